@@ -17,7 +17,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/scalar"
 )
 
 // page is a Markdown file by its path from the root, with slashes.
@@ -190,7 +190,7 @@ func typed(line string) []string {
 	line, _, _ = strings.Cut(line, " #")
 	// A synopsis marks what may be left out, and alternatives.
 	line = strings.NewReplacer("[", " ", "]", " ", "(", " ", ")", " ", "...", "").Replace(line)
-	words, err := scenario.SplitCommand(line)
+	words, err := scalar.SplitCommand(line)
 	if err != nil {
 		return nil
 	}

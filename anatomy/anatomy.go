@@ -22,7 +22,7 @@ type Options struct {
 	// are known; empty means unknown, and then every package outside the
 	// standard library and the module cache counts as its own.
 	Module string
-	// Mains are path prefixes that count as the target's own beside Module:
+	// Mains are path prefixes that count as the target's own in addition to Module:
 	// other modules of its workspace.
 	Mains []string
 	// MaxParts is the length of each list of parts; zero means 200.
@@ -57,7 +57,8 @@ type Input struct {
 	Span timebase.Span
 }
 
-// Analyze takes the requests of one trace apart.
+// Analyze takes the requests of one trace apart. The error says why the trace gave no
+// event; one that breaks off later is a warning in the anatomy.
 func Analyze(r io.Reader, o Options) (*breakdown.Anatomy, error) {
 	return AnalyzeAll([]Input{{Trace: r}}, o)
 }

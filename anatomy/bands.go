@@ -122,7 +122,8 @@ func (a *collector) sums(requests []request) []*sum {
 		sums = append(sums, s)
 	}
 	slices.SortFunc(sums, func(x, y *sum) int {
-		return cmp.Or(cmp.Compare(y.took, x.took), cmp.Compare(x.state, y.state), cmp.Compare(x.stack, y.stack), cmp.Compare(x.operation, y.operation))
+		return cmp.Or(cmp.Compare(y.took, x.took), cmp.Compare(x.state, y.state), cmp.Compare(x.stack, y.stack),
+			cmp.Compare(x.operation, y.operation))
 	})
 	return sums
 }
@@ -155,7 +156,8 @@ func (a *collector) list(sums []*sum, n int, total time.Duration) []breakdown.Pa
 		running += s.took
 		after := running / time.Duration(n)
 		info := a.stacks.info(s.stack)
-		p := breakdown.Part{State: states[s.state], Site: info.site, Operation: int(s.operation), NS: int64(after - before), Times: float64(s.times) / float64(n), Stack: info.frames}
+		p := breakdown.Part{State: states[s.state], Site: info.site, Operation: int(s.operation),
+			NS: int64(after - before), Times: float64(s.times) / float64(n), Stack: info.frames}
 		if total > 0 {
 			p.Share = float64(s.took) / float64(total)
 		}
@@ -191,7 +193,7 @@ func (a *collector) wakerOf(s *sum) []code.Frame {
 	return a.stacks.info(best).frames
 }
 
-// Bounds of what is told of the chains behind one part.
+// Bounds of what is reported of the chains behind one part.
 const (
 	maxBehind  = 8
 	leastShare = 0.01 // of the part

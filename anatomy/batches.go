@@ -23,7 +23,7 @@ type batches struct {
 	tables  tables
 	full    bool // the tables of a generation are over their bounds
 	skip    bool // the next byte is the experiment's
-	foreign bool // not of a kind that is known: whoever parses it will tell
+	foreign bool // not of a kind that is known: its parser will say
 }
 
 const (

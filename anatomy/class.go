@@ -7,7 +7,7 @@ import (
 )
 
 // Functions of net/http that mark a request; their names have stood since
-// Go 1.8, and the fixtures in testdata tell when one moves.
+// Go 1.8, and the fixtures in testdata fail when one moves.
 const (
 	connServe       = "net/http.(*conn).serve"
 	connServeDefer  = "net/http.(*conn).serve.func1"
@@ -84,7 +84,7 @@ func classifyHTTP(frames []code.Frame) class {
 	case has(readRequest), has(serveH2C):
 		return classRead
 	case serve == 0:
-		return classNone // it was preempted there, which tells nothing
+		return classNone // it was preempted there, which says nothing
 	case frames[serve-1].Function == peek:
 		return classIdle
 	case http2(frames[serve-1].Function):

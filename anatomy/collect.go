@@ -60,7 +60,8 @@ type collector struct {
 }
 
 func newCollector(o Options) *collector {
-	return &collector{o: o, stacks: newStacks(newOwnership(o)), chains: newChains(), operations: map[operationID]perRequest{}, serials: map[nameID]*serialKind{}, helpers: map[helperKind]int{},
+	return &collector{o: o, stacks: newStacks(newOwnership(o)), chains: newChains(),
+		operations: map[operationID]perRequest{}, serials: map[nameID]*serialKind{}, helpers: map[helperKind]int{},
 		slowest: timelines{most: o.MaxSlowest}, marked: timelines{most: o.MaxMarked}}
 }
 

@@ -90,7 +90,7 @@ func (c *conn) restart(t trace.Time) {
 func (c *conn) woken(waited class, closed bool, t trace.Time) {
 	switch {
 	case c.phase == phaseUnknown:
-		// It may have waited for a request's first bytes; what it does next tells.
+		// It may have waited for a request's first bytes; what it does next decides.
 		c.restart(t)
 	case c.begun:
 		// The rest of a header that came in pieces.

@@ -8,9 +8,9 @@
 //
 // On net/http with HTTP/1 (and so gin, echo, chi, or anything else above it) a
 // connection's goroutine (net/http.(*conn).serve) serves its requests one
-// after another, and waiting alone does not tell them apart: when the bytes of
+// after another, and waiting alone does not separate them: when the bytes of
 // the next request are already there, the goroutine does not block between the
-// two. What net/http does around every request tells:
+// two. What net/http does around every request decides:
 //
 //   - it reads the request's first bytes in Peek (or, on a new connection, in
 //     readRequest). If it had to wait for them, the request begins when they made
@@ -78,11 +78,11 @@
 // one that held it up. The pieces of a wait add up to it; a piece without a link
 // was not followed, because a past was forgotten (each goroutine's last 512
 // stretches are kept, and 4,096 goroutines that ended) or a bound was hit: of a
-// queue of hundreds, the last 192 that held a wait up are told.
+// queue of hundreds, the last 192 that held a wait up are reported.
 //
 // The goroutine that ends a wait need not be the one to blame: a semaphore's slot
 // may be given back by whoever is next to finish. System calls shorter than 20 us
-// between two runs are told as running there.
+// between two runs count as running there.
 //
 // # The critical path
 //
@@ -98,7 +98,7 @@
 //
 // Splitting at waits alone merged requests (mean 23.6 ms where 11 ms was true).
 // Keeping every event of every goroutine takes memory in proportion to the trace;
-// a bounded past of each tells the same of all but the longest waits. Following
+// a bounded past of each says the same about all but the longest waits. Following
 // wakers at the end of every wait, request's or not, costs the square of a lock's
 // queue; following on demand costs only what requests waited for.
 package anatomy

@@ -8,7 +8,7 @@ type chainID int32
 
 // link is one step of a chain: what a goroutine was doing, which itself, when it
 // waited too, goes on in the links below it. Goroutines that began in the same
-// function and did the same at the same site are told as one.
+// function and did the same at the same site are reported as one.
 type link struct {
 	above   chainID
 	entry   nameID
@@ -86,7 +86,7 @@ type piece struct {
 }
 
 // wait is what is being followed. A goroutine of the same kind that waits at the
-// same place stands in the same queue, and is no link of its own.
+// same place is in the same queue, and is no link of its own.
 type wait struct {
 	entry nameID
 	state stateID
@@ -120,7 +120,7 @@ func (f *follower) cut(from trace.Time, chain chainID) {
 	f.pieces = append(f.pieces, piece{from, chain})
 }
 
-// follow tells the time between from and to by what the goroutine by did then.
+// follow divides the time between from and to by what the goroutine by did then.
 // It goes back in time, so that what is given up, when a bound is hit or a past
 // forgotten, is the oldest part: that stays with the wait itself.
 func (f *follower) follow(from, to trace.Time, by trace.GoID, w, root wait) {

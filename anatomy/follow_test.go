@@ -92,7 +92,8 @@ func chains(t *testing.T) []chained {
 		}, breakdown.StateChannel,
 			[]breakdown.Link{{Goroutine: "anatomy_test.chains.func", State: breakdown.StateSleep, Site: nap}}, 0.3},
 		{"an HTTP client", func() { get(client, url) }, breakdown.StateSelect,
-			[]breakdown.Link{{Goroutine: "net/http.(*persistConn).readLoop", State: breakdown.StateNetwork, Site: "net/http.(*persistConn).readLoop"}}, 0.6},
+			[]breakdown.Link{{Goroutine: "net/http.(*persistConn).readLoop", State: breakdown.StateNetwork,
+				Site: "net/http.(*persistConn).readLoop"}}, 0.6},
 	}
 }
 

@@ -18,7 +18,8 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // render draws an anatomy as the golden files hold it.
 func render(a *breakdown.Anatomy) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "requests %d, cut %d, merged %d, hijacked %d, coverage %.3f, spawned %.2f\n", a.Requests, a.Cut, a.Merged, a.Hijacked, a.Coverage, a.Spawned)
+	fmt.Fprintf(&b, "requests %d, cut %d, merged %d, hijacked %d, coverage %.3f, spawned %.2f\n", a.Requests,
+		a.Cut, a.Merged, a.Hijacked, a.Coverage, a.Spawned)
 	fmt.Fprintf(&b, "served %+v\n", a.Served)
 	fmt.Fprintf(&b, "markers %+v\ntraced %v, align %+v\np50 %v, p99 %v\n", a.Markers, a.Traced, a.Align, a.P50NS, a.P99NS)
 	for _, w := range a.Warnings {
@@ -82,7 +83,8 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			var lines []breakdown.Timeline
-			a, err := anatomy.Analyze(bytes.NewReader(data), anatomy.Options{MaxSlowest: 2, Each: func(l breakdown.Timeline) { lines = append(lines, l) }})
+			a, err := anatomy.Analyze(bytes.NewReader(data),
+				anatomy.Options{MaxSlowest: 2, Each: func(l breakdown.Timeline) { lines = append(lines, l) }})
 			if err != nil {
 				t.Fatal(err)
 			}

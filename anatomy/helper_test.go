@@ -15,7 +15,8 @@ func TestHelpers(t *testing.T) {
 		t.Fatalf("%d kinds of helpers, want that of the group: %+v", len(a.Helpers), a.Helpers)
 	}
 	h := a.Helpers[0]
-	if per := float64(h.Count) / float64(a.Requests); !strings.HasPrefix(h.Entry, "golang.org/x/sync/errgroup.(*Group).Go.") || per < 2.9 || per > 3.2 {
+	if per := float64(h.Count) / float64(a.Requests); !strings.HasPrefix(h.Entry,
+		"golang.org/x/sync/errgroup.(*Group).Go.") || per < 2.9 || per > 3.2 {
 		t.Errorf("%.2f per request of %s, want three of the group's", per, h.Entry)
 	}
 	if !onStack(h.Start, "main.fanOut") || !onStack(h.Start, "net/http.(*conn).serve") {

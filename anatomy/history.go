@@ -23,7 +23,7 @@ const (
 	maxPastAll = 1 << 20
 )
 
-// shortCall is the length up to which a system call between two runs is told as
+// shortCall is the length up to which a system call between two runs counts as
 // running: a goroutine that talks to the network makes two of them per message,
 // and they would push out what is worth remembering.
 const shortCall = 20 * time.Microsecond

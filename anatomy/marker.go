@@ -30,7 +30,7 @@ type mark struct {
 	ended trace.Time // when the last task that was open ended
 }
 
-// marker takes a task's begin and end, and the log that tells its request's id.
+// marker takes a task's begin and end, and the log with its request's id.
 func (t *tracker) marker(ev trace.Event) {
 	switch ev.Kind() {
 	case trace.EventTaskBegin:

@@ -120,7 +120,8 @@ func TestMarkersAlone(t *testing.T) {
 			}
 			wg.Wait()
 		}))
-		if got := ids(lines); !slices.Equal(a.Served, []breakdown.Served{{Server: breakdown.ServerMarked, Requests: 40}}) || !slices.Equal(got, numbered(0, 40)) {
+		if got := ids(lines); !slices.Equal(a.Served, []breakdown.Served{{Server: breakdown.ServerMarked, Requests: 40}}) ||
+			!slices.Equal(got, numbered(0, 40)) {
 			t.Errorf("served %+v: %q", a.Served, got)
 		}
 	})

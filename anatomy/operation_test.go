@@ -52,7 +52,8 @@ func TestOperationsLabelWaits(t *testing.T) {
 	if times[7] != 3 || times[9] != 2 {
 		t.Errorf("waits by operation, per request: %v", times)
 	}
-	if len(a.Operations) != 3 || a.Operations[0].Operation != 7 || a.Operations[0].Mean != 3 || a.Operations[0].Max != 3 || a.Operations[1].Mean != 2 {
+	if len(a.Operations) != 3 || a.Operations[0].Operation != 7 || a.Operations[0].Mean != 3 ||
+		a.Operations[0].Max != 3 || a.Operations[1].Mean != 2 {
 		t.Fatalf("operations per request: %+v", a.Operations)
 	}
 	three, two, one := a.Operations[0], a.Operations[1], a.Operations[2]

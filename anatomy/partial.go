@@ -37,7 +37,7 @@ func (a *collector) counted() (all []request, partial int) {
 
 // cutAtEnd ends the request that a goroutine still serves as the trace ends.
 //
-// Subtle: the wait that it is in has no end, so nobody is known to end it. Where
+// Subtle: the wait that it is in has no end, so what ends it is not known. Where
 // one goroutine alone ended all waits of requests in the same function, it is taken for
 // the one that is waited for; else the time counts as its state at its stack.
 func (t *tracker) cutAtEnd(g *goroutine) {

@@ -110,7 +110,7 @@ func (a *collector) follow(root *branch, s *sum, chain chainID, took time.Durati
 		server, _ := entryServer(key.name)
 		serves := l.request || server != serverNone // those that ended are forgotten to serve
 		if serves {
-			// Who serves another request is nobody in particular: where it is waited
+			// Another request's server is no one goroutine: where it is waited
 			// for is the matter, and whether that is a lock or a channel.
 			f, _ := a.stacks.own.innermost(info.frames)
 			key = branchKey{kind: breakdown.PathRequest, state: state, name: f.Function}
@@ -131,7 +131,7 @@ func (a *collector) follow(root *branch, s *sum, chain chainID, took time.Durati
 	}
 }
 
-// locate notes the line of the target's own that a stack stands at.
+// locate notes the line of the target's own code that a stack is at.
 func (a *collector) locate(b *branch, frames []code.Frame, took time.Duration) {
 	if f, ok := a.stacks.own.innermost(frames); ok {
 		b.own = true

@@ -121,7 +121,8 @@ func TestPathOfFewRequests(t *testing.T) {
 	if share := find(a.Path.Nodes, "goroutine  main.(*Store).loop"); share < 0.5 {
 		t.Errorf("behind the loop are %.2f of few requests' time", share)
 	}
-	if a, err = anatomy.Analyze(bytes.NewReader(data), anatomy.Options{MaxEvents: 20}); err != nil || a.Path.Why == "" || len(a.Path.Nodes) > 0 {
+	if a, err = anatomy.Analyze(bytes.NewReader(data), anatomy.Options{MaxEvents: 20}); err != nil ||
+		a.Path.Why == "" || len(a.Path.Nodes) > 0 {
 		t.Errorf("without a request: %+v, %v", a.Path, err)
 	}
 }
@@ -145,7 +146,8 @@ func TestPathFromProfile(t *testing.T) {
 	}
 	checkPath(t, a)
 	all := find(a.Path.Nodes, "goroutine  main.worker", "running")
-	if share := find(a.Path.Nodes, "goroutine  main.worker", "running", "main.(*Store).find"); asked != 1 || all == 0 || math.Abs(share-0.75*all) > 1e-6 {
+	if share := find(a.Path.Nodes, "goroutine  main.worker", "running", "main.(*Store).find"); asked != 1 ||
+		all == 0 || math.Abs(share-0.75*all) > 1e-6 {
 		t.Errorf("asked %d times; %v of the worker's %v are told", asked, share, all)
 	}
 	if find(a.Path.Nodes, "main.background") > 0 {

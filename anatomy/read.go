@@ -20,7 +20,7 @@ func readTrace(in Input, o Options, all *collector) (events int, err error) {
 	clock := &traceClock{run: o.Clock, span: in.Span}
 	t := newTracker(all, clock)
 	// The reader checks what it reads, but a trace is untrusted and its parser
-	// large: a panic in it is one more way to be told that the trace is broken.
+	// large: a panic in it is one more sign that the trace is broken.
 	defer func() {
 		if c, ok := in.Trace.(io.Closer); ok {
 			c.Close() // it was only read

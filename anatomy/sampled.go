@@ -72,14 +72,14 @@ type step struct {
 	own   bool
 }
 
-// maxSteps bounds the functions that one sample is told by: the outermost and the
+// maxSteps bounds the functions that one sample is reported by: the outermost and the
 // innermost ones.
 const maxSteps = 12
 
-// steps tells a stack by the target's own functions, outermost first, and the
+// steps reduces a stack to the target's own functions, outermost first, and the
 // function of another module that the innermost calls. A closure belongs to the
 // function it lies in where that one is on the stack: what sort.Slice compares by
-// is part of the sort. Stacks without own code are told by where they began.
+// is part of the sort. Stacks without own code are named by where they began.
 func (o ownership) steps(frames []code.Frame) []step {
 	var list []step
 	called := code.Frame{}

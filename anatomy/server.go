@@ -34,7 +34,7 @@ const (
 	fastWorker    = fastPool + "workerFunc"
 )
 
-// entryServer tells from the function that a goroutine begins in whether it
+// entryServer decides by the function that a goroutine begins in whether it
 // serves requests, and whether it lives for one alone.
 func entryServer(entry string) (s server, single bool) {
 	switch {
@@ -52,7 +52,7 @@ func entryServer(entry string) (s server, single bool) {
 	return serverNone, false
 }
 
-// classify tells from a stack which server its goroutine belongs to and which
+// classify decides by a stack which server its goroutine belongs to and which
 // part of serving it is in.
 func classify(frames []code.Frame) (class, server) {
 	if len(frames) == 0 {
@@ -88,7 +88,7 @@ func classify(frames []code.Frame) (class, server) {
 // requests of one.
 func classifyFast(below []code.Frame) class {
 	if len(below) == 0 {
-		return classNone // it was preempted there, which tells nothing
+		return classNone // it was preempted there, which says nothing
 	}
 	callee := below[len(below)-1].Function
 	for _, step := range fastSteps {
@@ -153,7 +153,7 @@ func classifyWorker(below []code.Frame) class {
 	return classHandler
 }
 
-// wakesWorker tells from the stack that woke a goroutine whether that is a gRPC
+// wakesWorker decides by the stack that woke a goroutine whether that is a gRPC
 // worker, which is handed a call or told to end.
 func wakesWorker(frames []code.Frame) (closes, hands bool) {
 	for i, f := range frames {

@@ -66,7 +66,8 @@ func certificate() *tls.Config {
 // startHTTP serves net/http; choose sets the protocol of server and client.
 func startHTTP(secure bool, choose func(*http.Server, *http.Protocols)) func(*testing.T, net.Listener, func()) (func() error, func()) {
 	return func(t *testing.T, l net.Listener, handle func()) (func() error, func()) {
-		s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handle() }), Protocols: &http.Protocols{}, ErrorLog: quiet()}
+		s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handle() }),
+			Protocols: &http.Protocols{}, ErrorLog: quiet()}
 		p := s.Protocols
 		choose(s, p)
 		if s.Protocols == nil {

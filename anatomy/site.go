@@ -9,7 +9,7 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// ownership tells the target's own code from that of others.
+// ownership separates the target's own code from that of others.
 type ownership struct{ paths []string }
 
 func newOwnership(o Options) ownership {
@@ -54,7 +54,8 @@ func standard(pkg, file string) bool {
 // plumbing reports whether a function only carries bytes or values for another
 // one that a reader would name: net.(*conn).Read below a database driver.
 func plumbing(function string) bool {
-	for _, prefix := range []string{"net/http.checkConnErrorWriter.", "net/http.(*connReader).", "net/http.(*persistConn).Read", "net/http.persistConnWriter."} {
+	for _, prefix := range []string{"net/http.checkConnErrorWriter.", "net/http.(*connReader).",
+		"net/http.(*persistConn).Read", "net/http.persistConnWriter."} {
 		if strings.HasPrefix(function, prefix) {
 			return true
 		}
@@ -85,7 +86,7 @@ func (o ownership) caller(frames []code.Frame) string {
 
 // site names the place of a wait as "mechanism < caller file.go:12": the
 // innermost function that a reader would name, and the target's own frame that
-// called for it; one stands alone where the other is missing. A lock is named by
+// called for it; either is alone if the other is missing. A lock is named by
 // who took it, since the state says that it is a lock; a WaitGroup or a Cond is
 // named itself, since the state does not.
 func (o ownership) site(frames []code.Frame, kind syncKind) string {

@@ -53,7 +53,7 @@ func (e *ender) ended(by trace.GoID, trace int) {
 type nameID int32
 
 // stacks interns the stacks of all traces by content. A trace numbers its stacks
-// anew in every generation, so a table by those numbers stands before it.
+// anew in every generation, so a table of those numbers precedes it.
 type stacks struct {
 	own     ownership
 	handles map[trace.Stack]stackID // of the trace being read
@@ -68,7 +68,9 @@ type stacks struct {
 }
 
 func newStacks(own ownership) *stacks {
-	return &stacks{own: own, content: map[string]stackID{}, names: []string{""}, nameIDs: map[string]nameID{"": 0}, entries: map[string]code.Frame{}, enders: map[string]*ender{}, all: []stackInfo{{class: classNone, waits: &ender{}}}}
+	return &stacks{own: own, content: map[string]stackID{}, names: []string{""},
+		nameIDs: map[string]nameID{"": 0}, entries: map[string]code.Frame{}, enders: map[string]*ender{},
+		all: []stackInfo{{class: classNone, waits: &ender{}}}}
 }
 
 // nextTrace forgets the handles of the last trace and the tables they keep alive.
@@ -156,7 +158,7 @@ func (s *stacks) name(text string) nameID {
 
 func (s *stacks) info(id stackID) *stackInfo { return &s.all[id] }
 
-// syncKind tells apart what the runtime calls by the one reason "sync".
+// syncKind distinguishes what the runtime calls by the one reason "sync".
 type syncKind uint8
 
 const (

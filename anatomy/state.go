@@ -35,7 +35,7 @@ const (
 func (s stateID) sited() bool { return s > stopped }
 
 // followed reports whether a wait in this state is ended by another goroutine of
-// the process, whose doings then tell what was waited for.
+// the process, and what those do says what was waited for.
 func (s stateID) followed() bool { return s >= lock && s <= selecting }
 
 // goState is the state that a goroutine of the given scheduler state is in,

@@ -72,7 +72,7 @@ func (t *tracker) event(ev trace.Event) {
 	}
 }
 
-// observe lets the acting goroutine's own stack tell its phase.
+// observe takes the acting goroutine's phase from its own stack.
 func (t *tracker) observe(ev trace.Event) *goroutine {
 	g := t.goroutines.byID[ev.Goroutine()]
 	if g == nil || g.conn == nil && g.entry != 0 {
@@ -194,8 +194,8 @@ func (t *tracker) adopt(g *goroutine, info *stackInfo, now trace.Time) {
 	}
 }
 
-// waker tells who made a goroutine ready: a goroutine and its stack, a timer, or
-// nobody that the trace knows.
+// waker is what made a goroutine ready: a goroutine and its stack, a timer, or
+// nothing that the trace knows.
 func (t *tracker) waker(g *goroutine, ev trace.Event) ended {
 	switch by := ev.Goroutine(); {
 	case g.state == sleeping:
@@ -272,7 +272,7 @@ func (t *tracker) finish(g *goroutine, end, now trace.Time) {
 	whole := !c.cut && !c.overlong && end > c.begin
 	begin, partial := c.begin, c.cut && !c.overlong
 	segments, samples := c.take(end)
-	g.operations = g.operations[:0] // rows that another goroutine closes, or nobody
+	g.operations = g.operations[:0] // rows that another goroutine closes, or none does
 	switch {
 	case !whole || len(segments) == 0 || segments[0].from != begin:
 		t.all.cutOff(c.server)

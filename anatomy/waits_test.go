@@ -104,7 +104,8 @@ func lockWaits() []wait {
 		{"semaphore",
 			func(c *crowd) { sem.Acquire(context.Background(), 1); go func() { c.gathered(); sem.Release(1) }() },
 			func(*crowd) { sem.Acquire(context.Background(), 1); defer sem.Release(1) },
-			breakdown.StateSelect, "golang.org/x/sync/semaphore.(*Weighted).Acquire < ", "semaphore.(*Weighted).Acquire", "semaphore.(*Weighted).Release", contended},
+			breakdown.StateSelect, "golang.org/x/sync/semaphore.(*Weighted).Acquire < ",
+			"semaphore.(*Weighted).Acquire", "semaphore.(*Weighted).Release", contended},
 		{"wait group", nil,
 			func(*crowd) {
 				var wg sync.WaitGroup
@@ -165,7 +166,8 @@ func outsideWaits(t *testing.T) []wait {
 	return []wait{
 		{"downstream", nil,
 			func(*crowd) { get(client, url) },
-			breakdown.StateSelect, "net/http.(*persistConn).roundTrip < ", "net/http.(*persistConn).roundTrip", "net/http.(*persistConn).readLoop", hold / 2},
+			breakdown.StateSelect, "net/http.(*persistConn).roundTrip < ", "net/http.(*persistConn).roundTrip",
+			"net/http.(*persistConn).readLoop", hold / 2},
 		{"own connection", nil,
 			func(*crowd) {
 				conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))

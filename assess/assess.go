@@ -23,7 +23,7 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// Bundle judges the bundle in dir, writes the judgement into it, and returns
+// Bundle assesses the bundle in dir, writes the outcome into it, and returns
 // the record and its summary. A bundle whose run was killed is judged on what
 // it holds. When only writing fails (a full disk), the record and the summary
 // are returned with the error.
@@ -100,7 +100,8 @@ func dissect(rec *record.Record, summary *record.Summary) (*breakdown.Anatomy, e
 	if len(traces) == 0 {
 		return nil, nil
 	}
-	body, err := anatomy.AnalyzeAll(traces, anatomy.Options{Clock: rec.Run.Clock, Module: rec.Run.Target.Module, CPU: func() []anatomy.Ran { return ran(rec) }})
+	body, err := anatomy.AnalyzeAll(traces, anatomy.Options{Clock: rec.Run.Clock, Module: rec.Run.Target.Module,
+		CPU: func() []anatomy.Ran { return ran(rec) }})
 	if err != nil {
 		summary.Warnings = append(summary.Warnings, fmt.Sprintf("no anatomy: %v", err))
 		return nil, nil

@@ -172,7 +172,8 @@ func TestThresholdsOnBoundsFail(t *testing.T) {
 		{"expr":"rate > 1/s","metric":"rate","op":">","limit":1}]}`)
 	s := &record.Summary{Load: record.LoadSummary{Requests: 100, Rate: 10, InFlight: 7,
 		Latency: histogram.Quantiles{Mean: 3e8, P50: 1e6, P90: 2e6, P95: 4e9, P99: 4e9, P999: 5e9, Max: 6e9, Unfinished: 7, AtLeast: 95}}}
-	want := []struct{ ok, bound bool }{{true, false}, {false, true}, {false, true}, {false, true}, {false, true}, {true, true}, {false, true}, {true, false}}
+	want := []struct{ ok, bound bool }{{true, false}, {false, true}, {false, true}, {false, true},
+		{false, true}, {true, true}, {false, true}, {true, false}}
 	got := thresholds(rec, s)
 	if len(got) != len(want) {
 		t.Fatalf("%d thresholds: %+v", len(got), got)

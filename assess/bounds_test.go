@@ -85,7 +85,8 @@ func TestLongRunIsSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := strings.Join(summary.Warnings, "\n"); !strings.Contains(text, "0:00:00 to 0:20:00 is kept at a resolution of 10s, 0:20:00 to 1:05:00 is kept at a resolution of 1s") {
+	if text := strings.Join(summary.Warnings, "\n"); !strings.Contains(text,
+		"0:00:00 to 0:20:00 is kept at a resolution of 10s, 0:20:00 to 1:05:00 is kept at a resolution of 1s") {
 		t.Errorf("warnings: %s", text)
 	}
 	run, err := os.ReadFile(filepath.Join(dir, "run.json"))

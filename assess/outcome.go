@@ -10,7 +10,7 @@ const (
 	// unexpectedStatus is the kind of failure that load gives to an answer whose
 	// status the plan does not take as success.
 	unexpectedStatus = "status"
-	// mostUnexpected of the answers may have such a status without a word: the
+	// mostUnexpected of the answers may have such a status without a warning: the
 	// figures are then those of the service at work.
 	mostUnexpected = 0.01
 )

@@ -54,7 +54,7 @@ func salvage(rec *record.Record) (*record.Summary, error) {
 	return s, nil
 }
 
-// steady is the span to speak of: the recorded one, else from the first window
+// steady is the span that figures are of: the recorded one, else from the first window
 // with requests plus the warm-up to the last window.
 func steady(rec *record.Record, l scenario.Load) timebase.Span {
 	if rec.Run.Steady.Len() > 0 {

@@ -12,7 +12,7 @@ import (
 )
 
 // Main runs a bench's command with the arguments of the process until it ends or
-// is interrupted, which ends ctx. An error is told under the bench's name and is
+// is interrupted, which ends ctx. An error is printed under the bench's name and is
 // exit code 1; a request for help is none.
 func Main(name string, command func(ctx context.Context, args []string, stdout, stderr io.Writer) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -1,5 +1,5 @@
 // Package benchmark is how the benches of this project run, and what they leave in
-// docs/: figures as JSON, and the tables made of them as Markdown beside it, with a
+// docs/: figures as JSON, and the tables made of them as Markdown next to it, with a
 // last part that people write. It knows nothing of what was measured.
 package benchmark
 
@@ -12,13 +12,13 @@ import (
 	"strings"
 )
 
-// Table returns the name of the Markdown beside a file of figures.
+// Table returns the name of the Markdown next to a file of figures.
 func Table(file string) string { return strings.TrimSuffix(file, filepath.Ext(file)) + ".md" }
 
 // remarks begins the part of the tables' file that is written by hand.
 const remarks = "## Remarks\n"
 
-// Write stores figures in file and tables beside it. Remarks that stand below
+// Write stores figures in file and tables next to it. Remarks that are below
 // the tables are kept.
 func Write(file string, figures []byte, tables string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -42,7 +42,7 @@ func byHand(before string) string {
 	return remarks + "\nNone yet. What stands here is kept when the tables are made again.\n"
 }
 
-// Revision is the commit that the checkout of a folder stands at, "-dirty" with
+// Revision is the commit that the checkout of a folder is at, "-dirty" with
 // changes; empty outside of git.
 func Revision(dir string) string {
 	out, err := exec.Command("git", "-C", dir, "describe", "--always", "--dirty", "--abbrev=12").Output()

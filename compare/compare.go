@@ -70,12 +70,15 @@ func Runs(a, b *record.Record) Comparison {
 		of func(*record.Record) []float64
 	}{
 		{verify.Metric{Name: "cpu_per_request", Unit: "ns"}, func(r *record.Record) []float64 { return ratio(cpuWindows(r), served(r)) }},
-		{verify.Metric{Name: "throughput", Unit: "1/s", Higher: true}, func(r *record.Record) []float64 { return scaled(served(r), 1/r.Width(r.Run.Steady).Seconds()) }},
+		{verify.Metric{Name: "throughput", Unit: "1/s", Higher: true},
+			func(r *record.Record) []float64 { return scaled(served(r), 1/r.Width(r.Run.Steady).Seconds()) }},
 		{verify.Metric{Name: "p50", Unit: "ns"}, quantileWindows("p50")},
 		{verify.Metric{Name: "p99", Unit: "ns"}, quantileWindows("p99")},
-		{verify.Metric{Name: "allocs_per_request", Unit: "1"}, func(r *record.Record) []float64 { return ratio(values(r, "/gc/heap/allocs:objects"), served(r)) }},
-		{verify.Metric{Name: "bytes_per_request", Unit: "bytes"}, func(r *record.Record) []float64 { return ratio(values(r, "/gc/heap/allocs:bytes"), served(r)) }},
-		{verify.Metric{Name: "rss", Unit: "bytes"}, func(r *record.Record) []float64 { return values(r, series.ProcessRSS) }},
+		{verify.Metric{Name: "allocs_per_request", Unit: "1"},
+			func(r *record.Record) []float64 { return ratio(metricSeries(r, "/gc/heap/allocs:objects"), served(r)) }},
+		{verify.Metric{Name: "bytes_per_request", Unit: "bytes"},
+			func(r *record.Record) []float64 { return ratio(metricSeries(r, "/gc/heap/allocs:bytes"), served(r)) }},
+		{verify.Metric{Name: "rss", Unit: "bytes"}, func(r *record.Record) []float64 { return metricSeries(r, series.ProcessRSS) }},
 	} {
 		reported := windows(m.Metric, m.of(a), m.of(b))
 		if m.Name == "throughput" && atARate(a.Run) && atARate(b.Run) {
@@ -110,7 +113,8 @@ func windows(m verify.Metric, a, b []float64) Metric {
 	for {
 		la, lb := logs(blocks(a, block)), logs(blocks(b, block))
 		if min(len(la), len(lb)) < leastBlocks {
-			out.Why = fmt.Sprintf("the runs are too short: uncorrelated blocks need at least %d windows each, and there are fewer than %d blocks", block, leastBlocks)
+			out.Why = fmt.Sprintf("the runs are too short: uncorrelated blocks need at least %d windows "+
+				"each, and there are fewer than %d blocks", block, leastBlocks)
 			return out
 		}
 		ra, rb := stat.Lag1(la), stat.Lag1(lb)

@@ -89,7 +89,8 @@ func TestRuns(t *testing.T) {
 		t.Errorf("a run beside itself: %+v", same)
 	}
 	b.Run.Host.Kernel, b.Run.Scenario = "another", []byte(`{"load":{"connections":3}}`)
-	if warned := strings.Join(Runs(a, b).Warnings, "; "); !strings.Contains(warned, "kernel") || !strings.Contains(warned, "scenarios: not the same load") {
+	if warned := strings.Join(Runs(a, b).Warnings, "; "); !strings.Contains(warned, "kernel") ||
+		!strings.Contains(warned, "scenarios: not the same load") {
 		t.Errorf("other machine and scenario: %q", warned)
 	}
 }

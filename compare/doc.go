@@ -1,6 +1,6 @@
-// Package compare sets two recorded runs side by side: figures, where the mean
-// request and the slowest hundredth spend other time, which functions take other CPU,
-// and a flame graph of the difference.
+// Package compare sets two recorded runs side by side: figures, where the
+// time of the mean request and of the slowest hundredth differs, which functions' CPU
+// differs, and a flame graph of the difference.
 //
 // It takes two opened records and needs nothing else. Figures are of windows of the
 // steady spans, averaged in blocks long enough not to be correlated; costs are

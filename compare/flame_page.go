@@ -76,7 +76,8 @@ func (f *Flame) box(frame *Frame, row int, left [2]float64) flameBox {
 // reported describes both costs of a frame.
 func (f *Flame) reported(frame *Frame) string {
 	a, b := frame.Cost[0], frame.Cost[1]
-	text := fmt.Sprintf("CPU per request: a %s (%.1f %%), b %s (%.1f %%)", render.Amount(a, "ns"), 100*a/f.Root.Cost[0], render.Amount(b, "ns"), 100*b/f.Root.Cost[1])
+	text := fmt.Sprintf("CPU per request: a %s (%.1f %%), b %s (%.1f %%)", render.Amount(a, "ns"),
+		100*a/f.Root.Cost[0], render.Amount(b, "ns"), 100*b/f.Root.Cost[1])
 	switch {
 	case frame != f.Root && f.difference(frame) == 0:
 		return text + "; within the noise of sampling"

@@ -78,7 +78,8 @@ func TestFlameHTML(t *testing.T) {
 	if strings.Contains(html, "<script>alert") || strings.Count(html, "<script") != 1 || strings.Contains(html, "ZgotmplZ") {
 		t.Errorf("a function's name became markup, or a style was refused:\n%s", html)
 	}
-	box := regexp.MustCompile(`<button type="button" class="more" style="--y:\d+;--la:[\d.]+;--wa:0\.\d+;--lb:[\d.]+;--wb:0\.\d+;--d:0\.\d+" title="shop/price\.total\nCPU per request: a [^"]+, b [^"]+; [^"]+%">shop/price\.total</button>`)
+	box := regexp.MustCompile(
+		`<button type="button" class="more" style="--y:\d+;--la:[\d.]+;--wa:0\.\d+;--lb:[\d.]+;--wb:0\.\d+;--d:0\.\d+" title="shop/price\.total\nCPU per request: a [^"]+, b [^"]+; [^"]+%">shop/price\.total</button>`)
 	if !box.MatchString(html) {
 		t.Errorf("total is not shown as dearer with both costs:\n%s", html[strings.Index(html, `id="graph"`):])
 	}

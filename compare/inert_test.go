@@ -14,7 +14,8 @@ import (
 func TestPlacesStayInTheirLines(t *testing.T) {
 	const name = "f\x1b[2J\r\n::error::owned\n##vso[x]\u202e"
 	place := []verify.Change{{Place: name, A: 2e6, B: 1e6}}
-	s := Comparison{Runs: [2]string{name, name}, Parts: place, Tail: place, Functions: place, Warnings: []string{name}, Metrics: []Metric{{Why: name}}}
+	s := Comparison{Runs: [2]string{name, name}, Parts: place, Tail: place, Functions: place,
+		Warnings: []string{name}, Metrics: []Metric{{Why: name}}}
 	s.Metrics[0].Name = name
 	for format, write := range map[string]func(io.Writer) error{
 		"text of runs":     func(w io.Writer) error { return Text(w, s) },

@@ -15,7 +15,9 @@ import (
 
 // Series of a run's steady span, one value per window; nil where not recorded.
 
-func values(r *record.Record, name string) []float64 { return r.Series(name, "", r.Run.Steady).Values }
+func metricSeries(r *record.Record, name string) []float64 {
+	return r.Series(name, "", r.Run.Steady).Values
+}
 
 func quantileWindows(q string) func(*record.Record) []float64 {
 	return func(r *record.Record) []float64 {
@@ -25,7 +27,7 @@ func quantileWindows(q string) func(*record.Record) []float64 {
 
 // served returns the successful requests of each window.
 func served(r *record.Record) []float64 {
-	out := slices.Clone(values(r, series.LoadRequests))
+	out := slices.Clone(metricSeries(r, series.LoadRequests))
 	for _, labels := range r.Labels(series.LoadErrors) {
 		for i, v := range r.Series(series.LoadErrors, labels, r.Run.Steady).Values {
 			if i < len(out) && v > 0 {
@@ -41,7 +43,7 @@ func cpuWindows(r *record.Record) []float64 {
 	for _, pair := range [][2]string{
 		{"/process/cpu/user:cpu-seconds", "/process/cpu/system:cpu-seconds"}, {series.ProcessUser, series.ProcessSystem},
 	} {
-		user, system := values(r, pair[0]), values(r, pair[1])
+		user, system := metricSeries(r, pair[0]), metricSeries(r, pair[1])
 		if len(user) == 0 || len(user) != len(system) {
 			continue
 		}
@@ -115,7 +117,7 @@ func functions(r *record.Record) (costs map[string]float64, each float64) {
 }
 
 // sampled drops changes that sampling alone makes: counts of samples have their
-// own size as variance, and three standard errors are asked for.
+// own size as variance (Poisson), and a change must exceed three standard errors.
 func sampled(list []verify.Change, eachA, eachB float64) []verify.Change {
 	return slices.DeleteFunc(list, func(c verify.Change) bool {
 		return math.Abs(c.B-c.A) < 3*math.Sqrt(c.A*eachA+c.B*eachB)

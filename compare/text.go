@@ -52,7 +52,8 @@ func Markdown(w io.Writer, s Comparison) error {
 	}
 	b.WriteString("\n| metric | a | b | change (+ is worse), 95 % | blocks of |\n|---|---|---|---|---|\n")
 	for _, m := range s.Metrics {
-		inert.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", m.Name, render.Amount(m.A, m.Unit), render.Amount(m.B, m.Unit), m.change(), m.blockText())
+		inert.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", m.Name, render.Amount(m.A, m.Unit),
+			render.Amount(m.B, m.Unit), m.change(), m.blockText())
 	}
 	for _, line := range s.unknown() {
 		inert.Fprintf(&b, "\n%s\n", line)
@@ -60,7 +61,8 @@ func Markdown(w io.Writer, s Comparison) error {
 	for _, section := range s.sections() {
 		inert.Fprintf(&b, "\n#### %s\n\n| a | b | place |\n|---|---|---|\n", section.title)
 		for _, c := range section.changes {
-			inert.Fprintf(&b, "| %s | %s | `%s` |\n", render.Amount(c.A, "ns"), render.Amount(c.B, "ns"), strings.NewReplacer("|", "\\|", "`", "'").Replace(c.Place))
+			inert.Fprintf(&b, "| %s | %s | `%s` |\n", render.Amount(c.A, "ns"), render.Amount(c.B, "ns"),
+				strings.NewReplacer("|", "\\|", "`", "'").Replace(c.Place))
 		}
 	}
 	_, err := io.WriteString(w, b.String())

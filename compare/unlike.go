@@ -14,7 +14,7 @@ import (
 // loadParts are the parts of a scenario that define the service's work.
 var loadParts = []string{"load", "requests", "protocol", "tls", "grpc"}
 
-// unlike gives the reasons why the difference of two runs may come from something else than
+// unlike gives the reasons why the difference of two runs may come from something other than
 // the service.
 func unlike(a, b record.Run) (warnings []string) {
 	if machines := baseline.MachineDifferences(a.Host, b.Host); len(machines) > 0 {

@@ -11,14 +11,14 @@ import (
 // FromCompiler is the source of evidence that the Go compiler gave.
 const FromCompiler = "compiler"
 
-// mostReasons bounds the compiler's remarks in a finding: the first ones are of
+// mostReasons bounds the compiler's remarks in a finding: the first ones are about
 // the line that was named.
 const mostReasons = 2
 
-// reason adds what the compiler says of the lines that findings name: why a
-// value is on the heap to what is found about memory, missed inlining and
-// checked indexes to what is found about CPU. It is silent where the bundle has
-// no remarks, since a target that redline did not build has none.
+// reason adds what the compiler says about the lines that findings name: why a
+// value is on the heap, to findings about memory; missed inlining and bounds
+// checks, to findings about CPU. It adds nothing without remarks in the bundle:
+// redline has them only of a target that it built.
 func (p *Pass) reason(found []findings.Finding, stages map[string]Stage) {
 	var said code.Compiler
 	if err := p.Record.ReadJSON(code.File, &said); err != nil {
@@ -46,8 +46,8 @@ func (p *Pass) reason(found []findings.Finding, stages map[string]Stage) {
 	}
 }
 
-// remarkText words a remark with the last step of its flow, which is the one
-// that made the value escape.
+// remarkText words a remark with the last step of its flow, the one that made the
+// value escape.
 func remarkText(r code.Remark) string {
 	if len(r.Flow) == 0 {
 		return r.Text

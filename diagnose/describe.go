@@ -9,8 +9,8 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// At words a place for a title: "orders.go:41"; the function where the file is
-// not known.
+// At words a place for a title: "orders.go:41", or the function if the file is not
+// known.
 func At(f code.Frame) string { return callstack.At(f) }
 
 // WhereOf turns a frame into a finding's place.

@@ -1,17 +1,22 @@
-// Package diagnose judges a record: which cause stops the service, where, and
-// by how much. Analyzers are plain values in a Suite; each sees a Pass (the
-// record, the anatomy and the results of the analyzers it needs) and nothing of
-// the world, so that a saved bundle gives the same findings on another machine.
+// Package diagnose finds in a record which cause stops the service, where, and by
+// how much. Analyzers are plain values in a Suite; each sees a Pass (the record,
+// the anatomy and the results of the analyzers it needs) and nothing of the world,
+// so that a saved bundle gives the same findings on another machine.
+//
+// An analyzer reads in one order: what it needs (Needs, without which it is not
+// run), its rule (the constants, and the guards at the top of Run), its evidence
+// (Fact), and its remedy. Its Cause documents the same for users, and redline
+// explain prints it.
 //
 // Missing data yields "not judged", never "healthy".
 //
-// What decides between causes is what their removal could give. In a closed
-// loop requests queue somewhere whatever the limit is, so the place where they
-// queue proves nothing by itself: while all CPUs are busy a queue at the pool, at
-// a lock or for a CPU is a symptom, and removing it would move the queue. A wait
-// is therefore worth at most the CPUs that are idle, and what uses CPU is worth
-// its part of all the CPU that is used; see evidence.Set.Waited, evidence.Set.Ran and package laws.
-// Ranking by share alone was tried and rejected: it names the queue.
+// What decides between causes is what their removal could gain. In a closed loop
+// requests queue somewhere whatever the limit is, so the place where they queue
+// proves nothing by itself: while all CPUs are busy a queue at the pool, at a lock
+// or for a CPU is a symptom, and removing it would move the queue. A wait is
+// therefore worth at most the CPUs that are idle, and what uses CPU is worth its
+// part of all the CPU that is used; see evidence.Set.Waited, evidence.Set.Ran and
+// package laws. Ranking by share alone was tried and rejected: it names the queue.
 package diagnose
 
 import (
@@ -21,7 +26,8 @@ import (
 // Finding is one cause with its evidence; see the record package.
 type Finding = findings.Finding
 
-// Analyzer judges one or a few related causes.
+// Analyzer decides about one or a few related causes. The zero value is not valid:
+// see Validate.
 type Analyzer struct {
 	Name   string
 	Doc    string  // how it decides, with its thresholds
@@ -31,10 +37,12 @@ type Analyzer struct {
 	// After names analyzers whose findings this one reads through
 	// Pass.Findings; the suite must be acyclic.
 	After []string
-	// Last makes it run after all others that are not Last, for what is only to
-	// be told when nothing else explains the limit; see Pass.FoundIn.
+	// Last makes it run after all others that are not Last, for what is reported
+	// only if nothing else explains the limit; see Pass.FoundIn.
 	Last bool
-	Run  func(*Pass) ([]Finding, error)
+	// Run returns what it found, in any order; nil for nothing. An error makes its
+	// causes not judged, with the error's text as the reason.
+	Run func(*Pass) ([]Finding, error)
 }
 
 // Stage is the order of judgement: is the measurement valid, is the host the
@@ -57,36 +65,35 @@ type Cause struct {
 	ID    string // "db-pool-wait"
 	Title string // "Requests wait for a database connection"
 	Doc   string // how it looks to the engineer, in two or three sentences
-	// Knows tells how redline knows: the evidence, the thresholds, and what it is
-	// reported apart from.
+	// Knows says how redline knows: the evidence, the thresholds, and which similar
+	// causes it is distinguished from.
 	Knows string
 	// Remedy is the general advice; a finding's remedy is specific.
 	Remedy string
-	// Example is the smallest code that has the sickness, and the same healed.
+	// Example is the smallest code that has the defect, and the same code without it.
 	Example Example
-	// Verify tells how to see that the remedy helped: a command and what must
-	// change.
+	// Verify says how to see that the remedy helped: a command and what must change.
 	Verify string
 	// Cases names the services of the corpus that set its thresholds.
 	Cases []string
-	// FollowsFrom lists causes whose consequence this one may be. Where one of
-	// them is found and promises at least as much, this cause is told in its
-	// finding instead of one of its own.
+	// FollowsFrom lists causes whose consequence this one may be. Where one of them
+	// is found and promises at least half as much (see rootWorth), this cause is
+	// reported in its finding rather than in one of its own.
 	FollowsFrom []string
 	// SamePlace narrows FollowsFrom to findings that name the same function.
 	SamePlace bool
 	// Voids marks a cause that voids every other finding: it ranks first.
 	Voids bool
-	// Qualifies marks a cause that speaks of the measurement or of what is left
-	// when nothing limits: it ranks last.
+	// Qualifies marks a cause that concerns the measurement, or what is left when
+	// nothing limits: it ranks last.
 	Qualifies bool
-	// Note marks a cause that is no finding but a warning of the summary: it speaks
-	// of the measurement alone, and takes confidence from the findings whose
+	// Note marks a cause that is a warning of the summary and no finding: it
+	// concerns the measurement alone, and lowers the confidence of findings whose
 	// figures it spoils.
 	Note bool
-	// Grows marks a cause that gets worse with time, such as a leak: it is told
-	// even where removing it gains nothing yet. Its Share is the grown part of
-	// what ShareOf names. It ranks as if it gained a third: behind what stops the
+	// Grows marks a cause that gets worse with time, such as a leak: it is reported
+	// even if removing it gains nothing yet. Its Share is the grown part of what
+	// ShareOf names. It ranks as if it gained a third: behind what stops the
 	// service now, before what could merely be tuned.
 	Grows bool
 }
@@ -95,7 +102,7 @@ type Cause struct {
 // fences name it ("go", "sql", "yaml", "sh").
 type Example struct{ Lang, Before, After string }
 
-// Need is a kind of data that an analyzer cannot do without.
+// Need is a kind of data that an analyzer cannot work without.
 type Need string
 
 // Kinds of data.

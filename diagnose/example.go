@@ -8,10 +8,9 @@ import (
 	"github.com/redline-go/redline/record/statement"
 )
 
-// exemplify adds an example to the findings that are about slow requests: the
-// trace id of one, to be looked up wherever traces are kept, and what its spans
-// say took longest. It is the last of the evidence, since one request proves
-// nothing.
+// exemplify adds an example to the findings about slow requests: the trace id of
+// one, to be looked up wherever traces are kept, and what its spans say took
+// longest. It is the last of the evidence, since one request proves nothing.
 func (p *Pass) exemplify(found []findings.Finding) {
 	for i := range found {
 		f := &found[i]
@@ -24,8 +23,8 @@ func (p *Pass) exemplify(found []findings.Finding) {
 	}
 }
 
-// example finds the slowest request that shows what a finding tells: one with the
-// finding's statement, where it has one, else any.
+// example finds the slowest request that shows the finding: one with the finding's
+// statement, if it has one, otherwise any.
 func (p *Pass) example(f *findings.Finding) (findings.Evidence, bool) {
 	key := ""
 	if f.Where.SQL != "" {

@@ -7,11 +7,14 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// hardlyAny: with fewer whole requests one of them decides, and what rests on
-// them is a hint.
+// hardlyAny is the number of whole requests below which one of them decides, so
+// that a finding that rests on them is a hint.
 const hardlyAny = 3
 
-// few takes confidence from findings that rest on few requests.
+// few lowers the confidence of findings that rest on few requests, and says how
+// many. Slow services leave few requests in a trace, and they are those that need a
+// diagnosis: leaving their causes not judged, as was done before, reported a
+// missing probe that was there.
 func (p *Pass) few(a Analyzer, found []Finding) {
 	if !slices.Contains(a.Needs, NeedAnatomy) || p.Anatomy == nil || p.Anatomy.Requests >= evidence.FewRequests {
 		return

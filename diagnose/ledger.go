@@ -14,8 +14,8 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// leastEntry of the whole for a ledger to name an entry; smaller ones are booked
-// on their group, so that nothing is lost and a line stays readable.
+// leastEntry is the part of the whole from which a ledger names an entry. Smaller
+// ones are booked on their group, so that nothing is lost and the list stays short.
 const leastEntry = 0.02
 
 const (
@@ -24,8 +24,9 @@ const (
 	waitRest   = "other waits"
 )
 
-// ledger accounts for all of the request time and all of the service's CPU; a
-// half that was not measured is empty, and nil stands for neither measured.
+// ledger accounts for all of the request time and all of the service's CPU, where
+// findings name only what stops the service. A half that was not measured is empty;
+// nil if neither was.
 func (p *Pass) ledger() *findings.Ledger {
 	l := &findings.Ledger{CPU: p.cpuLedger(), RequestTime: p.timeLedger()}
 	if len(l.CPU) == 0 && len(l.RequestTime) == 0 {
@@ -55,6 +56,8 @@ func newAccount() *account {
 	return &account{sums: map[string]float64{}, group: map[string]string{}}
 }
 
+// book adds an amount, in whatever unit, to a name. group takes over if the sum
+// stays small.
 func (a *account) book(who, group string, value float64) {
 	a.sums[who] += value
 	a.group[who] = group
@@ -108,6 +111,9 @@ func (p *Pass) cpuLedger() []findings.LedgerEntry {
 	return a.entries()
 }
 
+// responsible names whom a sample is booked on, and the group for small sums. The
+// collector, the scheduler and the kernel were not chosen by any frame and come before any
+// frame.
 func (p *Pass) responsible(s evidence.Booked) (who, group string) {
 	switch {
 	case len(s.Stack) == 0:
@@ -117,7 +123,8 @@ func (p *Pass) responsible(s evidence.Booked) (who, group string) {
 	case s.Domain.Has(callstack.Schedule):
 		return "runtime: scheduler", ""
 	}
-	if leaf, _ := callstack.Split(s.Stack[0].Function); leaf == "syscall" || strings.HasSuffix(leaf, "runtime/syscall") || strings.HasSuffix(leaf, "runtime/syscall/linux") {
+	if leaf, _ := callstack.Split(s.Stack[0].Function); leaf == "syscall" ||
+		strings.HasSuffix(leaf, "runtime/syscall") || strings.HasSuffix(leaf, "runtime/syscall/linux") {
 		return "kernel", ""
 	}
 	for _, f := range s.Stack {
@@ -140,15 +147,16 @@ func (p *Pass) responsible(s evidence.Booked) (who, group string) {
 	return "runtime", ""
 }
 
-// module returns the module of a package by the custom of its host: three
-// elements of the path, "github.com/jackc/pgx".
+// module returns the module of a package by the custom of its host: three elements
+// of the path, "github.com/jackc/pgx". The binary's list of modules would be exact,
+// but only instrumented builds have it.
 func module(pkg string) string {
 	parts := strings.Split(pkg, "/")
 	return strings.Join(parts[:min(3, len(parts))], "/")
 }
 
-// timeLedger books the mean request's time on whom it waits for. The trace does
-// not say what a running goroutine runs; the ledger of CPU does.
+// timeLedger books the mean request's time on what it waits for. The trace does not
+// say what a running goroutine runs; the ledger of CPU does.
 func (p *Pass) timeLedger() []findings.LedgerEntry {
 	w, a := p.Waits(), newAccount()
 	for _, kind := range w.Kinds() {
@@ -160,6 +168,9 @@ func (p *Pass) timeLedger() []findings.LedgerEntry {
 	return a.entries()
 }
 
+// waitsFor names what a kind of wait is for. Waits inside the service carry their
+// place, because "lock" alone says nothing; waits for others do not, as the other
+// end is one.
 func waitsFor(kind callstack.Wait, at code.Frame) (who, group string) {
 	switch kind {
 	case callstack.Busy:

@@ -8,8 +8,8 @@ import (
 	"github.com/redline-go/redline/record/series"
 )
 
-// how says what would give a kind of data where nothing is known of why it is
-// missing; "" for an unknown kind.
+// how says what would provide a kind of data, for when nothing is known about why
+// it is missing; "" for an unknown kind.
 func how(n Need) string {
 	switch n {
 	case NeedLoad:
@@ -32,9 +32,9 @@ func how(n Need) string {
 	return ""
 }
 
-// Explain returns why a kind of data is missing and what would give it. Where the
-// run says itself why, that is the reason: asking for a probe that was there helps
-// nobody.
+// Explain returns why a kind of data is missing and what would provide it. The
+// run's own reason, if it has one, comes first: asking for a probe that was there
+// helps nobody.
 func (p *Pass) Explain(n Need) string {
 	said := func(source, what string) string {
 		for _, s := range p.Record.Run.Sources {
@@ -58,7 +58,8 @@ func (p *Pass) Explain(n Need) string {
 		why = said("runtime", "no runtime metrics")
 	case NeedStatements:
 		if why = said("postgres", "no statement statistics"); why == "" && p.UsesOnly(callstack.SQLite) {
-			why = "the service's database is SQLite, within its process: only PostgreSQL reports statement statistics; its CPU and waits are judged from profiles and traces"
+			why = "the service's database is SQLite, within its process: only PostgreSQL reports statement " +
+				"statistics; its CPU and waits are judged from profiles and traces"
 		}
 	}
 	if why == "" {
@@ -67,8 +68,9 @@ func (p *Pass) Explain(n Need) string {
 	return why
 }
 
-// noRequests returns why no request was taken apart where traces were taken or
-// could not be; "" when none was asked for.
+// noRequests returns why no request was taken apart although traces were taken, or
+// could not be; "" if none was asked for. said is the source's own reason, ""
+// without one.
 func (p *Pass) noRequests(said string) string {
 	a := p.Anatomy
 	switch {
@@ -79,9 +81,11 @@ func (p *Pass) noRequests(said string) string {
 	case a == nil:
 		return ""
 	case a.Requests+a.Partial > 0 && p.MostlyLost():
-		return fmt.Sprintf("only %d requests were taken apart, %s of those in the traces: the others were lost or could not be distinguished", a.Requests, Percent(a.Coverage))
+		return fmt.Sprintf("only %d requests were taken apart, %s of those in the traces: the others were "+
+			"lost or could not be distinguished", a.Requests, Percent(a.Coverage))
 	case a.Hijacked > 0:
-		return fmt.Sprintf("%s of execution trace hold no request but %d connections that a handler took over", Span(float64(a.Traced)), a.Hijacked)
+		return fmt.Sprintf("%s of execution trace hold no request but %d connections that a handler took over",
+			Span(float64(a.Traced)), a.Hijacked)
 	}
 	return fmt.Sprintf("%s of execution trace hold no request of a server that is known (net/http, HTTP/2, gRPC, fasthttp): "+
 		"load it with more requests, run for longer, or mark requests with the probe", Span(float64(a.Traced)))
@@ -98,7 +102,8 @@ func (p *Pass) missing(needs []Need) string {
 	return strings.Join(why, "; ")
 }
 
-// Has reports whether the record holds a kind of data in its steady span.
+// Has reports whether the record has a kind of data in its steady span; false for
+// an unknown kind.
 func (p *Pass) Has(n Need) bool {
 	switch n {
 	case NeedLoad:

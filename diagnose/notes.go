@@ -7,8 +7,8 @@ import (
 	"github.com/redline-go/redline/record/series"
 )
 
-// apartNotes takes the notes on the measurement out of what was found, in order.
-// Both keep their ranks from 1; what was rejected stays with the first of all.
+// apartNotes separates the notes on the measurement from the findings, in order.
+// Both are ranked from 1; what was rejected stays with the first of all.
 func apartNotes(all []Finding, suite []Analyzer) (findings, notes []Finding) {
 	for _, f := range all {
 		if cause, _ := Lookup(suite, f.Cause); cause.Note {
@@ -24,19 +24,21 @@ func apartNotes(all []Finding, suite []Analyzer) (findings, notes []Finding) {
 
 // spoiled are the wholes whose figures another program or guest of the host
 // changes: how long requests take and what the CPUs have left. What the service
-// spends its own CPU and memory on stays as it is.
+// spends its own CPU and memory on stays the same.
 var spoiled = []string{OfRequest, OfTail, OfCapacity}
 
-// mostOwnWait of each second may the generator's threads stand in the kernel's run
-// queue: answers that come meanwhile are read late, so that from there on most of
-// the service time can be the generator's own wait.
+// mostOwnWait is the part of each second that the generator's threads may wait in
+// the kernel's run queue. Answers that come meanwhile are read late, so that beyond
+// it most of the service time can be the generator's own wait.
 const mostOwnWait = 0.5
 
-// spoil takes confidence from findings that rest on figures which a note spoils, or
-// the generator's own wait.
+// spoil lowers the confidence of findings that rest on figures which a note, or the
+// generator's own wait for CPUs, spoils. It drops none: a noisy host hides causes,
+// and rarely invents them.
 func (p *Pass) spoil(found, notes []Finding) {
 	if delay, ok := p.Rate(series.GeneratorDelay, ""); ok && delay/1e9 > mostOwnWait {
-		wait := Finding{Cause: "generator-saturated", Title: "up to " + Percent(min(1, delay/1e9)) + " of service time is the generator's own wait for a CPU"}
+		wait := Finding{Cause: "generator-saturated", Title: "up to " + Percent(min(1, delay/1e9)) +
+			" of service time is the generator's own wait for a CPU"}
 		notes = append(slices.Clone(notes), wait)
 	}
 	for _, note := range notes {

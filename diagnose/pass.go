@@ -11,7 +11,7 @@ import (
 )
 
 // Pass is one analyzer's view: the evidence of the record, which all share, what
-// other analyzers found, and what it reports itself besides findings. A Pass is used by
+// other analyzers found, and what it reports besides findings. A Pass is used by
 // one goroutine.
 type Pass struct {
 	*evidence.Set
@@ -19,8 +19,10 @@ type Pass struct {
 	analyzers map[string]Analyzer
 	results   map[string][]Finding
 	rejected  []findings.Rejected
-	reached   map[string][]string
-	unjudged  []findings.NotJudged
+	// reached holds, by cause, the functions on the way to where it makes requests
+	// wait.
+	reached  map[string][]string
+	unjudged []findings.NotJudged
 }
 
 func newPass(rec *record.Record, a *breakdown.Anatomy) *Pass {
@@ -32,11 +34,12 @@ func newPass(rec *record.Record, a *breakdown.Anatomy) *Pass {
 	}
 }
 
-// Findings returns what an analyzer named in After found.
+// Findings returns what an analyzer named in After found; nil if it found nothing,
+// or was not run for want of data.
 func (p *Pass) Findings(analyzer string) []Finding { return p.results[analyzer] }
 
-// Found reports whether one of the analyzers named in After found a cause that is
-// worth telling.
+// Found reports whether one of the analyzers named in After found a cause that is worth
+// reporting.
 func (p *Pass) Found(analyzers []string) bool {
 	for _, name := range analyzers {
 		for _, f := range p.results[name] {
@@ -49,7 +52,7 @@ func (p *Pass) Found(analyzers []string) bool {
 }
 
 // FoundIn reports whether an analyzer of one of the stages found a cause worth
-// telling that limits the service; what only qualifies the measurement does not
+// reporting that limits the service; what only qualifies the measurement does not
 // count. It is for analyzers that run Last.
 func (p *Pass) FoundIn(stages ...Stage) bool {
 	for name, findings := range p.results {
@@ -67,8 +70,9 @@ func (p *Pass) FoundIn(stages ...Stage) bool {
 	return false
 }
 
-// Reject notes a cause that was looked at and does not limit, and the figure
-// that says so.
+// Reject notes a cause that was considered and does not limit, and the figure that
+// shows it. The report lists these, so that a reader who suspects the cause need
+// not measure again.
 func (p *Pass) Reject(cause, format string, args ...any) {
 	r := findings.Rejected{Cause: cause, Why: fmt.Sprintf(format, args...)}
 	if !slices.Contains(p.rejected, r) {
@@ -76,24 +80,25 @@ func (p *Pass) Reject(cause, format string, args ...any) {
 	}
 }
 
-// Unjudged notes a cause that could not be judged, and what was missing.
+// Unjudged notes a cause that could not be judged, and which data was missing.
 func (p *Pass) Unjudged(cause, format string, args ...any) {
 	p.unjudged = append(p.unjudged, findings.NotJudged{Cause: cause, Why: fmt.Sprintf(format, args...)})
 }
 
 const (
-	// leastSamples of a CPU profile for a share to mean something: with 100 a
-	// share of 15 % has a standard error of 3.6 %.
+	// leastSamples is the number of samples of a CPU profile from which a share
+	// means something: with 100, a share of 15 % has a standard error of 3.6
+	// points.
 	leastSamples = 100
-	// idleGain is the most that all of the service's CPU together may be worth
-	// for no single use of it to matter.
+	// idleGain is the largest gain, from all of the service's CPU together, at
+	// which no single use of it can matter.
 	idleGain = 1.15
-	// leastNamed part of the CPU must have function names.
+	// leastNamed is the part of the CPU that must have function names.
 	leastNamed = 0.5
 )
 
-// Sampled reports whether the CPU profile can tell shares. Where it cannot, the
-// cause is noted as not judged, unless few samples are the answer: a service
+// Sampled reports whether the CPU profile is good enough for shares. If it is not,
+// the cause is noted as not judged, unless few samples are the answer: a service
 // that hardly runs is not stopped by its CPU.
 func (p *Pass) Sampled(u *evidence.Use, cause string) bool {
 	if u.Named() < leastNamed {

@@ -14,18 +14,19 @@ import (
 )
 
 const (
-	// pathLines are told of a path, and leastLine is the part of request time from
-	// which a line, or a part of one, is worth telling.
+	// pathLines is how many lines of a path are printed, and leastLine the part of
+	// request time from which a line, or a part of one, is printed.
 	pathLines = 7
 	leastLine = 0.03
-	// onWay of a function's time below one function it calls: it only leads there.
+	// onWay is the part of a function's time in one function it calls, from which
+	// the function only leads there.
 	onWay = 0.7
-	// pathDepth is how many waits for one another a line tells.
+	// pathDepth is how many waits for one another a line follows.
 	pathDepth = 3
 )
 
-// pathTold words where a request's time goes, the longest first. The shares of
-// the lines sum to 1.
+// pathTold words where a request's time goes, longest first. The shares of the
+// lines sum to 1.
 func (p *Pass) pathTold() []findings.LedgerPath {
 	var list []findings.LedgerPath
 	rest := 0.0
@@ -75,7 +76,8 @@ func (p *Pass) lineOf(n breakdown.PathNode) string {
 	return p.behindWords(n, 1)
 }
 
-// behindWords words a wait for a goroutine and what that one does meanwhile.
+// behindWords words a wait for a goroutine, and what that goroutine does meanwhile.
+// It follows such waits pathDepth deep: beyond that a line is not readable.
 func (p *Pass) behindWords(n breakdown.PathNode, depth int) string {
 	text := p.waitWords(n)
 	var does []string
@@ -103,7 +105,7 @@ func (p *Pass) behindWords(n breakdown.PathNode, depth int) string {
 	return text + ": " + strings.Join(does, ", ")
 }
 
-// waitWords words whom a request waits for.
+// waitWords words what a request waits for, with how busy it is where one serves many.
 func (p *Pass) waitWords(n breakdown.PathNode) string {
 	if n.Kind == breakdown.PathRequest {
 		at := ""
@@ -141,7 +143,7 @@ func (p *Pass) stateWords(n breakdown.PathNode) string {
 	case breakdown.StateRunnable:
 		return "waiting for a CPU"
 	case breakdown.StateSTW:
-		return "standing while the collector stops the world"
+		return "stopped while the collector stops the world"
 	}
 	kind := p.Stacks.Wait(breakdown.Part{State: n.State, Stack: n.Stack})
 	words := cmp.Or(waitVerbs[kind], "waiting ("+string(kind)+")")
@@ -164,6 +166,8 @@ func named(f code.Frame) string {
 	return fmt.Sprintf("%s (%s)", name, at)
 }
 
+// waitVerbs words what a goroutine that waits does. Kinds without an entry print
+// their name.
 var waitVerbs = map[callstack.Wait]string{
 	callstack.PoolWait:     "waiting for a database connection of the pool",
 	callstack.ConnectWait:  "waiting for a database connection to open",
@@ -191,7 +195,8 @@ var waitVerbs = map[callstack.Wait]string{
 }
 
 // ranWords words what runs below a node: the function in which the work divides,
-// and what it consists of.
+// and its parts. Functions that only lead there are skipped; a handler's own name
+// says nothing about its time.
 func ranWords(n breakdown.PathNode) string {
 	at := n
 	for {

@@ -6,7 +6,9 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// Promise writes a gain into a finding, unless it promises more already.
+// Promise writes the largest of the gains into a finding, unless it promises more
+// already. Gains are alternatives, by different models of the same removal; they
+// never add up.
 func Promise(f *Finding, gains ...laws.Gain) {
 	for _, g := range gains {
 		if g.Factor > f.GainCeiling {
@@ -15,7 +17,7 @@ func Promise(f *Finding, gains ...laws.Gain) {
 	}
 }
 
-// gainOf says what a finding gains whose analyzer left it open.
+// gainOf says what a finding gains if its analyzer did not.
 func (p *Pass) gainOf(f findings.Finding) string {
 	if f.ShareOf == OfTail {
 		return laws.Latency
@@ -23,7 +25,7 @@ func (p *Pass) gainOf(f findings.Finding) string {
 	return p.Model(false).Of()
 }
 
-// cpuUse is the use of CPUs for readers; nil when the host's is unknown.
+// cpuUse is the use of CPUs for readers, in CPUs; nil if the host's is unknown.
 func cpuUse(c evidence.CPU) *findings.CPUUse {
 	if !(c.CPUs > 0 && c.Busy > 0) {
 		return nil
@@ -34,5 +36,6 @@ func cpuUse(c evidence.CPU) *findings.CPUUse {
 		}
 		return 0
 	}
-	return &findings.CPUUse{CPUs: c.CPUs, Busy: c.Busy, Full: c.HostUse() >= evidence.Saturation, Target: known(c.Target), Generator: known(c.Generator), Database: known(c.Database)}
+	return &findings.CPUUse{CPUs: c.CPUs, Busy: c.Busy, Full: c.HostUse() >= evidence.Saturation,
+		Target: known(c.Target), Generator: known(c.Generator), Database: known(c.Database)}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // MinGain is the least gain ceiling worth a finding: what an A/B comparison with
-// the default margin of 5 % could confirm. Less cannot be told from noise.
+// the default margin of 5 % could confirm. Less cannot be distinguished from noise.
 const MinGain = 1.05
 
 // growsGain is the gain that a cause which gets worse with time counts as having,
@@ -18,20 +18,20 @@ const MinGain = 1.05
 // worth a few per cent; what costs a third of the throughput is felt today.
 const growsGain = 1.33
 
-// rootWorth is the part of a consequence's gain that its root must promise: each is
-// estimated from evidence of its own, and the queue behind a cause is often
-// longer than what is seen of the cause itself (stock-reserve's idle transaction
+// rootWorth is the part of a consequence's gain that its root must promise. Each is
+// estimated from evidence of its own, and the queue behind a cause is often longer
+// than what is visible of the cause itself (stock-reserve's idle transaction
 // promises two thirds of the lock that it holds).
 const rootWorth = 0.5
 
 // Ceiling returns Amdahl's bound on the gain when a share (0 to 1) of the whole
-// vanishes: 1/(1-share), at most 50. A finding asks the model instead (see
-// Pass.Waited, Pass.Elsewhere and Pass.Ran), unless its whole is not in it: the
-// time of slow requests, failures.
+// vanishes: 1/(1-share), at most 50. Most findings ask the model
+// (evidence.Set.Waited, Elsewhere and Ran); this is for wholes that are not in it,
+// such as the time of slow requests, or failures.
 func Ceiling(share float64) float64 { return laws.Amdahl(share) }
 
-// trust weighs a finding's gain by how sure it is, for ranking only: a hint must
-// promise much more than an observation to be told before it.
+// trust scales a finding's gain by its confidence, for ranking only: a hint must
+// promise much more than an observation to be reported before it.
 func trust(c findings.Confidence) float64 {
 	switch c {
 	case findings.High:
@@ -43,7 +43,9 @@ func trust(c findings.Confidence) float64 {
 }
 
 // rank folds consequences into their roots, drops what would gain nothing, sorts
-// and numbers.
+// and numbers. The order: what voids the run, then findings by gain times trust,
+// then what qualifies; ties by stage, so that two runs of the same record print the
+// same.
 func (p *Pass) rank(suite []Analyzer, found []Finding) []Finding {
 	stages, causes := map[string]Stage{}, map[string]Cause{}
 	for _, a := range suite {
@@ -106,7 +108,7 @@ func (p *Pass) rank(suite []Analyzer, found []Finding) []Finding {
 	return kept
 }
 
-// busy words why a wait is worth little, where that is the reason.
+// busy words why a wait is worth little, if busy CPUs are the reason; otherwise "".
 func (p *Pass) busy() string {
 	if c := p.CPU(); c.Saturated() {
 		return fmt.Sprintf(": the CPUs are %s busy already", Percent(min(1, c.Use())))
@@ -114,8 +116,9 @@ func (p *Pass) busy() string {
 	return ""
 }
 
-// fold tells a consequence in the finding of its root, where the root promises
-// at least rootWorth of it: a reader should meet one cause, not its echo in every queue.
+// fold reports a consequence in the finding of its root, if the root promises at
+// least rootWorth of it: a reader should meet one cause, not its echo in every
+// queue.
 func (p *Pass) fold(found []Finding, causes map[string]Cause) []Finding {
 	root := func(f Finding) int {
 		best := -1
@@ -160,13 +163,14 @@ func (p *Pass) fold(found []Finding, causes map[string]Cause) []Finding {
 	return kept
 }
 
-// Reached notes the functions that requests come through to where a cause makes
-// them wait, for a cause that there may be several of: a queue at one pool does
-// not follow from a statement that runs on another.
+// Reached notes through which functions requests come to where a cause makes them
+// wait. There may be several such places, and a queue at one pool does not follow
+// from a statement that runs on another. nil notes that it follows from no function
+// at all.
 func (p *Pass) Reached(cause string, functions []string) { p.reached[cause] = functions }
 
-// apart reports whether a cause is known to be reached, and not through a
-// function.
+// apart reports whether the places of a cause are known and a function leads to
+// none of them.
 func (p *Pass) apart(cause, function string) bool {
 	functions, known := p.reached[cause]
 	return known && function != "" && !slices.Contains(functions, function)

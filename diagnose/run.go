@@ -10,11 +10,11 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// Run judges a record with a suite. a is nil when no trace was taken apart.
-// Causes that could not be judged for want of data are listed with the reason;
-// an analyzer that fails (a profile that does not parse) makes its causes not
-// judged, and the others are judged all the same. The error is non-nil only for
-// a suite that is not valid or a nil record.
+// Run judges a record with a suite. a is nil when no trace was taken apart. Causes
+// that could not be judged for want of data are listed with the reason; an analyzer
+// that fails (on a profile that does not parse) leaves its causes not judged, and
+// the others are judged all the same. The error is non-nil only for an invalid
+// suite or a nil record.
 func Run(rec *record.Record, a *breakdown.Anatomy, suite []Analyzer) (findings.Findings, error) {
 	if rec == nil {
 		return findings.Findings{}, errors.New("diagnose: no record")
@@ -71,12 +71,12 @@ func stagesOf(suite []Analyzer) map[string]Stage {
 	return stages
 }
 
-// hedgeShare: a wait that takes less of the request may be the queue that busy
-// CPUs make; one that takes more is where most requests stand whatever the CPUs do.
+// hedgeShare is the part of the request below which a wait may be the queue that
+// busy CPUs make; a longer one is where most requests wait whatever the CPUs do.
 const hedgeShare = 0.5
 
-// hedge takes confidence from waits of a run that does not tell how busy the CPUs
-// were: what decides between a cause and a symptom is then missing.
+// hedge lowers the confidence of waits in a run that does not know how busy the
+// CPUs were, since that is what distinguishes a cause from a symptom.
 func (p *Pass) hedge(stage Stage, found []Finding) {
 	if !math.IsNaN(p.CPU().HostUse()) || stage != Database && stage != Wait {
 		return

@@ -50,7 +50,8 @@ func TestWorkBehindOneGoroutineIsWorthItsChain(t *testing.T) {
 
 // A finding says what it gains and what limits next.
 func TestGainSaysWhatLimitsNext(t *testing.T) {
-	runWith(t, New(64, 40*time.Millisecond).CPU(2, 1.8, 0.8, 0.5, 0.5).Wait(breakdown.StateSleep, 30*time.Millisecond, 1, "time.Sleep", storeGet), func(p *diagnose.Pass) {
+	runWith(t, New(64, 40*time.Millisecond).CPU(2, 1.8, 0.8, 0.5, 0.5).
+		Wait(breakdown.StateSleep, 30*time.Millisecond, 1, "time.Sleep", storeGet), func(p *diagnose.Pass) {
 		if g := p.Waited(0.9); g.Then != "the host's 2 CPUs" || g.Of != laws.Throughput {
 			t.Errorf("%+v, want the CPUs named", g)
 		}

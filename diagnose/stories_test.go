@@ -30,7 +30,8 @@ func TestFindingsHaveAnExample(t *testing.T) {
 		w.Spans(
 			record.TraceSpan{Trace: "slowest", ID: "1", Service: "shop", Name: "GET /", From: 10 * ms, To: 890 * ms},
 			record.TraceSpan{Trace: "with-query", ID: "2", Service: "shop", Name: "GET /orders", From: 10 * ms, To: 290 * ms},
-			record.TraceSpan{Trace: "with-query", ID: "3", Parent: "2", Name: "query", From: 20 * ms, To: 120 * ms, Statement: statement.Key(query)}),
+			record.TraceSpan{Trace: "with-query", ID: "3", Parent: "2", Name: "query", From: 20 * ms,
+				To: 120 * ms, Statement: statement.Key(query)}),
 		w.Close(record.Complete, ""),
 	} {
 		if err != nil {
@@ -65,7 +66,8 @@ func TestFindingsHaveAnExample(t *testing.T) {
 	}
 	for _, f := range out.Findings {
 		last := f.Evidence[len(f.Evidence)-1]
-		if example := want[f.Cause]; example == "" && strings.Contains(last.Text, "trace") || example != "" && (last.Text != example || last.Source != diagnose.FromSpans) {
+		if example := want[f.Cause]; example == "" && strings.Contains(last.Text, "trace") || example != "" &&
+			(last.Text != example || last.Source != diagnose.FromSpans) {
 			t.Errorf("%s: %+v, want %q", f.Cause, last, example)
 		}
 		delete(want, f.Cause)

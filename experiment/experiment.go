@@ -24,7 +24,7 @@ type Experiment struct {
 	// process alone, "serving" for servers on loopback, "storage" for databases.
 	Folder string
 	// Benchmark is the Go benchmark in Folder, without "Benchmark"; Metric the unit
-	// that decides: "sec/op", "B/op", "allocs/op", "B/answer". Less is better.
+	// that decides, one of metrics. Less is better.
 	Benchmark, Metric string
 	// Expect says what should come out, and why.
 	Expect string
@@ -80,8 +80,12 @@ func Validate(suite []Experiment, claims []Claim) error {
 // folders are the packages of lab/ that hold experiments.
 var folders = []string{"micro", "serving", "storage"}
 
-// metrics that may decide; less is better of each.
-var metrics = []string{"sec/op", "B/op", "allocs/op", "B/answer"}
+// metrics that may decide; less is better of each. What a benchmark reports as p99-ns/op,
+// the 99th percentile of its requests, is read as p99-sec/op.
+var metrics = []string{
+	"sec/op", "p99-sec/op", "B/op", "allocs/op", "B/answer",
+	"B/conn", "conns/op", "failed/op", "cycles/op", "assist-sec/op", "cpu-sec/op",
+}
 
 // Find returns the experiments of the suite that have one of the IDs, or are of a claim
 // that has; all of them for no ID. An ID that names nothing is an *UnknownError.

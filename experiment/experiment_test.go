@@ -55,14 +55,36 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestBenchmarksAreThere: each experiment has its benchmark in lab/micro, and each
-// benchmark there its experiment.
+// TestBenchmarksAreThere: each experiment has its benchmark in its folder of lab/, and
+// each benchmark there its experiment.
 func TestBenchmarksAreThere(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("..", "lab", "micro", "*_test.go"))
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
+	used := map[string]bool{} // by folder and name
+	for _, folder := range folders {
+		for _, name := range benchmarksOf(t, folder) {
+			used[folder+"/"+name] = false
+		}
 	}
-	there := map[string]bool{}
+	for _, e := range Suite() {
+		if _, ok := used[e.Folder+"/"+e.Benchmark]; !ok {
+			t.Errorf("%s: there is no benchmark %s in lab/%s", e.ID, e.Benchmark, e.Folder)
+		}
+		used[e.Folder+"/"+e.Benchmark] = true
+	}
+	for name, is := range used {
+		if !is {
+			t.Errorf("no experiment runs lab/%s", name)
+		}
+	}
+}
+
+// benchmarksOf lists the benchmarks of a folder of lab/, without "Benchmark"; none where
+// there is no such folder.
+func benchmarksOf(t *testing.T, folder string) (names []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", "lab", folder, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, path := range files {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 		if err != nil {
@@ -71,22 +93,12 @@ func TestBenchmarksAreThere(t *testing.T) {
 		for _, d := range file.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok {
 				if name, is := strings.CutPrefix(f.Name.Name, "Benchmark"); is {
-					there[name] = false
+					names = append(names, name)
 				}
 			}
 		}
 	}
-	for _, e := range Suite() {
-		if _, ok := there[e.Benchmark]; !ok {
-			t.Errorf("%s: there is no benchmark %s", e.ID, e.Benchmark)
-		}
-		there[e.Benchmark] = true
-	}
-	for name, used := range there {
-		if !used {
-			t.Errorf("no experiment runs %s", name)
-		}
-	}
+	return names
 }
 
 func TestFind(t *testing.T) {

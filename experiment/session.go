@@ -86,10 +86,15 @@ func (s *Session) one(ctx context.Context, e Experiment, results *Results) (Resu
 		return Result{}, err
 	}
 	defer func() { _ = folder.Remove() }()
+	given, stop, err := environment(ctx, e)
+	if err != nil {
+		return Result{}, err
+	}
+	defer stop()
 	p := s.plan()
 	report, err := gobench.Run(ctx, gobench.Options{
 		Dir: filepath.Join(s.Checkout, "lab"), Patterns: []string{"./" + e.Folder}, Bench: "^Benchmark" + e.Benchmark + "$",
-		Sides:     []gobench.Side{{Env: []string{side + "=baseline"}}, {Env: []string{side + "=tuned"}}},
+		Sides:     []gobench.Side{{Env: append(given, side+"=baseline")}, {Env: append(given, side+"=tuned")}},
 		BenchTime: p.each, Rounds: p.rounds, MaxTime: p.most, Margin: margin, Profiles: -1, Seed: s.Seed,
 		Out: filepath.Join(folder.Path, "rounds"),
 		Progress: func(line string) {
@@ -107,8 +112,20 @@ func (s *Session) one(ctx context.Context, e Experiment, results *Results) (Resu
 
 // resultOf takes the deciding metric from a report.
 func resultOf(e Experiment, report *gobench.Report, quick bool) (Result, error) {
-	for _, m := range report.Missing {
+	here := Result{
+		ID: e.ID, Claim: e.Claim, Title: e.Title, Claimed: claimedBy(e), Factor: e.Factor, Metric: e.Metric,
+		Rounds: report.Rounds, Quick: quick, At: report.Begun,
+	}
+	if at := slices.IndexFunc(report.Missing, func(m gobench.Missing) bool { return !m.Skipped }); at >= 0 {
+		m := report.Missing[at]
 		return Result{}, fmt.Errorf("%s of side %s: %s", m.Name, m.Side, m.Why)
+	}
+	if len(report.Missing) > 0 {
+		here.Verdict, here.Why = NotHere, report.Missing[0].Why
+		if here.Why == "" {
+			return Result{}, fmt.Errorf("%s is skipped without a reason", e.Benchmark)
+		}
+		return here, nil
 	}
 	if len(report.Benchmarks) != 1 {
 		return Result{}, fmt.Errorf("%d benchmarks are named %s", len(report.Benchmarks), e.Benchmark)
@@ -119,10 +136,8 @@ func resultOf(e Experiment, report *gobench.Report, quick bool) (Result, error) 
 		return Result{}, fmt.Errorf("%s does not report %s", e.Benchmark, e.Metric)
 	}
 	m := metrics[at]
-	r := Result{
-		ID: e.ID, Claim: e.Claim, Title: e.Title, Claimed: claimedBy(e), Factor: e.Factor, Metric: e.Metric,
-		A: m.A, B: m.B, Rounds: report.Rounds, Quick: quick, At: report.Begun,
-	}
+	r := here
+	r.A, r.B = m.A, m.B
 	known := false
 	if r.Gain, known = gainOf(m.MetricResult); !known {
 		r.Verdict, r.Why = Inconclusive, m.Why

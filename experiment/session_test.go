@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -29,6 +31,81 @@ func TestSession(t *testing.T) {
 	s.Resume = true
 	if again, err := s.Run(t.Context(), chosen); err != nil || measured != 1 || len(again.Results) != 1 {
 		t.Errorf("resumed: %d measured, %v", measured, err)
+	}
+}
+
+// checkout is a folder with a lab/ that holds one package of benchmarks.
+func checkout(t *testing.T, benchmarks string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"go.mod": "module lab\n\ngo 1.24\n", "micro/x_test.go": "package micro\n" + benchmarks} {
+		path := filepath.Join(dir, "lab", name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o750), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestNotHere: an experiment whose benchmark skips, on either side, is not applicable, and
+// its reason is kept.
+func TestNotHere(t *testing.T) {
+	t.Setenv("GOWORK", "off")
+	dir := checkout(t, `
+import ("os"; "testing")
+func BenchmarkNodes(b *testing.B) { b.Skip("one NUMA node (hint: a host with two)") }
+func BenchmarkRing(b *testing.B) {
+	if os.Getenv("REDLINE_LAB_SIDE") == "tuned" {
+		b.Skipf("io_uring: %s", "operation not permitted")
+	}
+	for b.Loop() {
+	}
+}`)
+	s := Session{Checkout: dir, Dir: t.TempDir(), Quick: true, Seed: 1}
+	all, err := s.Run(t.Context(), []Experiment{
+		{ID: "C-numa", Claim: "C-numa", Folder: "micro", Benchmark: "Nodes", Metric: "sec/op"},
+		{ID: "C-iouring", Claim: "C-iouring", Folder: "micro", Benchmark: "Ring", Metric: "sec/op"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, why := range map[string]string{"C-numa": "one NUMA node (hint: a host with two)", "C-iouring": "io_uring: operation not permitted"} {
+		r, ok := all.Of(id)
+		if !ok || r.Verdict != NotHere || r.Why != why || r.Estimate != 0 || r.Rounds != 0 {
+			t.Errorf("%s: %+v", id, r)
+		}
+	}
+}
+
+// TestOtherAnswersFail: a side whose answers differ fails its experiment rather than
+// winning it, and the others still run.
+func TestOtherAnswersFail(t *testing.T) {
+	t.Setenv("GOWORK", "off")
+	dir := checkout(t, `
+import ("os"; "testing")
+func BenchmarkWrong(b *testing.B) {
+	for b.Loop() {
+		if os.Getenv("REDLINE_LAB_SIDE") == "tuned" {
+			b.Fatal("another body")
+		}
+	}
+}
+func BenchmarkSilent(b *testing.B) { b.SkipNow() }
+func BenchmarkNodes(b *testing.B) { b.Skip("one NUMA node") }`)
+	s := Session{Checkout: dir, Dir: t.TempDir(), Quick: true, Seed: 1}
+	all, err := s.Run(t.Context(), []Experiment{
+		{ID: "A-wire", Claim: "A-wire", Folder: "micro", Benchmark: "Wrong", Metric: "sec/op"},
+		{ID: "A-affinity", Claim: "A-affinity", Folder: "micro", Benchmark: "Silent", Metric: "sec/op"},
+		{ID: "C-numa", Claim: "C-numa", Folder: "micro", Benchmark: "Nodes", Metric: "sec/op"},
+	})
+	if err == nil || !strings.Contains(err.Error(), "A-wire: Wrong of side b: --- FAIL: BenchmarkWrong") || !strings.Contains(err.Error(), "another body") {
+		t.Error(err)
+	}
+	if err == nil || !strings.Contains(err.Error(), "A-affinity: Silent is skipped without a reason") {
+		t.Error(err)
+	}
+	if len(all.Results) != 1 || all.Results[0].ID != "C-numa" {
+		t.Errorf("%+v", all.Results)
 	}
 }
 

@@ -1,7 +1,7 @@
 // Package lint joins the Go compiler's remarks with the lines that cost a service
 // most: values that it put on the heap, functions that it could not inline,
 // indexes that it left to be checked. Only lines measured to be hot are reported,
-// ranked by its measured cost; a linter that reports every escape reports
+// ranked by their measured cost; a linter that reports every escape reports
 // thousands, and nearly all of them cost nothing.
 //
 // It joins a recorded run with the sources that the service was built from. The
@@ -29,8 +29,8 @@ import (
 // Explain returns the hot lines of a record with the compiler's remarks. dir is
 // where the go command is run, and patterns are the packages that may be asked
 // about ("./..."). Lines are empty when the record has no profiles. The error
-// is an error if packages could not be listed or compiled; it is nil when none of
-// them is hot.
+// is for packages that could not be listed or compiled; it is nil if none of them
+// is hot.
 func Explain(ctx context.Context, rec *record.Record, dir string, patterns ...string) (code.Compiler, error) {
 	out := code.Compiler{GoVersion: runtime.Version(), Lines: diagnose.HotLines(rec)}
 	if len(out.Lines) == 0 {
@@ -106,7 +106,7 @@ func attach(lines []code.HotLine, files []compiler.File) {
 // instructions around it.
 const leastSelf = 0.02
 
-// matters reports whether a line's cost is of the kind that a remark speaks of.
+// matters reports whether a line's cost is of the kind that a remark concerns.
 func matters(l code.HotLine, r code.Remark) bool {
 	if r.Kind == code.Escapes {
 		return l.Bytes > 0 || l.Objects > 0

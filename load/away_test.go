@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/net/dns/dnsmessage"
 
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/fence"
 )
 
@@ -74,7 +75,7 @@ func TestANameThatMovesAway(t *testing.T) {
 	answer.Store("203.0.113.5")
 	addrs, err := r.lookup(t.Context(), "app.test.:80")
 	var away *fence.AwayError
-	if !errors.As(err, &away) || KindOf(err) != KindDNS || !strings.Contains(err.Error(), "203.0.113.5") {
+	if !errors.As(err, &away) || failure.Of(err) != failure.DNS || !strings.Contains(err.Error(), "203.0.113.5") {
 		t.Errorf("it moved to %v, %v", addrs, err)
 	}
 	r = resolver{bounds: fence.BoundsOf([]string{"APP.test"})}

@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redline-go/redline/load/account"
 	"github.com/redline-go/redline/load/socket"
+	"github.com/redline-go/redline/load/usage"
 )
 
 // A loop's thread ends with its load, before the last edge of a run: what it had
@@ -13,23 +15,23 @@ import (
 func TestLoopIsFullToItsEnd(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	r := &run{loops: []*loop{{feed: &feed{}}, {feed: &feed{}}}}
+	r := &run{loops: []*loop{{Feed: &account.Feed{}}, {Feed: &account.Feed{}}}}
 	for _, l := range r.loops {
-		l.thread.Store(int64(socket.Thread()))
+		l.Thread.Store(int64(socket.Thread()))
 	}
 	r.markLoops(0)
-	used := func() time.Duration { d, _ := threadCPU(socket.Thread()); return d - r.loopsUsed[0] }
+	used := func() time.Duration { d, _ := usage.ThreadCPU(socket.Thread()); return d - r.loopsUsed[0] }
 	for used() < 10*time.Millisecond {
 	}
 	if got := r.busiest(10 * time.Millisecond); got < 1 {
 		t.Fatalf("a loop that was on CPU all the while was so for %v of the time", got)
 	}
 	const none = 1 << 23 // above the kernel's largest pid
-	r.loops[0].thread.Store(none)
+	r.loops[0].Thread.Store(none)
 	if got := r.busiest(time.Hour); got < 1 {
 		t.Errorf("one of two threads has ended, and the loops were busy for %v of the time", got)
 	}
-	r.loops[1].thread.Store(none)
+	r.loops[1].Thread.Store(none)
 	if got := r.busiest(time.Hour); got == 0 {
 		t.Error("all threads have ended, and nothing is known of them")
 	}

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/socket"
 )
 
@@ -56,11 +57,11 @@ func (l *loop) resolved(k *link, addrs []netip.AddrPort, err error, now time.Dur
 func (l *loop) connect(k *link, now time.Duration) {
 	r := l.run
 	for {
-		to := k.addrs[(k.id+k.attempt)%len(k.addrs)]
+		to := k.addrs[(k.ID+k.attempt)%len(k.addrs)]
 		k.attempt++
 		var source netip.Addr
 		if n := len(r.plan.Sources); n > 0 {
-			source = r.plan.Sources[k.id%n]
+			source = r.plan.Sources[k.ID%n]
 		}
 		fd, err := socket.Connect(to, source)
 		if err == nil {
@@ -80,7 +81,7 @@ func (l *loop) connect(k *link, now time.Duration) {
 
 // connected is called when a connection attempt is over.
 func (l *loop) connected(k *link) {
-	to := k.addrs[(k.id+k.attempt-1)%len(k.addrs)]
+	to := k.addrs[(k.ID+k.attempt-1)%len(k.addrs)]
 	now := l.now()
 	if err := socket.Connected(k.fd, to); err != nil {
 		if k.attempt < len(k.addrs) {
@@ -123,7 +124,7 @@ func (l *loop) shaken(k *link, t *socket.TLS, generation int32, err error) {
 	if err == nil {
 		err = l.poll.Add(k.fd, k.token())
 	} else {
-		err = handshakeFailure(err)
+		err = failure.OfHandshake(err)
 	}
 	if err != nil {
 		l.fail(k, err, now)
@@ -138,11 +139,11 @@ func (l *loop) shaken(k *link, t *socket.TLS, generation int32, err error) {
 // opened begins to use a connection.
 func (l *loop) opened(k *link, now time.Duration) {
 	k.state, k.used = linkOpen, false
-	l.counted.dials++
-	l.counted.open++
+	l.counted.Dials++
+	l.counted.Open++
 	if k.parted {
 		k.parted = false
-		l.counted.reconnects++
+		l.counted.Reconnects++
 	}
 	if k.wire == nil {
 		k.wire = l.run.Protocol.Wire(k.host)
@@ -187,7 +188,7 @@ func (l *loop) advance(k *link, now time.Duration) {
 	}
 }
 
-var errUnused = &Failure{Kind: KindEOF, Err: errors.New("the target ended the connection before it took a request")}
+var errUnused = &failure.Error{Kind: failure.EOF, Err: errors.New("the target ended the connection before it took a request")}
 
 // mostReads bounds the reads of one link in a row, so that others get their
 // turn.
@@ -367,7 +368,7 @@ func (l *loop) fail(k *link, err error, now time.Duration) {
 // close closes a link's socket.
 func (l *loop) close(k *link) {
 	if k.state == linkOpen {
-		l.counted.open--
+		l.counted.Open--
 	}
 	if l.current == k {
 		l.drop()

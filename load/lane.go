@@ -3,6 +3,8 @@ package load
 import (
 	"math/rand/v2"
 	"time"
+
+	"github.com/redline-go/redline/load/pace"
 )
 
 // Bounds of the pause after a connection could not be opened. It doubles from
@@ -18,7 +20,7 @@ const (
 // streams share it; see group.
 type lane struct {
 	x     Exchange
-	id    int // of all lanes of the run
+	ID    int // of all lanes of the run
 	group *group
 	state laneState
 	link  *link // where the request waits or was sent
@@ -38,7 +40,7 @@ type lane struct {
 	free    time.Duration // when the last request ended; zero before the first
 	backoff time.Duration
 	wake    time.Duration // while it is in the loop's alarms
-	behind  []ticketAt    // tickets of its own that are due and wait for it, in order; at is run time
+	behind  []pace.Ticket // tickets of its own that are due and wait for it, in order; at is run time
 	rng     rand.PCG
 }
 
@@ -60,6 +62,8 @@ type group struct {
 
 // deadline is when the lane's request times out: the timeout bounds the wait
 // for a connection, and then the answer.
+// A request that waits for a connection has its own timeout, so that the two together take
+// twice the plan's at most.
 func (u *lane) deadline(timeout time.Duration) time.Duration {
 	if u.x.Sent > 0 {
 		return u.x.Sent + timeout
@@ -71,39 +75,6 @@ func (u *lane) deadline(timeout time.Duration) time.Duration {
 func (u *lane) pause() time.Duration {
 	u.backoff = min(max(2*u.backoff, backoffFirst), backoffLongest)
 	return u.backoff
-}
-
-// mix chooses requests by their weights. It is immutable.
-type mix struct {
-	upTo  []uint64 // cumulative weights
-	total uint64
-}
-
-func newMix(weights []int) mix {
-	var m mix
-	for _, w := range weights {
-		if w <= 0 {
-			w = 1
-		}
-		m.total += uint64(w)
-		m.upTo = append(m.upTo, m.total)
-	}
-	return m
-}
-
-// pick returns an index with the probability of its weight. The modulo's bias
-// is below total/2^64.
-func (m *mix) pick(rng *rand.PCG) int {
-	if len(m.upTo) == 1 {
-		return 0
-	}
-	at := rng.Uint64() % m.total
-	for i, upTo := range m.upTo {
-		if at < upTo {
-			return i
-		}
-	}
-	return len(m.upTo) - 1
 }
 
 // alarms are sleeping lanes, the first to wake on top: a binary heap without

@@ -7,13 +7,13 @@ import (
 	"github.com/redline-go/redline/load/socket"
 )
 
-// link is a connection to one host, or the place of one: it outlives its
-// sockets.
+// link is a connection to one host, or its slot while there is none: it
+// outlives its sockets.
 type link struct {
 	index      int32 // among the loop's links
 	generation int32 // of the socket, so that events of the last one are recognised
 	host       int
-	id         int // of the group, over all loops: the connection's name in the record
+	ID         int // of the group, over all loops: the connection's name in the record
 	group      *group
 	wire       Wire
 	drainer    Drainer // the wire, if it is one
@@ -111,6 +111,8 @@ type dials struct {
 }
 
 // admit reports whether k may open now, and else queues it.
+// A pause does not save up: connections that come after one are a gap apart again, because
+// what the plan bounds is the burst that the target's accept queue sees.
 func (d *dials) admit(k *link, now time.Duration) bool {
 	if d.gap == 0 {
 		return true

@@ -53,9 +53,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/redline-go/redline/load/account"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/histogram"
-	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/scenario"
 )
@@ -68,7 +68,7 @@ type Config struct {
 	// (http1.New).
 	Protocol Protocol
 	// Record takes windows, histograms and slow requests.
-	Record Sink
+	Record account.Sink
 	// Start is the run time at which the first request is due; Steady says
 	// what follows from it. A time that has passed, as zero has, means at once.
 	Start time.Duration
@@ -83,14 +83,6 @@ type Config struct {
 	// OnWindow, if set, is called after each window with the requests that ended in it and
 	// must not block: the live view hangs on it.
 	OnWindow func(Progress)
-}
-
-// Sink takes the measurements of a run of load; *record.Writer is one. An error that
-// it returns does not end the load: the first one is returned at the end.
-type Sink interface {
-	Add(points ...series.Point) error
-	Counts(step string, kind histogram.Kind, s timebase.Span, c *histogram.Counts) error
-	Slow(requests ...record.SlowRequest) error
 }
 
 // Steady returns the span that a run of l which starts at start measures, if

@@ -13,12 +13,14 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/http1"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/histogram"
 	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // memory is a Sink that keeps what it is given.
@@ -145,7 +147,7 @@ func run(t testing.TB, ctx context.Context, url string, l scenario.Load, change 
 	if l.Timeout == 0 {
 		l.Timeout = 30 * time.Second
 	}
-	plan := &scenario.Plan{Load: l, Requests: []scenario.Request{{Name: "only", URL: scenario.Template(url)}}}
+	plan := &scenario.Plan{Load: l, Requests: []scenario.Request{{Name: "only", URL: feeder.Template(url)}}}
 	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
@@ -347,7 +349,8 @@ func TestTimeoutsStayInTheLatency(t *testing.T) {
 		t.Errorf("summary %+v", s)
 	}
 	if s.Dials < s.Requests || s.Reconnects != 0 {
-		t.Errorf("%d connections were opened for %d requests, %d after the target had closed one: it was the generator", s.Dials, s.Requests, s.Reconnects)
+		t.Errorf("%d connections were opened for %d requests, %d after the target had closed one: it was the generator",
+			s.Dials, s.Requests, s.Reconnects)
 	}
 	if least := int64(60 * time.Millisecond); s.Latency.Min < least || s.ErrorLatency.Min < least || m.log[histogram.Latency] == 0 {
 		t.Errorf("latency %+v, of errors %+v, log %v", s.Latency, s.ErrorLatency, m.log)
@@ -379,7 +382,7 @@ func TestFailuresKeepTheRunGoing(t *testing.T) {
 	}
 	s := r.Load
 	var failed int64
-	for _, kind := range []load.ErrorKind{load.KindStatus, load.KindBadResponse, load.KindShortBody} {
+	for _, kind := range []failure.Kind{failure.Status, failure.BadResponse, failure.ShortBody} {
 		got := s.ErrorKinds[string(kind)]
 		if got < 10 {
 			t.Errorf("%d failures of kind %s in %v", got, kind, s.ErrorKinds)
@@ -405,7 +408,8 @@ func TestFailuresAreInService(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if why := strings.Join(r.Generator.WhyInvalid, "; "); r.Load.Errors == 0 || r.Load.Errors != r.Load.Requests || strings.Contains(why, "Little's law") {
+	if why := strings.Join(r.Generator.WhyInvalid, "; "); r.Load.Errors == 0 || r.Load.Errors != r.Load.Requests ||
+		strings.Contains(why, "Little's law") {
 		t.Errorf("%d of %d requests failed, and the run is invalid: %s", r.Load.Errors, r.Load.Requests, why)
 	}
 }
@@ -455,7 +459,7 @@ func TestSinkFailsAtTheEnd(t *testing.T) {
 func TestStepsAreLoggedApart(t *testing.T) {
 	url := serve(t, always(ok, false))
 	r, m, err := run(t, t.Context(), url, scenario.Load{Rate: 1000, Duration: 300 * time.Millisecond}, func(c *load.Config) {
-		c.Plan.Requests = append(c.Plan.Requests, scenario.Request{Name: "rare", Weight: 1, URL: scenario.Template(url)})
+		c.Plan.Requests = append(c.Plan.Requests, scenario.Request{Name: "rare", Weight: 1, URL: feeder.Template(url)})
 		c.Plan.Requests[0].Weight = 9
 	})
 	if err != nil {

@@ -8,8 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/redline-go/redline/load/account"
+	"github.com/redline-go/redline/load/pace"
 	"github.com/redline-go/redline/load/socket"
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // readBuffer is the most bytes of one read. All connections of a loop share it.
@@ -22,7 +24,7 @@ const readBuffer = 64 << 10
 // and its output to one connection goes out in one write: requests of many
 // streams that are answered together are followed up together.
 type loop struct {
-	*feed
+	*account.Feed
 	run    *run
 	index  int
 	poll   *socket.Poller
@@ -30,7 +32,7 @@ type loop struct {
 	lanes  []lane // of all groups
 	links  []link // of all groups
 
-	arrivals arrivals      // of an open loop
+	arrivals pace.Arrivals // of an open loop
 	idle     []*lane       // free lanes of an open loop; the one that was free last is last
 	ready    []*lane       // lanes whose next request is to begin now
 	alarms   alarms        // lanes whose next request begins later
@@ -54,8 +56,8 @@ type loop struct {
 	traced  []bool // by request: it may carry a Trace
 
 	under     int // requests begun and not ended
-	counted   tally
-	published tally
+	counted   account.Tally
+	published account.Tally
 
 	stopped atomic.Bool // by stop
 	mu      sync.Mutex
@@ -71,7 +73,7 @@ func newLoop(r *run, index, loops int) (*loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &loop{feed: &feed{}, run: r, index: index, poll: poll, in: make([]byte, readBuffer)}
+	l := &loop{Feed: account.NewFeed(), run: r, index: index, poll: poll, in: make([]byte, readBuffer)}
 	l.ctx, l.end = context.WithCancel(context.Background())
 	streams, hosts := r.streams, len(r.hosts)
 	groups := (r.connections - index + loops - 1) / loops
@@ -81,26 +83,27 @@ func newLoop(r *run, index, loops int) (*loop, error) {
 	for g := range l.groups {
 		at := &l.groups[g]
 		at.lanes, at.links = l.lanes[g*streams:(g+1)*streams:(g+1)*streams], l.links[g*hosts:(g+1)*hosts:(g+1)*hosts]
+		// Names of connections are dealt out like tickets, so that with a rate per connection a
+		// ticket finds its connection's loop by a modulo.
 		id := g*loops + index
 		for h := range at.links {
-			at.links[h] = link{index: int32(g*hosts + h), host: h, id: id, group: at, fd: -1}
+			at.links[h] = link{index: int32(g*hosts + h), host: h, ID: id, group: at, fd: -1}
 		}
 		for s := range at.lanes {
 			u := &at.lanes[s]
-			u.id, u.group, u.x.Slot = id*streams+s, at, s
-			u.rng.Seed(uint64(u.id), 0x6c6f6164)
+			u.ID, u.group, u.x.Slot = id*streams+s, at, s
+			u.rng.Seed(uint64(u.ID), 0x6c6f6164)
 		}
 	}
 	var any bool
 	if l.traced, any = r.tracing(); any {
 		l.sampler = newSampler(r.Config.Trace, index, loops, r.seed)
 	}
-	l.ring.samples = make([]sample, ringLength)
 	if rate := r.plan.ConnectRate; rate > 0 {
 		l.dialing.gap = time.Duration(float64(time.Second) * float64(loops) / rate)
 	}
 	if r.plan.Open() {
-		l.arrivals = newArrivals(r.plan, &r.pace, index, loops, r.seed)
+		l.arrivals = pace.NewArrivals(r.plan, &r.pace, index, loops, r.seed)
 	}
 	return l, nil
 }
@@ -110,7 +113,7 @@ func newLoop(r *run, index, loops int) (*loop, error) {
 func (l *loop) drive() error {
 	runtime.LockOSThread() // and never unlocked: the thread's timer slack ends with it
 	socket.Precise()
-	l.thread.Store(int64(socket.Thread()))
+	l.Thread.Store(int64(socket.Thread()))
 	defer l.shutdown()
 	l.start()
 	for !l.stopped.Load() {
@@ -130,7 +133,7 @@ func (l *loop) drive() error {
 		if l.over() {
 			break
 		}
-		l.publish(&l.counted, &l.published)
+		l.Publish(&l.counted, &l.published)
 		n, err := l.poll.Wait(l.patience())
 		if err != nil {
 			return fmt.Errorf("load: %w", err)
@@ -176,7 +179,7 @@ func (l *loop) over() bool {
 	if !l.run.plan.Open() {
 		return true
 	}
-	_, _, more := l.arrivals.peek()
+	_, _, more := l.arrivals.Peek()
 	return !more
 }
 
@@ -201,7 +204,7 @@ func (l *loop) patience() time.Duration {
 		sooner(l.scan)
 	}
 	if l.run.plan.Open() && (len(l.idle) > 0 || l.run.plan.PerConnection > 0 && l.behind < mostBehind) {
-		if _, at, ok := l.arrivals.peek(); ok {
+		if _, at, ok := l.arrivals.Peek(); ok {
 			sooner(l.run.start + at)
 		}
 	}
@@ -237,6 +240,8 @@ func (l *loop) handle(e socket.Event) {
 		}
 		return
 	}
+	// Events of a batch are older than what was done for those before them: a descriptor may
+	// have been closed since, and opened again for another link.
 	k := &l.links[e.Token.Index]
 	if k.generation != e.Token.Generation {
 		return // of a socket that is closed
@@ -258,7 +263,7 @@ func (l *loop) handle(e socket.Event) {
 // shutdown closes every connection and waits for goroutines that run apart. Requests that
 // are under way keep their lanes, for the count of the unfinished.
 func (l *loop) shutdown() {
-	l.publish(&l.counted, &l.published) // connections as the load left them
+	l.Publish(&l.counted, &l.published) // connections as the load left them
 	l.end()
 	for i := range l.links {
 		l.close(&l.links[i])
@@ -268,9 +273,9 @@ func (l *loop) shutdown() {
 
 // cursor returns the rows of a lane's templates; nil when the plan takes no
 // data.
-func (l *loop) cursor(u *lane) *scenario.Cursor {
+func (l *loop) cursor(u *lane) *feeder.Cursor {
 	if u.x.Data == nil && l.run.data {
-		return scenario.NewCursor(l.run.Plan, uint64(u.id))
+		return l.run.Plan.NewCursor(uint64(u.ID))
 	}
 	return u.x.Data
 }

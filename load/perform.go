@@ -3,6 +3,10 @@ package load
 import (
 	"errors"
 	"time"
+
+	"github.com/redline-go/redline/load/account"
+	"github.com/redline-go/redline/load/failure"
+	"github.com/redline-go/redline/load/pace"
 )
 
 // mostBehind bounds the tickets that wait for a connection of their own. Those
@@ -18,7 +22,7 @@ func (l *loop) handOut(now time.Duration) {
 		return
 	}
 	for {
-		n, at, ok := l.arrivals.peek()
+		n, at, ok := l.arrivals.Peek()
 		if at += r.start; !ok || at > now {
 			return
 		}
@@ -30,7 +34,7 @@ func (l *loop) handOut(now time.Duration) {
 					return
 				}
 				l.behind++
-				u.behind = append(u.behind, ticketAt{n: n, at: at})
+				u.behind = append(u.behind, pace.Ticket{N: n, At: at})
 				l.take()
 				continue
 			}
@@ -47,8 +51,8 @@ func (l *loop) handOut(now time.Duration) {
 }
 
 func (l *loop) take() {
-	l.arrivals.take()
-	l.counted.taken++
+	l.arrivals.Take()
+	l.counted.Taken++
 }
 
 // owner returns the lane of a ticket whose connection is given.
@@ -70,7 +74,7 @@ func (l *loop) again(u *lane) {
 	if u.backoff > 0 {
 		from = l.now() + u.backoff
 	}
-	l.schedule(u, from+thinkTime(l.run.plan.Think, &u.rng))
+	l.schedule(u, from+pace.Think(l.run.plan.Think, &u.rng))
 }
 
 // rest frees a lane of an open loop for the next ticket.
@@ -88,7 +92,7 @@ func (l *loop) rest(u *lane) {
 // of the load next has a place for it from that time on.
 func (l *loop) schedule(u *lane, from time.Duration) {
 	r := l.run
-	at, ok := r.pace.active(u.id, max(0, from-r.start))
+	at, ok := r.pace.Active(u.ID, max(0, from-r.start))
 	if !ok || !r.spend(at) {
 		return // this lane is over
 	}
@@ -133,26 +137,28 @@ func (l *loop) begin(u *lane) {
 	r := l.run
 	if len(u.behind) > 0 {
 		// Not taken before now: requests that fall due meanwhile must go behind it.
-		u.number, u.intended = u.behind[0].n, u.behind[0].at
+		u.number, u.intended = u.behind[0].N, u.behind[0].At
 		if u.behind = u.behind[1:]; len(u.behind) == 0 {
 			u.behind = nil
 		}
 		l.behind--
 	}
+	// The slot is the lane's for good; all else begins anew, so that nothing of the last
+	// answer can pass for this one's.
 	u.x = Exchange{Slot: u.x.Slot, Data: l.cursor(u)}
 	if replay := r.plan.Replay; replay != nil {
 		u.x.Request = int(replay.Request[u.number])
 		u.x.Data.Seek(int(replay.Row[u.number]))
 	} else {
-		u.x.Request = r.mix.pick(&u.rng)
+		u.x.Request = r.mix.Pick(&u.rng)
 	}
 	if !r.plan.Open() {
-		u.number = l.counted.begun*int64(len(r.loops)) + int64(l.index) // unique
+		u.number = l.counted.Begun*int64(len(r.loops)) + int64(l.index) // unique
 	}
 	u.since = max(u.intended, u.free)
 	u.begun, u.resent, u.drawn = u.since, 0, false
 	l.under++
-	l.counted.begun++
+	l.counted.Begun++
 	l.route(u, &u.group.links[r.hostOf[u.x.Request]])
 }
 
@@ -236,26 +242,28 @@ func (l *loop) finish(u *lane, now time.Duration) {
 	if x.Done == 0 || x.Done < x.Sent {
 		x.Done = now
 	}
-	s := sample{
-		intended: u.intended, sent: x.Sent, first: x.FirstByte, done: x.Done, own: u.own, id: u.number,
-		bytesIn: clamp32(x.BytesIn), bytesOut: clamp32(x.BytesOut), failed: x.Failed,
-		request: int32(x.Request), connection: int32(u.link.id), status: uint16(x.Status),
+	s := account.Sample{
+		Intended: u.intended, Sent: x.Sent, First: x.FirstByte, Done: x.Done, Own: u.own, ID: u.number,
+		BytesIn: account.Clamp32(x.BytesIn), BytesOut: account.Clamp32(x.BytesOut), Failed: x.Failed,
+		Request: int32(x.Request), Connection: int32(u.link.ID), Status: uint16(x.Status),
 	}
 	if x.Sent == 0 {
-		s.own = 0
-		l.counted.unsent++
+		s.Own = 0
+		l.counted.Unsent++
 	} else {
-		s.intended = l.run.intended(u)
+		s.Intended = l.run.intended(u)
 	}
 	if x.Err != nil {
-		s.kind = l.run.failed(x.Err)
+		s.Kind = l.run.failed(x.Err)
 	}
 	if x.Trace != nil {
-		s.trace = x.Trace.index
+		s.Trace = x.Trace.index
 	}
-	l.ended.add(l.run.steady, s.intended)
-	for !l.ring.push(&s) {
-		l.run.collector.empty(l.feed)
+	l.Ended.Add(l.run.steady, s.Intended)
+	// The ring is full: the loop stops to empty it. Its requests then go late, which own lag
+	// shows, instead of getting lost.
+	for !l.Push(&s) {
+		l.run.collector.Empty(l.Feed)
 	}
 	l.under--
 	if u.drawn { // not when it was sent: it might be sent again
@@ -298,7 +306,7 @@ func (l *loop) expire(now time.Duration) {
 // leastScan bounds how often all lanes are looked at.
 const leastScan = time.Millisecond
 
-var errTimeout = &Failure{Kind: KindTimeout, Err: errors.New("no answer within the timeout")}
+var errTimeout = &failure.Error{Kind: failure.Timeout, Err: errors.New("no answer within the timeout")}
 
 // giveUp ends a request at its timeout.
 func (l *loop) giveUp(u *lane, now time.Duration) {
@@ -325,4 +333,4 @@ func (l *loop) giveUp(u *lane, now time.Duration) {
 	}
 }
 
-var errGivenUp error = &Failure{Kind: KindReset, Err: errors.New("the connection was given up with a request that timed out")}
+var errGivenUp error = &failure.Error{Kind: failure.Reset, Err: errors.New("the connection was given up with a request that timed out")}

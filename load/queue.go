@@ -1,6 +1,10 @@
 package load
 
-import "time"
+import (
+	"time"
+
+	"github.com/redline-go/redline/load/pace"
+)
 
 // queue counts the tickets of an open loop that are due and not taken, while the
 // loops run: the gauge of the live view. It belongs to the reporter.
@@ -8,13 +12,13 @@ type queue struct {
 	run *run
 	// ahead are the loops' arrivals once more, where the tickets that are due
 	// can only be counted one by one.
-	ahead []arrivals
+	ahead []pace.Arrivals
 	due   int64
 }
 
 func newQueue(r *run) *queue {
 	q := &queue{run: r}
-	if r.plan.Open() && r.loops[0].arrivals.poisson {
+	if r.plan.Open() && r.loops[0].arrivals.Poisson {
 		for _, l := range r.loops {
 			q.ahead = append(q.ahead, l.arrivals)
 		}
@@ -29,18 +33,18 @@ func (q *queue) waiting(at time.Duration) int64 {
 	}
 	at -= q.run.start
 	if q.ahead == nil {
-		q.due = q.run.pace.due(at)
+		q.due = q.run.pace.Due(at)
 	}
 	for i := range q.ahead {
 		a := &q.ahead[i]
-		for _, next, ok := a.peek(); ok && next < at; _, next, ok = a.peek() {
-			a.take()
+		for _, next, ok := a.Peek(); ok && next < at; _, next, ok = a.Peek() {
+			a.Take()
 			q.due++
 		}
 	}
 	var taken int64
 	for _, l := range q.run.loops {
-		taken += l.taken.Load()
+		taken += l.Taken.Load()
 	}
 	return max(0, q.due-taken)
 }

@@ -3,18 +3,19 @@ package load
 import (
 	"strings"
 
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/scenario"
 )
 
 // Bounds of how often a request goes out again: one that the target said it
-// has not seen (Failure.Unseen), and one whose connection was closed under it
+// has not seen (failure.Error.Unseen), and one whose connection was closed under it
 // between two requests, where that is only likely.
 const (
 	mostUnseen = 3
 	mostClosed = 1
 )
 
-// Repeater is implemented by protocols of which some requests may be sent twice
+// Repeater is implemented by protocols with requests that may be sent twice
 // with the effect of once.
 type Repeater interface {
 	// Repeatable reports whether x, as last sent, is such a request.
@@ -46,7 +47,7 @@ type hop struct {
 // unseen reports whether a request whose wire ended it may go out again: the
 // target did not turn the request away, it turned the connection away.
 func (u *lane) unseen() bool {
-	f, ok := u.x.Err.(*Failure)
+	f, ok := u.x.Err.(*failure.Error)
 	return ok && f.Unseen && u.resent < mostUnseen
 }
 
@@ -60,7 +61,7 @@ func (l *loop) lost(u *lane, err error) bool {
 	if !u.reused || u.resent >= mostClosed || u.x.FirstByte > 0 || l.run.repeater == nil {
 		return false
 	}
-	if kind := KindOf(err); kind != KindEOF && kind != KindReset {
+	if kind := failure.Of(err); kind != failure.EOF && kind != failure.Reset {
 		return false
 	}
 	return l.run.repeater.Repeatable(&u.x)
@@ -70,7 +71,7 @@ func (l *loop) lost(u *lane, err error) bool {
 // host. Its time goes on.
 func (l *loop) resend(u *lane, k *link) {
 	u.resent++
-	l.counted.resent++
+	l.counted.Resent++
 	u.x.Err, u.x.Status, u.x.FirstByte, u.x.Done = nil, 0, 0, 0
 	k.parted = true
 	l.hops = append(l.hops, hop{u, k.host})

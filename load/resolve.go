@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/fence"
 )
 
@@ -84,7 +85,7 @@ func (r *resolver) lookup(ctx context.Context, address string) ([]netip.AddrPort
 		return nil, err
 	}
 	if err := r.bounds.Check(host, addresses...); err != nil {
-		return nil, &Failure{Kind: KindDNS, Err: err}
+		return nil, &failure.Error{Kind: failure.DNS, Err: err}
 	}
 	var four, six []netip.AddrPort
 	for _, a := range addresses {

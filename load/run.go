@@ -10,10 +10,16 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/redline-go/redline/load/account"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/fence"
+	"github.com/redline-go/redline/load/pace"
+	"github.com/redline-go/redline/load/usage"
+	"github.com/redline-go/redline/load/validity"
 	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/protocol"
 )
 
 // mostShaking bounds the TLS handshakes under way: each takes a millisecond of
@@ -25,8 +31,8 @@ type run struct {
 	Config
 	ctx         context.Context
 	plan        scenario.Load // with its defaults
-	pace        pace
-	mix         mix
+	pace        pace.Pace
+	mix         pace.Mix
 	names       []string // of the requests
 	clock       timebase.Clock
 	start       time.Duration
@@ -47,22 +53,22 @@ type run struct {
 	loops      []*loop
 	left       atomic.Int64 // requests that a closed loop may still begin
 
-	collector *collector
+	collector *account.Collector
 
 	mu       sync.Mutex // of all below
-	failures [len(kinds)]error
+	failures [len(failure.Kinds)]error
 	sinkErr  error // the first that Record returned
 
 	// The reporter's own state; see report.go.
-	series *loadSeries
+	series *account.Series
 	points []series.Point
-	met    [len(kinds)]bool
-	meter  *usageMeter
+	met    [len(failure.Kinds)]bool
+	meter  *usage.Meter
 	queue  *queue
-	before gauges
-	used   usage // at the last edge
+	before account.Gauges
+	used   usage.Usage // at the last edge
 	usedAt time.Duration
-	spent  spent
+	spent  validity.Spent
 	// CPU time of the loops' threads at the measured span's beginning, and which
 	// share of the time since then they were on CPU when they could last be asked.
 	loopsUsed []time.Duration
@@ -72,18 +78,19 @@ type run struct {
 
 func newRun(ctx context.Context, c Config, plan scenario.Load) (*run, error) {
 	r := &run{
-		Config: c, ctx: ctx, plan: plan, pace: newPace(plan), clock: c.Clock, series: newSeries(), seed: c.Seed,
+		Config: c, ctx: ctx, plan: plan, pace: pace.New(plan), clock: c.Clock, series: account.NewSeries(), seed: c.Seed,
 		streams: max(1, plan.Streams), data: len(c.Plan.Data) > 0, shaking: make(chan struct{}, mostShaking),
 	}
 	r.start = max(c.Start, c.Clock.Now())
 	r.steady = Steady(plan, r.start)
 	r.connections = plan.Connections
 	if !plan.Open() {
-		r.connections = (r.pace.most() + r.streams - 1) / r.streams
+		r.connections = (r.pace.Most() + r.streams - 1) / r.streams
 	}
 	if r.connections <= 0 {
 		return nil, errors.New("the plan never has a connection")
 	}
+	// Counted down by the loops as they begin requests; see spend.
 	r.left.Store(plan.Requests)
 	weights := make([]int, len(c.Plan.Requests))
 	r.names = make([]string, len(c.Plan.Requests))
@@ -94,7 +101,7 @@ func newRun(ctx context.Context, c Config, plan scenario.Load) (*run, error) {
 		}
 		r.hostOf = append(r.hostOf, c.Protocol.Host(i))
 	}
-	r.mix = newMix(weights)
+	r.mix = pace.NewMix(weights)
 	r.hosts = c.Protocol.Hosts()
 	r.resolver.bounds = fence.BoundsOf(c.Plan.Hosts)
 	for _, h := range r.hosts {
@@ -107,7 +114,7 @@ func newRun(ctx context.Context, c Config, plan scenario.Load) (*run, error) {
 	if named, ok := c.Protocol.(StatusNamer); ok {
 		r.statusName = named.StatusName
 	}
-	r.collector = newCollector(r, r.names)
+	r.collector = account.New(r.start, r.Window, r.steady, r.names, r.Plan)
 	return r, r.lay()
 }
 
@@ -117,7 +124,7 @@ func (r *run) lay() error {
 	if n <= 0 {
 		// A target on this host needs CPUs of its own, or half of the
 		// measurement is the two waiting for each other.
-		if n = runtime.NumCPU(); loopback(r.Plan) {
+		if n = runtime.NumCPU(); validity.Loopback(r.Plan) {
 			n = max(1, n/2)
 		}
 	}
@@ -132,7 +139,7 @@ func (r *run) lay() error {
 			return err
 		}
 		r.loops[i] = l
-		r.collector.connect(l.feed)
+		r.collector.Connect(l.Feed)
 	}
 	r.queue = newQueue(r)
 	return nil
@@ -147,7 +154,7 @@ func (r *run) spend(at time.Duration) bool {
 // failed returns the kind of a failed request and keeps the first error of each
 // kind, which a warning quotes.
 func (r *run) failed(err error) uint8 {
-	i := KindOf(err).index()
+	i := failure.Of(err).Index()
 	r.mu.Lock()
 	if r.failures[i] == nil {
 		r.failures[i] = err
@@ -188,6 +195,8 @@ func (r *run) drive() (*Result, error) {
 	// grace time is over.
 	hard, end := context.WithCancel(r.ctx)
 	defer end()
+	// The load's end is the plan's, whatever the loops do: one that hangs would otherwise
+	// hold the run for ever.
 	grace := time.AfterFunc(r.steady.To+r.plan.Grace-r.clock.Now(), end)
 	defer grace.Stop()
 	defer context.AfterFunc(hard, r.stop)()
@@ -260,7 +269,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 // due returns how many tickets of the open loop are due within a span.
 func (r *run) due(span timebase.Span) (n int64) {
 	for _, l := range r.loops {
-		n += l.arrivals.due(span.To-r.start) - l.arrivals.due(span.From-r.start)
+		n += l.arrivals.Due(span.To-r.start) - l.arrivals.Due(span.From-r.start)
 	}
 	return n
 }
@@ -271,19 +280,20 @@ func (r *run) due(span timebase.Span) (n int64) {
 func (r *run) balance() error {
 	var recorded int64
 	for _, l := range r.loops {
-		recorded += l.ended.steady
+		recorded += l.Ended.Steady
 	}
-	t := r.collector.totals
-	if t.requests != recorded {
-		return fmt.Errorf("load: internal error: connections ended %d requests of the measured span, %d were counted", recorded, t.requests)
+	t := r.collector.Totals
+	if t.Requests != recorded {
+		return fmt.Errorf("load: internal error: connections ended %d requests of the measured span, %d were counted", recorded, t.Requests)
 	}
 	if !r.plan.Open() {
 		return nil
 	}
 	left := r.unfinished(r.steady, 0)
-	if due := r.due(r.steady); due != t.requests+left.begun+left.waiting {
-		return fmt.Errorf("load: internal error: %d requests of the measured span were due, %d succeeded, %d failed, %d were begun and not ended, %d never begun",
-			due, t.failures[0], t.failed(), left.begun, left.waiting)
+	if due := r.due(r.steady); due != t.Requests+left.begun+left.waiting {
+		return fmt.Errorf("load: internal error: %d requests of the measured span were due, %d succeeded, %d failed, "+
+			"%d were begun and not ended, %d never begun",
+			due, t.Failures[0], t.Failed(), left.begun, left.waiting)
 	}
 	return nil
 }
@@ -295,41 +305,42 @@ func (r *run) result(now time.Duration) *Result {
 		steady.To = max(steady.From, min(steady.To, now))
 	}
 	left := r.unfinished(steady, now)
-	t := r.collector.totals
-	t.open = r.ages(steady, now)
-	s := t.summary(steady.Len(), r.statusName)
+	t := r.collector.Totals
+	t.Open = r.ages(steady, now)
+	s := t.Summary(steady.Len(), r.statusName)
 	s.Model, s.Connections, s.InFlight = "closed", r.connections, left.begun+left.waiting
 	if r.plan.Open() {
 		s.Model = "open"
 		s.IntendedRate = series.PerSecond(float64(r.due(steady)), steady.Len())
 	}
 	if s.Protocol = string(r.Plan.Protocol); s.Protocol == "" {
-		s.Protocol = string(scenario.HTTP1)
+		s.Protocol = string(protocol.HTTP1)
 	}
 	if r.streams > 1 {
 		s.Streams = r.streams
 	}
-	s.Established = r.spent.open
+	s.Established = r.spent.Open
 	for _, l := range r.loops {
-		s.Dials += l.counted.dials
-		s.Reconnects += l.counted.reconnects
-		s.Resent += l.counted.resent
+		s.Dials += l.counted.Dials
+		s.Reconnects += l.counted.Reconnects
+		s.Resent += l.counted.Resent
 	}
-	e := evidence{
-		open: r.plan.Open(), span: steady.Len(), asked: r.connections, held: r.plan.PerConnection > 0, loopBusy: r.spent.busy, ramped: len(r.plan.Stages) > 0,
-		cpus: runtime.NumCPU(), loopback: loopback(r.Plan),
-		summary: s, spent: r.spent, own: t.own.quantiles(), serviceSum: t.inService, lagSum: t.lag.sum,
-		thinkSum: time.Duration(t.requests) * meanThink(r.plan.Think), begun: left.begun, waiting: left.waiting, oldest: left.oldest,
-		cut: r.ctx.Err() != nil, grace: r.plan.Grace,
+	e := validity.Evidence{
+		Open: r.plan.Open(), Span: steady.Len(), Asked: r.connections,
+		Held: r.plan.PerConnection > 0, LoopBusy: r.spent.Busy, Ramped: len(r.plan.Stages) > 0,
+		CPUs: runtime.NumCPU(), Loopback: validity.Loopback(r.Plan),
+		Summary: s, Spent: r.spent, Own: t.Own.Quantiles(), ServiceSum: t.InService, LagSum: t.Lag.Sum,
+		ThinkSum: time.Duration(t.Requests) * pace.MeanThink(r.plan.Think), Begun: left.begun, Waiting: left.waiting, Oldest: left.oldest,
+		Cut: r.ctx.Err() != nil, Grace: r.plan.Grace,
 	}
-	e.on = r.pace.on(timebase.Span{From: steady.From - r.start, To: steady.To - r.start}, e.meanService())
+	e.On = r.pace.On(timebase.Span{From: steady.From - r.start, To: steady.To - r.start}, e.MeanService())
 	r.mu.Lock()
-	e.failures = r.failures
+	e.Failures = r.failures
 	r.mu.Unlock()
-	g, warnings := validity(&e)
-	g.CPU = int64(r.spent.cpu)
-	if r.spent.cpu > 0 {
-		g.RequestsPerCPU = math.Round(float64(t.requests) / r.spent.cpu.Seconds())
+	g, warnings := validity.Assess(&e)
+	g.CPU = int64(r.spent.CPU)
+	if r.spent.CPU > 0 {
+		g.RequestsPerCPU = math.Round(float64(t.Requests) / r.spent.CPU.Seconds())
 	}
 	return &Result{Steady: steady, Load: s, Generator: g, Warnings: warnings}
 }

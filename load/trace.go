@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redline-go/redline/load/account"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -132,6 +133,7 @@ func (s *sampler) next(now time.Duration, number int64) *Trace {
 		s.at, s.passed = now, 0
 	}
 	s.skip = int64(s.rng.Uint64() % uint64(2*s.every-1)) // from 0 to twice the mean
+	// Drawn and not allowed: the draw stays, so that a burst does not shift the odds.
 	if s.allow < 1 {
 		return nil
 	}
@@ -143,11 +145,11 @@ func (s *sampler) next(now time.Duration, number int64) *Trace {
 }
 
 // traceText returns a sample's trace id, empty when it carried none.
-func (r *run) traceText(s *sample) string {
-	if s.trace == 0 {
+func (r *run) traceText(s *account.Sample) string {
+	if s.Trace == 0 {
 		return ""
 	}
-	id := traceID(r.Config.Trace, s.trace)
+	id := traceID(r.Config.Trace, s.Trace)
 	return hex.EncodeToString(id[:])
 }
 

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unsafe"
 
 	"github.com/redline-go/redline/scenario"
 )
@@ -88,14 +87,6 @@ func TestTraceable(t *testing.T) {
 		if got := Traceable(scenario.Request{Headers: map[string]scenario.Secret{name: "x"}}); got != want {
 			t.Errorf("%s: %v", name, got)
 		}
-	}
-}
-
-func TestSamplesStayOfTheirSize(t *testing.T) {
-	var r ring
-	r.samples = make([]sample, 1)
-	if size := int(unsafe.Sizeof(r.samples[0])); size > 80 {
-		t.Errorf("a sample takes %d bytes: the ring no longer stays in a core's cache", size)
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/load/account"
 	"github.com/redline-go/redline/record/timebase"
 )
 
@@ -21,40 +21,29 @@ func (r *run) unfinished(span timebase.Span, now time.Duration) (u unfinished) {
 	for _, l := range r.loops {
 		for i := range l.lanes {
 			lane := &l.lanes[i]
-			if lane.state != laneFree && within(span, lane.intended) {
+			if lane.state != laneFree && account.Within(span, lane.intended) {
 				u.begun++
 				u.oldest = max(u.oldest, now-lane.intended)
 			}
 			for _, t := range lane.behind {
-				if within(span, t.at) {
+				if account.Within(span, t.At) {
 					u.waiting++
 				}
 			}
 		}
 		if r.plan.Open() {
-			from := max(l.counted.taken, l.arrivals.due(span.From-r.start))
-			u.waiting += max(0, l.arrivals.due(span.To-r.start)-from)
+			// Tickets are taken in order, so those from the last taken one on were never begun.
+			from := max(l.counted.Taken, l.arrivals.Due(span.From-r.start))
+			u.waiting += max(0, l.arrivals.Due(span.To-r.start)-from)
 		}
 	}
 	return u
 }
 
-// ages are how old the unfinished requests were when the run ended: values that
-// the true ones are at least. The zero ages are none.
-type ages struct {
-	steps          []timing // from the intended time, by step; nil when there is none
-	service, first timing   // from sending, of those that were sent; first of those without an answer's begin
-}
-
 // ages may be asked when the loops are over.
-func (r *run) ages(span timebase.Span, now time.Duration) (a ages) {
-	steps := len(r.collector.totals.steps)
-	add := func(request int, intended time.Duration) {
-		if a.steps == nil {
-			a.steps = make([]timing, steps)
-		}
-		a.steps[min(request, steps-1)].add(now - intended)
-	}
+func (r *run) ages(span timebase.Span, now time.Duration) (a account.Ages) {
+	steps := r.collector.Totals.StepCount()
+	add := func(request int, intended time.Duration) { a.Add(request, steps, now-intended) }
 	for _, l := range r.loops {
 		// An untaken ticket has no request of the mix yet: it gets one as
 		// it would have.
@@ -63,17 +52,19 @@ func (r *run) ages(span timebase.Span, now time.Duration) (a ages) {
 			if replay := r.plan.Replay; replay != nil {
 				return int(replay.Request[n])
 			}
-			return r.mix.pick(rng)
+			return r.mix.Pick(rng)
 		}
 		for i := range l.lanes {
 			u := &l.lanes[i]
-			if u.state != laneFree && within(span, u.intended) {
+			if u.state != laneFree && account.Within(span, u.intended) {
 				add(u.x.Request, r.intended(u))
-				a.sent(&u.x, now)
+				if u.x.Sent > 0 {
+					a.AddSent(now-u.x.Sent, u.x.FirstByte > 0)
+				}
 			}
 			for _, t := range u.behind {
-				if within(span, t.at) {
-					add(draw(t.n), t.at)
+				if account.Within(span, t.At) {
+					add(draw(t.N), t.At)
 				}
 			}
 		}
@@ -81,11 +72,11 @@ func (r *run) ages(span timebase.Span, now time.Duration) (a ages) {
 			continue
 		}
 		rest := l.arrivals
-		for n, at, ok := rest.peek(); ok && at+r.start < span.To; n, at, ok = rest.peek() {
+		for n, at, ok := rest.Peek(); ok && at+r.start < span.To; n, at, ok = rest.Peek() {
 			if at += r.start; at >= span.From {
 				add(draw(n), at)
 			}
-			rest.take()
+			rest.Take()
 		}
 	}
 	return a
@@ -100,24 +91,9 @@ func (r *run) intended(u *lane) time.Duration {
 	return min(max(u.since, u.intended), u.x.Sent)
 }
 
-// sent adds a request that may have been sent.
-func (a *ages) sent(x *Exchange, now time.Duration) {
-	if x.Sent == 0 {
-		return
-	}
-	a.service.add(now - x.Sent)
-	if x.FirstByte == 0 {
-		a.first.add(now - x.Sent)
-	}
-}
-
 // logOpen writes the ages of requests that never ended behind the latency log's last
 // interval, over the grace time, in which they were last waited for.
 func (r *run) logOpen(now time.Duration) {
 	span := timebase.Span{From: min(r.steady.To, now), To: now}
-	for i := range r.collector.totals.open.steps {
-		if t := &r.collector.totals.open.steps[i]; t.Total() > 0 {
-			r.sunk(r.Record.Counts(r.collector.log.names[i], histogram.Unfinished, span, &t.Counts))
-		}
-	}
+	r.sunk(r.collector.WriteUnfinished(r.Record, span))
 }

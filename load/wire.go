@@ -4,7 +4,7 @@ import (
 	"crypto/tls"
 	"time"
 
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // Protocol makes the wires of one plan. It is immutable once made and shared by
@@ -66,6 +66,15 @@ type Follower interface {
 	Follow(x *Exchange) (host int, err error)
 }
 
+// Drainer is implemented by wires that carry messages which nothing answers
+// (scenario.Request.NoReply). Those end when they were sent, an instant
+// that a wire cannot see.
+type Drainer interface {
+	// Drained is called when the kernel has all that was appended to out so far.
+	// It adds the exchanges that this completes, with Done set to now.
+	Drained(now time.Duration, ended []*Exchange) []*Exchange
+}
+
 // StatusNamer is implemented by protocols whose status is not HTTP's.
 type StatusNamer interface {
 	// StatusName returns a status' name in the summary ("NOT_FOUND").
@@ -75,10 +84,10 @@ type StatusNamer interface {
 // Exchange is one request and its outcome. Instants are run time. The
 // loop reuses exchanges: a wire keeps none after it has ended.
 type Exchange struct {
-	Request int              // index in the plan's mix
-	Slot    int              // of the exchanges under way on the connection no two have the same; below scenario.Load.Streams
-	Data    *scenario.Cursor // rows for the request's templates; nil when the plan takes no data
-	Trace   *Trace           // the trace of a sampled request; nil for most
+	Request int            // index in the plan's mix
+	Slot    int            // of the exchanges under way on the connection no two have the same; below scenario.Load.Streams
+	Data    *feeder.Cursor // rows for the request's templates; nil when the plan takes no data
+	Trace   *Trace         // the trace of a sampled request; nil for most
 
 	// Sent is when the request's first byte was handed to the kernel, set by
 	// the loop; zero when none was. FirstByte is zero when the answer never began.
@@ -86,7 +95,7 @@ type Exchange struct {
 	Status                int   // 0 when the answer had none
 	BytesIn, BytesOut     int64 // as the wire counts them, framing included
 	// Err is nil when the answer is a success by the plan's measure, else a
-	// *Failure or an error that KindOf classifies.
+	// *failure.Error or an error that failure.Of classifies.
 	Err error
 	// Failed has bit i set when check i of the request failed. A failed check
 	// is not an error.

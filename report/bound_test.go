@@ -18,7 +18,8 @@ func TestBoundsSayAtLeast(t *testing.T) {
 	s.Load.Steps[0].Latency = bound
 	s.Thresholds = []record.ThresholdResult{{Expr: "p99 < 10s", Value: value(4.2e9), AtLeast: true}}
 	var text, markdown, head strings.Builder
-	for _, err := range []error{report.Text(&text, s, report.TextOptions{}), report.Markdown(&markdown, s), report.Head(&head, s, report.TextOptions{})} {
+	for _, err := range []error{report.Text(&text, s, report.TextOptions{}), report.Markdown(&markdown, s),
+		report.Head(&head, s, report.TextOptions{})} {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -178,7 +178,8 @@ func TestPageInBrowser(t *testing.T) {
 	if s.Bands != 3 || s.Parts < 12 || s.Timelines != 8 {
 		t.Errorf("anatomy: %d bands, %d parts, %d timelines", s.Bands, s.Parts, s.Timelines)
 	}
-	if len(s.Stories) != 5 || !s.Stories[0].Open || s.Stories[1].Open || s.Stories[0].Steps == 0 || !strings.Contains(s.Stories[0].Lead, "it waited for a free connection of the database pool") {
+	if len(s.Stories) != 5 || !s.Stories[0].Open || s.Stories[1].Open || s.Stories[0].Steps == 0 ||
+		!strings.Contains(s.Stories[0].Lead, "it waited for a free connection of the database pool") {
 		t.Errorf("stories of the slowest: %+v", s.Stories)
 	}
 }

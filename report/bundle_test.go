@@ -43,9 +43,10 @@ func bundle(t testing.TB, o bundleOptions) *record.Record {
 	steady := timebase.Span{From: end / 6 / width * width, To: end - width}
 	w, err := record.Create(dir, record.Run{
 		Redline: "0.1.0", Window: width, Steady: steady, Scenario: json.RawMessage(`{"name":"gateway","load":{"connections":64}}`),
-		Clock:  timebase.Clock{EpochWall: time.Date(2026, 11, 21, 4, 20, 0, 0, time.UTC)},
-		Host:   record.Host{OS: "linux", Arch: "amd64", Kernel: "6.18.0", CPUModel: "EPYC" + o.evil, CPUs: 2, Memory: 24 << 30},
-		Target: record.Target{How: "build", URL: "http://127.0.0.1:8080/api/v1/order" + o.evil, Command: []string{"./gateway", o.evil}, GoVersion: "go1.26.8", Module: "example.org/gateway", GOMAXPROCS: 2, Probe: true, Revision: "0123456789abcdef"},
+		Clock: timebase.Clock{EpochWall: time.Date(2026, 11, 21, 4, 20, 0, 0, time.UTC)},
+		Host:  record.Host{OS: "linux", Arch: "amd64", Kernel: "6.18.0", CPUModel: "EPYC" + o.evil, CPUs: 2, Memory: 24 << 30},
+		Target: record.Target{How: "build", URL: "http://127.0.0.1:8080/api/v1/order" + o.evil, Command: []string{"./gateway",
+			o.evil}, GoVersion: "go1.26.8", Module: "example.org/gateway", GOMAXPROCS: 2, Probe: true, Revision: "0123456789abcdef"},
 	})
 	must(t, err)
 	writeSeries(t, w, o)
@@ -191,12 +192,15 @@ func writeFiles(t testing.TB, w *record.Writer, o bundleOptions, steady timebase
 	for i := range 30 {
 		due := steady.From + time.Duration(i)*steady.Len()/31
 		took := time.Duration(900-20*i) * time.Millisecond
-		must(t, w.Slow(record.SlowRequest{Intended: due, Sent: due + took/10, FirstByte: due + took*9/10, Done: due + took, Request: "query" + o.evil, Connection: i, ID: int64(i), Status: 200}))
+		must(t, w.Slow(record.SlowRequest{Intended: due, Sent: due + took/10, FirstByte: due + took*9/10, Done: due + took,
+			Request: "query" + o.evil, Connection: i, ID: int64(i), Status: 200}))
 	}
 	must(t, disk.WriteJSON(dir, breakdown.File, anatomy(o, trace)))
 	st := database.Statements{Database: "orders", Server: "PostgreSQL 17.2"}
-	for k, text := range []string{"SELECT * FROM orders WHERE uid = $1 ORDER BY created_at DESC LIMIT $2", "SELECT * FROM order_items WHERE order_id = $1", "INSERT INTO events (order_id, kind) VALUES ($1, $2)", "UPDATE balance SET cents = cents + $1 WHERE uid = $2", "BEGIN", "COMMIT" + o.evil} {
-		st.Statements = append(st.Statements, database.Statement{QueryID: fmt.Sprint(100 + k), Text: text, Calls: 62000 / int64(k+1), Time: time.Duration(30-5*k) * time.Second / 10, Rows: 200000})
+	for k, text := range []string{"SELECT * FROM orders WHERE uid = $1 ORDER BY created_at DESC LIMIT $2",
+		"SELECT * FROM order_items WHERE order_id = $1", "INSERT INTO events (order_id, kind) VALUES ($1, $2)", "UPDATE balance SET cents = cents + $1 WHERE uid = $2", "BEGIN", "COMMIT" + o.evil} {
+		st.Statements = append(st.Statements, database.Statement{QueryID: fmt.Sprint(100 + k), Text: text,
+			Calls: 62000 / int64(k+1), Time: time.Duration(30-5*k) * time.Second / 10, Rows: 200000})
 	}
 	st.Statements[0].Plan = json.RawMessage(`[{"Plan":{"Node Type":"Limit","Plans":[{"Node Type":"Seq Scan","Relation Name":"orders"}]}}]`)
 	st.Statements[4].PlanError = "a utility statement has no plan"
@@ -204,7 +208,8 @@ func writeFiles(t testing.TB, w *record.Writer, o bundleOptions, steady timebase
 }
 
 func anatomy(o bundleOptions, trace timebase.Span) breakdown.Anatomy {
-	stack := []code.Frame{{Function: "database/sql.(*DB).conn", File: "/usr/local/go/src/database/sql/sql.go", Line: 1369}, {Function: "example.org/gateway/store.(*Store).Orders", File: "/src/gateway/store/orders.go", Line: 112}}
+	stack := []code.Frame{{Function: "database/sql.(*DB).conn", File: "/usr/local/go/src/database/sql/sql.go",
+		Line: 1369}, {Function: "example.org/gateway/store.(*Store).Orders", File: "/src/gateway/store/orders.go", Line: 112}}
 	part := func(state breakdown.State, site string, ns, of int64, stack []code.Frame) breakdown.Part {
 		return breakdown.Part{State: state, Site: site, NS: ns, Share: float64(ns) / float64(of), Times: 1.2, Stack: stack}
 	}
@@ -215,7 +220,8 @@ func anatomy(o bundleOptions, trace timebase.Span) breakdown.Anatomy {
 			part(breakdown.StateNetwork, "pgconn.(*PgConn).peekMessage < store.(*Store).Orders orders.go:118", at(2.4), 1, stack[1:]),
 			part(breakdown.StateRunning, "", at(1.1), 1, nil), part(breakdown.StateRunnable, "", at(0.9), 1, nil),
 			part(breakdown.StateLock, "log.(*Logger).output < main.access access.go:20", at(0.7), 1, stack[1:]),
-			part(breakdown.StateAssist, "", at(0.4), 1, nil), part(breakdown.StateSyscall, "os.(*File).Write < main.access access.go:20", at(0.3), 1, stack[1:]),
+			part(breakdown.StateAssist, "", at(0.4), 1, nil), part(breakdown.StateSyscall,
+				"os.(*File).Write < main.access access.go:20", at(0.3), 1, stack[1:]),
 			part(breakdown.StateSTW, "", at(0.03), 1, nil), part(breakdown.StateOther, "(other sites)", at(0.02), 1, nil),
 		}
 		var sum int64

@@ -15,9 +15,11 @@ func sick() *record.Summary {
 		Target: record.Target{How: "build", URL: "http://127.0.0.1:8080/api/v1/order"},
 		Load: record.LoadSummary{
 			Model: "closed", Connections: 64, Duration: 30e9, Requests: 62134, Errors: 12, Rate: 2070.73,
-			Latency: histogram.Quantiles{Min: 812_000, Mean: 30_900_000, P50: 28_400_000, P90: 49_100_000, P95: 58_300_000, P99: 91_000_000, P999: 1_204_000_000, Max: 2_010_000_000},
-			Service: histogram.Quantiles{Min: 810_000, Mean: 30_800_000, P50: 28_300_000, P90: 49_000_000, P95: 58_200_000, P99: 90_900_000, P999: 1_200_000_000, Max: 2_009_000_000},
-			Status:  map[string]int64{"200": 62122, "500": 10}, ErrorKinds: map[string]int64{"status": 10, "timeout": 2},
+			Latency: histogram.Quantiles{Min: 812_000, Mean: 30_900_000, P50: 28_400_000, P90: 49_100_000, P95: 58_300_000,
+				P99: 91_000_000, P999: 1_204_000_000, Max: 2_010_000_000},
+			Service: histogram.Quantiles{Min: 810_000, Mean: 30_800_000, P50: 28_300_000, P90: 49_000_000, P95: 58_200_000,
+				P99: 90_900_000, P999: 1_200_000_000, Max: 2_009_000_000},
+			Status: map[string]int64{"200": 62122, "500": 10}, ErrorKinds: map[string]int64{"status": 10, "timeout": 2},
 			ErrorLatency: histogram.Quantiles{Min: 900_000, P50: 1_400_000, P99: 10_000_000_000, P999: 10_000_000_000, Max: 10_001_000_000},
 			BytesIn:      92_274_688, BytesOut: 9_437_184, InFlight: 3, Established: 63.9, Dials: 81, Reconnects: 17,
 			Steps: []record.StepSummary{
@@ -35,9 +37,10 @@ func sick() *record.Summary {
 			{Name: "process", OK: true, Samples: 302, Align: timebase.Align{P50: 21_000, P99: 130_400}, CPU: 210_000_000},
 			{Name: "postgres", OK: false, Why: "pg_stat_statements is not installed (to enable: add it to shared_preload_libraries and run CREATE EXTENSION)"},
 		},
-		Findings:  testFindings(),
-		NotJudged: []findings.NotJudged{{Cause: "db-slow-query", Why: "no statement statistics"}, {Cause: "db-n-plus-one", Why: "no statement statistics"}, {Cause: "alloc-hot", Why: "no allocs profile"}},
-		Overhead:  &record.Overhead{Estimate: 0.011, Low: -0.004, High: 0.026, Confidence: 0.95, Pairs: 8},
+		Findings: sickFindings(),
+		NotJudged: []findings.NotJudged{{Cause: "db-slow-query", Why: "no statement statistics"},
+			{Cause: "db-n-plus-one", Why: "no statement statistics"}, {Cause: "alloc-hot", Why: "no allocs profile"}},
+		Overhead: &record.Overhead{Estimate: 0.011, Low: -0.004, High: 0.026, Confidence: 0.95, Pairs: 8},
 		Thresholds: []record.ThresholdResult{
 			{Expr: "p99 < 42ms", OK: false, Value: value(91e6)}, {Expr: "errors < 0.1%", OK: true, Value: value(0.000193)},
 			{Expr: "rate > 1000/s", OK: true, Value: value(2070.73)}, {Expr: "p99_9 < 2s", OK: false},
@@ -48,7 +51,7 @@ func sick() *record.Summary {
 
 func value(v float64) *float64 { return &v }
 
-func testFindings() []findings.Finding {
+func sickFindings() []findings.Finding {
 	return []findings.Finding{
 		{
 			Rank: 1, Cause: "db-pool-wait", Title: "Requests wait for a database connection", Share: 0.87, ShareOf: "request time",
@@ -60,7 +63,8 @@ func testFindings() []findings.Finding {
 			},
 			Remedy:      "Raise SetMaxOpenConns from 10 towards 32, where the database's CPU is used up, and set SetMaxIdleConns to the same value so that connections are kept.",
 			GainCeiling: 7.69, Confidence: findings.High,
-			Rejected: []findings.Rejected{{Cause: "db-slow-query", Why: "the slowest statement takes 0.4 ms"}, {Cause: "cpu-saturated", Why: "the host is 61 % busy"}},
+			Rejected: []findings.Rejected{{Cause: "db-slow-query", Why: "the slowest statement takes 0.4 ms"},
+				{Cause: "cpu-saturated", Why: "the host is 61 % busy"}},
 		},
 		{
 			Rank: 2, Cause: "cpu-json", Title: "Encoding JSON takes the CPU", Share: 0.31, ShareOf: "cpu",

@@ -31,17 +31,30 @@ type Step struct {
 	// against the first; 1 for the first step.
 	Gain       float64 `json:"gain"`
 	Cumulative float64 `json:"cumulative"`
+	// GainLow and GainHigh are Gain's interval at 95 %, where both steps were measured in
+	// turns; Gain is then theirs. Noise says that it is not told from none.
+	GainLow  float64 `json:"gain_low,omitempty"`
+	GainHigh float64 `json:"gain_high,omitempty"`
+	Noise    bool    `json:"within_noise,omitempty"`
 }
 
-// NewLadder returns a ladder with Gain and Cumulative computed from the steps'
-// QPS. A step after or at zero QPS gets a gain of 0, because there is no factor.
+// NewLadder returns a ladder with Cumulative, and Gain where no interval is known,
+// computed from the steps' QPS. A step after or at zero QPS gets a gain of 0, because there
+// is no factor.
 func NewLadder(report string, steps ...Step) *Ladder {
 	l := &Ladder{Schema: record.LadderSchema, Steps: list(steps), Report: report}
 	for i := range l.Steps {
-		l.Steps[i].Gain, l.Steps[i].Cumulative = 1, 1
+		s := &l.Steps[i]
+		s.Cumulative = 1
 		if i > 0 {
-			l.Steps[i].Gain = over(l.Steps[i].QPS, l.Steps[i-1].QPS)
-			l.Steps[i].Cumulative = over(l.Steps[i].QPS, l.Steps[0].QPS)
+			s.Cumulative = over(s.QPS, l.Steps[0].QPS)
+		}
+		switch {
+		case s.GainLow > 0:
+		case i == 0:
+			s.Gain = 1
+		default:
+			s.Gain = over(s.QPS, l.Steps[i-1].QPS)
 		}
 	}
 	return l
@@ -72,9 +85,10 @@ func (l *Ladder) Text(w io.Writer, o TextOptions) error {
 	}
 	rows := [][]string{head}
 	for i, s := range l.Steps {
-		row := []string{notation.Clean(s.Step), notation.Clean(s.Finding), notation.Rate(s.QPS), latency(s.P50), latency(s.P95), latency(s.P99), "", "", p.green(l.bar(i, 16))}
+		row := []string{notation.Clean(s.Step), notation.Clean(s.Finding), notation.Rate(s.QPS), latency(s.P50),
+			latency(s.P95), latency(s.P99), "", "", p.green(l.bar(i, 16))}
 		if i > 0 {
-			row[6], row[7] = notation.Factor(s.Gain), p.bold(notation.Factor(s.Cumulative))
+			row[6], row[7] = s.gain(), p.bold(notation.Factor(s.Cumulative))
 		}
 		rows = append(rows, row)
 	}
@@ -89,6 +103,18 @@ func (l *Ladder) Text(w io.Writer, o TextOptions) error {
 		return fmt.Errorf("write ladder: %w", err)
 	}
 	return nil
+}
+
+// gain words a step's gain, with its interval where one is known.
+func (s Step) gain() string {
+	switch interval := fmt.Sprintf(" (%s to %s)", notation.Factor(s.GainLow), notation.Factor(s.GainHigh)); {
+	case s.GainLow <= 0:
+		return notation.Factor(s.Gain)
+	case s.Noise:
+		return "within the noise" + interval
+	default:
+		return notation.Factor(s.Gain) + interval
+	}
 }
 
 // latency formats a percentile; one that was not measured is no data.

@@ -87,7 +87,8 @@ func TestLimitOfRunnableRequests(t *testing.T) {
 		Load:   record.LoadSummary{Model: "closed", Connections: 32, Requests: 1000, Rate: 100, Service: histogram.Quantiles{Mean: 30e6}},
 		Ledger: &findings.Ledger{RequestTime: []findings.LedgerEntry{{Who: "waiting for a CPU", Share: 0.88}, {Who: "on CPU", Share: 0.12}}}}
 	_, limit := nothing(s)
-	if !strings.Contains(limit, "limited by the CPUs") || !strings.Contains(limit, "88 %") || strings.Contains(limit, "limited by its 32 connections") {
+	if !strings.Contains(limit, "limited by the CPUs") || !strings.Contains(limit, "88 %") ||
+		strings.Contains(limit, "limited by its 32 connections") {
 		t.Errorf("limit: %q", limit)
 	}
 	s.Ledger.RequestTime[0].Share, s.Ledger.RequestTime[1].Share = 0.1, 0.9

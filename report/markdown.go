@@ -88,7 +88,8 @@ func (m *markdownWriter) item(label, text string) {
 
 func (m *markdownWriter) load() {
 	l := &m.s.Load
-	m.line("### Load\n\n%s: %s requests, **%s requests/s**, %s errors (%s)\n", escape(loadHead(m.s)), notation.Count(l.Requests), notation.Rate(l.Rate), notation.Count(l.Errors), notation.Percent(ratio(l.Errors, l.Requests)))
+	m.line("### Load\n\n%s: %s requests, **%s requests/s**, %s errors (%s)\n", escape(loadHead(m.s)),
+		notation.Count(l.Requests), notation.Rate(l.Rate), notation.Count(l.Errors), notation.Percent(ratio(l.Errors, l.Requests)))
 	if l.Latency.Max > 0 {
 		rows := [][]string{}
 		for _, q := range quantiles(l) {
@@ -110,7 +111,8 @@ func (m *markdownWriter) load() {
 	}
 	rows := [][]string{}
 	for _, s := range l.Steps {
-		rows = append(rows, []string{escape(s.Name), notation.Count(s.Requests), notation.Count(s.Errors), percentile(s.Latency, 50), percentile(s.Latency, 99), percentile(s.Latency, 100)})
+		rows = append(rows, []string{escape(s.Name), notation.Count(s.Requests), notation.Count(s.Errors),
+			percentile(s.Latency, 50), percentile(s.Latency, 99), percentile(s.Latency, 100)})
 	}
 	if len(rows) > 0 {
 		m.table("lrrrrr", []string{"request", "count", "errors", "p50", "p99", "max"}, rows)

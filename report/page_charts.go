@@ -59,9 +59,11 @@ func (b *chartBuilder) loadCharts() []chart {
 			b.line("in flight", "0", b.raw(series.LoadInFlight, "")), b.line("due, not sent", "bad", b.raw(series.LoadQueued, "")),
 			b.line("connections", "muted", b.raw(series.LoadConnections, "")),
 		}},
-		{ID: "lag", Group: "load", Title: "Generator lag", Unit: "ns", Log: true, Note: "sent minus intended; large lag voids the run", Lines: []line{
-			b.line("p50", "0", b.raw(series.LoadLag, "q=p50")), b.line("p99", "1", b.raw(series.LoadLag, "q=p99")), b.line("max", "muted", b.raw(series.LoadLag, "q=max")),
-		}},
+		{ID: "lag", Group: "load", Title: "Generator lag", Unit: "ns", Log: true,
+			Note: "sent minus intended; large lag voids the run", Lines: []line{
+				b.line("p50", "0", b.raw(series.LoadLag, "q=p50")), b.line("p99", "1", b.raw(series.LoadLag, "q=p99")),
+				b.line("max", "muted", b.raw(series.LoadLag, "q=max")),
+			}},
 	}
 }
 
@@ -88,14 +90,17 @@ func (b *chartBuilder) cpuCharts() []chart {
 	quota := b.line("CPUs allowed", "bad", b.raw(series.CgroupQuota, ""))
 	count.Apart, quota.Apart = true, true
 	return []chart{
-		{ID: "cpu", Group: "cpu", Title: "CPUs in use", Unit: "cpus", Stack: true, Note: "stacked; the limit is the number of CPUs", Lines: []line{
-			b.line("target, user", "0", user), b.line("target, system", "4", system), b.line("database", "2", database),
-			b.line("load generator", "3", generator), b.line("other", "muted", other),
-			b.line("stolen by the hypervisor", "bad", b.cpus(series.HostSteal, "")), count, quota,
-		}},
+		{ID: "cpu", Group: "cpu", Title: "CPUs in use", Unit: "cpus", Stack: true,
+			Note: "stacked; the limit is the number of CPUs", Lines: []line{
+				b.line("target, user", "0", user), b.line("target, system", "4", system), b.line("database", "2", database),
+				b.line("load generator", "3", generator), b.line("other", "muted", other),
+				b.line("stolen by the hypervisor", "bad", b.cpus(series.HostSteal, "")), count, quota,
+			}},
 		{ID: "queueing", Group: "cpu", Title: "Waiting for a CPU", Unit: "cpus", Note: "threads ready to run, on average", Lines: []line{
-			b.line("target's run delay", "1", b.cpus(series.ProcessRunDelay, "")), b.line("generator's run delay", "3", b.cpus(series.GeneratorDelay, "")),
-			b.line("throttled by the cgroup", "bad", b.cpus(series.CgroupThrottled, "")), b.line("CPU pressure (PSI)", "muted", b.cpus(series.PressureCPU, "")),
+			b.line("target's run delay", "1", b.cpus(series.ProcessRunDelay, "")),
+			b.line("generator's run delay", "3", b.cpus(series.GeneratorDelay, "")),
+			b.line("throttled by the cgroup", "bad", b.cpus(series.CgroupThrottled, "")),
+			b.line("CPU pressure (PSI)", "muted", b.cpus(series.PressureCPU, "")),
 		}},
 		{ID: "memory", Group: "cpu", Title: "Memory", Unit: "bytes", Lines: []line{
 			b.line("target's resident set", "0", b.raw(series.ProcessRSS, "")), b.line("cgroup", "3", b.raw(series.CgroupMemory, "")),
@@ -122,18 +127,23 @@ const (
 func (b *chartBuilder) runtimeCharts() []chart {
 	return []chart{
 		{ID: "goroutines", Group: "runtime", Title: "Goroutines", Unit: "1", Lines: []line{
-			b.line("goroutines", "0", b.raw(goroutines, "")), b.line("runnable", "1", b.raw(runnable, "")), b.line("GOMAXPROCS", "limit", b.raw(gomaxprocs, "")),
+			b.line("goroutines", "0", b.raw(goroutines, "")), b.line("runnable", "1", b.raw(runnable, "")),
+			b.line("GOMAXPROCS", "limit", b.raw(gomaxprocs, "")),
 		}},
 		{ID: "heap", Group: "runtime", Title: "Heap", Unit: "bytes", Lines: []line{
-			b.line("live after GC", "0", b.raw(heapLive, "")), b.line("objects", "3", b.raw(heapObjects, "")), b.line("goal", "limit", b.raw(heapGoal, "")),
+			b.line("live after GC", "0", b.raw(heapLive, "")), b.line("objects", "3", b.raw(heapObjects, "")),
+			b.line("goal", "limit", b.raw(heapGoal, "")),
 		}},
-		{ID: "allocation", Group: "runtime", Title: "Allocation", Unit: "bytes/s", Lines: []line{b.line("allocated", "0", b.perSecond(allocated, ""))}},
+		{ID: "allocation", Group: "runtime", Title: "Allocation", Unit: "bytes/s",
+			Lines: []line{b.line("allocated", "0", b.perSecond(allocated, ""))}},
 		{ID: "cycles", Group: "runtime", Title: "GC cycles", Unit: "1/s", Lines: []line{b.line("cycles", "0", b.perSecond(gcCycles, ""))}},
 		{ID: "pauses", Group: "runtime", Title: "Scheduling latency and GC pauses", Unit: "ns", Log: true,
 			Note: "scheduling latency is sampled by the runtime, 1 in 8", Lines: []line{
-				b.line("scheduling p50", "3", b.raw(latencies, "q=p50")), b.line("scheduling p99", "0", b.raw(latencies, "q=p99")), b.line("longest GC pause", "1", b.raw(gcPauses, "q=max")),
+				b.line("scheduling p50", "3", b.raw(latencies, "q=p50")),
+				b.line("scheduling p99", "0", b.raw(latencies, "q=p99")), b.line("longest GC pause", "1", b.raw(gcPauses, "q=max")),
 			}},
-		{ID: "mutex", Group: "runtime", Title: "Goroutines waiting for a lock", Unit: "1", Note: "mean over the window; sampled by the runtime", Lines: []line{b.line("waiting", "1", b.cpus(mutexWait, ""))}},
+		{ID: "mutex", Group: "runtime", Title: "Goroutines waiting for a lock", Unit: "1",
+			Note: "mean over the window; sampled by the runtime", Lines: []line{b.line("waiting", "1", b.cpus(mutexWait, ""))}},
 	}
 }
 
@@ -141,14 +151,18 @@ func (b *chartBuilder) databaseCharts(statements *database.Statements) []chart {
 	maximum := b.line("max_connections", "limit", b.raw(series.DBMax, ""))
 	maximum.Apart = true
 	return []chart{
-		{ID: "statements", Group: "database", Title: "Time in statements", Unit: "1", Stack: true, Note: "executions at a time, stacked by statement", Lines: b.statementLines(statements)},
+		{ID: "statements", Group: "database", Title: "Time in statements", Unit: "1", Stack: true,
+			Note: "executions at a time, stacked by statement", Lines: b.statementLines(statements)},
 		{ID: "pool", Group: "database", Title: "Connection pool of the target", Unit: "1", Lines: []line{
 			b.line("in use", "0", b.raw(series.PoolInUse, "")), b.line("maximum", "limit", b.raw(series.PoolMax, "")),
 		}},
-		{ID: "backends", Group: "database", Title: "Backends by state", Unit: "1", Stack: true, Lines: append(b.byLabel(series.DBBackends, "state"), maximum)},
-		{ID: "waits", Group: "database", Title: "Backends that wait, by event", Unit: "1", Stack: true, Lines: b.byLabel(series.DBWaits, "event")},
+		{ID: "backends", Group: "database", Title: "Backends by state", Unit: "1", Stack: true,
+			Lines: append(b.byLabel(series.DBBackends, "state"), maximum)},
+		{ID: "waits", Group: "database", Title: "Backends that wait, by event", Unit: "1", Stack: true,
+			Lines: b.byLabel(series.DBWaits, "event")},
 		{ID: "sessions", Group: "database", Title: "Sessions and transactions", Unit: "1/s", Lines: []line{
-			b.line("sessions opened", "1", b.perSecond(series.DBSessions, "")), b.line("commits", "0", b.perSecond(series.DBCommits, "")), b.line("rollbacks", "bad", b.perSecond(series.DBRollbacks, "")),
+			b.line("sessions opened", "1", b.perSecond(series.DBSessions, "")),
+			b.line("commits", "0", b.perSecond(series.DBCommits, "")), b.line("rollbacks", "bad", b.perSecond(series.DBRollbacks, "")),
 		}},
 	}
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // maxPoints is the most points a line is inlined with; a longer one is
-// joined into groups of windows, of which the mean is drawn as the line and the
-// extremes as a band around it, so that a short spike stays in sight.
+// joined into groups of windows: the line is their mean, and a band around it
+// their extremes, so that a short spike stays in sight.
 const (
 	maxPoints = 3000
 	// longPoints is the same for a run so long that its record was thinned: a line of
@@ -179,7 +179,7 @@ type otherSeries struct {
 	line
 }
 
-// maxOthers bounds the series inlined besides those of the charts.
+// maxOthers bounds the series inlined in addition to those of the charts.
 const maxOthers = 240
 
 // others returns the series that no chart took, in the catalogue's order, those

@@ -61,7 +61,8 @@ func TestPage(t *testing.T) {
 	}
 	v := payload(t, html)
 	all := charts(v)
-	for _, id := range []string{"throughput", "latency", "outstanding", "lag", "cpu", "queueing", "memory", "goroutines", "heap", "allocation", "cycles", "pauses", "statements", "pool", "backends", "waits", "sessions"} {
+	for _, id := range []string{"throughput", "latency", "outstanding", "lag", "cpu", "queueing", "memory", "goroutines",
+		"heap", "allocation", "cycles", "pauses", "statements", "pool", "backends", "waits", "sessions"} {
 		if all[id] == nil {
 			t.Errorf("no chart %s", id)
 		}
@@ -167,7 +168,8 @@ func TestPageIsSelfContainedAndSafe(t *testing.T) {
 	if n := strings.Count(html, "</script"); n != 2 {
 		t.Errorf("%d script ends, want those of the data and of the page's own", n)
 	}
-	for _, pattern := range []string{`src\s*=\s*["']?(https?:)?//`, `<link[^>]*stylesheet`, `@import`, `url\(`, `\bfetch\(`, `XMLHttpRequest`, `\bimport\(`, `\beval\(`} {
+	for _, pattern := range []string{`src\s*=\s*["']?(https?:)?//`, `<link[^>]*stylesheet`, `@import`, `url\(`,
+		`\bfetch\(`, `XMLHttpRequest`, `\bimport\(`, `\beval\(`} {
 		if found := regexp.MustCompile(pattern).FindString(html); found != "" {
 			t.Errorf("the page holds %q", found)
 		}

@@ -30,9 +30,11 @@ func (t *textWriter) load() {
 			t.line("  %s", row)
 		}
 	}
-	t.line("  %s requests in %s, %s read, %s written", notation.Count(l.Requests), notation.Duration(l.Duration), notation.Size(float64(l.BytesIn)), notation.Size(float64(l.BytesOut)))
+	t.line("  %s requests in %s, %s read, %s written", notation.Count(l.Requests), notation.Duration(l.Duration),
+		notation.Size(float64(l.BytesIn)), notation.Size(float64(l.BytesOut)))
 	if l.Errors > 0 {
-		text := fmt.Sprintf("Errors: %s of %s (%s): %s", notation.Count(l.Errors), notation.Count(l.Requests), notation.Percent(ratio(l.Errors, l.Requests)), tally(l.ErrorKinds))
+		text := fmt.Sprintf("Errors: %s of %s (%s): %s", notation.Count(l.Errors), notation.Count(l.Requests),
+			notation.Percent(ratio(l.Errors, l.Requests)), tally(l.ErrorKinds))
 		for _, line := range wrap(text, t.width-2, 0) {
 			t.line("  %s", t.red(line))
 		}

@@ -80,7 +80,8 @@ func (t *textWriter) paragraph(indent int, text string) {
 func requestTitle(one slowest.Request) string {
 	title := fmt.Sprintf("%s in the service, from %.3f s", notation.Duration(int64(one.Took)), one.Begin.Seconds())
 	if one.Name != "" {
-		title += fmt.Sprintf(": request %s (%s), %s for its sender", notation.Clean(one.ID), notation.Clean(one.Name), notation.Duration(int64(one.Latency)))
+		title += fmt.Sprintf(": request %s (%s), %s for its sender", notation.Clean(one.ID), notation.Clean(one.Name),
+			notation.Duration(int64(one.Latency)))
 	}
 	return title
 }

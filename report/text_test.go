@@ -48,7 +48,8 @@ func variants() map[string]*record.Summary {
 	busy := healthy()
 	busy.CPU = &findings.CPUUse{CPUs: 2, Busy: 1.94, Full: true, Target: 1.07, Generator: 0.35}
 	dead := &record.Summary{State: record.Aborted, Run: "runs/x", Load: record.LoadSummary{Errors: 0}}
-	return map[string]*record.Summary{"sick": sick(), "healthy": healthy(), "saturated": saturated, "aborted": aborted, "dead": dead, "void": void, "busy": busy}
+	return map[string]*record.Summary{"sick": sick(), "healthy": healthy(), "saturated": saturated, "aborted": aborted,
+		"dead": dead, "void": void, "busy": busy}
 }
 
 func TestText(t *testing.T) {
@@ -92,7 +93,8 @@ func TestTextTellsTheSlowest(t *testing.T) {
 	const title = "The slowest requests that were traced"
 	all := text(report.TextOptions{All: true, Record: rec, Width: 100})
 	_, slowest, ok := strings.Cut(all, title)
-	if !ok || !strings.Contains(slowest, "it waited for a free connection of the database pool") || !strings.Contains(slowest, "\n 5  ") || strings.Contains(slowest, "\n 6  ") {
+	if !ok || !strings.Contains(slowest, "it waited for a free connection of the database pool") ||
+		!strings.Contains(slowest, "\n 5  ") || strings.Contains(slowest, "\n 6  ") {
 		t.Errorf("all of it:\n%s", all)
 	}
 	for line := range strings.SplitSeq(all, "\n") {
@@ -140,11 +142,11 @@ func TestFindingsAreWhole(t *testing.T) {
 	if err := report.Text(&whole, s, report.TextOptions{Width: 70}); err != nil {
 		t.Fatal(err)
 	}
-	_, testFindings, _ := strings.Cut(whole.String(), "What stops it\n")
-	text := strings.Join(strings.Fields(testFindings), " ")
+	_, foundText, _ := strings.Cut(whole.String(), "What stops it\n")
+	text := strings.Join(strings.Fields(foundText), " ")
 	for _, f := range s.Findings[:3] { // more are counted
 		if !strings.Contains(text, f.Title) || !strings.Contains(text, f.Remedy) {
-			t.Errorf("%q or its remedy breaks off:\n%s", f.Title, testFindings)
+			t.Errorf("%q or its remedy breaks off:\n%s", f.Title, foundText)
 		}
 	}
 	long := strings.Repeat("a long remark of many words ", 40)
@@ -235,6 +237,23 @@ func TestLadder(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "ladder.json", js.Bytes())
+}
+
+// TestLadderInTurns: a gain that was measured in turns is not computed anew from two runs,
+// and one that is noise is not a factor.
+func TestLadderInTurns(t *testing.T) {
+	l := report.NewLadder("", report.Step{Step: "as found", QPS: 100},
+		report.Step{Step: "pool", QPS: 500, Gain: 3.1, GainLow: 2.9, GainHigh: 3.4},
+		report.Step{Step: "log", QPS: 600, Gain: 1.01, GainLow: 0.97, GainHigh: 1.05, Noise: true})
+	var text bytes.Buffer
+	if err := l.Text(&text, report.TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"3.10x (2.90x to 3.40x)       5.00x", "within the noise (0.97x to 1.05x)       6.00x"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in\n%s", want, text.String())
+		}
+	}
 }
 
 // A source that nobody asked for is not mentioned; it is no failure.

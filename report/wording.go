@@ -43,7 +43,8 @@ func unconfirmed(s *record.Summary) string {
 	if s.Generator.Verdict() != record.ValidityUnknown {
 		return ""
 	}
-	return "VALIDITY UNKNOWN: the run was killed before the generator judged itself; these figures may show the generator's limits, not the service's."
+	return "VALIDITY UNKNOWN: the run was killed before the generator judged itself; these figures may show the generator's " +
+		"limits, not the service's."
 }
 
 // nothing is the headline of a run without findings, and the limit of its load
@@ -97,11 +98,14 @@ func limitedBy(s *record.Summary) string {
 	l, queued := &s.Load, queuedForCPU(s.Ledger)
 	switch {
 	case l.IntendedRate > 0 && l.Rate >= 0.99*l.IntendedRate:
-		return fmt.Sprintf("The service kept up with the schedule: %s of the %s requests/s that were due.", notation.Rate(l.Rate), notation.Rate(l.IntendedRate))
+		return fmt.Sprintf("The service kept up with the schedule: %s of the %s requests/s that were due.",
+			notation.Rate(l.Rate), notation.Rate(l.IntendedRate))
 	case l.IntendedRate > 0:
-		return fmt.Sprintf("The schedule was not met: %s of %s requests/s intended succeeded.", notation.Rate(l.Rate), notation.Rate(l.IntendedRate))
+		return fmt.Sprintf("The schedule was not met: %s of %s requests/s intended succeeded.", notation.Rate(l.Rate),
+			notation.Rate(l.IntendedRate))
 	case queued >= mostlyQueued:
-		return fmt.Sprintf("The load was limited by the CPUs: requests were ready to run and waited for one for %s of their time.", notation.Percent(queued))
+		return fmt.Sprintf("The load was limited by the CPUs: requests were ready to run and waited for one for %s of their time.",
+			notation.Percent(queued))
 	case s.CPU != nil && s.CPU.Full && l.Service.Mean > 0:
 		return fmt.Sprintf("The load was limited by the CPUs: each of its %s connections waited %s for an answer on average.",
 			notation.Count(int64(l.Connections)), notation.Duration(l.Service.Mean))

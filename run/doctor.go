@@ -125,7 +125,8 @@ func (p Patient) meet(ctx context.Context, subject *observe.Subject) (who string
 		ctx, cancel := context.WithTimeout(ctx, reach)
 		defer cancel()
 		check := Check{Name: "target", Value: redact.Text(p.URL) + " answers"}
-		svc, err := service.Start(ctx, service.Options{Target: scenario.Target{PID: p.PID}, URL: p.URL, Clock: subject.Clock, Window: subject.Window})
+		svc, err := service.Start(ctx, service.Options{Target: scenario.Target{PID: p.PID}, URL: p.URL, Clock: subject.Clock,
+			Window: subject.Window})
 		if err == nil {
 			defer svc.End() // which ends nothing: it ran already
 			check.OK, subject.PID = true, svc.Info().PID

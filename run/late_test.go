@@ -84,7 +84,8 @@ func lateSourcesCostTheirOwn(t *testing.T) {
 		s := &slowSource{name: name, hangs: name, let: let, released: make(chan struct{})}
 		list, all = append(list, s), append(all, s)
 	}
-	w := openSources(t.Context(), observe.Subject{}, list, &observetest.Sink{}, patience{hold: time.Millisecond, open: time.Hour, end: 1500 * time.Millisecond})
+	w := openSources(t.Context(), observe.Subject{}, list, &observetest.Sink{},
+		patience{hold: time.Millisecond, open: time.Hour, end: 1500 * time.Millisecond})
 	synctest.Wait()
 	out := w.Close()
 	var names []string

@@ -22,7 +22,8 @@ func machine() []Check {
 
 // cpus: load and target share them, so one is too few.
 func cpus() Check {
-	c := Check{Name: "cpus", OK: runtime.NumCPU() > 1, Value: fmt.Sprintf("%d to run on, GOMAXPROCS %d", runtime.NumCPU(), runtime.GOMAXPROCS(0))}
+	c := Check{Name: "cpus", OK: runtime.NumCPU() > 1, Value: fmt.Sprintf("%d to run on, GOMAXPROCS %d", runtime.NumCPU(),
+		runtime.GOMAXPROCS(0))}
 	if !c.OK {
 		c.Advice = "generator and target take turns on one CPU: use a machine with more, or expect invalid runs at high rates"
 	}
@@ -43,7 +44,8 @@ func timers() Check {
 	}
 	slices.Sort(late)
 	median, worst := late[len(late)/2], late[len(late)-1]
-	c := Check{Name: "timers", OK: median < lateTimer, Value: fmt.Sprintf("late by %s at the median, %s at worst", notation.Time(median), notation.Time(worst))}
+	c := Check{Name: "timers", OK: median < lateTimer, Value: fmt.Sprintf("late by %s at the median, %s at worst",
+		notation.Time(median), notation.Time(worst))}
 	if !c.OK {
 		c.Advice = "the machine is busy or its CPUs are shared: stop other programs, or use another machine"
 	}
@@ -71,7 +73,8 @@ func toolchain() Check {
 func server() Check {
 	dir, err := postgres.Installed()
 	if err != nil {
-		return Check{Name: "postgresql", Value: "no server binaries", Advice: "install PostgreSQL 13 or later for `redline demo`, or let it download them; a DSN works without"}
+		return Check{Name: "postgresql", Value: "no server binaries",
+			Advice: "install PostgreSQL 13 or later for `redline demo`, or let it download them; a DSN works without"}
 	}
 	return Check{Name: "postgresql", OK: true, Value: dir}
 }

@@ -11,22 +11,23 @@ import (
 	"github.com/redline-go/redline/load/tcp"
 	"github.com/redline-go/redline/load/websocket"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/protocol"
 )
 
-// protocol compiles the plan's requests into their protocol. With asks it may
+// newProtocol compiles the plan's requests into their protocol. With asks it may
 // ask the target for the schema that the plan lacks, and the target must then be up; else
 // it returns nil for a plan that needs it.
-func protocol(ctx context.Context, p *scenario.Plan, asks bool) (load.Protocol, error) {
+func newProtocol(ctx context.Context, p *scenario.Plan, asks bool) (load.Protocol, error) {
 	switch p.Protocol {
-	case "", scenario.HTTP1:
+	case "", protocol.HTTP1:
 		return http1.New(p)
-	case scenario.HTTP2:
+	case protocol.HTTP2:
 		return http2.New(p)
-	case scenario.WebSocket:
+	case protocol.WebSocket:
 		return websocket.New(p)
-	case scenario.TCP:
+	case protocol.TCP:
 		return tcp.New(p)
-	case scenario.RPC:
+	case protocol.RPC:
 		if len(p.GRPC.Descriptor) == 0 && !asks {
 			return nil, nil
 		}

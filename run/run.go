@@ -111,7 +111,7 @@ func Run(ctx context.Context, o Options) error {
 		output = lines
 	}
 	// Before anything is started: a plan that cannot be driven is an input error.
-	speaks, err := protocol(ctx, o.Plan, false)
+	speaks, err := newProtocol(ctx, o.Plan, false)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	if c.protocol == nil {
 		c.event(Event{Phase: "asking the target for its schema"})
-		if c.protocol, err = protocol(ctx, o.Plan, true); err != nil {
+		if c.protocol, err = newProtocol(ctx, o.Plan, true); err != nil {
 			return err
 		}
 	}

@@ -106,7 +106,8 @@ func (s *seat) gather(out *Watched, t reported, within context.Context, p patien
 	name := s.source.Describe().Name
 	health, ok := received(t.health, within)
 	if !ok {
-		health = record.SourceHealth{Name: name, CPU: s.cpu, Why: fmt.Sprintf("it did not report its health within %v: its figures may be incomplete", p.end)}
+		health = record.SourceHealth{Name: name, CPU: s.cpu, Why: fmt.Sprintf("it did not report its health within %v: "+
+			"its figures may be incomplete", p.end)}
 	}
 	out.Health = append(out.Health, health)
 	left, reported := received(t.stored, within)

@@ -6,9 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/goccy/go-yaml/ast"
-
 	"github.com/redline-go/redline/redact"
+	"github.com/redline-go/redline/scenario/mistake"
 )
 
 // Variables of the environment that hold tokens, of flags and of files that
@@ -53,13 +52,13 @@ func (x *Export) validate() error {
 		{"prometheus", x.Prometheus, x.PrometheusToken}, {"pyroscope", x.Pyroscope, x.PyroscopeToken}, {"otlp", x.OTLP, x.OTLPToken},
 	} {
 		if strings.ContainsAny(one.token, " \t\r\n") {
-			return mistakef("", "export: %s_token holds a blank, which a header value cannot", one.name)
+			return mistake.Newf("", "export: %s_token holds a blank, which a header value cannot", one.name)
 		}
 		if one.url == "" || one.name == "prometheus" && !strings.Contains(one.url, "://") {
 			continue
 		}
 		if u, err := url.Parse(one.url); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return mistakef("write it as http://host:port/path", "export: %s is not the URL of a receiver", one.name)
+			return mistake.Newf("write it as http://host:port/path", "export: %s is not the URL of a receiver", one.name)
 		}
 	}
 	if x.Prometheus == "" || strings.Contains(x.Prometheus, "://") {
@@ -74,14 +73,15 @@ func (x *Export) validatePage() error {
 		_, err = strconv.ParseUint(port, 10, 16)
 	}
 	if err != nil || strings.ContainsAny(host, " /") {
-		return mistakef("write 127.0.0.1:9464, or the URL of remote write, http://host:9090/api/v1/write",
+		return mistake.Newf("write 127.0.0.1:9464, or the URL of remote write, http://host:9090/api/v1/write",
 			"export: %.60q is neither an address to scrape nor a URL", x.Prometheus)
 	}
 	if host == "" {
 		x.Prometheus = net.JoinHostPort("127.0.0.1", port)
 	}
 	if !loopbackAddress(x.Prometheus) && x.PrometheusToken == "" {
-		return mistakef("set REDLINE_PROMETHEUS_TOKEN, or prometheus_token in the file, and the same as authorization in Prometheus' scrape_configs",
+		return mistake.Newf("set REDLINE_PROMETHEUS_TOKEN, or prometheus_token in the file, and the same as authorization "+
+			"in Prometheus' scrape_configs",
 			"export: %s is reachable from other hosts, and anyone could read the page", x.Prometheus)
 	}
 	return nil
@@ -100,31 +100,6 @@ func (x *Export) apply(f Export) {
 		}
 		if *one.token == "" {
 			*one.token = *one.env
-		}
-	}
-}
-
-// export decodes the section. Its values may hold variables: URLs have
-// passwords in them.
-func (d *decoder) export(n ast.Node) {
-	x := &d.plan.Export
-	text := func(name string, to *string) key {
-		return key{name: name, decode: func(d *decoder, n ast.Node) {
-			if value, _, ok := d.expanded(n, name); ok {
-				*to = value
-			}
-		}}
-	}
-	d.mapping(n, "export", []key{
-		text("prometheus", &x.Prometheus), text("prometheus_token", &x.PrometheusToken),
-		text("pyroscope", &x.Pyroscope), text("pyroscope_token", &x.PyroscopeToken),
-		text("otlp", &x.OTLP), text("otlp_token", &x.OTLPToken),
-	})
-	for name, to := range map[string]*string{
-		PrometheusTokenVariable: &x.PrometheusToken, PyroscopeTokenVariable: &x.PyroscopeToken, OTLPMetricsTokenVariable: &x.OTLPToken,
-	} {
-		if value, set := d.env(name); set && *to == "" {
-			*to = value
 		}
 	}
 }

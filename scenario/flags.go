@@ -5,6 +5,13 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/redline-go/redline/scenario/criteria"
+	"github.com/redline-go/redline/scenario/feeder"
+	"github.com/redline-go/redline/scenario/file"
+	"github.com/redline-go/redline/scenario/mistake"
+	"github.com/redline-go/redline/scenario/protocol"
+	"github.com/redline-go/redline/scenario/scalar"
 )
 
 // Flags are a run's settings from the command line. The zero value of a field
@@ -69,14 +76,14 @@ const DefaultWarmup = 5 * time.Second
 // FromURL returns the plan of a run against one URL, or of a log replayed
 // against one.
 func FromURL(target string, f Flags) (*Plan, error) {
-	if err := checkTarget(target); err != nil {
+	if err := protocol.CheckTarget(target); err != nil {
 		return nil, err
 	}
 	u, err := url.Parse(target)
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Name: u.Hostname(), Data: map[string]*Table{}, Load: Load{Warmup: DefaultWarmup}}
+	p := &Plan{Name: u.Hostname(), Data: map[string]*feeder.Table{}, Load: Load{Warmup: DefaultWarmup}}
 	if f.Replay != "" {
 		err = p.replayFlags(target, f)
 	} else {
@@ -95,29 +102,29 @@ func FromURL(target string, f Flags) (*Plan, error) {
 // requestFlags makes the one request of a URL.
 func (p *Plan) requestFlags(target string, f Flags) (err error) {
 	if f.Speed != 0 {
-		return mistakef("add --replay FILE", "--speed is for a replay")
+		return mistake.Newf("add --replay FILE", "--speed is for a replay")
 	}
 	if len(f.ReplayMethods) > 0 {
-		return mistakef("add --replay FILE", "--replay-methods is for a replay")
+		return mistake.Newf("add --replay FILE", "--replay-methods is for a replay")
 	}
 	if strings.Contains(target, "{{") || strings.Contains(f.Body, "{{") {
-		return mistakef("write a scenario file", "{{ needs data, and a URL alone has none")
+		return mistake.Newf("write a scenario file", "{{ needs data, and a URL alone has none")
 	}
-	protocol := protocolOf(Template(target), "")
-	r := Request{Method: methodOf(protocol), URL: Template(target), Weight: 1, Body: Template(f.Body)}
+	spoken := protocol.Of(feeder.Template(target), "")
+	r := Request{Method: protocol.MethodOf(spoken), URL: feeder.Template(target), Weight: 1, Body: feeder.Template(f.Body)}
 	switch {
-	case f.Method != "" && protocol != HTTP1:
-		return mistakef("leave it out", "--method is for http and https")
+	case f.Method != "" && spoken != protocol.HTTP1:
+		return mistake.Newf("leave it out", "--method is for http and https")
 	case f.Method != "":
-		if r.Method, err = checkMethod(f.Method); err != nil {
+		if r.Method, err = protocol.CheckMethod(f.Method); err != nil {
 			return fmt.Errorf("--method: %w", err)
 		}
-	case f.Body != "" && protocol == HTTP1:
+	case f.Body != "" && spoken == protocol.HTTP1:
 		r.Method = "POST"
-	case f.Body == "" && protocol == RPC:
+	case f.Body == "" && spoken == protocol.RPC:
 		r.Body = "{}"
 	}
-	r.Name = requestName(r.Method, r.URL)
+	r.Name = protocol.RequestName(r.Method, r.URL)
 	p.Requests = []Request{r}
 	return nil
 }
@@ -126,9 +133,9 @@ func (p *Plan) requestFlags(target string, f Flags) (err error) {
 // first requests are no warm-up unless the flags say so.
 func (p *Plan) replayFlags(target string, f Flags) error {
 	if f.Method != "" || f.Body != "" {
-		return mistakef("the log has them", "--method, --body and --data are not for a replay")
+		return mistake.Newf("the log has them", "--method, --body and --data are not for a replay")
 	}
-	base, err := checkBase(target)
+	base, err := CheckBase(target)
 	if err != nil {
 		return fmt.Errorf("--replay: %w", err)
 	}
@@ -137,20 +144,20 @@ func (p *Plan) replayFlags(target string, f Flags) error {
 			return fmt.Errorf("--speed: %w", err)
 		}
 	}
-	log, err := openRegular(anywhere{}, f.Replay)
+	log, err := file.Open(file.Anywhere{}, f.Replay)
 	if err != nil {
 		return fmt.Errorf("--replay: %w", err)
 	}
 	defer log.Close()
-	s := replaySource{file: f.Replay, base: base, speed: f.Speed}
+	s := ReplaySource{File: f.Replay, Base: base, Speed: f.Speed}
 	for _, name := range f.ReplayMethods {
-		method, err := checkMethod(name)
+		method, err := protocol.CheckMethod(name)
 		if err != nil {
 			return fmt.Errorf("--replay-methods: %w", err)
 		}
-		s.methods = append(s.methods, method)
+		s.Methods = append(s.Methods, method)
 	}
-	if err := s.into(p, log); err != nil {
+	if err := s.Into(p, log); err != nil {
 		return fmt.Errorf("--replay: %s: %w", f.Replay, err)
 	}
 	p.Load.Warmup = 0
@@ -162,10 +169,10 @@ func (p *Plan) replayFlags(target string, f Flags) error {
 func (p *Plan) Apply(f Flags) error {
 	next := *p
 	if f.Method != "" || f.Body != "" {
-		return mistakef("change them in the file", "--method, --body and --data are for a URL, not for a scenario file")
+		return mistake.Newf("change them in the file", "--method, --body and --data are for a URL, not for a scenario file")
 	}
 	if f.Replay != "" || f.Speed != 0 || len(f.ReplayMethods) > 0 {
-		return mistakef("change load.replay in the file", "--replay, --replay-methods and --speed are for a URL, not for a scenario file")
+		return mistake.Newf("change load.replay in the file", "--replay, --replay-methods and --speed are for a URL, not for a scenario file")
 	}
 	if p.openEnded && f.Duration == 0 {
 		next.Load.Duration = 0 // it follows from the rest
@@ -199,9 +206,9 @@ func (p *Plan) Apply(f Flags) error {
 		next.Observe.OTLPToken = f.OTLPToken
 	}
 	next.Export.apply(f.Export)
-	next.Thresholds = append([]Threshold(nil), p.Thresholds...)
+	next.Thresholds = append([]criteria.Threshold(nil), p.Thresholds...)
 	for _, expr := range f.Thresholds {
-		t, err := ParseThreshold(expr)
+		t, err := criteria.ParseThreshold(expr)
 		if err != nil {
 			return fmt.Errorf("--threshold: %w", err)
 		}
@@ -209,7 +216,7 @@ func (p *Plan) Apply(f Flags) error {
 	}
 	next.Redact = append([]string(nil), p.Redact...)
 	for _, name := range f.Redact {
-		if _, err := checkHeaderName(name); err != nil {
+		if _, err := protocol.CheckHeader(name); err != nil {
 			return fmt.Errorf("--redact: %w", err)
 		}
 		next.Redact = append(next.Redact, name)
@@ -229,14 +236,14 @@ func (t *Target) apply(f Flags) error {
 		}
 	}
 	if f.Exec != "" {
-		words, err := SplitCommand(f.Exec)
+		words, err := scalar.SplitCommand(f.Exec)
 		if err != nil {
 			return fmt.Errorf("--exec: %w", err)
 		}
 		t.Exec = words
 	}
 	if f.BuildFlags != "" {
-		words, err := SplitCommand(f.BuildFlags)
+		words, err := scalar.SplitCommand(f.BuildFlags)
 		if err != nil {
 			return fmt.Errorf("--build-flags: %w", err)
 		}
@@ -269,10 +276,10 @@ func (p *Plan) applyHeaders(lines []string) error {
 		for _, line := range lines {
 			name, value, ok := strings.Cut(line, ":")
 			if !ok {
-				return mistakef(`write it as -H "Name: value"`, "-H: a header has no colon")
+				return mistake.Newf(`write it as -H "Name: value"`, "-H: a header has no colon")
 			}
 			name, value = strings.TrimSpace(name), strings.TrimSpace(value)
-			if _, err := checkHeaderName(name); err != nil {
+			if _, err := protocol.CheckHeader(name); err != nil {
 				return fmt.Errorf("-H: %w", err)
 			}
 			for other := range headers {

@@ -4,6 +4,11 @@ import (
 	"fmt"
 	"net/netip"
 	"time"
+
+	"github.com/redline-go/redline/scenario/file"
+	"github.com/redline-go/redline/scenario/mistake"
+	"github.com/redline-go/redline/scenario/protocol"
+	"github.com/redline-go/redline/scenario/scalar"
 )
 
 // apply overrides the load by flags.
@@ -13,7 +18,7 @@ func (l *Load) apply(f Flags) error {
 		return err
 	}
 	if wasOpen != l.Open() && len(l.Stages) > 0 {
-		return mistakef("change the file's load instead", "the scenario's stages do not fit the other kind of load")
+		return mistake.Newf("change the file's load instead", "the scenario's stages do not fit the other kind of load")
 	}
 	for _, d := range []struct {
 		flag  string
@@ -37,11 +42,11 @@ func (l *Load) apply(f Flags) error {
 func (l *Load) applyModel(f Flags) error {
 	wasOpen := l.Open()
 	if f.Rate != "" && f.PerConnection != "" {
-		return mistakef("keep one; the rates of all connections add up to the rate", "--rate and --rate-per-connection exclude each other")
+		return mistake.Newf("keep one; the rates of all connections add up to the rate", "--rate and --rate-per-connection exclude each other")
 	}
 	switch {
 	case f.Rate != "":
-		rate, err := ParseRate(f.Rate)
+		rate, err := scalar.ParseRate(f.Rate)
 		if err != nil {
 			return fmt.Errorf("--rate: %w", err)
 		}
@@ -50,7 +55,7 @@ func (l *Load) applyModel(f Flags) error {
 		}
 		l.Rate, l.PerConnection = rate, 0
 	case f.PerConnection != "":
-		rate, err := ParseRate(f.PerConnection)
+		rate, err := scalar.ParseRate(f.PerConnection)
 		if err != nil {
 			return fmt.Errorf("--rate-per-connection: %w", err)
 		}
@@ -92,7 +97,7 @@ func (l *Load) applyConnections(f Flags) error {
 		l.Threads = f.Threads
 	}
 	if f.ConnectRate != "" {
-		rate, err := ParseRate(f.ConnectRate)
+		rate, err := scalar.ParseRate(f.ConnectRate)
 		if err != nil {
 			return fmt.Errorf("--connect-rate: %w", err)
 		}
@@ -114,7 +119,7 @@ func (l *Load) applyConnections(f Flags) error {
 // applyProtocol overrides the protocol.
 func (p *Plan) applyProtocol(f Flags) error {
 	if f.HTTP2 {
-		p.Protocol = HTTP2
+		p.Protocol = protocol.HTTP2
 	}
 	if f.Follow {
 		requests := make([]Request, len(p.Requests))
@@ -125,12 +130,12 @@ func (p *Plan) applyProtocol(f Flags) error {
 		p.Requests = requests
 	}
 	if f.DescriptorSet != "" {
-		data, err := readFlag("--descriptor-set", f.DescriptorSet, maxDescriptor)
+		data, err := file.ReadFlag("--descriptor-set", f.DescriptorSet, file.MaxDescriptor)
 		if err != nil {
 			return err
 		}
 		if len(data) == 0 {
-			return mistakef(descriptorHint, "--descriptor-set: %s is empty", f.DescriptorSet)
+			return mistake.Newf(DescriptorHint, "--descriptor-set: %s is empty", f.DescriptorSet)
 		}
 		p.GRPC = GRPC{DescriptorFile: f.DescriptorSet, Descriptor: data}
 	}

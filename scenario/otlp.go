@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+
+	"github.com/redline-go/redline/scenario/mistake"
 )
 
 // standardOTLP are the addresses that exporters send to by default.
@@ -22,7 +24,7 @@ func ParseOTLP(text string) ([]string, error) {
 		_, err = strconv.ParseUint(port, 10, 16)
 	}
 	if err != nil || strings.ContainsAny(host, " /") {
-		return nil, mistakef("write on, or an address as 127.0.0.1:4318", "%.60q is not an address for receiving spans", text)
+		return nil, mistake.Newf("write on, or an address as 127.0.0.1:4318", "%.60q is not an address for receiving spans", text)
 	}
 	return []string{text}, nil
 }
@@ -44,7 +46,8 @@ func (o *Observe) validateOTLP() error {
 			return err
 		}
 		if !loopbackAddress(address) && o.OTLPToken == "" {
-			return mistakef("set REDLINE_OTLP_TOKEN, or otlp_token in the file, and OTEL_EXPORTER_OTLP_HEADERS=\"authorization=Bearer <token>\" where spans come from",
+			return mistake.Newf("set REDLINE_OTLP_TOKEN, or otlp_token in the file, and "+
+				"OTEL_EXPORTER_OTLP_HEADERS=\"authorization=Bearer <token>\" where spans come from",
 				"%s is reachable from other hosts, and anyone could send spans", address)
 		}
 	}

@@ -2,9 +2,7 @@ package scenario
 
 import (
 	"reflect"
-	"strings"
 	"testing"
-	"testing/fstest"
 )
 
 func TestOTLP(t *testing.T) {
@@ -18,33 +16,6 @@ func TestOTLP(t *testing.T) {
 	for _, text := range []string{"", "off", "4318", "h:x", "h:70000", "http://127.0.0.1:4318", "a b:1"} {
 		if got, err := ParseOTLP(text); err == nil {
 			t.Errorf("%q: %q", text, got)
-		}
-	}
-}
-
-func TestOTLPInAScenario(t *testing.T) {
-	env := func(name string) (string, bool) { return "s3cret", name == "TOKEN" }
-	const requests = "requests: [{get: \"http://127.0.0.1/\"}]\n"
-	p, err := parse(fstest.MapFS{}, "s.yaml", []byte("observe: {otlp: \"0.0.0.0:4318\", otlp_token: $TOKEN}\n"+requests), env)
-	if err != nil || p.Observe.OTLPToken != "s3cret" || len(p.Observe.OTLP) != 1 {
-		t.Fatalf("%+v, %v", p, err)
-	}
-	if strings.Contains(string(p.Redacted()), "s3cret") {
-		t.Error("the token is written down")
-	}
-	if err := p.Apply(Flags{OTLP: "on", OTLPToken: "other"}); err != nil || p.Observe.OTLPToken != "s3cret" || len(p.Observe.OTLP) != 2 {
-		t.Errorf("%+v, %v", p.Observe, err)
-	}
-	for text, want := range map[string]string{
-		"observe: {otlp: \"0.0.0.0:4318\"}\n":                     "REDLINE_OTLP_TOKEN",
-		"observe: {otlp: \"collector:4318\"}\n":                   "reachable from other hosts",
-		"observe: {otlp: yes-please}\n":                           "s.yaml:1:",
-		"observe: {otlp: on, otlp_token: \"a b\"}\n":              "blank",
-		"observe: {otlp: on, otlp_token: $NOT_SET_ANYWHERE_42}\n": "not set",
-		"observe: {spans: on}\n":                                  "unknown key",
-	} {
-		if _, err := parse(fstest.MapFS{}, "s.yaml", []byte(text+requests), env); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
 }

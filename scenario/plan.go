@@ -1,21 +1,21 @@
-// Package scenario turns a YAML file or flags into a
-// Plan: requests, their timing, and the target. It is pure: it opens no
+// Package scenario is the plan of a run: requests, their timing, and the target,
+// from a document (scenario/document) or from flags. It is pure: it opens no
 // connection and starts nothing; the files that a scenario names (rows of data,
 // certificates, schemas, logs) are read through the fs.FS it is given, and those
 // of flags from where the person is.
 //
-// Work that each request would repeat is done here once:
-// values are escaped for where they stand, tokens signed, logs turned into
-// times, requests and rows.
-//
-// Errors point at file, line and column, with the line and a caret, and a hint
-// where one is known. Unknown keys and wrong units are errors, never warnings.
+// The nouns below it: feeder is its data and templates, protocol what a request
+// must look like, criteria what passes, accesslog what a replay sends, mistake how
+// errors point at what a person wrote.
 package scenario
 
 import (
 	"net/netip"
-	"sync/atomic"
 	"time"
+
+	"github.com/redline-go/redline/scenario/criteria"
+	"github.com/redline-go/redline/scenario/feeder"
+	"github.com/redline-go/redline/scenario/protocol"
 )
 
 // Plan is a validated scenario. The zero Plan is not valid.
@@ -24,20 +24,19 @@ type Plan struct {
 	Target   Target    `json:"target"`
 	Load     Load      `json:"load"`
 	Requests []Request `json:"requests"`
-	// Hosts are those besides this one that load may go to, names or addresses
-	// without a port.
-	Hosts []string          `json:"hosts,omitempty"`
-	Data  map[string]*Table `json:"-"` // feeders by name; never written to disk
+	// Hosts are other hosts that load may go to: names or addresses without a port.
+	Hosts []string                 `json:"hosts,omitempty"`
+	Data  map[string]*feeder.Table `json:"-"` // feeders by name; never written to disk
 	// Protocol is that of all requests.
-	Protocol   Protocol    `json:"protocol"`
-	TLS        TLS         `json:"tls,omitzero"`
-	GRPC       GRPC        `json:"grpc,omitzero"`
-	Observe    Observe     `json:"observe"`
-	Export     Export      `json:"export,omitzero"`
-	Thresholds []Threshold `json:"thresholds"`
+	Protocol   protocol.Name        `json:"protocol"`
+	TLS        TLS                  `json:"tls,omitzero"`
+	GRPC       GRPC                 `json:"grpc,omitzero"`
+	Observe    Observe              `json:"observe"`
+	Export     Export               `json:"export,omitzero"`
+	Thresholds []criteria.Threshold `json:"thresholds"`
 	// Verify is how ab and gate compare, where it differs from their defaults.
-	Verify []Comparison `json:"verify,omitempty"`
-	Redact []string     `json:"redact"` // header names besides the built-in ones
+	Verify []criteria.Comparison `json:"verify,omitempty"`
+	Redact []string              `json:"redact"` // header names in addition to the built-in ones
 	// Warnings are remarks on the plan for its author, in whole sentences.
 	Warnings []string `json:"warnings,omitempty"`
 
@@ -47,6 +46,15 @@ type Plan struct {
 
 	// openEnded says that no duration was given, so that it follows the rest.
 	openEnded bool
+}
+
+// NewCursor makes a cursor over the plan's feeders: see feeder.NewCursor.
+func (p *Plan) NewCursor(seed uint64) *feeder.Cursor {
+	replay := ""
+	if p.Load.Replay != nil {
+		replay = p.Load.Replay.Feeder
+	}
+	return feeder.NewCursor(p.Data, replay, seed)
 }
 
 // Target says how to get the service under test. At most one of Exec, Build
@@ -108,19 +116,6 @@ type Load struct {
 	Threads int     `json:"threads,omitempty"`
 	Replay  *Replay `json:"replay,omitempty"`
 }
-
-// Protocol is the protocol of a connection.
-type Protocol string
-
-// Protocols. The scheme of the URL decides: http and https speak HTTP/1.1, or
-// HTTP/2 where the plan says so; grpc and grpcs, ws and wss, tcp the others.
-const (
-	HTTP1     Protocol = "http/1.1" // also ""
-	HTTP2     Protocol = "h2"       // over plaintext with prior knowledge
-	RPC       Protocol = "grpc"
-	WebSocket Protocol = "websocket"
-	TCP       Protocol = "tcp"
-)
 
 // TLS says how https, grpcs and wss connect. The zero TLS checks the server
 // against the system's roots.
@@ -193,11 +188,11 @@ type Request struct {
 	Name    string            `json:"name"`
 	Weight  int               `json:"weight"` // zero means 1
 	Method  string            `json:"method"` // POST of gRPC, GET of WebSocket; empty for TCP
-	URL     Template          `json:"url"`    // its scheme decides on the protocol
+	URL     feeder.Template   `json:"url"`    // its scheme decides on the protocol
 	Headers map[string]Secret `json:"headers,omitempty"`
 	// Body is the message of gRPC (JSON; a list is several messages of a
 	// client's stream), WebSocket and TCP.
-	Body Template `json:"body,omitempty"`
+	Body feeder.Template `json:"body,omitempty"`
 	// Expect is the status that counts as success; zero means 200 to 399, and
 	// OK of gRPC, whose codes it holds.
 	Expect int `json:"expect,omitempty"`
@@ -228,14 +223,11 @@ type Check struct {
 	Equals   *string `json:"equals,omitempty"` // as text; a JSON value that is no string is compared in its JSON form
 }
 
-// Template is text with {{feeder.column}} placeholders.
-type Template string
-
 // Secret is a header's value. It marshals as itself only when its header is
 // not on the redaction list; Plan.Redacted does the replacing.
 type Secret string
 
-// Observe names sources besides those that are always on.
+// Observe names sources in addition to those that are always on.
 type Observe struct {
 	Pprof    string `json:"pprof,omitempty"`    // base URL of net/http/pprof, up to /debug/pprof
 	Postgres string `json:"postgres,omitempty"` // DSN; Redacted hides its password
@@ -244,41 +236,4 @@ type Observe struct {
 	// OTLPToken must come with exports there (Authorization: Bearer); empty
 	// asks for none, which is for loopback only.
 	OTLPToken string `json:"-"`
-}
-
-// Threshold is a pass/fail expression over a metric of the summary.
-type Threshold struct {
-	Expr   string  `json:"expr"`   // as written
-	Metric string  `json:"metric"` // p50, p90, p95, p99, p99_9, max, mean, rate, errors, requests
-	Op     string  `json:"op"`     // < <= > >=
-	Limit  float64 `json:"limit"`  // ns for latencies, 1/s for rate, share (0 to 1) for errors
-}
-
-// Table is a feeder: rows of named columns, taken in turn by each connection.
-//
-// A feeder of numbers has Sequence or Random set instead of Rows, and one
-// column. A Table is used by pointer only.
-type Table struct {
-	Columns []string
-	Rows    [][]string
-	// Sequence gives each number of the range once, over all connections, and
-	// then begins again; nil for none.
-	Sequence *Range
-	// Random gives evenly distributed numbers of the range; nil for none.
-	Random *Range
-
-	taken atomic.Uint64 // numbers of Sequence taken so far
-	// token says that the values are signed tokens, and with names the feeder
-	// whose row they share: tokens belong to users. It may be empty.
-	token bool
-	with  string
-	// ttl is how long the tokens of the feeder live; 0 for other feeders.
-	ttl time.Duration
-	// encoded says that the values are parts of URLs already.
-	encoded bool
-}
-
-// Range is a range of integers, both ends included.
-type Range struct {
-	From, To int64
 }

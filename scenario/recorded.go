@@ -4,15 +4,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/redline-go/redline/scenario/criteria"
 )
 
 // Recorded is the part of a run's plan that its bundle keeps, as far as readers
 // of bundles ask for it: secrets, rows and the target's environment never reach
 // the disk, so it cannot be run again.
 type Recorded struct {
-	Name       string      `json:"name"`
-	Load       Load        `json:"load"` // defaults filled in
-	Thresholds []Threshold `json:"thresholds"`
+	Name       string               `json:"name"`
+	Load       Load                 `json:"load"` // defaults filled in
+	Thresholds []criteria.Threshold `json:"thresholds"`
 }
 
 // ReadRecorded decodes the plan of a bundle (run.json, scenario). Every reader of

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 	"time"
+
+	"github.com/redline-go/redline/scenario/scalar"
 )
 
 // TestReadRecorded: what a bundle keeps of a plan is read back as it was driven,
@@ -14,7 +16,7 @@ func TestReadRecorded(t *testing.T) {
 		`{"load":{"rate":5}}`: {Rate: 5, Connections: DefaultCap, Duration: DefaultDuration, Timeout: DefaultTimeout, Grace: DefaultGrace},
 		`{"load":{"rate_per_connection":5,"connections":3,"duration_ns":1000000000,"timeout_ns":1,"grace_ns":2}}`: {
 			Rate: 15, PerConnection: 5, Connections: 3, Duration: time.Second, Timeout: 1, Grace: 2},
-		`{"load":{"requests":9}}`: {Requests: 9, Connections: DefaultConnections, Duration: MaxDuration, Timeout: DefaultTimeout, Grace: DefaultGrace},
+		`{"load":{"requests":9}}`: {Requests: 9, Connections: DefaultConnections, Duration: scalar.MaxDuration, Timeout: DefaultTimeout, Grace: DefaultGrace},
 	} {
 		got, err := ReadRecorded(json.RawMessage(text))
 		if err != nil {
@@ -27,7 +29,8 @@ func TestReadRecorded(t *testing.T) {
 			t.Errorf("%s: %s, want %s", text, one, two)
 		}
 	}
-	if r, err := ReadRecorded(json.RawMessage(`{"load":{"replay":{"file":"a.log"}}}`)); err != nil || !r.Load.Open() || r.Load.Connections != DefaultCap {
+	if r, err := ReadRecorded(json.RawMessage(`{"load":{"replay":{"file":"a.log"}}}`)); err != nil || !r.Load.Open() ||
+		r.Load.Connections != DefaultCap {
 		t.Errorf("a replay: %+v, %v", r.Load, err)
 	}
 	for _, text := range []string{"", "{", `{"load":{"rate":"fast"}}`, `{"thresholds":3}`} {

@@ -7,11 +7,16 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/redact"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // SecretHeader reports whether the plan keeps the values of a header to
 // itself: names that say so, and those under redact.
 func (p *Plan) SecretHeader(name string) bool { return redact.New(p.Redact...).Secret(name) }
+
+// Hide makes the plan's Redactor hide a value that no field of the plan holds: the
+// key of tokens, a variable of the environment.
+func (p *Plan) Hide(value string) { p.secrets = append(p.secrets, value) }
 
 // mostCells is how many values of feeders are looked at for secrets by form; of
 // columns whose names say secret all are learnt.
@@ -35,17 +40,19 @@ func (p *Plan) Redactor(environ []string) *redact.Redactor {
 	}
 	r.LearnArgs(slices.Concat(p.Target.Exec, p.Target.Args))
 	r.LearnArgs(p.Target.BuildFlags)
-	for _, text := range []string{p.Target.Ready, p.Observe.Pprof, p.Observe.Postgres, p.Export.Prometheus, p.Export.Pyroscope, p.Export.OTLP} {
+	for _, text := range []string{p.Target.Ready, p.Observe.Pprof, p.Observe.Postgres, p.Export.Prometheus,
+		p.Export.Pyroscope, p.Export.OTLP} {
 		r.LearnText(text)
 	}
-	for _, value := range []string{p.Observe.OTLPToken, p.Export.PrometheusToken, p.Export.PyroscopeToken, p.Export.OTLPToken, string(p.TLS.Key)} {
+	for _, value := range []string{p.Observe.OTLPToken, p.Export.PrometheusToken, p.Export.PyroscopeToken,
+		p.Export.OTLPToken, string(p.TLS.Key)} {
 		r.Learn(value)
 	}
 	for _, request := range p.Requests {
 		request.teach(r)
 	}
 	for _, t := range p.Data {
-		t.teach(r)
+		teachRows(t, r)
 	}
 	return r
 }
@@ -77,10 +84,10 @@ func (r Request) teach(to *redact.Redactor) {
 	}
 }
 
-// teach makes a redactor learn a feeder's secrets. Signed tokens are known by
+// teachRows makes a redactor learn a feeder's secrets. Signed tokens are known by
 // their form.
-func (t *Table) teach(to *redact.Redactor) {
-	if t == nil || t.token {
+func teachRows(t *feeder.Table, to *redact.Redactor) {
+	if t == nil || t.Token {
 		return
 	}
 	secret := make([]bool, len(t.Columns))
@@ -143,8 +150,8 @@ func (r Request) redacted(hide *redact.Redactor) Request {
 		}
 	}
 	r.Name = hide.Text(r.Name)
-	r.URL = Template(hide.Text(string(r.URL)))
-	r.Body = Template(hide.Text(string(r.Body)))
+	r.URL = feeder.Template(hide.Text(string(r.URL)))
+	r.Body = feeder.Template(hide.Text(string(r.Body)))
 	r.Checks = slices.Clone(r.Checks)
 	for i, check := range r.Checks {
 		r.Checks[i] = check.redacted(hide)

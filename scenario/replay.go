@@ -11,80 +11,36 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml/ast"
-
 	"github.com/redline-go/redline/redact"
+	"github.com/redline-go/redline/scenario/accesslog"
+	"github.com/redline-go/redline/scenario/feeder"
+	"github.com/redline-go/redline/scenario/mistake"
+	"github.com/redline-go/redline/scenario/protocol"
+	"github.com/redline-go/redline/scenario/scalar"
 )
 
-// replayFeeder holds the differences between the requests of a replayed log.
-const replayFeeder = "replay"
+// ReplayFeeder holds the differences between the requests of a replayed log.
+const ReplayFeeder = "replay"
 
 // maxKinds is how many kinds of request a log makes at most: methods, each
 // with and without a body, and with each set of headers.
 const maxKinds = 64
 
-// replaySource is the scenario's description of a log to replay.
-type replaySource struct {
-	file    string
-	format  string // a key of logFormats; "" lets the file's name decide
-	base    string
-	speed   float64 // 0 means 1
-	methods []string
-	shared  Request // headers and follow of every request
-}
-
-// replay decodes a log to replay and puts it into the plan.
-func (d *decoder) replay(n ast.Node) {
-	var s replaySource
-	var fileAt ast.Node
-	var headers []header
-	before := len(d.errs)
-	seen := d.mapping(n, "replay", []key{
-		{name: "file", decode: func(_ *decoder, n ast.Node) { fileAt = n }},
-		{name: "format", decode: func(d *decoder, n ast.Node) { scalar(d, n, "format", &s.format, oneOf("combined", "jsonl")) }},
-		{name: "base", decode: func(d *decoder, n ast.Node) { scalar(d, n, "base", &s.base, checkBase) }},
-		{name: "speed", decode: func(d *decoder, n ast.Node) { scalar(d, n, "speed", &s.speed, ParseSpeed) }},
-		{name: "methods", decode: func(d *decoder, n ast.Node) {
-			for _, e := range d.elements(n, "methods") {
-				var method string
-				scalar(d, e, "methods", &method, checkMethod)
-				s.methods = append(s.methods, method)
-			}
-		}},
-		{name: "headers", decode: func(d *decoder, n ast.Node) { headers = d.headers(n, &s.shared) }},
-		{name: "follow", decode: func(d *decoder, n ast.Node) { scalar(d, n, "follow", &s.shared.Follow, parseBool) }},
-	})
-	for _, name := range []string{"file", "base"} {
-		if seen[name] == nil && len(d.errs) == before {
-			d.fail(n, `write {file: access.log, base: "http://127.0.0.1:8080"}`, "replay has no %s", name)
-		}
-	}
-	for _, h := range headers {
-		d.checkTemplate(h.at, Template(h.value), CompileHeader)
-	}
-	if len(d.errs) > before {
-		return
-	}
-	if at := d.nodes["data."+replayFeeder]; at != nil {
-		d.fail(at, "give it another name", "the feeder %s is that of load.replay", replayFeeder)
-		return
-	}
-	f, name := d.open(fileAt, "file")
-	if f == nil {
-		return
-	}
-	defer f.Close()
-	s.file = name
-	if err := s.into(d.plan, f); err != nil {
-		d.failErr(fileAt, "file", fmt.Errorf("%s: %w", name, err))
-	}
+// ReplaySource is the scenario's description of a log to replay.
+type ReplaySource struct {
+	File    string
+	Format  string   // "combined" or "jsonl"; "" lets the file's name decide
+	Base    string   // URL that logged paths are put behind
+	Speed   float64  // 0 means 1
+	Methods []string // to send; none sends the safe ones
+	Shared  Request  // headers and follow of every request
 }
 
 // ParseSpeed parses how much faster a log is replayed than it was written.
 func ParseSpeed(text string) (float64, error) {
 	speed, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), "x"), 64)
 	if err != nil || checkSpeed(speed) != nil {
-		return 0, mistakef("write it as 2 for twice as fast", "%.40q is not a speed above 0 and at most %d", text, maxSpeed)
+		return 0, mistake.Newf("write it as 2 for twice as fast", "%.40q is not a speed above 0 and at most %d", text, maxSpeed)
 	}
 	return speed, nil
 }
@@ -98,58 +54,62 @@ func checkSpeed(speed float64) error {
 	return nil
 }
 
-// checkBase checks the URL that the paths of a log are put behind.
-func checkBase(text string) (string, error) {
-	if _, err := checkURL(text); err != nil {
+// CheckBase checks the URL that the paths of a log are put behind.
+func CheckBase(text string) (string, error) {
+	if _, err := protocol.CheckURL(text); err != nil {
 		return "", err
 	}
 	if strings.ContainsAny(text, "?#{") {
-		return "", mistakef("write it as http://127.0.0.1:8080", "base %.200q has more than a host and a path", redact.Text(text))
+		return "", mistake.Newf("write it as http://127.0.0.1:8080", "base %.200q has more than a host and a path", redact.Text(text))
 	}
 	return strings.TrimRight(text, "/"), nil
 }
 
-// into reads the log and makes requests, a feeder and times of it.
-func (s *replaySource) into(p *Plan, log io.Reader) error {
-	format := s.format
+// Into reads the log and makes the requests, the feeder and the times of a plan
+// of it.
+func (s *ReplaySource) Into(p *Plan, log io.Reader) error {
+	format := s.Format
 	if format == "" {
 		format = "combined"
-		if lower := strings.ToLower(s.file); strings.HasSuffix(lower, ".jsonl") || strings.HasSuffix(lower, ".ndjson") || strings.HasSuffix(lower, ".json") {
+		if lower := strings.ToLower(s.File); strings.HasSuffix(lower, ".jsonl") || strings.HasSuffix(lower, ".ndjson") ||
+			strings.HasSuffix(lower, ".json") {
 			format = "jsonl"
 		}
 	}
-	read, err := readLog(log, logFormats[format], s.methods)
+	read, err := accesslog.Read(log, format, s.Methods)
 	if err != nil {
 		return err
 	}
-	read.spread()
-	if s.speed == 0 {
-		s.speed = 1
+	read.Spread()
+	if s.Speed == 0 {
+		s.Speed = 1
 	}
-	b, err := newReplay(read.entries, s.speed)
+	b, err := newReplay(read.Entries, s.Speed)
 	if err != nil {
 		return err
 	}
-	b.replay.File = s.file
+	b.replay.File = s.File
 	p.Load.Replay, p.Requests = b.replay, b.requests(s)
 	p.Data = maps.Clone(p.Data)
 	if p.Data == nil {
-		p.Data = map[string]*Table{}
+		p.Data = map[string]*feeder.Table{}
 	}
-	p.Data[replayFeeder] = b.table
-	read.warn(p, filepath.Base(s.file), s.methods)
-	if read.malformed > 0 {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("lines of %s that cannot be read are left out: %d of %d, and the first is %v", s.file, read.malformed, read.lines, read.first))
+	p.Data[ReplayFeeder] = b.table
+	warnMethods(p, read, filepath.Base(s.File), s.Methods)
+	if read.Malformed > 0 {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("lines of %s that cannot be read are left out: %d of %d, and the first is %v",
+			s.File, read.Malformed, read.Lines, read.First))
 	}
-	if n := withoutBody(read.entries); n > 0 {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%s has no bodies for %d of its %d requests, whose methods bring one (POST, PUT, PATCH): they are sent without", s.file, n, len(read.entries)))
+	if n := withoutBody(read.Entries); n > 0 {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s has no bodies for %d of its %d requests, whose methods bring one "+
+			"(POST, PUT, PATCH): they are sent without", s.File, n, len(read.Entries)))
 	}
 	return nil
 }
 
-func withoutBody(entries []logEntry) (n int) {
+func withoutBody(entries []accesslog.Entry) (n int) {
 	for _, e := range entries {
-		if e.body == "" && slices.Contains([]string{"POST", "PUT", "PATCH"}, e.method) {
+		if e.Body == "" && slices.Contains([]string{"POST", "PUT", "PATCH"}, e.Method) {
 			n++
 		}
 	}
@@ -167,29 +127,29 @@ type replayKind struct {
 // Entries that ask for the same share a row.
 type replayBuilder struct {
 	replay *Replay
-	table  *Table
+	table  *feeder.Table
 	kinds  []replayKind
 	rows   map[string]int32
 }
 
-func newReplay(entries []logEntry, speed float64) (*replayBuilder, error) {
+func newReplay(entries []accesslog.Entry, speed float64) (*replayBuilder, error) {
 	n := len(entries)
 	b := &replayBuilder{
-		replay: &Replay{Speed: speed, Feeder: replayFeeder, At: make([]time.Duration, n), Request: make([]int32, n), Row: make([]int32, n)},
-		table:  &Table{Columns: []string{"path", "body"}, encoded: true},
+		replay: &Replay{Speed: speed, Feeder: ReplayFeeder, At: make([]time.Duration, n), Request: make([]int32, n), Row: make([]int32, n)},
+		table:  &feeder.Table{Columns: []string{"path", "body"}, Encoded: true},
 		rows:   map[string]int32{},
 	}
 	kinds := map[replayKind]int32{}
 	for _, name := range headerNames(entries) {
 		b.table.Columns = append(b.table.Columns, headerColumn(name))
 	}
-	if len(b.table.Columns) > maxColumns {
-		return nil, fmt.Errorf("the log has over %d names of headers", maxColumns)
+	if len(b.table.Columns) > feeder.MaxColumns {
+		return nil, fmt.Errorf("the log has over %d names of headers", feeder.MaxColumns)
 	}
 	for i, e := range entries {
-		at := float64(e.at-entries[0].at) / speed
-		if at > float64(MaxDuration-time.Second) { // the load ends after the last
-			return nil, mistakef("replay it faster, or cut it", "the log takes over %v at speed %g", MaxDuration, speed)
+		at := float64(e.At-entries[0].At) / speed
+		if at > float64(scalar.MaxDuration-time.Second) { // the load ends after the last
+			return nil, mistake.Newf("replay it faster, or cut it", "the log takes over %v at speed %g", scalar.MaxDuration, speed)
 		}
 		k := kindOf(e)
 		index, known := kinds[k]
@@ -205,11 +165,11 @@ func newReplay(entries []logEntry, speed float64) (*replayBuilder, error) {
 	return b, nil
 }
 
-func headerNames(entries []logEntry) []string {
+func headerNames(entries []accesslog.Entry) []string {
 	names := map[string]bool{}
 	for _, e := range entries {
-		for _, h := range e.headers {
-			names[h.name] = true
+		for _, h := range e.Headers {
+			names[h.Name] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(names))
@@ -217,30 +177,30 @@ func headerNames(entries []logEntry) []string {
 
 func headerColumn(name string) string { return "header " + name }
 
-func kindOf(e logEntry) replayKind {
-	k := replayKind{method: e.method, body: e.body != ""}
-	for i, h := range e.headers {
+func kindOf(e accesslog.Entry) replayKind {
+	k := replayKind{method: e.Method, body: e.Body != ""}
+	for i, h := range e.Headers {
 		if i > 0 {
 			k.headers += ","
 		}
-		k.headers += h.name
+		k.headers += h.Name
 	}
 	return k
 }
 
 // row returns the row of an entry's request.
-func (b *replayBuilder) row(e logEntry) int32 {
-	same := e.path
-	if e.body != "" || len(e.headers) > 0 {
-		same = fmt.Sprintf("%s\x00%s\x00%q", e.path, e.body, e.headers)
+func (b *replayBuilder) row(e accesslog.Entry) int32 {
+	same := e.Path
+	if e.Body != "" || len(e.Headers) > 0 {
+		same = fmt.Sprintf("%s\x00%s\x00%q", e.Path, e.Body, e.Headers)
 	}
 	if at, known := b.rows[same]; known {
 		return at
 	}
 	row := make([]string, len(b.table.Columns))
-	row[0], row[1] = e.path, e.body
-	for _, h := range e.headers {
-		row[slices.Index(b.table.Columns, headerColumn(h.name))] = h.value
+	row[0], row[1] = e.Path, e.Body
+	for _, h := range e.Headers {
+		row[slices.Index(b.table.Columns, headerColumn(h.Name))] = h.Value
 	}
 	at := int32(len(b.table.Rows))
 	b.rows[same], b.table.Rows = at, append(b.table.Rows, row)
@@ -248,20 +208,20 @@ func (b *replayBuilder) row(e logEntry) int32 {
 }
 
 // requests makes one request for each kind.
-func (b *replayBuilder) requests(s *replaySource) []Request {
-	placeholder := func(column string) string { return "{{" + replayFeeder + "." + column + "}}" }
+func (b *replayBuilder) requests(s *ReplaySource) []Request {
+	placeholder := func(column string) string { return "{{" + ReplayFeeder + "." + column + "}}" }
 	var all []Request
 	for _, k := range b.kinds {
-		r := Request{Name: "replay " + k.method, Weight: 1, Method: k.method, URL: Template(s.base + "/" + placeholder("path")),
-			Headers: map[string]Secret{}, Follow: s.shared.Follow, fromEnv: s.shared.fromEnv}
-		maps.Copy(r.Headers, s.shared.Headers)
+		r := Request{Name: "replay " + k.method, Weight: 1, Method: k.method, URL: feeder.Template(s.Base + "/" + placeholder("path")),
+			Headers: map[string]Secret{}, Follow: s.Shared.Follow, fromEnv: s.Shared.fromEnv}
+		maps.Copy(r.Headers, s.Shared.Headers)
 		if k.body {
-			r.Name, r.Body = r.Name+" with body", Template(placeholder("body"))
+			r.Name, r.Body = r.Name+" with body", feeder.Template(placeholder("body"))
 		}
 		if k.headers != "" {
 			r.Name += " (" + k.headers + ")"
 			for name := range strings.SplitSeq(k.headers, ",") {
-				if !hasHeader(s.shared.Headers, name) {
+				if !hasHeader(s.Shared.Headers, name) {
 					r.Headers[name] = Secret(placeholder(headerColumn(name)))
 				}
 			}
@@ -309,4 +269,19 @@ func (r *Replay) validate(p *Plan) error {
 		}
 	}
 	return nil
+}
+
+// warnMethods names the requests of a replay that are left out, and those sent that may change data.
+func warnMethods(p *Plan, l *accesslog.Log, file string, named []string) {
+	if n := l.Left.All(); n > 0 {
+		why := "because they may change data (hint: name the methods to send with --replay-methods or replay.methods)"
+		if len(named) > 0 {
+			why = "because their methods are not named"
+		}
+		p.Warnings = append(p.Warnings, fmt.Sprintf("the replay leaves out %d of its %d requests %s: %s", n, n+len(l.Entries), why, l.Left))
+	}
+	if w := accesslog.Writes(l.Entries); len(w) > 0 {
+		p.Load.Replay.Writes = w.String()
+		p.Warnings = append(p.Warnings, fmt.Sprintf("the replay sends writes of %s: %s", file, w))
+	}
 }

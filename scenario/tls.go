@@ -8,40 +8,13 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/goccy/go-yaml/ast"
+	"github.com/redline-go/redline/scenario/file"
+	"github.com/redline-go/redline/scenario/mistake"
 )
 
-// tls decodes how to connect to https, grpcs and wss.
-func (d *decoder) tls(n ast.Node) {
-	t := &d.plan.TLS
-	pemFile := func(name string, file *string, data *[]byte, check func([]byte) error) key {
-		return key{name: name, decode: func(d *decoder, n ast.Node) {
-			*data, *file = d.read(n, name, maxPEM)
-			if err := check(*data); *data != nil && err != nil {
-				d.failErr(n, name, err)
-			}
-		}}
-	}
-	before := len(d.errs)
-	seen := d.mapping(n, "tls", []key{
-		pemFile("ca", &t.CAFile, &t.CA, checkRoots),
-		pemFile("cert", &t.CertFile, &t.Cert, checkPEM("CERTIFICATE")),
-		pemFile("key", &t.KeyFile, &t.Key, checkPEM("PRIVATE KEY")),
-		{name: "server_name", decode: func(d *decoder, n ast.Node) { scalar(d, n, "server_name", &t.ServerName, notEmpty) }},
-		{name: "insecure", decode: func(d *decoder, n ast.Node) { scalar(d, n, "insecure", &t.Insecure, parseBool) }},
-	})
-	d.remember("tls", seen)
-	if len(d.errs) > before {
-		return
-	}
-	if err := t.validate(); err != nil {
-		d.conflict(err)
-	}
-}
-
-// checkRoots checks that a PEM file holds certificates of authorities.
-func checkRoots(data []byte) error {
-	if err := checkPEM("CERTIFICATE")(data); err != nil {
+// CheckRoots checks that a PEM file holds certificates of authorities.
+func CheckRoots(data []byte) error {
+	if err := CheckPEM("CERTIFICATE")(data); err != nil {
 		return err
 	}
 	if !x509.NewCertPool().AppendCertsFromPEM(data) {
@@ -50,14 +23,14 @@ func checkRoots(data []byte) error {
 	return nil
 }
 
-// checkPEM returns a check for a block whose type ends in want. Its errors
+// CheckPEM returns a check for a block whose type ends in want. Its errors
 // hold nothing of the file.
-func checkPEM(want string) func([]byte) error {
+func CheckPEM(want string) func([]byte) error {
 	return func(data []byte) error {
 		for rest := data; ; {
 			var block *pem.Block
 			if block, rest = pem.Decode(rest); block == nil {
-				return mistakef("it begins with -----BEGIN "+want+"-----", "the file holds no PEM block of a %s", want)
+				return mistake.Newf("it begins with -----BEGIN "+want+"-----", "the file holds no PEM block of a %s", want)
 			}
 			if bytes.HasSuffix([]byte(block.Type), []byte(want)) {
 				return nil
@@ -66,19 +39,19 @@ func checkPEM(want string) func([]byte) error {
 	}
 }
 
-// validate checks a TLS, files included.
-func (t *TLS) validate() error {
+// Validate checks a TLS, files included.
+func (t *TLS) Validate() error {
 	switch {
 	case len(t.Cert) > 0 && len(t.Key) == 0:
-		return conflictf("tls.cert", "add its key", "a client certificate needs its key")
+		return mistake.Conflictf("tls.cert", "add its key", "a client certificate needs its key")
 	case len(t.Key) > 0 && len(t.Cert) == 0:
-		return conflictf("tls.key", "add its cert", "a key needs its certificate")
+		return mistake.Conflictf("tls.key", "add its cert", "a key needs its certificate")
 	case t.Insecure && len(t.CA) > 0:
-		return conflictf("tls.insecure", "keep one", "insecure does not verify the server, so ca has no effect")
+		return mistake.Conflictf("tls.insecure", "keep one", "insecure does not verify the server, so ca has no effect")
 	}
 	if len(t.Cert) > 0 {
 		if _, err := tls.X509KeyPair(t.Cert, t.Key); err != nil {
-			return conflictf("tls.key", "", "certificate and key are not a pair: %v", err)
+			return mistake.Conflictf("tls.key", "", "certificate and key are not a pair: %v", err)
 		}
 	}
 	return nil
@@ -88,44 +61,32 @@ func (t *TLS) isZero() bool {
 	return t.CAFile == "" && t.CertFile == "" && t.KeyFile == "" && t.ServerName == "" && !t.Insecure
 }
 
-// grpc decodes where the schema of a gRPC plan comes from.
-func (d *decoder) grpc(n ast.Node) {
-	g := &d.plan.GRPC
-	d.remember("grpc", d.mapping(n, "grpc", []key{
-		{name: "descriptor_set", decode: func(d *decoder, n ast.Node) {
-			g.Descriptor, g.DescriptorFile = d.read(n, "descriptor_set", maxDescriptor)
-			if g.DescriptorFile != "" && len(g.Descriptor) == 0 {
-				d.fail(n, descriptorHint, "descriptor_set: the file is empty")
-			}
-		}},
-	}))
-}
-
-const descriptorHint = "make it with protoc --include_imports --descriptor_set_out=FILE"
+// DescriptorHint says how a descriptor set is made.
+const DescriptorHint = "make it with protoc --include_imports --descriptor_set_out=FILE"
 
 // apply reads the files that flags name.
 func (t *TLS) apply(f Flags) error {
-	for _, file := range []struct {
+	for _, one := range []struct {
 		flag, name string
 		to         *string
 		data       *[]byte
 		check      func([]byte) error
 	}{
-		{"--cacert", f.CACert, &t.CAFile, &t.CA, checkRoots},
-		{"--cert", f.Cert, &t.CertFile, &t.Cert, checkPEM("CERTIFICATE")},
-		{"--key", f.Key, &t.KeyFile, &t.Key, checkPEM("PRIVATE KEY")},
+		{"--cacert", f.CACert, &t.CAFile, &t.CA, CheckRoots},
+		{"--cert", f.Cert, &t.CertFile, &t.Cert, CheckPEM("CERTIFICATE")},
+		{"--key", f.Key, &t.KeyFile, &t.Key, CheckPEM("PRIVATE KEY")},
 	} {
-		if file.name == "" {
+		if one.name == "" {
 			continue
 		}
-		data, err := readFlag(file.flag, file.name, maxPEM)
+		data, err := file.ReadFlag(one.flag, one.name, file.MaxPEM)
 		if err != nil {
 			return err
 		}
-		if err := file.check(data); err != nil {
-			return fmt.Errorf("%s: %s: %w", file.flag, file.name, err)
+		if err := one.check(data); err != nil {
+			return fmt.Errorf("%s: %s: %w", one.flag, one.name, err)
 		}
-		*file.to, *file.data = file.name, data
+		*one.to, *one.data = one.name, data
 	}
 	if f.ServerName != "" {
 		t.ServerName = f.ServerName

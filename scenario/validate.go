@@ -4,8 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/redline-go/redline/scenario/criteria"
+	"github.com/redline-go/redline/scenario/feeder"
+	"github.com/redline-go/redline/scenario/mistake"
+	"github.com/redline-go/redline/scenario/protocol"
+	"github.com/redline-go/redline/scenario/scalar"
 )
 
 // Defaults of a load, set by Validate where a field is zero.
@@ -30,8 +37,8 @@ func (p *Plan) Validate() error {
 	if err := p.Target.validate(); err != nil {
 		return fmt.Errorf("target: %w", err)
 	}
-	for _, name := range feederNames(p) {
-		if err := checkTable(name, p.Data[name]); err != nil {
+	for _, name := range feeder.Names(p.Data) {
+		if err := feeder.Check(name, p.Data[name]); err != nil {
 			return fmt.Errorf("data: %w", err)
 		}
 	}
@@ -45,7 +52,7 @@ func (p *Plan) Validate() error {
 			r.Weight = 1
 		}
 		if err := r.validate(p); err != nil {
-			return fmt.Errorf("request %d (%.60s): %w", i+1, r.Name, atRequest(i, err))
+			return fmt.Errorf("request %d (%.60s): %w", i+1, r.Name, mistake.Within(RequestSection(i), err))
 		}
 		if slices.Contains(names, r.Name) {
 			return fmt.Errorf("request %d: its name %q is taken", i+1, r.Name)
@@ -65,12 +72,12 @@ func (p *Plan) Validate() error {
 		return fmt.Errorf("data: %w", err)
 	}
 	for _, t := range p.Thresholds {
-		if _, err := ParseThreshold(t.Expr); err != nil {
+		if _, err := criteria.ParseThreshold(t.Expr); err != nil {
 			return fmt.Errorf("threshold %q: %w", t.Expr, err)
 		}
 	}
 	if p.Observe.Pprof != "" {
-		if _, err := checkURL(p.Observe.Pprof); err != nil {
+		if _, err := protocol.CheckURL(p.Observe.Pprof); err != nil {
 			return fmt.Errorf("observe: pprof: %w", err)
 		}
 	}
@@ -103,8 +110,8 @@ func (t *Target) validate() error {
 		return errors.New("dir belongs to exec or build, and there is neither")
 	case len(t.BuildFlags) > 0 && t.Build == "":
 		return errors.New("build_flags belong to build, and there is none")
-	case t.ReadyTimeout < 0 || t.ReadyTimeout > MaxDuration:
-		return fmt.Errorf("a ready_timeout of %v is not within 0 and %v", t.ReadyTimeout, MaxDuration)
+	case t.ReadyTimeout < 0 || t.ReadyTimeout > scalar.MaxDuration:
+		return fmt.Errorf("a ready_timeout of %v is not within 0 and %v", t.ReadyTimeout, scalar.MaxDuration)
 	}
 	for _, arg := range slices.Concat(t.Exec, t.Args, t.BuildFlags, []string{t.Build, t.Dir}) {
 		if strings.ContainsRune(arg, 0) {
@@ -112,7 +119,7 @@ func (t *Target) validate() error {
 		}
 	}
 	if t.Ready != "" {
-		if _, err := checkURL(t.Ready); err != nil {
+		if _, err := protocol.CheckURL(t.Ready); err != nil {
 			return fmt.Errorf("ready: %w", err)
 		}
 	}
@@ -126,12 +133,12 @@ func (t *Target) validate() error {
 // measured then are refusals.
 func (p *Plan) validateTokens() error {
 	l := p.Load
-	if l.Requests > 0 && l.Duration == MaxDuration {
+	if l.Requests > 0 && l.Duration == scalar.MaxDuration {
 		return nil // the count ends the load, at an unknown time
 	}
-	for _, name := range feederNames(p) {
-		if ttl := p.Data[name].ttl; ttl > 0 && ttl < l.Warmup+l.Duration {
-			return conflictf("data."+name, fmt.Sprintf("ttl: %v, or more", (l.Warmup+l.Duration+l.Grace).Round(time.Second)),
+	for _, name := range feeder.Names(p.Data) {
+		if ttl := p.Data[name].TTL; ttl > 0 && ttl < l.Warmup+l.Duration {
+			return mistake.Conflictf("data."+name, fmt.Sprintf("ttl: %v, or more", (l.Warmup+l.Duration+l.Grace).Round(time.Second)),
 				"the tokens of feeder %s live for %v, and the load takes %v", name, ttl, l.Warmup+l.Duration)
 		}
 	}
@@ -144,30 +151,34 @@ func (p *Plan) validateProtocol() error {
 	secure := false
 	for i := range p.Requests {
 		r := &p.Requests[i]
-		own, first := protocolOf(r.URL, p.Protocol), protocolOf(p.Requests[0].URL, p.Protocol)
+		own, first := protocol.Of(r.URL, p.Protocol), protocol.Of(p.Requests[0].URL, p.Protocol)
 		if own != first {
-			return fmt.Errorf("request %d (%.60s): it speaks %s, and the first speaks %s (give each protocol a scenario of its own)", i+1, r.Name, own, first)
+			return fmt.Errorf("request %d (%.60s): it speaks %s, and the first speaks %s (give each protocol a scenario of its own)",
+				i+1, r.Name, own, first)
 		}
 		if err := r.validateFor(own); err != nil {
-			return fmt.Errorf("request %d (%.60s): %w", i+1, r.Name, atRequest(i, err))
+			return fmt.Errorf("request %d (%.60s): %w", i+1, r.Name, mistake.Within(RequestSection(i), err))
 		}
-		secure = secure || schemes[schemeOf(r.URL)].tls
+		secure = secure || protocol.Secure(r.URL)
 	}
-	protocol := protocolOf(p.Requests[0].URL, p.Protocol)
-	if p.Protocol != "" && p.Protocol != protocol {
-		return conflictf("protocol", "leave it out", "the requests speak %s, not %s", protocol, p.Protocol)
+	spoken := protocol.Of(p.Requests[0].URL, p.Protocol)
+	if p.Protocol != "" && p.Protocol != spoken {
+		return mistake.Conflictf("protocol", "leave it out", "the requests speak %s, not %s", spoken, p.Protocol)
 	}
-	p.Protocol = protocol
+	p.Protocol = spoken
 	switch {
-	case p.Load.Streams > 1 && protocol != HTTP2 && protocol != RPC:
-		return conflictf("load.streams", "streams are for h2 and grpc", "a connection of %s carries one request at a time", protocol)
-	case p.GRPC.DescriptorFile != "" && protocol != RPC:
-		return conflictf("grpc", "leave it out", "a descriptor set is for grpc requests, and there are none")
+	case p.Load.Streams > 1 && spoken != protocol.HTTP2 && spoken != protocol.RPC:
+		return mistake.Conflictf("load.streams", "streams are for h2 and grpc", "a connection of %s carries one request at a time", spoken)
+	case p.GRPC.DescriptorFile != "" && spoken != protocol.RPC:
+		return mistake.Conflictf("grpc", "leave it out", "a descriptor set is for grpc requests, and there are none")
 	case !p.TLS.isZero() && !secure:
-		return conflictf("tls", "use https, grpcs or wss", "TLS is set, and no request uses it")
+		return mistake.Conflictf("tls", "use https, grpcs or wss", "TLS is set, and no request uses it")
 	}
-	if err := p.TLS.validate(); err != nil {
+	if err := p.TLS.Validate(); err != nil {
 		return fmt.Errorf("tls: %w", err)
 	}
 	return nil
 }
+
+// RequestSection is the section of a request's keys.
+func RequestSection(index int) string { return "requests[" + strconv.Itoa(index) + "]" }

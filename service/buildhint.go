@@ -5,8 +5,10 @@ import "strings"
 // hints are remedies for the go command's errors when it cannot
 // build, by a part of its sentence. The first that fits counts.
 var hints = []struct{ says, do string }{
-	{"go.mod file not found", "the folder belongs to no module: name the one that has the go.mod or one below it, or make one there with go mod init and go mod tidy"},
-	{"cannot find main module", "the folder belongs to no module: name the one that has the go.mod or one below it, or make one there with go mod init and go mod tidy"},
+	{"go.mod file not found", "the folder belongs to no module: name the one that has the go.mod or one below it, or " +
+		"make one there with go mod init and go mod tidy"},
+	{"cannot find main module", "the folder belongs to no module: name the one that has the go.mod or one below it, or " +
+		"make one there with go mod init and go mod tidy"},
 	{"not one of the workspace modules", "add it with go work use, or set GOWORK=off"},
 	{"can only use path@version syntax", "get the sources first, with git clone, and name the folder there"},
 	{"must not be replaced", "it lies in the module cache, which no build changes: copy or clone it to a folder of yours and name that"},

@@ -37,11 +37,13 @@ func findMain(ctx context.Context, pkg, scratch string, flags []string) (mainPac
 	mains := slices.DeleteFunc(found, func(p mainPackage) bool { return p.Name != "main" })
 	switch {
 	case len(mains) == 0:
-		return mainPackage{}, fmt.Errorf("build %s: not a main package (hint: name the folder that holds func main%s)", pkg, mainsBelow(ctx, scratch, goflags, pkg))
+		return mainPackage{}, fmt.Errorf("build %s: not a main package (hint: name the folder that holds func main%s)", pkg,
+			mainsBelow(ctx, scratch, goflags, pkg))
 	case len(mains) > 1:
 		return mainPackage{}, fmt.Errorf("build %s: matches %d main packages (hint: name one of them: %s)", pkg, len(mains), nameSome(mains))
 	case mains[0].Module == nil:
-		return mainPackage{}, fmt.Errorf("build %s: not inside a module (hint: go mod init and go mod tidy there, or start a binary of your own with --exec)", pkg)
+		return mainPackage{}, fmt.Errorf("build %s: not inside a module (hint: go mod init and go mod tidy there, or "+
+			"start a binary of your own with --exec)", pkg)
 	}
 	mains[0].flags = goflags
 	return mains[0], nil
@@ -66,7 +68,8 @@ func checkPackage(pkg string) error {
 		return nil
 	}
 	if first, rest, more := strings.Cut(strings.TrimSpace(pkg), " "); more {
-		return fmt.Errorf("build %s: no such package (hint: the target's arguments go after --: --build %s -- %s)", pkg, first, strings.TrimSpace(rest))
+		return fmt.Errorf("build %s: no such package (hint: the target's arguments go after --: --build %s -- %s)", pkg,
+			first, strings.TrimSpace(rest))
 	}
 	return nil
 }
@@ -116,7 +119,8 @@ func list(ctx context.Context, scratch, goflags, pkg string) ([]mainPackage, err
 // mainsBelow names the main packages below a folder, for a hint; "" where there are
 // none.
 func mainsBelow(ctx context.Context, scratch, goflags, pkg string) string {
-	cmd := mainPackage{Dir: pkg, flags: goflags}.goCommand(scratch, "list", "-find", "-e", "-f", `{{if eq .Name "main"}}{{.Dir}}{{end}}`, "./...")
+	cmd := mainPackage{Dir: pkg, flags: goflags}.goCommand(scratch, "list", "-find", "-e", "-f",
+		`{{if eq .Name "main"}}{{.Dir}}{{end}}`, "./...")
 	out, err := guard.Output(ctx, cmd, syscall.SIGINT)
 	if err != nil {
 		return ""

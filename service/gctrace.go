@@ -113,9 +113,9 @@ func (g *gcLines) read() (came time.Time, line string, ok bool) {
 	return first.came, first.text, true
 }
 
-// gcTrace returns the setting that makes a command's runtime print its collections, with
-// added as the environment it gets besides redline's own, and nil when it is not
-// to: a program that carries the probe reports more, and cheaper, and the go
+// gcTrace returns the setting that makes a command's runtime print its collections, where
+// added is the environment that it gets in addition to redline's own, and nil when it
+// is not to: a program that carries the probe reports more, and cheaper, and the go
 // command would print those of the compiler.
 func gcTrace(command, added []string) (*gcLines, []string) {
 	path, err := exec.LookPath(command[0])

@@ -102,7 +102,8 @@ func hooks(ctx context.Context, main mainPackage, folder, own string) (Instrumen
 		done.Left = append(done.Left, fmt.Sprintf("%s is not instrumented: %s", left.ImportPath, left.Why))
 	}
 	if len(deps) < len(all) {
-		done.Left = append(done.Left, "the standard library is not instrumented: the Go toolchain lies in the module cache, whose files no build may replace (hint: install that version of Go)")
+		done.Left = append(done.Left, "the standard library is not instrumented: the Go toolchain lies in the module "+
+			"cache, whose files no build may replace (hint: install that version of Go)")
 	}
 	if len(r.Done) == 0 {
 		return done, nil, nil
@@ -147,7 +148,8 @@ func layoutOf(ctx context.Context, main mainPackage, folder string) (instrument.
 
 // dependencies lists the packages of a program.
 func dependencies(ctx context.Context, main mainPackage, folder string) ([]instrument.Package, error) {
-	out, err := guard.Output(ctx, main.goCommand(folder, "list", "-deps", "-json=ImportPath,Dir,GoFiles,CgoFiles,Standard,Module", "."), syscall.SIGINT)
+	out, err := guard.Output(ctx, main.goCommand(folder, "list", "-deps",
+		"-json=ImportPath,Dir,GoFiles,CgoFiles,Standard,Module", "."), syscall.SIGINT)
 	if err != nil {
 		return nil, err
 	}

@@ -109,7 +109,8 @@ var orderSchema = []string{
 // counted returns the server's calls of each of the service's statements, by their form.
 func counted(t *testing.T, conn *pgx.Conn) map[string]int {
 	t.Helper()
-	rows, err := conn.Query(t.Context(), "SELECT query, calls FROM pg_stat_statements WHERE query LIKE 'SELECT%' AND query NOT LIKE '%pg_stat%'")
+	rows, err := conn.Query(t.Context(), "SELECT query, calls FROM pg_stat_statements WHERE query LIKE 'SELECT%' AND "+
+		"query NOT LIKE '%pg_stat%'")
 	if err != nil {
 		t.Fatal(err)
 	}

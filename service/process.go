@@ -28,7 +28,8 @@ type process struct {
 // empty.
 //
 // gc, where there is one, sees the standard error first.
-func startProcess(command []string, dir string, env []string, hide *redact.Redactor, stdout, stderr io.Writer, gc *gcLines) (*process, error) {
+func startProcess(command []string, dir string, env []string, hide *redact.Redactor, stdout, stderr io.Writer,
+	gc *gcLines) (*process, error) {
 	p := &process{tail: newTail(hide)}
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir = dir

@@ -41,7 +41,8 @@ func (e *NotReady) Error() string {
 		fmt.Fprintf(&b, "the target ended before it was ready: %s", e.Exit.Status)
 		quoteLines(&b, e.Exit.Stderr)
 		if e.Exit.Status == "exit status 0" {
-			b.WriteString("\n  hint: it had nothing to do, or moved to the background: give its subcommand and flags after --, and keep it in the foreground")
+			b.WriteString("\n  hint: it had nothing to do, or moved to the background: give its subcommand and flags after " +
+				"--, and keep it in the foreground")
 		}
 		return b.String()
 	}
@@ -51,7 +52,8 @@ func (e *NotReady) Error() string {
 	case len(e.Listens) > 0:
 		fmt.Fprintf(&b, "\n  hint: it listens on %s: load that, or configure the address that you load", strings.Join(e.Listens, ", "))
 	case e.Deaf:
-		b.WriteString("\n  hint: it listens nowhere: does it want a subcommand or flags (after --), variables, another folder (--dir), or more time (ready_timeout in a scenario)?")
+		b.WriteString("\n  hint: it listens nowhere: does it want a subcommand or flags (after --), variables, another " +
+			"folder (--dir), or more time (ready_timeout in a scenario)?")
 	}
 	return b.String()
 }
@@ -188,5 +190,6 @@ func checkFree(rawURL string) error {
 	if pid, err := listener(rawURL, 0); err == nil {
 		by = fmt.Sprintf(" by process %d", pid)
 	}
-	return fmt.Errorf("%s is served already%s, so the target cannot start there (hint: stop that server, or leave out --exec and --build to load it)", address, by)
+	return fmt.Errorf("%s is served already%s, so the target cannot start there (hint: stop that server, or leave out "+
+		"--exec and --build to load it)", address, by)
 }

@@ -262,7 +262,8 @@ func TestTailHidesBeforeItCuts(t *testing.T) {
 	hide := redact.New()
 	hide.Learn("correct-horse-battery")
 	for before := tailWidth - 24; before <= tailWidth; before++ {
-		for _, secret := range []string{"correct-horse-battery", "https://u:correct-horse@h/", "Bearer abcdefgh12345678", "eyJhbGciOiJIUzI1NiJ9.abcdefgh.abc"} {
+		for _, secret := range []string{"correct-horse-battery", "https://u:correct-horse@h/", "Bearer abcdefgh12345678",
+			"eyJhbGciOiJIUzI1NiJ9.abcdefgh.abc"} {
 			tail := newTail(hide)
 			line := strings.Repeat("x", before-1) + " " + secret + " and more\n"
 			for cut := range len(line) {

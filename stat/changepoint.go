@@ -10,7 +10,7 @@ import "math"
 // with outliers is fit for it as it is.
 //
 // Values must be in order of time and independent under the null hypothesis;
-// Lag1 tells how far they are from that. at is 0 and p is 1 for fewer than four
+// Lag1 measures how far they are from that. at is 0 and p is 1 for fewer than four
 // values, for a constant sequence, or when one is NaN.
 func ChangePoint(values []float64) (at int, p float64) {
 	n := len(values)

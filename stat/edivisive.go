@@ -22,9 +22,9 @@ const leastSegment = 2
 // ChangePoints returns where the level of a history shifts, in order: energy
 // statistics divide it in two again and again (E-divisive, Matteson and James
 // 2014, with the distance |x-y|), and a division stays when Student's t test
-// between the levels beside it has a p-value of at most maxP, in place of the
+// between the adjacent levels has a p-value of at most maxP, in place of the
 // original's permutations (Hunter: Fleming et al., ICPE 2023, section 3).
-// Divisions that fail only because a later one stands too near are tried again
+// Divisions that fail only because a later one is too near are tried again
 // after the weakest is taken out, as there. Variances have n-1.
 //
 // Values must be in order of time; the result is nil for fewer than four of
@@ -39,7 +39,7 @@ func ChangePoints(values []float64, maxP float64) []Change {
 }
 
 // loose is how much weaker than asked a division may be to be divided further:
-// a real change beside another one looks weak until its neighbour is cut off.
+// a real change next to another one looks weak until its neighbour is cut off.
 const loose = 10
 
 func divide(values []float64, offset int, maxP float64, at *[]int) {

@@ -30,7 +30,8 @@ func TestDetectableShift(t *testing.T) {
 			t.Errorf("%d and %d values: a shift of %.2f is found in %.1f %%", c.n, c.m, shift, 100*share)
 		}
 	}
-	for _, v := range []float64{DetectableShift(1, 1, 9, 0.02, 0.8), DetectableShift(-1, 9, 9, 0.02, 0.8), DetectableShift(1, 9, 9, 0, 0.8), DetectableShift(1, 9, 9, 0.02, 1)} {
+	for _, v := range []float64{DetectableShift(1, 1, 9, 0.02, 0.8), DetectableShift(-1, 9, 9, 0.02, 0.8),
+		DetectableShift(1, 9, 9, 0, 0.8), DetectableShift(1, 9, 9, 0.02, 1)} {
 		if !math.IsNaN(v) {
 			t.Errorf("%v where nothing can be told", v)
 		}

@@ -13,15 +13,15 @@ const (
 	mostCounted = 1 << 40
 )
 
-// Check refuses a block that would be compared with and means nothing, whoever wrote
-// it: one that does not count, values that nothing measures, more of them than a block
-// has.
+// Check returns why a block must not be compared, whoever wrote it: it does not count,
+// has values that cannot have been measured, or more of them than a block can have. nil
+// for a good one.
 func (b Block) Check() error {
 	if b.Void != "" {
 		return errors.New("it does not count: " + b.Void)
 	}
 	if !(b.Errors >= 0 && b.Errors <= 1) {
-		return fmt.Errorf("a share of failures of %v", b.Errors)
+		return fmt.Errorf("its share of failed requests is %v", b.Errors)
 	}
 	if len(b.Values) > mostValues {
 		return fmt.Errorf("more than %d values", mostValues)

@@ -50,7 +50,8 @@ func (r Rules) alpha() float64 {
 // inside its margin does, and the rest is inconclusive. aa are pairs of side A
 // with itself; their meaning for the session's errors is up to Errors.
 func Decide(pairs, aa []Pair, look int, r Rules) Result {
-	out := Result{Schema: Schema, Verdict: Inconclusive, Pairs: len(pairs), Alpha: r.alpha(), Looks: look, Planned: r.looks(), Warnings: []string{}, Metrics: []MetricResult{}}
+	out := Result{Schema: Schema, Verdict: Inconclusive, Pairs: len(pairs), Alpha: r.alpha(), Looks: look,
+		Planned: r.looks(), Warnings: []string{}, Metrics: []MetricResult{}}
 	at := r.at(len(pairs), look)
 	decided := make([]judgement, len(r.Metrics))
 	var deciding []float64
@@ -182,7 +183,8 @@ func (j judgement) verdict(significant, last bool) MetricResult {
 	case j.upper >= margin:
 		out.Why = fmt.Sprintf("a change for the worse of up to %.1f %% cannot be excluded", 100*math.Expm1(j.upper))
 	case !(j.mde <= margin):
-		out.Why = fmt.Sprintf("only changes of %.1f %% and more are detectable in this noise, and the margin is %.0f %%", 100*math.Expm1(j.mde), 100*j.m.Margin)
+		out.Why = fmt.Sprintf("only changes of %.1f %% and more are detectable in this noise, and the "+
+			"margin is %.0f %%", 100*math.Expm1(j.mde), 100*j.m.Margin)
 	default:
 		out.Verdict, out.Why = Pass, fmt.Sprintf("at 95 %%, at most %+.1f %%", 100*math.Expm1(j.upper))
 	}

@@ -1,4 +1,4 @@
-// Package verify settles whether one version of a service is faster or slower
+// Package verify determines whether one version of a service is faster or slower
 // than another, with error rates that it knows and prints.
 //
 // Two sides are measured in blocks, one of each side to a pair, in random order
@@ -6,7 +6,7 @@
 // identical binaries was seen to differ by a "significant" 2.9 %, so a launch is
 // the least that may be repeated. Where both sides can be up at once, they take
 // turns of a fraction of a second under the load, so that noise of the machine
-// hits both; that two versions run best at the same time is shown by Bulej
+// affects both; that two versions run best at the same time is shown by Bulej
 // et al., "Duet Benchmarking: Improving Measurement Accuracy in the Cloud"
 // (ICPE 2020). The natural logarithm of the ratio of a pair's
 // two values is one difference; the decision rests on those differences alone:
@@ -27,16 +27,16 @@
 // simulation, the rate of false regressions follow.
 //
 // DecideAgainst compares with the stored blocks of an earlier session instead, where
-// measuring both sides is too dear: unpaired, wider by the machine's possible drift
+// measuring both sides is too expensive: unpaired, wider by the machine's possible drift
 // in between, and without a known rate of false regressions.
 //
 // The package is the decision alone: it takes Blocks and Pairs, values by metric in
-// ns, bytes, 1/s or counts, and gives a Result. It opens no file, starts no process and
-// asks no clock, so that a verdict can be drawn again from the record, and how
-// often it errs be simulated. A missing measurement is no error but keeps a metric from
-// passing: missing values make it inconclusive, and say so in Why. session/ measures,
-// baseline/ stores, render/ writes, and gobench/ decides about Go benchmarks by the same
-// rules.
+// ns, bytes, 1/s or counts, and gives a Result. It opens no file, starts no process
+// and asks no clock, so that a verdict can be drawn again from the record, and how
+// often it errs be simulated. A missing measurement is no error but keeps a metric
+// from passing: missing values make it inconclusive, and say so in Why. session/
+// measures, baseline/ stores, render/ writes, and gobench/ decides about Go
+// benchmarks by the same rules.
 //
 // Tried and rejected: before/after in two long runs (identical binaries differed
 // in 10 of 21 comparisons on a 2-core machine); sums of threads' CPU (threads that
@@ -50,7 +50,7 @@
 // Also rejected: covariates for the speed of the machine (the analysis of
 // covariance, CUPED). The CPU that the load generator takes per request explains
 // half of the variance between blocks, but the side moves it too: a side that
-// took 27 % more made the generator 15 % dearer, and the adjustment would have
+// took 27 % more made the generator 15 % more expensive, and the adjustment would have
 // hidden two fifths of the change. A thread that does a fixed piece of work every
 // 20 to 40 ms is not moved by the side (0.4 % then), and explains too little: the
 // deviation of a pair's difference went from 7.1 % to 6.6 %.

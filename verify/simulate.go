@@ -7,7 +7,7 @@ import (
 	"github.com/redline-go/redline/stat"
 )
 
-// simulations is how many sessions without a difference stand for the false
+// simulations is how many sessions without a difference estimate the false
 // positive rate; a rate of 1 % then has a standard error of 0.3 %.
 const simulations = 1000
 
@@ -18,11 +18,12 @@ const shifts = 300
 // leastNoise is how many residuals noise is drawn from at least.
 const leastNoise = 6
 
-// Errors returns the detectable change of a session with a number of pairs and how often it errs, by a
-// side's comparison with itself: by which metrics identical sides differed, the
-// smallest effect that is found, and, by simulation with the same noise, how often
-// the rules call a regression where there is none. The noise is that of the pairs
-// compared as well, less their location; nil has that of aa alone.
+// Errors returns the detectable change of a session with a number of pairs and how
+// often it errs, by a side's comparison with itself: by which metrics identical
+// sides differed, the smallest effect that is found, and, by simulation with the
+// same noise, how often the rules call a regression where there is none. The noise
+// is that of the pairs compared as well, less their location; nil has that of aa
+// alone.
 func Errors(aa, compared []Pair, planned int, r Rules) AA {
 	out := AA{Pairs: len(aa), Different: differing(aa, r)}
 	if len(aa) == 0 {

@@ -53,17 +53,21 @@ func DecideAgainst(base, blocks []Block, r Rules) Result {
 	out.conclude()
 	out.JudgeFailures(failed(base), failed(blocks))
 	out.Warnings = append(out.Warnings,
-		"the baseline was measured at another time: other changes since then look like changes of the service (redline gate --base REF measures both together)",
-		fmt.Sprintf("the same work takes this machine %+.1f %% time against then; intervals of times and rates are wider by %.1f %%", 100*math.Expm1(drift), 100*math.Expm1(wide)))
+		"the baseline was measured at another time: other changes since then look like changes of the "+
+			"service (redline gate --base REF measures both together)",
+		fmt.Sprintf("the same work takes this machine %+.1f %% time against then; intervals of times and "+
+			"rates are wider by %.1f %%", 100*math.Expm1(drift), 100*math.Expm1(wide)))
 	return out
 }
 
 // Single is a result of blocks that nothing was compared with.
 func Single(blocks []Block, r Rules) Result {
-	out := Result{Schema: Schema, Verdict: Inconclusive, Alpha: r.alpha(), Looks: 1, Planned: 1, Warnings: []string{}, Metrics: []MetricResult{}, Stored: &Stored{Launches: len(blocks)}}
+	out := Result{Schema: Schema, Verdict: Inconclusive, Alpha: r.alpha(), Looks: 1, Planned: 1,
+		Warnings: []string{}, Metrics: []MetricResult{}, Stored: &Stored{Launches: len(blocks)}}
 	out.AA.Different = []string{}
 	for _, v := range BlockValues(blocks, r.Metrics) {
-		out.Metrics = append(out.Metrics, MetricResult{Name: v.Name, Unit: v.Unit, B: v.Value, Margin: v.Margin, Advisory: v.Advisory, Verdict: Inconclusive, Why: "nothing to compare with"})
+		out.Metrics = append(out.Metrics, MetricResult{Name: v.Name, Unit: v.Unit, B: v.Value, Margin: v.Margin,
+			Advisory: v.Advisory, Verdict: Inconclusive, Why: "nothing to compare with"})
 	}
 	return out
 }
@@ -133,8 +137,8 @@ func weighApart(m Metric, base, blocks []Block, level float64) judgement {
 	return j
 }
 
-// unrest is the standard deviation of values, the larger of an estimate that outliers move
-// and one that they do not.
+// unrest is the standard deviation of values, the larger of an estimate that
+// outliers move and one that they do not.
 func unrest(values []float64) float64 { return math.Max(stat.Deviation(values), stat.Spread(values)) }
 
 func negated(values []float64) []float64 {
@@ -162,13 +166,14 @@ func failed(blocks []Block) (share float64) {
 // exceed side A's.
 const mostErrors = 0.001
 
-// JudgeFailures judges a figure that no metric of speed covers: the shares of requests that
-// failed, of side a and side b.
+// JudgeFailures judges a figure that no metric of speed covers: the shares of
+// requests that failed, of side a and side b.
 func (r *Result) JudgeFailures(a, b float64) {
 	switch {
 	case b > a+mostErrors:
 		r.Verdict, r.Why = Regression, fmt.Sprintf("side b fails %.2f %% of its requests, side a %.2f %%", 100*b, 100*a)
 	case r.Verdict != Regression && max(a, b) > 0.01:
-		r.Verdict, r.Why = Invalid, fmt.Sprintf("%.1f %% of the requests fail on both sides, and failures cost other than answers do", 100*max(a, b))
+		r.Verdict, r.Why = Invalid, fmt.Sprintf("%.1f %% of the requests fail on both sides, and failures "+
+			"cost other than answers do", 100*max(a, b))
 	}
 }

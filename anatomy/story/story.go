@@ -1,14 +1,14 @@
-// Package story tells what one slow request did by what the services said of it:
+// Package story describes what one slow request did, by what the services reported of it:
 // the request as the load saw it, its spans as a tree, the statements that the
 // database counted, and its timeline in an execution trace.
 //
 // Requests are joined to spans by the trace id that the load gave them, and to the
 // execution trace by the number that they carry besides; spans to statements by
 // the normal form of their SQL (package record/statement). A story is an example:
-// of the few requests that carry a trace id the slowest are told, and that they
+// of the few requests that carry a trace id the slowest are described, and that they
 // are like the other slow ones is for other evidence to say.
 //
-// It refuses to fill gaps: a span whose parent did not arrive stands at the top,
+// It refuses to fill gaps: a span whose parent did not arrive is put at the top,
 // and time that no span covers stays its parent's own.
 package story
 
@@ -54,7 +54,8 @@ type Node struct {
 func (n *Node) Took() time.Duration { return n.To - n.From }
 
 // Describe returns the stories of the slowest requests that have spans, at most so
-// many, slowest first; nil when none has.
+// many, slowest first; nil when none has. The error is for lists of the bundle that
+// do not parse.
 func Describe(rec *record.Record, most int) ([]Story, error) {
 	slow, err := rec.SlowRequests()
 	if err != nil {

@@ -79,7 +79,8 @@ func compare(rec *record.Record, clock timebase.Clock, marks []mark, health []re
 	var all []trial
 	for _, m := range marks {
 		event := span(clock, m.Whole)
-		t := trial{Phase: event.From % width, Edge: fromEdge(event), Across: timebase.Window(event.From, width) != timebase.Window(event.To, width), Views: map[string]view{}}
+		t := trial{Phase: event.From % width, Edge: fromEdge(event), Across: timebase.Window(event.From,
+			width) != timebase.Window(event.To, width), Views: map[string]view{}}
 		for _, c := range covered {
 			t.Traced = t.Traced || c.From+width < event.From && event.To+width < c.To
 		}
@@ -91,7 +92,8 @@ func compare(rec *record.Record, clock timebase.Clock, marks []mark, health []re
 			// It begins when the request's bytes came and ends with the answer,
 			// so it holds the event and lies within the load's measurement.
 			middle := served.From + served.Len()/2
-			t.Views["traces"] = view{Seen: true, Same: timebase.Window(middle, width) == timebase.Window(event.To, width), Off: max(outside(event, served), outside(served, sent)), Stated: sources["traces"].Align.P99}
+			t.Views["traces"] = view{Seen: true, Same: timebase.Window(middle, width) == timebase.Window(event.To, width),
+				Off: max(outside(event, served), outside(served, sent)), Stated: sources["traces"].Align.P99}
 		}
 		for _, c := range counted {
 			v := land(func(w int64) float64 { return amount(rec, c.series, c.labels, w) / c.adds }, span(clock, c.when(m)))

@@ -24,6 +24,7 @@ import (
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/document"
 	"github.com/redline-go/redline/service"
 	database "github.com/redline-go/redline/service/postgres"
 )
@@ -55,7 +56,7 @@ target: {exec: [%q, serve, "-listen", %q, "-dsn", %q], ready: "http://%[2]s/read
 load: {replay: {file: marks.jsonl, base: "http://%[2]s"}, duration: %[4]v, max_connections: 1}
 observe: {postgres: %[3]q}
 `, self, listen, dsn, spacing*time.Duration(n+2))
-	return scenario.Parse(os.DirFS(scratch), "alignment.yaml", []byte(text))
+	return document.Parse(os.DirFS(scratch), "alignment.yaml", []byte(text))
 }
 
 // stage is one run: its parts, and the service's own record.

@@ -20,14 +20,16 @@ func fake(t *testing.T) (root, redline string) {
 	t.Helper()
 	root = t.TempDir()
 	for path, text := range map[string]string{
-		"go.mod":                        "module corpus\n",
-		"sick/shop/main.go":             "package main\n\nfunc main() {}\n",
-		"sick/shop/expect.yaml":         "sickness: s\nfindings: [{cause: sleep, where: [pause]}]\n",
-		"healthy/clinic/main.go":        "package main\n\nfunc main() {}\n",
-		"healthy/clinic/expect.yaml":    "healthy: h\n",
-		"healthy/broken/main.go":        "package main\n\nfunc main() { nothing }\n",
-		"healthy/broken/expect.yaml":    "healthy: h\n",
-		"redline":                       "#!/bin/sh\nwhile [ \"$1\" != -o ]; do s=\"$s $1\"; shift; done\nmkdir -p \"$2\" && cp \"$(dirname \"$0\")/run.json\" \"$2\"\ncase \"$s\" in *shop*) f=sick;; *) f=well;; esac\ncp \"$(dirname \"$0\")/$f.json\" \"$2/findings.json\"\n",
+		"go.mod":                     "module corpus\n",
+		"sick/shop/main.go":          "package main\n\nfunc main() {}\n",
+		"sick/shop/expect.yaml":      "sickness: s\nfindings: [{cause: sleep, where: [pause]}]\n",
+		"healthy/clinic/main.go":     "package main\n\nfunc main() {}\n",
+		"healthy/clinic/expect.yaml": "healthy: h\n",
+		"healthy/broken/main.go":     "package main\n\nfunc main() { nothing }\n",
+		"healthy/broken/expect.yaml": "healthy: h\n",
+		"redline": "#!/bin/sh\nwhile [ \"$1\" != -o ]; do s=\"$s $1\"; shift; done\n" +
+			"mkdir -p \"$2\" && cp \"$(dirname \"$0\")/run.json\" \"$2\"\n" +
+			"case \"$s\" in *shop*) f=sick;; *) f=well;; esac\ncp \"$(dirname \"$0\")/$f.json\" \"$2/findings.json\"\n",
 		"run.json":                      `{"schema":"redline.run/1","window_ns":100000000,"state":"complete"}`,
 		"sick.json":                     `{"findings":[{"rank":1,"cause":"sleep","share":0.5,"confidence":"high","where":{"function":"main.pause"}}]}`,
 		"well.json":                     `{"findings":[]}`,
@@ -50,12 +52,14 @@ func TestSession(t *testing.T) {
 	root, redline := fake(t)
 	var out, errs bytes.Buffer
 	kept, page := filepath.Join(root, "kept"), filepath.Join(root, "page.md")
-	err := command(context.Background(), []string{"-corpus", root, "-redline", redline, "-only", "shop|clinic", "-keep", kept, "-md", page, "-o", page + ".json",
+	err := command(context.Background(), []string{"-corpus", root, "-redline", redline, "-only", "shop|clinic",
+		"-keep", kept, "-md", page, "-o", page + ".json",
 		"-fixtures", filepath.Join(root, "fixtures")}, &out, &errs)
 	if err != nil {
 		t.Fatalf("%v\n%s%s", err, &out, &errs)
 	}
-	for _, want := range []string{"ok    shop", "sleep at main.pause", "right cause first                    1 of 1 (100 %)", "false finding    0 of 3 (0 %)"} {
+	for _, want := range []string{"ok    shop", "sleep at main.pause",
+		"right cause first                    1 of 1 (100 %)", "false finding    0 of 3 (0 %)"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, &out)
 		}
@@ -79,7 +83,8 @@ func TestSessionInPieces(t *testing.T) {
 	session := func(only string) string {
 		t.Helper()
 		var out, errs bytes.Buffer
-		err := command(context.Background(), []string{"-corpus", root, "-redline", redline, "-fixtures", root, "-only", only, "-healthy-runs", "1", "-add", "-o", results}, &out, &errs)
+		err := command(context.Background(), []string{"-corpus", root, "-redline", redline, "-fixtures", root,
+			"-only", only, "-healthy-runs", "1", "-add", "-o", results}, &out, &errs)
 		if err != nil {
 			t.Fatalf("%v\n%s%s", err, &out, &errs)
 		}
@@ -97,8 +102,10 @@ func TestSessionInPieces(t *testing.T) {
 func TestSessionFails(t *testing.T) {
 	root, redline := fake(t)
 	var out, errs bytes.Buffer
-	err := command(context.Background(), []string{"-corpus", root, "-redline", redline, "-fixtures", root, "-only", "healthy", "-healthy-runs", "1"}, &out, &errs)
-	if err == nil || !strings.Contains(out.String(), "MISS  broken") || !strings.Contains(out.String(), "undefined: nothing") || !strings.Contains(out.String(), "ok    clinic") {
+	err := command(context.Background(), []string{"-corpus", root, "-redline", redline, "-fixtures", root,
+		"-only", "healthy", "-healthy-runs", "1"}, &out, &errs)
+	if err == nil || !strings.Contains(out.String(), "MISS  broken") || !strings.Contains(out.String(),
+		"undefined: nothing") || !strings.Contains(out.String(), "ok    clinic") {
 		t.Errorf("%v\n%s", err, &out)
 	}
 }
@@ -112,12 +119,14 @@ func TestInvalidRunsAreRepeated(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The first run of three finds the generator at its limit.
-	first := "\ncount=$(dirname \"$0\")/count; echo x >> $count\nif [ $(wc -l < $count) = 1 ]; then cp \"$(dirname \"$0\")/sick.json\" \"$2/findings.json\"; exit 3; fi\n"
+	first := "\ncount=$(dirname \"$0\")/count; echo x >> $count\n" +
+		"if [ $(wc -l < $count) = 1 ]; then cp \"$(dirname \"$0\")/sick.json\" \"$2/findings.json\"; exit 3; fi\n"
 	if err := os.WriteFile(redline, append(script, first...), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
-	err = command(context.Background(), []string{"-corpus", root, "-redline", redline, "-fixtures", root, "-only", "clinic", "-healthy-runs", "1"}, &out, &errs)
+	err = command(context.Background(), []string{"-corpus", root, "-redline", redline, "-fixtures", root,
+		"-only", "clinic", "-healthy-runs", "1"}, &out, &errs)
 	if err != nil || !strings.Contains(out.String(), "ok    clinic") || !strings.Contains(out.String(), "1 invalid runs were repeated") {
 		t.Errorf("%v\n%s", err, &out)
 	}
@@ -138,7 +147,8 @@ func TestNeeds(t *testing.T) {
 
 // TestToldCommand: a password in the DSN never reaches the results.
 func TestToldCommand(t *testing.T) {
-	args := []string{"-only", "sick/", "-postgres", "postgres://u:secret@h/d", "--postgres=postgres://u:secret@h/d", "-redline", "/x/redline", "-add", "-md", "page.md", "-runs", "2"}
+	args := []string{"-only", "sick/", "-postgres", "postgres://u:secret@h/d",
+		"--postgres=postgres://u:secret@h/d", "-redline", "/x/redline", "-add", "-md", "page.md", "-runs", "2"}
 	if got := strings.Join(reported(args), " "); got != "-only sick/ -add -runs 2" {
 		t.Errorf("told as %q", got)
 	}

@@ -17,7 +17,8 @@ func TestCalibrationCountsClaimsThatAreNear(t *testing.T) {
 		{Case: "sick/b", Cause: "x", Claimed: 2, Measured: 3.1, Pairs: 1},
 		{Case: "sick/c", Why: "the cause\nwas not found"},
 	})
-	for _, want := range []string{"1 of 2 claims", "MISSED", "| sick/a | x | 3.00x | 2.10x | 1.43 | throughput | the pool |", "1.55", "the cause was not found"} {
+	for _, want := range []string{"1 of 2 claims", "MISSED",
+		"| sick/a | x | 3.00x | 2.10x | 1.43 | throughput | the pool |", "1.55", "the cause was not found"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("%q is missing in:\n%s", want, page)
 		}

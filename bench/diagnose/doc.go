@@ -7,5 +7,5 @@
 //	bench-diagnose -score /tmp/runs                      # judge kept bundles again, without measuring
 //	bench-diagnose -calibrate -runs 3                    # claimed gains against those of the remedied twins (FIXED=1)
 //
-// It runs from the corpus's folder. Interrupted, it tells what it has so far.
+// It runs from the corpus's folder. Interrupted, it reports what it has so far.
 package main

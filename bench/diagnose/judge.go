@@ -20,7 +20,7 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// judged judges the bundle in a folder, or the fixture beside where it would
+// judged judges the bundle in a folder, or the fixture next to where it would
 // lie. The error is fs.ErrNotExist when there is neither.
 func (b *bench) judged(ctx context.Context, path string) (findings.Findings, error) {
 	if _, err := os.Stat(filepath.Join(path, "run.json")); err == nil {
@@ -42,7 +42,7 @@ func (b *bench) again(ctx context.Context, dir string) (findings.Findings, error
 	return storedFindings(dir)
 }
 
-// storedFindings reads findings.json.
+// findings reads findings.json.
 func storedFindings(dir string) (findings.Findings, error) {
 	var found findings.Findings
 	data, err := os.ReadFile(filepath.Join(dir, findings.File))

@@ -62,7 +62,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&score, "score", "", "judge the bundles or fixtures in these `folders` (a,b) instead of measuring")
 	f.StringVar(&o.json, "o", "", "write results to this `file`")
 	f.BoolVar(&o.add, "add", false, "keep the runs of the file of -o and measure the cases that it lacks")
-	f.BoolVar(&o.calibrates, "calibrate", false, "run each case that has a remedied twin sick and healed in turn, -runs pairs, and compare the gain with what was claimed")
+	f.BoolVar(&o.calibrates, "calibrate", false, "run each case that has a remedied twin sick and healed in "+
+		"turn, -runs pairs, and compare the gain with what was claimed")
 	f.StringVar(&o.md, "md", "", "write the page to this `file`")
 	if err := f.Parse(args); err != nil {
 		return o, err
@@ -87,7 +88,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	return o, nil
 }
 
-// command measures or scores, and tells.
+// command measures or scores, and reports.
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	o, err := parse(args, stderr)
 	if err != nil {

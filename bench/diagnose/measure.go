@@ -23,7 +23,7 @@ const (
 	farewell = 20 * time.Second
 )
 
-// measure runs the cases. What a case needs and this machine lacks is told as
+// measure runs the cases. What a case needs and this machine lacks is reported as
 // the case's failure.
 func (b *bench) measure(ctx context.Context, cases []corpus.Case) error {
 	if _, err := os.Stat(b.redline); err != nil {
@@ -117,7 +117,7 @@ func (b *bench) once(ctx context.Context, n *needs, c corpus.Case, dir string) m
 // mostRepeats is how often a case is run again because redline called its run
 // invalid: the generator did not get the CPU that it needed, as on a machine with
 // other work to do. Then nothing is said of the service that could be right or
-// wrong. The page tells how many runs were repeated.
+// wrong. The page says how many runs were repeated.
 const mostRepeats = 2
 
 // valid runs a case until its run is valid, or was repeated often enough. A case

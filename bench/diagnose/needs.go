@@ -151,7 +151,7 @@ func (n *needs) execute(ctx context.Context, dsn string, statements ...string) e
 	return nil
 }
 
-// serve starts the backend and returns what tells of it.
+// serve starts the backend and returns the variables that name it.
 func (n *needs) serve(ctx context.Context, args []string) (env []string, end func(), err error) {
 	cmd := exec.CommandContext(ctx, n.backend, args...)
 	cmd.Stderr = os.Stderr

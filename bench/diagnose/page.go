@@ -46,10 +46,12 @@ func (b *bench) marks(w *strings.Builder, markdown bool, head []string, columns 
 		mark string
 	}{
 		{"right cause first", func(t corpus.Table) string { return part(t.First, t.Cases) }, mark(all.First, all.Cases, corpus.MarkFirst)},
-		{"right cause in the first three", func(t corpus.Table) string { return part(t.InFirstThree, t.Cases) }, mark(all.InFirstThree, all.Cases, corpus.MarkInFirstThree)},
+		{"right cause in the first three", func(t corpus.Table) string { return part(t.InFirstThree, t.Cases) },
+			mark(all.InFirstThree, all.Cases, corpus.MarkInFirstThree)},
 		{"right place", func(t corpus.Table) string { return part(t.Where, t.Placed) }, mark(all.Where, all.Placed, corpus.MarkWhere)},
 		{"share within its range", func(t corpus.Table) string { return part(t.Share, t.Ranged) }, ""},
-		{"healthy runs with a false finding", func(t corpus.Table) string { return part(t.Alarmed, t.Healthy) }, mark(all.Healthy-all.Alarmed, all.Healthy, 1)},
+		{"healthy runs with a false finding", func(t corpus.Table) string { return part(t.Alarmed, t.Healthy) },
+			mark(all.Healthy-all.Alarmed, all.Healthy, 1)},
 		{"runs that could not be judged", func(t corpus.Table) string { return fmt.Sprint(t.Broken) }, ""},
 		{"further findings on sick services", func(t corpus.Table) string { return fmt.Sprint(t.Extra) }, ""},
 	}
@@ -72,7 +74,9 @@ func (b *bench) marks(w *strings.Builder, markdown bool, head []string, columns 
 	if markdown {
 		w.WriteString("\n")
 	}
-	fmt.Fprintf(w, "%d invalid runs were repeated. A run takes %.1f s in the mean and %.1f s at most, its build by redline included.\n", b.repeats(), mean.Seconds(), most.Seconds())
+	fmt.Fprintf(w,
+		"%d invalid runs were repeated. A run takes %.1f s in the mean and %.1f s at most, "+
+			"its build by redline included.\n", b.repeats(), mean.Seconds(), most.Seconds())
 }
 
 func (b *bench) opening(w *strings.Builder) {
@@ -91,7 +95,8 @@ Made by make bench-diagnose:
 %d runs on %s, in %s.
 %s, %d CPUs, %s, %s.
 
-`, r.Command, len(r.Runs), r.When.Format("2006-01-02 15:04 MST"), r.Took.Round(time.Second), r.Host.CPUModel, r.Host.CPUs, r.Host.Kernel, runtime.Version())
+`, r.Command, len(r.Runs), r.When.Format("2006-01-02 15:04 MST"), r.Took.Round(time.Second), r.Host.CPUModel,
+		r.Host.CPUs, r.Host.Kernel, runtime.Version())
 }
 
 func (b *bench) repeats() (n int) {

@@ -81,7 +81,8 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	flags.StringVar(&o.redline, "redline", filepath.Join("bin", "redline"), "redline's binary")
 	flags.StringVar(&o.service, "service", filepath.Join("lab", "traced"), "folder of the service")
 	flags.StringVar(&o.out, "o", "", "keep the bundle in this folder, which must not exist")
-	flags.DurationVar(&o.synthetic, "synthetic", 0, "write the record of a run of so long at full speed instead, 1,000 requests/s unless -rate says, and judge it")
+	flags.DurationVar(&o.synthetic, "synthetic", 0, "write the record of a run of so long at full speed "+
+		"instead, 1,000 requests/s unless -rate says, and judge it")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

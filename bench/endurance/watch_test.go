@@ -40,7 +40,8 @@ func TestTell(t *testing.T) {
 		}
 		_ = f.Close()
 	}
-	s := &seen{memory: []int64{80 << 20, 90 << 20}, peak: 95 << 20, bundle: sizes(dir), run: record.Run{State: record.Complete, Sources: []record.SourceHealth{{Name: "spans", Why: "full"}}}}
+	s := &seen{memory: []int64{80 << 20, 90 << 20}, peak: 95 << 20, bundle: sizes(dir),
+		run: record.Run{State: record.Complete, Sources: []record.SourceHealth{{Name: "spans", Why: "full"}}}}
 	s.largest = total(s.bundle)
 	var out strings.Builder
 	err := options{}.describe(s, &out)

@@ -58,7 +58,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.redline, "redline", filepath.Join("bin", "redline"), "redline's binary")
 	flags.StringVar(&o.only, "only", "", "parts to run, comma-separated: "+names())
-	flags.StringVar(&o.out, "o", filepath.Join("docs", "reliability.json"), "file of figures; its table lies beside it")
+	flags.StringVar(&o.out, "o", filepath.Join("docs", "reliability.json"), "file of figures; its table lies next to it")
 	flags.IntVar(&o.trials, "trials", 0, "trials per part; 0 makes as many as are asked")
 	flags.IntVar(&o.first, "first", 0, "number of the first trial: with -seed and -trials 1 a failure's own (mutations)")
 	flags.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixNano()), "of everything random")
@@ -165,7 +165,7 @@ func (o options) read() (*report, error) {
 	return r, err
 }
 
-// keep puts a result in the place of an earlier one of the same part.
+// keep replaces an earlier result of the same part.
 func (r *report) keep(result part.Result) {
 	at := slices.IndexFunc(r.Results, func(old part.Result) bool { return old.Part == result.Part })
 	if at < 0 {
@@ -197,7 +197,8 @@ func (r *report) tables() string {
 	fmt.Fprintf(&b, " on %s;\n`FAULTS=\"-only PART -seed N\"` makes a row again.\n\n", r.Machine)
 	b.WriteString("| part | asked | tried | failed | took | revision | seed |\n|---|---:|---:|---:|---:|---|---:|\n")
 	for _, result := range r.Results {
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %v | %s | %d |\n", result.Part, result.Asked, result.Tried, len(result.Failures), result.Took, result.Revision, result.Seed)
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %v | %s | %d |\n", result.Part, result.Asked, result.Tried,
+			len(result.Failures), result.Took, result.Revision, result.Seed)
 	}
 	for _, result := range r.Results {
 		at := slices.IndexFunc(parts, func(p part.Part) bool { return p.Name == result.Part })

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/redline-go/redline/bench/load/process"
 )
 
 // allocation is one line of go test -bench.
@@ -35,8 +37,9 @@ func (a allocation) extra() bool { return strings.Contains(a.Benchmark, "checked
 // noAllocation is the share of a run's start, spread over its requests.
 const noAllocation = 0.05
 
-// allocationPackages hold the loop of HTTP/1.1: the engine and the protocol.
-var allocationPackages = []string{"./load", "./load/http1"}
+// allocationPackages hold the loop of HTTP/1.1: the engine with its pacing and
+// accounting, and the protocol.
+var allocationPackages = []string{"./load", "./load/account", "./load/pace", "./load/http1"}
 
 // allocations runs the benchmarks of the loop.
 func (b *bench) allocations(ctx context.Context) (*section, error) {
@@ -47,12 +50,13 @@ func (b *bench) allocations(ctx context.Context) (*section, error) {
 	args := append([]string{"test", "-run", "^$", "-bench", ".", "-benchmem", "-benchtime", benchtime}, allocationPackages...)
 	out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput()
 	if err != nil {
-		return nil, fmt.Errorf("go %s: %w%s", strings.Join(args, " "), err, lastLine(out))
+		return nil, fmt.Errorf("go %s: %w%s", strings.Join(args, " "), err, process.LastLine(out))
 	}
 	all := readAllocations(string(out))
 	s := &section{
 		Title: "Allocations", About: "`go " + strings.Join(args, " ") + "`.",
-		Columns: []string{"package", "benchmark", "ns per operation", "bytes per operation", "allocations per operation", "requests per operation", "allocations per request"},
+		Columns: []string{"package", "benchmark", "ns per operation", "bytes per operation", "allocations per operation",
+			"requests per operation", "allocations per request"},
 	}
 	m := mark{What: "steady allocations per request, HTTP/1.1 loop", Want: "0", Got: "no benchmark found", Verdict: notMeasured}
 	most, counted := 0.0, 0

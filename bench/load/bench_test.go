@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redline-go/redline/bench/load/process"
+	"github.com/redline-go/redline/bench/load/serve"
 	"github.com/redline-go/redline/benchmark"
 )
 
@@ -31,10 +33,10 @@ func TestMain(m *testing.M) {
 // TestShort runs the harness as make bench-load does, for a second a tool. Its
 // figures say nothing; that all of them are there does.
 func TestShort(t *testing.T) {
-	if _, err := findNginx(); err != nil {
+	if _, err := serve.FindNginx(); err != nil {
 		t.Skip(err)
 	}
-	if _, err := chooseCores(); err != nil {
+	if _, err := process.ChooseCores(); err != nil {
 		t.Skip(err)
 	}
 	binary := filepath.Join(t.TempDir(), "redline")
@@ -43,7 +45,8 @@ func TestShort(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "results", "out.json")
 	var stdout, stderr bytes.Buffer
-	err := command(t.Context(), []string{"-short", "-only", "http1,stall", "-peers", "wrk,ghz", "-redline", binary, "-o", file}, &stdout, &stderr)
+	err := command(t.Context(), []string{"-short", "-only", "http1,stall", "-peers", "wrk,ghz", "-redline", binary, "-o",
+		file}, &stdout, &stderr)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, stderr.Bytes())
 	}
@@ -60,7 +63,8 @@ func TestShort(t *testing.T) {
 		}
 	}
 	table := stdout.String()
-	for _, want := range []string{"HTTP/1.1: requests per CPU second against floor", "| redline |", "| truth |", "k6 is skipped: not among -peers", "A smoke run"} {
+	for _, want := range []string{"HTTP/1.1: requests per CPU second against floor", "| redline |", "| truth |",
+		"k6 is skipped: not among -peers", "A smoke run"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("the table has no %q:\n%s", want, table)
 		}

@@ -9,14 +9,16 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/redline-go/redline/bench/load/generator"
+	"github.com/redline-go/redline/bench/load/process"
 	"github.com/redline-go/redline/stat"
 )
 
 // outing is one run of one tool in a comparison.
 type outing struct {
-	Round int   `json:"round"`
-	Tally tally `json:"tally"`
-	Spent spent `json:"spent"`
+	Round int             `json:"round"`
+	Tally generator.Tally `json:"tally"`
+	Spent process.Spent   `json:"spent"`
 	// PerCPU is answered requests per CPU second of the whole process.
 	PerCPU float64 `json:"requests_per_cpu_s"`
 	Rate   float64 `json:"requests_per_s"` // over the load's length
@@ -65,13 +67,13 @@ func (e entrant) ownPerCPU() float64 {
 
 // compare runs each tool once a round, in random order within the round. A
 // tool that fails is left out of the later rounds.
-func (b *bench) compare(ctx context.Context, tools []*tool, s shape) ([]entrant, error) {
+func (b *bench) compare(ctx context.Context, tools []*generator.Tool, s generator.Shape) ([]entrant, error) {
 	entrants := []entrant{}
-	var able []*tool
+	var able []*generator.Tool
 	for _, t := range tools {
-		if t.can(s) {
+		if t.Can(s) {
 			able = append(able, t)
-			entrants = append(entrants, entrant{Tool: t.name})
+			entrants = append(entrants, entrant{Tool: t.Name})
 		}
 	}
 	for round := range b.rounds {
@@ -89,7 +91,7 @@ func (b *bench) compare(ctx context.Context, tools []*tool, s shape) ([]entrant,
 				b.say("%s: %v", e.Tool, err)
 				continue
 			}
-			o := outing{Round: round, Tally: said, Spent: used, Rate: float64(said.Requests) / s.duration.Seconds()}
+			o := outing{Round: round, Tally: said, Spent: used, Rate: float64(said.Requests) / s.Duration.Seconds()}
 			o.PerCPU = float64(said.Requests) / used.CPU.Seconds()
 			e.Outings = append(e.Outings, o)
 			b.say("round %d  %-18s %10s requests/s  %10s per CPU second", round+1, e.Tool, thousands(o.Rate), thousands(o.PerCPU))

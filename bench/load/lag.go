@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/redline-go/redline/bench/load/generator"
 	"github.com/redline-go/redline/stat"
 )
 
@@ -24,15 +25,16 @@ func (b *bench) scheduleLag(ctx context.Context) (*section, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer n.end()
+	defer n.End()
 	rate, err := b.halfOfMax(ctx, n)
 	if err != nil {
 		return nil, err
 	}
-	load := shape{protocol: http1, address: n.Plain, connections: 64, streams: 1, rate: rate, duration: 2 * b.length}
+	load := generator.Shape{Protocol: generator.HTTP1, Address: n.Plain, Connections: 64, Streams: 1, Rate: rate, Duration: 2 * b.length}
 	s := &section{
 		Title: "Schedule lag of an open loop",
-		About: fmt.Sprintf("%d runs of %v at %s requests/s, half of what redline reaches in a closed loop; the marks are of the median run.", b.rounds, load.duration, thousands(rate)),
+		About: fmt.Sprintf("%d runs of %v at %s requests/s, half of what redline reaches in a closed loop; the marks are of the median run.",
+			b.rounds, load.Duration, thousands(rate)),
 		Columns: []string{"run", "requests", "unfinished", "errors", "lag p50", "lag p99", "lag p99.9",
 			"latency p50", "latency p99", "CPU in use"},
 	}

@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"regexp"
 	"runtime"
 	"strconv"
@@ -48,17 +47,6 @@ func cpuModel(cpuinfo string) string {
 		return "unknown"
 	}
 	return values["model name"] + " (model " + values["model"] + ", stepping " + values["stepping"] + ")"
-}
-
-var version = regexp.MustCompile(`\d+\.\d+[.\w-]*`)
-
-// toolVersion asks a program from PATH for its version; empty when it does
-// not say.
-func toolVersion(path, flag string) string {
-	// wrk exits 1 after it printed its version.
-	out, _ := exec.Command(path, flag).CombinedOutput()
-	line, _, _ := strings.Cut(string(out), "\n")
-	return version.FindString(line)
 }
 
 // busyShare is how much of all cores is in use over a moment in which the

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redline-go/redline/bench/load/generator"
+	"github.com/redline-go/redline/bench/load/serve"
 	"github.com/redline-go/redline/benchmark"
 )
 
@@ -37,9 +39,9 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if len(args) > 0 {
 		switch args[0] {
 		case "serve-echo":
-			return serveEcho()
+			return serve.Echo()
 		case "serve-stall":
-			return serveStall(args[1:])
+			return serve.Stall(args[1:])
 		}
 	}
 	o, err := parse(args, stderr)
@@ -55,11 +57,12 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&only, "only", "", "sections to run, of "+strings.Join(sectionNames(), ","))
-	flags.StringVar(&peers, "peers", "", "peers to run, of "+strings.Join(peerNames(), ",")+" (default all that can be had)")
+	flags.StringVar(&peers, "peers", "", "peers to run, of "+strings.Join(generator.PeerNames(), ",")+" (default all that can be had)")
 	flags.IntVar(&o.rounds, "rounds", 5, "rounds of a comparison")
 	flags.DurationVar(&o.length, "seconds", 5*time.Second, "length of one run in a comparison, in whole seconds")
 	flags.Uint64Var(&o.seed, "seed", 1, "of the order of runs and of the intervals")
-	flags.StringVar(&o.out, "o", filepath.Join("bench", "load", "results", "load-bench.json"), "`file` of the results; the table goes beside it as .md")
+	flags.StringVar(&o.out, "o", filepath.Join("bench", "load", "results", "load-bench.json"),
+		"`file` of the results; the table goes beside it as .md")
 	flags.StringVar(&o.redline, "redline", filepath.Join("bin", "redline"), "redline's binary")
 	flags.BoolVar(&o.short, "short", false, "smoke run: one round of a second, no peer is built; its figures say nothing")
 	if err := flags.Parse(args); err != nil {
@@ -78,7 +81,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	if o.only, err = choose(only, sectionNames()); err != nil {
 		return o, fmt.Errorf("-only: %w", err)
 	}
-	if o.peers, err = choose(peers, peerNames()); err != nil {
+	if o.peers, err = choose(peers, generator.PeerNames()); err != nil {
 		return o, fmt.Errorf("-peers: %w", err)
 	}
 	return o, nil

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redline-go/redline/bench/load/generator"
 	"github.com/redline-go/redline/stat"
 )
 
@@ -32,9 +33,9 @@ type reading struct {
 
 // occupied is one run whose memory was watched.
 type occupied struct {
-	Connections int       `json:"connections"`
-	Tally       tally     `json:"tally"`
-	Readings    []reading `json:"readings"`
+	Connections int             `json:"connections"`
+	Tally       generator.Tally `json:"tally"`
+	Readings    []reading       `json:"readings"`
 }
 
 // memory measures the cost of an idle keep-alive connection in the generator, and
@@ -44,23 +45,26 @@ func (b *bench) memory(ctx context.Context) (*section, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer n.end()
+	defer n.End()
 	many, length := manyConnections, 30*time.Second
 	if b.short {
 		many, length = 1000, 3*time.Second
 	}
 	s := &section{
-		Title:   "Memory",
-		About:   fmt.Sprintf("Resident memory (VmRSS) over the measured part of runs at %s requests/s in all, spread over connections that are all open from the start; nginx holds the other ends.", thousands(idleRate)),
+		Title: "Memory",
+		About: fmt.Sprintf("Resident memory (VmRSS) over the measured part of runs at %s requests/s in all, spread over "+
+			"connections that are all open from the start; nginx holds the other ends.", thousands(idleRate)),
 		Columns: []string{"connections", "established", "errors", "resident, median", "resident, highest", "growth per minute"},
-		Notes:   []string{"growth per minute is the slope of a line through the readings: a heap that has not met its collector yet shows as growth too"},
+		Notes: []string{"growth per minute is the slope of a line through the readings: a heap that has not met its " +
+			"collector yet shows as growth too"},
 	}
 	var runs []occupied
 	for _, c := range []struct {
 		connections int
 		length      time.Duration
 	}{{fewConnections, 2 * length}, {many, length}} {
-		run, err := b.occupy(ctx, shape{protocol: http1, address: n.Plain, connections: c.connections, streams: 1, duration: c.length})
+		run, err := b.occupy(ctx, generator.Shape{Protocol: generator.HTTP1, Address: n.Plain, Connections: c.connections,
+			Streams: 1, Duration: c.length})
 		if err != nil {
 			return nil, err
 		}
@@ -86,13 +90,14 @@ func (b *bench) memory(ctx context.Context) (*section, error) {
 const idleRate = 750
 
 // occupy runs redline with mostly idle connections and watches its memory.
-func (b *bench) occupy(ctx context.Context, s shape) (occupied, error) {
+func (b *bench) occupy(ctx context.Context, s generator.Shape) (occupied, error) {
 	idle := *b.redline
-	idle.arguments = func(s shape, dir string) ([]string, bool) {
+	idle.Arguments = func(s generator.Shape, dir string) ([]string, bool) {
 		// The last of a flag counts. The warm-up is when connections open.
-		return append(redlineArguments(s, dir), "--warmup", (s.duration / 3).String(), "--rate-per-connection", fmt.Sprintf("%g/s", idleRate/float64(s.connections))), true
+		return append(generator.RedlineArguments(s, dir), "--warmup", (s.Duration / 3).String(), "--rate-per-connection",
+			fmt.Sprintf("%g/s", idleRate/float64(s.Connections))), true
 	}
-	o := occupied{Connections: s.connections}
+	o := occupied{Connections: s.Connections}
 	done := make(chan struct{})
 	stop := make(chan struct{})
 	said, _, err := b.run(ctx, &idle, s, func(pid int) {
@@ -105,9 +110,9 @@ func (b *bench) occupy(ctx context.Context, s shape) (occupied, error) {
 	<-done
 	o.Tally = said
 	// The warm-up and the closing of the record are not the load.
-	o.Readings = between(o.Readings, s.duration/3+time.Second, s.duration/3+s.duration)
+	o.Readings = between(o.Readings, s.Duration/3+time.Second, s.Duration/3+s.Duration)
 	if len(o.Readings) < 2 {
-		return o, fmt.Errorf("memory of redline at %d connections: %d readings are too few", s.connections, len(o.Readings))
+		return o, fmt.Errorf("memory of redline at %d connections: %d readings are too few", s.Connections, len(o.Readings))
 	}
 	return o, nil
 }

@@ -11,6 +11,10 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/redline-go/redline/bench/load/generator"
+	"github.com/redline-go/redline/bench/load/process"
+	"github.com/redline-go/redline/bench/load/serve"
 )
 
 // stallPlan is the schedule of the stalling server and the load on it.
@@ -62,12 +66,12 @@ func (l *stallLog) all() []stall {
 }
 
 // next waits for the end of the next stall.
-func (l *stallLog) next(ctx context.Context, s *server) error {
+func (l *stallLog) next(ctx context.Context, s *process.Server) error {
 	select {
 	case <-l.ended:
 		return nil
-	case <-s.exited:
-		return fmt.Errorf("the stalling server ended%s", lastLine(s.log.Bytes()))
+	case <-s.Exited:
+		return fmt.Errorf("the stalling server ended%s", process.LastLine(s.Log.Bytes()))
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -75,11 +79,11 @@ func (l *stallLog) next(ctx context.Context, s *server) error {
 
 // testimony is one tool's report on the stalling server, next to the truth.
 type testimony struct {
-	Tool  string  `json:"tool"`
-	Model string  `json:"model"`
-	Said  tally   `json:"said"`
-	Truth tally   `json:"truth"`
-	Stall []stall `json:"stalls"`
+	Tool  string          `json:"tool"`
+	Model string          `json:"model"`
+	Said  generator.Tally `json:"said"`
+	Truth generator.Tally `json:"truth"`
+	Stall []stall         `json:"stalls"`
 }
 
 // stalls shows each tool's report on a server that stalls for a
@@ -90,7 +94,7 @@ func (b *bench) stalls(ctx context.Context) (*section, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer server.end()
+	defer server.End()
 	log := &stallLog{ended: make(chan stall)}
 	go log.follow(lines)
 	s := &section{
@@ -98,23 +102,24 @@ func (b *bench) stalls(ctx context.Context) (*section, error) {
 		About: fmt.Sprintf("One thread that stops for %v every %v, under %s requests/s for %v (wrk has no rate: its loop is closed). "+
 			"The truth is computed from the stalls that the server records and round trips of a blocking socket without one; "+
 			"\"off\" is stated over true, minus one.", p.length, p.every, thousands(p.rate), p.load),
-		Notes:   []string{"wrk sends nothing while the server stalls, and afterwards adds the samples that it believes it left out, by its own mean interval (stats_correct in its stats.c)"},
+		Notes: []string{"wrk sends nothing while the server stalls, and afterwards adds the samples that it believes it " +
+			"left out, by its own mean interval (stats_correct in its stats.c)"},
 		Columns: []string{"tool", "loop", "requests", "p50", "off", "p99", "off", "p99.9", "off", "max", "not sent in time"},
 	}
-	open := shape{protocol: http1, address: address, connections: 64, streams: 1, rate: p.rate, duration: p.load}
+	open := generator.Shape{Protocol: generator.HTTP1, Address: address, Connections: 64, Streams: 1, Rate: p.rate, Duration: p.load}
 	closed := open
-	closed.rate = 0
+	closed.Rate = 0
 	var all []testimony
 	for _, c := range []struct {
-		t     *tool
-		s     shape
+		t     *generator.Tool
+		s     generator.Shape
 		model string
 	}{
 		{b.redline, open, "open"}, {b.peers["wrk"], closed, "closed"}, {b.peers["hey"], open, "rate per worker"},
 		{b.peers["fortio"], open, "rate per worker"}, {b.peers["k6"], open, "open"},
 	} {
-		if !c.t.can(c.s) {
-			s.Notes = append(s.Notes, fmt.Sprintf("%s is skipped: %s", c.t.name, c.t.why))
+		if !c.t.Can(c.s) {
+			s.Notes = append(s.Notes, fmt.Sprintf("%s is skipped: %s", c.t.Name, c.t.Why))
 			continue
 		}
 		one, err := b.witness(ctx, c.t, c.s, p, server, log)
@@ -122,7 +127,7 @@ func (b *bench) stalls(ctx context.Context) (*section, error) {
 			return nil, ctx.Err()
 		}
 		if err != nil {
-			s.Notes = append(s.Notes, fmt.Sprintf("%s failed: %v", c.t.name, err))
+			s.Notes = append(s.Notes, fmt.Sprintf("%s failed: %v", c.t.Name, err))
 			continue
 		}
 		one.Model = c.model
@@ -131,7 +136,8 @@ func (b *bench) stalls(ctx context.Context) (*section, error) {
 		}
 		s.addTestimony(one.Tool, one.Model, one.Said, one.Truth)
 		all = append(all, *one)
-		b.say("%-8s p50 %v  p99 %v  p99.9 %v  (truth %v %v %v)", one.Tool, one.Said.P50, one.Said.P99, one.Said.P999, one.Truth.P50, one.Truth.P99, one.Truth.P999)
+		b.say("%-8s p50 %v  p99 %v  p99.9 %v  (truth %v %v %v)", one.Tool, one.Said.P50, one.Said.P99, one.Said.P999,
+			one.Truth.P50, one.Truth.P99, one.Truth.P999)
 	}
 	s.Marks = stallMarks(all)
 	s.Raw, err = json.Marshal(all)
@@ -140,18 +146,19 @@ func (b *bench) stalls(ctx context.Context) (*section, error) {
 
 // witness lets one tool load the server from the end of a stall on. What a
 // request takes without a stall is measured before and after.
-func (b *bench) witness(ctx context.Context, t *tool, s shape, p stallPlan, server *server, log *stallLog) (*testimony, error) {
+func (b *bench) witness(ctx context.Context, t *generator.Tool, s generator.Shape, p stallPlan, server *process.Server,
+	log *stallLog) (*testimony, error) {
 	if err := log.next(ctx, server); err != nil {
 		return nil, err
 	}
-	base, err := undisturbed(b.cores.generator, s.address, p.rate, p.samples)
+	base, err := undisturbed(b.cores.Generator, s.Address, p.rate, p.samples)
 	if err != nil {
 		return nil, err
 	}
 	if err := log.next(ctx, server); err != nil {
 		return nil, err
 	}
-	start := monotonic()
+	start := serve.Monotonic()
 	said, _, err := b.run(ctx, t, s, nil)
 	if err != nil {
 		return nil, err
@@ -159,7 +166,7 @@ func (b *bench) witness(ctx context.Context, t *tool, s shape, p stallPlan, serv
 	if err := log.next(ctx, server); err != nil {
 		return nil, err
 	}
-	after, err := undisturbed(b.cores.generator, s.address, p.rate, p.samples)
+	after, err := undisturbed(b.cores.Generator, s.Address, p.rate, p.samples)
 	if err != nil {
 		return nil, err
 	}
@@ -170,10 +177,10 @@ func (b *bench) witness(ctx context.Context, t *tool, s shape, p stallPlan, serv
 			seen = append(seen, s)
 		}
 	}
-	return &testimony{Tool: t.name, Said: said, Truth: tallyOf(truth(start, p.load, p.rate, seen, base)), Stall: seen}, nil
+	return &testimony{Tool: t.Name, Said: said, Truth: tallyOf(truth(start, p.load, p.rate, seen, base)), Stall: seen}, nil
 }
 
-func (s *section) addTestimony(tool, model string, said, true tally) {
+func (s *section) addTestimony(tool, model string, said, true generator.Tally) {
 	away := func(said, true time.Duration) string {
 		if said <= 0 || tool == "truth" {
 			return ""
@@ -193,13 +200,14 @@ func stallMarks(all []testimony) []mark {
 	var marks []mark
 	for _, q := range []struct {
 		name string
-		of   func(tally) time.Duration
+		of   func(generator.Tally) time.Duration
 	}{
-		{"p50", func(t tally) time.Duration { return t.P50 }},
-		{"p99", func(t tally) time.Duration { return t.P99 }},
-		{"p99.9", func(t tally) time.Duration { return t.P999 }},
+		{"p50", func(t generator.Tally) time.Duration { return t.P50 }},
+		{"p99", func(t generator.Tally) time.Duration { return t.P99 }},
+		{"p99.9", func(t generator.Tally) time.Duration { return t.P999 }},
 	} {
-		m := mark{What: "stall test: stated " + q.name + " against the truth", Want: fmt.Sprintf("within %.0f %%", 100*mostOff), Got: "no figure of redline", Verdict: notMeasured}
+		m := mark{What: "stall test: stated " + q.name + " against the truth",
+			Want: fmt.Sprintf("within %.0f %%", 100*mostOff), Got: "no figure of redline", Verdict: notMeasured}
 		for _, one := range all {
 			if one.Tool != "redline" {
 				continue

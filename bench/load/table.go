@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redline-go/redline/bench/load/generator"
 	"github.com/redline-go/redline/benchmark"
 )
 
@@ -78,7 +79,7 @@ func (s *section) addRaw(name string, value any) {
 // none.
 func openResults(file string) (*results, error) {
 	r := &results{}
-	if err := readJSON(file, r); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := generator.ReadJSON(file, r); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("earlier results: %w (hint: -o another file)", err)
 	}
 	r.Schema = "redline.load-bench/1"

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/redline-go/redline/bench/load/generator"
+	"github.com/redline-go/redline/bench/load/serve"
 	"github.com/redline-go/redline/stat"
 )
 
@@ -19,14 +21,15 @@ const about = "%d rounds of %v in random order; the server on one core, the gene
 	"A CPU second is one of the generator's whole process. The ratio is that of medians, with the 95 %% interval of resampled rounds."
 
 func (b *bench) plaintext(ctx context.Context) (*section, error) {
-	tools := []*tool{b.floor, b.peers["wrk"], b.peers["h2load"], b.peers["ab"], b.peers["fortio"], b.peers["hey"], b.peers["k6"], b.redline, b.observing}
+	tools := []*generator.Tool{b.floor, b.peers["wrk"], b.peers["h2load"], b.peers["ab"], b.peers["fortio"],
+		b.peers["hey"], b.peers["k6"], b.redline, b.observing}
 	n, err := b.startNginx()
 	if err != nil {
 		return nil, err
 	}
-	defer n.end()
+	defer n.End()
 	s := b.throughput("HTTP/1.1, 64 connections", tools)
-	entrants, err := b.contest(ctx, s, "", tools, shape{protocol: http1, address: n.Plain, connections: 64, streams: 1})
+	entrants, err := b.contest(ctx, s, "", tools, generator.Shape{Protocol: generator.HTTP1, Address: n.Plain, Connections: 64, Streams: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -38,14 +41,15 @@ func (b *bench) plaintext(ctx context.Context) (*section, error) {
 }
 
 func (b *bench) encrypted(ctx context.Context) (*section, error) {
-	tools := []*tool{b.peers["wrk"], b.peers["h2load"], b.peers["fortio"], b.peers["hey"], b.peers["k6"], b.redline, b.observing}
+	tools := []*generator.Tool{b.peers["wrk"], b.peers["h2load"], b.peers["fortio"], b.peers["hey"], b.peers["k6"], b.redline, b.observing}
 	n, err := b.startNginx()
 	if err != nil {
 		return nil, err
 	}
-	defer n.end()
+	defer n.End()
 	s := b.throughput("HTTP/1.1 over TLS 1.3, 64 connections", tools)
-	entrants, err := b.contest(ctx, s, "", tools, shape{protocol: http1, address: n.TLS, tls: true, connections: 64, streams: 1})
+	entrants, err := b.contest(ctx, s, "", tools, generator.Shape{Protocol: generator.HTTP1, Address: n.TLS, TLS: true,
+		Connections: 64, Streams: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -56,20 +60,20 @@ func (b *bench) encrypted(ctx context.Context) (*section, error) {
 // multiplexed compares both shapes of HTTP/2: few connections with many
 // streams, and one stream on each of many.
 func (b *bench) multiplexed(ctx context.Context) (*section, error) {
-	tools := []*tool{b.peers["h2load"], b.redline, b.observing}
+	tools := []*generator.Tool{b.peers["h2load"], b.redline, b.observing}
 	n, err := b.startNginx()
 	if err != nil {
 		return nil, err
 	}
-	defer n.end()
+	defer n.End()
 	s := b.throughput("HTTP/2, cleartext and TLS", tools)
 	for _, side := range []struct {
 		name, address string
-		tls           bool
+		TLS           bool
 	}{{"cleartext", n.H2C, false}, {"TLS", n.H2, true}} {
 		for _, form := range [][2]int{{8, 32}, {64, 1}} {
 			name := fmt.Sprintf("HTTP/2 %s, %d x %d", side.name, form[0], form[1])
-			load := shape{protocol: http2, address: side.address, tls: side.tls, connections: form[0], streams: form[1]}
+			load := generator.Shape{Protocol: generator.HTTP2, Address: side.address, TLS: side.TLS, Connections: form[0], Streams: form[1]}
 			entrants, err := b.contest(ctx, s, name, tools, load)
 			if err != nil {
 				return nil, err
@@ -81,16 +85,17 @@ func (b *bench) multiplexed(ctx context.Context) (*section, error) {
 }
 
 func (b *bench) remoteCalls(ctx context.Context) (*section, error) {
-	tools := []*tool{b.peers["ghz"], b.redline, b.observing}
+	tools := []*generator.Tool{b.peers["ghz"], b.redline, b.observing}
 	server, address, _, err := b.serveSelf("serve-echo")
 	if err != nil {
 		return nil, err
 	}
-	defer server.end()
+	defer server.End()
 	s := b.throughput("gRPC unary against grpc-go", tools)
 	for _, form := range [][2]int{{8, 8}, {64, 1}} {
 		name := fmt.Sprintf("gRPC, %d x %d", form[0], form[1])
-		entrants, err := b.contest(ctx, s, name, tools, shape{protocol: gRPC, address: address, connections: form[0], streams: form[1]})
+		entrants, err := b.contest(ctx, s, name, tools, generator.Shape{Protocol: generator.GRPC, Address: address,
+			Connections: form[0], Streams: form[1]})
 		if err != nil {
 			return nil, err
 		}
@@ -100,18 +105,18 @@ func (b *bench) remoteCalls(ctx context.Context) (*section, error) {
 }
 
 // throughput begins a section of comparisons.
-func (b *bench) throughput(title string, tools []*tool) *section {
+func (b *bench) throughput(title string, tools []*generator.Tool) *section {
 	return &section{
 		Title: title, About: fmt.Sprintf(about, b.rounds, b.length),
 		Columns: []string{"load", "tool", "requests per CPU second", "lowest to highest", "requests/s", "errors", "redline is x times"},
-		Notes:   skipped(tools),
+		Notes:   generator.Skipped(tools),
 		Raw:     json.RawMessage("{}"),
 	}
 }
 
 // contest runs one comparison and adds its rows.
-func (b *bench) contest(ctx context.Context, s *section, name string, tools []*tool, load shape) ([]entrant, error) {
-	load.duration = b.length
+func (b *bench) contest(ctx context.Context, s *section, name string, tools []*generator.Tool, load generator.Shape) ([]entrant, error) {
+	load.Duration = b.length
 	entrants, err := b.compare(ctx, tools, load)
 	if err != nil {
 		return nil, err
@@ -139,14 +144,15 @@ func (b *bench) contest(ctx context.Context, s *section, name string, tools []*t
 		})
 	}
 	if own := ours.ownPerCPU(); !math.IsNaN(own) {
-		s.Notes = append(s.Notes, fmt.Sprintf("%s: by redline's own reading (generator.cpu_ns, the measured span alone) %s requests per CPU second", name, thousands(own)))
+		s.Notes = append(s.Notes, fmt.Sprintf("%s: by redline's own reading (generator.cpu_ns, the measured span alone) "+
+			"%s requests per CPU second", name, thousands(own)))
 	}
 	return entrants, nil
 }
 
 // halfOfMax is the rate of the lag section: half of the rate that redline reached
 // against nginx, in this run or an earlier one, or now.
-func (b *bench) halfOfMax(ctx context.Context, n *nginx) (float64, error) {
+func (b *bench) halfOfMax(ctx context.Context, n *serve.Nginx) (float64, error) {
 	if s := b.kept.section("http1"); s != nil && s.Short == b.short {
 		var raw map[string][]entrant
 		if json.Unmarshal(s.Raw, &raw) == nil {
@@ -157,10 +163,10 @@ func (b *bench) halfOfMax(ctx context.Context, n *nginx) (float64, error) {
 			}
 		}
 	}
-	load := shape{protocol: http1, address: n.Plain, connections: 64, streams: 1, duration: max(b.length, 2*time.Second)}
+	load := generator.Shape{Protocol: generator.HTTP1, Address: n.Plain, Connections: 64, Streams: 1, Duration: max(b.length, 2*time.Second)}
 	said, _, err := b.run(ctx, b.redline, load, nil)
 	if err != nil {
 		return 0, err
 	}
-	return math.Floor(float64(said.Requests) / load.duration.Seconds() / 2), nil
+	return math.Floor(float64(said.Requests) / load.Duration.Seconds() / 2), nil
 }

@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix" // a blocking socket, and affinity
+
+	"github.com/redline-go/redline/bench/load/generator"
+	"github.com/redline-go/redline/bench/load/serve"
 )
 
 // stall is when the server stalled, in monotonic time.
@@ -48,8 +51,8 @@ func quantile(ascending []time.Duration, q float64) time.Duration {
 }
 
 // tallyOf is the truth as a tool would state it.
-func tallyOf(ascending []time.Duration) tally {
-	return tally{
+func tallyOf(ascending []time.Duration) generator.Tally {
+	return generator.Tally{
 		Requests: int64(len(ascending)), P50: quantile(ascending, 0.5), P99: quantile(ascending, 0.99),
 		P999: quantile(ascending, 0.999), Max: quantile(ascending, 1),
 	}
@@ -88,14 +91,14 @@ func undisturbed(core int, address string, rate float64, n int) ([]time.Duration
 	var trips []time.Duration
 	for range n {
 		time.Sleep(time.Duration(float64(time.Second) / rate))
-		begin := monotonic()
+		begin := serve.Monotonic()
 		if _, err := unix.Write(fd, request); err != nil {
 			return nil, err
 		}
-		if got, err := unix.Read(fd, answer); err != nil || got != len(stallAnswer) {
+		if got, err := unix.Read(fd, answer); err != nil || got != len(serve.StallAnswer) {
 			return nil, fmt.Errorf("round trip of the stalling server: %d bytes, %w", got, err)
 		}
-		trips = append(trips, monotonic()-begin)
+		trips = append(trips, serve.Monotonic()-begin)
 	}
 	return trips, nil
 }

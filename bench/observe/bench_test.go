@@ -35,7 +35,8 @@ func TestEverySourceIsMeasured(t *testing.T) {
 	if got, samples, counts := sourcesOf(all, observe.Subject{}); len(got) != len(list) || !samples || !counts {
 		t.Errorf("all opens %d of %d sources, the probe samples: %t", len(got), len(list), samples)
 	}
-	if got, samples, counts := sourcesOf("events", observe.Subject{}); len(got) != 1 || got[0].Describe().Name != "events" || samples || counts {
+	if got, samples, counts := sourcesOf("events", observe.Subject{}); len(got) != 1 ||
+		got[0].Describe().Name != "events" || samples || counts {
 		t.Errorf("events alone opens %d sources, the probe samples: %t", len(got), samples)
 	}
 	if got, samples, _ := sourcesOf("", observe.Subject{}); len(got) != 0 || samples {

@@ -6,7 +6,7 @@
 // One gateway and one PostgreSQL run all the time, and sources are attached to
 // them and taken off again. Short blocks of load follow each other, every other
 // one blind, with the observed ones in random order between them, so that each
-// stands against the mean of the blind blocks just before and after it: a drift
+// is compared with the mean of the blind blocks just before and after it: a drift
 // of the machine that is even over three blocks cancels. A blind block has the
 // probe in the gateway too, paused, and the same record being written.
 //
@@ -14,7 +14,7 @@
 // second, the gateway's CPU per request, and the CPU of the whole host per
 // request. The second is the least noisy, and does not see what redline itself
 // takes; the third sees everything. The estimate over the rounds is that of
-// Hodges and Lehmann with the signed-rank interval at 95 %. Next to them stands
+// Hodges and Lehmann with the signed-rank interval at 95 %. Next to them is
 // the CPU that each source took of redline's own process.
 //
 //	make bench-observe                                 # everything: some 12 minutes
@@ -33,6 +33,6 @@
 // target anew for each block, and two processes of one binary differ by more
 // than most sources cost.
 //
-// It stands below run and not below observe, because it needs the load as well. It
+// It is below run and not below observe, because it needs the load as well. It
 // runs on Linux only, as most sources do.
 package main

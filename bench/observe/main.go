@@ -46,9 +46,11 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.SetOutput(stderr)
 	flags.StringVar(&only, "only", "", "what to measure, of "+strings.Join(conditionNames(), ",")+" (default all)")
 	flags.IntVar(&o.rounds, "rounds", 12, "observed blocks of each")
-	flags.DurationVar(&o.length, "seconds", time.Second, fmt.Sprintf("length of a block; of profiles, traces and all %d times as much", longer))
+	flags.DurationVar(&o.length, "seconds", time.Second,
+		fmt.Sprintf("length of a block; of profiles, traces and all %d times as much", longer))
 	flags.Uint64Var(&o.seed, "seed", 0, "of the order of blocks; 0 takes the clock's")
-	flags.StringVar(&o.out, "o", filepath.Join("bench", "observe", "results", "observe-bench.json"), "`file` of the results; the table goes beside it as .md")
+	flags.StringVar(&o.out, "o", filepath.Join("bench", "observe", "results", "observe-bench.json"),
+		"`file` of the results; the table goes next to it as .md")
 	flags.BoolVar(&o.add, "add", false, "add the rounds to those in the file")
 	flags.StringVar(&o.dsn, "dsn", "", "PostgreSQL to use, filled if it is empty (default: one is started)")
 	flags.StringVar(&o.gateway, "gateway", labGateway, "the gateway's `folder`, or a binary of it that has the probe")

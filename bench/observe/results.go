@@ -62,7 +62,8 @@ func openResults(o options) (*results, error) {
 		return nil, fmt.Errorf("earlier results: %w (hint: -o another file)", err)
 	}
 	if old.Schema != schema || old.Machine != now.Machine || old.Block != now.Block || !slices.Equal(old.Without, now.Without) {
-		return nil, fmt.Errorf("%s holds another measurement, of another machine, length of block or gateway (hint: without -add, or -o another file)", o.out)
+		return nil, fmt.Errorf("%s holds another measurement, of another machine, length of block or gateway "+
+			"(hint: without -add, or -o another file)", o.out)
 	}
 	now.Trials, now.Starts = old.Trials, old.Starts+1
 	return now, nil

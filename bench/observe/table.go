@@ -30,7 +30,8 @@ func (r *results) markdown(raw string) string {
 	if len(r.Without) > 0 {
 		fmt.Fprintf(&b, " and without %s", strings.Join(r.Without, ", "))
 	}
-	fmt.Fprintf(&b, ", 64 connections in a closed loop: %.0f requests/s unwatched. Sources are attached for a block of %v (profiles, traces and all: %v), between two blocks without; %d starts of the gateway. ",
+	fmt.Fprintf(&b, ", 64 connections in a closed loop: %.0f requests/s unwatched. Sources are attached for "+
+		"a block of %v (profiles, traces and all: %v), between two blocks without; %d starts of the gateway. ",
 		r.unwatched(), r.Block, longer*r.Block, r.Starts)
 	fmt.Fprintf(&b, "Trials whose two blind blocks differ by more than %.0f %% are left out: the machine was not steady. ", 100*drift)
 	b.WriteString("Each figure is the Hodges-Lehmann estimate with its signed-rank interval at 95 %; a cost is positive.\n\n")
@@ -77,11 +78,15 @@ func (r *results) writeCosts(b *strings.Builder) {
 	for _, name := range conditionNames() {
 		trials, made := r.of(name)
 		line(b, name, estimated(trials, trial.rate, loss).percent(), estimated(trials, trial.target, growth).percent(),
-			estimated(trials, trial.host, growth).percent(), estimated(trials, trial.own, same).percent(), fmt.Sprintf("%d of %d", len(trials), made))
+			estimated(trials, trial.host, growth).percent(), estimated(trials, trial.own, same).percent(),
+			fmt.Sprintf("%d of %d", len(trials), made))
 	}
 	b.WriteString("\n`probe` is the source `runtime`: the probe samples in the gateway and redline reads. ")
 	b.WriteString("Redline's process is what it used above the load's own share, which goes with the answers. ")
-	b.WriteString("Spans are not measured, because the gateway exports none, nor `collections`, which stands in for the probe. `instrument` is the source `operations`: the hooks of an instrumented build count; the gateway has them in all blocks, and in blind ones they return at once. `traced` is `traces` while they count.\n\n")
+	b.WriteString(
+		"Spans are not measured, because the gateway exports none, nor `collections`, which stands in for the probe. " +
+			"`instrument` is the source `operations`: the hooks of an instrumented build count; the gateway has them in all " +
+			"blocks, and in blind ones they return at once. `traced` is `traces` while they count.\n\n")
 }
 
 func (r *results) writeSources(b *strings.Builder) {

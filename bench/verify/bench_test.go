@@ -41,7 +41,8 @@ func drawnTrial(kind string, verdict verify.Verdict, slower, seconds float64) tr
 
 // TestMarks: a miss is told as one, and too few sessions are not a success.
 func TestMarks(t *testing.T) {
-	r := &results{Places: []place{{}}, Simulated: []simulation{{Sessions: 200, Verdicts: map[verify.Verdict]int{verify.Regression: 3, verify.Pass: 197}}}}
+	r := &results{Places: []place{{}}, Simulated: []simulation{{Sessions: 200,
+		Verdicts: map[verify.Verdict]int{verify.Regression: 3, verify.Pass: 197}}}}
 	for i := range 10 {
 		r.Sessions = append(r.Sessions, drawnTrial("aa", verify.Pass, 0, 200))
 		seconds := 150.0
@@ -94,7 +95,8 @@ func TestAdd(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, err := openResults(o)
-	if err != nil || len(again.of("aa")) != 1 || again.work().Rounds != 7 || len(again.Places) != 1 || len(pairs(again.Sessions[0].Compared)) != 30 {
+	if err != nil || len(again.of("aa")) != 1 || again.work().Rounds != 7 || len(again.Places) != 1 ||
+		len(pairs(again.Sessions[0].Compared)) != 30 {
 		t.Fatalf("gone on with: %+v, %v", again, err)
 	}
 	if err := again.write(file); err != nil {
@@ -129,7 +131,8 @@ func TestSimulate(t *testing.T) {
 			t.Errorf("%+.2f: %v, want four times %s", slower, s.Verdicts, want)
 		}
 	}
-	if err := simulate(context.Background(), options{}, &results{}, func(string, ...any) {}); err == nil || !strings.Contains(err.Error(), "-only aa") {
+	if err := simulate(context.Background(), options{}, &results{}, func(string, ...any) {}); err == nil ||
+		!strings.Contains(err.Error(), "-only aa") {
 		t.Errorf("without recorded noise: %v", err)
 	}
 }

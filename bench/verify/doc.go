@@ -7,7 +7,7 @@
 // every request. The work is a fixed number of rounds of arithmetic, and not a
 // time: it takes longer on a slow machine, as real code does. How many rounds
 // make 5 % is measured first, under the same load: pairs of launches without and
-// with many rounds tell what a round costs.
+// with many rounds show what a round costs.
 //
 //	aa      the gateway with itself: nothing may be called a regression
 //	slow5   side b takes 5 % more CPU per request

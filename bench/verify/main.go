@@ -61,7 +61,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.DurationVar(&o.maxTime, "max-time", 5*time.Minute, "longest `time` of a session")
 	flags.IntVar(&o.spin, "spin", 0, "`rounds` of work that make 5 % (default: measured)")
 	flags.Uint64Var(&o.seed, "seed", 0, "of the sessions; 0 takes the clock's")
-	flags.StringVar(&o.out, "o", filepath.Join("docs", "verify.json"), "`file` of the results; the tables go beside it as .md")
+	flags.StringVar(&o.out, "o", filepath.Join("docs", "verify.json"), "`file` of the results; the tables go next to it as .md")
 	flags.BoolVar(&o.add, "add", false, "go on with what the file holds")
 	flags.StringVar(&o.dsn, "dsn", "", "PostgreSQL to use, filled if it is empty (default: one is started)")
 	if err := flags.Parse(args); err != nil {

@@ -26,8 +26,11 @@ const again = "make bench-verify"
 func (r *results) markdown(raw string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# How often redline ab is right, measured\n\nMade by `%s`; every pair is in [%s](%s).\n\n", again, raw, raw)
-	fmt.Fprintf(&b, "The lab's order gateway, all remedies but its cache taken, 64 connections in a closed loop; at most %s for a session, its comparison of side a with itself included. ", r.MaxTime)
-	b.WriteString("Both sides are one binary; the slower one does a fixed number of rounds of arithmetic in every request, as many as were measured to be 5 % on the machine, by the same turns. Gateway, PostgreSQL and load share it.")
+	fmt.Fprintf(&b, "The lab's order gateway, all remedies but its cache taken, 64 connections in a closed "+
+		"loop; at most %s for a session, its comparison of side a with itself included. ", r.MaxTime)
+	b.WriteString("Both sides are one binary; the slower one does a fixed number of rounds of arithmetic in " +
+		"every request, as many as were measured to be 5 % on the machine, by the same turns. Gateway, " +
+		"PostgreSQL and load share it.")
 	for i := range r.Places {
 		r.writePlace(&b, i)
 	}
@@ -50,7 +53,8 @@ func (r *results) writePlace(b *strings.Builder, i int) {
 	fmt.Fprintf(b, "\n\nMachine %s: %s, %d cores, Linux %s, %s; %d sessions, the last on %s with redline at %s.",
 		letter(i), p.Host.CPUModel, p.Host.CPUs, p.Host.Kernel, p.Go, n, p.Date.Format("2006-01-02 15:04 UTC"), p.Redline)
 	if p.Work.Pairs > 0 {
-		fmt.Fprintf(b, " A request of the healthy gateway took %.0f µs of CPU and a round %.2f ns, by %d pairs of launches under load: %d rounds are 5 %%.",
+		fmt.Fprintf(b, " A request of the healthy gateway took %.0f µs of CPU and a round %.2f ns, by %d "+
+			"pairs of launches under load: %d rounds are 5 %%.",
 			p.Work.CPU/1e3, p.Work.RoundNS, p.Work.Pairs, p.Work.Rounds)
 	}
 }
@@ -80,14 +84,16 @@ func (r *results) marks() []mark {
 	aa, slow5, slow10, fast := r.of("aa"), r.of("slow5"), r.of("slow10"), r.of("fast5")
 	list := []mark{r.simulatedMark()}
 	wrong := count(aa, func(t trial) bool { return t.Verdict == verify.Regression })
-	list = append(list, mark{"real sessions of identical sides", "none a regression", of(wrong, len(aa)), wrong == 0, len(aa) >= leastSessions})
+	list = append(list, mark{"real sessions of identical sides", "none a regression", of(wrong, len(aa)),
+		wrong == 0, len(aa) >= leastSessions})
 	found := func(t trial) bool {
 		m, _ := t.metric(decides)
 		return t.Verdict == verify.Regression && m.Verdict == verify.Regression && t.Seconds <= soonEnough
 	}
 	five, ten := count(slow5, found), count(slow10, found)
 	list = append(list,
-		mark{"5 % more CPU per request, called a regression of it within 5 minutes", "at least 9 of 10", of(five, len(slow5)), 10*five >= 9*len(slow5), len(slow5) >= leastSessions},
+		mark{"5 % more CPU per request, called a regression of it within 5 minutes", "at least 9 of 10",
+			of(five, len(slow5)), 10*five >= 9*len(slow5), len(slow5) >= leastSessions},
 		mark{"10 % more", "10 of 10", of(ten, len(slow10)), ten == len(slow10), len(slow10) >= leastSessions})
 	wrong = count(fast, func(t trial) bool { return t.Verdict == verify.Regression })
 	list = append(list, mark{"5 % less, real sessions", "never a regression", of(wrong, len(fast)), wrong == 0, len(fast) > 0})
@@ -104,7 +110,8 @@ func (r *results) marks() []mark {
 	if got != "" {
 		got += fmt.Sprintf(", and %d an improvement", better)
 	}
-	list = append(list, mark{"5 or 10 % less, the slow sessions' pairs with the sides exchanged", "never a regression", got, wrong == 0, len(slow) > 0})
+	list = append(list, mark{"5 or 10 % less, the slow sessions' pairs with the sides exchanged",
+		"never a regression", got, wrong == 0, len(slow) > 0})
 	w := mark{what: fmt.Sprintf("two runs of %d windows compared", mostWindows), want: fmt.Sprintf("under %d s", windowSeconds)}
 	if r.Windows != nil {
 		w.got = fmt.Sprintf("%.2f s, after %.2f s of reading them", r.Windows.Seconds, r.Windows.Open)
@@ -146,7 +153,9 @@ func (r *results) writeSimulated(b *strings.Builder) {
 		return
 	}
 	s := r.Simulated[0]
-	fmt.Fprintf(b, "\n## Simulated sessions\n\nAt most %d pairs in each, drawn from the %d recorded pairs of identical sides in runs of %d; the whole session decides on them. "+
+	fmt.Fprintf(b, "\n## Simulated sessions\n\n"+
+		"At most %d pairs in each, drawn from the %d recorded pairs of identical sides in runs of %d; the "+
+		"whole session decides on them. "+
 		"A change multiplies side b's CPU per request, and its throughput falls by half as much.\n\n", s.Pairs, s.Recorded, stretch)
 	line(b, "side b", "sessions", "regression", "pass", "improvement", "inconclusive")
 	line(b, "---", "---", "---", "---", "---", "---")
@@ -164,7 +173,9 @@ func (r *results) writeSessions(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "\n## %s%s: %d sessions\n\n", strings.ToUpper(k.title[:1]), k.title[1:], len(list))
 		if size, ok := realised(list); ok {
-			fmt.Fprintf(b, "All pairs together: CPU per request %s, + is worse. One pair's difference has a standard deviation of %.1f %%, by the median of deviations %.1f %%.\n\n",
+			fmt.Fprintf(b,
+				"All pairs together: CPU per request %s, + is worse. One pair's difference has a standard deviation of "+
+					"%.1f %%, by the median of deviations %.1f %%.\n\n",
 				size.change, 100*size.sd, 100*size.spread)
 		}
 		line(b, "machine", "verdict", "CPU per request", "interval", "detectable", "throughput", "turn", "pairs", "look", "time")
@@ -172,7 +183,8 @@ func (r *results) writeSessions(b *strings.Builder) {
 		for _, t := range list {
 			cpu, _ := t.metric(decides)
 			thr, _ := t.metric("throughput")
-			line(b, letter(t.Place), reported(t), fmt.Sprintf("%s, %+.1f %%", cpu.Verdict, 100*cpu.Estimate), fmt.Sprintf("%+.1f to %+.1f %%", 100*cpu.Low, 100*cpu.High),
+			line(b, letter(t.Place), reported(t), fmt.Sprintf("%s, %+.1f %%", cpu.Verdict, 100*cpu.Estimate),
+				fmt.Sprintf("%+.1f to %+.1f %%", 100*cpu.Low, 100*cpu.High),
 				fmt.Sprintf("%.1f %%", 100*cpu.MDE), fmt.Sprintf("%s, %+.1f %%", thr.Verdict, 100*thr.Estimate),
 				fmt.Sprint(t.Turn), fmt.Sprint(t.Pairs), fmt.Sprintf("%d of %d", t.Look, t.Looks), fmt.Sprintf("%.0f s", t.Seconds))
 		}

@@ -65,7 +65,7 @@ func (t trial) metric(name string) (verify.MetricResult, bool) {
 	return verify.MetricResult{}, false
 }
 
-// line tells a session while the bench runs.
+// line writes a session's progress while the bench runs.
 func (t trial) line() string {
 	m, ok := t.metric(decides)
 	if !ok {

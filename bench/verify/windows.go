@@ -68,7 +68,8 @@ func drawRun(dir string, seed uint64) error {
 		return err
 	}
 	steady := timebase.Span{To: mostWindows * timebase.DefaultWindow}
-	w, err := record.Create(dir, record.Run{Clock: clock, Window: timebase.DefaultWindow, Steady: steady, Host: record.HostInfo(), Scenario: []byte("{}")})
+	w, err := record.Create(dir, record.Run{Clock: clock, Window: timebase.DefaultWindow, Steady: steady,
+		Host: record.HostInfo(), Scenario: []byte("{}")})
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/scalar"
 	"github.com/redline-go/redline/service/revision"
 	"github.com/redline-go/redline/verify"
 	"github.com/redline-go/redline/verify/render"
@@ -173,7 +174,8 @@ Exit code 0: nothing is worse by its margin. 1: regression. 2: usage or input er
 	}
 	f.register(cmd)
 	cmd.Flags().StringVar(&base, "base", "", "git `revision` to compare the work tree with")
-	cmd.Flags().StringVar(&f.baseline, "baseline", "", "compare with this `file` of --save-baseline: measures the work tree alone, decides less")
+	cmd.Flags().StringVar(&f.baseline, "baseline", "", "compare with this `file` of --save-baseline: measures the work "+
+		"tree alone, decides less")
 	cmd.MarkFlagsMutuallyExclusive("base", "baseline")
 	cmd.Flags().StringVar(&build, "build", "", "main `package` to build, relative to this directory (default the scenario's target.build)")
 	return cmd
@@ -191,7 +193,7 @@ func (s side) words(plan *scenario.Plan, built revision.Built) string {
 	parts := []string{}
 	switch {
 	case s.command != "":
-		words, _ := scenario.SplitCommand(s.command)
+		words, _ := scalar.SplitCommand(s.command)
 		parts = append((*redact.Redactor)(nil).Args(words), executable(words)...)
 	case plan.Target.Build != "":
 		text := plan.Target.Build
@@ -347,7 +349,7 @@ func (s side) prepare(ctx context.Context, plan *scenario.Plan, name string, b b
 	}
 	switch {
 	case s.command != "":
-		command, err := scenario.SplitCommand(s.command)
+		command, err := scalar.SplitCommand(s.command)
 		if err != nil {
 			return out, "", err
 		}
@@ -358,7 +360,8 @@ func (s side) prepare(ctx context.Context, plan *scenario.Plan, name string, b b
 	}
 	if own.Target.Build == "" {
 		if len(own.Target.Exec) == 0 {
-			return out, "", errors.New("no command or package given (hint: --a CMD --b CMD, --build-a PKG@REF --build-b PKG, or a scenario with a target and --env-a, --env-b)")
+			return out, "", errors.New("no command or package given (hint: --a CMD --b CMD, --build-a PKG@REF --build-b PKG, " +
+				"or a scenario with a target and --env-a, --env-b)")
 		}
 		return out, s.words(&own, revision.Built{}), nil
 	}

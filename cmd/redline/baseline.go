@@ -32,7 +32,8 @@ func (f *compareFlags) against(cmd *cobra.Command, plan *scenario.Plan, name str
 		return err
 	}
 	defer c.close()
-	s := &session.Against{Baseline: base, Rules: c.rules, MaxTime: f.maxTime, Blocks: f.most, Measurer: c.measurer(), OnBlock: func(p session.Progress) { c.progress.step(p.Line()) }}
+	s := &session.Against{Baseline: base, Rules: c.rules, MaxTime: f.maxTime, Blocks: f.most, Measurer: c.measurer(),
+		OnBlock: func(p session.Progress) { c.progress.step(p.Line()) }}
 	if s.B, c.header.B, err = measured.prepare(cmd.Context(), plan, "b", c.builder); err != nil {
 		return c.unmeasured(fmt.Errorf("side b: %w", err))
 	}
@@ -56,7 +57,8 @@ func (f *compareFlags) against(cmd *cobra.Command, plan *scenario.Plan, name str
 	if base != nil {
 		result.Stored.File, result.Stored.Saved, result.Stored.Commit = f.baseline, base.Saved, base.Commit.Hash
 		if base.Redline != c.header.Redline {
-			result.Warnings = append(result.Warnings, fmt.Sprintf("the baseline was saved by redline %s, and this is %s", base.Redline, c.header.Redline))
+			result.Warnings = append(result.Warnings, fmt.Sprintf("the baseline was saved by redline %s, and this is %s",
+				base.Redline, c.header.Redline))
 		}
 	}
 	if err := c.finish(&result, s.Log); err != nil {
@@ -92,7 +94,8 @@ func (c *comparison) saveBaseline(r verify.Result, blocks []verify.Block) error 
 		c.progress.note("%s is not written: the verdict is %s", c.f.saveBaseline, r.Verdict)
 		return nil
 	}
-	b := baseline.Baseline{Saved: c.header.Begun, Redline: c.header.Redline, Side: c.header.B, Commit: c.header.Commit, Circumstances: c.now, Blocks: blocks}
+	b := baseline.Baseline{Saved: c.header.Begun, Redline: c.header.Redline, Side: c.header.B, Commit: c.header.Commit,
+		Circumstances: c.now, Blocks: blocks}
 	if err := b.Save(c.f.saveBaseline); err != nil {
 		return err
 	}

@@ -71,7 +71,8 @@ func TestBench(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.stdout), &report); err != nil || r.code != exitFailed || report.Verdict != verify.Regression {
 		t.Fatalf("exit %d, %v\n%s\n%s", r.code, err, r.stdout, r.stderr)
 	}
-	for name, part := range map[string]string{"bench.md": "regression", "out/old.txt": "BenchmarkWork", "out/new.txt": "commit:", "out/bench.json": gobench.Schema} {
+	for name, part := range map[string]string{"bench.md": "regression", "out/old.txt": "BenchmarkWork",
+		"out/new.txt": "commit:", "out/bench.json": gobench.Schema} {
 		if data, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(data), part) {
 			t.Errorf("%s lacks %q: %v\n%s", name, part, err, data)
 		}
@@ -86,10 +87,12 @@ func TestBench(t *testing.T) {
 		t.Errorf("what bench left is added: exit %d\n%s\n%s", r.code, r.stdout, r.stderr)
 	}
 	r = invokeIn(t, dir, "history", "shop.Work ns/op", "--dirty", "--csv", "--history", "kept.db")
-	if rows := strings.Split(strings.TrimSpace(r.stdout), "\n"); r.code != exitOK || len(rows) != 3 || !strings.HasPrefix(rows[1], "shop.Work ns/op,ns/op,go benchmarks,") {
+	if rows := strings.Split(strings.TrimSpace(r.stdout), "\n"); r.code != exitOK || len(rows) != 3 ||
+		!strings.HasPrefix(rows[1], "shop.Work ns/op,ns/op,go benchmarks,") {
 		t.Errorf("what was kept: exit %d\n%s\n%s", r.code, r.stdout, r.stderr)
 	}
-	r = invokeIn(t, dir, append([]string{"bench", "--env-a", "GOGC=100", "--env-b", "GOGC=50", "-o", "env", "--history", "kept.db"}, quick...)...)
+	r = invokeIn(t, dir, append([]string{"bench", "--env-a", "GOGC=100", "--env-b", "GOGC=50", "-o", "env", "--history",
+		"kept.db"}, quick...)...)
 	if !strings.Contains(r.stderr, "not kept in the history") {
 		t.Errorf("an environment of its own: exit %d\n%s\n%s", r.code, r.stdout, r.stderr)
 	}

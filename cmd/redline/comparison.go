@@ -44,7 +44,8 @@ type comparison struct {
 func (f *compareFlags) begin(cmd *cobra.Command, plan *scenario.Plan, about string, kind history.Kind) (*comparison, error) {
 	for _, flag := range []string{"duration", "requests"} {
 		if cmd.Flags().Changed(flag) {
-			return nil, fmt.Errorf("--%s does not apply to a comparison: --block is the measured time of each launch, and --pairs or --max-time ends the session", flag)
+			return nil, fmt.Errorf("--%s does not apply to a comparison: --block is the measured time of each launch, and "+
+				"--pairs or --max-time ends the session", flag)
 		}
 	}
 	metrics, err := verify.Choose(plan)
@@ -59,7 +60,8 @@ func (f *compareFlags) begin(cmd *cobra.Command, plan *scenario.Plan, about stri
 		return nil, errors.New("no session to resume (hint: -o runs/...)")
 	}
 	c := &comparison{
-		f: f, ctx: cmd.Context(), about: about, stderr: cmd.ErrOrStderr(), plan: plan, rules: rules, progress: newProgress(cmd.ErrOrStderr()), kind: kind,
+		f: f, ctx: cmd.Context(), about: about, stderr: cmd.ErrOrStderr(), plan: plan,
+		rules: rules, progress: newProgress(cmd.ErrOrStderr()), kind: kind,
 		launcher: &session.Launcher{Version: version(), Duration: f.block, Warmup: f.block / 2},
 		header:   session.Header{Plan: plan.Redacted(), Host: record.HostInfo(), Begun: time.Now(), Redline: version()},
 	}

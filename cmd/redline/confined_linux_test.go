@@ -60,7 +60,8 @@ func giveUp(word string) error {
 	case "proc":
 		return unix.Mount("none", "/proc", "tmpfs", unix.MS_RDONLY, "")
 	case "ro":
-		return errors.Join(unix.Mount(where, where, "", unix.MS_BIND, ""), unix.Mount("", where, "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY, ""))
+		return errors.Join(unix.Mount(where, where, "", unix.MS_BIND, ""),
+			unix.Mount("", where, "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY, ""))
 	case "full":
 		return errors.Join(unix.Mount("none", where, "tmpfs", 0, "size=64k"), fill(where))
 	case "refuse":
@@ -168,7 +169,8 @@ func becomeNobody(t *testing.T) asNobody {
 		t.Fatal(err)
 	}
 	_, err = io.Copy(to, from)
-	if err := errors.Join(err, to.Chmod(0o755), to.Close(), os.Chmod(dir, 0o755), os.Mkdir(n.dir, 0o755), os.Chown(n.dir, nobody, nobody)); err != nil {
+	if err := errors.Join(err, to.Chmod(0o755), to.Close(), os.Chmod(dir, 0o755), os.Mkdir(n.dir, 0o755),
+		os.Chown(n.dir, nobody, nobody)); err != nil {
 		t.Fatal(err)
 	}
 	return n

@@ -35,7 +35,8 @@ func TestPanicNamesTheFile(t *testing.T) {
 	if code := execute(t.Context(), []string{"report", dir}, explosive{}, &said); code != exitUsage {
 		t.Errorf("exit %d", code)
 	}
-	if text := said.String(); !strings.Contains(text, "damaged") || !strings.Contains(text, dir) || strings.Contains(text, "goroutine") || strings.Count(text, "\n") != 1 {
+	if text := said.String(); !strings.Contains(text, "damaged") || !strings.Contains(text, dir) ||
+		strings.Contains(text, "goroutine") || strings.Count(text, "\n") != 1 {
 		t.Errorf("it says %q", text)
 	}
 	t.Setenv(debugVariable, "1")

@@ -22,8 +22,12 @@ func demoCommand() *cobra.Command {
 		Short: "Find the bottleneck of a real order gateway, fix it step by step, and measure each gain",
 		Long: `demo starts a PostgreSQL of its own and the lab's order gateway with the defects
 that such services usually have. It finds the bottleneck, applies the remedy of the
-first finding, runs again, and so on; then it prints the ladder of gains. It needs a
-checkout of redline and takes a few minutes on two cores.`,
+first finding, runs again, compares both states in turns under the same load, and so on;
+then it prints the ladder of gains, each with its interval or as within the noise. It
+needs a checkout of redline and takes less than four minutes on two cores.
+
+redline lab ladder order --full climbs the same ladder with several launches of each
+state.`,
 		Example: "  redline demo\n  redline demo --json > ladder.json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -34,8 +38,8 @@ checkout of redline and takes a few minutes on two cores.`,
 	flags.StringVar(&o.Checkout, "checkout", ".", "a `directory` inside redline's checkout")
 	flags.StringVarP(&o.Dir, "out", "o", "", "`directory` for the bundles (default runs/<time>-demo)")
 	flags.StringVar(&o.DSN, "postgres", "", "`DSN` of a throwaway PostgreSQL to use instead of starting one")
-	flags.DurationVarP(&o.Duration, "duration", "d", 10*time.Second, "measured time of each step")
-	flags.DurationVar(&o.Warmup, "warmup", 2*time.Second, "warm-up of each step")
+	flags.DurationVarP(&o.Duration, "duration", "d", 4*time.Second, "diagnosed time of each step")
+	flags.DurationVar(&o.Warmup, "warmup", time.Second, "warm-up of each step")
 	flags.IntVar(&o.MaxSteps, "max-steps", 0, "stop after this many steps (default: when no finding has a remedy left)")
 	flags.BoolVar(&asJSON, "json", false, "print the ladder alone as JSON on stdout")
 	flags.BoolVar(&plain, "plain", false, "plain progress lines even on a terminal")
@@ -64,7 +68,7 @@ func climb(cmd *cobra.Command, o demo.Options, asJSON, plain bool) error {
 	o.OnStep = func(s demo.Step) {
 		view.pause(func() { tellStep(reported, s) })
 	}
-	steps, climbErr := demo.Run(cmd.Context(), o)
+	steps, _, climbErr := demo.Run(cmd.Context(), o)
 	view.Close()
 	if len(steps) == 0 {
 		return usageOrInterrupt(cmd.Context(), climbErr)

@@ -12,7 +12,7 @@ func diagnoseCommand() *cobra.Command {
 	var asJSON, all bool
 	cmd := &cobra.Command{
 		Use:   "diagnose RUN",
-		Short: "Judge a recorded run again, from its bundle alone",
+		Short: "Diagnose a recorded run again, from its bundle alone",
 		Long: `diagnose takes the requests of a recorded run apart and judges it again, without
 the target and on any machine. It rewrites anatomy.json, findings.json,
 summary.json and report.html in the bundle and leaves the measurements as they are.
@@ -33,6 +33,6 @@ code is that of redline run for the same results.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print summary.json alone on stdout")
-	cmd.Flags().BoolVar(&all, "all", false, "print every finding in full, rejected and unjudged causes, and the slowest requests")
+	cmd.Flags().BoolVar(&all, "all", false, "print every finding in full, causes that were rejected or not checked, and the slowest requests")
 	return cmd
 }

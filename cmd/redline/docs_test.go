@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/scalar"
 )
 
 const loadDoc = "../../docs/load.md"
@@ -80,12 +80,12 @@ func TestLoadFiguresAreDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := os.ReadFile("../../load/kind.go")
+	source, err := os.ReadFile("../../load/failure/failure.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var names []string
-	for _, kind := range regexp.MustCompile(`ErrorKind = "([^"]+)"`).FindAllStringSubmatch(string(source), -1) {
+	for _, kind := range regexp.MustCompile(`Kind = "([^"]+)"`).FindAllStringSubmatch(string(source), -1) {
 		names = append(names, kind[1])
 	}
 	if len(names) < 15 {
@@ -164,7 +164,7 @@ func examples(t *testing.T, text string) (all []*example) {
 				}
 				all[len(all)-1].code = code
 			case is:
-				words, err := scenario.SplitCommand(strings.TrimPrefix(shorten(command), "redline "))
+				words, err := scalar.SplitCommand(strings.TrimPrefix(shorten(command), "redline "))
 				if err != nil {
 					t.Fatalf("%s:%d: %v", loadDoc, b.line+i+1, err)
 				}

@@ -24,7 +24,7 @@ that. It also checks the limits that load and figures depend on: open files, CPU
 clock, timers, local ports, redline's own container, the Go toolchain, PostgreSQL.
 
 doctor puts no load on anything. Without a URL or --pid it observes its own process
-in place of a target.
+instead of a target.
 
 Exit code 0: at least one source delivers. 3: none does.`,
 		Example: "  redline doctor\n  redline doctor http://127.0.0.1:8080 --postgres postgres://127.0.0.1/shop",

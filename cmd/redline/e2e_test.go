@@ -200,7 +200,8 @@ func TestRunOnAHealthyService(t *testing.T) {
 			t.Errorf("source %s is well and took no sample", source.Name)
 		}
 	}
-	for _, name := range []string{"run.json", "windows.parquet", "latency.hlog", "slow.jsonl", "anatomy.json", "findings.json", "summary.json", "report.html"} {
+	for _, name := range []string{"run.json", "windows.parquet", "latency.hlog", "slow.jsonl", "anatomy.json",
+		"findings.json", "summary.json", "report.html"} {
 		if _, err := os.Stat(filepath.Join(bundle, name)); err != nil {
 			t.Errorf("the bundle lacks %s", name)
 		}

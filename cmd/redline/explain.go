@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redline-go/redline/assess"
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/mistake"
 )
 
 func explainCommand() *cobra.Command {
@@ -78,7 +78,7 @@ func unknownCause(written string, ids []string) error {
 			return cmp.Or(cmp.Compare(strings.Index(a, lower), strings.Index(b, lower)), cmp.Compare(a, b))
 		})
 		hint = "did you mean " + strings.Join(near[:min(most, len(near))], ", ") + "?"
-	} else if guess := scenario.DidYouMean(written, ids); guess != "" {
+	} else if guess := mistake.DidYouMean(written, ids); guess != "" {
 		hint = guess
 	}
 	return fmt.Errorf("no cause is called %q (hint: %s)", written, hint)

@@ -57,23 +57,27 @@ func TestGate(t *testing.T) {
 		out := resultOf(t, r)
 		// How seldom identical sides are called different is package verify's to test, of
 		// drawn sessions: seven signs alike come once in 128. Here the code is the verdict's.
-		codes := map[verify.Verdict]int{verify.Pass: exitOK, verify.Improvement: exitOK, verify.Regression: exitFailed, verify.Inconclusive: exitUndecided}
+		codes := map[verify.Verdict]int{verify.Pass: exitOK, verify.Improvement: exitOK, verify.Regression: exitFailed,
+			verify.Inconclusive: exitUndecided}
 		if want, decided := codes[out.Verdict]; !decided || r.code != want {
 			t.Errorf("exit %d: %s, %s\n%s", r.code, out.Verdict, out.Why, r.stderr)
 		}
 		if out.Turn == 0 {
 			t.Errorf("the sides took no turns: %s", out.Apart)
 		}
-		if strings.Contains(r.stderr, "\x1b") || !strings.Contains(r.stderr, "comparing side a with itself, 1 of ") || !strings.Contains(r.stderr, "\npair 7 of at most 7") {
+		if strings.Contains(r.stderr, "\x1b") || !strings.Contains(r.stderr, "comparing side a with itself, 1 of ") ||
+			!strings.Contains(r.stderr, "\npair 7 of at most 7") {
 			t.Errorf("progress where there is no terminal:\n%q", r.stderr)
 		}
-		if saved := readFile(t, filepath.Join(s.dir, "runs/same", session.ResultFile)); !strings.Contains(saved, `"verdict": "`+string(out.Verdict)) {
+		if saved := readFile(t, filepath.Join(s.dir, "runs/same", session.ResultFile)); !strings.Contains(saved,
+			`"verdict": "`+string(out.Verdict)) {
 			t.Errorf("ab.json says otherwise: %s", saved)
 		}
 	})
 	t.Run("one request in four fails", func(t *testing.T) {
 		r := finish(t, errors)
-		if r.code != exitFailed || !strings.Contains(r.stdout, "REGRESSION: side b fails ") || !strings.Contains(r.stdout, "::error title=redline regression::side b fails ") {
+		if r.code != exitFailed || !strings.Contains(r.stdout, "REGRESSION: side b fails ") ||
+			!strings.Contains(r.stdout, "::error title=redline regression::side b fails ") {
 			t.Errorf("exit %d, want %d\n%s%s", r.code, exitFailed, r.stdout, r.stderr)
 		}
 		if !strings.Contains(r.stdout, "one side up at a time (requests failed while both were up)") {
@@ -108,7 +112,8 @@ func (s stall) regressionTold(t *testing.T, r result) {
 	if !strings.Contains(r.stderr, "the work tree has uncommitted changes") {
 		t.Errorf("the changes are not reported:\n%s", r.stderr)
 	}
-	if text := readFile(t, filepath.Join(s.dir, "out.md")); !regexp.MustCompile("(?m)^\\| `cpu_per_request` \\|.*\\| regression \\|$").MatchString(text) || !strings.HasPrefix(text, "### redline: regression\n") {
+	if text := readFile(t, filepath.Join(s.dir, "out.md")); !regexp.MustCompile("(?m)^\\| `cpu_per_request` \\|.*\\| "+
+		"regression \\|$").MatchString(text) || !strings.HasPrefix(text, "### redline: regression\n") {
 		t.Errorf("Markdown:\n%s", text)
 	}
 	if got := readJUnit(t, filepath.Join(s.dir, "out.xml")); got["session"] != "failure" || got["cpu_per_request"] != "failure" {

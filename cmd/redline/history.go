@@ -141,8 +141,9 @@ func historyAddCommand(f *historyFlags) *cobra.Command {
 		Long: `add keeps the results of bundles (redline run) and of sessions (side b of redline ab
 and gate; side b, or the only one, of redline bench). A result that the history has
 already stays as it is. The commit is the recorded one, or --commit.`,
-		Example: "  redline history add runs/* --history history.db\n  redline history add runs/20260102-150405-gateway --commit v1.2 --history history.db",
-		Args:    cobra.MinimumNArgs(1),
+		Example: "  redline history add runs/* --history history.db\n" +
+			"  redline history add runs/20260102-150405-gateway --commit v1.2 --history history.db",
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, dirs []string) error {
 			store, err := openHistory(cmd.Context(), f.where)
 			if err != nil {

@@ -48,7 +48,8 @@ func TestHistoryIsDrawn(t *testing.T) {
 	this := record.HostInfo()
 	other := this
 	other.Kernel = "2.6.0-other"
-	up, down, short, elsewhere := filepath.Join(dir, "up.db"), filepath.Join(dir, "down.db"), filepath.Join(dir, "short.db"), filepath.Join(dir, "elsewhere.db")
+	up, down, short, elsewhere := filepath.Join(dir, "up.db"), filepath.Join(dir, "down.db"), filepath.Join(dir,
+		"short.db"), filepath.Join(dir, "elsewhere.db")
 	kept(t, up, this, worse...)
 	kept(t, down, this, better...)
 	kept(t, short, this, worse[:3]...)
@@ -77,7 +78,8 @@ func TestHistoryIsDrawn(t *testing.T) {
 		"a secret":              {args: []string{"--history", "postgres://u:s3cr3t@127.0.0.1:1/d"}, code: exitUsage, stderr: "database d on 127.0.0.1:1", not: "s3cr3t"},
 	} {
 		r := invoke(t, append([]string{"history"}, c.args...)...)
-		if r.code != c.code || !strings.Contains(r.stdout, c.stdout) || !strings.Contains(r.stderr, c.stderr) || c.not != "" && strings.Contains(r.stdout+r.stderr, c.not) {
+		if r.code != c.code || !strings.Contains(r.stdout, c.stdout) || !strings.Contains(r.stderr, c.stderr) ||
+			c.not != "" && strings.Contains(r.stdout+r.stderr, c.not) {
 			t.Errorf("%s: exit %d\n%s\n%s", name, r.code, r.stdout, r.stderr)
 		}
 	}
@@ -86,7 +88,8 @@ func TestHistoryIsDrawn(t *testing.T) {
 		Schema string
 		Series []struct{ Changes []struct{ Commit string } }
 	}
-	if err := json.Unmarshal([]byte(r.stdout), &out); err != nil || out.Schema != history.Schema || out.Series[0].Changes[0].Commit != "beef0005" {
+	if err := json.Unmarshal([]byte(r.stdout), &out); err != nil || out.Schema != history.Schema ||
+		out.Series[0].Changes[0].Commit != "beef0005" {
 		t.Errorf("%v: %s", err, r.stdout)
 	}
 }
@@ -95,7 +98,8 @@ func TestHistoryIsDrawn(t *testing.T) {
 // committed.
 func repository(t *testing.T, dir string) {
 	t.Helper()
-	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "main.go", "go.mod"}, {"-c", "user.name=t", "-c", "user.email=t@t", "commit", "-q", "-m", "svc: begun"}} {
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "main.go", "go.mod"},
+		{"-c", "user.name=t", "-c", "user.email=t@t", "commit", "-q", "-m", "svc: begun"}} {
 		cmd := exec.Command("git", args...)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -119,11 +123,13 @@ func TestResultsAreKept(t *testing.T) {
 		return invokeIn(t, dir, append([]string{"gate", path, "--block", "600ms", "--pairs", "8", "--history", "h.db"}, args...)...)
 	}
 	r := gate("--save-baseline", "base.json", "-o", "one")
-	if r.code != exitOK || !strings.Contains(r.stdout, "cpu_per_request") || !strings.Contains(r.stderr, "baseline of 8 launches saved") || !strings.Contains(r.stderr, "kept in the history h.db, commit") {
+	if r.code != exitOK || !strings.Contains(r.stdout, "cpu_per_request") ||
+		!strings.Contains(r.stderr, "baseline of 8 launches saved") || !strings.Contains(r.stderr, "kept in the history h.db, commit") {
 		t.Fatalf("exit %d\n%s\n%s", r.code, r.stdout, r.stderr)
 	}
 	b, err := baseline.Read(filepath.Join(dir, "base.json"))
-	if err != nil || b.Commit.Subject != "svc: begun" || b.Commit.Branch != "main" || b.Commit.Dirty || b.Go == "" || b.Duration != 600*time.Millisecond {
+	if err != nil || b.Commit.Subject != "svc: begun" || b.Commit.Branch != "main" || b.Commit.Dirty || b.Go == "" ||
+		b.Duration != 600*time.Millisecond {
 		t.Errorf("%v: %+v, %+v", err, b.Commit, b.Circumstances)
 	}
 
@@ -137,10 +143,12 @@ func TestResultsAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	r = gate("--baseline", "base.json", "-o", "two", "--save-baseline", "base.json")
-	if r.code != exitFailed || !strings.Contains(r.stdout, "throughput") || !strings.Contains(r.stdout, "8 launches against 8 of the baseline (base.json, commit") {
+	if r.code != exitFailed || !strings.Contains(r.stdout, "throughput") ||
+		!strings.Contains(r.stdout, "8 launches against 8 of the baseline (base.json, commit") {
 		t.Errorf("a handler that sleeps: exit %d\n%s\n%s", r.code, r.stdout, r.stderr)
 	}
-	if !strings.Contains(r.stderr, "base.json is not written: the verdict is regression") || !strings.Contains(r.stderr, "as of a dirty tree at") {
+	if !strings.Contains(r.stderr, "base.json is not written: the verdict is regression") ||
+		!strings.Contains(r.stderr, "as of a dirty tree at") {
 		t.Errorf("%s", r.stderr)
 	}
 	r = gate("--baseline", "base.json", "-o", "three", "--block", "700ms")
@@ -161,13 +169,16 @@ func TestResultsAreKept(t *testing.T) {
 	if lines := strings.Split(strings.TrimSpace(r.stdout), "\n"); len(lines) != 2 || !strings.Contains(lines[1], "svc: begun") {
 		t.Errorf("kept\n%s", r.stdout)
 	}
-	if r = invokeIn(t, dir, "history", "add", "one", "two/ab.json", "--history", "h.db"); r.code != exitOK || strings.Count(r.stdout, "already kept") != 2 {
+	if r = invokeIn(t, dir, "history", "add", "one", "two/ab.json", "--history", "h.db"); r.code != exitOK ||
+		strings.Count(r.stdout, "already kept") != 2 {
 		t.Errorf("added again: exit %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
-	if r = invokeIn(t, dir, "history", "add", "one", "nothing", "--history", "new.db"); r.code != exitUsage || !strings.Contains(r.stdout, "one: kept, commit") || !strings.Contains(r.stderr, "nothing: ") {
+	if r = invokeIn(t, dir, "history", "add", "one", "nothing", "--history", "new.db"); r.code != exitUsage ||
+		!strings.Contains(r.stdout, "one: kept, commit") || !strings.Contains(r.stderr, "nothing: ") {
 		t.Errorf("added elsewhere: exit %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
-	if r = invokeIn(t, dir, "history", "add", "one", "--commit", "v9", "--history", "new.db"); r.code != exitUsage || !strings.Contains(r.stderr, `no revision "v9"`) {
+	if r = invokeIn(t, dir, "history", "add", "one", "--commit", "v9", "--history", "new.db"); r.code != exitUsage ||
+		!strings.Contains(r.stderr, `no revision "v9"`) {
 		t.Errorf("an unknown commit: exit %d\n%s", r.code, r.stderr)
 	}
 }

@@ -111,7 +111,8 @@ func TestHostileNamesAreInert(t *testing.T) {
 		t.Fatal(err)
 	}
 	lab := filepath.Join(dir, "lab")
-	results, err := json.Marshal(experiment.Results{Schema: experiment.Schema, Go: h, Results: []experiment.Result{{ID: "E-atomic", Metric: h, Verdict: experiment.Verdict(h), Why: h}}})
+	results, err := json.Marshal(experiment.Results{Schema: experiment.Schema, Go: h,
+		Results: []experiment.Result{{ID: "E-atomic", Metric: h, Verdict: experiment.Verdict(h), Why: h}}})
 	if err != nil || os.Mkdir(lab, 0o755) != nil || os.WriteFile(filepath.Join(lab, experiment.ResultsFile), results, 0o600) != nil {
 		t.Fatal(err)
 	}
@@ -121,19 +122,22 @@ func TestHostileNamesAreInert(t *testing.T) {
 		"diagnose": {{"diagnose", h}, {"diagnose", again, "--all"}, {"diagnose", again, "--json"}},
 		"report": {{"report", h}, {"report", bundle}, {"report", bundle, "--all"}, {"report", bundle, "--format", "md"}, {"report", bundle, "--format", "json"},
 			{"report", bundle, "--format", h}, {"report", bundle, "-o", file}, {"report", bundle, "--all", "-o", file}, {"report", bundle, "--format", "md", "-o", file}, {"report", bundle, "--format", "json", "-o", file}},
-		"explain":     {{"explain", h}},
-		"demo":        {{"demo", h}, {"demo", "-o", h, "--" + h}},
-		"lint":        {{"lint", h}, {"lint", "--profile", h}, {"lint", "--profile", bundle}},
-		"ab":          {{"ab", h}, {"ab", plan, "--a", h, "--b", h}},
-		"gate":        {{"gate", h}, {"gate", plan, "--base", h}, {"gate", plan, "--baseline", h}},
-		"compare":     {{"compare", h, h}, {"compare", bundle, bundle}, {"compare", bundle, bundle, "--markdown", file}, {"compare", bundle, bundle, "--json"}},
-		"history":     {{"history", "--history", h + "/x"}, {"history", "--history", db}, {"history", "--history", db, "--csv"}, {"history", h, "--history", db}},
-		"history add": {{"history", "add", h, "--history", db}, {"history", "add", bundle, "--history", db}},
-		"bench":       {{"bench", h, "--" + h}, {"bench", "--bench", "("}},
-		"version":     {{"version", h}},
-		"lab":         {{"lab", h}},
-		"lab list":    {{"lab", "list", h}},
-		"lab run":     {{"lab", "run", h}, {"lab", "run", "E-atomic", "--checkout", h}},
+		"explain":          {{"explain", h}},
+		"demo":             {{"demo", h}, {"demo", "-o", h, "--" + h}},
+		"lint":             {{"lint", h}, {"lint", "--profile", h}, {"lint", "--profile", bundle}},
+		"ab":               {{"ab", h}, {"ab", plan, "--a", h, "--b", h}},
+		"gate":             {{"gate", h}, {"gate", plan, "--base", h}, {"gate", plan, "--baseline", h}},
+		"compare":          {{"compare", h, h}, {"compare", bundle, bundle}, {"compare", bundle, bundle, "--markdown", file}, {"compare", bundle, bundle, "--json"}},
+		"history":          {{"history", "--history", h + "/x"}, {"history", "--history", db}, {"history", "--history", db, "--csv"}, {"history", h, "--history", db}},
+		"history add":      {{"history", "add", h, "--history", db}, {"history", "add", bundle, "--history", db}},
+		"bench":            {{"bench", h, "--" + h}, {"bench", "--bench", "("}},
+		"version":          {{"version", h}},
+		"lab":              {{"lab", h}},
+		"lab list":         {{"lab", "list", h}},
+		"lab run":          {{"lab", "run", h}, {"lab", "run", "E-atomic", "--checkout", h}},
+		"lab ladder":       {{"lab", "ladder", h}},
+		"lab ladder order": {{"lab", "ladder", "order", h}, {"lab", "ladder", "order", "--checkout", h}, {"lab", "ladder", "order", "--resume", "-o", h}},
+		"lab ladder stack": {{"lab", "ladder", "stack", h}, {"lab", "ladder", "stack", "--" + h}},
 		"lab report": {{"lab", "report", "--dir", h}, {"lab", "report", "--dir", lab}, {"lab", "report", "--dir", lab, "-o", file}, {"lab", "report", "--dir", lab, "--format", "md"},
 			{"lab", "report", "--dir", lab, "--format", h}},
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/redline-go/redline/experiment"
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/notation/inert"
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/mistake"
 )
 
 // labDir is where the lab keeps its results unless told otherwise: each run adds to it.
@@ -29,7 +29,8 @@ func labCommand() *cobra.Command {
 		Short: "Settle well-known tuning claims on this machine",
 		Long: `lab measures what reports on tuning Go services claim: each claim as an experiment
 that compares a baseline with the tuned form in interleaved rounds, by the rules of
-redline bench. Its verdict is confirmed, smaller, no effect, reversed, or inconclusive.
+redline bench. Its verdict is confirmed, smaller, no effect, reversed, inconclusive, or
+not applicable where it cannot be tried on this machine.
 
 It needs a checkout of redline and the go command. docs/claims.md holds all claims with
 the verdicts of one machine.`,
@@ -40,7 +41,7 @@ the verdicts of one machine.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(labListCommand(), labRunCommand(), labReportCommand())
+	cmd.AddCommand(labListCommand(), labRunCommand(), labReportCommand(), labLadderCommand())
 	return cmd
 }
 
@@ -77,7 +78,8 @@ type listed struct {
 func listJSON(w io.Writer) error {
 	var all []listed
 	for _, r := range experiment.Rows(experiment.Suite(), experiment.Results{}) {
-		one := listed{ID: r.ID(), Claim: r.Claim.ID, Text: r.What(), Claimed: r.Claim.Claimed, Elsewhere: r.Claim.Elsewhere, Built: r.Experiment != nil}
+		one := listed{ID: r.ID(), Claim: r.Claim.ID, Text: r.What(), Claimed: r.Claim.Claimed, Elsewhere: r.Claim.Elsewhere,
+			Built: r.Experiment != nil}
 		if r.Experiment != nil {
 			one.Factor = r.Experiment.Factor
 		}
@@ -224,12 +226,17 @@ func undecided(chosen []experiment.Experiment, results experiment.Results) error
 	if len(open) == 0 {
 		return nil
 	}
-	return &exitError{exitUndecided, fmt.Errorf("inconclusive: %s (hint: run these with --full, on a machine that does nothing else)", strings.Join(open, ", "))}
+	return &exitError{exitUndecided, fmt.Errorf("inconclusive: %s (hint: run these with --full, on a machine that does nothing else)",
+		strings.Join(open, ", "))}
 }
 
 func printResult(w io.Writer, r experiment.Result) {
 	inert.Fprintf(w, "%-22s %s: %s\n", r.ID, strings.ToUpper(string(r.Verdict)), r.Why)
-	inert.Fprintf(w, "%-22s %s: %s in %s%s\n", "", r.Title, experiment.GainText(r.Gain), r.Metric, within("; claimed: ", r.Claimed))
+	measured := "not measured"
+	if r.Estimate != 0 {
+		measured = experiment.GainText(r.Gain) + " in " + r.Metric
+	}
+	inert.Fprintf(w, "%-22s %s: %s%s\n", "", r.Title, measured, within("; claimed: ", r.Claimed))
 }
 
 // unknownExperiment adds what was probably meant.
@@ -245,7 +252,7 @@ func unknownExperiment(err error) error {
 		}
 	}
 	hint := "redline lab list shows them"
-	if near := scenario.Nearest(unknown.ID, labIDs()); near != "" {
+	if near := mistake.Nearest(unknown.ID, labIDs()); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	return fmt.Errorf("%w (hint: %s)", err, hint)

@@ -16,11 +16,13 @@ func TestLabList(t *testing.T) {
 		Schema string   `json:"schema"`
 		Claims []listed `json:"claims"`
 	}
-	if err := json.Unmarshal([]byte(r.stdout), &got); err != nil || r.code != exitOK || got.Schema != experiment.Schema || len(got.Claims) < 70 {
+	if err := json.Unmarshal([]byte(r.stdout), &got); err != nil || r.code != exitOK || got.Schema != experiment.Schema ||
+		len(got.Claims) < 70 {
 		t.Errorf("exit %d, %v, %+v", r.code, err, got)
 	}
 	r = invoke(t, "lab", "list")
-	if r.code != exitOK || !strings.Contains(r.stdout, "C-fast-clock.random    math/rand/v2") || !strings.Contains(r.stdout, " [see redline gate (docs/verify.md)]") {
+	if r.code != exitOK || !strings.Contains(r.stdout, "C-fast-clock.random    math/rand/v2") ||
+		!strings.Contains(r.stdout, " [see redline gate (docs/verify.md)]") {
 		t.Errorf("exit %d\n%s", r.code, r.stdout)
 	}
 }
@@ -50,7 +52,8 @@ func TestLabReport(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, experiment.ResultsFile), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := invoke(t, "lab", "report", "--dir", dir); r.code != exitOK || !strings.Contains(r.stdout, "<!doctype html>") || !strings.Contains(r.stdout, "3.10x (2.90x to 3.40x)") {
+	if r := invoke(t, "lab", "report", "--dir", dir); r.code != exitOK || !strings.Contains(r.stdout, "<!doctype html>") ||
+		!strings.Contains(r.stdout, "3.10x (2.90x to 3.40x)") {
 		t.Errorf("exit %d\n%.2000s", r.code, r.stdout)
 	}
 	out := filepath.Join(dir, "claims.md")

@@ -25,25 +25,27 @@ func TestLint(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	lint := func(args ...string) (exit int, out, errs string) {
+	lint := func(args ...string) (code int, out, errs string) {
 		var stdout, stderr bytes.Buffer
-		exit = execute(context.Background(), append([]string{"lint"}, args...), &stdout, &stderr)
-		return exit, stdout.String(), stderr.String()
+		code = execute(context.Background(), append([]string{"lint"}, args...), &stdout, &stderr)
+		return code, stdout.String(), stderr.String()
 	}
-	if exit, out, errs := lint("--profile", rec.Dir); exit != exitOK || !strings.HasPrefix(out, "main.go:6  100 % of bytes allocated") || !strings.Contains(out, "o escapes to heap") {
-		t.Errorf("exit %d with\n%s%s", exit, out, errs)
+	if code, out, errs := lint("--profile", rec.Dir); code != exitOK ||
+		!strings.HasPrefix(out, "main.go:6  100 % of bytes allocated") || !strings.Contains(out, "o escapes to heap") {
+		t.Errorf("exit %d with\n%s%s", code, out, errs)
 	}
 	var said code.Compiler
-	if exit, out, _ := lint("--profile", rec.Dir, "--json", "."); exit != exitOK || json.Unmarshal([]byte(out), &said) != nil || len(said.Lines) != 1 {
-		t.Errorf("exit %d with JSON %s", exit, out)
+	if code, out, _ := lint("--profile", rec.Dir, "--json", "."); code != exitOK ||
+		json.Unmarshal([]byte(out), &said) != nil || len(said.Lines) != 1 {
+		t.Errorf("exit %d with JSON %s", code, out)
 	}
 	for hint, args := range map[string][]string{
 		"no run":     {},
 		"no-such":    {"--profile", "no-such"},
 		"./nowhere/": {"--profile", rec.Dir, "./nowhere/"},
 	} {
-		if exit, out, errs := lint(args...); exit != exitUsage || out != "" || !strings.Contains(errs, hint) {
-			t.Errorf("%q: exit %d, %q, %q", args, exit, out, errs)
+		if code, out, errs := lint(args...); code != exitUsage || out != "" || !strings.Contains(errs, hint) {
+			t.Errorf("%q: exit %d, %q, %q", args, code, out, errs)
 		}
 	}
 }

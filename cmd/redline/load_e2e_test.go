@@ -30,7 +30,8 @@ func loaded(t *testing.T, code int, args ...string) record.Summary {
 // failedAs checks that every request failed, and all by one kind.
 func failedAs(t *testing.T, s record.Summary, kind string) {
 	t.Helper()
-	if want := map[string]int64{kind: s.Load.Requests}; s.Load.Requests == 0 || s.Load.Errors != s.Load.Requests || !maps.Equal(s.Load.ErrorKinds, want) {
+	if want := map[string]int64{kind: s.Load.Requests}; s.Load.Requests == 0 || s.Load.Errors != s.Load.Requests ||
+		!maps.Equal(s.Load.ErrorKinds, want) {
 		t.Errorf("%d requests, failures %v, want all of kind %s", s.Load.Requests, s.Load.ErrorKinds, kind)
 	}
 }
@@ -182,7 +183,8 @@ func TestInterruptedWebSockets(t *testing.T) {
 // TestNothingAnswered: a target that takes requests and answers none has not
 // been measured.
 func TestNothingAnswered(t *testing.T) {
-	s := loaded(t, exitUndecided, "http://"+serveHTTP(t, shop(), nil)+"/never", "--rate", "10/s", "-d", "300ms", "--grace", "100ms", "--warmup", "0s")
+	s := loaded(t, exitUndecided, "http://"+serveHTTP(t, shop(), nil)+"/never", "--rate", "10/s", "-d", "300ms", "--grace",
+		"100ms", "--warmup", "0s")
 	if s.Load.Requests != 0 || s.Load.InFlight != 3 || s.Generator.Valid || s.Generator.Unanswered == "" {
 		t.Errorf("%+v, %+v", s.Load, s.Generator)
 	}

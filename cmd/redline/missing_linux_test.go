@@ -42,7 +42,8 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 	}{
 		"no /proc": {
 			func(t *testing.T, args ...string) result { return invokeConfined(t, "proc", args...) },
-			map[string]string{"process": "/proc is not mounted", "container": "/proc is not mounted", "netstat": "/proc is not mounted", "sockets": "mount -t proc", "events": "/proc is not mounted"},
+			map[string]string{"process": "/proc is not mounted", "container": "/proc is not mounted",
+				"netstat": "/proc is not mounted", "sockets": "mount -t proc", "events": "/proc is not mounted"},
 			[]string{"profiles"},
 		},
 		"a sandbox": {

@@ -105,7 +105,8 @@ func TestNoRunIntoAnother(t *testing.T) {
 			if r.code != exitUsage || r.stdout != "" {
 				t.Errorf("%s into %s: exit %d, want %d\n%.300s\n%.1000s", name, filepath.Base(taken), r.code, exitUsage, r.stdout, r.stderr)
 			}
-			if !strings.Contains(r.stderr, taken) || !strings.Contains(r.stderr, "(hint: ") || strings.Contains(r.stderr, "building") || strings.Contains(r.stderr, "starting") {
+			if !strings.Contains(r.stderr, taken) || !strings.Contains(r.stderr, "(hint: ") ||
+				strings.Contains(r.stderr, "building") || strings.Contains(r.stderr, "starting") {
 				t.Errorf("%s into %s is not refused at once, with a hint:\n%.1000s", name, filepath.Base(taken), r.stderr)
 			}
 		}
@@ -197,7 +198,8 @@ func TestBundleIsItsOwners(t *testing.T) {
 	if err := os.Mkdir(given, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"run", url, "-c", "2", "-n", "5000", "--warmup", "0s", "--pprof", url + "/debug/pprof"}, {"run", hello(t), "-n", "100", "-o", given}} {
+	for _, args := range [][]string{{"run", url, "-c", "2", "-n", "5000", "--warmup", "0s", "--pprof",
+		url + "/debug/pprof"}, {"run", hello(t), "-n", "100", "-o", given}} {
 		if r := sh(args...); !ran(r) {
 			t.Fatalf("exit %d\n%s", r.code, r.stderr)
 		}

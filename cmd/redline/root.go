@@ -35,7 +35,8 @@ Exit codes: 0 fine; 1 threshold failed or regression; 2 usage or input error;
 	root.SetErr(stderr)
 	root.DisableSuggestions = true // unknownVerb has them
 	root.SetFlagErrorFunc(hintFlag)
-	root.AddCommand(runCommand(), doctorCommand(), diagnoseCommand(), reportCommand(), explainCommand(), demoCommand(), lintCommand(), abCommand(), gateCommand(), compareCommand(), historyCommand(), benchCommand(), labCommand(), versionCommand())
+	root.AddCommand(runCommand(), doctorCommand(), diagnoseCommand(), reportCommand(), explainCommand(), demoCommand(),
+		lintCommand(), abCommand(), gateCommand(), compareCommand(), historyCommand(), benchCommand(), labCommand(), versionCommand())
 	return root
 }
 

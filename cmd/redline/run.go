@@ -18,6 +18,7 @@ import (
 	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/run"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/document"
 )
 
 // runFlags are the flags of `redline run`.
@@ -162,7 +163,7 @@ func (f *runFlags) read(name string) (*scenario.Plan, error) {
 	if strings.Contains(name, "://") {
 		return scenario.FromURL(name, f.Flags)
 	}
-	plan, err := scenario.ReadFile(name)
+	plan, err := document.Read(name)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +182,8 @@ func outcome(s *record.Summary, runErr error) error {
 	case s.Load.Requests == 0:
 		return &exitError{exitUndecided, errors.New("no request ended in the measured span: there are no figures (see the warnings above)")}
 	case s.Load.Errors == s.Load.Requests:
-		return &exitError{exitUndecided, errors.New("every request failed: there are no figures of a working service (see the error kinds above)")}
+		return &exitError{exitUndecided, errors.New("every request failed: there are no figures of a working service (see " +
+			"the error kinds above)")}
 	case s.Generator.Verdict() == record.ValidityUnknown:
 		return &exitError{exitUndecided, errors.New("the run was killed before the generator judged itself: its validity is unknown")}
 	case s.Generator.Verdict() == record.ValidityInvalid:

@@ -13,14 +13,18 @@ import (
 
 // loadFlags set how many requests are sent, and when.
 func (f *runFlags) loadFlags(flags *pflag.FlagSet) {
-	flags.IntVarP(&f.Connections, "connections", "c", 0, "closed loop over this many connections (default 64); with --rate or --replay the upper limit")
+	flags.IntVarP(&f.Connections, "connections", "c", 0, "closed loop over this many connections (default 64); with "+
+		"--rate or --replay the upper limit")
 	flags.StringVar(&f.Rate, "rate", "", "open loop: `requests` due per second (2000/s)")
 	flags.StringVar(&f.PerConnection, "rate-per-connection", "", "open loop: `requests` due per second on each of the -c connections (10/s)")
 	flags.BoolVar(&f.Poisson, "poisson", false, "with --rate: random arrivals, as from many independent users, instead of even ones")
-	flags.StringVar(&f.Replay, "replay", "", "replay this access log `file` (nginx combined, or JSON lines) against the URL, at the log's times")
-	flags.StringSliceVar(&f.ReplayMethods, "replay-methods", nil, "with --replay: send only these `methods` (default GET,HEAD,OPTIONS; others may change data)")
+	flags.StringVar(&f.Replay, "replay", "", "replay this access log `file` (nginx combined, or JSON lines) against "+
+		"the URL, at the log's times")
+	flags.StringSliceVar(&f.ReplayMethods, "replay-methods", nil,
+		"with --replay: send only these `methods` (default GET,HEAD,OPTIONS; others may change data)")
 	flags.Float64Var(&f.Speed, "speed", 0, "with --replay: 2 is twice the log's speed (default 1)")
-	flags.StringVar(&f.Think, "think", "", "closed loop: wait this `time` after each answer (200ms, \"min=100ms,max=300ms\", or \"mean=200ms\" for exponential)")
+	flags.StringVar(&f.Think, "think", "", "closed loop: wait this `time` after each answer (200ms, "+
+		"\"min=100ms,max=300ms\", or \"mean=200ms\" for exponential)")
 	flags.Int64VarP(&f.Requests, "requests", "n", 0, "end after this many measured requests; with -d, whichever comes first")
 	flags.DurationVarP(&f.Duration, "duration", "d", 0, "measured time, after the warm-up (default 30s, or until -n or --replay ends)")
 	flags.DurationVar(&f.warmup, "warmup", scenario.DefaultWarmup, "load before the measured time (with --replay: none)")
@@ -46,7 +50,8 @@ func (f *runFlags) protocolFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Key, "key", "", "PEM `file` of the client certificate's key")
 	flags.StringVar(&f.ServerName, "server-name", "", "`name` that the server's certificate must carry (default the URL's host)")
 	flags.BoolVar(&f.Insecure, "insecure", false, "do not verify the server's certificate")
-	flags.StringVar(&f.DescriptorSet, "descriptor-set", "", "schema of a grpc URL: `file` written by protoc --include_imports --descriptor_set_out (default: server reflection)")
+	flags.StringVar(&f.DescriptorSet, "descriptor-set", "", "schema of a grpc URL: `file` written by protoc "+
+		"--include_imports --descriptor_set_out (default: server reflection)")
 }
 
 // targetFlags set the service under test and its sources.
@@ -55,13 +60,15 @@ func (f *runFlags) targetFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Build, "build", "", "build this main `package` with the probe injected, and start it")
 	flags.StringVar(&f.BuildFlags, "build-flags", "", "with --build: `flags` of go build (-tags=sqlite -ldflags='-s -w')")
 	flags.StringVar(&f.Dir, "dir", "", "start the target in this `directory` (default the current one)")
-	flags.BoolVar(&f.Plain, "no-instrument", false, "with --build: leave out the hooks that count statements and calls; callers are then inferred")
+	flags.BoolVar(&f.Plain, "no-instrument", false, "with --build: leave out the hooks that count statements and "+
+		"calls; callers are then inferred")
 	flags.IntVar(&f.PID, "pid", 0, "process ID of a target that already runs")
 	flags.StringVar(&f.Ready, "ready", "", "`URL` that answers with a status below 500 once the target is ready")
 	flags.StringVar(&f.Pprof, "pprof", "", "base `URL` of the target's net/http/pprof (http://host:port/debug/pprof)")
 	flags.StringVar(&f.Postgres, "postgres", "", "`DSN` of the target's PostgreSQL, to observe statements and sessions")
 	f.OTLPToken = os.Getenv("REDLINE_OTLP_TOKEN") // a flag would show it to whoever lists processes
-	flags.StringVar(&f.OTLP, "otlp", "", "receive OpenTelemetry spans (OTLP over HTTP and gRPC) at this `address`; \"on\" for ports 4317 and 4318 of this host")
+	flags.StringVar(&f.OTLP, "otlp", "", "receive OpenTelemetry spans (OTLP over HTTP and gRPC) at this `address`; "+
+		"\"on\" for ports 4317 and 4318 of this host")
 	flags.StringArrayVar(&f.Thresholds, "threshold", nil, "pass/fail `expression` (\"p99 < 42ms\"); may be repeated")
 	flags.BoolVar(&f.blind, "no-observe", false, "observe nothing: figures of the load alone, at the least cost")
 	flags.StringArrayVar(&f.Redact, "redact", nil, "`header` whose value is never recorded; may be repeated")
@@ -69,7 +76,8 @@ func (f *runFlags) targetFlags(flags *pflag.FlagSet) {
 
 // exportFlags name the tools that the run is exported to as it goes.
 func (f *runFlags) exportFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&f.Export.Prometheus, "prometheus", "", "export figures to Prometheus: an `address` to scrape (127.0.0.1:9464), or the URL of remote write (http://host:9090/api/v1/write)")
+	flags.StringVar(&f.Export.Prometheus, "prometheus", "", "export figures to Prometheus: an `address` to scrape "+
+		"(127.0.0.1:9464), or the URL of remote write (http://host:9090/api/v1/write)")
 	flags.StringVar(&f.Export.OTLP, "otlp-metrics", "", "export figures to this `URL` as OTLP metrics over HTTP (http://host:4318)")
 	flags.StringVar(&f.Export.Pyroscope, "pyroscope", "", "export profiles to the Pyroscope at this `URL` (http://host:4040)")
 	f.Export.PrometheusToken = os.Getenv(scenario.PrometheusTokenVariable)
@@ -77,13 +85,13 @@ func (f *runFlags) exportFlags(flags *pflag.FlagSet) {
 	f.Export.PyroscopeToken = os.Getenv(scenario.PyroscopeTokenVariable)
 }
 
-// outputFlags set the form and place of the results.
+// outputFlags set the format and location of the results.
 func (f *runFlags) outputFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.out, "out", "o", "", "bundle `directory` (default runs/<time>-<scenario>)")
 	flags.BoolVar(&f.json, "json", false, "print summary.json alone on stdout")
 	historyFlag(flags, &f.history)
 	flags.BoolVar(&f.plain, "plain", false, "print plain progress lines even on a terminal")
-	flags.BoolVar(&f.all, "all", false, "print every finding in full, rejected and unjudged causes, and the slowest requests")
+	flags.BoolVar(&f.all, "all", false, "print every finding in full, causes that were rejected or not checked, and the slowest requests")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "copy the target's output to stderr")
 	flags.BoolVar(&f.overhead, "measure-overhead", false, "also measure the cost of observation, by runs with and without it in turn")
 	flags.IntVar(&f.pairs, "overhead-pairs", 10, "pairs of runs that --measure-overhead makes")

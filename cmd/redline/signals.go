@@ -23,8 +23,8 @@ func interruptible(parent context.Context, again func()) context.Context {
 		<-came
 		cancel()
 		for s := range came {
-			// A shell and the kernel both send SIGHUP when a terminal closes; nobody
-			// lost patience.
+			// A shell and the kernel both send SIGHUP when a terminal closes: that
+			// is one request to stop, not an impatient second one.
 			if s != syscall.SIGHUP {
 				again()
 			}

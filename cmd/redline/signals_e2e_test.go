@@ -123,7 +123,8 @@ func TestSecondInterruptEndsAtOnce(t *testing.T) {
 	t.Setenv("TMPDIR", tmp)
 	pids := filepath.Join(t.TempDir(), "pids")
 	script := "trap '' TERM INT; echo $$ > " + pids + "; while :; do sleep 0.1; done"
-	text := fmt.Sprintf("target: {exec: [sh, -c, %q]}\nrequests: [{get: \"http://%s/\"}]\n", "setsid sh -c "+fmt.Sprintf("%q", script)+" & wait", freePort(t))
+	text := fmt.Sprintf("target: {exec: [sh, -c, %q]}\nrequests: [{get: \"http://%s/\"}]\n",
+		"setsid sh -c "+fmt.Sprintf("%q", script)+" & wait", freePort(t))
 	path := filepath.Join(t.TempDir(), "deaf.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)

@@ -45,7 +45,8 @@ func TestNowhereToWrite(t *testing.T) {
 	}
 	refused := func(t *testing.T, r result, reason, hint string) {
 		t.Helper()
-		if r.code != exitUsage || r.stdout != "" || !strings.Contains(r.stderr, reason) || !strings.Contains(r.stderr, hint) || strings.Contains(r.stderr, "panic") {
+		if r.code != exitUsage || r.stdout != "" || !strings.Contains(r.stderr, reason) ||
+			!strings.Contains(r.stderr, hint) || strings.Contains(r.stderr, "panic") {
 			t.Errorf("exit %d, want %d, %q and %q\n%.1000s", r.code, exitUsage, reason, hint, r.stderr)
 		}
 		if _, err := os.Stat(started); err == nil {
@@ -64,7 +65,8 @@ func TestNowhereToWrite(t *testing.T) {
 	t.Run("not permitted", func(t *testing.T) {
 		n := becomeNobody(t)
 		started = filepath.Join(n.dir, "started")
-		refused(t, n.invoke(t, args(filepath.Join(filepath.Dir(n.dir), "bundle"))...), "permission denied", "hint: -o a directory that you may write")
+		refused(t, n.invoke(t, args(filepath.Join(filepath.Dir(n.dir), "bundle"))...), "permission denied",
+			"hint: -o a directory that you may write")
 	})
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/mistake"
 )
 
 // hintFlag adds to the error of a flag that the verb does not have the flag that was
@@ -21,7 +21,7 @@ func hintFlag(c *cobra.Command, err error) error {
 	}
 	hint := c.CommandPath() + " --help lists its flags"
 	if unknown.GetSpecifiedShortnames() == "" {
-		if near := scenario.Nearest(unknown.GetSpecifiedName(), flagNames(c)); near != "" {
+		if near := mistake.Nearest(unknown.GetSpecifiedName(), flagNames(c)); near != "" {
 			hint = "did you mean --" + near + "?"
 		}
 	}
@@ -59,7 +59,7 @@ func unknownVerb(root *cobra.Command, args []string) error {
 		}
 	}
 	hint := "redline --help lists the verbs"
-	if near := scenario.Nearest(args[at], names); near != "" {
+	if near := mistake.Nearest(args[at], names); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	return fmt.Errorf("unknown verb %q (hint: %s)", args[at], hint)

@@ -21,7 +21,8 @@ func TestVersion(t *testing.T) {
 		t.Errorf("%+v", b)
 	}
 	out.Reset()
-	if code := execute(t.Context(), []string{"version"}, &out, &errs); code != exitOK || !strings.HasPrefix(out.String(), "redline "+b.Version+" (go") {
+	if code := execute(t.Context(), []string{"version"}, &out, &errs); code != exitOK ||
+		!strings.HasPrefix(out.String(), "redline "+b.Version+" (go") {
 		t.Errorf("exit %d: %s", code, &out)
 	}
 }

@@ -24,7 +24,8 @@ func TestSplit(t *testing.T) {
 		{"goexit", "", "goexit", "goexit", "goexit", "goexit"},
 	} {
 		pkg, name := Split(c.function)
-		if pkg != c.pkg || name != c.name || Short(c.function) != c.short || Owner(c.function) != c.owner || Enclosing(c.function) != c.enclosing {
+		if pkg != c.pkg || name != c.name || Short(c.function) != c.short || Owner(c.function) != c.owner ||
+			Enclosing(c.function) != c.enclosing {
 			t.Errorf("%s: %q %q %q %q %q", c.function, pkg, name, Short(c.function), Owner(c.function), Enclosing(c.function))
 		}
 	}
@@ -196,7 +197,8 @@ func TestWrappersAreNoPlaces(t *testing.T) {
 		return stack
 	}
 	for want, stack := range map[string][]code.Frame{
-		"shop/db.(*Store).Get":    frames("sync.(*Mutex).Lock", "shop/lock.(*Mutex).Lock", "shop/db.(*Store).Get", "net/http.HandlerFunc.ServeHTTP"),
+		"shop/db.(*Store).Get": frames("sync.(*Mutex).Lock", "shop/lock.(*Mutex).Lock",
+			"shop/db.(*Store).Get", "net/http.HandlerFunc.ServeHTTP"),
 		"shop/db.(*Store).Put":    frames("time.Sleep", "shop/delay.Sleep", "vendored.example/x.Call", "shop/db.(*Store).Put"),
 		"shop/lock.(*Mutex).Lock": frames("sync.(*Mutex).Lock", "shop/lock.(*Mutex).Lock", "net/http.HandlerFunc.ServeHTTP"),
 		"shop/db.(*Store).lock":   frames("sync.(*Mutex).Lock", "shop/db.(*Store).lock", "shop/db.(*Store).Get"),
@@ -224,7 +226,8 @@ func TestStubsAreNoPlaces(t *testing.T) {
 func TestCallers(t *testing.T) {
 	c := Code{Module: "shop"}
 	var stack []code.Frame
-	for _, f := range []string{"database/sql.(*DB).Query", "shop/db.Get", "net/http.HandlerFunc.ServeHTTP", "shop/a.A", "shop/b.B", "shop/c.C", "shop/d.D", "shop/e.E"} {
+	for _, f := range []string{"database/sql.(*DB).Query", "shop/db.Get", "net/http.HandlerFunc.ServeHTTP",
+		"shop/a.A", "shop/b.B", "shop/c.C", "shop/d.D", "shop/e.E"} {
 		stack = append(stack, code.Frame{Function: f})
 	}
 	var got []string

@@ -7,7 +7,8 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// Code tells the user's code from the libraries it stands on.
+// Code distinguishes the user's code from the libraries it uses. The zero value
+// goes by file names alone.
 type Code struct {
 	// Module is the target's main module path; empty when it is not known (only
 	// net/http/pprof was reachable), and then file names decide.
@@ -93,11 +94,11 @@ func (c Code) Place(stack []code.Frame) (f code.Frame, ok bool) {
 	return code.Frame{}, false
 }
 
-// mostCallers bounds the callers that are named of a place.
+// mostCallers bounds how many callers of a place are named.
 const mostCallers = 4
 
-// Callers returns the user's frames above a place of a stack, innermost first, at most
-// four: what is called too often is called by one of them.
+// Callers returns the user's frames above a place of a stack, innermost first, four
+// at most: what runs too often is called by one of them.
 func (c Code) Callers(stack []code.Frame, place code.Frame) (callers []code.Frame) {
 	for _, f := range stack[1+slices.Index(stack, place):] {
 		if c.User(f) && len(callers) < mostCallers {
@@ -107,9 +108,9 @@ func (c Code) Callers(stack []code.Frame, place code.Frame) (callers []code.Fram
 	return callers
 }
 
-// stub reports whether a file was generated from a service's description: nobody edits it,
-// and who calls it is the place. The suffixes are those of protoc-gen-go, -go-grpc,
-// -connect-go, -grpc-gateway and -twirp.
+// stub reports whether a file was generated from a service's description: its callers are the
+// place, since edits of it would be overwritten. The suffixes are those of protoc-gen-go,
+// -go-grpc, -connect-go, -grpc-gateway and -twirp.
 func stub(file string) bool {
 	for _, suffix := range []string{".pb.go", ".connect.go", ".pb.gw.go", ".twirp.go"} {
 		if strings.HasSuffix(file, suffix) {
@@ -119,9 +120,9 @@ func stub(file string) bool {
 	return false
 }
 
-// wraps reports whether a function stands for the one it calls, whose name it has: a
-// Lock that counts and locks, a Sleep that draws its length. Nothing can be changed there;
-// who calls it is the place.
+// wraps reports whether a function wraps the one it calls, and has its name: a Lock
+// that counts and locks, a Sleep that draws its length. Nothing can be changed
+// there; its caller is the place.
 func wraps(stack []code.Frame, i int) bool {
 	if i == 0 {
 		return false

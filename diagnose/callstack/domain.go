@@ -3,15 +3,15 @@ package callstack
 import "github.com/redline-go/redline/record/code"
 
 // Domain returns the one role of Domains (or GCWork, GCIdle, GCAssist, Schedule,
-// FileIO, FileWrite) that a CPU sample is booked on, and 0 for the service's own work. See Book.
+// FileIO, FileWrite) that a CPU sample is booked on, and 0 for the service's own
+// work. See Book.
 func (x *Index) Domain(stack []code.Frame) Role {
 	role, _ := x.Book(stack)
 	return role
 }
 
-// kept are domains that stay what they are whatever they call: a comparison is
-// the sort's work, a value that formats itself is the logger's, a tracer the
-// database client's.
+// kept are domains that keep whatever they call: a comparison is the sort's work, a
+// value that formats itself is the logger's, a tracer the database client's.
 const kept = Logging | Instrument | Sort | DBClient | HTTPClient | RPCClient
 
 // users are domains that count only below a user's frame: the server itself
@@ -62,8 +62,9 @@ func (x *Index) Book(stack []code.Frame) (role Role, at int) {
 }
 
 // making reports whether a stack makes a library's value, by its constructor or by
-// allocating its insides, and does not use it. A compressor is some hundred kilobytes:
-// one per answer may cost more than what it compresses, and is another matter.
+// allocating its insides, and does not use it yet. A compressor takes some hundred
+// kilobytes: one per answer may cost more than what it compresses, and its remedy
+// is another.
 func (x *Index) making(stack []code.Frame, all Role) bool {
 	m, ok := Makes(stack, x.Innermost(stack))
 	return ok && (!m.Lazy || all.Has(Allocate))
@@ -102,9 +103,9 @@ func (x *Index) outermost(stack, inner []code.Frame) (role Role, at int) {
 	return role, at
 }
 
-// Work returns the one role of Works that the frames below a user's function
-// spend their time in, 0 for none: what the runtime's maps do, moving bytes, one
-// atomic operation, a system call that no buffer stands before.
+// Work returns the one role of Works that the frames below a user's function spend
+// their time in, 0 for none: what the runtime's maps do, moving bytes, one atomic
+// operation, an unbuffered system call.
 func (x *Index) Work(below []code.Frame) Role {
 	if len(below) == 0 {
 		return 0
@@ -124,8 +125,8 @@ func (x *Index) Work(below []code.Frame) Role {
 	return 0
 }
 
-// flushed reports whether the user's function emptied the buffer itself, rather
-// than that it was full.
+// flushed reports whether the user's function emptied the buffer itself; otherwise
+// it was full.
 func (x *Index) flushed(below []code.Frame) bool {
 	for i, f := range below {
 		if x.Role(f.Function).Has(Flush) && (i == len(below)-1 || !x.Role(f.Function).Has(Buffered)) {
@@ -135,8 +136,8 @@ func (x *Index) flushed(below []code.Frame) bool {
 	return false
 }
 
-// allocating are functions that clear or move memory for the allocator, or for
-// the collector.
+// allocating are functions that clear or move memory on behalf of the allocator or
+// the collector, so that their memmove is no copy of the user's.
 const allocating = GCWork | GCAssist | Spawn
 
 // loggingWrapper reports whether a stack is a logging middleware's own work.
@@ -144,8 +145,9 @@ func (x *Index) loggingWrapper(inner []code.Frame) bool {
 	return x.Find(inner, Logging) < 0 && x.logging(inner)
 }
 
-// Serves reports whether a stack belongs to a server's goroutine, so to the
-// handling of a request. Goroutines that a handler starts are not seen by it.
+// Serves reports whether a stack belongs to a server's goroutine, hence to a
+// request. Goroutines that a handler starts are not recognised: their stacks end at
+// the go statement.
 func (x *Index) Serves(stack []code.Frame) bool {
 	return x.Roles(stack).Has(Server)
 }

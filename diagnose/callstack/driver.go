@@ -26,7 +26,8 @@ var drivers = []struct {
 	{PGX, []string{"github.com/jackc/pgx"}},
 	{PQ, []string{"github.com/lib/pq"}},
 	{MySQL, []string{"github.com/go-sql-driver/mysql"}},
-	{SQLite, []string{"modernc.org/sqlite", "github.com/mattn/go-sqlite3", "github.com/ncruces/go-sqlite3", "zombiezen.com/go/sqlite", "crawshaw.io/sqlite", "github.com/glebarez/go-sqlite"}},
+	{SQLite, []string{"modernc.org/sqlite", "github.com/mattn/go-sqlite3", "github.com/ncruces/go-sqlite3",
+		"zombiezen.com/go/sqlite", "crawshaw.io/sqlite", "github.com/glebarez/go-sqlite"}},
 }
 
 // DriverOf returns the driver that a function belongs to; "" for none.
@@ -42,7 +43,7 @@ func DriverOf(function string) Driver {
 	return ""
 }
 
-// AwaitsWriter reports whether a stack stands in SQLite's busy handler: another
+// AwaitsWriter reports whether a stack is in SQLite's busy handler: another
 // connection has the lock that it wants, and it sleeps and tries again
 // (sqlite3_busy_timeout). Drivers in Go show it; within C it is not seen.
 func AwaitsWriter(stack []code.Frame) bool {
@@ -51,7 +52,8 @@ func AwaitsWriter(stack []code.Frame) bool {
 		if !strings.Contains(pkg, "sqlite") {
 			continue
 		}
-		if name = strings.ToLower(name); strings.Contains(name, "busyhandler") || strings.Contains(name, "busycallback") || strings.Contains(name, "busytimeout") {
+		if name = strings.ToLower(name); strings.Contains(name, "busyhandler") ||
+			strings.Contains(name, "busycallback") || strings.Contains(name, "busytimeout") {
 			return true
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// Reuse is how a value that a library makes can be had for less.
+// Reuse is how a value that a library makes can be had at less cost.
 type Reuse int
 
 // Ways to reuse a value.
@@ -18,7 +18,7 @@ const (
 	Sized                // a buffer that grows; its capacity can be given
 )
 
-// Made is a value that a library makes for its caller.
+// Made is a value that a library makes for its caller. The zero value is none.
 type Made struct {
 	Type  string // "gzip.Writer"
 	Maker string // the constructor, "gzip.NewWriter"
@@ -31,7 +31,7 @@ type Made struct {
 }
 
 // lazy are types that allocate most of themselves in their first method call, each
-// with its constructor: the documented reason for their Reset methods.
+// with its constructor: that is the documented reason for their Reset methods.
 var lazy = []struct {
 	pkg, receiver string
 	made          Made
@@ -79,14 +79,15 @@ var makers = []struct {
 	{"bufio", "NewWriter NewWriterSize", Made{Type: "bufio.Writer", Reuse: Pooled}},
 }
 
-// passing are packages whose New functions wrap what they are given, or make what
-// belongs to one use.
-var passing = map[string]bool{"errors": true, "context": true, "strings": true, "bytes": true, "time": true, "net/http": true, "net/url": true,
+// passing are packages whose New functions wrap what they are given, or make
+// something for one use: no pool would help.
+var passing = map[string]bool{"errors": true, "context": true, "strings": true, "bytes": true, "time": true,
+	"net/http": true, "net/url": true,
 	"github.com/pkg/errors": true, "log/slog": true, "reflect": true, "io": true, "net/http/httptest": true}
 
 // Makes returns the value that the code below a user's frame makes: by the
 // outermost constructor there, or the outermost method of a type that makes its
-// insides lazily. user is the frame's index; ok is false when neither is there.
+// insides lazily. user is the frame's index; ok is false if there is neither.
 func Makes(stack []code.Frame, user int) (m Made, ok bool) {
 	for i := min(user, len(stack)) - 1; i >= 0; i-- {
 		pkg, name := Split(stack[i].Function)
@@ -113,7 +114,8 @@ func Makes(stack []code.Frame, user int) (m Made, ok bool) {
 }
 
 // insides reports whether the innermost frame belongs to the library of a method,
-// or to a folder beside it: what a compressor passes its bytes on to is not its own.
+// or to a sibling folder: bytes that a compressor passes on are not its own
+// allocation.
 func insides(below []code.Frame, pkg string) bool {
 	if len(below) == 0 {
 		return true

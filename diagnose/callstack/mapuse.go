@@ -6,7 +6,8 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// MapUse is what a function has a map do for it.
+// MapUse is what a function uses a map for. The remedies exclude each other: a size
+// hint helps filling only, an index helps scans only.
 type MapUse int
 
 // Uses of maps. A delete changes a map as an assignment does.
@@ -17,8 +18,8 @@ const (
 	MapScan
 )
 
-// mapUses are parts of the names of the runtime's functions, those of the maps
-// before Go 1.24 among them.
+// mapUses are parts of the names of the runtime's functions, including those before
+// Go 1.24 replaced the maps by Swiss tables (internal/runtime/maps).
 var mapUses = []struct {
 	part string
 	use  MapUse

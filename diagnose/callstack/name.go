@@ -44,7 +44,7 @@ func dropTypeArguments(function string) string {
 	return b.String()
 }
 
-// Short returns a function as a reader would say it: the last element of its
+// Short returns a function as an engineer would say it: the last element of its
 // package's path and the name, "sql.(*DB).conn".
 func Short(function string) string {
 	pkg, name := Split(function)
@@ -59,9 +59,9 @@ func Short(function string) string {
 	return last + "." + name
 }
 
-// Owner returns what a function belongs to: its receiver type for a method, the
-// enclosing function for a closure, else itself. Waits at Get and Set of one
-// type are one place to a reader.
+// Owner returns what a function belongs to: the receiver type of a method, the
+// enclosing function of a closure, otherwise the function itself. Waits in Get and
+// Set of one type are one place to a reader.
 func Owner(function string) string {
 	pkg, name := Split(function)
 	if receiver, _, ok := strings.Cut(name, ")."); ok && strings.HasPrefix(receiver, "(") {

@@ -78,9 +78,9 @@ const Works = Map | Copy | Atomic | SmallIO
 // Has reports whether r has any role of other.
 func (r Role) Has(other Role) bool { return r&other != 0 }
 
-// rule gives a role to the functions of a package whose name begins with one of
-// the prefixes; no prefixes means all. A package that ends in "/..." stands for
-// those below it too, and a major version after the path is ignored.
+// rule gives a role to the functions of a package whose name begins with one of the
+// prefixes; no prefixes means all. A package that ends in "/..." covers those below
+// it too, and a major version after the path is ignored.
 type rule struct {
 	pkg      string
 	prefixes string // separated by spaces
@@ -138,6 +138,7 @@ func (x *Index) Role(function string) Role {
 	return role
 }
 
+// matches is the rule's test; see there for what a package and a prefix mean.
 func (r rule) matches(pkg, name string) bool {
 	path, below := strings.CutSuffix(r.pkg, "/...")
 	rest, ok := strings.CutPrefix(pkg, path)

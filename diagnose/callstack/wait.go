@@ -40,9 +40,9 @@ const (
 	OtherWait    Wait = "other"
 )
 
-// Wait tells what a request's goroutine in this state with this stack waited
-// for. The stack decides before the state does: a select inside database/sql is
-// a wait for a connection, one inside a rate limiter a timer.
+// Wait returns what a request's goroutine in this state with this stack waited for.
+// The stack decides before the state does: a select inside database/sql is a wait
+// for a connection, one inside a rate limiter a timer.
 func (x *Index) Wait(part breakdown.Part) Wait {
 	switch part.State {
 	case breakdown.StateRunning:
@@ -83,11 +83,11 @@ func (x *Index) Wait(part breakdown.Part) Wait {
 }
 
 // flight reports whether a wait was for a computation that another request shares
-// with all who want it. x/sync's group tells by its name, others by what they do:
-// the request that computes wakes all who wait at once, by closing a channel or
-// ending a WaitGroup, and went through the function that they wait in to get
-// there. A semaphore's release is another function than its acquire, and wakes
-// one at a time.
+// with all who want it. x/sync's group is known by name, others by what they do:
+// the request that computes wakes all waiters at once, by closing a channel or
+// ending a WaitGroup, and went through the function that they wait in to get there.
+// A semaphore's release is not the function of its acquire, and wakes one at a
+// time.
 func (x *Index) flight(part breakdown.Part) bool {
 	for _, f := range part.Waker {
 		if pkg, _ := Split(f.Function); pkg == "golang.org/x/sync/singleflight" {
@@ -126,8 +126,9 @@ const (
 	group              // a WaitGroup that comes to zero
 )
 
-// release tells by what a goroutine wakes. A channel's close leaves no frame of the
-// runtime in the trace, as sends and receives do: the innermost is the caller's.
+// release returns what a goroutine wakes by. Closing a channel leaves no frame of
+// the runtime in the trace, as sends and receives do: the innermost frame is the
+// caller's.
 func release(waker []code.Frame) released {
 	for i, f := range waker {
 		pkg, name := Split(f.Function)
@@ -154,16 +155,15 @@ func Closes(waker []code.Frame) bool {
 // Broadcasts reports whether a goroutine wakes all who wait at once.
 func Broadcasts(waker []code.Frame) bool { return release(waker) == broadcast }
 
-// partly bounds the part of a select's time that something other than its own
-// timer ended, for it to be a long poll: neither hardly ever nor nearly always.
-// The corpus' inbox-longpoll has 0.56,
-// coupon-retry and geo-quota 0.
+// partly bounds the part of a select's time that something other than its own timer
+// ended, for it to be a long poll: neither hardly ever nor nearly always. The
+// corpus' inbox-longpoll has 0.56, coupon-retry and geo-quota 0.
 const partly = 0.1
 
-// polls reports whether the waits of a select were ended partly by a timer of
-// its own and partly by goroutines that had nothing to do until then: the request
-// waits for an event, for as long as it was told to. Waits that always run into
-// their timer are pauses, and those that a goroutine at work ends are a queue.
+// polls reports whether the waits of a select were ended partly by a timer of its
+// own and partly by goroutines that had nothing to do until then: the request waits
+// for an event, as long as its client allows. Waits that always run into their
+// timer are pauses, and those that a goroutine at work ends are a queue.
 func (x *Index) polls(part breakdown.Part) bool {
 	var followed, idle int64
 	for _, c := range part.Behind {
@@ -179,10 +179,9 @@ func (x *Index) polls(part breakdown.Part) bool {
 	return share > partly && share < 1-partly || Broadcasts(part.Waker)
 }
 
-// Root tells what a chain of waits ends at: what the last of its goroutines did
-// while all others waited for it. One that stood at a channel, and that no other
-// goroutine woke, stood there for a timer or a ticker. It is OtherWait for an
-// empty chain.
+// Root returns what a chain of waits ends at: what the last of its goroutines did
+// while all others waited for it. One that was at a channel, and that no other
+// goroutine woke, waited for a timer or a ticker. OtherWait for an empty chain.
 func (x *Index) Root(c breakdown.Chain) Wait {
 	if len(c.Links) == 0 {
 		return OtherWait
@@ -212,7 +211,7 @@ func Timed(waker []code.Frame) bool {
 	return false
 }
 
-// databaseWait tells the waits inside a database client apart; "" is none. A
+// databaseWait distinguishes the waits inside a database client; "" is none. A
 // network wait below the pool is not a wait for the pool: database/sql pings and
 // resets sessions there.
 func databaseWait(state breakdown.State, roles Role) Wait {
@@ -266,8 +265,8 @@ func (x *Index) plainWait(state breakdown.State, stack []code.Frame, roles Role)
 	return OtherWait
 }
 
-// userCalls reports whether network input or output happens on a connection
-// that the user's code opened: a user frame between the socket and the server.
+// userCalls reports whether network I/O is on a connection that the user's code
+// opened: a user frame between the socket and the server.
 func (x *Index) userCalls(stack []code.Frame) bool {
 	user, server := x.Innermost(stack), x.Find(stack, ServerIO)
 	return user >= 0 && user < server
@@ -297,7 +296,7 @@ const (
 	Receiving
 )
 
-// Channel tells whether a blocked stack was sending or receiving; a select is
+// Channel returns whether a blocked stack was sending or receiving; a select is
 // Unclear.
 func Channel(stack []code.Frame) Direction {
 	for _, f := range stack {

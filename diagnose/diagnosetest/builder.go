@@ -25,8 +25,12 @@ const (
 	duration = 10 * time.Second
 )
 
-// Builder composes the record of a synthetic run. Its methods change and return
-// it. Amounts are over the steady span of ten seconds.
+// Builder composes the record of a synthetic run. Its methods change and return it.
+// Amounts are over the steady span of ten seconds. Make one with New, Healthy or
+// Idle.
+//
+// A near miss is worth as much as a hit: most tests start from Healthy, which
+// queues everywhere and must not be named, and add one fault.
 type Builder struct {
 	module      string
 	modules     []string
@@ -151,8 +155,8 @@ func (b *Builder) Statement(text string, calls int64, mean time.Duration, rows, 
 	return b.Counter(series.StatementHits, labels, blocks*float64(calls))
 }
 
-// Tables adds what the database's catalogue has on the tables of plans, and the results of
-// hypopg for the last statement.
+// Tables adds what the database's catalogue has on the tables of plans, and the
+// results of hypopg for the last statement.
 func (b *Builder) Tables(tables []database.Table, checks ...database.IndexCheck) *Builder {
 	b.tables = append(b.tables, tables...)
 	if last := len(b.statements) - 1; last >= 0 {
@@ -164,7 +168,8 @@ func (b *Builder) Tables(tables []database.Table, checks ...database.IndexCheck)
 // NoStatements forgets all statements and their series.
 func (b *Builder) NoStatements() *Builder {
 	b.statements = nil
-	for _, name := range []string{series.StatementCalls, series.StatementTime, series.StatementHits, series.StatementReads, series.StatementRows} {
+	for _, name := range []string{series.StatementCalls, series.StatementTime, series.StatementHits,
+		series.StatementReads, series.StatementRows} {
 		b.Without(name)
 	}
 	return b
@@ -226,7 +231,8 @@ func (b *Builder) write(dir string) error {
 		return err
 	}
 	if len(b.statements) > 0 {
-		if err := disk.WriteJSON(dir, database.File, database.Statements{Database: "shop", Statements: b.statements, Tables: b.tables}); err != nil {
+		if err := disk.WriteJSON(dir, database.File,
+			database.Statements{Database: "shop", Statements: b.statements, Tables: b.tables}); err != nil {
 			return err
 		}
 	}
@@ -241,8 +247,8 @@ func (b *Builder) write(dir string) error {
 	return nil
 }
 
-// load writes histograms in which the mean is the latency and the tail three
-// times that, as queues make it.
+// load writes histograms with the latency as the mean and three times that in the
+// tail, as queues make it.
 func (b *Builder) load(w *record.Writer, steady timebase.Span) error {
 	for _, kind := range []histogram.Kind{histogram.Latency, histogram.Service} {
 		h := histogram.New()

@@ -8,8 +8,8 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// shot tells the profiles that are taken as they stand: their type, and whether
-// it is the one at the steady span's end.
+// shot identifies a profile of an instant: its type, and whether it is the one at
+// the end of the steady span.
 type shot struct {
 	typ  string
 	last bool
@@ -24,7 +24,7 @@ func (b *Builder) Heap(first, last int64, frames ...string) *Builder {
 	return b.ends("heap", first, last, append(Stack(frames...), Serving()...), func(bytes int64) []int64 { return []int64{1, bytes} })
 }
 
-// Standing adds requests that stand somewhere, in the first and in the last
+// Standing adds requests that wait somewhere, in the first and in the last
 // goroutine profile.
 func (b *Builder) Standing(first, last int64, frames ...string) *Builder {
 	return b.ends("goroutine", first, last, append(Stack(frames...), Serving()...), func(n int64) []int64 { return []int64{n} })

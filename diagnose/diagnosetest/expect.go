@@ -55,7 +55,7 @@ func (d Dir) Open(t testing.TB) (*record.Record, *breakdown.Anatomy) {
 // It returns the findings for closer looks.
 func Expect(t testing.TB, a diagnose.Analyzer, from Fixture, want ...string) []findings.Finding {
 	t.Helper()
-	// Alone it has nobody to follow or to read.
+	// Alone it has no other analyzer to follow or to read.
 	a.After = nil
 	a.Causes = slices.Clone(a.Causes)
 	for i := range a.Causes {
@@ -145,7 +145,9 @@ func judge(t testing.TB, suite []diagnose.Analyzer, from Fixture) findings.Findi
 	return out
 }
 
-// check holds every finding to what the contract promises its readers.
+// check holds every finding to what the contract promises its readers: a rank, a
+// title on one line, evidence, a remedy, a share of something and a gain within
+// bounds.
 func check(t testing.TB, f findings.Finding, i int) {
 	t.Helper()
 	switch {

@@ -10,7 +10,8 @@ import (
 // Asks adds an operation as the hooks count it: a statement that the service runs so
 // many times in the steady span, each of which takes a time. Within gives its own
 // part of the mean request.
-func (b *Builder) Asks(kind operation.Kind, text string, calls int64, each time.Duration, rows float64, callers ...operation.Caller) *Builder {
+func (b *Builder) Asks(kind operation.Kind, text string, calls int64, each time.Duration, rows float64,
+	callers ...operation.Caller) *Builder {
 	b.operations.Operations = append(b.operations.Operations, operation.Operation{
 		ID: 1 + len(b.operations.Operations), Kind: kind, Text: text, Calls: calls, TotalNS: calls * int64(each), MaxNS: 2 * int64(each),
 		Rows: int64(rows * float64(calls)), Callers: callers,
@@ -18,8 +19,8 @@ func (b *Builder) Asks(kind operation.Kind, text string, calls int64, each time.
 	return b
 }
 
-// Undated says that no call of the operation added last had a deadline, and how long the
-// longest took.
+// Undated says that no call of the operation added last had a deadline, and how
+// long the longest took.
 func (b *Builder) Undated(longest time.Duration) *Builder {
 	op := &b.operations.Operations[len(b.operations.Operations)-1]
 	op.NoDeadline, op.MaxNS = op.Calls, int64(longest)
@@ -37,7 +38,8 @@ func (b *Builder) Within(running, waiting time.Duration, most int64) *Builder {
 	a, id := b.anatomyOf(), len(b.operations.Operations)
 	op := b.operations.Operations[id-1]
 	a.Operations = append(a.Operations, breakdown.OperationsPerRequest{
-		Operation: id, Mean: float64(op.Calls) / b.Requests(), Max: most, Requests: int64(a.Requests), RunningNS: int64(running), WaitingNS: int64(waiting),
+		Operation: id, Mean: float64(op.Calls) / b.Requests(), Max: most, Requests: int64(a.Requests),
+		RunningNS: int64(running), WaitingNS: int64(waiting),
 	})
 	return b
 }

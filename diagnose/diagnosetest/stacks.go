@@ -14,7 +14,8 @@ import (
 )
 
 // Stack makes a stack from frames written "function" or "function@file:line",
-// innermost first.
+// innermost first. Frames without a file get one in GOROOT or in the module cache,
+// as their package says, so that they are not the user's.
 func Stack(frames ...string) []code.Frame {
 	stack := make([]code.Frame, len(frames))
 	for i, text := range frames {
@@ -36,7 +37,8 @@ func Stack(frames ...string) []code.Frame {
 
 // Serving is the outer end of a stack of net/http's.
 func Serving() []code.Frame {
-	return Stack("net/http.HandlerFunc.ServeHTTP", "net/http.(*ServeMux).ServeHTTP", "net/http.serverHandler.ServeHTTP", "net/http.(*conn).serve")
+	return Stack("net/http.HandlerFunc.ServeHTTP", "net/http.(*ServeMux).ServeHTTP",
+		"net/http.serverHandler.ServeHTTP", "net/http.(*conn).serve")
 }
 
 // stacks collects the samples of one profile.

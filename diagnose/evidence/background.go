@@ -23,13 +23,13 @@ type Beside struct {
 	Started bool
 }
 
-// nearlyAll of an entry's CPU: a call that holds it is the work, and not one of
-// its steps.
+// nearlyAll is the part of an entry's CPU from which a call is the work, and not
+// one of its steps.
 const nearlyAll = 0.85
 
 // Beside returns what goroutines that serve no request spend of the CPU on the
-// user's code, most first. Goroutines for which requests wait work for them and
-// are left out; without an anatomy nobody knows which those are, and ok is false.
+// user's code, most first. Goroutines for which requests wait work for them and are
+// left out; without an anatomy these are not known, and ok is false.
 func (p *Set) Beside() (list []Beside, ok bool) {
 	use, err := p.Use()
 	if err != nil || p.Anatomy == nil {
@@ -67,8 +67,8 @@ func (p *Set) Beside() (list []Beside, ok bool) {
 	return list, true
 }
 
-// servants are the entries of the goroutines that requests wait for other than
-// for a lock: who holds a lock does so for itself.
+// servants returns the entries of the goroutines that requests wait for, other than
+// for a lock: the holder of a lock holds it for itself.
 func (p *Set) servants() map[string]bool {
 	found := map[string]bool{}
 	for _, part := range p.Anatomy.All {

@@ -5,8 +5,8 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// Calls are lines of the service's code, and which part of the calls made there a change
-// would spare, 0 to 1.
+// Calls are lines of the service's code, and which part of the calls made there a
+// change would spare, 0 to 1.
 type Calls map[code.Frame]float64
 
 // spared returns the part of a stack's time that goes with the calls: that of the call
@@ -20,9 +20,10 @@ func (c Calls) spared(stack []code.Frame) float64 {
 	return 0
 }
 
-// Spared returns the part of the service's CPU, 0 to 1, that goes when calls are not made:
-// all that runs below them (a mapper that builds the statement as well as the driver that
-// sends it), and the collection of what is allocated there. It is 0 without a CPU profile.
+// Spared returns the part of the service's CPU, 0 to 1, that goes when calls are
+// not made: all that runs below them (a mapper that builds the statement as well as
+// the driver that sends it), and the collection of what is allocated there. It is 0
+// without a CPU profile.
 func (p *Set) Spared(calls Calls) float64 {
 	use, err := p.Use()
 	if err != nil || use.total == 0 || len(calls) == 0 {

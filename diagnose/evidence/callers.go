@@ -15,14 +15,17 @@ type Caused struct {
 	Value float64
 }
 
-// mostHelpers bounds how many helpers may lie on top of each other.
+// mostHelpers bounds how many helpers may call each other.
 const mostHelpers = 4
 
-// Above returns the frame to name for what samples below one function of the user's
-// cause. A helper that several functions call, and one of them with nearly all of
-// its cost, only passes on what that one hands it: then the caller's line is named,
-// and helper is the function below it; ok is false where the function itself is the
-// place.
+// Above returns the frame to name for what samples below one of the user's
+// functions cause. If several functions call that one, and one of them has nearly
+// all of its cost, it is a helper that passes on what it is handed: then the
+// caller's line is named, and helper is the function below it. ok is false if the
+// function itself is the place.
+//
+// A helper with a single caller is left alone: splitting a function in two does not
+// make its lower half somebody else's.
 func (p *Set) Above(samples []Caused) (place code.Frame, helper string, ok bool) {
 	for range mostHelpers {
 		lines, functions, total := map[code.Frame]float64{}, map[string]float64{}, 0.0
@@ -89,8 +92,8 @@ func (u *Use) Causing(domains callstack.Role, function string) (list []Caused) {
 	return list
 }
 
-// MapUse returns what a function of the user's has maps do for most of the CPU that
-// it spends in them; callstack.MapUnknown where the profile does not say.
+// MapUse returns what a function of the user's mostly uses maps for, by CPU;
+// callstack.MapUnknown if the profile does not say.
 func (u *Use) MapUse(function string) callstack.MapUse {
 	sums := map[callstack.MapUse]float64{}
 	for _, s := range u.list {

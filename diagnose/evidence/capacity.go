@@ -13,30 +13,34 @@ import (
 // under way; services that wait for something stay below 0.9.
 const Saturation = laws.Full
 
-// CPU is who used the CPUs over the steady span, in CPUs (1 is one CPU all the
-// time). NaN is unknown.
+// CPU is the use of CPUs over the steady span, in CPUs (1 is one CPU all the time).
+// NaN is unknown, so that no comparison with it holds.
 type CPU struct {
 	CPUs      float64 // of the host
 	Busy      float64 // all that ran on the host
 	Target    float64 // the service's own process, or its whole tree where that is not known apart
 	Children  float64 // processes that it started; 0 where they are not known apart
 	Generator float64
-	Database  float64 // 0 where requests ask nobody outside of the service
+	Database  float64 // 0 if requests ask nothing outside of the service
 	// Limit is how many CPUs the target may use: the host's, its quota, its
 	// GOMAXPROCS, whichever is least.
 	Limit float64
 	// Quota is its cgroup's limit; NaN when there is none.
 	Quota float64
-	// spare: the host's CPUs are busy, and no limit of this load.
+	// spare: the host's CPUs are busy, but do not limit this load.
 	spare bool
 }
 
-// CPU returns the use of CPUs. Host figures count only where the target runs on
-// the same host as redline; elsewhere they would speak of the generator.
+// CPU returns the use of CPUs. Host figures count only if the target runs on the
+// same host as redline; elsewhere they would be the generator's.
 func (p *Set) CPU() CPU {
 	return p.cpu.get(p.readCPU)
 }
 
+// readCPU puts the accounts together. Three corrections matter: children are not
+// the process (a child that requests wait for hid the wait behind its CPU), reaped
+// processes are seen by no sampler, and without the target's CPU the host's is not
+// attributable and dropped.
 func (p *Set) readCPU() CPU {
 	cpus := func(names ...string) float64 {
 		total := 0.0
@@ -62,7 +66,7 @@ func (p *Set) readCPU() CPU {
 		Quota: gauge(series.CgroupQuota),
 	}
 	// The profile knows the process alone, and a child that requests wait for is
-	// no cost of theirs: tell it apart where the probe counts the process's own.
+	// no cost of theirs: separate it where the probe counts the process's own.
 	if own := cpus("/process/cpu/user:cpu-seconds", "/process/cpu/system:cpu-seconds"); own > 0 && own < c.Target {
 		c.Children, c.Target = c.Target-own, own
 	}
@@ -95,11 +99,12 @@ func (p *Set) readCPU() CPU {
 	return c
 }
 
-// leastOutside part of request time, below which nobody else on the host can be said to
-// work for requests: by Little's law that is a hundredth of a CPU for each under way.
+// leastOutside is the part of request time from which others on the host work for
+// requests: by Little's law it is a hundredth of a CPU for each request in flight.
 const leastOutside = 0.01
 
-// alone reports whether requests are known to ask no database, upstream or other server.
+// alone reports whether requests are known to ask no database, upstream or other
+// server.
 func (p *Set) alone() bool {
 	outside := []callstack.Wait{callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait}
 	if !p.UsesOnly(callstack.SQLite) { // which is no server: its waits are for files and locks
@@ -108,20 +113,23 @@ func (p *Set) alone() bool {
 	return p.Traced() && p.Waits().Share(outside...) < leastOutside
 }
 
-// LeastQueue part of request time in the queue for a CPU, below which CPUs are not what
-// requests share: by the same part at most would they be faster on idle ones.
+// LeastQueue is the part of request time in the queue for a CPU, from which CPUs
+// are what requests share. Below it, idle CPUs would make them faster by at most
+// that part.
 const LeastQueue = 0.05
 
-// leavesSpare reports whether CPUs that are busy are no limit of this load: what it is known
-// to use leaves some of them, and its requests hardly wait for one. Other programs keep
-// them busy, or the services that it calls, and give way. Of a database on this host it
-// is not known: nobody sees for how long its processes wait for a CPU.
+// leavesSpare reports whether busy CPUs do not limit this load: what it is known to
+// use leaves some of them, and its requests hardly wait for one. Other programs
+// keep them busy, or services that it calls, and give way (workers-small). Never
+// true with a database on this host: how long its processes wait for a CPU is not
+// observed.
 func (p *Set) leavesSpare(c CPU) bool {
 	return !(c.Database > 0) && c.known()/c.CPUs < Saturation && !(c.Target/c.Limit >= Saturation) &&
 		p.Traced() && p.Waits().Share(callstack.Queued) < LeastQueue
 }
 
-// mostStopped of the periods in which a quota runs out, so that it is used up.
+// mostStopped is the part of its periods in which a quota runs out, from which it
+// is used up.
 const mostStopped = 0.5
 
 // stopped reports whether the target's quota runs out in most of its periods.
@@ -146,21 +154,22 @@ func (c CPU) Use() float64 {
 	return math.Max(host, own)
 }
 
-// Saturated reports whether CPUs are known to be fully used, and requests to wait for them.
+// Saturated reports whether CPUs are known to be fully used, and requests to wait
+// for them.
 func (c CPU) Saturated() bool { return c.Use() >= Saturation && !c.spare }
 
-// Full reports whether the load itself is known to use CPUs fully: the service up to
-// its limit, or it, the generator and the database all of the host. CPUs that
-// other programs took are busy, too, but what holds requests up then is not their
-// own work.
+// Full reports whether the load itself is known to use CPUs fully: the service up
+// to its limit, or it, the generator and the database the whole host. CPUs that
+// other programs took are busy too, but then requests are not held up by their own
+// work.
 func (c CPU) Full() bool {
 	return c.Saturated() && (c.Target/c.Limit >= Saturation || !(c.Used()/c.CPUs < Saturation))
 }
 
 const (
-	// limitUsed of what a target may use from which the limit is used up on
-	// average. The corpus' invoice-quota and barcode-one-proc use 0.99 of theirs;
-	// parcel-burst-quota, which is stopped in bursts, 0.6.
+	// limitUsed is the part of what a target may use, from which the limit is used
+	// up on average. The corpus' invoice-quota and barcode-one-proc use 0.99 of
+	// theirs; parcel-burst-quota, which is stopped in bursts, 0.6.
 	limitUsed = 0.85
 )
 
@@ -179,14 +188,13 @@ func (c CPU) Room() float64 {
 	return math.Min(laws.Most, (own+free)/own)
 }
 
-// leastAwake: below this part the difference between what requests run and what
-// the target's CPUs did is no error of measurement. parts-mmap has 0.3.
+// leastAwake: above this part, the difference between what requests run and what
+// the target's CPUs did is an error of measurement. parts-mmap has 0.3.
 const leastAwake = 0.7
 
-// awake returns the part of requests' running time in which a CPU ran them, 0 to
-// 1. To Go's trace a goroutine runs while its thread stands still, in a page fault
-// or since the kernel stopped it, and others queue behind it: time that no saving
-// of CPU gives back.
+// awake returns the part of requests' running time in which a CPU ran them, 0 to 1.
+// To Go's trace a goroutine runs while its thread is stopped, in a page fault or by
+// the kernel, and others queue behind it: time that no saving of CPU gives back.
 func (p *Set) awake() float64 {
 	c, load := p.CPU(), p.Load()
 	running := p.Waits().NS(callstack.Busy) * load.Rate / 1e9 // CPUs
@@ -197,9 +205,9 @@ func (p *Set) awake() float64 {
 }
 
 // Used returns the CPUs that serving the load took: the service's and its
-// children's, the generator's and the database's, where they are known, and all that was busy
-// where the database's are not. CPUs that other programs of the host took are
-// not the load's, and would hide what it is made of.
+// children's, the generator's and the database's, where they are known, and all
+// that was busy where the database's are not. CPUs that other programs of the host
+// took are not the load's, and would hide what it is made of.
 func (c CPU) Used() float64 {
 	if known := c.Target + c.Children + c.Generator + c.Database; known > 0 {
 		if math.IsNaN(c.Busy) {

@@ -13,25 +13,26 @@ const (
 	// window's. Twice is beyond the spread of p99 over windows of some hundred
 	// requests of a steady service.
 	slowFactor = 2
-	// shuffles is how many orders of the windows stand for chance; with 400 the
+	// shuffles is how many orders of the windows represent chance; with 400 the
 	// smallest probability told is below 0.01.
 	shuffles = 400
 )
 
-// Coincidence tells whether what a series does goes with slow windows.
+// Coincidence says whether a series is high when windows are slow.
 type Coincidence struct {
 	Slow, Windows int // how many windows were slow, of how many
 	// InSlow and Elsewhere are the series' mean in slow windows (or the window
 	// before one, since a cause may lead) and in the others.
 	InSlow, Elsewhere float64
 	// Chance is the part of shuffled orders that set slow windows as far apart
-	// from the others as the real order did; 1 when there is nothing to tell.
+	// from the others as the real order did; 1 if there is nothing to compare.
 	Chance float64
 }
 
-// Coincide compares a series in slow windows and elsewhere, with windows
-// shuffled as the control. Chance is 1 when latency or the series was not
-// recorded, or no window was slow.
+// Coincide compares a series in slow windows and elsewhere, by a permutation test
+// (Fisher 1935; Good, Permutation Tests, 2000): the windows are shuffled, which
+// keeps both distributions and breaks only their order. Chance is 1 if latency or
+// the series was not recorded, or no window was slow.
 func (p *Set) Coincide(name, labels string) Coincidence {
 	latency := p.Series(series.LoadLatency, series.Labels("q", "p99")).Values
 	values := p.Series(name, labels).Values

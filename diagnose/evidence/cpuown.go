@@ -34,8 +34,9 @@ type body struct {
 }
 
 // own books the CPU that belongs to no domain on the user's functions. What they
-// cost by allocating and by starting goroutines is left out: that is told by
-// what is allocated and started. What a map allocates as it grows is the map's.
+// cost by allocating and by starting goroutines is left out: analyzers of
+// allocation and of goroutines report that. What a map allocates as it grows
+// belongs to the map.
 func (u *Use) own() map[string]*ownFunction {
 	all := map[string]*ownFunction{}
 	at := func(name string) *ownFunction {
@@ -183,9 +184,10 @@ func (f *ownFunction) work() callstack.Role {
 }
 
 const (
-	// atomicTrace and atomicAround are parts of a function's own CPU. In
-	// lane-meters, whose loop does nothing but add to an atomic word, 4 % of the samples are
-	// in the operation and 98 % on it and the line before.
+	// atomicTrace and atomicAround are parts of a function's own CPU. The
+	// profiler's signal comes a few instructions late (skid), so in lane-meters,
+	// whose loop only adds to an atomic word, 4 % of the samples are in the
+	// operation and 98 % on it and the line before.
 	atomicTrace  = 0.02
 	atomicAround = 0.8
 )
@@ -222,13 +224,14 @@ type Algorithm struct {
 }
 
 const (
-	// loop part of a function must be its own for what it calls most to be its
-	// helper: below it, the function passes the work on.
+	// loop is the part of a function that must be its own for what it calls most to
+	// be its helper: below it the function passes the work on.
 	loop = 0.2
-	// leads part of a function must be in one that it calls for that one to be
-	// the place.
+	// leads is the part of a function that must be in one that it calls for that
+	// one to be the place.
 	leads = 0.75
-	// recursive part of a function's CPU must have it on the stack more than once.
+	// recursive is the part of a function's CPU that must have it on the stack more
+	// than once.
 	recursive = 0.3
 )
 

@@ -8,7 +8,8 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// Use is what the target spent its CPU on, from its CPU profile.
+// Use is what the target spent its CPU on, by its CPU profile. Shares are parts of
+// all its samples but those of idle marking.
 type Use struct {
 	// Samples is how many samples it rests on; a share's standard error is
 	// sqrt(share*(1-share)/Samples).
@@ -28,11 +29,15 @@ type usage struct {
 }
 
 // Use returns the CPU profile by domain. Marking that the collector did on CPUs
-// that had nothing else to do costs nothing and is left out.
+// with nothing else to do costs nothing and is left out. The error says why there
+// is no profile, or what does not parse.
 func (p *Set) Use() (*Use, error) {
 	return p.use.try(p.readUse)
 }
 
+// readUse books every sample once. Stacks that end at a library's own goroutine are
+// continued at the go statement first, or a template's lexer would belong to
+// no caller.
 func (p *Set) readUse() (*Use, error) {
 	prof, err := p.Profile("cpu", "cpu")
 	if err != nil {
@@ -141,7 +146,7 @@ func (u *Use) From(roles callstack.Role) []Hot {
 
 // Background returns the part of CPU that the user's code spends on goroutines
 // that serve no request, and the place where most of it is spent. Goroutines
-// that a handler starts are counted here too: a sample does not tell who began it.
+// that a handler starts are counted here too: a sample does not say what began it.
 func (u *Use) Background() (share float64, most code.Frame) {
 	in := func(s usage) bool { return !s.roles.Has(callstack.Server) && u.index.Innermost(s.Stack) >= 0 }
 	places := u.places(in, itself, 0)
@@ -161,10 +166,12 @@ func (u *Use) Began(entry string) (share float64, most Hot) {
 	return u.share(in), most
 }
 
-// itself groups by function; a closure stands for itself, since handlers are
+// itself groups by function; a closure counts as itself, since handlers are
 // often closures of one large function.
 func itself(function string) string { return function }
 
+// places groups the samples that in accepts by the function they are used from,
+// each group at the line that uses most.
 func (u *Use) places(in func(usage) bool, group func(string) string, domains callstack.Role) []Hot {
 	type gathered struct {
 		total  float64

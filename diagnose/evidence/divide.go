@@ -19,10 +19,10 @@ const (
 	// bursts: a wait for workers that in the slowest requests is this many times
 	// that of the median ones is a queue that comes and goes.
 	bursts = 3
-	// followedMost of a wait's time stand for the rest that was not followed.
+	// followedMost is the part of a wait's time that, if followed, represents the rest.
 	followedMost = 0.5
-	// again is how often a request waits at one place from which what wakes it there
-	// is not what it waits for.
+	// again is how often a request waits at one place from which what wakes it
+	// there is not what it waits for.
 	again = 2
 )
 
@@ -35,15 +35,18 @@ type piece struct {
 	from  code.Frame
 }
 
-// divider tells waits for goroutines as what those do meanwhile, where they work
-// for the request alone: its own goroutines, a worker without a queue. What others
-// hold is left as it is, since there the holding is the matter.
+// divider turns waits for goroutines into what those do meanwhile, where they work
+// for the request alone: its own goroutines, or a worker without a queue. Waits for
+// what others hold stay as they are, since there the holding matters.
 type divider struct {
 	p      *Set
 	queues map[string]bool // by state and place
 	events map[string]bool // likewise: long polls, of which the slowest all end by their timer
 }
 
+// newDivider decides per state and place, over all parts there, whether it is a
+// queue or an event, since a single part of the anatomy may be too short for
+// Little's law.
 func newDivider(p *Set) *divider {
 	d := &divider{p: p, queues: map[string]bool{}, events: map[string]bool{}}
 	a := p.Anatomy
@@ -77,8 +80,8 @@ func (d *divider) key(part breakdown.Part) string {
 	return string(part.State) + " " + at.Function + ":" + strconv.Itoa(at.Line)
 }
 
-// queue reports whether more requests wait here than workers can have in hand,
-// by Little's law: the rate times the wait is how many wait at a time.
+// queue reports whether more requests wait here than workers can have in hand, by
+// Little's law: the rate times the wait is the number that wait at a time.
 func (d *divider) queue(part breakdown.Part, burst bool) bool {
 	e := d.p.Ender(part)
 	if e.By != ByWorker || d.p.Event(part) {
@@ -89,11 +92,11 @@ func (d *divider) queue(part breakdown.Part, burst bool) bool {
 	return waiting > crowd*workers || burst && workers < 2
 }
 
-// Event reports whether waits end by an event that is told to all who wait for it:
-// a closed channel or Cond.Broadcast, by a goroutine that had nothing to do until
-// then. One that works for most of the wait answers each request by closing a
-// channel of the request's own, and is a queue; so are several that wake all whenever
-// one of them is done, since those whose turn it was not wait again.
+// Event reports whether waits end by an event that all who wait are told of: a
+// closed channel or Cond.Broadcast, by a goroutine that had nothing to do until
+// then. A goroutine that works for most of the wait answers each request by closing
+// a channel of the request's own, and is a queue. So are several workers that wake
+// all waiters whenever one of them is done: those whose turn it was not wait again.
 func (p *Set) Event(part breakdown.Part) bool {
 	if !callstack.Broadcasts(part.Waker) {
 		return false
@@ -144,8 +147,8 @@ func (d *divider) divide(part breakdown.Part) []piece {
 	return d.behind(whole, only)
 }
 
-// timed reports whether workers stand and wait for a timer while requests wait
-// for them: a batch that a ticker flushes, and no queue.
+// timed reports whether workers wait for a timer while requests wait for them: a
+// batch that a ticker flushes, and no queue.
 func (d *divider) timed(part breakdown.Part) bool {
 	var timed, followed int64
 	for _, c := range part.Behind {
@@ -169,8 +172,8 @@ func elsewhere(kind callstack.Wait) bool {
 	return false
 }
 
-// behind divides a wait by its chains. Where most of it was followed, the rest is
-// taken to be like it.
+// behind divides a wait by its chains. If most of it was followed, the rest is
+// taken to be alike.
 func (d *divider) behind(whole piece, only func(callstack.Wait) bool) []piece {
 	var followed int64
 	for _, c := range whole.part.Behind {
@@ -277,7 +280,7 @@ func doing(kind callstack.Wait) string {
 	case callstack.Collector:
 		return "helps the garbage collector"
 	case callstack.SleepWait:
-		return "stands and waits for a timer"
+		return "waits for a timer"
 	}
 	return "waits (" + string(kind) + ")"
 }

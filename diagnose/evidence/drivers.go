@@ -8,8 +8,8 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// Drivers returns the database drivers on the stacks of the requests and of the
-// CPU profile, in no order that means anything but always the same.
+// Drivers returns the database drivers on the stacks of the requests and of the CPU
+// profile, sorted by name; nil if none was seen.
 func (p *Set) Drivers() []callstack.Driver {
 	return p.drivers.get(p.readDrivers)
 }
@@ -27,9 +27,9 @@ func (p *Set) readDrivers() (found []callstack.Driver) {
 	return found
 }
 
-// Imports reports whether the target's binary is built of a module, whatever its
-// major version; of a binary that could not be read, whether code of it was seen to
-// run.
+// Imports reports whether the target's binary is built with a module, of whatever
+// major version. If the binary could not be read, it reports whether code of the
+// module was seen to run.
 func (p *Set) Imports(module string) bool {
 	if modules := p.Record.Run.Target.Modules; len(modules) > 0 {
 		return slices.ContainsFunc(modules, func(path string) bool { return path == module || strings.HasPrefix(path, module+"/") })

@@ -21,7 +21,7 @@ const (
 	ByTimer
 )
 
-// Ender is who ends a wait, as far as its waker and the goroutine profiles tell.
+// Ender is who ends a wait, as far as its waker and the goroutine profiles show.
 type Ender struct {
 	By    By
 	Entry string // the function that its goroutine began in
@@ -31,13 +31,13 @@ type Ender struct {
 }
 
 // ownPerWait is how many goroutines a request must start, per wait for one, for
-// them to be its own: below half of one most requests wait for another's.
+// them to be its own: below half of one, most requests wait for another's.
 const ownPerWait = 0.5
 
-// Ender tells who ends a part's waits. A closure of a function on the request's
-// own stack, or of what is inlined there, is the request's own goroutine. So is
-// any other while requests start goroutines and the number of those with the same
-// beginning is not the same in both goroutine profiles: a pool's is.
+// Ender returns who ends a part's waits. A closure of a function on the request's
+// own stack, or of what is inlined there, is the request's own goroutine. So is any
+// other while requests start goroutines and the number of those with the same
+// beginning differs between the goroutine profiles: that of a pool does not.
 func (p *Set) Ender(part breakdown.Part) Ender {
 	waker := part.Waker
 	e := Ender{Entry: Entry(waker)}

@@ -9,7 +9,7 @@ import (
 	"github.com/redline-go/redline/notation"
 )
 
-// leastRoom: from this factor a limit of the target's own is told before what
+// leastRoom: from this factor a limit of the target's own is reported before what
 // its CPU is spent on.
 const leastRoom = 1.3
 
@@ -41,7 +41,7 @@ func (p *Set) Model(own bool) laws.Model {
 	}
 	if at := m.Tightest(); c.Saturated() && at >= 0 {
 		// On CPUs that are used up all that ends by this host's work is a queue for
-		// them, whatever it is that a request stands at; a timer's end is not.
+		// them, whatever a request waits at; a timer's end is not.
 		m.Resources[at].Queue = m.Response * (1 - p.Waits().Share(callstack.SleepWait, callstack.EventWait))
 	}
 	return m
@@ -108,8 +108,8 @@ type Work struct {
 }
 
 // Ran bounds what removing work could gain. It frees CPUs, shortens the requests
-// that do it, and frees the goroutine or lock it runs inside of: where requests queue for
-// that one, the work is worth its part of it, however idle the CPUs are.
+// that do it, and frees the goroutine or lock it runs inside of: where requests
+// queue for that one, the work is worth its part of it, however idle the CPUs are.
 func (p *Set) Ran(w Work) laws.Gain {
 	m, c := p.Model(false), p.CPU()
 	cut := laws.Cut{Busy: map[string]float64{}}

@@ -12,7 +12,8 @@ import (
 )
 
 // Collection is what the garbage collector costs and what makes it run, over the
-// steady span. Figures that the record does not hold are NaN.
+// steady span. Figures that the record does not have are NaN. Names follow
+// runtime/metrics.
 type Collection struct {
 	// CPU is the part of the target's CPU that goes into marking, assisting and
 	// sweeping, 0 to 1, from the CPU profile. Marking on CPUs that had nothing else
@@ -32,18 +33,18 @@ type Collection struct {
 }
 
 const (
-	// offPercent and offLimit: the runtime tells GOGC=off and no memory limit as
+	// offPercent and offLimit: the runtime reports GOGC=off and no memory limit as
 	// the largest integers.
 	offPercent, offLimit = 1e9, 1 << 60
-	// DefaultPercent is GOGC where nobody sets it.
+	// DefaultPercent is GOGC unless set.
 	DefaultPercent = 100
-	// limited is the part of the goal that GOGC asks for below which the memory
+	// limited is the part of the goal that GOGC asks for, below which the memory
 	// limit has set it: the runtime keeps 3 % and the pacer's own overhead free.
 	limited = 0.9
 )
 
-// Collection returns the collector's figures: those of the runtime, or where
-// there is no probe those that it prints (GODEBUG=gctrace=1).
+// Collection returns the collector's figures: the runtime's, or without the probe
+// those that it prints (GODEBUG=gctrace=1).
 func (p *Set) Collection() Collection {
 	first := func(read func(name, labels string) (float64, bool), names ...string) float64 {
 		for _, name := range names {
@@ -60,7 +61,7 @@ func (p *Set) Collection() Collection {
 		Goal: first(p.Mean, "/gc/heap/goal:bytes", series.GCGoal), Percent: first(p.Mean, "/gc/gogc:percent"),
 		Limit: first(p.Mean, "/gc/gomemlimit:bytes"),
 	}
-	// What the runtime prints stands only in windows in which a cycle ended.
+	// What the runtime prints is only in windows in which a cycle ended.
 	if seconds := p.Steady().Len().Seconds(); math.IsNaN(c.Cycles) && seconds > 0 {
 		if n, ok := p.Sum(series.GCCycles, ""); ok {
 			forced, _ := p.Sum(series.GCForced, "")
@@ -93,8 +94,9 @@ func (c Collection) Limited() bool {
 	return c.Limit > 0 && c.Live > 0 && c.Goal > 0 && c.Goal < limited*c.Live*(1+c.Percent/100)
 }
 
-// Room returns by which part of the live heap it may grow until the next cycle
-// ends: GOGC/100, or what the memory limit leaves of that. NaN when not known.
+// Room returns by which part of itself the live heap may grow until the next cycle
+// ends: GOGC/100, or what the memory limit leaves of that (Go GC guide). NaN if not
+// known.
 func (c Collection) Room() float64 {
 	if c.Limited() || math.IsNaN(c.Percent) {
 		return max(0, (c.Goal-c.Live)/c.Live)
@@ -114,11 +116,11 @@ func (c Collection) Ordinary() float64 {
 	return part
 }
 
-// Garbage returns the part of the target's CPU that the collector spends because
-// of what a domain allocates, 0 to 1. The collector runs as often as the heap
-// grows by its target, so its work is booked in proportion to bytes allocated;
-// what a small GOGC, a tight limit or forced cycles add to it is nobody's. It is 0
-// without an allocation profile.
+// Garbage returns the part of the target's CPU that the collector spends because of
+// what a domain allocates, 0 to 1. Cycles come as often as the heap grows by its
+// target, so the collector's work is booked in proportion to bytes allocated; what
+// a small GOGC, a tight limit or forced cycles add is booked on none. 0 without an
+// allocation profile.
 func (p *Set) Garbage(domains callstack.Role) float64 {
 	use, err := p.Use()
 	if err != nil {
@@ -141,9 +143,9 @@ func (p *Set) Garbage(domains callstack.Role) float64 {
 	return use.With(callstack.GCWork|callstack.GCAssist) * p.Collection().Ordinary() * bytes / float64(allocs.Total)
 }
 
-// Growth returns by what the heap in use grew between the first heap profile of
-// the steady span and the last, by allocation site; what shrank is left out. ok
-// is false without two profiles, and the error tells what does not parse.
+// Growth returns by what the heap in use grew between the first heap profile of the
+// steady span and the last, by allocation site; what shrank is left out. ok is
+// false without two profiles; the error says what does not parse.
 func (p *Set) Growth() (grown *Profile, ok bool, err error) {
 	steady := p.Steady()
 	var listed []record.Profile
@@ -165,7 +167,7 @@ func (p *Set) Growth() (grown *Profile, ok bool, err error) {
 			return nil, false, err
 		}
 	}
-	// Labels tell the size of the blocks: one site counts once.
+	// Labels give the size of the blocks: one site counts once.
 	for _, end := range ends {
 		for _, s := range end.Sample {
 			s.Label, s.NumLabel, s.NumUnit = nil, nil, nil

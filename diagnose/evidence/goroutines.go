@@ -12,19 +12,21 @@ import (
 // maxSnapshots bounds how many goroutine profiles are in memory at once.
 const maxSnapshots = 512
 
-// Snapshot is one goroutine profile: who stood where at an instant.
+// Snapshot is one goroutine profile: which goroutines were where at an instant.
 type Snapshot struct {
 	At     time.Duration // run time
 	Total  int64         // goroutines
 	Stacks []Sample      // Value is how many stood there
 }
 
-// Snapshots returns the goroutine profiles in order of time. The error tells
-// which does not parse; none at all is no error.
+// Snapshots returns the goroutine profiles in order of time; nil if there are none.
+// The error says which does not parse.
 func (p *Set) Snapshots() ([]Snapshot, error) {
 	return p.snapshots.try(p.readSnapshots)
 }
 
+// readSnapshots reads as many profiles as fit in memory, evenly over the run, and
+// notes how many it left out.
 func (p *Set) readSnapshots() ([]Snapshot, error) {
 	var list []Snapshot
 	all := p.Record.Profiles("goroutine")
@@ -57,8 +59,8 @@ func (p *Set) readSnapshots() ([]Snapshot, error) {
 	return list, nil
 }
 
-// Alive returns how many goroutines that began in a function stood in each
-// snapshot; nil without one.
+// Alive returns how many goroutines that began in a function there were in each
+// snapshot; nil without snapshots.
 func (p *Set) Alive(entry string) []int64 {
 	snapshots, err := p.Snapshots()
 	if err != nil {

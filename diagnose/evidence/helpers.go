@@ -10,9 +10,9 @@ import (
 const maxHanded = 4
 
 // handed completes the stacks of goroutines that work for one request alone, and
-// that show nothing of the user's code: a library's lexer or pipe, which the call of the
-// library starts. Such a stack goes on at the go statement, so that the work belongs to
-// the call, and to the place that makes it.
+// that show nothing of the user's code: a library's lexer or pipe, which the call
+// of the library starts. Such a stack goes on at the go statement, so that the work
+// belongs to the call, and to the place that makes it.
 type handed struct {
 	set  *Set
 	most map[string][]code.Frame // by entry: where nearly all such goroutines were started

@@ -21,8 +21,7 @@ type Load struct {
 	Service float64
 }
 
-// Load returns the load of the steady span; its Requests are 0 when no load was
-// recorded.
+// Load returns the load of the steady span; its Requests are 0 if no load was recorded.
 func (p *Set) Load() Load {
 	return p.load.get(p.readLoad)
 }
@@ -53,7 +52,7 @@ func (p *Set) readLoad() Load {
 	return l
 }
 
-// leastKept part of an open loop's rate, above which it kept its schedule.
+// leastKept is the part of an open loop's rate from which it kept its schedule.
 const leastKept = 0.95
 
 // Kept reports whether the load is an open loop at a rate that the target kept: nothing

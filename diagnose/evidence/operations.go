@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/database"
@@ -13,13 +14,13 @@ import (
 )
 
 // Asked is one statement as the service sent it, counted by the hooks of redline's
-// build: exact, whichever database answers.
+// build: exact, whichever database answers. Counts are of the steady span.
 type Asked struct {
-	// Text is the statement without its constants, and what tells it from others.
+	// Text is the statement without its constants, which identifies it.
 	Text   string
 	Calls  float64 // in the steady span
 	Errors float64
-	Rows   float64 // read or changed, where the driver tells
+	Rows   float64 // read or changed, if the driver reports it
 	NS     float64 // until the rows were closed; what was asked meanwhile is in it
 	// Prepares is how often the service had it prepared for use.
 	Prepares float64
@@ -79,14 +80,15 @@ func (p *Set) Operations() *operation.Operations {
 	return p.operations.get(p.readOperations).operations
 }
 
-// Asked returns the statements that the hooks counted, by their time, longest first;
-// none where the target has no hooks or its database is asked past them.
+// Asked returns the statements that the hooks counted, by their time, longest
+// first; none if the target has no hooks or its database is used in ways they do
+// not see.
 func (p *Set) Asked() []Asked {
 	return p.operations.get(p.readOperations).statements
 }
 
-// AskedAs returns what the hooks counted of a statement that the server shows with a
-// text. ok is false where they do not know it.
+// AskedAs returns what the hooks counted of a statement, by the text that the
+// server shows. ok is false if they do not know it.
 func (p *Set) AskedAs(text string) (a Asked, ok bool) {
 	form := statement.Normal(text)
 	for _, a := range p.Asked() {
@@ -133,7 +135,11 @@ func (p *Set) readOperations() (all asked) {
 			a = &Asked{Text: o.Text, form: form}
 			byForm[form] = a
 		}
-		a.add(o, traced[o.ID])
+		t := traced[o.ID]
+		if p.tooLongToTrace(o) {
+			t = p.asCounted(o)
+		}
+		a.add(o, t)
 		p.addCallers(a, o)
 	}
 	for _, a := range byForm {
@@ -147,6 +153,28 @@ func (p *Set) readOperations() (all asked) {
 		return cmp.Or(cmp.Compare(y.NS, x.NS), cmp.Compare(x.Text, y.Text))
 	})
 	return all
+}
+
+// tooLongToTrace reports whether no trace can hold a whole call of an operation: an
+// operation is joined to its request where it begins and where it ends, so a statement
+// of five seconds leaves nothing in a trace of one.
+func (p *Set) tooLongToTrace(o operation.Operation) bool {
+	return p.Anatomy != nil && p.Anatomy.Traced > 0 && o.Calls > 0 && o.TotalNS/o.Calls >= int64(p.Anatomy.Traced)/2
+}
+
+// asCounted puts the time that the hooks counted in the place of the traces': the part
+// of a request's time within the operation, of the traces' mean request. How much of it
+// ran and how much queued for a CPU is as in the request as a whole.
+func (p *Set) asCounted(o operation.Operation) (t breakdown.OperationsPerRequest) {
+	load, w := p.Load(), p.Waits()
+	if !(load.Requests > 0) || !(load.Service > 0) {
+		return t
+	}
+	ns := min(1, float64(o.TotalNS)/load.Requests/load.Service) * w.MeanNS()
+	t.RunningNS = int64(ns * w.OnCPU())
+	t.QueuedNS = int64(ns * w.Share(callstack.Queued))
+	t.WaitingNS = int64(ns) - t.RunningNS - t.QueuedNS
+	return t
 }
 
 func statementKind(k operation.Kind) bool {

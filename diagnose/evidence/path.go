@@ -84,13 +84,13 @@ func (x Path) Serial(entry string) (breakdown.Serial, bool) {
 func (x Path) Serials() []breakdown.Serial { return x.serial }
 
 // worksFor is the part of a function's time that a function it calls must have to
-// be what works: below it the caller itself, or several, do.
+// be the one that works: below it the caller does itself, or several do.
 const worksFor = 0.5
 
 // Worker returns the innermost of the target's own functions that has at least half
-// of what a node's goroutine runs, the collector's assists with it, and
-// its part of the node's time. ok is false where the goroutine hardly runs, or
-// nobody knows what.
+// of what a node's goroutine runs, assists of the collector included, and its part
+// of the node's time, 0 to 1. ok is false if the goroutine hardly runs, or what it
+// runs was not sampled.
 func Worker(n breakdown.PathNode) (work breakdown.PathNode, part float64, ok bool) {
 	var below []breakdown.PathNode
 	ran := 0.0

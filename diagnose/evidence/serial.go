@@ -8,12 +8,13 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// leastBehind is the part of request time from which a queue makes what it is for
-// a resource: below it the queue comes and goes.
+// leastBehind is the part of request time from which the object of a queue is a
+// resource: below it the queue comes and goes.
 const leastBehind = 0.2
 
-// serial is a goroutine or a lock that requests queue for: it is busy all the time, so
-// that it bounds the rate at servers over the time that each request takes of it.
+// serial is a goroutine or a lock that requests queue for. It is always busy, so it
+// bounds the rate at servers over the time that each request takes of it
+// (utilisation law).
 type serial struct {
 	laws.Resource
 	inside func(usage) bool // whether a CPU sample was taken inside it
@@ -51,6 +52,9 @@ func (p *Set) readSerials() (list []serial) {
 	return list
 }
 
+// serialAt makes a resource of a site, if by Little's law more requests wait there
+// than it has servers. Its demand is then known without measuring its service time:
+// it is always busy.
 func (p *Set) serialAt(site Site) (s serial, ok bool) {
 	if site.Share < leastBehind || site.Via != "" {
 		return s, false

@@ -3,8 +3,11 @@
 // goroutines, the critical path, and what a model of the service gives for removing
 // some of it. Each table is read once per diagnosis.
 //
-// It states figures and decides nothing: it knows no analyzer, names no cause and makes
-// no finding.
+// It states figures and decides nothing: it knows no analyzer, names no cause and
+// makes no finding.
+//
+// Missing data is NaN, or ok = false, never 0: analyzers write comparisons so that
+// NaN fails them, !(x >= least) rather than x < least.
 package evidence
 
 import (
@@ -22,7 +25,7 @@ import (
 )
 
 // Set is a record with its anatomy and the tables that are derived from them, each
-// when it is first asked for. It is used by one goroutine.
+// when it is first asked for. It is used by one goroutine. New makes one.
 type Set struct {
 	Record  *record.Record
 	Anatomy *breakdown.Anatomy // nil when no trace was taken apart
@@ -86,8 +89,8 @@ func (p *Set) Note(format string, args ...any) {
 // Unread returns what was noted as left out of the record.
 func (p *Set) Unread() []string { return p.unread }
 
-// Steady returns the span that findings speak of: the run's steady span, or all
-// that was recorded when the run ended before it had one.
+// Steady returns the span that findings are about: the run's steady span, or all
+// that was recorded if the run ended before it had one.
 func (p *Set) Steady() timebase.Span { return p.Record.Judged() }
 
 // Series returns one value per window of the steady span, NaN where there is
@@ -104,7 +107,8 @@ func (p *Set) Sum(name, labels string) (sum float64, ok bool) {
 	return sum, present > 0
 }
 
-// Rate returns a counter's amount per second of the windows that hold it.
+// Rate returns a counter's amount per second over the windows that have it; ok is
+// false if none does.
 func (p *Set) Rate(name, labels string) (perSecond float64, ok bool) {
 	sum, present := p.Series(name, labels).Sum()
 	if present == 0 {
@@ -113,7 +117,8 @@ func (p *Set) Rate(name, labels string) (perSecond float64, ok bool) {
 	return sum / (float64(present) * p.Record.Run.Window.Seconds()), true
 }
 
-// Mean returns the mean of a gauge over the windows that hold it.
+// Mean returns the mean of a gauge over the windows that have it; ok is false if
+// none does.
 func (p *Set) Mean(name, labels string) (mean float64, ok bool) {
 	sum, present := p.Series(name, labels).Sum()
 	if present == 0 {
@@ -122,7 +127,8 @@ func (p *Set) Mean(name, labels string) (mean float64, ok bool) {
 	return sum / float64(present), true
 }
 
-// Max returns the largest value of a series in the steady span.
+// Max returns the largest value of a series in the steady span; ok is false if it
+// has none.
 func (p *Set) Max(name, labels string) (most float64, ok bool) {
 	most = math.Inf(-1)
 	for _, v := range p.Series(name, labels).Values {

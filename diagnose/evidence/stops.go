@@ -11,8 +11,8 @@ const (
 	// quotaPeriod of the kernel's CPU bandwidth control, in seconds
 	// (cpu.max's default, Documentation/admin-guide/cgroup-v2.rst).
 	quotaPeriod = 0.1
-	// leastSide is how many windows with stops, and without, it takes to compare
-	// their latency.
+	// leastSide is how many windows with stops, and as many without, a comparison
+	// of their latency takes.
 	leastSide = 5
 )
 
@@ -28,10 +28,10 @@ type Stops struct {
 	Length float64
 	// InStops and Elsewhere are the mean p99 of the latency, in ns, of windows in
 	// which the quota ran out (or ran out in the one before), and of the others;
-	// NaN where one side is too small to tell.
+	// NaN if one side has too few windows.
 	InStops, Elsewhere float64
 	// Gain bounds what an end of the stops could do to the latency of all windows;
-	// 1 where that cannot be told, or the quota is used up on average, so that a
+	// 1 if that is not known, or the quota is used up on average, so that a
 	// larger one gives Room instead.
 	Gain float64
 }
@@ -41,6 +41,8 @@ func (p *Set) Stops() Stops {
 	return p.stops.get(p.readStops)
 }
 
+// readStops counts a window as stopped if the quota ran out in it or in the one
+// before: the requests that were stopped end in the next.
 func (p *Set) readStops() Stops {
 	s := Stops{Gain: 1, Length: math.NaN(), InStops: math.NaN(), Elsewhere: math.NaN()}
 	stopped, ok := p.Rate(series.CgroupThrottled, "")

@@ -9,14 +9,16 @@ import (
 )
 
 const (
-	// throughMost of a place's CPU must come by one caller for the way to be named.
+	// throughMost is the part of a place's CPU that must come through one caller
+	// for the way to be named.
 	throughMost = 0.6
 	// throughLength bounds the callers that are named, as in callstack.
 	throughLength = 4
 )
 
-// Through returns the user's callers of a place, innermost first, as far as most of its
-// CPU comes by one way: what is slow for being called often is slow in its caller's loop.
+// Through returns the user's callers of a place, innermost first, as long as most
+// of its CPU comes one way: what is slow because it is called often is slow in its
+// caller's loop.
 func (u *Use) Through(function string) []code.Frame {
 	type way struct {
 		callers []code.Frame
@@ -56,7 +58,8 @@ func (u *Use) Through(function string) []code.Frame {
 	return through
 }
 
-// ThroughWords words callers, innermost first: "web.(*List).read list.go:12, web.list list.go:40".
+// ThroughWords words callers, innermost first: "web.(*List).read list.go:12,
+// web.list list.go:40".
 func ThroughWords(callers []code.Frame) string {
 	words := make([]string, len(callers))
 	for i, f := range callers {

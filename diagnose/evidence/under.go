@@ -8,7 +8,7 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// leastUnder of the CPU inside a lock must go into one kind of work for that to be
+// leastUnder is the part of the CPU inside a lock that one kind of work needs to be
 // what is done under it.
 const leastUnder = 0.4
 
@@ -19,13 +19,15 @@ var deeds = []struct {
 }{
 	{callstack.Sort, "sorts"}, {callstack.Compress, "compresses"}, {callstack.JSON, "encodes or decodes JSON"},
 	{callstack.RegexpCompile, "compiles expressions"}, {callstack.RegexpMatch, "matches expressions"}, {callstack.Crypto, "hashes or signs"},
-	{callstack.Format, "formats text"}, {callstack.Logging, "logs"}, {callstack.Instrument, "counts and traces"}, {callstack.Reflect, "uses reflection"},
+	{callstack.Format, "formats text"}, {callstack.Logging, "logs"}, {callstack.Instrument, "counts and traces"},
+	{callstack.Reflect, "uses reflection"},
 	{callstack.DBClient, "calls the database's client"},
 }
 
-// Under words the work that is done while requests wait for a lock: "store.(*Book).Add
-// sorts (slices.SortFunc)". more are functions known to hold it, besides those
-// that the trace saw. It is empty where the profile does not show one kind of work.
+// Under words the work that is done while requests wait for a lock:
+// "store.(*Book).Add sorts (slices.SortFunc)". more are functions known to hold it,
+// besides those that the trace saw. "" if the profile does not show one kind of
+// work.
 func (p *Set) Under(site Site, more ...string) string {
 	use, err := p.Use()
 	if err != nil {
@@ -73,8 +75,9 @@ func (p *Set) Under(site Site, more ...string) string {
 	return ""
 }
 
-// ReadyPart returns the part of a wait, 0 to 1, in which whoever would end it was
-// ready to run and had no CPU; 0 where less than half of the wait was followed.
+// ReadyPart returns the part of a wait, 0 to 1, in which the goroutine that would
+// end it was ready to run and had no CPU; 0 if less than half of the wait was
+// followed.
 func (p *Set) ReadyPart(site Site) float64 {
 	return p.partOf(site, func(kind callstack.Wait) bool { return kind == callstack.Queued })
 }

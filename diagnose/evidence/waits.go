@@ -47,6 +47,10 @@ func (p *Set) Waits() *Waits {
 	return p.waits.get(p.readWaits)
 }
 
+// readWaits divides every part of the three bands into pieces and sums them by
+// place. The tail's part of a site is the slow requests' time there minus the
+// median ones', so that it says what makes a request slow rather than what it
+// spends.
 func (p *Set) readWaits() *Waits {
 	w := &Waits{all: map[callstack.Wait][]Site{}}
 	a := p.Anatomy
@@ -109,12 +113,12 @@ type siteKey struct {
 }
 
 const (
-	// FewRequests: below it the mean request is the doing of a few, and a share has
-	// a standard error of above 0.1 (0.5/sqrt(20)). What rests on them is at most of
-	// medium confidence.
+	// FewRequests: below it the mean request depends on a few, and a share has a
+	// standard error above 0.1 (0.5/√20). What rests on them is of medium
+	// confidence at most.
 	FewRequests = 20
-	// leastCoverage of the requests must have been told apart where they are few, so
-	// that those few stand for the others.
+	// leastCoverage is the part of the requests that must have been taken apart
+	// where they are few, for those to represent the others.
 	leastCoverage = 0.5
 )
 
@@ -124,7 +128,7 @@ func (p *Set) MostlyLost() bool {
 	return p.Anatomy.Requests < FewRequests && p.Anatomy.Coverage < leastCoverage
 }
 
-// Traced reports whether requests were taken apart, enough to stand for the others.
+// Traced reports whether requests were taken apart, enough to represent the others.
 func (p *Set) Traced() bool {
 	return p.Anatomy != nil && p.Anatomy.Requests+p.Anatomy.Partial > 0 && p.Anatomy.MeanNS > 0 && !p.MostlyLost()
 }

@@ -1,7 +1,7 @@
-// Package explain words what redline knows of a cause: how it looks, how redline
+// Package explain words what redline knows about a cause: how it looks, how redline
 // knows, what to do about it with code before and after, and how to see that it
-// helped. The terminal's text and the pages of docs/causes/ are made of the
-// analyzers' own metadata, so that neither can say what the analyzers do not do.
+// helped. The terminal's text and the pages of docs/causes/ are made from the
+// analyzers' own metadata, so that neither can claim what the analyzers do not do.
 package explain
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 )
 
-// Page is a cause with what its analyzer says of itself.
+// Page is a cause together with its analyzer's own documentation.
 type Page struct {
 	diagnose.Cause
 	Analyzer string // name
@@ -38,7 +38,7 @@ func Of(suite []diagnose.Analyzer) Causes {
 	return pages
 }
 
-// Find returns the page of a cause.
+// Find returns the page of a cause; ok is false for an id that no analyzer names.
 func (c Causes) Find(id string) (page Page, ok bool) {
 	i := slices.IndexFunc(c, func(p Page) bool { return p.ID == id })
 	if i < 0 {
@@ -56,7 +56,8 @@ func (c Causes) IDs() []string {
 	return ids
 }
 
-// List names every cause in a line of its own.
+// List names every cause on a line of its own, by stage, cut to width cells (40 at
+// least).
 func (c Causes) List(width int) string {
 	longest := 0
 	for _, p := range c {
@@ -82,7 +83,8 @@ func (c Causes) List(width int) string {
 func stage(s diagnose.Stage) string {
 	names := map[diagnose.Stage]string{
 		diagnose.Validity: "The measurement", diagnose.Host: "The host and its limits", diagnose.Database: "The database",
-		diagnose.Wait: "Waiting in the service, and for others", diagnose.Memory: "Memory and its collection", diagnose.CPUUse: "What the CPU is used for",
+		diagnose.Wait: "Waiting in the service, and for others", diagnose.Memory: "Memory and its collection",
+		diagnose.CPUUse: "What the CPU is used for",
 	}
 	return names[s]
 }
@@ -93,7 +95,8 @@ type part struct {
 	code        string // language of the text, when it is code
 }
 
-// parts returns what is known of a cause, in the order of a reader's questions.
+// parts returns what is known about a cause, in the order of a reader's questions,
+// without empty parts.
 func (p Page) parts() []part {
 	list := []part{
 		{title: "How it looks", text: p.Doc},
@@ -111,7 +114,8 @@ func (p Page) parts() []part {
 	return slices.DeleteFunc(list, func(p part) bool { return strings.TrimSpace(p.text) == "" })
 }
 
-// Text returns the page for a terminal of a width in cells.
+// Text returns the page for a terminal of width cells, 60 at least. Code is not
+// wrapped.
 func (p Page) Text(width int) string {
 	const indent = "  "
 	room := max(width, 60) - len(indent)
@@ -145,8 +149,8 @@ func (p Page) Markdown() string {
 	return b.String()
 }
 
-// trim drops the blank lines around a text and the tabs that all of its lines
-// begin with, as they come from a literal in code.
+// trim drops the blank lines around a text and the tabs that all of its lines begin
+// with: a raw string in code has both.
 func trim(text string) string {
 	lines := strings.Split(strings.Trim(text, "\n"), "\n")
 	for i := range lines {
@@ -167,8 +171,9 @@ func trim(text string) string {
 // Index returns docs/causes.md: every cause with a link to its page.
 func (c Causes) Index() string {
 	var b strings.Builder
-	b.WriteString("# Causes\n\nLook up a cause that a report names: its symptoms, how redline recognises it, the remedy with code before and after, and\n" +
-		"how to verify it. `redline explain CAUSE` prints the same. Causes stand in the order in which redline judges them;\n" +
+	b.WriteString("# Causes\n\n" +
+		"Look up a cause that a report names: its symptoms, how redline recognises it, the remedy with code before and after, and\n" +
+		"how to verify it. `redline explain CAUSE` prints the same. Causes are listed in the order in which redline judges them;\n" +
 		"[diagnosis.md](diagnosis.md) measures how often they are right. Generated from the analyzers: `go test ./diagnose/suite -update`.\n")
 	last := diagnose.Stage(-1)
 	for _, p := range c {

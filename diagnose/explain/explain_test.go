@@ -11,7 +11,8 @@ import (
 
 func suite() []diagnose.Analyzer {
 	lock := diagnose.Cause{
-		ID: "lock-contention", Title: "Requests wait for a mutex.", Doc: strings.Repeat("They queue. ", 30), Knows: "From the trace.", Remedy: "Hold it for less.",
+		ID: "lock-contention", Title: "Requests wait for a mutex.", Doc: strings.Repeat("They queue. ", 30),
+		Knows: "From the trace.", Remedy: "Hold it for less.",
 		Example: diagnose.Example{Lang: "go", Before: "\n\t\tmu.Lock()\n\t\t\twrite()\n\n\t\tmu.Unlock()\n\t", After: "write()"},
 		Verify:  "redline run again", Cases: []string{"ledger-mutex"},
 	}
@@ -32,7 +33,8 @@ func TestText(t *testing.T) {
 	}
 	text := page.Text(70)
 	at := 0
-	for _, want := range []string{"lock-contention: Requests wait for a mutex\n", "How it looks\n  They queue.", "How redline knows\n  From the trace.", "What to do\n",
+	for _, want := range []string{"lock-contention: Requests wait for a mutex\n", "How it looks\n  They queue.",
+		"How redline knows\n  From the trace.", "What to do\n",
 		"Before\n  mu.Lock()\n      write()\n\n  mu.Unlock()\n", "After\n  write()", "How to verify\n", "Thresholds set by\n  ledger-mutex\n"} {
 		i := strings.Index(text[at:], want)
 		if i < 0 {
@@ -56,7 +58,8 @@ func TestText(t *testing.T) {
 
 func TestMarkdown(t *testing.T) {
 	page, _ := Of(suite()).Find("lock-contention")
-	if text := page.Markdown(); !strings.Contains(text, "## Before\n\n```go\nmu.Lock()\n\twrite()\n\nmu.Unlock()\n```\n") || !strings.HasPrefix(text, "# lock-contention\n") {
+	if text := page.Markdown(); !strings.Contains(text,
+		"## Before\n\n```go\nmu.Lock()\n\twrite()\n\nmu.Unlock()\n```\n") || !strings.HasPrefix(text, "# lock-contention\n") {
 		t.Errorf("page:\n%s", text)
 	}
 }
@@ -64,7 +67,8 @@ func TestMarkdown(t *testing.T) {
 // TestList: the host is judged before waits, whatever the suite's order.
 func TestList(t *testing.T) {
 	pages := Of(suite())
-	want := "The host and its limits\n  fd-limit         Descriptors run out\n\nWaiting in the service, and for others\n  lock-contention  Requests wait for a mutex\n"
+	want := "The host and its limits\n  fd-limit         Descriptors run out\n\n" +
+		"Waiting in the service, and for others\n  lock-contention  Requests wait for a mutex\n"
 	if got := pages.List(80); got != want {
 		t.Errorf("list:\n%s", got)
 	}

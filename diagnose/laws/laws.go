@@ -17,8 +17,8 @@ package laws
 
 import "math"
 
-// Most bounds every factor: beyond it the error of the measured demand decides,
-// because the gain has a pole where nothing remains.
+// Most bounds every factor. The gain has a pole where nothing remains, and near it
+// the error of the measured demand decides.
 const Most = 50
 
 // What a gain is of.
@@ -28,8 +28,8 @@ const (
 )
 
 // Full is the utilisation from which a resource counts as used up. A saturated host
-// of two cores measures 0.95 to 1.0, because of moments when a wake-up is under
-// way; services that wait for something stay below 0.9.
+// of two cores measures 0.95 to 1.0, because of moments between a wake-up and the
+// run; services that wait for something stay below 0.9.
 const Full = 0.92
 
 // Resource serves requests, a bounded number at a time.
@@ -87,8 +87,8 @@ type Model struct {
 
 // Cut is what a change takes away.
 type Cut struct {
-	// Time is by how many seconds a response gets shorter by itself, beside the
-	// queues that Busy shortens: a delay that nobody queues for.
+	// Time is by how many seconds a response gets shorter by itself, apart from
+	// the queues that Busy shortens: a delay without a queue.
 	Time float64
 	// Busy is how many servers of a resource, by name, are freed at the measured rate.
 	Busy map[string]float64
@@ -162,8 +162,8 @@ func (c Cut) nothing() bool {
 }
 
 // shorter returns by which factor a client comes round faster (in an open loop: by
-// which the response gets shorter); +Inf where the response is unknown, or in an open loop
-// that is saturated, where requests are due however long others take.
+// which the response gets shorter); +Inf where the response is unknown, or in an
+// open loop that is saturated, where requests are due however long others take.
 func (m Model) shorter(cut Cut) float64 {
 	if !(m.Response > 0) || m.Open && m.Saturated() {
 		return math.Inf(1)

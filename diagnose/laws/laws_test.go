@@ -15,7 +15,8 @@ func near(a, b float64) bool { return math.Abs(a-b) <= 0.01*b }
 
 func TestWorkOnSaturatedCPUsIsWorthItsWhole(t *testing.T) {
 	m := laws.Model{Response: 1, Resources: []laws.Resource{{Name: cpus, Servers: 2, Busy: 1.94, Queue: 1}}}
-	if g := m.Gain(laws.Cut{Busy: map[string]float64{cpus: 0.97 * 1.94}}); !near(g.Factor, 1/0.03) || g.Then != cpus || g.Of != laws.Throughput {
+	if g := m.Gain(laws.Cut{Busy: map[string]float64{cpus: 0.97 * 1.94}}); !near(g.Factor, 1/0.03) ||
+		g.Then != cpus || g.Of != laws.Throughput {
 		t.Errorf("97 %% of the CPU at saturation: %+v, want 33x", g)
 	}
 }
@@ -81,7 +82,8 @@ func TestBounds(t *testing.T) {
 			m.Resources = append(m.Resources, laws.Resource{Name: name, Servers: servers, Busy: busy, Queue: m.Response * r.Float64() / 3})
 		}
 		cut := laws.Cut{Time: r.Float64() * m.Response, Busy: map[string]float64{"a": r.Float64() * m.Resources[0].Busy}}
-		more := laws.Cut{Time: cut.Time * (1 + r.Float64()), Busy: map[string]float64{"a": cut.Busy["a"] + r.Float64()*(m.Resources[0].Busy-cut.Busy["a"])}}
+		more := laws.Cut{Time: cut.Time * (1 + r.Float64()),
+			Busy: map[string]float64{"a": cut.Busy["a"] + r.Float64()*(m.Resources[0].Busy-cut.Busy["a"])}}
 		less, gain := m.Gain(cut), m.Gain(more)
 		if less.Factor < 1 || less.Factor > laws.Most || math.IsNaN(less.Factor) {
 			t.Fatalf("%+v: %+v gives %+v", m, cut, less)

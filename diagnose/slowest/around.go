@@ -16,7 +16,9 @@ import (
 	"github.com/redline-go/redline/stat"
 )
 
-// around knows what the service and its host went through, window by window.
+// around looks up what the service and its host went through, window by window. A
+// request is shorter than most series' windows, so it is the company it kept, never
+// proof of a cause.
 type around struct {
 	rec        *record.Record
 	width      time.Duration     // of the windows that usual is of
@@ -24,6 +26,8 @@ type around struct {
 	statements map[string]string // text by query id
 }
 
+// newAround reads what is usual once: the p99 of the median window of the steady
+// span.
 func newAround(rec *record.Record) *around {
 	a := &around{rec: rec, statements: map[string]string{}}
 	if steady := rec.Run.Steady; steady.Len() > 0 {
@@ -43,7 +47,7 @@ func newAround(rec *record.Record) *around {
 	return a
 }
 
-// during words what happened in the windows that a request touched.
+// during words what happened in the windows that a request touched, a sentence each.
 func (a *around) during(s timebase.Span) []string {
 	var words []string
 	for _, explain := range []func(timebase.Span) string{a.latency, a.collector, a.cpu, a.quota, a.statement, a.locks, a.fsync} {
@@ -81,13 +85,15 @@ func (a *around) windows(s timebase.Span) int {
 	return int(timebase.Window(s.To-1, width) - timebase.Window(s.From, width) + 1)
 }
 
-// From how much above the usual the p99 of a window tells of a moment that was
+// From how much above the usual the p99 of a window marks a moment that was
 // somewhat slower, or bad, for all.
 const (
 	slower = 1.25
 	bad    = 2
 )
 
+// latency says first of all whether the request was slow alone or with all others:
+// the former points at the request, the latter at the host.
 func (a *around) latency(s timebase.Span) string {
 	// At the resolution of the usual one: the largest of a wide window compares with
 	// those of other wide windows alone.
@@ -105,6 +111,8 @@ func (a *around) latency(s timebase.Span) string {
 	return fmt.Sprintf("%s: p99 was %s, %s is usual.", how, diagnose.Span(p99), diagnose.Span(a.usual))
 }
 
+// collector says in how many of the windows the garbage collector ran, and for how
+// long.
 func (a *around) collector(s timebase.Span) string {
 	n := a.windows(s)
 	cycles := a.rec.Series(series.GCCycles, "", s).Values
@@ -133,6 +141,8 @@ func (a *around) collector(s timebase.Span) string {
 	return text + "."
 }
 
+// cpu says how busy the host was, with the kernel's run queue delay above a
+// millisecond.
 func (a *around) cpu(s timebase.Span) string {
 	busy, ok := a.sum(series.HostBusy, "", s)
 	cpus := a.most(series.HostCPUs, "", s)
@@ -148,14 +158,15 @@ func (a *around) cpu(s timebase.Span) string {
 	return text + "."
 }
 
+// quota reports a CPU quota that had run out; "" if the threads were not stopped.
 func (a *around) quota(s timebase.Span) string {
 	if stood, ok := a.sum(series.CgroupThrottled, "", s); ok && stood > 0 {
-		return fmt.Sprintf("The CPU quota had run out, and its threads stood still for %s.", diagnose.Span(stood))
+		return fmt.Sprintf("The CPU quota had run out, and its threads were stopped for %s.", diagnose.Span(stood))
 	}
 	return ""
 }
 
-// statement names the statement that the database worked on most.
+// statement names the statement that the database spent most time on.
 func (a *around) statement(s timebase.Span) string {
 	best, took := "", 0.0
 	for _, labels := range a.rec.Labels(series.StatementTime) {

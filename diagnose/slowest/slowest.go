@@ -3,9 +3,9 @@
 // waited for meanwhile, and what the service and its host went through in the
 // same windows.
 //
-// A description is an example and proves nothing: that the slow requests have a cause in
-// common is for findings to say. It leaves out what is too short to matter, and
-// says how much that was.
+// A description is an example and proves nothing: that the slow requests have a
+// cause in common is for findings to say. It leaves out what is too short to
+// matter, and says how much that was.
 package slowest
 
 import (
@@ -22,10 +22,10 @@ import (
 	"github.com/redline-go/redline/record/breakdown"
 )
 
-// Most is how many requests are told.
+// Most is how many requests are described.
 const Most = 5
 
-// Request is one slow request.
+// Request is one slow request. Times are ns; Begin is in run time.
 type Request struct {
 	// Name is the request's in the scenario and ID the number that the load gave
 	// it; both are empty when the service does not mark requests.
@@ -45,7 +45,8 @@ type Request struct {
 	Spans []string `json:"spans,omitempty"`
 }
 
-// Step is one thing that the request did.
+// Step is one thing that the request did. Neighbouring stretches of the same kind
+// are one step.
 type Step struct {
 	At    time.Duration   `json:"at_ns"` // after the begin
 	Took  time.Duration   `json:"took_ns"`
@@ -58,7 +59,8 @@ type Step struct {
 	Rest  bool            `json:"rest,omitempty"`  // what is left of a stretch of time, told as one
 }
 
-// Describe returns the slowest requests of the anatomy, at most so many.
+// Describe returns the slowest requests of the anatomy, at most as many as asked
+// for; nil without an anatomy.
 func Describe(rec *record.Record, a *breakdown.Anatomy, most int) []Request {
 	if a == nil {
 		return nil
@@ -90,9 +92,11 @@ func Describe(rec *record.Record, a *breakdown.Anatomy, most int) []Request {
 	return requests
 }
 
-// maxStories bounds the requests with spans that are looked at.
+// maxStories bounds how many requests with spans are read.
 const maxStories = 200
 
+// partKey identifies what a request did in a timeline. Timelines have no stacks, so
+// the stack comes from a part of the anatomy with the same key.
 type partKey struct {
 	state breakdown.State
 	site  string
@@ -123,7 +127,8 @@ func (t *describer) describe(line breakdown.Timeline) Request {
 	return out
 }
 
-// lead names the kind of step that took most, all of its steps together.
+// lead names the kind of step that took longest, all of its steps together: forty
+// short waits for the database matter more than one long system call.
 func lead(t Request) string {
 	type sum struct {
 		took  time.Duration
@@ -165,7 +170,8 @@ func spans(s *story.Story) []string {
 		if n.Service != "" {
 			name += " (" + n.Service + ")"
 		}
-		words = append(words, fmt.Sprintf("%s took %s, %s of it by itself", name, diagnose.Span(float64(n.Took())), diagnose.Span(float64(n.Self))))
+		words = append(words, fmt.Sprintf("%s took %s, %s of it by itself", name,
+			diagnose.Span(float64(n.Took())), diagnose.Span(float64(n.Self))))
 	}
 	return words
 }

@@ -54,7 +54,8 @@ func bundle(t *testing.T) *record.Record {
 	for _, err := range []error{
 		w.Add(points...),
 		w.Slow(record.SlowRequest{Intended: at - 5*ms, Sent: at - 1*ms, Done: at + 101*ms, ID: 31, Request: "order"}),
-		disk.WriteJSON(w.Dir(), database.File, database.Statements{Statements: []database.Statement{{QueryID: "7", Text: "UPDATE stock\n SET n = n - $1"}}}),
+		disk.WriteJSON(w.Dir(), database.File,
+			database.Statements{Statements: []database.Statement{{QueryID: "7", Text: "UPDATE stock\n SET n = n - $1"}}}),
 		w.Close(record.Complete, ""),
 	} {
 		if err != nil {
@@ -72,8 +73,11 @@ func bundle(t *testing.T) *record.Record {
 // for the database of 1 ms each with work between them, and an end too short to
 // be told.
 func anatomy() *breakdown.Anatomy {
-	lock := []code.Frame{{Function: "sync.(*Mutex).Lock", File: "/usr/local/go/src/sync/mutex.go", Line: 9}, {Function: "shop/ledger.(*Book).Credit", File: "/src/shop/ledger.go", Line: 41}}
-	query := []code.Frame{{Function: "internal/poll.runtime_pollWait"}, {Function: "github.com/jackc/pgx/v5/pgconn.(*PgConn).peekMessage"}, {Function: "shop/ledger.(*Book).Lines", File: "/src/shop/lines.go", Line: 12}}
+	lock := []code.Frame{{Function: "sync.(*Mutex).Lock", File: "/usr/local/go/src/sync/mutex.go", Line: 9},
+		{Function: "shop/ledger.(*Book).Credit", File: "/src/shop/ledger.go", Line: 41}}
+	query := []code.Frame{{Function: "internal/poll.runtime_pollWait"},
+		{Function: "github.com/jackc/pgx/v5/pgconn.(*PgConn).peekMessage"},
+		{Function: "shop/ledger.(*Book).Lines", File: "/src/shop/lines.go", Line: 12}}
 	line := breakdown.Timeline{Span: timebase.Span{From: at, To: at + 100*ms}, ID: "31"}
 	now := at
 	add := func(state breakdown.State, site string, took time.Duration, behind ...breakdown.Link) {
@@ -142,7 +146,8 @@ func TestDescribe(t *testing.T) {
 	if !slices.Equal(reported.Meanwhile, wantAround) {
 		t.Errorf("meanwhile %q", reported.Meanwhile)
 	}
-	if around := strings.Join(requests[1].Meanwhile, " "); around != "Others were as fast as ever: p99 was 10.0 ms, 10.0 ms is usual. The host's CPUs were 25 % busy." {
+	if around := strings.Join(requests[1].Meanwhile,
+		" "); around != "Others were as fast as ever: p99 was 10.0 ms, 10.0 ms is usual. The host's CPUs were 25 % busy." {
 		t.Errorf("a quiet moment: %q", around)
 	}
 }

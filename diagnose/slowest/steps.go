@@ -12,11 +12,12 @@ import (
 )
 
 const (
-	// tellable is the part of a request from which a stretch is a step of its own.
+	// tellable is the part of a request from which a stretch is a step of its own:
+	// with less, a long request would have hundreds.
 	tellable = 0.06
 	// inRest is how many kinds of short stretches are named between two steps.
 	inRest = 3
-	// silent is the part below which what lies between two steps is not told.
+	// silent is the part below which what lies between two steps is left out.
 	silent = 0.01
 )
 
@@ -26,7 +27,7 @@ type stretch struct {
 	at time.Duration
 }
 
-// steps tells a timeline: long stretches one by one, what lies between them by
+// steps describes a timeline: long stretches one by one, what lies between them by
 // kind.
 func (t *describer) steps(line breakdown.Timeline) []Step {
 	whole := line.Len()
@@ -48,11 +49,12 @@ func (t *describer) steps(line breakdown.Timeline) []Step {
 	return steps
 }
 
-// joined puts neighbouring segments that differ in nothing together.
+// joined merges neighbouring segments that do not differ.
 func joined(line breakdown.Timeline) []stretch {
 	var list []stretch
 	for _, s := range line.Segments {
-		if n := len(list); n > 0 && list[n-1].State == s.State && list[n-1].Site == s.Site && slices.EqualFunc(list[n-1].Behind, s.Behind, sameLink) {
+		if n := len(list); n > 0 && list[n-1].State == s.State && list[n-1].Site == s.Site &&
+			slices.EqualFunc(list[n-1].Behind, s.Behind, sameLink) {
 			list[n-1].NS += s.NS
 			continue
 		}
@@ -65,8 +67,8 @@ func sameLink(a, b breakdown.Link) bool {
 	return a.Goroutine == b.Goroutine && a.State == b.State && a.Site == b.Site && a.Request == b.Request
 }
 
-// rest tells the short stretches between two steps: one by kind when a kind adds
-// up to a step, and else as one.
+// rest describes the short stretches between two steps: each kind that adds up to a
+// step as one, and the others together as one.
 func (t *describer) rest(between []stretch, whole time.Duration) []Step {
 	kinds := map[partKey]int{}
 	var steps []Step

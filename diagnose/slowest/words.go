@@ -8,7 +8,9 @@ import (
 	"github.com/redline-go/redline/record/breakdown"
 )
 
-// doing words what a request does, for "it ... at main.go:41".
+// doing words what a request does, for "it ... at main.go:41": in the past tense,
+// and without terms that a reader who never opened an execution trace would have to
+// look up.
 var doing = map[callstack.Wait]string{
 	callstack.Busy:         "ran on a CPU",
 	callstack.Queued:       "was ready to run, and waited for a CPU",
@@ -42,7 +44,7 @@ func does(w callstack.Wait, state breakdown.State) string {
 	case breakdown.StateAssist:
 		return "helped the garbage collector, because it allocated memory"
 	case breakdown.StateSTW:
-		return "stood still, because the runtime stopped all goroutines for a moment"
+		return "was stopped, because the runtime stopped all goroutines for a moment"
 	}
 	if text, ok := doing[w]; ok {
 		return text
@@ -50,10 +52,10 @@ func does(w callstack.Wait, state breakdown.State) string {
 	return "did what the trace does not show (unattributed)"
 }
 
-// states words what a goroutine did that a request waited for.
+// states words what a goroutine did while a request waited for it.
 var states = map[breakdown.State]string{
 	breakdown.StateRunning: "was at work", breakdown.StateRunnable: "waited for a CPU", breakdown.StateAssist: "helped the garbage collector",
-	breakdown.StateSTW: "stood still with all others", breakdown.StateLock: "waited for a mutex", breakdown.StateSync: "waited for other goroutines",
+	breakdown.StateSTW: "was stopped with all others", breakdown.StateLock: "waited for a mutex", breakdown.StateSync: "waited for other goroutines",
 	breakdown.StateChannel: "waited at a channel", breakdown.StateSelect: "waited in a select", breakdown.StateSleep: "slept",
 	breakdown.StateNetwork: "waited for the network", breakdown.StateSyscall: "was in a system call", breakdown.StateOther: "waited",
 }

@@ -62,7 +62,8 @@ func TestFramesAsBinariesGiveThem(t *testing.T) {
 
 // onlyPprof forgets what the probe and the host's own sources tell.
 func onlyPprof(b *Builder) *Builder {
-	for _, name := range []string{"/sched/gomaxprocs:threads", series.HostCPUs, series.HostBusy, series.ProcessUser, series.ProcessSystem, series.DBCPU,
+	for _, name := range []string{"/sched/gomaxprocs:threads", series.HostCPUs, series.HostBusy,
+		series.ProcessUser, series.ProcessSystem, series.DBCPU,
 		series.ProcessFDs, series.ProcessFDLimit, series.PoolMax, series.PoolInUse} {
 		b.Without(name)
 	}
@@ -145,7 +146,8 @@ func TestClockJumps(t *testing.T) {
 	rec, a := Idle().Open(t)
 	a.Align = timebase.Align{P50: time.Millisecond, P99: 2 * time.Second}
 	out, err := diagnose.Run(rec, a, suite.All())
-	if err != nil || len(out.Findings) != 0 || len(out.Notes) != 1 || out.Notes[0].Cause != "unstable-host" || out.Notes[0].Confidence != findings.Low {
+	if err != nil || len(out.Findings) != 0 || len(out.Notes) != 1 || out.Notes[0].Cause != "unstable-host" ||
+		out.Notes[0].Confidence != findings.Low {
 		t.Errorf("a clock that was set by 2 s: %+v, %v", out, err)
 	}
 }

@@ -62,7 +62,8 @@ func TestCausesAreExplained(t *testing.T) {
 	for _, page := range explain.Of(All()) {
 		for what, missing := range map[string]bool{
 			"how redline knows": page.Knows == "", "code before": page.Example.Before == "", "code after": page.Example.After == "",
-			"the code's language": page.Example.Lang == "", "how to verify": page.Verify == "", "the corpus cases behind its thresholds": len(page.Cases) == 0 && unproduced[page.ID] == "",
+			"the code's language": page.Example.Lang == "", "how to verify": page.Verify == "",
+			"the corpus cases behind its thresholds": len(page.Cases) == 0 && unproduced[page.ID] == "",
 		} {
 			if missing {
 				t.Errorf("%s does not say %s", page.ID, what)

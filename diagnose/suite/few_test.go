@@ -66,7 +66,8 @@ func TestNotJudgedSaysWhy(t *testing.T) {
 
 // TestStatementsOfSQLite has no server to ask.
 func TestStatementsOfSQLite(t *testing.T) {
-	b := New(2, 40*ms).CPU(2, 0.6, 0.4, 0.01, -1).Sample(4*time.Second, "modernc.org/sqlite/lib.Xsqlite3_step", "modernc.org/sqlite.(*conn).step", "shop/orders.List@orders.go:12")
+	b := New(2, 40*ms).CPU(2, 0.6, 0.4, 0.01, -1).Sample(4*time.Second, "modernc.org/sqlite/lib.Xsqlite3_step",
+		"modernc.org/sqlite.(*conn).step", "shop/orders.List@orders.go:12")
 	rec, a := b.Open(t)
 	out, err := diagnose.Run(rec, a, suite.All())
 	if err != nil {
@@ -102,7 +103,8 @@ func TestNotesAreNoFindings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(out.Findings) != 1 || out.Findings[0].Cause != "lock-contention" || out.Findings[0].Rank != 1 || out.Findings[0].Confidence != c.trust {
+		if len(out.Findings) != 1 || out.Findings[0].Cause != "lock-contention" || out.Findings[0].Rank != 1 ||
+			out.Findings[0].Confidence != c.trust {
 			t.Errorf("%s: found %+v; want lock-contention with %s confidence", name, out.Findings, c.trust)
 		}
 		if len(out.Notes) != c.notes || c.notes == 1 && out.Notes[0].Cause != "unstable-host" {

@@ -20,11 +20,14 @@ import (
 // observed adds what the kernel and the container tell of a service whose host is
 // in order.
 func observed(b *Builder) *Builder {
-	for _, name := range []string{series.NetListenOverflows, series.NetRetransmits, series.NetSynRetransmits, series.SocketsRetransmits, series.TCPRetransmits,
-		series.SoftnetDropped, series.SoftnetSqueezed, series.CgroupThrottled, series.CgroupThrottles, series.ProcessMajorFaults, series.PressureMemory, series.HostSteal} {
+	for _, name := range []string{series.NetListenOverflows, series.NetRetransmits, series.NetSynRetransmits,
+		series.SocketsRetransmits, series.TCPRetransmits,
+		series.SoftnetDropped, series.SoftnetSqueezed, series.CgroupThrottled, series.CgroupThrottles,
+		series.ProcessMajorFaults, series.PressureMemory, series.HostSteal} {
 		b.Counter(name, "", 0)
 	}
-	for name, amount := range map[string]float64{series.NetOutSegments: 9e5, series.SocketsSegments: 4e5, series.SoftnetProcessed: 9e5, series.CgroupPeriods: 100} {
+	for name, amount := range map[string]float64{series.NetOutSegments: 9e5, series.SocketsSegments: 4e5,
+		series.SoftnetProcessed: 9e5, series.CgroupPeriods: 100} {
 		b.Counter(name, "", amount)
 	}
 	listen := series.Labels("listen", "127.0.0.1:80")
@@ -122,7 +125,8 @@ func finite(t *testing.T, name string, f findings.Finding) {
 			t.Errorf("%s: %s rests on %+v", name, f.Cause, e)
 		}
 	}
-	if bad(f.Share) || bad(f.GainCeiling) || f.Share < 0 || f.Share > 1 || f.GainCeiling < 1 || strings.Contains(texts, "NaN") || strings.Contains(texts, "Inf") {
+	if bad(f.Share) || bad(f.GainCeiling) || f.Share < 0 || f.Share > 1 || f.GainCeiling < 1 ||
+		strings.Contains(texts, "NaN") || strings.Contains(texts, "Inf") {
 		t.Errorf("%s: %s explains %v, promises %v, and says %q", name, f.Cause, f.Share, f.GainCeiling, texts)
 	}
 }

@@ -1,6 +1,5 @@
-// Package suite lists the analyzers that redline judges with. Adding one means
-// adding it to the list of its package (its doc.go); there is no registration
-// elsewhere.
+// Package suite lists the analyzers that redline judges with. To add one, add it to
+// the list of its package (in its doc.go); nothing registers itself.
 package suite
 
 import (

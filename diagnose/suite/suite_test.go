@@ -61,9 +61,12 @@ func churn() *Builder {
 	b.Gauge(series.DBMax, "", 100).Gauge(series.DBBlocked, "", 0).Counter(series.DBSessions, "", 0.7*b.Requests())
 	b.Statement(orders, int64(b.Requests()), 90*us, 10, 6, IndexPlan)
 	b.Wait(breakdown.StateRunning, 900*us, 9).Wait(breakdown.StateRunnable, 8*ms, 9).Wait(breakdown.StateNetwork, 9*ms, 2, Query()...)
-	b.Wait(breakdown.StateNetwork, 38*ms, 3, "internal/poll.runtime_pollWait", "net.(*conn).Read", "github.com/jackc/pgx/v5/pgconn.(*PgConn).peekMessage",
-		"github.com/jackc/pgx/v5/pgconn.(*PgConn).scramAuth", "github.com/jackc/pgx/v5/pgconn.connectOne", "github.com/jackc/pgx/v5/pgconn.ConnectConfig",
-		"github.com/jackc/pgx/v5.connect", "github.com/jackc/pgx/v5/stdlib.connector.Connect", "database/sql.(*DB).conn", "database/sql.(*DB).QueryContext", List)
+	b.Wait(breakdown.StateNetwork, 38*ms, 3, "internal/poll.runtime_pollWait", "net.(*conn).Read",
+		"github.com/jackc/pgx/v5/pgconn.(*PgConn).peekMessage",
+		"github.com/jackc/pgx/v5/pgconn.(*PgConn).scramAuth", "github.com/jackc/pgx/v5/pgconn.connectOne",
+		"github.com/jackc/pgx/v5/pgconn.ConnectConfig",
+		"github.com/jackc/pgx/v5.connect", "github.com/jackc/pgx/v5/stdlib.connector.Connect",
+		"database/sql.(*DB).conn", "database/sql.(*DB).QueryContext", List)
 	return b.Busy(7 * time.Second)
 }
 
@@ -90,7 +93,8 @@ func cpuOn(share float64, frames ...string) *Builder {
 // allocation makes one place allocate nearly everything.
 func allocation() *Builder {
 	b := cpuIn(0.4, "runtime.scanobject", "runtime.gcDrain", "runtime.gcBgMarkWorker")
-	return b.Alloc(int64(b.Requests()), 300<<10*int64(b.Requests()), "bytes.growSlice", "bytes.(*Buffer).Write", "shop/orders.render@orders.go:130")
+	return b.Alloc(int64(b.Requests()), 300<<10*int64(b.Requests()), "bytes.growSlice", "bytes.(*Buffer).Write",
+		"shop/orders.render@orders.go:130")
 }
 
 // assist makes requests help the collector, with allocation spread.
@@ -130,7 +134,8 @@ func TestFirstFinding(t *testing.T) {
 		{"healthy and idle", Idle(), ""},
 		{"healthy, module not known", Healthy().Module(""), ""},
 		{"pool of 2, CPUs idle", waiting(0.87).Wait(breakdown.StateSelect, 35*ms, 1, PoolWait()...).Gauge(series.PoolMax, "", 2), "db-pool-wait"},
-		{"pgxpool, CPUs idle", waiting(0.8).Wait(breakdown.StateSelect, 32*ms, 1, "runtime.selectgo", "golang.org/x/sync/semaphore.(*Weighted).Acquire",
+		{"pgxpool, CPUs idle", waiting(0.8).Wait(breakdown.StateSelect, 32*ms, 1, "runtime.selectgo",
+			"golang.org/x/sync/semaphore.(*Weighted).Acquire",
 			"github.com/jackc/puddle/v2.(*Pool[...]).acquire", "github.com/jackc/pgx/v5/pgxpool.(*Pool).Acquire", "github.com/jackc/pgx/v5/pgxpool.(*Pool).Query", List), "db-pool-wait"},
 		{"pool queue on busy CPUs", Healthy().Wait(breakdown.StateSelect, 20*ms, 1, PoolWait()...), ""},
 		{"no index", slowQuery(), "db-slow-query"},

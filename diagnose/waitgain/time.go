@@ -7,13 +7,14 @@ import (
 )
 
 const (
-	// leastSlow windows must be slow, and mostSlow of all may be, for their order
-	// to tell anything: one slow window has one neighbour, and where most windows
-	// hold a slow request the tail has no time of its own.
+	// leastSlow windows must be slow, and at most mostSlow of all, for their order
+	// to mean anything: one slow window has one neighbour, and if most windows
+	// contain a slow request the tail has no time of its own.
 	leastSlow = 3
 	mostSlow  = 0.5
-	// chance below which a series goes with the slow windows, by shuffling them.
-	// A wait whose series is no higher there than elsewhere is not what makes them.
+	// chance is the probability, by shuffling windows, below which a series
+	// coincides with the slow ones. A wait whose series is no higher there than
+	// elsewhere does not make them slow.
 	chance = 0.05
 )
 
@@ -21,7 +22,7 @@ const (
 type timing int
 
 const (
-	untold    timing = iota // no series of it, or nothing to tell
+	untold    timing = iota // no series, or too few slow windows
 	coincides               // its series is high where requests are slow
 	apart                   // its series is no higher there
 )
@@ -41,7 +42,9 @@ func seriesOf(kind callstack.Wait) (name, labels string) {
 	return "", ""
 }
 
-// inTime holds a wait against time: its windows must be slow ones, or lead them.
+// inTime compares a wait with time: its windows must be slow ones, or lead them.
+// This is what separates a tail that the wait causes from a tail that it merely is
+// part of.
 func inTime(p *diagnose.Pass, kind callstack.Wait) timing {
 	name, labels := seriesOf(kind)
 	if name == "" {

@@ -1,6 +1,6 @@
-// Package waitgain judges what a wait explains: whether it is long enough, in the
-// mean or in the tail, to be told, and what removing it could give. Every
-// analyzer of waits weighs with it, so that they agree on what matters.
+// Package waitgain decides what a wait explains: whether it is long enough, in the
+// mean or in the tail, to be reported, and what removing it could gain. Every
+// analyzer of waits uses it, so that they agree on what matters.
 package waitgain
 
 import (
@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// LeastShare of the mean request: a fifth bounds the gain at 1.25, and the
-	// waits of healthy services at one site stay well below it.
+	// LeastShare is the part of the mean request: a fifth bounds the gain at 1.25,
+	// and the waits of healthy services at one site stay well below it.
 	LeastShare = 0.20
 	// LeastNS per request: a wait below 100 µs is a hand-over between goroutines,
 	// whatever its share of a request that does little.
@@ -24,12 +24,13 @@ const (
 	// LeastGapNS: tails that exceed the median by less than 5 ms are within what
 	// scheduling and collection do to any service.
 	LeastGapNS = 5e6
-	// Dominant share of the mean request: most requests stand at this one place,
-	// so what they wait for is never idle even while CPUs are busy.
+	// Dominant is the part of the mean request from which most requests are at this
+	// one place, so that what they wait for is never idle even while CPUs are busy.
 	Dominant = 0.50
 )
 
-// Verdict is how much a wait explains.
+// Verdict is how much a wait explains: Share (0 to 1) of Of, and Gain as a factor.
+// The zero value explains nothing.
 type Verdict struct {
 	Share, Gain float64
 	Of          string
@@ -38,7 +39,7 @@ type Verdict struct {
 	GainOf, Then string
 }
 
-// Nature is what ends a wait, which says what busy CPUs mean for it.
+// Nature is what ends a wait. It decides what busy CPUs mean for the wait.
 type Nature int
 
 const (
@@ -52,7 +53,8 @@ const (
 	Outside
 )
 
-// Judge weighs a wait.
+// Judge decides about a wait; false if it is too short, both in the mean request
+// and in the tail.
 func Judge(p *diagnose.Pass, s evidence.Site, kind Nature) (Verdict, bool) {
 	if s.Share >= LeastShare && s.NS >= LeastNS {
 		worth := p.Waited(s.Share)
@@ -103,16 +105,19 @@ func (v Verdict) Finding(p *diagnose.Pass, cause string, s evidence.Site) diagno
 			"the mean request waits %s of its %s here%s", diagnose.Span(s.NS), diagnose.Span(p.Waits().MeanNS()), entered(s)))
 	}
 	if use := p.CPU().Use(); use == use {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio, "CPUs are %s busy meanwhile", diagnose.Percent(min(1, use))))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio,
+			"CPUs are %s busy meanwhile", diagnose.Percent(min(1, use))))
 	}
 	return f
 }
 
-// entered words how often a request waits at a site. An answer from the network is
-// read in as many waits as it comes in pieces, which count no calls.
+// entered words how often a request waits at a site. For the network it says
+// nothing: an answer is read in as many waits as it comes in pieces, which count no
+// calls.
 func entered(s evidence.Site) string {
 	switch s.Wait {
-	case callstack.DatabaseWait, callstack.PrepareWait, callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait, callstack.ClientWait:
+	case callstack.DatabaseWait, callstack.PrepareWait, callstack.HTTPWait, callstack.HTTPOpen,
+		callstack.RPCWait, callstack.NetworkWait, callstack.ClientWait:
 		return ""
 	}
 	switch {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/redline-go/redline/lab/gateway/internal/store"
 	"github.com/redline-go/redline/lab/gateway/remedy"
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/document"
 	"github.com/redline-go/redline/service/postgres"
 )
 
@@ -41,7 +41,7 @@ func TestScenarioTokens(t *testing.T) {
 // TestScenariosParse keeps the committed scenarios valid.
 func TestScenariosParse(t *testing.T) {
 	for _, name := range []string{"order.yaml", "mix.yaml"} {
-		plan, err := scenario.ReadFile("scenario/" + name)
+		plan, err := document.Read("scenario/" + name)
 		if err != nil {
 			t.Error(err)
 			continue

@@ -28,6 +28,7 @@ func (a *Answer) Begin(s *Set) {
 
 // Header is given a header line. Both slices are only looked at. Of a header
 // that comes several times one line must satisfy the check.
+// HTTP/2 has names in lower case and HTTP/1 in any, so case never counts.
 func (a *Answer) Header(name, value []byte) {
 	for i := range a.set.checks {
 		c := &a.set.checks[i]

@@ -31,6 +31,7 @@ func (p *path) holds(d *document, c *compiled) bool {
 		return false
 	}
 	exists := c.equals == nil && len(c.contains) == 0
+	// In the bytes, without a tree: the case of nearly all checks. See singular.
 	if p.plain {
 		raw, ok := walk(d.body, p.steps)
 		return ok && (exists || c.holds(rawText(raw)))
@@ -54,6 +55,7 @@ func text(value any) []byte {
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
+	// Or "a<b" would be compared as "a\u003cb".
 	e.SetEscapeHTML(false)
 	if err := e.Encode(value); err != nil {
 		return nil // not possible: it was decoded from JSON

@@ -3,7 +3,7 @@ package check
 import (
 	"fmt"
 
-	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 )
 
 // Verdicts are the meanings of HTTP statuses to requests that expect the same.
@@ -11,7 +11,7 @@ import (
 // memory per failure.
 type Verdicts struct {
 	expect   int // zero takes 200 to 399
-	failures [1000]load.Failure
+	failures [1000]failure.Error
 }
 
 // NewVerdicts returns the verdicts of requests that expect a status; zero is
@@ -19,12 +19,12 @@ type Verdicts struct {
 func NewVerdicts(expect int) *Verdicts {
 	v := &Verdicts{expect: expect}
 	for status := range v.failures {
-		v.failures[status] = load.Failure{Kind: load.KindStatus, Err: unexpected{status, expect}}
+		v.failures[status] = failure.Error{Kind: failure.Status, Err: unexpected{status, expect}}
 	}
 	return v
 }
 
-// Of returns a *load.Failure of kind load.KindStatus for a status that the plan
+// Of returns a *failure.Error of kind failure.Status for a status that the plan
 // does not take as success. Statuses have three digits.
 func (v *Verdicts) Of(status int) error {
 	if v.expect > 0 && status != v.expect || v.expect == 0 && (status < 200 || status > 399) {

@@ -52,7 +52,8 @@ func (b Bounds) Names(host string) bool { return b.named[canonical(host)] }
 type AwayError struct{ Away }
 
 func (e *AwayError) Error() string {
-	return fmt.Sprintf("%s, which is not this host and which the scenario does not name (hint: hosts: [%s] in the scenario, or --yes)", e.Away, e.Host)
+	return fmt.Sprintf("%s, which is not this host and which the scenario does not name (hint: hosts: [%s] in the scenario, or --yes)",
+		e.Away, e.Host)
 }
 
 // Check returns an *AwayError when a host is not named and one of its addresses

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // answering has the names of a table, and no others.
@@ -42,7 +43,7 @@ func TestElsewhere(t *testing.T) {
 		"wss://mapped.test/": true, "http://[::ffff:203.0.113.5]/": true, "http://169.254.169.254/": true, "http://10.0.0.99/": true,
 		"http://nowhere.test/": false, // it has no address that load could go to
 	} {
-		away, err := elsewhere(t.Context(), &scenario.Plan{Requests: []scenario.Request{{URL: scenario.Template(url)}}}, names)
+		away, err := elsewhere(t.Context(), &scenario.Plan{Requests: []scenario.Request{{URL: feeder.Template(url)}}}, names)
 		if err != nil || (len(away) > 0) != want {
 			t.Errorf("%s: %v, %v", url, away, err)
 		}

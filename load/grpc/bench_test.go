@@ -9,6 +9,7 @@ import (
 	"github.com/redline-go/redline/load/http2"
 	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // busy is a wire with as many exchanges as it has slots, again and again. Every
@@ -17,7 +18,7 @@ type busy struct {
 	t         testing.TB
 	wire      load.Wire
 	answer    func(id uint32) []byte
-	rows      *scenario.Cursor
+	rows      *feeder.Cursor
 	exchanges []load.Exchange
 	ended     []*load.Exchange
 	in, out   []byte
@@ -30,7 +31,7 @@ type busy struct {
 func newBusy(t testing.TB, p load.Protocol, plan *scenario.Plan, answer func(id uint32) []byte) *busy {
 	b := &busy{t: t, wire: p.Wire(0), answer: answer, exchanges: make([]load.Exchange, plan.Load.Streams)}
 	if len(plan.Data) > 0 {
-		b.rows = scenario.NewCursor(plan, 1)
+		b.rows = plan.NewCursor(1)
 	}
 	for range b.exchanges {
 		at := len(b.in)
@@ -124,7 +125,8 @@ func busies(t testing.TB, streams int) map[string]*busy {
 		"data":      newBusy(t, newProtocol(t, rows), rows, bought),
 		"data-json": newBusy(t, newProtocol(t, slow), slow, bought),
 		"checked": newBusy(t, newProtocol(t, checked), checked, func(id uint32) []byte {
-			return joined(head(0, id, ":status", "200", "content-type", "application/grpc"), says(id, "\x0a\x01x"), head(endStream, id, "grpc-status", "0"))
+			return joined(head(0, id, ":status", "200", "content-type", "application/grpc"), says(id, "\x0a\x01x"),
+				head(endStream, id, "grpc-status", "0"))
 		}),
 	}
 }

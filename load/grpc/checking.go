@@ -11,8 +11,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/dynamicpb"
 
-	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/check"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/http2"
 	"github.com/redline-go/redline/scenario"
 )
@@ -73,6 +73,7 @@ func newDecoder(q scenario.Request, m protoreflect.MethodDescriptor, s *schema) 
 // check checks a complete answer by the request's checks.
 func (c *checking) check(q *request, of *call) (failed uint64, err error) {
 	switch {
+	// An answer that ended within a message fails by that; its checks see no body.
 	case q.decode == nil || !of.messages.whole():
 	case of.messages.long:
 		c.answer.Long()
@@ -116,11 +117,11 @@ func (c *checking) decode(d *decoder, m *messages) error {
 func (d *decoder) append(dst, message []byte) ([]byte, error) {
 	m := dynamicpb.NewMessage(d.as)
 	if err := (proto.UnmarshalOptions{AllowPartial: true, Resolver: d.s.types, RecursionLimit: deepest}).Unmarshal(message, m); err != nil {
-		return dst, fault(load.KindBadResponse, "the answer is not a %s", d.as.FullName())
+		return dst, fault(failure.BadResponse, "the answer is not a %s", d.as.FullName())
 	}
 	dst, err := protojson.MarshalOptions{AllowPartial: true, EmitDefaultValues: true, Resolver: d.s.types}.MarshalAppend(dst, m)
 	if err != nil {
-		return dst, fault(load.KindBadResponse, "the answer, a %s, has no JSON form", d.as.FullName())
+		return dst, fault(failure.BadResponse, "the answer, a %s, has no JSON form", d.as.FullName())
 	}
 	return dst, nil
 }

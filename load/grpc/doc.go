@@ -18,8 +18,8 @@
 // (as JSON, the bound of package check); the checks of a longer one fail.
 //
 // A status other than the one that the plan expects (0, which is OK) is a
-// load.KindStatus failure, DEADLINE_EXCEEDED after the plan's timeout a
-// load.KindTimeout. No compression is offered, calls are not sent again, and
+// failure.Status failure, DEADLINE_EXCEEDED after the plan's timeout a
+// failure.Timeout. No compression is offered, calls are not sent again, and
 // services' configurations are not looked for.
 //
 // Rejected: google.golang.org/grpc as the client (the generator would be what

@@ -11,17 +11,19 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // encoder appends a part of a message in protobuf's encoding.
+// A message is compiled into encoders once. A request then neither parses JSON nor
+// reflects on a schema, which would cost more CPU than all the rest of it.
 type encoder interface {
 	encode(dst []byte, e *encoding) ([]byte, error)
 }
 
 // encoding is the state of encoders: the rows of a request, and room.
 type encoding struct {
-	rows *scenario.Cursor
+	rows *feeder.Cursor
 	text []byte
 }
 
@@ -31,6 +33,8 @@ type fixed []byte
 func (f fixed) encode(dst []byte, _ *encoding) ([]byte, error) { return append(dst, f...), nil }
 
 // sequence is one part after the other.
+// Fields may follow one another in any order:
+// https://protobuf.dev/programming-guides/encoding/#order
 type sequence []encoder
 
 func (s sequence) encode(dst []byte, e *encoding) (_ []byte, err error) {
@@ -61,6 +65,7 @@ func (n *nested) encode(dst []byte, e *encoding) ([]byte, error) {
 		dst = append(dst, make([]byte, more)...)
 		copy(dst[begin+more:], dst[begin:])
 	}
+	// In place: dst has the room already.
 	protowire.AppendVarint(dst[:begin-1], length)
 	return dst, nil
 }
@@ -81,7 +86,7 @@ func (s *scalar) encode(dst []byte, e *encoding) ([]byte, error) {
 	return dst, nil
 }
 
-func appendPieces(dst []byte, pieces []piece, rows *scenario.Cursor) []byte {
+func appendPieces(dst []byte, pieces []piece, rows *feeder.Cursor) []byte {
 	for i := range pieces {
 		dst = append(dst, pieces[i].text...)
 		if pieces[i].data != nil {
@@ -115,6 +120,7 @@ var errValue = errors.New("not a value of the field's type")
 // https://protobuf.dev/programming-guides/json/
 func appendScalar(dst []byte, field protoreflect.FieldDescriptor, text []byte) ([]byte, error) {
 	switch field.Kind() {
+	// proto3's strings are UTF-8, and servers refuse a message that holds others.
 	case protoreflect.StringKind:
 		if !utf8.Valid(text) {
 			return dst, errValue
@@ -146,6 +152,8 @@ func appendScalar(dst []byte, field protoreflect.FieldDescriptor, text []byte) (
 	return appendInteger(dst, field.Kind(), text)
 }
 
+// appendInteger appends a whole number. A negative int32 takes ten bytes, sign-extended, and
+// a sint32 is a ZigZag: https://protobuf.dev/programming-guides/encoding/#signed-ints
 func appendInteger(dst []byte, kind protoreflect.Kind, text []byte) ([]byte, error) {
 	switch kind {
 	case protoreflect.Int32Kind, protoreflect.Sint32Kind, protoreflect.Sfixed32Kind:
@@ -202,6 +210,8 @@ func parseFloat(text []byte, bits int) (float64, error) {
 }
 
 // appendBase64 appends the bytes that text encodes in either alphabet, padded or not.
+// Padding and alphabet are normalised in text itself, which is the caller's room, so that
+// nothing is allocated.
 func appendBase64(dst, text []byte) ([]byte, error) {
 	for len(text) > 0 && text[len(text)-1] == '=' {
 		text = text[:len(text)-1]

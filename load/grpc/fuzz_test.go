@@ -7,6 +7,7 @@ import (
 
 	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // FuzzMessages takes the same bytes apart in one piece and in pieces of a size.
@@ -62,14 +63,14 @@ func FuzzJSON(f *testing.F) {
 	f.Add(`{"at":"{{d.a}}","prices":{"1":{{d.b}}}}`, "2026-01-02T03:04:05Z", "1e3")
 	f.Fuzz(func(t *testing.T, template, a, b string) {
 		p := row(a, b)
-		body, encode, err := compileBody(scenario.Template(template), p, shopMethod(t, s, "Buy"), s)
+		body, encode, err := compileBody(feeder.Template(template), p, shopMethod(t, s, "Buy"), s)
 		if err != nil || encode == nil {
 			if err == nil && len(body) < prefix {
 				t.Errorf("%s: body %x", template, body)
 			}
 			return
 		}
-		out, err := encode.encode(nil, &encoding{rows: scenario.NewCursor(p, 1)})
+		out, err := encode.encode(nil, &encoding{rows: p.NewCursor(1)})
 		if err != nil {
 			return
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // node is a value of a message's JSON, in which data may stand wherever a
@@ -36,12 +37,12 @@ const (
 // piece is text, followed by data unless that is nil.
 type piece struct {
 	text string
-	data *scenario.Renderer
+	data *feeder.Renderer
 }
 
 // hole is a {{place}} of a template.
 type hole struct {
-	data   *scenario.Renderer
+	data   *feeder.Renderer
 	quoted bool // it stands within a string
 }
 
@@ -50,8 +51,9 @@ type hole struct {
 const firstMark, lastMark = '\ue000', '\uf8ff'
 
 // parseJSON parses a template of JSON.
-func parseJSON(t scenario.Template, p *scenario.Plan) (*node, error) {
+func parseJSON(t feeder.Template, p *scenario.Plan) (*node, error) {
 	mark := firstMark
+	// The escaped form decodes to the same rune, and would be taken for a placeholder, too.
 	for strings.ContainsRune(string(t), mark) || strings.Contains(strings.ToLower(string(t)), fmt.Sprintf(`\u%x`, mark)) {
 		if mark++; mark > lastMark {
 			return nil, errors.New("the message holds every character of Unicode's private area")
@@ -76,6 +78,8 @@ func parseJSON(t scenario.Template, p *scenario.Plan) (*node, error) {
 }
 
 // markHoles puts marks around the number of each place instead of the place.
+// With its placeholders a template is no JSON: {"id": {{user.id}}}. So each is replaced by a
+// string that names it, and found again in the tree that encoding/json makes of the rest.
 func markHoles(t string, mark rune, p *scenario.Plan) (marked string, holes []hole, err error) {
 	var b strings.Builder
 	quoted := false
@@ -86,7 +90,7 @@ func markHoles(t string, mark rune, p *scenario.Plan) (marked string, holes []ho
 			if end < 0 {
 				return "", nil, errors.New("{{ has no closing }}")
 			}
-			data, err := scenario.CompileTemplate(scenario.Template(t[i:i+end+2]), p)
+			data, err := feeder.CompileTemplate(feeder.Template(t[i:i+end+2]), p.Data)
 			if err != nil {
 				return "", nil, err
 			}
@@ -98,6 +102,7 @@ func markHoles(t string, mark rune, p *scenario.Plan) (marked string, holes []ho
 			holes = append(holes, hole{data, quoted})
 			i += end + 1
 			continue
+		// The character after a backslash neither opens nor closes a string.
 		case quoted && t[i] == '\\' && i+1 < len(t):
 			b.WriteByte(t[i])
 			i++
@@ -223,7 +228,7 @@ func (n *node) unquote() {
 	}
 }
 
-// appendJSON appends the node's JSON as pieces of which the text is verbatim.
+// appendJSON appends the node's JSON as pieces whose text is verbatim.
 // Data within quotes is to be escaped, which quoted says for each piece.
 func (n *node) appendJSON(w *jsonPieces) {
 	switch n.kind {
@@ -275,7 +280,7 @@ func (w *jsonPieces) text(s string) {
 	w.pieces, w.quoted = append(w.pieces, piece{text: s}), append(w.quoted, false)
 }
 
-func (w *jsonPieces) data(r *scenario.Renderer, quoted bool) {
+func (w *jsonPieces) data(r *feeder.Renderer, quoted bool) {
 	w.text("")
 	last := len(w.pieces) - 1
 	w.pieces[last].data, w.quoted[last] = r, quoted

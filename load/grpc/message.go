@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // prefix is the part before each message: a flag and its length.
@@ -24,7 +25,7 @@ const prefix = 5
 
 // compileBody makes the messages of a request, prefixes included. It returns
 // them in full when no data goes into them, else their encoders.
-func compileBody(t scenario.Template, p *scenario.Plan, m protoreflect.MethodDescriptor, s *schema) ([]byte, encoder, error) {
+func compileBody(t feeder.Template, p *scenario.Plan, m protoreflect.MethodDescriptor, s *schema) ([]byte, encoder, error) {
 	if strings.TrimSpace(string(t)) == "" {
 		t = "{}"
 	}

@@ -10,11 +10,12 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // row is a plan with one row of data: columns a and b.
 func row(a, b string) *scenario.Plan {
-	return &scenario.Plan{Data: map[string]*scenario.Table{"d": {Columns: []string{"a", "b"}, Rows: [][]string{{a, b}}}}}
+	return &scenario.Plan{Data: map[string]*feeder.Table{"d": {Columns: []string{"a", "b"}, Rows: [][]string{{a, b}}}}}
 }
 
 // TestDataGoesIntoMessages encodes a message with data, and compares it with
@@ -57,13 +58,13 @@ func TestDataGoesIntoMessages(t *testing.T) {
 	} {
 		p := row(test.a, test.b)
 		m := shopMethod(t, s, "Buy")
-		body, encode, err := compileBody(scenario.Template(test.template), p, m, s)
+		body, encode, err := compileBody(feeder.Template(test.template), p, m, s)
 		if err != nil || body != nil {
 			t.Errorf("%s: %v, %x", test.template, err, body)
 			continue
 		}
 		// Twice, and after something else: what is there is left alone.
-		e := &encoding{rows: scenario.NewCursor(p, 1)}
+		e := &encoding{rows: p.NewCursor(1)}
 		out, err := encode.encode([]byte("before"), e)
 		if err == nil {
 			out, err = encode.encode(out[len("before"):], e)
@@ -99,7 +100,7 @@ func TestBodiesWithoutData(t *testing.T) {
 		{"Talk", `[{"count":1},{},{"count":2}]`, "\x00\x00\x00\x00\x02\x10\x01" + "\x00\x00\x00\x00\x00" + "\x00\x00\x00\x00\x02\x10\x02"},
 		{"Fill", `[]`, ""},
 	} {
-		body, encode, err := compileBody(scenario.Template(test.body), row("", ""), shopMethod(t, s, test.method), s)
+		body, encode, err := compileBody(feeder.Template(test.body), row("", ""), shopMethod(t, s, test.method), s)
 		if err != nil || encode != nil || string(body) != test.want {
 			t.Errorf("%s %s: %q, %v (%v), want %q", test.method, test.body, body, encode, err, test.want)
 		}
@@ -128,7 +129,8 @@ func TestBodiesThatAreNone(t *testing.T) {
 		{"Talk", `[{"count":1},{"count":"x"}]`, "message 2:"},
 		{"Buy", strings.Repeat(`{"item":`, 200), "within one another"},
 	} {
-		if _, _, err := compileBody(scenario.Template(test.body), row("1", "2"), shopMethod(t, s, test.method), s); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, _, err := compileBody(feeder.Template(test.body), row("1", "2"), shopMethod(t, s, test.method),
+			s); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: error %v, want %q", test.body, err, test.want)
 		}
 	}
@@ -153,12 +155,12 @@ func TestRowsThatFitNot(t *testing.T) {
 		p := row("s3cret!", "1p3")
 		p.Data["d"].Columns = append(p.Data["d"].Columns, "c")
 		p.Data["d"].Rows[0] = append(p.Data["d"].Rows[0], "s3cret\xff")
-		_, encode, err := compileBody(scenario.Template(body), p, shopMethod(t, s, "Buy"), s)
+		_, encode, err := compileBody(feeder.Template(body), p, shopMethod(t, s, "Buy"), s)
 		if err != nil {
 			t.Errorf("%s: %v", body, err)
 			continue
 		}
-		_, err = encode.encode(nil, &encoding{rows: scenario.NewCursor(p, 1)})
+		_, err = encode.encode(nil, &encoding{rows: p.NewCursor(1)})
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: error %v, want %q", body, err, want)
 		}

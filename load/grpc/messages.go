@@ -3,7 +3,7 @@ package grpc
 import (
 	"encoding/binary"
 
-	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 )
 
 // maxKept bounds the messages of an answer that are kept for its checks, which
@@ -22,6 +22,8 @@ type messages struct {
 }
 
 // feed takes a piece. After an error the answer is of no use.
+// Messages are counted and passed over; their bytes are kept only for checks. A prefix may
+// be cut anywhere: DATA frames have nothing to do with messages.
 func (m *messages) feed(data []byte) error {
 	switch {
 	case !m.keep || m.long:
@@ -44,6 +46,8 @@ func (m *messages) feed(data []byte) error {
 		}
 		switch m.head[0] {
 		case 0:
+		// The request named no encoding (grpc-accept-encoding), so identity is all that a
+		// server may send.
 		case 1:
 			return errCompressed
 		default:
@@ -72,6 +76,6 @@ func (m *messages) each(f func(message []byte) error) error {
 }
 
 var (
-	errCompressed = fault(load.KindBadResponse, "a compressed message, and none was asked for")
-	errPrefix     = fault(load.KindBadResponse, "the body is not made of gRPC's messages")
+	errCompressed = fault(failure.BadResponse, "a compressed message, and none was asked for")
+	errPrefix     = fault(failure.BadResponse, "the body is not made of gRPC's messages")
 )

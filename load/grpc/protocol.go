@@ -14,6 +14,7 @@ import (
 	"github.com/redline-go/redline/load/endpoint"
 	"github.com/redline-go/redline/load/http2"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 var (
@@ -170,7 +171,7 @@ func tryRows(r *request, p *scenario.Plan) error {
 		return nil
 	}
 	trial, rows := trialPlan(p)
-	e := &encoding{rows: scenario.NewCursor(trial, 0)}
+	e := &encoding{rows: trial.NewCursor(0)}
 	var body []byte
 	for range min(rows, rowsTried) {
 		var err error
@@ -185,9 +186,9 @@ func tryRows(r *request, p *scenario.Plan) error {
 // trialPlan is a plan with the data of p, so that trying it does not take from
 // its sequences, and the number of rows of its longest feeder.
 func trialPlan(p *scenario.Plan) (trial *scenario.Plan, rows int) {
-	trial, rows = &scenario.Plan{Data: map[string]*scenario.Table{}}, 1
+	trial, rows = &scenario.Plan{Data: map[string]*feeder.Table{}}, 1
 	for name, t := range p.Data {
-		trial.Data[name] = &scenario.Table{Columns: t.Columns, Rows: t.Rows, Sequence: t.Sequence, Random: t.Random}
+		trial.Data[name] = &feeder.Table{Columns: t.Columns, Rows: t.Rows, Sequence: t.Sequence, Random: t.Random}
 		rows = max(rows, len(t.Rows))
 	}
 	return trial, rows

@@ -25,7 +25,8 @@ func plaintext(t *testing.T, h http.HandlerFunc) *httptest.Server {
 func TestReflectionFollowsNoRedirect(t *testing.T) {
 	var hits atomic.Int64
 	elsewhere := plaintext(t, func(http.ResponseWriter, *http.Request) { hits.Add(1) })
-	for _, status := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
+	for _, status := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+		http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
 		s := plaintext(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL+r.URL.Path, status) })
 		q := scenario.Request{URL: "shop.Shop/Buy", Headers: map[string]scenario.Secret{"Authorization": "Bearer x"}}
 		_, err := New(t.Context(), calls(strings.TrimPrefix(s.URL, "http://"), q))

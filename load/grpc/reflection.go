@@ -87,12 +87,15 @@ func (a *asker) ask(services []protoreflect.FullName) error {
 			return explain(err)
 		}
 	}
+	// Servers may answer with the file alone or with all that it imports. The list grows
+	// while it is walked, so that imports of imports are asked for, too.
 	for i := 0; i < len(a.files); i++ {
 		for _, path := range a.files[i].GetDependency() {
 			if a.have[path] {
 				continue
 			}
 			files, err := a.stream.FileByFilename(path)
+			// Some servers do not register the files of google/protobuf, which every client has.
 			if known := wellKnown(path); err != nil && !grpcreflect.IsReflectionStreamBroken(err) && known != nil {
 				files, err = []*descriptorpb.FileDescriptorProto{known}, nil
 			}
@@ -150,6 +153,7 @@ func explain(err error) error {
 		return err
 	}
 	text := redact.Text(refused.Message())
+	// The server's words, however many, are quoted in a message for a terminal.
 	if len(text) > 200 {
 		text = text[:200]
 	}

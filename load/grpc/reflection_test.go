@@ -19,6 +19,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // everything resolves what shop's schema has, and what the test links.
@@ -63,7 +64,7 @@ func TestNoSchemaToBeHad(t *testing.T) {
 		"nobody listens":   {closed.Addr().String(), "shop.Shop/Buy", "is it up"},
 		"no gRPC, but web": {strings.TrimPrefix(web.URL, "http://"), "shop.Shop/Buy", "does it speak gRPC?"},
 	} {
-		_, err := New(context.Background(), calls(test.address, scenario.Request{URL: scenario.Template(test.method)}))
+		_, err := New(context.Background(), calls(test.address, scenario.Request{URL: feeder.Template(test.method)}))
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: error %v, want %q", name, err, test.want)
 		}
@@ -71,7 +72,8 @@ func TestNoSchemaToBeHad(t *testing.T) {
 }
 
 func TestReflectionIsGivenTheMetadata(t *testing.T) {
-	p := calls(serve(t, v1, grpc.StreamInterceptor(locked)), scenario.Request{URL: "shop.Shop/Buy", Headers: map[string]scenario.Secret{"Authorization": "Bearer x"}})
+	p := calls(serve(t, v1, grpc.StreamInterceptor(locked)), scenario.Request{URL: "shop.Shop/Buy",
+		Headers: map[string]scenario.Secret{"Authorization": "Bearer x"}})
 	if x := converse(t, newProtocol(t, p)).call(0); x.Err != nil {
 		t.Error(x.Err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/redline-go/redline/load/endpoint"
 	"github.com/redline-go/redline/load/http2"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // request is one call of the mix, compiled.
@@ -38,11 +39,12 @@ type request struct {
 // field is a field of a header block, or several that are fixed.
 type field struct {
 	fixed []byte
-	value *scenario.Renderer // follows the fixed part, which ends with its name; nil for none
+	value *feeder.Renderer // follows the fixed part, which ends with its name; nil for none
 }
 
 // compile builds the parts common to all calls of a request.
-func compile(q scenario.Request, p *scenario.Plan, at endpoint.Endpoint, m protoreflect.MethodDescriptor, s *schema, timeout time.Duration) (r request, err error) {
+func compile(q scenario.Request, p *scenario.Plan, at endpoint.Endpoint, m protoreflect.MethodDescriptor, s *schema,
+	timeout time.Duration) (r request, err error) {
 	r = request{expect: q.Expect, single: !m.IsStreamingServer(), traced: load.Traceable(q)}
 	if q.Expect < 0 || q.Expect >= len(codeNames) {
 		return r, fmt.Errorf("%d is not a status of gRPC; those are 0 (OK) to %d", q.Expect, len(codeNames)-1)
@@ -59,6 +61,7 @@ func compile(q scenario.Request, p *scenario.Plan, at endpoint.Endpoint, m proto
 	r.add(":scheme", httpScheme(at), nil, false)
 	r.add(":path", at.Path, nil, false)
 	r.add(":authority", at.Authority, nil, false)
+	// "te" lets servers find proxies that would drop trailers, and the status with them.
 	r.add("te", "trailers", nil, false)
 	r.add("grpc-timeout", timeoutText(timeout), nil, false)
 	r.add("content-type", "application/grpc", nil, false)
@@ -80,10 +83,12 @@ func httpScheme(at endpoint.Endpoint) string {
 }
 
 // add appends a field. value renders its text; nil when it is text itself.
-func (r *request) add(name, text string, value *scenario.Renderer, secret bool) {
+func (r *request) add(name, text string, value *feeder.Renderer, secret bool) {
 	if n := len(r.fields); n == 0 || r.fields[n-1].value != nil {
 		r.fields = append(r.fields, field{})
 	}
+	// Fixed fields are encoded here and joined, so that a request without data has one
+	// block, copied in one go.
 	last := &r.fields[len(r.fields)-1]
 	if last.value = value; value == nil {
 		last.fixed = http2.AppendField(last.fixed, name, text, secret)
@@ -121,7 +126,7 @@ var own = []string{
 
 // metadatum compiles a value, to its text when no data goes into it. A value
 // whose key ends in -bin is base64, and is sent without padding.
-func metadatum(name string, template scenario.Secret, p *scenario.Plan) (text string, value *scenario.Renderer, err error) {
+func metadatum(name string, template scenario.Secret, p *scenario.Plan) (text string, value *feeder.Renderer, err error) {
 	switch {
 	case !validKey(name):
 		return "", nil, fmt.Errorf("a key is made of letters, digits, \"_\", \"-\" and \".\"")
@@ -130,7 +135,7 @@ func metadatum(name string, template scenario.Secret, p *scenario.Plan) (text st
 	case strings.ContainsFunc(string(template), func(c rune) bool { return c < ' ' || c >= 0x7f }):
 		return "", nil, fmt.Errorf("a value is printable ASCII; other bytes go into a key that ends in -bin, in base64")
 	}
-	value, err = scenario.CompileHeader(scenario.Template(strings.Trim(string(template), " ")), p)
+	value, err = feeder.CompileHeader(feeder.Template(strings.Trim(string(template), " ")), p.Data)
 	if err != nil || !value.Static() {
 		return "", value, err
 	}
@@ -153,7 +158,7 @@ func validKey(name string) bool {
 
 // appendBlock renders the header block. value is scratch space and returned for
 // the next time.
-func (r *request) appendBlock(block, value []byte, at *scenario.Cursor) (extended, scratch []byte) {
+func (r *request) appendBlock(block, value []byte, at *feeder.Cursor) (extended, scratch []byte) {
 	for i := range r.fields {
 		f := &r.fields[i]
 		block = append(block, f.fixed...)

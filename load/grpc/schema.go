@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	// The schema of messages that are known at run time only, and their JSON
-	// form; kept by the protocol's owners.
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -16,7 +14,7 @@ import (
 	_ "google.golang.org/protobuf/types/known/emptypb" // of the imports of schemas, this and the next are not linked otherwise
 	_ "google.golang.org/protobuf/types/known/fieldmaskpb"
 
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/mistake"
 )
 
 // Bounds of a schema, which comes from a server as often as from a file.
@@ -40,6 +38,7 @@ func parseSet(data []byte) (*schema, error) {
 		return nil, fmt.Errorf("a descriptor set of %d bytes, at most %d are allowed", len(data), maxSchema)
 	}
 	set := &descriptorpb.FileDescriptorSet{}
+	// Options of a file can nest messages as deeply as bytes allow, and decoding recurses.
 	if err := (proto.UnmarshalOptions{RecursionLimit: maxNested}).Unmarshal(data, set); err != nil {
 		return nil, fmt.Errorf("not a descriptor set (%s): %w", setHint, err)
 	}
@@ -59,6 +58,7 @@ func newSchema(files []*descriptorpb.FileDescriptorProto) (*schema, error) {
 	for _, f := range files {
 		have[f.GetName()] = true
 	}
+	// The list grows while it is walked: files of Google's import each other.
 	for i := 0; i < len(files); i++ {
 		for _, path := range files[i].GetDependency() {
 			if have[path] {
@@ -137,7 +137,7 @@ func (s *schema) services() (names []string) {
 
 // unknown is an error for a name that nothing has, with the names near to it.
 func unknown(what, name string, known []string) error {
-	if hint := scenario.DidYouMean(name, known); hint != "" {
+	if hint := mistake.DidYouMean(name, known); hint != "" {
 		return fmt.Errorf("%s %.100q (%s)", what, name, hint)
 	}
 	return fmt.Errorf("%s %.100q", what, name)

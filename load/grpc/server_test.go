@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	// The reference implementation, as a server that real services run.
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
@@ -29,7 +28,9 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // shopServer is the service of shop. What it does depends on user_name.
@@ -94,7 +95,8 @@ func (s *shopServer) watch(_ any, stream grpc.ServerStream) error {
 		return stream.Context().Err()
 	}
 	for i := range get(order, "i32").Int() {
-		if err := stream.SendMsg(set(set(s.message("Item"), "count", int32(i)), "name", strings.Repeat("x", int(get(order, "i64").Int())))); err != nil {
+		if err := stream.SendMsg(set(set(s.message("Item"), "count", int32(i)), "name",
+			strings.Repeat("x", int(get(order, "i64").Int())))); err != nil {
 			return err
 		}
 	}
@@ -271,7 +273,7 @@ func calls(address string, requests ...scenario.Request) *scenario.Plan {
 		q := &p.Requests[i]
 		q.Name = string(q.URL) + string(q.Body)
 		if !strings.Contains(string(q.URL), "://") {
-			q.URL = "grpc://" + scenario.Template(address) + "/" + q.URL
+			q.URL = "grpc://" + feeder.Template(address) + "/" + q.URL
 		}
 	}
 	return p
@@ -301,7 +303,7 @@ func TestRealServer(t *testing.T) {
 			} else {
 				address = "grpc://" + address + "/"
 			}
-			at := scenario.Template(address + "shop.Shop/")
+			at := feeder.Template(address + "shop.Shop/")
 			p := calls("", scenario.Request{URL: at + "Buy", Body: `{"userName":"me","items":[{"count":5}]}`,
 				Checks: []scenario.Check{{Name: "a", JSON: "$.userName", Contains: "me"}}},
 				scenario.Request{URL: at + "Buy", Body: `{"userName":"stranger"}`},
@@ -313,7 +315,7 @@ func TestRealServer(t *testing.T) {
 					Checks: []scenario.Check{{Name: "c", JSON: "$[49].count", Equals: &fifty}}},
 				scenario.Request{URL: at + "Fill", Body: `[{"count":1},{"count":2},{"count":3}]`,
 					Checks: []scenario.Check{{Name: "d", JSON: "$.i64", Equals: &six}}},
-				scenario.Request{URL: at + "Talk", Body: scenario.Template(`[{"name":"` + strings.Repeat("x", 300_000) + `"},{"count":2},{}]`),
+				scenario.Request{URL: at + "Talk", Body: feeder.Template(`[{"name":"` + strings.Repeat("x", 300_000) + `"},{"count":2},{}]`),
 					Checks: []scenario.Check{{Name: "e", JSON: "$[2].count"}}},
 				scenario.Request{URL: at + "Watch", Body: `{}`},
 			)
@@ -325,14 +327,15 @@ func TestRealServer(t *testing.T) {
 			for round := range 3 {
 				for i := range p.Requests {
 					x := c.call(i)
-					wantStatus, wantKind := 0, load.ErrorKind("")
+					wantStatus, wantKind := 0, failure.Kind("")
 					switch i {
 					case 1:
-						wantStatus, wantKind = 5, load.KindStatus
+						wantStatus, wantKind = 5, failure.Status
 					case 2:
 						wantStatus = 5
 					}
-					if x.Status != wantStatus || load.KindOf(x.Err) != wantKind || x.Failed != 0 || x.FirstByte < x.Sent || x.Done < x.FirstByte || x.BytesIn == 0 {
+					if x.Status != wantStatus || failure.Of(x.Err) != wantKind || x.Failed != 0 || x.FirstByte < x.Sent ||
+						x.Done < x.FirstByte || x.BytesIn == 0 {
 						t.Errorf("round %d: %.200s: %+v", round, p.Requests[i].Name, x)
 					}
 				}
@@ -345,7 +348,7 @@ func TestDeadlineOfARealServer(t *testing.T) {
 	p := calls(serve(t, v1), scenario.Request{URL: "shop.Shop/Buy", Body: `{"userName":"slow"}`})
 	p.Load.Timeout = 30 * time.Millisecond
 	c := converse(t, newProtocol(t, p))
-	if x := c.call(0); load.KindOf(x.Err) != load.KindTimeout {
+	if x := c.call(0); failure.Of(x.Err) != failure.Timeout {
 		t.Errorf("%+v", x)
 	}
 }
@@ -362,7 +365,8 @@ func TestCancelReachesTheServer(t *testing.T) {
 		}
 		return err
 	})
-	p := calls(serve(t, silent, watch), scenario.Request{URL: "shop.Shop/Watch", Body: `{"userName":"slow"}`}, scenario.Request{URL: "shop.Shop/Watch"})
+	p := calls(serve(t, silent, watch), scenario.Request{URL: "shop.Shop/Watch", Body: `{"userName":"slow"}`},
+		scenario.Request{URL: "shop.Shop/Watch"})
 	p.GRPC.Descriptor = shopSet(t)
 	c := converse(t, newProtocol(t, p))
 	x := &load.Exchange{}
@@ -410,7 +414,7 @@ func TestServerThatDies(t *testing.T) {
 	}()
 	p := calls(l.Addr().String(), scenario.Request{URL: "shop.Shop/Watch", Body: `{}`})
 	p.GRPC.Descriptor = shopSet(t)
-	if x := converse(t, newProtocol(t, p)).call(0); load.KindOf(x.Err) != load.KindShortBody {
+	if x := converse(t, newProtocol(t, p)).call(0); failure.Of(x.Err) != failure.ShortBody {
 		t.Errorf("%+v", x)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/redact"
 )
 
@@ -74,6 +74,8 @@ const maxQuoted = 200
 
 // quote makes a grpc-message fit for an error: its escapes undone, without
 // secrets, in one line.
+// It is percent-encoded (PROTOCOL-HTTP2.md, "Responses"), so that up to three bytes stand
+// for one; a broken escape is kept as it is, which that document asks for.
 func quote(message string) string {
 	message = message[:min(len(message), 4*maxQuoted)]
 	var b strings.Builder
@@ -101,6 +103,7 @@ func quote(message string) string {
 
 // timeoutText is a grpc-timeout: at most eight digits and a unit. What does not
 // go into them evenly is rounded up: the plan's own timeout then comes first.
+// https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md ("Requests", TimeoutValue)
 func timeoutText(d time.Duration) string {
 	for _, unit := range []struct {
 		name string
@@ -117,6 +120,6 @@ func timeoutText(d time.Duration) string {
 }
 
 // fault is a failure with its kind.
-func fault(kind load.ErrorKind, format string, args ...any) error {
-	return &load.Failure{Kind: kind, Err: fmt.Errorf(format, args...)}
+func fault(kind failure.Kind, format string, args ...any) error {
+	return &failure.Error{Kind: kind, Err: fmt.Errorf(format, args...)}
 }

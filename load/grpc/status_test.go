@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 func TestTimeouts(t *testing.T) {
@@ -83,9 +84,9 @@ func meta(name string, value scenario.Secret) func(*scenario.Plan) {
 // number when the load does.
 func TestTryingRowsTakesNoNumbers(t *testing.T) {
 	p := shopPlan(t, "Buy", `{"i32":{{n}}}`)
-	p.Data = map[string]*scenario.Table{"n": {Columns: []string{"n"}, Sequence: &scenario.Range{From: 1, To: 9}}}
+	p.Data = map[string]*feeder.Table{"n": {Columns: []string{"n"}, Sequence: &feeder.Range{From: 1, To: 9}}}
 	protocol := newProtocol(t, p)
-	out, err := protocol.requests[0].encode.encode(nil, &encoding{rows: scenario.NewCursor(p, 1)})
+	out, err := protocol.requests[0].encode.encode(nil, &encoding{rows: p.NewCursor(1)})
 	if string(out) != "\x00\x00\x00\x00\x02\x28\x01" || err != nil {
 		t.Errorf("%q (%v)", out, err)
 	}

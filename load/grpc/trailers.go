@@ -1,7 +1,7 @@
 package grpc
 
 import (
-	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/http2"
 )
 
@@ -11,12 +11,12 @@ type trailers struct {
 	given, valid bool // there is a grpc-status; it is one
 	code         int
 	message      string
-	failures     []failure
+	known        []statusError
 }
 
-// failure is an error that was made of trailers before.
-type failure struct {
-	kind   load.ErrorKind
+// statusError is an error that was made of trailers before.
+type statusError struct {
+	kind   failure.Kind
 	expect int
 	err    error
 }
@@ -40,8 +40,8 @@ func trailersOf(h *http2.Head) *trailers {
 }
 
 // failure returns the error for a status that is not the expected one.
-func (t *trailers) failure(kind load.ErrorKind, expect int) error {
-	for _, f := range t.failures {
+func (t *trailers) failure(kind failure.Kind, expect int) error {
+	for _, f := range t.known {
 		if f.kind == kind && f.expect == expect {
 			return f.err
 		}
@@ -54,6 +54,6 @@ func (t *trailers) failure(kind load.ErrorKind, expect int) error {
 		text += ": " + t.message
 	}
 	err := fault(kind, "%s", text)
-	t.failures = append(t.failures, failure{kind, expect, err})
+	t.known = append(t.known, statusError{kind, expect, err})
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/http2"
 )
 
@@ -52,6 +53,8 @@ func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 	for len(w.calls) <= x.Slot {
 		w.calls = append(w.calls, call{})
 	}
+	// Nothing differs from one call to the next: the same bytes go out again, and nothing is
+	// copied.
 	if q.block != nil && q.encode == nil && x.Trace == nil {
 		out = w.session.Begin(x.Slot, http2.Message{Block: q.block, Body: q.body, Lasts: true}, out)
 	} else {
@@ -81,7 +84,7 @@ func (w *wire) render(x *load.Exchange, q *request, out []byte) (_ []byte, err e
 		r.body, err = q.encode.encode(r.body[:0], &r.encoding)
 		r.encoding.rows = nil
 		if err != nil {
-			return out, &load.Failure{Kind: load.KindBadRequest, Err: err}
+			return out, &failure.Error{Kind: failure.BadRequest, Err: err}
 		}
 		m.Body, m.Lasts = r.body, false
 	}
@@ -133,6 +136,7 @@ func (w *wire) count(slot int) *call {
 
 // Head takes a head; see http2.Handler. The status comes with the trailers, or
 // with a head that is all there is ("Trailers-Only").
+// https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md ("Responses")
 func (w *wire) Head(slot int, h *http2.Head, end bool) error {
 	c := w.count(slot)
 	if h.Status > 0 && h.Status < 200 {
@@ -153,7 +157,7 @@ func (w *wire) Head(slot int, h *http2.Head, end bool) error {
 	switch {
 	case t.given && !t.valid:
 		c.x.Status = t.code
-		return fault(load.KindBadResponse, "a grpc-status of %.20q", h.Value("grpc-status"))
+		return fault(failure.BadResponse, "a grpc-status of %.20q", h.Value("grpc-status"))
 	case !t.given:
 		return w.finishForeign(c, q)
 	}
@@ -161,6 +165,8 @@ func (w *wire) Head(slot int, h *http2.Head, end bool) error {
 }
 
 // Data takes a piece of the messages; see http2.Handler.
+// What is not gRPC's is let go by: the page of a proxy must not be read as the length of a
+// message.
 func (w *wire) Data(slot int, data []byte, end bool) error {
 	c := w.count(slot)
 	if c.foreign == nil {
@@ -174,12 +180,12 @@ func (w *wire) Data(slot int, data []byte, end bool) error {
 	return nil
 }
 
-// Failed ends a call by an error; see http2.Handler. Servers reset streams, too,
-// of which the time is over; Go's does.
+// Failed ends a call by an error; see http2.Handler. Servers also reset streams
+// whose deadline has passed; Go's does.
 func (w *wire) Failed(slot int, err error) {
 	c := w.count(slot)
-	if load.KindOf(err) == load.KindStreamReset && w.late(c) {
-		err = fault(load.KindTimeout, "the target ended the call: %w", err)
+	if failure.Of(err) == failure.StreamReset && w.late(c) {
+		err = fault(failure.Timeout, "the target ended the call: %w", err)
 	}
 	w.end(c, err)
 }
@@ -193,12 +199,12 @@ func foreign(h *http2.Head) error {
 	kind := h.Value("content-type")
 	rest, ok := strings.CutPrefix(kind, "application/grpc")
 	if !ok || rest != "" && rest[0] != '+' && rest[0] != ';' {
-		return fault(load.KindBadResponse, "an answer of type %.60q; is there a gRPC service at this port?", kind)
+		return fault(failure.BadResponse, "an answer of type %.60q; is there a gRPC service at this port?", kind)
 	}
 	return nil
 }
 
-var errForeign = fault(load.KindBadResponse, "an answer of HTTP and not of gRPC")
+var errForeign = fault(failure.BadResponse, "an answer of HTTP and not of gRPC")
 
 // finishForeign ends a call whose answer has no grpc-status.
 func (w *wire) finishForeign(c *call, q *request) error {
@@ -214,9 +220,9 @@ func (w *wire) finishForeign(c *call, q *request) error {
 }
 
 var (
-	errNoStatus = fault(load.KindBadResponse, "the answer ended without a grpc-status")
-	errHalf     = fault(load.KindBadResponse, "the answer ended within a message")
-	errCount    = fault(load.KindBadResponse, "status OK without exactly one message, which the method answers with")
+	errNoStatus = fault(failure.BadResponse, "the answer ended without a grpc-status")
+	errHalf     = fault(failure.BadResponse, "the answer ended within a message")
+	errCount    = fault(failure.BadResponse, "status OK without exactly one message, which the method answers with")
 )
 
 // finish judges a complete answer. Without trailers the code is the one that HTTP's
@@ -246,9 +252,9 @@ func (w *wire) finish(c *call, q *request, code int, t *trailers) error {
 	if t == nil {
 		t = &trailers{code: code, message: "HTTP status " + strconv.Itoa(c.http)}
 	}
-	kind := load.KindStatus
+	kind := failure.Status
 	if code == codeDeadlineExceeded && w.late(c) {
-		kind = load.KindTimeout
+		kind = failure.Timeout
 	}
 	return t.failure(kind, q.expect)
 }

@@ -8,15 +8,17 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // shopPlan is a plan of one call of a method of shop.
 func shopPlan(t testing.TB, method, body string) *scenario.Plan {
 	return &scenario.Plan{
 		Load:     scenario.Load{Streams: 3, Timeout: time.Hour},
-		Requests: []scenario.Request{{Name: method, URL: scenario.Template("grpc://127.0.0.1:1/shop.Shop/" + method), Body: scenario.Template(body)}},
+		Requests: []scenario.Request{{Name: method, URL: feeder.Template("grpc://127.0.0.1:1/shop.Shop/" + method), Body: feeder.Template(body)}},
 		GRPC:     scenario.GRPC{Descriptor: shopSet(t), DescriptorFile: "shop.pb"},
 	}
 }
@@ -44,8 +46,8 @@ const item = "\x0a\x01x\x10\x05" // {"name": "x", "count": 5}
 
 func TestWire(t *testing.T) {
 	good := loadtest.Want{}
-	bad := loadtest.Want{Kind: load.KindBadResponse}
-	unknown := loadtest.Want{Kind: load.KindBadResponse, Status: codeUnknown}
+	bad := loadtest.Want{Kind: failure.BadResponse}
+	unknown := loadtest.Want{Kind: failure.BadResponse, Status: codeUnknown}
 	buy := func(change ...func(*scenario.Request)) *scenario.Plan {
 		p := shopPlan(t, "Buy", `{"userName":"me"}`)
 		for _, f := range change {
@@ -76,17 +78,17 @@ func TestWire(t *testing.T) {
 		}, good),
 		"a status": subject(t, buy(), func(id uint32) []byte {
 			return joined(begins(id), ends(id, "grpc-status", "5", "grpc-message", "no%20such%0Athing"))
-		}, loadtest.Want{Kind: load.KindStatus, Status: 5}),
+		}, loadtest.Want{Kind: failure.Status, Status: 5}),
 		"trailers only": subject(t, buy(), func(id uint32) []byte {
 			return head(endStream, id, ":status", "200", "content-type", "application/grpc", "grpc-status", "16")
-		}, loadtest.Want{Kind: load.KindStatus, Status: 16}),
+		}, loadtest.Want{Kind: failure.Status, Status: 16}),
 		"the expected status": subject(t, buy(expects(5)), func(id uint32) []byte {
 			return joined(begins(id), ends(id, "grpc-status", "5"))
 		}, loadtest.Want{Status: 5}),
-		"another one than expected": subject(t, buy(expects(5)), one, loadtest.Want{Kind: load.KindStatus}),
+		"another one than expected": subject(t, buy(expects(5)), one, loadtest.Want{Kind: failure.Status}),
 		"a status that nobody knows": subject(t, buy(), func(id uint32) []byte {
 			return joined(begins(id), ends(id, "grpc-status", "99"))
-		}, loadtest.Want{Kind: load.KindStatus, Status: codeUnknown}),
+		}, loadtest.Want{Kind: failure.Status, Status: codeUnknown}),
 		"no status that is one": subject(t, buy(), func(id uint32) []byte {
 			return joined(begins(id), ends(id, "grpc-status", "OK"))
 		}, unknown),
@@ -110,15 +112,15 @@ func TestWire(t *testing.T) {
 		}, unknown),
 		"a proxy's page": subject(t, buy(), func(id uint32) []byte {
 			return joined(head(0, id, ":status", "503", "content-type", "text/html"), frame(data, endStream, id, []byte("<html>")))
-		}, loadtest.Want{Kind: load.KindStatus, Status: codeUnavailable}),
+		}, loadtest.Want{Kind: failure.Status, Status: codeUnavailable}),
 		"a proxy's page, as expected": subject(t, buy(expects(codeUnimplemented)), func(id uint32) []byte { return head(endStream, id, ":status", "404") }, loadtest.Want{Status: codeUnimplemented}),
 		"a proxy that knows gRPC": subject(t, buy(), func(id uint32) []byte {
 			return head(endStream, id, ":status", "503", "grpc-status", "8")
-		}, loadtest.Want{Kind: load.KindStatus, Status: 8}),
+		}, loadtest.Want{Kind: failure.Status, Status: 8}),
 		"reset": subject(t, buy(), func(id uint32) []byte { return joined(begins(id), frame(reset, 0, id, []byte{0, 0, 0, 8})) },
-			loadtest.Want{Kind: load.KindStreamReset}),
+			loadtest.Want{Kind: failure.StreamReset}),
 		"a deadline that was the server's": subject(t, buy(), func(id uint32) []byte { return joined(begins(id), ends(id, "grpc-status", "4")) },
-			loadtest.Want{Kind: load.KindStatus, Status: codeDeadlineExceeded}),
+			loadtest.Want{Kind: failure.Status, Status: codeDeadlineExceeded}),
 	} {
 		t.Run(name, func(t *testing.T) { loadtest.Wire(t, s) })
 	}
@@ -137,7 +139,8 @@ func TestBodiesThatWait(t *testing.T) {
 		plan.Data = row("a", "5").Data
 		plan.Load.Streams = 1
 		s := subject(t, plan, nil, loadtest.Want{})
-		want, _, err := compileBody("["+scenario.Template(strings.ReplaceAll(string(plan.Requests[0].Body), "{{d.b}}", "5"))[1:], nil, shopMethod(t, shopSchema(t), "Fill"), shopSchema(t))
+		want, _, err := compileBody("["+feeder.Template(strings.ReplaceAll(string(plan.Requests[0].Body), "{{d.b}}",
+			"5"))[1:], nil, shopMethod(t, shopSchema(t), "Fill"), shopSchema(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,10 +181,10 @@ func TestChecks(t *testing.T) {
 		}, loadtest.Want{Failed: 0b11000000}},
 		"an error": {func(id uint32) []byte {
 			return head(endStream, id, ":status", "200", "grpc-status", "5")
-		}, loadtest.Want{Kind: load.KindStatus, Status: 5, Failed: 0b11111110}},
+		}, loadtest.Want{Kind: failure.Status, Status: 5, Failed: 0b11111110}},
 		"not the type": {func(id uint32) []byte {
 			return joined(begins(id), says(id, "\x0a\x09x"), ends(id, "grpc-status", "0"))
-		}, loadtest.Want{Kind: load.KindBadResponse}},
+		}, loadtest.Want{Kind: failure.BadResponse}},
 		"too large": {func(id uint32) []byte {
 			out := begins(id)
 			for range maxKept/10000 + 1 {
@@ -198,7 +201,7 @@ func TestChecks(t *testing.T) {
 				return
 			}
 			// The last one fails, because decoding allocates.
-			s.Exchanges[3] = loadtest.Want{Request: 1, Kind: load.KindStatus, Status: test.want.Status}
+			s.Exchanges[3] = loadtest.Want{Request: 1, Kind: failure.Status, Status: test.want.Status}
 			loadtest.Wire(t, s)
 		})
 	}
@@ -224,7 +227,7 @@ func once(t *testing.T, s loadtest.Subject) *load.Exchange {
 			t.Fatal("the peer has no more to say")
 		}
 	}
-	if want := s.Exchanges[0]; load.KindOf(x.Err) != want.Kind || x.Status != want.Status {
+	if want := s.Exchanges[0]; failure.Of(x.Err) != want.Kind || x.Status != want.Status {
 		t.Errorf("%v, status %d, want %+v", x.Err, x.Status, want)
 	}
 	if x.Failed != s.Exchanges[0].Failed {
@@ -239,7 +242,7 @@ func TestTheDeadlineIsTheTimeout(t *testing.T) {
 	plan := shopPlan(t, "Buy", "")
 	plan.Load.Timeout = time.Second
 	s := subject(t, plan, func(id uint32) []byte { return joined(begins(id), ends(id, "grpc-status", "4")) },
-		loadtest.Want{Kind: load.KindTimeout, Status: codeDeadlineExceeded})
+		loadtest.Want{Kind: failure.Timeout, Status: codeDeadlineExceeded})
 	once(t, s)
 }
 
@@ -254,7 +257,7 @@ func TestErrorsSayWhatTheServerSays(t *testing.T) {
 	} {
 		s := subject(t, shopPlan(t, "Buy", ""), func(id uint32) []byte {
 			return joined(begins(id), ends(id, "grpc-status", "5", "grpc-message", message))
-		}, loadtest.Want{Kind: load.KindStatus, Status: 5})
+		}, loadtest.Want{Kind: failure.Status, Status: 5})
 		if x := once(t, s); x.Err.Error() != "status: "+want {
 			t.Errorf("%q, want %q", x.Err, want)
 		}

@@ -5,13 +5,14 @@ import (
 
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // BenchmarkWire is a request and its answer: what the event loop pays per
 // request besides the system calls.
 func BenchmarkWire(b *testing.B) {
 	p := get("http://127.0.0.1:8080/")
-	p.Data = map[string]*scenario.Table{"u": {Columns: []string{"id"}, Rows: [][]string{{"1"}, {"2"}}}}
+	p.Data = map[string]*feeder.Table{"u": {Columns: []string{"id"}, Rows: [][]string{{"1"}, {"2"}}}}
 	want := "2"
 	p.Requests = append(p.Requests,
 		scenario.Request{Method: "POST", URL: "http://127.0.0.1:8080/{{u}}", Body: `{"id":"{{u}}"}`},
@@ -31,7 +32,7 @@ func BenchmarkWire(b *testing.B) {
 			out := w.Open(nil)
 			answer := []byte(test.answer)
 			var ended []*load.Exchange
-			x := load.Exchange{Request: test.request, Data: scenario.NewCursor(p, 1)}
+			x := load.Exchange{Request: test.request, Data: p.NewCursor(1)}
 			b.ReportAllocs()
 			for b.Loop() {
 				var err error

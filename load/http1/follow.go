@@ -52,6 +52,7 @@ func (q *request) appendHop(dst []byte, x *load.Exchange, at *endpoint.Endpoint)
 		name, _, _ := bytes.Cut(line, []byte{':'})
 		switch {
 		case i == 0: // the request line
+		// Content-Length, Content-Type and the like describe a body that does not go along.
 		case hop.NoBody && len(name) > len("content-") && is(name[:len("content-")], "content-"):
 		case is(name, "host") && hop.Host != q.host:
 			// A Host that the plan gives is for the host that it sends it to.

@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // ask sends x over a wire of its own and gives it the answer. It returns what
@@ -82,7 +84,7 @@ func TestWhatIsNotFollowed(t *testing.T) {
 	p := protocol(t, &scenario.Plan{Requests: []scenario.Request{{URL: "http://one.test/", Follow: true}}})
 	var x load.Exchange
 	ask(t, p, 0, &x, away(302, "http://elsewhere.test/"))
-	if _, err := p.Follow(&x); load.KindOf(err) != load.KindRedirect || x.Status != 302 {
+	if _, err := p.Follow(&x); failure.Of(err) != failure.Redirect || x.Status != 302 {
 		t.Errorf("error %v, status %d", err, x.Status)
 	}
 }
@@ -112,12 +114,12 @@ func TestRedirectKeepsItsRow(t *testing.T) {
 	plan := &scenario.Plan{
 		Requests: []scenario.Request{{Method: "PUT", URL: "http://one.test/{{u}}/a", Body: "body {{u}}", Follow: true,
 			Headers: map[string]scenario.Secret{"X": "{{u}}", "Host": "virtual"}}},
-		Data: map[string]*scenario.Table{"u": {Columns: []string{"id"}, Rows: [][]string{{"1"}, {"2"}, {"3"}}}},
+		Data: map[string]*feeder.Table{"u": {Columns: []string{"id"}, Rows: [][]string{{"1"}, {"2"}, {"3"}}}},
 	}
 	p := protocol(t, plan)
-	cursor := scenario.NewCursor(plan, 1)
-	row := scenario.NewCursor(plan, 1)
-	compiled, err := scenario.CompileTemplate("{{u}}", plan)
+	cursor := plan.NewCursor(1)
+	row := plan.NewCursor(1)
+	compiled, err := feeder.CompileTemplate("{{u}}", plan.Data)
 	if err != nil {
 		t.Fatal(err)
 	}

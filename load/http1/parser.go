@@ -7,7 +7,7 @@ import (
 	"math"
 	"sync"
 
-	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 )
 
 // Bounds on an answer without its body, in bytes.
@@ -73,6 +73,8 @@ func (p *parser) dropLine() {
 // feed takes the next bytes and returns how many belong to the answer. Once
 // state is complete, the rest belongs to no request of ours.
 func (p *parser) feed(b []byte) (used int, err error) {
+	// Bodies pass in whole pieces. Only what frames them, heads and the sizes of chunks, is
+	// taken line by line.
 	for used < len(b) && p.state != complete {
 		rest := b[used:]
 		switch p.state {
@@ -108,6 +110,7 @@ func (p *parser) feed(b []byte) (used int, err error) {
 
 // takeLine takes one line, or its beginning.
 func (p *parser) takeLine(b []byte) (used int, err error) {
+	// The usual line lies whole in the read buffer and is parsed where it lies.
 	end := bytes.IndexByte(b, '\n')
 	if p.line != nil || end < 0 || end >= int(p.room) {
 		return p.takePart(b, end)
@@ -160,6 +163,7 @@ func (p *parser) take(line []byte) error {
 		}
 		p.state, p.room = chunkSize, maxChunkLine
 	case trailerLine:
+		// Trailers are read to their end and not looked at: nothing in a plan speaks of them.
 		if len(line) == 0 {
 			p.state = complete
 		}
@@ -171,11 +175,13 @@ func (p *parser) tooLong() error {
 	if p.state == chunkSize || p.state == chunkEnd {
 		return bad("a chunk's size line is over %d bytes", maxChunkLine)
 	}
-	return &load.Failure{Kind: load.KindHeaderTooLarge, Err: fmt.Errorf("the answer's head is over %d bytes", maxHead)}
+	return &failure.Error{Kind: failure.HeaderTooLarge, Err: fmt.Errorf("the answer's head is over %d bytes", maxHead)}
 }
 
 // takeStatus parses "HTTP/1.1 200 OK".
 func (p *parser) takeStatus(line []byte) error {
+	// RFC 9112, section 4: the reason after the status may be empty. Some servers leave out
+	// the blank before it as well, which is read here, too.
 	const version = "HTTP/1."
 	if len(line) < 12 || string(line[:len(version)]) != version || !digit(line[7]) || line[8] != ' ' ||
 		!digit(line[9]) || line[9] == '0' || !digit(line[10]) || !digit(line[11]) || len(line) > 12 && line[12] != ' ' {
@@ -208,6 +214,8 @@ func (p *parser) takeHeader(line []byte) error {
 	if p.watch != nil {
 		p.watch.header(line[:colon], trim(line[colon+1:]))
 	}
+	// Length first, then the usual spelling: most headers are passed over without a look at
+	// their letters, and the three that count are seldom folded.
 	switch name := line[:colon]; colon {
 	case len("Connection"):
 		if string(name) == "Connection" || is(name, "connection") {
@@ -259,6 +267,7 @@ func is(b []byte, want string) bool {
 }
 
 func (p *parser) takeConnection(value []byte) {
+	// What nearly every server writes that writes anything; the list is for the rest.
 	if string(value) == "keep-alive" {
 		p.keep = true
 		return
@@ -307,6 +316,7 @@ func (p *parser) endHead() {
 		p.state, p.keep = complete, false
 	case p.status < 200:
 		p.state = statusLine
+	// No body whatever the headers say: to HEAD they describe the body of a GET.
 	case p.head, p.status == 204, p.status == 304:
 		p.state = complete
 	case p.chunked:
@@ -324,6 +334,8 @@ func (p *parser) endHead() {
 }
 
 func (p *parser) takeChunkSize(line []byte) error {
+	// Section 7.1.1: extensions that are not known are ignored. Blanks before the line's end
+	// are no part of the grammar; servers that pad sizes to a fixed width send them.
 	size, _, _ := bytes.Cut(line, []byte{';'})
 	n, ok := parseUint(bytes.TrimRight(size, " \t"), 16)
 	if !ok {
@@ -338,6 +350,8 @@ func (p *parser) takeChunkSize(line []byte) error {
 }
 
 // parseUint parses digits of a base up to 16, and nothing else.
+// strconv.ParseInt takes a sign, too, which RFC 9110 does not have: two readers of one
+// answer could disagree about where it ends.
 func parseUint(b []byte, base int64) (n int64, ok bool) {
 	for _, c := range b {
 		var d int64
@@ -361,6 +375,8 @@ func parseUint(b []byte, base int64) (n int64, ok bool) {
 
 // end returns the meaning of the connection's end for the answer: nil when it
 // completes it.
+// Until an answer begins, a closed connection is what a server does to one that idles
+// (failure.EOF), and the request may go out again; within a body it never is.
 func (p *parser) end() error {
 	switch p.state {
 	case complete:
@@ -369,14 +385,14 @@ func (p *parser) end() error {
 		p.state = complete
 		return nil
 	case statusLine, headerLine:
-		return &load.Failure{Kind: load.KindEOF, Err: errors.New("the target closed the connection before it answered")}
+		return &failure.Error{Kind: failure.EOF, Err: errors.New("the target closed the connection before it answered")}
 	case body:
-		return &load.Failure{Kind: load.KindShortBody, Err: fmt.Errorf("the target closed the connection %d bytes before the body's end", p.left)}
+		return &failure.Error{Kind: failure.ShortBody, Err: fmt.Errorf("the target closed the connection %d bytes before the body's end", p.left)}
 	default:
-		return &load.Failure{Kind: load.KindShortBody, Err: errors.New("the target closed the connection before the last chunk")}
+		return &failure.Error{Kind: failure.ShortBody, Err: errors.New("the target closed the connection before the last chunk")}
 	}
 }
 
 func bad(format string, args ...any) error {
-	return &load.Failure{Kind: load.KindBadResponse, Err: fmt.Errorf(format, args...)}
+	return &failure.Error{Kind: failure.BadResponse, Err: fmt.Errorf(format, args...)}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/scenario"
 )
@@ -18,7 +19,7 @@ type found struct {
 	used     int // bytes that belong to the answer
 	complete bool
 	keep     bool
-	kind     load.ErrorKind
+	kind     failure.Kind
 }
 
 // parse feeds text in pieces of the given sizes (repeated; nil is all at once)
@@ -35,11 +36,11 @@ func parse(text string, isHead bool, sizes []byte) found {
 		used, err := p.feed([]byte(rest[:n]))
 		f.used += used
 		if err != nil {
-			return found{kind: load.KindOf(err)}
+			return found{kind: failure.Of(err)}
 		}
 		rest = rest[n:]
 	}
-	f.kind = load.KindOf(p.end())
+	f.kind = failure.Of(p.end())
 	f.status, f.complete = int(p.status), p.state == complete
 	if f.complete {
 		f.keep = p.keep
@@ -73,32 +74,32 @@ var answers = []struct {
 	{name: "switch", text: "HTTP/1.1 101 Switching Protocols\r\n\r\n", want: found{status: 101, complete: true}},
 	{name: "same length twice", text: "HTTP/1.1 200 OK\r\nContent-Length: 2, 2\r\nContent-Length: 2\r\n\r\nok", want: found{status: 200, complete: true, keep: true}},
 
-	{name: "nothing", text: "", want: found{kind: load.KindEOF}},
-	{name: "cut head", text: "HTTP/1.1 200 OK\r\nContent-Le", want: found{status: 200, kind: load.KindEOF}},
-	{name: "cut after interim", text: "HTTP/1.1 100 Continue\r\n\r\n", want: found{status: 100, kind: load.KindEOF}},
-	{name: "cut body", text: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel", want: found{status: 200, kind: load.KindShortBody}},
-	{name: "cut chunk", text: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel", want: found{status: 200, kind: load.KindShortBody}},
-	{name: "cut before trailers", text: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", want: found{status: 200, kind: load.KindShortBody}},
-	{name: "garbage", text: "\x00\x01\x02 what is this\n", want: found{kind: load.KindBadResponse}},
-	{name: "http 2", text: "HTTP/2 200 OK\r\n\r\n", want: found{kind: load.KindBadResponse}},
-	{name: "status of four digits", text: "HTTP/1.1 2000 OK\r\n\r\n", want: found{kind: load.KindBadResponse}},
-	{name: "status 0", text: "HTTP/1.1 000 OK\r\n\r\n", want: found{kind: load.KindBadResponse}},
-	{name: "two lengths", text: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n", want: found{kind: load.KindBadResponse}},
-	{name: "negative length", text: "HTTP/1.1 200 OK\r\nContent-Length: -2\r\n\r\n", want: found{kind: load.KindBadResponse}},
-	{name: "length over int64", text: "HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775808\r\n\r\n", want: found{kind: load.KindBadResponse}},
-	{name: "empty length", text: "HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\n", want: found{kind: load.KindBadResponse}},
-	{name: "no colon", text: "HTTP/1.1 200 OK\r\nnonsense\r\n\r\n", want: found{kind: load.KindBadResponse}},
-	{name: "folded", text: "HTTP/1.1 200 OK\r\nA: b\r\n c: d\r\n\r\n", want: found{kind: load.KindBadResponse}},
-	{name: "blank before colon", text: "HTTP/1.1 200 OK\r\nContent-Length : 2\r\n\r\nok", want: found{kind: load.KindBadResponse}},
-	{name: "chunk size missing", text: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\r\n", want: found{kind: load.KindBadResponse}},
-	{name: "chunk size over int64", text: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFF\r\n", want: found{kind: load.KindBadResponse}},
-	{name: "chunk longer than its size", text: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nabc\r\n0\r\n\r\n", want: found{kind: load.KindBadResponse}},
-	{name: "endless chunk size line", text: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;" + strings.Repeat("x", maxChunkLine), want: found{kind: load.KindBadResponse}},
-	{name: "endless head", text: "HTTP/1.1 200 OK\r\n" + strings.Repeat("A: b\r\n", maxHead/6), want: found{kind: load.KindHeaderTooLarge}},
-	{name: "endless line", text: "HTTP/1.1 200 OK\r\nA: " + strings.Repeat("b", maxHead), want: found{kind: load.KindHeaderTooLarge}},
-	{name: "endless status line", text: "HTTP/1.1 200 " + strings.Repeat("O", maxHead), want: found{kind: load.KindHeaderTooLarge}},
-	{name: "endless interims", text: strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", maxHead/25+1), want: found{kind: load.KindHeaderTooLarge}},
-	{name: "endless trailers", text: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" + strings.Repeat("A: b\r\n", maxHead/6+1), want: found{kind: load.KindHeaderTooLarge}},
+	{name: "nothing", text: "", want: found{kind: failure.EOF}},
+	{name: "cut head", text: "HTTP/1.1 200 OK\r\nContent-Le", want: found{status: 200, kind: failure.EOF}},
+	{name: "cut after interim", text: "HTTP/1.1 100 Continue\r\n\r\n", want: found{status: 100, kind: failure.EOF}},
+	{name: "cut body", text: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel", want: found{status: 200, kind: failure.ShortBody}},
+	{name: "cut chunk", text: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel", want: found{status: 200, kind: failure.ShortBody}},
+	{name: "cut before trailers", text: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", want: found{status: 200, kind: failure.ShortBody}},
+	{name: "garbage", text: "\x00\x01\x02 what is this\n", want: found{kind: failure.BadResponse}},
+	{name: "http 2", text: "HTTP/2 200 OK\r\n\r\n", want: found{kind: failure.BadResponse}},
+	{name: "status of four digits", text: "HTTP/1.1 2000 OK\r\n\r\n", want: found{kind: failure.BadResponse}},
+	{name: "status 0", text: "HTTP/1.1 000 OK\r\n\r\n", want: found{kind: failure.BadResponse}},
+	{name: "two lengths", text: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n", want: found{kind: failure.BadResponse}},
+	{name: "negative length", text: "HTTP/1.1 200 OK\r\nContent-Length: -2\r\n\r\n", want: found{kind: failure.BadResponse}},
+	{name: "length over int64", text: "HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775808\r\n\r\n", want: found{kind: failure.BadResponse}},
+	{name: "empty length", text: "HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\n", want: found{kind: failure.BadResponse}},
+	{name: "no colon", text: "HTTP/1.1 200 OK\r\nnonsense\r\n\r\n", want: found{kind: failure.BadResponse}},
+	{name: "folded", text: "HTTP/1.1 200 OK\r\nA: b\r\n c: d\r\n\r\n", want: found{kind: failure.BadResponse}},
+	{name: "blank before colon", text: "HTTP/1.1 200 OK\r\nContent-Length : 2\r\n\r\nok", want: found{kind: failure.BadResponse}},
+	{name: "chunk size missing", text: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\r\n", want: found{kind: failure.BadResponse}},
+	{name: "chunk size over int64", text: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFF\r\n", want: found{kind: failure.BadResponse}},
+	{name: "chunk longer than its size", text: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nabc\r\n0\r\n\r\n", want: found{kind: failure.BadResponse}},
+	{name: "endless chunk size line", text: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;" + strings.Repeat("x", maxChunkLine), want: found{kind: failure.BadResponse}},
+	{name: "endless head", text: "HTTP/1.1 200 OK\r\n" + strings.Repeat("A: b\r\n", maxHead/6), want: found{kind: failure.HeaderTooLarge}},
+	{name: "endless line", text: "HTTP/1.1 200 OK\r\nA: " + strings.Repeat("b", maxHead), want: found{kind: failure.HeaderTooLarge}},
+	{name: "endless status line", text: "HTTP/1.1 200 " + strings.Repeat("O", maxHead), want: found{kind: failure.HeaderTooLarge}},
+	{name: "endless interims", text: strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", maxHead/25+1), want: found{kind: failure.HeaderTooLarge}},
+	{name: "endless trailers", text: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" + strings.Repeat("A: b\r\n", maxHead/6+1), want: found{kind: failure.HeaderTooLarge}},
 }
 
 func TestParser(t *testing.T) {
@@ -150,7 +151,8 @@ func FuzzParser(f *testing.F) {
 }
 
 func BenchmarkParser(b *testing.B) {
-	answer := []byte("HTTP/1.1 200 OK\r\nContent-Type: application/json; charset=utf-8\r\nDate: Thu, 01 Jan 2026 00:00:00 GMT\r\nContent-Length: 500\r\n\r\n" + strings.Repeat("x", 500))
+	answer := []byte("HTTP/1.1 200 OK\r\nContent-Type: application/json; charset=utf-8\r\nDate: Thu, 01 Jan 2026 " +
+		"00:00:00 GMT\r\nContent-Length: 500\r\n\r\n" + strings.Repeat("x", 500))
 	var p parser
 	b.ReportAllocs()
 	for b.Loop() {
@@ -164,7 +166,7 @@ func BenchmarkParser(b *testing.B) {
 // heard is what an exchange became.
 type heard struct {
 	ended, over      bool
-	kind             load.ErrorKind
+	kind             failure.Kind
 	status           int
 	failed           uint64
 	redirect, origin string
@@ -193,7 +195,7 @@ func hear(t *testing.T, p *Protocol, in []byte, piece int) (h heard) {
 		err = x.Err
 		h.bytesIn = x.BytesIn // of a bad answer it depends on the pieces
 	}
-	h.kind, h.status, h.failed = load.KindOf(err), x.Status, x.Failed
+	h.kind, h.status, h.failed = failure.Of(err), x.Status, x.Failed
 	h.redirect, h.origin = string(x.Redirect), string(x.Hop.Origin)
 	return h
 }

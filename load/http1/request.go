@@ -11,6 +11,7 @@ import (
 	"github.com/redline-go/redline/load/check"
 	"github.com/redline-go/redline/load/endpoint"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // request is one request of the mix, compiled.
@@ -28,14 +29,14 @@ type request struct {
 
 	static []byte // the whole request when no data goes into it, else nil
 	parts  []piece
-	body   *scenario.Renderer // nil for none
-	length int                // index in parts before which Content-Length goes
+	body   *feeder.Renderer // nil for none
+	length int              // index in parts before which Content-Length goes
 }
 
 // piece is literal text followed by rendered data, if any.
 type piece struct {
 	text string
-	data *scenario.Renderer
+	data *feeder.Renderer
 }
 
 // compile builds a request's fixed parts. Everything that would break the
@@ -46,6 +47,7 @@ func compile(q scenario.Request, p *scenario.Plan) (r request, at endpoint.Endpo
 		method = "GET"
 	}
 	r = request{method: method, head: method == "HEAD", follow: q.Follow, repeat: load.Idempotent(method, q.Headers)}
+	// CONNECT turns the connection into a tunnel, after which no request could follow.
 	if !token(method) || method == "CONNECT" {
 		return r, at, fmt.Errorf("method %.40q cannot be sent", method)
 	}
@@ -56,7 +58,7 @@ func compile(q scenario.Request, p *scenario.Plan) (r request, at endpoint.Endpo
 		//lint:ignore ST1005 the dots stand for the rest of a URL
 		return r, at, fmt.Errorf("scheme %q does not speak HTTP/1.1; write http://... or https://...", at.Scheme)
 	}
-	target, err := scenario.CompileURL(scenario.Template(at.Path), p)
+	target, err := feeder.CompileURL(feeder.Template(at.Path), p.Data)
 	if err != nil {
 		return r, at, err
 	}
@@ -65,7 +67,7 @@ func compile(q scenario.Request, p *scenario.Plan) (r request, at endpoint.Endpo
 		return r, at, err
 	}
 	if q.Body != "" {
-		if r.body, err = scenario.CompileTemplate(q.Body, p); err != nil {
+		if r.body, err = feeder.CompileTemplate(q.Body, p.Data); err != nil {
 			return r, at, err
 		}
 	}
@@ -88,6 +90,7 @@ func compile(q scenario.Request, p *scenario.Plan) (r request, at endpoint.Endpo
 // that a request cannot be without.
 func (r *request) headers(q scenario.Request, p *scenario.Plan, host string) error {
 	given := map[string]bool{}
+	// A map has no order. Sorted, the same plan always sends the same bytes.
 	names := slices.Sorted(maps.Keys(q.Headers))
 	for _, name := range names {
 		lower := strings.ToLower(name)
@@ -108,13 +111,15 @@ func (r *request) headers(q scenario.Request, p *scenario.Plan, host string) err
 		r.parts = append(r.parts, piece{text: "User-Agent: redline\r\n"})
 	}
 	for _, name := range names {
-		value, err := scenario.CompileHeader(scenario.Template(q.Headers[name]), p)
+		value, err := feeder.CompileHeader(feeder.Template(q.Headers[name]), p.Data)
 		if err != nil {
 			return fmt.Errorf("header %s: %w", name, err)
 		}
 		if strings.ContainsFunc(string(q.Headers[name]), control) {
 			return fmt.Errorf("the value of header %s holds a control character", name)
 		}
+		// The target ends the connection with its answer then; to wait for room on it would be
+		// to wait for ever.
 		if strings.EqualFold(name, "connection") && strings.Contains(strings.ToLower(string(q.Headers[name])), "close") {
 			r.close = true
 		}
@@ -137,7 +142,7 @@ func (r *request) fix() {
 }
 
 // append renders the request, with its trace headers if it has any.
-func (r *request) append(dst []byte, at *scenario.Cursor, trace *load.Trace) []byte {
+func (r *request) append(dst []byte, at *feeder.Cursor, trace *load.Trace) []byte {
 	begin := len(dst)
 	// The head holds the body's length. So the body is rendered first, copied
 	// behind the head, and both moved over it: no memory of its own needed.

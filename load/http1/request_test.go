@@ -5,10 +5,11 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 func TestRequestBytes(t *testing.T) {
-	data := map[string]*scenario.Table{"u": {Columns: []string{"id", "text"}, Rows: [][]string{{"7", `a b&"ü"`}}}}
+	data := map[string]*feeder.Table{"u": {Columns: []string{"id", "text"}, Rows: [][]string{{"7", `a b&"ü"`}}}}
 	tests := []struct {
 		name   string
 		q      scenario.Request
@@ -40,7 +41,7 @@ func TestRequestBytes(t *testing.T) {
 		if (r.static != nil) != test.static {
 			t.Errorf("%s: built beforehand: %v", test.name, r.static != nil)
 		}
-		cursor := scenario.NewCursor(p, 1)
+		cursor := p.NewCursor(1)
 		for range 2 {
 			if got := r.append([]byte("before "), cursor, nil); string(got) != "before "+test.want {
 				t.Errorf("%s:\n got %q\nwant %q", test.name, got, test.want)
@@ -50,7 +51,7 @@ func TestRequestBytes(t *testing.T) {
 }
 
 func TestWhatCannotBeSent(t *testing.T) {
-	bad := map[string]*scenario.Table{"u": {Columns: []string{"x"}, Rows: [][]string{{"1\r\nEvil: 1"}}}}
+	bad := map[string]*feeder.Table{"u": {Columns: []string{"x"}, Rows: [][]string{{"1\r\nEvil: 1"}}}}
 	for want, q := range map[string]scenario.Request{
 		"scheme \"ftp\"":        {URL: "ftp://h.test/"},
 		"no scheme":             {URL: "h.test/x"},

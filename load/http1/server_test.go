@@ -14,6 +14,7 @@ import (
 
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // drive sends a plan's requests one after another, as the event loop does but
@@ -121,7 +122,7 @@ func TestRealServer(t *testing.T) {
 		if c := server.Certificate(); c != nil {
 			p.TLS.CA = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw})
 		}
-		at := func(path string) scenario.Template { return scenario.Template(server.URL + path) }
+		at := func(path string) feeder.Template { return feeder.Template(server.URL + path) }
 		body := func(text string) []scenario.Check { return []scenario.Check{{Name: "body", Body: true, Equals: &text}} }
 		p.Requests = []scenario.Request{
 			{URL: at("/length"), Checks: body("hello")},

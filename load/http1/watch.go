@@ -40,6 +40,7 @@ func (w *watcher) header(name, value []byte) {
 	if w.set != nil {
 		w.answer.Header(name, value)
 	}
+	// The first one counts, as in net/http; the second is a mistake of the server.
 	if w.follow && !w.located && is(name, "location") {
 		w.location, w.located = append(w.location[:0], value...), true
 	}

@@ -82,6 +82,7 @@ func (w *wire) Receive(in []byte, now time.Duration, out []byte, ended []*load.E
 	if w.parser.state != complete {
 		return out, ended, nil
 	}
+	// Bytes behind the answer belong to nothing that was asked; see Receive.
 	w.over = used < len(in)
 	return out, append(ended, w.finish(now)), nil
 }
@@ -117,6 +118,7 @@ func (w *wire) finish(now time.Duration) *load.Exchange {
 	if w.parser.watch != nil {
 		w.parser.watch.apply(x)
 	}
+	// Whichever side says so ends it: RFC 9112, section 9.6.
 	w.over = w.over || !w.parser.keep || w.q.close
 	w.end()
 	return x

@@ -9,14 +9,16 @@ import (
 	"unsafe"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 func get(url string) *scenario.Plan {
-	return &scenario.Plan{Requests: []scenario.Request{{Name: "get", URL: scenario.Template(url)}}}
+	return &scenario.Plan{Requests: []scenario.Request{{Name: "get", URL: feeder.Template(url)}}}
 }
 
 // protocol compiles a plan that must be right.
@@ -54,7 +56,7 @@ func TestAnswers(t *testing.T) {
 			p.Requests[0].Expect = a.want.status
 			want := loadtest.Want{Kind: a.want.kind, Status: a.want.status}
 			switch {
-			case a.want.kind == load.KindBadResponse && strings.HasPrefix(a.text, "HTTP/1.1 200 OK\r\n"):
+			case a.want.kind == failure.BadResponse && strings.HasPrefix(a.text, "HTTP/1.1 200 OK\r\n"):
 				want.Status = 200 // what is bad came behind it
 			case a.want.kind != "" && want.Status < 200:
 				want.Status = 0 // an interim answer is none
@@ -99,7 +101,8 @@ func TestConnectionIsKeptOrNot(t *testing.T) {
 			if room, over := w.State(); room != 0 || over {
 				t.Errorf("%s: room %d, over %v under way", name, room, over)
 			}
-			if _, ended, err := w.Receive([]byte(test.answer), 5, nil, nil); err != nil || len(ended) != 1 || ended[0] != &x || x.Done != 5 || x.FirstByte != 5 {
+			if _, ended, err := w.Receive([]byte(test.answer), 5, nil, nil); err != nil || len(ended) != 1 || ended[0] != &x ||
+				x.Done != 5 || x.FirstByte != 5 {
 				t.Errorf("%s: ended %v (%v)", name, ended, err)
 			}
 			if room, over := w.State(); over == test.keep || room == 1 != test.keep {
@@ -164,7 +167,7 @@ func TestStatus(t *testing.T) {
 		if x.Err != nil {
 			got = x.Err.Error()
 		}
-		if got != test.want || x.Status != test.status || load.KindOf(x.Err) != "" && load.KindOf(x.Err) != load.KindStatus {
+		if got != test.want || x.Status != test.status || failure.Of(x.Err) != "" && failure.Of(x.Err) != failure.Status {
 			t.Errorf("%d where %d is expected: %q, status %d", test.status, test.expect, got, x.Status)
 		}
 	}
@@ -173,7 +176,7 @@ func TestStatus(t *testing.T) {
 func TestChecks(t *testing.T) {
 	is := "2"
 	p := get("http://h.test/{{u}}")
-	p.Data = map[string]*scenario.Table{"u": {Columns: []string{"id"}, Rows: [][]string{{"1"}, {"2"}}}}
+	p.Data = map[string]*feeder.Table{"u": {Columns: []string{"id"}, Rows: [][]string{{"1"}, {"2"}}}}
 	p.Requests[0].Checks = []scenario.Check{
 		{Name: "a", Status: []int{200}},
 		{Name: "b", Header: "x-kind", Contains: "blue"},
@@ -190,7 +193,7 @@ func TestChecks(t *testing.T) {
 			"Transfer-Encoding: chunked\r\n\r\n4\r\n{\"id\r\n4\r\n\":2}\r\n0\r\nX-Kind: red\r\n\r\n"},
 		"until the end": {answer: "HTTP/1.1 200 OK\r\nX-Kind: blue\r\n\r\n{\"id\":2}", shut: true},
 		"none holds": {answer: "HTTP/1.1 500 Oops\r\nX-Kind: red\r\nContent-Length: 2\r\n\r\n{}",
-			want: loadtest.Want{Kind: load.KindStatus, Failed: 0b1111}},
+			want: loadtest.Want{Kind: failure.Status, Failed: 0b1111}},
 		"some hold": {answer: "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n{\"id\":3}", want: loadtest.Want{Failed: 0b1010}},
 		"hints are not the answer": {answer: "HTTP/1.1 103 Early Hints\r\nX-Kind: blue\r\n\r\nHTTP/1.1 200 OK\r\n" +
 			"Content-Length: 8\r\n\r\n{\"id\":2}", want: loadtest.Want{Failed: 0b0010}},
@@ -208,7 +211,7 @@ func TestChecks(t *testing.T) {
 // TestAllocations: nothing is allocated per request, whatever its answer.
 func TestAllocations(t *testing.T) {
 	p := get("http://h.test/x")
-	p.Data = map[string]*scenario.Table{"u": {Columns: []string{"id"}, Rows: [][]string{{"1"}, {"2"}}}}
+	p.Data = map[string]*feeder.Table{"u": {Columns: []string{"id"}, Rows: [][]string{{"1"}, {"2"}}}}
 	p.Requests = append(p.Requests,
 		scenario.Request{Method: "POST", URL: "http://h.test/{{u}}", Body: "row {{u}}"},
 		scenario.Request{URL: "http://h.test/{{u}}", Follow: true,
@@ -220,7 +223,7 @@ func TestAllocations(t *testing.T) {
 		for _, answer := range answers {
 			for _, pieces := range []int{1, 2} { // in two pieces, a line is cut
 				w := made.Wire(0)
-				x := load.Exchange{Request: request, Data: scenario.NewCursor(p, 1)}
+				x := load.Exchange{Request: request, Data: p.NewCursor(1)}
 				in := []byte(answer)
 				var ended []*load.Exchange
 				out := w.Open(nil)

@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 )
 
 // maxQuoted bounds the part of a GOAWAY's debug data that an error quotes.
 const maxQuoted = 100
 
 // settings takes the peer's settings and acknowledges them.
+// The acknowledgement goes out with whatever else the call appends. From it on the peer
+// may count on all of its settings (RFC 9113, section 6.5.3).
 func (s *Session) settings(f frame, payload []byte) error {
 	switch {
 	case f.stream != 0:
@@ -23,6 +25,8 @@ func (s *Session) settings(f frame, payload []byte) error {
 	}
 	if !s.greeted {
 		s.greeted = true
+		// Until now the session kept to cautious: without the setting there is no limit
+		// (section 6.5.2).
 		s.peerStreams = math.MaxInt32 // unless it says otherwise
 	}
 	for ; len(payload) > 0; payload = payload[6:] {
@@ -41,6 +45,8 @@ func (s *Session) setting(id uint16, value uint32) error {
 		if value != 0 {
 			return violates(ProtocolError, "the target's setting ENABLE_PUSH is %d, which only a client's can be", value)
 		}
+	// It may fall below the streams under way. Those go on; Room is 0 until enough have
+	// ended.
 	case settingStreams:
 		s.peerStreams = int(min(value, math.MaxInt32))
 	case settingMaxFrame:
@@ -79,15 +85,20 @@ func (s *Session) ping(f frame, payload []byte) error {
 		return nil
 	}
 	s.out = appendFrame(s.out, 8, framePing, flagAck, 0)
+	// The same eight bytes back (section 6.7): servers drop connections whose pings are not
+	// answered, and some measure their round trip by them.
 	s.out = append(s.out, payload...)
 	return nil
 }
 
 // grow takes a WINDOW_UPDATE.
+// A mistake with a stream's window costs the stream, one with the connection's the
+// connection (section 6.9.1).
 func (s *Session) grow(f frame, payload []byte) error {
 	if f.length != 4 {
 		return violates(FrameSizeError, "WINDOW_UPDATE of %d bytes", f.length)
 	}
+	// The highest bit is reserved and ignored (section 6.9).
 	by := int64(binary.BigEndian.Uint32(payload) & maxWindow)
 	if f.stream == 0 {
 		if by == 0 {
@@ -109,7 +120,7 @@ func (s *Session) grow(f frame, payload []byte) error {
 	}
 	st := &s.streams[slot]
 	if by == 0 || int64(st.window)+by > maxWindow {
-		s.giveUp(slot, FlowControlError, fault(load.KindBadResponse, "WINDOW_UPDATE by %d of a window of %d", by, st.window))
+		s.giveUp(slot, FlowControlError, fault(failure.BadResponse, "WINDOW_UPDATE by %d of a window of %d", by, st.window))
 		return nil
 	}
 	st.window += int32(by)
@@ -128,7 +139,7 @@ func (s *Session) reset(f frame, payload []byte) error {
 	if slot := s.slot(f.stream); slot >= 0 {
 		s.streams[slot].in += frameHead + int64(f.length)
 		code := Code(binary.BigEndian.Uint32(payload))
-		s.fail(slot, fault(load.KindStreamReset, "the target reset the stream with %s (%d)", code, code))
+		s.fail(slot, fault(failure.StreamReset, "the target reset the stream with %s (%d)", code, code))
 	}
 	return nil
 }
@@ -145,13 +156,14 @@ func (s *Session) goAway(f frame, payload []byte) error {
 	last := binary.BigEndian.Uint32(payload) & maxStreamID
 	code := Code(binary.BigEndian.Uint32(payload[4:]))
 	s.over = true
+	// Kept for the errors of streams that end later: the peer's reason explains them.
 	s.leaving = fmt.Sprintf(" after GOAWAY with %s (%d)", code, code)
 	if debug := payload[8:min(len(payload), 8+maxQuoted)]; len(debug) > 0 {
 		s.leaving += fmt.Sprintf(": %q", debug)
 	}
 	for slot := range s.streams {
 		if s.streams[slot].id > last {
-			s.fail(slot, &load.Failure{Kind: load.KindStreamReset, Unseen: code == NoError,
+			s.fail(slot, &failure.Error{Kind: failure.StreamReset, Unseen: code == NoError,
 				Err: fmt.Errorf("the target refused the request unprocessed%s", s.leaving)})
 		}
 	}

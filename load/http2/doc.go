@@ -16,7 +16,7 @@
 // connection in order (GOAWAY without an error) and has not looked at a request
 // has it sent again on the next one, as a client would, and its time goes on. A
 // target that turns the request itself away (REFUSED_STREAM) has it fail as
-// load.KindStreamReset: sending that again would hide it. A head may take
+// failure.StreamReset: sending that again would hide it. A head may take
 // 64 KiB, also when it is unpacked.
 //
 // Rejected: indexing requests' fields in each connection's table, as other

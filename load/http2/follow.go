@@ -68,6 +68,7 @@ func (r *rendering) hop(q *request, x *load.Exchange, at *endpoint.Endpoint) Mes
 				block = append(block, raw...)
 			}
 		case name[0] == ':':
+		// What described the body must not go out without it.
 		case x.Hop.NoBody && bytes.HasPrefix(name, []byte("content-")):
 		default:
 			block = append(block, raw...)

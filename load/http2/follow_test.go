@@ -10,7 +10,9 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 func TestRedirectsAreFollowed(t *testing.T) {
@@ -31,11 +33,11 @@ func TestRedirectsAreFollowed(t *testing.T) {
 	})
 	plan := &scenario.Plan{
 		Load: scenario.Load{Streams: 4},
-		Data: map[string]*scenario.Table{"row": {Columns: []string{"id"}, Rows: [][]string{{"7"}}}},
+		Data: map[string]*feeder.Table{"row": {Columns: []string{"id"}, Rows: [][]string{{"7"}}}},
 	}
 	for _, path := range []string{"/moved", "/away", "/loop", "/seen"} {
 		plan.Requests = append(plan.Requests, scenario.Request{
-			Method: "POST", URL: scenario.Template(url + path), Body: "body {{row}}", Follow: true,
+			Method: "POST", URL: feeder.Template(url + path), Body: "body {{row}}", Follow: true,
 			Headers: map[string]scenario.Secret{"X-Row": "{{row}}"},
 			Checks: []scenario.Check{
 				{Name: "status", Status: []int{200}},
@@ -44,14 +46,14 @@ func TestRedirectsAreFollowed(t *testing.T) {
 		})
 	}
 	for i, x := range drive(t, plan, 8) {
-		kind, status, failed := load.ErrorKind(""), 200, uint64(0)
+		kind, status, failed := failure.Kind(""), 200, uint64(0)
 		switch {
 		case i%4 == 1 || i%4 == 2:
-			kind, status = load.KindRedirect, 302
+			kind, status = failure.Redirect, 302
 		case i%4 == 3:
 			failed = 2
 		}
-		if load.KindOf(x.Err) != kind || x.Status != status || x.Failed != failed {
+		if failure.Of(x.Err) != kind || x.Status != status || x.Failed != failed {
 			t.Errorf("exchange %d: %v, status %d, failed checks %b", i, x.Err, x.Status, x.Failed)
 		}
 	}
@@ -123,19 +125,19 @@ func TestChecks(t *testing.T) {
 		{Name: "g", JSON: "$.id", Equals: &seven}, {Name: "h", JSON: "$.none"},
 	}
 	plan := &scenario.Plan{Load: scenario.Load{Streams: 8}, Requests: []scenario.Request{
-		{URL: scenario.Template(url + "/"), Checks: checks},
-		{URL: scenario.Template(url + "/created"), Checks: checks, Expect: 200},
-		{URL: scenario.Template(url + "/")},
+		{URL: feeder.Template(url + "/"), Checks: checks},
+		{URL: feeder.Template(url + "/created"), Checks: checks, Expect: 200},
+		{URL: feeder.Template(url + "/")},
 	}}
 	for i, x := range drive(t, plan, 30) {
-		kind, failed := load.ErrorKind(""), uint64(0b10011000)
+		kind, failed := failure.Kind(""), uint64(0b10011000)
 		switch i % 3 {
 		case 1:
-			kind, failed = load.KindStatus, 0b10011001
+			kind, failed = failure.Status, 0b10011001
 		case 2:
 			failed = 0
 		}
-		if load.KindOf(x.Err) != kind || x.Failed != failed {
+		if failure.Of(x.Err) != kind || x.Failed != failed {
 			t.Errorf("exchange %d: %v, failed checks %b", i, x.Err, x.Failed)
 		}
 	}

@@ -3,7 +3,7 @@ package http2
 import (
 	"testing"
 
-	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/loadtest"
 )
 
@@ -58,7 +58,7 @@ func FuzzSession(f *testing.F) {
 				t.Fatalf("kept %d of a frame, %d of a head, %d heads", cap(s.partial), cap(s.block.bytes), len(s.heads.known))
 			}
 			if err != nil {
-				if load.KindOf(err) != load.KindBadResponse && load.KindOf(err) != load.KindHeaderTooLarge {
+				if failure.Of(err) != failure.BadResponse && failure.Of(err) != failure.HeaderTooLarge {
 					t.Fatal(err)
 				}
 				return

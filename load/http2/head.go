@@ -5,7 +5,7 @@ import (
 
 	"golang.org/x/net/http2/hpack"
 
-	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 )
 
 const (
@@ -84,7 +84,7 @@ func (h *heads) find(block []byte) *Head {
 }
 
 // decode returns a block's content, valid until the next call. A malformed head is an
-// error of its stream (*load.Failure), one that cannot be decoded a *violation.
+// error of its stream (*failure.Error), one that cannot be decoded a *violation.
 func (h *heads) decode(block []byte, keep []string) (*Head, error) {
 	if head := h.find(block); head != nil {
 		return head, nil
@@ -93,6 +93,7 @@ func (h *heads) decode(block []byte, keep []string) (*Head, error) {
 	r.begin(&h.long, keep)
 	alone := r.walk(block, h.stateless)
 	if !alone {
+		// Begun anew: walk took the fields before the one that needs the table.
 		r.begin(&h.long, keep)
 		if err := h.decodeWithTable(block); err != nil {
 			return nil, violates(CompressionError, "a header block cannot be decoded: %v", err)
@@ -102,14 +103,14 @@ func (h *heads) decode(block []byte, keep []string) (*Head, error) {
 	case r.size > maxHead:
 		return nil, &violation{EnhanceYourCalm, errHeadTooLarge}
 	case r.bad != "":
-		return nil, fault(load.KindBadResponse, "a malformed head: %s", r.bad)
+		return nil, fault(failure.BadResponse, "a malformed head: %s", r.bad)
 	case alone && len(block) <= longestKnown:
 		return h.remember(block), nil
 	}
 	return &h.long, nil
 }
 
-var errHeadTooLarge = fault(load.KindHeaderTooLarge, "a head of more than %d bytes", maxHead)
+var errHeadTooLarge = fault(failure.HeaderTooLarge, "a head of more than %d bytes", maxHead)
 
 // decodeWithTable decodes a block of a peer that uses a table, or sends its size.
 func (h *heads) decodeWithTable(block []byte) error {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"time"
 
-	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 )
 
 // dataFrame is a DATA frame that is being received. Its payload is passed on in
@@ -82,6 +82,8 @@ func (s *Session) begin(in []byte) (rest []byte, err error) {
 }
 
 // collect adds to a frame that began in an earlier piece.
+// All kinds but DATA are gathered: they are small, and most must be whole to mean
+// anything. DATA passes by in pieces, or a large body would be copied once more.
 func (s *Session) collect(in []byte) (rest []byte, err error) {
 	if n := frameHead - len(s.partial); n > 0 {
 		n = min(n, len(in))
@@ -111,6 +113,8 @@ func (s *Session) collect(in []byte) (rest []byte, err error) {
 
 // admit checks the rules for every frame. head begins with its first nine
 // bytes.
+// The greeting leaves the largest frame at its default, 16,384 bytes (section 4.2), so
+// that a peer that sends more has not read it.
 func (s *Session) admit(f frame, head []byte) error {
 	switch {
 	case !s.greeted:
@@ -129,6 +133,8 @@ func (s *Session) admit(f frame, head []byte) error {
 }
 
 // foreign returns an error for an answer of HTTP/1.
+// It is what a port that speaks HTTP/1 answers to the preface, and the commonest reason
+// of all.
 func (s *Session) foreign(head []byte) error {
 	if !bytes.HasPrefix(head, []byte("HTTP/1")) {
 		return nil
@@ -157,6 +163,7 @@ func (s *Session) handle(f frame, payload []byte) error {
 		return s.reset(f, payload)
 	case frameSettings:
 		return s.settings(f, payload)
+	// The greeting has refused it (SETTINGS_ENABLE_PUSH, section 6.6).
 	case framePush:
 		return violates(ProtocolError, "the target pushes, although that was refused")
 	case framePing:
@@ -188,6 +195,7 @@ func unpad(f frame, payload []byte) ([]byte, error) {
 		front++
 	}
 	if f.has(flagPriority) {
+		// Priority, which RFC 9113 has deprecated and old servers still send (section 5.3.2).
 		front += 5
 	}
 	if front+pad > len(payload) {
@@ -237,6 +245,8 @@ func (s *Session) head(id uint32, block []byte, end bool, size int) error {
 		return err
 	}
 	slot := s.slot(id)
+	// RFC 7541, section 2.2: every block changes the decoder's state, so it is decoded
+	// although no stream waits for it.
 	if slot < 0 {
 		return nil // cancelled; decoded for the table's sake
 	}
@@ -263,13 +273,13 @@ func (s *Session) head(id uint32, block []byte, end bool, size int) error {
 func (st *stream) follows(h *Head, end bool) error {
 	switch {
 	case !st.head && h.Status == 0:
-		return fault(load.KindBadResponse, "a malformed head: it has no :status")
+		return fault(failure.BadResponse, "a malformed head: it has no :status")
 	case !st.head && h.Status < 200 && end:
-		return fault(load.KindBadResponse, "the answer ends with an interim status, %d", h.Status)
+		return fault(failure.BadResponse, "the answer ends with an interim status, %d", h.Status)
 	case st.head && h.Status != 0:
-		return fault(load.KindBadResponse, "a second head, of status %d", h.Status)
+		return fault(failure.BadResponse, "a second head, of status %d", h.Status)
 	case st.head && !end:
-		return fault(load.KindBadResponse, "trailers that do not end the answer")
+		return fault(failure.BadResponse, "trailers that do not end the answer")
 	}
 	return nil
 }
@@ -291,6 +301,8 @@ func (s *Session) beginData(f frame) error {
 		return err
 	}
 	// No peer gets to the end of a window that is filled up at its half.
+	// Frames of streams that were given up count as well, and padding: the peer charged
+	// both against the connection's window (section 6.9.1).
 	if s.owed += int64(f.length); s.owed >= sessionWindow/2 {
 		s.out = appendWindow(s.out, 0, uint32(s.owed))
 		s.owed = 0
@@ -314,9 +326,10 @@ func (s *Session) arrives(slot int, f frame) bool {
 	st := &s.streams[slot]
 	st.in += frameHead + int64(f.length)
 	if !st.head {
-		s.giveUp(slot, ProtocolError, fault(load.KindBadResponse, "a body without a head"))
+		s.giveUp(slot, ProtocolError, fault(failure.BadResponse, "a body without a head"))
 		return false
 	}
+	// A stream that ends needs no window any more: most bodies never cause an update.
 	if st.owed += int32(f.length); st.owed >= streamWindow/2 && !f.has(flagEndStream) {
 		s.out = appendWindow(s.out, f.stream, uint32(st.owed))
 		st.owed = 0

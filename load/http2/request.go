@@ -11,6 +11,7 @@ import (
 	"github.com/redline-go/redline/load/check"
 	"github.com/redline-go/redline/load/endpoint"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // request is one request of the mix, compiled.
@@ -28,14 +29,14 @@ type request struct {
 
 	// Parts of the block when it is not fixed.
 	fields []field
-	render *scenario.Renderer // of the body; nil for none
-	length bool               // the length of the body is a field
+	render *feeder.Renderer // of the body; nil for none
+	length bool             // the length of the body is a field
 }
 
 // field is a field of a header block, or several that are fixed.
 type field struct {
 	fixed []byte
-	value *scenario.Renderer // follows the fixed part, which ends with its name; nil for none
+	value *feeder.Renderer // follows the fixed part, which ends with its name; nil for none
 }
 
 // compile builds a request's fixed parts. Everything that would be malformed is
@@ -48,7 +49,7 @@ func compile(q scenario.Request, p *scenario.Plan, at endpoint.Endpoint) (reques
 	if !token(r.method) || r.method == "CONNECT" {
 		return r, fmt.Errorf("method %.40q cannot be sent", r.method)
 	}
-	path, err := scenario.CompileURL(scenario.Template(at.Path), p)
+	path, err := feeder.CompileURL(feeder.Template(at.Path), p.Data)
 	if err != nil {
 		return r, err
 	}
@@ -63,17 +64,18 @@ func compile(q scenario.Request, p *scenario.Plan, at endpoint.Endpoint) (reques
 		return r, err
 	}
 	if q.Body != "" {
-		if r.render, err = scenario.CompileTemplate(q.Body, p); err != nil {
+		if r.render, err = feeder.CompileTemplate(q.Body, p.Data); err != nil {
 			return r, err
 		}
 	}
+	// RFC 9110, section 8.6: a method that usually brings a body says so when it has none.
 	r.length = r.render != nil || r.method == "POST" || r.method == "PUT" || r.method == "PATCH"
 	r.fix()
 	return r, nil
 }
 
 // add appends a field. value renders its text; nil when it is text itself.
-func (r *request) add(name, text string, value *scenario.Renderer, secret bool) {
+func (r *request) add(name, text string, value *feeder.Renderer, secret bool) {
 	if value != nil && value.Static() {
 		text, value = string(value.Append(nil, nil)), nil
 	}
@@ -90,6 +92,8 @@ func (r *request) add(name, text string, value *scenario.Renderer, secret bool) 
 
 // authority adds the host that is asked, which a Host header of the plan gives.
 func (r *request) authority(q scenario.Request, p *scenario.Plan, at endpoint.Endpoint) error {
+	// RFC 9113, section 8.3.1: :authority says what Host says in HTTP/1, and one of them is
+	// enough. Two that differ would be for servers to sort out, each its own way.
 	for name, text := range q.Headers {
 		if strings.EqualFold(name, "host") {
 			value, err := headerValue(name, text, p)
@@ -117,6 +121,8 @@ func (r *request) headers(q scenario.Request, p *scenario.Plan) error {
 			return fmt.Errorf("header name %.40q cannot be sent", name)
 		case slices.Contains(ofConnections, lower):
 			return fmt.Errorf("header %s is of HTTP/1 connections, and HTTP/2 does not have it", name)
+		// Section 8.2.2: the one header about connections that HTTP/2 keeps, and with this
+		// value only.
 		case lower == "te" && q.Headers[name] != "trailers":
 			return fmt.Errorf("header %s can only be \"trailers\" in HTTP/2", name)
 		case lower == "content-length":
@@ -140,12 +146,12 @@ func (r *request) headers(q scenario.Request, p *scenario.Plan) error {
 	return nil
 }
 
-func headerValue(name string, text scenario.Secret, p *scenario.Plan) (*scenario.Renderer, error) {
+func headerValue(name string, text scenario.Secret, p *scenario.Plan) (*feeder.Renderer, error) {
 	if strings.ContainsFunc(string(text), control) {
 		return nil, fmt.Errorf("the value of header %s holds a control character", name)
 	}
 	// Blanks around a value make a request malformed; RFC 9113, section 8.2.1.
-	value, err := scenario.CompileHeader(scenario.Template(strings.Trim(string(text), " \t")), p)
+	value, err := feeder.CompileHeader(feeder.Template(strings.Trim(string(text), " \t")), p.Data)
 	if err != nil {
 		return nil, fmt.Errorf("header %s: %w", name, err)
 	}
@@ -180,7 +186,7 @@ type rendering struct {
 }
 
 // message renders the plan's own request, with its trace if it has one.
-func (r *rendering) message(q *request, at *scenario.Cursor, trace *load.Trace) Message {
+func (r *rendering) message(q *request, at *feeder.Cursor, trace *load.Trace) Message {
 	m := Message{Body: q.body, Lasts: true}
 	if q.render != nil {
 		r.body = q.render.Append(r.body[:0], at)
@@ -195,6 +201,7 @@ func (r *rendering) message(q *request, at *scenario.Cursor, trace *load.Trace) 
 }
 
 // AppendTrace appends a trace's fields to a header block.
+// It goes last, and is a literal that enters no table: ids never come twice.
 func AppendTrace(block []byte, trace *load.Trace) []byte {
 	var room [64]byte // a traceparent takes 55
 	block = AppendValue(append(block, parentName...), trace.AppendParent(room[:0]))
@@ -209,7 +216,7 @@ var (
 var contentLength = AppendName(nil, "content-length", false)
 
 // head renders the header block of a request with a body of the given size.
-func (r *rendering) head(q *request, body int, at *scenario.Cursor) {
+func (r *rendering) head(q *request, body int, at *feeder.Cursor) {
 	r.block = r.block[:0]
 	for i := range q.fields {
 		f := &q.fields[i]

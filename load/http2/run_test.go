@@ -10,15 +10,18 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/http2"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/histogram"
 	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
+	"github.com/redline-go/redline/scenario/protocol"
 )
 
-// nowhere is a load.Sink that keeps nothing.
+// nowhere is an account.Sink that keeps nothing.
 type nowhere struct{}
 
 func (nowhere) Add(...series.Point) error                                             { return nil }
@@ -45,11 +48,11 @@ func TestLoadOverHTTP2(t *testing.T) {
 		}
 		defer s.Close()
 		plan := &scenario.Plan{
-			Protocol: scenario.HTTP2, TLS: scenario.TLS{Insecure: true},
+			Protocol: protocol.HTTP2, TLS: scenario.TLS{Insecure: true},
 			Load: scenario.Load{Connections: 3, Streams: 5, Requests: 3000, Duration: 30 * time.Second, Timeout: 10 * time.Second},
 			Requests: []scenario.Request{
-				{Name: "get", URL: scenario.Template(s.URL)},
-				{Name: "post", Method: "POST", URL: scenario.Template(s.URL), Body: scenario.Template(strings.Repeat("body", 20000))},
+				{Name: "get", URL: feeder.Template(s.URL)},
+				{Name: "post", Method: "POST", URL: feeder.Template(s.URL), Body: feeder.Template(strings.Repeat("body", 20000))},
 			},
 		}
 		protocol, err := http2.New(plan)
@@ -65,8 +68,9 @@ func TestLoadOverHTTP2(t *testing.T) {
 			t.Fatal(err)
 		}
 		// What the server turned away with a GOAWAY it must not have seen.
-		sum, away := r.Load, r.Load.ErrorKinds[string(load.KindStreamReset)]
-		if sum.Requests != 3000 || sum.Errors != away || away > 300 || sum.Status["200"] != 3000-away || seen.Load() != 3000-away || sum.BytesIn < sum.Requests*20000 {
+		sum, away := r.Load, r.Load.ErrorKinds[string(failure.StreamReset)]
+		if sum.Requests != 3000 || sum.Errors != away || away > 300 || sum.Status["200"] != 3000-away ||
+			seen.Load() != 3000-away || sum.BytesIn < sum.Requests*20000 {
 			t.Errorf("TLS %v: the server saw %d of %+v: %v", secure, seen.Load(), sum, r.Warnings)
 		}
 	}

@@ -44,6 +44,8 @@ func (s *Session) appendBody(st *stream, body []byte, lasts bool, out []byte) []
 
 // appendData appends DATA frames, the last of them with END_STREAM unless more
 // is to come, and returns the part that the windows held back.
+// Both windows count payload alone, and an empty frame with END_STREAM passes a window that
+// is full (RFC 9113, section 6.9.1).
 func (s *Session) appendData(st *stream, body, out []byte) (rest, extended []byte) {
 	for len(body) > 0 {
 		n := min(len(body), s.peerFrame, int(st.window), int(min(s.window, maxWindow)))
@@ -84,6 +86,8 @@ func (s *Session) resume(st *stream) {
 
 // resumeAll does so for all streams, after the session's window or all of the
 // streams' grew.
+// Streams go by slot, so the first ones finish their bodies first. A turn for each would
+// keep all of them unfinished for longer.
 func (s *Session) resumeAll() {
 	for slot := 0; slot < len(s.streams) && s.waiting > 0; slot++ {
 		s.resume(&s.streams[slot])

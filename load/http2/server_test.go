@@ -16,7 +16,9 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // serve starts a server of net/http that speaks HTTP/2, and returns its URL.
@@ -58,9 +60,9 @@ func drive(t testing.TB, plan *scenario.Plan, n int) []load.Exchange {
 	t.Helper()
 	p := protocol(t, plan)
 	conn, w := connect(t, p.Hosts()[0]), p.Wire(0)
-	var cursor *scenario.Cursor
+	var cursor *feeder.Cursor
 	if len(plan.Data) > 0 {
-		cursor = scenario.NewCursor(plan, 1)
+		cursor = plan.NewCursor(1)
 	}
 	all := make([]load.Exchange, n)
 	var free []int
@@ -150,12 +152,12 @@ func TestServerOfNetHTTP(t *testing.T) {
 			var seen atomic.Int64
 			url := serve(t, secure, handler(&seen))
 			request := func(method, path, body string) scenario.Request {
-				return scenario.Request{Method: method, URL: scenario.Template(url + path), Body: scenario.Template(body),
+				return scenario.Request{Method: method, URL: feeder.Template(url + path), Body: feeder.Template(body),
 					Headers: map[string]scenario.Secret{"X-Given": "{{row.id}}", "Authorization": "Bearer abc"}}
 			}
 			plan := &scenario.Plan{
 				Load: scenario.Load{Streams: 16}, TLS: scenario.TLS{Insecure: true},
-				Data: map[string]*scenario.Table{"row": {Columns: []string{"id"}, Rows: [][]string{{"1"}, {"two"}, {""}}}},
+				Data: map[string]*feeder.Table{"row": {Columns: []string{"id"}, Rows: [][]string{{"1"}, {"two"}, {""}}}},
 				Requests: []scenario.Request{
 					request("GET", "/small", ""), request("HEAD", "/small", ""), request("POST", "/echo", large),
 					request("POST", "/echo", "row {{row.id}}"), request("GET", "/large", ""), request("PUT", "/interim", ""),
@@ -165,18 +167,18 @@ func TestServerOfNetHTTP(t *testing.T) {
 			const n = 200
 			for i, x := range drive(t, plan, n) {
 				q := plan.Requests[x.Request]
-				want, status, least := load.ErrorKind(""), 200, int64(9)
+				want, status, least := failure.Kind(""), 200, int64(9)
 				switch q.URL {
-				case scenario.Template(url + "/abort"):
-					want, status = load.KindStreamReset, 0
-				case scenario.Template(url + "/early"):
-					want, status = load.KindStatus, 413
-				case scenario.Template(url + "/large"):
+				case feeder.Template(url + "/abort"):
+					want, status = failure.StreamReset, 0
+				case feeder.Template(url + "/early"):
+					want, status = failure.Status, 413
+				case feeder.Template(url + "/large"):
 					least = 3 << 20
-				case scenario.Template(url + "/echo"):
+				case feeder.Template(url + "/echo"):
 					least = int64(len(q.Body)) - 10
 				}
-				if load.KindOf(x.Err) != want || x.Status != status || x.BytesIn < least || x.BytesOut < 20 || x.FirstByte <= 0 || x.Done < x.FirstByte {
+				if failure.Of(x.Err) != want || x.Status != status || x.BytesIn < least || x.BytesOut < 20 || x.FirstByte <= 0 || x.Done < x.FirstByte {
 					t.Fatalf("exchange %d, %s %s: %v, %+v", i, q.Method, q.URL, x.Err, x)
 				}
 			}
@@ -194,17 +196,18 @@ func TestServerSeesThePlansRequest(t *testing.T) {
 		body, _ := io.ReadAll(r.Body)
 		mu.Lock()
 		defer mu.Unlock()
-		fmt.Fprintln(&got, r.Proto, r.Method, r.Host, r.URL, r.Header["X-A"], r.Header["Authorization"], r.UserAgent(), r.ContentLength, len(body))
+		fmt.Fprintln(&got, r.Proto, r.Method, r.Host, r.URL, r.Header["X-A"], r.Header["Authorization"], r.UserAgent(),
+			r.ContentLength, len(body))
 	})
 	// A head of several frames, too.
 	long := strings.Repeat("v", 40000)
 	plan := &scenario.Plan{
-		Data: map[string]*scenario.Table{"row": {Columns: []string{"id"}, Rows: [][]string{{"a b&c"}}}},
+		Data: map[string]*feeder.Table{"row": {Columns: []string{"id"}, Rows: [][]string{{"a b&c"}}}},
 		Requests: []scenario.Request{
-			{URL: scenario.Template(url)},
-			{URL: scenario.Template(url + "/p/{{row}}?q={{row}}"), Method: "DELETE", Headers: map[string]scenario.Secret{"host": "other.test", "X-A": " {{row}}", "Authorization": "Basic x"}},
-			{URL: scenario.Template(url + "/"), Method: "POST", Headers: map[string]scenario.Secret{"User-Agent": "me"}, Body: "12345"},
-			{URL: scenario.Template(url + "/"), Headers: map[string]scenario.Secret{"X-A": "x", "X-Long": scenario.Secret(long), "Te": "trailers"}, Body: "{{row}}"},
+			{URL: feeder.Template(url)},
+			{URL: feeder.Template(url + "/p/{{row}}?q={{row}}"), Method: "DELETE", Headers: map[string]scenario.Secret{"host": "other.test", "X-A": " {{row}}", "Authorization": "Basic x"}},
+			{URL: feeder.Template(url + "/"), Method: "POST", Headers: map[string]scenario.Secret{"User-Agent": "me"}, Body: "12345"},
+			{URL: feeder.Template(url + "/"), Headers: map[string]scenario.Secret{"X-A": "x", "X-Long": scenario.Secret(long), "Te": "trailers"}, Body: "{{row}}"},
 		},
 	}
 	drive(t, plan, 4)

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"time"
 
-	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 )
 
 // Windows that a session announces for its input. Bodies are dropped at
@@ -44,7 +44,7 @@ type Handler interface {
 	// Data receives a piece of the body, which is empty when only its end came.
 	Data(slot int, data []byte, end bool) error
 	// Failed is called when the stream came to nothing, while the connection may
-	// be of use yet. The error is a *load.Failure, or the error that Head or Data returned.
+	// be of use yet. The error is a *failure.Error, or the error that Head or Data returned.
 	Failed(slot int, err error)
 }
 
@@ -124,6 +124,8 @@ var greeting = func() []byte {
 
 // Open resets the session and appends the beginning of a connection. Streams that were
 // under way are gone without a word.
+// Requests may follow at once: a client need not wait for the server's settings (RFC 9113,
+// section 3.4), and a round trip per connection would show in its first latency.
 func (s *Session) Open(out []byte) []byte {
 	for i := range s.streams {
 		s.streams[i].clear()
@@ -148,6 +150,8 @@ func (s *Session) Room() (room int, over bool) {
 
 // Begin begins a stream in a free slot and appends the request, as far as the
 // peer's windows let it. It must not be called without Room.
+// Ids are odd, ascend and do not wrap (section 5.1.1): a connection that has used them up
+// takes no more streams and is replaced.
 func (s *Session) Begin(slot int, m Message, out []byte) []byte {
 	for len(s.streams) <= slot {
 		s.streams = append(s.streams, stream{})
@@ -183,6 +187,7 @@ func (s *Session) appendHead(st *stream, block []byte, last bool, out []byte) []
 	}
 	kind := byte(frameHeaders)
 	flags &^= flagEndHeaders
+	// Nothing may stand between these frames (section 6.10), so they leave together.
 	for len(block) > s.peerFrame {
 		out = appendFrame(out, s.peerFrame, kind, flags, st.id)
 		out = append(out, block[:s.peerFrame]...)
@@ -233,7 +238,7 @@ func (s *Session) Shut() error {
 	s.over = true
 	for slot := range s.streams {
 		if st := &s.streams[slot]; st.id != 0 && st.head {
-			s.fail(slot, fault(load.KindShortBody, "the target closed the connection within the body%s", s.leaving))
+			s.fail(slot, fault(failure.ShortBody, "the target closed the connection within the body%s", s.leaving))
 		}
 	}
 	switch {
@@ -243,12 +248,13 @@ func (s *Session) Shut() error {
 		if err := s.foreign(s.partial); err != nil {
 			return err
 		}
-		return fault(load.KindEOF, "the target closed the connection before it sent anything; does it speak HTTP/2%s?", s.medium())
+		return fault(failure.EOF, "the target closed the connection before it sent anything; does it speak HTTP/2%s?", s.medium())
 	}
-	return fault(load.KindEOF, "the target closed the connection before it answered%s", s.leaving)
+	return fault(failure.EOF, "the target closed the connection before it answered%s", s.leaving)
 }
 
 // slot returns the slot of a stream under way, -1 when there is none.
+// It is asked for every frame. A map would allocate and hash where an index mostly hits.
 func (s *Session) slot(id uint32) int {
 	// Ids under way are mostly close together, so that no two of them share a
 	// place in recent. One that lives long may have lost its place.
@@ -299,8 +305,8 @@ func (s *Session) giveUp(slot int, code Code, err error) {
 }
 
 // fault is a failure with its kind.
-func fault(kind load.ErrorKind, format string, args ...any) error {
-	return &load.Failure{Kind: kind, Err: fmt.Errorf(format, args...)}
+func fault(kind failure.Kind, format string, args ...any) error {
+	return &failure.Error{Kind: kind, Err: fmt.Errorf(format, args...)}
 }
 
 // violation is an error of the peer that ends the session.
@@ -313,7 +319,7 @@ func (v *violation) Error() string { return v.err.Error() }
 
 // violates returns a violation that counts as a bad response.
 func violates(code Code, format string, args ...any) error {
-	return &violation{code, fault(load.KindBadResponse, format, args...)}
+	return &violation{code, fault(failure.BadResponse, format, args...)}
 }
 
 // die ends the session: the peer and the caller get the reason.
@@ -321,6 +327,7 @@ func (s *Session) die(err error) error {
 	var v *violation
 	if errors.As(err, &v) {
 		s.out = appendFrame(s.out, 8, frameGoAway, 0, 0)
+		// The last stream id is 0: a client's GOAWAY speaks of pushed streams, and none are.
 		s.out = append(s.out, 0, 0, 0, 0, byte(v.code>>24), byte(v.code>>16), byte(v.code>>8), byte(v.code))
 		err = v.err
 	}

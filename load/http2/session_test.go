@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 )
 
 // notes is a handler that records its calls.
@@ -137,7 +137,8 @@ func TestBodyWaitsForWindows(t *testing.T) {
 	expect(t, "smaller windows", frames(t, receive(t, s, settings(settingWindow, 10))), "4/0:0")
 	expect(t, "still used up", frames(t, receive(t, s, framed(frameWindow, 0, 3, number(29990)...))), "")
 	expect(t, "a byte", frames(t, receive(t, s, framed(frameWindow, 0, 3, number(1)...))), "0/3:1")
-	expect(t, "larger windows and frames", frames(t, receive(t, s, settings(settingWindow, 60000, settingMaxFrame, 20000))), "4/0:0 0/3:9999! 0/5:5535")
+	expect(t, "larger windows and frames", frames(t, receive(t, s,
+		settings(settingWindow, 60000, settingMaxFrame, 20000))), "4/0:0 0/3:9999! 0/5:5535")
 	// An answer that comes before all was sent ends the request too.
 	begin(s, 3, strings.Repeat("x", 70000))
 	expect(t, "an early answer", frames(t, receive(t, s, heading(flagEndStream, 7, ":status", "413"))), "3/7=8")
@@ -236,7 +237,7 @@ func TestGoAway(t *testing.T) {
 	}
 	receive(t, s, heading(flagEndStream, 3, ":status", "200"))
 	expect(t, "told", reported.took(), "1: head 200, end true")
-	if err := s.Shut(); load.KindOf(err) != load.KindEOF || !strings.HasSuffix(err.Error(), why) {
+	if err := s.Shut(); failure.Of(err) != failure.EOF || !strings.HasSuffix(err.Error(), why) {
 		t.Error(err)
 	}
 }

@@ -12,6 +12,7 @@ import "golang.org/x/net/http2/hpack"
 func (r *headReader) walk(block []byte, stateless bool) bool {
 	for len(block) > 0 && r.size <= maxHead {
 		b := block[0]
+		// An indexed field: name and value from a table (RFC 7541, section 6.1).
 		if b&0x80 != 0 {
 			index, rest, ok := readNumber(block, 7)
 			if !ok || index == 0 || index >= len(static) {
@@ -22,6 +23,8 @@ func (r *headReader) walk(block []byte, stateless bool) bool {
 			continue
 		}
 		prefix := 4
+		// A literal that goes into the table (6.2.1), one that does not (6.2.2 and 6.2.3), or a
+		// new size of the table (6.3).
 		if b&0x40 != 0 {
 			if prefix = 6; !stateless {
 				return false

@@ -43,6 +43,8 @@ func (w *watcher) head(q *request, h *Head) {
 	}
 	w.answer.Begin(q.checks)
 	for i := range h.Fields {
+		// Copied into room of the watcher's, because the checks take bytes and the head holds
+		// strings: a conversion would allocate for each field.
 		w.name = append(w.name[:0], h.Fields[i].Name...)
 		w.value = append(w.value[:0], h.Fields[i].Value...)
 		w.answer.Header(w.name, w.value)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 )
 
 // wire puts requests on a session.
@@ -38,6 +39,8 @@ func (w *wire) Open(out []byte) []byte {
 func (w *wire) State() (room int, over bool) { return w.session.Room() }
 
 // Send begins x's stream.
+// A followed redirect comes back with the bytes of the requests before it: a.in and a.out
+// are where this one begins.
 func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 	q := &w.p.requests[x.Request]
 	for len(w.answers) <= x.Slot {
@@ -112,6 +115,7 @@ func (w *wire) Head(slot int, h *Head, end bool) error {
 	if h.Status >= 200 {
 		q := &w.p.requests[a.x.Request]
 		a.x.Status = h.Status
+		// RFC 9110, section 6.4.1: these have no body whatever content-length says.
 		if a.left = h.Length; q.bodiless(a.x) || h.Status == 204 || h.Status == 304 {
 			a.left = 0
 		}
@@ -130,6 +134,8 @@ func (w *wire) Data(slot int, data []byte, end bool) error {
 	a := &w.answers[slot]
 	w.count(a)
 	if a.left >= 0 {
+		// RFC 9113, section 8.1.1: DATA that does not add up to content-length makes the answer
+		// malformed.
 		if a.left -= int64(len(data)); a.left < 0 {
 			return errLongBody
 		}
@@ -144,8 +150,8 @@ func (w *wire) Data(slot int, data []byte, end bool) error {
 }
 
 var (
-	errLongBody  = fault(load.KindBadResponse, "the body is longer than the head says")
-	errShortBody = fault(load.KindShortBody, "the body is shorter than its content-length")
+	errLongBody  = fault(failure.BadResponse, "the body is longer than the head says")
+	errShortBody = fault(failure.ShortBody, "the body is shorter than its content-length")
 )
 
 // end judges a complete answer.

@@ -5,9 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // script is what a peer says to a complete request.
@@ -51,7 +52,7 @@ func get(change ...func(*scenario.Request)) *scenario.Plan {
 }
 
 func posting(body string) *scenario.Plan {
-	return get(func(q *scenario.Request) { q.Method, q.Body = "POST", scenario.Template(body) })
+	return get(func(q *scenario.Request) { q.Method, q.Body = "POST", feeder.Template(body) })
 }
 
 func protocol(t testing.TB, p *scenario.Plan) *Protocol {
@@ -79,15 +80,15 @@ func subject(t testing.TB, p *scenario.Plan, first []byte, answer script, n int,
 
 func TestWire(t *testing.T) {
 	good := loadtest.Want{Status: 200}
-	bad := loadtest.Want{Kind: load.KindBadResponse}
-	badAfterHead := loadtest.Want{Kind: load.KindBadResponse, Status: 200}
+	bad := loadtest.Want{Kind: failure.BadResponse}
+	badAfterHead := loadtest.Want{Kind: failure.BadResponse, Status: 200}
 	head := func(q *scenario.Request) { q.Method = "HEAD" }
 	large := strings.Repeat("body ", 5000)
 	data := get(func(q *scenario.Request) {
 		q.URL, q.Method, q.Body = "http://127.0.0.1:8080/{{user.id}}", "POST", "{{user.text}}"
 		q.Headers = map[string]scenario.Secret{"X-Id": "{{user.id}}"}
 	})
-	data.Data = map[string]*scenario.Table{"user": {
+	data.Data = map[string]*feeder.Table{"user": {
 		Columns: []string{"id", "text"},
 		Rows:    [][]string{{"1", "short"}, {"22", large}, {"333", ""}},
 	}}
@@ -113,11 +114,13 @@ func TestWire(t *testing.T) {
 		"continuations, interim heads and trailers": subject(t, get(), plain, each(func(id uint32) []byte {
 			block := fields(":status", "200", "x", "y")
 			return joined(heading(0, id, ":status", "103", "link", "x"), heading(0, id, ":status", "103"),
-				framed(frameHeaders, 0, id, block[:2]...), framed(frameContinuation, 0, id), framed(frameContinuation, flagEndHeaders, id, block[2:]...),
+				framed(frameHeaders, 0, id, block[:2]...), framed(frameContinuation, 0, id), framed(frameContinuation,
+					flagEndHeaders, id, block[2:]...),
 				framed(frameData, 0, id, []byte("body")...), heading(flagEndStream, id, "x", "y"))
 		}), 4, good),
 		"unknown frames": subject(t, get(), plain, each(func(id uint32) []byte {
-			return joined(framed(0xa, 0xff, 0, 1, 2, 3), framed(framePriority, 0, id, 0, 0, 0, 0, 1), framed(framePing, 0, 0, make([]byte, 8)...), ok(id))
+			return joined(framed(0xa, 0xff, 0, 1, 2, 3), framed(framePriority, 0, id, 0, 0, 0, 0, 1),
+				framed(framePing, 0, 0, make([]byte, 8)...), ok(id))
 		}), 3, good),
 		"HEAD": subject(t, get(head), plain, each(func(id uint32) []byte {
 			return heading(flagEndStream, id, ":status", "200", "content-length", "9")
@@ -127,23 +130,24 @@ func TestWire(t *testing.T) {
 		"a body larger than its windows": subject(t, posting(large), settings(settingWindow, 1000),
 			echoes(large), 1, good),
 		"rows":     subject(t, data, plain, each(ok), 6, good),
-		"a status": subject(t, get(), plain, each(func(id uint32) []byte { return heading(flagEndStream, id, ":status", "503") }), 3, loadtest.Want{Status: 503, Kind: load.KindStatus}),
+		"a status": subject(t, get(), plain, each(func(id uint32) []byte { return heading(flagEndStream, id, ":status", "503") }), 3, loadtest.Want{Status: 503, Kind: failure.Status}),
 		"reset": subject(t, get(), plain, each(func(id uint32) []byte {
 			return joined(heading(0, id, ":status", "200"), framed(frameReset, 0, id, number(7)...))
-		}), 4, loadtest.Want{Status: 200, Kind: load.KindStreamReset}),
+		}), 4, loadtest.Want{Status: 200, Kind: failure.StreamReset}),
 		"going away": subject(t, serial(get()), plain, each(func(id uint32) []byte {
 			return joined(framed(frameGoAway, 0, 0, joined(number(id), number(0))...), ok(id))
 		}), 3, good),
 		"gone": subject(t, serial(get()), plain, closing(func(id uint32) []byte {
 			return framed(frameGoAway, 0, 0, joined(number(0), number(0xb), []byte("too fast"))...)
-		}), 3, loadtest.Want{Kind: load.KindStreamReset}),
-		"closed":             subject(t, serial(get()), plain, closing(func(id uint32) []byte { return nil }), 3, loadtest.Want{Kind: load.KindEOF}),
-		"closed in the body": subject(t, serial(get()), plain, closing(func(id uint32) []byte { return ok(id)[:len(ok(id))-1] }), 3, loadtest.Want{Kind: load.KindShortBody, Status: 200}),
+		}), 3, loadtest.Want{Kind: failure.StreamReset}),
+		"closed":             subject(t, serial(get()), plain, closing(func(id uint32) []byte { return nil }), 3, loadtest.Want{Kind: failure.EOF}),
+		"closed in the body": subject(t, serial(get()), plain, closing(func(id uint32) []byte { return ok(id)[:len(ok(id))-1] }), 3, loadtest.Want{Kind: failure.ShortBody, Status: 200}),
 		"shorter than it says": subject(t, get(), plain, each(func(id uint32) []byte {
 			return joined(heading(0, id, ":status", "200", "content-length", "9"), framed(frameData, flagEndStream, id, []byte("short")...))
-		}), 3, loadtest.Want{Kind: load.KindShortBody, Status: 200}),
+		}), 3, loadtest.Want{Kind: failure.ShortBody, Status: 200}),
 		"longer than it says": subject(t, get(), plain, each(func(id uint32) []byte {
-			return joined(heading(0, id, ":status", "200", "content-length", "3"), framed(frameData, 0, id, []byte("longer")...), framed(frameData, flagEndStream, id))
+			return joined(heading(0, id, ":status", "200", "content-length", "3"), framed(frameData, 0, id, []byte("longer")...),
+				framed(frameData, flagEndStream, id))
 		}), 3, badAfterHead),
 		"no status":  subject(t, get(), plain, each(func(id uint32) []byte { return heading(flagEndStream, id, "x", "y") }), 3, bad),
 		"upper case": subject(t, get(), plain, each(func(id uint32) []byte { return heading(flagEndStream, id, ":status", "200", "X", "y") }), 3, bad),
@@ -164,7 +168,7 @@ func TestWire(t *testing.T) {
 		"padded away": subject(t, serial(get()), plain, each(func(id uint32) []byte {
 			return joined(heading(0, id, ":status", "200"), framed(frameData, flagPadded, id, 9, 0))
 		}), 1, badAfterHead),
-		"endless head": subject(t, serial(get()), plain, each(endless), 2, loadtest.Want{Kind: load.KindHeaderTooLarge}),
+		"endless head": subject(t, serial(get()), plain, each(endless), 2, loadtest.Want{Kind: failure.HeaderTooLarge}),
 	} {
 		t.Run(name, func(t *testing.T) { loadtest.Wire(t, s) })
 	}

@@ -64,6 +64,8 @@ func (a *allocator) exchange(request int) {
 		d.cursor.Next()
 	}
 	a.x = load.Exchange{Request: request, Data: d.cursor}
+	// Buffers go from call to call, as the loop's do: what a wire appends must fit or grow
+	// them, and afterwards cost nothing.
 	a.count(func() { a.out, _ = d.wire.Send(&a.x, a.out[:0]) })
 	a.ended = a.ended[:0]
 	a.flush(a.out)
@@ -101,6 +103,7 @@ func (a *allocator) count(call func()) {
 		return
 	}
 	var before, after runtime.MemStats
+	// It stops the world, which is fine here: what counts is objects, not time.
 	runtime.ReadMemStats(&before)
 	call()
 	runtime.ReadMemStats(&after)

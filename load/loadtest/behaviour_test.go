@@ -28,7 +28,7 @@ func TestOddTargetsFailNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := get("http://" + loadtest.Serve(t, test.serve))
 			p.Load.Rate = 200
-			r, _ := loadtest.Run(t, p, protocol(t, p))
+			r, _ := loadtest.Run(t, p, newProtocol(t, p))
 			s := r.Load
 			met := s.ErrorKinds["eof"] + s.ErrorKinds["reset"]
 			if (name == "closes idle" || name == "closes unannounced") && met < s.Requests {
@@ -46,7 +46,7 @@ func TestOddTargetsFailNothing(t *testing.T) {
 
 func TestTLSTarget(t *testing.T) {
 	p := trusting(t, loadtest.Valid)
-	r, _ := loadtest.Run(t, p, protocol(t, p))
+	r, _ := loadtest.Run(t, p, newProtocol(t, p))
 	if s := r.Load; s.Status["200"] != 15 || s.Errors != 0 {
 		t.Errorf("%d requests, statuses %v, kinds %v", s.Requests, s.Status, s.ErrorKinds)
 	}
@@ -58,7 +58,7 @@ func TestStallsAreInTheTail(t *testing.T) {
 	p := get("http://"+loadtest.Serve(t, loadtest.Stalls(200*time.Millisecond, 200*time.Millisecond)), func(p *scenario.Plan) {
 		p.Load.Rate, p.Load.Connections, p.Load.Duration = 500, 8, 800*time.Millisecond
 	})
-	r, _ := loadtest.Run(t, p, protocol(t, p))
+	r, _ := loadtest.Run(t, p, newProtocol(t, p))
 	s := r.Load
 	// Half of the time is a standstill of 200 ms, so that a quarter of all
 	// requests waits for 100 ms or more.

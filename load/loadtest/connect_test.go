@@ -14,9 +14,10 @@ import (
 
 	"golang.org/x/sys/unix" // TCP_INFO: whether the client still has its end
 
-	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/protocol"
 )
 
 // TestConnectRateOutlastsTimeouts: a request that times out before its
@@ -35,9 +36,9 @@ func TestConnectRateOutlastsTimeouts(t *testing.T) {
 			p.Load.PerConnection = rate / 3
 			p.Load.Think = scenario.Think{Min: 5 * time.Millisecond, Max: 5 * time.Millisecond}
 		})
-		r, _ := loadtest.Run(t, p, protocol(t, p))
+		r, _ := loadtest.Run(t, p, newProtocol(t, p))
 		s := r.Load
-		if s.ErrorKinds[string(load.KindTimeout)] == 0 || s.Status["200"] == 0 {
+		if s.ErrorKinds[string(failure.Timeout)] == 0 || s.Status["200"] == 0 {
 			t.Errorf("rate %v: %d requests, kinds %v, statuses %v", rate, s.Requests, s.ErrorKinds, s.Status)
 		}
 		all.mu.Lock()
@@ -88,7 +89,7 @@ func h2(t *testing.T, change func(*http.Server), handle http.HandlerFunc) *scena
 	}
 	s.Start()
 	t.Cleanup(s.Close)
-	return get(s.URL, func(p *scenario.Plan) { p.Protocol, p.Load.Streams = scenario.HTTP2, 8 })
+	return get(s.URL, func(p *scenario.Plan) { p.Protocol, p.Load.Streams = protocol.HTTP2, 8 })
 }
 
 // TestStreamTimesOutAlone: one stream's timeout is not its neighbours'.
@@ -100,11 +101,11 @@ func TestStreamTimesOutAlone(t *testing.T) {
 		}
 	})
 	p.Load.Rate, p.Load.Connections, p.Load.Timeout, p.Load.Duration = 500, 4, time.Second, 300*time.Millisecond
-	r, _ := loadtest.Run(t, p, protocol(t, p))
+	r, _ := loadtest.Run(t, p, newProtocol(t, p))
 	s := r.Load
 	// What a busy host holds up for as long times out as well; a neighbour that is
 	// taken along was younger.
-	timeouts := s.ErrorKinds[string(load.KindTimeout)]
+	timeouts := s.ErrorKinds[string(failure.Timeout)]
 	if s.Errors != timeouts || timeouts < 15 || s.Status["200"] != 150-timeouts || s.ErrorLatency.Min < int64(p.Load.Timeout) || s.Dials > 4 {
 		t.Errorf("%d requests, kinds %v, the first after %v, %d unfinished, %d connections opened",
 			s.Requests, s.ErrorKinds, time.Duration(s.ErrorLatency.Min), s.InFlight, s.Dials)
@@ -116,7 +117,7 @@ func TestStreamTimesOutAlone(t *testing.T) {
 func TestSessionsEnd(t *testing.T) {
 	p := h2(t, nil, func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Connection", "close") })
 	p.Load.Streams, p.Load.Rate, p.Load.Connections = 1, 200, 2
-	r, _ := loadtest.Run(t, p, protocol(t, p))
+	r, _ := loadtest.Run(t, p, newProtocol(t, p))
 	if s := r.Load; s.Errors > 0 || s.Requests != 30 || s.Dials < 30 {
 		t.Errorf("%d requests, kinds %v, %d unfinished, %d connections opened", s.Requests, s.ErrorKinds, s.InFlight, s.Dials)
 	}
@@ -127,24 +128,24 @@ func TestSessionsEnd(t *testing.T) {
 func TestHTTP2TargetsThatAreNone(t *testing.T) {
 	for name, test := range map[string]struct {
 		serve loadtest.Behaviour
-		want  load.ErrorKind
+		want  failure.Kind
 	}{
 		"HTTP/1.1": {func(c *loadtest.Conn) {
 			c.ReadRequest()
 			c.Say("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
-		}, load.KindBadResponse},
-		"closes":           {loadtest.ClosesAtOnce, load.KindEOF},
-		"goes away":        {func(c *loadtest.Conn) { c.Say("\x00\x00\x00\x04\x00\x00\x00\x00\x00" + goAway); c.Wait() }, load.KindStreamReset},
-		"says nothing":     {loadtest.Silent, load.KindTimeout},
-		"sends it at once": {func(c *loadtest.Conn) { c.Say(strings.Repeat("\xff", 100)); c.Wait() }, load.KindBadResponse},
+		}, failure.BadResponse},
+		"closes":           {loadtest.ClosesAtOnce, failure.EOF},
+		"goes away":        {func(c *loadtest.Conn) { c.Say("\x00\x00\x00\x04\x00\x00\x00\x00\x00" + goAway); c.Wait() }, failure.StreamReset},
+		"says nothing":     {loadtest.Silent, failure.Timeout},
+		"sends it at once": {func(c *loadtest.Conn) { c.Say(strings.Repeat("\xff", 100)); c.Wait() }, failure.BadResponse},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := get("http://"+loadtest.Serve(t, test.serve), func(p *scenario.Plan) { p.Protocol = scenario.HTTP2 })
-			if test.want == load.KindTimeout {
+			p := get("http://"+loadtest.Serve(t, test.serve), func(p *scenario.Plan) { p.Protocol = protocol.HTTP2 })
+			if test.want == failure.Timeout {
 				p.Load.Timeout = 100 * time.Millisecond
 			}
-			r, _ := loadtest.Run(t, p, protocol(t, p))
+			r, _ := loadtest.Run(t, p, newProtocol(t, p))
 			s := r.Load
 			if s.ErrorKinds[string(test.want)] != s.Requests || s.InFlight > 0 || s.Dials > 10*s.Requests {
 				t.Errorf("%d requests, kinds %v, %d unfinished, %d connections opened", s.Requests, s.ErrorKinds, s.InFlight, s.Dials)

@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/load"
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/load/failure"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // dialogue drives wires through a subject's exchanges as the event loop does,
@@ -16,7 +17,7 @@ type dialogue struct {
 	t      *testing.T
 	s      Subject
 	cut    func(pending int) int // how many of the pending bytes to deliver next
-	cursor *scenario.Cursor
+	cursor *feeder.Cursor
 
 	wires  map[int]load.Wire // of each host
 	first  bool              // the next open is the wire's first
@@ -46,7 +47,7 @@ var marker = []byte("before")
 func newDialogue(t *testing.T, s Subject, cut func(int) int) *dialogue {
 	d := &dialogue{t: t, s: s, cut: cut, wires: map[int]load.Wire{}, now: time.Second, became: make([]outcome, len(s.Exchanges))}
 	if s.Plan != nil && len(s.Plan.Data) > 0 {
-		d.cursor = scenario.NewCursor(s.Plan, 1)
+		d.cursor = s.Plan.NewCursor(1)
 	}
 	return d
 }
@@ -135,6 +136,8 @@ func (d *dialogue) open(host int) {
 }
 
 // before is the content of out before a wire is called.
+// It holds a marker, with room behind it: a wire that writes over what other wires of the
+// loop have gathered is caught, and so is one that keeps the slice, which flush clears.
 func (d *dialogue) before() []byte { return append(make([]byte, 0, 256), marker...) }
 
 // flush hands a wire's output to the target.
@@ -164,11 +167,12 @@ func (d *dialogue) send() {
 		if !bytes.Equal(out, marker) {
 			d.t.Errorf("Send fails (%v) and appends %q", err, out)
 		}
-		d.became[p.index] = outcome{kind: load.KindOf(err), ended: true}
+		d.became[p.index] = outcome{kind: failure.Of(err), ended: true}
 		return
 	}
 	p.Sent = d.now
 	d.underWay = append(d.underWay, p)
+	// Without this a loop would hand out one more request than the wire takes.
 	if now, over := d.state(); now >= room && !over {
 		d.t.Errorf("room is %d after Send, and was %d before", now, room)
 	}
@@ -193,6 +197,8 @@ func (d *dialogue) slot() int {
 
 func (d *dialogue) receive(n int) {
 	d.now += time.Millisecond
+	// A copy, overwritten below: a wire that keeps a slice of it reads garbage later, as it
+	// would with the loop's one read buffer.
 	in := bytes.Clone(d.pending[:n])
 	d.pending = d.pending[n:]
 	d.delivered += n
@@ -231,11 +237,11 @@ func (d *dialogue) end() {
 // fail ends the exchanges under way with err, and the connection.
 func (d *dialogue) fail(err error) {
 	for _, p := range d.underWay {
-		d.became[p.index] = outcome{kind: load.KindOf(err), status: p.Status, bytesIn: p.BytesIn, ended: true}
+		d.became[p.index] = outcome{kind: failure.Of(err), status: p.Status, bytesIn: p.BytesIn, ended: true}
 	}
 	if len(d.underWay) == 0 && err != nil && d.next < len(d.s.Exchanges) {
 		// The wire's own handshake failed: so did the exchanges that wait for it.
-		d.became[d.next] = outcome{kind: load.KindOf(err), ended: true}
+		d.became[d.next] = outcome{kind: failure.Of(err), ended: true}
 		d.next++
 	}
 	d.underWay, d.wire = nil, nil
@@ -255,6 +261,7 @@ func (d *dialogue) ended(all []*load.Exchange, sent bool) {
 		if p == nil {
 			d.t.Fatalf("an exchange ended that is not under way (a second time?): %+v", x)
 		}
+		// The clock moves with each call, so that a time of another call stands out.
 		if x.Done != d.now || x.FirstByte > x.Done || x.FirstByte == 0 && x.BytesIn > 0 || x.FirstByte == 0 && !sent && x.Err == nil {
 			d.t.Errorf("exchange %d ended at %v with FirstByte %v and Done %v", p.index, d.now, x.FirstByte, x.Done)
 		}
@@ -262,9 +269,11 @@ func (d *dialogue) ended(all []*load.Exchange, sent bool) {
 			d.t.Errorf("exchange %d: %d bytes out", p.index, x.BytesOut)
 		}
 		d.became[p.index] = outcome{
-			kind: load.KindOf(x.Err), status: x.Status, failed: x.Failed, bytesIn: x.BytesIn,
+			kind: failure.Of(x.Err), status: x.Status, failed: x.Failed, bytesIn: x.BytesIn,
 			redirect: string(x.Redirect), ended: true,
 		}
+		// Emptied as the loop does when it begins the next request with it; checkDone finds
+		// wires that still write to it.
 		*x = load.Exchange{}
 		d.done = append(d.done, x)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/record/histogram"
 	"github.com/redline-go/redline/record/series"
@@ -22,16 +23,16 @@ import (
 func TestFailuresOverTLS(t *testing.T) {
 	for name, test := range map[string]struct {
 		serve loadtest.Behaviour
-		want  load.ErrorKind
+		want  failure.Kind
 	}{
-		"closes unanswered":  {loadtest.ClosesUnanswered, load.KindEOF},
-		"short body":         {loadtest.ShortBody, load.KindShortBody},
-		"short chunk":        {loadtest.ShortChunk, load.KindShortBody},
-		"reset before":       {loadtest.ResetsUnanswered, load.KindReset},
-		"reset within":       {loadtest.ResetsWithin, load.KindReset},
-		"garbage":            {loadtest.Garbage, load.KindBadResponse},
-		"endless head":       {loadtest.EndlessHead, load.KindHeaderTooLarge},
-		"never answers":      {loadtest.Silent, load.KindTimeout},
+		"closes unanswered":  {loadtest.ClosesUnanswered, failure.EOF},
+		"short body":         {loadtest.ShortBody, failure.ShortBody},
+		"short chunk":        {loadtest.ShortChunk, failure.ShortBody},
+		"reset before":       {loadtest.ResetsUnanswered, failure.Reset},
+		"reset within":       {loadtest.ResetsWithin, failure.Reset},
+		"garbage":            {loadtest.Garbage, failure.BadResponse},
+		"endless head":       {loadtest.EndlessHead, failure.HeaderTooLarge},
+		"never answers":      {loadtest.Silent, failure.Timeout},
 		"closes unannounced": {loadtest.ClosesUnannounced, ""},
 		"closes idle":        {loadtest.ClosesIdle(2 * time.Millisecond), ""},
 		"one byte a record":  {loadtest.Slow, ""},
@@ -41,13 +42,14 @@ func TestFailuresOverTLS(t *testing.T) {
 			t.Parallel()
 			address, authority := loadtest.ServeTLS(t, loadtest.Valid, test.serve)
 			p := get("https://"+address, func(p *scenario.Plan) { p.TLS.CA = authority })
-			if test.want == load.KindTimeout {
+			if test.want == failure.Timeout {
 				p.Load.Timeout = 50 * time.Millisecond
 			}
-			r, _ := loadtest.Run(t, p, protocol(t, p))
+			r, _ := loadtest.Run(t, p, newProtocol(t, p))
 			s := r.Load
 			failed := s.ErrorKinds[string(test.want)]
-			if (name == "closes idle" || name == "closes unannounced") && s.ErrorKinds["eof"]+s.ErrorKinds["reset"] == s.Errors && s.Errors < s.Requests {
+			if (name == "closes idle" || name == "closes unannounced") &&
+				s.ErrorKinds["eof"]+s.ErrorKinds["reset"] == s.Errors && s.Errors < s.Requests {
 				return // some met the close
 			}
 			if failed != s.Errors || test.want != "" && failed != s.Requests || s.InFlight > 0 {
@@ -95,22 +97,24 @@ func TestTargetRestarts(t *testing.T) {
 		go second.Serve(again)
 	}
 	sink := &loadtest.Sink{Logged: map[histogram.Kind]int64{}}
-	r, err := load.Run(t.Context(), load.Config{Plan: p, Clock: clock, Protocol: protocol(t, p), Record: sink, OnWindow: func(load.Progress) {
-		if back == 0 && sink.Sum(series.LoadErrors, series.Labels("kind", string(load.KindRefused))) > 0 {
-			<-gone
-			comeBack()
-		}
-	}})
+	r, err := load.Run(t.Context(), load.Config{Plan: p, Clock: clock, Protocol: newProtocol(t, p), Record: sink,
+		OnWindow: func(load.Progress) {
+			if back == 0 && sink.Sum(series.LoadErrors, series.Labels("kind", string(failure.Refused))) > 0 {
+				<-gone
+				comeBack()
+			}
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := r.Load
-	if s.ErrorKinds[string(load.KindRefused)] == 0 || s.InFlight > 0 || s.Requests != 500 {
+	if s.ErrorKinds[string(failure.Refused)] == 0 || s.InFlight > 0 || s.Requests != 500 {
 		t.Errorf("%d requests, kinds %v, statuses %v, %d unfinished", s.Requests, s.ErrorKinds, s.Status, s.InFlight)
 	}
 	// Closing may take what lies answered on each connection with it.
 	since := int64((r.Steady.To - back).Seconds() * p.Load.Rate)
 	if least := 150 - int64(p.Load.Connections) + max(0, since); back == 0 || s.Status["200"] < least {
-		t.Errorf("statuses %v of %d requests, %d of which were due when the target was back at %v; kinds %v", s.Status, s.Requests, since, back, s.ErrorKinds)
+		t.Errorf("statuses %v of %d requests, %d of which were due when the target was back at %v; kinds %v", s.Status,
+			s.Requests, since, back, s.ErrorKinds)
 	}
 }

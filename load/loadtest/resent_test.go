@@ -9,9 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // closesOnNext is a target that answers one request on each connection, and
@@ -57,11 +58,11 @@ func TestSentAgain(t *testing.T) {
 				p.Load = scenario.Load{Connections: 1, Requests: 40, Timeout: 20 * time.Second}
 			})
 			if test.method == "HEAD" {
-				p.Requests[0].URL = scenario.Template("http://" + loadtest.Serve(t, headOnce))
+				p.Requests[0].URL = feeder.Template("http://" + loadtest.Serve(t, headOnce))
 			}
-			r, _ := loadtest.Run(t, p, protocol(t, p))
+			r, _ := loadtest.Run(t, p, newProtocol(t, p))
 			s := &r.Load
-			lost := s.ErrorKinds[string(load.KindReset)] + s.ErrorKinds[string(load.KindEOF)]
+			lost := s.ErrorKinds[string(failure.Reset)] + s.ErrorKinds[string(failure.EOF)]
 			if s.Requests != 40 || s.InFlight > 0 || lost != s.Errors {
 				t.Fatalf("%d requests, kinds %v, %d unfinished", s.Requests, s.ErrorKinds, s.InFlight)
 			}
@@ -105,7 +106,7 @@ func TestSentAgainOnce(t *testing.T) {
 			if name == "answers once" { // then nobody answers: the second would wait
 				p.Load.Timeout = 200 * time.Millisecond
 			}
-			r, _ := loadtest.Run(t, p, protocol(t, p))
+			r, _ := loadtest.Run(t, p, newProtocol(t, p))
 			s := &r.Load
 			want := map[string][2]int64{"never answers": {10, 0}, "answers once": {9, 1}, "in the answer": {5, 0}}[name]
 			if s.Requests != 10 || s.Errors != want[0] || s.Resent != want[1] || s.InFlight > 0 {
@@ -142,12 +143,12 @@ func TestSentAgainIsTheSame(t *testing.T) {
 	}
 	p := get("http://"+loadtest.Serve(t, serve)+"/{{n}}", func(p *scenario.Plan) {
 		p.Load = scenario.Load{Connections: 1, Requests: 9, Timeout: 20 * time.Second}
-		p.Data = map[string]*scenario.Table{"n": {Columns: []string{"n"}}}
+		p.Data = map[string]*feeder.Table{"n": {Columns: []string{"n"}}}
 		for _, row := range "abcdefghi" {
 			p.Data["n"].Rows = append(p.Data["n"].Rows, []string{string(row)})
 		}
 	})
-	r, _ := loadtest.Run(t, p, protocol(t, p))
+	r, _ := loadtest.Run(t, p, newProtocol(t, p))
 	mu.Lock()
 	defer mu.Unlock()
 	if r.Load.Errors > 0 || r.Load.Resent != 4 || len(dropped) != 4 || len(answered) != 9 {

@@ -49,6 +49,8 @@ func Run(t testing.TB, p *scenario.Plan, protocol load.Protocol) (*load.Result, 
 	if failed != s.Errors || s.Errors > s.Requests || statuses > s.Requests {
 		t.Errorf("%d requests, %d errors of kinds %v, statuses %v", s.Requests, s.Errors, s.ErrorKinds, s.Status)
 	}
+	// Evenly spaced, requests that are due can be counted by hand; of other courses the
+	// package's own tests know the integral.
 	if p.Load.Rate > 0 && len(p.Load.Stages) == 0 && p.Load.Arrivals == "" {
 		if due := int64(p.Load.Rate*p.Load.Duration.Seconds() + 0.5); s.Requests+s.InFlight != due {
 			t.Errorf("%d requests ended and %d are unfinished of %d that were due", s.Requests, s.InFlight, due)
@@ -60,7 +62,7 @@ func Run(t testing.TB, p *scenario.Plan, protocol load.Protocol) (*load.Result, 
 	return r, sink
 }
 
-// Sink is a load.Sink that keeps the sums.
+// Sink is an account.Sink that keeps the sums.
 type Sink struct {
 	mu      sync.Mutex
 	Points  []series.Point
@@ -117,6 +119,7 @@ func (s *Sink) agrees(t testing.TB, load *record.LoadSummary) {
 	if got := int64(s.Sum(series.LoadBytesIn, "")); got != load.BytesIn {
 		t.Errorf("%d bytes in in windows, %d in the summary", got, load.BytesIn)
 	}
+	// Latency holds successes and timeouts; see the package comment of load.
 	timed := load.Requests - load.Errors + load.ErrorKinds["timeout"]
 	if s.Logged[histogram.Latency] != timed || s.Logged[histogram.ErrorLatency] != load.Errors {
 		t.Errorf("log %v, of %d requests with %d errors", s.Logged, load.Requests, load.Errors)

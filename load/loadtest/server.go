@@ -76,6 +76,8 @@ type server struct {
 func (s *server) keep(c net.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	// The test may end between accept and here: without this its server would wait for a
+	// connection that is never closed.
 	if s.over {
 		c.Close()
 		return false
@@ -113,6 +115,8 @@ func (c *Conn) ReadRequest() bool {
 		return false
 	}
 	if size, err := strconv.ParseInt(fields.Get("Content-Length"), 10, 64); err == nil {
+		// A body that is left unread turns the server's close into a reset, which overtakes its
+		// answer.
 		if _, err := io.CopyN(io.Discard, c.Reader, size); err != nil {
 			return false
 		}

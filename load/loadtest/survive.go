@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/load"
-	"github.com/redline-go/redline/scenario"
 )
 
 // Survive gives a wire, which has sent its first exchange if it took one, the
@@ -29,7 +28,7 @@ func Survive(t *testing.T, s Subject, in []byte) {
 	}
 	x := &load.Exchange{Request: request}
 	if s.Plan != nil && len(s.Plan.Data) > 0 {
-		x.Data = scenario.NewCursor(s.Plan, 1)
+		x.Data = s.Plan.NewCursor(1)
 	}
 	sent, over, failed := false, false, false
 	ended := 0
@@ -62,6 +61,7 @@ func Survive(t *testing.T, s Subject, in []byte) {
 	if sent && ended == 0 && !failed {
 		t.Fatal("the exchange neither ended nor failed by the end of the connection")
 	}
+	// Whatever the outsider did to the wire, the next socket begins anew.
 	if w.Open(nil); func() bool { _, over := w.State(); return over }() {
 		t.Fatal("the wire is over right after Open")
 	}

@@ -33,6 +33,8 @@ func Backlog(t testing.TB) string {
 	if err := unix.Listen(fd, 0); err != nil {
 		t.Fatal(err)
 	}
+	// Linux completes one connection more than the backlog says. The first that times out
+	// shows that the queue is full.
 	for range 16 {
 		c, err := net.DialTimeout("tcp", address, 50*time.Millisecond)
 		if err != nil {
@@ -77,6 +79,7 @@ func Alone(t *testing.T, change func(*syscall.SysProcAttr)) bool {
 	}
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.count=1")
 	cmd.Env = append(os.Environ(), alone+"=1")
+	// A child whose test binary was killed would hold its descriptors and ports for good.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if change != nil {
 		change(cmd.SysProcAttr)

@@ -28,6 +28,8 @@ import (
 	"github.com/redline-go/redline/record/histogram"
 	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
+	"github.com/redline-go/redline/scenario/protocol"
 )
 
 // witness is what a server saw of traces.
@@ -99,11 +101,11 @@ func TestTracesReachTheTarget(t *testing.T) {
 	plan := func(url string, change func(*scenario.Plan)) *scenario.Plan {
 		p := &scenario.Plan{
 			Load: scenario.Load{Connections: 4, Rate: 1000, Duration: 900 * time.Millisecond, Timeout: 30 * time.Second, Grace: time.Minute},
-			Data: map[string]*scenario.Table{"id": {Columns: []string{"id"}, Rows: [][]string{{"1"}, {"2"}}}},
+			Data: map[string]*feeder.Table{"id": {Columns: []string{"id"}, Rows: [][]string{{"1"}, {"2"}}}},
 			Requests: []scenario.Request{
-				{Name: "fixed", URL: scenario.Template(url)},
-				{Name: "rendered", Method: "POST", URL: scenario.Template(url) + "?id={{id}}", Body: "body {{id}}"},
-				{Name: "followed", URL: scenario.Template(url) + "/from", Follow: true},
+				{Name: "fixed", URL: feeder.Template(url)},
+				{Name: "rendered", Method: "POST", URL: feeder.Template(url) + "?id={{id}}", Body: "body {{id}}"},
+				{Name: "followed", URL: feeder.Template(url) + "/from", Follow: true},
 			},
 		}
 		change(p)
@@ -126,7 +128,7 @@ func TestTracesReachTheTarget(t *testing.T) {
 			s.Config.Protocols.SetUnencryptedHTTP2(true)
 			s.Start()
 			t.Cleanup(s.Close)
-			p := plan(s.URL, func(p *scenario.Plan) { p.Protocol, p.Load.Streams = scenario.HTTP2, 3 })
+			p := plan(s.URL, func(p *scenario.Plan) { p.Protocol, p.Load.Streams = protocol.HTTP2, 3 })
 			made, err := http2.New(p)
 			if err != nil {
 				t.Fatal(err)
@@ -136,7 +138,7 @@ func TestTracesReachTheTarget(t *testing.T) {
 		"grpc": func(t *testing.T, w *witness) (*scenario.Plan, load.Protocol) {
 			address := healthServer(t, w)
 			p := plan("grpc://"+address+"/grpc.health.v1.Health/Check", func(p *scenario.Plan) {
-				p.Protocol, p.Requests = scenario.RPC, p.Requests[:1]
+				p.Protocol, p.Requests = protocol.RPC, p.Requests[:1]
 				p.Requests[0].Body = "{}"
 			})
 			made, err := rpc.New(t.Context(), p)
@@ -177,7 +179,8 @@ func healthServer(t *testing.T, w *witness) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := grpc.NewServer(grpc.UnaryInterceptor(func(ctx context.Context, request any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	s := grpc.NewServer(grpc.UnaryInterceptor(func(ctx context.Context, request any, _ *grpc.UnaryServerInfo,
+		next grpc.UnaryHandler) (any, error) {
 		m, _ := metadata.FromIncomingContext(ctx)
 		w.saw(strings.Join(m.Get("traceparent"), ","), strings.Join(m.Get("x-redline-request"), ","))
 		return next(ctx, request)
@@ -209,7 +212,7 @@ func TestPlansKeepTheirOwnTrace(t *testing.T) {
 	}
 	got := seen(func(url string) {
 		p := get(url, func(p *scenario.Plan) { p.Requests[0].Headers = map[string]scenario.Secret{"TraceParent": own} })
-		if slow := traced(t, p, protocol(t, p)); len(slow) > 0 {
+		if slow := traced(t, p, newProtocol(t, p)); len(slow) > 0 {
 			t.Errorf("slow.jsonl has %v", slow)
 		}
 	})
@@ -218,7 +221,7 @@ func TestPlansKeepTheirOwnTrace(t *testing.T) {
 	}
 	got = seen(func(url string) {
 		p := get(url)
-		loadtest.Run(t, p, protocol(t, p))
+		loadtest.Run(t, p, newProtocol(t, p))
 	})
 	if len(got) != 1 || got[""] == 0 {
 		t.Errorf("without traces the server saw %v", got)

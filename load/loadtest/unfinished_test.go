@@ -11,6 +11,7 @@ import (
 	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/record/histogram"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // answersOnly is a target that answers so many requests in all, and then holds
@@ -46,7 +47,7 @@ func TestMostNeverEnd(t *testing.T) {
 				p.Load = l
 				p.Load.Duration, p.Load.Timeout, p.Load.Grace = 600*time.Millisecond, time.Minute, grace
 			})
-			r, sink := loadtest.Run(t, p, protocol(t, p))
+			r, sink := loadtest.Run(t, p, newProtocol(t, p))
 			s := &r.Load
 			due := s.Requests + s.InFlight
 			// A host that stands still for most of a second sends fewer than it answers.
@@ -80,10 +81,10 @@ func TestMostNeverEnd(t *testing.T) {
 func TestUnfinishedOfAMix(t *testing.T) {
 	address := "http://" + loadtest.Serve(t, answersOnly(0))
 	p := get(address, func(p *scenario.Plan) {
-		p.Requests = append(p.Requests, scenario.Request{Name: "more", URL: scenario.Template(address), Weight: 3})
+		p.Requests = append(p.Requests, scenario.Request{Name: "more", URL: feeder.Template(address), Weight: 3})
 		p.Load.Rate, p.Load.Connections, p.Load.Duration, p.Load.Grace = 2000, 2, 300*time.Millisecond, time.Millisecond
 	})
-	r, _ := loadtest.Run(t, p, protocol(t, p))
+	r, _ := loadtest.Run(t, p, newProtocol(t, p))
 	one, three := r.Load.Steps[0].Latency.Unfinished, r.Load.Steps[1].Latency.Unfinished
 	if one+three != 600 || one < 100 || one > 200 { // 150, and more than four deviations
 		t.Errorf("%d and %d unfinished", one, three)
@@ -107,7 +108,7 @@ func TestFewNeverEnd(t *testing.T) {
 	p := get("http://"+loadtest.Serve(t, hangs), func(p *scenario.Plan) {
 		p.Load.Rate, p.Load.Connections, p.Load.Duration, p.Load.Timeout, p.Load.Grace = 500, 16, 600*time.Millisecond, time.Minute, 2*time.Second
 	})
-	r, _ := loadtest.Run(t, p, protocol(t, p))
+	r, _ := loadtest.Run(t, p, newProtocol(t, p))
 	s := &r.Load
 	if s.InFlight != 1 || s.Errors > 0 || r.Generator.Unanswered != "" {
 		t.Fatalf("%d unfinished, kinds %v, %q", s.InFlight, s.ErrorKinds, r.Generator.Unanswered)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -29,7 +30,7 @@ type Subject struct {
 // Want is an exchange and its expected outcome.
 type Want struct {
 	Request int
-	Kind    load.ErrorKind // "" for a success
+	Kind    failure.Kind // "" for a success
 	Status  int
 	Failed  uint64
 }
@@ -126,7 +127,7 @@ func upTo(at, delivered, pending int) int {
 
 // outcome is the part of an exchange's result that does not depend on pieces.
 type outcome struct {
-	kind     load.ErrorKind
+	kind     failure.Kind
 	status   int
 	failed   uint64
 	bytesIn  int64

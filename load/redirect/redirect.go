@@ -12,6 +12,7 @@ import (
 
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/endpoint"
+	"github.com/redline-go/redline/load/failure"
 )
 
 // mostHops is how many redirects an exchange follows, as many as curl's and Go's
@@ -33,11 +34,11 @@ type Request struct {
 
 // Follow fills in x.Hop for x.Redirect, which it takes, and returns the host.
 // A redirect only ever leads to a host of the plan, so that the request may keep
-// its headers and with them its authorization. All else is a *load.Failure of
-// kind load.KindRedirect.
+// its headers and with them its authorization. All else is a *failure.Error of
+// kind failure.Redirect.
 func Follow(x *load.Exchange, own Request, hosts []endpoint.Endpoint) (host int, err error) {
 	if x.Hop.Count >= mostHops {
-		return 0, failure(fmt.Errorf("more than %d redirects", mostHops))
+		return 0, refuse(fmt.Errorf("more than %d redirects", mostHops))
 	}
 	from, target := hosts[own.Host], own.Target
 	if x.Hop.Count > 0 {
@@ -45,10 +46,10 @@ func Follow(x *load.Exchange, own Request, hosts []endpoint.Endpoint) (host int,
 	}
 	to, err := resolve(from, target, string(x.Redirect))
 	if err != nil {
-		return 0, failure(err)
+		return 0, refuse(err)
 	}
 	if host = find(hosts, to); host < 0 {
-		return 0, failure(fmt.Errorf("the target redirects to %.80s, which no request of the plan names", to.Scheme+"://"+to.Host))
+		return 0, refuse(fmt.Errorf("the target redirects to %.80s, which no request of the plan names", to.Scheme+"://"+to.Host))
 	}
 	hop := &x.Hop
 	if hop.Count == 0 {
@@ -66,7 +67,7 @@ func Follow(x *load.Exchange, own Request, hosts []endpoint.Endpoint) (host int,
 	return host, nil
 }
 
-func failure(err error) error { return &load.Failure{Kind: load.KindRedirect, Err: err} }
+func refuse(err error) error { return &failure.Error{Kind: failure.Redirect, Err: err} }
 
 // resolve makes a Location absolute (RFC 3986, section 5.2).
 func resolve(from endpoint.Endpoint, target, location string) (*url.URL, error) {

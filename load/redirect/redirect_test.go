@@ -6,6 +6,7 @@ import (
 
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/endpoint"
+	"github.com/redline-go/redline/load/failure"
 )
 
 var hosts = []endpoint.Endpoint{
@@ -58,7 +59,7 @@ func TestFollowGoesOnFromTheLastHop(t *testing.T) {
 		}
 		x.Redirect = append(x.Redirect[:0], "more"...)
 	}
-	if _, err := Follow(x, own, hosts); load.KindOf(err) != load.KindRedirect || !strings.Contains(err.Error(), "more than 10") {
+	if _, err := Follow(x, own, hosts); failure.Of(err) != failure.Redirect || !strings.Contains(err.Error(), "more than 10") {
 		t.Error(err)
 	}
 }
@@ -76,7 +77,7 @@ func TestWhatIsNotFollowed(t *testing.T) {
 	} {
 		x := &load.Exchange{Status: 302, Redirect: []byte(location)}
 		_, err := Follow(x, Request{Method: "GET", Target: "/"}, hosts)
-		if load.KindOf(err) != load.KindRedirect || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "pass@") {
+		if failure.Of(err) != failure.Redirect || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "pass@") {
 			t.Errorf("%s: error %v, want %q", location, err, want)
 		}
 	}
@@ -96,7 +97,8 @@ func FuzzFollow(f *testing.F) {
 			return
 		}
 		// Whatever the answer said, it must not break a request's framing.
-		if got := string(x.Hop.Target); !strings.HasPrefix(got, "/") || strings.ContainsFunc(got, func(c rune) bool { return c <= ' ' || c >= 0x7f }) {
+		if got := string(x.Hop.Target); !strings.HasPrefix(got, "/") ||
+			strings.ContainsFunc(got, func(c rune) bool { return c <= ' ' || c >= 0x7f }) {
 			t.Errorf("target %q", got)
 		}
 	})

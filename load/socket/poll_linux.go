@@ -66,6 +66,8 @@ func (p *Poller) Close() {
 func (p *Poller) Add(fd int, t Token) error { return p.add(fd, t, interest) }
 
 func (p *Poller) add(fd int, t Token, events uint32) error {
+	// The kernel gives back 64 bits as it got them (epoll_ctl(2)): index and generation fill
+	// them, so that no map from descriptors to links is needed.
 	e := unix.EpollEvent{Events: events, Fd: t.Index, Pad: t.Generation}
 	if err := unix.EpollCtl(p.epoll, unix.EPOLL_CTL_ADD, fd, &e); err != nil {
 		return fmt.Errorf("epoll_ctl: %w", err)
@@ -135,7 +137,8 @@ func (p *Poller) Event(i int) Event {
 	}
 	over := e.Events&(unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) != 0
 	return Event{
-		Token:    Token{Index: e.Fd, Generation: e.Pad},
+		Token: Token{Index: e.Fd, Generation: e.Pad},
+		// A socket that is over is readable, too: only reading it says how it ended.
 		Readable: over || e.Events&unix.EPOLLIN != 0,
 		Writable: e.Events&(unix.EPOLLOUT|unix.EPOLLHUP|unix.EPOLLERR) != 0,
 		Over:     over,

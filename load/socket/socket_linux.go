@@ -19,6 +19,8 @@ func shareLocalPorts(fd int) {
 
 // Read reads bytes that have arrived; 0 is the end of the stream. b must not be empty.
 // The error is ErrAgain when nothing has.
+// RawSyscall6, because the call never blocks (MSG_DONTWAIT): Go's scheduler need not know
+// of it.
 func Read(fd int, b []byte) (int, error) {
 	for {
 		n, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), unix.MSG_DONTWAIT, 0, 0)
@@ -38,7 +40,8 @@ func Read(fd int, b []byte) (int, error) {
 // ErrAgain when there is none.
 func Write(fd int, b []byte) (int, error) {
 	for {
-		n, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0)
+		n, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)),
+			unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0)
 		switch errno {
 		case 0:
 			return int(n), nil

@@ -54,6 +54,8 @@ func (t *TLS) Handshake(ctx context.Context) error {
 
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	// Closed meanwhile: the descriptor was the handshake's until now. To close it before would
+	// let the kernel give its number to another connection, which the handshake would write to.
 	if t.shaking = nil; t.closed {
 		Close(t.raw.fd)
 	}
@@ -67,6 +69,7 @@ func (t *TLS) Close() {
 	defer t.mu.Unlock()
 	switch {
 	case t.closed:
+	// Handshake sees it at its next wait, and closes the socket itself.
 	case t.shaking != nil:
 		t.shaking()
 	default:
@@ -207,6 +210,8 @@ func (c *record) took(b []byte) {
 func bodyLength(head [recordHead]byte) int { return int(head[3])<<8 | int(head[4]) }
 
 func (r *raw) readBlocking(b []byte) (int, error) {
+	// The same bound as in Read: what crypto/tls read beyond the handshake's last record would
+	// be hidden in it, and no event would come for it.
 	b = b[:min(len(b), r.record.missing())]
 	for {
 		n, err := Read(r.fd, b)
@@ -243,6 +248,8 @@ func (r *raw) Write(b []byte) (int, error) {
 				return done, err
 			}
 		default:
+			// Reported as written: an error would end the tls.Conn for good (its writes do not
+			// resume), and the bytes are on their way.
 			r.kept = append(r.kept, b[done:]...)
 			return len(b), nil
 		}

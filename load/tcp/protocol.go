@@ -17,6 +17,7 @@ import (
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/endpoint"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 var (
@@ -37,7 +38,7 @@ type Protocol struct {
 type request struct {
 	host    int
 	message []byte // when no data goes into it, else nil
-	body    *scenario.Renderer
+	body    *feeder.Renderer
 	noReply bool
 }
 
@@ -83,7 +84,7 @@ func (p *Protocol) compile(q *scenario.Request, plan *scenario.Plan) error {
 		return errors.New("it has no body, which is the message")
 	}
 	r := request{noReply: q.NoReply}
-	if r.body, err = scenario.CompileTemplate(q.Body, plan); err != nil {
+	if r.body, err = feeder.CompileTemplate(q.Body, plan.Data); err != nil {
 		return err
 	}
 	if r.body.Static() {

@@ -5,17 +5,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
+	"github.com/redline-go/redline/scenario/protocol"
 )
 
 // against is a plan of messages to a server that behaves so.
 func against(t *testing.T, body string, b loadtest.Behaviour, l scenario.Load) *scenario.Plan {
 	t.Helper()
 	p := message(body)
-	p.Requests[0].URL = scenario.Template("tcp://" + loadtest.Serve(t, b))
-	p.Protocol, p.Load = scenario.TCP, l
+	p.Requests[0].URL = feeder.Template("tcp://" + loadtest.Serve(t, b))
+	p.Protocol, p.Load = protocol.TCP, l
 	if p.Load.Timeout = 30 * time.Second; l.Requests == 0 { // else their number ends the load
 		p.Load.Duration = 300 * time.Millisecond
 	}
@@ -32,7 +34,7 @@ func TestEchoServer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, _ := loadtest.Run(t, p, protocol(t, p))
+			r, _ := loadtest.Run(t, p, newProtocol(t, p))
 			s := r.Load
 			want := max(p.Load.Requests, int64(p.Load.Rate*0.3))
 			if s.Requests != want || s.Errors > 0 || s.InFlight > 0 || s.Dials > int64(p.Load.Connections) {
@@ -58,7 +60,7 @@ func TestNoReplyEndsWhenSent(t *testing.T) {
 			t.Parallel()
 			p := against(t, "news", loadtest.Silent, l)
 			p.Requests[0].NoReply = true
-			r, _ := loadtest.Run(t, p, protocol(t, p))
+			r, _ := loadtest.Run(t, p, newProtocol(t, p))
 			s := r.Load
 			want := max(l.Requests, int64(l.Rate*0.3)) // 0: as many as the host lets go
 			if want > 0 && s.Requests != want || s.Requests == 0 || s.Errors > 0 || s.InFlight > 0 {
@@ -74,8 +76,8 @@ func TestNoReplyToWhoDoesNotRead(t *testing.T) {
 	p := against(t, string(make([]byte, 16<<20)), func(*loadtest.Conn) { <-block }, scenario.Load{Rate: 50, Connections: 2})
 	t.Cleanup(func() { close(block) })
 	p.Requests[0].NoReply, p.Load.Timeout = true, 50*time.Millisecond
-	r, _ := loadtest.Run(t, p, protocol(t, p))
-	if s := r.Load; s.ErrorKinds[string(load.KindTimeout)] != s.Requests || s.Requests == 0 || s.Requests+s.InFlight != 15 {
+	r, _ := loadtest.Run(t, p, newProtocol(t, p))
+	if s := r.Load; s.ErrorKinds[string(failure.Timeout)] != s.Requests || s.Requests == 0 || s.Requests+s.InFlight != 15 {
 		t.Errorf("%d requests, kinds %v, %d unfinished", s.Requests, s.ErrorKinds, s.InFlight)
 	}
 }

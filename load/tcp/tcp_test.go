@@ -6,21 +6,23 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/load/tcp"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // message is a plan of one kind of message, changed as a test wants it.
 func message(body string, change ...func(*scenario.Request)) *scenario.Plan {
-	p := &scenario.Plan{Requests: []scenario.Request{{Name: "echo", URL: "tcp://127.0.0.1:7", Body: scenario.Template(body)}}}
+	p := &scenario.Plan{Requests: []scenario.Request{{Name: "echo", URL: "tcp://127.0.0.1:7", Body: feeder.Template(body)}}}
 	for _, f := range change {
 		f(&p.Requests[0])
 	}
 	return p
 }
 
-func protocol(t testing.TB, p *scenario.Plan) *tcp.Protocol {
+func newProtocol(t testing.TB, p *scenario.Plan) *tcp.Protocol {
 	t.Helper()
 	made, err := tcp.New(p)
 	if err != nil {
@@ -43,27 +45,27 @@ func saying(answer string, shut bool) func() func([]byte) ([]byte, bool) {
 
 func TestWire(t *testing.T) {
 	rows := message("id={{user.id}};{{user.text}}")
-	rows.Data = map[string]*scenario.Table{"user": {
+	rows.Data = map[string]*feeder.Table{"user": {
 		Columns: []string{"id", "text"},
 		Rows:    [][]string{{"1", "short"}, {"22", strings.Repeat("long ", 300)}, {"333", ""}},
 	}}
 	mixed := message("ping")
 	mixed.Requests = append(mixed.Requests, scenario.Request{Name: "tell", URL: "tcp://127.0.0.1:7", Body: "news", NoReply: true})
 	for name, s := range map[string]loadtest.Subject{
-		"echo":              {Protocol: protocol(t, message("hello")), Target: echo, Exchanges: make([]loadtest.Want, 5)},
-		"echo of rows":      {Protocol: protocol(t, rows), Plan: rows, Target: echo, Exchanges: make([]loadtest.Want, 5)},
-		"without a reply":   {Protocol: protocol(t, mixed), Target: saying("", false), Exchanges: []loadtest.Want{{Request: 1}, {Request: 1}}},
-		"another's bytes":   {Protocol: protocol(t, message("hello")), Target: saying("help!", false), Exchanges: []loadtest.Want{{Kind: load.KindBadResponse}, {Kind: load.KindBadResponse}}},
-		"closed early":      {Protocol: protocol(t, message("hello")), Target: saying("", true), Exchanges: []loadtest.Want{{Kind: load.KindEOF}, {Kind: load.KindEOF}}},
-		"closed within":     {Protocol: protocol(t, message("hello")), Target: saying("hel", true), Exchanges: []loadtest.Want{{Kind: load.KindShortBody}}},
-		"closed after each": {Protocol: protocol(t, message("hello")), Target: saying("hello", true), Exchanges: make([]loadtest.Want, 3)},
+		"echo":              {Protocol: newProtocol(t, message("hello")), Target: echo, Exchanges: make([]loadtest.Want, 5)},
+		"echo of rows":      {Protocol: newProtocol(t, rows), Plan: rows, Target: echo, Exchanges: make([]loadtest.Want, 5)},
+		"without a reply":   {Protocol: newProtocol(t, mixed), Target: saying("", false), Exchanges: []loadtest.Want{{Request: 1}, {Request: 1}}},
+		"another's bytes":   {Protocol: newProtocol(t, message("hello")), Target: saying("help!", false), Exchanges: []loadtest.Want{{Kind: failure.BadResponse}, {Kind: failure.BadResponse}}},
+		"closed early":      {Protocol: newProtocol(t, message("hello")), Target: saying("", true), Exchanges: []loadtest.Want{{Kind: failure.EOF}, {Kind: failure.EOF}}},
+		"closed within":     {Protocol: newProtocol(t, message("hello")), Target: saying("hel", true), Exchanges: []loadtest.Want{{Kind: failure.ShortBody}}},
+		"closed after each": {Protocol: newProtocol(t, message("hello")), Target: saying("hello", true), Exchanges: make([]loadtest.Want, 3)},
 	} {
 		t.Run(name, func(t *testing.T) { loadtest.Wire(t, s) })
 	}
 }
 
 func TestMoreThanTheEchoEndsTheConnection(t *testing.T) {
-	w := protocol(t, message("hello")).Wire(0)
+	w := newProtocol(t, message("hello")).Wire(0)
 	w.Open(nil)
 	x := &load.Exchange{}
 	if _, err := w.Send(x, nil); err != nil {
@@ -76,7 +78,7 @@ func TestMoreThanTheEchoEndsTheConnection(t *testing.T) {
 }
 
 func TestAnswersToMessagesWithoutReplyAreDropped(t *testing.T) {
-	w := protocol(t, message("news", func(q *scenario.Request) { q.NoReply = true })).Wire(0)
+	w := newProtocol(t, message("news", func(q *scenario.Request) { q.NoReply = true })).Wire(0)
 	w.Open(nil)
 	x := &load.Exchange{}
 	out, err := w.Send(x, nil)
@@ -96,11 +98,11 @@ func TestAnswersToMessagesWithoutReplyAreDropped(t *testing.T) {
 
 func TestEmptyMessageIsABadRequest(t *testing.T) {
 	p := message("{{words}}")
-	p.Data = map[string]*scenario.Table{"words": {Columns: []string{"word"}, Rows: [][]string{{""}}}}
-	w := protocol(t, p).Wire(0)
+	p.Data = map[string]*feeder.Table{"words": {Columns: []string{"word"}, Rows: [][]string{{""}}}}
+	w := newProtocol(t, p).Wire(0)
 	w.Open(nil)
-	out, err := w.Send(&load.Exchange{Data: scenario.NewCursor(p, 1)}, []byte("x"))
-	if room, _ := w.State(); load.KindOf(err) != load.KindBadRequest || string(out) != "x" || room != 1 {
+	out, err := w.Send(&load.Exchange{Data: p.NewCursor(1)}, []byte("x"))
+	if room, _ := w.State(); failure.Of(err) != failure.BadRequest || string(out) != "x" || room != 1 {
 		t.Errorf("out %q, error %v, room %d", out, err, room)
 	}
 }
@@ -137,9 +139,9 @@ func TestPlansThatAreNotMessages(t *testing.T) {
 func TestHostsAreThoseOfThePlan(t *testing.T) {
 	p := message("x")
 	for _, url := range []string{"tcp://127.0.0.1:8", "tcp://127.0.0.1:7/"} {
-		p.Requests = append(p.Requests, scenario.Request{URL: scenario.Template(url), Body: "x"})
+		p.Requests = append(p.Requests, scenario.Request{URL: feeder.Template(url), Body: "x"})
 	}
-	made := protocol(t, p)
+	made := newProtocol(t, p)
 	hosts := made.Hosts()
 	if len(hosts) != 2 || hosts[1] != (load.Host{Address: "127.0.0.1:8"}) || made.Host(0) != 0 || made.Host(1) != 1 || made.Host(2) != 0 {
 		t.Errorf("hosts %v of requests %d, %d, %d", hosts, made.Host(0), made.Host(1), made.Host(2))
@@ -147,7 +149,7 @@ func TestHostsAreThoseOfThePlan(t *testing.T) {
 }
 
 func FuzzReceive(f *testing.F) {
-	s := loadtest.Subject{Protocol: protocol(f, message("hello")), Exchanges: make([]loadtest.Want, 1)}
+	s := loadtest.Subject{Protocol: newProtocol(f, message("hello")), Exchanges: make([]loadtest.Want, 1)}
 	f.Add([]byte("\x02hello"))
 	f.Add(bytes.Repeat([]byte("hello"), 3))
 	f.Fuzz(func(t *testing.T, in []byte) { loadtest.Survive(t, s, in) })
@@ -155,7 +157,7 @@ func FuzzReceive(f *testing.F) {
 
 // BenchmarkEcho is one message and its echo, without a socket.
 func BenchmarkEcho(b *testing.B) {
-	w := protocol(b, message(strings.Repeat("x", 128))).Wire(0)
+	w := newProtocol(b, message(strings.Repeat("x", 128))).Wire(0)
 	out := w.Open(nil)
 	var ended []*load.Exchange
 	x := &load.Exchange{}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 )
 
 // wire is one connection. It holds a message of its own only where data goes
@@ -34,7 +35,7 @@ func (w *wire) State() (room int, over bool) {
 	return room, w.over
 }
 
-var errEmpty = &load.Failure{Kind: load.KindBadRequest, Err: errors.New("the rendered message is empty, and nothing would come back")}
+var errEmpty = &failure.Error{Kind: failure.BadRequest, Err: errors.New("the rendered message is empty, and nothing would come back")}
 
 // Send appends x's message.
 func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
@@ -56,12 +57,16 @@ func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 }
 
 // Receive compares the echo with the sent message.
+// Every byte is compared: TCP has no frames by which to find the end of a wrong answer, and
+// an offset would count all later echoes as right or all as wrong.
 func (w *wire) Receive(in []byte, now time.Duration, out []byte, ended []*load.Exchange) ([]byte, []*load.Exchange, error) {
 	x := w.x
 	if len(in) == 0 {
 		return out, ended, nil
 	}
 	if len(w.want) == 0 {
+		// Bytes when nothing is awaited: a banner, or more than an echo. Where every message is
+		// sent without a reply they are let go by.
 		w.over = w.over || !w.p.oneWay
 		return out, ended, nil
 	}
@@ -73,7 +78,7 @@ func (w *wire) Receive(in []byte, now time.Duration, out []byte, ended []*load.E
 		at := x.BytesIn + differs(in, w.want[:n]) + 1
 		x.BytesIn += int64(len(in))
 		w.over = true
-		return out, ended, &load.Failure{Kind: load.KindBadResponse,
+		return out, ended, &failure.Error{Kind: failure.BadResponse,
 			Err: fmt.Errorf("byte %d of the echo differs from the sent message; is this an echo server?", at)}
 	}
 	x.BytesIn += int64(n)
@@ -114,9 +119,10 @@ func (w *wire) Shut(_ time.Duration, ended []*load.Exchange) ([]*load.Exchange, 
 	case w.x == nil:
 		return ended, nil
 	case w.x.FirstByte == 0:
-		return ended, &load.Failure{Kind: load.KindEOF, Err: fmt.Errorf("closed before the echo: %w", io.EOF)}
+		return ended, &failure.Error{Kind: failure.EOF, Err: fmt.Errorf("closed before the echo: %w", io.EOF)}
 	}
-	return ended, &load.Failure{Kind: load.KindShortBody, Err: fmt.Errorf("closed with %d bytes of the echo missing: %w", len(w.want), io.ErrUnexpectedEOF)}
+	return ended, &failure.Error{Kind: failure.ShortBody, Err: fmt.Errorf("closed with %d bytes of the echo missing: %w",
+		len(w.want), io.ErrUnexpectedEOF)}
 }
 
 // Cancel ends the connection: the rest of the echo, or of a message that is

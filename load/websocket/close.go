@@ -14,6 +14,8 @@ const (
 	protocolError = 1002
 )
 
+// codeNames are from the registry of close codes:
+// https://www.iana.org/assignments/websocket/websocket.xhtml
 var codeNames = map[uint16]string{
 	1000: "normal", goingAway: "going away", protocolError: "protocol error", 1003: "unsupported data",
 	1007: "invalid data", 1008: "policy violation", 1009: "message too big", 1010: "missing extension",
@@ -41,6 +43,8 @@ func (c *closed) Error() string {
 }
 
 // parseClose reads the payload of a close frame.
+// Section 7.4: 1004 is reserved; 1005, 1006 and 1015 stand for frames that never came, so
+// no peer may send them; 3000 to 4999 are for libraries and applications.
 func parseClose(payload []byte) (*closed, error) {
 	if len(payload) == 0 {
 		return &closed{}, nil

@@ -47,6 +47,8 @@ type head struct {
 
 // feed takes bytes until the head is complete and returns how many it took.
 // A frame that no server may send is an error.
+// It looks at each byte as it comes: a head has ten at most, and a wrong first byte is
+// refused although the second never comes.
 func (h *head) feed(in []byte) (n int, complete bool, err error) {
 	for n < len(in) {
 		h.bytes[h.have] = in[n]
@@ -63,6 +65,7 @@ func (h *head) feed(in []byte) (n int, complete bool, err error) {
 }
 
 // length is the head's length, as far as the bytes so far determine it.
+// Before its second byte came the longest possible one is assumed, so that feed goes on.
 func (h *head) length() int {
 	switch {
 	case h.have < 2:
@@ -164,6 +167,8 @@ func headSize(size int) int {
 
 // mask masks a payload in place (RFC 6455, section 5.3), eight bytes at a time.
 func mask(b []byte, key uint32) {
+	// Byte i goes with byte i mod 4 of the key. Eight bytes are two keys, so the key is in
+	// phase again at the bytes that are left.
 	wide := uint64(key)<<32 | uint64(key)
 	for len(b) >= 8 {
 		bin.LittleEndian.PutUint64(b, bin.LittleEndian.Uint64(b)^wide)

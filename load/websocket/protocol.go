@@ -36,6 +36,7 @@ import (
 	"github.com/redline-go/redline/load/check"
 	"github.com/redline-go/redline/load/endpoint"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 var (
@@ -59,7 +60,7 @@ type request struct {
 	host    int
 	message []byte // when no data goes into it, else nil
 	opcode  opcode // of message
-	body    *scenario.Renderer
+	body    *feeder.Renderer
 	checks  *check.Set // nil for none
 	noReply bool
 }
@@ -104,7 +105,7 @@ func (p *Protocol) compile(q *scenario.Request, plan *scenario.Plan, secure map[
 	if r.checks, err = check.New(*q); err != nil {
 		return err
 	}
-	if r.body, err = scenario.CompileTemplate(q.Body, plan); err != nil {
+	if r.body, err = feeder.CompileTemplate(q.Body, plan.Data); err != nil {
 		return err
 	}
 	if r.body.Static() {

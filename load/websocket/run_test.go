@@ -11,9 +11,11 @@ import (
 
 	real "github.com/coder/websocket" // a server that others wrote
 
-	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
+	"github.com/redline-go/redline/scenario/protocol"
 )
 
 // serve runs a real server whose connections are handled so once upgraded, and
@@ -58,8 +60,8 @@ func upgrading(handle func(ctx context.Context, c *real.Conn) error) http.Handle
 
 // against is a plan of messages to a server.
 func against(url string, change ...func(*scenario.Plan)) *scenario.Plan {
-	p := message("hello", header("Authorization", "Bearer x"), func(q *scenario.Request) { q.URL = scenario.Template(url) })
-	p.Protocol = scenario.WebSocket
+	p := message("hello", header("Authorization", "Bearer x"), func(q *scenario.Request) { q.URL = feeder.Template(url) })
+	p.Protocol = protocol.WebSocket
 	p.Load = scenario.Load{Rate: 200, Connections: 4, Duration: 300 * time.Millisecond, Timeout: 30 * time.Second}
 	for _, f := range change {
 		f(p)
@@ -94,7 +96,7 @@ func echoInParts(ctx context.Context, c *real.Conn) error {
 }
 
 func TestAgainstARealServer(t *testing.T) {
-	rows := map[string]*scenario.Table{"user": {Columns: []string{"token", "text"}, Rows: [][]string{
+	rows := map[string]*feeder.Table{"user": {Columns: []string{"token", "text"}, Rows: [][]string{
 		{"t1", "short"}, {"t2", strings.Repeat("long ", 100)}, {"t3", ""}, {"t4", strings.Repeat("x", 70_000)}, {"t5", "\xff\xfe"}}}}
 	for name, p := range map[string]*scenario.Plan{
 		"echo":      serve(t, echo),
@@ -105,7 +107,7 @@ func TestAgainstARealServer(t *testing.T) {
 			p.Requests[0].Headers["Authorization"] = "Bearer {{user.token}}"
 		}),
 		"large": serve(t, echo, func(p *scenario.Plan) {
-			p.Requests[0].Body = scenario.Template(strings.Repeat("0123456789abcdef", 6_000))
+			p.Requests[0].Body = feeder.Template(strings.Repeat("0123456789abcdef", 6_000))
 		}),
 		"kept by each": serve(t, echo, func(p *scenario.Plan) {
 			p.Load.Connections, p.Load.PerConnection = 100, 2
@@ -113,7 +115,7 @@ func TestAgainstARealServer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, _ := loadtest.Run(t, p, protocol(t, p))
+			r, _ := loadtest.Run(t, p, newProtocol(t, p))
 			s := r.Load
 			if s.Errors > 0 || s.InFlight > 0 || s.Requests != 60 {
 				t.Errorf("%d requests, kinds %v, %d unfinished", s.Requests, s.ErrorKinds, s.InFlight)
@@ -142,7 +144,7 @@ func TestPingsAreAnswered(t *testing.T) {
 		p.Load.Timeout, p.Load.Connections = 200*time.Millisecond, 1
 		p.Requests[0].NoReply, p.Load.Rate, p.Load.PerConnection = true, 10, 10
 	})
-	loadtest.Run(t, p, protocol(t, p))
+	loadtest.Run(t, p, newProtocol(t, p))
 	if err := <-pongs; err != nil {
 		t.Error(err)
 	}
@@ -151,24 +153,24 @@ func TestPingsAreAnswered(t *testing.T) {
 func TestFailuresOfRealConnections(t *testing.T) {
 	for name, test := range map[string]struct {
 		plan *scenario.Plan
-		want load.ErrorKind
+		want failure.Kind
 	}{
-		"refused": {serve(t, echo, func(p *scenario.Plan) { p.Requests[0].Headers = nil }), load.KindStatus},
+		"refused": {serve(t, echo, func(p *scenario.Plan) { p.Requests[0].Headers = nil }), failure.Status},
 		"refused with data": {serve(t, echo, func(p *scenario.Plan) {
 			p.Requests[0].Headers = map[string]scenario.Secret{"X-User": "{{user}}"}
-			p.Data = map[string]*scenario.Table{"user": {Columns: []string{"id"}, Rows: [][]string{{"1"}}}}
-		}), load.KindStatus},
+			p.Data = map[string]*feeder.Table{"user": {Columns: []string{"id"}, Rows: [][]string{{"1"}}}}
+		}), failure.Status},
 		"closed": {serve(t, func(ctx context.Context, c *real.Conn) error {
 			if _, _, err := c.Read(ctx); err != nil {
 				return err
 			}
 			return c.Close(real.StatusInternalError, "no more")
-		}), load.KindEOF},
-		"upgrade unanswered": {raw(t, loadtest.Silent, func(p *scenario.Plan) { p.Load.Timeout = 50 * time.Millisecond }), load.KindTimeout},
-		"upgrade cut off":    {raw(t, loadtest.ClosesUnanswered), load.KindEOF},
-		"upgrade reset":      {raw(t, loadtest.ResetsUnanswered), load.KindReset},
-		"no upgrade":         {raw(t, loadtest.Answer(loadtest.OK)), load.KindStatus},
-		"garbage":            {raw(t, loadtest.Garbage), load.KindBadResponse},
+		}), failure.EOF},
+		"upgrade unanswered": {raw(t, loadtest.Silent, func(p *scenario.Plan) { p.Load.Timeout = 50 * time.Millisecond }), failure.Timeout},
+		"upgrade cut off":    {raw(t, loadtest.ClosesUnanswered), failure.EOF},
+		"upgrade reset":      {raw(t, loadtest.ResetsUnanswered), failure.Reset},
+		"no upgrade":         {raw(t, loadtest.Answer(loadtest.OK)), failure.Status},
+		"garbage":            {raw(t, loadtest.Garbage), failure.BadResponse},
 	} {
 		for _, rate := range []float64{40, 0} {
 			t.Run(name, func(t *testing.T) {
@@ -180,7 +182,7 @@ func TestFailuresOfRealConnections(t *testing.T) {
 					want = 8
 					p.Load.Requests, p.Load.Duration = want, 0 // until all have ended
 				}
-				r, _ := loadtest.Run(t, &p, protocol(t, &p))
+				r, _ := loadtest.Run(t, &p, newProtocol(t, &p))
 				s := r.Load
 				if n := s.ErrorKinds[string(test.want)]; n != want || n != s.Requests || s.InFlight > 0 {
 					t.Errorf("%d requests, kinds %v, %d unfinished", s.Requests, s.ErrorKinds, s.InFlight)
@@ -196,8 +198,8 @@ func TestFailuresOfRealConnections(t *testing.T) {
 // raw is a plan of messages to a server that upgrades nothing.
 func raw(t *testing.T, b loadtest.Behaviour, change ...func(*scenario.Plan)) *scenario.Plan {
 	p := message("hello")
-	p.Requests[0].URL = scenario.Template("ws://" + loadtest.Serve(t, b))
-	p.Protocol = scenario.WebSocket
+	p.Requests[0].URL = feeder.Template("ws://" + loadtest.Serve(t, b))
+	p.Protocol = protocol.WebSocket
 	p.Load = scenario.Load{Rate: 100, Connections: 2, Duration: 300 * time.Millisecond, Timeout: 30 * time.Second}
 	for _, f := range change {
 		f(p)
@@ -221,7 +223,7 @@ func TestNoReplyEndsWhenSent(t *testing.T) {
 				p.Load.Duration = 0 // until all have ended
 			}
 		})
-		r, _ := loadtest.Run(t, p, protocol(t, p))
+		r, _ := loadtest.Run(t, p, newProtocol(t, p))
 		if s := r.Load; s.Requests != 60 || s.Errors > 0 || s.InFlight > 0 {
 			t.Errorf("rate %v: %d requests, kinds %v, %d unfinished", rate, s.Requests, s.ErrorKinds, s.InFlight)
 		}

@@ -13,9 +13,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/endpoint"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // mostUpgrade is how long the head of an answer to an upgrade may be.
@@ -36,17 +37,19 @@ type handshake struct {
 // piece is literal text followed by rendered data, if any.
 type piece struct {
 	text string
-	data *scenario.Renderer
+	data *feeder.Renderer
 }
 
 // upgrade compiles the request that upgrades a connection (RFC 6455, section
 // 4.1).
 func upgrade(at endpoint.Endpoint, q *scenario.Request, p *scenario.Plan) (e handshake, err error) {
 	e = handshake{scheme: at.Scheme, authority: at.Authority, path: at.Path, headers: q.Headers, static: true}
-	path, err := scenario.CompileURL(scenario.Template(at.Path), p)
+	path, err := feeder.CompileURL(feeder.Template(at.Path), p.Data)
 	if err != nil {
 		return e, err
 	}
+	// Names are compared in lower case, as HTTP does: a header that is given as Host and as
+	// host would go out twice.
 	given := map[string]bool{}
 	for name := range q.Headers {
 		lower := strings.ToLower(name)
@@ -70,7 +73,7 @@ func upgrade(at endpoint.Endpoint, q *scenario.Request, p *scenario.Plan) (e han
 		e.after = append(e.after, piece{text: "User-Agent: redline\r\n"})
 	}
 	for _, name := range slices.Sorted(maps.Keys(q.Headers)) {
-		value, err := scenario.CompileHeader(scenario.Template(q.Headers[name]), p)
+		value, err := feeder.CompileHeader(feeder.Template(q.Headers[name]), p.Data)
 		if err != nil {
 			return e, fmt.Errorf("header %s: %w", name, err)
 		}
@@ -93,11 +96,12 @@ func upgrade(at endpoint.Endpoint, q *scenario.Request, p *scenario.Plan) (e han
 }
 
 // ours are the headers that make an upgrade, in lower case.
-var ours = []string{"upgrade", "connection", "sec-websocket-version", "sec-websocket-key", "sec-websocket-extensions", "sec-websocket-accept", "content-length", "transfer-encoding"}
+var ours = []string{"upgrade", "connection", "sec-websocket-version", "sec-websocket-key", "sec-websocket-extensions",
+	"sec-websocket-accept", "content-length", "transfer-encoding"}
 
 // append appends the upgrade with a key made of nonce. at may be nil when the
 // handshake is static.
-func (e *handshake) append(out []byte, nonce [2]uint64, at *scenario.Cursor) []byte {
+func (e *handshake) append(out []byte, nonce [2]uint64, at *feeder.Cursor) []byte {
 	for _, part := range e.before {
 		out = part.append(out, at)
 	}
@@ -108,7 +112,7 @@ func (e *handshake) append(out []byte, nonce [2]uint64, at *scenario.Cursor) []b
 	return out
 }
 
-func (p *piece) append(out []byte, at *scenario.Cursor) []byte {
+func (p *piece) append(out []byte, at *feeder.Cursor) []byte {
 	out = append(out, p.text...)
 	if p.data != nil {
 		out = p.data.Append(out, at)
@@ -124,6 +128,8 @@ func appendKey(out []byte, nonce [2]uint64) []byte {
 }
 
 // accepted returns a server's answer to a key (RFC 6455, section 4.2.2).
+// The GUID is the protocol's own (section 1.3). SHA-1 protects nothing here: it shows
+// that the server took the request for WebSocket and did not just echo it.
 func accepted(key []byte) string {
 	sum := sha1.Sum(append(key[:len(key):len(key)], "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"...))
 	return base64.StdEncoding.EncodeToString(sum[:])
@@ -132,6 +138,8 @@ func accepted(key []byte) string {
 // headEnd returns the length of an HTTP head with the blank line that ends it,
 // or 0 when it is not complete. The first from bytes are known to hold no end.
 func headEnd(b []byte, from int) int {
+	// The blank line may begin in the three bytes before, as in "\r\n\r" and "\n". A bare LF
+	// ends a line, too (RFC 9112, section 2.2).
 	for at := max(0, from-3); ; {
 		i := bytes.IndexByte(b[at:], '\n')
 		if i < 0 {
@@ -157,13 +165,14 @@ func (e *handshake) answer(head []byte, nonce [2]uint64) (status int, interim bo
 	}
 	status = answer.StatusCode
 	switch {
+	// RFC 9110, section 15.2: any number of interim answers may come first.
 	case status != http.StatusSwitchingProtocols && status >= 100 && status < 200:
 		return 0, true, nil
 	case status >= 300 && status < 400:
-		return status, false, &load.Failure{Kind: load.KindStatus,
+		return status, false, &failure.Error{Kind: failure.Status,
 			Err: fmt.Errorf("the upgrade was answered with status %d; write the URL that it leads to", status)}
 	case status != http.StatusSwitchingProtocols:
-		return status, false, &load.Failure{Kind: load.KindStatus, Err: fmt.Errorf("the upgrade was answered with status %d", status)}
+		return status, false, &failure.Error{Kind: failure.Status, Err: fmt.Errorf("the upgrade was answered with status %d", status)}
 	}
 	has := func(name, value string) bool {
 		return slices.ContainsFunc(list(strings.Join(answer.Header.Values(name), ",")),
@@ -204,4 +213,4 @@ func token(s string) bool {
 	})
 }
 
-func bad(err error) error { return &load.Failure{Kind: load.KindBadResponse, Err: err} }
+func bad(err error) error { return &failure.Error{Kind: failure.BadResponse, Err: err} }

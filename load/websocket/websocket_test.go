@@ -10,14 +10,16 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/load/websocket"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // message is a plan of one kind of message, changed as a test wants it.
 func message(body string, change ...func(*scenario.Request)) *scenario.Plan {
-	p := &scenario.Plan{Requests: []scenario.Request{{Name: "say", URL: "ws://127.0.0.1:9/chat", Body: scenario.Template(body)}}}
+	p := &scenario.Plan{Requests: []scenario.Request{{Name: "say", URL: "ws://127.0.0.1:9/chat", Body: feeder.Template(body)}}}
 	for _, f := range change {
 		f(&p.Requests[0])
 	}
@@ -28,7 +30,7 @@ func header(name, value string) func(*scenario.Request) {
 	return func(q *scenario.Request) { q.Headers = map[string]scenario.Secret{name: scenario.Secret(value)} }
 }
 
-func protocol(t testing.TB, p *scenario.Plan) *websocket.Protocol {
+func newProtocol(t testing.TB, p *scenario.Plan) *websocket.Protocol {
 	t.Helper()
 	made, err := websocket.New(p)
 	if err != nil {
@@ -143,7 +145,7 @@ func switching(request, more string) string {
 
 func TestWire(t *testing.T) {
 	rows := message("{{user.text}}", header("Authorization", "Bearer {{user.token}}"))
-	rows.Data = map[string]*scenario.Table{"user": {Columns: []string{"token", "text"}, Rows: [][]string{
+	rows.Data = map[string]*feeder.Table{"user": {Columns: []string{"token", "text"}, Rows: [][]string{
 		{"t1", "short"}, {"t2", strings.Repeat("long ", 100)}, {"t3", ""}, {"t4", strings.Repeat("x", 300)}, {"t5", "\xff\xfe"}}}}
 	describe := message("ping")
 	describe.Requests = append(describe.Requests, scenario.Request{Name: "tell", URL: describe.Requests[0].URL, Body: "news", NoReply: true})
@@ -154,7 +156,7 @@ func TestWire(t *testing.T) {
 		yes := "yes"
 		q.Checks = []scenario.Check{{Name: "a", Body: true, Contains: "no"}, {Name: "b", JSON: "$.ok", Equals: &yes}}
 	})
-	ok, broken := make([]loadtest.Want, 3), []loadtest.Want{{Kind: load.KindBadResponse}, {Kind: load.KindBadResponse}}
+	ok, broken := make([]loadtest.Want, 3), []loadtest.Want{{Kind: failure.BadResponse}, {Kind: failure.BadResponse}}
 	for name, test := range map[string]struct {
 		plan   *scenario.Plan
 		target target
@@ -168,17 +170,17 @@ func TestWire(t *testing.T) {
 		"without a reply":    {plan: describe, target: target{say: say("")}, want: []loadtest.Want{{Request: 1}, {Request: 1}}},
 		"fragments":          {plan: message("x"), target: target{say: say(frame(part, "a") + frame(ping, "p") + frame(next, "") + frame(last, "b"))}, want: ok},
 		"checks":             {plan: checked, target: target{say: say(frame(part, `{"ok":`) + frame(ping, "") + frame(last, `"yes"}`))}, want: []loadtest.Want{{Failed: 1}, {Failed: 1}}},
-		"checks of a broken": {plan: checked, target: target{say: say("\x81\x05no"), shut: true}, want: []loadtest.Want{{Kind: load.KindShortBody}, {Kind: load.KindShortBody}}},
+		"checks of a broken": {plan: checked, target: target{say: say("\x81\x05no"), shut: true}, want: []loadtest.Want{{Kind: failure.ShortBody}, {Kind: failure.ShortBody}}},
 		"pings before":       {plan: message("x"), target: target{say: say(frame(ping, strings.Repeat("p", 125)) + frame(ping, "") + frame(text, "a"))}, want: ok},
 		"pushed after":       {plan: message("x"), target: target{say: say(frame(text, "a") + frame(text, "pushed") + frame(pong, "") + frame(part, "more") + frame(last, ""))}, want: ok},
 		"pushed at once":     {plan: message("x"), target: target{upgrade: func(r string) string { return switching(r, "") + frame(text, "welcome") }}, want: ok},
 		"interim":            {plan: message("x"), target: target{upgrade: func(r string) string { return "HTTP/1.1 103 Early Hints\r\n\r\n" + switching(r, "") }}, want: ok},
-		"closes, no code":    {plan: message("x"), target: target{say: say(frame(closing, ""))}, want: []loadtest.Want{{Kind: load.KindEOF}, {Kind: load.KindEOF}}},
-		"closes within":      {plan: message("x"), target: target{say: say(frame(part, "a") + frame(closing, "\x03\xf3oops"))}, want: []loadtest.Want{{Kind: load.KindShortBody}}},
+		"closes, no code":    {plan: message("x"), target: target{say: say(frame(closing, ""))}, want: []loadtest.Want{{Kind: failure.EOF}, {Kind: failure.EOF}}},
+		"closes within":      {plan: message("x"), target: target{say: say(frame(part, "a") + frame(closing, "\x03\xf3oops"))}, want: []loadtest.Want{{Kind: failure.ShortBody}}},
 		"closes after each":  {plan: message("x"), target: target{say: say(frame(text, "a") + frame(closing, "\x03\xe8"))}, want: ok},
 		"shuts after each":   {plan: message("x"), target: target{say: say(frame(text, "a")), shut: true}, want: ok},
-		"shuts":              {plan: message("x"), target: target{say: say(""), shut: true}, want: []loadtest.Want{{Kind: load.KindEOF}}},
-		"shuts within":       {plan: message("x"), target: target{say: say("\x81\x05ab"), shut: true}, want: []loadtest.Want{{Kind: load.KindShortBody}}},
+		"shuts":              {plan: message("x"), target: target{say: say(""), shut: true}, want: []loadtest.Want{{Kind: failure.EOF}}},
+		"shuts within":       {plan: message("x"), target: target{say: say("\x81\x05ab"), shut: true}, want: []loadtest.Want{{Kind: failure.ShortBody}}},
 		"masked":             {plan: message("x"), target: target{say: say("\x81\x81\x00\x00\x00\x00a")}, want: broken},
 		"reserved bit":       {plan: message("x"), target: target{say: say(frame(text|0x40, "a"))}, want: broken},
 		"reserved opcode":    {plan: message("x"), target: target{say: say(frame(0x83, "a"))}, want: broken},
@@ -195,21 +197,22 @@ func TestWire(t *testing.T) {
 		"close reason":       {plan: message("x"), target: target{say: say(frame(closing, "\x03\xe8\xff"))}, want: broken},
 		"garbage":            {plan: message("x"), target: target{upgrade: say2("\x16\x03\x01 this is TLS\n")}, want: broken},
 		"garbage after HTTP": {plan: message("x"), target: target{upgrade: say2("HTTP/1.1 what?\r\n\r\n")}, want: broken},
-		"shuts the upgrade":  {plan: message("x"), target: target{upgrade: say2("HTTP/1.1 101 Swi"), shut: true}, want: []loadtest.Want{{Kind: load.KindEOF}}},
+		"shuts the upgrade":  {plan: message("x"), target: target{upgrade: say2("HTTP/1.1 101 Swi"), shut: true}, want: []loadtest.Want{{Kind: failure.EOF}}},
 		"no upgrade":         {plan: message("x"), target: target{upgrade: say2("HTTP/1.1 101 Switching Protocols\r\n\r\n")}, want: broken},
 		"another's key":      {plan: message("x"), target: target{upgrade: func(string) string { return switching("", "") }}, want: broken},
 		"extension":          {plan: message("x"), target: target{upgrade: func(r string) string { return switching(r, "Sec-WebSocket-Extensions: permessage-deflate\r\n") }}, want: broken},
 		"subprotocol":        {plan: message("x"), target: target{upgrade: func(r string) string { return switching(r, "Sec-WebSocket-Protocol: chat\r\n") }}, want: broken},
 		"offered":            {plan: message("x", header("Sec-WebSocket-Protocol", "talk, chat")), target: target{upgrade: func(r string) string { return switching(r, "Sec-WebSocket-Protocol: chat\r\n") }}, want: ok},
-		"refused":            {plan: message("x"), target: target{upgrade: say2("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno"), shut: true}, want: []loadtest.Want{{Kind: load.KindStatus}}},
-		"moved":              {plan: message("x"), target: target{upgrade: say2("HTTP/1.1 301 Moved\r\nLocation: /\r\n\r\n")}, want: []loadtest.Want{{Kind: load.KindStatus}}},
-		"refused by data":    {plan: rows, target: target{upgrade: say2("HTTP/1.1 401 Unauthorized\r\n\r\n")}, want: []loadtest.Want{{Kind: load.KindStatus, Status: 401}, {Kind: load.KindStatus, Status: 401}}},
-		"bare line feeds":    {plan: message("x"), target: target{upgrade: say2("HTTP/1.1 404 Not Found\n\n")}, want: []loadtest.Want{{Kind: load.KindStatus}}},
-		"endless head":       {plan: message("x"), target: target{upgrade: say2("HTTP/1.1 101 Switching Protocols\r\n" + strings.Repeat("X-Filler: "+strings.Repeat("0", 6500)+"\r\n", 11))}, want: []loadtest.Want{{Kind: load.KindHeaderTooLarge}}},
+		"refused":            {plan: message("x"), target: target{upgrade: say2("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno"), shut: true}, want: []loadtest.Want{{Kind: failure.Status}}},
+		"moved":              {plan: message("x"), target: target{upgrade: say2("HTTP/1.1 301 Moved\r\nLocation: /\r\n\r\n")}, want: []loadtest.Want{{Kind: failure.Status}}},
+		"refused by data":    {plan: rows, target: target{upgrade: say2("HTTP/1.1 401 Unauthorized\r\n\r\n")}, want: []loadtest.Want{{Kind: failure.Status, Status: 401}, {Kind: failure.Status, Status: 401}}},
+		"bare line feeds":    {plan: message("x"), target: target{upgrade: say2("HTTP/1.1 404 Not Found\n\n")}, want: []loadtest.Want{{Kind: failure.Status}}},
+		"endless head":       {plan: message("x"), target: target{upgrade: say2("HTTP/1.1 101 Switching Protocols\r\n" + strings.Repeat("X-Filler: "+strings.Repeat("0", 6500)+"\r\n", 11))}, want: []loadtest.Want{{Kind: failure.HeaderTooLarge}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.target.t = t
-			loadtest.Wire(t, loadtest.Subject{Protocol: protocol(t, test.plan), Plan: test.plan, Target: test.target.make, Exchanges: test.want, Allocates: test.plan == checked})
+			loadtest.Wire(t, loadtest.Subject{Protocol: newProtocol(t, test.plan), Plan: test.plan, Target: test.target.make,
+				Exchanges: test.want, Allocates: test.plan == checked})
 		})
 	}
 }
@@ -242,7 +245,7 @@ func talk(t *testing.T, w load.Wire, s *target, x *load.Exchange) ([]*load.Excha
 func TestWhatGoesOut(t *testing.T) {
 	p := message("h\u00e9llo", header("Authorization", "Bearer secret"))
 	p.Requests[0].URL = "ws://example.test/chat?room=1#top"
-	made := protocol(t, p)
+	made := newProtocol(t, p)
 	s := &target{t: t, say: func(byte, string) string {
 		return frame(ping, "are you there?") + frame(ping, "and now?") + frame(closing, "\x03\xe9bye")
 	}}
@@ -252,7 +255,8 @@ func TestWhatGoesOut(t *testing.T) {
 		t.Errorf("ended %v with %v, error %v", ended, x.Err, err)
 	}
 	upgrade := s.requests[0]
-	for _, want := range []string{"GET /chat?room=1 HTTP/1.1\r\nHost: example.test\r\n", "\r\nUpgrade: websocket\r\n", "\r\nConnection: Upgrade\r\n",
+	for _, want := range []string{"GET /chat?room=1 HTTP/1.1\r\nHost: example.test\r\n", "\r\nUpgrade: websocket\r\n",
+		"\r\nConnection: Upgrade\r\n",
 		"\r\nSec-WebSocket-Version: 13\r\n", "\r\nAuthorization: Bearer secret"} {
 		if !strings.Contains(upgrade, want) {
 			t.Errorf("upgrade %q has no %q", upgrade, want)
@@ -265,7 +269,7 @@ func TestWhatGoesOut(t *testing.T) {
 }
 
 func TestKeysDiffer(t *testing.T) {
-	made, seen := protocol(t, message("x")), map[string]bool{}
+	made, seen := newProtocol(t, message("x")), map[string]bool{}
 	for range 3 {
 		w := made.Wire(0)
 		for range 2 {
@@ -282,7 +286,7 @@ func TestKeysDiffer(t *testing.T) {
 // TestAnswerBegunBeforeTheMessageIsNone: what was on its way already answers
 // something else.
 func TestAnswerBegunBeforeTheMessageIsNone(t *testing.T) {
-	w := protocol(t, message("x")).Wire(0)
+	w := newProtocol(t, message("x")).Wire(0)
 	if _, err := talk(t, w, &target{t: t}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +308,7 @@ func TestAnswerBegunBeforeTheMessageIsNone(t *testing.T) {
 }
 
 func TestCancelSaysGoodbye(t *testing.T) {
-	w := protocol(t, message("x")).Wire(0)
+	w := newProtocol(t, message("x")).Wire(0)
 	s, x := &target{t: t, say: func(byte, string) string { return "" }}, &load.Exchange{}
 	if ended, err := talk(t, w, s, x); err != nil || len(ended) != 0 {
 		t.Fatal(ended, err)
@@ -329,7 +333,7 @@ func TestEndpoints(t *testing.T) {
 	} {
 		p.Requests = append(p.Requests, message("y", change).Requests[0])
 	}
-	made := protocol(t, p)
+	made := newProtocol(t, p)
 	var of []int
 	for i := range p.Requests {
 		of = append(of, made.Host(i))
@@ -377,8 +381,9 @@ func TestPlansThatAreNotMessages(t *testing.T) {
 }
 
 func FuzzReceive(f *testing.F) {
-	s := loadtest.Subject{Protocol: protocol(f, message("x")), Exchanges: make([]loadtest.Want, 1)}
-	for _, seed := range []string{frame(part, "a") + frame(ping, "p") + frame(last, "b"), frame(closing, "\x03\xe8bye"), frame(text, strings.Repeat("x", 300))} {
+	s := loadtest.Subject{Protocol: newProtocol(f, message("x")), Exchanges: make([]loadtest.Want, 1)}
+	for _, seed := range []string{frame(part, "a") + frame(ping, "p") + frame(last, "b"), frame(closing, "\x03\xe8bye"),
+		frame(text, strings.Repeat("x", 300))} {
 		f.Add([]byte("\x04"+seed), true)
 	}
 	f.Add([]byte("\x10HTTP/1.1 101 Switching Protocols\r\n\r\n"), false)
@@ -394,7 +399,7 @@ func FuzzReceive(f *testing.F) {
 // BenchmarkMessage is one message of 128 bytes and its answer, without a
 // socket.
 func BenchmarkMessage(b *testing.B) {
-	w := protocol(b, message(strings.Repeat("x", 128))).Wire(0)
+	w := newProtocol(b, message(strings.Repeat("x", 128))).Wire(0)
 	s := &target{t: b}
 	answer, _ := s.answer(w.Open(nil))
 	w.Receive(answer, 1, nil, nil)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/check"
+	"github.com/redline-go/redline/load/failure"
 )
 
 // phase is how far a connection has come.
@@ -54,12 +55,16 @@ func newWire(p *Protocol, at *handshake, seed uint64) *wire {
 	return &wire{p: p, at: at, rng: *rand.NewPCG(seed, 0x7765627365636b74)}
 }
 
+// key returns a new masking key, from the seed: runs repeat byte by byte. It need not be
+// secret; see the package comment.
 func (w *wire) key() uint32 { return uint32(w.rng.Uint64()) }
 
 // Open asks for the upgrade, unless data goes into it: then the first Send
 // does.
 func (w *wire) Open(out []byte) []byte {
 	w.forget()
+	// Buffers survive, so that a target that closes every connection does not make
+	// the generator allocate for each.
 	*w = wire{p: w.p, at: w.at, rng: w.rng, message: w.message[:0], control: w.control[:0]}
 	w.nonce = [2]uint64{w.rng.Uint64(), w.rng.Uint64()}
 	w.phase = unasked
@@ -72,6 +77,8 @@ func (w *wire) Open(out []byte) []byte {
 
 // State returns room for one message once the connection is upgraded, or when
 // its upgrade waits for a message.
+// An answer carries nothing that says which message it is for, so order alone tells,
+// and there is never more than one under way.
 func (w *wire) State() (room int, isOver bool) {
 	if w.x == nil && (w.phase == open || w.phase == unasked) {
 		room = 1
@@ -103,6 +110,8 @@ func (w *wire) appendMessage(out []byte, q *request, x *load.Exchange) []byte {
 	if q.message != nil {
 		return appendFrame(out, q.opcode, q.message, key)
 	}
+	// The size is known only once the data is rendered. Nearly all messages are below
+	// 126 bytes and stay where they are; a longer one moves by the rest of its head.
 	const room = 2 + keyLength
 	begin := len(out)
 	out = append(out, make([]byte, room)...)
@@ -128,6 +137,8 @@ func (w *wire) Receive(in []byte, now time.Duration, out []byte, ended []*load.E
 		if len(in) == 0 {
 			return out, ended, nil
 		}
+		// RFC 6455, section 4.1: the client speaks first, and what comes before the upgrade's
+		// answer belongs to nothing.
 		w.phase = over
 		return out, ended, bad(errors.New("the target speaks before it was asked to upgrade"))
 	case upgrading:
@@ -159,12 +170,15 @@ func (w *wire) upgraded(in []byte) (rest []byte, err error) {
 	for w.phase == upgrading && len(in) > 0 {
 		had := len(w.answer)
 		w.answer = append(w.answer, in...)
+		// Refused by its first bytes: a target of another protocol may never send a blank
+		// line, and the request would end by its timeout instead of its cause.
 		if begin := "HTTP/1."; !strings.HasPrefix(begin, string(w.answer[:min(len(w.answer), len(begin))])) {
 			return nil, bad(fmt.Errorf("the answer to the upgrade begins with %.16q and is not HTTP", w.answer))
 		}
 		end := headEnd(w.answer, had)
 		if end > mostUpgrade || end == 0 && len(w.answer) > mostUpgrade {
-			return nil, &load.Failure{Kind: load.KindHeaderTooLarge, Err: fmt.Errorf("the head of the upgrade's answer is longer than %d bytes", mostUpgrade)}
+			return nil, &failure.Error{Kind: failure.HeaderTooLarge, Err: fmt.Errorf("the head of the upgrade's answer is longer than %d bytes",
+				mostUpgrade)}
 		}
 		if end == 0 {
 			return nil, nil
@@ -202,6 +216,9 @@ func (w *wire) frame(in []byte, now time.Duration) (n int, complete bool, err er
 			w.x.BytesIn += int64(w.head.length())
 		}
 	}
+	// A payload is looked at in the pieces that arrive and never gathered, so that an
+	// answer of any length takes no memory. Only a control frame's is kept, 125 bytes at
+	// most: a pong repeats its ping's (section 5.5.3).
 	payload := in[n:]
 	if uint64(len(payload)) > w.left {
 		payload = payload[:w.left]
@@ -230,6 +247,8 @@ func (w *wire) begin(now time.Duration) error {
 	switch {
 	case o.control():
 		return nil
+	// Section 5.4: control frames may stand between the fragments of a message, but not
+	// another message.
 	case o == continuation && !w.begun:
 		return errors.New("a frame continues a message that was not begun")
 	case o != continuation && w.begun:
@@ -274,6 +293,7 @@ func (w *wire) finish(now time.Duration, out []byte, ended []*load.Exchange) ([]
 			w.x, x.Done, x.Err = nil, now, w.broken(closure)
 			ended = append(ended, x)
 		}
+		// Section 5.5.1: whoever receives a close frame answers it with the same code.
 		return appendClose(out, closure.code, w.key()), ended, nil
 	case o == pong || !fin:
 		return out, ended, nil
@@ -292,11 +312,11 @@ func (w *wire) finish(now time.Duration, out []byte, ended []*load.Exchange) ([]
 
 // broken is the effect of the connection's end on x.
 func (w *wire) broken(why error) error {
-	kind := load.KindEOF
+	kind := failure.EOF
 	if w.answers {
-		kind = load.KindShortBody
+		kind = failure.ShortBody
 	}
-	return &load.Failure{Kind: kind, Err: why}
+	return &failure.Error{Kind: kind, Err: why}
 }
 
 // Drained ends a message without a reply.

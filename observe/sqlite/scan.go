@@ -14,13 +14,14 @@ import (
 // the statement compares or sorts by there.
 func scans(ctx context.Context, db *sql.DB, text string, plan []string) (list []operation.SQLiteScan) {
 	sorts := slices.ContainsFunc(plan, func(step string) bool { return strings.Contains(step, "TEMP B-TREE FOR ORDER BY") })
-	for _, step := range plan {
+	for at, step := range plan {
 		words := strings.Fields(step)
 		if len(words) < 2 {
 			continue
 		}
+		virtual := strings.Contains(step, "VIRTUAL TABLE")
 		// An index that is made for one execution is a scan that makes it.
-		whole := words[0] == "SCAN" && !strings.Contains(step, "CONSTANT ROW") && !strings.Contains(step, "VIRTUAL TABLE") ||
+		whole := words[0] == "SCAN" && !strings.Contains(step, "CONSTANT ROW") && (!virtual || wholeVirtual.MatchString(step)) ||
 			words[0] == "SEARCH" && strings.Contains(step, "USING AUTOMATIC")
 		if !whole {
 			continue
@@ -30,14 +31,27 @@ func scans(ctx context.Context, db *sql.DB, text string, plan []string) (list []
 		if len(columns) == 0 {
 			continue // a subquery, or a table function
 		}
-		s := operation.SQLiteScan{Table: table, Rows: rowsOf(ctx, db, table)}
+		if virtual {
+			// The rows of a full-text table are counted in a table of its own; the
+			// virtual table itself would be read through.
+			if n := rowsOf(ctx, db, table+"_docsize"); n > 0 {
+				list = append(list, operation.SQLiteScan{Table: table, Rows: n, Virtual: true, Inner: at > 0})
+			}
+			continue
+		}
+		s := operation.SQLiteScan{Table: table, Rows: rowsOf(ctx, db, table), Inner: at > 0 && words[0] == "SCAN"}
+		indexed := indexedIn(ctx, db, table)
 		for _, c := range slices.Concat(compared.FindAllStringSubmatch(text, -1), joined.FindAllStringSubmatch(text, -1)) {
 			name, ok := columnHere(c[1], words[1], table, columns)
 			if !ok || slices.Contains(s.Columns, name) {
 				continue
 			}
+			op := strings.ToUpper(c[2])
+			if op != "LIKE" && op != "GLOB" && slices.Contains(indexed, name) {
+				continue // another index of it would be passed over as well
+			}
 			s.Columns = append(s.Columns, name)
-			if op := strings.ToUpper(c[2]); op == "" || op == "=" || op == "==" || op == "IN" || op == "IS" {
+			if op == "" || op == "=" || op == "==" || op == "IN" || op == "IS" {
 				s.Equal = append(s.Equal, name)
 			}
 		}
@@ -55,6 +69,10 @@ func scans(ctx context.Context, db *sql.DB, text string, plan []string) (list []
 }
 
 var (
+	// wholeVirtual is a virtual table that is read from end to end: the full-text
+	// modules of SQLite number that plan 0 and give it no condition, where a search by
+	// MATCH or rowid has another number or a text behind it.
+	wholeVirtual = regexp.MustCompile(`VIRTUAL TABLE INDEX 0:( LEFT-JOIN)?$`)
 	// compared finds a column that is compared with a value, or with another column.
 	compared = regexp.MustCompile("(?i)([\\w.\"`\\[\\]]+)\\s*(=|==|<=|>=|<|>|\\bLIKE\\b|\\bGLOB\\b|\\bIN\\b|\\bIS\\b|\\bBETWEEN\\b)\\s*")
 	// joined finds the column on the right of a comparison.
@@ -105,6 +123,26 @@ func columnsOf(ctx context.Context, db *sql.DB, table string) (columns []string)
 		var name string
 		if rows.Scan(&name) == nil {
 			columns = append(columns, name)
+		}
+	}
+	if rows.Err() != nil {
+		return nil
+	}
+	return columns
+}
+
+// indexedIn returns the columns of a table that lead an index or are its rowid.
+func indexedIn(ctx context.Context, db *sql.DB, table string) (columns []string) {
+	rows, err := db.QueryContext(ctx, `SELECT i.name FROM pragma_index_list(?1) l JOIN pragma_index_info(l.name) i ON i.seqno = 0 WHERE l.partial = 0
+		UNION SELECT name FROM pragma_table_info(?1) WHERE pk = 1 AND upper(type) = 'INTEGER'`, table)
+	if err != nil {
+		return nil
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name sql.NullString // an index on an expression has no column
+		if rows.Scan(&name) == nil && name.Valid {
+			columns = append(columns, name.String)
 		}
 	}
 	if rows.Err() != nil {

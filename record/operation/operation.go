@@ -95,6 +95,10 @@ type SQLiteScan struct {
 	Equal   []string `json:"equal,omitempty"`
 	// Sorts are the columns that a statement with LIMIT has all its rows sorted by.
 	Sorts []string `json:"sorts,omitempty"`
+	// Inner is a table that is read again for each row of those before it in the plan.
+	Inner bool `json:"inner,omitempty"`
+	// Virtual is a virtual table, which no index can be added to.
+	Virtual bool `json:"virtual,omitempty"`
 }
 
 // SQLiteDatabase is a database file that the target has open.

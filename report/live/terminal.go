@@ -65,8 +65,8 @@ func start(w io.Writer, o Options, more ...tea.ProgramOption) *terminal {
 }
 
 // quiet is the environment that Bubble Tea receives. On a local terminal it
-// asks for synchronised output and reads the answer; without input nobody would
-// read it, and it would show up in the user's shell after the run. An SSH
+// asks for synchronised output and reads the answer; without input the answer
+// would stay unread and show up in the user's shell after the run. An SSH
 // session is not asked.
 var quiet = []string{"TERM=xterm-256color", "SSH_TTY=none"}
 

@@ -16,7 +16,8 @@ func TestTheGoCommandsFilesAreOurs(t *testing.T) {
 	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	t.Setenv("TMPDIR", temporary)
 	t.Setenv("WHERE", where)
-	if err := os.WriteFile(filepath.Join(bin, "go"), []byte("#!/bin/sh\nprintf '%s %s\\n' \"$1\" \"$GOTMPDIR\" >>\"$WHERE\"\n"), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(bin, "go"), []byte("#!/bin/sh\nprintf '%s %s\\n' \"$1\" \"$GOTMPDIR\" >>\"$WHERE\"\n"),
+		0o755); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := compiler.List(t.Context(), ".", "."); err != nil {

@@ -77,7 +77,8 @@ func TestAsk(t *testing.T) {
 			t.Errorf("no remark of kind %s at line %d", kind, line)
 			return code.Remark{}
 		}
-		if r := at(6, code.Escapes); r.Text != "o escapes to heap" || len(r.Flow) == 0 || !strings.HasSuffix(r.Flow[len(r.Flow)-1], "store.go:8") {
+		if r := at(6, code.Escapes); r.Text != "o escapes to heap" || len(r.Flow) == 0 ||
+			!strings.HasSuffix(r.Flow[len(r.Flow)-1], "store.go:8") {
 			t.Errorf("the escape is reported as %+v", r)
 		}
 		at(13, code.BoundsCheck)

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/document"
 	"github.com/redline-go/redline/service"
 	"github.com/redline-go/redline/service/guard"
 )
@@ -34,7 +35,7 @@ type Remedy struct {
 }
 
 // Command runs one of a built gateway's commands and returns its output; env is
-// besides redline's own environment.
+// added to redline's own environment.
 func Command(ctx context.Context, binary string, env []string, args ...string) ([]byte, error) {
 	cmd := exec.Command(binary, args...)
 	cmd.Env = append(os.Environ(), env...)
@@ -65,20 +66,23 @@ func Remedies(ctx context.Context, binary string) (list []Remedy, err error) {
 	return list, nil
 }
 
-// Order returns the order scenario of the gateway's folder, at an address of its
-// own. It builds the gateway from there.
-func Order(folder string) (*scenario.Plan, error) {
+// Order returns the order scenario of the gateway's folder; see Scenario.
+func Order(folder string) (*scenario.Plan, error) { return Scenario(folder, "order.yaml") }
+
+// Scenario returns a scenario of the gateway's folder, at an address of its own. It builds
+// the gateway from there.
+func Scenario(folder, name string) (*scenario.Plan, error) {
 	address, err := service.FreeAddress("127.0.0.1")
 	if err != nil {
 		return nil, err
 	}
 	dir := filepath.Join(folder, "scenario")
-	text, err := os.ReadFile(filepath.Join(dir, "order.yaml"))
+	text, err := os.ReadFile(filepath.Join(dir, name))
 	if err != nil {
 		return nil, fmt.Errorf("the scenario: %w", err)
 	}
 	text = bytes.ReplaceAll(text, []byte("127.0.0.1:8080"), []byte(address))
-	plan, err := scenario.Parse(os.DirFS(dir), "order.yaml", text)
+	plan, err := document.Parse(os.DirFS(dir), name, text)
 	if err != nil {
 		return nil, err
 	}

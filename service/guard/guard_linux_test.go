@@ -201,7 +201,8 @@ func TestSecondInterruptIsNotWaitedFor(t *testing.T) {
 	dir := t.TempDir()
 	ready := filepath.Join(dir, "ready")
 	parent := exec.Command(os.Args[0])
-	parent.Env = append(os.Environ(), parentEnv+"=trap 'echo $$ >> "+dir+"/pids' TERM; : >"+ready+"; while :; do sleep 0.05; done", endEnv+"="+ready, "TMPDIR="+dir)
+	parent.Env = append(os.Environ(), parentEnv+"=trap 'echo $$ >> "+dir+"/pids' TERM; : >"+ready+"; while :; do sleep 0.05; done",
+		endEnv+"="+ready, "TMPDIR="+dir)
 	out, err := parent.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -228,7 +229,8 @@ func TestLeaderThatEndsLeavesNothing(t *testing.T) {
 	if err := os.WriteFile(script, []byte(deaf(filepath.Join(dir, "pids"))), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := Run(t.Context(), exec.Command("/bin/sh", "-c", "(setsid /bin/sh "+script+" &) ; while ! test -s "+dir+"/pids; do sleep 0.01; done; exit 7"), 0)
+	err := Run(t.Context(), exec.Command("/bin/sh", "-c", "(setsid /bin/sh "+script+" &) ; while ! test -s "+
+		""+dir+"/pids; do sleep 0.01; done; exit 7"), 0)
 	var exit *ExitError
 	if !errors.As(err, &exit) || exit.Status.ExitStatus() != 7 || err.Error() != "exit status 7" {
 		t.Errorf("error %v, want exit status 7", err)
@@ -304,7 +306,8 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
-		done <- Run(ctx, exec.Command("/bin/sh", "-c", "trap 'exit 5' INT; echo $$ >> "+dir+"/pids; while :; do sleep 0.01; done"), syscall.SIGINT)
+		done <- Run(ctx, exec.Command("/bin/sh", "-c", "trap 'exit 5' INT; echo $$ >> "+dir+"/pids; while :; do sleep 0.01; done"),
+			syscall.SIGINT)
 	}()
 	ids := awaitIDs(t, dir, 1)
 	cancel()
@@ -332,7 +335,8 @@ func TestKilledGuardian(t *testing.T) {
 func TestGuardianCostsNothing(t *testing.T) {
 	dir := t.TempDir()
 	go_, stop := filepath.Join(dir, "go"), filepath.Join(dir, "stop")
-	p, err := Start(exec.Command("/bin/sh", "-c", "while ! test -e "+go_+"; do sleep 0.01; done; i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done; while ! test -e "+stop+"; do sleep 0.01; done"), 0)
+	p, err := Start(exec.Command("/bin/sh", "-c", "while ! test -e "+go_+"; do sleep 0.01; done; i=0; while [ $i -lt "+
+		"400000 ]; do i=$((i+1)); done; while ! test -e "+stop+"; do sleep 0.01; done"), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

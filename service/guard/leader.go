@@ -22,9 +22,10 @@ const pPID = 1
 // await returns when the leader has ended. It stays a zombie until it is reaped,
 // so its number, which is its group's as well, cannot become another's.
 func (l *leader) await() {
-	var info [128]byte // a siginfo_t, of which nothing is read
+	var info [128]byte // a siginfo_t; nothing is read from it
 	for {
-		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, pPID, uintptr(l.pid), uintptr(unsafe.Pointer(&info)), syscall.WEXITED|syscall.WNOWAIT, 0, 0)
+		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, pPID, uintptr(l.pid), uintptr(unsafe.Pointer(&info)),
+			syscall.WEXITED|syscall.WNOWAIT, 0, 0)
 		runtime.KeepAlive(&info)
 		if errno != syscall.EINTR {
 			return

@@ -272,7 +272,8 @@ func setupModules(t *testing.T, dir string) *Setup {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"github.com/jackc/pgx/v5", "github.com/jackc/pgx/v5/pgxpool", "github.com/redis/go-redis/v9", "google.golang.org/grpc", "net/http"} {
+	for _, want := range []string{"github.com/jackc/pgx/v5", "github.com/jackc/pgx/v5/pgxpool",
+		"github.com/redis/go-redis/v9", "google.golang.org/grpc", "net/http"} {
 		if !slices.Contains(r.Done, want) || len(r.Left) > 0 {
 			t.Errorf("%s is not among those done: %s; left %v", want, r.Done, r.Left)
 		}
@@ -282,7 +283,8 @@ func setupModules(t *testing.T, dir string) *Setup {
 		t.Fatal(err)
 	}
 	setup, err := r.Setup(t.Context(), deps, Layout{
-		ModCache: strings.TrimSpace(string(out)), GoMod: filepath.Join(dir, "go.mod"), Scratch: t.TempDir(), // copies in the cache: the build is warm but for the first time
+		ModCache: strings.TrimSpace(string(out)), GoMod: filepath.Join(dir,
+			"go.mod"), Scratch: t.TempDir(), // copies in the cache: the build is warm but for the first time
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -292,7 +294,8 @@ func setupModules(t *testing.T, dir string) *Setup {
 
 // TestForkIsLeftAlone: a package that only has the name of a known one.
 func TestForkIsLeftAlone(t *testing.T) {
-	dir := written(t, map[string]string{"sql.go": "package sql\n\ntype DB struct{}\n\ntype Rows struct{}\ntype Tx struct{}\ntype driverConn struct{}\n\nfunc (db *DB) conn() error { return nil }\n"})
+	dir := written(t, map[string]string{"sql.go": "package sql\n\ntype DB struct{}\n\ntype Rows struct{}\ntype Tx " +
+		"struct{}\ntype driverConn struct{}\n\nfunc (db *DB) conn() error { return nil }\n"})
 	r, err := Overlay([]Package{{ImportPath: "database/sql", Dir: dir, GoFiles: []string{"sql.go"}}}, os.ReadFile)
 	if err != nil || len(r.Files) > 0 || len(r.Left) != 1 || !strings.Contains(r.Left[0].Why, "(*DB).conn has another signature") {
 		t.Errorf("%+v, %v", r, err)

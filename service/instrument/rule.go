@@ -24,7 +24,7 @@ type edit struct {
 	// marks: {"$5": "string"}. A function that has others is not the one meant.
 	types map[string]string
 	body  string
-	// structure and fields extend a struct, in the place of wrapping a function.
+	// structure and fields extend a struct instead of wrapping a function.
 	structure, fields string
 	optional          bool
 }
@@ -94,7 +94,8 @@ func (e edit) fits(in, out []value) (why string) {
 // hooks returns the added file: the variables that the probe sets, and their callers.
 func (r rule) hooks() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "// Added by redline to this build; see its package service/instrument.\n\npackage %s\n\nimport (\n\t_ \"unsafe\" // for go:linkname\n", r.name)
+	fmt.Fprintf(&b, "// Added by redline to this build; see its package service/instrument.\n\npackage %s\n\n"+
+		"import (\n\t_ \"unsafe\" // for go:linkname\n", r.name)
 	for _, path := range slices.Sorted(slices.Values(r.imports)) {
 		fmt.Fprintf(&b, "\t%q\n", path)
 	}

@@ -246,7 +246,8 @@ func redlineDialled(host string, pc *persistConn, err error, op uint64, start in
 			op, start := redlineRequest($1)
 			$call
 			redlineAnswered($1, $r1, $r2, op, start)`},
-		{receiver: "*Transport", function: "getConn", types: map[string]string{"$2": "connectMethod", "$r1": "*persistConn", "$r2": "error"}, body: `
+		{receiver: "*Transport", function: "getConn",
+			types: map[string]string{"$2": "connectMethod", "$r1": "*persistConn", "$r2": "error"}, body: `
 			op, start := redlineStart(10, $2.targetAddr, "")
 			$call
 			redlineDialled($2.targetAddr, $r1, $r2, op, start)`},
@@ -267,7 +268,8 @@ func redlineDeadline(ctx context.Context) uint32 {
 			op, start := redlineStart(11, $2, "")
 			$call
 			redlineStop(op, start, 0, redlineFailed($r1)|redlineDeadline($1))`},
-		{receiver: "*ClientConn", function: "NewStream", types: map[string]string{"$1": "context.Context", "$3": "string", "$r2": "error"}, body: `
+		{receiver: "*ClientConn", function: "NewStream",
+			types: map[string]string{"$1": "context.Context", "$3": "string", "$r2": "error"}, body: `
 			op, start := redlineStart(11, $3, "")
 			$call
 			redlineStop(op, start, 0, redlineFailed($r2)|redlineDeadline($1))`, optional: true},

@@ -43,7 +43,8 @@ func private(dir string) error {
 			return fmt.Errorf("the cache for the server binaries: %w", err)
 		}
 		if why := shared(info); why != "" {
-			return fmt.Errorf("the cache for the server binaries, %s, is not safe to execute from: %s %s (hint: XDG_CACHE_HOME names a folder of your own, chmod go-w closes this one)", dir, at, why)
+			return fmt.Errorf("the cache for the server binaries, %s, is not safe to execute from: %s %s (hint: "+
+				"XDG_CACHE_HOME names a folder of your own, chmod go-w closes this one)", dir, at, why)
 		}
 		if at == filepath.Dir(at) {
 			return os.Chmod(real, cacheMode)

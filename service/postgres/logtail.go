@@ -11,6 +11,8 @@ const (
 	tailLines = 30
 	lineLimit = 2 << 10 // bytes kept of one line
 	readyLine = "database system is ready to accept connections"
+	// replicaLine is readyLine of a server that follows another.
+	replicaLine = "database system is ready to accept read-only connections"
 	// movedLine is the last of a server with logging_collector = on.
 	movedLine = "redirecting log output to logging collector process"
 )
@@ -22,13 +24,12 @@ type logTail struct {
 	tee     io.Writer // nil: none
 	partial []byte    // an unfinished line, at most lineLimit bytes
 	last    []string
-	ready   chan struct{} // closed at the next readyLine or movedLine; nil without a waiter
+	ready   chan struct{} // closed at the next line that says so; nil without a waiter
 }
 
 func newLogTail(tee io.Writer) *logTail { return &logTail{tee: tee} }
 
-// awaitReady returns a channel that is closed at the next readyLine,
-// or movedLine.
+// awaitReady returns a channel that is closed at the next line that says so.
 func (t *logTail) awaitReady() <-chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -61,7 +62,8 @@ func (t *logTail) add(line string) {
 		t.last = append(t.last[:0], t.last[1:]...)
 	}
 	t.last = append(t.last, line)
-	if t.ready != nil && (strings.Contains(line, readyLine) || strings.Contains(line, movedLine)) {
+	says := func(text string) bool { return strings.Contains(line, text) }
+	if t.ready != nil && (says(readyLine) || says(replicaLine) || says(movedLine)) {
 		close(t.ready)
 		t.ready = nil
 	}

@@ -13,7 +13,7 @@ type setting struct{ name, value, why string }
 // baseSettings hold for every cluster. They are chosen for a laptop or a CI
 // machine with a few cores that also runs the service and the load.
 var baseSettings = []setting{
-	{"listen_addresses", "127.0.0.1", "nobody else may connect"},
+	{"listen_addresses", "127.0.0.1", "no other host may connect"},
 	{"unix_socket_directories", "", "TCP only: the path of a socket is limited to 107 bytes"},
 	{"max_connections", "200", "a service with an unlimited pool under 64 connections must churn, not fail"},
 	{"shared_buffers", "256MB", "the lab's tables fit, so that reads measure the plan and not the disk"},
@@ -22,7 +22,8 @@ var baseSettings = []setting{
 	{"pg_stat_statements.track_planning", "off", "counting plans takes a spinlock per statement and costs throughput"},
 	{"pg_stat_statements.save", "off", "nothing outlives the run"},
 	{"password_encryption", "scram-sha-256", "as in production: opening a connection has its real price"},
-	{"max_parallel_workers_per_gather", "0", "with few cores a scan's cost would be the forking of workers, and vary with who else wants them"},
+	{"max_parallel_workers_per_gather", "0", "with few cores a scan's cost would be the forking of workers, and vary " +
+		"with who else wants them"},
 	{"wal_level", "minimal", "no replica; bulk loads into new tables skip the log"},
 	{"max_wal_senders", "0", "required by wal_level minimal"},
 	{"max_wal_size", "2GB", "no checkpoint in the middle of a measurement"},

@@ -111,7 +111,8 @@ func TestSweepTouchesNothingElse(t *testing.T) {
 	if err := syscall.Mkfifo(in("redline-pipe/"+markerName), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	kept := []string{precious, in("redline-notes/mine"), in("redline-other"), in("redline-file"), in("redline-empty"), in("redline-link"), in("redline-linked-marker"), in("redline-pipe")}
+	kept := []string{precious, in("redline-notes/mine"), in("redline-other"), in("redline-file"), in("redline-empty"),
+		in("redline-link"), in("redline-linked-marker"), in("redline-pipe")}
 	if os.Geteuid() == 0 {
 		another := leave(t, "another-user")
 		for _, path := range []string{filepath.Join(another, markerName), another} {

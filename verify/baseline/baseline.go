@@ -69,8 +69,9 @@ func (c Circumstances) Differences(other Circumstances) []Difference {
 	return out
 }
 
-// Save writes a baseline, whole or not at all. One that nothing could be decided
-// against is an error.
+// Save writes a baseline, whole or not at all. The error is also for one that
+// nothing could be decided against (too few blocks), and for a path that does not
+// end in .json.
 func (b Baseline) Save(path string) error {
 	b.Schema = Schema
 	if err := b.validate(); err != nil {
@@ -104,6 +105,8 @@ func Read(path string) (Baseline, error) {
 	return b, nil
 }
 
+// parse looks at the schema alone first: of a later version any field may mean
+// something else.
 func parse(data []byte) (b Baseline, err error) {
 	if len(data) > maxBaseline {
 		return b, fmt.Errorf("it is larger than %s", notation.Size(maxBaseline))
@@ -145,11 +148,12 @@ func (b Baseline) validate() error {
 	return nil
 }
 
-// Usable says why a baseline must not be compared with the present session: an
-// error that names every field that differs, with both values.
+// Usable returns why a baseline must not be compared with the present session,
+// naming every field that differs with both values; nil if it may.
 func (b Baseline) Usable(now Circumstances) error {
 	if different := b.Differences(now); len(different) > 0 {
-		return errors.New("the baseline was measured in other circumstances: " + Differing(different) + " (hint: save it anew here, or --base REF, which measures both sides together)")
+		return errors.New("the baseline was measured in other circumstances: " + Differing(different) +
+			" (hint: save it anew here, or --base REF, which measures both sides together)")
 	}
 	return nil
 }

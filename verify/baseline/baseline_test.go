@@ -14,6 +14,7 @@ import (
 
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/criteria"
 	"github.com/redline-go/redline/service/revision"
 	"github.com/redline-go/redline/verify"
 )
@@ -36,7 +37,8 @@ func blocksOf(n int) (out []verify.Block) {
 
 func stored() Baseline {
 	return Baseline{
-		Saved: time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC), Redline: "v1", Side: "./cmd/svc (work tree)", Commit: revision.Commit{Hash: strings.Repeat("ab", 20), Branch: "main"},
+		Saved: time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC), Redline: "v1", Side: "./cmd/svc (work tree)",
+		Commit: revision.Commit{Hash: strings.Repeat("ab", 20), Branch: "main"},
 		Circumstances: Circumstances{
 			Host:       record.Host{OS: "linux", Arch: "amd64", Kernel: "6.1", CPUModel: "A", CPUs: 2, Memory: 8 << 30},
 			GOMAXPROCS: 2, Go: "go1.26.0", Scenario: "gateway", Hash: "0011", Duration: 2 * time.Second, Warmup: time.Second,
@@ -130,8 +132,8 @@ func TestScenarioHash(t *testing.T) {
 	base := hash("http://127.0.0.1:1/a", nil, 0)
 	for name, other := range map[string]string{
 		"name":      hash("http://127.0.0.1:1/a", func(p *scenario.Plan) { p.Name = "x" }, 0),
-		"threshold": hash("http://127.0.0.1:1/a", func(p *scenario.Plan) { p.Thresholds = []scenario.Threshold{{}} }, 0),
-		"margin":    hash("http://127.0.0.1:1/a", func(p *scenario.Plan) { p.Verify = []scenario.Comparison{{Metric: "p99", Margin: 1}} }, 0),
+		"threshold": hash("http://127.0.0.1:1/a", func(p *scenario.Plan) { p.Thresholds = []criteria.Threshold{{}} }, 0),
+		"margin":    hash("http://127.0.0.1:1/a", func(p *scenario.Plan) { p.Verify = []criteria.Comparison{{Metric: "p99", Margin: 1}} }, 0),
 	} {
 		if other != base {
 			t.Errorf("another %s changes the hash", name)
@@ -220,7 +222,8 @@ func FuzzParseBaseline(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if r := verify.DecideAgainst(b.Blocks, b.Blocks, verify.Rules{Metrics: verify.Metrics(false)}); r.Verdict == verify.Regression || r.Verdict == verify.Improvement {
+		if r := verify.DecideAgainst(b.Blocks, b.Blocks,
+			verify.Rules{Metrics: verify.Metrics(false)}); r.Verdict == verify.Regression || r.Verdict == verify.Improvement {
 			t.Errorf("a baseline against itself: %s (%s)", r.Verdict, r.Why)
 		}
 	})

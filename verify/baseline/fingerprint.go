@@ -22,8 +22,8 @@ type Difference struct {
 
 func (d Difference) String() string { return fmt.Sprintf("%s: %q and %q", d.Field, d.A, d.B) }
 
-// memoryTolerance is by which share two machines' memory may differ: the kernel
-// keeps a little more or less to itself from boot to boot.
+// memoryTolerance is the share by which two machines' memory may differ: the kernel
+// reserves a little more or less from boot to boot.
 const memoryTolerance = 0.01
 
 // MachineDifferences returns the fields in which two machines differ; values
@@ -64,10 +64,11 @@ func ScenarioName(redacted json.RawMessage) string {
 	return plan.Name
 }
 
-// ScenarioHash returns a fingerprint of a redacted plan's actions on a service:
-// its load, requests and target, and the length of a launch where that is not
-// the plan's own (0 otherwise). Names, thresholds and margins are not in it, nor
-// are the parts that no record holds: secrets, feeders' rows and the target's environment.
+// ScenarioHash returns a fingerprint of a redacted plan's actions on a service: its
+// load, requests and target, and the length of a launch where that is not the
+// plan's own (0 otherwise). Names, thresholds and margins are not in it, nor are
+// the parts that no record holds: secrets, feeders' rows and the target's
+// environment.
 func ScenarioHash(redacted json.RawMessage, block time.Duration) (string, error) {
 	var plan map[string]any
 	if err := json.Unmarshal(redacted, &plan); err != nil {

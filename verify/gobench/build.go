@@ -19,7 +19,7 @@ import (
 	"github.com/redline-go/redline/service/revision"
 )
 
-// built is a side whose test binaries are there.
+// built is a side with its sources checked out and its test binaries built.
 type built struct {
 	Side
 	name     string // "a" or "b"
@@ -27,11 +27,17 @@ type built struct {
 	binaries map[string]binary // by import path
 }
 
-// build checks the sides out and builds the test binaries of all packages that
-// have benchmarks. Sides of one revision share theirs. Its results are in built
-// even when it fails, for close.
+// build checks the sides out and builds the test binaries of all packages that have
+// benchmarks. Sides of one revision share theirs, as when only environments are
+// compared. It returns the sides even when it fails, because their worktrees must
+// be removed.
+//
+// Binaries are built once and launched in every round, so that a round measures the
+// code and not the compiler's or the linker's work.
 func build(ctx context.Context, o Options, scratch string) (sides []*built, err error) {
 	for i, s := range o.Sides {
+		// Only environments differ: the binaries are shared, and launched with each
+		// side's own variables.
 		side := &built{Side: s, name: "ab"[i : i+1], binaries: map[string]binary{}}
 		sides = append(sides, side)
 		if i > 0 && s.Revision == o.Sides[0].Revision {
@@ -60,7 +66,7 @@ func build(ctx context.Context, o Options, scratch string) (sides []*built, err 
 	return sides, fmt.Errorf("no package of %s has benchmarks (hint: name others, as ./..., or --tags)", strings.Join(o.Patterns, " "))
 }
 
-// remove takes the worktrees away.
+// remove deletes the worktrees; sides of one revision have one between them.
 func remove(sides []*built) (err error) {
 	for i, s := range sides {
 		if i == 0 || s.tree != sides[0].tree {
@@ -77,6 +83,8 @@ type testPackage struct {
 	Error                     *struct{ Err string }
 }
 
+// compile builds with -vet=off: vet would fail an old revision for a finding that a
+// newer toolchain introduced.
 func (s *built) compile(ctx context.Context, o Options, scratch string) error {
 	listed, err := list(ctx, s.tree.Dir, scratch, o)
 	if err != nil {
@@ -91,6 +99,8 @@ func (s *built) compile(ctx context.Context, o Options, scratch string) error {
 		}
 		o.Progress(fmt.Sprintf("building the tests of %s (%s)", p.ImportPath, s.Side))
 		path := filepath.Join(scratch, fmt.Sprintf("%s-%d.test", s.name, len(s.binaries)))
+		// Built as go test builds, without -gcflags: a benchmark is of the code
+		// that ships.
 		args := []string{"test", "-c", "-vet=off", "-o", path}
 		if o.Tags != "" {
 			args = append(args, "-tags="+o.Tags)
@@ -106,9 +116,11 @@ func (s *built) compile(ctx context.Context, o Options, scratch string) error {
 	return nil
 }
 
-// list asks for the packages of a side. That a pattern matches none there is not
-// an error: a package may be new.
+// list asks the go command for the packages of a side. A pattern that matches none
+// there is no error: a package may be new.
 func list(ctx context.Context, dir, scratch string, o Options) ([]testPackage, error) {
+	// -e reports broken packages as entries, where list would otherwise stop at the
+	// first.
 	args := []string{"list", "-e", "-json=Dir,ImportPath,TestGoFiles,XTestGoFiles,Error"}
 	if o.Tags != "" {
 		args = append(args, "-tags="+o.Tags)
@@ -140,7 +152,9 @@ func list(ctx context.Context, dir, scratch string, o Options) ([]testPackage, e
 	return all, nil
 }
 
-// benchmarks reports whether the package declares any, or helps to.
+// benchmarks reports whether the package declares any. It reads text instead of
+// parsing, as a false hit costs one build, and `go test -list` would have to build
+// every package.
 func (p testPackage) benchmarks() (bool, error) {
 	for _, name := range slices.Concat(p.TestGoFiles, p.XTestGoFiles) {
 		text, err := os.ReadFile(filepath.Join(p.Dir, name))
@@ -160,6 +174,8 @@ func command(ctx context.Context, dir, scratch string, args ...string) ([]byte, 
 	return guard.CombinedOutput(ctx, cmd, syscall.SIGINT)
 }
 
+// firstLines returns the beginning of a tool's output, indented, for an error
+// message.
 func firstLines(out []byte) string {
 	const most = 20
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")

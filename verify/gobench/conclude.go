@@ -9,8 +9,10 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// conclude makes the session's verdict: any regression is one; a benchmark that fails on a
-// side, was not measured, or could not have been seen is never passed.
+// conclude makes the session's verdict from those of its benchmarks. Any regression
+// is one. A benchmark that fails on a side, was not measured, or whose figure
+// cannot move is never passed: otherwise deleting a benchmark would be the easiest
+// way to a pass.
 func (s *session) conclude(r *Report) {
 	failed := 0
 	for _, m := range r.Missing {
@@ -22,7 +24,8 @@ func (s *session) conclude(r *Report) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d planned rounds were made", s.rounds, s.planned))
 	}
 	if s.planned < s.o.Rounds && s.planned > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("the time allows %d rounds of the %d asked for (hint: a longer --max-time, a shorter --benchtime, or --bench for fewer benchmarks)", s.planned, s.o.Rounds))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the time allows %d rounds of the %d asked for (hint: a longer "+
+			"--max-time, a shorter --benchtime, or --bench for fewer benchmarks)", s.planned, s.o.Rounds))
 	}
 	for _, side := range r.Sides {
 		if side.Dirty {
@@ -36,11 +39,15 @@ func (s *session) conclude(r *Report) {
 		}
 		return
 	}
+	// The tests are corrected for their number, so one that differs is chance at
+	// most once in twenty sessions; more than one in ten is the machine.
 	if n := len(r.AA.Different); n > 1+len(r.Benchmarks)/10 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("side a differed from itself in %d metrics: this machine is too noisy for reliable verdicts", n))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("side a differed from itself in %d metrics: this machine "+
+			"is too noisy for reliable verdicts", n))
 	}
 	if n := r.enough(); n > s.rounds {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("about %d rounds like these would detect changes of the margin's size everywhere (hint: --rounds %d, or a longer --benchtime)", n, n))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("about %d rounds like these would detect changes of the "+
+			"margin's size everywhere (hint: --rounds %d, or a longer --benchtime)", n, n))
 	}
 	by := map[verify.Verdict][]string{}
 	for i := range r.Benchmarks {
@@ -53,6 +60,8 @@ func (s *session) conclude(r *Report) {
 	}
 	worse, open, better := by[verify.Regression], by[verify.Inconclusive], by[verify.Improvement]
 	switch {
+	// In this order: what is worse is certain whatever else failed or is open, and
+	// an improvement counts only if all is decided.
 	case len(worse) > 0:
 		r.Verdict, r.Why = verify.Regression, "worse: "+few(worse)
 	case s.rounds == 0:
@@ -70,12 +79,12 @@ func (s *session) conclude(r *Report) {
 	}
 }
 
-// mostRounds is where more of them are no advice any more.
+// mostRounds is the number of rounds beyond which asking for more is no advice.
 const mostRounds = 500
 
-// enough returns about how many rounds would bring the detectable change down to the
-// margin, as the smallest change falls with their square root; 0 where nothing is
-// open for that reason, or no number within reason would do.
+// enough returns about how many rounds would bring the detectable change down to
+// the margin, as it falls with their square root; 0 if nothing is undecided for
+// that reason, or no reasonable number would do.
 func (r *Report) enough() (n int) {
 	for _, b := range r.Benchmarks {
 		for _, m := range b.Metrics {
@@ -100,7 +109,7 @@ func (b *Benchmark) void() bool {
 	return false
 }
 
-// few lists names, the first ones of many.
+// few lists names, at most six, and counts the others.
 func few(names []string) string {
 	const most = 6
 	if len(names) > most {

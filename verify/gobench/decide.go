@@ -16,6 +16,7 @@ import (
 )
 
 const (
+	// power is how often the smallest detectable change is found, as in verify.
 	power = 0.80 // as in verify: how often the smallest detectable change is found
 	// leastObject is the smallest object of the allocator, bytes: fewer per
 	// iteration are set-up, spread over all of them.
@@ -29,7 +30,8 @@ const (
 	allocsOp = "allocs/op"
 )
 
-// compared is a metric of a benchmark with its rounds.
+// compared is one metric of one benchmark, with a value per round: of both sides,
+// and of side a launched twice (same).
 type compared struct {
 	of     *benchmark
 	metric verify.Metric // its name is unique in the session
@@ -38,21 +40,26 @@ type compared struct {
 	same   [2][]float64
 }
 
-// report judges the measurements.
+// report assesses what was measured. Lists are never nil, so that bench.json has []
+// for none.
 func (s *session) report(ctx context.Context) *Report {
 	r := &Report{
 		Schema: Schema, Rounds: s.rounds, Planned: s.planned, BenchTime: s.o.BenchTime, Alpha: alpha, Margin: s.o.Margin,
-		Begun: s.begun, Host: record.HostInfo(), Go: compiler.Version(ctx, s.o.Dir), Tags: s.o.Tags, Cores: runtime.NumCPU(), Missing: s.missing, Benchmarks: []Benchmark{}, Warnings: []string{}, AA: verify.AA{Different: []string{}},
+		Begun: s.begun, Host: record.HostInfo(), Go: compiler.Version(ctx, s.o.Dir), Tags: s.o.Tags,
+		Cores: runtime.NumCPU(), Missing: s.missing, Benchmarks: []Benchmark{}, Warnings: []string{},
+		AA: verify.AA{Different: []string{}},
 	}
 	if r.Missing == nil {
 		r.Missing = []Missing{}
 	}
 	for _, side := range s.sides {
-		r.Sides = append(r.Sides, SideReport{Name: side.name, Source: side.Side.String(), Commit: side.tree.Commit, Dirty: side.tree.Dirty, Environment: side.Side.variables()})
+		r.Sides = append(r.Sides, SideReport{Name: side.name, Source: side.Side.String(),
+			Commit: side.tree.Commit, Dirty: side.tree.Dirty, Environment: side.Side.variables()})
 	}
 	list := slices.Clone(s.list)
 	for _, b := range list {
-		r.Benchmarks = append(r.Benchmarks, Benchmark{Package: b.pkg, Name: b.title(), Procs: b.procs(), Iterations: b.iterations(), Traps: []Trap{}, Metrics: []Metric{}})
+		r.Benchmarks = append(r.Benchmarks, Benchmark{Package: b.pkg, Name: b.title(), Procs: b.procs(),
+			Iterations: b.iterations(), Traps: []Trap{}, Metrics: []Metric{}})
 	}
 	if len(s.sides) == 2 {
 		s.compare(r, list)
@@ -75,7 +82,8 @@ func (b *benchmark) procs() int {
 	return most
 }
 
-// iterations is the median b.N of the side that has fewer.
+// iterations is the median b.N of the side that has fewer, 0 if nothing was
+// measured.
 func (b *benchmark) iterations() int {
 	least := 0
 	for _, series := range b.series {
@@ -84,6 +92,8 @@ func (b *benchmark) iterations() int {
 			n = append(n, float64(l.result.Iters))
 		}
 		if len(n) > 0 {
+			// The side with fewer iterations decides whether there are enough: it
+			// is the slower one.
 			if m := int(stat.Median(n)); least == 0 || m < least {
 				least = m
 			}
@@ -92,7 +102,8 @@ func (b *benchmark) iterations() int {
 	return least
 }
 
-// units lists those that a benchmark has in any round, the usual ones first.
+// units lists the units that a benchmark has in any round, the usual ones first. A
+// metric may be reported by some rounds only, if the benchmark itself decides.
 func (b *benchmark) units() (all []string) {
 	for _, l := range b.launches() {
 		for _, v := range l.result.Values {
@@ -109,6 +120,7 @@ func (b *benchmark) units() (all []string) {
 	return all
 }
 
+// values returns one value per launch; NaN where a launch did not report the unit.
 func values(series []launch, unit string) (out []float64) {
 	for _, l := range series {
 		v, ok := l.result.Value(unit)
@@ -120,15 +132,20 @@ func values(series []launch, unit string) (out []float64) {
 	return out
 }
 
-// metrics are the metrics of a benchmark with their directions: those that testing
-// prints are known, a rate per second is better when higher, a cost per operation
-// when lower, and a Unit line may give the direction of a benchmark's own metrics.
-// Of a unit without a direction changes are reported and decide nothing. Throughput
-// in bytes is the time in another unit, and bytes of operations that allocate no
-// object each are what set-up and runtime allocated, spread over them.
+// metrics returns the metrics of a benchmark with their directions: those that
+// testing prints are known, a rate per second is better if higher, a cost per
+// operation if lower, and a Unit line gives the direction of a benchmark's own
+// metric (package benchfmt: unit metadata). Changes of a unit without a
+// direction are reported and decide nothing.
+//
+// Two are advisory. Throughput in bytes is the time in another unit, and would
+// count each change twice. Bytes per operation without an allocation per operation
+// are what set-up and the runtime allocated, spread over b.N, which differs between
+// rounds.
 func (s *session) metrics(b *benchmark) (all []compared) {
 	for _, unit := range b.units() {
 		better := s.files.units.GetBetter(unit)
+		// Without a Unit line the suffix decides, by the custom of Go's benchmarks.
 		if better == 0 && strings.HasSuffix(unit, "/s") {
 			better = 1
 		}
@@ -147,7 +164,8 @@ func (s *session) metrics(b *benchmark) (all []compared) {
 	return all
 }
 
-// objectless reports whether no round had an allocation per operation.
+// objectless reports whether every round had less than one allocation per
+// operation.
 func (b *benchmark) objectless() bool {
 	return !slices.ContainsFunc(b.launches(), func(l launch) bool {
 		v, ok := l.result.Value(allocsOp)
@@ -155,7 +173,7 @@ func (b *benchmark) objectless() bool {
 	})
 }
 
-// lift makes room for logarithms where counts are zero at times: one is added to
+// lift makes room for logarithms where counts are sometimes zero: one is added to
 // all of them, so that from none to one is a doubling.
 func (c *compared) lift() {
 	all := [][]float64{c.sides[0], c.sides[1], c.same[0], c.same[1]}
@@ -166,6 +184,9 @@ func (c *compared) lift() {
 	for i, series := range all {
 		lifted := slices.Clone(series)
 		for j, v := range lifted {
+			// Less than the smallest object per operation cannot be an allocation
+			// of each operation: it is set-up, spread over b.N, and differs between
+			// rounds.
 			if c.unit == bytesOp && v < leastObject {
 				v = 0
 			}
@@ -175,8 +196,9 @@ func (c *compared) lift() {
 	}
 }
 
-// constant reports whether a metric was the same on both sides in every round:
-// nothing is left to decide, and it costs the others no certainty.
+// constant reports whether a metric was the same on both sides in every round. Then
+// nothing is left to decide, and the others need not share their error rate with it
+// (Holm): allocs/op of most benchmarks is constant.
 func (c compared) constant() bool {
 	for i, a := range c.sides[0] {
 		if !(a == c.sides[1][i]) {
@@ -191,7 +213,9 @@ func (c compared) constant() bool {
 	return len(c.sides[0]) > 0
 }
 
-// compare decides over all metrics of all benchmarks together.
+// compare decides over all metrics of all benchmarks together. A session of a
+// hundred benchmarks makes two hundred tests; without the correction one in a
+// hundred would report a regression that is none, and every session would.
 func (s *session) compare(r *Report, list []*benchmark) {
 	var open []compared
 	where := map[string]*Metric{}
@@ -200,8 +224,11 @@ func (s *session) compare(r *Report, list []*benchmark) {
 		r.Benchmarks[i].Metrics = make([]Metric, len(all))
 		for j, c := range all {
 			m := &r.Benchmarks[i].Metrics[j]
-			m.MetricResult = verify.MetricResult{Name: c.unit, Unit: c.unit, Margin: c.metric.Margin, Advisory: c.metric.Advisory, Verdict: verify.Pass, Why: "the same in every round"}
+			m.MetricResult = verify.MetricResult{Name: c.unit, Unit: c.unit, Margin: c.metric.Margin,
+				Advisory: c.metric.Advisory, Verdict: verify.Pass, Why: "the same in every round"}
 			m.Higher = c.metric.Higher
+			// Medians are taken before lift adds one: the table shows what was
+			// measured.
 			m.A, m.B = median(c.sides[0]), median(c.sides[1])
 			c.lift()
 			if c.constant() {
@@ -216,6 +243,8 @@ func (s *session) compare(r *Report, list []*benchmark) {
 	}
 	metrics, pairs, same := together(open, s.rounds, s.same)
 	rules := s.o.rules(metrics)
+	// One look: all rounds are measured before anything is decided, so no error
+	// rate is spent on earlier looks.
 	for _, decided := range verify.Decide(pairs, same, 1, rules).Metrics {
 		m := where[decided.Name]
 		decided.Name, decided.A, decided.B = m.Name, m.A, m.B
@@ -230,6 +259,8 @@ func (s *session) compare(r *Report, list []*benchmark) {
 		}
 	}
 	for _, m := range where {
+		// However clear the change, so few rounds cannot be significant among so
+		// many tests; saying so spares a search for noise.
 		if !m.Advisory && m.Verdict == verify.Inconclusive && !decidable(s.rounds, tests) {
 			m.Why = fmt.Sprintf("%d rounds cannot call a change among %d comparisons", s.rounds, tests)
 		}
@@ -240,7 +271,8 @@ func (s *session) compare(r *Report, list []*benchmark) {
 	}
 }
 
-// together makes pairs of blocks of all metrics' rounds.
+// together turns the metrics' rounds into pairs of blocks, the form that verify
+// decides on. Values that are missing are left out of their block.
 func together(open []compared, rounds, sameRounds int) (metrics []verify.Metric, pairs, same []verify.Pair) {
 	block := func(n int, of func(c compared) []float64) verify.Block {
 		b := verify.Block{Values: map[string]float64{}}
@@ -267,14 +299,18 @@ func together(open []compared, rounds, sameRounds int) (metrics []verify.Metric,
 	return metrics, pairs, same
 }
 
-// decidable reports whether the signed-rank test of rounds that all have
-// one sign is significant as the first of so many tests by Holm.
+// decidable reports whether the signed-rank test of so many rounds, all with one
+// sign, is significant as the first of so many tests by Holm: its smallest
+// two-sided p is 2^(1-n).
 func decidable(rounds, tests int) bool {
 	return math.Pow(2, 1-float64(rounds))*float64(max(1, tests)) <= alpha
 }
 
-// conclude makes a benchmark's verdict of its metrics'.
+// conclude makes a benchmark's verdict from its metrics: the worst that is not
+// advisory. Without a metric it is inconclusive.
 func (b *Benchmark) conclude() {
+	// From best to worst. Inconclusive is worse than an improvement: what is open
+	// may be a regression.
 	rank := []verify.Verdict{verify.Pass, verify.Improvement, verify.Inconclusive, verify.Regression}
 	b.Verdict = verify.Pass
 	for _, m := range b.Metrics {
@@ -287,12 +323,13 @@ func (b *Benchmark) conclude() {
 	}
 }
 
-// describe adds the typical values of one side's rounds, and the change that a
-// comparison of as many rounds detects.
+// describe adds the typical values of a side measured alone, their spread, and the
+// change that a comparison of as many rounds would detect.
 func (s *session) describe(r *Report, list []*benchmark) {
 	for i, b := range list {
 		for _, c := range s.metrics(b) {
-			m := Metric{MetricResult: verify.MetricResult{Name: c.unit, Unit: c.unit, Margin: c.metric.Margin, Advisory: c.metric.Advisory}, Higher: c.metric.Higher}
+			m := Metric{MetricResult: verify.MetricResult{Name: c.unit, Unit: c.unit, Margin: c.metric.Margin,
+				Advisory: c.metric.Advisory}, Higher: c.metric.Higher}
 			m.A = median(c.sides[0])
 			m.B = m.A
 			if logs, ok := logarithms(c.sides[0]); ok {
@@ -305,6 +342,8 @@ func (s *session) describe(r *Report, list []*benchmark) {
 					a, b = append(a, c.sides[0][n-1]), append(b, c.sides[0][n])
 				}
 				m.Noise = noise([2][]float64{a, b})
+				// What a comparison would need to see is the point of measuring one
+				// side: it tells whether the benchmark is fit to be compared.
 				if mde := stat.DetectableEffect(math.Log1p(m.Noise), s.rounds, alpha, power); mde > 0 {
 					m.MDE = math.Expm1(mde)
 				}
@@ -314,7 +353,8 @@ func (s *session) describe(r *Report, list []*benchmark) {
 	}
 }
 
-// noise is the standard deviation of the relative difference of pairs.
+// noise is the standard deviation of the relative difference of pairs, as a ratio
+// (0.02 is 2 %); 0 if there are fewer than two pairs.
 func noise(pairs [2][]float64) float64 {
 	a, okA := logarithms(pairs[0])
 	b, okB := logarithms(pairs[1])
@@ -327,6 +367,8 @@ func noise(pairs [2][]float64) float64 {
 	return math.Expm1(stat.Deviation(a))
 }
 
+// logarithms returns the values' logarithms: differences of logarithms are relative
+// changes, and symmetric. false if a value is not positive.
 func logarithms(v []float64) ([]float64, bool) {
 	out := make([]float64, len(v))
 	for i, x := range v {
@@ -338,7 +380,7 @@ func logarithms(v []float64) ([]float64, bool) {
 	return out, len(out) > 0
 }
 
-// median is that of the values that are there; 0 for none.
+// median is the median of the values that are not NaN; 0 for none.
 func median(v []float64) float64 {
 	if m := stat.Median(v); !math.IsNaN(m) {
 		return m

@@ -18,8 +18,8 @@ import (
 	"github.com/redline-go/redline/service/guard"
 )
 
-// benchmark is one that is launched and compared by itself: a leaf of the tree
-// that b.Run makes, at one GOMAXPROCS.
+// benchmark is launched and compared on its own: a leaf of the tree that b.Run
+// makes, at one GOMAXPROCS.
 type benchmark struct {
 	pkg, name string // "Encode/big", as benchfmt has it
 	cpu       int    // of -cpu; 0 is the side's default
@@ -28,7 +28,7 @@ type benchmark struct {
 	same      [2][]launch // side a against itself
 }
 
-// launch is a measurement of a benchmark.
+// launch is one measurement of a benchmark, in one run of its binary.
 type launch struct {
 	result *benchfmt.Result
 	procs  int
@@ -45,7 +45,8 @@ func (b *benchmark) title() string {
 	return b.name
 }
 
-// pattern matches the benchmark alone.
+// pattern is the regular expression that matches this benchmark alone: go test
+// matches each element of a name apart, so each is anchored.
 func (b *benchmark) pattern() string {
 	parts := strings.Split("Benchmark"+b.name, "/")
 	for i, p := range parts {
@@ -68,17 +69,20 @@ type Missing struct {
 	Why     string `json:"why"`
 	// Failed says that it is there and fails; such a session does not pass.
 	Failed bool `json:"failed"`
+	// Skipped says that it is there and skips itself; Why is its reason.
+	Skipped bool `json:"skipped,omitempty"`
 }
 
-// found lists the benchmarks of a side's package.
+// found is the result of running a side's package once.
 type found struct {
 	once    map[string]time.Duration // the time of one iteration, set-up included, by name
 	failed  map[string]string        // why, by name
+	skipped map[string]string        // its reason, by name
 	aborted string                   // why not all could be found
 }
 
-// discover runs every benchmark once, on every side: that gives their names and
-// which fail, before anything is measured.
+// discover runs every benchmark once on every side, which gives their names (b.Run
+// computes them) and those that fail, before anything is measured.
 func discover(ctx context.Context, o Options, sides []*built) (list []*benchmark, missing []Missing, err error) {
 	packages := map[string]bool{}
 	for _, s := range sides {
@@ -108,12 +112,16 @@ func discover(ctx context.Context, o Options, sides []*built) (list []*benchmark
 	return list, missing, nil
 }
 
-// join returns the benchmarks that all sides have, and those that they have not.
+// join returns the benchmarks that all sides have, and those that some lack.
 func join(pkg string, o Options, sides []*built, by []found) (list []*benchmark, missing []Missing) {
 	names := map[string]bool{}
 	for i, f := range by {
 		for name := range f.once {
 			names[name] = true
+		}
+		for name, why := range f.skipped {
+			names[name] = true
+			missing = append(missing, Missing{Package: pkg, Name: name, Side: sides[i].name, Why: why, Skipped: true})
 		}
 		for name, why := range f.failed {
 			missing = append(missing, Missing{Package: pkg, Name: name, Side: sides[i].name, Why: why, Failed: true})
@@ -126,7 +134,8 @@ func join(pkg string, o Options, sides []*built, by []found) (list []*benchmark,
 		everywhere := true
 		for i, f := range by {
 			_, ok := f.once[name]
-			if _, failed := f.failed[name]; !ok && !failed {
+			_, failed := f.failed[name]
+			if _, skipped := f.skipped[name]; !ok && !failed && !skipped {
 				missing = append(missing, Missing{Package: pkg, Name: name, Side: sides[i].name, Why: "does not exist"})
 			}
 			everywhere = everywhere && ok
@@ -148,16 +157,21 @@ func join(pkg string, o Options, sides []*built, by []found) (list []*benchmark,
 	return list, missing
 }
 
-// discover runs a package's benchmarks once. A panic ends the whole launch; the
-// functions that it left out are then launched one by one.
+// discover runs a package's benchmarks once. A panic ends the whole process, so the
+// functions that it kept from running are launched one by one: one broken benchmark
+// must not hide the others.
 func (b binary) discover(ctx context.Context, o Options) (found, error) {
-	f := found{once: map[string]time.Duration{}, failed: map[string]string{}}
-	// With one processor names carry no suffix that could be taken for their end.
-	out, err := b.launch(ctx, o.Bench, "-test.benchtime=1x", "-test.cpu=1")
+	f := found{once: map[string]time.Duration{}, failed: map[string]string{}, skipped: map[string]string{}}
+	// With one processor names carry no suffix that could be taken for their end. Why one
+	// is skipped is printed with -test.v alone.
+	args := []string{"-test.benchtime=1x", "-test.cpu=1", "-test.v"}
+	out, err := b.launch(ctx, o.Bench, args...)
 	if err != nil {
 		return f, err
 	}
 	f.add(out)
+	// A benchmark that calls b.Fatal fails alone, and the others ran. A panic or a
+	// fatal error ends the process.
 	if out.err == nil || len(out.failed) > 0 && !strings.HasPrefix(out.reason, "panic") && !strings.HasPrefix(out.reason, "fatal") {
 		return f, nil
 	}
@@ -172,8 +186,10 @@ func (b binary) discover(ctx context.Context, o Options) (found, error) {
 		if f.knows(name) {
 			continue
 		}
+		// By -test.skip of the others, so that the user's own pattern stays in
+		// force.
 		others := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
-		out, err := b.launch(ctx, o.Bench, "-test.benchtime=1x", "-test.cpu=1", "-test.skip=^("+strings.Join(others, "|")+")$")
+		out, err := b.launch(ctx, o.Bench, slices.Concat(args, []string{"-test.skip=^(" + strings.Join(others, "|") + ")$"})...)
 		if err != nil {
 			return f, err
 		}
@@ -185,8 +201,12 @@ func (b binary) discover(ctx context.Context, o Options) (found, error) {
 	return f, nil
 }
 
+// add notes the outcome of a launch. A benchmark that failed once is failed, even
+// if it has a result.
 func (f found) add(out launched) {
 	for _, r := range out.results {
+		// With one iteration the time includes set-up: Iters is 1, and sec/op times
+		// that is the whole run.
 		if sec, ok := r.Value("sec/op"); ok {
 			f.once[string(r.Name)] = time.Duration(sec * 1e9 * float64(r.Iters))
 		} else {
@@ -196,12 +216,13 @@ func (f found) add(out launched) {
 	for _, name := range out.failed {
 		// Of a failing sub-benchmark the function fails too: the leaf is reported.
 		if !f.fails(name) {
-			f.failed[name] = out.reason
+			f.failed[name] = cmp.Or(out.said[name], out.reason)
 		}
 	}
 	for name := range f.failed {
 		delete(f.once, name)
 	}
+	maps.Copy(f.skipped, out.skipped)
 }
 
 // fails reports whether the benchmark or one below it is known to fail.
@@ -217,15 +238,15 @@ func (f found) fails(name string) bool {
 // knows reports whether a function ran to its end.
 func (f found) knows(function string) bool {
 	short := strings.TrimPrefix(function, "Benchmark")
-	if f.fails(short) {
+	if _, skipped := f.skipped[short]; skipped || f.fails(short) {
 		return true
 	}
 	_, ok := f.once[short]
 	return ok
 }
 
-// functions lists the benchmarks that the binary declares; none when it does not
-// get as far as to list them.
+// functions lists the benchmarks that the binary declares; none if it fails before
+// listing them, as an init that panics does.
 func (b binary) functions(ctx context.Context) (names []string, err error) {
 	cmd := exec.Command(b.path, "-test.list=^Benchmark")
 	cmd.Dir = b.dir

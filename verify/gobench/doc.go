@@ -1,18 +1,23 @@
-// Package gobench settles by how much Go benchmarks differ between two revisions
-// or two environments, and names those that do not measure the work they claim to.
+// Package gobench determines how much Go benchmarks differ between two revisions or
+// two environments, and names those that do not measure the work they claim to.
 //
 // Test binaries are built once per side and package. Each benchmark is then
-// launched by itself, a side right after the other in random order, round after
-// round: noise of the machine meets both. A side is first
-// measured against itself, which shows the noise. What is decided, and how surely,
-// is verify's: the logarithms of the rounds' ratios, Hodges-Lehmann with the
-// signed-rank interval, Holm over all benchmarks and metrics.
+// launched on its own, one side right after the other in random order, round after
+// round, so that the machine's noise meets both. First a side is measured against
+// itself, which shows the noise. verify decides, and knows how surely: the
+// logarithms of the rounds' ratios, Hodges-Lehmann with the signed-rank interval,
+// Holm over all benchmarks and metrics.
 //
-// It does not decide early: the rounds are planned once it is known how long one
-// takes. Running all benchmarks of a package in one launch, as go test -count
-// does, was rejected: the two sides of a benchmark are then minutes apart.
+// It does not decide early: the rounds are planned once the time of one is known.
+// Running all benchmarks of a package in one launch, as go test -count does, was
+// rejected, because the two sides of a benchmark are then minutes apart.
 //
-// A binary's own layout in memory is part of a side and does not change between
-// rounds. It can be worth some percent of a tight loop, without any change of the
-// source that is measured.
+// The memory layout of a binary is part of its side and does not change between
+// rounds. It can be worth some percent of a tight loop without any change of the
+// measured source (Mytkowicz et al., Producing Wrong Data Without Doing Anything
+// Obviously Wrong!, ASPLOS 2009).
+//
+// A session goes through the files in this order: options, build, discover, session
+// (the rounds, each a launch whose output read parses), decide, profile, traps (with
+// package loops, which reads how a benchmark is written), conclude, report, text.
 package gobench

@@ -19,7 +19,8 @@ const (
 	profileDir = "profiles"
 )
 
-// files are the session's folder. Results are written as they come.
+// files is the session's folder. Results are written as they come, so that an
+// interrupted session keeps its rounds, in the format that benchstat reads.
 type files struct {
 	dir   string
 	open  []*os.File // by side
@@ -27,8 +28,8 @@ type files struct {
 	units benchfmt.UnitMetadataMap
 }
 
-// vacant says whether a folder holds the results of another session: they are
-// not written over, which is an error before minutes have passed.
+// vacant returns an error if a folder has another session's results: they are not
+// overwritten, and it is better to know before the minutes have passed.
 func vacant(dir string) error {
 	for _, name := range []string{OldFile, NewFile, ReportFile} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
@@ -38,6 +39,8 @@ func vacant(dir string) error {
 	return nil
 }
 
+// create makes the folder and begins the files, for the user alone: results may
+// carry a private repository's names.
 func create(dir string, sides []*built) (*files, error) {
 	f := &files{dir: dir, units: benchfmt.UnitMetadataMap{}}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -57,8 +60,9 @@ func create(dir string, sides []*built) (*files, error) {
 	return f, nil
 }
 
-// config gives a result the lines by which benchstat distinguishes results; others,
-// that the benchmark may have printed itself, are left out.
+// config gives a result the lines by which benchstat distinguishes results. Others,
+// which the benchmark itself may have printed, are left out: they would split its
+// rounds into groups.
 func (f *files) config(r *benchfmt.Result, side *built) *benchfmt.Result {
 	out := &benchfmt.Result{Name: r.Name, Iters: r.Iters, Values: r.Values}
 	for _, key := range []string{"goos", "goarch", "pkg", "cpu"} {
@@ -75,7 +79,8 @@ func (f *files) config(r *benchfmt.Result, side *built) *benchfmt.Result {
 	return out
 }
 
-// learn notes the properties that benchmarks declare for their own units.
+// learn notes the properties that benchmarks declare for their own units, 100 at
+// most.
 func (f *files) learn(units benchfmt.UnitMetadataMap) error {
 	const most = 100
 	for key, u := range units {

@@ -133,7 +133,8 @@ func BenchmarkRate(b *testing.B) {
 // compared is reported.
 func TestRevisions(t *testing.T) {
 	dir := module(t, map[string]string{
-		"codec/codec.go": codec, "codec/codec_test.go": strings.NewReplacer("RATE", "1000", "COST", "4000").Replace(codecTest), "codec/testdata/orders.txt": "1",
+		"codec/codec.go": codec, "codec/codec_test.go": strings.NewReplacer("RATE", "1000", "COST", "4000").
+					Replace(codecTest), "codec/testdata/orders.txt": "1",
 		"codec/old_test.go": "package codec\n\nimport \"testing\"\n\nfunc BenchmarkGone(b *testing.B) { for b.Loop() {} }\n",
 	})
 	commit(t, dir, "v1")
@@ -149,6 +150,7 @@ import "testing"
 
 func BenchmarkNew(b *testing.B) { for b.Loop() {} }
 func BenchmarkAPanic(b *testing.B) { panic("no such order") }
+func BenchmarkSkips(b *testing.B) { b.Run("here", func(b *testing.B) { b.Skip("no ring of the kernel") }) }
 func BenchmarkFails(b *testing.B) { b.Run("late", func(b *testing.B) { b.Error("wrong sum") }) }
 `,
 		"fresh/fresh_test.go": "package fresh\n\nimport \"testing\"\n\nfunc BenchmarkX(b *testing.B) { for b.Loop() {} }\n",
@@ -212,17 +214,19 @@ func BenchmarkFails(b *testing.B) { b.Run("late", func(b *testing.B) { b.Error("
 func checkMissing(t *testing.T, r *Report) {
 	t.Helper()
 	for _, want := range []Missing{
-		{"shop/codec", "Gone", "b", "does not exist", false}, {"shop/codec", "New", "a", "does not exist", false},
-		{"shop/codec", "APanic", "b", "no such order", true}, {"shop/codec", "Fails/late", "b", "FAIL", true},
-		{"shop/fresh", "", "a", "no benchmarks", false},
+		{Package: "shop/codec", Name: "Gone", Side: "b", Why: "does not exist"}, {Package: "shop/codec", Name: "New", Side: "a", Why: "does not exist"},
+		{Package: "shop/codec", Name: "APanic", Side: "b", Why: "no such order", Failed: true}, {Package: "shop/codec", Name: "Fails/late", Side: "b", Why: "FAIL", Failed: true},
+		{Package: "shop/codec", Name: "Skips/here", Side: "b", Why: "no ring of the kernel", Skipped: true},
+		{Package: "shop/fresh", Side: "a", Why: "no benchmarks"},
 	} {
 		if !slices.ContainsFunc(r.Missing, func(m Missing) bool {
-			return m.Package == want.Package && m.Name == want.Name && m.Side == want.Side && m.Failed == want.Failed && strings.Contains(m.Why, want.Why)
+			return m.Package == want.Package && m.Name == want.Name && m.Side == want.Side &&
+				m.Failed == want.Failed && m.Skipped == want.Skipped && strings.Contains(m.Why, want.Why)
 		}) {
 			t.Errorf("%+v is not told of in %+v", want, r.Missing)
 		}
 	}
-	if len(r.Missing) != 5 {
+	if len(r.Missing) != 7 {
 		t.Errorf("missing: %+v", r.Missing)
 	}
 }
@@ -243,7 +247,8 @@ func checkFiles(t *testing.T, out string, r *Report) {
 				t.Fatalf("%s: %v", name, reader.Result())
 			}
 			n++
-			if result.GetConfig("pkg") != "shop/codec" || result.GetConfig("goos") == "" || !strings.HasPrefix(result.GetConfig("commit"), r.Sides[i].Commit) {
+			if result.GetConfig("pkg") != "shop/codec" || result.GetConfig("goos") == "" ||
+				!strings.HasPrefix(result.GetConfig("commit"), r.Sides[i].Commit) {
 				t.Fatalf("%s: configuration %v", name, result.Config)
 			}
 		}
@@ -359,10 +364,11 @@ func TestInterrupted(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	dir := module(t, map[string]string{
-		"work_test.go":     waits,
-		"plain/plain.go":   "package plain\n",
-		"bad/bad_test.go":  "package bad\n\nimport \"testing\"\n\nfunc BenchmarkX(b *testing.B) { missing() }\n",
-		"exit/x_test.go":   "package exit\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestMain(m *testing.M) { os.Exit(3) }\n\nfunc BenchmarkX(b *testing.B) {}\n",
+		"work_test.go":    waits,
+		"plain/plain.go":  "package plain\n",
+		"bad/bad_test.go": "package bad\n\nimport \"testing\"\n\nfunc BenchmarkX(b *testing.B) { missing() }\n",
+		"exit/x_test.go": "package exit\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\n" +
+			"func TestMain(m *testing.M) { os.Exit(3) }\n\nfunc BenchmarkX(b *testing.B) {}\n",
 		"noisy/n_test.go":  "package noisy\n\nimport \"testing\"\n\nfunc BenchmarkX(b *testing.B) { if b.N > 1 { print(\"x\") } }\n",
 		"tagged/t_test.go": "//go:build fast\n\npackage tagged\n\nimport \"testing\"\n\nfunc BenchmarkX(b *testing.B) {}\n",
 	})

@@ -12,13 +12,14 @@ import (
 	"github.com/redline-go/redline/service/guard"
 )
 
-// binary is a package's tests, compiled.
+// binary is a package's compiled tests. dir is the package's folder, where tests
+// find their testdata.
 type binary struct {
 	pkg, dir, path string
 	env            []string
 }
 
-// launched is the outcome of a launch of a test binary.
+// launched is the outcome of one launch of a test binary.
 type launched struct {
 	printed
 	err  error // how it ended, nil for exit code 0
@@ -26,12 +27,16 @@ type launched struct {
 }
 
 // launch runs a test binary in its package's folder with every benchmark that
-// pattern matches. The error is the context's alone; how the binary itself ended
-// is in launched.
+// pattern matches. The error is the context's alone; how the binary itself ended is
+// in launched. The child is killed with redline (guard), as a benchmark may hang.
 func (b binary) launch(ctx context.Context, pattern string, args ...string) (launched, error) {
+	// No tests, memory always, one count: rounds are launches, not repetitions
+	// inside one process. No timeout either, as the session has one.
 	args = append([]string{"-test.run=^$", "-test.bench=" + pattern, "-test.benchmem", "-test.count=1", "-test.timeout=0"}, args...)
 	cmd := exec.Command(b.path, args...)
 	cmd.Dir = b.dir
+	// PWD as the go command sets it: os.Getwd trusts it, and tests find their
+	// testdata by it.
 	cmd.Env = append(append(os.Environ(), "PWD="+b.dir), b.env...)
 	var stdout filter
 	var stderr tail
@@ -58,8 +63,10 @@ func (b binary) launch(ctx context.Context, pattern string, args ...string) (lau
 	return out, nil
 }
 
-// reason words why a launch failed, by its last output.
+// reason words why a launch failed, by its last output: the panic, else the
+// failure, else the last it wrote to stderr.
 func reason(err error, stdout, stderr string) string {
+	// stderr first: panics go there, and stdout may quote one.
 	for _, text := range []string{stderr, stdout} {
 		for _, mark := range []string{"panic: ", "fatal error: ", "--- FAIL"} {
 			if i := strings.Index(text, mark); i >= 0 {
@@ -73,7 +80,8 @@ func reason(err error, stdout, stderr string) string {
 	return err.Error()
 }
 
-// excerpt returns the beginning of a text on one line.
+// excerpt returns the beginning of a text on one line, 200 bytes at most, without
+// control characters.
 func excerpt(text string) string {
 	const most = 200
 	text = strings.Join(strings.Fields(text), " ")

@@ -21,8 +21,8 @@ const (
 	DefaultProfiles  = 10
 )
 
-// alpha is the two-sided error rate of all decisions of a session together, as
-// in verify.Rules: a regression is called without one in at most 1 % of sessions.
+// alpha is the two-sided error rate of all decisions of a session together, as in
+// verify.Rules: without a change, at most 1 % of sessions report a regression.
 const alpha = 0.02
 
 // Side names the sources and environment of one side of a comparison.
@@ -39,7 +39,8 @@ func (s Side) String() string {
 	return strings.Join(parts, " ")
 }
 
-// variables names those of the side's environment; values may be secrets.
+// variables returns the names in the side's environment, without their values,
+// which may be secrets.
 func (s Side) variables() []string {
 	names := make([]string, len(s.Env))
 	for i, pair := range s.Env {
@@ -70,7 +71,7 @@ type Options struct {
 	Progress func(line string)
 }
 
-// filled returns the options with their defaults, or an error.
+// filled returns the options with their defaults, or an error with a hint.
 func (o Options) filled() (Options, error) {
 	if len(o.Patterns) == 0 {
 		o.Patterns = []string{"."}
@@ -83,6 +84,7 @@ func (o Options) filled() (Options, error) {
 	o.Rounds = cmp.Or(o.Rounds, DefaultRounds)
 	o.MaxTime = cmp.Or(o.MaxTime, DefaultMaxTime)
 	o.Margin = cmp.Or(o.Margin, DefaultMargin)
+	// Zero is the default, so that none is a negative number.
 	o.Profiles = max(0, cmp.Or(o.Profiles, DefaultProfiles))
 	if o.Progress == nil {
 		o.Progress = func(string) {}
@@ -90,6 +92,7 @@ func (o Options) filled() (Options, error) {
 	switch {
 	case len(o.Sides) > 2:
 		return o, errors.New("more than two sides")
+	// Two rounds are the least that has any noise; verdicts take more (decidable).
 	case o.Rounds < 2:
 		return o, fmt.Errorf("%d rounds are too few (hint: %d decide between a few benchmarks)", o.Rounds, DefaultRounds)
 	case o.MaxTime < 0:
@@ -110,6 +113,9 @@ func (o Options) filled() (Options, error) {
 	return o, o.checkSides()
 }
 
+// checkSides rejects what would be misunderstood later: a pattern that begins with
+// - would be an option of the go command, an absolute path would mean the work tree
+// at any revision.
 func (o Options) checkSides() error {
 	for _, s := range o.Sides {
 		for _, pair := range s.Env {
@@ -131,6 +137,8 @@ func (o Options) checkSides() error {
 	return nil
 }
 
+// validBenchTime accepts what -benchtime does: a duration above zero or a count
+// with x.
 func validBenchTime(text string) bool {
 	if count, ok := strings.CutSuffix(text, "x"); ok {
 		n, err := strconv.Atoi(count)

@@ -17,11 +17,12 @@ import (
 	"github.com/google/pprof/profile" // the format of Go's CPU profiles
 
 	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/verify/gobench/loops"
 )
 
 const (
-	// profiled is the least a profile lasts: at 100 samples a second some dozens.
-	// Where others have the CPU it gets fewer, and is taken again, three times as
+	// profiled is the shortest profile: some dozens of samples at 100 per second.
+	// If others have the CPU it gets fewer, and is taken again, three times as
 	// long, up to mostProfiled.
 	profiled     = 500 * time.Millisecond
 	mostProfiled = 5 * time.Second
@@ -52,7 +53,7 @@ type ProfileSide struct {
 	Allocating float64 `json:"allocating"`
 
 	costs map[string]float64 // share by function, its own
-	lines func(p place) float64
+	lines func(p loops.Place) float64
 }
 
 // Function is a function's own share of CPU.
@@ -67,13 +68,15 @@ func (s *session) profileTime() time.Duration {
 	return time.Duration(min(s.o.Profiles, len(s.list))*len(s.sides)) * each
 }
 
-// benchTime is that of a launch, if it is given as a time.
+// benchTime is the time of a launch; 0 if a number of iterations is given instead.
 func (s *session) benchTime() time.Duration {
 	d, _ := time.ParseDuration(s.o.BenchTime)
 	return d
 }
 
-// profiles profiles the benchmarks that changed, and then those that take longest.
+// profiles profiles the benchmarks that changed, then those that take longest.
+// Profiles are taken after the rounds: the profiler's signals would be in the
+// figures.
 func (s *session) profiles(ctx context.Context, r *Report, list []*benchmark) error {
 	order := make([]int, len(list))
 	for i := range order {
@@ -86,6 +89,8 @@ func (s *session) profiles(ctx context.Context, r *Report, list []*benchmark) er
 			}
 			return 1
 		}
+		// Of those that did not change, the slowest are where a reader looks for
+		// savings.
 		return cmp.Or(cmp.Compare(changed(i), changed(j)), cmp.Compare(r.Benchmarks[j].seconds(), r.Benchmarks[i].seconds()))
 	})
 	for _, i := range order[:min(len(order), s.o.Profiles)] {
@@ -107,11 +112,13 @@ func (s *session) profiles(ctx context.Context, r *Report, list []*benchmark) er
 		}
 	}
 	if rest := len(order) - s.o.Profiles; rest > 0 && s.o.Profiles > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%s not profiled: the shares of allocation and collection are not known there (--profiles %d)", plural(rest, "benchmark"), len(order)))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s not profiled: the shares of allocation and "+
+			"collection are not known there (--profiles %d)", plural(rest, "benchmark"), len(order)))
 	}
 	return nil
 }
 
+// seconds is the time of an operation on the slower side; 0 without one.
 func (b Benchmark) seconds() float64 {
 	for _, m := range b.Metrics {
 		if m.Name == perOp {
@@ -121,8 +128,9 @@ func (b Benchmark) seconds() float64 {
 	return 0
 }
 
-// profile takes a CPU profile of a benchmark on a side, long enough to say something
-// where that can be had; nil when there is none.
+// profile takes a CPU profile of a benchmark on a side, long enough to mean
+// something if that can be had; nil if there is none, which is no error, since the
+// figures do not need it.
 func (s *session) profile(ctx context.Context, side *built, b *benchmark) (*ProfileSide, error) {
 	for length := max(profiled, s.benchTime()); ; length *= 3 {
 		p, err := s.profileFor(ctx, side, b, length)
@@ -132,6 +140,8 @@ func (s *session) profile(ctx context.Context, side *built, b *benchmark) (*Prof
 	}
 }
 
+// profileFor takes one profile of a given length. A launch that fails, a file that
+// is not there or is no profile give nil.
 func (s *session) profileFor(ctx context.Context, side *built, b *benchmark, length time.Duration) (*ProfileSide, error) {
 	if err := os.MkdirAll(filepath.Join(s.o.Out, profileDir), 0o700); err != nil {
 		return nil, fmt.Errorf("folder of the profiles: %w", err)
@@ -149,6 +159,8 @@ func (s *session) profileFor(ctx context.Context, side *built, b *benchmark, len
 	if err != nil {
 		return nil, err
 	}
+	// A benchmark that fails under the profiler has its figures already; it only
+	// has no profile.
 	if out.err != nil {
 		return nil, nil
 	}
@@ -172,7 +184,8 @@ func (s *session) profileFor(ctx context.Context, side *built, b *benchmark, len
 	return p, nil
 }
 
-// fileName makes a benchmark's name fit for a file.
+// fileName turns a benchmark's name into a file's: letters, digits and -_.= stay.
+// Names come from the measured code and may contain any separator.
 func fileName(b *benchmark) string {
 	text := strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || strings.ContainsRune("-_.=", r) {
@@ -181,18 +194,22 @@ func fileName(b *benchmark) string {
 		return '_'
 	}, strings.ReplaceAll(b.pkg, "/", "_")+"."+b.title())
 	const most = 200 // of the 255 bytes that file systems allow
+	// The end is kept: it is the benchmark, where the beginning is the module's
+	// path.
 	return text[max(0, len(text)-most):]
 }
 
 // collectors are functions below which the runtime collects garbage; idle is what
 // it does only where a processor has nothing else to do.
 var (
-	collectors = []string{"runtime.gcBgMarkWorker", "runtime.gcAssistAlloc", "runtime.bgsweep", "runtime.bgscavenge", "runtime.gcStart", "runtime.gcDrain"}
+	collectors = []string{"runtime.gcBgMarkWorker", "runtime.gcAssistAlloc", "runtime.bgsweep",
+		"runtime.bgscavenge", "runtime.gcStart", "runtime.gcDrain"}
 	idle       = "runtime.gcDrainMarkWorkerIdle"
 	allocators = []string{"runtime.mallocgc", "runtime.newobject", "runtime.growslice", "runtime.makeslice"}
 )
 
-// readProfile returns where the samples of a CPU profile lie.
+// readProfile returns where the samples of a CPU profile are. The error is for data
+// that is no profile; one without samples is valid.
 func readProfile(data []byte) (*ProfileSide, error) {
 	prof, err := profile.Parse(bytes.NewReader(data))
 	if err != nil {
@@ -202,6 +219,9 @@ func readProfile(data []byte) (*ProfileSide, error) {
 	total := 0
 	var counted []*profile.Sample
 	for _, sample := range prof.Sample {
+		// Idle marking runs on processors that had nothing to do. It costs the
+		// benchmark nothing, and on a machine of many cores would be most of the
+		// profile.
 		if len(sample.Value) == 0 || sample.Value[0] <= 0 || within(sample, idle) {
 			continue
 		}
@@ -211,6 +231,8 @@ func readProfile(data []byte) (*ProfileSide, error) {
 		out.costs[own(sample)] += float64(n)
 		if within(sample, collectors...) {
 			out.Collecting += float64(n)
+			// An allocation that assists the collector counts as collecting, which
+			// comes first.
 		} else if within(sample, allocators...) {
 			out.Allocating += float64(n)
 		}
@@ -229,7 +251,7 @@ func readProfile(data []byte) (*ProfileSide, error) {
 	for _, name := range names[:min(len(names), mostFunctions)] {
 		out.Top = append(out.Top, Function{name, out.costs[name]})
 	}
-	out.lines = func(p place) float64 {
+	out.lines = func(p loops.Place) float64 {
 		n := 0
 		for _, sample := range counted {
 			if at(sample, p) {
@@ -241,6 +263,7 @@ func readProfile(data []byte) (*ProfileSide, error) {
 	return out, nil
 }
 
+// within reports whether one of the functions is on a sample's stack.
 func within(s *profile.Sample, functions ...string) bool {
 	for _, l := range s.Location {
 		for _, line := range l.Line {
@@ -252,7 +275,7 @@ func within(s *profile.Sample, functions ...string) bool {
 	return false
 }
 
-// own is the function that a sample lies in itself.
+// own returns the function that a sample is in, at its leaf.
 func own(s *profile.Sample) string {
 	if len(s.Location) > 0 && len(s.Location[0].Line) > 0 && s.Location[0].Line[0].Function != nil {
 		return s.Location[0].Line[0].Function.Name
@@ -260,11 +283,11 @@ func own(s *profile.Sample) string {
 	return "unknown"
 }
 
-// at reports whether a sample has a piece of source on its stack.
-func at(s *profile.Sample, p place) bool {
+// at reports whether a sample has a place of the source on its stack.
+func at(s *profile.Sample, p loops.Place) bool {
 	for _, l := range s.Location {
 		for _, line := range l.Line {
-			if line.Function != nil && line.Function.Filename == p.file && int(line.Line) >= p.from && int(line.Line) <= p.to {
+			if line.Function != nil && line.Function.Filename == p.File && int(line.Line) >= p.From && int(line.Line) <= p.To {
 				return true
 			}
 		}
@@ -272,9 +295,10 @@ func at(s *profile.Sample, p place) bool {
 	return false
 }
 
-// changes are the functions whose own time per operation differs, in ns: their
-// share of the samples times the median of sec/op. Counts of samples have their
-// own size as variance, and three standard errors are asked for.
+// changes returns the functions whose own time per operation differs, in ns: their
+// share of the samples times the median of sec/op. A count of n samples has
+// variance n (Poisson), and a difference must exceed three standard errors and 1 %
+// of the operation.
 func changes(sides []ProfileSide, metrics []Metric) []verify.Change {
 	out := []verify.Change{}
 	i := slices.IndexFunc(metrics, func(m Metric) bool { return m.Name == perOp })
@@ -290,6 +314,8 @@ func changes(sides []ProfileSide, metrics []Metric) []verify.Change {
 	}
 	for name := range names {
 		c := verify.Change{Place: name, A: a * sides[0].costs[name], B: b * sides[1].costs[name]}
+		// With share s of n samples, the time a·s has the variance a²·s/n, which is
+		// c.A·a/n.
 		variance := c.A*a/float64(sides[0].Samples) + c.B*b/float64(sides[1].Samples)
 		if d := math.Abs(c.B - c.A); d >= 3*math.Sqrt(variance) && d >= 0.01*max(a, b) {
 			out = append(out, c)

@@ -17,25 +17,31 @@ const (
 	mostTail  = 64 << 10
 )
 
-// printed holds the contents of a launch's output.
+// printed is the parsed output of a launch.
 type printed struct {
 	results []*benchfmt.Result
 	units   benchfmt.UnitMetadataMap
-	failed  []string // benchmarks, without "Benchmark" and without GOMAXPROCS
-	reason  string   // why the launch failed; empty when it did not
+	failed  []string          // benchmarks, without "Benchmark" and without GOMAXPROCS
+	said    map[string]string // why one failed, by its name; only a launch with -test.v tells
+	skipped map[string]string // why one was skipped, likewise
+	reason  string            // why the launch failed; empty when it did not
 }
 
-// filter keeps the lines of an output about benchmarks, in bounded memory.
+// filter keeps the lines of an output that are about benchmarks, in bounded memory:
+// a benchmark may log for every iteration.
 type filter struct {
 	kept    bytes.Buffer
 	lines   int
 	partial []byte
+	said    []byte // the last message of the benchmark under way; nil without -test.v
 	tail    tail
 }
 
 // telling are the beginnings of lines that are kept.
-var telling = [][]byte{[]byte("Benchmark"), []byte("Unit "), []byte("--- FAIL: "), []byte("goos: "), []byte("goarch: "), []byte("pkg: "), []byte("cpu: ")}
+var telling = [][]byte{[]byte("Benchmark"), []byte("Unit "), []byte("--- FAIL: "), []byte("--- SKIP: "),
+	[]byte("goos: "), []byte("goarch: "), []byte("pkg: "), []byte("cpu: ")}
 
+// Write never fails, and keeps what is left of a line until it ends.
 func (f *filter) Write(p []byte) (int, error) {
 	n := len(p)
 	_, _ = f.tail.Write(p)
@@ -45,6 +51,8 @@ func (f *filter) Write(p []byte) (int, error) {
 		if end >= 0 {
 			line = p[:end]
 		}
+		// A longer line is cut, and as a result line then fails to parse: better
+		// than an unbounded one.
 		f.partial = append(f.partial, line[:min(len(line), mostLine-len(f.partial))]...)
 		if end < 0 {
 			break
@@ -55,12 +63,21 @@ func (f *filter) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// line takes the line that has ended. A nested failure is indented.
+// line takes the line that has ended. A nested failure is indented. With -test.v, where a
+// benchmark's name stands alone before what it logs, its end comes last: the last message
+// before that is the reason, and is put behind it.
 func (f *filter) line() {
 	line := f.partial
 	f.partial = f.partial[:0]
-	if trimmed := bytes.TrimLeft(line, " "); bytes.HasPrefix(trimmed, []byte("--- FAIL: ")) {
-		line = trimmed
+	trimmed := bytes.TrimLeft(line, " ")
+	switch {
+	case bytes.HasPrefix(trimmed, []byte("--- FAIL: ")) || bytes.HasPrefix(trimmed, []byte("--- SKIP: ")):
+		line = append(slices.Clone(trimmed), f.said...)
+		f.said = nil
+	case bare.Match(line):
+		f.said = []byte{}
+	case f.said != nil && len(line)-len(trimmed) == 4: // deeper are a message's further lines
+		f.said = append(f.said[:0], line[3:]...)
 	}
 	if f.lines < mostLines && slices.ContainsFunc(telling, func(t []byte) bool { return bytes.HasPrefix(line, t) }) {
 		f.lines++
@@ -69,21 +86,32 @@ func (f *filter) line() {
 	}
 }
 
-// reported is the end of the output, for when the launch failed.
+// reported is the end of the output, kept for when the launch fails.
 func (f *filter) reported() string { return f.tail.text() }
 
-var failure = regexp.MustCompile(`^--- FAIL: Benchmark(\S+)`)
+var (
+	failure = regexp.MustCompile(`^--- FAIL: Benchmark(\S+)(.*)`)
+	// skipping is a benchmark's end by Skip, with the place and the reason that it logged.
+	skipping = regexp.MustCompile(`^--- SKIP: Benchmark(\S+)(?: \S+\.go:\d+:)?(.*)`)
+	bare     = regexp.MustCompile(`^Benchmark\S+$`)
+)
 
-// read takes the output apart. Lines that do not go on as they begin, because
-// the benchmark itself printed in their middle, are left out.
+// read parses the output. Result lines that do not continue as they begin, because
+// the benchmark printed in their middle, are dropped.
 func (f *filter) read() printed {
 	if len(f.partial) > 0 {
 		f.line()
 	}
-	var out printed
+	out := printed{said: map[string]string{}, skipped: map[string]string{}}
 	for line := range bytes.Lines(f.kept.Bytes()) {
 		if m := failure.FindSubmatch(line); m != nil {
 			out.failed = append(out.failed, string(m[1]))
+			if len(m[2]) > 0 {
+				out.said[string(m[1])] = excerpt(string(line))
+			}
+		}
+		if m := skipping.FindSubmatch(line); m != nil {
+			out.skipped[string(m[1])] = excerpt(string(m[2]))
 		}
 	}
 	reader := benchfmt.NewReader(&f.kept, "output")
@@ -96,8 +124,8 @@ func (f *filter) read() printed {
 	return out
 }
 
-// sound leaves values out that are no measurements, and repetitions of a unit,
-// of which the first counts; it reports whether the time is left.
+// sound drops values that are not finite, and repeated units, of which the first
+// counts; it reports whether a value is left.
 func sound(r *benchfmt.Result) bool {
 	seen := map[string]bool{}
 	r.Values = slices.DeleteFunc(r.Values, func(v benchfmt.Value) bool {
@@ -108,8 +136,9 @@ func sound(r *benchfmt.Result) bool {
 	return len(r.Values) > 0
 }
 
-// procs takes a name apart: "Encode/big-8" measured as "Encode/big" with 8
-// processors. ok is false when it is another benchmark's.
+// procs splits a printed name: "Encode/big-8" is "Encode/big" measured with 8
+// processors. ok is false if it is another benchmark's. A name that itself ends in
+// -8 is why the wanted name is needed.
 func procs(printed, name string) (n int, ok bool) {
 	rest, ok := strings.CutPrefix(printed, name)
 	if !ok {
@@ -135,6 +164,7 @@ type tail struct{ kept []byte }
 
 func (t *tail) Write(p []byte) (int, error) {
 	n := len(p)
+	// A single write may be longer than all that is kept.
 	p = p[max(0, len(p)-mostTail):]
 	t.kept = append(t.kept[max(0, len(t.kept)+len(p)-mostTail):], p...)
 	return n, nil

@@ -20,10 +20,12 @@ func TestRead(t *testing.T) {
 			}
 		}
 		out := f.read()
-		if len(out.results) != 2 || string(out.results[0].Name) != "A-8" || string(out.results[1].Name) != "F" || len(out.results[1].Values) != 1 {
+		if len(out.results) != 2 || string(out.results[0].Name) != "A-8" ||
+			string(out.results[1].Name) != "F" || len(out.results[1].Values) != 1 {
 			t.Fatalf("chunks of %d: %+v", chunk, out.results)
 		}
-		if !slices.Equal(out.failed, []string{"C/small", "C"}) || out.units.GetBetter("orders/s") != -1 || out.results[0].GetConfig("pkg") != "shop" {
+		if !slices.Equal(out.failed, []string{"C/small", "C"}) || out.units.GetBetter("orders/s") != -1 ||
+			out.results[0].GetConfig("pkg") != "shop" {
 			t.Errorf("chunks of %d: %+v", chunk, out)
 		}
 	}
@@ -88,4 +90,37 @@ func FuzzReadProfile(f *testing.F) {
 			t.Fatalf("%+v", p)
 		}
 	})
+}
+
+// TestEnds: with -test.v what a benchmark logs comes before its end, and belongs to it; a
+// benchmark that prints like an end of its own name ends nothing else.
+func TestEnds(t *testing.T) {
+	var f filter
+	for _, text := range []string{
+		"BenchmarkA\n    a_test.go:3: one NUMA node\n        of two\n--- SKIP: BenchmarkA\n",
+		"BenchmarkB\n    a_test.go:3: begun\n    a_test.go:4: wrong sum\n--- FAIL: BenchmarkB\n",
+		"BenchmarkC\n    a_test.go:5: a remark\nBenchmarkC  \t 10\t 12 ns/op\n",
+		"BenchmarkD\n--- SKIP: BenchmarkD\nBenchmarkE\n--- FAIL: BenchmarkE\n",
+	} {
+		_, _ = f.Write([]byte(text))
+	}
+	out := f.read()
+	if len(out.skipped) != 2 || out.skipped["A"] != "one NUMA node" || out.skipped["D"] != "" {
+		t.Errorf("skipped: %q", out.skipped)
+	}
+	if strings.Join(out.failed, " ") != "B E" || len(out.said) != 1 || out.said["B"] != "--- FAIL: BenchmarkB a_test.go:4: wrong sum" {
+		t.Errorf("failed: %q, %q", out.failed, out.said)
+	}
+	if len(out.results) != 1 || string(out.results[0].Name) != "C" {
+		t.Errorf("%+v", out.results)
+	}
+}
+
+// TestEndsOfQuiet: without -test.v what is logged follows the end, and is not the next one's.
+func TestEndsOfQuiet(t *testing.T) {
+	var f filter
+	_, _ = f.Write([]byte("--- FAIL: BenchmarkA\n    a_test.go:3: wrong\n--- FAIL: BenchmarkB\n    a_test.go:4: late\n"))
+	if out := f.read(); len(out.failed) != 2 || len(out.said) != 0 {
+		t.Errorf("%q, %q", out.failed, out.said)
+	}
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// Schema names bench.json.
+// Schema names bench.json and its version. Fields may be added under the same name;
+// a changed meaning needs another.
 const Schema = "redline.bench/1"
 
 // Report is bench.json. Changes are relative, side b against a, + is worse.
@@ -43,8 +44,9 @@ type Report struct {
 	Warnings []string  `json:"warnings"`
 }
 
-// Undecided reports whether the session failed at its purpose: to decide
-// between two sides, or measure every benchmark of one.
+// Undecided reports whether the session failed at its purpose: to decide between
+// two sides, or to measure every benchmark of one. The command then exits with 3,
+// not 0.
 func (r *Report) Undecided() bool {
 	if len(r.Sides) == 2 {
 		return r.Verdict == verify.Inconclusive
@@ -57,7 +59,7 @@ func (r *Report) Undecided() bool {
 	return r.Rounds == 0
 }
 
-// Commit is git's description of the only side or side b.
+// Commit is git's description of the only side or side b; zero outside of git.
 func (r *Report) Commit(ctx context.Context) revision.Commit {
 	if len(r.Sides) == 0 {
 		return revision.Commit{}
@@ -110,7 +112,8 @@ type Metric struct {
 	Spread [2]float64 `json:"spread"`
 }
 
-// Trap is a reason why a figure does not measure the work it claims to.
+// Trap is a reason why a figure does not measure the work it claims to. It changes
+// no verdict but one: a figure that cannot move is never passed.
 type Trap struct {
 	Kind     Kind   `json:"kind"`
 	Side     string `json:"side,omitempty"`  // "a", "b" or "a, b"; empty when it is of no side

@@ -11,14 +11,15 @@ import (
 	"github.com/redline-go/redline/service/scratch"
 )
 
-// sameRounds is how often side a is measured against itself first: the least
-// that a signed-rank interval at 95 % needs.
+// sameRounds is how often side a is first measured against itself: the least that a
+// signed-rank interval at 95 % needs (2^(1-6) = 3 %).
 const sameRounds = 6
 
-// ErrTime says that the time of Options.MaxTime was up.
+// ErrTime is returned, wrapped, if Options.MaxTime was over before anything was
+// measured.
 var ErrTime = errors.New("the time is up")
 
-// session is the state of a session.
+// session is the state of a running session.
 type session struct {
 	o       Options
 	begun   time.Time
@@ -32,12 +33,11 @@ type session struct {
 	planned int
 }
 
-// Run measures and judges. Its error is the cause that kept it from measuring at all:
-// wrong options, an unknown revision, tests that do not build. When ctx ends in
-// the middle of measuring, the report covers the measurements until then and
-// Interrupted is set.
+// Run measures and decides. Its error is what kept it from measuring at all: wrong
+// options, an unknown revision, tests that do not build. If ctx ends during
+// measuring, the report covers the rounds until then and Interrupted is set.
 //
-// The worktrees it made are gone when it returns, and no launch is left.
+// When it returns, the worktrees it made are gone and no launch is left.
 func Run(ctx context.Context, o Options) (report *Report, err error) {
 	if o, err = o.filled(); err != nil {
 		return nil, err
@@ -51,6 +51,8 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, folder.Remove()) }()
+	// The deadline is a cause of its own, so that time that is up is distinguished
+	// from the user's interrupt.
 	timed, stop := context.WithDeadlineCause(ctx, s.begun.Add(o.MaxTime), ErrTime)
 	defer stop()
 	s.sides, err = build(timed, o, folder.Path)
@@ -71,6 +73,8 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.files.close()) }()
+	// Time that is up, or an interrupt, ends the measuring but not the session: the
+	// rounds that were made are decided on.
 	if err := s.measure(timed); err != nil && ctx.Err() == nil && !errors.Is(err, ErrTime) {
 		return nil, err
 	}
@@ -78,7 +82,8 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 	return report, s.files.finish(report)
 }
 
-// measure makes the rounds that the time allows.
+// measure makes the rounds that the time allows: side a with itself first, then the
+// sides. The first round shows what one costs, and the plan follows from that.
 func (s *session) measure(ctx context.Context) error {
 	if len(s.list) == 0 {
 		return nil
@@ -95,6 +100,8 @@ func (s *session) measure(ctx context.Context) error {
 		}
 		s.same++
 		s.o.Progress(fmt.Sprintf("side a against itself, round %d of %d; %s left at most", s.same, sameWanted, s.left()))
+		// By the first pair's time, not an estimate: -benchtime bounds only the
+		// measured part of a launch.
 		if s.same == 1 {
 			s.planned, sameWanted = s.affordable(time.Since(begun), sameWanted)
 		}
@@ -113,11 +120,11 @@ func (s *session) measure(ctx context.Context) error {
 	return nil
 }
 
-// profileShare is how much of the time left profiles may take.
+// profileShare is the part of the remaining time that profiles may take.
 const profileShare = 0.25
 
-// affordable plans rounds, of which one was seen to take each: first those of
-// side a with itself, at most a quarter of all, then the others.
+// affordable plans rounds, given how long the first one took: those of side a with
+// itself, a quarter of all at most, and the others.
 func (s *session) affordable(each time.Duration, sameWanted int) (rounds, same int) {
 	left := time.Until(s.begun.Add(s.o.MaxTime))
 	if s.o.Profiles > 0 {
@@ -138,8 +145,9 @@ func (s *session) left() time.Duration {
 	return max(0, time.Until(s.begun.Add(s.o.MaxTime))).Round(time.Second)
 }
 
-// round launches every benchmark once on either side, in random order. A round
-// that does not get to its end is not one.
+// round launches every benchmark once on either side, in random order, so that
+// neither a drift of the machine nor what ran before meets one side only. A round
+// that is cut short does not count.
 func (s *session) round(ctx context.Context, sides []*built, same bool) error {
 	order := slices.Clone(s.list)
 	s.rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
@@ -151,6 +159,8 @@ func (s *session) round(ctx context.Context, sides []*built, same bool) error {
 	for _, b := range order {
 		m := measured{b: b}
 		turn := []int{0, 1}[:len(sides)]
+		// Which side goes first is drawn anew for each benchmark: the second launch
+		// meets a warmer CPU.
 		if len(sides) == 2 && s.rng.IntN(2) == 1 {
 			turn = []int{1, 0}
 		}
@@ -171,6 +181,7 @@ func (s *session) round(ctx context.Context, sides []*built, same bool) error {
 			done = append(done, m)
 		}
 	}
+	// Only whole rounds are written, or pairs would shift against each other.
 	for _, m := range done {
 		for i := range sides {
 			if same {
@@ -186,13 +197,14 @@ func (s *session) round(ctx context.Context, sides []*built, same bool) error {
 	return nil
 }
 
-// drop takes a benchmark out that failed though it ran before.
+// drop removes a benchmark that failed although it ran before. Its rounds are lost,
+// but the session goes on.
 func (s *session) drop(b *benchmark, side, why string) {
 	s.list = slices.DeleteFunc(s.list, func(other *benchmark) bool { return other == b })
 	s.missing = append(s.missing, Missing{Package: b.pkg, Name: b.title(), Side: side, Why: why, Failed: true})
 }
 
-// launch measures a benchmark once; why is set if it failed.
+// launch measures a benchmark once. why says that it failed; err is the context's.
 func (s *session) launch(ctx context.Context, side *built, b *benchmark) (l launch, why string, err error) {
 	args := []string{"-test.benchtime=" + s.o.BenchTime}
 	if b.cpu > 0 {
@@ -210,5 +222,7 @@ func (s *session) launch(ctx context.Context, side *built, b *benchmark) (l laun
 			return launch{result: s.files.config(r, side), procs: n, took: out.took}, "", s.files.learn(out.units)
 		}
 	}
+	// Its pattern matched nothing, which happens to names that differ from launch
+	// to launch.
 	return l, "gave no result when launched alone: its name changes, or it prints into its own result line", nil
 }

@@ -1,6 +1,7 @@
 package gobench
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path"
@@ -16,7 +17,9 @@ import (
 	"github.com/redline-go/redline/verify/render"
 )
 
-// Text writes a report for people; dir is the session's folder.
+// Text writes a report for people; dir is the session's folder. Names come from the
+// measured code and are written inert: no escape sequence reaches the terminal. The
+// error is the writer's.
 func Text(w io.Writer, r *Report, dir string) error {
 	var b strings.Builder
 	if r.Verdict != "" {
@@ -30,6 +33,7 @@ func Text(w io.Writer, r *Report, dir string) error {
 	pkg := ""
 	var t *tabwriter.Writer
 	for _, bench := range r.Benchmarks {
+		// A table per package, so that columns are as wide as its own names need.
 		if bench.Package != pkg || t == nil {
 			if t != nil {
 				t.Flush()
@@ -63,6 +67,7 @@ func Text(w io.Writer, r *Report, dir string) error {
 	return err
 }
 
+// words names a side: its revision, commit and variables.
 func (s SideReport) words() string {
 	text := s.Source
 	if s.Commit != "" {
@@ -74,6 +79,7 @@ func (s SideReport) words() string {
 	return text
 }
 
+// words distinguishes a benchmark that fails from one that a side lacks.
 func (m Missing) words() string {
 	what := m.Package
 	if m.Name != "" {
@@ -81,6 +87,9 @@ func (m Missing) words() string {
 	}
 	if m.Failed {
 		return fmt.Sprintf("FAILED on side %s: %s: %s", m.Side, what, m.Why)
+	}
+	if m.Skipped {
+		return fmt.Sprintf("skipped on side %s: %s (%s)", m.Side, what, cmp.Or(m.Why, "no reason given"))
 	}
 	return fmt.Sprintf("not compared: %s %s (side %s)", what, m.Why, m.Side)
 }
@@ -93,7 +102,7 @@ func (r *Report) columns() []string {
 	return []string{"benchmark", "unit", "a", "b", "change (+ is worse)", "detectable (MDE)", "verdict"}
 }
 
-// row is a metric's line of the table.
+// row returns a metric's line of the table; columns has the titles.
 func (r *Report) row(name string, m Metric) []string {
 	if len(r.Sides) == 1 {
 		spread := "-"
@@ -112,6 +121,7 @@ func (m Metric) change() string {
 		return "none"
 	case m.Estimate == 0 && m.Low == 0 && m.High == 0:
 		return "not known"
+	// A ratio to nothing is infinite; the amount says more.
 	case m.A == 0:
 		return fmt.Sprintf("from none to %s", amount(m.B, m.Name))
 	case m.B == 0:
@@ -127,6 +137,7 @@ func percent(v float64) string {
 	return notation.Tenths(v)
 }
 
+// traps prints the traps, each with its evidence and its remedy.
 func (r *Report) traps(b *strings.Builder) {
 	title := "\nTraps: these figures do not measure the work they claim to\n"
 	for _, bench := range r.Benchmarks {
@@ -138,6 +149,7 @@ func (r *Report) traps(b *strings.Builder) {
 	}
 }
 
+// evidence words what was seen, with its place before and its side after.
 func (t Trap) evidence() string {
 	text := t.Evidence
 	if t.Where != "" {
@@ -177,18 +189,22 @@ func (r *Report) hot(b *strings.Builder) {
 	}
 }
 
-// footing describes the basis of the figures and their place.
+// footing says what the figures rest on and where they are kept.
 func (r *Report) footing(dir string) []string {
 	lines := []string{}
 	if r.Verdict != "" {
-		lines = append(lines, fmt.Sprintf("%d rounds of %s per side; false-regression rate by design: at most %.1f %% per session", r.Rounds, r.BenchTime, 100*r.Alpha/2))
+		lines = append(lines, fmt.Sprintf("%d rounds of %s per side; false-regression rate by design: at "+
+			"most %.1f %% per session", r.Rounds, r.BenchTime, 100*r.Alpha/2))
 		if r.AA.Pairs > 0 {
-			lines = append(lines, fmt.Sprintf("a against itself: %s; with this noise %.1f %% of simulated sessions report a regression of identical sides", plural(r.AA.Pairs, "round"), 100*r.AA.FalsePositive))
+			lines = append(lines, fmt.Sprintf("a against itself: %s; with this noise %.1f %% of simulated sessions "+
+				"report a regression of identical sides", plural(r.AA.Pairs, "round"), 100*r.AA.FalsePositive))
 		}
 	}
 	for _, warning := range r.Warnings {
 		lines = append(lines, "warning: "+warning)
 	}
+	// The command is complete: benchstat would otherwise split the sides by their
+	// commits.
 	if len(r.Sides) == 2 {
 		lines = append(lines, fmt.Sprintf("kept in %s: benchstat -ignore commit %s %s", dir, path.Join(dir, OldFile), path.Join(dir, NewFile)))
 	} else {
@@ -197,7 +213,7 @@ func (r *Report) footing(dir string) []string {
 	return lines
 }
 
-// Markdown writes a report for a pull request.
+// Markdown writes a report for a pull request. The error is the writer's.
 func Markdown(w io.Writer, r *Report) error {
 	var b strings.Builder
 	title := string(r.Verdict)
@@ -205,7 +221,8 @@ func Markdown(w io.Writer, r *Report) error {
 		title = "benchmarks"
 	}
 	columns := r.columns()
-	inert.Fprintf(&b, "### redline bench: %s\n\n%s\n\n| %s |\n|%s\n", title, cell(r.Why), strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
+	inert.Fprintf(&b, "### redline bench: %s\n\n%s\n\n| %s |\n|%s\n", title, cell(r.Why),
+		strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
 	for _, bench := range r.Benchmarks {
 		for _, m := range bench.Metrics {
 			row := r.row("`"+bench.Name+"`", m)
@@ -233,7 +250,7 @@ func cell(text string) string {
 	return strings.NewReplacer("|", "\\|", "\n", " ", "<", "&lt;").Replace(text)
 }
 
-// amount writes a value of a unit with three or four figures.
+// amount writes a value with its unit, in three or four figures.
 func amount(v float64, unit string) string {
 	switch {
 	case unit == perOp:
@@ -249,11 +266,13 @@ func amount(v float64, unit string) string {
 // line words the progress of the rounds, with the first benchmark's figures so far.
 func (s *session) line() string {
 	text := fmt.Sprintf("round %d of %d; at most %s left", s.rounds, s.planned, notation.Time(s.left()))
+	// With fewer rounds there is no interval to show.
 	if len(s.list) == 0 || len(s.sides) == 1 || s.rounds < sameRounds {
 		return text
 	}
 	b := s.list[0]
-	c := compared{of: b, unit: perOp, metric: verify.Metric{Name: perOp, Margin: s.o.Margin}, sides: [2][]float64{values(b.series[0], perOp), values(b.series[1], perOp)}}
+	c := compared{of: b, unit: perOp, metric: verify.Metric{Name: perOp, Margin: s.o.Margin},
+		sides: [2][]float64{values(b.series[0], perOp), values(b.series[1], perOp)}}
 	metrics, pairs, _ := together([]compared{c}, s.rounds, 0)
 	for _, m := range verify.Decide(pairs, nil, 1, s.o.rules(metrics)).Metrics {
 		text += fmt.Sprintf("; %s %s, detectable %s", b.title(), Metric{MetricResult: m}.change(), percent(m.MDE))
@@ -261,7 +280,7 @@ func (s *session) line() string {
 	return text
 }
 
-// tabbed makes a row of a table: names in it cannot begin a column or a row.
+// tabbed makes a row of a table: text in it can begin neither a column nor a row.
 func tabbed(cells []string) inert.Own {
 	var row []string
 	for _, c := range cells {

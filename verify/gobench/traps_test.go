@@ -10,6 +10,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/verify/gobench/loops"
 )
 
 const trapped = `package shop
@@ -319,7 +320,8 @@ func checkTraps(t *testing.T, r *Report, want map[string]Kind) {
 func fixed(n int, rounds ...float64) *decided {
 	b := &benchmark{pkg: "shop", name: "X"}
 	for _, sec := range rounds {
-		b.series[0] = append(b.series[0], launch{procs: 4, result: &benchfmt.Result{Name: []byte("X"), Iters: n, Values: []benchfmt.Value{{Value: sec, Unit: perOp}}}})
+		b.series[0] = append(b.series[0], launch{procs: 4, result: &benchfmt.Result{Name: []byte("X"), Iters: n,
+			Values: []benchfmt.Value{{Value: sec, Unit: perOp}}}})
 	}
 	return &decided{b: b, out: &Benchmark{Procs: 4, Iterations: n}, cores: 4, margin: 0.05}
 }
@@ -333,9 +335,9 @@ func repeat(sec float64, n int, jitter float64) (all []float64) {
 
 // TestThresholds decides by fixed values.
 func TestThresholds(t *testing.T) {
-	unused := loop{kind: countLoop, dropped: []place{{file: "x_test.go", from: 3, text: "half"}}}
-	used := loop{kind: countLoop}
-	timed := loop{kind: countLoop, before: []place{{file: "x_test.go", from: 2, text: "spin"}}}
+	unused := loops.Loop{Kind: loops.Counted, Dropped: []loops.Place{{File: "x_test.go", From: 3, Text: "half"}}}
+	used := loops.Loop{Kind: loops.Counted}
+	timed := loops.Loop{Kind: loops.Counted, Before: []loops.Place{{File: "x_test.go", From: 2, Text: "spin"}}}
 	with := func(j *decided, change func(*decided)) *decided { change(j); return j }
 	profile := func(collecting, allocating float64, samples int) func(*decided) {
 		return func(j *decided) {
@@ -347,16 +349,16 @@ func TestThresholds(t *testing.T) {
 		j    *decided
 		want Kind
 	}{
-		"unused and empty":       {with(fixed(1e9, 0.3e-9), func(j *decided) { j.loops = []loop{unused} }), Dropped},
-		"unused, but it works":   {with(fixed(1e9, 1.3e-9), func(j *decided) { j.loops = []loop{unused} }), ""},
-		"used, one cycle":        {with(fixed(1e9, 0.3e-9), func(j *decided) { j.loops = []loop{used} }), Dropped},
-		"used, two cycles":       {with(fixed(1e9, 0.7e-9), func(j *decided) { j.loops = []loop{used} }), ""},
-		"kept by b.Loop":         {with(fixed(1e9, 0.3e-9), func(j *decided) { j.loops = []loop{{kind: keepLoop}} }), ""},
+		"unused and empty":       {with(fixed(1e9, 0.3e-9), func(j *decided) { j.loops = []loops.Loop{unused} }), Dropped},
+		"unused, but it works":   {with(fixed(1e9, 1.3e-9), func(j *decided) { j.loops = []loops.Loop{unused} }), ""},
+		"used, one cycle":        {with(fixed(1e9, 0.3e-9), func(j *decided) { j.loops = []loops.Loop{used} }), Dropped},
+		"used, two cycles":       {with(fixed(1e9, 0.7e-9), func(j *decided) { j.loops = []loops.Loop{used} }), ""},
+		"kept by b.Loop":         {with(fixed(1e9, 0.3e-9), func(j *decided) { j.loops = []loops.Loop{{Kind: loops.Kept}} }), ""},
 		"no source":              {fixed(1e9, 0.3e-9), ""},
-		"it is not known which":  {with(fixed(1e9, 0.7e-9), func(j *decided) { j.loops = []loop{unused, used} }), ""},
-		"set-up is a tenth":      {with(fixed(1000, 100e-6), func(j *decided) { j.loops, j.once = []loop{timed}, 10*time.Millisecond }), SetUpBefore},
-		"set-up is a thousandth": {with(fixed(100_000, 100e-9), func(j *decided) { j.loops, j.once = []loop{timed}, 10*time.Microsecond }), ""},
-		"a cold first iteration": {with(fixed(50, 100e-6), func(j *decided) { j.loops, j.once = []loop{timed}, 300*time.Microsecond }), ""},
+		"it is not known which":  {with(fixed(1e9, 0.7e-9), func(j *decided) { j.loops = []loops.Loop{unused, used} }), ""},
+		"set-up is a tenth":      {with(fixed(1000, 100e-6), func(j *decided) { j.loops, j.once = []loops.Loop{timed}, 10*time.Millisecond }), SetUpBefore},
+		"set-up is a thousandth": {with(fixed(100_000, 100e-9), func(j *decided) { j.loops, j.once = []loops.Loop{timed}, 10*time.Microsecond }), ""},
+		"a cold first iteration": {with(fixed(50, 100e-6), func(j *decided) { j.loops, j.once = []loops.Loop{timed}, 300*time.Microsecond }), ""},
 		"collection":             {with(fixed(1000, 1e-6), profile(0.3, 0.1, 100)), Collecting},
 		"allocation":             {with(fixed(1000, 1e-6), profile(0.1, 0.6, 100)), Collecting},
 		"some of both":           {with(fixed(1000, 1e-6), profile(0.1, 0.3, 100)), ""},
@@ -366,10 +368,10 @@ func TestThresholds(t *testing.T) {
 		"slower from the middle": {fixed(1000, shift...), Drift},
 		"noise alone":            {fixed(1000, repeat(1e-6, 20, 0.05)...), ""},
 		"a shift below margin":   {fixed(1000, append(repeat(1e-6, 10, 0.001), repeat(1.01e-6, 10, 0.001)...)...), ""},
-		"parallel beyond cores":  {with(fixed(1000, 1e-6), func(j *decided) { j.cores, j.loops = 2, []loop{{kind: parallelLoop, file: "x_test.go"}} }), Overcommit},
+		"parallel beyond cores":  {with(fixed(1000, 1e-6), func(j *decided) { j.cores, j.loops = 2, []loops.Loop{{Kind: loops.Parallel, File: "x_test.go"}} }), Overcommit},
 		"--cpu beyond cores":     {with(fixed(1000, 1e-6), func(j *decided) { j.cores, j.chosen = 2, true }), Overcommit},
-		"serial, beyond cores":   {with(fixed(1000, 1e-6), func(j *decided) { j.cores, j.loops = 2, []loop{used} }), ""},
-		"parallel, on its cores": {with(fixed(1000, 1e-6), func(j *decided) { j.loops = []loop{{kind: parallelLoop}} }), ""},
+		"serial, beyond cores":   {with(fixed(1000, 1e-6), func(j *decided) { j.cores, j.loops = 2, []loops.Loop{used} }), ""},
+		"parallel, on its cores": {with(fixed(1000, 1e-6), func(j *decided) { j.loops = []loops.Loop{{Kind: loops.Parallel}} }), ""},
 	} {
 		c.j.look("a")
 		got := fmt.Sprint(c.j.out.Traps)

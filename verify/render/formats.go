@@ -13,7 +13,8 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// Markdown writes a result for a pull request.
+// Markdown writes a result for a pull request: the verdict, a table of metrics, and
+// what the verdict rests on. The error is the writer's.
 func Markdown(w io.Writer, r verify.Result) error {
 	var b strings.Builder
 	why, rest, more := strings.Cut(r.Why, "\n")
@@ -32,7 +33,8 @@ func Markdown(w io.Writer, r verify.Result) error {
 	}
 	b.WriteString("\n| metric | a | b | change (+ is worse) | margin | detectable (MDE) | verdict |\n|---|---|---|---|---|---|---|\n")
 	for _, m := range r.Metrics {
-		inert.Fprintf(&b, "| `%s` | %s | %s | %s | %.0f %% | %s | %s |\n", m.Name, Amount(m.A, m.Unit), Amount(m.B, m.Unit), change(m), 100*m.Margin, seen(m), strings.ReplaceAll(Verdict(m), "|", "\\|"))
+		inert.Fprintf(&b, "| `%s` | %s | %s | %s | %.0f %% | %s | %s |\n", m.Name, Amount(m.A, m.Unit),
+			Amount(m.B, m.Unit), change(m), 100*m.Margin, seen(m), strings.ReplaceAll(Verdict(m), "|", "\\|"))
 	}
 	for _, line := range footing(r) {
 		inert.Fprintf(&b, "\n%s\n", line)
@@ -50,9 +52,10 @@ func fenced(text string) string {
 	return fence + "\n" + text + "\n" + fence
 }
 
-// JUnit writes a result as JUnit XML: a test case per deciding metric, failed by
-// a regression and in error where it was not decided, because a CI system shows
-// either as not passed.
+// JUnit writes a result as JUnit XML: a test case per deciding metric, failed by a
+// regression and in error if it was not decided, because CI systems show either as
+// not passed. Advisory metrics are skipped tests unless they pass. The error is the
+// writer's.
 func JUnit(w io.Writer, r verify.Result) error {
 	type message struct {
 		Message string `xml:"message,attr"`
@@ -77,6 +80,8 @@ func JUnit(w io.Writer, r verify.Result) error {
 	add := func(name string, v verify.Verdict, advisory bool, text string) {
 		c := testcase{Class: "redline", Name: name}
 		switch {
+		// Skipped is the only state that CI systems show without counting it as a
+		// failure.
 		case advisory && v != verify.Pass && v != verify.Improvement:
 			c.Skipped = &message{Message: "advisory: " + string(v), Text: text}
 			suite.Skipped++
@@ -90,6 +95,8 @@ func JUnit(w io.Writer, r verify.Result) error {
 		suite.Cases = append(suite.Cases, c)
 		suite.Tests++
 	}
+	// The session is a case of its own: an invalid one has no metric that could
+	// fail.
 	add("session", r.Verdict, false, r.Why)
 	for _, m := range r.Metrics {
 		add(m.Name, m.Verdict, m.Advisory, fmt.Sprintf("%s; margin %.0f %%; %s", change(m), 100*m.Margin, m.Why))
@@ -106,9 +113,9 @@ func JUnit(w io.Writer, r verify.Result) error {
 	return err
 }
 
-// SARIF writes the failures as SARIF 2.1.0 (OASIS), one result per metric,
-// at the gate's subject, because a slow-down has no line of its own: the
-// scenario's file, or the URL that is loaded.
+// SARIF writes the failures as SARIF 2.1.0 (OASIS), one result per metric. Each is
+// located at what was compared, the scenario's file or the loaded URL, because a
+// slow-down has no line of its own. about names that. The error is the writer's.
 func SARIF(w io.Writer, r verify.Result, about string) error {
 	type text struct {
 		Text string `json:"text"`
@@ -140,6 +147,7 @@ func SARIF(w io.Writer, r verify.Result, about string) error {
 	failed := false
 	for _, m := range metrics {
 		rules = append(rules, rule{m.Name, text{"relative change of " + m.Name + " against the base"}})
+		// SARIF has error, warning and note; what passed is not reported at all.
 		level := ""
 		switch {
 		case m.Verdict == verify.Regression && !m.Advisory:
@@ -150,7 +158,8 @@ func SARIF(w io.Writer, r verify.Result, about string) error {
 			continue
 		}
 		failed = failed || level == "error"
-		results = append(results, result{m.Name, level, text{fmt.Sprintf("%s: %s; margin %.0f %%; %s", m.Verdict, change(m), 100*m.Margin, m.Why)}, []location{at}})
+		results = append(results, result{m.Name, level, text{fmt.Sprintf("%s: %s; margin %.0f %%; %s",
+			m.Verdict, change(m), 100*m.Margin, m.Why)}, []location{at}})
 	}
 	// A regression that no metric shows: side b fails requests.
 	if r.Verdict == verify.Invalid || r.Verdict == verify.Regression && !failed || r.Verdict == verify.Inconclusive && len(results) == 0 {
@@ -166,12 +175,13 @@ func SARIF(w io.Writer, r verify.Result, about string) error {
 	})
 }
 
-// reference writes a scenario's path, or the URL that stands for one, as a URI
+// reference writes a scenario's path, or the URL given instead of one, as a URI
 // reference (RFC 3986), without its secrets.
 func reference(about string) string {
 	if strings.Contains(about, "://") {
 		return strings.ReplaceAll(redact.Text(about), redact.Mark, "redacted") // brackets are for no URI
 	}
+	// A path with a space or a # would otherwise not be a URI.
 	return (&url.URL{Path: filepath.ToSlash(about)}).String()
 }
 
@@ -182,8 +192,9 @@ var (
 	escapeProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// Annotations writes the failures as workflow commands that common CI
-// systems show next to a change (::error title=...::message).
+// Annotations writes the failures as workflow commands (::error
+// title=...::message), which common CI systems show next to a change. The error is
+// the writer's.
 func Annotations(w io.Writer, r verify.Result) error {
 	var b strings.Builder
 	command := func(level, title, text string) {

@@ -15,7 +15,8 @@ import (
 // mixed is a result with one metric of every kind.
 func mixed() verify.Result {
 	return verify.Result{
-		Schema: verify.Schema, Verdict: verify.Regression, Why: "worse: cpu_per_request", Pairs: 24, Alpha: 0.02, Looks: 2, Planned: 4, Warnings: []string{"restless"},
+		Schema: verify.Schema, Verdict: verify.Regression, Why: "worse: cpu_per_request", Pairs: 24,
+		Alpha: 0.02, Looks: 2, Planned: 4, Warnings: []string{"restless"},
 		AA: verify.AA{Pairs: 8, FalsePositive: 0.004, MDE: 0.021, Different: []string{}},
 		Metrics: []verify.MetricResult{
 			{Name: "cpu_per_request", Estimate: 0.061, Low: 0.04, High: 0.08, Margin: 0.05, Verdict: verify.Regression, MDE: 0.02, A: 120e3, B: 127e3, Unit: "ns"},
@@ -40,7 +41,8 @@ func TestText(t *testing.T) {
 	text := written(t, func(w io.Writer) error { return Text(w, mixed()) })
 	for _, want := range []string{
 		"REGRESSION: worse: cpu_per_request\n", "+6.1 % (+4.0 to +8.0)", "120 µs", "9,000/s", "5.08 KiB", "not known",
-		"regression (advisory)", "24 pairs of launches, one side up at a time; look 2 of 4; false-regression rate by design: at most 1.0 % per session",
+		"regression (advisory)", "24 pairs of launches, one side up at a time; look 2 of 4; false-regression " +
+			"rate by design: at most 1.0 % per session",
 		"24 pairs detect changes of 2.1 %, and 0.4 % of simulated sessions", "warning: restless",
 	} {
 		if !strings.Contains(text, want) {
@@ -57,7 +59,8 @@ func TestMethodIsTold(t *testing.T) {
 		", one side up at a time (the port is not named);": func(r *verify.Result) { r.Turn, r.Apart = 0, "the port is not named" },
 	} {
 		change(&r)
-		for _, text := range []string{written(t, func(w io.Writer) error { return Text(w, r) }), written(t, func(w io.Writer) error { return Markdown(w, r) })} {
+		for _, text := range []string{written(t, func(w io.Writer) error { return Text(w, r) }),
+			written(t, func(w io.Writer) error { return Markdown(w, r) })} {
 			if !strings.Contains(text, want) {
 				t.Errorf("no %q in\n%s", want, text)
 			}
@@ -86,12 +89,14 @@ func TestMarkdown(t *testing.T) {
 // TestTargetsLastWords: what a target wrote at its end stays together and breaks
 // no markup.
 func TestTargetsLastWords(t *testing.T) {
-	r := verify.Result{Verdict: verify.Invalid, Why: "side b: the target ended\n  | ```\n  | <b>\x1b[31m & out", Sides: [2]string{"./svc@`main`", "./svc"}}
+	r := verify.Result{Verdict: verify.Invalid, Why: "side b: the target ended\n  | ```\n  | <b>\x1b[31m & out",
+		Sides: [2]string{"./svc@`main`", "./svc"}}
 	text := written(t, func(w io.Writer) error { return Markdown(w, r) })
 	if strings.Count(text, "````") != 2 || strings.Contains(text, "|---|") || !strings.Contains(text, "- a: `./svc@'main'`") {
 		t.Errorf("got\n%s", text)
 	}
-	if text := written(t, func(w io.Writer) error { return Text(w, r) }); !strings.Contains(text, "a  ./svc@`main`\nb  ./svc\n") || strings.Contains(text, "detectable") {
+	if text := written(t, func(w io.Writer) error { return Text(w, r) }); !strings.Contains(text,
+		"a  ./svc@`main`\nb  ./svc\n") || strings.Contains(text, "detectable") {
 		t.Errorf("got\n%s", text)
 	}
 	var suite struct{}
@@ -187,7 +192,8 @@ func TestAnnotations(t *testing.T) {
 	if text != want {
 		t.Errorf("got\n%swant\n%s", text, want)
 	}
-	odd := verify.Result{Verdict: verify.Regression, Why: "a\nb", Metrics: []verify.MetricResult{{Name: "p50: a, b", Verdict: verify.Regression, A: 1}}}
+	odd := verify.Result{Verdict: verify.Regression, Why: "a\nb",
+		Metrics: []verify.MetricResult{{Name: "p50: a, b", Verdict: verify.Regression, A: 1}}}
 	text = written(t, func(w io.Writer) error { return Annotations(w, odd) })
 	if !strings.Contains(text, "::error title=redline p50%3A a%2C b::") || !strings.Contains(text, "::a%0Ab\n") {
 		t.Errorf("not escaped:\n%s", text)

@@ -15,9 +15,12 @@ import (
 // hold, they begin no line of the output, end none, and drive no terminal.
 func TestNamesStayInTheirLines(t *testing.T) {
 	const name = "f\x1b[2J\r\n::error::owned\n##vso[x]\u202e"
-	r := verify.Result{Verdict: verify.Regression, Why: "side b failed\n" + name, Sides: [2]string{name, name}, Warnings: []string{name}, Pairs: 3,
-		Metrics: []verify.MetricResult{{Name: name, Verdict: verify.Inconclusive, Why: name, A: 1, B: 2}, {Name: name, Verdict: verify.Regression, Why: name, A: 1, B: 2}}}
-	for format, write := range map[string]func(io.Writer, verify.Result) error{"text": Text, "Markdown": Markdown, "annotations": Annotations} {
+	r := verify.Result{Verdict: verify.Regression, Why: "side b failed\n" + name, Sides: [2]string{name, name},
+		Warnings: []string{name}, Pairs: 3,
+		Metrics: []verify.MetricResult{{Name: name, Verdict: verify.Inconclusive, Why: name, A: 1, B: 2},
+			{Name: name, Verdict: verify.Regression, Why: name, A: 1, B: 2}}}
+	for format, write := range map[string]func(io.Writer, verify.Result) error{"text": Text,
+		"Markdown": Markdown, "annotations": Annotations} {
 		var b bytes.Buffer
 		if err := write(&b, r); err != nil {
 			t.Fatal(err)

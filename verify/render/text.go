@@ -12,7 +12,8 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// Text writes a result for people.
+// Text writes a result for people: the verdict in capitals first, then the sides,
+// the metrics, and what the verdict rests on. The error is the writer's.
 func Text(w io.Writer, r verify.Result) error {
 	var b strings.Builder
 	inert.Fprintf(&b, "%s: %s\n\n", strings.ToUpper(string(r.Verdict)), inert.Block(r.Why))
@@ -21,6 +22,7 @@ func Text(w io.Writer, r verify.Result) error {
 			inert.Fprintf(&b, "%c  %s\n", 'a'+i, side)
 		}
 	}
+	// A table of dashes hides the reason, which is all there is.
 	if measuredNothing(r) {
 		_, err := io.WriteString(w, strings.TrimRight(b.String(), "\n")+"\n")
 		return err
@@ -28,7 +30,8 @@ func Text(w io.Writer, r verify.Result) error {
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	inert.Fprintf(t, "metric\ta\tb\tchange (+ is worse)\tmargin\tdetectable (MDE)\tverdict\n")
 	for _, m := range r.Metrics {
-		inert.Fprintf(t, "%s\t%s\t%s\t%s\t%.0f %%\t%s\t%s\n", m.Name, Amount(m.A, m.Unit), Amount(m.B, m.Unit), change(m), 100*m.Margin, seen(m), Verdict(m))
+		inert.Fprintf(t, "%s\t%s\t%s\t%s\t%.0f %%\t%s\t%s\n", m.Name, Amount(m.A, m.Unit), Amount(m.B, m.Unit),
+			change(m), 100*m.Margin, seen(m), Verdict(m))
 	}
 	t.Flush()
 	for _, line := range footing(r) {
@@ -44,7 +47,8 @@ func measuredNothing(r verify.Result) bool {
 	return r.Verdict == verify.Invalid && !slices.ContainsFunc(r.Metrics, func(m verify.MetricResult) bool { return m.A > 0 || m.B > 0 })
 }
 
-// footing describes the basis of the verdict.
+// footing says what the verdict rests on: pairs, looks, the designed error rate,
+// and how side a differs from itself.
 func footing(r verify.Result) []string {
 	lines := []string{fmt.Sprintf("%d pairs of launches, %s; look %d of %d; false-regression rate by design: at most %.1f %% per session",
 		r.Pairs, method(r), r.Looks, r.Planned, 100*r.Alpha/2)}
@@ -54,7 +58,8 @@ func footing(r verify.Result) []string {
 	if r.AA.Pairs > 0 {
 		line := fmt.Sprintf("a against itself: %d pairs", r.AA.Pairs)
 		if r.AA.MDE > 0 {
-			line += fmt.Sprintf("; with this noise %d pairs detect changes of %.1f %%, and %.1f %% of simulated sessions report a regression of identical sides", r.Pairs, 100*r.AA.MDE, 100*r.AA.FalsePositive)
+			line += fmt.Sprintf("; with this noise %d pairs detect changes of %.1f %%, and %.1f %% of "+
+				"simulated sessions report a regression of identical sides", r.Pairs, 100*r.AA.MDE, 100*r.AA.FalsePositive)
 		}
 		lines = append(lines, line)
 	}
@@ -86,6 +91,7 @@ func Standing(r verify.Result) string {
 	return ""
 }
 
+// change words a metric's relative change; "not known" if it was not measured.
 func change(m verify.MetricResult) string {
 	if m.Low == 0 && m.High == 0 && m.Estimate == 0 && m.A == 0 {
 		return "not known"
@@ -95,9 +101,11 @@ func change(m verify.MetricResult) string {
 
 // Interval writes a relative change with the limits of its interval, in percent.
 func Interval(estimate, low, high float64) string {
-	return fmt.Sprintf("%s (%s to %s)", notation.Change(estimate), strings.TrimSuffix(notation.Change(low), " %"), strings.TrimSuffix(notation.Change(high), " %"))
+	return fmt.Sprintf("%s (%s to %s)", notation.Change(estimate), strings.TrimSuffix(notation.Change(low), " %"),
+		strings.TrimSuffix(notation.Change(high), " %"))
 }
 
+// seen words the smallest change that would have been detected; "-" if unknown.
 func seen(m verify.MetricResult) string {
 	if m.MDE <= 0 {
 		return "-"
@@ -105,7 +113,7 @@ func seen(m verify.MetricResult) string {
 	return notation.Tenths(m.MDE)
 }
 
-// Verdict writes a metric's verdict, with the reason where it is open.
+// Verdict writes a metric's verdict, with the reason if it is not decided.
 func Verdict(m verify.MetricResult) string {
 	text := string(m.Verdict)
 	if m.Verdict == verify.Inconclusive && m.Why != "" {
@@ -130,10 +138,13 @@ func storedLine(s verify.Stored) string {
 	if s.Blocks == 0 {
 		return fmt.Sprintf("%d launches", s.Launches)
 	}
+	// The file and the commit both: a baseline may have been moved, or saved from
+	// another branch.
 	of := s.File
 	if s.Commit != "" {
 		of += ", commit " + s.Commit[:min(12, len(s.Commit))]
 	}
-	return fmt.Sprintf("%d launches against %d of the baseline (%s, saved %s): unpaired, one session after the other; false-regression rate unknown",
+	return fmt.Sprintf("%d launches against %d of the baseline (%s, saved %s): unpaired, one session after "+
+		"the other; false-regression rate unknown",
 		s.Launches, s.Blocks, of, s.Saved.UTC().Format("2006-01-02 15:04 UTC"))
 }

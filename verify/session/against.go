@@ -10,21 +10,20 @@ import (
 	"github.com/redline-go/redline/verify/baseline"
 )
 
-// blocksAlone is how many launches of one side by itself are measured unless
-// something else bounds them.
+// blocksAlone is how many launches of one side on its own are measured by default.
 const blocksAlone = 20
 
-// Against compares side B with a stored baseline, or measures it alone so that
-// it can become one.
+// Against compares side B with a stored baseline, or measures it alone so that it
+// can become one.
 //
-// The two were measured one after the other, which pairs exist to avoid. What
-// can be done about it is done: blocks are independent samples (Mann-Whitney,
-// Hodges-Lehmann with Moses' interval); by as much as the machine itself may have
-// drifted between the sessions, as a yardstick next to every block shows, the
-// intervals of times and rates are wider; and nothing passes that could not have
-// been seen to fail. Other drift (a database that has grown, a
-// neighbour on the disk) cannot be distinguished from a change of the service, and the
-// rate of false regressions is not known: every result says both.
+// The two were measured one after the other, which is what pairs exist to avoid.
+// What can be done about it is done: blocks are independent samples (Mann and
+// Whitney 1947; Hodges and Lehmann 1963, with Moses' interval); intervals of times
+// and rates are widened by as much as the machine itself may have drifted between
+// the sessions, by a yardstick next to every block; and nothing passes that could
+// not have been seen to fail. Other drift (a database that has grown, a neighbour
+// on the disk) cannot be distinguished from a change of the service, and the rate
+// of false regressions is unknown: every result says both.
 type Against struct {
 	Baseline *baseline.Baseline // nil measures alone and decides nothing
 	B        Side
@@ -53,14 +52,16 @@ func (s *Against) Run(ctx context.Context) (verify.Result, error) {
 		}
 		spent := time.Since(begun)
 		if s.OnBlock != nil {
-			s.OnBlock(Progress{Phase: fmt.Sprintf("launch %d of at most %d", len(blocks), most), Pairs: len(blocks), Most: most, Left: s.maxTime() - spent})
+			s.OnBlock(Progress{Phase: fmt.Sprintf("launch %d of at most %d", len(blocks), most),
+				Pairs: len(blocks), Most: most, Left: s.maxTime() - spent})
 		}
 		if spent+spent/time.Duration(len(blocks)) > s.maxTime() {
 			break
 		}
 	}
 	if len(blocks) < verify.LeastBlocks {
-		return s.refused(blocks, fmt.Sprintf("there was time for %d launches; at least %d are needed for a verdict (hint: --max-time, --pairs)", len(blocks), verify.LeastBlocks)), nil
+		return s.refused(blocks, fmt.Sprintf("there was time for %d launches; at least %d are needed for a "+
+			"verdict (hint: --max-time, --pairs)", len(blocks), verify.LeastBlocks)), nil
 	}
 	if s.Baseline == nil {
 		out := verify.Single(blocks, s.Rules)
@@ -86,6 +87,7 @@ func (s *Against) block(ctx context.Context, n int) (verify.Block, error) {
 	return b, s.Log.add(alone, n, verify.Pair{B: b})
 }
 
+// refused is the result of measurements that must not be compared.
 func (s *Against) refused(blocks []verify.Block, why string) verify.Result {
 	out := verify.Single(nil, s.Rules)
 	out.Verdict, out.Why, out.Stored.Launches = verify.Invalid, why, len(blocks)

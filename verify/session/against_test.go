@@ -137,13 +137,14 @@ func TestAgainstResumes(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	draw := &timed{rng: rand.New(rand.NewPCG(3, 4))}
-	s := &Against{Baseline: &base, Rules: three(), Log: log, Measurer: &counted{f: func(ctx context.Context, side Side, n int) (verify.Block, error) {
-		if n == 6 {
-			stop()
-			return verify.Block{}, ctx.Err()
-		}
-		return draw.Measure(ctx, side)
-	}}}
+	s := &Against{Baseline: &base, Rules: three(), Log: log,
+		Measurer: &counted{f: func(ctx context.Context, side Side, n int) (verify.Block, error) {
+			if n == 6 {
+				stop()
+				return verify.Block{}, ctx.Err()
+			}
+			return draw.Measure(ctx, side)
+		}}}
 	if _, err := s.Run(ctx); err == nil {
 		t.Fatal("an interrupted session has a result")
 	}

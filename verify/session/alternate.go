@@ -12,38 +12,39 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// Alternator measures a block of each side in one span: both are up, and take
-// turns under the load. lead is started first, at the plan's own address, and has
-// the first turn.
+// Alternator measures a block of each side in one span: both are up, and take turns
+// under the load. lead is started first, at the plan's own address, and has the
+// first turn.
 //
-// Noise of the machine from one fraction of a second to the next then hits
-// both alike. On a machine whose speed changed so, the difference of two blocks
-// that followed each other deviated by 10 to 19 %, and by 8 % by turns.
+// Noise of the machine from one fraction of a second to the next then affects both
+// alike. On a machine whose speed changed so, the difference of two blocks deviated
+// by 10 to 19 % one after the other, and by 8 % by turns.
 type Alternator interface {
 	Alternate(ctx context.Context, lead, other Side, turn time.Duration) (leads, others verify.Block, err error)
 }
 
-// Turns. They must hold several requests, and longer ones see less of the same
-// noise: turns of 100 and 150 ms deviated alike, those of 500 ms twice as much.
+// Turns and how many of each side make a block.
 const (
+	// Turns must contain several requests, and longer ones share less of the same
+	// noise: turns of 100 and 150 ms deviated alike, those of 500 ms twice as much.
 	leastTurn = 150 * time.Millisecond
 	mostTurn  = 600 * time.Millisecond
 	// leastTurns of each side make a block.
 	leastTurns = 4
 )
 
-// rest follows every turn: no side gets new requests in it, and those under way
-// end. Only one side is at work at a time then, except for a service's work after
-// it has answered.
+// rest is the pause after every turn: no side gets new requests, and those in
+// flight end. Only one side works at a time then, except for what a service does
+// after it has answered.
 func rest(turn time.Duration) time.Duration { return turn / 3 }
 
-// opening is the time for the sources of both sides, from when both are ready.
+// opening is the time that the sources of both sides get to open, from when both
+// are ready.
 const opening = 200 * time.Millisecond
 
 // fits reports whether nearly all requests of both blocks ended within the rest
-// that follows a turn. Otherwise both sides are at work at once, and what they
-// wait for in common, a lock in a shared database, would slow them alike and hide
-// which of them is to blame.
+// that follows a turn. Otherwise both sides work at once, and what they share, such
+// as a lock in a database, slows both alike and hides which of them is to blame.
 func fits(turn time.Duration, blocks ...verify.Block) bool {
 	for _, b := range blocks {
 		if !(b.Latency.Quantile(0.9) <= float64(rest(turn))) {
@@ -53,9 +54,9 @@ func fits(turn time.Duration, blocks ...verify.Block) bool {
 	return true
 }
 
-// Alternate launches both sides, the other once the first is ready (services that
-// prepare a database in common as they start get into each other's way), and
-// measures them by turns. It measures again if the generator spoilt it.
+// Alternate launches both sides and measures them by turns, again if the generator
+// spoilt it. The other is launched once the first is ready: services that prepare a
+// common database as they start get into each other's way.
 func (l *Launcher) Alternate(ctx context.Context, lead, other Side, turn time.Duration) (leads, others verify.Block, err error) {
 	err = l.repeat(func() (void, err error) {
 		leads, others, void, err = l.alternate(ctx, lead, other, turn)
@@ -64,7 +65,9 @@ func (l *Launcher) Alternate(ctx context.Context, lead, other Side, turn time.Du
 	return leads, others, err
 }
 
-// alternate measures them once; void joins why a block of either side does not count.
+// alternate measures them once; void joins the reasons why a block of either side
+// does not count. Values are scaled to the part of the span in which a side was
+// loaded.
 func (l *Launcher) alternate(ctx context.Context, lead, other Side, turn time.Duration) (leads, others verify.Block, void, err error) {
 	port, err := freePort(other.Plan)
 	if err != nil {
@@ -121,6 +124,7 @@ type meeting struct {
 	await func(context.Context) (start time.Duration, err error)
 }
 
+// await waits for an event or the context's end, whose cause it returns.
 func await(ctx context.Context, c <-chan struct{}) error {
 	select {
 	case <-c:

@@ -144,7 +144,8 @@ func TestTurnsWhereTheyServe(t *testing.T) {
 		s := quickly(m)
 		s.OneAtATime = c.alone
 		r, err := s.Run(context.Background())
-		if err != nil || r.Verdict != verify.Pass || r.Turn != c.turn || !strings.Contains(r.Apart, c.apart) || (r.Apart == "") != (c.apart == "") || strings.Contains(r.Apart, "\n") {
+		if err != nil || r.Verdict != verify.Pass || r.Turn != c.turn || !strings.Contains(r.Apart, c.apart) ||
+			(r.Apart == "") != (c.apart == "") || strings.Contains(r.Apart, "\n") {
 			t.Errorf("%s: %s (%s) with turns of %v, apart since %q, %v", name, r.Verdict, r.Why, r.Turn, r.Apart, err)
 		}
 		pairs := samePairs + r.Pairs
@@ -164,7 +165,8 @@ func TestTurnsThatBreakLater(t *testing.T) {
 		return nil
 	}
 	s := quickly(m)
-	if r, err := s.Run(context.Background()); err != nil || r.Verdict != verify.Invalid || !strings.Contains(r.Why, "side b: the target ended") || m.alone > 0 {
+	if r, err := s.Run(context.Background()); err != nil || r.Verdict != verify.Invalid ||
+		!strings.Contains(r.Why, "side b: the target ended") || m.alone > 0 {
 		t.Errorf("%s (%s), %v", r.Verdict, r.Why, err)
 	}
 }
@@ -182,7 +184,8 @@ func TestTurnsThatBecomeCrowded(t *testing.T) {
 			return nil
 		}
 		r, err := quickly(m).Run(context.Background())
-		if reported := strings.Contains(strings.Join(r.Warnings, "; "), "--one-at-a-time"); err != nil || r.Verdict != verify.Pass || reported != (from == 2) {
+		if reported := strings.Contains(strings.Join(r.Warnings, "; "), "--one-at-a-time"); err != nil ||
+			r.Verdict != verify.Pass || reported != (from == 2) {
 			t.Errorf("slow from pair %d on: %s (%s), warnings %q, %v", from, r.Verdict, r.Why, r.Warnings, err)
 		}
 	}

@@ -13,13 +13,14 @@ import (
 	"unicode"
 
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 	"github.com/redline-go/redline/service"
 )
 
 // listens matches the names of variables and flags whose bare number is a port.
 var listens = regexp.MustCompile(`(?i)port|addr|listen|bind|^-[lp]$`)
 
-// numbers finds possible ports, with the host before it where there is one.
+// numbers finds possible ports, each with the host before it if there is one.
 var numbers = regexp.MustCompile(`(?:(\[[0-9A-Fa-f:.]*\]|[A-Za-z0-9._-]*):)?([0-9]+)`)
 
 // beside returns the plan with its service at another port of the same host, so
@@ -35,6 +36,7 @@ func beside(plan *scenario.Plan, port string) (*scenario.Plan, error) {
 		// queue that the turns then inherited, with a p90 of 300 ms for 1 ms.
 		return nil, errors.New("the load has a fixed rate, which both at once may not sustain")
 	}
+	// It was started by someone else and cannot be started twice.
 	if plan.Target.PID != 0 {
 		return nil, errors.New("the target runs already")
 	}
@@ -50,13 +52,14 @@ func beside(plan *scenario.Plan, port string) (*scenario.Plan, error) {
 		if err != nil || other.Host != u.Host {
 			return nil, errors.New("the requests go to several addresses")
 		}
-		out.Requests[i].URL = scenario.Template(strings.Replace(string(q.URL), u.Host, net.JoinHostPort(m.host, port), 1))
+		out.Requests[i].URL = feeder.Template(strings.Replace(string(q.URL), u.Host, net.JoinHostPort(m.host, port), 1))
 	}
 	out.Target.Ready = m.move(plan.Target.Ready, false)
 	moved := false
 	words := func(list []string, first int) []string {
 		list = slices.Clone(list)
 		for i, word := range list {
+			// The command itself is no address, whatever its name.
 			if i < first {
 				continue
 			}
@@ -75,6 +78,7 @@ func beside(plan *scenario.Plan, port string) (*scenario.Plan, error) {
 		out.Target.Env[name] = m.move(value, listens.MatchString(name))
 		moved = moved || out.Target.Env[name] != value
 	}
+	// The other would listen where the first does, or fail to.
 	if !moved {
 		return nil, fmt.Errorf("neither the target's arguments nor its environment name its port, %s", m.from)
 	}
@@ -82,7 +86,7 @@ func beside(plan *scenario.Plan, port string) (*scenario.Plan, error) {
 }
 
 // beforeTemplate is the part of a URL that is the same for all of its requests.
-func beforeTemplate(t scenario.Template) string {
+func beforeTemplate(t feeder.Template) string {
 	text, _, _ := strings.Cut(string(t), "{{")
 	return text
 }

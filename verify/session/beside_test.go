@@ -70,9 +70,12 @@ func TestBeside(t *testing.T) {
 		t.Errorf("readiness at %s, %v", p.Target.Ready, err)
 	}
 	for want, plan := range map[string]*scenario.Plan{
-		"name its port, 8080":       at(args("--workers", "8080", "--db", "db:8080")),
-		"names no port":             at(func(p *scenario.Plan) { p.Requests[0].URL = "http://localhost/" }),
-		"several addresses":         at(func(p *scenario.Plan) { p.Requests = append(p.Requests, scenario.Request{URL: "http://127.0.0.1:81/"}) }),
+		"name its port, 8080": at(args("--workers", "8080", "--db", "db:8080")),
+		"names no port":       at(func(p *scenario.Plan) { p.Requests[0].URL = "http://localhost/" }),
+		"several addresses": at(func(p *scenario.Plan) {
+			p.Requests = append(p.Requests,
+				scenario.Request{URL: "http://127.0.0.1:81/"})
+		}),
 		"runs already":              at(func(p *scenario.Plan) { p.Target.PID = 1 }),
 		"has a fixed rate":          at(func(p *scenario.Plan) { p.Load.Rate = 100 }),
 		"may not sustain":           at(func(p *scenario.Plan) { p.Load.Replay = &scenario.Replay{} }),

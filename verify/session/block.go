@@ -13,7 +13,9 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// readBlock makes a block of a bundle; void is why it does not count, as in Block.Void.
+// readBlock makes a block from a bundle; void is why it does not count, as in
+// Block.Void. CPU is the runtime's own account where the probe gives it, which
+// leaves the target's children out; otherwise the kernel's.
 func readBlock(dir string) (b verify.Block, void, err error) {
 	rec, err := record.Open(dir)
 	if err != nil {
@@ -58,6 +60,7 @@ func put(b verify.Block, name string, v float64) {
 	}
 }
 
+// errorShare is the part of requests that failed, 0 to 1; 1 if there were none.
 func errorShare(l record.LoadSummary) float64 {
 	if l.Requests == 0 {
 		return 1
@@ -65,13 +68,14 @@ func errorShare(l record.LoadSummary) float64 {
 	return float64(l.Errors) / float64(l.Requests)
 }
 
-// spoiltError is why a block does not count when the generator is to blame: measuring it
+// spoiltError is why a block does not count if the generator is to blame: measuring
 // again may help.
 type spoiltError struct{ why string }
 
 func (e *spoiltError) Error() string { return "the generator could not keep up: " + e.why }
 
-// unusable is why a block must not be compared; nil if it may.
+// unusable returns why a block must not be compared; nil if it may. Failed requests
+// are no reason, unless all failed: their share is compared like a metric.
 func unusable(s record.Summary) error {
 	late := !s.Generator.Valid && len(s.Generator.WhyInvalid) > 0 && s.Generator.WhyInvalid[0] != s.Generator.Unanswered
 	switch {

@@ -13,8 +13,8 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// RunValues returns the metrics of a recorded run, those that it delivers. A run
-// that must not be compared is an error that says why.
+// RunValues returns the metrics of a recorded run, those that it has. The error
+// says why a run must not be compared.
 func RunValues(dir string) ([]verify.Value, error) {
 	b, void, err := readBlock(dir)
 	if err != nil {
@@ -42,8 +42,9 @@ type Recorded struct {
 	Metrics []verify.Metric // that it was judged by
 }
 
-// ReadSession reads a finished session from its directory. One without result
-// is an error: it was interrupted.
+// ReadSession reads a finished session from its directory. The error is for one
+// without a result, because it was interrupted, as well as for files that do not
+// parse.
 func ReadSession(dir string) (r Recorded, err error) {
 	if err := readJSON(filepath.Join(dir, File), &r.Header); err != nil {
 		return r, err
@@ -51,6 +52,7 @@ func ReadSession(dir string) (r Recorded, err error) {
 	if err := readJSON(filepath.Join(dir, ResultFile), &r.Result); err != nil {
 		return r, fmt.Errorf("the session was not finished: %w", err)
 	}
+	// Read without the lock: a finished session does not change.
 	l := &Log{dir: dir, pairs: map[string][]verify.Pair{}}
 	if _, err := l.read(filepath.Join(dir, blocksFile)); err != nil {
 		return r, err

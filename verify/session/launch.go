@@ -13,15 +13,18 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// Side is one version of the service: the plan whose target it is, and the
-// binary that was built of it, if one was.
+// Side is one version of the service: the plan with its target, and the binary
+// built for it; empty if the plan starts one itself.
 type Side struct {
 	Name   string // "a" or "b"
 	Plan   *scenario.Plan
 	Binary string
 }
 
-// Measurer measures one block of a side, launched anew.
+// Measurer measures one block of a side, launched anew: a process keeps its luck
+// with memory layout, hash seeds and scheduling for its life, so that blocks of one
+// process are not independent (Kalibera and Jones, Rigorous Benchmarking in
+// Reasonable Time, 2013).
 type Measurer interface {
 	Measure(ctx context.Context, s Side) (verify.Block, error)
 }
@@ -52,13 +55,14 @@ type Launcher struct {
 	blocks int
 }
 
-// attempts at a block that the generator spoilt: a neighbour's burst is over by
-// then, a generator that is too slow for the side is not.
+// attempts is how often a block that the generator spoilt is measured: a
+// neighbour's burst is over by then, while a generator that is too slow for the
+// side remains so.
 const attempts = 3
 
-// Measure runs one block, again if the generator spoilt it. An error means that
-// the side could not be measured at all: it did not start, or ended meanwhile; a
-// *run.Ended marks the latter.
+// Measure runs one block, again if the generator spoilt it. The error is for a side
+// that could not be measured at all: it did not start, or ended early (a
+// *run.Ended).
 func (l *Launcher) Measure(ctx context.Context, s Side) (b verify.Block, err error) {
 	err = l.repeat(func() (void, err error) {
 		b, void, err = l.block(ctx, s, l.plan(s), l.dir(s), meeting{})
@@ -67,8 +71,8 @@ func (l *Launcher) Measure(ctx context.Context, s Side) (b verify.Block, err err
 	return b, err
 }
 
-// repeat measures, again where the generator spoilt it: void is why the measurement
-// does not count, nil if it does.
+// repeat calls measure, again while the generator spoils it: void is why a
+// measurement does not count, nil if it does.
 func (l *Launcher) repeat(measure func() (void, err error)) error {
 	for attempt := 1; ; attempt++ {
 		void, err := measure()
@@ -80,7 +84,8 @@ func (l *Launcher) repeat(measure func() (void, err error)) error {
 	}
 }
 
-// plan is a side's, with load for the length of a block.
+// plan returns the side's plan with the load of a block. Stages, exports and
+// thresholds are a run's, not a block's.
 func (l *Launcher) plan(s Side) *scenario.Plan {
 	plan := *s.Plan
 	plan.Load.Duration, plan.Load.Warmup, plan.Load.Stages, plan.Load.Requests = l.Duration, l.Warmup, nil, 0
@@ -100,10 +105,9 @@ func (l *Launcher) dir(s Side) string {
 	return filepath.Join(l.Scratch, fmt.Sprintf("%04d-%s", l.blocks, s.Name))
 }
 
-// block launches a side's target for a plan and makes a block of the run; void is why it
-// does not count. The
-// clock and the load's waits once the target is ready are the run's own
-// unless they are given.
+// block launches a side's target for a plan and makes a block of the run; void is
+// why it does not count. A zero meeting leaves the clock, and when the load starts,
+// to the run.
 func (l *Launcher) block(ctx context.Context, s Side, plan *scenario.Plan, dir string, m meeting) (b verify.Block, void, err error) {
 	defer os.RemoveAll(dir)
 	err = run.Run(ctx, run.Options{Plan: plan, Dir: dir, Version: l.Version, Binary: s.Binary, Counters: true, Clock: m.clock, Await: m.await})

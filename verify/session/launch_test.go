@@ -24,7 +24,8 @@ func TestOnlyTheGeneratorsFaultIsRepeated(t *testing.T) {
 	if nothing := unusable(record.Summary{Generator: record.Generator{Valid: true}}); nothing == nil || errors.As(nothing, &again) {
 		t.Errorf("a block of a scenario that loads nothing: %v", nothing)
 	}
-	quoted := unusable(record.Summary{Load: load, Generator: record.Generator{Unanswered: spoilt.Error(), WhyInvalid: []string{spoilt.Error()}}})
+	quoted := unusable(record.Summary{Load: load, Generator: record.Generator{Unanswered: spoilt.Error(),
+		WhyInvalid: []string{spoilt.Error()}}})
 	failed := unusable(record.Summary{Load: record.LoadSummary{Requests: 10, Errors: 10}})
 	for name, c := range map[string]struct {
 		void, err error

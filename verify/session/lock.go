@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// lockFile says which process is at a session. The kernel drops its lock with
-// that process, however it ends; the file stays, because a name that is removed and
-// made again would be two locks.
+// lockFile says which process runs a session. The kernel drops its lock when that
+// process ends, however it ends. The file stays: removed and made again, one name
+// would be two locks.
 const lockFile = "session.lock"
 
 // holder is the content of the lock's file, for whoever comes second.
@@ -34,8 +34,8 @@ func (h holder) String() string {
 	return text
 }
 
-// lock makes the session in dir this process's until the file is closed. The
-// error of one that another process is at names that process.
+// lock makes the session in dir this process's until the file is closed. If another
+// process has it, the error names that process.
 func lock(dir string) (*os.File, error) {
 	path := filepath.Join(dir, lockFile)
 	// Hazard: a session's directory may lie where others write, and a link

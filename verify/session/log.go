@@ -125,8 +125,11 @@ func Resume(dir string, h Header) (*Log, uint64, error) {
 	if err := json.Unmarshal(data, &old); err != nil {
 		return nil, 0, fmt.Errorf("resume %s: %w", path, err)
 	}
+	// Pairs of another version may have been measured or decided differently;
+	// mixing them would be no session.
 	if old.Schema != sessionSchema {
-		return nil, 0, fmt.Errorf("resume %s: schema %q is not %q, which this version continues (hint: begin anew with another -o)", path, old.Schema, sessionSchema)
+		return nil, 0, fmt.Errorf("resume %s: schema %q is not %q, which this version continues (hint: begin "+
+			"anew with another -o)", path, old.Schema, sessionSchema)
 	}
 	if field := differs(old, h); field != "" {
 		return nil, 0, fmt.Errorf("resume %s: its %s is not that of this command", dir, field)
@@ -156,6 +159,7 @@ func differs(a, b Header) string {
 	return ""
 }
 
+// open reads what the log has, and prepares to append after the last whole line.
 func open(dir string) (*Log, error) {
 	l := &Log{dir: dir, pairs: map[string][]verify.Pair{}}
 	path := filepath.Join(dir, blocksFile)
@@ -179,7 +183,9 @@ func seekEnd(f *os.File) error {
 	return err
 }
 
-// read takes in the pairs that are whole, and returns where they end.
+// read takes in the pairs that are whole, and returns the offset where they end. A
+// damaged line is an error rather than an end: pairs after it would be lost
+// silently.
 func (l *Log) read(path string) (whole int64, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -215,7 +221,7 @@ func (l *Log) read(path string) (whole int64, err error) {
 	}
 }
 
-// add appends a pair.
+// add appends a pair, with one write, so that a kill cuts at most this line short.
 func (l *Log) add(kind string, n int, p verify.Pair) error {
 	if l == nil {
 		return nil

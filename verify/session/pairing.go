@@ -11,9 +11,9 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// first measures the first pair of both sides, and settles by it how pairs are
-// measured: by turns where the Measurer can and both sides serve well so, or else
-// with one side up at a time. For an interrupted session the log says.
+// first measures the first pair of both sides, and settles with it how pairs are
+// measured: by turns if the Measurer can and both sides work well so, otherwise
+// with one side up at a time. An interrupted session continues as its log says.
 func (s *Session) first(ctx context.Context) (verify.Pair, error) {
 	s.turn, s.apart = 0, ""
 	if err := s.Resumable(); err != nil {
@@ -38,18 +38,19 @@ func (s *Session) alternates() bool {
 	return ok && !s.OneAtATime
 }
 
-// Resumable returns an error where the log is of an interrupted session that this
-// one cannot go on with.
+// Resumable returns an error if the log is of an interrupted session that this one
+// cannot continue: pairs measured by turns and apart have different noise.
 func (s *Session) Resumable() error {
 	if p, ok := s.Log.pair(compared, 0); ok && p.Turn > 0 && !s.alternates() {
-		return fmt.Errorf("the session began with turns of %v and would continue with one side up at a time (hint: without --one-at-a-time and --save-baseline, or begin anew with another -o)", p.Turn)
+		return fmt.Errorf("the session began with turns of %v and would continue with one side up at a time "+
+			"(hint: without --one-at-a-time and --save-baseline, or begin anew with another -o)", p.Turn)
 	}
 	return nil
 }
 
-// tryTurns finds the shortest turn that holds several requests. Whatever goes
-// wrong is tried again with one side up at a time, and reported by that if it is the
-// side's fault; why names the cause.
+// tryTurns finds the shortest turn that contains several requests. Whatever goes
+// wrong is tried again with one side up at a time, and reported from there if it is
+// the side's fault. why says what went wrong, on one line; "" if turns work.
 func (s *Session) tryTurns(ctx context.Context) (p verify.Pair, why string) {
 	for s.turn = leastTurn; s.turn <= mostTurn; s.turn *= 2 {
 		p, err := s.measure(ctx, s.A, s.B, compared, 0)
@@ -81,8 +82,8 @@ func (s *Session) pair(ctx context.Context, a, b Side, kind string, n int) (veri
 	return p, s.Log.add(kind, n, p)
 }
 
-// measure measures one block of each side in random order: which one is launched
-// first, and has the first turn.
+// measure measures one block of each side in random order: the order decides which
+// is launched first, and has the first turn.
 func (s *Session) measure(ctx context.Context, a, b Side, kind string, n int) (p verify.Pair, err error) {
 	// The order depends on the seed and the pair's number alone, so that a resumed
 	// session keeps the one it had. Every other pair reverses the order of the one

@@ -17,11 +17,12 @@ import (
 const (
 	// DefaultMaxTime bounds a session when nothing else does.
 	DefaultMaxTime = 10 * time.Minute
-	// mostPairs is where more of them stop helping: the interval shrinks with
-	// their root, and the machine drifts.
+	// mostPairs is where more pairs stop helping: the interval shrinks with their
+	// root, and the machine drifts.
 	mostPairs = 60
-	// samePairs of side A with itself: the least that a test can call different
-	// at 5 %. The compared pairs show the noise as well.
+	// samePairs is the number of pairs of side A with itself: the least that a
+	// signed-rank test can call different at 5 % (2^(1-6) = 3 %). The compared
+	// pairs show the noise as well.
 	samePairs = 6
 )
 
@@ -49,9 +50,9 @@ type Session struct {
 // Run measures until a look decides or the session's time or pairs are used up.
 // When ctx ends, the measurements stay in the Log, and the error is ctx's.
 //
-// A side that could not be measured (it did not start, or ended) and blocks that
-// do not count (the generator was saturated, nothing was served) end the session
-// as invalid; other errors are of keeping the log.
+// A side that could not be measured (it did not start, or ended) and blocks that do
+// not count (the generator was saturated, nothing was served) end the session as
+// invalid, without an error. Other errors are of keeping the log.
 func (s *Session) Run(ctx context.Context) (verify.Result, error) {
 	begun := time.Now()
 	// One pair comes first: a side that does not start or serve is reported before
@@ -65,10 +66,13 @@ func (s *Session) Run(ctx context.Context) (verify.Result, error) {
 		return s.refused(nil, pairs, why), nil
 	}
 	if name := s.lacking(first); name != "" {
-		return s.refused(nil, pairs, fmt.Sprintf("the target does not deliver %s, which the scenario asks for (hint: build it, so that the probe is in it, or verify: {%s: off})", name, name)), nil
+		return s.refused(nil, pairs, fmt.Sprintf("the target does not deliver %s, which the scenario asks "+
+			"for (hint: build it, so that the probe is in it, or verify: {%s: off})", name, name)), nil
 	}
+	// Known after one pair, so it is said now and not after all the time is spent.
 	if least := s.least(s.took); least > s.maxTime() {
-		return s.refused(nil, pairs, fmt.Sprintf("too little time: at least %d pairs of side a with itself and %d of both are needed, which take %s (hint: --max-time)", samePairs, s.Rules.Least(), notation.Time(least))), nil
+		return s.refused(nil, pairs, fmt.Sprintf("too little time: at least %d pairs of side a with itself "+
+			"and %d of both are needed, which take %s (hint: --max-time)", samePairs, s.Rules.Least(), notation.Time(least))), nil
 	}
 	s.describe(Progress{Phase: "both sides serve", Left: s.maxTime() - time.Since(begun)})
 	aa, spent, err := s.same(ctx, begun)
@@ -81,7 +85,8 @@ func (s *Session) Run(ctx context.Context) (verify.Result, error) {
 	dropped := s.drop(aa)
 	most := s.affordable(begun, spent)
 	if least := s.Rules.Least(); most < least {
-		return s.refused(aa, pairs, fmt.Sprintf("there is time for %d pairs; at least %d are needed for a verdict (hint: --max-time)", most, least)), nil
+		return s.refused(aa, pairs, fmt.Sprintf("there is time for %d pairs; at least %d are needed for a "+
+			"verdict (hint: --max-time)", most, least)), nil
 	}
 	s.Rules = s.Rules.Plan(most)
 	pairs, out, err := s.grow(ctx, pairs, aa, begun, spent)
@@ -90,19 +95,23 @@ func (s *Session) Run(ctx context.Context) (verify.Result, error) {
 	}
 	out.AA, out.Warnings = verify.Errors(aa, pairs, most, s.Rules), append(out.Warnings, dropped...)
 	if n := s.crowded(pairs); 2*n > len(pairs) {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("in %d of %d pairs one request in ten took longer than the %v between two turns, so both sides worked at once: a shared bottleneck slows both alike (hint: --one-at-a-time)", n, len(pairs), rest(s.turn)))
+		out.Warnings = append(out.Warnings, fmt.Sprintf("in %d of %d pairs one request in ten took longer "+
+			"than the %v between two turns, so both sides worked at once: a shared bottleneck slows both "+
+			"alike (hint: --one-at-a-time)", n, len(pairs), rest(s.turn)))
 	}
 	if len(out.AA.Different) > 0 {
-		out.Warnings = append(out.Warnings, "side a differed from itself by "+strings.Join(out.AA.Different, ", ")+": this machine is too noisy for reliable verdicts")
+		out.Warnings = append(out.Warnings, "side a differed from itself by "+strings.Join(out.AA.Different,
+			", ")+": this machine is too noisy for reliable verdicts")
 	}
 	return out, nil
 }
 
-// grow measures pairs until a look decides. Time that runs out early, when pairs
-// take longer than those of side a with itself did, makes the next look the last.
-// A look with fewer pairs than planned errs no more often for that: it depends
-// more on the looks before it.
-func (s *Session) grow(ctx context.Context, pairs, aa []verify.Pair, begun time.Time, each time.Duration) ([]verify.Pair, verify.Result, error) {
+// grow measures pairs until a look decides. If time runs out early, because pairs
+// take longer than those of side a with itself did, the next look is the last. A
+// look with fewer pairs than planned does not err more often: it depends more on
+// the looks before it.
+func (s *Session) grow(ctx context.Context, pairs, aa []verify.Pair, begun time.Time,
+	each time.Duration) ([]verify.Pair, verify.Result, error) {
 	for look := 1; ; look++ {
 		due, last := s.Rules.Due(look)
 		for len(pairs) < due {
@@ -126,8 +135,8 @@ func (s *Session) grow(ctx context.Context, pairs, aa []verify.Pair, begun time.
 	}
 }
 
-// lacking names a metric that is asked for, decides and is not delivered by a
-// side; "" when there is none.
+// lacking names a metric that was asked for, decides, and is not delivered by a
+// side; "" if there is none. Missing data must not pass.
 func (s *Session) lacking(p verify.Pair) string {
 	for _, m := range s.Rules.Metrics {
 		if m.Asked && !m.Advisory && !(m.Of(p.A) > 0 && m.Of(p.B) > 0) {
@@ -137,8 +146,8 @@ func (s *Session) lacking(p verify.Pair) string {
 	return ""
 }
 
-// drop takes out metrics that nobody asked for and side A never delivers, and
-// says so: a target without the probe counts no allocations.
+// drop removes metrics that were not asked for and that side A never delivers, with
+// a warning each: a target without the probe counts no allocations.
 func (s *Session) drop(aa []verify.Pair) (warnings []string) {
 	s.Rules.Metrics = slices.DeleteFunc(slices.Clone(s.Rules.Metrics), func(m verify.Metric) bool {
 		if m.Asked || slices.ContainsFunc(aa, func(p verify.Pair) bool { return m.Of(p.A) > 0 || m.Of(p.B) > 0 }) {
@@ -161,7 +170,8 @@ func (s *Session) same(ctx context.Context, begun time.Time) (aa []verify.Pair, 
 		if aa = append(aa, p); p.A.Void+p.B.Void != "" {
 			break
 		}
-		s.describe(Progress{Phase: fmt.Sprintf("comparing side a with itself, %d of %d", len(aa), samePairs), Left: s.maxTime() - time.Since(begun)})
+		s.describe(Progress{Phase: fmt.Sprintf("comparing side a with itself, %d of %d", len(aa), samePairs),
+			Left: s.maxTime() - time.Since(begun)})
 	}
 	return aa, time.Since(started) / time.Duration(len(aa)), nil
 }
@@ -194,7 +204,8 @@ func (s *Session) maxTime() time.Duration {
 	return DefaultMaxTime
 }
 
-// affordable returns how many pairs the rest of the time allows.
+// affordable returns how many pairs the remaining time allows, or the log has
+// already.
 func (s *Session) affordable(begun time.Time, each time.Duration) int {
 	most := s.Pairs
 	if most <= 0 {
@@ -206,7 +217,8 @@ func (s *Session) affordable(begun time.Time, each time.Duration) int {
 	return max(most, s.Log.count(compared))
 }
 
-// decide judges the pairs, and failed requests, which no metric of speed covers.
+// decide decides on the pairs, and on failed requests, which no metric of speed
+// covers.
 func (s *Session) decide(pairs, aa []verify.Pair, look int) verify.Result {
 	out := verify.Decide(pairs, aa, look, s.Rules)
 	var a, b float64
@@ -218,6 +230,8 @@ func (s *Session) decide(pairs, aa []verify.Pair, look int) verify.Result {
 	return out
 }
 
+// progress reports a rough result of the pairs so far. It is not a look: nothing
+// ends by it.
 func (s *Session) progress(phase string, pairs, aa []verify.Pair, look int, begun time.Time) {
 	if s.OnProgress == nil {
 		return
@@ -244,6 +258,7 @@ func (s *Session) refused(aa, pairs []verify.Pair, why string) verify.Result {
 	return out
 }
 
+// invalid returns why a block of the pairs does not count; "" if all do.
 func invalid(pairs []verify.Pair) string {
 	for _, p := range pairs {
 		if why := cmp.Or(p.A.Void, p.B.Void); why != "" {

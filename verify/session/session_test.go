@@ -111,7 +111,8 @@ func TestNeverAPass(t *testing.T) {
 		}
 		return good.Measure(ctx, s)
 	}}
-	if r, err := crash.Run(context.Background()); err != nil || r.Verdict != verify.Invalid || !strings.Contains(r.Why, "side b: the target ended") || r.AA.Pairs != 0 {
+	if r, err := crash.Run(context.Background()); err != nil || r.Verdict != verify.Invalid ||
+		!strings.Contains(r.Why, "side b: the target ended") || r.AA.Pairs != 0 {
 		t.Errorf("side b crashes: %s (%s) after %d pairs of side a with itself, %v", r.Verdict, r.Why, r.AA.Pairs, err)
 	}
 	hurried := drawn(0)
@@ -143,7 +144,8 @@ func TestMetricNobodyDelivers(t *testing.T) {
 		s.Rules.Metrics[i].Asked = s.Rules.Metrics[i].Name == "allocs_per_request"
 		s.Rules.Metrics[i].Advisory = s.Rules.Metrics[i].Advisory && !s.Rules.Metrics[i].Asked
 	}
-	if r, err := s.Run(context.Background()); err != nil || r.Verdict != verify.Invalid || !strings.Contains(r.Why, "does not deliver allocs_per_request") {
+	if r, err := s.Run(context.Background()); err != nil || r.Verdict != verify.Invalid ||
+		!strings.Contains(r.Why, "does not deliver allocs_per_request") {
 		t.Errorf("asked for: %s (%s), %v", r.Verdict, r.Why, err)
 	}
 }

@@ -9,11 +9,10 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// Yardstick measures blocks as its Measurer does, and next to each of them the
+// Yardstick measures blocks with its Measurer, and next to each of them the
 // machine, by a fixed piece of work: computing (SHA-256) and waiting for a cache.
-// Blocks of two sessions show by it whether the machine itself has become slower
-// or faster between them. It does not show the state of memory,
-// disks, databases and the network.
+// By that, blocks of two sessions show whether the machine itself has become slower
+// or faster. The state of memory, disks, databases and the network does not show.
 type Yardstick struct{ Measurer }
 
 // Measure runs one block.
@@ -26,18 +25,19 @@ func (y Yardstick) Measure(ctx context.Context, s Side) (verify.Block, error) {
 	return b, err
 }
 
-// Sizes of the work: half a ms of it, often, in a core's own cache. With memory
-// beyond that, or few long tries, it varied more from block to block than
-// services do (a deviation of 7 %, against 2 % so), and showed nothing.
+// Sizes of the work.
 const (
+	// Half a millisecond of work, many times, in a core's own cache. With more
+	// memory, or few long tries, it varied more from block to block than services
+	// do (a deviation of 7 %, against 2 %), and showed nothing.
 	spells      = 60
 	spellBlocks = 8
 	spellSteps  = 40_000
 	spellMemory = 256 << 10
 )
 
-// spell returns how long the fixed work takes: the shortest of some tries, because
-// whoever interrupts one only makes it longer.
+// spell returns how long the fixed work takes: the shortest of the tries, because
+// interruptions only make one longer.
 func spell() time.Duration {
 	memory := make([]byte, spellMemory)
 	for i := 0; i < len(memory); i += 4096 {

@@ -29,8 +29,10 @@ type profiles struct {
 func newProfiles(rng *rand.Rand) *profiles {
 	p := &profiles{rng: rng}
 	for i := range functions {
-		f := &profile.Function{ID: uint64(i + 1), Name: fmt.Sprintf("example.com/shop/part%d.(*Store).work%d", i%40, i), Filename: fmt.Sprintf("/src/shop/part%d/store.go", i%40)}
-		p.locations = append(p.locations, &profile.Location{ID: f.ID, Address: 0x400000 + f.ID*64, Line: []profile.Line{{Function: f, Line: int64(10 + i)}}})
+		f := &profile.Function{ID: uint64(i + 1), Name: fmt.Sprintf("example.com/shop/part%d.(*Store).work%d", i%40, i),
+			Filename: fmt.Sprintf("/src/shop/part%d/store.go", i%40)}
+		p.locations = append(p.locations, &profile.Location{ID: f.ID, Address: 0x400000 + f.ID*64,
+			Line: []profile.Line{{Function: f, Line: int64(10 + i)}}})
 	}
 	for range 3 * stacks {
 		var stack []*profile.Location

@@ -58,7 +58,8 @@ func Write(dir string, o Options) error {
 	}
 	w, err := record.Create(dir, record.Run{
 		Redline: "synthetic", Clock: clock, Window: window, Host: record.HostInfo(), Scenario: plan,
-		Target: record.Target{How: "build", URL: "http://127.0.0.1:8080/", Module: "example.com/shop", MainPkg: "example.com/shop", GoVersion: "go1.26", GOMAXPROCS: 4, Probe: true},
+		Target: record.Target{How: "build", URL: "http://127.0.0.1:8080/", Module: "example.com/shop",
+			MainPkg: "example.com/shop", GoVersion: "go1.26", GOMAXPROCS: 4, Probe: true},
 	})
 	if err != nil {
 		return err
@@ -155,7 +156,8 @@ func (s *service) window(i int64) error {
 	if i > 2000 {
 		return nil // as the load half does: it keeps the slowest of a bounded number of windows
 	}
-	return s.w.Slow(record.SlowRequest{Intended: span.From, Sent: span.From, FirstByte: span.From + 5e6, Done: span.From + 6e6, Request: "order", ID: i, Status: 200})
+	return s.w.Slow(record.SlowRequest{Intended: span.From, Sent: span.From, FirstByte: span.From + 5e6,
+		Done: span.From + 6e6, Request: "order", ID: i, Status: 200})
 }
 
 // catalogue returns the series of the run: all of the catalogue that take no label
@@ -207,7 +209,8 @@ func (s *service) catalogue() (often, seldom []line) {
 func (s *service) usual(l *line) {
 	for name, v := range map[string]float64{
 		series.LoadRequests: float64(s.Rate) / float64(second), series.LoadSent: float64(s.Rate) / float64(second), series.LoadErrors: 0,
-		series.LoadQueued: 0, series.HostCPUs: 4, series.HostBusy: 1e8, series.ProcessUser: 4e7, series.ProcessSystem: 1e7, series.GeneratorCPU: 2e7,
+		series.LoadQueued: 0, series.HostCPUs: 4, series.HostBusy: 1e8, series.ProcessUser: 4e7,
+		series.ProcessSystem: 1e7, series.GeneratorCPU: 2e7,
 	} {
 		if l.Name == name {
 			l.usual, l.spread = v, 0.05
@@ -227,7 +230,8 @@ func (s *service) end() error {
 	statements := database.Statements{Database: "shop", Server: "17"}
 	for i := range s.Statements {
 		statements.Statements = append(statements.Statements, database.Statement{
-			QueryID: strconv.Itoa(1000 + i), Text: fmt.Sprintf("SELECT * FROM orders%d WHERE id = $1", i), Calls: 50, Time: time.Millisecond, Rows: 50,
+			QueryID: strconv.Itoa(1000 + i), Text: fmt.Sprintf("SELECT * FROM orders%d WHERE id = $1", i),
+			Calls: 50, Time: time.Millisecond, Rows: 50,
 		})
 	}
 	requests := int64(s.Length.Seconds()) * int64(s.Rate)
@@ -235,5 +239,6 @@ func (s *service) end() error {
 		Model: "open", Connections: 64, Duration: int64(s.Length), Requests: requests, Rate: float64(s.Rate), IntendedRate: float64(s.Rate),
 		Latency: s.all[0].Quantiles(), Service: s.all[1].Quantiles(), Status: map[string]int64{"200": requests}, ErrorKinds: map[string]int64{},
 	}, Generator: record.Generator{Valid: true, WhyInvalid: []string{}}}
-	return errors.Join(err, disk.WriteJSON(s.w.Dir(), database.File, statements), disk.WriteJSON(s.w.Dir(), record.SummaryFile, summary))
+	return errors.Join(err, disk.WriteJSON(s.w.Dir(), database.File, statements),
+		disk.WriteJSON(s.w.Dir(), record.SummaryFile, summary))
 }

@@ -16,8 +16,9 @@ import (
 
 // Part is the accounting part of the fault bench.
 var Part = part.Part{
-	Name:  "accounting",
-	Doc:   "Requests are successes, failures and unfinished, and as many as the server's own log has, under every protocol, model of load and fault.",
+	Name: "accounting",
+	Doc: "Requests are successes, failures and unfinished, and as many as the server's own log has, under " +
+		"every protocol, model of load and fault.",
 	Asked: 300,
 	Run:   run,
 }

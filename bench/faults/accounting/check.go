@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/record/histogram"
 )
 
@@ -31,7 +31,7 @@ func (o *outcome) check(t trial) string {
 	if o.due > 0 && s.Requests+s.InFlight != o.due {
 		say("%d ended and %d did not, of %d that were due", s.Requests, s.InFlight, o.due)
 	}
-	timed := o.ended - o.failed + o.kinds[string(load.KindTimeout)]
+	timed := o.ended - o.failed + o.kinds[string(failure.Timeout)]
 	if o.logged[histogram.Latency] != timed || o.logged[histogram.ErrorLatency] != o.failed || o.logged[histogram.Unfinished] != s.InFlight {
 		say("the latency log has %v, of %d that ended, %d of them failed, and %d unfinished", o.logged, o.ended, o.failed, s.InFlight)
 	}
@@ -46,7 +46,7 @@ func (o *outcome) check(t trial) string {
 // may have.
 func (o *outcome) checkServer(t trial, say func(string, ...any)) {
 	s := &o.result.Load
-	answered := o.ended - o.failed + o.kinds[string(load.KindStatus)]
+	answered := o.ended - o.failed + o.kinds[string(failure.Status)]
 	lost := o.ended - answered + s.InFlight + s.Resent
 	if t.closed() && o.failed > 0 {
 		lost += mostLanes // which a closed loop began after the measured span, and did not end
@@ -76,7 +76,7 @@ func (o *outcome) checkOpen(say func(string, ...any)) {
 func (o *outcome) checkFault(t trial, say func(string, ...any)) {
 	s := &o.result.Load
 	for kind, n := range s.ErrorKinds {
-		if kind != string(load.KindTimeout) && !slices.Contains(causes(t), load.ErrorKind(kind)) {
+		if kind != string(failure.Timeout) && !slices.Contains(causes(t), failure.Kind(kind)) {
 			say("%d failures of kind %s", n, kind)
 		}
 	}
@@ -91,32 +91,32 @@ func (o *outcome) checkFault(t trial, say func(string, ...any)) {
 }
 
 // causes are the kinds of failure that a fault can cause.
-func causes(t trial) []load.ErrorKind {
+func causes(t trial) []failure.Kind {
 	switch t.fault {
 	case burst:
-		return []load.ErrorKind{load.KindStatus}
+		return []failure.Kind{failure.Status}
 	case resetBefore, resetWithin:
-		return []load.ErrorKind{load.KindReset, load.KindEOF, load.KindShortBody}
+		return []failure.Kind{failure.Reset, failure.EOF, failure.ShortBody}
 	case truncated, closeNotify:
-		return []load.ErrorKind{load.KindEOF, load.KindShortBody}
+		return []failure.Kind{failure.EOF, failure.ShortBody}
 	case garbage:
-		return []load.ErrorKind{load.KindBadResponse, load.KindEOF, load.KindShortBody}
+		return []failure.Kind{failure.BadResponse, failure.EOF, failure.ShortBody}
 	case closeAfter, closeIdle:
 		if repeatable(t.protocol) {
 			return nil
 		}
-		return []load.ErrorKind{load.KindEOF, load.KindReset}
+		return []failure.Kind{failure.EOF, failure.Reset}
 	case halfClose:
 		if repeatable(t.protocol) && !multiplexed(t.protocol) {
 			return nil
 		}
-		return []load.ErrorKind{load.KindEOF, load.KindReset}
+		return []failure.Kind{failure.EOF, failure.Reset}
 	case goAway, goAwayError, resetStream:
-		return []load.ErrorKind{load.KindStreamReset, load.KindEOF, load.KindReset}
+		return []failure.Kind{failure.StreamReset, failure.EOF, failure.Reset}
 	case handshakeRefused:
-		return []load.ErrorKind{load.KindTLS}
+		return []failure.Kind{failure.TLS}
 	case listenerStopped, processKilled:
-		return []load.ErrorKind{load.KindRefused, load.KindReset, load.KindEOF, load.KindShortBody, load.KindTLS} // the last within a handshake
+		return []failure.Kind{failure.Refused, failure.Reset, failure.EOF, failure.ShortBody, failure.TLS} // the last within a handshake
 	}
 	return nil
 }

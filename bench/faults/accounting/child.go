@@ -115,7 +115,7 @@ func (c *child) end() (requests, answers int64, err error) {
 	return int64(bytes.Count(noted, []byte{eventRequest})), int64(bytes.Count(noted, []byte{eventAnswer})), err
 }
 
-// certified is TLS with a certificate that nobody signed.
+// certified is TLS with a self-signed certificate.
 func certified(protocol string) (*tls.Config, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

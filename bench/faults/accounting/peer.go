@@ -92,7 +92,8 @@ func upgrade(r *bufio.Reader, w io.Writer) (*chat, error) {
 		return nil, err
 	}
 	sum := sha1.Sum([]byte(q.Header.Get("Sec-WebSocket-Key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
-	_, err = fmt.Fprintf(w, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: %s\r\n\r\n",
+	_, err = fmt.Fprintf(w, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"+
+		"Connection: Upgrade\r\nSec-WebSocket-Accept: %s\r\n\r\n",
 		base64.StdEncoding.EncodeToString(sum[:]))
 	return &chat{r}, err
 }
@@ -135,7 +136,7 @@ type streams struct {
 	last   uint32 // stream that a request arrived on
 }
 
-// newStreams greets. With stall nobody ever gets a window for a body.
+// newStreams greets. With stall no stream ever gets a window for a body.
 func newStreams(r *bufio.Reader, w io.Writer, stall, grpc bool) (*streams, error) {
 	preface := make([]byte, len(http2.ClientPreface))
 	if _, err := io.ReadFull(r, preface); err != nil {

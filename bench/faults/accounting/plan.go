@@ -16,6 +16,8 @@ import (
 	"github.com/redline-go/redline/load/tcp"
 	ws "github.com/redline-go/redline/load/websocket"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
+	"github.com/redline-go/redline/scenario/protocol"
 )
 
 // Models of load by name.
@@ -78,20 +80,20 @@ func planOf(t trial, address string) (p *scenario.Plan, due int64) {
 	p = &scenario.Plan{TLS: scenario.TLS{Insecure: true}}
 	p.Load, due = loadOf(t.model)
 	text := messageOf(t)
-	q := scenario.Request{Name: "request", URL: scenario.Template("http://" + address + "/")}
+	q := scenario.Request{Name: "request", URL: feeder.Template("http://" + address + "/")}
 	switch t.protocol {
 	case "https", "h2":
-		q.URL = scenario.Template("https://" + address + "/")
+		q.URL = feeder.Template("https://" + address + "/")
 	case "grpc":
-		p.Protocol, p.GRPC.Descriptor, q.URL = scenario.RPC, descriptor, scenario.Template("grpc://"+address+"/bench.Faults/Call")
+		p.Protocol, p.GRPC.Descriptor, q.URL = protocol.RPC, descriptor, feeder.Template("grpc://"+address+"/bench.Faults/Call")
 		text = fmt.Sprintf("{\"text\": %q}", text)
 	case websocket:
-		p.Protocol, q.URL = scenario.WebSocket, scenario.Template("ws://"+address+"/")
+		p.Protocol, q.URL = protocol.WebSocket, feeder.Template("ws://"+address+"/")
 	case raw:
-		p.Protocol, q.URL = scenario.TCP, scenario.Template("tcp://"+address)
+		p.Protocol, q.URL = protocol.TCP, feeder.Template("tcp://"+address)
 	}
 	if t.protocol == "h2c" || t.protocol == "h2" {
-		p.Protocol = scenario.HTTP2
+		p.Protocol = protocol.HTTP2
 	}
 	if multiplexed(t.protocol) && t.fault != closeAfter && t.fault != closeIdle {
 		p.Load.Streams = 3
@@ -99,13 +101,13 @@ func planOf(t trial, address string) (p *scenario.Plan, due int64) {
 	if repeatable(t.protocol) && t.fault != zeroWindow {
 		q.Method = "GET"
 	} else {
-		q.Body = scenario.Template(text)
+		q.Body = feeder.Template(text)
 		if repeatable(t.protocol) {
 			q.Method = "POST"
 		}
 	}
 	if p.Load.Replay != nil {
-		p.Data = map[string]*scenario.Table{"replay": {Columns: []string{"path"}, Rows: [][]string{{"/"}}}}
+		p.Data = map[string]*feeder.Table{"replay": {Columns: []string{"path"}, Rows: [][]string{{"/"}}}}
 	}
 	p.Requests = []scenario.Request{q}
 	return p, due
@@ -122,13 +124,13 @@ func messageOf(t trial) string {
 
 func protocolOf(ctx context.Context, p *scenario.Plan) (load.Protocol, error) {
 	switch p.Protocol {
-	case scenario.HTTP2:
+	case protocol.HTTP2:
 		return http2.New(p)
-	case scenario.RPC:
+	case protocol.RPC:
 		return grpc.New(ctx, p)
-	case scenario.WebSocket:
+	case protocol.WebSocket:
 		return ws.New(p)
-	case scenario.TCP:
+	case protocol.TCP:
 		return tcp.New(p)
 	}
 	return http1.New(p)

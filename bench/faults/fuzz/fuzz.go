@@ -28,8 +28,9 @@ import (
 
 // Part is the part for the bench of promises; a trial is a CPU-minute.
 var Part = part.Part{
-	Name:  "fuzz",
-	Doc:   "Every fuzz target of the repository, for its share of the CPU-minutes asked: a failure is an input that crashes or breaks a property. New inputs are left in testdata/fuzz of the target's package.",
+	Name: "fuzz",
+	Doc: "Every fuzz target of the repository, for its share of the CPU-minutes asked: a failure is an input " +
+		"that crashes or breaks a property. New inputs are left in testdata/fuzz of the target's package.",
 	Asked: 120,
 	Run:   run,
 }
@@ -178,8 +179,9 @@ func (t Target) round(ctx context.Context, fuzztime string, length time.Duration
 	ctx, cancel := context.WithTimeout(ctx, length+10*time.Minute)
 	defer cancel()
 	// By default each input that is new is made smaller for up to a minute: a share
-	// of two would be spent on one, with nothing tried beside it.
-	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-fuzz", "^"+t.Name+"$", "-fuzztime", fuzztime, "-fuzzminimizetime", "20x", "-parallel", "1", t.Package)
+	// of two would be spent on one, with nothing else tried.
+	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-fuzz", "^"+t.Name+"$", "-fuzztime", fuzztime,
+		"-fuzzminimizetime", "20x", "-parallel", "1", t.Package)
 	cmd.Dir = t.Module
 	cmd.WaitDelay = 10 * time.Second
 	out, err := cmd.CombinedOutput()

@@ -29,7 +29,8 @@ func TestTargetsAreFound(t *testing.T) {
 		names = append(names, filepath.ToSlash(rel)+" "+target.Name)
 	}
 	for _, want := range []string{
-		"anatomy FuzzAnalyze", "bench/faults/mutations FuzzBundle", "diagnose FuzzProfile", "record/index FuzzAdvice", "lab/gateway/internal/reply FuzzAppendString",
+		"anatomy FuzzAnalyze", "bench/faults/mutations FuzzBundle", "diagnose FuzzProfile",
+		"record/index FuzzAdvice", "lab/gateway/internal/reply FuzzAppendString",
 		"probe/control FuzzParse", "record FuzzReadHlog", "record FuzzReadJournal", "record FuzzReadParquet", "notation/inert FuzzWriter",
 	} {
 		if !slices.Contains(names, want) {

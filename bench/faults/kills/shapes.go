@@ -57,7 +57,9 @@ func (b *bench) build(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, words := range []string{"git init -q", "git add .", "git -c user.name=bench -c user.email=bench@example.com commit -q -m one", "git tag v1", "go build -o " + b.service + " ./svc"} {
+	for _, words := range []string{"git init -q", "git add .",
+		"git -c user.name=bench -c user.email=bench@example.com commit -q -m one", "git tag v1",
+		"go build -o " + b.service + " ./svc"} {
 		words := strings.Fields(words)
 		cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 		cmd.Dir = b.module

@@ -91,7 +91,7 @@ type ended struct {
 }
 
 // overlap is how long a process that has said all it had to say may take to be
-// gone: a signal in this time finds nobody who could answer it.
+// gone: a signal in this time finds no process to answer it.
 const overlap = 5 * time.Millisecond
 
 // endAt ends redline after a while, and returns once it has ended.

@@ -23,7 +23,8 @@ import (
 // do something with. mark finds it again in what was printed.
 const (
 	mark    = "owned"
-	hostile = "x\x1b]0;" + mark + "\x07\x1b[2J\r\n::error::" + mark + "\n##vso[task.x]" + mark + "\n</script><script>" + mark + "()</script>\u009b31m\u202e\u2028|`" + mark
+	hostile = "x\x1b]0;" + mark + "\x07\x1b[2J\r\n::error::" + mark + "\n##vso[task.x]" + mark +
+		"\n</script><script>" + mark + "()</script>\u009b31m\u202e\u2028|`" + mark
 )
 
 // form damages data as what it is.
@@ -66,7 +67,8 @@ func (m *mutator) numbers(data []byte) ([]byte, string) {
 }
 
 func (m *mutator) figure() string {
-	figures := []string{"-1", "0", "1e308", "-1e308", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "1e400", "NaN", "Infinity", "4294967296", "0.0000001", "99999999999"}
+	figures := []string{"-1", "0", "1e308", "-1e308", "9223372036854775807", "-9223372036854775808",
+		"9223372036854775808", "1e400", "NaN", "Infinity", "4294967296", "0.0000001", "99999999999"}
 	return figures[m.IntN(len(figures))]
 }
 

@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// mutator damages the bundle in dir. outside is a folder beside it that must be
+// mutator damages the bundle in dir. outside is a folder next to it that must be
 // neither read nor written.
 type mutator struct {
 	*rand.Rand

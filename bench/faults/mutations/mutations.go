@@ -23,8 +23,11 @@ import (
 
 // Part is the part for the bench of promises.
 var Part = part.Part{
-	Name:  "mutations",
-	Doc:   "Bundles with one file damaged are reported, judged, compared and linted, each by a process of its own: a failure is a panic, a process that takes more than 30 s of CPU time (or ends only after 5 min) or 1 GB, an escape sequence or a workflow command that gets into text, a script that gets into a page, and anything read or written outside of the bundle.",
+	Name: "mutations",
+	Doc: "Bundles with one file damaged are reported, judged, compared and linted, each by a process of " +
+		"its own: a failure is a panic, a process that takes more than 30 s of CPU time (or ends only after " +
+		"5 min) or 1 GB, an escape sequence or a workflow command that gets into text, a script that gets " +
+		"into a page, and anything read or written outside of the bundle.",
 	Asked: 5000, Numbered: true,
 	Run: run,
 }

@@ -29,7 +29,7 @@ type bench struct {
 	light            bool   // one verb per trial, and nothing that takes long
 }
 
-// secret is what stands in the folder outside: in no output.
+// secret is the content of the folder outside: in no output.
 const secret = "canary-7f3a"
 
 func newBench(redline, scratch string) (*bench, error) {
@@ -80,7 +80,8 @@ func (o *outcome) fail(format string, args ...any) {
 // judging writes it anew.
 func (b *bench) exercise(ctx context.Context, r *rand.Rand, bundle string, out *outcome) {
 	page, markdown, flame := bundle+".html", bundle+".md", bundle+".flame.html"
-	stored := [][]string{{"report", bundle}, {"report", bundle, "--format", "md"}, {"report", bundle, "--format", "json"}, {"report", bundle, "--format", "html", "-o", page}}
+	stored := [][]string{{"report", bundle}, {"report", bundle, "--format", "md"},
+		{"report", bundle, "--format", "json"}, {"report", bundle, "--format", "html", "-o", page}}
 	pair := []string{"compare", bundle, b.good, "--markdown", markdown, "--flame", flame}
 	if r.IntN(4) == 0 {
 		pair = []string{"lint", "--profile", bundle, "./..."}

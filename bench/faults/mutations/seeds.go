@@ -61,7 +61,8 @@ func newSeeds(root, scratch string) (seeds, error) {
 
 func spanLines() (lines []byte) {
 	for i := range 50 {
-		line, _ := json.Marshal(record.TraceSpan{Trace: fmt.Sprintf("%032x", i/5+1), ID: fmt.Sprintf("%016x", i+1), Name: "GET /orders", Service: "shop"})
+		line, _ := json.Marshal(record.TraceSpan{Trace: fmt.Sprintf("%032x", i/5+1),
+			ID: fmt.Sprintf("%016x", i+1), Name: "GET /orders", Service: "shop"})
 		lines = append(append(lines, line...), '\n')
 	}
 	return lines

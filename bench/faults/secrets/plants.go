@@ -14,16 +14,22 @@ import (
 // service shows those of its half of the list, see testdata/service.go.txt.
 var places = []string{
 	// What a scenario and the command line say.
-	"url userinfo", "query token", "query code", "query sig", "header authorization", "header x-auth", "header x-session", "header x-jwt-assertion",
-	"header authentication", "header redacted", "header from env", "cookie", "body json", "body json array", "body yaml", "body form", "request name",
-	"check equals", "check header", "ready url", "jwt key", "feeder column", "feeder token", "tls key", "otlp token", "replay path", "replay query",
+	"url userinfo", "query token", "query code", "query sig", "header authorization", "header x-auth",
+	"header x-session", "header x-jwt-assertion",
+	"header authentication", "header redacted", "header from env", "cookie", "body json", "body json array",
+	"body yaml", "body form", "request name",
+	"check equals", "check header", "ready url", "jwt key", "feeder column", "feeder token", "tls key",
+	"otlp token", "replay path", "replay query",
 	"exec -p", "exec flag", "exec flag=", "exec url", "exec env", "sh -c", "args after --", "wrong scenario", "wrong url", "wrong dsn",
 	"env given", "env inherited", "env inherited short", "env dsn", "dsn url", "dsn keywords", "history dsn", "export url", "env-a",
 	// What the service shows.
 	"redirect location", "set-cookie", "error body", "answer body", "pprof label by name", "pprof label by form", "pprof label by value",
-	"trace task", "trace log", "trace log by value", "trace region", "stderr pair", "stderr keyword dsn", "stderr nested json", "stderr json in json",
-	"stderr header", "stderr query", "stderr jwt", "stderr aws key", "stderr slack", "stderr yaml", "stderr private key", "stderr url", "stderr flag",
-	"stderr cut line", "stderr cut url", "span service", "span name", "span status", "span attribute", "span error type", "span attribute by value",
+	"trace task", "trace log", "trace log by value", "trace region", "stderr pair", "stderr keyword dsn",
+	"stderr nested json", "stderr json in json",
+	"stderr header", "stderr query", "stderr jwt", "stderr aws key", "stderr slack", "stderr yaml",
+	"stderr private key", "stderr url", "stderr flag",
+	"stderr cut line", "stderr cut url", "span service", "span name", "span status", "span attribute",
+	"span error type", "span attribute by value",
 	"span sql comment", "span sql literal", "span url",
 	// What the database shows.
 	"sql literal", "sql escaped literal", "sql dollar quote", "sql comment", "sql number", "sql role password", "sql application name",

@@ -23,8 +23,9 @@ import (
 // Part is the part of the bench. A trial is one secret; all are planted by the
 // same runs, so that fewer trials look for fewer secrets and take as long.
 var Part = part.Part{
-	Name:  "secrets",
-	Doc:   "Secrets planted in every place where a user could have one, looked for in all that redline writes and prints, also packed, encoded, or cut in half.",
+	Name: "secrets",
+	Doc: "Secrets planted in every place where a user could have one, looked for in all that redline " +
+		"writes and prints, also packed, encoded, or cut in half.",
 	Asked: len(places),
 	Run:   Run,
 }
@@ -53,7 +54,8 @@ func Run(ctx context.Context, o part.Options) (part.Result, error) { return run(
 func Sample(ctx context.Context, o part.Options) (part.Result, error) { return run(ctx, o, true) }
 
 func run(ctx context.Context, o part.Options, quick bool) (part.Result, error) {
-	t := &trial{Options: o, in: filepath.Join(o.Scratch, "in"), out: filepath.Join(o.Scratch, "out"), all: sow(o.Seed), printed: map[string]string{}, quick: quick}
+	t := &trial{Options: o, in: filepath.Join(o.Scratch, "in"), out: filepath.Join(o.Scratch, "out"),
+		all: sow(o.Seed), printed: map[string]string{}, quick: quick}
 	db, err := postgres.Start(ctx, postgres.Options{Settings: map[string]string{
 		"shared_preload_libraries": "pg_stat_statements", "log_statement": "none", "fsync": "off"}})
 	if err != nil {

@@ -27,7 +27,8 @@ func TestNoSecretIsWrittenOrPrinted(t *testing.T) {
 	if os.Getenv("FULL") != "" {
 		try = Run
 	}
-	result, err := try(ctx, part.Options{Redline: binary, Scratch: t.TempDir(), Trials: len(places), Seed: uint64(time.Now().UnixNano()), Log: t.Output()})
+	result, err := try(ctx, part.Options{Redline: binary, Scratch: t.TempDir(), Trials: len(places),
+		Seed: uint64(time.Now().UnixNano()), Log: t.Output()})
 	for _, f := range result.Figures {
 		t.Logf("%s: %s", f.Name, f.Value)
 	}

@@ -52,15 +52,18 @@ func (t *trial) verbs(ctx context.Context) error {
 		{"wrong scenario", []int{2}, []string{"run", "wrong.yaml"}},
 		{"wrong url", []int{2}, []string{"run", "htp://u:" + p["url userinfo"] + "@" + t.address + "/?token=" + p["wrong url"]}},
 		{"wrong dsn", any, []string{"doctor", "--postgres", "postgres://u:" + p["dsn url"] + "@127.0.0.1:1/x?sslpassword=" + p["wrong dsn"]}},
-		{"tls", []int{1, 2, 3}, []string{"run", "https://127.0.0.1:1/", "--cert", "cert.pem", "--key", "key.pem", "-d", "1s", "--warmup", "0s", "-o", out("tls"), "--plain",
+		{"tls", []int{1, 2, 3}, []string{"run", "https://127.0.0.1:1/", "--cert", "cert.pem", "--key",
+			"key.pem", "-d", "1s", "--warmup", "0s", "-o", out("tls"), "--plain",
 			"--otlp-metrics", "http://u:" + p["export url"] + "@127.0.0.1:1/"}},
-		{"replay", []int{0, 1, 3}, []string{"run", "http://" + t.address, "--replay", "access.log", "--exec", "./service", "--plain", "-o", out("replay")}},
+		{"replay", []int{0, 1, 3}, []string{"run", "http://" + t.address, "--replay", "access.log",
+			"--exec", "./service", "--plain", "-o", out("replay")}},
 	}
 	if t.db != nil {
 		verbs = append(verbs, verb{"keyword dsn", any, []string{"doctor", "--postgres", t.keywordDSN(p["dsn keywords"]), "--json"}})
 	}
 	if !t.quick {
-		verbs = append(verbs, verb{"ab", []int{0, 1, 3}, []string{"ab", "scenario.yaml", "--env-a", "PASSWORD=" + p["env-a"], "--env-b", "PASSWORD=" + p["env-a"], "--block", "500ms", "--max-time", "60s",
+		verbs = append(verbs, verb{"ab", []int{0, 1, 3}, []string{"ab", "scenario.yaml", "--env-a", "PASSWORD=" +
+			p["env-a"], "--env-b", "PASSWORD=" + p["env-a"], "--block", "500ms", "--max-time", "60s",
 			"--pairs", "8", "-o", out("ab"), "--junit", out("ab.xml"), "--sarif", out("ab.sarif"), "--markdown", out("ab.md")}})
 	}
 	for _, v := range verbs {
@@ -102,14 +105,16 @@ func (t *trial) statements(ctx context.Context) error {
 	defer conn.Close(context.WithoutCancel(ctx))
 	p := strings.NewReplacer("LITERAL", t.all["sql literal"], "ESCAPED", t.all["sql escaped literal"], "DOLLAR", t.all["sql dollar quote"],
 		"COMMENT", t.all["sql comment"], "NUMBER", t.all["sql number"], "PASSWD", t.all["sql role password"])
-	for _, text := range []string{"CREATE EXTENSION IF NOT EXISTS pg_stat_statements", "CREATE TABLE IF NOT EXISTS t (a text, n numeric)", "CREATE ROLE planted"} {
+	for _, text := range []string{"CREATE EXTENSION IF NOT EXISTS pg_stat_statements",
+		"CREATE TABLE IF NOT EXISTS t (a text, n numeric)", "CREATE ROLE planted"} {
 		if _, err := conn.Exec(ctx, text); err != nil {
 			return err
 		}
 	}
 	for range time.Tick(50 * time.Millisecond) {
 		for _, text := range []string{
-			"SELECT count(*) FROM t WHERE a = 'LITERAL'", `SELECT count(*) FROM t WHERE a = E'\'ESCAPED'`, "SELECT count(*) FROM t WHERE a <> $tag$DOLLAR$tag$",
+			"SELECT count(*) FROM t WHERE a = 'LITERAL'", `SELECT count(*) FROM t WHERE a = E'\'ESCAPED'`,
+			"SELECT count(*) FROM t WHERE a <> $tag$DOLLAR$tag$",
 			"SELECT /* token=COMMENT */ max(a) FROM t -- session COMMENT", "SELECT count(n) FROM t WHERE n = NUMBER",
 			"ALTER ROLE planted PASSWORD 'PASSWD'", "SET app.pin = 'LITERAL'", "DO $$ BEGIN PERFORM 'DOLLAR'; END $$",
 		} {

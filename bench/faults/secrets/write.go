@@ -44,10 +44,15 @@ func (t *trial) write(ctx context.Context) (err error) {
 	for name, text := range map[string]string{
 		"go.mod": "module example.com/shop\n\ngo 1.24\n", "main.go": service, "plants.json": string(shown),
 		"key.pem": key, "cert.pem": cert,
-		"users.csv":     fmt.Sprintf("id,password,access\n1,%s,%s\n", p["feeder column"], p["feeder token"]),
-		"access.log":    fmt.Sprintf("1.1.1.1 - - [31/Jan/2026:08:00:00 +0000] \"GET /reset?token=%s HTTP/1.1\" 200 1 \"-\" \"-\"\n1.1.1.1 - - [31/Jan/2026:08:00:01 +0000] \"GET /magic;session=%s HTTP/1.1\" 200 1 \"-\" \"-\"\n", p["replay query"], p["replay path"]),
+		"users.csv": fmt.Sprintf("id,password,access\n1,%s,%s\n", p["feeder column"], p["feeder token"]),
+		"access.log": fmt.Sprintf(
+			"1.1.1.1 - - [31/Jan/2026:08:00:00 +0000] \"GET /reset?token=%s HTTP/1.1\" 200 1 \"-\" \"-\"\n"+
+				"1.1.1.1 - - [31/Jan/2026:08:00:01 +0000] \"GET /magic;session=%s HTTP/1.1\" 200 1 \"-\" \"-\"\n",
+			p["replay query"], p["replay path"]),
 		"scenario.yaml": t.scenario("build: ."), "exec.yaml": t.scenario("exec: " + t.command()),
-		"wrong.yaml": fmt.Sprintf("requests:\n  - {get: \"http://%s/\", headers: {Authorisation: x, password: \"%s\"}, nonsense: 1}\n", t.address, p["wrong scenario"]),
+		"wrong.yaml": fmt.Sprintf("requests:\n"+
+			"  - {get: \"http://%s/\", headers: {Authorisation: x, password: \"%s\"}, nonsense: 1}\n",
+			t.address, p["wrong scenario"]),
 	} {
 		if err := os.WriteFile(filepath.Join(t.in, name), []byte(text), 0o600); err != nil {
 			return err
@@ -55,7 +60,8 @@ func (t *trial) write(ctx context.Context) (err error) {
 	}
 	t.inherited = []string{
 		"INHERITED_API_KEY=" + p["env inherited"], "INHERITED_PIN=" + p["env inherited short"], "HEADER_VALUE=" + p["header from env"],
-		"JWT_KEY=" + p["jwt key"], "OTLP_VALUE=" + p["otlp token"], "ADDR=" + t.address, "PLANTS=" + filepath.Join(t.in, "plants.json"), "TMPDIR=" + t.Scratch,
+		"JWT_KEY=" + p["jwt key"], "OTLP_VALUE=" + p["otlp token"], "ADDR=" + t.address,
+		"PLANTS=" + filepath.Join(t.in, "plants.json"), "TMPDIR=" + t.Scratch,
 	}
 	for _, place := range byValue {
 		t.inherited = append(t.inherited, "PLANT_"+strings.ToUpper(strings.ReplaceAll(place, " ", "_"))+"_SECRET="+p[place])
@@ -71,7 +77,8 @@ func (t *trial) write(ctx context.Context) (err error) {
 // command is the service under a shell, with secrets in its arguments.
 func (t *trial) command() string {
 	p := t.all
-	return fmt.Sprintf(`["sh", "-c", "SHELL_TOKEN=%s exec \"$0\" \"$@\"", "./service", "-p", "%s", "--passphrase", "%s", "--api-key=%s", "--upstream", "http://svc:%s@h/", "DB_PASSWORD=%s"]`,
+	return fmt.Sprintf(
+		`["sh", "-c", "SHELL_TOKEN=%s exec \"$0\" \"$@\"", "./service", "-p", "%s", "--passphrase", "%s", "--api-key=%s", "--upstream", "http://svc:%s@h/", "DB_PASSWORD=%s"]`,
 		p["sh -c"], p["exec -p"], p["exec flag"], p["exec flag="], p["exec url"], p["exec env"])
 }
 
@@ -113,7 +120,8 @@ requests:
 `, p["args after --"], filepath.Join(t.in, "plants.json"), p["env given"], p["env dsn"], p["ready url"],
 		p["request name"], p["query token"], p["query code"], p["query sig"],
 		p["header authorization"], p["header x-auth"], p["header x-session"], p["header x-jwt-assertion"], p["header authentication"],
-		p["header redacted"], p["cookie"], p["body json"], p["body json array"], p["check equals"], p["check header"], p["body yaml"], p["body form"]))
+		p["header redacted"], p["cookie"], p["body json"], p["body json array"], p["check equals"],
+		p["check header"], p["body yaml"], p["body form"]))
 }
 
 // certificate makes a client's key and certificate; the plant is a line of the

@@ -44,7 +44,7 @@ const (
 	Healthy Kind = "healthy" // looks suspicious, and is well
 )
 
-// Kinds returns all kinds, in the order in which they are told.
+// Kinds returns all kinds, in the order in which they are listed.
 func Kinds() []Kind { return []Kind{Sick, Pair, Healthy} }
 
 // What a case may need besides the service.
@@ -75,8 +75,8 @@ type Case struct {
 // Expect is a finding that must be made.
 type Expect struct {
 	Cause string `yaml:"cause"`
-	// Or holds causes that are the same answer in other words. They are written with the
-	// service, before anything is said of it.
+	// Or holds causes that are the same answer in other words. They are written
+	// with the service, before anything is said of it.
 	Or []string `yaml:"or"`
 	// Where holds texts of which one must be contained in the finding's place;
 	// empty where the cause has none.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/document"
 )
 
 const root = "../../../corpus"
@@ -32,7 +32,7 @@ func TestCases(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(c.Dir, corpus.ServiceFile)); err != nil {
 			t.Error(err)
 		}
-		plan, err := scenario.ReadFile(filepath.Join(c.Dir, corpus.ScenarioFile))
+		plan, err := document.Read(filepath.Join(c.Dir, corpus.ScenarioFile))
 		if err != nil {
 			t.Error(err)
 			continue

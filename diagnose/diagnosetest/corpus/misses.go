@@ -10,14 +10,16 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// MissesFile lists, beside the fixtures, the cases that the diagnosis is known
+// MissesFile lists, next to the fixtures, the cases that the diagnosis is known
 // to miss.
 const MissesFile = "misses.yaml"
 
-// Misses are reasons by the name of the case.
+// Misses are the reasons, by the name of the case, why the diagnosis misses it.
+// They are listed so that a test fails when one is no longer missed, as well as
+// when a new one is.
 type Misses map[string]string
 
-// ReadMisses reads the list beside the fixtures; without a list nothing is known
+// ReadMisses reads the list next to the fixtures; without a list nothing is known
 // to be missed.
 func ReadMisses(fixtures string) (Misses, error) {
 	path := filepath.Join(fixtures, MissesFile)

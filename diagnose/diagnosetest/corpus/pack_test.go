@@ -58,7 +58,8 @@ func TestPack(t *testing.T) {
 	}
 	for i, w := range want.Findings {
 		g := got.Findings[i]
-		if g.Cause != w.Cause || g.Where != w.Where || math.Abs(g.Share-w.Share) > 0.001 || math.Abs(g.GainCeiling-w.GainCeiling) > 0.01 || g.Confidence != w.Confidence {
+		if g.Cause != w.Cause || g.Where != w.Where || math.Abs(g.Share-w.Share) > 0.001 ||
+			math.Abs(g.GainCeiling-w.GainCeiling) > 0.01 || g.Confidence != w.Confidence {
 			t.Errorf("packed: %+v\nbefore: %+v", g, w)
 		}
 	}

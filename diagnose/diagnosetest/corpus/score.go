@@ -9,7 +9,7 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// firstFew is how many findings a run prints: what is told later is not told.
+// firstFew is how many findings a run prints; later ones have hardly a reader.
 const firstFew = 3
 
 // Result is how what was said of a case is judged.
@@ -29,7 +29,7 @@ type Result struct {
 	Where *bool `json:"where,omitempty"`
 	Share *bool `json:"share,omitempty"`
 	// False are findings of medium confidence or more that are not wanted. Of a
-	// healthy case each is a false alarm; of a sick one they are told apart.
+	// healthy case each is a false alarm; of a sick one they are counted apart.
 	False []findings.Finding `json:"false,omitempty"`
 	// Broken is a case that could not be run or judged: it meets no mark.
 	Broken bool `json:"broken,omitempty"`
@@ -53,7 +53,7 @@ func Broken(c Case, err error) Result {
 // Score judges what was found in a case.
 func Score(c Case, found findings.Findings) Result {
 	r := Result{Name: c.Name, Kind: c.Kind, Held: c.Held, First: true, InFirstThree: true}
-	// A note on the measurement is told after all that stops the service.
+	// A note on the measurement comes after all that stops the service.
 	found.Findings = slices.Concat(found.Findings, found.Notes)
 	for _, f := range found.Findings {
 		r.Said = append(r.Said, words(f))
@@ -143,7 +143,7 @@ func matches(e Expect, f findings.Finding) bool {
 // spaced makes all white space one blank: statements differ in nothing else.
 func spaced(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// words tells a finding in one line.
+// words writes a finding in one line.
 func words(f findings.Finding) string {
 	return fmt.Sprintf("%s at %s (%.0f %% of %s, gain %.2f, %s)", f.Cause, place(f.Where), 100*f.Share, f.ShareOf, f.GainCeiling, f.Confidence)
 }

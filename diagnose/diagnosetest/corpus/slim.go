@@ -59,6 +59,8 @@ func slim(from, to string) error {
 	return copyJSON(from, to)
 }
 
+// copyWindows writes each series' values with fewer bits. A run so long that its
+// windows were merged is refused: it would replay differently.
 func copyWindows(rec *record.Record, w *record.Writer) error {
 	if text := rec.ThinnedText(); text != "" {
 		return fmt.Errorf("%s: a fixture is of a short run", text)

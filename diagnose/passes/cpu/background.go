@@ -9,26 +9,36 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// leastBackground of the service's CPU beside requests, to be told.
+// leastBackground is the share of the service's CPU from which background work is
+// reported. A comparison of two runs (redline ab) can still show a tenth.
 const leastBackground = 0.10
 
-// leastQueued of request time that requests wait for a CPU, and of the CPU beside
-// them, from which the one is the other's doing.
+// leastQueued is both the share of request time spent waiting for a CPU and the
+// share of CPU spent in the background from which the second causes the first. Both
+// must be large: a short run queue has many authors.
 const leastQueued = 0.3
 
-// Background finds work that serves no request and takes the CPUs from those that do.
+// Background finds work that serves no request and takes CPUs from the work that does.
+//
+// Rule: a goroutine is background when its samples begin in the service's own code,
+// below no connection, and when no chain of waits in the execution trace leads from
+// a request to it. The second half keeps out worker pools: they serve no connection
+// either, yet they are the request path. stall-index rebuilds an index every 2 ms;
+// that is the model case.
 var Background = diagnose.Analyzer{
 	Name:  "background",
 	Stage: diagnose.CPUUse,
 	Doc: "Counts CPU samples of goroutines that serve no request and that none waits for, by the function that they began in, from 10 % " +
 		"of the service's CPU.",
 	Causes: []diagnose.Cause{{
-		ID: "background-work", Title: "Work beside the requests takes the CPU",
-		Doc: "Goroutines that serve no request take CPUs from those that do: an index that is built anew, a sweep over all entries, a flush or a " +
-			"poll in a tight loop.",
-		Knows: "CPU samples of goroutines that run the service's own code, do not serve a connection, and for which the execution trace shows no request " +
-			"waiting (a worker that answers requests is no background work), by the function that they began in; from 10 % of the service's CPU. What a " +
-			"request starts and does not wait for looks the same, and is reported with low confidence. Where: the innermost function that holds nearly all of it.",
+		ID: "background-work", Title: "Background work takes the CPU",
+		Doc: "Goroutines that serve no request take CPUs from those that do: an index that is built anew, a " +
+			"sweep over all entries, a flush or a poll in a tight loop.",
+		Knows: "CPU samples of goroutines that run the service's own code, do not serve a connection, and for " +
+			"which the execution trace shows no request waiting (a worker that answers requests is no " +
+			"background work), by the function that they began in; from 10 % of the service's CPU. What a " +
+			"request starts and does not wait for looks the same, and is reported with low confidence. Where: " +
+			"the innermost function that holds nearly all of it.",
 		Remedy: "Do it less often, for what changed only, in small steps, on a copy, or in another process.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "for {\n\tm.reindex() // all of it, whether anything changed or not\n\ttime.Sleep(2 * time.Millisecond)\n}",
@@ -39,12 +49,16 @@ var Background = diagnose.Analyzer{
 	Run:   runBackground,
 }
 
+// runBackground reports every entry function above the limit, largest first: a
+// poller and a sweeper are two causes with two remedies.
 func runBackground(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	const cause = "background-work"
 	use, err := p.Use()
 	if err != nil || !p.Sampled(use, cause) {
 		return nil, err
 	}
+	// Without the trace a pool of workers looks like a background loop, so nothing
+	// is reported.
 	all, ok := p.Beside()
 	if !ok {
 		return nil, nil
@@ -57,24 +71,34 @@ func runBackground(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		name := callstack.Short(b.Place.Function)
 		f := diagnose.Finding{
 			Cause: cause, Share: min(1, b.Share), ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(b.Place),
-			Title:  fmt.Sprintf("Work beside the requests takes %s of the service's CPU, in %s at %s", diagnose.Percent(b.Share), name, diagnose.At(b.Place)),
+			Title: fmt.Sprintf("Background work takes %s of the service's CPU, in %s at %s",
+				diagnose.Percent(b.Share), name, diagnose.At(b.Place)),
 			Remedy: fmt.Sprintf("Run %s less often, only for what changed, or in small steps; it serves no request.", name),
 			Evidence: []findings.Evidence{
-				diagnose.Fact(diagnose.FromProfile, b.Share, diagnose.Ratio, "%s of %d CPU samples are of goroutines that began in %s and serve no connection", diagnose.Percent(b.Share), use.Samples, callstack.Short(b.Entry)),
+				diagnose.Fact(diagnose.FromProfile, b.Share, diagnose.Ratio,
+					"%s of %d CPU samples are of goroutines that began in %s and serve no connection",
+					diagnose.Percent(b.Share), use.Samples, callstack.Short(b.Entry)),
 				diagnose.Fact(diagnose.FromTrace, 0, diagnose.Ratio, "no request waits for them"),
 			},
 		}
 		diagnose.Promise(&f, p.Ran(evidence.Work{Share: b.Share}))
+		// The work can run later, elsewhere, or in small steps, so a lower gain
+		// counts as a defect than for work that an answer needs.
 		f.Confidence = confidence(p, f.GainCeiling, leastWorth)
 		if queued := p.Waits().Share(callstack.Queued); queued >= leastQueued && b.Share >= leastQueued {
-			// They compete for the CPUs, and requests lose: what other programs take
-			// besides does not excuse it.
+			// They compete for the CPUs and requests lose. What other programs on
+			// the host take does not excuse this work: the host has to share with
+			// both.
 			diagnose.Promise(&f, p.Waited(queued))
 			if f.Confidence == findings.Low {
 				f.Confidence = findings.Medium
 			}
-			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queued, diagnose.Ratio, "requests are ready to run and wait for a CPU for %s of their time", diagnose.Percent(queued)))
+			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queued, diagnose.Ratio,
+				"requests are ready to run and wait for a CPU for %s of their time", diagnose.Percent(queued)))
 		}
+		// A goroutine that a request started, and did not wait for, may be the
+		// request's own deferred work (an audit line, a cache write). From outside
+		// both look the same.
 		if b.Started {
 			f.Confidence = findings.Low
 		}

@@ -20,26 +20,33 @@ func TestDomains(t *testing.T) {
 	marshal := []string{"reflect.Value.Field", "encoding/json.Marshal", Route}
 	Expect(t, cpu.JSON, Healthy().Sample(4*s, marshal...), "cpu-json at api.go:88")
 	Expect(t, cpu.JSON, Healthy())
-	Expect(t, cpu.JSON, Idle().Wait(breakdown.StateNetwork, 30*time.Millisecond, 1, Query()...).Sample(s/2, marshal...)) // the request hardly runs
+	// the request hardly runs
+	Expect(t, cpu.JSON, Idle().Wait(breakdown.StateNetwork, 30*time.Millisecond, 1, Query()...).Sample(s/2, marshal...))
 	ExpectUnjudged(t, cpu.JSON, Healthy().NoProfile("cpu"), "cpu-json")
 	ExpectUnjudged(t, cpu.JSON, New(64, 10*time.Millisecond).Sample(s/2, marshal...), "cpu-json") // 50 samples
 	// Few samples are the answer where the service hardly runs.
 	ExpectUnjudged(t, cpu.JSON, New(64, 10*time.Millisecond).CPU(2, 0.2, 0.05, 0.05, -1).
-		Wait(breakdown.StateRunning, 100*time.Microsecond, 1).Wait(breakdown.StateSleep, 9900*time.Microsecond, 1, "time.Sleep", Route).Sample(s/2, marshal...))
-	fast := Expect(t, cpu.JSON, Healthy().Sample(5*s, "github.com/bytedance/sonic/internal/encoder.Encode", "github.com/bytedance/sonic.Marshal", Route), "cpu-json")
+		Wait(breakdown.StateRunning, 100*time.Microsecond, 1).Wait(breakdown.StateSleep, 9900*time.Microsecond, 1,
+		"time.Sleep", Route).Sample(s/2, marshal...))
+	fast := Expect(t, cpu.JSON, Healthy().Sample(5*s, "github.com/bytedance/sonic/internal/encoder.Encode",
+		"github.com/bytedance/sonic.Marshal", Route), "cpu-json")
 	if len(fast) == 1 && !strings.Contains(fast[0].Remedy, "fast one already") {
 		t.Errorf("a fast encoder is to be replaced by a fast one: %s", fast[0].Remedy)
 	}
 
-	Expect(t, cpu.RegexpCompile, Healthy().Sample(3*s, "regexp/syntax.Parse", "regexp.compile", "regexp.MustCompile", "shop/web.valid@web.go:70"), "cpu-regexp-compile at web.go:70")
+	Expect(t, cpu.RegexpCompile, Healthy().Sample(3*s, "regexp/syntax.Parse", "regexp.compile",
+		"regexp.MustCompile", "shop/web.valid@web.go:70"), "cpu-regexp-compile at web.go:70")
 	Expect(t, cpu.RegexpCompile, Healthy().Sample(3*s, "regexp.(*Regexp).MatchString", "shop/web.valid@web.go:70"))
-	Expect(t, cpu.RegexpMatch, Healthy().Sample(3*s, "regexp.(*Regexp).MatchString", "shop/web.valid@web.go:70"), "cpu-regexp-match at web.go:70")
+	Expect(t, cpu.RegexpMatch, Healthy().Sample(3*s, "regexp.(*Regexp).MatchString", "shop/web.valid@web.go:70"),
+		"cpu-regexp-match at web.go:70")
 	Expect(t, cpu.RegexpMatch, Healthy().Sample(s/2, "regexp.(*Regexp).MatchString", "shop/web.valid@web.go:70"))
 	Expect(t, cpu.Format, Healthy().Sample(4*s, "fmt.Sprintf", "shop/orders.key@orders.go:12"), "cpu-format at orders.go:12")
 	Expect(t, cpu.Format, Healthy())
-	Expect(t, cpu.Crypto, Healthy().Sample(4*s, "golang.org/x/crypto/argon2.processBlocks", "shop/web.login@web.go:90"), "cpu-crypto at web.go:90")
+	Expect(t, cpu.Crypto, Healthy().Sample(4*s, "golang.org/x/crypto/argon2.processBlocks", "shop/web.login@web.go:90"),
+		"cpu-crypto at web.go:90")
 	Expect(t, cpu.Crypto, Healthy().Sample(4*s, "crypto/internal/fips140/sha256.block", "crypto/tls.(*Conn).Write"))
-	Expect(t, cpu.Compress, Healthy().Sample(4*s, "compress/flate.(*compressor).deflate", "shop/web.gz@web.go:95"), "cpu-compress at web.go:95")
+	Expect(t, cpu.Compress, Healthy().Sample(4*s, "compress/flate.(*compressor).deflate", "shop/web.gz@web.go:95"),
+		"cpu-compress at web.go:95")
 	Expect(t, cpu.Compress, Healthy())
 }
 
@@ -48,7 +55,8 @@ func TestDomains(t *testing.T) {
 // uses, 1.00 of 2, it leaves 0.28. Nor does it make less sure what the service does.
 func TestSickOnASharedHost(t *testing.T) {
 	marshal := []string{"reflect.Value.Field", "encoding/json.Marshal", Route}
-	b := New(12, 20*time.Millisecond).CPU(2, 1.98, 0.8, 0.2, -1).Wait(breakdown.StateRunning, 4*time.Millisecond, 9).Wait(breakdown.StateRunnable, 16*time.Millisecond, 9)
+	b := New(12, 20*time.Millisecond).CPU(2, 1.98, 0.8, 0.2, -1).Wait(breakdown.StateRunning, 4*time.Millisecond,
+		9).Wait(breakdown.StateRunnable, 16*time.Millisecond, 9)
 	found := Expect(t, cpu.JSON, b.Sample(9*s, marshal...).Sample(s, Route), "cpu-json at api.go:88")
 	if len(found) == 1 && (found[0].Confidence != findings.High || math.Abs(found[0].GainCeiling-1.0/0.28) > 0.01) {
 		t.Errorf("%s confidence, worth %.2f", found[0].Confidence, found[0].GainCeiling)
@@ -56,21 +64,26 @@ func TestSickOnASharedHost(t *testing.T) {
 }
 
 func TestLogging(t *testing.T) {
-	line := []string{"syscall.write", "os.(*File).Write", "log/slog.(*commonHandler).handle", "log/slog.Info", "shop/web.logRequests@web.go:20"}
+	line := []string{"syscall.write", "os.(*File).Write", "log/slog.(*commonHandler).handle", "log/slog.Info",
+		"shop/web.logRequests@web.go:20"}
 	Expect(t, cpu.Logging, Healthy().Sample(3*s, line...), "cpu-logging at web.go:20")
-	Expect(t, cpu.Logging, Healthy().Sample(3*s, "syscall.write", "os.(*File).Write", "fmt.Fprintln", "shop/web.logRequests@web.go:21"), "cpu-logging at web.go:21")
+	Expect(t, cpu.Logging, Healthy().Sample(3*s, "syscall.write", "os.(*File).Write", "fmt.Fprintln",
+		"shop/web.logRequests@web.go:21"), "cpu-logging at web.go:21")
 	Expect(t, cpu.Logging, Healthy())
 	// The logger's own lock, while CPUs are idle.
 	b := New(64, 40*time.Millisecond).CPU(2, 0.6, 0.3, 0.1, 0.1).Busy(3*s).Wait(breakdown.StateRunning, time.Millisecond, 1)
-	Expect(t, cpu.Logging, b.Wait(breakdown.StateLock, 20*time.Millisecond, 1, "sync.(*Mutex).Lock", "log.(*Logger).output", "log.Printf", "shop/web.logRequests@web.go:20"), "cpu-logging at web.go:20")
+	Expect(t, cpu.Logging, b.Wait(breakdown.StateLock, 20*time.Millisecond, 1, "sync.(*Mutex).Lock",
+		"log.(*Logger).output", "log.Printf", "shop/web.logRequests@web.go:20"), "cpu-logging at web.go:20")
 }
 
 func TestHot(t *testing.T) {
-	Expect(t, cpu.Hot, Healthy().Sample(6*s, "strings.Index", "shop/price.Round@price.go:17", "shop/price.Quote@price.go:44"), "cpu-hot-function at price.go:17")
+	Expect(t, cpu.Hot, Healthy().Sample(6*s, "strings.Index", "shop/price.Round@price.go:17",
+		"shop/price.Quote@price.go:44"), "cpu-hot-function at price.go:17")
 	Expect(t, cpu.Hot, Healthy())
 	Expect(t, cpu.Hot, Healthy().Sample(6*s, "encoding/json.Marshal", "shop/price.Quote@price.go:44")) // a library's
 	Expect(t, cpu.Hot, Healthy().Sample(6*s, "runtime.mallocgc", "shop/price.Quote@price.go:44"))      // reported by what allocates
-	Expect(t, cpu.Hot, Healthy().Sample(6*s, "syscall.write", "internal/poll.(*FD).Write", "net.(*conn).Write", "net/http.checkConnErrorWriter.Write",
+	Expect(t, cpu.Hot, Healthy().Sample(6*s, "syscall.write", "internal/poll.(*FD).Write", "net.(*conn).Write",
+		"net/http.checkConnErrorWriter.Write",
 		"bufio.(*Writer).Flush", "net/http.(*response).Write", "shop/price.Quote@price.go:44")) // a large answer
 	Expect(t, cpu.Hot, Healthy().Module("").Sample(6*s, "shop/price.Round@price.go:17"), "cpu-hot-function") // module not known
 }
@@ -107,17 +120,22 @@ func TestHotSubtree(t *testing.T) {
 
 func TestLibraries(t *testing.T) {
 	user := "shop/web.show@web.go:70"
-	Expect(t, cpu.Handshakes, Healthy().Sample(9*s, "crypto/internal/fips140/nistec.p256Mul", "crypto/tls.(*Conn).serverHandshake", "crypto/tls.(*Conn).HandshakeContext"), "cpu-tls")
+	Expect(t, cpu.Handshakes, Healthy().Sample(9*s, "crypto/internal/fips140/nistec.p256Mul",
+		"crypto/tls.(*Conn).serverHandshake", "crypto/tls.(*Conn).HandshakeContext"), "cpu-tls")
 	Expect(t, cpu.Handshakes, Healthy().Sample(9*s, "crypto/internal/fips140/aes/gcm.seal", "crypto/tls.(*Conn).Write")) // kept connections
 	// The comparison is the sort's, and the place is who sorts.
-	Expect(t, cpu.Sort, Healthy().Sample(6*s, "shop/web.byPrice@web.go:12", "slices.pdqsortCmpFunc[go.shape.int]", "slices.SortFunc[go.shape.[]int]", user), "cpu-sort at web.go:70")
+	Expect(t, cpu.Sort, Healthy().Sample(6*s, "shop/web.byPrice@web.go:12", "slices.pdqsortCmpFunc[go.shape.int]",
+		"slices.SortFunc[go.shape.[]int]", user), "cpu-sort at web.go:70")
 	Expect(t, cpu.Reflect, Healthy().Sample(6*s, "reflect.Value.Field", "github.com/jinzhu/copier.Copy", user), "cpu-reflect at web.go:70")
 	Expect(t, cpu.Reflect, Healthy().Sample(6*s, "reflect.Value.Field", "encoding/json.Marshal", user))
 	Expect(t, cpu.Clock, Healthy().Sample(6*s, "runtime.nanotime", "time.Since", user), "cpu-clock at web.go:70")
 	Expect(t, cpu.Clock, Healthy().Sample(6*s, "crypto/internal/sysrand.Read", "crypto/rand.Read", user), "cpu-clock at web.go:70")
 	Expect(t, cpu.Clock, Healthy().Sample(6*s, "runtime.nanotime", "time.Now", "net/http.(*conn).readRequest")) // the server's own
-	Expect(t, cpu.Router, Healthy().Sample(6*s, "regexp.(*Regexp).doExecute", "github.com/gorilla/mux.(*Route).Match", "github.com/gorilla/mux.(*Router).Match", "github.com/gorilla/mux.(*Router).ServeHTTP"), "cpu-router")
-	Expect(t, cpu.RegexpMatch, Healthy().Sample(6*s, "regexp.(*Regexp).doExecute", "github.com/gorilla/mux.(*Route).Match", "github.com/gorilla/mux.(*Router).Match", "github.com/gorilla/mux.(*Router).ServeHTTP"))
+	Expect(t, cpu.Router, Healthy().Sample(6*s, "regexp.(*Regexp).doExecute", "github.com/gorilla/mux.(*Route).Match",
+		"github.com/gorilla/mux.(*Router).Match", "github.com/gorilla/mux.(*Router).ServeHTTP"), "cpu-router")
+	Expect(t, cpu.RegexpMatch, Healthy().Sample(6*s, "regexp.(*Regexp).doExecute",
+		"github.com/gorilla/mux.(*Route).Match", "github.com/gorilla/mux.(*Router).Match",
+		"github.com/gorilla/mux.(*Router).ServeHTTP"))
 }
 
 func TestWorks(t *testing.T) {
@@ -128,7 +146,8 @@ func TestWorks(t *testing.T) {
 	Expect(t, cpu.Copy, Healthy().Sample(8*s, "runtime.memmove", "encoding/json.Marshal", user))
 	Expect(t, cpu.Atomics, Healthy().Sample(8*s, "sync/atomic.(*Int64).Add", user), "atomic-contention at web.go:70")
 	// The time of an atomic lands on the line beside it, but not on a long loop's others.
-	Expect(t, cpu.Atomics, Healthy().Sample(s/2, "sync/atomic.(*Int64).Add", user).Sample(8*s, "shop/web.tally@web.go:69"), "atomic-contention at web.go:69")
+	Expect(t, cpu.Atomics, Healthy().Sample(s/2, "sync/atomic.(*Int64).Add", user).
+		Sample(8*s, "shop/web.tally@web.go:69"), "atomic-contention at web.go:69")
 	Expect(t, cpu.Atomics, Healthy().Sample(s/2, "sync/atomic.(*Int64).Add", user).Sample(8*s, "shop/web.tally@web.go:60"))
 
 	read := []string{"internal/runtime/syscall/linux.Syscall6", "syscall.read", "os.(*File).Read", user}
@@ -140,7 +159,8 @@ func TestWorks(t *testing.T) {
 	// io.Copy has a buffer of its own: 32 KiB are no small piece.
 	copied := append(read[:3:3], "io.copyBuffer", "io.Copy", user)
 	Expect(t, cpu.Syscalls, Healthy().Sample(8*s, copied...).Wait(breakdown.StateSyscall, time.Millisecond, 300, copied...))
-	walk := []string{"internal/runtime/syscall/linux.Syscall6", "syscall.fstatat", "os.Stat", "shop/web.list@web.go:80", "shop/web.page@web.go:90", "net/http.HandlerFunc.ServeHTTP", "shop/web.auth@web.go:9"}
+	walk := []string{"internal/runtime/syscall/linux.Syscall6", "syscall.fstatat", "os.Stat", "shop/web.list@web.go:80",
+		"shop/web.page@web.go:90", "net/http.HandlerFunc.ServeHTTP", "shop/web.auth@web.go:9"}
 	found := Expect(t, cpu.Syscalls, Healthy().Sample(8*s, walk...).
 		Wait(breakdown.StateSyscall, time.Millisecond, 300, walk...), "cpu-syscall at web.go:80")
 	if len(found) == 1 && (strings.Contains(found[0].Remedy, "bufio") || !strings.HasPrefix(found[0].Title, "Asking the file system")) {
@@ -151,7 +171,8 @@ func TestWorks(t *testing.T) {
 	}) {
 		t.Errorf("the callers are not named: %v", found[0].Evidence)
 	}
-	Expect(t, cpu.Syscalls, Healthy().Sample(8*s, "syscall.read", "os.(*File).Read", "bufio.(*Reader).fill", user).Wait(breakdown.StateSyscall, time.Millisecond, 300, read...))
+	Expect(t, cpu.Syscalls, Healthy().Sample(8*s, "syscall.read", "os.(*File).Read", "bufio.(*Reader).fill",
+		user).Wait(breakdown.StateSyscall, time.Millisecond, 300, read...))
 }
 
 // A share of CPU is a sickness only when its remedy gains.
@@ -193,15 +214,20 @@ func TestSaturated(t *testing.T) {
 // TestInstrument: metrics' own work counts, and not that of the handler that they wrap.
 func TestInstrument(t *testing.T) {
 	metered := "shop/web.(*meters).metered.func1@web.go:31"
-	with := []string{"github.com/prometheus/client_golang/prometheus.(*MetricVec).hashLabels", "github.com/prometheus/client_golang/prometheus.(*CounterVec).With", metered}
+	with := []string{"github.com/prometheus/client_golang/prometheus.(*MetricVec).hashLabels",
+		"github.com/prometheus/client_golang/prometheus.(*CounterVec).With", metered}
 	found := Expect(t, cpu.Instrument, Healthy().Sample(4*s, with...), "instrumentation-cost at web.go:31")
 	if len(found) == 1 && !strings.Contains(found[0].Remedy, "Look the series up once") {
 		t.Errorf("remedy: %s", found[0].Remedy)
 	}
 	Expect(t, cpu.Instrument, Healthy().Sample(s/4, with...)) // as it should be
-	Expect(t, cpu.Instrument, Healthy().Sample(8*s, Route, "net/http.HandlerFunc.ServeHTTP", "github.com/prometheus/client_golang/prometheus/promhttp.InstrumentHandlerCounter.func1"))
-	Expect(t, cpu.Instrument, Healthy().Sample(8*s, "github.com/prometheus/client_golang/prometheus.(*Registry).Gather", "github.com/prometheus/client_golang/prometheus/promhttp.HandlerForTransactional.func1"))
-	Expect(t, cpu.Instrument, Healthy().Background(6*s, "go.opentelemetry.io/otel/sdk/trace.(*batchSpanProcessor).exportSpans", "go.opentelemetry.io/otel/sdk/trace.(*batchSpanProcessor).processQueue"), "instrumentation-cost")
+	Expect(t, cpu.Instrument, Healthy().Sample(8*s, Route, "net/http.HandlerFunc.ServeHTTP",
+		"github.com/prometheus/client_golang/prometheus/promhttp.InstrumentHandlerCounter.func1"))
+	Expect(t, cpu.Instrument, Healthy().Sample(8*s, "github.com/prometheus/client_golang/prometheus.(*Registry).Gather",
+		"github.com/prometheus/client_golang/prometheus/promhttp.HandlerForTransactional.func1"))
+	Expect(t, cpu.Instrument, Healthy().Background(6*s,
+		"go.opentelemetry.io/otel/sdk/trace.(*batchSpanProcessor).exportSpans",
+		"go.opentelemetry.io/otel/sdk/trace.(*batchSpanProcessor).processQueue"), "instrumentation-cost")
 }
 
 // TestBackground tells work beside requests from work for them.
@@ -215,7 +241,8 @@ func TestBackground(t *testing.T) {
 	answered := busy().Background(10*s, rebuild...).Wait(breakdown.StateChannel, 5*time.Millisecond, 1, Route).
 		Behind(breakdown.Chain{Links: []breakdown.Link{{Goroutine: "shop/market.(*Market).keepFresh", State: breakdown.StateRunning}}})
 	Expect(t, cpu.Background, answered) // a worker that requests wait for
-	started := Expect(t, cpu.Background, busy().Background(10*s, "shop/mail.send@mail.go:9", "shop/orders.(*API).Query.func1@api.go:90"), "background-work at mail.go:9")
+	started := Expect(t, cpu.Background, busy().Background(10*s, "shop/mail.send@mail.go:9",
+		"shop/orders.(*API).Query.func1@api.go:90"), "background-work at mail.go:9")
 	if len(started) == 1 && started[0].Confidence != findings.Low {
 		t.Errorf("what a request starts: %s", started[0].Confidence)
 	}
@@ -228,13 +255,15 @@ func TestGrowth(t *testing.T) {
 	}
 	keeps := func(w int) float64 { return 1e6 * float64(10+w) }
 	grows := func() *Builder {
-		return Healthy().Sample(20*s, "shop/door.(*History).count@door.go:34", Route).Series(series.ProcessUser, "", rising(0.5)).Series("/gc/heap/live:bytes", "", keeps)
+		return Healthy().Sample(20*s, "shop/door.(*History).count@door.go:34", Route).
+			Series(series.ProcessUser, "", rising(0.5)).Series("/gc/heap/live:bytes", "", keeps)
 	}
 	Expect(t, cpu.Growth, grows(), "grows-with-state at door.go:34")
 	Expect(t, cpu.Growth, Healthy())
-	Expect(t, cpu.Growth, grows().Series(series.ProcessUser, "", rising(0.05)))                                   // hardly
-	Expect(t, cpu.Growth, grows().Gauge("/gc/heap/live:bytes", "", 4e6).Without(series.GCLive))                   // nothing is kept
-	Expect(t, cpu.Growth, grows().Series(series.HostBusy, "", func(w int) float64 { return rising(0.5)(w) * 4 })) // others took the host meanwhile
+	Expect(t, cpu.Growth, grows().Series(series.ProcessUser, "", rising(0.05)))                 // hardly
+	Expect(t, cpu.Growth, grows().Gauge("/gc/heap/live:bytes", "", 4e6).Without(series.GCLive)) // nothing is kept
+	// others took the host meanwhile
+	Expect(t, cpu.Growth, grows().Series(series.HostBusy, "", func(w int) float64 { return rising(0.5)(w) * 4 }))
 }
 
 // TestMapUse: a map that is searched or gone through is not one that is filled.

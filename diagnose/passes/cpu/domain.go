@@ -9,35 +9,45 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// domain describes an analyzer of one use of CPU.
+// domain describes an analyzer of one use of CPU, a library or what is like one.
+// The fields are its rule: the roles counted, the share from which it is reported,
+// the gain from which it is a defect, and the words of the finding. run is the same
+// for all.
 type domain struct {
 	name, doc string
 	cause     diagnose.Cause
 	roles     callstack.Role
-	// least share of the service's CPU.
+	// least is the share of the service's CPU from which the use is reported at all.
 	least float64
-	// worth is the gain, were all of it gone, from which it is a sickness and not
+	// worth is the gain of removing all of it from which it is a defect rather than
 	// what the service is for.
 	worth func(hot evidence.Hot) float64
-	// title gets the place, as in "Encoding JSON takes 31 % ... at x.go:4".
+	// title names the use as the subject of the finding's title, as in "Encoding
+	// JSON", which takes 31 % of the CPU. It gets the leading place.
 	title func(hot evidence.Hot) string
 	// remedy gets the place that uses most.
 	remedy func(hot evidence.Hot) string
-	// waits of the same origin count with the CPU.
+	// waits is a kind of wait that has the same origin, such as the lock of a
+	// logger: request time spent in it counts like CPU. Empty for most.
 	waits callstack.Wait
-	// handed marks work whose amount is that of what it is handed, so that a helper
-	// which several call is not the place where one of them causes it.
+	// handed marks work whose amount depends on the value passed in, such as
+	// encoding. A helper that several functions call is then not the place: its
+	// largest caller is.
 	handed bool
 }
 
-// Thresholds for the confidence of a use of CPU, as gains were all of it gone. What a
-// service is for may well be a third of its CPU, which is worth 1.5x (product-api:
-// JSON); below the threshold a use of CPU has low confidence, as what could be
-// tuned. They bound no gain: that is the model's.
+// Thresholds for the confidence of a use of CPU, as gains were all of it removed. A
+// service may well spend a third of its CPU on what it is for, which is worth 1.5x
+// (product-api: JSON). Below its threshold a use of CPU has low confidence: it
+// could be tuned. The thresholds bound no gain; the model does (laws).
+//
+// In shares of a saturated CPU, by Amdahl's law: 1.3x is 23 %, 1.4x is 29 %, 1.55x
+// is 35 %, 1.85x is 46 % and 4.3x is 77 %.
 const (
-	// leastWorth is for work that belongs in no request but in its set-up, or beside requests.
+	// leastWorth is for work that belongs in set-up or in the background, not in a
+	// request.
 	leastWorth = 1.3
-	// avoidable work has cheaper equals for most of what it does: handshakes,
+	// avoidable work has cheaper equivalents for most of what it does: handshakes,
 	// sorting, logging, small reads and writes.
 	avoidable = 1.4
 	// purposeful work is what some services are for: formatting, compressing,
@@ -45,7 +55,9 @@ const (
 	purposeful = 1.55
 	// essential work is what many services are for: JSON, look-ups in maps.
 	essential = 1.85
-	// essentialFast is essential work that a fast library does already.
+	// essentialFast is essential work that a fast library does already. The usual
+	// remedy, a faster encoder, has been applied, so the bar is that almost nothing
+	// else runs.
 	essentialFast = 4.3
 )
 
@@ -60,11 +72,17 @@ func (d domain) analyzer() diagnose.Analyzer {
 	}
 }
 
+// run reports the domain once: share of CPU, plus the collector's work for what the
+// domain allocates, at the place that uses most. Where its waits outweigh its CPU,
+// the finding is stated in request time.
 func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	use, err := p.Use()
 	if err != nil {
 		return nil, err
 	}
+	// Too few samples leave the share unknown, and Sampled says so. A domain with
+	// waits goes on: the trace shows requests queueing for a logger even if the
+	// profile is thin.
 	share := 0.0
 	if p.Sampled(use, d.cause.ID) {
 		share = use.Share(d.roles)
@@ -78,6 +96,9 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if share < d.least && waited < leastWaited {
 		return nil, nil
 	}
+	// An encoder that allocates is also paid for by the collector, in goroutines of
+	// its own. A profile shows no connection between the two; Garbage divides the
+	// collector's CPU by allocated bytes.
 	direct, garbage := share, p.Garbage(d.roles)
 	share += garbage
 	places := use.Places(d.roles)
@@ -102,49 +123,59 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Title += ", " + through
 	}
 	diagnose.Promise(&f, p.Ran(evidence.Work{Share: min(1, share), Roles: d.roles}), p.Waited(waited))
+	// Confidence is about how sick the service is, not how much this host lets it
+	// gain: next to a program that took half of the machine, address-rules'
+	// compiling gained only 1.28x.
 	f.Confidence = confidence(p, max(f.GainCeiling, alone(p, share)), d.worth(hot))
 	if waited > share {
 		f.Share, f.ShareOf = waited, diagnose.OfRequest
 		f.Title = fmt.Sprintf("%s takes %s of request time, most of it at %s", d.title(hot), diagnose.Percent(waited), diagnose.At(hot.Place))
 	}
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, direct, diagnose.Ratio, "%s of %d CPU samples", diagnose.Percent(direct), use.Samples))
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, direct, diagnose.Ratio,
+		"%s of %d CPU samples", diagnose.Percent(direct), use.Samples))
 	if garbage >= leastGarbage {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, garbage, diagnose.Ratio, "and %s for collecting what it allocates", diagnose.Percent(garbage)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, garbage, diagnose.Ratio,
+			"and %s for collecting what it allocates", diagnose.Percent(garbage)))
 	}
 	if hot.Share > 0 {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, hot.Share, diagnose.Ratio, "%s below %s (%s)", diagnose.Percent(hot.Share), callstack.Short(hot.Place.Function), diagnose.At(hot.Place)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, hot.Share, diagnose.Ratio,
+			"%s below %s (%s)", diagnose.Percent(hot.Share), callstack.Short(hot.Place.Function), diagnose.At(hot.Place)))
 	}
 	if waited > 0 {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, waited, diagnose.Ratio, "requests wait %s of their time in it", diagnose.Percent(waited)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, waited, diagnose.Ratio,
+			"requests wait %s of their time in it", diagnose.Percent(waited)))
 	}
 	f.Evidence = append(f.Evidence, saturation(p)...)
 	return []diagnose.Finding{f}, nil
 }
 
-// leastGarbage of the service's CPU, to be told.
+// leastGarbage is the share of the service's CPU from which the collector's part is
+// reported.
 const leastGarbage = 0.01
 
-// leastWaited of request time, for waits that belong to a domain.
+// leastWaited is the share of request time from which waits that belong to a domain
+// count.
 const leastWaited = 0.20
 
-// wasteWorth is the threshold of what no service is for: whatever it takes beyond
-// what a comparison can show is too much. Beside a program that took half of the
-// machine address-rules' compiling gained 1.28.
+// wasteWorth is the threshold for what no service is for, such as compiling
+// expressions per request: any gain that a comparison can show is a defect.
 const wasteWorth = 1.1
 
-// alone is what a share of the service's CPU would be worth on CPUs that nobody else
-// uses, where it is the CPUs that bound the service: what others take bounds the gain
-// on this host, and not how sick the service is. 0 where CPUs are idle.
+// alone is the gain that removing a share of the service's CPU would have on a host
+// without other programs, where CPUs bound the service. What others take bounds the
+// gain on this host, not how sick the service is. 0 where CPUs are idle.
 func alone(p *diagnose.Pass, share float64) float64 {
 	if !p.CPU().Saturated() {
 		return 0
 	}
+	// A share of 1 would promise infinity; profiles contain nothing but the cause
+	// now and then.
 	return diagnose.Ceiling(min(0.99, share))
 }
 
-// confidence of a finding whose remedy could gain so much: the profile says
-// where, and the host whether CPU is the limit. worth is the gain from which it
-// is a sickness.
+// confidence of a finding whose remedy could gain that much. The profile says
+// where; the host says whether CPU is the limit, and only then is confidence high.
+// worth is the gain from which the use is a defect.
 func confidence(p *diagnose.Pass, gain, worth float64) findings.Confidence {
 	switch {
 	case gain < worth:
@@ -155,21 +186,27 @@ func confidence(p *diagnose.Pass, gain, worth float64) findings.Confidence {
 	return findings.Medium
 }
 
-// saturation tells how busy the CPUs were, as evidence.
+// saturation returns how busy the CPUs were, as evidence; none when the host was
+// not measured.
 func saturation(p *diagnose.Pass) []findings.Evidence {
 	c := p.CPU()
 	if use := c.Use(); use == use && c.CPUs > 0 {
-		return []findings.Evidence{diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio, "CPUs are %s busy, the service uses %.2f of %.0f", diagnose.Percent(min(1, use)), c.Target, c.CPUs)}
+		return []findings.Evidence{diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio,
+			"CPUs are %s busy, the service uses %.2f of %.0f", diagnose.Percent(min(1, use)), c.Target, c.CPUs)}
 	}
 	return nil
 }
 
+// fixed is a title or remedy that does not depend on the place.
 func fixed(text string) func(evidence.Hot) string { return func(evidence.Hot) string { return text } }
 
+// from is a threshold that does not depend on the place.
 func from(gain float64) func(evidence.Hot) float64 {
 	return func(evidence.Hot) float64 { return gain }
 }
 
+// callee names the library function that the place calls, or otherwise if the
+// profile is not clear about it.
 func callee(h evidence.Hot, otherwise string) string {
 	if h.Callee == "" {
 		return otherwise
@@ -177,6 +214,6 @@ func callee(h evidence.Hot, otherwise string) string {
 	return h.Callee
 }
 
-// verify tells how the remedy of a use of CPU is confirmed.
+// verify says how to confirm the remedy of a use of CPU.
 const verify = "redline ab with the binaries before and after: cpu_per_request falls by about the part that the finding promises; " +
 	"in a second run the share of the profile is gone."

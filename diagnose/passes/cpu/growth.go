@@ -14,32 +14,44 @@ import (
 )
 
 const (
-	// growthSpans of equal length into which the run is divided: a trend is judged
-	// from so many points.
+	// growthSpans is the number of equal parts of the steady span. A trend is
+	// assessed from that many points: fewer leave Kendall's test powerless, more
+	// make points of a few requests.
 	growthSpans = 12
-	// leastGrowth of the cost per request from the run's first points to its last
-	// that is worth a word, and leastFilled of what is kept meanwhile.
+	// leastGrowth is the factor from the cost per request of the first spans to
+	// that of the last from which growth is reported; leastFilled is that of what
+	// the service keeps meanwhile. A warming cache or a heap that finds its size
+	// moves less than either.
 	leastGrowth = 1.25
 	leastFilled = 1.1
-	// surely: a trend as strong as Kendall's statistic over three standard errors
-	// comes by chance once in 700 runs.
+	// surely is the number of standard errors. A trend that strong comes by chance
+	// once in 700 runs, and means that 55 of the 66 pairs of points rise.
 	surely = 3
 )
 
 // Growth finds services whose requests cost more the more there were.
+//
+// Two things must rise together: the cost per request, and something that is kept.
+// Cost alone also rises when the host slows down (thermal limits, other programs),
+// and a growing heap alone is a leak or a cache. ring-history, which scans a list
+// of all past calls, is the model case: its profile shows a hot function like any
+// other, and only time shows that it gets worse.
 var Growth = diagnose.Analyzer{
 	Name:  "growth",
 	Stage: diagnose.CPUUse,
-	Doc: "Follows the CPU time per request of the service and of its database over the run: it must rise by a quarter, with hardly a step back (Kendall), while " +
-		"what the service or its database keeps grows too.",
+	Doc: "Follows the CPU time per request of the service and of its database over the run: it must rise by a " +
+		"quarter, with hardly a step back (Kendall), while what the service or its database keeps grows too.",
 	Causes: []diagnose.Cause{{
 		ID: "grows-with-state", Title: "Requests cost more the more is stored",
-		Doc: "The work of a request grows with what earlier ones left behind: a scan over all entries, a list that is sorted or copied whole, an answer " +
-			"that holds everything. It is reported before it ends the service.",
-		Knows: "CPU time per request, of the service and of a database on this host, rises through the run by a quarter or more and nearly without a step " +
-			"back (Kendall's test over twelve points, three standard errors), while the live heap grows by a tenth or the database's own cost does; other " +
-			"programs did not take more of the host meanwhile. Where: the own function with the most CPU.",
-		Remedy: "An index or a map instead of a scan, a running total instead of a count, pages instead of everything, and a bound on what is kept.",
+		Doc: "The work of a request grows with what earlier ones left behind: a scan over all entries, a list " +
+			"that is sorted or copied whole, an answer that holds everything. It is reported before it ends the " +
+			"service.",
+		Knows: "CPU time per request, of the service and of a database on this host, rises through the run by a " +
+			"quarter or more and nearly without a step back (Kendall's test over twelve points, three standard " +
+			"errors), while the live heap grows by a tenth or the database's own cost does; other programs did " +
+			"not take more of the host meanwhile. Where: the own function with the most CPU.",
+		Remedy: "An index or a map instead of a scan, a running total instead of a count, pages instead of " +
+			"everything, and a bound on what is kept.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "for _, r := range h.rings { // all that ever were\n\tif r.door == door { n++ }\n}",
 			After:  "h.byDoor[door]++ // when it is added\n...\nreturn h.byDoor[door]"},
@@ -50,6 +62,9 @@ var Growth = diagnose.Analyzer{
 	Run:   runGrowth,
 }
 
+// runGrowth names the hottest own function as the place: of the functions whose
+// cost grows it is the likeliest, though a profile of the whole run cannot show
+// growth. Hence never more than medium confidence.
 func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	const cause = "grows-with-state"
 	own, database, foreign, ok := perRequest(p)
@@ -57,6 +72,8 @@ func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		p.Unjudged(cause, "CPU time per request is not known over enough of the run")
 		return nil, nil
 	}
+	// The database's CPU counts: an unindexed table that fills up costs there, not
+	// in the service.
 	total := make([]float64, len(own))
 	for i := range own {
 		total[i] = own[i] + database[i]
@@ -65,14 +82,21 @@ func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if factor < leastGrowth || !sure {
 		return nil, nil
 	}
+	// A busier host makes CPU time itself dearer: caches and hyper-threads are
+	// shared. 0.1 CPUs are too few for that.
 	if more, risen := trend(foreign); risen && more > leastGrowth && foreign[len(foreign)-1] > 0.1 {
-		p.Reject(cause, "a request costs %.2f times as much CPU at the end as at the beginning, but other programs used more of the host as well", factor)
+		p.Reject(cause, "a request costs %.2f times as much CPU at the end as at the beginning, but other "+
+			"programs used more of the host as well", factor)
 		return nil, nil
 	}
 	filled, kept := filling(p)
 	inDatabase, _ := trend(database)
+	// The database's own growth needs no other witness, because what it keeps is
+	// its tables, which are not seen from here. It must be a tenth of the cost, not
+	// a rounding error's trend.
 	if filled < leastFilled && !(inDatabase >= leastGrowth && database[0] > 0.1*total[0]) {
-		p.Reject(cause, "a request costs %.2f times as much CPU at the end as at the beginning, but nothing that is kept was seen to grow", factor)
+		p.Reject(cause, "a request costs %.2f times as much CPU at the end as at the beginning, but nothing "+
+			"that is kept was seen to grow", factor)
 		return nil, nil
 	}
 	use, err := p.Use()
@@ -86,11 +110,16 @@ func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		where = own[0].Place
 	}
 	name := callstack.Short(where.Function)
+	// A request at the end could cost what one at the beginning did: of its CPU
+	// 1-1/factor is growth. In a longer run it would be more, so the share is a
+	// lower bound.
 	f := diagnose.Finding{
 		Cause: cause, Share: 1 - 1/factor, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(where), Confidence: findings.Medium,
-		Title: fmt.Sprintf("A request costs %.1f times as much CPU at the end of the run as at its beginning, most of it in %s at %s", factor, name, diagnose.At(where)),
+		Title: fmt.Sprintf("A request costs %.1f times as much CPU at the end of the run as at its "+
+			"beginning, most of it in %s at %s", factor, name, diagnose.At(where)),
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromProcess, factor, diagnose.Ratio, "CPU time per request rose from %s to %s", diagnose.Span(total[0]), diagnose.Span(total[len(total)-1])),
+			diagnose.Fact(diagnose.FromProcess, factor, diagnose.Ratio, "CPU time per request rose from %s to %s",
+				diagnose.Span(total[0]), diagnose.Span(total[len(total)-1])),
 		},
 		Remedy: fmt.Sprintf("Find what %s goes through that grows with each request, and index it, keep a running result, or bound it.", name),
 	}
@@ -102,8 +131,10 @@ func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// perRequest returns CPU time per request, in ns, of the service and its database,
-// and the CPUs that other programs used, over equal spans of the steady one.
+// perRequest returns CPU time per request, in ns, of the service and of its
+// database, and the number of CPUs that other programs used, over growthSpans equal
+// parts of the steady span. ok is false if a span has too few requests or the CPU
+// was not recorded. A database that was not watched counts 0.
 func perRequest(p *diagnose.Pass) (own, database, foreign []float64, ok bool) {
 	requests := spans(p, series.LoadRequests)
 	user, system := spans(p, series.ProcessUser), spans(p, series.ProcessSystem)
@@ -131,11 +162,11 @@ func perRequest(p *diagnose.Pass) (own, database, foreign []float64, ok bool) {
 	return own, database, foreign, true
 }
 
-// leastPerSpan requests, for a mean that single ones do not decide.
+// leastPerSpan is the number of requests from which single ones do not decide a mean.
 const leastPerSpan = 5
 
-// spans returns a counter's amounts in equal parts of the steady span; nil when it
-// was not recorded in each of them.
+// spans returns a counter's amounts in growthSpans equal parts of the steady span,
+// scaled up for windows that are missing; nil if a part was not recorded at all.
 func spans(p *diagnose.Pass, name string) []float64 {
 	values := p.Series(name, "").Values
 	if len(values) < 2*growthSpans {
@@ -159,9 +190,11 @@ func spans(p *diagnose.Pass, name string) []float64 {
 	return sums
 }
 
-// trend returns by what factor (infinite from nothing) values rise over their span, from the median of
-// the first quarter to that of the last, and whether Kendall's rank statistic says
-// that they rise (Kendall 1938; its variance is n(n-1)(2n+5)/18).
+// trend returns the factor by which values rise over their span (infinite from
+// nothing), from the median of the first quarter to that of the last, and whether
+// Kendall's rank statistic says that they rise (Kendall 1938; as a test of trend
+// Mann 1945; its variance without ties is n(n-1)(2n+5)/18). Ranks rather than a
+// regression line: one slow span moves a slope, but only its own pairs of ranks.
 func trend(values []float64) (factor float64, sure bool) {
 	n := len(values)
 	if n < 4 {
@@ -169,6 +202,7 @@ func trend(values []float64) (factor float64, sure bool) {
 	}
 	quarter := max(1, n/4)
 	from, to := median(values[:quarter]), median(values[n-quarter:])
+	// Written so that NaN returns as well.
 	if !(from >= 0) || from == to {
 		return 1, false
 	}
@@ -192,8 +226,10 @@ func median(values []float64) float64 {
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
-// filling returns by what factor what the service keeps grows over the run, and
-// what that is; 1 when it is not known.
+// filling returns the factor by which what the service keeps grows over the run,
+// and what that is; 1 when it is not known. The live heap comes first, as it is
+// free of garbage; RSS, the only one that needs no probe, hardly ever falls and
+// comes last.
 func filling(p *diagnose.Pass) (factor float64, what string) {
 	for _, of := range []struct{ name, what string }{
 		{"/gc/heap/live:bytes", "the live heap"}, {series.GCLive, "the live heap"}, {"/gc/heap/objects:objects", "the number of objects"},

@@ -10,13 +10,19 @@ import (
 )
 
 const (
-	// leastHot share of CPU in one function of the service itself: a quarter. In
-	// services whose cost is spread (crew-roster, letter-press) the hottest own
-	// function has below 10 %.
+	// leastHot is the share of CPU in one function of the service itself. Where
+	// cost is spread (crew-roster, letter-press) the hottest own function has below
+	// 10 %.
 	leastHot = 0.25
 )
 
 // Hot finds the service's own hot functions.
+//
+// Needs a CPU profile. The rule leaves out whatever a more specific analyzer names:
+// samples of libraries, of allocation, and functions that mostly use maps, copies,
+// system calls or atomics. What is left is an algorithm, and no profile knows
+// whether a better one exists. Hence the high bar for confidence (purposeful), and
+// a gain that assumes all of it gone.
 var Hot = diagnose.Analyzer{
 	Name:  "hot-function",
 	Stage: diagnose.CPUUse,
@@ -25,13 +31,16 @@ var Hot = diagnose.Analyzer{
 		"or the function below which a recursion or a family of small functions uses 50 %.",
 	Causes: []diagnose.Cause{{
 		ID: "cpu-hot-function", Title: "One of the service's own functions takes the CPU",
-		Doc: "A large part of the CPU is spent in one function of the service, not in a library: nested loops over what a map would find, text that is " +
-			"parsed again, work repeated whose result could be kept.",
-		Knows: "CPU samples that belong to no library and to no allocation, booked on the innermost function of the service that the compiler left (what was " +
-			"inlined belongs to the one it was put into); from 25 % of the service's CPU. A helper that one loop calls is reported as that loop, and counts as a part of it. Where no function has " +
-			"that much, the one below which a recursion or a family of small functions uses half. What a better " +
-			"algorithm saves is not in a profile: the gain is that of all of it, and below 1.55x (1.3x where it runs beside requests, because it can run elsewhere) confidence is low. A function that is mostly " +
-			"maps, copies, system calls or atomics is reported as those. False sharing of plain variables looks like this: the hot line is then a plain store.",
+		Doc: "A large part of the CPU is spent in one function of the service, not in a library: nested loops " +
+			"over what a map would find, text that is parsed again, work repeated whose result could be kept.",
+		Knows: "CPU samples that belong to no library and to no allocation, booked on the innermost function of " +
+			"the service that the compiler left (what was inlined belongs to the one it was put into); from 25 " +
+			"% of the service's CPU. A helper that one loop calls is reported as that loop, and counts as a " +
+			"part of it. Where no function has that much, the one below which a recursion or a family of small " +
+			"functions uses half. What a better algorithm saves is not in a profile: the gain is that of all of " +
+			"it, and below 1.55x (1.3x where it runs beside requests, because it can run elsewhere) confidence " +
+			"is low. A function that is mostly maps, copies, system calls or atomics is reported as those. " +
+			"False sharing of plain variables looks like this: the hot line is then a plain store.",
 		Remedy: "Optimise the named lines, do it less often, or keep the result.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "for _, v := range all {\n\tif !slices.Contains(kept, v) { kept = append(kept, v) } // n² comparisons\n}",
@@ -49,22 +58,30 @@ var Hot = diagnose.Analyzer{
 		if !ok || h.Work != 0 {
 			return nil, nil // maps, copies, system calls and atomics have analyzers of their own
 		}
+		// chartmuseum's handler once seemed hot with 37 %: it was the kernel
+		// sending the answer. Hottest counts sending apart.
 		name, worth := callstack.Short(h.Place.Function), purposeful
+		// Half of it suffices: where requests and background share a function, the
+		// finding is the same and only the threshold differs.
 		if share, most := use.Background(); share >= 0.5*h.Share && most.Function == h.Place.Function {
 			worth = leastWorth // it can run later, elsewhere, or at the pace that requests leave
 		}
 		f := diagnose.Finding{
 			Cause: "cpu-hot-function", Share: min(1, h.Share), ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(h.Place),
-			Title:    fmt.Sprintf("%s takes %s of the service's CPU, hottest at %s", name, diagnose.Percent(h.Share), diagnose.At(h.Place)),
-			Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromProfile, h.Share, diagnose.Ratio, "%s of %d CPU samples", diagnose.Percent(h.Share), use.Samples)},
-			Remedy:   fmt.Sprintf("Optimise %s around line %d, call it less often, or keep its result.", name, h.Place.Line),
+			Title: fmt.Sprintf("%s takes %s of the service's CPU, hottest at %s", name, diagnose.Percent(h.Share), diagnose.At(h.Place)),
+			Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromProfile, h.Share, diagnose.Ratio,
+				"%s of %d CPU samples", diagnose.Percent(h.Share), use.Samples)},
+			Remedy: fmt.Sprintf("Optimise %s around line %d, call it less often, or keep its result.", name, h.Place.Line),
 		}
 		if h.Self < h.Share {
-			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, h.Self, diagnose.Ratio, "%s in the function itself, the rest in what it calls of the service's own", diagnose.Percent(h.Self)))
+			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, h.Self, diagnose.Ratio,
+				"%s in the function itself, the rest in what it calls of the service's own", diagnose.Percent(h.Self)))
 		}
 		f.Evidence = append(f.Evidence, called(use, h.Place.Function)...)
 		f.Evidence = append(f.Evidence, saturation(p)...)
 		diagnose.Promise(&f, p.Ran(evidence.Work{Share: f.Share, Function: h.Place.Function}))
+		// Not sure: samples of a family of small functions, attributed to the
+		// function above them.
 		if f.Confidence = confidence(p, f.GainCeiling, worth); !h.Sure {
 			f.Confidence = findings.Low
 		}

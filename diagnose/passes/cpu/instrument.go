@@ -9,11 +9,17 @@ import (
 	"github.com/redline-go/redline/diagnose/evidence"
 )
 
-// leastInstrument of the service's CPU. No answer needs it, so what a comparison
-// can show is worth a word: a tenth, as of logging.
+// leastInstrument is the share of the service's CPU from which instrumentation is
+// reported. No answer needs it, so anything that a comparison can show counts: a
+// tenth, as for logging.
 const leastInstrument = 0.10
 
-// Instrument finds services that spend their CPU on metrics and traces of themselves.
+// Instrument finds services that spend their CPU on their own metrics and traces.
+//
+// Middleware is the trap: it is above the handler on every stack. Only samples
+// whose outermost library is the instrumentation, with no user code between it and
+// the leaf, are its own; otherwise every handler would be booked on the middleware
+// that wraps it.
 var Instrument = domain{
 	name: "instrumentation", roles: callstack.Instrument, least: leastInstrument, worth: from(wasteWorth),
 	doc: "Counts CPU samples inside metrics and tracing libraries and the middleware that they come with, from 10 % of the service's CPU.",
@@ -25,11 +31,13 @@ var Instrument = domain{
 	},
 	cause: diagnose.Cause{
 		ID: "instrumentation-cost", Title: "Metrics and tracing take the CPU",
-		Doc: "A large part of the CPU counts, times and traces requests: middleware around each handler, series looked up by their labels for each " +
-			"observation, spans for things too small to look at.",
-		Knows: "CPU samples whose outermost library inside the handler is one for metrics or tracing (Prometheus, OpenTelemetry, Datadog, statsd and their " +
-			"the like), its own work and not that of the handler it wraps, on exporting goroutines too, and the collector's work for what it allocates; from 10 % of " +
-			"the service's CPU. Gathering metrics for a scrape is not counted. The service's own counters are its own functions: cpu-hot-function, cpu-map or atomic-contention.",
+		Doc: "A large part of the CPU counts, times and traces requests: middleware around each handler, series " +
+			"looked up by their labels for each observation, spans for things too small to look at.",
+		Knows: "CPU samples whose outermost library inside the handler is one for metrics or tracing " +
+			"(Prometheus, OpenTelemetry, Datadog, statsd and the like), its own work and not that of the " +
+			"handler it wraps, on exporting goroutines too, and the collector's work for what it allocates; " +
+			"from 10 % of the service's CPU. Gathering metrics for a scrape is not counted. The service's own " +
+			"counters are its own functions: cpu-hot-function, cpu-map or atomic-contention.",
 		Remedy: "Look a series up once and keep it, wrap once, sample traces, fewer labels.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "requests.WithLabelValues(r.Method, route, \"200\").Inc() // hashes three texts, for each request",
@@ -37,9 +45,14 @@ var Instrument = domain{
 		Verify: verify, Cases: []string{"fare-meters"},
 	},
 	remedy: func(h evidence.Hot) string {
+		// WithLabelValues and With hash each label's text under a lock, on every
+		// observation. prometheus/client_golang documents keeping the child as the
+		// way around it.
 		if strings.Contains(h.Callee, "With") {
-			return fmt.Sprintf("Look the series up once, when the route is registered, and keep what With returns, instead of hashing its labels for each request at %s.", diagnose.At(h.Place))
+			return fmt.Sprintf("Look the series up once, when the route is registered, and keep what With "+
+				"returns, instead of hashing its labels for each request at %s.", diagnose.At(h.Place))
 		}
-		return fmt.Sprintf("At %s observe less per request: one middleware and not several, sampled traces, few labels, and metrics whose child is kept instead of looked up.", diagnose.At(h.Place))
+		return fmt.Sprintf("At %s observe less per request: one middleware and not several, sampled traces, "+
+			"few labels, and metrics whose child is kept instead of looked up.", diagnose.At(h.Place))
 	},
 }.analyzer()

@@ -8,8 +8,9 @@ import (
 	"github.com/redline-go/redline/diagnose/evidence"
 )
 
-// Least shares of the service's CPU; see text.go. Balanced services of the corpus hash 2 to 5 %, compress up to 25 %
-// (letter-press), encrypt up to 40 % of their CPU on kept connections (tls-vault,
+// Shares of the service's CPU from which a use is reported; see text.go. Balanced
+// services of the corpus spend 2 to 5 % on hashing, up to 25 % on compression
+// (letter-press), and up to 40 % on encryption on kept connections (tls-vault,
 // which is no handshake).
 const (
 	leastCrypto    = 0.15
@@ -22,6 +23,13 @@ const (
 )
 
 // Crypto finds services that spend their CPU on hashing and signing.
+//
+// The gain must be large because most crypto is needed: a new password or signature
+// has to be checked once. What can be saved is checking the same one again
+// (club-door runs bcrypt in every request; its cost doubles with each step of its
+// parameter). TLS is kept out by role, and so are handshakes of database drivers:
+// SCRAM's 4,096 rounds of HMAC (RFC 7677) look like password hashing, but the cause
+// is a pool that churns.
 var Crypto = domain{
 	name: "crypto", roles: callstack.Crypto, least: leastCrypto, worth: from(purposeful),
 	doc:   "Counts CPU samples inside hashes, signatures and password hashes (not TLS), from 15 % of the service's CPU.",
@@ -29,9 +37,10 @@ var Crypto = domain{
 	cause: diagnose.Cause{
 		ID: "cpu-crypto", Title: "Hashing and signing take the CPU",
 		Doc: "A large part of the CPU is spent in hashes, signatures or password hashing.",
-		Knows: "CPU samples below hash, crypto and token packages, from 15 % of the service's CPU; a defect when removing it would gain 1.55x, " +
-			"because a repeated verification can be cached and a new one cannot. TLS is not counted (cpu-tls), nor the random source (cpu-clock), nor the " +
-			"handshakes of database drivers.",
+		Knows: "CPU samples below hash, crypto and token packages, from 15 % of the service's CPU; a defect " +
+			"when removing it would gain 1.55x, because a repeated verification can be cached and a new one " +
+			"cannot. TLS is not counted (cpu-tls), nor the random source (cpu-clock), nor the handshakes of " +
+			"database drivers.",
 		Remedy: "Remember what was verified, lower the cost where it is safe, use an algorithm the CPU has instructions for.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "if bcrypt.CompareHashAndPassword(user.Hash, password) != nil { // in every request",
@@ -39,11 +48,18 @@ var Crypto = domain{
 		Verify: verify, Cases: []string{"club-door", "seal-documents", "crew-roster", "letter-press"},
 	},
 	remedy: func(h evidence.Hot) string {
-		return fmt.Sprintf("Remember the result of %s for as long as it is valid (a verified token until it expires) instead of computing it in every request at %s.", callee(h, "the hash"), diagnose.At(h.Place))
+		return fmt.Sprintf("Remember the result of %s for as long as it is valid (a verified token until it expires) "+
+			"instead of computing it in every request at %s.", callee(h, "the hash"), diagnose.At(h.Place))
 	},
 }.analyzer()
 
 // Handshakes finds servers that spend their CPU on TLS handshakes.
+//
+// Each full handshake costs a private-key operation (RSA-2048 about ten times as
+// much as ECDSA P-256), a kept connection only symmetric encryption. So the share
+// counts handshakes alone, and connections per request would be the second witness.
+// The finding names no place: who closes connections is a setting of the server,
+// its clients or a proxy.
 var Handshakes = domain{
 	name: "tls-handshakes", roles: callstack.Handshake, least: leastHandshake, worth: from(avoidable),
 	doc:   "Counts CPU samples inside TLS handshakes, from 12 % of the service's CPU.",
@@ -51,19 +67,26 @@ var Handshakes = domain{
 	cause: diagnose.Cause{
 		ID: "cpu-tls", Title: "TLS handshakes take the CPU",
 		Doc: "Connections are opened so often that their handshakes, a signature each, take a large part of the CPU.",
-		Knows: "CPU samples below the handshake of crypto/tls, from 12 % of the service's CPU. Encryption on connections that are kept does not count. " +
-			"Handshakes that the service's own HTTP client or database driver makes are http-client-churn and db-pool-churn. It has no place in the " +
+		Knows: "CPU samples below the handshake of crypto/tls, from 12 % of the service's CPU. Encryption on " +
+			"connections that are kept does not count. Handshakes that the service's own HTTP client or " +
+			"database driver makes are http-client-churn and db-pool-churn. The finding names no place in the " +
 			"service's code: the server or its clients close the connections.",
 		Remedy: "Keep connections (idle timeouts on both sides, no Connection: close), let sessions be resumed, use ECDSA certificates.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "srv.SetKeepAlivesEnabled(false)",
 			After:  "srv.IdleTimeout = 2 * time.Minute // longer than that of the proxies before it"},
-		Verify: "redline run: connections opened per request fall, and cpu_per_request with them.", Cases: []string{"rate-quotes-tls", "tls-vault"},
+		Verify: "redline run: connections opened per request fall, and cpu_per_request with them.",
+		Cases:  []string{"rate-quotes-tls", "tls-vault"},
 	},
-	remedy: fixed("Let connections be kept: enable keep-alives, give the server a longer idle timeout than its clients and proxies, keep session tickets on; an ECDSA certificate signs ten times faster than RSA."),
+	remedy: fixed("Let connections be kept: enable keep-alives, give the server a longer idle timeout than its " +
+		"clients and proxies, keep session tickets on; an ECDSA certificate signs ten times faster than RSA."),
 }.analyzer()
 
 // Compress finds services that spend their CPU on compression.
+//
+// Making a compressor is not compressing: gzip.NewWriter allocates and clears some
+// 750 KB, and a lower level does not help there. Those samples are alloc-hot's,
+// whose remedy is a pool.
 var Compress = domain{
 	name: "compress", roles: callstack.Compress, least: leastCompress, worth: from(purposeful),
 	doc:   "Counts CPU samples inside compressors and decompressors, from 15 % of the service's CPU.",
@@ -71,8 +94,9 @@ var Compress = domain{
 	cause: diagnose.Cause{
 		ID: "cpu-compress", Title: "Compression takes the CPU",
 		Doc: "A large part of the CPU is spent compressing or decompressing bodies.",
-		Knows: "CPU samples inside compressors, whoever writes into them (an encoder, a middleware), from 15 % of the service's CPU; a defect when " +
-			"removing it would gain 1.55x. Making a new writer for each body is part of it, and of alloc-hot.",
+		Knows: "CPU samples inside compressors, whoever writes into them (an encoder, a middleware), from 15 % " +
+			"of the service's CPU; a defect when removing it would gain 1.55x. Making a new writer for each " +
+			"body is part of it, and of alloc-hot.",
 		Remedy: "A lower level, no compression of small bodies, writers reused, answers kept compressed.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "z, _ := gzip.NewWriterLevel(w, gzip.BestCompression)",
@@ -80,11 +104,16 @@ var Compress = domain{
 		Verify: verify, Cases: []string{"map-tiles", "claims-archive", "letter-press"},
 	},
 	remedy: func(h evidence.Hot) string {
-		return fmt.Sprintf("At %s use a lower level, skip bodies below a kilobyte or two, reuse writers (Reset), or keep the compressed answer.", diagnose.At(h.Place))
+		return fmt.Sprintf("At %s use a lower level, skip bodies below a kilobyte or two, reuse writers "+
+			"(Reset), or keep the compressed answer.", diagnose.At(h.Place))
 	},
 }.analyzer()
 
 // Sort finds services that sort in every request.
+//
+// The comparison function is the user's, but it runs for the sort: its samples
+// count here, and the place is the line that sorts. Otherwise every less() would be
+// a hot function whose remedy is to optimise a comparison.
 var Sort = domain{
 	name: "sort", roles: callstack.Sort, least: leastSort, worth: from(avoidable),
 	doc:   "Counts CPU samples inside sorting functions, comparisons included, from 15 % of the service's CPU.",
@@ -92,8 +121,8 @@ var Sort = domain{
 	cause: diagnose.Cause{
 		ID: "cpu-sort", Title: "Sorting takes the CPU",
 		Doc: "The same data is sorted for each request, often to show a few of its first elements.",
-		Knows: "CPU samples below sort.Sort, sort.Slice, slices.SortFunc and the like, the user's comparison included, from 15 % of the service's CPU. Where: " +
-			"the user's line that sorts, not the comparison.",
+		Knows: "CPU samples below sort.Sort, sort.Slice, slices.SortFunc and the like, the user's comparison " +
+			"included, from 15 % of the service's CPU. Where: the user's line that sorts, not the comparison.",
 		Remedy: "Keep the data sorted as it changes, keep an index, or select the first n with a heap.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "sort.Slice(scores, byPoints) // per request\nreturn scores[:10]",
@@ -101,11 +130,16 @@ var Sort = domain{
 		Verify: verify, Cases: []string{"chess-ladder", "seat-allocator", "crew-roster"},
 	},
 	remedy: func(h evidence.Hot) string {
-		return fmt.Sprintf("Keep the data of %s in order as it changes (binary search and insert), or pick the first n with a heap, instead of sorting it in every request.", diagnose.At(h.Place))
+		return fmt.Sprintf("Keep the data of %s in order as it changes (binary search and insert), or pick "+
+			"the first n with a heap, instead of sorting it in every request.", diagnose.At(h.Place))
 	},
 }.analyzer()
 
 // Reflect finds services that spend their CPU on reflection.
+//
+// JSON, formatting, loggers and database mappers reflect too; the outermost library
+// decides, so that only reflection which the user calls (or a package made of it)
+// is counted here.
 var Reflect = domain{
 	name: "reflect", roles: callstack.Reflect, handed: true, least: leastReflect, worth: from(avoidable),
 	doc:   "Counts CPU samples inside reflection and the encoders, binders and validators made of it, from 15 % of the service's CPU.",
@@ -113,8 +147,9 @@ var Reflect = domain{
 	cause: diagnose.Cause{
 		ID: "cpu-reflect", Title: "Reflection takes the CPU",
 		Doc: "Values are copied, compared, validated or encoded through reflection, field by field and tag by tag.",
-		Knows: "CPU samples whose outermost library below the user's function is reflect, or a package made of it (YAML, XML, gob, mapstructure, copier, " +
-			"validator, reflect.DeepEqual), from 15 % of the service's CPU. Reflection inside JSON, formatting, logging or the database client is theirs.",
+		Knows: "CPU samples whose outermost library below the user's function is reflect, or a package made of " +
+			"it (YAML, XML, gob, mapstructure, copier, validator, reflect.DeepEqual), from 15 % of the " +
+			"service's CPU. Reflection inside JSON, formatting, logging or the database client is theirs.",
 		Remedy: "Generated or hand-written code for the hot types; look tags up once per type and keep them.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "copier.Copy(&view, row)",
@@ -122,11 +157,18 @@ var Reflect = domain{
 		Verify: verify, Cases: []string{"form-binding"},
 	},
 	remedy: func(h evidence.Hot) string {
-		return fmt.Sprintf("At %s assign the fields with generated or hand-written code instead of %s, or compute what depends on the type once and keep it.", diagnose.At(h.Place), callee(h, "reflect"))
+		return fmt.Sprintf("At %s assign the fields with generated or hand-written code instead of %s, or "+
+			"compute what depends on the type once and keep it.", diagnose.At(h.Place), callee(h, "reflect"))
 	},
 }.analyzer()
 
 // Clock finds services that read the clock or a random source too often.
+//
+// One read of the clock through the vDSO takes about 50 ns, one small read of the
+// random source a few hundred, so it takes thousands per request to reach a share.
+// They are one cause, as both come from a value read for each element where once
+// would do. What net/http, the runtime and database/sql read for their deadlines is
+// not the user's to change.
 var Clock = domain{
 	name: "clock", roles: callstack.Clock, least: leastClock, worth: from(avoidable),
 	doc: "Counts CPU samples that the service's functions spend reading the clock or a random source, from 12 % of the service's CPU.",
@@ -136,8 +178,10 @@ var Clock = domain{
 	cause: diagnose.Cause{
 		ID: "cpu-clock", Title: "The clock or a random source takes the CPU",
 		Doc: "The time is read, or random bytes are drawn, thousands of times in a request: for each element of a loop, a few bytes at a time.",
-		Knows: "CPU samples below time.Now and the like, math/rand, crypto/rand and UUID generators that the user's functions call, from 12 % of the service's CPU. What " +
-			"the server and the runtime read by themselves does not count. One cause for both, because they look alike and have the same remedy: read once.",
+		Knows: "CPU samples below time.Now and the like, math/rand, crypto/rand and UUID generators that the " +
+			"user's functions call, from 12 % of the service's CPU. What the server and the runtime read by " +
+			"themselves does not count. One cause for both, because they look alike and have the same remedy: " +
+			"read once.",
 		Remedy: "Read the clock once per request and pass it on; draw random bytes in blocks; math/rand/v2 where no secret is made.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "for _, s := range sessions {\n\tif time.Since(s.seen) > limit { n++ }\n}",
@@ -145,11 +189,17 @@ var Clock = domain{
 		Verify: verify, Cases: []string{"ride-heartbeat", "raffle-tickets"},
 	},
 	remedy: func(h evidence.Hot) string {
-		return fmt.Sprintf("At %s read it once and pass the value on (random bytes: fill a block and cut pieces from it) instead of calling %s for each element.", diagnose.At(h.Place), callee(h, "it"))
+		return fmt.Sprintf("At %s read it once and pass the value on (random bytes: fill a block and cut "+
+			"pieces from it) instead of calling %s for each element.", diagnose.At(h.Place), callee(h, "it"))
 	},
 }.analyzer()
 
 // Router finds services that spend their CPU on finding the handler.
+//
+// gorilla/mux and its like try routes in order, each with an expression: cost grows
+// with the number of routes (tenant-gateway has 400), where a tree's grows with the
+// path's length. A long chain of middleware looks similar on a stack but is no
+// matching.
 var Router = domain{
 	name: "router", roles: callstack.Router, least: leastRouter, worth: from(avoidable),
 	doc:   "Counts CPU samples inside the matching of routes, from 15 % of the service's CPU.",
@@ -157,13 +207,17 @@ var Router = domain{
 	cause: diagnose.Cause{
 		ID: "cpu-router", Title: "Finding the handler takes the CPU",
 		Doc: "Routes are tried one after another for each request, often with an expression each, before the handler runs.",
-		Knows: "CPU samples inside the matching functions of routers, expressions that they match included, from 15 % of the service's CPU. It has no place in the " +
-			"service's code: the router's function is named. A long chain of middleware is not reported by this: what each layer does is booked on what it does.",
+		Knows: "CPU samples inside the matching functions of routers, expressions that they match included, " +
+			"from 15 % of the service's CPU. The finding names the router's function, no place in the " +
+			"service's code. A long chain of middleware is not reported by this: what each layer does is booked on what " +
+			"it does.",
 		Remedy: "A router with a tree, the hottest routes first, sub-routers by prefix, expressions only where they are needed.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "r.HandleFunc(\"/t/\"+tenant+\"/plans/{id:[0-9]+}\", show) // for each of 400 tenants",
 			After:  "mux.HandleFunc(\"GET /t/{tenant}/plans/{id}\", show) // one route, the tenant is looked up"},
 		Verify: verify, Cases: []string{"tenant-gateway"},
 	},
-	remedy: fixed("Use a router that finds routes in a tree (net/http's ServeMux since Go 1.22, chi, httprouter), merge routes that differ in one element into one with a parameter, and group the rest below sub-routers by prefix."),
+	remedy: fixed("Use a router that finds routes in a tree (net/http's ServeMux since Go 1.22, chi, " +
+		"httprouter), merge routes that differ in one element into one with a parameter, and group the rest " +
+		"below sub-routers by prefix."),
 }.analyzer()

@@ -10,12 +10,17 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// leastTargetCPU of the CPUs the service may use. Below it the CPUs are busy
-// with others (the database, the generator), and more of them would not be
-// spent on the service.
+// leastTargetCPU is the part of the CPUs that the service may use. Below it others
+// keep the CPUs busy (the database, the generator), and the service would not get
+// the benefit of more.
 const leastTargetCPU = 0.85
 
 // Saturated finds services that use all CPUs with no single cause.
+//
+// It runs last, and only if no analyzer of memory or CPU found anything: this is
+// the answer of a healthy service under a closed loop, whose throughput rises until
+// something is full (Denning and Buzen 1978: the utilisation law). So it promises
+// no gain and has low confidence always.
 var Saturated = diagnose.Analyzer{
 	Name:  "saturated",
 	Stage: diagnose.CPUUse,
@@ -24,8 +29,9 @@ var Saturated = diagnose.Analyzer{
 	Causes: []diagnose.Cause{{
 		ID: "cpu-saturated", Title: "The CPUs are used up, and no single cost leads",
 		Doc: "The service keeps its CPUs busy, and the cost of a request is spread over many functions.",
-		Knows: "The service itself uses 85 % of the CPUs that it may use, the host's CPUs are fully used, and no cause of memory or CPU was found. It is no " +
-			"defect: a healthy service under a closed loop ends here, so confidence is always low. What a request costs is attached, largest first.",
+		Knows: "The service itself uses 85 % of the CPUs that it may use, the host's CPUs are fully used, and " +
+			"no cause of memory or CPU was found. It is no defect: a healthy service under a closed loop ends " +
+			"here, so confidence is always low. What a request costs is attached, largest first.",
 		Remedy: "More CPUs, or less work per request; the cost per request is attached.",
 		Example: diagnose.Example{Lang: "sh",
 			Before: "redline run crew.yaml          # 1.7 of 2 CPUs, 110 µs of CPU per request",
@@ -33,7 +39,8 @@ var Saturated = diagnose.Analyzer{
 		Verify: "redline run at half of the rate (open loop): latency is flat, so nothing but CPUs was missing.",
 		Cases:  []string{"crew-roster", "short-links"},
 		FollowsFrom: []string{"cpu-json", "cpu-logging", "cpu-regexp-compile", "cpu-regexp-match", "cpu-format", "cpu-crypto",
-			"cpu-compress", "cpu-tls", "cpu-sort", "cpu-reflect", "cpu-clock", "cpu-router", "cpu-map", "cpu-copy", "cpu-syscall", "atomic-contention",
+			"cpu-compress", "cpu-tls", "cpu-sort", "cpu-reflect", "cpu-clock", "cpu-router", "cpu-map",
+			"cpu-copy", "cpu-syscall", "atomic-contention",
 			"cpu-hot-function", "alloc-hot", "gc-cpu", "gc-assist", "goroutine-churn"},
 		Qualifies: true,
 	}},
@@ -42,16 +49,21 @@ var Saturated = diagnose.Analyzer{
 	Run:   runSaturated,
 }
 
+// runSaturated requires that the service itself uses the CPUs that it may use: a
+// host that is full of others is no property of the service.
 func runSaturated(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	c := p.CPU()
 	part := c.Target / c.Limit
 	if !(part >= leastTargetCPU) || !c.Saturated() || p.FoundIn(diagnose.Memory, diagnose.CPUUse) {
 		return nil, nil
 	}
+	// The utilisation law, U = X·S: CPUs in use, divided by requests per second, is
+	// the CPU time per request, here in ns.
 	each := c.Target * 1e9 / p.Load().Rate
 	f := diagnose.Finding{
 		Cause: "cpu-saturated", Share: min(1, part), ShareOf: diagnose.OfCapacity, GainCeiling: 1, Confidence: findings.Low,
-		Title: fmt.Sprintf("The service keeps its CPUs busy (%.2f of %.0f) at %s of CPU per request, and no single cost leads", c.Target, c.Limit, diagnose.Span(each)),
+		Title: fmt.Sprintf("The service keeps its CPUs busy (%.2f of %.0f) at %s of CPU per request, and no "+
+			"single cost leads", c.Target, c.Limit, diagnose.Span(each)),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProcess, c.Target, "CPUs", "the service uses %.2f of the %.0f CPUs it may use", c.Target, c.Limit),
 			diagnose.Fact(diagnose.FromProcess, each, diagnose.Nanosec, "a request costs %s of CPU", diagnose.Span(each)),
@@ -64,7 +76,9 @@ func runSaturated(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// costs is the table of what a request's CPU goes into, largest domains only.
+// costs lists where a request's CPU goes, largest domains only, as evidence. each
+// is the CPU time of a request in ns. From 2 %, below which a share is within the
+// noise of a short profile.
 func costs(use *evidence.Use, each float64) []findings.Evidence {
 	table := []struct {
 		name  string
@@ -79,7 +93,8 @@ func costs(use *evidence.Use, each float64) []findings.Evidence {
 	var facts []findings.Evidence
 	for _, row := range table {
 		if share := use.Share(row.roles); share >= 0.02 {
-			facts = append(facts, diagnose.Fact(diagnose.FromProfile, share*each, diagnose.Nanosec, "%s: %s per request (%s)", row.name, diagnose.Span(share*each), diagnose.Percent(share)))
+			facts = append(facts, diagnose.Fact(diagnose.FromProfile, share*each, diagnose.Nanosec,
+				"%s: %s per request (%s)", row.name, diagnose.Span(share*each), diagnose.Percent(share)))
 		}
 	}
 	for _, h := range use.Own() {

@@ -10,7 +10,8 @@ import (
 
 // The page that error-pages before v2.5.0 parses in each request: appending into a buffer is no remedy.
 func TestTemplateParsedPerRequest(t *testing.T) {
-	parse := []string{"text/template/parse.lexText", "text/template/parse.Parse", "text/template.(*Template).Parse", "shop/tpl.Render@render.go:54"}
+	parse := []string{"text/template/parse.lexText", "text/template/parse.Parse",
+		"text/template.(*Template).Parse", "shop/tpl.Render@render.go:54"}
 	found := Expect(t, cpu.TemplateParse, Healthy().Sample(4*s, parse...), "cpu-template-parse at render.go:54")
 	if len(found) == 1 && (!strings.Contains(found[0].Remedy, "once") || strings.Contains(found[0].Remedy, "strconv")) {
 		t.Errorf("a template parsed per request is to be parsed once: %s", found[0].Remedy)
@@ -22,7 +23,8 @@ func TestTemplateParsedPerRequest(t *testing.T) {
 	}
 	Expect(t, cpu.TemplateParse, Healthy().Sample(4*s, execute...))
 	// A page that was parsed anew is escaped anew, by its first execution.
-	escape := append([]string{"html/template.(*escaper).escapeAction", "html/template.escapeTemplate", "html/template.(*Template).lookupAndEscape", "html/template.(*Template).Execute"}, execute[2])
+	escape := append([]string{"html/template.(*escaper).escapeAction", "html/template.escapeTemplate",
+		"html/template.(*Template).lookupAndEscape", "html/template.(*Template).Execute"}, execute[2])
 	Expect(t, cpu.TemplateParse, Healthy().Sample(4*s, escape...), "cpu-template-parse at render.go:60")
 }
 
@@ -32,9 +34,11 @@ func TestTemplateParsedPerRequest(t *testing.T) {
 func TestWorkOfALibrarysGoroutineBelongsToTheCall(t *testing.T) {
 	lexer := "github.com/aymerick/raymond/lexer.(*Lexer).run"
 	lexes := func() *Builder {
-		return Healthy().Background(6*s, "regexp.(*Regexp).doExecute", "regexp.(*Regexp).FindString", "github.com/aymerick/raymond/lexer.lexExpression", lexer)
+		return Healthy().Background(6*s, "regexp.(*Regexp).doExecute", "regexp.(*Regexp).FindString",
+			"github.com/aymerick/raymond/lexer.lexExpression", lexer)
 	}
-	call := []string{"github.com/aymerick/raymond/lexer.Scan", "github.com/aymerick/raymond/parser.Parse", "github.com/aymerick/raymond.Parse", "shop/tpl.Render@render.go:54"}
+	call := []string{"github.com/aymerick/raymond/lexer.Scan", "github.com/aymerick/raymond/parser.Parse",
+		"github.com/aymerick/raymond.Parse", "shop/tpl.Render@render.go:54"}
 	Expect(t, cpu.TemplateParse, lexes().Helper(lexer, 200, call...), "cpu-template-parse at render.go:54")
 	Expect(t, cpu.RegexpMatch, lexes().Helper(lexer, 200, call...))
 	// Two callers share the library: the profile does not say for whom it worked.

@@ -9,13 +9,12 @@ import (
 	"github.com/redline-go/redline/diagnose/evidence"
 )
 
-// Least shares of the service's CPU. A share
-// is told from about twice of what balanced services of the corpus have
-// (crew-roster, letter-press, short-links: formatting 2 to 8 %), JSON from just
-// above theirs (3 to 15 %), since the order gateway's encoding twice takes a
-// fifth. Whether it is a sickness is decided by what the remedy would gain, see
-// leastWorth. Compiling an expression belongs in no request, so a little of it
-// is enough.
+// Shares of the service's CPU from which a use is reported: about twice what
+// balanced services of the corpus have (crew-roster, letter-press, short-links:
+// formatting 2 to 8 %). JSON is reported from just above theirs (3 to 15 %), since
+// the order gateway's double encoding takes a fifth. Whether it is a defect depends
+// on what the remedy would gain, see leastWorth. Compiling an expression belongs in
+// no request, so a little of it is enough.
 const (
 	leastJSON    = 0.16
 	leastLogging = 0.10
@@ -24,10 +23,15 @@ const (
 	leastFormat  = 0.15
 )
 
-// standardJSON reports whether the encoder is the standard library's.
+// standardJSON reports whether the encoder is the standard library's, or unknown.
 func standardJSON(h evidence.Hot) bool { return h.Callee == "" || strings.HasPrefix(h.Callee, "json.") }
 
 // JSON finds services that spend their CPU on JSON.
+//
+// Rule: the outermost library decides. An answer that is encoded into a compressor
+// counts as compression, JSON inside a logger as logging; the remedies differ. The
+// gain must be 1.85x because encoding answers is what many services do; with a fast
+// encoder the remedy is already applied, and only sending less remains.
 var JSON = domain{
 	name: "json", roles: callstack.JSON, handed: true, least: leastJSON,
 	doc: "Counts CPU samples inside JSON encoders and decoders, from 16 % of the service's CPU; a defect when removing it " +
@@ -41,26 +45,37 @@ var JSON = domain{
 	},
 	cause: diagnose.Cause{
 		ID: "cpu-json", Title: "JSON takes the CPU",
-		Doc: "A large part of the CPU is spent encoding or decoding JSON: large answers encoded again for each request, or bodies decoded into loose maps.",
-		Knows: "CPU samples whose outermost library inside the handler is a JSON package, reflection and allocation below it included, and the " +
-			"collector's work for what it allocates; from 16 % of the service's CPU. JSON inside a logger is cpu-logging, and an answer that an " +
-			"encoder writes into a compressor is cpu-compress. A JSON service may well spend a third of its CPU on JSON: it is a defect only when " +
-			"removing it would gain 1.85x (4.3x where the encoder is a fast one), below that confidence is low. Where: the user's line that calls the encoder.",
+		Doc: "A large part of the CPU is spent encoding or decoding JSON: large answers encoded again for " +
+			"each request, or bodies decoded into loose maps.",
+		Knows: "CPU samples whose outermost library inside the handler is a JSON package, reflection and " +
+			"allocation below it included, and the collector's work for what it allocates; from 16 % of the " +
+			"service's CPU. JSON inside a logger is cpu-logging, and an answer that an encoder writes into a " +
+			"compressor is cpu-compress. A JSON service may well spend a third of its CPU on JSON: it is a " +
+			"defect only when removing it would gain 1.85x (4.3x where the encoder is a fast one), below that " +
+			"confidence is low. Where: the user's line that calls the encoder.",
 		Remedy: "A generated or faster encoder, a smaller body, an encoded answer kept.",
 		Example: diagnose.Example{Lang: "go",
-			Before: "func (s *shop) list(w http.ResponseWriter, r *http.Request) {\n\tjson.NewEncoder(w).Encode(s.catalogue) // 900 products, again\n}",
-			After:  "func (s *shop) list(w http.ResponseWriter, r *http.Request) {\n\tw.Write(s.encoded.Load().([]byte)) // encoded when the catalogue changes\n}"},
+			Before: "func (s *shop) list(w http.ResponseWriter, r *http.Request) {\n" +
+				"\tjson.NewEncoder(w).Encode(s.catalogue) // 900 products, again\n}",
+			After: "func (s *shop) list(w http.ResponseWriter, r *http.Request) {\n" +
+				"\tw.Write(s.encoded.Load().([]byte)) // encoded when the catalogue changes\n}"},
 		Verify: verify, Cases: []string{"menu-listing", "probe-uploads", "product-api", "letter-press"},
 	},
 	remedy: func(h evidence.Hot) string {
 		if standardJSON(h) {
-			return fmt.Sprintf("At %s use generated code or a faster encoder for these types (the standard one reflects on every value), send fewer fields, or keep the encoded bytes.", diagnose.At(h.Place))
+			return fmt.Sprintf("At %s use generated code or a faster encoder for these types (the standard one "+
+				"reflects on every value), send fewer fields, or keep the encoded bytes.", diagnose.At(h.Place))
 		}
 		return fmt.Sprintf("At %s send fewer fields, or keep the encoded bytes; the encoder is a fast one already.", diagnose.At(h.Place))
 	},
 }.analyzer()
 
 // Logging finds services that spend their CPU on log lines.
+//
+// It has two signs, either of which suffices: CPU inside loggers, and requests that
+// wait inside one. A logger serialises its writers with a mutex, so a slow sink
+// stops all requests while the CPUs idle and the profile shows nothing
+// (booking-trail).
 var Logging = domain{
 	name: "logging", roles: callstack.Logging | callstack.FileWrite, least: leastLogging, waits: callstack.LogWait,
 	worth: from(avoidable),
@@ -70,9 +85,11 @@ var Logging = domain{
 	cause: diagnose.Cause{
 		ID: "cpu-logging", Title: "Logging takes the CPU",
 		Doc: "A large part of the CPU or of request time goes into formatting and writing log records, one write per line.",
-		Knows: "CPU samples inside loggers, logging middleware (its own work, not the handler that it calls) and formatted writes to a file (fmt.Fprintf " +
-			"to an *os.File is a log by another name), from 10 % of the service's CPU; or requests that wait inside a logger (for its lock or its " +
-			"file) for 20 % of their time. JSON and formatting inside a logger are the logger's. Unformatted writes to a file are cpu-syscall.",
+		Knows: "CPU samples inside loggers, logging middleware (its own work, not the handler that it calls) " +
+			"and formatted writes to a file (fmt.Fprintf to an *os.File is a log by another name), from 10 % of " +
+			"the service's CPU; or requests that wait inside a logger (for its lock or its file) for 20 % of " +
+			"their time. JSON and formatting inside a logger are the logger's. Unformatted writes to a file are " +
+			"cpu-syscall.",
 		Remedy: "A higher level, sampling, or an asynchronous, buffered writer.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "for _, item := range order.Items {\n\tlog.Printf(\"item %d of order %d: %+v\", item.ID, order.ID, item)\n}",
@@ -80,11 +97,16 @@ var Logging = domain{
 		Verify: verify, Cases: []string{"booking-trail", "coupon-redeem", "waybill-labels"},
 	},
 	remedy: func(h evidence.Hot) string {
-		return fmt.Sprintf("At %s log less (level, sampling), and write through a buffer that another goroutine flushes instead of one system call per line.", diagnose.At(h.Place))
+		return fmt.Sprintf("At %s log less (level, sampling), and write through a buffer that another "+
+			"goroutine flushes instead of one system call per line.", diagnose.At(h.Place))
 	},
 }.analyzer()
 
 // RegexpCompile finds regular expressions compiled per request.
+//
+// Go's regexp compiles to an automaton and matches in linear time (Cox 2007), so
+// compiling costs many matches. A twentieth of the CPU suffices, because the remedy
+// is one line and has no price.
 var RegexpCompile = domain{
 	name: "regexp-compile", roles: callstack.RegexpCompile, least: leastCompile, worth: from(wasteWorth),
 	doc:   "Counts CPU samples inside regexp.Compile and the like, from 5 % of the service's CPU.",
@@ -92,9 +114,10 @@ var RegexpCompile = domain{
 	cause: diagnose.Cause{
 		ID: "cpu-regexp-compile", Title: "Regular expressions are compiled in the request path",
 		Doc: "An expression is parsed and compiled for each use, as regexp.MatchString does.",
-		Knows: "CPU samples below regexp.Compile, MustCompile and regexp/syntax, from 5 % of the service's CPU, and the collector's work for what " +
-			"they allocate. Compiling belongs outside requests, so all of it can be saved. Distinguished from cpu-regexp-match by the function called; " +
-			"where both are found, the match is of what was just compiled.",
+		Knows: "CPU samples below regexp.Compile, MustCompile and regexp/syntax, from 5 % of the service's CPU, " +
+			"and the collector's work for what they allocate. Compiling belongs outside requests, so all of it " +
+			"can be saved. Distinguished from cpu-regexp-match by the function called; where both are found, " +
+			"the match is of what was just compiled.",
 		Remedy: "Compile once, in a package variable.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "func valid(code string) bool {\n\tok, _ := regexp.MatchString(`^[A-Z]{2}[0-9]+$`, code)\n\treturn ok\n}",
@@ -102,11 +125,15 @@ var RegexpCompile = domain{
 		Verify: verify, Cases: []string{"address-rules", "claims-archive"},
 	},
 	remedy: func(h evidence.Hot) string {
-		return fmt.Sprintf("Compile the expression once (var re = regexp.MustCompile(...) outside the function) instead of at %s.", diagnose.At(h.Place))
+		return fmt.Sprintf("Compile the expression once (var re = regexp.MustCompile(...) outside the "+
+			"function) instead of at %s.", diagnose.At(h.Place))
 	},
 }.analyzer()
 
 // RegexpMatch finds services that spend their CPU on matching.
+//
+// Where RegexpCompile is found as well, it outranks this one: the matched
+// expression is the one just compiled, and it is fixed first.
 var RegexpMatch = domain{
 	name: "regexp-match", roles: callstack.RegexpMatch, least: leastMatch, worth: from(avoidable),
 	doc:   "Counts CPU samples inside matching of regular expressions, from 12 % of the service's CPU.",
@@ -123,11 +150,17 @@ var RegexpMatch = domain{
 		Verify: verify, Cases: []string{"agent-classifier"},
 	},
 	remedy: func(h evidence.Hot) string {
-		return fmt.Sprintf("Replace the expression at %s with string functions or a small parser; test a cheap condition first.", diagnose.At(h.Place))
+		return fmt.Sprintf("Replace the expression at %s with string functions or a small parser; test a "+
+			"cheap condition first.", diagnose.At(h.Place))
 	},
 }.analyzer()
 
 // TemplateParse finds templates parsed per request.
+//
+// error-pages before v2.5.0 parses its page in each request; the finding once named
+// the right function but advised strconv, as all template work counted as
+// formatting. html/template escapes on the first execution of a parsed template, so
+// that share is parsing's as well.
 var TemplateParse = domain{
 	name: "template-parse", roles: callstack.TemplateParse, least: leastCompile, worth: from(wasteWorth),
 	doc:   "Counts CPU samples inside the parsing of templates, from 5 % of the service's CPU.",
@@ -135,22 +168,30 @@ var TemplateParse = domain{
 	cause: diagnose.Cause{
 		ID: "cpu-template-parse", Title: "Templates are parsed in the request path",
 		Doc: "A template is read and parsed for each use instead of once.",
-		Knows: "CPU samples below Parse, ParseFiles, ParseFS and ParseGlob of text/template and html/template, their Clone, the escaping that html/template does " +
-			"on a template's first execution, and the parsers of other engines; from 5 % of the service's CPU, and the collector's work for what they " +
-			"allocate. Parsing belongs outside requests, so all of it can be saved. Executing a template is cpu-format.",
+		Knows: "CPU samples below Parse, ParseFiles, ParseFS and ParseGlob of text/template and html/template, " +
+			"their Clone, the escaping that html/template does on a template's first execution, and the parsers " +
+			"of other engines; from 5 % of the service's CPU, and the collector's work for what they allocate. " +
+			"Parsing belongs outside requests, so all of it can be saved. Executing a template is cpu-format.",
 		Remedy: "Parse once, at start, and only execute.",
 		Example: diagnose.Example{Lang: "go",
-			Before: "func page(w http.ResponseWriter, r *http.Request) {\n\tt := template.Must(template.ParseFiles(\"page.html\"))\n\tt.Execute(w, data(r))\n}",
-			After:  "var pageTemplate = template.Must(template.ParseFiles(\"page.html\"))\n\nfunc page(w http.ResponseWriter, r *http.Request) { pageTemplate.Execute(w, data(r)) }"},
+			Before: "func page(w http.ResponseWriter, r *http.Request) {\n" +
+				"\tt := template.Must(template.ParseFiles(\"page.html\"))\n\tt.Execute(w, data(r))\n}",
+			After: "var pageTemplate = template.Must(template.ParseFiles(\"page.html\"))\n\n" +
+				"func page(w http.ResponseWriter, r *http.Request) { pageTemplate.Execute(w, data(r)) }"},
 		Verify: verify, Cases: []string{"permit-notices", "permit-board"},
 	},
 	remedy: func(h evidence.Hot) string {
-		return fmt.Sprintf("Parse the template once, at start or when its text changes, and only execute it in requests, instead of calling %s at %s; "+
-			"functions that need the request's values become fields of the data.", callee(h, "its parser"), diagnose.At(h.Place))
+		return fmt.Sprintf("Parse the template once, at start or when its text changes, and only execute it in "+
+			"requests, instead of calling %s at %s; functions that need the request's values become fields of "+
+			"the data.", callee(h, "its parser"), diagnose.At(h.Place))
 	},
 }.analyzer()
 
 // Format finds services that spend their CPU on building strings.
+//
+// Formatting is what pages and reports are for, hence 1.55x. net/http formats
+// headers and dates by itself; those samples have no user function that could
+// change them.
 var Format = domain{
 	name: "format", roles: callstack.Format, handed: true, least: leastFormat,
 	worth: from(purposeful),
@@ -159,9 +200,10 @@ var Format = domain{
 	cause: diagnose.Cause{
 		ID: "cpu-format", Title: "Formatting takes the CPU",
 		Doc: "A large part of the CPU is spent in fmt, string building and conversions.",
-		Knows: "CPU samples whose outermost library below the user's function is fmt, strconv, a template, time.Format or string building, from 15 % of " +
-			"the service's CPU; a defect when removing it would gain 1.55x. What the server formats by itself (headers, " +
-			"dates) does not count; formatting inside loggers and encoders is theirs.",
+		Knows: "CPU samples whose outermost library below the user's function is fmt, strconv, a template, " +
+			"time.Format or string building, from 15 % of the service's CPU; a defect when removing it would " +
+			"gain 1.55x. What the server formats by itself (headers, dates) does not count; formatting inside " +
+			"loggers and encoders is theirs.",
 		Remedy: "strconv.Append and append into a reused buffer.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "key := fmt.Sprintf(\"order:%d:%s\", id, state)",
@@ -169,9 +211,12 @@ var Format = domain{
 		Verify: verify, Cases: []string{"payslip-lines", "crew-roster"},
 	},
 	remedy: func(h evidence.Hot) string {
+		// Executing a template cannot be replaced by strconv, which zoekt's result
+		// page was once advised to do.
 		if strings.HasPrefix(h.Callee, "template.(*Template).Execute") {
-			return fmt.Sprintf("At %s execute less of the template per request: keep parts that many answers share as rendered text, and hand it ready "+
-				"values instead of methods and nested fields; or generate the page's code (quicktemplate, templ), which needs no reflection.", diagnose.At(h.Place))
+			return fmt.Sprintf("At %s execute less of the template per request: keep parts that many answers "+
+				"share as rendered text, and hand it ready values instead of methods and nested fields; or "+
+				"generate the page's code (quicktemplate, templ), which needs no reflection.", diagnose.At(h.Place))
 		}
 		return fmt.Sprintf("At %s append with strconv into a reused buffer instead of %s.", diagnose.At(h.Place), callee(h, "fmt"))
 	},

@@ -13,17 +13,20 @@ import (
 )
 
 // What the runtime and the kernel do for the service's own functions counts only
-// where it is the majority of a function: a function that looks something up is
-// not a map's. From a fifth of the service's CPU; balanced services of the corpus
+// where it is the majority of a function: a function that looks something up is not
+// the map's. From a fifth of the service's CPU; balanced services of the corpus
 // have below 5 % of each (short-links: its map 1 %).
 const (
 	leastWork = 0.2
-	// leastCalls of system calls that a request makes from one place: a server
-	// needs one read and one write, and a handler a few.
+	// leastCalls is the number of system calls that a request makes from one place.
+	// A server needs one read and one write, and a handler a few.
 	leastCalls = 8
 )
 
-// work describes an analyzer of what functions of the service have done for them.
+// work describes an analyzer of what the runtime or the kernel does for functions
+// of the service. It differs from domain in what is counted: whole functions that
+// mostly do this, not single samples, so that the finding is about a function a
+// reader can change.
 type work struct {
 	name, doc string
 	cause     diagnose.Cause
@@ -42,6 +45,8 @@ func (w work) analyzer() diagnose.Analyzer {
 	}
 }
 
+// run sums the functions whose main work is w.role, and names the largest.
+// Functions come sorted by share, so that the first one is it.
 func (w work) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	use, err := p.Use()
 	if err != nil || !p.Sampled(use, w.cause.ID) {
@@ -65,7 +70,8 @@ func (w work) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Title:  fmt.Sprintf("%s takes %s of the service's CPU, most of it at %s", w.title, diagnose.Percent(share), diagnose.At(hot.Place)),
 		Remedy: w.remedy(hot),
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromProfile, hot.Share, diagnose.Ratio, "%s of %d CPU samples in %s and, for most of them, in what it has done for it (%s)",
+			diagnose.Fact(diagnose.FromProfile, hot.Share, diagnose.Ratio,
+				"%s of %d CPU samples in %s and, for most of them, in what it has done for it (%s)",
 				diagnose.Percent(hot.Share), use.Samples, callstack.Short(hot.Place.Function), diagnose.At(hot.Place)),
 		},
 	}
@@ -79,38 +85,48 @@ func (w work) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// called names who calls a function, where most of its CPU comes by one way.
+// called names who calls a function, where most of its CPU comes one way. Often the
+// caller has the loop, and the remedy is there.
 func called(use *evidence.Use, function string) []findings.Evidence {
 	callers := use.Through(function)
 	if len(callers) == 0 {
 		return nil
 	}
-	return []findings.Evidence{diagnose.Fact(diagnose.FromProfile, float64(len(callers)), "functions", "called by %s", evidence.ThroughWords(callers))}
+	return []findings.Evidence{diagnose.Fact(diagnose.FromProfile, float64(len(callers)), "functions",
+		"called by %s", evidence.ThroughWords(callers))}
 }
 
 // Map finds functions that spend their time in maps.
+//
+// Each use has its own remedy, and the wrong one is worse than none: a map that is
+// searched was once advised to be given its size. mapUse decides by the runtime's
+// functions on the stack.
 var Map = work{
 	name: "maps", role: callstack.Map, worth: essential, title: "Filling and searching maps", more: mapUse,
 	doc: "Counts own functions that spend more than half of their CPU in the runtime's maps, growth included, from 20 % of the service's CPU.",
 	cause: diagnose.Cause{
 		ID: "cpu-map", Title: "Maps take the CPU",
-		Doc: "A function spends most of its time in maps: it fills one for each request, which hashes keys and grows it; it looks the same keys up again and " +
-			"again; or it ranges over all entries to find a few.",
-		Knows: "CPU samples of the service's own functions inside the runtime's map code and what it allocates to grow, where that is more than half of the " +
-			"function; from 20 % of the service's CPU. The runtime's functions distinguish filling, looking up and ranging, each with its own remedy. Where it is less " +
-			"than half, the function is cpu-hot-function.",
-		Remedy: "Filling: a size hint, a smaller or integer key, a map that is kept. Looking up: once per request, then keep the entry. Ranging: an index by what is looked for.",
+		Doc: "A function spends most of its time in maps: it fills one for each request, which hashes keys and " +
+			"grows it; it looks the same keys up again and again; or it ranges over all entries to find a few.",
+		Knows: "CPU samples of the service's own functions inside the runtime's map code and what it allocates " +
+			"to grow, where that is more than half of the function; from 20 % of the service's CPU. The " +
+			"runtime's functions distinguish filling, looking up and ranging, each with its own remedy. Where " +
+			"it is less than half, the function is cpu-hot-function.",
+		Remedy: "Filling: a size hint, a smaller or integer key, a map that is kept. Looking up: once per " +
+			"request, then keep the entry. Ranging: an index by what is looked for.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "seen := map[visit]int{} // grows from nothing to thousands\nfor _, v := range visits { seen[v]++ }",
 			After:  "seen := make(map[uint64]int, len(visits)) // sized, and by a number\nfor _, v := range visits { seen[v.id()]++ }"},
 		Verify: verify, Cases: []string{"visit-counts", "short-links"},
 	},
 	remedy: func(h evidence.Hot) string {
-		return fmt.Sprintf("At %s give the map its size when it is made, use a smaller key (a number rather than a struct or text), or keep the map between requests.", diagnose.At(h.Place))
+		return fmt.Sprintf("At %s give the map its size when it is made, use a smaller key (a number rather "+
+			"than a struct or text), or keep the map between requests.", diagnose.At(h.Place))
 	},
 }.analyzer()
 
-// mapUse says what the maps are for: one that is searched needs no size.
+// mapUse says what the maps are used for; a map that is searched needs no size.
+// Always true.
 func mapUse(p *diagnose.Pass, f *diagnose.Finding, hot evidence.Hot) bool {
 	use, err := p.Use()
 	if err != nil {
@@ -122,10 +138,12 @@ func mapUse(p *diagnose.Pass, f *diagnose.Finding, hot evidence.Hot) bool {
 		title = "Filling maps"
 	case callstack.MapSearch:
 		title = "Looking up keys in maps"
-		f.Remedy = fmt.Sprintf("At %s look each key up once per request and keep what it finds (or a pointer to it), use a smaller key, or a slice where keys are small numbers.", at)
+		f.Remedy = fmt.Sprintf("At %s look each key up once per request and keep what it finds (or a pointer "+
+			"to it), use a smaller key, or a slice where keys are small numbers.", at)
 	case callstack.MapScan:
 		title = "Ranging over whole maps"
-		f.Remedy = fmt.Sprintf("Keep an index by what %s looks for (a map from that to the entries) or a running total, instead of ranging over all entries at %s.", callstack.Short(hot.Place.Function), at)
+		f.Remedy = fmt.Sprintf("Keep an index by what %s looks for (a map from that to the entries) or a running "+
+			"total, instead of ranging over all entries at %s.", callstack.Short(hot.Place.Function), at)
 	default:
 		return true
 	}
@@ -134,14 +152,19 @@ func mapUse(p *diagnose.Pass, f *diagnose.Finding, hot evidence.Hot) bool {
 }
 
 // Copy finds functions that spend their time moving bytes.
+//
+// Growth of slices ends in memmove as well, but costs more in allocation and
+// collection; those functions are alloc-hot's.
 var Copy = work{
 	name: "copies", role: callstack.Copy, worth: avoidable, title: "Moving bytes",
 	doc: "Counts own functions that spend more than half of their CPU moving or clearing memory, from 20 % of the service's CPU.",
 	cause: diagnose.Cause{
 		ID: "cpu-copy", Title: "Moving bytes takes the CPU",
-		Doc: "A function spends most of its time in memmove: it shifts a slice by one, copies what it could share, or grows a slice step by step.",
-		Knows: "CPU samples of the service's own functions that end in the runtime's memmove or memclr, where that is more than half of the function; from " +
-			"20 % of the service's CPU. Slices that grow and conversions between text and bytes cost more in what they allocate: then it is alloc-hot.",
+		Doc: "A function spends most of its time in memmove: it shifts a slice by one, copies what it could " +
+			"share, or grows a slice step by step.",
+		Knows: "CPU samples of the service's own functions that end in the runtime's memmove or memclr, where " +
+			"that is more than half of the function; from 20 % of the service's CPU. Slices that grow and " +
+			"conversions between text and bytes cost more in what they allocate: then it is alloc-hot.",
 		Remedy: "A ring instead of shifting, capacity from the start, views instead of copies.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "copy(w.values, w.values[1:]) // for each value\nw.values[len(w.values)-1] = v",
@@ -149,21 +172,29 @@ var Copy = work{
 		Verify: verify, Cases: []string{"ticker-window"},
 	},
 	remedy: func(h evidence.Hot) string {
-		return fmt.Sprintf("At %s move less: a ring buffer instead of shifting, a view (sub-slice) instead of a copy, capacity given when the slice is made.", diagnose.At(h.Place))
+		return fmt.Sprintf("At %s move less: a ring buffer instead of shifting, a view (sub-slice) instead "+
+			"of a copy, capacity given when the slice is made.", diagnose.At(h.Place))
 	},
 }.analyzer()
 
 // Syscalls finds functions that read or write in small pieces.
+//
+// The profile alone cannot tell a large write from a thousand small ones: both are
+// kernel time. The trace counts the calls per request, so without it confidence is
+// low.
 var Syscalls = work{
 	name: "small-io", role: callstack.SmallIO, worth: avoidable, title: "Reading or writing in small pieces",
-	doc: "Counts own functions that spend more than half of their CPU in read and write system calls with no buffer before them, from 20 % of the " +
-		"service's CPU, and from 8 calls per request by the execution trace.",
+	doc: "Counts own functions that spend more than half of their CPU in read and write system calls with no " +
+		"buffer before them, from 20 % of the service's CPU, and from 8 calls per request by the execution " +
+		"trace.",
 	cause: diagnose.Cause{
 		ID: "cpu-syscall", Title: "Many small reads or writes take the CPU",
 		Doc: "A function reads or writes a few bytes at a time, and each time asks the kernel.",
-		Knows: "CPU samples of the service's own functions inside read or write system calls that no buffer stands before, or that a Flush after each piece " +
-			"makes, or that ask for names, sizes and dates, where that is more than half of the function; from 20 % of the service's CPU. The execution trace counts the calls per request: " +
-			"below 8 it is the service's ordinary traffic; without a trace confidence is low. Formatted lines to a file are cpu-logging.",
+		Knows: "CPU samples of the service's own functions inside unbuffered read or write system calls, " +
+			"those that a Flush after each piece makes, or those that ask for names, sizes and dates, " +
+			"where that is more than half of the function; from 20 % of the service's CPU. The execution trace " +
+			"counts the calls per request: below 8 it is the service's ordinary traffic; without a trace " +
+			"confidence is low. Formatted lines to a file are cpu-logging.",
 		Remedy: "A bufio.Reader or bufio.Writer, or flush once; a listing kept in memory.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "f.Read(field[:16]) // 300 times",
@@ -171,12 +202,15 @@ var Syscalls = work{
 		Verify: verify, Cases: []string{"zone-transfer", "score-stream", "short-links"},
 	},
 	remedy: func(h evidence.Hot) string {
-		return fmt.Sprintf("Put a bufio.Reader or bufio.Writer (4 KB or more) before the file or connection at %s, and flush it once rather than after each piece.", diagnose.At(h.Place))
+		return fmt.Sprintf("Put a bufio.Reader or bufio.Writer (4 KB or more) before the file or connection "+
+			"at %s, and flush it once rather than after each piece.", diagnose.At(h.Place))
 	},
 	more: calls,
 }.analyzer()
 
-// calls counts the system calls per request at the finding's function.
+// calls counts the system calls per request at the finding's function, and returns
+// false if they are too few: the kernel then spends its time on their size, which
+// no buffer saves.
 func calls(p *diagnose.Pass, f *diagnose.Finding, hot evidence.Hot) bool {
 	if !p.Has(diagnose.NeedAnatomy) {
 		f.Confidence = findings.Low
@@ -191,48 +225,67 @@ func calls(p *diagnose.Pass, f *diagnose.Finding, hot evidence.Hot) bool {
 			times += part.Times
 		}
 	}
+	// distribution's catalogue walks a directory in each request and was advised a
+	// buffer before stat. Metadata needs a cache of its own.
 	if use, err := p.Use(); err == nil {
 		if asks := use.In(hot.Place.Function, callstack.FileMeta); asks > 0.5*use.In(hot.Place.Function, callstack.SmallIO) {
-			f.Title = fmt.Sprintf("Asking the file system for names and attributes takes %s of the service's CPU, most of it at %s", diagnose.Percent(f.Share), diagnose.At(hot.Place))
-			f.Remedy = fmt.Sprintf("Keep what %s reads (a listing, sizes, dates) in memory, and read it again when it changes or after a while, not for each request.", callstack.Short(hot.Place.Function))
+			f.Title = fmt.Sprintf("Asking the file system for names and attributes takes %s of the service's "+
+				"CPU, most of it at %s", diagnose.Percent(f.Share), diagnose.At(hot.Place))
+			f.Remedy = fmt.Sprintf("Keep what %s reads (a listing, sizes, dates) in memory, and read it again "+
+				"when it changes or after a while, not for each request.", callstack.Short(hot.Place.Function))
 		}
 	}
 	if times < leastCalls {
-		seen := "the execution trace shows no read or write call of it"
+		seen := "the execution trace shows none of its reads or writes"
 		if times >= 0.05 {
 			seen = fmt.Sprintf("it makes %.1f read and write calls per request", times)
 		}
 		p.Reject(f.Cause, "%s spends its CPU in reads and writes, but %s", callstack.Short(hot.Place.Function), seen)
 		return false
 	}
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%.0f system calls on files and connections per request there", times))
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio,
+		"%.0f system calls on files and connections per request there", times))
 	return true
 }
 
-// copies reports whether io.Copy made a system call: it brings a buffer of 32 KiB, so
-// its calls are not small, and a bufio.Reader before it would make more of them.
+// copies reports whether io.Copy made a system call: it brings a buffer of 32 KiB,
+// so its calls are not small, and a bufio.Reader of 4 KB in front would make more
+// of them.
 func copies(called []code.Frame) bool {
 	return slices.ContainsFunc(called, func(f code.Frame) bool { return f.Function == "io.copyBuffer" })
 }
 
 // Atomics finds functions that spend their time in atomic operations.
+//
+// An atomic add on an owned cache line takes nanoseconds. One that another CPU
+// holds takes tens to hundreds, since the line moves between caches; so a large
+// share means contention. Only methods (atomic.Int64.Add) leave a frame for the
+// profile; the compiler turns the functions (atomic.AddInt64) into instructions of
+// the caller.
 var Atomics = work{
 	name: "atomics", role: callstack.Atomic, worth: avoidable, title: "Atomic operations on shared words",
 	doc: "Counts own functions that spend more than half of their CPU in methods of sync/atomic, from 20 % of the service's CPU.",
 	cause: diagnose.Cause{
 		ID: "atomic-contention", Title: "Atomic operations on shared words take the CPU",
-		Doc: "A function updates atomic words, thousands of times in a request, that other CPUs update as well: the same word, or neighbours in its cache line (false sharing).",
-		Knows: "CPU samples of the service's own functions whose innermost frame is a method of sync/atomic's types, where that is more than half of the function; from " +
-			"20 % of the service's CPU. One profile shows that the operations take the time, not whose cache line they wait for: a word that all " +
-			"CPUs update and neighbours in one line (false sharing) can be distinguished only by the CPU's own counters or by an experiment, so both are named by this, and both are remedied by " +
-			"updating less often and apart. The older functions (atomic.AddInt64) and plain stores leave no frame of their own: then the function is cpu-hot-function.",
+		Doc: "A function updates atomic words, thousands of times in a request, that other CPUs update as " +
+			"well: the same word, or neighbours in its cache line (false sharing).",
+		Knows: "CPU samples of the service's own functions whose innermost frame is a method of sync/atomic's " +
+			"types, where that is more than half of the function; from 20 % of the service's CPU. One profile " +
+			"shows that the operations take the time, not whose cache line they wait for: a word that all CPUs " +
+			"update and neighbours in one line (false sharing) can be distinguished only by the CPU's own " +
+			"counters or by an experiment, so both are named by this, and both are remedied by updating less " +
+			"often and apart. The older functions (atomic.AddInt64) and plain stores leave no frame of their " +
+			"own: then the function is cpu-hot-function.",
 		Remedy: "Count locally and add once; one padded counter per CPU or worker.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "for range entries { g.total.Add(1) }",
-			After:  "g.total.Add(int64(len(entries)))\n\n// neighbours that different CPUs update lie a cache line apart\ntype lane struct {\n\tn atomic.Int64\n\t_ [56]byte\n}"},
+			After: "g.total.Add(int64(len(entries)))\n\n" +
+				"// neighbours that different CPUs update lie a cache line apart\ntype lane struct {\n" +
+				"\tn atomic.Int64\n\t_ [56]byte\n}"},
 		Verify: "redline ab with both, at GOMAXPROCS of the host: cpu_per_request falls.", Cases: []string{"turnstile-totals", "lane-meters"},
 	},
 	remedy: func(h evidence.Hot) string {
-		return fmt.Sprintf("At %s count in a local variable and add it once; where many goroutines must update, give each its own word, padded to a cache line (64 bytes), and sum them when read.", diagnose.At(h.Place))
+		return fmt.Sprintf("At %s count in a local variable and add it once; where many goroutines must "+
+			"update, give each its own word, padded to a cache line (64 bytes), and sum them when read.", diagnose.At(h.Place))
 	},
 }.analyzer()

@@ -16,9 +16,11 @@ func TestAdviceIsForTheDriver(t *testing.T) {
 		return New(16, 20*time.Millisecond).CPU(4, 1, 0.3, 0.1, 0.3).Wait(breakdown.StateRunning, time.Millisecond, 3).
 			Wait(breakdown.StateNetwork, 10*time.Millisecond, 10, stack...)
 	}
-	pq := asked("internal/poll.(*FD).Read", "github.com/lib/pq.(*conn).recvMessage", "github.com/lib/pq.(*conn).prepareTo", "github.com/lib/pq.(*conn).query",
+	pq := asked("internal/poll.(*FD).Read", "github.com/lib/pq.(*conn).recvMessage",
+		"github.com/lib/pq.(*conn).prepareTo", "github.com/lib/pq.(*conn).query",
 		"database/sql.(*DB).QueryContext", "shop/store.Find@store.go:9")
-	gorm := asked("internal/poll.(*FD).Read", "github.com/jackc/pgx/v5/pgconn.(*PgConn).Prepare", "github.com/jackc/pgx/v5.(*Conn).Prepare", "github.com/jackc/pgx/v5/stdlib.(*Conn).QueryContext",
+	gorm := asked("internal/poll.(*FD).Read", "github.com/jackc/pgx/v5/pgconn.(*PgConn).Prepare",
+		"github.com/jackc/pgx/v5.(*Conn).Prepare", "github.com/jackc/pgx/v5/stdlib.(*Conn).QueryContext",
 		"database/sql.(*DB).QueryContext", "gorm.io/gorm.(*DB).Find", "shop/store.Find@store.go:9")
 	for _, c := range []struct {
 		b         *Builder

@@ -7,6 +7,8 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/passes/database/asker"
+	"github.com/redline-go/redline/diagnose/passes/database/demand"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/findings"
@@ -14,23 +16,31 @@ import (
 )
 
 const (
-	// leastLeaked connections above what requests can be using, by the end.
+	// leastLeaked is the number of connections, at the end, above what requests can
+	// be using.
 	leastLeaked = 8
-	// usable is how many connections requests may be using, as a multiple of those
+	// usable is how many connections requests may be using, as a multiple of the
 	// requests that do not wait for one: bursts within a window need more than the
 	// mean. voucher-redeem leaks 80 where 0.2 are in use.
 	usable = 3
-	// leastRise of the connections from the first third to the last, and in the
-	// middle: a leak goes on, where a pool that grows in a burst stays as it is.
+	// leastRise is the rise of the number of connections from the first third to
+	// the last. A leak goes on in the middle third; a pool that grew in a burst
+	// stays as it is.
 	leastRise = 5
-	// leastSteps is in how many windows connections are added; a burst adds them
-	// in one.
+	// leastSteps is the number of windows in which connections are added; a burst
+	// adds them in one.
 	leastSteps = 5
-	// mostStep is the part of the rise that one window may have.
+	// mostStep is the largest part of the rise that one window may have.
 	mostStep = 0.5
 )
 
 // ConnLeak finds connections that are taken from the pool and not given back.
+//
+// No stack shows what is missing, so the rule is a balance: connections that exist,
+// minus those that requests can be using by Little's law, must grow like a ratchet.
+// The sessions' last statement then names the leak, because PostgreSQL keeps it in
+// pg_stat_activity while the session is idle. It runs after pool-churn, since a
+// leaking pool opens a new connection for each one lost and looks as if it churned.
 var ConnLeak = diagnose.Analyzer{
 	Name:  "conn-leak",
 	Stage: diagnose.Database,
@@ -43,10 +53,15 @@ var ConnLeak = diagnose.Analyzer{
 	Run:    runConnLeak,
 }
 
+// runConnLeak promises no gain by itself: a leak hurts when the pool is empty. If
+// requests queue for a connection already, removing that queue is the gain, and
+// confidence is high.
 func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	// Without the server's sessions or the pool's figures there is nothing to
+	// count. That matters only to a service whose requests use a database.
 	held, source, ok := heldConnections(p)
 	if !ok {
-		if !p.Has(diagnose.NeedAnatomy) || p.Waits().NS(allWaits()...) > 0 {
+		if !p.Has(diagnose.NeedAnatomy) || p.Waits().NS(demand.Waits()...) > 0 {
 			p.Unjudged("db-conn-leak", "%s", unseenPool(p))
 		}
 		return nil, nil
@@ -56,6 +71,7 @@ func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	working, queue := working(p)
+	// Active sessions at the end are used, however many: a burst of work is no leak.
 	leaked := last - max(1, usable*working)
 	if leaked < leastLeaked || activeAtEnd(p) > 0.5*last {
 		return nil, nil
@@ -64,26 +80,33 @@ func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Cause: "db-conn-leak", Share: min(1, leaked/last), ShareOf: diagnose.OfConnections, GainCeiling: 1, Confidence: findings.Medium,
 		Title: fmt.Sprintf("Connections are not given back: %.0f are taken by the end and %.1f are in use", last, working),
 		Evidence: []findings.Evidence{
-			diagnose.Fact(source, last-first, diagnose.Ratio, "connections rise from %.0f to %.0f within the steady span and never fall", first, last),
-			diagnose.Fact(diagnose.FromLoad, working, diagnose.Ratio, "about %.1f requests are under way at a time without waiting for a connection", working),
+			diagnose.Fact(source, last-first, diagnose.Ratio,
+				"connections rise from %.0f to %.0f within the steady span and never fall", first, last),
+			diagnose.Fact(diagnose.FromLoad, working, diagnose.Ratio,
+				"about %.1f requests are under way at a time without waiting for a connection", working),
 		},
-		Remedy: "Close what holds a connection on every path: defer rows.Close() right after the error check, defer tx.Rollback(), defer conn.Release().",
+		Remedy: "Close what holds a connection on every path: defer rows.Close() right after the error " +
+			"check, defer tx.Rollback(), defer conn.Release().",
 	}
 	for _, churn := range p.Findings("pool-churn") {
-		// For each connection that is lost another is opened.
+		// Each lost connection is replaced by a newly opened one, so closing them
+		// saves the churn too.
 		f.GainCeiling = max(f.GainCeiling, churn.GainCeiling)
 	}
 	if queue >= leastPoolShare {
 		f.GainCeiling, f.Confidence = max(f.GainCeiling, p.WaitGain(queue)), findings.High
 		f.Title += fmt.Sprintf("; requests wait %s of their time for one", diagnose.Percent(queue))
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queue, diagnose.Ratio, "requests wait %s of their time for a connection that does not come", diagnose.Percent(queue)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queue, diagnose.Ratio,
+			"requests wait %s of their time for a connection that does not come", diagnose.Percent(queue)))
 	}
 	if one, ok := longestIdle(p, leaked); ok {
 		f.Confidence = findings.High
 		f.Where.SQL = textOf(p.Statements(), one.QueryID, one.Text)
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, float64(one.AtEnd), diagnose.Ratio,
-			"%d sessions sit %s after this statement, one for %s: %s", one.AtEnd, one.State, diagnose.Span(float64(one.Longest)), brief(f.Where.SQL)))
-		f.Remedy = fmt.Sprintf("Close what this statement leaves open on every path (defer rows.Close(), tx.Rollback() or conn.Release() right after the error check): %s", brief(f.Where.SQL))
+			"%d sessions sit %s after this statement, one for %s: %s", one.AtEnd, one.State,
+			diagnose.Span(float64(one.Longest)), brief(f.Where.SQL)))
+		f.Remedy = fmt.Sprintf("Close what this statement leaves open on every path (defer rows.Close(), "+
+			"tx.Rollback() or conn.Release() right after the error check): %s", brief(f.Where.SQL))
 	}
 	if at, ok := taker(p); ok {
 		f.Where.Function, f.Where.File, f.Where.Line = at.Function, at.File, at.Line
@@ -92,8 +115,9 @@ func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// heldConnections returns how many connections exist in each window that was
-// seen: sessions of the database, or else what the pool says is in use.
+// heldConnections returns the number of connections in each window that was seen:
+// sessions of the database, all states summed, or else the connections in use by
+// the pool's own figures. ok is false if there are too few windows for a ratchet.
 func heldConnections(p *diagnose.Pass) (values []float64, source string, ok bool) {
 	var sum []float64
 	for _, labels := range p.Record.Labels(series.DBBackends) {
@@ -114,6 +138,7 @@ func heldConnections(p *diagnose.Pass) (values []float64, source string, ok bool
 	if sum == nil {
 		source = diagnose.FromProbe
 		for _, labels := range p.Record.Labels(series.PoolInUse) {
+			// Pools are not summed: with several, the one seen longest is taken.
 			if s := p.Series(series.PoolInUse, labels).Values; len(s) > len(sum) {
 				sum = s
 			}
@@ -127,8 +152,8 @@ func heldConnections(p *diagnose.Pass) (values []float64, source string, ok bool
 	return values, source, len(values) >= 3*leastSteps
 }
 
-// ratchet reports whether values go up in steps over the whole span without
-// going down; first and last are the means of its first and last sixth.
+// ratchet reports whether values go up in steps over the whole span without going
+// down; first and last are the means of the first and last sixth.
 func ratchet(values []float64) (first, last float64, ok bool) {
 	n := len(values)
 	third := func(i int) float64 { return mean(values[i*n/3 : (i+1)*n/3]) }
@@ -141,7 +166,9 @@ func ratchet(values []float64) (first, last float64, ok bool) {
 		fall, top = max(fall, top-values[i]), max(top, values[i])
 	}
 	rise := third(2) - third(0)
-	// A pool that is used up rises no further; it rose until then.
+	// A pool that is used up rises no further, but rose until then, so the middle
+	// third needs only a fifth of the rise. A fall of a tenth is noise of the
+	// reads; more means that connections come back.
 	ok = rise >= leastRise && third(1)-third(0) >= 0.2*rise && steps >= leastSteps &&
 		largest <= mostStep*(last-first) && fall <= max(2, 0.1*top)
 	return first, last, ok
@@ -155,9 +182,9 @@ func mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// working returns how many requests are under way on average that do not wait
-// for a connection, by Little's law, and the share of time that requests do.
-// Each of them can be using one.
+// working returns how many requests are in flight on average that do not wait for a
+// connection, by Little's law (Little 1961: L = λW), and the share of request time
+// spent waiting for one. Each of those requests can be using a connection.
 func working(p *diagnose.Pass) (requests, queue float64) {
 	load := p.Load()
 	if p.Has(diagnose.NeedAnatomy) {
@@ -167,7 +194,7 @@ func working(p *diagnose.Pass) (requests, queue float64) {
 	return load.Rate * load.Service / 1e9, 0
 }
 
-// activeAtEnd returns how many sessions are active in the last sixth.
+// activeAtEnd returns the mean number of active sessions in the last sixth of the span.
 func activeAtEnd(p *diagnose.Pass) float64 {
 	s := slices.DeleteFunc(p.Series(series.DBBackends, series.Labels("state", "active")).Values, math.IsNaN)
 	if len(s) == 0 {
@@ -176,8 +203,9 @@ func activeAtEnd(p *diagnose.Pass) float64 {
 	return mean(s[len(s)-max(1, len(s)/6):])
 }
 
-// longestIdle returns the statement after which most idle sessions sit at the
-// end, where they are most of what is missing.
+// longestIdle returns the statement after which most idle sessions sit at the end;
+// ok if those are at least half of the leaked ones. Fewer can be the pool's
+// ordinary idle connections.
 func longestIdle(p *diagnose.Pass, leaked float64) (most database.Idle, ok bool) {
 	all := p.Statements()
 	if all == nil {
@@ -191,8 +219,8 @@ func longestIdle(p *diagnose.Pass, leaked float64) (most database.Idle, ok bool)
 	return most, float64(most.AtEnd) >= 0.5*leaked
 }
 
-// taker returns the user's place that takes connections: where they are waited
-// for or opened, or else where the database is waited for.
+// taker returns the user's place that takes connections: where requests wait for
+// one or open one, otherwise where they wait for the database.
 func taker(p *diagnose.Pass) (code.Frame, bool) {
 	for _, kind := range []callstack.Wait{callstack.PoolWait, callstack.ConnectWait} {
 		for _, s := range p.Waits().Sites(kind) {
@@ -201,10 +229,10 @@ func taker(p *diagnose.Pass) (code.Frame, bool) {
 			}
 		}
 	}
-	return caller(p)
+	return asker.Longest(p)
 }
 
-// unseenPool says why nothing is known of connections.
+// unseenPool says what would have to be observed to know the connections.
 func unseenPool(p *diagnose.Pass) string {
 	if p.UsesOnly(callstack.SQLite) {
 		return "the pool's own figures (redline/probe/pool) were not seen, and SQLite has no sessions to ask for"

@@ -32,11 +32,12 @@ func TestSlowQuery(t *testing.T) {
 	if len(found) == 1 && (found[0].Where.SQL != orders || !strings.Contains(found[0].Remedy, "CREATE INDEX ON orders (uid)")) {
 		t.Errorf("statement or index is not named: %+v", found[0])
 	}
-	Expect(t, database.SlowQuery, idle().Statement(orders, n, 18*ms, 10, 2600, ""), "db-slow-query")                // no plan, but many blocks
-	Expect(t, database.SlowQuery, idle().Statement("SELECT pg_sleep($1)", n, 35*ms, 1, 0, ""), "db-slow-query")     // slow by itself
-	Expect(t, database.SlowQuery, idle().Statement(orders, n, 400*us, 10, 6, IndexPlan))                            // fast and indexed
-	Expect(t, database.SlowQuery, idle().Statement("SELECT * FROM rates WHERE day = $1", n, 300*us, 5, 4, seqPlan)) // a small table is read whole
-	Expect(t, database.SlowQuery, idle().Statement("SELECT * FROM log", n, 5*ms, 5000, 300, seqPlan))               // reads what it returns
+	Expect(t, database.SlowQuery, idle().Statement(orders, n, 18*ms, 10, 2600, ""), "db-slow-query")            // no plan, but many blocks
+	Expect(t, database.SlowQuery, idle().Statement("SELECT pg_sleep($1)", n, 35*ms, 1, 0, ""), "db-slow-query") // slow by itself
+	Expect(t, database.SlowQuery, idle().Statement(orders, n, 400*us, 10, 6, IndexPlan))                        // fast and indexed
+	// a small table is read whole
+	Expect(t, database.SlowQuery, idle().Statement("SELECT * FROM rates WHERE day = $1", n, 300*us, 5, 4, seqPlan))
+	Expect(t, database.SlowQuery, idle().Statement("SELECT * FROM log", n, 5*ms, 5000, 300, seqPlan)) // reads what it returns
 	Expect(t, database.SlowQuery, idle().Statement(orders, n/100, 3*ms, 10, 2600, seqPlan).
 		Statement("SELECT 1", n, 300*us, 1, 1, "")) // wasteful, but hardly any time
 }
@@ -55,8 +56,10 @@ func TestNPlusOne(t *testing.T) {
 	if len(found) == 1 && found[0].Where.SQL != item {
 		t.Errorf("the repeated statement is not named: %+v", found[0].Where)
 	}
-	Expect(t, database.NPlusOne, idle().Statement(orders, n, 60*us, 10, 6, "").Statement(item, n, 30*us, 1, 4, "").Statement("COMMIT", 2*n, 10*us, 0, 0, ""))
-	Expect(t, database.NPlusOne, New(64, 44*ms).Wait(breakdown.StateNetwork, 30*ms, 20, Query()...).Wait(breakdown.StateRunning, ms, 20), "db-n-plus-one at orders.go:41")
+	Expect(t, database.NPlusOne, idle().Statement(orders, n, 60*us, 10, 6, "").Statement(item, n, 30*us, 1, 4,
+		"").Statement("COMMIT", 2*n, 10*us, 0, 0, ""))
+	Expect(t, database.NPlusOne, New(64, 44*ms).Wait(breakdown.StateNetwork, 30*ms, 20, Query()...).
+		Wait(breakdown.StateRunning, ms, 20), "db-n-plus-one at orders.go:41")
 	Expect(t, database.NPlusOne, New(64, 44*ms).Wait(breakdown.StateNetwork, 30*ms, 3, Query()...).Wait(breakdown.StateRunning, ms, 3))
 }
 
@@ -136,13 +139,16 @@ func TestLockWait(t *testing.T) {
 }
 
 func TestUnprepared(t *testing.T) {
-	prepare := []string{"net.(*conn).Read", "github.com/lib/pq.(*conn).prepareTo", "github.com/lib/pq.(*conn).query", "database/sql.(*DB).queryDC", List}
+	prepare := []string{"net.(*conn).Read", "github.com/lib/pq.(*conn).prepareTo",
+		"github.com/lib/pq.(*conn).query", "database/sql.(*DB).queryDC", List}
 	Expect(t, database.Unprepared, idle().Wait(breakdown.StateNetwork, 20*ms, 1, prepare...), "db-unprepared at orders.go:41")
 	Expect(t, database.Unprepared, idle().Wait(breakdown.StateNetwork, 20*ms, 0.01, prepare...)) // once per connection
-	text := []string{"net.(*conn).Read", "github.com/jackc/pgx/v5/pgconn.(*MultiResultReader).NextResult", "github.com/jackc/pgx/v5.(*Conn).Query", List}
+	text := []string{"net.(*conn).Read", "github.com/jackc/pgx/v5/pgconn.(*MultiResultReader).NextResult",
+		"github.com/jackc/pgx/v5.(*Conn).Query", List}
 	sent := func(cpu float64) *Builder {
 		b := idle()
-		return b.Wait(breakdown.StateNetwork, 60*ms, 1, text...).Statement(orders, int64(b.Requests()), 50*us, 1, 5, "").Counter(series.DBCPU, "", cpu*50e3*b.Requests())
+		return b.Wait(breakdown.StateNetwork, 60*ms, 1, text...).Statement(orders, int64(b.Requests()), 50*us, 1,
+			5, "").Counter(series.DBCPU, "", cpu*50e3*b.Requests())
 	}
 	Expect(t, database.Unprepared, sent(2), "db-unprepared at orders.go:41")
 	Expect(t, database.Unprepared, sent(1.1)) // execution is what costs

@@ -31,7 +31,8 @@ const (
 // that runs many fast ones.
 func twoPlaces() *Builder {
 	b := New(16, 44*ms).CPU(4, 0.8, 0.2, 0.1, 0.3).Gauge(series.DBMax, "", 100).Gauge(series.DBBlocked, "", 0)
-	return b.Wait(breakdown.StateRunning, ms, 3).Wait(breakdown.StateNetwork, 20*ms, 1, queryAt(latest)...).Wait(breakdown.StateNetwork, 19*ms, 200, queryAt(getEach)...)
+	return b.Wait(breakdown.StateRunning, ms, 3).Wait(breakdown.StateNetwork, 20*ms, 1, queryAt(latest)...).
+		Wait(breakdown.StateNetwork, 19*ms, 200, queryAt(getEach)...)
 }
 
 // TestCallerByCalls: the place that waits once is not taken for that of a statement
@@ -53,7 +54,8 @@ func TestCallerOneOf(t *testing.T) {
 	b := New(16, 44*ms).CPU(4, 0.8, 0.2, 0.1, 0.3).Gauge(series.DBBlocked, "", 0).Wait(breakdown.StateRunning, ms, 3).
 		Wait(breakdown.StateNetwork, 20*ms, 1, queryAt(latest)...).Wait(breakdown.StateNetwork, 18*ms, 1, queryAt(other)...)
 	found := Expect(t, database.SlowQuery, b.Statement(ordered, int64(b.Requests()), 19*ms, 1, 2600, seqPlan), "db-slow-query")
-	if len(found) == 1 && (found[0].Confidence != findings.Medium || !has(found[0], "one of read.go:18, read.go:40") && !has(found[0], "one of read.go:40, read.go:18")) {
+	if len(found) == 1 && (found[0].Confidence != findings.Medium || !has(found[0], "one of read.go:18, read.go:40") &&
+		!has(found[0], "one of read.go:40, read.go:18")) {
 		t.Errorf("%s: %v", found[0].Confidence, found[0].Evidence)
 	}
 }
@@ -67,11 +69,13 @@ func TestCallerCounted(t *testing.T) {
 	b.Asks(operation.Query, `SELECT * FROM "orders" WHERE user_id = ? ORDER BY created_at DESC LIMIT ?`, n, 19*ms, 1,
 		Caller(0.1, ms, queryAt(latest)...), Caller(0.9, 21*ms, queryAt(getEach)...)).Within(0, 19*ms, 3)
 	found := Expect(t, database.SlowQuery, b, "db-slow-query at read.go:82")
-	if len(found) == 1 && (found[0].Confidence != findings.High || has(found[0], "inferred") || !has(found[0], "read.go:82 (90 %), read.go:18 (10 %)") || !has(found[0], "at most 3 in one")) {
+	if len(found) == 1 && (found[0].Confidence != findings.High || has(found[0], "inferred") ||
+		!has(found[0], "read.go:82 (90 %), read.go:18 (10 %)") || !has(found[0], "at most 3 in one")) {
 		t.Errorf("%s: %v", found[0].Confidence, found[0].Evidence)
 	}
 	b = twoPlaces().Statement(item, 10*n, ms, 1, 4, "")
-	b.Asks(operation.Query, `SELECT * FROM "order_items" WHERE "order_items"."id" = ? LIMIT ?`, 10*n, ms, 1, Caller(1, ms, queryAt(latest)...)).Within(0, 10*ms, 10)
+	b.Asks(operation.Query, `SELECT * FROM "order_items" WHERE "order_items"."id" = ? LIMIT ?`, 10*n, ms,
+		1, Caller(1, ms, queryAt(latest)...)).Within(0, 10*ms, 10)
 	found = Expect(t, database.NPlusOne, b, "db-n-plus-one at read.go:18")
 	if len(found) == 1 && found[0].Confidence != findings.High {
 		t.Errorf("what is counted is told with %s confidence", found[0].Confidence)
@@ -83,12 +87,15 @@ func TestCallerCounted(t *testing.T) {
 func TestQueueIsBlamedOnTheHolder(t *testing.T) {
 	queue := append([]string{"runtime.selectgo", "database/sql.(*DB).conn"}, queryAt(latest)[6:]...)
 	b := New(32, 200*ms).CPU(4, 1.2, 0.3, 0.1, 0.6).Gauge(series.PoolMax, "", 4).Gauge(series.DBBlocked, "", 0)
-	b.Wait(breakdown.StateRunning, ms, 3).Wait(breakdown.StateNetwork, 12*ms, 1, queryAt(latest)...).Wait(breakdown.StateNetwork, 36*ms, 100, queryAt(latest)...).
+	b.Wait(breakdown.StateRunning, ms, 3).Wait(breakdown.StateNetwork, 12*ms, 1, queryAt(latest)...).
+		Wait(breakdown.StateNetwork, 36*ms, 100, queryAt(latest)...).
 		Wait(breakdown.StateSelect, 150*ms, 1, queue...)
 	n := int64(b.Requests())
 	b.Statement(ordered, n, 11*ms, 100, 2600, seqPlan).Statement(item, 100*n, 100*us, 1, 4, "")
-	b.Asks(operation.Query, strings.NewReplacer("$1", "?", "$2", "?").Replace(ordered), n, 48*ms, 100, Caller(1, 48*ms, queryAt(latest)...)).Within(0, 12*ms, 1)
-	b.Asks(operation.Query, strings.NewReplacer("$1", "?", "$2", "?").Replace(item), 100*n, 360*us, 1, Caller(1, 360*us, queryAt(latest)...)).Within(0, 36*ms, 100)
+	b.Asks(operation.Query, strings.NewReplacer("$1", "?", "$2", "?").Replace(ordered), n, 48*ms, 100,
+		Caller(1, 48*ms, queryAt(latest)...)).Within(0, 12*ms, 1)
+	b.Asks(operation.Query, strings.NewReplacer("$1", "?", "$2", "?").Replace(item), 100*n, 360*us, 1,
+		Caller(1, 360*us, queryAt(latest)...)).Within(0, 36*ms, 100)
 	found := Expect(t, database.SlowQuery, b, "db-slow-query")
 	if len(found) == 1 && (strings.Contains(found[0].Title, "queue for a connection (75 %") || found[0].Share > 0.4) {
 		t.Errorf("the whole queue is blamed on the slow statement: %.2f %s", found[0].Share, found[0].Title)

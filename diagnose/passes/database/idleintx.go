@@ -6,6 +6,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/passes/database/demand"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/database"
@@ -17,17 +18,23 @@ const (
 	// leastHarm is the part of request time spent queueing behind idle
 	// transactions, for their connections or their locks. Without a queue an open
 	// transaction costs nothing that a comparison could show. The corpus has 0.8
-	// (refund-desk, stock-reserve); healthy sensor-ingest has none.
+	// (refund-desk, stock-reserve); the healthy sensor-ingest has none.
 	leastHarm = 0.20
-	// leastInside is the part of the time that a transaction sits idle which waits
-	// elsewhere must explain. Round trips between statements leave it idle too, and
-	// then nothing does (wallet-debit, seat-sale: 0).
+	// leastInside is the part of a transaction's idle time that waits elsewhere
+	// must explain. Round trips between statements leave it idle too, and then
+	// nothing does (wallet-debit, seat-sale: 0).
 	leastInside = 0.5
-	// leastIdleHold of the time that a transaction is open.
+	// leastIdleHold is the idle part of the time that a transaction is open.
 	leastIdleHold = 0.5
 )
 
 // IdleInTx finds transactions that stay open while the service does something else.
+//
+// Two witnesses must agree. The server says how long sessions are idle in
+// transaction (pg_stat_activity), but not why; the trace says what a function that
+// transacts waits for, but not whether inside the transaction. By Little's law idle
+// sessions over the request rate is the idle time per request, which is comparable
+// with the trace's. And someone must queue, or it is a matter of taste.
 var IdleInTx = diagnose.Analyzer{
 	Name:  "idle-in-tx",
 	Stage: diagnose.Database,
@@ -40,17 +47,24 @@ var IdleInTx = diagnose.Analyzer{
 	Run:    runIdleInTx,
 }
 
+// runIdleInTx measures the harm last. Its share is what requests wait because of
+// the open transactions (the pool's queue and the locks), not how long those are
+// open.
 func runIdleInTx(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	in, ok := insideTransactions(p)
 	if !ok {
 		return nil, nil
 	}
-	idle, seen := label(p, series.DBBackends, func(l string) bool { return series.Label(l, "state") == "idle in transaction" })
-	active, _ := label(p, series.DBBackends, func(l string) bool { return series.Label(l, "state") == "active" })
+	idle, seen := demand.Label(p, series.DBBackends, func(l string) bool { return series.Label(l, "state") == "idle in transaction" })
+	active, _ := demand.Label(p, series.DBBackends, func(l string) bool { return series.Label(l, "state") == "active" })
 	f := diagnose.Finding{Cause: "db-idle-in-tx", ShareOf: diagnose.OfRequest, Confidence: findings.Medium, Where: diagnose.WhereOf(in.owner)}
 	w := p.Waits()
 	queue := w.Share(callstack.PoolWait)
 	if seen {
+		// Each must explain half of the other: with less, the waits lie before
+		// BEGIN or after COMMIT. Sessions that wait for another's lock are active,
+		// but are victims; they do not count as time that transactions are worked
+		// in.
 		each := 1e9 * idle / p.Load().Rate
 		if in.ns < leastInside*each || each < leastInside*in.ns || idle < leastIdleHold*(idle+active-blockedSessions(p)) {
 			return nil, nil
@@ -63,24 +77,33 @@ func runIdleInTx(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	locks, blocker := idleBlockers(p)
 	if f.Share = min(1, queue+locks); f.Share < leastHarm {
-		p.Reject("db-idle-in-tx", "transactions stay open for %s while requests do something else at %s, but nobody queues behind them", diagnose.Span(in.ns), diagnose.At(in.at))
+		// The report says what was seen and why it is harmless: the next load may
+		// queue.
+		p.Reject("db-idle-in-tx", "transactions stay open for %s while requests do something else at %s, but "+
+			"no request queues behind them", diagnose.Span(in.ns), diagnose.At(in.at))
 		return nil, nil
 	}
 	diagnose.Promise(&f, p.Waited(f.Share))
 	f.Title = fmt.Sprintf("Transactions of %s stay open while %s at %s: requests queue behind them for %s of their time",
 		callstack.Short(in.owner.Function), in.doing(), diagnose.At(in.at), diagnose.Percent(f.Share))
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, in.ns, diagnose.Nanosec, "the mean request waits %s at %s inside its transaction", diagnose.Span(in.ns), diagnose.At(in.at)))
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, in.ns, diagnose.Nanosec,
+		"the mean request waits %s at %s inside its transaction", diagnose.Span(in.ns), diagnose.At(in.at)))
 	if queue > 0 {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queue, diagnose.Ratio, "requests wait %s of their time for a connection", diagnose.Percent(queue)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queue, diagnose.Ratio,
+			"requests wait %s of their time for a connection", diagnose.Percent(queue)))
 	}
 	if locks > 0 {
 		f.Where.SQL = blocker
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, locks, diagnose.Ratio, "they wait %s of their time for locks that idle transactions hold, taken by: %s", diagnose.Percent(locks), brief(blocker)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, locks, diagnose.Ratio,
+			"they wait %s of their time for locks that idle transactions hold, taken by: %s",
+			diagnose.Percent(locks), brief(blocker)))
 	} else if text := lastOfIdle(p, "idle in transaction"); text != "" {
 		f.Where.SQL = text
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, idle, diagnose.Ratio, "what most of them ran before: %s", brief(text)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, idle, diagnose.Ratio,
+			"what most of them ran before: %s", brief(text)))
 	}
-	f.Remedy = fmt.Sprintf("Move what waits at %s out of the transaction: do it before it begins, or commit first and record the outcome in a second, short transaction (an outbox where both must hold).", diagnose.At(in.at))
+	f.Remedy = fmt.Sprintf("Move what waits at %s out of the transaction: do it before it begins, or commit "+
+		"first and record the outcome in a second, short transaction (an outbox where both must hold).", diagnose.At(in.at))
 	return []diagnose.Finding{f}, nil
 }
 
@@ -90,13 +113,15 @@ type inside struct {
 	at    code.Frame // the longest of the waits
 	kind  callstack.Wait
 	owner code.Frame // the function that both transacts and waits
-	// Sites as the timelines name them.
+	// transacts and waits hold sites as timelines name them.
 	transacts, waits map[string]bool
 }
 
-// insideTransactions gathers waits below the functions of the user that begin or
-// end a transaction. That a function waits before it begins or after it commits
-// is possible; the server's sessions or a timeline must agree.
+// insideTransactions gathers waits below the user's functions that begin or end a
+// transaction. Such a function may also wait before it begins or after it commits,
+// so the server's sessions or a timeline must agree. Closures count as the function
+// around them: pgx.BeginFunc and gorm's Transaction run the transaction's body as
+// one.
 func insideTransactions(p *diagnose.Pass) (in inside, ok bool) {
 	in.transacts, in.waits = map[string]bool{}, map[string]bool{}
 	owners := map[string]bool{}
@@ -133,7 +158,7 @@ func insideTransactions(p *diagnose.Pass) (in inside, ok bool) {
 	return in, in.ns >= leastPoolNS
 }
 
-// elsewhere reports whether a wait is for something else than the database, the
+// elsewhere reports whether a wait is for something other than the database, the
 // CPU or the request's own client.
 func elsewhere(kind callstack.Wait) bool {
 	switch kind {
@@ -144,7 +169,7 @@ func elsewhere(kind callstack.Wait) bool {
 	return true
 }
 
-// doing words what the transactions stay open for.
+// doing words what the transactions stay open for, as a clause after "while".
 func (in inside) doing() string {
 	switch in.kind {
 	case callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait:
@@ -155,8 +180,9 @@ func (in inside) doing() string {
 	return "requests wait for something else (" + string(in.kind) + ")"
 }
 
-// between reports whether a request is seen to wait between two steps of a
-// transaction.
+// between reports whether the timeline of a slow request shows the wait between two
+// steps of a transaction. It stands in for the server's sessions where they were
+// not observed.
 func (in inside) between(a *breakdown.Anatomy) bool {
 	for _, line := range a.Slowest {
 		step := 0
@@ -173,8 +199,9 @@ func (in inside) between(a *breakdown.Anatomy) bool {
 	return false
 }
 
-// idleBlockers returns the part of request time that waits for locks of sessions
-// that are idle in transaction, and the statement that most of them ran last.
+// idleBlockers returns the part of request time spent waiting for locks of sessions
+// that are idle in transaction, and the statement that most of those ran last. 0 if
+// most holders work: then their statement is the cause.
 func idleBlockers(p *diagnose.Pass) (share float64, statement string) {
 	b, ok := blockers(p)
 	if !ok || b.idle < 0.5 {
@@ -187,7 +214,7 @@ func idleBlockers(p *diagnose.Pass) (share float64, statement string) {
 	return l.share * b.idle, b.statement
 }
 
-// blockedSessions returns how many active sessions wait for another on average.
+// blockedSessions returns the mean number of active sessions that wait for another.
 func blockedSessions(p *diagnose.Pass) float64 {
 	blocked, _ := p.Mean(series.DBBlocked, "")
 	return blocked
@@ -207,8 +234,8 @@ func lastOfIdle(p *diagnose.Pass, state string) string {
 	return ""
 }
 
-// textOf returns a statement as the server's statistics have it, or else as its
-// session did.
+// textOf returns a statement's text from the server's statistics, which have no
+// constants, or else the session's own.
 func textOf(all *database.Statements, id, text string) string {
 	for _, s := range all.Statements {
 		if id != "" && s.QueryID == id {

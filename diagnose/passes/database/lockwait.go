@@ -6,20 +6,29 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/passes/database/asker"
+	"github.com/redline-go/redline/diagnose/passes/database/demand"
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
 )
 
 const (
-	// leastBlocked backends that wait for another, on average: half of one is a
-	// session that waits all the time, every other moment.
+	// leastBlocked is the mean number of backends that wait for another: half of
+	// one is a session that waits all the time, every other moment.
 	leastBlocked = 0.5
-	// leastBlockedShare of the active backends.
+	// leastBlockedShare is their part of the active backends.
 	leastBlockedShare = 0.25
 )
 
-// LockWait finds sessions that wait for each other's row and table locks.
+// LockWait finds sessions that wait for each other's row and table locks
+// (PostgreSQL manual, Explicit Locking).
+//
+// Sessions are sampled, so the rule compares means, not events: blocked sessions
+// over active ones is the part of the database's time that is lock wait, and the
+// database's part of request time turns it into a share of the request. It runs
+// before slow-query, since pg_stat_statements books lock waits as execution time of
+// the victim's statement.
 var LockWait = diagnose.Analyzer{
 	Name:  "lock-wait",
 	Stage: diagnose.Database,
@@ -30,10 +39,12 @@ var LockWait = diagnose.Analyzer{
 	Run:    runLockWait,
 }
 
+// runLockWait promises MinGain at least: blocked sessions are waste even where
+// other waits bound the gain.
 func runLockWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	l, ok := lockWait(p)
 	if !ok {
-		if observed(p) == 0 {
+		if demand.Observed(p) == 0 {
 			p.Unjudged("db-lock-wait", "the database's sessions were not observed")
 		}
 		return nil, nil
@@ -43,18 +54,19 @@ func runLockWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		GainCeiling: max(p.WaitGain(l.share), diagnose.MinGain),
 		Title:       fmt.Sprintf("Database sessions wait for each other's locks: %s of request time", diagnose.Percent(l.share)),
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromPostgres, l.blocked, diagnose.Ratio, "%.1f of %.1f active sessions wait for another session's lock, on average", l.blocked, l.active),
+			diagnose.Fact(diagnose.FromPostgres, l.blocked, diagnose.Ratio, "%.1f of %.1f active sessions "+
+				"wait for another session's lock, on average", l.blocked, l.active),
 			diagnose.Fact(l.source, l.database, diagnose.Ratio, "the database takes %s of request time", diagnose.Percent(l.database)),
 		},
 		Remedy: "End the transaction right after the contended write, do that write last, and split hot rows (counters per shard).",
 	}
-	if at, ok := caller(p); ok {
+	if at, ok := asker.Longest(p); ok {
 		f.Where = diagnose.WhereOf(at)
 	}
 	l.name(p, &f)
 	if a, known := p.AskedAs(f.Where.SQL); known && f.Where.SQL != "" {
 		if by, ok := a.Heaviest(); ok && by.User {
-			asker{place: by.Place}.describe(&f)
+			asker.By{Place: by.Place}.Describe(&f)
 		}
 	}
 	return []diagnose.Finding{f}, nil
@@ -68,61 +80,121 @@ type locked struct {
 	source          string  // of it
 }
 
-// lockWait measures waits for locks; ok is false where they do not matter or
-// were not observed.
+// lockWait measures waits for locks; ok is false where they do not matter or were
+// not observed. The larger of two counts is taken: wait events and pg_blocking_pids
+// are read one after the other, and a lock may be granted in between.
 func lockWait(p *diagnose.Pass) (l locked, ok bool) {
 	isLock := func(labels string) bool {
 		event := series.Label(labels, "event")
 		return event == "Lock" || strings.HasPrefix(event, "Lock:")
 	}
-	waiting, okWaits := label(p, series.DBWaits, isLock)
+	waiting, okWaits := demand.Label(p, series.DBWaits, isLock)
 	blocked, okBlocked := p.Mean(series.DBBlocked, "")
 	if !okWaits && !okBlocked {
 		return l, false
 	}
 	l.blocked = max(blocked, waiting)
-	active, ok := label(p, series.DBBackends, func(l string) bool { return series.Label(l, "state") == "active" })
+	active, ok := demand.Label(p, series.DBBackends, func(l string) bool { return series.Label(l, "state") == "active" })
 	if l.active = active; !ok || active < l.blocked {
 		l.active = l.blocked
 	}
-	if l.database, l.source, ok = requestShare(p); !ok || l.blocked < leastBlocked || l.blocked < leastBlockedShare*l.active {
+	if l.database, l.source, ok = demand.RequestShare(p); !ok || l.blocked < leastBlocked || l.blocked < leastBlockedShare*l.active {
 		return l, false
 	}
 	l.share = l.database * l.blocked / l.active
 	return l, l.share >= leastRequestShare
 }
 
-// name says who holds the lock, where a chain of sessions was met, and who waits.
+// name adds who holds the lock and who waits. Where no chain of sessions was seen,
+// the longest statement that takes row locks is named; several sessions of one
+// statement block each other.
 func (l locked) name(p *diagnose.Pass, f *diagnose.Finding) {
 	b, met := blockers(p)
 	if met {
 		f.Where.SQL = b.victim
 		f.Where.Detail = "held by: " + b.statement
 		f.Evidence = append(f.Evidence,
-			diagnose.Fact(diagnose.FromPostgres, float64(b.seen), "readings", "the session that holds the lock is %s in: %s", b.state, brief(b.statement)),
+			diagnose.Fact(diagnose.FromPostgres, float64(b.seen), "readings",
+				"the session that holds the lock is %s in: %s", b.state, brief(b.statement)),
 			diagnose.Fact(diagnose.FromPostgres, l.blocked, diagnose.Ratio, "those that wait are in: %s", brief(b.victim)))
-		f.Title = fmt.Sprintf("Database sessions wait for each other's locks, %s of request time, behind: %s", diagnose.Percent(l.share), brief(b.statement))
-		f.Remedy = fmt.Sprintf("Do the write that others wait for (%s) last, and end the transaction right after it: what runs while the lock is held is: %s. Split rows that all update.", brief(b.victim), brief(b.statement))
+		f.Title = fmt.Sprintf("Database sessions wait for each other's locks, %s of request time, behind: %s",
+			diagnose.Percent(l.share), brief(b.statement))
+		f.Remedy = fmt.Sprintf("Do the write that others wait for (%s) last, and end the transaction right "+
+			"after it: what runs while the lock is held is: %s. Split rows that all update.", brief(b.victim), brief(b.statement))
 	} else if s, ok := locker(p); ok {
 		each := float64(s.Time) / float64(s.Calls)
 		f.Where.SQL = s.Text
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, each, diagnose.Nanosec, "the locking statement takes %s per call: %s", diagnose.Span(each), brief(s.Text)))
-		f.Remedy = fmt.Sprintf("End the transaction right after, or do last, the write that others wait for (%s), and split hot rows.", brief(s.Text))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, each, diagnose.Nanosec,
+			"the locking statement takes %s per call: %s", diagnose.Span(each), brief(s.Text)))
+		f.Remedy = fmt.Sprintf("End the transaction right after, or do last, the write that others wait for "+
+			"(%s), and split hot rows.", brief(s.Text))
 	}
 	if queue := p.Waits().Share(callstack.PoolWait); queue >= leastPoolShare {
 		f.Title += fmt.Sprintf("; requests queue for a connection (%s of their time) because of it", diagnose.Percent(queue))
 	}
 }
 
-// locker returns the statement with most time among those that take row locks.
+// locker returns the statement with the most time among those that take row locks.
 func locker(p *diagnose.Pass) (database.Statement, bool) {
 	for _, s := range p.Statements().Statements {
 		text := strings.ToUpper(s.Text)
 		for _, verb := range []string{"UPDATE", "DELETE", "INSERT", "LOCK", "MERGE"} {
-			if s.Calls > 0 && (strings.HasPrefix(strings.TrimSpace(text), verb) || strings.Contains(text, "FOR UPDATE") || strings.Contains(text, "FOR NO KEY UPDATE")) {
+			if s.Calls > 0 && (strings.HasPrefix(strings.TrimSpace(text), verb) ||
+				strings.Contains(text, "FOR UPDATE") || strings.Contains(text, "FOR NO KEY UPDATE")) {
 				return s, true
 			}
 		}
 	}
 	return database.Statement{}, false
+}
+
+// blocked says who holds the locks that sessions wait for.
+type blocked struct {
+	statement string  // of the holder, the last one where it is idle
+	state     string  // of the holder
+	victim    string  // the statement that waits
+	idle      float64 // part of the chains whose holder is idle in transaction, 0 to 1
+	seen      int64   // readings that met the leading holder
+}
+
+// blockers sums the chains of waiting sessions (pg_blocking_pids, PostgreSQL
+// manual, System Information Functions) by their head, the session that itself
+// waits for no other: it is the one to fix, whichever sessions are between. ok is false
+// when no chain was seen.
+func blockers(p *diagnose.Pass) (b blocked, ok bool) {
+	all := p.Statements()
+	if all == nil {
+		return b, false
+	}
+	heads, victims := map[database.BlockingLink]int64{}, map[string]int64{}
+	var total, idle int64
+	for _, chain := range all.Blocking {
+		// A chain of one has lost its waiter between two reads of the server's views.
+		if len(chain.Links) < 2 {
+			continue
+		}
+		head, last := chain.Links[0], chain.Links[len(chain.Links)-1]
+		// What identifies a head; times differ.
+		key := database.BlockingLink{Text: textOf(all, head.QueryID, head.Text), State: head.State}
+		heads[key] += chain.Seen
+		total += chain.Seen
+		if head.State == "idle in transaction" {
+			idle += chain.Seen
+		}
+		if n := heads[key]; n > b.seen {
+			b.seen, b.statement, b.state = n, key.Text, key.State
+		}
+		// The far end of the chain rather than its second link: what most sessions
+		// end up waiting in is the contended write.
+		victim := textOf(all, last.QueryID, last.Text)
+		victims[victim] += chain.Seen
+		if victims[victim] >= victims[b.victim] {
+			b.victim = victim
+		}
+	}
+	if total == 0 {
+		return b, false
+	}
+	b.idle = float64(idle) / float64(total)
+	return b, true
 }

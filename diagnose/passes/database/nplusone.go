@@ -9,29 +9,39 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/passes/database/asker"
+	"github.com/redline-go/redline/diagnose/passes/database/demand"
+	"github.com/redline-go/redline/diagnose/passes/database/driver"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/findings"
 )
 
 const (
-	// manyCalls of one statement per request, on average over all kinds of
-	// request: two may be what a page needs.
+	// manyCalls is the number of calls of one statement per request, on average
+	// over all kinds of request: a page may need two.
 	manyCalls = 2.5
-	// manyExcess calls per request beyond the first, over all statements that are
-	// repeated: what one statement each would save.
+	// manyExcess is the number of calls per request beyond the first, over all repeated
+	// statements: what one statement each would save. The order gateway's loop runs two
+	// statements 3 and 4 times, and neither alone seemed much.
 	manyExcess = 2
-	// repeated is when a statement counts as repeated, so that a retry or a page
-	// that asks twice does not.
+	// repeated is the number of calls per request from which a statement counts as
+	// repeated. Below it are retries, and pages that ask twice.
 	repeated = 1.5
-	// manyWaits per request at one place, where statements are not counted: a
-	// query may wait for the network twice (prepare, a large answer).
+	// manyWaits is the number of waits per request at one place, where statements
+	// are not counted: a query may wait for the network twice (prepare, a large
+	// answer).
 	manyWaits = 8
-	// leastRepeatShare of request time that the repeated calls take.
+	// leastRepeatShare is the part of request time that the repeated calls take.
 	leastRepeatShare = 0.15
 )
 
 // NPlusOne finds statements that a request runs again and again.
+//
+// The number of calls proves it, by whoever counted them: the server, the hooks, or
+// waits in the trace. Time does not, because each call is fast. Different
+// statements that run once each are no repetition (product-sheet), and neither is
+// one statement that many requests run once.
 var NPlusOne = diagnose.Analyzer{
 	Name:  "n-plus-one",
 	Stage: diagnose.Database,
@@ -44,26 +54,30 @@ var NPlusOne = diagnose.Analyzer{
 	Run:    runNPlusOne,
 }
 
+// runNPlusOne takes the counts as proof and the time as weight. Its share is the
+// part of the database's time that repeats; on saturated CPUs the gain comes from
+// the CPU of a call on both sides instead, as a request's time is then mostly
+// queue.
 func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
-	all, counted := statements(p)
-	if len(all.Statements) == 0 && inProcess(p) {
+	all, counted := demand.Statements(p)
+	if len(all.Statements) == 0 && demand.InProcess(p) {
 		p.Unjudged("db-unbatched-write", "statements were not counted: let redline build the target (--build)")
-		return nil, nil // each row is a call of C where the driver uses it; slow-query tells by the CPU
+		return nil, nil // a row may be a call of C, and no statement; slow-query goes by the CPU
 	}
 	if len(all.Statements) == 0 {
 		return fromWaits(p), nil
 	}
-	share, source, ok := requestShare(p)
+	share, source, ok := demand.RequestShare(p)
 	if !ok {
 		for _, cause := range []string{"db-n-plus-one", "db-unbatched-write"} {
 			p.Unjudged(cause, "neither the requests' own time nor the load's service time is known")
 		}
 		return nil, nil
 	}
-	if source == diagnose.FromTrace && !inProcess(p) {
+	if source == diagnose.FromTrace && !demand.InProcess(p) {
 		// Each call also costs the service itself: encoding, decoding, a wake-up.
 		// That time on a CPU and in its queue goes with the call.
-		share = min(1, share+p.Waits().OnCPU()*clientCPU(p))
+		share = min(1, share+p.Waits().OnCPU()*demand.ClientCPU(p))
 	}
 	r := repetition(p, all)
 	lead, each, excess, part := r.lead, r.each, r.excess, r.part
@@ -74,40 +88,49 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Cause: "db-n-plus-one", Share: share * part, ShareOf: diagnose.OfRequest,
 		Confidence: findings.Medium, Where: findings.Where{SQL: lead.Text},
 		Evidence: []findings.Evidence{
-			diagnose.Fact(counted, each, diagnose.Ratio, "the statement runs %.1f times per request (%d calls, %.0f requests)", each, lead.Calls, p.Load().Requests),
+			diagnose.Fact(counted, each, diagnose.Ratio, "the statement runs %.1f times per request (%d "+
+				"calls, %.0f requests)", each, lead.Calls, p.Load().Requests),
 			diagnose.Fact(counted, excess, diagnose.Ratio, "%.1f calls per request repeat a statement that it ran already", excess),
 			diagnose.Fact(source, share, diagnose.Ratio, "the database and talking to it take %s of request time", diagnose.Percent(share)),
 		},
 	}
 	worth := share
-	if cpu, ok := callCPU(p); ok {
-		// Throughput is then CPUs over CPU per request, and a call that is not
-		// made saves its CPU on both sides, whatever requests queue for.
+	if cpu, ok := demand.CallCPU(p); ok {
+		// On saturated CPUs throughput is CPUs over CPU per request. A call that is
+		// not made saves its CPU on both sides, whatever requests queue for.
 		worth = cpu
 	}
-	diagnose.Promise(&f, gain(p, worth, part))
+	diagnose.Promise(&f, demand.Gain(p, worth, part))
 	takes := "time"
+	// The driver is the smaller part of a call through an object mapper, which
+	// builds the statement and scans its rows: on a service of gin and GORM the
+	// calls took 88 % of the CPU, and seemed worth only 1.2x while the driver alone
+	// counted.
 	if at := p.Spared(repeatedAt(p)); at > 0 {
-		diagnose.Promise(&f, spared(p, share*part, part, at))
+		diagnose.Promise(&f, demand.Spared(p, share*part, part, at))
 		if p.CPU().Saturated() && at > f.Share {
-			// What requests wait for is the CPU: time in its queue stands elsewhere.
+			// Requests wait for the CPU: the time in its queue belongs to other places.
 			f.Share, f.ShareOf, takes = at, diagnose.OfCPU, "CPU"
 		}
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, at, diagnose.Ratio,
 			"the calls that repeat take %s of the service's CPU, with what makes the statement and reads its rows", diagnose.Percent(at)))
 	}
-	at := tellRepeater(p, lead, &f)
+	at := describeRepeater(p, lead, &f)
 	f.Title = fmt.Sprintf("A request runs one statement %.0f times%s, which takes %s of its %s", each, at, diagnose.Percent(f.Share), takes)
-	f.Remedy = fmt.Sprintf("Fetch all rows with one statement (a join, or WHERE key = ANY($1)%s) instead of: %s", withGORM(p, "; GORM: Preload"), brief(lead.Text))
-	if inProcess(p) {
+	f.Remedy = fmt.Sprintf("Fetch all rows with one statement (a join, or WHERE key = ANY($1)%s) instead of: %s",
+		driver.GORM(p, "; GORM: Preload"), brief(lead.Text))
+	if demand.InProcess(p) {
 		f.Remedy = fmt.Sprintf("Fetch all rows with one statement (a join, or WHERE key IN (...)) instead of: %s", brief(lead.Text))
 	}
 	if writes(lead.Text) {
 		f.Cause = "db-unbatched-write"
 		f.Title = fmt.Sprintf("A request writes %.0f rows one by one%s, which takes %s of its %s", each, at, diagnose.Percent(f.Share), takes)
-		f.Remedy = fmt.Sprintf("Write all rows with one statement (INSERT with several rows or from unnest($1::int[], ...), %s%s), in one transaction, instead of: %s", batch(p), withGORM(p, "; GORM: CreateInBatches"), brief(lead.Text))
-		if inProcess(p) {
-			f.Remedy = fmt.Sprintf("Write all rows in one transaction (one commit, one sync of the disk), with a statement prepared once: %s", brief(lead.Text))
+		f.Remedy = fmt.Sprintf("Write all rows with one statement (INSERT with several rows or from "+
+			"unnest($1::int[], ...), %s%s), in one transaction, instead of: %s", driver.Batch(p),
+			driver.GORM(p, "; GORM: CreateInBatches"), brief(lead.Text))
+		if demand.InProcess(p) {
+			f.Remedy = fmt.Sprintf("Write all rows in one transaction (one commit, one sync of the disk), "+
+				"with a statement prepared once: %s", brief(lead.Text))
 		}
 	}
 	return []diagnose.Finding{f}, nil
@@ -123,12 +146,13 @@ type repeats struct {
 
 // repetition sums what is repeated: of each statement all calls but the first, with
 // their execution time as the server counted it, and their part of what the waits
-// take beside execution, because round trips cost about the same whatever they ask.
-// Beginnings and ends of transactions count, but never lead.
+// take besides execution, because round trips cost about the same whatever they
+// ask. Beginnings and ends of transactions count, but never lead: they repeat
+// because what they enclose does.
 func repetition(p *diagnose.Pass, all *database.Statements) (r repeats) {
 	var calls, repeatedCalls, repeatedTime float64
 	for _, s := range all.Statements {
-		times := perRequest(p, float64(s.Calls))
+		times := demand.PerRequest(p, float64(s.Calls))
 		calls += times
 		if !(times >= repeated) {
 			continue
@@ -141,21 +165,21 @@ func repetition(p *diagnose.Pass, all *database.Statements) (r repeats) {
 		repeatedTime += evidence.StatementShare(all, s) * (1 - 1/times)
 	}
 	if calls > 0 {
-		ran := executed(p)
+		ran := demand.Executed(p)
 		r.part = ran*repeatedTime + (1-ran)*repeatedCalls/calls
-		if inProcess(p) {
+		if demand.InProcess(p) {
 			r.part = repeatedTime // there is no round trip that all calls share
 		}
 	}
 	return r
 }
 
-// repeatedAt returns the user's places that repeat statements, each with the part of its
-// calls that are repeats; nil where no hooks counted callers.
+// repeatedAt returns the user's places that repeat statements, each with the part
+// of its calls that are repeats, 0 to 1; nil if no hooks counted callers.
 func repeatedAt(p *diagnose.Pass) evidence.Calls {
 	made, repeats := map[code.Frame]float64{}, evidence.Calls{}
 	for _, a := range p.Asked() {
-		times := perRequest(p, a.Calls)
+		times := demand.PerRequest(p, a.Calls)
 		for _, by := range a.Callers {
 			if !by.User {
 				continue
@@ -190,7 +214,8 @@ func writes(text string) bool {
 	return false
 }
 
-// verb returns the first word of a statement in capitals; "" for a comment.
+// verb returns the first word of a statement in capitals; "" if it starts with a
+// comment.
 func verb(text string) string {
 	text = strings.TrimLeft(text, " \t\r\n(")
 	i := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
@@ -200,7 +225,8 @@ func verb(text string) string {
 	return strings.ToUpper(text[:i])
 }
 
-// fromWaits judges from the anatomy alone.
+// fromWaits is the rule by the trace alone, where neither server nor hooks counted
+// statements.
 func fromWaits(p *diagnose.Pass) []diagnose.Finding {
 	if !p.Has(diagnose.NeedAnatomy) {
 		for _, cause := range []string{"db-n-plus-one", "db-unbatched-write"} {
@@ -216,16 +242,21 @@ func fromWaits(p *diagnose.Pass) []diagnose.Finding {
 	found := []diagnose.Finding{{
 		Cause: "db-n-plus-one", Share: site.Share * part, ShareOf: diagnose.OfRequest,
 		Confidence: findings.Medium, Where: diagnose.WhereOf(site.Place),
-		Title:    fmt.Sprintf("A request waits for the database %.0f times at %s, %s of its time", site.Times, diagnose.At(site.Place), diagnose.Percent(site.Share)),
-		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Ratio, "a request waits %.1f times for the database at %s, %s each", site.Times, diagnose.At(site.Place), diagnose.Span(site.NS/site.Times))},
-		Remedy:   fmt.Sprintf("Fetch what the loop at %s asks for with one statement (a join, or WHERE key = ANY($1)%s).", diagnose.At(site.Place), withGORM(p, "; GORM: Preload")),
+		Title: fmt.Sprintf("A request waits for the database %.0f times at %s, %s of its time", site.Times,
+			diagnose.At(site.Place), diagnose.Percent(site.Share)),
+		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Ratio,
+			"a request waits %.1f times for the database at %s, %s each", site.Times, diagnose.At(site.Place),
+			diagnose.Span(site.NS/site.Times))},
+		Remedy: fmt.Sprintf("Fetch what the loop at %s asks for with one statement (a join, or WHERE key = ANY($1)%s).",
+			diagnose.At(site.Place), driver.GORM(p, "; GORM: Preload")),
 	}}
 	if executes(p, site.Part.Stack) {
 		f := &found[0]
 		f.Cause = "db-unbatched-write"
-		f.Remedy = fmt.Sprintf("Write what the loop at %s writes with one statement (several rows, %s%s).", diagnose.At(site.Place), batch(p), withGORM(p, "; GORM: CreateInBatches"))
+		f.Remedy = fmt.Sprintf("Write what the loop at %s writes with one statement (several rows, %s%s).",
+			diagnose.At(site.Place), driver.Batch(p), driver.GORM(p, "; GORM: CreateInBatches"))
 	}
-	diagnose.Promise(&found[0], gain(p, site.Share, part))
+	diagnose.Promise(&found[0], demand.Gain(p, site.Share, part))
 	return found
 }
 
@@ -239,11 +270,50 @@ func busiest(p *diagnose.Pass) (best evidence.Site, ok bool) {
 	return best, ok
 }
 
-// executes reports whether a stack runs a statement that returns no rows, so
-// most likely a write.
+// executes reports whether a stack runs a statement that returns no rows, most
+// likely a write: drivers name that method Exec, as database/sql does.
 func executes(p *diagnose.Pass, stack []code.Frame) bool {
 	return slices.ContainsFunc(stack, func(f code.Frame) bool {
 		_, name := callstack.Split(f.Function)
 		return strings.Contains(name, ").Exec") && p.Stacks.Role(f.Function).Has(callstack.DBClient)
 	})
+}
+
+// describeRepeater sets the finding's place to the one that repeats a statement, and
+// returns it in words for the title, with a leading " at "; "" if unknown.
+func describeRepeater(p *diagnose.Pass, lead database.Statement, f *diagnose.Finding) (at string) {
+	if a, known := p.AskedAs(lead.Text); known {
+		if by, ok := a.Lead(); ok && by.User {
+			asker.By{Place: by.Place}.Describe(f)
+			who, _ := asker.Counted(p, lead.Text)
+			f.Evidence, f.Confidence = append(f.Evidence, who), findings.High
+			// The loop is often one function up, in the caller of a repository method.
+			if callers := p.Stacks.Callers(by.Stack, by.Place); len(callers) > 0 {
+				f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, float64(len(callers)),
+					"functions", "called by %s", evidence.ThroughWords(callers)))
+			}
+			return " at " + diagnose.At(by.Place)
+		}
+	}
+	site, ok := busiest(p)
+	if !ok {
+		return ""
+	}
+	at = " at " + diagnose.At(site.Place)
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Ratio,
+		"a request's goroutine waits at the database's connection %.0f times%s; an answer that comes in "+
+			"pieces takes several waits", site.Times, at))
+	// The trace counts waits, not calls: one answer may take two. Twice the limit
+	// leaves no doubt.
+	if site.Times >= 2*manyCalls {
+		f.Confidence = findings.High
+	}
+	by := asker.By{Place: site.Place}
+	for _, s := range asker.Spots(p) {
+		if s.Place != site.Place && s.Times >= repeated {
+			by.Others, by.Inferred = append(by.Others, s.Place), true
+		}
+	}
+	by.Describe(f)
+	return at
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/redline-go/redline/record/series"
 )
 
-// cost is what one execution of a statement costs and why.
+// cost is what one execution of a statement costs and why: the proof that a
+// statement is wasteful, beyond being slow. Package record/index reads the plan.
 type cost struct {
 	mean         float64 // ns
 	rows, blocks float64 // per call; blocks is -1 when not counted
@@ -26,9 +27,14 @@ type cost struct {
 	confidence   findings.Confidence
 }
 
+// costOf gathers it: means by pg_stat_statements, blocks of the windows, the worst
+// scan of the plan. With a plan, an index must halve the planner's cost and the
+// measured time as well: a plan for other parameters than those executed may look
+// wasteful and be fast.
 func costOf(p *diagnose.Pass, s database.Statement) cost {
 	calls := float64(s.Calls)
-	c := cost{mean: float64(s.Time) / calls, rows: float64(s.Rows) / calls, blocks: -1, planError: s.PlanError, planSource: s.PlanSource, checks: s.Checks, confidence: findings.Medium}
+	c := cost{mean: float64(s.Time) / calls, rows: float64(s.Rows) / calls, blocks: -1, planError: s.PlanError,
+		planSource: s.PlanSource, checks: s.Checks, confidence: findings.Medium}
 	labels := series.Labels("queryid", s.QueryID)
 	hits, okHits := p.Sum(series.StatementHits, labels)
 	reads, okReads := p.Sum(series.StatementReads, labels)
@@ -36,6 +42,9 @@ func costOf(p *diagnose.Pass, s database.Statement) cost {
 		c.blocks = (hits + reads) / counted
 	}
 	if len(s.Plan) == 0 {
+		// Without a plan the blocks touched per row returned are the only witness,
+		// so the bar is higher. An aggregate over many rows looks the same; hence
+		// medium confidence.
 		c.wasteful = c.blocks >= wastefulBlocks && c.blocks >= blocksPerRow*c.rows
 		return c
 	}
@@ -58,8 +67,10 @@ func costOf(p *diagnose.Pass, s database.Statement) cost {
 	return c
 }
 
-// scansReferences reports whether a deletion touches twice the blocks that its
-// plan and its rows ask for: it scans the tables that refer to them.
+// scansReferences reports whether a deletion touches twice the blocks that its plan
+// and its rows ask for: it scans the tables that refer to them. The checks run in
+// triggers, which EXPLAIN without ANALYZE does not show (PostgreSQL manual,
+// Constraints: an index on the referencing columns is not made automatically).
 func (c cost) scansReferences(root *index.Node, lacking []index.Advice, catalogue index.Catalogue) bool {
 	needed := 0.0
 	for _, s := range index.Scans(root, c.rows, catalogue) {
@@ -70,7 +81,8 @@ func (c cost) scansReferences(root *index.Node, lacking []index.Advice, catalogu
 	return len(lacking) > 0 && c.blocks >= index.Halves*needed
 }
 
-// saved is the part of an execution that the index saves, 1 where it is not known.
+// saved is the part of an execution that the index saves, 0 to 1; 1 where that is
+// not known.
 func (c cost) saved() float64 {
 	if !c.wasteful || !c.planned {
 		return 1
@@ -85,22 +97,27 @@ func (c cost) blocksText() string {
 	return fmt.Sprintf("%.0f blocks", c.blocks)
 }
 
+// title names the shape of the waste, most specific first. of is what share is a
+// part of.
 func (c cost) title(share float64, of string, s database.Statement) string {
 	node := c.scan.Node
 	switch {
 	case c.wasteful && c.planned && node.Index == "":
 		return fmt.Sprintf("A %s of %s takes %s of %s", scanName(node.Type), node.Relation, diagnose.Percent(share), of)
 	case c.wasteful && c.planned && node.Filter == "":
-		return fmt.Sprintf("A scan of %s through %s that reads and sorts many rows for a few takes %s of %s", node.Relation, node.Index, diagnose.Percent(share), of)
+		return fmt.Sprintf("A scan of %s through %s that reads and sorts many rows for a few takes %s of %s",
+			node.Relation, node.Index, diagnose.Percent(share), of)
 	case c.wasteful && c.planned:
-		return fmt.Sprintf("A scan of %s through %s that discards most rows takes %s of %s", node.Relation, node.Index, diagnose.Percent(share), of)
+		return fmt.Sprintf("A scan of %s through %s that discards most rows takes %s of %s", node.Relation,
+			node.Index, diagnose.Percent(share), of)
 	case len(c.references) > 0:
-		return fmt.Sprintf("Foreign keys without an index make a deletion take %s of %s at %s per call: %s", diagnose.Percent(share), of, diagnose.Span(c.mean), brief(s.Text))
+		return fmt.Sprintf("Foreign keys without an index make a deletion take %s of %s at %s per call: %s",
+			diagnose.Percent(share), of, diagnose.Span(c.mean), brief(s.Text))
 	}
 	return fmt.Sprintf("One statement takes %s of %s at %s per call: %s", diagnose.Percent(share), of, diagnose.Span(c.mean), brief(s.Text))
 }
 
-// scanName names a node without an index.
+// scanName names a node that reads without an index, in lower case.
 func scanName(node string) string {
 	if strings.Contains(node, "Seq Scan") {
 		return "sequential scan"
@@ -108,10 +125,14 @@ func scanName(node string) string {
 	return strings.ToLower(node)
 }
 
+// evidence gives what was measured (blocks and rows), then the plan, then what the
+// planner says to the advised index. A plan that could not be had is said with its
+// reason.
 func (c cost) evidence() []findings.Evidence {
 	var facts []findings.Evidence
 	if c.blocks >= 0 {
-		facts = append(facts, diagnose.Fact(diagnose.FromPostgres, c.blocks, "blocks", "each call touches %.0f blocks of 8 kB and returns %.1f rows", c.blocks, c.rows))
+		facts = append(facts, diagnose.Fact(diagnose.FromPostgres, c.blocks, "blocks",
+			"each call touches %.0f blocks of 8 kB and returns %.1f rows", c.blocks, c.rows))
 	}
 	switch node := c.scan.Node; {
 	case c.planned:
@@ -130,7 +151,8 @@ func (c cost) evidence() []findings.Evidence {
 			facts = append(facts, diagnose.Fact(diagnose.FromPostgres, removed, "rows", "the filter discards %.0f rows per call", removed))
 		}
 		if c.advice.Create != "" {
-			facts = append(facts, diagnose.Fact(diagnose.FromPostgres, c.scan.Blocks, "blocks", "by an index that fits it would touch about %.0f blocks", c.scan.Blocks))
+			facts = append(facts, diagnose.Fact(diagnose.FromPostgres, c.scan.Blocks, "blocks",
+				"by an index that fits it would touch about %.0f blocks", c.scan.Blocks))
 		}
 	case c.planError != "":
 		facts = append(facts, diagnose.Fact(diagnose.FromPostgres, 0, "", "no plan: %s", c.planError))
@@ -143,7 +165,7 @@ func (c cost) evidence() []findings.Evidence {
 	return facts
 }
 
-// checked says what the planner makes of a hypothetical index.
+// checked words what the planner makes of a hypothetical index (hypopg).
 func checked(c database.IndexCheck) string {
 	if !c.Used {
 		return "checked with hypopg: the planner does not choose the index"
@@ -151,6 +173,8 @@ func checked(c database.IndexCheck) string {
 	return fmt.Sprintf("checked with hypopg: the planner's cost falls from %.0f to %.0f", c.Before, c.After)
 }
 
+// remedy is the index to create, else why the existing one is not used, else what
+// lacks below a deletion, else to look at the executed plan.
 func (c cost) remedy() string {
 	switch {
 	case c.wasteful && c.planned && c.advice.Create != "":

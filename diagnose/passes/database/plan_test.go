@@ -15,7 +15,8 @@ func TestLimitOverSortIsWaste(t *testing.T) {
 	const plan = `[{"Plan":{"Node Type":"Limit","Total Cost":900,"Plan Rows":50,"Plans":[{"Node Type":"Sort","Sort Key":["created_at DESC"],"Total Cost":890,"Plan Rows":20000,
 		"Plans":[{"Node Type":"Seq Scan","Relation Name":"links","Alias":"links","Total Cost":585,"Plan Rows":20000}]}]}}]`
 	b := idle()
-	found := Expect(t, passes.SlowQuery, b.Statement("SELECT * FROM links ORDER BY created_at DESC LIMIT $1", int64(b.Requests()), 18*ms, 50, 385, plan), "db-slow-query at orders.go:41")
+	found := Expect(t, passes.SlowQuery, b.Statement("SELECT * FROM links ORDER BY created_at DESC LIMIT $1",
+		int64(b.Requests()), 18*ms, 50, 385, plan), "db-slow-query at orders.go:41")
 	if len(found) == 1 && !strings.Contains(found[0].Remedy, "CREATE INDEX ON links (created_at DESC)") {
 		t.Errorf("remedy %q", found[0].Remedy)
 	}
@@ -33,13 +34,17 @@ func TestWholeTableIsNoWaste(t *testing.T) {
 func TestIndexesOfTheCatalogue(t *testing.T) {
 	const plan = `[{"Plan":{"Node Type":"Seq Scan","Relation Name":"links","Alias":"links","Filter":"(slug ~~ $1)","Total Cost":5380,"Plan Rows":10}}]`
 	const text, advised = "SELECT * FROM links WHERE slug LIKE $1", "CREATE INDEX ON links (slug text_pattern_ops)"
-	table := database.Table{Schema: "public", Name: "links", Rows: 2e5, Pages: 2600, Columns: []database.Column{{Name: "slug", Type: "text"}}, Indexes: []database.Index{{
-		Name: "links_slug", Method: "btree", Valid: true, Definition: "CREATE INDEX links_slug ON links (slug)", Keys: []database.IndexKey{{Column: "slug", Class: "text_ops"}},
-	}}}
+	table := database.Table{Schema: "public", Name: "links", Rows: 2e5, Pages: 2600,
+		Columns: []database.Column{{Name: "slug", Type: "text"}}, Indexes: []database.Index{{
+			Name: "links_slug", Method: "btree", Valid: true, Definition: "CREATE INDEX links_slug ON links (slug)",
+			Keys: []database.IndexKey{{Column: "slug", Class: "text_ops"}},
+		}}}
 	b := idle()
-	b.Statement(text, int64(b.Requests()), 27*ms, 10, 2600, plan).Tables([]database.Table{table}, database.IndexCheck{Index: advised, Before: 5380, After: 42, Used: true})
+	b.Statement(text, int64(b.Requests()), 27*ms, 10, 2600, plan).
+		Tables([]database.Table{table}, database.IndexCheck{Index: advised, Before: 5380, After: 42, Used: true})
 	found := Expect(t, passes.SlowQuery, b, "db-slow-query at orders.go:41")
-	if len(found) != 1 || !strings.Contains(found[0].Remedy, advised) || !strings.Contains(found[0].Remedy, "links_slug orders slug by its collation") {
+	if len(found) != 1 || !strings.Contains(found[0].Remedy, advised) || !strings.Contains(found[0].Remedy,
+		"links_slug orders slug by its collation") {
 		t.Fatalf("%+v", found)
 	}
 	checked := false
@@ -53,7 +58,8 @@ func TestIndexesOfTheCatalogue(t *testing.T) {
 	b = idle()
 	b.Statement(text, int64(b.Requests()), 27*ms, 10, 2600, plan).Tables([]database.Table{table})
 	found = Expect(t, passes.SlowQuery, b, "db-slow-query at orders.go:41")
-	if len(found) == 1 && (strings.Contains(found[0].Remedy, advised) || !strings.Contains(found[0].Remedy, "The index exists: CREATE INDEX links_slug")) {
+	if len(found) == 1 && (strings.Contains(found[0].Remedy, advised) || !strings.Contains(found[0].Remedy,
+		"The index exists: CREATE INDEX links_slug")) {
 		t.Errorf("remedy %q", found[0].Remedy)
 	}
 }

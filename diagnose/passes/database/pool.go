@@ -1,26 +1,37 @@
 package database
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/passes/database/asker"
+	"github.com/redline-go/redline/diagnose/passes/database/demand"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
 )
 
 const (
-	// leastPoolShare of request time spent waiting for a connection.
+	// leastPoolShare is the part of request time spent waiting for a connection.
 	leastPoolShare = 0.20
-	// leastPoolNS per request, below which a wait is a hand-over.
+	// leastPoolNS is the wait per request below which it is a hand-over between
+	// goroutines.
 	leastPoolNS = 100e3
-	// reserve of the server's max_connections that is left to others.
+	// reserve is the part of the server's max_connections that is left to others.
 	reserve = 0.2
 )
 
 // PoolWait finds pools that are too small.
+//
+// The queue alone proves nothing: behind a saturated CPU a larger pool only moves
+// the queue into the database, where it is dearer (admission control). So the gain
+// is what idle CPUs allow, and whatever holds connections for long is the root,
+// with this finding following from it.
 var PoolWait = diagnose.Analyzer{
 	Name:  "pool-wait",
 	Stage: diagnose.Database,
@@ -32,6 +43,8 @@ var PoolWait = diagnose.Analyzer{
 	Run:    runPoolWait,
 }
 
+// runPoolWait notes through which functions requests reach the pool (Reached), so
+// that a slow statement of another pool is not made its root.
 func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
 	share, ns := w.Share(callstack.PoolWait), w.NS(callstack.PoolWait)
@@ -49,27 +62,32 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	diagnose.Promise(&f, p.Waited(share))
 	if c := p.CPU(); c.Saturated() {
 		f.Confidence = findings.Medium
+		// A pool no larger than the number of CPUs can itself keep them from the
+		// work that is left.
 		if share >= 0.5 && s.now <= c.CPUs {
 			f.GainCeiling = max(f.GainCeiling, diagnose.MinGain)
 		}
 	}
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, ns, diagnose.Nanosec, "the mean request waits %s for a connection and then holds one for about %s", diagnose.Span(ns), diagnose.Span(s.hold)))
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, ns, diagnose.Nanosec,
+		"the mean request waits %s for a connection and then holds one for about %s", diagnose.Span(ns), diagnose.Span(s.hold)))
 	if use := p.CPU().Use(); !math.IsNaN(use) {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio, "CPUs are %s busy meanwhile", diagnose.Percent(min(1, use))))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio,
+			"CPUs are %s busy meanwhile", diagnose.Percent(min(1, use))))
 	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(s.source, s.now, diagnose.Ratio, "about %.0f connections are in use at a time", s.now))
 	f.Remedy = s.remedy()
 	if who, ok := holders(p); ok {
 		f.Evidence = append(f.Evidence, who)
 	}
-	if inProcess(p) {
+	if demand.InProcess(p) {
 		f.Confidence, f.Remedy = findings.Medium, inProcessPool
 	}
 	return []diagnose.Finding{f}, nil
 }
 
-// through returns the functions on the way to the sites: whoever uses a pool
-// queues at it now and then (dispatch-desk has two pools).
+// through returns the functions on the way to the sites: whoever uses a pool queues
+// at it now and then, so a function that never does uses another (dispatch-desk has
+// two pools).
 func through(sites []evidence.Site) (functions []string) {
 	for _, s := range sites {
 		for _, f := range s.Part.Stack {
@@ -89,8 +107,9 @@ type size struct {
 
 // sizeOf applies Little's law: connections in use are the rate times how long one
 // is held. What is wanted is the same law at the rate that the gain would reach,
-// and never more than the requests that would be in the database at a time
-// without any queue.
+// and never more than the requests that would be in the database at a time without
+// any queue. Raising a pool to the load's concurrency instead overshoots the knee,
+// and throughput falls again.
 func sizeOf(p *diagnose.Pass, gain float64) size {
 	w, load := p.Waits(), p.Load()
 	s := size{
@@ -118,14 +137,45 @@ func sizeOf(p *diagnose.Pass, gain float64) size {
 	return s
 }
 
+// remedy promises no exact size: the law gives the start, an experiment the knee.
 func (s size) remedy() string {
 	if s.wanted <= s.now {
 		return "Hold connections for less: close rows and end transactions before other work; then find the pool size at the knee by experiment."
 	}
-	return fmt.Sprintf("Raise the pool (SetMaxOpenConns and SetMaxIdleConns, or MaxConns) from about %.0f towards %.0f: Little's law at the rate that the idle CPUs allow, with connections held for %s. Stop where throughput stops rising.", s.now, s.wanted, diagnose.Span(s.hold))
+	return fmt.Sprintf("Raise the pool (SetMaxOpenConns and SetMaxIdleConns, or MaxConns) from about %.0f "+
+		"towards %.0f: Little's law at the rate that the idle CPUs allow, with connections held for %s. Stop "+
+		"where throughput stops rising.", s.now, s.wanted, diagnose.Span(s.hold))
 }
 
-// inProcessPool is said of SQLite, where more connections make more writers wait for
-// one another in its lock.
-const inProcessPool = "Leave the pool that writes at one connection: SQLite has one writer at a time. Hold it for less (fewer and shorter statements, no other work before rows are closed), " +
-	"and read through a second pool (mode=ro, about as many connections as CPUs) with PRAGMA journal_mode=WAL, where readers do not wait for the writer."
+// inProcessPool is the remedy for SQLite, where a larger pool moves the queue into
+// SQLite's lock: writers poll there instead of being handed the connection in
+// order.
+const inProcessPool = "Leave the pool that writes at one connection: SQLite has one writer at a time. Hold it " +
+	"for less (fewer and shorter statements, no other work before rows are closed), and read through a second " +
+	"pool (mode=ro, about as many connections as CPUs) with PRAGMA journal_mode=WAL, where readers do not wait " +
+	"for the writer."
+
+// holders words which statements hold connections longest, as counted by the hooks:
+// three at most, from 5 % of the time. It answers what to shorten where a pool is
+// not to be raised.
+func holders(p *diagnose.Pass) (findings.Evidence, bool) {
+	asked := slices.Clone(p.Asked())
+	slices.SortStableFunc(asked, func(a, b evidence.Asked) int { return cmp.Compare(b.Took(), a.Took()) })
+	var parts []string
+	for _, a := range asked[:min(3, len(asked))] {
+		part, ok := asker.Held(p, a.Text)
+		if !ok || part < 0.05 {
+			break
+		}
+		text := fmt.Sprintf("%s (%s of it, %s", brief(a.Text), diagnose.Percent(part),
+			diagnose.PerRequest(demand.PerRequest(p, a.Calls), "a call", "calls"))
+		if by, ok := a.Heaviest(); ok {
+			text += ", at " + diagnose.At(by.Place)
+		}
+		parts = append(parts, text+")")
+	}
+	if len(parts) == 0 {
+		return findings.Evidence{}, false
+	}
+	return diagnose.Fact(diagnose.FromProbe, float64(len(parts)), "statements", "connections are held for %s", strings.Join(parts, "; ")), true
+}

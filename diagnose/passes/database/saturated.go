@@ -7,11 +7,13 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// leastDatabaseCPU of all CPU in use: the database, not the service, is what the
-// host works for.
+// leastDatabaseCPU is the database's part of all CPU in use, from which the host
+// works for the database and not for the service.
 const leastDatabaseCPU = 0.70
 
-// Saturated finds databases at their limit that no statement explains.
+// Saturated finds databases at their limit that no statement explains. It is a
+// hint, not a defect, hence low confidence: the service may simply do what it is
+// for.
 var Saturated = diagnose.Analyzer{
 	Name:  "db-saturated",
 	Stage: diagnose.Database,
@@ -44,6 +46,7 @@ var Saturated = diagnose.Analyzer{
 }
 
 // atFault lists the analyzers that find what the database is asked to do badly.
+// Each explains a busy database, so that Saturated stays silent after them.
 func atFault() []string {
 	return []string{"slow-query", "n-plus-one", "lock-wait", "pool-churn", "unprepared"}
 }

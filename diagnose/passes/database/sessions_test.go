@@ -11,9 +11,12 @@ import (
 )
 
 var (
-	begin = []string{"net.(*conn).Read", "github.com/jackc/pgx/v5.(*Conn).BeginTx", "github.com/jackc/pgx/v5/pgxpool.(*Pool).BeginTx", "shop/refunds.(*Desk).Pay@refunds.go:20"}
-	call  = []string{"net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", "shop/bank.Transfer@bank.go:9", "shop/refunds.(*Desk).Pay@refunds.go:25"}
-	apart = []string{"net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", "shop/bank.Transfer@bank.go:9", "shop/refunds.Check@check.go:25"}
+	begin = []string{"net.(*conn).Read", "github.com/jackc/pgx/v5.(*Conn).BeginTx",
+		"github.com/jackc/pgx/v5/pgxpool.(*Pool).BeginTx", "shop/refunds.(*Desk).Pay@refunds.go:20"}
+	call = []string{"net/http.(*persistConn).roundTrip", "net/http.(*Client).Do",
+		"shop/bank.Transfer@bank.go:9", "shop/refunds.(*Desk).Pay@refunds.go:25"}
+	apart = []string{"net/http.(*persistConn).roundTrip", "net/http.(*Client).Do",
+		"shop/bank.Transfer@bank.go:9", "shop/refunds.Check@check.go:25"}
 )
 
 // states sets how many sessions of the database are in each state.
@@ -46,14 +49,18 @@ func TestConnLeak(t *testing.T) {
 		return b.Gauge(series.DBBackends, series.Labels("state", "active"), 1).Series(series.DBBackends, series.Labels("state", "idle"), idle)
 	}
 	Expect(t, database.ConnLeak, sessions(func(w int) float64 { return 2 + float64(w/2) }), "db-conn-leak at orders.go:41")
-	Expect(t, database.ConnLeak, sessions(func(w int) float64 { return min(32, 2+float64(w/2)) }), "db-conn-leak at orders.go:41") // until the pool is empty
-	Expect(t, database.ConnLeak, sessions(func(int) float64 { return 60 }))                                                        // opened at the start
-	Expect(t, database.ConnLeak, sessions(func(w int) float64 { return 2 + 40*float64(w/50) }))                                    // one burst
-	Expect(t, database.ConnLeak, sessions(func(w int) float64 { return 2 + float64(w%30) }))                                       // they come back
+	// until the pool is empty
+	Expect(t, database.ConnLeak, sessions(func(w int) float64 { return min(32, 2+float64(w/2)) }), "db-conn-leak at orders.go:41")
+	Expect(t, database.ConnLeak, sessions(func(int) float64 { return 60 }))                     // opened at the start
+	Expect(t, database.ConnLeak, sessions(func(w int) float64 { return 2 + 40*float64(w/50) })) // one burst
+	Expect(t, database.ConnLeak, sessions(func(w int) float64 { return 2 + float64(w%30) }))    // they come back
 	busy := New(64, 44*ms).Wait(breakdown.StateNetwork, 44*ms, 2, Query()...)
-	Expect(t, database.ConnLeak, busy.Series(series.DBBackends, series.Labels("state", "active"), func(w int) float64 { return 2 + float64(w/2) })) // they are needed
+	// they are needed
+	Expect(t, database.ConnLeak, busy.Series(series.DBBackends, series.Labels("state", "active"),
+		func(w int) float64 { return 2 + float64(w/2) }))
 	pool := New(2, 10*ms).Wait(breakdown.StateNetwork, 9*ms, 2, Query()...)
-	Expect(t, database.ConnLeak, pool.Series(series.PoolInUse, series.Labels("pool", "main"), func(w int) float64 { return 2 + float64(w/2) }), "db-conn-leak at orders.go:41")
+	Expect(t, database.ConnLeak, pool.Series(series.PoolInUse, series.Labels("pool", "main"),
+		func(w int) float64 { return 2 + float64(w/2) }), "db-conn-leak at orders.go:41")
 	ExpectUnjudged(t, database.ConnLeak, New(64, 44*ms), "db-conn-leak")
 	Expect(t, database.ConnLeak, New(64, 44*ms).Wait(breakdown.StateSleep, 44*ms, 1, "time.Sleep", "shop/a.F")) // no database at all
 }
@@ -62,13 +69,16 @@ func TestUnbatchedWrite(t *testing.T) {
 	insert := "INSERT INTO readings (meter, watts) VALUES ($1, $2)"
 	b := idle()
 	n := int64(b.Requests())
-	found := Expect(t, database.NPlusOne, b.Statement(insert, 40*n, 30*us, 1, 4, "").Statement("BEGIN", 41*n, us, 0, 0, ""), "db-unbatched-write")
+	found := Expect(t, database.NPlusOne, b.Statement(insert, 40*n, 30*us, 1, 4, "").
+		Statement("BEGIN", 41*n, us, 0, 0, ""), "db-unbatched-write")
 	if len(found) == 1 && (found[0].Where.SQL != insert || !strings.Contains(found[0].Remedy, "COPY")) {
 		t.Errorf("the statement or COPY is not named: %+v", found[0])
 	}
 	Expect(t, database.NPlusOne, idle().Statement(insert, n, 30*us, 100, 4, "").Statement("BEGIN", n, us, 0, 0, ""))
-	exec := []string{"net.(*conn).Read", "github.com/lib/pq.(*stmt).Exec", "database/sql.(*Stmt).ExecContext", "database/sql.(*Stmt).Exec", List}
-	Expect(t, database.NPlusOne, New(64, 44*ms).Wait(breakdown.StateNetwork, 30*ms, 20, exec...).Wait(breakdown.StateRunning, ms, 20), "db-unbatched-write at orders.go:41")
+	exec := []string{"net.(*conn).Read", "github.com/lib/pq.(*stmt).Exec", "database/sql.(*Stmt).ExecContext",
+		"database/sql.(*Stmt).Exec", List}
+	Expect(t, database.NPlusOne, New(64, 44*ms).Wait(breakdown.StateNetwork, 30*ms, 20, exec...).
+		Wait(breakdown.StateRunning, ms, 20), "db-unbatched-write at orders.go:41")
 }
 
 func TestStampede(t *testing.T) {

@@ -2,10 +2,14 @@ package database
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/passes/database/asker"
+	"github.com/redline-go/redline/diagnose/passes/database/demand"
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/index"
@@ -13,33 +17,40 @@ import (
 )
 
 const (
-	// leastStatementShare of all execution time: the statement that leads.
+	// leastStatementShare is the leading statement's part of all execution time.
 	leastStatementShare = 0.40
-	// leastRequestShare of request time that it takes: less is not what stops
-	// the service.
+	// leastRequestShare is the part of request time that it takes: less is not what
+	// stops the service.
 	leastRequestShare = 0.15
-	// wastefulBlocks per call of a statement without a plan, which is not known to
-	// aggregate: an index look-up of a few rows touches 4 to 20 blocks, a
-	// sequential scan of 64 blocks (half a megabyte) is already some ten times dearer.
+	// wastefulBlocks is the number of blocks per call of a statement without a
+	// plan, which is not known to aggregate: an index look-up of a few rows touches
+	// 4 to 20 blocks of 8 KiB, and a sequential scan of 64 (half a megabyte) costs
+	// some ten times as much.
 	wastefulBlocks = 64
-	// blocksPerRow of a statement without a plan: twice the descent of three
+	// blocksPerRow is for a statement without a plan: twice the descent of three
 	// blocks and the row's own.
 	blocksPerRow = index.Halves * 4
-	// lookUpNS is about what the server takes for a statement that reads a row by
-	// an index, most of it fixed; no index makes one faster.
+	// lookUpNS is about what the server takes for a statement that reads one row by
+	// an index, most of it fixed (30 µs); no index makes one faster.
 	lookUpNS = 30e3
-	// slowMeanNS per execution: slow by itself, whatever the plan says. It must
-	// be well above what CPU contention adds to a fast statement.
+	// slowMeanNS per execution is slow by itself, whatever the plan (20 ms). It
+	// must be well above what CPU contention adds to a fast statement.
 	slowMeanNS = 20e6
-	// heavyNS of the server's CPU per execution, where it is seen: contention adds
-	// nothing to it. revenue-board takes 9 ms, parts-catalogue 0.3 ms.
+	// heavyNS is the server's CPU per execution, where it is seen; contention adds
+	// nothing to it (5 ms). revenue-board takes 9 ms, parts-catalogue 0.3 ms.
 	heavyNS = 5e6
-	// secondShare of all execution time, for a statement that is wasteful while
-	// another that is not leads.
+	// secondShare is the part of all execution time from which a wasteful statement
+	// is named while another, which is not wasteful, leads.
 	secondShare = 0.25
 )
 
 // SlowQuery finds the statement that the database spends its time on.
+//
+// Frequent is not slow. The statement must be wasteful (an index would halve its
+// work, see plan.go) or slow by itself. Its share of the request is what it causes:
+// execution, its part of the round trips, and the queue for connections while it
+// holds one. It runs after lock-wait and cache-stampede, which explain a slow
+// statement better than the statement does.
 var SlowQuery = diagnose.Analyzer{
 	Name:  "slow-query",
 	Stage: diagnose.Database,
@@ -56,32 +67,37 @@ var SlowQuery = diagnose.Analyzer{
 	Run:    runSlowQuery,
 }
 
+// runSlowQuery multiplies two parts: the database's part of the request (or of the
+// CPU), and the statement's part of that. The gain assumes that the statement costs
+// what an index leaves of it, or nothing where no index is advised.
 func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !p.Has(diagnose.NeedStatements) {
 		return slowInProcess(p), nil
 	}
-	share, source, ok := requestShare(p)
+	share, source, ok := demand.RequestShare(p)
 	if !ok {
 		p.Unjudged("db-slow-query", "neither the requests' own time nor the load's service time is known")
 		return nil, nil
 	}
+	// Two denominators: request time, and on CPUs that the database fills the CPU
+	// in use.
 	of, took := diagnose.OfRequest, "request time"
-	if cpu := executionCPU(p); cpu > share {
-		// The database fills the CPUs: what its statements cost is what the
-		// load can have of them, wherever the requests queue meanwhile.
+	if cpu := demand.ExecutionCPU(p); cpu > share {
+		// The database fills the CPUs: a statement then takes away CPU from the
+		// whole load, wherever requests queue meanwhile.
 		share, source, of, took = cpu, diagnose.FromPostgres, diagnose.OfCPU, "the CPU that the load uses"
 	}
 	all := p.Statements()
 	lead, c, ok := heaviest(p, all)
 	part := evidence.StatementShare(all, lead)
 	executes := part
-	at, known := callerOf(p, lead)
+	at, known := asker.Of(p, lead)
 	queue := 0.0 // of the statement's own making
 	if of == diagnose.OfRequest {
-		if own, exact := held(p, lead.Text); exact {
+		if own, exact := asker.Held(p, lead.Text); exact {
 			part = own
 		} else if source == diagnose.FromTrace {
-			part = waitPart(p, all, lead)
+			part = demand.WaitPart(p, all, lead)
 		}
 		share, queue = withQueue(p, lead, at, known, share, part)
 	}
@@ -104,16 +120,17 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Cause: "db-slow-query", Share: share * part, ShareOf: of,
 		Confidence: c.confidence, Where: findings.Where{SQL: lead.Text},
 	}
-	diagnose.Promise(&f, gain(p, share, part*c.saved()))
+	diagnose.Promise(&f, demand.Gain(p, share, part*c.saved()))
 	f.Title = c.title(share*part, took, lead)
 	f.Evidence = append(f.Evidence,
-		diagnose.Fact(diagnose.FromPostgres, executes, diagnose.Ratio, "the statement holds %s of all execution time: %d calls of %s", diagnose.Percent(executes), lead.Calls, diagnose.Span(c.mean)),
+		diagnose.Fact(diagnose.FromPostgres, executes, diagnose.Ratio, "the statement holds %s of all "+
+			"execution time: %d calls of %s", diagnose.Percent(executes), lead.Calls, diagnose.Span(c.mean)),
 		diagnose.Fact(source, share, diagnose.Ratio, "executing statements takes %s of %s", diagnose.Percent(share), took))
 	f.Evidence = append(f.Evidence, c.evidence()...)
 	if known {
-		at.describe(&f)
+		at.Describe(&f)
 	}
-	if who, ok := callers(p, lead.Text); ok {
+	if who, ok := asker.Counted(p, lead.Text); ok {
 		f.Evidence = append(f.Evidence, who)
 	}
 	if queue >= leastPoolShare && c.wasteful {
@@ -123,8 +140,9 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// heaviest returns the statement that is to blame: the one with most execution
-// time where that is slow by itself or wasteful, else another that is wasteful.
+// heaviest returns the statement to blame: the one with most execution time if that
+// is slow by itself or wasteful, otherwise another that is wasteful. The leader
+// that is neither is rejected with its figures.
 func heaviest(p *diagnose.Pass, all *database.Statements) (lead database.Statement, c cost, ok bool) {
 	for i, s := range all.Statements { // longest first
 		part := evidence.StatementShare(all, s)
@@ -136,14 +154,16 @@ func heaviest(p *diagnose.Pass, all *database.Statements) (lead database.Stateme
 			return s, c, true
 		}
 		if i == 0 {
-			p.Reject("db-slow-query", "the leading statement takes %s and reads %s per call: %s", diagnose.Span(c.mean), c.blocksText(), brief(s.Text))
+			p.Reject("db-slow-query", "the leading statement takes %s and reads %s per call: %s",
+				diagnose.Span(c.mean), c.blocksText(), brief(s.Text))
 		}
 	}
 	return lead, c, false
 }
 
-// cpuPerCall returns the server's CPU per execution of a statement, by its part
-// of execution time; 0 where the server's CPU is not seen.
+// cpuPerCall returns the server's CPU per execution of a statement in ns, estimated
+// by its part of execution time; 0 if the server's CPU was not seen. Never more
+// than its time: a statement without parallel workers cannot use more.
 func cpuPerCall(p *diagnose.Pass, s database.Statement, part float64) float64 {
 	used, ok := p.Sum(series.DBCPU, "")
 	if !ok {
@@ -152,11 +172,38 @@ func cpuPerCall(p *diagnose.Pass, s database.Statement, part float64) float64 {
 	return min(used*part, float64(s.Time)) / float64(s.Calls)
 }
 
-// brief shortens a statement for one line.
+// brief shortens a statement to one line of at most 80 characters.
 func brief(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if runes := []rune(text); len(runes) > 80 {
 		return string(runes[:79]) + "…"
 	}
 	return text
+}
+
+// withQueue returns how much of request time is due to the database where a
+// statement leads, and how much of that is the queue for connections which the
+// statement causes. share is the database's part of request time with all queues,
+// part the statement's part of execution; known says that its caller is counted
+// rather than inferred.
+//
+// A statement causes no queue at a pool that its requests do not use (dispatch-desk
+// has two pools). Where the hooks count, it accounts for as much of the queue as it
+// has of the time that connections are held, which is not the server's execution
+// time: a statement that runs while the rows of another are open holds both
+// connections.
+func withQueue(p *diagnose.Pass, s database.Statement, at asker.By, known bool, share, part float64) (all, queue float64) {
+	queue = p.Waits().Share(callstack.PoolWait)
+	if !known || queue == 0 {
+		return share, queue
+	}
+	rest := max(0, share-queue)
+	if !slices.Contains(through(p.Waits().Sites(callstack.PoolWait)), at.Place.Function) {
+		return rest, 0
+	}
+	own, exact := asker.Held(p, s.Text)
+	if !exact || !(part > 0) {
+		return share, queue
+	}
+	return min(1, rest+queue*own/part), queue * own
 }

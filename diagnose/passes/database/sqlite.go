@@ -10,28 +10,32 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/laws"
+	"github.com/redline-go/redline/diagnose/passes/database/asker"
+	"github.com/redline-go/redline/diagnose/passes/database/demand"
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/operation"
 )
 
 const (
-	// scannedRows of a table that a statement reads whole, from which an index would
-	// spare most: below it the scan costs about what an index look-up does.
+	// scannedRows is the size of a table read whole from which an index would save
+	// most of the work: below it the scan costs about what an index look-up does.
 	scannedRows = 1000
-	// scannedPerRow rows read for one returned, from which reading is discarding.
+	// scannedPerRow is the number of rows read per row returned, from which most
+	// are discarded.
 	scannedPerRow = 8
-	// manyPrepares: from this part of a database's CPU that goes into preparing
-	// statements they are many and small.
+	// manyPrepares is the part of the database's CPU spent on preparing from which
+	// statements are many and small.
 	manyPrepares = 0.3
 )
 
-// slowInProcess finds the statement that a service spends its time on inside a
-// database of its own process, or over the wire where no server was asked.
+// slowInProcess finds the statement that a service spends its time on in a database
+// within its process, or over the wire where no server was asked. Needs the hooks'
+// counts; without them hotDatabase goes by the profile.
 func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
-	share, from, ok := inProcessShare(p)
+	share, from, ok := demand.InProcessShare(p)
 	if !ok {
-		if inProcess(p) {
+		if demand.InProcess(p) {
 			return hotDatabase(p)
 		}
 		p.Unjudged("db-slow-query", "%s", p.Explain(diagnose.NeedStatements))
@@ -42,7 +46,7 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 		return nil
 	}
 	by, known := lead.Heaviest()
-	at := asker{place: by.Place}
+	at := asker.By{Place: by.Place}
 	share, _ = withQueue(p, database.Statement{Text: lead.Text}, at, known, share, part)
 	f := diagnose.Finding{
 		Cause: "db-slow-query", Share: share * part, ShareOf: diagnose.OfRequest, Confidence: findings.High,
@@ -51,47 +55,58 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	diagnose.Promise(&f, slowGain(p, share, part))
 	place := ""
 	if known {
-		at.describe(&f)
+		at.Describe(&f)
 		place = " at " + diagnose.At(by.Place)
 	}
-	each := perRequest(p, lead.Calls)
-	f.Evidence = append(f.Evidence, diagnose.Fact(from, share*part, diagnose.Ratio, "requests spend %s of their time in the statement and in queues that it makes: %s, %s each",
+	each := demand.PerRequest(p, lead.Calls)
+	f.Evidence = append(f.Evidence, diagnose.Fact(from, share*part, diagnose.Ratio,
+		"requests spend %s of their time in the statement and in queues that it makes: %s, %s each",
 		diagnose.Percent(share*part), diagnose.PerRequest(each, "a call", "calls"), diagnose.Span(lead.Took()/max(1e-9, each))))
-	if who, ok := callers(p, lead.Text); ok {
+	if who, ok := asker.Counted(p, lead.Text); ok {
 		f.Evidence = append(f.Evidence, who)
 	}
 	if lead.Plan != nil {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, float64(len(lead.Plan.Rows)), "steps", "SQLite's plan: %s", strings.Join(lead.Plan.Rows, "; ")))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, float64(len(lead.Plan.Rows)), "steps",
+			"SQLite's plan: %s", strings.Join(lead.Plan.Rows, "; ")))
 	}
 	if s, ok := wastefulScan(lead); ok {
-		f.Title = fmt.Sprintf("Reading all %s rows of %s takes %s of request time%s", thousands(s.Rows), s.Table, diagnose.Percent(f.Share), place)
+		again := ""
+		if s.Inner {
+			again = " again for each row of another table"
+		}
+		f.Title = fmt.Sprintf("Reading all %s rows of %s%s takes %s of request time%s", thousands(s.Rows),
+			s.Table, again, diagnose.Percent(f.Share), place)
 		if f.Remedy = indexAdvice(s); strings.Contains(strings.ToUpper(lead.Text), " LIKE ") {
 			f.Remedy += " LIKE uses an index only on a column of COLLATE NOCASE, and with no leading %."
 		}
 	} else {
 		f.Confidence = findings.Medium
 		f.Title = fmt.Sprintf("One statement takes %s of request time%s: %s", diagnose.Percent(f.Share), place, brief(lead.Text))
-		f.Remedy = "Look at EXPLAIN QUERY PLAN of the statement; read fewer rows, keep sums and counts in a table of their own, or cache the answer."
+		f.Remedy = "Look at EXPLAIN QUERY PLAN of the statement; read fewer rows, keep sums and counts in a " +
+			"table of their own, or cache the answer."
 	}
 	return []diagnose.Finding{f}
 }
 
+// slowGain bounds the gain: within the process a statement frees the service's
+// CPUs, over the wire only the wait, as the server's CPU was not seen.
 func slowGain(p *diagnose.Pass, share, part float64) laws.Gain {
-	if inProcess(p) {
-		return gain(p, share, part)
+	if demand.InProcess(p) {
+		return demand.Gain(p, share, part)
 	}
 	return p.Waited(share * part)
 }
 
 // heaviestAsked returns the statement to blame, its part of the time within
-// statements, and why: it reads what it discards, or is slow by itself.
+// statements, and why: "scan" if it reads what it discards, "slow" if it is slow by
+// itself, "" if none is to blame.
 func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why string) {
 	all := slices.Clone(p.Asked())
 	took := func(a evidence.Asked) float64 {
 		if n := a.Took(); n > 0 || p.Has(diagnose.NeedAnatomy) {
 			return n
 		}
-		return perRequest(p, a.NS)
+		return demand.PerRequest(p, a.NS)
 	}
 	total := 0.0
 	for _, a := range all {
@@ -100,17 +115,18 @@ func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why str
 	slices.SortStableFunc(all, func(a, b evidence.Asked) int { return cmp.Compare(took(b), took(a)) })
 	for i, a := range all {
 		part = took(a) / max(1, total)
-		each := perRequest(p, a.Calls)
+		each := demand.PerRequest(p, a.Calls)
 		if part < secondShare || !(each > 0) {
 			break
 		}
 		if _, ok := wastefulScan(a); ok {
 			return a, part, "scan"
 		}
-		// Time in the queue for a CPU is not the statement's, and a write may wait for
-		// its commit.
+		// Time in the queue for a CPU is not the statement's. A write is never slow
+		// by itself: it may wait for its commit, which is the disk's or the writer
+		// lock's.
 		alone, least := (a.Running+a.Waiting)/each, float64(heavyNS)
-		if !inProcess(p) {
+		if !demand.InProcess(p) {
 			alone, least = a.Waiting/each, slowMeanNS
 		}
 		if i == 0 && part >= leastStatementShare && alone >= least && !writes(a.Text) {
@@ -123,15 +139,16 @@ func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why str
 	return lead, 0, ""
 }
 
-// wastefulScan returns the largest table that a statement reads whole to return little
-// of it.
+// wastefulScan returns the largest table that a statement reads whole to return
+// little of it. SQLite's plan says SCAN or SEARCH per table, without costs
+// (sqlite.org/eqp.html); so the row counts that the hooks saw are compared instead.
 func wastefulScan(a evidence.Asked) (worst operation.SQLiteScan, ok bool) {
 	if a.Plan == nil || !(a.Calls > 0) {
 		return worst, false
 	}
 	filters := strings.Contains(strings.ToUpper(a.Text), "WHERE ")
 	for _, s := range a.Plan.Scans {
-		narrows := len(s.Columns) > 0 || len(s.Sorts) > 0 || filters && len(a.Plan.Scans) == 1
+		narrows := s.Virtual && s.Inner || len(s.Columns) > 0 || len(s.Sorts) > 0 || filters && len(a.Plan.Scans) == 1
 		if narrows && s.Rows >= scannedRows && float64(s.Rows) >= scannedPerRow*a.Rows/a.Calls && s.Rows > worst.Rows {
 			worst, ok = s, true
 		}
@@ -140,8 +157,14 @@ func wastefulScan(a evidence.Asked) (worst operation.SQLiteScan, ok bool) {
 }
 
 // indexAdvice words the index that a scan asks for: columns compared for equality
-// first, then what is sorted by, else one range.
+// first, then what is sorted by, otherwise one range. An index serves one range,
+// and only after its equality columns (sqlite.org/queryplanner.html).
 func indexAdvice(s operation.SQLiteScan) string {
+	if s.Virtual {
+		return fmt.Sprintf("Do not join %s by a plain column: a full-text table is found by MATCH and by rowid only. "+
+			"Compare its rowid, read it in a statement of its own (rowid IN ...), "+
+			"or keep what the answer needs in the other table.", s.Table)
+	}
 	columns := slices.Clone(s.Equal)
 	for _, c := range s.Sorts {
 		if !slices.Contains(columns, c) {
@@ -157,12 +180,14 @@ func indexAdvice(s operation.SQLiteScan) string {
 		}
 	}
 	if len(columns) == 0 {
-		return fmt.Sprintf("Rewrite the condition on %s so that an index can serve it (a plain column compared with a value), or index the expression.", s.Table)
+		return fmt.Sprintf("Rewrite the condition on %s so that an index can serve it (a plain column "+
+			"compared with a value), or index the expression.", s.Table)
 	}
 	return fmt.Sprintf("CREATE INDEX %s_%s ON %s (%s); then the statement reads only the rows it returns.",
 		s.Table, strings.Join(columns, "_"), s.Table, strings.Join(columns, ", "))
 }
 
+// thousands writes a count of rows with separators.
 func thousands(n int64) string {
 	text := fmt.Sprint(n)
 	for i := len(text) - 3; i > 0; i -= 3 {
@@ -171,8 +196,9 @@ func thousands(n int64) string {
 	return text
 }
 
-// hotDatabase judges by the CPU profile alone: the user's function below which the
-// database works. Which statement that is, nobody saw.
+// hotDatabase goes by the CPU profile alone: it names the user's function below
+// which the database works. Which statement that is was not seen, so confidence is
+// medium.
 func hotDatabase(p *diagnose.Pass) []diagnose.Finding {
 	use, err := p.Use()
 	if err != nil {
@@ -186,8 +212,8 @@ func hotDatabase(p *diagnose.Pass) []diagnose.Finding {
 	top := places[0]
 	gain := p.Ran(evidence.Work{Share: top.Share, Function: top.Place.Function})
 	if w := p.Waits(); p.Has(diagnose.NeedAnatomy) {
-		// Who queues for the connection waits for the same work.
-		gain = inProcessGain(p, min(1, w.Share(callstack.PoolWait)+w.OnCPU()*top.Share), top.Share)
+		// Requests that queue for the connection wait for the same work.
+		gain = demand.InProcessGain(p, min(1, w.Share(callstack.PoolWait)+w.OnCPU()*top.Share), top.Share)
 	}
 	if top.Share < leastRequestShare || gain.Factor < diagnose.MinGain {
 		return nil
@@ -196,16 +222,21 @@ func hotDatabase(p *diagnose.Pass) []diagnose.Finding {
 	f := diagnose.Finding{
 		Cause: "db-slow-query", Share: top.Share, ShareOf: diagnose.OfCPU, Confidence: findings.Medium,
 		Where: diagnose.WhereOf(top.Place),
-		Title: fmt.Sprintf("%s of the service's CPU is in SQLite below %s at %s", diagnose.Percent(top.Share), callstack.Short(top.Place.Function), diagnose.At(top.Place)),
+		Title: fmt.Sprintf("%s of the service's CPU is in SQLite below %s at %s", diagnose.Percent(top.Share),
+			callstack.Short(top.Place.Function), diagnose.At(top.Place)),
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromProfile, use.Share(callstack.DBClient), diagnose.Ratio, "SQLite within the process takes %s of the service's CPU, %s of that preparing statements", diagnose.Percent(use.Share(callstack.DBClient)), diagnose.Percent(prepare)),
-			diagnose.Fact(diagnose.FromProfile, 0, "", "the statement is inferred from its function: statements are counted where redline builds the target (--build)"),
+			diagnose.Fact(diagnose.FromProfile, use.Share(callstack.DBClient), diagnose.Ratio,
+				"SQLite within the process takes %s of the service's CPU, %s of that preparing statements",
+				diagnose.Percent(use.Share(callstack.DBClient)), diagnose.Percent(prepare)),
+			diagnose.Fact(diagnose.FromProfile, 0, "", "the statement is inferred from its function: "+
+				"statements are counted where redline builds the target (--build)"),
 		},
 		Remedy: "Run EXPLAIN QUERY PLAN on the statement there: a SCAN of a large table asks for an index on what it compares.",
 	}
 	if prepare >= manyPrepares {
 		f.Cause, f.Confidence = "db-n-plus-one", findings.Medium
-		f.Remedy = "Count the statements of one request there: a loop that asks for each row of another statement becomes one join, or one statement with IN (...); prepare once what remains."
+		f.Remedy = "Count the statements of one request there: a loop that asks for each row of another " +
+			"statement becomes one join, or one statement with IN (...); prepare once what remains."
 	}
 	diagnose.Promise(&f, gain)
 	return []diagnose.Finding{f}

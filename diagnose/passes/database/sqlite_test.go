@@ -23,7 +23,8 @@ const (
 
 // sqliteStack is the inner end of a stack inside SQLite.
 func sqliteStack(place string) []string {
-	return []string{step, "modernc.org/sqlite.(*conn).step", "database/sql.ctxDriverStmtQuery", "database/sql.(*DB).queryDC", "database/sql.(*DB).QueryContext", place}
+	return []string{step, "modernc.org/sqlite.(*conn).step", "database/sql.ctxDriverStmtQuery",
+		"database/sql.(*DB).queryDC", "database/sql.(*DB).QueryContext", place}
 }
 
 // onePool is a service whose requests queue for the one connection of SQLite, within
@@ -31,7 +32,8 @@ func sqliteStack(place string) []string {
 func onePool() *Builder {
 	b := New(8, 32*ms).CPU(2, 1.15, 1, 0.1, -1)
 	b.Sample(9200*ms, sqliteStack(listAt)...).Sample(800*ms, "encoding/json.Marshal", "shop/web.Show@web.go:12")
-	return b.Wait(breakdown.StateRunning, 4*ms, 3).Wait(breakdown.StateSelect, 27*ms, 1, "runtime.selectgo", pooled, "database/sql.(*DB).QueryContext", listAt).
+	return b.Wait(breakdown.StateRunning, 4*ms, 3).Wait(breakdown.StateSelect, 27*ms, 1, "runtime.selectgo", pooled,
+		"database/sql.(*DB).QueryContext", listAt).
 		Wait(breakdown.StateRunnable, ms, 2)
 }
 
@@ -41,9 +43,11 @@ func TestSQLiteScan(t *testing.T) {
 	scan := operation.SQLiteScan{Table: "sales", Rows: 30000, Columns: []string{"stall"}, Equal: []string{"stall"}}
 	b := onePool()
 	n := int64(b.Requests())
-	b.Asks(operation.Query, sales, n, 31*ms, 20, Caller(1, 31*ms, sqliteStack(listAt)...)).Within(3800*us, 0, 1).SQLite("wal").Plan([]string{"SCAN sales"}, scan)
+	b.Asks(operation.Query, sales, n, 31*ms, 20, Caller(1, 31*ms, sqliteStack(listAt)...)).
+		Within(3800*us, 0, 1).SQLite("wal").Plan([]string{"SCAN sales"}, scan)
 	found := ExpectFirst(t, suite.All(), b, "db-slow-query").Findings
-	if f := found[0]; f.Where.Line != 40 || f.Share < 0.85 || f.GainCeiling < 1.5 || !strings.Contains(f.Remedy, "CREATE INDEX sales_stall ON sales (stall)") || !has(f, "SCAN sales") {
+	if f := found[0]; f.Where.Line != 40 || f.Share < 0.85 || f.GainCeiling < 1.5 || !strings.Contains(f.Remedy,
+		"CREATE INDEX sales_stall ON sales (stall)") || !has(f, "SCAN sales") {
 		t.Errorf("%+v", f)
 	}
 	for _, f := range found {
@@ -52,7 +56,8 @@ func TestSQLiteScan(t *testing.T) {
 		}
 	}
 	few := operation.SQLiteScan{Table: "sales", Rows: 200, Columns: []string{"stall"}}
-	small := onePool().Asks(operation.Query, sales, n, 31*ms, 20, Caller(1, 31*ms, sqliteStack(listAt)...)).Within(3800*us, 0, 1).SQLite("wal").Plan([]string{"SCAN sales"}, few)
+	small := onePool().Asks(operation.Query, sales, n, 31*ms, 20, Caller(1, 31*ms, sqliteStack(listAt)...)).
+		Within(3800*us, 0, 1).SQLite("wal").Plan([]string{"SCAN sales"}, few)
 	Expect(t, database.SlowQuery, small)
 	pool := Expect(t, database.PoolWait, small, "db-pool-wait at store.go:40")
 	if len(pool) == 1 && (strings.Contains(pool[0].Remedy, "Raise") || !strings.Contains(pool[0].Remedy, "one writer")) {
@@ -60,11 +65,26 @@ func TestSQLiteScan(t *testing.T) {
 	}
 }
 
+// TestSQLiteLongerThanTraces: a statement of seconds begins and ends outside of each
+// trace, so that none of its calls is joined there; the hooks counted them all the same.
+func TestSQLiteLongerThanTraces(t *testing.T) {
+	const notes = "SELECT b.id, n.body FROM books b LEFT JOIN notes n ON n.book = b.id ORDER BY b.id DESC LIMIT ?"
+	b := New(16, 5*time.Second).CPU(2, 1.9, 1.7, 0.1, -1).Sample(19*time.Second, sqliteStack(listAt)...)
+	b.Wait(breakdown.StateRunning, 500*ms, 20, sqliteStack(listAt)...).Wait(breakdown.StateRunnable, 4500*ms, 20, sqliteStack(listAt)...)
+	b.Asks(operation.Query, notes, int64(b.Requests()), 4900*ms, 30, Caller(1, 4900*ms, sqliteStack(listAt)...)).SQLite("wal")
+	b.Plan([]string{"SCAN b", "SCAN n VIRTUAL TABLE INDEX 0: LEFT-JOIN"}, operation.SQLiteScan{Table: "notes", Rows: 2000, Inner: true, Virtual: true})
+	f := ExpectFirst(t, suite.All(), b, "db-slow-query").Findings[0]
+	if f.Where.Line != 40 || f.Share < 0.9 || f.GainCeiling < 5 || !strings.Contains(f.Title, "2,000 rows of notes again for each row") || strings.Contains(f.Remedy, "CREATE INDEX") {
+		t.Errorf("%+v", f)
+	}
+}
+
 // TestSQLiteWithoutHooks: of a target that redline did not build the function is named
 // below which SQLite works, and nothing is said of its pool's size.
 func TestSQLiteWithoutHooks(t *testing.T) {
 	found := ExpectFirst(t, suite.All(), onePool(), "db-slow-query").Findings
-	if f := found[0]; f.Where.Line != 40 || f.Confidence == findings.High || !strings.HasPrefix(f.Title, "92 % of the service's CPU is in SQLite below store.(*Store).List at store.go:40") || !has(f, "inferred") {
+	if f := found[0]; f.Where.Line != 40 || f.Confidence == findings.High || !strings.HasPrefix(f.Title,
+		"92 % of the service's CPU is in SQLite below store.(*Store).List at store.go:40") || !has(f, "inferred") {
 		t.Errorf("%+v", f)
 	}
 	for _, f := range found {
@@ -72,7 +92,8 @@ func TestSQLiteWithoutHooks(t *testing.T) {
 			t.Errorf("%s: %s", f.Cause, f.Remedy)
 		}
 	}
-	b := onePool().Sample(20*time.Second, "modernc.org/sqlite/lib.Xsqlite3_prepare_v2", "modernc.org/sqlite.(*conn).prepareV2", "database/sql.(*DB).QueryContext", listAt)
+	b := onePool().Sample(20*time.Second, "modernc.org/sqlite/lib.Xsqlite3_prepare_v2",
+		"modernc.org/sqlite.(*conn).prepareV2", "database/sql.(*DB).QueryContext", listAt)
 	Expect(t, database.SlowQuery, b, "db-n-plus-one at store.go:40")
 }
 
@@ -81,10 +102,12 @@ func TestSQLiteWithoutHooks(t *testing.T) {
 func TestSQLiteRepeats(t *testing.T) {
 	for text, want := range map[string]string{"SELECT title FROM tracks WHERE album = ?": "db-n-plus-one at store.go:40", book: "db-unbatched-write at store.go:40"} {
 		b := onePool()
-		b.Asks(operation.Query, text, 40*int64(b.Requests()), 90*us, 8, Caller(1, 90*us, sqliteStack(listAt)...)).Within(3600*us, 0, 40).SQLite("wal")
+		b.Asks(operation.Query, text, 40*int64(b.Requests()), 90*us, 8, Caller(1, 90*us, sqliteStack(listAt)...)).
+			Within(3600*us, 0, 40).SQLite("wal")
 		Expect(t, database.NPlusOne, b, want)
 		once := onePool()
-		once.Asks(operation.Query, text, int64(once.Requests()), 3600*us, 8, Caller(1, 90*us, sqliteStack(listAt)...)).Within(3600*us, 0, 1).SQLite("wal")
+		once.Asks(operation.Query, text, int64(once.Requests()), 3600*us, 8,
+			Caller(1, 90*us, sqliteStack(listAt)...)).Within(3600*us, 0, 1).SQLite("wal")
 		Expect(t, database.NPlusOne, once)
 	}
 }
@@ -92,9 +115,11 @@ func TestSQLiteRepeats(t *testing.T) {
 // TestWriterLock: more requests within writing statements than SQLite lets write.
 func TestWriterLock(t *testing.T) {
 	writers := func(connections int, within time.Duration, journal string) *Builder {
-		b := New(connections, within+2*ms).CPU(2, 0.5, 0.3, 0.1, -1).Sample(2*time.Second, sqliteStack(listAt)...).Wait(breakdown.StateRunning, 2*ms, 3)
+		b := New(connections, within+2*ms).CPU(2, 0.5, 0.3, 0.1, -1).Sample(2*time.Second, sqliteStack(listAt)...).
+			Wait(breakdown.StateRunning, 2*ms, 3)
 		b.Wait(breakdown.StateSleep, within, 3, sqliteStack(listAt)...)
-		return b.Asks(operation.Exec, book, int64(b.Requests()), within, 1, Caller(1, within, sqliteStack(listAt)...)).Within(ms, within-ms, 1).SQLite(journal)
+		return b.Asks(operation.Exec, book, int64(b.Requests()), within, 1,
+			Caller(1, within, sqliteStack(listAt)...)).Within(ms, within-ms, 1).SQLite(journal)
 	}
 	found := Expect(t, database.WriterLock, writers(16, 30*ms, "rollback"), "db-writer-lock at store.go:40")
 	if len(found) == 1 && (!strings.Contains(found[0].Remedy, "journal_mode=WAL") || found[0].Share < 0.8 || found[0].GainCeiling < 3) {
@@ -108,10 +133,12 @@ func TestWriterLock(t *testing.T) {
 	Expect(t, database.WriterLock, idle())                        // another database
 	// The busy handler is seen to sleep, in whatever state the trace has it, though no
 	// statement that writes takes long: the transaction begins with the lock.
-	polls := append([]string{"modernc.org/libc.sleepSyscall", "modernc.org/sqlite/lib._sqliteDefaultBusyCallback", "modernc.org/sqlite/lib._sqlite3InvokeBusyHandler"}, sqliteStack(listAt)...)
+	polls := append([]string{"modernc.org/libc.sleepSyscall", "modernc.org/sqlite/lib._sqliteDefaultBusyCallback",
+		"modernc.org/sqlite/lib._sqlite3InvokeBusyHandler"}, sqliteStack(listAt)...)
 	begins := New(16, 32*ms).CPU(2, 0.5, 0.3, 0.1, -1).Sample(2*time.Second, sqliteStack(listAt)...).Wait(breakdown.StateRunning, 2*ms, 3).
 		Wait(breakdown.StateSyscall, 30*ms, 1, polls...)
-	begins.Asks(operation.Exec, book, int64(begins.Requests()), ms, 1, Caller(1, ms, sqliteStack(listAt)...)).Within(ms, 0, 1).SQLite("wal")
+	begins.Asks(operation.Exec, book, int64(begins.Requests()), ms, 1, Caller(1, ms, sqliteStack(listAt)...)).
+		Within(ms, 0, 1).SQLite("wal")
 	found = Expect(t, database.WriterLock, begins, "db-writer-lock at store.go:40")
 	if len(found) == 1 && (found[0].Share < 0.8 || !has(found[0], "busy handler")) {
 		t.Errorf("%+v", found[0])
@@ -123,9 +150,11 @@ func TestWriterLock(t *testing.T) {
 func TestWriterLockInC(t *testing.T) {
 	service := func(connections int, begin time.Duration) *Builder {
 		b := New(connections, begin+6*ms).CPU(2, 0.3, 0.1, 0.1, -1).Sample(2*time.Second, sqliteStack(listAt)...).Wait(breakdown.StateRunning, ms, 3)
-		b.Wait(breakdown.StateSyscall, begin, 1, "github.com/mattn/go-sqlite3._Cfunc__sqlite3_step_row_internal", "github.com/mattn/go-sqlite3.(*SQLiteStmt).exec.func1")
+		b.Wait(breakdown.StateSyscall, begin, 1, "github.com/mattn/go-sqlite3._Cfunc__sqlite3_step_row_internal",
+			"github.com/mattn/go-sqlite3.(*SQLiteStmt).exec.func1")
 		b.Asks(operation.Exec, book, int64(b.Requests()), ms, 1, Caller(1, ms, sqliteStack(listAt)...)).Within(ms/2, ms/2, 1)
-		return b.Asks(operation.Transaction, "", int64(b.Requests()), begin, 0, Caller(1, begin, sqliteStack(listAt)...)).Within(0, begin, 1).SQLite("wal")
+		return b.Asks(operation.Transaction, "", int64(b.Requests()), begin, 0,
+			Caller(1, begin, sqliteStack(listAt)...)).Within(0, begin, 1).SQLite("wal")
 	}
 	found := Expect(t, database.WriterLock, service(16, 20*ms), "db-writer-lock at store.go:40")
 	if len(found) == 1 && (found[0].Where.SQL != "BEGIN" || found[0].Share < 0.7 || !has(found[0], "transaction to begin")) {
@@ -136,7 +165,8 @@ func TestWriterLockInC(t *testing.T) {
 
 // TestUnpreparedSQLite: SQLite's parser takes the CPU.
 func TestUnpreparedSQLite(t *testing.T) {
-	b := onePool().Sample(6*time.Second, "modernc.org/sqlite/lib.Xsqlite3_prepare_v2", "modernc.org/sqlite.(*conn).prepareV2", "database/sql.(*DB).QueryContext", listAt)
+	b := onePool().Sample(6*time.Second, "modernc.org/sqlite/lib.Xsqlite3_prepare_v2",
+		"modernc.org/sqlite.(*conn).prepareV2", "database/sql.(*DB).QueryContext", listAt)
 	Expect(t, database.Unprepared, b, "db-unprepared at store.go:40")
 	Expect(t, database.Unprepared, onePool())
 }

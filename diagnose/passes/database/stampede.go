@@ -14,36 +14,46 @@ import (
 )
 
 const (
-	// mostMisses is the part of requests that reach the place: a cache answers the
-	// others. front-teaser and hotel-prices miss 5 to 30 %.
+	// mostMisses is the largest part of requests that reach the place: a cache
+	// answers the others. front-teaser and hotel-prices miss 5 to 30 %.
 	mostMisses = 0.6
-	// leastTraced is how many requests of the anatomy were there.
+	// leastTraced is how many traced requests went to the place.
 	leastTraced = 5
 	// steadyCost: a call takes in the mean at least this part of what it takes in
-	// the tail. A dependency that stalls now and then is fast otherwise.
+	// the tail. Otherwise it is a dependency that stalls now and then.
 	steadyCost = 0.3
-	// leastQuiet is the part of windows without a slow request beyond what misses at
-	// random would leave: 60 windows with half of them quiet by chance spread by
-	// 0.065, so this is three times that. hotel-prices has 0.6.
+	// leastQuiet is the part of windows without a slow request beyond what misses
+	// at random would leave: 60 windows, half of them quiet by chance, have a
+	// standard deviation of √(0.25/60) = 0.065, so this is three of those.
+	// hotel-prices has 0.6.
 	leastQuiet = 0.2
-	// leastBursts is how often misses come together.
+	// leastBursts is how often misses must come together.
 	leastBursts = 3
 	// leastAtOnce is how many misses a burst has.
 	leastAtOnce = 4
 )
 
 // Stampede finds caches whose expiry sends many requests for the same thing.
+//
+// The cache itself is not visible. What is: a call that only some requests make,
+// that takes its time whenever it is made, and that comes in bursts with quiet
+// between. Misses at random, as of a small cache, are spread as a Bernoulli process
+// spreads them, and leave fewer quiet windows. Package
+// golang.org/x/sync/singleflight has the remedy.
 var Stampede = diagnose.Analyzer{
 	Name:  "cache-stampede",
 	Stage: diagnose.Database,
 	Doc: "Looks for a call (statement or service) that at most 60 % of requests make, that always takes its time, and " +
 		"that comes in at least three bursts of four or more: windows without a slow request are 20 % of all more than " +
-		"misses at random would leave. It must be weighty as any wait is.",
+		"misses at random would leave. The wait must be long enough to count, as any other.",
 	Causes: []diagnose.Cause{stampede},
 	Needs:  []diagnose.Need{diagnose.NeedLoad, diagnose.NeedAnatomy},
 	Run:    runStampede,
 }
 
+// runStampede needs both a place that most requests do not reach and latency in
+// bursts. A statement that runs many times in the windows in which it runs at all
+// raises confidence to high.
 func runStampede(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	site, missed, ok := missSite(p)
 	if !ok {
@@ -63,18 +73,25 @@ func runStampede(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	f := v.Finding(p, "cache-stampede", site)
 	f.Confidence = findings.Medium
-	f.Title = fmt.Sprintf("What expires is fetched by many requests at once at %s: %.0f at a time, %d times", diagnose.At(site.Place), b.size, b.count)
+	f.Title = fmt.Sprintf("What expires is fetched by many requests at once at %s: %.0f at a time, %d times",
+		diagnose.At(site.Place), b.size, b.count)
 	f.Evidence = append(f.Evidence,
-		diagnose.Fact(diagnose.FromTrace, missed, diagnose.Ratio, "%s of requests make the call, %s each", diagnose.Percent(missed), diagnose.Span(site.NS/site.Times)),
-		diagnose.Fact(diagnose.FromLoad, b.quiet, diagnose.Ratio, "%s of windows have no slow request; if misses came at random, %s would", diagnose.Percent(b.quiet), diagnose.Percent(b.chance)))
+		diagnose.Fact(diagnose.FromTrace, missed, diagnose.Ratio, "%s of requests make the call, %s each",
+			diagnose.Percent(missed), diagnose.Span(site.NS/site.Times)),
+		diagnose.Fact(diagnose.FromLoad, b.quiet, diagnose.Ratio, "%s of windows have no slow request; if "+
+			"misses came at random, %s would", diagnose.Percent(b.quiet), diagnose.Percent(b.chance)))
 	if s, each, ok := burstStatement(p, site.Wait); ok {
 		f.Where.SQL, f.Confidence = s.Text, findings.High
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, each, diagnose.Ratio, "in windows in which it runs at all, one statement runs %.0f times: %s", each, brief(s.Text)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, each, diagnose.Ratio,
+			"in windows in which it runs at all, one statement runs %.0f times: %s", each, brief(s.Text)))
 	}
-	f.Remedy = fmt.Sprintf("Let one request fetch and the others wait for it or get the old value (golang.org/x/sync/singleflight around %s, refresh before expiry), and spread expiries by a random part.", callstack.Short(site.Place.Function))
+	f.Remedy = fmt.Sprintf("Let one request fetch and the others wait for it or get the old value "+
+		"(golang.org/x/sync/singleflight around %s, refresh before expiry), and spread expiries by a random part.",
+		callstack.Short(site.Place.Function))
 	return []diagnose.Finding{f}, nil
 }
 
+// database reports whether a wait is for the database or for a connection to it.
 func isDatabase(kind callstack.Wait) bool {
 	switch kind {
 	case callstack.DatabaseWait, callstack.PoolWait, callstack.PrepareWait, callstack.ConnectWait:
@@ -83,15 +100,17 @@ func isDatabase(kind callstack.Wait) bool {
 	return false
 }
 
-// missSite returns the place outside the process that some requests wait at, with
-// all waits of its owner, and the part of requests that do.
+// missSite returns the place, waiting for something outside the process, that some
+// requests reach, with all waits of its owner, and the part of requests that do, 0
+// to 1.
 func missSite(p *diagnose.Pass) (site evidence.Site, missed float64, ok bool) {
 	w := p.Waits()
 	var sites []evidence.Site
-	for _, kind := range []callstack.Wait{callstack.DatabaseWait, callstack.PoolWait, callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait} {
+	for _, kind := range []callstack.Wait{callstack.DatabaseWait, callstack.PoolWait, callstack.HTTPWait,
+		callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait} {
 		for _, s := range w.Sites(kind) {
-			// Who waits for another request's call makes none: that is what a
-			// stampede lacks.
+			// A request that waits for another one's call makes none: that is
+			// exactly what a stampede lacks.
 			if s.Via != callstack.FlightWait {
 				sites = append(sites, s)
 			}
@@ -114,7 +133,8 @@ func missSite(p *diagnose.Pass) (site evidence.Site, missed float64, ok bool) {
 	}
 	var tailNS, tailTimes float64
 	for _, part := range p.Anatomy.Tail {
-		if place, _ := p.Stacks.Place(part.Stack); len(part.Stack) > 0 && callstack.Owner(place.Function) == callstack.Owner(site.Place.Function) {
+		if place, _ := p.Stacks.Place(part.Stack); len(part.Stack) > 0 &&
+			callstack.Owner(place.Function) == callstack.Owner(site.Place.Function) {
 			tailNS, tailTimes = tailNS+float64(part.NS), tailTimes+part.Times
 		}
 	}
@@ -124,7 +144,7 @@ func missSite(p *diagnose.Pass) (site evidence.Site, missed float64, ok bool) {
 	return site, missed, true
 }
 
-// bursts is how slow requests lie in time.
+// bursts is how slow requests are spread over time.
 type bursts struct {
 	count  int     // stretches of windows with slow requests
 	size   float64 // misses in each
@@ -132,7 +152,8 @@ type bursts struct {
 	chance float64 // the same, if misses fell at random
 }
 
-// burstsOf looks at the windows' slowest requests, where a miss takes each ns.
+// burstsOf looks at the slowest request of each window, where a miss takes each ns.
+// A window of n requests is quiet by chance with probability (1-missed)^n.
 func burstsOf(p *diagnose.Pass, each, missed float64) (b bursts, ok bool) {
 	slowest := p.Series(series.LoadLatency, series.Labels("q", "max")).Values
 	requests := p.Series(series.LoadRequests, "").Values
@@ -159,8 +180,8 @@ func burstsOf(p *diagnose.Pass, each, missed float64) (b bursts, ok bool) {
 	return b, b.count >= leastBursts && b.size >= leastAtOnce && b.quiet-b.chance >= leastQuiet
 }
 
-// burstStatement returns the statement that takes most time and how often it
-// runs in the windows in which it does.
+// burstStatement returns the statement that takes the most time, and how often it
+// runs in the windows in which it runs at all.
 func burstStatement(p *diagnose.Pass, kind callstack.Wait) (s database.Statement, each float64, ok bool) {
 	all := p.Statements()
 	if !isDatabase(kind) || all == nil || len(all.Statements) == 0 {

@@ -6,32 +6,44 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/passes/database/asker"
+	"github.com/redline-go/redline/diagnose/passes/database/demand"
+	"github.com/redline-go/redline/diagnose/passes/database/driver"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
 )
 
 const (
-	// leastPrepareShare of request time spent on having statements prepared.
+	// leastPrepareShare is the part of request time spent waiting for statements to
+	// be prepared.
 	leastPrepareShare = 0.15
-	// leastPrepares per request: a statement cache prepares once per connection.
+	// leastPrepares is their number per request: a statement cache prepares once
+	// per connection.
 	leastPrepares = 0.3
-	// leastPrepareGain is what preparing once must promise to be told with
-	// confidence: every driver that sends parameters of a statement which it does not
-	// keep waits twice (lib/pq), which is nothing to mend in a service that is well
+	// leastPrepareGain is what preparing once must promise for more than low
+	// confidence. Every driver that sends parameters of a statement which it does
+	// not keep waits twice (lib/pq), and a healthy service may live with that
 	// (kennel-moves: 1.25; voucher-redeem, where it is the lesser ailment, 1.32).
 	leastPrepareGain = 1.3
-	// leastPlanShare of planning in planning and execution together; a planned
-	// once statement spends next to nothing on it.
+	// leastPlanShare is planning's part of planning and execution together; a
+	// statement that is planned once spends next to nothing on it.
 	leastPlanShare = 0.5
-	// leastUnpreparedShare of request time spent on statements that the driver
-	// sends as text for one use.
+	// leastUnpreparedShare is the part of request time spent on statements that the
+	// driver sends as text for one use.
 	leastUnpreparedShare = 0.25
-	// leastBeside of the server's CPU that is not execution of statements: parsing
-	// and planning, besides what talking to clients costs.
+	// leastBeside is the part of the server's CPU that is not execution of
+	// statements: parsing and planning, as well as talking to clients.
 	leastBeside = 0.3
 )
 
-// Unprepared finds statements that are prepared or planned for every use.
+// Unprepared finds statements that are prepared or planned for every use
+// (PostgreSQL manual, PREPARE, and Message Flow: Extended Query).
+//
+// Any of three signs suffices, from most to least direct: waits in the driver's
+// prepare, the server's own planning time (pg_stat_statements.track_planning, off
+// by default), or statements sent as text while much of the server's CPU is not
+// execution. Values written into the text look the same, since each text is new to
+// every cache.
 var Unprepared = diagnose.Analyzer{
 	Name:  "unprepared",
 	Stage: diagnose.Database,
@@ -43,25 +55,29 @@ var Unprepared = diagnose.Analyzer{
 	Run:    runUnprepared,
 }
 
+// runUnprepared tries the signs in order of directness and reports the first that
+// holds; planning, where the server tracks it, is added as evidence to either.
 func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
 	share, times := w.Share(callstack.PrepareWait), w.Times(callstack.PrepareWait)
 	planning, planned := planShare(p)
-	database := w.Share(callstack.DatabaseWait, callstack.PrepareWait)
+	isDatabase := w.Share(callstack.DatabaseWait, callstack.PrepareWait)
 	f := diagnose.Finding{
 		Cause: "db-unprepared", ShareOf: diagnose.OfRequest, Confidence: findings.Medium,
-		Remedy: keepPrepared(p),
+		Remedy: driver.Prepared(p),
 	}
 	switch {
 	case share >= leastPrepareShare && times >= leastPrepares:
 		site := w.Sites(callstack.PrepareWait)[0]
 		f.Share, f.Where = share, diagnose.WhereOf(site.Place)
-		f.Title = fmt.Sprintf("Requests wait %s of their time for statements to be prepared at %s", diagnose.Percent(share), diagnose.At(site.Place))
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%s for a statement that is being prepared", diagnose.PerRequest(times, "a wait", "waits")))
-	case planned && planning >= leastPlanShare && database*planning >= leastPrepareShare:
-		f.Share = database * planning
+		f.Title = fmt.Sprintf("Requests wait %s of their time for statements to be prepared at %s",
+			diagnose.Percent(share), diagnose.At(site.Place))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio,
+			"%s for a statement that is being prepared", diagnose.PerRequest(times, "a wait", "waits")))
+	case planned && planning >= leastPlanShare && isDatabase*planning >= leastPrepareShare:
+		f.Share = isDatabase * planning
 		f.Title = fmt.Sprintf("The database spends %s of its time on planning statements", diagnose.Percent(planning))
-	case inProcess(p):
+	case demand.InProcess(p):
 		return preparedInProcess(p, f), nil
 	default:
 		var ok bool
@@ -71,17 +87,18 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return []diagnose.Finding{f}, nil
 	}
 	if planned {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, planning, diagnose.Ratio, "planning is %s of planning and execution", diagnose.Percent(planning)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, planning, diagnose.Ratio,
+			"planning is %s of planning and execution", diagnose.Percent(planning)))
 	}
-	diagnose.Promise(&f, gain(p, f.Share, 1))
+	diagnose.Promise(&f, demand.Gain(p, f.Share, 1))
 	if f.GainCeiling < leastPrepareGain {
 		f.Confidence = findings.Low
 	}
 	return []diagnose.Finding{f}, nil
 }
 
-// asText judges drivers that send statements unprepared, by the frames that wait:
-// a query with parameters that reads the answer of the simple protocol, or of an
+// asText finds drivers that send statements unprepared, by the frames that wait: a
+// query with parameters that reads the answer of the simple protocol, or of an
 // unnamed statement, was parsed and planned for this one use.
 func asText(p *diagnose.Pass, f diagnose.Finding) (diagnose.Finding, bool) {
 	var share, times float64
@@ -102,16 +119,20 @@ func asText(p *diagnose.Pass, f diagnose.Finding) (diagnose.Finding, bool) {
 		return f, false
 	}
 	f.Share, f.Where = share*beside, diagnose.WhereOf(lead.Place)
-	diagnose.Promise(&f, gain(p, share, beside))
-	f.Title = fmt.Sprintf("Statements are parsed and planned for every use: %s of request time waits for ones sent as text, most at %s", diagnose.Percent(share), diagnose.At(lead.Place))
+	diagnose.Promise(&f, demand.Gain(p, share, beside))
+	f.Title = fmt.Sprintf("Statements are parsed and planned for every use: %s of request time waits for "+
+		"ones sent as text, most at %s", diagnose.Percent(share), diagnose.At(lead.Place))
 	f.Evidence = append(f.Evidence,
-		diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%s for statements that the driver sends unprepared", diagnose.PerRequest(times, "a wait", "waits")),
-		diagnose.Fact(diagnose.FromPostgres, beside, diagnose.Ratio, "%s of the server's CPU is not execution of statements but parsing, planning and talking to clients", diagnose.Percent(beside)))
+		diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%s for statements that the driver sends unprepared",
+			diagnose.PerRequest(times, "a wait", "waits")),
+		diagnose.Fact(diagnose.FromPostgres, beside, diagnose.Ratio, "%s of the server's CPU is not "+
+			"execution of statements but parsing, planning and talking to clients", diagnose.Percent(beside)))
 	return f, true
 }
 
 // besideExecution returns the part of the database server's CPU that is not
-// execution, where its CPU is known.
+// execution, 0 to 1; ok is false if its CPU is not known. Execution time includes
+// waits, so this is a lower bound.
 func besideExecution(p *diagnose.Pass) (part float64, ok bool) {
 	cpu, ok := p.Sum(series.DBCPU, "")
 	all := p.Statements()
@@ -125,7 +146,8 @@ func besideExecution(p *diagnose.Pass) (part float64, ok bool) {
 	return max(0, 1-execution/cpu), true
 }
 
-// planShare returns planning over planning and execution, where it is tracked.
+// planShare returns planning over planning and execution, 0 to 1; ok is false if
+// the server does not track planning.
 func planShare(p *diagnose.Pass) (share float64, ok bool) {
 	var planning, execution float64
 	for _, labels := range p.Record.Labels(series.StatementPlan) {
@@ -142,12 +164,12 @@ func planShare(p *diagnose.Pass) (share float64, ok bool) {
 	return planning / (planning + execution), true
 }
 
-// leastPrepareCPU of the service's CPU goes into preparing statements of a database
-// within its process, where preparing them once would leave none.
+// leastPrepareCPU is the part of the service's CPU that a database within its
+// process spends on preparing statements. Preparing them once would leave none.
 const leastPrepareCPU = 0.25
 
-// preparedInProcess judges SQLite, whose drivers prepare what is not prepared by the
-// service for every use, on the service's own CPUs.
+// preparedInProcess handles SQLite, whose drivers prepare each text that the
+// service has not prepared, on the service's own CPUs.
 func preparedInProcess(p *diagnose.Pass, f diagnose.Finding) []diagnose.Finding {
 	use, err := p.Use()
 	if err != nil {
@@ -159,13 +181,14 @@ func preparedInProcess(p *diagnose.Pass, f diagnose.Finding) []diagnose.Finding 
 	}
 	f.Share, f.ShareOf, f.GainCeiling = share, diagnose.OfCPU, p.CPUGain(share)
 	f.Title = fmt.Sprintf("Preparing statements anew for each use takes %s of the service's CPU", diagnose.Percent(share))
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, share, diagnose.Ratio, "%s of the service's CPU is in SQLite's parser and planner", diagnose.Percent(share)))
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, share, diagnose.Ratio,
+		"%s of the service's CPU is in SQLite's parser and planner", diagnose.Percent(share)))
 	f.Remedy = "Prepare once and keep the statement (db.Prepare at start, sql.Stmt), with values as parameters; or run fewer statements."
 	most := 0.0
 	for _, a := range p.Asked() {
 		if by, ok := a.Lead(); ok && a.Calls > most {
 			most, f.Where.SQL = a.Calls, a.Text
-			asker{place: by.Place}.describe(&f)
+			asker.By{Place: by.Place}.Describe(&f)
 		}
 	}
 	if places := use.Places(callstack.DBClient); most == 0 && len(places) > 0 {

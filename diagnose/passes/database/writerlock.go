@@ -8,6 +8,8 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/passes/database/asker"
+	"github.com/redline-go/redline/diagnose/passes/database/demand"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
@@ -15,15 +17,21 @@ import (
 )
 
 const (
-	// leastWriters in write statements at a time, on average, for one of them to wait:
-	// SQLite lets one write, so what is above one waits.
+	// leastWriters is the mean number of requests within write statements from
+	// which one of them waits. SQLite lets one write, so all above one wait.
 	leastWriters = 1.5
-	// mostRefused of the write statements may fail before a busy database is named for
-	// it. What they failed of is not known here.
+	// mostRefused is the part of write statements that may fail before a busy
+	// database is named. Why they failed is not known here.
 	mostRefused = 0.02
 )
 
-// WriterLock finds writers that wait for SQLite's one writer.
+// WriterLock finds writers that wait for SQLite's one writer
+// (sqlite.org/lockingv3.html, sqlite.org/wal.html).
+//
+// Drivers in Go show the busy handler on the stack, which is this wait and nothing
+// else. A driver in C (go-sqlite3) sleeps where no stack shows it; there Little's
+// law counts writers, and the time for a transaction to begin is a wait, since an
+// uncontended BEGIN takes microseconds.
 var WriterLock = diagnose.Analyzer{
 	Name:  "writer-lock",
 	Stage: diagnose.Database,
@@ -35,8 +43,11 @@ var WriterLock = diagnose.Analyzer{
 	Run:    runWriterLock,
 }
 
+// runWriterLock prefers what is seen (the busy handler) to what is inferred
+// (writers by Little's law, of which one does not wait). Refused statements are a
+// second way in: with a short busy_timeout writers fail instead of waiting.
 func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
-	if !inProcess(p) {
+	if !demand.InProcess(p) {
 		if !p.Has(diagnose.NeedAnatomy) && !p.Has(diagnose.NeedCPUProfile) && p.Operations() == nil {
 			p.Unjudged("db-writer-lock", "whether the database is within the process is not known: %s", p.Explain(diagnose.NeedCPUProfile))
 		}
@@ -64,41 +75,51 @@ func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	f := diagnose.Finding{
-		Cause: "db-writer-lock", Share: share, ShareOf: diagnose.OfRequest, GainCeiling: max(p.OutsideGain(share), diagnose.MinGain), Confidence: findings.High,
-		Where:  findings.Where{SQL: w.lead.Text},
-		Title:  fmt.Sprintf("Writers wait for SQLite's one writer for %s of request time", diagnose.Percent(share)),
-		Remedy: "Write through one connection (SetMaxOpenConns(1) on a pool for writes, a second pool for reads), keep transactions short, and let one goroutine commit the rows of several requests together.",
+		Cause: "db-writer-lock", Share: share, ShareOf: diagnose.OfRequest,
+		GainCeiling: max(p.OutsideGain(share), diagnose.MinGain), Confidence: findings.High,
+		Where: findings.Where{SQL: w.lead.Text},
+		Title: fmt.Sprintf("Writers wait for SQLite's one writer for %s of request time", diagnose.Percent(share)),
+		Remedy: "Write through one connection (SetMaxOpenConns(1) on a pool for writes, a second pool for reads), " +
+			"keep transactions short, and let one goroutine commit the rows of several requests together.",
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromTrace, w.atOnce, diagnose.Ratio, "%.1f requests are within statements that write at a time, and SQLite admits one: the mean request is there for %s", w.atOnce, diagnose.Span(w.blocked+w.begin)),
+			diagnose.Fact(diagnose.FromTrace, w.atOnce, diagnose.Ratio,
+				"%.1f requests are within statements that write at a time, and SQLite admits one: the mean "+
+					"request is there for %s", w.atOnce, diagnose.Span(w.blocked+w.begin)),
 		},
 	}
 	if w.lead.Text == "BEGIN" {
 		f.Evidence[0] = diagnose.Fact(diagnose.FromTrace, w.begin, diagnose.Nanosec,
-			"the mean request waits %s for its transaction to begin: SQLite begins one at once unless another connection has the lock that it wants", diagnose.Span(w.begin))
+			"the mean request waits %s for its transaction to begin: SQLite begins one at once unless "+
+				"another connection has the lock that it wants", diagnose.Span(w.begin))
 	}
 	if w.busy > 0 {
 		f.Evidence[0] = diagnose.Fact(diagnose.FromTrace, w.busy, diagnose.Nanosec,
-			"the mean request sleeps %s in SQLite's busy handler: another connection has the lock that it wants, and it tries again and again", diagnose.Span(w.busy))
+			"the mean request sleeps %s in SQLite's busy handler: another connection has the lock that it "+
+				"wants, and it tries again and again", diagnose.Span(w.busy))
 	}
 	if w.at.Function != "" {
-		asker{place: w.at}.describe(&f)
+		asker.By{Place: w.at}.Describe(&f)
 		f.Title += " at " + diagnose.At(w.at)
 	} else if by, ok := w.lead.Heaviest(); ok {
-		asker{place: by.Place}.describe(&f)
+		asker.By{Place: by.Place}.Describe(&f)
 		f.Title += " at " + diagnose.At(by.Place)
 	}
 	if refused >= mostRefused {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, refused, diagnose.Ratio, "%s of them fail, as they do with SQLITE_BUSY when busy_timeout is over", diagnose.Percent(refused)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, refused, diagnose.Ratio,
+			"%s of them fail, as they do with SQLITE_BUSY when busy_timeout is over", diagnose.Percent(refused)))
 		f.Confidence = findings.Medium
 	}
 	if ops := p.Operations(); slices.ContainsFunc(ops.SQLite, func(d operation.SQLiteDatabase) bool { return d.Journal == "rollback" }) {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, 1, "", "the journal is a rollback journal: readers keep the writer waiting and it them, and each commit waits for the disk more than once"))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, 1, "",
+			"the journal is a rollback journal: readers keep the writer waiting and it them, and each commit "+
+				"waits for the disk more than once"))
 		f.Remedy = "PRAGMA journal_mode=WAL (with synchronous=NORMAL), so that readers and the writer do not wait for each other. " + f.Remedy
 	}
 	return []diagnose.Finding{f}, nil
 }
 
-// writers are the requests within statements that write.
+// writers are the requests within statements that write. Times are ns of the mean
+// request.
 type writers struct {
 	calls, errors float64
 	blocked       float64    // ns of the mean request within them, but for the CPU's queue
@@ -109,6 +130,8 @@ type writers struct {
 	lead          evidence.Asked
 }
 
+// writersOf sums them, from the hooks' counts and from what the trace shows of the
+// busy handler.
 func writersOf(p *diagnose.Pass) (w writers) {
 	for _, a := range p.Asked() {
 		if !writes(a.Text) && !begins(a.Text) {
@@ -142,10 +165,10 @@ func writersOf(p *diagnose.Pass) (w writers) {
 	return w
 }
 
-// beginning returns for how long the mean request waits for its transactions to begin, by
-// the hooks, and the user's place that begins the most of them. SQLite begins one at once
-// unless it must take a lock that another has. A driver in C sleeps for it where neither
-// the trace nor a stack shows why.
+// beginning returns how long the mean request waits for its transactions to begin,
+// as the hooks counted, in ns, and the user's place that begins most of them.
+// SQLite begins one at once unless it must take a lock that another connection has.
+// A driver in C sleeps for it where neither the trace nor a stack shows why.
 func beginning(p *diagnose.Pass) (ns float64, at code.Frame) {
 	traced := map[int]breakdown.OperationsPerRequest{}
 	for _, o := range p.Anatomy.Operations {
@@ -165,7 +188,9 @@ func beginning(p *diagnose.Pass) (ns float64, at code.Frame) {
 	return ns, at
 }
 
-// begins reports whether a statement takes the writer's lock for a transaction.
+// begins reports whether a statement takes the writer's lock for a transaction; a
+// plain BEGIN is deferred and takes none (sqlite.org/lang_transaction.html).
 func begins(text string) bool {
-	return verb(text) == "BEGIN" && (strings.Contains(strings.ToUpper(text), "IMMEDIATE") || strings.Contains(strings.ToUpper(text), "EXCLUSIVE"))
+	return verb(text) == "BEGIN" && (strings.Contains(strings.ToUpper(text), "IMMEDIATE") ||
+		strings.Contains(strings.ToUpper(text), "EXCLUSIVE"))
 }

@@ -14,28 +14,39 @@ import (
 )
 
 const (
-	// everyMiss is how often the mean and the median request load what a cache should
-	// hold for it to be one that does not hit.
+	// everyMiss is how often the mean and the median request load what a cache
+	// should hold, from which the cache never hits.
 	everyMiss = 0.9
-	// evenly is how many times as often slow requests load it: above, a request looks
-	// several keys up, and some of them hit.
+	// evenly is how many times as often slow requests load it at most. Above it a
+	// request looks several keys up, and some of them hit.
 	evenly = 1.3
 )
 
 // Cache finds caches that each request misses.
+//
+// A cache is recognised by its name, because nothing in a trace tells a map that
+// caches from one that indexes. Two guards keep the guess honest: the function must
+// look up and not change, and the profiles must show the cache do something of its
+// own (hash, assign, lock). Otherwise it is switched off by configuration, which is
+// no defect. wharf-fees is the sick case, wharf-berths its healthy twin.
 var Cache = diagnose.Analyzer{
 	Name:  "cache",
 	Stage: diagnose.Wait,
-	Doc: "Looks for a call (HTTP, gRPC, a database) that goes through a cache's look-up, or is made by a function that looks a cache up and fills " +
-		"it, and that the mean and the median request make 0.9 times or more, slow ones not much more often.",
+	Doc: "Looks for a call (HTTP, gRPC, a database) that goes through a cache's look-up, or is made by a " +
+		"function that looks a cache up and fills it, and that the mean and the median request make 0.9 times " +
+		"or more, slow ones not much more often.",
 	Causes: []diagnose.Cause{{
 		ID: "cache-useless", Title: "A cache never hits",
-		Doc: "Each request looks a cache up, misses, fetches what it should hold, and fills it for nobody: the key differs each time, the entries are " +
-			"evicted before they are asked for again, or each request fills a copy of its own.",
-		Knows: "The trace shows a call below a function that is a cache's by its name (type, package or function: cache, LRU) and does not change it, or below one that the " +
-			"profiles show to look a cache up and to fill it. The mean and the median request make the call 0.9 times or more, and slow ones at most 1.3 times as " +
-			"often, so that it is one key and one miss for each request. A cache that the profiles never see to do anything of its own is switched off. Calls to Redis and memcached are look-ups themselves and do not count. From 20 % of request time. " +
-			"A cache that saves computing only is not seen by this: its misses are cpu-*. Entries that expire all at once are cache-stampede.",
+		Doc: "Each request looks a cache up, misses, fetches what the cache should have, and fills it in vain: the " +
+			"key differs each time, the entries are evicted before they are asked for again, or each request " +
+			"fills a copy of its own.",
+		Knows: "The trace shows a call below a function that is a cache's by its name (type, package or " +
+			"function: cache, LRU) and does not change it, or below one that the profiles show to look a cache " +
+			"up and to fill it. The mean and the median request make the call 0.9 times or more, and slow ones " +
+			"at most 1.3 times as often, so that it is one key and one miss for each request. A cache that the " +
+			"profiles never see to do anything of its own is switched off. Calls to Redis and memcached are " +
+			"look-ups themselves and do not count. From 20 % of request time. A cache that saves computing only " +
+			"is not seen by this: its misses are cpu-*. Entries that expire all at once are cache-stampede.",
 		Remedy: "A key that repeats, room for what is in use, one cache for all requests; or none.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "key := fmt.Sprint(city, time.Now().UnixMilli()) // never asked for again\nif v, ok := c.Get(key); ok { return v }",
@@ -48,6 +59,8 @@ var Cache = diagnose.Analyzer{
 	Run:   runCache,
 }
 
+// runCache counts only whole requests (OfRequest): a cache that slow requests alone
+// miss is doing its work.
 func runCache(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
 	for _, m := range missesOf(p) {
@@ -56,30 +69,38 @@ func runCache(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			continue
 		}
 		f := v.Finding(p, "cache-useless", m.site)
+		// That the function's look-ups concern what it loads is inferred from its
+		// calls alone.
 		if f.Confidence == findings.High && m.beside {
 			f.Confidence = findings.Medium
 		}
 		name := callstack.Short(m.site.Place.Function)
 		f.Title = fmt.Sprintf("%s for what the cache at %s should hold: it never hits", v.Requests(), diagnose.At(m.site.Place))
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, m.calls[mean], diagnose.Ratio,
-			"the mean request misses it %.2f times, the median one %.2f times, slow ones %.2f times, and loads the entry by %s", m.calls[mean], m.calls[median], m.calls[tail], m.loads))
-		f.Remedy = fmt.Sprintf("Find out why %s misses: a key that differs with each request (a time, an id, a pointer), a capacity or lifetime below what is in use, "+
-			"or a cache that is made or copied per request. Share one, enlarge it, or drop it.", name)
+			"the mean request misses it %.2f times, the median one %.2f times, slow ones %.2f times, and "+
+				"loads the entry by %s", m.calls[mean], m.calls[median], m.calls[tail], m.loads))
+		f.Remedy = fmt.Sprintf("Find out why %s misses: a key that differs with each request (a time, an id, a "+
+			"pointer), a capacity or lifetime below what is in use, or a cache that is made or copied per "+
+			"request. Share one, enlarge it, or drop it.", name)
 		found = append(found, f)
 	}
 	return found, nil
 }
 
-// miss is what requests load through one cache.
+// miss is what requests load through one cache. calls are per request in the mean,
+// the median and the slow ones.
 type miss struct {
-	site   evidence.Site
-	calls  [3]float64
-	loads  string          // what loads the entry
-	beside bool            // the cache is looked up and filled beside the call
+	site  evidence.Site
+	calls [3]float64
+	loads string // what loads the entry
+	// beside: the cache is looked up and filled next to the call, not around it.
+	beside bool
 	path   map[string]bool // the user's functions between the cache and the call
 }
 
-// missesOf returns the caches that each request misses.
+// missesOf returns the caches that each request misses; none without an anatomy.
+// The three bands must agree: a cache with a hit rate of a half has a mean of 0.5
+// and a median of 0 or 1.
 func missesOf(p *diagnose.Pass) (list []miss) {
 	if p.Anatomy == nil || p.Anatomy.MeanNS <= 0 {
 		return nil
@@ -101,7 +122,8 @@ func missesOf(p *diagnose.Pass) (list []miss) {
 			name := callstack.Enclosing(chain[at].Function)
 			m := groups[name]
 			if m == nil {
-				m = &miss{site: evidence.Site{Wait: kind, Place: chain[at], User: true, Part: part}, beside: beside, loads: callstack.Short(chain[0].Function), path: map[string]bool{}}
+				m = &miss{site: evidence.Site{Wait: kind, Place: chain[at], User: true, Part: part},
+					beside: beside, loads: callstack.Short(chain[0].Function), path: map[string]bool{}}
 				groups[name], names = m, append(names, name)
 			}
 			for _, f := range chain[:at+1] {
@@ -110,7 +132,8 @@ func missesOf(p *diagnose.Pass) (list []miss) {
 			if band == mean {
 				m.site.NS += float64(part.NS)
 			}
-			// HTTP/1 waits twice per call; of another call's waits the most frequent counts it.
+			// HTTP/1 waits twice per call; of another call's waits the most
+			// frequent counts it.
 			if n := waitsPerCall(part.Stack); n > 0 {
 				m.calls[band] += part.Times / n
 			} else {
@@ -134,8 +157,8 @@ func missesOf(p *diagnose.Pass) (list []miss) {
 	return list
 }
 
-// loading reports whether a wait is for what a cache holds copies of; Redis and its
-// kin are caches themselves.
+// loading reports whether a wait is for something that a cache holds copies of.
+// Redis and similar servers are caches themselves.
 func loading(kind callstack.Wait, stack []code.Frame) bool {
 	switch kind {
 	case callstack.HTTPWait, callstack.DatabaseWait:
@@ -150,8 +173,9 @@ func loading(kind callstack.Wait, stack []code.Frame) bool {
 	return false
 }
 
-// throughCache returns the index in a chain of the user's functions of the cache
-// that a call is made through, -1 without one.
+// throughCache returns the index, in a chain of the user's functions, of the cache
+// that a call is made through, or -1. beside is true if a function on the chain
+// does both: looks up and fills.
 func throughCache(chain []code.Frame, filled map[string]bool) (at int, beside bool) {
 	for i, f := range chain {
 		if isCache(f.Function) && !changes(f.Function) {
@@ -166,8 +190,9 @@ func throughCache(chain []code.Frame, filled map[string]bool) (at int, beside bo
 	return -1, false
 }
 
-// filling returns the user's functions that look a cache up and fill it, as the
-// profiles show.
+// filling returns the user's functions that look a cache up and also fill it, by
+// the stacks of the CPU, allocation and mutex profiles. All three are asked,
+// because a fast look-up is rarely sampled by any one of them.
 func filling(p *diagnose.Pass) map[string]bool {
 	looks, fills, both := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, of := range [][2]string{{"cpu", "cpu"}, {"allocs", "alloc_space"}, {"mutex", "delay"}} {
@@ -197,7 +222,7 @@ func filling(p *diagnose.Pass) map[string]bool {
 	return both
 }
 
-// keeping returns the packages of caches that do anything of their own, as the
+// keeping returns the packages of caches that do something of their own, as the
 // profiles show: hash a key, assign to a map, wait for their lock.
 func keeping(p *diagnose.Pass) map[string]bool {
 	packages := map[string]bool{}
@@ -222,8 +247,8 @@ func keeping(p *diagnose.Pass) map[string]bool {
 	return packages
 }
 
-// isCache reports whether a function is a cache's by the name of its package, type,
-// or its own; the standard library's are not the service's to change.
+// isCache reports whether the name of a function, its type or its package is that
+// of a cache. The standard library's caches are not the service's to change.
 func isCache(function string) bool {
 	pkg, name := callstack.Split(function)
 	if pkg == "" || callstack.Standard(pkg) {
@@ -245,11 +270,13 @@ func isCache(function string) bool {
 	return strings.Contains(name, "lru.") || strings.Contains(name, "lru)")
 }
 
-// changes reports whether a cache's function fills or empties it.
+// changes reports whether a cache's function fills or empties it, by the verb it
+// begins with.
 func changes(function string) bool {
 	_, name := callstack.Split(callstack.Enclosing(function))
 	name = strings.ToLower(name[strings.LastIndexByte(name, '.')+1:])
-	for _, verb := range []string{"set", "add", "put", "store", "insert", "save", "fill", "push", "delete", "remove", "del", "evict", "expire", "invalidate", "purge",
+	for _, verb := range []string{"set", "add", "put", "store", "insert", "save", "fill", "push", "delete",
+		"remove", "del", "evict", "expire", "invalidate", "purge",
 		"clear", "flush", "refresh", "reload", "rebuild", "warm", "update", "write", "run", "new", "close"} {
 		if strings.HasPrefix(name, verb) {
 			return true

@@ -10,7 +10,8 @@ import (
 
 // TestCache: a cache that each request misses costs what it should save.
 func TestCache(t *testing.T) {
-	const fetch, rate, handle = "shop/fx.(*Client).fetch@client.go:12", "shop/fx.(*Desk).rate@desk.go:30", "shop/fx.(*Desk).ServeHTTP@desk.go:50"
+	const fetch, rate, handle = "shop/fx.(*Client).fetch@client.go:12", "shop/fx.(*Desk).rate@desk.go:30",
+		"shop/fx.(*Desk).ServeHTTP@desk.go:50"
 	within := []string{fetch, "shop/fx.(*rateCache).get@cache.go:22", handle}
 	// What the cache does of its own: it keeps what nobody asks for again.
 	keeps := func() *Builder { return idle().Alloc(1000, 64<<10, "runtime.mapassign_faststr", within[1], handle) }
@@ -22,7 +23,8 @@ func TestCache(t *testing.T) {
 	Expect(t, downstream.Cache, get1(keeps(), 30*ms, 1, fetch, "shop/fx.(*rateCache).refresh@cache.go:40", handle))
 	Expect(t, downstream.Cache, get1(idle(), 30*ms, 1, fetch, rate, handle)) // no cache
 	// The cache is a service.
-	Expect(t, downstream.Cache, keeps().Wait(breakdown.StateNetwork, 30*ms, 1, "net.(*conn).Read", "github.com/redis/go-redis/v9.(*Client).Get", "shop/fx.(*rateCache).get@cache.go:22", handle))
+	Expect(t, downstream.Cache, keeps().Wait(breakdown.StateNetwork, 30*ms, 1, "net.(*conn).Read",
+		"github.com/redis/go-redis/v9.(*Client).Get", "shop/fx.(*rateCache).get@cache.go:22", handle))
 	// Looked up, fetched and filled side by side, with a library's.
 	const get, add = "github.com/hashicorp/golang-lru/v2.(*Cache[...]).Get", "github.com/hashicorp/golang-lru/v2.(*Cache[...]).Add"
 	beside := func() *Builder { return get1(idle(), 30*ms, 1, fetch, rate, handle) }

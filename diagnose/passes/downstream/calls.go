@@ -12,7 +12,8 @@ import (
 )
 
 // call is what requests do along one path of the user's functions that ends in a
-// client.
+// client. Paths, not places: one helper that all calls go through is one place, and
+// the callers are what distinguishes a loop from a sequence.
 type call struct {
 	// chain is the user's frames, innermost first; the nearest thing to one where
 	// there is none.
@@ -22,7 +23,7 @@ type call struct {
 	ns, calls [3]float64
 }
 
-// Bands of the anatomy.
+// Bands of the anatomy, in the order of its lists.
 const (
 	mean = iota
 	median
@@ -32,9 +33,9 @@ const (
 // each is the mean wait of one call, in ns.
 func (c call) each() float64 { return c.ns[mean] / max(c.calls[mean], 1e-3) }
 
-// callsOf gathers the calls that requests wait for in their own goroutine, so one
-// after another, longest first. Plain sockets are left out: how many reads make
-// an answer is the protocol's matter.
+// callsOf gathers the calls that requests wait for in their own goroutine, one
+// after the other, longest first; nil without an anatomy. Plain sockets are left
+// out: how many reads make an answer depends on the protocol.
 func callsOf(p *diagnose.Pass) []call {
 	if p.Anatomy == nil || p.Anatomy.MeanNS <= 0 {
 		return nil
@@ -56,7 +57,7 @@ func callsOf(p *diagnose.Pass) []call {
 			}
 			c.ns[band] += float64(part.NS)
 			// Of several waits of one call the most frequent one counts it, but
-			// those of HTTP/1 for the answer's head, which may stand at two lines.
+			// those of HTTP/1 for the answer's head, which may be at two lines.
 			if n := waitsPerCall(part.Stack); n > 0 {
 				c.calls[band] += part.Times / n
 			} else {
@@ -80,8 +81,8 @@ func callsOf(p *diagnose.Pass) []call {
 }
 
 // waitsPerCall returns how often net/http's client waits for the head of an answer
-// over HTTP/1: once for its writer, once for its reader. Seen so in every case of
-// the corpus, also on busy CPUs. 0 is any other wait.
+// over HTTP/1: once for its writer, once for its reader. It is so in every case of
+// the corpus, on busy CPUs too. 0 for any other wait.
 func waitsPerCall(stack []code.Frame) float64 {
 	for _, f := range stack {
 		if f.Function == "net/http.(*persistConn).roundTrip" {
@@ -91,7 +92,7 @@ func waitsPerCall(stack []code.Frame) float64 {
 	return 0
 }
 
-// users returns the user's frames of a stack, innermost first; else the frame
+// users returns the user's frames of a stack, innermost first, or else the frame
 // nearest to one.
 func users(p *diagnose.Pass, stack []code.Frame) []code.Frame {
 	var chain []code.Frame
@@ -108,7 +109,7 @@ func users(p *diagnose.Pass, stack []code.Frame) []code.Frame {
 	return chain
 }
 
-// pathOf tells paths apart.
+// pathOf is a path's key. Lines count except for the innermost function's.
 func pathOf(chain []code.Frame) string {
 	var b strings.Builder
 	for i, f := range chain {
@@ -133,9 +134,9 @@ func words(chain []code.Frame) string {
 	return strings.Join(names, " < ")
 }
 
-// common returns the innermost function at which the paths part, at the line of
-// the first: the one that makes the calls. It is the first's innermost where there
-// is one path only, or none such.
+// common returns the innermost function at which the paths part, at the line of the
+// first: the one that makes the calls. With a single path, or paths that never
+// part, it is the first's innermost function.
 func common(calls []call) code.Frame {
 	for _, f := range calls[0].chain {
 		everywhere, parts := true, false

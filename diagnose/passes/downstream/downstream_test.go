@@ -30,12 +30,17 @@ func get1(b *Builder, each time.Duration, calls float64, user ...string) *Builde
 
 func TestSlow(t *testing.T) {
 	Expect(t, downstream.Slow, get1(idle(), 30*ms, 1, get), "downstream-slow at cache.go:41")
-	Expect(t, downstream.Slow, idle().Wait(breakdown.StateNetwork, 30*ms, 2, "net.(*conn).Read", "shop/legacy.(*Client).ask@legacy.go:5"), "downstream-slow at legacy.go:5")
-	Expect(t, downstream.Slow, get1(idle(), 2*ms, 1, get))                                                                                   // fast
-	Expect(t, downstream.Slow, idle().Wait(breakdown.StateNetwork, 30*ms, 100, "net.(*conn).Read", "shop/legacy.(*Client).ask@legacy.go:5")) // each read is fast
-	Expect(t, downstream.Slow, get1(idle(), 5*ms, 6, get))                                                                                   // reported as serial
+	Expect(t, downstream.Slow, idle().Wait(breakdown.StateNetwork, 30*ms, 2, "net.(*conn).Read",
+		"shop/legacy.(*Client).ask@legacy.go:5"), "downstream-slow at legacy.go:5")
+	// fast
+	Expect(t, downstream.Slow, get1(idle(), 2*ms, 1, get))
+	// each read is fast
+	Expect(t, downstream.Slow, idle().Wait(breakdown.StateNetwork, 30*ms, 100, "net.(*conn).Read", "shop/legacy.(*Client).ask@legacy.go:5"))
+	Expect(t, downstream.Slow, get1(idle(), 5*ms, 6, get)) // reported as serial
 	Expect(t, downstream.Slow, idle().Wait(breakdown.StateNetwork, 30*ms, 1, Query()...))
-	Expect(t, downstream.Slow, idle().Wait(breakdown.StateNetwork, 30*ms, 1, "net.(*conn).Read", "net/http.(*connReader).Read", "net/http.(*body).Read", get)) // a slow caller
+	// a slow caller
+	Expect(t, downstream.Slow, idle().Wait(breakdown.StateNetwork, 30*ms, 1, "net.(*conn).Read",
+		"net/http.(*connReader).Read", "net/http.(*body).Read", get))
 }
 
 // TestSlowAgainstOwn: what an answer takes is weighed against the service's own work
@@ -51,8 +56,10 @@ func TestSlowAgainstOwn(t *testing.T) {
 	Expect(t, downstream.Slow, get1(crowded(), 5*ms, 1, get))
 	Expect(t, downstream.Slow, get1(crowded(), 90*ms, 1, get), "downstream-slow at cache.go:41")
 	// The answer is there, and the transport's own goroutine waits for a CPU to read it.
-	reader := breakdown.Chain{NS: int64(8 * ms), Links: []breakdown.Link{{Goroutine: "net/http.(*persistConn).readLoop", State: breakdown.StateRunnable}}}
-	answers := breakdown.Chain{NS: int64(2 * ms), Links: []breakdown.Link{{Goroutine: "net/http.(*persistConn).readLoop", State: breakdown.StateNetwork}}}
+	reader := breakdown.Chain{NS: int64(8 * ms), Links: []breakdown.Link{{Goroutine: "net/http.(*persistConn).readLoop",
+		State: breakdown.StateRunnable}}}
+	answers := breakdown.Chain{NS: int64(2 * ms), Links: []breakdown.Link{{Goroutine: "net/http.(*persistConn).readLoop",
+		State: breakdown.StateNetwork}}}
 	Expect(t, downstream.Slow, get1(idle(), 10*ms, 1, get).Behind(answers, reader))
 }
 
@@ -61,7 +68,8 @@ func TestOwnService(t *testing.T) {
 	connected := func(b *Builder, self, other float64) *Builder {
 		return b.Gauge(series.SocketsOutwards, "to=self", self).Gauge(series.SocketsOutwards, "to=other", other)
 	}
-	invoke := []string{"runtime.selectgo", "google.golang.org/grpc/internal/transport.(*recvBufferReader).readClient", "google.golang.org/grpc.(*ClientConn).Invoke", get}
+	invoke := []string{"runtime.selectgo", "google.golang.org/grpc/internal/transport.(*recvBufferReader).readClient",
+		"google.golang.org/grpc.(*ClientConn).Invoke", get}
 	rpc := func() *Builder { return idle().Wait(breakdown.StateSelect, 30*ms, 1, invoke...) }
 	Expect(t, downstream.Slow, connected(get1(idle(), 30*ms, 1, get), 0, 2), "downstream-slow at cache.go:41")
 	Expect(t, downstream.Slow, connected(get1(idle(), 30*ms, 1, get), 1, 2), "downstream-slow at cache.go:41") // to which of them is not known
@@ -73,7 +81,8 @@ func TestOwnService(t *testing.T) {
 
 func TestSerial(t *testing.T) {
 	price, stock := "shop/page.price@page.go:7", "shop/page.stock@page.go:12"
-	Expect(t, downstream.Serial, get1(get1(idle(), 12*ms, 1, price, "shop/page.show@page.go:30"), 10*ms, 1, stock, "shop/page.show@page.go:31"), "downstream-serial at page.go:30")
+	Expect(t, downstream.Serial, get1(get1(idle(), 12*ms, 1, price, "shop/page.show@page.go:30"), 10*ms, 1,
+		stock, "shop/page.show@page.go:31"), "downstream-serial at page.go:30")
 	Expect(t, downstream.Serial, get1(idle(), 5*ms, 6, get), "downstream-serial at cache.go:41")
 	// One long call and a short one before it: the long one is slow.
 	Expect(t, downstream.Serial, get1(get1(idle(), 30*ms, 1, price, "shop/page.show@page.go:30"), 3*ms, 1, stock, "shop/page.show@page.go:31"))
@@ -89,7 +98,8 @@ func TestRetry(t *testing.T) {
 	}
 	// Two and a half calls in the mean, seven in the slowest.
 	again := func() *Builder {
-		return get1(idle(), 8*ms, 2.4, get).Slow(breakdown.StateSelect, 40*ms, "runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", get)
+		return get1(idle(), 8*ms, 2.4, get).Slow(breakdown.StateSelect, 40*ms, "runtime.selectgo",
+			"net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", get)
 	}
 	varied := func() *Builder {
 		b := again()
@@ -107,9 +117,11 @@ func TestRetry(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	look := []string{"runtime.chanrecv1", "net.(*Resolver).goLookupIPCNAMEOrder.func4", "net.(*Resolver).goLookupIPCNAMEOrder", "net.(*Resolver).LookupHost", get}
+	look := []string{"runtime.chanrecv1", "net.(*Resolver).goLookupIPCNAMEOrder.func4",
+		"net.(*Resolver).goLookupIPCNAMEOrder", "net.(*Resolver).LookupHost", get}
 	Expect(t, downstream.Names, idle().Wait(breakdown.StateChannel, 9*ms, 2, look...), "dns-per-request at cache.go:41")
-	Expect(t, downstream.Names, idle().Wait(breakdown.StateSyscall, 9*ms, 1, "runtime.cgocall", "net.cgoLookupHostIP", "net.(*Resolver).lookupIPAddr", get), "dns-per-request at cache.go:41")
+	Expect(t, downstream.Names, idle().Wait(breakdown.StateSyscall, 9*ms, 1, "runtime.cgocall",
+		"net.cgoLookupHostIP", "net.(*Resolver).lookupIPAddr", get), "dns-per-request at cache.go:41")
 	Expect(t, downstream.Names, idle().Wait(breakdown.StateChannel, 9*ms, 0.01, look...)) // at the start
 	Expect(t, downstream.Names, idle().Wait(breakdown.StateChannel, 50*us, 2, look...))   // from a file
 	// Below the transport's dial, in another goroutine.
@@ -129,10 +141,14 @@ func TestTimeout(t *testing.T) {
 	// 500 per second of 3 ms are 1.5 under way.
 	load := func() *Builder { return New(64, 3*ms).Rate(500) }
 	Expect(t, downstream.Timeout, load().Standing(2, 40, call...), "missing-timeout at cache.go:41")
-	Expect(t, downstream.Timeout, load().Standing(1, 3, call...))                                                                          // an unlucky moment
-	Expect(t, downstream.Timeout, New(64, 200*ms).Rate(500).Standing(90, 110, call...))                                                    // slow, and waited for
-	Expect(t, downstream.Timeout, load().Standing(2, 40, Query()...))                                                                      // the database's
-	Expect(t, downstream.Timeout, load().Standing(2, 40, "net.(*conn).Read", "net/http.(*connReader).Read", "net/http.(*body).Read", get)) // their own client's
+	// an unlucky moment
+	Expect(t, downstream.Timeout, load().Standing(1, 3, call...))
+	// slow, and waited for
+	Expect(t, downstream.Timeout, New(64, 200*ms).Rate(500).Standing(90, 110, call...))
+	// the database's
+	Expect(t, downstream.Timeout, load().Standing(2, 40, Query()...))
+	// their own client's
+	Expect(t, downstream.Timeout, load().Standing(2, 40, "net.(*conn).Read", "net/http.(*connReader).Read", "net/http.(*body).Read", get))
 	ExpectUnjudged(t, downstream.Timeout, load(), "missing-timeout")
 }
 
@@ -154,7 +170,8 @@ func TestChurnOverGRPC(t *testing.T) {
 		return b.Counter(series.TCPOpens, "dir=out", each*b.Requests())
 	}
 	Expect(t, downstream.Churn, opens(waits(), 1), "http-client-churn at gateway.go:92")
-	Expect(t, downstream.Churn, opens(waits(), 1).Sample(50*ms, "google.golang.org/grpc.NewClient", dial, ask), "http-client-churn at gateway.go:27")
+	Expect(t, downstream.Churn, opens(waits(), 1).Sample(50*ms, "google.golang.org/grpc.NewClient", dial, ask),
+		"http-client-churn at gateway.go:27")
 	Expect(t, downstream.Churn, opens(waits(), 0.01))
 }
 

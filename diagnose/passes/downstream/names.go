@@ -12,11 +12,12 @@ import (
 )
 
 const (
-	// leastNameShare of request time: a look-up is pure waste when its result, or
-	// the connection, could be kept, so less than for other waits is worth it.
+	// leastNameShare is the part of request time. A look-up is pure waste where its
+	// result, or the connection, could be kept, so a smaller part than for other
+	// waits is worth reporting.
 	leastNameShare = 0.10
-	// leastNameNS per request: the files of the resolver and a cache on the host
-	// answer within that.
+	// leastNameNS per request: the resolver's files and a cache on the host answer
+	// within 100 µs.
 	leastNameNS = 100e3
 	// leastNameTimes per request: a client that keeps its connections looks names
 	// up a few times in a run.
@@ -24,6 +25,11 @@ const (
 )
 
 // Names finds look-ups of names in the request path.
+//
+// Go's own resolver has no cache (package net, Name Resolution), so every look-up
+// asks a server, and with search domains it asks several times. It mostly happens
+// in the goroutine that dials for a request; the trace follows the request's wait
+// to that goroutine.
 var Names = diagnose.Analyzer{
 	Name:  "names",
 	Stage: diagnose.Wait,
@@ -34,11 +40,13 @@ var Names = diagnose.Analyzer{
 		Title: "Requests look names up",
 		Doc: "A request asks a name server, by itself or because it opens a connection, and waits for the answer. Go's resolver keeps nothing: " +
 			"each look-up goes to the server.",
-		Knows: "Waits with the resolver on the stack (net.(*Resolver), its exchange, or getaddrinfo through cgo), in the request's " +
-			"goroutine or in the one that the transport dials in, which the trace follows. They count from 10 % of request time and 100 µs, " +
-			"when one request in twenty looks up. Distinguished from http-client-churn by the part of the wait for a connection that the look-up is; " +
+		Knows: "Waits with the resolver on the stack (net.(*Resolver), its exchange, or getaddrinfo through " +
+			"cgo), in the request's goroutine or in the one that the transport dials in, which the trace " +
+			"follows. They count from 10 % of request time and 100 µs, when one request in twenty looks up. " +
+			"Distinguished from http-client-churn by the part of the wait for a connection that the look-up is; " +
 			"where the look-up is most of it, the churn is reported as the same thing.",
-		Remedy: "Keep connections (one Transport, bodies read and closed), or keep the addresses for their time to live; run a caching resolver on the host.",
+		Remedy: "Keep connections (one Transport, bodies read and closed), or keep the addresses for their " +
+			"time to live; run a caching resolver on the host.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "hosts, err := resolver.LookupHost(ctx, \"mx.\"+domain) // in every request",
 			After:  "hosts, err := r.cache.LookupHost(ctx, \"mx.\"+domain) // keeps answers for their time to live"},
@@ -60,21 +68,25 @@ func runNames(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		GainCeiling: p.OutsideGain(share), Where: diagnose.WhereOf(l.place),
 		Title: fmt.Sprintf("Requests wait %s of their time for names to be looked up, at %s", diagnose.Percent(share), diagnose.At(l.place)),
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromTrace, l.ns, diagnose.Nanosec, "the mean request waits %s of %s for the resolver, in %s waits", diagnose.Span(l.ns), diagnose.Span(p.Waits().MeanNS()), diagnose.Times(l.times)),
+			diagnose.Fact(diagnose.FromTrace, l.ns, diagnose.Nanosec,
+				"the mean request waits %s of %s for the resolver, in %s waits", diagnose.Span(l.ns),
+				diagnose.Span(p.Waits().MeanNS()), diagnose.Times(l.times)),
 		},
-		Remedy: fmt.Sprintf("At %s keep the connection or the looked-up addresses, or let a caching resolver on this host answer.", diagnose.At(l.place)),
+		Remedy: fmt.Sprintf("At %s keep the connection or the looked-up addresses, or let a caching resolver "+
+			"on this host answer.", diagnose.At(l.place)),
 	}
 	f.Where.Detail = words(l.chain)
 	return []diagnose.Finding{f}, nil
 }
 
-// lookups is what requests wait for look-ups.
+// lookups is how much requests wait for look-ups of names.
 type lookups struct {
 	ns, times float64 // per request
 	place     code.Frame
 	chain     []code.Frame
 }
 
+// lookupsOf sums them; the place is that of the longest.
 func lookupsOf(p *diagnose.Pass) (l lookups) {
 	var most int64
 	for _, part := range p.Anatomy.All {
@@ -93,8 +105,9 @@ func lookupsOf(p *diagnose.Pass) (l lookups) {
 	return l
 }
 
-// resolving returns the time of a part that is spent on look-ups: all of it where
-// the resolver is on its stack, else what the goroutines behind it spent there.
+// resolving returns the time of a part that is spent on look-ups, in ns: all of it
+// if the resolver is on its stack, otherwise what the goroutines behind it spent
+// there.
 func resolving(part breakdown.Part) (ns int64) {
 	if resolver(part.Stack) {
 		return part.NS
@@ -120,13 +133,15 @@ func resolver(stack []code.Frame) bool {
 }
 
 // resolverFunction reports whether a function looks names up: the standard
-// library's resolver in Go and through cgo, and the library that others use.
-// (*Resolver).dial and the resolving of addresses that are numbers are not it.
+// library's resolver in Go and through cgo, and miekg/dns, which others use.
+// (*Resolver).dial and the resolving of numeric addresses do not.
 func resolverFunction(function string) bool {
 	pkg, name := callstack.Split(function)
 	switch {
 	case pkg == "net":
-		for _, prefix := range []string{"(*Resolver).lookup", "(*Resolver).Lookup", "(*Resolver).goLookup", "(*Resolver).exchange", "(*Resolver).tryOneName", "dnsPacketRoundTrip", "dnsStreamRoundTrip", "cgoLookup", "goLookup"} {
+		for _, prefix := range []string{"(*Resolver).lookup", "(*Resolver).Lookup", "(*Resolver).goLookup",
+			"(*Resolver).exchange", "(*Resolver).tryOneName", "dnsPacketRoundTrip", "dnsStreamRoundTrip",
+			"cgoLookup", "goLookup"} {
 			if strings.HasPrefix(name, prefix) {
 				return true
 			}

@@ -13,37 +13,49 @@ import (
 )
 
 const (
-	// leastAttempts per request at one call.
+	// leastAttempts is the number of calls per request along one path.
 	leastAttempts = 1.15
-	// leastSpread is how many times more often slow requests call than median
-	// ones: order-notify 3.5, tax-quote 5; a loop over a fixed list has 1.
+	// leastSpread is how many times as often slow requests call as median ones:
+	// order-notify 3.5, tax-quote 5; a loop over a fixed list has 1.
 	leastSpread = 1.5
-	// leastFailed of the requests: what fails after the last attempt. manyFailed
-	// stands for the spread where nearly all attempts are used up.
+	// leastFailed is the part of requests that fail after the last attempt.
+	// manyFailed replaces the spread where nearly all attempts are used up: then
+	// all requests call equally often.
 	leastFailed, manyFailed = 0.002, 0.2
-	// leastPauses per attempt after the first.
+	// leastPauses is the number of pauses per attempt after the first.
 	leastPauses = 0.2
 )
 
 // Retry finds calls that are made again and again.
+//
+// The status of answers is not visible, so a retry shows as an uneven number of
+// calls: few in median requests, many in slow ones. A loop over lists of different
+// lengths is uneven too; so one more sign is needed, which a loop rarely has.
+// Retries at several levels multiply (Google, Site Reliability Engineering, 2016,
+// chapter 22), hence the remedy of a budget.
 var Retry = diagnose.Analyzer{
 	Name:  "retry",
 	Stage: diagnose.Wait,
-	Doc: "Counts the calls per request along one path: 1.15 in the mean, and half as many again in slow requests as in median ones (or a fifth of the " +
-		"requests failing), with a sign of retries: pauses between the calls in the same function, a retrying library on the stack, or requests that fail.",
+	Doc: "Counts the calls per request along one path: 1.15 in the mean, and half as many again in slow " +
+		"requests as in median ones (or a fifth of the requests failing), with a sign of retries: pauses " +
+		"between the calls in the same function, a retrying library on the stack, or requests that fail.",
 	Causes: []diagnose.Cause{{
 		ID:    "retry-storm",
 		Title: "Failed calls are tried again and again",
-		Doc: "A dependency refuses or fails, and each request calls it several times, at once or after a short pause. Latency multiplies, and so does the " +
-			"load on what is already in trouble.",
-		Knows: "Calls per request along one path of the service's functions, from the trace: more than one in the mean, and not the same number in all " +
-			"requests (slow ones call 1.5 times as often as median ones), with at least one sign of a retry: a pause between the calls in a function on the same " +
-			"path, a retrying library on the stack, or requests that fail in the end. Answers' status is not visible from outside, so a loop over lists of " +
-			"different lengths whose requests also fail for another reason looks the same. Distinguished from downstream-serial by the spread.",
-		Remedy:  "A budget for retries (a tenth of the calls), backoff with jitter, a circuit breaker; never retry what is overloaded at once.",
-		Example: diagnose.Example{Lang: "go", Before: "for range 7 {\n\tif err = call(); err == nil {\n\t\treturn nil\n\t}\n}", After: "for n := range 2 {\n\tif err = call(); err == nil || !budget.Take() {\n\t\treturn err\n\t}\n\ttime.Sleep(rand.N(50 * time.Millisecond << n))\n}"},
-		Verify:  "redline compare BEFORE AFTER: calls per request near one in the findings' evidence, p99 falls.",
-		Cases:   []string{"order-notify", "tax-quote", "basket-prices"},
+		Doc: "A dependency refuses or fails, and each request calls it several times, at once or after a short " +
+			"pause. Latency multiplies, and so does the load on what is already in trouble.",
+		Knows: "Calls per request along one path of the service's functions, from the trace: more than one in " +
+			"the mean, and not the same number in all requests (slow ones call 1.5 times as often as median " +
+			"ones), with at least one sign of a retry: a pause between the calls in a function on the same " +
+			"path, a retrying library on the stack, or requests that fail in the end. Answers' status is not " +
+			"visible from outside, so a loop over lists of different lengths whose requests also fail for " +
+			"another reason looks the same. Distinguished from downstream-serial by the spread.",
+		Remedy: "A budget for retries (a tenth of the calls), backoff with jitter, a circuit breaker; never retry what is overloaded at once.",
+		Example: diagnose.Example{Lang: "go", Before: "for range 7 {\n\tif err = call(); err == nil {\n" +
+			"\t\treturn nil\n\t}\n}", After: "for n := range 2 {\n\tif err = call(); err == nil || !budget.Take() {\n" +
+			"\t\treturn err\n\t}\n\ttime.Sleep(rand.N(50 * time.Millisecond << n))\n}"},
+		Verify: "redline compare BEFORE AFTER: calls per request near one in the findings' evidence, p99 falls.",
+		Cases:  []string{"order-notify", "tax-quote", "basket-prices"},
 		// A dependency that does not answer is behind both.
 		FollowsFrom: []string{"missing-timeout"},
 		SamePlace:   true,
@@ -52,6 +64,8 @@ var Retry = diagnose.Analyzer{
 	Run:   runRetry,
 }
 
+// runRetry takes what the calls after the first and their pauses cost. Two signs
+// make it certain, one a likely reading of an uneven number of calls.
 func runRetry(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
 	for _, c := range callsOf(p) {
@@ -66,11 +80,15 @@ func runRetry(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f := diagnose.Finding{
 			Cause: "retry-storm", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.Medium, GainCeiling: p.OutsideGain(share),
 			Where: diagnose.WhereOf(r.place),
-			Title: fmt.Sprintf("Requests call %.1f times at %s, slow ones %.0f times: the calls after the first take %s of request time", c.calls[mean], diagnose.At(c.chain[0]), c.calls[tail], diagnose.Percent(share)),
+			Title: fmt.Sprintf("Requests call %.1f times at %s, slow ones %.0f times: the calls after the "+
+				"first take %s of request time", c.calls[mean], diagnose.At(c.chain[0]), c.calls[tail], diagnose.Percent(share)),
 			Evidence: []findings.Evidence{
-				diagnose.Fact(diagnose.FromTrace, c.calls[mean], diagnose.Ratio, "%.1f calls per request at %s in the mean, %.1f in the median, %.1f in slow ones", c.calls[mean], diagnose.At(c.chain[0]), c.calls[median], c.calls[tail]),
+				diagnose.Fact(diagnose.FromTrace, c.calls[mean], diagnose.Ratio,
+					"%.1f calls per request at %s in the mean, %.1f in the median, %.1f in slow ones",
+					c.calls[mean], diagnose.At(c.chain[0]), c.calls[median], c.calls[tail]),
 			},
-			Remedy: fmt.Sprintf("At %s bound retries by a budget, back off with jitter, and break the circuit while the dependency fails.", diagnose.At(r.place)),
+			Remedy: fmt.Sprintf("At %s bound retries by a budget, back off with jitter, and break the "+
+				"circuit while the dependency fails.", diagnose.At(r.place)),
 		}
 		f.Where.Detail = words(c.chain)
 		f.Evidence = append(f.Evidence, r.signs...)
@@ -82,13 +100,15 @@ func runRetry(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return found, nil
 }
 
-// retries is what says that a call is made again.
+// retries is the evidence that a call is made again.
 type retries struct {
 	place  code.Frame // the function that repeats
 	wasted float64    // ns per request of calls after the first and of pauses
 	signs  []findings.Evidence
 }
 
+// retriesOf is the rule. What is wasted is all calls after the first, with their
+// pauses: with a dependency that answers, those would not be made.
 func retriesOf(p *diagnose.Pass, c call) (r retries, ok bool) {
 	n := c.calls[mean]
 	failed := 0.0
@@ -102,19 +122,21 @@ func retriesOf(p *diagnose.Pass, c call) (r retries, ok bool) {
 	r.place, r.wasted = c.chain[0], c.ns[mean]*(1-1/n)
 	if pause, at, times := pauses(p, c); times >= leastPauses*(n-1) {
 		r.place, r.wasted = at, r.wasted+pause
-		r.signs = append(r.signs, diagnose.Fact(diagnose.FromTrace, pause, diagnose.Nanosec, "and pauses %.1f times in between, %s in all", times, diagnose.Span(pause)))
+		r.signs = append(r.signs, diagnose.Fact(diagnose.FromTrace, pause, diagnose.Nanosec,
+			"and pauses %.1f times in between, %s in all", times, diagnose.Span(pause)))
 	}
 	if library := retrier(c.stack); library != "" {
 		r.signs = append(r.signs, diagnose.Fact(diagnose.FromTrace, 1, diagnose.Ratio, "%s makes the calls", library))
 	}
 	if failed >= leastFailed {
-		r.signs = append(r.signs, diagnose.Fact(diagnose.FromLoad, failed, diagnose.Ratio, "%s of the requests fail nevertheless", diagnose.Percent(failed)))
+		r.signs = append(r.signs, diagnose.Fact(diagnose.FromLoad, failed, diagnose.Ratio,
+			"%s of the requests fail nevertheless", diagnose.Percent(failed)))
 	}
 	return r, len(r.signs) > 0
 }
 
-// pauses returns what requests sleep in the functions of a path, per request, and
-// where.
+// pauses returns how long and how often requests sleep in the functions of a path,
+// per request, in ns, and where.
 func pauses(p *diagnose.Pass, c call) (ns float64, at code.Frame, times float64) {
 	for _, part := range p.Anatomy.All {
 		if p.Stacks.Wait(part) != callstack.SleepWait {
@@ -128,14 +150,16 @@ func pauses(p *diagnose.Pass, c call) (ns float64, at code.Frame, times float64)
 	return ns, at, times
 }
 
-// retriers are functions and packages that call again what fails.
+// retriers are functions and packages that repeat what fails, by prefix.
 var retriers = []string{
-	"github.com/go-resty/resty/v2.Backoff", "github.com/hashicorp/go-retryablehttp.", "github.com/avast/retry-go", "github.com/cenkalti/backoff",
-	"github.com/failsafe-go/failsafe-go", "github.com/sethgrid/pester.", "github.com/eapache/go-resiliency/retrier.", "github.com/gojek/heimdall",
+	"github.com/go-resty/resty/v2.Backoff", "github.com/hashicorp/go-retryablehttp.",
+	"github.com/avast/retry-go", "github.com/cenkalti/backoff",
+	"github.com/failsafe-go/failsafe-go", "github.com/sethgrid/pester.", "github.com/eapache/go-resiliency/retrier.",
+	"github.com/gojek/heimdall",
 	"github.com/sethvargo/go-retry.", "google.golang.org/grpc.(*clientStream).retryLocked", "github.com/aws/aws-sdk-go-v2/aws/retry.",
 }
 
-// retrier names the retrying library on a stack, "" without one.
+// retrier names the retrying library on a stack; "" without one.
 func retrier(stack []code.Frame) string {
 	for _, f := range stack {
 		for _, prefix := range retriers {

@@ -12,11 +12,12 @@ import (
 )
 
 const (
-	// leastStall is how many times longer than the median one request in a hundred takes:
-	// below, it is the spread of any service, and no deadline would cut it off.
+	// leastStall is how many times longer than the median one request in a hundred
+	// takes: below it is the spread of any service, and no deadline would cut it
+	// off.
 	leastStall = 10
-	// leastUndated part of an operation's calls has no deadline: all but what a library
-	// does on its own.
+	// leastUndated is the part of an operation's calls without a deadline: all but
+	// those that a library makes on its own.
 	leastUndated = 0.95
 )
 
@@ -28,9 +29,10 @@ type stall struct {
 	place code.Frame   // the user's
 }
 
-// stallOf returns the call that makes the tail of the latency, if it has no deadline.
-// The median request shows that the dependency answers; what the mean one takes beyond
-// that must be spent in the call, half of it or more.
+// stallOf returns the call that makes the tail of the latency, if it has no
+// deadline. The median request shows that the dependency answers (otherwise it is
+// slow, not stalled, as tram-alerts once was reported); of what the mean request
+// takes beyond the median, half or more must be spent in the call.
 func stallOf(p *diagnose.Pass) (s stall, ok bool) {
 	load, ops := p.Load(), p.Operations()
 	requests, counted := p.Sum(series.LoadRequests, "")
@@ -56,28 +58,32 @@ func stallOf(p *diagnose.Pass) (s stall, ok bool) {
 	return s, ok
 }
 
-// finding says what a deadline would cut off.
+// finding reports what a deadline would cut off: the tail above the median.
 func (s stall) finding(p *diagnose.Pass) findings.Finding {
 	load := p.Load()
 	share := 1 - load.P50/load.P99
 	return findings.Finding{
-		Cause: "missing-timeout", Share: share, ShareOf: diagnose.OfTail, Confidence: findings.High, GainCeiling: max(diagnose.MinGain, diagnose.Ceiling(share)),
-		Where: diagnose.WhereOf(s.place),
+		Cause: "missing-timeout", Share: share, ShareOf: diagnose.OfTail, Confidence: findings.High,
+		GainCeiling: max(diagnose.MinGain, diagnose.Ceiling(share)),
+		Where:       diagnose.WhereOf(s.place),
 		Title: fmt.Sprintf("The slowest requests wait up to %s for a call without a deadline at %s; the median request takes %s",
 			diagnose.Span(float64(s.op.MaxNS)), diagnose.At(s.place), diagnose.Span(load.P50)),
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromProcess, float64(s.op.NoDeadline), diagnose.Ratio, "%d of %d calls (%s) had no deadline, neither from their context nor from the client",
+			diagnose.Fact(diagnose.FromProcess, float64(s.op.NoDeadline), diagnose.Ratio,
+				"%d of %d calls (%s) had no deadline, neither from their context nor from the client",
 				s.op.NoDeadline, s.op.Calls, s.op.Text),
 			diagnose.Fact(diagnose.FromProcess, float64(s.op.MaxNS), diagnose.Nanosec, "the longest call took %s, the mean one %s",
 				diagnose.Span(float64(s.op.MaxNS)), diagnose.Span(float64(s.op.TotalNS)/float64(s.op.Calls))),
-			diagnose.Fact(diagnose.FromLoad, load.P99, diagnose.Nanosec, "99 of 100 requests end within %s, half of them within %s", diagnose.Span(load.P99), diagnose.Span(load.P50)),
+			diagnose.Fact(diagnose.FromLoad, load.P99, diagnose.Nanosec, "99 of 100 requests end within %s, "+
+				"half of them within %s", diagnose.Span(load.P99), diagnose.Span(load.P50)),
 		},
-		Remedy: fmt.Sprintf("Give the call at %s a deadline a few times above its usual %s (context.WithTimeout, http.Client.Timeout), and answer with an older value or an error where it passes.",
+		Remedy: fmt.Sprintf("Give the call at %s a deadline a few times above its usual %s (context.WithTimeout, "+
+			"http.Client.Timeout), and answer with an older value or an error where it passes.",
 			diagnose.At(s.place), diagnose.Span(load.P50)),
 	}
 }
 
-// isStall reports whether a function's call is the one that has no deadline.
+// isStall returns whether a function's call is the one without a deadline.
 func isStall(p *diagnose.Pass) func(function string) bool {
 	s, ok := stallOf(p)
 	return func(function string) bool {

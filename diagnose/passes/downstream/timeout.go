@@ -12,35 +12,46 @@ import (
 )
 
 const (
-	// leastStuck requests that stand in one call: fewer are an unlucky moment.
+	// leastStuck is the number of requests that wait in one call: fewer are an
+	// unlucky moment.
 	leastStuck = 8
-	// leastOutlived is how many times more of them stand there than requests are
-	// under way by Little's law. The corpus' sick ones have 4.8 and 7.6, and one whose
-	// calls are slow now and then has 1.
+	// leastOutlived is how many times as many of them wait there as requests are in
+	// flight by Little's law. The sick services of the corpus have 4.8 and 7.6, one
+	// whose calls are slow now and then has 1.
 	leastOutlived = 2.5
 )
 
-// Timeout finds calls that wait longer than anybody waits for them.
+// Timeout finds calls that wait longer than their callers.
+//
+// An abandoned call is in no latency: its caller gave up and was counted as a
+// failure. It is in the goroutine profile. Little's law (Little 1961: L = λW) says
+// how many requests the load can have in flight; more goroutines than that serve
+// callers that have left.
 var Timeout = diagnose.Analyzer{
 	Name:  "timeout",
 	Stage: diagnose.Wait,
-	Doc: "Counts the requests that stand in a client's call in the last goroutine profile: 8 or more, and 2.5 times as many as " +
-		"the load has under way (rate times mean latency); and the calls without a deadline that make one request in a hundred ten times slower than the median.",
+	Doc: "Counts the requests that wait in a client's call in the last goroutine profile: 8 or more, and 2.5 " +
+		"times as many as the load has under way (rate times mean latency); and the calls without a deadline " +
+		"that make one request in a hundred ten times slower than the median.",
 	Causes: []diagnose.Cause{{
 		ID:    "missing-timeout",
 		Title: "Calls to another service outlive their callers",
-		Doc: "A dependency sometimes does not answer, and nothing ends the wait for it: callers give up, while their requests still stand in the " +
-			"service with a connection, a goroutine and whatever they hold.",
-		Knows: "By Little's law (L = λW) the load has rate times mean latency requests under way, those that it gave up included up to then. " +
-			"Where the last goroutine profile shows 8 or more requests in one client call, and 2.5 times as many as that, the calls outlive their " +
-			"callers' deadline, or have not ended at all. Distinguished from downstream-slow by that count: a call that is slow, and waited for, is in the latency. " +
-			"A deadline that is set but longer than the run looks the same as none. " +
-			"With --build the hooks count calls without a deadline: where the 99th percentile is ten times the median, the longest such call takes at least half of it, " +
-			"and such calls take half or more of what the mean request takes beyond the median, the call is named too. A call with a deadline that is slow now and then stays downstream-slow.",
+		Doc: "A dependency sometimes does not answer, and nothing ends the wait for it: callers give up, while " +
+			"their requests are still in the service with a connection, a goroutine and whatever they hold.",
+		Knows: "By Little's law (L = λW) the load has rate times mean latency requests under way, those that it " +
+			"gave up included up to then. Where the last goroutine profile shows 8 or more requests in one " +
+			"client call, and 2.5 times as many as that, the calls outlive their callers' deadline, or have not " +
+			"ended at all. Distinguished from downstream-slow by that count: a call that is slow, and waited " +
+			"for, is in the latency. A deadline that is set but longer than the run looks the same as none. " +
+			"With --build the hooks count calls without a deadline: where the 99th percentile is ten times the " +
+			"median, the longest such call takes at least half of it, and such calls take half or more of what " +
+			"the mean request takes beyond the median, the call is named too. A call with a deadline that is " +
+			"slow now and then stays downstream-slow.",
 		Remedy: "Give the call a deadline that reaches the socket: the request's context, http.Client.Timeout, a dial and header timeout.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "res, err := client.Get(url) // a client without Timeout, no context",
-			After:  "ctx, cancel := context.WithTimeout(r.Context(), 300*time.Millisecond)\ndefer cancel()\nreq, _ := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)\nres, err := client.Do(req)"},
+			After: "ctx, cancel := context.WithTimeout(r.Context(), 300*time.Millisecond)\ndefer cancel()\n" +
+				"req, _ := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)\nres, err := client.Do(req)"},
 		Verify: "Run again: goroutines no longer rise, and errors come at the deadline that was set.",
 		Cases:  []string{"loyalty-points", "kyc-check", "fx-rates", "tram-alerts", "orders-gateway"},
 	}},
@@ -54,6 +65,8 @@ func runTimeout(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, err
 	}
 	stall, stalls := stallOf(p)
+	// Two rules, and the goroutine profile goes first: it proves that callers gave
+	// up. The hooks' count of deadlines covers calls that end before anyone does.
 	if len(snapshots) > 0 || !stalls {
 		if found := outlived(p, snapshots); len(found) > 0 || !stalls {
 			return found, nil
@@ -62,7 +75,7 @@ func runTimeout(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{stall.finding(p)}, nil
 }
 
-// outlived finds calls in which requests still stand that their callers gave up.
+// outlived finds calls in which requests still wait whose callers gave up.
 func outlived(p *diagnose.Pass, snapshots []evidence.Snapshot) []diagnose.Finding {
 	if len(snapshots) == 0 {
 		p.Unjudged("missing-timeout", "no goroutine profile: it needs the probe (--build) or net/http/pprof (--pprof)")
@@ -85,7 +98,7 @@ func outlived(p *diagnose.Pass, snapshots []evidence.Snapshot) []diagnose.Findin
 	if stuck < leastStuck || float64(stuck) < leastOutlived*underway {
 		return nil
 	}
-	// What a deadline could give is the time that callers waste until theirs.
+	// A deadline saves the time that callers waste until their own.
 	share, of := 1-min(1, load.P50/load.Mean), diagnose.OfRequest
 	if load.P99 >= 2*load.P50 {
 		share, of = 1-load.P50/load.P99, diagnose.OfTail
@@ -93,12 +106,15 @@ func outlived(p *diagnose.Pass, snapshots []evidence.Snapshot) []diagnose.Findin
 	f := diagnose.Finding{
 		Cause: "missing-timeout", Share: share, ShareOf: of, Confidence: findings.High, GainCeiling: max(diagnose.MinGain, diagnose.Ceiling(share)),
 		Where: diagnose.WhereOf(at),
-		Title: fmt.Sprintf("%d requests stand in a call at %s where the load has %.1f under way: the call outlives its callers", stuck, diagnose.At(at), underway),
+		Title: fmt.Sprintf("%d requests wait in a call at %s where the load has %.1f in flight: the call "+
+			"outlives its callers", stuck, diagnose.At(at), underway),
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromProfile, float64(stuck), diagnose.Ratio, "%d goroutines of requests wait at %s at the end of the run, %d at its begin", stuck, diagnose.At(at), first[at]),
-			diagnose.Fact(diagnose.FromLoad, underway, diagnose.Ratio, "rate times mean latency is %.1f requests under way", underway),
+			diagnose.Fact(diagnose.FromProfile, float64(stuck), diagnose.Ratio, "%d goroutines of requests "+
+				"wait at %s at the end of the run, %d at its beginning", stuck, diagnose.At(at), first[at]),
+			diagnose.Fact(diagnose.FromLoad, underway, diagnose.Ratio, "rate times mean latency is %.1f requests in flight", underway),
 		},
-		Remedy: fmt.Sprintf("Give the call at %s the request's context with a deadline below the callers' own (context.WithTimeout, http.Client.Timeout), and dial and header timeouts.", diagnose.At(at)),
+		Remedy: fmt.Sprintf("Give the call at %s the request's context with a deadline below the callers' "+
+			"own (context.WithTimeout, http.Client.Timeout), and dial and header timeouts.", diagnose.At(at)),
 	}
 	if n, ok := p.Sum(series.LoadErrors, series.Labels("kind", "timeout")); ok && n > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, n, diagnose.Ratio, "%.0f requests ran into the load's own timeout", n))
@@ -106,8 +122,8 @@ func outlived(p *diagnose.Pass, snapshots []evidence.Snapshot) []diagnose.Findin
 	return []diagnose.Finding{f}
 }
 
-// standing counts the requests that stand in a call to another service, by the
-// user's frame that calls.
+// standing counts the requests that wait in a call to another service, by the
+// user's frame that calls. Databases have causes of their own.
 func standing(p *diagnose.Pass, s evidence.Snapshot) map[code.Frame]int64 {
 	counts := map[code.Frame]int64{}
 	for _, stack := range s.Stacks {

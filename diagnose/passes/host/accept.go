@@ -12,14 +12,21 @@ import (
 
 const (
 	// leastOverflows per second, since one refused connection is no limit:
-	// ticket-small-backlog has 46, webhook-short-lived, which opens as many, none.
+	// ticket-small-backlog has 46; webhook-short-lived, which opens as many, has
+	// none.
 	leastOverflows = 1.0
-	// synRetryNS is how long a client waits before it sends a SYN again that was
-	// dropped (TCP_TIMEOUT_INIT, include/net/tcp.h; RFC 6298, section 2.1).
+	// synRetryNS is how long a client waits before it repeats a SYN that was dropped
+	// (TCP_TIMEOUT_INIT, include/net/tcp.h; RFC 6298, section 2.1).
 	synRetryNS = 1e9
 )
 
 // Accept finds listeners whose accept queue is full.
+//
+// The counter is of the network namespace, not of a process; so one of the target's
+// listeners must have been full as well, or it is another program's overflow. The
+// kernel drops the final ACK of a handshake, or the SYN, and tells neither side:
+// the service sees nothing, the client a connection that takes a second longer
+// (tcp(7), listen(2): backlog, net.core.somaxconn).
 var Accept = diagnose.Analyzer{
 	Name:  "accept",
 	Stage: diagnose.Host,
@@ -34,7 +41,8 @@ var Accept = diagnose.Analyzer{
 			"target's listeners reached its bound (sock_diag). An overflow while no listener of the target's was full is another " +
 			"program's, and is rejected. Where the queues cannot be read it is of medium confidence. It explains the latency " +
 			"above the median of an open loop, or the connections that were not there of a closed one, at most a second for each overflow.",
-		Remedy: "Do nothing between two calls of Accept; raise the backlog (net.core.somaxconn, which Go's listeners take over); keep connections open; several listeners with SO_REUSEPORT.",
+		Remedy: "Do nothing between two calls of Accept; raise the backlog (net.core.somaxconn, which Go's " +
+			"listeners take over); keep connections open; several listeners with SO_REUSEPORT.",
 		Example: diagnose.Example{
 			Lang:   "go",
 			Before: "c, err := l.Accept()\nif !register.admits(c.RemoteAddr()) { // waits\n\tc.Close()\n}",
@@ -47,6 +55,9 @@ var Accept = diagnose.Analyzer{
 	Run:   runAccept,
 }
 
+// runAccept is of high confidence only if a listener of the target's was seen full.
+// Overflows elsewhere in the namespace are rejected with the fullest queue's
+// figures.
 func runAccept(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	overflows, ok := p.Sum(series.NetListenOverflows, "")
 	if !ok {
@@ -58,30 +69,35 @@ func runAccept(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	listen, queue, bound, known := fullest(p)
 	if known && queue < bound {
-		p.Reject("accept-overflow", "%.0f connections were refused for a full accept queue, but none of the target's was full (%s: %.0f of %.0f)", overflows, listen, queue, bound)
+		p.Reject("accept-overflow", "%.0f connections were refused for a full accept queue, but none of the "+
+			"target's was full (%s: %.0f of %.0f)", overflows, listen, queue, bound)
 		return nil, nil
 	}
 	share := lateConnections(p, overflows)
 	f := diagnose.Finding{
 		Cause: "accept-overflow", Share: share, ShareOf: diagnose.OfRequest, GainCeiling: p.OutsideGain(share), Confidence: findings.Medium,
-		Title:    fmt.Sprintf("The accept queue overflows: %.0f connections were refused", overflows),
-		Where:    findings.Where{Detail: "net.ipv4 ListenOverflows"},
-		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromKernel, overflows, diagnose.Ratio, "the kernel refused %.0f connections because an accept queue was full; the client sends again after 1 s", overflows)},
-		Remedy:   "Do nothing that waits between two calls of Accept, raise the listener's backlog (net.core.somaxconn), and let clients keep their connections.",
+		Title: fmt.Sprintf("The accept queue overflows: %.0f connections were refused", overflows),
+		Where: findings.Where{Detail: "net.ipv4 ListenOverflows"},
+		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromKernel, overflows, diagnose.Ratio,
+			"the kernel refused %.0f connections because an accept queue was full; the client sends again after 1 s", overflows)},
+		Remedy: "Do nothing that waits between two calls of Accept, raise the listener's backlog " +
+			"(net.core.somaxconn), and let clients keep their connections.",
 	}
 	if known {
 		f.Confidence, f.Where.Detail = findings.High, "listener "+listen
 		f.Title = fmt.Sprintf("The accept queue of %s overflows: %.0f connections were refused", listen, overflows)
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, queue, diagnose.Ratio, "up to %.0f connections wait at %s, whose queue holds %.0f", queue, listen, bound))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, queue, diagnose.Ratio,
+			"up to %.0f connections wait at %s, whose queue holds %.0f", queue, listen, bound))
 	}
 	if p99, ok := p.Max(series.TCPHandshake, series.Labels("q", "max")); ok {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, p99, diagnose.Nanosec, "a handshake takes up to %s", diagnose.Span(p99)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, p99, diagnose.Nanosec,
+			"a handshake takes up to %s", diagnose.Span(p99)))
 	}
 	return []diagnose.Finding{f}, nil
 }
 
-// fullest returns the target's listener whose accept queue was nearest its bound.
-// The kernel refuses when more than the bound wait (sk_acceptq_is_full).
+// fullest returns the target's listener whose accept queue was nearest to its bound, in
+// connections. The kernel refuses when more than the bound wait (sk_acceptq_is_full).
 func fullest(p *diagnose.Pass) (listen string, queue, bound float64, known bool) {
 	for _, labels := range p.Record.Labels(series.SocketsAcceptQueue) {
 		most, ok := p.Max(series.SocketsAcceptQueue, labels)
@@ -93,8 +109,10 @@ func fullest(p *diagnose.Pass) (listen string, queue, bound float64, known bool)
 	return listen, queue, bound, known
 }
 
-// lateConnections returns the part of the time that requests take, or would be
-// under way, that is spent on connections which are not accepted yet.
+// lateConnections returns the part of request time that is spent on connections
+// that are not accepted yet, 0 to 0.95. In a closed loop that is the connections
+// missing on average; in an open one the latency above the median. A second per
+// overflow is the upper bound of both.
 func lateConnections(p *diagnose.Pass, overflows float64) float64 {
 	load := p.Load()
 	var late, all float64
@@ -114,8 +132,8 @@ func lateConnections(p *diagnose.Pass, overflows float64) float64 {
 	return math.Max(0, math.Min(0.95, math.Min(late, overflows*synRetryNS/all)))
 }
 
-// above returns the part of the mean latency that lies above the median: what
-// strikes few requests, and those hard.
+// above returns the part of the mean latency that lies above the median, 0 to 1:
+// what strikes few requests, and those hard.
 func above(load evidence.Load) float64 {
 	if !(load.Mean > 0) {
 		return 0

@@ -12,25 +12,31 @@ import (
 )
 
 const (
-	// coldPart: a start is cold when latency settles within the first third;
-	// later shifts are something else.
+	// coldPart: a start is cold if latency settles within the first third of the
+	// span; later shifts are something else.
 	coldPart = 1.0 / 3
-	// coldFactor: before the shift the median window is this many times slower.
+	// coldFactor is how many times slower the median window is before the shift.
 	coldFactor = 1.5
-	// surelyCold: less may be a neighbour that was busy as the run began;
+	// surelyCold: less may be a neighbour that was busy as the run began.
 	// atlas-first-touch is some 30 times slower.
 	surelyCold = 4
-	// leastColdWindows before the shift, so that one slow window is no start.
+	// leastColdWindows before the shift, so that a slow window is no start.
 	leastColdWindows = 5
-	// coldChance of so large a shift without one. The factor above does most of
-	// the work; this guards against spans that are short or wild.
+	// coldChance is the probability of such a shift in level noise. The factor
+	// above does most of the work; this guards against spans that are short or
+	// erratic.
 	coldChance = 0.01
-	// coldBlock windows are one value: neighbours depend on each other, which
-	// the test does not allow for.
+	// coldBlock is the number of windows per value: neighbouring windows depend on
+	// each other, which the test does not allow for.
 	coldBlock = 2
 )
 
 // Cold finds measured spans that begin before the service is warm.
+//
+// Its finding qualifies the others: percentiles of a mixture of two levels describe
+// neither. Pettitt's test (Pettitt 1979, A Non-Parametric Approach to the
+// Change-Point Problem) finds where a level changes without assuming a
+// distribution.
 var Cold = diagnose.Analyzer{
 	Name:  "cold",
 	Stage: diagnose.Validity,
@@ -79,16 +85,19 @@ var Cold = diagnose.Analyzer{
 		settled := time.Duration(at*coldBlock) * line.Width
 		return []diagnose.Finding{{
 			Cause: "cold-start", Share: float64(at) / float64(len(blocks)), ShareOf: diagnose.OfCapacity, GainCeiling: 1, Confidence: trust,
-			Title:    fmt.Sprintf("The first %s of the measured span are warm-up: latency then falls from %s to %s", settled, diagnose.Span(before), diagnose.Span(after)),
-			Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromLoad, before/after, diagnose.Ratio, "the median latency falls by a factor of %.1f after %s (chance %.1g)", before/after, settled, chance)},
-			Remedy:   fmt.Sprintf("Warm up for %s longer (--warmup).", settled.Round(time.Second)+time.Second),
+			Title: fmt.Sprintf("The first %s of the measured span are warm-up: latency then falls from %s to %s",
+				settled, diagnose.Span(before), diagnose.Span(after)),
+			Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromLoad, before/after, diagnose.Ratio,
+				"the median latency falls by a factor of %.1f after %s (chance %.1g)", before/after, settled, chance)},
+			Remedy: fmt.Sprintf("Warm up for %s longer (--warmup).", settled.Round(time.Second)+time.Second),
 		}}, nil
 	},
 }
 
-// settles returns where the values come down to the level of their second half,
-// and the chance of such a change without one. Only whether a value is far above
-// that level counts: ranks alone would find a slow drift within the warm part.
+// settles returns the index at which values come down to the level of their second
+// half, and the probability of such a change without one. Only whether a value is
+// far above that level counts: ranks alone would find a slow drift within the warm
+// part.
 func settles(values []float64) (at int, chance float64) {
 	level := stat.Median(values[len(values)/2:])
 	above := make([]float64, len(values))

@@ -9,20 +9,27 @@ import (
 )
 
 const (
-	// nearLimit of RLIMIT_NOFILE, from which it is told. archive-many-files, which
-	// is healthy, has 5 % open; chart-nofile and contract-scans-leak all.
+	// nearLimit is the part of RLIMIT_NOFILE from which it is reported.
+	// archive-many-files, which is healthy, has 5 % open; chart-nofile and
+	// contract-scans-leak have all.
 	nearLimit = 0.90
-	// atLimit: accept, open and dial fail already, or one short burst before.
+	// atLimit: accept, open and dial fail already, or will in the next short burst.
 	atLimit = 0.98
-	// leastFailed of the requests for failures to matter.
+	// leastFailed is the part of requests that must fail for failures to matter.
 	leastFailed = 0.001
 )
 
 // Descriptors finds processes that run out of file descriptors.
+//
+// Reads /proc/<pid>/fd and limits once a second, so a burst between two reads is
+// missed; hence 98 % of the limit counts as reached. The soft limit is the one that
+// fails (getrlimit(2)), and Go raises it to the hard one at start (package os,
+// since Go 1.19).
 var Descriptors = diagnose.Analyzer{
 	Name:  "descriptors",
 	Stage: diagnose.Host,
-	Doc:   "Compares the most descriptors open in the steady span with 90 % of the soft limit; 98 % of it, or failures beside it, is the limit.",
+	Doc: "Compares the most descriptors open in the steady span with 90 % of the soft limit; 98 % of it, " +
+		"or failures as well, is the limit.",
 	Causes: []diagnose.Cause{{
 		ID: "fd-limit", Title: "File descriptors run out",
 		Doc: "The process has as many descriptors open as it may; accept, open and dial fail with EMFILE. Connections that are not " +
@@ -43,6 +50,8 @@ var Descriptors = diagnose.Analyzer{
 	Run:   runDescriptors,
 }
 
+// runDescriptors promises at least 1.5x at the limit, a convention rather than a
+// measurement: connections that cannot be accepted are in no figure of the service.
 func runDescriptors(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	open, ok := p.Max(series.ProcessFDs, "")
 	limit, known := p.Mean(series.ProcessFDLimit, "")
@@ -76,7 +85,8 @@ func runDescriptors(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if connected, ok := p.Mean(series.LoadConnections, ""); ok && !load.Open && connected > 0 && used >= atLimit {
 		if missing := float64(load.Connections) / connected; missing > f.GainCeiling {
 			f.GainCeiling = min(missing, diagnose.Ceiling(1))
-			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, connected, diagnose.Ratio, "%.0f of %d connections were there on average", connected, load.Connections))
+			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, connected, diagnose.Ratio,
+				"%.0f of %d connections were there on average", connected, load.Connections))
 		}
 	}
 	return []diagnose.Finding{f}, nil

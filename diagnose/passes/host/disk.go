@@ -12,16 +12,23 @@ import (
 	"github.com/redline-go/redline/record/series"
 )
 
-// leastBehindNS of queueing behind the disk is worth telling.
+// leastBehindNS is how much queueing behind the disk is reported, in ns per request.
 const leastBehindNS = 100e3
 
 // Disk finds requests that wait for storage.
+//
+// Where a journal syncs under a lock, one request waits for the disk and sixty for
+// the lock. So the rule follows each wait to the goroutine that ended it and books
+// the time there; otherwise lock-contention would be named with a remedy that
+// cannot help. Syncs that no request waits for count for nothing
+// (events-background-sync).
 var Disk = diagnose.Analyzer{
 	Name:  "disk",
 	Stage: diagnose.Host,
-	Doc: "Sums the time of requests in fsync and in writes to files, from the anatomy: their own, and that of the goroutine " +
-		"they waited for at a lock or a channel; and what queues for a P behind such calls. It counts from 20 % of request time or half of the tail's extra time. " +
-		"Writes of loggers belong to cpu-logging.",
+	Doc: "Sums the time of requests in fsync and in writes to files, from the anatomy: their own, and that of " +
+		"the goroutine they waited for at a lock or a channel; and what queues for a P behind such calls. It " +
+		"counts from 20 % of request time or half of the tail's extra time. Writes of loggers belong to " +
+		"cpu-logging.",
 	Causes: []diagnose.Cause{{
 		ID:    "disk-sync",
 		Title: "Requests wait for the disk",
@@ -30,7 +37,7 @@ var Disk = diagnose.Analyzer{
 		Knows: "The execution trace has the system calls with their stacks: fsync and the like, and writes to files that are not a " +
 			"logger's. Where requests wait at a lock or a channel, the goroutine that they waited for is followed, and its time in " +
 			"such a call counts as theirs, so that the disk is reported and not the lock in front of it. Syncs in the background that no " +
-			"request waits for count for nothing. What eBPF counted of fsync is reported beside it. Reads of files are blocking-syscall, " +
+			"request waits for count for nothing. What eBPF counted of fsync is reported with it. Reads of files are blocking-syscall, " +
 			"pages of a mapped file memory-pressure, a lock whose holder computes lock-contention.",
 		Remedy: "Batch the writes, commit in groups, or write asynchronously.",
 		Example: diagnose.Example{
@@ -45,6 +52,9 @@ var Disk = diagnose.Analyzer{
 	Run:   runDisk,
 }
 
+// runDisk judges each place as serial: one device, and mostly one lock before it.
+// The tail counts even if the mean is judged, because few syncs that are slow stop
+// many requests.
 func runDisk(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
 	for _, s := range evidence.ByOwner(diskSites(p)) {
@@ -52,6 +62,7 @@ func runDisk(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			continue
 		}
 		queued := queuedBehind(p, &s)
+		// Judged a second time, with the queue added.
 		v, _ := waitgain.Judge(p, s, waitgain.Serial)
 		if tail := s.TailNS / float64(p.Anatomy.TailNS); tail > 0 && !p.CPU().Saturated() {
 			v.Gain = max(v.Gain, diagnose.Ceiling(tail))
@@ -61,10 +72,11 @@ func runDisk(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			f.Where.Detail = fmt.Sprintf("for %s (%s)", callstack.Short(at.Function), diagnose.At(at))
 		}
 		f.Title = fmt.Sprintf("%s for the disk at %s", v.Requests(), diagnose.At(s.Place))
-		f.Remedy = fmt.Sprintf("Commit several requests' writes with one sync at %s (group commit), or acknowledge after a buffered write where losing the last moments is allowed.", diagnose.At(s.Place))
+		f.Remedy = fmt.Sprintf("Commit several requests' writes with one sync at %s (group commit), or acknowledge "+
+			"after a buffered write where losing the last moments is allowed.", diagnose.At(s.Place))
 		if queued >= leastBehindNS {
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queued, diagnose.Nanosec,
-				"%s of it queue for a CPU meanwhile, because a thread in such a call keeps the scheduler's place for a while", diagnose.Span(queued)))
+				"%s of it queue for a CPU meanwhile, because a thread in such a call keeps its P for a while", diagnose.Span(queued)))
 		}
 		load := p.Load()
 		if calls, ok := p.Sum(series.FsyncCalls, ""); ok && calls > 0 && load.Requests > 0 {
@@ -73,16 +85,17 @@ func runDisk(p *diagnose.Pass) ([]diagnose.Finding, error) {
 				"%.2f syncs per request, %s each", calls/load.Requests, diagnose.Span(spent/calls)))
 		}
 		if wrote, ok := p.Rate(series.ProcessWriteBytes, ""); ok {
-			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, wrote, "bytes/s", "the process writes %.2f MB/s to storage", wrote/1e6))
+			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, wrote, "bytes/s",
+				"the process writes %.2f MB/s to storage", wrote/1e6))
 		}
 		found = append(found, f)
 	}
 	return found, nil
 }
 
-// onBehalf returns whose writing it is where a file's wrapper does the call: the
-// place at which requests wait for it, or else the innermost caller in another of
-// the user's packages.
+// onBehalf returns on whose behalf a file's wrapper writes: the place at which
+// requests wait for it, or else the innermost caller in another of the user's
+// packages.
 func onBehalf(p *diagnose.Pass, s evidence.Site) (code.Frame, bool) {
 	own, _ := callstack.Split(s.Place.Function)
 	for _, f := range s.Part.Stack {
@@ -93,11 +106,11 @@ func onBehalf(p *diagnose.Pass, s evidence.Site) (code.Frame, bool) {
 	return code.Frame{}, false
 }
 
-// queuedBehind adds to a site what requests queue for a P because others are in
-// the site's calls: a goroutine in a system call keeps its P until sysmon takes it
-// back, 20 µs to 10 ms later (runtime/proc.go, retake), which is as long as most
-// syncs take. It returns how much of the mean request that is, in ns. While CPUs
-// are saturated the queue is theirs.
+// queuedBehind adds to a site the time that requests queue for a P because others
+// are in the site's calls, and returns it in ns of the mean request: a goroutine in
+// a system call keeps its P until sysmon takes it back, 20 µs to 10 ms later
+// (runtime/proc.go, retake), which is as long as most syncs take. On saturated CPUs
+// the queue is due to them, and 0 is returned.
 func queuedBehind(p *diagnose.Pass, s *evidence.Site) float64 {
 	w := p.Waits()
 	if p.CPU().Saturated() || s.NS <= 0 || s.Wait != callstack.SyncWait || s.Part.State != breakdown.StateSyscall {
@@ -114,8 +127,8 @@ func queuedBehind(p *diagnose.Pass, s *evidence.Site) float64 {
 	return behind
 }
 
-// diskSites returns where requests are in calls that wait for the disk, and where
-// others are that requests wait for.
+// diskSites returns where requests make calls that wait for the disk, and where
+// others do that requests wait for.
 func diskSites(p *diagnose.Pass) []evidence.Site {
 	w := p.Waits()
 	sites := append([]evidence.Site{}, w.Sites(callstack.SyncWait)...)
@@ -160,7 +173,7 @@ func diskSites(p *diagnose.Pass) []evidence.Site {
 	return sites
 }
 
-// diskLink returns the place of a chain's end that waits for the disk.
+// diskLink returns the place at the end of a chain if that waits for the disk.
 func diskLink(p *diagnose.Pass, c breakdown.Chain) (code.Frame, bool) {
 	if len(c.Links) == 0 {
 		return code.Frame{}, false

@@ -1,7 +1,16 @@
-// Package host holds the analyzers of whether the measurement is valid and of
-// the limits that the host and the container set: the generator, warm-up and the
-// quiet of the host; CPU quotas, GOMAXPROCS, memory, descriptors, the disk; and
-// what the network does to connections.
+// Package host holds the analyzers of whether the measurement is valid and of the
+// limits that the host and the container set: the generator, warm-up and the quiet
+// of the host; CPU quotas, GOMAXPROCS, memory, descriptors, the disk; and what the
+// network does to connections.
+//
+// Findings on validity come first of all: if the generator was the limit, no other
+// finding holds (Voids); a cold start or a noisy host lowers the confidence of the
+// others (Qualifies).
+//
+// Most causes of the kernel pair a counter with a share. The counter (overflows,
+// retransmits, faults) proves that it happens; the share bounds what it explains,
+// by what each event costs at most and by the part of latency above the median, as
+// such events strike few requests hard.
 package host
 
 import "github.com/redline-go/redline/diagnose"

@@ -11,25 +11,31 @@ import (
 )
 
 const (
-	// littleSlack: by Little's law rate times mean latency is the requests in
-	// flight; in a closed loop that is the connections. Less than 70 % of them
-	// means that the generator spends the rest between requests.
+	// littleSlack: by Little's law the rate times the mean latency is the number of
+	// requests in flight; in a closed loop that is the connections. Less than 70 %
+	// of them means that the generator spends the rest between requests.
 	littleSlack = 0.70
-	// generatorPart of all CPU in use on a saturated host, from which the run
-	// measures the generator.
+	// generatorPart is the generator's part of all CPU in use on a saturated host,
+	// from which the run measures the generator.
 	generatorPart = 0.60
-	// leastLagNS and lagPart: the generator sends late when its lag's p99 is both.
+	// leastLagNS and lagPart: the generator sends late if the p99 of its lag
+	// exceeds both, 10 ms and half of the median latency.
 	leastLagNS = 10e6
 	lagPart    = 0.5
-	// idle utilisation: a closed loop that leaves more than half of the CPUs idle
-	// without any wait worth naming is limited by its connections.
+	// idle utilisation: a closed loop that leaves more than half of the CPUs idle,
+	// without any wait worth naming, is limited by its connections.
 	idle = 0.5
-	// outside is the part of latency that is spent outside the service, from
-	// which connections wait for the path and not for the service.
+	// outside is the part of latency spent outside the service from which
+	// connections wait for the path and not for the service.
 	outside = 0.5
 )
 
 // Generator finds runs that measured the generator.
+//
+// The generator judges itself from every request, and that verdict is final. Windows
+// are only an approximation: judging them again called valid runs invalid when a
+// target stalled now and then. So they count only if the run was killed before its
+// verdict.
 var Generator = diagnose.Analyzer{
 	Name:  "generator",
 	Stage: diagnose.Validity,
@@ -38,7 +44,7 @@ var Generator = diagnose.Analyzer{
 		"the median latency while connections are free). Always: its part of CPU (60 % of what is used on a saturated host).",
 	Causes: []diagnose.Cause{{
 		ID: "generator-saturated", Title: "The load generator is the limit",
-		Doc: "The generator could not send when it should have, or not read what was there, so the figures speak of it and not of the " +
+		Doc: "The generator could not send when it should have, or not read what was there, so the figures describe it and not the " +
 			"service. No other finding of the run holds.",
 		Knows: "The generator judges itself, from every request: an event loop that is on CPU 95 % of the time, requests sent late " +
 			"although a connection was free, Little's law broken in a closed loop, ports or descriptors of its own that ran out " +
@@ -59,6 +65,9 @@ var Generator = diagnose.Analyzer{
 	Run:   runGenerator,
 }
 
+// runGenerator collects every reason that holds, so that the report says all of
+// them at once. One reason is dropped: requests that the target never answered are
+// the service's doing.
 func runGenerator(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var why []string
 	var facts []findings.Evidence
@@ -73,7 +82,8 @@ func runGenerator(p *diagnose.Pass) ([]diagnose.Finding, error) {
 				continue // the service's doing
 			}
 			why = append(why, reason)
-			facts = append(facts, diagnose.Fact(diagnose.FromLoad, float64(summary.Generator.CPU), diagnose.Nanosec, "the generator's own verdict: %s", reason))
+			facts = append(facts, diagnose.Fact(diagnose.FromLoad, float64(summary.Generator.CPU),
+				diagnose.Nanosec, "the generator's own verdict: %s", reason))
 		}
 	}
 	// What follows reads windows, where the verdict had every request: it is for
@@ -82,17 +92,21 @@ func runGenerator(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		flying := load.Rate * load.Service / 1e9
 		thinking := load.Rate * load.Think / 1e9 // meant to be idle
 		if flying+thinking < littleSlack*float64(load.Connections) && load.Errors < 0.5*load.Requests {
-			why = append(why, "connections stand idle between requests")
-			facts = append(facts, diagnose.Fact(diagnose.FromLoad, flying, diagnose.Ratio, "%.0f/s times %s is %.1f requests in flight, on %d connections", load.Rate, diagnose.Span(load.Service), flying, load.Connections))
+			why = append(why, "connections are idle between requests")
+			facts = append(facts, diagnose.Fact(diagnose.FromLoad, flying, diagnose.Ratio,
+				"%.0f/s times %s is %.1f requests in flight, on %d connections", load.Rate,
+				diagnose.Span(load.Service), flying, load.Connections))
 		}
 	}
-	if lag, ok := p.Mean(series.LoadLag, series.Labels("q", "p99")); ok && !judged && load.Open && lag >= leastLagNS && lag >= lagPart*load.P50 && !allBusy(p) {
+	if lag, ok := p.Mean(series.LoadLag, series.Labels("q", "p99")); ok && !judged && load.Open &&
+		lag >= leastLagNS && lag >= lagPart*load.P50 && !allBusy(p) {
 		why = append(why, "requests are sent late although connections are free")
 		facts = append(facts, diagnose.Fact(diagnose.FromLoad, lag, diagnose.Nanosec, "the lag's p99 is %s", diagnose.Span(lag)))
 	}
 	if part := c.Generator / c.Busy; c.Saturated() && part >= generatorPart {
 		why = append(why, "the generator takes the CPUs from the service")
-		facts = append(facts, diagnose.Fact(diagnose.FromLoad, part, diagnose.Ratio, "the generator uses %s of all CPU in use", diagnose.Percent(part)))
+		facts = append(facts, diagnose.Fact(diagnose.FromLoad, part, diagnose.Ratio,
+			"the generator uses %s of all CPU in use", diagnose.Percent(part)))
 	}
 	if len(why) == 0 {
 		return nil, nil
@@ -101,12 +115,13 @@ func runGenerator(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Cause: "generator-saturated", Share: 1, ShareOf: diagnose.OfCapacity, GainCeiling: 1, Confidence: findings.High,
 		Title:    "The load generator is the limit: " + strings.Join(why, "; "),
 		Evidence: facts,
-		Remedy:   "Lower the rate or the checks per request, or generate the load from more CPUs or another machine; judge the service from a valid run.",
+		Remedy: "Lower the rate or the checks per request, or generate the load from more CPUs or another " +
+			"machine; judge the service from a valid run.",
 	}}, nil
 }
 
 // allBusy reports whether all connections of an open loop were in use: then
-// requests are late because the service is slow.
+// requests are late because the service is slow, not the generator.
 func allBusy(p *diagnose.Pass) bool {
 	queued, ok := p.Mean(series.LoadQueued, "")
 	if !ok || queued < 1 {
@@ -117,6 +132,10 @@ func allBusy(p *diagnose.Pass) bool {
 }
 
 // Connections finds closed loops with too few connections to load the service.
+//
+// In a closed loop of N clients with think time Z and response time R, throughput
+// is at most N/(R+Z) (Denning and Buzen 1978, interactive response time law). It
+// runs last: any wait that matters is a better answer than to ask for more load.
 var Connections = diagnose.Analyzer{
 	Name:  "connections",
 	Stage: diagnose.Validity,
@@ -144,6 +163,9 @@ var Connections = diagnose.Analyzer{
 	Run:   runConnections,
 }
 
+// runConnections bounds the gain by the idle part of the host. N connections at a
+// response time R allow N/(R+think) requests per second, whatever the service could
+// do.
 func runConnections(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	load, c := p.Load(), p.CPU()
 	if load.Open || load.Connections == 0 || load.Service == 0 || !(c.HostUse() < idle) || !(c.Target/c.Limit < idle) {
@@ -154,16 +176,20 @@ func runConnections(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	ceiling := float64(load.Connections) / ((load.Service + load.Think) / 1e9)
 	f := diagnose.Finding{
-		Cause: "generator-limited", Share: 1 - c.HostUse(), ShareOf: diagnose.OfCapacity, GainCeiling: 1 / max(c.HostUse(), 1.0/50), Confidence: findings.Low,
-		Title: fmt.Sprintf("%d connections with %s each allow %.0f requests/s, and the service is idle meanwhile", load.Connections, diagnose.Span(load.Service), ceiling),
+		Cause: "generator-limited", Share: 1 - c.HostUse(), ShareOf: diagnose.OfCapacity,
+		GainCeiling: 1 / max(c.HostUse(), 1.0/50), Confidence: findings.Low,
+		Title: fmt.Sprintf("%d connections with %s each allow %.0f requests/s, and the service is idle meanwhile",
+			load.Connections, diagnose.Span(load.Service), ceiling),
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromLoad, ceiling, diagnose.Hertz, "%d connections over %s are %.0f/s; %.0f/s were measured", load.Connections, diagnose.Span(load.Service), ceiling, load.Rate),
+			diagnose.Fact(diagnose.FromLoad, ceiling, diagnose.Hertz, "%d connections over %s are %.0f/s; "+
+				"%.0f/s were measured", load.Connections, diagnose.Span(load.Service), ceiling, load.Rate),
 			diagnose.Fact(diagnose.FromProcess, c.HostUse(), diagnose.Ratio, "the host's CPUs are %s busy", diagnose.Percent(c.HostUse())),
 		},
 		Remedy: "Load with more connections (-c), or at a rate (--rate), to find what limits the service.",
 	}
 	if mean := p.Waits().MeanNS(); mean > 0 && mean < (1-outside)*load.Service {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, mean, diagnose.Nanosec, "the service itself takes %s of the %s", diagnose.Span(mean), diagnose.Span(load.Service)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, mean, diagnose.Nanosec,
+			"the service itself takes %s of the %s", diagnose.Span(mean), diagnose.Span(load.Service)))
 	}
 	return []diagnose.Finding{f}, nil
 }

@@ -20,10 +20,13 @@ func TestGenerator(t *testing.T) {
 	Expect(t, host.Generator, Idle())
 	Expect(t, host.Generator, New(64, 4*ms).Achieved(5000), "generator-saturated") // Little's law
 	Expect(t, host.Generator, New(64, 4*ms).CPU(2, 1.97, 0.4, 1.4, -1), "generator-saturated")
-	Expect(t, host.Generator, Healthy().Summary(record.Summary{Generator: record.Generator{WhyInvalid: []string{"its lag is 40 ms"}}}), "generator-saturated")
+	Expect(t, host.Generator, Healthy().
+		Summary(record.Summary{Generator: record.Generator{WhyInvalid: []string{"its lag is 40 ms"}}}), "generator-saturated")
 	Expect(t, host.Generator, Healthy().Summary(record.Summary{Generator: record.Generator{Valid: true}}))
 	// Requests that the service never answered are not the generator's fault.
-	Expect(t, host.Generator, Healthy().Summary(record.Summary{Generator: record.Generator{WhyInvalid: []string{"2 of 3 never ended"}, Unanswered: "2 of 3 never ended"}}))
+	Expect(t, host.Generator, Healthy().
+		Summary(record.Summary{Generator: record.Generator{WhyInvalid: []string{"2 of 3 never ended"},
+			Unanswered: "2 of 3 never ended"}}))
 	lag := series.Labels("q", "p99")
 	Expect(t, host.Generator, New(64, 4*ms).Rate(500).Gauge(series.LoadLag, lag, 30e6), "generator-saturated")
 	// All connections wait for a slow service: being late is not the generator's fault.
@@ -68,7 +71,8 @@ func TestThrottling(t *testing.T) {
 
 func TestProcs(t *testing.T) {
 	one := func(busy float64) *Builder {
-		return New(64, 20*ms).CPU(4, busy, 0.97, 0.3, 0.3).Gauge("/sched/gomaxprocs:threads", "", 1).Wait(breakdown.StateRunnable, 18*ms, 9).Wait(breakdown.StateRunning, ms, 9)
+		return New(64, 20*ms).CPU(4, busy, 0.97, 0.3, 0.3).Gauge("/sched/gomaxprocs:threads", "", 1).
+			Wait(breakdown.StateRunnable, 18*ms, 9).Wait(breakdown.StateRunning, ms, 9)
 	}
 	Expect(t, host.Procs, one(1.6), "gomaxprocs-mismatch")
 	Expect(t, host.Procs, one(3.9)) // no CPU is free for more
@@ -78,7 +82,8 @@ func TestProcs(t *testing.T) {
 	Expect(t, host.Procs, quota(0.49).Gauge("/sched/gomaxprocs:threads", "", 8).Counter(series.CgroupThrottles, "", 95))
 	ExpectUnjudged(t, host.Procs, Healthy().Without("/sched/gomaxprocs:threads"), "gomaxprocs-mismatch")
 	// A consequence of the other is told in it.
-	ExpectAll(t, []diagnose.Analyzer{host.Throttling, host.Procs}, bursts(quota(0.2).Gauge("/sched/gomaxprocs:threads", "", 8), 90e6), "gomaxprocs-mismatch")
+	ExpectAll(t, []diagnose.Analyzer{host.Throttling, host.Procs},
+		bursts(quota(0.2).Gauge("/sched/gomaxprocs:threads", "", 8), 90e6), "gomaxprocs-mismatch")
 }
 
 func TestDescriptors(t *testing.T) {
@@ -93,25 +98,27 @@ func TestDisk(t *testing.T) {
 	}
 	wal := "shop/wal.(*Log).Append@wal.go:30"
 	Expect(t, host.Disk, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.Fsync", "os.(*File).Sync", wal), "disk-sync at wal.go:30")
-	Expect(t, host.Disk, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.write", "internal/poll.(*FD).Write", "os.(*File).Write", wal), "disk-sync at wal.go:30")
+	Expect(t, host.Disk, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.write",
+		"internal/poll.(*FD).Write", "os.(*File).Write", wal), "disk-sync at wal.go:30")
 	Expect(t, host.Disk, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.write", "os.(*File).Write", "log/slog.Info", wal)) // a logger's
-	Expect(t, host.Disk, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.Pread", "os.(*File).Read", wal))                   // blocking-syscall
+	// blocking-syscall
+	Expect(t, host.Disk, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.Pread", "os.(*File).Read", wal))
 	ExpectUnjudged(t, host.Disk, idle().NoAnatomy(), "disk-sync")
 }
 
 func TestCold(t *testing.T) {
-	median := func(f func(w int) float64) *Builder {
+	steps := func(f func(w int) float64) *Builder {
 		return Healthy().Series(series.LoadLatency, series.Labels("q", "p50"), f)
 	}
 	wobble := func(w int) float64 { return 10e6 + 1e6*math.Sin(float64(w)*1.7) }
-	Expect(t, host.Cold, median(func(w int) float64 {
+	Expect(t, host.Cold, steps(func(w int) float64 {
 		if w < 25 {
 			return 3 * wobble(w)
 		}
 		return wobble(w)
 	}), "cold-start")
-	Expect(t, host.Cold, median(wobble))
-	Expect(t, host.Cold, median(func(w int) float64 { // a shift in the middle is no start
+	Expect(t, host.Cold, steps(wobble))
+	Expect(t, host.Cold, steps(func(w int) float64 { // a shift in the middle is no start
 		if w < 60 {
 			return 3 * wobble(w)
 		}

@@ -20,7 +20,8 @@ func late() *Builder {
 func TestAccept(t *testing.T) {
 	listen := series.Labels("listen", "127.0.0.1:80")
 	full := func(overflows, queue float64) *Builder {
-		return late().Counter(series.NetListenOverflows, "", overflows).Gauge(series.SocketsAcceptQueue, listen, queue).Gauge(series.SocketsBacklog, listen, 128)
+		return late().Counter(series.NetListenOverflows, "", overflows).Gauge(series.SocketsAcceptQueue, listen,
+			queue).Gauge(series.SocketsBacklog, listen, 128)
 	}
 	found := Expect(t, host.Accept, full(400, 129), "accept-overflow")
 	if len(found) == 1 && found[0].Where.Detail != "listener 127.0.0.1:80" {
@@ -79,7 +80,8 @@ func TestLoss(t *testing.T) {
 // It can hardly be brought about on loopback: this is all that it is tested with.
 func TestSoftnet(t *testing.T) {
 	packets := func(dropped, squeezed float64) *Builder {
-		return late().Counter(series.SoftnetProcessed, "", 1e6).Counter(series.SoftnetDropped, "", dropped).Counter(series.SoftnetSqueezed, "", squeezed)
+		return late().Counter(series.SoftnetProcessed, "", 1e6).Counter(series.SoftnetDropped, "", dropped).
+			Counter(series.SoftnetSqueezed, "", squeezed)
 	}
 	Expect(t, host.Softnet, packets(4000, 0), "softnet-drop")
 	found := Expect(t, host.Softnet, packets(0, 9000), "softnet-drop")
@@ -125,7 +127,8 @@ func TestStability(t *testing.T) {
 
 // What the service calls on the same host is no foreign program.
 func TestStabilityOfOneThatCallsOthers(t *testing.T) {
-	calls := New(64, 4*ms).CPU(2, 1.9, 0.3, 0.1, 0.1).Wait(breakdown.StateNetwork, 2*ms, 1, "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", "shop/quote.Ask@quote.go:12")
+	calls := New(64, 4*ms).CPU(2, 1.9, 0.3, 0.1, 0.1).Wait(breakdown.StateNetwork, 2*ms, 1,
+		"net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", "shop/quote.Ask@quote.go:12")
 	Expect(t, host.Stability, calls)
 	Expect(t, host.Stability, calls.Counter(series.HostSteal, "", 2e9), "unstable-host")
 }

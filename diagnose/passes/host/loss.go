@@ -11,18 +11,23 @@ import (
 )
 
 const (
-	// leastLoss of the segments sent are sent again: price-feed-loss measures 1.7 %.
-	// Services with short connections on busy CPUs, rate-quotes-tls and
-	// push-gateway, send 0.5 % again although none is lost.
+	// leastLoss is the part of the segments sent that are sent again:
+	// price-feed-loss measures 1.7 %. Services with short connections on busy CPUs,
+	// rate-quotes-tls and push-gateway, repeat 0.5 % although none is lost.
 	leastLoss = 0.01
-	// leastRetransmits per second, since two of a hundred are no path.
+	// leastRetransmits per second, since two of a hundred segments say nothing
+	// about the path.
 	leastRetransmits = 2.0
-	// retryNS is the least that a lost request or answer is late by: it is a segment
-	// alone, which only the timer sends again (TCP_RTO_MIN, include/net/tcp.h).
+	// retryNS is the least that a lost request or answer is late: it is a single
+	// segment, which only the timer repeats (TCP_RTO_MIN, include/net/tcp.h).
 	retryNS = 200e6
 )
 
 // Loss finds paths that lose packets.
+//
+// Repeated is not lost: on busy CPUs acknowledgements come late and segments go out
+// twice, without harm. A loss costs the timer's 200 ms, so in the mean window some
+// request must be that late.
 var Loss = diagnose.Analyzer{
 	Name:  "loss",
 	Stage: diagnose.Host,
@@ -30,14 +35,16 @@ var Loss = diagnose.Analyzer{
 		"each makes a request late by 200 ms at most, and by what the mean latency is above the median.",
 	Causes: []diagnose.Cause{{
 		ID: "packet-loss", Title: "Packets are lost on the way",
-		Doc: "Segments are sent again because nobody acknowledged them. Most requests are as fast as ever, and a few take 200 ms " +
+		Doc: "Segments are sent again because they were not acknowledged. Most requests are as fast as ever, and a few take 200 ms " +
 			"longer or a multiple of it: the timer of TCP, not the service.",
-		Knows: "Retransmitted over sent segments of the target's own connections (eBPF or sock_diag) is 1 % or more, and in the mean " +
-			"window the slowest request takes 200 ms: on busy CPUs segments are sent again that were only late, which harms nobody. Where only the " +
-			"namespace's counters are there, those without SYNs, at medium confidence, because they are of all its connections. SYNs " +
-			"that a full accept queue refused are accept-overflow. The peer with the most of them is named. A slow answer " +
-			"without loss is downstream-slow, which ranks behind this.",
-		Remedy: "The path, not the code: cables, overlay networks, policers and firewalls that drop; a smaller MTU; fewer round trips per request.",
+		Knows: "Retransmitted over sent segments of the target's own connections (eBPF or sock_diag) is 1 % or " +
+			"more, and in the mean window the slowest request takes 200 ms: on busy CPUs segments are sent " +
+			"again that were only late, which does no harm. Where only the namespace's counters are there, " +
+			"those without SYNs, at medium confidence, because they are of all its connections. SYNs that a " +
+			"full accept queue refused are accept-overflow. The peer with the most of them is named. A slow " +
+			"answer without loss is downstream-slow, which ranks behind this.",
+		Remedy: "The path, not the code: cables, overlay networks, policers and firewalls that drop; a " +
+			"smaller MTU; fewer round trips per request.",
 		Example: diagnose.Example{
 			Lang:   "sh",
 			Before: "ss -ti dst 10.0.3.7   # retrans:0/412, rto:204",
@@ -50,14 +57,18 @@ var Loss = diagnose.Analyzer{
 	Run:   runLoss,
 }
 
-// resent is what was sent again, and of whom.
+// resent is how many segments were sent again, out of how many, and on whose
+// connections.
 type resent struct {
 	again, sent float64
 	own         bool // of the target's own connections
 }
 
+// share is the part of all segments on the wire that were repeats, 0 to 1.
 func (r resent) share() float64 { return r.again / (r.again + r.sent) }
 
+// runLoss bounds the share twice: by 200 ms per repeated segment, and by what the
+// mean latency exceeds the median.
 func runLoss(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	r, ok := retransmitted(p)
 	if !ok {
@@ -70,7 +81,8 @@ func runLoss(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	load := p.Load()
 	share := math.Min(0.95, math.Min(above(load), r.again*retryNS/(load.Requests*load.Mean)))
 	if slowest, ok := p.Mean(series.LoadLatency, series.Labels("q", "max")); !(share > 0) || ok && slowest < retryNS {
-		p.Reject("packet-loss", "%s of the segments are sent again, but no request is late by the 200 ms that a lost one costs", diagnose.Percent(r.share()))
+		p.Reject("packet-loss", "%s of the segments are sent again, but no request is late by the 200 ms "+
+			"that a lost one costs", diagnose.Percent(r.share()))
 		return nil, nil
 	}
 	f := diagnose.Finding{
@@ -78,10 +90,13 @@ func runLoss(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Title: fmt.Sprintf("%s of the segments sent are lost and sent again", diagnose.Percent(r.share())),
 		Where: findings.Where{Detail: "the network namespace"},
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromKernel, r.share(), diagnose.Ratio, "%.0f of %.0f segments were sent again, each after 200 ms or more", r.again, r.again+r.sent),
-			diagnose.Fact(diagnose.FromLoad, load.Mean, diagnose.Nanosec, "the mean latency is %s, the median %s", diagnose.Span(load.Mean), diagnose.Span(load.P50)),
+			diagnose.Fact(diagnose.FromKernel, r.share(), diagnose.Ratio,
+				"%.0f of %.0f segments were sent again, each after 200 ms or more", r.again, r.again+r.sent),
+			diagnose.Fact(diagnose.FromLoad, load.Mean, diagnose.Nanosec, "the mean latency is %s, the median %s",
+				diagnose.Span(load.Mean), diagnose.Span(load.P50)),
 		},
-		Remedy: "Find where the path drops packets (an overlay network, a policer, a firewall, a cable); code cannot help, save by fewer round trips per request.",
+		Remedy: "Find where the path drops packets (an overlay network, a policer, a firewall, a cable); " +
+			"code cannot help, save by fewer round trips per request.",
 	}
 	if r.own {
 		f.Confidence, f.Where.Detail = findings.High, "the target's connections"
@@ -93,8 +108,8 @@ func runLoss(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// retransmitted returns what was sent again: of the target's connections where
-// they are known, else of all in its namespace.
+// retransmitted returns what was sent again: on the target's connections where they
+// are known, otherwise on all in its namespace. false if nothing counted it.
 func retransmitted(p *diagnose.Pass) (resent, bool) {
 	sent, known := p.Sum(series.SocketsSegments, "")
 	again, sampled := p.Sum(series.SocketsRetransmits, "")
@@ -118,8 +133,9 @@ func retransmitted(p *diagnose.Pass) (resent, bool) {
 	return resent{math.Max(0, total-syn), all, false}, true
 }
 
-// lasting reports whether the target's connections last for many requests: of
-// others the samples miss most segments, and none that eBPF counts as sent again.
+// lasting reports whether the target's connections last for many requests. Of short
+// ones the samples miss most segments, while eBPF misses none that is sent again,
+// so that their quotient would be far too large.
 func lasting(p *diagnose.Pass) bool {
 	in, _ := p.Sum(series.TCPOpens, series.Labels("dir", "in"))
 	out, _ := p.Sum(series.TCPOpens, series.Labels("dir", "out"))
@@ -127,7 +143,7 @@ func lasting(p *diagnose.Pass) bool {
 }
 
 // worstPeer returns the listening port or the remote address on whose connections
-// most segments were sent again.
+// most segments were sent again, and how many.
 func worstPeer(p *diagnose.Pass) (peer string, most float64) {
 	for _, labels := range p.Record.Labels(series.TCPRetransmitBy) {
 		if n, _ := p.Sum(series.TCPRetransmitBy, labels); n > most {

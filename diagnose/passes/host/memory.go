@@ -19,15 +19,22 @@ const (
 	readNS = 100e3
 	// faultNS is the most of the kernel's CPU that is booked on one such fault.
 	faultNS = 50e3
-	// nearMemory: the group's memory is at its limit. Page cache fills any limit, so
-	// that this alone says nothing.
+	// nearMemory: the group's memory is at its limit. Page cache fills any limit,
+	// so this alone says nothing.
 	nearMemory = 0.90
-	// leastStalled is the part of time in which some task waited for memory (PSI):
-	// parts-mmap has 3 %.
+	// leastStalled is the part of time in which some task waited for memory (PSI,
+	// Documentation/accounting/psi.rst): parts-mmap has 3 %.
 	leastStalled = 0.005
 )
 
-// Memory finds services whose memory is less than what they use of it.
+// Memory finds services with less memory than their working set.
+//
+// Only major faults count, which wait for the disk (getrusage(2)). To Go's
+// scheduler a goroutine in a fault runs: its P is occupied, the trace says running,
+// and the profile, which counts CPU time, shows nothing. So the rule multiplies
+// faults by what a read takes, and adds the requests that queue for the occupied
+// Ps. First reads of a file look the same; hence low confidence unless the group is
+// at its limit or PSI shows stalls.
 var Memory = diagnose.Analyzer{
 	Name:  "memory-pressure",
 	Stage: diagnose.Host,
@@ -42,7 +49,8 @@ var Memory = diagnose.Analyzer{
 			"where tasks stall for memory (PSI, 0.5 % of time); without either, pages are read for the first time and it is of low " +
 			"confidence. Since Go's trace calls a goroutine in a fault running, the requests that queue behind it count as well. Waits " +
 			"in read calls are blocking-syscall, a heap at GOMEMLIMIT gc-limit-thrash.",
-		Remedy: "Raise the memory limit to the working set, shrink what is mapped or kept, and set GOMEMLIMIT below the limit so that the heap leaves room for pages.",
+		Remedy: "Raise the memory limit to the working set, shrink what is mapped or kept, and set " +
+			"GOMEMLIMIT below the limit so that the heap leaves room for pages.",
 		Example: diagnose.Example{
 			Lang:   "yaml",
 			Before: "resources:\n  limits: {memory: 48Mi}   # 192 MiB are mapped",
@@ -55,6 +63,8 @@ var Memory = diagnose.Analyzer{
 	Run:   runMemory,
 }
 
+// runMemory starts at low confidence, as for a service that reads its pages for the
+// first time, and pressure raises it.
 func runMemory(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	faults, ok := p.Rate(series.ProcessMajorFaults, "")
 	if !ok {
@@ -68,19 +78,23 @@ func runMemory(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	share := faultShare(p, faults, each)
 	f := diagnose.Finding{
 		Cause: "memory-pressure", Share: share, ShareOf: diagnose.OfRequest, GainCeiling: p.OutsideGain(share), Confidence: findings.Low,
-		Title:    fmt.Sprintf("%.0f page faults per second wait for the disk", faults),
-		Where:    findings.Where{Detail: "memory of the host"},
-		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromProcess, faults, diagnose.Hertz, "%.0f major page faults per second, %.1f per request", faults, faults/math.Max(1, p.Load().Rate))},
-		Remedy:   "Give the service memory for what it reads again and again, or let it read less; set GOMEMLIMIT so that the heap leaves room for pages.",
+		Title: fmt.Sprintf("%.0f page faults per second wait for the disk", faults),
+		Where: findings.Where{Detail: "memory of the host"},
+		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromProcess, faults, diagnose.Hertz,
+			"%.0f major page faults per second, %.1f per request", faults, faults/math.Max(1, p.Load().Rate))},
+		Remedy: "Give the service memory for what it reads again and again, or let it read less; set " +
+			"GOMEMLIMIT so that the heap leaves room for pages.",
 	}
 	if measured {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, each, diagnose.Nanosec, "a read of the disk takes %s", diagnose.Span(each)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, each, diagnose.Nanosec,
+			"a read of the disk takes %s", diagnose.Span(each)))
 	}
 	pressure(p, &f)
 	return []diagnose.Finding{f}, nil
 }
 
-// readTime returns how long a page takes to come from the disk, in ns.
+// readTime returns how long a page takes to come from the disk, in ns: by the block
+// device's own times, which include read-ahead, or else readNS.
 func readTime(p *diagnose.Pass) (ns float64, measured bool) {
 	op := series.Labels("op", "read")
 	n, ok := p.Sum(series.BlockRequests, op)
@@ -91,9 +105,10 @@ func readTime(p *diagnose.Pass) (ns float64, measured bool) {
 	return spent / n, true
 }
 
-// faultShare returns the part of request time that faults take: the wait for the
-// disk, the kernel's own work, and the part of the queue for Ps that are held
-// meanwhile. Without an anatomy it is the part of the Ps that are held.
+// faultShare returns the part of request time that faults take, 0 to 0.95: the wait
+// for the disk, the kernel's own work, and their part of the queue for Ps. faults
+// are per second, each is ns. Without an anatomy it is the part of the Ps that are
+// occupied.
 func faultShare(p *diagnose.Pass, faults, each float64) float64 {
 	c, load := p.CPU(), p.Load()
 	kernel := 0.0
@@ -116,7 +131,7 @@ func faultShare(p *diagnose.Pass, faults, each float64) float64 {
 	return math.Max(0, math.Min(0.95, (own+part*w.NS(callstack.Queued))/w.MeanNS()))
 }
 
-// pressure says what tells that memory is short, and how sure that is.
+// pressure adds the evidence that memory is short, and raises confidence by it.
 func pressure(p *diagnose.Pass, f *diagnose.Finding) {
 	used, known := p.Max(series.CgroupMemory, "")
 	limit, limited := p.Mean(series.CgroupMemoryLimit, "")
@@ -124,14 +139,17 @@ func pressure(p *diagnose.Pass, f *diagnose.Finding) {
 	if known && limited && limit > 0 && used >= nearMemory*limit && hits > 0 {
 		f.Confidence, f.Where.Detail = findings.High, "memory limit of the control group"
 		f.Title += fmt.Sprintf(" with the memory limit of %.0f MB used up", limit/1e6)
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, used/limit, diagnose.Ratio, "the group holds %.0f MB of %.0f MB, and hit the limit %.0f times", used/1e6, limit/1e6, hits))
-		f.Remedy = fmt.Sprintf("Raise the memory limit of %.0f MB to what the service works on, or let it work on less; set GOMEMLIMIT so that the heap leaves room for pages.", limit/1e6)
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, used/limit, diagnose.Ratio,
+			"the group holds %.0f MB of %.0f MB, and hit the limit %.0f times", used/1e6, limit/1e6, hits))
+		f.Remedy = fmt.Sprintf("Raise the memory limit of %.0f MB to what the service works on, or let it "+
+			"work on less; set GOMEMLIMIT so that the heap leaves room for pages.", limit/1e6)
 	}
 	stalled, ok := p.Rate(series.PressureMemory, "")
 	if ok && stalled/1e9 >= leastStalled {
 		if f.Confidence == findings.Low {
 			f.Confidence = findings.Medium
 		}
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, stalled/1e9, "s/s", "tasks stall for memory for %.0f ms in each second (PSI)", stalled/1e6))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, stalled/1e9, "s/s",
+			"tasks stall for memory for %.0f ms in each second (PSI)", stalled/1e6))
 	}
 }

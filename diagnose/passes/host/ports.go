@@ -11,15 +11,20 @@ import (
 )
 
 const (
-	// nearPorts of the local ports in TIME_WAIT towards one address: partner-ports
-	// gets to all of them. The kernel looks through odd and even ports in turn, so
-	// that connects slow down before that.
+	// nearPorts is the part of the local ports in TIME_WAIT towards one address:
+	// partner-ports reaches all of them. The kernel tries odd and even ports in
+	// turn, so that connects slow down before that.
 	nearPorts = 0.90
 	// leastOpens per request: connections outwards come and go with requests.
 	leastOpens = 0.1
 )
 
 // Ports finds services that run out of local ports.
+//
+// A closed connection keeps its port for 60 s towards the same address
+// (TCP_TIMEWAIT_LEN, include/net/tcp.h; RFC 9293, section 3.4.1). The default range
+// of 28,232 ports thus allows some 470 new connections per second and destination.
+// Connections that are open count too, but are few compared with those that were closed.
 var Ports = diagnose.Analyzer{
 	Name:  "ports",
 	Stage: diagnose.Host,
@@ -29,13 +34,16 @@ var Ports = diagnose.Analyzer{
 		ID: "port-exhaustion", Title: "Local ports run out",
 		Doc: "Every new connection to one address takes a local port, and keeps it for a minute after it was closed (TIME_WAIT). " +
 			"When all are taken, dialling fails at once with EADDRNOTAVAIL: cannot assign requested address.",
-		Knows: "The target's connections in TIME_WAIT towards the one address that has the most of them reach 90 % of " +
-			"net.ipv4.ip_local_port_range in its namespace (sock_diag); or, where they are too short to be sampled, all of the namespace's do " +
-			"while the target's connects fail without a SYN that was refused (eBPF), at medium confidence. It explains the requests that fail; where none does yet, it " +
-			"is of low confidence. New connections per request that do not use up the ports are http-client-churn, which follows " +
-			"from nothing here and is reported by itself. Descriptors that run out are fd-limit. A client that binds its own few " +
-			"ports is not seen: the kernel counts no failing bind.",
-		Remedy: "Reuse connections (one http.Transport, bodies read and closed, MaxIdleConnsPerHost); more local addresses or a wider port range only put it off.",
+		Knows: "The target's connections in TIME_WAIT towards the one address that has the most of them reach " +
+			"90 % of net.ipv4.ip_local_port_range in its namespace (sock_diag); or, where they are too short to " +
+			"be sampled, all of the namespace's do while the target's connects fail without a SYN that was " +
+			"refused (eBPF), at medium confidence. It explains the requests that fail; where none does yet, it " +
+			"is of low confidence. New connections per request that do not use up the ports are " +
+			"http-client-churn, which follows from nothing here and is reported by itself. Descriptors that run " +
+			"out are fd-limit. A client that binds its own few ports is not seen: the kernel counts no failing " +
+			"bind.",
+		Remedy: "Reuse connections (one http.Transport, bodies read and closed, MaxIdleConnsPerHost); more " +
+			"local addresses or a wider port range only put it off.",
 		Example: diagnose.Example{
 			Lang:   "go",
 			Before: "http.Transport{} // MaxIdleConnsPerHost is 2: the others are closed",
@@ -48,6 +56,9 @@ var Ports = diagnose.Analyzer{
 	Run:   runPorts,
 }
 
+// runPorts compares TIME_WAIT towards one address with the range of ports. A
+// connection is a pair of addresses and ports, so ports used towards other
+// addresses are free for this one.
 func runPorts(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	waiting, ok := p.Max(series.SocketsTimeWaitPeer, "")
 	ports, known := p.Max(series.SocketsPorts, "")
@@ -71,19 +82,24 @@ func runPorts(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Title:       fmt.Sprintf("Local ports run out: %.0f of %.0f are in TIME_WAIT towards one address", waiting, ports),
 		Where:       findings.Where{Detail: "net.ipv4.ip_local_port_range"},
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromKernel, waiting, diagnose.Ratio, "%.0f connections towards one address are in TIME_WAIT, and there are %.0f local ports", waiting, ports),
+			diagnose.Fact(diagnose.FromKernel, waiting, diagnose.Ratio, "%.0f connections towards one "+
+				"address are in TIME_WAIT, and there are %.0f local ports", waiting, ports),
 			diagnose.Fact(diagnose.FromLoad, failed, diagnose.Ratio, "%s of the requests fail", diagnose.Percent(failed)),
 		},
-		Remedy: "Keep and reuse connections to that address: one http.Transport, bodies read to the end and closed, MaxIdleConnsPerHost at the number of calls at a time.",
+		Remedy: "Keep and reuse connections to that address: one http.Transport, bodies read to the end and " +
+			"closed, MaxIdleConnsPerHost at the number of calls at a time.",
 	}
 	if failed < leastFailed {
 		f.Confidence, f.GainCeiling = findings.Low, diagnose.MinGain
 	}
 	if fails, ok := p.Sum(series.TCPConnectFails, ""); ok && fails > 0 {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, fails, diagnose.Ratio, "%.0f connections outwards were not established", fails))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, fails, diagnose.Ratio,
+			"%.0f connections outwards were not established", fails))
 	}
 	if opened, ok := p.Sum(series.TCPOpens, series.Labels("dir", "out")); ok && opened >= leastOpens*load.Requests {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, opened/math.Max(1, load.Requests), diagnose.Ratio, "the service opens %s", diagnose.PerRequest(opened/math.Max(1, load.Requests), "a connection", "connections")))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, opened/math.Max(1, load.Requests),
+			diagnose.Ratio, "the service opens %s", diagnose.PerRequest(opened/math.Max(1, load.Requests),
+				"a connection", "connections")))
 	}
 	for _, kind := range []callstack.Wait{callstack.HTTPOpen, callstack.HTTPWait, callstack.NetworkWait} {
 		if sites := p.Waits().Sites(kind); len(sites) > 0 && sites[0].User {
@@ -95,8 +111,9 @@ func runPorts(p *diagnose.Pass) ([]diagnose.Finding, error) {
 }
 
 // refusedPorts returns the connections in TIME_WAIT of the whole namespace, and
-// whether the target fails to connect without having asked the peer, as where no
-// port is free. Connections too short to be sampled are not known as its own.
+// whether the target's connects fail before a SYN is sent, as they do where no port
+// is free. Connections too short to be sampled are not known to be the target's;
+// hence medium confidence.
 func refusedPorts(p *diagnose.Pass) (waiting float64, failing bool) {
 	waiting, ok := p.Max(series.NetTCPTimeWait, "")
 	fails, counted := p.Sum(series.TCPConnectFails, "")

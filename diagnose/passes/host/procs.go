@@ -11,15 +11,21 @@ import (
 )
 
 const (
-	// leastQueuedShare of request time that is runnable: barcode-one-proc has 94 %,
-	// thumbnail-procs-env, whose handlers only wait for their goroutines, 52 %.
+	// leastQueuedShare is the part of request time spent runnable: barcode-one-proc
+	// has 94 %, thumbnail-procs-env, whose handlers only wait for their goroutines,
+	// 52 %.
 	leastQueuedShare = 0.15
-	// leastProcs is what Go 1.25 and later choose where the quota is less
-	// (runtime/cgroup_linux.go), so that fewer have to be asked for.
+	// leastProcs is what Go 1.25 and later choose for smaller quotas
+	// (runtime/cgroup_linux.go), so fewer would have to be set explicitly.
 	leastProcs = 2
 )
 
 // Procs finds a GOMAXPROCS that does not fit the CPUs.
+//
+// A mismatch alone is no finding, since it may be intended or harmless: too few Ps
+// must make requests queue while CPUs idle, too many must exhaust the quota in
+// bursts. Go before 1.25 takes the host's CPUs whatever the container's quota (Go
+// 1.25 release notes, container-aware GOMAXPROCS).
 var Procs = diagnose.Analyzer{
 	Name:  "procs",
 	Stage: diagnose.Host,
@@ -29,7 +35,7 @@ var Procs = diagnose.Analyzer{
 	Causes: []diagnose.Cause{{
 		ID: "gomaxprocs-mismatch", Title: "GOMAXPROCS does not fit the CPUs",
 		Doc: "The service may run more threads than its quota carries, or fewer than there are CPUs for. With too few, requests " +
-			"queue while CPUs idle; with too many, a burst uses up the quota and all stand still until the next period.",
+			"queue while CPUs idle; with too many, a burst uses up the quota and all threads are stopped until the next period.",
 		Knows: "GOMAXPROCS is what the runtime says of itself. Too low: it is below the CPUs (or the quota), the service uses 85 % of " +
 			"it, goroutines of requests are runnable for 15 % of their time, and the host has CPUs free; what could be gained is " +
 			"bounded by these. Too high: it is above the quota and above what Go chooses by itself, the quota runs out in 10 % of " +
@@ -41,13 +47,17 @@ var Procs = diagnose.Analyzer{
 			Before: "env: [{name: GOMAXPROCS, value: \"1\"}]   # from the time of one CPU",
 			After:  "env: []   # Go 1.25 and later read the quota themselves",
 		},
-		Verify: "redline run again: /sched/gomaxprocs:threads is the number of CPUs that may be used, and requests are runnable for less of their time.",
-		Cases:  []string{"barcode-one-proc", "thumbnail-procs-env"},
+		Verify: "redline run again: /sched/gomaxprocs:threads is the number of CPUs that may be used, and " +
+			"requests are runnable for less of their time.",
+		Cases: []string{"barcode-one-proc", "thumbnail-procs-env"},
 	}},
 	Needs: []diagnose.Need{diagnose.NeedProcess},
 	Run:   runProcs,
 }
 
+// runProcs has two opposite cases. Too many: the same comparison of windows as for
+// throttling, as a burst of threads exhausts the quota. Too few: the gain is the
+// smaller of the missing Ps and the host's free CPUs.
 func runProcs(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	procs, ok := p.Mean("/sched/gomaxprocs:threads", "")
 	if !ok {
@@ -67,7 +77,8 @@ func runProcs(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	switch {
 	case c.Quota > 0 && procs > math.Max(leastProcs, math.Ceil(c.Quota)) && s.Periods >= leastPeriods:
 		if !(s.InStops >= leastSlower*s.Elsewhere) || c.Room() > 1 {
-			p.Reject("gomaxprocs-mismatch", "GOMAXPROCS is %.0f with a quota of %.2f CPUs, but the quota is used up on average, or its end slows nothing", procs, c.Quota)
+			p.Reject("gomaxprocs-mismatch", "GOMAXPROCS is %.0f with a quota of %.2f CPUs, but the quota is "+
+				"used up on average, or its end slows nothing", procs, c.Quota)
 			return nil, nil
 		}
 		f.Share, f.ShareOf, f.GainCeiling, f.Confidence = 1-s.Elsewhere/s.InStops, diagnose.OfTail, s.Gain, findings.High
@@ -79,20 +90,23 @@ func runProcs(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	case procs < math.Floor(usable) && c.Room() > 1 && c.HostUse() < evidence.Saturation && queued(p) >= leastQueuedShare:
 		f.Share, f.Confidence = 1-procs/usable, findings.High
 		f.GainCeiling = math.Min(usable/procs, c.Room())
-		f.Title = fmt.Sprintf("GOMAXPROCS is %.0f and used up, while the host's %.0f CPUs are %s busy", procs, c.CPUs, diagnose.Percent(c.HostUse()))
+		f.Title = fmt.Sprintf("GOMAXPROCS is %.0f and used up, while the host's %.0f CPUs are %s busy", procs,
+			c.CPUs, diagnose.Percent(c.HostUse()))
 		f.Remedy = "Unset GOMAXPROCS (or remove the runtime.GOMAXPROCS call), so that the service uses all CPUs it may."
 	default:
 		return nil, nil
 	}
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, c.Target, "CPUs", "the service uses %.2f CPUs with GOMAXPROCS %.0f", c.Target, procs))
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, c.Target, "CPUs",
+		"the service uses %.2f CPUs with GOMAXPROCS %.0f", c.Target, procs))
 	if p.Has(diagnose.NeedAnatomy) {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queued(p), diagnose.Ratio, "requests are runnable %s of their time", diagnose.Percent(queued(p))))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queued(p), diagnose.Ratio,
+			"requests are runnable %s of their time", diagnose.Percent(queued(p))))
 	}
 	return []diagnose.Finding{f}, nil
 }
 
-// queued is the part of request time spent runnable; 1 when it was not traced,
-// so that the CPU figures alone decide.
+// queued is the part of request time spent runnable, 0 to 1; 1 without a trace, so
+// that the CPU figures alone decide.
 func queued(p *diagnose.Pass) float64 {
 	if !p.Has(diagnose.NeedAnatomy) {
 		return 1

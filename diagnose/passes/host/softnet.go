@@ -10,16 +10,22 @@ import (
 )
 
 const (
-	// leastDropped of the packets that a CPU took from the network. Loopback does
-	// not get there: a CPU's backlog holds 1000 packets, and the sender waits for
-	// acknowledgements long before. The threshold stands on packet-loss's.
+	// leastDropped is the part of the packets that a CPU took from the network.
+	// Loopback does not reach it: a CPU's backlog holds 1,000 packets, and the
+	// sender waits for acknowledgements long before. The threshold is derived from
+	// that of packet-loss.
 	leastDropped = 0.001
-	// leastSqueezed of the packets: a CPU that runs out of its budget at each round
-	// of up to 300 packets is behind.
+	// leastSqueezed is the part of the packets at which a CPU ran out of its
+	// budget: with rounds of up to 300 packets (net.core.netdev_budget) it is
+	// behind in each.
 	leastSqueezed = 1.0 / 300
 )
 
-// Softnet finds hosts whose CPUs do not keep up with the packets that come in.
+// Softnet finds hosts whose CPUs do not keep up with incoming packets.
+//
+// /proc/net/softnet_stat has a line per CPU: packets processed, dropped because the
+// backlog was full, and rounds cut short (net/core/net-procfs.c). A cut round loses
+// nothing, so it is a hint.
 var Softnet = diagnose.Analyzer{
 	Name:  "softnet",
 	Stage: diagnose.Host,
@@ -32,7 +38,8 @@ var Softnet = diagnose.Analyzer{
 		Knows: "The kernel's own counters per CPU (softnet_stat): dropped packets over all processed, from one in a thousand. A budget " +
 			"that runs out (time_squeeze) loses nothing and is only a hint of low confidence. It is judged from counters alone: on " +
 			"loopback it can hardly be brought about, so that no service of the corpus sets its thresholds.",
-		Remedy: "Raise net.core.netdev_max_backlog and net.core.netdev_budget, and spread the interrupts (RSS) or the packets (RPS) over more CPUs.",
+		Remedy: "Raise net.core.netdev_max_backlog and net.core.netdev_budget, and spread the interrupts " +
+			"(RSS) or the packets (RPS) over more CPUs.",
 		Example: diagnose.Example{
 			Lang:   "sh",
 			Before: "sysctl net.core.netdev_max_backlog   # 1000",
@@ -44,6 +51,8 @@ var Softnet = diagnose.Analyzer{
 	Run:   runSoftnet,
 }
 
+// runSoftnet is judged from the kernel's counters alone; loopback hardly ever
+// drops, so no service of the corpus sets the thresholds.
 func runSoftnet(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	dropped, ok := p.Sum(series.SoftnetDropped, "")
 	squeezed, _ := p.Sum(series.SoftnetSqueezed, "")

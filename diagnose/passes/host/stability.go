@@ -13,18 +13,23 @@ import (
 )
 
 const (
-	// leastOthers: programs that have nothing to do with the load take this part of
-	// the host's CPUs. quote-noisy-neighbour measures 0.9; the kernel's own threads
-	// and the services of an idle machine stay below 0.05.
+	// leastOthers is the part of the host's CPUs that programs unrelated to the
+	// load take. quote-noisy-neighbour measures 0.9; the kernel's own threads and
+	// the services of an idle machine stay below 0.05.
 	leastOthers = 0.15
-	// leastSteal of the host's CPUs that the hypervisor gave to others.
+	// leastSteal is the part of the host's CPUs that the hypervisor gave to others.
 	leastSteal = 0.03
-	// leastStep is the disagreement of the clocks from which they were stepped: a
-	// trace's own snapshots agree within 15 ns where they were not.
+	// leastStep is the disagreement of clocks, in ns, from which one was set: a
+	// trace's snapshots agree within 15 ns otherwise.
 	leastStep = 50e6
 )
 
 // Stability finds runs on a host that was not quiet.
+//
+// It stops no service, so it is a note that lowers the confidence of what rests on
+// times. The CPU of others is a remainder: the host's busy time less what the run
+// is known to use. Where the target calls services on this host, that remainder is
+// theirs, and nothing is said.
 var Stability = diagnose.Analyzer{
 	Name:  "stability",
 	Stage: diagnose.Validity,
@@ -53,11 +58,14 @@ var Stability = diagnose.Analyzer{
 	Run:   runStability,
 }
 
+// runStability looks at three disturbances that a run cannot see from its own
+// figures: other programs, other guests, and a clock that was set.
 func runStability(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	c := p.CPU()
 	others := othersCPU(c)
 	if others >= leastOthers && callsOut(p) {
-		p.Reject("unstable-host", "others than the service, redline and the database took %s of the host's CPUs, which may be the services that it calls", diagnose.Percent(others))
+		p.Reject("unstable-host", "others than the service, redline and the database took %s of the host's "+
+			"CPUs, which may be the services that it calls", diagnose.Percent(others))
 		others = 0
 	}
 	steal := math.NaN()
@@ -74,18 +82,21 @@ func runStability(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if others >= leastOthers {
 		why = append(why, fmt.Sprintf("other programs took %s of its CPUs", diagnose.Percent(others)))
 		f.Share = others
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, others*c.CPUs, "CPUs", "%.2f of %.0f CPUs were busy, %.2f of them for others than the service (%.2f), redline (%.2f) and its database",
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, others*c.CPUs, "CPUs",
+			"%.2f of %.0f CPUs were busy, %.2f of them for others than the service (%.2f), redline (%.2f) and its database",
 			c.Busy, c.CPUs, others*c.CPUs, c.Target+c.Children, zero(c.Generator)))
 	}
 	if steal >= leastSteal {
 		why = append(why, fmt.Sprintf("the hypervisor gave %s of them to others", diagnose.Percent(steal)))
 		f.Share = math.Max(f.Share, steal)
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, steal, diagnose.Ratio, "%s of the CPUs' time was stolen", diagnose.Percent(steal)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, steal, diagnose.Ratio,
+			"%s of the CPUs' time was stolen", diagnose.Percent(steal)))
 	}
 	if p.Anatomy != nil {
 		if step := math.Abs(float64(p.Anatomy.Align.P99)); step >= leastStep {
 			why = append(why, "a clock was set by "+diagnose.Span(step))
-			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, step, diagnose.Nanosec, "the clocks of the traces and of the run part by %s", diagnose.Span(step)))
+			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, step, diagnose.Nanosec,
+				"the clocks of the traces and of the run part by %s", diagnose.Span(step)))
 		}
 	}
 	if len(why) == 0 {
@@ -96,19 +107,19 @@ func runStability(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// othersCPU returns the part of the host's CPUs that nobody of the run used; NaN
-// where the host's or the target's figures are missing.
+// othersCPU returns the part of the host's CPUs that nothing of the run used, 0 to
+// 1; NaN where the host's or the target's figures are missing.
 func othersCPU(c evidence.CPU) float64 {
 	return math.Max(0, c.Busy-c.Target-c.Children-zero(c.Generator)-zero(c.Database)) / c.CPUs
 }
 
 // callsOut reports whether requests wait for services that they call, whose CPU
-// cannot be told from that of foreign programs.
+// looks like that of unrelated programs.
 func callsOut(p *diagnose.Pass) bool {
 	return p.Waits().NS(callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait) > 0
 }
 
-// zero stands for what is not on this host.
+// zero replaces NaN, which marks what is not on this host, by 0.
 func zero(v float64) float64 {
 	if math.IsNaN(v) {
 		return 0

@@ -11,10 +11,11 @@ import (
 )
 
 const (
-	// leastThrottled: the group's CPUs stood still for 5 % of the time.
+	// leastThrottled is the part of time for which the group's CPUs were stopped.
 	leastThrottled = 0.05
-	// leastPeriods of all periods in which the quota ran out. invoice-quota runs
-	// out in all of them, parcel-burst-quota in 41 %, booking-roomy-quota in none.
+	// leastPeriods is the part of all periods in which the quota ran out.
+	// invoice-quota runs out in all of them, parcel-burst-quota in 41 %,
+	// booking-roomy-quota in none.
 	leastPeriods = 0.10
 	// leastSlower: a quota that is not used up on average stops the service in
 	// bursts, and then windows with a stop are this many times slower.
@@ -22,18 +23,26 @@ const (
 )
 
 // Throttling finds containers whose CPU quota runs out.
+//
+// The kernel grants a group its quota in each period (cpu.max, 100 ms by default)
+// and stops all its threads for the rest once it is spent
+// (Documentation/scheduler/sched-bwc.rst). Two different services meet that: one
+// whose work exceeds the quota, for which the limit is the cause and the gain is
+// the host's free CPUs; and one whose threads spend a period's quota in parallel in
+// a few ms, for which only the stops are the cause. Counters alone do not say that
+// it hurts, so the second must show in latency.
 var Throttling = diagnose.Analyzer{
 	Name:  "throttling",
 	Stage: diagnose.Host,
 	Doc: "Reads the control group's throttling: looked at when the quota runs out in 10 % of its periods or CPUs " +
-		"stand still 5 % of the time. Used up on average (85 %), it is the limit, worth the host's free CPUs; else " +
+		"are stopped 5 % of the time. Used up on average (85 %), it is the limit, worth the host's free CPUs; else " +
 		"windows with a stop must be 1.3 times slower than the others.",
 	Causes: []diagnose.Cause{{
 		ID: "cpu-throttled", Title: "The CPU quota runs out",
 		Doc: "The kernel stops the container's processes until the next period of 100 ms, because they used up its quota. " +
 			"Half of the requests may be fast and the slow ones wait for most of a period, while the host has CPUs to spare.",
 		Knows: "The control group's own counters: in how many of its periods the quota ran out (nr_throttled of nr_periods) and for " +
-			"how long its CPUs stood still. A service that uses up 85 % of the quota on average would use more: the gain is " +
+			"how long its CPUs were stopped. A service that uses up 85 % of the quota on average would use more: the gain is " +
 			"bounded by the host's free CPUs. One that does not is stopped in bursts: its windows with a stop are compared with " +
 			"those without, and it is named only if they are 1.3 times slower. What the CPU is spent on (cpu-*) is reported after it, " +
 			"because a larger quota is the smaller change; GOMAXPROCS set above the quota is the root of bursts (gomaxprocs-mismatch).",
@@ -51,6 +60,10 @@ var Throttling = diagnose.Analyzer{
 	Run:   runThrottling,
 }
 
+// runThrottling distinguishes the two services by use: at 85 % of the quota on
+// average it is the limit, with the host's free CPUs as the gain; below, windows
+// with a stop must be slower than the others. Where nearly all windows have a stop
+// there is nothing to compare, and half of the periods is taken as the share.
 func runThrottling(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	s, c := p.Stops(), p.CPU()
 	if !s.Known {
@@ -65,7 +78,8 @@ func runThrottling(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Title: fmt.Sprintf("The CPU quota runs out in %s of all periods", diagnose.Percent(s.Periods)),
 		Where: findings.Where{Detail: "cgroup cpu.max"},
 		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromProcess, s.Stopped, "s/s",
-			"CPUs stand still for %.0f ms in every second, all of them together, in %s of all periods", 1000*s.Stopped, diagnose.Percent(s.Periods))},
+			"CPUs are stopped for %.0f ms in every second, summed over all, in %s of all periods",
+			1000*s.Stopped, diagnose.Percent(s.Periods))},
 		Remedy: "Raise the container's CPU quota, or use less CPU per request.",
 	}
 	switch room := c.Room(); {
@@ -88,10 +102,12 @@ func runThrottling(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 	}
 	if c.Quota > 0 && c.Target >= 0 {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, c.Quota, "CPUs", "the quota is %.2f CPUs, and %.2f of them are used on average", c.Quota, c.Target))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, c.Quota, "CPUs",
+			"the quota is %.2f CPUs, and %.2f of them are used on average", c.Quota, c.Target))
 	}
 	if use := c.HostUse(); use >= 0 {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio, "the host's %.0f CPUs are %s busy", c.CPUs, diagnose.Percent(math.Min(1, use))))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio,
+			"the host's %.0f CPUs are %s busy", c.CPUs, diagnose.Percent(math.Min(1, use))))
 	}
 	if s.InStops > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, s.InStops, diagnose.Nanosec,
@@ -99,7 +115,7 @@ func runThrottling(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	if slow := p.Coincide(series.CgroupThrottled, ""); slow.Slow > 0 && slow.Chance < 1 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, slow.Chance, diagnose.Ratio,
-			"in %d slow windows CPUs stand still for %s, elsewhere for %s; shuffled windows do so with probability %.3f",
+			"in %d slow windows CPUs are stopped for %s, elsewhere for %s; shuffled windows do so with probability %.3f",
 			slow.Slow, diagnose.Span(slow.InSlow), diagnose.Span(slow.Elsewhere), slow.Chance))
 	}
 	return []diagnose.Finding{f}, nil

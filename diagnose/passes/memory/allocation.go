@@ -13,12 +13,13 @@ import (
 )
 
 const (
-	// leastSiteShare of all bytes, or of all objects, allocated at one place.
+	// leastSiteShare is one place's part of all bytes, or of all objects, allocated.
 	leastSiteShare = 0.40
-	// leastAllocCPU: allocating and collecting together must be worth saving.
+	// leastAllocCPU is the part of the service's CPU that allocating and collecting
+	// take together.
 	leastAllocCPU = 0.15
 	// leastAllocGain is what removing the site must promise: parts-catalogue, which
-	// is well, has 1.06, and signup-badge, where it is the lesser of two, 1.19.
+	// is healthy, has 1.06, and signup-badge, where it is the lesser of two, 1.19.
 	leastAllocGain = 1.10
 	// atEase is the use of CPUs below which a given rate is served without effort:
 	// what each request allocates is then its work, and could be tuned
@@ -29,25 +30,40 @@ const (
 	leastBytes = 8 << 10
 	// leastObjects per request at the site, likewise.
 	leastObjects = 200
-	// mostOwn of a helper's bytes may be its own for the rest to be its caller's doing.
+	// mostOwn is the part of a helper's bytes that may be its own if the rest is to
+	// be booked on its caller.
 	mostOwn = 0.25
 )
 
 // Allocation finds the site that allocates most.
+//
+// The allocs profile counts from the start of the process, so shares are of all
+// that was ever allocated; the runtime samples one allocation in 512 KiB
+// (runtime.MemProfileRate) and scales up. What a place costs is its part of the CPU
+// of allocating and collecting: marking is paid for by bytes allocated, at a given
+// GOGC and live heap (Go GC guide, "GOGC").
+//
+// Grouping decides the remedy. A compressor made per request once appeared as the
+// JSON helper that wrote into it, whose encoder was then to be replaced. So values
+// that a constructor makes come first (object.go), then functions, raised to the
+// caller that makes a shared helper allocate.
 var Allocation = diagnose.Analyzer{
 	Name:  "allocation",
 	Stage: diagnose.Memory,
-	Doc: "Groups allocations by the value that a constructor makes, and by the user's innermost function, and names one with 40 % of the bytes and 8 KiB per " +
-		"request, or 40 % of the objects and 200 per request, when allocating and collecting take 15 % of the " +
-		"service's CPU.",
+	Doc: "Groups allocations by the value that a constructor makes, and by the user's innermost function, and " +
+		"names one with 40 % of the bytes and 8 KiB per request, or 40 % of the objects and 200 per request, " +
+		"when allocating and collecting take 15 % of the service's CPU.",
 	Causes: []diagnose.Cause{{
 		ID: "alloc-hot", Title: "One place allocates most of the memory",
 		Doc: "One allocation site gives most of the bytes or objects per request, and allocating and collecting them costs CPU.",
-		Knows: "The allocs profile, grouped by the value that a library's constructor makes (a gzip.Writer, at the line that makes it) and by the user's " +
-			"innermost function: 40 % of the bytes and 8 KiB per request, or 40 % of the objects and 200 per request. Where several functions call a " +
-			"helper and one of them causes three quarters of it, that one is named, with the helper. It counts when allocating and collecting take 15 % of the service's CPU and a tenth could be gained; of the " +
-			"collecting, only what an ordinary GOGC would cause, so that a GOGC of 5, a tight memory limit or forced cycles are reported " +
-			"as what they are. At a given rate that keeps the CPUs less than half busy it is reported with low confidence. Distinguished from gc-cpu by the leading site.",
+		Knows: "The allocs profile, grouped by the value that a library's constructor makes (a gzip.Writer, at " +
+			"the line that makes it) and by the user's innermost function: 40 % of the bytes and 8 KiB per " +
+			"request, or 40 % of the objects and 200 per request. Where several functions call a helper and one " +
+			"of them causes three quarters of it, that one is named, with the helper. It counts when allocating " +
+			"and collecting take 15 % of the service's CPU and a tenth could be gained; of the collecting, only " +
+			"what an ordinary GOGC would cause, so that a GOGC of 5, a tight memory limit or forced cycles are " +
+			"reported as what they are. At a given rate that keeps the CPUs less than half busy it is reported " +
+			"with low confidence. Distinguished from gc-cpu by the leading site.",
 		Remedy: "Preallocate, reuse a buffer (sync.Pool with a size cap), or avoid the escape.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "var page []byte\nfor _, p := range products {\n\tpage = append(page, card(p)...)\n}",
@@ -62,13 +78,16 @@ var Allocation = diagnose.Analyzer{
 	Run:   runAllocation,
 }
 
-// site is a place that allocates.
+// site is a place that allocates, with bytes and objects over the whole profile.
 type site struct {
 	place          code.Frame
 	bytes, objects float64
 	below          string // the helper that allocates for place; "" where place does
 }
 
+// runAllocation charges the leading site with its share of the CPU of allocating
+// and collecting. Below a tenth of gain it is rejected with the figure: in most
+// services some site leads.
 func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	allocs, err := p.Profile("allocs", "alloc_space")
 	if err != nil {
@@ -81,7 +100,8 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !p.Sampled(use, "alloc-hot") {
 		return nil, nil
 	}
-	// Collection that a setting or a call makes is not the allocations' to save.
+	// Collection caused by a setting or by a call of runtime.GC is not the
+	// allocations' to save.
 	collecting := use.With(callstack.GCWork | callstack.GCAssist)
 	cost := use.With(callstack.Allocate|callstack.GCWork|callstack.GCAssist) - collecting*(1-p.Collection().Ordinary())
 	lead, what, share, ok := leader(p, allocs)
@@ -91,7 +111,8 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	ran := p.Ran(evidence.Work{Share: share * cost, Function: lead.place.Function, Doing: callstack.Allocate})
 	collected := p.Waited(share * p.Waits().Share(callstack.Collector))
 	if gain := max(ran.Factor, collected.Factor); gain < leastAllocGain {
-		p.Reject("alloc-hot", "%s allocates %s of all bytes, but without that at most %.0f %% would be gained", diagnose.At(lead.place), diagnose.Percent(share), 100*(gain-1))
+		p.Reject("alloc-hot", "%s allocates %s of all bytes, but without that at most %.0f %% would be gained",
+			diagnose.At(lead.place), diagnose.Percent(share), 100*(gain-1))
 		return nil, nil
 	}
 	if what != nil && p.Stacks.Role(what.maker.Function).Has(callstack.Compress) {
@@ -100,7 +121,8 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	f := worded(p, lead, what, share, cost)
 	diagnose.Promise(&f, ran, collected)
 	if assist := p.Waits().Share(callstack.Collector); assist >= 0.02 {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, assist, diagnose.Ratio, "requests help the collector for %s of their time", diagnose.Percent(assist)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, assist, diagnose.Ratio,
+			"requests help the collector for %s of their time", diagnose.Percent(assist)))
 	}
 	switch use := p.CPU().Use(); {
 	case p.Load().Open && use < atEase:
@@ -111,7 +133,7 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// worded returns the finding, its consequence first.
+// worded returns the finding with the consequence first, then the place.
 func worded(p *diagnose.Pass, lead site, what *object, share, cost float64) diagnose.Finding {
 	each, count := diagnose.Size(perRequest(p, lead.bytes)), perRequest(p, lead.objects)
 	at := diagnose.At(lead.place)
@@ -120,10 +142,13 @@ func worded(p *diagnose.Pass, lead site, what *object, share, cost float64) diag
 		Title: fmt.Sprintf("Allocating and collecting take %s of the CPU, and %s of all bytes (%s in %.0f objects per request) come from %s",
 			diagnose.Percent(cost), diagnose.Percent(share), each, count, at),
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromProfile, perRequest(p, lead.bytes), diagnose.Bytes, "%s allocates %s in %.1f objects per request", callstack.Short(lead.place.Function), each, count),
-			diagnose.Fact(diagnose.FromProfile, cost, diagnose.Ratio, "allocating and collecting take %s of the service's CPU", diagnose.Percent(cost)),
+			diagnose.Fact(diagnose.FromProfile, perRequest(p, lead.bytes), diagnose.Bytes,
+				"%s allocates %s in %.1f objects per request", callstack.Short(lead.place.Function), each, count),
+			diagnose.Fact(diagnose.FromProfile, cost, diagnose.Ratio,
+				"allocating and collecting take %s of the service's CPU", diagnose.Percent(cost)),
 		},
-		Remedy: fmt.Sprintf("At %s give the buffer its capacity at once, reuse it (a sync.Pool that drops large ones), or write into the response as you go.", at),
+		Remedy: fmt.Sprintf("At %s give the buffer its capacity at once, reuse it (a sync.Pool that drops "+
+			"large ones), or write into the response as you go.", at),
 	}
 	switch {
 	case what != nil:
@@ -133,14 +158,16 @@ func worded(p *diagnose.Pass, lead site, what *object, share, cost float64) diag
 	case lead.below != "":
 		f.Title += ", through " + callstack.Short(lead.below)
 		f.Where.Detail = "through " + callstack.Short(lead.below)
-		f.Remedy = fmt.Sprintf("Hand less to %s at %s (fewer fields, pages instead of everything), or write it out piece by piece.", callstack.Short(lead.below), at)
+		f.Remedy = fmt.Sprintf("Hand less to %s at %s (fewer fields, pages instead of everything), or write "+
+			"it out piece by piece.", callstack.Short(lead.below), at)
 	}
 	return f
 }
 
 // leader returns what leads by bytes, a value that a library makes before the place
-// that uses it, or else the place that leads by objects, with its share; ok is false
-// when none leads by enough.
+// that uses it, or else the place that leads by objects, with its share; ok is
+// false if none leads by enough. Many small objects cost CPU at few bytes: the
+// allocator's work is per object, the collector's per pointer.
 func leader(p *diagnose.Pass, allocs *evidence.Profile) (lead site, what *object, share float64, ok bool) {
 	sites := sitesOf(p, allocs)
 	if len(sites) == 0 || allocs.Total == 0 || allocs.Count == 0 {
@@ -161,8 +188,9 @@ func leader(p *diagnose.Pass, allocs *evidence.Profile) (lead site, what *object
 	return raised(p, allocs, lead), nil, share, share >= leastSiteShare && perRequest(p, lead.objects) >= leastObjects
 }
 
-// raised returns a site at the function that makes a shared helper allocate so much,
-// if there is one. What the helper allocates by itself is its own.
+// raised returns a site at the function that makes a shared helper allocate so
+// much, if there is one. What the helper allocates on its own account stays with
+// it.
 func raised(p *diagnose.Pass, allocs *evidence.Profile, s site) site {
 	var samples []evidence.Caused
 	own := 0.0
@@ -183,7 +211,8 @@ func raised(p *diagnose.Pass, allocs *evidence.Profile, s site) site {
 }
 
 // sitesOf groups allocations by the user's function, largest first, each at its
-// line with most bytes. Library code is booked on the user's call into it.
+// line with the most bytes. Library code is booked on the user's call into it;
+// closures belong to the function around them.
 func sitesOf(p *diagnose.Pass, allocs *evidence.Profile) []site {
 	type group struct {
 		site
@@ -217,6 +246,7 @@ func sitesOf(p *diagnose.Pass, allocs *evidence.Profile) []site {
 	return list
 }
 
+// perRequest divides by the run's requests; 0 without any.
 func perRequest(p *diagnose.Pass, amount float64) float64 {
 	if n := p.Load().Requests; n > 0 {
 		return amount / n

@@ -2,8 +2,8 @@ package memory
 
 import "github.com/redline-go/redline/diagnose"
 
-// allocators are causes whose garbage the collector runs for: where one of them
-// is found and promises as much, collection is its consequence.
+// allocators are causes whose garbage makes the collector run: where one of them is
+// found and promises as much, collection is its consequence.
 var allocators = []string{"alloc-hot", "cpu-json", "cpu-logging", "cpu-regexp-compile", "cpu-format", "cpu-compress"}
 
 var gcForced = diagnose.Cause{
@@ -45,7 +45,8 @@ var heapLarge = diagnose.Cause{
 		"15 % of the service's CPU, or assists that make up the tail, come from the size of a cycle and not from its " +
 		"frequency. Distinguished from gc-cpu by heap and GOGC, and from a cache without pointers (which is not marked) by the " +
 		"scannable part.",
-	Remedy: "Hold the data without pointers (slices of values, indexes instead of pointers, one large byte slice), or outside the heap; more GOGC trades memory for fewer cycles.",
+	Remedy: "Hold the data without pointers (slices of values, indexes instead of pointers, one large byte " +
+		"slice), or outside the heap; more GOGC trades memory for fewer cycles.",
 	Example: diagnose.Example{Lang: "go",
 		Before: "type road struct {\n\tto   *junction\n\tname *string\n}\n\nvar roads []*road",
 		After:  "type road struct {\n\tto   int32 // index of the junction\n\tname uint32 // offset in one text\n}\n\nvar roads []road"},
@@ -57,9 +58,10 @@ var gcAssist = diagnose.Cause{
 	ID: "gc-assist", Title: "Requests help the garbage collector",
 	Doc: "Requests that allocate during a cycle have to mark in proportion (assist), so they take longer, though CPUs " +
 		"are idle.",
-	Knows: "Time in assists and stopped worlds from the execution trace, from 10 % of request time (20 % on saturated CPUs) or 40 % of the tail's extra time " +
-		"(below saturation), when collecting takes at least 8 % of the service's CPU. On saturated CPUs the same figures are " +
-		"reported as gc-cpu: there the CPU is the bottleneck, and assists are one way of spending it.",
+	Knows: "Time in assists and stopped worlds from the execution trace, from 10 % of request time (20 % on " +
+		"saturated CPUs) or 40 % of the tail's extra time (below saturation), when collecting takes at least 8 " +
+		"% of the service's CPU. On saturated CPUs the same figures are reported as gc-cpu: there the CPU is " +
+		"the bottleneck, and assists are one way of spending it.",
 	Remedy:      "Allocate less; raise GOGC under a memory limit (GOMEMLIMIT).",
 	FollowsFrom: allocators,
 	Example: diagnose.Example{Lang: "sh",

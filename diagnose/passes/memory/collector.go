@@ -11,39 +11,48 @@ import (
 )
 
 const (
-	// leastGC of the service's CPU: the pacer aims at a quarter while a cycle
-	// runs, so a quarter on average means that it hardly ever rests.
+	// leastGC is the part of the service's CPU. The pacer aims at a quarter of
+	// GOMAXPROCS while a cycle runs (runtime/mgcpacer.go, gcBackgroundUtilization),
+	// so a quarter on average means that it hardly ever rests.
 	leastGC = 0.25
-	// leastExplained of the service's CPU where a limit or the heap's size is at
-	// fault: less than for GOGC, since both can be told from figures of their own.
+	// leastExplained is that part where a limit or the heap's size is at fault:
+	// less than for GOGC, since figures of their own prove both.
 	leastExplained = 0.15
-	// leastForced of the service's CPU or of request time, leastForcedRate of
-	// cycles per second and leastForcedPart of all cycles: nobody needs them.
+	// leastForced is the part of the service's CPU or of request time,
+	// leastForcedRate the cycles per second and leastForcedPart the part of all
+	// cycles: no service needs any of them.
 	leastForced, leastForcedRate, leastForcedPart = 0.10, 1.0, 0.5
-	// leastScan of the live heap with pointers: marking 96 MB of small objects
-	// takes some 100 ms of CPU, which requests feel; below that GOGC decides.
+	// leastScan is the live heap with pointers, in bytes: marking 96 MB of small
+	// objects takes some 100 ms of CPU, which requests feel; below that GOGC
+	// decides.
 	leastScan = 96e6
-	// leastPercent is GOGC from which not it but the heap is at fault.
+	// leastPercent is the GOGC from which the heap is at fault and not the setting.
 	leastPercent = 50
-	// leastAssist of request time, on average; on saturated CPUs leastAssistBusy,
-	// since assists wait for a CPU like everything else: crew-roster, which is
-	// merely busy, has 0.10.
+	// leastAssist is the part of request time, on average; leastAssistBusy that on
+	// saturated CPUs, since assists wait for a CPU like everything else:
+	// crew-roster, which is merely busy, has 0.10.
 	leastAssist, leastAssistBusy = 0.10, 0.20
-	// leastAssistTail of the time by which the tail exceeds the median. On a
-	// saturated host the tail of any service that allocates meets some cycle, so
-	// it is judged below saturation only.
+	// leastAssistTail is the part of the time by which the tail exceeds the median.
+	// On a saturated host the tail of any service that allocates meets some cycle,
+	// so it counts below saturation only.
 	leastAssistTail = 0.40
-	// leastAssistCPU of the service's CPU that collecting must take where the
-	// profile tells. Time is by the wall: a collector that other programs keep
-	// from running makes requests wait for it, and is not what to change. A
-	// small healthy service under such neighbours spent 17 % of request time so
-	// and 2 % of its CPU; one with GOGC=5 spends a third.
+	// leastAssistCPU is the part of the service's CPU that collecting must take if
+	// the profile is there. Assist time is wall-clock time: a collector that other
+	// programs keep from running makes requests wait, and is not what to change. A
+	// small healthy service with such neighbours spent 17 % of request time in
+	// assists and 2 % of its CPU on collecting; one with GOGC=5 spends a third.
 	leastAssistCPU = 0.08
-	// leastAssistGapNS by which the tail must exceed the median.
+	// leastAssistGapNS is by how much the tail must exceed the median, in ns.
 	leastAssistGapNS = 2e6
 )
 
 // Collector finds out what makes the collector run where it costs too much.
+//
+// The cost of collection is cycles per second times the cost of one, and each cause
+// moves one factor: runtime.GC, the memory limit and GOGC the frequency, the live
+// heap with pointers the cost (Go GC guide; Jones, Hosking and Moss, The Garbage
+// Collection Handbook, 2012). So the reasons are tried in that order and the first
+// that holds is the finding.
 var Collector = diagnose.Analyzer{
 	Name:  "collector",
 	Stage: diagnose.Memory,
@@ -60,10 +69,13 @@ var Collector = diagnose.Analyzer{
 // collecting is what the collector costs, and how requests feel it.
 type collecting struct {
 	evidence.Collection
-	judged bool // whether the CPU profile can tell the CPU
+	judged bool // whether the CPU profile is good enough for shares
 	assist assisting
 }
 
+// runCollector returns one finding at most, see the package comment. What data is
+// missing is noted per cause, because the count of cycles, the trace and the
+// profile each serve others.
 func runCollector(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	c := collecting{Collection: p.Collection()}
 	use, err := p.Use()
@@ -94,15 +106,16 @@ func runCollector(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return nil, nil
 }
 
-// assisting is the time that requests spend on assists and in stopped worlds.
+// assisting is the time that requests spend in assists and in stopped worlds.
 type assisting struct {
 	share    float64 // of request time or of the tail's extra time, as of says
 	of       string
 	ns       float64 // per mean request
 	gain     float64
-	reported bool // whether it is enough to be told
+	reported bool // whether it is enough to be reported
 }
 
+// assists measures it, by the mean request first and by the tail otherwise.
 func assists(p *diagnose.Pass) assisting {
 	w := p.Waits()
 	a := assisting{share: w.Share(callstack.Collector), of: diagnose.OfRequest, ns: w.NS(callstack.Collector)}
@@ -119,14 +132,15 @@ func assists(p *diagnose.Pass) assisting {
 	return a
 }
 
-// assisted tells of requests that assist while CPUs are idle.
+// assisted reports requests that assist while CPUs are idle. On saturated CPUs it
+// is left to busy: an assist is then one way of spending the CPU.
 func assisted(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	a := c.assist
 	if !a.reported || p.CPU().Saturated() && c.CPU >= leastGC {
 		return diagnose.Finding{}, false
 	}
 	if c.judged && c.CPU < leastAssistCPU {
-		p.Reject(gcAssist.ID, "requests help the collector or stand still for %s of %s, but it takes only %s of the service's CPU",
+		p.Reject(gcAssist.ID, "requests assist the collector or are stopped for %s of %s, but it takes only %s of the service's CPU",
 			diagnose.Percent(a.share), a.of, diagnose.Percent(c.CPU))
 		return diagnose.Finding{}, false
 	}
@@ -144,8 +158,8 @@ func assisted(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	return c.finish(p, f, advice(p, c)), true
 }
 
-// busy tells of collection that takes the CPU for no other reason than GOGC and
-// what is allocated.
+// busy reports collection that takes the CPU for no other reason than GOGC and the
+// allocations.
 func busy(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	if !(c.CPU >= leastGC) {
 		return diagnose.Finding{}, false
@@ -164,10 +178,10 @@ func busy(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	return c.finish(p, f, advice(p, c)), true
 }
 
-// finish gives a finding what all of them have: the place that allocates most,
-// unless a better one is known, the figures of the collector, and its remedy.
-// Where one site allocates most at an ordinary setting the finding promises no
-// more than that site's, whose consequence it is.
+// finish adds what all findings have: the place that allocates most, unless a
+// better one is known, the figures of the collector, and the remedy. Where one site
+// allocates most at an ordinary setting, the finding is that site's consequence and
+// promises no more than it.
 func (c collecting) finish(p *diagnose.Pass, f diagnose.Finding, remedy string) diagnose.Finding {
 	f.Remedy = remedy
 	f.Evidence = append(f.Evidence, c.facts(p)...)
@@ -176,7 +190,8 @@ func (c collecting) finish(p *diagnose.Pass, f diagnose.Finding, remedy string) 
 	}
 	if sites, err := allocating(p); err == nil && len(sites) > 0 {
 		f.Where = diagnose.WhereOf(sites[0].place)
-		f.Remedy += fmt.Sprintf(" Most is allocated at %s (%s per request).", diagnose.At(sites[0].place), diagnose.Size(perRequest(p, sites[0].bytes)))
+		f.Remedy += fmt.Sprintf(" Most is allocated at %s (%s per request).", diagnose.At(sites[0].place),
+			diagnose.Size(perRequest(p, sites[0].bytes)))
 	}
 	if f.Cause == gcCPU.ID || f.Cause == gcAssist.ID {
 		for _, site := range p.Findings("allocation") {
@@ -188,14 +203,17 @@ func (c collecting) finish(p *diagnose.Pass, f diagnose.Finding, remedy string) 
 	return f
 }
 
-// facts tells what collection costs, how often cycles run and on how much.
+// facts returns what collection costs, how often cycles run and on how much, as
+// evidence.
 func (c collecting) facts(p *diagnose.Pass) []findings.Evidence {
 	var facts []findings.Evidence
 	if c.judged {
-		facts = append(facts, diagnose.Fact(diagnose.FromProfile, c.CPU, diagnose.Ratio, "marking, assisting and sweeping take %s of the CPU samples", diagnose.Percent(c.CPU)))
+		facts = append(facts, diagnose.Fact(diagnose.FromProfile, c.CPU, diagnose.Ratio,
+			"marking, assisting and sweeping take %s of the CPU samples", diagnose.Percent(c.CPU)))
 	}
 	if w := p.Waits(); c.assist.ns > 0 {
-		facts = append(facts, diagnose.Fact(diagnose.FromTrace, c.assist.ns, diagnose.Nanosec, "the mean request assists or is stopped for %s of %s", diagnose.Span(c.assist.ns), diagnose.Span(w.MeanNS())))
+		facts = append(facts, diagnose.Fact(diagnose.FromTrace, c.assist.ns, diagnose.Nanosec,
+			"the mean request assists or is stopped for %s of %s", diagnose.Span(c.assist.ns), diagnose.Span(w.MeanNS())))
 	}
 	if c.Cycles > 0 {
 		facts = append(facts, diagnose.Fact(diagnose.FromProbe, c.Cycles, diagnose.Hertz, "%.1f cycles per second", c.Cycles))
@@ -212,7 +230,7 @@ func (c collecting) facts(p *diagnose.Pass) []findings.Evidence {
 	return facts
 }
 
-// advice names the setting or the sites, whichever applies.
+// advice names the setting to change, or the allocations, whichever applies.
 func advice(p *diagnose.Pass, c collecting) string {
 	if c.Percent > 0 && c.Percent < evidence.DefaultPercent {
 		return fmt.Sprintf("Raise GOGC (it is %.0f; 100 is the default) under a memory limit (GOMEMLIMIT).", c.Percent)

@@ -10,7 +10,9 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// forced tells of cycles that the program demands.
+// forced reports cycles that the program demands. runtime.GC blocks its caller
+// until a whole cycle is done, and debug.FreeOSMemory returns memory to the system
+// as well; so a request that calls either waits for the marking of everyone's heap.
 func forced(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	if math.IsNaN(c.Cycles) || c.Forced < leastForcedRate || c.ForcedPart() < leastForcedPart {
 		return diagnose.Finding{}, false
@@ -32,7 +34,8 @@ func forced(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	place, call := waits.place, waits.call
 	if waits.share > cpu {
 		f.Share, f.ShareOf = waits.share, diagnose.OfRequest
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, waits.ns, diagnose.Nanosec, "the mean request waits %s of %s for them", diagnose.Span(waits.ns), diagnose.Span(p.Waits().MeanNS())))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, waits.ns, diagnose.Nanosec,
+			"the mean request waits %s of %s for them", diagnose.Span(waits.ns), diagnose.Span(p.Waits().MeanNS())))
 	}
 	if call == "" {
 		place, call = caller(p)
@@ -48,13 +51,15 @@ func forced(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	return c.finish(p, f, fmt.Sprintf("Remove %s %s; to bound memory set GOMEMLIMIT, which collects only when it must.", call, at)), true
 }
 
-// waiting is the time that requests wait for collections that they demand.
+// waiting is the time that requests wait for collections that they demand. ns is
+// per request.
 type waiting struct {
 	share, ns float64
 	place     code.Frame
 	call      string // "runtime.GC"
 }
 
+// demanded sums it over the mean request; the place is that of the longest wait.
 func demanded(p *diagnose.Pass) (w waiting) {
 	if p.Anatomy == nil || p.Anatomy.MeanNS <= 0 {
 		return w
@@ -87,8 +92,9 @@ func demand(stack []code.Frame) (int, string) {
 	return -1, ""
 }
 
-// caller finds who demands collections in the profiles: their CPU first (the
-// caller sweeps), then those that were seen blocked in one.
+// caller finds who demands collections in the profiles: by CPU first (the caller
+// sweeps), then by those seen blocked in one. A timer's goroutine is in none of the
+// requests' waits.
 func caller(p *diagnose.Pass) (code.Frame, string) {
 	for _, from := range [][2]string{{"cpu", "cpu"}, {"block", "delay"}, {"goroutine", "goroutine"}} {
 		prof, err := p.Profile(from[0], from[1])

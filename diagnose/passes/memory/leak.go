@@ -11,22 +11,28 @@ import (
 )
 
 const (
-	// leastCycles that must have told the live heap: a line through fewer points
-	// says nothing. A leak alone doubles the heap between cycles, so a run of ten
-	// seconds has five or six.
+	// leastCycles is the number of cycles that must have reported the live heap: a
+	// line through fewer points says nothing. A leak alone doubles the heap between
+	// cycles, so a run of ten seconds has five or six.
 	leastCycles = 4
-	// leastGrowth of the live heap over the run: a heap profile samples one in
-	// 512 KiB, so 8 MiB are some sixteen samples.
+	// leastGrowth is the growth of the live heap over the run: a heap profile
+	// samples one allocation in 512 KiB, so 8 MiB are some sixteen samples.
 	leastGrowth = 8 << 20
 	// leastFit is the part of the live heap's variance that a straight line
-	// explains, and leastLasting the slope of the last half of the run against
+	// explains (R²), and leastLasting the slope of the last half of the run over
 	// that of the first: a cache that fills levels off.
 	leastFit, leastLasting = 0.85, 0.6
-	// leastGrown of the growth at one site.
+	// leastGrown is one site's part of the growth.
 	leastGrown = 0.40
 )
 
 // Leak finds heaps that only grow.
+//
+// The heap between cycles is a saw-tooth that says more about GOGC than about the
+// program; only what a cycle found alive is compared. A straight line that lasts
+// separates a leak from a cache that fills, and the difference of two heap profiles
+// says where it was allocated, though not who keeps it. Nothing separates a bounded
+// cache that has not filled by the end of the run.
 var Leak = diagnose.Analyzer{
 	Name:  "leak",
 	Stage: diagnose.Memory,
@@ -34,7 +40,7 @@ var Leak = diagnose.Analyzer{
 		"8 MiB or more; and differences the heap profiles of both ends for the site that holds it, from 40 % of the growth.",
 	Causes: []diagnose.Cause{{
 		ID: "heap-leak", Title: "The live heap grows without end",
-		Doc: "What survives collection rises steadily with the requests served: a map, list or closure keeps what nobody needs " +
+		Doc: "What survives collection rises steadily with the requests served: a map, list or closure keeps what is not needed " +
 			"any more. It is reported before it hurts.",
 		Knows: "What each cycle found alive (never the heap between cycles) lies on a rising straight line through four cycles or " +
 			"more, rises by 8 MiB or more, and rises as fast in the last half of the run as in the first, so that a cache which fills levels " +
@@ -52,6 +58,9 @@ var Leak = diagnose.Analyzer{
 	Run:   runLeak,
 }
 
+// runLeak asks the trend first, as that needs no profile, and then the profiles for
+// the place. If the trend is clear and the place is not, the cause is not judged,
+// with the rate of growth as the reason: the reader should know it grows.
 func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	const cause = "heap-leak"
 	live, ok := survivors(p)
@@ -73,27 +82,36 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, err
 	}
 	if !ok {
-		p.Unjudged(cause, "the live heap grows by %s per second, but there are no two heap profiles to tell where", diagnose.Size(whole.slope))
+		p.Unjudged(cause, "the live heap grows by %s per second, but there are no two heap profiles to show where", diagnose.Size(whole.slope))
 		return nil, nil
 	}
 	sites := sitesOf(p, grown)
 	if len(sites) == 0 || grown.Total == 0 || sites[0].bytes < leastGrown*float64(grown.Total) || sites[0].bytes < leastGrowth/2 {
-		p.Reject(cause, "the live heap grows by %s per second, but no site holds %s of it", diagnose.Size(whole.slope), diagnose.Percent(leastGrown))
+		p.Reject(cause, "the live heap grows by %s per second, but no site holds %s of it",
+			diagnose.Size(whole.slope), diagnose.Percent(leastGrown))
 		return nil, nil
 	}
 	top := sites[0]
+	// A leak promises no throughput: it is reported before it hurts.
 	share := min(1, top.bytes/float64(grown.Total))
 	f := diagnose.Finding{
 		Cause: cause, Share: share, ShareOf: "heap growth", GainCeiling: 1, Confidence: findings.Medium, Where: diagnose.WhereOf(top.place),
-		Title: fmt.Sprintf("The live heap grows by %s per second, most of it allocated at %s", diagnose.Size(whole.slope), diagnose.At(top.place)),
+		Title: fmt.Sprintf("The live heap grows by %s per second, most of it allocated at %s",
+			diagnose.Size(whole.slope), diagnose.At(top.place)),
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromProbe, whole.slope, diagnose.Bytes, "what %d cycles found alive rose from %s to %s in a straight line", len(live), diagnose.Size(live[0].bytes), diagnose.Size(live[len(live)-1].bytes)),
-			diagnose.Fact(diagnose.FromProfile, top.bytes, diagnose.Bytes, "%s of the heap's growth between two profiles, %s, was allocated in %s", diagnose.Percent(share), diagnose.Size(top.bytes), callstack.Short(top.place.Function)),
+			diagnose.Fact(diagnose.FromProbe, whole.slope, diagnose.Bytes,
+				"what %d cycles found alive rose from %s to %s in a straight line", len(live),
+				diagnose.Size(live[0].bytes), diagnose.Size(live[len(live)-1].bytes)),
+			diagnose.Fact(diagnose.FromProfile, top.bytes, diagnose.Bytes,
+				"%s of the heap's growth between two profiles, %s, was allocated in %s",
+				diagnose.Percent(share), diagnose.Size(top.bytes), callstack.Short(top.place.Function)),
 		},
-		Remedy: fmt.Sprintf("Find who keeps what is allocated at %s and let it go: bound it by size or age, or delete it when its owner ends.", diagnose.At(top.place)),
+		Remedy: fmt.Sprintf("Find who keeps what is allocated at %s and let it go: bound it by size or age, "+
+			"or delete it when its owner ends.", diagnose.At(top.place)),
 	}
 	if rate := p.Load().Rate; rate > 0 {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, whole.slope/rate, diagnose.Bytes, "that is %s per request", diagnose.Size(whole.slope/rate)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, whole.slope/rate, diagnose.Bytes,
+			"that is %s per request", diagnose.Size(whole.slope/rate)))
 	}
 	return []diagnose.Finding{f}, nil
 }
@@ -101,8 +119,9 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // alive is what one cycle found alive, and when, in seconds of the steady span.
 type alive struct{ at, bytes float64 }
 
-// survivors returns what cycles found alive, one point per window whose figure is
-// another than the one before; ok is false where the figure is not recorded.
+// survivors returns what cycles found alive: one point per window whose value
+// differs from the one before, since the runtime repeats the figure until the next
+// cycle. ok is false if it was not recorded.
 func survivors(p *diagnose.Pass) (live []alive, ok bool) {
 	for _, name := range []string{"/gc/heap/live:bytes", series.GCLive} {
 		before := math.NaN()

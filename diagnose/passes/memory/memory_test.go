@@ -22,10 +22,12 @@ func collecting(cpu time.Duration) *Builder {
 
 func TestAllocation(t *testing.T) {
 	n := int64(Healthy().Requests())
-	Expect(t, memory.Allocation, collecting(4*s).Alloc(n, 200<<10*n, "bytes.growSlice", "bytes.(*Buffer).Write", render), "alloc-hot at orders.go:130")
-	Expect(t, memory.Allocation, collecting(4*s).Alloc(400*n, 6000*n, "runtime.newobject", render), "alloc-hot at orders.go:130") // many small objects
-	Expect(t, memory.Allocation, Healthy().Alloc(n, 20<<10*n, "bytes.growSlice", render).NoProfile("cpu").Sample(9*s, render))    // costs nothing
-	Expect(t, memory.Allocation, collecting(4*s))                                                                                 // spread
+	Expect(t, memory.Allocation, collecting(4*s).Alloc(n, 200<<10*n, "bytes.growSlice", "bytes.(*Buffer).Write",
+		render), "alloc-hot at orders.go:130")
+	// many small objects
+	Expect(t, memory.Allocation, collecting(4*s).Alloc(400*n, 6000*n, "runtime.newobject", render), "alloc-hot at orders.go:130")
+	Expect(t, memory.Allocation, Healthy().Alloc(n, 20<<10*n, "bytes.growSlice", render).NoProfile("cpu").Sample(9*s, render)) // costs nothing
+	Expect(t, memory.Allocation, collecting(4*s))                                                                              // spread
 	ExpectUnjudged(t, memory.Allocation, Healthy().NoProfile("allocs"), "alloc-hot")
 }
 
@@ -33,7 +35,8 @@ func TestAllocation(t *testing.T) {
 // and cycles per second, forced ones among them.
 func collector(b *Builder, live, scan, goal, percent, cycles, forced float64) *Builder {
 	const seconds = 10
-	b.Gauge("/gc/heap/live:bytes", "", live).Gauge("/gc/scan/heap:bytes", "", scan).Gauge("/gc/heap/goal:bytes", "", goal).Gauge("/gc/gogc:percent", "", percent)
+	b.Gauge("/gc/heap/live:bytes", "", live).Gauge("/gc/scan/heap:bytes", "", scan).
+		Gauge("/gc/heap/goal:bytes", "", goal).Gauge("/gc/gogc:percent", "", percent)
 	return b.Counter("/gc/cycles/total:gc-cycles", "", cycles*seconds).Counter("/gc/cycles/forced:gc-cycles", "", forced*seconds)
 }
 
@@ -71,20 +74,27 @@ func TestWhyItCollects(t *testing.T) {
 	Expect(t, memory.Collector, collector(collecting(6*s), 400e6, 300e6, 440e6, 10, 20, 0), "gc-cpu") // GOGC makes the cycles
 	Expect(t, memory.Collector, collector(Healthy(), 400e6, 300e6, 800e6, 100, 0.1, 0))               // at ease
 	Expect(t, memory.Collector, collector(collecting(6*s), 400e6, 1e6, 800e6, 100, 2, 0), "gc-cpu")   // no pointers
-	Expect(t, memory.Collector, collector(collecting(6*s), 50e6, 40e6, 54e6, 100, 60, 0).Gauge("/gc/gomemlimit:bytes", "", 60e6), "gc-limit-thrash")
-	Expect(t, memory.Collector, collector(collecting(6*s), 50e6, 40e6, 54e6, 1.8e19, 60, 0).Gauge("/gc/gomemlimit:bytes", "", 60e6), "gc-limit-thrash") // GOGC=off
-	Expect(t, memory.Collector, collector(Healthy(), 50e6, 40e6, 54e6, 100, 2, 0).Gauge("/gc/gomemlimit:bytes", "", 60e6))                              // tight, but cheap
-	Expect(t, memory.Collector, collector(collecting(6*s), 50e6, 40e6, 100e6, 100, 60, 0).Gauge("/gc/gomemlimit:bytes", "", 9e18), "gc-cpu")            // no limit
+	Expect(t, memory.Collector, collector(collecting(6*s), 50e6, 40e6, 54e6, 100, 60, 0).
+		Gauge("/gc/gomemlimit:bytes", "", 60e6), "gc-limit-thrash")
+	// GOGC=off
+	Expect(t, memory.Collector, collector(collecting(6*s), 50e6, 40e6, 54e6, 1.8e19, 60, 0).
+		Gauge("/gc/gomemlimit:bytes", "", 60e6), "gc-limit-thrash")
+	// tight, but cheap
+	Expect(t, memory.Collector, collector(Healthy(), 50e6, 40e6, 54e6, 100, 2, 0).Gauge("/gc/gomemlimit:bytes", "", 60e6))
+	// no limit
+	Expect(t, memory.Collector, collector(collecting(6*s), 50e6, 40e6, 100e6, 100, 60, 0).Gauge("/gc/gomemlimit:bytes", "", 9e18), "gc-cpu")
 }
 
 func TestForced(t *testing.T) {
 	cleanup := "shop/orders.cleanup@orders.go:9"
 	inRequests := func() *Builder {
-		return collector(collecting(2*s), 30e6, 20e6, 60e6, 100, 60, 59).Wait(breakdown.StateOther, 20*ms, 1, "runtime.gcWaitOnMark", "runtime.GC", cleanup)
+		return collector(collecting(2*s), 30e6, 20e6, 60e6, 100, 60, 59).Wait(breakdown.StateOther, 20*ms, 1,
+			"runtime.gcWaitOnMark", "runtime.GC", cleanup)
 	}
 	Expect(t, memory.Collector, inRequests(), "gc-forced at orders.go:9")
 	// By a timer: who does it is told by the profile.
-	timer := collector(collecting(6*s), 30e6, 20e6, 60e6, 100, 60, 60).Background(100*ms, "runtime.sweepone", "runtime.GC", "runtime/debug.freeOSMemory", "runtime/debug.FreeOSMemory", cleanup)
+	timer := collector(collecting(6*s), 30e6, 20e6, 60e6, 100, 60, 60).Background(100*ms, "runtime.sweepone",
+		"runtime.GC", "runtime/debug.freeOSMemory", "runtime/debug.FreeOSMemory", cleanup)
 	Expect(t, memory.Collector, timer, "gc-forced at orders.go:9")
 	Expect(t, memory.Collector, collector(Healthy(), 30e6, 20e6, 60e6, 100, 2, 2))                  // cheap
 	Expect(t, memory.Collector, collector(collecting(6*s), 30e6, 20e6, 60e6, 100, 60, 5), "gc-cpu") // few of them
@@ -104,9 +114,15 @@ func TestLeak(t *testing.T) {
 	}
 	rising := func(second int) float64 { return 20e6 + 5e6*float64(second) }
 	Expect(t, memory.Leak, live(rising).Heap(10<<20, 60<<20, begin), "heap-leak at sessions.go:32")
-	Expect(t, memory.Leak, live(rising).Heap(10<<20, 20<<20, begin).Heap(0, 15<<20, "shop/a.f@a.go:1").Heap(0, 15<<20, "shop/b.f@b.go:1"))                   // nobody's
-	Expect(t, memory.Leak, live(func(second int) float64 { return 20e6 + 1e6*float64(second%3) }).Heap(10<<20, 60<<20, begin))                               // to and fro
-	Expect(t, memory.Leak, live(func(second int) float64 { return 20e6 + 5e6*float64(min(second, 4)) + 1e3*float64(second%2) }).Heap(10<<20, 60<<20, begin)) // a cache that fills
+	// nobody's
+	Expect(t, memory.Leak, live(rising).Heap(10<<20, 20<<20, begin).Heap(0, 15<<20, "shop/a.f@a.go:1").Heap(0, 15<<20, "shop/b.f@b.go:1"))
+	// to and fro
+	Expect(t, memory.Leak, live(func(second int) float64 { return 20e6 + 1e6*float64(second%3) }).Heap(10<<20, 60<<20, begin))
+	// a cache that fills
+	Expect(t, memory.Leak, live(func(second int) float64 {
+		return 20e6 + 5e6*float64(min(second,
+			4)) + 1e3*float64(second%2)
+	}).Heap(10<<20, 60<<20, begin))
 	ExpectUnjudged(t, memory.Leak, live(rising), "heap-leak")
 	ExpectUnjudged(t, memory.Leak, live(func(int) float64 { return 20e6 }).Heap(10<<20, 60<<20, begin), "heap-leak") // one cycle
 	ExpectUnjudged(t, memory.Leak, Idle(), "heap-leak")

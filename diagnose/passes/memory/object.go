@@ -12,7 +12,9 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// object is a value that requests make by calling a library's constructor.
+// object is a value that requests make by calling a library's constructor, such as
+// a gzip.Writer: several allocations that one pool or one shared value would save
+// together.
 type object struct {
 	callstack.Made
 	site
@@ -22,7 +24,9 @@ type object struct {
 }
 
 // objectsOf groups allocations by the type of the value they are part of, largest
-// first, each at the user's line that makes most of them.
+// first, each at the user's line that makes most of them. Lazy ones allocate at
+// first use rather than in the constructor: compress/flate clears its 750 KB when
+// the first byte is written.
 func objectsOf(p *diagnose.Pass, allocs *evidence.Profile) []object {
 	type group struct {
 		object
@@ -50,9 +54,10 @@ func objectsOf(p *diagnose.Pass, allocs *evidence.Profile) []object {
 		} else {
 			g.makers[s.Stack[user]] += float64(s.Value)
 		}
-		// A constructor allocates its own struct once; of several such places the
-		// largest is sampled best.
-		if leaf := callstack.Enclosing(s.Stack[0].Function); s.Value > g.largest && (m.At == 0 || m.Lazy && strings.Contains(leaf, ".New") || leaf == "regexp.compile") {
+		// A constructor allocates its own struct once, so that count is the number
+		// of values; of several such places the largest is sampled best.
+		if leaf := callstack.Enclosing(s.Stack[0].Function); s.Value > g.largest &&
+			(m.At == 0 || m.Lazy && strings.Contains(leaf, ".New") || leaf == "regexp.compile") {
 			g.largest, g.each = s.Value, perRequest(p, float64(s.Count))
 		}
 	}
@@ -67,7 +72,8 @@ func objectsOf(p *diagnose.Pass, allocs *evidence.Profile) []object {
 	return list
 }
 
-// most returns the line with the largest sum, the least of equals.
+// most returns the line with the largest sum, the smallest of equals, so that ties
+// in a map do not change from run to run.
 func most(lines map[code.Frame]float64) (best code.Frame) {
 	for f, sum := range lines {
 		if sum > lines[best] || sum == lines[best] && (f.Function < best.Function || f.Function == best.Function && f.Line < best.Line) {
@@ -77,7 +83,7 @@ func most(lines map[code.Frame]float64) (best code.Frame) {
 	return best
 }
 
-// words names the object and how many of it are made: "a gzip.Writer per request".
+// words names the object and how many are made: "a gzip.Writer per request".
 func (o object) words() string {
 	switch {
 	case o.each >= 1.5:
@@ -101,13 +107,17 @@ func article(word string) string {
 	return "a"
 }
 
+// remedy depends on what the type allows: reuse by Reset, sharing between
+// goroutines, or neither known.
 func (o object) remedy() string {
 	at := diagnose.At(o.place)
 	switch o.Reuse {
 	case callstack.Pooled:
 		return fmt.Sprintf("Keep %ss in a sync.Pool and Reset one for each request instead of calling %s at %s.", o.Type, o.Maker, at)
 	case callstack.Shared:
-		return fmt.Sprintf("Make the %s once, outside of requests, and share it instead of calling %s at %s: goroutines may use one together.", o.Type, o.Maker, at)
+		return fmt.Sprintf("Make the %s once, outside of requests, and share it instead of calling %s at %s: "+
+			"goroutines may use one together.", o.Type, o.Maker, at)
 	}
-	return fmt.Sprintf("Make the %s once and share it, or keep several in a sync.Pool where it has a Reset, instead of calling %s at %s for each request.", o.Type, o.Maker, at)
+	return fmt.Sprintf("Make the %s once and share it, or keep several in a sync.Pool where it has a Reset, "+
+		"instead of calling %s at %s for each request.", o.Type, o.Maker, at)
 }

@@ -41,7 +41,8 @@ func TestObject(t *testing.T) {
 	n := int64(Healthy().Requests())
 	// gzip.NewWriter makes little; the first Write, wherever it comes from, most.
 	f := says(t, collecting(4*s).
-		Alloc(n, 800<<10*n, "compress/flate.NewWriter", "compress/gzip.(*Writer).Write", "shop/web.zipped.Write@compress.go:12", "encoding/json.(*Encoder).Encode", writeJSON, list, zip).
+		Alloc(n, 800<<10*n, "compress/flate.NewWriter", "compress/gzip.(*Writer).Write",
+			"shop/web.zipped.Write@compress.go:12", "encoding/json.(*Encoder).Encode", writeJSON, list, zip).
 		Alloc(n, 160*n, "compress/gzip.NewWriterLevel", "compress/gzip.NewWriter", zip), "alloc-hot at compress.go:31")
 	holds(t, f.Title, "a gzip.Writer per request", "800 KiB", "compress.go:31")
 	holds(t, f.Remedy, "sync.Pool", "Reset")
@@ -57,11 +58,13 @@ func TestObject(t *testing.T) {
 	holds(t, f.Title, "3 bufio.Readers per request", "300 KiB")
 
 	// A pooled writer passes bytes on; what they cost below it is not its own.
-	f = says(t, collecting(4*s).Alloc(n, 90<<10*n, "bytes.growSlice", "bytes.(*Buffer).Write", "compress/gzip.(*Writer).Write", list), "alloc-hot at api.go:55")
+	f = says(t, collecting(4*s).Alloc(n, 90<<10*n, "bytes.growSlice", "bytes.(*Buffer).Write",
+		"compress/gzip.(*Writer).Write", list), "alloc-hot at api.go:55")
 	if strings.Contains(f.Title, "gzip") {
 		t.Errorf("a buffer's growth is told as a compressor: %s", f.Title)
 	}
-	Expect(t, memory.Allocation, Healthy().Alloc(n/1000, 800<<10*n/1000, "compress/flate.NewWriter", "compress/gzip.(*Writer).Write", zip)) // pooled
+	// pooled
+	Expect(t, memory.Allocation, Healthy().Alloc(n/1000, 800<<10*n/1000, "compress/flate.NewWriter", "compress/gzip.(*Writer).Write", zip))
 }
 
 // TestAllocationBelowHelper: a helper that several call for one that causes it is

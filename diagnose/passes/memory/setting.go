@@ -8,7 +8,11 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// thrash tells of a memory limit that leaves no room above the live heap.
+// thrash reports a memory limit that leaves no room above the live heap. Near the
+// limit the heap goal falls towards the live heap and cycles follow each other (Go
+// GC guide, "Memory limit"); the runtime then caps collection at half of the CPU
+// and lets the limit be exceeded (runtime/mgclimit.go). That cap alone does not
+// decide: a small GOGC reaches it as well.
 func thrash(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	if !c.Limited() || !(c.CPU >= leastExplained) {
 		return diagnose.Finding{}, false
@@ -19,17 +23,20 @@ func thrash(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 			diagnose.Size(c.Limit), diagnose.Size(max(0, c.Goal-c.Live)), diagnose.Size(c.Live), diagnose.Percent(c.CPU)),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProbe, c.Limit, diagnose.Bytes, "the memory limit is %s", diagnose.Size(c.Limit)),
-			diagnose.Fact(diagnose.FromProbe, c.Goal, diagnose.Bytes, "the next cycle is to end at %s, where GOGC would let it end at %s", diagnose.Size(c.Goal), c.wanted()),
+			diagnose.Fact(diagnose.FromProbe, c.Goal, diagnose.Bytes, "the next cycle is to end at %s, where "+
+				"GOGC would let it end at %s", diagnose.Size(c.Goal), c.wanted()),
 		},
 	}
 	if on, ok := p.Max("/gc/limiter/last-enabled:gc-cycle", ""); ok && on > 0 {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, on, diagnose.Ratio, "the runtime had to limit the collector's CPU, last in cycle %.0f", on))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, on, diagnose.Ratio,
+			"the runtime had to limit the collector's CPU, last in cycle %.0f", on))
 	}
-	remedy := fmt.Sprintf("Raise GOMEMLIMIT to at least %s (twice the live heap and what is not heap), or hold less.", diagnose.Size(c.Limit+c.Live))
+	remedy := fmt.Sprintf("Raise GOMEMLIMIT to at least %s (twice the live heap and what is not heap), or hold less.",
+		diagnose.Size(c.Limit+c.Live))
 	return c.finish(p, f, remedy), true
 }
 
-// wanted words the heap that GOGC alone would allow.
+// wanted words the heap that GOGC alone would allow: live heap times 1 + GOGC/100.
 func (c collecting) wanted() string {
 	if math.IsInf(c.Percent, 1) {
 		return "any size"
@@ -37,7 +44,9 @@ func (c collecting) wanted() string {
 	return diagnose.Size(c.Live * (1 + c.Percent/100))
 }
 
-// large tells of a heap whose size makes cycles long.
+// large reports a heap whose size makes cycles long. Only memory with pointers is
+// marked (/gc/scan/heap:bytes): a cache of a gigabyte in one byte slice costs
+// nothing (tiles-cache).
 func large(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	if math.IsNaN(c.Scan) {
 		if c.CPU >= leastExplained {
@@ -49,29 +58,33 @@ func large(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 		return diagnose.Finding{}, false
 	}
 	if !(c.CPU >= leastExplained) && !(c.assist.reported && c.CPU >= leastAssistCPU) {
-		p.Reject(heapLarge.ID, "%s of the heap have pointers, but collecting takes only %s of the service's CPU", diagnose.Size(c.Scan), diagnose.Percent(c.CPU))
+		p.Reject(heapLarge.ID, "%s of the heap has pointers, but collecting takes only %s of the service's CPU",
+			diagnose.Size(c.Scan), diagnose.Percent(c.CPU))
 		return diagnose.Finding{}, false
 	}
 	f := diagnose.Finding{
 		Cause: heapLarge.ID, Share: c.CPU, ShareOf: diagnose.OfCPU, Confidence: findings.High, GainCeiling: max(p.CPUGain(c.CPU), c.relief()),
 		Title: fmt.Sprintf("Marking %s of live heap with pointers takes %s of the service's CPU", diagnose.Size(c.Scan), diagnose.Percent(c.CPU)),
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromProbe, c.Scan, diagnose.Bytes, "%s of it have pointers, which each cycle follows", diagnose.Size(c.Scan)),
+			diagnose.Fact(diagnose.FromProbe, c.Scan, diagnose.Bytes, "%s of it has pointers, which each cycle follows", diagnose.Size(c.Scan)),
 		},
 	}
 	if each := c.CPU * p.CPU().Target * 1e9 / c.Cycles; each > 0 && !math.IsInf(each, 0) {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, each, diagnose.Nanosec, "a cycle costs %s of CPU", diagnose.Span(each)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, each, diagnose.Nanosec,
+			"a cycle costs %s of CPU", diagnose.Span(each)))
 	}
 	if c.assist.reported && c.assist.share > f.Share {
 		f.Share, f.ShareOf = c.assist.share, c.assist.of
 	}
-	f = c.finish(p, f, "Hold the data without pointers (values in slices, indexes for pointers, texts in one byte slice) or outside the heap; a higher GOGC trades memory for fewer cycles.")
+	f = c.finish(p, f, "Hold the data without pointers (values in slices, indexes for pointers, texts in one "+
+		"byte slice) or outside the heap; a higher GOGC trades memory for fewer cycles.")
 	// The place that holds is what to change, not the one that allocates.
 	f.Where = holder(p)
 	return f, true
 }
 
-// relief is what requests alone gain by no longer assisting.
+// relief is what requests alone gain by not assisting; 1 where assists are not
+// reported.
 func (c collecting) relief() float64 {
 	if !c.assist.reported {
 		return 1

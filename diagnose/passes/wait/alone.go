@@ -11,16 +11,16 @@ import (
 	"github.com/redline-go/redline/record/breakdown"
 )
 
-// alone returns the goroutine that a site's waits are for, where there is one alone
+// alone returns the goroutine that a site's requests wait for, if there is only one
 // of its kind and it serves one request after another.
 func alone(p *diagnose.Pass, s evidence.Site) (breakdown.Serial, bool) {
 	one, ok := p.Path().Serial(evidence.Entry(s.Part.Waker))
 	return one, ok && one.Goroutines == 1 && one.Requests > 1
 }
 
-// byServer groups sites whose waits one goroutine serves by that goroutine, since
-// it is one queue wherever requests stand in it, and the others by what they
-// belong to.
+// byServer groups sites whose waits one goroutine ends by that goroutine, since it
+// is one queue wherever requests wait in it (to hand over, or for the answer), and
+// the others by their owner.
 func byServer(p *diagnose.Pass, sites []evidence.Site) []evidence.Site {
 	var list, rest []evidence.Site
 	at := map[string]int{}
@@ -48,12 +48,14 @@ func byServer(p *diagnose.Pass, sites []evidence.Site) []evidence.Site {
 	return append(list, evidence.ByOwner(rest)...)
 }
 
-// leastWork of its busy time must one goroutine spend below one function for that
-// to be the place to change.
+// leastWork is the part of its busy time that one goroutine must spend below one
+// function for that to be the place to change.
 const leastWork = 0.3
 
 // servesAlone makes the finding of one goroutine that serves all requests: the
-// function below it that does the work is what to change.
+// function below it that does the work is what to change. Its bound is the
+// utilisation law, U = X·S: a goroutine with service time S completes at most 1/S
+// requests per second, whatever the CPUs.
 func servesAlone(p *diagnose.Pass, s evidence.Site, one breakdown.Serial, v waitgain.Verdict) diagnose.Finding {
 	who := callstack.Short(one.Goroutine)
 	behind, _ := p.Path().Behind(one.Goroutine)
@@ -64,7 +66,8 @@ func servesAlone(p *diagnose.Pass, s evidence.Site, one breakdown.Serial, v wait
 		f.Share = max(f.Share, behind.Share) // short waits for it count, too
 	}
 	f.Title = who + " serves every request alone"
-	f.Remedy = fmt.Sprintf("Start more goroutines of %s, or let it take several items at a time; if it only guards state, use a mutex or shard it.", who)
+	f.Remedy = fmt.Sprintf("Start more goroutines of %s, or let it take several items at a time; if it only "+
+		"guards state, use a mutex or shard it.", who)
 	if works {
 		at := evidence.PlaceOf(work)
 		does := fmt.Sprintf("%s of its time in %s %s", diagnose.Percent(part), beside(at.Function, one.Goroutine), diagnose.At(at))
@@ -72,10 +75,12 @@ func servesAlone(p *diagnose.Pass, s evidence.Site, one breakdown.Serial, v wait
 		f.Where = diagnose.WhereOf(at)
 		f.Where.Detail = fmt.Sprintf("requests wait in %s (%s) for %s", callstack.Short(s.Place.Function), diagnose.At(s.Place), who)
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, part, diagnose.Ratio, "%s spends %s", who, does))
-		f.Remedy = fmt.Sprintf("Make %s cheaper, or keep it out of %s, which does one request at a time. %s", callstack.Short(at.Function), who, f.Remedy)
+		f.Remedy = fmt.Sprintf("Make %s cheaper, or keep it out of %s, which does one request at a time. %s",
+			callstack.Short(at.Function), who, f.Remedy)
 	} else if text, _, share := p.Meanwhile(s); text != "" {
 		f.Title += "; meanwhile it " + text
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, share, diagnose.Ratio, "meanwhile it %s (%s of the wait)", text, diagnose.Percent(share)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, share, diagnose.Ratio,
+			"meanwhile it %s (%s of the wait)", text, diagnose.Percent(share)))
 	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, one.Utilization, diagnose.Ratio,
 		"%s is busy %s of the time, %s for each request: %.0f requests/s at most (utilisation law)",
@@ -83,8 +88,8 @@ func servesAlone(p *diagnose.Pass, s evidence.Site, one breakdown.Serial, v wait
 	return f
 }
 
-// beside names a function to a reader who has just read of another: methods of the
-// same type without it.
+// beside shortens a function's name for a reader who has just read another one:
+// methods of the same type lose the type.
 func beside(function, other string) string {
 	if callstack.Owner(function) == callstack.Owner(other) {
 		if _, method, ok := strings.Cut(callstack.Short(function), ")."); ok {

@@ -32,7 +32,8 @@ func behindLoop(share float64) []breakdown.PathNode {
 }
 
 func lone(requests int) breakdown.Serial {
-	return breakdown.Serial{Goroutine: storeLoop, Goroutines: 1, Requests: requests, WaitNS: 30e6, Utilization: 0.97, OnCPU: 0.9, Queued: 0.05, ServiceNS: 600e3}
+	return breakdown.Serial{Goroutine: storeLoop, Goroutines: 1, Requests: requests, WaitNS: 30e6,
+		Utilization: 0.97, OnCPU: 0.9, Queued: 0.05, ServiceNS: 600e3}
 }
 
 // TestServesAlone: a goroutine that does the work of all requests is the finding,
@@ -45,11 +46,12 @@ func TestServesAlone(t *testing.T) {
 			Waker(append(waker, storeLoop+"@store.go:52")...).Behind(working).Path(behindLoop(0.79), lone(400))
 	}
 	for name, b := range map[string]*Builder{
-		"replies":          waits("runtime.chansend1"),
-		"closes":           waits(),
-		"broadcasts":       waits("sync.(*Cond).Broadcast"),
-		"spawned besides":  waits("runtime.chansend1").Spawned(3).Left(1, 2, "runtime.gopark", storeLoop+"@store.go:52"),
-		"from two methods": waits("runtime.chansend1").Wait(breakdown.StateChannel, 2*ms, 1, "runtime.chansend1", put).Waker("runtime.chanrecv2", storeLoop+"@store.go:51"),
+		"replies":         waits("runtime.chansend1"),
+		"closes":          waits(),
+		"broadcasts":      waits("sync.(*Cond).Broadcast"),
+		"spawned besides": waits("runtime.chansend1").Spawned(3).Left(1, 2, "runtime.gopark", storeLoop+"@store.go:52"),
+		"from two methods": waits("runtime.chansend1").Wait(breakdown.StateChannel, 2*ms, 1, "runtime.chansend1",
+			put).Waker("runtime.chanrecv2", storeLoop+"@store.go:51"),
 	} {
 		found := Expect(t, wait.Channel, b, "channel-bottleneck at store.go:88")
 		if len(found) != 1 {
@@ -71,5 +73,6 @@ func TestServesAlone(t *testing.T) {
 	}
 	// Work that hardly anybody waits for is none of this.
 	Expect(t, wait.Channel, idle().Wait(breakdown.StateChannel, ms, 1, "runtime.chanrecv1", get).
-		Waker("runtime.chansend1", storeLoop+"@store.go:52").Behind(working).Path(behindLoop(0.1), lone(400)).Background(time.Second, storeCheck+"@store.go:88"))
+		Waker("runtime.chansend1", storeLoop+"@store.go:52").Behind(working).Path(behindLoop(0.1), lone(400)).
+		Background(time.Second, storeCheck+"@store.go:88"))
 }

@@ -7,13 +7,14 @@ var lockCause = diagnose.Cause{
 	Title: "Requests wait for a lock",
 	Doc: "Goroutines that serve requests are blocked in Lock at one place, while one of them, or a background task, holds " +
 		"it. Throughput stops growing with connections, and CPUs stay partly idle.",
-	Knows: "The execution trace shows requests in state lock; their places are grouped by the type or function that locks. " +
-		"A group counts from 20 % of the mean request and 100 µs, or from half of what the slowest requests take longer than " +
-		"the median ones. The mutex profile names who held the lock, and the trace what the holder did meanwhile; the part " +
-		"of the wait in which the holder was ready and had no CPU is the CPUs' doing and does not count. What runs under the lock is named by the CPU profile. Where " +
-		"the runtime counts time waited for mutexes in every window, a tail is reported with confidence when that time is " +
-		"high in the slow windows. A mutex that is taken often and hardly waited for has no time in that state. Waits in " +
-		"RLock are rwlock-writer.",
+	Knows: "The execution trace shows requests in state lock; their places are grouped by the type or function " +
+		"that locks. A group counts from 20 % of the mean request and 100 µs, or from half of what the slowest " +
+		"requests take longer than the median ones. The mutex profile names who held the lock, and the trace " +
+		"what the holder did meanwhile; the part of the wait in which the holder was ready and had no CPU is " +
+		"the CPUs' doing and does not count. What runs under the lock is named by the CPU profile. Where the " +
+		"runtime counts time waited for mutexes in every window, a tail is reported with confidence when that " +
+		"time is high in the slow windows. A mutex that is taken often and hardly waited for has no time in " +
+		"that state. Waits in RLock are rwlock-writer.",
 	Remedy: "Hold the lock for less (no I/O, encoding or allocation under it), shard it, use atomics, or copy on write.",
 	Example: diagnose.Example{Lang: "go",
 		Before: "mu.Lock()\nresp, err := client.Get(url) // everyone waits for the network\ncache[key] = resp\nmu.Unlock()",
@@ -28,7 +29,7 @@ var lockCause = diagnose.Cause{
 var writerCause = diagnose.Cause{
 	ID:    "rwlock-writer",
 	Title: "Readers wait behind a writer",
-	Doc: "Goroutines that serve requests are blocked in RLock: a writer holds the lock, or stands before them and waits " +
+	Doc: "Goroutines that serve requests are blocked in RLock: a writer holds the lock, or is queued before them and waits " +
 		"for a slow reader.",
 	Knows: "As lock-contention, where most of the time that is waited at the lock is waited in RLock. Writers that wait for " +
 		"each other are lock-contention.",
@@ -50,7 +51,7 @@ var channelCause = diagnose.Cause{
 		"serves no request. The goroutine profiles show how many of its kind there are. By Little's law more requests must " +
 		"wait than 1.3 for each of them: where fewer do, each has a worker of its own, and the wait is reported as what that " +
 		"worker does. Where another request ends the wait, or several workers that mostly wait themselves do, it is " +
-		"concurrency-limit; where the workers stand and wait for a ticker, sleep; where they wake all waiters at once, an " +
+		"concurrency-limit; where the workers wait for a ticker, sleep; where they wake all waiters at once, an " +
 		"event.",
 	Remedy: "More consumers, batches per hand-over, or no hand-over at all; a buffer helps only against bursts.",
 	Example: diagnose.Example{Lang: "go",
@@ -59,7 +60,7 @@ var channelCause = diagnose.Cause{
 	Verify: "Run again with more consumers: the time waited at the channel must fall, and throughput rise with their number " +
 		"until the CPUs or what they call are busy.",
 	Cases: []string{"order-sequencer", "click-forwarder", "thumb-workers"},
-	// A worker's own trouble is told first where it promises as much.
+	// A worker's own trouble is reported first if it promises as much.
 	FollowsFrom: []string{"cpu-throttled"},
 }
 
@@ -87,9 +88,11 @@ var flightCause = diagnose.Cause{
 	Title: "Requests wait for one computation in flight",
 	Doc: "Many requests wait for the one that computes what all of them want, and all of them are as slow as it is: when " +
 		"a cached value has expired, or because the key is coarser than what is asked for.",
-	Knows: "The trace shows requests blocked in a single-flight group, or at a channel or WaitGroup that another request ends " +
-		"for all at once after it went through the same function. Where the one in flight waits for a slow statement, that " +
-		"is reported first, and the convoy as what follows from it; where it waits for another service, what it waits for is reported with it. A semaphore's release wakes one request.",
+	Knows: "The trace shows requests blocked in a single-flight group, or at a channel or WaitGroup that " +
+		"another request ends for all at once after it went through the same function. Where the one in flight " +
+		"waits for a slow statement, that is reported first, and the convoy as what follows from it; where it " +
+		"waits for another service, what it waits for is reported with it. A semaphore's release wakes one " +
+		"request.",
 	Remedy: "Finer keys, or serve the stale value while one request renews it.",
 	Example: diagnose.Example{Lang: "go",
 		Before: "if expired(v) {\n\tv, _, _ = group.Do(key, load) // all wait\n}\nreturn v",
@@ -126,7 +129,7 @@ var schedCause = diagnose.Cause{
 	Knows: "The trace shows requests runnable for 30 % of their time and 500 µs, or for half of what the slowest take longer " +
 		"than the median. While requests themselves keep the CPUs busy that is a symptom and not named. It is named where " +
 		"30 % of the service's CPU goes into work outside requests, which is then the place, or where CPUs are not busy on " +
-		"average. While requests spend a fifth of their time in system calls, whose threads keep the scheduler's places, those are " +
+		"average. While requests spend a fifth of their time in system calls, whose threads keep their Ps, those are " +
 		"the cause. The runtime's own latencies of scheduling must be high in the slow windows for confidence in a tail.",
 	Remedy: "Less CPU per request, background work bounded or moved away, admission control, more CPUs.",
 	Example: diagnose.Example{Lang: "go",
@@ -136,7 +139,9 @@ var schedCause = diagnose.Cause{
 	Cases:  []string{"recommendation-refresh", "index-builder", "league-table"},
 	FollowsFrom: []string{"background-work", "cpu-throttled", "gomaxprocs-mismatch", "gc-cpu", "alloc-hot", "cpu-hot-function", "cpu-json",
 		"cpu-logging", "cpu-regexp-compile", "cpu-regexp-match", "cpu-format", "cpu-crypto", "cpu-compress", "goroutine-churn",
-		"gc-assist", "gc-limit-thrash", "gc-forced", "heap-large-live", "memory-pressure", "disk-sync"},
+		"gc-assist", "gc-limit-thrash", "gc-forced", "heap-large-live", "memory-pressure", "disk-sync",
+		"http-client-churn", "db-pool-churn", "exec-per-request", "instrumentation-cost", "grows-with-state", "atomic-contention",
+		"cpu-clock", "cpu-copy", "cpu-map", "cpu-reflect", "cpu-router", "cpu-sort", "cpu-syscall", "cpu-template-parse", "cpu-tls"},
 }
 
 var syscallCause = diagnose.Cause{
@@ -187,7 +192,7 @@ var leakCause = diagnose.Cause{
 	Remedy: "End the goroutine with the request: give the channel a buffer of one, pass a context and select on its Done, " +
 		"close what it ranges over.",
 	Example: diagnose.Example{Lang: "go",
-		Before: "answer := make(chan quote)\ngo func() { answer <- ask() }() // blocks for ever once nobody reads",
+		Before: "answer := make(chan quote)\ngo func() { answer <- ask() }() // blocks for ever once no one reads",
 		After:  "answer := make(chan quote, 1)\ngo func() { answer <- ask() }()"},
 	Verify: "Run again for longer: /sched/goroutines must stay level after the warm-up.",
 	Cases:  []string{"cart-watchers", "price-quotes-hedge", "score-subscribers"},

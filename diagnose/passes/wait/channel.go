@@ -12,9 +12,15 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// Channel finds queues before too few consumers and limits on concurrency that
-// are set too low. The two look alike to the waiter; who ends the wait tells
-// them apart.
+// Channel finds queues in front of too few consumers, and concurrency limits that
+// are set too low. The two look alike to the request that waits; who ends the wait
+// distinguishes them.
+//
+// A request that ends another's wait gave back a slot. A goroutine of the service
+// that does is a consumer, and Little's law says whether there are too few: with
+// more requests waiting than there are consumers, there is a queue. What the request
+// started itself is not waited for in a queue at all but works for it, and the wait
+// becomes what that goroutine waits for.
 var Channel = diagnose.Analyzer{
 	Name:  "channel",
 	Stage: diagnose.Wait,
@@ -28,6 +34,9 @@ var Channel = diagnose.Analyzer{
 	Run:    runChannel,
 }
 
+// runChannel sorts the sites by use and judges them apart: a queue before one
+// goroutine limits the service by itself (Serial), a limit of more slots than CPUs
+// does so only while CPUs are idle (Queueing).
 func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var queues, limits []evidence.Site
 	w := p.Waits()
@@ -41,7 +50,8 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 				limits = append(limits, s)
 			case ownWork:
 				if s.Share >= waitgain.LeastShare {
-					p.Reject("channel-bottleneck", "requests wait %s of their time at %s, for goroutines that work for them alone", diagnose.Percent(s.Share), diagnose.At(s.Place))
+					p.Reject("channel-bottleneck", "requests wait %s of their time at %s, for goroutines "+
+						"that work for them alone", diagnose.Percent(s.Share), diagnose.At(s.Place))
 				}
 			}
 		}
@@ -73,6 +83,7 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // use is what a channel or condition is used for.
 type use int
 
+// The uses. other is none of these: an event, or waits of which nothing is known.
 const (
 	queue use = iota
 	limit
@@ -80,7 +91,10 @@ const (
 	other
 )
 
-// classify tells a queue from a limit.
+// classify distinguishes a queue from a limit by the trace's waker, and by the
+// profiles where there is none. Workers that mostly wait themselves are a limit,
+// because more of them would help without a CPU; thumb-workers compute,
+// parcel-desk's wait.
 func classify(p *diagnose.Pass, s evidence.Site) use {
 	if s.Via != "" {
 		return ownWork
@@ -104,15 +118,15 @@ func classify(p *diagnose.Pass, s evidence.Site) use {
 	return unseen(p, s)
 }
 
-// samePlace reports whether who ends a wait stands in the function that waits: it
-// puts back what it took there.
+// samePlace reports whether the goroutine that ends a wait is in the function that
+// waits: it puts back there what it took.
 func samePlace(p *diagnose.Pass, s evidence.Site) bool {
 	at, ok := p.Stacks.Place(s.Part.Waker)
 	return ok && callstack.Enclosing(at.Function) == callstack.Enclosing(s.Place.Function)
 }
 
-// waitsMostly reports whether those who end a site's waits wait themselves for
-// half of the time that was followed, rather than run.
+// waitsMostly reports whether the goroutines that end a site's waits themselves
+// wait, rather than run, for half of the time that the trace follows.
 func waitsMostly(p *diagnose.Pass, s evidence.Site) bool {
 	var all, waits int64
 	for _, c := range s.Part.Behind {
@@ -126,9 +140,9 @@ func waitsMostly(p *diagnose.Pass, s evidence.Site) bool {
 	return all > 0 && 2*waits >= all
 }
 
-// unseen classifies without a waker. The profiles decide: a goroutine outside any
-// request that receives in the user's code is a consumer; a blocked send without
-// one is a slot being taken.
+// unseen classifies a wait without a waker, by the profiles: a goroutine outside
+// any request that receives in the user's code is a consumer; a blocked send
+// without one takes a slot.
 func unseen(p *diagnose.Pass, s evidence.Site) use {
 	if s.Wait == callstack.JoinWait {
 		return other
@@ -139,9 +153,9 @@ func unseen(p *diagnose.Pass, s evidence.Site) use {
 	return queue
 }
 
-// consumed reports whether the block or CPU profile shows a goroutine outside
-// any request that receives in the user's code. It is true when neither profile
-// exists: the commoner use of a channel is assumed then.
+// consumed reports whether the block or CPU profile shows a goroutine outside any
+// request that receives in the user's code. True if neither profile exists, as a
+// consumer is the commoner use of a channel.
 func consumed(p *diagnose.Pass) bool {
 	seen := false
 	for _, profile := range []struct{ typ, value string }{{"block", "delay"}, {"cpu", "cpu"}} {
@@ -168,6 +182,8 @@ func receives(stack []code.Frame) bool {
 	return false
 }
 
+// bottleneck makes the finding of a queue before several goroutines, or before one
+// that the trace did not follow.
 func bottleneck(p *diagnose.Pass, s evidence.Site, v waitgain.Verdict) diagnose.Finding {
 	e := p.Ender(s.Part)
 	if s.Part.Waker == nil && v.Confidence == findings.High {
@@ -184,18 +200,20 @@ func bottleneck(p *diagnose.Pass, s evidence.Site, v waitgain.Verdict) diagnose.
 	consumer := "whoever serves this channel"
 	if at, ok := p.Stacks.Place(s.Part.Waker); ok {
 		consumer = callstack.Short(at.Function)
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, 1, diagnose.Ratio, "the waits are ended by %s (%s)", consumer, diagnose.At(at)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, 1, diagnose.Ratio,
+			"the waits are ended by %s (%s)", consumer, diagnose.At(at)))
 	}
 	crowd(p, &f, s, e)
 	meanwhile(p, &f, s, "the goroutine that serves them")
 	f.Title = fmt.Sprintf("%s %s at %s", v.Requests(), doing, diagnose.At(s.Place))
 	served(p, &f, e)
-	f.Remedy = fmt.Sprintf("Start more goroutines of %s, or let it take several items at a time; if it only guards state, use a mutex or shard it.", consumer)
+	f.Remedy = fmt.Sprintf("Start more goroutines of %s, or let it take several items at a time; if it only "+
+		"guards state, use a mutex or shard it.", consumer)
 	return f
 }
 
-// served names who serves a queue and the function that it spends its CPU in:
-// that is what to make faster, or to share between goroutines.
+// served names who serves a queue and the function that it spends its CPU in: that
+// is what to make faster, or to share between goroutines.
 func served(p *diagnose.Pass, f *diagnose.Finding, e evidence.Ender) {
 	if e.By != evidence.ByWorker || e.Entry == "" {
 		return
@@ -210,11 +228,13 @@ func served(p *diagnose.Pass, f *diagnose.Finding, e evidence.Ender) {
 	}
 	who := callstack.Short(e.Entry)
 	f.Title += fmt.Sprintf(", for %s, which takes %s of the CPU", who, diagnose.Percent(share))
-	f.Where.Detail = fmt.Sprintf("%s spends %s of its CPU in %s (%s)", who, diagnose.Percent(most.Share/share), callstack.Short(most.Place.Function), diagnose.At(most.Place))
+	f.Where.Detail = fmt.Sprintf("%s spends %s of its CPU in %s (%s)", who, diagnose.Percent(most.Share/share),
+		callstack.Short(most.Place.Function), diagnose.At(most.Place))
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, share, diagnose.Ratio, "%s", f.Where.Detail))
 }
 
-// leastServed of the service's CPU must a queue's server take to be named with it.
+// leastServed is the part of the service's CPU from which a queue's server is named
+// with it.
 const leastServed = 0.1
 
 // crowd adds how many requests wait for how many goroutines.
@@ -230,13 +250,14 @@ func crowd(p *diagnose.Pass, f *diagnose.Finding, s evidence.Site, e evidence.En
 // meanwhile adds what the goroutines that end a wait did while it lasted.
 func meanwhile(p *diagnose.Pass, f *diagnose.Finding, s evidence.Site, who string) {
 	if text, _, part := p.Meanwhile(s); text != "" {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, part, diagnose.Ratio, "meanwhile %s %s (%s of the wait)", who, text, diagnose.Percent(part)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, part, diagnose.Ratio,
+			"meanwhile %s %s (%s of the wait)", who, text, diagnose.Percent(part)))
 	}
 }
 
-// slots returns how many requests are past the limit at a time: as many as there are
-// workers, which are never without work, else by Little's law the rate times the time
-// that a request is not waiting for it.
+// slots returns how many requests are past the limit at a time: as many as there
+// are workers, which are never without work, otherwise by Little's law the rate
+// times the time that a request does not wait for the limit.
 func slots(p *diagnose.Pass, s evidence.Site) float64 {
 	if e := p.Ender(s.Part); e.By == evidence.ByWorker && e.Workers > 0 {
 		return e.Workers
@@ -244,6 +265,8 @@ func slots(p *diagnose.Pass, s evidence.Site) float64 {
 	return p.Load().Rate * max(0, p.Waits().MeanNS()-s.NS) / 1e9
 }
 
+// limited makes the finding of a limit. Its remedy is a number, by the law that
+// found it.
 func limited(p *diagnose.Pass, s evidence.Site, v waitgain.Verdict) diagnose.Finding {
 	f := v.Finding(p, "concurrency-limit", s)
 	f.Title = fmt.Sprintf("%s for a slot of a concurrency limit at %s", v.Requests(), diagnose.At(s.Place))
@@ -252,18 +275,22 @@ func limited(p *diagnose.Pass, s evidence.Site, v waitgain.Verdict) diagnose.Fin
 	who := "who holds the slot"
 	if workers := e.By == evidence.ByWorker && e.Workers > 0; workers {
 		who = "the goroutine that serves them"
-		f.Title = fmt.Sprintf("%s at %s for one of the %.0f goroutines of %s", v.Requests(), diagnose.At(s.Place), inside, callstack.Short(e.Entry))
+		f.Title = fmt.Sprintf("%s at %s for one of the %.0f goroutines of %s", v.Requests(),
+			diagnose.At(s.Place), inside, callstack.Short(e.Entry))
 		crowd(p, &f, s, e)
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, inside/max(rate, 1e-9)*1e9, diagnose.Nanosec,
-			"each of them takes %s for a request (%.0f of them, %.0f requests/s: utilisation law)", diagnose.Span(inside/max(rate, 1e-9)*1e9), inside, rate))
+			"each of them takes %s for a request (%.0f of them, %.0f requests/s: utilisation law)",
+			diagnose.Span(inside/max(rate, 1e-9)*1e9), inside, rate))
 	} else {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, inside, diagnose.Ratio,
-			"by Little's law about %.1f requests are past the limit at a time (%.0f/s, %s each)", inside, rate, diagnose.Span(max(0, p.Waits().MeanNS()-s.NS))))
+			"by Little's law about %.1f requests are past the limit at a time (%.0f/s, %s each)", inside, rate,
+			diagnose.Span(max(0, p.Waits().MeanNS()-s.NS))))
 	}
 	meanwhile(p, &f, s, who)
 	f.Remedy = "Raise the limit"
 	if wanted := inside * v.Gain; wanted > inside && inside > 0 {
-		f.Remedy += fmt.Sprintf(" from about %.0f to about %.0f (Little's law at the rate that the idle CPUs would carry)", max(1, inside), max(2, wanted))
+		f.Remedy += fmt.Sprintf(" from about %.0f to about %.0f (Little's law at the rate that the idle "+
+			"CPUs would carry)", max(1, inside), max(2, wanted))
 	}
 	f.Remedy += ", and hold a slot only for the part that needs it."
 	return f

@@ -10,11 +10,18 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// leastChild is the part of request time, or of CPU where it is used up, from which the
-// processes that requests start are a cause.
+// leastChild is the part of request time, or of CPU where CPUs are saturated, from
+// which the processes that requests start are reported.
 const leastChild = 0.15
 
 // Child finds requests that start other processes.
+//
+// The cost is spread over three places that each look like something else: a wait
+// at a pipe, which reads as network; the service's CPU in fork and exec; and CPU of
+// processes too short for any sampler, which looks like other programs'. The kernel
+// adds the CPU of reaped children to the parent's account (getrusage(2),
+// RUSAGE_CHILDREN), and that closes the sum. webhook was once told to optimise its
+// handler.
 var Child = diagnose.Analyzer{
 	Name:  "child",
 	Stage: diagnose.Wait,
@@ -25,6 +32,9 @@ var Child = diagnose.Analyzer{
 	Run:    runChild,
 }
 
+// runChild adds the wait for processes and the CPU of starting them, or on
+// saturated CPUs takes the CPU of both. The commands' own work is in there and
+// would have to be done by someone, so the gain is an upper bound.
 func runChild(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w, c := p.Waits(), p.CPU()
 	starting := 0.0 // of the service's CPU
@@ -48,8 +58,8 @@ func runChild(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	f := diagnose.Finding{
 		Cause: "exec-per-request", Share: share, ShareOf: of, Confidence: findings.High, Where: where,
 		Title: fmt.Sprintf("Requests start processes%s and wait for them: %s of %s", at, diagnose.Percent(share), whole),
-		Remedy: fmt.Sprintf("Do what the command%s does within the service, keep one process running and send it the requests, or keep its answers; "+
-			"else bound how many run at a time.", at),
+		Remedy: fmt.Sprintf("Do what the command%s does within the service, keep one process running and send "+
+			"it the requests, or keep its answers; else bound how many run at a time.", at),
 	}
 	diagnose.Promise(&f, p.Freed(share, starting*max(0, c.Target), busy))
 	if ns := w.NS(callstack.ChildWait); ns > 0 {
@@ -72,8 +82,8 @@ func runChild(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// starter returns the user's place that starts processes: where requests wait for them
-// longest, else where most CPU goes into starting them.
+// starter returns the user's place that starts processes: where requests wait for
+// them longest, otherwise where most CPU goes into starting them.
 func starter(p *diagnose.Pass, use *evidence.Use) (code.Frame, bool) {
 	for _, s := range evidence.ByOwner(p.Waits().Sites(callstack.ChildWait)) {
 		if s.User && p.Stacks.Roles(s.Part.Stack).Has(callstack.Child) {

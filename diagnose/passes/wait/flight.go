@@ -9,7 +9,12 @@ import (
 	"github.com/redline-go/redline/diagnose/waitgain"
 )
 
-// Flight finds requests that wait for another's computation.
+// Flight finds requests that wait for another request's computation.
+//
+// A closed channel wakes all that wait for it, a semaphore one: that distinguishes
+// a shared result from a slot. What the request in flight waits for is the root
+// where there is one, so the followers' waits are booked on it and not counted as
+// calls of their own.
 var Flight = diagnose.Analyzer{
 	Name:  "flight",
 	Stage: diagnose.Wait,
@@ -36,8 +41,9 @@ var Flight = diagnose.Analyzer{
 	},
 }
 
-// followers returns the waits for a computation in flight, those that are told as
-// what the one in flight waits for included, all by where the followers wait.
+// followers returns the waits for a computation in flight, all by where the
+// followers wait, including those that are otherwise reported as what the one in
+// flight waits for.
 func followers(p *diagnose.Pass) []evidence.Site {
 	w := p.Waits()
 	sites := append([]evidence.Site{}, w.Sites(callstack.FlightWait)...)

@@ -17,24 +17,31 @@ import (
 )
 
 const (
-	// leastLeaked goroutines of one kind must have come in the span: a busier moment
-	// of a service that fans out has some tens more.
+	// leastLeaked is the number of goroutines of one kind that came in the span: a
+	// busier moment of a service that fans out has some tens more.
 	leastLeaked = 100
-	// leastLeakShare of all goroutines at the end. The corpus' cart-watchers and
-	// price-quotes-hedge have 0.8 and more, score-subscribers 0.
+	// leastLeakShare is their part of all goroutines at the end. The corpus'
+	// cart-watchers and price-quotes-hedge have 0.8 and more, score-subscribers 0.
 	leastLeakShare = 0.25
-	// leastApart is how far in seconds the profiles must be from each other.
+	// leastApart is the least distance between the profiles in seconds.
 	leastApart = 2
-	// underWay of a growth may be requests that are under way at the end and were
-	// not at the begin: beyond it the load grew, and the goroutines with it.
+	// underWay is the part of a growth that may be requests in flight at the end
+	// and not at the beginning: beyond it the load grew, and the goroutines with
+	// it.
 	underWay = 0.25
-	// quarters of the span, in each of which goroutines must have grown, by no less
-	// than evenness of what a quarter's even part would be.
+	// quarters is the number of parts of the span. Goroutines must have grown in
+	// each, by no less than evenness of the average growth of a part.
 	quarters = 4
 	evenness = 0.3
 )
 
 // Leak finds goroutines that stay behind.
+//
+// A goroutine that is blocked for ever looks like one that waits for work. Only
+// growth distinguishes them: under constant load a service's goroutines level off.
+// So two profiles are subtracted by stack, and the runtime's count must rise in
+// every quarter, as a burst does not. Go's goroutine leak profile, where the target
+// has it, finds goroutines that nothing can reach any more, and needs no trend.
 var Leak = diagnose.Analyzer{
 	Name:  "goroutines",
 	Stage: diagnose.Wait,
@@ -46,13 +53,16 @@ var Leak = diagnose.Analyzer{
 	Run:    runLeak,
 }
 
+// runLeak names the kind that grew most, and rejects growth that the load explains
+// or that came in one burst, each with its figure.
 func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	snapshots, err := p.Snapshots()
 	if err != nil {
 		return nil, err
 	}
 	if len(snapshots) < 2 || snapshots[len(snapshots)-1].At.Seconds()-snapshots[0].At.Seconds() < leastApart {
-		p.Unjudged("goroutine-leak", "two goroutine profiles at least %d s apart are needed, from the probe (--build) or net/http/pprof (--pprof)", leastApart)
+		p.Unjudged("goroutine-leak", "two goroutine profiles at least %d s apart are needed, from the probe "+
+			"(--build) or net/http/pprof (--pprof)", leastApart)
 		return nil, nil
 	}
 	first, last := snapshots[0], snapshots[len(snapshots)-1]
@@ -72,16 +82,17 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{leaked(p, growth, first, last, len(counts) > 0)}, nil
 }
 
-// growth is the kind of goroutine that grew the most.
+// growth is the kind of goroutine that grew the most: by its entry and the place
+// where it waits.
 type growth struct {
-	at    code.Frame // where it stands, in the user's code
+	at    code.Frame // where it waits, in the user's code
 	entry string     // what it began in
 	by    int64
 	from  int64
 	stack []code.Frame
 }
 
-// grown subtracts two snapshots. Goroutines of connections are the load's.
+// grown subtracts two snapshots. Goroutines of connections belong to the load.
 func grown(p *diagnose.Pass, first, last evidence.Snapshot) (growth, bool) {
 	kinds := map[string]*growth{}
 	count := func(s evidence.Snapshot, sign int64) {
@@ -118,8 +129,8 @@ func grown(p *diagnose.Pass, first, last evidence.Snapshot) (growth, bool) {
 	}), true
 }
 
-// quarterMeans returns the means of the quarters of a series; ok is false where
-// one of them has no value.
+// quarterMeans returns the means of the quarters of a series; ok is false if one of
+// them has no value.
 func quarterMeans(values []float64) (means [quarters]float64, ok bool) {
 	if len(values) < quarters {
 		return means, false
@@ -141,8 +152,8 @@ func risen(values []float64) (by float64, ok bool) {
 	return means[quarters-1] - means[0], ok
 }
 
-// steadily reports whether a gauge rose in each quarter. A series that is missing
-// speaks neither for it nor against it.
+// steadily reports whether a gauge rose in each quarter. A missing series counts as
+// true: it speaks neither for a leak nor against it.
 func steadily(values []float64) bool {
 	means, ok := quarterMeans(values)
 	if !ok {
@@ -157,6 +168,8 @@ func steadily(values []float64) bool {
 	return each > 0
 }
 
+// leaked makes the finding. It promises no gain; memory runs out later than the run
+// ends.
 func leaked(p *diagnose.Pass, g growth, first, last evidence.Snapshot, counted bool) diagnose.Finding {
 	seconds := last.At.Seconds() - first.At.Seconds()
 	share := min(1, float64(g.by)/float64(last.Total))
@@ -165,10 +178,12 @@ func leaked(p *diagnose.Pass, g growth, first, last evidence.Snapshot, counted b
 		Where: diagnose.WhereOf(g.at),
 		Title: fmt.Sprintf("Goroutines pile up at %s: %d more in %.1f s", diagnose.At(g.at), g.by, seconds),
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromProfile, float64(g.by), diagnose.Ratio, "goroutines that began in %s and stand at %s were %d and are %d, of %d",
+			diagnose.Fact(diagnose.FromProfile, float64(g.by), diagnose.Ratio,
+				"goroutines that began in %s and wait at %s were %d and are %d, of %d",
 				callstack.Short(g.entry), diagnose.At(g.at), g.from, g.from+g.by, last.Total),
 		},
-		Remedy: fmt.Sprintf("End the goroutine that stands at %s with the request that started it: a buffer of one for its answer, or a context whose Done it selects on.", diagnose.At(g.at)),
+		Remedy: fmt.Sprintf("End the goroutine that waits at %s with the request that started it: a buffer "+
+			"of one for its answer, or a context whose Done it selects on.", diagnose.At(g.at)),
 	}
 	if rate := p.Load().Rate; rate > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(g.by)/seconds/rate, diagnose.Ratio,
@@ -179,12 +194,13 @@ func leaked(p *diagnose.Pass, g growth, first, last evidence.Snapshot, counted b
 	}
 	if n := named(p, g); n > 0 {
 		f.Confidence = findings.High
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(n), diagnose.Ratio, "the runtime found %d of them that nothing can wake any more", n))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(n), diagnose.Ratio,
+			"the runtime found %d of them that nothing can wake any more", n))
 	}
 	return f
 }
 
-// named returns how many goroutines of a kind the runtime's leak profile holds.
+// named returns how many goroutines of a kind the runtime's leak profile contains.
 func named(p *diagnose.Pass, g growth) int64 {
 	prof, err := p.Profile("goroutineleak", "goroutineleak")
 	if err != nil {

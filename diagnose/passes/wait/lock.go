@@ -12,6 +12,12 @@ import (
 )
 
 // Lock finds contended mutexes and readers behind writers.
+//
+// The profile of mutexes says who held a lock; the trace says who waited, and what
+// the holder did meanwhile. Both are needed: a holder that waits for the disk, for
+// a CPU or for another service makes the lock look guilty. In particular, the part
+// of a wait in which the holder was ready to run belongs to the CPUs; on a busy
+// host it made every lock a bottleneck.
 var Lock = diagnose.Analyzer{
 	Name:  "lock",
 	Stage: diagnose.Wait,
@@ -23,6 +29,9 @@ var Lock = diagnose.Analyzer{
 	Run:    runLock,
 }
 
+// runLock judges each lock without the time in which its holder was only waiting
+// for a CPU, and says so where that is what remains. The remedy follows what is
+// done under the lock, if one kind of work dominates there.
 func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
 	w := p.Waits()
@@ -36,7 +45,8 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		v, ok := waitgain.Judge(p, s.Scaled(1-ready), waitgain.Serial)
 		if !ok {
 			if _, all := waitgain.Judge(p, s, waitgain.Serial); all {
-				p.Reject("lock-contention", "requests wait %s of their time for the lock at %s, but for %s of that its holder is ready to run and waits for a CPU",
+				p.Reject("lock-contention", "requests wait %s of their time for the lock at %s, but for %s "+
+					"of that its holder is ready to run and waits for a CPU",
 					diagnose.Percent(s.Share), diagnose.At(s.Place), diagnose.Percent(ready))
 			}
 			continue
@@ -51,7 +61,8 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Title = fmt.Sprintf("%s for %s at %s", v.Requests(), what, diagnose.At(s.Place))
 		f.Remedy = remedyLock(cause, s.Place, held)
 		text, kind, part := p.Meanwhile(s)
-		if under := p.Under(s, held.Function); under != "" && (kind == callstack.Busy || kind == callstack.Queued || kind == callstack.Collector || part < leastHeld) {
+		if under := p.Under(s, held.Function); under != "" && (kind == callstack.Busy ||
+			kind == callstack.Queued || kind == callstack.Collector || part < leastHeld) {
 			f.Title += ", held while " + under
 			f.Remedy = fmt.Sprintf("Do it outside of the lock (%s) and take the lock only to publish the result; or shard the lock by key.", under)
 		} else if part >= leastHeld && kind != callstack.Busy && kind != callstack.Queued {
@@ -65,8 +76,8 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return found, nil
 }
 
-// background returns the function that a goroutine began in which serves no request
-// and holds what a site waits for most of the time; "" where there is none.
+// background returns the entry function of a goroutine that serves no request and
+// for most of the time holds what a site waits for; "" if there is none.
 func background(s evidence.Site) string {
 	by := map[string]int64{}
 	for _, c := range s.Part.Behind {
@@ -82,24 +93,26 @@ func background(s evidence.Site) string {
 	return ""
 }
 
-// byBackground makes the holder the place: requests that wait for work that none of
-// them does are helped there, wherever they wait.
+// byBackground makes the holder the finding's place: requests that wait for work
+// which none of them does are helped there, wherever they wait.
 func byBackground(p *diagnose.Pass, f *diagnose.Finding, s evidence.Site, who string, held code.Frame) {
 	f.Where = diagnose.WhereOf(held)
 	f.Where.Detail = fmt.Sprintf("requests wait in %s (%s)", callstack.Short(s.Place.Function), diagnose.At(s.Place))
 	if behind, ok := p.Path().Behind(who); ok && !strings.Contains(f.Title, "held while") {
 		if work, part, ok := evidence.Worker(behind); ok && part >= leastWork {
 			at := evidence.PlaceOf(work)
-			f.Title += fmt.Sprintf(", which %s holds in the background, %s of that in %s %s", callstack.Short(held.Function), diagnose.Percent(part), beside(at.Function, held.Function), diagnose.At(at))
-			f.Remedy = fmt.Sprintf("Do the work of %s without the lock and take it only to publish the result, or for one item at a time.", callstack.Short(held.Function))
+			f.Title += fmt.Sprintf(", which %s holds in the background, %s of that in %s %s", callstack.Short(
+				held.Function), diagnose.Percent(part), beside(at.Function, held.Function), diagnose.At(at))
+			f.Remedy = fmt.Sprintf("Do the work of %s without the lock and take it only to publish the "+
+				"result, or for one item at a time.", callstack.Short(held.Function))
 			return
 		}
 	}
 	f.Title += fmt.Sprintf(", which %s holds in the background", callstack.Short(held.Function))
 }
 
-// leastHeld of a wait must its holder have spent on one thing for the title to
-// name it.
+// leastHeld is the part of a wait that its holder must have spent on one thing for
+// the title to name it.
 const leastHeld = 0.3
 
 func remedyLock(cause string, waiting, holding code.Frame) string {
@@ -108,15 +121,17 @@ func remedyLock(cause string, waiting, holding code.Frame) string {
 		at = waiting
 	}
 	if cause == "rwlock-writer" {
-		return fmt.Sprintf("Shorten the write section in %s, or build the new value outside the lock and publish it with atomic.Pointer so that readers never block.", callstack.Short(at.Function))
+		return fmt.Sprintf("Shorten the write section in %s, or build the new value outside the lock and "+
+			"publish it with atomic.Pointer so that readers never block.", callstack.Short(at.Function))
 	}
-	return fmt.Sprintf("Do less between Lock and Unlock in %s (move I/O, encoding and allocation out), or shard the lock by key; for counters use sync/atomic.", callstack.Short(at.Function))
+	return fmt.Sprintf("Do less between Lock and Unlock in %s (move I/O, encoding and allocation out), or "+
+		"shard the lock by key; for counters use sync/atomic.", callstack.Short(at.Function))
 }
 
-// holder returns who released the lock most of the delay was for, and adds it as
-// evidence. The mutex profile books contention on Unlock's caller, so its stacks
-// are holders; those of the same owner as the waiting place are of this lock.
-// Nothing is returned without a profile or a match.
+// holder returns who released the lock that most of the delay was for, and adds it
+// as evidence. The mutex profile books contention on Unlock's caller
+// (runtime/pprof, Profile), so its stacks are holders; those with the same owner as
+// the waiting place are of this lock. Zero without a profile or a match.
 func holder(p *diagnose.Pass, waiting code.Frame, f *diagnose.Finding) code.Frame {
 	prof, err := p.Profile("mutex", "delay")
 	if err != nil {
@@ -138,7 +153,8 @@ func holder(p *diagnose.Pass, waiting code.Frame, f *diagnose.Finding) code.Fram
 	}
 	if best.Function != "" {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(delay[best]), diagnose.Nanosec,
-			"the mutex profile books %s of waiting on the holder %s (%s)", diagnose.Span(float64(delay[best])), callstack.Short(best.Function), diagnose.At(best)))
+			"the mutex profile books %s of waiting on the holder %s (%s)", diagnose.Span(float64(delay[best])),
+			callstack.Short(best.Function), diagnose.At(best)))
 	}
 	return best
 }

@@ -13,25 +13,33 @@ import (
 )
 
 const (
-	// leastQueued of request time spent ready but not running.
+	// leastQueued is the part of request time spent ready but not running.
 	leastQueued = 0.30
-	// leastBackground of the service's CPU that is not spent on requests: then
-	// requests queue behind other work, not behind each other.
+	// leastBackground is the part of the service's CPU that is not spent on
+	// requests, from which requests queue behind other work and not behind each
+	// other.
 	leastBackground = 0.30
-	// leastSchedNS per request; the scheduler's hand-overs take less.
+	// leastSchedNS is that time per request; the scheduler's hand-overs take less.
 	leastSchedNS = 500e3
 	// crowded is the use of CPUs from which the requests of a closed loop queue
-	// for each other: it has more connections than CPUs, hands over through the
-	// network, and so stays below full use while all of it is queueing. The
-	// cached gateway at 16 connections measured 0.85 to 0.95.
+	// behind each other: it has more connections than CPUs, hands over through the
+	// network, and so stays below full use while all of it is queueing. The cached
+	// gateway at 16 connections measured 0.85 to 0.95.
 	crowded = 0.75
 )
 
-// halfBusy is the use of CPUs from which a closed loop's own requests may be what
-// others of them queue behind.
+// halfBusy is the use of CPUs from which a closed loop's requests may queue behind
+// others of their own kind.
 const halfBusy = 0.5
 
 // Sched finds requests that are ready to run and do not.
+//
+// A run queue is mostly a symptom: in a single queue with arrivals at random the
+// wait grows as ρ/(1-ρ) of the service time (Kingman 1961 for the general case), so
+// that at 90 % use it is nine times the work. It is a finding where something else
+// fills the CPUs, or where they are not full on average and work comes in bursts.
+// Threads that the kernel holds in system calls occupy Ps as well, which disk-sync
+// and blocking-syscall report.
 var Sched = diagnose.Analyzer{
 	Name:  "sched",
 	Stage: diagnose.Wait,
@@ -43,14 +51,19 @@ var Sched = diagnose.Analyzer{
 	Run:    runSched,
 }
 
+// runSched rejects before it finds: requests that queue behind each other, behind
+// threads in system calls, or behind background work that has a cause of its own.
+// Each rejection is reported with its figure, since a long run queue is what a
+// reader sees first.
 func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
 	share, ns, tail := w.Share(callstack.Queued), w.NS(callstack.Queued), w.Tail(callstack.Queued)
 	background, where := backgroundWork(p)
 	saturated := p.CPU().Saturated() || !p.Load().Open && p.CPU().Use() >= crowded
-	if blocked := w.Share(callstack.SyncWait, callstack.FileWait, callstack.SyscallWait); blocked >= waitgain.LeastShare && background < leastBackground {
+	if blocked := w.Share(callstack.SyncWait, callstack.FileWait,
+		callstack.SyscallWait); blocked >= waitgain.LeastShare && background < leastBackground {
 		// A thread keeps its place in the scheduler for a while after it went into
-		// the kernel, and others stand and wait for that place: draft-autosave.
+		// the kernel, and others wait for that place: draft-autosave.
 		p.Reject("sched-latency", "requests are runnable %s of their time because others of them are in system calls", diagnose.Percent(share))
 		return nil, nil
 	}
@@ -69,7 +82,8 @@ func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		gain := p.Ran(evidence.Work{Share: background})
 		gain.Factor = min(gain.Factor, p.Lifted())
 		diagnose.Promise(&f, p.Waited(share), gain)
-	case tail >= waitgain.LeastTail && !saturated && w.GapNS() >= waitgain.LeastGapNS && 2*float64(p.Anatomy.MedianNS) <= float64(p.Anatomy.TailNS):
+	case tail >= waitgain.LeastTail && !saturated && w.GapNS() >= waitgain.LeastGapNS &&
+		2*float64(p.Anatomy.MedianNS) <= float64(p.Anatomy.TailNS):
 		f.Share, f.ShareOf = tail, diagnose.OfTail
 		f.GainCeiling = diagnose.Ceiling(tail * w.GapNS() / float64(p.Anatomy.TailNS))
 	default:
@@ -79,9 +93,11 @@ func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	f.Title = fmt.Sprintf("Requests are ready to run but wait for a CPU for %s of %s", diagnose.Percent(f.Share), f.ShareOf)
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, ns, diagnose.Nanosec, "the mean request is runnable for %s of %s", diagnose.Span(ns), diagnose.Span(w.MeanNS())))
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, ns, diagnose.Nanosec,
+		"the mean request is runnable for %s of %s", diagnose.Span(ns), diagnose.Span(w.MeanNS())))
 	if p99, ok := p.Mean("/sched/latencies:seconds", series.Labels("q", "p99")); ok {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, p99, diagnose.Nanosec, "the scheduler's own p99 latency over all goroutines is %s", diagnose.Span(p99)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, p99, diagnose.Nanosec,
+			"the scheduler's own p99 latency over all goroutines is %s", diagnose.Span(p99)))
 	}
 	f.Remedy = "Spread the work that comes in bursts, bound what runs at once, or give the service more CPUs."
 	if background < leastBackground && !p.Load().Open && p.CPU().Use() >= halfBusy {
@@ -92,15 +108,16 @@ func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if background >= leastBackground {
 		f.Where = diagnose.WhereOf(where)
 		f.Title += fmt.Sprintf(" behind background work at %s", diagnose.At(where))
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, background, diagnose.Ratio, "%s of the service's CPU is spent outside requests", diagnose.Percent(background)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, background, diagnose.Ratio,
+			"%s of the service's CPU is spent outside requests", diagnose.Percent(background)))
 		f.Remedy = fmt.Sprintf("Bound or move the background work at %s: it takes CPUs from requests.", diagnose.At(where))
 	}
 	return []diagnose.Finding{f}, nil
 }
 
 // backgroundWork returns the part of CPU that the user's code spends outside
-// requests, and where most of it is. Goroutines that requests start count as
-// background here only where nothing tells them apart.
+// requests, 0 to 1, and where most of that is. Goroutines that requests start count
+// here only if nothing distinguishes them.
 func backgroundWork(p *diagnose.Pass) (float64, code.Frame) {
 	use, err := p.Use()
 	if err != nil {

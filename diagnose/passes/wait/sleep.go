@@ -10,21 +10,29 @@ import (
 )
 
 // Sleep finds timers in the request path.
+//
+// The runtime ends these waits, so the trace shows no goroutine as their cause. An
+// intended pause and a forgotten one look the same and both are named. A long poll
+// does not: its select ends now by the timer, now by an event, and its client asked
+// for that (inbox-longpoll).
 var Sleep = diagnose.Analyzer{
 	Name:  "sleep",
 	Stage: diagnose.Wait,
-	Doc: "Sums waits that a timer ends: time.Sleep, a timer's channel, a rate limiter, a retry's back-off, the tick of a " +
-		"goroutine that requests wait for. Long polls are distinguished and not named. They count from 20 % of request time or half of the tail's extra time.",
+	Doc: "Sums waits that a timer ends: time.Sleep, a timer's channel, a rate limiter, a retry's back-off, the " +
+		"tick of a goroutine that requests wait for. Long polls are distinguished and not named. They count " +
+		"from 20 % of request time or half of the tail's extra time.",
 	Causes: []diagnose.Cause{sleepCause},
 	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
 	Run:    runSleep,
 }
 
+// runSleep rejects long polls by name, so that the report says they were seen.
 func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
 	for _, s := range evidence.ByOwner(p.Waits().Sites(callstack.EventWait)) {
 		if s.Share >= waitgain.LeastShare || s.Tail >= waitgain.LeastTail {
-			p.Reject("sleep", "requests wait %s of their time at %s for an event, for as long as their caller asked: a long poll", diagnose.Percent(s.Share), diagnose.At(s.Place))
+			p.Reject("sleep", "requests wait %s of their time at %s for an event, for as long as their "+
+				"caller asked: a long poll", diagnose.Percent(s.Share), diagnose.At(s.Place))
 		}
 	}
 	for _, s := range evidence.ByOwner(p.Waits().Sites(callstack.SleepWait)) {
@@ -33,8 +41,10 @@ func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			continue
 		}
 		f := v.Finding(p, "sleep", s)
-		what, remedy := "for a timer", "Remove the timer from the request path at %s, or wait for the event it stands for (a channel, a condition, a notification)."
+		what, remedy := "for a timer", "Remove the timer from the request path at %s, or wait for the event "+
+			"it stands for (a channel, a condition, a notification)."
 		if i := p.Stacks.Find(s.Part.Stack, callstack.RateLimit); i >= 0 {
+			// A rate limiter sleeps by intent: the remedy is its limit, not the sleep.
 			if pkg, _ := callstack.Split(s.Part.Stack[i].Function); pkg == "time" {
 				what, remedy = "asleep", "Remove the sleep at %s, or wait for the event it stands for (a channel, a condition, a notification)."
 			} else {
@@ -44,7 +54,7 @@ func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 		f.Title = fmt.Sprintf("%s %s at %s", v.Requests(), what, diagnose.At(s.Place))
 		if s.Via != "" && s.From.Function != "" {
-			f.Title += fmt.Sprintf(", by waiting at %s for the goroutine that stands there", diagnose.At(s.From))
+			f.Title += fmt.Sprintf(", by waiting at %s for the goroutine that waits there", diagnose.At(s.From))
 		}
 		f.Remedy = fmt.Sprintf(remedy, diagnose.At(s.Place))
 		found = append(found, f)

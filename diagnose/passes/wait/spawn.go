@@ -10,14 +10,19 @@ import (
 )
 
 const (
-	// leastSpawned goroutines per request: a handful is ordinary fan-out.
+	// leastSpawned is the number of goroutines per request: a handful is ordinary
+	// fan-out.
 	leastSpawned = 8
-	// leastSpawnCPU of the service's CPU in starting, growing and ending
-	// goroutines, which healthy services keep below 3 %.
+	// leastSpawnCPU is the part of the service's CPU spent on starting, growing and
+	// ending goroutines, which healthy services keep below 3 %.
 	leastSpawnCPU = 0.08
 )
 
 // Spawn finds requests that start many short goroutines.
+//
+// A goroutine costs a fraction of a microsecond, so only many with little to do
+// matter; hence count and CPU both. Stacks begin at 2 KiB and double by copying
+// (runtime/stack.go), which is the larger part where each goroutine goes deep.
 var Spawn = diagnose.Analyzer{
 	Name:  "spawn",
 	Stage: diagnose.CPUUse,
@@ -39,8 +44,10 @@ var Spawn = diagnose.Analyzer{
 			Title:  fmt.Sprintf("A request starts %.0f goroutines, which costs %s of the CPU", spawned, diagnose.Percent(cost)),
 			Remedy: "Do the pieces in a bounded pool of workers, or give each goroutine a larger piece.",
 			Evidence: []findings.Evidence{
-				diagnose.Fact(diagnose.FromTrace, spawned, diagnose.Ratio, "the service starts %s", diagnose.PerRequest(spawned, "a goroutine", "goroutines")),
-				diagnose.Fact(diagnose.FromProfile, cost, diagnose.Ratio, "starting, growing and ending goroutines takes %s of the CPU", diagnose.Percent(cost)),
+				diagnose.Fact(diagnose.FromTrace, spawned, diagnose.Ratio, "the service starts %s",
+					diagnose.PerRequest(spawned, "a goroutine", "goroutines")),
+				diagnose.Fact(diagnose.FromProfile, cost, diagnose.Ratio,
+					"starting, growing and ending goroutines takes %s of the CPU", diagnose.Percent(cost)),
 			},
 		}
 		diagnose.Promise(&f, p.Ran(evidence.Work{Share: cost}))

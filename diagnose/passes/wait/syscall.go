@@ -11,6 +11,11 @@ import (
 )
 
 // Syscall finds requests that wait inside the kernel or C.
+//
+// The network does not count: Go's poller parks such goroutines without a thread.
+// What is left holds a thread per request, and the runtime starts more threads, up
+// to 10,000 (debug.SetMaxThreads). Writes and syncs of files are disk-sync, which
+// knows their remedy.
 var Syscall = diagnose.Analyzer{
 	Name:  "syscall",
 	Stage: diagnose.Wait,
@@ -21,6 +26,8 @@ var Syscall = diagnose.Analyzer{
 	Run:    runSyscall,
 }
 
+// runSyscall judges them as queueing: on busy CPUs the calls take longer because of
+// the CPUs.
 func runSyscall(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
 	other := append([]evidence.Site{}, w.Sites(callstack.SyscallWait)...)
@@ -34,9 +41,11 @@ func runSyscall(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if v, ok := waitgain.Judge(p, s, waitgain.Queueing); ok {
 			f := v.Finding(p, "blocking-syscall", s)
 			f.Title = fmt.Sprintf("%s in system calls at %s", v.Requests(), diagnose.At(s.Place))
-			f.Remedy = fmt.Sprintf("Cache the result of the call at %s, bound how many run at once, or move it off the request path.", diagnose.At(s.Place))
+			f.Remedy = fmt.Sprintf("Cache the result of the call at %s, bound how many run at once, or move "+
+				"it off the request path.", diagnose.At(s.Place))
 			if threads, ok := p.Max(series.ProcessThreads, ""); ok {
-				f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, threads, diagnose.Ratio, "the process has up to %.0f threads", threads))
+				f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, threads, diagnose.Ratio,
+					"the process has up to %.0f threads", threads))
 			}
 			found = append(found, f)
 		}

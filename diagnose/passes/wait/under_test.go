@@ -13,7 +13,8 @@ import (
 
 // holding is a chain whose goroutine, in the lock, is in a state for part of the wait.
 func holding(state breakdown.State, of time.Duration) breakdown.Chain {
-	c := chain(breakdown.Link{Goroutine: "shop/web.handle", Request: true, State: state, Stack: append(Stack("sync.(*Mutex).Unlock", set), Serving()...)})
+	c := chain(breakdown.Link{Goroutine: "shop/web.handle", Request: true, State: state,
+		Stack: append(Stack("sync.(*Mutex).Unlock", set), Serving()...)})
 	c.NS = int64(of)
 	return c
 }
@@ -22,17 +23,20 @@ func holding(state breakdown.State, of time.Duration) breakdown.Chain {
 // CPUs' doing, and not the lock's.
 func TestHolderWaitsForCPU(t *testing.T) {
 	locked := func(runs, queued time.Duration) *Builder {
-		return busy().Wait(breakdown.StateLock, 10*ms, 1, mutex(get)...).Behind(holding(breakdown.StateRunning, runs), holding(breakdown.StateRunnable, queued))
+		return busy().Wait(breakdown.StateLock, 10*ms, 1, mutex(get)...).Behind(holding(breakdown.StateRunning, runs),
+			holding(breakdown.StateRunnable, queued))
 	}
 	Expect(t, wait.Lock, locked(ms, 9*ms))
-	Expect(t, wait.Lock, idle().Wait(breakdown.StateLock, 30*ms, 1, mutex(get)...).Behind(holding(breakdown.StateRunning, 27*ms), holding(breakdown.StateRunnable, 3*ms)), "lock-contention at cache.go:41")
+	Expect(t, wait.Lock, idle().Wait(breakdown.StateLock, 30*ms, 1, mutex(get)...).
+		Behind(holding(breakdown.StateRunning, 27*ms), holding(breakdown.StateRunnable, 3*ms)), "lock-contention at cache.go:41")
 }
 
 // TestWorkUnderLock: what the holder does is named, and not only that it runs.
 func TestWorkUnderLock(t *testing.T) {
 	under := func(frames ...string) findings.Finding {
 		t.Helper()
-		b := idle().Wait(breakdown.StateLock, 30*ms, 1, mutex(get)...).Behind(holding(breakdown.StateRunning, 28*ms)).Held(8*time.Second, "sync.(*Mutex).Unlock", set)
+		b := idle().Wait(breakdown.StateLock, 30*ms, 1, mutex(get)...).Behind(holding(breakdown.StateRunning, 28*ms)).
+			Held(8*time.Second, "sync.(*Mutex).Unlock", set)
 		b.Busy(time.Second).Sample(4*time.Second, append(frames, set)...)
 		found := Expect(t, wait.Lock, b, "lock-contention at cache.go:41")
 		if len(found) != 1 {
@@ -48,7 +52,8 @@ func TestWorkUnderLock(t *testing.T) {
 		{"held while (*Cache).Set compresses (gzip.(*Writer).Write)", []string{"compress/flate.(*compressor).deflate", "compress/gzip.(*Writer).Write"}},
 		{"held while (*Cache).Set allocates", []string{"runtime.memclrNoHeapPointers", "runtime.mallocgc", "runtime.makeslice"}},
 	} {
-		if f := under(c.frames...); !strings.Contains(strings.ReplaceAll(f.Title, "cache.", ""), c.title) || !strings.Contains(f.Remedy, "outside") {
+		if f := under(c.frames...); !strings.Contains(strings.ReplaceAll(f.Title, "cache.", ""), c.title) ||
+			!strings.Contains(f.Remedy, "outside") {
 			t.Errorf("%q (%s), want %q", f.Title, f.Remedy, c.title)
 		}
 	}
@@ -59,7 +64,8 @@ func TestWorkUnderLock(t *testing.T) {
 func TestHolderInTheBackground(t *testing.T) {
 	const refresh, price = "shop/cache.(*Cache).refresh", "shop/cache.price"
 	holds := func(request bool) breakdown.Chain {
-		return breakdown.Chain{NS: int64(27 * ms), Links: []breakdown.Link{{Goroutine: "shop/cache.Start.func1", Request: request, State: breakdown.StateRunning}}}
+		return breakdown.Chain{NS: int64(27 * ms), Links: []breakdown.Link{{Goroutine: "shop/cache.Start.func1",
+			Request: request, State: breakdown.StateRunning}}}
 	}
 	path := []breakdown.PathNode{{Kind: breakdown.PathGoroutine, Function: "shop/cache.Start.func1", Own: true, Share: 0.9, Nodes: []breakdown.PathNode{
 		{Kind: breakdown.PathState, State: breakdown.StateRunning, Share: 0.9, Nodes: []breakdown.PathNode{
@@ -69,7 +75,8 @@ func TestHolderInTheBackground(t *testing.T) {
 			Held(8*time.Second, "sync.(*Mutex).Unlock", refresh+"@cache.go:70")
 	}
 	found := Expect(t, wait.Lock, locked(false), "lock-contention at cache.go:70")
-	if len(found) == 1 && (!strings.Contains(found[0].Title, "at cache.go:41, which cache.(*Cache).refresh holds in the background, 100 % of that in cache.price price.go:9") ||
+	if len(found) == 1 && (!strings.Contains(found[0].Title,
+		"at cache.go:41, which cache.(*Cache).refresh holds in the background, 100 % of that in cache.price price.go:9") ||
 		!strings.Contains(found[0].Where.Detail, "cache.go:41")) {
 		t.Errorf("%q, %+v", found[0].Title, found[0].Where)
 	}

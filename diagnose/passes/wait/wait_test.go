@@ -33,13 +33,16 @@ func mutex(at string) []string {
 }
 
 func TestLock(t *testing.T) {
-	found := Expect(t, wait.Lock, idle().Wait(breakdown.StateLock, 30*ms, 1, mutex(get)...).Held(8*time.Second, "sync.(*Mutex).Unlock", set), "lock-contention at cache.go:41")
+	found := Expect(t, wait.Lock, idle().Wait(breakdown.StateLock, 30*ms, 1, mutex(get)...).
+		Held(8*time.Second, "sync.(*Mutex).Unlock", set), "lock-contention at cache.go:41")
 	if len(found) == 1 && !strings.Contains(found[0].Remedy, "(*Cache).Set") {
 		t.Errorf("the holder is not named: %s", found[0].Remedy)
 	}
 	// Both methods wait for the same lock.
-	Expect(t, wait.Lock, idle().Wait(breakdown.StateLock, 1200*us, 1, mutex(get)...).Wait(breakdown.StateLock, 1100*us, 1, mutex(set)...), "lock-contention at cache.go:41")
-	Expect(t, wait.Lock, idle().Wait(breakdown.StateLock, 1200*us, 1, mutex(get)...).Wait(breakdown.StateLock, 1100*us, 1, mutex("shop/a.F@a.go:1")...))
+	Expect(t, wait.Lock, idle().Wait(breakdown.StateLock, 1200*us, 1, mutex(get)...).
+		Wait(breakdown.StateLock, 1100*us, 1, mutex(set)...), "lock-contention at cache.go:41")
+	Expect(t, wait.Lock, idle().Wait(breakdown.StateLock, 1200*us, 1, mutex(get)...).
+		Wait(breakdown.StateLock, 1100*us, 1, mutex("shop/a.F@a.go:1")...))
 	Expect(t, wait.Lock, busy().Wait(breakdown.StateLock, 30*ms, 1, mutex(get)...), "lock-contention") // serial even so
 	Expect(t, wait.Lock, busy().Wait(breakdown.StateLock, 4*ms, 1, mutex(get)...))
 	tiny := New(64, 40*ms).CPU(2, 0.6, 0.3, 0.1, 0.1).Wait(breakdown.StateRunning, 50*us, 1).Wait(breakdown.StateLock, 60*us, 1, mutex(get)...)
@@ -75,8 +78,10 @@ func TestServedByOneGoroutine(t *testing.T) {
 		return idle().Wait(breakdown.StateChannel, 30*ms, 1, "runtime.chanrecv1", get).Waker(loop)
 	}
 	working := breakdown.Chain{Links: []breakdown.Link{{Goroutine: "shop/store.(*Store).loop", State: breakdown.StateRunning}}}
-	idling := breakdown.Chain{Links: []breakdown.Link{{Goroutine: "shop/store.(*Store).loop", State: breakdown.StateSleep, Stack: Stack("time.Sleep", loop)}}}
-	found := Expect(t, wait.Channel, receive().Behind(working).Background(6*time.Second, "slices.Sort", check, loop).Sample(time.Second, get), "channel-bottleneck at cache.go:41")
+	idling := breakdown.Chain{Links: []breakdown.Link{{Goroutine: "shop/store.(*Store).loop",
+		State: breakdown.StateSleep, Stack: Stack("time.Sleep", loop)}}}
+	found := Expect(t, wait.Channel, receive().Behind(working).Background(6*time.Second, "slices.Sort", check,
+		loop).Sample(time.Second, get), "channel-bottleneck at cache.go:41")
 	if len(found) == 1 && (!strings.Contains(found[0].Title, "(*Store).loop") || !strings.Contains(found[0].Where.Detail, "(*Store).check")) {
 		t.Errorf("the function that works for all is not named: %q, %+v", found[0].Title, found[0].Where)
 	}
@@ -86,9 +91,11 @@ func TestServedByOneGoroutine(t *testing.T) {
 
 func TestSleep(t *testing.T) {
 	Expect(t, wait.Sleep, idle().Wait(breakdown.StateSleep, 30*ms, 1, "time.Sleep", get), "sleep at cache.go:41")
-	Expect(t, wait.Sleep, idle().Wait(breakdown.StateChannel, 30*ms, 1, "runtime.chanrecv1", get).Waker(breakdown.WakerTimer), "sleep at cache.go:41")
 	Expect(t, wait.Sleep, idle().Wait(breakdown.StateChannel, 30*ms, 1, "runtime.chanrecv1", get).
-		Waker("runtime.closechan", "context.(*cancelCtx).cancel", "context.(*timerCtx).cancel", "context.WithDeadlineCause.func2"), "sleep at cache.go:41")
+		Waker(breakdown.WakerTimer), "sleep at cache.go:41")
+	Expect(t, wait.Sleep, idle().Wait(breakdown.StateChannel, 30*ms, 1, "runtime.chanrecv1", get).
+		Waker("runtime.closechan", "context.(*cancelCtx).cancel", "context.(*timerCtx).cancel",
+			"context.WithDeadlineCause.func2"), "sleep at cache.go:41")
 	Expect(t, wait.Sleep, idle().Wait(breakdown.StateSleep, ms, 1, "time.Sleep", get))
 	// Others keep the host busy; the load itself would have room.
 	Expect(t, wait.Sleep, idle().CPU(2, 1.99, 0.2, 0.05, 0.05).Wait(breakdown.StateSleep, 30*ms, 1, "time.Sleep", get), "sleep")
@@ -101,7 +108,8 @@ func TestSleep(t *testing.T) {
 }
 
 func TestFlight(t *testing.T) {
-	Expect(t, wait.Flight, idle().Wait(breakdown.StateSync, 30*ms, 1, "sync.(*WaitGroup).Wait", "golang.org/x/sync/singleflight.(*Group).Do", get), "singleflight-convoy at cache.go:41")
+	Expect(t, wait.Flight, idle().Wait(breakdown.StateSync, 30*ms, 1, "sync.(*WaitGroup).Wait",
+		"golang.org/x/sync/singleflight.(*Group).Do", get), "singleflight-convoy at cache.go:41")
 	Expect(t, wait.Flight, idle().Wait(breakdown.StateSync, 30*ms, 1, "sync.(*WaitGroup).Wait", get))
 }
 
@@ -115,9 +123,12 @@ func TestSched(t *testing.T) {
 }
 
 func TestSyscall(t *testing.T) {
-	Expect(t, wait.Syscall, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.Pread", "os.(*File).Read", get), "blocking-syscall at cache.go:41")
-	Expect(t, wait.Syscall, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.write", "net.(*conn).Write", "net/http.checkConnErrorWriter.Write"))
-	Expect(t, wait.Syscall, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.write", "os.(*File).Write", "log/slog.Info", get)) // a logger's
+	Expect(t, wait.Syscall, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.Pread", "os.(*File).Read", get),
+		"blocking-syscall at cache.go:41")
+	Expect(t, wait.Syscall, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.write", "net.(*conn).Write",
+		"net/http.checkConnErrorWriter.Write"))
+	// a logger's
+	Expect(t, wait.Syscall, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.write", "os.(*File).Write", "log/slog.Info", get))
 }
 
 func TestSpawn(t *testing.T) {
@@ -149,7 +160,8 @@ func TestWorkers(t *testing.T) {
 func TestChild(t *testing.T) {
 	run := []string{"os/exec.(*Cmd).Run", "shop/label.print@label.go:30"}
 	started := func() *Builder {
-		return idle().Wait(breakdown.StateSyscall, 8*ms, 1, append([]string{"syscall.forkExec", "os.StartProcess", "os/exec.(*Cmd).Start"}, run...)...).
+		return idle().Wait(breakdown.StateSyscall, 8*ms, 1,
+			append([]string{"syscall.forkExec", "os.StartProcess", "os/exec.(*Cmd).Start"}, run...)...).
 			Wait(breakdown.StateChannel, 12*ms, 1, append([]string{"runtime.chanrecv1", "os/exec.(*Cmd).Wait"}, run...)...)
 	}
 	Expect(t, wait.Child, started().Children(0.5), "exec-per-request at label.go:30")
@@ -162,7 +174,8 @@ func TestChild(t *testing.T) {
 		return New(16, 8*ms).CPU(2, 1.9, 0.4, 0.1, -1).Children(1.4).Busy(2*s).Wait(breakdown.StateRunnable, 7*ms, 9)
 	}
 	Expect(t, wait.Child, full(), "exec-per-request") // where they are started nobody knows
-	found := Expect(t, wait.Child, full().Wait(breakdown.StateSyscall, ms, 1, append([]string{"syscall.forkExec"}, run...)...), "exec-per-request at label.go:30")
+	found := Expect(t, wait.Child, full().Wait(breakdown.StateSyscall, ms, 1,
+		append([]string{"syscall.forkExec"}, run...)...), "exec-per-request at label.go:30")
 	if len(found) == 1 && (found[0].ShareOf != diagnose.OfCPU || found[0].GainCeiling < 1.9/0.5-0.01) {
 		t.Errorf("%.2f of %s, worth %.2f", found[0].Share, found[0].ShareOf, found[0].GainCeiling)
 	}
@@ -173,7 +186,8 @@ func TestLongPoll(t *testing.T) {
 	poll := func() *Builder {
 		return idle().Wait(breakdown.StateSelect, 30*ms, 1, "runtime.selectgo", get).Waker(breakdown.WakerTimer)
 	}
-	event := chain(breakdown.Link{Goroutine: "shop/cache.feed", State: breakdown.StateChannel, Stack: Stack("runtime.chanrecv2", "shop/cache.feed@cache.go:120")})
+	event := chain(breakdown.Link{Goroutine: "shop/cache.feed", State: breakdown.StateChannel,
+		Stack: Stack("runtime.chanrecv2", "shop/cache.feed@cache.go:120")})
 	event.NS = int64(15 * ms)
 	Expect(t, wait.Sleep, poll(), "sleep at cache.go:41")
 	Expect(t, wait.Sleep, poll().Behind(event))
@@ -211,6 +225,7 @@ func TestLeak(t *testing.T) {
 	}
 	Expect(t, wait.Leak, idle().Left(3000, 3010, watch...)) // parked rightly
 	Expect(t, wait.Leak, piles().Series(series.LoadInFlight, "", climbs(10, 12)))
-	Expect(t, wait.Leak, piles().Series("/sched/goroutines:goroutines", "", func(w int) float64 { return 100 + float64(w/60)*1000 })) // one burst
+	// one burst
+	Expect(t, wait.Leak, piles().Series("/sched/goroutines:goroutines", "", func(w int) float64 { return 100 + float64(w/60)*1000 }))
 	ExpectUnjudged(t, wait.Leak, idle(), "goroutine-leak")
 }

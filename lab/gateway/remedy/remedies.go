@@ -25,6 +25,8 @@ func Remedies() []Remedy {
 			Cures: []string{"db-slow-query", "db-saturated"}, Match: []string{`"orders"`, "FROM orders"}},
 		{Name: "pool", Env: "GATEWAY_POOL", On: "64", Title: "size the pool, and keep as many idle connections as may be open",
 			Cures: []string{"db-pool-churn", "db-pool-wait"}},
+		{Name: "write-batch", Env: "GATEWAY_WRITE_BATCH", On: "1", Title: "insert items and events of an order in one statement each",
+			Cures: []string{"db-n-plus-one", "db-slow-query", "db-saturated"}, Match: []string{`INSERT INTO "order_items"`, `INSERT INTO "order_events"`}},
 		{Name: "batched", Env: "GATEWAY_BATCHED", On: "1", Title: "load items and events of an order in one query each",
 			Cures: []string{"db-n-plus-one", "db-slow-query", "db-saturated"}, Match: []string{"order_items", "order_events"}},
 		{Name: "prepared", Env: "GATEWAY_PREPARED", On: "1", Title: "prepare each statement once per connection",

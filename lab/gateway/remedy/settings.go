@@ -21,6 +21,7 @@ type Settings struct {
 	Pool          int  // connections, open and idle alike; 0 leaves database/sql's defaults
 	Prepared      bool // prepare statements once per connection
 	Batched       bool // load an order's items and events in one query each
+	BatchedWrites bool // insert an order's items and events in one statement each
 	AppendJSON    bool // encode replies by appending to a buffer
 	AsyncLog      bool // log one line per request from a queue
 	RegexpOnce    bool // compile patterns at start

@@ -28,6 +28,7 @@ func Switches() []Switch {
 			func(s *S) func(string) error { return parseCount(&s.Pool, "default") }},
 		flag("prepared", "GATEWAY_PREPARED", "prepare statements once per connection", func(s *S) *bool { return &s.Prepared }),
 		flag("batched", "GATEWAY_BATCHED", "load items and events in one query each", func(s *S) *bool { return &s.Batched }),
+		flag("write-batch", "GATEWAY_WRITE_BATCH", "insert an order's items and events in one statement each", func(s *S) *bool { return &s.BatchedWrites }),
 		flag("append-json", "GATEWAY_APPEND_JSON", "encode replies without reflection", func(s *S) *bool { return &s.AppendJSON }),
 		flag("async-log", "GATEWAY_ASYNC_LOG", "one log line per request, written from a queue", func(s *S) *bool { return &s.AsyncLog }),
 		flag("regexp-once", "GATEWAY_REGEXP_ONCE", "compile patterns at start", func(s *S) *bool { return &s.RegexpOnce }),

@@ -88,7 +88,7 @@ func (s *Service) open(ctx context.Context, o Options) error {
 		return err
 	}
 	orders, err := store.Open(ctx, o.DSN, store.Options{
-		Pool: set.Pool, Prepared: set.Prepared, Batched: set.Batched, Index: set.Index, Log: log.Statements(),
+		Pool: set.Pool, Prepared: set.Prepared, Batched: set.Batched, BatchedWrites: set.BatchedWrites, Index: set.Index, Log: log.Statements(),
 	})
 	if err != nil {
 		return err

@@ -45,6 +45,28 @@ func TestSwitchesReachTheDatabase(t *testing.T) {
 	}
 }
 
+// TestWritesInOneStatement: an order with two items and two events costs an insert for each
+// row, and one per table where they are batched.
+func TestWritesInOneStatement(t *testing.T) {
+	two := create(151, "", 1)
+	two.body = strings.Replace(two.body, `"items":[`, `"items":[{"sku":"SKU-2","name":"Cups","quantity":1,"unit_price_cents":5},`, 1)
+	inserts := func(env map[string]string) (calls int) {
+		g := open(t, env, nil)
+		g.want(201, 0, two) // prepares what is prepared
+		query[any](t, "SELECT pg_stat_statements_reset()")
+		g.want(201, 0, two)
+		return query[int](t, `SELECT coalesce(sum(calls), 0) FROM pg_stat_statements WHERE query ~* 'insert into "?order_(items|events)"?'`)
+	}
+	naive := remedy.Naive()
+	if n := inserts(naive); n != 2+2 {
+		t.Errorf("the naive gateway sends %d inserts, want 4", n)
+	}
+	naive["GATEWAY_WRITE_BATCH"] = "1"
+	if n := inserts(naive); n != 2 {
+		t.Errorf("with batched writes the gateway sends %d inserts, want 2", n)
+	}
+}
+
 func TestMetricsPage(t *testing.T) {
 	for name, c := range map[string]struct {
 		env  map[string]string

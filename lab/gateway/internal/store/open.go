@@ -32,6 +32,8 @@ type Options struct {
 	Prepared bool
 	// Batched loads items and events in one query each.
 	Batched bool
+	// BatchedWrites inserts an order's items and events in one statement each.
+	BatchedWrites bool
 	// Index keeps the index for the hot query; else it is dropped.
 	Index bool
 	// Log traces statements; nil is silent.
@@ -40,10 +42,11 @@ type Options struct {
 
 // Store is the orders of all users. Its methods may be called concurrently.
 type Store struct {
-	db      *gorm.DB
-	pool    *sql.DB
-	banks   *bank.Table
-	batched bool
+	db    *gorm.DB
+	pool  *sql.DB
+	banks *bank.Table
+
+	batched, batchedWrites bool
 }
 
 // connect opens a pool without any setting of its own.
@@ -103,7 +106,7 @@ func open(ctx context.Context, pool *sql.DB, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the store: %w", err)
 	}
-	return &Store{db: db, pool: pool, banks: banks, batched: o.Batched}, nil
+	return &Store{db: db, pool: pool, banks: banks, batched: o.Batched, batchedWrites: o.BatchedWrites}, nil
 }
 
 // Close closes the connections.

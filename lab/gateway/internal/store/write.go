@@ -158,20 +158,34 @@ func (s *Store) insert(tx *gorm.DB, d order.Draft, account accountRow) (*order.O
 	for _, i := range d.Items {
 		items = append(items, itemRow{OrderID: o.ID, SKU: i.SKU, Name: i.Name, Quantity: i.Quantity, UnitPriceCents: i.UnitPriceCents})
 	}
-	if err := tx.Create(&items).Error; err != nil {
+	if err := insertAll(tx, items, s.batchedWrites); err != nil {
 		return nil, fmt.Errorf("create the items: %w", err)
 	}
 	events := []eventRow{
 		{OrderID: o.ID, At: now, Kind: "created", Actor: "customer", Note: "order placed"},
 		{OrderID: o.ID, At: now, Kind: "captured", Actor: "gateway", Note: "captured in full"},
 	}
-	if err := tx.Create(&events).Error; err != nil {
+	if err := insertAll(tx, events, s.batchedWrites); err != nil {
 		return nil, fmt.Errorf("create the events: %w", err)
 	}
 	if err := credit(tx, account, -amount, now); err != nil {
 		return nil, fmt.Errorf("debit the account: %w", err)
 	}
 	return assemble(o, merchant.Name, items, events, s.banks), nil
+}
+
+// insertAll inserts rows in one statement, or each in its own, as a loop over a repository
+// with a Create method does. Either way the rows get their numbers in their order.
+func insertAll[Row any](tx *gorm.DB, rows []Row, together bool) error {
+	if together {
+		return tx.Create(&rows).Error
+	}
+	for i := range rows {
+		if err := tx.Create(&rows[i]).Error; err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // timestamp is now as the database keeps it, so that an order reads the same

@@ -1,0 +1,64 @@
+//go:build linux
+
+package generator
+
+import (
+	"context"
+	_ "embed" // the floor travels with the harness
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+
+	"github.com/redline-go/redline/bench/load/process"
+)
+
+//go:embed floor.c
+var floorSource []byte
+
+// Floor compiles the C loop that is the least a generator can do.
+func Floor(ctx context.Context, dir string) *Tool {
+	t := &Tool{
+		Name: "floor",
+		Arguments: func(s Shape, _ string) ([]string, bool) {
+			host, port, _ := net.SplitHostPort(s.Address)
+			return []string{host, port, strconv.Itoa(s.Connections), fmt.Sprint(s.Duration.Seconds())},
+				s.Protocol == HTTP1 && !s.TLS && s.Rate == 0
+		},
+		Read: func(o process.Output, _ Shape, _ string) (Tally, error) {
+			var said struct {
+				Requests, Errors int64
+				CPU              int64 `json:"cpu_ns"`
+			}
+			if err := json.Unmarshal(o.Stdout, &said); err != nil {
+				return Tally{}, fmt.Errorf("floor: %w", err)
+			}
+			return Tally{Requests: said.Requests, Errors: said.Errors}.checked("floor")
+		},
+	}
+	path, err := compile(ctx, dir, "floor", floorSource)
+	if err != nil {
+		t.Why = err.Error()
+		return t
+	}
+	t.Path = path
+	return t
+}
+
+func compile(ctx context.Context, dir, name string, source []byte) (string, error) {
+	cc, err := exec.LookPath("cc")
+	if err != nil {
+		return "", fmt.Errorf("no C compiler (hint: apt-get install gcc libc6-dev)")
+	}
+	file, program := filepath.Join(dir, name+".c"), filepath.Join(dir, name)
+	if err := os.WriteFile(file, source, 0o600); err != nil {
+		return "", err
+	}
+	if out, err := exec.CommandContext(ctx, cc, "-O2", "-o", program, file).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("cc %s.c: %w%s", name, err, process.LastLine(out))
+	}
+	return program, nil
+}

@@ -1,0 +1,204 @@
+package demand
+
+import (
+	"math"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/laws"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/series"
+)
+
+// Waits are the kinds of wait that get shorter when the database does less.
+func Waits() []callstack.Wait {
+	return []callstack.Wait{callstack.DatabaseWait, callstack.PrepareWait, callstack.ConnectWait, callstack.PoolWait}
+}
+
+// RequestShare returns the part of request time that the database takes, the queue
+// for a connection included, 0 to 1. Without an anatomy it is execution time per
+// request over service time, which leaves the queue and the round trips out. ok is
+// false if neither is known.
+func RequestShare(p *diagnose.Pass) (share float64, source string, ok bool) {
+	if InProcess(p) {
+		if share, source, ok = InProcessShare(p); ok {
+			return share, source, true
+		}
+	}
+	if p.Has(diagnose.NeedAnatomy) {
+		return p.Waits().Share(Waits()...), diagnose.FromTrace, true
+	}
+	load := p.Load()
+	all, from := Statements(p)
+	if len(all.Statements) == 0 || load.Requests == 0 || load.Service == 0 {
+		return 0, "", false
+	}
+	var total float64
+	for _, s := range all.Statements {
+		total += float64(s.Time)
+	}
+	return min(1, total/load.Requests/load.Service), from, true
+}
+
+// Gain bounds what is gained when a part of the database's work vanishes that takes
+// a share of request time: requests get shorter, and the CPU that the work takes on
+// both sides is free where the database runs on this host. On saturated CPUs only
+// CPU counts, and share is a part of that. Never more than Amdahl's law for the
+// same share: the model's CPUs include work that is not the statement's.
+func Gain(p *diagnose.Pass, share, part float64) laws.Gain {
+	if InProcess(p) {
+		return InProcessGain(p, share*part, inProcessCPU(p)*part)
+	}
+	m, c := p.Model(false), p.CPU()
+	cut := laws.Cut{Time: share * part * m.Response, Busy: map[string]float64{}}
+	if at := m.Tightest(); at >= 0 && c.Database > 0 {
+		cut.Busy[m.Resources[at].Name] = part * (c.Database + ClientCPU(p)*c.Target)
+	}
+	_, saturated := CallCPU(p)
+	if saturated {
+		cut.Time = 0
+	}
+	g := m.Gain(cut)
+	if most := laws.Amdahl(share * part); g.Factor > most {
+		g.Factor, g.Then = most, ""
+	}
+	return g
+}
+
+// Spared bounds what is gained when calls are not made that take a share of request
+// time, a part of the database's work, and own of the service's CPU, each 0 to 1.
+func Spared(p *diagnose.Pass, share, part, own float64) laws.Gain {
+	m, c := p.Model(false), p.CPU()
+	cut := laws.Cut{Busy: map[string]float64{}}
+	if !c.Saturated() {
+		cut.Time = share * m.Response
+	}
+	for _, r := range m.Resources {
+		cut.Busy[r.Name] = own * max(0, c.Target)
+		if c.Database > 0 && r.Name == m.Resources[0].Name {
+			cut.Busy[r.Name] += part * c.Database
+		}
+	}
+	return m.Gain(cut)
+}
+
+// Executed returns the part of the waits for the database in which it executes
+// statements, 0 to 1. The rest is round trips, and goroutines with their answer
+// that queue for a CPU. 1 where it is not known.
+func Executed(p *diagnose.Pass) float64 {
+	waits := p.Waits().NS(callstack.DatabaseWait, callstack.PrepareWait)
+	all := p.Statements()
+	if !(waits > 0) || all == nil {
+		return 1
+	}
+	var total float64
+	for _, s := range all.Statements {
+		total += float64(s.Time)
+	}
+	if each := PerRequest(p, total); each > 0 {
+		return min(1, each/waits)
+	}
+	return 1
+}
+
+// CallCPU returns the part that database calls take, on both sides, of the CPU that
+// the load uses; ok is false where CPUs are not the limit or the server's are not
+// known.
+func CallCPU(p *diagnose.Pass) (part float64, ok bool) {
+	c := p.CPU()
+	if !c.Saturated() || !(c.Database > 0) || !(c.Used() > 0) {
+		return 0, false
+	}
+	return min(1, (c.Database+ClientCPU(p)*c.Target)/c.Used()), true
+}
+
+// ClientCPU returns the part of the service's CPU spent in the database client and
+// on collecting what it allocates; 0 without a profile.
+func ClientCPU(p *diagnose.Pass) float64 {
+	use, err := p.Use()
+	if err != nil {
+		return 0
+	}
+	return use.Share(callstack.DBClient) + p.Garbage(callstack.DBClient)
+}
+
+// WaitPart returns the part of the waits for the database that are for a statement,
+// 0 to 1: its execution as the server counted it, and its calls' part of the rest,
+// because round trips cost about the same whatever they ask.
+func WaitPart(p *diagnose.Pass, all *database.Statements, s database.Statement) float64 {
+	var calls float64
+	for _, one := range all.Statements {
+		calls += float64(one.Calls)
+	}
+	ran, part := Executed(p), evidence.StatementShare(all, s)
+	if !(calls > 0) {
+		return part
+	}
+	return ran*part + (1-ran)*float64(s.Calls)/calls
+}
+
+// Label sums the mean of a gauge over its labels that keep accepts; ok is false
+// when none was recorded.
+func Label(p *diagnose.Pass, name string, keep func(labels string) bool) (sum float64, ok bool) {
+	windows := 0
+	for _, labels := range p.Record.Labels(name) {
+		if !keep(labels) {
+			continue
+		}
+		// A label is recorded only in windows in which it was seen, and was zero in
+		// the others, so the mean is over all observed windows.
+		total, present := p.Series(name, labels).Sum()
+		sum += total
+		windows = max(windows, present)
+		ok = true
+	}
+	if n := Observed(p); n > 0 {
+		windows = n
+	}
+	if windows == 0 {
+		return 0, false
+	}
+	return sum / float64(windows), ok
+}
+
+// Observed returns in how many windows the database was observed: those that have
+// any of the gauges that every read delivers.
+func Observed(p *diagnose.Pass) int {
+	most := 0
+	for _, name := range []string{series.DBBlocked, series.DBMax} {
+		_, present := p.Series(name, "").Sum()
+		most = max(most, present)
+	}
+	for _, labels := range p.Record.Labels(series.DBBackends) {
+		_, present := p.Series(series.DBBackends, labels).Sum()
+		most = max(most, present)
+	}
+	return most
+}
+
+// PerRequest divides by the run's requests; NaN without any, so that no comparison
+// holds.
+func PerRequest(p *diagnose.Pass, amount float64) float64 {
+	if n := p.Load().Requests; n > 0 {
+		return amount / n
+	}
+	return math.NaN()
+}
+
+// ExecutionCPU returns the part that executing statements takes of the CPU that
+// the load uses: what the server uses, but for opening sessions. It is 0 where
+// CPUs are not the limit or the server's are not known.
+func ExecutionCPU(p *diagnose.Pass) float64 {
+	c := p.CPU()
+	if !c.Saturated() || !(c.Database > 0) || !(c.Used() > 0) {
+		return 0
+	}
+	sessions, _ := p.Rate(series.DBSessions, "")
+	return max(0, c.Database-sessions*SessionCost/1e9) / c.Used()
+}
+
+// SessionCost is what opening a session costs the server at most, in ns of CPU:
+// a new process, SCRAM's 4,096 rounds (RFC 7677), and empty catalogue caches,
+// so that the first statements are planned slowly. Measured: 3 to 6 ms.
+const SessionCost = 5e6

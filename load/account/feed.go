@@ -1,0 +1,68 @@
+package account
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/redline-go/redline/record/timebase"
+)
+
+// Feed is a loop's output to the reporter while it runs: ended requests
+// through the ring, and counters so far. The loop alone writes it, but for the
+// ring's head.
+type Feed struct {
+	ring  ring
+	Ended Split // requests recorded; the loop's own until it is over
+
+	begun      atomic.Int64 // requests
+	unsent     atomic.Int64 // requests that ended before they were sent
+	dials      atomic.Int64
+	reconnects atomic.Int64
+	open       atomic.Int64 // connections now
+	Taken      atomic.Int64 // tickets of an open loop
+	Thread     atomic.Int64 // the loop's thread, for its CPU time; 0 before it runs
+}
+
+// NewFeed makes a feed with an empty ring.
+func NewFeed() *Feed { return &Feed{ring: ring{samples: make([]Sample, ringLength)}} }
+
+// Push hands an ended request to the reporter; false when the ring is full, which
+// Collector.Empty then drains.
+func (f *Feed) Push(s *Sample) bool { return f.ring.push(s) }
+
+// Tally holds a loop's counters between two publications: requests begun, unsent and
+// sent again; connections opened, opened again and open now; tickets taken.
+type Tally struct{ Begun, Unsent, Dials, Reconnects, Resent, Open, Taken int64 }
+
+// Publish stores the counters where they changed: a store that others see costs
+// as much as parsing an answer.
+func (f *Feed) Publish(now, last *Tally) {
+	if *now == *last {
+		return
+	}
+	f.begun.Store(now.Begun)
+	f.unsent.Store(now.Unsent)
+	f.dials.Store(now.Dials)
+	f.reconnects.Store(now.Reconnects)
+	f.open.Store(now.Open)
+	f.Taken.Store(now.Taken)
+	*last = *now
+}
+
+// Split counts requests whose intended times fall into the measured span, and others.
+type Split struct{ Steady, Other int64 }
+
+// Add counts a request by its intended time.
+func (c *Split) Add(steady timebase.Span, intended time.Duration) {
+	if Within(steady, intended) {
+		c.Steady++
+	} else {
+		c.Other++
+	}
+}
+
+// Within reports whether a time falls into a span, whose end is outside of it.
+func Within(s timebase.Span, t time.Duration) bool { return t >= s.From && t < s.To }
+
+// Clamp32 bounds a size to the range of a sample: 4 GiB.
+func Clamp32(n int64) uint32 { return uint32(min(max(n, 0), 1<<32-1)) }

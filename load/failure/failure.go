@@ -1,0 +1,134 @@
+// Package failure names why requests fail, so that wires, accounting and the
+// generator's validity mean the same.
+package failure
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"syscall"
+)
+
+// Kind names why a request failed, as in summary.json's error_kinds.
+type Kind string
+
+// Kinds of failure.
+const (
+	Refused        Kind = "refused"          // no listener
+	Timeout        Kind = "timeout"          // the plan's timeout passed
+	Reset          Kind = "reset"            // RST or EPIPE
+	DNS            Kind = "dns"              // the name does not resolve
+	Unreachable    Kind = "unreachable"      // no route to host or network
+	EOF            Kind = "eof"              // closed before the answer's head was complete
+	ShortBody      Kind = "short-body"       // closed before the body was complete
+	BadResponse    Kind = "bad-response"     // not the protocol
+	HeaderTooLarge Kind = "header-too-large" // head over the protocol's bound
+	BadRequest     Kind = "bad-request"      // data that the protocol cannot carry
+	TooManyFDs     Kind = "too-many-fds"     // the generator's descriptors are used up
+	NoPorts        Kind = "no-free-port"     // the generator's local ports are used up
+	Status         Kind = "status"           // a status that the plan does not expect
+	TLS            Kind = "tls"              // the handshake failed
+	Certificate    Kind = "certificate"      // the server's certificate does not hold
+	StreamReset    Kind = "stream-reset"     // HTTP/2: the target gave up this stream, not the connection
+	Redirect       Kind = "redirect"         // too many, or to a host that the plan does not name
+	Other          Kind = "other"
+)
+
+// Kinds gives each kind a small number, so that a sample takes one byte for
+// it. Index 0 is success.
+var Kinds = [...]Kind{"",
+	Refused, Timeout, Reset, DNS, Unreachable, EOF, ShortBody, BadResponse,
+	HeaderTooLarge, BadRequest, TooManyFDs, NoPorts, Status,
+	TLS, Certificate, StreamReset, Redirect, Other,
+}
+
+// Index returns k's number; an unknown kind counts as other.
+func (k Kind) Index() uint8 {
+	for i, known := range Kinds {
+		if k == known {
+			return uint8(i)
+		}
+	}
+	return uint8(len(Kinds) - 1)
+}
+
+// Error is a failed request with its kind.
+type Error struct {
+	Kind Kind
+	Err  error
+	// Unseen says that the target closes the connection in order and has done
+	// nothing for the request, which may be sent again (RFC 9113, section 8.7).
+	Unseen bool
+}
+
+func (f *Error) Error() string { return string(f.Kind) + ": " + f.Err.Error() }
+
+func (f *Error) Unwrap() error { return f.Err }
+
+// Of classifies the error of a wire, of TLS or of the network; nil is "".
+func Of(err error) Kind {
+	if err == nil {
+		return ""
+	}
+	var failure *Error
+	if errors.As(err, &failure) {
+		return failure.Kind
+	}
+	for _, c := range errnoKinds {
+		if errors.Is(err, c.errno) {
+			return c.kind
+		}
+	}
+	// The error of crypto/tls for an alert, and of bytes that are no record, has no
+	// type of its own. A server that wants a client's certificate says so after
+	// the handshake (RFC 8446, section 4.4.2.4), when a request is under way.
+	var alert *net.OpError
+	var record tls.RecordHeaderError
+	if errors.As(err, &record) || errors.As(err, &alert) && (alert.Op == "remote error" || alert.Op == "local error") {
+		return TLS
+	}
+	// A name that takes too long to resolve is a timeout of the resolver; what
+	// to fix is still the name.
+	var dns *net.DNSError
+	if errors.As(err, &dns) {
+		return DNS
+	}
+	var timeout net.Error
+	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) ||
+		errors.As(err, &timeout) && timeout.Timeout() {
+		return Timeout
+	}
+	return Other
+}
+
+var errnoKinds = []struct {
+	errno syscall.Errno
+	kind  Kind
+}{
+	{syscall.ECONNREFUSED, Refused},
+	{syscall.ECONNRESET, Reset},
+	{syscall.EPIPE, Reset},
+	{syscall.ECONNABORTED, Reset},
+	{syscall.EMFILE, TooManyFDs},
+	{syscall.ENFILE, TooManyFDs},
+	{syscall.EADDRNOTAVAIL, NoPorts},
+	{syscall.EHOSTUNREACH, Unreachable},
+	{syscall.ENETUNREACH, Unreachable},
+	{syscall.ETIMEDOUT, Timeout},
+}
+
+// OfHandshake names the cause of a failed TLS handshake, unless the network
+// did.
+func OfHandshake(err error) error {
+	var certificate *tls.CertificateVerificationError
+	if errors.As(err, &certificate) {
+		return &Error{Kind: Certificate, Err: err}
+	}
+	if kind := Of(err); kind != Other {
+		return err
+	}
+	return &Error{Kind: TLS, Err: fmt.Errorf("TLS handshake: %w", err)}
+}

@@ -1,0 +1,13 @@
+// Package usage reads what the generator's own process consumes: CPU time, and where
+// the kernel reports it, the time that its threads stood in a run queue.
+package usage
+
+import "time"
+
+// Usage is the consumption of the generator's process so far.
+type Usage struct {
+	CPU   time.Duration // user and system
+	Delay time.Duration // its threads stood in a kernel run queue; see DelayKnown
+	// DelayKnown is false where the kernel does not report it.
+	DelayKnown bool
+}

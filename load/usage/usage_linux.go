@@ -1,0 +1,117 @@
+package usage
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix" // getrusage
+)
+
+// mostThreads bounds how many threads are watched. A process with more is not
+// a generator at work, and its delay is then a lower bound.
+const mostThreads = 256
+
+// relist is how often the threads are listed; in between only known ones are
+// read, which costs one system call each.
+const relist = time.Second
+
+// Meter reads the process's own CPU time and run-queue delay.
+//
+// /proc/self/schedstat covers the main thread only, so every thread's file is
+// kept open and read again: "<ns on CPU> <ns in a run queue> <time slices>",
+// https://docs.kernel.org/scheduler/sched-stats.html
+type Meter struct {
+	tasks   string // "/proc/self/task"
+	threads map[int]*thread
+	listed  time.Time
+	delay   time.Duration // of all threads, ended ones included
+	known   bool
+}
+
+type thread struct {
+	file  *os.File
+	delay time.Duration // at the last reading
+}
+
+// NewMeter makes a meter; Close gives its files back.
+func NewMeter() *Meter {
+	return &Meter{tasks: "/proc/self/task", threads: map[int]*thread{}}
+}
+
+func (m *Meter) Read() Usage {
+	var self unix.Rusage
+	u := Usage{}
+	if unix.Getrusage(unix.RUSAGE_SELF, &self) == nil {
+		u.CPU = time.Duration(self.Utime.Nano() + self.Stime.Nano())
+	}
+	if now := time.Now(); now.Sub(m.listed) >= relist {
+		m.listed = now
+		m.list()
+	}
+	var line [96]byte
+	for id, t := range m.threads {
+		n, err := t.file.ReadAt(line[:], 0)
+		delay, ok := runDelay(line[:n])
+		if n == 0 && err != nil || !ok { // the thread ended
+			t.file.Close()
+			delete(m.threads, id)
+			continue
+		}
+		m.known = true
+		m.delay += delay - t.delay
+		t.delay = delay
+	}
+	u.Delay, u.DelayKnown = m.delay, m.known
+	return u
+}
+
+// list opens the files of threads that are new since the last listing. What a
+// thread waited before it was first seen counts: it began after the last
+// listing, or before the first, whose total is only ever subtracted.
+func (m *Meter) list() {
+	dir, err := os.Open(m.tasks)
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(mostThreads)
+	for _, name := range names {
+		id, err := strconv.Atoi(name)
+		if err != nil || m.threads[id] != nil || len(m.threads) >= mostThreads {
+			continue
+		}
+		if f, err := os.Open(m.tasks + "/" + name + "/schedstat"); err == nil {
+			m.threads[id] = &thread{file: f}
+		}
+	}
+}
+
+func (m *Meter) Close() {
+	for _, t := range m.threads {
+		t.file.Close()
+	}
+}
+
+// runDelay parses the second field of a schedstat line.
+func runDelay(line []byte) (time.Duration, bool) {
+	fields := bytes.Fields(line)
+	if len(fields) < 2 {
+		return 0, false
+	}
+	ns, err := strconv.ParseInt(string(fields[1]), 10, 64)
+	return time.Duration(ns), err == nil
+}
+
+// ThreadCPU returns the CPU time that a thread of this process has used, by its
+// own clock: the id of a thread's CPU clock holds the complement of the thread's
+// id above the bits CPUCLOCK_PERTHREAD and CPUCLOCK_SCHED
+// (include/linux/posix-timers.h).
+func ThreadCPU(thread int) (used time.Duration, ok bool) {
+	var ts unix.Timespec
+	if thread == 0 || unix.ClockGettime(int32(^thread<<3|4|2), &ts) != nil {
+		return 0, false
+	}
+	return time.Duration(ts.Nano()), true
+}

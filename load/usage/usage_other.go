@@ -1,0 +1,29 @@
+//go:build !linux
+
+package usage
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix" // getrusage
+)
+
+// Meter reads the process's own CPU time. Only Linux reports the time that threads
+// stand in a run queue.
+type Meter struct{}
+
+// NewMeter makes a meter.
+func NewMeter() *Meter { return &Meter{} }
+
+func (m *Meter) Read() Usage {
+	var self unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &self) != nil {
+		return Usage{}
+	}
+	return Usage{CPU: time.Duration(self.Utime.Nano() + self.Stime.Nano())}
+}
+
+func (m *Meter) Close() {}
+
+// ThreadCPU is not known here.
+func ThreadCPU(int) (used time.Duration, ok bool) { return 0, false }

@@ -1,0 +1,79 @@
+package validity
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redline-go/redline/load/failure"
+	"github.com/redline-go/redline/notation"
+	"github.com/redline-go/redline/record/series"
+)
+
+// Thresholds of warnings, which do not void a run's figures.
+const (
+	// offeredLeast: less than this share of the due requests was sent in time.
+	offeredLeast = 0.99
+	// sharedCPU: a generator that takes this share of the CPUs next to its
+	// target takes it from the target.
+	sharedCPU = 0.25
+	// queued: part of all time for which the generator's threads stood in the
+	// kernel's run queue. An answer that arrives meanwhile is read only
+	// afterwards. By Little's law the mean answer waits for that no larger a part
+	// of its service time than the part of time that its event loop stands there,
+	// because no more than all requests under way wait then. Verdicts bear a tenth
+	// of it; how large a part of the time that the threads wanted to run it is
+	// says nothing of that: a generator with little to do wants to run for a moment.
+	queued = 0.10
+)
+
+// warnings are remarks for the reader of the figures.
+func warnings(e *Evidence) []string {
+	all := []string{}
+	warn := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	if used := e.cpusUsed(); e.Loopback && used >= sharedCPU*float64(e.CPUs) {
+		warn("the generator used %.2f of the %d CPUs that the target runs on too", used, e.CPUs)
+	}
+	warnQueued(e, warn)
+	if e.neverSent() && !e.full() {
+		warn("%d of %d due requests were never sent: all %d connections were busy", e.Waiting, e.due(), e.Asked)
+	} else if rate := e.Summary.Rate; e.Open && !e.neverSent() && e.due() > 0 && e.Summary.Errors == 0 &&
+		rate < offeredLeast*e.Summary.IntendedRate {
+		warn("%.0f requests/s were answered of %.0f/s that were due", rate, e.Summary.IntendedRate)
+	}
+	if e.disconnected() {
+		warn("%.1f of %d connections were open on average", e.Spent.Open, e.Asked)
+	}
+	if e.Begun > 0 {
+		warn("%d requests were unanswered at the end of the grace time, the oldest after %s; the percentiles count them as at least that slow",
+			e.Begun, notation.Time(e.Oldest))
+	}
+	for i, err := range e.Failures {
+		if err != nil {
+			var named *failure.Error
+			if errors.As(err, &named) {
+				err = named.Err // it would say the kind once more
+			}
+			warn("first failure of kind %s: %.300s", failure.Kinds[i], err.Error())
+		}
+	}
+	return all
+}
+
+// warnQueued says how long the generator waited for a CPU, in the kernel's run
+// queue, and the figures that contain it.
+func warnQueued(e *Evidence, warn func(format string, args ...any)) {
+	if e.Summary.Requests == 0 {
+		return
+	}
+	share, each := e.queueShare(), 1e3*series.PerSecond(e.Spent.Delay.Seconds(), e.Span)
+	if tail := time.Duration(e.Own.P99); e.Open && tail > e.ownLagBound() && e.sharedTail() {
+		warn("one request in 100 was sent at least %s late because the generator waited for a CPU that the target or others used "+
+			"(%.0f ms/s in the kernel's run queue); the tail of the latency includes it", notation.Time(tail), each)
+	} else if e.Spent.Known && each >= 1e3*queued && e.Summary.Service.Mean > 0 {
+		warn("the generator's threads waited in the kernel's run queue for %.0f ms per second, %.0f %% of the time that they were ready to run; "+
+			"answers that arrived meanwhile were read late: up to %.0f %% of service time and latency is that delay (mean %s, p99 %s)",
+			each, 100*share, min(100, each/10),
+			notation.Time(time.Duration(e.Summary.Service.Mean)), notation.Time(time.Duration(e.Summary.Latency.P99)))
+	}
+}

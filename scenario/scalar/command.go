@@ -1,0 +1,55 @@
+package scalar
+
+import (
+	"strings"
+
+	"github.com/redline-go/redline/scenario/mistake"
+)
+
+// SplitCommand splits a command as a shell does: at blanks, with '...' and
+// "..." and \ to keep them. It knows no variables, pipes or redirections, and
+// refuses the characters that would mean them.
+func SplitCommand(text string) ([]string, error) {
+	const shell = `run it through a shell: sh -c '...', or quote the character`
+	var words []string
+	var word strings.Builder
+	quote, inWord, escaped := rune(0), false, false
+	for _, r := range text {
+		switch {
+		case escaped:
+			word.WriteRune(r)
+			escaped = false
+		case r == '\\' && quote != '\'':
+			escaped, inWord = true, true
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			} else {
+				word.WriteRune(r)
+			}
+		case r == '\'' || r == '"':
+			quote, inWord = r, true
+		case r == ' ' || r == '\t' || r == '\n':
+			if inWord {
+				words = append(words, word.String())
+				word.Reset()
+			}
+			inWord = false
+		case strings.ContainsRune("|&;<>`$()", r):
+			return nil, mistake.Newf(shell, "%q is shell syntax, and no shell runs the command", r)
+		default:
+			word.WriteRune(r)
+			inWord = true
+		}
+	}
+	if quote != 0 || escaped {
+		return nil, mistake.Newf("", "a quote of the command is not closed")
+	}
+	if inWord {
+		words = append(words, word.String())
+	}
+	if len(words) == 0 || words[0] == "" {
+		return nil, mistake.Newf("", "the command is empty")
+	}
+	return words, nil
+}
