@@ -64,7 +64,7 @@ func parseWhole(t testing.TB) *scenario.Plan {
 func TestParse(t *testing.T) {
 	p := parseWhole(t)
 	want := scenario.Load{Rate: 2000, Connections: 100, Duration: 30 * time.Second, Warmup: 5 * time.Second, Timeout: 2 * time.Second,
-		Grace: time.Second, Stages: []scenario.Stage{{4000, 10 * time.Second}}}
+		Grace: time.Second, Stages: []scenario.Stage{{To: 4000, Over: 10 * time.Second}}}
 	if !reflect.DeepEqual(p.Load, want) {
 		t.Errorf("load %+v", p.Load)
 	}
