@@ -19,6 +19,7 @@ import (
 // protocol is the one that a tool is asked to speak.
 type protocol string
 
+// Protocols that tools are asked for.
 const (
 	HTTP1 protocol = "http1"
 	HTTP2 protocol = "h2"

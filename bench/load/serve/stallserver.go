@@ -21,7 +21,8 @@ type stallServer struct {
 }
 
 var (
-	blankLine   = []byte("\r\n\r\n")
+	blankLine = []byte("\r\n\r\n")
+	// StallAnswer is what the stalling server answers every request with, in full.
 	StallAnswer = []byte("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok")
 )
 
