@@ -26,6 +26,8 @@ func (l *loop) dial(k *link, now time.Duration) {
 		l.resolved(k, addrs, nil, now)
 		return
 	}
+	// A lookup blocks, so it runs apart. Its answer finds the link by generation: the request
+	// that it was for may have timed out meanwhile, and the link be on its way again.
 	k.state = linkResolving
 	k.generation++
 	generation := k.generation
@@ -57,13 +59,14 @@ func (l *loop) resolved(k *link, addrs []netip.AddrPort, err error, now time.Dur
 func (l *loop) connect(k *link, now time.Duration) {
 	r := l.run
 	for {
-		to := k.addrs[(k.ID+k.attempt)%len(k.addrs)]
+		to := k.addrs[(k.id+k.attempt)%len(k.addrs)]
 		k.attempt++
 		var source netip.Addr
 		if n := len(r.plan.Sources); n > 0 {
-			source = r.plan.Sources[k.ID%n]
+			source = r.plan.Sources[k.id%n]
 		}
 		fd, err := socket.Connect(to, source)
+		// Registered before it is connected: the poller then says when the attempt is over.
 		if err == nil {
 			k.state, k.fd, k.writing = linkConnecting, fd, true
 			k.generation++
@@ -81,7 +84,7 @@ func (l *loop) connect(k *link, now time.Duration) {
 
 // connected is called when a connection attempt is over.
 func (l *loop) connected(k *link) {
-	to := k.addrs[(k.ID+k.attempt-1)%len(k.addrs)]
+	to := k.addrs[(k.id+k.attempt-1)%len(k.addrs)]
 	now := l.now()
 	if err := socket.Connected(k.fd, to); err != nil {
 		if k.attempt < len(k.addrs) {
@@ -106,6 +109,7 @@ func (l *loop) connected(k *link) {
 	l.apart.Go(func() {
 		ctx, cancel := context.WithTimeout(l.ctx, l.run.plan.Timeout)
 		defer cancel()
+		// Handshakes queue here. More of them at once would only make all of them later.
 		l.run.shaking <- struct{}{}
 		err := t.Handshake(ctx)
 		<-l.run.shaking
@@ -159,6 +163,8 @@ func (l *loop) opened(k *link, now time.Duration) {
 
 // advance sends requests that wait for a link as far as it has room, and replaces the
 // connection when its wire is over.
+// It is what turns freed room into requests, so whatever ends an exchange or opens a link
+// calls it last.
 func (l *loop) advance(k *link, now time.Duration) {
 	if k.state != linkOpen {
 		return
@@ -222,6 +228,8 @@ func (l *loop) readable(k *link, over bool) {
 			l.shut(k, now)
 		default:
 			l.receive(k, l.in[:n], now)
+			// A read that was not filled has emptied the socket: asking again would cost a system
+			// call to hear so. Edge-triggered, the next bytes bring an event.
 			if n < len(l.in) && !over {
 				return
 			}
@@ -329,6 +337,8 @@ func (l *loop) shut(k *link, now time.Duration) {
 // failed. Without an error and without requests under way it was the target's to
 // close it.
 func (l *loop) fail(k *link, err error, now time.Duration) {
+	// What failed decides who fails: on a link that never opened, those that wait for it; on
+	// one that carried requests, those it carries.
 	opened := k.state == linkOpen && (k.used || err == nil)
 	if opened && k.under == 0 && err != errGivenUp {
 		k.parted = true
@@ -401,6 +411,8 @@ func (l *loop) flush() {
 	}
 	out := l.out
 	l.out = l.out[:0]
+	// Stamped before the write: the generator lets go of the request here, and a system call
+	// that takes long must not look like its lag.
 	l.stamp(k)
 	if k.tls != nil {
 		err := k.tls.Write(out)
@@ -412,6 +424,7 @@ func (l *loop) flush() {
 		l.fail(k, err, l.now())
 		return
 	}
+	// Bytes leave in order, so these go behind those that the kernel had no room for.
 	if len(k.out) > 0 {
 		k.out = append(k.out, out...)
 		return

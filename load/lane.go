@@ -20,7 +20,7 @@ const (
 // streams share it; see group.
 type lane struct {
 	x     Exchange
-	ID    int // of all lanes of the run
+	id    int // of all lanes of the run
 	group *group
 	state laneState
 	link  *link // where the request waits or was sent

@@ -13,7 +13,7 @@ type link struct {
 	index      int32 // among the loop's links
 	generation int32 // of the socket, so that events of the last one are recognised
 	host       int
-	ID         int // of the group, over all loops: the connection's name in the record
+	id         int // of the group, over all loops: the connection's name in the record
 	group      *group
 	wire       Wire
 	drainer    Drainer // the wire, if it is one
@@ -83,6 +83,7 @@ func (k *link) dequeue() *lane {
 }
 
 // remove takes a lane out of the queue wherever it stands.
+// Queues are short, and it is called for requests that time out: a walk is cheap enough.
 func (k *link) remove(u *lane) {
 	var before *lane
 	for at := k.head; at != nil; before, at = at, at.queue {

@@ -1,6 +1,7 @@
-// Package load drives requests at their intended times and measures them. It
-// owns pacing, histograms per window, and the generator's validity;
-// protocols live in folders of their own behind the Client interface.
+// Package load drives requests at their intended times and measures them. It owns
+// the event loops; when requests are due, what became of them and whether the figures
+// are the target's is computed in packages of their own (pace, account, validity), and
+// protocols live in folders of their own behind Protocol and Wire.
 //
 // In an open loop a request is due at its intended time whether or not earlier
 // ones returned, and its latency counts from then; in a closed loop each
@@ -120,22 +121,22 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 
 // Result holds the measurements of a run of load.
 type Result struct {
-	Steady    timebase.Span
-	Load      record.LoadSummary
-	Generator record.Generator
-	Warnings  []string
+	Steady    timebase.Span      // the measured span in run time; shorter than planned if it was cut
+	Load      record.LoadSummary // of that span
+	Generator record.Generator   // its validity, and what it consumed
+	Warnings  []string           // sentences for a reader of the figures; they do not void the run
 }
 
 // Progress is one window as the live view shows it.
 type Progress struct {
-	Window      int64
-	Warmup      bool
-	Done, Total float64 // seconds of load, and in all
-	Rate        float64 // successes per second in this window
-	Latency     histogram.Quantiles
-	Errors      int64 // since the start of the measured span
-	Requests    int64
-	InFlight    int64
-	LagP99      int64   // ns
-	CPU         float64 // generator's CPUs in use; NaN where it is not known
+	Window      int64               // its number; see record.Window
+	Warmup      bool                // it begins before the measured span
+	Done, Total float64             // seconds of load, and in all
+	Rate        float64             // successes per second in this window
+	Latency     histogram.Quantiles // of this window; zero when nothing ended in it
+	Errors      int64               // since the start of the measured span
+	Requests    int64               // since then, too
+	InFlight    int64               // now; sent or waiting for a connection
+	LagP99      int64               // ns
+	CPU         float64             // generator's CPUs in use; NaN where it is not known
 }

@@ -87,12 +87,12 @@ func newLoop(r *run, index, loops int) (*loop, error) {
 		// ticket finds its connection's loop by a modulo.
 		id := g*loops + index
 		for h := range at.links {
-			at.links[h] = link{index: int32(g*hosts + h), host: h, ID: id, group: at, fd: -1}
+			at.links[h] = link{index: int32(g*hosts + h), host: h, id: id, group: at, fd: -1}
 		}
 		for s := range at.lanes {
 			u := &at.lanes[s]
-			u.ID, u.group, u.x.Slot = id*streams+s, at, s
-			u.rng.Seed(uint64(u.ID), 0x6c6f6164)
+			u.id, u.group, u.x.Slot = id*streams+s, at, s
+			u.rng.Seed(uint64(u.id), 0x6c6f6164)
 		}
 	}
 	var any bool
@@ -275,7 +275,7 @@ func (l *loop) shutdown() {
 // data.
 func (l *loop) cursor(u *lane) *feeder.Cursor {
 	if u.x.Data == nil && l.run.data {
-		return l.run.Plan.NewCursor(uint64(u.ID))
+		return l.run.Plan.NewCursor(uint64(u.id))
 	}
 	return u.x.Data
 }

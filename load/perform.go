@@ -29,6 +29,8 @@ func (l *loop) handOut(now time.Duration) {
 		var u *lane
 		switch {
 		case r.plan.PerConnection > 0:
+			// A busy connection's tickets are its own: if a free one took them, each connection
+			// would no longer keep its rate.
 			if u = l.owner(n); u.state != laneFree || u.wake > 0 || len(u.behind) > 0 {
 				if l.behind == mostBehind {
 					return
@@ -39,6 +41,8 @@ func (l *loop) handOut(now time.Duration) {
 				continue
 			}
 		case len(l.idle) > 0:
+			// The one that was free last, so that no more connections open than the rate needs and the
+			// others stay closed.
 			u = l.idle[len(l.idle)-1]
 			l.idle = l.idle[:len(l.idle)-1]
 		default:
@@ -92,7 +96,7 @@ func (l *loop) rest(u *lane) {
 // of the load next has a place for it from that time on.
 func (l *loop) schedule(u *lane, from time.Duration) {
 	r := l.run
-	at, ok := r.pace.Active(u.ID, max(0, from-r.start))
+	at, ok := r.pace.Active(u.id, max(0, from-r.start))
 	if !ok || !r.spend(at) {
 		return // this lane is over
 	}
@@ -187,6 +191,7 @@ func (l *loop) send(u *lane, k *link) {
 		l.flush()
 		l.current = k
 	}
+	// A request that goes out again keeps its trace: it is still the same request.
 	if l.sampler.on && u.x.Sent == 0 && l.traced[u.x.Request] {
 		u.x.Trace = l.sampler.next(l.now(), u.number)
 	}
@@ -245,7 +250,7 @@ func (l *loop) finish(u *lane, now time.Duration) {
 	s := account.Sample{
 		Intended: u.intended, Sent: x.Sent, First: x.FirstByte, Done: x.Done, Own: u.own, ID: u.number,
 		BytesIn: account.Clamp32(x.BytesIn), BytesOut: account.Clamp32(x.BytesOut), Failed: x.Failed,
-		Request: int32(x.Request), Connection: int32(u.link.ID), Status: uint16(x.Status),
+		Request: int32(x.Request), Connection: int32(u.link.id), Status: uint16(x.Status),
 	}
 	if x.Sent == 0 {
 		s.Own = 0

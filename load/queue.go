@@ -37,6 +37,8 @@ func (q *queue) waiting(at time.Duration) int64 {
 	}
 	for i := range q.ahead {
 		a := &q.ahead[i]
+		// Each ticket is drawn once more here, over the whole load: as much work as the loops'
+		// own draws, in the reporter's time.
 		for _, next, ok := a.Peek(); ok && next < at; _, next, ok = a.Peek() {
 			a.Take()
 			q.due++

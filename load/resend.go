@@ -72,6 +72,8 @@ func (l *loop) lost(u *lane, err error) bool {
 func (l *loop) resend(u *lane, k *link) {
 	u.resent++
 	l.counted.Resent++
+	// Sent stays: the request was handed to the kernel then, and its service time counts what
+	// the target's closing cost.
 	u.x.Err, u.x.Status, u.x.FirstByte, u.x.Done = nil, 0, 0, 0
 	k.parted = true
 	l.hops = append(l.hops, hop{u, k.host})

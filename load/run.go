@@ -280,6 +280,7 @@ func (r *run) due(span timebase.Span) (n int64) {
 func (r *run) balance() error {
 	var recorded int64
 	for _, l := range r.loops {
+		// Counted by the loops themselves, on another path than the totals.
 		recorded += l.Ended.Steady
 	}
 	t := r.collector.Totals

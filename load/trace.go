@@ -139,6 +139,7 @@ func (s *sampler) next(now time.Duration, number int64) *Trace {
 	}
 	s.allow--
 	t := &Trace{Number: number, index: s.index, ID: traceID(s.run, s.index)}
+	// W3C Trace Context, section 3.2.2.4: a span id of all zeros is invalid.
 	binary.BigEndian.PutUint64(t.Span[:], scatter(^binary.BigEndian.Uint64(t.ID[8:]))|1) // never zero
 	s.index += s.step
 	return t

@@ -89,6 +89,7 @@ func (c *Collector) drain(f *Feed) {
 func (c *Collector) take(s *Sample) {
 	c.ended++
 	p := c.recent
+	// Nearly all requests end in the same interval as the one before.
 	if p.interval == nil || !Within(p.span, s.Done) {
 		w := c.window(s.Done)
 		p = bin{w.interval(s.Done), w}

@@ -33,6 +33,8 @@ func compileBody(t feeder.Template, p *scenario.Plan, m protoreflect.MethodDescr
 	if err != nil {
 		return nil, nil, err
 	}
+	// Only a client's stream takes several. For other methods a list is a mistake, named here
+	// before protojson reports it in terms of its own.
 	messages := []*node{body}
 	if body.kind == listNode {
 		if messages = body.inner; !m.IsStreamingClient() {
@@ -117,6 +119,8 @@ func (r *rendered) encode(dst []byte, e *encoding) ([]byte, error) {
 			e.text = p.data.Append(e.text, e.rows)
 		}
 	}
+	// Through JSON once more, so that a Timestamp or an Any of this row is checked and encoded
+	// by the library's rules.
 	encoded, err := encodeJSON(e.text, r.as, r.s)
 	if err != nil {
 		// Without the error, which has the value in it.
@@ -131,6 +135,8 @@ func encodeJSON(text []byte, as protoreflect.MessageDescriptor, s *schema) (fixe
 	if err := (protojson.UnmarshalOptions{AllowPartial: true, Resolver: s.types, RecursionLimit: deepest}).Unmarshal(text, m); err != nil {
 		return nil, fmt.Errorf("not a %s: %w", as.FullName(), err)
 	}
+	// Deterministic, or maps would come in another order each time and runs would differ in
+	// their bytes.
 	return proto.MarshalOptions{AllowPartial: true, Deterministic: true}.Marshal(m)
 }
 
@@ -139,6 +145,8 @@ var errOwnJSON = errors.New("grpc: the message has a JSON of its own")
 
 // ownJSON reports whether a message's JSON is not an object of its fields.
 func ownJSON(m protoreflect.MessageDescriptor) bool {
+	// Timestamp is a string in JSON, ListValue a list, Any an object with "@type":
+	// https://protobuf.dev/programming-guides/json/
 	return m.ParentFile().Package() == "google.protobuf"
 }
 
@@ -211,6 +219,8 @@ func compileFields(n *node, as protoreflect.MessageDescriptor, s *schema) (encod
 			return nil, errOwnJSON
 		}
 		once := protoreflect.Descriptor(f)
+		// Two members of a oneof in one message: parsers keep the last (proto3 language guide,
+		// "Oneof"), so the other would be sent for nothing.
 		if of := f.ContainingOneof(); of != nil {
 			once = of
 		}
@@ -228,6 +238,8 @@ func compileFields(n *node, as protoreflect.MessageDescriptor, s *schema) (encod
 		}
 		encoders = append(encoders, encoded)
 	}
+	// What no data goes into is encoded once, ahead of the rest: the order of fields means
+	// nothing.
 	before, err := encodeJSON(still.json(), as, s)
 	encoders[0] = before
 	return encoders, err

@@ -69,6 +69,7 @@ var codeNames = [...]string{
 }
 
 // String returns the code's name in the RFC.
+// RFC 9113, section 7: unknown codes have no special meaning.
 func (c Code) String() string {
 	if int(c) < len(codeNames) {
 		return codeNames[c]
@@ -85,6 +86,7 @@ type frame struct {
 }
 
 func parseFrame(b []byte) frame {
+	// One bounds check for all that follow.
 	_ = b[frameHead-1]
 	return frame{
 		length: int(b[0])<<16 | int(b[1])<<8 | int(b[2]),

@@ -146,6 +146,7 @@ func (p *Pace) Due(t time.Duration) int64 {
 	n := p.bounded(int64(math.Ceil(p.integral(t))))
 	// The estimate is off by one where at rounds to a nanosecond.
 	before := func(n int64) bool { d, ok := p.at(n); return ok && d < t }
+	// At most a step or two: the loops correct rounding and search nothing.
 	for n > 0 && !before(n-1) {
 		n--
 	}
@@ -219,6 +220,7 @@ func (p *Pace) Most() int {
 // Active returns the first time at or after t at which connection i (from 0)
 // takes part in a closed loop, and false when it never does again.
 func (p *Pace) Active(i int, t time.Duration) (time.Duration, bool) {
+	// Connection i takes part while the rounded course is above i.
 	enough := float64(i) + 0.5 // math.Round reaches i+1 here
 	for j := range p.segments {
 		s := &p.segments[j]

@@ -304,6 +304,7 @@ func (e *Evidence) MeanService() time.Duration {
 // as the URL names it.
 func Loopback(p *scenario.Plan) bool {
 	for _, q := range p.Requests {
+		// The host never comes from data, so that it stands before any placeholder.
 		text, _, _ := strings.Cut(string(q.URL), "{{")
 		u, err := url.Parse(text)
 		if err != nil {
