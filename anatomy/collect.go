@@ -145,7 +145,8 @@ func (a *collector) addPart(first int, s segment) {
 func (a *collector) timeline(id trace.GoID, c *conn, segments []segment, clock *traceClock) breakdown.Timeline {
 	from := clock.at(segments[0].from)
 	start := segments[0].from
-	line := breakdown.Timeline{Goroutine: int64(id), ID: c.mark.id, Server: servers[c.server], Segments: make([]breakdown.Segment, len(segments))}
+	line := breakdown.Timeline{Goroutine: int64(id), ID: c.mark.id, Server: servers[c.server],
+		Segments: make([]breakdown.Segment, len(segments))}
 	line.From, line.To = from, from+segments[len(segments)-1].to.Sub(start)
 	for i, s := range segments {
 		line.Segments[i] = breakdown.Segment{State: states[s.state], Site: a.stacks.info(s.stack).site,

@@ -20,7 +20,8 @@ const (
 	serverMarked        // any other: the probe's task is the request
 )
 
-var servers = [...]string{"", breakdown.ServerHTTP, breakdown.ServerHTTP2, breakdown.ServerGRPC, breakdown.ServerFastHTTP, breakdown.ServerMarked}
+var servers = [...]string{"", breakdown.ServerHTTP, breakdown.ServerHTTP2, breakdown.ServerGRPC,
+	breakdown.ServerFastHTTP, breakdown.ServerMarked}
 
 // Functions of the other servers that mark a request. Closures are numbered, and
 // the numbers change between versions, so prefixes have to do.

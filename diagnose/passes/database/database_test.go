@@ -83,7 +83,8 @@ func TestPoolWait(t *testing.T) {
 func TestRepeatedCallsTakeTheirOwnTime(t *testing.T) {
 	item := "SELECT * FROM items WHERE id = $1"
 	b := func() *Builder {
-		return New(64, 100*ms).CPU(2, 0.6, 0.2, 0.1, 0.2).Wait(breakdown.StateRunning, ms, 3).Wait(breakdown.StateNetwork, 90*ms/11, 11, Query()...)
+		return New(64, 100*ms).CPU(2, 0.6, 0.2, 0.1, 0.2).Wait(breakdown.StateRunning, ms, 3).
+			Wait(breakdown.StateNetwork, 90*ms/11, 11, Query()...)
 	}
 	n := int64(b().Requests())
 	Expect(t, database.NPlusOne, b().Statement(orders, n, 85*ms, 10, 6, "").Statement(item, 10*n, 100*us, 1, 4, ""))

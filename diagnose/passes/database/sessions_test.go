@@ -37,7 +37,8 @@ func TestIdleInTx(t *testing.T) {
 	Expect(t, database.IdleInTx, desk(call, 7.7), "db-idle-in-tx at refunds.go:25")
 	Expect(t, database.IdleInTx, desk(apart, 7.7)) // the call is not the transaction's
 	Expect(t, database.IdleInTx, desk(call, 0.2))  // nor is it, says the server
-	idle := New(64, 100*ms).CPU(2, 0.6, 0.2, 0.1, 0.2).Wait(breakdown.StateNetwork, ms, 1, begin...).Wait(breakdown.StateSelect, 12*ms, 1, call...)
+	idle := New(64, 100*ms).CPU(2, 0.6, 0.2, 0.1, 0.2).
+		Wait(breakdown.StateNetwork, ms, 1, begin...).Wait(breakdown.StateSelect, 12*ms, 1, call...)
 	Expect(t, database.IdleInTx, states(idle.Wait(breakdown.StateRunning, ms, 3), 1, 7.7, 0)) // nobody queues
 	ExpectUnjudged(t, database.IdleInTx, New(64, 44*ms), "db-idle-in-tx")
 }

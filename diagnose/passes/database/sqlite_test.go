@@ -72,9 +72,11 @@ func TestSQLiteLongerThanTraces(t *testing.T) {
 	b := New(16, 5*time.Second).CPU(2, 1.9, 1.7, 0.1, -1).Sample(19*time.Second, sqliteStack(listAt)...)
 	b.Wait(breakdown.StateRunning, 500*ms, 20, sqliteStack(listAt)...).Wait(breakdown.StateRunnable, 4500*ms, 20, sqliteStack(listAt)...)
 	b.Asks(operation.Query, notes, int64(b.Requests()), 4900*ms, 30, Caller(1, 4900*ms, sqliteStack(listAt)...)).SQLite("wal")
-	b.Plan([]string{"SCAN b", "SCAN n VIRTUAL TABLE INDEX 0: LEFT-JOIN"}, operation.SQLiteScan{Table: "notes", Rows: 2000, Inner: true, Virtual: true})
+	b.Plan([]string{"SCAN b", "SCAN n VIRTUAL TABLE INDEX 0: LEFT-JOIN"},
+		operation.SQLiteScan{Table: "notes", Rows: 2000, Inner: true, Virtual: true})
 	f := ExpectFirst(t, suite.All(), b, "db-slow-query").Findings[0]
-	if f.Where.Line != 40 || f.Share < 0.9 || f.GainCeiling < 5 || !strings.Contains(f.Title, "2,000 rows of notes again for each row") || strings.Contains(f.Remedy, "CREATE INDEX") {
+	if f.Where.Line != 40 || f.Share < 0.9 || f.GainCeiling < 5 ||
+		!strings.Contains(f.Title, "2,000 rows of notes again for each row") || strings.Contains(f.Remedy, "CREATE INDEX") {
 		t.Errorf("%+v", f)
 	}
 }
@@ -100,7 +102,10 @@ func TestSQLiteWithoutHooks(t *testing.T) {
 // TestSQLiteRepeats: a statement for each row of another is counted; a write for each
 // is told as one.
 func TestSQLiteRepeats(t *testing.T) {
-	for text, want := range map[string]string{"SELECT title FROM tracks WHERE album = ?": "db-n-plus-one at store.go:40", book: "db-unbatched-write at store.go:40"} {
+	for text, want := range map[string]string{
+		"SELECT title FROM tracks WHERE album = ?": "db-n-plus-one at store.go:40",
+		book: "db-unbatched-write at store.go:40",
+	} {
 		b := onePool()
 		b.Asks(operation.Query, text, 40*int64(b.Requests()), 90*us, 8, Caller(1, 90*us, sqliteStack(listAt)...)).
 			Within(3600*us, 0, 40).SQLite("wal")
@@ -149,7 +154,8 @@ func TestWriterLock(t *testing.T) {
 // beginning of a transaction, which takes microseconds where the lock is free.
 func TestWriterLockInC(t *testing.T) {
 	service := func(connections int, begin time.Duration) *Builder {
-		b := New(connections, begin+6*ms).CPU(2, 0.3, 0.1, 0.1, -1).Sample(2*time.Second, sqliteStack(listAt)...).Wait(breakdown.StateRunning, ms, 3)
+		b := New(connections, begin+6*ms).CPU(2, 0.3, 0.1, 0.1, -1).
+			Sample(2*time.Second, sqliteStack(listAt)...).Wait(breakdown.StateRunning, ms, 3)
 		b.Wait(breakdown.StateSyscall, begin, 1, "github.com/mattn/go-sqlite3._Cfunc__sqlite3_step_row_internal",
 			"github.com/mattn/go-sqlite3.(*SQLiteStmt).exec.func1")
 		b.Asks(operation.Exec, book, int64(b.Requests()), ms, 1, Caller(1, ms, sqliteStack(listAt)...)).Within(ms/2, ms/2, 1)

@@ -17,7 +17,8 @@ func TestCache(t *testing.T) {
 	keeps := func() *Builder { return idle().Alloc(1000, 64<<10, "runtime.mapassign_faststr", within[1], handle) }
 	Expect(t, downstream.Cache, get1(keeps(), 30*ms, 1, within...), "cache-useless at cache.go:22")
 	Expect(t, downstream.Cache, get1(idle(), 30*ms, 1, within...)) // it is switched off
-	Expect(t, downstream.Cache, keeps().Wait(breakdown.StateNetwork, 30*ms, 1, append(Query()[:8], within...)...), "cache-useless at cache.go:22")
+	Expect(t, downstream.Cache, keeps().Wait(breakdown.StateNetwork, 30*ms, 1, append(Query()[:8], within...)...),
+		"cache-useless at cache.go:22")
 	Expect(t, downstream.Cache, get1(keeps(), 30*ms, 0.05, within...)) // it hits
 	Expect(t, downstream.Cache, get1(keeps(), 30*ms, 0.5, within...))  // half of the time
 	Expect(t, downstream.Cache, get1(keeps(), 30*ms, 1, fetch, "shop/fx.(*rateCache).refresh@cache.go:40", handle))

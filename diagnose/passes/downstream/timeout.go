@@ -104,8 +104,9 @@ func outlived(p *diagnose.Pass, snapshots []evidence.Snapshot) []diagnose.Findin
 		share, of = 1-load.P50/load.P99, diagnose.OfTail
 	}
 	f := diagnose.Finding{
-		Cause: "missing-timeout", Share: share, ShareOf: of, Confidence: findings.High, GainCeiling: max(diagnose.MinGain, diagnose.Ceiling(share)),
-		Where: diagnose.WhereOf(at),
+		Cause: "missing-timeout", Share: share, ShareOf: of, Confidence: findings.High,
+		GainCeiling: max(diagnose.MinGain, diagnose.Ceiling(share)),
+		Where:       diagnose.WhereOf(at),
 		Title: fmt.Sprintf("%d requests wait in a call at %s where the load has %.1f in flight: the call "+
 			"outlives its callers", stuck, diagnose.At(at), underway),
 		Evidence: []findings.Evidence{

@@ -100,7 +100,8 @@ func TestDisk(t *testing.T) {
 	Expect(t, host.Disk, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.Fsync", "os.(*File).Sync", wal), "disk-sync at wal.go:30")
 	Expect(t, host.Disk, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.write",
 		"internal/poll.(*FD).Write", "os.(*File).Write", wal), "disk-sync at wal.go:30")
-	Expect(t, host.Disk, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.write", "os.(*File).Write", "log/slog.Info", wal)) // a logger's
+	Expect(t, host.Disk, idle().Wait(breakdown.StateSyscall, 30*ms, 1,
+		"syscall.write", "os.(*File).Write", "log/slog.Info", wal)) // a logger's
 	// blocking-syscall
 	Expect(t, host.Disk, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.Pread", "os.(*File).Read", wal))
 	ExpectUnjudged(t, host.Disk, idle().NoAnatomy(), "disk-sync")

@@ -138,7 +138,9 @@ func TestDiskBehind(t *testing.T) {
 	wal := "shop/wal.(*Log).Append@wal.go:30"
 	idle := func() *Builder { return New(64, 40*ms).CPU(2, 0.6, 0.3, 0.1, 0.1).Wait(breakdown.StateRunning, ms, 3) }
 	behind := func(frames ...string) breakdown.Chain {
-		return breakdown.Chain{Links: []breakdown.Link{{State: breakdown.StateSyscall, Request: true, Stack: append(Stack(frames...), Serving()...)}}}
+		return breakdown.Chain{Links: []breakdown.Link{{
+			State: breakdown.StateSyscall, Request: true, Stack: append(Stack(frames...), Serving()...),
+		}}}
 	}
 	lock := idle().Wait(breakdown.StateLock, 30*ms, 1, "sync.(*Mutex).Lock", "shop/wal.(*Log).Append@wal.go:28")
 	Expect(t, host.Disk, lock.Behind(behind("syscall.Fsync", "os.(*File).Sync", wal)), "disk-sync at wal.go:30")

@@ -25,7 +25,8 @@ func behindLoop(share float64) []breakdown.PathNode {
 		Kind: breakdown.PathGoroutine, Function: storeLoop, File: "/src/store.go", Line: 50, Own: true, Share: share,
 		Nodes: []breakdown.PathNode{
 			{Kind: breakdown.PathState, State: breakdown.StateRunning, Share: 0.8 * share, Nodes: []breakdown.PathNode{
-				{Kind: breakdown.PathWork, Function: storeLoop, File: "/src/store.go", Line: 52, Own: true, Share: 0.8 * share, Nodes: []breakdown.PathNode{work}}}},
+				{Kind: breakdown.PathWork, Function: storeLoop, File: "/src/store.go", Line: 52, Own: true, Share: 0.8 * share,
+					Nodes: []breakdown.PathNode{work}}}},
 			{Kind: breakdown.PathState, State: breakdown.StateAssist, Share: 0.2 * share},
 		},
 	}, {Kind: breakdown.PathState, State: breakdown.StateRunning, Share: 1 - share}}

@@ -67,9 +67,10 @@ func TestHolderInTheBackground(t *testing.T) {
 		return breakdown.Chain{NS: int64(27 * ms), Links: []breakdown.Link{{Goroutine: "shop/cache.Start.func1",
 			Request: request, State: breakdown.StateRunning}}}
 	}
-	path := []breakdown.PathNode{{Kind: breakdown.PathGoroutine, Function: "shop/cache.Start.func1", Own: true, Share: 0.9, Nodes: []breakdown.PathNode{
-		{Kind: breakdown.PathState, State: breakdown.StateRunning, Share: 0.9, Nodes: []breakdown.PathNode{
-			{Kind: breakdown.PathWork, Function: price, File: "/src/price.go", Line: 9, Own: true, Share: 0.9}}}}}}
+	path := []breakdown.PathNode{{
+		Kind: breakdown.PathGoroutine, Function: "shop/cache.Start.func1", Own: true, Share: 0.9, Nodes: []breakdown.PathNode{
+			{Kind: breakdown.PathState, State: breakdown.StateRunning, Share: 0.9, Nodes: []breakdown.PathNode{
+				{Kind: breakdown.PathWork, Function: price, File: "/src/price.go", Line: 9, Own: true, Share: 0.9}}}}}}
 	locked := func(request bool) *Builder {
 		return idle().Wait(breakdown.StateLock, 30*ms, 1, mutex(get)...).Behind(holds(request)).Path(path).
 			Held(8*time.Second, "sync.(*Mutex).Unlock", refresh+"@cache.go:70")
