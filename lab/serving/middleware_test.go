@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -38,7 +37,7 @@ func (c *chain) trimmed(next http.Handler) http.Handler {
 
 func (c *chain) identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Request-Id", strconv.FormatInt(c.requests.Add(1), 16))
+		w.Header().Set("X-Request-Id", fmt.Sprintf("%016x", c.requests.Add(1))) // wire counts on one length
 		next.ServeHTTP(w, r)
 	})
 }
@@ -197,7 +196,7 @@ func TestMiddleware(t *testing.T) {
 		wrap(http.HandlerFunc(answer)).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/orders", nil))
 		q.close()
 		text, err := os.ReadFile(file.Name())
-		if err != nil || !bytes.Contains(text, []byte("log 1 /orders")) || !bytes.Contains(text, []byte("audit ")) {
+		if err != nil || !bytes.Contains(text, []byte("log 0000000000000001 /orders")) || !bytes.Contains(text, []byte("audit ")) {
 			t.Errorf("trimmed %v: %v, %q", trimmed, err, text)
 		}
 		if !bytes.Equal(w.Body.Bytes(), body) {
