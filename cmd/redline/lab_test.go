@@ -31,7 +31,7 @@ func TestLabThatMakesNoSense(t *testing.T) {
 	empty, elsewhere := t.TempDir(), t.TempDir()
 	for want, args := range map[string][]string{
 		`no experiment "C-fastclock" (hint: did you mean C-fast-clock?)`: {"run", "C-fastclock"},
-		"the claim A-xa has no experiment: not built yet":                {"run", "A-xa"},
+		"the claim A-canary has no experiment: not built yet":            {"run", "A-canary"},
 		"the claim B-gate has no experiment: see redline gate":           {"run", "B-gate"},
 		"inside a checkout":      {"run", "E-atomic", "--checkout", elsewhere},
 		"no results in":          {"report", "--dir", empty},
