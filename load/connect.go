@@ -59,8 +59,12 @@ func (l *loop) resolved(k *link, addrs []netip.AddrPort, err error, now time.Dur
 func (l *loop) connect(k *link, now time.Duration) {
 	r := l.run
 	for {
+		// The link's number picks the first address, so that links spread evenly over a name's
+		// addresses without a counter that loops share.
 		to := k.addrs[(k.id+k.attempt)%len(k.addrs)]
 		k.attempt++
+		// Each source address has ports of its own: with several, one host opens more
+		// connections to one target than a port range holds (some 28,000).
 		var source netip.Addr
 		if n := len(r.plan.Sources); n > 0 {
 			source = r.plan.Sources[k.id%n]
@@ -74,6 +78,7 @@ func (l *loop) connect(k *link, now time.Duration) {
 				return
 			}
 		}
+		// Refused at once, as on loopback: the next address is tried in the same turn.
 		if k.attempt >= len(k.addrs) {
 			l.fail(k, err, now)
 			return
@@ -84,6 +89,7 @@ func (l *loop) connect(k *link, now time.Duration) {
 
 // connected is called when a connection attempt is over.
 func (l *loop) connected(k *link) {
+	// The poller says only that the attempt is over; SO_ERROR has its outcome (connect(2)).
 	to := k.addrs[(k.id+k.attempt-1)%len(k.addrs)]
 	now := l.now()
 	if err := socket.Connected(k.fd, to); err != nil {
@@ -103,8 +109,10 @@ func (l *loop) connected(k *link) {
 	}
 	// The handshake takes a millisecond of CPU and two round trips, and crypto/tls
 	// blocks in it: it runs apart, with the socket out of the poller.
+	// A socket that stays in the poller would report the handshake's own records to the loop.
 	l.poll.Forget(k.fd)
 	k.state, k.tls = linkShaking, socket.NewTLS(k.fd, config)
+	// Copied for the goroutine: the link's fields are the loop's alone.
 	t, generation := k.tls, k.generation
 	l.apart.Go(func() {
 		ctx, cancel := context.WithTimeout(l.ctx, l.run.plan.Timeout)
@@ -142,13 +150,18 @@ func (l *loop) shaken(k *link, t *socket.TLS, generation int32, err error) {
 
 // opened begins to use a connection.
 func (l *loop) opened(k *link, now time.Duration) {
+	// Not used yet: an end before the first answer is a target that refuses, while one after
+	// it is a keep-alive that ran out.
 	k.state, k.used = linkOpen, false
 	l.counted.Dials++
 	l.counted.Open++
+	// The connection before it was ended by the target while idle: this one replaces it and
+	// is no growth.
 	if k.parted {
 		k.parted = false
 		l.counted.Reconnects++
 	}
+	// A wire outlives its connections, so that its buffers are made once per link.
 	if k.wire == nil {
 		k.wire = l.run.Protocol.Wire(k.host)
 		k.drainer, _ = k.wire.(Drainer)
@@ -172,10 +185,12 @@ func (l *loop) advance(k *link, now time.Duration) {
 	room, over := k.wire.State()
 	for room > 0 && k.head != nil && k.state == linkOpen {
 		u := k.dequeue()
+		// A request that waited for the link is ready since the link is.
 		u.since = max(u.since, now)
 		l.send(u, k)
 		room, over = k.wire.State()
 	}
+	// Over with requests under way: the peer still answers those (GOAWAY, "Connection: close").
 	if over && k.under == 0 && k.state == linkOpen {
 		if !k.used && k.head != nil {
 			l.fail(k, errUnused, now) // opening it again at once would spin
@@ -205,6 +220,8 @@ const mostReads = 16
 // connection the end is that nothing is left, because more arrive while some are
 // looked at, and the output of all of them then goes out in one write.
 func (l *loop) readable(k *link, over bool) {
+	// A peer that is over sends no further event, and what it sent before its end must be
+	// read to the end of the stream now.
 	over = over || l.run.streams > 1
 	for range mostReads {
 		if k.state != linkOpen {
@@ -235,6 +252,8 @@ func (l *loop) readable(k *link, over bool) {
 			}
 		}
 	}
+	// Edge-triggered: the kernel does not repeat an event for bytes that are already there
+	// (epoll(7)), so that the loop itself must come back.
 	l.unread = append(l.unread, unread{k, k.generation})
 }
 
@@ -246,6 +265,7 @@ type unread struct {
 
 // readOn gives another turn to links that may have more: no event will follow.
 func (l *loop) readOn() {
+	// Two slices take turns, because reading on may put a link on the list again.
 	rest := l.unread
 	l.unread = l.spareUnread[:0]
 	for _, u := range rest {
@@ -264,6 +284,8 @@ func (l *loop) readTLS(k *link) (found bool) {
 	if l.ahead == nil {
 		l.ahead = make([]byte, readBuffer)
 	}
+	// Read ahead of crypto/tls: it asks for a record's head and its body apart, which would
+	// be two system calls for each record.
 	k.tls.Ready(l.ahead)
 	for k.state == linkOpen {
 		n, err := k.tls.Read(l.in)
@@ -297,6 +319,7 @@ func (l *loop) receive(k *link, b []byte, now time.Duration) {
 	}
 	var err error
 	l.out, l.ends, err = k.wire.Receive(b, now, l.out, l.ends[:0])
+	// Answers that came before a violation count: their requests ended well.
 	for _, x := range l.ends {
 		l.conclude(&k.group.lanes[x.Slot], k, now)
 	}
@@ -321,6 +344,8 @@ func (l *loop) shut(k *link, now time.Duration) {
 		l.conclude(&k.group.lanes[x.Slot], k, now)
 	}
 	switch {
+	// An idle connection may be closed at any time, which is nobody's failure (RFC 9112,
+	// section 9.5); one that never took a request is.
 	case k.under == 0 && k.used:
 		err = nil
 	case k.under == 0 && err == nil:
@@ -355,6 +380,8 @@ func (l *loop) fail(k *link, err error, now time.Duration) {
 			if u.state != laneSent || u.link != k {
 				continue
 			}
+			// Only on a connection that had been idle, and only a request whose second reading
+			// does no harm: one that may have taken effect is never doubled.
 			if again && l.lost(u, err) {
 				l.resend(u, k)
 			} else {
@@ -380,6 +407,7 @@ func (l *loop) close(k *link) {
 	if k.state == linkOpen {
 		l.counted.Open--
 	}
+	// Bytes gathered for it would go out on whatever link is current next.
 	if l.current == k {
 		l.drop()
 	}

@@ -69,6 +69,7 @@ type loop struct {
 
 // newLoop lays out the groups of loop index: every loops-th of the run's.
 func newLoop(r *run, index, loops int) (*loop, error) {
+	// A poller of its own: events of one loop never wake another's thread.
 	poll, err := socket.NewPoller()
 	if err != nil {
 		return nil, err
@@ -77,6 +78,8 @@ func newLoop(r *run, index, loops int) (*loop, error) {
 	l.ctx, l.end = context.WithCancel(context.Background())
 	streams, hosts := r.streams, len(r.hosts)
 	groups := (r.connections - index + loops - 1) / loops
+	// Three arrays in all, laid out before the load: nothing is allocated per connection while
+	// it runs, and neighbours in time are neighbours in memory.
 	l.groups = make([]group, groups)
 	l.lanes = make([]lane, groups*streams)
 	l.links = make([]link, groups*hosts)
@@ -92,6 +95,8 @@ func newLoop(r *run, index, loops int) (*loop, error) {
 		for s := range at.lanes {
 			u := &at.lanes[s]
 			u.id, u.group, u.x.Slot = id*streams+s, at, s
+			// Seeded by the lane's number: lanes differ, and each repeats from run to run,
+			// whatever the order of answers.
 			u.rng.Seed(uint64(u.id), 0x6c6f6164)
 		}
 	}
@@ -112,11 +117,13 @@ func newLoop(r *run, index, loops int) (*loop, error) {
 // connections.
 func (l *loop) drive() error {
 	runtime.LockOSThread() // and never unlocked: the thread's timer slack ends with it
+	// The kernel delays timers by 50 µs to batch them (timerslack, prctl(2)); that would be lag.
 	socket.Precise()
 	l.Thread.Store(int64(socket.Thread()))
 	defer l.shutdown()
 	l.start()
 	for !l.stopped.Load() {
+		// Timeouts first: a lane that is given up is free for a ticket that is due now.
 		l.follow()
 		now := l.now()
 		l.expire(now)
@@ -134,6 +141,8 @@ func (l *loop) drive() error {
 			break
 		}
 		l.Publish(&l.counted, &l.published)
+		// Published before the wait, which may be long: the reporter reads what was done, and
+		// not what is about to be.
 		n, err := l.poll.Wait(l.patience())
 		if err != nil {
 			return fmt.Errorf("load: %w", err)
@@ -152,6 +161,7 @@ func (l *loop) now() time.Duration { return l.run.clock.Now() }
 
 // start gives every lane its first request, or its place among the free.
 func (l *loop) start() {
+	// No request can time out before one timeout has passed.
 	l.scan = l.now() + l.run.plan.Timeout
 	for i := range l.lanes {
 		u := &l.lanes[i]
@@ -166,6 +176,7 @@ func (l *loop) start() {
 	}
 	if l.run.plan.PerConnection > 0 {
 		for i := range l.links {
+			// A rate per connection is of connections that are open from the start.
 			l.open(&l.links[i])
 		}
 	}
@@ -185,6 +196,7 @@ func (l *loop) over() bool {
 
 // patience is how long the loop may wait for events; negative is for ever.
 func (l *loop) patience() time.Duration {
+	// Work that no event announces: the poller is only asked what else there is.
 	if len(l.ready) > 0 || l.freed > 0 || len(l.unread) > 0 || len(l.hops) > 0 {
 		return 0
 	}
@@ -203,6 +215,7 @@ func (l *loop) patience() time.Duration {
 	if l.under > 0 {
 		sooner(l.scan)
 	}
+	// With every lane taken, due tickets wait for an answer, and waking for them would spin.
 	if l.run.plan.Open() && (len(l.idle) > 0 || l.run.plan.PerConnection > 0 && l.behind < mostBehind) {
 		if _, at, ok := l.arrivals.Peek(); ok {
 			sooner(l.run.start + at)
@@ -231,6 +244,7 @@ func (l *loop) post(f func()) {
 // handle handles one event.
 func (l *loop) handle(e socket.Event) {
 	if e.Token.Index < 0 {
+		// Taken out before they run: what they post waits for the next wake-up.
 		l.mu.Lock()
 		posted := l.inbox
 		l.inbox = nil
@@ -263,6 +277,7 @@ func (l *loop) handle(e socket.Event) {
 // shutdown closes every connection and waits for goroutines that run apart. Requests that
 // are under way keep their lanes, for the count of the unfinished.
 func (l *loop) shutdown() {
+	// Before they close: what was open at the end is a figure of the load.
 	l.Publish(&l.counted, &l.published) // connections as the load left them
 	l.end()
 	for i := range l.links {

@@ -81,9 +81,12 @@ func newRun(ctx context.Context, c Config, plan scenario.Load) (*run, error) {
 		Config: c, ctx: ctx, plan: plan, pace: pace.New(plan), clock: c.Clock, series: account.NewSeries(), seed: c.Seed,
 		streams: max(1, plan.Streams), data: len(c.Plan.Data) > 0, shaking: make(chan struct{}, mostShaking),
 	}
+	// All loops pace by this instant: the first ticket of each is offset from it, whenever
+	// its thread happens to start.
 	r.start = max(c.Start, c.Clock.Now())
 	r.steady = Steady(plan, r.start)
 	r.connections = plan.Connections
+	// In a closed loop the plan counts requests in progress; streams share a connection.
 	if !plan.Open() {
 		r.connections = (r.pace.Most() + r.streams - 1) / r.streams
 	}
@@ -102,6 +105,8 @@ func newRun(ctx context.Context, c Config, plan scenario.Load) (*run, error) {
 		r.hostOf = append(r.hostOf, c.Protocol.Host(i))
 	}
 	r.mix = pace.NewMix(weights)
+	// Checked before the first connection: load goes to hosts that the user named, and to
+	// no other. What a name resolves to is checked again when it is looked up.
 	r.hosts = c.Protocol.Hosts()
 	r.resolver.bounds = fence.BoundsOf(c.Plan.Hosts)
 	for _, h := range r.hosts {
@@ -128,6 +133,7 @@ func (r *run) lay() error {
 			n = max(1, n/2)
 		}
 	}
+	// A loop without a connection would only be woken.
 	n = min(n, r.connections)
 	r.loops = make([]*loop, n)
 	for i := range r.loops {
@@ -141,6 +147,7 @@ func (r *run) lay() error {
 		r.loops[i] = l
 		r.collector.Connect(l.Feed)
 	}
+	// After the loops: it knows of their backlogs.
 	r.queue = newQueue(r)
 	return nil
 }
@@ -154,6 +161,8 @@ func (r *run) spend(at time.Duration) bool {
 // failed returns the kind of a failed request and keeps the first error of each
 // kind, which a warning quotes.
 func (r *run) failed(err error) uint8 {
+	// Every loop calls it, once per failure: a run whose failures contend for this lock
+	// measures nothing anyway.
 	i := failure.Of(err).Index()
 	r.mu.Lock()
 	if r.failures[i] == nil {
@@ -182,6 +191,7 @@ func (r *run) drive() (*Result, error) {
 			l.poll.Close()
 		}
 	}()
+	// Sources may have asked for a start ahead, so that their first windows are whole.
 	if !sleep(r.ctx, r.start-r.clock.Now()) {
 		return r.result(r.start), r.ctx.Err()
 	}
@@ -201,6 +211,7 @@ func (r *run) drive() (*Result, error) {
 	defer grace.Stop()
 	defer context.AfterFunc(hard, r.stop)()
 
+	// The reporter ends after the loops, because their last windows are complete only then.
 	driven := make(chan struct{})
 	reported := make(chan struct{})
 	r.begin()
@@ -217,6 +228,7 @@ func (r *run) drive() (*Result, error) {
 			}
 		})
 	}
+	// What is unfinished is as old as it is now, not as when the report is written.
 	all.Wait()
 	now := r.clock.Now()
 	close(driven)
@@ -278,6 +290,8 @@ func (r *run) due(span timebase.Span) (n int64) {
 // begun is a success, a failure, or unfinished, and in an open loop everything
 // that was due as well.
 func (r *run) balance() error {
+	// An error here is a defect of redline, and ends the run as one: figures whose sum is wrong
+	// must not be printed.
 	var recorded int64
 	for _, l := range r.loops {
 		// Counted by the loops themselves, on another path than the totals.
@@ -301,6 +315,8 @@ func (r *run) balance() error {
 
 // result assembles the measurements up to now.
 func (r *run) result(now time.Duration) *Result {
+	// A run that was cut, or that ends by its number of requests, is as long as it was; a rate
+	// over the planned span would be too low.
 	steady := r.steady
 	if r.ctx.Err() != nil || r.plan.Requests > 0 {
 		steady.To = max(steady.From, min(steady.To, now))
@@ -320,6 +336,7 @@ func (r *run) result(now time.Duration) *Result {
 	if r.streams > 1 {
 		s.Streams = r.streams
 	}
+	// Counted per loop without atomics; the loops have ended.
 	s.Established = r.spent.Open
 	for _, l := range r.loops {
 		s.Dials += l.counted.Dials
@@ -334,6 +351,8 @@ func (r *run) result(now time.Duration) *Result {
 		ThinkSum: time.Duration(t.Requests) * pace.MeanThink(r.plan.Think), Begun: left.begun, Waiting: left.waiting, Oldest: left.oldest,
 		Cut: r.ctx.Err() != nil, Grace: r.plan.Grace,
 	}
+	// Stages that fall to zero leave time without load, which says nothing about a generator
+	// that keeps up.
 	e.On = r.pace.On(timebase.Span{From: steady.From - r.start, To: steady.To - r.start}, e.MeanService())
 	r.mu.Lock()
 	e.Failures = r.failures

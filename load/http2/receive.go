@@ -31,6 +31,7 @@ type headerBlock struct {
 // Receive takes the bytes that arrived at now, in whatever pieces, calls the handler, and
 // appends the reply. After an error the session is of no further use.
 func (s *Session) Receive(in []byte, now time.Duration, out []byte) ([]byte, error) {
+	// Bytes behind a violation are of a stream that both sides count differently.
 	if s.dead != nil {
 		return out, s.dead
 	}
@@ -48,6 +49,7 @@ func (s *Session) receive(in []byte) (err error) {
 		switch {
 		case s.data.is:
 			in, err = s.receiveData(in)
+		// A frame's head may itself come in pieces, nine bytes in nine reads.
 		case len(s.partial) > 0:
 			in, err = s.collect(in)
 		case len(in) < frameHead:
@@ -66,6 +68,7 @@ func (s *Session) receive(in []byte) (err error) {
 
 // begin handles a frame whose first nine bytes are there.
 func (s *Session) begin(in []byte) (rest []byte, err error) {
+	// Whole in one read, as most frames are: it is handled where it lies, without a copy.
 	f := parseFrame(in)
 	if err := s.admit(f, in); err != nil {
 		return nil, err
@@ -121,11 +124,14 @@ func (s *Session) admit(f frame, head []byte) error {
 		if err := s.foreign(head); err != nil {
 			return err
 		}
+		// The server's preface is a SETTINGS frame, before anything else (section 3.4).
 		if f.kind != frameSettings || f.has(flagAck) || f.length > firstMaxFrame {
 			return violates(ProtocolError, "the target does not speak HTTP/2%s: it begins with %.9q", s.medium(), head)
 		}
 	case f.length > firstMaxFrame:
 		return violates(FrameSizeError, "a frame of %d bytes, where %d are allowed", f.length, firstMaxFrame)
+	// Header blocks are one unit on the wire, because the decoder's table is shared by all
+	// streams (section 4.3).
 	case s.block.stream != 0 && (f.kind != frameContinuation || f.stream != s.block.stream):
 		return violates(ProtocolError, "a header block is interrupted by another frame")
 	}
@@ -179,6 +185,8 @@ func (s *Session) handle(f frame, payload []byte) error {
 // known checks that the peer may speak of a stream: one that was begun, whether
 // or not it is still under way.
 func (s *Session) known(f frame) error {
+	// A client's streams are odd and rise (section 5.1.1), so that comparing with the next one
+	// tells what was begun, without remembering streams that ended.
 	if f.stream == 0 || f.stream&1 == 0 || f.stream >= s.next {
 		return violates(ProtocolError, "a frame of type %d for stream %d, which was never opened", f.kind, f.stream)
 	}
@@ -212,6 +220,7 @@ func (s *Session) headers(f frame, payload []byte) error {
 	if err != nil {
 		return err
 	}
+	// Counted on the wire, padding and frame heads included, as for HTTP/1: bytes compare.
 	size := frameHead + f.length
 	if f.has(flagEndHeaders) {
 		return s.head(f.stream, block, f.has(flagEndStream), size)
@@ -232,6 +241,7 @@ func (s *Session) continued(f frame, payload []byte) error {
 	}
 	stream, block := b.stream, b.bytes
 	b.stream = 0
+	// One large head must not keep its memory for the rest of the run.
 	if cap(block) > keptBlock {
 		b.bytes = nil
 	}
@@ -259,6 +269,7 @@ func (s *Session) head(id uint32, block []byte, end bool, size int) error {
 		s.giveUp(slot, ProtocolError, err)
 		return nil
 	}
+	// Interim answers (1xx) come before the head and do not count as one (section 8.1).
 	st.head = st.head || head.Status >= 200
 	if end {
 		s.end(st)
@@ -286,6 +297,7 @@ func (st *stream) follows(h *Head, end bool) error {
 
 // refuse gives up a stream because the handler returned an error.
 func (s *Session) refuse(slot int, id uint32, ended bool, err error) {
+	// An ended stream has no peer to tell: a RST_STREAM for it would be an error (section 5.1).
 	if ended {
 		s.config.Handler.Failed(slot, err)
 		return
@@ -308,6 +320,7 @@ func (s *Session) beginData(f frame) error {
 		s.owed = 0
 	}
 	s.data = dataFrame{frame: f, is: true, left: f.length, padded: f.has(flagPadded)}
+	// The pad length itself takes a byte of the payload (section 6.1).
 	if s.data.padded && f.length == 0 {
 		return violates(ProtocolError, "a DATA frame is shorter than its padding")
 	}
@@ -315,6 +328,7 @@ func (s *Session) beginData(f frame) error {
 	if slot >= 0 && !s.arrives(slot, f) {
 		slot = -1
 	}
+	// No further byte will come that could end it.
 	if f.length == 0 {
 		s.endData(slot, nil)
 	}
@@ -351,6 +365,7 @@ func (s *Session) receiveData(in []byte) (rest []byte, err error) {
 		}
 	}
 	n := min(d.left, len(in))
+	// Padding is at the payload's end, so a piece holds as much body as is left before it.
 	piece := in[:min(n, max(0, d.left-d.pad))]
 	d.left -= n
 	slot := s.slot(d.stream)
@@ -374,6 +389,7 @@ func (s *Session) endData(slot int, piece []byte) {
 	if end {
 		s.end(&s.streams[slot])
 	}
+	// A piece of padding alone is no news for the handler.
 	if !end && len(piece) == 0 {
 		return
 	}

@@ -61,9 +61,11 @@ func (d *dialogue) runTo(limit int) {
 		if d.t.Failed() {
 			d.t.FailNow()
 		}
+		// No clock: a wire that makes no progress is found by its steps, however slow the host.
 		if steps > 1<<22 {
 			d.t.Fatal("the dialogue does not end")
 		}
+		// Cut within the bytes of an answer, for what a connection that ends there leaves.
 		if limit >= 0 && d.delivered >= limit && (d.delivered > 0 || d.opened > 0) {
 			return
 		}
@@ -81,6 +83,7 @@ func (d *dialogue) step() {
 	if d.next < len(d.s.Exchanges) {
 		host = d.s.Protocol.Host(d.s.Exchanges[d.next].Request)
 	}
+	// The loop replaces a connection only when nothing is under way on it.
 	if d.wire != nil && len(d.underWay) == 0 {
 		if _, over := d.wire.State(); over || d.host != host {
 			d.wire = nil
@@ -121,12 +124,15 @@ func (d *dialogue) state() (room int, over bool) {
 }
 
 func (d *dialogue) open(host int) {
+	// One wire per host for the whole dialogue, as a link keeps its wire: state that should go
+	// with the connection and stays is found by the second Open.
 	w := d.wires[host]
 	if w == nil {
 		w = d.s.Protocol.Wire(host)
 		d.wires[host] = w
 	}
 	d.wire, d.host, d.pending, d.shut = w, host, nil, false
+	// The target begins anew with each connection.
 	d.target = d.s.Target()
 	d.opened++
 	d.flush(w.Open(d.before()))
@@ -158,6 +164,7 @@ func (d *dialogue) flush(out []byte) {
 }
 
 func (d *dialogue) send() {
+	// A new exchange each time: checkDone must still find the ended ones untouched.
 	p := &pendingExchange{index: d.next}
 	p.Request, p.Data, p.Slot = d.s.Exchanges[d.next].Request, d.cursor, d.slot()
 	d.next++
@@ -203,6 +210,7 @@ func (d *dialogue) receive(n int) {
 	d.pending = d.pending[n:]
 	d.delivered += n
 	wasOver := d.over()
+	// ended begins with a nil of the caller's: a wire appends, and does not start over.
 	out, ended, err := d.wire.Receive(in, d.now, d.before(), []*load.Exchange{nil})
 	for i := range in {
 		in[i] = 0xa5 // the caller's again
@@ -236,6 +244,7 @@ func (d *dialogue) end() {
 
 // fail ends the exchanges under way with err, and the connection.
 func (d *dialogue) fail(err error) {
+	// As the loop does: who is under way on a connection fails with it.
 	for _, p := range d.underWay {
 		d.became[p.index] = outcome{kind: failure.Of(err), status: p.Status, bytesIn: p.BytesIn, ended: true}
 	}
@@ -286,6 +295,7 @@ func (d *dialogue) cancel() {
 		p := d.underWay[0]
 		d.underWay = d.underWay[1:]
 		d.became[p.index] = outcome{ended: true, given: true}
+		// A wire that cannot drop one exchange gives up the connection, and all others on it.
 		out, keep := d.wire.Cancel(&p.Exchange, d.before())
 		p.Exchange = load.Exchange{}
 		d.done = append(d.done, &p.Exchange)
@@ -314,6 +324,7 @@ func (d *dialogue) compare(want []outcome) {
 	d.t.Helper()
 	for i, got := range d.became {
 		w := want[i]
+		// How far a given-up exchange came depends on the pieces.
 		if got.given {
 			continue
 		}
