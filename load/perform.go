@@ -66,6 +66,8 @@ func (l *loop) owner(n int64) *lane {
 
 // again decides a lane's next step after its last request ended.
 func (l *loop) again(u *lane) {
+	// After failures without a byte sent a lane pauses, or a target that refuses would be
+	// asked as fast as the loop can turn.
 	if u.backoff > 0 && l.run.plan.Open() {
 		l.alarms.add(u, l.now()+u.backoff)
 		return
@@ -100,6 +102,7 @@ func (l *loop) schedule(u *lane, from time.Duration) {
 	if !ok || !r.spend(at) {
 		return // this lane is over
 	}
+	// Due when the course has a place for it, and not before the think time is over.
 	u.intended = max(at+r.start, from)
 	if u.intended > u.free && u.intended > l.now() {
 		l.alarms.add(u, u.intended)
@@ -115,6 +118,7 @@ func (l *loop) woken(u *lane) {
 		l.ready = append(l.ready, u)
 		return
 	}
+	// The pause is redline's own: it must not count as lag of the next request.
 	u.free = l.now() // it was not free while it paused
 	l.rest(u)
 }
@@ -151,6 +155,7 @@ func (l *loop) begin(u *lane) {
 	// answer can pass for this one's.
 	u.x = Exchange{Slot: u.x.Slot, Data: l.cursor(u)}
 	if replay := r.plan.Replay; replay != nil {
+		// A replayed line names its request and its row; only when it is sent is redline's.
 		u.x.Request = int(replay.Request[u.number])
 		u.x.Data.Seek(int(replay.Row[u.number]))
 	} else {
@@ -159,6 +164,8 @@ func (l *loop) begin(u *lane) {
 	if !r.plan.Open() {
 		u.number = l.counted.Begun*int64(len(r.loops)) + int64(l.index) // unique
 	}
+	// Ready since both were there, the due time and a lane: what passes from here until the
+	// bytes leave is the generator's own delay.
 	u.since = max(u.intended, u.free)
 	u.begun, u.resent, u.drawn = u.since, 0, false
 	l.under++
@@ -175,6 +182,8 @@ func (l *loop) route(u *lane, k *link) {
 			l.send(u, k)
 			return
 		}
+		// A connection that takes no more is replaced here rather than at its end, because its
+		// end may never be announced.
 		if over && k.under == 0 {
 			l.close(k)
 		}
@@ -204,6 +213,7 @@ func (l *loop) send(u *lane, k *link) {
 	}
 	l.out = out
 	l.leaving = append(l.leaving, u)
+	// Reused means idle before: with others under way the peer was seen to be there.
 	u.state, u.reused = laneSent, k.used && k.under == 0
 	k.used = true
 	k.under++
@@ -213,6 +223,7 @@ func (l *loop) send(u *lane, k *link) {
 func (l *loop) stamp(k *link) {
 	now := l.now()
 	for _, u := range l.leaving {
+		// A request that goes out again keeps its first time; one given up meanwhile has none.
 		if u.link == k && u.state == laneSent && u.x.Sent == 0 {
 			u.x.Sent = now
 			u.own = max(0, now-u.since)
@@ -229,6 +240,7 @@ func (l *loop) conclude(u *lane, k *link, now time.Duration) {
 		return
 	}
 	if len(u.x.Redirect) > 0 && u.x.Err == nil && l.run.follower != nil {
+		// The next hop is a part of the same request: its time goes on.
 		host, err := l.run.follower.Follow(&u.x)
 		if err == nil {
 			u.x.Redirect = nil
@@ -244,6 +256,7 @@ func (l *loop) conclude(u *lane, k *link, now time.Duration) {
 // otherwise, and lets the lane go on.
 func (l *loop) finish(u *lane, now time.Duration) {
 	x := &u.x
+	// A wire that failed before it sent sets no end of its own.
 	if x.Done == 0 || x.Done < x.Sent {
 		x.Done = now
 	}
@@ -252,6 +265,7 @@ func (l *loop) finish(u *lane, now time.Duration) {
 		BytesIn: account.Clamp32(x.BytesIn), BytesOut: account.Clamp32(x.BytesOut), Failed: x.Failed,
 		Request: int32(x.Request), Connection: int32(u.link.id), Status: uint16(x.Status),
 	}
+	// Never sent: there is no lag of sending, and the failure counts from when it was due.
 	if x.Sent == 0 {
 		s.Own = 0
 		l.counted.Unsent++
@@ -320,6 +334,7 @@ func (l *loop) giveUp(u *lane, now time.Duration) {
 	if u.state == laneWaiting {
 		k.remove(u)
 		l.finish(u, now)
+		// Nobody waits for this connection any more: an attempt that hangs would hold its slot.
 		if k.head == nil && k.opening() {
 			l.close(k)
 		}
@@ -329,6 +344,7 @@ func (l *loop) giveUp(u *lane, now time.Duration) {
 		l.flush()
 		l.current = k
 	}
+	// HTTP/2 resets the one stream; HTTP/1 has no way to say so but to close.
 	out, keep := k.wire.Cancel(&u.x, l.out)
 	l.out = out
 	k.under--

@@ -63,7 +63,9 @@ func parseJSON(t feeder.Template, p *scenario.Plan) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
+	// encoding/json reads what is left, so that its rules and its messages hold for templates.
 	d := &jsonReader{dec: json.NewDecoder(strings.NewReader(marked)), mark: string(mark), holes: holes}
+	// As text: a uint64 beyond 2^53 would lose its last digits as a float.
 	d.dec.UseNumber()
 	n, err := d.value()
 	if err == nil {
@@ -94,6 +96,7 @@ func markHoles(t string, mark rune, p *scenario.Plan) (marked string, holes []ho
 			if err != nil {
 				return "", nil, err
 			}
+			// Two marks around a number, so that text that follows a place cannot lengthen it.
 			stand := string(mark) + strconv.Itoa(len(holes)) + string(mark)
 			if !quoted {
 				stand = `"` + stand + `"`
@@ -132,6 +135,7 @@ func (d *jsonReader) value() (*node, error) {
 	}
 	switch token := token.(type) {
 	case json.Delim:
+		// Bounded here, because value calls itself: a hostile file must not take the stack.
 		if d.depth++; d.depth > deepest {
 			return nil, fmt.Errorf("more than %d objects and lists within one another", deepest)
 		}
@@ -175,6 +179,7 @@ func (d *jsonReader) object() (*node, error) {
 		switch {
 		case strings.Contains(name, d.mark):
 			return nil, errors.New("the name of a field cannot come from data")
+		// JSON leaves it open which of two members counts (RFC 8259, section 4).
 		case slices.Contains(n.names, name):
 			return nil, fmt.Errorf("field %.100q is there twice", name)
 		}
@@ -198,6 +203,7 @@ func (d *jsonReader) text(s string) *node {
 			n.text = append(n.text, piece{text: s})
 			return n
 		}
+		// The rune stands nowhere else in the template, so a mark always has its fellow.
 		number, after, _ := strings.Cut(rest, d.mark)
 		i, _ := strconv.Atoi(number) // written by markHoles
 		n.text = append(n.text, piece{before, d.holes[i].data})
@@ -239,6 +245,7 @@ func (n *node) appendJSON(w *jsonPieces) {
 	case textNode:
 		w.text(`"`)
 		for _, p := range n.text {
+			// Escaped once here; only what comes from data is escaped for each request.
 			quoted, _ := json.Marshal(p.text) // a string always marshals
 			w.text(string(quoted[1 : len(quoted)-1]))
 			if p.data != nil {
@@ -273,6 +280,7 @@ type jsonPieces struct {
 }
 
 func (w *jsonPieces) text(s string) {
+	// Text grows together until data ends it: a message has as many pieces as places.
 	if last := len(w.pieces) - 1; last >= 0 && w.pieces[last].data == nil {
 		w.pieces[last].text += s
 		return

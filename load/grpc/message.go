@@ -26,6 +26,7 @@ const prefix = 5
 // compileBody makes the messages of a request, prefixes included. It returns
 // them in full when no data goes into them, else their encoders.
 func compileBody(t feeder.Template, p *scenario.Plan, m protoreflect.MethodDescriptor, s *schema) ([]byte, encoder, error) {
+	// A message of no field is a message: google.protobuf.Empty, and every request by default.
 	if strings.TrimSpace(string(t)) == "" {
 		t = "{}"
 	}
@@ -55,6 +56,7 @@ func compileBody(t feeder.Template, p *scenario.Plan, m protoreflect.MethodDescr
 	if body.filled {
 		return nil, all, nil
 	}
+	// Not nil where it is empty: a stream of no message is sent, too.
 	whole, err := all.encode([]byte{}, &encoding{})
 	return whole, nil, err
 }
@@ -64,6 +66,7 @@ type framed struct{ message encoder }
 
 func (f *framed) encode(dst []byte, e *encoding) ([]byte, error) {
 	begin := len(dst)
+	// The length is known only behind the message, so its place is left and filled.
 	dst, err := f.message.encode(append(dst, make([]byte, prefix)...), e)
 	if err != nil {
 		return dst, err
@@ -80,6 +83,7 @@ func (f *framed) encode(dst []byte, e *encoding) ([]byte, error) {
 // are encoded one by one; types with a JSON of their own, such as
 // google.protobuf.Timestamp, make the whole message take the longer way.
 func compileMessage(n *node, as protoreflect.MessageDescriptor, s *schema) (encoder, error) {
+	// The whole message is one place: only each row says what it is.
 	if n.kind == bareNode {
 		return &rendered{jsonPieces{n.text, []bool{false}}, as, s}, nil
 	}
@@ -109,6 +113,7 @@ type rendered struct {
 func (r *rendered) encode(dst []byte, e *encoding) ([]byte, error) {
 	e.text = e.text[:0]
 	for i, p := range r.json.pieces {
+		// One buffer per encoding, kept from request to request.
 		e.text = append(e.text, p.text...)
 		switch {
 		case p.data == nil:
@@ -152,6 +157,8 @@ func ownJSON(m protoreflect.MessageDescriptor) bool {
 
 // fieldOf finds a field by the name that it has in JSON or in the schema.
 func fieldOf(m protoreflect.MessageDescriptor, name string) protoreflect.FieldDescriptor {
+	// lowerCamelCase in JSON, snake_case as declared: parsers must accept both.
+	// https://protobuf.dev/programming-guides/json/#field-names
 	if f := m.Fields().ByJSONName(name); f != nil {
 		return f
 	}
@@ -198,6 +205,7 @@ func checkFields(n *node, as protoreflect.MessageDescriptor) error {
 }
 
 func fieldNames(m protoreflect.MessageDescriptor) (names []string) {
+	// As declared, which is how a reader finds them in the schema.
 	for i := range m.Fields().Len() {
 		names = append(names, m.Fields().Get(i).TextName())
 	}

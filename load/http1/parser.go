@@ -57,6 +57,7 @@ type parser struct {
 var lines = sync.Pool{New: func() any { return new([]byte) }}
 
 func (p *parser) reset(head bool) {
+	// What an earlier answer left, such as half a line, must not become a part of this one.
 	p.dropLine()
 	*p = parser{head: head, room: maxHead}
 }
@@ -133,6 +134,7 @@ func (p *parser) takePart(b []byte, end int) (used int, err error) {
 		p.line = lines.Get().(*[]byte)
 	}
 	// A line without its end needs at least one byte more.
+	// Checked before it is copied: a head without end takes no memory beyond its bound.
 	if need := len(*p.line) + used; need > int(p.room) || end < 0 && need == int(p.room) {
 		return 0, p.tooLong()
 	}
@@ -140,6 +142,7 @@ func (p *parser) takePart(b []byte, end int) (used int, err error) {
 	if end < 0 {
 		return used, nil
 	}
+	// Whole now. The bytes are the pool's again once it is parsed.
 	line := *p.line
 	p.room -= int32(len(line))
 	line = bytes.TrimSuffix(line[:len(line)-1], []byte{'\r'})
@@ -228,6 +231,8 @@ func (p *parser) takeHeader(line []byte) error {
 	case len("Transfer-Encoding"):
 		if string(name) == "Transfer-Encoding" || is(name, "transfer-encoding") {
 			value := trim(line[colon+1:])
+			// The last coding frames the body (RFC 9112, section 6.1); with another in its place the
+			// body ends with the connection.
 			p.encoded = true
 			last := value[bytes.LastIndexByte(value, ',')+1:]
 			p.chunked = is(trim(last), "chunked")
@@ -274,6 +279,7 @@ func (p *parser) takeConnection(value []byte) {
 	}
 	for len(value) > 0 {
 		var token []byte
+		// A list of options; close wins wherever it stands (RFC 9112, section 9.6).
 		token, value, _ = bytes.Cut(value, []byte{','})
 		switch token = trim(token); {
 		case is(token, "close"):
@@ -288,6 +294,7 @@ func (p *parser) takeConnection(value []byte) {
 // takeLength parses a Content-Length, which may be repeated only if it stays
 // the same (RFC 9110, section 8.6).
 func (p *parser) takeLength(value []byte) error {
+	// One number, once: nearly every answer.
 	if n, ok := parseUint(value, 10); ok && !p.hasLength {
 		p.length, p.hasLength = n, true
 		return nil
@@ -365,6 +372,7 @@ func parseUint(b []byte, base int64) (n int64, ok bool) {
 		default:
 			return 0, false
 		}
+		// A length that wraps around would end the body somewhere in its middle.
 		if n > (math.MaxInt64-d)/base {
 			return 0, false
 		}

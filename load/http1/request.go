@@ -58,6 +58,8 @@ func compile(q scenario.Request, p *scenario.Plan) (r request, at endpoint.Endpo
 		//lint:ignore ST1005 the dots stand for the rest of a URL
 		return r, at, fmt.Errorf("scheme %q does not speak HTTP/1.1; write http://... or https://...", at.Scheme)
 	}
+	// Escaped as a URL where data goes in: a row with a blank or a line break must not end the
+	// request line.
 	target, err := feeder.CompileURL(feeder.Template(at.Path), p.Data)
 	if err != nil {
 		return r, at, err
@@ -104,6 +106,7 @@ func (r *request) headers(q scenario.Request, p *scenario.Plan, host string) err
 		}
 		given[lower] = true
 	}
+	// The one header that HTTP/1.1 requires (RFC 9112, section 3.2).
 	if !given["host"] {
 		r.parts = append(r.parts, piece{text: "Host: " + host + "\r\n"})
 	}
@@ -115,6 +118,7 @@ func (r *request) headers(q scenario.Request, p *scenario.Plan, host string) err
 		if err != nil {
 			return fmt.Errorf("header %s: %w", name, err)
 		}
+		// A line break in a value would be a header of its own, or the end of the head.
 		if strings.ContainsFunc(string(q.Headers[name]), control) {
 			return fmt.Errorf("the value of header %s holds a control character", name)
 		}
@@ -130,6 +134,7 @@ func (r *request) headers(q scenario.Request, p *scenario.Plan, host string) err
 
 // fix renders the request once for all when no data goes into it.
 func (r *request) fix() {
+	// Most requests of most plans: then sending one is a copy.
 	for _, part := range r.parts {
 		if part.data != nil && !part.data.Static() {
 			return

@@ -79,10 +79,12 @@ func (r *request) add(name, text string, value *feeder.Renderer, secret bool) {
 	if value != nil && value.Static() {
 		text, value = string(value.Append(nil, nil)), nil
 	}
+	// Fixed fields grow together, so that a head without data is one piece.
 	if n := len(r.fields); n == 0 || r.fields[n-1].value != nil {
 		r.fields = append(r.fields, field{})
 	}
 	last := &r.fields[len(r.fields)-1]
+	// Secret values are marked never to be indexed by proxies (RFC 7541, section 6.2.3).
 	if last.value = value; value == nil {
 		last.fixed = AppendField(last.fixed, name, text, secret)
 	} else {
@@ -174,6 +176,7 @@ func (r *request) fix() {
 
 // bodiless reports whether the answer to x has no body, whatever its head says.
 func (q *request) bodiless(x *load.Exchange) bool {
+	// A redirect may have turned the method into another.
 	if x.Hop.Count > 0 {
 		return x.Hop.Method == "HEAD"
 	}
@@ -188,6 +191,8 @@ type rendering struct {
 // message renders the plan's own request, with its trace if it has one.
 func (r *rendering) message(q *request, at *feeder.Cursor, trace *load.Trace) Message {
 	m := Message{Body: q.body, Lasts: true}
+	// Rendered into room that the next request reuses, so the session must copy what its
+	// window does not let out at once; a fixed body lasts.
 	if q.render != nil {
 		r.body = q.render.Append(r.body[:0], at)
 		m.Body, m.Lasts = r.body, false
