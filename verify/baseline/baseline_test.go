@@ -158,20 +158,20 @@ func TestScenarioHash(t *testing.T) {
 // in words that say what is wrong.
 func TestHostileBaseline(t *testing.T) {
 	for want, change := range map[string]func(*Baseline){
-		"its schema":           func(b *Baseline) { b.Schema = "redline.baseline/2" },
-		"too few":              func(b *Baseline) { b.Blocks = b.Blocks[:3] },
-		"more than 1000":       func(b *Baseline) { b.Blocks = make([]verify.Block, 1001) },
-		"it does not count":    func(b *Baseline) { b.Blocks[7].Void = "the target ended" },
-		"is 0":                 func(b *Baseline) { b.Blocks[3].Values["p50"] = 0 },
-		"is -1":                func(b *Baseline) { b.Blocks[3].Values["cpu_per_request"] = -1 },
-		"share of failures":    func(b *Baseline) { b.Blocks[3].Errors = 1.5 },
-		"in bucket 2147483647": func(b *Baseline) { b.Blocks[3].Latency[1<<31-1] = 1 },
-		"in bucket -1":         func(b *Baseline) { b.Blocks[3].Latency[-1] = 1 },
-		"-5 latencies":         func(b *Baseline) { b.Blocks[3].Latency[5] = -5 },
-		"more latencies":       func(b *Baseline) { b.Blocks[3].Latency[5], b.Blocks[3].Latency[6] = 1<<40, 1<<40 },
-		"more than 64":         func(b *Baseline) { flood(b.Blocks[3].Values) },
-		"was not measured":     func(b *Baseline) { delete(b.Blocks[3].Values, verify.MachineYardstick) },
-		"too long":             func(b *Baseline) { b.Side = strings.Repeat("x", 5000) },
+		"its schema":                      func(b *Baseline) { b.Schema = "redline.baseline/2" },
+		"too few":                         func(b *Baseline) { b.Blocks = b.Blocks[:3] },
+		"more than 1000":                  func(b *Baseline) { b.Blocks = make([]verify.Block, 1001) },
+		"it does not count":               func(b *Baseline) { b.Blocks[7].Void = "the target ended" },
+		"is 0":                            func(b *Baseline) { b.Blocks[3].Values["p50"] = 0 },
+		"is -1":                           func(b *Baseline) { b.Blocks[3].Values["cpu_per_request"] = -1 },
+		"share of failed requests is 1.5": func(b *Baseline) { b.Blocks[3].Errors = 1.5 },
+		"in bucket 2147483647":            func(b *Baseline) { b.Blocks[3].Latency[1<<31-1] = 1 },
+		"in bucket -1":                    func(b *Baseline) { b.Blocks[3].Latency[-1] = 1 },
+		"-5 latencies":                    func(b *Baseline) { b.Blocks[3].Latency[5] = -5 },
+		"more latencies":                  func(b *Baseline) { b.Blocks[3].Latency[5], b.Blocks[3].Latency[6] = 1<<40, 1<<40 },
+		"more than 64":                    func(b *Baseline) { flood(b.Blocks[3].Values) },
+		"was not measured":                func(b *Baseline) { delete(b.Blocks[3].Values, verify.MachineYardstick) },
+		"too long":                        func(b *Baseline) { b.Side = strings.Repeat("x", 5000) },
 	} {
 		b := stored()
 		b.Schema = Schema
