@@ -23,7 +23,10 @@ go build -o bin/redline ./cmd/redline
 go build -o bin/testlog ./scripts/testlog
 kept=$(mktemp)
 testlog=$PWD/bin/testlog
-tested() { go test -json "$@" | "$testlog" -kept "$kept"; }
+failed=0
+# What fails does not keep the rest from being tried: one run shows all there is to mend.
+tested() { go test -json "$@" | "$testlog" -kept "$kept" || failed=1; }
+in_module() { cd "$1" && shift && tested -timeout 40m $race -p 2 "$@" && cd - >/dev/null; }
 summarised() {
   local code=$? strict=
   [ -z "${REDLINE_CI:-}" ] || strict=-strict
@@ -52,7 +55,8 @@ tested -timeout 40m "${sequential[@]}"
 tested -timeout 40m $race "${concurrent[@]}"
 go build $race ./...
 tested -timeout 40m $race -p 2 $(go list ./... | grep -vxF "$(go list "${computing[@]}")")
-(cd lab && tested -timeout 40m $race -p 2 ./...)
-(cd kit && tested -timeout 40m $race -p 2 ./...)
+in_module lab ./...
+in_module kit ./...
 # lint.sh has type-checked every service of the corpus; `make bench-diagnose` builds and runs them.
-(cd corpus && tested -timeout 40m $race -p 2 ./backend/...)
+in_module corpus ./backend/...
+exit "$failed"
