@@ -6,6 +6,7 @@ import (
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/report"
+	"github.com/redline-go/redline/web"
 )
 
 // printSummary prints a summary for people, or as JSON.
@@ -23,5 +24,5 @@ func textOptions(w io.Writer, rec *record.Record, all, color bool) report.TextOp
 
 // writeHTML writes report.html into the bundle, whole or not at all.
 func writeHTML(rec *record.Record, s *record.Summary) error {
-	return disk.WriteFile(rec.Dir, "report.html", func(w io.Writer) error { return report.HTML(w, rec, s) })
+	return disk.WriteFile(rec.Dir, "report.html", func(w io.Writer) error { return web.Report(w, rec, s) })
 }
