@@ -27,12 +27,13 @@ var floors = map[string]int{
 	"load": 2, "observe": 2, "anatomy": 2, "service": 2, "export": 2,
 	"run": 3, "diagnose": 3,
 	"assess": 4, "lint": 4, "report": 4, "verify": 4,
-	"demo": 5, "history": 5, "compare": 5, "experiment": 5, "web": 5,
-	"cmd": 6,
+	"demo": 5, "history": 5, "compare": 5, "experiment": 5,
+	"web": 6,
+	"cmd": 7,
 	// The benches of the project itself drive the built command from outside.
-	"bench": 6,
+	"bench": 7,
 	// What builds, checks and releases the project.
-	"scripts": 6,
+	"scripts": 7,
 	// The probe is what a service may link: below all.
 	"probe": 0,
 	// What hides secrets serves every floor.

@@ -21,7 +21,7 @@ import (
 var (
 	//go:embed page/dist/report.js
 	reportScript string
-	//go:embed page/dist/report.css
+	//go:embed page/dist/page.css
 	pageStyle string
 )
 
@@ -31,6 +31,7 @@ type page struct {
 	script   string
 	data     any    // what the script reads, as JSON
 	fallback []byte // text for a browser that runs no script
+	connects bool   // the page asks the server that it came from
 }
 
 // write writes the page whole. Its errors are those of w and of figures that JSON cannot
@@ -45,7 +46,11 @@ func (p page) write(w io.Writer) error {
 		return err
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, pageHead, hashOf(loader), hashOf(p.script), hashOf(pageStyle), html.EscapeString(notation.Clean(p.title)), pageStyle)
+	connect := "'none'"
+	if p.connects {
+		connect = "'self'"
+	}
+	fmt.Fprintf(&b, pageHead, connect, hashOf(loader), hashOf(p.script), hashOf(pageStyle), html.EscapeString(notation.Clean(p.title)), pageStyle)
 	if len(p.fallback) > 0 {
 		fmt.Fprintf(&b, "<pre>%s</pre>\n", html.EscapeString(string(p.fallback)))
 	}
@@ -72,7 +77,7 @@ const (
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src '%s' '%s'; style-src '%s'; img-src data:; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; connect-src %s; script-src '%s' '%s'; style-src '%s'; img-src data:; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <meta name="color-scheme" content="light dark">

@@ -40,6 +40,8 @@ type Graph struct {
 	// before it in the set has: 0 is that one.
 	Frame   []int    `json:"frame"`
 	Columns []Column `json:"columns"`
+	// Noise is set where the columns are two runs.
+	Noise *Noise `json:"noise,omitempty"`
 }
 
 // Column is one kind of value over the nodes of a graph.
@@ -48,6 +50,8 @@ type Column struct {
 	Unit string `json:"unit"` // as of charts: ns, bytes, 1
 	// Self holds for each node its own value, without those of its callees.
 	Self []int64 `json:"self"`
+	// Scale is what one of Self stands for; 0 is 1.
+	Scale float64 `json:"scale,omitempty"`
 }
 
 type frameKey struct{ function, line int }

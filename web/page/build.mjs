@@ -4,7 +4,7 @@
 import { build } from "esbuild";
 import { fileURLToPath } from "node:url";
 import path from "node:path";
-import { readFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync } from "node:fs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 
@@ -15,7 +15,7 @@ const licences = ["uplot", "preact"]
 
 await build({
   absWorkingDir: here,
-  entryPoints: { report: "src/report.tsx" },
+  entryPoints: { report: "src/report.tsx", shelf: "src/shelf.tsx", compare: "src/compare.tsx" },
   outdir: process.argv[2] ?? path.join(here, "dist"),
   bundle: true,
   minify: true,
@@ -28,3 +28,8 @@ await build({
   legalComments: "none",
   logLevel: "warning",
 });
+
+// All pages import one style, which is kept once.
+const out = process.argv[2] ?? path.join(here, "dist");
+renameSync(path.join(out, "report.css"), path.join(out, "page.css"));
+for (const name of ["shelf", "compare"]) rmSync(path.join(out, name + ".css"));

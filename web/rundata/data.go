@@ -42,7 +42,7 @@ type Run struct {
 	Charts     []chart              `json:"charts"`
 	Others     []otherSeries        `json:"others"`
 	Heat       *heat                `json:"heat"`
-	Spectrum   []spectrum           `json:"spectrum"`
+	Spectrum   []Spectrum           `json:"spectrum"`
 	Spans      []markedSpan         `json:"spans"`
 	Slow       []record.SlowRequest `json:"slow"`
 	Statements *database.Statements `json:"statements"`

@@ -107,17 +107,20 @@ func newHeat(columns []*column) *heat {
 	return h
 }
 
-// spectrum is the percentile curve of one kind of latency.
-type spectrum struct {
+// Spectrum is the percentile curve of one kind of latency.
+type Spectrum struct {
 	Kind   histogram.Kind `json:"kind"`
 	Tail   values         `json:"tail"` // 1/(1-q), the x axis of HdrHistogram's plots
 	Values values         `json:"values"`
 }
 
+// Spectra returns the spectra of the span that is judged.
+func Spectra(rec *record.Record) ([]Spectrum, error) { return spectra(rec, rec.Judged()) }
+
 // spectra returns the curves of latency and service time. A curve ends where
 // less than one request lies beyond.
-func spectra(rec *record.Record, span timebase.Span) ([]spectrum, error) {
-	out := []spectrum{}
+func spectra(rec *record.Record, span timebase.Span) ([]Spectrum, error) {
+	out := []Spectrum{}
 	for _, kind := range []histogram.Kind{histogram.Latency, histogram.Service} {
 		h, err := rec.Histogram("", kind, span)
 		if err != nil {
@@ -127,7 +130,7 @@ func spectra(rec *record.Record, span timebase.Span) ([]spectrum, error) {
 		if n == 0 {
 			continue
 		}
-		s := spectrum{Kind: kind}
+		s := Spectrum{Kind: kind}
 		for tail := 1.0; tail <= n*1.0001; tail *= math.Pow(10, 1.0/16) {
 			s.Tail = append(s.Tail, tail)
 			s.Values = append(s.Values, float64(h.ValueAtQuantile(100*(1-1/tail))))

@@ -191,9 +191,9 @@ export interface Statements {
 
 // read decodes the page's data without asking the network, not even for a data
 // URL, which the content security policy would refuse.
-export async function read(): Promise<Page> {
+export async function read<T>(): Promise<T> {
   const text = document.getElementById("data")?.textContent ?? "";
   const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return JSON.parse(await new Response(stream).text()) as Page;
+  return JSON.parse(await new Response(stream).text()) as T;
 }

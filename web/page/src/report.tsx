@@ -1,7 +1,5 @@
-import { render } from "preact"; // 5 KB; what it renders from strings is text, never markup
-import "uplot/dist/uPlot.min.css";
-import "./page.css";
-import { read, type Page } from "./data";
+import type { Page } from "./data";
+import { start } from "./start";
 import { Headline } from "./headline";
 import { Findings } from "./findings";
 import { AnatomySection } from "./anatomy";
@@ -50,14 +48,4 @@ function App({ page }: { page: Page }) {
   );
 }
 
-const root = document.getElementById("app")!;
-read().then(
-  (page) => {
-    render(<App page={page} />, root);
-    document.documentElement.dataset.ready = "true";
-  },
-  (reason: unknown) => {
-    const browser = typeof DecompressionStream === "undefined" ? " This browser is too old: it lacks DecompressionStream." : "";
-    render(<main class="failure"><h1>This report cannot be read</h1><p>{String(reason)}.{browser}</p></main>, root);
-  },
-);
+start<Page>((page) => <App page={page} />);

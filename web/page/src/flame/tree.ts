@@ -2,8 +2,8 @@
 // and the callees of a node follow it (preorder).
 
 export interface FlameSet { strings: string[] | null; functions: number[] | null; frames: number[] | null; graphs: PackedGraph[] | null }
-export interface PackedGraph { id: string; title: string; note?: string; first: number; up: number[]; frame: number[]; columns: Column[] }
-export interface Column { name: string; unit: string; self: number[] }
+export interface PackedGraph { id: string; title: string; note?: string; first: number; up: number[]; frame: number[]; columns: Column[]; noise?: { each: [number, number]; share: number } }
+export interface Column { name: string; unit: string; self: number[]; scale?: number }
 
 // Names resolves the functions and frames that all graphs of a page share.
 export class Names {
@@ -59,6 +59,7 @@ export class Tree {
         total[i] = sum;
         total[this.parent[i]!]! += sum;
       }
+      if (c.scale) for (let i = 0; i < n; i++) total[i]! *= c.scale;
       return total;
     });
     for (let i = n - 1; i >= 0; i--) {
@@ -70,7 +71,8 @@ export class Tree {
   }
 
   self(node: number, column: number): number {
-    return node === 0 ? 0 : this.graph.columns[column]!.self[node - 1]!;
+    const c = this.graph.columns[column]!;
+    return node === 0 ? 0 : c.self[node - 1]! * (c.scale ?? 1);
   }
 
   // outermost returns the nodes that match and have no caller that does.
