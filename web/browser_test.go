@@ -2,66 +2,33 @@ package web_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/pprof/profile"
 
 	"github.com/redline-go/redline/record/stacks"
 	"github.com/redline-go/redline/report/reporttest"
+	"github.com/redline-go/redline/web/webtest"
 )
 
-// nodeModules returns the folder of the page's sources with its packages
-// installed, and skips the test, saying why, where they cannot be had. Continuous
-// integration needs Node.js 20 or later with npm, and a registry.
+// nodeModules returns the folder of the page's sources with its packages installed.
 func nodeModules(t *testing.T) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("-short: the page's own tests take seconds")
-	}
-	for _, tool := range []string{"node", "npm"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("%s is not installed (apt-get install nodejs npm, version 20 or later): %v", tool, err)
-		}
-	}
 	dir, err := filepath.Abs("page")
 	must(t, err)
-	if _, err := os.Stat(filepath.Join(dir, "node_modules", "esbuild")); err == nil {
-		return dir
-	}
-	if out, err := command(t, dir, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"); err != nil {
-		t.Skipf("npm ci cannot install the page's packages: %v\n%s", err, out)
-	}
+	webtest.Modules(t, dir)
 	return dir
-}
-
-func command(t *testing.T, dir, name string, args ...string) (string, error) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir = dir
-	cmd.WaitDelay = 5 * time.Second
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil {
-		return out.String() + errs.String(), fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
-	}
-	return out.String(), nil
 }
 
 func TestPageIsBuiltFromItsSources(t *testing.T) {
 	dir := nodeModules(t)
 	fresh := t.TempDir()
-	if out, err := command(t, dir, "sh", "build.sh", fresh); err != nil {
+	if out, err := webtest.Command(t, dir, "sh", "build.sh", fresh); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, name := range []string{"report.js", "shelf.js", "compare.js", "page.css"} {
@@ -110,7 +77,6 @@ type seen struct {
 		Tabs                          []string
 		Painted                       []int
 		Card, Chosen, Found, Sandwich string
-		Unpacked, First, Zoom         float64 // ms
 	}
 	File    string // of the page; the browser downloads beside it
 	Stories []struct {
@@ -124,19 +90,10 @@ type seen struct {
 func browse(t *testing.T, html string) seen {
 	t.Helper()
 	dir := nodeModules(t)
-	browser := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			browser = path
-			break
-		}
-	}
-	if browser == "" {
-		t.Skip("no Chromium (apt-get install chromium)")
-	}
+	browser := webtest.Chromium(t)
 	file := filepath.Join(t.TempDir(), "report.html")
 	must(t, os.WriteFile(file, []byte(html), 0o644))
-	out, err := command(t, dir, "node", "test/page.mjs", browser, file)
+	out, err := webtest.Command(t, dir, "node", "test/page.mjs", browser, file)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -219,20 +176,6 @@ func TestFlameGraphsInBrowser(t *testing.T) {
 	must(t, err)
 	if flat.Total != 1e9 || len(flat.Samples) != len(reporttest.Stacks) || len(p.Location) != 7 {
 		t.Errorf("the profile that was downloaded: %v", p)
-	}
-}
-
-// TestManyStacksInBrowser: a profile of 100,000 distinct stacks is drawn, zoomed and handed
-// out whole.
-func TestManyStacksInBrowser(t *testing.T) {
-	s := browse(t, page(t, reporttest.Bundle(t, reporttest.Options{Bare: true, Stacks: 100_000})))
-	t.Logf("100,000 stacks: unpacked in %v ms, first drawn in %v ms more, zoomed in %v ms", s.Flames.Unpacked, s.Flames.First, s.Flames.Zoom)
-	data, err := os.ReadFile(s.File + ".pb.gz")
-	must(t, err)
-	p, err := profile.ParseData(data)
-	must(t, err)
-	if len(p.Sample) != 100_000 {
-		t.Errorf("%d stacks were handed out", len(p.Sample))
 	}
 }
 

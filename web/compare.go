@@ -4,6 +4,7 @@ import (
 	"bytes"
 	_ "embed"
 	"io"
+	"path/filepath"
 	"slices"
 
 	"github.com/redline-go/redline/compare"
@@ -66,7 +67,7 @@ func Compare(w io.Writer, a, b *record.Record, sa, sb *record.Summary) error {
 			miss("latency spectrum of "+run.rec.Run.ID, err)
 		}
 		c.Sides[i] = side{
-			ID: run.rec.Run.ID, State: run.rec.Run.State, Target: run.rec.Run.Target.URL, Revision: run.rec.Run.Target.Revision,
+			ID: filepath.Base(run.rec.Dir), State: run.rec.Run.State, Target: run.rec.Run.Target.URL, Revision: run.rec.Run.Target.Revision,
 			Begun: run.rec.Run.Clock.EpochWall.Format("2006-01-02 15:04:05"), Headline: report.HeadlineOf(run.s), Load: run.s.Load, Spectrum: spectrum,
 		}
 	}
@@ -76,7 +77,7 @@ func Compare(w io.Writer, a, b *record.Record, sa, sb *record.Summary) error {
 	if err := compare.Text(&text, c.Comparison); err != nil {
 		return err
 	}
-	return page{title: a.Run.ID + " and " + b.Run.ID, script: compareScript, data: c, fallback: text.Bytes()}.write(w)
+	return page{title: c.Sides[0].ID + " and " + c.Sides[1].ID, script: compareScript, data: c, fallback: text.Bytes()}.write(w)
 }
 
 // pairFindings joins the findings of two runs by cause and place; a cause that each run

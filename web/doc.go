@@ -1,7 +1,11 @@
-// Package web is redline's front in a browser: one page of TypeScript (page/) that serves
-// the report file, and the Go that makes its data.
+// Package web is redline's front in a browser: one page of TypeScript (page/) for the report file,
+// two runs beside each other, and the shelf of saved runs, and the Go that makes their data.
 //
-//	page.go, report.go   a page: markup, content security policy, data inlined
+//	page.go              a page: markup, content security policy, data inlined
+//	report.go            the page of a run
+//	compare.go           the page of two runs
+//	serve.go             the pages that only a server has
+//	shelf/               saved runs, served
 //	rundata/             what the page knows of a run
 //	flame/               call stacks as flame graphs
 //	page/                the sources of the script, and what is built of them

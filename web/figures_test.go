@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/redline-go/redline/web/webtest"
 )
 
 // TestPageWritesTheSameFigures holds the page's TypeScript to the table that package
@@ -20,7 +22,7 @@ func TestPageWritesTheSameFigures(t *testing.T) {
 		Value      *float64
 	}
 	must(t, json.Unmarshal(text, &cases))
-	out, err := command(t, dir, "node", "test/format.mjs", path)
+	out, err := webtest.Command(t, dir, "node", "test/format.mjs", path)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -28,7 +28,6 @@ type Options struct {
 	Bare    bool   // only load
 	Evil    string // goes into every string that comes from elsewhere
 	Extra   int    // further series
-	Stacks  int    // distinct stacks of a CPU profile, in place of the variable's; also in a bare run
 }
 
 // Bundle writes the synthetic record of a service that waits for database
@@ -53,11 +52,8 @@ func Bundle(t testing.TB, o Options) *record.Record {
 	writeSeries(t, w, o)
 	writeLatency(t, w, o)
 	if !o.Killed {
-		switch {
-		case !o.Bare:
+		if !o.Bare {
 			writeFiles(t, w, o, steady)
-		case o.Stacks > 0:
-			writeProfiles(t, w, o, steady)
 		}
 		s := Sick()
 		if o.Evil != "" {

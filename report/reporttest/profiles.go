@@ -2,8 +2,6 @@ package reporttest
 
 import (
 	"bytes"
-	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/google/pprof/profile"
@@ -25,30 +23,6 @@ var Stacks = []Stack{
 type Stack struct {
 	Functions []string
 	MS        int64
-}
-
-// stacksOf returns Stacks, or as many distinct ones as are asked for, of 30 frames each, as a large service has:
-// they part from each other at every depth, and some functions are in most of them.
-func stacksOf(o Options) []Stack {
-	if o.Stacks == 0 {
-		return Stacks
-	}
-	rng := rand.New(rand.NewPCG(5, 6))
-	all := make([]Stack, 0, o.Stacks)
-	for i := range o.Stacks {
-		functions := make([]string, 0, 30)
-		if i > 0 { // part from an earlier one somewhere
-			from := all[rng.IntN(i)].Functions
-			functions = append(functions, from[:1+rng.IntN(len(from)-1)]...)
-		}
-		functions = functions[:min(len(functions), 28)]
-		for len(functions) < 28 {
-			functions = append(functions, fmt.Sprintf("example.org/big/pkg%d.f%d", rng.IntN(60), rng.IntN(60)))
-		}
-		functions = append(functions, fmt.Sprintf("example.org/big/a.f%d", i/1000), fmt.Sprintf("example.org/big/b.f%d", i%1000))
-		all = append(all, Stack{functions, 1 + int64(rng.ExpFloat64()*5)})
-	}
-	return all
 }
 
 func writeProfiles(t testing.TB, w *record.Writer, o Options, steady timebase.Span) {
@@ -74,7 +48,7 @@ func pprof(o Options, values []string) *profile.Profile {
 		p.SampleType = append(p.SampleType, &profile.ValueType{Type: values[i], Unit: values[i+1]})
 	}
 	locations := map[string]*profile.Location{}
-	for _, s := range stacksOf(o) {
+	for _, s := range Stacks {
 		sample := &profile.Sample{}
 		for _, value := range values[:len(values)/2] {
 			_ = value

@@ -10,7 +10,7 @@ import { start } from "./start";
 
 interface Side { id: string; begun: string; state: string; target: string; revision: string; headline: Headline; load: Load; spectrum: Spectrum[] | null }
 interface Metric { name: string; unit: string; a: number; b: number; estimate: number; low: number; high: number; known: boolean; why: string }
-interface Change { place: string; a: number; b: number }
+interface Change { place: string; a_ns: number; b_ns: number }
 interface Data {
   runs: [string, string]; metrics: Metric[]; parts: Change[]; tail: Change[]; functions: Change[]; warnings: string[]; caveat: string; sides: [Side, Side];
   findings: { cause: string; title: string; place: string; a: string; b: string }[]; flames: FlameSet; missing: string[]; module: string;
@@ -40,15 +40,15 @@ function Compare({ data }: { data: Data }) {
         <section aria-labelledby="metrics-title"><h2 id="metrics-title">Figures</h2><Metrics metrics={data.metrics} /></section>
         <section aria-labelledby="latency-title"><h2 id="latency-title">Latency</h2>
           <div class="pair"><div class="card"><Percentiles sides={data.sides} /></div>
-            <SpectrumChart curves={data.sides.flatMap((s, i) => (s.spectrum ?? []).filter((c) => c.kind === "latency").map((c) => ({ ...c, name: `run ${sides[i]}` })))} /></div>
+            <SpectrumChart curves={data.sides.flatMap((s, i) => (s.spectrum ?? []).filter((c) => c.kind === "latency").map((c) => ({ ...c, name: `run ${sides[i]}`, tone: String(i) })))} /></div>
         </section>
         <section aria-labelledby="findings-title"><h2 id="findings-title">Findings that came and went</h2><Findings findings={data.findings} /></section>
         <Differences set={data.flames} />
         {lists.filter(([, list]) => list.length > 0).map(([title, list]) => (
           <section key={title}><h2>{title}</h2><div class="card scroll"><table>
             <thead><tr><th scope="col" class="num">a</th><th scope="col" class="num">b</th><th scope="col" class="num">b − a</th><th scope="col">place</th></tr></thead>
-            <tbody>{list.map((c, i) => <tr key={i}><td class="num">{duration(c.a)}</td><td class="num">{duration(c.b)}</td>
-              <td class={"num " + (c.b > c.a ? "worse" : "better")}>{c.b > c.a ? "+" : ""}{duration(c.b - c.a)}</td><td><code>{c.place}</code></td></tr>)}</tbody>
+            <tbody>{list.map((c, i) => <tr key={i}><td class="num">{duration(c.a_ns)}</td><td class="num">{duration(c.b_ns)}</td>
+              <td class={"num " + (c.b_ns > c.a_ns ? "worse" : "better")}>{c.b_ns > c.a_ns ? "+" : ""}{duration(c.b_ns - c.a_ns)}</td><td><code>{c.place}</code></td></tr>)}</tbody>
           </table></div></section>
         ))}
         {data.missing.length > 0 && <div class="card warning"><h3>Not on this page</h3><ul class="plain">{data.missing.map((m, i) => <li key={i}>{m}</li>)}</ul></div>}
@@ -87,9 +87,9 @@ function Percentiles({ sides: both }: { sides: [Side, Side] }) {
     <div class="scroll"><table>
       <thead><tr><th scope="col"><span class="vh">figure</span></th><th scope="col" class="num">a</th><th scope="col" class="num">b</th><th scope="col" class="num">b / a − 1</th></tr></thead>
       <tbody>
-        <tr><th scope="row">requests/s</th><td class="num">{rate(a.rate)}</td><td class="num">{rate(b.rate)}</td><td class="num">{a.rate > 0 ? change(b.rate / a.rate - 1) : "–"}</td></tr>
-        {quantiles.map(([key, name]) => <tr key={key}><th scope="row">{name}</th><td class="num">{duration(a.latency_ns[key])}</td><td class="num">{duration(b.latency_ns[key])}</td>
-          <td class="num">{a.latency_ns[key] > 0 ? change(b.latency_ns[key] / a.latency_ns[key] - 1) : "–"}</td></tr>)}
+        <tr><th scope="row">requests/s</th><td class="num">{rate(a.rate)}</td><td class="num">{rate(b.rate)}</td><td class="num">{a.rate > 0 && b.rate > 0 ? change(b.rate / a.rate - 1) : "–"}</td></tr>
+        {quantiles.map(([key, name]) => <tr key={key}><th scope="row">{name}</th>{[a, b].map((l, i) => <td class="num" key={i}>{l.latency_ns[key] > 0 ? duration(l.latency_ns[key]) : "–"}</td>)}
+          <td class="num">{a.latency_ns[key] > 0 && b.latency_ns[key] > 0 ? change(b.latency_ns[key] / a.latency_ns[key] - 1) : "–"}</td></tr>)}
         <tr><th scope="row">errors</th>{[a, b].map((l, i) => <td class="num" key={i}>{l.requests > 0 ? percent(l.errors / l.requests) : "–"}</td>)}<td /></tr>
       </tbody>
     </table></div>

@@ -88,13 +88,13 @@ function Row({ run: r, index, picked, onPick }: { run: Run; index: number; picke
         <small>{r.begun_ms > 0 ? new Date(r.begun_ms).toLocaleString("sv-SE") : r.id}{r.revision && ` · ${r.revision.slice(0, 10)}`}</small>
       </span>
       {measured ? <>
-        <span role="cell" class="num">{rate(r.rate)}</span><span role="cell" class="num">{duration(r.p50_ns)}</span>
-        <span role="cell" class="num">{duration(r.p99_ns)}</span><span role="cell" class={"num" + (r.errors > 0 ? " bad" : "")}>{percent(r.errors)}</span>
+        <span role="cell" class="num">{rate(r.rate)}</span><span role="cell" class="num">{r.p50_ns > 0 ? duration(r.p50_ns) : "–"}</span>
+        <span role="cell" class="num">{r.p99_ns > 0 ? duration(r.p99_ns) : "–"}</span><span role="cell" class={"num" + (r.errors > 0 ? " bad" : "")}>{percent(r.errors)}</span>
       </> : columns.map(([key]) => <span role="cell" class="num" key={key}>–</span>)}
       <span role="cell" class="shelf-finding">
         {r.state !== "complete" && <i class={"state-mark " + r.state.replace(" ", "-")} title={r.why}>{r.state}</i>}
         {r.invalid && <i class="state-mark damaged">invalid</i>}{r.failed && <i class="state-mark damaged">threshold failed</i>}
-        <span title={r.why || r.finding}>{r.finding || (r.state === "complete" ? (measured ? "nothing found" : "no figures") : r.why)}</span>
+        <span title={r.why || r.finding}>{r.finding || (r.state === "complete" ? (!measured ? "no figures" : r.errors >= 1 ? "every request failed" : "nothing found") : r.why)}</span>
       </span>
     </div>
   );

@@ -5,7 +5,7 @@ import { tick } from "./format";
 import { colour, onThemeChange, tone } from "./theme";
 
 // Curve is one line of the plot: values by 1/(1-q).
-export interface Curve { name: string; tail: number[]; values: number[] }
+export interface Curve { name: string; tone?: string; tail: number[]; values: number[] }
 
 // SpectrumChart is HdrHistogram's percentile plot: the x axis is 1/(1-q), so
 // that each nine has the same width.
@@ -26,7 +26,7 @@ export function SpectrumChart({ curves: spectra }: { curves: Curve[] }) {
         { ...axis, size: 26, splits: (_, __, ___, max) => decades(max), filter: (_, splits) => splits, values: (_, splits) => splits.map(quantileName) },
         { ...axis, size: 62, splits: logSplits, filter: (_, splits) => splits, values: (_, splits) => splits.map((v) => (v == null ? "" : tick(v, "ns"))) },
       ],
-      series: [{}, ...spectra.map((_, i) => ({ stroke: () => tone(i === 0 ? "0" : "1"), width: i === 0 ? 2 : 1.5, dash: i === 0 ? undefined : [5, 4], spanGaps: true, points: { show: false } }))],
+      series: [{}, ...spectra.map((s, i) => ({ stroke: () => tone(s.tone ?? (i === 0 ? "0" : "1")), width: i === 0 ? 2 : 1.5, dash: i === 0 ? undefined : [5, 4], spanGaps: true, points: { show: false } }))],
     }, [tails, ...columns] as uPlot.AlignedData, host.current);
     const resize = new ResizeObserver(([entry]) => {
       const width = Math.floor(entry!.contentRect.width);
@@ -40,7 +40,7 @@ export function SpectrumChart({ curves: spectra }: { curves: Curve[] }) {
   return (
     <figure class="chart" id="chart-spectrum">
       <figcaption><b>Percentile spectrum</b><span class="note">each nine has the same width; the curve ends at the slowest request</span></figcaption>
-      <ul class="legend">{spectra.map((s, i) => <li key={s.name}><i class={"swatch tone tone-" + i} /><span class="legend-label">{s.name}</span></li>)}</ul>
+      <ul class="legend">{spectra.map((s, i) => <li key={s.name}><i class={"swatch tone tone-" + (s.tone ?? i)} /><span class="legend-label">{s.name}</span></li>)}</ul>
       <div class="plot" ref={host} role="img" aria-label="Latency by percentile; the table above holds the main ones" />
     </figure>
   );

@@ -55,7 +55,7 @@ export class Palette {
   of(box: Box): string {
     if (box.key < 0) return this.strip;
     const change = this.noise(box);
-    if (change != null) return change === 0 ? this.same : mix(this.same, change > 0 ? this.more : this.less, 0.25 + 0.75 * Math.min(1, Math.abs(change)));
+    if (change != null) return change === 0 ? this.same : mix(this.same, change > 0 ? this.more : this.less, 0.2 + (this.dark ? 0.6 : 0.45) * Math.min(1, Math.abs(change)));
     const { tree } = this;
     let top = box.node;
     if (tree.graph.id === "requests") while (tree.parent[top]! > 0) top = tree.parent[top]!;
