@@ -34,6 +34,22 @@ func TestSession(t *testing.T) {
 	}
 }
 
+// TestItself: a baseline against itself is no gain, and its result is not kept.
+func TestItself(t *testing.T) {
+	chosen, err := Find(Suite(), []string{"E-struct-layout"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Session{Checkout: "..", Dir: t.TempDir(), Quick: true, Seed: 1}
+	r, err := s.Itself(t.Context(), chosen[0])
+	if err != nil || math.Abs(r.B/r.A-1) > 0.001 || math.Abs(r.A/(24*8192)-1) > 0.01 || r.Verdict != NoEffect && r.Verdict != Inconclusive {
+		t.Errorf("%v, %+v", err, r)
+	}
+	if kept, err := os.ReadDir(s.Dir); err != nil || len(kept) > 0 {
+		t.Errorf("%v, %v", kept, err)
+	}
+}
+
 // checkout is a folder with a lab/ that holds one package of benchmarks.
 func checkout(t *testing.T, benchmarks string) string {
 	t.Helper()
