@@ -30,10 +30,17 @@ import (
 type Point struct{ N, X float64 }
 
 // Interval is a confidence interval of a coefficient.
-type Interval struct{ Low, High float64 }
+type Interval struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
 
 // Law is a Universal Scalability Law.
-type Law struct{ Lambda, Sigma, Kappa float64 }
+type Law struct {
+	Lambda float64 `json:"lambda"`
+	Sigma  float64 `json:"sigma"`
+	Kappa  float64 `json:"kappa"`
+}
 
 // At returns the throughput at a concurrency.
 func (l Law) At(n float64) float64 { return l.Lambda * relative(n, l.Sigma, l.Kappa) }
@@ -61,11 +68,13 @@ func (l Law) Limit() float64 {
 // Fit is a law fitted to points, with 95 % intervals of its coefficients.
 type Fit struct {
 	Law
-	SigmaInterval, KappaInterval Interval
+	SigmaInterval Interval `json:"sigma_interval"`
+	KappaInterval Interval `json:"kappa_interval"`
 	// R2 is the part of the variance explained, LineR2 that of a straight line.
-	R2, LineR2 float64
-	Points     int
-	Most       float64 // largest concurrency measured
+	R2     float64 `json:"r2"`
+	LineR2 float64 `json:"line_r2"`
+	Points int     `json:"points"`
+	Most   float64 `json:"most"` // largest concurrency measured
 }
 
 // confidence of the intervals.
