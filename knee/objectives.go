@@ -3,6 +3,7 @@ package knee
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/redline-go/redline/scenario/criteria"
@@ -52,6 +53,22 @@ func Derive(light Step) Objectives {
 		o.Thresholds = append(o.Thresholds, t)
 	}
 	o.Reason = fmt.Sprintf("derived: 10 times the p99 of %.3g ms at one connection, and at least 20 ms", float64(light.P99)/1e6)
+	return o
+}
+
+// Complete returns the objectives with what a scenario must not leave open: whether
+// requests may fail; and all of them where it states none.
+func (o Objectives) Complete(light Step) Objectives {
+	derived := Derive(light)
+	if len(o.Thresholds) == 0 {
+		return derived
+	}
+	for _, t := range o.Thresholds {
+		if t.Metric == "errors" {
+			return o
+		}
+	}
+	o.Thresholds = append(slices.Clone(o.Thresholds), derived.Thresholds[0])
 	return o
 }
 
