@@ -29,8 +29,8 @@ const (
 	lapse = 0.03
 	// guessed is the part of the first belief that lies around the guess, within
 	// guessSpread; the rest lies anywhere.
-	guessed     = 0.7
-	guessSpread = 0.08
+	guessed     = 0.6
+	guessSpread = 0.04
 	// credible is the part of the belief that the interval holds.
 	credible = 0.95
 	// apart is what steps cannot tell: two rates that near each other leave the same

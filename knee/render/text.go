@@ -29,10 +29,23 @@ func Text(w io.Writer, a *knee.Answer) error {
 		}
 	}
 	if len(a.Steps) > 0 {
-		inert.Fprintf(out, "\n%s\n", strings.Join(stepHead, "\t"))
+		fmt.Fprintln(out)
+		row(out, stepHead)
 		for _, s := range a.Steps {
-			inert.Fprintf(out, "%s\n", strings.Join(step(s), "\t"))
+			row(out, step(s))
 		}
 	}
 	return out.Flush()
+}
+
+// row writes cells side by side. The tabs between them must not pass with what is
+// cleaned.
+func row(w io.Writer, cells []string) {
+	for i, cell := range cells {
+		if i > 0 {
+			fmt.Fprint(w, "\t")
+		}
+		inert.Fprintf(w, "%s", cell)
+	}
+	fmt.Fprintln(w)
 }

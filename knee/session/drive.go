@@ -247,7 +247,7 @@ func failed(s *record.Summary, l load) (broken []string, void string) {
 	if l.rate > 0 {
 		for _, t := range s.Thresholds {
 			if !t.OK {
-				broken = append(broken, "not "+t.Expr+value(t))
+				broken = append(broken, t.Expr+" fails"+value(t))
 			}
 		}
 	}
