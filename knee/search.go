@@ -44,7 +44,8 @@ const (
 
 	patience     = 2    // steps that the generator spoils, or that are not steady, before that is believed
 	belowCeiling = 0.95 // of a rate that the generator cannot offer, one that it can
-	mostEnds     = 5    // of the target, each of which costs a launch
+	fewEnds      = 4    // of the target, if it never held: each costs a launch
+	mostEnds     = 8    // of the target, if it did
 )
 
 // spreads are how gradually a knee ends: the standard deviation of the rate at which
@@ -163,7 +164,11 @@ func (s *Search) Next() (rate, longer float64) {
 
 // Stuck returns why more steps would not find the knee; empty if they may.
 func (s *Search) Stuck() string {
-	switch {
+	switch held, _ := s.near(math.Inf(1)); {
+	case s.ended >= fewEnds && held == 0:
+		return fmt.Sprintf("the target ended by itself in %d launches, whatever the rate", s.ended)
+	case s.ended >= mostEnds:
+		return fmt.Sprintf("the target ended by itself %d times", s.ended)
 	case s.ceiling > 0 && s.held >= 2:
 		return fmt.Sprintf("the generator is the limit: it cannot offer %s/s here, and the service still held at %s/s",
 			notation.Rate(s.ceiling), notation.Rate(belowCeiling*s.ceiling))
@@ -171,8 +176,6 @@ func (s *Search) Stuck() string {
 		return "the generator was the limit in every step (see the reasons of the steps)"
 	case s.unsteady >= patience+1:
 		return "no rate was steady: the latency kept shifting within every step, however long"
-	case s.ended >= mostEnds:
-		return fmt.Sprintf("the target ended by itself %d times", s.ended)
 	case s.quantile((1+credible)/2) < math.Exp(s.grid[0])*2:
 		return "the objectives failed at every rate that was tried"
 	}
