@@ -157,8 +157,11 @@ func (r *runner) drive(ctx context.Context, l load) (knee.Step, error) {
 	if errors.Is(context.Cause(within), errEnded) {
 		return r.ended(l), nil
 	}
+	if err != nil && r.steps > 1 {
+		err = &lostError{err}
+	}
 	if err != nil {
-		return knee.Step{}, &lostError{err}
+		return knee.Step{}, err
 	}
 	return r.read(dir, l)
 }

@@ -1,6 +1,9 @@
 package usl
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // TooFewError is for points that no law can be fitted to.
 type TooFewError struct {
@@ -33,10 +36,17 @@ func (e *WorseThanLineError) Error() string {
 		e.LineR2, e.R2)
 }
 
-// PeakOutsideError is for a peak beyond the largest concurrency measured: an
-// extrapolation.
-type PeakOutsideError struct{ Peak, Most float64 }
+// PeakOutsideError is for a peak that may lie beyond the largest concurrency
+// measured: an extrapolation. Farthest is where it lies at the lower limit of kappa,
+// +Inf if that is zero.
+type PeakOutsideError struct{ Peak, Farthest, Most float64 }
 
 func (e *PeakOutsideError) Error() string {
-	return fmt.Sprintf("usl: the peak would lie at %.0f, and at most %.0f were measured", e.Peak, e.Most)
+	switch {
+	case e.Peak > e.Most:
+		return fmt.Sprintf("usl: the peak would lie at %.0f, and at most %.0f were measured", e.Peak, e.Most)
+	case math.IsInf(e.Farthest, 1):
+		return fmt.Sprintf("usl: throughput need not fall at all by these points: they show no peak up to %.0f", e.Most)
+	}
+	return fmt.Sprintf("usl: the peak lies between some %.0f and %.0f, and at most %.0f were measured", e.Peak, e.Farthest, e.Most)
 }

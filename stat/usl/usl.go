@@ -125,8 +125,11 @@ func (s *surface) refusal(f *Fit, physical place) error {
 	if s.sum(physical)/(freedom-3) >= s.line()/(freedom-2) {
 		return &WorseThanLineError{R2: f.R2, LineR2: f.LineR2}
 	}
-	if peak := f.Peak(); peak > s.most {
-		return &PeakOutsideError{Peak: peak, Most: s.most}
+	// Where kappa may be as little as its lower limit, so far out may the peak be. A
+	// service that only stops to grow, without falling, has a kappa of zero within.
+	farthest := Law{Sigma: f.Sigma, Kappa: f.KappaInterval.Low}.Peak()
+	if peak := f.Peak(); farthest > s.most {
+		return &PeakOutsideError{Peak: peak, Farthest: farthest, Most: s.most}
 	}
 	return nil
 }

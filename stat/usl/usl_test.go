@@ -142,6 +142,13 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	})
+	t.Run("throughput that stops to grow and does not fall", func(t *testing.T) {
+		var refusal *PeakOutsideError
+		four := func(n float64) float64 { return min(200*n, 800) }
+		if _, err := Of(points(four)); !errors.As(err, &refusal) || !math.IsInf(refusal.Farthest, 1) {
+			t.Errorf("%v", err)
+		}
+	})
 	t.Run("a straight line", func(t *testing.T) {
 		var refusal *WorseThanLineError
 		line := []Point{{1, 485}, {2, 425}, {4, 625}, {8, 1185}, {16, 1985}, {32, 3425}, {64, 6685}} // 305 + 100 n, and some 60
