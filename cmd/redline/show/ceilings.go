@@ -11,6 +11,7 @@ import (
 	"github.com/redline-go/redline/knee/session"
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/notation/inert"
+	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/run/ceiling"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/scenario/document"
@@ -43,17 +44,14 @@ func demandOf(about string) (d ceiling.Demand, plan *scenario.Plan, err error) {
 		if err != nil {
 			return d, nil, err
 		}
-		if plan, err = scenario.ReadRecorded(answer.Header.Plan); err != nil {
-			return d, nil, err
-		}
-		d = asks(plan)
-		d.From, d.Connections = "the knee of "+answer.Header.Target, 0
-		if d.Rate = answer.AtLeast; answer.Knee != nil {
+		d = ceiling.Demand{From: "the knee of " + answer.Header.Target, Rate: answer.AtLeast, TLS: encrypted(answer.Header.Target)}
+		if answer.Knee != nil {
 			d.Rate = answer.Knee.Rate
 		}
 		return d, nil, nil
 	case strings.Contains(about, "://"):
-		plan, err = scenario.FromURL(about, scenario.Flags{})
+		// A URL says nothing of how much: the defaults of a run would not be its demand.
+		return ceiling.Demand{From: redact.Text(about), TLS: encrypted(about)}, nil, nil
 	default:
 		plan, err = document.Read(about)
 	}
@@ -73,8 +71,7 @@ func asks(p *scenario.Plan) ceiling.Demand {
 		d.Connections = closedDefault
 	}
 	for _, q := range p.Requests {
-		scheme, _, _ := strings.Cut(string(q.URL), ":")
-		d.TLS = d.TLS || slices.Contains([]string{"https", "grpcs", "wss"}, scheme)
+		d.TLS = d.TLS || encrypted(string(q.URL))
 		for name, value := range q.Headers {
 			d.Reconnects = d.Reconnects || strings.EqualFold(name, "Connection") && strings.EqualFold(string(value), "close")
 		}
@@ -83,6 +80,11 @@ func asks(p *scenario.Plan) ceiling.Demand {
 		}
 	}
 	return d
+}
+
+func encrypted(url string) bool {
+	scheme, _, _ := strings.Cut(url, ":")
+	return slices.Contains([]string{"https", "grpcs", "wss"}, scheme)
 }
 
 // printCeilings writes what each layer allows, the lowest first.
