@@ -165,7 +165,7 @@ func (s *Search) Next() (rate, longer float64) {
 // Stuck returns why more steps would not find the knee; empty if they may.
 func (s *Search) Stuck() string {
 	switch held, _ := s.near(math.Inf(1)); {
-	case s.ended >= fewEnds && held == 0:
+	case held == 0 && s.ended > 0 && (s.ended >= fewEnds || s.exhausted()):
 		return fmt.Sprintf("the target ended by itself in %d launches, whatever the rate", s.ended)
 	case s.ended >= mostEnds:
 		return fmt.Sprintf("the target ended by itself %d times", s.ended)
@@ -176,10 +176,22 @@ func (s *Search) Stuck() string {
 		return "the generator was the limit in every step (see the reasons of the steps)"
 	case s.unsteady >= patience+1:
 		return "no rate was steady: the latency kept shifting within every step, however long"
-	case s.quantile((1+credible)/2) < math.Exp(s.grid[0])*2:
-		return "the objectives failed at every rate that was tried"
+	case s.exhausted():
+		return fmt.Sprintf("the objectives failed at every rate that was tried, down to %s/s", notation.Rate(s.lowest()))
 	}
 	return ""
+}
+
+// exhausted reports whether the belief has left for rates below all that can be tried.
+func (s *Search) exhausted() bool { return s.quantile((1+credible)/2) < math.Exp(s.grid[0])*2 }
+
+// lowest is the lowest rate that was tried.
+func (s *Search) lowest() float64 {
+	least := math.Inf(1)
+	for _, t := range s.tried {
+		least = min(least, t.rate)
+	}
+	return least
 }
 
 // Interval returns where the knee lies by all steps so far.

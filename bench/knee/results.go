@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -95,7 +96,7 @@ func (r *results) write(file string) error {
 	if err != nil {
 		return err
 	}
-	return benchmark.Write(file, figures, r.markdown(file))
+	return benchmark.Write(file, figures, r.markdown(filepath.Base(file)))
 }
 
 // markdown is the table of all repetitions.

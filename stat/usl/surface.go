@@ -14,9 +14,9 @@ const (
 	kappa
 )
 
-// place is a sigma and a kappa; lambda follows from them, because the law is linear
+// candidate is a sigma and a kappa; lambda follows from them, because the law is linear
 // in it.
-type place [2]float64
+type candidate [2]float64
 
 // surface is the sum of squares over sigma and kappa.
 type surface struct {
@@ -24,7 +24,7 @@ type surface struct {
 	most   float64
 	total  float64 // sum of squares around the mean
 	// unit of each axis, so that a step means as much on one as on the other.
-	unit place
+	unit candidate
 }
 
 func newSurface(points []Point) *surface {
@@ -36,12 +36,12 @@ func newSurface(points []Point) *surface {
 	for _, p := range points {
 		s.total += square(p.X - mean)
 	}
-	s.unit = place{1 / s.most, 1 / square(s.most)}
+	s.unit = candidate{1 / s.most, 1 / square(s.most)}
 	return s
 }
 
-// lambda is the best one at a place: least squares through the origin.
-func (s *surface) lambda(at place) float64 {
+// lambda is the best one at a candidate: least squares through the origin.
+func (s *surface) lambda(at candidate) float64 {
 	var both, one float64
 	for _, p := range s.points {
 		r := relative(p.N, at[sigma], at[kappa])
@@ -50,12 +50,12 @@ func (s *surface) lambda(at place) float64 {
 	return both / one
 }
 
-func (s *surface) law(at place) Law {
+func (s *surface) law(at candidate) Law {
 	return Law{Lambda: s.lambda(at), Sigma: at[sigma], Kappa: at[kappa]}
 }
 
-// sum returns the sum of squares at a place; +Inf where the law has no value.
-func (s *surface) sum(at place) float64 {
+// sum returns the sum of squares at a candidate; +Inf where the law has no value.
+func (s *surface) sum(at candidate) float64 {
 	lambda, sum := s.lambda(at), 0.0
 	for _, p := range s.points {
 		sum += square(p.X - lambda*relative(p.N, at[sigma], at[kappa]))
@@ -67,34 +67,34 @@ func (s *surface) sum(at place) float64 {
 }
 
 // inside is sum within the physical range, and +Inf outside of it.
-func (s *surface) inside(at place) float64 {
+func (s *surface) inside(at candidate) float64 {
 	if at[sigma] < 0 || at[sigma] > 1 || at[kappa] < 0 {
 		return math.Inf(1)
 	}
 	return s.sum(at)
 }
 
-// least returns the best place of the physical range. A simplex collapses before it
+// least returns the best candidate of the physical range. A simplex collapses before it
 // reaches an edge, so the edges are searched by themselves.
-func (s *surface) least() place {
-	best := place{}
-	for _, from := range []place{{1, 1}, {0.1, 0.1}, {10, 10}, {10, 0.1}, {0.1, 10}} {
-		found := s.descend(place{from[sigma] * s.unit[sigma], from[kappa] * s.unit[kappa]}, s.inside)
+func (s *surface) least() candidate {
+	best := candidate{}
+	for _, from := range []candidate{{1, 1}, {0.1, 0.1}, {10, 10}, {10, 0.1}, {0.1, 10}} {
+		found := s.descend(candidate{from[sigma] * s.unit[sigma], from[kappa] * s.unit[kappa]}, s.inside)
 		best = s.better(best, found)
 	}
-	best = s.better(best, place{0, s.along(kappa, place{}).value})
-	return s.better(best, place{s.along(sigma, place{}).value, 0})
+	best = s.better(best, candidate{0, s.along(kappa, candidate{}).value})
+	return s.better(best, candidate{s.along(sigma, candidate{}).value, 0})
 }
 
-func (s *surface) better(a, b place) place {
+func (s *surface) better(a, b candidate) candidate {
 	if s.inside(b) < s.inside(a) {
 		return b
 	}
 	return a
 }
 
-// leastAnywhere returns the best place wherever the law has a value at all points.
-func (s *surface) leastAnywhere(from place) place {
+// leastAnywhere returns the best candidate wherever the law has a value at all points.
+func (s *surface) leastAnywhere(from candidate) candidate {
 	for a := range from {
 		from[a] += 0.1 * s.unit[a] // away from an edge, where steps of zero length start
 	}
@@ -102,8 +102,8 @@ func (s *surface) leastAnywhere(from place) place {
 	return s.descend(found, s.sum)
 }
 
-func (s *surface) descend(from place, height func(place) float64) place {
-	at := func(x []float64) place { return place{x[0] * s.unit[0], x[1] * s.unit[1]} }
+func (s *surface) descend(from candidate, height func(candidate) float64) candidate {
+	at := func(x []float64) candidate { return candidate{x[0] * s.unit[0], x[1] * s.unit[1]} }
 	problem := optimize.Problem{Func: func(x []float64) float64 { return height(at(x)) }}
 	start := []float64{from[0] / s.unit[0], from[1] / s.unit[1]}
 	result, err := optimize.Minimize(problem, start, &optimize.Settings{
@@ -120,7 +120,7 @@ type lowest struct{ value, sum float64 }
 
 // along returns the best value of one coefficient from zero, the other held.
 // Golden section: along an axis the sum falls to its one valley and rises again.
-func (s *surface) along(axis coefficient, at place) lowest {
+func (s *surface) along(axis coefficient, at candidate) lowest {
 	height := func(v float64) float64 {
 		at[axis] = v
 		return s.inside(at)
@@ -155,18 +155,18 @@ func (s *surface) along(axis coefficient, at place) lowest {
 	return found
 }
 
-// bound is the sum of squares up to which a place belongs to the interval.
+// bound is the sum of squares up to which a candidate belongs to the interval.
 func (s *surface) bound(least float64) float64 {
 	freedom := float64(len(s.points) - 3)
 	return least * (1 + square(tQuantile(freedom))/freedom)
 }
 
-// profile returns the interval of one coefficient around the best place.
-func (s *surface) profile(best place, axis coefficient) Interval {
+// profile returns the interval of one coefficient around the best candidate.
+func (s *surface) profile(best candidate, axis coefficient) Interval {
 	other := 1 - axis
 	bound := s.bound(s.sum(best))
 	fits := func(v float64) bool {
-		at := place{}
+		at := candidate{}
 		at[axis] = v
 		return s.along(other, at).sum <= bound
 	}

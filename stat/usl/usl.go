@@ -115,7 +115,7 @@ func Of(points []Point) (*Fit, error) {
 }
 
 // refusal returns why a fit must not be shown as the service's law.
-func (s *surface) refusal(f *Fit, physical place) error {
+func (s *surface) refusal(f *Fit, physical candidate) error {
 	anywhere := s.leastAnywhere(physical)
 	if s.sum(physical) > s.bound(s.sum(anywhere)) {
 		return &UnphysicalError{Law: s.law(anywhere)}

@@ -19,11 +19,12 @@ import (
 
 // ceilings measures what this machine allows for what an argument names: a URL, a
 // scenario, the directory of a knee, or nothing.
-func ceilings(ctx context.Context, about, dsn string) (*ceiling.Report, error) {
-	demand, plan, err := demandOf(about)
+func ceilings(ctx context.Context, about, dsn string, reconnect bool) (*ceiling.Report, error) {
+	d, plan, err := demandOf(about)
 	if err != nil {
 		return nil, err
 	}
+	d.Reconnects = reconnect
 	if dsn == "" && plan != nil {
 		dsn = plan.Observe.Postgres
 	}
@@ -31,7 +32,7 @@ func ceilings(ctx context.Context, about, dsn string) (*ceiling.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ceiling.Layers(measured, ceiling.ReadLimits(), demand), nil
+	return ceiling.Layers(measured, ceiling.ReadLimits(), d), nil
 }
 
 // demandOf returns what an argument asks for; plan is nil where it names none.
@@ -72,9 +73,6 @@ func asks(p *scenario.Plan) ceiling.Demand {
 	}
 	for _, q := range p.Requests {
 		d.TLS = d.TLS || encrypted(string(q.URL))
-		for name, value := range q.Headers {
-			d.Reconnects = d.Reconnects || strings.EqualFold(name, "Connection") && strings.EqualFold(string(value), "close")
-		}
 		if body := strings.TrimSpace(string(q.Body)); strings.HasPrefix(body, "{") || strings.HasPrefix(body, "[") {
 			d.Body = max(d.Body, len(body))
 		}

@@ -14,13 +14,13 @@ import (
 // TestDemandOfAScenario: what a scenario asks of the machine is read from its requests.
 func TestDemandOfAScenario(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "shop.yaml")
-	text := "requests:\n  - post: \"https://127.0.0.1:8443/orders\"\n    headers: {Connection: close}\n    body: '{\"sku\": \"A-1\"}'\n" +
+	text := "requests:\n  - post: \"https://127.0.0.1:8443/orders\"\n    body: '{\"sku\": \"A-1\"}'\n" +
 		"load: {rate: 500/s, duration: 10s}\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	d, plan, err := demandOf(path)
-	if err != nil || plan == nil || d.Rate != 500 || !d.TLS || !d.Reconnects || d.Body != len(`{"sku": "A-1"}`) {
+	if err != nil || plan == nil || d.Rate != 500 || !d.TLS || d.Body != len(`{"sku": "A-1"}`) {
 		t.Errorf("%v: %+v", err, d)
 	}
 	if d, _, err := demandOf("https://user:secret@127.0.0.1/"); err != nil || !d.TLS || strings.Contains(d.From, "secret") {

@@ -18,7 +18,7 @@ import (
 // DoctorCommand returns the verb doctor.
 func DoctorCommand() *cobra.Command {
 	var p run.Patient
-	var asJSON, all, withCeilings bool
+	var asJSON, all, withCeilings, reconnect bool
 	cmd := &cobra.Command{
 		Use:   "doctor [URL | scenario.yaml | runs/...-knee]",
 		Short: "List the sources that work here, and how to enable the rest",
@@ -44,7 +44,7 @@ Exit code 0: at least one source delivers. 3: none does.`,
 			if p.URL = about; withCeilings && !strings.Contains(about, "://") {
 				p.URL = ""
 			}
-			c, err := examine(cmd.Context(), p, about, withCeilings)
+			c, err := examine(cmd.Context(), p, about, withCeilings, reconnect)
 			if err != nil {
 				return err
 			}
@@ -65,6 +65,7 @@ Exit code 0: at least one source delivers. 3: none does.`,
 	flags.BoolVar(&asJSON, "json", false, "print the checkup as JSON")
 	flags.BoolVar(&all, "all", false, "print the series that each source delivered")
 	flags.BoolVar(&withCeilings, "ceilings", false, "measure for 3 seconds what this machine allows at most, and which layer binds first")
+	flags.BoolVar(&reconnect, "reconnect", false, "with --ceilings: every request opens a connection of its own")
 	return cmd
 }
 
@@ -74,9 +75,9 @@ type checkup struct {
 	Ceilings *ceiling.Report `json:"ceilings,omitempty"`
 }
 
-func examine(ctx context.Context, p run.Patient, about string, withCeilings bool) (c checkup, err error) {
+func examine(ctx context.Context, p run.Patient, about string, withCeilings, reconnect bool) (c checkup, err error) {
 	if withCeilings { // before the sources: what the argument names may be wrong
-		if c.Ceilings, err = ceilings(ctx, about, p.Postgres); err != nil {
+		if c.Ceilings, err = ceilings(ctx, about, p.Postgres, reconnect); err != nil {
 			return c, err
 		}
 	}
