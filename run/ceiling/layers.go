@@ -3,6 +3,7 @@ package ceiling
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -203,7 +204,14 @@ func (r *Report) connections() {
 		r.add(Layer{
 			Name: "TCP buffers", Unit: Connections, Allows: float64(l.Buffers) / float64(l.Socket), Counts: true,
 			Basis: fmt.Sprintf("net.ipv4.tcp_mem is %s, a socket with full buffers takes %s", notation.Size(float64(l.Buffers)), notation.Size(float64(l.Socket))),
-			Raise: "sysctl -w net.ipv4.tcp_mem='...' (pages), or smaller tcp_rmem and tcp_wmem", Cost: "memory of the host; smaller buffers slow large answers",
+			Raise: doubled(l.Buffers), Cost: "memory of the host; smaller buffers slow large answers",
 		})
 	}
+}
+
+// doubled is the command that doubles what TCP's buffers may use: three numbers of
+// pages, at which the kernel is at ease, under pressure, and at its limit.
+func doubled(buffers int64) string {
+	pages := 2 * buffers / int64(os.Getpagesize())
+	return fmt.Sprintf("sysctl -w net.ipv4.tcp_mem='%d %d %d'; or smaller tcp_rmem and tcp_wmem", pages/2, pages*2/3, pages)
 }

@@ -40,6 +40,9 @@ func TestShares(t *testing.T) {
 		if layer.Raise == "" || layer.Cost == "" || layer.Basis == "" {
 			t.Errorf("%s says too little: %+v", layer.Name, layer)
 		}
+		if strings.Contains(layer.Raise, "...") {
+			t.Errorf("%s is raised by no command: %s", layer.Name, layer.Raise)
+		}
 		switch layer.Name {
 		case "TCP round trips":
 			if layer.Used != 0.1 {
