@@ -40,6 +40,7 @@ func TestLoadElsewhereIsConfirmed(t *testing.T) {
 		"ws":            {"run", "ws://[2001:db8::1]:9/", "--data", "x", "-d", "1s", "--warmup", "0s"},
 		"ab":            {"ab", "--a", "touch " + started, "--b", "touch " + started, elsewhere, "-o", filepath.Join(dir, "ab")},
 		"gate":          {"gate", "--base", "HEAD", mixed, "-o", filepath.Join(dir, "gate")},
+		"knee":          {"knee", elsewhere, "--exec", "touch " + started, "-o", filepath.Join(dir, "knee")},
 		"save-baseline": {"gate", "--save-baseline", filepath.Join(dir, "base.json"), mixed, "-o", filepath.Join(dir, "base")},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/experiment"
+	"github.com/redline-go/redline/knee"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/record/findings"
@@ -76,6 +77,22 @@ func hostileBundle(t *testing.T) string {
 	return rec.Dir
 }
 
+// hostileKnee is the session of a knee in whose steps every text is hostile.
+func hostileKnee(t *testing.T) string {
+	t.Helper()
+	dir, header, step := t.TempDir(), knee.Header{}, knee.Step{}
+	header.Target, header.Reason, header.Objectives = hostileName, hostileName, []string{hostileName}
+	header.Schema = "redline.knee-session/1"
+	taint(reflect.ValueOf(&step).Elem(), 0)
+	step.Phase = knee.AtKnee
+	line, err := json.Marshal(map[string]any{"step": step})
+	if err != nil || os.WriteFile(filepath.Join(dir, "steps.jsonl"), append(line, '\n'), 0o600) != nil ||
+		disk.WriteJSON(dir, "knee-session.json", header) != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // acts returns what of an output acts: characters that a terminal obeys, and lines that a CI
 // system takes for commands.
 func acts(output string) string {
@@ -116,9 +133,11 @@ func TestHostileNamesAreInert(t *testing.T) {
 	if err != nil || os.Mkdir(lab, 0o755) != nil || os.WriteFile(filepath.Join(lab, experiment.ResultsFile), results, 0o600) != nil {
 		t.Fatal(err)
 	}
+	kneeDir := hostileKnee(t)
 	table := map[string][][]string{
 		"run":      {{"run", h}, {"run", plan}, {"run", "http://127.0.0.1:1/", "--build", h}, {"run", "--" + h}, {"run", "http://127.0.0.1:1/", "--rate", h}},
-		"doctor":   {{"doctor", h}},
+		"doctor":   {{"doctor", h}, {"doctor", "--ceilings", h}},
+		"knee":     {{"knee", h}, {"knee", plan}, {"knee", "--from", h}, {"knee", "--from", kneeDir}, {"knee", "--from", kneeDir, "--markdown", file}},
 		"diagnose": {{"diagnose", h}, {"diagnose", again, "--all"}, {"diagnose", again, "--json"}},
 		"report": {{"report", h}, {"report", bundle}, {"report", bundle, "--all"}, {"report", bundle, "--format", "md"}, {"report", bundle, "--format", "json"},
 			{"report", bundle, "--format", h}, {"report", bundle, "-o", file}, {"report", bundle, "--all", "-o", file}, {"report", bundle, "--format", "md", "-o", file}, {"report", bundle, "--format", "json", "-o", file}},

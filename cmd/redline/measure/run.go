@@ -1,4 +1,5 @@
-// Package measure holds `redline run`, and the flags of load that other verbs have too.
+// Package measure holds `redline run` and `redline knee`, and the flags of load that
+// other verbs have too.
 package measure
 
 import (
