@@ -335,3 +335,9 @@ func (k Knob) WithPresent(text string, set bool) (Knob, int) {
 	k.Levels = slices.Insert(k.Levels, i, l)
 	return k, i
 }
+
+// Amount returns the number that a value is, sizes in bytes; false for a word.
+func Amount(text string) (float64, bool) {
+	v, _, err := amount(text)
+	return v, err == nil
+}

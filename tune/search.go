@@ -15,6 +15,8 @@ type Outcome struct {
 	// Failed says why the candidate was not measured: it did not start, ended, or failed its
 	// requests. Empty for one that served.
 	Failed string `json:"failed,omitempty"`
+	// Spoilt says that the load generator failed and not the candidate: no value is to blame.
+	Spoilt bool `json:"spoilt,omitempty"`
 	// Excess is the logarithm of a guarded figure over its limit, above 0 where the guard is
 	// broken: of the guard that was broken most, or came nearest to it; Present is the same
 	// of the present setting. Both are nil without guards.
@@ -235,7 +237,7 @@ func (s *Search) split() bool {
 func (s *Search) Observe(t Trial) {
 	s.trials = append(s.trials, t)
 	s.model = nil
-	if t.Failed != "" {
+	if t.Failed != "" && !t.Spoilt {
 		s.narrow(t.Setting)
 	}
 }
@@ -284,6 +286,13 @@ func (s *Search) Excluded(knob int) (levels []int) {
 		}
 	}
 	return levels
+}
+
+// Ignore takes a knob out of the search: the target does not obey it.
+func (s *Search) Ignore(knob int) {
+	for l := range s.excluded[knob] {
+		s.excluded[knob][l] = l != s.space.Present[knob]
+	}
 }
 
 // possible reports whether a setting may be tried: nothing known speaks against it.
