@@ -44,7 +44,7 @@ type theta struct {
 // lognormal priors. Values are standard deviations of logarithms of ratios: 0.1 is 10 %.
 var (
 	lengths = []float64{0.2, 0.35, 0.6, 1, 1.8, 3.2}
-	scales  = []float64{0.005, 0.02, 0.05, 0.1, 0.2, 0.4}
+	scales  = []float64{0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6}
 	noises  = []float64{0.005, 0.01, 0.02, 0.03, 0.045, 0.065, 0.09, 0.13, 0.2}
 
 	lengthPrior = prior{0.8, 0.8}

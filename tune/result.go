@@ -155,7 +155,7 @@ func (s *Search) remark(i int, k Knob) string {
 		why := ""
 		for _, t := range s.trials {
 			if t.Failed != "" && t.Setting[i] != s.space.Present[i] && s.excluded[i][t.Setting[i]] {
-				why, _, _ = strings.Cut(t.Failed, "\n")
+				why = brief(t.Failed)
 				break
 			}
 		}

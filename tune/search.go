@@ -454,20 +454,21 @@ func (s *Search) leader() (Setting, bool) {
 	return list[0], true
 }
 
-// worthwhile is the loss, all together, for which a setting that changes less is
+// worthwhile is the loss, all together, for which a setting that changes less is always
 // preferred: 0.5 %.
 const worthwhile = 0.005
 
-// plainer sets those knobs of a setting back that gain nothing, one at a time.
+// plainer sets those knobs of a setting back that were not seen to gain anything, one at a time: the
+// loss, all together, is below its own standard deviation.
 func (s *Search) plainer(from Setting) Setting {
 	x := from
 	for {
 		var next Setting
-		least := worthwhile
+		least := math.Inf(1)
 		for _, i := range s.space.changed(x) {
 			y := x.with(i, s.space.Present[i])
-			loss, _ := s.model.combine([]Setting{from, y}, []float64{1, -1})
-			if loss <= least && s.keeps(y) > 0.5 && s.possible(y) && len(s.space.changed(y)) > 0 {
+			loss, sd := s.model.combine([]Setting{from, y}, []float64{1, -1})
+			if loss <= math.Max(worthwhile, sd) && loss < least && s.keeps(y) > 0.5 && s.possible(y) && len(s.space.changed(y)) > 0 {
 				next, least = y, loss
 			}
 		}

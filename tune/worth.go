@@ -3,6 +3,7 @@ package tune
 import (
 	"math"
 	"slices"
+	"strings"
 )
 
 // interval is how many standard deviations lie to either side in an interval of 90 %.
@@ -60,8 +61,8 @@ func (s *Search) Chosen() (Setting, bool) {
 	}
 	s.refit()
 	if c := s.chosen; c != nil && s.count(c) > 0 && s.keeps(c) > 0.5 && s.possible(c) {
-		loss, _ := s.model.combine([]Setting{best, c}, []float64{1, -1})
-		if loss <= 2*worthwhile {
+		loss, sd := s.model.combine([]Setting{best, c}, []float64{1, -1})
+		if loss <= math.Max(2*worthwhile, sd) {
 			best = c
 		}
 	}
@@ -130,7 +131,7 @@ func (s *Search) Measured() (out []Measured) {
 		m.Trials++
 		switch {
 		case t.Failed != "":
-			m.Out, m.Gain = t.Failed, nil
+			m.Out, m.Gain = brief(t.Failed), nil
 		case m.Out == "" && m.Gain == nil:
 			g := s.Gain(t.Setting)
 			m.Gain = &g
@@ -153,6 +154,16 @@ func (s *Search) Measured() (out []Measured) {
 		return 1
 	})
 	return out
+}
+
+// brief is what a failure says in one line: the first two of its lines, for the first of a target's own
+// output follows the reason.
+func brief(failed string) string {
+	lines := strings.SplitN(strings.TrimPrefix(failed, "side b: "), "\n", 3)
+	for i, l := range lines {
+		lines[i] = strings.TrimLeft(l, " |")
+	}
+	return strings.Join(lines[:min(2, len(lines))], ": ")
 }
 
 // broken names the guard that a setting broke most recently.
@@ -181,8 +192,12 @@ func (s *Search) Curve(knob int, x Setting) (points []Point) {
 	s.refit()
 	for l, level := range s.space.Knobs[knob].Levels {
 		y := x.with(knob, l)
+		at := level.At
+		if math.IsNaN(at) {
+			at = 0 // a word lies on no scale, and JSON has no NaN
+		}
 		points = append(points, Point{
-			Value: level.String(), At: level.At, Gain: s.Gain(y), Trials: s.count(y),
+			Value: level.String(), At: at, Gain: s.Gain(y), Trials: s.count(y),
 			Present: l == s.space.Present[knob], Chosen: l == x[knob], Out: !s.possible(y),
 		})
 	}

@@ -33,8 +33,9 @@ const (
 
 // Tuner searches a space of settings by trials.
 type Tuner struct {
-	Present   session.Side // the service as it is
-	Profiled  string       // a binary built by a profile, for the knob pgo; empty without that knob
+	Present   session.Side   // the service as it is
+	Profiled  string         // a binary built by a profile, for the knob pgo; empty without that knob
+	Inlining  *tune.Inlining // what that profile inlined; nil where it is not known
 	Space     tune.Space
 	Objective tune.Objective
 	Measurer  session.Measurer
@@ -92,7 +93,7 @@ func (t *Tuner) Run(ctx context.Context) (tune.Result, error) {
 		best = nil
 	}
 	r := t.search.Result(best, t.remarks)
-	r.Objective, r.Service, r.Seed = t.Objective.String(), t.Header.Service, t.Seed
+	r.Objective, r.Service, r.Seed, r.PGO = t.Objective.String(), t.Header.Service, t.Seed, t.Inlining
 	for _, g := range t.Objective.Guards {
 		r.Guards = append(r.Guards, g.Text)
 	}
