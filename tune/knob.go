@@ -148,8 +148,11 @@ func (k *Knob) parse(values string) error {
 		k.Numeric = k.Numeric && err == nil
 		numbers = append(numbers, v)
 	}
-	if !k.Numeric {
-		return k.repeated()
+	if err := k.repeated(); err != nil || !k.Numeric {
+		return err
+	}
+	if slices.Min(numbers) == slices.Max(numbers) {
+		return fmt.Errorf("%q is one value: there is nothing to choose from", values)
 	}
 	k.scale(slices.Min(numbers), slices.Max(numbers))
 	for i := range k.Levels {
@@ -161,7 +164,7 @@ func (k *Knob) parse(values string) error {
 
 func (k *Knob) repeated() error {
 	for i, l := range k.Levels {
-		if slices.Contains(k.Levels[:i], l) {
+		if slices.ContainsFunc(k.Levels[:i], func(other Level) bool { return other.Text == l.Text || k.high > k.low && other.At == l.At }) {
 			return fmt.Errorf("%q is listed twice", l.Text)
 		}
 	}
