@@ -55,7 +55,7 @@ func TestFailuresAreNotRepeated(t *testing.T) {
 			x.Failed = "it ended"
 			failures++
 		} else {
-			x.Gain = 0.3 * pool.At
+			x.Gain = 0.3 * (pool.At - space.Knobs[1].Levels[space.Present[1]].At)
 		}
 		s.Observe(x)
 	}
@@ -110,7 +110,7 @@ func TestPlainer(t *testing.T) {
 		if !ok {
 			break
 		}
-		x.Gain = 0.4*space.Knobs[0].Levels[x.Setting[0]].At + 0.02*rng.NormFloat64()
+		x.Gain = 0.4*(space.Knobs[0].Levels[x.Setting[0]].At-space.Knobs[0].Levels[space.Present[0]].At) + 0.02*rng.NormFloat64()
 		s.Observe(x)
 	}
 	x, ok := s.Chosen()

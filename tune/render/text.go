@@ -121,21 +121,21 @@ func knob(b *strings.Builder, k tune.KnobResult, low, high float64) {
 	b.WriteString("\n")
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	for _, p := range k.Curve {
-		marks := ""
-		if p.Present {
-			marks += " now"
-		}
-		if p.Chosen && !p.Present {
-			marks += " best"
-		}
-		if p.Value == k.Knee {
-			marks += " knee"
-		}
 		if p.Out {
 			inert.Fprintf(t, "  %s\tfailed\n", p.Value)
 			continue
 		}
-		inert.Fprintf(t, "  %s\t%s\t%s%s\n", p.Value, interval(p.Gain), bar(p.Gain.Gain, low, high), marks)
+		words := []string{bar(p.Gain.Gain, low, high)}
+		if p.Present {
+			words = append(words, "now")
+		}
+		if p.Chosen && !p.Present {
+			words = append(words, "best")
+		}
+		if p.Value == k.Knee {
+			words = append(words, "knee")
+		}
+		inert.Fprintf(t, "  %s\t%s\t%s\n", p.Value, interval(p.Gain), strings.Join(words, " "))
 	}
 	t.Flush()
 }
@@ -152,13 +152,20 @@ func bar(v, low, high float64) string {
 func surface(b *strings.Builder, s tune.Surface) {
 	inert.Fprintf(b, "\n%s down, %s across, change in %%: ( ) now, [ ] best, x failed or breaks a guard, . never tried there\n", s.Y, s.X)
 	t := tabwriter.NewWriter(b, 0, 0, 1, ' ', tabwriter.AlignRight)
-	inert.Fprintf(t, "\t%s\t\n", strings.Join(s.Xs, "\t"))
-	for y, name := range s.Ys {
-		row := name
-		for x := range s.Xs {
-			row += "\t" + cell(s, x, y)
+	row := func(name string, cells []string) {
+		fmt.Fprint(t, inert.Text(name)) // cell by cell: names may hold tabs
+		for _, c := range cells {
+			fmt.Fprint(t, "\t", inert.Text(c))
 		}
-		inert.Fprintf(t, "%s\t\n", row)
+		fmt.Fprint(t, "\t\n")
+	}
+	row("", s.Xs)
+	for y, name := range s.Ys {
+		var cells []string
+		for x := range s.Xs {
+			cells = append(cells, cell(s, x, y))
+		}
+		row(name, cells)
 	}
 	t.Flush()
 }
