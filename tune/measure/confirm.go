@@ -26,6 +26,9 @@ func (t *Tuner) conclude(ctx context.Context, r *tune.Result, best tune.Setting)
 	excess, by := t.Objective.Excess(t.present...)
 	broken := excess != nil && *excess > 0
 	switch {
+	case r.Tried == 0 && t.failedAll():
+		r.Why = "keep what you have: no other setting served, " + t.whyNone(r)
+		return nil
 	case r.Tried == 0:
 		r.Verdict, r.Why = tune.Invalid, "no trial measured a setting: "+t.whyNone(r)
 		return nil
@@ -47,6 +50,12 @@ func (t *Tuner) conclude(ctx context.Context, r *tune.Result, best tune.Setting)
 		guard = &by
 	}
 	return t.confirm(ctx, r, best, guard)
+}
+
+// failedAll reports whether candidates failed, and none for a reason that is not its own.
+func (t *Tuner) failedAll() bool {
+	trials := t.search.Trials()
+	return len(trials) > 0 && !slices.ContainsFunc(trials, func(one tune.Trial) bool { return one.Spoilt })
 }
 
 // whyNone is why no setting could be measured.
