@@ -15,6 +15,7 @@ import (
 	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/tune"
 	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/verify/session"
 )
 
 // The files of a tune's directory. The confirming session has a directory of its own below.
@@ -61,14 +62,24 @@ type logged struct {
 // log keeps trials as they come. Those of an interrupted tune are replayed first.
 type log struct {
 	file   *os.File
+	held   io.Closer // the lock, until close
 	replay []logged
 }
 
-// openLog begins a log, or goes on with the one in dir.
-func openLog(dir string, h *Header, resume bool) (*log, error) {
+// openLog begins a log, or goes on with the one in dir. It is this process's until close.
+func openLog(dir string, h *Header, resume bool) (_ *log, err error) {
 	h.Schema = headerSchema
 	path := filepath.Join(dir, TrialsFile)
-	l := &log{}
+	held, err := session.Hold(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			held.Close()
+		}
+	}()
+	l := &log{held: held}
 	var whole int64
 	if resume {
 		var old Header
@@ -79,7 +90,6 @@ func openLog(dir string, h *Header, resume bool) (*log, error) {
 			return nil, fmt.Errorf("resume %s: its %s is not that of this command", dir, field)
 		}
 		*h = old
-		var err error
 		if whole, err = l.read(path); err != nil {
 			return nil, err
 		}
@@ -178,4 +188,4 @@ func (l *log) add(t logged) error {
 	return nil
 }
 
-func (l *log) close() error { return l.file.Close() }
+func (l *log) close() error { return errors.Join(l.file.Close(), l.held.Close()) }
