@@ -71,6 +71,34 @@ func TestFailuresAreNotRepeated(t *testing.T) {
 	}
 }
 
+// TestNarrowing: what lies beyond a value that fails alone is out as well, and nothing else.
+func TestNarrowing(t *testing.T) {
+	space := spaceOf(t, map[string]string{"GOGC": "100", "env:POOL": "4"}, "GOGC=50..400", "env:POOL=2..64")
+	s := NewSearch(space, Options{Trials: 40, Seed: 2})
+	s.Observe(Trial{Setting: space.Present.with(1, 5), Outcome: Outcome{Failed: "it ended"}})
+	if out := s.Excluded(1); !slices.Equal(out, []int{5, 6}) {
+		t.Errorf("levels %v are out after 36 failed, want those of 36 and 64", out)
+	}
+	// Of two knobs that were turned together either may be to blame.
+	s.Observe(Trial{Setting: space.Present.with(0, 0).with(1, 0), Outcome: Outcome{Failed: "it ended"}})
+	if out := s.Excluded(0); len(out) > 0 || len(s.Excluded(1)) != 2 || s.possible(space.Present.with(0, 0).with(1, 0)) {
+		t.Errorf("a failure of two values together: %v and %v are out", out, s.Excluded(1))
+	}
+}
+
+// TestMoreTrialsSayMore: a setting's value is known by the square root of its trials better.
+func TestMoreTrialsSayMore(t *testing.T) {
+	space := spaceOf(t, map[string]string{"GOGC": "100"}, "GOGC=50..400")
+	sd := func(n int) float64 {
+		p := newProcess(space, []observed{{at: Setting{6}, mean: 0.1, n: n}}, theta{length: []float64{0.2}, alone: 0.4, joint: 0.4, noise: 0.1})
+		_, sd := p.predict(Setting{6})
+		return sd
+	}
+	if ratio := sd(1) / sd(16); math.Abs(ratio-4) > 0.2 {
+		t.Errorf("16 trials are %.2f times as sure as one, want 4", ratio)
+	}
+}
+
 // TestSpoiltTrialsNarrowNothing: a generator that cannot keep up says nothing about a value.
 func TestSpoiltTrialsNarrowNothing(t *testing.T) {
 	space := spaceOf(t, map[string]string{"GOGC": "100"}, "GOGC=50..400")
@@ -146,7 +174,7 @@ func TestInteraction(t *testing.T) {
 		t.Fatalf("chosen: %s", space.String(x))
 	}
 	_, together := s.Worth(x)
-	if len(together) != 1 || together[0].Excess.Low <= 0.2 {
+	if len(together) != 1 || math.Abs(math.Log1p(together[0].Excess.Gain)-0.30) > 0.015 {
 		t.Errorf("what both give beyond each alone: %+v", together)
 	}
 }
