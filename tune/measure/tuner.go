@@ -77,12 +77,11 @@ func (t *Tuner) Run(ctx context.Context) (tune.Result, error) {
 	t.Seed = t.Header.Seed
 	t.trials = session.Trials{A: t.Present, Measurer: t.Measurer, OneAtATime: t.OneAtATime, Seed: t.Seed}
 	t.step("measuring the service as it is")
-	started := time.Now()
 	first, err := t.trials.Settle(ctx)
 	if err != nil {
 		return tune.Result{}, err
 	}
-	t.each, t.present = time.Since(started), append(t.present, first.A, first.B)
+	t.each, t.present = t.trials.Took(), append(t.present, first.A, first.B)
 	if err := t.budget(); err != nil {
 		return tune.Result{}, err
 	}
@@ -194,9 +193,7 @@ func (t *Tuner) explore(ctx context.Context) error {
 // trial measures one setting.
 func (t *Tuner) trial(ctx context.Context, trial tune.Trial, n int) (logged, error) {
 	out := logged{Trial: trial, Values: t.Space.Values(trial.Setting)}
-	started := time.Now()
 	pair, err := t.trials.Pair(ctx, t.side(trial.Setting), n)
-	took := time.Since(started)
 	var failed *session.FailedError
 	switch {
 	case errors.As(err, &failed):
@@ -205,7 +202,7 @@ func (t *Tuner) trial(ctx context.Context, trial tune.Trial, n int) (logged, err
 	case err != nil:
 		return out, err
 	}
-	t.each = (7*t.each + took) / 8
+	t.each = (7*t.each + t.trials.Took()) / 8
 	out.Pair, out.Outcome = &pair, t.Objective.Outcome(pair)
 	out.Ignored = t.disobeyed(trial.Setting, pair.B)
 	return out, nil

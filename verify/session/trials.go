@@ -48,6 +48,9 @@ func (t *Trials) Settle(ctx context.Context) (verify.Pair, error) {
 // and why says why not both, unless that was asked for.
 func (t *Trials) Turn() (turn time.Duration, why string) { return t.s.turn, t.s.apart }
 
+// Took is how long the last pair took, without attempts to take turns that came before it.
+func (t *Trials) Took() time.Duration { return t.s.took }
+
 // Pair measures A with b; n is the number of the pair. A *FailedError says that b could
 // not be measured by itself either. Other errors are the context's and A's.
 func (t *Trials) Pair(ctx context.Context, b Side, n int) (verify.Pair, error) {
@@ -63,6 +66,8 @@ func (t *Trials) Pair(ctx context.Context, b Side, n int) (verify.Pair, error) {
 
 // apart measures one side at a time, and says which of them fails.
 func (t *Trials) apart(ctx context.Context, b Side, n int) (p verify.Pair, err error) {
+	begun := time.Now()
+	defer func() { t.s.took = time.Since(begun) }()
 	sides := []func() error{
 		func() (err error) {
 			if p.A, err = t.Measurer.Measure(ctx, t.A); err == nil && p.A.Void != "" {
