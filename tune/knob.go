@@ -164,7 +164,10 @@ func (k *Knob) parse(values string) error {
 
 func (k *Knob) repeated() error {
 	for i, l := range k.Levels {
-		if slices.ContainsFunc(k.Levels[:i], func(other Level) bool { return other.Text == l.Text || k.high > k.low && other.At == l.At }) {
+		if slices.ContainsFunc(k.Levels[:i], func(other Level) bool {
+			return other.Text == l.Text || k.high > k.low &&
+				other.At == l.At
+		}) {
 			return fmt.Errorf("%q is listed twice", l.Text)
 		}
 	}

@@ -111,7 +111,8 @@ func TestNewSpaceRefuses(t *testing.T) {
 	if _, err := NewSpace(nil, none); err == nil {
 		t.Error("a space without a knob")
 	}
-	if _, err := NewSpace([]Knob{knob("GOGC=50..400"), knob("GOGC=1,2")}, none); err == nil || !strings.Contains(err.Error(), "twice") {
+	if _, err := NewSpace([]Knob{knob("GOGC=50..400"), knob("GOGC=1,2")}, none); err == nil ||
+		!strings.Contains(err.Error(), "twice") {
 		t.Errorf("a knob twice: %v", err)
 	}
 	// GOGC is a variable of the environment as well.
@@ -122,7 +123,8 @@ func TestNewSpaceRefuses(t *testing.T) {
 
 // FuzzParseKnob: whatever is written, a knob that is taken has levels to choose from, ascending.
 func FuzzParseKnob(f *testing.F) {
-	for _, text := range []string{"GOGC=50..400", "env:A=1,2", "GOMEMLIMIT=64MiB..1GiB", "flag:-x=a,b", "pgo", "env:A=-1..0.5", "GOGC=..", "env:A=0..8"} {
+	for _, text := range []string{"GOGC=50..400", "env:A=1,2", "GOMEMLIMIT=64MiB..1GiB", "flag:-x=a,b", "pgo",
+		"env:A=-1..0.5", "GOGC=..", "env:A=0..8"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -33,7 +33,8 @@ type Guard struct {
 
 // objectives are the names of metrics as people say them.
 var objectives = []struct{ name, metric string }{
-	{"throughput", "throughput"}, {"cpu", "cpu_per_request"}, {"p50", "p50"}, {"p90", "p90"}, {"p99", "p99"}, {"memory", "rss"},
+	{"throughput", "throughput"}, {"cpu", "cpu_per_request"}, {"p50", "p50"}, {"p90", "p90"}, {"p99",
+		"p99"}, {"memory", "rss"},
 }
 
 var condition = regexp.MustCompile(`^\s*([a-z0-9_]+)(?:\s+(?:at|with|if)\s+(.*))?$`)
@@ -59,7 +60,8 @@ func ParseObjective(text string, guards []string, open bool) (o Objective, err e
 	}
 	switch {
 	case i < 0:
-		return o, fmt.Errorf("unknown objective %q (hint: %s, or \"throughput at p99 < 20ms\")", text, strings.Join(names, ", "))
+		return o, fmt.Errorf("unknown objective %q (hint: %s, or \"throughput at p99 < 20ms\")", text,
+			strings.Join(names, ", "))
 	case names[i] == "throughput" && open:
 		return o, fmt.Errorf("the rate sets the throughput, so it is no objective (hint: --objective cpu or p99, or -c in place of --rate)")
 	case strings.HasPrefix(names[i], "p") && !open:

@@ -105,7 +105,8 @@ type Inlined struct {
 // Result puts together what the search knows; best is nil where it ended with no setting.
 // remarks are the measurement's own, by knob.
 func (s *Search) Result(best Setting, remarks []string) Result {
-	r := Result{Schema: Schema, Trials: len(s.trials), Space: s.space.Size(), Tried: len(s.tried()), Best: []Value{}, Lines: []string{},
+	r := Result{Schema: Schema, Trials: len(s.trials), Space: s.space.Size(), Tried: len(s.tried()), Best: []Value{},
+		Lines:  []string{},
 		Guards: []string{}, Worth: []Worth{}, Together: []Interaction{}, Warnings: []string{}, Measured: []Measured{}}
 	at := s.space.Present
 	if len(s.trials) > 0 {
@@ -128,7 +129,8 @@ func (s *Search) Result(best Setting, remarks []string) Result {
 }
 
 func (s *Search) knob(i int, k Knob, at Setting, remark string) KnobResult {
-	out := KnobResult{Name: k.Name, Scale: k.Scale(), Present: k.Levels[s.space.Present[i]].String(), Remark: remark, Curve: []Point{}}
+	out := KnobResult{Name: k.Name, Scale: k.Scale(), Present: k.Levels[s.space.Present[i]].String(), Remark: remark,
+		Curve: []Point{}}
 	for _, l := range k.Levels {
 		out.Levels = append(out.Levels, l.String())
 	}
@@ -194,7 +196,8 @@ func (s *Search) drawn(at Setting) (x, y int, ok bool) {
 
 func (s *Search) surface(x, y int, at Setting) *Surface {
 	kx, ky := s.space.Knobs[x], s.space.Knobs[y]
-	out := &Surface{X: kx.Name, Y: ky.Name, PresentX: s.space.Present[x], PresentY: s.space.Present[y], BestX: at[x], BestY: at[y]}
+	out := &Surface{X: kx.Name, Y: ky.Name, PresentX: s.space.Present[x], PresentY: s.space.Present[y], BestX: at[x],
+		BestY: at[y]}
 	for _, l := range kx.Levels {
 		out.Xs = append(out.Xs, l.String())
 	}
@@ -205,7 +208,8 @@ func (s *Search) surface(x, y int, at Setting) *Surface {
 		var outs []bool
 		for i := range kx.Levels {
 			z := at.with(x, i).with(y, j)
-			gains, trials, outs = append(gains, s.Gain(z)), append(trials, s.count(z)), append(outs, !s.possible(z) || s.keeps(z) <= 0.5)
+			gains, trials, outs = append(gains, s.Gain(z)), append(trials, s.count(z)), append(outs, !s.possible(z) ||
+				s.keeps(z) <= 0.5)
 		}
 		out.Gain, out.Trials, out.Out = append(out.Gain, gains), append(out.Trials, trials), append(out.Out, outs)
 	}

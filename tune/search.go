@@ -468,7 +468,8 @@ func (s *Search) plainer(from Setting) Setting {
 		for _, i := range s.space.changed(x) {
 			y := x.with(i, s.space.Present[i])
 			loss, sd := s.model.combine([]Setting{from, y}, []float64{1, -1})
-			if loss <= math.Max(worthwhile, sd) && loss < least && s.keeps(y) > 0.5 && s.possible(y) && len(s.space.changed(y)) > 0 {
+			if loss <= math.Max(worthwhile, sd) && loss < least && s.keeps(y) > 0.5 && s.possible(y) &&
+				len(s.space.changed(y)) > 0 {
 				next, least = y, loss
 			}
 		}

@@ -81,7 +81,8 @@ func TestNarrowing(t *testing.T) {
 	}
 	// Of two knobs that were turned together either may be to blame.
 	s.Observe(Trial{Setting: space.Present.with(0, 0).with(1, 0), Outcome: Outcome{Failed: "it ended"}})
-	if out := s.Excluded(0); len(out) > 0 || len(s.Excluded(1)) != 2 || s.possible(space.Present.with(0, 0).with(1, 0)) {
+	if out := s.Excluded(0); len(out) > 0 || len(s.Excluded(1)) != 2 || s.possible(space.Present.with(0, 0).with(1,
+		0)) {
 		t.Errorf("a failure of two values together: %v and %v are out", out, s.Excluded(1))
 	}
 }
@@ -90,7 +91,8 @@ func TestNarrowing(t *testing.T) {
 func TestMoreTrialsSayMore(t *testing.T) {
 	space := spaceOf(t, map[string]string{"GOGC": "100"}, "GOGC=50..400")
 	sd := func(n int) float64 {
-		p := newProcess(space, []observed{{at: Setting{6}, mean: 0.1, n: n}}, theta{length: []float64{0.2}, alone: 0.4, joint: 0.4, noise: 0.1})
+		p := newProcess(space, []observed{{at: Setting{6}, mean: 0.1, n: n}}, theta{length: []float64{0.2},
+			alone: 0.4, joint: 0.4, noise: 0.1})
 		_, sd := p.predict(Setting{6})
 		return sd
 	}
@@ -138,7 +140,8 @@ func TestPlainer(t *testing.T) {
 		if !ok {
 			break
 		}
-		x.Gain = 0.4*(space.Knobs[0].Levels[x.Setting[0]].At-space.Knobs[0].Levels[space.Present[0]].At) + 0.02*rng.NormFloat64()
+		x.Gain = 0.4*(space.Knobs[0].Levels[x.Setting[0]].At-space.Knobs[0].Levels[space.Present[0]].At) +
+			0.02*rng.NormFloat64()
 		s.Observe(x)
 	}
 	x, ok := s.Chosen()

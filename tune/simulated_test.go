@@ -45,7 +45,8 @@ func spaceOf(t testing.TB, present map[string]string, knobs ...string) Space {
 func drawSurface(space Space, rng *rand.Rand) surface {
 	between := func(low, high float64) float64 { return low + (high-low)*rng.Float64() }
 	return surface{
-		space: space, gc: between(0.02, 0.25), memory: between(0, 0.15), procs: between(0.05, 0.4), pool: between(0.1, 0.6),
+		space: space, gc: between(0.02, 0.25), memory: between(0, 0.15), procs: between(0.05, 0.4), pool: between(0.1,
+			0.6),
 		mix: between(0, 0.15), optimum: between(0, 1), knee: between(0.1, 0.8),
 	}
 }
@@ -122,7 +123,8 @@ func TestNearTheOptimum(t *testing.T) {
 		t.Logf("launches deviate by %.0f %%, %d trials of %d settings: within 2 %% of the optimum in %d of %d, %.1f %% from it on average",
 			100*c.sd, c.trials, space.Size(), within, surfaces, 100*regrets/surfaces)
 		if within < c.least || worse > 0 {
-			t.Errorf("within 2 %% of the optimum in %d of %d (at least %d), worse than the start in %d", within, surfaces, c.least, worse)
+			t.Errorf("within 2 %% of the optimum in %d of %d (at least %d), worse than the start in %d", within,
+				surfaces, c.least, worse)
 		}
 	}
 }

@@ -29,7 +29,10 @@ func NewSpace(knobs []Knob, present func(Knob) (string, bool)) (Space, error) {
 		return s, fmt.Errorf("%d knobs, and a search finds its way among at most %d", len(knobs), mostKnobs)
 	}
 	for i, k := range knobs {
-		if slices.ContainsFunc(knobs[:i], func(other Knob) bool { return (other.Kind == Flag) == (k.Kind == Flag) && other.Key == k.Key }) {
+		if slices.ContainsFunc(knobs[:i], func(other Knob) bool {
+			return (other.Kind == Flag) == (k.Kind == Flag) &&
+				other.Key == k.Key
+		}) {
 			return s, fmt.Errorf("knob %q is given twice", k.Name)
 		}
 		with, at := k.WithPresent(present(k))

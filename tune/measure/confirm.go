@@ -34,14 +34,17 @@ func (t *Tuner) conclude(ctx context.Context, r *tune.Result, best tune.Setting)
 		return nil
 	case best == nil && broken:
 		r.Verdict = tune.Unmet
-		r.Why = fmt.Sprintf("no setting keeps %s: it is %s now, and the nearest was %s", by.Text, by.Amount(by.Value(t.present)), t.nearest(by))
+		r.Why = fmt.Sprintf("no setting keeps %s: it is %s now, and the nearest was %s", by.Text,
+			by.Amount(by.Value(t.present)), t.nearest(by))
 		return nil
 	case best == nil:
-		r.Why = fmt.Sprintf("keep what you have: none of %s that were tried looks better", notation.Counted(int64(r.Tried), "setting", "settings"))
+		r.Why = fmt.Sprintf("keep what you have: none of %s that were tried looks better",
+			notation.Counted(int64(r.Tried), "setting", "settings"))
 		return nil
 	case !broken && math.Log1p(r.Expected.Gain) < t.promising():
 		r.Why = fmt.Sprintf("keep what you have: the best of %s promises %s (%s to %s), which a confirmation could not tell from nothing",
-			notation.Counted(int64(r.Tried), "setting", "settings"), notation.Change(r.Expected.Gain), notation.Change(r.Expected.Low),
+			notation.Counted(int64(r.Tried), "setting",
+				"settings"), notation.Change(r.Expected.Gain), notation.Change(r.Expected.Low),
 			notation.Change(r.Expected.High))
 		return nil
 	}
@@ -93,7 +96,8 @@ func (t *Tuner) confirm(ctx context.Context, r *tune.Result, best tune.Setting, 
 	open := t.Present.Plan.Load.Open()
 	// Not the search's seed: the order of launches is drawn anew as well.
 	rules := t.Objective.Rules(open, broken, t.Seed+0x9e3779b97f4a7c15)
-	h := session.Header{A: t.Header.Service, B: t.Header.Service + " with " + t.Space.String(best), Plan: t.Header.Plan, Host: t.Header.Host,
+	h := session.Header{A: t.Header.Service, B: t.Header.Service + " with " + t.Space.String(best),
+		Plan: t.Header.Plan, Host: t.Header.Host,
 		Seed: rules.Seed, Begun: t.begun}
 	log, err := t.sessionLog(h)
 	if err != nil {
@@ -141,16 +145,20 @@ func (t *Tuner) verdict(result verify.Result, log *session.Log, broken *tune.Gua
 	}
 	if excess, by := t.Objective.Excess(b...); excess != nil && *excess > 0 {
 		if broken != nil {
-			return tune.Unmet, fmt.Sprintf("no setting is confirmed to keep %s: in new launches it was %s", by.Text, by.Amount(by.Value(b)))
+			return tune.Unmet, fmt.Sprintf("no setting is confirmed to keep %s: in new launches it was %s", by.Text,
+				by.Amount(by.Value(b)))
 		}
-		return tune.Keep, fmt.Sprintf("keep what you have: in new launches %s was broken (%s)", by.Text, by.Amount(by.Value(b)))
+		return tune.Keep, fmt.Sprintf("keep what you have: in new launches %s was broken (%s)", by.Text,
+			by.Amount(by.Value(b)))
 	}
 	m := decided(result)
 	ends := []float64{better(m, m.Low), better(m, m.High)}
-	gain := fmt.Sprintf("%s (%s to %s)", notation.Change(better(m, m.Estimate)), notation.Change(slices.Min(ends)), notation.Change(slices.Max(ends)))
+	gain := fmt.Sprintf("%s (%s to %s)", notation.Change(better(m, m.Estimate)), notation.Change(slices.Min(ends)),
+		notation.Change(slices.Max(ends)))
 	switch {
 	case result.Verdict == verify.Improvement && m.MDE > 0 && -math.Log1p(m.Estimate) >= math.Log1p(m.MDE):
-		why := fmt.Sprintf("%s of %s in %d new pairs of launches; changes of %s are detectable", gain, m.Name, result.Pairs, notation.Tenths(m.MDE))
+		why := fmt.Sprintf("%s of %s in %d new pairs of launches; changes of %s are detectable", gain, m.Name,
+			result.Pairs, notation.Tenths(m.MDE))
 		if broken != nil {
 			why = fmt.Sprintf("it keeps %s, which the present setting breaks: %s", broken.Text, why)
 		}

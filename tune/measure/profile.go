@@ -40,7 +40,8 @@ func Profile(ctx context.Context, present session.Side, version, scratch, dir st
 	plan.Export, plan.Thresholds = scenario.Export{}, nil
 	bundle := filepath.Join(scratch, "profiled")
 	defer os.RemoveAll(bundle)
-	if err := run.Run(ctx, run.Options{Plan: &plan, Dir: bundle, Version: version, Binary: present.Binary}); err != nil {
+	if err := run.Run(ctx, run.Options{Plan: &plan, Dir: bundle, Version: version,
+		Binary: present.Binary}); err != nil {
 		return "", fmt.Errorf("profile the service: %w", err)
 	}
 	rec, err := record.Open(bundle)
@@ -109,11 +110,13 @@ func Inlining(ctx context.Context, plan *scenario.Plan, path string) (*tune.Inli
 	if len(hot) == 0 {
 		return &tune.Inlining{Calls: []tune.Inlined{}}, nil
 	}
-	without, err := compiler.Inlined(ctx, plan.Target.Build, append(slices.Clone(plan.Target.BuildFlags), "-pgo=off"), hot...)
+	without, err := compiler.Inlined(ctx, plan.Target.Build, append(slices.Clone(plan.Target.BuildFlags), "-pgo=off"),
+		hot...)
 	if err != nil {
 		return nil, err
 	}
-	with, err := compiler.Inlined(ctx, plan.Target.Build, append(slices.Clone(plan.Target.BuildFlags), "-pgo="+path), hot...)
+	with, err := compiler.Inlined(ctx, plan.Target.Build, append(slices.Clone(plan.Target.BuildFlags), "-pgo="+path),
+		hot...)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +181,8 @@ func more(without, with []compiler.Call, shares map[string]float64) *tune.Inlini
 			// Of its own package the compiler leaves the package's name out.
 			share = ownShare(callee, filepath.Base(filepath.Dir(c.Path)), shares)
 		}
-		one := tune.Inlined{Caller: fmt.Sprintf("%s/%s:%d", filepath.Base(filepath.Dir(c.Path)), filepath.Base(c.Path), c.Line), Callee: callee, Share: share}
+		one := tune.Inlined{Caller: fmt.Sprintf("%s/%s:%d", filepath.Base(filepath.Dir(c.Path)),
+			filepath.Base(c.Path), c.Line), Callee: callee, Share: share}
 		if share >= hotShare {
 			found[one] = true
 		}

@@ -234,7 +234,8 @@ func (t *Tuner) take(n int, done logged) {
 		line += notation.Change(math.Expm1(done.Gain))
 	}
 	left := time.Duration(t.Header.Trials-n-1)*t.each + t.reserve()
-	t.step("%s; about %s left", line, notation.Time(min(left, max(0, t.maxTime()-time.Since(t.begun))).Round(time.Second)))
+	t.step("%s; about %s left", line, notation.Time(min(left, max(0,
+		t.maxTime()-time.Since(t.begun))).Round(time.Second)))
 }
 
 // readBack are the values of a block that show what the runtime was set to.
@@ -266,7 +267,8 @@ func (t *Tuner) disobeyed(x tune.Setting, b verify.Block) map[int]string {
 		had, measured := b.Values[of.value]
 		if ok && measured && math.Abs(had-want) > 0.005*want {
 			unit := map[string]string{"GOMEMLIMIT": "bytes"}[k.Key]
-			out[i] = fmt.Sprintf("%s %s where %s was set", k.Key, notation.Quantity(had, cmp.Or(unit, "1")), k.Levels[level].Text)
+			out[i] = fmt.Sprintf("%s %s where %s was set", k.Key, notation.Quantity(had, cmp.Or(unit, "1")),
+				k.Levels[level].Text)
 		}
 	}
 	if len(out) == 0 {

@@ -87,7 +87,8 @@ func tuner(t testing.TB, s *target, seed uint64, knobs ...string) *Tuner {
 	}
 	return &Tuner{
 		Present: session.Side{Name: "a", Plan: plan}, Space: space, Objective: objective, Measurer: s, Dir: t.TempDir(),
-		MaxTime: time.Hour, Trials: 40, Seed: seed, Header: Header{Service: "svc", Objective: objective.String(), Knobs: knobs},
+		MaxTime: time.Hour, Trials: 40, Seed: seed, Header: Header{Service: "svc", Objective: objective.String(),
+			Knobs: knobs},
 	}
 }
 
@@ -147,12 +148,14 @@ func TestRecommendationsHold(t *testing.T) {
 		}
 	}
 	if recommended < 15 || worse > 0 {
-		t.Errorf("%d of 20 searches recommended something, %d of them for the worse: the surface has 20 %% to gain", recommended, worse)
+		t.Errorf("%d of 20 searches recommended something, %d of them for the worse: the surface has 20 %% to gain",
+			recommended, worse)
 	}
 }
 
 func TestCrashesNarrowTheRange(t *testing.T) {
-	s := &target{rng: rand.New(rand.NewPCG(3, 3)), sd: 0.02, value: slope, change: func(env map[string]string, _ *verify.Block) error {
+	s := &target{rng: rand.New(rand.NewPCG(3, 3)), sd: 0.02, value: slope, change: func(env map[string]string,
+		_ *verify.Block) error {
 		if setTo(env, "POOL", 4) > 30 {
 			return errors.New("the target ended before it was ready: exit status 2\n  | too many connections")
 		}
@@ -162,13 +165,15 @@ func TestCrashesNarrowTheRange(t *testing.T) {
 	if v := setTo(best(r), "POOL", 4); r.Verdict != tune.Recommend || v > 30 {
 		t.Errorf("%s %v (%s): a pool above 30 crashes the service", r.Verdict, r.Lines, r.Why)
 	}
-	if remark := r.Knobs[1].Remark; !strings.Contains(remark, "64") || !strings.Contains(remark, "too many connections") {
+	if remark := r.Knobs[1].Remark; !strings.Contains(remark, "64") || !strings.Contains(remark,
+		"too many connections") {
 		t.Errorf("the knob's remark is %q", remark)
 	}
 }
 
 func TestIgnoredKnobs(t *testing.T) {
-	s := &target{rng: rand.New(rand.NewPCG(4, 3)), sd: 0.02, value: flat, change: func(_ map[string]string, b *verify.Block) error {
+	s := &target{rng: rand.New(rand.NewPCG(4, 3)), sd: 0.02, value: flat, change: func(_ map[string]string,
+		b *verify.Block) error {
 		b.Values[session.SetGOGC] = 400
 		return nil
 	}}
@@ -195,7 +200,8 @@ func TestUnmetGuard(t *testing.T) {
 
 // TestGuardBounds: a setting that breaks a guard is not recommended though it is the fastest.
 func TestGuardBounds(t *testing.T) {
-	s := &target{rng: rand.New(rand.NewPCG(6, 3)), sd: 0.02, value: slope, change: func(env map[string]string, b *verify.Block) error {
+	s := &target{rng: rand.New(rand.NewPCG(6, 3)), sd: 0.02, value: slope, change: func(env map[string]string,
+		b *verify.Block) error {
 		b.Values["rss"] = 20e6 + 2e6*setTo(env, "POOL", 4)
 		return nil
 	}}
@@ -210,14 +216,16 @@ func TestGuardBounds(t *testing.T) {
 // TestGuardIsMet: where the present setting breaks a guard, one that keeps it is recommended
 // though it is slower.
 func TestGuardIsMet(t *testing.T) {
-	s := &target{rng: rand.New(rand.NewPCG(7, 3)), sd: 0.02, change: func(env map[string]string, b *verify.Block) error {
+	s := &target{rng: rand.New(rand.NewPCG(7, 3)), sd: 0.02, change: func(env map[string]string,
+		b *verify.Block) error {
 		b.Values["rss"] = (40e6 + 10e6*setTo(env, "POOL", 4)) * b.Values["throughput"] / b.Values["throughput"]
 		return nil
 	}, value: slope}
 	tuner := tuner(t, s, 7)
 	tuner.Objective, _ = tune.ParseObjective("throughput", []string{"rss < 65MiB"}, false)
 	r := tuned(t, tuner)
-	if v := setTo(best(r), "POOL", 4); r.Verdict != tune.Recommend || v != 2 || !strings.Contains(r.Why, "it keeps rss < 65MiB") {
+	if v := setTo(best(r), "POOL", 4); r.Verdict != tune.Recommend || v != 2 || !strings.Contains(r.Why,
+		"it keeps rss < 65MiB") {
 		t.Errorf("%s %v: %s", r.Verdict, r.Lines, r.Why)
 	}
 }
@@ -264,7 +272,8 @@ func TestResume(t *testing.T) {
 }
 
 func TestTooLittleTime(t *testing.T) {
-	s := &target{rng: rand.New(rand.NewPCG(9, 3)), sd: 0.02, value: flat, change: func(map[string]string, *verify.Block) error {
+	s := &target{rng: rand.New(rand.NewPCG(9, 3)), sd: 0.02, value: flat, change: func(map[string]string,
+		*verify.Block) error {
 		return nil
 	}}
 	tuner := tuner(t, s, 9)
@@ -283,8 +292,10 @@ func TestSides(t *testing.T) {
 		return knob
 	}
 	plan := &scenario.Plan{}
-	plan.Target = scenario.Target{Build: "./svc", Args: []string{"serve", "--workers", "4", "-mode=fast"}, Env: map[string]string{"A": "1"}}
-	space, err := tune.NewSpace([]tune.Knob{k("flag:-workers=1,2,8"), k("flag:-mode=fast,slow"), k("flag:-new=1,2"), k("env:A=1,3"), k("pgo")}, Present(plan))
+	plan.Target = scenario.Target{Build: "./svc", Args: []string{"serve", "--workers", "4", "-mode=fast"},
+		Env: map[string]string{"A": "1"}}
+	space, err := tune.NewSpace([]tune.Knob{k("flag:-workers=1,2,8"), k("flag:-mode=fast,slow"), k("flag:-new=1,2"),
+		k("env:A=1,3"), k("pgo")}, Present(plan))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,11 +310,13 @@ func TestSides(t *testing.T) {
 		return x
 	}
 	s := tuner.side(at("8", "slow", "2", "3", "on"))
-	if got := strings.Join(s.Plan.Target.Args, " "); got != "serve --workers 8 -mode=slow -new=2" || s.Plan.Target.Env["A"] != "3" || s.Binary != "profiled" {
+	if got := strings.Join(s.Plan.Target.Args, " "); got != "serve --workers 8 -mode=slow -new=2" ||
+		s.Plan.Target.Env["A"] != "3" || s.Binary != "profiled" {
 		t.Errorf("%s, %v, %s", got, s.Plan.Target.Env, s.Binary)
 	}
 	s = tuner.side(space.Present)
-	if got := strings.Join(s.Plan.Target.Args, " "); got != strings.Join(plan.Target.Args, " ") || s.Plan.Target.Env["A"] != "1" || s.Binary != "plain" {
+	if got := strings.Join(s.Plan.Target.Args, " "); got != strings.Join(plan.Target.Args, " ") ||
+		s.Plan.Target.Env["A"] != "1" || s.Binary != "plain" {
 		t.Errorf("the present setting is not the service untouched: %s", got)
 	}
 	if plan.Target.Args[2] != "4" || plan.Target.Env["A"] != "1" {

@@ -20,13 +20,15 @@ func Markdown(w io.Writer, r tune.Result) error {
 	if len(r.Worth) > 0 {
 		b.WriteString("\n| knob | from | to | alone | after the others |\n|---|---|---|---|---|\n")
 		for _, one := range r.Worth {
-			inert.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", escaped(one.Knob), escaped(one.From), escaped(one.To), interval(one.Alone), interval(one.Last))
+			inert.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", escaped(one.Knob), escaped(one.From), escaped(one.To),
+				interval(one.Alone), interval(one.Last))
 		}
 	}
 	if len(r.Together) > 0 {
 		b.WriteString("\n| together | both | beyond each alone |\n|---|---|---|\n")
 		for _, two := range r.Together {
-			inert.Fprintf(&b, "| %s and %s | %s | %s |\n", escaped(two.A), escaped(two.B), interval(two.Both), interval(two.Excess))
+			inert.Fprintf(&b, "| %s and %s | %s | %s |\n", escaped(two.A), escaped(two.B), interval(two.Both),
+				interval(two.Excess))
 		}
 	}
 	for _, k := range r.Knobs {

@@ -31,7 +31,8 @@ func Text(w io.Writer, r tune.Result) error {
 	if r.Confirmed != nil {
 		for _, m := range r.Confirmed.Metrics {
 			if m.A > 0 {
-				inert.Fprintf(&b, "           %s\n", confirmed(m.Name, verdicts.Amount(m.A, m.Unit), verdicts.Amount(m.B, m.Unit), m.Advisory))
+				inert.Fprintf(&b, "           %s\n", confirmed(m.Name, verdicts.Amount(m.A, m.Unit),
+					verdicts.Amount(m.B, m.Unit), m.Advisory))
 			}
 		}
 	}
@@ -54,8 +55,10 @@ func Text(w io.Writer, r tune.Result) error {
 
 // searched says how the search went.
 func searched(r tune.Result) string {
-	return fmt.Sprintf("%s of %s, %s tried; one trial deviates by %s; seed %d", notation.Counted(int64(r.Trials), "trial", "trials"),
-		notation.Counted(int64(r.Space), "setting", "settings"), notation.Count(int64(r.Tried)), notation.Tenths(r.Noise), r.Seed)
+	return fmt.Sprintf("%s of %s, %s tried; one trial deviates by %s; seed %d", notation.Counted(int64(r.Trials),
+		"trial", "trials"),
+		notation.Counted(int64(r.Space), "setting",
+			"settings"), notation.Count(int64(r.Tried)), notation.Tenths(r.Noise), r.Seed)
 }
 
 func confirmed(name, a, b string, advisory bool) string {
@@ -150,7 +153,8 @@ func bar(v, low, high float64) string {
 
 // surface draws two knobs as a grid of gains.
 func surface(b *strings.Builder, s tune.Surface) {
-	inert.Fprintf(b, "\n%s down, %s across, change in %%: ( ) now, [ ] best, x failed or breaks a guard, . never tried there\n", s.Y, s.X)
+	inert.Fprintf(b,
+		"\n%s down, %s across, change in %%: ( ) now, [ ] best, x failed or breaks a guard, . never tried there\n", s.Y, s.X)
 	t := tabwriter.NewWriter(b, 0, 0, 1, ' ', tabwriter.AlignRight)
 	row := func(name string, cells []string) {
 		fmt.Fprint(t, inert.Text(name)) // cell by cell: names may hold tabs
@@ -203,7 +207,8 @@ func measured(b *strings.Builder, r tune.Result) {
 		if m.Out == "" && m.Gain != nil {
 			text = interval(*m.Gain)
 		}
-		inert.Fprintf(t, "  %s\t%s\t%s\n", setting(m.Values), notation.Counted(int64(m.Trials), "trial", "trials"), inert.Text(text))
+		inert.Fprintf(t, "  %s\t%s\t%s\n", setting(m.Values), notation.Counted(int64(m.Trials), "trial", "trials"),
+			inert.Text(text))
 	}
 	t.Flush()
 	if more := len(r.Measured) - shown; more > 0 {

@@ -93,9 +93,11 @@ func (f *tuneFlags) register(cmd *cobra.Command) {
 	flags.MarkHidden("requests")
 	f.ProtocolFlags(flags)
 	f.TargetFlags(flags)
-	flags.StringArrayVar(&f.knobs, "knob", nil, "`name=values` to search: a range (50..400) or a list (a,b,c); may be repeated")
+	flags.StringArrayVar(&f.knobs, "knob", nil,
+		"`name=values` to search: a range (50..400) or a list (a,b,c); may be repeated")
 	flags.StringVar(&f.objective, "objective", "", "`what` to make better: throughput, cpu, p50, p90, p99, memory")
-	flags.StringArrayVar(&f.guards, "guard", nil, "`limit` to keep (\"p99 < 20ms\", \"rss < 512MiB\", \"errors < 0.1%\"); may be repeated")
+	flags.StringArrayVar(&f.guards, "guard", nil,
+		"`limit` to keep (\"p99 < 20ms\", \"rss < 512MiB\", \"errors < 0.1%\"); may be repeated")
 	flags.DurationVar(&f.maxTime, "max-time", tuning.DefaultMaxTime, "end after this `time`, confirmation included")
 	flags.IntVar(&f.trials, "trials", 0, "search by at most `n` trials (default 40 per knob, as the time allows)")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the search (default random)")
@@ -194,7 +196,8 @@ func (f *tuneFlags) run(cmd *cobra.Command, args []string) error {
 	t := &tuning.Tuner{
 		Space: space, Objective: objective, Measurer: launcher, Dir: f.Out, MaxTime: f.maxTime, Trials: f.trials,
 		Sweep: f.sweep || len(knobs) == 1, OneAtATime: f.apart, Seed: f.seed, Resume: f.resume,
-		Header:     tuning.Header{Plan: plan.Redacted(), Objective: objective.String(), Knobs: words, Host: record.HostInfo()},
+		Header: tuning.Header{Plan: plan.Redacted(), Objective: objective.String(), Knobs: words,
+			Host: record.HostInfo()},
 		OnProgress: progress.Step,
 	}
 	if t.Seed == 0 {
@@ -213,7 +216,8 @@ func (f *tuneFlags) run(cmd *cobra.Command, args []string) error {
 		return f.cutShort(cmd.Context(), progress, err)
 	}
 	if n := launcher.Repeated; n > 0 {
-		r.Warnings = append(r.Warnings, notation.Counted(int64(n), "launch", "launches")+" measured again: the generator could not keep up")
+		r.Warnings = append(r.Warnings, notation.Counted(int64(n), "launch",
+			"launches")+" measured again: the generator could not keep up")
 	}
 	progress.Note("kept in %s", f.Out)
 	f.keep(cmd.Context(), store, t, plan, launcher, progress)
@@ -257,7 +261,8 @@ func (f *tuneFlags) profile(ctx context.Context, t *tuning.Tuner, progress *cli.
 }
 
 // keep adds the confirmed setting's figures to the history, if there was a confirmation.
-func (f *tuneFlags) keep(ctx context.Context, store *history.Store, t *tuning.Tuner, plan *scenario.Plan, l *session.Launcher,
+func (f *tuneFlags) keep(ctx context.Context, store *history.Store, t *tuning.Tuner, plan *scenario.Plan,
+	l *session.Launcher,
 	progress *cli.Progress) {
 	if store == nil {
 		return
@@ -295,7 +300,10 @@ func (f *tuneFlags) cutShort(ctx context.Context, progress *cli.Progress, err er
 func (f *tuneFlags) print(w io.Writer, r tune.Result) error {
 	var err error
 	if f.markdown != "" {
-		err = disk.WriteOutput(f.markdown, func(w io.Writer) error { return render.Markdown(inert.NewWriter(w, false), r) })
+		err = disk.WriteOutput(f.markdown, func(w io.Writer) error {
+			return render.Markdown(inert.NewWriter(w, false),
+				r)
+		})
 	}
 	if f.JSON {
 		return errors.Join(inert.JSON(w, r), err)
