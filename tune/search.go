@@ -339,6 +339,10 @@ func (s *Search) candidates() (out []Setting) {
 	return out
 }
 
+// mostProposed is how often a setting is proposed for its promise: to repeat the best is what the rungs
+// are for, and in much noise its neighbours say as much of it as itself.
+const mostProposed = 3
+
 // propose returns the setting with the greatest expected improvement on the best so far,
 // weighted by how probably it keeps the guards; ok is false where none is left.
 func (s *Search) propose() (best Setting, ok bool) {
@@ -355,7 +359,7 @@ func (s *Search) propose() (best Setting, ok bool) {
 	}
 	top := math.Inf(-1)
 	for _, x := range s.candidates() {
-		if !s.possible(x) || len(s.space.changed(x)) == 0 {
+		if !s.possible(x) || len(s.space.changed(x)) == 0 || s.count(x) >= mostProposed {
 			continue
 		}
 		mean, sd := s.model.predict(x)
@@ -459,7 +463,7 @@ func (s *Search) leader() (Setting, bool) {
 const worthwhile = 0.005
 
 // plainer sets those knobs of a setting back that were not seen to gain anything, one at a time: the
-// loss, all together, is below its own standard deviation.
+// interval of the loss, all together, includes none.
 func (s *Search) plainer(from Setting) Setting {
 	x := from
 	for {
@@ -468,7 +472,7 @@ func (s *Search) plainer(from Setting) Setting {
 		for _, i := range s.space.changed(x) {
 			y := x.with(i, s.space.Present[i])
 			loss, sd := s.model.combine([]Setting{from, y}, []float64{1, -1})
-			if loss <= math.Max(worthwhile, sd) && loss < least && s.keeps(y) > 0.5 && s.possible(y) &&
+			if loss <= math.Max(worthwhile, interval*sd) && loss < least && s.keeps(y) > 0.5 && s.possible(y) &&
 				len(s.space.changed(y)) > 0 {
 				next, least = y, loss
 			}

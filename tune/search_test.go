@@ -199,6 +199,9 @@ func TestKnee(t *testing.T) {
 	if _, ok := Knee(k, points(0.4, 0.4, 0.39, 0.4, 0.4, 0.4)); ok {
 		t.Error("a flat curve has a knee")
 	}
+	if _, ok := Knee(k, points(0, 0.1, 0.2, 0.3, 0.4, 0.5)); ok {
+		t.Error("a curve that rises to its end has a knee")
+	}
 }
 
 // TestIntervalsCover: the truth lies within the intervals of 90 % about as often as they say.

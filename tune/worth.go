@@ -208,8 +208,8 @@ func (s *Search) Curve(knob int, x Setting) (points []Point) {
 const kneeShare = 0.02
 
 // Knee returns the lowest value of a knob from which on more of it gains less than 2 %: the
-// first whose mean is that close to the best one's. ok is false for a list of words, and
-// where the lowest value is as good as any.
+// first whose mean is that close to the best one's. ok is false for a list of words, where the
+// lowest value is as good as any, and where the highest is the first: what lies beyond it is not known.
 func Knee(k Knob, points []Point) (at int, ok bool) {
 	best := math.Inf(-1)
 	for l, p := range points {
@@ -217,15 +217,20 @@ func Knee(k Knob, points []Point) (at int, ok bool) {
 			best = math.Max(best, p.Gain.Gain)
 		}
 	}
-	first := true
+	lowest, found := true, -1
 	for l, p := range points {
-		if !k.ordered(l) || p.Out {
-			continue
+		switch {
+		case !k.ordered(l) || p.Out:
+		case found >= 0:
+			return found, true // and there is more of it
+		case math.Log1p(p.Gain.Gain) >= math.Log1p(best)-kneeShare:
+			if lowest {
+				return 0, false
+			}
+			found = l
+		default:
+			lowest = false
 		}
-		if math.Log1p(p.Gain.Gain) >= math.Log1p(best)-kneeShare {
-			return l, !first
-		}
-		first = false
 	}
 	return 0, false
 }
