@@ -38,7 +38,7 @@ func (t *Tuner) conclude(ctx context.Context, r *tune.Result, best tune.Setting)
 			by.Amount(by.Value(t.present)), t.nearest(by))
 		return nil
 	case best == nil:
-		r.Why = fmt.Sprintf("keep what you have: none of %s that were tried looks better",
+		r.Why = fmt.Sprintf("keep what you have: of %s tried none looks better",
 			notation.Counted(int64(r.Tried), "setting", "settings"))
 		return nil
 	case !broken && math.Log1p(r.Expected.Gain) < t.promising():

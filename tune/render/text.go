@@ -46,7 +46,7 @@ func Text(w io.Writer, r tune.Result) error {
 	}
 	measured(&b, r)
 	for _, warning := range r.Warnings {
-		inert.Fprintf(&b, "\nwarning: %s", inert.Block(warning))
+		inert.Fprintf(&b, "\nwarning: %s\n", inert.Block(warning))
 	}
 	inlined(&b, r.PGO)
 	_, err := io.WriteString(w, strings.TrimRight(b.String(), "\n")+"\n")
@@ -231,7 +231,11 @@ func inlined(b *strings.Builder, p *tune.Inlining) {
 	if p == nil {
 		return
 	}
-	inert.Fprintf(b, "\n\nthe profile has the compiler inline %s in the hot packages; at hot functions:\n",
+	if len(p.Calls) == 0 {
+		b.WriteString("\nthe profile has the compiler inline no further call of a hot function\n")
+		return
+	}
+	inert.Fprintf(b, "\nthe profile has the compiler inline %s in the hot packages; at hot functions:\n",
 		notation.Counted(int64(p.Total), "call more", "calls more"))
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	for _, c := range p.Calls {
