@@ -152,9 +152,10 @@ func TestRecommendationsHold(t *testing.T) {
 			t.Errorf("seed %d: %v is recommended and gains %.3f", seed, r.Lines, gain)
 		}
 	}
-	if recommended < 15 || worse > 0 {
-		t.Errorf("%d of 20 searches recommended something, %d of them for the worse: the surface has 20 %% to gain",
-			recommended, worse)
+	t.Logf("%d of %d searches recommended something, %d of them for the worse", recommended, *searches, worse)
+	if 4*recommended < 3**searches || worse > 0 {
+		t.Errorf("%d of %d searches recommended something, %d of them for the worse: there is 20 %% to gain",
+			recommended, *searches, worse)
 	}
 }
 
