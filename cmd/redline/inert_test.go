@@ -145,6 +145,7 @@ func TestHostileNamesAreInert(t *testing.T) {
 		"demo":             {{"demo", h}, {"demo", "-o", h, "--" + h}},
 		"lint":             {{"lint", h}, {"lint", "--profile", h}, {"lint", "--profile", bundle}},
 		"ab":               {{"ab", h}, {"ab", plan, "--a", h, "--b", h}},
+		"tune":             {{"tune", h}, {"tune", plan, "--knob", h}, {"tune", "http://127.0.0.1:1/", "--knob", "GOGC=50..400", "--objective", h}, {"tune", "http://127.0.0.1:1/", "--exec", h, "--knob", "env:A=" + h + "," + h + "2"}},
 		"gate":             {{"gate", h}, {"gate", plan, "--base", h}, {"gate", plan, "--baseline", h}},
 		"compare":          {{"compare", h, h}, {"compare", bundle, bundle}, {"compare", bundle, bundle, "--markdown", file}, {"compare", bundle, bundle, "--json"}},
 		"history":          {{"history", "--history", h + "/x"}, {"history", "--history", db}, {"history", "--history", db, "--csv"}, {"history", h, "--history", db}},

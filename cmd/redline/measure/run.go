@@ -69,7 +69,7 @@ error. 3: the measurement is invalid or incomplete. 130: interrupted; the bundle
 	}
 	f.LoadFlags(cmd.Flags())
 	f.ProtocolFlags(cmd.Flags())
-	f.targetFlags(cmd.Flags())
+	f.TargetFlags(cmd.Flags())
 	f.exportFlags(cmd.Flags())
 	f.outputFlags(cmd.Flags())
 	cmd.MarkFlagsMutuallyExclusive("exec", "build", "pid")

@@ -55,8 +55,8 @@ func (f *Flags) ProtocolFlags(flags *pflag.FlagSet) {
 		"--include_imports --descriptor_set_out (default: server reflection)")
 }
 
-// targetFlags set the service under test and its sources.
-func (f *Flags) targetFlags(flags *pflag.FlagSet) {
+// TargetFlags set the service under test and its sources.
+func (f *Flags) TargetFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Exec, "exec", "", "start the target with this `command`")
 	flags.StringVar(&f.Build, "build", "", "build this main `package` with the probe injected, and start it")
 	flags.StringVar(&f.BuildFlags, "build-flags", "", "with --build: `flags` of go build (-tags=sqlite -ldflags='-s -w')")
