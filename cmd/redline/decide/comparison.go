@@ -1,4 +1,4 @@
-package main
+package decide
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/history"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/disk"
@@ -29,7 +30,7 @@ type comparison struct {
 	plan        *scenario.Plan
 	rules       verify.Rules
 	folder      *scratch.Folder
-	progress    *progress
+	progress    *cli.Progress
 	launcher    *session.Launcher
 	builder     builder
 	header      session.Header
@@ -56,20 +57,20 @@ func (f *compareFlags) begin(cmd *cobra.Command, plan *scenario.Plan, about stri
 	if least := rules.Least(); f.most > 0 && f.most < least {
 		return nil, fmt.Errorf("--pairs %d cannot decide: these metrics need at least %d", f.most, least)
 	}
-	if f.resume && f.out == "" {
+	if f.resume && f.Out == "" {
 		return nil, errors.New("no session to resume (hint: -o runs/...)")
 	}
 	c := &comparison{
 		f: f, ctx: cmd.Context(), about: about, stderr: cmd.ErrOrStderr(), plan: plan,
-		rules: rules, progress: newProgress(cmd.ErrOrStderr()), kind: kind,
-		launcher: &session.Launcher{Version: version(), Duration: f.block, Warmup: f.block / 2},
-		header:   session.Header{Plan: plan.Redacted(), Host: record.HostInfo(), Begun: time.Now(), Redline: version()},
+		rules: rules, progress: cli.NewProgress(cmd.ErrOrStderr()), kind: kind,
+		launcher: &session.Launcher{Version: cli.Version(), Duration: f.block, Warmup: f.block / 2},
+		header:   session.Header{Plan: plan.Redacted(), Host: record.HostInfo(), Begun: time.Now(), Redline: cli.Version()},
 	}
 	if err := c.makeReady(); err != nil {
 		c.close()
 		return nil, err
 	}
-	c.builder = builder{scratch: c.folder.Path, note: c.progress.note, done: map[revision.Sources]revision.Built{}}
+	c.builder = builder{scratch: c.folder.Path, note: c.progress.Note, done: map[revision.Sources]revision.Built{}}
 	return c, nil
 }
 
@@ -77,12 +78,12 @@ func (f *compareFlags) begin(cmd *cobra.Command, plan *scenario.Plan, about stri
 // disk: its directory, the history, and a scratch directory.
 func (c *comparison) makeReady() (err error) {
 	if !c.f.resume {
-		if c.reservation, err = reserve(c.f.out, "ab"); err != nil {
+		if c.reservation, err = cli.Reserve(c.f.Out, "ab"); err != nil {
 			return err
 		}
-		c.f.out = c.reservation.Dir()
+		c.f.Out = c.reservation.Dir()
 	}
-	if c.store, err = openHistory(c.ctx, c.f.history); err != nil {
+	if c.store, err = cli.OpenHistory(c.ctx, c.f.History); err != nil {
 		return err
 	}
 	if c.folder, err = scratch.New("ab"); err != nil {
@@ -93,7 +94,7 @@ func (c *comparison) makeReady() (err error) {
 }
 
 func (c *comparison) close() {
-	c.progress.close()
+	c.progress.Close()
 	if c.folder != nil {
 		_ = c.folder.Remove() // leftovers are swept later
 	}
@@ -127,19 +128,19 @@ func (c *comparison) describe(b side, prepared session.Side) (err error) {
 // cutShort is the exit of a session that ended with an error.
 func (c *comparison) cutShort(err error) error {
 	if c.ctx.Err() == nil {
-		return c.unmeasured(&exitError{code: exitUndecided, err: err})
+		return c.unmeasured(cli.Exit(cli.ExitUndecided, err))
 	}
-	c.progress.close()
-	c.progress.note("interrupted: go on with the same command and -o %s --resume", c.f.out)
-	return &exitError{code: exitInterrupted}
+	c.progress.Close()
+	c.progress.Note("interrupted: go on with the same command and -o %s --resume", c.f.Out)
+	return cli.Exit(cli.ExitInterrupted, nil)
 }
 
 // unmeasured is the exit of a session without a result. A CI job's reports say
 // why, too: without them the page of the change shows nothing.
 func (c *comparison) unmeasured(err error) error {
-	c.progress.close()
+	c.progress.Close()
 	if c.ctx.Err() != nil {
-		return interruptedOr(c.ctx, err)
+		return cli.InterruptedOr(c.ctx, err)
 	}
 	return errors.Join(err, c.f.report(c.stderr, verify.Result{Schema: verify.Schema, Verdict: verify.Invalid, Why: err.Error()}, c.about))
 }
@@ -147,7 +148,7 @@ func (c *comparison) unmeasured(err error) error {
 // finish keeps the measurement: in the session's directory, as a baseline, in
 // the history.
 func (c *comparison) finish(r *verify.Result, log *session.Log) error {
-	c.progress.close()
+	c.progress.Close()
 	r.Sides = [2]string{c.header.A, c.header.B}
 	if n := c.launcher.Repeated; n > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d launches measured again: the generator could not keep up", n))
@@ -155,19 +156,19 @@ func (c *comparison) finish(r *verify.Result, log *session.Log) error {
 	if err := log.Finish(*r); err != nil {
 		return err
 	}
-	c.progress.note("kept in %s", c.f.out)
+	c.progress.Note("kept in %s", c.f.Out)
 	if err := c.saveBaseline(*r, log.Blocks()); err != nil {
 		return err
 	}
 	switch {
 	case c.store == nil:
 	case r.Verdict == verify.Invalid:
-		c.progress.note("not kept in the history: the session is invalid")
+		c.progress.Note("not kept in the history: the session is invalid")
 	case c.own:
-		c.progress.note("not kept in the history: side b has an environment of its own, unlike other results of its commit")
+		c.progress.Note("not kept in the history: side b has an environment of its own, unlike other results of its commit")
 	default:
-		kept, err := history.FromSession(c.f.out, c.header, log.Blocks(), c.rules.Metrics, r.Turn, c.kind)
-		keep(c.ctx, c.store, kept, err, c.progress.note)
+		kept, err := history.FromSession(c.f.Out, c.header, log.Blocks(), c.rules.Metrics, r.Turn, c.kind)
+		cli.Keep(c.ctx, c.store, kept, err, c.progress.Note)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package decide
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/history"
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/notation/inert"
@@ -33,7 +34,7 @@ func (f *compareFlags) against(cmd *cobra.Command, plan *scenario.Plan, name str
 	}
 	defer c.close()
 	s := &session.Against{Baseline: base, Rules: c.rules, MaxTime: f.maxTime, Blocks: f.most, Measurer: c.measurer(),
-		OnBlock: func(p session.Progress) { c.progress.step(p.Line()) }}
+		OnBlock: func(p session.Progress) { c.progress.Step(p.Line()) }}
 	if s.B, c.header.B, err = measured.prepare(cmd.Context(), plan, "b", c.builder); err != nil {
 		return c.unmeasured(fmt.Errorf("side b: %w", err))
 	}
@@ -42,7 +43,7 @@ func (f *compareFlags) against(cmd *cobra.Command, plan *scenario.Plan, name str
 	}
 	if base != nil {
 		if err := base.Usable(c.now); err != nil {
-			return c.unmeasured(&exitError{code: exitUndecided, err: fmt.Errorf("%s: %w", f.baseline, err)})
+			return c.unmeasured(cli.Exit(cli.ExitUndecided, fmt.Errorf("%s: %w", f.baseline, err)))
 		}
 		c.header.A = "baseline " + f.baseline + " saved " + base.Saved.UTC().Format("2006-01-02 15:04:05")
 	}
@@ -72,7 +73,7 @@ func (f *compareFlags) against(cmd *cobra.Command, plan *scenario.Plan, name str
 
 // printAlone writes the measurements of a side that has nothing to be compared with.
 func (f *compareFlags) printAlone(w io.Writer, r verify.Result) error {
-	if f.json {
+	if f.JSON {
 		return printJSON(w, r)
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -91,7 +92,7 @@ func (c *comparison) saveBaseline(r verify.Result, blocks []verify.Block) error 
 		return nil
 	}
 	if r.Verdict == verify.Invalid || r.Verdict == verify.Regression {
-		c.progress.note("%s is not written: the verdict is %s", c.f.saveBaseline, r.Verdict)
+		c.progress.Note("%s is not written: the verdict is %s", c.f.saveBaseline, r.Verdict)
 		return nil
 	}
 	b := baseline.Baseline{Saved: c.header.Begun, Redline: c.header.Redline, Side: c.header.B, Commit: c.header.Commit,
@@ -99,6 +100,6 @@ func (c *comparison) saveBaseline(r verify.Result, blocks []verify.Block) error 
 	if err := b.Save(c.f.saveBaseline); err != nil {
 		return err
 	}
-	c.progress.note("baseline of %d launches saved in %s", len(blocks), c.f.saveBaseline)
+	c.progress.Note("baseline of %d launches saved in %s", len(blocks), c.f.saveBaseline)
 	return nil
 }

@@ -1,4 +1,5 @@
-package main
+// Package settle holds the verbs that settle tuning claims on this machine: lab and demo.
+package settle
 
 import (
 	"encoding/json"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/demo"
 	"github.com/redline-go/redline/experiment"
 	"github.com/redline-go/redline/notation"
@@ -23,7 +25,8 @@ import (
 // labDir is where the lab keeps its results unless told otherwise: each run adds to it.
 const labDir = "runs/lab"
 
-func labCommand() *cobra.Command {
+// LabCommand returns the verb lab.
+func LabCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lab",
 		Short: "Settle well-known tuning claims on this machine",
@@ -197,7 +200,7 @@ func (f *labFlags) run(cmd *cobra.Command, ids []string) error {
 	inert.Fprintf(progress, "results: %s\n", filepath.Join(f.Dir, experiment.ResultsFile))
 	switch {
 	case cmd.Context().Err() != nil:
-		return &exitError{exitInterrupted, errors.New("interrupted; what was decided is kept (hint: --resume goes on)")}
+		return cli.Exit(cli.ExitInterrupted, errors.New("interrupted; what was decided is kept (hint: --resume goes on)"))
 	case err != nil:
 		return err
 	}
@@ -226,8 +229,8 @@ func undecided(chosen []experiment.Experiment, results experiment.Results) error
 	if len(open) == 0 {
 		return nil
 	}
-	return &exitError{exitUndecided, fmt.Errorf("inconclusive: %s (hint: run these with --full, on a machine that does nothing else)",
-		strings.Join(open, ", "))}
+	return cli.Exit(cli.ExitUndecided, fmt.Errorf("inconclusive: %s (hint: run these with --full, on a machine that does nothing else)",
+		strings.Join(open, ", ")))
 }
 
 func printResult(w io.Writer, r experiment.Result) {

@@ -1,4 +1,4 @@
-package main
+package settle
 
 import (
 	"fmt"
@@ -8,15 +8,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/demo"
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/report"
 )
 
-func demoCommand() *cobra.Command {
+// DemoCommand returns the verb demo.
+func DemoCommand() *cobra.Command {
 	var asJSON, plain bool
-	o := demo.Options{Version: version()}
+	o := demo.Options{Version: cli.Version()}
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Find the bottleneck of a real order gateway, fix it step by step, and measure each gain",
@@ -52,26 +54,26 @@ func climb(cmd *cobra.Command, o demo.Options, asJSON, plain bool) error {
 		return err
 	}
 	o.Checkout = checkout
-	reservation, err := reserve(o.Dir, "demo")
+	reservation, err := cli.Reserve(o.Dir, "demo")
 	if err != nil {
 		return err
 	}
 	defer reservation.Release()
 	o.Dir = reservation.Dir()
-	view := newView(cmd.ErrOrStderr(), "the order gateway", plain)
+	view := cli.NewView(cmd.ErrOrStderr(), "the order gateway", plain)
 	defer view.Close()
 	reported := cmd.OutOrStdout()
 	if asJSON {
 		reported = cmd.ErrOrStderr()
 	}
-	o.OnEvent = view.event
+	o.OnEvent = view.Event
 	o.OnStep = func(s demo.Step) {
-		view.pause(func() { tellStep(reported, s) })
+		view.Pause(func() { tellStep(reported, s) })
 	}
 	steps, _, climbErr := demo.Run(cmd.Context(), o)
 	view.Close()
 	if len(steps) == 0 {
-		return usageOrInterrupt(cmd.Context(), climbErr)
+		return cli.UsageOrInterrupt(cmd.Context(), climbErr)
 	}
 	page, err := ladderPage(steps)
 	if err != nil {
@@ -82,13 +84,13 @@ func climb(cmd *cobra.Command, o demo.Options, asJSON, plain bool) error {
 		err = ladder.JSON(cmd.OutOrStdout())
 	} else {
 		inert.Fprintf(reported, "\n")
-		err = ladder.Text(reported, report.TextOptions{Color: colour(reported)})
+		err = ladder.Text(reported, report.TextOptions{Color: cli.Colour(reported)})
 	}
 	switch {
 	case cmd.Context().Err() != nil:
-		return &exitError{exitInterrupted, fmt.Errorf("interrupted; the runs so far are kept in %s", o.Dir)}
+		return cli.Exit(cli.ExitInterrupted, fmt.Errorf("interrupted; the runs so far are kept in %s", o.Dir))
 	case climbErr != nil:
-		return &exitError{exitUndecided, climbErr}
+		return cli.Exit(cli.ExitUndecided, climbErr)
 	}
 	return err
 }
@@ -96,7 +98,7 @@ func climb(cmd *cobra.Command, o demo.Options, asJSON, plain bool) error {
 // tellStep prints a step's figures and the bottleneck found in it.
 func tellStep(w io.Writer, s demo.Step) {
 	inert.Fprintf(w, "\n== %s: %s\n", s.Step.Step, s.Title)
-	report.Head(w, s.Summary, report.TextOptions{Color: colour(w), Width: width(w)})
+	report.Head(w, s.Summary, report.TextOptions{Color: cli.Colour(w), Width: cli.Width(w)})
 }
 
 // ladderPage writes the page of every step and returns the path of the first:
@@ -107,7 +109,7 @@ func ladderPage(steps []demo.Step) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if err := writeHTML(rec, s.Summary); err != nil {
+		if err := cli.WriteHTML(rec, s.Summary); err != nil {
 			return "", err
 		}
 	}

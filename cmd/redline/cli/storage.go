@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -22,9 +22,9 @@ var storage = []struct {
 	{syscall.EIO, "the disk fails", "see the kernel's log, and -o to another disk"},
 }
 
-// unwritten returns in one sentence why the record of a run in dir is not whole
+// Unwritten returns in one sentence why the record of a run in dir is not whole
 // when the disk is to blame; nil when it is not.
-func unwritten(err error, dir string) error {
+func Unwritten(err error, dir string) error {
 	for _, s := range storage {
 		if errors.Is(err, s.errno) {
 			return fmt.Errorf("%s (%w): everything written before is kept in %s (hint: %s)", s.what, s.errno, dir, s.hint)
@@ -33,9 +33,9 @@ func unwritten(err error, dir string) error {
 	return nil
 }
 
-// unstored prints once, on stderr, that a judgement could not be written alongside its
+// Unstored prints once, on stderr, that a judgement could not be written alongside its
 // measurements. The judgement itself stands.
-func unstored(stderr io.Writer, dir string, err error) {
+func Unstored(stderr io.Writer, dir string, err error) {
 	if err == nil {
 		return
 	}

@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"errors"
@@ -10,7 +10,8 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-func lintCommand() *cobra.Command {
+// LintCommand returns the verb lint.
+func LintCommand() *cobra.Command {
 	var profile string
 	var asJSON bool
 	var top int

@@ -1,17 +1,15 @@
-package main
+// Package measure holds `redline run`, and the flags of load that other verbs have too.
+package measure
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redline-go/redline/assess"
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/lint"
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record"
@@ -21,24 +19,25 @@ import (
 	"github.com/redline-go/redline/scenario/document"
 )
 
-// runFlags are the flags of `redline run`.
-type runFlags struct {
+// Flags are the flags of `redline run`.
+type Flags struct {
 	scenario.Flags
 	warmup   time.Duration
-	out      string
-	json     bool
+	Out      string
+	JSON     bool
 	plain    bool
 	all      bool
 	verbose  bool
 	overhead bool
 	pairs    int
 	blind    bool
-	yes      bool
-	history  string
+	Yes      bool
+	History  string
 }
 
-func runCommand() *cobra.Command {
-	var f runFlags
+// RunCommand returns the verb run.
+func RunCommand() *cobra.Command {
+	var f Flags
 	cmd := &cobra.Command{
 		Use:   "run URL | scenario.yaml [-- target arguments]",
 		Short: "Put load on a service and find its bottleneck",
@@ -67,8 +66,8 @@ error. 3: the measurement is invalid or incomplete. 130: interrupted; the bundle
   redline run scenario.yaml --postgres "$DATABASE_URL" --json > summary.json`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
-	f.loadFlags(cmd.Flags())
-	f.protocolFlags(cmd.Flags())
+	f.LoadFlags(cmd.Flags())
+	f.ProtocolFlags(cmd.Flags())
 	f.targetFlags(cmd.Flags())
 	f.exportFlags(cmd.Flags())
 	f.outputFlags(cmd.Flags())
@@ -79,46 +78,46 @@ error. 3: the measurement is invalid or incomplete. 130: interrupted; the bundle
 	return cmd
 }
 
-func (f *runFlags) run(cmd *cobra.Command, args []string) error {
-	plan, err := f.plan(cmd, args)
+func (f *Flags) run(cmd *cobra.Command, args []string) error {
+	plan, err := f.Plan(cmd, args)
 	if err != nil {
 		return err
 	}
-	reservation, err := reserve(f.out, plan.Name)
+	reservation, err := cli.Reserve(f.Out, plan.Name)
 	if err != nil {
 		return err
 	}
 	defer reservation.Release()
 	dir := reservation.Dir()
-	store, err := openHistory(cmd.Context(), f.history)
+	store, err := cli.OpenHistory(cmd.Context(), f.History)
 	if err != nil {
 		return err
 	}
 	if store != nil {
 		defer store.Close()
 	}
-	view := newView(cmd.ErrOrStderr(), string(plan.Requests[0].URL), f.plain)
+	view := cli.NewView(cmd.ErrOrStderr(), string(plan.Requests[0].URL), f.plain)
 	defer view.Close()
-	o := run.Options{Plan: plan, Dir: dir, Reservation: reservation, Version: version(), Blind: f.blind, OnEvent: view.event}
+	o := run.Options{Plan: plan, Dir: dir, Reservation: reservation, Version: cli.Version(), Blind: f.blind, OnEvent: view.Event}
 	if f.verbose {
 		o.Output = cmd.ErrOrStderr()
 	}
 	runErr := run.Run(cmd.Context(), o)
-	if runErr != nil && !bundleIn(dir) {
-		return usageOrInterrupt(cmd.Context(), runErr)
+	if runErr != nil && !cli.BundleIn(dir) {
+		return cli.UsageOrInterrupt(cmd.Context(), runErr)
 	}
 	var overhead *record.Overhead
 	if f.overhead && runErr == nil {
 		overhead, runErr = run.Overhead(cmd.Context(), o, f.pairs)
 	}
 	if plan.Target.Build != "" && runErr == nil {
-		view.event(run.Event{Phase: "asking the compiler"})
+		view.Event(run.Event{Phase: "asking the compiler"})
 		// Its remarks explain findings and are no part of the measurement.
 		if err := lint.Bundle(cmd.Context(), dir, plan.Target.Build); err != nil {
 			inert.Fprintf(cmd.ErrOrStderr(), "redline: without the compiler's remarks: %v\n", err)
 		}
 	}
-	view.event(run.Event{Phase: "taking requests apart"})
+	view.Event(run.Event{Phase: "taking requests apart"})
 	rec, summary, err := assess.Bundle(dir)
 	if summary == nil {
 		return errors.Join(runErr, err)
@@ -128,20 +127,20 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 		summary.Overhead = overhead
 		runErr = errors.Join(runErr, disk.WriteJSON(dir, record.SummaryFile, summary))
 	}
-	runErr = errors.Join(runErr, writeHTML(rec, summary))
+	runErr = errors.Join(runErr, cli.WriteHTML(rec, summary))
 	view.Close()
-	if err := printSummary(cmd.OutOrStdout(), rec, summary, f.json, f.all); err != nil {
+	if err := cli.PrintSummary(cmd.OutOrStdout(), rec, summary, f.JSON, f.all); err != nil {
 		return err
 	}
 	if runErr == nil {
-		keepRun(cmd.Context(), store, rec, func(format string, args ...any) { inert.Fprintf(cmd.ErrOrStderr(), format+"\n", args...) })
+		cli.KeepRun(cmd.Context(), store, rec, func(format string, args ...any) { inert.Fprintf(cmd.ErrOrStderr(), format+"\n", args...) })
 	}
-	return outcome(summary, runErr)
+	return cli.Outcome(summary, runErr)
 }
 
-// plan puts the scenario together from the file or URL and the flags. What
+// Plan puts the scenario together from the file or URL and the flags. What
 // follows -- are the target's arguments.
-func (f *runFlags) plan(cmd *cobra.Command, args []string) (*scenario.Plan, error) {
+func (f *Flags) Plan(cmd *cobra.Command, args []string) (*scenario.Plan, error) {
 	if at := cmd.ArgsLenAtDash(); at >= 0 {
 		args, f.Args = args[:at], args[at:]
 	}
@@ -159,7 +158,7 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string) (*scenario.Plan, erro
 }
 
 // read makes the plan of a URL or of a scenario file, under the flags.
-func (f *runFlags) read(name string) (*scenario.Plan, error) {
+func (f *Flags) read(name string) (*scenario.Plan, error) {
 	if strings.Contains(name, "://") {
 		return scenario.FromURL(name, f.Flags)
 	}
@@ -168,45 +167,4 @@ func (f *runFlags) read(name string) (*scenario.Plan, error) {
 		return nil, err
 	}
 	return plan, plan.Apply(f.Flags)
-}
-
-// outcome turns a judged run into the exit code.
-func outcome(s *record.Summary, runErr error) error {
-	switch {
-	case errors.Is(runErr, context.Canceled):
-		return &exitError{exitInterrupted, fmt.Errorf("interrupted; the measurements so far are kept in %s", s.Run)}
-	case unwritten(runErr, s.Run) != nil:
-		return &exitError{exitUndecided, unwritten(runErr, s.Run)}
-	case runErr != nil:
-		return &exitError{exitUndecided, runErr}
-	case s.Load.Requests == 0:
-		return &exitError{exitUndecided, errors.New("no request ended in the measured span: there are no figures (see the warnings above)")}
-	case s.Load.Errors == s.Load.Requests:
-		return &exitError{exitUndecided, errors.New("every request failed: there are no figures of a working service (see " +
-			"the error kinds above)")}
-	case s.Generator.Verdict() == record.ValidityUnknown:
-		return &exitError{exitUndecided, errors.New("the run was killed before the generator judged itself: its validity is unknown")}
-	case s.Generator.Verdict() == record.ValidityInvalid:
-		return &exitError{exitUndecided, errors.New("the measurement is invalid: " + strings.Join(s.Generator.WhyInvalid, "; "))}
-	}
-	for _, t := range s.Thresholds {
-		if !t.OK {
-			return &exitError{exitFailed, fmt.Errorf("threshold failed: %s", t.Expr)}
-		}
-	}
-	return nil
-}
-
-// usageOrInterrupt is the exit of a run that left nothing behind. What was cut
-// short by Ctrl-C (a build, a start) fails with an error of its own.
-func usageOrInterrupt(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return &exitError{exitInterrupted, errors.New("interrupted before anything was measured")}
-	}
-	return &exitError{exitUsage, err}
-}
-
-func bundleIn(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, "run.json"))
-	return err == nil
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"io"
@@ -10,8 +10,8 @@ import (
 	"github.com/redline-go/redline/run"
 )
 
-// view shows how a run goes: redrawn on a terminal, lines elsewhere.
-type view struct {
+// View shows how a run goes: redrawn on a terminal, lines elsewhere.
+type View struct {
 	w     io.Writer
 	plain bool
 	title string
@@ -21,22 +21,24 @@ type view struct {
 	done bool
 }
 
-func newView(w io.Writer, title string, plain bool) *view {
-	v := &view{w: w, plain: plain, title: title}
+// NewView returns a View of a run called title on w; plain prints lines even on a terminal. The
+// caller must close it.
+func NewView(w io.Writer, title string, plain bool) *View {
+	v := &View{w: w, plain: plain, title: title}
 	v.live = v.open()
 	return v
 }
 
-func (v *view) open() live.View {
+func (v *View) open() live.View {
 	if v.plain {
 		return live.Plain(v.w)
 	}
 	// It draws with more than the edge lets through, and cleans its output.
-	return live.New(inert.Under(v.w), live.Options{Title: v.title, Color: colour(v.w)})
+	return live.New(inert.Under(v.w), live.Options{Title: v.title, Color: Colour(v.w)})
 }
 
-// event shows an event of the run.
-func (v *view) event(e run.Event) {
+// Event shows an event of the run.
+func (v *View) Event(e run.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.live == nil {
@@ -53,8 +55,8 @@ func (v *view) event(e run.Event) {
 	v.live.Event(shown)
 }
 
-// pause lets f print where the view stands, and then goes on.
-func (v *view) pause(f func()) {
+// Pause lets f print where the view stands, and then goes on.
+func (v *View) Pause(f func()) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.live != nil {
@@ -67,7 +69,7 @@ func (v *view) pause(f func()) {
 }
 
 // Close ends the view and restores the terminal. It may be called twice.
-func (v *view) Close() {
+func (v *View) Close() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.done = true

@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"fmt"
@@ -8,11 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/run"
 )
 
-func doctorCommand() *cobra.Command {
+// DoctorCommand returns the verb doctor.
+func DoctorCommand() *cobra.Command {
 	var p run.Patient
 	var asJSON, all bool
 	cmd := &cobra.Command{
@@ -41,7 +43,7 @@ Exit code 0: at least one source delivers. 3: none does.`,
 				return err
 			}
 			if !checkup.Works() {
-				return &exitError{code: exitUndecided, err: fmt.Errorf("no source delivers anything here")}
+				return cli.Exit(cli.ExitUndecided, fmt.Errorf("no source delivers anything here"))
 			}
 			return nil
 		},

@@ -1,8 +1,7 @@
-package main
+package show
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,69 +10,14 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/history"
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/service/revision"
 	"github.com/redline-go/redline/verify/baseline"
 )
-
-// historyFlag says where results are kept. The variable is not its default: help
-// would show the password in a DSN.
-func historyFlag(flags *pflag.FlagSet, into *string) {
-	flags.StringVar(into, "history", "", "keep the result by commit in this SQLite `file`, or the PostgreSQL of a DSN ($"+history.Variable+")")
-}
-
-// openHistory opens the history that flag or environment name; nil when neither
-// does. It is called before anything is measured, so that a wrong DSN fails early.
-func openHistory(ctx context.Context, where string) (*history.Store, error) {
-	if where = cmp.Or(where, os.Getenv(history.Variable)); where == "" {
-		return nil, nil
-	}
-	return history.Open(ctx, where)
-}
-
-// keep adds a result to an open history; a nil one keeps nothing. A failure
-// is printed and changes no verdict.
-func keep(ctx context.Context, store *history.Store, r history.Result, err error, note func(string, ...any)) {
-	if store == nil {
-		return
-	}
-	if err == nil {
-		_, err = store.Add(ctx, r)
-	}
-	if err != nil {
-		note("redline: not kept in the history: %v", err)
-		return
-	}
-	note("kept in the history %s%s", store.Name(), ofCommit(r.Commit))
-}
-
-func ofCommit(c revision.Commit) string {
-	switch {
-	case c.Hash == "":
-		return ", of no commit"
-	case c.Dirty:
-		return ", as of a dirty tree at " + c.Hash[:min(8, len(c.Hash))]
-	}
-	return ", commit " + c.Hash[:min(8, len(c.Hash))]
-}
-
-// keepRun adds a run that has just been judged. The commit is that of the
-// binary if it differs from the work tree's, which may be dirty.
-func keepRun(ctx context.Context, store *history.Store, rec *record.Record, note func(string, ...any)) {
-	if store == nil {
-		return
-	}
-	commit := revision.Describe(ctx, "")
-	if built := rec.Run.Target.Revision; built != "" && built != commit.Hash {
-		commit = revision.Describe(ctx, built)
-	}
-	r, err := history.FromRun(rec.Dir, commit)
-	keep(ctx, store, r, err, note)
-}
 
 // historyFlags select and draw a history.
 type historyFlags struct {
@@ -95,7 +39,8 @@ type historyFlags struct {
 // branch takes some to be merged.
 const regressionWithin = 10
 
-func historyCommand() *cobra.Command {
+// HistoryCommand returns the verb history.
+func HistoryCommand() *cobra.Command {
 	var f historyFlags
 	cmd := &cobra.Command{
 		Use:   "history [METRIC...]",
@@ -145,7 +90,7 @@ already stays as it is. The commit is the recorded one, or --commit.`,
 			"  redline history add runs/20260102-150405-gateway --commit v1.2 --history history.db",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, dirs []string) error {
-			store, err := openHistory(cmd.Context(), f.where)
+			store, err := cli.OpenHistory(cmd.Context(), f.where)
 			if err != nil {
 				return err
 			}
@@ -170,7 +115,7 @@ already stays as it is. The commit is the recorded one, or --commit.`,
 				case err != nil:
 					failed = append(failed, fmt.Errorf("%s: %w", dir, err))
 				case added:
-					inert.Fprintf(cmd.OutOrStdout(), "%s: kept%s\n", dir, ofCommit(r.Commit))
+					inert.Fprintf(cmd.OutOrStdout(), "%s: kept%s\n", dir, cli.OfCommit(r.Commit))
 				default:
 					inert.Fprintf(cmd.OutOrStdout(), "%s: already kept\n", dir)
 				}
@@ -241,7 +186,7 @@ func (f *historyFlags) show(cmd *cobra.Command, series, others []history.Series)
 	case f.csv:
 		err = history.CSV(w, series)
 	default:
-		err = history.Text(w, series, history.TextOptions{Width: width(w), Plain: f.plain || !utf8Terminal(), Color: colour(w), Machine: this})
+		err = history.Text(w, series, history.TextOptions{Width: cli.Width(w), Plain: f.plain || !utf8Terminal(), Color: cli.Colour(w), Machine: this})
 	}
 	if err != nil {
 		return err
@@ -272,9 +217,9 @@ func regression(series []history.Series, within int) error {
 	}
 	switch {
 	case len(worse) > 0:
-		return &exitError{code: exitFailed, err: errors.New("worse: " + strings.Join(worse, "; "))}
+		return cli.Exit(cli.ExitFailed, errors.New("worse: "+strings.Join(worse, "; ")))
 	case judged == 0:
-		return &exitError{code: exitUndecided, err: fmt.Errorf("no series has the %d commits that a change takes to detect", history.LeastPoints)}
+		return cli.Exit(cli.ExitUndecided, fmt.Errorf("no series has the %d commits that a change takes to detect", history.LeastPoints))
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -11,10 +11,10 @@ import (
 	"github.com/redline-go/redline/verify/session"
 )
 
-// reserve makes sure of the directory that a result will be kept in, before
+// Reserve makes sure of the directory that a result will be kept in, before
 // anything is built or started for it: the one of -o, or a new one below runs/.
 // It is to be released; if nothing was kept, it is gone then.
-func reserve(out, name string) (*disk.Reservation, error) {
+func Reserve(out, name string) (*disk.Reservation, error) {
 	if out == "" {
 		return disk.ReserveNew(filepath.Join("runs", time.Now().Format("20060102-150405")+"-"+name))
 	}

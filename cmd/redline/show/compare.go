@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"io"
@@ -11,7 +11,8 @@ import (
 	"github.com/redline-go/redline/record/disk"
 )
 
-func compareCommand() *cobra.Command {
+// CompareCommand returns the verb compare.
+func CompareCommand() *cobra.Command {
 	var asJSON bool
 	var markdown, flame string
 	cmd := &cobra.Command{

@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"cmp"
@@ -10,10 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redline-go/redline/assess"
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/scenario/mistake"
 )
 
-func explainCommand() *cobra.Command {
+// ExplainCommand returns the verb explain.
+func ExplainCommand() *cobra.Command {
 	var markdown bool
 	cmd := &cobra.Command{
 		Use:   "explain [CAUSE]",
@@ -26,7 +28,7 @@ it lists all causes that redline can name.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			causes, out := assess.Causes(), cmd.OutOrStdout()
 			if len(args) == 0 {
-				text := causes.List(width(out))
+				text := causes.List(cli.Width(out))
 				if markdown {
 					text = causes.Index()
 				}
@@ -39,7 +41,7 @@ it lists all causes that redline can name.`,
 			case markdown:
 				return printText(out, page.Markdown())
 			}
-			return printText(out, page.Text(width(out)))
+			return printText(out, page.Text(cli.Width(out)))
 		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {

@@ -1,4 +1,4 @@
-package main
+package settle
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/demo"
 	"github.com/redline-go/redline/demo/ladder"
 	"github.com/redline-go/redline/notation"
@@ -62,7 +63,7 @@ early, with the reason. 130: interrupted.`,
 			"  redline lab ladder NAME --json > ladder.json", "NAME", name),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f.Ladder, f.Version, f.Whole = name, version(), true
+			f.Ladder, f.Version, f.Whole = name, cli.Version(), true
 			return f.climb(cmd)
 		},
 	}
@@ -97,20 +98,20 @@ func (f *ladderFlags) climb(cmd *cobra.Command) error {
 		return err
 	}
 	progress := cmd.ErrOrStderr()
-	view := newView(progress, "the order gateway", true)
+	view := cli.NewView(progress, "the order gateway", true)
 	defer view.Close()
 	shown := ""
-	f.OnEvent, f.OnResult = view.event, func(r ladder.Result) error {
+	f.OnEvent, f.OnResult = view.Event, func(r ladder.Result) error {
 		if line := decided(r); line != shown {
 			shown = line
-			view.pause(func() { inert.Fprintf(progress, "%s\n", line) })
+			view.Pause(func() { inert.Fprintf(progress, "%s\n", line) })
 		}
 		return r.Keep(f.out)
 	}
 	_, result, err := demo.Run(cmd.Context(), f.Options)
 	view.Close()
 	if len(result.Rungs) == 0 {
-		return usageOrInterrupt(cmd.Context(), err)
+		return cli.UsageOrInterrupt(cmd.Context(), err)
 	}
 	if writeErr := f.write(cmd.OutOrStdout(), result); writeErr != nil {
 		return writeErr
@@ -118,9 +119,9 @@ func (f *ladderFlags) climb(cmd *cobra.Command) error {
 	inert.Fprintf(progress, "result: %s\n", filepath.Join(f.out, ladder.File(result.Ladder)))
 	switch {
 	case cmd.Context().Err() != nil:
-		return &exitError{exitInterrupted, errors.New("interrupted; what was decided is kept (hint: --resume goes on)")}
+		return cli.Exit(cli.ExitInterrupted, errors.New("interrupted; what was decided is kept (hint: --resume goes on)"))
 	case err != nil:
-		return &exitError{exitUndecided, err}
+		return cli.Exit(cli.ExitUndecided, err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package measure
 
 import (
 	"os"
@@ -6,13 +6,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag" // cobra's flags
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/scenario"
 )
 
 // The flags of `redline run`, by subject.
 
-// loadFlags set how many requests are sent, and when.
-func (f *runFlags) loadFlags(flags *pflag.FlagSet) {
+// LoadFlags set how many requests are sent, and when.
+func (f *Flags) LoadFlags(flags *pflag.FlagSet) {
 	flags.IntVarP(&f.Connections, "connections", "c", 0, "closed loop over this many connections (default 64); with "+
 		"--rate or --replay the upper limit")
 	flags.StringVar(&f.Rate, "rate", "", "open loop: `requests` due per second (2000/s)")
@@ -33,12 +34,12 @@ func (f *runFlags) loadFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&f.Streams, "streams", 0, "concurrent requests per connection, with --http2 and grpc (default 1)")
 	flags.StringVar(&f.ConnectRate, "connect-rate", "", "open at most this many `connections` per second (500/s; default no limit)")
 	flags.StringArrayVar(&f.Sources, "source", nil, "local `address` to connect from; may be repeated, used in turn")
-	flags.BoolVarP(&f.yes, "yes", "y", false, "load hosts other than this one and those of the scenario without asking")
+	flags.BoolVarP(&f.Yes, "yes", "y", false, "load hosts other than this one and those of the scenario without asking")
 	flags.IntVar(&f.Threads, "threads", 0, "event loops of the generator (default: chosen by redline)")
 }
 
-// protocolFlags set the request and its transport.
-func (f *runFlags) protocolFlags(flags *pflag.FlagSet) {
+// ProtocolFlags set the request and its transport.
+func (f *Flags) ProtocolFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.Method, "method", "X", "", "method of the request (default GET, or POST with --body)")
 	flags.StringVar(&f.Body, "body", "", "body of the request")
 	flags.StringVar(&f.Body, "data", "", "same as --body: the message of a grpc (JSON), ws or tcp URL")
@@ -55,7 +56,7 @@ func (f *runFlags) protocolFlags(flags *pflag.FlagSet) {
 }
 
 // targetFlags set the service under test and its sources.
-func (f *runFlags) targetFlags(flags *pflag.FlagSet) {
+func (f *Flags) targetFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Exec, "exec", "", "start the target with this `command`")
 	flags.StringVar(&f.Build, "build", "", "build this main `package` with the probe injected, and start it")
 	flags.StringVar(&f.BuildFlags, "build-flags", "", "with --build: `flags` of go build (-tags=sqlite -ldflags='-s -w')")
@@ -75,7 +76,7 @@ func (f *runFlags) targetFlags(flags *pflag.FlagSet) {
 }
 
 // exportFlags name the tools that the run is exported to as it goes.
-func (f *runFlags) exportFlags(flags *pflag.FlagSet) {
+func (f *Flags) exportFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Export.Prometheus, "prometheus", "", "export figures to Prometheus: an `address` to scrape "+
 		"(127.0.0.1:9464), or the URL of remote write (http://host:9090/api/v1/write)")
 	flags.StringVar(&f.Export.OTLP, "otlp-metrics", "", "export figures to this `URL` as OTLP metrics over HTTP (http://host:4318)")
@@ -86,10 +87,10 @@ func (f *runFlags) exportFlags(flags *pflag.FlagSet) {
 }
 
 // outputFlags set the format and location of the results.
-func (f *runFlags) outputFlags(flags *pflag.FlagSet) {
-	flags.StringVarP(&f.out, "out", "o", "", "bundle `directory` (default runs/<time>-<scenario>)")
-	flags.BoolVar(&f.json, "json", false, "print summary.json alone on stdout")
-	historyFlag(flags, &f.history)
+func (f *Flags) outputFlags(flags *pflag.FlagSet) {
+	flags.StringVarP(&f.Out, "out", "o", "", "bundle `directory` (default runs/<time>-<scenario>)")
+	flags.BoolVar(&f.JSON, "json", false, "print summary.json alone on stdout")
+	cli.HistoryFlag(flags, &f.History)
 	flags.BoolVar(&f.plain, "plain", false, "print plain progress lines even on a terminal")
 	flags.BoolVar(&f.all, "all", false, "print every finding in full, causes that were rejected or not checked, and the slowest requests")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "copy the target's output to stderr")

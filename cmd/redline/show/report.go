@@ -1,4 +1,6 @@
-package main
+// Package show holds the verbs that read what was recorded or what is here, and put no
+// load on anything: report, diagnose, compare, history, lint, explain, doctor.
+package show
 
 import (
 	"errors"
@@ -9,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redline-go/redline/assess"
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/disk"
@@ -16,7 +19,8 @@ import (
 	"github.com/redline-go/redline/report"
 )
 
-func reportCommand() *cobra.Command {
+// ReportCommand returns the verb report.
+func ReportCommand() *cobra.Command {
 	var format, out string
 	var all bool
 	cmd := &cobra.Command{
@@ -37,7 +41,7 @@ redline diagnose report those.`,
 			if err != nil {
 				return err
 			}
-			text := textOptions(cmd.OutOrStdout(), rec, all, out == "" && colour(cmd.OutOrStdout()))
+			text := cli.TextOptions(cmd.OutOrStdout(), rec, all, out == "" && cli.Colour(cmd.OutOrStdout()))
 			write, err := writer(rec, summary, format, text)
 			if err != nil {
 				return err
@@ -73,7 +77,7 @@ func judged(stderr io.Writer, dir string) (*record.Record, *record.Summary, erro
 		if summary == nil {
 			return nil, nil, err
 		}
-		unstored(stderr, dir, err)
+		cli.Unstored(stderr, dir, err)
 		return rec, summary, nil
 	}
 	summary := &record.Summary{}

@@ -1,28 +1,22 @@
-package main
+// Package decide holds the verbs that decide whether a change helped: ab, gate and bench.
+package decide
 
 import (
-	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
+	"github.com/redline-go/redline/cmd/redline/measure"
 	"github.com/redline-go/redline/history"
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record/disk"
-	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/scenario"
-	"github.com/redline-go/redline/scenario/scalar"
-	"github.com/redline-go/redline/service/revision"
 	"github.com/redline-go/redline/verify"
 	"github.com/redline-go/redline/verify/render"
 	"github.com/redline-go/redline/verify/session"
@@ -30,7 +24,7 @@ import (
 
 // compareFlags are the flags common to ab and gate.
 type compareFlags struct {
-	runFlags
+	measure.Flags
 	maxTime  time.Duration
 	most     int
 	seed     uint64
@@ -46,26 +40,27 @@ type compareFlags struct {
 
 func (f *compareFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	f.loadFlags(flags)
+	f.LoadFlags(flags)
 	flags.MarkHidden("duration") // begin refuses both
 	flags.MarkHidden("requests")
-	f.protocolFlags(flags)
+	f.ProtocolFlags(flags)
 	flags.DurationVar(&f.maxTime, "max-time", session.DefaultMaxTime, "end after this `time`, even if undecided")
 	flags.IntVar(&f.most, "pairs", 0, "measure at most `n` pairs (default 60)")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the order of pairs (default random)")
 	flags.DurationVar(&f.block, "block", 0, "measured `time` of each launch (default 2s)")
 	flags.BoolVar(&f.apart, "one-at-a-time", false, "never run both sides at once")
-	flags.StringVarP(&f.out, "output", "o", "", "`directory` that keeps the session (default runs/<time>-ab)")
+	flags.StringVarP(&f.Out, "output", "o", "", "`directory` that keeps the session (default runs/<time>-ab)")
 	flags.BoolVar(&f.resume, "resume", false, "continue the interrupted session in the directory of -o")
-	flags.BoolVar(&f.json, "json", false, "print ab.json alone on stdout")
+	flags.BoolVar(&f.JSON, "json", false, "print ab.json alone on stdout")
 	flags.StringVar(&f.markdown, "markdown", "", "write the result as Markdown to `file`")
 	flags.StringVar(&f.junit, "junit", "", "write the result as JUnit XML to `file`")
-	historyFlag(flags, &f.history)
+	cli.HistoryFlag(flags, &f.History)
 	flags.StringVar(&f.saveBaseline, "save-baseline", "", "store the launches of side b in this JSON `file`, for gate --baseline")
 	flags.StringVar(&f.sarif, "sarif", "", "write the result as SARIF to `file`")
 }
 
-func abCommand() *cobra.Command {
+// ABCommand returns the verb ab.
+func ABCommand() *cobra.Command {
 	var f compareFlags
 	var a, b, buildA, buildB string
 	var envA, envB []string
@@ -102,7 +97,7 @@ Exit code 0: b is no worse, or better. 1: b is worse. 2: usage or input error.
   redline ab --env-a GOGC=100 --env-b GOGC=400 scenario.yaml --max-time 5m`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			plan, err := f.plan(cmd, args)
+			plan, err := f.Plan(cmd, args)
 			if err != nil {
 				return err
 			}
@@ -124,7 +119,8 @@ Exit code 0: b is no worse, or better. 1: b is worse. 2: usage or input error.
 	return cmd
 }
 
-func gateCommand() *cobra.Command {
+// GateCommand returns the verb gate.
+func GateCommand() *cobra.Command {
 	var f compareFlags
 	var base, build string
 	cmd := &cobra.Command{
@@ -156,7 +152,7 @@ Exit code 0: nothing is worse by its margin. 1: regression. 2: usage or input er
 			if base == "" && f.baseline == "" && f.saveBaseline == "" {
 				return errors.New("no revision to compare with (hint: --base origin/main)")
 			}
-			plan, err := f.plan(cmd, args)
+			plan, err := f.Plan(cmd, args)
 			if err != nil {
 				return err
 			}
@@ -181,78 +177,6 @@ Exit code 0: nothing is worse by its margin. 1: regression. 2: usage or input er
 	return cmd
 }
 
-// side is one side as the flags describe it.
-type side struct {
-	command, build string
-	env            []string
-}
-
-// words describes a side, without secrets; a resumed session must have the
-// same words.
-func (s side) words(plan *scenario.Plan, built revision.Built) string {
-	parts := []string{}
-	switch {
-	case s.command != "":
-		words, _ := scalar.SplitCommand(s.command)
-		parts = append((*redact.Redactor)(nil).Args(words), executable(words)...)
-	case plan.Target.Build != "":
-		text := plan.Target.Build
-		if s.build != "" {
-			text = s.build
-		}
-		parts = append(parts, revision.ParseSources(text).String())
-		if built.Commit != "" {
-			parts = append(parts, "at "+built.Commit[:min(12, len(built.Commit))])
-		}
-		if built.Dirty {
-			parts = append(parts, "with changes")
-		}
-	default:
-		parts = append((*redact.Redactor)(nil).Args(plan.Target.Exec), executable(plan.Target.Exec)...)
-	}
-	for _, pair := range s.env {
-		parts = append(parts, variable(pair))
-	}
-	return strings.Join(parts, " ")
-}
-
-// executable identifies the file that a command runs by a part of its hash, so that
-// one that was built anew between an interrupt and --resume is another side;
-// nothing if there is no such file.
-func executable(command []string) []string {
-	if len(command) == 0 {
-		return nil
-	}
-	path, err := exec.LookPath(command[0])
-	if err != nil {
-		return nil
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer file.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, file); err != nil {
-		return nil
-	}
-	return []string{fmt.Sprintf("(sha256 %x)", sum.Sum(nil)[:6])}
-}
-
-// runtimeVariables are read by every Go program, and no secrets.
-var runtimeVariables = []string{"GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG"}
-
-// variable writes a K=V so that another value is recognisable and this one is not:
-// 16 bits of its hash say next to nothing of a secret.
-func variable(pair string) string {
-	name, value, _ := strings.Cut(pair, "=")
-	if slices.Contains(runtimeVariables, name) {
-		return pair
-	}
-	sum := sha256.Sum256([]byte(value))
-	return fmt.Sprintf("%s=[value %x]", name, sum[:2])
-}
-
 // compare runs a session and prints its result.
 func (f *compareFlags) compare(cmd *cobra.Command, plan *scenario.Plan, name string, sides [2]side, kind history.Kind) error {
 	c, err := f.begin(cmd, plan, name, kind)
@@ -263,7 +187,7 @@ func (f *compareFlags) compare(cmd *cobra.Command, plan *scenario.Plan, name str
 	s := &session.Session{
 		Rules: c.rules, MaxTime: f.maxTime, Pairs: f.most, OneAtATime: f.apart,
 		Measurer:   c.measurer(),
-		OnProgress: func(p session.Progress) { c.progress.step(p.Line()) },
+		OnProgress: func(p session.Progress) { c.progress.Step(p.Line()) },
 	}
 	for i, into := range []*session.Side{&s.A, &s.B} {
 		words := []*string{&c.header.A, &c.header.B}[i]
@@ -285,7 +209,7 @@ func (f *compareFlags) compare(cmd *cobra.Command, plan *scenario.Plan, name str
 	}
 	defer s.Log.Close()
 	if err := s.Resumable(); err != nil {
-		return fmt.Errorf("resume %s: %w", f.out, err)
+		return fmt.Errorf("resume %s: %w", f.Out, err)
 	}
 	result, err := s.Run(cmd.Context())
 	if err != nil {
@@ -300,84 +224,19 @@ func (f *compareFlags) compare(cmd *cobra.Command, plan *scenario.Plan, name str
 // log opens the session's directory, new or begun earlier.
 func (f *compareFlags) log(h session.Header) (*session.Log, uint64, error) {
 	if f.resume {
-		return session.Resume(f.out, h)
+		return session.Resume(f.Out, h)
 	}
 	if h.Seed = f.seed; h.Seed == 0 {
 		h.Seed = rand.Uint64()
 	}
-	log, err := session.Create(f.out, h)
+	log, err := session.Create(f.Out, h)
 	return log, h.Seed, err
-}
-
-// builder builds sides; two of the same sources share a binary.
-type builder struct {
-	scratch string
-	note    func(format string, args ...any)
-	done    map[revision.Sources]revision.Built
-}
-
-func (b builder) build(ctx context.Context, sources revision.Sources, name string, flags ...string) (revision.Built, error) {
-	if built, ok := b.done[sources]; ok {
-		return built, nil
-	}
-	b.note("building %s", sources)
-	built, err := revision.Build(ctx, sources, b.scratch, filepath.Join(b.scratch, "target-"+name), flags...)
-	if err != nil {
-		return built, err
-	}
-	if built.Dirty {
-		b.note("the work tree has uncommitted changes: side %s includes them", name)
-	}
-	b.done[sources] = built
-	return built, nil
-}
-
-// prepare makes a side's plan, builds it if needed, and describes it in words.
-func (s side) prepare(ctx context.Context, plan *scenario.Plan, name string, b builder) (out session.Side, words string, err error) {
-	own := *plan
-	out = session.Side{Name: name, Plan: &own}
-	own.Target.Env = map[string]string{}
-	for k, v := range plan.Target.Env {
-		own.Target.Env[k] = v
-	}
-	for _, pair := range s.env {
-		k, v, ok := strings.Cut(pair, "=")
-		if !ok || k == "" {
-			return out, "", fmt.Errorf("--env-%s %q does not have the form K=V", name, k)
-		}
-		own.Target.Env[k] = v
-	}
-	switch {
-	case s.command != "":
-		command, err := scalar.SplitCommand(s.command)
-		if err != nil {
-			return out, "", err
-		}
-		own.Target.Build, own.Target.PID, own.Target.Exec = "", 0, command
-		own.Target.BuildFlags = nil
-	case s.build != "":
-		own.Target.Exec, own.Target.PID, own.Target.Build = nil, 0, revision.ParseSources(s.build).Package
-	}
-	if own.Target.Build == "" {
-		if len(own.Target.Exec) == 0 {
-			return out, "", errors.New("no command or package given (hint: --a CMD --b CMD, --build-a PKG@REF --build-b PKG, " +
-				"or a scenario with a target and --env-a, --env-b)")
-		}
-		return out, s.words(&own, revision.Built{}), nil
-	}
-	sources := revision.ParseSources(s.build)
-	if s.build == "" {
-		sources = revision.Sources{Package: own.Target.Build}
-	}
-	built, err := b.build(ctx, sources, name, own.Target.BuildFlags...)
-	out.Binary = built.Binary
-	return out, s.words(&own, built), err
 }
 
 // print writes the result in the formats asked for, and says it by the exit code.
 func (f *compareFlags) print(w, stderr io.Writer, r verify.Result, name string) error {
 	write, aside := render.Text, w
-	if f.json {
+	if f.JSON {
 		write, aside = printJSON, stderr // CI systems read both, and JSON stands alone
 	}
 	if err := errors.Join(write(w, r), f.report(aside, r, name)); err != nil {
@@ -387,9 +246,9 @@ func (f *compareFlags) print(w, stderr io.Writer, r verify.Result, name string) 
 	case verify.Pass, verify.Improvement:
 		return nil
 	case verify.Regression:
-		return &exitError{code: exitFailed}
+		return cli.Exit(cli.ExitFailed, nil)
 	}
-	return &exitError{code: exitUndecided}
+	return cli.Exit(cli.ExitUndecided, nil)
 }
 
 // report writes a result for those who do not read the terminal: in the files
@@ -416,13 +275,4 @@ func (f *compareFlags) report(w io.Writer, r verify.Result, about string) (err e
 
 func printJSON(w io.Writer, r verify.Result) error {
 	return inert.JSON(w, r)
-}
-
-// interruptedOr turns an error into the exit of an interrupted command if it is
-// one.
-func interruptedOr(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return &exitError{code: exitInterrupted, err: errors.New("interrupted")}
-	}
-	return err
 }

@@ -1,4 +1,4 @@
-package main
+package measure
 
 import (
 	"bufio"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/run"
 	"github.com/redline-go/redline/scenario"
@@ -18,7 +19,7 @@ import (
 // confirm asks before load goes to a host that is not this one and that the
 // scenario does not name, and warns before logged writes are sent. Without a
 // person to ask, such a host is an error unless --yes was given.
-func (f *runFlags) confirm(cmd *cobra.Command, plan *scenario.Plan) error {
+func (f *Flags) confirm(cmd *cobra.Command, plan *scenario.Plan) error {
 	warning := cmd.ErrOrStderr()
 	if r := plan.Load.Replay; r != nil && r.Writes != "" {
 		inert.Fprintf(warning, "redline: the replay sends writes to %s: %s\n", plan.Requests[0].URL, r.Writes)
@@ -28,8 +29,8 @@ func (f *runFlags) confirm(cmd *cobra.Command, plan *scenario.Plan) error {
 		return err
 	}
 	about := "load on " + strings.Join(described, ", ") + ": not this host, and not among the hosts that the scenario names"
-	if !f.yes {
-		if !terminalIn(cmd.InOrStdin()) || !terminal(warning) {
+	if !f.Yes {
+		if !terminalIn(cmd.InOrStdin()) || !cli.Terminal(warning) {
 			return fmt.Errorf("%s (hint: hosts: [%s] in the scenario, or --yes)", about, strings.Join(hosts, ", "))
 		}
 		inert.Fprintf(warning, "%s. Go on? [y/N] ", about)
@@ -45,7 +46,7 @@ func (f *runFlags) confirm(cmd *cobra.Command, plan *scenario.Plan) error {
 // terminalIn reports whether a person can answer at r.
 func terminalIn(r io.Reader) bool {
 	w, ok := r.(io.Writer)
-	return ok && terminal(w)
+	return ok && cli.Terminal(w)
 }
 
 // agreed reads a yes, or returns an error.
@@ -58,7 +59,7 @@ func agreed(ctx context.Context, in io.Reader) error {
 	}()
 	select {
 	case <-ctx.Done():
-		return &exitError{exitInterrupted, errors.New("interrupted before anything was measured")}
+		return cli.Exit(cli.ExitInterrupted, errors.New("interrupted before anything was measured"))
 	case answer := <-answer:
 		if answer == "y" || answer == "yes" {
 			return nil

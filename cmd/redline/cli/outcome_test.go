@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -32,20 +32,20 @@ func TestOutcome(t *testing.T) {
 		code   int
 		why    string
 	}{
-		"well":                   {func(*record.Summary) {}, nil, exitOK, ""},
-		"a threshold":            {failed, nil, exitFailed, "threshold failed: p99 < 1us"},
-		"invalid":                {invalid, nil, exitUndecided, "the measurement is invalid: late; full"},
-		"invalid, and a failure": {func(s *record.Summary) { failed(s); invalid(s) }, nil, exitUndecided, "the measurement is invalid"},
+		"well":                   {func(*record.Summary) {}, nil, ExitOK, ""},
+		"a threshold":            {failed, nil, ExitFailed, "threshold failed: p99 < 1us"},
+		"invalid":                {invalid, nil, ExitUndecided, "the measurement is invalid: late; full"},
+		"invalid, and a failure": {func(s *record.Summary) { failed(s); invalid(s) }, nil, ExitUndecided, "the measurement is invalid"},
 		"not judged": {func(s *record.Summary) { failed(s); s.Generator = record.Generator{Validity: record.ValidityUnknown} }, nil,
-			exitUndecided, "its validity is unknown"},
-		"nothing ended":   {func(s *record.Summary) { failed(s); invalid(s); s.Load.Requests = 0 }, nil, exitUndecided, "no request ended"},
-		"all failed":      {func(s *record.Summary) { failed(s); invalid(s); s.Load.Errors = 10 }, nil, exitUndecided, "every request failed"},
-		"an error":        {failed, errors.New("the target ended"), exitUndecided, "the target ended"},
-		"an interruption": {func(s *record.Summary) { failed(s); invalid(s) }, context.Canceled, exitInterrupted, "interrupted"},
+			ExitUndecided, "its validity is unknown"},
+		"nothing ended":   {func(s *record.Summary) { failed(s); invalid(s); s.Load.Requests = 0 }, nil, ExitUndecided, "no request ended"},
+		"all failed":      {func(s *record.Summary) { failed(s); invalid(s); s.Load.Errors = 10 }, nil, ExitUndecided, "every request failed"},
+		"an error":        {failed, errors.New("the target ended"), ExitUndecided, "the target ended"},
+		"an interruption": {func(s *record.Summary) { failed(s); invalid(s) }, context.Canceled, ExitInterrupted, "interrupted"},
 	} {
-		code, text := exitOK, ""
-		if err := outcome(well(c.change), c.run); err != nil {
-			code, text = exitOf(err)
+		code, text := ExitOK, ""
+		if err := Outcome(well(c.change), c.run); err != nil {
+			code, text = ExitOf(err)
 		}
 		if code != c.code || !strings.Contains(text, c.why) || (text == "") != (c.why == "") {
 			t.Errorf("%s: exit %d, %q, want %d, %q", name, code, text, c.code, c.why)

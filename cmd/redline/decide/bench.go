@@ -1,4 +1,4 @@
-package main
+package decide
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/history"
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record/disk"
@@ -25,7 +26,8 @@ type benchFlags struct {
 	json                          bool
 }
 
-func benchCommand() *cobra.Command {
+// BenchCommand returns the verb bench.
+func BenchCommand() *cobra.Command {
 	var f benchFlags
 	cmd := &cobra.Command{
 		Use:   "bench [packages]",
@@ -74,7 +76,7 @@ func (f *benchFlags) register(cmd *cobra.Command) {
 	flags.Uint64Var(&f.Seed, "seed", 0, "seed of the order of rounds (default random)")
 	flags.StringVarP(&f.Out, "output", "o", "", "`directory` that keeps the results (default runs/<time>-bench)")
 	flags.BoolVar(&f.json, "json", false, "print bench.json alone on stdout")
-	historyFlag(flags, &f.history)
+	cli.HistoryFlag(flags, &f.history)
 	flags.StringVar(&f.markdown, "markdown", "", "write the result as Markdown to `file`")
 	cmd.MarkFlagsMutuallyExclusive("base", "a")
 	cmd.MarkFlagsMutuallyExclusive("base", "b")
@@ -122,7 +124,7 @@ func (f *benchFlags) run(cmd *cobra.Command, args []string) error {
 			return fmt.Errorf("--%s needs a revision (hint: --%s HEAD~1)", name, name)
 		}
 	}
-	reservation, err := reserve(o.Out, "bench")
+	reservation, err := cli.Reserve(o.Out, "bench")
 	if err != nil {
 		return err
 	}
@@ -132,7 +134,7 @@ func (f *benchFlags) run(cmd *cobra.Command, args []string) error {
 		o.Seed = rand.Uint64()
 	}
 	o.Progress = func(line string) { inert.Fprintf(cmd.ErrOrStderr(), "%s\n", line) }
-	store, err := openHistory(cmd.Context(), f.history)
+	store, err := cli.OpenHistory(cmd.Context(), f.history)
 	if err != nil {
 		return err
 	}
@@ -142,17 +144,17 @@ func (f *benchFlags) run(cmd *cobra.Command, args []string) error {
 	report, err := gobench.Run(cmd.Context(), o)
 	if report == nil {
 		if errors.Is(err, gobench.ErrTime) {
-			return &exitError{code: exitUndecided, err: err}
+			return cli.Exit(cli.ExitUndecided, err)
 		}
-		return interruptedOr(cmd.Context(), err)
+		return cli.InterruptedOr(cmd.Context(), err)
 	}
 	if err := errors.Join(err, f.print(cmd.OutOrStdout(), report, o.Out)); err != nil {
 		return err
 	}
 	if !report.Interrupted && store != nil {
 		result, err := history.FromBench(o.Out, report, report.Commit(cmd.Context()))
-		result.Redline = version()
-		keep(cmd.Context(), store, result, err, func(format string, args ...any) { inert.Fprintf(cmd.ErrOrStderr(), format+"\n", args...) })
+		result.Redline = cli.Version()
+		cli.Keep(cmd.Context(), store, result, err, func(format string, args ...any) { inert.Fprintf(cmd.ErrOrStderr(), format+"\n", args...) })
 	}
 	return benchExit(report)
 }
@@ -176,11 +178,11 @@ func (f *benchFlags) print(w io.Writer, r *gobench.Report, dir string) (err erro
 func benchExit(r *gobench.Report) error {
 	switch {
 	case r.Interrupted:
-		return &exitError{code: exitInterrupted}
+		return cli.Exit(cli.ExitInterrupted, nil)
 	case r.Verdict == verify.Regression:
-		return &exitError{code: exitFailed}
+		return cli.Exit(cli.ExitFailed, nil)
 	case r.Undecided():
-		return &exitError{code: exitUndecided}
+		return cli.Exit(cli.ExitUndecided, nil)
 	}
 	return nil
 }

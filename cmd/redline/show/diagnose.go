@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"errors"
@@ -6,9 +6,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redline-go/redline/assess"
+	"github.com/redline-go/redline/cmd/redline/cli"
 )
 
-func diagnoseCommand() *cobra.Command {
+// DiagnoseCommand returns the verb diagnose.
+func DiagnoseCommand() *cobra.Command {
 	var asJSON, all bool
 	cmd := &cobra.Command{
 		Use:   "diagnose RUN",
@@ -25,11 +27,11 @@ code is that of redline run for the same results.`,
 			if summary == nil {
 				return err
 			}
-			unstored(cmd.ErrOrStderr(), rec.Dir, errors.Join(err, writeHTML(rec, summary)))
-			if err := printSummary(cmd.OutOrStdout(), rec, summary, asJSON, all); err != nil {
+			cli.Unstored(cmd.ErrOrStderr(), rec.Dir, errors.Join(err, cli.WriteHTML(rec, summary)))
+			if err := cli.PrintSummary(cmd.OutOrStdout(), rec, summary, asJSON, all); err != nil {
 				return err
 			}
-			return outcome(summary, nil)
+			return cli.Outcome(summary, nil)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print summary.json alone on stdout")
