@@ -11,24 +11,34 @@ const (
 	mostTriedOrders = 30
 )
 
-// fitARIMA chooses differences by tests and the rest by Akaike's criterion, step by step
-// (Hyndman and Khandakar, "Automatic time series forecasting", 2008); coefficients by
-// conditional sum of squares. Gaps are closed first.
-func fitARIMA(s Series) (model, error) {
+// fitLevels fits without plain differences, fitDifferences with one, or two where one
+// leaves a trend.
+func fitLevels(s Series) (model, error) { return fitARIMA(s, 0) }
+
+func fitDifferences(s Series) (model, error) { return fitARIMA(s, 1) }
+
+// fitARIMA chooses the order by Akaike's criterion, step by step (Hyndman and Khandakar,
+// "Automatic time series forecasting", 2008), and whether to take a seasonal difference by
+// the season's strength; coefficients by conditional sum of squares. Gaps are closed first.
+func fitARIMA(s Series, differences int) (model, error) {
 	values := s.filled()
 	o := order{m: s.longest()}
 	if o.m > 1 && len(values) >= 3*o.m && decompose(values, s.Seasons[len(s.Seasons)-1:], false).strength(values) > 0.64 {
 		o.sd = 1
 	}
-	for o.d < 2 && trending(differenced(values, o)) {
-		o.d++
+	if o.d = differences; o.d == 1 && o.sd == 0 && trending(differenced(values, o)) {
+		o.d = 2
 	}
 	o.drift = o.d+o.sd <= 1
 	best, least := o, math.Inf(1)
 	var fitted []float64
 	tried := map[order]bool{}
+	bound := mostTriedOrders
+	if len(values) > longHistory {
+		bound /= 2
+	}
 	try := func(o order) bool {
-		if tried[o] || len(tried) >= mostTriedOrders || !o.sensible(len(values)) {
+		if tried[o] || len(tried) >= bound || !o.sensible(len(values)) {
 			return false
 		}
 		tried[o] = true
@@ -58,19 +68,30 @@ func fitARIMA(s Series) (model, error) {
 	return assembled(best, values, ar, ma, centre), nil
 }
 
+// mostReach is how far the largest order within the bounds looks back.
+func (o order) mostReach() int {
+	if o.m == 1 {
+		return mostOrder
+	}
+	return mostOrder + o.m*o.seasonalBound()
+}
+
+func (o order) seasonalBound() int {
+	if o.m >= longSeason {
+		return 1
+	}
+	return mostSeasonal
+}
+
 // sensible reports whether an order is within the bounds and leaves enough values.
 func (o order) sensible(n int) bool {
-	seasonal := mostSeasonal
-	if o.m >= longSeason {
-		seasonal = 1
-	}
 	for _, k := range []int{o.p, o.q} {
 		if k < 0 || k > mostOrder {
 			return false
 		}
 	}
 	for _, k := range []int{o.sp, o.sq} {
-		if k < 0 || k > seasonal || o.m == 1 && k > 0 {
+		if k < 0 || k > o.seasonalBound() || o.m == 1 && k > 0 {
 			return false
 		}
 	}
@@ -124,9 +145,15 @@ func (o order) fit(values []float64) ([]float64, float64) {
 		start = append(start, mean(scaled))
 	}
 	errs := make([]float64, len(w))
+	// All orders are compared by the same errors, as far as a third of them goes.
+	common := min(o.mostReach(), len(w)/3)
 	cost := func(x []float64) float64 {
 		ar, ma, centre := o.coefficients(x)
-		squares, n := conditional(scaled, ar, ma, centre, errs)
+		conditional(scaled, ar, ma, centre, errs)
+		squares, n := 0.0, 0
+		for _, e := range errs[min(max(common, reach(ar)), len(errs)):] {
+			squares, n = squares+e*e, n+1
+		}
 		if n == 0 {
 			return math.Inf(1)
 		}
@@ -177,7 +204,7 @@ func trending(values []float64) bool {
 		sums += partial * partial
 	}
 	// The long-run variance by Bartlett's window.
-	window := int(4 * math.Pow(float64(n)/100, 0.25))
+	window := int(3 * math.Sqrt(float64(n)) / 13) // as R's forecast::ndiffs has it
 	long := 0.0
 	for k := 0; k <= window; k++ {
 		covariance := 0.0

@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -8,26 +9,30 @@ import (
 	"slices"
 )
 
-// candidate is a way to fit a model; combination takes part of the others' fits.
+// candidate is a way to fit a model.
 type candidate struct {
 	name string
 	fit  func(Series) (model, error)
-	// member says that its forecast is part of the mean.
-	member bool
 }
 
+// candidates, the simpler first. Whether ARIMA takes differences, and whether logarithms, is
+// for the backtest: likelihoods of the one and the other do not compare.
 var candidates = []candidate{
-	{"seasonal naive", fitNaive, false},
-	{"ETS", fitETS, true},
-	{"ARIMA", fitARIMA, true},
-	{"ARIMA of logarithms", ofLogs(fitARIMA), false},
-	{"Theta", fitTheta, true},
-	{"double-season ETS", fitDouble, true},
-	{"double-season ETS of logarithms", ofLogs(fitDouble), false},
+	{yardstick, fitNaive},
+	{"Theta", fitTheta},
+	{"ETS", fitETS},
+	{"ARIMA", fitLevels},
+	{"ARIMA of differences", fitDifferences},
+	{"ARIMA of logarithms", ofLogs(fitLevels)},
+	{"ARIMA of differences of logarithms", ofLogs(fitDifferences)},
+	{"double-season ETS", fitDouble},
+	{"double-season ETS of logarithms", ofLogs(fitDouble)},
 }
 
-// mixture is the name of the mean of the members.
-const mixture = "mean of members"
+const (
+	yardstick = "seasonal naive"
+	mixture   = "weighted mean"
+)
 
 func ofLogs(fit func(Series) (model, error)) func(Series) (model, error) {
 	return func(s Series) (model, error) {
@@ -49,29 +54,17 @@ type Trial struct {
 	// Chosen marks the one that forecasts; Model is its form where it is chosen.
 	Chosen bool
 	Model  string
+
+	weights map[string]float64 // of the weighted mean
 }
 
-// fitAll fits every candidate that fits; those whose forecast is no number are left out.
-func fitAll(s Series, horizon int, only func(string) bool) map[string]model {
-	out := map[string]model{}
-	var members []model
-	for _, c := range candidates {
-		if !only(c.name) && !(c.member && only(mixture)) {
-			continue
-		}
-		m, err := c.fit(s)
-		if err != nil || !sound(m.mean(horizon), s) {
-			continue
-		}
-		out[c.name] = m
-		if c.member {
-			members = append(members, m)
-		}
+// fitted fits a candidate; nil when it does not fit or forecasts no numbers.
+func (c candidate) fitted(s Series, horizon int) model {
+	m, err := c.fit(s)
+	if err != nil || !sound(m.mean(horizon), s) {
+		return nil
 	}
-	if len(members) > 1 {
-		out[mixture] = &combined{members: members}
-	}
-	return out
+	return m
 }
 
 // sound reports whether a forecast is finite and not absurd beside the history.
@@ -98,8 +91,12 @@ type past struct {
 	models   map[string]model
 }
 
-// mostOrigins of a backtest: each fits every candidate anew.
-const mostOrigins = 6
+// Origins of a backtest, each of which fits every candidate anew: fewer for a long history.
+const (
+	mostOrigins  = 12
+	fewerOrigins = 6
+	longHistory  = 1000
+)
 
 // origins places the ends of the training histories: at most half of the values is
 // forecast, never further than the horizon asked for.
@@ -112,6 +109,9 @@ func origins(s Series, horizon int) (ends []int, ahead int) {
 		first = last
 	}
 	count := min(mostOrigins, last-first+1)
+	if n > longHistory {
+		count = min(fewerOrigins, count)
+	}
 	for i := range count {
 		end := last
 		if count > 1 {
@@ -126,59 +126,101 @@ func origins(s Series, horizon int) (ends []int, ahead int) {
 func backtest(s Series, horizon int) ([]past, []Trial, error) {
 	ends, ahead := origins(s, horizon)
 	var runs []past
-	sums, counts := map[string]float64{}, map[string]int{}
-	judged := 0
 	for _, end := range ends {
-		training := s.until(end)
-		if training.Check() != nil {
+		r := past{s.until(end), s.Values[end : end+ahead], map[string]model{}}
+		if r.training.Check() != nil || math.IsNaN(MASE(r.training, r.actual, r.actual)) {
 			continue
 		}
-		r := past{training, s.Values[end : end+ahead], fitAll(training, ahead, func(string) bool { return true })}
-		runs = append(runs, r)
-		seen := false
-		for name, m := range r.models {
-			if e := MASE(training, r.actual, m.mean(ahead)); !math.IsNaN(e) {
-				sums[name] += e
-				counts[name]++
-				seen = true
+		for _, c := range candidates {
+			if m := c.fitted(r.training, ahead); m != nil {
+				r.models[c.name] = m
 			}
 		}
-		if seen {
-			judged++
-		}
+		runs = append(runs, r)
 	}
-	if judged == 0 {
+	if len(runs) == 0 {
 		return nil, nil, fmt.Errorf("%w: nothing of it can be forecast from what came before", ErrShort)
 	}
 	var trials []Trial
-	for name, n := range counts {
-		if n == judged { // one that failed at an origin cannot be relied on
-			trials = append(trials, Trial{Name: name, MASE: sums[name] / float64(n)})
+	for _, c := range candidates {
+		if t, ok := trial(runs, c.name); ok {
+			trials = append(trials, t)
 		}
 	}
-	slices.SortFunc(trials, func(a, b Trial) int {
-		if a.MASE != b.MASE {
-			if a.MASE < b.MASE {
-				return -1
-			}
-			return 1
-		}
-		return rank(a.Name) - rank(b.Name)
-	})
 	if len(trials) == 0 {
 		return nil, nil, errors.New("no model fits the history")
+	}
+	byError := func(a, b Trial) int { return cmp.Compare(a.MASE, b.MASE) }
+	slices.SortStableFunc(trials, byError)
+	if weights := near(trials); len(weights) > 1 {
+		for _, r := range runs {
+			r.models[mixture] = mixed(weights, r.models)
+		}
+		if t, ok := trial(runs, mixture); ok {
+			t.weights = weights
+			if t.MASE <= (1+preference)*trials[0].MASE {
+				trials = slices.Insert(trials, 0, t)
+			} else {
+				trials = append(trials, t)
+				slices.SortStableFunc(trials, byError)
+			}
+		}
 	}
 	return runs, trials, nil
 }
 
-// rank is a candidate's place among equals: the simpler first.
-func rank(name string) int {
-	for i, c := range candidates {
-		if c.name == name {
-			return i
+// trial averages a candidate's errors. One that failed at an origin cannot be relied on.
+func trial(runs []past, name string) (Trial, bool) {
+	sum := 0.0
+	for _, r := range runs {
+		m := r.models[name]
+		if m == nil {
+			return Trial{}, false
+		}
+		sum += MASE(r.training, r.actual, m.mean(len(r.actual)))
+	}
+	return Trial{Name: name, MASE: sum / float64(len(runs))}, true
+}
+
+const (
+	// nearness is up to which multiple of the least error candidates are averaged: a dozen
+	// origins do not tell them apart.
+	nearness = 1.4
+	// preference is by how much a single candidate must be better than the mean to be
+	// taken in its place.
+	preference = 0.05
+)
+
+// near are the weights of the candidates that come close to the first, by the inverse
+// square of their errors (Bates and Granger, "The Combination of Forecasts", 1969). The
+// naive forecast takes part where it is the best.
+func near(trials []Trial) map[string]float64 {
+	out, sum := map[string]float64{}, 0.0
+	for i, t := range trials {
+		if t.MASE <= nearness*trials[0].MASE && t.MASE > 0 && (t.Name != yardstick || i == 0) {
+			out[t.Name] = 1 / t.MASE / t.MASE
+			sum += out[t.Name]
 		}
 	}
-	return len(candidates)
+	for name := range out {
+		out[name] /= sum
+	}
+	return out
+}
+
+// mixed combines models by weights; nil if one of them is missing.
+func mixed(weights map[string]float64, models map[string]model) model {
+	c := &combined{}
+	for _, of := range candidates {
+		if weights[of.name] == 0 {
+			continue
+		}
+		if models[of.name] == nil {
+			return nil
+		}
+		c.members, c.weights = append(c.members, models[of.name]), append(c.weights, weights[of.name])
+	}
+	return c
 }
 
 // calibration returns by how much intervals must be stretched for a share of the

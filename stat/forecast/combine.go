@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// combined is the mean of several models' forecasts: the errors of different families
-// cancel in part (Makridakis et al., "The M4 Competition", 2020).
+// combined is the weighted mean of several models' forecasts: the errors of different
+// families cancel in part (Makridakis et al., "The M4 Competition", 2020).
 type combined struct {
 	members []model
+	weights []float64   // sum 1
 	means   [][]float64 // of the members, as far as they were asked for
 }
 
@@ -33,10 +34,10 @@ func (c *combined) foresee(steps int) {
 
 func (c *combined) average(i int) float64 {
 	sum := 0.0
-	for _, m := range c.means {
-		sum += m[i]
+	for j, m := range c.means {
+		sum += c.weights[j] * m[i]
 	}
-	return sum / float64(len(c.means))
+	return sum
 }
 
 func (c *combined) mean(steps int) []float64 {
@@ -52,7 +53,10 @@ func (c *combined) mean(steps int) []float64 {
 // errors of the series, so that their average would vary too little.
 func (c *combined) path(rng *rand.Rand, out []float64) {
 	c.foresee(len(out))
-	chosen := rng.IntN(len(c.members))
+	chosen, share := 0, rng.Float64()
+	for ; chosen < len(c.members)-1 && share >= c.weights[chosen]; chosen++ {
+		share -= c.weights[chosen]
+	}
 	c.members[chosen].path(rng, out)
 	for i := range out {
 		out[i] += c.average(i) - c.means[chosen][i]

@@ -20,6 +20,10 @@ type Options struct {
 	Paths    int     // simulated; zero means DefaultPaths
 	// Seed of the simulation: the same seed gives the same figures.
 	Seed uint64
+	// Holidays number the days that are unlike others, from 1, for each step of history and
+	// horizon; 0 is an ordinary day. The values of those in the history are kept from the
+	// models; by how much they differed is how the future ones will. Nil means none.
+	Holidays []int
 }
 
 // Forecast is the continuation of a series. All slices have a value per step.
@@ -35,6 +39,10 @@ type Forecast struct {
 	// Held is the share of the backtest's values that lay within the intervals before
 	// they were stretched by Stretch. NaN when nothing varied.
 	Held, Stretch float64
+
+	// HolidayFactor is the median factor by which the history's holidays differed from
+	// what their season made probable; 1 without any.
+	HolidayFactor float64
 
 	paths [][]float64
 }
@@ -52,25 +60,26 @@ func Choose(s Series, o Options) (*Forecast, error) {
 	if o.Paths <= 0 {
 		o.Paths = DefaultPaths
 	}
+	s, factors := apart(s, o.Holidays)
 	runs, trials, err := backtest(s, o.Horizon)
 	if err != nil {
 		return nil, err
 	}
 	rng := rand.New(rand.NewPCG(o.Seed, 0x5eed))
-	var chosen model
-	at := 0
-	for ; chosen == nil && at < len(trials); at++ {
-		chosen = fitAll(s, o.Horizon, func(name string) bool { return name == trials[at].Name })[trials[at].Name]
-	}
+	chosen, t := best(s, o.Horizon, trials)
 	if chosen == nil {
 		return nil, errUnfit
 	}
-	t := &trials[at-1]
 	t.Chosen, t.Model = true, chosen.name()
-	f := &Forecast{Model: t.Model, Interval: o.Interval, Trials: trials, Origins: len(runs), Ahead: len(runs[0].actual)}
+	f := &Forecast{Model: t.Model, Interval: o.Interval, Trials: trials, Origins: len(runs), Ahead: len(runs[0].actual), HolidayFactor: 1}
 	f.Stretch, f.Held = calibration(runs, t.Name, o.Interval, rng)
 	f.paths = futures(chosen, o.Horizon, o.Paths, rng)
 	stretched(f.paths, bands(f.paths, o.Interval).middle, f.Stretch)
+	middle := chosen.mean(o.Horizon)
+	if len(factors) > 0 {
+		f.HolidayFactor = median(factors)
+		onHolidays(f.paths, middle, o.Holidays[len(s.Values):], factors, rng)
+	}
 	if nonNegative(s) {
 		for _, p := range f.paths {
 			for i := range p {
@@ -79,11 +88,40 @@ func Choose(s Series, o Options) (*Forecast, error) {
 		}
 	}
 	b := bands(f.paths, o.Interval)
-	f.Middle, f.Low, f.High = chosen.mean(o.Horizon), b.low, b.high
+	f.Middle, f.Low, f.High = middle, b.low, b.high
 	for i := range f.Middle {
 		f.Middle[i] = min(max(f.Middle[i], f.Low[i]), f.High[i])
 	}
 	return f, nil
+}
+
+// best fits the first trial to the whole history that can be fitted to it.
+func best(s Series, horizon int, trials []Trial) (model, *Trial) {
+	models, tried := map[string]model{}, map[string]bool{}
+	fit := func(name string) model {
+		for _, c := range candidates {
+			if c.name == name && !tried[name] {
+				tried[name] = true
+				if m := c.fitted(s, horizon); m != nil {
+					models[name] = m
+				}
+			}
+		}
+		return models[name]
+	}
+	for i := range trials {
+		t := &trials[i]
+		for name := range t.weights {
+			fit(name)
+		}
+		if t.weights != nil {
+			models[t.Name] = mixed(t.weights, models)
+		}
+		if m := fit(t.Name); m != nil {
+			return m, t
+		}
+	}
+	return nil, nil
 }
 
 // nonNegative reports whether the history never falls below zero; then its future does not.

@@ -68,7 +68,7 @@ func score(t testing.TB, values []float64, p published, everyone bool) scored {
 		}
 		actual := values[end : end+p.Horizon]
 		out.mase += MASE(training, actual, f.Middle) / float64(len(p.Origins))
-		out.models = append(out.models, f.Model)
+		out.models = append(out.models, f.Trials[0].Name)
 		for i, v := range actual {
 			all++
 			if v >= f.Low[i] && v <= f.High[i] {
@@ -76,8 +76,10 @@ func score(t testing.TB, values []float64, p published, everyone bool) scored {
 			}
 		}
 		if everyone {
-			for name, m := range fitAll(training, p.Horizon, func(string) bool { return true }) {
-				out.trials[name] += MASE(training, actual, m.mean(p.Horizon)) / float64(len(p.Origins))
+			for _, c := range candidates {
+				if m := c.fitted(training, p.Horizon); m != nil {
+					out.trials[c.name] += MASE(training, actual, m.mean(p.Horizon)) / float64(len(p.Origins))
+				}
 			}
 		}
 	}
