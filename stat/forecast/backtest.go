@@ -188,7 +188,7 @@ const (
 	nearness = 1.4
 	// preference is by how much a single candidate must be better than the mean to be
 	// taken in its place.
-	preference = 0.05
+	preference = 0.15
 )
 
 // near are the weights of the candidates that come close to the first, by the inverse
