@@ -27,7 +27,7 @@ var floors = map[string]int{
 	"load": 2, "observe": 2, "anatomy": 2, "service": 2, "export": 2,
 	"run": 3, "diagnose": 3,
 	"assess": 4, "lint": 4, "report": 4, "verify": 4,
-	"demo": 5, "history": 5, "compare": 5, "experiment": 5, "forecast": 5,
+	"demo": 5, "history": 5, "compare": 5, "experiment": 5, "forecast": 5, "machine": 5,
 	"cmd": 6,
 	// The benches of the project itself drive the built command from outside.
 	"bench": 6,

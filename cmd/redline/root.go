@@ -39,6 +39,6 @@ Exit codes: 0 fine; 1 threshold failed or regression; 2 usage or input error;
 	root.DisableSuggestions = true // unknownVerb has them
 	root.SetFlagErrorFunc(hintFlag)
 	root.AddCommand(measure.RunCommand(), show.DoctorCommand(), show.DiagnoseCommand(), show.ReportCommand(), show.ExplainCommand(), settle.DemoCommand(),
-		show.LintCommand(), decide.ABCommand(), decide.GateCommand(), show.CompareCommand(), show.HistoryCommand(), decide.BenchCommand(), settle.LabCommand(), show.ForecastCommand(), versionCommand())
+		show.LintCommand(), decide.ABCommand(), decide.GateCommand(), show.CompareCommand(), show.HistoryCommand(), decide.BenchCommand(), settle.LabCommand(), show.ForecastCommand(), measure.BaselineCommand(), versionCommand())
 	return root
 }
