@@ -225,8 +225,9 @@ func mixed(weights map[string]float64, models map[string]model) model {
 
 // calibration returns by how much intervals must be stretched for a share of the
 // backtest's values to lie within them, and the share that lay within them as they
-// were (Vovk, Gammerman and Shafer's conformal prediction, pooled over steps). Few
-// origins move it less, since the errors of one origin go together.
+// were (Vovk, Gammerman and Shafer's conformal prediction, pooled over steps). The errors
+// of one origin go together, so that origins count, not steps: for a next one to be within,
+// a share of (n+1)/n of the nominal must be.
 func calibration(runs []past, name string, nominal float64, rng *rand.Rand) (stretch, held float64) {
 	var ratios []float64
 	for _, r := range runs {
@@ -251,6 +252,6 @@ func calibration(runs []past, name string, nominal float64, rng *rand.Rand) (str
 	slices.Sort(ratios)
 	within, _ := slices.BinarySearch(ratios, 1)
 	held = float64(within) / float64(len(ratios))
-	weight := float64(len(runs)) / float64(len(runs)+2)
-	return math.Pow(min(3, max(0.4, quantile(ratios, nominal))), weight), held
+	n := float64(len(runs))
+	return min(3, max(0.5, quantile(ratios, min(1, nominal*(n+1)/n)))), held
 }
