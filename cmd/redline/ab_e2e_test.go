@@ -139,10 +139,10 @@ func (s stall) git(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// slower makes the work tree's service do ten times the work.
+// slower makes the work tree's service do a hundred times the work: far beyond what other load on the machine can hide.
 func (s stall) slower(t *testing.T) {
 	t.Helper()
-	s.write(t, "svc/main.go", strings.Replace(shopSource, "rounds = 300", "rounds = 3000", 1))
+	s.write(t, "svc/main.go", strings.Replace(shopSource, "rounds = 300", "rounds = 30000", 1))
 }
 
 // begin starts redline in the repository.

@@ -40,6 +40,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintf(os.Stderr, "build redline: %v\n%s", err, out)
 		os.Exit(1)
 	}
+	preferOwnThreads()
 	code := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(code)

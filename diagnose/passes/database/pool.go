@@ -10,6 +10,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/passes/database/asker"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
 	"github.com/redline-go/redline/record/findings"
@@ -88,7 +89,7 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // through returns the functions on the way to the sites: whoever uses a pool queues
 // at it now and then, so a function that never does uses another (dispatch-desk has
 // two pools).
-func through(sites []evidence.Site) (functions []string) {
+func through(sites []waits.Site) (functions []string) {
 	for _, s := range sites {
 		for _, f := range s.Part.Stack {
 			functions = append(functions, f.Function)
