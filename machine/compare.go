@@ -95,8 +95,8 @@ func logarithms(values []float64) []float64 {
 	return out
 }
 
-// DriftedOf returns the figures that drifted.
-func DriftedOf(all []Drift) (out []Drift) {
+// drifted returns the figures that drifted.
+func drifted(all []Drift) (out []Drift) {
 	for _, d := range all {
 		if d.Verdict == Drifted {
 			out = append(out, d)

@@ -54,6 +54,14 @@ func (d Disturbance) Warnings() (out []string) {
 	return out
 }
 
+// allowed is the quota in words.
+func (d Disturbance) allowed() string {
+	if d.Quota == nil {
+		return "none"
+	}
+	return notation.Short(*d.Quota) + " CPUs"
+}
+
 // sums is a sink that adds counters up and keeps the last gauge.
 type sums struct {
 	sync.Mutex

@@ -17,11 +17,13 @@ const (
 	Database  = "database"
 )
 
+const bytesPerSecond = "B/s"
+
 // figure is one thing that is measured.
 type figure struct {
 	name      string
 	dimension string
-	unit      string // "ns" or "1/s" or "B/s", as notation.Quantity takes it
+	unit      string // "ns" or "1/s", as notation.Quantity takes it, or bytesPerSecond
 	higher    bool   // more is better
 	// measure returns one value, from about the given time of work.
 	measure func(ctx context.Context, in *input, d time.Duration) (float64, error)
@@ -42,12 +44,12 @@ type input struct {
 var figures = []figure{
 	{name: "fibonacci(32)", dimension: Compute, unit: "ns", measure: fibonacciOne},
 	{name: "all CPUs, fibonacci(20)", dimension: Compute, unit: "1/s", higher: true, measure: fibonacciAll, share: 5},
-	{name: "sha256", dimension: Compute, unit: "B/s", higher: true, measure: hashing},
-	{name: "json, both ways", dimension: Compute, unit: "B/s", higher: true, measure: encoding},
+	{name: "sha256", dimension: Compute, unit: bytesPerSecond, higher: true, measure: hashing},
+	{name: "json, both ways", dimension: Compute, unit: bytesPerSecond, higher: true, measure: encoding},
 	{name: "http, one connection", dimension: HTTPPath, unit: "ns", measure: httpRoundTrip, share: 2},
 	{name: "http, 8 connections", dimension: HTTPPath, unit: "1/s", higher: true, measure: httpThroughput, share: 4},
 	{name: "http, new connections", dimension: HTTPPath, unit: "ns", measure: httpFresh, share: 2},
-	{name: "copy of 64 MiB", dimension: Memory, unit: "B/s", higher: true, measure: copying},
+	{name: "copy of 64 MiB", dimension: Memory, unit: bytesPerSecond, higher: true, measure: copying},
 	{name: "load from 64 MiB", dimension: Memory, unit: "ns", measure: chasing},
 	{name: "allocation of 64 B", dimension: Memory, unit: "ns", measure: allocating},
 	{name: "allocation of 10 MB", dimension: Memory, unit: "ns", measure: allocatingLarge},

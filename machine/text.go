@@ -19,8 +19,10 @@ type Report struct {
 	// Differs are the fields in which the machines differ: then a drift is a difference
 	// between machines.
 	Differs []baseline.Difference `json:"machine_differs,omitempty"`
-	Drift   []Drift               `json:"drift,omitempty"`
-	Margin  float64               `json:"margin,omitempty"`
+	// Quota is how the CPU quota differs, in words; empty if it does not.
+	Quota  string  `json:"quota_differs,omitempty"`
+	Drift  []Drift `json:"drift,omitempty"`
+	Margin float64 `json:"margin,omitempty"`
 	// BaseDisturbed are the base's warnings.
 	BaseDisturbed []string `json:"base_disturbed,omitempty"`
 }
@@ -32,6 +34,15 @@ func (r *Report) Against(base *Baseline, path string, margin float64) {
 	}
 	r.Base, r.Margin, r.Drift = path, margin, Compare(base, r.Baseline, margin)
 	r.Differs, r.BaseDisturbed = base.Differences(r.Baseline), base.Warnings()
+	if a, b := base.allowed(), r.allowed(); a != b {
+		r.Quota = fmt.Sprintf("CPU quota from %s to %s", a, b)
+	}
+}
+
+// Drifted reports whether the machine is the same and does not do what it did: a figure
+// drifted, or the quota is another.
+func (r *Report) Drifted() bool {
+	return r.Base != "" && len(r.Differs) == 0 && (r.Quota != "" || len(drifted(r.Drift)) > 0)
 }
 
 // JSON writes a report for programs. The error is the writer's.
@@ -57,7 +68,7 @@ func (r *Report) Text(w io.Writer) error {
 			inert.Fprintf(t, "  %s\tnot measured: %s\n", f.Name, f.Error)
 			continue
 		}
-		inert.Fprintf(t, "  %s\t%s\t(%s to %s)", f.Name, notation.Quantity(f.Median, f.Unit), notation.Quantity(f.Low, f.Unit), notation.Quantity(f.High, f.Unit))
+		inert.Fprintf(t, "  %s\t%s\t(%s to %s)", f.Name, amount(f.Median, f.Unit), amount(f.Low, f.Unit), amount(f.High, f.Unit))
 		if d, compared := changes[f.Name]; compared {
 			inert.Fprintf(t, "\t%s", d.text())
 		}
@@ -74,6 +85,13 @@ func (r *Report) Text(w io.Writer) error {
 	return err
 }
 
+func amount(v float64, unit string) string {
+	if unit == bytesPerSecond {
+		return notation.Size(v) + "/s"
+	}
+	return notation.Quantity(v, unit)
+}
+
 func (d Drift) text() string {
 	if d.Verdict == NotJudged {
 		return string(NotJudged)
@@ -87,13 +105,15 @@ func (d Drift) text() string {
 
 // Conclusion is the comparison in one sentence.
 func (r *Report) Conclusion() string {
-	drifted := DriftedOf(r.Drift)
-	names := make([]string, len(drifted))
-	for i, d := range drifted {
-		names[i] = d.Name + " " + notation.Change(d.Change)
+	var names []string
+	if r.Quota != "" {
+		names = append(names, r.Quota)
+	}
+	for _, d := range drifted(r.Drift) {
+		names = append(names, d.Name+" "+notation.Change(d.Change))
 	}
 	switch {
-	case len(drifted) == 0:
+	case len(names) == 0:
 		return fmt.Sprintf("no drift of more than %s against %s", notation.Percent(r.Margin), r.Base)
 	case len(r.Differs) > 0:
 		return fmt.Sprintf("another machine than that of %s (%s): it differs in %s", r.Base, baseline.Differing(r.Differs), strings.Join(names, ", "))

@@ -38,8 +38,8 @@ a minute). The result is kept below baselines/ and compared with the newest one 
 same machine and Go version, or with --against, which may be another machine's.
 
 A figure has drifted when the interval of its change lies beyond the margin; intervals
-hold for all figures at once. CPU quotas, steal and work of others are reported as
-warnings. redline run names the newest baseline of its machine.
+hold for all figures at once. Another CPU quota than before is drift as well. Quotas,
+steal and work of others are reported as warnings. redline run names the newest baseline of its machine.
 
 Exit code 0: no drift, or nothing to compare with. 1: drifted. 2: it could not be measured.`,
 		Example: `  redline baseline
@@ -131,7 +131,7 @@ func (f *baselineFlags) measure(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if len(r.Differs) == 0 && len(machine.DriftedOf(r.Drift)) > 0 {
+	if r.Drifted() {
 		return cli.Exit(cli.ExitFailed, errors.New(r.Conclusion()))
 	}
 	return nil
