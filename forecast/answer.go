@@ -105,17 +105,20 @@ func Ask(q Question) (*Answer, error) {
 	}
 	steps := int((horizon + g.Step - 1) / g.Step)
 	if steps > mostAhead {
-		return nil, fmt.Errorf("%d steps ahead are too many: at most %d (hint: a shorter --horizon or a longer --step)", steps, mostAhead)
+		return nil, fmt.Errorf("%d steps ahead are too many: at most %d (hint: a shorter --horizon or a longer --step)",
+			steps, mostAhead)
 	}
 	f, err := forecast.Choose(forecast.Series{Values: g.Values, Seasons: seasons},
 		forecast.Options{Horizon: steps, Seed: q.Seed, Holidays: g.numbered(q.Holidays, steps)})
 	if err != nil {
 		return nil, err
 	}
-	a := &Answer{Schema: Schema, Source: q.Source, Unit: q.Unit, Start: g.Start, Step: g.Step.Seconds(), From: g.at(len(g.Values)),
+	a := &Answer{Schema: Schema, Source: q.Source, Unit: q.Unit, Start: g.Start, Step: g.Step.Seconds(),
+		From:   g.at(len(g.Values)),
 		Middle: f.Middle, Low: f.Low, High: f.High, Interval: f.Interval, Model: f.Model, HolidayFactor: f.HolidayFactor,
-		Backtest: Backtest{Origins: f.Origins, Ahead: float64(f.Ahead) * g.Step.Seconds(), Stretch: f.Stretch, Held: known(f.Held)},
-		Seasons:  []float64{}, Warnings: append(append([]string{}, g.Remarks...), remarks...)}
+		Backtest: Backtest{Origins: f.Origins, Ahead: float64(f.Ahead) * g.Step.Seconds(), Stretch: f.Stretch,
+			Held: known(f.Held)},
+		Seasons: []float64{}, Warnings: append(append([]string{}, g.Remarks...), remarks...)}
 	for _, v := range g.Values {
 		a.History = append(a.History, known(v))
 	}
@@ -126,8 +129,9 @@ func Ask(q Question) (*Answer, error) {
 		a.Backtest.Trials = append(a.Backtest.Trials, Trial{t.Name, t.MASE, t.Chosen})
 	}
 	if ahead := f.Ahead; steps > 2*ahead {
-		a.Warnings = append(a.Warnings, fmt.Sprintf("the backtest looked %s ahead, and the horizon is %s: further out is extrapolation",
-			span(time.Duration(ahead)*g.Step), span(horizon)))
+		a.Warnings = append(a.Warnings,
+			fmt.Sprintf("the backtest looked %s ahead, and the horizon is %s: further out is extrapolation",
+				span(time.Duration(ahead)*g.Step), span(horizon)))
 	}
 	if q.Limit > 0 {
 		a.Reach = g.reach(f.Reaches(q.Limit), q)

@@ -54,11 +54,13 @@ func chart(a *Answer, o TextOptions) []string {
 		for column := range columns {
 			line.WriteString(symbols[cells[row][column]])
 		}
-		out = append(out, strings.TrimRight(fmt.Sprintf("%s%s %s %s", strings.Repeat(" ", margin-utf8.RuneCountInString(label)), label, side, line.String()), " "))
+		out = append(out, strings.TrimRight(fmt.Sprintf("%s%s %s %s", strings.Repeat(" ",
+			margin-utf8.RuneCountInString(label)), label, side, line.String()), " "))
 	}
 	out = append(out, strings.Repeat(" ", margin+1)+corner+strings.Repeat(floor, columns+1))
 	now := a.column(len(a.History), columns)
-	begin, from, end := a.Start.UTC().Format("2006-01-02"), a.From.UTC().Format("2006-01-02"), a.date(&a.From, len(a.Middle)-1)
+	begin, from, end := a.Start.UTC().Format("2006-01-02"), a.From.UTC().Format("2006-01-02"), a.date(&a.From,
+		len(a.Middle)-1)
 	axis := begin
 	if pad := now - len(axis); pad > 0 {
 		axis += strings.Repeat(" ", pad) + from

@@ -106,11 +106,13 @@ func columns(row []string, value string) (named bool, at, of int, err error) {
 	}
 	if value != "" {
 		of = slices.Index(names, strings.ToLower(value))
-	} else if of = slices.IndexFunc(names, func(n string) bool { return slices.Contains(valueColumns, n) }); of < 0 && len(row) == 2 {
+	} else if of = slices.IndexFunc(names, func(n string) bool { return slices.Contains(valueColumns, n) }); of < 0 &&
+		len(row) == 2 {
 		of = 1 - at
 	}
 	if of < 0 {
-		return false, 0, 0, fmt.Errorf("no column of the header, %.80q, is the value's (hint: --column NAME)", strings.Join(row, ","))
+		return false, 0, 0, fmt.Errorf("no column of the header, %.80q, is the value's (hint: --column NAME)",
+			strings.Join(row, ","))
 	}
 	return true, at, of, nil
 }
@@ -148,7 +150,8 @@ func instant(text string) (t time.Time, err error) {
 		}
 		t = time.UnixMilli(int64(math.Round(v * 1000))).UTC()
 	} else {
-		for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05", "2006-01-02T15:04:05",
+		for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05",
+			"2006-01-02T15:04:05",
 			"2006-01-02 15:04", "2006-01-02"} {
 			if t, err = time.Parse(layout, text); err == nil {
 				break

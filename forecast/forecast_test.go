@@ -51,17 +51,20 @@ func TestReaches(t *testing.T) {
 		t.Errorf("seasons of %v", a.Seasons)
 	}
 	want := monday.AddDate(0, 0, 90)
-	if r := a.Reach; r.Middle == nil || r.Middle.Sub(want).Abs() > 4*24*time.Hour || r.Early.After(*r.Middle) || r.Already != 0 {
+	if r := a.Reach; r.Middle == nil || r.Middle.Sub(want).Abs() > 4*24*time.Hour || r.Early.After(*r.Middle) ||
+		r.Already != 0 {
 		t.Errorf("reached at %v, want about %v", r.Middle, want)
 	}
 	if s := a.Sentence(); !strings.HasPrefix(s, "reaches the knee (5,200/s) on ") || !strings.Contains(s, "(80 %: ") {
 		t.Error(s)
 	}
 	var text, plain, markdown strings.Builder
-	if Text(&text, a, TextOptions{}) != nil || Text(&plain, a, TextOptions{Plain: true}) != nil || Markdown(&markdown, a) != nil {
+	if Text(&text, a, TextOptions{}) != nil || Text(&plain, a, TextOptions{Plain: true}) != nil || Markdown(&markdown,
+		a) != nil {
 		t.Fatal("not written")
 	}
-	if !strings.Contains(text.String(), "█") || !strings.Contains(text.String(), "░") || !strings.Contains(text.String(), "the seasonal naive") {
+	if !strings.Contains(text.String(), "█") || !strings.Contains(text.String(), "░") || !strings.Contains(text.String(),
+		"the seasonal naive") {
 		t.Error(text.String())
 	}
 	if strings.ContainsFunc(plain.String(), func(r rune) bool { return r > 126 }) {
@@ -72,7 +75,8 @@ func TestReaches(t *testing.T) {
 	}
 	var out strings.Builder
 	var read Answer
-	if err := JSON(&out, a); err != nil || json.Unmarshal([]byte(out.String()), &read) != nil || len(read.Middle) != len(a.Middle) {
+	if err := JSON(&out, a); err != nil || json.Unmarshal([]byte(out.String()), &read) != nil ||
+		len(read.Middle) != len(a.Middle) {
 		t.Errorf("%v: %d steps", err, len(read.Middle))
 	}
 }
@@ -113,7 +117,8 @@ func TestRegular(t *testing.T) {
 	if got, want := fmt.Sprint(g.Values), "[1 9 3 NaN 0 NaN 7]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	for _, want := range []string{"not in the order", "1 row without a value", "1 row at an instant", "1 value of 0 (", "2 steps of 7"} {
+	for _, want := range []string{"not in the order", "1 row without a value", "1 row at an instant", "1 value of 0 (",
+		"2 steps of 7"} {
 		if !strings.Contains(strings.Join(g.Remarks, "; "), want) {
 			t.Errorf("no remark %q in %q", want, g.Remarks)
 		}
@@ -220,14 +225,16 @@ func TestQuery(t *testing.T) {
 	}))
 	defer server.Close()
 	withUser := strings.Replace(server.URL, "http://", "http://ann:s3cret@", 1)
-	r := Range{URL: withUser + "/prom", Query: "sum(rate(x[5m]))", From: monday, To: monday.Add(2 * time.Hour), Step: time.Hour}
+	r := Range{URL: withUser + "/prom", Query: "sum(rate(x[5m]))", From: monday, To: monday.Add(2 * time.Hour),
+		Step: time.Hour}
 	body = `{"status":"success","data":{"resultType":"matrix","result":[{"metric":{},"values":[[1767571200,"1.5"],[1767574800.5,"NaN"]]}]}}`
 	points, err := Query(t.Context(), r)
 	if err != nil || len(points) != 2 || points[0] != (Point{monday, 1.5}) || !math.IsNaN(points[1].Value) {
 		t.Fatalf("%v, %v", points, err)
 	}
 	q := seen.URL.Query()
-	if user, _, _ := seen.BasicAuth(); seen.URL.Path != "/prom/api/v1/query_range" || q.Get("query") != r.Query || q.Get("step") != "3600" ||
+	if user, _, _ := seen.BasicAuth(); seen.URL.Path != "/prom/api/v1/query_range" || q.Get("query") != r.Query ||
+		q.Get("step") != "3600" ||
 		q.Get("start") != "1767571200.000" || user != "ann" {
 		t.Errorf("asked %s", seen.URL)
 	}
@@ -240,7 +247,8 @@ func TestQuery(t *testing.T) {
 		strings.Repeat(" ", mostAnswer+1):                                                       "larger than 8 MB",
 	} {
 		body, status = answer, http.StatusBadRequest
-		if _, err := Query(t.Context(), r); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cret") {
+		if _, err := Query(t.Context(), r); err == nil || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%.40q: %v, want %q", answer, err, want)
 		}
 	}
@@ -260,10 +268,12 @@ func TestReadHolidays(t *testing.T) {
 	if err != nil || len(days) != 2 || days[1].Day() != 26 {
 		t.Errorf("%v, %v", days, err)
 	}
-	if _, err := ReadHolidays(strings.NewReader("2026-12-25\nEaster\n")); err == nil || !strings.Contains(err.Error(), "line 2") {
+	if _, err := ReadHolidays(strings.NewReader("2026-12-25\nEaster\n")); err == nil || !strings.Contains(err.Error(),
+		"line 2") {
 		t.Error(err)
 	}
-	if _, err := ReadHolidays(strings.NewReader(strings.Repeat("2026-12-25\n", mostHolidays+1))); err == nil || errors.Is(err, io.EOF) {
+	if _, err := ReadHolidays(strings.NewReader(strings.Repeat("2026-12-25\n", mostHolidays+1))); err == nil ||
+		errors.Is(err, io.EOF) {
 		t.Error(err)
 	}
 }

@@ -182,7 +182,8 @@ func (g Grid) seasons() (out []int, remarks []string) {
 			continue
 		}
 		if len(g.Values) < 3*m {
-			remarks = append(remarks, fmt.Sprintf("the history is shorter than three %ss: a season of a %s is not looked for", s.name, s.name))
+			remarks = append(remarks, fmt.Sprintf("the history is shorter than three %ss: a season of a %s is not looked for",
+				s.name, s.name))
 			continue
 		}
 		out = append(out, m)

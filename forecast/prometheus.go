@@ -41,7 +41,8 @@ func Query(ctx context.Context, r Range) ([]Point, error) {
 		return nil, errors.New("prometheus: the range is empty")
 	}
 	if r.To.Sub(r.From)/r.Step >= mostPerQuery {
-		return nil, fmt.Errorf("prometheus: it answers with at most %d points (hint: a longer --step or a shorter --since)", mostPerQuery)
+		return nil, fmt.Errorf("prometheus: it answers with at most %d points (hint: a longer --step or a shorter --since)",
+			mostPerQuery)
 	}
 	u := base.JoinPath("api/v1/query_range")
 	second := func(t time.Time) string { return strconv.FormatFloat(float64(t.UnixMilli())/1000, 'f', 3, 64) }

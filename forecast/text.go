@@ -33,9 +33,11 @@ func (a *Answer) Sentence() string {
 		return fmt.Sprintf("may reach %s from %s on, and more likely does not by %s: %.0f %% of the simulated futures do",
 			limit, a.date(r.Early, 0), end, 100*r.Share)
 	case r.Late == nil:
-		return fmt.Sprintf("reaches %s on %s (%.0f %%: %s to after %s)", limit, a.date(r.Middle, 0), 100*a.Interval, a.date(r.Early, 0), end)
+		return fmt.Sprintf("reaches %s on %s (%.0f %%: %s to after %s)", limit, a.date(r.Middle, 0), 100*a.Interval,
+			a.date(r.Early, 0), end)
 	}
-	return fmt.Sprintf("reaches %s on %s (%.0f %%: %s to %s)", limit, a.date(r.Middle, 0), 100*a.Interval, a.date(r.Early, 0), a.date(r.Late, 0))
+	return fmt.Sprintf("reaches %s on %s (%.0f %%: %s to %s)", limit, a.date(r.Middle, 0), 100*a.Interval,
+		a.date(r.Early, 0), a.date(r.Late, 0))
 }
 
 // floorPercent never says 100 % of what is less.
@@ -119,7 +121,8 @@ func (a *Answer) basis() []string {
 		}
 	}
 	out = append(out, "model: "+a.Model, fmt.Sprintf("backtest: MASE %.3f%s, over %s of %s ahead", chosen.MASE, naive,
-		notation.Counted(int64(a.Backtest.Origins), "origin", "origins"), span(time.Duration(a.Backtest.Ahead*float64(time.Second)))))
+		notation.Counted(int64(a.Backtest.Origins), "origin", "origins"),
+		span(time.Duration(a.Backtest.Ahead*float64(time.Second)))))
 	if held := a.Backtest.Held; held != nil {
 		out = append(out, fmt.Sprintf("intervals: %.0f %% of the backtest's values lay within them, so they are stretched by %.2f", 100**held, a.Backtest.Stretch))
 	}
@@ -127,7 +130,8 @@ func (a *Answer) basis() []string {
 		out = append(out, fmt.Sprintf("holidays: %s of an ordinary day", notation.Percent(a.HolidayFactor)))
 	}
 	if r := a.Reach; r != nil && r.Already > 0 {
-		out = append(out, fmt.Sprintf("warning: %s of the history reached %s already, the last on %s", notation.Counted(int64(r.Already), "step", "steps"),
+		out = append(out, fmt.Sprintf("warning: %s of the history reached %s already, the last on %s",
+			notation.Counted(int64(r.Already), "step", "steps"),
 			a.amount(r.Limit), r.Last.UTC().Format("2006-01-02 15:04")))
 	}
 	for _, warning := range a.Warnings {

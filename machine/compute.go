@@ -79,7 +79,8 @@ type order struct {
 }
 
 func encoding(_ context.Context, _ *input, d time.Duration) (float64, error) {
-	o := order{ID: 12345678, Customer: "a customer with a name", Total: 199.95, Paid: true, Labels: map[string]string{"region": "north", "tier": "2"}}
+	o := order{ID: 12345678, Customer: "a customer with a name", Total: 199.95, Paid: true,
+		Labels: map[string]string{"region": "north", "tier": "2"}}
 	for i := range 20 {
 		o.Lines = append(o.Lines, map[string]any{"sku": "ABC-123", "count": i, "price": 9.99})
 	}

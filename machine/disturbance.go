@@ -43,7 +43,8 @@ func (d Disturbance) Warnings() (out []string) {
 		}
 	}
 	if d.Steal != nil && *d.Steal > muchSteal {
-		out = append(out, fmt.Sprintf("restless: the hypervisor gave %s of the CPU time to others (steal)", notation.Percent(*d.Steal)))
+		out = append(out, fmt.Sprintf("restless: the hypervisor gave %s of the CPU time to others (steal)",
+			notation.Percent(*d.Steal)))
 	}
 	if d.Foreign != nil && *d.Foreign > muchForeign {
 		out = append(out, fmt.Sprintf("restless: other processes took %s of the CPU time", notation.Percent(*d.Foreign)))

@@ -59,8 +59,10 @@ var figures = []figure{
 	{name: "timer of 1 ms, late by", dimension: Scheduler, unit: "ns", measure: waking},
 	{name: "system call", dimension: Kernel, unit: "ns", measure: calling},
 	{name: "pipe, there and back", dimension: Kernel, unit: "ns", measure: piping},
-	{name: "4 KiB to disk", dimension: Disk, unit: "ns", measure: syncing, share: 2, needs: func(o Options) bool { return o.Disk != "" }},
-	{name: "statement", dimension: Database, unit: "ns", measure: querying, share: 2, needs: func(o Options) bool { return o.Postgres != "" }},
+	{name: "4 KiB to disk", dimension: Disk, unit: "ns", measure: syncing, share: 2,
+		needs: func(o Options) bool { return o.Disk != "" }},
+	{name: "statement", dimension: Database, unit: "ns", measure: querying, share: 2,
+		needs: func(o Options) bool { return o.Postgres != "" }},
 }
 
 // repeated calls work, which does n pieces, until the time is over, and returns the

@@ -96,7 +96,8 @@ func TestQuotaIsDrift(t *testing.T) {
 	if err := r.Text(&text); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"warning: throttled: a control group allows 1.6 CPUs", "(steal)", "memory and GC", "12 rounds"} {
+	for _, want := range []string{"warning: throttled: a control group allows 1.6 CPUs", "(steal)", "memory and GC",
+		"12 rounds"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}

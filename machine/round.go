@@ -145,7 +145,8 @@ func Session(ctx context.Context, o Options) (*Baseline, error) {
 	b.Took = time.Since(begun)
 	b.collect(rounds)
 	if len(rounds) < leastRounds {
-		return nil, fmt.Errorf("%d rounds in %s are too few: at least %d are needed (hint: --time)", len(rounds), o.Time, leastRounds)
+		return nil, fmt.Errorf("%d rounds in %s are too few: at least %d are needed (hint: --time)", len(rounds), o.Time,
+			leastRounds)
 	}
 	return b, nil
 }

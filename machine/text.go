@@ -52,7 +52,8 @@ func (r *Report) JSON(w io.Writer) error { return inert.JSON(w, r) }
 // The error is the writer's.
 func (r *Report) Text(w io.Writer) error {
 	var b strings.Builder
-	inert.Fprintf(&b, "%s, %s, kernel %s, %s\n", r.Host.CPUModel, notation.Counted(int64(r.Host.CPUs), "CPU", "CPUs"), r.Host.Kernel, r.Go)
+	inert.Fprintf(&b, "%s, %s, kernel %s, %s\n", r.Host.CPUModel, notation.Counted(int64(r.Host.CPUs), "CPU", "CPUs"),
+		r.Host.Kernel, r.Go)
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	changes := map[string]Drift{}
 	for _, d := range r.Drift {
@@ -68,7 +69,8 @@ func (r *Report) Text(w io.Writer) error {
 			inert.Fprintf(t, "  %s\tnot measured: %s\n", f.Name, f.Error)
 			continue
 		}
-		inert.Fprintf(t, "  %s\t%s\t(%s to %s)", f.Name, amount(f.Median, f.Unit), amount(f.Low, f.Unit), amount(f.High, f.Unit))
+		inert.Fprintf(t, "  %s\t%s\t(%s to %s)", f.Name, amount(f.Median, f.Unit), amount(f.Low, f.Unit), amount(f.High,
+			f.Unit))
 		if d, compared := changes[f.Name]; compared {
 			inert.Fprintf(t, "\t%s", d.text())
 		}
@@ -96,7 +98,8 @@ func (d Drift) text() string {
 	if d.Verdict == NotJudged {
 		return string(NotJudged)
 	}
-	out := fmt.Sprintf("%s (%s to %s)\t%s", notation.Change(d.Change), notation.Change(d.Low), notation.Change(d.High), d.Verdict)
+	out := fmt.Sprintf("%s (%s to %s)\t%s", notation.Change(d.Change), notation.Change(d.Low), notation.Change(d.High),
+		d.Verdict)
 	if d.Verdict == Drifted {
 		out += map[bool]string{true: ", worse", false: ", better"}[d.Worse]
 	}
@@ -116,7 +119,8 @@ func (r *Report) Conclusion() string {
 	case len(names) == 0:
 		return fmt.Sprintf("no drift of more than %s against %s", notation.Percent(r.Margin), r.Base)
 	case len(r.Differs) > 0:
-		return fmt.Sprintf("another machine than that of %s (%s): it differs in %s", r.Base, baseline.Differing(r.Differs), strings.Join(names, ", "))
+		return fmt.Sprintf("another machine than that of %s (%s): it differs in %s", r.Base, baseline.Differing(r.Differs),
+			strings.Join(names, ", "))
 	}
 	return fmt.Sprintf("drifted against %s: %s", r.Base, strings.Join(names, ", "))
 }

@@ -114,7 +114,8 @@ func (o order) starts() []order {
 
 func (o order) neighbours() []order {
 	var out []order
-	for _, k := range [][4]int{{1}, {-1}, {0, 1}, {0, -1}, {1, 1}, {-1, -1}, {0, 0, 1}, {0, 0, -1}, {0, 0, 0, 1}, {0, 0, 0, -1},
+	for _, k := range [][4]int{{1}, {-1}, {0, 1}, {0, -1}, {1, 1}, {-1, -1}, {0, 0, 1}, {0, 0, -1}, {0, 0, 0, 1}, {0, 0,
+		0, -1},
 		{0, 0, 1, 1}, {0, 0, -1, -1}} {
 		next := o
 		next.p, next.q, next.sp, next.sq = o.p+k[0], o.q+k[1], o.sp+k[2], o.sq+k[3]

@@ -71,7 +71,8 @@ func Choose(s Series, o Options) (*Forecast, error) {
 		return nil, errUnfit
 	}
 	t.Chosen, t.Model = true, chosen.name()
-	f := &Forecast{Model: t.Model, Interval: o.Interval, Trials: trials, Origins: len(runs), Ahead: len(runs[0].actual), HolidayFactor: 1}
+	f := &Forecast{Model: t.Model, Interval: o.Interval, Trials: trials, Origins: len(runs), Ahead: len(runs[0].actual),
+		HolidayFactor: 1}
 	f.Stretch, f.Held = calibration(runs, t.Name, o.Interval, rng)
 	f.paths = futures(chosen, o.Horizon, o.Paths, rng)
 	stretched(f.paths, bands(f.paths, o.Interval).middle, f.Stretch)
@@ -159,7 +160,8 @@ func bands(paths [][]float64, interval float64) band {
 			column[j] = p[i]
 		}
 		slices.Sort(column)
-		b.low[i], b.middle[i], b.high[i] = quantile(column, (1-interval)/2), quantile(column, 0.5), quantile(column, (1+interval)/2)
+		b.low[i], b.middle[i], b.high[i] = quantile(column, (1-interval)/2), quantile(column, 0.5), quantile(column,
+			(1+interval)/2)
 	}
 	return b
 }
@@ -199,5 +201,6 @@ func (f *Forecast) Reaches(limit float64) Passage {
 		}
 		return -1
 	}
-	return Passage{by((1 - f.Interval) / 2), by(0.5), by((1 + f.Interval) / 2), float64(len(steps)) / float64(len(f.paths))}
+	return Passage{by((1 - f.Interval) / 2), by(0.5), by((1 + f.Interval) / 2),
+		float64(len(steps)) / float64(len(f.paths))}
 }

@@ -107,7 +107,8 @@ func TestGaps(t *testing.T) {
 func TestShort(t *testing.T) {
 	nan := math.NaN()
 	for _, s := range []Series{{}, {Values: make([]float64, LeastValues-1)},
-		{Values: []float64{1, nan, nan, 2, nan, nan, 3, nan, nan, 4, nan, nan, 5, 6, nan, 7, nan, 8, nan, 9, nan, nan, 1, 2, nan, 3, nan, nan}},
+		{Values: []float64{1, nan, nan, 2, nan, nan, 3, nan, nan, 4, nan, nan, 5, 6, nan, 7, nan, 8, nan, 9, nan, nan, 1, 2,
+			nan, 3, nan, nan}},
 		{Values: make([]float64, 40), Seasons: []int{24}}} {
 		if _, err := Choose(s, Options{Horizon: 5}); !errors.Is(err, ErrShort) {
 			t.Errorf("%d values, seasons %v: %v", len(s.Values), s.Seasons, err)

@@ -64,7 +64,8 @@ func minimize(f func([]float64) float64, start []float64, evaluations int) ([]fl
 	settings := &optimize.Settings{FuncEvaluations: evaluations,
 		Converger: &optimize.FunctionConverge{Absolute: 1e-8, Relative: 1e-8, Iterations: 10 * len(start)}}
 	// Running out of evaluations is an error there, with the best point so far.
-	result, err := optimize.Minimize(optimize.Problem{Func: guarded}, start, settings, &optimize.NelderMead{SimplexSize: 0.5})
+	result, err := optimize.Minimize(optimize.Problem{Func: guarded}, start, settings,
+		&optimize.NelderMead{SimplexSize: 0.5})
 	if result == nil || err != nil && result.X == nil {
 		return start, guarded(start)
 	}

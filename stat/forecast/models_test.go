@@ -56,8 +56,9 @@ func TestETSAsStatsmodels(t *testing.T) {
 	for i := range index {
 		index[i] = p[fmt.Sprintf("initial_seasonal.%d", 11-i)] // theirs are counted backwards
 	}
-	e := &ets{form: form{relative: true, trend: damped, season: 'M'}, alpha: p["smoothing_level"], beta: p["smoothing_trend"],
-		phi: p["damping_trend"], gamma: []float64{p["smoothing_seasonal"]}, seasons: []int{12}}
+	e := &ets{form: form{relative: true, trend: damped, season: 'M'}, alpha: p["smoothing_level"],
+		beta: p["smoothing_trend"],
+		phi:  p["damping_trend"], gamma: []float64{p["smoothing_seasonal"]}, seasons: []int{12}}
 	s := state{level: p["initial_level"], slope: p["initial_trend"], indices: [][]float64{index}}
 	var errs residuals
 	theirs, _ := e.likelihood(values, &s, &errs)
@@ -74,7 +75,8 @@ func TestETSAsStatsmodels(t *testing.T) {
 	fitted, _ := fitForm(Series{values, []int{12}}, e.form)
 	alike(t, "our fit", fitted.mean(24), want.Forecast, 0.06)
 	if variance(fitted.errors) > 1.25*squares/float64(len(values)) {
-		t.Errorf("our fit errs by %.4f, statsmodels' by %.4f (likelihood %.1f)", variance(fitted.errors), squares/float64(len(values)), theirs)
+		t.Errorf("our fit errs by %.4f, statsmodels' by %.4f (likelihood %.1f)", variance(fitted.errors),
+			squares/float64(len(values)), theirs)
 	}
 }
 
@@ -89,7 +91,8 @@ func TestARIMAAsStatsmodels(t *testing.T) {
 	x, _ := o.fit(logs)
 	ar, ma, centre := o.coefficients(x)
 	if math.Abs(coefficient(ma, 1)-want.MA) > 0.05 || math.Abs(coefficient(ma, 12)-want.SMA) > 0.05 {
-		t.Errorf("coefficients of %.3f and %.3f, statsmodels has %.3f and %.3f", coefficient(ma, 1), coefficient(ma, 12), want.MA, want.SMA)
+		t.Errorf("coefficients of %.3f and %.3f, statsmodels has %.3f and %.3f", coefficient(ma, 1), coefficient(ma, 12),
+			want.MA, want.SMA)
 	}
 	alike(t, "with ours", assembled(o, logs, ar, ma, centre).mean(24), want.Forecast, 2e-3)
 }

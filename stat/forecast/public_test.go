@@ -75,7 +75,8 @@ func TestPublicSeries(t *testing.T) {
 			}
 		}
 		naive := p.MASE[yardstick]
-		t.Logf("| %s | %d | %d x %d | %.3f | %.3f | %.3f (%s) | %.2f | %.0f %% |", name, len(values), len(p.Origins), p.Horizon, naive, mase, best,
+		t.Logf("| %s | %d | %d x %d | %.3f | %.3f | %.3f (%s) | %.2f | %.0f %% |", name, len(values), len(p.Origins),
+			p.Horizon, naive, mase, best,
 			by, mase/best, 100*held)
 		if worst > 0 && (mase > naive || mase > worst*best) {
 			t.Errorf("%s: MASE %.3f, the seasonal naive %.3f, statsmodels' best %.3f", name, mase, naive, best)

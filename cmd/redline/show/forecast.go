@@ -62,9 +62,11 @@ history cannot be read. 3: it is too short to say anything.`,
 	flags.StringVar(&f.column, "column", "", "`name` of the value's column in the CSV file")
 	flags.StringVar(&f.prometheus, "prometheus", "", "base `URL` of a Prometheus")
 	flags.StringVar(&f.query, "query", "", "`PromQL` that gives one series")
-	flags.StringVar(&f.history, "history", "", "SQLite `file`, or the DSN of a PostgreSQL, that --history of run has kept results in")
+	flags.StringVar(&f.history, "history", "",
+		"SQLite `file`, or the DSN of a PostgreSQL, that --history of run has kept results in")
 	flags.StringVar(&f.metric, "metric", "throughput", "the `metric` of the history")
-	flags.StringVar(&f.scenario, "scenario", "", "only this scenario of the history: its `name`, or the beginning of its hash")
+	flags.StringVar(&f.scenario, "scenario", "",
+		"only this scenario of the history: its `name`, or the beginning of its hash")
 	flags.StringVar(&f.since, "since", "90d", "how far back to ask Prometheus: a `time` or an age")
 	flags.StringVar(&f.limit, "limit", "", "the `value` to be reached, as 6200/s (default: the newest knee below runs/)")
 	flags.StringVar(&f.unit, "unit", "/s", "`unit` of the values, for the text")
@@ -172,7 +174,8 @@ func (f *forecastFlags) queried(ctx context.Context, q *forecast.Question) ([]fo
 		defer func() { q.Source = "Prometheus at " + u.Host }()
 	}
 	// The last step is not over yet.
-	return forecast.Query(ctx, forecast.Range{URL: f.prometheus, Query: f.query, From: since.UTC().Truncate(step), To: to.Add(-step), Step: step})
+	return forecast.Query(ctx, forecast.Range{URL: f.prometheus, Query: f.query, From: since.UTC().Truncate(step),
+		To: to.Add(-step), Step: step})
 }
 
 // kept reads one metric's results on this machine.
@@ -233,7 +236,8 @@ func newestKnee(runs string) (rate float64, begun time.Time) {
 			Session       struct{ Begun time.Time }
 			Knee          *struct{ Rate float64 }
 		}
-		if err != nil || json.Unmarshal(data, &k) != nil || k.Schema != "redline.knee/1" || k.State != "found" || k.Knee == nil {
+		if err != nil || json.Unmarshal(data, &k) != nil || k.Schema != "redline.knee/1" || k.State != "found" ||
+			k.Knee == nil {
 			continue
 		}
 		if k.Knee.Rate > 0 && !math.IsInf(k.Knee.Rate, 0) && k.Session.Begun.After(begun) {
