@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/stat/forecast"
 )
 
@@ -182,10 +184,18 @@ func (g Grid) reach(p forecast.Passage, q Question) *Reach {
 	return r
 }
 
-// span is a length of time in days where it has some.
+// span is a length of time in days where it is whole ones, or many.
 func span(d time.Duration) string {
-	if d >= 48*time.Hour {
-		return fmt.Sprintf("%d days", int(d.Hours()/24+0.5))
+	const day = 24 * time.Hour
+	if d >= 2*day || d == day {
+		return notation.Counted(int64(d.Hours()/24+0.5), "day", "days")
 	}
-	return d.String()
+	text := d.String()
+	if d%time.Minute == 0 {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if d%time.Hour == 0 {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }

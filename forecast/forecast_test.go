@@ -67,6 +67,9 @@ func TestReaches(t *testing.T) {
 		"the seasonal naive") {
 		t.Error(text.String())
 	}
+	if !strings.Contains(text.String(), "  │ ") || !strings.Contains(text.String(), "steps of 1h from") {
+		t.Errorf("the chart lost its spaces, or steps their length:\n%s", text.String())
+	}
 	if strings.ContainsFunc(plain.String(), func(r rune) bool { return r > 126 }) {
 		t.Error(plain.String())
 	}

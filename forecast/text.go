@@ -43,7 +43,7 @@ func (a *Answer) Sentence() string {
 // floorPercent never says 100 % of what is less.
 func floorPercent(share float64) float64 { return float64(int(100 * share)) }
 
-func (a *Answer) amount(v float64) string { return notation.Figure(v) + a.Unit }
+func (a *Answer) amount(v float64) string { return notation.Figure(v) + inert.Text(a.Unit) }
 
 // date is the day of a step, with its hour where steps are shorter and the horizon is near.
 func (a *Answer) date(from *time.Time, step int) string {
@@ -67,9 +67,9 @@ func Text(w io.Writer, a *Answer, o TextOptions) error {
 	var b strings.Builder
 	inert.Fprintf(&b, "%s\n\n", a.Sentence())
 	for _, line := range chart(a, o) {
-		inert.Fprintf(&b, "%s\n", line)
+		b.WriteString(line + "\n") // a name's spaces would become one
 	}
-	inert.Fprintf(&b, "\n")
+	b.WriteString("\n")
 	for _, line := range a.basis() {
 		inert.Fprintf(&b, "%s\n", line)
 	}
@@ -82,7 +82,7 @@ func Markdown(w io.Writer, a *Answer) error {
 	var b strings.Builder
 	inert.Fprintf(&b, "### %s\n\n```\n", a.Sentence())
 	for _, line := range chart(a, TextOptions{}) {
-		inert.Fprintf(&b, "%s\n", line)
+		b.WriteString(line + "\n")
 	}
 	inert.Fprintf(&b, "```\n\n")
 	for _, line := range a.basis() {
@@ -103,7 +103,7 @@ func JSON(w io.Writer, a *Answer) error { return inert.JSON(w, a) }
 func (a *Answer) basis() []string {
 	step := time.Duration(a.Step * float64(time.Second))
 	out := []string{fmt.Sprintf("history: %s, %s of %s from %s", a.Source,
-		notation.Counted(int64(len(a.History)), "step", "steps"), step, a.Start.UTC().Format("2006-01-02 15:04"))}
+		notation.Counted(int64(len(a.History)), "step", "steps"), span(step), a.Start.UTC().Format("2006-01-02 15:04"))}
 	var seasons []string
 	for _, s := range a.Seasons {
 		seasons = append(seasons, span(time.Duration(s*float64(time.Second))))
