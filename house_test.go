@@ -27,7 +27,7 @@ var floors = map[string]int{
 	"load": 2, "observe": 2, "anatomy": 2, "service": 2, "export": 2,
 	"run": 3, "diagnose": 3,
 	"assess": 4, "lint": 4, "report": 4, "verify": 4,
-	"demo": 5, "history": 5, "compare": 5, "experiment": 5, "knee": 5, "tune": 5,
+	"demo": 5, "history": 5, "compare": 5, "experiment": 5, "knee": 5, "tune": 5, "forecast": 5, "machine": 5,
 	"cmd": 6,
 	// The benches of the project itself drive the built command from outside.
 	"bench": 6,
@@ -94,6 +94,8 @@ var bans = []struct{ room, imports, reason string }{
 	{"compare/", module + "run", "two recorded runs are read, and nothing is measured"},
 	{"compare/", module + "service", "two recorded runs are read, and nothing is started"},
 	{"compare/", "os", "two recorded runs are handed over open"},
+	{"forecast/", module + "run", "a forecast continues what was measured, and measures nothing"},
+	{"forecast/", "os", "a history is handed over open"},
 	{"history/", module + "run", "a history keeps what was measured, and measures nothing"},
 	{"history/", module + "load", "a history keeps what was measured, and measures nothing"},
 	{"history/", module + "service/", "a history keeps what was measured, and measures nothing"},

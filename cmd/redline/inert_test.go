@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -115,6 +116,15 @@ func inProcess(t *testing.T, args ...string) string {
 	return out.String() + errs.String()
 }
 
+// daily is a short history of a forecast.
+func daily() string {
+	var b strings.Builder
+	for day := 2; day <= 31; day++ {
+		fmt.Fprintf(&b, "2026-01-%02d,%d\n", day, 100+day*7%5)
+	}
+	return b.String()
+}
+
 // TestHostileNamesAreInert gives every verb hostile names, of a bundle where it reads one,
 // and else of its command line. A verb that is not in the table fails the test: say how
 // it prints a name from outside.
@@ -128,6 +138,10 @@ func TestHostileNamesAreInert(t *testing.T) {
 		t.Fatal(err)
 	}
 	lab := filepath.Join(dir, "lab")
+	points := filepath.Join(dir, "points.csv")
+	if err := os.WriteFile(points, []byte("time,value\n"+strings.Repeat("2026-01-01,1\n", 3)+daily()), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	results, err := json.Marshal(experiment.Results{Schema: experiment.Schema, Go: h,
 		Results: []experiment.Result{{ID: "E-atomic", Metric: h, Verdict: experiment.Verdict(h), Why: h}}})
 	if err != nil || os.Mkdir(lab, 0o755) != nil || os.WriteFile(filepath.Join(lab, experiment.ResultsFile), results, 0o600) != nil {
@@ -151,6 +165,9 @@ func TestHostileNamesAreInert(t *testing.T) {
 		"history":          {{"history", "--history", h + "/x"}, {"history", "--history", db}, {"history", "--history", db, "--csv"}, {"history", h, "--history", db}},
 		"history add":      {{"history", "add", h, "--history", db}, {"history", "add", bundle, "--history", db}},
 		"bench":            {{"bench", h, "--" + h}, {"bench", "--bench", "("}},
+		"forecast":         {{"forecast", h}, {"forecast", points, "--limit", h}, {"forecast", points, "--unit", h, "--plain"}, {"forecast", points, "--unit", h, "--markdown"}, {"forecast", points, "--unit", h, "--json"}, {"forecast", "--prometheus", h, "--query", h}, {"forecast", points, "--column", h}, {"forecast", points, "--holidays", h}},
+		"baseline":         {{"baseline", h}, {"baseline", "--against", h}},
+		"baseline round":   {{"baseline", "round", h}},
 		"version":          {{"version", h}},
 		"lab":              {{"lab", h}},
 		"lab list":         {{"lab", "list", h}},

@@ -39,7 +39,12 @@ Exit codes: 0 fine; 1 threshold failed or regression; 2 usage or input error;
 	root.SetErr(stderr)
 	root.DisableSuggestions = true // unknownVerb has them
 	root.SetFlagErrorFunc(hintFlag)
-	root.AddCommand(measure.RunCommand(), measure.KneeCommand(), show.DoctorCommand(), show.DiagnoseCommand(), show.ReportCommand(), show.ExplainCommand(), settle.DemoCommand(),
-		show.LintCommand(), decide.ABCommand(), decide.GateCommand(), decide.TuneCommand(), show.CompareCommand(), show.HistoryCommand(), decide.BenchCommand(), settle.LabCommand(), versionCommand())
+	root.AddCommand(
+		measure.RunCommand(), measure.KneeCommand(), measure.BaselineCommand(),
+		show.DoctorCommand(), show.DiagnoseCommand(), show.ReportCommand(), show.ExplainCommand(), show.LintCommand(),
+		show.CompareCommand(), show.HistoryCommand(), show.ForecastCommand(),
+		decide.ABCommand(), decide.GateCommand(), decide.TuneCommand(), decide.BenchCommand(),
+		settle.DemoCommand(), settle.LabCommand(), versionCommand(),
+	)
 	return root
 }

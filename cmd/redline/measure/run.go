@@ -133,6 +133,9 @@ func (f *Flags) run(cmd *cobra.Command, args []string) error {
 	if err := cli.PrintSummary(cmd.OutOrStdout(), rec, summary, f.JSON, f.all); err != nil {
 		return err
 	}
+	if known := lastBaseline(); known != "" && !f.JSON {
+		inert.Fprintf(cmd.OutOrStdout(), "\n%s\n", known)
+	}
 	if runErr == nil {
 		cli.KeepRun(cmd.Context(), store, rec, func(format string, args ...any) { inert.Fprintf(cmd.ErrOrStderr(), format+"\n", args...) })
 	}
