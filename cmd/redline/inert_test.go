@@ -120,8 +120,10 @@ func TestHostileNamesAreInert(t *testing.T) {
 		"run":      {{"run", h}, {"run", plan}, {"run", "http://127.0.0.1:1/", "--build", h}, {"run", "--" + h}, {"run", "http://127.0.0.1:1/", "--rate", h}},
 		"doctor":   {{"doctor", h}},
 		"diagnose": {{"diagnose", h}, {"diagnose", again, "--all"}, {"diagnose", again, "--json"}},
-		"report": {{"report", h}, {"report", bundle}, {"report", bundle, "--all"}, {"report", bundle, "--format", "md"}, {"report", bundle, "--format", "json"},
-			{"report", bundle, "--format", h}, {"report", bundle, "-o", file}, {"report", bundle, "--all", "-o", file}, {"report", bundle, "--format", "md", "-o", file}, {"report", bundle, "--format", "json", "-o", file}},
+		"report": {{"report", h}, {"report", bundle}, {"report", bundle, "--all"}, {"report", bundle, "--format",
+			"md"}, {"report", bundle, "--format", "json"},
+			{"report", bundle, "--format", h}, {"report", bundle, "-o", file}, {"report", bundle, "--all", "-o",
+				file}, {"report", bundle, "--format", "md", "-o", file}, {"report", bundle, "--format", "json", "-o", file}},
 		"explain":          {{"explain", h}},
 		"demo":             {{"demo", h}, {"demo", "-o", h, "--" + h}},
 		"lint":             {{"lint", h}, {"lint", "--profile", h}, {"lint", "--profile", bundle}},
@@ -138,7 +140,8 @@ func TestHostileNamesAreInert(t *testing.T) {
 		"lab ladder":       {{"lab", "ladder", h}},
 		"lab ladder order": {{"lab", "ladder", "order", h}, {"lab", "ladder", "order", "--checkout", h}, {"lab", "ladder", "order", "--resume", "-o", h}},
 		"lab ladder stack": {{"lab", "ladder", "stack", h}, {"lab", "ladder", "stack", "--" + h}},
-		"lab report": {{"lab", "report", "--dir", h}, {"lab", "report", "--dir", lab}, {"lab", "report", "--dir", lab, "-o", file}, {"lab", "report", "--dir", lab, "--format", "md"},
+		"lab report": {{"lab", "report", "--dir", h}, {"lab", "report", "--dir", lab},
+			{"lab", "report", "--dir", lab, "-o", file}, {"lab", "report", "--dir", lab, "--format", "md"},
 			{"lab", "report", "--dir", lab, "--format", h}},
 	}
 	for _, words := range verbs(rootCommand(io.Discard, io.Discard)) {

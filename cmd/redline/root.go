@@ -38,7 +38,9 @@ Exit codes: 0 fine; 1 threshold failed or regression; 2 usage or input error;
 	root.SetErr(stderr)
 	root.DisableSuggestions = true // unknownVerb has them
 	root.SetFlagErrorFunc(hintFlag)
-	root.AddCommand(measure.RunCommand(), show.DoctorCommand(), show.DiagnoseCommand(), show.ReportCommand(), show.ExplainCommand(), settle.DemoCommand(),
-		show.LintCommand(), decide.ABCommand(), decide.GateCommand(), show.CompareCommand(), show.HistoryCommand(), decide.BenchCommand(), settle.LabCommand(), versionCommand())
+	root.AddCommand(measure.RunCommand(), show.DoctorCommand(), show.DiagnoseCommand(), show.ReportCommand(),
+		show.ExplainCommand(), settle.DemoCommand(),
+		show.LintCommand(), decide.ABCommand(), decide.GateCommand(), show.CompareCommand(), show.HistoryCommand(),
+		decide.BenchCommand(), settle.LabCommand(), versionCommand())
 	return root
 }
