@@ -25,7 +25,8 @@ func TestSession(t *testing.T) {
 	}
 	// Whether the host lets it make enough rounds in its time is not for this test.
 	r, ok := all.Of("E-struct-layout")
-	if !ok || r.Verdict != Confirmed && r.Verdict != Inconclusive || math.Abs(r.A/(24*8192)-1) > 0.01 || math.Abs(r.B/(16*8192)-1) > 0.01 || r.Rounds == 0 || !r.Quick || all.Go == "" || measured != 1 {
+	if !ok || r.Verdict != Confirmed && r.Verdict != Inconclusive || math.Abs(r.A/(24*8192)-1) > 0.01 ||
+		math.Abs(r.B/(16*8192)-1) > 0.01 || r.Rounds == 0 || !r.Quick || all.Go == "" || measured != 1 {
 		t.Errorf("%+v", r)
 	}
 	s.Resume = true
@@ -85,7 +86,8 @@ func BenchmarkRing(b *testing.B) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for id, why := range map[string]string{"C-numa": "one NUMA node (hint: a host with two)", "C-iouring": "io_uring: operation not permitted"} {
+	for id, why := range map[string]string{"C-numa": "one NUMA node (hint: a host with two)",
+		"C-iouring": "io_uring: operation not permitted"} {
 		r, ok := all.Of(id)
 		if !ok || r.Verdict != NotHere || r.Why != why || r.Estimate != 0 || r.Rounds != 0 {
 			t.Errorf("%s: %+v", id, r)
@@ -114,7 +116,8 @@ func BenchmarkNodes(b *testing.B) { b.Skip("one NUMA node") }`)
 		{ID: "A-affinity", Claim: "A-affinity", Folder: "micro", Benchmark: "Silent", Metric: "sec/op"},
 		{ID: "C-numa", Claim: "C-numa", Folder: "micro", Benchmark: "Nodes", Metric: "sec/op"},
 	})
-	if err == nil || !strings.Contains(err.Error(), "A-wire: Wrong of side b: --- FAIL: BenchmarkWrong") || !strings.Contains(err.Error(), "another body") {
+	if err == nil || !strings.Contains(err.Error(), "A-wire: Wrong of side b: --- FAIL: BenchmarkWrong") ||
+		!strings.Contains(err.Error(), "another body") {
 		t.Error(err)
 	}
 	if err == nil || !strings.Contains(err.Error(), "A-affinity: Silent is skipped without a reason") {

@@ -22,7 +22,8 @@ const elsewhere = "http://203.0.113.5:9/"
 func TestLoadElsewhereIsConfirmed(t *testing.T) {
 	dir := t.TempDir()
 	mixed := filepath.Join(dir, "mixed.yaml")
-	text := "requests: [{name: here, get: 'http://127.0.0.1:9/'}, {name: there, get: '" + elsewhere + "'}]\nload: {connections: 1, duration: 1s}\ntarget: {build: ./nowhere}\n"
+	text := "requests: [{name: here, get: 'http://127.0.0.1:9/'}, {name: there, get: '" + elsewhere +
+		"'}]\nload: {connections: 1, duration: 1s}\ntarget: {build: ./nowhere}\n"
 	if err := os.WriteFile(mixed, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

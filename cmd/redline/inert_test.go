@@ -153,8 +153,10 @@ func TestHostileNamesAreInert(t *testing.T) {
 		"doctor":   {{"doctor", h}, {"doctor", "--ceilings", h}},
 		"knee":     {{"knee", h}, {"knee", plan}, {"knee", "--from", h}, {"knee", "--from", kneeDir}, {"knee", "--from", kneeDir, "--markdown", file}},
 		"diagnose": {{"diagnose", h}, {"diagnose", again, "--all"}, {"diagnose", again, "--json"}},
-		"report": {{"report", h}, {"report", bundle}, {"report", bundle, "--all"}, {"report", bundle, "--format", "md"}, {"report", bundle, "--format", "json"},
-			{"report", bundle, "--format", h}, {"report", bundle, "-o", file}, {"report", bundle, "--all", "-o", file}, {"report", bundle, "--format", "md", "-o", file}, {"report", bundle, "--format", "json", "-o", file}},
+		"report": {{"report", h}, {"report", bundle}, {"report", bundle, "--all"}, {"report", bundle, "--format",
+			"md"}, {"report", bundle, "--format", "json"},
+			{"report", bundle, "--format", h}, {"report", bundle, "-o", file}, {"report", bundle, "--all", "-o",
+				file}, {"report", bundle, "--format", "md", "-o", file}, {"report", bundle, "--format", "json", "-o", file}},
 		"explain":          {{"explain", h}},
 		"demo":             {{"demo", h}, {"demo", "-o", h, "--" + h}},
 		"lint":             {{"lint", h}, {"lint", "--profile", h}, {"lint", "--profile", bundle}},
@@ -175,7 +177,8 @@ func TestHostileNamesAreInert(t *testing.T) {
 		"lab ladder":       {{"lab", "ladder", h}},
 		"lab ladder order": {{"lab", "ladder", "order", h}, {"lab", "ladder", "order", "--checkout", h}, {"lab", "ladder", "order", "--resume", "-o", h}},
 		"lab ladder stack": {{"lab", "ladder", "stack", h}, {"lab", "ladder", "stack", "--" + h}},
-		"lab report": {{"lab", "report", "--dir", h}, {"lab", "report", "--dir", lab}, {"lab", "report", "--dir", lab, "-o", file}, {"lab", "report", "--dir", lab, "--format", "md"},
+		"lab report": {{"lab", "report", "--dir", h}, {"lab", "report", "--dir", lab},
+			{"lab", "report", "--dir", lab, "-o", file}, {"lab", "report", "--dir", lab, "--format", "md"},
 			{"lab", "report", "--dir", lab, "--format", h}},
 	}
 	for _, words := range verbs(rootCommand(io.Discard, io.Discard)) {

@@ -17,7 +17,8 @@ func (f *Flags) LoadFlags(flags *pflag.FlagSet) {
 	flags.IntVarP(&f.Connections, "connections", "c", 0, "closed loop over this many connections (default 64); with "+
 		"--rate or --replay the upper limit")
 	flags.StringVar(&f.Rate, "rate", "", "open loop: `requests` due per second (2000/s)")
-	flags.StringVar(&f.PerConnection, "rate-per-connection", "", "open loop: `requests` due per second on each of the -c connections (10/s)")
+	flags.StringVar(&f.PerConnection, "rate-per-connection", "",
+		"open loop: `requests` due per second on each of the -c connections (10/s)")
 	flags.BoolVar(&f.Poisson, "poisson", false, "with --rate: random arrivals, as from many independent users, instead of even ones")
 	flags.StringVar(&f.Replay, "replay", "", "replay this access log `file` (nginx combined, or JSON lines) against "+
 		"the URL, at the log's times")
