@@ -124,7 +124,14 @@ func (a *Answer) basis() []string {
 		notation.Counted(int64(a.Backtest.Origins), "origin", "origins"),
 		span(time.Duration(a.Backtest.Ahead*float64(time.Second)))))
 	if held := a.Backtest.Held; held != nil {
-		out = append(out, fmt.Sprintf("intervals: %.0f %% of the backtest's values lay within them, so they are stretched by %.2f", 100**held, a.Backtest.Stretch))
+		out = append(
+			out,
+			fmt.Sprintf(
+				"intervals: %.0f %% of the backtest's values lay within them, so they are stretched by %.2f",
+				100**held,
+				a.Backtest.Stretch,
+			),
+		)
 	}
 	if a.HolidayFactor != 1 {
 		out = append(out, fmt.Sprintf("holidays: %s of an ordinary day", notation.Percent(a.HolidayFactor)))

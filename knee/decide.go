@@ -38,7 +38,11 @@ func Decide(h Header, steps []Step, ended string, interrupted bool) *Answer {
 			notation.Percent(a.Knee.Width()))
 	case a.Soak != nil && a.Soak.Outcome == Breaks:
 		a.State = Undecided
-		a.Why = fmt.Sprintf("the soak at %s/s broke after the steps had held: %s", notation.Rate(a.Soak.Rate), strings.Join(a.Soak.Why, "; "))
+		a.Why = fmt.Sprintf(
+			"the soak at %s/s broke after the steps had held: %s",
+			notation.Rate(a.Soak.Rate),
+			strings.Join(a.Soak.Why, "; "),
+		)
 	case ended != "":
 		a.Warnings = append(a.Warnings, ended)
 	}
@@ -90,7 +94,10 @@ func (a *Answer) locate() {
 	}
 	if all.ended > 0 {
 		a.Why = "" // that it ends is what ends its capacity
-		a.Warnings = append(a.Warnings, fmt.Sprintf("above the knee the target ended by itself, %s", notation.Counted(int64(all.ended), "time", "times")))
+		a.Warnings = append(
+			a.Warnings,
+			fmt.Sprintf("above the knee the target ended by itself, %s", notation.Counted(int64(all.ended), "time", "times")),
+		)
 	}
 	knee := all.Interval()
 	low, high := knee, knee

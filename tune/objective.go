@@ -63,9 +63,13 @@ func ParseObjective(text string, guards []string, open bool) (o Objective, err e
 		return o, fmt.Errorf("unknown objective %q (hint: %s, or \"throughput at p99 < 20ms\")", text,
 			strings.Join(names, ", "))
 	case names[i] == "throughput" && open:
-		return o, fmt.Errorf("the rate sets the throughput, so it is no objective (hint: --objective cpu or p99, or -c in place of --rate)")
+		return o, fmt.Errorf(
+			"the rate sets the throughput, so it is no objective (hint: --objective cpu or p99, or -c in place of --rate)",
+		)
 	case strings.HasPrefix(names[i], "p") && !open:
-		return o, fmt.Errorf("in a closed loop latency follows from the throughput (hint: --objective \"throughput at p99 < 20ms\", or --rate)")
+		return o, fmt.Errorf(
+			"in a closed loop latency follows from the throughput (hint: --objective \"throughput at p99 < 20ms\", or --rate)",
+		)
 	}
 	for _, metric := range verify.Metrics(open) {
 		if metric.Name == objectives[i].metric {
@@ -118,7 +122,8 @@ func (o Objective) String() string {
 	for _, known := range objectives {
 		if known.metric == o.Metric.Name {
 			words = map[bool]string{true: "more ", false: "less "}[o.Metric.Higher] + map[string]string{
-				"throughput": "throughput", "cpu": "CPU per request", "p50": "p50", "p90": "p90", "p99": "p99", "memory": "memory"}[known.name]
+				"throughput": "throughput", "cpu": "CPU per request", "p50": "p50", "p90": "p90", "p99": "p99",
+				"memory": "memory"}[known.name]
 		}
 	}
 	for i, g := range o.Guards {

@@ -102,9 +102,20 @@ func (r *results) write(file string) error {
 // markdown is the table of all repetitions.
 func (r *results) markdown(file string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# How often the knee is right\n\nMade by `bench/knee` from [%s](%s), %s, %s, redline %s, at most %s each.\n\n", file, file,
-		r.Date.Format(time.DateOnly), r.Go, r.Redline, r.MaxTime)
-	b.WriteString("| service | capacity | truth inside | estimate | widest interval | longest | named as what ends it |\n|---|---|---|---|---|---|---|\n")
+	fmt.Fprintf(
+		&b,
+		"# How often the knee is right\n\nMade by `bench/knee` from [%s](%s), %s, %s, redline %s, at most %s each.\n\n",
+		file,
+		file,
+		r.Date.Format(time.DateOnly),
+		r.Go,
+		r.Redline,
+		r.MaxTime,
+	)
+	b.WriteString(
+		"| service | capacity | truth inside | estimate | widest interval | longest | named as what ends it |\n" +
+			"|---|---|---|---|---|---|---|\n",
+	)
 	for _, s := range services {
 		if line := r.row(s); line != "" {
 			b.WriteString(line)

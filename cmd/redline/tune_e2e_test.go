@@ -37,7 +37,8 @@ func TestTuneRefuses(t *testing.T) {
 		{[]string{url, "--exec", "true", "--knob", "GOGC=50..400", "--resume"}, "no tune to resume"},
 	} {
 		var out, errs strings.Builder
-		if code := execute(t.Context(), append([]string{"tune"}, c.args...), &out, &errs); code != cli.ExitUsage || !strings.Contains(errs.String(), c.want) {
+		if code := execute(t.Context(), append([]string{"tune"}, c.args...), &out, &errs); code != cli.ExitUsage ||
+			!strings.Contains(errs.String(), c.want) {
 			t.Errorf("%v: exit %d without %q: %s", c.args, code, c.want, errs.String())
 		}
 	}
@@ -75,7 +76,8 @@ func TestTuneInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := finish(t, invocation)
-	if r.code != cli.ExitInterrupted || !strings.Contains(r.stderr, "-o runs/tune --resume") || !strings.HasPrefix(r.stdout, "INTERRUPTED: ") {
+	if r.code != cli.ExitInterrupted || !strings.Contains(r.stderr, "-o runs/tune --resume") ||
+		!strings.HasPrefix(r.stdout, "INTERRUPTED: ") {
 		t.Errorf("exit %d: %.300s\n%s", r.code, r.stdout, r.stderr)
 	}
 	if strings.Contains(r.stdout, "RECOMMEND") {

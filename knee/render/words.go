@@ -115,7 +115,13 @@ func hysteresis(h *knee.Hysteresis) string {
 }
 
 func soak(s knee.Step) string {
-	text := fmt.Sprintf("%s for %s: %s, p99 %s", perSecond(s.Rate), notation.Time(s.Measured.Round(time.Second)), s.Outcome, notation.Duration(s.P99))
+	text := fmt.Sprintf(
+		"%s for %s: %s, p99 %s",
+		perSecond(s.Rate),
+		notation.Time(s.Measured.Round(time.Second)),
+		s.Outcome,
+		notation.Duration(s.P99),
+	)
 	if len(s.Why) > 0 {
 		text += " (" + strings.Join(s.Why, "; ") + ")"
 	}
@@ -123,7 +129,13 @@ func soak(s knee.Step) string {
 }
 
 func pool(p *knee.Pool) string {
-	text := fmt.Sprintf("%d at the knee by Little's law: %s x %s = %.2f in use", p.Size, perSecond(p.Rate), notation.Duration(p.Service), p.Little)
+	text := fmt.Sprintf(
+		"%d at the knee by Little's law: %s x %s = %.2f in use",
+		p.Size,
+		perSecond(p.Rate),
+		notation.Duration(p.Service),
+		p.Little,
+	)
 	if p.Swept > 0 {
 		text += fmt.Sprintf("; in the sweep throughput rose no more from %d on", p.Swept)
 	}
@@ -131,8 +143,17 @@ func pool(p *knee.Pool) string {
 }
 
 func law(f *usl.Fit) string {
-	return fmt.Sprintf("sigma %.4g (%.3g to %.3g), kappa %.3g (%.2g to %.2g), peak of %s at %.0f connections", f.Sigma, f.SigmaInterval.Low,
-		f.SigmaInterval.High, f.Kappa, f.KappaInterval.Low, f.KappaInterval.High, perSecond(f.Limit()), f.Peak())
+	return fmt.Sprintf(
+		"sigma %.4g (%.3g to %.3g), kappa %.3g (%.2g to %.2g), peak of %s at %.0f connections",
+		f.Sigma,
+		f.SigmaInterval.Low,
+		f.SigmaInterval.High,
+		f.Kappa,
+		f.KappaInterval.Low,
+		f.KappaInterval.High,
+		perSecond(f.Limit()),
+		f.Peak(),
+	)
 }
 
 // step is a row of the table of steps.
@@ -145,7 +166,15 @@ func step(s knee.Step) []string {
 	if s.P99 > 0 {
 		p99 = notation.Duration(s.P99)
 	}
-	return []string{string(s.Phase), fmt.Sprint(s.Launch), what, notation.Rate(s.Served), p99, string(s.Outcome), strings.Join(s.Why, "; ")}
+	return []string{
+		string(s.Phase),
+		fmt.Sprint(s.Launch),
+		what,
+		notation.Rate(s.Served),
+		p99,
+		string(s.Outcome),
+		strings.Join(s.Why, "; "),
+	}
 }
 
 var stepHead = []string{"step", "launch", "load", "served/s", "p99", "outcome", "why"}

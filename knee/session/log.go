@@ -105,7 +105,12 @@ func read(dir string) (h knee.Header, steps []knee.Step, end ending, err error) 
 		return h, nil, end, fmt.Errorf("%s: %w", filepath.Join(dir, headerFile), err)
 	}
 	if h.Schema != headerSchema {
-		return h, nil, end, fmt.Errorf("%s: schema %.60q is not %q, which this version reads", filepath.Join(dir, headerFile), h.Schema, headerSchema)
+		return h, nil, end, fmt.Errorf(
+			"%s: schema %.60q is not %q, which this version reads",
+			filepath.Join(dir, headerFile),
+			h.Schema,
+			headerSchema,
+		)
 	}
 	if data, err = disk.Read(dir, stepsFile, mostLog); err != nil {
 		return h, nil, end, err

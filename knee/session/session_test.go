@@ -39,7 +39,14 @@ func (f *fake) drive(ctx context.Context, l load) (knee.Step, error) {
 		return knee.Step{}, ctx.Err()
 	}
 	f.now += l.warmup + l.measured + time.Second
-	s := knee.Step{Rate: l.rate, Connections: l.connections, Measured: l.measured, Service: int64(f.each), P99: int64(2 * f.each), Outcome: knee.Holds}
+	s := knee.Step{
+		Rate:        l.rate,
+		Connections: l.connections,
+		Measured:    l.measured,
+		Service:     int64(f.each),
+		P99:         int64(2 * f.each),
+		Outcome:     knee.Holds,
+	}
 	if l.rate == 0 {
 		n := float64(l.connections)
 		s.Served = min(n/f.each.Seconds(), f.capacity)
@@ -146,7 +153,8 @@ func TestSessionsThatEndOtherwise(t *testing.T) {
 		why   string // or a warning
 	}{
 		{"fails with one connection", service(func(f *fake) { f.light = knee.Breaks }), DefaultMaxTime, knee.Undecided, "fails with one connection alone: 100 %"},
-		{"the generator is the limit", service(func(f *fake) { f.capacity, f.each, f.voidAbove = 50_000, time.Millisecond, 700 }), DefaultMaxTime,
+		{"the generator is the limit", service(func(f *fake) { f.capacity, f.each, f.voidAbove = 50_000, time.Millisecond, 700 }),
+			DefaultMaxTime,
 			knee.Undecided, "the generator"},
 		{"ends when overloaded", service(func(f *fake) { f.endsAbove = 600 }), DefaultMaxTime, knee.Found, "above the knee the target ended by itself"},
 		{"ends at every rate", service(func(f *fake) { f.endsAbove = 0.1 }), DefaultMaxTime, knee.Undecided, "whatever the rate"},

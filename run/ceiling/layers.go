@@ -138,14 +138,19 @@ func (r *Report) rates() {
 	if d.Body > 0 && m.JSON > 0 {
 		r.add(Layer{
 			Name: "JSON", Unit: Requests, Allows: m.JSON / float64(d.Body), Counts: true,
-			Basis: fmt.Sprintf("%s/s decoded and encoded by encoding/json, %s a request", notation.Size(m.JSON), notation.Size(float64(d.Body))),
+			Basis: fmt.Sprintf(
+				"%s/s decoded and encoded by encoding/json, %s a request",
+				notation.Size(m.JSON),
+				notation.Size(float64(d.Body)),
+			),
 			Raise: "smaller bodies, or generated code (easyjson, protobuf)", Cost: "a build step, another format for clients",
 		})
 	}
 	r.add(Layer{
 		Name: "new connections", Unit: Requests, Allows: m.Accepts, Counts: d.Reconnects,
 		Basis: "opened, accepted and closed over loopback; only where each request opens one",
-		Raise: "keep connections alive (no Connection: close; raise IdleTimeout)", Cost: "a descriptor and some 20 KiB for each idle client",
+		Raise: "keep connections alive (no Connection: close; raise IdleTimeout)",
+		Cost:  "a descriptor and some 20 KiB for each idle client",
 	})
 	r.add(Layer{
 		Name: "TLS handshakes", Unit: Requests, Allows: m.Handshakes, Counts: d.TLS && d.Reconnects,
@@ -154,7 +159,11 @@ func (r *Report) rates() {
 	})
 	r.add(Layer{
 		Name: "ports in TIME_WAIT", Unit: Requests, Allows: float64(r.Limits.Ports) / timeWait, Counts: d.Reconnects,
-		Basis: fmt.Sprintf("%s ports to one address, %d s each; only where each request opens a connection", notation.Count(r.Limits.Ports), timeWait),
+		Basis: fmt.Sprintf(
+			"%s ports to one address, %d s each; only where each request opens a connection",
+			notation.Count(r.Limits.Ports),
+			timeWait,
+		),
 		Raise: "sysctl -w net.ipv4.ip_local_port_range='1024 65535'; sysctl -w net.ipv4.tcp_tw_reuse=1",
 		Cost:  "servers that listen above 1024 must be kept out (net.ipv4.ip_local_reserved_ports)",
 	})
@@ -166,7 +175,8 @@ func (r *Report) rates() {
 	r.add(Layer{
 		Name: "fsync", Unit: Requests, Allows: m.Fsyncs, Counts: false,
 		Basis: "one after another; bounds requests that commit by themselves",
-		Raise: "commit in groups (PostgreSQL: commit_delay), or synchronous_commit=off", Cost: "milliseconds of wait, or the last commits lost in a crash",
+		Raise: "commit in groups (PostgreSQL: commit_delay), or synchronous_commit=off",
+		Cost:  "milliseconds of wait, or the last commits lost in a crash",
 	})
 }
 
@@ -198,12 +208,17 @@ func (r *Report) connections() {
 	r.add(Layer{
 		Name: "conntrack", Unit: Connections, Allows: float64(l.Conntrack), Counts: true,
 		Basis: "free entries of net.netfilter.nf_conntrack_max",
-		Raise: "sysctl -w net.netfilter.nf_conntrack_max=1048576; or no tracking for the port (nft notrack)", Cost: "some 320 bytes of kernel memory for each",
+		Raise: "sysctl -w net.netfilter.nf_conntrack_max=1048576; or no tracking for the port (nft notrack)",
+		Cost:  "some 320 bytes of kernel memory for each",
 	})
 	if l.Socket > 0 {
 		r.add(Layer{
 			Name: "TCP buffers", Unit: Connections, Allows: float64(l.Buffers) / float64(l.Socket), Counts: true,
-			Basis: fmt.Sprintf("net.ipv4.tcp_mem is %s, a socket with full buffers takes %s", notation.Size(float64(l.Buffers)), notation.Size(float64(l.Socket))),
+			Basis: fmt.Sprintf(
+				"net.ipv4.tcp_mem is %s, a socket with full buffers takes %s",
+				notation.Size(float64(l.Buffers)),
+				notation.Size(float64(l.Socket)),
+			),
 			Raise: doubled(l.Buffers), Cost: "memory of the host; smaller buffers slow large answers",
 		})
 	}

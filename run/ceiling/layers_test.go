@@ -66,8 +66,9 @@ func TestMeasure(t *testing.T) {
 	if err != nil || len(m.Missing) > 0 {
 		t.Fatal(err, m.Missing)
 	}
-	for name, v := range map[string]float64{"round trips": m.RoundTrips, "calls": m.Syscalls, "accepts": m.Accepts, "handshakes": m.Handshakes,
-		"JSON": m.JSON, "fsyncs": m.Fsyncs, "round trip": m.RoundTrip.Seconds()} {
+	for name, v := range map[string]float64{"round trips": m.RoundTrips, "calls": m.Syscalls, "accepts": m.Accepts,
+		"handshakes": m.Handshakes,
+		"JSON":       m.JSON, "fsyncs": m.Fsyncs, "round trip": m.RoundTrip.Seconds()} {
 		if !(v > 0) {
 			t.Errorf("%s: %v", name, v)
 		}

@@ -24,8 +24,11 @@ func (e *TooFewError) Error() string {
 type UnphysicalError struct{ Law Law }
 
 func (e *UnphysicalError) Error() string {
-	return fmt.Sprintf("usl: the points ask for sigma %.3g and kappa %.3g, outside of what both can be: the law does not describe this service",
-		e.Law.Sigma, e.Law.Kappa)
+	return fmt.Sprintf(
+		"usl: the points ask for sigma %.3g and kappa %.3g, outside of what both can be: the law does not describe this service",
+		e.Law.Sigma,
+		e.Law.Kappa,
+	)
 }
 
 // WorseThanLineError is for points that a straight line describes as well.

@@ -164,13 +164,21 @@ func (t *Tuner) verdict(result verify.Result, log *session.Log, broken *tune.Gua
 		}
 		return tune.Recommend, why
 	case result.Verdict == verify.Improvement:
-		return tune.Keep, fmt.Sprintf("keep what you have: %s of %s in new launches is less than the %s that such a session detects for sure",
-			gain, m.Name, notation.Tenths(m.MDE))
+		return tune.Keep, fmt.Sprintf(
+			"keep what you have: %s of %s in new launches is less than the %s that such a session detects for sure",
+			gain,
+			m.Name,
+			notation.Tenths(m.MDE),
+		)
 	case m.Estimate >= 0:
 		return tune.Keep, fmt.Sprintf("keep what you have: new launches show no gain, %s of %s", gain, m.Name)
 	}
-	return tune.Keep, fmt.Sprintf("keep what you have: new launches did not confirm the gain, %s of %s (changes of %s are detectable)", gain, m.Name,
-		notation.Tenths(m.MDE))
+	return tune.Keep, fmt.Sprintf(
+		"keep what you have: new launches did not confirm the gain, %s of %s (changes of %s are detectable)",
+		gain,
+		m.Name,
+		notation.Tenths(m.MDE),
+	)
 }
 
 // decided is the metric that decides.

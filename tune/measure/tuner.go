@@ -154,7 +154,8 @@ func (t *Tuner) budget() error {
 			return fmt.Errorf("--trials %d is too few for these knobs: at least %d are needed", t.Trials, least)
 		}
 		return fmt.Errorf("too little time: a trial takes %s, and at least %d trials and %d pairs of a confirmation are needed "+
-			"(hint: --max-time %s, a shorter --block, or fewer knobs)", notation.Time(t.each.Round(100*time.Millisecond)), least, confirmingPairs,
+			"(hint: --max-time %s, a shorter --block, or fewer knobs)",
+			notation.Time(t.each.Round(100*time.Millisecond)), least, confirmingPairs,
 			needed.Round(time.Minute)+time.Minute)
 	}
 	t.Header.Trials = most

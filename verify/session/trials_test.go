@@ -111,7 +111,8 @@ func TestTrialsNeedAPresentSetting(t *testing.T) {
 		return verify.Block{Void: "every request failed"}, nil
 	}}
 	trials := Trials{A: Side{Name: "a"}, Measurer: m, Seed: 1}
-	if _, err := trials.Settle(t.Context()); err == nil || !strings.Contains(err.Error(), "the present setting was not measured: side a: every request failed") {
+	if _, err := trials.Settle(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "the present setting was not measured: side a: every request failed") {
 		t.Errorf("settled with %v", err)
 	}
 }

@@ -1,49 +1,24 @@
 package decide
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"math/rand/v2"
 	"path/filepath"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redline-go/redline/cmd/redline/cli"
-	"github.com/redline-go/redline/cmd/redline/measure"
-	"github.com/redline-go/redline/history"
 	"github.com/redline-go/redline/notation"
-	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/service/revision"
 	"github.com/redline-go/redline/service/scratch"
 	"github.com/redline-go/redline/tune"
 	tuning "github.com/redline-go/redline/tune/measure"
-	"github.com/redline-go/redline/tune/render"
 	"github.com/redline-go/redline/verify/session"
 )
-
-// tuneFlags are the flags of `redline tune`.
-type tuneFlags struct {
-	measure.Flags
-	knobs     []string
-	objective string
-	guards    []string
-	maxTime   time.Duration
-	trials    int
-	seed      uint64
-	block     time.Duration
-	pgo       bool
-	sweep     bool
-	apart     bool
-	resume    bool
-	markdown  string
-}
 
 // TuneCommand returns the verb tune.
 func TuneCommand() *cobra.Command {
@@ -86,88 +61,13 @@ keeps the guards. 2: usage or input error. 3: the measurement is invalid. 130: i
 	return cmd
 }
 
-func (f *tuneFlags) register(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	f.LoadFlags(flags)
-	flags.MarkHidden("duration") // begin refuses both
-	flags.MarkHidden("requests")
-	f.ProtocolFlags(flags)
-	f.TargetFlags(flags)
-	flags.StringArrayVar(&f.knobs, "knob", nil,
-		"`name=values` to search: a range (50..400) or a list (a,b,c); may be repeated")
-	flags.StringVar(&f.objective, "objective", "", "`what` to make better: throughput, cpu, p50, p90, p99, memory")
-	flags.StringArrayVar(&f.guards, "guard", nil,
-		"`limit` to keep (\"p99 < 20ms\", \"rss < 512MiB\", \"errors < 0.1%\"); may be repeated")
-	flags.DurationVar(&f.maxTime, "max-time", tuning.DefaultMaxTime, "end after this `time`, confirmation included")
-	flags.IntVar(&f.trials, "trials", 0, "search by at most `n` trials (default 40 per knob, as the time allows)")
-	flags.Uint64Var(&f.seed, "seed", 0, "seed of the search (default random)")
-	flags.DurationVar(&f.block, "block", 0, "measured `time` of each launch (default 2s)")
-	flags.BoolVar(&f.pgo, "pgo", false, "same as --knob pgo")
-	flags.BoolVar(&f.sweep, "sweep", false, "try every setting in turn instead of searching")
-	flags.BoolVar(&f.apart, "one-at-a-time", false, "never run both sides at once")
-	flags.StringVarP(&f.Out, "output", "o", "", "`directory` that keeps the trials (default runs/<time>-tune)")
-	flags.BoolVar(&f.resume, "resume", false, "continue the interrupted tune in the directory of -o")
-	flags.BoolVar(&f.JSON, "json", false, "print tune.json alone on stdout")
-	flags.StringVar(&f.markdown, "markdown", "", "write the result as Markdown to `file`")
-	cli.HistoryFlag(flags, &f.History)
-	cmd.MarkFlagsMutuallyExclusive("exec", "build", "pid")
-}
-
-// knobList returns the knobs that were asked for, as they were written and parsed.
-func (f *tuneFlags) knobList() (words []string, knobs []tune.Knob, err error) {
-	words = f.knobs
-	if f.pgo && !strings.Contains(" "+strings.Join(words, " ")+" ", " pgo ") {
-		words = append(words, "pgo")
-	}
-	for _, text := range words {
-		k, err := tune.ParseKnob(text)
-		if err != nil {
-			return nil, nil, err
-		}
-		knobs = append(knobs, k)
-	}
-	return words, knobs, nil
-}
-
-// check refuses what no tune can do, before anything is built.
-func (f *tuneFlags) check(cmd *cobra.Command, plan *scenario.Plan, space tune.Space) error {
-	for _, flag := range []string{"duration", "requests"} {
-		if cmd.Flags().Changed(flag) {
-			return fmt.Errorf("--%s does not apply to a tune: --block is the measured time of each launch, and --trials or --max-time ends it", flag)
-		}
-	}
-	if plan.Target.PID != 0 || plan.Target.Build == "" && len(plan.Target.Exec) == 0 {
-		return errors.New("tune launches the service with each setting, and the scenario names no target to launch (hint: --build ./cmd/svc or --exec CMD)")
-	}
-	if f.resume && f.Out == "" {
-		return errors.New("no tune to resume (hint: -o runs/...)")
-	}
-	for _, k := range space.Knobs {
-		if k.Kind == tune.PGO && plan.Target.Build == "" {
-			return errors.New("knob pgo builds the target, and the scenario has no target.build (hint: --build ./cmd/svc)")
-		}
-	}
-	return nil
-}
-
 func (f *tuneFlags) run(cmd *cobra.Command, args []string) error {
-	words, knobs, err := f.knobList()
-	if err != nil {
-		return err
-	}
 	plan, err := f.Plan(cmd, args)
 	if err != nil {
 		return err
 	}
-	space, err := tune.NewSpace(knobs, tuning.Present(plan))
+	words, space, objective, err := f.asked(cmd, plan)
 	if err != nil {
-		return err
-	}
-	objective, err := tune.ParseObjective(f.objective, f.guards, plan.Load.Open())
-	if err != nil {
-		return err
-	}
-	if err := f.check(cmd, plan, space); err != nil {
 		return err
 	}
 	if !f.resume {
@@ -195,13 +95,10 @@ func (f *tuneFlags) run(cmd *cobra.Command, args []string) error {
 	launcher := &session.Launcher{Version: cli.Version(), Scratch: folder.Path, Duration: f.block, Warmup: f.block / 2}
 	t := &tuning.Tuner{
 		Space: space, Objective: objective, Measurer: launcher, Dir: f.Out, MaxTime: f.maxTime, Trials: f.trials,
-		Sweep: f.sweep || len(knobs) == 1, OneAtATime: f.apart, Seed: f.seed, Resume: f.resume,
+		Sweep: f.sweep || len(space.Knobs) == 1, OneAtATime: f.apart, Seed: cmp.Or(f.seed, rand.Uint64N(1<<32)), Resume: f.resume,
 		Header: tuning.Header{Plan: plan.Redacted(), Objective: objective.String(), Knobs: words,
 			Host: record.HostInfo()},
 		OnProgress: progress.Step,
-	}
-	if t.Seed == 0 {
-		t.Seed = rand.Uint64N(1 << 32)
 	}
 	b := builder{scratch: folder.Path, note: progress.Note, done: map[revision.Sources]revision.Built{}}
 	if t.Present, t.Header.Service, err = (side{}).prepare(cmd.Context(), plan, "a", b); err != nil {
@@ -222,6 +119,22 @@ func (f *tuneFlags) run(cmd *cobra.Command, args []string) error {
 	progress.Note("kept in %s", f.Out)
 	f.keep(cmd.Context(), store, t, plan, launcher, progress)
 	return errors.Join(f.print(cmd.OutOrStdout(), r), f.exit(cmd.Context(), progress, r, err))
+}
+
+// asked returns the knobs as they were written, the space that they span, and the objective; an
+// error where no tune can do what the flags say.
+func (f *tuneFlags) asked(cmd *cobra.Command, plan *scenario.Plan) (words []string, space tune.Space, o tune.Objective, err error) {
+	words, knobs, err := f.knobList()
+	if err != nil {
+		return nil, space, o, err
+	}
+	if space, err = tune.NewSpace(knobs, tuning.Present(plan)); err != nil {
+		return nil, space, o, err
+	}
+	if o, err = tune.ParseObjective(f.objective, f.guards, plan.Load.Open()); err != nil {
+		return nil, space, o, err
+	}
+	return words, space, o, f.check(cmd, plan, space)
 }
 
 // profile builds the target by a profile where the knob pgo is among the knobs, and says what that
@@ -258,72 +171,4 @@ func (f *tuneFlags) profile(ctx context.Context, t *tuning.Tuner, progress *cli.
 		return nil, nil
 	}
 	return inlining, err
-}
-
-// keep adds the confirmed setting's figures to the history, if there was a confirmation.
-func (f *tuneFlags) keep(ctx context.Context, store *history.Store, t *tuning.Tuner, plan *scenario.Plan,
-	l *session.Launcher,
-	progress *cli.Progress) {
-	if store == nil {
-		return
-	}
-	recorded, err := session.ReadSession(filepath.Join(f.Out, tuning.ConfirmDir))
-	if err != nil {
-		progress.Note("not kept in the history: no setting came to a confirmation")
-		return
-	}
-	now, err := session.Surroundings(plan, t.Present, l)
-	recorded.Header.Go, recorded.Header.Block = now.Go, now.Duration
-	recorded.Header.Redline = cli.Version()
-	if t.Present.Binary != "" {
-		recorded.Header.Commit = revision.Describe(ctx, "")
-	} else {
-		recorded.Header.Commit = revision.DescribeBinary(ctx, t.Present.Plan.Target.Exec)
-	}
-	kept := history.Result{}
-	if err == nil {
-		kept, err = history.FromTune(f.Out, recorded)
-	}
-	cli.Keep(ctx, store, kept, err, progress.Note)
-}
-
-// cutShort is the exit of a tune without a result.
-func (f *tuneFlags) cutShort(ctx context.Context, progress *cli.Progress, err error) error {
-	if ctx.Err() == nil {
-		return cli.Exit(cli.ExitUndecided, err)
-	}
-	progress.Note("interrupted: go on with the same command and -o %s --resume", f.Out)
-	return cli.Exit(cli.ExitInterrupted, nil)
-}
-
-// print writes the result in the formats asked for.
-func (f *tuneFlags) print(w io.Writer, r tune.Result) error {
-	var err error
-	if f.markdown != "" {
-		err = disk.WriteOutput(f.markdown, func(w io.Writer) error {
-			return render.Markdown(inert.NewWriter(w, false),
-				r)
-		})
-	}
-	if f.JSON {
-		return errors.Join(inert.JSON(w, r), err)
-	}
-	return errors.Join(render.Text(w, r), err)
-}
-
-// exit says the verdict by the exit code.
-func (f *tuneFlags) exit(ctx context.Context, progress *cli.Progress, r tune.Result, err error) error {
-	switch {
-	case ctx.Err() != nil:
-		return f.cutShort(ctx, progress, err)
-	case err != nil:
-		return cli.Exit(cli.ExitUndecided, err)
-	}
-	switch r.Verdict {
-	case tune.Recommend, tune.Keep:
-		return nil
-	case tune.Unmet:
-		return cli.Exit(cli.ExitFailed, nil)
-	}
-	return cli.Exit(cli.ExitUndecided, nil)
 }

@@ -67,7 +67,7 @@ answered from and kept.`,
 		_ = flags.MarkHidden(name) // it fails only for a flag that is not there
 	}
 	f.ProtocolFlags(flags)
-	f.targetFlags(flags)
+	f.TargetFlags(flags)
 	_ = flags.MarkHidden("no-observe")
 	flags.DurationVar(&f.maxTime, "max-time", session.DefaultMaxTime, "end after this `time`, with what is known then")
 	flags.DurationVar(&f.soak, "soak", session.DefaultSoak, "soak for at most this `time`")

@@ -17,7 +17,9 @@ import (
 func keptKnee(t *testing.T, end string, rates ...float64) string {
 	t.Helper()
 	dir := t.TempDir()
-	header, err := json.Marshal(knee.Header{Schema: "redline.knee-session/1", Target: "http://127.0.0.1:8080/", Objectives: []string{"p99 < 20ms"}})
+	header, err := json.Marshal(
+		knee.Header{Schema: "redline.knee-session/1", Target: "http://127.0.0.1:8080/", Objectives: []string{"p99 < 20ms"}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +66,8 @@ func TestKneeFromKeptSteps(t *testing.T) {
 	through := "{\"end\": {}}\n"
 	near := []float64{760, 840, 780, 820, 790, 812, 795, 808}
 	out, code, err := knees(t, "--from", keptKnee(t, through, near...))
-	if code != cli.ExitOK || !strings.Contains(out, "; then p99 < 20ms fails: 310 ms") || !strings.Contains(out, "search  1       840.0/s") {
+	if code != cli.ExitOK || !strings.Contains(out, "; then p99 < 20ms fails: 310 ms") ||
+		!strings.Contains(out, "search  1       840.0/s") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	for name, c := range map[string]struct {

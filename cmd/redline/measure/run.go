@@ -113,10 +113,7 @@ func (f *Flags) run(cmd *cobra.Command, args []string) error {
 	}
 	if plan.Target.Build != "" && runErr == nil {
 		view.Event(run.Event{Phase: "asking the compiler"})
-		// Its remarks explain findings and are no part of the measurement.
-		if err := lint.Bundle(cmd.Context(), dir, plan.Target.Build); err != nil {
-			inert.Fprintf(cmd.ErrOrStderr(), "redline: without the compiler's remarks: %v\n", err)
-		}
+		remarks(cmd, dir, plan.Target.Build)
 	}
 	view.Event(run.Event{Phase: "taking requests apart"})
 	rec, summary, err := assess.Bundle(dir)
@@ -140,6 +137,14 @@ func (f *Flags) run(cmd *cobra.Command, args []string) error {
 		cli.KeepRun(cmd.Context(), store, rec, func(format string, args ...any) { inert.Fprintf(cmd.ErrOrStderr(), format+"\n", args...) })
 	}
 	return cli.Outcome(summary, runErr)
+}
+
+// remarks adds the compiler's remarks to the bundle. They explain findings and are no part of the
+// measurement: without them there is a note.
+func remarks(cmd *cobra.Command, dir, pkg string) {
+	if err := lint.Bundle(cmd.Context(), dir, pkg); err != nil {
+		inert.Fprintf(cmd.ErrOrStderr(), "redline: without the compiler's remarks: %v\n", err)
+	}
 }
 
 // Plan puts the scenario together from the file or URL and the flags. What

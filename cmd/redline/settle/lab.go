@@ -83,7 +83,12 @@ fails. 3: one is inconclusive. 130: interrupted.`,
 	flags.StringVarP(&f.Dir, "out", "o", labDir, "`directory` that keeps the results; later ones replace those of the same experiment")
 	flags.Uint64Var(&f.Seed, "seed", 0, "seed of the order of rounds (default random)")
 	flags.BoolVar(&f.json, "json", false, "print the results alone as JSON on stdout")
-	flags.IntVar(&f.itself, "aa", 0, "measure each baseline `n` times against itself, and count verdicts that claim a difference; keeps nothing")
+	flags.IntVar(
+		&f.itself,
+		"aa",
+		0,
+		"measure each baseline `n` times against itself, and count verdicts that claim a difference; keeps nothing",
+	)
 	cmd.MarkFlagsMutuallyExclusive("quick", "full")
 	cmd.MarkFlagsMutuallyExclusive("aa", "json")
 	cmd.MarkFlagsMutuallyExclusive("aa", "resume")

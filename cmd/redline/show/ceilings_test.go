@@ -38,7 +38,8 @@ func TestCeilingsSayHowToRaiseTheFirst(t *testing.T) {
 	if err := printCeilings(&out, r); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"requests/s: TCP round trips binds first", "10 % of it is asked for", "connections: open files binds first",
+	for _, want := range []string{"requests/s: TCP round trips binds first", "10 % of it is asked for",
+		"connections: open files binds first",
 		"to raise: ulimit -n", "costs: ", "shop asks for 5,000/s"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
