@@ -1,7 +1,7 @@
 # The few targets of the house. Each sets up by itself what it needs.
 GO ?= go
 
-.PHONY: help build demo test check fuzz bench bench-verify bench-load bench-observe bench-endurance bench-align bench-diagnose bench-faults lint dist dist-check tidy clean setup
+.PHONY: help build demo test check fuzz bench bench-verify bench-knee bench-load bench-observe bench-endurance bench-align bench-diagnose bench-faults lint dist dist-check tidy clean setup
 
 # The targets, each with the first line of what stands above it here.
 help:
@@ -52,6 +52,12 @@ bench-observe:
 bench-verify:
 	$(GO) build -o bin/bench-verify ./bench/verify
 	bin/bench-verify $(BENCH)
+
+# How often the knee is right: services of known capacity, each again and again.
+# BENCH="-only pool -repetitions 2", BENCH="-add" goes on, -h tells more.
+bench-knee: build
+	$(GO) build -o bin/bench-knee ./bench/knee
+	bin/bench-knee $(BENCH)
 
 # How exactly load, runtime, trace, kernel and database date one event.
 # ALIGN="-trials 100", -h tells more. It

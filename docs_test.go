@@ -194,7 +194,10 @@ func typed(line string) []string {
 	if err != nil {
 		return nil
 	}
-	if end := slices.IndexFunc(words, func(w string) bool { return slices.Contains([]string{"&&", ";", ">", "2>", "&", "--"}, w) }); end >= 0 {
+	if end := slices.IndexFunc(words, func(w string) bool {
+		return slices.Contains([]string{"&&", ";", ">", "2>",
+			"&", "--"}, w)
+	}); end >= 0 {
 		words = words[:end]
 	}
 	return words

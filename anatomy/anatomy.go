@@ -78,7 +78,8 @@ func AnalyzeAll(inputs []Input, o Options) (*breakdown.Anatomy, error) {
 	left := o.MaxEventsInAll
 	for i, in := range inputs {
 		if left <= 0 {
-			all.Warn(fmt.Sprintf("execution traces %d to %d are left out: those before them hold %d events", i+1, len(inputs), o.MaxEventsInAll))
+			all.Warn(fmt.Sprintf("execution traces %d to %d are left out: those before them hold %d events", i+1,
+				len(inputs), o.MaxEventsInAll))
 			break
 		}
 		one := o

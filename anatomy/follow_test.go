@@ -127,6 +127,7 @@ func TestChains(t *testing.T) {
 
 func matches(links, want []breakdown.Link) bool {
 	return slices.EqualFunc(links, want, func(l, w breakdown.Link) bool {
-		return l.State == w.State && l.Request == w.Request && strings.Contains(l.Goroutine, w.Goroutine) && strings.Contains(l.Site, w.Site)
+		return l.State == w.State && l.Request == w.Request && strings.Contains(l.Goroutine, w.Goroutine) &&
+			strings.Contains(l.Site, w.Site)
 	})
 }

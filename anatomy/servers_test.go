@@ -283,7 +283,8 @@ func TestServers(t *testing.T) {
 					wg.Wait()
 					stop()
 				}))
-				if want := []breakdown.Served{{Server: k.server, Requests: clients * each}}; !slices.Equal(a.Served, want) || a.Merged != 0 {
+				want := []breakdown.Served{{Server: k.server, Requests: clients * each}}
+				if !slices.Equal(a.Served, want) || a.Merged != 0 {
 					t.Errorf("served %+v, want %+v; %d merged", a.Served, want, a.Merged)
 				}
 				if k.name != "gRPC over net/http" { // its handlers have goroutines of their own

@@ -131,7 +131,8 @@ func TestServersEdges(t *testing.T) {
 			// Of each client, the first request may have begun before the trace,
 			// and the last one end behind it.
 			if inside < 20*clients || missed > 2*clients || a.Cut > 2*clients || a.Requests > most || a.Merged != 0 {
-				t.Errorf("%d of %d inside missed; %d requests of at most %d, %d cut, %d merged", missed, inside, a.Requests, most, a.Cut, a.Merged)
+				t.Errorf("%d of %d inside missed; %d requests of at most %d, %d cut, %d merged", missed, inside,
+					a.Requests, most, a.Cut, a.Merged)
 			}
 		})
 	}

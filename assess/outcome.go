@@ -20,6 +20,7 @@ func unexpected(l *record.LoadSummary) []string {
 	if l.Requests == 0 || float64(l.Unexpected) <= mostUnexpected*float64(l.Requests) {
 		return nil
 	}
-	return []string{fmt.Sprintf("%.0f %% of the answers had a status that the scenario does not expect; the findings include those answers. "+
+	return []string{fmt.Sprintf("%.0f %% of the answers had a status that the scenario does not expect; the findings "+
+		"include those answers. "+
 		"Correct the requests, or expect the status (checks: [{status: ...}]).", 100*float64(l.Unexpected)/float64(l.Requests))}
 }

@@ -50,7 +50,8 @@ func TestProfiles(t *testing.T) {
 			sum += callee.Cost[side]
 		}
 		if f.Root.Cost[side] <= 0 || math.Abs(sum-f.Root.Cost[side]) > 1e-6*sum || render.Cost[side] < total.Cost[side] {
-			t.Errorf("side %d: all costs %v, its callees %v, render %v, total %v", side, f.Root.Cost[side], sum, render.Cost[side], total.Cost[side])
+			t.Errorf("side %d: all costs %v, its callees %v, render %v, total %v", side, f.Root.Cost[side], sum,
+				render.Cost[side], total.Cost[side])
 		}
 	}
 	same, err := Profiles(profiled(t, time.Second, time.Second), profiled(t, time.Second, time.Second))
@@ -79,7 +80,8 @@ func TestFlameHTML(t *testing.T) {
 		t.Errorf("a function's name became markup, or a style was refused:\n%s", html)
 	}
 	box := regexp.MustCompile(
-		`<button type="button" class="more" style="--y:\d+;--la:[\d.]+;--wa:0\.\d+;--lb:[\d.]+;--wb:0\.\d+;--d:0\.\d+" title="shop/price\.total\nCPU per request: a [^"]+, b [^"]+; [^"]+%">shop/price\.total</button>`)
+		`<button type="button" class="more" style="--y:\d+;--la:[\d.]+;--wa:0\.\d+;--lb:[\d.]+;--wb:0\.\d+;--d:0\.\d+" ` +
+			`title="shop/price\.total\nCPU per request: a [^"]+, b [^"]+; [^"]+%">shop/price\.total</button>`)
 	if !box.MatchString(html) {
 		t.Errorf("total is not shown as dearer with both costs:\n%s", html[strings.Index(html, `id="graph"`):])
 	}

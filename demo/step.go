@@ -13,7 +13,8 @@ import (
 // begins with a service whose queries are planned well.
 func first(name string) ladder.Step {
 	if name == ladder.Stack {
-		return ladder.Step{Name: "as found", Title: "Gin, GORM and PostgreSQL with their defaults, and the index", Remedies: []string{"index"}}
+		return ladder.Step{Name: "as found", Title: "Gin, GORM and PostgreSQL with their defaults, and the index",
+			Remedies: []string{"index"}}
 	}
 	return ladder.Step{Name: "as found", Title: "the service as it was found"}
 }

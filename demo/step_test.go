@@ -18,7 +18,8 @@ var listed = []gateway.Remedy{
 }
 
 func TestNextStep(t *testing.T) {
-	churn, slow, full := findings.Finding{Cause: "db-pool-churn"}, findings.Finding{Cause: "db-slow-query"}, findings.Finding{Cause: "cpu-saturated"}
+	churn, slow, full := findings.Finding{Cause: "db-pool-churn"}, findings.Finding{Cause: "db-slow-query"},
+		findings.Finding{Cause: "cpu-saturated"}
 	for _, c := range []struct {
 		name, ladder string
 		findings     []findings.Finding

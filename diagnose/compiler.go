@@ -39,7 +39,8 @@ func (p *Pass) reason(found []findings.Finding, stages map[string]Stage) {
 				if reported == mostReasons || (r.Kind == code.Escapes) != (stage == Memory) {
 					continue
 				}
-				f.Evidence = append(f.Evidence, Fact(FromCompiler, line.Cost(), Ratio, "the compiler at %s: %s", At(line.Frame), remarkText(r)))
+				f.Evidence = append(f.Evidence, Fact(FromCompiler, line.Cost(), Ratio, "the compiler at %s: %s",
+					At(line.Frame), remarkText(r)))
 				reported++
 			}
 		}

@@ -62,7 +62,7 @@ var claims = []Claim{
 	{ID: "B-forecast", Text: "capacity forecast from 90 days", Claimed: "two weeks ahead"},
 	{ID: "B-chaos", Text: "a fault drill each week"},
 	{ID: "B-debt", Text: "a score of performance debt"},
-	{ID: "C-limits", Text: "how many connections one host holds", Claimed: "35,000 idle, 12,000 with JSON, 5,000 with a database"},
+	{ID: "C-limits", Text: "how many connections one host holds", Claimed: "35,000 idle, 12,000 with JSON, 5,000 with a database", Elsewhere: "redline doctor --ceilings (docs/capacity.md)"},
 	{ID: "C-goroutine-cost", Text: "workers instead of a goroutine per task", Claimed: "42,000 to 117,000 tasks/s (2.79x)"},
 	{ID: "C-numa", Text: "affinity to one node", Claimed: "124,800 to 179,300 requests/s"},
 	{ID: "C-fast-clock", Text: "a clock that is kept, and a fast random", Claimed: "32.7 to 1.2 ns (27.3x); 18.5 to 0.9 ns (20.6x)"},

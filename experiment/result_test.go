@@ -35,7 +35,8 @@ func TestResultsAreKept(t *testing.T) {
 	if r, ok := back.Of("A-ring"); !ok || r.Verdict != Reversed {
 		t.Errorf("a later result stands beside the earlier: %+v", r)
 	}
-	for text, want := range map[string]string{`{"schema":"redline.bench/1"}`: "schema", "{": "lab.json", strings.Repeat(" ", maxResults+1): "larger than"} {
+	for text, want := range map[string]string{`{"schema":"redline.bench/1"}`: "schema", "{": "lab.json",
+		strings.Repeat(" ", maxResults+1): "larger than"} {
 		if err := os.WriteFile(filepath.Join(dir, ResultsFile), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -60,13 +61,15 @@ func TestTableHoldsAllClaims(t *testing.T) {
 			t.Errorf("%s is missing", c.ID)
 		}
 	}
-	for _, want := range []string{"| 3.10x (2.90x to 3.40x) | sec/op | confirmed |", "not built yet", "not run", "see redline gate", "(quick)"} {
+	for _, want := range []string{"| 3.10x (2.90x to 3.40x) | sec/op | confirmed |", "not built yet", "not run",
+		"see redline gate", "(quick)"} {
 		if !strings.Contains(table.String(), want) {
 			t.Errorf("no %q in\n%s", want, table.String())
 		}
 	}
 	for name, text := range map[string]string{"table": table.String(), "page": html.String()} {
-		if strings.Contains(text, "\x1b") && name == "table" || strings.Contains(text, "<script>owned") && name == "page" || strings.Contains(text, "\n::error") && name == "table" {
+		if strings.Contains(text, "\x1b") && name == "table" || strings.Contains(text, "<script>owned") &&
+			name == "page" || strings.Contains(text, "\n::error") && name == "table" {
 			t.Errorf("%s: what a result says acts:\n%s", name, text)
 		}
 	}

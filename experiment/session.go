@@ -79,8 +79,20 @@ func (s *Session) Run(ctx context.Context, chosen []Experiment) (Results, error)
 	return results, errors.Join(failed...)
 }
 
+// Itself measures an experiment's baseline against itself, by the rules of its verdicts, and keeps
+// nothing. Confirmed, Smaller and Reversed are false verdicts then.
+func (s *Session) Itself(ctx context.Context, e Experiment) (Result, error) {
+	e.Factor = 0 // no gain is claimed
+	return s.measure(ctx, e, "baseline", &Results{})
+}
+
 // one measures an experiment.
 func (s *Session) one(ctx context.Context, e Experiment, results *Results) (Result, error) {
+	return s.measure(ctx, e, "tuned", results)
+}
+
+// measure measures an experiment's baseline against the side that other names.
+func (s *Session) measure(ctx context.Context, e Experiment, other string, results *Results) (Result, error) {
 	folder, err := scratch.New("lab")
 	if err != nil {
 		return Result{}, err
@@ -94,7 +106,7 @@ func (s *Session) one(ctx context.Context, e Experiment, results *Results) (Resu
 	p := s.plan()
 	report, err := gobench.Run(ctx, gobench.Options{
 		Dir: filepath.Join(s.Checkout, "lab"), Patterns: []string{"./" + e.Folder}, Bench: "^Benchmark" + e.Benchmark + "$",
-		Sides:     []gobench.Side{{Env: append(given, side+"=baseline")}, {Env: append(given, side+"=tuned")}},
+		Sides:     []gobench.Side{{Env: append(given, side+"=baseline")}, {Env: append(given, side+"="+other)}},
 		BenchTime: p.each, Rounds: p.rounds, MaxTime: p.most, Margin: margin, Profiles: -1, Seed: s.Seed,
 		Out: filepath.Join(folder.Path, "rounds"),
 		Progress: func(line string) {

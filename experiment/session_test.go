@@ -25,12 +25,29 @@ func TestSession(t *testing.T) {
 	}
 	// Whether the host lets it make enough rounds in its time is not for this test.
 	r, ok := all.Of("E-struct-layout")
-	if !ok || r.Verdict != Confirmed && r.Verdict != Inconclusive || math.Abs(r.A/(24*8192)-1) > 0.01 || math.Abs(r.B/(16*8192)-1) > 0.01 || r.Rounds == 0 || !r.Quick || all.Go == "" || measured != 1 {
+	if !ok || r.Verdict != Confirmed && r.Verdict != Inconclusive || math.Abs(r.A/(24*8192)-1) > 0.01 ||
+		math.Abs(r.B/(16*8192)-1) > 0.01 || r.Rounds == 0 || !r.Quick || all.Go == "" || measured != 1 {
 		t.Errorf("%+v", r)
 	}
 	s.Resume = true
 	if again, err := s.Run(t.Context(), chosen); err != nil || measured != 1 || len(again.Results) != 1 {
 		t.Errorf("resumed: %d measured, %v", measured, err)
+	}
+}
+
+// TestItself: a baseline against itself is no gain, and its result is not kept.
+func TestItself(t *testing.T) {
+	chosen, err := Find(Suite(), []string{"E-struct-layout"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Session{Checkout: "..", Dir: t.TempDir(), Quick: true, Seed: 1}
+	r, err := s.Itself(t.Context(), chosen[0])
+	if err != nil || math.Abs(r.B/r.A-1) > 0.001 || math.Abs(r.A/(24*8192)-1) > 0.01 || r.Verdict != NoEffect && r.Verdict != Inconclusive {
+		t.Errorf("%v, %+v", err, r)
+	}
+	if kept, err := os.ReadDir(s.Dir); err != nil || len(kept) > 0 {
+		t.Errorf("%v, %v", kept, err)
 	}
 }
 
@@ -69,7 +86,8 @@ func BenchmarkRing(b *testing.B) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for id, why := range map[string]string{"C-numa": "one NUMA node (hint: a host with two)", "C-iouring": "io_uring: operation not permitted"} {
+	for id, why := range map[string]string{"C-numa": "one NUMA node (hint: a host with two)",
+		"C-iouring": "io_uring: operation not permitted"} {
 		r, ok := all.Of(id)
 		if !ok || r.Verdict != NotHere || r.Why != why || r.Estimate != 0 || r.Rounds != 0 {
 			t.Errorf("%s: %+v", id, r)
@@ -98,7 +116,8 @@ func BenchmarkNodes(b *testing.B) { b.Skip("one NUMA node") }`)
 		{ID: "A-affinity", Claim: "A-affinity", Folder: "micro", Benchmark: "Silent", Metric: "sec/op"},
 		{ID: "C-numa", Claim: "C-numa", Folder: "micro", Benchmark: "Nodes", Metric: "sec/op"},
 	})
-	if err == nil || !strings.Contains(err.Error(), "A-wire: Wrong of side b: --- FAIL: BenchmarkWrong") || !strings.Contains(err.Error(), "another body") {
+	if err == nil || !strings.Contains(err.Error(), "A-wire: Wrong of side b: --- FAIL: BenchmarkWrong") ||
+		!strings.Contains(err.Error(), "another body") {
 		t.Error(err)
 	}
 	if err == nil || !strings.Contains(err.Error(), "A-affinity: Silent is skipped without a reason") {

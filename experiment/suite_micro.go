@@ -103,7 +103,8 @@ var inProcess = []Experiment{
 		Baseline: "bytes.Buffer, its string, and bytes again", Tuned: "append into one slice that is handed on",
 		Folder: "micro", Benchmark: "Copies", Metric: "sec/op", Same: "equal lengths",
 		Expect: "better: one copy instead of four",
-		Safety: "The literal form views a buffer through unsafe while it is reused; the sound form hands the slice on and makes a new one."},
+		Safety: "The literal form views a buffer through unsafe while it is reused; the sound form hands the slice on and " +
+			"makes a new one."},
 	{ID: "E-ctx-prune", Claim: "E-ctx-prune", Title: "fifty flat limits against fifty nested contexts", Factor: 12.7 / 2.1,
 		Baseline: "context.WithTimeout, fifty deep", Tuned: "kit/deadline, fifty deep",
 		Folder: "micro", Benchmark: "DeepContext", Metric: "sec/op", Same: "the earliest limit holds, and an outer end ends the inner",

@@ -24,25 +24,31 @@ var storage = []Experiment{
 		Baseline: "connect, log in, one query, close", Tuned: "pgxpool, one query",
 		Folder: "storage", Benchmark: "Reuse", Metric: "sec/op", Same: "each answer is compared",
 		Expect: "better by much: a process of the server and a SCRAM login cost milliseconds, the query a tenth of one",
-		Safety: "The ratio does not show leaks: a pool whose connections do not come back stands still with its ratio unchanged (TestReuseShowsTrouble). It shows connections that live too short."},
+		Safety: "The ratio does not show leaks: a pool whose connections do not come back stands still with its ratio " +
+			"unchanged (TestReuseShowsTrouble). It shows connections that live too short."},
 	{ID: "A-pgx-reuse.prepared", Claim: "A-pgx-reuse", Title: "a prepared join against its text with the value in it",
 		Baseline: "simple protocol: parsed and planned at each call", Tuned: "prepared once per connection",
 		Folder: "storage", Benchmark: "Prepared", Metric: "sec/op", Same: "each answer is compared",
 		Expect: "better: parsing and planning cost more than reading three rows",
-		Safety: "Prepared statements belong to a connection of the server: a pooler by transactions must know of them (PgBouncer 1.21 and later)."},
+		Safety: "Prepared statements belong to a connection of the server: a pooler by transactions must know of them " +
+			"(PgBouncer 1.21 and later)."},
 	{ID: "A-xa", Claim: "A-xa", Title: "two-phase commit over two databases and Redis against one transaction and Redis",
 		Baseline: "a transaction in one database, then Redis", Tuned: "PREPARE TRANSACTION on two databases, then Redis",
-		Folder: "storage", Benchmark: "TwoPhase", Metric: "sec/op", Same: "after a crash at each step and recovery, a transfer is whole or not there",
+		Folder: "storage", Benchmark: "TwoPhase", Metric: "sec/op",
+		Same:   "after a crash at each step and recovery, a transfer is whole or not there",
 		Expect: "reversed: four commits that wait for the disk instead of one; it buys atomicity, not speed",
-		Safety: "Redis cannot prepare: its part comes after the decision and may be repeated. A prepared transaction that nobody ends keeps its locks and holds VACUUM back."},
+		Safety: "Redis cannot prepare: its part comes after the decision and may be repeated. A prepared transaction that " +
+			"nobody ends keeps its locks and holds VACUUM back."},
 	{ID: "D-tx-scope", Claim: "D-tx-scope", Title: "one transaction per order against a commit per statement", Factor: 1.38,
 		Baseline: "six statements, each commits", Tuned: "the six in one transaction",
-		Folder: "storage", Benchmark: "Transaction", Metric: "sec/op", Same: "equal rows; a failure in the middle leaves none of the transaction's",
+		Folder: "storage", Benchmark: "Transaction", Metric: "sec/op",
+		Same:   "equal rows; a failure in the middle leaves none of the transaction's",
 		Expect: "more than claimed where commits wait for a disk: one wait instead of six",
 		Safety: "A transaction holds its locks to its end: no call to another service belongs in it."},
 	{ID: "D-tx-scope.split", Claim: "D-tx-scope", Title: "reads on a replica against all on the primary",
-		Baseline: "eight callers write one row and read nine, on the primary", Tuned: "reads on a streaming replica, those of own writes where it has them",
-		Folder: "storage", Benchmark: "Replica", Metric: "sec/op", Same: "each read is compared; reads of own writes are never stale",
+		Baseline: "eight callers write one row and read nine, on the primary",
+		Tuned:    "reads on a streaming replica, those of own writes where it has them",
+		Folder:   "storage", Benchmark: "Replica", Metric: "sec/op", Same: "each read is compared; reads of own writes are never stale",
 		Expect: "no gain with both servers on one machine: the replica shares its cores and its disk",
 		Safety: "A replica lags: a read that does not name its write's position gets what was there before (TestReplicaLags)."},
 	ofBatch("batches", "Batches", "CreateInBatches(1000)", 8.2/0.37, "better: a statement and a commit per thousand rows"),
@@ -50,8 +56,9 @@ var storage = []Experiment{
 	ofBatch("unnest", "Unnest", "one INSERT from unnest, a parameter per column", 0, "better than both: a short text, and columns in binary"),
 	ofBatch("copy", "Copy", "COPY", 0, "best: no statement to parse, and rows go as a stream"),
 	{ID: "D-pool-knee", Claim: "D-pool-knee", Title: "a pool by Little's law against one by rate x (time + 50 ms)",
-		Baseline: "the report's formula with the measured rate and service time, at most 128", Tuned: "rate x service time, and twice its root, likewise measured",
-		Folder: "storage", Benchmark: "PoolFormula", Metric: "sec/op", Same: "each caller compares what it reads",
+		Baseline: "the report's formula with the measured rate and service time, at most 128",
+		Tuned:    "rate x service time, and twice its root, likewise measured",
+		Folder:   "storage", Benchmark: "PoolFormula", Metric: "sec/op", Same: "each caller compares what it reads",
 		Expect: "no worse with a handful of connections instead of 128: 50 ms are in no such query",
 		Safety: "Little's law takes the service time without queueing: measured under load it holds the wait, and the size grows with it."},
 }
@@ -62,7 +69,8 @@ func sizeOf(size, benchmark, expect string) Experiment {
 	return Experiment{ID: "A-db-pool." + size, Claim: "A-db-pool", Title: "a connection for each of 64 callers against a pool of " + size,
 		Baseline: size + " kept for all, of 64 callers", Tuned: "64 kept, as the claimed 200 would",
 		Folder: "storage", Benchmark: benchmark, Metric: "sec/op", Same: "each caller compares what it reads", Expect: expect,
-		Safety: "Too small a pool turns one slow statement into a wait for all: count the time that a connection is held, not only the query's."}
+		Safety: "Too small a pool turns one slow statement into a wait for all: count the time that a connection is held, " +
+			"not only the query's."}
 }
 
 // ofBatch is a way to insert many rows.

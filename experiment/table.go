@@ -104,7 +104,8 @@ func Markdown(w io.Writer, suite []Experiment, results Results) error {
 		if r.Result != nil {
 			metric = r.Result.Metric
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", r.ID(), cell(r.What()), cell(r.Claim.Claimed), r.Measured(), metric, cell(r.Says()), cell(r.Why()))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", r.ID(), cell(r.What()), cell(r.Claim.Claimed),
+			r.Measured(), metric, cell(r.Says()), cell(r.Why()))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -81,5 +81,6 @@ func decide(g Gain, claimed float64) (Verdict, string) {
 	case g.High < nearly*claimed:
 		return Smaller, fmt.Sprintf("better, and less than %s of the claimed %s", notation.Percent(nearly), notation.Factor(claimed))
 	}
-	return Inconclusive, fmt.Sprintf("better, and the interval holds both %s of the claimed %s and less", notation.Percent(nearly), notation.Factor(claimed))
+	return Inconclusive, fmt.Sprintf("better, and the interval holds both %s of the claimed %s and less",
+		notation.Percent(nearly), notation.Factor(claimed))
 }

@@ -83,7 +83,8 @@ func newMetric(l *line) *metrics.Metric {
 	const cumulative = metrics.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE
 	switch {
 	case l.histogram:
-		m.Data = &metrics.Metric_ExponentialHistogram{ExponentialHistogram: &metrics.ExponentialHistogram{AggregationTemporality: cumulative}}
+		histogram := &metrics.ExponentialHistogram{AggregationTemporality: cumulative}
+		m.Data = &metrics.Metric_ExponentialHistogram{ExponentialHistogram: histogram}
 	case l.counter:
 		m.Data = &metrics.Metric_Sum{Sum: &metrics.Sum{AggregationTemporality: cumulative, IsMonotonic: true}}
 	default:
@@ -97,7 +98,8 @@ func (o *otlp) add(m *metrics.Metric, t *timed) {
 	labels := attributes(t.labels)
 	for i, v := range t.values {
 		at := uint64(t.at[i].UnixNano())
-		number := &metrics.NumberDataPoint{Attributes: labels, TimeUnixNano: at, Value: &metrics.NumberDataPoint_AsDouble{AsDouble: v.number}}
+		number := &metrics.NumberDataPoint{Attributes: labels, TimeUnixNano: at,
+			Value: &metrics.NumberDataPoint_AsDouble{AsDouble: v.number}}
 		switch data := m.Data.(type) {
 		case *metrics.Metric_Sum:
 			number.StartTimeUnixNano = uint64(o.began.UnixNano())

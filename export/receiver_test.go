@@ -220,7 +220,8 @@ func (s *stand) drive(t *testing.T) {
 			s.Add(
 				series.Point{Window: w, Series: series.Series{Name: series.LoadRequests, Unit: "1"}, Value: 4},
 				series.Point{Window: w, Series: series.Series{Name: series.LoadInFlight, Unit: "1"}, Value: float64(w)},
-				series.Point{Window: w, Series: series.Series{Name: series.LoadLatency, Labels: series.Labels("q", "p99"), Unit: "ns"}, Value: 4e8},
+				series.Point{Window: w, Series: series.Series{Name: series.LoadLatency,
+					Labels: series.Labels("q", "p99"), Unit: "ns"}, Value: 4e8},
 			),
 			s.Add(
 				series.Point{Window: w, Series: series.Series{Name: series.ProcessUser, Unit: "ns"}, Value: 5e7},

@@ -62,7 +62,8 @@ func JSON(w io.Writer, all []Series, here record.Host) error {
 			one.Points = append(one.Points, pointJSON{p.Commit, p.Time, p.Value, known(p.Low), known(p.High), p.Results})
 		}
 		for _, c := range s.Changes {
-			one.Changes = append(one.Changes, changedJSON{c.At, s.Points[c.At].Commit.Hash, c.Before, c.After, known(c.Relative()), c.P, c.Worse})
+			one.Changes = append(one.Changes, changedJSON{c.At, s.Points[c.At].Commit.Hash, c.Before, c.After,
+				known(c.Relative()), c.P, c.Worse})
 		}
 		out.Series = append(out.Series, one)
 	}

@@ -27,6 +27,7 @@ const (
 	AB    Kind = "ab"    // side b of a comparison: the median of its blocks
 	Gate  Kind = "gate"  // the same, of a gate
 	Bench Kind = "bench" // Go benchmarks
+	Tune  Kind = "tune"  // the setting that a tune ended with, in its confirmation
 )
 
 // Result holds the measurements of one commit at one time.

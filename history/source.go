@@ -66,6 +66,15 @@ func FromSession(dir string, h session.Header, blocks []verify.Block, metrics []
 	}, nil
 }
 
+// FromTune makes a result of the confirmation of a tune, in the tune's directory. Each setting
+// is a series of its own: two of them are two services as far as figures go.
+func FromTune(dir string, r session.Recorded) (Result, error) {
+	out, err := FromSession(dir, r.Header, r.Blocks, r.Metrics, r.Result.Turn, Tune)
+	sum := sha256.Sum256([]byte(r.Header.B))
+	out.Hash += "-" + hex.EncodeToString(sum[:4])
+	return out, err
+}
+
 // FromBench makes a result of Go benchmarks on their only side, or
 // on side b: a metric per benchmark and unit that has a direction,
 // "example.com/codec.Encode allocs/op". Nanoseconds stand for seconds per

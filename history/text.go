@@ -85,7 +85,8 @@ func reported(s Series, o TextOptions) string {
 			word = "\x1b[" + color + "m" + word + "\x1b[0m" // of constants alone
 		}
 		inert.Fprintf(t, "  %s\t%s\t%s\t%s %s %s\t%s\t%s\t%s\t%s\n", letter(i), name(p), p.when().UTC().Format("2006-01-02"),
-			amount(c.Before, s.Unit, o.Plain), arrow, amount(c.After, s.Unit, o.Plain), relative(c), inert.Own(word), probability(c.P), subject(p))
+			amount(c.Before, s.Unit, o.Plain), arrow, amount(c.After, s.Unit, o.Plain), relative(c),
+			inert.Own(word), probability(c.P), subject(p))
 	}
 	t.Flush()
 	return b.String()

@@ -184,7 +184,8 @@ func TestClosedLoopCounts(t *testing.T) {
 	}
 	all := m.sum(series.LoadRequests, "")
 	if all < float64(s.Requests) || m.log[histogram.Latency] != int64(all) {
-		t.Errorf("%v requests in windows, %d in the log, %d in the summary, which leaves out the warm-up", all, m.log[histogram.Latency], s.Requests)
+		t.Errorf("%v requests in windows, %d in the log, %d in the summary, which leaves out the warm-up", all,
+			m.log[histogram.Latency], s.Requests)
 	}
 	if sent := m.sum(series.LoadSent, ""); sent != all {
 		t.Errorf("%v sent, %v ended", sent, all)
@@ -498,7 +499,8 @@ func BenchmarkClosedLoop(b *testing.B) {
 	b.ReportAllocs()
 	var requests, perCPU float64
 	for b.Loop() {
-		r, _, err := run(b, context.Background(), url, scenario.Load{Connections: 16, Duration: time.Second, Warmup: 100 * time.Millisecond})
+		r, _, err := run(b, context.Background(), url, scenario.Load{Connections: 16, Duration: time.Second,
+			Warmup: 100 * time.Millisecond})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -157,7 +157,8 @@ func TestNoNumbers(t *testing.T) {
 
 func TestQuantities(t *testing.T) {
 	for got, want := range map[string]string{
-		Factor(7.69): "7.69x", Factor(212.4): "212x", Tenths(0.0525): "5.3 %", Short(2): "2", Short(1.5): "1.5", Short(999.5): "1,000", Short(100): "100",
+		Factor(7.69): "7.69x", Factor(212.4): "212x", Tenths(0.0525): "5.3 %", Short(2): "2", Short(1.5): "1.5",
+		Short(999.5): "1,000", Short(100): "100",
 		Quantity(2.5e6, "ns"): "2.50 ms", Quantity(10, "1"): "10", Quantity(3, "1/s"): "3.00/s", Quantity(1536, "bytes"): "1.50 KiB",
 	} {
 		if got != want {

@@ -71,7 +71,8 @@ func fillBundle(t testing.TB, w *Writer) {
 		must(t, w.Histogram("order", histogram.Service, timebase.WindowSpan(i, testWidth), h))
 	}
 	must(t, w.Add(series.Point{Window: 3, Series: requests, Value: 100}, series.Point{Window: -1, Series: requests, Value: 1}))
-	must(t, w.Slow(SlowRequest{Intended: 1, Done: 10, Request: "query", ID: 1}, SlowRequest{Intended: 1, Done: 100, Request: "order", ID: 2}))
+	must(t, w.Slow(SlowRequest{Intended: 1, Done: 10, Request: "query", ID: 1}, SlowRequest{Intended: 1, Done: 100,
+		Request: "order", ID: 2}))
 	must(t, w.Profile(Profile{Type: "cpu", Span: timebase.Span{From: 123456789, To: 1123456789}, Data: []byte("cpu data")}))
 	must(t, w.Profile(Profile{Type: "heap", Span: timebase.Span{From: 5, To: 5}, Data: []byte("heap data")}))
 	must(t, w.Trace(Trace{Span: timebase.Span{From: -7, To: 1e9}, Data: []byte("trace data")}))

@@ -77,7 +77,8 @@ func TestConcurrentWriters(t *testing.T) {
 				}
 				if i%50 == 0 {
 					at := time.Duration(i*writers + int64(g))
-					if err := errors.Join(w.Slow(SlowRequest{ID: i}), w.Trace(Trace{Span: timebase.Span{From: at, To: at + 1}, Data: []byte("x")}),
+					if err := errors.Join(w.Slow(SlowRequest{ID: i}),
+						w.Trace(Trace{Span: timebase.Span{From: at, To: at + 1}, Data: []byte("x")}),
 						w.Update(func(r *Run) { r.Warnings = append(r.Warnings, "w") })); err != nil {
 						t.Error(err)
 					}

@@ -169,7 +169,8 @@ func checkRules(t *testing.T, r *Record) {
 		}
 	}
 	// Within one wide window there is that one.
-	if l := r.Series(series.LoadRequests, "", spanOf(7203, 7204)); len(l.Values) != 1 || math.IsNaN(l.Values[0]) || l.Width != 10*time.Second {
+	if l := r.Series(series.LoadRequests, "", spanOf(7203, 7204)); len(l.Values) != 1 || math.IsNaN(l.Values[0]) ||
+		l.Width != 10*time.Second {
 		t.Errorf("within a wide window %v of %v", l.Values, l.Width)
 	}
 }

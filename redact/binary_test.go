@@ -105,7 +105,8 @@ func TestProfileLabels(t *testing.T) {
 		}
 	}
 	if !strings.Contains(text, "GET /a") || len(after.Sample) != len(before.Sample) || len(after.Function) != len(before.Function) {
-		t.Errorf("%d samples of %d functions became %d of %d", len(before.Sample), len(before.Function), len(after.Sample), len(after.Function))
+		t.Errorf("%d samples of %d functions became %d of %d", len(before.Sample), len(before.Function),
+			len(after.Sample), len(after.Function))
 	}
 	if again := r.Profile(clean); !bytes.Equal(again, clean) {
 		t.Error("a second pass changed it")

@@ -17,7 +17,8 @@ var (
 	webToken = regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*){0,4}`)
 
 	// scheme is an authorization scheme with its credentials (RFC 9110, 11.4).
-	scheme = regexp.MustCompile(`(?i)\b(bearer|basic|digest|negotiate|token|apikey|aws4-hmac-sha256)((?:\s|%20|\+)+)([A-Za-z0-9+/=._~%:-]{6,})`)
+	scheme = regexp.MustCompile(`(?i)\b(bearer|basic|digest|negotiate|token|apikey|aws4-hmac-sha256)` +
+		`((?:\s|%20|\+)+)([A-Za-z0-9+/=._~%:-]{6,})`)
 
 	// makers are keys that their makers gave a prefix, so that they are found:
 	//
@@ -39,7 +40,8 @@ var (
 		`ATATT3[\w=-]{16,}|AGE-SECRET-KEY-1[A-Z0-9]{16,})`)
 
 	// hashed are passwords as databases and crypt(3) keep them.
-	hashed = regexp.MustCompile(`\$(?:2[abxy]|argon2(?:id|i|d)|[156y]|scrypt|pbkdf2[-\w]*)\$[A-Za-z0-9./+=,$-]{12,}|SCRAM-SHA-(?:1|256)\$[A-Za-z0-9:+/=$]{12,}`)
+	hashed = regexp.MustCompile(`\$(?:2[abxy]|argon2(?:id|i|d)|[156y]|scrypt|pbkdf2[-\w]*)\$[A-Za-z0-9./+=,$-]{12,}|` +
+		`SCRAM-SHA-(?:1|256)\$[A-Za-z0-9:+/=$]{12,}`)
 )
 
 // What a text holds one of when it may hold a match: looking for them costs a

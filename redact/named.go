@@ -7,7 +7,8 @@ import (
 
 // placeholderForm is a value that stands for another one and reveals nothing: a template's
 // placeholder, a parameter of SQL, a variable.
-var placeholderForm = regexp.MustCompile(`^["']?(?:[A-Za-z]+ )?(?:\{\{[^{}]*\}\}|\$\d+|\?|\$\{?[A-Z_][A-Z0-9_]*\}?|%[a-z]|\[redacted\]|<[a-z_ ]+>)["']?$`)
+var placeholderForm = regexp.MustCompile(`^["']?(?:[A-Za-z]+ )?(?:\{\{[^{}]*\}\}|\$\d+|\?|\$\{?[A-Z_][A-Z0-9_]*\}?|` +
+	`%[a-z]|\[redacted\]|<[a-z_ ]+>)["']?$`)
 
 func placeholder(value string) bool { return placeholderForm.MatchString(value) }
 

@@ -210,10 +210,10 @@ func inWord(c byte) bool { return letter(c) || digit(c) || c == '_' }
 // common are values that programs give to variables and people to passwords of
 // local databases, and that stand in every second line of a report.
 var common = set("true false null none nil yes off on default local localhost test tests testing debug info warn error trace dev develop " +
-	"development prod production staging root user users admin guest public private postgres postgresql mysql redis redline password passwd " +
-	"secret token service server client main name http https grpc request requests response latency target json text value values string " +
-	"bearer basic oauth oauth2 enabled disabled auto none always never required optional file memory database gateway order orders redacted " +
-	"get post put patch delete head options gnome unix x11 wayland session auth sha256 hs256 rs256")
+	"development prod production staging root user users admin guest public private postgres postgresql mysql redis redline password " +
+	"passwd secret token service server client main name http https grpc request requests response latency target json text value " +
+	"values string bearer basic oauth oauth2 enabled disabled auto none always never required optional file memory database " +
+	"gateway order orders redacted get post put patch delete head options gnome unix x11 wayland session auth sha256 hs256 rs256")
 
 func learnable(value string) bool {
 	switch {

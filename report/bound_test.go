@@ -14,7 +14,8 @@ import (
 // reads as a figure that was measured.
 func TestBoundsSayAtLeast(t *testing.T) {
 	s := reporttest.Sick()
-	bound := histogram.Quantiles{Mean: 1e9, P50: 1e6, P90: 2e6, P95: 3e6, P99: 4_200_000_000, P999: 5e9, Max: 6e9, Unfinished: 40, AtLeast: 99}
+	bound := histogram.Quantiles{Mean: 1e9, P50: 1e6, P90: 2e6, P95: 3e6, P99: 4_200_000_000, P999: 5e9, Max: 6e9,
+		Unfinished: 40, AtLeast: 99}
 	s.Load.Latency, s.Load.Resent = bound, 12
 	s.Load.Steps[0].Latency = bound
 	s.Thresholds = []record.ThresholdResult{{Expr: "p99 < 10s", Value: reporttest.Value(4.2e9), AtLeast: true}}

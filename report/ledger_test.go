@@ -29,7 +29,8 @@ func TestLedgerIsPrinted(t *testing.T) {
 	}
 	for name, got := range map[string]string{"text": text.String(), "Markdown": md.String(), "page": HeadlineOf(s).Lead} {
 		got = strings.Join(strings.Fields(got), " ")
-		for _, want := range []string{"Request time: 50 % database, 20 % on CPU,", "5.0 % others, 4.0 % unattributed.", "Requests take 1.2 ms"} {
+		for _, want := range []string{"Request time: 50 % database, 20 % on CPU,",
+			"5.0 % others, 4.0 % unattributed.", "Requests take 1.2 ms"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s lacks %q:\n%s", name, want, got)
 			}
@@ -73,7 +74,8 @@ func TestPathIsPrinted(t *testing.T) {
 			}
 		}
 	}
-	s.Ledger = &findings.Ledger{CPU: []findings.LedgerEntry{{Who: "kernel", Share: 1}}, PathWhy: "no execution trace: --pprof was not given"}
+	s.Ledger = &findings.Ledger{CPU: []findings.LedgerEntry{{Who: "kernel", Share: 1}},
+		PathWhy: "no execution trace: --pprof was not given"}
 	text.Reset()
 	if err := Text(&text, s, TextOptions{}); err != nil || !strings.Contains(text.String(), "not known: no execution trace") {
 		t.Errorf("%v; the reason is not printed:\n%s", err, text.String())
@@ -84,8 +86,9 @@ func TestPathIsPrinted(t *testing.T) {
 // and wait for a CPU.
 func TestLimitOfRunnableRequests(t *testing.T) {
 	s := &record.Summary{State: record.Complete, Generator: record.Generator{Valid: true},
-		Load:   record.LoadSummary{Model: "closed", Connections: 32, Requests: 1000, Rate: 100, Service: histogram.Quantiles{Mean: 30e6}},
-		Ledger: &findings.Ledger{RequestTime: []findings.LedgerEntry{{Who: "waiting for a CPU", Share: 0.88}, {Who: "on CPU", Share: 0.12}}}}
+		Load: record.LoadSummary{Model: "closed", Connections: 32, Requests: 1000, Rate: 100, Service: histogram.Quantiles{Mean: 30e6}},
+		Ledger: &findings.Ledger{RequestTime: []findings.LedgerEntry{{Who: "waiting for a CPU", Share: 0.88},
+			{Who: "on CPU", Share: 0.12}}}}
 	_, limit := nothing(s)
 	if !strings.Contains(limit, "limited by the CPUs") || !strings.Contains(limit, "88 %") ||
 		strings.Contains(limit, "limited by its 32 connections") {

@@ -194,7 +194,8 @@ func collections() func() (time.Time, string, bool) {
 			return time.Time{}, "", false
 		}
 		last = now
-		return now, "gc 7 @2.104s 1%: 0.018+1.2+0.004 ms clock, 0.036+0.3/1.0/0+0.008 ms cpu, 4->4->1 MB, 4 MB goal, 0 MB stacks, 0 MB globals, 2 P", true
+		return now, "gc 7 @2.104s 1%: 0.018+1.2+0.004 ms clock, 0.036+0.3/1.0/0+0.008 ms cpu, 4->4->1 MB, 4 MB goal, 0 MB " +
+			"stacks, 0 MB globals, 2 P", true
 	}
 }
 

@@ -172,7 +172,8 @@ func (p *Plan) Apply(f Flags) error {
 		return mistake.Newf("change them in the file", "--method, --body and --data are for a URL, not for a scenario file")
 	}
 	if f.Replay != "" || f.Speed != 0 || len(f.ReplayMethods) > 0 {
-		return mistake.Newf("change load.replay in the file", "--replay, --replay-methods and --speed are for a URL, not for a scenario file")
+		return mistake.Newf("change load.replay in the file",
+			"--replay, --replay-methods and --speed are for a URL, not for a scenario file")
 	}
 	if p.openEnded && f.Duration == 0 {
 		next.Load.Duration = 0 // it follows from the rest

@@ -21,7 +21,8 @@ func TestFromURL(t *testing.T) {
 	for name, bad := range map[string]Flags{
 		"rate": {Rate: "x"}, "connections": {Connections: -1}, "duration": {Duration: -1}, "header": {Headers: []string{"no"}},
 		"smuggled": {Headers: []string{"A: b\r\nC: d"}}, "framing": {Headers: []string{"content-length: 3"}}, "method": {Method: "A B"},
-		"two targets": {Exec: "x", PID: 3}, "args": {Args: []string{"x"}}, "threshold": {Thresholds: []string{"p99"}}, "place": {Body: "{{x}}"},
+		"two targets": {Exec: "x", PID: 3}, "args": {Args: []string{"x"}},
+		"threshold": {Thresholds: []string{"p99"}}, "place": {Body: "{{x}}"},
 		"too long": {Duration: 48 * time.Hour},
 	} {
 		if p, err := FromURL("http://127.0.0.1/", bad); err == nil {

@@ -143,7 +143,8 @@ func (l *Load) validateModel() error {
 	case l.Replay != nil && len(l.Stages) > 0:
 		return mistake.Conflictf("load.stages", "use replay's speed", "a replayed log has its own times, so it takes no stages")
 	case l.PerConnection > 0 && len(l.Stages) > 0:
-		return mistake.Conflictf("load.stages", "use rate with stages", "stages ramp a rate or connections, not the rate of each connection")
+		return mistake.Conflictf("load.stages", "use rate with stages",
+			"stages ramp a rate or connections, not the rate of each connection")
 	}
 	switch l.Arrivals {
 	case "", ConstantArrivals:

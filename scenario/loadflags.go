@@ -42,7 +42,8 @@ func (l *Load) apply(f Flags) error {
 func (l *Load) applyModel(f Flags) error {
 	wasOpen := l.Open()
 	if f.Rate != "" && f.PerConnection != "" {
-		return mistake.Newf("keep one; the rates of all connections add up to the rate", "--rate and --rate-per-connection exclude each other")
+		return mistake.Newf("keep one; the rates of all connections add up to the rate",
+			"--rate and --rate-per-connection exclude each other")
 	}
 	switch {
 	case f.Rate != "":

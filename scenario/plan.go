@@ -217,7 +217,9 @@ type Check struct {
 	Status []int  `json:"status,omitempty"` // one of these
 	Header string `json:"header,omitempty"` // a header's name; Contains or Equals, or neither for that it is there
 	Body   bool   `json:"body,omitempty"`   // Contains or Equals
-	JSON   string `json:"json,omitempty"`   // a JSONPath (RFC 9535) into the body; Contains, Equals, or neither for that it selects something
+	// a JSONPath (RFC 9535) into the body; Contains, Equals, or neither for that it selects
+	// something
+	JSON string `json:"json,omitempty"`
 
 	Contains string  `json:"contains,omitempty"`
 	Equals   *string `json:"equals,omitempty"` // as text; a JSON value that is no string is compared in its JSON form

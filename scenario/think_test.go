@@ -7,7 +7,8 @@ import (
 
 func TestParseThink(t *testing.T) {
 	for text, want := range map[string]Think{
-		"200ms": {Min: 200 * time.Millisecond, Max: 200 * time.Millisecond}, "min=1s, max=3s": {Min: time.Second, Max: 3 * time.Second}, "mean=1m": {Mean: time.Minute},
+		"200ms": {Min: 200 * time.Millisecond, Max: 200 * time.Millisecond}, "min=1s, max=3s": {Min: time.Second,
+			Max: 3 * time.Second}, "mean=1m": {Mean: time.Minute},
 	} {
 		if got, err := ParseThink(text); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", text, got, err)

@@ -55,7 +55,8 @@ func (r runner) run(t *testing.T, inputs map[string]string) (code int, printed s
 	for _, step := range r.Runs.Steps {
 		cmd := exec.Command("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step.Run)
 		cmd.Dir = r.dir
-		cmd.Env = append(cmd.Environ(), "CI=true", "GITHUB_ACTION_PATH="+path, "RUNNER_TEMP="+r.temp, "GITHUB_STEP_SUMMARY="+r.summary, "GITHUB_OUTPUT="+r.output)
+		cmd.Env = append(cmd.Environ(), "CI=true", "GITHUB_ACTION_PATH="+path, "RUNNER_TEMP="+
+			r.temp, "GITHUB_STEP_SUMMARY="+r.summary, "GITHUB_OUTPUT="+r.output)
 		for name, value := range step.Env {
 			input := strings.TrimSuffix(strings.TrimPrefix(value, "${{ inputs."), " }}")
 			given, ok := inputs[input]
@@ -101,14 +102,18 @@ func TestAction(t *testing.T) {
 	l.Close()
 	write(t, filepath.Join(r.dir, "go.mod"), "module example.com/svc\n\ngo 1.24\n")
 	write(t, filepath.Join(r.dir, "main.go"), tiny)
-	write(t, filepath.Join(r.dir, "scenario.yaml"), fmt.Sprintf("target: {build: ., args: [%q], ready: \"http://%s/\"}\nload: {connections: 2}\nrequests:\n- {url: \"http://%[2]s/\"}\n", address, address))
+	write(t, filepath.Join(r.dir, "scenario.yaml"),
+		fmt.Sprintf("target: {build: ., args: [%q], ready: \"http://%s/\"}\nload: {connections: 2}\nrequests:\n- {url: "+
+			"\"http://%[2]s/\"}\n", address, address))
 	git := func(args ...string) string {
-		return strings.TrimSpace(string(run(t, r.dir, nil, "git", append([]string{"-c", "user.name=test", "-c", "user.email=test@localhost", "-c", "commit.gpgsign=false"}, args...)...)))
+		return strings.TrimSpace(string(run(t, r.dir, nil, "git",
+			append([]string{"-c", "user.name=test", "-c", "user.email=test@localhost", "-c", "commit.gpgsign=false"}, args...)...)))
 	}
 	git("init", "-q")
 	git("add", "-A")
 	git("commit", "-q", "-m", "base")
-	inputs := map[string]string{"scenario": "scenario.yaml", "base": git("rev-parse", "HEAD"), "args": "--max-time 2s --block 200ms --one-at-a-time"}
+	inputs := map[string]string{"scenario": "scenario.yaml", "base": git("rev-parse", "HEAD"),
+		"args": "--max-time 2s --block 200ms --one-at-a-time"}
 
 	code, printed := r.run(t, inputs)
 	if code != 3 {

@@ -43,7 +43,8 @@ func installs(t *testing.T, source string) {
 	run(t, t.TempDir(), env, "go", "install", redline+"/cmd/redline@latest")
 
 	var got struct{ Version string }
-	if out := run(t, t.TempDir(), nil, filepath.Join(bin, "redline"), "version", "--json"); json.Unmarshal(out, &got) != nil || got.Version != released {
+	if out := run(t, t.TempDir(), nil, filepath.Join(bin, "redline"), "version", "--json"); json.Unmarshal(out,
+		&got) != nil || got.Version != released {
 		t.Errorf("version --json prints %s", out)
 	}
 }

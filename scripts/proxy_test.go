@@ -37,7 +37,8 @@ func checkout(t *testing.T) string {
 		copyFile(t, filepath.Join("..", name), filepath.Join(dir, name))
 	}
 	git := func(args ...string) {
-		run(t, dir, nil, "git", append([]string{"-c", "user.name=test", "-c", "user.email=test@localhost", "-c", "commit.gpgsign=false", "-c", "gc.auto=0"}, args...)...)
+		run(t, dir, nil, "git", append([]string{"-c", "user.name=test", "-c", "user.email=test@localhost", "-c",
+			"commit.gpgsign=false", "-c", "gc.auto=0"}, args...)...)
 	}
 	git("init", "-q")
 	git("add", "-A")
@@ -48,7 +49,8 @@ func checkout(t *testing.T) string {
 // release tags a checkout.
 func release(t *testing.T, checkout string) {
 	t.Helper()
-	env := []string{"GIT_AUTHOR_NAME=test", "GIT_AUTHOR_EMAIL=test@localhost", "GIT_COMMITTER_NAME=test", "GIT_COMMITTER_EMAIL=test@localhost"}
+	env := []string{"GIT_AUTHOR_NAME=test", "GIT_AUTHOR_EMAIL=test@localhost", "GIT_COMMITTER_NAME=test",
+		"GIT_COMMITTER_EMAIL=test@localhost"}
 	run(t, checkout, env, "scripts/release.sh", released)
 }
 

@@ -36,7 +36,8 @@ func goFlags(flags []string) (string, error) {
 		name, value, has := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(flags[i], "-"), "-"), "=")
 		switch why := refused[name]; {
 		case !strings.HasPrefix(flags[i], "-") || name == "":
-			return "", fmt.Errorf("%q is not a flag of go build (hint: the package goes to --build, and the target's own arguments after --)",
+			return "", fmt.Errorf("%q is not a flag of go build (hint: the package goes to --build, and the target's own "+
+				"arguments after --)",
 				flags[i])
 		case why != "":
 			return "", fmt.Errorf("-%s cannot be used in a build by redline: %s", name, why)

@@ -40,7 +40,8 @@ func findMain(ctx context.Context, pkg, scratch string, flags []string) (mainPac
 		return mainPackage{}, fmt.Errorf("build %s: not a main package (hint: name the folder that holds func main%s)", pkg,
 			mainsBelow(ctx, scratch, goflags, pkg))
 	case len(mains) > 1:
-		return mainPackage{}, fmt.Errorf("build %s: matches %d main packages (hint: name one of them: %s)", pkg, len(mains), nameSome(mains))
+		return mainPackage{}, fmt.Errorf("build %s: matches %d main packages (hint: name one of them: %s)", pkg,
+			len(mains), nameSome(mains))
 	case mains[0].Module == nil:
 		return mainPackage{}, fmt.Errorf("build %s: not inside a module (hint: go mod init and go mod tidy there, or "+
 			"start a binary of your own with --exec)", pkg)

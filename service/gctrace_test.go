@@ -14,7 +14,8 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-const gcText = "gc 7 @0.101s 2%: 0.01+0.3+0.002 ms clock, 0.02+0.1/0.2/0.3+0.004 ms cpu, 4->5->2 MB, 5 MB goal, 0 MB stacks, 0 MB globals, 2 P"
+const gcText = "gc 7 @0.101s 2%: 0.01+0.3+0.002 ms clock, 0.02+0.1/0.2/0.3+0.004 ms cpu, 4->5->2 MB, 5 MB goal, 0 " +
+	"MB stacks, 0 MB globals, 2 P"
 
 func TestGCLinesAreTakenOut(t *testing.T) {
 	long := "gc 1 @" + strings.Repeat("9", 2*gcWidth)
@@ -182,7 +183,8 @@ func TestBuildOfAProgramThatImportsTheProbe(t *testing.T) {
 	_ "github.com/redline-go/redline/probe/pool"`, 1)
 	pkg, address := module(t, importing), freeAddress(t)
 	mod := filepath.Join(pkg, "../../go.mod")
-	text := "module example.com/svc\n\ngo 1.26.0\n\nrequire github.com/redline-go/redline v0.0.0\n\nreplace github.com/redline-go/redline => " + checkout + "\n"
+	text := "module example.com/svc\n\ngo 1.26.0\n\nrequire github.com/redline-go/redline v0.0.0\n\nreplace " +
+		"github.com/redline-go/redline => " + checkout + "\n"
 	if err := os.WriteFile(mod, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

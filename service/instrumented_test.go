@@ -180,7 +180,8 @@ func TestBuildThatFailsWithHooksIsMadeWithout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, conn, strings.Replace(string(content), "func (c *Conn) SendBatch", "type redlineStart struct{}\n\nfunc (c *Conn) SendBatch", 1))
+	write(t, conn, strings.Replace(string(content), "func (c *Conn) SendBatch",
+		"type redlineStart struct{}\n\nfunc (c *Conn) SendBatch", 1))
 	binary := filepath.Join(t.TempDir(), "svc")
 	got, err := BuildInstrumented(context.Background(), dir, binary)
 	if err != nil || len(got.Packages) > 0 || len(got.Left) != 1 || !strings.Contains(got.Left[0], "redlineStart") {

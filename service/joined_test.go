@@ -93,7 +93,8 @@ func TestEveryStatementIsJoined(t *testing.T) {
 // orderSchema is the gateway's, with one order of two items and two events.
 var orderSchema = []string{
 	"CREATE TABLE gateway_seed (version int, users int, orders int, banks int)", "INSERT INTO gateway_seed VALUES (1, 1, 1, 1)",
-	"CREATE TABLE banks (prefix bigint PRIMARY KEY, brand text NOT NULL, issuer text NOT NULL, country text NOT NULL)", "INSERT INTO banks VALUES (411111, 'v', 'i', 'DE')",
+	"CREATE TABLE banks (prefix bigint PRIMARY KEY, brand text NOT NULL, issuer text NOT NULL, country text NOT NULL)",
+	"INSERT INTO banks VALUES (411111, 'v', 'i', 'DE')",
 	"CREATE TABLE accounts (id bigint PRIMARY KEY)",
 	"CREATE TABLE merchants (id bigint PRIMARY KEY, name text NOT NULL)",
 	"CREATE TABLE orders (id bigint PRIMARY KEY, user_id bigint, merchant_id bigint, amount_cents bigint, fee_cents bigint, created_at timestamptz, updated_at timestamptz, reversed_at timestamptz, status text, currency text, channel text, card_number text, client_ip text, idempotency_key text)",

@@ -24,7 +24,8 @@ func TestTargetThatAnswersElsewhere(t *testing.T) {
 		command string
 		want    []string
 	}{
-		"elsewhere": {fmt.Sprintf("ADDR=%s %s & while ! (: < /dev/tcp/%s) 2>%s/null; do sleep 0.05; done; echo up >&2; touch up; wait", own, binary, strings.Replace(own, ":", "/", 1), dir),
+		"elsewhere": {fmt.Sprintf("ADDR=%s %s & while ! (: < /dev/tcp/%s) 2>%s/null; do sleep 0.05; done; echo up >&2; "+
+			"touch up; wait", own, binary, strings.Replace(own, ":", "/", 1), dir),
 			[]string{"| up", "hint: it listens on " + own}},
 		"nowhere": {"echo starting slowly >&2; touch up; exec sleep 600", []string{"| starting slowly", "hint: it listens nowhere"}},
 		"done":    {"exit 0", []string{"ended before it was ready: exit status 0", "hint: it had nothing to do, or moved to the background"}},

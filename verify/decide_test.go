@@ -90,7 +90,8 @@ func TestDetectable(t *testing.T) {
 		t.Errorf("%.3f where the standard deviation would say %.3f: the stalls count in full", mde, plain)
 	}
 	for name, few := range map[string]float64{
-		"little noise": detectable(noise[:leastNoise-1], at, 0), "few pairs": detectable(noise, look{planned: 3, final: 0.01, resamples: 9}, 0),
+		"little noise": detectable(noise[:leastNoise-1], at, 0), "few pairs": detectable(noise,
+			look{planned: 3, final: 0.01, resamples: 9}, 0),
 	} {
 		if !math.IsNaN(few) {
 			t.Errorf("%s: %v, want that it is not known", name, few)

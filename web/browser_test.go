@@ -51,7 +51,8 @@ func TestPageSourcesInsertTextOnly(t *testing.T) {
 	for _, file := range files {
 		source, err := os.ReadFile(file)
 		must(t, err)
-		for _, banned := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "srcdoc"} {
+		for _, banned := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(",
+			"new Function", "srcdoc"} {
 			if bytes.Contains(source, []byte(banned)) {
 				t.Errorf("%s uses %s: a string of the record could become markup", file, banned)
 			}

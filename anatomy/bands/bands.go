@@ -43,7 +43,8 @@ func (a *Requests) Anatomy() *breakdown.Anatomy {
 	case n == 0:
 		a.Warn("no whole request in the traces: no server that is known, no load, or requests longer than a trace")
 	case partial > 0:
-		a.Warn(fmt.Sprintf("only %d whole requests are in the traces: %d that an edge cuts count with what they did so far", whole, partial))
+		a.Warn(fmt.Sprintf("only %d whole requests are in the traces: %d that an edge cuts count with what they did so far",
+			whole, partial))
 	}
 	if n > 0 {
 		out.Coverage = float64(n) / float64(n+a.MergedInto)
@@ -233,7 +234,8 @@ func (a *Requests) links(id timeline.ChainID, stack bool) []breakdown.Link {
 	links := make([]breakdown.Link, len(ids))
 	for i, id := range ids {
 		l := a.Chains.Links[id]
-		links[i] = breakdown.Link{Goroutine: a.Stacks.Names[l.Entry], Request: l.Request, State: interned.States[l.State], Site: a.Stacks.Names[l.Site]}
+		links[i] = breakdown.Link{Goroutine: a.Stacks.Names[l.Entry], Request: l.Request,
+			State: interned.States[l.State], Site: a.Stacks.Names[l.Site]}
 	}
 	if stack {
 		links[len(links)-1].Stack = a.Stacks.Info(a.Chains.Stacks[id]).Frames

@@ -20,7 +20,8 @@ const (
 
 // AddPartial takes what a request did within the trace whose edge cuts it.
 func (a *Requests) AddPartial(segments []timeline.Segment, samples []timeline.CPUSample) {
-	if len(a.requests) >= fewWhole || len(a.partial) >= maxPartial || len(segments) == 0 || segments[len(segments)-1].To <= segments[0].From {
+	if len(a.requests) >= fewWhole || len(a.partial) >= maxPartial || len(segments) == 0 ||
+		segments[len(segments)-1].To <= segments[0].From {
 		return
 	}
 	a.partial = append(a.partial, a.gather(segments, samples))

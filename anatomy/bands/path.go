@@ -143,7 +143,8 @@ func (a *Requests) locate(b *branch, frames []code.Frame, took time.Duration) {
 // ends adds what a path ends at: a goroutine's time in one state, divided by what
 // it ran where that is known. The goroutine began in entry, if it is neither the
 // request's own nor another's.
-func (a *Requests) ends(at *branch, state interned.State, stack interned.Stack, took time.Duration, samples []weighed, entry interned.Name) {
+func (a *Requests) ends(at *branch, state interned.State, stack interned.Stack, took time.Duration,
+	samples []weighed, entry interned.Name) {
 	info := a.Stacks.Info(stack)
 	key := branchKey{kind: breakdown.PathState, state: state}
 	if state.Sited() {

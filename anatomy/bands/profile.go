@@ -49,7 +49,8 @@ func (a *Requests) profile(all, median, tail []request) *breakdown.CPUProfile {
 			All: share(n[0], p.All), Median: share(n[1], p.Median), Tail: share(n[2], p.Tail)})
 	}
 	slices.SortFunc(p.Functions, func(x, y breakdown.CPUFunction) int {
-		return cmp.Or(cmp.Compare(max(y.All, y.Tail), max(x.All, x.Tail)), cmp.Compare(x.Function, y.Function), cmp.Compare(x.Caller, y.Caller))
+		return cmp.Or(cmp.Compare(max(y.All, y.Tail), max(x.All, x.Tail)), cmp.Compare(x.Function, y.Function),
+			cmp.Compare(x.Caller, y.Caller))
 	})
 	p.Functions = p.Functions[:min(len(p.Functions), maxFunctions)]
 	return p

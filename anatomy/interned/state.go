@@ -13,7 +13,8 @@ import (
 // States numbers the states, so that a segment stays small.
 var States = [...]breakdown.State{
 	breakdown.StateRunning, breakdown.StateRunnable, breakdown.StateAssist, breakdown.StateSTW, breakdown.StateLock, breakdown.StateSync,
-	breakdown.StateChannel, breakdown.StateSelect, breakdown.StateSleep, breakdown.StateNetwork, breakdown.StateSyscall, breakdown.StateOther,
+	breakdown.StateChannel, breakdown.StateSelect, breakdown.StateSleep, breakdown.StateNetwork,
+	breakdown.StateSyscall, breakdown.StateOther,
 }
 
 // State is what a goroutine does, as a number: the index of its name in States.

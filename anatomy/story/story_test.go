@@ -70,7 +70,8 @@ func TestDescribe(t *testing.T) {
 	selfs := map[string]time.Duration{}
 	var order []string
 	s.Each(func(n *Node) { selfs[n.ID] = n.Self; order = append(order, n.ID) })
-	want := map[string]time.Duration{"entry": 20 * ms, "handler": 14 * ms, "query": 50 * ms, "side": 15 * ms, "late": 31 * ms, "lost": 10 * ms}
+	want := map[string]time.Duration{"entry": 20 * ms, "handler": 14 * ms, "query": 50 * ms, "side": 15 * ms,
+		"late": 31 * ms, "lost": 10 * ms}
 	if !reflect.DeepEqual(selfs, want) {
 		t.Errorf("times of their own %v, want %v", selfs, want)
 	}

@@ -53,7 +53,8 @@ func (h *history) add(p past, all *Goroutines) {
 			last.by = p.by
 			return
 		}
-		if p.state == interned.Running && last.state == interned.Syscalling && p.from.Sub(last.from) < shortCall && h.n > 1 && h.at(h.n-2).state == interned.Running {
+		if p.state == interned.Running && last.state == interned.Syscalling && p.from.Sub(last.from) < shortCall &&
+			h.n > 1 && h.at(h.n-2).state == interned.Running {
 			h.n--
 			return
 		}

@@ -49,7 +49,8 @@ func TestAssistsAndOwnStops(t *testing.T) {
 	for _, s := range g.Conn.segments {
 		got = append(got, s.State)
 	}
-	if want := []interned.State{interned.Running, interned.Assist, interned.Assist, interned.Assist, interned.Stopped}; !slices.Equal(got, want) {
+	if want := []interned.State{interned.Running, interned.Assist, interned.Assist, interned.Assist,
+		interned.Stopped}; !slices.Equal(got, want) {
 		t.Errorf("states %v, want %v", got, want)
 	}
 }

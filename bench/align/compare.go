@@ -86,7 +86,8 @@ func compare(rec *record.Record, clock timebase.Clock, marks []mark, health []re
 		}
 		sent, found := sentOf(slow, event)
 		if found {
-			t.Views["load"] = view{Seen: true, Same: timebase.Window(sent.To, width) == timebase.Window(event.To, width), Off: outside(event, sent)}
+			t.Views["load"] = view{Seen: true, Off: outside(event, sent),
+				Same: timebase.Window(sent.To, width) == timebase.Window(event.To, width)}
 		}
 		if served, ok := traced[name(m.Number)]; ok {
 			// It begins when the request's bytes came and ends with the answer,

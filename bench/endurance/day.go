@@ -28,7 +28,8 @@ func (o options) day(ctx context.Context, stdout, stderr io.Writer) error {
 	err := synthetic.Write(o.out, synthetic.Options{
 		Length: o.synthetic, Rate: o.rate, Values: 2000, Statements: 50, CPUProfile: 10 * time.Second,
 		Progress: func(done time.Duration) {
-			fmt.Fprintf(stderr, "%v written in %v, %s on disk\n", done, time.Since(begin).Round(time.Second), megabytes(total(sizes(o.out))))
+			fmt.Fprintf(stderr, "%v written in %v, %s on disk\n", done, time.Since(begin).Round(time.Second),
+				megabytes(total(sizes(o.out))))
 		},
 	})
 	if err != nil {

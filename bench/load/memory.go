@@ -70,7 +70,8 @@ func (b *bench) memory(ctx context.Context) (*section, error) {
 		}
 		runs = append(runs, run)
 		s.Rows = append(s.Rows, []string{
-			thousands(float64(c.connections)), thousands(run.Tally.Established), fmt.Sprint(run.Tally.Errors), kibibytes(run.median()), kibibytes(run.highest()), kibibytes(run.slope() * 60),
+			thousands(float64(c.connections)), thousands(run.Tally.Established), fmt.Sprint(run.Tally.Errors),
+			kibibytes(run.median()), kibibytes(run.highest()), kibibytes(run.slope() * 60),
 		})
 	}
 	each := (runs[1].median() - runs[0].median()) / float64(many-fewConnections)

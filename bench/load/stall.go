@@ -188,7 +188,8 @@ func (s *section) addTestimony(tool, model string, said, true generator.Tally) {
 		return fmt.Sprintf("%+.1f %%", 100*off(said, true))
 	}
 	s.Rows = append(s.Rows, []string{
-		tool, model, thousands(float64(said.Requests)), brief(said.P50), away(said.P50, true.P50), brief(said.P99), away(said.P99, true.P99),
+		tool, model, thousands(float64(said.Requests)), brief(said.P50), away(said.P50, true.P50), brief(said.P99),
+		away(said.P99, true.P99),
 		brief(said.P999), away(said.P999, true.P999), brief(said.Max), fmt.Sprint(said.Unoffered),
 	})
 }

@@ -130,7 +130,8 @@ func (r *results) markdown(raw string) string {
 	}
 	writeTable(&b, []string{"figure", "mark", "measured", ""}, marks)
 	for _, s := range r.Sections {
-		fmt.Fprintf(&b, "\n## %s\n\n%s Measured %s with redline at %s.\n\n", s.Title, s.About, s.Date.Format("2006-01-02 15:04 UTC"), s.Redline)
+		fmt.Fprintf(&b, "\n## %s\n\n%s Measured %s with redline at %s.\n\n", s.Title, s.About,
+			s.Date.Format("2006-01-02 15:04 UTC"), s.Redline)
 		if s.Short {
 			b.WriteString("**A smoke run: the figures say nothing.**\n\n")
 		}

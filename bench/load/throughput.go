@@ -163,7 +163,8 @@ func (b *bench) halfOfMax(ctx context.Context, n *serve.Nginx) (float64, error) 
 			}
 		}
 	}
-	load := generator.Shape{Protocol: generator.HTTP1, Address: n.Plain, Connections: 64, Streams: 1, Duration: max(b.length, 2*time.Second)}
+	load := generator.Shape{Protocol: generator.HTTP1, Address: n.Plain, Connections: 64, Streams: 1,
+		Duration: max(b.length, 2*time.Second)}
 	said, _, err := b.run(ctx, b.redline, load, nil)
 	if err != nil {
 		return 0, err

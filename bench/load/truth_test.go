@@ -23,7 +23,8 @@ func TestTruthOfAStall(t *testing.T) {
 		name      string
 		got, want time.Duration
 	}{
-		{"p50", got.P50, base}, {"p99", got.P99, 150 * time.Millisecond}, {"p99.9", got.P999, 195 * time.Millisecond}, {"max", got.Max, 200 * time.Millisecond},
+		{"p50", got.P50, base}, {"p99", got.P99, 150 * time.Millisecond},
+		{"p99.9", got.P999, 195 * time.Millisecond}, {"max", got.Max, 200 * time.Millisecond},
 	} {
 		if math.Abs(off(c.got, c.want)) > 0.01 {
 			t.Errorf("%s is %v, want %v", c.name, c.got, c.want)

@@ -219,7 +219,8 @@ func TestBrokenSide(t *testing.T) {
 				s.write(t, "shop.yaml", strings.Replace(s.scenario(s.address), "\nload:", "\n  ready_timeout: 2s\nload:", 1))
 				defer s.write(t, "shop.yaml", s.scenario(s.address))
 			}
-			r := finish(t, s.begin(t, "ab", "--env-a", "PASSWORD="+secret, "--env-b", "MODE="+mode, "--env-b", "PASSWORD="+secret, "shop.yaml",
+			r := finish(t, s.begin(t, "ab", "--env-a", "PASSWORD="+secret, "--env-b", "MODE="+mode, "--env-b",
+				"PASSWORD="+secret, "shop.yaml",
 				"--markdown", "out.md", "--junit", "out.xml", "--sarif", "out.sarif", "--json"))
 			if r.code != cli.ExitUndecided {
 				t.Errorf("exit %d, want %d", r.code, cli.ExitUndecided)

@@ -42,7 +42,8 @@ func BenchmarkEndless(b *testing.B) {
 func benchModule(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	work := "package shop\n\nconst steps = 2000\n\nfunc Work() (sum int) {\n\tfor i := range steps {\n\t\tsum = sum*31 + i\n\t}\n\treturn sum\n}\n"
+	work := "package shop\n\nconst steps = 2000\n\nfunc Work() (sum int) {\n\tfor i := range steps {\n\t\tsum = sum*31 " +
+		"+ i\n\t}\n\treturn sum\n}\n"
 	put := func(name, text string) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -52,7 +53,8 @@ func benchModule(t *testing.T) string {
 	put("work.go", work)
 	put("work_test.go", benchmarks)
 	for _, args := range [][]string{
-		{"init", "-q"}, {"add", "."}, {"-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "-q", "-m", "v1"}, {"tag", "v1"},
+		{"init", "-q"}, {"add", "."}, {"-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "-q",
+			"-m", "v1"}, {"tag", "v1"},
 	} {
 		cmd := exec.Command("git", args...)
 		cmd.Dir = dir
@@ -79,12 +81,14 @@ func TestBench(t *testing.T) {
 		}
 	}
 	r = invokeIn(t, dir, append([]string{"bench", "-o", "alone", "--history", "kept.db", "."}, quick...)...)
-	if r.code != cli.ExitOK || !strings.Contains(r.stdout, "1 benchmark measured in 12 rounds") || !strings.Contains(r.stderr, "round 12 of 12") ||
+	if r.code != cli.ExitOK || !strings.Contains(r.stdout, "1 benchmark measured in 12 rounds") ||
+		!strings.Contains(r.stderr, "round 12 of 12") ||
 		!strings.Contains(r.stderr, "kept in the history kept.db, as of a dirty tree at ") {
 		t.Errorf("one side: exit %d\n%s\n%s", r.code, r.stdout, r.stderr)
 	}
 	r = invokeIn(t, dir, "history", "add", "out", "alone", "--history", "kept.db")
-	if r.code != cli.ExitOK || !strings.Contains(r.stdout, "out: kept, as of a dirty tree") || !strings.Contains(r.stdout, "alone: already kept") {
+	if r.code != cli.ExitOK || !strings.Contains(r.stdout, "out: kept, as of a dirty tree") ||
+		!strings.Contains(r.stdout, "alone: already kept") {
 		t.Errorf("what bench left is added: exit %d\n%s\n%s", r.code, r.stdout, r.stderr)
 	}
 	r = invokeIn(t, dir, "history", "shop.Work ns/op", "--dirty", "--csv", "--history", "kept.db")

@@ -51,17 +51,20 @@ func TestCompare(t *testing.T) {
 	if len(s.Warnings) > 0 {
 		t.Errorf("the same machine and load: %q", s.Warnings)
 	}
-	if text := readFile(t, filepath.Join(dir, "out.md")); !strings.Contains(text, "`sleep time.Sleep") || !strings.Contains(text, compare.Caveat) {
+	if text := readFile(t, filepath.Join(dir, "out.md")); !strings.Contains(text, "`sleep time.Sleep") ||
+		!strings.Contains(text, compare.Caveat) {
 		t.Errorf("Markdown:\n%s", text)
 	}
-	if html := readFile(t, filepath.Join(dir, "out.html")); !strings.Contains(html, "net/http.(*conn).serve") || !strings.Contains(html, "CPU per request: a ") {
+	if html := readFile(t, filepath.Join(dir, "out.html")); !strings.Contains(html, "net/http.(*conn).serve") ||
+		!strings.Contains(html, "CPU per request: a ") {
 		t.Errorf("%d bytes of flame graph without the server", len(html))
 	}
 
 	if err := os.RemoveAll(filepath.Join(dir, "slow", "profiles")); err != nil {
 		t.Fatal(err)
 	}
-	if r := invokeIn(t, dir, "compare", "quick", "slow", "--flame", "none.html"); r.code != cli.ExitUsage || !strings.Contains(r.stderr, "slow: cpu profile: none") {
+	if r := invokeIn(t, dir, "compare", "quick", "slow", "--flame", "none.html"); r.code != cli.ExitUsage ||
+		!strings.Contains(r.stderr, "slow: cpu profile: none") {
 		t.Errorf("without profiles: exit %d\n%s", r.code, r.stderr)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "none.html")); !os.IsNotExist(err) {
@@ -71,7 +74,8 @@ func TestCompare(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"quick", "slow"}, {"quick", "nowhere"}} {
-		if r := invokeIn(t, dir, append([]string{"compare"}, args...)...); r.code != cli.ExitUsage || !strings.Contains(r.stderr, args[1]) || r.stdout != "" {
+		if r := invokeIn(t, dir, append([]string{"compare"}, args...)...); r.code != cli.ExitUsage ||
+			!strings.Contains(r.stderr, args[1]) || r.stdout != "" {
 			t.Errorf("%q: exit %d\n%s%s", args, r.code, r.stdout, r.stderr)
 		}
 	}

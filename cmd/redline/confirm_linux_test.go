@@ -22,7 +22,8 @@ const elsewhere = "http://203.0.113.5:9/"
 func TestLoadElsewhereIsConfirmed(t *testing.T) {
 	dir := t.TempDir()
 	mixed := filepath.Join(dir, "mixed.yaml")
-	text := "requests: [{name: here, get: 'http://127.0.0.1:9/'}, {name: there, get: '" + elsewhere + "'}]\nload: {connections: 1, duration: 1s}\ntarget: {build: ./nowhere}\n"
+	text := "requests: [{name: here, get: 'http://127.0.0.1:9/'}, {name: there, get: '" + elsewhere +
+		"'}]\nload: {connections: 1, duration: 1s}\ntarget: {build: ./nowhere}\n"
 	if err := os.WriteFile(mixed, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -40,6 +41,7 @@ func TestLoadElsewhereIsConfirmed(t *testing.T) {
 		"ws":            {"run", "ws://[2001:db8::1]:9/", "--data", "x", "-d", "1s", "--warmup", "0s"},
 		"ab":            {"ab", "--a", "touch " + started, "--b", "touch " + started, elsewhere, "-o", filepath.Join(dir, "ab")},
 		"gate":          {"gate", "--base", "HEAD", mixed, "-o", filepath.Join(dir, "gate")},
+		"knee":          {"knee", elsewhere, "--exec", "touch " + started, "-o", filepath.Join(dir, "knee")},
 		"save-baseline": {"gate", "--save-baseline", filepath.Join(dir, "base.json"), mixed, "-o", filepath.Join(dir, "base")},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)

@@ -63,7 +63,8 @@ func TestExportFlagsThatMakeNoSense(t *testing.T) {
 		"pyroscope is not":    {"--pyroscope", "127.0.0.1:4040"},
 		"otlp is not the URL": {"--otlp-metrics", "127.0.0.1:4318"},
 	} {
-		if _, err := command(t, append([]string{"run", "http://127.0.0.1:1/"}, args...)...); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := command(t, append([]string{"run", "http://127.0.0.1:1/"}, args...)...); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", args, err, want)
 		}
 	}

@@ -25,7 +25,8 @@ func TestGate(t *testing.T) {
 	s.write(t, "same.yaml", s.scenario(same))
 	s.write(t, "failing.yaml", s.scenario(failing))
 	t.Setenv("CI", "true")
-	identical := s.begin(t, "ab", "--build-a", "./svc@v1", "--build-b", "./svc@v1", "same.yaml", "--pairs", "7", "-o", "runs/same", "--json")
+	identical := s.begin(t, "ab", "--build-a", "./svc@v1", "--build-b", "./svc@v1", "same.yaml", "--pairs", "7",
+		"-o", "runs/same", "--json")
 	errors := s.begin(t, "ab", "--env-a", "MODE=", "--env-b", "MODE=some", "failing.yaml", "--pairs", "7", "-o", "runs/failing")
 	await(t, "session", func() bool { return blocksLogged(filepath.Join(s.dir, "runs/failing")) > 0 }) // built
 
@@ -103,7 +104,8 @@ func (s stall) regressionTold(t *testing.T, r result) {
 	t.Helper()
 	commit := strings.TrimSpace(s.git(t, "rev-parse", "v1"))[:12]
 	for _, want := range []string{
-		"REGRESSION: worse: cpu_per_request\n", "\na  ./svc@v1 at " + commit + "\n", "\nb  ./svc (work tree) at " + commit + " with changes\n",
+		"REGRESSION: worse: cpu_per_request\n", "\na  ./svc@v1 at " + commit + "\n", "\nb  ./svc (work tree) at " +
+			commit + " with changes\n",
 		"\n::error title=redline regression::worse: cpu_per_request\n", "\n::error title=redline cpu_per_request::+",
 	} {
 		if !strings.Contains(r.stdout, want) {
@@ -154,11 +156,13 @@ func TestGateWithoutABuild(t *testing.T) {
 	}
 	t.Run("reports", func(t *testing.T) {
 		t.Setenv("CI", "true")
-		r := finish(t, s.begin(t, "gate", "--base", "HEAD", "shop.yaml", "--markdown", "out.md", "--junit", "out.xml", "--sarif", "out.sarif"))
+		r := finish(t, s.begin(t, "gate", "--base", "HEAD", "shop.yaml", "--markdown", "out.md", "--junit",
+			"out.xml", "--sarif", "out.sarif"))
 		if r.code != cli.ExitUsage || !strings.Contains(r.stderr, "::error title=redline invalid::side a: at HEAD: build ") {
 			t.Errorf("exit %d, want %d and an annotation\n%s", r.code, cli.ExitUsage, r.stderr)
 		}
-		if text := readFile(t, filepath.Join(s.dir, "out.md")); !strings.HasPrefix(text, "### redline: invalid\n\nside a: at HEAD: build ") {
+		if text := readFile(t, filepath.Join(s.dir, "out.md")); !strings.HasPrefix(text,
+			"### redline: invalid\n\nside a: at HEAD: build ") {
 			t.Errorf("Markdown:\n%s", text)
 		}
 		if got := readJUnit(t, filepath.Join(s.dir, "out.xml")); got["session"] != "error" {
@@ -246,7 +250,8 @@ func readSARIF(t *testing.T, path string) map[string]string {
 	}
 	for _, r := range run.Results {
 		if !known[r.RuleID] || r.Message == nil || r.Message.Text == nil || *r.Message.Text == "" ||
-			len(r.Locations) != 1 || r.Locations[0].PhysicalLocation == nil || r.Locations[0].PhysicalLocation.ArtifactLocation.URI != "shop.yaml" {
+			len(r.Locations) != 1 || r.Locations[0].PhysicalLocation == nil ||
+			r.Locations[0].PhysicalLocation.ArtifactLocation.URI != "shop.yaml" {
 			t.Errorf("%s: a result lacks what is required: %+v", path, r)
 		}
 		levels[r.RuleID] = r.Level

@@ -29,7 +29,8 @@ func kept(t *testing.T, path string, machine record.Host, cpu ...float64) {
 	for i, v := range cpu {
 		at := time.Date(2026, 4, 1, i, 0, 0, 0, time.UTC)
 		r := history.Result{
-			Time: at, Commit: revision.Commit{Hash: fmt.Sprintf("%08x", 0xbeef0000+i), Subject: fmt.Sprintf("step %d", i), Branch: "main", Time: at},
+			Time: at, Commit: revision.Commit{Hash: fmt.Sprintf("%08x", 0xbeef0000+i),
+				Subject: fmt.Sprintf("step %d", i), Branch: "main", Time: at},
 			Scenario: "gateway", Hash: "00112233", Machine: machine, Kind: history.Gate,
 			Figures: []history.Figure{{Metric: "cpu_per_request", Unit: "ns", Value: v, Low: math.NaN(), High: math.NaN()}},
 		}

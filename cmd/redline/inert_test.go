@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/experiment"
+	"github.com/redline-go/redline/knee"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/record/findings"
@@ -76,6 +78,22 @@ func hostileBundle(t *testing.T) string {
 	return rec.Dir
 }
 
+// hostileKnee is the session of a knee in whose steps every text is hostile.
+func hostileKnee(t *testing.T) string {
+	t.Helper()
+	dir, header, step := t.TempDir(), knee.Header{}, knee.Step{}
+	header.Target, header.Reason, header.Objectives = hostileName, hostileName, []string{hostileName}
+	header.Schema = "redline.knee-session/1"
+	taint(reflect.ValueOf(&step).Elem(), 0)
+	step.Phase = knee.AtKnee
+	line, err := json.Marshal(map[string]any{"step": step})
+	if err != nil || os.WriteFile(filepath.Join(dir, "steps.jsonl"), append(line, '\n'), 0o600) != nil ||
+		disk.WriteJSON(dir, "knee-session.json", header) != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // acts returns what of an output acts: characters that a terminal obeys, and lines that a CI
 // system takes for commands.
 func acts(output string) string {
@@ -98,6 +116,15 @@ func inProcess(t *testing.T, args ...string) string {
 	return out.String() + errs.String()
 }
 
+// daily is a short history of a forecast.
+func daily() string {
+	var b strings.Builder
+	for day := 2; day <= 31; day++ {
+		fmt.Fprintf(&b, "2026-01-%02d,%d\n", day, 100+day*7%5)
+	}
+	return b.String()
+}
+
 // TestHostileNamesAreInert gives every verb hostile names, of a bundle where it reads one,
 // and else of its command line. A verb that is not in the table fails the test: say how
 // it prints a name from outside.
@@ -111,27 +138,39 @@ func TestHostileNamesAreInert(t *testing.T) {
 		t.Fatal(err)
 	}
 	lab := filepath.Join(dir, "lab")
+	points := filepath.Join(dir, "points.csv")
+	if err := os.WriteFile(points, []byte("time,value\n"+strings.Repeat("2026-01-01,1\n", 3)+daily()), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	results, err := json.Marshal(experiment.Results{Schema: experiment.Schema, Go: h,
 		Results: []experiment.Result{{ID: "E-atomic", Metric: h, Verdict: experiment.Verdict(h), Why: h}}})
 	if err != nil || os.Mkdir(lab, 0o755) != nil || os.WriteFile(filepath.Join(lab, experiment.ResultsFile), results, 0o600) != nil {
 		t.Fatal(err)
 	}
+	kneeDir := hostileKnee(t)
 	table := map[string][][]string{
 		"run":      {{"run", h}, {"run", plan}, {"run", "http://127.0.0.1:1/", "--build", h}, {"run", "--" + h}, {"run", "http://127.0.0.1:1/", "--rate", h}},
-		"doctor":   {{"doctor", h}},
+		"doctor":   {{"doctor", h}, {"doctor", "--ceilings", h}},
+		"knee":     {{"knee", h}, {"knee", plan}, {"knee", "--from", h}, {"knee", "--from", kneeDir}, {"knee", "--from", kneeDir, "--markdown", file}},
 		"diagnose": {{"diagnose", h}, {"diagnose", again, "--all"}, {"diagnose", again, "--json"}},
-		"report": {{"report", h}, {"report", bundle}, {"report", bundle, "--all"}, {"report", bundle, "--format", "md"}, {"report", bundle, "--format", "json"},
-			{"report", bundle, "--format", h}, {"report", bundle, "-o", file}, {"report", bundle, "--all", "-o", file}, {"report", bundle, "--format", "md", "-o", file}, {"report", bundle, "--format", "json", "-o", file}},
+		"report": {{"report", h}, {"report", bundle}, {"report", bundle, "--all"}, {"report", bundle, "--format",
+			"md"}, {"report", bundle, "--format", "json"},
+			{"report", bundle, "--format", h}, {"report", bundle, "-o", file}, {"report", bundle, "--all", "-o",
+				file}, {"report", bundle, "--format", "md", "-o", file}, {"report", bundle, "--format", "json", "-o", file}},
 		"explain":          {{"explain", h}},
 		"demo":             {{"demo", h}, {"demo", "-o", h, "--" + h}},
 		"lint":             {{"lint", h}, {"lint", "--profile", h}, {"lint", "--profile", bundle}},
 		"ab":               {{"ab", h}, {"ab", plan, "--a", h, "--b", h}},
+		"tune":             {{"tune", h}, {"tune", plan, "--knob", h}, {"tune", "http://127.0.0.1:1/", "--knob", "GOGC=50..400", "--objective", h}, {"tune", "http://127.0.0.1:1/", "--exec", h, "--knob", "env:A=" + h + "," + h + "2"}},
 		"gate":             {{"gate", h}, {"gate", plan, "--base", h}, {"gate", plan, "--baseline", h}},
 		"compare":          {{"compare", h, h}, {"compare", bundle, bundle}, {"compare", bundle, bundle, "--markdown", file}, {"compare", bundle, bundle, "--json"}, {"compare", bundle, bundle, "--html", file}},
 		"serve":            {{"serve", h}},
 		"history":          {{"history", "--history", h + "/x"}, {"history", "--history", db}, {"history", "--history", db, "--csv"}, {"history", h, "--history", db}},
 		"history add":      {{"history", "add", h, "--history", db}, {"history", "add", bundle, "--history", db}},
 		"bench":            {{"bench", h, "--" + h}, {"bench", "--bench", "("}},
+		"forecast":         {{"forecast", h}, {"forecast", points, "--limit", h}, {"forecast", points, "--unit", h, "--plain"}, {"forecast", points, "--unit", h, "--markdown"}, {"forecast", points, "--unit", h, "--json"}, {"forecast", "--prometheus", h, "--query", h}, {"forecast", points, "--column", h}, {"forecast", points, "--holidays", h}},
+		"baseline":         {{"baseline", h}, {"baseline", "--against", h}},
+		"baseline round":   {{"baseline", "round", h}},
 		"version":          {{"version", h}},
 		"lab":              {{"lab", h}},
 		"lab list":         {{"lab", "list", h}},
@@ -139,7 +178,8 @@ func TestHostileNamesAreInert(t *testing.T) {
 		"lab ladder":       {{"lab", "ladder", h}},
 		"lab ladder order": {{"lab", "ladder", "order", h}, {"lab", "ladder", "order", "--checkout", h}, {"lab", "ladder", "order", "--resume", "-o", h}},
 		"lab ladder stack": {{"lab", "ladder", "stack", h}, {"lab", "ladder", "stack", "--" + h}},
-		"lab report": {{"lab", "report", "--dir", h}, {"lab", "report", "--dir", lab}, {"lab", "report", "--dir", lab, "-o", file}, {"lab", "report", "--dir", lab, "--format", "md"},
+		"lab report": {{"lab", "report", "--dir", h}, {"lab", "report", "--dir", lab},
+			{"lab", "report", "--dir", lab, "-o", file}, {"lab", "report", "--dir", lab, "--format", "md"},
 			{"lab", "report", "--dir", lab, "--format", h}},
 	}
 	for _, words := range verbs(rootCommand(io.Discard, io.Discard)) {

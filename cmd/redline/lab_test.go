@@ -49,7 +49,8 @@ func TestLabThatMakesNoSense(t *testing.T) {
 // TestLabReport shows results that a run left, as a page and as a table.
 func TestLabReport(t *testing.T) {
 	dir := t.TempDir()
-	text := `{"schema":"redline.lab/1","go":"go1.26.8","results":[{"id":"E-atomic","claim":"E-atomic","metric":"sec/op","estimate":3.1,"low":2.9,"high":3.4,"verdict":"confirmed","why":"so"}]}`
+	text := `{"schema":"redline.lab/1","go":"go1.26.8","results":[` +
+		`{"id":"E-atomic","claim":"E-atomic","metric":"sec/op","estimate":3.1,"low":2.9,"high":3.4,"verdict":"confirmed","why":"so"}]}`
 	if err := os.WriteFile(filepath.Join(dir, experiment.ResultsFile), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,8 @@ func TestLabReport(t *testing.T) {
 	if table, err := os.ReadFile(out); err != nil || !strings.Contains(string(table), "| E-atomic | an atomic counter") {
 		t.Errorf("%v\n%s", err, table)
 	}
-	if r := invoke(t, "lab", "report", "--dir", dir, "--format", "pdf"); r.code != cli.ExitUsage || !strings.Contains(r.stderr, "html or md") {
+	if r := invoke(t, "lab", "report", "--dir", dir, "--format", "pdf"); r.code != cli.ExitUsage ||
+		!strings.Contains(r.stderr, "html or md") {
 		t.Errorf("exit %d\n%s", r.code, r.stderr)
 	}
 }

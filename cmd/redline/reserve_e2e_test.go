@@ -104,7 +104,8 @@ func TestNoRunIntoAnother(t *testing.T) {
 		} {
 			r := invoke(t, args...)
 			if r.code != cli.ExitUsage || r.stdout != "" {
-				t.Errorf("%s into %s: exit %d, want %d\n%.300s\n%.1000s", name, filepath.Base(taken), r.code, cli.ExitUsage, r.stdout, r.stderr)
+				t.Errorf("%s into %s: exit %d, want %d\n%.300s\n%.1000s", name, filepath.Base(taken), r.code,
+					cli.ExitUsage, r.stdout, r.stderr)
 			}
 			if !strings.Contains(r.stderr, taken) || !strings.Contains(r.stderr, "(hint: ") ||
 				strings.Contains(r.stderr, "building") || strings.Contains(r.stderr, "starting") {

@@ -24,6 +24,7 @@ much it costs, the evidence and the remedy.
 
   redline doctor                      which data can be collected here
   redline run URL --build ./cmd/svc   find the bottleneck
+  redline knee URL --build ./cmd/svc  the highest rate that it bears, and what ends it
   redline ab ... scenario.yaml        prove that a change helped
   redline gate --base origin/main ... keep it that way in CI
 
@@ -38,7 +39,12 @@ Exit codes: 0 fine; 1 threshold failed or regression; 2 usage or input error;
 	root.SetErr(stderr)
 	root.DisableSuggestions = true // unknownVerb has them
 	root.SetFlagErrorFunc(hintFlag)
-	root.AddCommand(measure.RunCommand(), show.DoctorCommand(), show.DiagnoseCommand(), show.ReportCommand(), show.ExplainCommand(), settle.DemoCommand(),
-		show.LintCommand(), decide.ABCommand(), decide.GateCommand(), show.CompareCommand(), show.ServeCommand(), show.HistoryCommand(), decide.BenchCommand(), settle.LabCommand(), versionCommand())
+	root.AddCommand(
+		measure.RunCommand(), measure.KneeCommand(), measure.BaselineCommand(),
+		show.DoctorCommand(), show.DiagnoseCommand(), show.ReportCommand(), show.ExplainCommand(), show.LintCommand(),
+		show.CompareCommand(), show.ServeCommand(), show.HistoryCommand(), show.ForecastCommand(),
+		decide.ABCommand(), decide.GateCommand(), decide.TuneCommand(), decide.BenchCommand(),
+		settle.DemoCommand(), settle.LabCommand(), versionCommand(),
+	)
 	return root
 }

@@ -97,7 +97,8 @@ func TestDiskFillsUp(t *testing.T) {
 			})
 			bundle := filepath.Join(where, "bundle")
 			r := invoke(t, "run", url, "--rate", "1000/s", "-n", fmt.Sprint(requests), "--warmup", "0s", "-o", bundle, "--json")
-			if r.code != cli.ExitUndecided || strings.Count(r.stderr, "the disk is full") != 1 || !strings.Contains(r.stderr, "hint: free space") {
+			if r.code != cli.ExitUndecided || strings.Count(r.stderr, "the disk is full") != 1 ||
+				!strings.Contains(r.stderr, "hint: free space") {
 				t.Errorf("exit %d, want %d and one sentence\n%s", r.code, cli.ExitUndecided, r.stderr)
 			}
 			if s := summaryOf(t, r); s.Load.Requests == 0 || s.Load.Latency.P50 == 0 {

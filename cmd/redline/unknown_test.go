@@ -40,7 +40,8 @@ func TestUnknownFlagsAreHinted(t *testing.T) {
 			hinted++
 			tried = true
 			r := invoke(t, append(words, "--"+wrong)...)
-			if r.code != cli.ExitUsage || !strings.Contains(r.stderr, "unknown flag: --"+wrong) || !strings.Contains(r.stderr, "did you mean --") {
+			if r.code != cli.ExitUsage || !strings.Contains(r.stderr, "unknown flag: --"+wrong) ||
+				!strings.Contains(r.stderr, "did you mean --") {
 				t.Errorf("%s --%s: exit %d\n%s", strings.Join(words, " "), wrong, r.code, r.stderr)
 			}
 		}

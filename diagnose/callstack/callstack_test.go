@@ -214,7 +214,8 @@ func TestWrappersAreNoPlaces(t *testing.T) {
 func TestStubsAreNoPlaces(t *testing.T) {
 	c := Code{Module: "shop"}
 	stack := []code.Frame{{Function: "google.golang.org/grpc.(*ClientConn).Invoke"},
-		{Function: "shop/pb.(*client).Find", File: "/src/pb/vault_grpc.pb.go"}, {Function: "shop/web.(*Desk).Show", File: "/src/web/desk.go"}}
+		{Function: "shop/pb.(*client).Find", File: "/src/pb/vault_grpc.pb.go"}, {Function: "shop/web.(*Desk).Show",
+			File: "/src/web/desk.go"}}
 	if f, ok := c.Place(stack); !ok || f.Function != "shop/web.(*Desk).Show" {
 		t.Errorf("%v, %t", f, ok)
 	}

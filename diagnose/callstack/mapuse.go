@@ -24,7 +24,8 @@ var mapUses = []struct {
 	part string
 	use  MapUse
 }{
-	{"mapassign", MapFill}, {"mapdelete", MapFill}, {"mapclear", MapFill}, {"mapclone", MapFill}, {"PutSlot", MapFill}, {"makemap", MapFill},
+	{"mapassign", MapFill}, {"mapdelete", MapFill}, {"mapclear", MapFill}, {"mapclone", MapFill},
+	{"PutSlot", MapFill}, {"makemap", MapFill},
 	{"hashGrow", MapFill}, {"growWork", MapFill}, {"evacuate", MapFill},
 	{".mapiter", MapScan}, {".mapIter", MapScan}, {"maps.(*Iter)", MapScan},
 	{"mapaccess", MapSearch}, {"maps.(*Map).get", MapSearch}, {"(*HashTrieMap[...]).Load", MapSearch},

@@ -176,7 +176,8 @@ func check(t testing.TB, f findings.Finding, i int) {
 func explain(out findings.Findings) string {
 	var b strings.Builder
 	for _, f := range out.Findings {
-		fmt.Fprintf(&b, "\n  found %s (share %.2f of %s, gain %.2f, %s): %s", f.Cause, f.Share, f.ShareOf, f.GainCeiling, f.Confidence, f.Title)
+		fmt.Fprintf(&b, "\n  found %s (share %.2f of %s, gain %.2f, %s): %s", f.Cause, f.Share, f.ShareOf,
+			f.GainCeiling, f.Confidence, f.Title)
 	}
 	for _, r := range out.Rejected {
 		fmt.Fprintf(&b, "\n  rejected %s: %s", r.Cause, r.Why)

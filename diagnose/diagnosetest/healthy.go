@@ -24,11 +24,13 @@ func Query() []string {
 // PoolWait is the inner end of a stack that waits for a connection of
 // database/sql.
 func PoolWait() []string {
-	return []string{"runtime.selectgo", "database/sql.(*DB).conn", "database/sql.(*DB).query", "database/sql.(*DB).QueryContext", List, Route}
+	return []string{"runtime.selectgo", "database/sql.(*DB).conn", "database/sql.(*DB).query",
+		"database/sql.(*DB).QueryContext", List, Route}
 }
 
 // IndexPlan is the plan of a statement that an index serves.
-const IndexPlan = `[{"Plan":{"Node Type":"Index Scan","Relation Name":"orders","Index Name":"orders_uid","Index Cond":"(uid = $1)","Total Cost":8.44,"Plan Rows":10}}]`
+const IndexPlan = `[{"Plan":{"Node Type":"Index Scan","Relation Name":"orders","Index Name":"orders_uid",` +
+	`"Index Cond":"(uid = $1)","Total Cost":8.44,"Plan Rows":10}}]`
 
 // Healthy is a service with PostgreSQL and the generator on one host of two CPUs,
 // under a closed loop that saturates them: requests queue for the CPU, for a

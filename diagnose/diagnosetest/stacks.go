@@ -24,7 +24,8 @@ func Stack(frames ...string) []code.Frame {
 		n, _ := strconv.Atoi(line)
 		if file == "" {
 			file = "/usr/local/go/src/lib.go"
-			if strings.Contains(function, ".") && strings.Contains(strings.SplitN(function, "/", 2)[0], ".") && strings.Contains(function, "/") {
+			if strings.Contains(function, ".") && strings.Contains(strings.SplitN(function, "/", 2)[0], ".") &&
+				strings.Contains(function, "/") {
 				file = "/root/go/pkg/mod/lib@v1.2.3/lib.go"
 			}
 		} else if !strings.HasPrefix(file, "/") {

@@ -91,7 +91,8 @@ func (p *Set) delay(share float64, own bool) laws.Gain {
 // and CPUs with it: so many of the service's, and of the host's in all.
 func (p *Set) Freed(share, own, host float64) laws.Gain {
 	m, c := p.Model(false), p.CPU()
-	return m.Gain(laws.Cut{Time: share * m.Response, Busy: map[string]float64{named(targetCPUs, c.Limit): own, named(hostCPUs, c.CPUs): host}})
+	return m.Gain(laws.Cut{Time: share * m.Response, Busy: map[string]float64{named(targetCPUs, c.Limit): own,
+		named(hostCPUs, c.CPUs): host}})
 }
 
 // Work is some of the service's CPU.

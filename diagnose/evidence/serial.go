@@ -36,7 +36,8 @@ func (s serial) part(p *Set, w Work) float64 {
 		return 0
 	}
 	of := use.Part(func(u usage.Booked) bool {
-		return s.inside(u) && (u.Domain.Has(w.Roles) || w.Function != "" && on(u.Stack, w.Function) && (w.Doing == 0 || u.Roles.Has(w.Doing)))
+		return s.inside(u) && (u.Domain.Has(w.Roles) || w.Function != "" && on(u.Stack, w.Function) &&
+			(w.Doing == 0 || u.Roles.Has(w.Doing)))
 	})
 	return s.runs * of / all
 }

@@ -174,7 +174,8 @@ func (c Causes) Index() string {
 	b.WriteString("# Causes\n\n" +
 		"Look up a cause that a report names: its symptoms, how redline recognises it, the remedy with code before and after, and\n" +
 		"how to verify it. `redline explain CAUSE` prints the same. Causes are listed in the order in which redline judges them;\n" +
-		"[diagnosis.md](diagnosis.md) measures how often they are right. Generated from the analyzers: `go test ./diagnose/suite -update`.\n")
+		"[diagnosis.md](diagnosis.md) measures how often they are right. " +
+		"Generated from the analyzers: `go test ./diagnose/suite -update`.\n")
 	last := diagnose.Stage(-1)
 	for _, p := range c {
 		if p.Stage != last {

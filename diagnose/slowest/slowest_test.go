@@ -94,7 +94,8 @@ func anatomy() *breakdown.Anatomy {
 	}
 	add(breakdown.StateRunnable, "", 100*ms-(now-at))
 	return &breakdown.Anatomy{
-		All:     []breakdown.Part{{State: breakdown.StateLock, Site: "lock", Stack: lock}, {State: breakdown.StateNetwork, Site: "query", Stack: query}},
+		All: []breakdown.Part{{State: breakdown.StateLock, Site: "lock", Stack: lock},
+			{State: breakdown.StateNetwork, Site: "query", Stack: query}},
 		Slowest: []breakdown.Timeline{{Span: timebase.Span{From: 0, To: 3 * ms}}, line},
 	}
 }

@@ -54,8 +54,9 @@ func does(w callstack.Wait, state breakdown.State) string {
 
 // states words what a goroutine did while a request waited for it.
 var states = map[breakdown.State]string{
-	breakdown.StateRunning: "was at work", breakdown.StateRunnable: "waited for a CPU", breakdown.StateAssist: "helped the garbage collector",
-	breakdown.StateSTW: "was stopped with all others", breakdown.StateLock: "waited for a mutex",
+	breakdown.StateRunning: "was at work", breakdown.StateRunnable: "waited for a CPU",
+	breakdown.StateAssist: "helped the garbage collector",
+	breakdown.StateSTW:    "was stopped with all others", breakdown.StateLock: "waited for a mutex",
 	breakdown.StateSync:    "waited for other goroutines",
 	breakdown.StateChannel: "waited at a channel", breakdown.StateSelect: "waited in a select", breakdown.StateSleep: "slept",
 	breakdown.StateNetwork: "waited for the network", breakdown.StateSyscall: "was in a system call", breakdown.StateOther: "waited",

@@ -137,7 +137,8 @@ func TestClockJumps(t *testing.T) {
 	}
 	latency := func(int) float64 { return 16e6 }
 	b := Healthy().Series(series.ProcessUser, "", gap(jump)).Series(series.LoadLatency, series.Labels("q", "p50"), gap(latency)).
-		Series(series.LoadLatency, series.Labels("q", "p99"), gap(latency)).Series(series.HostBusy, "", gap(func(int) float64 { return 196e6 }))
+		Series(series.LoadLatency, series.Labels("q", "p99"), gap(latency)).Series(series.HostBusy, "",
+		gap(func(int) float64 { return 196e6 }))
 	for cause, trust := range judged(t, "a gap of 4 s", b).found {
 		if trust != findings.Low {
 			t.Errorf("a gap makes %s of %s confidence", cause, trust)

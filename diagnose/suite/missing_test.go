@@ -71,7 +71,8 @@ func complete() map[string]func() *Builder {
 		},
 		"accept queue": func() *Builder {
 			b := observed(New(64, 20*ms).Rate(200).CPU(2, 0.4, 0.2, 0.1, -1).Late(1e9, 0.2))
-			return b.Counter(series.NetListenOverflows, "", 400).Gauge(series.SocketsAcceptQueue, series.Labels("listen", "127.0.0.1:80"), 4097)
+			return b.Counter(series.NetListenOverflows, "", 400).Gauge(series.SocketsAcceptQueue,
+				series.Labels("listen", "127.0.0.1:80"), 4097)
 		},
 	}
 }

@@ -65,7 +65,8 @@ func Judge(p *diagnose.Pass, s waits.Site, kind Nature) (Verdict, bool) {
 		if chain, ok := p.Serialised(s); ok && kind == Serial && (s.Share >= Dominant || !p.CPU().Full()) && chain.Factor > worth.Factor {
 			worth = chain
 		}
-		v := Verdict{Share: s.Share, Of: diagnose.OfRequest, Gain: worth.Factor, GainOf: worth.Of, Then: worth.Then, Confidence: findings.High}
+		v := Verdict{Share: s.Share, Of: diagnose.OfRequest, Gain: worth.Factor, GainOf: worth.Of, Then: worth.Then,
+			Confidence: findings.High}
 		if p.CPU().Saturated() {
 			v.Confidence = findings.Medium
 			if kind == Serial && s.Share >= Dominant {
@@ -76,7 +77,8 @@ func Judge(p *diagnose.Pass, s waits.Site, kind Nature) (Verdict, bool) {
 		return v, true
 	}
 	w := p.Waits()
-	if s.Tail >= LeastTail && w.GapNS() >= LeastGapNS && 2*float64(p.Anatomy.MedianNS) <= float64(p.Anatomy.TailNS) && !p.CPU().Saturated() {
+	if s.Tail >= LeastTail && w.GapNS() >= LeastGapNS &&
+		2*float64(p.Anatomy.MedianNS) <= float64(p.Anatomy.TailNS) && !p.CPU().Saturated() {
 		explained := s.TailNS / float64(p.Anatomy.TailNS)
 		v := Verdict{Share: s.Tail, Of: diagnose.OfTail, Gain: diagnose.Ceiling(explained), Confidence: findings.Medium}
 		switch inTime(p, s.Wait) {

@@ -50,7 +50,8 @@ func (s *sizes) want(t *testing.T, sizes ...int) {
 
 func TestConfigThatCannotWork(t *testing.T) {
 	flush := func(context.Context, []*item) error { return nil }
-	for _, config := range []batch.Config[int, string]{{}, {Flush: flush, MaxSize: -1}, {Flush: flush, MaxDelay: -1}, {Flush: flush, Queue: -1}} {
+	for _, config := range []batch.Config[int, string]{{}, {Flush: flush, MaxSize: -1},
+		{Flush: flush, MaxDelay: -1}, {Flush: flush, Queue: -1}} {
 		if _, err := batch.New(config); err == nil {
 			t.Errorf("%+v passes", config)
 		}

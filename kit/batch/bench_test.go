@@ -17,7 +17,8 @@ func BenchmarkDo(b *testing.B) {
 		delay   time.Duration
 	}{{"1", 1, 0}, {"64", 64, 0}, {"64-after-1ms", 64, time.Millisecond}} {
 		b.Run(c.name, func(b *testing.B) {
-			w := made(b, batch.Config[int, string]{MaxDelay: c.delay, MaxSize: 64, Flush: func(context.Context, []*item) error { return nil }})
+			w := made(b, batch.Config[int, string]{MaxDelay: c.delay, MaxSize: 64,
+				Flush: func(context.Context, []*item) error { return nil }})
 			defer w.Close()
 			b.ReportAllocs()
 			var wg sync.WaitGroup

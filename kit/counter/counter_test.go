@@ -120,7 +120,8 @@ func TestShardCounts(t *testing.T) {
 		t.Errorf("%d shards by default", usual)
 	}
 	for asked, want := range map[int]int{
-		math.MinInt: usual, -1: usual, 0: usual, 1: 1, 2: 2, 3: 4, 5: 8, 1000: 1024, MaxShards: MaxShards, MaxShards + 1: MaxShards, math.MaxInt: MaxShards,
+		math.MinInt: usual, -1: usual, 0: usual, 1: 1, 2: 2, 3: 4, 5: 8, 1000: 1024, MaxShards: MaxShards,
+		MaxShards + 1: MaxShards, math.MaxInt: MaxShards,
 	} {
 		c := New(asked)
 		if got := c.Shards(); got != want {

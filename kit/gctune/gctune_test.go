@@ -55,12 +55,13 @@ func TestSteersAndRestores(t *testing.T) {
 	for _, before := range []settings{{73, 1 << 40}, {-1, 1 << 40}} {
 		with(t, before.percent, before.memory)
 		changes := make(chan Stats, 1)
-		tuner, err := Start(Options{GCShare: 0.0001, Min: 60, Max: 400, Limit: 1 << 30, Interval: 10 * time.Millisecond, OnChange: func(s Stats) {
-			select {
-			case changes <- s:
-			default:
-			}
-		}})
+		tuner, err := Start(Options{GCShare: 0.0001, Min: 60, Max: 400, Limit: 1 << 30, Interval: 10 * time.Millisecond,
+			OnChange: func(s Stats) {
+				select {
+				case changes <- s:
+				default:
+				}
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +148,8 @@ func TestOptionsOutOfBounds(t *testing.T) {
 	p99 := func() (time.Duration, bool) { return 0, false }
 	for _, o := range []Options{
 		{GCShare: -0.1}, {GCShare: 0.6}, {GCShare: math.NaN()}, {P99: p99}, {P99: p99, Target: -1}, {Target: 1},
-		{Min: -1}, {Min: 200, Max: 100}, {Max: 10001}, {Min: 10001}, {MemoryShare: -1}, {MemoryShare: 1.1}, {MemoryShare: math.NaN()}, {Limit: -1},
+		{Min: -1}, {Min: 200, Max: 100}, {Max: 10001}, {Min: 10001}, {MemoryShare: -1}, {MemoryShare: 1.1},
+		{MemoryShare: math.NaN()}, {Limit: -1},
 	} {
 		if tuner, err := Start(o); err == nil {
 			tuner.Stop()

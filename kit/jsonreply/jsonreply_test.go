@@ -45,7 +45,8 @@ func writers() map[string]*jsonreply.Writer {
 func TestSameBytesAsMarshal(t *testing.T) {
 	for name, x := range writers() {
 		t.Run(name, func(t *testing.T) {
-			for _, value := range []any{nil, "", "<&>\u2028", 1.5, map[string]int{"b": 1, "a": 2}, of(1, 0), of(2, 3000), of(3, 200_000), of(4, 10), json.RawMessage(` [1] `)} {
+			for _, value := range []any{nil, "", "<&>\u2028", 1.5, map[string]int{"b": 1, "a": 2}, of(1, 0),
+				of(2, 3000), of(3, 200_000), of(4, 10), json.RawMessage(` [1] `)} {
 				want, err := json.Marshal(value)
 				if err != nil {
 					t.Fatal(err)
@@ -69,7 +70,8 @@ func TestSameBytesAsMarshal(t *testing.T) {
 	w := httptest.NewRecorder()
 	w.Header().Set("Content-Type", "application/problem+json")
 	x := jsonreply.Writer{KeepHTML: true}
-	if err := x.Write(w, http.StatusOK, "<"); err != nil || w.Body.String() != `"<"` || w.Header().Get("Content-Type") != "application/problem+json" {
+	if err := x.Write(w, http.StatusOK, "<"); err != nil || w.Body.String() != `"<"` ||
+		w.Header().Get("Content-Type") != "application/problem+json" {
 		t.Errorf("%v, %s, %v", err, w.Body, w.Header())
 	}
 }
@@ -182,7 +184,8 @@ func TestForeignArrayIsNotRecycled(t *testing.T) {
 
 // TestLargeBufferIsNotKept: whatever came before, a small answer is in a small buffer.
 func TestLargeBufferIsNotKept(t *testing.T) {
-	for name, x := range map[string]*jsonreply.Writer{"encoding/json": {MaxPooled: 8 << 10}, "append": {MaxPooled: 8 << 10, Append: appendJSON}} {
+	for name, x := range map[string]*jsonreply.Writer{"encoding/json": {MaxPooled: 8 << 10},
+		"append": {MaxPooled: 8 << 10, Append: appendJSON}} {
 		t.Run(name, func(t *testing.T) {
 			reused, last := false, (*byte)(nil)
 			for range 20 {

@@ -64,7 +64,8 @@ func (c Config[C]) withDefaults() (Config[C], error) {
 	if c.Dial == nil {
 		return c, errors.New("pool: Config.Dial is required")
 	}
-	if c.MaxOpen < 0 || c.CheckTimeout < 0 || c.MaxIdleTime < 0 || c.MaxLifetime < 0 || c.MaxWait < 0 || c.DialTimeout < 0 || c.Cooldown < 0 {
+	if c.MaxOpen < 0 || c.CheckTimeout < 0 || c.MaxIdleTime < 0 || c.MaxLifetime < 0 || c.MaxWait < 0 ||
+		c.DialTimeout < 0 || c.Cooldown < 0 {
 		return c, errors.New("pool: MaxOpen and durations other than CheckAfter must not be negative")
 	}
 	if c.MaxOpen == 0 {

@@ -213,7 +213,8 @@ func TestNoSocketLeaks(t *testing.T) {
 		if s.Open != 0 || s.Idle != 0 || s.Waiting != 0 {
 			t.Fatalf("after Shutdown: %+v", s)
 		}
-		if closed := s.ClosedIdle + s.ClosedLifetime + s.ClosedBroken + s.ClosedUnsound + s.ClosedSurplus + s.ClosedShutdown; closed != s.Dialed {
+		closed := s.ClosedIdle + s.ClosedLifetime + s.ClosedBroken + s.ClosedUnsound + s.ClosedSurplus + s.ClosedShutdown
+		if closed != s.Dialed {
 			t.Fatalf("%d were dialled and %d closed", s.Dialed, closed)
 		}
 		gets, reused, dialed, refused = gets+s.Gets, reused+s.Reused, dialed+s.Dialed, refused+s.DialErrors
@@ -225,7 +226,8 @@ func TestNoSocketLeaks(t *testing.T) {
 	if after := sockets(t); after != before {
 		t.Errorf("%d sockets before, %d after %d cycles", before, after, done.Load())
 	}
-	t.Logf("%d cycles, %d without a connection (%d gave up, the rest met a closed pool or a failed dial); %d dialled, %d dials failed, the breaker opened %d times; %d failed the check, %d expired, %d were surplus; reuse %.4f",
+	t.Logf("%d cycles, %d without a connection (%d gave up, the rest met a closed pool or a failed dial); %d dialled, "+
+		"%d dials failed, the breaker opened %d times; %d failed the check, %d expired, %d were surplus; reuse %.4f",
 		done.Load(), failed.Load(), gaveUp, dialed, refused, breaks, unsound, expired, surplus, float64(reused)/float64(gets))
 }
 

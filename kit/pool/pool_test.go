@@ -234,7 +234,10 @@ func TestCheckThatPanics(t *testing.T) {
 
 func TestUncontendedLoanAllocatesNothing(t *testing.T) {
 	var s server
-	p := made(t, pool.Config[*conn]{Dial: s.dial, MaxLifetime: time.Hour, Check: func(context.Context, *conn) error { return nil }, CheckAfter: time.Hour})
+	p := made(t, pool.Config[*conn]{Dial: s.dial, MaxLifetime: time.Hour, Check: func(context.Context,
+		*conn) error {
+		return nil
+	}, CheckAfter: time.Hour})
 	get(t, p).Release()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -96,7 +96,8 @@ func TestServe(t *testing.T) {
 		t.Skip("no PostgreSQL: ", err)
 	}
 	defer server.Stop(context.Background())
-	if err := run(t.Context(), []string{"serve", "--addr", "127.0.0.1:0", "--dsn", server.DSN}, nil, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "not seeded") {
+	if err := run(t.Context(), []string{"serve", "--addr", "127.0.0.1:0", "--dsn", server.DSN}, nil, io.Discard,
+		io.Discard); err == nil || !strings.Contains(err.Error(), "not seeded") {
 		t.Errorf("an empty database gives %v", err)
 	}
 	if _, err := store.Seed(t.Context(), server.DSN, store.Size{Users: 10, Orders: 100, Banks: 10}); err != nil {
@@ -113,7 +114,8 @@ func TestServe(t *testing.T) {
 	read, write := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- run(ctx, []string{"--addr", "127.0.0.1:0", "--dsn", server.DSN, "--dir", t.TempDir(), "--index", "1"}, nil, write, io.Discard)
+		ended <- run(ctx, []string{"--addr", "127.0.0.1:0", "--dsn", server.DSN, "--dir", t.TempDir(), "--index",
+			"1"}, nil, write, io.Discard)
 		write.Close()
 	}()
 	line, err := bufio.NewReader(read).ReadString('\n')

@@ -70,7 +70,8 @@ func serveFlags(args []string, stderr io.Writer) (serveOptions, error) {
 	flags.StringVar(&o.addr, "addr", "127.0.0.1:8080", "listen on this address; port 0 picks a free one")
 	flags.StringVar(&o.dsn, "dsn", os.Getenv("GATEWAY_DSN"), "PostgreSQL to use; default $GATEWAY_DSN")
 	flags.Lookup("dsn").DefValue = "" // a default in help would print the password
-	flags.StringVar(&o.dir, "dir", os.Getenv("GATEWAY_DIR"), "folder for the log and the audit trail; default $GATEWAY_DIR, else a temporary one")
+	flags.StringVar(&o.dir, "dir", os.Getenv("GATEWAY_DIR"),
+		"folder for the log and the audit trail; default $GATEWAY_DIR, else a temporary one")
 	flags.StringVar(&o.pprof, "pprof", "", "serve net/http/pprof on this loopback address; empty does not")
 	flags.BoolVar(&o.seed, "seed", false, "fill the database first if it is empty")
 	flags.IntVar(&o.rate, "rate-limit", 20_000, "requests per second that one user may make")
@@ -218,6 +219,7 @@ func seedInto(ctx context.Context, dsn string, out io.Writer) error {
 		fmt.Fprintln(out, "gateway: the database is seeded already")
 		return nil
 	}
-	fmt.Fprintf(out, "gateway: seeded %d orders of %d users in %.1f s\n", store.FullSize.Orders, store.FullSize.Users, time.Since(start).Seconds())
+	fmt.Fprintf(out, "gateway: seeded %d orders of %d users in %.1f s\n", store.FullSize.Orders,
+		store.FullSize.Users, time.Since(start).Seconds())
 	return nil
 }

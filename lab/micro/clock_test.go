@@ -57,7 +57,8 @@ func BenchmarkRandom(b *testing.B) {
 // TestRandom: both draw all of the numbers that are asked for, and no others.
 func TestRandom(t *testing.T) {
 	shared := rand.New(&lockedSource{source: rand.NewSource(1)}) //nolint:gosec // not for secrets
-	for name, draw := range map[string]func() int{"shared": func() int { return shared.Intn(10) }, "per thread": func() int { return randv2.IntN(10) }} {
+	for name, draw := range map[string]func() int{"shared": func() int { return shared.Intn(10) },
+		"per thread": func() int { return randv2.IntN(10) }} {
 		seen := map[int]bool{}
 		for range 2000 {
 			seen[draw()] = true

@@ -235,7 +235,8 @@ func TestWireForms(t *testing.T) {
 	}
 	data, err = shortened(list)
 	var few []brief
-	if err != nil || json.Unmarshal(data, &few) != nil || len(few) != 20 || few[3].I != list[3].ID || few[3].L[1].N != list[3].Items[1].Count {
+	if err != nil || json.Unmarshal(data, &few) != nil || len(few) != 20 || few[3].I != list[3].ID ||
+		few[3].L[1].N != list[3].Items[1].Count {
 		t.Errorf("%v: %.200s", err, data)
 	}
 }

@@ -83,7 +83,8 @@ func TestQueriesAgree(t *testing.T) {
 	if len(ordered) != len(byKey) || len(ordered) != keys {
 		t.Fatalf("%d and %d keys", len(ordered), len(byKey))
 	}
-	if a, b := throughMap(byKey, "customer-4000", "customer-4100"), throughOrder(ordered, "customer-4000", "customer-4100"); !slices.Equal(a, b) || len(a) == 0 {
+	if a, b := throughMap(byKey, "customer-4000", "customer-4100"), throughOrder(ordered, "customer-4000",
+		"customer-4100"); !slices.Equal(a, b) || len(a) == 0 {
 		t.Errorf("%v\n%v", a, b)
 	}
 }
@@ -137,7 +138,8 @@ func BenchmarkRouter(b *testing.B) {
 
 func TestRoutersAgree(t *testing.T) {
 	scan, tree := routers()
-	for _, path := range []string{"/tenants/0/orders/1", "/tenants/9999/orders/x", "/tenants/123/orders/", "/tenants/10000/orders/1", "/elsewhere"} {
+	for _, path := range []string{"/tenants/0/orders/1", "/tenants/9999/orders/x", "/tenants/123/orders/",
+		"/tenants/10000/orders/1", "/elsewhere"} {
 		a, b := httptest.NewRecorder(), httptest.NewRecorder()
 		scan.ServeHTTP(a, httptest.NewRequest(http.MethodGet, path, nil))
 		tree.ServeHTTP(b, httptest.NewRequest(http.MethodGet, path, nil))

@@ -227,7 +227,8 @@ func BenchmarkBatch(b *testing.B) {
 
 // TestBatchKeepsAll: each record is in the file, whole, when its write returns.
 func TestBatchKeepsAll(t *testing.T) {
-	for name, way := range map[string]func(testing.TB, *os.File) (func([]byte) error, func()){"one by one": oneByOne, "in groups": inGroups} {
+	for name, way := range map[string]func(testing.TB, *os.File) (func([]byte) error,
+		func()){"one by one": oneByOne, "in groups": inGroups} {
 		file, err := os.Create(filepath.Join(t.TempDir(), "journal"))
 		if err != nil {
 			t.Fatal(err)

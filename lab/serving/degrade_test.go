@@ -68,7 +68,10 @@ func newDegraded(a *accounts) *degraded {
 	d := &degraded{
 		accounts: a, filter: bloom.NewWithEstimates(10_000, 0.01), now: time.Now, kept: map[int]keptBalance{},
 		// The claim's 15 % of the last 20 calls; an unknown account is no failure.
-		breaker: circuitbreaker.NewBuilder[int64]().HandleIf(func(_ int64, err error) bool { return err != nil && !errors.Is(err, errUnknown) }).
+		breaker: circuitbreaker.NewBuilder[int64]().HandleIf(func(_ int64, err error) bool {
+			return err != nil &&
+				!errors.Is(err, errUnknown)
+		}).
 			WithFailureThresholdRatio(3, 20).WithDelay(time.Minute).Build(),
 	}
 	for id := range a.known {

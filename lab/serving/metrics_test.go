@@ -29,7 +29,8 @@ func metricsPage(tb testing.TB, series int) (url string) {
 	for i := range manySeries {
 		requests.WithLabelValues("/orders", fmt.Sprint("u", i%series)).Inc()
 	}
-	return "http://" + serve(tb, &http.Server{Handler: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), ReadHeaderTimeout: time.Minute})
+	return "http://" + serve(tb, &http.Server{Handler: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
+		ReadHeaderTimeout: time.Minute})
 }
 
 // scrape reads the page and returns its series and what they count.

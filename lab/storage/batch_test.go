@@ -43,7 +43,8 @@ func payments(n int) []payment {
 	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	all := make([]payment, n)
 	for i := range all {
-		all[i] = payment{int64(i), int64(i % 977), int64(i%5000) + 1, "captured", fmt.Sprintf("payment %d's note", i), first.Add(time.Duration(i) * time.Second)}
+		all[i] = payment{int64(i), int64(i % 977), int64(i%5000) + 1, "captured", fmt.Sprintf("payment %d's note",
+			i), first.Add(time.Duration(i) * time.Second)}
 	}
 	return all
 }

@@ -45,7 +45,8 @@ func (s split) read(ctx context.Context, id int64, since position) (cents int64,
 		return cents, true, err
 	}
 	var both pgx.Batch
-	both.Queue("SELECT pg_last_wal_replay_lsn() >= $1::text::pg_lsn", string(since)).QueryRow(func(r pgx.Row) error { return r.Scan(&onReplica) })
+	both.Queue("SELECT pg_last_wal_replay_lsn() >= $1::text::pg_lsn",
+		string(since)).QueryRow(func(r pgx.Row) error { return r.Scan(&onReplica) })
 	both.Queue(readAccount, id).QueryRow(func(r pgx.Row) error { return r.Scan(&cents) })
 	if err := s.replica.SendBatch(ctx, &both).Close(); err != nil || onReplica {
 		return cents, onReplica, err
@@ -120,7 +121,8 @@ func withReplica(tb testing.TB) split {
 	replica := address(tb, servers.Replica)
 	s := split{primary: pool(tb, accounts(tb), writers, readAccount)}
 	// The commit returns once the replica has replayed it, and the accounts before it.
-	must(tb, do(tb.Context(), with(accounts(tb), "synchronous_commit", "remote_apply"), "CREATE TABLE IF NOT EXISTS here (); DROP TABLE here"))
+	must(tb, do(tb.Context(), with(accounts(tb), "synchronous_commit", "remote_apply"),
+		"CREATE TABLE IF NOT EXISTS here (); DROP TABLE here"))
 	s.replica = pool(tb, with(replica, "search_path", own.name()), writers, readAccount)
 	return s
 }

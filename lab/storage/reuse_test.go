@@ -142,7 +142,8 @@ func TestPreparedOnce(t *testing.T) {
 		must(t, conn.QueryRow(t.Context(), readRanked, id).Scan(&cents))
 	}
 	var statements, executions int
-	must(t, conn.QueryRow(t.Context(), "SELECT count(*), sum(generic_plans + custom_plans) FROM pg_prepared_statements WHERE statement = $1",
+	must(t, conn.QueryRow(t.Context(), "SELECT count(*), sum(generic_plans + custom_plans) FROM pg_prepared_statements "+
+		"WHERE statement = $1",
 		pgx.QueryExecModeExec, readRanked).Scan(&statements, &executions))
 	if hits := 1 - float64(statements)/float64(executions); executions != times || hits < leastHits {
 		t.Errorf("%d statements prepared for %d executions: %.2f hits", statements, executions, hits)
@@ -164,7 +165,9 @@ func TestDeadlineReachesServer(t *testing.T) {
 	}
 	watch := connect(t, database(t))
 	for running := -1; running != 0; {
-		if err := watch.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'lab_deadline' AND query LIKE '%pg_sleep%'").Scan(&running); err != nil {
+		if err := watch.QueryRow(t.Context(),
+			"SELECT count(*) FROM pg_stat_activity WHERE application_name = 'lab_deadline' "+
+				"AND query LIKE '%pg_sleep%'").Scan(&running); err != nil {
 			t.Fatal(fmt.Errorf("the statement still runs: %w", err))
 		}
 	}

@@ -117,7 +117,8 @@ const (
 func (s *service) order(w http.ResponseWriter, r *http.Request) {
 	id, _ := strconv.Atoi(r.URL.Query().Get("id"))
 	ctx, span := s.tracer.Start(r.Context(), "load order", trace.WithAttributes(
-		attribute.String("code.function.name", "main.(*service).order"), attribute.String("http.request.header.authorization", "Bearer hunter2")))
+		attribute.String("code.function.name", "main.(*service).order"),
+		attribute.String("http.request.header.authorization", "Bearer hunter2")))
 	defer span.End()
 	err := s.query(ctx, find, func(ctx context.Context) error {
 		var found int

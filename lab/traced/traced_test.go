@@ -142,7 +142,8 @@ func checkStories(t *testing.T, rec *record.Record) {
 		if _, _, ok := s.Outside(); ok {
 			inside++
 		}
-		if len(s.Roots) != 1 || s.Missing != 0 || s.Roots[0].Kind != "server" || s.Roots[0].Name != "GET /order" || len(s.Roots[0].Children) != 1 {
+		if len(s.Roots) != 1 || s.Missing != 0 || s.Roots[0].Kind != "server" || s.Roots[0].Name != "GET /order" ||
+			len(s.Roots[0].Children) != 1 {
 			t.Errorf("request %d: %d spans, %d roots, %d missing", s.Request.ID, s.Spans, len(s.Roots), s.Missing)
 		}
 		if n := s.Of(statement.Key(find)); n == nil || n.QueryID == "" {

@@ -143,7 +143,8 @@ func TestEveryTimeIsCounted(t *testing.T) {
 			}
 		}
 		if len(names) > 1 {
-			if sum := s.Steps[0].Requests + s.Steps[len(names)-1].Requests; len(s.Steps) != len(names) || sum >= requests && len(names) > 2 {
+			if sum := s.Steps[0].Requests + s.Steps[len(names)-1].Requests; len(s.Steps) != len(names) ||
+				sum >= requests && len(names) > 2 {
 				t.Errorf("round %d: steps %+v of %d requests", round, s.Steps, requests)
 			}
 		} else if s.Steps != nil {
@@ -373,7 +374,8 @@ func account(b *testing.B, steps, each int) {
 		c.take(&s)
 		now += testWindow / time.Duration(each)
 		if n++; n%each == 0 {
-			c.Edge(timebase.Window(now, testWindow), func(w *Window) { _ = w.Latency.Quantiles(); _ = w.service.Quantiles(); _ = w.Lag.Quantiles() })
+			c.Edge(timebase.Window(now, testWindow),
+				func(w *Window) { _ = w.Latency.Quantiles(); _ = w.service.Quantiles(); _ = w.Lag.Quantiles() })
 			flush(b, c, w, now)
 		}
 	}

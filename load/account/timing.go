@@ -64,7 +64,8 @@ const (
 )
 
 // loggedKinds are the kinds of histogram in the latency log.
-var loggedKinds = [timeKinds]histogram.Kind{histogram.Latency, histogram.Service, histogram.FirstByte, histogram.Lag, histogram.ErrorLatency}
+var loggedKinds = [timeKinds]histogram.Kind{histogram.Latency, histogram.Service, histogram.FirstByte,
+	histogram.Lag, histogram.ErrorLatency}
 
 // stepTimes are one request's histograms of an interval, nil until needed.
 type stepTimes [timeKinds]*Timing

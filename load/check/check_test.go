@@ -160,7 +160,8 @@ func TestAllocations(t *testing.T) {
 		t.Skip("the race detector is on, and allocates itself")
 	}
 	equal := "x"
-	s := newSet(t, scenario.Check{Status: []int{200}}, scenario.Check{Header: "A", Contains: "b"}, scenario.Check{Body: true, Contains: "{"},
+	s := newSet(t, scenario.Check{Status: []int{200}}, scenario.Check{Header: "A", Contains: "b"},
+		scenario.Check{Body: true, Contains: "{"},
 		scenario.Check{JSON: "$.a[-1].b", Equals: &equal}, scenario.Check{JSON: "$.a[0]"})
 	var a Answer
 	name, value, body := []byte("a"), []byte("abc"), []byte(`{"c": [], "a": [1, {"b": "x"}]}`)
@@ -213,7 +214,8 @@ func FuzzAnswer(f *testing.F) {
 	for _, body := range []string{`{"a":[1,{"b":"x"}]}`, `[[[[`, `"\ud800"`, "1e999999", ""} {
 		f.Add([]byte(body), uint8(3))
 	}
-	s := newSet(f, scenario.Check{JSON: "$..b", Contains: "x"}, scenario.Check{JSON: "$.a[?@ > 0]"}, scenario.Check{Body: true, Contains: "x"})
+	s := newSet(f, scenario.Check{JSON: "$..b", Contains: "x"}, scenario.Check{JSON: "$.a[?@ > 0]"},
+		scenario.Check{Body: true, Contains: "x"})
 	f.Fuzz(func(t *testing.T, body []byte, piece uint8) {
 		var whole, pieces Answer
 		whole.Begin(s)

@@ -36,10 +36,12 @@ func TestElsewhere(t *testing.T) {
 		"mixed.test": {"127.0.0.1", "203.0.113.6"}, "mapped.test": {"::ffff:203.0.113.7"},
 	})
 	for url, want := range map[string]bool{
-		"http://127.0.0.1:8080/": false, "http://127.44.0.1/": false, "http://[::1]:8080/": false, "http://localhost/": false, "tcp://LOCALHOST:9": false,
+		"http://127.0.0.1:8080/": false, "http://127.44.0.1/": false, "http://[::1]:8080/": false,
+		"http://localhost/": false, "tcp://LOCALHOST:9": false,
 		"http://0.0.0.0:8080/": false, "http://[::]:8080/": false, "http://[::ffff:127.0.0.1]/": false, "ws://here.test/": false,
 		"http://" + net.JoinHostPort(own[0].(*net.IPNet).IP.String(), "80"): false,
-		"http://203.0.113.5/": true, "https://shop.test/x": true, "http://SHOP.test./": true, "grpc://mixed.test:50051/a.B/C": true, "tcp://[2001:db8::1]:9": true,
+		"http://203.0.113.5/": true, "https://shop.test/x": true, "http://SHOP.test./": true,
+		"grpc://mixed.test:50051/a.B/C": true, "tcp://[2001:db8::1]:9": true,
 		"wss://mapped.test/": true, "http://[::ffff:203.0.113.5]/": true, "http://169.254.169.254/": true, "http://10.0.0.99/": true,
 		"http://nowhere.test/": false, // it has no address that load could go to
 	} {

@@ -315,7 +315,8 @@ func TestRealServer(t *testing.T) {
 					Checks: []scenario.Check{{Name: "c", JSON: "$[49].count", Equals: &fifty}}},
 				scenario.Request{URL: at + "Fill", Body: `[{"count":1},{"count":2},{"count":3}]`,
 					Checks: []scenario.Check{{Name: "d", JSON: "$.i64", Equals: &six}}},
-				scenario.Request{URL: at + "Talk", Body: feeder.Template(`[{"name":"` + strings.Repeat("x", 300_000) + `"},{"count":2},{}]`),
+				scenario.Request{URL: at + "Talk", Body: feeder.Template(`[{"name":"` +
+					strings.Repeat("x", 300_000) + `"},{"count":2},{}]`),
 					Checks: []scenario.Check{{Name: "e", JSON: "$[2].count"}}},
 				scenario.Request{URL: at + "Watch", Body: `{}`},
 			)

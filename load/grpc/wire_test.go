@@ -17,9 +17,10 @@ import (
 // shopPlan is a plan of one call of a method of shop.
 func shopPlan(t testing.TB, method, body string) *scenario.Plan {
 	return &scenario.Plan{
-		Load:     scenario.Load{Streams: 3, Timeout: time.Hour},
-		Requests: []scenario.Request{{Name: method, URL: feeder.Template("grpc://127.0.0.1:1/shop.Shop/" + method), Body: feeder.Template(body)}},
-		GRPC:     scenario.GRPC{Descriptor: shopSet(t), DescriptorFile: "shop.pb"},
+		Load: scenario.Load{Streams: 3, Timeout: time.Hour},
+		Requests: []scenario.Request{{Name: method, URL: feeder.Template("grpc://127.0.0.1:1/shop.Shop/" + method),
+			Body: feeder.Template(body)}},
+		GRPC: scenario.GRPC{Descriptor: shopSet(t), DescriptorFile: "shop.pb"},
 	}
 }
 
@@ -37,7 +38,8 @@ func subject(t testing.TB, p *scenario.Plan, answer func(id uint32) []byte, want
 	return loadtest.Subject{
 		Protocol: newProtocol(t, p), Plan: p, Streams: p.Load.Streams, Exchanges: []loadtest.Want{want, want, want, want},
 		Target: func() func([]byte) ([]byte, bool) {
-			return (&peer{first: frame(settings, 0, 0, nil), answer: func(id uint32, _ []byte) ([]byte, bool) { return answer(id), false }}).take
+			return (&peer{first: frame(settings, 0, 0, nil),
+				answer: func(id uint32, _ []byte) ([]byte, bool) { return answer(id), false }}).take
 		},
 	}
 }
@@ -119,7 +121,8 @@ func TestWire(t *testing.T) {
 		}, loadtest.Want{Kind: failure.Status, Status: 8}),
 		"reset": subject(t, buy(), func(id uint32) []byte { return joined(begins(id), frame(reset, 0, id, []byte{0, 0, 0, 8})) },
 			loadtest.Want{Kind: failure.StreamReset}),
-		"a deadline that was the server's": subject(t, buy(), func(id uint32) []byte { return joined(begins(id), ends(id, "grpc-status", "4")) },
+		"a deadline that was the server's": subject(t, buy(),
+			func(id uint32) []byte { return joined(begins(id), ends(id, "grpc-status", "4")) },
 			loadtest.Want{Kind: failure.Status, Status: codeDeadlineExceeded}),
 	} {
 		t.Run(name, func(t *testing.T) { loadtest.Wire(t, s) })
@@ -145,12 +148,13 @@ func TestBodiesThatWait(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Target = func() func([]byte) ([]byte, bool) {
-			return (&peer{first: frame(settings, 0, 0, []byte{0, windowOption, 0, 0, 3, 0xe8}), answer: func(id uint32, sent []byte) ([]byte, bool) {
-				if !bytes.Equal(sent, want) {
-					return ends(id, ":status", "200", "grpc-status", "3"), false
-				}
-				return joined(begins(id), says(id, item), ends(id, "grpc-status", "0")), false
-			}}).take
+			return (&peer{first: frame(settings, 0, 0, []byte{0, windowOption, 0, 0, 3, 0xe8}),
+				answer: func(id uint32, sent []byte) ([]byte, bool) {
+					if !bytes.Equal(sent, want) {
+						return ends(id, ":status", "200", "grpc-status", "3"), false
+					}
+					return joined(begins(id), says(id, item), ends(id, "grpc-status", "0")), false
+				}}).take
 		}
 		s.Exchanges = s.Exchanges[:1]
 		t.Run(name, func(t *testing.T) { loadtest.Wire(t, s) })

@@ -395,7 +395,8 @@ func (p *parser) end() error {
 	case statusLine, headerLine:
 		return &failure.Error{Kind: failure.EOF, Err: errors.New("the target closed the connection before it answered")}
 	case body:
-		return &failure.Error{Kind: failure.ShortBody, Err: fmt.Errorf("the target closed the connection %d bytes before the body's end", p.left)}
+		return &failure.Error{Kind: failure.ShortBody,
+			Err: fmt.Errorf("the target closed the connection %d bytes before the body's end", p.left)}
 	default:
 		return &failure.Error{Kind: failure.ShortBody, Err: errors.New("the target closed the connection before the last chunk")}
 	}

@@ -29,7 +29,8 @@ func TestRequestBytes(t *testing.T) {
 			"PUT /x HTTP/1.1\r\nHost: h.test\r\nUser-Agent: redline\r\nContent-Length: 0\r\n\r\n", true},
 		{"data", scenario.Request{URL: "http://h.test/{{u.id}}?t={{ u.text }}", Method: "POST",
 			Headers: map[string]scenario.Secret{"X": "id={{u.id}}"}, Body: "[{{u.text}}]"},
-			"POST /7?t=a+b%26%22%C3%BC%22 HTTP/1.1\r\nHost: h.test\r\nUser-Agent: redline\r\nX: id=7\r\nContent-Length: 10\r\n\r\n[a b&\"ü\"]", false},
+			"POST /7?t=a+b%26%22%C3%BC%22 HTTP/1.1\r\nHost: h.test\r\nUser-Agent: redline\r\nX: id=7\r\nContent-Length: 10\r\n" +
+				"\r\n[a b&\"ü\"]", false},
 	}
 	for _, test := range tests {
 		p := &scenario.Plan{Requests: []scenario.Request{test.q}, Data: data}

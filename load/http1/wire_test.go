@@ -264,7 +264,8 @@ func TestHosts(t *testing.T) {
 			t.Errorf("speaks %v", h.TLS.NextProtos)
 		}
 	}
-	if !slices.Equal(addresses, []string{"h.test:80", "h.test:443", "h.test:81"}) || made.Hosts()[1].TLS == nil || made.Hosts()[0].TLS != nil {
+	if !slices.Equal(addresses, []string{"h.test:80", "h.test:443", "h.test:81"}) || made.Hosts()[1].TLS == nil ||
+		made.Hosts()[0].TLS != nil {
 		t.Errorf("hosts %v", addresses)
 	}
 	for request, want := range []int{0, 0, 1, 2} {

@@ -178,7 +178,8 @@ func TestServerOfNetHTTP(t *testing.T) {
 				case feeder.Template(url + "/echo"):
 					least = int64(len(q.Body)) - 10
 				}
-				if failure.Of(x.Err) != want || x.Status != status || x.BytesIn < least || x.BytesOut < 20 || x.FirstByte <= 0 || x.Done < x.FirstByte {
+				if failure.Of(x.Err) != want || x.Status != status || x.BytesIn < least || x.BytesOut < 20 ||
+					x.FirstByte <= 0 || x.Done < x.FirstByte {
 					t.Fatalf("exchange %d, %s %s: %v, %+v", i, q.Method, q.URL, x.Err, x)
 				}
 			}

@@ -132,7 +132,8 @@ func TestBodyWaitsForWindows(t *testing.T) {
 	expect(t, "second", frames(t, begin(s, 1, body)), "1/3:1 0/3:16384 0/3:13616")
 	expect(t, "what the session's window leaves", frames(t, begin(s, 2, body)), "1/5:1 0/5:5535")
 	expect(t, "nothing while it is empty", frames(t, receive(t, s, framed(frameWindow, 0, 1, number(20000)...))), "")
-	expect(t, "the session's window", frames(t, receive(t, s, framed(frameWindow, 0, 0, number(50000)...))), "0/1:10000! 0/5:16384 0/5:8081")
+	expect(t, "the session's window", frames(t, receive(t, s, framed(frameWindow, 0, 0, number(50000)...))),
+		"0/1:10000! 0/5:16384 0/5:8081")
 	// A window may shrink below what was used of it, and must grow from there.
 	expect(t, "smaller windows", frames(t, receive(t, s, settings(settingWindow, 10))), "4/0:0")
 	expect(t, "still used up", frames(t, receive(t, s, framed(frameWindow, 0, 3, number(29990)...))), "")
@@ -162,7 +163,8 @@ func TestWriteContinuesABody(t *testing.T) {
 		t.Errorf("after the end: %q", out)
 	}
 	receive(t, s, heading(flagEndStream, 1, ":status", "200"))
-	expect(t, "an end of its own", frames(t, s.Write(0, nil, true, s.Begin(0, Message{Block: []byte{0x82}, More: true}, nil))), "1/3:1 0/3:0!")
+	expect(t, "an end of its own", frames(t,
+		s.Write(0, nil, true, s.Begin(0, Message{Block: []byte{0x82}, More: true}, nil))), "1/3:1 0/3:0!")
 }
 
 func TestWindowsAreGivenBack(t *testing.T) {
@@ -279,7 +281,8 @@ func TestWhatEndsASession(t *testing.T) {
 			t.Errorf("%s: error %v, want %q", name, err, test.want)
 			continue
 		}
-		if f := parseFrame(out[max(0, len(out)-17):]); f.kind != frameGoAway || Code(binary.BigEndian.Uint32(out[len(out)-4:])) != test.code {
+		if f := parseFrame(out[max(0, len(out)-17):]); f.kind != frameGoAway ||
+			Code(binary.BigEndian.Uint32(out[len(out)-4:])) != test.code {
 			t.Errorf("%s: the target is told %x", name, out)
 		}
 		if _, over := s.Room(); !over {

@@ -106,7 +106,8 @@ func TestStreamTimesOutAlone(t *testing.T) {
 	// What a busy host holds up for as long times out as well; a neighbour that is
 	// taken along was younger.
 	timeouts := s.ErrorKinds[string(failure.Timeout)]
-	if s.Errors != timeouts || timeouts < 15 || s.Status["200"] != 150-timeouts || s.ErrorLatency.Min < int64(p.Load.Timeout) || s.Dials > 4 {
+	if s.Errors != timeouts || timeouts < 15 || s.Status["200"] != 150-timeouts ||
+		s.ErrorLatency.Min < int64(p.Load.Timeout) || s.Dials > 4 {
 		t.Errorf("%d requests, kinds %v, the first after %v, %d unfinished, %d connections opened",
 			s.Requests, s.ErrorKinds, time.Duration(s.ErrorLatency.Min), s.InFlight, s.Dials)
 	}

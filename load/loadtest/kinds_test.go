@@ -136,7 +136,8 @@ func TestEveryKindOfFailure(t *testing.T) {
 			s := r.Load
 			got := s.ErrorKinds[string(test.want)]
 			if got == 0 || !test.some && got != s.Requests || got > s.Requests {
-				t.Errorf("%d of %d requests failed so; kinds %v, statuses %v, %d unfinished", got, s.Requests, s.ErrorKinds, s.Status, s.InFlight)
+				t.Errorf("%d of %d requests failed so; kinds %v, statuses %v, %d unfinished", got, s.Requests,
+					s.ErrorKinds, s.Status, s.InFlight)
 			}
 			// The run goes on: a failure holds up nothing but its own connection.
 			if s.InFlight > 0 {
@@ -184,7 +185,8 @@ func TestNoRoute(t *testing.T) {
 	}
 	p := get("http://192.0.2.1")
 	var away *fence.AwayError
-	if _, err := load.Run(t.Context(), load.Config{Plan: p, Protocol: newProtocol(t, p), Record: &loadtest.Sink{}}); !errors.As(err, &away) {
+	if _, err := load.Run(t.Context(), load.Config{Plan: p, Protocol: newProtocol(t, p),
+		Record: &loadtest.Sink{}}); !errors.As(err, &away) {
 		t.Fatalf("a host that the plan does not name: %v", err)
 	}
 	p.Hosts = []string{"192.0.2.1"}

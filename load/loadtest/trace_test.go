@@ -100,7 +100,8 @@ func traced(t *testing.T, p *scenario.Plan, protocol load.Protocol) map[string]r
 func TestTracesReachTheTarget(t *testing.T) {
 	plan := func(url string, change func(*scenario.Plan)) *scenario.Plan {
 		p := &scenario.Plan{
-			Load: scenario.Load{Connections: 4, Rate: 1000, Duration: 900 * time.Millisecond, Timeout: 30 * time.Second, Grace: time.Minute},
+			Load: scenario.Load{Connections: 4, Rate: 1000, Duration: 900 * time.Millisecond,
+				Timeout: 30 * time.Second, Grace: time.Minute},
 			Data: map[string]*feeder.Table{"id": {Columns: []string{"id"}, Rows: [][]string{{"1"}, {"2"}}}},
 			Requests: []scenario.Request{
 				{Name: "fixed", URL: feeder.Template(url)},

@@ -54,7 +54,8 @@ func TestMostNeverEnd(t *testing.T) {
 			if s.Requests == 0 || s.Requests > 50 || s.InFlight < due*3/4 {
 				t.Fatalf("%d ended, %d unfinished", s.Requests, s.InFlight)
 			}
-			if r.Generator.Valid || !strings.Contains(r.Generator.Unanswered, "due requests had not ended 300 ms after the end of the load") {
+			if r.Generator.Valid || !strings.Contains(r.Generator.Unanswered,
+				"due requests had not ended 300 ms after the end of the load") {
 				t.Errorf("valid %v because of %q", r.Generator.Valid, r.Generator.WhyInvalid)
 			}
 			q := s.Latency
@@ -63,7 +64,8 @@ func TestMostNeverEnd(t *testing.T) {
 			}
 			// The last request was due at the end of the load at the latest, the
 			// first that was not answered long before.
-			if q.P50 < int64(grace) || q.P99 < int64(600*time.Millisecond) || q.Max < q.P99 || q.Max > int64(r.Steady.Len()+10*time.Second) {
+			if q.P50 < int64(grace) || q.P99 < int64(600*time.Millisecond) || q.Max < q.P99 ||
+				q.Max > int64(r.Steady.Len()+10*time.Second) {
 				t.Errorf("latency %+v", q)
 			}
 			if s.Service.Unfinished == 0 || s.Service.Unfinished > s.InFlight || s.FirstByte.Unfinished != s.Service.Unfinished {
@@ -106,7 +108,8 @@ func TestFewNeverEnd(t *testing.T) {
 		}
 	}
 	p := get("http://"+loadtest.Serve(t, hangs), func(p *scenario.Plan) {
-		p.Load.Rate, p.Load.Connections, p.Load.Duration, p.Load.Timeout, p.Load.Grace = 500, 16, 600*time.Millisecond, time.Minute, 2*time.Second
+		p.Load.Rate, p.Load.Connections, p.Load.Duration, p.Load.Timeout, p.Load.Grace = 500, 16,
+			600*time.Millisecond, time.Minute, 2*time.Second
 	})
 	r, _ := loadtest.Run(t, p, newProtocol(t, p))
 	s := &r.Load

@@ -75,7 +75,8 @@ func checkArrivals(t *testing.T, l scenario.Load, loops int, seed uint64) []arri
 						}
 					}
 					if got := a.Due(at); got != want {
-						t.Fatalf("%+v: loop %d of %d: %d due before %v after %d were taken, want %d of %d", l, loop, loops, got, at, i, want, len(tickets))
+						t.Fatalf("%+v: loop %d of %d: %d due before %v after %d were taken, want %d of %d", l, loop,
+							loops, got, at, i, want, len(tickets))
 					}
 				}
 				for _, k := range tickets[min(i, len(tickets)):] {

@@ -42,7 +42,8 @@ func TestFollow(t *testing.T) {
 			got += " without body"
 		}
 		if err != nil || host != test.host || x.Hop.Host != host || got != test.want || len(x.Redirect) > 0 || !Is(test.status) {
-			t.Errorf("%s, %d to %s: host %d, %q (%v), want %d, %q", test.method, test.status, test.location, host, got, err, test.host, test.want)
+			t.Errorf("%s, %d to %s: host %d, %q (%v), want %d, %q", test.method, test.status, test.location, host,
+				got, err, test.host, test.want)
 		}
 	}
 }

@@ -229,7 +229,8 @@ func checkConnections(e *Evidence, v *verdict) {
 	}
 	for _, limit := range localLimits {
 		if e.Failures[limit.kind.Index()] != nil {
-			v.invalid(figureRate, "%.1f of %d connections were open on average: the generator ran out of %s", e.Spent.Open, e.Asked, limit.what)
+			v.invalid(figureRate, "%.1f of %d connections were open on average: the generator ran out of %s",
+				e.Spent.Open, e.Asked, limit.what)
 		}
 	}
 }

@@ -45,7 +45,8 @@ func warnings(e *Evidence) []string {
 		warn("%.1f of %d connections were open on average", e.Spent.Open, e.Asked)
 	}
 	if e.Begun > 0 {
-		warn("%d requests were unanswered at the end of the grace time, the oldest after %s; the percentiles count them as at least that slow",
+		warn("%d requests were unanswered at the end of the grace time, the oldest after %s; the percentiles count them "+
+			"as at least that slow",
 			e.Begun, notation.Time(e.Oldest))
 	}
 	for i, err := range e.Failures {
@@ -71,7 +72,8 @@ func warnQueued(e *Evidence, warn func(format string, args ...any)) {
 		warn("one request in 100 was sent at least %s late because the generator waited for a CPU that the target or others used "+
 			"(%.0f ms/s in the kernel's run queue); the tail of the latency includes it", notation.Time(tail), each)
 	} else if e.Spent.Known && each >= 1e3*queued && e.Summary.Service.Mean > 0 {
-		warn("the generator's threads waited in the kernel's run queue for %.0f ms per second, %.0f %% of the time that they were ready to run; "+
+		warn("the generator's threads waited in the kernel's run queue for %.0f ms per second, %.0f %% of the time that "+
+			"they were ready to run; "+
 			"answers that arrived meanwhile were read late: up to %.0f %% of service time and latency is that delay (mean %s, p99 %s)",
 			each, 100*share, min(100, each/10),
 			notation.Time(time.Duration(e.Summary.Service.Mean)), notation.Time(time.Duration(e.Summary.Latency.P99)))

@@ -67,7 +67,8 @@ func upgrade(at endpoint.Endpoint, q *scenario.Request, p *scenario.Plan) (e han
 	if !given["host"] {
 		e.before = append(e.before, piece{text: "Host: " + at.Authority + "\r\n"})
 	}
-	e.before = append(e.before, piece{text: "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "})
+	e.before = append(e.before, piece{text: "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: " +
+		"13\r\nSec-WebSocket-Key: "})
 	e.after = []piece{{text: "\r\n"}}
 	if !given["user-agent"] {
 		e.after = append(e.after, piece{text: "User-Agent: redline\r\n"})

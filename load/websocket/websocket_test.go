@@ -148,7 +148,8 @@ func TestWire(t *testing.T) {
 	rows.Data = map[string]*feeder.Table{"user": {Columns: []string{"token", "text"}, Rows: [][]string{
 		{"t1", "short"}, {"t2", strings.Repeat("long ", 100)}, {"t3", ""}, {"t4", strings.Repeat("x", 300)}, {"t5", "\xff\xfe"}}}}
 	describe := message("ping")
-	describe.Requests = append(describe.Requests, scenario.Request{Name: "tell", URL: describe.Requests[0].URL, Body: "news", NoReply: true})
+	describe.Requests = append(describe.Requests, scenario.Request{Name: "tell", URL: describe.Requests[0].URL,
+		Body: "news", NoReply: true})
 	say := func(answer string) func(byte, string) string {
 		return func(byte, string) string { return answer }
 	}

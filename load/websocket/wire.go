@@ -177,8 +177,9 @@ func (w *wire) upgraded(in []byte) (rest []byte, err error) {
 		}
 		end := headEnd(w.answer, had)
 		if end > mostUpgrade || end == 0 && len(w.answer) > mostUpgrade {
-			return nil, &failure.Error{Kind: failure.HeaderTooLarge, Err: fmt.Errorf("the head of the upgrade's answer is longer than %d bytes",
-				mostUpgrade)}
+			return nil, &failure.Error{Kind: failure.HeaderTooLarge,
+				Err: fmt.Errorf("the head of the upgrade's answer is longer than %d bytes",
+					mostUpgrade)}
 		}
 		if end == 0 {
 			return nil, nil

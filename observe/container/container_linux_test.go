@@ -60,7 +60,8 @@ func seen(sink *observetest.Sink, name string) bool {
 // version 2; and none. absent is NaN.
 func TestRecordedTrees(t *testing.T) {
 	absent := math.NaN()
-	gauges := []string{series.CgroupQuota, series.CgroupMemory, series.CgroupMemoryLimit, series.CgroupMemoryHigh, series.CgroupMemoryInactive}
+	gauges := []string{series.CgroupQuota, series.CgroupMemory, series.CgroupMemoryLimit, series.CgroupMemoryHigh,
+		series.CgroupMemoryInactive}
 	counters := []string{
 		series.CgroupThrottled, series.CgroupThrottles, series.CgroupPeriods, series.CgroupOOMKills,
 		series.CgroupMemoryMaxes, series.CgroupOOMs, series.CgroupMemoryHighs,

@@ -116,7 +116,8 @@ func (s *state) tellAbsent() {
 	case p.cpu == nil && p.memory == nil:
 		s.say("the target's control group is not seen (to enable: %s)", outside)
 	case p.memory == nil || p.memory.root():
-		s.say("no memory of the group: the target is in none of its own (to enable: run it in a container or with systemd-run -p MemoryMax=)")
+		s.say("no memory of the group: the target is in none of its own (to enable: run it in a container or with " +
+			"systemd-run -p MemoryMax=)")
 	case !p.memory.v2:
 		s.say("control groups of version 1 count no reaching of memory.high and no OOM without a kill (to enable: boot with version 2)")
 	}

@@ -146,7 +146,8 @@ func seriesOf(c ring.Column) (series.Series, bool) {
 		return series.Series{}, false
 	}
 	if c.Named > 0 {
-		pool := strings.HasPrefix(c.Name, "pool.") && c.Labels == info.Labels && unit == info.Unit && (c.Kind == ring.Cumulative) == info.Counter
+		pool := strings.HasPrefix(c.Name, "pool.") && c.Labels == info.Labels && unit == info.Unit &&
+			(c.Kind == ring.Cumulative) == info.Counter
 		return series.Series{Name: c.Name, Unit: unit}, pool
 	}
 	key, _, labelled := strings.Cut(c.Labels, "=")

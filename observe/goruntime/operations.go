@@ -55,7 +55,8 @@ func (o *Operations) Describe() observe.Description {
 func (o *Operations) Open(ctx context.Context, subject observe.Subject) error {
 	const enable = "let redline build the target with hooks (--build PKG, without --no-instrument)"
 	if subject.Socket == "" {
-		return &observe.Unsupported{What: "no probe in the target, so its statements and calls are not counted", Enable: enable, NotAsked: true}
+		return &observe.Unsupported{What: "no probe in the target, so its statements and calls are not counted",
+			Enable: enable, NotAsked: true}
 	}
 	o.subject, o.socket = subject, &socket{path: subject.Socket, clock: subject.Clock}
 	if err := o.socket.check(ctx); err != nil {

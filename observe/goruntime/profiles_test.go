@@ -153,7 +153,8 @@ func TestTracesOfARealTarget(t *testing.T) {
 			}
 			var sampled sync.WaitGroup
 			sampled.Go(func() { run(t, p, &p.subject.Steady, subject.Clock, 3*time.Second, never) })
-			sink := run(t, s, &s.subject.Steady, subject.Clock, 3*time.Second, func(s *observetest.Sink) bool { return len(s.Traces()) > 0 })
+			sink := run(t, s, &s.subject.Steady, subject.Clock, 3*time.Second,
+				func(s *observetest.Sink) bool { return len(s.Traces()) > 0 })
 			sampled.Wait()
 			traces := sink.Traces()
 			if len(traces) != 1 {

@@ -138,7 +138,8 @@ func served(t *testing.T, later http.HandlerFunc) (*Profiles, *observetest.Sink)
 	}
 	p := NewProfiles(Options{})
 	now := clock.Now()
-	err = p.Open(t.Context(), observe.Subject{Clock: clock, Pprof: server.URL + "/debug/pprof", Steady: span(now, now+1100*time.Millisecond)})
+	err = p.Open(t.Context(), observe.Subject{Clock: clock, Pprof: server.URL + "/debug/pprof",
+		Steady: span(now, now+1100*time.Millisecond)})
 	if err != nil {
 		t.Fatal(err)
 	}

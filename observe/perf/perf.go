@@ -43,9 +43,10 @@ func New() *Source { return &Source{events: events} }
 // Describe implements observe.Source.
 func (*Source) Describe() observe.Description {
 	return observe.Description{
-		Name:  "perf",
-		Doc:   "Cycles, instructions, cache and branch misses of the target's threads by the CPU's counters.",
-		Needs: "Linux on hardware, or in a VM that passes the CPU's counters on; root, CAP_PERFMON, or kernel.perf_event_paranoid of 1 or less.",
+		Name: "perf",
+		Doc:  "Cycles, instructions, cache and branch misses of the target's threads by the CPU's counters.",
+		Needs: "Linux on hardware, or in a VM that passes the CPU's counters on; root, CAP_PERFMON, or " +
+			"kernel.perf_event_paranoid of 1 or less.",
 		Cost: "no code in the target; the kernel saves and loads the counters at each switch of its threads, and redline " +
 			"reads one per thread and event each window.",
 	}

@@ -89,7 +89,8 @@ func TestAdvisedIndexesAreUsed(t *testing.T) {
 	}
 	args := map[string]any{"equality": 7, "order and limit": 7, "pattern": "name77%", "lower": "user7@x.io",
 		"partial": "User700@x.io", "foreign key": 9}
-	statements := map[string][]any{"SELECT code FROM orders WHERE code LIKE $1": {"c77%"}, "SELECT created_at FROM orders WHERE id = $1": {5}}
+	statements := map[string][]any{"SELECT code FROM orders WHERE code LIKE $1": {"c77%"},
+		"SELECT created_at FROM orders WHERE id = $1": {5}}
 	for _, c := range cases {
 		statements[c.sql] = []any{args[c.name]}
 	}

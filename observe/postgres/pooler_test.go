@@ -49,7 +49,8 @@ func pooler(t *testing.T, server *target.Server, mode string) string {
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	port := freePort(t)
 	users := fmt.Sprintf("%q %q\n\"app\" \"a\"\n", config.User, config.Password)
-	ini := fmt.Sprintf("[databases]\n* = host=127.0.0.1 port=%d\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %d\nunix_socket_dir =\n"+
+	ini := fmt.Sprintf("[databases]\n* = host=127.0.0.1 port=%d\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = "+
+		"%d\nunix_socket_dir =\n"+
 		"auth_type = trust\nauth_file = %s/users\npool_mode = %s\ndefault_pool_size = %d\nserver_reset_query =\nserver_lifetime = 3600\n",
 		config.Port, port, dir, mode, poolSize)
 	for name, text := range map[string]string{"users": users, "pgbouncer.ini": ini} {
@@ -215,7 +216,8 @@ func TestPoolIsLeftAsItWas(t *testing.T) {
 				if !there {
 					t.Errorf("%s: server connection %d is gone", mode, pid)
 				} else if !maps.Equal(was.settings, is.settings) || is.leftover != "" {
-					t.Errorf("%s: server connection %d has %v %s; before the run it had %v", mode, pid, is.settings, is.leftover, was.settings)
+					t.Errorf("%s: server connection %d has %v %s; before the run it had %v", mode, pid, is.settings,
+						is.leftover, was.settings)
 				}
 			}
 			pooled(t, r)

@@ -217,7 +217,8 @@ func (o *outages) gaps(now time.Duration) []record.Gap {
 		gaps = append(gaps, record.Gap{Span: out.Span, Why: why})
 	}
 	if o.now {
-		gaps = append(gaps, record.Gap{Span: timebase.Span{From: o.since, To: max(o.since, now)}, Why: "the connection to PostgreSQL was lost"})
+		gaps = append(gaps, record.Gap{Span: timebase.Span{From: o.since, To: max(o.since, now)},
+			Why: "the connection to PostgreSQL was lost"})
 	}
 	return gaps
 }

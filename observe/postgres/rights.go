@@ -92,7 +92,8 @@ const (
 	sessionRole = "(SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) session_user)"
 	superuser   = "(SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) session_user)"
 	// 2279 and 3838 are trigger and event_trigger: PL/pgSQL refuses to call such.
-	notTrigger = "NOT (p.prorettype OPERATOR(pg_catalog.=) ANY (ARRAY[2279, 3838]::pg_catalog.oid[]) AND p.prolang OPERATOR(pg_catalog.=) " +
+	notTrigger = "NOT (p.prorettype OPERATOR(pg_catalog.=) ANY (ARRAY[2279, 3838]::pg_catalog.oid[]) AND p.prolang " +
+		"OPERATOR(pg_catalog.=) " +
 		"(SELECT l.oid FROM pg_catalog.pg_language l WHERE l.lanname OPERATOR(pg_catalog.=) 'plpgsql'))"
 	// 16384 is the first id that is not the server's own; 12 and 13 are the
 	// languages internal and C.
@@ -113,7 +114,8 @@ func (s *session) condition(b basis) string {
 	none := func(of string) string { return "NOT EXISTS (SELECT" + of + ")" }
 	switch b {
 	case own:
-		return "$1 OPERATOR(pg_catalog.=) " + sessionRole + " AND NOT " + superuser + " AND (" + none(s.foreign()) + " OR NOT " + openPath + ")"
+		return "$1 OPERATOR(pg_catalog.=) " + sessionRole + " AND NOT " + superuser + " AND (" + none(s.foreign()) +
+			" OR NOT " + openPath + ")"
 	case above:
 		return s.holds("$1::pg_catalog.oid") + " AND " + none(s.foreign())
 	case become:

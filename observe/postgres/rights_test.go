@@ -120,7 +120,8 @@ func TestPlanningRunsNobodysCodeWithOurRights(t *testing.T) {
 		"SELECT lair.called()", "SELECT count(*) FROM lair.rows WHERE b < 5 + (1::lair.pair).a",
 		"SELECT count(*) FROM lair.rows WHERE 1 OPERATOR(lair.===) 2",
 		"SELECT 3::lair.odd", "SELECT count(*) FROM lair.window", "SELECT a FROM lair.window", "SELECT count(*) FROM lair.rows",
-		"INSERT INTO lair.rows (b) VALUES (1)", "SELECT count(*) FROM lair.rows WHERE lair.indexed(a) = lair.indexed(7)", "SELECT lair.wrap()",
+		"INSERT INTO lair.rows (b) VALUES (1)",
+		"SELECT count(*) FROM lair.rows WHERE lair.indexed(a) = lair.indexed(7)", "SELECT lair.wrap()",
 		"SELECT count(*) FROM lair.rows WHERE b < lair.stated()",
 		"SELECT count(*) FROM lair.rows WHERE a::text < table_to_xml('lair.page'::regclass, true, true, NULL)::text",
 	}

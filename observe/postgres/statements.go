@@ -60,9 +60,11 @@ func (w *watch) statements(r *server.Reading, at time.Duration) {
 	case first:
 	case was.Known && dropped > 0:
 		w.evicted += dropped
-		w.gap(record.Gap{Span: timebase.Span{From: from, To: at}, Of: "statements", Why: "pg_stat_statements was full and dropped rare ones"})
+		w.gap(record.Gap{Span: timebase.Span{From: from, To: at}, Of: "statements",
+			Why: "pg_stat_statements was full and dropped rare ones"})
 	case lost > 0:
-		w.gap(record.Gap{Span: timebase.Span{From: from, To: at}, Of: "statements", Why: "entries of pg_stat_statements were reset or dropped"})
+		w.gap(record.Gap{Span: timebase.Span{From: from, To: at}, Of: "statements",
+			Why: "entries of pg_stat_statements were reset or dropped"})
 	}
 }
 

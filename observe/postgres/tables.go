@@ -104,10 +104,11 @@ func (w *watch) describeTables(ctx context.Context, top []*statement) error {
 	var tables []database.Table
 	err := w.session.Ask(ctx,
 		server.Query{SQL: plannerSQL, Read: server.One(&p.SeqPage, &p.RandomPage, &p.Tuple, &p.IndexTuple, &p.Operator)},
-		server.Query{SQL: tablesSQL, Args: []any{names, path, 2 * maxTables, maxColumns, maxIndexes}, Read: func(rows pgx.Rows) (err error) {
-			tables, err = readTables(rows)
-			return err
-		}})
+		server.Query{SQL: tablesSQL, Args: []any{names, path, 2 * maxTables, maxColumns, maxIndexes},
+			Read: func(rows pgx.Rows) (err error) {
+				tables, err = readTables(rows)
+				return err
+			}})
 	if err != nil {
 		return fmt.Errorf("read the tables' indexes: %w", err)
 	}

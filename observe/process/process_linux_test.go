@@ -143,7 +143,8 @@ func TestBusyProcess(t *testing.T) {
 			if user < system {
 				t.Errorf("a loop in user space used %v ns of user and %v ns of system time", user, system)
 			}
-			for _, gauge := range []string{series.ProcessRSS, series.ProcessThreads, series.ProcessFDs, series.ProcessFDLimit, series.HostCPUs} {
+			for _, gauge := range []string{series.ProcessRSS, series.ProcessThreads, series.ProcessFDs,
+				series.ProcessFDLimit, series.HostCPUs} {
 				if last := sink.Last(gauge, ""); !(last > 0) {
 					t.Errorf("%s is %v", gauge, last)
 				}
@@ -221,7 +222,8 @@ func TestRecordedTree(t *testing.T) {
 	for _, name := range []string{
 		series.ProcessUser, series.ProcessSystem, series.ProcessReaped, series.ProcessRunDelay, series.ProcessMinorFaults,
 		series.ProcessMajorFaults,
-		series.ProcessVoluntary, series.ProcessInvoluntary, series.ProcessReadBytes, series.ProcessWriteBytes, series.HostBusy, series.HostSteal,
+		series.ProcessVoluntary, series.ProcessInvoluntary, series.ProcessReadBytes, series.ProcessWriteBytes,
+		series.HostBusy, series.HostSteal,
 	} {
 		if sum, n := sink.Sum(name, ""); n == 0 || sum != 0 {
 			t.Errorf("%s: %v in %d windows", name, sum, n)

@@ -13,7 +13,8 @@ type state struct{}
 // Open implements observe.Source: it is refused, because only Linux has these
 // files.
 func (*Source) Open(context.Context, observe.Subject) error {
-	return &observe.Unsupported{What: "process figures come from /proc, which only Linux has", Enable: "run the target and redline on Linux"}
+	return &observe.Unsupported{What: "process figures come from /proc, which only Linux has",
+		Enable: "run the target and redline on Linux"}
 }
 
 // Run implements observe.Source.

@@ -107,7 +107,8 @@ func (a *attributes) into(s *span, known shapes) {
 		form = known.of(a.query, true).form
 	default:
 		word, _, _ := bytes.Cut(bytes.TrimSpace(a.query), []byte{' '})
-		if len(word) > 0 && len(word) < 20 && bytes.IndexFunc(word, func(r rune) bool { return (r|0x20 < 'a' || r|0x20 > 'z') && r != '_' }) < 0 {
+		if len(word) > 0 && len(word) < 20 &&
+			bytes.IndexFunc(word, func(r rune) bool { return (r|0x20 < 'a' || r|0x20 > 'z') && r != '_' }) < 0 {
 			form = string(word)
 		}
 	}

@@ -22,7 +22,8 @@ func newBatch() *batch {
 func rich() *collector.ExportTraceServiceRequest {
 	at := time.Unix(1_800_000_000, 5)
 	s := entry("GET /orders", true, 7, time.Millisecond, at,
-		text("http.route", "/orders"), number("http.response.status_code", 503), text("http.method", "GET"), text("http.request.method", "POST"),
+		text("http.route", "/orders"), number("http.response.status_code", 503), text("http.method", "GET"),
+		text("http.request.method", "POST"),
 		text("http.request.header.authorization", "Bearer hunter2"), text("url.full", "http://h/?token=hunter2"),
 		&common.KeyValue{Key: "code.line.number", Value: &common.AnyValue{Value: &common.AnyValue_DoubleValue{DoubleValue: 4}}},
 		&common.KeyValue{Key: "db.operation", Value: &common.AnyValue{Value: &common.AnyValue_BoolValue{BoolValue: true}}},
@@ -54,7 +55,8 @@ func TestDecoders(t *testing.T) {
 		s, child, other := b.spans[0], b.spans[1], b.spans[2]
 		want := span{
 			service: "shop", name: "GET /orders", kind: kindServer, status: statusError, message: "no",
-			from: e.ResourceSpans[0].ScopeSpans[0].Spans[0].StartTimeUnixNano, to: e.ResourceSpans[0].ScopeSpans[0].Spans[0].EndTimeUnixNano,
+			from: e.ResourceSpans[0].ScopeSpans[0].Spans[0].StartTimeUnixNano,
+			to:   e.ResourceSpans[0].ScopeSpans[0].Spans[0].EndTimeUnixNano,
 			attributes: []attribute{
 				{"http.route", "/orders"}, {"http.response.status_code", "503"}, {"http.request.method", "GET"},
 				{"db.operation.name", "true"}, {"db.system.name", "postgresql"}, {statementKey, "select * from users where password = ?"},

@@ -184,7 +184,8 @@ func unpacked(q *http.Request) (body []byte, status int, err error) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge) || all.Len() > maxBody:
-		return nil, http.StatusRequestEntityTooLarge, fmt.Errorf("an export is over %d bytes; let the exporter send smaller batches", maxBody)
+		return nil, http.StatusRequestEntityTooLarge,
+			fmt.Errorf("an export is over %d bytes; let the exporter send smaller batches", maxBody)
 	case err != nil:
 		return nil, http.StatusBadRequest, fmt.Errorf("read the export: %w", err)
 	}

@@ -290,7 +290,8 @@ func TestExporterDies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(c, "POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", protobuf, len(body), body[:cut])
+		fmt.Fprintf(c, "POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s",
+			protobuf, len(body), body[:cut])
 		c.Close()
 	}
 	if got := post(t, r.url, protobuf, body); got != 200 {

@@ -116,7 +116,8 @@ func listen(ctx context.Context, address string, o access.Options) (*access.List
 			Enable: "set REDLINE_OTLP_TOKEN or observe.otlp_token, and the same in the exporters' headers",
 		}
 	case err != nil:
-		return nil, &observe.Unsupported{What: "spans cannot be received at " + address, Enable: "give --otlp an address that is free", Err: err}
+		return nil, &observe.Unsupported{What: "spans cannot be received at " +
+			address, Enable: "give --otlp an address that is free", Err: err}
 	}
 	return l, nil
 }

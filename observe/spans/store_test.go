@@ -105,7 +105,8 @@ func TestWindows(t *testing.T) {
 	bad.Status = &trace.Status{Code: trace.Status_STATUS_CODE_ERROR}
 	inner := entry("inner", true, 3, time.Millisecond, at(width/2))
 	inner.Kind, inner.ParentSpanId = trace.Span_SPAN_KIND_INTERNAL, bad.SpanId
-	s.mustTake(t, "shop", entry("a", true, 1, time.Millisecond, at(width/2)), bad, inner, entry("c", true, 4, time.Millisecond, at(2*width+1)))
+	s.mustTake(t, "shop", entry("a", true, 1, time.Millisecond, at(width/2)), bad, inner,
+		entry("c", true, 4, time.Millisecond, at(2*width+1)))
 	s.mustTake(t, "", entry("d", false, 5, 1, at(width/2)))
 	s.mustTake(t, "shop", entry("before", true, 6, 1, at(-time.Second)), entry("after", true, 7, 1, time.Now().Add(time.Hour)))
 

@@ -70,7 +70,8 @@ func TestRoundTrip(t *testing.T) {
 		if !ok || err != nil {
 			t.Fatalf("sample %d: %t, %v", i, ok, err)
 		}
-		want := Sample{uint64(i), int64(i) * 1000, int64(i+1) * 1000, int64(i+1)*1000 + 10, []float64{float64(i), float64(2 * i), float64(3 * i)}}
+		want := Sample{uint64(i), int64(i) * 1000, int64(i+1) * 1000, int64(i+1)*1000 + 10,
+			[]float64{float64(i), float64(2 * i), float64(3 * i)}}
 		if !reflect.DeepEqual(s, want) {
 			t.Fatalf("sample %d is %+v", i, s)
 		}

@@ -21,9 +21,11 @@ type Finding struct {
 	Cause string `json:"cause"`
 	Title string `json:"title"` // one line a person reads first
 	// Share is the part explained, 0 to 1, of the amount that ShareOf names.
-	Share   float64 `json:"share"`
-	ShareOf string  `json:"share_of"` // "request time", "tail latency", "cpu", "capacity", "goroutines", "live heap", "database connections"
-	Where   Where   `json:"where"`
+	Share float64 `json:"share"`
+	// "request time", "tail latency", "cpu", "capacity", "goroutines", "live heap", "database
+	// connections"
+	ShareOf string `json:"share_of"`
+	Where   Where  `json:"where"`
 	// Evidence holds the figures, strongest first.
 	Evidence []Evidence `json:"evidence"`
 	Remedy   string     `json:"remedy"`

@@ -62,7 +62,8 @@ func checkQuantiles(t *testing.T, got, want Quantiles) {
 	if got.Min < want.Min || got.Max > want.Max {
 		t.Errorf("from %d to %d, the buckets go from %d to %d", got.Min, got.Max, want.Min, want.Max)
 	}
-	for _, p := range [][2]int64{{got.P50, want.P50}, {got.P90, want.P90}, {got.P95, want.P95}, {got.P99, want.P99}, {got.P999, want.P999}} {
+	for _, p := range [][2]int64{{got.P50, want.P50}, {got.P90, want.P90}, {got.P95, want.P95}, {got.P99, want.P99},
+		{got.P999, want.P999}} {
 		if p[0] != min(p[1], got.Max) {
 			t.Errorf("quantiles %+v, hdrhistogram-go has %+v", got, want)
 		}

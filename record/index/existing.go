@@ -153,7 +153,10 @@ func (s Scan) stale() bool {
 func (s Scan) unfit(d design) (why []string) {
 	keys := d.keys()
 	for _, index := range s.Table.Indexes {
-		at := slices.IndexFunc(index.Keys, func(there database.IndexKey) bool { return keys[0].column != "" && there.Column == keys[0].column })
+		at := slices.IndexFunc(index.Keys, func(there database.IndexKey) bool {
+			return keys[0].column != "" &&
+				there.Column == keys[0].column
+		})
 		switch {
 		case at > 0 && index.Method == "btree":
 			why = append(why, fmt.Sprintf("%s holds %s behind %s, and an index is entered by its first column.", index.Name,
@@ -233,7 +236,8 @@ func References(root *Node, c Catalogue) (all []Advice) {
 		}
 		create := fmt.Sprintf("CREATE INDEX ON %s (%s)", name, strings.Join(columns, ", "))
 		all = append(all, Advice{Create: create, Qualified: create, Why: []string{
-			fmt.Sprintf("Each row that is deleted from %s scans all of %s (%.0f blocks) for the foreign key's rows.", t.Name, r.Table, r.Pages)}})
+			fmt.Sprintf("Each row that is deleted from %s scans all of %s (%.0f blocks) for the foreign key's rows.",
+				t.Name, r.Table, r.Pages)}})
 	}
 	return all
 }

@@ -167,7 +167,8 @@ func TestPlanIsBounded(t *testing.T) {
 }
 
 func FuzzAdvice(f *testing.F) {
-	f.Add([]byte(`[{"Plan":{"Node Type":"Seq Scan","Relation Name":"t","Total Cost":9000,"Filter":"((a)::text = $1)","Sort Key":["b DESC"]}}]`))
+	f.Add([]byte(`[{"Plan":{"Node Type":"Seq Scan","Relation Name":"t","Total Cost":9000,` +
+		`"Filter":"((a)::text = $1)","Sort Key":["b DESC"]}}]`))
 	f.Add([]byte(`[{"Plan":{"Plans":[{"Plans":[{}]}]}}]`))
 	f.Add([]byte(seq("((lower(a) = $1) AND (b ~~ '%x'::text) AND (NOT c))")))
 	f.Fuzz(func(_ *testing.T, data []byte) {

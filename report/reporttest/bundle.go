@@ -199,7 +199,8 @@ func writeFiles(t testing.TB, w *record.Writer, o Options, steady timebase.Span)
 	writeProfiles(t, w, o, steady)
 	st := database.Statements{Database: "orders", Server: "PostgreSQL 17.2"}
 	for k, text := range []string{"SELECT * FROM orders WHERE uid = $1 ORDER BY created_at DESC LIMIT $2",
-		"SELECT * FROM order_items WHERE order_id = $1", "INSERT INTO events (order_id, kind) VALUES ($1, $2)", "UPDATE balance SET cents = cents + $1 WHERE uid = $2", "BEGIN", "COMMIT" + o.Evil} {
+		"SELECT * FROM order_items WHERE order_id = $1", "INSERT INTO events (order_id, kind) VALUES ($1, $2)",
+		"UPDATE balance SET cents = cents + $1 WHERE uid = $2", "BEGIN", "COMMIT" + o.Evil} {
 		st.Statements = append(st.Statements, database.Statement{QueryID: fmt.Sprint(100 + k), Text: text,
 			Calls: 62000 / int64(k+1), Time: time.Duration(30-5*k) * time.Second / 10, Rows: 200000})
 	}
@@ -245,9 +246,11 @@ func anatomy(o Options, trace timebase.Span) breakdown.Anatomy {
 	a.All, all = band(1.1, 27_000_000)
 	a.MedianNS, a.TailNS, a.MeanNS = time.Duration(median), time.Duration(tail), time.Duration(all)
 	a.Requests, a.Cut, a.Merged, a.Coverage, a.Traced = 4102, 61, 3, 0.997, trace.Len()
-	a.Served = []breakdown.Served{{Server: breakdown.ServerHTTP, Requests: 4000, Cut: 60}, {Server: breakdown.ServerGRPC, Requests: 102, Cut: 1}}
+	a.Served = []breakdown.Served{{Server: breakdown.ServerHTTP, Requests: 4000, Cut: 60},
+		{Server: breakdown.ServerGRPC, Requests: 102, Cut: 1}}
 	a.CPU = &breakdown.CPUProfile{All: 900, Median: 200, Tail: 40, Functions: []breakdown.CPUFunction{
-		{Function: "encoding/json.(*encodeState).marshal", Caller: "store.(*Store).Orders orders.go:130" + o.Evil, All: 0.2, Median: 0.1, Tail: 0.6},
+		{Function: "encoding/json.(*encodeState).marshal", Caller: "store.(*Store).Orders orders.go:130" +
+			o.Evil, All: 0.2, Median: 0.1, Tail: 0.6},
 	}}
 	for i := range 12 {
 		at := trace.From + time.Duration(i)*100*time.Millisecond

@@ -28,7 +28,8 @@ func Sick() *record.Summary {
 			},
 			Checks: []record.CheckResult{
 				{Request: "query", Name: "$.items selects something", Passed: 49_998},
-				{Request: "order", Name: "body contains \"accepted\"", Passed: 12_000, Failed: 124}, {Request: "order", Name: "Location is there"},
+				{Request: "order", Name: "body contains \"accepted\"", Passed: 12_000, Failed: 124},
+				{Request: "order", Name: "Location is there"},
 			},
 		},
 		Generator: record.Generator{CPU: 4_100_000_000, RequestsPerCPU: 15154, Valid: true},
@@ -78,8 +79,9 @@ func findingsOfSick() []findings.Finding {
 			Evidence: []findings.Evidence{{Text: "20 ms of a tail request pass in mark assist", Source: "trace", Value: 20e6, Unit: "ns"}},
 			Remedy:   "Allocate less in store.scan.", GainCeiling: 1.28, Confidence: findings.Low,
 		},
-		{Rank: 4, Cause: "cpu-logging", Title: "Logging takes CPU", Share: 0.08, ShareOf: "cpu", GainCeiling: 1.09, Confidence: findings.Low,
-			Where: findings.Where{SQL: "SELECT * FROM orders WHERE uid = $1", Detail: "log\x1b[31m file"}},
+		{Rank: 4, Cause: "cpu-logging", Title: "Logging takes CPU", Share: 0.08, ShareOf: "cpu", GainCeiling: 1.09,
+			Confidence: findings.Low,
+			Where:      findings.Where{SQL: "SELECT * FROM orders WHERE uid = $1", Detail: "log\x1b[31m file"}},
 	}
 }
 

@@ -31,7 +31,8 @@ redact: [X-Mine]
 		{Name: "header Content-Type is there", Header: "Content-Type"},
 		{Name: "header Content-Type contains json", Header: "Content-Type", Contains: "json"},
 		{Name: `body contains "ok"`, Body: true, Contains: `"ok"`}, {Name: "body is pong", Body: true, Equals: text("pong")},
-		{Name: "$.items[0].id is 7", JSON: "$.items[0].id", Equals: text("7")}, {Name: "$.next is null", JSON: "$.next", Equals: text("null")},
+		{Name: "$.items[0].id is 7", JSON: "$.items[0].id", Equals: text("7")},
+		{Name: "$.next is null", JSON: "$.next", Equals: text("null")},
 		{Name: "$.items is there", JSON: "$.items"},
 	}
 	if got := p.Requests[0].Checks; !reflect.DeepEqual(got, want) {

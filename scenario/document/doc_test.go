@@ -101,7 +101,8 @@ func decoderKeys(t *testing.T) (names []string) {
 					value = n.Value
 				}
 			case *ast.CallExpr:
-				if id, ok := n.Fun.(*ast.Ident); ok && len(n.Args) > 1 && slices.Contains([]string{"rate", "count", "duration", "source", "pemFile"}, id.Name) {
+				if id, ok := n.Fun.(*ast.Ident); ok && len(n.Args) > 1 &&
+					slices.Contains([]string{"rate", "count", "duration", "source", "pemFile"}, id.Name) {
 					value = n.Args[0]
 				}
 			}

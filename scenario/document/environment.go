@@ -28,7 +28,8 @@ func (d *decoder) expanded(n ast.Node, where string) (text string, changed, ok b
 		changed = true
 		value, set := d.env(name)
 		if !set {
-			d.fail(n, "export "+name+" first; $$ stands for a dollar sign", "%s: the variable %s is not set in the environment", where, name)
+			d.fail(n, "export "+name+" first; $$ stands for a dollar sign",
+				"%s: the variable %s is not set in the environment", where, name)
 			ok = false
 		}
 		if redact.New().Secret(name) {

@@ -23,7 +23,8 @@ func FuzzParse(f *testing.F) {
 	}
 	for _, text := range []string{replayText, tokenText, secureText,
 		`{"requests": [{"grpc": "grpc://h:1/a.B/C", "message": {"n": 0x1, "s": "{{u}}"}}], "data": {"u": ["1"]}}`,
-		`{load: {think: {mean: 1s}, sources: [::1]}, requests: [{get: "http://h/", checks: [{json: $.a, equals: 7}, {body: {contains: x}}]}]}`} {
+		`{load: {think: {mean: 1s}, sources: [::1]}, requests: ` +
+			`[{get: "http://h/", checks: [{json: $.a, equals: 7}, {body: {contains: x}}]}]}`} {
 		f.Add([]byte(text))
 	}
 	fsys := testFiles(f)

@@ -11,7 +11,8 @@ func TestHosts(t *testing.T) {
 	if want := []string{"shop.example", "10.0.0.7", "2001:db8::1", "Stage-1.example."}; !slices.Equal(p.Hosts, want) {
 		t.Errorf("%q", p.Hosts)
 	}
-	for _, wrong := range []string{"http://shop.example", "shop.example:80", "*.example", "10.0.0.0/8", "''", "'a b'", "{{host}}", "u:p@h"} {
+	for _, wrong := range []string{"http://shop.example", "shop.example:80", "*.example", "10.0.0.0/8", "''",
+		"'a b'", "{{host}}", "u:p@h"} {
 		if _, err := parse(testFiles(t), "f.yaml", []byte(requests+"hosts: [\""+wrong+"\"]"), wholeEnv); err == nil {
 			t.Errorf("%s is taken for a host", wrong)
 		}

@@ -48,7 +48,8 @@ func (d *decoder) load(n ast.Node) {
 		return
 	}
 	if at := seen["connections"]; at != nil && replay != nil {
-		d.fail(at, "max_connections caps the connections of a replay", "replay (open loop) and connections (closed loop) exclude each other")
+		d.fail(at, "max_connections caps the connections of a replay",
+			"replay (open loop) and connections (closed loop) exclude each other")
 	}
 	if at := seen["rate_per_connection"]; at != nil && seen["rate"] != nil {
 		d.fail(at, "keep one; the rates of all connections add up to the rate", "rate and rate_per_connection exclude each other")

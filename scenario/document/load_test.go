@@ -147,7 +147,8 @@ func TestConflicts(t *testing.T) {
 			t.Errorf("%s: no error", text)
 			continue
 		}
-		if first, _, _ := strings.Cut(err.Error(), "\n"); !strings.HasPrefix(first, "f.yaml:"+want[0]+": ") || !strings.Contains(first, want[1]) {
+		if first, _, _ := strings.Cut(err.Error(), "\n"); !strings.HasPrefix(first, "f.yaml:"+want[0]+": ") ||
+			!strings.Contains(first, want[1]) {
 			t.Errorf("%s:\n got %v\nwant %s ... %s", text, err, want[0], want[1])
 		}
 	}

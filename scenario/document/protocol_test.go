@@ -45,7 +45,8 @@ tls: {insecure: true}
 		t.Errorf("%+v", p)
 	}
 	p = mustPlan(t, "requests: [{tcp: 'tcp://127.0.0.1:7000', message: \"ping\\n\"}]")
-	if r := p.Requests[0]; p.Protocol != protocol.TCP || r.Method != "" || r.Name != "TCP 127.0.0.1:7000" || r.Body != "ping\n" || r.NoReply {
+	if r := p.Requests[0]; p.Protocol != protocol.TCP || r.Method != "" || r.Name != "TCP 127.0.0.1:7000" ||
+		r.Body != "ping\n" || r.NoReply {
 		t.Errorf("%+v", p)
 	}
 	p = mustPlan(t, "protocol: h2\nrequests: [{get: 'http://h/', follow: true}]")

@@ -94,7 +94,8 @@ func TestReplayLines(t *testing.T) {
 {"time": "2026-01-01T01:00:01.75+01:00", "path": "/x", "headers": {"X-Id": "8", "Accept": "a"}, "status": 200}
 `)
 	files["log.jsonl"] = &fresh
-	p, err := parse(files, "f.yaml", []byte("load: {warmup: 1s, replay: {file: log.jsonl, base: 'http://h', methods: [GET, PUT]}}"), wholeEnv)
+	p, err := parse(files, "f.yaml", []byte("load: {warmup: 1s, replay: {file: log.jsonl, base: 'http://h', methods: "+
+		"[GET, PUT]}}"), wholeEnv)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +137,8 @@ func TestReplayFlags(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	for name, f := range map[string]scenario.Flags{
-		"no file": {Replay: file + "x"}, "body": {Replay: file, Body: "x"}, "method": {Replay: file, Method: "PUT"}, "rate": {Replay: file, Rate: "3/s"},
+		"no file": {Replay: file + "x"}, "body": {Replay: file, Body: "x"}, "method": {Replay: file, Method: "PUT"},
+		"rate":  {Replay: file, Rate: "3/s"},
 		"speed": {Replay: file, Speed: -1}, "think": {Replay: file, Think: "1s"}, "folder": {Replay: filepath.Dir(file)},
 	} {
 		if _, err := scenario.FromURL("http://127.0.0.1:8080", f); err == nil {

@@ -61,7 +61,8 @@ func TestReplaySendsNoWritesUnasked(t *testing.T) {
 
 // TestReplaySendsNamedWrites names methods, on the command line and in a file.
 func TestReplaySendsNamedWrites(t *testing.T) {
-	p, err := scenario.FromURL("http://127.0.0.1:8080", scenario.Flags{Replay: logFile(t, writesLog), ReplayMethods: []string{"get", "POST"}})
+	p, err := scenario.FromURL("http://127.0.0.1:8080", scenario.Flags{Replay: logFile(t, writesLog),
+		ReplayMethods: []string{"get", "POST"}})
 	if err != nil {
 		t.Fatal(err)
 	}

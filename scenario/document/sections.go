@@ -48,7 +48,8 @@ func (d *decoder) root(n ast.Node) {
 	}
 	if seen["requests"] == nil {
 		if len(d.errs) == 0 { // else it may be the unknown key
-			d.note(&mistake.Error{File: d.file, Msg: "the scenario has no requests", Hint: `add requests: [ {get: "http://127.0.0.1:8080/"} ]`})
+			d.note(&mistake.Error{File: d.file, Msg: "the scenario has no requests",
+				Hint: `add requests: [ {get: "http://127.0.0.1:8080/"} ]`})
 		}
 		return
 	}

@@ -86,7 +86,8 @@ func (c *Claims) FindFeeder(text string, data map[string]*Table) error {
 		case t.Token:
 			return mistake.Newf("", "a token cannot hold a token (feeder %s)", feeder)
 		case c.feeder != "" && c.feeder != feeder:
-			return mistake.Newf("put the columns into one feeder", "a token is signed for each row of one feeder, and its claims name %s and %s",
+			return mistake.Newf("put the columns into one feeder",
+				"a token is signed for each row of one feeder, and its claims name %s and %s",
 				c.feeder, feeder)
 		default:
 			c.feeder = feeder

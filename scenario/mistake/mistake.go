@@ -39,7 +39,8 @@ func (e *Error) Error() string {
 	if e.Line > 0 {
 		source, indent := excerpt(withoutSecrets(e.Source, e.Column))
 		b.WriteString("\n  " + source)
-		b.WriteString("\n  " + indent + strings.Repeat("^", max(1, min(e.Len, utf8.RuneCountInString(source)-utf8.RuneCountInString(indent)))))
+		b.WriteString("\n  " + indent + strings.Repeat("^",
+			max(1, min(e.Len, utf8.RuneCountInString(source)-utf8.RuneCountInString(indent)))))
 	}
 	if e.Hint != "" {
 		b.WriteString("\n  hint: " + e.Hint)

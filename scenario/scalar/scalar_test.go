@@ -20,7 +20,8 @@ func TestParseRate(t *testing.T) {
 
 func TestSplitCommand(t *testing.T) {
 	for text, want := range map[string][]string{
-		`a b  c`: {"a", "b", "c"}, `a 'b c' "d 'e'" f\ g`: {"a", "b c", "d 'e'", "f g"}, `a ""`: {"a", ""}, `sh -c 'x | y'`: {"sh", "-c", "x | y"},
+		`a b  c`: {"a", "b", "c"}, `a 'b c' "d 'e'" f\ g`: {"a", "b c", "d 'e'", "f g"}, `a ""`: {"a", ""},
+		`sh -c 'x | y'`: {"sh", "-c", "x | y"},
 	} {
 		if got, err := SplitCommand(text); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %q, %v", text, got, err)

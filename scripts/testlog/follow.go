@@ -133,7 +133,8 @@ func (p *pkg) take(e event) bool {
 // output keeps a line that a person would miss.
 func (t *test) output(line string) {
 	switch trimmed := strings.TrimLeft(line, " "); {
-	case strings.HasPrefix(trimmed, "=== RUN "), strings.HasPrefix(trimmed, "=== PAUSE "), strings.HasPrefix(trimmed, "=== CONT "), strings.HasPrefix(trimmed, "=== NAME "):
+	case strings.HasPrefix(trimmed, "=== RUN "), strings.HasPrefix(trimmed, "=== PAUSE "),
+		strings.HasPrefix(trimmed, "=== CONT "), strings.HasPrefix(trimmed, "=== NAME "):
 	case strings.HasPrefix(trimmed, "--- ") && strings.Contains(trimmed, ": "+t.name+" ("):
 		t.verdict = line
 	default:

@@ -67,7 +67,8 @@ func TestCut(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	if _, err := follow(strings.NewReader("warning: no event\n"+`{"Action":"sta`), &out); err != nil || out.String() != "warning: no event\n"+`{"Action":"sta` {
+	if _, err := follow(strings.NewReader("warning: no event\n"+`{"Action":"sta`), &out); err != nil ||
+		out.String() != "warning: no event\n"+`{"Action":"sta` {
 		t.Errorf("%v, printed %q", err, &out)
 	}
 }
@@ -91,7 +92,8 @@ func TestSummary(t *testing.T) {
 	if err := summarise(&out, results, perf, true); err == nil || !strings.Contains(err.Error(), "2 tests") {
 		t.Errorf("unlisted skips: %v", err)
 	}
-	for _, want := range []string{"  needs root [not listed]\n    b.TestY\n    b.TestZ\n", "  no perf here\n    a.TestX\n", "\n4 tests ran, 3 were skipped, 2 of those for a reason that is not listed\n"} {
+	for _, want := range []string{"  needs root [not listed]\n    b.TestY\n    b.TestZ\n",
+		"  no perf here\n    a.TestX\n", "\n4 tests ran, 3 were skipped, 2 of those for a reason that is not listed\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, &out)
 		}
@@ -113,7 +115,9 @@ func TestReasons(t *testing.T) {
 	if err != nil || len(allowed) == 0 {
 		t.Fatalf("%d reasons: %v", len(allowed), err)
 	}
-	for _, must := range []string{"no PostgreSQL here: x", "no PgBouncer on this machine: x", "redis-server is not installed (hint: x)", "no Chromium (apt-get install chromium)", "needs root, to make namespaces", "no reason given", "-short: a service and a database are started"} {
+	for _, must := range []string{"no PostgreSQL here: x", "no PgBouncer on this machine: x",
+		"redis-server is not installed (hint: x)", "no Chromium (apt-get install chromium)",
+		"needs root, to make namespaces", "no reason given", "-short: a service and a database are started"} {
 		for _, re := range allowed {
 			if re.MatchString(must) {
 				t.Errorf("%s lets CI skip for %q", re, must)

@@ -262,7 +262,8 @@ func TestStateIsTheCommands(t *testing.T) {
 // for the guardian's sake.
 func TestCommandIsUntouched(t *testing.T) {
 	dir := t.TempDir()
-	script := `echo "$0 $1"; env | sort; pwd; ls /proc/self/fd | wc -l; ulimit -n; grep -E '^Sig(Ign|Cgt|Blk)' /proc/self/status; ps -o pgid= -p $$ | tr -d ' ' | sed "s/^$$\$/leads/"; cat; echo to stderr >&2`
+	script := `echo "$0 $1"; env | sort; pwd; ls /proc/self/fd | wc -l; ulimit -n; grep -E '^Sig(Ign|Cgt|Blk)' /proc/self/status; ` +
+		`ps -o pgid= -p $$ | tr -d ' ' | sed "s/^$$\$/leads/"; cat; echo to stderr >&2`
 	prepare := func() (*exec.Cmd, *strings.Builder) {
 		cmd := exec.Command("/bin/sh", "-c", script, "zero", "o\xff ne")
 		cmd.Dir = dir

@@ -78,7 +78,8 @@ var driven = func() string {
 	for i, path := range []string{"github.com/jackc/pgx/v5", "github.com/jackc/pgx/v5/pgxpool",
 		"github.com/redis/go-redis/v9", "google.golang.org/grpc"} {
 		fmt.Fprintf(&b, "\n//go:linkname begin%[1]d %[2]s.redlineBegin\nvar begin%[1]d func(kind uint32, name, more "+
-			"string) (op uint64, start int64)\n\n//go:linkname end%[1]d %[2]s.redlineEnd\nvar end%[1]d func(op uint64, start, rows int64, flags uint32)\n", i, path)
+			"string) (op uint64, start int64)\n\n//go:linkname end%[1]d %[2]s.redlineEnd\n"+
+			"var end%[1]d func(op uint64, start, rows int64, flags uint32)\n", i, path)
 		fmt.Fprintf(&set, "\tbegin%d, end%d = begin, end\n", i, i)
 	}
 	b.WriteString(`

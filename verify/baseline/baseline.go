@@ -132,7 +132,8 @@ func parse(data []byte) (b Baseline, err error) {
 // validate refuses figures that would be compared and mean nothing.
 func (b Baseline) validate() error {
 	if len(b.Blocks) < verify.LeastBlocks {
-		return fmt.Errorf("%d blocks are too few to compare with: at least %d are needed (hint: --pairs)", len(b.Blocks), verify.LeastBlocks)
+		return fmt.Errorf("%d blocks are too few to compare with: at least %d are needed (hint: --pairs)",
+			len(b.Blocks), verify.LeastBlocks)
 	}
 	if len(b.Blocks) > mostStored {
 		return fmt.Errorf("more than %d blocks", mostStored)

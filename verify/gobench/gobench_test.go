@@ -45,7 +45,8 @@ func write(t *testing.T, dir string, files map[string]string) {
 func commit(t *testing.T, dir, tag string) {
 	t.Helper()
 	for _, args := range [][]string{
-		{"init", "-q"}, {"add", "."}, {"-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "-q", "-m", tag}, {"tag", tag},
+		{"init", "-q"}, {"add", "."}, {"-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "-q",
+			"-m", tag}, {"tag", tag},
 	} {
 		cmd := exec.Command("git", args...)
 		cmd.Dir = dir
@@ -214,8 +215,10 @@ func BenchmarkFails(b *testing.B) { b.Run("late", func(b *testing.B) { b.Error("
 func checkMissing(t *testing.T, r *Report) {
 	t.Helper()
 	for _, want := range []Missing{
-		{Package: "shop/codec", Name: "Gone", Side: "b", Why: "does not exist"}, {Package: "shop/codec", Name: "New", Side: "a", Why: "does not exist"},
-		{Package: "shop/codec", Name: "APanic", Side: "b", Why: "no such order", Failed: true}, {Package: "shop/codec", Name: "Fails/late", Side: "b", Why: "FAIL", Failed: true},
+		{Package: "shop/codec", Name: "Gone", Side: "b", Why: "does not exist"},
+		{Package: "shop/codec", Name: "New", Side: "a", Why: "does not exist"},
+		{Package: "shop/codec", Name: "APanic", Side: "b", Why: "no such order", Failed: true},
+		{Package: "shop/codec", Name: "Fails/late", Side: "b", Why: "FAIL", Failed: true},
 		{Package: "shop/codec", Name: "Skips/here", Side: "b", Why: "no ring of the kernel", Skipped: true},
 		{Package: "shop/fresh", Side: "a", Why: "no benchmarks"},
 	} {
@@ -308,7 +311,8 @@ func BenchmarkHangs(b *testing.B) {
 // TestEnvironments: one binary, two environments, whose values are not printed.
 func TestEnvironments(t *testing.T) {
 	o := quick(t, module(t, map[string]string{"work_test.go": waits}))
-	o.Bench, o.Rounds, o.BenchTime, o.Sides = "Work", 12, "5ms", []Side{{Env: []string{"WORK=70", "SECRET=hidden"}}, {Env: []string{"WORK=0"}}}
+	o.Bench, o.Rounds, o.BenchTime, o.Sides = "Work", 12, "5ms", []Side{{Env: []string{"WORK=70", "SECRET=hidden"}},
+		{Env: []string{"WORK=0"}}}
 	r := run(t, o)
 	if m := r.find(t, "Work").metric(t, "sec/op"); r.Verdict == verify.Regression || m.Verdict != verify.Improvement || m.Estimate > -0.5 {
 		t.Errorf("%s: %s, %+v", r.Verdict, r.Why, m)

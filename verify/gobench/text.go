@@ -184,7 +184,8 @@ func (r *Report) hot(b *strings.Builder) {
 		title = ""
 		inert.Fprintf(b, "  %s: %s (%d samples)\n", bench.Name, strings.Join(top, ", "), last.Samples)
 		for _, c := range p.Changes {
-			inert.Fprintf(b, "    %s -> %s of each operation in %s\n", amount(c.A/1e9, perOp), amount(c.B/1e9, perOp), callstack.Short(c.Place))
+			inert.Fprintf(b, "    %s -> %s of each operation in %s\n", amount(c.A/1e9, perOp),
+				amount(c.B/1e9, perOp), callstack.Short(c.Place))
 		}
 	}
 }
@@ -206,7 +207,8 @@ func (r *Report) footing(dir string) []string {
 	// The command is complete: benchstat would otherwise split the sides by their
 	// commits.
 	if len(r.Sides) == 2 {
-		lines = append(lines, fmt.Sprintf("kept in %s: benchstat -ignore commit %s %s", dir, path.Join(dir, OldFile), path.Join(dir, NewFile)))
+		lines = append(lines, fmt.Sprintf("kept in %s: benchstat -ignore commit %s %s", dir,
+			path.Join(dir, OldFile), path.Join(dir, NewFile)))
 	} else {
 		lines = append(lines, fmt.Sprintf("kept in %s: benchstat %s", dir, path.Join(dir, NewFile)))
 	}

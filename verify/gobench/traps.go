@@ -168,13 +168,15 @@ func (j *decided) dropped() {
 		// Any of the loops will do as an example: all have the property.
 		at := j.loops[0].Dropped[0]
 		j.add(Trap{Kind: Dropped, Where: at.String(),
-			Evidence: fmt.Sprintf("an iteration takes %s, as an empty loop does, and the result of %s is unused", amount(least, perOp), named(at)),
+			Evidence: fmt.Sprintf("an iteration takes %s, as an empty loop does, and the result of %s is unused",
+				amount(least, perOp), named(at)),
 			Remedy: "Write the loop as for b.Loop() { ... }, which keeps results alive, or assign the " +
 				"result to a package variable after the loop."})
 	default:
 		j.add(Trap{Kind: Dropped, Where: j.loops[0].Where(),
 			Evidence: fmt.Sprintf("an iteration takes %s, as an empty loop does", amount(least, perOp)),
-			Remedy:   "Write the loop as for b.Loop() { ... }, which keeps the work, with input that the compiler cannot compute beforehand."})
+			Remedy: "Write the loop as for b.Loop() { ... }, which keeps the work, with input that the compiler cannot " +
+				"compute beforehand."})
 	}
 }
 
@@ -236,8 +238,9 @@ func (j *decided) prepared(side string) {
 		// anywhere on their stack.
 		if share := p.lines(at); share >= insideSetUp {
 			j.add(Trap{Kind: SetUpInside, Side: side, Where: at.String(),
-				Evidence: fmt.Sprintf("%s is called in every iteration with the same arguments and takes %.0f %% of the CPU", named(at), 100*share),
-				Remedy:   "Make it once before the loop if the work leaves it as it was; otherwise also measure it alone, and subtract."})
+				Evidence: fmt.Sprintf("%s is called in every iteration with the same arguments and takes %.0f %% of the CPU",
+					named(at), 100*share),
+				Remedy: "Make it once before the loop if the work leaves it as it was; otherwise also measure it alone, and subtract."})
 		}
 	}
 }

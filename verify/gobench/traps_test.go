@@ -410,7 +410,8 @@ func TestConclusions(t *testing.T) {
 		}
 	}
 	noisy := pass()
-	noisy.Rounds, noisy.Benchmarks[0].Metrics[0].MetricResult = 20, verify.MetricResult{Verdict: verify.Inconclusive, MDE: 0.10, Margin: 0.05}
+	noisy.Rounds, noisy.Benchmarks[0].Metrics[0].MetricResult = 20,
+		verify.MetricResult{Verdict: verify.Inconclusive, MDE: 0.10, Margin: 0.05}
 	if n := noisy.enough(); n != 80 {
 		t.Errorf("half the smallest change takes %d rounds, four times 20", n)
 	}

@@ -231,7 +231,8 @@ func TestResumedTurns(t *testing.T) {
 		s.Log = resumed
 		r, err := s.Run(context.Background())
 		if err != nil || r.Verdict != verify.Pass || (r.Turn > 0) != (late == 0) || (m.alone > 0) == (len(m.turns) > 0) {
-			t.Errorf("%s (%s) with turns of %v: %d blocks alone, %d pairs by turns, %v", r.Verdict, r.Why, r.Turn, m.alone, len(m.turns), err)
+			t.Errorf("%s (%s) with turns of %v: %d blocks alone, %d pairs by turns, %v", r.Verdict, r.Why, r.Turn,
+				m.alone, len(m.turns), err)
 		}
 	}
 }

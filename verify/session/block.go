@@ -42,6 +42,9 @@ func readBlock(dir string) (b verify.Block, void, err error) {
 	put(b, "bytes_per_request", f.sum("/gc/heap/allocs:bytes")/served)
 	put(b, "gc_cpu", f.sum("/cpu/classes/gc/total:cpu-seconds")/cpu)
 	put(b, "rss", f.mean(series.ProcessRSS))
+	for name, of := range settings {
+		put(b, name, f.mean(of))
+	}
 	if h, err := rec.Histogram("", histogram.Latency, rec.Run.Steady); err == nil {
 		b.Latency = verify.Latencies{}
 		for _, bar := range h.Distribution() {
@@ -51,6 +54,19 @@ func readBlock(dir string) (b verify.Block, void, err error) {
 		}
 	}
 	return b, nil, nil
+}
+
+// Values of a block that are no metrics: the settings that the runtime had, whoever set
+// them. Those of a target without the probe are missing.
+const (
+	SetGOGC       = "set_gogc"       // percent
+	SetGOMAXPROCS = "set_gomaxprocs" // threads
+	SetGOMEMLIMIT = "set_gomemlimit" // bytes
+)
+
+// settings are the runtime's own metrics of them.
+var settings = map[string]string{
+	SetGOGC: "/gc/gogc:percent", SetGOMAXPROCS: "/sched/gomaxprocs:threads", SetGOMEMLIMIT: "/gc/gomemlimit:bytes",
 }
 
 // put keeps a value that is a number above zero; others count as missing.
@@ -72,7 +88,12 @@ func errorShare(l record.LoadSummary) float64 {
 // again may help.
 type spoiltError struct{ why string }
 
-func (e *spoiltError) Error() string { return "the generator could not keep up: " + e.why }
+func (e *spoiltError) Error() string { return spoiltBy + e.why }
+
+const spoiltBy = "the generator could not keep up: "
+
+// spoilt reports whether a block's Void blames the generator.
+func spoilt(void string) bool { return strings.HasPrefix(void, spoiltBy) }
 
 // unusable returns why a block must not be compared; nil if it may. Failed requests
 // are no reason, unless all failed: their share is compared like a metric.

@@ -110,7 +110,8 @@ func (l *Launcher) dir(s Side) string {
 // to the run.
 func (l *Launcher) block(ctx context.Context, s Side, plan *scenario.Plan, dir string, m meeting) (b verify.Block, void, err error) {
 	defer os.RemoveAll(dir)
-	err = run.Run(ctx, run.Options{Plan: plan, Dir: dir, Version: l.Version, Binary: s.Binary, Counters: true, Clock: m.clock, Await: m.await})
+	err = run.Run(ctx, run.Options{Plan: plan, Dir: dir, Version: l.Version, Binary: s.Binary, Counters: true,
+		Clock: m.clock, Await: m.await})
 	if ctx.Err() != nil {
 		return verify.Block{}, nil, context.Cause(ctx)
 	}

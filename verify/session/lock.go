@@ -34,6 +34,11 @@ func (h holder) String() string {
 	return text
 }
 
+// Hold makes a directory this process's until the Closer is closed, by the lock that sessions have: for
+// what is kept there line by line and may go on later. If another process has it, the error
+// names that process.
+func Hold(dir string) (io.Closer, error) { return lock(dir) }
+
 // lock makes the session in dir this process's until the file is closed. If another
 // process has it, the error names that process.
 func lock(dir string) (*os.File, error) {

@@ -214,7 +214,8 @@ func (l *Log) read(path string) (whole int64, err error) {
 			return 0, fmt.Errorf("session: %s:%d: %w (hint: the file is damaged: begin anew with another -o)", path, n, err)
 		}
 		if !b.A.Latency.Possible() || !b.B.Latency.Possible() {
-			return 0, fmt.Errorf("session: %s:%d: latencies that no block has (hint: the file is damaged: begin anew with another -o)", path, n)
+			return 0, fmt.Errorf("session: %s:%d: latencies that no block has (hint: the file is damaged: begin anew with "+
+				"another -o)", path, n)
 		}
 		l.pairs[b.Kind] = append(l.pairs[b.Kind], b.Pair)
 		whole += int64(len(line))

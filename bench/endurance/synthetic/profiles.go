@@ -71,7 +71,8 @@ func (p *profiles) snapshots(w *record.Writer, steady timebase.Span) error {
 
 func (p *profiles) store(w *record.Writer, typ string, span timebase.Span, values []string, each int64) error {
 	one := &profile.Profile{
-		Location: p.locations, PeriodType: &profile.ValueType{Type: "cpu", Unit: "nanoseconds"}, Period: each, DurationNanos: int64(span.Len()),
+		Location: p.locations, PeriodType: &profile.ValueType{Type: "cpu", Unit: "nanoseconds"}, Period: each,
+		DurationNanos: int64(span.Len()),
 	}
 	for _, v := range values {
 		one.SampleType = append(one.SampleType, &profile.ValueType{Type: v, Unit: "count"})

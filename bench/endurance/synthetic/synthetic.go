@@ -237,7 +237,8 @@ func (s *service) end() error {
 	requests := int64(s.Length.Seconds()) * int64(s.Rate)
 	summary := record.Summary{Schema: record.SummarySchema, Load: record.LoadSummary{
 		Model: "open", Connections: 64, Duration: int64(s.Length), Requests: requests, Rate: float64(s.Rate), IntendedRate: float64(s.Rate),
-		Latency: s.all[0].Quantiles(), Service: s.all[1].Quantiles(), Status: map[string]int64{"200": requests}, ErrorKinds: map[string]int64{},
+		Latency: s.all[0].Quantiles(), Service: s.all[1].Quantiles(), Status: map[string]int64{"200": requests},
+		ErrorKinds: map[string]int64{},
 	}, Generator: record.Generator{Valid: true, WhyInvalid: []string{}}}
 	return errors.Join(err, disk.WriteJSON(s.w.Dir(), database.File, statements),
 		disk.WriteJSON(s.w.Dir(), record.SummaryFile, summary))

@@ -32,7 +32,8 @@ func (o *outcome) check(t trial) string {
 		say("%d ended and %d did not, of %d that were due", s.Requests, s.InFlight, o.due)
 	}
 	timed := o.ended - o.failed + o.kinds[string(failure.Timeout)]
-	if o.logged[histogram.Latency] != timed || o.logged[histogram.ErrorLatency] != o.failed || o.logged[histogram.Unfinished] != s.InFlight {
+	if o.logged[histogram.Latency] != timed || o.logged[histogram.ErrorLatency] != o.failed ||
+		o.logged[histogram.Unfinished] != s.InFlight {
 		say("the latency log has %v, of %d that ended, %d of them failed, and %d unfinished", o.logged, o.ended, o.failed, s.InFlight)
 	}
 	o.checkServer(t, say)

@@ -31,7 +31,8 @@ func TestTargetsAreFound(t *testing.T) {
 	for _, want := range []string{
 		"anatomy FuzzAnalyze", "bench/faults/mutations FuzzBundle", "diagnose FuzzProfile",
 		"record/index FuzzAdvice", "lab/gateway/internal/reply FuzzAppendString",
-		"probe/control FuzzParse", "record/histogram FuzzReadHlog", "record/windows FuzzReadJournal", "record/windows FuzzReadParquet", "notation/inert FuzzWriter",
+		"probe/control FuzzParse", "record/histogram FuzzReadHlog", "record/windows FuzzReadJournal",
+		"record/windows FuzzReadParquet", "notation/inert FuzzWriter",
 	} {
 		if !slices.Contains(names, want) {
 			t.Errorf("%s is not among %d targets", want, len(names))

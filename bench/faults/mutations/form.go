@@ -237,7 +237,8 @@ func (m *mutator) trace(data []byte) ([]byte, string) {
 	case 1:
 		return append(data[:16:16], make([]byte, 1<<(20+m.IntN(8)))...), "of zeros"
 	case 2:
-		batch := [][]byte{{1, 1, 0, 0, 0}, {1, 1, 0x80, 0x80, 0x80, 0x80, 0, 0, 0}, {49, 0, 1, 0, 0, 0}, {52}, {1, 1, 0, 0, 2, 3, 0}}[m.IntN(5)]
+		batch := [][]byte{{1, 1, 0, 0, 0}, {1, 1, 0x80, 0x80, 0x80, 0x80, 0, 0, 0}, {49, 0, 1, 0, 0, 0}, {52},
+			{1, 1, 0, 0, 2, 3, 0}}[m.IntN(5)]
 		return append(data[:16:16], bytes.Repeat(batch, 1<<(10+m.IntN(14)))...), "of tiny batches"
 	case 3:
 		return append(slices.Clone(data), bytes.Repeat(data[16:], m.most(1+m.IntN(300)))...), "again and again"

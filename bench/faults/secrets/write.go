@@ -78,7 +78,8 @@ func (t *trial) write(ctx context.Context) (err error) {
 func (t *trial) command() string {
 	p := t.all
 	return fmt.Sprintf(
-		`["sh", "-c", "SHELL_TOKEN=%s exec \"$0\" \"$@\"", "./service", "-p", "%s", "--passphrase", "%s", "--api-key=%s", "--upstream", "http://svc:%s@h/", "DB_PASSWORD=%s"]`,
+		`["sh", "-c", "SHELL_TOKEN=%s exec \"$0\" \"$@\"", "./service", "-p", "%s", "--passphrase", "%s", `+
+			`"--api-key=%s", "--upstream", "http://svc:%s@h/", "DB_PASSWORD=%s"]`,
 		p["sh -c"], p["exec -p"], p["exec flag"], p["exec flag="], p["exec url"], p["exec env"])
 }
 
@@ -135,7 +136,8 @@ func (t *trial) certificate() (key, cert string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "client"}, NotAfter: time.Now().Add(time.Hour)}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "client"},
+		NotAfter: time.Now().Add(time.Hour)}
 	signed, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
 	if err != nil {
 		return "", "", err

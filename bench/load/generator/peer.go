@@ -52,7 +52,8 @@ func h2load() *Tool {
 	return &Tool{
 		Name: "h2load",
 		Arguments: func(s Shape, _ string) ([]string, bool) {
-			args := []string{"-t", "1", "-c", strconv.Itoa(s.Connections), "-m", strconv.Itoa(s.Streams), "-D", fmt.Sprint(s.Duration.Seconds())}
+			args := []string{"-t", "1", "-c", strconv.Itoa(s.Connections), "-m", strconv.Itoa(s.Streams), "-D",
+				fmt.Sprint(s.Duration.Seconds())}
 			if s.Protocol == HTTP1 {
 				args = append(args, "--h1")
 			}
@@ -122,13 +123,15 @@ export default function () { http.get('%s'); }
 		Arguments: func(s Shape, dir string) ([]string, bool) {
 			scenario := fmt.Sprintf(`{ executor: 'constant-vus', vus: %d, duration: '%s', gracefulStop: '2s' }`, s.Connections, s.Duration)
 			if s.Rate > 0 {
-				scenario = fmt.Sprintf(`{ executor: 'constant-arrival-rate', rate: %g, timeUnit: '1s', preAllocatedVUs: 300, maxVUs: 512, duration: '%s', gracefulStop: '2s' }`, s.Rate, s.Duration)
+				scenario = fmt.Sprintf(`{ executor: 'constant-arrival-rate', rate: %g, timeUnit: '1s', preAllocatedVUs: 300, `+
+					`maxVUs: 512, duration: '%s', gracefulStop: '2s' }`, s.Rate, s.Duration)
 			}
 			file := filepath.Join(dir, "k6.js")
 			if dir != "" && os.WriteFile(file, fmt.Appendf(nil, script, scenario, s.url()), 0o600) != nil {
 				return nil, false
 			}
-			return []string{"run", "--quiet", "--no-thresholds", "--summary-export", filepath.Join(dir, "k6.json"), file}, s.Protocol == HTTP1
+			export := filepath.Join(dir, "k6.json")
+			return []string{"run", "--quiet", "--no-thresholds", "--summary-export", export, file}, s.Protocol == HTTP1
 		},
 		Read: func(_ process.Output, _ Shape, dir string) (Tally, error) {
 			var summary struct {

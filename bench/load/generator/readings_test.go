@@ -28,7 +28,8 @@ func TestReadWhatToolsPrint(t *testing.T) {
 		{fortio(), "fortio.json", Tally{Requests: 142742, P50: 335410 * time.Nanosecond, P99: 3655667 * time.Nanosecond, P999: 9312900 * time.Nanosecond, Max: 26445521 * time.Nanosecond}},
 		{ghz(), "ghz.json", Tally{Requests: 5226, P50: 324777, P99: 3336430, Max: 9062159}},
 		{Redline(""), "redline.json", Tally{Requests: 990, Errors: 10, P50: 100 * us, P99: 2 * ms, P999: 3 * ms, Max: 4 * ms,
-			LagP50: 5 * us, LagP99: 50 * us, LagP999: 90 * us, OwnCPU: time.Second, Unoffered: 3, Established: 64, Remark: "the generator is the limit"}},
+			LagP50: 5 * us, LagP99: 50 * us, LagP999: 90 * us, OwnCPU: time.Second, Unoffered: 3, Established: 64,
+			Remark: "the generator is the limit"}},
 	} {
 		data, err := os.ReadFile(filepath.Join("testdata", c.file))
 		if err != nil {

@@ -81,7 +81,8 @@ func readRedline(o process.Output, _ Shape, _ string) (Tally, error) {
 	l := summary.Load
 	t := Tally{
 		Requests: l.Requests - l.Errors, Errors: l.Errors,
-		P50: time.Duration(l.Latency.P50), P99: time.Duration(l.Latency.P99), P999: time.Duration(l.Latency.P999), Max: time.Duration(l.Latency.Max),
+		P50: time.Duration(l.Latency.P50), P99: time.Duration(l.Latency.P99), P999: time.Duration(l.Latency.P999),
+		Max:    time.Duration(l.Latency.Max),
 		LagP50: time.Duration(l.Lag.P50), LagP99: time.Duration(l.Lag.P99), LagP999: time.Duration(l.Lag.P999),
 		OwnCPU: time.Duration(summary.Generator.CPU), Unoffered: l.InFlight,
 		Established: l.Established,

@@ -15,7 +15,8 @@ import (
 // HistoryFlag says where results are kept. The variable is not its default: help
 // would show the password in a DSN.
 func HistoryFlag(flags *pflag.FlagSet, into *string) {
-	flags.StringVar(into, "history", "", "keep the result by commit in this SQLite `file`, or the PostgreSQL of a DSN ($"+history.Variable+")")
+	flags.StringVar(into, "history", "",
+		"keep the result by commit in this SQLite `file`, or the PostgreSQL of a DSN ($"+history.Variable+")")
 }
 
 // OpenHistory opens the history that flag or environment name; nil when neither

@@ -14,7 +14,8 @@ import (
 func TestOutcome(t *testing.T) {
 	well := func(change func(s *record.Summary)) *record.Summary {
 		s := &record.Summary{
-			Load: record.LoadSummary{Requests: 10}, Generator: record.Generator{Valid: true, Validity: record.ValidityValid, WhyInvalid: []string{}},
+			Load: record.LoadSummary{Requests: 10}, Generator: record.Generator{Valid: true,
+				Validity: record.ValidityValid, WhyInvalid: []string{}},
 			Thresholds: []record.ThresholdResult{{Expr: "p99 < 1s", OK: true}},
 		}
 		change(s)

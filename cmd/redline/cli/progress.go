@@ -23,6 +23,9 @@ func NewProgress(w io.Writer) *Progress {
 	return &Progress{w: w, redraws: Terminal(w) && os.Getenv("TERM") != "dumb"}
 }
 
+// Redraws reports whether a step is written over by the next.
+func (p *Progress) Redraws() bool { return p.redraws }
+
 // Step prints a line that the next step replaces.
 func (p *Progress) Step(text string) {
 	text = inert.Text(text)

@@ -197,7 +197,8 @@ func (f *compareFlags) compare(cmd *cobra.Command, plan *scenario.Plan, name str
 	}
 	if len(sides[1].env) > 0 {
 		if f.saveBaseline != "" {
-			return errors.New("--save-baseline stores a version as it is, and --env-b changes it (hint: put the environment into the scenario)")
+			return errors.New("--save-baseline stores a version as it is, and --env-b changes it (hint: put the environment " +
+				"into the scenario)")
 		}
 		c.own = true
 	}

@@ -66,7 +66,8 @@ func (f *benchFlags) register(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.envA, "env-a", nil, "`K=V` of side a's environment; may be repeated")
 	flags.StringArrayVar(&f.envB, "env-b", nil, "`K=V` of side b's environment; may be repeated")
 	flags.StringVar(&f.Bench, "bench", ".", "run only benchmarks that match the `regexp`, as go test -bench")
-	flags.StringVar(&f.BenchTime, "benchtime", gobench.DefaultBenchTime, "measured `time` of a benchmark in each round, or iterations (50x)")
+	flags.StringVar(&f.BenchTime, "benchtime", gobench.DefaultBenchTime,
+		"measured `time` of a benchmark in each round, or iterations (50x)")
 	flags.IntVar(&f.Rounds, "rounds", gobench.DefaultRounds, "measure each benchmark up to `n` times per side (go test's -count)")
 	flags.DurationVar(&f.MaxTime, "max-time", gobench.DefaultMaxTime, "end after this `time`, builds included, even if undecided")
 	flags.IntSliceVar(&f.CPU, "cpu", nil, "GOMAXPROCS `list` to run each benchmark with (1,2)")
@@ -154,7 +155,8 @@ func (f *benchFlags) run(cmd *cobra.Command, args []string) error {
 	if !report.Interrupted && store != nil {
 		result, err := history.FromBench(o.Out, report, report.Commit(cmd.Context()))
 		result.Redline = cli.Version()
-		cli.Keep(cmd.Context(), store, result, err, func(format string, args ...any) { inert.Fprintf(cmd.ErrOrStderr(), format+"\n", args...) })
+		cli.Keep(cmd.Context(), store, result, err,
+			func(format string, args ...any) { inert.Fprintf(cmd.ErrOrStderr(), format+"\n", args...) })
 	}
 	return benchExit(report)
 }

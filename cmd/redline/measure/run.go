@@ -1,4 +1,5 @@
-// Package measure holds `redline run`, and the flags of load that other verbs have too.
+// Package measure holds `redline run` and `redline knee`, and the flags of load that
+// other verbs have too.
 package measure
 
 import (
@@ -68,7 +69,7 @@ error. 3: the measurement is invalid or incomplete. 130: interrupted; the bundle
 	}
 	f.LoadFlags(cmd.Flags())
 	f.ProtocolFlags(cmd.Flags())
-	f.targetFlags(cmd.Flags())
+	f.TargetFlags(cmd.Flags())
 	f.exportFlags(cmd.Flags())
 	f.outputFlags(cmd.Flags())
 	cmd.MarkFlagsMutuallyExclusive("exec", "build", "pid")
@@ -112,10 +113,7 @@ func (f *Flags) run(cmd *cobra.Command, args []string) error {
 	}
 	if plan.Target.Build != "" && runErr == nil {
 		view.Event(run.Event{Phase: "asking the compiler"})
-		// Its remarks explain findings and are no part of the measurement.
-		if err := lint.Bundle(cmd.Context(), dir, plan.Target.Build); err != nil {
-			inert.Fprintf(cmd.ErrOrStderr(), "redline: without the compiler's remarks: %v\n", err)
-		}
+		remarks(cmd, dir, plan.Target.Build)
 	}
 	view.Event(run.Event{Phase: "taking requests apart"})
 	rec, summary, err := assess.Bundle(dir)
@@ -132,10 +130,21 @@ func (f *Flags) run(cmd *cobra.Command, args []string) error {
 	if err := cli.PrintSummary(cmd.OutOrStdout(), rec, summary, f.JSON, f.all); err != nil {
 		return err
 	}
+	if known := lastBaseline(); known != "" && !f.JSON {
+		inert.Fprintf(cmd.OutOrStdout(), "\n%s\n", known)
+	}
 	if runErr == nil {
 		cli.KeepRun(cmd.Context(), store, rec, func(format string, args ...any) { inert.Fprintf(cmd.ErrOrStderr(), format+"\n", args...) })
 	}
 	return cli.Outcome(summary, runErr)
+}
+
+// remarks adds the compiler's remarks to the bundle. They explain findings and are no part of the
+// measurement: without them there is a note.
+func remarks(cmd *cobra.Command, dir, pkg string) {
+	if err := lint.Bundle(cmd.Context(), dir, pkg); err != nil {
+		inert.Fprintf(cmd.ErrOrStderr(), "redline: without the compiler's remarks: %v\n", err)
+	}
 }
 
 // Plan puts the scenario together from the file or URL and the flags. What

@@ -17,7 +17,8 @@ func (f *Flags) LoadFlags(flags *pflag.FlagSet) {
 	flags.IntVarP(&f.Connections, "connections", "c", 0, "closed loop over this many connections (default 64); with "+
 		"--rate or --replay the upper limit")
 	flags.StringVar(&f.Rate, "rate", "", "open loop: `requests` due per second (2000/s)")
-	flags.StringVar(&f.PerConnection, "rate-per-connection", "", "open loop: `requests` due per second on each of the -c connections (10/s)")
+	flags.StringVar(&f.PerConnection, "rate-per-connection", "",
+		"open loop: `requests` due per second on each of the -c connections (10/s)")
 	flags.BoolVar(&f.Poisson, "poisson", false, "with --rate: random arrivals, as from many independent users, instead of even ones")
 	flags.StringVar(&f.Replay, "replay", "", "replay this access log `file` (nginx combined, or JSON lines) against "+
 		"the URL, at the log's times")
@@ -55,8 +56,8 @@ func (f *Flags) ProtocolFlags(flags *pflag.FlagSet) {
 		"--include_imports --descriptor_set_out (default: server reflection)")
 }
 
-// targetFlags set the service under test and its sources.
-func (f *Flags) targetFlags(flags *pflag.FlagSet) {
+// TargetFlags set the service under test and its sources.
+func (f *Flags) TargetFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Exec, "exec", "", "start the target with this `command`")
 	flags.StringVar(&f.Build, "build", "", "build this main `package` with the probe injected, and start it")
 	flags.StringVar(&f.BuildFlags, "build-flags", "", "with --build: `flags` of go build (-tags=sqlite -ldflags='-s -w')")

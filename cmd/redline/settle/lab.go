@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -48,81 +47,12 @@ the verdicts of one machine.`,
 	return cmd
 }
 
-func labListCommand() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List the claims and their experiments",
-		Example: "  redline lab list\n  redline lab list --json",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if asJSON {
-				return listJSON(cmd.OutOrStdout())
-			}
-			listText(cmd.OutOrStdout())
-			return nil
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the list alone as JSON on stdout")
-	return cmd
-}
-
-// listed is a line of `redline lab list --json`.
-type listed struct {
-	ID        string  `json:"id"`
-	Claim     string  `json:"claim"`
-	Text      string  `json:"text"`
-	Claimed   string  `json:"claimed"`
-	Factor    float64 `json:"claimed_factor,omitempty"`
-	Built     bool    `json:"built"`               // there is an experiment for it
-	Elsewhere string  `json:"elsewhere,omitempty"` // the verb that settles it
-}
-
-func listJSON(w io.Writer) error {
-	var all []listed
-	for _, r := range experiment.Rows(experiment.Suite(), experiment.Results{}) {
-		one := listed{ID: r.ID(), Claim: r.Claim.ID, Text: r.What(), Claimed: r.Claim.Claimed, Elsewhere: r.Claim.Elsewhere,
-			Built: r.Experiment != nil}
-		if r.Experiment != nil {
-			one.Factor = r.Experiment.Factor
-		}
-		all = append(all, one)
-	}
-	return json.NewEncoder(w).Encode(struct {
-		Schema string   `json:"schema"`
-		Claims []listed `json:"claims"`
-	}{experiment.Schema, all})
-}
-
-func listText(w io.Writer) {
-	built := 0
-	for _, r := range experiment.Rows(experiment.Suite(), experiment.Results{}) {
-		state := r.Says()
-		if r.Experiment != nil {
-			state, built = "", built+1
-		}
-		inert.Fprintf(w, "%-22s %s%s", r.ID(), r.What(), within("; claimed: ", r.Claim.Claimed))
-		if state != "" {
-			inert.Fprintf(w, " [%s]", state)
-		}
-		inert.Fprintf(w, "\n")
-	}
-	inert.Fprintf(w, "\n%d experiments; redline lab run ID runs one, redline lab run all of them\n", built)
-}
-
-// within puts a text behind another, and nothing where there is none.
-func within(before, text string) string {
-	if text == "" {
-		return ""
-	}
-	return before + text
-}
-
 // labFlags are the flags of `redline lab run`.
 type labFlags struct {
 	experiment.Session
 	checkout   string
 	full, json bool
+	itself     int
 }
 
 func labRunCommand() *cobra.Command {
@@ -138,6 +68,7 @@ fails. 3: one is inconclusive. 130: interrupted.`,
 		Example: `  redline lab run --quick
   redline lab run E-atomic E-atomic.sharded
   redline lab run --resume
+  redline lab run E-atomic --quick --aa 10
   redline lab run D-router --json`,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return labIDs(), cobra.ShellCompDirectiveNoFileComp
@@ -152,7 +83,15 @@ fails. 3: one is inconclusive. 130: interrupted.`,
 	flags.StringVarP(&f.Dir, "out", "o", labDir, "`directory` that keeps the results; later ones replace those of the same experiment")
 	flags.Uint64Var(&f.Seed, "seed", 0, "seed of the order of rounds (default random)")
 	flags.BoolVar(&f.json, "json", false, "print the results alone as JSON on stdout")
+	flags.IntVar(
+		&f.itself,
+		"aa",
+		0,
+		"measure each baseline `n` times against itself, and count verdicts that claim a difference; keeps nothing",
+	)
 	cmd.MarkFlagsMutuallyExclusive("quick", "full")
+	cmd.MarkFlagsMutuallyExclusive("aa", "json")
+	cmd.MarkFlagsMutuallyExclusive("aa", "resume")
 	_ = cmd.MarkFlagDirname("out") // these fail only for a flag that is not there
 	_ = cmd.MarkFlagDirname("checkout")
 	return cmd
@@ -177,6 +116,9 @@ func (f *labFlags) run(cmd *cobra.Command, ids []string) error {
 	}
 	if f.Seed == 0 {
 		f.Seed = rand.Uint64()
+	}
+	if f.itself > 0 {
+		return f.againstItself(cmd, chosen)
 	}
 	progress, out := cmd.ErrOrStderr(), cmd.OutOrStdout()
 	begun, n := time.Now(), 0
@@ -205,6 +147,35 @@ func (f *labFlags) run(cmd *cobra.Command, ids []string) error {
 		return err
 	}
 	return undecided(chosen, results)
+}
+
+// againstItself counts how often a verdict claims a difference between a baseline and itself.
+func (f *labFlags) againstItself(cmd *cobra.Command, chosen []experiment.Experiment) error {
+	out, wrong, tried := cmd.OutOrStdout(), 0, 0
+	summarise := func() {
+		inert.Fprintf(out, "%d of %d verdicts on a baseline against itself claim a difference\n", wrong, tried)
+	}
+	for _, e := range chosen {
+		for n := range f.itself {
+			f.Seed++
+			r, err := f.Session.Itself(cmd.Context(), e)
+			if cmd.Context().Err() != nil {
+				summarise()
+				return cli.Exit(cli.ExitInterrupted, errors.New("interrupted"))
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", e.ID, err)
+			}
+			tried++
+			switch r.Verdict {
+			case experiment.Confirmed, experiment.Smaller, experiment.Reversed:
+				wrong++
+			}
+			inert.Fprintf(out, "%-22s %d of %d: %s, %s\n", e.ID, n+1, f.itself, r.Verdict, experiment.GainText(r.Gain))
+		}
+	}
+	summarise()
+	return nil
 }
 
 // begin returns what prints a line as each experiment begins.
@@ -259,47 +230,4 @@ func unknownExperiment(err error) error {
 		hint = "did you mean " + near + "?"
 	}
 	return fmt.Errorf("%w (hint: %s)", err, hint)
-}
-
-func labReportCommand() *cobra.Command {
-	var dir, format, out string
-	cmd := &cobra.Command{
-		Use:   "report",
-		Short: "Show all claims with the verdicts so far",
-		Example: `  redline lab report > claims.html
-  redline lab report --format md -o docs/claims-here.md`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			results, err := experiment.Read(dir)
-			if err != nil {
-				return err
-			}
-			if len(results.Results) == 0 {
-				return fmt.Errorf("no results in %s (hint: redline lab run --quick)", dir)
-			}
-			write := experiment.Page
-			switch format {
-			case "html":
-			case "md":
-				write = experiment.Markdown
-			default:
-				return fmt.Errorf("unknown format %q (hint: html or md)", format)
-			}
-			if out == "" {
-				return write(cmd.OutOrStdout(), experiment.Suite(), results)
-			}
-			file, err := os.Create(out)
-			if err != nil {
-				return err
-			}
-			return errors.Join(write(file, experiment.Suite(), results), file.Close())
-		},
-	}
-	flags := cmd.Flags()
-	flags.StringVar(&dir, "dir", labDir, "`directory` of the results")
-	flags.StringVar(&format, "format", "html", "html (one offline page) or md (a table)")
-	flags.StringVarP(&out, "output", "o", "", "write to `file` instead of stdout")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"html", "md"}, cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.MarkFlagDirname("dir")
-	return cmd
 }

@@ -35,6 +35,7 @@ code is that of redline run for the same results.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print summary.json alone on stdout")
-	cmd.Flags().BoolVar(&all, "all", false, "print every finding in full, causes that were rejected or not checked, and the slowest requests")
+	cmd.Flags().BoolVar(&all, "all", false,
+		"print every finding in full, causes that were rejected or not checked, and the slowest requests")
 	return cmd
 }

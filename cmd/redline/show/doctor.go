@@ -1,6 +1,7 @@
 package show
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -11,37 +12,47 @@ import (
 	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/run"
+	"github.com/redline-go/redline/run/ceiling"
 )
 
 // DoctorCommand returns the verb doctor.
 func DoctorCommand() *cobra.Command {
 	var p run.Patient
-	var asJSON, all bool
+	var asJSON, all, withCeilings, reconnect bool
 	cmd := &cobra.Command{
-		Use:   "doctor [URL]",
+		Use:   "doctor [URL | scenario.yaml | runs/...-knee]",
 		Short: "List the sources that work here, and how to enable the rest",
 		Long: `doctor checks, before a run, which data redline can collect here. It opens every
 source for a moment and lists what it delivers, what is missing, and how to enable
 that. It also checks the limits that load and figures depend on: open files, CPUs,
 clock, timers, local ports, redline's own container, the Go toolchain, PostgreSQL.
 
-doctor puts no load on anything. Without a URL or --pid it observes its own process
-instead of a target.
+doctor puts no load on anything, unless --ceilings asks for it. Without a URL or --pid
+it observes its own process instead of a target.
+
+--ceilings measures this machine for 3 seconds (loopback round trips, system calls, new
+connections, TLS, JSON, fsync, statements of --postgres), reads the kernel's limits, and
+says what each layer allows at most, which binds first, and how to raise it at what
+cost. A scenario says what it asks of them; the directory of redline knee puts the knee
+beside them.
 
 Exit code 0: at least one source delivers. 3: none does.`,
-		Example: "  redline doctor\n  redline doctor http://127.0.0.1:8080 --postgres postgres://127.0.0.1/shop",
-		Args:    cobra.MaximumNArgs(1),
+		Example: "  redline doctor\n  redline doctor http://127.0.0.1:8080 --postgres postgres://127.0.0.1/shop\n" +
+			"  redline doctor --ceilings scenario.yaml",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				p.URL = args[0]
+			about := strings.Join(args, "")
+			if p.URL = about; withCeilings && !strings.Contains(about, "://") {
+				p.URL = ""
 			}
-			checkup, err := run.Doctor(cmd.Context(), p)
+			c, err := examine(cmd.Context(), p, about, withCeilings, reconnect)
 			if err != nil {
 				return err
 			}
-			if err := printCheckup(cmd.OutOrStdout(), checkup, asJSON, all); err != nil {
+			if err := c.print(cmd.OutOrStdout(), asJSON, all); err != nil {
 				return err
 			}
+			checkup := c.Checkup
 			if !checkup.Works() {
 				return cli.Exit(cli.ExitUndecided, fmt.Errorf("no source delivers anything here"))
 			}
@@ -54,13 +65,38 @@ Exit code 0: at least one source delivers. 3: none does.`,
 	flags.StringVar(&p.Postgres, "postgres", "", "`DSN` of the target's PostgreSQL")
 	flags.BoolVar(&asJSON, "json", false, "print the checkup as JSON")
 	flags.BoolVar(&all, "all", false, "print the series that each source delivered")
+	flags.BoolVar(&withCeilings, "ceilings", false, "measure for 3 seconds what this machine allows at most, and which layer binds first")
+	flags.BoolVar(&reconnect, "reconnect", false, "with --ceilings: every request opens a connection of its own")
 	return cmd
 }
 
-func printCheckup(w io.Writer, c *run.Checkup, asJSON, all bool) error {
+// checkup is all that doctor found.
+type checkup struct {
+	*run.Checkup
+	Ceilings *ceiling.Report `json:"ceilings,omitempty"`
+}
+
+func examine(ctx context.Context, p run.Patient, about string, withCeilings, reconnect bool) (c checkup, err error) {
+	if withCeilings { // before the sources: what the argument names may be wrong
+		if c.Ceilings, err = ceilings(ctx, about, p.Postgres, reconnect); err != nil {
+			return c, err
+		}
+	}
+	c.Checkup, err = run.Doctor(ctx, p)
+	return c, err
+}
+
+func (c checkup) print(w io.Writer, asJSON, all bool) error {
 	if asJSON {
 		return inert.JSON(w, c)
 	}
+	if err := printCheckup(w, c.Checkup, all); err != nil || c.Ceilings == nil {
+		return err
+	}
+	return printCeilings(w, c.Ceilings)
+}
+
+func printCheckup(w io.Writer, c *run.Checkup, all bool) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	inert.Fprintf(out, "sources, on %s\n", c.Target)
 	for _, s := range c.Sources {

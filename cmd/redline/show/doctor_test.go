@@ -22,7 +22,7 @@ func TestDoctorPrintsWhatIsSeenAndWhatIsNot(t *testing.T) {
 		t.Fatalf("%v: %s", err, out.String())
 	}
 	var text bytes.Buffer
-	if err := printCheckup(&text, &c, false, true); err != nil {
+	if err := printCheckup(&text, &c, true); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range c.Sources {

@@ -186,7 +186,8 @@ func (f *historyFlags) show(cmd *cobra.Command, series, others []history.Series)
 	case f.csv:
 		err = history.CSV(w, series)
 	default:
-		err = history.Text(w, series, history.TextOptions{Width: cli.Width(w), Plain: f.plain || !utf8Terminal(), Color: cli.Colour(w), Machine: this})
+		err = history.Text(w, series, history.TextOptions{Width: cli.Width(w), Plain: f.plain || !utf8Terminal(),
+			Color: cli.Colour(w), Machine: this})
 	}
 	if err != nil {
 		return err
@@ -212,7 +213,8 @@ func regression(series []history.Series, within int) error {
 		judged++
 		if c, yes := s.Regressed(within); yes {
 			commit := s.Points[c.At].Commit.Hash
-			worse = append(worse, fmt.Sprintf("%s of %s since %s (%+.1f %%)", s.Metric, s.Scenario, commit[:min(8, len(commit))], 100*c.Relative()))
+			worse = append(worse, fmt.Sprintf("%s of %s since %s (%+.1f %%)", s.Metric, s.Scenario,
+				commit[:min(8, len(commit))], 100*c.Relative()))
 		}
 	}
 	switch {

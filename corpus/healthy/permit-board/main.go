@@ -28,7 +28,8 @@ type work struct {
 }
 
 func find(id int) permit {
-	p := permit{ID: id, Applicant: "Applicant & Sons " + strconv.Itoa(id), Street: strconv.Itoa(id%90) + " Quay Street", Issued: time.Unix(int64(1_700_000_000+id), 0).UTC()}
+	p := permit{ID: id, Applicant: "Applicant & Sons " + strconv.Itoa(id), Street: strconv.Itoa(id%90) +
+		" Quay Street", Issued: time.Unix(int64(1_700_000_000+id), 0).UTC()}
 	for i := range 6 {
 		p.Works = append(p.Works, work{Name: "stage <" + strconv.Itoa(i) + ">", Days: id%7 + i, Noisy: i%2 == 0})
 	}

@@ -15,7 +15,8 @@ import (
 	_ "github.com/lib/pq"
 )
 
-var chapters = []string{"prices", "stock", "sizes", "colours", "media", "reviews", "makers", "safety", "returns", "taxes", "bundles", "notes"}
+var chapters = []string{"prices", "stock", "sizes", "colours", "media", "reviews", "makers", "safety", "returns",
+	"taxes", "bundles", "notes"}
 
 type chapter struct {
 	name string

@@ -46,7 +46,8 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if _, err := pool.Exec(ctx, "CREATE UNLOGGED TABLE samples (sensor int, value int); CREATE UNLOGGED TABLE batches (id bigserial, samples int)"); err != nil {
+	if _, err := pool.Exec(ctx, "CREATE UNLOGGED TABLE samples (sensor int, value int); CREATE UNLOGGED TABLE batches "+
+		"(id bigserial, samples int)"); err != nil {
 		log.Fatal(err)
 	}
 	s := sink{pool}

@@ -40,7 +40,8 @@ func archive(claims []string) httprouter.Handle {
 func main() {
 	var claims []string
 	for i := range 500 {
-		claims = append(claims, fmt.Sprintf("claim %d of acct-%04d: windscreen, paid %d.%02d on day %d\n", i*7919%1000, i, i*31%900, i%100, i%28))
+		claims = append(claims, fmt.Sprintf("claim %d of acct-%04d: windscreen, paid %d.%02d on day %d\n",
+			i*7919%1000, i, i*31%900, i%100, i%28))
 	}
 	r := httprouter.New()
 	r.GET("/archive", archive(claims))

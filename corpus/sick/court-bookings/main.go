@@ -40,7 +40,8 @@ func serve() error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	conn, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "club.db")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=busy_timeout(5000)")
+	conn, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "club.db")+
+		"?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=busy_timeout(5000)")
 	if err != nil {
 		return err
 	}
@@ -86,7 +87,8 @@ func season(ctx context.Context, conn *sql.DB, q *db.Queries) error {
 	q = q.WithTx(tx)
 	const members = 300
 	for i := int64(1); i <= members; i++ {
-		if err := q.CreateMember(ctx, db.Member{ID: i, Email: fmt.Sprintf("m%d@club.example", i), Name: fmt.Sprintf("Member %d", i), Grade: i % 4}); err != nil {
+		if err := q.CreateMember(ctx, db.Member{ID: i, Email: fmt.Sprintf("m%d@club.example", i),
+			Name: fmt.Sprintf("Member %d", i), Grade: i % 4}); err != nil {
 			return err
 		}
 	}

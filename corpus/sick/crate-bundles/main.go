@@ -39,7 +39,8 @@ func NewShelf() *Shelf {
 		for c := range cap(crates) {
 			crates = append(crates, Document{
 				"sku": fmt.Sprintf("CR-%03d-%04d", b, c), "weight": 1.25 * float64(c), "fragile": c%3 == 0,
-				"route": []string{"Rotterdam", "Basel", "Milano"}, "contents": Document{"name": "glassware, boxed", "count": c % 24, "origin": "CZ"},
+				"route": []string{"Rotterdam", "Basel", "Milano"}, "contents": Document{"name": "glassware, boxed",
+					"count": c % 24, "origin": "CZ"},
 			})
 		}
 		raw, _ := json.Marshal(Document{"bundle": b, "crates": crates})

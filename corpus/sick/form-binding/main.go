@@ -54,7 +54,8 @@ func bind[D, S any](to *D, from S) {
 func main() {
 	rows := make([]row, 60)
 	for i := range rows {
-		rows[i] = row{Applicant: "R. Mehta", Street: "Quay 4", City: "Malmo", Postcode: "21119", Amount: 9000 + float64(i), Months: 36, Employed: true, Score: 700}
+		rows[i] = row{Applicant: "R. Mehta", Street: "Quay 4", City: "Malmo", Postcode: "21119",
+			Amount: 9000 + float64(i), Months: 36, Employed: true, Score: 700}
 	}
 	r := chi.NewRouter()
 	r.Get("/applications/{id}", func(w http.ResponseWriter, req *http.Request) {

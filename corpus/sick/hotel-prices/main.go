@@ -59,7 +59,8 @@ func (m *manager) prices(house string) (string, error) {
 }
 
 func main() {
-	m := &manager{url: os.Getenv("BACKEND_URL"), client: http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 256}}}
+	m := &manager{url: os.Getenv("BACKEND_URL"), client: http.Client{Timeout: 2 * time.Second,
+		Transport: &http.Transport{MaxIdleConnsPerHost: 256}}}
 	s := &shelf[string, string]{items: map[string]aged[string]{}, life: 700 * time.Millisecond, fill: m.prices}
 	r := chi.NewRouter()
 	r.Get("/houses/{house}/prices", func(w http.ResponseWriter, r *http.Request) {

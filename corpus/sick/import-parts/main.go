@@ -23,7 +23,8 @@ type stock struct{ db *sql.DB }
 
 func (s *stock) add(ctx context.Context, parts []part) error {
 	for _, p := range parts {
-		_, err := s.db.ExecContext(ctx, "INSERT INTO parts VALUES (?, ?) ON CONFLICT (number) DO UPDATE SET count = count + excluded.count", p.Number, p.Count)
+		_, err := s.db.ExecContext(ctx, "INSERT INTO parts VALUES (?, ?) ON CONFLICT (number) DO UPDATE SET count = count "+
+			"+ excluded.count", p.Number, p.Count)
 		if err != nil {
 			return err
 		}

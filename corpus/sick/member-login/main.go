@@ -42,7 +42,8 @@ func build(dsn string) (Members, error) {
 	if err := db.AutoMigrate(&Member{}); err != nil {
 		return Members{}, err
 	}
-	err = db.Exec("INSERT INTO members (address, name, tier) SELECT 'Member' || n || '@Example.org', 'member ' || n, n % 4 FROM generate_series(1, 50000) n").Error
+	err = db.Exec("INSERT INTO members (address, name, tier) SELECT 'Member' || n || '@Example.org', 'member ' || n, n " +
+		"% 4 FROM generate_series(1, 50000) n").Error
 	if err == nil {
 		err = db.Exec("ANALYZE members").Error
 	}

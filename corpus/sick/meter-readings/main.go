@@ -47,7 +47,8 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if _, err := pool.Exec(ctx, "CREATE TABLE readings (meter int, watts int, unix bigint); CREATE INDEX ON readings (meter, unix)"); err != nil {
+	if _, err := pool.Exec(ctx, "CREATE TABLE readings (meter int, watts int, unix bigint); CREATE INDEX ON readings "+
+		"(meter, unix)"); err != nil {
 		log.Fatal(err)
 	}
 	s := &store{pool}

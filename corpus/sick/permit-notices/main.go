@@ -28,7 +28,8 @@ type work struct {
 }
 
 func find(id int) permit {
-	p := permit{ID: id, Applicant: "Applicant & Sons " + strconv.Itoa(id), Street: strconv.Itoa(id%90) + " Quay Street", Issued: time.Unix(int64(1_700_000_000+id), 0).UTC()}
+	p := permit{ID: id, Applicant: "Applicant & Sons " + strconv.Itoa(id), Street: strconv.Itoa(id%90) +
+		" Quay Street", Issued: time.Unix(int64(1_700_000_000+id), 0).UTC()}
 	for i := range 6 {
 		p.Works = append(p.Works, work{Name: "stage <" + strconv.Itoa(i) + ">", Days: id%7 + i, Noisy: i%2 == 0})
 	}
@@ -36,7 +37,8 @@ func find(id int) permit {
 }
 
 func render(w http.ResponseWriter, name string, data any) error {
-	t, err := template.New("layout.html").Funcs(template.FuncMap{"day": func(t time.Time) string { return t.Format("2 January 2006") }}).ParseFS(pages, "pages/layout.html", "pages/"+name)
+	day := func(t time.Time) string { return t.Format("2 January 2006") }
+	t, err := template.New("layout.html").Funcs(template.FuncMap{"day": day}).ParseFS(pages, "pages/layout.html", "pages/"+name)
 	if err != nil {
 		return err
 	}

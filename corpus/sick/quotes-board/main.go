@@ -42,7 +42,8 @@ func opening(n int) *board {
 	b := &board{}
 	venues := []*venue{{"XETR"}, {"XLON"}, {"XPAR"}}
 	for i := range n {
-		in := &instrument{Symbol: "S" + strconv.Itoa(i), Venue: venues[i%3], Bids: ladder(16, 1000+int64(i), -1), Asks: ladder(16, 1001+int64(i), 1)}
+		in := &instrument{Symbol: "S" + strconv.Itoa(i), Venue: venues[i%3], Bids: ladder(16, 1000+int64(i), -1),
+			Asks: ladder(16, 1001+int64(i), 1)}
 		in.Last = in.Bids[0]
 		b.rows = append(b.rows, in)
 	}

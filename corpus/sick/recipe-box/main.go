@@ -154,7 +154,8 @@ func cookbook(w http.ResponseWriter, r *http.Request) {
 func main() {
 	dir, err := os.MkdirTemp("", "recipe-box-")
 	must(err)
-	db, err = sql.Open("sqlite", "file:"+filepath.Join(dir, "box.db")+"?_pragma=journal_mode(wal)&_pragma=synchronous(normal)&_pragma=busy_timeout(5000)")
+	db, err = sql.Open("sqlite", "file:"+filepath.Join(dir, "box.db")+
+		"?_pragma=journal_mode(wal)&_pragma=synchronous(normal)&_pragma=busy_timeout(5000)")
 	must(err)
 	db.SetMaxOpenConns(8)
 	db.SetMaxIdleConns(8)

@@ -78,7 +78,8 @@ func run(ctx context.Context) error {
 		INSERT INTO refunds SELECT n, n FROM generate_series(1, 20000) n`); err != nil {
 		return err
 	}
-	r := refunds{pool, bank{os.Getenv("BACKEND_URL"), &http.Client{Timeout: time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 40}}}}
+	r := refunds{pool, bank{os.Getenv("BACKEND_URL"), &http.Client{Timeout: time.Second,
+		Transport: &http.Transport{MaxIdleConnsPerHost: 40}}}}
 	e := echo.New()
 	e.HideBanner = true
 	e.GET("/health", func(c echo.Context) error { return c.NoContent(http.StatusOK) })

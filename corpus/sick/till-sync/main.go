@@ -29,7 +29,8 @@ func (b *books) book(ctx context.Context, till, cents int) error {
 	if _, err := tx.ExecContext(ctx, "INSERT INTO receipts (till, cents) VALUES (?, ?)", till, cents); err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, "INSERT INTO totals VALUES (?, ?) ON CONFLICT (till) DO UPDATE SET cents = cents + excluded.cents", till, cents); err != nil {
+	if _, err := tx.ExecContext(ctx, "INSERT INTO totals VALUES (?, ?) ON CONFLICT (till) DO UPDATE SET cents = cents "+
+		"+ excluded.cents", till, cents); err != nil {
 		return err
 	}
 	return tx.Commit()

@@ -145,7 +145,8 @@ func spaced(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // words writes a finding in one line.
 func words(f findings.Finding) string {
-	return fmt.Sprintf("%s at %s (%.0f %% of %s, gain %.2f, %s)", f.Cause, place(f.Where), 100*f.Share, f.ShareOf, f.GainCeiling, f.Confidence)
+	return fmt.Sprintf("%s at %s (%.0f %% of %s, gain %.2f, %s)", f.Cause, place(f.Where), 100*f.Share, f.ShareOf,
+		f.GainCeiling, f.Confidence)
 }
 
 func place(w findings.Where) string {

@@ -48,7 +48,8 @@ func TestScore(t *testing.T) {
 		{"false alarm", Case{Kind: Healthy}, []findings.Finding{sleep}, false, false, "", "", 1, "nothing is wrong, and it says sleep"},
 	} {
 		r := Score(c.c, findings.Findings{Findings: c.found})
-		if r.First != c.first || r.InFirstThree != c.three || yes(r.Where) != c.where || yes(r.Share) != c.share || len(r.False) != c.false {
+		if r.First != c.first || r.InFirstThree != c.three || yes(r.Where) != c.where || yes(r.Share) != c.share ||
+			len(r.False) != c.false {
 			t.Errorf("%s: %+v (where %s, share %s)", c.name, r, yes(r.Where), yes(r.Share))
 		}
 		if why := strings.Join(r.Why, "; "); r.OK() != (c.why == "") || !strings.Contains(why, c.why) {

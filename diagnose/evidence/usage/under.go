@@ -19,7 +19,8 @@ var deeds = []struct {
 	verb string
 }{
 	{callstack.Sort, "sorts"}, {callstack.Compress, "compresses"}, {callstack.JSON, "encodes or decodes JSON"},
-	{callstack.RegexpCompile, "compiles expressions"}, {callstack.RegexpMatch, "matches expressions"}, {callstack.Crypto, "hashes or signs"},
+	{callstack.RegexpCompile, "compiles expressions"}, {callstack.RegexpMatch, "matches expressions"},
+	{callstack.Crypto, "hashes or signs"},
 	{callstack.Format, "formats text"}, {callstack.Logging, "logs"}, {callstack.Instrument, "counts and traces"},
 	{callstack.Reflect, "uses reflection"},
 	{callstack.DBClient, "calls the database's client"},

@@ -206,7 +206,8 @@ func (u *Table) places(in func(Booked) bool, group func(string) string, domains 
 	}
 	list := make([]Hot, 0, len(groups))
 	for _, g := range groups {
-		h := Hot{Place: measured.Heaviest(g.lines, measured.CompareFrames), Share: g.total / u.total, Callee: measured.Heaviest(g.callee, cmp.Compare[string])}
+		h := Hot{Place: measured.Heaviest(g.lines, measured.CompareFrames), Share: g.total / u.total,
+			Callee: measured.Heaviest(g.callee, cmp.Compare[string])}
 		h.User = u.index.User(h.Place)
 		list = append(list, h)
 	}

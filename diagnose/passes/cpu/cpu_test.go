@@ -276,7 +276,8 @@ func TestMapUse(t *testing.T) {
 			t.Errorf("%q, %q: want %q, %q", found[0].Title, found[0].Remedy, title, remedy)
 		}
 	}
-	says("Filling maps", "size", "internal/runtime/maps.(*table).grow", "internal/runtime/maps.(*table).rehash", "runtime.mapassign_faststr")
+	says("Filling maps", "size", "internal/runtime/maps.(*table).grow", "internal/runtime/maps.(*table).rehash",
+		"runtime.mapassign_faststr")
 	says("Looking up keys", "once per request", "aeshashbody", "runtime.strhash", "runtime.mapaccess1_faststr")
 	says("Ranging over whole maps", "index", "internal/runtime/maps.(*Iter).Next", "runtime.mapIterNext")
 	says("Ranging over whole maps", "index", "runtime.mapiternext")

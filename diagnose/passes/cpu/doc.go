@@ -24,7 +24,8 @@ import "github.com/redline-go/redline/diagnose"
 // Analyzers returns the package's analyzers, in the order of judgement.
 func Analyzers() []diagnose.Analyzer {
 	return []diagnose.Analyzer{
-		JSON, Logging, Instrument, RegexpCompile, RegexpMatch, TemplateParse, Format, Crypto, Handshakes, Compress, Sort, Reflect, Clock, Router,
+		JSON, Logging, Instrument, RegexpCompile, RegexpMatch, TemplateParse, Format, Crypto, Handshakes, Compress,
+		Sort, Reflect, Clock, Router,
 		Map, Copy, Syscalls, Atomics, Background, Growth, Hot, Saturated,
 	}
 }

@@ -117,7 +117,8 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	f := diagnose.Finding{
 		Cause: d.cause.ID, Share: min(1, share), ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(hot.Place),
-		Title:  fmt.Sprintf("%s takes %s of the service's CPU, most of it at %s", d.title(hot), diagnose.Percent(share), diagnose.At(hot.Place)),
+		Title: fmt.Sprintf("%s takes %s of the service's CPU, most of it at %s", d.title(hot),
+			diagnose.Percent(share), diagnose.At(hot.Place)),
 		Remedy: d.remedy(hot),
 	}
 	if f.Where.Detail = through; through != "" {
@@ -130,7 +131,8 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	f.Confidence = confidence(p, max(f.GainCeiling, alone(p, share)), d.worth(hot))
 	if waited > share {
 		f.Share, f.ShareOf = waited, diagnose.OfRequest
-		f.Title = fmt.Sprintf("%s takes %s of request time, most of it at %s", d.title(hot), diagnose.Percent(waited), diagnose.At(hot.Place))
+		f.Title = fmt.Sprintf("%s takes %s of request time, most of it at %s", d.title(hot),
+			diagnose.Percent(waited), diagnose.At(hot.Place))
 	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, direct, diagnose.Ratio,
 		"%s of %d CPU samples", diagnose.Percent(direct), use.Samples))

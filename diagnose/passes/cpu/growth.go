@@ -121,11 +121,13 @@ func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			diagnose.Fact(diagnose.FromProcess, factor, diagnose.Ratio, "CPU time per request rose from %s to %s",
 				diagnose.Span(total[0]), diagnose.Span(total[len(total)-1])),
 		},
-		Remedy: fmt.Sprintf("Find what %s goes through that grows with each request, and index it, keep a running result, or bound it.", name),
+		Remedy: fmt.Sprintf("Find what %s goes through that grows with each request, and index it, keep a running result, "+
+			"or bound it.", name),
 	}
 	diagnose.Promise(&f, p.Ran(evidence.Work{Share: 1 - 1/factor}))
 	if filled >= leastFilled {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, filled, diagnose.Ratio, "%s grew %.1f times meanwhile", kept, filled))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, filled, diagnose.Ratio,
+			"%s grew %.1f times meanwhile", kept, filled))
 	}
 	f.Evidence = append(f.Evidence, saturation(p)...)
 	return []diagnose.Finding{f}, nil

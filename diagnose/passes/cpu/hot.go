@@ -27,7 +27,8 @@ var Hot = diagnose.Analyzer{
 	Name:  "hot-function",
 	Stage: diagnose.CPUUse,
 	Doc: "Books samples that belong to no library domain on the innermost function of the user's code, runtime " +
-		"functions called from it included, and names one that uses 25 % of the service's CPU, with the loop around it, at its hottest line; " +
+		"functions called from it included, and names one that uses 25 % of the service's CPU, with the loop around it, " +
+		"at its hottest line; " +
 		"or the function below which a recursion or a family of small functions uses 50 %.",
 	Causes: []diagnose.Cause{{
 		ID: "cpu-hot-function", Title: "One of the service's own functions takes the CPU",

@@ -177,7 +177,8 @@ var Clock = domain{
 	},
 	cause: diagnose.Cause{
 		ID: "cpu-clock", Title: "The clock or a random source takes the CPU",
-		Doc: "The time is read, or random bytes are drawn, thousands of times in a request: for each element of a loop, a few bytes at a time.",
+		Doc: "The time is read, or random bytes are drawn, thousands of times in a request: for each element of a loop, a " +
+			"few bytes at a time.",
 		Knows: "CPU samples below time.Now and the like, math/rand, crypto/rand and UUID generators that the " +
 			"user's functions call, from 12 % of the service's CPU. What the server and the runtime read by " +
 			"themselves does not count. One cause for both, because they look alike and have the same remedy: " +

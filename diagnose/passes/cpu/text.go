@@ -121,7 +121,8 @@ var RegexpCompile = domain{
 		Remedy: "Compile once, in a package variable.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "func valid(code string) bool {\n\tok, _ := regexp.MatchString(`^[A-Z]{2}[0-9]+$`, code)\n\treturn ok\n}",
-			After:  "var shape = regexp.MustCompile(`^[A-Z]{2}[0-9]+$`)\n\nfunc valid(code string) bool { return shape.MatchString(code) }"},
+			After: "var shape = regexp.MustCompile(`^[A-Z]{2}[0-9]+$`)\n\nfunc valid(code string) bool { return " +
+				"shape.MatchString(code) }"},
 		Verify: verify, Cases: []string{"address-rules", "claims-archive"},
 	},
 	remedy: func(h usage.Hot) string {

@@ -104,7 +104,8 @@ func called(use *usage.Table, function string) []findings.Evidence {
 // functions on the stack.
 var Map = work{
 	name: "maps", role: callstack.Map, worth: essential, title: "Filling and searching maps", more: mapUse,
-	doc: "Counts own functions that spend more than half of their CPU in the runtime's maps, growth included, from 20 % of the service's CPU.",
+	doc: "Counts own functions that spend more than half of their CPU in the runtime's maps, growth included, from 20 " +
+		"% of the service's CPU.",
 	cause: diagnose.Cause{
 		ID: "cpu-map", Title: "Maps take the CPU",
 		Doc: "A function spends most of its time in maps: it fills one for each request, which hashes keys and " +
@@ -283,7 +284,8 @@ var Atomics = work{
 			After: "g.total.Add(int64(len(entries)))\n\n" +
 				"// neighbours that different CPUs update lie a cache line apart\ntype lane struct {\n" +
 				"\tn atomic.Int64\n\t_ [56]byte\n}"},
-		Verify: "redline ab with both, at GOMAXPROCS of the host: cpu_per_request falls.", Cases: []string{"turnstile-totals", "lane-meters"},
+		Verify: "redline ab with both, at GOMAXPROCS of the host: cpu_per_request falls.",
+		Cases:  []string{"turnstile-totals", "lane-meters"},
 	},
 	remedy: func(h usage.Hot) string {
 		return fmt.Sprintf("At %s count in a local variable and add it once; where many goroutines must "+

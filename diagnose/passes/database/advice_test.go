@@ -37,7 +37,8 @@ func TestAdviceIsForTheDriver(t *testing.T) {
 func TestAdviceIsForTheBinary(t *testing.T) {
 	asked := func(modules ...string) *Builder {
 		return New(16, 20*time.Millisecond).CPU(4, 1, 0.3, 0.1, 0.3).Modules(modules...).Wait(breakdown.StateRunning, time.Millisecond, 3).
-			Wait(breakdown.StateNetwork, 10*time.Millisecond, 10, "internal/poll.(*FD).Read", "github.com/jackc/pgx/v5/pgconn.(*PgConn).Prepare",
+			Wait(breakdown.StateNetwork, 10*time.Millisecond, 10, "internal/poll.(*FD).Read",
+				"github.com/jackc/pgx/v5/pgconn.(*PgConn).Prepare",
 				"github.com/jackc/pgx/v5.(*Conn).Prepare", "database/sql.(*DB).QueryContext", "shop/store.Find@store.go:9")
 	}
 	for modules, want := range map[string]bool{"gorm.io/gorm": true, "gorm.io/gormother": false, "github.com/jackc/pgx/v5": false} {

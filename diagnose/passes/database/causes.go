@@ -19,8 +19,10 @@ var slowQuery = diagnose.Cause{
 		"read whole for an eighth of its rows, or 5 ms per call. Without that build the function is named below " +
 		"which SQLite takes 15 % of the service's CPU. The caller is counted by redline's build too; otherwise " +
 		"it is inferred from waits, and the finding says so.",
-	Remedy: "The index that its filter and order ask for, unless it exists: then why it is not used (the operator class that LIKE needs, a " +
-		"function or cast on the column, its first column missing, old statistics). The plan and the tables' indexes are in statements.json.",
+	Remedy: "The index that its filter and order ask for, unless it exists: then why it is not used (the operator " +
+		"class that LIKE needs, a " +
+		"function or cast on the column, its first column missing, old statistics). The plan and the tables' indexes are " +
+		"in statements.json.",
 	Example: diagnose.Example{
 		Lang:   "sql",
 		Before: "-- Seq Scan on claims, Filter: (policy = $1)\nSELECT id, cents FROM claims WHERE policy = $1 ORDER BY id DESC;",
@@ -28,7 +30,8 @@ var slowQuery = diagnose.Cause{
 	},
 	Verify: "EXPLAIN (ANALYZE, BUFFERS) shows an index scan and a handful of blocks; run again, and the " +
 		"statement's part of execution time falls.",
-	Cases:       []string{"claims-search", "member-login", "revenue-board", "dispatch-desk", "parts-catalogue", "stall-ledger", "loan-desk"},
+	Cases: []string{"claims-search", "member-login", "revenue-board", "dispatch-desk", "parts-catalogue",
+		"stall-ledger", "loan-desk"},
 	FollowsFrom: []string{"db-lock-wait", "cache-stampede"},
 }
 
@@ -39,7 +42,8 @@ var nPlusOne = diagnose.Cause{
 		"number, and the CPU of both sides, is what costs.",
 	Knows: "Calls of a statement over requests: one must run 2.5 times per request, all repeated ones together twice more " +
 		"than needed, and take 15 % of request time. Without statements, eight database waits per request at one place. " +
-		"Different statements that run once each are no repetition (product-sheet); statements that write are reported as db-unbatched-write.",
+		"Different statements that run once each are no repetition (product-sheet); statements that write " +
+		"are reported as db-unbatched-write.",
 	Remedy: "A join, or one statement with = ANY($1) for all keys; GORM: Preload.",
 	Example: diagnose.Example{
 		Lang: "go",
@@ -102,7 +106,8 @@ var writerLock = diagnose.Cause{
 	Example: diagnose.Example{
 		Lang:   "go",
 		Before: "db, _ := sql.Open(\"sqlite\", \"shop.db\") // every request writes over a connection of its own",
-		After: "write, _ := sql.Open(\"sqlite\", \"file:shop.db?_pragma=journal_mode(wal)&_pragma=synchronous(normal)&_txlock=immediate\")\n" +
+		After: "write, _ := sql.Open(\"sqlite\", " +
+			"\"file:shop.db?_pragma=journal_mode(wal)&_pragma=synchronous(normal)&_txlock=immediate\")\n" +
 			"write.SetMaxOpenConns(1)\nread, _ := sql.Open(\"sqlite\", \"file:shop.db?mode=ro\")",
 	},
 	Verify: "Run again: requests within statements that write are at most one at a time, and throughput rises.",

@@ -65,7 +65,8 @@ func TestNPlusOne(t *testing.T) {
 
 func TestPoolWait(t *testing.T) {
 	wait := func() *Builder {
-		b := New(64, 244*ms).CPU(2, 0.6, 0.2, 0.1, 0.2).Wait(breakdown.StateRunning, ms, 3).Wait(breakdown.StateNetwork, 40*ms, 2, Query()...)
+		b := New(64, 244*ms).CPU(2, 0.6, 0.2, 0.1, 0.2).Wait(breakdown.StateRunning, ms,
+			3).Wait(breakdown.StateNetwork, 40*ms, 2, Query()...)
 		return b.Wait(breakdown.StateSelect, 200*ms, 1, PoolWait()...)
 	}
 	found := Expect(t, database.PoolWait, wait().Gauge(series.PoolMax, "", 2), "db-pool-wait at orders.go:41")
@@ -99,7 +100,8 @@ func TestRepeatedCallsTakeTheirOwnTime(t *testing.T) {
 func TestTwoPools(t *testing.T) {
 	other := []string{"runtime.selectgo", "github.com/jackc/pgx/v5/pgxpool.(*Pool).Acquire", "shop/drivers.(*Desk).OnDuty@drivers.go:12"}
 	b := func(queue []string) *Builder {
-		b := New(64, 100*ms).CPU(2, 0.6, 0.2, 0.1, 0.2).Wait(breakdown.StateRunning, ms, 3).Wait(breakdown.StateNetwork, 39*ms, 1, Query()...)
+		b := New(64, 100*ms).CPU(2, 0.6, 0.2, 0.1, 0.2).Wait(breakdown.StateRunning, ms,
+			3).Wait(breakdown.StateNetwork, 39*ms, 1, Query()...)
 		return b.Wait(breakdown.StateSelect, 60*ms, 1, queue...).Statement(orders, int64(b.Requests()), 35*ms, 10, 2600, seqPlan)
 	}
 	found := ExpectAll(t, suite.All(), b(other), "db-pool-wait at drivers.go:12", "db-slow-query at orders.go:41")

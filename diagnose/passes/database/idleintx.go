@@ -57,7 +57,8 @@ func runIdleInTx(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	idle, seen := demand.Label(p, series.DBBackends, func(l string) bool { return series.Label(l, "state") == "idle in transaction" })
 	active, _ := demand.Label(p, series.DBBackends, func(l string) bool { return series.Label(l, "state") == "active" })
-	f := diagnose.Finding{Cause: "db-idle-in-tx", ShareOf: diagnose.OfRequest, Confidence: findings.Medium, Where: diagnose.WhereOf(in.owner)}
+	f := diagnose.Finding{Cause: "db-idle-in-tx", ShareOf: diagnose.OfRequest, Confidence: findings.Medium,
+		Where: diagnose.WhereOf(in.owner)}
 	w := p.Waits()
 	queue := w.Share(callstack.PoolWait)
 	if seen {

@@ -126,7 +126,8 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	if writes(lead.Text) {
 		f.Cause = "db-unbatched-write"
-		f.Title = fmt.Sprintf("A request writes %.0f rows one by one%s, which takes %s of its %s", each, at, diagnose.Percent(f.Share), takes)
+		f.Title = fmt.Sprintf("A request writes %.0f rows one by one%s, which takes %s of its %s", each, at,
+			diagnose.Percent(f.Share), takes)
 		f.Remedy = fmt.Sprintf("Write all rows with one statement (INSERT with several rows or from "+
 			"unnest($1::int[], ...), %s%s), in one transaction, instead of: %s", driver.Batch(p),
 			driver.GORM(p, "; GORM: CreateInBatches"), brief(lead.Text))
@@ -201,7 +202,8 @@ func repeatedAt(p *diagnose.Pass) usage.Calls {
 // utility reports whether a statement only begins, ends or marks something.
 func utility(text string) bool {
 	switch verb(text) {
-	case "BEGIN", "START", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE", "DEALLOCATE", "DISCARD", "SET", "RESET", "SHOW", "CLOSE", "":
+	case "BEGIN", "START", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE", "DEALLOCATE", "DISCARD", "SET",
+		"RESET", "SHOW", "CLOSE", "":
 		return true
 	}
 	return false

@@ -24,7 +24,8 @@ func TestLimitOverSortIsWaste(t *testing.T) {
 
 // An aggregate of all rows reads what it needs: no index would save it.
 func TestWholeTableIsNoWaste(t *testing.T) {
-	const plan = `[{"Plan":{"Node Type":"Aggregate","Total Cost":635,"Plan Rows":1,"Plans":[{"Node Type":"Seq Scan","Relation Name":"links","Alias":"links","Total Cost":585,"Plan Rows":20000}]}}]`
+	const plan = `[{"Plan":{"Node Type":"Aggregate","Total Cost":635,"Plan Rows":1,` +
+		`"Plans":[{"Node Type":"Seq Scan","Relation Name":"links","Alias":"links","Total Cost":585,"Plan Rows":20000}]}}]`
 	b := idle()
 	Expect(t, passes.SlowQuery, b.Statement("SELECT sum(clicks) FROM links", int64(b.Requests()), 4*ms, 1, 385, plan))
 }
@@ -32,7 +33,8 @@ func TestWholeTableIsNoWaste(t *testing.T) {
 // An index that exists is not advised, and why it does not serve is said; the
 // result of hypopg for one that is advised is evidence.
 func TestIndexesOfTheCatalogue(t *testing.T) {
-	const plan = `[{"Plan":{"Node Type":"Seq Scan","Relation Name":"links","Alias":"links","Filter":"(slug ~~ $1)","Total Cost":5380,"Plan Rows":10}}]`
+	const plan = `[{"Plan":{"Node Type":"Seq Scan","Relation Name":"links","Alias":"links",` +
+		`"Filter":"(slug ~~ $1)","Total Cost":5380,"Plan Rows":10}}]`
 	const text, advised = "SELECT * FROM links WHERE slug LIKE $1", "CREATE INDEX ON links (slug text_pattern_ops)"
 	table := database.Table{Schema: "public", Name: "links", Rows: 2e5, Pages: 2600,
 		Columns: []database.Column{{Name: "slug", Type: "text"}}, Indexes: []database.Index{{

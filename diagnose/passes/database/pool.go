@@ -58,7 +58,8 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	f := diagnose.Finding{
 		Cause: "db-pool-wait", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
 		Where: diagnose.WhereOf(site.Place),
-		Title: fmt.Sprintf("Requests wait %s of their time for a database connection at %s", diagnose.Percent(share), diagnose.At(site.Place)),
+		Title: fmt.Sprintf("Requests wait %s of their time for a database connection at %s",
+			diagnose.Percent(share), diagnose.At(site.Place)),
 	}
 	diagnose.Promise(&f, p.Waited(share))
 	if c := p.CPU(); c.Saturated() {
@@ -141,7 +142,8 @@ func sizeOf(p *diagnose.Pass, gain float64) size {
 // remedy promises no exact size: the law gives the start, an experiment the knee.
 func (s size) remedy() string {
 	if s.wanted <= s.now {
-		return "Hold connections for less: close rows and end transactions before other work; then find the pool size at the knee by experiment."
+		return "Hold connections for less: close rows and end transactions before other work; then find the pool size at " +
+			"the knee by experiment."
 	}
 	return fmt.Sprintf("Raise the pool (SetMaxOpenConns and SetMaxIdleConns, or MaxConns) from about %.0f "+
 		"towards %.0f: Little's law at the rate that the idle CPUs allow, with connections held for %s. Stop "+
@@ -178,5 +180,6 @@ func holders(p *diagnose.Pass) (findings.Evidence, bool) {
 	if len(parts) == 0 {
 		return findings.Evidence{}, false
 	}
-	return diagnose.Fact(diagnose.FromProbe, float64(len(parts)), "statements", "connections are held for %s", strings.Join(parts, "; ")), true
+	return diagnose.Fact(diagnose.FromProbe, float64(len(parts)), "statements", "connections are held for %s",
+		strings.Join(parts, "; ")), true
 }

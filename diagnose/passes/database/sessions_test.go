@@ -47,7 +47,8 @@ func TestConnLeak(t *testing.T) {
 	// Two requests at a time.
 	sessions := func(idle func(window int) float64) *Builder {
 		b := New(2, 10*ms).Wait(breakdown.StateRunning, ms, 3).Wait(breakdown.StateNetwork, 9*ms, 2, Query()...)
-		return b.Gauge(series.DBBackends, series.Labels("state", "active"), 1).Series(series.DBBackends, series.Labels("state", "idle"), idle)
+		return b.Gauge(series.DBBackends, series.Labels("state", "active"), 1).Series(series.DBBackends,
+			series.Labels("state", "idle"), idle)
 	}
 	Expect(t, database.ConnLeak, sessions(func(w int) float64 { return 2 + float64(w/2) }), "db-conn-leak at orders.go:41")
 	// until the pool is empty

@@ -58,7 +58,8 @@ var SlowQuery = diagnose.Analyzer{
 		"an index would halve its work, or more: by the planner's costs and by the blocks it touched, against the descent " +
 		"of an index and the rows wanted. Without a plan it is named from 64 blocks and 8 blocks per row returned. " +
 		"Either way when one execution takes 20 ms, or 5 ms of the server's CPU. " +
-		"One that wastes is named from 25 % of execution time where another leads. Without a server that counts, statements are those that " +
+		"One that wastes is named from 25 % of execution time where another leads. Without a server that counts, statements " +
+		"are those that " +
 		"redline's build counts, and of SQLite without that build the CPU profile names the function. A fast, indexed " +
 		"statement is never named for being frequent.",
 	Causes: []diagnose.Cause{slowQuery},

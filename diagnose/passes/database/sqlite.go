@@ -133,7 +133,8 @@ func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why str
 			return a, part, "slow"
 		}
 		if i == 0 {
-			p.Reject("db-slow-query", "the leading statement takes %s per call and reads no table whole: %s", diagnose.Span(alone), brief(a.Text))
+			p.Reject("db-slow-query", "the leading statement takes %s per call and reads no table whole: %s",
+				diagnose.Span(alone), brief(a.Text))
 		}
 	}
 	return lead, 0, ""

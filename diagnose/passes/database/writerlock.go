@@ -113,7 +113,8 @@ func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, 1, "",
 			"the journal is a rollback journal: readers keep the writer waiting and it them, and each commit "+
 				"waits for the disk more than once"))
-		f.Remedy = "PRAGMA journal_mode=WAL (with synchronous=NORMAL), so that readers and the writer do not wait for each other. " + f.Remedy
+		f.Remedy = "PRAGMA journal_mode=WAL (with synchronous=NORMAL), so that readers and the writer do not wait for " +
+			"each other. " + f.Remedy
 	}
 	return []diagnose.Finding{f}, nil
 }

@@ -99,7 +99,8 @@ func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			continue
 		}
 		if reported(s.Place.Function) {
-			p.Reject("downstream-slow", "calls at %s take %s of request time, but %s", diagnose.At(s.Place), diagnose.Percent(s.Share), reason)
+			p.Reject("downstream-slow", "calls at %s take %s of request time, but %s", diagnose.At(s.Place),
+				diagnose.Percent(s.Share), reason)
 			continue
 		}
 		if stalled(s.Place.Function) {

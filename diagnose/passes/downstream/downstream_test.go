@@ -72,7 +72,8 @@ func TestOwnService(t *testing.T) {
 		"google.golang.org/grpc.(*ClientConn).Invoke", get}
 	rpc := func() *Builder { return idle().Wait(breakdown.StateSelect, 30*ms, 1, invoke...) }
 	Expect(t, downstream.Slow, connected(get1(idle(), 30*ms, 1, get), 0, 2), "downstream-slow at cache.go:41")
-	Expect(t, downstream.Slow, connected(get1(idle(), 30*ms, 1, get), 1, 2), "downstream-slow at cache.go:41") // to which of them is not known
+	// to which of them is not known
+	Expect(t, downstream.Slow, connected(get1(idle(), 30*ms, 1, get), 1, 2), "downstream-slow at cache.go:41")
 	Expect(t, downstream.Slow, connected(get1(idle(), 30*ms, 1, get), 1, 0))
 	Expect(t, downstream.Slow, connected(rpc(), 0, 2).Served("grpc", 10), "downstream-slow at cache.go:41")
 	Expect(t, downstream.Slow, connected(rpc(), 1, 2).Served("net/http", 10), "downstream-slow at cache.go:41")
@@ -85,7 +86,8 @@ func TestSerial(t *testing.T) {
 		stock, "shop/page.show@page.go:31"), "downstream-serial at page.go:30")
 	Expect(t, downstream.Serial, get1(idle(), 5*ms, 6, get), "downstream-serial at cache.go:41")
 	// One long call and a short one before it: the long one is slow.
-	Expect(t, downstream.Serial, get1(get1(idle(), 30*ms, 1, price, "shop/page.show@page.go:30"), 3*ms, 1, stock, "shop/page.show@page.go:31"))
+	Expect(t, downstream.Serial, get1(get1(idle(), 30*ms, 1, price, "shop/page.show@page.go:30"), 3*ms, 1, stock,
+		"shop/page.show@page.go:31"))
 	// Three kinds of requests with a call each.
 	Expect(t, downstream.Serial, get1(get1(get1(idle(), 20*ms, 0.3, price), 20*ms, 0.3, stock), 20*ms, 0.4, get))
 	Expect(t, downstream.Serial, get1(idle(), 100*us, 6, get)) // too quick to matter
@@ -180,7 +182,8 @@ func TestChurnOverGRPC(t *testing.T) {
 func TestStall(t *testing.T) {
 	const calls = 1000
 	asks := func(b *Builder, kind operation.Kind, each time.Duration) *Builder {
-		return b.Asks(kind, "GET host/lines/{}", calls, each, 0, Caller(1, each, "net/http.(*Transport).roundTrip", "net/http.(*Client).Do", get))
+		return b.Asks(kind, "GET host/lines/{}", calls, each, 0, Caller(1, each, "net/http.(*Transport).roundTrip",
+			"net/http.(*Client).Do", get))
 	}
 	load := func() *Builder {
 		b := New(64, 4*ms).CPU(2, 0.2, 0.1, 0.1, 0)

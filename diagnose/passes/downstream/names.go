@@ -38,7 +38,8 @@ var Names = diagnose.Analyzer{
 	Causes: []diagnose.Cause{{
 		ID:    "dns-per-request",
 		Title: "Requests look names up",
-		Doc: "A request asks a name server, by itself or because it opens a connection, and waits for the answer. Go's resolver keeps nothing: " +
+		Doc: "A request asks a name server, by itself or because it opens a connection, and waits for the answer. Go's " +
+			"resolver keeps nothing: " +
 			"each look-up goes to the server.",
 		Knows: "Waits with the resolver on the stack (net.(*Resolver), its exchange, or getaddrinfo through " +
 			"cgo), in the request's goroutine or in the one that the transport dials in, which the trace " +
@@ -66,7 +67,8 @@ func runNames(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	f := diagnose.Finding{
 		Cause: "dns-per-request", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
 		GainCeiling: p.OutsideGain(share), Where: diagnose.WhereOf(l.place),
-		Title: fmt.Sprintf("Requests wait %s of their time for names to be looked up, at %s", diagnose.Percent(share), diagnose.At(l.place)),
+		Title: fmt.Sprintf("Requests wait %s of their time for names to be looked up, at %s",
+			diagnose.Percent(share), diagnose.At(l.place)),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromTrace, l.ns, diagnose.Nanosec,
 				"the mean request waits %s of %s for the resolver, in %s waits", diagnose.Span(l.ns),

@@ -43,7 +43,8 @@ var Disk = diagnose.Analyzer{
 		Example: diagnose.Example{
 			Lang:   "go",
 			Before: "j.mu.Lock()\nj.file.Write(entry)\nj.file.Sync() // one per request\nj.mu.Unlock()",
-			After:  "j.entries <- entry // a goroutine writes all that are there,\n<-entry.durable    // syncs once, and answers each of them",
+			After: "j.entries <- entry // a goroutine writes all that are there,\n<-entry.durable    // syncs once, and " +
+				"answers each of them",
 		},
 		Verify: "redline run again: fewer fsync.calls per request, and the wait at the journal's lock is gone from the anatomy.",
 		Cases:  []string{"journal-sync", "draft-autosave", "receipt-pause-sync", "events-background-sync"},

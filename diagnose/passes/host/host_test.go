@@ -61,7 +61,8 @@ func bursts(b *Builder, slow float64) *Builder {
 }
 
 func TestThrottling(t *testing.T) {
-	Expect(t, host.Throttling, quota(0.49).Counter(series.CgroupThrottled, "", 9e9).Counter(series.CgroupThrottles, "", 95), "cpu-throttled")
+	Expect(t, host.Throttling, quota(0.49).Counter(series.CgroupThrottled, "", 9e9).Counter(series.CgroupThrottles,
+		"", 95), "cpu-throttled")
 	Expect(t, host.Throttling, bursts(quota(0.2), 90e6), "cpu-throttled")
 	Expect(t, host.Throttling, bursts(quota(0.2), 10e6)) // it runs out and nobody notices
 	Expect(t, host.Throttling, quota(0.2).Counter(series.CgroupThrottled, "", 1e7).Counter(series.CgroupThrottles, "", 1))

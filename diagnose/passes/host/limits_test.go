@@ -72,7 +72,8 @@ func TestLoss(t *testing.T) {
 	Expect(t, host.Loss, sent(600).Gauge(series.LoadLatency, prompt, 30e6)) // sent again in vain
 	short := sent(600).Counter(series.SocketsSegments, "", 900).Counter(series.NetOutSegments, "", 2e5)
 	Expect(t, host.Loss, short.Counter(series.TCPOpens, series.Labels("dir", "in"), 2000)) // most segments were not sampled
-	Expect(t, host.Loss, sent(0))                                                          // the namespace's are SYNs that a listener refused
+	// the namespace's are SYNs that a listener refused
+	Expect(t, host.Loss, sent(0))
 	Expect(t, host.Loss, late().Counter(series.NetOutSegments, "", 60000).Counter(series.NetRetransmits, "", 2000), "packet-loss")
 	ExpectUnjudged(t, host.Loss, late(), "packet-loss")
 }

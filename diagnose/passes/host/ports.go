@@ -63,7 +63,8 @@ func runPorts(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	waiting, ok := p.Max(series.SocketsTimeWaitPeer, "")
 	ports, known := p.Max(series.SocketsPorts, "")
 	if !ok || !known || ports <= 0 {
-		p.Unjudged("port-exhaustion", "the target's connections in TIME_WAIT were not seen: they need sock_diag, as the target's user or root")
+		p.Unjudged("port-exhaustion", "the target's connections in TIME_WAIT were not seen: they need sock_diag, as the "+
+			"target's user or root")
 		return nil, nil
 	}
 	load := p.Load()

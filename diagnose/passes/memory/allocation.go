@@ -141,7 +141,8 @@ func worded(p *diagnose.Pass, lead site, what *object, share, cost float64) diag
 	at := diagnose.At(lead.place)
 	f := diagnose.Finding{
 		Cause: "alloc-hot", Share: share * cost, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(lead.place), Confidence: findings.Medium,
-		Title: fmt.Sprintf("Allocating and collecting take %s of the CPU, and %s of all bytes (%s in %.0f objects per request) come from %s",
+		Title: fmt.Sprintf("Allocating and collecting take %s of the CPU, and %s of all bytes (%s in %.0f objects per "+
+			"request) come from %s",
 			diagnose.Percent(cost), diagnose.Percent(share), each, count, at),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProfile, perRequest(p, lead.bytes), diagnose.Bytes,
@@ -154,7 +155,8 @@ func worded(p *diagnose.Pass, lead site, what *object, share, cost float64) diag
 	}
 	switch {
 	case what != nil:
-		f.Title = fmt.Sprintf("Allocating and collecting take %s of the CPU: %s, %s, made at %s", diagnose.Percent(cost), what.words(), each, at)
+		f.Title = fmt.Sprintf("Allocating and collecting take %s of the CPU: %s, %s, made at %s",
+			diagnose.Percent(cost), what.words(), each, at)
 		f.Remedy = what.remedy()
 		f.Where.Detail = what.Type
 	case lead.below != "":

@@ -12,7 +12,8 @@ var gcForced = diagnose.Cause{
 		"debug.FreeOSMemory: in a request, which then waits for a whole cycle, or on a timer.",
 	Knows: "The runtime counts the cycles that a program demands (/gc/cycles/forced). They count from one per second and " +
 		"from half of all cycles, when they take 10 % of the service's CPU or of request time. Where: the user's function " +
-		"on top of runtime.GC or debug.FreeOSMemory, in the requests' waits, else in the CPU, goroutine or block profile. Distinguished from " +
+		"on top of runtime.GC or debug.FreeOSMemory, in the requests' waits, else in the CPU, goroutine or block profile. " +
+		"Distinguished from " +
 		"gc-cpu by the count alone.",
 	Remedy: "Remove runtime.GC and debug.FreeOSMemory; to bound memory set GOMEMLIMIT.",
 	Example: diagnose.Example{Lang: "go",

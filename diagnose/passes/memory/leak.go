@@ -43,7 +43,8 @@ var Leak = diagnose.Analyzer{
 		Doc: "What survives collection rises steadily with the requests served: a map, list or closure keeps what is not needed " +
 			"any more. It is reported before it hurts.",
 		Knows: "What each cycle found alive (never the heap between cycles) lies on a rising straight line through four cycles or " +
-			"more, rises by 8 MiB or more, and rises as fast in the last half of the run as in the first, so that a cache which fills levels " +
+			"more, rises by 8 MiB or more, and rises as fast in the last half of the run as in the first, so that a cache " +
+			"which fills levels " +
 			"off and is not named; and one site holds 40 % of what the heap grew by between the heap profiles of both ends. " +
 			"A cache that is bounded, but has not filled by the end of the run, looks the same: run longer than it takes to fill.",
 		Remedy: "Bound what is kept (size or age), remove entries when their owner ends, cut slices by copying.",
@@ -82,7 +83,8 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, err
 	}
 	if !ok {
-		p.Unjudged(cause, "the live heap grows by %s per second, but there are no two heap profiles to show where", diagnose.Size(whole.slope))
+		p.Unjudged(cause, "the live heap grows by %s per second, but there are no two heap profiles to show where",
+			diagnose.Size(whole.slope))
 		return nil, nil
 	}
 	sites := sitesOf(p, grown)

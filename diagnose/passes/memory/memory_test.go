@@ -26,8 +26,9 @@ func TestAllocation(t *testing.T) {
 		render), "alloc-hot at orders.go:130")
 	// many small objects
 	Expect(t, memory.Allocation, collecting(4*s).Alloc(400*n, 6000*n, "runtime.newobject", render), "alloc-hot at orders.go:130")
-	Expect(t, memory.Allocation, Healthy().Alloc(n, 20<<10*n, "bytes.growSlice", render).NoProfile("cpu").Sample(9*s, render)) // costs nothing
-	Expect(t, memory.Allocation, collecting(4*s))                                                                              // spread
+	// costs nothing
+	Expect(t, memory.Allocation, Healthy().Alloc(n, 20<<10*n, "bytes.growSlice", render).NoProfile("cpu").Sample(9*s, render))
+	Expect(t, memory.Allocation, collecting(4*s)) // spread
 	ExpectUnjudged(t, memory.Allocation, Healthy().NoProfile("allocs"), "alloc-hot")
 }
 

@@ -71,7 +71,8 @@ func TestObject(t *testing.T) {
 // not the place.
 func TestAllocationBelowHelper(t *testing.T) {
 	n := int64(Healthy().Requests())
-	encode := []string{"bytes.growSlice", "bytes.(*Buffer).Write", "encoding/json.(*encodeState).marshal", "encoding/json.Marshal", writeJSON}
+	encode := []string{"bytes.growSlice", "bytes.(*Buffer).Write", "encoding/json.(*encodeState).marshal",
+		"encoding/json.Marshal", writeJSON}
 	with := func(caller string) []string { return append(append([]string{}, encode...), caller) }
 	f := says(t, collecting(4*s).Alloc(n, 200<<10*n, with(list)...).Alloc(n, 2<<10*n, with(show)...), "alloc-hot at api.go:55")
 	holds(t, f.Title, "api.go:55", "web.writeJSON")

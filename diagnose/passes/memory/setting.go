@@ -63,10 +63,13 @@ func large(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 		return diagnose.Finding{}, false
 	}
 	f := diagnose.Finding{
-		Cause: heapLarge.ID, Share: c.CPU, ShareOf: diagnose.OfCPU, Confidence: findings.High, GainCeiling: max(p.CPUGain(c.CPU), c.relief()),
-		Title: fmt.Sprintf("Marking %s of live heap with pointers takes %s of the service's CPU", diagnose.Size(c.Scan), diagnose.Percent(c.CPU)),
+		Cause: heapLarge.ID, Share: c.CPU, ShareOf: diagnose.OfCPU, Confidence: findings.High,
+		GainCeiling: max(p.CPUGain(c.CPU), c.relief()),
+		Title: fmt.Sprintf("Marking %s of live heap with pointers takes %s of the service's CPU",
+			diagnose.Size(c.Scan), diagnose.Percent(c.CPU)),
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromProbe, c.Scan, diagnose.Bytes, "%s of it has pointers, which each cycle follows", diagnose.Size(c.Scan)),
+			diagnose.Fact(diagnose.FromProbe, c.Scan, diagnose.Bytes,
+				"%s of it has pointers, which each cycle follows", diagnose.Size(c.Scan)),
 		},
 	}
 	if each := c.CPU * p.CPU().Target * 1e9 / c.Cycles; each > 0 && !math.IsInf(each, 0) {

@@ -19,7 +19,8 @@ const (
 // behindLoop is the path of requests that spend a share of their time behind the
 // store's loop, which spends 70 % of that in checkConsistency.
 func behindLoop(share float64) []breakdown.PathNode {
-	work := breakdown.PathNode{Kind: breakdown.PathWork, Function: storeCheck, File: "/src/store.go", Line: 88, Own: true, Share: 0.7 * share,
+	work := breakdown.PathNode{Kind: breakdown.PathWork, Function: storeCheck, File: "/src/store.go", Line: 88,
+		Own: true, Share: 0.7 * share,
 		Nodes: []breakdown.PathNode{{Kind: breakdown.PathWork, Function: "sort.Slice", Share: 0.5 * share}}}
 	return []breakdown.PathNode{{
 		Kind: breakdown.PathGoroutine, Function: storeLoop, File: "/src/store.go", Line: 50, Own: true, Share: share,

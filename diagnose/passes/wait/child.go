@@ -65,7 +65,8 @@ func runChild(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	diagnose.Promise(&f, p.Freed(share, starting*max(0, c.Target), busy))
 	if ns := w.NS(callstack.ChildWait); ns > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, ns, diagnose.Nanosec,
-			"the mean request waits %s of its %s for processes to start, to answer and to end", diagnose.Span(ns), diagnose.Span(w.MeanNS())))
+			"the mean request waits %s of its %s for processes to start, to answer and to end", diagnose.Span(ns),
+			diagnose.Span(w.MeanNS())))
 	}
 	if starting > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, starting, diagnose.Ratio,
@@ -73,7 +74,8 @@ func runChild(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	if rate := p.Load().Rate; c.Children > 0 && rate > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, c.Children, "CPUs",
-			"the processes use %.2f CPUs, %s of CPU per request; the service itself %.2f", c.Children, diagnose.Span(1e9*c.Children/rate), c.Target))
+			"the processes use %.2f CPUs, %s of CPU per request; the service itself %.2f", c.Children,
+			diagnose.Span(1e9*c.Children/rate), c.Target))
 	} else {
 		f.Confidence = findings.Medium // what they cost is not known
 	}

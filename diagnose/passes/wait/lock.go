@@ -64,7 +64,8 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if under := p.Under(s, held.Function); under != "" && (kind == callstack.Busy ||
 			kind == callstack.Queued || kind == callstack.Collector || part < leastHeld) {
 			f.Title += ", held while " + under
-			f.Remedy = fmt.Sprintf("Do it outside of the lock (%s) and take the lock only to publish the result; or shard the lock by key.", under)
+			f.Remedy = fmt.Sprintf("Do it outside of the lock (%s) and take the lock only to publish the result; or shard "+
+				"the lock by key.", under)
 		} else if part >= leastHeld && kind != callstack.Busy && kind != callstack.Queued {
 			f.Title += ", whose holder meanwhile " + text
 		}

@@ -64,11 +64,13 @@ func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		callstack.SyscallWait); blocked >= waitgain.LeastShare && background < leastBackground {
 		// A thread keeps its place in the scheduler for a while after it went into
 		// the kernel, and others wait for that place: draft-autosave.
-		p.Reject("sched-latency", "requests are runnable %s of their time because others of them are in system calls", diagnose.Percent(share))
+		p.Reject("sched-latency", "requests are runnable %s of their time because others of them are in system calls",
+			diagnose.Percent(share))
 		return nil, nil
 	}
 	if list, ok := p.Beside(); ok && len(list) > 0 && list[0].Share >= leastBackground && !list[0].Started {
-		p.Reject("sched-latency", "requests are runnable %s of their time because %s takes %s of the service's CPU: that is background-work",
+		p.Reject("sched-latency", "requests are runnable %s of their time because %s takes %s of the service's CPU: that "+
+			"is background-work",
 			diagnose.Percent(share), callstack.Short(list[0].Place.Function), diagnose.Percent(list[0].Share))
 		return nil, nil
 	}
@@ -88,7 +90,8 @@ func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.GainCeiling = diagnose.Ceiling(tail * w.GapNS() / float64(p.Anatomy.TailNS))
 	default:
 		if share >= leastQueued && saturated {
-			p.Reject("sched-latency", "requests are runnable %s of their time because they themselves keep the CPUs busy", diagnose.Percent(share))
+			p.Reject("sched-latency", "requests are runnable %s of their time because they themselves keep the CPUs busy",
+				diagnose.Percent(share))
 		}
 		return nil, nil
 	}

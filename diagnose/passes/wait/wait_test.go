@@ -45,7 +45,8 @@ func TestLock(t *testing.T) {
 		Wait(breakdown.StateLock, 1100*us, 1, mutex("shop/a.F@a.go:1")...))
 	Expect(t, wait.Lock, busy().Wait(breakdown.StateLock, 30*ms, 1, mutex(get)...), "lock-contention") // serial even so
 	Expect(t, wait.Lock, busy().Wait(breakdown.StateLock, 4*ms, 1, mutex(get)...))
-	tiny := New(64, 40*ms).CPU(2, 0.6, 0.3, 0.1, 0.1).Wait(breakdown.StateRunning, 50*us, 1).Wait(breakdown.StateLock, 60*us, 1, mutex(get)...)
+	tiny := New(64, 40*ms).CPU(2, 0.6, 0.3, 0.1, 0.1).Wait(breakdown.StateRunning, 50*us,
+		1).Wait(breakdown.StateLock, 60*us, 1, mutex(get)...)
 	Expect(t, wait.Lock, tiny)
 	Expect(t, wait.Lock, idle().Wait(breakdown.StateLock, 30*ms, 1, "sync.(*RWMutex).RLock", get), "rwlock-writer at cache.go:41")
 	Expect(t, wait.Lock, idle().Wait(breakdown.StateLock, 30*ms, 1, "sync.(*RWMutex).Lock", get), "lock-contention at cache.go:41")
@@ -60,7 +61,8 @@ func TestChannel(t *testing.T) {
 	Expect(t, wait.Channel, send().Blocked(9*time.Second, consumer...), "channel-bottleneck") // who ends it was not seen
 	Expect(t, wait.Channel, send().Blocked(9*time.Second, "runtime.selectgo", "net/http.(*persistConn).readLoop"), "concurrency-limit")
 	receive := func() *Builder { return idle().Wait(breakdown.StateChannel, 30*ms, 1, "runtime.chanrecv1", get) }
-	Expect(t, wait.Channel, receive().Waker("runtime.chansend1", "shop/cache.(*worker).run@cache.go:99"), "channel-bottleneck at cache.go:41")
+	Expect(t, wait.Channel, receive().Waker("runtime.chansend1", "shop/cache.(*worker).run@cache.go:99"),
+		"channel-bottleneck at cache.go:41")
 	Expect(t, wait.Channel, receive().Waker("runtime.chansend1", "shop/cache.(*Cache).Get.func1@cache.go:44")) // its own goroutine
 	Expect(t, wait.Channel, receive().Spawned(4))
 	Expect(t, wait.Channel, receive().Waker(breakdown.WakerTimer))                 // a timer is another cause
@@ -82,7 +84,8 @@ func TestServedByOneGoroutine(t *testing.T) {
 		State: breakdown.StateSleep, Stack: Stack("time.Sleep", loop)}}}
 	found := Expect(t, wait.Channel, receive().Behind(working).Background(6*time.Second, "slices.Sort", check,
 		loop).Sample(time.Second, get), "channel-bottleneck at cache.go:41")
-	if len(found) == 1 && (!strings.Contains(found[0].Title, "(*Store).loop") || !strings.Contains(found[0].Where.Detail, "(*Store).check")) {
+	if len(found) == 1 && (!strings.Contains(found[0].Title, "(*Store).loop") ||
+		!strings.Contains(found[0].Where.Detail, "(*Store).check")) {
 		t.Errorf("the function that works for all is not named: %q, %+v", found[0].Title, found[0].Where)
 	}
 	// A goroutine that has nothing to do until it closes tells of an event.
@@ -201,7 +204,8 @@ func TestHomeMadeFlight(t *testing.T) {
 	Expect(t, wait.Flight, follow().WakerRequest("shop/cache.(*Cache).release@cache.go:70"))
 	Expect(t, wait.Channel, follow().WakerRequest("shop/cache.(*Cache).release@cache.go:70"), "concurrency-limit at cache.go:41")
 	Expect(t, wait.Flight, idle().Wait(breakdown.StateSync, 30*ms, 1, "sync.(*WaitGroup).Wait", get).
-		WakerRequest("sync.(*WaitGroup).Add", "sync.(*WaitGroup).Done", "shop/cache.fill@cache.go:80"), "singleflight-convoy at cache.go:41")
+		WakerRequest("sync.(*WaitGroup).Add", "sync.(*WaitGroup).Done", "shop/cache.fill@cache.go:80"),
+		"singleflight-convoy at cache.go:41")
 }
 
 // A system call keeps the scheduler's place, so that others wait for it.
@@ -217,7 +221,8 @@ func TestLeak(t *testing.T) {
 		return func(w int) float64 { return from + by*float64(w) }
 	}
 	piles := func() *Builder {
-		return idle().Left(40, 1040, watch...).Series("/sched/goroutines:goroutines", "", climbs(100, 10)).Gauge(series.LoadInFlight, "", 12)
+		return idle().Left(40, 1040, watch...).Series("/sched/goroutines:goroutines", "",
+			climbs(100, 10)).Gauge(series.LoadInFlight, "", 12)
 	}
 	found := Expect(t, wait.Leak, piles(), "goroutine-leak at cache.go:130")
 	if len(found) == 1 && (found[0].Share < 0.9 || found[0].ShareOf != "goroutines") {

@@ -12,7 +12,8 @@ import (
 const (
 	unlimited = "9223372036854771712\n"
 	v2Mount   = "30 24 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n"
-	v1Mount   = "33 24 0:29 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n32 24 0:28 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"
+	v1Mount   = "33 24 0:29 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n" +
+		"32 24 0:28 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"
 )
 
 // tree writes files below a new root.
@@ -40,7 +41,8 @@ func TestTrees(t *testing.T) {
 	}{
 		{"v2, nested", "0::/kube/pod/c\n", v2Mount, map[string]string{
 			fs + "/kube/pod/c/memory.max": "max\n", fs + "/kube/pod/c/memory.high": "max\n", fs + "/kube/pod/c/memory.current": "50\n",
-			fs + "/kube/pod/memory.max": "500\n", fs + "/kube/pod/memory.current": "200\n", fs + "/kube/pod/memory.stat": "anon 100\ninactive_file 60\n",
+			fs + "/kube/pod/memory.max": "500\n", fs + "/kube/pod/memory.current": "200\n", fs +
+				"/kube/pod/memory.stat": "anon 100\ninactive_file 60\n",
 			fs + "/kube/memory.max": "900\n", fs + "/kube/memory.current": "800\n",
 		}, []Level{{500, 140}, {900, 800}}},
 		{"v2, high below max", "0::/a\n", v2Mount, map[string]string{
@@ -55,11 +57,14 @@ func TestTrees(t *testing.T) {
 		{"v2, the host's root", "0::/\n", v2Mount, map[string]string{fs + "/cgroup.procs": "1\n"}, nil},
 		{"v1, limited above", "4:memory:/a/b\n0::/\n", v1Mount, map[string]string{
 			fs + "/memory/a/b/memory.limit_in_bytes": unlimited, fs + "/memory/a/b/memory.usage_in_bytes": "10\n",
-			fs + "/memory/a/memory.limit_in_bytes": "300\n", fs + "/memory/a/memory.usage_in_bytes": "99\n", fs + "/memory/a/memory.stat": "inactive_file 1\ntotal_inactive_file 9\n",
+			fs + "/memory/a/memory.limit_in_bytes": "300\n", fs + "/memory/a/memory.usage_in_bytes": "99\n", fs +
+				"/memory/a/memory.stat": "inactive_file 1\ntotal_inactive_file 9\n",
 			fs + "/memory/memory.limit_in_bytes": unlimited,
 		}, []Level{{300, 90}}},
-		{"v1, mounted at its own group, limited above", "4:cpu,memory:/docker/x\n", "33 24 0:29 /docker/x " + fs + "/my\\040memory rw - cgroup cgroup rw,cpu,memory\n", map[string]string{
-			fs + "/my memory/memory.limit_in_bytes": unlimited, fs + "/my memory/memory.usage_in_bytes": "10\n", fs + "/my memory/memory.stat": "hierarchical_memory_limit 250\n",
+		{"v1, mounted at its own group, limited above", "4:cpu,memory:/docker/x\n", "33 24 0:29 /docker/x " + fs +
+			"/my\\040memory rw - cgroup cgroup rw,cpu,memory\n", map[string]string{
+			fs + "/my memory/memory.limit_in_bytes": unlimited, fs + "/my memory/memory.usage_in_bytes": "10\n",
+			fs + "/my memory/memory.stat": "hierarchical_memory_limit 250\n",
 		}, []Level{{250, 10}}},
 		{"hybrid: memory is under version 1", "4:memory:/a\n0::/b\n", v2Mount + v1Mount, map[string]string{
 			fs + "/b/memory.max": "1\n", fs + "/b/memory.current": "1\n",

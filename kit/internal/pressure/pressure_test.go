@@ -19,17 +19,19 @@ func TestSharesBetweenReads(t *testing.T) {
 		{
 			name: "version 2, of its own group",
 			before: fstest.MapFS{
-				"proc/self/cgroup":               file("0::/svc\n"),
-				"proc/pressure/cpu":              file("some avg10=0 avg60=0 avg300=0 total=0\n"),
-				"sys/fs/cgroup/svc/cpu.max":      file("max 100000\n"),
-				"sys/fs/cgroup/svc/cpu.pressure": file("some avg10=0.00 avg60=0.00 avg300=0.00 total=1000000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"),
-				"sys/fs/cgroup/svc/cpu.stat":     file("usage_usec 1\nnr_periods 10\nnr_throttled 2\nthrottled_usec 9\n"),
+				"proc/self/cgroup":          file("0::/svc\n"),
+				"proc/pressure/cpu":         file("some avg10=0 avg60=0 avg300=0 total=0\n"),
+				"sys/fs/cgroup/svc/cpu.max": file("max 100000\n"),
+				"sys/fs/cgroup/svc/cpu.pressure": file("some avg10=0.00 avg60=0.00 avg300=0.00 total=1000000\nfull avg10=0.00 " +
+					"avg60=0.00 avg300=0.00 total=0\n"),
+				"sys/fs/cgroup/svc/cpu.stat": file("usage_usec 1\nnr_periods 10\nnr_throttled 2\nthrottled_usec 9\n"),
 			},
 			after: fstest.MapFS{
-				"proc/self/cgroup":               file("0::/svc\n"),
-				"proc/pressure/cpu":              file("some avg10=0 avg60=0 avg300=0 total=1000000\n"),
-				"sys/fs/cgroup/svc/cpu.pressure": file("some avg10=0.00 avg60=0.00 avg300=0.00 total=1250000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=990000\n"),
-				"sys/fs/cgroup/svc/cpu.stat":     file("usage_usec 1\nnr_periods 20\nnr_throttled 6\nthrottled_usec 9\n"),
+				"proc/self/cgroup":  file("0::/svc\n"),
+				"proc/pressure/cpu": file("some avg10=0 avg60=0 avg300=0 total=1000000\n"),
+				"sys/fs/cgroup/svc/cpu.pressure": file("some avg10=0.00 avg60=0.00 avg300=0.00 total=1250000\nfull avg10=0.00 " +
+					"avg60=0.00 avg300=0.00 total=990000\n"),
+				"sys/fs/cgroup/svc/cpu.stat": file("usage_usec 1\nnr_periods 20\nnr_throttled 6\nthrottled_usec 9\n"),
 			},
 			want: Reading{Waiting: 0.25, Throttled: 0.4},
 		},

@@ -49,7 +49,8 @@ func run(w io.Writer, rounds int, only string) error {
 	if rounds < 10 {
 		return fmt.Errorf("-rounds %d: an interval of the median needs at least 10", rounds)
 	}
-	fmt.Fprintf(w, "%s, %s/%s, GOMAXPROCS %d, %d rounds\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0), rounds)
+	fmt.Fprintf(w, "%s, %s/%s, GOMAXPROCS %d, %d rounds\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH,
+		runtime.GOMAXPROCS(0), rounds)
 	fmt.Fprintln(w, "| contest | way | median | times kit's, 95 % interval | CPUs used |")
 	fmt.Fprintln(w, "|---|---|---:|---|---:|")
 	for _, c := range slices.Concat(rings(), pools(), limiters()) {

@@ -107,13 +107,14 @@ func bundled(b *testing.B, j *journal) func([]byte) error {
 }
 
 func grouped(b *testing.B, j *journal, delay time.Duration) func([]byte) error {
-	w, err := batch.New(batch.Config[[]byte, struct{}]{MaxSize: most, MaxDelay: delay, Flush: func(_ context.Context, items []*batch.Item[[]byte, struct{}]) error {
-		records := make([][]byte, len(items))
-		for i, item := range items {
-			records[i] = item.Value
-		}
-		return j.append(records...)
-	}})
+	w, err := batch.New(batch.Config[[]byte, struct{}]{MaxSize: most, MaxDelay: delay,
+		Flush: func(_ context.Context, items []*batch.Item[[]byte, struct{}]) error {
+			records := make([][]byte, len(items))
+			for i, item := range items {
+				records[i] = item.Value
+			}
+			return j.append(records...)
+		}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -22,8 +22,10 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Settings{Index: true, Pool: 64, Prepared: true, Batched: true, BatchedWrites: true, AppendJSON: true, AsyncLog: true, RegexpOnce: true,
-		TrimmedChain: true, ShardedTable: true, BatchedAudit: true, PooledBuffers: true, GC: GC{400, 512 << 20}, UnlockedReads: true, Cache: true}
+	want := Settings{Index: true, Pool: 64, Prepared: true, Batched: true, BatchedWrites: true, AppendJSON: true,
+		AsyncLog: true, RegexpOnce: true,
+		TrimmedChain: true, ShardedTable: true, BatchedAudit: true, PooledBuffers: true, GC: GC{400, 512 << 20},
+		UnlockedReads: true, Cache: true}
 	if sound != want {
 		t.Errorf("sound is %+v, want %+v", sound, want)
 	}

@@ -10,7 +10,8 @@ import (
 // listed.
 var (
 	telling = []string{"ext2", "ext3", "ext4", "f2fs", "overlay"}
-	silent  = []string{"xfs", "btrfs", "zfs", "bcachefs", "jfs", "ntfs3", "nfs", "nfs4", "cifs", "ceph", "9p", "virtiofs", "fuse", "fuseblk"}
+	silent  = []string{"xfs", "btrfs", "zfs", "bcachefs", "jfs", "ntfs3", "nfs", "nfs4", "cifs", "ceph", "9p",
+		"virtiofs", "fuse", "fuseblk"}
 )
 
 // mounted parses /proc/<pid>/mountinfo (proc_pid_mountinfo(5)): whether there is

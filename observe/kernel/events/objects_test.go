@@ -47,7 +47,8 @@ func TestObjectsAreOfTheirSource(t *testing.T) {
 		return
 	}
 	if now := summary(t, strings.TrimPrefix(recorded, "clang ")); now != string(committed) {
-		t.Errorf("the objects are not of this source (hint: go generate ./observe/kernel/events, then go test ./observe/kernel/events -run Objects -update); %s is\n%sand would be\n%s", sums, committed, now)
+		t.Errorf("the objects are not of this source (hint: go generate ./observe/kernel/events, then go test "+
+			"./observe/kernel/events -run Objects -update); %s is\n%sand would be\n%s", sums, committed, now)
 	}
 }
 

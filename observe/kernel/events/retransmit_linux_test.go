@@ -58,7 +58,8 @@ func TestRetransmissionsAgainstTheKernel(t *testing.T) {
 	s, sink := watch(t, os.Getpid(), func() { t.Cleanup(drop(uint16(port))) },
 		func(sink *observetest.Sink) bool { return sum(sink, series.TCPRetransmits, "") >= want })
 	reported := sum(sink, series.TCPRetransmits, "")
-	if by := sum(sink, series.TCPRetransmitBy, fmt.Sprintf("local=%d", port)); by < 0.99*reported && !strings.Contains(s.Health().Why, "too many retransmissions") {
+	if by := sum(sink, series.TCPRetransmitBy, fmt.Sprintf("local=%d", port)); by < 0.99*reported &&
+		!strings.Contains(s.Health().Why, "too many retransmissions") {
 		t.Errorf("%v of %v retransmissions are told by their port", by, reported)
 	}
 	d := sink.Last(series.KernelCalibration, "of=retransmits")

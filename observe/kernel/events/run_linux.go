@@ -162,7 +162,8 @@ func (s *state) attachFsync(add func(func() (*ebpf.CollectionSpec, error), ...se
 	}
 	tells, blind := mounted(mountinfo)
 	if !tells {
-		return nil, fmt.Errorf("no fsync latency: ext4 and f2fs report syncs, %s does not", cmp.Or(strings.Join(blind, ", "), "this file system"))
+		return nil, fmt.Errorf("no fsync latency: ext4 and f2fs report syncs, %s does not",
+			cmp.Or(strings.Join(blind, ", "), "this file system"))
 	}
 	if len(blind) > 0 {
 		s.vitals.Say("syncs on %s are not counted: only ext4 and f2fs report theirs", strings.Join(blind, ", "))

@@ -13,7 +13,8 @@ type state struct{}
 // Open implements observe.Source: it is refused, because the programs are for
 // Linux on these architectures.
 func (*Source) Open(context.Context, observe.Subject) error {
-	return &observe.Unsupported{What: "kernel events are counted by eBPF, which is built for Linux on amd64 and arm64", Enable: "run the target and redline there"}
+	return &observe.Unsupported{What: "kernel events are counted by eBPF, which is built for Linux on amd64 and arm64",
+		Enable: "run the target and redline there"}
 }
 
 // Run implements observe.Source.

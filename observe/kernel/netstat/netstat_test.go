@@ -21,7 +21,8 @@ func TestParse(t *testing.T) {
 		series.NetBacklogDrops: 110, series.NetZeroWindows: 111, series.NetTimeWaits: 117, series.NetTimeWaitOverflows: 113,
 	}
 	old := maps.Clone(now)
-	for _, since := range []string{series.NetRequestQueueFull, series.NetSynRetransmits, series.NetZeroWindows, series.NetTimeWaitOverflows} {
+	for _, since := range []string{series.NetRequestQueueFull, series.NetSynRetransmits, series.NetZeroWindows,
+		series.NetTimeWaitOverflows} {
 		delete(old, since)
 	}
 	for kernel, want := range map[string]map[string]float64{"linux-6.18": now, "linux-2.6.32": old} {

@@ -57,7 +57,8 @@ func (*Source) Describe() observe.Description {
 		Name:  "sockets",
 		Doc:   "Round trips, retransmissions, limits and queues of the target's TCP connections, and how full its accept queues are.",
 		Needs: "a target process on this Linux host, of the same user or with root; root too if it is in another network namespace.",
-		Cost:  "no code in the target; the kernel walks its table of connections, at most 1 % of a CPU, less often where there are thousands.",
+		Cost: "no code in the target; the kernel walks its table of connections, at most 1 % of a CPU, less often where " +
+			"there are thousands.",
 	}
 }
 

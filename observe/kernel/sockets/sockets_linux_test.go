@@ -209,7 +209,8 @@ func TestAcceptQueue(t *testing.T) {
 		_, n := sink.Sum(series.SocketsAcceptQueue, label)
 		return n > 0
 	})
-	if waiting, backlog := sink.Last(series.SocketsAcceptQueue, label), sink.Last(series.SocketsBacklog, label); waiting != 5 || backlog != 9 {
+	if waiting, backlog := sink.Last(series.SocketsAcceptQueue, label), sink.Last(series.SocketsBacklog,
+		label); waiting != 5 || backlog != 9 {
 		t.Errorf("%v of %v wait for accept, want 5 of 9", waiting, backlog)
 	}
 }

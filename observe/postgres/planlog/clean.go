@@ -15,7 +15,8 @@ const maxDepth = 64
 // those that may hold constants. Others are left out, and so is what is of another
 // kind than its field: a text of a plan can hold anything.
 var (
-	names = fields("Node Type", "Parent Relationship", "Subplan Name", "Operation", "Join Type", "Strategy", "Partial Mode", "Scan Direction",
+	names = fields("Node Type", "Parent Relationship", "Subplan Name", "Operation", "Join Type", "Strategy",
+		"Partial Mode", "Scan Direction",
 		"Relation Name", "Schema", "Alias", "Index Name", "Sort Method", "Sort Space Type")
 	figures = fields("Startup Cost", "Total Cost", "Plan Rows", "Actual Startup Time", "Actual Total Time", "Actual Rows",
 		"Actual Loops", "Rows Removed by Filter", "Rows Removed by Index Recheck", "Rows Removed by Join Filter",

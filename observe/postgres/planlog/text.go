@@ -8,7 +8,8 @@ import (
 
 var (
 	// costs end the first line of a node.
-	costs = regexp.MustCompile(`^(\s*)(?:->  )?(.*?)  \(cost=([\d.]+)\.\.([\d.]+) rows=(\d+) width=\d+\)(?: \((?:actual (?:time=([\d.]+)\.\.([\d.]+) )?rows=([\d.]+) loops=(\d+)|(never executed))\))?$`)
+	costs = regexp.MustCompile(`^(\s*)(?:->  )?(.*?)  \(cost=([\d.]+)\.\.([\d.]+) rows=(\d+) width=\d+\)` +
+		`(?: \((?:actual (?:time=([\d.]+)\.\.([\d.]+) )?rows=([\d.]+) loops=(\d+)|(never executed))\))?$`)
 	// reads takes the title of a node that reads a table apart.
 	reads = regexp.MustCompile(`^(.*?)(?: using ("[^"]+"|\S+))?(?: on (?:("[^"]+"|[^\s."]+)\.)?("[^"]+"|\S+)(?: ("[^"]+"|\S+))?)?$`)
 	// property is a line below a node.

@@ -218,7 +218,8 @@ func (s *Session) introduce(ctx context.Context) error {
 			s.prepared[sql] = nil
 		}
 	}
-	if err := s.Ask(ctx, Query{SQL: "SELECT " + Marker + " set_config('application_name', $1, false)", Args: []any{Application}}); err != nil {
+	if err := s.Ask(ctx, Query{SQL: "SELECT " + Marker + " set_config('application_name', $1, false)",
+		Args: []any{Application}}); err != nil {
 		return err
 	}
 	for range tries {

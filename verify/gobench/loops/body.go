@@ -175,7 +175,8 @@ func (r *reader) worksOn(s ast.Stmt, made []ast.Expr) (works bool) {
 		ast.Inspect(call, func(n ast.Node) bool {
 			if id, ok := n.(*ast.Ident); ok {
 				for _, m := range made {
-					if m, ok := m.(*ast.Ident); ok && m.Name != "_" && r.info.Uses[id] == r.info.Defs[m] && r.info.Defs[m] != nil && m.Name != "err" {
+					if m, ok := m.(*ast.Ident); ok && m.Name != "_" && r.info.Uses[id] == r.info.Defs[m] &&
+						r.info.Defs[m] != nil && m.Name != "err" {
 						works = true
 					}
 				}

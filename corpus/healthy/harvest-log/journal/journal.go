@@ -122,12 +122,14 @@ func (j *Journal) Season(ctx context.Context, fields, crates int) error {
 	defer func() { _ = tx.Rollback() }()
 	start := time.Date(2026, 6, 1, 5, 0, 0, 0, time.UTC).Unix()
 	for f := 1; f <= fields; f++ {
-		if _, err := tx.StmtContext(ctx, j.know).ExecContext(ctx, f, fmt.Sprintf("Field %d", f), []string{"apple", "pear", "plum"}[f%3]); err != nil {
+		if _, err := tx.StmtContext(ctx, j.know).ExecContext(ctx, f, fmt.Sprintf("Field %d", f),
+			[]string{"apple", "pear", "plum"}[f%3]); err != nil {
 			return err
 		}
 		for c := range crates {
 			g := 9000 + c*37%3000
-			if _, err := tx.StmtContext(ctx, j.addCrate).ExecContext(ctx, f, fmt.Sprintf("picker %d", c%30), g, start+int64(c*60)); err != nil {
+			if _, err := tx.StmtContext(ctx, j.addCrate).ExecContext(ctx, f, fmt.Sprintf("picker %d", c%30), g,
+				start+int64(c*60)); err != nil {
 				return err
 			}
 			if _, err := tx.StmtContext(ctx, j.addTotal).ExecContext(ctx, f, g); err != nil {

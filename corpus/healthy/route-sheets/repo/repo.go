@@ -25,7 +25,8 @@ type gormDrivers struct{ db *gorm.DB }
 
 // New opens file and fills it.
 func New(file string) (Drivers, func() error, error) {
-	db, err := gorm.Open(sqlite.Open(file+"?_journal_mode=WAL&_synchronous=NORMAL&_busy_timeout=3000"), &gorm.Config{Logger: logger.Discard, PrepareStmt: true, SkipDefaultTransaction: true})
+	db, err := gorm.Open(sqlite.Open(file+"?_journal_mode=WAL&_synchronous=NORMAL&_busy_timeout=3000"),
+		&gorm.Config{Logger: logger.Discard, PrepareStmt: true, SkipDefaultTransaction: true})
 	if err != nil {
 		return nil, nil, err
 	}

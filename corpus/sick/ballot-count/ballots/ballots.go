@@ -76,11 +76,13 @@ func record(ctx context.Context, tx *sql.Tx, b Ballot) (Receipt, error) {
 		r.ID, r.Seq, b.Station, b.Candidate, b.Reader, digest); err != nil {
 		return r, fmt.Errorf("ballot: %w", err)
 	}
-	if _, err := tx.ExecContext(ctx, `INSERT INTO tallies VALUES (?, ?, 1) ON CONFLICT (station, candidate) DO UPDATE SET votes = votes + 1`,
+	if _, err := tx.ExecContext(ctx,
+		`INSERT INTO tallies VALUES (?, ?, 1) ON CONFLICT (station, candidate) DO UPDATE SET votes = votes + 1`,
 		b.Station, b.Candidate); err != nil {
 		return r, fmt.Errorf("tally: %w", err)
 	}
-	if _, err := tx.ExecContext(ctx, `INSERT INTO chains VALUES (?, ?, ?) ON CONFLICT (station) DO UPDATE SET seq = excluded.seq, digest = excluded.digest`,
+	if _, err := tx.ExecContext(ctx,
+		`INSERT INTO chains VALUES (?, ?, ?) ON CONFLICT (station) DO UPDATE SET seq = excluded.seq, digest = excluded.digest`,
 		b.Station, r.Seq, digest); err != nil {
 		return r, fmt.Errorf("chain: %w", err)
 	}

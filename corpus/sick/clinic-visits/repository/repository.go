@@ -37,7 +37,8 @@ type Visits struct{ DB *sqlx.DB }
 
 // OfVet returns the latest visits of a vet.
 func (v Visits) OfVet(ctx context.Context, vet int64, limit int) (list []domain.Visit, err error) {
-	err = v.DB.SelectContext(ctx, &list, `SELECT id, animal_id, vet_id, at FROM clinic_visits WHERE vet_id = $1 ORDER BY at DESC LIMIT $2`, vet, limit)
+	err = v.DB.SelectContext(ctx, &list,
+		`SELECT id, animal_id, vet_id, at FROM clinic_visits WHERE vet_id = $1 ORDER BY at DESC LIMIT $2`, vet, limit)
 	return list, err
 }
 

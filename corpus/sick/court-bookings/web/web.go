@@ -85,7 +85,8 @@ func (h *Handler) courts(c echo.Context) error {
 
 func (h *Handler) mine(c echo.Context) error {
 	me := c.Get("member").(db.Member)
-	rows, err := h.Queries.UpcomingOfMember(c.Request().Context(), db.UpcomingOfMemberParams{MemberID: me.ID, From: c.QueryParam("from"), Limit: 20})
+	rows, err := h.Queries.UpcomingOfMember(c.Request().Context(), db.UpcomingOfMemberParams{MemberID: me.ID,
+		From: c.QueryParam("from"), Limit: 20})
 	if err != nil {
 		return err
 	}

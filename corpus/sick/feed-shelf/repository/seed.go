@@ -28,7 +28,8 @@ func (s *Store) Seed(users, feeds int) error {
 			}
 			list := make([]models.Feed, feeds)
 			for i := range list {
-				list[i] = models.Feed{UserID: uint(u), Title: fmt.Sprintf("Feed %d of %d", i, u), SiteURL: fmt.Sprintf("https://site%d.example/", i), Folder: folders[i%len(folders)]}
+				list[i] = models.Feed{UserID: uint(u), Title: fmt.Sprintf("Feed %d of %d", i, u),
+					SiteURL: fmt.Sprintf("https://site%d.example/", i), Folder: folders[i%len(folders)]}
 			}
 			if err := tx.Create(&list).Error; err != nil {
 				return err
@@ -36,10 +37,12 @@ func (s *Store) Seed(users, feeds int) error {
 			entries := make([]models.Entry, 0, 120)
 			for i := 0; i < cap(entries); i++ {
 				e := models.Entry{UserID: uint(u), FeedID: list[i*7%feeds].ID, Title: fmt.Sprintf("Entry %d", i),
-					Link: fmt.Sprintf("https://site%d.example/%d", i%feeds, i), Published: start.Add(time.Duration(i*u) * time.Minute), Read: i%3 == 0,
+					Link:      fmt.Sprintf("https://site%d.example/%d", i%feeds, i),
+					Published: start.Add(time.Duration(i*u) * time.Minute), Read: i%3 == 0,
 					Labels: []models.Label{labels[i%12], labels[(i+5)%12]}}
 				if i%4 == 0 {
-					e.Enclosure = &models.Enclosure{URL: fmt.Sprintf("https://cdn.example/%d/%d.mp3", u, i), Mime: "audio/mpeg", Bytes: int64(i) * 4096}
+					e.Enclosure = &models.Enclosure{URL: fmt.Sprintf("https://cdn.example/%d/%d.mp3", u, i),
+						Mime: "audio/mpeg", Bytes: int64(i) * 4096}
 				}
 				entries = append(entries, e)
 			}

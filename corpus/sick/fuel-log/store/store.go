@@ -51,7 +51,8 @@ func Open(ctx context.Context, n int, more ...string) (_ *Store, err error) {
 			err = errors.Join(err, os.RemoveAll(dir))
 		}
 	}()
-	db, err := sql.Open("sqlite", filepath.Join(dir, "fuel.db")+"?_pragma=journal_mode(WAL)&_pragma=cache_size(-32000)&_pragma=busy_timeout(3000)")
+	db, err := sql.Open("sqlite", filepath.Join(dir, "fuel.db")+
+		"?_pragma=journal_mode(WAL)&_pragma=cache_size(-32000)&_pragma=busy_timeout(3000)")
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +76,10 @@ func (s *Store) seed(ctx context.Context, n int) error {
 
 // Recent returns the latest fillings of a vehicle.
 func (s *Store) Recent(ctx context.Context, vehicle string, since time.Time) ([]Receipt, error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT id, vehicle, station, litres, filled_at FROM receipts WHERE vehicle = ? AND filled_at >= ? ORDER BY filled_at DESC LIMIT 10`, vehicle, since.Unix())
+	rows, err := s.db.QueryContext(ctx,
+		`SELECT id, vehicle, station, litres, filled_at FROM receipts `+
+			`WHERE vehicle = ? AND filled_at >= ? ORDER BY filled_at DESC LIMIT 10`,
+		vehicle, since.Unix())
 	if err != nil {
 		return nil, fmt.Errorf("recent receipts: %w", err)
 	}

@@ -62,7 +62,8 @@ func Engine(client *ent.Client, save Save) *gin.Engine {
 		h := c.MustGet("hive").(*ent.Hive)
 		list := make([]*ent.WeightCreate, len(u.Samples))
 		for i, s := range u.Samples {
-			list[i] = client.Weight.Create().SetHiveID(h.ID).SetTakenAt(time.Unix(s.At, 0)).SetGrams(s.Grams).SetCelsius(s.Celsius).SetSource("scale/" + u.Firmware)
+			list[i] = client.Weight.Create().SetHiveID(h.ID).SetTakenAt(time.Unix(s.At,
+				0)).SetGrams(s.Grams).SetCelsius(s.Celsius).SetSource("scale/" + u.Firmware)
 		}
 		stored, err := save(c, client.Weight, list)
 		var invalid *ent.ValidationError

@@ -43,7 +43,8 @@ type shop struct {
 // New makes the engine over source.
 func New(source zones.Source, secret string) *gin.Engine {
 	reg := prometheus.NewRegistry()
-	s := &shop{source: source, secret: []byte(secret), sold: prometheus.NewCounter(prometheus.CounterOpts{Name: "parking_tickets_sold_total", Help: "Tickets sold."})}
+	s := &shop{source: source, secret: []byte(secret),
+		sold: prometheus.NewCounter(prometheus.CounterOpts{Name: "parking_tickets_sold_total", Help: "Tickets sold."})}
 	reg.MustRegister(s.sold)
 	gin.SetMode(gin.ReleaseMode)
 	r := gin.New()

@@ -47,7 +47,8 @@ func (h *Handler) access(next http.Handler) http.Handler {
 		start := time.Now()
 		next.ServeHTTP(ww, r)
 		if ww.Status() >= 500 {
-			h.log.WithFields(logrus.Fields{"path": r.URL.Path, "status": ww.Status(), "took": time.Since(start), "id": middleware.GetReqID(r.Context())}).Error("request failed")
+			h.log.WithFields(logrus.Fields{"path": r.URL.Path, "status": ww.Status(), "took": time.Since(start),
+				"id": middleware.GetReqID(r.Context())}).Error("request failed")
 		}
 	})
 }

@@ -70,16 +70,17 @@ func Mux(endpoint Endpoint) *http.ServeMux {
 	mux.HandleFunc("GET /v1/lots/{id}", g.handle(func(ctx context.Context, c vaultpb.VaultClient, r *http.Request) (proto.Message, error) {
 		return c.GetLot(ctx, &vaultpb.GetLotRequest{Id: r.PathValue("id")})
 	}))
-	mux.HandleFunc("GET /v1/species/{species}/lots", g.handle(func(ctx context.Context, c vaultpb.VaultClient, r *http.Request) (proto.Message, error) {
-		n := 20
-		if v := r.URL.Query().Get("limit"); v != "" {
-			var err error
-			if n, err = strconv.Atoi(v); err != nil {
-				return nil, status.Error(codes.InvalidArgument, "limit")
+	mux.HandleFunc("GET /v1/species/{species}/lots", g.handle(
+		func(ctx context.Context, c vaultpb.VaultClient, r *http.Request) (proto.Message, error) {
+			n := 20
+			if v := r.URL.Query().Get("limit"); v != "" {
+				var err error
+				if n, err = strconv.Atoi(v); err != nil {
+					return nil, status.Error(codes.InvalidArgument, "limit")
+				}
 			}
-		}
-		return c.ListLots(ctx, &vaultpb.ListLotsRequest{Species: r.PathValue("species"), Limit: int32(n)})
-	}))
+			return c.ListLots(ctx, &vaultpb.ListLotsRequest{Species: r.PathValue("species"), Limit: int32(n)})
+		}))
 	return mux
 }
 

@@ -27,7 +27,8 @@ type Service struct {
 func New(n int) *Service {
 	s := &Service{byID: map[string]*vaultpb.Lot{}, bySpecies: map[string][]*vaultpb.Lot{}}
 	for i := range n {
-		l := &vaultpb.Lot{Id: fmt.Sprintf("SV%05d", i), Species: species[i%len(species)], Year: int32(1970 + i%50), Seeds: int64(500 + i*7%4000), Germination: 0.9}
+		l := &vaultpb.Lot{Id: fmt.Sprintf("SV%05d", i), Species: species[i%len(species)], Year: int32(1970 + i%50),
+			Seeds: int64(500 + i*7%4000), Germination: 0.9}
 		for y := l.Year + 5; y < 2026; y += 10 {
 			l.Germination *= 0.96
 			l.Tests = append(l.Tests, &vaultpb.Test{Year: y, Rate: l.Germination})

@@ -34,11 +34,16 @@ func New(r prometheus.Registerer) *Set {
 	s := &Set{
 		Started:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "requests_started_total", Help: "Requests begun."}, base),
 		InFlight: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "requests_in_flight", Help: "Requests under way."}, base),
-		Finished: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "requests_finished_total", Help: "Requests ended."}, append(base, Status)),
-		Duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "request_seconds", Help: "Duration.", Buckets: prometheus.ExponentialBuckets(0.0001, 2, 16)}, append(base, Status)),
-		Bytes:    prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "response_bytes", Help: "Size.", Buckets: prometheus.ExponentialBuckets(64, 4, 8)}, append(base, Status)),
-		Prices:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "prices_served_total", Help: "Prices served."}, []string{Service, Region, Tenant, Aisle, Kind}),
-		Amounts:  prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "price_cents", Help: "Prices.", Buckets: prometheus.ExponentialBuckets(10, 3, 8)}, []string{Service, Region, Tenant, Aisle, Kind}),
+		Finished: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "requests_finished_total",
+			Help: "Requests ended."}, append(base, Status)),
+		Duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "request_seconds", Help: "Duration.",
+			Buckets: prometheus.ExponentialBuckets(0.0001, 2, 16)}, append(base, Status)),
+		Bytes: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "response_bytes", Help: "Size.",
+			Buckets: prometheus.ExponentialBuckets(64, 4, 8)}, append(base, Status)),
+		Prices: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "prices_served_total",
+			Help: "Prices served."}, []string{Service, Region, Tenant, Aisle, Kind}),
+		Amounts: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "price_cents", Help: "Prices.",
+			Buckets: prometheus.ExponentialBuckets(10, 3, 8)}, []string{Service, Region, Tenant, Aisle, Kind}),
 	}
 	r.MustRegister(s.Started, s.InFlight, s.Finished, s.Duration, s.Bytes, s.Prices, s.Amounts)
 	return s

@@ -32,7 +32,8 @@ type Till struct {
 
 // NewTill makes a till at base.
 func NewTill(base string) *Till {
-	return &Till{url: base + "/till/seal", http: &http.Client{Timeout: 3 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+	return &Till{url: base + "/till/seal", http: &http.Client{Timeout: 3 * time.Second,
+		Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
 }
 
 // Render makes a receipt and has it sealed.

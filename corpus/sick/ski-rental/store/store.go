@@ -56,7 +56,8 @@ type Store struct {
 
 // Open opens file. With ahead, receipts are rendered before a transaction begins.
 func Open(ctx context.Context, file string, render Render, ahead bool) (*Store, error) {
-	db, err := sqlx.ConnectContext(ctx, "sqlite3", "file:"+file+"?_journal_mode=WAL&_synchronous=NORMAL&_busy_timeout=10000&_txlock=immediate")
+	db, err := sqlx.ConnectContext(ctx, "sqlite3", "file:"+file+
+		"?_journal_mode=WAL&_synchronous=NORMAL&_busy_timeout=10000&_txlock=immediate")
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,8 @@ import "math/rand/v2"
 
 var (
 	heads = []string{"mac", "o", "fitz", "van", "de", "al", "ber", "hol", "wins", "thorn", "ash", "brad",
-		"cal", "dun", "elles", "far", "gal", "har", "kirk", "lang", "mal", "nor", "oak", "pem", "quin", "rath", "stan", "tal", "ull", "whit"}
+		"cal", "dun", "elles", "far", "gal", "har", "kirk", "lang", "mal", "nor", "oak", "pem", "quin", "rath",
+		"stan", "tal", "ull", "whit"}
 	middles = []string{"", "er", "en", "ing", "le", "s", "ber", "ter", "mor", "ley", "wor", "din"}
 	tails   = []string{"ton", "ham", "ley", "ford", "son", "worth", "by", "field", "wick",
 		"stock", "man", "gate", "shaw", "croft"}

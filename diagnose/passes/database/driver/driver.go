@@ -32,7 +32,8 @@ func Prepared(p *diagnose.Pass) string {
 		return "lib/pq prepares each query with parameters anew: call db.Prepare once at start and keep the " +
 			"statement, or use pgx/stdlib, which caches them." + orm
 	case p.UsesOnly(callstack.MySQL):
-		return "Call db.Prepare once at start and keep the statement, or set interpolateParams=true in the DSN, which saves the round trip." + orm
+		return "Call db.Prepare once at start and keep the statement, or set interpolateParams=true in the DSN, which " +
+			"saves the round trip." + orm
 	}
 	return "Keep prepared statements: call db.Prepare once at start, or use a driver that caches them; pass values as parameters." + orm
 }

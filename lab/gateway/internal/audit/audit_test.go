@@ -23,7 +23,8 @@ func TestTrailIsCompleteAndChained(t *testing.T) {
 		for w := range writers {
 			wg.Go(func() {
 				for range each {
-					trail.Record(Record{Time: time.Unix(0, 0), RequestID: "r", Action: "GET /order", UserID: int64(w), Status: 200, Risk: -1})
+					trail.Record(Record{Time: time.Unix(0, 0), RequestID: "r", Action: "GET /order",
+						UserID: int64(w), Status: 200, Risk: -1})
 				}
 			})
 		}

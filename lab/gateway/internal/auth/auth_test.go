@@ -30,7 +30,8 @@ func TestUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	none, err := jwt.NewWithClaims(jwt.SigningMethodNone, jwt.RegisteredClaims{Issuer: issuer, Subject: "42", ExpiresAt: jwt.NewNumericDate(now.Add(time.Hour))}).
+	none, err := jwt.NewWithClaims(jwt.SigningMethodNone, jwt.RegisteredClaims{Issuer: issuer, Subject: "42",
+		ExpiresAt: jwt.NewNumericDate(now.Add(time.Hour))}).
 		SignedString(jwt.UnsafeAllowNoneSignatureType)
 	if err != nil {
 		t.Fatal(err)

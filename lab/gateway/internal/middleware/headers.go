@@ -13,7 +13,8 @@ func CORS() gin.HandlerFunc {
 		h := c.Writer.Header()
 		h.Set("Access-Control-Allow-Origin", "*")
 		h.Set("Access-Control-Allow-Methods", strings.Join([]string{"GET", "POST", "OPTIONS"}, ", "))
-		h.Set("Access-Control-Allow-Headers", strings.Join([]string{"Authorization", "Content-Type", "Idempotency-Key", requestIDHeader}, ", "))
+		h.Set("Access-Control-Allow-Headers",
+			strings.Join([]string{"Authorization", "Content-Type", "Idempotency-Key", requestIDHeader}, ", "))
 		h.Set("Access-Control-Max-Age", "600")
 		h.Add("Vary", "Origin")
 		if c.Request.Method == http.MethodOptions {

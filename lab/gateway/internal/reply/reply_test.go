@@ -15,9 +15,10 @@ func sample() *order.Order {
 	return &order.Order{
 		AmountCents: 123456, Card: order.Card{Brand: "visa", Country: "IE", Issuer: "Bank of Cork <7> & Sons", Number: "4000000112345678"},
 		Channel: "app", ClientIP: "10.0.0.1", CreatedAt: at, Currency: "EUR", FeeCents: 77, ID: 180_001, UserID: 1,
-		Merchant: order.Merchant{ID: 9, Name: "Elm \"9\"\u2028"}, OrderNo: "PG000000180001", Status: order.Captured, UpdatedAt: at.Add(time.Second),
-		Items:  []order.Item{{AmountCents: 2, ID: 5, Name: "Café\x00", Quantity: 1, SKU: "S-1", UnitPriceCents: 2}, {ID: 6}},
-		Events: []order.Event{{Actor: "customer", At: at, ID: 8, Kind: "created", Note: "a\nb"}},
+		Merchant: order.Merchant{ID: 9, Name: "Elm \"9\"\u2028"}, OrderNo: "PG000000180001", Status: order.Captured,
+		UpdatedAt: at.Add(time.Second),
+		Items:     []order.Item{{AmountCents: 2, ID: 5, Name: "Café\x00", Quantity: 1, SKU: "S-1", UnitPriceCents: 2}, {ID: 6}},
+		Events:    []order.Event{{Actor: "customer", At: at, ID: 8, Kind: "created", Note: "a\nb"}},
 	}
 }
 

@@ -88,7 +88,8 @@ func (s *Service) open(ctx context.Context, o Options) error {
 		return err
 	}
 	orders, err := store.Open(ctx, o.DSN, store.Options{
-		Pool: set.Pool, Prepared: set.Prepared, Batched: set.Batched, BatchedWrites: set.BatchedWrites, Index: set.Index, Log: log.Statements(),
+		Pool: set.Pool, Prepared: set.Prepared, Batched: set.Batched, BatchedWrites: set.BatchedWrites,
+		Index: set.Index, Log: log.Statements(),
 	})
 	if err != nil {
 		return err
@@ -98,7 +99,8 @@ func (s *Service) open(ctx context.Context, o Options) error {
 		Store: orders, Ledger: ledger.New(!set.UnlockedReads), Pace: pace.New(set.Pace), Risk: scores, Auth: keeper,
 		Journal: log, Trail: trail, Rates: ratelimit.New(o.RateLimit, set.ShardedTable),
 		Buffers: buffer.New(set.PooledBuffers), Validate: validate.New(set.RegexpOnce),
-		Encoder: reply.Encoder{Append: set.AppendJSON}, Trimmed: set.TrimmedChain, Workers: set.Workers, Spin: spin.Rounds(o.Spin), Errors: o.Log,
+		Encoder: reply.Encoder{Append: set.AppendJSON}, Trimmed: set.TrimmedChain, Workers: set.Workers,
+		Spin: spin.Rounds(o.Spin), Errors: o.Log,
 	}
 	if set.Cache {
 		config.Cache = cache.New(nil)

@@ -23,7 +23,8 @@ func TestSwitchesReachTheDatabase(t *testing.T) {
 		g.do(get(150, "order")) // prepares what is prepared
 		query[any](t, "SELECT pg_stat_statements_reset()")
 		g.do(get(150, "order"))
-		return query[int](t, `SELECT coalesce(sum(calls), 0) FROM pg_stat_statements WHERE query ~* 'from "?(orders|order_items|order_events|merchants)"?'`)
+		return query[int](t,
+			`SELECT coalesce(sum(calls), 0) FROM pg_stat_statements WHERE query ~* 'from "?(orders|order_items|order_events|merchants)"?'`)
 	}
 	// User 150's latest order has 2 + 3750 % 3 items and 4 events.
 	naive := remedy.Naive()

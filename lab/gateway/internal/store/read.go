@@ -90,7 +90,8 @@ func getEach[Row any](db *gorm.DB, orderID int64) ([]Row, error) {
 // itemsSQL and eventsSQL bring the merchant along with the items, so that an
 // order costs three round trips in all.
 const (
-	itemsSQL  = `SELECT i.id, i.order_id, i.sku, i.name, i.quantity, i.unit_price_cents, m.name AS merchant FROM order_items i, merchants m WHERE i.order_id = ? AND m.id = ? ORDER BY i.id`
+	itemsSQL = `SELECT i.id, i.order_id, i.sku, i.name, i.quantity, i.unit_price_cents, m.name AS merchant ` +
+		`FROM order_items i, merchants m WHERE i.order_id = ? AND m.id = ? ORDER BY i.id`
 	eventsSQL = `SELECT id, order_id, at, kind, actor, note FROM order_events WHERE order_id = ? ORDER BY id`
 )
 

@@ -81,7 +81,8 @@ func seedOnce(ctx context.Context, conn *sql.Conn, size Size) (bool, error) {
 	case there != Size{}:
 		return false, fmt.Errorf("the database holds a seed of another size (%+v)", there)
 	}
-	fill := strings.NewReplacer("$orders", strconv.Itoa(size.Orders), "$users", strconv.Itoa(size.Users), "$banks", strconv.Itoa(size.Banks))
+	fill := strings.NewReplacer("$orders", strconv.Itoa(size.Orders), "$users", strconv.Itoa(size.Users), "$banks",
+		strconv.Itoa(size.Banks))
 	for _, step := range []string{schemaSQL, fill.Replace(seedSQL), afterSQL} {
 		// The simple protocol runs several statements at once. Tables made and
 		// filled in one transaction skip the write-ahead log under wal_level
@@ -119,7 +120,8 @@ type queryer interface {
 // tables, and an error for tables that are not ours.
 func seededSize(ctx context.Context, q queryer) (Size, error) {
 	var marker, orders bool
-	err := q.QueryRowContext(ctx, "SELECT to_regclass('gateway_seed') IS NOT NULL, to_regclass('orders') IS NOT NULL").Scan(&marker, &orders)
+	err := q.QueryRowContext(ctx,
+		"SELECT to_regclass('gateway_seed') IS NOT NULL, to_regclass('orders') IS NOT NULL").Scan(&marker, &orders)
 	if err != nil {
 		return Size{}, err
 	}
@@ -136,7 +138,8 @@ func seededSize(ctx context.Context, q queryer) (Size, error) {
 		return Size{}, err
 	}
 	if version != seedVersion {
-		return Size{}, fmt.Errorf("the database holds a seed of version %d, this gateway wants %d: give an empty database", version, seedVersion)
+		return Size{}, fmt.Errorf("the database holds a seed of version %d, this gateway wants %d: give an empty database",
+			version, seedVersion)
 	}
 	return s, nil
 }

@@ -37,7 +37,8 @@ func New(once bool) *Validator {
 		}
 		return lateMatcher(pattern)
 	}
-	return &Validator{of(uidPattern), of(ipPattern), of(idPattern), of(currencyPattern), of(cardPattern), of(skuPattern), of(channelPattern)}
+	return &Validator{of(uidPattern), of(ipPattern), of(idPattern), of(currencyPattern), of(cardPattern),
+		of(skuPattern), of(channelPattern)}
 }
 
 // UID is a user's number, from 1, without leading zeros.

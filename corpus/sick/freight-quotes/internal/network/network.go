@@ -35,7 +35,8 @@ type Graph struct {
 func Grid(n int) *Graph {
 	g := &Graph{byCode: make(map[string]int, n*n), ways: make([][]way, n*n)}
 	for i := range n * n {
-		p := Place{Code: fmt.Sprintf("T%04d", i), Name: fmt.Sprintf("Terminal %d-%d", i/n, i%n), x: float64(i%n) + float64(i*13%7)/10, y: float64(i/n) + float64(i*29%11)/14}
+		p := Place{Code: fmt.Sprintf("T%04d", i), Name: fmt.Sprintf("Terminal %d-%d", i/n, i%n),
+			x: float64(i%n) + float64(i*13%7)/10, y: float64(i/n) + float64(i*29%11)/14}
 		g.places = append(g.places, p)
 		g.byCode[p.Code] = i
 	}

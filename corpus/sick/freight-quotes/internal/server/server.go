@@ -32,7 +32,8 @@ func New(graph *network.Graph, finder network.Finder) *Server {
 	}}
 }
 
-func (s *Server) Quote(_ context.Context, req *connect.Request[freightv1.QuoteRequest]) (*connect.Response[freightv1.QuoteResponse], error) {
+func (s *Server) Quote(_ context.Context,
+	req *connect.Request[freightv1.QuoteRequest]) (*connect.Response[freightv1.QuoteResponse], error) {
 	m := req.Msg
 	a, ok := s.graph.Index(m.GetOrigin())
 	if !ok {
@@ -65,7 +66,8 @@ func (s *Server) Quote(_ context.Context, req *connect.Request[freightv1.QuoteRe
 	return connect.NewResponse(out), nil
 }
 
-func (s *Server) ListPlaces(_ context.Context, req *connect.Request[freightv1.ListPlacesRequest]) (*connect.Response[freightv1.ListPlacesResponse], error) {
+func (s *Server) ListPlaces(_ context.Context,
+	req *connect.Request[freightv1.ListPlacesRequest]) (*connect.Response[freightv1.ListPlacesResponse], error) {
 	out := &freightv1.ListPlacesResponse{}
 	for i, p := range s.graph.Places() {
 		if strings.HasPrefix(p.Code, req.Msg.GetPrefix()) {

@@ -1,0 +1,174 @@
+package decide
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redline-go/redline/cmd/redline/cli"
+	"github.com/redline-go/redline/notation"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/service/revision"
+	"github.com/redline-go/redline/service/scratch"
+	"github.com/redline-go/redline/tune"
+	tuning "github.com/redline-go/redline/tune/measure"
+	"github.com/redline-go/redline/verify/session"
+)
+
+// TuneCommand returns the verb tune.
+func TuneCommand() *cobra.Command {
+	var f tuneFlags
+	cmd := &cobra.Command{
+		Use:   "tune URL | scenario.yaml --knob NAME=VALUES [--knob ...]",
+		Short: "Find the settings that serve an objective best, or confirm that the present ones do",
+		Long: `tune searches the settings of a service for better ones. Each trial is a pair of
+launches, the present setting and a candidate, interleaved under the same load. A model
+of the trials proposes the next one; the best half is measured again and again until one
+is left. A fresh session of new launches, as of redline ab, then decides: a setting is
+recommended only if it confirms a gain that it can detect. Otherwise tune says to keep
+what you have, which is a result.
+
+Knobs, each with a range (50..400, 64MiB..1GiB) or a list (a,b,c):
+  GOGC, GOMEMLIMIT, GOMAXPROCS   the Go runtime's
+  env:NAME                       a variable of the environment
+  flag:-name                     an argument of the command line
+  pgo                            built with a profile of itself, or not (or --pgo)
+
+The present setting is the scenario as it is. One knob alone is swept over all its
+values, and its knee is drawn. tune launches the target itself, so each trial is ended
+with its launch, and a service that runs elsewhere keeps what it had.
+
+Objectives: throughput (default; closed loop), cpu per request (default at a rate), p50,
+p90, p99 (at a rate), memory; "throughput at p99 < 20ms" and --guard add limits that a
+recommended setting must keep. A setting under which requests fail is out at once.
+
+Trials stay in runs/<time>-tune; after an interrupt, -o DIR --resume goes on.
+
+Exit code 0: a setting is recommended, or the present one is to be kept. 1: no setting
+keeps the guards. 2: usage or input error. 3: the measurement is invalid. 130: interrupted.`,
+		Example: `  redline tune scenario.yaml --knob GOGC=50..400 --knob GOMAXPROCS=1..8 --knob env:DB_POOL=2..64
+  redline tune scenario.yaml --knob GOGC=50..800 --objective "throughput at p99 < 20ms" --guard "rss < 512MiB"
+  redline tune scenario.yaml --knob flag:-workers=1..32 --rate 2000/s --objective p99 --max-time 10m
+  redline tune scenario.yaml --pgo`,
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+	}
+	f.register(cmd)
+	return cmd
+}
+
+func (f *tuneFlags) run(cmd *cobra.Command, args []string) error {
+	plan, err := f.Plan(cmd, args)
+	if err != nil {
+		return err
+	}
+	words, space, objective, err := f.asked(cmd, plan)
+	if err != nil {
+		return err
+	}
+	if !f.resume {
+		reservation, err := cli.Reserve(f.Out, "tune")
+		if err != nil {
+			return err
+		}
+		defer reservation.Release()
+		f.Out = reservation.Dir()
+	}
+	store, err := cli.OpenHistory(cmd.Context(), f.History)
+	if err != nil {
+		return err
+	}
+	if store != nil {
+		defer store.Close()
+	}
+	folder, err := scratch.New("tune")
+	if err != nil {
+		return err
+	}
+	defer folder.Remove()
+	progress := cli.NewProgress(cmd.ErrOrStderr())
+	defer progress.Close()
+	launcher := &session.Launcher{Version: cli.Version(), Scratch: folder.Path, Duration: f.block, Warmup: f.block / 2}
+	t := &tuning.Tuner{
+		Space: space, Objective: objective, Measurer: launcher, Dir: f.Out, MaxTime: f.maxTime, Trials: f.trials,
+		Sweep: f.sweep || len(space.Knobs) == 1, OneAtATime: f.apart, Seed: cmp.Or(f.seed, rand.Uint64N(1<<32)), Resume: f.resume,
+		Header: tuning.Header{Plan: plan.Redacted(), Objective: objective.String(), Knobs: words,
+			Host: record.HostInfo()},
+		OnProgress: progress.Step,
+	}
+	b := builder{scratch: folder.Path, note: progress.Note, done: map[revision.Sources]revision.Built{}}
+	if t.Present, t.Header.Service, err = (side{}).prepare(cmd.Context(), plan, "a", b); err != nil {
+		return cli.InterruptedOr(cmd.Context(), err)
+	}
+	if t.Inlining, err = f.profile(cmd.Context(), t, progress); err != nil {
+		return cli.InterruptedOr(cmd.Context(), err)
+	}
+	r, err := t.Run(cmd.Context())
+	progress.Close()
+	if err != nil && r.Schema == "" {
+		return f.cutShort(cmd.Context(), progress, err)
+	}
+	if n := launcher.Repeated; n > 0 {
+		r.Warnings = append(r.Warnings, notation.Counted(int64(n), "launch",
+			"launches")+" measured again: the generator could not keep up")
+	}
+	progress.Note("kept in %s", f.Out)
+	f.keep(cmd.Context(), store, t, plan, launcher, progress)
+	return errors.Join(f.print(cmd.OutOrStdout(), r), f.exit(cmd.Context(), progress, r, err))
+}
+
+// asked returns the knobs as they were written, the space that they span, and the objective; an
+// error where no tune can do what the flags say.
+func (f *tuneFlags) asked(cmd *cobra.Command, plan *scenario.Plan) (words []string, space tune.Space, o tune.Objective, err error) {
+	words, knobs, err := f.knobList()
+	if err != nil {
+		return nil, space, o, err
+	}
+	if space, err = tune.NewSpace(knobs, tuning.Present(plan)); err != nil {
+		return nil, space, o, err
+	}
+	if o, err = tune.ParseObjective(f.objective, f.guards, plan.Load.Open()); err != nil {
+		return nil, space, o, err
+	}
+	return words, space, o, f.check(cmd, plan, space)
+}
+
+// profile builds the target by a profile where the knob pgo is among the knobs, and says what that
+// inlined.
+func (f *tuneFlags) profile(ctx context.Context, t *tuning.Tuner, progress *cli.Progress) (*tune.Inlining, error) {
+	asked := false
+	for _, k := range t.Space.Knobs {
+		asked = asked || k.Kind == tune.PGO
+	}
+	if !asked {
+		return nil, nil
+	}
+	path, err := filepath.Abs(filepath.Join(f.Out, tuning.ProfileFile))
+	if err != nil {
+		return nil, err
+	}
+	plan := t.Present.Plan
+	if !f.resume {
+		progress.Note("profiling the present build")
+		folder := filepath.Dir(t.Present.Binary)
+		if path, err = tuning.Profile(ctx, t.Present, cli.Version(), folder, f.Out); err != nil {
+			return nil, err
+		}
+	}
+	progress.Note("building by the profile")
+	t.Profiled = filepath.Join(filepath.Dir(t.Present.Binary), "target-profiled")
+	if err := tuning.BuildProfiled(ctx, plan, path, t.Profiled); err != nil {
+		return nil, err
+	}
+	inlining, err := tuning.Inlining(ctx, plan, path)
+	if err != nil && ctx.Err() == nil {
+		// What it inlined explains a gain and is no part of the measurement.
+		progress.Note("redline: without what the profile inlined: %v", err)
+		return nil, nil
+	}
+	return inlining, err
+}

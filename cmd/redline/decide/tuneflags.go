@@ -1,0 +1,104 @@
+package decide
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	tuning "github.com/redline-go/redline/tune/measure"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redline-go/redline/cmd/redline/cli"
+	"github.com/redline-go/redline/cmd/redline/measure"
+	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/tune"
+)
+
+// tuneFlags are the flags of `redline tune`.
+type tuneFlags struct {
+	measure.Flags
+	knobs     []string
+	objective string
+	guards    []string
+	maxTime   time.Duration
+	trials    int
+	seed      uint64
+	block     time.Duration
+	pgo       bool
+	sweep     bool
+	apart     bool
+	resume    bool
+	markdown  string
+}
+
+func (f *tuneFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	f.LoadFlags(flags)
+	flags.MarkHidden("duration") // begin refuses both
+	flags.MarkHidden("requests")
+	f.ProtocolFlags(flags)
+	f.TargetFlags(flags)
+	flags.StringArrayVar(&f.knobs, "knob", nil,
+		"`name=values` to search: a range (50..400) or a list (a,b,c); may be repeated")
+	flags.StringVar(&f.objective, "objective", "", "`what` to make better: throughput, cpu, p50, p90, p99, memory")
+	flags.StringArrayVar(&f.guards, "guard", nil,
+		"`limit` to keep (\"p99 < 20ms\", \"rss < 512MiB\", \"errors < 0.1%\"); may be repeated")
+	flags.DurationVar(&f.maxTime, "max-time", tuning.DefaultMaxTime, "end after this `time`, confirmation included")
+	flags.IntVar(&f.trials, "trials", 0, "search by at most `n` trials (default 40 per knob, as the time allows)")
+	flags.Uint64Var(&f.seed, "seed", 0, "seed of the search (default random)")
+	flags.DurationVar(&f.block, "block", 0, "measured `time` of each launch (default 2s)")
+	flags.BoolVar(&f.pgo, "pgo", false, "same as --knob pgo")
+	flags.BoolVar(&f.sweep, "sweep", false, "try every setting in turn instead of searching")
+	flags.BoolVar(&f.apart, "one-at-a-time", false, "never run both sides at once")
+	flags.StringVarP(&f.Out, "output", "o", "", "`directory` that keeps the trials (default runs/<time>-tune)")
+	flags.BoolVar(&f.resume, "resume", false, "continue the interrupted tune in the directory of -o")
+	flags.BoolVar(&f.JSON, "json", false, "print tune.json alone on stdout")
+	flags.StringVar(&f.markdown, "markdown", "", "write the result as Markdown to `file`")
+	cli.HistoryFlag(flags, &f.History)
+	cmd.MarkFlagsMutuallyExclusive("exec", "build", "pid")
+}
+
+// knobList returns the knobs that were asked for, as they were written and parsed.
+func (f *tuneFlags) knobList() (words []string, knobs []tune.Knob, err error) {
+	words = f.knobs
+	if f.pgo && !strings.Contains(" "+strings.Join(words, " ")+" ", " pgo ") {
+		words = append(words, "pgo")
+	}
+	for _, text := range words {
+		k, err := tune.ParseKnob(text)
+		if err != nil {
+			return nil, nil, err
+		}
+		knobs = append(knobs, k)
+	}
+	return words, knobs, nil
+}
+
+// check refuses what no tune can do, before anything is built.
+func (f *tuneFlags) check(cmd *cobra.Command, plan *scenario.Plan, space tune.Space) error {
+	for _, flag := range []string{"duration", "requests"} {
+		if cmd.Flags().Changed(flag) {
+			return fmt.Errorf(
+				"--%s does not apply to a tune: --block is the measured time of each launch, and --trials or --max-time ends it",
+				flag,
+			)
+		}
+	}
+	if plan.Target.PID != 0 || plan.Target.Build == "" && len(plan.Target.Exec) == 0 {
+		return errors.New(
+			"tune launches the service with each setting, and the scenario names no target to launch " +
+				"(hint: --build ./cmd/svc or --exec CMD)",
+		)
+	}
+	if f.resume && f.Out == "" {
+		return errors.New("no tune to resume (hint: -o runs/...)")
+	}
+	for _, k := range space.Knobs {
+		if k.Kind == tune.PGO && plan.Target.Build == "" {
+			return errors.New("knob pgo builds the target, and the scenario has no target.build (hint: --build ./cmd/svc)")
+		}
+	}
+	return nil
+}

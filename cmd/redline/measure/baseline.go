@@ -1,0 +1,151 @@
+package measure
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redline-go/redline/cmd/redline/cli"
+	"github.com/redline-go/redline/machine"
+	"github.com/redline-go/redline/notation"
+	"github.com/redline-go/redline/notation/inert"
+)
+
+// baselines is where machine baselines are kept, in the working directory beside runs.
+const baselines = "baselines"
+
+// baselineFlags say what of the machine is measured, and against what.
+type baselineFlags struct {
+	machine.Options
+	dir, against         string
+	margin               float64
+	quick, unkept, asked bool
+}
+
+// BaselineCommand returns the verb baseline.
+func BaselineCommand() *cobra.Command {
+	var f baselineFlags
+	cmd := &cobra.Command{
+		Use:   "baseline",
+		Short: "Measure the machine itself, and flag where it drifted",
+		Long: `baseline measures what this machine and its Go toolchain do by themselves: compute, HTTP
+path, memory and GC, scheduler and kernel; with --disk and --postgres also those. Rounds
+of all figures, each in a process of its own, are spread over four minutes (--quick: half
+a minute). The result is kept below baselines/ and compared with the newest one of the
+same machine and Go version, or with --against, which may be another machine's.
+
+A figure has drifted when the interval of its change lies beyond the margin; intervals
+hold for all figures at once. Another CPU quota than before is drift as well. Quotas,
+steal and work of others are reported as warnings. redline run names the newest baseline of its machine.
+
+Exit code 0: no drift, or nothing to compare with. 1: drifted. 2: it could not be measured.`,
+		Example: `  redline baseline
+  redline baseline --quick --disk /var/lib/data
+  redline baseline --against old-machine.json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.measure(cmd) },
+	}
+	flags := cmd.Flags()
+	flags.DurationVar(&f.Time, "time", machine.DefaultTime, "how long to measure, at most 5m")
+	flags.BoolVar(&f.quick, "quick", false, "measure for half a minute: wider intervals")
+	flags.StringVar(&f.Disk, "disk", "", "measure the disk of this `directory`")
+	flags.StringVar(&f.Postgres, "postgres", "", "measure the PostgreSQL of this `DSN`")
+	flags.StringVar(&f.against, "against", "", "compare with this `file` (default: the newest of this machine)")
+	flags.Float64Var(&f.margin, "margin", machine.DefaultMargin, "`share` up to which a change is no drift")
+	flags.StringVar(&f.dir, "dir", baselines, "`directory` that keeps baselines")
+	flags.BoolVar(&f.unkept, "no-save", false, "keep no file")
+	flags.BoolVar(&f.asked, "json", false, "print the report as JSON ("+machine.Schema+")")
+	cmd.AddCommand(roundCommand())
+	return cmd
+}
+
+// roundCommand is what a session starts for each round.
+func roundCommand() *cobra.Command {
+	var o machine.Options
+	cmd := &cobra.Command{
+		Use: "round", Hidden: true, Short: "Measure one round of a baseline, for redline baseline", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.Postgres = os.Getenv(machine.PostgresVariable)
+			return json.NewEncoder(cmd.OutOrStdout()).Encode(machine.Measure(cmd.Context(), o))
+		},
+	}
+	cmd.Flags().StringVar(&o.Disk, "disk", "", "a `directory` on the disk")
+	return cmd
+}
+
+func (f *baselineFlags) measure(cmd *cobra.Command) error {
+	if f.quick && !cmd.Flags().Changed("time") {
+		f.Time = machine.QuickTime
+	}
+	if f.Time <= 0 || f.Time > 5*time.Minute {
+		return errors.New("--time is not between 0 and 5m")
+	}
+	if !(f.margin > 0 && f.margin < 1) {
+		return errors.New("--margin is not a share between 0 and 1")
+	}
+	base, path := machine.Newest(f.dir)
+	if f.against != "" {
+		var err error
+		if base, err = machine.Read(f.against); err != nil {
+			return err
+		}
+		path = f.against
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	f.Command = []string{self, "baseline", "round"}
+	if f.Disk != "" {
+		f.Command = append(f.Command, "--disk", f.Disk)
+	}
+	shown := cli.Terminal(cmd.ErrOrStderr())
+	f.OnRound = func(done int, left time.Duration) {
+		if shown {
+			inert.Fprintf(cmd.ErrOrStderr(), "round %d, %s left\n", done, notation.Time(max(0, left.Round(time.Second))))
+		}
+	}
+	b, err := machine.Session(cmd.Context(), f.Options)
+	if err != nil {
+		return err
+	}
+	if !f.unkept {
+		kept, err := b.Save(f.dir)
+		if err != nil {
+			return err
+		}
+		inert.Fprintf(cmd.ErrOrStderr(), "kept in %s\n", kept)
+	}
+	r := &machine.Report{Baseline: b}
+	if base != nil {
+		r.Against(base, path, f.margin)
+	}
+	if f.asked {
+		err = r.JSON(cmd.OutOrStdout())
+	} else {
+		err = r.Text(cmd.OutOrStdout())
+	}
+	if err != nil {
+		return err
+	}
+	if r.Drifted() {
+		return cli.Exit(cli.ExitFailed, errors.New(r.Conclusion()))
+	}
+	return nil
+}
+
+// lastBaseline names the newest baseline of this machine, for a run's end; empty without one.
+func lastBaseline() string {
+	b, path := machine.Newest(baselines)
+	if b == nil {
+		return ""
+	}
+	out := "this machine's baseline: " + path
+	for _, warning := range b.Warnings() {
+		out += "; " + warning
+	}
+	return out
+}

@@ -1,0 +1,170 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redline-go/redline/cmd/redline/cli"
+	"github.com/redline-go/redline/knee"
+	"github.com/redline-go/redline/knee/render"
+	"github.com/redline-go/redline/knee/session"
+	"github.com/redline-go/redline/notation/inert"
+	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/redact"
+	"github.com/redline-go/redline/scenario"
+)
+
+// kneeFlags are the flags of `redline knee`.
+type kneeFlags struct {
+	Flags
+	maxTime, soak time.Duration
+	from          string
+	markdown      string
+}
+
+// KneeCommand returns the verb knee.
+func KneeCommand() *cobra.Command {
+	var f kneeFlags
+	cmd := &cobra.Command{
+		Use:   "knee URL | scenario.yaml [-- target arguments]",
+		Short: "Find the highest rate that a service bears, and what ends it",
+		Long: `knee finds the highest rate at which a service keeps its objectives, as an interval,
+and what ends it. It measures the unloaded service, sweeps connections up and down,
+tries rates on both sides of the knee until steps agree, overloads the service once to
+see whether it comes back, soaks it at 80 % of the knee, and last observes everything
+just above it: the first finding there is what ends the capacity.
+
+Objectives are the thresholds of the scenario, or --threshold. Without any, fewer than
+1 % of the requests may fail, p99 stays below ten times that of the unloaded service,
+and in all cases no queue may grow.
+
+A target that redline starts (--build, --exec) is launched anew within the search,
+because a process keeps its luck for its life. The steps stay in runs/<time>-knee/;
+--from DIR answers from them again, and redline report DIR/at-knee shows what was
+observed at the knee.
+
+Exit code 0: found. 2: usage or input error. 3: undecided: the generator was the limit,
+no rate was steady, the target failed or ended. 130: interrupted; what was measured is
+answered from and kept.`,
+		Example: `  redline knee http://127.0.0.1:8080/ --build ./cmd/svc
+  redline knee scenario.yaml --max-time 8m --threshold 'p99 < 50ms'
+  redline knee --from runs/20260301-101500-knee`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.from != "" {
+				return f.again(cmd, args)
+			}
+			return f.knee(cmd, args)
+		},
+	}
+	flags := cmd.Flags()
+	f.LoadFlags(flags)
+	for _, name := range setByKnee {
+		_ = flags.MarkHidden(name) // it fails only for a flag that is not there
+	}
+	f.ProtocolFlags(flags)
+	f.TargetFlags(flags)
+	_ = flags.MarkHidden("no-observe")
+	flags.DurationVar(&f.maxTime, "max-time", session.DefaultMaxTime, "end after this `time`, with what is known then")
+	flags.DurationVar(&f.soak, "soak", session.DefaultSoak, "soak for at most this `time`")
+	flags.StringVarP(&f.Out, "out", "o", "", "`directory` that keeps the steps (default runs/<time>-knee)")
+	flags.StringVar(&f.from, "from", "", "answer again from the steps in this `directory`; measures nothing")
+	flags.BoolVar(&f.JSON, "json", false, "print knee.json alone on stdout")
+	flags.StringVar(&f.markdown, "markdown", "", "write the answer as Markdown to `file`")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "copy the target's output to stderr")
+	cmd.MarkFlagsMutuallyExclusive("exec", "build", "pid")
+	cmd.MarkFlagsMutuallyExclusive("body", "data")
+	completions(cmd)
+	return cmd
+}
+
+// setByKnee are the flags of load that a knee sets itself.
+var setByKnee = []string{"connections", "rate", "rate-per-connection", "replay", "replay-methods", "speed", "think",
+	"requests", "duration", "warmup"}
+
+func (f *kneeFlags) knee(cmd *cobra.Command, args []string) error {
+	for _, name := range append(setByKnee, "no-observe") {
+		if cmd.Flags().Changed(name) {
+			return fmt.Errorf("--%s does not apply: knee chooses the load of its steps (hint: --max-time)", name)
+		}
+	}
+	poisson := f.Poisson
+	f.Poisson = false // without a rate the plan would refuse it
+	plan, err := f.Plan(cmd, args)
+	if err != nil {
+		return err
+	}
+	if poisson {
+		plan.Load.Arrivals = scenario.PoissonArrivals
+	}
+	reservation, err := cli.Reserve(f.Out, "knee")
+	if err != nil {
+		return err
+	}
+	defer reservation.Release()
+	progress := cli.NewProgress(cmd.ErrOrStderr())
+	defer progress.Close()
+	o := session.Options{
+		Plan: plan, Dir: reservation.Dir(), Target: redact.Text(string(plan.Requests[0].URL)), Version: cli.Version(), MaxTime: f.maxTime,
+		Soak: f.soak, OnProgress: func(p session.Progress) { showKnee(progress, p) },
+	}
+	if f.verbose {
+		o.Output = cmd.ErrOrStderr()
+	}
+	answer, err := session.Run(cmd.Context(), o)
+	if answer == nil {
+		return cli.UsageOrInterrupt(cmd.Context(), err)
+	}
+	progress.Note("kept in %s", reservation.Dir())
+	return errors.Join(f.print(cmd.Context(), cmd.OutOrStdout(), answer), err)
+}
+
+// showKnee shows how a session goes; windows of a step under way only where a line is
+// written over.
+func showKnee(to *cli.Progress, p session.Progress) {
+	switch {
+	case !p.Within:
+		to.Step(fmt.Sprintf("%s; at most %s left", p.Text, p.Left.Round(time.Second)))
+	case to.Redraws():
+		to.Step(p.Text)
+	}
+}
+
+func (f *kneeFlags) again(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return errors.New("--from answers from kept steps, and takes no target")
+	}
+	answer, err := session.Read(f.from)
+	if err != nil {
+		return err
+	}
+	return f.print(cmd.Context(), cmd.OutOrStdout(), answer)
+}
+
+// print writes the answer in the formats asked for, and gives the exit code.
+func (f *kneeFlags) print(ctx context.Context, w io.Writer, a *knee.Answer) error {
+	var err error
+	if f.JSON {
+		err = inert.JSON(w, a)
+	} else {
+		err = render.Text(w, a)
+	}
+	if f.markdown != "" {
+		err = errors.Join(err, disk.WriteOutput(f.markdown, func(w io.Writer) error {
+			return render.Markdown(inert.NewWriter(w, false), a)
+		}))
+	}
+	switch {
+	case err != nil:
+		return err
+	case ctx.Err() != nil:
+		return cli.Exit(cli.ExitInterrupted, errors.New("interrupted; what was measured is kept"))
+	case a.State == knee.Found:
+		return nil
+	}
+	return cli.Exit(cli.ExitUndecided, fmt.Errorf("%s: %s", a.State, a.Why))
+}

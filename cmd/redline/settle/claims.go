@@ -1,0 +1,127 @@
+package settle
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redline-go/redline/experiment"
+	"github.com/redline-go/redline/notation/inert"
+)
+
+func labListCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the claims and their experiments",
+		Example: "  redline lab list\n  redline lab list --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if asJSON {
+				return listJSON(cmd.OutOrStdout())
+			}
+			listText(cmd.OutOrStdout())
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the list alone as JSON on stdout")
+	return cmd
+}
+
+// listed is a line of `redline lab list --json`.
+type listed struct {
+	ID        string  `json:"id"`
+	Claim     string  `json:"claim"`
+	Text      string  `json:"text"`
+	Claimed   string  `json:"claimed"`
+	Factor    float64 `json:"claimed_factor,omitempty"`
+	Built     bool    `json:"built"`               // there is an experiment for it
+	Elsewhere string  `json:"elsewhere,omitempty"` // the verb that settles it
+}
+
+func listJSON(w io.Writer) error {
+	var all []listed
+	for _, r := range experiment.Rows(experiment.Suite(), experiment.Results{}) {
+		one := listed{ID: r.ID(), Claim: r.Claim.ID, Text: r.What(), Claimed: r.Claim.Claimed, Elsewhere: r.Claim.Elsewhere,
+			Built: r.Experiment != nil}
+		if r.Experiment != nil {
+			one.Factor = r.Experiment.Factor
+		}
+		all = append(all, one)
+	}
+	return json.NewEncoder(w).Encode(struct {
+		Schema string   `json:"schema"`
+		Claims []listed `json:"claims"`
+	}{experiment.Schema, all})
+}
+
+func listText(w io.Writer) {
+	built := 0
+	for _, r := range experiment.Rows(experiment.Suite(), experiment.Results{}) {
+		state := r.Says()
+		if r.Experiment != nil {
+			state, built = "", built+1
+		}
+		inert.Fprintf(w, "%-22s %s%s", r.ID(), r.What(), within("; claimed: ", r.Claim.Claimed))
+		if state != "" {
+			inert.Fprintf(w, " [%s]", state)
+		}
+		inert.Fprintf(w, "\n")
+	}
+	inert.Fprintf(w, "\n%d experiments; redline lab run ID runs one, redline lab run all of them\n", built)
+}
+
+// within puts a text behind another, and nothing where there is none.
+func within(before, text string) string {
+	if text == "" {
+		return ""
+	}
+	return before + text
+}
+
+func labReportCommand() *cobra.Command {
+	var dir, format, out string
+	cmd := &cobra.Command{
+		Use:   "report",
+		Short: "Show all claims with the verdicts so far",
+		Example: `  redline lab report > claims.html
+  redline lab report --format md -o docs/claims-here.md`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			results, err := experiment.Read(dir)
+			if err != nil {
+				return err
+			}
+			if len(results.Results) == 0 {
+				return fmt.Errorf("no results in %s (hint: redline lab run --quick)", dir)
+			}
+			write := experiment.Page
+			switch format {
+			case "html":
+			case "md":
+				write = experiment.Markdown
+			default:
+				return fmt.Errorf("unknown format %q (hint: html or md)", format)
+			}
+			if out == "" {
+				return write(cmd.OutOrStdout(), experiment.Suite(), results)
+			}
+			file, err := os.Create(out)
+			if err != nil {
+				return err
+			}
+			return errors.Join(write(file, experiment.Suite(), results), file.Close())
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&dir, "dir", labDir, "`directory` of the results")
+	flags.StringVar(&format, "format", "html", "html (one offline page) or md (a table)")
+	flags.StringVarP(&out, "output", "o", "", "write to `file` instead of stdout")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"html", "md"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.MarkFlagDirname("dir")
+	return cmd
+}

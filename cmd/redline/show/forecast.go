@@ -1,0 +1,269 @@
+package show
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redline-go/redline/cmd/redline/cli"
+	"github.com/redline-go/redline/forecast"
+	"github.com/redline-go/redline/history"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/scenario/scalar"
+	"github.com/redline-go/redline/verify/baseline"
+)
+
+// forecastFlags say where a history comes from and what is asked of it.
+type forecastFlags struct {
+	prometheus, query, history, metric, scenario, column, since string
+	limit, unit, by, zeros                                      string
+	step, horizon                                               time.Duration
+	holidays                                                    []string
+	json, markdown, plain                                       bool
+}
+
+// ForecastCommand returns the verb forecast.
+func ForecastCommand() *cobra.Command {
+	var f forecastFlags
+	cmd := &cobra.Command{
+		Use:   "forecast [FILE.csv]",
+		Short: "Say when growth reaches a limit, such as the knee",
+		Long: `forecast continues a history of load and says on which day it first reaches a limit,
+with an interval of 80 %. The history is a CSV file of time and value (- for standard
+input), a query to Prometheus, or a metric that --history has kept.
+
+Daily and weekly seasons, trend and holidays are fitted by exponential smoothing, ARIMA
+and Theta; a backtest on the history itself chooses, with the seasonal naive forecast as
+the yardstick. Several points of one step become their maximum, because limits are
+reached by peaks. Days are those of UTC.
+
+Without --limit the newest knee below runs/ is the limit. Exit code 0: forecast. 2: the
+history cannot be read. 3: it is too short to say anything.`,
+		Example: `  redline forecast qps.csv --limit 6200/s
+  redline forecast --prometheus http://127.0.0.1:9090 --query 'sum(rate(http_requests_total[5m]))' --since 90d --limit 6200/s
+  redline forecast --history history.db --metric throughput --horizon 720h`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.answer(cmd, args) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.column, "column", "", "`name` of the value's column in the CSV file")
+	flags.StringVar(&f.prometheus, "prometheus", "", "base `URL` of a Prometheus")
+	flags.StringVar(&f.query, "query", "", "`PromQL` that gives one series")
+	flags.StringVar(&f.history, "history", "",
+		"SQLite `file`, or the DSN of a PostgreSQL, that --history of run has kept results in")
+	flags.StringVar(&f.metric, "metric", "throughput", "the `metric` of the history")
+	flags.StringVar(&f.scenario, "scenario", "",
+		"only this scenario of the history: its `name`, or the beginning of its hash")
+	flags.StringVar(&f.since, "since", "90d", "how far back to ask Prometheus: a `time` or an age")
+	flags.StringVar(&f.limit, "limit", "", "the `value` to be reached, as 6200/s (default: the newest knee below runs/)")
+	flags.StringVar(&f.unit, "unit", "/s", "`unit` of the values, for the text")
+	flags.DurationVar(&f.step, "step", 0, "length of a step (default: the distance between points; 1h for Prometheus)")
+	flags.DurationVar(&f.horizon, "horizon", 0, "how far to look (default: as far as the history is long, at most a year)")
+	flags.StringVar(&f.by, "by", forecast.ByMax, "what several points of one step become: `max` or mean")
+	flags.StringVar(&f.zeros, "zeros", "values", "what a value of 0 is: `values`, or gaps")
+	flags.StringSliceVar(&f.holidays, "holidays", nil, "`days` unlike others, as 2026-12-25, or files with one a line")
+	flags.BoolVar(&f.json, "json", false, "print the forecast as JSON ("+forecast.Schema+")")
+	flags.BoolVar(&f.markdown, "markdown", false, "print it as Markdown")
+	flags.BoolVar(&f.plain, "plain", false, "draw in ASCII")
+	cmd.MarkFlagsMutuallyExclusive("json", "markdown")
+	cmd.MarkFlagsMutuallyExclusive("prometheus", "history")
+	return cmd
+}
+
+func (f *forecastFlags) answer(cmd *cobra.Command, args []string) error {
+	if f.by != forecast.ByMax && f.by != forecast.ByMean {
+		return fmt.Errorf("--by %q is neither max nor mean", f.by)
+	}
+	if f.zeros != "values" && f.zeros != "gaps" {
+		return fmt.Errorf("--zeros %q is neither values nor gaps", f.zeros)
+	}
+	if f.step < 0 || f.horizon < 0 {
+		return errors.New("--step and --horizon are not negative")
+	}
+	q := forecast.Question{Unit: f.unit, Horizon: f.horizon, Seed: 1}
+	var err error
+	if q.Limit, q.LimitOf, err = f.limitOf(); err != nil {
+		return err
+	}
+	if q.Holidays, err = f.days(); err != nil {
+		return err
+	}
+	points, err := f.points(cmd, args, &q)
+	if err == nil {
+		q.Grid, err = forecast.Regular(points, forecast.GridOptions{Step: f.step, By: f.by, ZeroIsGap: f.zeros == "gaps"})
+	}
+	var a *forecast.Answer
+	if err == nil {
+		a, err = forecast.Ask(q)
+	}
+	switch {
+	case forecast.Short(err):
+		return cli.Exit(cli.ExitUndecided, fmt.Errorf("%s: %w", q.Source, err))
+	case err != nil && q.Source != "":
+		return fmt.Errorf("%s: %w", q.Source, err)
+	case err != nil:
+		return err
+	}
+	w := cmd.OutOrStdout()
+	switch {
+	case f.json:
+		return forecast.JSON(w, a)
+	case f.markdown:
+		return forecast.Markdown(w, a)
+	}
+	return forecast.Text(w, a, forecast.TextOptions{Width: cli.Width(w), Plain: f.plain || !utf8Terminal()})
+}
+
+// points reads the history from where the flags say, and names the source.
+func (f *forecastFlags) points(cmd *cobra.Command, args []string, q *forecast.Question) ([]forecast.Point, error) {
+	switch {
+	case len(args) == 1 && f.prometheus == "" && f.history == "":
+		return f.file(cmd.InOrStdin(), args[0], q)
+	case len(args) == 0 && f.prometheus != "":
+		return f.queried(cmd.Context(), q)
+	case len(args) == 0 && cmp.Or(f.history, os.Getenv(history.Variable)) != "":
+		return f.kept(cmd.Context(), q)
+	case len(args) == 0:
+		return nil, errors.New("no history given (hint: a CSV file, --prometheus URL, or --history FILE)")
+	}
+	return nil, errors.New("a file, --prometheus and --history exclude each other")
+}
+
+func (f *forecastFlags) file(stdin io.Reader, path string, q *forecast.Question) ([]forecast.Point, error) {
+	if path == "-" {
+		q.Source = "standard input"
+		return forecast.ReadCSV(stdin, f.column)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	q.Source = filepath.Base(path)
+	return forecast.ReadCSV(file, f.column)
+}
+
+func (f *forecastFlags) queried(ctx context.Context, q *forecast.Question) ([]forecast.Point, error) {
+	if f.query == "" {
+		return nil, errors.New("--prometheus needs --query")
+	}
+	now := time.Now().UTC()
+	since, err := sinceTime(f.since, now)
+	if err != nil {
+		return nil, err
+	}
+	step := cmp.Or(f.step, time.Hour)
+	f.step = step
+	to := now.Truncate(step)
+	u, err := url.Parse(f.prometheus)
+	if err == nil {
+		q.Source = "" // its errors name the host
+		defer func() { q.Source = "Prometheus at " + u.Host }()
+	}
+	// The last step is not over yet.
+	return forecast.Query(ctx, forecast.Range{URL: f.prometheus, Query: f.query, From: since.UTC().Truncate(step),
+		To: to.Add(-step), Step: step})
+}
+
+// kept reads one metric's results on this machine.
+func (f *forecastFlags) kept(ctx context.Context, q *forecast.Question) ([]forecast.Point, error) {
+	store, err := history.Read(ctx, cmp.Or(f.history, os.Getenv(history.Variable)))
+	if err != nil {
+		return nil, err
+	}
+	defer store.Close()
+	q.Source = fmt.Sprintf("%s in %s", f.metric, store.Name())
+	results, err := store.Results(ctx, history.Filter{Metrics: []string{f.metric}, Scenario: f.scenario})
+	if err != nil {
+		return nil, err
+	}
+	here, others := record.HostInfo(), 0
+	var points []forecast.Point
+	var scenarios []string
+	for _, r := range results {
+		if len(baseline.MachineDifferences(here, r.Machine)) > 0 {
+			others++
+			continue
+		}
+		if !slices.Contains(scenarios, r.Hash) {
+			scenarios = append(scenarios, r.Hash)
+		}
+		points = append(points, forecast.Point{Time: r.Time, Value: r.Figures[0].Value})
+	}
+	if len(scenarios) > 1 {
+		return nil, fmt.Errorf("results of %d scenarios do not compare (hint: --scenario)", len(scenarios))
+	}
+	if len(points) == 0 && others > 0 {
+		return nil, fmt.Errorf("its %d results are of other machines", others)
+	}
+	return points, nil
+}
+
+// limitOf returns the limit asked for, or that of the newest knee; 0 without either.
+func (f *forecastFlags) limitOf() (float64, string, error) {
+	if f.limit != "" {
+		v, err := scalar.ParseRate(f.limit)
+		return v, "the limit", err
+	}
+	v, when := newestKnee("runs")
+	return v, "the knee of " + when.UTC().Format("2 January 2006"), nil
+}
+
+// mostKnee bounds a knee.json that is read.
+const mostKnee = 16 << 20
+
+// newestKnee returns the rate of the newest knee found below a directory, 1/s, and when its
+// session began; 0 without one.
+func newestKnee(runs string) (rate float64, begun time.Time) {
+	dirs, _ := filepath.Glob(filepath.Join(runs, "*", "knee.json"))
+	for _, path := range dirs {
+		data, err := disk.Read(filepath.Dir(path), filepath.Base(path), mostKnee)
+		var k struct {
+			Schema, State string
+			Session       struct{ Begun time.Time }
+			Knee          *struct{ Rate float64 }
+		}
+		if err != nil || json.Unmarshal(data, &k) != nil || k.Schema != "redline.knee/1" || k.State != "found" ||
+			k.Knee == nil {
+			continue
+		}
+		if k.Knee.Rate > 0 && !math.IsInf(k.Knee.Rate, 0) && k.Session.Begun.After(begun) {
+			rate, begun = k.Knee.Rate, k.Session.Begun
+		}
+	}
+	return rate, begun
+}
+
+// days reads holidays given as days or as files.
+func (f *forecastFlags) days() (out []time.Time, err error) {
+	for _, given := range f.holidays {
+		if day, err := time.Parse(time.DateOnly, strings.TrimSpace(given)); err == nil {
+			out = append(out, day)
+			continue
+		}
+		file, err := os.Open(given)
+		if err != nil {
+			return nil, fmt.Errorf("--holidays: %w (hint: 2026-12-25, or a file with one a line)", err)
+		}
+		days, err := forecast.ReadHolidays(io.LimitReader(file, 1<<20))
+		file.Close()
+		if err != nil {
+			return nil, fmt.Errorf("--holidays %s: %w", given, err)
+		}
+		out = append(out, days...)
+	}
+	return out, nil
+}

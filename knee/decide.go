@@ -1,0 +1,207 @@
+package knee
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redline-go/redline/notation"
+	"github.com/redline-go/redline/stat"
+	"github.com/redline-go/redline/stat/usl"
+)
+
+// widest is the width at which an interval still is an answer.
+const widest = 0.25
+
+// Decide gives the answer of a session's steps. ended is why the session ended before it
+// was through, empty if it was; interrupted says that a person ended it.
+func Decide(h Header, steps []Step, ended string, interrupted bool) *Answer {
+	a := &Answer{Schema: Schema, State: Found, Header: h, Steps: steps, Warnings: []string{}}
+	for _, s := range steps {
+		a.Launches = max(a.Launches, s.Launch)
+	}
+	a.locate()
+	a.describe()
+	switch {
+	case interrupted:
+		a.State, a.Why = Interrupted, "interrupted; this is what was measured until then"
+	case a.Why != "":
+		a.State = Undecided
+	case ended != "" && (a.Knee == nil || a.Knee.Width() > widest):
+		a.State, a.Why = Undecided, ended
+	case a.Knee == nil:
+		a.State, a.Why = Undecided, a.oneSided()
+	case a.Knee.Width() > widest:
+		a.State = Undecided
+		a.Why = fmt.Sprintf("the steps contradict one another: the interval is %s wide (a quieter machine, or a longer --max-time)",
+			notation.Percent(a.Knee.Width()))
+	case a.Soak != nil && a.Soak.Outcome == Breaks:
+		a.State = Undecided
+		a.Why = fmt.Sprintf(
+			"the soak at %s/s broke after the steps had held: %s",
+			notation.Rate(a.Soak.Rate),
+			strings.Join(a.Soak.Why, "; "),
+		)
+	case ended != "":
+		a.Warnings = append(a.Warnings, ended)
+	}
+	return a
+}
+
+// of returns the steps of a phase.
+func (a *Answer) of(phases ...Phase) (list []Step) {
+	for _, s := range a.Steps {
+		if slices.Contains(phases, s.Phase) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// Guess returns where to begin a search: the most that a sweep served; 0 without one.
+func Guess(steps []Step) (most float64) {
+	for _, s := range steps {
+		if s.Phase == Light || s.Phase == Up || s.Phase == Down {
+			most = max(most, s.Served)
+		}
+	}
+	return most
+}
+
+// locate finds the knee by the steps of all launches together. Launches that exclude
+// each other's interval are two different knees: then it is from the lower to the
+// upper end of both.
+func (a *Answer) locate() {
+	guess := Guess(a.Steps)
+	if guess <= 0 {
+		return
+	}
+	all, byLaunch := NewSearch(guess), map[int]*Search{}
+	for _, s := range a.of(Searched) {
+		all.Take(s)
+		if byLaunch[s.Launch] == nil {
+			byLaunch[s.Launch] = NewSearch(guess)
+		}
+		byLaunch[s.Launch].Take(s)
+		if s.Outcome == Holds {
+			a.AtLeast = max(a.AtLeast, s.Rate)
+		}
+	}
+	a.Why = all.Stuck()
+	if !all.Bounded() {
+		return
+	}
+	if all.ended > 0 {
+		a.Why = "" // that it ends is what ends its capacity
+		a.Warnings = append(
+			a.Warnings,
+			fmt.Sprintf("above the knee the target ended by itself, %s", notation.Counted(int64(all.ended), "time", "times")),
+		)
+	}
+	knee := all.Interval()
+	low, high := knee, knee
+	for _, one := range byLaunch {
+		if !one.Bounded() {
+			continue
+		}
+		i := one.Interval()
+		if i.Low < low.Low {
+			low = i
+		}
+		if i.High > high.High {
+			high = i
+		}
+	}
+	if low.High < high.Low {
+		knee.Low, knee.High = low.Low, high.High
+		a.Warnings = append(a.Warnings, "launches of the target differ: the interval covers the knees of all")
+	}
+	a.Knee = &knee
+}
+
+// oneSided words why there is no interval.
+func (a *Answer) oneSided() string {
+	switch steps := a.of(Searched); {
+	case a.AtLeast > 0:
+		return fmt.Sprintf("no rate broke before the time was up: the knee is above %s/s", notation.Rate(a.AtLeast))
+	case len(steps) > 0:
+		least := slices.MinFunc(steps, func(a, b Step) int { return int(a.Rate - b.Rate) })
+		return fmt.Sprintf("no rate held before the time was up: the knee is below %s/s", notation.Rate(least.Rate))
+	}
+	return "no rate was tried before the time was up (hint: a longer --max-time)"
+}
+
+// describe sets all that stands beside the knee.
+func (a *Answer) describe() {
+	up := a.of(Light, Up)
+	a.Law, a.NoLaw = law(a.of(Light, Up, Down))
+	a.Hysteresis = hysteresis(a.Steps)
+	if soak := a.of(Soak); len(soak) > 0 {
+		a.Soak = &soak[len(soak)-1]
+	}
+	if a.Knee == nil {
+		return
+	}
+	if light := a.of(Light); len(light) > 0 {
+		a.Pool = SizePool(a.Knee.Rate, time.Duration(light[0].Service), up)
+	}
+	var plateau []float64
+	first := 0.0
+	for _, s := range a.of(Searched, Overload, AtKnee) {
+		if s.Finding != nil {
+			a.Finding = s.Finding
+		}
+		if s.Outcome != Breaks && s.Outcome != Ended || s.Rate < a.Knee.Low {
+			continue
+		}
+		plateau = append(plateau, s.Served)
+		if len(s.Why) > 0 && (first == 0 || s.Rate < first) {
+			first, a.Broke = s.Rate, s.Why[0]
+		}
+	}
+	if len(plateau) > 0 {
+		a.Plateau = stat.Median(plateau)
+	}
+}
+
+// law fits the Universal Scalability Law to a sweep's throughputs.
+func law(sweep []Step) (*usl.Fit, string) {
+	var points []usl.Point
+	for _, s := range sweep {
+		if s.Served > 0 && s.Connections > 0 && s.Outcome == Holds {
+			points = append(points, usl.Point{N: float64(s.Connections), X: s.Served})
+		}
+	}
+	fit, err := usl.Of(points)
+	if err != nil {
+		return nil, strings.TrimPrefix(err.Error(), "usl: ")
+	}
+	return fit, ""
+}
+
+// hysteresis is nil where no way down was measured.
+func hysteresis(steps []Step) *Hysteresis {
+	h, any := &Hysteresis{}, false
+	rising := map[int]float64{}
+	var ratios []float64
+	for _, s := range steps {
+		switch {
+		case s.Phase == Up && s.Served > 0:
+			rising[s.Connections] = s.Served
+		case s.Phase == Down && rising[s.Connections] > 0:
+			ratios = append(ratios, s.Served/rising[s.Connections])
+		case s.Phase == Overload:
+			h.Overload = s.Rate
+		case s.Phase == Return && s.Outcome != Void:
+			h.Return, h.Recovered, any = s.Rate, s.Outcome == Holds || s.Outcome == Unsteady, true
+		}
+	}
+	if len(ratios) > 0 {
+		h.Down, any = stat.Median(ratios), true
+	}
+	if !any {
+		return nil
+	}
+	return h
+}

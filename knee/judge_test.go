@@ -1,0 +1,77 @@
+package knee
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+// windows returns those of a step of 6 s: the number in progress begins at from and
+// grows by so many a second, and wanders.
+func windows(from, perSecond, wander float64, p50 func(at float64) float64) Windows {
+	rng := rand.New(rand.NewPCG(3, 3))
+	w := Windows{Seconds: 0.1}
+	for i := range 60 {
+		at := float64(i) / 10
+		w.Progress = append(w.Progress, from+perSecond*at+wander*rng.NormFloat64())
+		w.P50 = append(w.P50, p50(at))
+	}
+	w.Progress[7], w.P50[7] = math.NaN(), math.NaN() // a gap
+	return w
+}
+
+func level(v float64) func(float64) float64 { return func(float64) float64 { return v } }
+
+func TestJudge(t *testing.T) {
+	shifts := func(at float64) float64 {
+		if at > 3 {
+			return 9e6
+		}
+		return 5e6
+	}
+	for _, c := range []struct {
+		name    string
+		w       Windows
+		broken  []string
+		void    string
+		poisson bool
+		want    Outcome
+		why     string
+	}{
+		{"keeps up", windows(5, 0, 1, level(5e6)), nil, "", false, Holds, ""},
+		{"falls behind by 1 %", windows(5, 8, 1, level(5e6)), nil, "", false, Breaks, "stayed behind"},
+		{"wanders more than it falls behind", windows(5, 2, 1, level(5e6)), nil, "", false, Holds, ""},
+		{"random arrivals wander", windows(20, 8, 10, level(5e6)), nil, "", true, Holds, ""},
+		{"random arrivals, far behind", windows(20, 80, 10, level(5e6)), nil, "", true, Breaks, "stayed behind"},
+		{"an objective fails", windows(5, 0, 1, level(5e6)), []string{"p99 < 20ms failed"}, "", false, Breaks, "p99"},
+		{"the generator is late", windows(5, 0, 1, level(5e6)), nil, "late", false, Void, "late"},
+		{"broken, and late for it", windows(5, 40, 1, level(5e6)), nil, "late", false, Breaks, "stayed behind"},
+		{"the level shifts", windows(5, 0, 1, shifts), nil, "", false, Unsteady, "shifted"},
+		{"nothing was seen", Windows{Seconds: 0.1}, nil, "", false, Holds, ""},
+	} {
+		s := Step{Rate: 800, Measured: 6 * time.Second}
+		s.Judge(c.w, c.broken, c.void, c.poisson)
+		if s.Outcome != c.want || !strings.Contains(strings.Join(s.Why, "; "), c.why) {
+			t.Errorf("%s: %s because of %v, want %s", c.name, s.Outcome, s.Why, c.want)
+		}
+	}
+}
+
+// TestAFewRequestsAreNoTrend: at a low rate half a percent is less than one request.
+func TestAFewRequestsAreNoTrend(t *testing.T) {
+	s := Step{Rate: 20, Measured: 6 * time.Second}
+	s.Judge(windows(1, 0.3, 0.2, level(5e6)), nil, "", false)
+	if s.Growth < leastGrowth || s.Outcome != Holds {
+		t.Errorf("growth %v: %s", s.Growth, s.Outcome)
+	}
+}
+
+func TestDerivedObjectives(t *testing.T) {
+	for p99, want := range map[int64]string{300e3: "p99 < 20ms", 5_430_000: "p99 < 55ms", 123e6: "p99 < 1300ms"} {
+		if words := Derive(Step{P99: p99}).Words(); !strings.Contains(words, want) || !strings.Contains(words, "errors < 1%") {
+			t.Errorf("p99 %d: %s, want %s", p99, words, want)
+		}
+	}
+}

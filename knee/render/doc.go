@@ -1,0 +1,3 @@
+// Package render writes the answer of a knee: as text for a terminal, and as Markdown
+// for a page. It adds nothing to what was decided.
+package render

@@ -1,0 +1,231 @@
+package knee
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv" // the normal distribution, tested elsewhere
+
+	"github.com/redline-go/redline/notation"
+)
+
+// Interval is a range of rates, 1/s.
+type Interval struct {
+	Rate float64 `json:"rate"` // the estimate
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// Width is the interval's, over the estimate.
+func (i Interval) Width() float64 { return (i.High - i.Low) / i.Rate }
+
+const (
+	// fine is the step of the grid, in logarithms of the rate.
+	fine = 0.003
+	// outer is how far from the guess a knee may lie, as a factor.
+	outer = 8
+	// lapse is the probability of a step that shows the contrary of its rate, because
+	// something else happened meanwhile.
+	lapse = 0.03
+	// guessed is the part of the first belief that lies around the guess, within
+	// guessSpread; the rest lies anywhere.
+	guessed     = 0.6
+	guessSpread = 0.04
+	// credible is the part of the belief that the interval holds.
+	credible = 0.95
+	// apart is what steps cannot tell: two rates that near each other leave the same
+	// behind. The interval is wider by it on both sides.
+	apart = 2 * leastGrowth
+
+	narrow       = 0.06 // width at which a search ends
+	leastOfEach  = 3    // steps that hold, and that break, within neighbourhood of the knee
+	neighbourly  = 0.1
+	leastToPlace = 0.25 // steps go to this quantile of the belief, and to its mirror
+
+	patience     = 2    // steps that the generator spoils, or that are not steady, before that is believed
+	belowCeiling = 0.95 // of a rate that the generator cannot offer, one that it can
+	fewEnds      = 4    // of the target, if it never held: each costs a launch
+	mostEnds     = 8    // of the target, if it did
+)
+
+// spreads are how gradually a knee ends: the standard deviation of the rate at which
+// a step breaks, in logarithms.
+var spreads = []float64{0.002, 0.005, 0.01, 0.02, 0.04, 0.08}
+
+// Search finds the knee from steps that hold or break: a belief over all rates, by
+// Bayes' rule after each step (A. B. Watson, D. G. Pelli, QUEST: a Bayesian adaptive
+// psychometric method, Perception & Psychophysics 33 (1983), 113-120), with the
+// spread of the knee unknown and some steps wrong. A step that shows the contrary
+// of the others widens the interval and does not end the search elsewhere.
+type Search struct {
+	grid   []float64   // logarithms of rates
+	belief [][]float64 // by spread, then by rate
+	tried  []trial
+
+	voids, unsteady int     // in succession
+	ended           int     // how often the target ended
+	ceiling         float64 // rate that the generator cannot offer; 0 is none
+	held            int     // steps that held close below the ceiling
+}
+
+type trial struct {
+	rate  float64
+	holds bool
+}
+
+// NewSearch begins a search around a guess: the most that the service served, in 1/s.
+func NewSearch(guess float64) *Search {
+	s := &Search{}
+	for x := math.Log(guess / outer); x <= math.Log(guess*outer); x += fine {
+		s.grid = append(s.grid, x)
+	}
+	around, flat := distuv.Normal{Mu: math.Log(guess), Sigma: guessSpread}, (1-guessed)/float64(len(s.grid))
+	for range spreads {
+		belief := make([]float64, len(s.grid))
+		for i, x := range s.grid {
+			belief[i] = (guessed*fine*around.Prob(x) + flat) / float64(len(spreads))
+		}
+		s.belief = append(s.belief, belief)
+	}
+	return s
+}
+
+// Take takes in a step, whatever its outcome.
+func (s *Search) Take(step Step) {
+	switch step.Outcome {
+	case Void:
+		if s.voids++; s.voids >= patience && (s.ceiling == 0 || step.Rate < s.ceiling) {
+			s.ceiling, s.held = step.Rate, 0
+		}
+		return
+	case Unsteady:
+		s.unsteady++
+		return
+	case Ended:
+		s.ended++
+	case Holds:
+		if s.ceiling > 0 && step.Rate >= belowCeiling*belowCeiling*s.ceiling {
+			s.held++
+		}
+	}
+	s.voids, s.unsteady = 0, 0
+	s.Add(step.Rate, step.Outcome == Holds)
+}
+
+// Add takes in a step that held or broke.
+func (s *Search) Add(rate float64, holds bool) {
+	s.tried = append(s.tried, trial{rate, holds})
+	at, total := math.Log(rate), 0.0
+	for k, spread := range spreads {
+		for i, x := range s.grid {
+			p := lapse + (1-2*lapse)*distuv.UnitNormal.CDF((x-at)/spread)
+			if !holds {
+				p = 1 - p
+			}
+			s.belief[k][i] *= p
+			total += s.belief[k][i]
+		}
+	}
+	for _, belief := range s.belief {
+		for i := range belief {
+			belief[i] /= total
+		}
+	}
+}
+
+// quantile returns the rate below which a part of the belief lies.
+func (s *Search) quantile(part float64) float64 {
+	sum := 0.0
+	for i, x := range s.grid {
+		for _, belief := range s.belief {
+			sum += belief[i]
+		}
+		if sum >= part {
+			return math.Exp(x)
+		}
+	}
+	return math.Exp(s.grid[len(s.grid)-1])
+}
+
+// Next returns the rate to try: by turns above and below the middle of the belief,
+// so that the knee is approached from both sides. longer is by which factor the step
+// should be longer than usual, because one before it was not steady.
+func (s *Search) Next() (rate, longer float64) {
+	part := leastToPlace
+	if n := len(s.tried); n > 0 && s.tried[n-1].holds {
+		part = 1 - leastToPlace
+	}
+	rate, longer = s.quantile(part), math.Pow(2, float64(min(2, s.unsteady)))
+	if s.ceiling > 0 {
+		rate = min(rate, belowCeiling*s.ceiling)
+	}
+	return rate, longer
+}
+
+// Stuck returns why more steps would not find the knee; empty if they may.
+func (s *Search) Stuck() string {
+	switch held, _ := s.near(math.Inf(1)); {
+	case held == 0 && s.ended > 0 && (s.ended >= fewEnds || s.exhausted()):
+		return fmt.Sprintf("the target ended by itself in %d launches, whatever the rate", s.ended)
+	case s.ended >= mostEnds:
+		return fmt.Sprintf("the target ended by itself %d times", s.ended)
+	case s.ceiling > 0 && s.held >= 2:
+		return fmt.Sprintf("the generator is the limit: it cannot offer %s/s here, and the service still held at %s/s",
+			notation.Rate(s.ceiling), notation.Rate(belowCeiling*s.ceiling))
+	case s.voids >= 2*patience:
+		return "the generator was the limit in every step (see the reasons of the steps)"
+	case s.unsteady >= patience+1:
+		return "no rate was steady: the latency kept shifting within every step, however long"
+	case s.exhausted():
+		return fmt.Sprintf("the objectives failed at every rate that was tried, down to %s/s", notation.Rate(s.lowest()))
+	}
+	return ""
+}
+
+// exhausted reports whether the belief has left for rates below all that can be tried.
+func (s *Search) exhausted() bool { return s.quantile((1+credible)/2) < math.Exp(s.grid[0])*2 }
+
+// lowest is the lowest rate that was tried.
+func (s *Search) lowest() float64 {
+	least := math.Inf(1)
+	for _, t := range s.tried {
+		least = min(least, t.rate)
+	}
+	return least
+}
+
+// Interval returns where the knee lies by all steps so far.
+func (s *Search) Interval() Interval {
+	return Interval{
+		Rate: s.quantile(0.5),
+		Low:  s.quantile((1-credible)/2) * (1 - apart), High: s.quantile((1+credible)/2) * (1 + apart),
+	}
+}
+
+// Bounded reports whether steps on both sides were seen, so that the interval is not
+// the first belief's.
+func (s *Search) Bounded() bool {
+	held, broke := s.near(math.Inf(1))
+	return held > 0 && broke > 0
+}
+
+// Done reports whether more steps would change little: the interval is narrow, and
+// steps close to the knee were repeated on both sides.
+func (s *Search) Done() bool {
+	held, broke := s.near(neighbourly)
+	return s.Interval().Width() <= narrow && held >= leastOfEach && broke >= leastOfEach
+}
+
+// near counts the steps that held below and broke above, within a part of the estimate.
+func (s *Search) near(within float64) (held, broke int) {
+	knee := s.quantile(0.5)
+	for _, t := range s.tried {
+		switch distance := t.rate/knee - 1; {
+		case t.holds && distance <= apart && -distance <= within:
+			held++
+		case !t.holds && distance >= -apart && distance <= within:
+			broke++
+		}
+	}
+	return held, broke
+}

@@ -1,0 +1,260 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/redline-go/redline/knee"
+	"github.com/redline-go/redline/notation"
+)
+
+// driver puts steps on the target.
+type driver interface {
+	// drive measures one step, and returns it without an outcome of the conductor's.
+	drive(ctx context.Context, l load) (knee.Step, error)
+	// relaunch starts the target anew, and reports whether it could: one that redline
+	// did not start stays as it is.
+	relaunch(ctx context.Context) (bool, error)
+	// atKnee measures with everything observed.
+	atKnee(ctx context.Context, l load) (knee.Step, error)
+}
+
+// load is one step's.
+type load struct {
+	phase       knee.Phase
+	rate        float64
+	connections int // of a closed loop
+	warmup      time.Duration
+	measured    time.Duration
+	objectives  knee.Objectives
+}
+
+// lostError is a target that cannot be measured any further.
+type lostError struct{ why error }
+
+func (e *lostError) Error() string {
+	return "the target could not be measured any further: " + e.why.Error()
+}
+func (e *lostError) Unwrap() error { return e.why }
+
+// Lengths of the parts.
+const (
+	lightTime  = 3 * time.Second
+	sweepTime  = 1500 * time.Millisecond
+	sweepWarm  = 500 * time.Millisecond
+	stepWarm   = time.Second
+	stepLeast  = 5 * time.Second
+	stepMost   = 20 * time.Second
+	kneeTime   = 8 * time.Second
+	kneeWarm   = 2 * time.Second
+	overTime   = 4 * time.Second
+	soakLeast  = 10 * time.Second
+	overhead   = 1500 * time.Millisecond // of a step: sources, grace time, judgement
+	kneeClosed = 8 * time.Second         // of the run at the knee: launch, traces, judgement
+	// stepRequests is what a 99th percentile and a trend need.
+	stepRequests = 400
+	// sweepMost bounds the connections of the sweep.
+	sweepMost = 256
+	// sweepFlat: so many doublings in succession that serve no more end it.
+	sweepFlat = 3
+	risen     = 1.03
+	leastUp   = 6 // concurrencies that a law needs, and one more
+	// overloaded, returned and soaked are rates over the knee's.
+	overloaded, returned, soaked, justAbove = 1.3, 0.95, 0.8, 1.03
+	// relaunchAfter is the number of steps of the search in the first launch.
+	relaunchAfter = 5
+)
+
+// conductor leads a session from step to step.
+type conductor struct {
+	driver
+	log   *log
+	now   func() time.Duration // since the session began
+	end   time.Duration
+	soak  time.Duration // at most
+	given knee.Objectives
+	show  func(Progress)
+
+	objectives knee.Objectives
+	launches   int
+	answer     string // what is known of the knee so far, in words
+}
+
+// conduct measures all parts. ended is why the session was not through.
+func (c *conductor) conduct(ctx context.Context) (ended string, err error) {
+	c.launches = 1
+	light, err := c.step(ctx, load{phase: knee.Light, connections: 1, warmup: stepWarm, measured: lightTime})
+	if err != nil {
+		return "", err
+	}
+	if light.Outcome == knee.Breaks || light.Outcome == knee.Ended {
+		return "the target fails with one connection alone: " + strings.Join(light.Why, "; "), nil
+	}
+	c.objectives = c.given.Complete(light)
+	if err := c.log.objectives(c.objectives); err != nil {
+		return "", err
+	}
+	if err := c.sweep(ctx, light); err != nil {
+		return "", err
+	}
+	found, err := c.search(ctx)
+	if err != nil {
+		return "", err
+	}
+	if why := found.Stuck(); why != "" && !found.Bounded() {
+		return why, nil
+	}
+	if !found.Bounded() {
+		return "", nil
+	}
+	return c.around(ctx, found.Interval())
+}
+
+// around measures what is asked of a knee that was found.
+func (c *conductor) around(ctx context.Context, i knee.Interval) (ended string, err error) {
+	left := c.end - c.now() - kneeWarm - kneeTime - kneeClosed
+	if left > overTime+stepLeast+soakLeast+4*overhead {
+		for _, l := range []load{
+			{phase: knee.Overload, rate: overloaded * i.High, measured: overTime},
+			{phase: knee.Return, rate: returned * i.Low, warmup: 2 * stepWarm, measured: stepLeast},
+		} {
+			if _, err := c.step(ctx, l); err != nil {
+				return "", err
+			}
+		}
+		left = c.end - c.now() - kneeWarm - kneeTime - kneeClosed
+	}
+	if long := min(c.soak, left-overhead-stepWarm); long >= soakLeast {
+		if _, err := c.step(ctx, load{phase: knee.Soak, rate: soaked * i.Rate, warmup: 2 * stepWarm, measured: long}); err != nil {
+			return "", err
+		}
+	} else {
+		ended = "no time was left for a soak (hint: a longer --max-time)"
+	}
+	l := load{phase: knee.AtKnee, rate: justAbove * i.High, warmup: kneeWarm, measured: kneeTime, objectives: c.objectives}
+	c.progress(fmt.Sprintf("what ends it: %s/s, everything observed", notation.Rate(l.rate)), false)
+	s, err := c.atKnee(ctx, l)
+	if err != nil {
+		return "", err
+	}
+	s.Begun, s.Launch = c.now(), c.launches+1
+	return ended, c.log.add(s)
+}
+
+// sweep raises the connections until that serves no more, and lowers them again.
+func (c *conductor) sweep(ctx context.Context, light knee.Step) error {
+	most, flat, levels := light.Served, 0, []int{}
+	for n := 2; n <= sweepMost && flat < sweepFlat; n *= 2 {
+		s, err := c.step(ctx, load{phase: knee.Up, connections: n, warmup: sweepWarm, measured: sweepTime})
+		if err != nil {
+			return err
+		}
+		levels = append(levels, n)
+		if s.Served > risen*most {
+			flat = 0
+		} else if flat++; len(levels)+1 < leastUp {
+			flat = min(flat, sweepFlat-1)
+		}
+		if most = max(most, s.Served); s.Outcome == knee.Breaks && s.Served < most/2 {
+			break
+		}
+	}
+	for i := len(levels) - 2; i >= 0; i -= 2 {
+		if _, err := c.step(ctx, load{phase: knee.Down, connections: levels[i], warmup: sweepWarm, measured: sweepTime}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// search tries rates until the knee is known, or the time for it is up.
+func (c *conductor) search(ctx context.Context) (*knee.Search, error) {
+	guess := knee.Guess(c.log.steps)
+	found := knee.NewSearch(guess)
+	until := c.end - min(c.end*2/5, overTime+stepLeast+soakLeast+4*overhead+kneeWarm+kneeTime+kneeClosed)
+	fresh := false
+	for n, after := 0, false; found.Stuck() == "" && !(found.Done() && (fresh || n >= 2*relaunchAfter)); n++ {
+		rate, longer := found.Next()
+		l := load{phase: knee.Searched, rate: rate, warmup: stepWarm, measured: time.Duration(longer * float64(lengthAt(rate)))}
+		if after {
+			l.warmup = 2 * stepWarm // a queue that the step before left is none of this one's
+		}
+		if c.now()+l.warmup+l.measured+overhead > until {
+			break
+		}
+		if n == relaunchAfter {
+			var err error
+			if fresh, err = c.anew(ctx); err != nil {
+				return nil, err
+			}
+		}
+		s, err := c.step(ctx, l)
+		if err != nil {
+			return nil, err
+		}
+		found.Take(s)
+		after = s.Outcome == knee.Breaks
+		if found.Bounded() {
+			i := found.Interval()
+			c.answer = fmt.Sprintf(" (so far %s to %s/s)", notation.Rate(i.Low), notation.Rate(i.High))
+		}
+	}
+	return found, nil
+}
+
+// lengthAt returns how long a step at a rate is, for its tail to mean something.
+func lengthAt(rate float64) time.Duration {
+	return min(stepMost, max(stepLeast, time.Duration(stepRequests/rate*float64(time.Second))))
+}
+
+// anew launches the target again, where it can be.
+func (c *conductor) anew(ctx context.Context) (bool, error) {
+	c.progress("launching the target anew", false)
+	could, err := c.relaunch(ctx)
+	if err != nil {
+		return false, &lostError{err}
+	}
+	if could {
+		c.launches++
+	}
+	return could, nil
+}
+
+// step measures one step and keeps it. A target that ended is launched anew.
+func (c *conductor) step(ctx context.Context, l load) (knee.Step, error) {
+	l.objectives = c.objectives
+	c.progress(l.words()+c.answer, false)
+	begun := c.now()
+	s, err := c.drive(ctx, l)
+	if err != nil {
+		return s, err
+	}
+	s.Phase, s.Launch, s.Begun = l.phase, c.launches, begun
+	if err := c.log.add(s); err != nil {
+		return s, err
+	}
+	if s.Outcome == knee.Ended && l.phase != knee.Light {
+		_, err = c.anew(ctx)
+	}
+	return s, err
+}
+
+func (l load) words() string {
+	what := fmt.Sprintf("%s/s", notation.Rate(l.rate))
+	if l.rate == 0 {
+		what = notation.Counted(int64(l.connections), "connection", "connections")
+	}
+	name := map[knee.Phase]string{
+		knee.Light: "unloaded", knee.Up: "sweep", knee.Down: "sweep", knee.Searched: "trying", knee.Overload: "overload",
+		knee.Return: "after the overload", knee.Soak: "soak",
+	}[l.phase]
+	return fmt.Sprintf("%s: %s for %s", name, what, notation.Time(l.measured))
+}
+
+func (c *conductor) progress(text string, within bool) {
+	if c.show != nil {
+		c.show(Progress{Text: text, Left: max(0, c.end-c.now()), Within: within})
+	}
+}

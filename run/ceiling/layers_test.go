@@ -1,0 +1,88 @@
+package ceiling
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+var machine = Measured{CPUs: 2, RoundTrip: 20 * time.Microsecond, RoundTrips: 90_000, Syscalls: 8e6, Accepts: 15_000,
+	Handshakes: 2500, JSON: 60e6, Fsyncs: 900}
+
+var kernel = Limits{Backlog: 4096, SynBacklog: 1024, Ports: 28_232, Files: 1024, MostFiles: 524_288, Buffers: 1 << 30, Socket: 147_456}
+
+// TestFirst: which layer binds first follows from what the load goes through.
+func TestFirst(t *testing.T) {
+	for _, c := range []struct {
+		name                  string
+		demand                Demand
+		requests, connections string
+	}{
+		{"keep-alive", Demand{}, "TCP round trips", "open files"},
+		{"a connection for each request", Demand{Reconnects: true}, "ports in TIME_WAIT", "open files"},
+		{"large documents", Demand{Body: 100_000}, "JSON", "open files"},
+	} {
+		r := Layers(machine, kernel, c.demand)
+		if r.First[Requests] != c.requests || r.First[Connections] != c.connections {
+			t.Errorf("%s: %v", c.name, r.First)
+		}
+	}
+	many := kernel
+	many.Files, many.Ports = 1<<20, 0
+	if r := Layers(machine, many, Demand{}); r.First[Connections] != "TCP buffers" {
+		t.Errorf("with many files: %v", r.First)
+	}
+}
+
+func TestShares(t *testing.T) {
+	r := Layers(machine, kernel, Demand{Rate: 9000, Connections: 512})
+	for _, layer := range r.Layers {
+		if layer.Raise == "" || layer.Cost == "" || layer.Basis == "" {
+			t.Errorf("%s says too little: %+v", layer.Name, layer)
+		}
+		if strings.Contains(layer.Raise, "...") {
+			t.Errorf("%s is raised by no command: %s", layer.Name, layer.Raise)
+		}
+		switch layer.Name {
+		case "TCP round trips":
+			if layer.Used != 0.1 {
+				t.Errorf("9,000 of %v/s are %v", layer.Allows, layer.Used)
+			}
+		case "open files":
+			if layer.Used != 0.5 || !strings.Contains(layer.Raise, "524288") && !strings.Contains(layer.Raise, "1048576") {
+				t.Errorf("%+v", layer)
+			}
+		case "conntrack", "statements":
+			t.Errorf("%s was neither measured nor known", layer.Name)
+		}
+	}
+}
+
+// TestMeasure measures this machine: every layer gives a figure, and no more files are
+// there afterwards.
+func TestMeasure(t *testing.T) {
+	dir := t.TempDir()
+	m, err := Measure(t.Context(), Options{Dir: dir})
+	if err != nil || len(m.Missing) > 0 {
+		t.Fatal(err, m.Missing)
+	}
+	for name, v := range map[string]float64{"round trips": m.RoundTrips, "calls": m.Syscalls, "accepts": m.Accepts,
+		"handshakes": m.Handshakes,
+		"JSON":       m.JSON, "fsyncs": m.Fsyncs, "round trip": m.RoundTrip.Seconds()} {
+		if !(v > 0) {
+			t.Errorf("%s: %v", name, v)
+		}
+	}
+	if m.Statements != 0 {
+		t.Errorf("statements of no database: %v", m.Statements)
+	}
+}
+
+func TestUnreachableDatabaseIsMissing(t *testing.T) {
+	var m Measured
+	m.CPUs = 1
+	err := m.statements(t.Context(), "postgres://ada:secret@127.0.0.1:1/shop")
+	if err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,257 @@
+package forecast
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// candidate is a way to fit a model.
+type candidate struct {
+	name string
+	fit  func(Series) (model, error)
+}
+
+// candidates, the simpler first. Whether ARIMA takes differences, and whether logarithms, is
+// for the backtest: likelihoods of the one and the other do not compare.
+var candidates = []candidate{
+	{yardstick, fitNaive},
+	{"Theta", fitTheta},
+	{"ETS", fitETS},
+	{"ARIMA", fitLevels},
+	{"ARIMA of differences", fitDifferences},
+	{"ARIMA of logarithms", ofLogs(fitLevels)},
+	{"ARIMA of differences of logarithms", ofLogs(fitDifferences)},
+	{"double-season ETS", fitDouble},
+	{"double-season ETS of logarithms", ofLogs(fitDouble)},
+}
+
+const (
+	yardstick = "seasonal naive"
+	mixture   = "weighted mean"
+)
+
+func ofLogs(fit func(Series) (model, error)) func(Series) (model, error) {
+	return func(s Series) (model, error) {
+		if !s.positive() {
+			return nil, errUnfit
+		}
+		m, err := fit(inLogs(s))
+		if err != nil {
+			return nil, err
+		}
+		return logged{m}, nil
+	}
+}
+
+// Trial is how one candidate did in the backtest.
+type Trial struct {
+	Name string
+	MASE float64 // mean over the origins
+	// Chosen marks the one that forecasts; Model is its form where it is chosen.
+	Chosen bool
+	Model  string
+
+	weights map[string]float64 // of the weighted mean
+}
+
+// fitted fits a candidate; nil when it does not fit or forecasts no numbers.
+func (c candidate) fitted(s Series, horizon int) model {
+	m, err := c.fit(s)
+	if err != nil || !sound(m.mean(horizon), s) {
+		return nil
+	}
+	return m
+}
+
+// sound reports whether a forecast is finite and not absurd beside the history.
+func sound(forecast []float64, s Series) bool {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, v := range s.Values {
+		if !math.IsNaN(v) {
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	room := 10 * (high - low + math.Abs(high))
+	for _, v := range forecast {
+		if math.IsNaN(v) || v < low-room || v > high+room {
+			return false
+		}
+	}
+	return true
+}
+
+// past is one origin of the backtest.
+type past struct {
+	training Series
+	actual   []float64
+	models   map[string]model
+}
+
+// Origins of a backtest, each of which fits every candidate anew: fewer for a long history.
+const (
+	mostOrigins  = 12
+	fewerOrigins = 6
+	longHistory  = 1000
+)
+
+// origins places the ends of the training histories: at most half of the values is
+// forecast, never further than the horizon asked for.
+func origins(s Series, horizon int) (ends []int, ahead int) {
+	n, m := len(s.Values), s.longest()
+	ahead = min(horizon, max(n/5, 1))
+	first := max(n/2, LeastValues-2, 2*m+2)
+	last := n - ahead
+	if first > last {
+		first = last
+	}
+	count := min(mostOrigins, last-first+1)
+	if n > longHistory {
+		count = min(fewerOrigins, count)
+	}
+	for i := range count {
+		end := last
+		if count > 1 {
+			end = first + (last-first)*i/(count-1)
+		}
+		ends = append(ends, end)
+	}
+	return ends, ahead
+}
+
+// backtest fits all candidates at all origins and returns the trials, best first.
+func backtest(s Series, horizon int) ([]past, []Trial, error) {
+	ends, ahead := origins(s, horizon)
+	var runs []past
+	for _, end := range ends {
+		r := past{s.until(end), s.Values[end : end+ahead], map[string]model{}}
+		if r.training.Check() != nil || math.IsNaN(MASE(r.training, r.actual, r.actual)) {
+			continue
+		}
+		for _, c := range candidates {
+			if m := c.fitted(r.training, ahead); m != nil {
+				r.models[c.name] = m
+			}
+		}
+		runs = append(runs, r)
+	}
+	if len(runs) == 0 {
+		return nil, nil, fmt.Errorf("%w: nothing of it can be forecast from what came before", ErrShort)
+	}
+	var trials []Trial
+	for _, c := range candidates {
+		if t, ok := trial(runs, c.name); ok {
+			trials = append(trials, t)
+		}
+	}
+	if len(trials) == 0 {
+		return nil, nil, errors.New("no model fits the history")
+	}
+	byError := func(a, b Trial) int { return cmp.Compare(a.MASE, b.MASE) }
+	slices.SortStableFunc(trials, byError)
+	if weights := near(trials); len(weights) > 1 {
+		for _, r := range runs {
+			r.models[mixture] = mixed(weights, r.models)
+		}
+		if t, ok := trial(runs, mixture); ok {
+			t.weights = weights
+			if t.MASE <= (1+preference)*trials[0].MASE {
+				trials = slices.Insert(trials, 0, t)
+			} else {
+				trials = append(trials, t)
+				slices.SortStableFunc(trials, byError)
+			}
+		}
+	}
+	return runs, trials, nil
+}
+
+// trial averages a candidate's errors. One that failed at an origin cannot be relied on.
+func trial(runs []past, name string) (Trial, bool) {
+	sum := 0.0
+	for _, r := range runs {
+		m := r.models[name]
+		if m == nil {
+			return Trial{}, false
+		}
+		sum += MASE(r.training, r.actual, m.mean(len(r.actual)))
+	}
+	return Trial{Name: name, MASE: sum / float64(len(runs))}, true
+}
+
+const (
+	// nearness is up to which multiple of the least error candidates are averaged: a dozen
+	// origins do not tell them apart.
+	nearness = 1.4
+	// preference is by how much a single candidate must be better than the mean to be
+	// taken in its place.
+	preference = 0.15
+)
+
+// near are the weights of the candidates that come close to the first, by the inverse
+// square of their errors (Bates and Granger, "The Combination of Forecasts", 1969). The
+// naive forecast takes part where it is the best.
+func near(trials []Trial) map[string]float64 {
+	out, sum := map[string]float64{}, 0.0
+	for i, t := range trials {
+		if t.MASE <= nearness*trials[0].MASE && t.MASE > 0 && (t.Name != yardstick || i == 0) {
+			out[t.Name] = 1 / t.MASE / t.MASE
+			sum += out[t.Name]
+		}
+	}
+	for name := range out {
+		out[name] /= sum
+	}
+	return out
+}
+
+// mixed combines models by weights; nil if one of them is missing.
+func mixed(weights map[string]float64, models map[string]model) model {
+	c := &combined{}
+	for _, of := range candidates {
+		if weights[of.name] == 0 {
+			continue
+		}
+		if models[of.name] == nil {
+			return nil
+		}
+		c.members, c.weights = append(c.members, models[of.name]), append(c.weights, weights[of.name])
+	}
+	return c
+}
+
+// calibration returns by how much intervals must be stretched for a share of the
+// backtest's values to lie within them, and the share that lay within them as they
+// were (Vovk, Gammerman and Shafer's conformal prediction, pooled over steps). The errors
+// of one origin go together, so that origins count, not steps: for a next one to be within,
+// a share of (n+1)/n of the nominal must be.
+func calibration(runs []past, name string, nominal float64, rng *rand.Rand) (stretch, held float64) {
+	var ratios []float64
+	for _, r := range runs {
+		m := r.models[name]
+		if m == nil {
+			continue
+		}
+		b := bands(futures(m, len(r.actual), backtestPaths, rng), nominal)
+		for i, v := range r.actual {
+			side := b.high[i] - b.middle[i]
+			if v < b.middle[i] {
+				side = b.middle[i] - b.low[i]
+			}
+			if ratio := math.Abs(v-b.middle[i]) / side; !math.IsNaN(ratio) && !math.IsInf(ratio, 0) {
+				ratios = append(ratios, ratio)
+			}
+		}
+	}
+	if len(ratios) == 0 {
+		return 1, math.NaN()
+	}
+	slices.Sort(ratios)
+	within, _ := slices.BinarySearch(ratios, 1)
+	held = float64(within) / float64(len(ratios))
+	n := float64(len(runs))
+	return min(3, max(0.5, quantile(ratios, min(1, nominal*(n+1)/n)))), held
+}

@@ -1,0 +1,23 @@
+// Package forecast continues a regular series of figures, such as requests per second by
+// the hour, and says how sure that is.
+//
+// Candidates are fitted to the series: exponential smoothing in state-space form (Hyndman,
+// Koehler, Ord and Snyder, "Forecasting with Exponential Smoothing", 2008) with damped
+// trend and one or two seasons (Taylor, "Short-term electricity demand forecasting using
+// double seasonal exponential smoothing", 2003), seasonal ARIMA by conditional sum of
+// squares, Theta, and the mean of all three. Choose backtests each over rolling origins
+// and takes the one with the least MASE; the seasonal naive forecast is the yardstick
+// and is taken where nothing beats it.
+//
+// A forecast is a set of simulated paths. Its intervals are their quantiles, widened or
+// narrowed by how often the intervals of the backtest held; the step at which a limit
+// is reached is the first passage of each path.
+//
+// Missing values are NaN and never zero. Values are on a regular grid; steps, dates and
+// units are the caller's.
+//
+// Tried and rejected: choosing by AICc across families (the likelihoods of differenced
+// and undifferenced series do not compare); intervals from the normal distribution with
+// fitted variance alone (they ignore that the model is chosen and fitted, and hold too
+// seldom); multiplicative trend (explodes within a season).
+package forecast

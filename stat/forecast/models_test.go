@@ -1,0 +1,110 @@
+package forecast
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"testing"
+)
+
+// fixtures are statsmodels' parameters and forecasts (testdata/models.py).
+type fixtures struct {
+	ETS struct {
+		Params   map[string]float64 `json:"params"`
+		Forecast []float64          `json:"forecast"`
+		SSE      float64            `json:"sse_relative"`
+	} `json:"ets"`
+	Airline struct {
+		MA       float64   `json:"ma"`
+		SMA      float64   `json:"sma"`
+		Forecast []float64 `json:"forecast"`
+	} `json:"airline"`
+	Theta struct {
+		Alpha    float64   `json:"alpha"`
+		Forecast []float64 `json:"forecast"`
+	} `json:"theta"`
+}
+
+func statsmodels(t *testing.T) (f fixtures) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/models.json")
+	if err == nil {
+		err = json.Unmarshal(data, &f)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func alike(t *testing.T, what string, got, want []float64, tolerance float64) {
+	t.Helper()
+	for i := range want {
+		if math.Abs(got[i]/want[i]-1) > tolerance {
+			t.Errorf("%s, step %d: %v, statsmodels has %v", what, i+1, got[i], want[i])
+		}
+	}
+}
+
+// TestETSAsStatsmodels: with statsmodels' parameters of ETS(M,Ad,M), the same errors and
+// forecasts; and a fit of our own is hardly worse.
+func TestETSAsStatsmodels(t *testing.T) {
+	want, values := statsmodels(t).ETS, publicSeries(t, "airline")
+	p := want.Params
+	index := make([]float64, 12)
+	for i := range index {
+		index[i] = p[fmt.Sprintf("initial_seasonal.%d", 11-i)] // theirs are counted backwards
+	}
+	e := &ets{form: form{relative: true, trend: damped, season: 'M'}, alpha: p["smoothing_level"],
+		beta: p["smoothing_trend"],
+		phi:  p["damping_trend"], gamma: []float64{p["smoothing_seasonal"]}, seasons: []int{12}}
+	s := state{level: p["initial_level"], slope: p["initial_trend"], indices: [][]float64{index}}
+	var errs residuals
+	theirs, _ := e.likelihood(values, &s, &errs)
+	squares := 0.0
+	for _, v := range errs {
+		squares += v * v
+	}
+	if math.Abs(squares/want.SSE-1) > 1e-6 {
+		t.Errorf("squared errors of %v, statsmodels has %v", squares, want.SSE)
+	}
+	e.state = s
+	alike(t, "ETS", e.mean(24), want.Forecast, 1e-6)
+
+	fitted, _ := fitForm(Series{values, []int{12}}, e.form)
+	alike(t, "our fit", fitted.mean(24), want.Forecast, 0.06)
+	if variance(fitted.errors) > 1.25*squares/float64(len(values)) {
+		t.Errorf("our fit errs by %.4f, statsmodels' by %.4f (likelihood %.1f)", variance(fitted.errors),
+			squares/float64(len(values)), theirs)
+	}
+}
+
+// TestARIMAAsStatsmodels: the airline model of logarithms, with statsmodels' coefficients by
+// exact likelihood, and with ours by conditional sum of squares.
+func TestARIMAAsStatsmodels(t *testing.T) {
+	want := statsmodels(t).Airline
+	logs := inLogs(Series{Values: publicSeries(t, "airline")}).Values
+	o := order{d: 1, q: 1, sd: 1, sq: 1, m: 12}
+	ar, ma := polynomials(nil, nil, []float64{want.MA}, []float64{want.SMA}, 12)
+	alike(t, "with their coefficients", assembled(o, logs, ar, ma, 0).mean(24), want.Forecast, 5e-4)
+	x, _ := o.fit(logs)
+	ar, ma, centre := o.coefficients(x)
+	if math.Abs(coefficient(ma, 1)-want.MA) > 0.05 || math.Abs(coefficient(ma, 12)-want.SMA) > 0.05 {
+		t.Errorf("coefficients of %.3f and %.3f, statsmodels has %.3f and %.3f", coefficient(ma, 1), coefficient(ma, 12),
+			want.MA, want.SMA)
+	}
+	alike(t, "with ours", assembled(o, logs, ar, ma, centre).mean(24), want.Forecast, 2e-3)
+}
+
+func TestThetaAsStatsmodels(t *testing.T) {
+	want := statsmodels(t).Theta
+	m, err := fitTheta(Series{Values: publicSeries(t, "nile")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := m.(*theta).alpha; math.Abs(got-want.Alpha) > 0.01 {
+		t.Errorf("alpha %.4f, statsmodels has %.4f", got, want.Alpha)
+	}
+	alike(t, "Theta", m.mean(8), want.Forecast, 2e-3)
+}

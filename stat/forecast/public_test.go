@@ -1,0 +1,108 @@
+package forecast
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// published is what reference.py left of its forecasts of a public series.
+type published struct {
+	Seasons []int              `json:"seasons"`
+	Horizon int                `json:"horizon"`
+	Origins []int              `json:"origins"`
+	MASE    map[string]float64 `json:"mase"`
+}
+
+func publicSeries(t testing.TB, name string) []float64 {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", "series", name+".csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []float64
+	for line := range strings.FieldsSeq(string(data)) {
+		v, err := strconv.ParseFloat(line, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func publishedErrors(t testing.TB) map[string]published {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", "statsmodels.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all struct {
+		Series map[string]published `json:"series"`
+	}
+	if err := json.Unmarshal(data, &all); err != nil {
+		t.Fatal(err)
+	}
+	return all.Series
+}
+
+// TestPublicSeries forecasts public series at the origins that statsmodels had: never worse
+// than the seasonal naive forecast, and by at most the factor given worse than the best of
+// all models of statsmodels after the fact. Intervals hold about as often as they say. Long
+// series take a minute each: PUBLIC_SERIES=all has them too. docs/forecast.md has all
+// figures, with the series that miss this.
+func TestPublicSeries(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute of computing")
+	}
+	all := os.Getenv("PUBLIC_SERIES") == "all"
+	published := publishedErrors(t)
+	for name, worst := range map[string]float64{"wineind": 1.05, "sunspots": 1.05, "airline": 1.1,
+		"co2": 1.05, "traffic": 1.05, "taylor": 1.05, "elnino": 0, "nile": 0, "realgdp": 0} {
+		p, values := published[name], publicSeries(t, name)
+		if !all && (worst == 0 || len(values) > 500) {
+			continue
+		}
+		mase, held := score(t, values, p)
+		best, by := math.Inf(1), ""
+		for kind, v := range p.MASE {
+			if v < best {
+				best, by = v, kind
+			}
+		}
+		naive := p.MASE[yardstick]
+		t.Logf("| %s | %d | %d x %d | %.3f | %.3f | %.3f (%s) | %.2f | %.0f %% |", name, len(values), len(p.Origins),
+			p.Horizon, naive, mase, best,
+			by, mase/best, 100*held)
+		if worst > 0 && (mase > naive || mase > worst*best) {
+			t.Errorf("%s: MASE %.3f, the seasonal naive %.3f, statsmodels' best %.3f", name, mase, naive, best)
+		}
+	}
+}
+
+// score is the mean MASE of Choose over the origins, and the share of values within its
+// intervals.
+func score(t testing.TB, values []float64, p published) (mase, held float64) {
+	t.Helper()
+	within, all := 0.0, 0.0
+	for _, end := range p.Origins {
+		training := Series{values[:end], p.Seasons}
+		f, err := Choose(training, Options{Horizon: p.Horizon, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		actual := values[end : end+p.Horizon]
+		mase += MASE(training, actual, f.Middle) / float64(len(p.Origins))
+		for i, v := range actual {
+			all++
+			if v >= f.Low[i] && v <= f.High[i] {
+				within++
+			}
+		}
+	}
+	return mase, within / all
+}

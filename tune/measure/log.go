@@ -1,0 +1,191 @@
+package measure
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/tune"
+	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/verify/session"
+)
+
+// The files of a tune's directory. The confirming session has a directory of its own below.
+const (
+	HeaderFile  = "tuning.json"
+	TrialsFile  = "trials.jsonl"
+	ResultFile  = "tune.json"
+	ConfirmDir  = "confirmation"
+	ProfileFile = "default.pgo"
+)
+
+const headerSchema = "redline.tuning/1"
+
+// Bounds of a log that is read back.
+const (
+	maxTrials = 10_000
+	maxLine   = 4 << 20
+)
+
+// Header says what a tune searches; it goes on only under an equal one.
+type Header struct {
+	Schema    string          `json:"schema"`
+	Service   string          `json:"service"` // the present side in words, without secrets
+	Plan      json.RawMessage `json:"scenario"`
+	Objective string          `json:"objective"`
+	Knobs     []string        `json:"knobs"` // as they were asked for
+	Host      record.Host     `json:"host"`
+
+	// Seed and Trials are the tune's own: one that goes on has those that it began with.
+	Seed   uint64 `json:"seed"`
+	Trials int    `json:"trials"`
+	Sweep  bool   `json:"sweep,omitempty"`
+}
+
+// logged is one line of the trials.
+type logged struct {
+	tune.Trial
+	Values []tune.Value `json:"values"`
+	Pair   *verify.Pair `json:"pair,omitempty"` // nil where the candidate was not measured
+	// Ignored is the knob that the target did not obey, and the value that it had instead.
+	Ignored map[int]string `json:"ignored,omitempty"`
+}
+
+// log keeps trials as they come. Those of an interrupted tune are replayed first.
+type log struct {
+	file   *os.File
+	held   io.Closer // the lock, until close
+	replay []logged
+}
+
+// openLog begins a log, or goes on with the one in dir. It is this process's until close.
+func openLog(dir string, h *Header, resume bool) (_ *log, err error) {
+	h.Schema = headerSchema
+	path := filepath.Join(dir, TrialsFile)
+	held, err := session.Hold(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			held.Close()
+		}
+	}()
+	l := &log{held: held}
+	var whole int64
+	if resume {
+		var old Header
+		if err := readJSON(filepath.Join(dir, HeaderFile), &old); err != nil {
+			return nil, fmt.Errorf("resume %s: it holds no tune: %w", dir, err)
+		}
+		if field := old.differs(*h); field != "" {
+			return nil, fmt.Errorf("resume %s: its %s is not that of this command", dir, field)
+		}
+		*h = old
+		if whole, err = l.read(path); err != nil {
+			return nil, err
+		}
+	}
+	if !resume || h.Trials > 0 {
+		if err := disk.WriteJSON(dir, HeaderFile, h); err != nil {
+			return nil, err
+		}
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("tune: %w", err)
+	}
+	// A line that a kill cut short is written over.
+	_, seekErr := f.Seek(whole, io.SeekStart)
+	if err := errors.Join(f.Truncate(whole), seekErr); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("tune: %w", err)
+	}
+	l.file = f
+	return l, nil
+}
+
+// differs names the first field in which two tunes differ; "" when they are alike.
+func (h Header) differs(other Header) string {
+	same := func(x, y any) bool {
+		one, err1 := json.Marshal(x)
+		two, err2 := json.Marshal(y)
+		return err1 == nil && err2 == nil && bytes.Equal(one, two)
+	}
+	switch {
+	case h.Schema != other.Schema:
+		return "schema"
+	case h.Service != other.Service:
+		return "service"
+	case !same(h.Plan, other.Plan):
+		return "scenario"
+	case h.Objective != other.Objective:
+		return "objective"
+	case !same(h.Knobs, other.Knobs):
+		return "list of knobs"
+	case !same(h.Host, other.Host):
+		return "host"
+	}
+	return ""
+}
+
+func readJSON(path string, into any) error {
+	data, err := disk.Read(filepath.Dir(path), filepath.Base(path), record.MaxRunJSON)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, into)
+}
+
+// read takes in the trials that are whole, and returns the offset where they end.
+func (l *log) read(path string) (whole int64, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("tune: %w", err)
+	}
+	defer f.Close()
+	lines := bufio.NewReaderSize(f, maxLine)
+	for n := 1; ; n++ {
+		line, err := lines.ReadSlice('\n')
+		if errors.Is(err, io.EOF) {
+			return whole, nil
+		}
+		if err != nil || n > maxTrials {
+			return 0, fmt.Errorf("tune: %s:%d: not written by redline (hint: begin anew with another -o)", path, n)
+		}
+		var t logged
+		if err := json.Unmarshal(line, &t); err != nil {
+			return 0, fmt.Errorf("tune: %s:%d: %w (hint: begin anew with another -o)", path, n, err)
+		}
+		if t.Pair != nil && (!t.Pair.A.Latency.Possible() || !t.Pair.B.Latency.Possible()) {
+			return 0, fmt.Errorf("tune: %s:%d: latencies that no trial has (hint: begin anew with another -o)", path, n)
+		}
+		l.replay = append(l.replay, t)
+		whole += int64(len(line))
+	}
+}
+
+// add appends a trial with one write, so that a kill cuts at most this line short.
+func (l *log) add(t logged) error {
+	line, err := json.Marshal(t)
+	if err == nil {
+		_, err = l.file.Write(append(line, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("tune: %w", err)
+	}
+	return nil
+}
+
+func (l *log) close() error { return errors.Join(l.file.Close(), l.held.Close()) }

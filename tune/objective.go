@@ -1,0 +1,224 @@
+package tune
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/redline-go/redline/notation"
+	"github.com/redline-go/redline/scenario/criteria"
+	"github.com/redline-go/redline/verify"
+)
+
+// Objective is what a search makes better, and what it must not make bad.
+type Objective struct {
+	Metric verify.Metric
+	Guards []Guard
+	// Errors is the share of requests that may fail, 0 to 1, beyond those of the present
+	// setting.
+	Errors float64
+}
+
+// defaultErrors is how many more requests may fail than with the present setting.
+const defaultErrors = 0.001
+
+// Guard is a limit that a recommended setting keeps.
+type Guard struct {
+	Text     string  // as it was asked for: "p99 < 20ms"
+	Quantile float64 // of latency; 0 for memory
+	Limit    float64 // ns, or bytes
+}
+
+// objectives are the names of metrics as people say them.
+var objectives = []struct{ name, metric string }{
+	{"throughput", "throughput"}, {"cpu", "cpu_per_request"}, {"p50", "p50"}, {"p90", "p90"}, {"p99",
+		"p99"}, {"memory", "rss"},
+}
+
+var condition = regexp.MustCompile(`^\s*([a-z0-9_]+)(?:\s+(?:at|with|if)\s+(.*))?$`)
+
+// ParseObjective reads an objective, "cpu" or "throughput at p99 < 20ms", and further guards.
+// open says that the load has a rate. Empty is the throughput of a closed loop, and the CPU per
+// request at a rate.
+func ParseObjective(text string, guards []string, open bool) (o Objective, err error) {
+	if text == "" {
+		text = "throughput"
+		if open {
+			text = "cpu"
+		}
+	}
+	m := condition.FindStringSubmatch(text)
+	names := []string{}
+	for _, known := range objectives {
+		names = append(names, known.name)
+	}
+	i := -1
+	if m != nil {
+		i = slices.Index(names, m[1])
+	}
+	switch {
+	case i < 0:
+		return o, fmt.Errorf("unknown objective %q (hint: %s, or \"throughput at p99 < 20ms\")", text,
+			strings.Join(names, ", "))
+	case names[i] == "throughput" && open:
+		return o, fmt.Errorf(
+			"the rate sets the throughput, so it is no objective (hint: --objective cpu or p99, or -c in place of --rate)",
+		)
+	case strings.HasPrefix(names[i], "p") && !open:
+		return o, fmt.Errorf(
+			"in a closed loop latency follows from the throughput (hint: --objective \"throughput at p99 < 20ms\", or --rate)",
+		)
+	}
+	for _, metric := range verify.Metrics(open) {
+		if metric.Name == objectives[i].metric {
+			o.Metric = metric
+		}
+	}
+	o.Metric.Advisory, o.Metric.Asked, o.Errors = false, true, defaultErrors
+	if m[2] != "" {
+		guards = append(strings.Split(m[2], " and "), guards...)
+	}
+	for _, g := range guards {
+		if err := o.guard(g); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+func (o *Objective) guard(text string) error {
+	name, limit, ok := strings.Cut(text, "<")
+	if name = strings.TrimSpace(name); ok && (name == "rss" || name == "memory") {
+		v, _, err := amount(strings.TrimSpace(strings.TrimPrefix(limit, "=")))
+		if err != nil || !(v > 0) {
+			return fmt.Errorf("guard %q: %q is no size (hint: rss < 512MiB)", text, strings.TrimSpace(limit))
+		}
+		o.Guards = append(o.Guards, Guard{Text: strings.TrimSpace(text), Limit: v})
+		return nil
+	}
+	t, err := criteria.ParseThreshold(text)
+	if err != nil {
+		return fmt.Errorf("guard %q: %w", text, err)
+	}
+	quantile, latency := map[string]float64{"p50": 0.50, "p90": 0.90, "p95": 0.95, "p99": 0.99}[t.Metric]
+	switch {
+	case !strings.HasPrefix(t.Op, "<"):
+		return fmt.Errorf("guard %q: a guard is an upper limit (hint: %s < ...)", text, t.Metric)
+	case t.Metric == "errors":
+		o.Errors = t.Limit
+	case latency && t.Limit > 0:
+		o.Guards = append(o.Guards, Guard{Text: t.Expr, Quantile: quantile, Limit: t.Limit})
+	default:
+		return fmt.Errorf("guard %q: guards are on p50, p90, p95, p99, rss and errors", text)
+	}
+	return nil
+}
+
+// String words the objective with its guards.
+func (o Objective) String() string {
+	words := "less " + o.Metric.Name
+	for _, known := range objectives {
+		if known.metric == o.Metric.Name {
+			words = map[bool]string{true: "more ", false: "less "}[o.Metric.Higher] + map[string]string{
+				"throughput": "throughput", "cpu": "CPU per request", "p50": "p50", "p90": "p90", "p99": "p99",
+				"memory": "memory"}[known.name]
+		}
+	}
+	for i, g := range o.Guards {
+		words += []string{" at ", " and "}[min(i, 1)] + g.Text
+	}
+	return words
+}
+
+// Value is a guarded figure of blocks together: a percentile of all their requests, or the mean
+// of their memory; NaN where a block lacks it.
+func (g Guard) Value(blocks []verify.Block) float64 {
+	if g.Quantile == 0 {
+		sum := 0.0
+		for _, b := range blocks {
+			v, ok := b.Values["rss"]
+			if !ok {
+				return math.NaN()
+			}
+			sum += v / float64(len(blocks))
+		}
+		return sum
+	}
+	all := verify.Latencies{}
+	for _, b := range blocks {
+		for bucket, n := range b.Latency {
+			all[bucket] += n
+		}
+	}
+	return all.Quantile(g.Quantile)
+}
+
+// Amount writes a guarded figure with its unit.
+func (g Guard) Amount(v float64) string {
+	if g.Quantile == 0 {
+		return notation.Quantity(v, "bytes")
+	}
+	return notation.Quantity(v, "ns")
+}
+
+// Excess returns the logarithm of the figure over its limit that is largest of all guards, and
+// which that is; nil without guards. A figure that is missing counts as broken: missing
+// data never passes.
+func (o Objective) Excess(blocks ...verify.Block) (excess *float64, by Guard) {
+	for _, g := range o.Guards {
+		e := math.Log(g.Value(blocks) / g.Limit)
+		if math.IsNaN(e) || math.IsInf(e, 0) {
+			e = 1
+		}
+		if excess == nil || e > *excess {
+			excess, by = &e, g
+		}
+	}
+	return excess, by
+}
+
+// Outcome makes a trial's outcome of a pair, A the present setting.
+func (o Objective) Outcome(p verify.Pair) (out Outcome) {
+	a, b := o.Metric.Of(p.A), o.Metric.Of(p.B)
+	switch {
+	case p.B.Errors > math.Max(o.Errors, p.A.Errors+o.Errors):
+		out.Failed = notation.Percent(p.B.Errors) + " of the requests failed"
+	case !(a > 0 && b > 0):
+		out.Failed, out.Spoilt = "the target does not deliver "+o.Metric.Name, true
+	default:
+		out.Gain = math.Log(b / a)
+		if !o.Metric.Higher {
+			out.Gain = -out.Gain
+		}
+	}
+	var by Guard
+	out.Excess, by = o.Excess(p.B)
+	out.Present, _ = o.Excess(p.A)
+	if out.Excess != nil && *out.Excess > 0 {
+		out.Broken = fmt.Sprintf("%s (%s)", by.Text, by.Amount(by.Value([]verify.Block{p.B})))
+	}
+	return out
+}
+
+// Rules are those of the session that confirms a setting: the objective's metric decides
+// alone, the others are shown. Where the present setting breaks a guard, that guard's
+// figure decides in its place: keeping it is what the change is for.
+func (o Objective) Rules(open bool, broken *Guard, seed uint64) verify.Rules {
+	metrics := verify.Metrics(open)
+	decides := o.Metric.Name
+	if broken != nil {
+		decides = "rss"
+		if q := broken.Quantile; q > 0 {
+			decides = fmt.Sprintf("p%.0f", 100*q)
+		}
+		if !slices.ContainsFunc(metrics, func(m verify.Metric) bool { return m.Name == decides }) {
+			metrics = append(metrics, verify.Metric{Name: decides, Unit: "ns", Quantile: broken.Quantile, Margin: 0.25})
+		}
+	}
+	for i := range metrics {
+		metrics[i].Advisory, metrics[i].Asked = metrics[i].Name != decides, metrics[i].Name == decides
+	}
+	return verify.Rules{Metrics: metrics, Seed: seed}
+}

@@ -1,0 +1,186 @@
+package tune
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// Outcome is what a trial of a setting gave.
+type Outcome struct {
+	// Gain is the logarithm of the objective's ratio, candidate to present, + is better.
+	// It means nothing where the trial failed.
+	Gain float64 `json:"gain"`
+	// Failed says why the candidate was not measured: it did not start, ended, or failed its
+	// requests. Empty for one that served.
+	Failed string `json:"failed,omitempty"`
+	// Spoilt says that the load generator failed and not the candidate: no value is to blame.
+	Spoilt bool `json:"spoilt,omitempty"`
+	// Excess is the logarithm of a guarded figure over its limit, above 0 where the guard is
+	// broken: of the guard that was broken most, or came nearest to it; Present is the same
+	// of the present setting. Both are nil without guards.
+	Excess  *float64 `json:"excess,omitempty"`
+	Present *float64 `json:"present_excess,omitempty"`
+	// Broken names the guard that Excess broke.
+	Broken string `json:"broken,omitempty"`
+}
+
+// Trial is a setting that was measured once against the present one.
+type Trial struct {
+	Setting Setting `json:"setting"`
+	Phase   Phase   `json:"phase"`
+	Outcome
+}
+
+// Phase is what a trial is for.
+type Phase string
+
+// Phases of a search, in order; Swept replaces all of them.
+const (
+	Alone   Phase = "each knob alone"
+	Explore Phase = "exploring"
+	Halve   Phase = "halving"
+	Split   Phase = "changes alone"
+	Swept   Phase = "sweep"
+)
+
+// Options say how to search.
+type Options struct {
+	// Trials is how many there will be; at least 2 per knob are needed to say anything.
+	Trials int
+	Seed   uint64
+	// Sweep tries every setting in turn instead of searching: for one knob, and to measure
+	// what a search is compared with.
+	Sweep bool
+}
+
+// worst is the loss beyond which settings are alike: half as good. A cliff would bend
+// the process everywhere else.
+const worst = -math.Ln2
+
+// enumerated is up to how many settings all are considered at every proposal.
+const enumerated = 4096
+
+// Search proposes trials and takes their outcomes.
+type Search struct {
+	space  Space
+	o      Options
+	rng    *rand.Rand
+	trials []Trial
+	queue  []Trial
+	phase  Phase
+
+	first    int       // trials of each knob alone
+	rungs    []int     // how many settings each rung to come has
+	each     int       // trials of a setting in the next rung
+	explored int       // up to how many trials proposals are made
+	standing []Setting // of the present rung
+	chosen   Setting   // after the last rung; nil before
+	excluded [][]bool  // levels of knobs that the service does not survive
+
+	model, guard       *process // nil once a trial came after them
+	lastFit, lastGuard *theta
+	fitted             int // trials at the last fit of parameters
+}
+
+// NewSearch begins a search.
+func NewSearch(space Space, o Options) *Search {
+	s := &Search{space: space, o: o, rng: rand.New(rand.NewPCG(o.Seed, 11)), phase: Alone}
+	for _, k := range space.Knobs {
+		s.excluded = append(s.excluded, make([]bool, len(k.Levels)))
+	}
+	if o.Sweep {
+		s.phase = Swept
+		return s
+	}
+	s.queue = s.ends()
+	s.first = len(s.queue)
+	s.layRungs()
+	return s
+}
+
+// ends are the trials of each knob alone: at both ends of its scale, or at some of the
+// values of a list.
+func (s *Search) ends() (queue []Trial) {
+	for i, k := range s.space.Knobs {
+		var levels []int
+		for l := range k.Levels {
+			if l != s.space.Present[i] && (!k.ordered(l) || l == 0 || l == s.highest(i)) {
+				levels = append(levels, l)
+			}
+		}
+		s.rng.Shuffle(len(levels), func(a, b int) { levels[a], levels[b] = levels[b], levels[a] })
+		for _, l := range levels[:min(3, len(levels))] {
+			queue = append(queue, Trial{Setting: s.space.Present.with(i, l), Phase: Alone})
+		}
+	}
+	s.rng.Shuffle(len(queue), func(a, b int) { queue[a], queue[b] = queue[b], queue[a] })
+	return queue[:min(len(queue), max(1, s.o.Trials))]
+}
+
+func (s *Search) highest(knob int) int {
+	levels := s.space.Knobs[knob].Levels
+	for l := len(levels) - 1; l > 0; l-- {
+		if s.space.Knobs[knob].ordered(l) {
+			return l
+		}
+	}
+	return 0
+}
+
+// Next proposes a trial; ok is false once the search has ended. It is to be answered by
+// Observe.
+func (s *Search) Next() (t Trial, ok bool) {
+	for len(s.trials) < s.o.Trials {
+		for len(s.queue) > 0 {
+			t, s.queue = s.queue[0], s.queue[1:]
+			if s.possible(t.Setting) {
+				s.phase = t.Phase
+				return t, true
+			}
+		}
+		if !s.refill() {
+			return t, false
+		}
+	}
+	return t, false
+}
+
+// refill queues what comes next; false if nothing does.
+func (s *Search) refill() bool {
+	switch {
+	case s.o.Sweep:
+		return s.sweep()
+	case len(s.trials) < s.explored && s.standing == nil:
+		if x, ok := s.propose(); ok {
+			s.queue = append(s.queue, Trial{Setting: x, Phase: Explore})
+			return true
+		}
+		fallthrough
+	case len(s.rungs) > 0:
+		return s.rung()
+	case s.chosen == nil:
+		return s.split()
+	}
+	return false
+}
+
+// sweep queues every setting once, in random order: a drift of the machine then looks like
+// noise and not like a slope.
+func (s *Search) sweep() bool {
+	s.space.each(func(x Setting) {
+		if s.possible(x) && len(s.space.changed(x)) > 0 {
+			s.queue = append(s.queue, Trial{Setting: x, Phase: Swept})
+		}
+	})
+	s.rng.Shuffle(len(s.queue), func(a, b int) { s.queue[a], s.queue[b] = s.queue[b], s.queue[a] })
+	return len(s.queue) > 0
+}
+
+// Observe takes the outcome of the trial that Next proposed last.
+func (s *Search) Observe(t Trial) {
+	s.trials = append(s.trials, t)
+	s.model = nil
+	if t.Failed != "" && !t.Spoilt {
+		s.narrow(t.Setting)
+	}
+}
