@@ -10,10 +10,8 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/diagnose/passes/database/asker"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
-	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
 )
@@ -54,7 +52,7 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	site := w.Sites(callstack.PoolWait)[0]
-	p.Reached("db-pool-wait", through(w.Sites(callstack.PoolWait)))
+	p.Reached("db-pool-wait", through(p))
 	s := sizeOf(p, p.WaitGain(share))
 	f := diagnose.Finding{
 		Cause: "db-pool-wait", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
@@ -85,58 +83,6 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Confidence, f.Remedy = findings.Medium, inProcessPool
 	}
 	return []diagnose.Finding{f}, nil
-}
-
-// through returns the functions on the way to the pool that requests queue at:
-// whoever uses it queues there now and then, so a function that never does uses
-// another. Pools of another package than that of the longest queue are others, too:
-// a function that opens a connection there now and then is not on the way
-// (dispatch-desk has a pool of pgx and one of database/sql).
-func through(sites []evidence.Site) (functions []string) {
-	for _, s := range sites {
-		if poolOf(s.Part.Stack) != poolOf(sites[0].Part.Stack) {
-			continue
-		}
-		for _, f := range s.Part.Stack {
-			functions = append(functions, f.Function)
-		}
-	}
-	return functions
-}
-
-// poolOf returns the package whose pool a stack waits at: that of the frame nearest
-// to the user which takes connections. A package may build on another's pool.
-func poolOf(stack []code.Frame) (pkg string) {
-	for _, f := range stack {
-		if callstack.RoleOf(f.Function).Has(callstack.DBPool) {
-			pkg, _ = callstack.Split(f.Function)
-		}
-	}
-	return pkg
-}
-
-// pool returns the pool that requests queue at as a resource. By Little's law so many
-// connections are in use as there are requests that wait for the database beyond it;
-// with a queue in front of them that is nearly all that there are, so that their
-// number is the next whole one. ok is false where no request queues on average.
-func pool(p *diagnose.Pass) (r laws.Resource, ok bool) {
-	w, load := p.Waits(), p.Load()
-	sites := w.Sites(callstack.PoolWait)
-	if len(sites) == 0 || !(load.Rate*sites[0].NS/1e9 >= 1) {
-		return r, false
-	}
-	beyond, held := through(sites), 0.0
-	for _, kind := range []callstack.Wait{callstack.DatabaseWait, callstack.PrepareWait} {
-		for _, s := range w.Sites(kind) {
-			if slices.Contains(beyond, s.Place.Function) {
-				held += s.NS
-			}
-		}
-	}
-	r.Busy = load.Rate * held / 1e9
-	r.Servers = math.Ceil(r.Busy)
-	r.Name = fmt.Sprintf("the pool of %.0f connections", r.Servers)
-	return r, r.Busy > 0
 }
 
 // size is what a pool has and needs.
