@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/redline-go/redline/anatomy/bands"
+	"github.com/redline-go/redline/anatomy/site"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/timebase"
 )
@@ -42,7 +44,7 @@ type Options struct {
 	MaxEventsInAll int
 	// CPU, when not nil, returns the CPU profile of the run. It is called at most
 	// once, where the traces hold too few samples to say what goroutines ran.
-	CPU func() []Ran
+	CPU func() []bands.Ran
 	// Each, when not nil, is called with every whole request in the order of
 	// their ends. The Timeline is the callee's to keep.
 	Each func(breakdown.Timeline)
@@ -69,13 +71,14 @@ func Analyze(r io.Reader, o Options) (*breakdown.Anatomy, error) {
 // an event: it is then the reason of the first.
 func AnalyzeAll(inputs []Input, o Options) (*breakdown.Anatomy, error) {
 	o = o.withDefaults()
-	all := newCollector(o)
+	all := bands.New(site.NewOwnership(append([]string{o.Module}, o.Mains...)...),
+		bands.Options{MaxParts: o.MaxParts, MaxSlowest: o.MaxSlowest, MaxMarked: o.MaxMarked, CPU: o.CPU, Each: o.Each})
 	var first error
 	read := 0
 	left := o.MaxEventsInAll
 	for i, in := range inputs {
 		if left <= 0 {
-			all.warn(fmt.Sprintf("execution traces %d to %d are left out: those before them hold %d events", i+1, len(inputs), o.MaxEventsInAll))
+			all.Warn(fmt.Sprintf("execution traces %d to %d are left out: those before them hold %d events", i+1, len(inputs), o.MaxEventsInAll))
 			break
 		}
 		one := o
@@ -87,7 +90,7 @@ func AnalyzeAll(inputs []Input, o Options) (*breakdown.Anatomy, error) {
 			if first == nil {
 				first = reason
 			}
-			all.warn(fmt.Sprintf("%v (%d events read)", reason, events))
+			all.Warn(fmt.Sprintf("%v (%d events read)", reason, events))
 		}
 		if events > 0 {
 			read++
@@ -99,7 +102,7 @@ func AnalyzeAll(inputs []Input, o Options) (*breakdown.Anatomy, error) {
 		}
 		return nil, first
 	}
-	return all.anatomy(), nil
+	return all.Anatomy(), nil
 }
 
 func (o Options) withDefaults() Options {

@@ -5,6 +5,8 @@ import (
 
 	"golang.org/x/exp/trace"
 
+	"github.com/redline-go/redline/anatomy/server"
+	"github.com/redline-go/redline/anatomy/timeline"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/operation"
 )
@@ -17,17 +19,9 @@ const (
 
 // task is one of the probe's tasks: the request that it marks.
 type task struct {
-	goroutine *goroutine
-	conn      *conn
+	goroutine *timeline.Goroutine
+	conn      *timeline.Conn
 	serial    int
-}
-
-// mark is what the probe's tasks say of a request.
-type mark struct {
-	id    string
-	tasks int
-	open  int
-	ended trace.Time // when the last task that was open ended
 }
 
 // marker takes a task's begin and end, and the log with its request's id.
@@ -35,7 +29,7 @@ func (t *tracker) marker(ev trace.Event) {
 	switch ev.Kind() {
 	case trace.EventTaskBegin:
 		if task := ev.Task(); task.Type == breakdown.RequestTask && len(t.tasks) < maxTasks {
-			if g := t.goroutines.byID[ev.Goroutine()]; g != nil && !g.dead {
+			if g := t.goroutines.ByID[ev.Goroutine()]; g != nil && !g.Dead {
 				t.tasks[task.ID] = t.mark(g, ev.Time())
 			}
 		}
@@ -48,8 +42,8 @@ func (t *tracker) marker(ev trace.Event) {
 		if log.Category != breakdown.RequestLog {
 			return
 		}
-		if task, ok := t.tasks[log.Task]; ok && task.live() && task.conn.mark.id == "" {
-			task.conn.mark.id = cleanID(log.Message)
+		if task, ok := t.tasks[log.Task]; ok && task.live() && task.conn.Mark.ID == "" {
+			task.conn.Mark.ID = cleanID(log.Message)
 		}
 	case trace.EventTaskEnd:
 		id := ev.Task().ID
@@ -62,55 +56,52 @@ func (t *tracker) marker(ev trace.Event) {
 }
 
 // live reports whether the request that a task marks is still being served.
-func (k task) live() bool { return k.conn.phase == phaseActive && k.conn.serial == k.serial }
+func (k task) live() bool { return k.conn.Phase == timeline.PhaseActive && k.conn.Serial == k.serial }
 
 // mark begins a task of goroutine g at now. A second task where the first one is
 // over is the next request: its bytes were there, and nothing else showed where
 // one ended and the other began.
-func (t *tracker) mark(g *goroutine, now trace.Time) task {
-	c, _ := g.request()
-	own := g.conn
+func (t *tracker) mark(g *timeline.Goroutine, now trace.Time) task {
+	c, _ := g.Request()
+	own := g.Conn
 	switch {
-	case own != nil && own == c && own.mark.tasks > 0 && own.mark.open == 0 && own.server.many():
-		end := own.mark.ended
-		if own.flushed > end {
-			end = own.flushed
+	case own != nil && own == c && own.Mark.Tasks > 0 && own.Mark.Open == 0 && own.Server.Many():
+		end := own.Mark.Ended
+		if own.Flushed > end {
+			end = own.Flushed
 		}
 		t.finish(g, end, now)
-		own.phase = phaseEnded
-		own.activate(true)
+		own.Phase = timeline.PhaseEnded
+		own.Activate(true)
 	case c != nil:
-	case own != nil && own.server != serverNone:
-		own.activate(own.phase != phaseUnknown)
+	case own != nil && own.Server != server.None:
+		own.Activate(own.Phase != timeline.PhaseUnknown)
 	default:
-		g.stay(now, ended{}, t.follower)
-		own = &conn{server: serverMarked, phase: phaseNew, base: now, based: true}
-		own.activate(true)
-		g.conn = own
+		g.Stay(now, timeline.Ended{}, t.follower)
+		own = &timeline.Conn{Server: server.Marked, Phase: timeline.PhaseNew, Base: now, Based: true}
+		own.Activate(true)
+		g.Conn = own
 	}
 	if c == nil {
 		c = own
 	}
-	c.mark.tasks++
-	c.mark.open++
-	return task{g, c, c.serial}
+	c.Mark.Tasks++
+	c.Mark.Open++
+	return task{g, c, c.Serial}
 }
 
 func (t *tracker) unmark(k task, now trace.Time) {
-	m := &k.conn.mark
-	if m.open--; m.open > 0 {
+	m := &k.conn.Mark
+	if m.Open--; m.Open > 0 {
 		return
 	}
-	m.ended = now
-	if k.conn.server != serverMarked || k.goroutine.conn != k.conn {
+	m.Ended = now
+	if k.conn.Server != server.Marked || k.goroutine.Conn != k.conn {
 		return
 	}
 	t.finish(k.goroutine, now, now)
-	k.goroutine.conn = nil
+	k.goroutine.Conn = nil
 }
-
-// many reports whether a server's goroutine serves one request after another.
-func (s server) many() bool { return s == serverHTTP || s == serverFast }
 
 // cleanID bounds an id, which a trace may say to be anything, and keeps what a
 // terminal can show of it.

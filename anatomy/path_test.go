@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/anatomy"
+	"github.com/redline-go/redline/anatomy/bands"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 )
@@ -131,10 +132,10 @@ func TestPathOfFewRequests(t *testing.T) {
 // what a goroutine runs, and is not asked for where the trace has them.
 func TestPathFromProfile(t *testing.T) {
 	asked := 0
-	profile := func() []anatomy.Ran {
+	profile := func() []bands.Ran {
 		asked++
 		frame := func(f string) code.Frame { return code.Frame{Function: f, File: "main.go", Line: 1} }
-		return []anatomy.Ran{
+		return []bands.Ran{
 			{Stack: []code.Frame{frame("main.(*Store).find"), frame("main.worker")}, Value: 75},
 			{Stack: []code.Frame{frame("main.other"), frame("main.worker")}, Value: 25},
 			{Stack: []code.Frame{frame("main.background"), frame("main.rebuild")}, Value: 500},

@@ -4,6 +4,11 @@ import (
 	"strings"
 
 	"golang.org/x/exp/trace"
+
+	"github.com/redline-go/redline/anatomy/bands"
+	"github.com/redline-go/redline/anatomy/interned"
+	"github.com/redline-go/redline/anatomy/server"
+	"github.com/redline-go/redline/anatomy/timeline"
 )
 
 // Names of the ranges that hold requests up, as the trace reader gives them.
@@ -13,24 +18,24 @@ const (
 )
 
 // tracker follows the goroutines through the events of one trace and hands their
-// requests to the collector.
+// requests to the bands.
 type tracker struct {
-	all        *collector
-	stacks     *stacks
-	world      world
-	clock      *traceClock
-	goroutines *goroutines
-	follower   *follower
+	all        *bands.Requests
+	stacks     *interned.Stacks
+	world      timeline.World
+	clock      *timeline.Clock
+	goroutines *timeline.Goroutines
+	follower   *timeline.Follower
 	tasks      map[trace.TaskID]task
 	first      trace.Time
 	last       trace.Time
 	alive      alive
 }
 
-func newTracker(all *collector, clock *traceClock) *tracker {
-	all.stacks.nextTrace()
-	t := &tracker{all: all, stacks: all.stacks, clock: clock, goroutines: newGoroutines(), tasks: map[trace.TaskID]task{}}
-	t.follower = &follower{goroutines: t.goroutines, stacks: all.stacks, chains: all.chains, world: &t.world}
+func newTracker(all *bands.Requests, clock *timeline.Clock) *tracker {
+	all.Stacks.NextTrace()
+	t := &tracker{all: all, stacks: all.Stacks, clock: clock, goroutines: timeline.NewGoroutines(), tasks: map[trace.TaskID]task{}}
+	t.follower = &timeline.Follower{Goroutines: t.goroutines, Stacks: all.Stacks, Chains: all.Chains, World: &t.world}
 	return t
 }
 
@@ -38,13 +43,13 @@ func newTracker(all *collector, clock *traceClock) *tracker {
 func (t *tracker) event(ev trace.Event) {
 	now := ev.Time()
 	if t.first == 0 {
-		t.first, t.goroutines.first = now, now
+		t.first, t.goroutines.First = now, now
 	}
 	t.last = now
 	switch ev.Kind() {
 	case trace.EventSync:
-		t.clock.add(ev.Sync().ClockSnapshot)
-		t.stacks.nextGeneration()
+		t.clock.Add(ev.Sync().ClockSnapshot)
+		t.stacks.NextGeneration()
 	case trace.EventStateTransition:
 		switch st := ev.StateTransition(); st.Resource.Kind {
 		case trace.ResourceGoroutine:
@@ -73,57 +78,57 @@ func (t *tracker) event(ev trace.Event) {
 }
 
 // observe takes the acting goroutine's phase from its own stack.
-func (t *tracker) observe(ev trace.Event) *goroutine {
-	g := t.goroutines.byID[ev.Goroutine()]
-	if g == nil || g.conn == nil && g.entry != 0 {
+func (t *tracker) observe(ev trace.Event) *timeline.Goroutine {
+	g := t.goroutines.ByID[ev.Goroutine()]
+	if g == nil || g.Conn == nil && g.Entry != 0 {
 		return g
 	}
 	if h := ev.Stack(); h != trace.NoStack {
-		t.see(g, t.stacks.info(t.stacks.intern(h)), ev.Time())
+		t.see(g, t.stacks.Info(t.stacks.Intern(h)), ev.Time())
 	}
 	return g
 }
 
 // see takes a stack of the goroutine itself.
-func (t *tracker) see(g *goroutine, info *stackInfo, now trace.Time) {
-	if g.entry == 0 {
-		g.entry = info.entry
+func (t *tracker) see(g *timeline.Goroutine, info *interned.Info, now trace.Time) {
+	if g.Entry == 0 {
+		g.Entry = info.Entry
 	}
-	c := g.conn
+	c := g.Conn
 	if c == nil {
-		if info.server == serverNone || g.served {
+		if info.Server == server.None || g.Served {
 			return
 		}
-		c = &conn{phase: phaseUnknown} // a server started in a goroutine of the user's
-		if g.born != 0 {
-			c.phase, c.base, c.based = phaseNew, g.born, true
+		c = &timeline.Conn{Phase: timeline.PhaseUnknown} // a server started in a goroutine of the user's
+		if g.Born != 0 {
+			c.Phase, c.Base, c.Based = timeline.PhaseNew, g.Born, true
 		}
-		g.conn = c
+		g.Conn = c
 	}
-	if c.server == serverNone {
-		c.server = info.server
+	if c.Server == server.None {
+		c.Server = info.Server
 	}
-	k, was := info.class, c.phase
-	if end, ended := c.see(k, now); ended {
+	k, was := info.Class, c.Phase
+	if end, ended := c.See(k, now); ended {
 		switch {
-		case c.server != serverHTTP:
-		case k == classEnd:
-			t.all.markers.Aborts++
+		case c.Server != server.HTTP:
+		case k == server.ClassEnd:
+			t.all.Markers.Aborts++
 		default:
-			t.all.markers.Flushes++
+			t.all.Markers.Flushes++
 		}
 		t.finish(g, end, now)
-		if !k.leaves() {
-			c.see(k, now)
+		if !k.Leaves() {
+			c.See(k, now)
 		}
 	}
-	if c.phase != phaseGone {
+	if c.Phase != timeline.PhaseGone {
 		return
 	}
-	if was == phaseActive && k == classHijack {
-		t.all.hijacked++
+	if was == timeline.PhaseActive && k == server.ClassHijack {
+		t.all.Hijacked++
 	}
-	g.conn, g.served = nil, true
+	g.Conn, g.Served = nil, true
 }
 
 func (t *tracker) transition(ev trace.Event, st trace.StateTransition) {
@@ -135,155 +140,155 @@ func (t *tracker) transition(ev trace.Event, st trace.StateTransition) {
 		t.created(actor, ev, st)
 		return
 	case trace.GoUndetermined:
-		g := t.goroutines.add(id, now)
-		g.state, g.stack = goState(to), t.stacks.intern(st.Stack)
-		g.conn = &conn{phase: phaseUnknown}
+		g := t.goroutines.Add(id, now)
+		g.State, g.Stack = interned.GoState(to), t.stacks.Intern(st.Stack)
+		g.Conn = &timeline.Conn{Phase: timeline.PhaseUnknown}
 		if to == trace.GoWaiting {
-			g.state = stoodState(t.stacks.info(g.stack))
+			g.State = interned.StoodState(t.stacks.Info(g.Stack))
 		}
-		t.see(g, t.stacks.info(g.stack), now)
+		t.see(g, t.stacks.Info(g.Stack), now)
 		return
 	}
 	g := actor
-	if g == nil || g.id != id {
-		if g = t.goroutines.byID[id]; g == nil {
+	if g == nil || g.ID != id {
+		if g = t.goroutines.ByID[id]; g == nil {
 			return
 		}
 	}
-	left := t.stacks.info(g.stack).class
+	left := t.stacks.Info(g.Stack).Class
 	switch to {
 	case trace.GoNotExist:
 		t.destroyed(g, now)
 		return
 	case from: // a status at the start of a generation
-		if c := g.conn; c != nil && c.phase == phaseUnknown {
-			t.see(g, t.stacks.info(t.stacks.intern(st.Stack)), now)
+		if c := g.Conn; c != nil && c.Phase == timeline.PhaseUnknown {
+			t.see(g, t.stacks.Info(t.stacks.Intern(st.Stack)), now)
 		}
 		return
 	case trace.GoWaiting:
-		stack := t.stacks.intern(st.Stack)
-		info := t.stacks.info(stack)
-		g.enter(waitState(st.Reason, info), stack, ended{}, now, t.follower)
+		stack := t.stacks.Intern(st.Stack)
+		info := t.stacks.Info(stack)
+		g.Enter(interned.WaitState(st.Reason, info), stack, timeline.Ended{}, now, t.follower)
 		t.adopt(g, info, now)
 	case trace.GoRunnable:
 		e := t.waker(g, ev)
-		g.enter(runnable, 0, e, now, t.follower)
-		if c := g.conn; c != nil && from == trace.GoWaiting {
-			by := t.stacks.info(max(e.stack, 0))
-			if c.phase == phaseUnknown && ev.Goroutine() != trace.NoGoroutine {
-				if by = t.stacks.info(t.stacks.intern(ev.Stack())); by.hands {
-					c.server, c.phase = serverGRPC, phaseNew
+		g.Enter(interned.Runnable, 0, e, now, t.follower)
+		if c := g.Conn; c != nil && from == trace.GoWaiting {
+			by := t.stacks.Info(max(e.Stack, 0))
+			if c.Phase == timeline.PhaseUnknown && ev.Goroutine() != trace.NoGoroutine {
+				if by = t.stacks.Info(t.stacks.Intern(ev.Stack())); by.Hands {
+					c.Server, c.Phase = server.GRPC, timeline.PhaseNew
 				}
 			}
-			c.woken(left, by.closes, now)
+			c.Woken(left, by.Closes, now)
 		}
 	default:
-		stack := t.stacks.intern(st.Stack)
-		g.enter(goState(to), stack, ended{}, now, t.follower)
-		t.adopt(g, t.stacks.info(stack), now)
+		stack := t.stacks.Intern(st.Stack)
+		g.Enter(interned.GoState(to), stack, timeline.Ended{}, now, t.follower)
+		t.adopt(g, t.stacks.Info(stack), now)
 	}
-	if c := g.conn; c != nil && left == classFinish && c.phase == phaseActive {
-		c.flushed = now
+	if c := g.Conn; c != nil && left == server.ClassFinish && c.Phase == timeline.PhaseActive {
+		c.Flushed = now
 	}
 }
 
 // adopt notices a server in a goroutine that did not begin as a server's.
-func (t *tracker) adopt(g *goroutine, info *stackInfo, now trace.Time) {
-	if g.conn == nil && info.server != serverNone && !g.served {
+func (t *tracker) adopt(g *timeline.Goroutine, info *interned.Info, now trace.Time) {
+	if g.Conn == nil && info.Server != server.None && !g.Served {
 		t.see(g, info, now)
 	}
 }
 
 // waker is what made a goroutine ready: a goroutine and its stack, a timer, or
 // nothing that the trace knows.
-func (t *tracker) waker(g *goroutine, ev trace.Event) ended {
+func (t *tracker) waker(g *timeline.Goroutine, ev trace.Event) timeline.Ended {
 	switch by := ev.Goroutine(); {
-	case g.state == sleeping:
-		return ended{stack: timerWaker}
-	case !g.state.followed():
-		return ended{}
-	case by != trace.NoGoroutine && by != g.id:
-		return ended{t.stacks.intern(ev.Stack()), by}
-	case g.state == channel || g.state == selecting:
-		return ended{stack: timerWaker}
+	case g.State == interned.Sleeping:
+		return timeline.Ended{Stack: timeline.TimerWaker}
+	case !g.State.Followed():
+		return timeline.Ended{}
+	case by != trace.NoGoroutine && by != g.ID:
+		return timeline.Ended{Stack: t.stacks.Intern(ev.Stack()), By: by}
+	case g.State == interned.Channel || g.State == interned.Selecting:
+		return timeline.Ended{Stack: timeline.TimerWaker}
 	}
-	return ended{}
+	return timeline.Ended{}
 }
 
-func (t *tracker) created(by *goroutine, ev trace.Event, st trace.StateTransition) {
+func (t *tracker) created(by *timeline.Goroutine, ev trace.Event, st trace.StateTransition) {
 	now, id := ev.Time(), st.Resource.Goroutine()
-	start := t.stacks.info(t.stacks.intern(st.Stack))
-	g := t.goroutines.add(id, now)
-	g.state, g.entry, g.born = runnable, start.entry, now
-	entry := t.stacks.names[start.entry]
-	var request *conn
+	start := t.stacks.Info(t.stacks.Intern(st.Stack))
+	g := t.goroutines.Add(id, now)
+	g.State, g.Entry, g.Born = interned.Runnable, start.Entry, now
+	entry := t.stacks.Names[start.Entry]
+	var request *timeline.Conn
 	if by != nil {
-		g.creator = by.id
-		request, g.serial = by.request()
-		g.within = request
+		g.Creator = by.ID
+		request, g.Serial = by.Request()
+		g.Within = request
 	}
-	switch s, single := entryServer(entry); {
-	case s == serverNone:
-	case s == serverGRPC && request != nil && single:
+	switch s, single := server.OfEntry(entry); {
+	case s == server.None:
+	case s == server.GRPC && request != nil && single:
 		// A call over net/http: the stream's goroutine is the request.
-		g.served = true
+		g.Served = true
 	default:
-		g.conn, g.within = &conn{server: s, phase: phaseNew, base: now, based: true}, nil
+		g.Conn, g.Within = &timeline.Conn{Server: s, Phase: timeline.PhaseNew, Base: now, Based: true}, nil
 		if single {
-			g.conn.activate(true)
+			g.Conn.Activate(true)
 		}
 	}
 	switch {
-	case request == nil || g.conn != nil:
-	case entry == backgroundRead:
-		if by.conn == request {
-			request.readers++
-			t.all.markers.Readers++
+	case request == nil || g.Conn != nil:
+	case entry == server.BackgroundRead:
+		if by.Conn == request {
+			request.Readers++
+			t.all.Markers.Readers++
 		}
 	default:
-		g.started = t.stacks.intern(ev.Stack())
-		if by.conn == request {
-			request.spawned++
+		g.Started = t.stacks.Intern(ev.Stack())
+		if by.Conn == request {
+			request.Spawned++
 		}
 	}
 }
 
-func (t *tracker) destroyed(g *goroutine, now trace.Time) {
-	if c := g.conn; c != nil && c.phase == phaseActive {
+func (t *tracker) destroyed(g *timeline.Goroutine, now trace.Time) {
+	if c := g.Conn; c != nil && c.Phase == timeline.PhaseActive {
 		end := now
-		if c.flushed > 0 {
-			end = c.flushed
+		if c.Flushed > 0 {
+			end = c.Flushed
 		}
-		if c.server == serverHTTP {
-			t.all.markers.Flushes++
+		if c.Server == server.HTTP {
+			t.all.Markers.Flushes++
 		}
 		t.finish(g, end, now)
 	} else {
-		g.stay(now, ended{}, t.follower)
+		g.Stay(now, timeline.Ended{}, t.follower)
 		t.helped(g)
 	}
-	t.goroutines.bury(g)
+	t.goroutines.Bury(g)
 }
 
 // finish hands a request over that ended at end, which is not after now.
-func (t *tracker) finish(g *goroutine, end, now trace.Time) {
-	g.stay(now, ended{}, t.follower)
-	c := g.conn
-	whole := !c.cut && !c.overlong && end > c.begin
-	begin, partial := c.begin, c.cut && !c.overlong
-	segments, samples := c.take(end)
-	g.operations = g.operations[:0] // rows that another goroutine closes, or none does
+func (t *tracker) finish(g *timeline.Goroutine, end, now trace.Time) {
+	g.Stay(now, timeline.Ended{}, t.follower)
+	c := g.Conn
+	whole := !c.Cut && !c.Overlong && end > c.Begin
+	begin, partial := c.Begin, c.Cut && !c.Overlong
+	segments, samples := c.Take(end)
+	g.Operations = g.Operations[:0] // rows that another goroutine closes, or none does
 	switch {
-	case !whole || len(segments) == 0 || segments[0].from != begin:
-		t.all.cutOff(c.server)
+	case !whole || len(segments) == 0 || segments[0].From != begin:
+		t.all.CutOff(c.Server)
 		if partial {
-			t.all.addPartial(segments, samples)
+			t.all.AddPartial(segments, samples)
 		}
-	case c.readers > 1:
-		t.all.merged++
-		t.all.mergedInto += c.readers
+	case c.Readers > 1:
+		t.all.Merged++
+		t.all.MergedInto += c.Readers
 	default:
-		t.all.add(g.id, c, segments, samples, t.clock)
+		t.all.Add(g.ID, c, segments, samples, t.clock)
 	}
 }
 
@@ -300,19 +305,19 @@ func (t *tracker) ranges(ev trace.Event) {
 	}
 	now, id := ev.Time(), r.Scope.Goroutine()
 	if isSTW && on {
-		t.world.begin(now)
+		t.world.Begin(now)
 	} else if isSTW {
-		t.world.end(now)
+		t.world.End(now)
 	}
-	g := t.goroutines.byID[id]
+	g := t.goroutines.ByID[id]
 	if g == nil {
 		return
 	}
-	g.stay(now, ended{}, t.follower)
+	g.Stay(now, timeline.Ended{}, t.follower)
 	if isSTW {
-		g.stops = on
+		g.Stops = on
 	} else {
-		g.assist = on
+		g.Assist = on
 	}
 }
 
@@ -320,11 +325,11 @@ func (t *tracker) ranges(ev trace.Event) {
 // became readable and was not read yet does not count: its client may have
 // closed it.
 func (t *tracker) close() {
-	for _, g := range t.goroutines.sorted() {
-		if c := g.conn; c != nil && c.phase == phaseActive {
+	for _, g := range t.goroutines.Sorted() {
+		if c := g.Conn; c != nil && c.Phase == timeline.PhaseActive {
 			t.cutAtEnd(g)
 		}
 	}
-	t.all.addServing(t.goroutines.served, t.last)
-	t.all.traced += t.last.Sub(t.first)
+	t.all.AddServing(t.goroutines.Served, t.last)
+	t.all.Traced += t.last.Sub(t.first)
 }

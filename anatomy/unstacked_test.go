@@ -4,13 +4,17 @@ import (
 	"testing"
 
 	"golang.org/x/exp/trace"
+
+	"github.com/redline-go/redline/anatomy/bands"
+	"github.com/redline-go/redline/anatomy/site"
+	"github.com/redline-go/redline/anatomy/timeline"
 )
 
 // TestWithoutStacks follows goroutines of whose stacks the trace holds nothing:
 // no request can be told, and no wait named.
 func TestWithoutStacks(t *testing.T) {
-	all := newCollector(Options{}.withDefaults())
-	tr := newTracker(all, &traceClock{})
+	all := bands.New(site.NewOwnership(), bands.Options{})
+	tr := newTracker(all, &timeline.Clock{})
 	at := trace.Time(1)
 	move := func(by, id trace.GoID, from, to trace.GoState, reason string) {
 		st := trace.MakeGoStateTransition(id, from, to)
@@ -39,42 +43,7 @@ func TestWithoutStacks(t *testing.T) {
 	move(1, 1, trace.GoRunning, trace.GoNotExist, "")
 	move(9, 8, trace.GoRunning, trace.GoWaiting, "sync") // of whom nothing was said
 	tr.close()
-	if out := all.anatomy(); out.Requests != 0 || out.Cut != 0 || len(out.Warnings) != 1 {
+	if out := all.Anatomy(); out.Requests != 0 || out.Cut != 0 || len(out.Warnings) != 1 {
 		t.Errorf("%d requests, %d cut, warnings %q", out.Requests, out.Cut, out.Warnings)
-	}
-}
-
-// TestHistoryForgets fills a history beyond its bound, and one for which there is
-// no room.
-func TestHistoryForgets(t *testing.T) {
-	all := newGoroutines()
-	var h history
-	for i := range 10 * maxPast {
-		h.add(past{from: trace.Time(i), state: stateID(i % 2)}, all)
-	}
-	if h.n != maxPast || h.at(0).from != 9*maxPast || h.at(h.n-1).from != 10*maxPast-1 {
-		t.Errorf("%d stretches from %d to %d", h.n, h.at(0).from, h.at(h.n-1).from)
-	}
-	all.room = 0
-	var none history
-	none.add(past{}, all)
-	if none.n != 0 {
-		t.Error("a history grew without room")
-	}
-}
-
-// TestForgottenGoroutines ends more goroutines than are remembered.
-func TestForgottenGoroutines(t *testing.T) {
-	all := newGoroutines()
-	for i := range 3 * maxDead {
-		g := all.add(trace.GoID(i), 0)
-		g.past.add(past{}, all)
-		all.bury(g)
-	}
-	if n := len(all.byID); n != maxDead {
-		t.Errorf("%d goroutines are remembered, want %d", n, maxDead)
-	}
-	if used := maxPastAll - all.room; used > 8*(maxDead+1) {
-		t.Errorf("their histories hold %d entries", used)
 	}
 }

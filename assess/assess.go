@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/anatomy"
+	"github.com/redline-go/redline/anatomy/bands"
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record"
@@ -101,7 +102,7 @@ func dissect(rec *record.Record, summary *record.Summary) (*breakdown.Anatomy, e
 		return nil, nil
 	}
 	body, err := anatomy.AnalyzeAll(traces, anatomy.Options{Clock: rec.Run.Clock, Module: rec.Run.Target.Module,
-		CPU: func() []anatomy.Ran { return ran(rec) }})
+		CPU: func() []bands.Ran { return ran(rec) }})
 	if err != nil {
 		summary.Warnings = append(summary.Warnings, fmt.Sprintf("no anatomy: %v", err))
 		return nil, nil
@@ -111,14 +112,14 @@ func dissect(rec *record.Record, summary *record.Summary) (*breakdown.Anatomy, e
 }
 
 // ran returns the run's CPU profile for the critical path; nil without one.
-func ran(rec *record.Record) []anatomy.Ran {
+func ran(rec *record.Record) []bands.Ran {
 	prof, err := stacks.CPU(rec)
 	if err != nil {
 		return nil // the analyzers say so
 	}
-	list := make([]anatomy.Ran, len(prof.Samples))
+	list := make([]bands.Ran, len(prof.Samples))
 	for i, s := range prof.Samples {
-		list[i] = anatomy.Ran{Stack: s.Stack, Value: s.Value}
+		list[i] = bands.Ran{Stack: s.Stack, Value: s.Value}
 	}
 	return list
 }

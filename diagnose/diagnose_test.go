@@ -12,7 +12,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
-	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
@@ -235,7 +235,7 @@ func FuzzProfile(f *testing.F) {
 			z.Close()
 			data = b.Bytes()
 		}
-		evidence.ParseProfile(data)
+		measured.ParseProfile(data)
 	})
 }
 

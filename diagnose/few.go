@@ -3,7 +3,7 @@ package diagnose
 import (
 	"slices"
 
-	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/record/findings"
 )
 
@@ -16,7 +16,7 @@ const hardlyAny = 3
 // diagnosis: leaving their causes not judged, as was done before, reported a
 // missing probe that was there.
 func (p *Pass) few(a Analyzer, found []Finding) {
-	if !slices.Contains(a.Needs, NeedAnatomy) || p.Anatomy == nil || p.Anatomy.Requests >= evidence.FewRequests {
+	if !slices.Contains(a.Needs, NeedAnatomy) || p.Anatomy == nil || p.Anatomy.Requests >= waits.FewRequests {
 		return
 	}
 	most := findings.Medium

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/code"
 )
@@ -57,7 +58,7 @@ func HotLines(rec *record.Record) []code.HotLine {
 		}
 	}
 	slices.SortFunc(hot, func(a, b code.HotLine) int {
-		return cmp.Or(cmp.Compare(b.Cost(), a.Cost()), evidence.CompareFrames(a.Frame, b.Frame))
+		return cmp.Or(cmp.Compare(b.Cost(), a.Cost()), measured.CompareFrames(a.Frame, b.Frame))
 	})
 	return hot[:min(len(hot), mostHot)]
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
 )
@@ -114,7 +114,7 @@ func (p *Pass) cpuLedger() []findings.LedgerEntry {
 // responsible names whom a sample is booked on, and the group for small sums. The
 // collector, the scheduler and the kernel were not chosen by any frame and come before any
 // frame.
-func (p *Pass) responsible(s evidence.Booked) (who, group string) {
+func (p *Pass) responsible(s usage.Booked) (who, group string) {
 	switch {
 	case len(s.Stack) == 0:
 		return findings.Unattributed, ""

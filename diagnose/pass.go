@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/findings"
@@ -100,7 +101,7 @@ const (
 // Sampled reports whether the CPU profile is good enough for shares. If it is not,
 // the cause is noted as not judged, unless few samples are the answer: a service
 // that hardly runs is not stopped by its CPU.
-func (p *Pass) Sampled(u *evidence.Use, cause string) bool {
+func (p *Pass) Sampled(u *usage.Table, cause string) bool {
 	if u.Named() < leastNamed {
 		p.Unjudged(cause, "%s of the CPU profile has no function names", Percent(1-u.Named()))
 		return false

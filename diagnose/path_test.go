@@ -12,7 +12,7 @@ import (
 	"github.com/redline-go/redline/anatomy"
 	"github.com/redline-go/redline/diagnose"
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
-	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/record/breakdown"
 )
 
@@ -72,7 +72,7 @@ func TestPathForAnalyzers(t *testing.T) {
 	runWith(t, traced(t, "store"), func(p *diagnose.Pass) {
 		x := p.Path()
 		behind, ok := x.Behind(loop)
-		work, part, works := evidence.Worker(behind)
+		work, part, works := waits.Worker(behind)
 		if !ok || !works || work.Function != check || part < 0.9 || part > 1 {
 			t.Errorf("behind the loop works %q for %v of its time", work.Function, part)
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
@@ -37,11 +37,11 @@ func (p *Pass) pathTold() []findings.LedgerPath {
 		}
 		line := findings.LedgerPath{Share: n.Share, NS: n.NS}
 		line.Text = p.lineOf(n)
-		at := evidence.PlaceOf(n)
-		if work, _, ok := evidence.Worker(n); ok {
-			at = evidence.PlaceOf(work)
-		} else if work, _, ok := evidence.Worker(breakdown.PathNode{Share: n.Share, Nodes: []breakdown.PathNode{n}}); ok {
-			at = evidence.PlaceOf(work)
+		at := waits.PlaceOf(n)
+		if work, _, ok := waits.Worker(n); ok {
+			at = waits.PlaceOf(work)
+		} else if work, _, ok := waits.Worker(breakdown.PathNode{Share: n.Share, Nodes: []breakdown.PathNode{n}}); ok {
+			at = waits.PlaceOf(work)
 		}
 		if p.Stacks.User(at) {
 			line.Function, line.File, line.Line = at.Function, at.File, at.Line
@@ -109,7 +109,7 @@ func (p *Pass) behindWords(n breakdown.PathNode, depth int) string {
 func (p *Pass) waitWords(n breakdown.PathNode) string {
 	if n.Kind == breakdown.PathRequest {
 		at := ""
-		if f := evidence.PlaceOf(n); f.Function != "" {
+		if f := waits.PlaceOf(n); f.Function != "" {
 			at = " in " + named(f)
 		}
 		if n.State == breakdown.StateLock {
@@ -127,7 +127,7 @@ func (p *Pass) waitWords(n breakdown.PathNode) string {
 		}
 		return fmt.Sprintf("behind %d goroutines of %s, each busy %s of the time", s.Goroutines, who, Percent(s.Utilization))
 	}
-	if f := evidence.SiteFrame(n.Site); f.Function != "" && p.Stacks.User(f) {
+	if f := waits.SiteFrame(n.Site); f.Function != "" && p.Stacks.User(f) {
 		return fmt.Sprintf("in %s for goroutines that it started (%s)", named(f), who)
 	}
 	return "for goroutines of " + who
@@ -147,12 +147,12 @@ func (p *Pass) stateWords(n breakdown.PathNode) string {
 	}
 	kind := p.Stacks.Wait(breakdown.Part{State: n.State, Stack: n.Stack})
 	words := cmp.Or(waitVerbs[kind], "waiting ("+string(kind)+")")
-	at := evidence.PlaceOf(n)
+	at := waits.PlaceOf(n)
 	if at.Function == "" {
 		if n.Site == "" {
 			return words
 		}
-		at = evidence.SiteFrame(n.Site)
+		at = waits.SiteFrame(n.Site)
 	}
 	return words + " in " + named(at)
 }
@@ -220,7 +220,7 @@ func ranWords(n breakdown.PathNode) string {
 		}
 		return ": " + strings.Join(parts, ", ")
 	}
-	text := fmt.Sprintf(" %s (%s", callstack.Short(at.Function), At(evidence.PlaceOf(at)))
+	text := fmt.Sprintf(" %s (%s", callstack.Short(at.Function), At(waits.PlaceOf(at)))
 	if len(parts) > 0 {
 		text += ": " + strings.Join(parts, ", ")
 	}
@@ -231,7 +231,7 @@ func ranWords(n breakdown.PathNode) string {
 func callee(c breakdown.PathNode) string {
 	text := callstack.Short(c.Function)
 	if c.Own {
-		text += " " + At(evidence.PlaceOf(c))
+		text += " " + At(waits.PlaceOf(c))
 	}
 	return text + " " + Percent(c.Share)
 }

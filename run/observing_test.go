@@ -3,13 +3,9 @@ package run
 import (
 	"flag"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
 	"runtime/metrics"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -124,9 +120,9 @@ func sourceTable() string {
 
 func seriesTable(t *testing.T) string {
 	t.Helper()
-	meaning := meanings(t)
 	var b strings.Builder
-	b.WriteString("| series | unit | kind | labels | source | what it is | what it costs |\n|---|---|---|---|---|---|---|\n")
+	b.WriteString("| series | unit | kind | labels | source | what it is | read from | what it costs |\n" +
+		"|---|---|---|---|---|---|---|---|\n")
 	for _, name := range series.Names() {
 		info, _ := series.Known(name)
 		source, cost := owner(name)
@@ -137,38 +133,10 @@ func seriesTable(t *testing.T) string {
 		if info.Counter {
 			kind = "counter"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s |\n", name, info.Unit, kind,
-			strings.ReplaceAll(info.Labels, ",", ", "), source, meaning[name], cost)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s | %s |\n",
+			name, info.Unit, kind, strings.ReplaceAll(info.Labels, ",", ", "), source, info.Meaning, info.Source, cost)
 	}
 	return b.String()
-}
-
-// meanings are the comments of record/names.go, without kind and unit.
-func meanings(t *testing.T) map[string]string {
-	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../record/names.go", nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := map[string]string{}
-	ast.Inspect(file, func(n ast.Node) bool {
-		spec, ok := n.(*ast.ValueSpec)
-		if !ok {
-			return true
-		}
-		name, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		info, _ := series.Known(name)
-		comment := strings.TrimSpace(spec.Comment.Text())
-		for _, known := range []string{"counter, ", "gauge, ", info.Unit} {
-			comment = strings.TrimPrefix(comment, known)
-		}
-		all[name] = strings.ReplaceAll(strings.TrimLeft(comment, " :;"), "|", "\\|")
-		return true
-	})
-	return all
 }
 
 // runtimeTable is what the probe takes of this Go version.

@@ -15,8 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redline-go/redline/scenario"
-	"github.com/redline-go/redline/service/revision"
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/verify"
 )
 
@@ -140,10 +139,10 @@ func (s stall) git(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// slower makes the work tree's service do ten times the work.
+// slower makes the work tree's service do a hundred times the work: far beyond what other load on the machine can hide.
 func (s stall) slower(t *testing.T) {
 	t.Helper()
-	s.write(t, "svc/main.go", strings.Replace(shopSource, "rounds = 300", "rounds = 3000", 1))
+	s.write(t, "svc/main.go", strings.Replace(shopSource, "rounds = 300", "rounds = 30000", 1))
 }
 
 // begin starts redline in the repository.
@@ -222,8 +221,8 @@ func TestBrokenSide(t *testing.T) {
 			}
 			r := finish(t, s.begin(t, "ab", "--env-a", "PASSWORD="+secret, "--env-b", "MODE="+mode, "--env-b", "PASSWORD="+secret, "shop.yaml",
 				"--markdown", "out.md", "--junit", "out.xml", "--sarif", "out.sarif", "--json"))
-			if r.code != exitUndecided {
-				t.Errorf("exit %d, want %d", r.code, exitUndecided)
+			if r.code != cli.ExitUndecided {
+				t.Errorf("exit %d, want %d", r.code, cli.ExitUndecided)
 			}
 			out := resultOf(t, r)
 			for _, text := range want {
@@ -269,18 +268,18 @@ func TestNothingToDecideBy(t *testing.T) {
 		code int
 		want string
 	}{
-		"nothing is loaded": {[]string{"--env-b", "A=1", "idle.yaml"}, exitUndecided, "INVALID: side a: the scenario loaded nothing"},
-		"a metric that is asked for": {[]string{"--a", bare, "--b", bare + " --password " + secret, "allocs.yaml"}, exitUndecided,
+		"nothing is loaded": {[]string{"--env-b", "A=1", "idle.yaml"}, cli.ExitUndecided, "INVALID: side a: the scenario loaded nothing"},
+		"a metric that is asked for": {[]string{"--a", bare, "--b", bare + " --password " + secret, "allocs.yaml"}, cli.ExitUndecided,
 			"INVALID: the target does not deliver allocs_per_request, which the scenario asks for (hint: "},
-		"no time":         {[]string{"--env-b", "A=1", "shop.yaml", "--max-time", "3s"}, exitUndecided, "INVALID: too little time"},
-		"too few pairs":   {[]string{"--env-b", "A=1", "shop.yaml", "--pairs", "3"}, exitUsage, "--pairs 3 cannot decide"},
-		"no sides":        {[]string{"http://" + s.address + "/"}, exitUsage, "hint: --a CMD --b CMD"},
-		"no such command": {[]string{"--a", "no-such-command", "--b", "no-such-command", "shop.yaml"}, exitUndecided, "no-such-command"},
-		"half a pair":     {[]string{"--a", bare, "shop.yaml"}, exitUsage, "[a b]"},
-		"a rate for -d":   {[]string{"--env-b", "A=1", "shop.yaml", "-d", "5s"}, exitUsage, "--duration does not apply to a comparison"},
-		"resumes nothing": {[]string{"--env-b", "A=1", "shop.yaml", "--resume"}, exitUsage, "no session to resume"},
-		"resumes nowhere": {[]string{"--env-b", "A=1", "shop.yaml", "--resume", "-o", "nowhere"}, exitUsage, "nowhere"},
-		"no such file":    {[]string{"--env-b", "A=1", "nowhere.yaml"}, exitUsage, "nowhere.yaml"},
+		"no time":         {[]string{"--env-b", "A=1", "shop.yaml", "--max-time", "3s"}, cli.ExitUndecided, "INVALID: too little time"},
+		"too few pairs":   {[]string{"--env-b", "A=1", "shop.yaml", "--pairs", "3"}, cli.ExitUsage, "--pairs 3 cannot decide"},
+		"no sides":        {[]string{"http://" + s.address + "/"}, cli.ExitUsage, "hint: --a CMD --b CMD"},
+		"no such command": {[]string{"--a", "no-such-command", "--b", "no-such-command", "shop.yaml"}, cli.ExitUndecided, "no-such-command"},
+		"half a pair":     {[]string{"--a", bare, "shop.yaml"}, cli.ExitUsage, "[a b]"},
+		"a rate for -d":   {[]string{"--env-b", "A=1", "shop.yaml", "-d", "5s"}, cli.ExitUsage, "--duration does not apply to a comparison"},
+		"resumes nothing": {[]string{"--env-b", "A=1", "shop.yaml", "--resume"}, cli.ExitUsage, "no session to resume"},
+		"resumes nowhere": {[]string{"--env-b", "A=1", "shop.yaml", "--resume", "-o", "nowhere"}, cli.ExitUsage, "nowhere"},
+		"no such file":    {[]string{"--env-b", "A=1", "nowhere.yaml"}, cli.ExitUsage, "nowhere.yaml"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := finish(t, s.begin(t, append([]string{"ab"}, c.args...)...))
@@ -289,24 +288,6 @@ func TestNothingToDecideBy(t *testing.T) {
 			}
 			s.left(t, r)
 		})
-	}
-}
-
-// TestRebuiltSide: a binary that was built anew is another side.
-func TestRebuiltSide(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "svc")
-	words := func(content string) string {
-		if err := os.WriteFile(path, []byte(content), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		return side{command: path + " -l :8080"}.words(&scenario.Plan{}, revision.Built{})
-	}
-	one, two := words("one"), words("two")
-	if again := words("one"); one == two || one != again || !strings.HasPrefix(one, path+" -l :8080 (sha256 ") {
-		t.Errorf("%s, rebuilt %s, and as before %s", one, two, again)
-	}
-	if got := (side{command: "no-such-command -x"}).words(&scenario.Plan{}, revision.Built{}); got != "no-such-command -x" {
-		t.Errorf("a command that is not there: %s", got)
 	}
 }
 
@@ -349,35 +330,10 @@ func TestInterruptedWhileASideIsBuilt(t *testing.T) {
 			await(t, name, there)
 			i.cmd.Process.Signal(syscall.SIGINT)
 			r := finish(t, i)
-			if r.code != exitInterrupted || !strings.Contains(r.stderr, "interrupted") {
-				t.Errorf("exit %d, want %d\n%s", r.code, exitInterrupted, r.stderr)
+			if r.code != cli.ExitInterrupted || !strings.Contains(r.stderr, "interrupted") {
+				t.Errorf("exit %d, want %d\n%s", r.code, cli.ExitInterrupted, r.stderr)
 			}
 			s.left(t, r)
 		})
-	}
-}
-
-// TestProgress: on a terminal the last step is written over, and what is said
-// besides begins a line of its own.
-func TestProgress(t *testing.T) {
-	var b strings.Builder
-	for _, c := range []struct {
-		redraws bool
-		want    string
-	}{{false, "one\ntwo\nnote 3\n"}, {true, "\r\x1b[2Kone\r\x1b[2Ktwo\nnote 3\n"}} {
-		b.Reset()
-		p := &progress{w: &b, redraws: c.redraws}
-		p.step("one")
-		p.step("two")
-		p.note("note %d", 3)
-		p.close()
-		if b.String() != c.want {
-			t.Errorf("%q, want %q", b.String(), c.want)
-		}
-	}
-	b.Reset()
-	(&progress{w: &b, redraws: true}).step(strings.Repeat("µ", 2*pipeWidth))
-	if n := strings.Count(b.String(), "µ"); n == 0 || n >= pipeWidth {
-		t.Errorf("%d characters in a line of %d", n, pipeWidth)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/verify"
 	"github.com/redline-go/redline/verify/gobench"
 )
@@ -68,7 +69,7 @@ func TestBench(t *testing.T) {
 	quick := []string{"--bench", "Work", "--benchtime", "2ms", "--profiles", "0", "--rounds", "12"}
 	r := invokeIn(t, dir, append([]string{"bench", "--base", "v1", "--json", "--markdown", "bench.md", "-o", "out"}, quick...)...)
 	var report gobench.Report
-	if err := json.Unmarshal([]byte(r.stdout), &report); err != nil || r.code != exitFailed || report.Verdict != verify.Regression {
+	if err := json.Unmarshal([]byte(r.stdout), &report); err != nil || r.code != cli.ExitFailed || report.Verdict != verify.Regression {
 		t.Fatalf("exit %d, %v\n%s\n%s", r.code, err, r.stdout, r.stderr)
 	}
 	for name, part := range map[string]string{"bench.md": "regression", "out/old.txt": "BenchmarkWork",
@@ -78,16 +79,16 @@ func TestBench(t *testing.T) {
 		}
 	}
 	r = invokeIn(t, dir, append([]string{"bench", "-o", "alone", "--history", "kept.db", "."}, quick...)...)
-	if r.code != exitOK || !strings.Contains(r.stdout, "1 benchmark measured in 12 rounds") || !strings.Contains(r.stderr, "round 12 of 12") ||
+	if r.code != cli.ExitOK || !strings.Contains(r.stdout, "1 benchmark measured in 12 rounds") || !strings.Contains(r.stderr, "round 12 of 12") ||
 		!strings.Contains(r.stderr, "kept in the history kept.db, as of a dirty tree at ") {
 		t.Errorf("one side: exit %d\n%s\n%s", r.code, r.stdout, r.stderr)
 	}
 	r = invokeIn(t, dir, "history", "add", "out", "alone", "--history", "kept.db")
-	if r.code != exitOK || !strings.Contains(r.stdout, "out: kept, as of a dirty tree") || !strings.Contains(r.stdout, "alone: already kept") {
+	if r.code != cli.ExitOK || !strings.Contains(r.stdout, "out: kept, as of a dirty tree") || !strings.Contains(r.stdout, "alone: already kept") {
 		t.Errorf("what bench left is added: exit %d\n%s\n%s", r.code, r.stdout, r.stderr)
 	}
 	r = invokeIn(t, dir, "history", "shop.Work ns/op", "--dirty", "--csv", "--history", "kept.db")
-	if rows := strings.Split(strings.TrimSpace(r.stdout), "\n"); r.code != exitOK || len(rows) != 3 ||
+	if rows := strings.Split(strings.TrimSpace(r.stdout), "\n"); r.code != cli.ExitOK || len(rows) != 3 ||
 		!strings.HasPrefix(rows[1], "shop.Work ns/op,ns/op,go benchmarks,") {
 		t.Errorf("what was kept: exit %d\n%s\n%s", r.code, r.stdout, r.stderr)
 	}
@@ -115,7 +116,7 @@ func TestBenchRefuses(t *testing.T) {
 		{[]string{"./nowhere"}, "nowhere"},
 	} {
 		r := invokeIn(t, dir, append([]string{"bench"}, c.args...)...)
-		if r.code != exitUsage || !strings.Contains(r.stderr, c.hint) {
+		if r.code != cli.ExitUsage || !strings.Contains(r.stderr, c.hint) {
 			t.Errorf("%q: exit %d, want %q\n%s", c.args, r.code, c.hint, r.stderr)
 		}
 	}
@@ -139,7 +140,7 @@ func TestBenchInterrupted(t *testing.T) {
 	if err := i.cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	if r := finish(t, i); r.code != exitInterrupted {
+	if r := finish(t, i); r.code != cli.ExitInterrupted {
 		t.Errorf("exit %d\n%s\n%s", r.code, r.stdout, r.stderr)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "out", gobench.ReportFile)); err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/compare"
 	"github.com/redline-go/redline/verify"
 )
@@ -32,7 +33,7 @@ func TestCompare(t *testing.T) {
 	}
 	r := invokeIn(t, dir, "compare", "quick", "slow", "--json", "--markdown", "out.md", "--flame", "out.html")
 	var s compare.Comparison
-	if err := json.Unmarshal([]byte(r.stdout), &s); err != nil || r.code != exitOK || s.Schema != compare.Schema {
+	if err := json.Unmarshal([]byte(r.stdout), &s); err != nil || r.code != cli.ExitOK || s.Schema != compare.Schema {
 		t.Fatalf("exit %d: %v\n%s%s", r.code, err, r.stdout, r.stderr)
 	}
 	for part, list := range map[string][]verify.Change{"mean": s.Parts, "tail": s.Tail} {
@@ -60,7 +61,7 @@ func TestCompare(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(dir, "slow", "profiles")); err != nil {
 		t.Fatal(err)
 	}
-	if r := invokeIn(t, dir, "compare", "quick", "slow", "--flame", "none.html"); r.code != exitUsage || !strings.Contains(r.stderr, "slow: cpu profile: none") {
+	if r := invokeIn(t, dir, "compare", "quick", "slow", "--flame", "none.html"); r.code != cli.ExitUsage || !strings.Contains(r.stderr, "slow: cpu profile: none") {
 		t.Errorf("without profiles: exit %d\n%s", r.code, r.stderr)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "none.html")); !os.IsNotExist(err) {
@@ -70,7 +71,7 @@ func TestCompare(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"quick", "slow"}, {"quick", "nowhere"}} {
-		if r := invokeIn(t, dir, append([]string{"compare"}, args...)...); r.code != exitUsage || !strings.Contains(r.stderr, args[1]) || r.stdout != "" {
+		if r := invokeIn(t, dir, append([]string{"compare"}, args...)...); r.code != cli.ExitUsage || !strings.Contains(r.stderr, args[1]) || r.stdout != "" {
 			t.Errorf("%q: exit %d\n%s%s", args, r.code, r.stdout, r.stderr)
 		}
 	}

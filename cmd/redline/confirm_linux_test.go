@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/redline-go/redline/cmd/redline/cli"
 )
 
 // elsewhere is of nobody (RFC 5737). What is asked of it here ends before a
@@ -44,43 +46,12 @@ func TestLoadElsewhereIsConfirmed(t *testing.T) {
 		var out, said strings.Builder
 		code := execute(ctx, args, &out, &said)
 		cancel()
-		if code != exitUsage || !strings.Contains(said.String(), "--yes") || !strings.Contains(said.String(), "not this host") {
+		if code != cli.ExitUsage || !strings.Contains(said.String(), "--yes") || !strings.Contains(said.String(), "not this host") {
 			t.Errorf("%s: exit %d: %s", name, code, said.String())
 		}
 	}
 	if _, err := os.Stat(started); err == nil {
 		t.Error("a target was started before load was confirmed")
-	}
-}
-
-// TestConfirmedHosts is the plan of a run that may go elsewhere.
-func TestConfirmedHosts(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "s.yaml")
-	if err := os.WriteFile(file, []byte("requests: [{get: '"+elsewhere+"'}]\nhosts: [203.0.113.5]\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for name, c := range map[string]struct {
-		target string
-		yes    bool
-		ok     bool
-	}{"named": {file, false, true}, "yes": {elsewhere, true, true}, "neither": {elsewhere, false, false}} {
-		var f runFlags
-		cmd := runCommand()
-		cmd.SetContext(t.Context())
-		var said strings.Builder
-		cmd.SetErr(&said)
-		cmd.SetIn(strings.NewReader("y\n")) // of a pipe, which is nobody
-		f.yes = c.yes
-		plan, err := f.plan(cmd, []string{c.target})
-		if (err == nil) != c.ok {
-			t.Errorf("%s: %v", name, err)
-		}
-		if err == nil && (len(plan.Hosts) != 1 || plan.Hosts[0] != "203.0.113.5") {
-			t.Errorf("%s: hosts %q", name, plan.Hosts)
-		}
-		if c.yes != strings.Contains(said.String(), "confirmed") {
-			t.Errorf("%s says %q", name, said.String())
-		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record/disk"
 )
@@ -15,9 +16,9 @@ const debugVariable = "REDLINE_DEBUG"
 // brought to light if one was being read. The exit code is that of an input error
 // then, and otherwise that of a measurement that came to nothing.
 func crashed(stderr io.Writer, p any, stack []byte) int {
-	code, about := exitUndecided, "this is a bug of redline"
+	code, about := cli.ExitUndecided, "this is a bug of redline"
 	if file := disk.LastOpened(); file != "" {
-		code = exitUsage
+		code = cli.ExitUsage
 		about = "the bundle is damaged, or this is a bug of redline; the file read last is " + file
 	}
 	hint := "(hint: " + debugVariable + "=1 shows where)"

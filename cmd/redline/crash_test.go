@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/timebase"
 )
@@ -32,7 +33,7 @@ func TestPanicNamesTheFile(t *testing.T) {
 	}
 	t.Setenv(debugVariable, "")
 	var said bytes.Buffer
-	if code := execute(t.Context(), []string{"report", dir}, explosive{}, &said); code != exitUsage {
+	if code := execute(t.Context(), []string{"report", dir}, explosive{}, &said); code != cli.ExitUsage {
 		t.Errorf("exit %d", code)
 	}
 	if text := said.String(); !strings.Contains(text, "damaged") || !strings.Contains(text, dir) ||
@@ -54,7 +55,7 @@ func TestErrorsDoNotAct(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, said bytes.Buffer
-	if code := execute(t.Context(), []string{"report", dir}, &out, &said); code != exitUsage {
+	if code := execute(t.Context(), []string{"report", dir}, &out, &said); code != cli.ExitUsage {
 		t.Errorf("exit %d", code)
 	}
 	if strings.Contains(said.String(), "\n::error") || strings.Contains(said.String(), "\x1b") {

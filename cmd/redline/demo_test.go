@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
@@ -35,7 +36,7 @@ func TestDemoShortened(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := invoke(t, "demo", "--checkout", root, "--max-steps", "3", "-d", "2s", "--warmup", "500ms", "--json")
-	if r.code != exitOK {
+	if r.code != cli.ExitOK {
 		t.Fatalf("exit %d\n%s", r.code, r.stderr)
 	}
 	var ladder report.Ladder
@@ -143,7 +144,7 @@ func TestSingleFaultsAreNamed(t *testing.T) {
 func (l *lab) record(t *testing.T, f fault, file string) {
 	t.Helper()
 	bundle := filepath.Join(t.TempDir(), "bundle")
-	if r := l.run(t, f, "-o", bundle); r.code != exitOK {
+	if r := l.run(t, f, "-o", bundle); r.code != cli.ExitOK {
 		t.Fatalf("exit %d\n%s", r.code, r.stderr)
 	}
 	if err := corpus.Pack(bundle, file); err != nil {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario/scalar"
 )
@@ -106,7 +107,7 @@ func TestLoadFiguresAreDocumented(t *testing.T) {
 // measurement. That a neighbour's burst makes one invalid is not the command's
 // error; it prints the same lines then.
 func (c *example) check(t *testing.T, r result) (valid bool) {
-	valid = r.code != exitUndecided || !strings.Contains(r.stderr, "the measurement is invalid")
+	valid = r.code != cli.ExitUndecided || !strings.Contains(r.stderr, "the measurement is invalid")
 	if valid && r.code != c.code {
 		t.Errorf("exit %d, want %d\n%s", r.code, c.code, r.stderr)
 	}

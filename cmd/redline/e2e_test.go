@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
@@ -39,6 +40,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintf(os.Stderr, "build redline: %v\n%s", err, out)
 		os.Exit(1)
 	}
+	preferOwnThreads()
 	code := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(code)
@@ -181,7 +183,7 @@ func TestRunOnAHealthyService(t *testing.T) {
 		t.Fatalf("exit %d\n%s", r.code, r.stderr)
 	}
 	s := summaryOf(t, r)
-	if s.Schema != record.SummarySchema || s.State != record.Complete || s.Generator.Valid != (r.code == exitOK) {
+	if s.Schema != record.SummarySchema || s.State != record.Complete || s.Generator.Valid != (r.code == cli.ExitOK) {
 		t.Errorf("exit %d, schema %q, state %q, generator %+v", r.code, s.Schema, s.State, s.Generator)
 	}
 	if s.Load.Requests == 0 || s.Load.Errors != 0 || s.Load.Rate <= 0 || s.Load.Latency.P50 <= 0 {
@@ -211,21 +213,21 @@ func TestRunOnAHealthyService(t *testing.T) {
 		t.Error("diagnosing the bundle again gives another answer")
 	}
 	for _, format := range []string{"text", "md", "json", "html"} {
-		if r := invoke(t, "report", bundle, "--format", format); r.code != exitOK || len(r.stdout) < 200 {
+		if r := invoke(t, "report", bundle, "--format", format); r.code != cli.ExitOK || len(r.stdout) < 200 {
 			t.Errorf("report --format %s: exit %d, %d bytes\n%s", format, r.code, len(r.stdout), r.stderr)
 		}
 	}
 }
 
 // ran reports whether a run measured what it should.
-func ran(r result) bool { return exits(r, exitOK) }
+func ran(r result) bool { return exits(r, cli.ExitOK) }
 
 // exits reports whether a run ended with a code. On a busy machine the generator
 // may find itself the limit, and says so by exit code 3, whatever else was measured:
 // that is right, and not what most tests are about. TestOutcome holds which of the
 // two codes comes first.
 func exits(r result, code int) bool {
-	return r.code == code || r.code == exitUndecided && strings.Contains(r.stderr, "the measurement is invalid")
+	return r.code == code || r.code == cli.ExitUndecided && strings.Contains(r.stderr, "the measurement is invalid")
 }
 
 // TestRunNamesALock holds a lock while it sleeps: of eight requests seven wait for
@@ -271,8 +273,8 @@ func TestTargetThatDiesMidRun(t *testing.T) {
 		t.Error("it answered, and should have died")
 	}
 	r := finish(t, i)
-	if r.code != exitUndecided {
-		t.Errorf("exit %d, want %d", r.code, exitUndecided)
+	if r.code != cli.ExitUndecided {
+		t.Errorf("exit %d, want %d", r.code, cli.ExitUndecided)
 	}
 	if !strings.Contains(r.stderr, "exit status 9") || !strings.Contains(r.stderr, "lost my footing") {
 		t.Errorf("stderr does not say how it died:\n%s", r.stderr)
@@ -326,8 +328,8 @@ func TestInterruptKeepsTheBundle(t *testing.T) {
 	awaitWindows(t, bundle)
 	i.cmd.Process.Signal(os.Interrupt)
 	r := finish(t, i)
-	if r.code != exitInterrupted {
-		t.Errorf("exit %d, want %d\n%s", r.code, exitInterrupted, r.stderr)
+	if r.code != cli.ExitInterrupted {
+		t.Errorf("exit %d, want %d\n%s", r.code, cli.ExitInterrupted, r.stderr)
 	}
 	rec, err := record.Open(bundle)
 	if err != nil {
@@ -347,8 +349,8 @@ func TestInterruptWhileBuilding(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	bundle := filepath.Join(t.TempDir(), "bundle")
 	code := execute(ctx, []string{"run", scenarioFile(t, service(t, healthy), freePort(t), shortLoad), "-o", bundle}, &stdout, &stderr)
-	if code != exitInterrupted || !strings.Contains(stderr.String(), "interrupted") {
-		t.Errorf("exit %d, want %d\n%s", code, exitInterrupted, stderr.String())
+	if code != cli.ExitInterrupted || !strings.Contains(stderr.String(), "interrupted") {
+		t.Errorf("exit %d, want %d\n%s", code, cli.ExitInterrupted, stderr.String())
 	}
 	if _, err := os.Stat(bundle); !os.IsNotExist(err) {
 		t.Errorf("a bundle of nothing was left: %v", err)
@@ -364,7 +366,7 @@ func TestKilledRunOpensAndLeavesNothingBehind(t *testing.T) {
 	finish(t, i)
 	r := invoke(t, "diagnose", bundle, "--json")
 	s := summaryOf(t, r)
-	if s.State != record.Aborted || s.Load.Requests == 0 || s.Generator.Validity != record.ValidityUnknown || r.code != exitUndecided {
+	if s.State != record.Aborted || s.Load.Requests == 0 || s.Generator.Validity != record.ValidityUnknown || r.code != cli.ExitUndecided {
 		t.Errorf("state %s, %d requests, validity %s, exit %d\n%s", s.State, s.Load.Requests, s.Generator.Validity, r.code, r.stderr)
 	}
 	awaitGone(t, s.Target.PID)
@@ -396,8 +398,8 @@ func zombie(pid int) bool {
 
 func TestFailedThresholdAndOnlyErrors(t *testing.T) {
 	path := scenarioFile(t, service(t, healthy), freePort(t), shortLoad+"thresholds: [\"p99 < 1us\"]\n")
-	if r := invoke(t, "run", path); !exits(r, exitFailed) || !strings.Contains(r.stdout+r.stderr, "p99 < 1us") {
-		t.Errorf("exit %d, want %d\n%s%s", r.code, exitFailed, r.stdout, r.stderr)
+	if r := invoke(t, "run", path); !exits(r, cli.ExitFailed) || !strings.Contains(r.stdout+r.stderr, "p99 < 1us") {
+		t.Errorf("exit %d, want %d\n%s%s", r.code, cli.ExitFailed, r.stdout, r.stderr)
 	}
 	failing := service(t, `calls := 0
 	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -407,8 +409,8 @@ func TestFailedThresholdAndOnlyErrors(t *testing.T) {
 		http.Error(w, "no", http.StatusInternalServerError)
 	})`)
 	r := invoke(t, "run", scenarioFile(t, failing, freePort(t), shortLoad))
-	if r.code != exitUndecided || !strings.Contains(r.stderr, "every request failed") {
-		t.Errorf("exit %d, want %d\n%s", r.code, exitUndecided, r.stderr)
+	if r.code != cli.ExitUndecided || !strings.Contains(r.stderr, "every request failed") {
+		t.Errorf("exit %d, want %d\n%s", r.code, cli.ExitUndecided, r.stderr)
 	}
 }
 
@@ -466,8 +468,8 @@ func TestBadInput(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := invoke(t, c.args...)
-			if r.code != exitUsage {
-				t.Errorf("exit %d, want %d", r.code, exitUsage)
+			if r.code != cli.ExitUsage {
+				t.Errorf("exit %d, want %d", r.code, cli.ExitUsage)
 			}
 			if !strings.Contains(r.stderr, c.want) || !strings.Contains("\n"+r.stderr, "\nredline: ") {
 				t.Errorf("stderr does not say %q:\n%s", c.want, r.stderr)

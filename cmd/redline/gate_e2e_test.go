@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/verify"
 	"github.com/redline-go/redline/verify/session"
 )
@@ -34,8 +35,8 @@ func TestGate(t *testing.T) {
 	await(t, "pair", func() bool { return blocksLogged(filepath.Join(s.dir, "runs/gate")) >= 2 })
 	interrupted.cmd.Process.Signal(syscall.SIGINT)
 	r := finish(t, interrupted)
-	if r.code != exitInterrupted || !strings.Contains(r.stderr, "interrupted: go on with the same command and -o runs/gate --resume") {
-		t.Errorf("exit %d, want %d and how to go on\n%s", r.code, exitInterrupted, r.stderr)
+	if r.code != cli.ExitInterrupted || !strings.Contains(r.stderr, "interrupted: go on with the same command and -o runs/gate --resume") {
+		t.Errorf("exit %d, want %d and how to go on\n%s", r.code, cli.ExitInterrupted, r.stderr)
 	}
 	kept := readFile(t, filepath.Join(s.dir, "runs/gate/blocks.jsonl"))
 	for why, args := range map[string][]string{
@@ -43,11 +44,11 @@ func TestGate(t *testing.T) {
 		"its scenario is not that of this command": append(gate, "-c", "2", "--resume"),
 		"the session began with turns of ":         append(gate, "--one-at-a-time", "--resume"),
 	} {
-		if r := finish(t, s.begin(t, args...)); r.code != exitUsage || !strings.Contains(r.stderr, why) {
+		if r := finish(t, s.begin(t, args...)); r.code != cli.ExitUsage || !strings.Contains(r.stderr, why) {
 			t.Errorf("%s: exit %d\n%s", why, r.code, r.stderr)
 		}
 	}
-	if r := finish(t, s.begin(t, gate...)); r.code != exitUsage || !strings.Contains(r.stderr, "--resume continues it") {
+	if r := finish(t, s.begin(t, gate...)); r.code != cli.ExitUsage || !strings.Contains(r.stderr, "--resume continues it") {
 		t.Errorf("begun over another: exit %d\n%s", r.code, r.stderr)
 	}
 	resumed := s.begin(t, append(gate, "--resume", "--markdown", "out.md", "--junit", "out.xml", "--sarif", "out.sarif")...)
@@ -57,8 +58,8 @@ func TestGate(t *testing.T) {
 		out := resultOf(t, r)
 		// How seldom identical sides are called different is package verify's to test, of
 		// drawn sessions: seven signs alike come once in 128. Here the code is the verdict's.
-		codes := map[verify.Verdict]int{verify.Pass: exitOK, verify.Improvement: exitOK, verify.Regression: exitFailed,
-			verify.Inconclusive: exitUndecided}
+		codes := map[verify.Verdict]int{verify.Pass: cli.ExitOK, verify.Improvement: cli.ExitOK, verify.Regression: cli.ExitFailed,
+			verify.Inconclusive: cli.ExitUndecided}
 		if want, decided := codes[out.Verdict]; !decided || r.code != want {
 			t.Errorf("exit %d: %s, %s\n%s", r.code, out.Verdict, out.Why, r.stderr)
 		}
@@ -76,9 +77,9 @@ func TestGate(t *testing.T) {
 	})
 	t.Run("one request in four fails", func(t *testing.T) {
 		r := finish(t, errors)
-		if r.code != exitFailed || !strings.Contains(r.stdout, "REGRESSION: side b fails ") ||
+		if r.code != cli.ExitFailed || !strings.Contains(r.stdout, "REGRESSION: side b fails ") ||
 			!strings.Contains(r.stdout, "::error title=redline regression::side b fails ") {
-			t.Errorf("exit %d, want %d\n%s%s", r.code, exitFailed, r.stdout, r.stderr)
+			t.Errorf("exit %d, want %d\n%s%s", r.code, cli.ExitFailed, r.stdout, r.stderr)
 		}
 		if !strings.Contains(r.stdout, "one side up at a time (requests failed while both were up)") {
 			t.Errorf("the method is not reported:\n%s", r.stdout)
@@ -86,8 +87,8 @@ func TestGate(t *testing.T) {
 	})
 	t.Run("regression", func(t *testing.T) {
 		r := finish(t, resumed)
-		if r.code != exitFailed {
-			t.Fatalf("exit %d, want %d\n%s%s", r.code, exitFailed, r.stdout, r.stderr)
+		if r.code != cli.ExitFailed {
+			t.Fatalf("exit %d, want %d\n%s%s", r.code, cli.ExitFailed, r.stdout, r.stderr)
 		}
 		if now := readFile(t, filepath.Join(s.dir, "runs/gate/blocks.jsonl")); !strings.HasPrefix(now, kept) || now == kept {
 			t.Error("it did not go on with the pairs that it had")
@@ -144,8 +145,8 @@ func TestGateWithoutABuild(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := finish(t, s.begin(t, append([]string{"gate"}, c.args...)...))
 			for _, want := range c.want {
-				if r.code != exitUsage || !strings.Contains(r.stderr, want) {
-					t.Errorf("exit %d, want %d and %q\n%s", r.code, exitUsage, want, r.stderr)
+				if r.code != cli.ExitUsage || !strings.Contains(r.stderr, want) {
+					t.Errorf("exit %d, want %d and %q\n%s", r.code, cli.ExitUsage, want, r.stderr)
 				}
 			}
 			s.left(t, r)
@@ -154,8 +155,8 @@ func TestGateWithoutABuild(t *testing.T) {
 	t.Run("reports", func(t *testing.T) {
 		t.Setenv("CI", "true")
 		r := finish(t, s.begin(t, "gate", "--base", "HEAD", "shop.yaml", "--markdown", "out.md", "--junit", "out.xml", "--sarif", "out.sarif"))
-		if r.code != exitUsage || !strings.Contains(r.stderr, "::error title=redline invalid::side a: at HEAD: build ") {
-			t.Errorf("exit %d, want %d and an annotation\n%s", r.code, exitUsage, r.stderr)
+		if r.code != cli.ExitUsage || !strings.Contains(r.stderr, "::error title=redline invalid::side a: at HEAD: build ") {
+			t.Errorf("exit %d, want %d and an annotation\n%s", r.code, cli.ExitUsage, r.stderr)
 		}
 		if text := readFile(t, filepath.Join(s.dir, "out.md")); !strings.HasPrefix(text, "### redline: invalid\n\nside a: at HEAD: build ") {
 			t.Errorf("Markdown:\n%s", text)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/history"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/service/revision"
@@ -61,21 +62,21 @@ func TestHistoryIsDrawn(t *testing.T) {
 		not            string
 	}{
 		"a change":              {args: []string{"--history", up, "--plain"}, stdout: "A  beef0005  2026-04-01  40.0 us -> 44.0 us  +10.0 %  worse", not: "│"},
-		"failed by it":          {args: []string{"--history", up, "--fail-on-regression"}, code: exitFailed, stdout: "worse", stderr: "worse: cpu_per_request of gateway since beef0005 (+10.0 %)"},
+		"failed by it":          {args: []string{"--history", up, "--fail-on-regression"}, code: cli.ExitFailed, stdout: "worse", stderr: "worse: cpu_per_request of gateway since beef0005 (+10.0 %)"},
 		"long ago":              {args: []string{"--history", up, "--fail-on-regression=3"}},
 		"for the better":        {args: []string{"--history", down, "--fail-on-regression"}, stdout: "better"},
-		"too few":               {args: []string{"--history", short, "--fail-on-regression"}, code: exitUndecided, stdout: "too few commits", stderr: "4 commits"},
+		"too few":               {args: []string{"--history", short, "--fail-on-regression"}, code: cli.ExitUndecided, stdout: "too few commits", stderr: "4 commits"},
 		"none":                  {args: []string{"--history", filepath.Join(dir, "none.db")}, stderr: "no history yet in"},
-		"none to fail by":       {args: []string{"--history", filepath.Join(dir, "none.db"), "--fail-on-regression"}, code: exitUndecided, stderr: "no series"},
-		"not named":             {code: exitUsage, stderr: "no history given"},
+		"none to fail by":       {args: []string{"--history", filepath.Join(dir, "none.db"), "--fail-on-regression"}, code: cli.ExitUndecided, stderr: "no series"},
+		"not named":             {code: cli.ExitUsage, stderr: "no history given"},
 		"another metric":        {args: []string{"p99", "--history", up}, stderr: "no result in"},
 		"another machine":       {args: []string{"--history", elsewhere}, stderr: `kernel: "` + this.Kernel + `" and "2.6.0-other"`, not: "beef0005"},
 		"another machine asked": {args: []string{"--history", elsewhere, "--machine", "all"}, stdout: "another machine than this one"},
-		"an unknown machine":    {args: []string{"--history", up, "--machine", "that"}, code: exitUsage, stderr: "neither this nor all"},
+		"an unknown machine":    {args: []string{"--history", up, "--machine", "that"}, code: cli.ExitUsage, stderr: "neither this nor all"},
 		"since":                 {args: []string{"--history", up, "--since", "2026-04-02"}, stderr: "no result in"},
-		"since never":           {args: []string{"--history", up, "--since", "yesterday"}, code: exitUsage, stderr: "90d"},
+		"since never":           {args: []string{"--history", up, "--since", "yesterday"}, code: cli.ExitUsage, stderr: "90d"},
 		"csv":                   {args: []string{"--history", up, "--csv"}, stdout: "beef0005,2026-04-01T05:00:00Z,step 5,main,false"},
-		"a secret":              {args: []string{"--history", "postgres://u:s3cr3t@127.0.0.1:1/d"}, code: exitUsage, stderr: "database d on 127.0.0.1:1", not: "s3cr3t"},
+		"a secret":              {args: []string{"--history", "postgres://u:s3cr3t@127.0.0.1:1/d"}, code: cli.ExitUsage, stderr: "database d on 127.0.0.1:1", not: "s3cr3t"},
 	} {
 		r := invoke(t, append([]string{"history"}, c.args...)...)
 		if r.code != c.code || !strings.Contains(r.stdout, c.stdout) || !strings.Contains(r.stderr, c.stderr) ||
@@ -123,7 +124,7 @@ func TestResultsAreKept(t *testing.T) {
 		return invokeIn(t, dir, append([]string{"gate", path, "--block", "600ms", "--pairs", "8", "--history", "h.db"}, args...)...)
 	}
 	r := gate("--save-baseline", "base.json", "-o", "one")
-	if r.code != exitOK || !strings.Contains(r.stdout, "cpu_per_request") ||
+	if r.code != cli.ExitOK || !strings.Contains(r.stdout, "cpu_per_request") ||
 		!strings.Contains(r.stderr, "baseline of 8 launches saved") || !strings.Contains(r.stderr, "kept in the history h.db, commit") {
 		t.Fatalf("exit %d\n%s\n%s", r.code, r.stdout, r.stderr)
 	}
@@ -143,7 +144,7 @@ func TestResultsAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	r = gate("--baseline", "base.json", "-o", "two", "--save-baseline", "base.json")
-	if r.code != exitFailed || !strings.Contains(r.stdout, "throughput") ||
+	if r.code != cli.ExitFailed || !strings.Contains(r.stdout, "throughput") ||
 		!strings.Contains(r.stdout, "8 launches against 8 of the baseline (base.json, commit") {
 		t.Errorf("a handler that sleeps: exit %d\n%s\n%s", r.code, r.stdout, r.stderr)
 	}
@@ -152,16 +153,16 @@ func TestResultsAreKept(t *testing.T) {
 		t.Errorf("%s", r.stderr)
 	}
 	r = gate("--baseline", "base.json", "-o", "three", "--block", "700ms")
-	if r.code != exitUndecided || !strings.Contains(r.stderr, `length of a launch: "600ms" and "700ms"`) {
+	if r.code != cli.ExitUndecided || !strings.Contains(r.stderr, `length of a launch: "600ms" and "700ms"`) {
 		t.Errorf("another length: exit %d\n%s", r.code, r.stderr)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "bad.json"), []byte("{}"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if r = gate("--baseline", "bad.json"); r.code != exitUsage || !strings.Contains(r.stderr, "bad.json: its schema") {
+	if r = gate("--baseline", "bad.json"); r.code != cli.ExitUsage || !strings.Contains(r.stderr, "bad.json: its schema") {
 		t.Errorf("no baseline: exit %d\n%s", r.code, r.stderr)
 	}
-	if r = gate("--baseline", "base.json", "--base", "main"); r.code != exitUsage {
+	if r = gate("--baseline", "base.json", "--base", "main"); r.code != cli.ExitUsage {
 		t.Errorf("both bases: exit %d", r.code)
 	}
 
@@ -169,15 +170,15 @@ func TestResultsAreKept(t *testing.T) {
 	if lines := strings.Split(strings.TrimSpace(r.stdout), "\n"); len(lines) != 2 || !strings.Contains(lines[1], "svc: begun") {
 		t.Errorf("kept\n%s", r.stdout)
 	}
-	if r = invokeIn(t, dir, "history", "add", "one", "two/ab.json", "--history", "h.db"); r.code != exitOK ||
+	if r = invokeIn(t, dir, "history", "add", "one", "two/ab.json", "--history", "h.db"); r.code != cli.ExitOK ||
 		strings.Count(r.stdout, "already kept") != 2 {
 		t.Errorf("added again: exit %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
-	if r = invokeIn(t, dir, "history", "add", "one", "nothing", "--history", "new.db"); r.code != exitUsage ||
+	if r = invokeIn(t, dir, "history", "add", "one", "nothing", "--history", "new.db"); r.code != cli.ExitUsage ||
 		!strings.Contains(r.stdout, "one: kept, commit") || !strings.Contains(r.stderr, "nothing: ") {
 		t.Errorf("added elsewhere: exit %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
-	if r = invokeIn(t, dir, "history", "add", "one", "--commit", "v9", "--history", "new.db"); r.code != exitUsage ||
+	if r = invokeIn(t, dir, "history", "add", "one", "--commit", "v9", "--history", "new.db"); r.code != cli.ExitUsage ||
 		!strings.Contains(r.stderr, `no revision "v9"`) {
 		t.Errorf("an unknown commit: exit %d\n%s", r.code, r.stderr)
 	}
@@ -200,7 +201,7 @@ func TestRunIsKept(t *testing.T) {
 		}
 	}
 	r = invokeIn(t, dir, "run", path, "-o", "unmeasured", "--history", "postgres://u:s3cr3t@127.0.0.1:1/d")
-	if _, err := os.Stat(filepath.Join(dir, "unmeasured")); r.code != exitUsage || err == nil || strings.Contains(r.stderr, "s3cr3t") {
+	if _, err := os.Stat(filepath.Join(dir, "unmeasured")); r.code != cli.ExitUsage || err == nil || strings.Contains(r.stderr, "s3cr3t") {
 		t.Errorf("an unreachable history: exit %d, %v\n%s", r.code, err, r.stderr)
 	}
 }

@@ -7,21 +7,22 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/experiment"
 )
 
 func TestLabList(t *testing.T) {
 	r := invoke(t, "lab", "list", "--json")
 	var got struct {
-		Schema string   `json:"schema"`
-		Claims []listed `json:"claims"`
+		Schema string                `json:"schema"`
+		Claims []struct{ ID string } `json:"claims"`
 	}
-	if err := json.Unmarshal([]byte(r.stdout), &got); err != nil || r.code != exitOK || got.Schema != experiment.Schema ||
+	if err := json.Unmarshal([]byte(r.stdout), &got); err != nil || r.code != cli.ExitOK || got.Schema != experiment.Schema ||
 		len(got.Claims) < 70 {
 		t.Errorf("exit %d, %v, %+v", r.code, err, got)
 	}
 	r = invoke(t, "lab", "list")
-	if r.code != exitOK || !strings.Contains(r.stdout, "C-fast-clock.random    math/rand/v2") ||
+	if r.code != cli.ExitOK || !strings.Contains(r.stdout, "C-fast-clock.random    math/rand/v2") ||
 		!strings.Contains(r.stdout, " [see redline gate (docs/verify.md)]") {
 		t.Errorf("exit %d\n%s", r.code, r.stdout)
 	}
@@ -39,7 +40,7 @@ func TestLabThatMakesNoSense(t *testing.T) {
 		"did you mean --resume?": {"run", "--resme"},
 	} {
 		r := invoke(t, append([]string{"lab"}, args...)...)
-		if r.code != exitUsage || !strings.Contains(r.stderr, want) {
+		if r.code != cli.ExitUsage || !strings.Contains(r.stderr, want) {
 			t.Errorf("%v: exit %d\n%s", args, r.code, r.stderr)
 		}
 	}
@@ -52,18 +53,18 @@ func TestLabReport(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, experiment.ResultsFile), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := invoke(t, "lab", "report", "--dir", dir); r.code != exitOK || !strings.Contains(r.stdout, "<!doctype html>") ||
+	if r := invoke(t, "lab", "report", "--dir", dir); r.code != cli.ExitOK || !strings.Contains(r.stdout, "<!doctype html>") ||
 		!strings.Contains(r.stdout, "3.10x (2.90x to 3.40x)") {
 		t.Errorf("exit %d\n%.2000s", r.code, r.stdout)
 	}
 	out := filepath.Join(dir, "claims.md")
-	if r := invoke(t, "lab", "report", "--dir", dir, "--format", "md", "-o", out); r.code != exitOK || r.stdout != "" {
+	if r := invoke(t, "lab", "report", "--dir", dir, "--format", "md", "-o", out); r.code != cli.ExitOK || r.stdout != "" {
 		t.Errorf("exit %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	if table, err := os.ReadFile(out); err != nil || !strings.Contains(string(table), "| E-atomic | an atomic counter") {
 		t.Errorf("%v\n%s", err, table)
 	}
-	if r := invoke(t, "lab", "report", "--dir", dir, "--format", "pdf"); r.code != exitUsage || !strings.Contains(r.stderr, "html or md") {
+	if r := invoke(t, "lab", "report", "--dir", dir, "--format", "pdf"); r.code != cli.ExitUsage || !strings.Contains(r.stderr, "html or md") {
 		t.Errorf("exit %d\n%s", r.code, r.stderr)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/demo/ladder"
 )
 
@@ -20,7 +21,7 @@ func TestLadderByRequests(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "lab")
 	r := invoke(t, "lab", "ladder", "stack", "--checkout", root, "-o", out,
 		"--max-steps", "2", "--requests", "400", "--json")
-	if r.code != exitOK {
+	if r.code != cli.ExitOK {
 		t.Fatalf("exit %d\n%s", r.code, r.stderr)
 	}
 	var got ladder.Result
@@ -76,7 +77,7 @@ func TestLadderThatMakesNoSense(t *testing.T) {
 		"--requests and --max-steps are not nega": {"order", "--requests", "-1"},
 	} {
 		r := invoke(t, append([]string{"lab", "ladder"}, args...)...)
-		if r.code != exitUsage || !strings.Contains(r.stderr, want) {
+		if r.code != cli.ExitUsage || !strings.Contains(r.stderr, want) {
 			t.Errorf("%v: exit %d\n%s", args, r.code, r.stderr)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/record/code"
 )
@@ -30,12 +31,12 @@ func TestLint(t *testing.T) {
 		code = execute(context.Background(), append([]string{"lint"}, args...), &stdout, &stderr)
 		return code, stdout.String(), stderr.String()
 	}
-	if code, out, errs := lint("--profile", rec.Dir); code != exitOK ||
+	if code, out, errs := lint("--profile", rec.Dir); code != cli.ExitOK ||
 		!strings.HasPrefix(out, "main.go:6  100 % of bytes allocated") || !strings.Contains(out, "o escapes to heap") {
 		t.Errorf("exit %d with\n%s%s", code, out, errs)
 	}
 	var said code.Compiler
-	if code, out, _ := lint("--profile", rec.Dir, "--json", "."); code != exitOK ||
+	if code, out, _ := lint("--profile", rec.Dir, "--json", "."); code != cli.ExitOK ||
 		json.Unmarshal([]byte(out), &said) != nil || len(said.Lines) != 1 {
 		t.Errorf("exit %d with JSON %s", code, out)
 	}
@@ -44,7 +45,7 @@ func TestLint(t *testing.T) {
 		"no-such":    {"--profile", "no-such"},
 		"./nowhere/": {"--profile", rec.Dir, "./nowhere/"},
 	} {
-		if code, out, errs := lint(args...); code != exitUsage || out != "" || !strings.Contains(errs, hint) {
+		if code, out, errs := lint(args...); code != cli.ExitUsage || out != "" || !strings.Contains(errs, hint) {
 			t.Errorf("%q: exit %d, %q, %q", args, code, out, errs)
 		}
 	}

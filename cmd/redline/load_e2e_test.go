@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/record"
 )
 
@@ -21,7 +22,7 @@ func loaded(t *testing.T, code int, args ...string) record.Summary {
 	r := invoke(t, append([]string{"run", "--json", "--no-observe"}, args...)...)
 	s := summaryOf(t, r)
 	// Others use this machine too; what is looked at here is no measurement.
-	if disturbed := r.code == exitUndecided && !s.Generator.Valid; r.code != code && !disturbed {
+	if disturbed := r.code == cli.ExitUndecided && !s.Generator.Valid; r.code != code && !disturbed {
 		t.Errorf("%q: exit %d, want %d\n%s", args, r.code, code, r.stderr)
 	}
 	return s
@@ -45,15 +46,15 @@ func TestCertificates(t *testing.T) {
 	of := func(address string, more ...string) []string {
 		return slices.Concat([]string{"https://" + address + "/"}, short, more)
 	}
-	failedAs(t, loaded(t, exitUndecided, of(plain)...), "certificate")
-	failedAs(t, loaded(t, exitUndecided, of(plain, "--cacert", ca, "--server-name", "elsewhere.test")...), "certificate")
-	failedAs(t, loaded(t, exitUndecided, of(mutual, "--cacert", ca)...), "tls")
+	failedAs(t, loaded(t, cli.ExitUndecided, of(plain)...), "certificate")
+	failedAs(t, loaded(t, cli.ExitUndecided, of(plain, "--cacert", ca, "--server-name", "elsewhere.test")...), "certificate")
+	failedAs(t, loaded(t, cli.ExitUndecided, of(mutual, "--cacert", ca)...), "tls")
 	for name, args := range map[string][]string{
 		"checked":   of(plain, "--cacert", ca),
 		"unchecked": of(plain, "--insecure"),
 		"mutual":    of(mutual, "--cacert", ca, "--cert", filepath.Join(dir, "client.pem"), "--key", filepath.Join(dir, "client.key")),
 	} {
-		if s := loaded(t, exitOK, args...); s.Load.Requests == 0 || s.Load.Errors > 0 {
+		if s := loaded(t, cli.ExitOK, args...); s.Load.Requests == 0 || s.Load.Errors > 0 {
 			t.Errorf("%s: %d requests, failures %v", name, s.Load.Requests, s.Load.ErrorKinds)
 		}
 	}
@@ -68,7 +69,7 @@ func TestHTTP2WithPriorKnowledge(t *testing.T) {
 		protocols[r.Proto]++
 		peers[r.RemoteAddr] = true
 	}), nil)
-	s := loaded(t, exitOK, "http://"+address+"/", "--http2", "-c", "2", "--streams", "8", "-n", "400", "--warmup", "0s")
+	s := loaded(t, cli.ExitOK, "http://"+address+"/", "--http2", "-c", "2", "--streams", "8", "-n", "400", "--warmup", "0s")
 	if s.Load.Protocol != "h2" || s.Load.Connections != 2 || s.Load.Streams != 8 || s.Load.Requests != 400 || s.Load.Errors != 0 {
 		t.Errorf("%+v", s.Load)
 	}
@@ -81,21 +82,21 @@ func TestHTTP2WithPriorKnowledge(t *testing.T) {
 
 func TestGRPCByReflection(t *testing.T) {
 	url := "grpc://" + serveRPC(t) + "/grpc.health.v1.Health/"
-	s := loaded(t, exitOK, url+"Check", "--data", `{"service": "shop"}`, "-c", "2", "--streams", "4", "-n", "300", "--warmup", "0s")
+	s := loaded(t, cli.ExitOK, url+"Check", "--data", `{"service": "shop"}`, "-c", "2", "--streams", "4", "-n", "300", "--warmup", "0s")
 	if s.Load.Protocol != "grpc" || s.Load.Requests != 300 || s.Load.Errors != 0 || s.Load.Status["OK"] != 300 {
 		t.Errorf("%+v", s.Load)
 	}
-	s = loaded(t, exitUndecided, url+"Check", "--data", `{"service": "nobody"}`, "-n", "20", "--warmup", "0s")
+	s = loaded(t, cli.ExitUndecided, url+"Check", "--data", `{"service": "nobody"}`, "-n", "20", "--warmup", "0s")
 	failedAs(t, s, "status")
 	if s.Load.Status["NOT_FOUND"] != 20 {
 		t.Errorf("status %v", s.Load.Status)
 	}
 	for data, want := range map[string]string{`{"servise": "shop"}`: "servise", `{"service": 7}`: "service"} {
-		if r := invoke(t, "run", url+"Check", "--data", data); r.code != exitUsage || !strings.Contains(r.stderr, want) {
-			t.Errorf("%s: exit %d, want %d and the field\n%s", data, r.code, exitUsage, r.stderr)
+		if r := invoke(t, "run", url+"Check", "--data", data); r.code != cli.ExitUsage || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: exit %d, want %d and the field\n%s", data, r.code, cli.ExitUsage, r.stderr)
 		}
 	}
-	if r := invoke(t, "run", url+"Czech"); r.code != exitUsage || !strings.Contains(r.stderr, "Czech") {
+	if r := invoke(t, "run", url+"Czech"); r.code != cli.ExitUsage || !strings.Contains(r.stderr, "Czech") {
 		t.Errorf("a method that is not there: exit %d\n%s", r.code, r.stderr)
 	}
 }
@@ -116,7 +117,7 @@ func TestReplayedLog(t *testing.T) {
 	if err := os.WriteFile(log, []byte(lines), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := loaded(t, exitOK, "http://"+address, "--replay", log, "--speed", "2", "--replay-methods", "GET,HEAD,DELETE")
+	s := loaded(t, cli.ExitOK, "http://"+address, "--replay", log, "--speed", "2", "--replay-methods", "GET,HEAD,DELETE")
 	mu.Lock()
 	defer mu.Unlock()
 	// Each is sent at its time, whether the last was answered or not: where the server
@@ -143,8 +144,8 @@ requests:
 		t.Fatal(err)
 	}
 	r := invoke(t, "run", path, "--no-observe")
-	if r.code != exitOK && !strings.Contains(r.stderr, "the measurement is invalid") {
-		t.Errorf("exit %d, want %d\n%s", r.code, exitOK, r.stderr)
+	if r.code != cli.ExitOK && !strings.Contains(r.stderr, "the measurement is invalid") {
+		t.Errorf("exit %d, want %d\n%s", r.code, cli.ExitOK, r.stderr)
 	}
 	for _, want := range []string{"✓  status is 200", "✓  $.state is open", "✗  is closed"} {
 		if !strings.Contains(r.stdout, want) {
@@ -164,8 +165,8 @@ func TestInterruptedWebSockets(t *testing.T) {
 	if err := i.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if r := finish(t, i); r.code != exitInterrupted {
-		t.Errorf("exit %d, want %d\n%s", r.code, exitInterrupted, r.stderr)
+	if r := finish(t, i); r.code != cli.ExitInterrupted {
+		t.Errorf("exit %d, want %d\n%s", r.code, cli.ExitInterrupted, r.stderr)
 	}
 	rec, err := record.Open(bundle)
 	if err != nil {
@@ -183,7 +184,7 @@ func TestInterruptedWebSockets(t *testing.T) {
 // TestNothingAnswered: a target that takes requests and answers none has not
 // been measured.
 func TestNothingAnswered(t *testing.T) {
-	s := loaded(t, exitUndecided, "http://"+serveHTTP(t, shop(), nil)+"/never", "--rate", "10/s", "-d", "300ms", "--grace",
+	s := loaded(t, cli.ExitUndecided, "http://"+serveHTTP(t, shop(), nil)+"/never", "--rate", "10/s", "-d", "300ms", "--grace",
 		"100ms", "--warmup", "0s")
 	if s.Load.Requests != 0 || s.Load.InFlight != 3 || s.Generator.Valid || s.Generator.Unanswered == "" {
 		t.Errorf("%+v, %+v", s.Load, s.Generator)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/verify/session"
 )
 
@@ -21,7 +22,7 @@ func TestOneSessionAtATime(t *testing.T) {
 	code := execute(t.Context(), []string{"ab", "--a", "true", "--b", "false", "http://127.0.0.1:1/", "-o", dir}, &out, &said)
 	// A new session is refused before the lock is asked, whoever holds it; that a
 	// resumed one is refused by the lock is package verify's to test.
-	if code != exitUsage || !strings.Contains(said.String(), "holds a session already") {
+	if code != cli.ExitUsage || !strings.Contains(said.String(), "holds a session already") {
 		t.Errorf("exit %d: %s", code, said.String())
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/service/guard"
@@ -20,7 +21,7 @@ func main() {
 		// At once, yet leaving nothing behind: child processes have a guardian, and
 		// the scratch folders get one now. An error leaves them to the next start.
 		_ = guard.Leave()
-		os.Exit(exitInterrupted)
+		os.Exit(cli.ExitInterrupted)
 	})
 	os.Exit(execute(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
@@ -28,7 +29,7 @@ func main() {
 // execute runs the command line and returns the process's exit code. Output
 // passes inert writers, because names come from bundles and targets.
 func execute(ctx context.Context, args []string, out, errs io.Writer) (code int) {
-	stdout, stderr := inert.NewWriter(out, terminal(out)), inert.NewWriter(errs, terminal(errs))
+	stdout, stderr := inert.NewWriter(out, cli.Terminal(out)), inert.NewWriter(errs, cli.Terminal(errs))
 	defer func() {
 		if p := recover(); p != nil {
 			code = crashed(stderr, p, debug.Stack())
@@ -36,16 +37,16 @@ func execute(ctx context.Context, args []string, out, errs io.Writer) (code int)
 	}()
 	root := rootCommand(stdout, stderr)
 	root.SetArgs(args)
-	code, text := exitOK, ""
+	code, text := cli.ExitOK, ""
 	if err := root.ExecuteContext(ctx); err != nil {
 		if unknown := unknownVerb(root, args); unknown != nil {
 			err = unknown
 		}
-		code, text = exitOf(err)
+		code, text = cli.ExitOf(err)
 	}
-	if ctx.Err() != nil && code != exitInterrupted {
+	if ctx.Err() != nil && code != cli.ExitInterrupted {
 		// It came too late to cut anything short, and is no success all the same.
-		code = exitInterrupted
+		code = cli.ExitInterrupted
 		if text == "" {
 			text = "interrupted; the output so far is kept"
 		}

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/record"
 )
 
@@ -102,8 +103,8 @@ func TestNoRunIntoAnother(t *testing.T) {
 			"demo":                    {"demo", "--checkout", wd(t), "-d", "1s", "--max-steps", "1", "-o", taken},
 		} {
 			r := invoke(t, args...)
-			if r.code != exitUsage || r.stdout != "" {
-				t.Errorf("%s into %s: exit %d, want %d\n%.300s\n%.1000s", name, filepath.Base(taken), r.code, exitUsage, r.stdout, r.stderr)
+			if r.code != cli.ExitUsage || r.stdout != "" {
+				t.Errorf("%s into %s: exit %d, want %d\n%.300s\n%.1000s", name, filepath.Base(taken), r.code, cli.ExitUsage, r.stdout, r.stderr)
 			}
 			if !strings.Contains(r.stderr, taken) || !strings.Contains(r.stderr, "(hint: ") ||
 				strings.Contains(r.stderr, "building") || strings.Contains(r.stderr, "starting") {
@@ -170,7 +171,7 @@ func TestNothingMeasuredLeavesNothing(t *testing.T) {
 		{"gate", "--save-baseline", "base.json", broken},
 		{"bench", "./nowhere"},
 	} {
-		if r := invokeIn(t, dir, args...); r.code != exitUsage || r.stdout != "" {
+		if r := invokeIn(t, dir, args...); r.code != cli.ExitUsage || r.stdout != "" {
 			t.Errorf("%v: exit %d\n%s\n%s", args, r.code, r.stdout, r.stderr)
 		}
 	}

@@ -2,12 +2,15 @@ package main
 
 import (
 	"io"
-	"os"
 
 	"github.com/spf13/cobra" // command line: flags, help and completion in one
-	"golang.org/x/term"      // is there a person at the other end
+	// is there a person at the other end
 
-	"github.com/redline-go/redline/notation/inert"
+	"github.com/redline-go/redline/cmd/redline/cli"
+	"github.com/redline-go/redline/cmd/redline/decide"
+	"github.com/redline-go/redline/cmd/redline/measure"
+	"github.com/redline-go/redline/cmd/redline/settle"
+	"github.com/redline-go/redline/cmd/redline/show"
 )
 
 func rootCommand(stdout, stderr io.Writer) *cobra.Command {
@@ -26,7 +29,7 @@ much it costs, the evidence and the remedy.
 
 Exit codes: 0 fine; 1 threshold failed or regression; 2 usage or input error;
 3 undecided, or the measurement is invalid; 130 interrupted (the bundle is kept).`,
-		Version:       version(),
+		Version:       cli.Version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
@@ -35,33 +38,7 @@ Exit codes: 0 fine; 1 threshold failed or regression; 2 usage or input error;
 	root.SetErr(stderr)
 	root.DisableSuggestions = true // unknownVerb has them
 	root.SetFlagErrorFunc(hintFlag)
-	root.AddCommand(runCommand(), doctorCommand(), diagnoseCommand(), reportCommand(), explainCommand(), demoCommand(),
-		lintCommand(), abCommand(), gateCommand(), compareCommand(), historyCommand(), benchCommand(), labCommand(), versionCommand())
+	root.AddCommand(measure.RunCommand(), show.DoctorCommand(), show.DiagnoseCommand(), show.ReportCommand(), show.ExplainCommand(), settle.DemoCommand(),
+		show.LintCommand(), decide.ABCommand(), decide.GateCommand(), show.CompareCommand(), show.HistoryCommand(), decide.BenchCommand(), settle.LabCommand(), versionCommand())
 	return root
-}
-
-// terminal reports whether w is a terminal that a person looks at.
-func terminal(w io.Writer) bool {
-	f, ok := inert.File(w)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-// colour reports whether to colour output to w: see https://no-color.org.
-func colour(w io.Writer) bool {
-	_, no := os.LookupEnv("NO_COLOR")
-	return terminal(w) && !no && os.Getenv("TERM") != "dumb"
-}
-
-// pipeWidth is for output read in a log or a pager: wide enough for whole
-// sentences of most findings.
-const pipeWidth = 100
-
-// width returns the terminal's width, or pipeWidth where there is none.
-func width(w io.Writer) int {
-	if f, ok := inert.File(w); ok {
-		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
-			return columns
-		}
-	}
-	return pipeWidth
 }

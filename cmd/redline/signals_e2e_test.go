@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/record"
 )
 
@@ -98,8 +99,8 @@ func TestEveryStepCanBeInterrupted(t *testing.T) {
 				}
 			}
 			r := endedAt(t, c.phase, c.signal, "run", path, "-o", bundle, "--plain")
-			if r.code != exitInterrupted || !strings.Contains(r.stderr, "redline: interrupted") {
-				t.Errorf("exit %d, want %d\n%s", r.code, exitInterrupted, r.stderr)
+			if r.code != cli.ExitInterrupted || !strings.Contains(r.stderr, "redline: interrupted") {
+				t.Errorf("exit %d, want %d\n%s", r.code, cli.ExitInterrupted, r.stderr)
 			}
 			if c.state != "" {
 				rec, err := record.Open(bundle)
@@ -135,8 +136,8 @@ func TestSecondInterruptEndsAtOnce(t *testing.T) {
 	// The first is taken once the target is asked to end, which it does not.
 	await(t, "first interrupt", func() bool { return pendingNone(i.cmd.Process.Pid) })
 	i.cmd.Process.Signal(os.Interrupt)
-	if r := finish(t, i); r.code != exitInterrupted {
-		t.Errorf("exit %d, want %d\n%s", r.code, exitInterrupted, r.stderr)
+	if r := finish(t, i); r.code != cli.ExitInterrupted {
+		t.Errorf("exit %d, want %d\n%s", r.code, cli.ExitInterrupted, r.stderr)
 	}
 	awaitGone(t, pid)
 	await(t, "end of the scratch folders", func() bool {
@@ -172,9 +173,9 @@ func TestNohup(t *testing.T) {
 	if err := i.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "bundle", func() bool { return bundleIn(bundle) })
+	await(t, "bundle", func() bool { return cli.BundleIn(bundle) })
 	i.cmd.Process.Signal(syscall.SIGHUP)
-	if r := finish(t, i); r.code == exitInterrupted || r.code < 0 {
+	if r := finish(t, i); r.code == cli.ExitInterrupted || r.code < 0 {
 		t.Errorf("exit %d\n%s", r.code, r.stderr)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix" // mounts
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/record"
 )
 
@@ -45,9 +46,9 @@ func TestNowhereToWrite(t *testing.T) {
 	}
 	refused := func(t *testing.T, r result, reason, hint string) {
 		t.Helper()
-		if r.code != exitUsage || r.stdout != "" || !strings.Contains(r.stderr, reason) ||
+		if r.code != cli.ExitUsage || r.stdout != "" || !strings.Contains(r.stderr, reason) ||
 			!strings.Contains(r.stderr, hint) || strings.Contains(r.stderr, "panic") {
-			t.Errorf("exit %d, want %d, %q and %q\n%.1000s", r.code, exitUsage, reason, hint, r.stderr)
+			t.Errorf("exit %d, want %d, %q and %q\n%.1000s", r.code, cli.ExitUsage, reason, hint, r.stderr)
 		}
 		if _, err := os.Stat(started); err == nil {
 			t.Error("the target was started")
@@ -96,8 +97,8 @@ func TestDiskFillsUp(t *testing.T) {
 			})
 			bundle := filepath.Join(where, "bundle")
 			r := invoke(t, "run", url, "--rate", "1000/s", "-n", fmt.Sprint(requests), "--warmup", "0s", "-o", bundle, "--json")
-			if r.code != exitUndecided || strings.Count(r.stderr, "the disk is full") != 1 || !strings.Contains(r.stderr, "hint: free space") {
-				t.Errorf("exit %d, want %d and one sentence\n%s", r.code, exitUndecided, r.stderr)
+			if r.code != cli.ExitUndecided || strings.Count(r.stderr, "the disk is full") != 1 || !strings.Contains(r.stderr, "hint: free space") {
+				t.Errorf("exit %d, want %d and one sentence\n%s", r.code, cli.ExitUndecided, r.stderr)
 			}
 			if s := summaryOf(t, r); s.Load.Requests == 0 || s.Load.Latency.P50 == 0 {
 				t.Errorf("what was measured is lost: %+v", s.Load)
@@ -120,10 +121,10 @@ func TestDiskLimits(t *testing.T) {
 	bundle := filepath.Join(t.TempDir(), "bundle")
 	i := startLimited(t, "ulimit -f 128; ", "run", url, "-c", "2", "-d", "3s", "--warmup", "0s", "-o", bundle, "--json")
 	r := finish(t, i)
-	if r.code == exitOK {
+	if r.code == cli.ExitOK {
 		t.Skipf("128 blocks were enough for the run\n%s", r.stderr)
 	}
-	if r.code != exitUndecided || strings.Count(r.stderr, "a file may not grow further") != 1 {
+	if r.code != cli.ExitUndecided || strings.Count(r.stderr, "a file may not grow further") != 1 {
 		t.Errorf("exit %d\n%s", r.code, r.stderr)
 	}
 	if s := summaryOf(t, r); s.Load.Requests == 0 {
@@ -143,7 +144,7 @@ func TestReadOnlyBundle(t *testing.T) {
 		t.Fatal(err)
 	}
 	measured := invoke(t, "run", path, "-c", "2", "-n", "500", "--warmup", "0s", "-o", bundle)
-	if !exits(measured, exitFailed) {
+	if !exits(measured, cli.ExitFailed) {
 		t.Fatalf("exit %d\n%s", measured.code, measured.stderr)
 	}
 	// Not judged yet, as when a run was killed.
@@ -165,7 +166,7 @@ func TestReadOnlyBundle(t *testing.T) {
 		"on a read-only disk": func(args ...string) result { return invokeConfined(t, "ro="+bundle, args...) },
 		"as nobody":           func(args ...string) result { return n.invoke(t, args...) },
 	} {
-		for verb, code := range map[string]int{"diagnose": measured.code, "report": exitOK} {
+		for verb, code := range map[string]int{"diagnose": measured.code, "report": cli.ExitOK} {
 			args := []string{verb, bundle, "--json"}
 			if verb == "report" {
 				args = []string{verb, bundle, "--format", "json"}

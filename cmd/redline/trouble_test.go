@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/service/postgres"
@@ -41,8 +42,8 @@ func TestFullDisk(t *testing.T) {
 		fmt.Fprintln(w, "hello")
 	})`, filepath.Join(disk, "filler"))
 	r := invoke(t, "run", scenarioFile(t, service(t, greedy), freePort(t), "load: {rate: 200/s, duration: 2s, warmup: 0s}\n"), "-o", bundle)
-	if r.code != exitUndecided || !strings.Contains(r.stderr, "no space left on device") {
-		t.Errorf("exit %d, want %d and the reason\n%s", r.code, exitUndecided, r.stderr)
+	if r.code != cli.ExitUndecided || !strings.Contains(r.stderr, "no space left on device") {
+		t.Errorf("exit %d, want %d and the reason\n%s", r.code, cli.ExitUndecided, r.stderr)
 	}
 	rec, err := record.Open(bundle)
 	if err != nil {
@@ -79,7 +80,7 @@ func TestDatabaseLostMidRun(t *testing.T) {
 	}
 	r := finish(t, i)
 	s := summaryOf(t, r)
-	if r.code != exitInterrupted || s.State != record.Aborted || s.Load.Requests == 0 {
+	if r.code != cli.ExitInterrupted || s.State != record.Aborted || s.Load.Requests == 0 {
 		t.Errorf("exit %d, state %s: the run did not go on until it was asked to end\n%s", r.code, s.State, r.stderr)
 	}
 	for _, source := range s.Sources {
@@ -164,7 +165,7 @@ func TestDamagedBundle(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(bundle, "run.json"), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if r := invoke(t, "diagnose", bundle); r.code != exitUsage || !strings.Contains(r.stderr, "run.json") {
-		t.Errorf("exit %d, want %d and the file's name\n%s", r.code, exitUsage, r.stderr)
+	if r := invoke(t, "diagnose", bundle); r.code != cli.ExitUsage || !strings.Contains(r.stderr, "run.json") {
+		t.Errorf("exit %d, want %d and the file's name\n%s", r.code, cli.ExitUsage, r.stderr)
 	}
 }

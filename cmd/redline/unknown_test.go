@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/redline-go/redline/cmd/redline/cli"
 )
 
 // verbs returns every verb and verb below a verb, as its words after "redline".
@@ -38,7 +40,7 @@ func TestUnknownFlagsAreHinted(t *testing.T) {
 			hinted++
 			tried = true
 			r := invoke(t, append(words, "--"+wrong)...)
-			if r.code != exitUsage || !strings.Contains(r.stderr, "unknown flag: --"+wrong) || !strings.Contains(r.stderr, "did you mean --") {
+			if r.code != cli.ExitUsage || !strings.Contains(r.stderr, "unknown flag: --"+wrong) || !strings.Contains(r.stderr, "did you mean --") {
 				t.Errorf("%s --%s: exit %d\n%s", strings.Join(words, " "), wrong, r.code, r.stderr)
 			}
 		}
@@ -49,10 +51,10 @@ func TestUnknownFlagsAreHinted(t *testing.T) {
 	if r := invoke(t, "run", "--rat", "5"); !strings.Contains(r.stderr, "did you mean --rate?") {
 		t.Errorf("run --rat: %s", r.stderr)
 	}
-	if r := invoke(t, "run", "--zzzzzzzzzz"); r.code != exitUsage || !strings.Contains(r.stderr, "redline run --help lists its flags") {
+	if r := invoke(t, "run", "--zzzzzzzzzz"); r.code != cli.ExitUsage || !strings.Contains(r.stderr, "redline run --help lists its flags") {
 		t.Errorf("run --zzzzzzzzzz: exit %d, %s", r.code, r.stderr)
 	}
-	if r := invoke(t, "run", "-z"); r.code != exitUsage || !strings.Contains(r.stderr, "unknown shorthand flag") {
+	if r := invoke(t, "run", "-z"); r.code != cli.ExitUsage || !strings.Contains(r.stderr, "unknown shorthand flag") {
 		t.Errorf("run -z: exit %d, %s", r.code, r.stderr)
 	}
 }
@@ -66,7 +68,7 @@ func TestUnknownVerbsAreHinted(t *testing.T) {
 		"frobnicate-all --rate 5": "redline --help lists the verbs",
 	} {
 		r := invoke(t, strings.Fields(args)...)
-		if r.code != exitUsage || !strings.Contains(r.stderr, want) {
+		if r.code != cli.ExitUsage || !strings.Contains(r.stderr, want) {
 			t.Errorf("%s: exit %d\n%s", args, r.code, r.stderr)
 		}
 		if lines := strings.Count(strings.TrimSpace(r.stderr), "\n"); lines > 0 {

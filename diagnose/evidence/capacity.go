@@ -34,7 +34,7 @@ type CPU struct {
 // CPU returns the use of CPUs. Host figures count only if the target runs on the
 // same host as redline; elsewhere they would be the generator's.
 func (p *Set) CPU() CPU {
-	return p.cpu.get(p.readCPU)
+	return p.cpu.Get(p.readCPU)
 }
 
 // readCPU puts the accounts together. Three corrections matter: children are not

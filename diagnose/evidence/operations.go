@@ -77,14 +77,14 @@ type asked struct {
 
 // Operations returns operations.json; nil where the target was not built with hooks.
 func (p *Set) Operations() *operation.Operations {
-	return p.operations.get(p.readOperations).operations
+	return p.operations.Get(p.readOperations).operations
 }
 
 // Asked returns the statements that the hooks counted, by their time, longest
 // first; none if the target has no hooks or its database is used in ways they do
 // not see.
 func (p *Set) Asked() []Asked {
-	return p.operations.get(p.readOperations).statements
+	return p.operations.Get(p.readOperations).statements
 }
 
 // AskedAs returns what the hooks counted of a statement, by the text that the
@@ -260,7 +260,7 @@ func (p *Set) Acquired() (sum Acquired, ok bool) {
 // Statements returns statements.json with the statements sorted by execution
 // time, longest first; nil when the run saw none.
 func (p *Set) Statements() *database.Statements {
-	return p.statements.get(func() *database.Statements {
+	return p.statements.Get(func() *database.Statements {
 		var s database.Statements
 		if p.Record.ReadJSON(database.File, &s) != nil {
 			return nil

@@ -4,6 +4,9 @@ import (
 	"slices"
 
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
+	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/record/code"
 )
@@ -17,7 +20,7 @@ const leastBehind = 0.2
 // (utilisation law).
 type serial struct {
 	laws.Resource
-	inside func(usage) bool // whether a CPU sample was taken inside it
+	inside func(usage.Booked) bool // whether a CPU sample was taken inside it
 	// runs is the part of its time in which it runs, 0 to 1; the rest it waits.
 	runs float64
 }
@@ -28,18 +31,18 @@ func (s serial) part(p *Set, w Work) float64 {
 	if err != nil || w.Roles == 0 && w.Function == "" {
 		return 0
 	}
-	all := use.share(s.inside)
+	all := use.Part(s.inside)
 	if all == 0 {
 		return 0
 	}
-	of := use.share(func(u usage) bool {
-		return s.inside(u) && (u.domain.Has(w.Roles) || w.Function != "" && on(u.Stack, w.Function) && (w.Doing == 0 || u.roles.Has(w.Doing)))
+	of := use.Part(func(u usage.Booked) bool {
+		return s.inside(u) && (u.Domain.Has(w.Roles) || w.Function != "" && on(u.Stack, w.Function) && (w.Doing == 0 || u.Roles.Has(w.Doing)))
 	})
 	return s.runs * of / all
 }
 
 // serials returns the goroutines and locks that requests queue for.
-func (p *Set) serials() []serial { return p.serial.get(p.readSerials) }
+func (p *Set) serials() []serial { return p.serial.Get(p.readSerials) }
 
 func (p *Set) readSerials() (list []serial) {
 	for _, kind := range []callstack.Wait{callstack.ChannelWait, callstack.JoinWait, callstack.LockWait, callstack.ReadLockWait} {
@@ -55,30 +58,30 @@ func (p *Set) readSerials() (list []serial) {
 // serialAt makes a resource of a site, if by Little's law more requests wait there
 // than it has servers. Its demand is then known without measuring its service time:
 // it is always busy.
-func (p *Set) serialAt(site Site) (s serial, ok bool) {
+func (p *Set) serialAt(site waits.Site) (s serial, ok bool) {
 	if site.Share < leastBehind || site.Via != "" {
 		return s, false
 	}
 	s.Servers, s.Queue = 1, site.Share*p.response()
 	switch e := p.Ender(site.Part); {
 	case site.Wait == callstack.LockWait || site.Wait == callstack.ReadLockWait:
-		holders := p.holders(site)
+		holders := p.Holders(site)
 		s.Name = "the lock at " + callstack.At(site.Place)
-		s.inside = func(u usage) bool {
+		s.inside = func(u usage.Booked) bool {
 			return slices.ContainsFunc(u.Stack, func(f code.Frame) bool { return slices.Contains(holders, f.Function) })
 		}
-	case e.By == ByWorker && !p.Event(site.Part):
+	case e.By == waits.ByWorker && !p.Event(site.Part):
 		s.Servers = max(1, e.Workers)
 		s.Name = "the goroutine of " + callstack.Short(e.Entry)
 		if e.Workers > 1 {
 			s.Name = named("the %s goroutines of ", e.Workers) + callstack.Short(e.Entry)
 		}
-		s.inside = func(u usage) bool { return Entry(u.Stack) == e.Entry }
+		s.inside = func(u usage.Booked) bool { return measured.Entry(u.Stack) == e.Entry }
 	default:
 		return s, false
 	}
 	// Little's law: more wait than it can have in hand, so that it is never without.
-	if p.Load().Rate*site.NS/1e9 <= crowd*s.Servers {
+	if p.Load().Rate*site.NS/1e9 <= waits.Crowd*s.Servers {
 		return s, false
 	}
 	s.Busy, s.runs = s.Servers, p.OwnPart(site)
@@ -89,7 +92,7 @@ func (p *Set) serialAt(site Site) (s serial, ok bool) {
 // goroutine or lock that is never without work: all that it does for them is
 // removed, and the CPU that it runs on meanwhile is free. ok is false where the
 // place is no such resource.
-func (p *Set) Serialised(site Site) (g laws.Gain, ok bool) {
+func (p *Set) Serialised(site waits.Site) (g laws.Gain, ok bool) {
 	s, ok := p.serialAt(site)
 	if !ok {
 		return g, false
@@ -98,25 +101,20 @@ func (p *Set) Serialised(site Site) (g laws.Gain, ok bool) {
 	cut := laws.Cut{Time: site.Share * m.Response, Busy: map[string]float64{}}
 	if use, err := p.Use(); err == nil {
 		for _, r := range m.Resources {
-			cut.Busy[r.Name] = use.share(s.inside) * p.CPU().Target
+			cut.Busy[r.Name] = use.Part(s.inside) * p.CPU().Target
 		}
 	}
 	return m.Gain(cut), true
 }
 
-// holders returns the functions that were seen to run while requests waited.
-func (p *Set) holders(site Site) (functions []string) {
-	d := divider{p: p}
-	for _, c := range site.Part.Behind {
-		if at := d.place(c); onCPU(p.Stacks.Root(c)) && p.Stacks.User(at) {
-			functions = append(functions, at.Function)
-		}
+// Under words the work that is done while requests wait for a lock; see usage.Use. more
+// are functions known to hold it, besides those that the trace saw.
+func (p *Set) Under(site waits.Site, more ...string) string {
+	use, err := p.Use()
+	if err != nil {
+		return ""
 	}
-	return functions
-}
-
-func onCPU(kind callstack.Wait) bool {
-	return kind == callstack.Busy || kind == callstack.Queued || kind == callstack.Collector
+	return use.Under(append(p.Holders(site), more...))
 }
 
 func on(stack []code.Frame, function string) bool {

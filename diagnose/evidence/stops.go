@@ -38,7 +38,7 @@ type Stops struct {
 
 // Stops compares windows in which the CPU quota ran out with the others.
 func (p *Set) Stops() Stops {
-	return p.stops.get(p.readStops)
+	return p.stops.Get(p.readStops)
 }
 
 // readStops counts a window as stopped if the quota ran out in it or in the one

@@ -9,6 +9,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/record/findings"
 )
 
@@ -55,7 +56,7 @@ const (
 
 // Judge decides about a wait; false if it is too short, both in the mean request
 // and in the tail.
-func Judge(p *diagnose.Pass, s evidence.Site, kind Nature) (Verdict, bool) {
+func Judge(p *diagnose.Pass, s waits.Site, kind Nature) (Verdict, bool) {
 	if s.Share >= LeastShare && s.NS >= LeastNS {
 		worth := p.Waited(s.Share)
 		if kind == Outside || !p.CPU().Full() && (kind == Serial || p.Waits().Share(callstack.Queued) < evidence.LeastQueue) {
@@ -91,7 +92,7 @@ func Judge(p *diagnose.Pass, s evidence.Site, kind Nature) (Verdict, bool) {
 
 // Finding makes the finding of a wait; the caller adds title, remedy and further
 // evidence.
-func (v Verdict) Finding(p *diagnose.Pass, cause string, s evidence.Site) diagnose.Finding {
+func (v Verdict) Finding(p *diagnose.Pass, cause string, s waits.Site) diagnose.Finding {
 	f := diagnose.Finding{
 		Cause: cause, Share: v.Share, ShareOf: v.Of, GainCeiling: v.Gain, GainOf: v.GainOf, Then: v.Then, Confidence: v.Confidence,
 		Where: diagnose.WhereOf(s.Place),
@@ -114,7 +115,7 @@ func (v Verdict) Finding(p *diagnose.Pass, cause string, s evidence.Site) diagno
 // entered words how often a request waits at a site. For the network it says
 // nothing: an answer is read in as many waits as it comes in pieces, which count no
 // calls.
-func entered(s evidence.Site) string {
+func entered(s waits.Site) string {
 	switch s.Wait {
 	case callstack.DatabaseWait, callstack.PrepareWait, callstack.HTTPWait, callstack.HTTPOpen,
 		callstack.RPCWait, callstack.NetworkWait, callstack.ClientWait:

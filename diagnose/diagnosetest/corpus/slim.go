@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/findings"
@@ -121,7 +121,7 @@ func copyProfiles(rec *record.Record, w *record.Writer) error {
 		if err != nil {
 			return err
 		}
-		p, err := evidence.ParseProfile(data)
+		p, err := measured.ParseProfile(data)
 		if err != nil {
 			return err
 		}

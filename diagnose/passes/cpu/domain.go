@@ -6,6 +6,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
 	"github.com/redline-go/redline/record/findings"
 )
 
@@ -21,12 +22,12 @@ type domain struct {
 	least float64
 	// worth is the gain of removing all of it from which it is a defect rather than
 	// what the service is for.
-	worth func(hot evidence.Hot) float64
+	worth func(hot usage.Hot) float64
 	// title names the use as the subject of the finding's title, as in "Encoding
 	// JSON", which takes 31 % of the CPU. It gets the leading place.
-	title func(hot evidence.Hot) string
+	title func(hot usage.Hot) string
 	// remedy gets the place that uses most.
-	remedy func(hot evidence.Hot) string
+	remedy func(hot usage.Hot) string
 	// waits is a kind of wait that has the same origin, such as the lock of a
 	// logger: request time spent in it counts like CPU. Empty for most.
 	waits callstack.Wait
@@ -102,11 +103,11 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	direct, garbage := share, p.Garbage(d.roles)
 	share += garbage
 	places := use.Places(d.roles)
-	var hot evidence.Hot
+	var hot usage.Hot
 	if len(places) > 0 {
 		hot = places[0]
 	} else if sites := p.Waits().Sites(d.waits); len(sites) > 0 {
-		hot = evidence.Hot{Place: sites[0].Place, User: sites[0].User}
+		hot = usage.Hot{Place: sites[0].Place, User: sites[0].User}
 	}
 	through := ""
 	if d.handed && hot.User {
@@ -198,16 +199,16 @@ func saturation(p *diagnose.Pass) []findings.Evidence {
 }
 
 // fixed is a title or remedy that does not depend on the place.
-func fixed(text string) func(evidence.Hot) string { return func(evidence.Hot) string { return text } }
+func fixed(text string) func(usage.Hot) string { return func(usage.Hot) string { return text } }
 
 // from is a threshold that does not depend on the place.
-func from(gain float64) func(evidence.Hot) float64 {
-	return func(evidence.Hot) float64 { return gain }
+func from(gain float64) func(usage.Hot) float64 {
+	return func(usage.Hot) float64 { return gain }
 }
 
 // callee names the library function that the place calls, or otherwise if the
 // profile is not clear about it.
-func callee(h evidence.Hot, otherwise string) string {
+func callee(h usage.Hot, otherwise string) string {
 	if h.Callee == "" {
 		return otherwise
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
 )
 
 // leastInstrument is the share of the service's CPU from which instrumentation is
@@ -23,7 +23,7 @@ const leastInstrument = 0.10
 var Instrument = domain{
 	name: "instrumentation", roles: callstack.Instrument, least: leastInstrument, worth: from(wasteWorth),
 	doc: "Counts CPU samples inside metrics and tracing libraries and the middleware that they come with, from 10 % of the service's CPU.",
-	title: func(h evidence.Hot) string {
+	title: func(h usage.Hot) string {
 		if h.Callee != "" {
 			return "Metrics and tracing (" + h.Callee + ")"
 		}
@@ -44,7 +44,7 @@ var Instrument = domain{
 			After:  "ok := requests.WithLabelValues(\"GET\", \"/orders\", \"200\") // when the route is registered\n...\nok.Inc()"},
 		Verify: verify, Cases: []string{"fare-meters"},
 	},
-	remedy: func(h evidence.Hot) string {
+	remedy: func(h usage.Hot) string {
 		// WithLabelValues and With hash each label's text under a lock, on every
 		// observation. prometheus/client_golang documents keeping the child as the
 		// way around it.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
 )
 
 // Shares of the service's CPU from which a use is reported; see text.go. Balanced
@@ -33,7 +33,7 @@ const (
 var Crypto = domain{
 	name: "crypto", roles: callstack.Crypto, least: leastCrypto, worth: from(purposeful),
 	doc:   "Counts CPU samples inside hashes, signatures and password hashes (not TLS), from 15 % of the service's CPU.",
-	title: func(h evidence.Hot) string { return "Hashing and signing (" + callee(h, "crypto") + ")" },
+	title: func(h usage.Hot) string { return "Hashing and signing (" + callee(h, "crypto") + ")" },
 	cause: diagnose.Cause{
 		ID: "cpu-crypto", Title: "Hashing and signing take the CPU",
 		Doc: "A large part of the CPU is spent in hashes, signatures or password hashing.",
@@ -47,7 +47,7 @@ var Crypto = domain{
 			After:  "if !sessions.Valid(token) { // bcrypt once, at login"},
 		Verify: verify, Cases: []string{"club-door", "seal-documents", "crew-roster", "letter-press"},
 	},
-	remedy: func(h evidence.Hot) string {
+	remedy: func(h usage.Hot) string {
 		return fmt.Sprintf("Remember the result of %s for as long as it is valid (a verified token until it expires) "+
 			"instead of computing it in every request at %s.", callee(h, "the hash"), diagnose.At(h.Place))
 	},
@@ -103,7 +103,7 @@ var Compress = domain{
 			After:  "z := writers.Get().(*gzip.Writer) // sync.Pool of gzip.BestSpeed\nz.Reset(w)"},
 		Verify: verify, Cases: []string{"map-tiles", "claims-archive", "letter-press"},
 	},
-	remedy: func(h evidence.Hot) string {
+	remedy: func(h usage.Hot) string {
 		return fmt.Sprintf("At %s use a lower level, skip bodies below a kilobyte or two, reuse writers "+
 			"(Reset), or keep the compressed answer.", diagnose.At(h.Place))
 	},
@@ -129,7 +129,7 @@ var Sort = domain{
 			After:  "return b.top[:10] // kept in order when a score changes: slices.BinarySearchFunc, slices.Insert"},
 		Verify: verify, Cases: []string{"chess-ladder", "seat-allocator", "crew-roster"},
 	},
-	remedy: func(h evidence.Hot) string {
+	remedy: func(h usage.Hot) string {
 		return fmt.Sprintf("Keep the data of %s in order as it changes (binary search and insert), or pick "+
 			"the first n with a heap, instead of sorting it in every request.", diagnose.At(h.Place))
 	},
@@ -143,7 +143,7 @@ var Sort = domain{
 var Reflect = domain{
 	name: "reflect", roles: callstack.Reflect, handed: true, least: leastReflect, worth: from(avoidable),
 	doc:   "Counts CPU samples inside reflection and the encoders, binders and validators made of it, from 15 % of the service's CPU.",
-	title: func(h evidence.Hot) string { return "Reflection (" + callee(h, "reflect") + ")" },
+	title: func(h usage.Hot) string { return "Reflection (" + callee(h, "reflect") + ")" },
 	cause: diagnose.Cause{
 		ID: "cpu-reflect", Title: "Reflection takes the CPU",
 		Doc: "Values are copied, compared, validated or encoded through reflection, field by field and tag by tag.",
@@ -156,7 +156,7 @@ var Reflect = domain{
 			After:  "view = View{Name: row.Name, City: row.City}"},
 		Verify: verify, Cases: []string{"form-binding"},
 	},
-	remedy: func(h evidence.Hot) string {
+	remedy: func(h usage.Hot) string {
 		return fmt.Sprintf("At %s assign the fields with generated or hand-written code instead of %s, or "+
 			"compute what depends on the type once and keep it.", diagnose.At(h.Place), callee(h, "reflect"))
 	},
@@ -172,7 +172,7 @@ var Reflect = domain{
 var Clock = domain{
 	name: "clock", roles: callstack.Clock, least: leastClock, worth: from(avoidable),
 	doc: "Counts CPU samples that the service's functions spend reading the clock or a random source, from 12 % of the service's CPU.",
-	title: func(h evidence.Hot) string {
+	title: func(h usage.Hot) string {
 		return "Reading the clock or a random source (" + callee(h, "time.Now") + ")"
 	},
 	cause: diagnose.Cause{
@@ -188,7 +188,7 @@ var Clock = domain{
 			After:  "now := time.Now()\nfor _, s := range sessions {\n\tif now.Sub(s.seen) > limit { n++ }\n}"},
 		Verify: verify, Cases: []string{"ride-heartbeat", "raffle-tickets"},
 	},
-	remedy: func(h evidence.Hot) string {
+	remedy: func(h usage.Hot) string {
 		return fmt.Sprintf("At %s read it once and pass the value on (random bytes: fill a block and cut "+
 			"pieces from it) instead of calling %s for each element.", diagnose.At(h.Place), callee(h, "it"))
 	},
@@ -203,7 +203,7 @@ var Clock = domain{
 var Router = domain{
 	name: "router", roles: callstack.Router, least: leastRouter, worth: from(avoidable),
 	doc:   "Counts CPU samples inside the matching of routes, from 15 % of the service's CPU.",
-	title: func(h evidence.Hot) string { return "Matching routes (" + callee(h, "router") + ")" },
+	title: func(h usage.Hot) string { return "Matching routes (" + callee(h, "router") + ")" },
 	cause: diagnose.Cause{
 		ID: "cpu-router", Title: "Finding the handler takes the CPU",
 		Doc: "Routes are tried one after another for each request, often with an expression each, before the handler runs.",

@@ -6,7 +6,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
 	"github.com/redline-go/redline/record/findings"
 )
 
@@ -79,7 +79,7 @@ func runSaturated(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // costs lists where a request's CPU goes, largest domains only, as evidence. each
 // is the CPU time of a request in ns. From 2 %, below which a share is within the
 // noise of a short profile.
-func costs(use *evidence.Use, each float64) []findings.Evidence {
+func costs(use *usage.Table, each float64) []findings.Evidence {
 	table := []struct {
 		name  string
 		roles callstack.Role

@@ -6,7 +6,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
 )
 
 // Shares of the service's CPU from which a use is reported: about twice what
@@ -24,7 +24,7 @@ const (
 )
 
 // standardJSON reports whether the encoder is the standard library's, or unknown.
-func standardJSON(h evidence.Hot) bool { return h.Callee == "" || strings.HasPrefix(h.Callee, "json.") }
+func standardJSON(h usage.Hot) bool { return h.Callee == "" || strings.HasPrefix(h.Callee, "json.") }
 
 // JSON finds services that spend their CPU on JSON.
 //
@@ -37,7 +37,7 @@ var JSON = domain{
 	doc: "Counts CPU samples inside JSON encoders and decoders, from 16 % of the service's CPU; a defect when removing it " +
 		"would gain 1.85x.",
 	title: fixed("JSON encoding and decoding"),
-	worth: func(h evidence.Hot) float64 {
+	worth: func(h usage.Hot) float64 {
 		if standardJSON(h) {
 			return essential
 		}
@@ -61,7 +61,7 @@ var JSON = domain{
 				"\tw.Write(s.encoded.Load().([]byte)) // encoded when the catalogue changes\n}"},
 		Verify: verify, Cases: []string{"menu-listing", "probe-uploads", "product-api", "letter-press"},
 	},
-	remedy: func(h evidence.Hot) string {
+	remedy: func(h usage.Hot) string {
 		if standardJSON(h) {
 			return fmt.Sprintf("At %s use generated code or a faster encoder for these types (the standard one "+
 				"reflects on every value), send fewer fields, or keep the encoded bytes.", diagnose.At(h.Place))
@@ -96,7 +96,7 @@ var Logging = domain{
 			After:  "slog.Debug(\"order\", \"id\", order.ID, \"items\", len(order.Items)) // one record, below the level in production"},
 		Verify: verify, Cases: []string{"booking-trail", "coupon-redeem", "waybill-labels"},
 	},
-	remedy: func(h evidence.Hot) string {
+	remedy: func(h usage.Hot) string {
 		return fmt.Sprintf("At %s log less (level, sampling), and write through a buffer that another "+
 			"goroutine flushes instead of one system call per line.", diagnose.At(h.Place))
 	},
@@ -124,7 +124,7 @@ var RegexpCompile = domain{
 			After:  "var shape = regexp.MustCompile(`^[A-Z]{2}[0-9]+$`)\n\nfunc valid(code string) bool { return shape.MatchString(code) }"},
 		Verify: verify, Cases: []string{"address-rules", "claims-archive"},
 	},
-	remedy: func(h evidence.Hot) string {
+	remedy: func(h usage.Hot) string {
 		return fmt.Sprintf("Compile the expression once (var re = regexp.MustCompile(...) outside the "+
 			"function) instead of at %s.", diagnose.At(h.Place))
 	},
@@ -149,7 +149,7 @@ var RegexpMatch = domain{
 			After:  "key, value, ok := strings.Cut(line, \"=\")"},
 		Verify: verify, Cases: []string{"agent-classifier"},
 	},
-	remedy: func(h evidence.Hot) string {
+	remedy: func(h usage.Hot) string {
 		return fmt.Sprintf("Replace the expression at %s with string functions or a small parser; test a "+
 			"cheap condition first.", diagnose.At(h.Place))
 	},
@@ -180,7 +180,7 @@ var TemplateParse = domain{
 				"func page(w http.ResponseWriter, r *http.Request) { pageTemplate.Execute(w, data(r)) }"},
 		Verify: verify, Cases: []string{"permit-notices", "permit-board"},
 	},
-	remedy: func(h evidence.Hot) string {
+	remedy: func(h usage.Hot) string {
 		return fmt.Sprintf("Parse the template once, at start or when its text changes, and only execute it in "+
 			"requests, instead of calling %s at %s; functions that need the request's values become fields of "+
 			"the data.", callee(h, "its parser"), diagnose.At(h.Place))
@@ -210,7 +210,7 @@ var Format = domain{
 			After:  "key := strconv.AppendInt(append(buf[:0], \"order:\"...), id, 10)\nkey = append(append(key, ':'), state...)"},
 		Verify: verify, Cases: []string{"payslip-lines", "crew-roster"},
 	},
-	remedy: func(h evidence.Hot) string {
+	remedy: func(h usage.Hot) string {
 		// Executing a template cannot be replaced by strconv, which zoekt's result
 		// page was once advised to do.
 		if strings.HasPrefix(h.Callee, "template.(*Template).Execute") {

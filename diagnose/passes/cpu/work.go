@@ -7,6 +7,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
@@ -33,9 +34,9 @@ type work struct {
 	role      callstack.Role
 	worth     float64 // see domain
 	title     string
-	remedy    func(hot evidence.Hot) string
+	remedy    func(hot usage.Hot) string
 	// more adds evidence, or takes the finding back.
-	more func(p *diagnose.Pass, f *diagnose.Finding, hot evidence.Hot) bool
+	more func(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool
 }
 
 func (w work) analyzer() diagnose.Analyzer {
@@ -53,7 +54,7 @@ func (w work) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, err
 	}
 	share := 0.0
-	var hot evidence.Hot
+	var hot usage.Hot
 	for _, h := range use.Own() {
 		if h.Work != w.role {
 			continue
@@ -87,13 +88,13 @@ func (w work) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 
 // called names who calls a function, where most of its CPU comes one way. Often the
 // caller has the loop, and the remedy is there.
-func called(use *evidence.Use, function string) []findings.Evidence {
+func called(use *usage.Table, function string) []findings.Evidence {
 	callers := use.Through(function)
 	if len(callers) == 0 {
 		return nil
 	}
 	return []findings.Evidence{diagnose.Fact(diagnose.FromProfile, float64(len(callers)), "functions",
-		"called by %s", evidence.ThroughWords(callers))}
+		"called by %s", usage.ThroughWords(callers))}
 }
 
 // Map finds functions that spend their time in maps.
@@ -119,7 +120,7 @@ var Map = work{
 			After:  "seen := make(map[uint64]int, len(visits)) // sized, and by a number\nfor _, v := range visits { seen[v.id()]++ }"},
 		Verify: verify, Cases: []string{"visit-counts", "short-links"},
 	},
-	remedy: func(h evidence.Hot) string {
+	remedy: func(h usage.Hot) string {
 		return fmt.Sprintf("At %s give the map its size when it is made, use a smaller key (a number rather "+
 			"than a struct or text), or keep the map between requests.", diagnose.At(h.Place))
 	},
@@ -127,7 +128,7 @@ var Map = work{
 
 // mapUse says what the maps are used for; a map that is searched needs no size.
 // Always true.
-func mapUse(p *diagnose.Pass, f *diagnose.Finding, hot evidence.Hot) bool {
+func mapUse(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
 	use, err := p.Use()
 	if err != nil {
 		return true
@@ -171,7 +172,7 @@ var Copy = work{
 			After:  "w.values[w.next] = v // a ring\nw.next = (w.next + 1) % len(w.values)"},
 		Verify: verify, Cases: []string{"ticker-window"},
 	},
-	remedy: func(h evidence.Hot) string {
+	remedy: func(h usage.Hot) string {
 		return fmt.Sprintf("At %s move less: a ring buffer instead of shifting, a view (sub-slice) instead "+
 			"of a copy, capacity given when the slice is made.", diagnose.At(h.Place))
 	},
@@ -201,7 +202,7 @@ var Syscalls = work{
 			After:  "r := bufio.NewReader(f)\nio.ReadFull(r, field[:16])"},
 		Verify: verify, Cases: []string{"zone-transfer", "score-stream", "short-links"},
 	},
-	remedy: func(h evidence.Hot) string {
+	remedy: func(h usage.Hot) string {
 		return fmt.Sprintf("Put a bufio.Reader or bufio.Writer (4 KB or more) before the file or connection "+
 			"at %s, and flush it once rather than after each piece.", diagnose.At(h.Place))
 	},
@@ -211,7 +212,7 @@ var Syscalls = work{
 // calls counts the system calls per request at the finding's function, and returns
 // false if they are too few: the kernel then spends its time on their size, which
 // no buffer saves.
-func calls(p *diagnose.Pass, f *diagnose.Finding, hot evidence.Hot) bool {
+func calls(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
 	if !p.Has(diagnose.NeedAnatomy) {
 		f.Confidence = findings.Low
 		return true
@@ -284,7 +285,7 @@ var Atomics = work{
 				"\tn atomic.Int64\n\t_ [56]byte\n}"},
 		Verify: "redline ab with both, at GOMAXPROCS of the host: cpu_per_request falls.", Cases: []string{"turnstile-totals", "lane-meters"},
 	},
-	remedy: func(h evidence.Hot) string {
+	remedy: func(h usage.Hot) string {
 		return fmt.Sprintf("At %s count in a local variable and add it once; where many goroutines must "+
 			"update, give each its own word, padded to a cache line (64 bytes), and sum them when read.", diagnose.At(h.Place))
 	},

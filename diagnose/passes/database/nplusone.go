@@ -9,6 +9,8 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
+	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/passes/database/asker"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
 	"github.com/redline-go/redline/diagnose/passes/database/driver"
@@ -176,8 +178,8 @@ func repetition(p *diagnose.Pass, all *database.Statements) (r repeats) {
 
 // repeatedAt returns the user's places that repeat statements, each with the part
 // of its calls that are repeats, 0 to 1; nil if no hooks counted callers.
-func repeatedAt(p *diagnose.Pass) evidence.Calls {
-	made, repeats := map[code.Frame]float64{}, evidence.Calls{}
+func repeatedAt(p *diagnose.Pass) usage.Calls {
+	made, repeats := map[code.Frame]float64{}, usage.Calls{}
 	for _, a := range p.Asked() {
 		times := demand.PerRequest(p, a.Calls)
 		for _, by := range a.Callers {
@@ -261,7 +263,7 @@ func fromWaits(p *diagnose.Pass) []diagnose.Finding {
 }
 
 // busiest returns the user's place that waits for the database most often.
-func busiest(p *diagnose.Pass) (best evidence.Site, ok bool) {
+func busiest(p *diagnose.Pass) (best waits.Site, ok bool) {
 	for _, s := range p.Waits().Sites(callstack.DatabaseWait) {
 		if s.Times > best.Times {
 			best, ok = s, true
@@ -290,7 +292,7 @@ func describeRepeater(p *diagnose.Pass, lead database.Statement, f *diagnose.Fin
 			// The loop is often one function up, in the caller of a repository method.
 			if callers := p.Stacks.Callers(by.Stack, by.Place); len(callers) > 0 {
 				f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, float64(len(callers)),
-					"functions", "called by %s", evidence.ThroughWords(callers)))
+					"functions", "called by %s", usage.ThroughWords(callers)))
 			}
 			return " at " + diagnose.At(by.Place)
 		}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/findings"
@@ -103,9 +103,9 @@ func isDatabase(kind callstack.Wait) bool {
 // missSite returns the place, waiting for something outside the process, that some
 // requests reach, with all waits of its owner, and the part of requests that do, 0
 // to 1.
-func missSite(p *diagnose.Pass) (site evidence.Site, missed float64, ok bool) {
+func missSite(p *diagnose.Pass) (site waits.Site, missed float64, ok bool) {
 	w := p.Waits()
-	var sites []evidence.Site
+	var sites []waits.Site
 	for _, kind := range []callstack.Wait{callstack.DatabaseWait, callstack.PoolWait, callstack.HTTPWait,
 		callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait} {
 		for _, s := range w.Sites(kind) {
@@ -116,7 +116,7 @@ func missSite(p *diagnose.Pass) (site evidence.Site, missed float64, ok bool) {
 			}
 		}
 	}
-	groups := evidence.ByOwner(sites)
+	groups := waits.ByOwner(sites)
 	if len(groups) == 0 || w.NS(callstack.PoolWait, callstack.DatabaseWait) > 0 && len(sites) == 0 {
 		return site, 0, false
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/passes/database/asker"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
 	"github.com/redline-go/redline/diagnose/passes/database/driver"
@@ -102,7 +102,7 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // unnamed statement, was parsed and planned for this one use.
 func asText(p *diagnose.Pass, f diagnose.Finding) (diagnose.Finding, bool) {
 	var share, times float64
-	var lead evidence.Site
+	var lead waits.Site
 	for _, s := range p.Waits().Sites(callstack.DatabaseWait) {
 		stack := s.Part.Stack
 		i := p.Stacks.Find(stack, callstack.DBUnprepared)

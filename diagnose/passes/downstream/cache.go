@@ -6,7 +6,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
@@ -90,7 +90,7 @@ func runCache(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // miss is what requests load through one cache. calls are per request in the mean,
 // the median and the slow ones.
 type miss struct {
-	site  evidence.Site
+	site  waits.Site
 	calls [3]float64
 	loads string // what loads the entry
 	// beside: the cache is looked up and filled next to the call, not around it.
@@ -122,7 +122,7 @@ func missesOf(p *diagnose.Pass) (list []miss) {
 			name := callstack.Enclosing(chain[at].Function)
 			m := groups[name]
 			if m == nil {
-				m = &miss{site: evidence.Site{Wait: kind, Place: chain[at], User: true, Part: part},
+				m = &miss{site: waits.Site{Wait: kind, Place: chain[at], User: true, Part: part},
 					beside: beside, loads: callstack.Short(chain[0].Function), path: map[string]bool{}}
 				groups[name], names = m, append(names, name)
 			}

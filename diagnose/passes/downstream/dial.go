@@ -5,7 +5,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
@@ -63,7 +63,7 @@ var Churn = diagnose.Analyzer{
 // connection that another request gives back.
 func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
-	sites := evidence.ByOwner(w.Sites(callstack.HTTPOpen))
+	sites := waits.ByOwner(w.Sites(callstack.HTTPOpen))
 	if len(sites) == 0 {
 		return nil, nil
 	}

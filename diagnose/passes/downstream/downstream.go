@@ -6,7 +6,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
@@ -77,7 +77,7 @@ var Slow = diagnose.Analyzer{
 // service's goroutines spend ready to read it is subtracted.
 func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
-	var sites []evidence.Site
+	var sites []waits.Site
 	for _, kind := range []callstack.Wait{callstack.HTTPWait, callstack.RPCWait, callstack.NetworkWait} {
 		for _, s := range w.Sites(kind) {
 			// Who waits for another request's call makes none: what stops it is
@@ -90,7 +90,7 @@ func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	reported, reason := elsewhere(p)
 	stalled := isStall(p)
 	var found []diagnose.Finding
-	for _, s := range evidence.ByOwner(sites) {
+	for _, s := range waits.ByOwner(sites) {
 		if resolving(s.Part) > s.Part.NS/2 {
 			continue // reported as a look-up, or too short for that
 		}
@@ -179,7 +179,7 @@ func elsewhere(p *diagnose.Pass) (reported func(function string) bool, reason st
 // then this process's own work, and caching it was once the advice. It is certain
 // if the target has no other connections. With several, the call must be an RPC,
 // and the target must have served gRPC while it was connected to itself.
-func ownService(p *diagnose.Pass, s evidence.Site) bool {
+func ownService(p *diagnose.Pass, s waits.Site) bool {
 	self, ok := p.Mean(series.SocketsOutwards, series.Labels("to", "self"))
 	if !ok || self < 1 {
 		return false
@@ -194,7 +194,7 @@ func ownService(p *diagnose.Pass, s evidence.Site) bool {
 
 // attempts returns the number of calls per request at a site, or the number of its
 // waits where calls cannot be distinguished.
-func attempts(p *diagnose.Pass, s evidence.Site) (n float64) {
+func attempts(p *diagnose.Pass, s waits.Site) (n float64) {
 	for _, c := range callsOf(p) {
 		if c.chain[0].Function == s.Place.Function {
 			n += c.calls[mean]

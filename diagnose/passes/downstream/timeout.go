@@ -5,7 +5,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
@@ -76,7 +76,7 @@ func runTimeout(p *diagnose.Pass) ([]diagnose.Finding, error) {
 }
 
 // outlived finds calls in which requests still wait whose callers gave up.
-func outlived(p *diagnose.Pass, snapshots []evidence.Snapshot) []diagnose.Finding {
+func outlived(p *diagnose.Pass, snapshots []measured.Snapshot) []diagnose.Finding {
 	if len(snapshots) == 0 {
 		p.Unjudged("missing-timeout", "no goroutine profile: it needs the probe (--build) or net/http/pprof (--pprof)")
 		return nil
@@ -125,7 +125,7 @@ func outlived(p *diagnose.Pass, snapshots []evidence.Snapshot) []diagnose.Findin
 
 // standing counts the requests that wait in a call to another service, by the
 // user's frame that calls. Databases have causes of their own.
-func standing(p *diagnose.Pass, s evidence.Snapshot) map[code.Frame]int64 {
+func standing(p *diagnose.Pass, s measured.Snapshot) map[code.Frame]int64 {
 	counts := map[code.Frame]int64{}
 	for _, stack := range s.Stacks {
 		roles := p.Stacks.Roles(p.Stacks.Handler(stack.Stack))

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/redline-go/redline/diagnose"
-	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
 )
@@ -134,7 +134,7 @@ func lateConnections(p *diagnose.Pass, overflows float64) float64 {
 
 // above returns the part of the mean latency that lies above the median, 0 to 1:
 // what strikes few requests, and those hard.
-func above(load evidence.Load) float64 {
+func above(load measured.Load) float64 {
 	if !(load.Mean > 0) {
 		return 0
 	}

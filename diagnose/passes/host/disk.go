@@ -5,7 +5,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
@@ -57,7 +57,7 @@ var Disk = diagnose.Analyzer{
 // many requests.
 func runDisk(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
-	for _, s := range evidence.ByOwner(diskSites(p)) {
+	for _, s := range waits.ByOwner(diskSites(p)) {
 		if _, ok := waitgain.Judge(p, s, waitgain.Serial); !ok {
 			continue
 		}
@@ -96,7 +96,7 @@ func runDisk(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // onBehalf returns on whose behalf a file's wrapper writes: the place at which
 // requests wait for it, or else the innermost caller in another of the user's
 // packages.
-func onBehalf(p *diagnose.Pass, s evidence.Site) (code.Frame, bool) {
+func onBehalf(p *diagnose.Pass, s waits.Site) (code.Frame, bool) {
 	own, _ := callstack.Split(s.Place.Function)
 	for _, f := range s.Part.Stack {
 		if pkg, _ := callstack.Split(f.Function); p.Stacks.User(f) && pkg != own {
@@ -111,7 +111,7 @@ func onBehalf(p *diagnose.Pass, s evidence.Site) (code.Frame, bool) {
 // a system call keeps its P until sysmon takes it back, 20 µs to 10 ms later
 // (runtime/proc.go, retake), which is as long as most syncs take. On saturated CPUs
 // the queue is due to them, and 0 is returned.
-func queuedBehind(p *diagnose.Pass, s *evidence.Site) float64 {
+func queuedBehind(p *diagnose.Pass, s *waits.Site) float64 {
 	w := p.Waits()
 	if p.CPU().Saturated() || s.NS <= 0 || s.Wait != callstack.SyncWait || s.Part.State != breakdown.StateSyscall {
 		return 0
@@ -129,17 +129,17 @@ func queuedBehind(p *diagnose.Pass, s *evidence.Site) float64 {
 
 // diskSites returns where requests make calls that wait for the disk, and where
 // others do that requests wait for.
-func diskSites(p *diagnose.Pass) []evidence.Site {
+func diskSites(p *diagnose.Pass) []waits.Site {
 	w := p.Waits()
-	sites := append([]evidence.Site{}, w.Sites(callstack.SyncWait)...)
+	sites := append([]waits.Site{}, w.Sites(callstack.SyncWait)...)
 	for _, s := range w.Sites(callstack.FileWait) {
 		if p.Stacks.Roles(s.Part.Stack).Has(callstack.FileWrite) {
 			sites = append(sites, s)
 		}
 	}
-	behind := map[code.Frame]*evidence.Site{}
+	behind := map[code.Frame]*waits.Site{}
 	var order []code.Frame
-	add := func(parts []breakdown.Part, sum func(*evidence.Site, breakdown.Chain, breakdown.Part)) {
+	add := func(parts []breakdown.Part, sum func(*waits.Site, breakdown.Chain, breakdown.Part)) {
 		for _, part := range parts {
 			for _, chain := range part.Behind {
 				place, ok := diskLink(p, chain)
@@ -148,7 +148,7 @@ func diskSites(p *diagnose.Pass) []evidence.Site {
 				}
 				s := behind[place]
 				if s == nil {
-					s = &evidence.Site{Wait: callstack.SyncWait, Place: place, User: p.Stacks.User(place), Part: part}
+					s = &waits.Site{Wait: callstack.SyncWait, Place: place, User: p.Stacks.User(place), Part: part}
 					behind[place] = s
 					order = append(order, place)
 				}
@@ -156,12 +156,12 @@ func diskSites(p *diagnose.Pass) []evidence.Site {
 			}
 		}
 	}
-	add(p.Anatomy.All, func(s *evidence.Site, c breakdown.Chain, part breakdown.Part) {
+	add(p.Anatomy.All, func(s *waits.Site, c breakdown.Chain, part breakdown.Part) {
 		s.NS += float64(c.NS)
 		s.Times += part.Times * float64(c.NS) / float64(max(1, part.NS))
 	})
-	add(p.Anatomy.Tail, func(s *evidence.Site, c breakdown.Chain, _ breakdown.Part) { s.TailNS += float64(c.NS) })
-	add(p.Anatomy.Median, func(s *evidence.Site, c breakdown.Chain, _ breakdown.Part) { s.TailNS -= float64(c.NS) })
+	add(p.Anatomy.Tail, func(s *waits.Site, c breakdown.Chain, _ breakdown.Part) { s.TailNS += float64(c.NS) })
+	add(p.Anatomy.Median, func(s *waits.Site, c breakdown.Chain, _ breakdown.Part) { s.TailNS -= float64(c.NS) })
 	for _, place := range order {
 		s := *behind[place]
 		s.Share = min(1, s.NS/w.MeanNS())

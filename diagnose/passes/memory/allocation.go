@@ -8,6 +8,8 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
 )
@@ -168,7 +170,7 @@ func worded(p *diagnose.Pass, lead site, what *object, share, cost float64) diag
 // that uses it, or else the place that leads by objects, with its share; ok is
 // false if none leads by enough. Many small objects cost CPU at few bytes: the
 // allocator's work is per object, the collector's per pointer.
-func leader(p *diagnose.Pass, allocs *evidence.Profile) (lead site, what *object, share float64, ok bool) {
+func leader(p *diagnose.Pass, allocs *measured.Profile) (lead site, what *object, share float64, ok bool) {
 	sites := sitesOf(p, allocs)
 	if len(sites) == 0 || allocs.Total == 0 || allocs.Count == 0 {
 		return site{}, nil, 0, false
@@ -191,8 +193,8 @@ func leader(p *diagnose.Pass, allocs *evidence.Profile) (lead site, what *object
 // raised returns a site at the function that makes a shared helper allocate so
 // much, if there is one. What the helper allocates on its own account stays with
 // it.
-func raised(p *diagnose.Pass, allocs *evidence.Profile, s site) site {
-	var samples []evidence.Caused
+func raised(p *diagnose.Pass, allocs *measured.Profile, s site) site {
+	var samples []usage.Caused
 	own := 0.0
 	for _, a := range allocs.Samples {
 		i := p.Stacks.Innermost(a.Stack)
@@ -201,7 +203,7 @@ func raised(p *diagnose.Pass, allocs *evidence.Profile, s site) site {
 		case i == 0:
 			own += float64(a.Value)
 		default:
-			samples = append(samples, evidence.Caused{Stack: a.Stack, User: i, Value: float64(a.Value)})
+			samples = append(samples, usage.Caused{Stack: a.Stack, User: i, Value: float64(a.Value)})
 		}
 	}
 	if place, helper, ok := p.Above(samples); ok && own < mostOwn*s.bytes {
@@ -213,7 +215,7 @@ func raised(p *diagnose.Pass, allocs *evidence.Profile, s site) site {
 // sitesOf groups allocations by the user's function, largest first, each at its
 // line with the most bytes. Library code is booked on the user's call into it;
 // closures belong to the function around them.
-func sitesOf(p *diagnose.Pass, allocs *evidence.Profile) []site {
+func sitesOf(p *diagnose.Pass, allocs *measured.Profile) []site {
 	type group struct {
 		site
 		lines map[code.Frame]float64

@@ -7,6 +7,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
 	"github.com/redline-go/redline/record/findings"
 )
 
@@ -68,7 +69,7 @@ var Collector = diagnose.Analyzer{
 
 // collecting is what the collector costs, and how requests feel it.
 type collecting struct {
-	evidence.Collection
+	usage.Collection
 	judged bool // whether the CPU profile is good enough for shares
 	assist assisting
 }
@@ -232,7 +233,7 @@ func (c collecting) facts(p *diagnose.Pass) []findings.Evidence {
 
 // advice names the setting to change, or the allocations, whichever applies.
 func advice(p *diagnose.Pass, c collecting) string {
-	if c.Percent > 0 && c.Percent < evidence.DefaultPercent {
+	if c.Percent > 0 && c.Percent < usage.DefaultPercent {
 		return fmt.Sprintf("Raise GOGC (it is %.0f; 100 is the default) under a memory limit (GOMEMLIMIT).", c.Percent)
 	}
 	return "Allocate less per request, or raise GOGC under a memory limit (GOGC=400 with GOMEMLIMIT at what the service may use)."

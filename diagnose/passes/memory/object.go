@@ -8,7 +8,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
 	"github.com/redline-go/redline/record/code"
 )
 
@@ -27,7 +27,7 @@ type object struct {
 // first, each at the user's line that makes most of them. Lazy ones allocate at
 // first use rather than in the constructor: compress/flate clears its 750 KB when
 // the first byte is written.
-func objectsOf(p *diagnose.Pass, allocs *evidence.Profile) []object {
+func objectsOf(p *diagnose.Pass, allocs *measured.Profile) []object {
 	type group struct {
 		object
 		makers, users map[code.Frame]float64 // lines that call the constructor, and that first use the value

@@ -6,23 +6,24 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
+	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record/breakdown"
 )
 
 // alone returns the goroutine that a site's requests wait for, if there is only one
 // of its kind and it serves one request after another.
-func alone(p *diagnose.Pass, s evidence.Site) (breakdown.Serial, bool) {
-	one, ok := p.Path().Serial(evidence.Entry(s.Part.Waker))
+func alone(p *diagnose.Pass, s waits.Site) (breakdown.Serial, bool) {
+	one, ok := p.Path().Serial(measured.Entry(s.Part.Waker))
 	return one, ok && one.Goroutines == 1 && one.Requests > 1
 }
 
 // byServer groups sites whose waits one goroutine ends by that goroutine, since it
 // is one queue wherever requests wait in it (to hand over, or for the answer), and
 // the others by their owner.
-func byServer(p *diagnose.Pass, sites []evidence.Site) []evidence.Site {
-	var list, rest []evidence.Site
+func byServer(p *diagnose.Pass, sites []waits.Site) []waits.Site {
+	var list, rest []waits.Site
 	at := map[string]int{}
 	for _, s := range sites {
 		one, ok := alone(p, s)
@@ -45,7 +46,7 @@ func byServer(p *diagnose.Pass, sites []evidence.Site) []evidence.Site {
 		}
 		sum.NS, sum.Times, sum.TailNS, sum.Share, sum.Tail = ns, times, tail, share, part
 	}
-	return append(list, evidence.ByOwner(rest)...)
+	return append(list, waits.ByOwner(rest)...)
 }
 
 // leastWork is the part of its busy time that one goroutine must spend below one
@@ -56,10 +57,10 @@ const leastWork = 0.3
 // function below it that does the work is what to change. Its bound is the
 // utilisation law, U = X·S: a goroutine with service time S completes at most 1/S
 // requests per second, whatever the CPUs.
-func servesAlone(p *diagnose.Pass, s evidence.Site, one breakdown.Serial, v waitgain.Verdict) diagnose.Finding {
+func servesAlone(p *diagnose.Pass, s waits.Site, one breakdown.Serial, v waitgain.Verdict) diagnose.Finding {
 	who := callstack.Short(one.Goroutine)
 	behind, _ := p.Path().Behind(one.Goroutine)
-	work, part, ok := evidence.Worker(behind)
+	work, part, ok := waits.Worker(behind)
 	works := ok && part >= leastWork
 	f := v.Finding(p, "channel-bottleneck", s)
 	if v.Of == diagnose.OfRequest {
@@ -69,7 +70,7 @@ func servesAlone(p *diagnose.Pass, s evidence.Site, one breakdown.Serial, v wait
 	f.Remedy = fmt.Sprintf("Start more goroutines of %s, or let it take several items at a time; if it only "+
 		"guards state, use a mutex or shard it.", who)
 	if works {
-		at := evidence.PlaceOf(work)
+		at := waits.PlaceOf(work)
 		does := fmt.Sprintf("%s of its time in %s %s", diagnose.Percent(part), beside(at.Function, one.Goroutine), diagnose.At(at))
 		f.Title += "; " + does
 		f.Where = diagnose.WhereOf(at)

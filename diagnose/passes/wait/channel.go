@@ -6,7 +6,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
@@ -38,7 +38,7 @@ var Channel = diagnose.Analyzer{
 // goroutine limits the service by itself (Serial), a limit of more slots than CPUs
 // does so only while CPUs are idle (Queueing).
 func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
-	var queues, limits []evidence.Site
+	var queues, limits []waits.Site
 	w := p.Waits()
 	limits = append(limits, w.Sites(callstack.SemaphoreW)...)
 	for _, kind := range []callstack.Wait{callstack.ChannelWait, callstack.JoinWait} {
@@ -68,7 +68,7 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			found = append(found, bottleneck(p, s, v))
 		}
 	}
-	for _, s := range evidence.ByOwner(limits) {
+	for _, s := range waits.ByOwner(limits) {
 		kind := waitgain.Queueing
 		if slots(p, s) <= p.CPU().CPUs {
 			kind = waitgain.Serial // no more of them than CPUs: it can not be the CPUs' queue
@@ -95,16 +95,16 @@ const (
 // profiles where there is none. Workers that mostly wait themselves are a limit,
 // because more of them would help without a CPU; thumb-workers compute,
 // parcel-desk's wait.
-func classify(p *diagnose.Pass, s evidence.Site) use {
+func classify(p *diagnose.Pass, s waits.Site) use {
 	if s.Via != "" {
 		return ownWork
 	}
 	switch e := p.Ender(s.Part); e.By {
-	case evidence.ByNeighbor:
+	case waits.ByNeighbor:
 		return limit
-	case evidence.ByOwn, evidence.ByShared:
+	case waits.ByOwn, waits.ByShared:
 		return ownWork
-	case evidence.ByWorker:
+	case waits.ByWorker:
 		switch {
 		case p.Event(s.Part):
 			return other // an event, told to all who wait for it
@@ -120,14 +120,14 @@ func classify(p *diagnose.Pass, s evidence.Site) use {
 
 // samePlace reports whether the goroutine that ends a wait is in the function that
 // waits: it puts back there what it took.
-func samePlace(p *diagnose.Pass, s evidence.Site) bool {
+func samePlace(p *diagnose.Pass, s waits.Site) bool {
 	at, ok := p.Stacks.Place(s.Part.Waker)
 	return ok && callstack.Enclosing(at.Function) == callstack.Enclosing(s.Place.Function)
 }
 
 // waitsMostly reports whether the goroutines that end a site's waits themselves
 // wait, rather than run, for half of the time that the trace follows.
-func waitsMostly(p *diagnose.Pass, s evidence.Site) bool {
+func waitsMostly(p *diagnose.Pass, s waits.Site) bool {
 	var all, waits int64
 	for _, c := range s.Part.Behind {
 		all += c.NS
@@ -143,7 +143,7 @@ func waitsMostly(p *diagnose.Pass, s evidence.Site) bool {
 // unseen classifies a wait without a waker, by the profiles: a goroutine outside
 // any request that receives in the user's code is a consumer; a blocked send
 // without one takes a slot.
-func unseen(p *diagnose.Pass, s evidence.Site) use {
+func unseen(p *diagnose.Pass, s waits.Site) use {
 	if s.Wait == callstack.JoinWait {
 		return other
 	}
@@ -184,7 +184,7 @@ func receives(stack []code.Frame) bool {
 
 // bottleneck makes the finding of a queue before several goroutines, or before one
 // that the trace did not follow.
-func bottleneck(p *diagnose.Pass, s evidence.Site, v waitgain.Verdict) diagnose.Finding {
+func bottleneck(p *diagnose.Pass, s waits.Site, v waitgain.Verdict) diagnose.Finding {
 	e := p.Ender(s.Part)
 	if s.Part.Waker == nil && v.Confidence == findings.High {
 		v.Confidence = findings.Medium // who serves the channel was not seen
@@ -214,8 +214,8 @@ func bottleneck(p *diagnose.Pass, s evidence.Site, v waitgain.Verdict) diagnose.
 
 // served names who serves a queue and the function that it spends its CPU in: that
 // is what to make faster, or to share between goroutines.
-func served(p *diagnose.Pass, f *diagnose.Finding, e evidence.Ender) {
-	if e.By != evidence.ByWorker || e.Entry == "" {
+func served(p *diagnose.Pass, f *diagnose.Finding, e waits.Ender) {
+	if e.By != waits.ByWorker || e.Entry == "" {
 		return
 	}
 	use, err := p.Use()
@@ -238,8 +238,8 @@ func served(p *diagnose.Pass, f *diagnose.Finding, e evidence.Ender) {
 const leastServed = 0.1
 
 // crowd adds how many requests wait for how many goroutines.
-func crowd(p *diagnose.Pass, f *diagnose.Finding, s evidence.Site, e evidence.Ender) {
-	if e.By != evidence.ByWorker || !(e.Workers > 0) {
+func crowd(p *diagnose.Pass, f *diagnose.Finding, s waits.Site, e waits.Ender) {
+	if e.By != waits.ByWorker || !(e.Workers > 0) {
 		return
 	}
 	waiting := p.Load().Rate * s.NS / 1e9
@@ -248,7 +248,7 @@ func crowd(p *diagnose.Pass, f *diagnose.Finding, s evidence.Site, e evidence.En
 }
 
 // meanwhile adds what the goroutines that end a wait did while it lasted.
-func meanwhile(p *diagnose.Pass, f *diagnose.Finding, s evidence.Site, who string) {
+func meanwhile(p *diagnose.Pass, f *diagnose.Finding, s waits.Site, who string) {
 	if text, _, part := p.Meanwhile(s); text != "" {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, part, diagnose.Ratio,
 			"meanwhile %s %s (%s of the wait)", who, text, diagnose.Percent(part)))
@@ -258,8 +258,8 @@ func meanwhile(p *diagnose.Pass, f *diagnose.Finding, s evidence.Site, who strin
 // slots returns how many requests are past the limit at a time: as many as there
 // are workers, which are never without work, otherwise by Little's law the rate
 // times the time that a request does not wait for the limit.
-func slots(p *diagnose.Pass, s evidence.Site) float64 {
-	if e := p.Ender(s.Part); e.By == evidence.ByWorker && e.Workers > 0 {
+func slots(p *diagnose.Pass, s waits.Site) float64 {
+	if e := p.Ender(s.Part); e.By == waits.ByWorker && e.Workers > 0 {
 		return e.Workers
 	}
 	return p.Load().Rate * max(0, p.Waits().MeanNS()-s.NS) / 1e9
@@ -267,13 +267,13 @@ func slots(p *diagnose.Pass, s evidence.Site) float64 {
 
 // limited makes the finding of a limit. Its remedy is a number, by the law that
 // found it.
-func limited(p *diagnose.Pass, s evidence.Site, v waitgain.Verdict) diagnose.Finding {
+func limited(p *diagnose.Pass, s waits.Site, v waitgain.Verdict) diagnose.Finding {
 	f := v.Finding(p, "concurrency-limit", s)
 	f.Title = fmt.Sprintf("%s for a slot of a concurrency limit at %s", v.Requests(), diagnose.At(s.Place))
 	inside, rate := slots(p, s), p.Load().Rate
 	e := p.Ender(s.Part)
 	who := "who holds the slot"
-	if workers := e.By == evidence.ByWorker && e.Workers > 0; workers {
+	if workers := e.By == waits.ByWorker && e.Workers > 0; workers {
 		who = "the goroutine that serves them"
 		f.Title = fmt.Sprintf("%s at %s for one of the %.0f goroutines of %s", v.Requests(),
 			diagnose.At(s.Place), inside, callstack.Short(e.Entry))

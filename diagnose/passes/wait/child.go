@@ -5,7 +5,8 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
+	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
 )
@@ -84,8 +85,8 @@ func runChild(p *diagnose.Pass) ([]diagnose.Finding, error) {
 
 // starter returns the user's place that starts processes: where requests wait for
 // them longest, otherwise where most CPU goes into starting them.
-func starter(p *diagnose.Pass, use *evidence.Use) (code.Frame, bool) {
-	for _, s := range evidence.ByOwner(p.Waits().Sites(callstack.ChildWait)) {
+func starter(p *diagnose.Pass, use *usage.Table) (code.Frame, bool) {
+	for _, s := range waits.ByOwner(p.Waits().Sites(callstack.ChildWait)) {
 		if s.User && p.Stacks.Roles(s.Part.Stack).Has(callstack.Child) {
 			return s.Place, true
 		}

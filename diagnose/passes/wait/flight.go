@@ -5,7 +5,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/waitgain"
 )
 
@@ -26,7 +26,7 @@ var Flight = diagnose.Analyzer{
 	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
 	Run: func(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		var found []diagnose.Finding
-		for _, s := range evidence.ByOwner(followers(p)) {
+		for _, s := range waits.ByOwner(followers(p)) {
 			v, ok := waitgain.Judge(p, s, waitgain.Serial)
 			if !ok {
 				continue
@@ -44,9 +44,9 @@ var Flight = diagnose.Analyzer{
 // followers returns the waits for a computation in flight, all by where the
 // followers wait, including those that are otherwise reported as what the one in
 // flight waits for.
-func followers(p *diagnose.Pass) []evidence.Site {
+func followers(p *diagnose.Pass) []waits.Site {
 	w := p.Waits()
-	sites := append([]evidence.Site{}, w.Sites(callstack.FlightWait)...)
+	sites := append([]waits.Site{}, w.Sites(callstack.FlightWait)...)
 	for _, kind := range w.Kinds() {
 		for _, s := range w.Sites(kind) {
 			if s.Via == callstack.FlightWait {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
@@ -93,15 +93,15 @@ type growth struct {
 }
 
 // grown subtracts two snapshots. Goroutines of connections belong to the load.
-func grown(p *diagnose.Pass, first, last evidence.Snapshot) (growth, bool) {
+func grown(p *diagnose.Pass, first, last measured.Snapshot) (growth, bool) {
 	kinds := map[string]*growth{}
-	count := func(s evidence.Snapshot, sign int64) {
+	count := func(s measured.Snapshot, sign int64) {
 		for _, one := range s.Stacks {
 			if p.Stacks.Serves(one.Stack) {
 				continue
 			}
 			at, _ := p.Stacks.Place(one.Stack)
-			entry := evidence.Entry(one.Stack)
+			entry := measured.Entry(one.Stack)
 			key := entry + " " + at.Function + ":" + strconv.Itoa(at.Line)
 			g := kinds[key]
 			if g == nil {
@@ -170,7 +170,7 @@ func steadily(values []float64) bool {
 
 // leaked makes the finding. It promises no gain; memory runs out later than the run
 // ends.
-func leaked(p *diagnose.Pass, g growth, first, last evidence.Snapshot, counted bool) diagnose.Finding {
+func leaked(p *diagnose.Pass, g growth, first, last measured.Snapshot, counted bool) diagnose.Finding {
 	seconds := last.At.Seconds() - first.At.Seconds()
 	share := min(1, float64(g.by)/float64(last.Total))
 	f := diagnose.Finding{
@@ -208,7 +208,7 @@ func named(p *diagnose.Pass, g growth) int64 {
 	}
 	var n int64
 	for _, s := range prof.Samples {
-		if at, ok := p.Stacks.Place(s.Stack); ok && at.Function == g.at.Function && strings.HasPrefix(evidence.Entry(s.Stack), g.entry) {
+		if at, ok := p.Stacks.Place(s.Stack); ok && at.Function == g.at.Function && strings.HasPrefix(measured.Entry(s.Stack), g.entry) {
 			n += s.Value
 		}
 	}

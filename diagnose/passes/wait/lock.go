@@ -6,7 +6,8 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
+	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record/code"
 )
@@ -39,8 +40,8 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	for _, s := range w.Sites(callstack.ReadLockWait) {
 		readers[callstack.Owner(s.Place.Function)] += s.NS
 	}
-	both := append(append([]evidence.Site{}, w.Sites(callstack.LockWait)...), w.Sites(callstack.ReadLockWait)...)
-	for _, s := range evidence.ByOwner(both) {
+	both := append(append([]waits.Site{}, w.Sites(callstack.LockWait)...), w.Sites(callstack.ReadLockWait)...)
+	for _, s := range waits.ByOwner(both) {
 		ready := p.ReadyPart(s)
 		v, ok := waitgain.Judge(p, s.Scaled(1-ready), waitgain.Serial)
 		if !ok {
@@ -79,7 +80,7 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 
 // background returns the entry function of a goroutine that serves no request and
 // for most of the time holds what a site waits for; "" if there is none.
-func background(s evidence.Site) string {
+func background(s waits.Site) string {
 	by := map[string]int64{}
 	for _, c := range s.Part.Behind {
 		if len(c.Links) > 0 && !c.Links[0].Request && c.Links[0].Goroutine != "" {
@@ -96,12 +97,12 @@ func background(s evidence.Site) string {
 
 // byBackground makes the holder the finding's place: requests that wait for work
 // which none of them does are helped there, wherever they wait.
-func byBackground(p *diagnose.Pass, f *diagnose.Finding, s evidence.Site, who string, held code.Frame) {
+func byBackground(p *diagnose.Pass, f *diagnose.Finding, s waits.Site, who string, held code.Frame) {
 	f.Where = diagnose.WhereOf(held)
 	f.Where.Detail = fmt.Sprintf("requests wait in %s (%s)", callstack.Short(s.Place.Function), diagnose.At(s.Place))
 	if behind, ok := p.Path().Behind(who); ok && !strings.Contains(f.Title, "held while") {
-		if work, part, ok := evidence.Worker(behind); ok && part >= leastWork {
-			at := evidence.PlaceOf(work)
+		if work, part, ok := waits.Worker(behind); ok && part >= leastWork {
+			at := waits.PlaceOf(work)
 			f.Title += fmt.Sprintf(", which %s holds in the background, %s of that in %s %s", callstack.Short(
 				held.Function), diagnose.Percent(part), beside(at.Function, held.Function), diagnose.At(at))
 			f.Remedy = fmt.Sprintf("Do the work of %s without the lock and take it only to publish the "+
@@ -148,7 +149,7 @@ func holder(p *diagnose.Pass, waiting code.Frame, entry string, f *diagnose.Find
 		sums := map[code.Frame]int64{}
 		for _, s := range prof.Samples {
 			i := at(s.Stack)
-			if i < 0 || entry != "" && evidence.Entry(s.Stack) != entry {
+			if i < 0 || entry != "" && measured.Entry(s.Stack) != entry {
 				continue
 			}
 			frame := s.Stack[i]

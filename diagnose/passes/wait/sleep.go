@@ -5,7 +5,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/waitgain"
 )
 
@@ -29,13 +29,13 @@ var Sleep = diagnose.Analyzer{
 // runSleep rejects long polls by name, so that the report says they were seen.
 func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
-	for _, s := range evidence.ByOwner(p.Waits().Sites(callstack.EventWait)) {
+	for _, s := range waits.ByOwner(p.Waits().Sites(callstack.EventWait)) {
 		if s.Share >= waitgain.LeastShare || s.Tail >= waitgain.LeastTail {
 			p.Reject("sleep", "requests wait %s of their time at %s for an event, for as long as their "+
 				"caller asked: a long poll", diagnose.Percent(s.Share), diagnose.At(s.Place))
 		}
 	}
-	for _, s := range evidence.ByOwner(p.Waits().Sites(callstack.SleepWait)) {
+	for _, s := range waits.ByOwner(p.Waits().Sites(callstack.SleepWait)) {
 		v, ok := waitgain.Judge(p, s, waitgain.Outside)
 		if !ok {
 			continue

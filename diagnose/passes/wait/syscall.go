@@ -5,7 +5,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record/series"
 )
@@ -30,14 +30,14 @@ var Syscall = diagnose.Analyzer{
 // the CPUs.
 func runSyscall(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
-	other := append([]evidence.Site{}, w.Sites(callstack.SyscallWait)...)
+	other := append([]waits.Site{}, w.Sites(callstack.SyscallWait)...)
 	for _, s := range w.Sites(callstack.FileWait) {
 		if !p.Stacks.Roles(s.Part.Stack).Has(callstack.FileWrite) {
 			other = append(other, s)
 		}
 	}
 	var found []diagnose.Finding
-	for _, s := range evidence.ByOwner(other) {
+	for _, s := range waits.ByOwner(other) {
 		if v, ok := waitgain.Judge(p, s, waitgain.Queueing); ok {
 			f := v.Finding(p, "blocking-syscall", s)
 			f.Title = fmt.Sprintf("%s in system calls at %s", v.Requests(), diagnose.At(s.Place))

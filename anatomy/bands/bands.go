@@ -1,0 +1,242 @@
+// Package bands sums requests up: all of them, those around the median and the slowest,
+// so that the bands can be contrasted; with the critical path, what the CPU ran, and the
+// goroutines that requests queue for. It takes whole requests and gives the record's
+// breakdown.Anatomy.
+package bands
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/redline-go/redline/anatomy/interned"
+	"github.com/redline-go/redline/anatomy/server"
+	"github.com/redline-go/redline/anatomy/timeline"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
+)
+
+// OtherSites is the site of the parts that lie below a list's bound, and
+// UnknownSite that of waits whose stack the trace does not hold.
+const (
+	OtherSites  = "(other sites)"
+	UnknownSite = "(unknown)"
+)
+
+// Anatomy contrasts the bands.
+func (a *Requests) Anatomy() *breakdown.Anatomy {
+	all, partial := a.counted()
+	n, whole := len(all), len(a.requests)
+	out := &breakdown.Anatomy{Merged: a.Merged, Hijacked: a.Hijacked, Markers: a.Markers, Traced: a.Traced}
+	out.Requests, out.Cut, out.Partial = whole, a.cut, partial
+	out.Slowest = slices.Concat([]breakdown.Timeline{}, a.slowest.list)
+	out.Marked = a.marked.list
+	for s, served := range a.served {
+		if served.Server = server.Names[s]; served.Requests+served.Cut > 0 && s != int(server.None) {
+			out.Served = append(out.Served, served)
+		}
+	}
+	out.Align = alignment(a.ClockErrors)
+	switch {
+	case n == 0:
+		a.Warn("no whole request in the traces: no server that is known, no load, or requests longer than a trace")
+	case partial > 0:
+		a.Warn(fmt.Sprintf("only %d whole requests are in the traces: %d that an edge cuts count with what they did so far", whole, partial))
+	}
+	if n > 0 {
+		out.Coverage = float64(n) / float64(n+a.MergedInto)
+		out.P50NS, out.P99NS = percentile(all, 50), percentile(all, 99)
+	}
+	if whole > 0 {
+		out.Operations = a.perRequests()
+		out.Spawned = float64(a.spawned) / float64(whole)
+	}
+	middle := all[n*2/5 : max(n*3/5, min(n, n*2/5+1))]
+	tail := all[min(n*99/100, max(n-1, 0)):]
+	sums := a.sums(all)
+	out.All, out.MeanNS = a.band(all, sums)
+	out.Median, out.MedianNS = a.band(middle, a.sums(middle))
+	out.Tail, out.TailNS = a.band(tail, a.sums(tail))
+	out.Path = a.path(sums, all, partial)
+	out.CPU = a.profile(all, middle, tail)
+	out.Serial = a.serial()
+	out.Helpers = a.helperList()
+	if a.Merged > 0 {
+		a.Warn(fmt.Sprintf("%d requests could not be distinguished and are left out", a.MergedInto))
+	}
+	out.Warnings = slices.Concat([]string{}, a.warnings)
+	return out
+}
+
+// percentile returns the nearest rank of sorted requests, of which there is one.
+func percentile(all []request, p int) time.Duration {
+	rank := (len(all)*p + 99) / 100
+	return all[max(rank, 1)-1].took
+}
+
+// sum is what the requests of a band add up to in one state at one stack.
+type sum struct {
+	partKey
+	took   time.Duration
+	times  int64
+	merged bool                               // of parts below the list's bound
+	wakers map[interned.Stack]time.Duration   // the time of the waits that each ended
+	behind map[timeline.ChainID]time.Duration // the time that was followed to each
+}
+
+// band returns the mean request of a band and its mean duration.
+func (a *Requests) band(requests []request, sums []*sum) ([]breakdown.Part, time.Duration) {
+	if len(requests) == 0 {
+		return []breakdown.Part{}, 0
+	}
+	var total time.Duration
+	for _, r := range requests {
+		total += r.took
+	}
+	return a.list(sums, len(requests), total), total / time.Duration(len(requests))
+}
+
+// sums adds up what requests did, the longest first.
+func (a *Requests) sums(requests []request) []*sum {
+	byKey := map[partKey]*sum{}
+	for _, r := range requests {
+		for _, p := range a.parts[r.first:r.last] {
+			s := byKey[p.key]
+			if s == nil {
+				s = &sum{partKey: p.key}
+				byKey[p.key] = s
+			}
+			s.took += p.took
+			s.times += int64(p.times)
+			if p.waker != 0 {
+				if s.wakers == nil {
+					s.wakers = map[interned.Stack]time.Duration{}
+				}
+				s.wakers[p.waker] += p.took
+			}
+			if p.chain != 0 {
+				if s.behind == nil {
+					s.behind = map[timeline.ChainID]time.Duration{}
+				}
+				s.behind[p.chain] += p.took
+			}
+		}
+	}
+	sums := make([]*sum, 0, len(byKey))
+	for _, s := range byKey {
+		sums = append(sums, s)
+	}
+	slices.SortFunc(sums, func(x, y *sum) int {
+		return cmp.Or(cmp.Compare(y.took, x.took), cmp.Compare(x.state, y.state), cmp.Compare(x.stack, y.stack),
+			cmp.Compare(x.operation, y.operation))
+	})
+	return sums
+}
+
+// list turns sums into parts per request. What lies below the bound is merged by
+// state, so that shares by state stay exact. Each part is the difference of two
+// rounded running sums, so that the parts add up to the rounded mean.
+func (a *Requests) list(sums []*sum, n int, total time.Duration) []breakdown.Part {
+	if rest := len(sums) - a.options.MaxParts; rest > 0 {
+		var merged [len(interned.States)]*sum
+		for _, s := range sums[a.options.MaxParts:] {
+			m := merged[s.state]
+			if m == nil {
+				m = &sum{partKey: partKey{state: s.state}, merged: true}
+				merged[s.state] = m
+			}
+			m.took += s.took
+			m.times += s.times
+		}
+		sums = sums[:a.options.MaxParts:a.options.MaxParts]
+		for _, m := range merged {
+			if m != nil {
+				sums = append(sums, m)
+			}
+		}
+	}
+	parts := make([]breakdown.Part, 0, len(sums))
+	var before, running time.Duration
+	for _, s := range sums {
+		running += s.took
+		after := running / time.Duration(n)
+		info := a.Stacks.Info(s.stack)
+		p := breakdown.Part{State: interned.States[s.state], Site: info.Site, Operation: int(s.operation),
+			NS: int64(after - before), Times: float64(s.times) / float64(n), Stack: info.Frames}
+		if total > 0 {
+			p.Share = float64(s.took) / float64(total)
+		}
+		if s.merged {
+			p.Site = OtherSites
+		} else if s.state.Sited() && s.stack == 0 {
+			p.Site = UnknownSite
+		}
+		p.Waker = a.wakerOf(s)
+		p.Behind = a.behind(s, n, total)
+		parts = append(parts, p)
+		before = after
+	}
+	slices.SortStableFunc(parts, func(x, y breakdown.Part) int { return cmp.Compare(y.NS, x.NS) })
+	return parts
+}
+
+// wakerOf returns the stack that ended the longest of a part's waits, taken
+// together.
+func (a *Requests) wakerOf(s *sum) []code.Frame {
+	best, most := interned.Stack(0), time.Duration(0)
+	for id, took := range s.wakers {
+		if took > most || took == most && id < best {
+			best, most = id, took
+		}
+	}
+	switch best {
+	case 0:
+		return nil
+	case timeline.TimerWaker:
+		return []code.Frame{{Function: breakdown.WakerTimer}}
+	}
+	return a.Stacks.Info(best).Frames
+}
+
+// Bounds of what is reported of the chains behind one part.
+const (
+	maxBehind  = 8
+	leastShare = 0.01 // of the part
+)
+
+// behind returns what a part's waits waited for, the longest first.
+func (a *Requests) behind(s *sum, n int, total time.Duration) []breakdown.Chain {
+	var list []breakdown.Chain
+	ids := slices.SortedFunc(maps.Keys(s.behind), func(x, y timeline.ChainID) int {
+		return cmp.Or(cmp.Compare(s.behind[y], s.behind[x]), cmp.Compare(x, y))
+	})
+	for _, id := range ids[:min(len(ids), maxBehind)] {
+		took := s.behind[id]
+		if float64(took) < leastShare*float64(s.took) {
+			break
+		}
+		list = append(list, breakdown.Chain{
+			NS: int64(took) / int64(n), Share: float64(took) / float64(total), Links: a.links(id, true),
+		})
+	}
+	return list
+}
+
+// links returns a chain; the stack of its last link, if wanted.
+func (a *Requests) links(id timeline.ChainID, stack bool) []breakdown.Link {
+	if id == 0 {
+		return nil
+	}
+	ids := a.Chains.List(id)
+	links := make([]breakdown.Link, len(ids))
+	for i, id := range ids {
+		l := a.Chains.Links[id]
+		links[i] = breakdown.Link{Goroutine: a.Stacks.Names[l.Entry], Request: l.Request, State: interned.States[l.State], Site: a.Stacks.Names[l.Site]}
+	}
+	if stack {
+		links[len(links)-1].Stack = a.Stacks.Info(a.Chains.Stacks[id]).Frames
+	}
+	return links
+}

@@ -1,0 +1,109 @@
+package bands
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/timebase"
+	"golang.org/x/exp/trace"
+
+	"github.com/redline-go/redline/anatomy/interned"
+	"github.com/redline-go/redline/anatomy/site"
+	"github.com/redline-go/redline/anatomy/timeline"
+)
+
+// TestBandsAddUp adds requests at random, with more sites than a list may
+// hold, and asserts exact sums.
+func TestBandsAddUp(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	a := New(site.NewOwnership(), Options{MaxParts: 20, MaxSlowest: 3})
+	a.Stacks.NextTrace()
+	for i := range 300 {
+		a.Stacks.Intern(trace.MakeStack([]trace.StackFrame{{Func: "main.f", File: "f.go", Line: uint64(i + 1)}}))
+	}
+	var want time.Duration
+	for range 1003 {
+		var segments []timeline.Segment
+		at := trace.Time(r.IntN(1000))
+		for range 1 + r.IntN(40) {
+			next := at + trace.Time(1+r.IntN(100000))
+			s := timeline.Segment{From: at, To: next, State: interned.State(r.IntN(len(interned.States)))}
+			if s.State.Sited() {
+				s.Stack = interned.Stack(1 + r.IntN(300))
+			}
+			segments = append(segments, s)
+			at = next
+		}
+		want += at.Sub(segments[0].From)
+		a.Add(1, &timeline.Conn{}, segments, nil, &timeline.Clock{})
+	}
+	out := a.Anatomy()
+	if out.MeanNS != want/1003 {
+		t.Errorf("mean %v, want %v", out.MeanNS, want/1003)
+	}
+	for name, band := range map[string][]breakdown.Part{"all": out.All, "median": out.Median, "tail": out.Tail} {
+		var sum int64
+		share := 0.0
+		others := 0
+		for i, p := range band {
+			sum, share = sum+p.NS, share+p.Share
+			if p.Site == OtherSites {
+				others++
+			}
+			if i > 0 && p.NS > band[i-1].NS {
+				t.Errorf("%s: not sorted at %d", name, i)
+			}
+		}
+		mean := map[string]time.Duration{"all": out.MeanNS, "median": out.MedianNS, "tail": out.TailNS}[name]
+		if sum != int64(mean) || share < 0.999999 || share > 1.000001 {
+			t.Errorf("%s: parts add up to %d of %d, shares to %v", name, sum, mean, share)
+		}
+		if len(band) > 20+len(interned.States) || others == 0 {
+			t.Errorf("%s: %d parts, %d of other sites", name, len(band), others)
+		}
+	}
+	if len(out.Slowest) != 3 || out.Slowest[0].Len() < out.Slowest[1].Len() || out.Slowest[0].Len() < out.P99NS {
+		t.Errorf("slowest: %d timelines, p99 %v", len(out.Slowest), out.P99NS)
+	}
+	if out.MedianNS > out.TailNS || out.P50NS > out.P99NS {
+		t.Errorf("median %v above tail %v, or p50 %v above p99 %v", out.MedianNS, out.TailNS, out.P50NS, out.P99NS)
+	}
+}
+
+func TestShortenKeepsTheTime(t *testing.T) {
+	line := breakdown.Timeline{}
+	for i := range 5000 {
+		s := breakdown.Segment{State: breakdown.StateRunning, From: line.To, NS: 100}
+		if i%1000 == 0 {
+			s = breakdown.Segment{State: breakdown.StateSleep, Site: "nap", From: line.To, NS: 100000}
+		}
+		line.Segments = append(line.Segments, s)
+		line.To += time.Duration(s.NS)
+	}
+	short := shorten(line)
+	if len(short) > maxTimeline+5 {
+		t.Errorf("%d segments are left of %d", len(short), len(line.Segments))
+	}
+	at, naps := time.Duration(0), 0
+	for _, s := range short {
+		if s.From != at {
+			t.Fatalf("segment at %v follows an end at %v", s.From, at)
+		}
+		at += time.Duration(s.NS)
+		if s.Site == "nap" {
+			naps++
+		}
+	}
+	if at != line.To || naps != 5 {
+		t.Errorf("the rest ends at %v of %v, with %d of 5 long segments", at, line.To, naps)
+	}
+}
+
+// TestAlignment sums up what snapshots of one trace disagree by.
+func TestAlignment(t *testing.T) {
+	if got, want := alignment([]time.Duration{30, 10, 20}), (timebase.Align{P50: 20, P99: 30}); got != want {
+		t.Errorf("disagreement %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,38 @@
+package bands
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/redline-go/redline/anatomy/timeline"
+)
+
+const (
+	// fewWhole is the number of whole requests below which those that an edge of a
+	// trace cuts count as well. A service that answers slowly has most of its
+	// requests at an edge, and leaving those out would judge it by its fastest. Above
+	// it the cut ones would only blur the durations.
+	fewWhole = 20
+	// maxPartial bounds what is kept of cut requests before it is known whether
+	// whole ones are few.
+	maxPartial = 1000
+)
+
+// AddPartial takes what a request did within the trace whose edge cuts it.
+func (a *Requests) AddPartial(segments []timeline.Segment, samples []timeline.CPUSample) {
+	if len(a.requests) >= fewWhole || len(a.partial) >= maxPartial || len(segments) == 0 || segments[len(segments)-1].To <= segments[0].From {
+		return
+	}
+	a.partial = append(a.partial, a.gather(segments, samples))
+}
+
+// counted returns the requests that the bands are made of, shortest first, and
+// how many of them are partial.
+func (a *Requests) counted() (all []request, partial int) {
+	all = a.requests
+	if len(all) < fewWhole {
+		all, partial = slices.Concat(all, a.partial), len(a.partial)
+	}
+	slices.SortStableFunc(all, func(x, y request) int { return cmp.Compare(x.took, y.took) })
+	return all, partial
+}

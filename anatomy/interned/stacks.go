@@ -1,0 +1,162 @@
+// Package interned numbers the stacks, names and states of traces, so that what is kept
+// of millions of events stays small and compares fast, and holds what is known of each
+// distinct stack. Numbers hold for all traces of one analysis; 0 is none.
+package interned
+
+import (
+	"strconv"
+
+	"golang.org/x/exp/trace" // reads execution traces of every Go version; the runtime's own reader is internal
+
+	"github.com/redline-go/redline/anatomy/server"
+	"github.com/redline-go/redline/anatomy/site"
+	"github.com/redline-go/redline/record/code"
+)
+
+// maxFrames is the number of frames that a part keeps of its stack.
+const maxFrames = 48
+
+// Stack is the number of a distinct stack; 0 is the absent one.
+type Stack int32
+
+// Info is what the analysis needs to know of one distinct stack.
+type Info struct {
+	Frames []code.Frame // innermost first, at most maxFrames
+	Site   string
+	SiteID Name
+	Class  server.Class
+	Server server.Kind
+	sync   site.Sync
+	Closes bool   // it closes a channel of gRPC's workers
+	Hands  bool   // it hands a call to one
+	Entry  Name   // the function that its goroutine began in; 0 when it is lost
+	Waits  *Ender // of the function that waits
+}
+
+// Ender is the only goroutine that ended the waits of requests in one function.
+type Ender struct {
+	By      trace.GoID
+	Several bool // there is more than one
+	Trace   int  // in which it did
+}
+
+// Ended notes who ended a request's wait in a trace.
+func (e *Ender) Ended(by trace.GoID, trace int) {
+	if e.Trace != trace {
+		*e = Ender{By: by, Trace: trace}
+	}
+	e.Several = e.Several || e.By != by
+}
+
+// Name numbers sites and functions, so that they compare fast; 0 is "".
+type Name int32
+
+// Stacks interns the stacks of all traces by content. A trace numbers its stacks
+// anew in every generation, so a table of those numbers precedes it.
+type Stacks struct {
+	Own     site.Ownership
+	handles map[trace.Stack]Stack // of the trace being read
+	content map[string]Stack
+	Names   []string
+	nameIDs map[string]Name
+	Entries map[string]code.Frame // of the functions that goroutines begin in: one of their lines
+	Trace   int                   // that is being read, from 1
+	enders  map[string]*Ender     // by the function that waits
+	all     []Info
+	key     []byte // scratch
+}
+
+// New returns empty tables for a target with code of its own.
+func New(own site.Ownership) *Stacks {
+	return &Stacks{Own: own, content: map[string]Stack{}, Names: []string{""},
+		nameIDs: map[string]Name{"": 0}, Entries: map[string]code.Frame{}, enders: map[string]*Ender{},
+		all: []Info{{Class: server.ClassNone, Waits: &Ender{}}}}
+}
+
+// NextTrace forgets the handles of the last trace and the tables they keep alive.
+func (s *Stacks) NextTrace() {
+	s.handles = map[trace.Stack]Stack{}
+	s.Trace++
+}
+
+// NextGeneration forgets the handles of the generation that ended: no event of
+// the next one uses them.
+func (s *Stacks) NextGeneration() { clear(s.handles) }
+
+// Intern returns the number of a stack of the trace that is being read; 0 for one without
+// frames.
+func (s *Stacks) Intern(h trace.Stack) Stack {
+	if h == trace.NoStack {
+		return 0
+	}
+	if id, ok := s.handles[h]; ok {
+		return id
+	}
+	id := s.add(h)
+	s.handles[h] = id
+	return id
+}
+
+func (s *Stacks) add(h trace.Stack) Stack {
+	var frames []code.Frame
+	s.key = s.key[:0]
+	for f := range h.Frames() {
+		frames = append(frames, code.Frame{Function: f.Func, File: f.File, Line: int(f.Line)})
+		s.key = append(s.key, f.Func...)
+		s.key = append(s.key, 0)
+		s.key = strconv.AppendUint(s.key, f.Line, 36)
+		s.key = append(s.key, 0)
+	}
+	if len(frames) == 0 {
+		return 0
+	}
+	if id, ok := s.content[string(s.key)]; ok {
+		return id
+	}
+	whole := len(frames) < server.TraceDepth
+	frames = code.Plain(frames)
+	id := Stack(len(s.all))
+	s.content[string(s.key)] = id
+	info := Info{sync: site.SyncOf(frames)}
+	info.Class, info.Server = server.Classify(frames)
+	info.Site = s.Own.Site(frames, info.sync)
+	info.Closes, info.Hands = server.WakesWorker(frames)
+	info.SiteID = s.name(info.Site)
+	if whole {
+		outermost := frames[len(frames)-1]
+		info.Entry = s.name(outermost.Function)
+		if _, ok := s.Entries[outermost.Function]; !ok {
+			s.Entries[outermost.Function] = outermost
+		}
+	}
+	info.Waits = s.ender(frames, info.Site)
+	info.Frames = frames[:min(len(frames), maxFrames):min(len(frames), maxFrames)]
+	s.all = append(s.all, info)
+	return id
+}
+
+// ender returns who ends waits in the target's innermost function of a stack, or at
+// its site: a send and a receive of one function are waits for the same goroutine.
+func (s *Stacks) ender(frames []code.Frame, site string) *Ender {
+	key := site
+	if f, ok := s.Own.Innermost(frames); ok {
+		key = f.Function
+	}
+	if s.enders[key] == nil {
+		s.enders[key] = &Ender{}
+	}
+	return s.enders[key]
+}
+
+func (s *Stacks) name(text string) Name {
+	id, ok := s.nameIDs[text]
+	if !ok {
+		id = Name(len(s.Names))
+		s.Names = append(s.Names, text)
+		s.nameIDs[text] = id
+	}
+	return id
+}
+
+// Info returns what is known of a stack, of the absent one as well.
+func (s *Stacks) Info(id Stack) *Info { return &s.all[id] }

@@ -1,0 +1,112 @@
+package interned
+
+import (
+	"strings"
+
+	"golang.org/x/exp/trace"
+
+	"github.com/redline-go/redline/anatomy/server"
+	"github.com/redline-go/redline/anatomy/site"
+	"github.com/redline-go/redline/record/breakdown"
+)
+
+// States numbers the states, so that a segment stays small.
+var States = [...]breakdown.State{
+	breakdown.StateRunning, breakdown.StateRunnable, breakdown.StateAssist, breakdown.StateSTW, breakdown.StateLock, breakdown.StateSync,
+	breakdown.StateChannel, breakdown.StateSelect, breakdown.StateSleep, breakdown.StateNetwork, breakdown.StateSyscall, breakdown.StateOther,
+}
+
+// State is what a goroutine does, as a number: the index of its name in States.
+type State uint8
+
+// The states, in the order of States.
+const (
+	Running State = iota
+	Runnable
+	Assist  // of the collector, by an allocation
+	Stopped // with the world
+	Lock
+	Syncing // on another of package sync's
+	Channel
+	Selecting
+	Sleeping
+	Network
+	Syscalling
+	Other
+)
+
+// Sited reports whether parts in this state carry a stack.
+func (s State) Sited() bool { return s > Stopped }
+
+// Followed reports whether a wait in this state is ended by another goroutine of
+// the process, and what those do says what was waited for.
+func (s State) Followed() bool { return s >= Lock && s <= Selecting }
+
+// GoState is the state that a goroutine of the given scheduler state is in,
+// when it does not wait.
+func GoState(s trace.GoState) State {
+	switch s {
+	case trace.GoRunning:
+		return Running
+	case trace.GoRunnable:
+		return Runnable
+	case trace.GoSyscall:
+		return Syscalling
+	}
+	return Other
+}
+
+// WaitState names what a goroutine waits for, from the reason that the runtime
+// gives and, where that is not enough, from the stack that waited.
+func WaitState(reason string, info *Info) State {
+	if info.Class == server.ClassEnd {
+		return Runnable // see the package comment
+	}
+	switch reason {
+	case "network":
+		return Network
+	case "select":
+		return Selecting
+	case "chan send", "chan receive":
+		return Channel
+	case "sleep":
+		return Sleeping
+	case "sync.(*Cond).Wait":
+		return Syncing
+	case "sync":
+		switch info.sync {
+		case site.SyncLock:
+			return Lock
+		case site.SyncWorld:
+			return Stopped
+		}
+		return Syncing
+	case "GC mark assist wait for work":
+		return Assist
+	}
+	return Other
+}
+
+// StoodState names what a goroutine waits for that waited already when the trace
+// began: no event gives the reason, but the innermost frames of its stack do.
+func StoodState(info *Info) State {
+	for _, f := range info.Frames {
+		switch {
+		case strings.HasPrefix(f.Function, "runtime.chansend"), strings.HasPrefix(f.Function, "runtime.chanrecv"):
+			return WaitState("chan send", info)
+		case f.Function == "runtime.selectgo", f.Function == "runtime.block":
+			return WaitState("select", info)
+		case f.Function == "time.Sleep":
+			return WaitState("sleep", info)
+		case f.Function == "internal/poll.runtime_pollWait":
+			return WaitState("network", info)
+		case f.Function == "sync.runtime_notifyListWait":
+			return WaitState("sync.(*Cond).Wait", info)
+		case strings.Contains(f.Function, ".runtime_Semacquire"), strings.HasPrefix(f.Function, "runtime.semacquire"):
+			return WaitState("sync", info)
+		case !strings.HasPrefix(f.Function, "runtime."):
+			return Other
+		}
+	}
+	return Other
+}

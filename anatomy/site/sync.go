@@ -1,0 +1,67 @@
+package site
+
+import (
+	"strings"
+
+	"github.com/redline-go/redline/record/code"
+)
+
+// Sync distinguishes what the runtime calls by the one reason "sync".
+type Sync uint8
+
+// What "sync" stands for.
+const (
+	SyncOther Sync = iota // WaitGroup, Once, an unknown semaphore
+	SyncLock              // a Mutex, an RWMutex, or what queues like one
+	SyncWorld             // the semaphores around starting a GC cycle
+)
+
+// SyncOf looks at the innermost frames: the reason alone is not enough, and
+// further out a lock's name says nothing (a handler called by a Once waits for a
+// row, not for the Once).
+func SyncOf(frames []code.Frame) Sync {
+	kind := SyncOther
+	for _, f := range frames {
+		switch {
+		case strings.HasPrefix(f.Function, "runtime.gcStart"), strings.HasPrefix(f.Function, "runtime.stopTheWorld"):
+			return SyncWorld
+		// Concurrent writers of one file or connection queue up here.
+		case strings.HasPrefix(f.Function, "internal/poll.(*fdMutex)"):
+			return SyncLock
+		case strings.HasPrefix(f.Function, "sync.(*Once)"), strings.HasPrefix(f.Function, "sync.(*WaitGroup)"):
+			return SyncOther // a Once holds a Mutex within
+		case strings.HasPrefix(f.Function, "sync.(*Mutex)"), strings.HasPrefix(f.Function, "sync.(*RWMutex)"),
+			strings.HasPrefix(f.Function, "internal/sync.(*Mutex)"):
+			kind = SyncLock
+		case !below(f.Function):
+			return kind
+		}
+	}
+	return kind
+}
+
+// below reports whether a function lies in the runtime or the lowest packages
+// above it, where waiting is done and never decided.
+func below(function string) bool {
+	switch pkg := packageOf(function); pkg {
+	case "runtime", "sync", "sync/atomic", "syscall", "golang.org/x/sys/unix":
+		return true
+	default:
+		return strings.HasPrefix(pkg, "runtime/") || strings.HasPrefix(pkg, "internal/")
+	}
+}
+
+// packageOf returns the import path of a function's package:
+// "net/http.(*conn).serve" is in "net/http".
+func packageOf(function string) string {
+	slash := strings.LastIndexByte(function, '/')
+	// A type argument may hold a path of its own.
+	if bracket := strings.IndexByte(function, '['); bracket >= 0 && bracket < slash {
+		slash = strings.LastIndexByte(function[:bracket], '/')
+	}
+	dot := strings.IndexByte(function[slash+1:], '.')
+	if dot < 0 {
+		return function
+	}
+	return function[:slash+1+dot]
+}

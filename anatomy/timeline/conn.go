@@ -1,0 +1,240 @@
+package timeline
+
+import (
+	"golang.org/x/exp/trace"
+
+	"github.com/redline-go/redline/anatomy/interned"
+	"github.com/redline-go/redline/anatomy/server"
+)
+
+// Phase is how far a connection's goroutine is in serving.
+type Phase uint8
+
+// The phases, in order.
+const (
+	PhaseUnknown Phase = iota // ran already when the trace began
+	PhaseNew                  // accepted, or free for the next; no request read yet
+	PhaseIdle                 // reads, or waits for, a request's first bytes
+	PhaseActive               // serves a request
+	PhaseEnded                // response flushed, not reading yet
+	PhaseGone                 // hijacked, HTTP/2, or not a server's goroutine at all
+)
+
+// Segment is a stretch of one state. Segments of a conn are contiguous.
+type Segment struct {
+	From, To     trace.Time
+	Stack, Waker interned.Stack
+	Chain        ChainID   // what it waited for, 0 when that is not known
+	Operation    Operation // that a wait lies within
+	State        interned.State
+	More         bool // goes on with the wait of the segment before it
+}
+
+// TimerWaker is the waker of a wait that a timer ended.
+const TimerWaker interned.Stack = -1
+
+// maxSegments bounds one request; a longer one is counted as cut.
+const maxSegments = 1 << 20
+
+// Conn follows the requests of one goroutine, or of one that may turn out to
+// serve them: most often a connection's.
+//
+// Subtle: a request's begin is known only after the fact. The first bytes are
+// read in PhaseIdle, and whether a request follows them is known at the first
+// event below the handler; so segments are kept from the last instant at which
+// the bytes can have arrived (base) and dropped when the goroutine has to wait
+// for them after all.
+type Conn struct {
+	Server server.Kind
+	Phase  Phase
+
+	Base       trace.Time // where the last request, or what came before, ended
+	Based      bool       // whether base is known
+	Begin      trace.Time
+	begun      bool       // begin is set
+	Cut        bool       // the current request began before the trace
+	Flushed    trace.Time // end of the last step in finishRequest
+	Readers    int        // background readers started in the current request
+	Spawned    int        // other goroutines it started
+	Serial     int        // of the current request
+	Overlong   bool
+	Operations []Operation // begun in the request
+	servedBy   []*Serving  // goroutines that request servedIn waited for
+	servedIn   int
+	Spent      []Spent // its time within operations
+	segments   []Segment
+	Mark       Mark
+	Samples    []CPUSample
+}
+
+// Mark is what the probe's tasks say of a request.
+type Mark struct {
+	ID    string
+	Tasks int
+	Open  int
+	Ended trace.Time // when the last task that was open ended
+}
+
+// push appends a segment, but what lies before base.
+func (c *Conn) push(s Segment) {
+	if c.Based && s.From < c.Base {
+		if s.To <= c.Base {
+			return
+		}
+		s.From, s.More = c.Base, false
+	}
+	if len(c.segments) >= maxSegments {
+		c.Overlong = true
+		return
+	}
+	c.segments = append(c.segments, s)
+}
+
+// restart forgets all before t: a request that follows can have begun then at
+// the earliest.
+func (c *Conn) restart(t trace.Time) {
+	c.segments = c.segments[:0]
+	c.Base, c.Based, c.Overlong = t, true, false
+	c.Samples = c.Samples[:0]
+}
+
+// Woken is called when the goroutine becomes ready at t after it waited with a
+// stack of the given class; the wait's segment is already closed. A channel that
+// was closed brings no call.
+func (c *Conn) Woken(waited server.Class, closed bool, t trace.Time) {
+	switch {
+	case c.Phase == PhaseUnknown:
+		// It may have waited for a request's first bytes; what it does next decides.
+		c.restart(t)
+	case c.begun:
+		// The rest of a header that came in pieces.
+	case c.Phase == PhaseIdle && (waited == server.ClassIdle || waited == server.ClassRead):
+		c.restart(t)
+		c.Begin, c.begun = t, true
+	case c.Phase == PhaseNew:
+		c.restart(t)
+		if c.Server == server.GRPC && !closed {
+			c.Activate(true) // the call is what woke the worker
+		}
+	}
+}
+
+// See moves the phase on for an event of the goroutine itself at t, whose stack
+// has the given class. It returns true when a request ended, at end; the caller
+// takes it and, unless the class is one that leaves a request, calls see again.
+func (c *Conn) See(k server.Class, t trace.Time) (end trace.Time, ended bool) {
+	switch k {
+	case server.ClassNone, server.ClassDeep:
+		return 0, false
+	case server.ClassForeign:
+		if c.Phase == PhaseUnknown {
+			c.Phase = PhaseGone
+		}
+		return 0, false
+	case server.ClassHTTP2:
+		c.Phase = PhaseGone
+		return 0, false
+	case server.ClassStream:
+		if c.Phase == PhaseUnknown {
+			c.Activate(false)
+		}
+		return 0, false
+	case server.ClassBody:
+		c.Activate(c.Phase != PhaseUnknown)
+		c.Flushed = 0 // that was no more than "100 Continue"
+		return 0, false
+	case server.ClassBegin, server.ClassHandler:
+		if c.Phase == PhaseActive && c.Flushed > 0 {
+			// The response was flushed: this is the next request, whose bytes
+			// some buffer held, so that nothing else showed the end.
+			c.Phase = PhaseEnded
+			return c.Flushed, true
+		}
+		c.Activate(c.Phase != PhaseUnknown || k == server.ClassBegin)
+	case server.ClassFinish:
+		if c.Phase == PhaseEnded {
+			return 0, false // drains the body after the end
+		}
+		c.Activate(c.Phase != PhaseUnknown)
+		c.Flushed = t
+	case server.ClassHijack:
+		c.Phase = PhaseGone
+	}
+	if k.Leaves() {
+		return c.leave(k, t)
+	}
+	return 0, false
+}
+
+// Activate begins a request, unless one is being served: at its first bytes'
+// arrival, or, when the goroutine did not wait for them, at base.
+func (c *Conn) Activate(known bool) {
+	if c.Phase == PhaseActive || c.Phase == PhaseGone {
+		return
+	}
+	if !c.begun {
+		c.Begin, c.begun = c.Base, true
+	}
+	c.Cut = !known || !c.Based
+	c.Phase = PhaseActive
+	c.Flushed, c.Readers, c.Spawned, c.Mark = 0, 0, 0, Mark{}
+	c.Operations, c.Spent = c.Operations[:0], c.Spent[:0]
+	c.Serial++
+}
+
+// leave handles the classes that do not occur while a request is served.
+func (c *Conn) leave(k server.Class, t trace.Time) (end trace.Time, ended bool) {
+	was := c.Phase
+	switch {
+	case was == PhaseGone:
+		return 0, false
+	case k == server.ClassIdle || k == server.ClassRead:
+		c.Phase = PhaseIdle
+	case k == server.ClassAccept:
+		c.Phase, c.begun = PhaseNew, false
+	case k == server.ClassEnd:
+		c.Phase = PhaseEnded
+	case was == PhaseActive:
+		c.Phase = PhaseEnded
+	case was == PhaseNew:
+		c.restart(t) // the handshake
+	}
+	if was == PhaseUnknown && k == server.ClassEnd {
+		c.restart(t)
+		c.Cut = true
+		return t, true // of a request that began before the trace
+	}
+	if was != PhaseActive {
+		return 0, false
+	}
+	if end = t; k != server.ClassEnd && c.Flushed > 0 {
+		end = c.Flushed
+	}
+	return end, true
+}
+
+// Take removes the segments and samples before end, which are the request's, and
+// prepares for the next one, which begins at end at the earliest. The caller has
+// closed the current segment.
+func (c *Conn) Take(end trace.Time) ([]Segment, []CPUSample) {
+	n := 0
+	for n < len(c.segments) && c.segments[n].From < end {
+		n++
+	}
+	own, rest := c.segments[:n:n], append([]Segment(nil), c.segments[n:]...)
+	if n > 0 && own[n-1].To > end {
+		after := own[n-1]
+		after.From, own[n-1].To = end, end
+		rest = append([]Segment{after}, rest...)
+	}
+	c.segments = rest
+	n = 0
+	for n < len(c.Samples) && c.Samples[n].At < end {
+		n++
+	}
+	samples := c.Samples[:n:n]
+	c.Samples = c.Samples[n:]
+	c.Base, c.Based = end, true
+	c.begun, c.Cut, c.Overlong = false, false, false
+	return own, samples
+}

@@ -1,0 +1,215 @@
+package timeline
+
+import (
+	"golang.org/x/exp/trace"
+
+	"github.com/redline-go/redline/anatomy/interned"
+	"github.com/redline-go/redline/anatomy/server"
+)
+
+// ChainID numbers a chain of what a wait waited for. The zero chainID says that
+// the wait was not followed.
+type ChainID int32
+
+// link is one step of a chain: what a goroutine was doing, which itself, when it
+// waited too, goes on in the links below it. Goroutines that began in the same
+// function and did the same at the same site are reported as one.
+type link struct {
+	above   ChainID
+	Entry   interned.Name
+	Site    interned.Name
+	State   interned.State
+	Request bool // the goroutine serves requests
+}
+
+// Bounds of following: links of a chain, goroutines looked at per wait (those
+// that only stood in the same queue are no links), pieces that one wait is cut
+// into, and distinct links of all traces.
+const (
+	maxLinks  = 5
+	maxHops   = 192
+	maxPieces = 512
+	maxChains = 1 << 16
+)
+
+// Chains interns links.
+type Chains struct {
+	ids    map[link]ChainID
+	Links  []link
+	Stacks []interned.Stack // an example of each link's stack
+	Ran    map[chainStack]int64
+}
+
+// NewChains returns no chains yet.
+func NewChains() *Chains {
+	return &Chains{ids: map[link]ChainID{}, Links: make([]link, 1), Stacks: make([]interned.Stack, 1), Ran: map[chainStack]int64{}}
+}
+
+// add appends a link to a chain. Where no more are kept, the chain stays as it is.
+func (c *Chains) add(l link, stack interned.Stack) ChainID {
+	id, ok := c.ids[l]
+	if ok {
+		return id
+	}
+	if len(c.Links) >= maxChains {
+		return l.above
+	}
+	id = ChainID(len(c.Links))
+	c.ids[l] = id
+	c.Links, c.Stacks = append(c.Links, l), append(c.Stacks, stack)
+	return id
+}
+
+// List returns a chain's links, outermost first.
+func (c *Chains) List(id ChainID) []ChainID {
+	var list [maxLinks]ChainID
+	n := len(list)
+	for ; id != 0 && n > 0; id = c.Links[id].above {
+		n--
+		list[n] = id
+	}
+	return list[n:]
+}
+
+// Follower divides waits into what the goroutines that ended them were doing
+// meanwhile.
+//
+// There are no cycles to fear: a goroutine that ended a wait at an instant was
+// running then, so each step back follows a shorter stretch of time, and the
+// goroutine that waited takes part in none of it.
+type Follower struct {
+	Goroutines *Goroutines
+	Stacks     *interned.Stacks
+	Chains     *Chains
+	World      *World
+	pieces     []piece // scratch: newest first
+	hops       int
+}
+
+type piece struct {
+	from  trace.Time
+	chain ChainID
+}
+
+// wait is what is being followed. A goroutine of the same kind that waits at the
+// same place is in the same queue, and is no link of its own.
+type wait struct {
+	entry interned.Name
+	state interned.State
+	site  interned.Name
+	chain ChainID
+	depth int
+}
+
+// divide cuts a wait of goroutine g, which by ended, and pushes its pieces in
+// order.
+func (f *Follower) divide(g *Goroutine, seg Segment, by trace.GoID, push func(Segment)) {
+	f.pieces, f.hops = f.pieces[:0], maxHops
+	root := wait{entry: g.Entry, state: seg.State, site: f.Stacks.Info(seg.Stack).SiteID}
+	f.follow(seg.From, seg.To, by, root, root)
+	for i := len(f.pieces) - 1; i >= 0; i-- {
+		p, s := f.pieces[i], seg
+		s.From, s.Chain, s.More = p.from, p.chain, i < len(f.pieces)-1
+		if i > 0 {
+			s.To = f.pieces[i-1].from
+		}
+		push(s)
+	}
+}
+
+// cut ends the stretch that is being divided at from, going back in time.
+func (f *Follower) cut(from trace.Time, chain ChainID) {
+	if n := len(f.pieces); n > 0 && f.pieces[n-1].chain == chain {
+		f.pieces[n-1].from = from
+		return
+	}
+	f.pieces = append(f.pieces, piece{from, chain})
+}
+
+// follow divides the time between from and to by what the goroutine by did then.
+// It goes back in time, so that what is given up, when a bound is hit or a past
+// forgotten, is the oldest part: that stays with the wait itself.
+func (f *Follower) follow(from, to trace.Time, by trace.GoID, w, root wait) {
+	g := f.Goroutines.ByID[by]
+	if g == nil || f.hops == 0 {
+		f.cut(from, w.chain)
+		return
+	}
+	f.hops--
+	if g.since < to {
+		start := max(from, g.since)
+		f.describe(start, to, g, past{from: g.since, stack: f.siteStack(g), state: g.doing()}, w, root)
+		to = start
+	}
+	for i := g.past.before(to) - 1; i >= 0 && to > from; i-- {
+		p := g.past.at(i)
+		start := max(from, p.from)
+		f.describe(start, to, g, *p, w, root)
+		to = start
+	}
+	switch {
+	case to <= from:
+	case g.Born != 0 && g.Born >= to && g.Creator != 0:
+		f.follow(from, to, g.Creator, w, root) // who came to start it that late
+	default:
+		f.cut(from, w.chain)
+	}
+}
+
+// describe adds what a goroutine did in one state.
+func (f *Follower) describe(from, to trace.Time, g *Goroutine, p past, w, root wait) {
+	if len(f.pieces) >= maxPieces {
+		f.cut(from, w.chain)
+		return
+	}
+	next := wait{entry: g.Entry, state: p.state, site: f.Stacks.Info(p.stack).SiteID, chain: w.chain, depth: w.depth}
+	if !p.state.Followed() || !f.queued(next, root) {
+		if w.depth == maxLinks {
+			f.cut(from, w.chain)
+			return
+		}
+		l := link{above: w.chain, Entry: g.Entry, Site: next.site, State: p.state, Request: g.Conn != nil && g.Conn.Server != server.None}
+		next.chain, next.depth = f.Chains.add(l, p.stack), w.depth+1
+		if len(g.ran) > 0 && (p.state == interned.Running || p.state == interned.Assist) {
+			f.sampled(g, from, to, next.chain)
+		}
+	}
+	if p.by == 0 {
+		f.cut(from, next.chain)
+		return
+	}
+	f.follow(from, to, p.by, next, root)
+}
+
+// queued reports whether a wait is one in the queue of the wait that is followed,
+// or of a link above.
+func (f *Follower) queued(w, root wait) bool {
+	if w.entry == root.entry && w.state == root.state && w.site == root.site {
+		return true
+	}
+	for id := w.chain; id != 0; id = f.Chains.Links[id].above {
+		if l := f.Chains.Links[id]; l.Entry == w.entry && l.State == w.state && l.Site == w.site {
+			return true
+		}
+	}
+	return false
+}
+
+// doing returns the state of a goroutine's current stretch.
+func (g *Goroutine) doing() interned.State {
+	switch {
+	case g.Stops && g.State == interned.Running:
+		return interned.Stopped
+	case g.Assist:
+		return interned.Assist
+	}
+	return g.State
+}
+
+// siteStack returns the stack of a goroutine's current stretch.
+func (f *Follower) siteStack(g *Goroutine) interned.Stack {
+	if g.doing().Sited() {
+		return g.Stack
+	}
+	return 0
+}

@@ -1,0 +1,165 @@
+// Package timeline follows what each goroutine does over a trace: its stretches of one
+// state, the requests that it serves, and its past, by which the waits of others are
+// divided into what they waited for. It takes steps, and reads no event.
+package timeline
+
+import (
+	"cmp"
+	"slices"
+
+	"golang.org/x/exp/trace"
+
+	"github.com/redline-go/redline/anatomy/interned"
+)
+
+// Goroutine follows one goroutine: what it does now, what it did last, and the
+// requests it serves.
+type Goroutine struct {
+	ID    trace.GoID
+	Entry interned.Name // the function it began in; 0 while unknown
+	Dead  bool
+
+	State  interned.State
+	since  trace.Time
+	Stack  interned.Stack // of the current state, 0 when it has none
+	Assist bool           // inside a mark assist
+	Stops  bool           // stops the world itself
+
+	Born    trace.Time // 0 when it ran before the trace did
+	Creator trace.GoID
+	Started interned.Stack // the go statement, where a request or its helper ran it; else 0
+	past    history
+
+	Operations []Operation // that it is within, innermost last
+	accounted  trace.Time  // up to when its time is given to operations
+
+	Conn   *Conn // nil unless it serves requests, or may turn out to
+	Served bool  // conn was given up: what its stacks show later is no request
+	Within *Conn // the request that it was started in, itself or by its creator
+	Serial int   // of that request on within
+
+	serving *Serving    // nil unless requests wait for it
+	ran     []CPUSample // its last CPU samples
+}
+
+// Ended is how a wait ended: by whom, and with which stack.
+type Ended struct {
+	Stack interned.Stack
+	By    trace.GoID // 0 when no goroutine did
+}
+
+// Stay closes the current segment at t and goes on in the same state.
+func (g *Goroutine) Stay(t trace.Time, e Ended, f *Follower) {
+	if t <= g.since {
+		return
+	}
+	state := g.State
+	switch {
+	case g.Stops && state == interned.Running:
+		state = interned.Stopped
+	case g.Assist:
+		state = interned.Assist
+	}
+	g.Account(t, state)
+	seg := Segment{From: g.since, To: t, State: state}
+	if state.Sited() {
+		seg.Stack, seg.Waker, seg.Operation = g.Stack, e.Stack, g.doingFor()
+	}
+	if c := g.Conn; c != nil {
+		switch {
+		case state == interned.Runnable:
+			f.World.split(seg, c.push)
+		case c.Phase == PhaseActive && state.Followed() && e.By != 0:
+			f.Stacks.Info(seg.Stack).Waits.Ended(e.By, f.Stacks.Trace)
+			f.divide(g, seg, e.By, c.push)
+		default:
+			c.push(seg)
+		}
+	}
+	if !state.Followed() {
+		e.By = 0
+	} else if e.By != 0 {
+		f.Goroutines.waited(g, e.By, g.since, t)
+	}
+	if g.serving != nil {
+		g.serving.did(state, g.since, t)
+		if e.By != 0 && f.Goroutines.delegates(e.By) {
+			g.serving.work(g.since, t)
+		}
+	}
+	g.past.add(past{from: g.since, by: e.By, stack: seg.Stack, state: state}, f.Goroutines)
+	g.since = t
+}
+
+// Enter closes the current segment at t and begins one in a new state.
+func (g *Goroutine) Enter(s interned.State, stack interned.Stack, e Ended, t trace.Time, f *Follower) {
+	g.Stay(t, e, f)
+	g.State, g.Stack, g.since = s, stack, t
+}
+
+// Request returns the request that the goroutine serves or helps with.
+func (g *Goroutine) Request() (*Conn, int) {
+	if c := g.Conn; c != nil && c.Phase == PhaseActive {
+		return c, c.Serial
+	}
+	if c := g.Within; c != nil && c.Phase == PhaseActive && c.Serial == g.Serial {
+		return c, c.Serial
+	}
+	return nil, 0
+}
+
+// maxDead is the number of goroutines that are remembered after their end, in
+// case that another was waiting for what they did.
+const maxDead = 4096
+
+// Goroutines are those alive and the last ones that ended.
+type Goroutines struct {
+	ByID   map[trace.GoID]*Goroutine
+	dead   [maxDead]*Goroutine // a ring
+	oldest int
+	spare  [][]past // rings of the forgotten, to be used again
+	room   int      // entries that histories may still grow by, all together
+
+	First  trace.Time // of the trace
+	Served []*Serving // those that requests wait for
+}
+
+// NewGoroutines returns no goroutines yet.
+func NewGoroutines() *Goroutines {
+	return &Goroutines{ByID: map[trace.GoID]*Goroutine{}, room: maxPastAll}
+}
+
+// Add begins a goroutine, which did nothing before now.
+func (all *Goroutines) Add(id trace.GoID, now trace.Time) *Goroutine {
+	g := &Goroutine{ID: id, since: now}
+	if n := len(all.spare); n > 0 {
+		g.past.ring, all.spare = all.spare[n-1], all.spare[:n-1]
+	}
+	all.ByID[id] = g
+	return g
+}
+
+// Bury ends a goroutine and forgets the one that ended maxDead before it.
+func (all *Goroutines) Bury(g *Goroutine) {
+	g.Dead, g.Conn, g.Within = true, nil, nil
+	if old := all.dead[all.oldest]; old != nil {
+		if all.ByID[old.ID] == old {
+			delete(all.ByID, old.ID)
+		}
+		if len(old.past.ring) > 0 {
+			all.spare = append(all.spare, old.past.ring)
+		}
+	}
+	all.dead[all.oldest] = g
+	all.oldest = (all.oldest + 1) % maxDead
+}
+
+// Sorted returns those alive or remembered by id, so that a replay gives the same.
+func (all *Goroutines) Sorted() []*Goroutine {
+	list := make([]*Goroutine, 0, len(all.ByID))
+	for _, g := range all.ByID {
+		list = append(list, g)
+	}
+	slices.SortFunc(list, func(x, y *Goroutine) int { return cmp.Compare(x.ID, y.ID) })
+	return list
+}

@@ -1,0 +1,90 @@
+package timeline
+
+import (
+	"slices"
+	"testing"
+
+	"golang.org/x/exp/trace"
+
+	"github.com/redline-go/redline/anatomy/server"
+	"github.com/redline-go/redline/record/code"
+)
+
+// TestFastHTTPPreempted lets one request over a connection of fasthttp be preempted
+// in whatever its goroutine calls around the handler, as a busy host does: that
+// makes no second one of it.
+func TestFastHTTPPreempted(t *testing.T) {
+	const own = "github.com/valyala/fasthttp."
+	type place struct {
+		callee string
+		in     string // the function of fasthttp that calls it
+	}
+	serve := server.FastServeConn + "Counted"
+	// In the order of fasthttp 1.73; the bare steps are those without which there
+	// is no request.
+	walk := []struct {
+		place
+		preempted bool
+	}{
+		{place{own + "nextConnID", serve}, true},
+		{place{"sync/atomic.(*Int32).Add", serve}, true},
+		{place{own + "acquireByteReader", serve}, false}, // waits
+		{place{"sync/atomic.(*Int64).Store", serve}, true},
+		{place{own + "(*RequestHeader).Read", serve}, false},
+		{place{own + "(*Request).readLimitBody", serve}, true},
+		{place{own + "(*Request).MayContinue", serve}, true},
+		{place{own + "(*RequestHeader).ConnectionClose", serve}, true},
+		{place{own + "(*ResponseHeader).SetServer", serve}, true},
+		{place{"main.handle", serve}, false},
+		{place{own + "(*RequestHeader).IsHTTP11", serve}, true},
+		{place{own + "(*ResponseHeader).ConnectionClose", serve}, true},
+		{place{own + "writeResponse", serve}, false},
+		{place{"bufio.(*Reader).Buffered", serve}, true},
+		{place{"bufio.(*Writer).Flush", serve}, false},
+		{place{own + "releaseWriter", serve}, true},
+		{place{"sync/atomic.(*Int64).Store", serve}, true},
+		{place{own + "(*Request).Reset", serve}, true},
+		{place{own + "(*Response).Reset", serve}, true},
+		{place{own + "acquireByteReader", serve}, false}, // the connection's end
+		{place{"internal/runtime/maps.(*Map).Delete", serve}, true},
+		{place{"sync/atomic.(*Int32).Add", server.FastServeConn + "Cleanup"}, true},
+		{place{"net.(*conn).Close", server.FastWorker}, false},
+	}
+	for n, at := range walk {
+		if !at.preempted {
+			continue
+		}
+		c, ended := Conn{Server: server.FastHTTP, Phase: PhaseNew, Based: true}, []string(nil)
+		for i, step := range walk {
+			if step.preempted && i != n {
+				continue
+			}
+			frames := []code.Frame{{Function: step.callee}, {Function: step.in}, {Function: server.FastWorker}}
+			if step.in == server.FastWorker {
+				frames = frames[:2]
+			}
+			k, s := server.Classify(frames)
+			if s != server.FastHTTP {
+				t.Fatalf("%s is of server %d", step.callee, s)
+			}
+			now := trace.Time(10 * (i + 1))
+			for {
+				end, over := c.See(k, now)
+				if !over {
+					break
+				}
+				ended = append(ended, step.callee)
+				c.Take(end)
+				if k.Leaves() {
+					break
+				}
+			}
+			if k == server.ClassIdle {
+				c.Woken(k, false, now+5)
+			}
+		}
+		if !slices.Equal(ended, []string{own + "acquireByteReader"}) {
+			t.Errorf("preempted in %s of %s: requests ended at %q", at.callee, at.in, ended)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package timeline
+
+import (
+	"slices"
+	"time"
+
+	"golang.org/x/exp/trace"
+
+	"github.com/redline-go/redline/anatomy/interned"
+	"github.com/redline-go/redline/anatomy/server"
+)
+
+// maxServing bounds the goroutines of one trace that are watched because requests wait for them.
+const maxServing = 4096
+
+// Serving is the work of one goroutine that requests wait for.
+//
+// Subtle: it is busy while a request waits for it, whatever it does then, and
+// while it works though none waits (after its answer). The first alone would miss
+// that work, the second alone what it waits for on its requests' behalf. A wait that
+// a goroutine ends which serves no request is such work too: of several workers that
+// wake all requests at once only one is seen to be waited for. Waits for the network
+// are not: a connection's reader waits for it while it has nothing to do.
+type Serving struct {
+	Entry         interned.Name
+	From          trace.Time // the trace, or the goroutine, begins
+	Busy          []stop     // disjoint, in order: the last ones, which a wait may yet join
+	Closed        time.Duration
+	closedTo      trace.Time // where what closed sums ends
+	OnCPU, Queued time.Duration
+	Waits         time.Duration
+	Requests      int
+}
+
+// keptBusy is how many busy stretches stay open to be joined by a wait that began
+// before them and ends later; what such a wait adds before them is not counted.
+const keptBusy = 64
+
+// work adds a stretch in which the goroutine is busy. Stretches come in the order
+// of their ends.
+func (s *Serving) work(from, to trace.Time) {
+	from = max(from, s.closedTo)
+	for n := len(s.Busy); n > 0 && s.Busy[n-1].To >= from; n-- {
+		from = min(from, s.Busy[n-1].From)
+		s.Busy = s.Busy[:n-1]
+	}
+	if len(s.Busy) == keptBusy {
+		s.Closed += s.Busy[0].To.Sub(s.Busy[0].From)
+		s.closedTo = s.Busy[0].To
+		s.Busy = append(s.Busy[:0], s.Busy[1:]...)
+	}
+	s.Busy = append(s.Busy, stop{from, to})
+}
+
+// did adds a stretch of the goroutine's own.
+func (s *Serving) did(state interned.State, from, to trace.Time) {
+	switch took := to.Sub(from); state {
+	case interned.Running, interned.Assist, interned.Stopped:
+		s.OnCPU += took
+	case interned.Runnable:
+		s.Queued += took
+	case interned.Syscalling:
+	default:
+		return
+	}
+	s.work(from, to)
+}
+
+// delegates reports whether a goroutine, which ends another's wait, is one that works
+// for it and does not hand it a request's work.
+func (all *Goroutines) delegates(by trace.GoID) bool {
+	g := all.ByID[by]
+	if g == nil || g.Conn != nil && g.Conn.Server != server.None {
+		return false
+	}
+	of, _ := g.Request()
+	return of == nil
+}
+
+// waited notes that goroutine g, which serves or helps a request, waited for the
+// goroutine by. Neither a goroutine of a request's own nor one that serves another
+// request is a server of all.
+func (all *Goroutines) waited(g *Goroutine, by trace.GoID, from, to trace.Time) {
+	c, serial := g.Request()
+	if c == nil {
+		return
+	}
+	w := all.ByID[by]
+	if w == nil || w.Entry == 0 || w.Conn != nil && w.Conn.Server != server.None {
+		return
+	}
+	if of, _ := w.Request(); of != nil {
+		return
+	}
+	s := w.serving
+	if s == nil {
+		if len(all.Served) >= maxServing {
+			return
+		}
+		s = &Serving{Entry: w.Entry, From: max(all.First, w.Born)}
+		w.serving = s
+		all.Served = append(all.Served, s)
+	}
+	from = max(from, s.From)
+	s.work(from, to)
+	s.Waits += to.Sub(from)
+	if c.servedIn != serial {
+		c.servedBy, c.servedIn = c.servedBy[:0], serial
+	}
+	if !slices.Contains(c.servedBy, s) {
+		c.servedBy = append(c.servedBy, s)
+		s.Requests++
+	}
+}

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"github.com/redline-go/redline/history"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/service/revision"
+)
+
+// HistoryFlag says where results are kept. The variable is not its default: help
+// would show the password in a DSN.
+func HistoryFlag(flags *pflag.FlagSet, into *string) {
+	flags.StringVar(into, "history", "", "keep the result by commit in this SQLite `file`, or the PostgreSQL of a DSN ($"+history.Variable+")")
+}
+
+// OpenHistory opens the history that flag or environment name; nil when neither
+// does. It is called before anything is measured, so that a wrong DSN fails early.
+func OpenHistory(ctx context.Context, where string) (*history.Store, error) {
+	if where = cmp.Or(where, os.Getenv(history.Variable)); where == "" {
+		return nil, nil
+	}
+	return history.Open(ctx, where)
+}
+
+// Keep adds a result to an open history; a nil one keeps nothing. A failure
+// is printed and changes no verdict.
+func Keep(ctx context.Context, store *history.Store, r history.Result, err error, note func(string, ...any)) {
+	if store == nil {
+		return
+	}
+	if err == nil {
+		_, err = store.Add(ctx, r)
+	}
+	if err != nil {
+		note("redline: not kept in the history: %v", err)
+		return
+	}
+	note("kept in the history %s%s", store.Name(), OfCommit(r.Commit))
+}
+
+// OfCommit names the commit of a result in words that follow "kept".
+func OfCommit(c revision.Commit) string {
+	switch {
+	case c.Hash == "":
+		return ", of no commit"
+	case c.Dirty:
+		return ", as of a dirty tree at " + c.Hash[:min(8, len(c.Hash))]
+	}
+	return ", commit " + c.Hash[:min(8, len(c.Hash))]
+}
+
+// KeepRun adds a run that has just been judged. The commit is that of the
+// binary if it differs from the work tree's, which may be dirty.
+func KeepRun(ctx context.Context, store *history.Store, rec *record.Record, note func(string, ...any)) {
+	if store == nil {
+		return
+	}
+	commit := revision.Describe(ctx, "")
+	if built := rec.Run.Target.Revision; built != "" && built != commit.Hash {
+		commit = revision.Describe(ctx, built)
+	}
+	r, err := history.FromRun(rec.Dir, commit)
+	Keep(ctx, store, r, err, note)
+}

@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/redline-go/redline/record"
+)
+
+// Outcome turns a judged run into the exit code.
+func Outcome(s *record.Summary, runErr error) error {
+	switch {
+	case errors.Is(runErr, context.Canceled):
+		return Exit(ExitInterrupted, fmt.Errorf("interrupted; the measurements so far are kept in %s", s.Run))
+	case Unwritten(runErr, s.Run) != nil:
+		return Exit(ExitUndecided, Unwritten(runErr, s.Run))
+	case runErr != nil:
+		return Exit(ExitUndecided, runErr)
+	case s.Load.Requests == 0:
+		return Exit(ExitUndecided, errors.New("no request ended in the measured span: there are no figures (see the warnings above)"))
+	case s.Load.Errors == s.Load.Requests:
+		return Exit(ExitUndecided, errors.New("every request failed: there are no figures of a working service (see "+
+			"the error kinds above)"))
+	case s.Generator.Verdict() == record.ValidityUnknown:
+		return Exit(ExitUndecided, errors.New("the run was killed before the generator judged itself: its validity is unknown"))
+	case s.Generator.Verdict() == record.ValidityInvalid:
+		return Exit(ExitUndecided, errors.New("the measurement is invalid: "+strings.Join(s.Generator.WhyInvalid, "; ")))
+	}
+	for _, t := range s.Thresholds {
+		if !t.OK {
+			return Exit(ExitFailed, fmt.Errorf("threshold failed: %s", t.Expr))
+		}
+	}
+	return nil
+}
+
+// UsageOrInterrupt is the exit of a run that left nothing behind. What was cut
+// short by Ctrl-C (a build, a start) fails with an error of its own.
+func UsageOrInterrupt(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return Exit(ExitInterrupted, errors.New("interrupted before anything was measured"))
+	}
+	return Exit(ExitUsage, err)
+}
+
+// BundleIn reports whether dir holds a bundle, finished or not.
+func BundleIn(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "run.json"))
+	return err == nil
+}
+
+// InterruptedOr turns an error into the exit of an interrupted command if it is
+// one.
+func InterruptedOr(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return Exit(ExitInterrupted, errors.New("interrupted"))
+	}
+	return err
+}

@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+
+	"github.com/redline-go/redline/notation/inert"
+)
+
+// storage are the errors of a disk that takes no more, and their remedies.
+var storage = []struct {
+	errno      syscall.Errno
+	what, hint string
+}{
+	{syscall.ENOSPC, "the disk is full", "free space, or -o to a larger disk"},
+	{syscall.EDQUOT, "the quota of the disk is used up", "free space, or -o to another disk"},
+	{syscall.EFBIG, "a file may not grow further", "raise the limit of file sizes (ulimit -f), or run shorter"},
+	{syscall.EROFS, "the disk is read-only", "mount it for writing, or -o to another disk"},
+	{syscall.EIO, "the disk fails", "see the kernel's log, and -o to another disk"},
+}
+
+// Unwritten returns in one sentence why the record of a run in dir is not whole
+// when the disk is to blame; nil when it is not.
+func Unwritten(err error, dir string) error {
+	for _, s := range storage {
+		if errors.Is(err, s.errno) {
+			return fmt.Errorf("%s (%w): everything written before is kept in %s (hint: %s)", s.what, s.errno, dir, s.hint)
+		}
+	}
+	return nil
+}
+
+// Unstored prints once, on stderr, that a judgement could not be written alongside its
+// measurements. The judgement itself stands.
+func Unstored(stderr io.Writer, dir string, err error) {
+	if err == nil {
+		return
+	}
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	inert.Fprintf(stderr, "redline: the judgement is printed but not stored in %s: %s\n", dir, first)
+}

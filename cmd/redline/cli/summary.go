@@ -1,0 +1,27 @@
+package cli
+
+import (
+	"io"
+
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/report"
+)
+
+// PrintSummary prints a summary for people, or as JSON.
+func PrintSummary(w io.Writer, rec *record.Record, s *record.Summary, asJSON, all bool) error {
+	if asJSON {
+		return report.JSON(w, s)
+	}
+	return report.Text(w, s, TextOptions(w, rec, all, Colour(w)))
+}
+
+// TextOptions lays out a summary for w: the first findings, or all of everything.
+func TextOptions(w io.Writer, rec *record.Record, all, color bool) report.TextOptions {
+	return report.TextOptions{Color: color, All: all, Width: Width(w), Record: rec, More: "redline report " + rec.Dir + " --all"}
+}
+
+// WriteHTML writes report.html into the bundle, whole or not at all.
+func WriteHTML(rec *record.Record, s *record.Summary) error {
+	return disk.WriteFile(rec.Dir, "report.html", func(w io.Writer) error { return report.HTML(w, rec, s) })
+}

@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/term" // is there a person at the other end
+
+	"github.com/redline-go/redline/notation/inert"
+)
+
+// Terminal reports whether w is a terminal that a person looks at.
+func Terminal(w io.Writer) bool {
+	f, ok := inert.File(w)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Colour reports whether to colour output to w: see https://no-color.org.
+func Colour(w io.Writer) bool {
+	_, no := os.LookupEnv("NO_COLOR")
+	return Terminal(w) && !no && os.Getenv("TERM") != "dumb"
+}
+
+// PipeWidth is for output read in a log or a pager: wide enough for whole
+// sentences of most findings.
+const PipeWidth = 100
+
+// Width returns the terminal's width, or pipeWidth where there is none.
+func Width(w io.Writer) int {
+	if f, ok := inert.File(w); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
+			return columns
+		}
+	}
+	return PipeWidth
+}

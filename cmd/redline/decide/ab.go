@@ -1,0 +1,278 @@
+// Package decide holds the verbs that decide whether a change helped: ab, gate and bench.
+package decide
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redline-go/redline/cmd/redline/cli"
+	"github.com/redline-go/redline/cmd/redline/measure"
+	"github.com/redline-go/redline/history"
+	"github.com/redline-go/redline/notation/inert"
+	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/verify/render"
+	"github.com/redline-go/redline/verify/session"
+)
+
+// compareFlags are the flags common to ab and gate.
+type compareFlags struct {
+	measure.Flags
+	maxTime  time.Duration
+	most     int
+	seed     uint64
+	block    time.Duration
+	resume   bool
+	apart    bool
+	markdown string
+	junit    string
+	sarif    string
+
+	baseline, saveBaseline string
+}
+
+func (f *compareFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	f.LoadFlags(flags)
+	flags.MarkHidden("duration") // begin refuses both
+	flags.MarkHidden("requests")
+	f.ProtocolFlags(flags)
+	flags.DurationVar(&f.maxTime, "max-time", session.DefaultMaxTime, "end after this `time`, even if undecided")
+	flags.IntVar(&f.most, "pairs", 0, "measure at most `n` pairs (default 60)")
+	flags.Uint64Var(&f.seed, "seed", 0, "seed of the order of pairs (default random)")
+	flags.DurationVar(&f.block, "block", 0, "measured `time` of each launch (default 2s)")
+	flags.BoolVar(&f.apart, "one-at-a-time", false, "never run both sides at once")
+	flags.StringVarP(&f.Out, "output", "o", "", "`directory` that keeps the session (default runs/<time>-ab)")
+	flags.BoolVar(&f.resume, "resume", false, "continue the interrupted session in the directory of -o")
+	flags.BoolVar(&f.JSON, "json", false, "print ab.json alone on stdout")
+	flags.StringVar(&f.markdown, "markdown", "", "write the result as Markdown to `file`")
+	flags.StringVar(&f.junit, "junit", "", "write the result as JUnit XML to `file`")
+	cli.HistoryFlag(flags, &f.History)
+	flags.StringVar(&f.saveBaseline, "save-baseline", "", "store the launches of side b in this JSON `file`, for gate --baseline")
+	flags.StringVar(&f.sarif, "sarif", "", "write the result as SARIF to `file`")
+}
+
+// ABCommand returns the verb ab.
+func ABCommand() *cobra.Command {
+	var f compareFlags
+	var a, b, buildA, buildB string
+	var envA, envB []string
+	cmd := &cobra.Command{
+		Use:   "ab (--a CMD --b CMD | --build-a PKG[@REF] --build-b PKG[@REF] | --env-a K=V --env-b K=V) URL | scenario.yaml",
+		Short: "Decide which of two versions of a service is faster",
+		Long: `ab decides whether version b of a service is slower, faster or the same as version
+a. It measures both in pairs of short launches, in random order, until the evidence
+suffices or --max-time is up. It also measures side a against itself, which shows
+how small a change this machine can detect today, and warns if that pair differs.
+
+The sides are one of:
+  --a CMD --b CMD               two commands
+  --build-a PKG --build-b PKG   two packages, or one at two git revisions (PKG@REF),
+                                built in temporary worktrees
+  --env-a K=V --env-b K=V       one target (the scenario's) in two environments
+Both must listen where the scenario sends its load.
+
+Both sides run at once if their arguments or environment name the port, so that
+redline can move one to a free port. Load then alternates between them several times
+a second: noise of the machine hits both alike, and far smaller changes become
+detectable. Otherwise (load at a rate, port not named, slow requests), or with
+--one-at-a-time, one side runs at a time. Services that must never run twice need
+--one-at-a-time.
+
+Throughput and CPU per request decide (at a rate: p50 and CPU per request), each with
+a margin of 5 %; other metrics are advisory. verify: in the scenario changes both.
+The session stays in runs/<time>-ab; after an interrupt, -o DIR --resume continues it.
+
+Exit code 0: b is no worse, or better. 1: b is worse. 2: usage or input error.
+3: undecided, or the session is invalid. 130: interrupted.`,
+		Example: `  redline ab --build-a ./cmd/svc@main --build-b ./cmd/svc scenario.yaml
+  redline ab --a './svc-old -l :8080' --b './svc-new -l :8080' http://127.0.0.1:8080/ -c 32
+  redline ab --env-a GOGC=100 --env-b GOGC=400 scenario.yaml --max-time 5m`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			plan, err := f.Plan(cmd, args)
+			if err != nil {
+				return err
+			}
+			sides := [2]side{{command: a, build: buildA, env: envA}, {command: b, build: buildB, env: envB}}
+			return f.compare(cmd, plan, args[0], sides, history.AB)
+		},
+	}
+	f.register(cmd)
+	cmd.Flags().StringVar(&a, "a", "", "`command` of side a")
+	cmd.Flags().StringVar(&b, "b", "", "`command` of side b")
+	cmd.Flags().StringVar(&buildA, "build-a", "", "`package[@revision]` of side a")
+	cmd.Flags().StringVar(&buildB, "build-b", "", "`package[@revision]` of side b")
+	cmd.Flags().StringArrayVar(&envA, "env-a", nil, "`K=V` of side a's environment")
+	cmd.Flags().StringArrayVar(&envB, "env-b", nil, "`K=V` of side b's environment")
+	cmd.MarkFlagsMutuallyExclusive("a", "build-a")
+	cmd.MarkFlagsMutuallyExclusive("b", "build-b")
+	cmd.MarkFlagsRequiredTogether("a", "b")
+	cmd.MarkFlagsRequiredTogether("build-a", "build-b")
+	return cmd
+}
+
+// GateCommand returns the verb gate.
+func GateCommand() *cobra.Command {
+	var f compareFlags
+	var base, build string
+	cmd := &cobra.Command{
+		Use:   "gate (--base REF | --baseline FILE | --save-baseline FILE) URL | scenario.yaml",
+		Short: "Fail a build that makes a service slower",
+		Long: `gate fails a CI job when the work tree makes the service slower. It builds the work
+tree and a git revision (--base) and compares them as redline ab does. A metric
+passes only if a change of its margin would have been detected: a runner too noisy
+to decide exits 3, not 0.
+
+Without --base, --baseline FILE compares with launches that --save-baseline FILE
+stored earlier. That measures half as much but decides less: the difference contains
+every other change since, so intervals are wider, and another machine, kernel, Go
+version or scenario is undecided (3). --save-baseline alone measures and stores.
+
+The service is the scenario's target.build, or --build. Margins are set in the
+scenario (verify:); the default is 5 % for throughput and CPU per request. With
+CI=true every metric that did not pass is also printed as a workflow command, which
+CI systems show next to the change. --markdown, --junit and --sarif write reports.
+
+Exit code 0: nothing is worse by its margin. 1: regression. 2: usage or input error.
+3: undecided, or the session is invalid. 130: interrupted.`,
+		Example: `  redline gate --base origin/main scenario.yaml
+  redline gate --save-baseline base.json scenario.yaml
+  redline gate --baseline base.json scenario.yaml
+  redline gate --base HEAD~1 scenario.yaml --markdown gate.md --junit gate.xml --sarif gate.sarif`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if base == "" && f.baseline == "" && f.saveBaseline == "" {
+				return errors.New("no revision to compare with (hint: --base origin/main)")
+			}
+			plan, err := f.Plan(cmd, args)
+			if err != nil {
+				return err
+			}
+			if build == "" {
+				build = plan.Target.Build
+			}
+			if build == "" {
+				return errors.New("no package to build: the scenario has no target.build (hint: --build ./cmd/svc)")
+			}
+			if base == "" {
+				return f.against(cmd, plan, args[0], side{build: build})
+			}
+			return f.compare(cmd, plan, args[0], [2]side{{build: build + "@" + base}, {build: build}}, history.Gate)
+		},
+	}
+	f.register(cmd)
+	cmd.Flags().StringVar(&base, "base", "", "git `revision` to compare the work tree with")
+	cmd.Flags().StringVar(&f.baseline, "baseline", "", "compare with this `file` of --save-baseline: measures the work "+
+		"tree alone, decides less")
+	cmd.MarkFlagsMutuallyExclusive("base", "baseline")
+	cmd.Flags().StringVar(&build, "build", "", "main `package` to build, relative to this directory (default the scenario's target.build)")
+	return cmd
+}
+
+// compare runs a session and prints its result.
+func (f *compareFlags) compare(cmd *cobra.Command, plan *scenario.Plan, name string, sides [2]side, kind history.Kind) error {
+	c, err := f.begin(cmd, plan, name, kind)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	s := &session.Session{
+		Rules: c.rules, MaxTime: f.maxTime, Pairs: f.most, OneAtATime: f.apart,
+		Measurer:   c.measurer(),
+		OnProgress: func(p session.Progress) { c.progress.Step(p.Line()) },
+	}
+	for i, into := range []*session.Side{&s.A, &s.B} {
+		words := []*string{&c.header.A, &c.header.B}[i]
+		if *into, *words, err = sides[i].prepare(cmd.Context(), plan, "ab"[i:i+1], c.builder); err != nil {
+			return c.unmeasured(fmt.Errorf("side %s: %w", "ab"[i:i+1], err))
+		}
+	}
+	if len(sides[1].env) > 0 {
+		if f.saveBaseline != "" {
+			return errors.New("--save-baseline stores a version as it is, and --env-b changes it (hint: put the environment into the scenario)")
+		}
+		c.own = true
+	}
+	if err := c.describe(sides[1], s.B); err != nil {
+		return err
+	}
+	if s.Log, s.Rules.Seed, err = f.log(c.header); err != nil {
+		return err
+	}
+	defer s.Log.Close()
+	if err := s.Resumable(); err != nil {
+		return fmt.Errorf("resume %s: %w", f.Out, err)
+	}
+	result, err := s.Run(cmd.Context())
+	if err != nil {
+		return c.cutShort(err)
+	}
+	if err := c.finish(&result, s.Log); err != nil {
+		return err
+	}
+	return f.print(cmd.OutOrStdout(), cmd.ErrOrStderr(), result, name)
+}
+
+// log opens the session's directory, new or begun earlier.
+func (f *compareFlags) log(h session.Header) (*session.Log, uint64, error) {
+	if f.resume {
+		return session.Resume(f.Out, h)
+	}
+	if h.Seed = f.seed; h.Seed == 0 {
+		h.Seed = rand.Uint64()
+	}
+	log, err := session.Create(f.Out, h)
+	return log, h.Seed, err
+}
+
+// print writes the result in the formats asked for, and says it by the exit code.
+func (f *compareFlags) print(w, stderr io.Writer, r verify.Result, name string) error {
+	write, aside := render.Text, w
+	if f.JSON {
+		write, aside = printJSON, stderr // CI systems read both, and JSON stands alone
+	}
+	if err := errors.Join(write(w, r), f.report(aside, r, name)); err != nil {
+		return err
+	}
+	switch r.Verdict {
+	case verify.Pass, verify.Improvement:
+		return nil
+	case verify.Regression:
+		return cli.Exit(cli.ExitFailed, nil)
+	}
+	return cli.Exit(cli.ExitUndecided, nil)
+}
+
+// report writes a result for those who do not read the terminal: in the files
+// asked for, and to w the annotations that a CI system shows next to the change.
+func (f *compareFlags) report(w io.Writer, r verify.Result, about string) (err error) {
+	for _, format := range []struct {
+		path  string
+		write func(io.Writer) error
+	}{
+		{f.markdown, func(w io.Writer) error { return render.Markdown(w, r) }},
+		{f.junit, func(w io.Writer) error { return render.JUnit(w, r) }},
+		{f.sarif, func(w io.Writer) error { return render.SARIF(w, r, about) }},
+	} {
+		if format.path != "" {
+			write := func(w io.Writer) error { return format.write(inert.NewWriter(w, false)) }
+			err = errors.Join(err, disk.WriteOutput(format.path, write))
+		}
+	}
+	if os.Getenv("CI") == "true" {
+		err = errors.Join(err, render.Annotations(inert.Under(w), r)) // commands, with names escaped
+	}
+	return err
+}
+
+func printJSON(w io.Writer, r verify.Result) error {
+	return inert.JSON(w, r)
+}

@@ -1,0 +1,174 @@
+package decide
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redline-go/redline/cmd/redline/cli"
+	"github.com/redline-go/redline/history"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/service/revision"
+	"github.com/redline-go/redline/service/scratch"
+	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/verify/baseline"
+	"github.com/redline-go/redline/verify/session"
+)
+
+// comparison holds the surroundings of a session of ab or gate.
+type comparison struct {
+	f           *compareFlags
+	ctx         context.Context
+	about       string // the scenario's file or the URL
+	stderr      io.Writer
+	plan        *scenario.Plan
+	rules       verify.Rules
+	folder      *scratch.Folder
+	progress    *cli.Progress
+	launcher    *session.Launcher
+	builder     builder
+	header      session.Header
+	now         baseline.Circumstances // of side b
+	store       *history.Store         // nil keeps nothing
+	kind        history.Kind
+	reservation *disk.Reservation // nil for a session that is resumed
+	own         bool              // side b has an environment of its own, and is not the commit's like
+}
+
+// begin checks the flags and prepares the session; the caller must close it.
+func (f *compareFlags) begin(cmd *cobra.Command, plan *scenario.Plan, about string, kind history.Kind) (*comparison, error) {
+	for _, flag := range []string{"duration", "requests"} {
+		if cmd.Flags().Changed(flag) {
+			return nil, fmt.Errorf("--%s does not apply to a comparison: --block is the measured time of each launch, and "+
+				"--pairs or --max-time ends the session", flag)
+		}
+	}
+	metrics, err := verify.Choose(plan)
+	if err != nil {
+		return nil, err
+	}
+	rules := verify.Rules{Metrics: metrics, Seed: f.seed}
+	if least := rules.Least(); f.most > 0 && f.most < least {
+		return nil, fmt.Errorf("--pairs %d cannot decide: these metrics need at least %d", f.most, least)
+	}
+	if f.resume && f.Out == "" {
+		return nil, errors.New("no session to resume (hint: -o runs/...)")
+	}
+	c := &comparison{
+		f: f, ctx: cmd.Context(), about: about, stderr: cmd.ErrOrStderr(), plan: plan,
+		rules: rules, progress: cli.NewProgress(cmd.ErrOrStderr()), kind: kind,
+		launcher: &session.Launcher{Version: cli.Version(), Duration: f.block, Warmup: f.block / 2},
+		header:   session.Header{Plan: plan.Redacted(), Host: record.HostInfo(), Begun: time.Now(), Redline: cli.Version()},
+	}
+	if err := c.makeReady(); err != nil {
+		c.close()
+		return nil, err
+	}
+	c.builder = builder{scratch: c.folder.Path, note: c.progress.Note, done: map[revision.Sources]revision.Built{}}
+	return c, nil
+}
+
+// makeReady makes sure, before anything is built, that the session has its places on
+// disk: its directory, the history, and a scratch directory.
+func (c *comparison) makeReady() (err error) {
+	if !c.f.resume {
+		if c.reservation, err = cli.Reserve(c.f.Out, "ab"); err != nil {
+			return err
+		}
+		c.f.Out = c.reservation.Dir()
+	}
+	if c.store, err = cli.OpenHistory(c.ctx, c.f.History); err != nil {
+		return err
+	}
+	if c.folder, err = scratch.New("ab"); err != nil {
+		return err
+	}
+	c.launcher.Scratch = c.folder.Path
+	return nil
+}
+
+func (c *comparison) close() {
+	c.progress.Close()
+	if c.folder != nil {
+		_ = c.folder.Remove() // leftovers are swept later
+	}
+	c.reservation.Release()
+	if c.store != nil {
+		c.store.Close()
+	}
+}
+
+// measurer measures blocks, with the machine's speed alongside if they are to be
+// stored or compared with stored ones.
+func (c *comparison) measurer() session.Measurer {
+	if c.f.saveBaseline != "" || c.f.baseline != "" {
+		return session.Yardstick{Measurer: c.launcher}
+	}
+	return c.launcher
+}
+
+// describe notes side b's commit and the circumstances of its measurement.
+func (c *comparison) describe(b side, prepared session.Side) (err error) {
+	if prepared.Binary != "" {
+		c.header.Commit = revision.Describe(c.ctx, revision.ParseSources(b.build).Revision)
+	} else {
+		c.header.Commit = revision.DescribeBinary(c.ctx, prepared.Plan.Target.Exec)
+	}
+	c.now, err = session.Surroundings(c.plan, prepared, c.launcher)
+	c.header.Go, c.header.Block = c.now.Go, c.now.Duration
+	return err
+}
+
+// cutShort is the exit of a session that ended with an error.
+func (c *comparison) cutShort(err error) error {
+	if c.ctx.Err() == nil {
+		return c.unmeasured(cli.Exit(cli.ExitUndecided, err))
+	}
+	c.progress.Close()
+	c.progress.Note("interrupted: go on with the same command and -o %s --resume", c.f.Out)
+	return cli.Exit(cli.ExitInterrupted, nil)
+}
+
+// unmeasured is the exit of a session without a result. A CI job's reports say
+// why, too: without them the page of the change shows nothing.
+func (c *comparison) unmeasured(err error) error {
+	c.progress.Close()
+	if c.ctx.Err() != nil {
+		return cli.InterruptedOr(c.ctx, err)
+	}
+	return errors.Join(err, c.f.report(c.stderr, verify.Result{Schema: verify.Schema, Verdict: verify.Invalid, Why: err.Error()}, c.about))
+}
+
+// finish keeps the measurement: in the session's directory, as a baseline, in
+// the history.
+func (c *comparison) finish(r *verify.Result, log *session.Log) error {
+	c.progress.Close()
+	r.Sides = [2]string{c.header.A, c.header.B}
+	if n := c.launcher.Repeated; n > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d launches measured again: the generator could not keep up", n))
+	}
+	if err := log.Finish(*r); err != nil {
+		return err
+	}
+	c.progress.Note("kept in %s", c.f.Out)
+	if err := c.saveBaseline(*r, log.Blocks()); err != nil {
+		return err
+	}
+	switch {
+	case c.store == nil:
+	case r.Verdict == verify.Invalid:
+		c.progress.Note("not kept in the history: the session is invalid")
+	case c.own:
+		c.progress.Note("not kept in the history: side b has an environment of its own, unlike other results of its commit")
+	default:
+		kept, err := history.FromSession(c.f.Out, c.header, log.Blocks(), c.rules.Metrics, r.Turn, c.kind)
+		cli.Keep(c.ctx, c.store, kept, err, c.progress.Note)
+	}
+	return nil
+}

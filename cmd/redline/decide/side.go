@@ -1,0 +1,157 @@
+package decide
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/redline-go/redline/redact"
+	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/scalar"
+	"github.com/redline-go/redline/service/revision"
+	"github.com/redline-go/redline/verify/session"
+)
+
+// side is one side as the flags describe it.
+type side struct {
+	command, build string
+	env            []string
+}
+
+// words describes a side, without secrets; a resumed session must have the
+// same words.
+func (s side) words(plan *scenario.Plan, built revision.Built) string {
+	parts := []string{}
+	switch {
+	case s.command != "":
+		words, _ := scalar.SplitCommand(s.command)
+		parts = append((*redact.Redactor)(nil).Args(words), executable(words)...)
+	case plan.Target.Build != "":
+		text := plan.Target.Build
+		if s.build != "" {
+			text = s.build
+		}
+		parts = append(parts, revision.ParseSources(text).String())
+		if built.Commit != "" {
+			parts = append(parts, "at "+built.Commit[:min(12, len(built.Commit))])
+		}
+		if built.Dirty {
+			parts = append(parts, "with changes")
+		}
+	default:
+		parts = append((*redact.Redactor)(nil).Args(plan.Target.Exec), executable(plan.Target.Exec)...)
+	}
+	for _, pair := range s.env {
+		parts = append(parts, variable(pair))
+	}
+	return strings.Join(parts, " ")
+}
+
+// executable identifies the file that a command runs by a part of its hash, so that
+// one that was built anew between an interrupt and --resume is another side;
+// nothing if there is no such file.
+func executable(command []string) []string {
+	if len(command) == 0 {
+		return nil
+	}
+	path, err := exec.LookPath(command[0])
+	if err != nil {
+		return nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("(sha256 %x)", sum.Sum(nil)[:6])}
+}
+
+// runtimeVariables are read by every Go program, and no secrets.
+var runtimeVariables = []string{"GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG"}
+
+// variable writes a K=V so that another value is recognisable and this one is not:
+// 16 bits of its hash say next to nothing of a secret.
+func variable(pair string) string {
+	name, value, _ := strings.Cut(pair, "=")
+	if slices.Contains(runtimeVariables, name) {
+		return pair
+	}
+	sum := sha256.Sum256([]byte(value))
+	return fmt.Sprintf("%s=[value %x]", name, sum[:2])
+}
+
+// builder builds sides; two of the same sources share a binary.
+type builder struct {
+	scratch string
+	note    func(format string, args ...any)
+	done    map[revision.Sources]revision.Built
+}
+
+func (b builder) build(ctx context.Context, sources revision.Sources, name string, flags ...string) (revision.Built, error) {
+	if built, ok := b.done[sources]; ok {
+		return built, nil
+	}
+	b.note("building %s", sources)
+	built, err := revision.Build(ctx, sources, b.scratch, filepath.Join(b.scratch, "target-"+name), flags...)
+	if err != nil {
+		return built, err
+	}
+	if built.Dirty {
+		b.note("the work tree has uncommitted changes: side %s includes them", name)
+	}
+	b.done[sources] = built
+	return built, nil
+}
+
+// prepare makes a side's plan, builds it if needed, and describes it in words.
+func (s side) prepare(ctx context.Context, plan *scenario.Plan, name string, b builder) (out session.Side, words string, err error) {
+	own := *plan
+	out = session.Side{Name: name, Plan: &own}
+	own.Target.Env = map[string]string{}
+	for k, v := range plan.Target.Env {
+		own.Target.Env[k] = v
+	}
+	for _, pair := range s.env {
+		k, v, ok := strings.Cut(pair, "=")
+		if !ok || k == "" {
+			return out, "", fmt.Errorf("--env-%s %q does not have the form K=V", name, k)
+		}
+		own.Target.Env[k] = v
+	}
+	switch {
+	case s.command != "":
+		command, err := scalar.SplitCommand(s.command)
+		if err != nil {
+			return out, "", err
+		}
+		own.Target.Build, own.Target.PID, own.Target.Exec = "", 0, command
+		own.Target.BuildFlags = nil
+	case s.build != "":
+		own.Target.Exec, own.Target.PID, own.Target.Build = nil, 0, revision.ParseSources(s.build).Package
+	}
+	if own.Target.Build == "" {
+		if len(own.Target.Exec) == 0 {
+			return out, "", errors.New("no command or package given (hint: --a CMD --b CMD, --build-a PKG@REF --build-b PKG, " +
+				"or a scenario with a target and --env-a, --env-b)")
+		}
+		return out, s.words(&own, revision.Built{}), nil
+	}
+	sources := revision.ParseSources(s.build)
+	if s.build == "" {
+		sources = revision.Sources{Package: own.Target.Build}
+	}
+	built, err := b.build(ctx, sources, name, own.Target.BuildFlags...)
+	out.Binary = built.Binary
+	return out, s.words(&own, built), err
+}

@@ -1,0 +1,170 @@
+// Package measure holds `redline run`, and the flags of load that other verbs have too.
+package measure
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redline-go/redline/assess"
+	"github.com/redline-go/redline/cmd/redline/cli"
+	"github.com/redline-go/redline/lint"
+	"github.com/redline-go/redline/notation/inert"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/run"
+	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/document"
+)
+
+// Flags are the flags of `redline run`.
+type Flags struct {
+	scenario.Flags
+	warmup   time.Duration
+	Out      string
+	JSON     bool
+	plain    bool
+	all      bool
+	verbose  bool
+	overhead bool
+	pairs    int
+	blind    bool
+	Yes      bool
+	History  string
+}
+
+// RunCommand returns the verb run.
+func RunCommand() *cobra.Command {
+	var f Flags
+	cmd := &cobra.Command{
+		Use:   "run URL | scenario.yaml [-- target arguments]",
+		Short: "Put load on a service and find its bottleneck",
+		Long: `run puts load on a service, observes it, takes slow requests apart and names the
+bottleneck with evidence and a remedy. The measurements stay in a bundle
+(runs/<time>-<scenario>/), from which redline report and redline diagnose work again.
+
+The more redline can observe, the more it can prove:
+  --build PKG    builds your main package with a probe injected: everything
+  --exec CMD     starts a command; runtime and traces if it imports the probe
+  --pid N        observes a running process; add --pprof for profiles and traces
+  URL alone      load, and the listening process if it is on this host
+
+Without further flags: 64 connections in a closed loop, 5s of warm-up, 30s measured.
+The URL's scheme names the protocol: http and https (--http2 for HTTP/2), grpc and
+grpcs, ws and wss, tcp. Other hosts are loaded only after you confirm, or with --yes.
+
+Exit code 0: measured, thresholds met. 1: a threshold failed. 2: usage or input
+error. 3: the measurement is invalid or incomplete. 130: interrupted; the bundle is kept.`,
+		Example: `  redline run http://127.0.0.1:8080/ -c 64 -d 30s --build ./cmd/svc
+  redline run http://127.0.0.1:8080/api --rate 2000/s --poisson --pprof http://127.0.0.1:6060/debug/pprof
+  redline run http://127.0.0.1:8080/ -c 100 --think mean=500ms -n 10000
+  redline run https://127.0.0.1:8443/ --http2 --streams 10 --cacert ca.pem
+  redline run grpc://127.0.0.1:50051/shop.v1.Orders/Get --data '{"id": 7}'
+  redline run http://127.0.0.1:8080 --replay access.log --speed 2
+  redline run scenario.yaml --postgres "$DATABASE_URL" --json > summary.json`,
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+	}
+	f.LoadFlags(cmd.Flags())
+	f.ProtocolFlags(cmd.Flags())
+	f.targetFlags(cmd.Flags())
+	f.exportFlags(cmd.Flags())
+	f.outputFlags(cmd.Flags())
+	cmd.MarkFlagsMutuallyExclusive("exec", "build", "pid")
+	cmd.MarkFlagsMutuallyExclusive("no-observe", "measure-overhead")
+	cmd.MarkFlagsMutuallyExclusive("body", "data")
+	completions(cmd)
+	return cmd
+}
+
+func (f *Flags) run(cmd *cobra.Command, args []string) error {
+	plan, err := f.Plan(cmd, args)
+	if err != nil {
+		return err
+	}
+	reservation, err := cli.Reserve(f.Out, plan.Name)
+	if err != nil {
+		return err
+	}
+	defer reservation.Release()
+	dir := reservation.Dir()
+	store, err := cli.OpenHistory(cmd.Context(), f.History)
+	if err != nil {
+		return err
+	}
+	if store != nil {
+		defer store.Close()
+	}
+	view := cli.NewView(cmd.ErrOrStderr(), string(plan.Requests[0].URL), f.plain)
+	defer view.Close()
+	o := run.Options{Plan: plan, Dir: dir, Reservation: reservation, Version: cli.Version(), Blind: f.blind, OnEvent: view.Event}
+	if f.verbose {
+		o.Output = cmd.ErrOrStderr()
+	}
+	runErr := run.Run(cmd.Context(), o)
+	if runErr != nil && !cli.BundleIn(dir) {
+		return cli.UsageOrInterrupt(cmd.Context(), runErr)
+	}
+	var overhead *record.Overhead
+	if f.overhead && runErr == nil {
+		overhead, runErr = run.Overhead(cmd.Context(), o, f.pairs)
+	}
+	if plan.Target.Build != "" && runErr == nil {
+		view.Event(run.Event{Phase: "asking the compiler"})
+		// Its remarks explain findings and are no part of the measurement.
+		if err := lint.Bundle(cmd.Context(), dir, plan.Target.Build); err != nil {
+			inert.Fprintf(cmd.ErrOrStderr(), "redline: without the compiler's remarks: %v\n", err)
+		}
+	}
+	view.Event(run.Event{Phase: "taking requests apart"})
+	rec, summary, err := assess.Bundle(dir)
+	if summary == nil {
+		return errors.Join(runErr, err)
+	}
+	runErr = errors.Join(runErr, err)
+	if overhead != nil {
+		summary.Overhead = overhead
+		runErr = errors.Join(runErr, disk.WriteJSON(dir, record.SummaryFile, summary))
+	}
+	runErr = errors.Join(runErr, cli.WriteHTML(rec, summary))
+	view.Close()
+	if err := cli.PrintSummary(cmd.OutOrStdout(), rec, summary, f.JSON, f.all); err != nil {
+		return err
+	}
+	if runErr == nil {
+		cli.KeepRun(cmd.Context(), store, rec, func(format string, args ...any) { inert.Fprintf(cmd.ErrOrStderr(), format+"\n", args...) })
+	}
+	return cli.Outcome(summary, runErr)
+}
+
+// Plan puts the scenario together from the file or URL and the flags. What
+// follows -- are the target's arguments.
+func (f *Flags) Plan(cmd *cobra.Command, args []string) (*scenario.Plan, error) {
+	if at := cmd.ArgsLenAtDash(); at >= 0 {
+		args, f.Args = args[:at], args[at:]
+	}
+	if len(args) != 1 {
+		return nil, errors.New("no target: give one URL or one scenario file (hint: redline run http://127.0.0.1:8080/)")
+	}
+	if cmd.Flags().Changed("warmup") {
+		f.Warmup = &f.warmup
+	}
+	plan, err := f.read(args[0])
+	if err != nil {
+		return nil, err
+	}
+	return plan, f.confirm(cmd, plan)
+}
+
+// read makes the plan of a URL or of a scenario file, under the flags.
+func (f *Flags) read(name string) (*scenario.Plan, error) {
+	if strings.Contains(name, "://") {
+		return scenario.FromURL(name, f.Flags)
+	}
+	plan, err := document.Read(name)
+	if err != nil {
+		return nil, err
+	}
+	return plan, plan.Apply(f.Flags)
+}

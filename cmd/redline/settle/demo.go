@@ -1,0 +1,125 @@
+package settle
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redline-go/redline/cmd/redline/cli"
+	"github.com/redline-go/redline/demo"
+	"github.com/redline-go/redline/notation/inert"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/report"
+)
+
+// DemoCommand returns the verb demo.
+func DemoCommand() *cobra.Command {
+	var asJSON, plain bool
+	o := demo.Options{Version: cli.Version()}
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Find the bottleneck of a real order gateway, fix it step by step, and measure each gain",
+		Long: `demo starts a PostgreSQL of its own and the lab's order gateway with the defects
+that such services usually have. It finds the bottleneck, applies the remedy of the
+first finding, runs again, compares both states in turns under the same load, and so on;
+then it prints the ladder of gains, each with its interval or as within the noise. It
+needs a checkout of redline and takes less than four minutes on two cores.
+
+redline lab ladder order --full climbs the same ladder with several launches of each
+state.`,
+		Example: "  redline demo\n  redline demo --json > ladder.json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return climb(cmd, o, asJSON, plain)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.Checkout, "checkout", ".", "a `directory` inside redline's checkout")
+	flags.StringVarP(&o.Dir, "out", "o", "", "`directory` for the bundles (default runs/<time>-demo)")
+	flags.StringVar(&o.DSN, "postgres", "", "`DSN` of a throwaway PostgreSQL to use instead of starting one")
+	flags.DurationVarP(&o.Duration, "duration", "d", 4*time.Second, "diagnosed time of each step")
+	flags.DurationVar(&o.Warmup, "warmup", time.Second, "warm-up of each step")
+	flags.IntVar(&o.MaxSteps, "max-steps", 0, "stop after this many steps (default: when no finding has a remedy left)")
+	flags.BoolVar(&asJSON, "json", false, "print the ladder alone as JSON on stdout")
+	flags.BoolVar(&plain, "plain", false, "plain progress lines even on a terminal")
+	return cmd
+}
+
+func climb(cmd *cobra.Command, o demo.Options, asJSON, plain bool) error {
+	checkout, err := demo.FindCheckout(o.Checkout)
+	if err != nil {
+		return err
+	}
+	o.Checkout = checkout
+	reservation, err := cli.Reserve(o.Dir, "demo")
+	if err != nil {
+		return err
+	}
+	defer reservation.Release()
+	o.Dir = reservation.Dir()
+	view := cli.NewView(cmd.ErrOrStderr(), "the order gateway", plain)
+	defer view.Close()
+	reported := cmd.OutOrStdout()
+	if asJSON {
+		reported = cmd.ErrOrStderr()
+	}
+	o.OnEvent = view.Event
+	o.OnStep = func(s demo.Step) {
+		view.Pause(func() { tellStep(reported, s) })
+	}
+	steps, _, climbErr := demo.Run(cmd.Context(), o)
+	view.Close()
+	if len(steps) == 0 {
+		return cli.UsageOrInterrupt(cmd.Context(), climbErr)
+	}
+	page, err := ladderPage(steps)
+	if err != nil {
+		inert.Fprintf(cmd.ErrOrStderr(), "redline: report.html: %v\n", err)
+	}
+	ladder := report.NewLadder(page, rungs(steps)...)
+	if asJSON {
+		err = ladder.JSON(cmd.OutOrStdout())
+	} else {
+		inert.Fprintf(reported, "\n")
+		err = ladder.Text(reported, report.TextOptions{Color: cli.Colour(reported)})
+	}
+	switch {
+	case cmd.Context().Err() != nil:
+		return cli.Exit(cli.ExitInterrupted, fmt.Errorf("interrupted; the runs so far are kept in %s", o.Dir))
+	case climbErr != nil:
+		return cli.Exit(cli.ExitUndecided, climbErr)
+	}
+	return err
+}
+
+// tellStep prints a step's figures and the bottleneck found in it.
+func tellStep(w io.Writer, s demo.Step) {
+	inert.Fprintf(w, "\n== %s: %s\n", s.Step.Step, s.Title)
+	report.Head(w, s.Summary, report.TextOptions{Color: cli.Colour(w), Width: cli.Width(w)})
+}
+
+// ladderPage writes the page of every step and returns the path of the first:
+// the bottleneck of the service as it was found.
+func ladderPage(steps []demo.Step) (string, error) {
+	for _, s := range steps {
+		rec, err := record.Open(s.Dir)
+		if err != nil {
+			return "", err
+		}
+		if err := cli.WriteHTML(rec, s.Summary); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Join(steps[0].Dir, "report.html"), nil
+}
+
+func rungs(steps []demo.Step) []report.Step {
+	var out []report.Step
+	for _, s := range steps {
+		out = append(out, s.Step)
+	}
+	return out
+}

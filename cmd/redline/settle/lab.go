@@ -1,0 +1,305 @@
+// Package settle holds the verbs that settle tuning claims on this machine: lab and demo.
+package settle
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redline-go/redline/cmd/redline/cli"
+	"github.com/redline-go/redline/demo"
+	"github.com/redline-go/redline/experiment"
+	"github.com/redline-go/redline/notation"
+	"github.com/redline-go/redline/notation/inert"
+	"github.com/redline-go/redline/scenario/mistake"
+)
+
+// labDir is where the lab keeps its results unless told otherwise: each run adds to it.
+const labDir = "runs/lab"
+
+// LabCommand returns the verb lab.
+func LabCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "lab",
+		Short: "Settle well-known tuning claims on this machine",
+		Long: `lab measures what reports on tuning Go services claim: each claim as an experiment
+that compares a baseline with the tuned form in interleaved rounds, by the rules of
+redline bench. Its verdict is confirmed, smaller, no effect, reversed, inconclusive, or
+not applicable where it cannot be tried on this machine.
+
+It needs a checkout of redline and the go command. docs/claims.md holds all claims with
+the verdicts of one machine.`,
+		Example: `  redline lab list
+  redline lab run --quick
+  redline lab run C-fast-clock E-atomic
+  redline lab report > claims.html`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(labListCommand(), labRunCommand(), labReportCommand(), labLadderCommand())
+	return cmd
+}
+
+func labListCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the claims and their experiments",
+		Example: "  redline lab list\n  redline lab list --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if asJSON {
+				return listJSON(cmd.OutOrStdout())
+			}
+			listText(cmd.OutOrStdout())
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the list alone as JSON on stdout")
+	return cmd
+}
+
+// listed is a line of `redline lab list --json`.
+type listed struct {
+	ID        string  `json:"id"`
+	Claim     string  `json:"claim"`
+	Text      string  `json:"text"`
+	Claimed   string  `json:"claimed"`
+	Factor    float64 `json:"claimed_factor,omitempty"`
+	Built     bool    `json:"built"`               // there is an experiment for it
+	Elsewhere string  `json:"elsewhere,omitempty"` // the verb that settles it
+}
+
+func listJSON(w io.Writer) error {
+	var all []listed
+	for _, r := range experiment.Rows(experiment.Suite(), experiment.Results{}) {
+		one := listed{ID: r.ID(), Claim: r.Claim.ID, Text: r.What(), Claimed: r.Claim.Claimed, Elsewhere: r.Claim.Elsewhere,
+			Built: r.Experiment != nil}
+		if r.Experiment != nil {
+			one.Factor = r.Experiment.Factor
+		}
+		all = append(all, one)
+	}
+	return json.NewEncoder(w).Encode(struct {
+		Schema string   `json:"schema"`
+		Claims []listed `json:"claims"`
+	}{experiment.Schema, all})
+}
+
+func listText(w io.Writer) {
+	built := 0
+	for _, r := range experiment.Rows(experiment.Suite(), experiment.Results{}) {
+		state := r.Says()
+		if r.Experiment != nil {
+			state, built = "", built+1
+		}
+		inert.Fprintf(w, "%-22s %s%s", r.ID(), r.What(), within("; claimed: ", r.Claim.Claimed))
+		if state != "" {
+			inert.Fprintf(w, " [%s]", state)
+		}
+		inert.Fprintf(w, "\n")
+	}
+	inert.Fprintf(w, "\n%d experiments; redline lab run ID runs one, redline lab run all of them\n", built)
+}
+
+// within puts a text behind another, and nothing where there is none.
+func within(before, text string) string {
+	if text == "" {
+		return ""
+	}
+	return before + text
+}
+
+// labFlags are the flags of `redline lab run`.
+type labFlags struct {
+	experiment.Session
+	checkout   string
+	full, json bool
+}
+
+func labRunCommand() *cobra.Command {
+	var f labFlags
+	cmd := &cobra.Command{
+		Use:   "run [ID...]",
+		Short: "Run experiments: all, or those of some claims",
+		Long: `run measures experiments one after the other. Each result is kept as it is decided;
+Ctrl-C ends the experiment under way and keeps the others, and --resume goes on.
+
+Exit code 0: each experiment has a verdict. 2: usage or input error, or an experiment
+fails. 3: one is inconclusive. 130: interrupted.`,
+		Example: `  redline lab run --quick
+  redline lab run E-atomic E-atomic.sharded
+  redline lab run --resume
+  redline lab run D-router --json`,
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return labIDs(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, ids []string) error { return f.run(cmd, ids) },
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&f.Quick, "quick", false, "few and short rounds: about 15 s each; small effects stay inconclusive")
+	flags.BoolVar(&f.full, "full", false, "as many rounds as a verdict takes, about a minute each (the default)")
+	flags.BoolVar(&f.Resume, "resume", false, "leave out experiments that have a result already")
+	flags.StringVar(&f.checkout, "checkout", ".", "a `directory` inside redline's checkout")
+	flags.StringVarP(&f.Dir, "out", "o", labDir, "`directory` that keeps the results; later ones replace those of the same experiment")
+	flags.Uint64Var(&f.Seed, "seed", 0, "seed of the order of rounds (default random)")
+	flags.BoolVar(&f.json, "json", false, "print the results alone as JSON on stdout")
+	cmd.MarkFlagsMutuallyExclusive("quick", "full")
+	_ = cmd.MarkFlagDirname("out") // these fail only for a flag that is not there
+	_ = cmd.MarkFlagDirname("checkout")
+	return cmd
+}
+
+// labIDs are those that `lab run` takes.
+func labIDs() []string {
+	var ids []string
+	for _, e := range experiment.Suite() {
+		ids = append(ids, e.ID)
+	}
+	return ids
+}
+
+func (f *labFlags) run(cmd *cobra.Command, ids []string) error {
+	chosen, err := experiment.Find(experiment.Suite(), ids)
+	if err != nil {
+		return unknownExperiment(err)
+	}
+	if f.Checkout, err = demo.FindCheckout(f.checkout); err != nil {
+		return err
+	}
+	if f.Seed == 0 {
+		f.Seed = rand.Uint64()
+	}
+	progress, out := cmd.ErrOrStderr(), cmd.OutOrStdout()
+	begun, n := time.Now(), 0
+	f.OnLine = begin(progress)
+	f.OnResult = func(at, of int, r experiment.Result) {
+		n++
+		left := time.Duration(float64(time.Since(begun)) / float64(n) * float64(of-at))
+		if !f.json {
+			printResult(out, r)
+		}
+		if at < of {
+			inert.Fprintf(progress, "%d of %d; about %s left\n", at, of, notation.Duration(int64(left.Round(time.Second))))
+		}
+	}
+	results, err := f.Session.Run(cmd.Context(), chosen)
+	if f.json {
+		if encodeErr := json.NewEncoder(out).Encode(results); encodeErr != nil {
+			return encodeErr
+		}
+	}
+	inert.Fprintf(progress, "results: %s\n", filepath.Join(f.Dir, experiment.ResultsFile))
+	switch {
+	case cmd.Context().Err() != nil:
+		return cli.Exit(cli.ExitInterrupted, errors.New("interrupted; what was decided is kept (hint: --resume goes on)"))
+	case err != nil:
+		return err
+	}
+	return undecided(chosen, results)
+}
+
+// begin returns what prints a line as each experiment begins.
+func begin(w io.Writer) func(experiment.Experiment, string) {
+	last := ""
+	return func(e experiment.Experiment, _ string) {
+		if e.ID != last {
+			inert.Fprintf(w, "%s: %s, against %s\n", e.ID, e.Tuned, e.Baseline)
+		}
+		last = e.ID
+	}
+}
+
+// undecided is the error of experiments that ended without a verdict.
+func undecided(chosen []experiment.Experiment, results experiment.Results) error {
+	var open []string
+	for _, e := range chosen {
+		if r, ok := results.Of(e.ID); ok && r.Verdict == experiment.Inconclusive {
+			open = append(open, e.ID)
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	return cli.Exit(cli.ExitUndecided, fmt.Errorf("inconclusive: %s (hint: run these with --full, on a machine that does nothing else)",
+		strings.Join(open, ", ")))
+}
+
+func printResult(w io.Writer, r experiment.Result) {
+	inert.Fprintf(w, "%-22s %s: %s\n", r.ID, strings.ToUpper(string(r.Verdict)), r.Why)
+	measured := "not measured"
+	if r.Estimate != 0 {
+		measured = experiment.GainText(r.Gain) + " in " + r.Metric
+	}
+	inert.Fprintf(w, "%-22s %s: %s%s\n", "", r.Title, measured, within("; claimed: ", r.Claimed))
+}
+
+// unknownExperiment adds what was probably meant.
+func unknownExperiment(err error) error {
+	var unknown *experiment.UnknownError
+	if !errors.As(err, &unknown) {
+		return err
+	}
+	for _, c := range experiment.Claims() {
+		if c.ID == unknown.ID {
+			row := experiment.Row{Claim: c}
+			return fmt.Errorf("the claim %s has no experiment: %s (hint: redline lab list)", c.ID, row.Says())
+		}
+	}
+	hint := "redline lab list shows them"
+	if near := mistake.Nearest(unknown.ID, labIDs()); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	return fmt.Errorf("%w (hint: %s)", err, hint)
+}
+
+func labReportCommand() *cobra.Command {
+	var dir, format, out string
+	cmd := &cobra.Command{
+		Use:   "report",
+		Short: "Show all claims with the verdicts so far",
+		Example: `  redline lab report > claims.html
+  redline lab report --format md -o docs/claims-here.md`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			results, err := experiment.Read(dir)
+			if err != nil {
+				return err
+			}
+			if len(results.Results) == 0 {
+				return fmt.Errorf("no results in %s (hint: redline lab run --quick)", dir)
+			}
+			write := experiment.Page
+			switch format {
+			case "html":
+			case "md":
+				write = experiment.Markdown
+			default:
+				return fmt.Errorf("unknown format %q (hint: html or md)", format)
+			}
+			if out == "" {
+				return write(cmd.OutOrStdout(), experiment.Suite(), results)
+			}
+			file, err := os.Create(out)
+			if err != nil {
+				return err
+			}
+			return errors.Join(write(file, experiment.Suite(), results), file.Close())
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&dir, "dir", labDir, "`directory` of the results")
+	flags.StringVar(&format, "format", "html", "html (one offline page) or md (a table)")
+	flags.StringVarP(&out, "output", "o", "", "write to `file` instead of stdout")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"html", "md"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.MarkFlagDirname("dir")
+	return cmd
+}

@@ -1,0 +1,64 @@
+package show
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redline-go/redline/compare"
+	"github.com/redline-go/redline/notation/inert"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/disk"
+)
+
+// CompareCommand returns the verb compare.
+func CompareCommand() *cobra.Command {
+	var asJSON bool
+	var markdown, flame string
+	cmd := &cobra.Command{
+		Use:   "compare RUN RUN",
+		Short: "Show by how much two recorded runs differ",
+		Long: `compare shows by how much the second of two recorded runs differs from the first:
+figures with intervals, where the mean request spends more or less time, and which
+functions take more or less CPU. It reads the bundles alone, on any machine.
+Intervals come from blocks of windows, long enough not to be correlated.
+
+compare decides nothing, because the runs were made one after another and anything
+else may have changed in between. redline ab decides.`,
+		Example: "  redline compare runs/20260102-150405-gateway runs/20260102-151210-gateway --flame diff.html",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var runs [2]*record.Record
+			for i, dir := range args {
+				rec, err := record.Open(dir)
+				if err != nil {
+					return err
+				}
+				runs[i] = rec
+			}
+			s := compare.Runs(runs[0], runs[1])
+			for _, file := range []struct {
+				path  string
+				write func(io.Writer) error
+			}{
+				{markdown, func(w io.Writer) error { return compare.Markdown(inert.NewWriter(w, false), s) }},
+				{flame, func(w io.Writer) error { return compare.WriteFlame(w, runs[0], runs[1]) }},
+			} {
+				if file.path == "" {
+					continue
+				}
+				if err := disk.WriteOutput(file.path, file.write); err != nil {
+					return err
+				}
+			}
+			if !asJSON {
+				return compare.Text(cmd.OutOrStdout(), s)
+			}
+			return inert.JSON(cmd.OutOrStdout(), s)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the comparison as JSON (redline.compare/1)")
+	cmd.Flags().StringVar(&markdown, "markdown", "", "write the comparison as Markdown to `file`")
+	cmd.Flags().StringVar(&flame, "flame", "", "write a flame graph of the difference of the CPU profiles to `file` (HTML)")
+	return cmd
+}

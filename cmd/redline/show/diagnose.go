@@ -1,0 +1,40 @@
+package show
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redline-go/redline/assess"
+	"github.com/redline-go/redline/cmd/redline/cli"
+)
+
+// DiagnoseCommand returns the verb diagnose.
+func DiagnoseCommand() *cobra.Command {
+	var asJSON, all bool
+	cmd := &cobra.Command{
+		Use:   "diagnose RUN",
+		Short: "Diagnose a recorded run again, from its bundle alone",
+		Long: `diagnose takes the requests of a recorded run apart and judges it again, without
+the target and on any machine. It rewrites anatomy.json, findings.json,
+summary.json and report.html in the bundle and leaves the measurements as they are.
+Use it after an upgrade of redline, or on a bundle copied from elsewhere. The exit
+code is that of redline run for the same results.`,
+		Example: "  redline diagnose runs/20260102-150405-gateway --all",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			rec, summary, err := assess.Bundle(args[0])
+			if summary == nil {
+				return err
+			}
+			cli.Unstored(cmd.ErrOrStderr(), rec.Dir, errors.Join(err, cli.WriteHTML(rec, summary)))
+			if err := cli.PrintSummary(cmd.OutOrStdout(), rec, summary, asJSON, all); err != nil {
+				return err
+			}
+			return cli.Outcome(summary, nil)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print summary.json alone on stdout")
+	cmd.Flags().BoolVar(&all, "all", false, "print every finding in full, causes that were rejected or not checked, and the slowest requests")
+	return cmd
+}

@@ -1,0 +1,55 @@
+package show
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redline-go/redline/lint"
+	"github.com/redline-go/redline/notation/inert"
+	"github.com/redline-go/redline/record"
+)
+
+// LintCommand returns the verb lint.
+func LintCommand() *cobra.Command {
+	var profile string
+	var asJSON bool
+	var top int
+	cmd := &cobra.Command{
+		Use:   "lint --profile RUN [packages]",
+		Short: "Show the compiler's remarks on the lines that a run found hot",
+		Long: `lint joins the CPU and allocation profiles of a recorded run with the Go compiler's
+remarks on the same lines: values that escape to the heap and how, functions that are
+not inlined and why, bounds checks that remain. It prints only lines that take at
+least 2 % of CPU or of allocations, costliest first.
+
+Run it in the service's source tree, at the measured revision. The packages (default
+./...) are compiled again; nothing is written.`,
+		Example: `  redline lint --profile runs/20260102-150405-gateway ./...
+  redline lint --profile runs/20260102-150405-gateway --top 5 ./internal/...`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if profile == "" {
+				return errors.New("no run given (hint: redline lint --profile runs/... ./...)")
+			}
+			rec, err := record.Open(profile)
+			if err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				args = []string{"./..."}
+			}
+			explained, err := lint.Explain(cmd.Context(), rec, "", args...)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return inert.JSON(cmd.OutOrStdout(), explained)
+			}
+			return lint.Text(cmd.OutOrStdout(), explained, top)
+		},
+	}
+	cmd.Flags().StringVar(&profile, "profile", "", "`bundle` of the run whose profiles name the hot lines")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print every hot line with its remarks as JSON")
+	cmd.Flags().IntVar(&top, "top", 10, "print at most this many hot lines (0: all)")
+	return cmd
+}

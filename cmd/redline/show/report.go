@@ -1,0 +1,102 @@
+// Package show holds the verbs that read what was recorded or what is here, and put no
+// load on anything: report, diagnose, compare, history, lint, explain, doctor.
+package show
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redline-go/redline/assess"
+	"github.com/redline-go/redline/cmd/redline/cli"
+	"github.com/redline-go/redline/notation/inert"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/report"
+)
+
+// ReportCommand returns the verb report.
+func ReportCommand() *cobra.Command {
+	var format, out string
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "report RUN",
+		Short: "Write the report of a recorded run",
+		Long: `report writes the report of a recorded run from its bundle alone, without the target
+and on any machine: as text (default), Markdown, JSON, or one self-contained HTML
+page. A bundle without a stored judgement, as of a run that was killed, is judged
+first, as by redline diagnose. Thresholds do not change the exit code: redline run and
+redline diagnose report those.`,
+		Example: `  redline report runs/20260102-150405-gateway                  # text
+  redline report runs/20260102-150405-gateway --all            # and the slowest requests
+  redline report runs/20260102-150405-gateway --format html -o report.html
+  redline report runs/20260102-150405-gateway --format json | jq .findings`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			rec, summary, err := judged(cmd.ErrOrStderr(), args[0])
+			if err != nil {
+				return err
+			}
+			text := cli.TextOptions(cmd.OutOrStdout(), rec, all, out == "" && cli.Colour(cmd.OutOrStdout()))
+			write, err := writer(rec, summary, format, text)
+			if err != nil {
+				return err
+			}
+			switch {
+			case out != "":
+				return disk.WriteOutput(out, write)
+			case format == "html": // the browser's edge is its content security policy
+				return write(inert.Under(cmd.OutOrStdout()))
+			}
+			return write(cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "text", "text, md, json or html")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "write to this `file` (default stdout)")
+	cmd.Flags().BoolVar(&all, "all", false,
+		"text: print every finding in full, causes that were rejected or not checked, and the slowest requests")
+	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "md", "json", "html"},
+		cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// judged opens a bundle with its stored judgement, and judges it first when it
+// has none yet. A failure to store it is printed on stderr.
+func judged(stderr io.Writer, dir string) (*record.Record, *record.Summary, error) {
+	rec, err := record.Open(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	var stored findings.Findings
+	if err := rec.ReadJSON(findings.File, &stored); errors.Is(err, fs.ErrNotExist) {
+		rec, summary, err := assess.Bundle(dir)
+		if summary == nil {
+			return nil, nil, err
+		}
+		cli.Unstored(stderr, dir, err)
+		return rec, summary, nil
+	}
+	summary := &record.Summary{}
+	if err := rec.ReadJSON(record.SummaryFile, summary); err != nil {
+		return nil, nil, err
+	}
+	return rec, summary, nil
+}
+
+func writer(rec *record.Record, s *record.Summary, format string, text report.TextOptions) (func(io.Writer) error, error) {
+	switch format {
+	case "text":
+		return func(w io.Writer) error { return report.Text(inert.NewWriter(w, text.Color), s, text) }, nil
+	case "md":
+		return func(w io.Writer) error { return report.Markdown(inert.NewWriter(w, false), s) }, nil
+	case "json":
+		return func(w io.Writer) error { return report.JSON(w, s) }, nil
+	case "html":
+		return func(w io.Writer) error { return report.HTML(w, rec, s) }, nil
+	}
+	return nil, fmt.Errorf("unknown format %q (hint: text, md, json or html)", format)
+}

@@ -1,0 +1,87 @@
+package measured
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/stacks"
+)
+
+// maxSnapshots bounds how many goroutine profiles are in memory at once.
+const maxSnapshots = 512
+
+// Snapshot is one goroutine profile: which goroutines were where at an instant.
+type Snapshot struct {
+	At     time.Duration // run time
+	Total  int64         // goroutines
+	Stacks []Sample      // Value is how many stood there
+}
+
+// Snapshots returns the goroutine profiles in order of time; nil if there are none.
+// The error says which does not parse.
+func (p *Run) Snapshots() ([]Snapshot, error) {
+	return p.snapshots.Try(p.readSnapshots)
+}
+
+// readSnapshots reads as many profiles as fit in memory, evenly over the run, and
+// notes how many it left out.
+func (p *Run) readSnapshots() ([]Snapshot, error) {
+	var list []Snapshot
+	all := p.Record.Profiles("goroutine")
+	picked := record.Spread(len(all), func(i int) int64 { return p.Record.ProfileSize(all[i]) }, stacks.MaxBytes, maxSnapshots)
+	if left := len(all) - len(picked); left > 0 {
+		p.Note("%d of %d goroutine profiles left out, evenly over the run", left, len(all))
+	}
+	for _, n := range picked {
+		listed := all[n]
+		data, err := p.Record.ReadProfile(listed)
+		if err != nil {
+			return nil, fmt.Errorf("goroutine profile: %w", err)
+		}
+		parsed, err := ParseProfile(data)
+		if err != nil {
+			return nil, fmt.Errorf("goroutine profile: %w", err)
+		}
+		flat, err := stacks.Flatten(parsed, "goroutine")
+		if err != nil {
+			return nil, fmt.Errorf("goroutine profile: %w", err)
+		}
+		at := len(list)
+		for at > 0 && list[at-1].At > listed.Span.From {
+			at--
+		}
+		list = append(list, Snapshot{})
+		copy(list[at+1:], list[at:])
+		list[at] = Snapshot{At: listed.Span.From, Total: flat.Total, Stacks: flat.Samples}
+	}
+	return list, nil
+}
+
+// Alive returns how many goroutines that began in a function there were in each
+// snapshot; nil without snapshots.
+func (p *Run) Alive(entry string) []int64 {
+	snapshots, err := p.Snapshots()
+	if err != nil {
+		return nil
+	}
+	counts := make([]int64, len(snapshots))
+	for i, s := range snapshots {
+		for _, stack := range s.Stacks {
+			if Entry(stack.Stack) == entry {
+				counts[i] += stack.Value
+			}
+		}
+	}
+	return counts
+}
+
+// Entry returns the function that a stack's goroutine began in; "" for an empty
+// stack.
+func Entry(stack []code.Frame) string {
+	if len(stack) == 0 {
+		return ""
+	}
+	return stack[len(stack)-1].Function
+}

@@ -1,0 +1,104 @@
+// Package measured reads a record for the evidence: series, histograms, profiles,
+// goroutines, the load, and which libraries were seen to run, each table once.
+package measured
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/redline-go/redline/anatomy/story"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/timebase"
+	"github.com/redline-go/redline/record/windows"
+)
+
+// Run is a record with its anatomy, and the tables that more than one kind of evidence
+// is derived from. It is used by one goroutine. New makes one.
+type Run struct {
+	Record  *record.Record
+	Anatomy *breakdown.Anatomy // nil when no trace was taken apart
+	// Stacks knows what functions mean and which are the user's.
+	Stacks *callstack.Index
+
+	unread []string
+
+	profiles  map[string]*Memo[*Profile]
+	snapshots Memo[[]Snapshot]
+	stories   Memo[[]story.Story]
+	load      Memo[Load]
+	drivers   Memo[[]callstack.Driver]
+	packages  Memo[map[string]bool]
+}
+
+// New returns the tables of a record; a is nil when no trace was taken apart.
+func New(rec *record.Record, a *breakdown.Anatomy) *Run {
+	return &Run{
+		Record: rec, Anatomy: a,
+		Stacks:   callstack.NewIndex(callstack.Code{Module: rec.Run.Target.Module}),
+		profiles: map[string]*Memo[*Profile]{},
+	}
+}
+
+// Note says what of the record was left out, for the summary's warnings.
+func (p *Run) Note(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if !slices.Contains(p.unread, text) {
+		p.unread = append(p.unread, text)
+	}
+}
+
+// Unread returns what was noted as left out of the record.
+func (p *Run) Unread() []string { return p.unread }
+
+// Steady returns the span that findings are about: the run's steady span, or all
+// that was recorded if the run ended before it had one.
+func (p *Run) Steady() timebase.Span { return p.Record.Judged() }
+
+// Series returns one value per window of the steady span, NaN where there is
+// none; its Values are nil if the series was not recorded. All series of a pass
+// have windows of the same width, which are wider in long runs: ask the line.
+func (p *Run) Series(name, labels string) windows.Line {
+	return p.Record.Series(name, labels, p.Steady())
+}
+
+// Sum returns the amount of a counter over the steady span. ok is false when the
+// series was not recorded in it.
+func (p *Run) Sum(name, labels string) (sum float64, ok bool) {
+	sum, present := p.Series(name, labels).Sum()
+	return sum, present > 0
+}
+
+// Rate returns a counter's amount per second over the windows that have it; ok is
+// false if none does.
+func (p *Run) Rate(name, labels string) (perSecond float64, ok bool) {
+	sum, present := p.Series(name, labels).Sum()
+	if present == 0 {
+		return 0, false
+	}
+	return sum / (float64(present) * p.Record.Run.Window.Seconds()), true
+}
+
+// Mean returns the mean of a gauge over the windows that have it; ok is false if
+// none does.
+func (p *Run) Mean(name, labels string) (mean float64, ok bool) {
+	sum, present := p.Series(name, labels).Sum()
+	if present == 0 {
+		return 0, false
+	}
+	return sum / float64(present), true
+}
+
+// Max returns the largest value of a series in the steady span; ok is false if it
+// has none.
+func (p *Run) Max(name, labels string) (most float64, ok bool) {
+	most = math.Inf(-1)
+	for _, v := range p.Series(name, labels).Values {
+		if v > most {
+			most, ok = v, true
+		}
+	}
+	return most, ok
+}

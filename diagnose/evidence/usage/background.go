@@ -1,0 +1,133 @@
+package usage
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
+)
+
+// Beside is the work of goroutines that began in one function and serve no request.
+type Beside struct {
+	Entry string // the function that they began in
+	// Place is the innermost function of the user's code below which nearly all of
+	// the work is done, at its hottest line: what to change.
+	Place code.Frame
+	Share float64 // of the target's CPU, 0 to 1
+	// Started reports that a request may have started them: the function around
+	// Entry runs in requests.
+	Started bool
+}
+
+// nearlyAll is the part of an entry's CPU from which a call is the work, and not
+// one of its steps.
+const nearlyAll = 0.85
+
+// Beside returns what goroutines that serve no request spend of the CPU on the
+// user's code, most first. Goroutines for which requests wait work for them and are
+// left out; without an anatomy these are not known, and ok is false.
+func (p *Service) Beside() (list []Beside, ok bool) {
+	use, err := p.Use()
+	if err != nil || p.Anatomy == nil {
+		return nil, false
+	}
+	waitedFor, running := p.servants(), map[string]bool{}
+	byEntry := map[string][]Booked{}
+	for _, s := range use.list {
+		if s.Roles.Has(callstack.Server) {
+			for _, f := range s.Stack {
+				running[f.Function] = true
+			}
+			continue
+		}
+		if entry := measured.Entry(s.Stack); p.Stacks.Innermost(s.Stack) >= 0 && !waitedFor[entry] {
+			byEntry[entry] = append(byEntry[entry], s)
+		}
+	}
+	for _, part := range p.Anatomy.All {
+		for _, f := range part.Stack {
+			running[f.Function] = true
+		}
+	}
+	for entry, samples := range byEntry {
+		b := Beside{Entry: entry, Started: running[enclosing(entry)]}
+		sum := 0.0
+		for _, s := range samples {
+			sum += float64(s.Value)
+		}
+		b.Share = sum / use.total
+		b.Place = p.deepest(samples, sum)
+		list = append(list, b)
+	}
+	slices.SortFunc(list, func(a, b Beside) int { return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(a.Entry, b.Entry)) })
+	return list, true
+}
+
+// servants returns the entries of the goroutines that requests wait for, other than
+// for a lock: the holder of a lock holds it for itself.
+func (p *Service) servants() map[string]bool {
+	found := map[string]bool{}
+	for _, part := range p.Anatomy.All {
+		if part.State == breakdown.StateLock {
+			continue
+		}
+		for _, chain := range part.Behind {
+			for _, link := range chain.Links {
+				found[link.Goroutine] = found[link.Goroutine] || !link.Request
+			}
+		}
+	}
+	delete(found, "")
+	return found
+}
+
+// enclosing returns the function that a closure is written in; of another function
+// itself.
+func enclosing(function string) string {
+	slash := strings.LastIndexByte(function, '/') + 1
+	for {
+		at := strings.LastIndexByte(function, '.')
+		if at < slash {
+			return function
+		}
+		name := strings.TrimPrefix(strings.TrimPrefix(function[at+1:], "gowrap"), "func")
+		if name == function[at+1:] && strings.Trim(name, "0123456789") != "" {
+			return function
+		}
+		function = function[:at]
+	}
+}
+
+// deepest follows the stacks of an entry from the outside to the innermost frame of
+// the user's code that nearly all of them share, and returns that at the line where
+// most time is spent.
+func (p *Service) deepest(samples []Booked, sum float64) (place code.Frame) {
+	for depth := 1; ; depth++ {
+		lines := map[code.Frame]float64{}
+		functions := map[string]float64{}
+		for _, s := range samples {
+			if depth > len(s.Stack) {
+				continue
+			}
+			f := s.Stack[len(s.Stack)-depth]
+			lines[f] += float64(s.Value)
+			functions[f.Function] += float64(s.Value)
+		}
+		if len(functions) == 0 {
+			return place
+		}
+		name := measured.Heaviest(functions, cmp.Compare[string])
+		if functions[name] < nearlyAll*sum {
+			return place
+		}
+		maps.DeleteFunc(lines, func(f code.Frame, _ float64) bool { return f.Function != name })
+		if f := measured.Heaviest(lines, measured.CompareFrames); p.Stacks.User(f) {
+			place = f
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package usage
+
+import (
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record/code"
+)
+
+// Calls are lines of the service's code, and which part of the calls made there a
+// change would spare, 0 to 1.
+type Calls map[code.Frame]float64
+
+// spared returns the part of a stack's time that goes with the calls: that of the call
+// nearest to the root, because what it calls goes with it.
+func (c Calls) spared(stack []code.Frame) float64 {
+	for i := len(stack) - 1; i >= 0; i-- {
+		if part, ok := c[code.Frame{Function: stack[i].Function, File: stack[i].File, Line: stack[i].Line}]; ok {
+			return part
+		}
+	}
+	return 0
+}
+
+// Spared returns the part of the service's CPU, 0 to 1, that goes when calls are
+// not made: all that runs below them (a mapper that builds the statement as well as
+// the driver that sends it), and the collection of what is allocated there. It is 0
+// without a CPU profile.
+func (p *Service) Spared(calls Calls) float64 {
+	use, err := p.Use()
+	if err != nil || use.total == 0 || len(calls) == 0 {
+		return 0
+	}
+	cpu, collector := 0.0, 0.0
+	for _, s := range use.list {
+		cpu += float64(s.Value) * calls.spared(s.Stack)
+		if s.Roles.Has(callstack.GCWork) {
+			collector += float64(s.Value)
+		}
+	}
+	allocs, err := p.Profile("allocs", "alloc_space")
+	if err != nil || allocs.Total == 0 {
+		return cpu / use.total
+	}
+	bytes := 0.0
+	for _, s := range allocs.Samples {
+		bytes += float64(s.Value) * calls.spared(s.Stack)
+	}
+	// Assists run below the calls and are counted there; what marks and sweeps on
+	// goroutines of the runtime's own goes with the bytes (see Garbage).
+	return min(1, (cpu+collector*p.Collection().Ordinary()*bytes/float64(allocs.Total))/use.total)
+}

@@ -1,0 +1,184 @@
+package usage
+
+import (
+	"math"
+
+	"github.com/google/pprof/profile"
+
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/stacks"
+)
+
+// Collection is what the garbage collector costs and what makes it run, over the
+// steady span. Figures that the record does not have are NaN. Names follow
+// runtime/metrics.
+type Collection struct {
+	// CPU is the part of the target's CPU that goes into marking, assisting and
+	// sweeping, 0 to 1, from the CPU profile. Marking on CPUs that had nothing else
+	// to do is left out.
+	CPU float64
+	// Cycles and Forced are per second; the latter are those that the program
+	// itself demanded.
+	Cycles, Forced float64
+	// Live is what cycles find alive, Scan the part of it with pointers, which is
+	// what marking costs, and Goal the heap at which the next cycle is to end, in
+	// bytes.
+	Live, Scan, Goal float64
+	// Percent is GOGC; +Inf when it is off.
+	Percent float64
+	// Limit is GOMEMLIMIT in bytes; NaN when there is none.
+	Limit float64
+}
+
+const (
+	// offPercent and offLimit: the runtime reports GOGC=off and no memory limit as
+	// the largest integers.
+	offPercent, offLimit = 1e9, 1 << 60
+	// DefaultPercent is GOGC unless set.
+	DefaultPercent = 100
+	// limited is the part of the goal that GOGC asks for, below which the memory
+	// limit has set it: the runtime keeps 3 % and the pacer's own overhead free.
+	limited = 0.9
+)
+
+// Collection returns the collector's figures: the runtime's, or without the probe
+// those that it prints (GODEBUG=gctrace=1).
+func (p *Service) Collection() Collection {
+	first := func(read func(name, labels string) (float64, bool), names ...string) float64 {
+		for _, name := range names {
+			if v, ok := read(name, ""); ok {
+				return v
+			}
+		}
+		return math.NaN()
+	}
+	c := Collection{
+		CPU:    math.NaN(),
+		Cycles: first(p.Rate, "/gc/cycles/total:gc-cycles"), Forced: first(p.Rate, "/gc/cycles/forced:gc-cycles"),
+		Live: first(p.Mean, "/gc/heap/live:bytes", series.GCLive), Scan: first(p.Mean, "/gc/scan/heap:bytes"),
+		Goal: first(p.Mean, "/gc/heap/goal:bytes", series.GCGoal), Percent: first(p.Mean, "/gc/gogc:percent"),
+		Limit: first(p.Mean, "/gc/gomemlimit:bytes"),
+	}
+	// What the runtime prints is only in windows in which a cycle ended.
+	if seconds := p.Steady().Len().Seconds(); math.IsNaN(c.Cycles) && seconds > 0 {
+		if n, ok := p.Sum(series.GCCycles, ""); ok {
+			forced, _ := p.Sum(series.GCForced, "")
+			c.Cycles, c.Forced = n/seconds, forced/seconds
+		}
+	}
+	if c.Percent > offPercent || c.Percent < 0 {
+		c.Percent = math.Inf(1)
+	}
+	if c.Limit >= offLimit {
+		c.Limit = math.NaN()
+	}
+	if use, err := p.Use(); err == nil && use.Samples > 0 {
+		c.CPU = use.Share(callstack.GCWork | callstack.GCAssist)
+	}
+	return c
+}
+
+// ForcedPart returns the part of the cycles that the program demanded, 0 to 1; 0
+// when that is not known.
+func (c Collection) ForcedPart() float64 {
+	if !(c.Cycles > 0 && c.Forced > 0) {
+		return 0
+	}
+	return min(1, c.Forced/c.Cycles)
+}
+
+// Limited reports whether the memory limit, not GOGC, says when to collect.
+func (c Collection) Limited() bool {
+	return c.Limit > 0 && c.Live > 0 && c.Goal > 0 && c.Goal < limited*c.Live*(1+c.Percent/100)
+}
+
+// Room returns by which part of itself the live heap may grow until the next cycle
+// ends: GOGC/100, or what the memory limit leaves of that (Go GC guide). NaN if not
+// known.
+func (c Collection) Room() float64 {
+	if c.Limited() || math.IsNaN(c.Percent) {
+		return max(0, (c.Goal-c.Live)/c.Live)
+	}
+	return c.Percent / 100
+}
+
+// Ordinary returns the part of its work that the collector would do at the
+// default settings, 0 to 1: what the allocations alone are to blame for. The rest
+// comes from a small GOGC, a tight memory limit, or cycles that were demanded.
+func (c Collection) Ordinary() float64 {
+	part := 1 - c.ForcedPart()
+	// Cycles are as frequent as room is small.
+	if room := c.Room(); room < DefaultPercent/100.0 {
+		part *= max(0, room) / (DefaultPercent / 100.0)
+	}
+	return part
+}
+
+// Garbage returns the part of the target's CPU that the collector spends because of
+// what a domain allocates, 0 to 1. Cycles come as often as the heap grows by its
+// target, so the collector's work is booked in proportion to bytes allocated; what
+// a small GOGC, a tight limit or forced cycles add is booked on none. 0 without an
+// allocation profile.
+func (p *Service) Garbage(domains callstack.Role) float64 {
+	use, err := p.Use()
+	if err != nil {
+		return 0
+	}
+	allocs, err := p.Profile("allocs", "alloc_space")
+	if err != nil || allocs.Total == 0 {
+		return 0
+	}
+	var bytes float64
+	for _, s := range allocs.Samples {
+		if d := p.Stacks.Domain(s.Stack); d.Has(domains) {
+			// A compressor's insides are what making it costs, and not its work.
+			if _, made := callstack.Makes(s.Stack, p.Stacks.Innermost(s.Stack)); made && d.Has(callstack.Compress) {
+				continue
+			}
+			bytes += float64(s.Value)
+		}
+	}
+	return use.With(callstack.GCWork|callstack.GCAssist) * p.Collection().Ordinary() * bytes / float64(allocs.Total)
+}
+
+// Growth returns by what the heap in use grew between the first heap profile of the
+// steady span and the last, by allocation site; what shrank is left out. ok is
+// false without two profiles; the error says what does not parse.
+func (p *Service) Growth() (grown *measured.Profile, ok bool, err error) {
+	steady := p.Steady()
+	var listed []record.Profile
+	for _, l := range p.Record.Profiles("heap") {
+		if l.Span.To >= steady.From && l.Span.From <= steady.To {
+			listed = append(listed, l)
+		}
+	}
+	if len(listed) < 2 {
+		return nil, false, nil
+	}
+	var ends [2]*profile.Profile
+	for i, l := range []record.Profile{listed[0], listed[len(listed)-1]} {
+		data, err := p.Record.ReadProfile(l)
+		if err != nil {
+			return nil, false, err
+		}
+		if ends[i], err = measured.ParseProfile(data); err != nil {
+			return nil, false, err
+		}
+	}
+	// Labels give the size of the blocks: one site counts once.
+	for _, end := range ends {
+		for _, s := range end.Sample {
+			s.Label, s.NumLabel, s.NumUnit = nil, nil, nil
+		}
+	}
+	ends[0].Scale(-1)
+	difference, err := profile.Merge(ends[:])
+	if err != nil {
+		return nil, false, err
+	}
+	grown, err = stacks.Flatten(difference, "inuse_space")
+	return grown, err == nil, err
+}

@@ -1,0 +1,70 @@
+package usage
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
+	"github.com/redline-go/redline/record/code"
+)
+
+const (
+	// throughMost is the part of a place's CPU that must come through one caller
+	// for the way to be named.
+	throughMost = 0.6
+	// throughLength bounds the callers that are named, as in callstack.
+	throughLength = 4
+)
+
+// Through returns the user's callers of a place, innermost first, as long as most
+// of its CPU comes one way: what is slow because it is called often is slow in its
+// caller's loop.
+func (u *Table) Through(function string) []code.Frame {
+	type way struct {
+		callers []code.Frame
+		value   float64
+	}
+	var ways []way
+	total := 0.0
+	for _, s := range u.list {
+		i := slices.IndexFunc(s.Stack, func(f code.Frame) bool { return f.Function == function })
+		if i < 0 {
+			continue
+		}
+		w := way{value: float64(s.Value)}
+		for _, f := range s.Stack[i+1:] {
+			if u.index.User(f) && f.Function != function {
+				w.callers = append(w.callers, f)
+			}
+		}
+		total += w.value
+		ways = append(ways, w)
+	}
+	var through []code.Frame
+	for depth := range throughLength {
+		lines := map[code.Frame]float64{}
+		for _, w := range ways {
+			if len(w.callers) > depth {
+				lines[w.callers[depth]] += w.value
+			}
+		}
+		next := measured.Heaviest(lines, measured.CompareFrames)
+		if lines[next] < throughMost*total || total == 0 {
+			break
+		}
+		through = append(through, next)
+		ways = slices.DeleteFunc(ways, func(w way) bool { return len(w.callers) <= depth || w.callers[depth] != next })
+	}
+	return through
+}
+
+// ThroughWords words callers, innermost first: "web.(*List).read list.go:12,
+// web.list list.go:40".
+func ThroughWords(callers []code.Frame) string {
+	words := make([]string, len(callers))
+	for i, f := range callers {
+		words[i] = callstack.Short(f.Function) + " " + callstack.At(f)
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,71 @@
+package usage
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
+	"github.com/redline-go/redline/record/code"
+)
+
+// leastUnder is the part of the CPU inside a lock that one kind of work needs to be
+// what is done under it.
+const leastUnder = 0.4
+
+// deeds word what CPU is spent on, as what a function does.
+var deeds = []struct {
+	role callstack.Role
+	verb string
+}{
+	{callstack.Sort, "sorts"}, {callstack.Compress, "compresses"}, {callstack.JSON, "encodes or decodes JSON"},
+	{callstack.RegexpCompile, "compiles expressions"}, {callstack.RegexpMatch, "matches expressions"}, {callstack.Crypto, "hashes or signs"},
+	{callstack.Format, "formats text"}, {callstack.Logging, "logs"}, {callstack.Instrument, "counts and traces"},
+	{callstack.Reflect, "uses reflection"},
+	{callstack.DBClient, "calls the database's client"},
+}
+
+// Under words the work of the functions that hold a lock while requests wait for it:
+// "store.(*Book).Add sorts (slices.SortFunc)"; "" if the profile does not show one kind
+// of work.
+func (u *Table) Under(holders []string) string {
+	total, allocates := 0.0, 0.0
+	domains, callees, places := map[callstack.Role]float64{}, map[callstack.Role]map[string]float64{}, map[string]float64{}
+	for _, s := range u.list {
+		at := slices.IndexFunc(s.Stack, func(f code.Frame) bool { return f.Function != "" && slices.Contains(holders, f.Function) })
+		if at < 0 {
+			continue
+		}
+		value := float64(s.Value)
+		total += value
+		// A comparison is inside the sort that calls it: who sorts is outside.
+		from := 0
+		if s.Domain != 0 && s.at >= 0 && s.at < at {
+			from = s.at
+		}
+		places[callstack.Enclosing(s.Stack[from+u.index.Innermost(s.Stack[from:])].Function)] += value
+		if s.Domain == 0 && s.Roles.Has(callstack.Allocate|callstack.GCAssist) {
+			allocates += value
+		}
+		if s.Domain != 0 && s.at >= 0 && s.at < at {
+			domains[s.Domain] += value
+			if callees[s.Domain] == nil {
+				callees[s.Domain] = map[string]float64{}
+			}
+			callees[s.Domain][u.callee(s.Stack[:at], s.Domain)] += value
+		}
+	}
+	who := callstack.Short(measured.Heaviest(places, cmp.Compare[string]))
+	if total == 0 || who == "" {
+		return ""
+	}
+	for _, d := range deeds {
+		if domains[d.role] >= leastUnder*total {
+			return who + " " + d.verb + " (" + measured.Heaviest(callees[d.role], cmp.Compare[string]) + ")"
+		}
+	}
+	if allocates >= leastUnder*total {
+		return who + " allocates"
+	}
+	return ""
+}

@@ -1,0 +1,240 @@
+// Package usage books a service's CPU and garbage on what they are spent for, by its
+// profiles: domains such as JSON or the driver, functions of its own, their callers, and
+// goroutines that serve no request.
+package usage
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
+	"github.com/redline-go/redline/record/code"
+)
+
+// Service is what the service under test spent its CPU and its memory on, by its profiles.
+type Service struct {
+	*measured.Run
+	use measured.Memo[*Table]
+}
+
+// Table is what the target spent its CPU on, by its CPU profile. Shares are parts of
+// all its samples but those of idle marking.
+type Table struct {
+	// Samples is how many samples it rests on; a share's standard error is
+	// sqrt(share*(1-share)/Samples).
+	Samples int64
+
+	index *callstack.Index
+	list  []Booked
+	total float64
+	named float64 // of total, with function names
+}
+
+// Booked is one sample with what it is booked on.
+type Booked struct {
+	measured.Sample
+	Domain callstack.Role // the domain that it belongs to, 0 without one
+	Roles  callstack.Role // all that is anywhere on the stack
+	at     int            // where the domain begins in the stack, -1 without one
+}
+
+// Use returns the CPU profile by domain. Marking that the collector did on CPUs
+// with nothing else to do costs nothing and is left out. The error says why there
+// is no profile, or what does not parse.
+func (p *Service) Use() (*Table, error) {
+	return p.use.Try(p.readUse)
+}
+
+// readUse books every sample once. Stacks that end at a library's own goroutine are
+// continued at the go statement first, or a template's lexer would belong to
+// no caller.
+func (p *Service) readUse() (*Table, error) {
+	prof, err := p.Profile("cpu", "cpu")
+	if err != nil {
+		return nil, err
+	}
+	u := &Table{index: p.Stacks}
+	started := p.handed()
+	for _, s := range prof.Samples {
+		s.Stack = started.whole(s.Stack)
+		domain, at := p.Stacks.Book(s.Stack)
+		if domain == callstack.GCIdle {
+			continue
+		}
+		u.list = append(u.list, Booked{s, domain, p.Stacks.Roles(s.Stack), at})
+		u.total += float64(s.Value)
+		if len(s.Stack) > 0 {
+			u.named += float64(s.Value)
+		}
+		u.Samples += s.Count
+	}
+	return u, nil
+}
+
+// Hot is one place that uses CPU.
+type Hot struct {
+	Place code.Frame
+	User  bool
+	Share float64 // of the target's CPU, 0 to 1
+	// Callee is the outermost function called from Place that most of the
+	// samples have in common, "json.Marshal"; empty for Place's own work.
+	Callee string
+	// Work is what more than half of the place's own time goes into, one of
+	// callstack.Works; 0 for its own code, or a mixture.
+	Work callstack.Role
+}
+
+// Named returns the part of the CPU that has function names, 0 to 1; NaN of none.
+func (u *Table) Named() float64 { return u.named / u.total }
+
+// All yields every sample, in the profile's order.
+func (u *Table) All(yield func(Booked) bool) {
+	for _, s := range u.list {
+		if !yield(s) {
+			return
+		}
+	}
+}
+
+// Share returns the part of the target's CPU booked on a domain, 0 to 1.
+func (u *Table) Share(domains callstack.Role) float64 {
+	return u.Part(func(s Booked) bool { return s.Domain.Has(domains) })
+}
+
+// With returns the part of CPU whose stacks have any of the roles anywhere:
+// allocation happens inside every domain.
+func (u *Table) With(roles callstack.Role) float64 {
+	return u.Part(func(s Booked) bool { return s.Roles.Has(roles) })
+}
+
+// In returns the part of CPU whose stacks have a function, and any of the roles.
+func (u *Table) In(function string, roles callstack.Role) float64 {
+	return u.Part(func(s Booked) bool {
+		return s.Roles.Has(roles) && slices.ContainsFunc(s.Stack, func(f code.Frame) bool { return f.Function == function })
+	})
+}
+
+// Serving returns the part of CPU spent on servers' goroutines, so on requests.
+func (u *Table) Serving() float64 { return u.With(callstack.Server) }
+
+// Part returns the part of CPU whose samples in accepts, 0 to 1.
+func (u *Table) Part(in func(Booked) bool) float64 {
+	if u.total == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, s := range u.list {
+		if in(s) {
+			sum += float64(s.Value)
+		}
+	}
+	return sum / u.total
+}
+
+// Places returns where a domain's CPU is used from, largest first: the user's
+// frame that called into the domain, and where there is none the domain's own
+// outermost function.
+func (u *Table) Places(domains callstack.Role) []Hot {
+	return u.places(func(s Booked) bool { return s.Domain.Has(domains) }, callstack.Owner, domains)
+}
+
+// Spawners returns the user's places that goroutines are started from, by the
+// CPU that starting them takes.
+func (u *Table) Spawners() []Hot { return u.From(callstack.Spawn) }
+
+// From returns the user's places that work with any of the roles is called from, by
+// the CPU that it takes.
+func (u *Table) From(roles callstack.Role) []Hot {
+	return u.places(func(s Booked) bool { return s.Roles.Has(roles) && u.index.Innermost(s.Stack) >= 0 }, itself, 0)
+}
+
+// Background returns the part of CPU that the user's code spends on goroutines
+// that serve no request, and the place where most of it is spent. Goroutines
+// that a handler starts are counted here too: a sample does not say what began it.
+func (u *Table) Background() (share float64, most code.Frame) {
+	in := func(s Booked) bool { return !s.Roles.Has(callstack.Server) && u.index.Innermost(s.Stack) >= 0 }
+	places := u.places(in, itself, 0)
+	if len(places) > 0 {
+		most = places[0].Place
+	}
+	return u.Part(in), most
+}
+
+// Began returns the part of CPU of the goroutines that began in a function, and
+// the user's place where most of that is spent, with its share of all CPU.
+func (u *Table) Began(entry string) (share float64, most Hot) {
+	in := func(s Booked) bool { return measured.Entry(s.Stack) == entry }
+	if places := u.places(in, itself, 0); len(places) > 0 {
+		most = places[0]
+	}
+	return u.Part(in), most
+}
+
+// itself groups by function; a closure counts as itself, since handlers are
+// often closures of one large function.
+func itself(function string) string { return function }
+
+// places groups the samples that in accepts by the function they are used from,
+// each group at the line that uses most.
+func (u *Table) places(in func(Booked) bool, group func(string) string, domains callstack.Role) []Hot {
+	type gathered struct {
+		total  float64
+		lines  map[code.Frame]float64
+		callee map[string]float64
+	}
+	groups := map[string]*gathered{}
+	for _, s := range u.list {
+		if !in(s) {
+			continue
+		}
+		place, ok := u.place(s, domains)
+		if !ok {
+			continue
+		}
+		name := group(place.Function)
+		g := groups[name]
+		if g == nil {
+			g = &gathered{lines: map[code.Frame]float64{}, callee: map[string]float64{}}
+			groups[name] = g
+		}
+		g.total += float64(s.Value)
+		g.lines[place] += float64(s.Value)
+		if callee := u.callee(s.Stack, domains); callee != "" {
+			g.callee[callee] += float64(s.Value)
+		}
+	}
+	list := make([]Hot, 0, len(groups))
+	for _, g := range groups {
+		h := Hot{Place: measured.Heaviest(g.lines, measured.CompareFrames), Share: g.total / u.total, Callee: measured.Heaviest(g.callee, cmp.Compare[string])}
+		h.User = u.index.User(h.Place)
+		list = append(list, h)
+	}
+	sortHot(list)
+	return list
+}
+
+// place returns the frame to name for a sample. A domain is used from outside it:
+// a comparison that the user wrote is inside the sort that calls it.
+func (u *Table) place(s Booked, domains callstack.Role) (code.Frame, bool) {
+	if domains == 0 || s.at < 0 {
+		return u.index.Place(s.Stack)
+	}
+	if i := u.index.Innermost(s.Stack[s.at:]); i >= 0 {
+		return s.Stack[s.at+i], true
+	}
+	if u.index.Innermost(s.Stack) >= 0 {
+		return u.index.Place(s.Stack)
+	}
+	return s.Stack[s.at], true
+}
+
+// callee returns the outermost function with one of the domains.
+func (u *Table) callee(stack []code.Frame, domains callstack.Role) string {
+	for i := len(stack) - 1; i >= 0; i-- {
+		if u.index.Role(stack[i].Function).Has(domains) {
+			return callstack.Short(stack[i].Function)
+		}
+	}
+	return ""
+}

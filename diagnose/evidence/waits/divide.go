@@ -1,0 +1,287 @@
+package waits
+
+import (
+	"cmp"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
+)
+
+const (
+	// Crowd is how many requests must wait for a worker, per worker, to be a
+	// queue: each worker has one of them in hand. Twelve of the corpus' thumb-workers
+	// would have to wait for one; order-sequencer has 31 before its only one.
+	Crowd = 1.3
+	// bursts: a wait for workers that in the slowest requests is this many times
+	// that of the median ones is a queue that comes and goes.
+	bursts = 3
+	// followedMost is the part of a wait's time that, if followed, represents the rest.
+	followedMost = 0.5
+	// again is how often a request waits at one place from which what wakes it
+	// there is not what it waits for.
+	again = 2
+)
+
+// piece is some of a part's time, by what it was spent on in the end.
+type piece struct {
+	kind  callstack.Wait
+	place code.Frame
+	part  breakdown.Part // with the piece's own NS and Times
+	via   callstack.Wait
+	from  code.Frame
+}
+
+// divider turns waits for goroutines into what those do meanwhile, where they work
+// for the request alone: its own goroutines, or a worker without a queue. Waits for
+// what others hold stay as they are, since there the holding matters.
+type divider struct {
+	p      *Requests
+	queues map[string]bool // by state and place
+	events map[string]bool // likewise: long polls, of which the slowest all end by their timer
+}
+
+// newDivider decides per state and place, over all parts there, whether it is a
+// queue or an event, since a single part of the anatomy may be too short for
+// Little's law.
+func newDivider(p *Requests) *divider {
+	d := &divider{p: p, queues: map[string]bool{}, events: map[string]bool{}}
+	a := p.Anatomy
+	median, tail, all := map[string]int64{}, map[string]int64{}, map[string]breakdown.Part{}
+	for _, part := range a.Median {
+		median[d.key(part)] += part.NS
+	}
+	for _, part := range a.Tail {
+		tail[d.key(part)] += part.NS
+	}
+	for _, part := range a.All {
+		key := d.key(part)
+		sum := all[key]
+		if part.NS > sum.NS {
+			part.NS, part.Times, sum = part.NS+sum.NS, part.Times+sum.Times, part
+		} else {
+			sum.NS, sum.Times = sum.NS+part.NS, sum.Times+part.Times
+		}
+		all[key] = sum
+	}
+	for key, part := range all {
+		burst := a.TailNS > a.MedianNS && float64(tail[key]) > bursts*max(1e5, float64(median[key]))
+		d.queues[key] = d.queue(part, burst)
+		d.events[key] = p.Stacks.Wait(part) == callstack.EventWait
+	}
+	return d
+}
+
+func (d *divider) key(part breakdown.Part) string {
+	at, _ := d.p.Stacks.Place(part.Stack)
+	return string(part.State) + " " + at.Function + ":" + strconv.Itoa(at.Line)
+}
+
+// queue reports whether more requests wait here than workers can have in hand, by
+// Little's law: the rate times the wait is the number that wait at a time.
+func (d *divider) queue(part breakdown.Part, burst bool) bool {
+	e := d.p.Ender(part)
+	if e.By != ByWorker || d.p.Event(part) {
+		return false
+	}
+	workers := max(1, e.Workers)
+	waiting := d.p.Load().Rate * float64(part.NS) / 1e9
+	return waiting > Crowd*workers || burst && workers < 2
+}
+
+// Event reports whether waits end by an event that all who wait are told of: a
+// closed channel or Cond.Broadcast, by a goroutine that had nothing to do until
+// then. A goroutine that works for most of the wait answers each request by closing
+// a channel of the request's own, and is a queue. So are several workers that wake
+// all waiters whenever one of them is done: those whose turn it was not wait again.
+func (p *Requests) Event(part breakdown.Part) bool {
+	if !callstack.Broadcasts(part.Waker) {
+		return false
+	}
+	if one, ok := p.Path().Serial(measured.Entry(part.Waker)); ok && one.Goroutines == 1 && 2*(one.OnCPU+one.Queued) > one.Utilization {
+		return false // it works while requests wait, however it says that it is done
+	}
+	var followed, works int64
+	for _, c := range part.Behind {
+		followed += c.NS
+		switch p.Stacks.Root(c) {
+		case callstack.SleepWait, callstack.EventWait, callstack.OtherWait:
+		default:
+			works += c.NS
+		}
+	}
+	if !callstack.Closes(part.Waker) && part.Times < again {
+		return true
+	}
+	return 2*works <= followed || float64(followed) < followedMost*float64(part.NS)
+}
+
+// divide returns the pieces of a part; they sum to it.
+func (d *divider) divide(part breakdown.Part) []piece {
+	kind := d.p.Stacks.Wait(part)
+	place, _ := d.p.Stacks.Place(part.Stack)
+	if kind == callstack.SleepWait && d.events[d.key(part)] {
+		kind = callstack.EventWait
+	}
+	whole := piece{kind: kind, place: place, part: part}
+	only := func(callstack.Wait) bool { return true }
+	switch kind {
+	case callstack.ChannelWait, callstack.JoinWait:
+		switch e := d.p.Ender(part); {
+		case e.By == ByShared:
+			whole.kind, kind, only = callstack.FlightWait, callstack.FlightWait, elsewhere
+		case e.By == ByOwn:
+		case e.By == ByWorker && !d.queues[d.key(part)]:
+		case e.By == ByWorker && d.timed(part):
+		default:
+			return []piece{whole}
+		}
+	case callstack.FlightWait:
+		only = elsewhere
+	default:
+		return []piece{whole}
+	}
+	return d.behind(whole, only)
+}
+
+// timed reports whether workers wait for a timer while requests wait for them: a
+// batch that a ticker flushes, and no queue.
+func (d *divider) timed(part breakdown.Part) bool {
+	var timed, followed int64
+	for _, c := range part.Behind {
+		followed += c.NS
+		if d.p.Stacks.Root(c) == callstack.SleepWait {
+			timed += c.NS
+		}
+	}
+	return timed*2 > followed && float64(followed) >= followedMost*float64(part.NS)
+}
+
+// elsewhere reports whether a wait is for something outside the process's own
+// CPUs and locks.
+func elsewhere(kind callstack.Wait) bool {
+	switch kind {
+	case callstack.DatabaseWait, callstack.PoolWait, callstack.ConnectWait, callstack.PrepareWait,
+		callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait, callstack.ChildWait, callstack.SleepWait,
+		callstack.SyncWait, callstack.FileWait, callstack.SyscallWait:
+		return true
+	}
+	return false
+}
+
+// behind divides a wait by its chains. If most of it was followed, the rest is
+// taken to be alike.
+func (d *divider) behind(whole piece, only func(callstack.Wait) bool) []piece {
+	var followed int64
+	for _, c := range whole.part.Behind {
+		followed += c.NS
+	}
+	scale := 1.0
+	if float64(followed) >= followedMost*float64(whole.part.NS) {
+		scale = float64(whole.part.NS) / float64(followed)
+	}
+	var pieces []piece
+	left, times := whole.part.NS, whole.part.Times
+	for _, c := range whole.part.Behind {
+		kind := d.p.Stacks.Root(c)
+		if kind == callstack.OtherWait || !only(kind) {
+			continue
+		}
+		ns := min(left, int64(scale*float64(c.NS)))
+		if ns <= 0 {
+			continue
+		}
+		last := c.Links[len(c.Links)-1]
+		one := piece{kind: kind, place: d.place(c), via: whole.kind, from: whole.place}
+		one.part = breakdown.Part{
+			State: last.State, Site: last.Site, Stack: last.Stack, NS: ns,
+			Share: whole.part.Share * float64(ns) / float64(whole.part.NS), Times: whole.part.Times * float64(ns) / float64(whole.part.NS),
+		}
+		left, times = left-ns, times-one.part.Times
+		pieces = append(pieces, one)
+	}
+	if left > 0 {
+		whole.part.NS, whole.part.Times = left, max(0, times)
+		if whole.kind != callstack.FlightWait {
+			whole.via, whole.from = whole.kind, whole.place // it works for this request, on what was not seen
+		}
+		pieces = append(pieces, whole)
+	}
+	return pieces
+}
+
+// place returns where a chain ends, in the user's code if any of it is.
+func (d *divider) place(c breakdown.Chain) code.Frame {
+	last := c.Links[len(c.Links)-1]
+	if i := d.p.Stacks.Innermost(last.Stack); i >= 0 {
+		return last.Stack[i]
+	}
+	for i := len(c.Links) - 2; i >= 0; i-- {
+		if f := SiteFrame(c.Links[i].Site); f.Function != "" && d.p.Stacks.User(f) {
+			return f
+		}
+	}
+	if at, ok := d.p.Stacks.Place(last.Stack); ok {
+		return at
+	}
+	return SiteFrame(last.Site)
+}
+
+// SiteFrame reads the frame at the end of a site: "A < B file.go:12", or
+// "B file.go:12" alone. The file has no folder.
+func SiteFrame(site string) code.Frame {
+	if _, after, ok := strings.Cut(site, " < "); ok {
+		site = after
+	}
+	function, at, ok := strings.Cut(site, " ")
+	if !ok {
+		return code.Frame{Function: function}
+	}
+	file, line, _ := strings.Cut(path.Base(at), ":")
+	n, _ := strconv.Atoi(line)
+	return code.Frame{Function: function, File: file, Line: n}
+}
+
+// Meanwhile words what goroutines did while a site's waits lasted, the longest
+// chain of them first: "a goroutine of main.work, an HTTP call at main.go:49". It
+// is empty where nothing was followed. part is that chain's part of the waits.
+func (p *Requests) Meanwhile(s Site) (text string, kind callstack.Wait, part float64) {
+	sums := map[string]float64{}
+	kinds := map[string]callstack.Wait{}
+	d := divider{p: p}
+	for _, c := range s.Part.Behind {
+		root := p.Stacks.Root(c)
+		if root == callstack.OtherWait {
+			continue
+		}
+		words := doing(root)
+		if at := d.place(c); at.Function != "" {
+			words += " at " + callstack.At(at)
+		}
+		sums[words] += float64(c.NS)
+		kinds[words] = root
+	}
+	if len(sums) == 0 || s.Part.NS <= 0 {
+		return "", "", 0
+	}
+	text = measured.Heaviest(sums, cmp.Compare[string])
+	return text, kinds[text], min(1, sums[text]/float64(s.Part.NS))
+}
+
+func doing(kind callstack.Wait) string {
+	switch kind {
+	case callstack.Busy:
+		return "runs"
+	case callstack.Queued:
+		return "is ready to run and waits for a CPU"
+	case callstack.Collector:
+		return "helps the garbage collector"
+	case callstack.SleepWait:
+		return "waits for a timer"
+	}
+	return "waits (" + string(kind) + ")"
+}

@@ -1,0 +1,111 @@
+package waits
+
+import (
+	"strings"
+
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
+)
+
+// By is who ends a wait.
+type By int
+
+// Who may end a wait.
+const (
+	ByUnknown  By = iota
+	ByOwn         // a goroutine that the request itself started
+	ByShared      // a goroutine that one of several requests started for all of them
+	ByNeighbor    // another request's goroutine
+	ByWorker      // a goroutine that lives on between requests
+	ByTimer
+)
+
+// Ender is who ends a wait, as far as its waker and the goroutine profiles show.
+type Ender struct {
+	By    By
+	Entry string // the function that its goroutine began in
+	// Workers is how many goroutines began there, in the mean of the goroutine
+	// profiles; 0 when unknown. Of ByWorker only.
+	Workers float64
+}
+
+// ownPerWait is how many goroutines a request must start, per wait for one, for
+// them to be its own: below half of one, most requests wait for another's.
+const ownPerWait = 0.5
+
+// Ender returns who ends a part's waits. A closure of a function on the request's
+// own stack, or of what is inlined there, is the request's own goroutine. So is any
+// other while requests start goroutines and the number of those with the same
+// beginning differs between the goroutine profiles: that of a pool does not.
+func (p *Requests) Ender(part breakdown.Part) Ender {
+	waker := part.Waker
+	e := Ender{Entry: measured.Entry(waker)}
+	switch {
+	case len(waker) == 0:
+		if p.Anatomy.Spawned >= ownPerWait*part.Times && p.Anatomy.Spawned >= 1 && callstack.Channel(part.Stack) != callstack.Sending {
+			e.By = ByOwn
+		}
+		return e
+	case callstack.Timed(waker):
+		e.By = ByTimer
+		return e
+	case p.Stacks.Serves(waker):
+		e.By = ByNeighbor
+		return e
+	}
+	alive := p.Alive(e.Entry)
+	spawned := p.Anatomy.Spawned
+	spawns := spawned >= ownPerWait*min(1, part.Times)
+	switch {
+	case startedBy(waker, part.Stack) && (spawns || spawned == 0):
+		e.By = ByOwn
+		return e
+	case startedBy(waker, part.Stack):
+		e.By = ByShared
+		return e
+	case p.serves(e.Entry):
+		// The trace itself says that it serves more than one request.
+		one, _ := p.Path().Serial(e.Entry)
+		e.By, e.Workers = ByWorker, float64(one.Goroutines)
+		return e
+	case spawned > 0 && spawns && len(alive) > 1 && !same(alive):
+		e.By = ByOwn
+		return e
+	}
+	e.By = ByWorker
+	for _, n := range alive {
+		e.Workers += float64(n) / float64(len(alive))
+	}
+	return e
+}
+
+// serves reports whether the traces show goroutines that began in a function, and
+// that no request started, to serve several requests each.
+func (p *Requests) serves(entry string) bool {
+	s, ok := p.Path().Serial(entry)
+	return ok && s.Requests >= 2*s.Goroutines
+}
+
+// startedBy reports whether a goroutine runs a closure of a function that is on
+// the stack: the compiler names it after that function.
+func startedBy(waker, stack []code.Frame) bool {
+	for _, w := range waker {
+		for _, f := range stack {
+			if strings.HasPrefix(w.Function, f.Function+".") && w.Function != f.Function {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func same(counts []int64) bool {
+	for _, n := range counts {
+		if n != counts[0] {
+			return false
+		}
+	}
+	return counts[0] > 0
+}
