@@ -10,7 +10,6 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/passes/database/asker"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
 	"github.com/redline-go/redline/record/findings"
@@ -53,7 +52,7 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	site := w.Sites(callstack.PoolWait)[0]
-	p.Reached("db-pool-wait", through(w.Sites(callstack.PoolWait)))
+	p.Reached("db-pool-wait", through(p))
 	s := sizeOf(p, p.WaitGain(share))
 	f := diagnose.Finding{
 		Cause: "db-pool-wait", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
@@ -85,18 +84,6 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Confidence, f.Remedy = findings.Medium, inProcessPool
 	}
 	return []diagnose.Finding{f}, nil
-}
-
-// through returns the functions on the way to the sites: whoever uses a pool queues
-// at it now and then, so a function that never does uses another (dispatch-desk has
-// two pools).
-func through(sites []waits.Site) (functions []string) {
-	for _, s := range sites {
-		for _, f := range s.Part.Stack {
-			functions = append(functions, f.Function)
-		}
-	}
-	return functions
 }
 
 // size is what a pool has and needs.
