@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/diagnose/passes/database/asker"
@@ -93,8 +94,7 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	part := evidence.StatementShare(all, lead)
 	executes := part
 	at, known := asker.Of(p, lead)
-	queue := 0.0               // of the statement's own making
-	var others []laws.Resource // that a faster statement does not free
+	queue := 0.0 // of the statement's own making
 	if of == diagnose.OfRequest {
 		if own, exact := asker.Held(p, lead.Text); exact {
 			part = own
@@ -102,9 +102,6 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			part = demand.WaitPart(p, all, lead)
 		}
 		share, queue = withQueue(p, lead, at, known, share, part)
-		if r, ok := pool(p); ok && known && !slices.Contains(through(p), at.Place.Function) {
-			others = append(others, r)
-		}
 	}
 	if !ok || share*part < leastRequestShare {
 		return nil, nil
@@ -125,7 +122,7 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Cause: "db-slow-query", Share: share * part, ShareOf: of,
 		Confidence: c.confidence, Where: findings.Where{SQL: lead.Text},
 	}
-	diagnose.Promise(&f, demand.Gain(p, share, part*c.saved(), others...))
+	diagnose.Promise(&f, demand.Gain(p, share, part*c.saved(), notFreed(p, at, known && of == diagnose.OfRequest)...))
 	f.Title = c.title(share*part, took, lead)
 	f.Evidence = append(f.Evidence,
 		diagnose.Fact(diagnose.FromPostgres, executes, diagnose.Ratio, "the statement holds %s of all "+
@@ -184,4 +181,41 @@ func brief(text string) string {
 		return string(runes[:79]) + "…"
 	}
 	return text
+}
+
+// notFreed returns the pool that requests queue at, where a statement whose caller is counted does
+// not use it: a faster statement leaves that queue as it is.
+func notFreed(p *diagnose.Pass, at asker.By, known bool) []laws.Resource {
+	r, ok := pool(p)
+	if !ok || !known || slices.Contains(through(p), at.Place.Function) {
+		return nil
+	}
+	return []laws.Resource{r}
+}
+
+// withQueue returns how much of request time is due to the database where a
+// statement leads, and how much of that is the queue for connections which the
+// statement causes. share is the database's part of request time with all queues,
+// part the statement's part of execution; known says that its caller is counted
+// rather than inferred.
+//
+// A statement causes no queue at a pool that its requests do not use (dispatch-desk
+// has two pools). Where the hooks count, it accounts for as much of the queue as it
+// has of the time that connections are held, which is not the server's execution
+// time: a statement that runs while the rows of another are open holds both
+// connections.
+func withQueue(p *diagnose.Pass, s database.Statement, at asker.By, known bool, share, part float64) (all, queue float64) {
+	queue = p.Waits().Share(callstack.PoolWait)
+	if !known || queue == 0 {
+		return share, queue
+	}
+	rest := max(0, share-queue)
+	if !slices.Contains(through(p), at.Place.Function) {
+		return rest, 0
+	}
+	own, exact := asker.Held(p, s.Text)
+	if !exact || !(part > 0) {
+		return share, queue
+	}
+	return min(1, rest+queue*own/part), queue * own
 }

@@ -171,7 +171,8 @@ func holder(p *diagnose.Pass, waiting code.Frame, entry string, f *diagnose.Find
 	if best.Function != "" {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(delay), diagnose.Nanosec,
 			"the mutex profile books %s of waiting on the holder %s (%s)", diagnose.Span(float64(delay)),
-			callstack.Short(best.Function), diagnose.At(best)))
+			callstack.Short(best.Function),
+			diagnose.At(best)))
 		return best
 	}
 	if entry == "" {
@@ -187,7 +188,8 @@ func holder(p *diagnose.Pass, waiting code.Frame, entry string, f *diagnose.Find
 	})
 	if best.Function != "" {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(ran), diagnose.Nanosec,
-			"the goroutine that holds it runs %s of CPU in %s (%s)", diagnose.Span(float64(ran)), callstack.Short(best.Function), diagnose.At(best)))
+			"the goroutine that holds it runs %s of CPU in %s (%s)", diagnose.Span(float64(ran)), callstack.Short(best.Function),
+			diagnose.At(best)))
 	}
 	return best
 }
