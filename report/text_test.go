@@ -49,8 +49,15 @@ func variants() map[string]*record.Summary {
 	busy := reporttest.Healthy()
 	busy.CPU = &findings.CPUUse{CPUs: 2, Busy: 1.94, Full: true, Target: 1.07, Generator: 0.35}
 	dead := &record.Summary{State: record.Aborted, Run: "runs/x", Load: record.LoadSummary{Errors: 0}}
-	return map[string]*record.Summary{"sick": reporttest.Sick(), "healthy": reporttest.Healthy(), "saturated": saturated, "aborted": aborted,
-		"dead": dead, "void": void, "busy": busy}
+	return map[string]*record.Summary{
+		"sick":      reporttest.Sick(),
+		"healthy":   reporttest.Healthy(),
+		"saturated": saturated,
+		"aborted":   aborted,
+		"dead":      dead,
+		"void":      void,
+		"busy":      busy,
+	}
 }
 
 func TestText(t *testing.T) {
@@ -178,9 +185,17 @@ func TestFindingsAreWhole(t *testing.T) {
 func TestTextIsSafeForTerminals(t *testing.T) {
 	s := reporttest.Sick()
 	evil := "x\x1b]0;owned\x07\u202e\r\nfake: line\x9b31m\xff"
-	s.Findings[0] = findings.Finding{Cause: evil, Title: evil, ShareOf: evil, Share: 1, Remedy: evil, Confidence: findings.Confidence(evil),
-		Where:    findings.Where{Function: evil, File: evil, SQL: evil, Detail: evil},
-		Evidence: []findings.Evidence{{Text: evil, Source: evil}}, Rejected: []findings.Rejected{{Cause: evil, Why: evil}}}
+	s.Findings[0] = findings.Finding{
+		Cause:      evil,
+		Title:      evil,
+		ShareOf:    evil,
+		Share:      1,
+		Remedy:     evil,
+		Confidence: findings.Confidence(evil),
+		Where:      findings.Where{Function: evil, File: evil, SQL: evil, Detail: evil},
+		Evidence:   []findings.Evidence{{Text: evil, Source: evil}},
+		Rejected:   []findings.Rejected{{Cause: evil, Why: evil}},
+	}
 	s.Run, s.State, s.Target.URL = evil, record.State(evil), evil
 	s.Sources[0].Name, s.Sources[0].Why, s.Warnings[0] = evil, evil, evil
 	s.Thresholds[0].Expr, s.Load.ErrorKinds[evil], s.Load.Status[evil] = evil, 1, 1

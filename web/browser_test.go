@@ -166,7 +166,8 @@ func TestFlameGraphsInBrowser(t *testing.T) {
 	if s.Flames.Card != "encoding/json.Marshalencoding/json.Marshal.gototal 310 ms (31 %)self 110 ms (11 %)44 % of its caller" {
 		t.Errorf("the card says %q", s.Flames.Card)
 	}
-	if s.Flames.Chosen != "encoding/json.Marshal" || s.Flames.Found != "31 % in 2 functions" || s.Flames.Sandwich != "example.org/gateway/store.(*Store).Orders" {
+	if s.Flames.Chosen != "encoding/json.Marshal" || s.Flames.Found != "31 % in 2 functions" ||
+		s.Flames.Sandwich != "example.org/gateway/store.(*Store).Orders" {
 		t.Errorf("chosen %q, found %q, sandwich %q", s.Flames.Chosen, s.Flames.Found, s.Flames.Sandwich)
 	}
 	data, err := os.ReadFile(s.File + ".pb.gz")

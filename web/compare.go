@@ -56,7 +56,13 @@ type comparedFinding struct {
 // lacks are named on the page; the only errors are those of w and of figures that JSON
 // cannot hold.
 func Compare(w io.Writer, a, b *record.Record, sa, sb *record.Summary) error {
-	c := compared{Comparison: compare.Runs(a, b), Caveat: compare.Caveat, Flames: &flame.Set{}, Missing: []string{}, Module: b.Run.Target.Module}
+	c := compared{
+		Comparison: compare.Runs(a, b),
+		Caveat:     compare.Caveat,
+		Flames:     &flame.Set{},
+		Missing:    []string{},
+		Module:     b.Run.Target.Module,
+	}
 	miss := func(what string, err error) { c.Missing = append(c.Missing, notation.Clean(what+": "+err.Error())) }
 	for i, run := range []struct {
 		rec *record.Record
@@ -67,8 +73,12 @@ func Compare(w io.Writer, a, b *record.Record, sa, sb *record.Summary) error {
 			miss("latency spectrum of "+run.rec.Run.ID, err)
 		}
 		c.Sides[i] = side{
-			ID: filepath.Base(run.rec.Dir), State: run.rec.Run.State, Target: run.rec.Run.Target.URL, Revision: run.rec.Run.Target.Revision,
-			Begun: run.rec.Run.Clock.EpochWall.Format("2006-01-02 15:04:05"), Headline: report.HeadlineOf(run.s), Load: run.s.Load, Spectrum: spectrum,
+			ID: filepath.Base(
+				run.rec.Dir,
+			), State: run.rec.Run.State, Target: run.rec.Run.Target.URL, Revision: run.rec.Run.Target.Revision,
+			Begun: run.rec.Run.Clock.EpochWall.Format(
+				"2006-01-02 15:04:05",
+			), Headline: report.HeadlineOf(run.s), Load: run.s.Load, Spectrum: spectrum,
 		}
 	}
 	c.Findings = pairFindings(sa.Findings, sb.Findings)

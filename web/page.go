@@ -50,7 +50,16 @@ func (p page) write(w io.Writer) error {
 	if p.connects {
 		connect = "'self'"
 	}
-	fmt.Fprintf(&b, pageHead, connect, hashOf(loader), hashOf(p.script), hashOf(pageStyle), html.EscapeString(notation.Clean(p.title)), pageStyle)
+	fmt.Fprintf(
+		&b,
+		pageHead,
+		connect,
+		hashOf(loader),
+		hashOf(p.script),
+		hashOf(pageStyle),
+		html.EscapeString(notation.Clean(p.title)),
+		pageStyle,
+	)
 	if len(p.fallback) > 0 {
 		fmt.Fprintf(&b, "<pre>%s</pre>\n", html.EscapeString(string(p.fallback)))
 	}

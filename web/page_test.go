@@ -191,7 +191,8 @@ func TestPageIsSelfContainedAndSafe(t *testing.T) {
 		}
 	}
 	policy := regexp.MustCompile(`Content-Security-Policy" content="([^"]*)"`).FindStringSubmatch(html)
-	if policy == nil || !strings.HasPrefix(policy[1], "default-src 'none'; connect-src 'none'; script-src 'sha256-") || strings.Contains(policy[1], "unsafe") {
+	if policy == nil || !strings.HasPrefix(policy[1], "default-src 'none'; connect-src 'none'; script-src 'sha256-") ||
+		strings.Contains(policy[1], "unsafe") {
 		t.Errorf("policy %q", policy)
 	}
 }

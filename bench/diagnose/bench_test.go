@@ -132,6 +132,18 @@ func TestInvalidRunsAreRepeated(t *testing.T) {
 	}
 }
 
+// TestBuildOnly: each case is built, one that does not build is an error, and
+// nothing is run.
+func TestBuildOnly(t *testing.T) {
+	root, redline := fake(t)
+	var out, errs bytes.Buffer
+	err := command(context.Background(), []string{"-corpus", root, "-redline", redline, "-build-only"}, &out, &errs)
+	if err == nil || !strings.Contains(err.Error(), "undefined: nothing") || !strings.Contains(out.String(), "built shop") ||
+		!strings.Contains(out.String(), "built clinic") || strings.Contains(out.String(), "ok  ") {
+		t.Errorf("%v\n%s", err, &out)
+	}
+}
+
 // TestNeeds: what a case does not need it does not see.
 func TestNeeds(t *testing.T) {
 	t.Setenv("DATABASE_URL", "postgres://somewhere/else")

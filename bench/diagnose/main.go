@@ -42,6 +42,7 @@ type options struct {
 	json, md    string   // files of results; empty writes none
 	calibrates  bool     // instead of scoring
 	add         bool     // to the results that json names
+	buildOnly   bool
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
@@ -64,6 +65,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.BoolVar(&o.add, "add", false, "keep the runs of the file of -o and measure the cases that it lacks")
 	f.BoolVar(&o.calibrates, "calibrate", false, "run each case that has a remedied twin sick and healed in "+
 		"turn, -runs pairs, and compare the gain with what was claimed")
+	f.BoolVar(&o.buildOnly, "build-only", false, "build the cases as a run does and measure nothing: later runs find "+
+		"all but the link in the build cache")
 	f.StringVar(&o.md, "md", "", "write the page to this `file`")
 	if err := f.Parse(args); err != nil {
 		return o, err
@@ -108,6 +111,9 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		return fmt.Errorf("no case of %d matches %q", len(cases), o.only)
 	}
 	b := newBench(o, args, stdout)
+	if o.buildOnly {
+		return b.warm(ctx, chosen)
+	}
 	if o.calibrates {
 		return b.recalibrate(ctx, chosen)
 	}

@@ -45,6 +45,9 @@ type Resource struct {
 	// Queue is for how many seconds of its response a request waits for it. It goes
 	// with the demand: in proportion, and wholly where the resource is used up.
 	Queue float64
+	// Counted says that servers are things rather than CPU time, connections say: all
+	// of them can be busy all the time.
+	Counted bool
 }
 
 // Use returns the utilisation, 0 to 1; 0 where it is unknown.
@@ -63,7 +66,7 @@ func (r Resource) bound(freed float64) float64 {
 		return math.Inf(1)
 	}
 	servers := r.Servers
-	if r.Use() >= Full {
+	if r.Use() >= Full && !r.Counted {
 		servers = r.Busy
 	}
 	left := r.Busy - freed

@@ -101,3 +101,18 @@ func TestBounds(t *testing.T) {
 		t.Errorf("nothing cut gives %+v", g)
 	}
 }
+
+// TestCountedServers: measured CPUs are used up a little below 1, connections that were
+// counted at 1.
+func TestCountedServers(t *testing.T) {
+	gain := func(counted bool) float64 {
+		m := laws.Model{Response: 1, Resources: []laws.Resource{{Name: "r", Servers: 2, Busy: 1.9, Counted: counted}}}
+		return m.Gain(laws.Cut{Time: 0.5}).Factor
+	}
+	if got := gain(false); got != 1 {
+		t.Errorf("beside used-up CPUs a cut gains %.2f, want nothing", got)
+	}
+	if got := gain(true); math.Abs(got-2/1.9) > 1e-9 {
+		t.Errorf("beside connections of which a twentieth is free a cut gains %.3f, want %.3f", got, 2/1.9)
+	}
+}

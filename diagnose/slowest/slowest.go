@@ -56,7 +56,7 @@ type Step struct {
 	For   string          `json:"for,omitempty"`   // what it waited for, as far as it was followed
 	Place string          `json:"place,omitempty"` // the function waited in, in full
 	Share float64         `json:"share"`           // of the request
-	Rest  bool            `json:"rest,omitempty"`  // what is left of a stretch of time, told as one
+	Rest  bool            `json:"rest,omitempty"`  // what is left of a stretch of time, listed as one
 }
 
 // Describe returns the slowest requests of the anatomy, at most as many as asked

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -30,6 +29,7 @@ const (
 	mostHeader = 16 << 20
 	mostLog    = 64 << 20
 	mostSteps  = 10_000
+	mostStep   = 4 << 20
 )
 
 // line is one of the log: a step, or how the session ended.
@@ -125,21 +125,10 @@ func read(dir string) (h knee.Header, steps []knee.Step, end ending, err error) 
 // parse reads a log. A last line that a kill cut short is left out.
 func parse(r io.Reader) (steps []knee.Step, end ending, err error) {
 	end = ending{Ended: "the session was killed", Interrupted: true}
-	lines := bufio.NewReader(r)
-	for n := 1; ; n++ {
-		text, err := lines.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			return steps, end, nil
-		}
-		if err != nil {
-			return nil, end, err
-		}
-		if n > mostSteps {
-			return nil, end, fmt.Errorf("more than %d lines", mostSteps)
-		}
+	_, err = disk.ScanLines(r, disk.Bounds{Lines: mostSteps, Longest: mostStep}, func(text []byte) error {
 		var one line
 		if err := disk.Unmarshal(text, &one); err != nil {
-			return nil, end, fmt.Errorf("line %d: %w", n, err)
+			return err
 		}
 		if one.Step != nil {
 			steps = append(steps, *one.Step)
@@ -147,5 +136,10 @@ func parse(r io.Reader) (steps []knee.Step, end ending, err error) {
 		if one.End != nil {
 			end = *one.End
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, end, err
 	}
+	return steps, end, nil
 }

@@ -14,13 +14,23 @@ import (
 func TestShortSummaryIsBounded(t *testing.T) {
 	var deep []code.Frame
 	for i := range 48 {
-		deep = append(deep, code.Frame{Function: fmt.Sprintf("example.org/%s.(*Store).F%d", strings.Repeat("x", 30), i), File: strings.Repeat("/src", 12), Line: i})
+		deep = append(
+			deep,
+			code.Frame{
+				Function: fmt.Sprintf("example.org/%s.(*Store).F%d", strings.Repeat("x", 30), i),
+				File:     strings.Repeat("/src", 12),
+				Line:     i,
+			},
+		)
 	}
 	var s Summary
 	for i := range 120 {
 		p := Part{State: StateLock, Site: deep[0].Function, NS: int64(1000 - i), Stack: deep, Waker: deep}
 		for range 16 {
-			p.Behind = append(p.Behind, Chain{NS: 1, Links: []Link{{Goroutine: "main.f", Stack: deep}, {Goroutine: "main.g", Stack: deep}}})
+			p.Behind = append(
+				p.Behind,
+				Chain{NS: 1, Links: []Link{{Goroutine: "main.f", Stack: deep}, {Goroutine: "main.g", Stack: deep}}},
+			)
 		}
 		s.Median, s.Tail = append(s.Median, p), append(s.Tail, p)
 	}

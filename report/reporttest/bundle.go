@@ -106,18 +106,7 @@ func writeSeries(t testing.TB, w *record.Writer, o Options) {
 			points = append(points, series.Point{Window: int64(i), Series: series.Series{Name: name, Labels: labels, Unit: unit}, Value: v})
 		}
 		requests := math.Round(noise(207*ramp*(1-0.7*bad), 0.1))
-		add("1", series.LoadRequests, "", requests)
-		if bad > 0.5 {
-			add("1", series.LoadErrors, "kind=timeout", 3)
-		}
-		add("1", series.LoadSent, "", requests)
-		add("1", series.LoadInFlight, "", 64)
-		add("1", series.LoadConnections, "", 64)
-		for q, v := range map[string]float64{"p50": 28, "p90": 49, "p99": 91, "max": 160} {
-			add("ns", series.LoadLatency, "q="+q, noise(v*ms*(1+5*bad), 0.2))
-			add("ns", series.LoadLag, "q="+q, noise(v*ms/400, 0.6))
-		}
-		add("ns", series.GeneratorCPU, "", noise(14*ms, 0.2))
+		addLoad(add, noise, requests, bad)
 		if o.Bare {
 			must(t, w.Add(points...))
 			continue
@@ -161,6 +150,23 @@ func writeSeries(t testing.TB, w *record.Writer, o Options) {
 		}
 		must(t, w.Add(points...))
 	}
+}
+
+// addLoad adds a window's series of the load, with bad the part of a slump that it is in.
+func addLoad(add func(unit, name, labels string, v float64), noise func(v, part float64) float64, requests, bad float64) {
+	ms := float64(time.Millisecond)
+	add("1", series.LoadRequests, "", requests)
+	if bad > 0.5 {
+		add("1", series.LoadErrors, "kind=timeout", 3)
+	}
+	add("1", series.LoadSent, "", requests)
+	add("1", series.LoadInFlight, "", 64)
+	add("1", series.LoadConnections, "", 64)
+	for q, v := range map[string]float64{"p50": 28, "p90": 49, "p99": 91, "max": 160} {
+		add("ns", series.LoadLatency, "q="+q, noise(v*ms*(1+5*bad), 0.2))
+		add("ns", series.LoadLag, "q="+q, noise(v*ms/400, 0.6))
+	}
+	add("ns", series.GeneratorCPU, "", noise(14*ms, 0.2))
 }
 
 func writeLatency(t testing.TB, w *record.Writer, o Options) {

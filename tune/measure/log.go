@@ -1,13 +1,11 @@
 package measure
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -99,17 +97,9 @@ func openLog(dir string, h *Header, resume bool) (_ *log, err error) {
 			return nil, err
 		}
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
+	if l.file, err = disk.ContinueLines(path, whole); err != nil {
 		return nil, fmt.Errorf("tune: %w", err)
 	}
-	// A line that a kill cut short is written over.
-	_, seekErr := f.Seek(whole, io.SeekStart)
-	if err := errors.Join(f.Truncate(whole), seekErr); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("tune: %w", err)
-	}
-	l.file = f
 	return l, nil
 }
 
@@ -147,33 +137,21 @@ func readJSON(path string, into any) error {
 
 // read takes in the trials that are whole, and returns the offset where they end.
 func (l *log) read(path string) (whole int64, err error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
+	whole, err = disk.ReadLines(path, disk.Bounds{Lines: maxTrials, Longest: maxLine}, func(line []byte) error {
+		var t logged
+		if err := json.Unmarshal(line, &t); err != nil {
+			return fmt.Errorf("%w (hint: begin anew with another -o)", err)
+		}
+		if t.Pair != nil && (!t.Pair.A.Latency.Possible() || !t.Pair.B.Latency.Possible()) {
+			return errors.New("latencies that no trial has (hint: begin anew with another -o)")
+		}
+		l.replay = append(l.replay, t)
+		return nil
+	})
 	if err != nil {
 		return 0, fmt.Errorf("tune: %w", err)
 	}
-	defer f.Close()
-	lines := bufio.NewReaderSize(f, maxLine)
-	for n := 1; ; n++ {
-		line, err := lines.ReadSlice('\n')
-		if errors.Is(err, io.EOF) {
-			return whole, nil
-		}
-		if err != nil || n > maxTrials {
-			return 0, fmt.Errorf("tune: %s:%d: not written by redline (hint: begin anew with another -o)", path, n)
-		}
-		var t logged
-		if err := json.Unmarshal(line, &t); err != nil {
-			return 0, fmt.Errorf("tune: %s:%d: %w (hint: begin anew with another -o)", path, n, err)
-		}
-		if t.Pair != nil && (!t.Pair.A.Latency.Possible() || !t.Pair.B.Latency.Possible()) {
-			return 0, fmt.Errorf("tune: %s:%d: latencies that no trial has (hint: begin anew with another -o)", path, n)
-		}
-		l.replay = append(l.replay, t)
-		whole += int64(len(line))
-	}
+	return whole, nil
 }
 
 // add appends a trial with one write, so that a kill cuts at most this line short.

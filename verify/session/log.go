@@ -1,12 +1,10 @@
 package session
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -167,59 +165,29 @@ func open(dir string) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.file, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600); err != nil {
-		return nil, fmt.Errorf("session: %w", err)
-	}
-	// A line that a kill cut short is written over.
-	if err = errors.Join(l.file.Truncate(whole), seekEnd(l.file)); err != nil {
-		l.file.Close()
+	if l.file, err = disk.ContinueLines(path, whole); err != nil {
 		return nil, fmt.Errorf("session: %w", err)
 	}
 	return l, nil
 }
 
-func seekEnd(f *os.File) error {
-	_, err := f.Seek(0, 2)
-	return err
-}
-
-// read takes in the pairs that are whole, and returns the offset where they end. A
-// damaged line is an error rather than an end: pairs after it would be lost
-// silently.
+// read takes in the pairs that are whole, and returns the offset where they end.
 func (l *Log) read(path string) (whole int64, err error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
+	whole, err = disk.ReadLines(path, disk.Bounds{Lines: maxBlocks, Longest: maxBlock}, func(line []byte) error {
+		var b logged
+		if err := json.Unmarshal(line, &b); err != nil {
+			return fmt.Errorf("%w (hint: the file is damaged: begin anew with another -o)", err)
+		}
+		if !b.A.Latency.Possible() || !b.B.Latency.Possible() {
+			return errors.New("latencies that no block has (hint: the file is damaged: begin anew with another -o)")
+		}
+		l.pairs[b.Kind] = append(l.pairs[b.Kind], b.Pair)
+		return nil
+	})
 	if err != nil {
 		return 0, fmt.Errorf("session: %w", err)
 	}
-	defer f.Close()
-	lines := bufio.NewReaderSize(f, maxBlock)
-	for n := 1; ; n++ {
-		line, err := lines.ReadSlice('\n')
-		if errors.Is(err, io.EOF) {
-			return whole, nil // a line without an end was cut short
-		}
-		var b logged
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-			return 0, fmt.Errorf("session: %s:%d: a line of more than %d bytes is not of redline", path, n, maxBlock)
-		case err != nil:
-			return 0, fmt.Errorf("session: %w", err)
-		case n > maxBlocks:
-			return 0, fmt.Errorf("session: %s: more than %d pairs", path, maxBlocks)
-		}
-		if err := json.Unmarshal(line, &b); err != nil {
-			return 0, fmt.Errorf("session: %s:%d: %w (hint: the file is damaged: begin anew with another -o)", path, n, err)
-		}
-		if !b.A.Latency.Possible() || !b.B.Latency.Possible() {
-			return 0, fmt.Errorf("session: %s:%d: latencies that no block has (hint: the file is damaged: begin anew with "+
-				"another -o)", path, n)
-		}
-		l.pairs[b.Kind] = append(l.pairs[b.Kind], b.Pair)
-		whole += int64(len(line))
-	}
+	return whole, nil
 }
 
 // add appends a pair, with one write, so that a kill cuts at most this line short.

@@ -35,7 +35,7 @@ func TestResumeOfDamagedSessions(t *testing.T) {
 		"damaged in the middle":   {wholeLine + "\x00\x00\n" + wholeLine, 0, "blocks.jsonl:2: "},
 		"a line without end":      {wholeLine + strings.Repeat("x", maxBlock+1), 0, "blocks.jsonl:2: a line of more than"},
 		"impossible latencies":    {`{"kind":"ab","A":{"latency":{"-9":1,"9000000000000":1}},"B":{}}` + "\n", 0, "blocks.jsonl:1: latencies"},
-		"more than a session has": {strings.Repeat("{}\n", maxBlocks+1), 0, "more than 10000 pairs"},
+		"more than a session has": {strings.Repeat("{}\n", maxBlocks+1), 0, "more than 10000 lines"},
 	} {
 		dir, h := sessionWith(t, c.blocks)
 		log, seed, err := Resume(dir, h)

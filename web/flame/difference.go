@@ -51,14 +51,22 @@ func (s *Set) differenceOfCPU(a, b *record.Record) error {
 		return err
 	}
 	var t tree
-	g := Graph{ID: "cpu", Title: "CPU per request", Note: "Each run's CPU profile, over its requests.", Noise: &Noise{Each: costs.Each}}
+	g := Graph{
+		ID:    "cpu",
+		Title: "CPU per request",
+		Note:  "Each run's CPU profile, over its requests.",
+		Noise: &Noise{Each: costs.Each},
+	}
 	for side, rec := range []*record.Record{a, b} {
 		p, err := stacks.CPU(rec)
 		if err != nil {
 			return err
 		}
 		t.addProfile(p, side)
-		g.Columns = append(g.Columns, Column{Name: "run " + "ab"[side:side+1], Unit: "ns", Scale: costs.Root.Cost[side] / float64(p.Total)})
+		g.Columns = append(
+			g.Columns,
+			Column{Name: "run " + "ab"[side:side+1], Unit: "ns", Scale: costs.Root.Cost[side] / float64(p.Total)},
+		)
 	}
 	s.put(g, &t)
 	return nil

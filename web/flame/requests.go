@@ -23,7 +23,11 @@ var bands = []struct {
 // one of their critical path.
 func (s *Set) AddAnatomy(a *breakdown.Anatomy) {
 	var t tree
-	g := Graph{ID: "requests", Title: "Requests", Note: "States of a request, the stacks in which it waits, and below them what it waited for."}
+	g := Graph{
+		ID:    "requests",
+		Title: "Requests",
+		Note:  "States of a request, the stacks in which it waits, and below them what it waited for.",
+	}
 	for column, b := range bands {
 		g.Columns = append(g.Columns, Column{Name: b.name, Unit: "ns"})
 		for _, p := range b.parts(a) {

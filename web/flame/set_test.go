@@ -46,7 +46,10 @@ func TestStacksComeBack(t *testing.T) {
 	var s Set
 	var one, two tree
 	one.addProfile(&stacks.Profile{Samples: []stacks.Sample{
-		{Stack: stack("a", "b", "c"), Value: 5}, {Stack: stack("a", "b"), Value: 3}, {Stack: stack("a", "d"), Value: 100}, {Stack: stack("e"), Value: 1},
+		{
+			Stack: stack("a", "b", "c"),
+			Value: 5,
+		}, {Stack: stack("a", "b"), Value: 3}, {Stack: stack("a", "d"), Value: 100}, {Stack: stack("e"), Value: 1},
 	}}, 0)
 	one.add(stack("a", "b", "c"), 1, 7)
 	s.put(Graph{ID: "one", Columns: make([]Column, 2)}, &one)
@@ -82,7 +85,15 @@ func TestFullGraphSaysSo(t *testing.T) {
 func TestAnatomySumsToTheRequest(t *testing.T) {
 	a := &breakdown.Anatomy{All: []breakdown.Part{
 		{State: breakdown.StateNetwork, NS: 70, Stack: stack("serve", "read"),
-			Behind: []breakdown.Chain{{NS: 30, Links: []breakdown.Link{{Goroutine: "main.one", State: "lock", Site: "x"}, {Goroutine: "main.two", State: "sleep"}}}}},
+			Behind: []breakdown.Chain{
+				{
+					NS: 30,
+					Links: []breakdown.Link{
+						{Goroutine: "main.one", State: "lock", Site: "x"},
+						{Goroutine: "main.two", State: "sleep"},
+					},
+				},
+			}},
 		{State: breakdown.StateRunning, NS: 30},
 	}, Path: &breakdown.Path{NS: 100, Nodes: []breakdown.PathNode{{Kind: breakdown.PathState, State: "running", NS: 100,
 		Nodes: []breakdown.PathNode{{Kind: breakdown.PathWork, Function: "main.f", NS: 60}}}}}}

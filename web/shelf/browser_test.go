@@ -27,7 +27,13 @@ func walk(t *testing.T, dir string) seen {
 	var s seen
 	must(t, json.Unmarshal([]byte(out), &s))
 	if len(s.Console)+len(s.Errors)+len(s.Foreign)+s.Injected > 0 {
-		t.Errorf("console %q, errors %q, asked %q, %d elements that the page does not make", s.Console, s.Errors, s.Foreign, s.Injected)
+		t.Errorf(
+			"console %q, errors %q, asked %q, %d elements that the page does not make",
+			s.Console,
+			s.Errors,
+			s.Foreign,
+			s.Injected,
+		)
 	}
 	for where, pixels := range s.Overflow {
 		if pixels > 0 {
@@ -43,13 +49,19 @@ func TestShelfInBrowser(t *testing.T) {
 		t.Errorf("title %q, %d rows, found %q", s.Title, s.Drawn, s.Searched)
 	}
 	slices.Sort(s.Marks)
-	if want := []string{"aborted", damaged, damaged, unfinished, "threshold failed", "threshold failed", older}; fmt.Sprint(s.Marks) != fmt.Sprint(want) {
+	if want := []string{"aborted", damaged, damaged, unfinished, "threshold failed", "threshold failed", older}; fmt.Sprint(
+		s.Marks,
+	) != fmt.Sprint(
+		want,
+	) {
 		t.Errorf("marks %q", s.Marks)
 	}
-	if !slices.Equal(s.Sides, []string{"compared-b", "compared-a"}) && !slices.Equal(s.Sides, []string{"compared-a", "compared-b"}) {
+	if !slices.Equal(s.Sides, []string{"compared-b", "compared-a"}) &&
+		!slices.Equal(s.Sides, []string{"compared-a", "compared-b"}) {
 		t.Errorf("compared %q", s.Sides)
 	}
-	if !slices.Equal(s.Fates, []string{"stayed", "stayed", "stayed", "stayed"}) || !slices.Equal(s.Graphs, []string{"cpu", "requests"}) {
+	if !slices.Equal(s.Fates, []string{"stayed", "stayed", "stayed", "stayed"}) ||
+		!slices.Equal(s.Graphs, []string{"cpu", "requests"}) {
 		t.Errorf("findings %q, graphs %q", s.Fates, s.Graphs)
 	}
 	if !strings.Contains(s.Card, "no more than noise") || s.Report != "Requests wait for a database connection" {
@@ -68,7 +80,14 @@ func TestThousandRunsInBrowser(t *testing.T) {
 	for i := range 1000 {
 		name := filepath.Join(dir, fmt.Sprintf("2026-%04d", i))
 		must(t, os.Mkdir(name, 0o700))
-		must(t, os.WriteFile(filepath.Join(name, "run.json"), []byte(`{"schema": "redline.run/1", "state": "complete", "window_ns": 100000000}`), 0o600))
+		must(
+			t,
+			os.WriteFile(
+				filepath.Join(name, "run.json"),
+				[]byte(`{"schema": "redline.run/1", "state": "complete", "window_ns": 100000000}`),
+				0o600,
+			),
+		)
 	}
 	s := walk(t, dir)
 	t.Logf("1,007 runs were on the screen %d ms after the navigation began", s.Opened)

@@ -147,7 +147,11 @@ func read(dir, id string) Run {
 	}
 	switch {
 	case h.Schema != record.RunSchema:
-		run.State, run.Why = older, fmt.Sprintf("its schema is %q, and this version reads %q", notation.Clean(h.Schema), record.RunSchema)
+		run.State, run.Why = older, fmt.Sprintf(
+			"its schema is %q, and this version reads %q",
+			notation.Clean(h.Schema),
+			record.RunSchema,
+		)
 		return run
 	case h.State == record.Running:
 		run.State, run.Why = unfinished, "it still runs, or redline was killed"

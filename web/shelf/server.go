@@ -81,7 +81,12 @@ func (s *Server) URL() string {
 
 // Serve answers until ctx ends, and then closes the listener.
 func (s *Server) Serve(ctx context.Context) error {
-	server := &http.Server{Handler: s.Handler(), ConnContext: access.ConnContext, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
+	server := &http.Server{
+		Handler:           s.Handler(),
+		ConnContext:       access.ConnContext,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       time.Minute,
+	}
 	stop := context.AfterFunc(ctx, func() { server.Close() })
 	defer stop()
 	if err := server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
@@ -98,7 +103,12 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /run/{id}/{$}", s.run)
 	mux.HandleFunc("GET /compare", s.compare)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		notice(w, http.StatusNotFound, "There is nothing here", "The shelf has a list, a page for each run, and one for two runs.")
+		notice(
+			w,
+			http.StatusNotFound,
+			"There is nothing here",
+			"The shelf has a list, a page for each run, and one for two runs.",
+		)
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		head := w.Header()
@@ -207,7 +217,9 @@ func (s *Server) opened(id string) (*record.Record, *record.Summary, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		summary = &record.Summary{Schema: record.SummarySchema, Run: rec.Dir, State: rec.Run.State, Target: rec.Run.Target,
 			Generator: record.Generator{Validity: record.ValidityUnknown},
-			Warnings:  []string{"This run has not been judged: redline diagnose " + rec.Dir + " does, and then this page has its figures and findings."}}
+			Warnings: []string{
+				"This run has not been judged: redline diagnose " + rec.Dir + " does, and then this page has its figures and findings.",
+			}}
 	case err != nil:
 		return nil, nil, err
 	}

@@ -33,7 +33,14 @@ func stock(t testing.TB, o reporttest.Options) string {
 	for name, options := range map[string]reporttest.Options{"compared-a": o, "compared-b": o, "killed": {Killed: true, Bare: true}} {
 		must(t, os.Rename(reporttest.Bundle(t, options).Dir, filepath.Join(dir, name)))
 	}
-	must(t, disk.WriteJSON(filepath.Join(dir, "compared-a"), "findings.json", map[string]any{"findings": []map[string]string{{"title": "a needle"}}}))
+	must(
+		t,
+		disk.WriteJSON(
+			filepath.Join(dir, "compared-a"),
+			"findings.json",
+			map[string]any{"findings": []map[string]string{{"title": "a needle"}}},
+		),
+	)
 	for name, run := range map[string]string{
 		"damaged": `{"schema": tru`, "older": `{"schema": "redline.run/0", "state": "complete"}`,
 		"running": `{"schema": "redline.run/1", "state": "running", "window_ns": 100000000}`,
@@ -42,7 +49,14 @@ func stock(t testing.TB, o reporttest.Options) string {
 		must(t, os.Mkdir(filepath.Join(dir, name), 0o700))
 		must(t, os.WriteFile(filepath.Join(dir, name, "run.json"), []byte(run), 0o600))
 	}
-	must(t, os.WriteFile(filepath.Join(dir, "torn", "summary.json"), []byte(`{"schema": "redline.summary/1", "load": {"requests":`), 0o600))
+	must(
+		t,
+		os.WriteFile(
+			filepath.Join(dir, "torn", "summary.json"),
+			[]byte(`{"schema": "redline.summary/1", "load": {"requests":`),
+			0o600,
+		),
+	)
 	must(t, os.Mkdir(filepath.Join(dir, "no-bundle"), 0o700))
 	return dir
 }
@@ -101,10 +115,20 @@ func TestEveryRunHasAPage(t *testing.T) {
 		status int
 		text   string
 	}{
-		"": {200, "id=\"app\""}, "run/compared-a/": {200, "id=\"app\""}, "run/killed/": {200, "id=\"app\""}, "run/running/": {200, "id=\"app\""},
-		"run/damaged/": {422, "invalid character"}, "run/older/": {422, "redline.run/0"}, "run/torn/": {422, "cannot be read"},
-		"run/none/": {404, "No such run"}, "run/..%2f..%2fetc/": {404, "No such run"}, "run/no-bundle/": {404, "No such run"}, "x": {404, "nothing here"},
-		"compare?a=compared-a&b=compared-b": {200, "id=\"app\""}, "compare?a=compared-a&b=": {404, "No such run"}, "compare?a=killed&b=running": {200, "id=\"app\""},
+		"":                                  {200, "id=\"app\""},
+		"run/compared-a/":                   {200, "id=\"app\""},
+		"run/killed/":                       {200, "id=\"app\""},
+		"run/running/":                      {200, "id=\"app\""},
+		"run/damaged/":                      {422, "invalid character"},
+		"run/older/":                        {422, "redline.run/0"},
+		"run/torn/":                         {422, "cannot be read"},
+		"run/none/":                         {404, "No such run"},
+		"run/..%2f..%2fetc/":                {404, "No such run"},
+		"run/no-bundle/":                    {404, "No such run"},
+		"x":                                 {404, "nothing here"},
+		"compare?a=compared-a&b=compared-b": {200, "id=\"app\""},
+		"compare?a=compared-a&b=":           {404, "No such run"},
+		"compare?a=killed&b=running":        {200, "id=\"app\""},
 	} {
 		if status, body := get(t, http.DefaultClient, s.URL()+path); status != want.status || !strings.Contains(body, want.text) {
 			t.Errorf("%q: %d, want %d with %q: %.300s", path, status, want.status, want.text, body)
@@ -120,7 +144,8 @@ func TestPageFollowsTheBundle(t *testing.T) {
 	summary := reporttest.Healthy()
 	must(t, disk.WriteJSON(filepath.Join(dir, "compared-a"), record.SummaryFile, summary))
 	_, after := get(t, http.DefaultClient, s.URL()+"run/compared-a/")
-	if !strings.Contains(before, "Requests wait for a database connection") || strings.Contains(after, "Requests wait for a database connection") {
+	if !strings.Contains(before, "Requests wait for a database connection") ||
+		strings.Contains(after, "Requests wait for a database connection") {
 		t.Error("the page is not that of the summary as it is")
 	}
 	must(t, os.RemoveAll(filepath.Join(dir, "compared-a")))
@@ -137,7 +162,8 @@ func TestOthersNeedTheToken(t *testing.T) {
 		t.Error("a wrong token is let in")
 	}
 	w := httptest.NewRecorder()
-	if !s.welcome(w, httptest.NewRequest(http.MethodGet, "/compare?a=1&token=secret", nil)) || w.Header().Get("Location") != "/compare?a=1" {
+	if !s.welcome(w, httptest.NewRequest(http.MethodGet, "/compare?a=1&token=secret", nil)) ||
+		w.Header().Get("Location") != "/compare?a=1" {
 		t.Errorf("sent on to %q", w.Header().Get("Location"))
 	}
 	shown := httptest.NewRequest(http.MethodGet, "/", nil)

@@ -1,4 +1,4 @@
-// Command gallery-loans tells lenders and curators where the works on loan are.
+// Command gallery-loans shows lenders and curators where the works on loan are.
 package main
 
 import (

@@ -14,7 +14,7 @@ const (
 	// requests of a steady service.
 	slowFactor = 2
 	// shuffles is how many orders of the windows represent chance; with 400 the
-	// smallest probability told is below 0.01.
+	// smallest probability reported is below 0.01.
 	shuffles = 400
 )
 

@@ -10,9 +10,10 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/diagnose/evidence/waits"
+	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/diagnose/passes/database/asker"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
+	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
 )
@@ -53,7 +54,7 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	site := w.Sites(callstack.PoolWait)[0]
-	p.Reached("db-pool-wait", through(w.Sites(callstack.PoolWait)))
+	p.Reached("db-pool-wait", through(p))
 	s := sizeOf(p, p.WaitGain(share))
 	f := diagnose.Finding{
 		Cause: "db-pool-wait", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
@@ -85,18 +86,6 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Confidence, f.Remedy = findings.Medium, inProcessPool
 	}
 	return []diagnose.Finding{f}, nil
-}
-
-// through returns the functions on the way to the sites: whoever uses a pool queues
-// at it now and then, so a function that never does uses another (dispatch-desk has
-// two pools).
-func through(sites []waits.Site) (functions []string) {
-	for _, s := range sites {
-		for _, f := range s.Part.Stack {
-			functions = append(functions, f.Function)
-		}
-	}
-	return functions
 }
 
 // size is what a pool has and needs.
@@ -182,4 +171,58 @@ func holders(p *diagnose.Pass) (findings.Evidence, bool) {
 	}
 	return diagnose.Fact(diagnose.FromProbe, float64(len(parts)), "statements", "connections are held for %s",
 		strings.Join(parts, "; ")), true
+}
+
+// through returns the functions on the way to the pool that requests queue at:
+// whoever uses it queues there now and then, so a function that never does uses
+// another. Pools of another package than that of the longest queue are others, too:
+// a function that opens a connection there now and then is not on the way
+// (dispatch-desk has a pool of pgx and one of database/sql).
+func through(p *diagnose.Pass) (functions []string) {
+	sites := p.Waits().Sites(callstack.PoolWait)
+	for _, s := range sites {
+		if poolOf(p, s.Part.Stack) != poolOf(p, sites[0].Part.Stack) {
+			continue
+		}
+		for _, f := range s.Part.Stack {
+			functions = append(functions, f.Function)
+		}
+	}
+	return functions
+}
+
+// poolOf returns the package whose pool a stack waits at: that of the frame nearest
+// to the user which takes connections. A package may build on another's pool.
+func poolOf(p *diagnose.Pass, stack []code.Frame) (pkg string) {
+	for _, f := range stack {
+		if p.Stacks.Role(f.Function).Has(callstack.DBPool) {
+			pkg, _ = callstack.Split(f.Function)
+		}
+	}
+	return pkg
+}
+
+// pool returns the pool that requests queue at as a resource. By Little's law so many
+// connections are in use as there are requests that wait for the database beyond it;
+// with a queue in front of them that is nearly all that there are, so that their
+// number is the next whole one. ok is false where no request queues on average.
+func pool(p *diagnose.Pass) (r laws.Resource, ok bool) {
+	w, load := p.Waits(), p.Load()
+	sites := w.Sites(callstack.PoolWait)
+	if len(sites) == 0 || !(load.Rate*sites[0].NS/1e9 >= 1) {
+		return r, false
+	}
+	beyond, held := through(p), 0.0
+	for _, kind := range []callstack.Wait{callstack.DatabaseWait, callstack.PrepareWait} {
+		for _, s := range w.Sites(kind) {
+			if slices.Contains(beyond, s.Place.Function) {
+				held += s.NS
+			}
+		}
+	}
+	r.Counted = true
+	r.Busy = load.Rate * held / 1e9
+	r.Servers = math.Ceil(r.Busy)
+	r.Name = fmt.Sprintf("the pool of %.0f connections", r.Servers)
+	return r, r.Busy > 0
 }

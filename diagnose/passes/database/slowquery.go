@@ -8,6 +8,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/diagnose/passes/database/asker"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
 	"github.com/redline-go/redline/record/database"
@@ -121,7 +122,7 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Cause: "db-slow-query", Share: share * part, ShareOf: of,
 		Confidence: c.confidence, Where: findings.Where{SQL: lead.Text},
 	}
-	diagnose.Promise(&f, demand.Gain(p, share, part*c.saved()))
+	diagnose.Promise(&f, demand.Gain(p, share, part*c.saved(), notFreed(p, at, known && of == diagnose.OfRequest)...))
 	f.Title = c.title(share*part, took, lead)
 	f.Evidence = append(f.Evidence,
 		diagnose.Fact(diagnose.FromPostgres, executes, diagnose.Ratio, "the statement holds %s of all "+
@@ -182,6 +183,16 @@ func brief(text string) string {
 	return text
 }
 
+// notFreed returns the pool that requests queue at, where a statement whose caller is counted does
+// not use it: a faster statement leaves that queue as it is.
+func notFreed(p *diagnose.Pass, at asker.By, known bool) []laws.Resource {
+	r, ok := pool(p)
+	if !ok || !known || slices.Contains(through(p), at.Place.Function) {
+		return nil
+	}
+	return []laws.Resource{r}
+}
+
 // withQueue returns how much of request time is due to the database where a
 // statement leads, and how much of that is the queue for connections which the
 // statement causes. share is the database's part of request time with all queues,
@@ -199,7 +210,7 @@ func withQueue(p *diagnose.Pass, s database.Statement, at asker.By, known bool, 
 		return share, queue
 	}
 	rest := max(0, share-queue)
-	if !slices.Contains(through(p.Waits().Sites(callstack.PoolWait)), at.Place.Function) {
+	if !slices.Contains(through(p), at.Place.Function) {
 		return rest, 0
 	}
 	own, exact := asker.Held(p, s.Text)

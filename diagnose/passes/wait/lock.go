@@ -6,6 +6,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
 	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record/code"
@@ -56,7 +57,8 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			cause, what = "rwlock-writer", "a read lock behind a writer"
 		}
 		f := v.Finding(p, cause, s)
-		held := holder(p, s.Place, &f)
+		who := background(s)
+		held := holder(p, s.Place, who, &f)
 		meanwhile(p, &f, s, "who holds it")
 		f.Title = fmt.Sprintf("%s for %s at %s", v.Requests(), what, diagnose.At(s.Place))
 		f.Remedy = remedyLock(cause, s.Place, held)
@@ -69,7 +71,7 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		} else if part >= leastHeld && kind != callstack.Busy && kind != callstack.Queued {
 			f.Title += ", whose holder meanwhile " + text
 		}
-		if who := background(s); who != "" && held.Function != "" {
+		if who != "" && held.Function != "" {
 			byBackground(p, &f, s, who, held)
 		}
 		found = append(found, f)
@@ -133,29 +135,61 @@ func remedyLock(cause string, waiting, holding code.Frame) string {
 // as evidence. The mutex profile books contention on Unlock's caller
 // (runtime/pprof, Profile), so its stacks are holders; those with the same owner as
 // the waiting place are of this lock. Zero without a profile or a match.
-func holder(p *diagnose.Pass, waiting code.Frame, f *diagnose.Finding) code.Frame {
-	prof, err := p.Profile("mutex", "delay")
-	if err != nil {
-		return code.Frame{}
+//
+// Subtle: that profile takes one event in several, however long it was, so that a
+// lock held rarely and long is missed, and the requests that it let in, which hand
+// it to each other, take its place. Where the trace shows that the goroutines of an
+// entry held it, only their stacks count; without one of them in the profile of
+// mutexes, those of their CPU samples do.
+func holder(p *diagnose.Pass, waiting code.Frame, entry string, f *diagnose.Finding) code.Frame {
+	of := func(typ, value string, at func(stack []code.Frame) int) (best code.Frame, most int64) {
+		prof, err := p.Profile(typ, value)
+		if err != nil {
+			return best, 0
+		}
+		sums := map[code.Frame]int64{}
+		for _, s := range prof.Samples {
+			i := at(s.Stack)
+			if i < 0 || entry != "" && measured.Entry(s.Stack) != entry {
+				continue
+			}
+			frame := s.Stack[i]
+			if sums[frame] += s.Value; sums[frame] > most {
+				best, most = frame, sums[frame]
+			}
+		}
+		return best, most
 	}
 	owner := callstack.Owner(waiting.Function)
-	delay := map[code.Frame]int64{}
-	var best code.Frame
-	for _, s := range prof.Samples {
-		i := p.Stacks.Innermost(s.Stack)
-		if i < 0 || callstack.Owner(s.Stack[i].Function) != owner {
-			continue
+	owned := func(frame code.Frame) bool { return p.Stacks.User(frame) && callstack.Owner(frame.Function) == owner }
+	best, delay := of("mutex", "delay", func(stack []code.Frame) int {
+		if i := p.Stacks.Innermost(stack); i >= 0 && owned(stack[i]) {
+			return i
 		}
-		frame := s.Stack[i]
-		delay[frame] += s.Value
-		if delay[frame] > delay[best] {
-			best = frame
-		}
-	}
+		return -1
+	})
 	if best.Function != "" {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(delay[best]), diagnose.Nanosec,
-			"the mutex profile books %s of waiting on the holder %s (%s)", diagnose.Span(float64(delay[best])),
-			callstack.Short(best.Function), diagnose.At(best)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(delay), diagnose.Nanosec,
+			"the mutex profile books %s of waiting on the holder %s (%s)", diagnose.Span(float64(delay)),
+			callstack.Short(best.Function),
+			diagnose.At(best)))
+		return best
+	}
+	if entry == "" {
+		return best
+	}
+	best, ran := of("cpu", "cpu", func(stack []code.Frame) int {
+		for i := len(stack) - 1; i >= 0; i-- {
+			if owned(stack[i]) {
+				return i
+			}
+		}
+		return -1
+	})
+	if best.Function != "" {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(ran), diagnose.Nanosec,
+			"the goroutine that holds it runs %s of CPU in %s (%s)", diagnose.Span(float64(ran)), callstack.Short(best.Function),
+			diagnose.At(best)))
 	}
 	return best
 }

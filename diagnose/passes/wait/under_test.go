@@ -73,7 +73,7 @@ func TestHolderInTheBackground(t *testing.T) {
 				{Kind: breakdown.PathWork, Function: price, File: "/src/price.go", Line: 9, Own: true, Share: 0.9}}}}}}
 	locked := func(request bool) *Builder {
 		return idle().Wait(breakdown.StateLock, 30*ms, 1, mutex(get)...).Behind(holds(request)).Path(path).
-			Held(8*time.Second, "sync.(*Mutex).Unlock", refresh+"@cache.go:70")
+			Held(8*time.Second, "sync.(*Mutex).Unlock", refresh+"@cache.go:70", "shop/cache.Start.func1@cache.go:20")
 	}
 	found := Expect(t, wait.Lock, locked(false), "lock-contention at cache.go:70")
 	if len(found) == 1 && (!strings.Contains(found[0].Title,
@@ -82,4 +82,16 @@ func TestHolderInTheBackground(t *testing.T) {
 		t.Errorf("%q, %+v", found[0].Title, found[0].Where)
 	}
 	Expect(t, wait.Lock, locked(true), "lock-contention at cache.go:41")
+}
+
+// TestHolderThatTheProfileMissed: the mutex profile takes one event in several, and of a
+// lock held rarely and long may have none but the waiting requests' own.
+func TestHolderThatTheProfileMissed(t *testing.T) {
+	background := breakdown.Chain{NS: int64(27 * ms), Links: []breakdown.Link{{Goroutine: "shop/cache.Start.func1",
+		State: breakdown.StateRunning}}}
+	b := idle().Wait(breakdown.StateLock, 30*ms, 1, mutex(get)...).Behind(background).
+		Held(time.Second, "sync.(*Mutex).Unlock", "shop/cache.(*Cache).Get@cache.go:44", "net/http.(*conn).serve")
+	b.Busy(time.Second).Background(time.Second, "math.Exp", "shop/cache.price@price.go:9",
+		"shop/cache.(*Cache).refresh@cache.go:70", "shop/cache.Start.func1@cache.go:20")
+	Expect(t, wait.Lock, b, "lock-contention at cache.go:70")
 }

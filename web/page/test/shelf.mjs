@@ -48,8 +48,10 @@ try {
   seen.fates = await page.$$eval(".fate", (all) => all.map((e) => e.textContent));
   seen.graphs = await page.$$eval("#flames .flame-tabs input", (all) => all.map((e) => e.value));
   const at = page.locator("#flames canvas");
+  await at.scrollIntoViewIfNeeded(); // the mouse reaches only what is in sight
   const box = await at.boundingBox();
   await page.mouse.move(box.x + 5, box.y + 3 * 19 + 9);
+  await page.waitForSelector(".flame-card:not([hidden])");
   seen.card = await page.textContent(".flame-card");
   for (const [name, width, scheme] of [["phone", 390, "light"], ["dark", 1366, "dark"], ["laptop", 1366, "light"]]) {
     await page.emulateMedia({ colorScheme: scheme });

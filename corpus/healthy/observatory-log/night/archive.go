@@ -27,13 +27,13 @@ func NewArchive(dir string, journal *Journal, every time.Duration) (*Archive, er
 	return &Archive{journal: journal, every: every, file: f, to: bufio.NewWriter(f)}, nil
 }
 
-// Keep writes until ctx ends. Errors are told, and what could not be written is
+// Keep writes until ctx ends. Errors are reported, and what could not be written is
 // tried again.
-func (a *Archive) Keep(ctx context.Context, tell func(error)) {
+func (a *Archive) Keep(ctx context.Context, report func(error)) {
 	for ctx.Err() == nil {
 		time.Sleep(a.every)
 		if err := a.write(); err != nil {
-			tell(err)
+			report(err)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func NewLedger(base string, seats int64, remember time.Duration) *Ledger {
 	}
 }
 
-// Holder tells who pays for a plate.
+// Holder says who pays for a plate.
 func (l *Ledger) Holder(ctx context.Context, plate string) (Holder, error) {
 	if h, ok := l.recent.Get(plate); ok {
 		return h.(Holder), nil

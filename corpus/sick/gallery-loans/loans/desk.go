@@ -33,7 +33,7 @@ func answer(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// Summary tells how many loans of an exhibition are in which state.
+// Summary counts how many loans of an exhibition are in which state.
 func (d *Desk) Summary(w http.ResponseWriter, r *http.Request) {
 	ex, _, err := d.exhibitions.Get(chi.URLParam(r, "exhibition"))
 	if err != nil {
@@ -47,7 +47,7 @@ func (d *Desk) Summary(w http.ResponseWriter, r *http.Request) {
 	answer(w, map[string]any{"id": ex.ID, "title": ex.Title, "opens": ex.Opens, "states": states})
 }
 
-// Loan tells where one work is.
+// Loan says where one work is.
 func (d *Desk) Loan(w http.ResponseWriter, r *http.Request) {
 	ex, _, err := d.exhibitions.Get(chi.URLParam(r, "exhibition"))
 	if err != nil {

@@ -45,8 +45,9 @@ func RequestShare(p *diagnose.Pass) (share float64, source string, ok bool) {
 // a share of request time: requests get shorter, and the CPU that the work takes on
 // both sides is free where the database runs on this host. On saturated CPUs only
 // CPU counts, and share is a part of that. Never more than Amdahl's law for the
-// same share: the model's CPUs include work that is not the statement's.
-func Gain(p *diagnose.Pass, share, part float64) laws.Gain {
+// same share: the model's CPUs include work that is not the statement's. others bound
+// it, too, and are not freed: a pool that other statements queue for.
+func Gain(p *diagnose.Pass, share, part float64, others ...laws.Resource) laws.Gain {
 	if InProcess(p) {
 		return InProcessGain(p, share*part, inProcessCPU(p)*part)
 	}
@@ -59,6 +60,7 @@ func Gain(p *diagnose.Pass, share, part float64) laws.Gain {
 	if saturated {
 		cut.Time = 0
 	}
+	m.Resources = append(m.Resources, others...)
 	g := m.Gain(cut)
 	if most := laws.Amdahl(share * part); g.Factor > most {
 		g.Factor, g.Then = most, ""

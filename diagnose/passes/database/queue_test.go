@@ -1,0 +1,38 @@
+package database_test
+
+import (
+	"strings"
+	"testing"
+
+	. "github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/diagnose/suite"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/operation"
+	"github.com/redline-go/redline/record/series"
+)
+
+// TestSlowBesideAnothersPool: requests queue for the two connections of one pool, and
+// a slow statement runs on those of another, at which a request waits once in a
+// while. The queue does not follow from the statement, and bounds what a faster one
+// gives: in dispatch-desk 1.13x where its time alone said 1.4x.
+func TestSlowBesideAnothersPool(t *testing.T) {
+	const drivers = "shop/store.(*Store).Drivers@read.go:50"
+	queue := []string{"runtime.selectgo", "github.com/jackc/puddle/v2.(*Pool[...]).Acquire",
+		"github.com/jackc/pgx/v5/pgxpool.(*Pool).Acquire", drivers}
+	opens := append([]string{"runtime.selectgo", "database/sql.(*DB).conn"}, queryAt(latest)[6:]...)
+	b := New(6, 11*ms).CPU(2, 1.5, 0.2, 0.1, 1.2).Gauge(series.DBMax, "", 100).Gauge(series.DBBlocked, "", 0)
+	b.Wait(breakdown.StateRunning, 100*us, 3).Wait(breakdown.StateNetwork, 4*ms, 0.3, queryAt(latest)...).
+		Wait(breakdown.StateNetwork, 3400*us, 0.7, queryAt(drivers)...).
+		Wait(breakdown.StateSelect, 3500*us, 0.6, queue...).Wait(breakdown.StateSelect, 10*us, 0.001, opens...)
+	n := int64(b.Requests())
+	b.Statement(ordered, n/4, 14*ms, 75, 2600, seqPlan)
+	b.Asks(operation.Query, strings.NewReplacer("$1", "?", "$2", "?").Replace(ordered), n/4, 14*ms, 75,
+		Caller(1, 14*ms, queryAt(latest)...)).Within(0, 4*ms, 1)
+	found := ExpectFirst(t, suite.All(), b, "db-pool-wait")
+	for _, f := range found.Findings {
+		if f.Cause == "db-slow-query" && f.GainCeiling < 1.2 && f.Then == "the pool of 2 connections" {
+			return
+		}
+	}
+	t.Errorf("the slow statement is not found, or the pool does not bound it: %+v", found)
+}

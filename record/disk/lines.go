@@ -1,0 +1,91 @@
+package disk
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// Bounds of a log of lines, which may come from elsewhere.
+type Bounds struct {
+	Lines   int // how many a log holds at most
+	Longest int // of a line, in bytes with its end
+}
+
+// LineError is what is wrong with a line of a log; the first line is 1.
+type LineError struct {
+	Path string // "" where the log is no file
+	Line int
+	Err  error
+}
+
+func (e *LineError) Error() string {
+	if e.Path == "" {
+		return fmt.Sprintf("line %d: %v", e.Line, e.Err)
+	}
+	return fmt.Sprintf("%s:%d: %v", e.Path, e.Line, e.Err)
+}
+
+// Unwrap returns what is wrong.
+func (e *LineError) Unwrap() error { return e.Err }
+
+// ScanLines hands each whole line of a log to take, with its end; the slice is valid until take
+// returns. whole is how many bytes they have: a kill may have cut short the line after them,
+// which is left out. A damaged line is an error rather than an end, because those after it
+// would be lost silently; the error is then a *LineError.
+func ScanLines(r io.Reader, b Bounds, take func(line []byte) error) (whole int64, err error) {
+	lines := bufio.NewReaderSize(r, b.Longest)
+	for n := 1; ; n++ {
+		line, err := lines.ReadSlice('\n')
+		switch {
+		case errors.Is(err, io.EOF):
+			return whole, nil
+		case errors.Is(err, bufio.ErrBufferFull):
+			err = fmt.Errorf("a line of more than %d bytes is not of redline", b.Longest)
+		case err == nil && n > b.Lines:
+			err = fmt.Errorf("more than %d lines are not of redline", b.Lines)
+		case err == nil:
+			err = take(line)
+		}
+		if err != nil {
+			return whole, &LineError{Line: n, Err: err}
+		}
+		whole += int64(len(line))
+	}
+}
+
+// ReadLines is ScanLines of a file. One that is not there has no lines.
+func ReadLines(path string, b Bounds, take func(line []byte) error) (whole int64, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	whole, err = ScanLines(f, b, take)
+	var at *LineError
+	if errors.As(err, &at) {
+		at.Path = path
+	}
+	return whole, err
+}
+
+// ContinueLines opens a log to append to it behind the first whole bytes, as ReadLines counted
+// them: a line that a kill cut short is written over. The file is made where there is none.
+func ContinueLines(path string, whole int64) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	_, seekErr := f.Seek(whole, io.SeekStart)
+	if err := errors.Join(f.Truncate(whole), seekErr); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
