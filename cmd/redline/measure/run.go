@@ -54,6 +54,11 @@ The more redline can observe, the more it can prove:
   --pid N        observes a running process; add --pprof for profiles and traces
   URL alone      load, and the listening process if it is on this host
 
+--web shows the run in a browser as it goes, and its report at the end; --web ADDR at an
+address of your choice. On loopback only your own user and root get in; an address that
+others can reach wants the token of the URL: a new one each time, or that of
+$REDLINE_WEB_TOKEN. The run waits for no browser.
+
 Without further flags: 64 connections in a closed loop, 5s of warm-up, 30s measured.
 The URL's scheme names the protocol: http and https (--http2 for HTTP/2), grpc and
 grpcs, ws and wss, tcp. Other hosts are loaded only after you confirm, or with --yes.
