@@ -115,7 +115,7 @@ func walk(t *testing.T, o reporttest.Options, how string, holdsBack bool) (seen,
 			}
 		}
 		<-stopped.Done()
-		p.Finish(rec, summary, nil)
+		p.Finish(rec, summary, "")
 		p.lingers = time.Minute
 		p.Close()
 	}()
@@ -145,10 +145,10 @@ func walk(t *testing.T, o reporttest.Options, how string, holdsBack bool) (seen,
 
 func TestLiveInBrowser(t *testing.T) {
 	s, summary, text := walk(t, reporttest.Options{}, "whole", false)
-	if len(s.Charts) != 17 || s.Drawn != 17 || !slices.Contains(s.Charts, "chart-statements") {
+	if len(s.Charts) != 16 || s.Drawn != 16 || !slices.Contains(s.Charts, "chart-statements") {
 		t.Errorf("%d charts, %d drawn: %q", len(s.Charts), s.Drawn, s.Charts)
 	}
-	if len(s.Readings) != 3 || !strings.HasSuffix(s.Readings[0], "/s") {
+	if len(s.Readings) != 2 || !strings.HasSuffix(s.Readings[0], "/s") {
 		t.Errorf("readings %q", s.Readings)
 	}
 	if len(s.Findings) != 3 || s.Findings[0] != "Requests wait for a database connection" || !strings.HasPrefix(s.SoFar, "So far:") {
@@ -177,4 +177,28 @@ func TestHostileLiveInBrowser(t *testing.T) {
 // TestProxyThatHoldsBack: the page notices and asks again and again.
 func TestProxyThatHoldsBack(t *testing.T) {
 	walk(t, reporttest.Options{}, "short", true)
+}
+
+// TestPageKeepsTenMinutes: the browser's memory is bounded as the server's is, joined points are means, and a window
+// that never came is counted.
+func TestPageKeepsTenMinutes(t *testing.T) {
+	type axis struct {
+		From, Step      float64
+		Points, Windows int
+	}
+	var got struct {
+		First, Length, Missed, Points, Columns, Gap int
+		Minute, All                                 axis
+		Last, First_of_all                          float64
+	}
+	must(t, json.Unmarshal([]byte(webtest.Node(t, "../page", "test/lines.mjs", "20000")), &got))
+	if got.Length > most+most/10 || got.First+got.Length != 20000 || got.Missed != 0 || got.Gap != 3 {
+		t.Errorf("%+v", got)
+	}
+	if got.Minute.Points != 600 || got.Minute.Windows != 1 || got.Last != 19999 {
+		t.Errorf("the last minute: %+v, ends with %v", got.Minute, got.Last)
+	}
+	if want := float64(14000) + 1.5; got.All.Windows != 4 || got.Points != 1500 || got.First_of_all != want || got.Columns != 1200 {
+		t.Errorf("ten minutes: %+v, %d points from %v, want %v; %d columns", got.All, got.Points, got.First_of_all, want, got.Columns)
+	}
 }

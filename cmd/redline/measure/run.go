@@ -109,7 +109,7 @@ func (f *Flags) run(cmd *cobra.Command, args []string) (failed error) {
 	defer view.Close()
 	ctx, stop := context.WithCancelCause(cmd.Context())
 	defer stop(nil)
-	page, err := f.watch(cmd, view, string(plan.Requests[0].URL), stop)
+	page, err := f.watch(cmd, view, plan, stop)
 	if err != nil {
 		return err
 	}
