@@ -204,7 +204,8 @@ func (p *Page) snapshot() event {
 	defer p.mu.Unlock()
 	s, h := &p.state, &p.state.history
 	all := everything{Title: p.Title, Window: timebase.DefaultWindow, Phase: s.phase, Messages: s.messages,
-		Charts: h.charts, Spans: s.spans, Windows: windowsEvent{From: h.first, Count: h.length, Lines: h.all(), Now: s.window, SoFar: s.figures}, Findings: s.findings,
+		Charts: h.charts, Spans: s.spans, Findings: s.findings,
+		Windows:   windowsEvent{From: h.first, Count: h.length, Lines: h.all(), Now: s.window, SoFar: s.figures},
 		HeatWidth: heatWidth.Seconds(), PerDecade: rundata.HeatPerDecade, Assesses: p.Assess != nil, End: s.end}
 	if s.recording != nil {
 		all.Begun, all.Dir, all.Window = true, s.recording.Dir, s.recording.Run.Window
