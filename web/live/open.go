@@ -235,7 +235,7 @@ func (p *Page) Finish(rec *record.Record, summary *record.Summary, why string) {
 		end.State, end.Dir, end.Report = string(summary.State), notation.Clean(rec.Dir), true
 		end.Why = notation.Clean(rec.Run.Why) // in fewer words
 		end.data = sync.OnceValues(func() ([]byte, error) { return zipped(rundata.Of(rec, summary)) })
-		if p.viewers.any() {
+		if p.viewers.any(p.now()) {
 			_, _ = end.data() // its error is the one of whoever fetches it
 		}
 	}
