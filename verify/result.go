@@ -18,7 +18,8 @@ const (
 )
 
 // Result is ab.json. Changes are relative, B against A, + is worse: 0.03 is 3 %
-// more CPU, or 3 % less throughput.
+// more CPU. Of a metric where more is better they are those of its inverse: 0.25 is
+// throughput that fell by a fifth.
 type Result struct {
 	Schema  string         `json:"schema"`
 	Verdict Verdict        `json:"verdict"`
@@ -26,13 +27,20 @@ type Result struct {
 	Sides   [2]string      `json:"sides"` // the two sides in words, without secrets; empty where unknown
 	Pairs   int            `json:"pairs"`
 	Metrics []MetricResult `json:"metrics"`
-	AA      AA             `json:"aa"`
+	// HeldUpBy names the metrics that keep an inconclusive session from passing; empty for other
+	// verdicts. Why they do is in their MetricResult.
+	HeldUpBy []string `json:"held_up_by"`
+	// Tolerated says that whoever asked takes this inconclusive verdict for a pass with a warning.
+	Tolerated bool `json:"tolerated,omitempty"`
+	AA        AA   `json:"aa"`
 	// Alpha is the two-sided error rate that the session's decisions together are
 	// designed for: of false regressions, half of it.
 	Alpha    float64  `json:"alpha"`
 	Looks    int      `json:"looks"`   // how often the data were looked at
 	Planned  int      `json:"planned"` // looks that were planned and paid for
 	Warnings []string `json:"warnings"`
+	// Early says that the look at the first pairs decided, of which there are no further figures.
+	Early bool `json:"early,omitempty"`
 	// Turn is for how long each side was loaded while the other, up as well,
 	// rested; zero where one side was up at a time, and Apart says why, unless that
 	// was asked for.
@@ -54,7 +62,9 @@ type MetricResult struct {
 	// five, those that need all of their looks included; 0 when that is not known.
 	MDE      float64 `json:"mde"`
 	Advisory bool    `json:"advisory"`
-	A        float64 `json:"a"` // the median block of either side, in Unit
+	Guard    bool    `json:"guard,omitempty"`  // fails the session if it is a regression; see Metric
+	Higher   bool    `json:"higher_is_better"` // Estimate is then of time per unit: + is worse all the same
+	A        float64 `json:"a"`                // the median block of either side, in Unit
 	B        float64 `json:"b"`
 	Unit     string  `json:"unit"`
 	Why      string  `json:"why"`

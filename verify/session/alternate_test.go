@@ -28,7 +28,7 @@ func TestByTurns(t *testing.T) {
 			var shares [2]float64
 			for place := range loads {
 				loads[place] = load
-				shares[place] = byTurns(&loads[place], turn, place)
+				shares[place] = byTurns(&loads[place], Course{Turn: turn}, place).share
 			}
 			span := loads[0].Duration
 			if loads[1].Duration != span || shares[0] != shares[1] || span < 2*leastTurns*turn {
@@ -93,12 +93,12 @@ func (a *alternating) Measure(ctx context.Context, s Side) (verify.Block, error)
 	return a.bench.Measure(ctx, s)
 }
 
-func (a *alternating) Alternate(ctx context.Context, lead, other Side, turn time.Duration) (leads, others verify.Block, err error) {
-	a.turns = append(a.turns, turn)
+func (a *alternating) Alternate(ctx context.Context, lead, other Side, c Course) (leads, others verify.Block, err error) {
+	a.turns = append(a.turns, c.Turn)
 	leads, _ = a.bench.Measure(ctx, lead)
 	others, _ = a.bench.Measure(ctx, other)
 	if a.trouble != nil {
-		err = a.trouble(turn, &leads, &others)
+		err = a.trouble(c.Turn, &leads, &others)
 	}
 	return leads, others, err
 }

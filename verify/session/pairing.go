@@ -97,11 +97,15 @@ func (s *Session) measure(ctx context.Context, a, b Side, kind string, n int) (p
 	if rng.IntN(2) != n%2 {
 		slices.Reverse(sides)
 		slices.Reverse(blocks)
+		p.BFirst = true
 	}
 	begun := time.Now()
-	defer func() { s.took = time.Since(begun) }()
+	defer func() {
+		s.took = time.Since(begun)
+		p.Took = s.took
+	}()
 	if p.Turn = s.turn; s.turn > 0 {
-		*blocks[0], *blocks[1], err = s.Measurer.(Alternator).Alternate(ctx, sides[0], sides[1], s.turn)
+		*blocks[0], *blocks[1], err = s.Measurer.(Alternator).Alternate(ctx, sides[0], sides[1], Course{Turn: s.turn})
 		return p, err
 	}
 	for i, side := range sides {

@@ -65,16 +65,22 @@ func (s *Session) Run(ctx context.Context) (verify.Result, error) {
 	if why := voided(first); why != "" {
 		return s.refused(nil, pairs, why), nil
 	}
+	s.Rules.Early = true
 	if name := s.lacking(first); name != "" {
 		return s.refused(nil, pairs, fmt.Sprintf("the target does not deliver %s, which the scenario asks "+
 			"for (hint: build it, so that the probe is in it, or verify: {%s: off})", name, name)), nil
 	}
-	// Known after one pair, so it is said now and not after all the time is spent.
-	if least := s.least(s.took); least > s.maxTime() {
-		return s.refused(nil, pairs, fmt.Sprintf("too little time: at least %d pairs of side a with itself "+
-			"and %d of both are needed, which take %s (hint: --max-time)", samePairs, s.Rules.Least(), notation.Time(least))), nil
-	}
 	s.describe(Progress{Phase: "both sides serve", Left: s.maxTime() - time.Since(begun)})
+	pairs, out, err := s.early(ctx, pairs, begun)
+	if err != nil || out.Verdict != verify.Inconclusive {
+		return out, err
+	}
+	// Known by now, so it is said now and not after all the time is spent.
+	if least := time.Since(begun) + s.least(pairs, s.took); least > s.maxTime() {
+		return s.refused(nil, pairs, fmt.Sprintf("too little time: the first %d pairs do not differ beyond doubt, and otherwise at "+
+			"least %d pairs of side a with itself and %d of both are needed, which take %s (hint: --max-time)", len(pairs),
+			samePairs, s.Rules.Least(), notation.Time(least))), nil
+	}
 	aa, spent, err := s.same(ctx, begun)
 	if err != nil {
 		return s.unmeasured(ctx, aa, pairs, err)
@@ -83,13 +89,13 @@ func (s *Session) Run(ctx context.Context) (verify.Result, error) {
 		return s.refused(aa, pairs, "side a: "+why), nil
 	}
 	dropped := s.drop(aa)
-	most := s.affordable(begun, spent)
+	most := s.affordable(pairs, begun, spent)
 	if least := s.Rules.Least(); most < least {
 		return s.refused(aa, pairs, fmt.Sprintf("there is time for %d pairs; at least %d are needed for a "+
 			"verdict (hint: --max-time)", most, least)), nil
 	}
 	s.Rules = s.Rules.Plan(most)
-	pairs, out, err := s.grow(ctx, pairs, aa, begun, spent)
+	pairs, out, err = s.grow(ctx, pairs, aa, begun, spent)
 	if err != nil || out.Verdict == verify.Invalid {
 		return out, err
 	}
@@ -104,6 +110,30 @@ func (s *Session) Run(ctx context.Context) (verify.Result, error) {
 			", ")+": this machine is too noisy for reliable verdicts")
 	}
 	return out, nil
+}
+
+// early measures the first pairs, and decides on them if they differ beyond any doubt. The verdict
+// is inconclusive if they do not, and invalid if they could not be measured.
+func (s *Session) early(ctx context.Context, pairs []verify.Pair, begun time.Time) ([]verify.Pair, verify.Result, error) {
+	for len(pairs) < verify.EarlyPairs {
+		if s.Log.count(compared) <= len(pairs) && time.Since(begun)+s.took > s.maxTime() {
+			break
+		}
+		p, err := s.pair(ctx, s.A, s.B, compared, len(pairs))
+		if err != nil {
+			out, err := s.unmeasured(ctx, nil, pairs, err)
+			return pairs, out, err
+		}
+		if pairs = append(pairs, p); voided(p) != "" {
+			return pairs, s.refused(nil, pairs, voided(p)), nil
+		}
+		s.describe(Progress{Phase: fmt.Sprintf("pair %d", len(pairs)), Pairs: len(pairs), Left: s.maxTime() - time.Since(begun)})
+	}
+	out, decided := verify.Early(pairs, s.Rules)
+	if !decided {
+		return pairs, verify.Result{Verdict: verify.Inconclusive}, nil
+	}
+	return pairs, s.completed(out, pairs), nil
 }
 
 // grow measures pairs until a look decides. If time runs out early, because pairs
@@ -190,10 +220,10 @@ func (s *Session) unmeasured(ctx context.Context, aa, pairs []verify.Pair, err e
 	return s.refused(aa, pairs, err.Error()), nil
 }
 
-// least returns the time of the shortest session when a pair takes each; pairs
-// that the log has take nothing.
-func (s *Session) least(each time.Duration) time.Duration {
-	missing := max(0, samePairs-s.Log.count(identical)) + max(0, s.Rules.Least()-s.Log.count(compared))
+// least returns the time that the shortest session takes after these pairs when a pair takes each;
+// pairs that the log has take nothing.
+func (s *Session) least(pairs []verify.Pair, each time.Duration) time.Duration {
+	missing := max(0, samePairs-s.Log.count(identical)) + max(0, s.Rules.Least()-max(len(pairs), s.Log.count(compared)))
 	return time.Duration(missing) * each
 }
 
@@ -204,15 +234,15 @@ func (s *Session) maxTime() time.Duration {
 	return DefaultMaxTime
 }
 
-// affordable returns how many pairs the remaining time allows, or the log has
+// affordable returns how many pairs there can be with those of the remaining time, or the log has
 // already.
-func (s *Session) affordable(begun time.Time, each time.Duration) int {
+func (s *Session) affordable(pairs []verify.Pair, begun time.Time, each time.Duration) int {
 	most := s.Pairs
 	if most <= 0 {
 		most = mostPairs
 	}
 	if each > 0 {
-		most = min(most, int((s.maxTime()-time.Since(begun))/each))
+		most = min(most, len(pairs)+int((s.maxTime()-time.Since(begun))/each))
 	}
 	return max(most, s.Log.count(compared))
 }
@@ -220,7 +250,11 @@ func (s *Session) affordable(begun time.Time, each time.Duration) int {
 // decide decides on the pairs, and on failed requests, which no metric of speed
 // covers.
 func (s *Session) decide(pairs, aa []verify.Pair, look int) verify.Result {
-	out := verify.Decide(pairs, aa, look, s.Rules)
+	return s.completed(verify.Decide(pairs, aa, look, s.Rules), pairs)
+}
+
+// completed adds to a decision what it does not see: failed requests, and how was measured.
+func (s *Session) completed(out verify.Result, pairs []verify.Pair) verify.Result {
 	var a, b float64
 	for _, p := range pairs {
 		a, b = a+p.A.Errors/float64(len(pairs)), b+p.B.Errors/float64(len(pairs))

@@ -36,7 +36,14 @@ type compareFlags struct {
 	sarif    string
 
 	baseline, saveBaseline string
+	undecided              string // what gate makes of an inconclusive session
 }
+
+// Values of gate --on-inconclusive.
+const (
+	undecidedFails  = "fail"
+	undecidedPasses = "pass-with-warning"
+)
 
 func (f *compareFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
@@ -86,8 +93,10 @@ detectable. Otherwise (load at a rate, port not named, slow requests), or with
 --one-at-a-time, one side runs at a time. Services that must never run twice need
 --one-at-a-time.
 
-Throughput and CPU per request decide (at a rate: p50 and CPU per request), each with
-a margin of 5 %; other metrics are advisory. verify: in the scenario changes both.
+CPU per request decides (at a rate: p50 as well) with a margin of 5 %; throughput fails
+a session only where it is worse by its margin beyond doubt, and other metrics are
+advisory. verify: in the scenario changes both. Differences that the first four pairs
+show beyond doubt end the session in half a minute.
 The session stays in runs/<time>-ab; after an interrupt, -o DIR --resume continues it.
 
 Exit code 0: b is no worse, or better. 1: b is worse. 2: usage or input error.
@@ -121,7 +130,7 @@ Exit code 0: b is no worse, or better. 1: b is worse. 2: usage or input error.
 
 // GateCommand returns the verb gate.
 func GateCommand() *cobra.Command {
-	var f compareFlags
+	f := compareFlags{undecided: undecidedFails}
 	var base, build string
 	cmd := &cobra.Command{
 		Use:   "gate (--base REF | --baseline FILE | --save-baseline FILE) URL | scenario.yaml",
@@ -137,8 +146,8 @@ every other change since, so intervals are wider, and another machine, kernel, G
 version or scenario is undecided (3). --save-baseline alone measures and stores.
 
 The service is the scenario's target.build, or --build. Margins are set in the
-scenario (verify:); the default is 5 % for throughput and CPU per request. With
-CI=true every metric that did not pass is also printed as a workflow command, which
+scenario (verify:); the default is 5 % for CPU per request. --on-inconclusive
+pass-with-warning exits 0 where nothing could be decided. With CI=true every metric that did not pass is also printed as a workflow command, which
 CI systems show next to the change. --markdown, --junit and --sarif write reports.
 
 Exit code 0: nothing is worse by its margin. 1: regression. 2: usage or input error.
@@ -149,6 +158,9 @@ Exit code 0: nothing is worse by its margin. 1: regression. 2: usage or input er
   redline gate --base HEAD~1 scenario.yaml --markdown gate.md --junit gate.xml --sarif gate.sarif`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.undecided != undecidedFails && f.undecided != undecidedPasses {
+				return fmt.Errorf("--on-inconclusive %q is neither %s nor %s", f.undecided, undecidedFails, undecidedPasses)
+			}
 			if base == "" && f.baseline == "" && f.saveBaseline == "" {
 				return errors.New("no revision to compare with (hint: --base origin/main)")
 			}
@@ -173,6 +185,8 @@ Exit code 0: nothing is worse by its margin. 1: regression. 2: usage or input er
 	cmd.Flags().StringVar(&f.baseline, "baseline", "", "compare with this `file` of --save-baseline: measures the work "+
 		"tree alone, decides less")
 	cmd.MarkFlagsMutuallyExclusive("base", "baseline")
+	cmd.Flags().StringVar(&f.undecided, "on-inconclusive", undecidedFails, "`what` an inconclusive session does: fail (exit 3) or "+
+		"pass-with-warning (exit 0)")
 	cmd.Flags().StringVar(&build, "build", "", "main `package` to build, relative to this directory (default the scenario's target.build)")
 	return cmd
 }
@@ -234,6 +248,11 @@ func (f *compareFlags) log(h session.Header) (*session.Log, uint64, error) {
 	return log, h.Seed, err
 }
 
+// tolerates reports whether a result without a verdict shall pass with a warning.
+func (f *compareFlags) tolerates(r verify.Result) bool {
+	return r.Verdict == verify.Inconclusive && f.undecided == undecidedPasses
+}
+
 // print writes the result in the formats asked for, and says it by the exit code.
 func (f *compareFlags) print(w, stderr io.Writer, r verify.Result, name string) error {
 	write, aside := render.Text, w
@@ -248,6 +267,9 @@ func (f *compareFlags) print(w, stderr io.Writer, r verify.Result, name string) 
 		return nil
 	case verify.Regression:
 		return cli.Exit(cli.ExitFailed, nil)
+	}
+	if r.Tolerated {
+		return nil
 	}
 	return cli.Exit(cli.ExitUndecided, nil)
 }

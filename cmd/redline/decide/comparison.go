@@ -150,6 +150,7 @@ func (c *comparison) unmeasured(err error) error {
 func (c *comparison) finish(r *verify.Result, log *session.Log) error {
 	c.progress.Close()
 	r.Sides = [2]string{c.header.A, c.header.B}
+	r.Tolerated = c.f.tolerates(*r)
 	if n := c.launcher.Repeated; n > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d launches measured again: the generator could not keep up", n))
 	}
