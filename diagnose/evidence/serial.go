@@ -102,7 +102,7 @@ func (p *Set) Serialised(site waits.Site) (g laws.Gain, ok bool) {
 	cut := laws.Cut{Time: site.Share * m.Response, Busy: map[string]float64{}}
 	if use, err := p.Use(); err == nil {
 		for _, r := range m.Resources {
-			cut.Busy[r.Name] = use.Part(s.inside) * p.CPU().Target
+			cut.Busy[r.Name] = use.Part(s.inside) * p.Own()
 		}
 	}
 	return m.Gain(cut), true

@@ -48,6 +48,7 @@ func (p *Run) readSnapshots() ([]Snapshot, error) {
 		if err != nil {
 			return nil, fmt.Errorf("goroutine profile: %w", err)
 		}
+		apart(flat)
 		at := len(list)
 		for at > 0 && list[at-1].At > listed.Span.From {
 			at--
