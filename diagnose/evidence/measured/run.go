@@ -30,6 +30,7 @@ type Run struct {
 	snapshots Memo[[]Snapshot]
 	stories   Memo[[]story.Story]
 	load      Memo[Load]
+	helpers   Memo[map[string]bool]
 	drivers   Memo[[]callstack.Driver]
 	packages  Memo[map[string]bool]
 }
