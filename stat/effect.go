@@ -29,16 +29,6 @@ func DetectableEffect(sd float64, n int, alpha, power float64) float64 {
 	return (t.Quantile(1-alpha/2) + t.Quantile(power)) * sd / math.Sqrt(float64(n)*signedRankEfficiency)
 }
 
-// PairsFor returns how many pairs DetectableEffect needs to get down to an
-// effect, at most most; most when no fewer are enough.
-func PairsFor(effect, sd float64, most int, alpha, power float64) int {
-	n := 2
-	for n < most && !(DetectableEffect(sd, n, alpha, power) <= effect) {
-		n++
-	}
-	return n
-}
-
 // Spread returns the standard deviation of values by the median absolute
 // deviation from their median times 1.4826, its value under normality (HWC
 // section 3.10, comment 20; Hampel 1974): half of the values may be outliers. It
@@ -70,17 +60,6 @@ func Deviation(values []float64) float64 {
 		square += (v - mean) * (v - mean)
 	}
 	return math.Sqrt(square / (n - 1))
-}
-
-// NonInferior reports whether a change is shown to be worse by less than margin:
-// the upper limit of its one-sided interval of confidence 1-alpha, which is that
-// of the two-sided interval of confidence 1-2 alpha, lies below margin (CHMP
-// guideline EWP/2158/99; Jennison and Turnbull, section 4.3). d are paired
-// differences where + is worse. upper is NaN, and the answer no, when there are
-// too few.
-func NonInferior(d []float64, margin, alpha float64) (upper float64, ok bool) {
-	_, _, upper, known := SignedRankInterval(d, 1-2*alpha)
-	return upper, known && upper < margin
 }
 
 func sortBy(indices []int, key []float64) {
