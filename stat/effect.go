@@ -15,7 +15,7 @@ const signedRankEfficiency = 3 / math.Pi
 // DetectableEffect returns the smallest shift of location that a two-sided
 // signed-rank test of n differences with standard deviation sd finds at level
 // alpha with the given power: (t[1-alpha/2] + t[power]) sd / sqrt(n 3/pi), with
-// Student's t of n-1 degrees of freedom, since sd is an estimate (Lehmann,
+// Student's t of n-1 degrees of freedom, because sd is an estimate (Lehmann,
 // Nonparametrics, section 4.3; Jennison and Turnbull, section 4.2 for the form).
 // Outliers make it larger than it need be, never smaller; Spread gives an sd
 // that they do not move.
