@@ -142,11 +142,15 @@ func Run(ctx context.Context, o Options) error {
 	}
 	c.bundle.Hide(o.Hide)
 	err = c.conduct(ctx)
-	state, why := record.Complete, ""
+	return errors.Join(err, c.closeBundle(err))
+}
+
+// closeBundle closes the bundle of a run that ended with err.
+func (c *conductor) closeBundle(err error) error {
 	if err != nil {
-		state, why = record.Aborted, reason(err)
+		return c.bundle.Close(record.Aborted, reason(err))
 	}
-	return errors.Join(err, c.bundle.Close(state, why))
+	return c.bundle.Close(record.Complete, "")
 }
 
 // ready returns when the load may begin: the target has answered, and whoever else takes part is ready.

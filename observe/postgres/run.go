@@ -182,7 +182,8 @@ func (w *watch) deliver(r *server.Reading, edge, before, after time.Duration) {
 	clock, meter := &w.session.Clock, &w.ledger.meter
 	if r.Database {
 		if clock.Sandwich(before, after, r.CountedAt.After) {
-			w.say(fmt.Sprintf("the server's clock was set %s into the run: from then on it is estimated from round trips", notation.Time(after)))
+			w.say(fmt.Sprintf("the server's clock was set %s into the run: from then on it is estimated from round trips",
+				notation.Time(after)))
 		}
 		at := w.bracket.Add(clock.Bracket(r.CountedAt.Before, r.CountedAt.After))
 		meter.Count(series.DBCommits, "", at, w.commits.without(r.Commits, w.session.Transactions))
