@@ -69,7 +69,7 @@ func (r *replayed) draw() verify.Pair {
 }
 
 // change makes a block of side b so much slower: what takes more CPU serves less
-// by half as much, since half of the machine's work is the database's and the
+// by half as much, because half of the machine's work is the database's and the
 // load's.
 func (r *replayed) change(b verify.Block, s session.Side) verify.Block {
 	out := verify.Block{Values: maps.Clone(b.Values)}

@@ -81,7 +81,7 @@ func footing(r verify.Result) []string {
 func method(r verify.Result) string {
 	switch {
 	case r.Turn > 0:
-		return fmt.Sprintf("loaded by turns of %v", r.Turn)
+		return fmt.Sprintf("loaded by turns of %s", notation.Time(r.Turn))
 	case r.Apart != "":
 		return "one side up at a time (" + r.Apart + ")"
 	}

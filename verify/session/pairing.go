@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/verify"
 )
 
@@ -66,7 +67,7 @@ func (s *Session) tryTurns(ctx context.Context) (p verify.Pair, why string) {
 			return p, ""
 		}
 	}
-	return p, fmt.Sprintf("one request in ten takes longer than the %v between two turns", rest(mostTurn))
+	return p, fmt.Sprintf("one request in ten takes longer than the %s between two turns", notation.Time(rest(mostTurn)))
 }
 
 // pair measures a pair; one that the log has from an earlier, interrupted session

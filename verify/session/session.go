@@ -102,8 +102,8 @@ func (s *Session) Run(ctx context.Context) (verify.Result, error) {
 	out.AA, out.Warnings = verify.Errors(aa, pairs, most, s.Rules), append(out.Warnings, dropped...)
 	if n := s.crowded(pairs); 2*n > len(pairs) {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("in %d of %d pairs one request in ten took longer "+
-			"than the %v between two turns, so both sides worked at once: a shared bottleneck slows both "+
-			"alike (hint: --one-at-a-time)", n, len(pairs), rest(s.turn)))
+			"than the %s between two turns, so both sides worked at once: a shared bottleneck slows both "+
+			"alike (hint: --one-at-a-time)", n, len(pairs), notation.Time(rest(s.turn))))
 	}
 	if len(out.AA.Different) > 0 {
 		out.Warnings = append(out.Warnings, "side a differed from itself by "+strings.Join(out.AA.Different,
