@@ -32,7 +32,7 @@ func TestLabThatMakesNoSense(t *testing.T) {
 	empty, elsewhere := t.TempDir(), t.TempDir()
 	for want, args := range map[string][]string{
 		`no experiment "C-fastclock" (hint: did you mean C-fast-clock?)`: {"run", "C-fastclock"},
-		"the claim A-canary has no experiment: not built yet":            {"run", "A-canary"},
+		"the claim B-debt has no experiment: see redline lint":           {"run", "B-debt"},
 		"the claim B-gate has no experiment: see redline gate":           {"run", "B-gate"},
 		`no experiment "C-fast" (hint: did you mean C-fast-clock?)`:      {"run", "C-fast"},
 		"did you mean B-gate?":                               {"run", "B-gtae", "--aa", "2"},
