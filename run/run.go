@@ -53,7 +53,7 @@ type Options struct {
 	Clock timebase.Clock
 	// Await, if set, is called once the target is ready and returns when the load
 	// shall start, on the clock; the time until then is for opening the sources.
-	// Runs that load by turns meet in it. An error ends the run.
+	// Runs that load by turns meet in it. Zero starts it as if there were no Await. An error ends the run.
 	Await func(context.Context) (start time.Duration, err error)
 	// Output takes the target's standard output and error; nil discards them.
 	Output io.Writer
