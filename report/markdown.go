@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/redline-go/redline/notation"
@@ -76,7 +77,7 @@ func (m *markdownWriter) findings() {
 		m.line("")
 	}
 	if len(m.s.NotJudged) > 0 {
-		m.line("Not judged: %s\n", escape(notJudged(m.s.NotJudged)))
+		m.line("Not judged: %s\n", escape(notJudged(m.s.NotJudged, math.MaxInt)))
 	}
 }
 

@@ -93,7 +93,8 @@ func (f *Flags) outputFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.JSON, "json", false, "print summary.json alone on stdout")
 	cli.HistoryFlag(flags, &f.History)
 	flags.BoolVar(&f.plain, "plain", false, "print plain progress lines even on a terminal")
-	flags.BoolVar(&f.all, "all", false, "print every finding in full, causes that were rejected or not checked, and the slowest requests")
+	flags.BoolVar(&f.all, "all", false,
+		"print every finding in full, causes that were rejected or not judged, the slowest requests and each source")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "copy the target's output to stderr")
 	flags.BoolVar(&f.overhead, "measure-overhead", false, "also measure the cost of observation, by runs with and without it in turn")
 	flags.IntVar(&f.pairs, "overhead-pairs", 10, "pairs of runs that --measure-overhead makes")

@@ -36,6 +36,6 @@ code is that of redline run for the same results.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print summary.json alone on stdout")
 	cmd.Flags().BoolVar(&all, "all", false,
-		"print every finding in full, causes that were rejected or not checked, and the slowest requests")
+		"print every finding in full, causes that were rejected or not judged, the slowest requests and each source")
 	return cmd
 }
