@@ -148,8 +148,16 @@ func checked(c record.CheckResult) string {
 	return fmt.Sprintf("%s of %s failed", notation.Count(c.Failed), notation.Count(c.Passed+c.Failed))
 }
 
-// loadHead describes the load in the words of its model.
+// loadHead describes the load and names its target.
 func loadHead(s *record.Summary) string {
+	if url := notation.Clean(s.Target.URL); url != "" {
+		return loadModel(s) + " @ " + url
+	}
+	return loadModel(s)
+}
+
+// loadModel describes the load in the words of its model.
+func loadModel(s *record.Summary) string {
 	l := &s.Load
 	head := fmt.Sprintf("%s, %s connections", notation.Duration(l.Duration), notation.Count(int64(l.Connections)))
 	if l.Streams > 1 {
@@ -163,9 +171,6 @@ func loadHead(s *record.Summary) string {
 		head += fmt.Sprintf(", open loop at %s/s", notation.Rate(l.IntendedRate))
 	case l.Model != "":
 		head += ", " + notation.Clean(l.Model) + " loop"
-	}
-	if url := notation.Clean(s.Target.URL); url != "" {
-		head += " @ " + url
 	}
 	return head
 }
