@@ -40,6 +40,11 @@ func Markdown(w io.Writer, r verify.Result) error {
 		inert.Fprintf(&b, "\n%s\n", line)
 	}
 	_, err := io.WriteString(w, b.String())
+	if second := r.AlsoAgainst; second != nil && err == nil {
+		if _, err = io.WriteString(w, inert.Sprintf("\n#### Also against `%s`\n\n", strings.ReplaceAll(second.Base, "`", "'"))); err == nil {
+			err = Markdown(w, second.Result)
+		}
+	}
 	return err
 }
 
