@@ -48,7 +48,8 @@ func listen(ctx context.Context, o options, kept *results, say func(string, ...a
 		if p.BFirst {
 			lead, other = other, lead
 		}
-		*lead, *other, err = launcher.Alternate(ctx, s.side("one", 0), s.side("two", 0), session.Course{Turn: calibrationTurn, Each: noiseTurns})
+		*lead, *other, err = launcher.Alternate(ctx, s.side("one", 0), s.side("two", 0),
+			session.Course{Turn: calibrationTurn, Each: noiseTurns})
 		if err != nil {
 			return err
 		}
@@ -87,9 +88,10 @@ func (r *results) writeNoise(b *strings.Builder) {
 	if !ok {
 		return
 	}
-	fmt.Fprintf(b, "\n## Where the noise comes from\n\nPairs of the gateway with itself, %d turns each of 150 ms. Standard deviations of CPU per "+
-		"request: of one side's turn, of its level from launch to launch, and of the level of both from pair to pair, which "+
-		"a pair's difference does not have. A turn is the mean of some hundred requests and of what the collector and the host do in it.\n\n", noiseTurns)
+	fmt.Fprintf(b, "\n## Where the noise comes from\n\nPairs of the gateway with itself, %d turns each of 150 ms. Standard "+
+		"deviations of CPU per request: of one side's turn, of its level from launch to launch, and of the level of both from "+
+		"pair to pair, which a pair's difference does not have. A turn is the mean of some hundred requests and of what the "+
+		"collector and the host do in it.\n\n", noiseTurns)
 	line(b, "recorded", "pairs", "turn", "launch", "drift", "second launched takes", "a pair's difference", "a pair takes")
 	line(b, "---", "---", "---", "---", "---", "---", "---", "---")
 	row := func(name string, pairs []verify.Pair) {
@@ -98,7 +100,8 @@ func (r *results) writeNoise(b *strings.Builder) {
 			return
 		}
 		line(b, name, fmt.Sprint(c.Pairs), percents(c.Turn), percents(c.Launch), percents(c.Drift),
-			fmt.Sprintf("%+.1f ± %.1f %%", 100*c.Order, 100*c.OrderError), percents(deviation(pairs)), fmt.Sprintf("%.1f s", took(pairs)))
+			fmt.Sprintf("%+.1f ± %.1f %%", 100*c.Order, 100*c.OrderError), percents(deviation(pairs)),
+			fmt.Sprintf("%.1f s", took(pairs)))
 	}
 	for _, n := range r.Noise {
 		row(fmt.Sprintf("%s, %s", n.Date.Format("2006-01-02 15:04"), n.Redline), n.pairs())
@@ -106,8 +109,9 @@ func (r *results) writeNoise(b *strings.Builder) {
 	row("all", all)
 	launch := time.Duration((took(all) - noiseTurns*turnSeconds) * float64(time.Second))
 	best := c.Turns(launch, time.Duration(turnSeconds*float64(time.Second)))
-	fmt.Fprintf(b, "\nA pair costs %.1f s before its first turn, and %.1f s for each turn of both sides, so %d turns a launch measure most in a given time: "+
-		"sqrt(%.1f / %.1f) x %.1f / %.1f.\n", launch.Seconds(), turnSeconds, best, launch.Seconds(), turnSeconds, 100*c.Turn, 100*c.Launch)
+	fmt.Fprintf(b, "\nA pair costs %.1f s before its first turn and %.1f s for each turn of both sides. By the plan of a session, which "+
+		"counts eight pairs of the usual noise as well, %d turns a launch measure most in a given time.\n", launch.Seconds(),
+		turnSeconds, best)
 }
 
 // turnSeconds is what a turn of both sides takes, with the rests.

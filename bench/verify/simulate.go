@@ -170,6 +170,9 @@ func simulate(ctx context.Context, o options, kept *results, say func(string, ..
 				return err
 			}
 			kept.Simulated = append(kept.Simulated, s)
+			if err := kept.write(o.out); err != nil { // a bench that is stopped has some
+				return err
+			}
 		}
 	}
 	return nil
@@ -211,7 +214,7 @@ func (s *simulation) one(ctx context.Context, from source, seed uint64) (verify.
 		return verify.Result{Verdict: verify.Invalid}, nil
 	}
 	session := session.Session{
-		A: session.Side{Name: "a"}, B: session.Side{Name: "b"}, MaxTime: time.Hour, Pairs: s.Pairs,
+		A: session.Side{Name: "a"}, B: session.Side{Name: "b"}, MaxTime: time.Hour, Pairs: s.Pairs, Plain: true,
 		Measurer: &measurer{source: from, rng: rand.New(rand.NewPCG(seed, 11)), slower: s.Slower},
 		Rules:    verify.Rules{Metrics: metrics(), Seed: seed},
 	}

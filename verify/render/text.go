@@ -50,7 +50,8 @@ func Text(w io.Writer, r verify.Result) error {
 
 // measuredNothing reports whether no metric has anything to show.
 func measuredNothing(r verify.Result) bool {
-	return (r.Verdict == verify.Invalid || r.Pairs == 0 && r.Stored == nil && r.Verdict == verify.Pass) && !slices.ContainsFunc(r.Metrics, func(m verify.MetricResult) bool { return m.A > 0 || m.B > 0 })
+	unchanged := r.Verdict == verify.Pass && r.Pairs == 0 && r.Stored == nil
+	return (r.Verdict == verify.Invalid || unchanged) && !slices.ContainsFunc(r.Metrics, func(m verify.MetricResult) bool { return m.A > 0 || m.B > 0 })
 }
 
 // footing says what the verdict rests on: pairs, looks, the designed error rate,

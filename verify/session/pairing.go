@@ -206,8 +206,8 @@ func (s *Session) arrange(pairs []verify.Pair) time.Duration {
 func (s *Session) announce(most int) {
 	if s.plan.Turns > 0 {
 		s.plan.Pairs = most
-		s.describe(Progress{Plan: fmt.Sprintf("plan: at most %d pairs of launches with %d turns each: a launch costs %s and a turn of both "+
-			"sides %s", most, s.plan.Turns, notation.Time(s.plan.Launch), notation.Time(s.plan.Turn))})
+		s.describe(Progress{Plan: fmt.Sprintf("plan: at most %d pairs of launches with %d turns each: a launch costs %s and a "+
+			"turn of both sides %s", most, s.plan.Turns, notation.Time(s.plan.Launch), notation.Time(s.plan.Turn))})
 	}
 }
 

@@ -143,8 +143,8 @@ func (c *comparison) foresee() {
 	most := cmp.Or(c.f.maxTime, session.DefaultMaxTime)
 	earlier, each := session.Earlier(c.f.Out, c.header)
 	if each <= 0 {
-		c.progress.Note("no earlier session of this scenario on this machine lies beside %s: what %s can detect is not known yet", c.f.Out,
-			notation.Time(most))
+		c.progress.Note("what %s can detect is not known yet: no earlier session of this scenario on this machine lies beside %s",
+			notation.Time(most), c.f.Out)
 		return
 	}
 	planned := cmp.Or(c.f.most, min(session.MostPairs, int(most/each)))
@@ -152,8 +152,9 @@ func (c *comparison) foresee() {
 	if !ok {
 		return
 	}
-	c.progress.Note("in %s this machine detects changes of %s and more of %s, by the noise of %s; the margin is %s", notation.Time(most),
-		notation.Tenths(mde), m.Name, notation.Counted(int64(len(earlier)), "earlier session", "earlier sessions"), notation.Tenths(m.Margin))
+	c.progress.Note("in %s this machine detects changes of %s and more of %s, by the noise of %s; the margin is %s",
+		notation.Time(most), notation.Tenths(mde), m.Name,
+		notation.Counted(int64(len(earlier)), "earlier session", "earlier sessions"), notation.Tenths(m.Margin))
 }
 
 // cutShort is the exit of a session that ended with an error.

@@ -79,9 +79,11 @@ Exit code 0: nothing is worse by its margin. 1: regression. 2: usage or input er
 	cmd.MarkFlagsMutuallyExclusive("base", "baseline")
 	cmd.Flags().StringVar(&g.undecided, "on-inconclusive", undecidedFails, "`what` an inconclusive session does: fail (exit 3) or "+
 		"pass-with-warning (exit 0)")
-	cmd.Flags().StringVar(&g.also, "also-against", "", "compare with this `revision` too, such as the last release: finds what small steps add up to")
+	cmd.Flags().StringVar(&g.also, "also-against", "", "compare with this `revision` too, such as the last release: finds "+
+		"what small steps add up to")
 	cmd.Flags().BoolVar(&g.changedOnly, "changed-only", false, "measure nothing if the target is built of the same code as the base")
-	cmd.Flags().StringVar(&g.build, "build", "", "main `package` to build, relative to this directory (default the scenario's target.build)")
+	cmd.Flags().StringVar(&g.build, "build", "", "main `package` to build, relative to this directory (default the scenario's "+
+		"target.build)")
 	return cmd
 }
 
