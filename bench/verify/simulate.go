@@ -36,6 +36,9 @@ const (
 	recordedNoise = "recorded pairs" // these pairs again
 )
 
+// changes are those of side b's CPU per request that are simulated.
+var changes = map[string][]float64{drawnNoise: {0, 0.05, 0.03, -0.05, 0.10}, recordedNoise: {0, 0.05, -0.05}}
+
 // stretch is how many consecutive pairs are drawn together.
 const stretch = 4
 
@@ -157,7 +160,7 @@ func simulate(ctx context.Context, o options, kept *results, say func(string, ..
 	most := int(o.maxTime.Seconds() * 15 / 16 / took(all))
 	kept.Simulated = nil
 	for _, noise := range []string{drawnNoise, recordedNoise} {
-		for _, slower := range []float64{0, 0.03, 0.05, 0.10, -0.05} {
+		for _, slower := range changes[noise] {
 			s := simulation{Noise: noise, Slower: slower, Sessions: o.simulated, Pairs: most, Recorded: len(all)}
 			say("simulating %d sessions of %s, side b %+.0f %%", s.Sessions, noise, 100*slower)
 			begin := func() source {
