@@ -76,6 +76,7 @@ type judgement struct {
 	estimate, low, high float64 // logarithms, + is worse
 	upper               float64 // one-sided bound
 	p, mde              float64
+	detects             func() float64 // gives mde, by simulation: only where it matters; nil if it is known
 	a, b                float64
 	missing             string
 }
@@ -103,7 +104,10 @@ func weigh(m Metric, pairs, aa []Pair, at look) judgement {
 	if !j.known {
 		j.missing = fmt.Sprintf("%d pairs are too few for an interval", len(pairs))
 	}
-	j.mde = detectable(m.noise(pairs, aa), at, math.Log1p(m.Margin)/2)
+	j.detects = func() float64 { return detectable(m.noise(pairs, aa), at, math.Log1p(m.Margin)/2) }
+	if at.rough {
+		j.mde = j.detects()
+	}
 	return j
 }
 
@@ -163,12 +167,15 @@ func (j judgement) verdict(significant, last bool) MetricResult {
 	if !j.known {
 		return out
 	}
+	margin := math.Log1p(j.m.Margin)
+	if j.detects != nil && (last || significant || j.upper < margin) {
+		j.mde = j.detects()
+	}
 	out.Estimate, out.Low, out.High = math.Expm1(j.estimate), math.Expm1(j.low), math.Expm1(j.high)
 	out.A, out.B = j.a, j.b
 	if !math.IsNaN(j.mde) {
 		out.MDE = math.Expm1(j.mde)
 	}
-	margin := math.Log1p(j.m.Margin)
 	switch {
 	case significant && j.low > 0 && j.m.Guard && j.estimate >= margin:
 		out.Verdict, out.Why = Regression, "the interval excludes zero, and the estimate passes the margin"

@@ -230,6 +230,23 @@ func TestPrimary(t *testing.T) {
 	}
 }
 
+// TestAlso: what is worse than either base is a regression, and nothing passes that is not decided
+// against both.
+func TestAlso(t *testing.T) {
+	for _, c := range []struct{ one, two, want Verdict }{
+		{Pass, Pass, Pass}, {Improvement, Pass, Improvement}, {Pass, Regression, Regression}, {Regression, Improvement, Regression},
+		{Pass, Inconclusive, Inconclusive}, {Inconclusive, Pass, Inconclusive}, {Inconclusive, Regression, Regression},
+		{Pass, Invalid, Invalid}, {Regression, Invalid, Regression}, {Regression, Regression, Regression},
+	} {
+		got := Result{Verdict: c.one, Why: "one"}.Also("v1", Result{Verdict: c.two, Why: "two"})
+		second := c.two == c.want && c.one != c.want || c.one == Regression && c.two == Regression
+		if got.Verdict != c.want || got.AlsoAgainst == nil || got.AlsoAgainst.Base != "v1" ||
+			strings.Contains(got.Why, "against v1: two") != second {
+			t.Errorf("%s and %s: %s (%s)", c.one, c.two, got.Verdict, got.Why)
+		}
+	}
+}
+
 func TestPercentiles(t *testing.T) {
 	b := bench{rng: rand.New(rand.NewPCG(3, 3)), sd: 0.02, slower: 0.20}
 	aa := bench{rng: b.rng, sd: b.sd}.pairs(8)

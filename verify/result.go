@@ -1,6 +1,9 @@
 package verify
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Schema names the JSON that `redline ab --json` and `gate --json` print.
 const Schema = "redline.ab/1"
@@ -41,11 +44,17 @@ type Result struct {
 	Warnings []string `json:"warnings"`
 	// Early says that the look at the first pairs decided, of which there are no further figures.
 	Early bool `json:"early,omitempty"`
+	// Noise says where the noise of CPU per request came from, Plan how the time was divided by that;
+	// nil for sides that took no turns.
+	Noise *Components `json:"noise,omitempty"`
+	Plan  *Plan       `json:"plan,omitempty"`
 	// Turn is for how long each side was loaded while the other, up as well,
 	// rested; zero where one side was up at a time, and Apart says why, unless that
 	// was asked for.
 	Turn  time.Duration `json:"turn_ns,omitempty"`
 	Apart string        `json:"apart,omitempty"`
+	// AlsoAgainst is the comparison with a second, earlier base; nil without one.
+	AlsoAgainst *Second `json:"also_against,omitempty"`
 	// Stored is set where side A is a stored baseline; there are no pairs then.
 	Stored *Stored `json:"baseline,omitempty"`
 }
@@ -68,6 +77,44 @@ type MetricResult struct {
 	B        float64 `json:"b"`
 	Unit     string  `json:"unit"`
 	Why      string  `json:"why"`
+}
+
+// Second is a comparison with a second base, such as the last release.
+type Second struct {
+	Base   string `json:"base"` // as it was named
+	Result Result `json:"result"`
+}
+
+// Also returns the result with a comparison of the same side b with an earlier base: what is worse
+// than either is a regression, and nothing passes that is not decided against both.
+func (r Result) Also(base string, second Result) Result {
+	r.AlsoAgainst = &Second{base, second}
+	why := fmt.Sprintf("against %s: %s", base, second.Why)
+	switch {
+	case r.Verdict == Regression && second.Verdict == Regression:
+		r.Why += "; " + why
+	case r.Verdict == Regression || r.Verdict == Invalid:
+	case second.Verdict == Regression || second.Verdict == Invalid || second.Verdict == Inconclusive && r.Verdict != Inconclusive:
+		r.Verdict, r.Why, r.HeldUpBy = second.Verdict, why, second.HeldUpBy
+	}
+	return r
+}
+
+// Unchanged is the result of a comparison with a revision whose code is the same, so that nothing
+// was measured.
+func Unchanged(base string) Result {
+	r := Result{Schema: Schema, Verdict: Pass, Why: "nothing was measured: the target is built of the same code as at " + base,
+		Metrics: []MetricResult{}, HeldUpBy: []string{}, Warnings: []string{}}
+	r.AA.Different = []string{}
+	return r
+}
+
+// Plan is how a session's time is divided among launches and their turns.
+type Plan struct {
+	Pairs  int           `json:"pairs"`     // of launches, at most
+	Turns  int           `json:"turns"`     // of either side in a pair
+	Launch time.Duration `json:"launch_ns"` // what a pair costs before its first turn
+	Turn   time.Duration `json:"turn_ns"`   // what a turn of both sides costs
 }
 
 // AA is the result of comparing a side with itself.

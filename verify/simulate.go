@@ -26,7 +26,7 @@ const leastNoise = 6
 // alone.
 func Errors(aa, compared []Pair, planned int, r Rules) AA {
 	out := AA{Pairs: len(aa), Different: differing(aa, r)}
-	if len(aa) == 0 {
+	if len(aa)+len(compared) == 0 {
 		return out
 	}
 	r.Planned = planned

@@ -23,8 +23,8 @@ func TestVerifySection(t *testing.T) {
 		t.Errorf("decoded %+v, want %+v", plan.Verify, want)
 	}
 	plan, err = parse(nil, "s.yaml", []byte(head+"verify: {primary: [throughput, allocs_per_request], throughput: 3%}\n"), nil)
-	if want := []criteria.Comparison{{Metric: "throughput", Margin: 0.03, Primary: true}, {Metric: "allocs_per_request", Primary: true}}; err != nil ||
-		!slices.Equal(plan.Verify, want) {
+	want = []criteria.Comparison{{Metric: "throughput", Margin: 0.03, Primary: true}, {Metric: "allocs_per_request", Primary: true}}
+	if err != nil || !slices.Equal(plan.Verify, want) {
 		t.Errorf("decoded %+v, %v, want %+v", plan.Verify, err, want)
 	}
 	for text, hint := range map[string]string{

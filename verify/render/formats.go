@@ -40,6 +40,12 @@ func Markdown(w io.Writer, r verify.Result) error {
 		inert.Fprintf(&b, "\n%s\n", line)
 	}
 	_, err := io.WriteString(w, b.String())
+	if second := r.AlsoAgainst; second != nil && err == nil {
+		base := strings.ReplaceAll(second.Base, "`", "'")
+		if _, err = io.WriteString(w, inert.Sprintf("\n#### Also against `%s`\n\n", base)); err == nil {
+			err = Markdown(w, second.Result)
+		}
+	}
 	return err
 }
 
@@ -102,7 +108,8 @@ func JUnit(w io.Writer, r verify.Result) error {
 	// fail.
 	add("session", r.Verdict, false, r.Why)
 	for _, m := range r.Metrics {
-		add(m.Name, m.Verdict, m.Advisory && !(m.Guard && m.Verdict == verify.Regression), fmt.Sprintf("%s; margin %.0f %%; %s", change(m), 100*m.Margin, m.Why))
+		add(m.Name, m.Verdict, m.Advisory && !(m.Guard && m.Verdict == verify.Regression),
+			fmt.Sprintf("%s; margin %.0f %%; %s", change(m), 100*m.Margin, m.Why))
 	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err

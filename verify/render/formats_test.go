@@ -91,6 +91,27 @@ func TestUndecidedButTolerated(t *testing.T) {
 	}
 }
 
+// TestSecondBase: a comparison with the last release is shown with its own figures.
+func TestSecondBase(t *testing.T) {
+	r, second := mixed(), mixed()
+	r.Verdict, r.Why, r.Metrics = verify.Pass, "nothing is worse by its margin", r.Metrics[4:]
+	r = r.Also("v1.2`", second)
+	for _, text := range []string{written(t, func(w io.Writer) error { return Text(w, r) }),
+		written(t, func(w io.Writer) error { return Markdown(w, r) })} {
+		if !strings.Contains(text, "against v1.2`: worse: cpu_per_request") || !strings.Contains(text, "6.1 % worse") ||
+			strings.Index(text, "bytes_per_request") > strings.Index(text, "6.1 % worse") {
+			t.Errorf("got\n%s", text)
+		}
+	}
+	if text := written(t, func(w io.Writer) error { return SARIF(w, r, "s.yaml") }); !strings.Contains(text, `"error"`) {
+		t.Errorf("SARIF has no error:\n%s", text)
+	}
+	if text := written(t, func(w io.Writer) error { return Text(w, verify.Unchanged("v1.2")) }); strings.Contains(text, "detectable") ||
+		!strings.HasPrefix(text, "PASS: nothing was measured") {
+		t.Errorf("unchanged:\n%s", text)
+	}
+}
+
 // TestMethodIsTold: what is decided rests on how it was measured.
 func TestMethodIsTold(t *testing.T) {
 	r := mixed()

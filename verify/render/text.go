@@ -40,12 +40,18 @@ func Text(w io.Writer, r verify.Result) error {
 	}
 	b.WriteByte('\n')
 	_, err := io.WriteString(w, b.String())
+	if second := r.AlsoAgainst; second != nil && err == nil {
+		if _, err = io.WriteString(w, inert.Sprintf("\nalso against %s\n\n", second.Base)); err == nil {
+			err = Text(w, second.Result)
+		}
+	}
 	return err
 }
 
 // measuredNothing reports whether no metric has anything to show.
 func measuredNothing(r verify.Result) bool {
-	return r.Verdict == verify.Invalid && !slices.ContainsFunc(r.Metrics, func(m verify.MetricResult) bool { return m.A > 0 || m.B > 0 })
+	unchanged := r.Verdict == verify.Pass && r.Pairs == 0 && r.Stored == nil
+	return (r.Verdict == verify.Invalid || unchanged) && !slices.ContainsFunc(r.Metrics, func(m verify.MetricResult) bool { return m.A > 0 || m.B > 0 })
 }
 
 // footing says what the verdict rests on: pairs, looks, the designed error rate,
@@ -60,7 +66,15 @@ func footing(r verify.Result) []string {
 	if r.Stored != nil {
 		lines[0] = storedLine(*r.Stored)
 	}
-	if r.AA.Pairs > 0 {
+	if r.Noise != nil {
+		line := fmt.Sprintf("noise of CPU per request: %s from turn to turn, %s from launch to launch; the side that came second took %s",
+			notation.Tenths(r.Noise.Turn), notation.Tenths(r.Noise.Launch), order(*r.Noise))
+		if r.Plan != nil {
+			line += fmt.Sprintf("; so %d turns a launch", r.Plan.Turns)
+		}
+		lines = append(lines, line)
+	}
+	if r.AA.Pairs > 0 || r.AA.MDE > 0 {
 		line := fmt.Sprintf("a against itself: %d pairs", r.AA.Pairs)
 		if r.AA.MDE > 0 {
 			line += fmt.Sprintf("; with this noise %d pairs detect changes of %.1f %%, and %.1f %% of "+
@@ -75,6 +89,11 @@ func footing(r verify.Result) []string {
 		lines = append(lines, "warning: "+warning)
 	}
 	return lines
+}
+
+// order words by how much the side that was launched second differed, with its standard error.
+func order(c verify.Components) string {
+	return fmt.Sprintf("%s more, give or take %s", notation.Change(math.Expm1(c.Order)), notation.Tenths(c.OrderError))
 }
 
 // method says how a pair's two sides were measured.

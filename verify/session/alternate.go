@@ -35,8 +35,8 @@ const (
 	// noise: turns of 100 and 150 ms deviated alike, those of 500 ms twice as much.
 	leastTurn = 150 * time.Millisecond
 	mostTurn  = 600 * time.Millisecond
-	// leastTurns of each side make a block.
-	leastTurns = 4
+	// leastTurns of each side make a block, and mostTurns where launches are dear.
+	leastTurns, mostTurns = 4, 60
 )
 
 // rest is the pause after every turn: no side gets new requests, and those in
