@@ -45,7 +45,7 @@ code is that of redline run for the same results.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print summary.json alone on stdout")
 	cmd.Flags().BoolVar(&all, "all", false,
-		"print every finding in full, causes that were rejected or not checked, and the slowest requests")
+		"print every finding in full, causes that were rejected or not judged, the slowest requests and each source")
 	// What the live page starts every few seconds.
 	cmd.Flags().BoolVar(&soFar, "so-far", false, "judge a run that goes on, print summary.json and write nothing")
 	_ = cmd.Flags().MarkHidden("so-far") // it fails only for a flag that is not there
