@@ -75,7 +75,9 @@ func (c *climb) remaining(turns *ladder.Turns) string {
 		return meetings * laid.Span()
 	}
 	taken := len(c.result.Rungs) - 1 // steps
-	at := course{took: time.Since(c.begun), turns: c.turned, rungs: c.climbed, least: span(0), again: 2*c.Duration + c.Warmup}
+	at := course{
+		took: time.Since(c.begun), turns: c.turned, rungs: c.climbed, least: span(0), again: 2*c.Duration + c.Warmup,
+	}
 	if at.left = max(usualSteps-taken, 1); c.Ladder == ladder.Stack {
 		at.left, at.again = len(stack)-taken, 0
 	}
