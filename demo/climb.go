@@ -153,7 +153,7 @@ func (c *climb) diagnose(
 	if measured != c.Duration {
 		dir += "-again"
 	}
-	c.phase(fmt.Sprintf("rung %d, %s%s", len(c.result.Rungs), s.Name, c.remaining(nil)))
+	c.phase(fmt.Sprintf("rung %d, %s%s", len(c.result.Rungs), s.Name, c.remaining(nil, measured != c.Duration)))
 	err = run.Run(ctx, run.Options{Plan: plan, Dir: dir, Version: c.Version, Binary: c.binary, OnEvent: c.OnEvent})
 	if err != nil {
 		return Step{}, fmt.Errorf("step %q: %w", s.Name, err)

@@ -67,7 +67,7 @@ func (c *climb) pairs(ctx context.Context, sides [2]variant) (*ladder.Comparison
 	for n := range meetings {
 		m := meeting{climb: c, sides: sides, copies: c.random.Perm(2)}
 		m.turns = ladder.Lay(time.Duration(a.P95), time.Duration(b.P95), turns, c.random)
-		c.phase(fmt.Sprintf("%s against %s by turns, %d of %d%s", b.Name, a.Name, n+1, meetings, c.remaining(&m.turns)))
+		c.phase(fmt.Sprintf("%s against %s by turns, %d of %d%s", b.Name, a.Name, n+1, meetings, c.remaining(&m.turns, false)))
 		if err := c.databases.fresh(ctx); err != nil {
 			return nil, err
 		}

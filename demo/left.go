@@ -31,7 +31,7 @@ type course struct {
 	// the shortest that there is.
 	ahead []time.Duration
 	least time.Duration
-	again time.Duration // for the longer look at the end
+	again time.Duration // of a longer look: one at the end, and one for each four steps before
 }
 
 // remaining is how long the ladder takes from here; 0 before a rung is over.
@@ -44,7 +44,7 @@ func (c course) remaining() time.Duration {
 		rungs += diagnosed
 	}
 	fixed := float64(c.took-c.turns) / rungs
-	all, turns := c.again, c.least
+	all, turns := c.again+c.again*time.Duration(c.left)/4, c.least
 	for n := range c.left {
 		if turns = max(time.Duration(usualFall*float64(turns)), c.least); n < len(c.ahead) {
 			turns = c.ahead[n]
@@ -60,8 +60,9 @@ func (c course) remaining() time.Duration {
 }
 
 // remaining words how long the ladder may still take, for progress; "" before the first rung of
-// this run is there. turns are those that come next; nil where a rung begins.
-func (c *climb) remaining(turns *ladder.Turns) string {
+// this run is there. turns are those that come next, nil where there are none; over says that the
+// rung's are over, and that the longer look comes.
+func (c *climb) remaining(turns *ladder.Turns, over bool) string {
 	if c.climbed == 0 {
 		return ""
 	}
@@ -76,9 +77,16 @@ func (c *climb) remaining(turns *ladder.Turns) string {
 	}
 	taken := len(c.result.Rungs) - 1 // steps
 	at := course{
-		took: time.Since(c.begun), turns: c.turned, rungs: c.climbed, least: span(0), again: 2*c.Duration + c.Warmup,
+		took: time.Since(c.begun), turns: c.turned, rungs: c.climbed, least: span(0),
+		again: 2*c.Duration + c.Warmup + 2*time.Second,
 	}
-	if at.left = max(usualSteps-taken, 1); c.Ladder == ladder.Stack {
+	if over {
+		taken, at.rungs = taken+1, at.rungs+1
+	}
+	if at.left = max(usualSteps-taken, 0); !over {
+		at.left = max(at.left, 1)
+	}
+	if c.Ladder == ladder.Stack {
 		at.left, at.again = len(stack)-taken, 0
 	}
 	if c.Whole {

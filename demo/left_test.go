@@ -2,40 +2,53 @@ package demo
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/redline-go/redline/demo/ladder"
 )
 
-// TestRemaining tells the time left at each step of a ladder as measured: rungs of 13 s beside
-// their turns, and turns that shorten from 22 to 7 s as latency falls.
+// TestRemaining replays a ladder as it was measured on two cores, alone on the machine: whatever is
+// said to be left is within a fifth of what it then took.
 func TestRemaining(t *testing.T) {
-	const fixed, again = 13 * time.Second, 11 * time.Second
-	seconds := []float64{0, 22.8, 18.6, 11.3, 11.3, 8.4, 8.4, 7} // turns of each rung
-	total, turned := again, time.Duration(0)
-	for _, s := range seconds {
-		total += fixed + time.Duration(s*float64(time.Second))
+	p95 := []time.Duration{1330, 671, 180, 207, 160, 141, 132, 143} // ms, of each rung
+	span := func(a, b time.Duration, pairs int) time.Duration {
+		turns := ladder.Lay(a*time.Millisecond, b*time.Millisecond, pairs, rand.New(rand.NewPCG(1, 1)))
+		return turns.Span()
 	}
-	turns := func(rung int) []time.Duration {
-		if rung >= len(seconds) {
-			return nil
-		}
-		return []time.Duration{time.Duration(seconds[rung] * float64(time.Second))}
-	}
-	took := fixed // the first rung has no turns
-	for rung := 1; rung < len(seconds); rung++ {
-		at := course{took: took, turns: turned, rungs: rung, left: len(seconds) - rung, ahead: turns(rung),
-			least: 7 * time.Second, again: again}
-		check := func(what string) {
-			if got, want := at.remaining(), total-at.took; math.Abs(got.Seconds()/want.Seconds()-1) > 0.2 {
-				t.Errorf("rung %d, %s: %v left, not %v", rung, what, got, want)
+	const end = 177.6
+	const begins, laid, over = "begins", "before its turns", "looked at again"
+	turned := time.Duration(0)
+	for _, at := range []struct {
+		seconds float64
+		rung    int
+		what    string
+	}{
+		{8.7, 1, begins}, {14.2, 1, laid}, {39.5, 2, begins}, {44.9, 2, laid}, {65.4, 3, begins}, {70.7, 3, laid},
+		{83.5, 3, over}, {92.3, 4, begins}, {97.8, 4, laid}, {111.9, 5, begins}, {117.2, 5, laid}, {127.7, 6, begins},
+		{133.1, 6, laid}, {143.2, 6, over}, {152.6, 7, begins}, {158, 7, laid}, {168.1, 7, over},
+	} {
+		c := course{took: time.Duration(at.seconds * float64(time.Second)), rungs: at.rung, turns: turned,
+			laid: at.what == laid, left: usualSteps - at.rung + 1, least: span(0, 0, ladder.Pairs), again: 9 * time.Second}
+		known := p95[at.rung-1]
+		switch at.what {
+		case laid:
+			pairs := ladder.Pairs
+			if at.rung < 3 {
+				pairs = ladder.Fewest
 			}
+			c.ahead = append(c.ahead, span(p95[at.rung-1], p95[at.rung], pairs))
+			turned += c.ahead[0]
+			known = p95[at.rung]
+		case over:
+			c.rungs, c.left = c.rungs+1, c.left-1
+			known = p95[at.rung]
 		}
-		check("at its begin")
-		at.took += time.Duration(diagnosed * float64(fixed))
-		at.laid, at.ahead = true, append(at.ahead, turns(rung+1)...)
-		check("before its turns")
-		turned += at.ahead[0]
-		took += fixed + turns(rung)[0]
+		c.ahead = append(c.ahead, span(known, known, ladder.Pairs))
+		if got, want := c.remaining().Seconds(), end-at.seconds; math.Abs(got/want-1) > 0.2 {
+			t.Errorf("rung %d, %s: %.0f s left, not %.0f", at.rung, at.what, got, want)
+		}
 	}
 	if got := (course{took: time.Minute, left: 7}).remaining(); got != 0 {
 		t.Errorf("before the first rung: %v", got)
