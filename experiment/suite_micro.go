@@ -60,7 +60,7 @@ var inProcess = in("micro", []Experiment{
 	{ID: "B-batch-flush", Title: "records made durable in groups against one by one", Factor: 26800.0 / 12400,
 		Baseline: "write and fsync per record, sixteen writers", Tuned: "kit/batch: one write and fsync for those that wait",
 		Benchmark: "Batch", Metric: "sec/op", Same: "each record is in the file when its write returns",
-		Expect: "more than claimed: the claim's 5 ms of delay is not needed, since writers wait for the fsync before",
+		Expect: "more than claimed: the claim's 5 ms of delay is not needed, because writers wait for the fsync before",
 		Safety: "A group that is acknowledged before it is written is lost in a crash; kit/batch acknowledges after."},
 	{ID: "C-goroutine-cost", Title: "workers against a goroutine per task", Factor: 117.0 / 42,
 		Baseline: "a go statement for each of 256 small tasks", Tuned: "kit/workers",

@@ -14,6 +14,7 @@ import (
 // TestLadderByRequests climbs two rungs for real, bounded by requests, so that no host's
 // speed decides.
 func TestLadderByRequests(t *testing.T) {
+	t.Parallel()
 	root, err := filepath.Abs(checkout)
 	if err != nil {
 		t.Fatal(err)

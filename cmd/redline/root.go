@@ -24,7 +24,7 @@ much it costs, the evidence and the remedy.
 
   redline doctor                      which data can be collected here
   redline run URL --build ./cmd/svc   find the bottleneck
-  redline knee URL --build ./cmd/svc  the highest rate that it bears, and what ends it
+  redline knee URL --build ./cmd/svc  the highest rate that it sustains, and what limits it
   redline ab ... scenario.yaml        prove that a change helped
   redline gate --base origin/main ... keep it that way in CI
 
@@ -42,7 +42,7 @@ Exit codes: 0 fine; 1 threshold failed or regression; 2 usage or input error;
 	root.AddCommand(
 		measure.RunCommand(), measure.KneeCommand(), measure.BaselineCommand(),
 		show.DoctorCommand(), show.DiagnoseCommand(), show.ReportCommand(), show.ExplainCommand(), show.LintCommand(),
-		show.CompareCommand(), show.HistoryCommand(), show.ForecastCommand(),
+		show.CompareCommand(), show.ServeCommand(), show.HistoryCommand(), show.ForecastCommand(),
 		decide.ABCommand(), decide.GateCommand(), decide.TuneCommand(), decide.BenchCommand(),
 		settle.DemoCommand(), settle.LabCommand(), versionCommand(),
 	)

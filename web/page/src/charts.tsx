@@ -1,0 +1,169 @@
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type uPlot from "uplot";
+import type { Axis, Chart, Line, OtherSeries, Page } from "./data";
+import { draw, forget, onZoom, resetZoom, times, type Surroundings } from "./chart";
+import { value } from "./format";
+import { onThemeChange } from "./theme";
+
+const groups: [string, string][] = [["load", "Load"], ["cpu", "CPU and memory"], ["network", "Network"], ["runtime", "Go runtime"], ["database", "Database"]];
+
+// wide names the charts that a reader looks at first.
+const wide = ["throughput", "latency"];
+
+export function TimeSeries({ page }: { page: Page }) {
+  const charts = page.charts ?? [];
+  const around: Surroundings = { axis: page.axis, spans: page.spans ?? [], heat: page.heat };
+  const [zoomed, setZoomed] = useState(false);
+  useEffect(() => onZoom(setZoomed), []);
+  if (charts.length === 0) return null;
+  return (
+    <section id="series" aria-labelledby="series-title">
+      <div class="section-head">
+        <h2 id="series-title">Over time</h2>
+        <p class="key">
+          {around.spans.some((s) => s.kind === "warm-up") && <span><i class="swatch warmup" />warm-up</span>}
+          {around.spans.some((s) => s.kind === "trace") && <span><i class="swatch trace" />execution trace</span>}
+          {around.spans.filter((s) => s.kind === "mark").map((s, i) => <span key={i}><i class="swatch mark" />{s.from.toFixed(1)} s {s.text || "marked"}</span>)}
+          {zoomed ? <button type="button" onClick={resetZoom}>Show the whole run</button> : <span class="hint">drag to zoom, all charts follow</span>}
+        </p>
+      </div>
+      {page.axis.windows > 1 && <p class="note">One point stands for {page.axis.windows} windows: the line is their mean, the band their extremes.</p>}
+      {groups.map(([id, title]) => {
+        const members = charts.filter((c) => c.group === id);
+        return members.length > 0 && (
+          <div class="group" key={id}>
+            <h3>{title}</h3>
+            <div class="chart-grid">{members.map((c) => <ChartCard key={c.id} chart={c} around={around} />)}</div>
+          </div>
+        );
+      })}
+      <Explorer others={page.others ?? []} around={around} />
+    </section>
+  );
+}
+
+function ChartCard({ chart, around }: { chart: Chart; around: Surroundings }) {
+  const host = useRef<HTMLDivElement>(null);
+  const readings = useRef<(HTMLElement | null)[]>([]);
+  const instant = useRef<HTMLElement>(null);
+  const [asTable, setAsTable] = useState(false);
+  useEffect(() => {
+    if (!host.current) return;
+    // The readings change with every move of the pointer in any chart, so they
+    // are written to the text nodes and not through a render.
+    const show = (index: number | null) => {
+      chart.lines.forEach((line, i) => {
+        const cell = readings.current[i];
+        if (cell) cell.textContent = index == null ? "" : value(line.values[index], chart.unit);
+      });
+      if (instant.current) instant.current.textContent = index == null ? "" : `${(around.axis.from + (index + 0.5) * around.axis.step).toFixed(2)} s`;
+    };
+    const u: uPlot = draw(host.current, chart, around, show);
+    const resize = new ResizeObserver(([entry]) => {
+      const width = Math.floor(entry!.contentRect.width);
+      if (width > 0 && width !== u.width) u.setSize({ width, height: u.height });
+    });
+    resize.observe(host.current);
+    const stop = onThemeChange(() => u.redraw(false, false));
+    return () => { stop(); resize.disconnect(); forget(u); };
+  }, [chart]);
+  return (
+    <figure class={"chart" + (wide.includes(chart.id) ? " wide" : "")} id={"chart-" + chart.id}>
+      <figcaption>
+        <b>{chart.title}</b>
+        {chart.note && <span class="note">{chart.note}</span>}
+        <span class="instant" ref={instant} />
+      </figcaption>
+      <ul class="legend">
+        {chart.lines.map((line, i) => (
+          <li key={line.label}>
+            <i class={"swatch tone tone-" + line.tone} />
+            <span class="legend-label" title={line.label}>{line.label}</span>
+            <span class="reading" ref={(e) => { readings.current[i] = e; }} />
+          </li>
+        ))}
+      </ul>
+      <div class="plot" ref={host} role="img" aria-label={describe(chart)} />
+      <details onToggle={(e) => setAsTable((e.currentTarget as HTMLDetailsElement).open)}>
+        <summary>As a table</summary>
+        {asTable && <ChartTable chart={chart} axis={around.axis} />}
+      </details>
+    </figure>
+  );
+}
+
+interface Stats { min: number; mean: number; max: number }
+
+function stats(line: Line, from = 0, to = line.values.length): Stats | null {
+  let n = 0, sum = 0, min = Infinity, max = -Infinity;
+  for (let i = from; i < to; i++) {
+    const v = line.values[i];
+    if (v == null) continue;
+    n++;
+    sum += v;
+    min = Math.min(min, line.low?.[i] ?? v);
+    max = Math.max(max, line.high?.[i] ?? v);
+  }
+  return n === 0 ? null : { min, mean: sum / n, max };
+}
+
+function describe(chart: Chart): string {
+  const lines = chart.lines.map((l) => `${l.label}: mean ${value(stats(l)?.mean, chart.unit)}, at most ${value(stats(l)?.max, chart.unit)}`);
+  return `${chart.title} over time. ${lines.join("; ")}`;
+}
+
+// slices is the number of rows of a chart's table.
+const slices = 12;
+
+function ChartTable({ chart, axis }: { chart: Chart; axis: Axis }) {
+  const at = times(axis);
+  const step = Math.max(1, Math.ceil(at.length / slices));
+  const starts = Array.from({ length: Math.ceil(at.length / step) }, (_, i) => i * step);
+  const whole = chart.lines.map((l) => stats(l));
+  return (
+    <div class="scroll">
+      <table>
+        <thead><tr><th scope="col">time</th>{chart.lines.map((l) => <th scope="col" class="num" key={l.label}>{l.label}</th>)}</tr></thead>
+        <tbody>
+          {starts.map((from) => (
+            <tr key={from}>
+              <th scope="row">{(at[from]! - axis.step / 2).toFixed(1)} s</th>
+              {chart.lines.map((l) => <td class="num" key={l.label}>{value(stats(l, from, from + step)?.mean, chart.unit)}</td>)}
+            </tr>
+          ))}
+        </tbody>
+        <tfoot>
+          {(["min", "mean", "max"] as const).map((k) => (
+            <tr key={k}><th scope="row">{k}</th>{whole.map((s, i) => <td class="num" key={i}>{value(s?.[k], chart.unit)}</td>)}</tr>
+          ))}
+        </tfoot>
+      </table>
+    </div>
+  );
+}
+
+// Explorer plots any series that no chart shows.
+function Explorer({ others, around }: { others: OtherSeries[]; around: Surroundings }) {
+  const [index, setIndex] = useState(-1);
+  const chosen = others[index];
+  const chart = useMemo<Chart | null>(() => chosen ? {
+    id: "other", group: "", title: chosen.name, note: chosen.labels, unit: chosen.unit, stack: false, log: false, heat: false,
+    lines: [{ ...chosen, label: chosen.labels || chosen.name }],
+  } : null, [chosen]);
+  if (others.length === 0) return null;
+  return (
+    <div class="group">
+      <h3>Any other series</h3>
+      <p>
+        <label>
+          Series{" "}
+          <select id="explorer" onChange={(e) => setIndex(Number((e.currentTarget as HTMLSelectElement).value))}>
+            <option value={-1}>choose one of {others.length}</option>
+            {others.map((o, i) => <option value={i} key={i}>{o.labels ? `${o.name} {${o.labels}}` : o.name}</option>)}
+          </select>
+        </label>
+      </p>
+      {chart && <ChartCard key={index} chart={chart} around={around} />}
+    </div>
+  );
+}
