@@ -9,7 +9,6 @@ import (
 
 	"github.com/redline-go/redline/assess"
 	"github.com/redline-go/redline/demo/ladder"
-	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/report"
 	"github.com/redline-go/redline/run"
@@ -28,8 +27,9 @@ type climb struct {
 	random    *rand.Rand
 	naive     []ladder.Answer // what the first rung replies to the sample
 	bundles   int
-	begun     time.Time // of the first rung of this run
-	climbed   int       // rungs in this run
+	begun     time.Time     // of the first rung of this run
+	climbed   int           // rungs in this run
+	turned    time.Duration // of this run's turns, without their launches
 
 	steps  []Step
 	result ladder.Result
@@ -132,23 +132,6 @@ func (c *climb) keep() error {
 	return c.OnResult(c.result)
 }
 
-// remaining words how long the ladder may still take, for progress; "" before the first
-// rung of this run is there. Each remedy that is left may be called for.
-func (c *climb) remaining() string {
-	if c.climbed == 0 {
-		return ""
-	}
-	left := len(c.remedies) - len(c.taken(len(c.result.Rungs)))
-	if c.Ladder == ladder.Stack {
-		left = len(stack) + 1 - len(c.result.Rungs)
-	}
-	if c.MaxSteps > 0 {
-		left = min(left, c.MaxSteps-len(c.result.Rungs))
-	}
-	each := time.Since(c.begun) / time.Duration(c.climbed)
-	return "; at most about " + notation.Time((each * time.Duration(max(left, 1))).Round(time.Second)) + " left"
-}
-
 // diagnose runs the gateway with the switches taken so far and assesses the run.
 func (c *climb) diagnose(
 	ctx context.Context, s ladder.Step, env map[string]string, measured time.Duration,
@@ -170,7 +153,7 @@ func (c *climb) diagnose(
 	if measured != c.Duration {
 		dir += "-again"
 	}
-	c.phase(fmt.Sprintf("rung %d, %s%s", len(c.result.Rungs), s.Name, c.remaining()))
+	c.phase(fmt.Sprintf("rung %d, %s%s", len(c.result.Rungs), s.Name, c.remaining(nil, measured != c.Duration)))
 	err = run.Run(ctx, run.Options{Plan: plan, Dir: dir, Version: c.Version, Binary: c.binary, OnEvent: c.OnEvent})
 	if err != nil {
 		return Step{}, fmt.Errorf("step %q: %w", s.Name, err)

@@ -39,24 +39,40 @@ func (c *climb) compare(ctx context.Context, lower, upper ladder.Rung, below int
 	return c.pairs(ctx, [2]variant{a, b})
 }
 
+// pairsOf is how many pairs of turns a meeting has.
+func (c *climb) pairsOf() int {
+	if c.Full {
+		return fullTurns
+	}
+	return ladder.Pairs
+}
+
+// farApart reports whether the diagnosed runs of two rungs lie so far apart that the pair which
+// allows for a neighbour is not needed: what is twice as fast is not turned round by one.
+func farApart(a, b float64) bool { return max(a, b) > 2*min(a, b) }
+
 // pairs compares two variants: over the turns of one meeting, or over several meetings.
 func (c *climb) pairs(ctx context.Context, sides [2]variant) (*ladder.Comparison, error) {
-	turns, meetings := ladder.Pairs, 1
+	turns, meetings := c.pairsOf(), 1
 	if c.Full {
-		turns, meetings = fullTurns, ladder.Pairs
+		meetings = ladder.Pairs
+	}
+	if !c.Full && farApart(sides[0].rung.Rate, sides[1].rung.Rate) {
+		turns = ladder.Fewest
 	}
 	var pairs []verify.Pair
 	var accounts [2]ladder.Account
 	var slot time.Duration
 	a, b := sides[0].rung, sides[1].rung
 	for n := range meetings {
-		c.phase(fmt.Sprintf("%s against %s by turns, %d of %d%s", b.Name, a.Name, n+1, meetings, c.remaining()))
+		m := meeting{climb: c, sides: sides, copies: c.random.Perm(2)}
+		m.turns = ladder.Lay(time.Duration(a.P95), time.Duration(b.P95), turns, c.random)
+		c.phase(fmt.Sprintf("%s against %s by turns, %d of %d%s", b.Name, a.Name, n+1, meetings, c.remaining(&m.turns, false)))
 		if err := c.databases.fresh(ctx); err != nil {
 			return nil, err
 		}
-		m := meeting{climb: c, sides: sides, copies: c.random.Perm(2)}
-		m.turns = ladder.Lay(time.Duration(a.P95), time.Duration(b.P95), turns, c.random)
 		met, err := m.measure(ctx)
+		c.turned += m.turns.Span()
 		var late *spoilt
 		if errors.As(err, &late) {
 			return &ladder.Comparison{A: a.Name, B: b.Name, Invalid: late.Error()}, nil

@@ -17,6 +17,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/redline-go/redline/demo/ladder"
@@ -83,22 +84,14 @@ func Run(ctx context.Context, o Options) ([]Step, ladder.Result, error) {
 		o.Dir = filepath.Join(folder.Path, "runs")
 	}
 	c := &climb{Options: o, folder: filepath.Join(o.Checkout, "lab", "gateway"), scratch: folder.Path}
-	c.phase("building the gateway with the probe injected")
-	// Exactly as a user's own service would be built.
-	c.binary = filepath.Join(folder.Path, "gateway")
-	if _, err := service.BuildInstrumented(ctx, c.folder, c.binary); err != nil {
-		return nil, ladder.Result{}, err
+	db, err := c.prepare(ctx)
+	if db != nil {
+		// Stopped even when ctx has ended: the server is ours.
+		defer db.Stop(context.WithoutCancel(ctx))
 	}
-	if c.remedies, err = gateway.Remedies(ctx, c.binary); err != nil {
-		return nil, ladder.Result{}, err
-	}
-	c.phase("starting PostgreSQL")
-	db, err := postgres.Start(ctx, postgres.Options{DSN: o.DSN})
 	if err != nil {
 		return nil, ladder.Result{}, err
 	}
-	// Stopped even when ctx has ended: the server is ours.
-	defer db.Stop(context.WithoutCancel(ctx))
 	if c.databases, err = copyOf(db.DSN); err != nil {
 		return nil, ladder.Result{}, err
 	}
@@ -112,6 +105,31 @@ func Run(ctx context.Context, o Options) ([]Step, ladder.Result, error) {
 	c.begin()
 	err = c.climb(ctx)
 	return c.steps, c.result, err
+}
+
+// prepare builds the gateway while PostgreSQL starts. The server may be there though the build
+// failed.
+func (c *climb) prepare(ctx context.Context) (db *postgres.Server, err error) {
+	c.phase("building the gateway with the probe injected, and starting PostgreSQL")
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var started error
+	var start sync.WaitGroup
+	start.Go(func() {
+		if db, started = postgres.Start(ctx, postgres.Options{DSN: c.DSN}); started != nil {
+			cancel() // without a server the build is of no use
+		}
+	})
+	// Exactly as a user's own service would be built.
+	c.binary = filepath.Join(c.scratch, "gateway")
+	if _, err = service.BuildInstrumented(ctx, c.folder, c.binary); err == nil {
+		c.remedies, err = gateway.Remedies(ctx, c.binary)
+	}
+	start.Wait()
+	if started != nil {
+		return db, started
+	}
+	return db, err
 }
 
 func (o *Options) defaults() {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/redline-go/redline/demo/ladder"
@@ -97,21 +98,39 @@ func (c *climb) sample(ctx context.Context, env map[string]string) ([]ladder.Ans
 		return nil, err
 	}
 	defer target.End()
-	asker := &asker{ctx: ctx, base: strings.TrimSuffix(plan.Target.Ready, "/healthz")}
-	asker.client = &http.Client{Timeout: 10 * time.Second}
-	defer asker.client.CloseIdleConnections()
-	for _, u := range readers {
-		asker.ask(u, http.MethodGet, "/api/v1/order?uid="+u.id, "", false)
-		asker.ask(u, http.MethodGet, "/api/v1/balance?uid="+u.id, "", false)
-		asker.ask(u, http.MethodGet, "/api/v1/order?uid="+u.id, "", false) // a cache's, where there is one
+	client := &http.Client{Timeout: 10 * time.Second}
+	defer client.CloseIdleConnections()
+	base := strings.TrimSuffix(plan.Target.Ready, "/healthz")
+	askers := make([]asker, len(readers)+len(writers))
+	var asking sync.WaitGroup
+	for first := range atOnce {
+		asking.Go(func() {
+			for i := first; i < len(askers); i += atOnce {
+				a := &askers[i]
+				*a = asker{ctx: ctx, base: base, client: client}
+				if i < len(readers) {
+					a.read(readers[i])
+				} else {
+					a.write(writers[i-len(readers)])
+				}
+			}
+		})
 	}
-	for _, u := range writers {
-		asker.write(u)
+	asking.Wait()
+	var answers []ladder.Answer
+	for _, a := range askers {
+		if a.err != nil {
+			return nil, a.err
+		}
+		answers = append(answers, a.answers...)
 	}
-	return asker.answers, asker.err
+	return answers, nil
 }
 
-// asker sends the sample one request after the other. The first error stands.
+// atOnce is how many users of the sample ask at a time: one and the next while it waits, on two cores.
+const atOnce = 4
+
+// asker sends a user's requests one after the other. The first error stands.
 type asker struct {
 	ctx     context.Context
 	base    string
@@ -124,6 +143,13 @@ type asker struct {
 const newOrder = `{"merchant_id":7,"channel":"app","currency":"EUR","card_number":"4000000112345678",` +
 	`"items":[{"sku":"SKU-1","name":"Adapter","quantity":2,"unit_price_cents":1999},` +
 	`{"sku":"SKU-2","name":"Cups","quantity":1,"unit_price_cents":2450}]}`
+
+// read asks for orders and balance, and for the orders again, which a cache has then.
+func (a *asker) read(u sampleUser) {
+	a.ask(u, http.MethodGet, "/api/v1/order?uid="+u.id, "", false)
+	a.ask(u, http.MethodGet, "/api/v1/balance?uid="+u.id, "", false)
+	a.ask(u, http.MethodGet, "/api/v1/order?uid="+u.id, "", false)
+}
 
 // write makes an order and reverses it, and reads order and balance after each.
 func (a *asker) write(u sampleUser) {

@@ -24,9 +24,12 @@ const margin = 0.06
 // alpha makes each interval one of 95 %.
 const alpha = 0.05
 
-// Pairs is how many pairs of blocks a comparison has: the fewest whose signed-rank
-// interval at 95 % exists, and one more for a pair that a neighbour spoilt.
-const Pairs = 7
+// Pairs is how many pairs of blocks a comparison has: Fewest, whose signed-rank interval at 95 %
+// exists, and one more for a pair that a neighbour spoilt.
+const (
+	Fewest = 6
+	Pairs  = Fewest + 1
+)
 
 func rules(seed uint64) verify.Rules {
 	return verify.Rules{Alpha: alpha, Looks: 1, Seed: seed, Metrics: []verify.Metric{

@@ -40,7 +40,7 @@ state.`,
 	flags.StringVar(&o.Checkout, "checkout", ".", "a `directory` inside redline's checkout")
 	flags.StringVarP(&o.Dir, "out", "o", "", "`directory` for the bundles (default runs/<time>-demo)")
 	flags.StringVar(&o.DSN, "postgres", "", "`DSN` of a throwaway PostgreSQL to use instead of starting one")
-	flags.DurationVarP(&o.Duration, "duration", "d", 4*time.Second, "diagnosed time of each step")
+	flags.DurationVarP(&o.Duration, "duration", "d", 3*time.Second, "diagnosed time of each step")
 	flags.DurationVar(&o.Warmup, "warmup", time.Second, "warm-up of each step")
 	flags.IntVar(&o.MaxSteps, "max-steps", 0, "stop after this many steps (default: when no finding has a remedy left)")
 	flags.BoolVar(&asJSON, "json", false, "print the ladder alone as JSON on stdout")
