@@ -116,9 +116,6 @@ func (u *Table) In(function string, roles callstack.Role) float64 {
 	})
 }
 
-// Serving returns the part of CPU spent on servers' goroutines, so on requests.
-func (u *Table) Serving() float64 { return u.With(callstack.Server) }
-
 // Part returns the part of CPU whose samples in accepts, 0 to 1.
 func (u *Table) Part(in func(Booked) bool) float64 {
 	if u.total == 0 {
