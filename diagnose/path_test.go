@@ -36,7 +36,7 @@ func TestPathInWords(t *testing.T) {
 	for name, want := range map[string][]string{
 		"store":  {"behind one goroutine, main.(*Store).loop, busy ", "running main.(*Store).checkConsistency (main.go:66: sort.Slice "},
 		"closes": {"behind one goroutine, main.(*Store).loop, busy ", "running main.(*Store).checkConsistency (main.go:66: sort.Slice "},
-		"fanout": {"in main.fanOut (main.go:90) for goroutines that it started (errgroup.(*Group).Go.func1): 99 % waiting for a timer in main.slow (main.go:94)"},
+		"fanout": {"in main.fanOut (main.go:90) for goroutines that it started (main.fanOut.func1): 99 % waiting for a timer in main.slow (main.go:94)"},
 		"lock":   {"for the lock in main.(*Ledger).Add (main.go:104), held by another request: 54 % waiting for a CPU"},
 	} {
 		rec, a := traced(t, name).Open(t)

@@ -239,3 +239,15 @@ func TestCallers(t *testing.T) {
 		t.Errorf("callers %v, want %v", got, want)
 	}
 }
+
+func TestElided(t *testing.T) {
+	for function, want := range map[string]string{
+		"main.main": "main.main",
+		"shop/pool.(*Pool[go.shape.[]uint8,go.shape.struct { ID []int }]).Do.func1": "shop/pool.(*Pool[...]).Do.func1",
+		"shop/pool.New[...].func1": "shop/pool.New[...].func1",
+	} {
+		if got := Elided(function); got != want {
+			t.Errorf("%s: %s, want %s", function, got, want)
+		}
+	}
+}

@@ -44,6 +44,16 @@ func dropTypeArguments(function string) string {
 	return b.String()
 }
 
+// Elided returns a function's name with its type arguments as traces write them, "Pool[...]":
+// profiles write them out, as the shapes that the compiler shares code between.
+func Elided(function string) string {
+	open, end := strings.IndexByte(function, '['), strings.LastIndexByte(function, ']')
+	if open < 0 || end < open {
+		return function
+	}
+	return function[:open] + "[...]" + function[end+1:]
+}
+
 // Short returns a function as an engineer would say it: the last element of its
 // package's path and the name, "sql.(*DB).conn".
 func Short(function string) string {

@@ -35,3 +35,24 @@ func TestObserves(t *testing.T) {
 		}
 	}
 }
+
+// TestPlaceBelowMiddleware: where a middleware of the user's hands the request on, the place is the
+// handler that it reaches, the user's or a library's.
+func TestPlaceBelowMiddleware(t *testing.T) {
+	x := callstack.NewIndex(callstack.Code{Module: "shop"})
+	const hop, logged = "net/http.HandlerFunc.ServeHTTP", "shop/web.logged.func1@log.go:9"
+	for _, c := range []struct {
+		frames []string
+		want   string
+	}{
+		{[]string{"encoding/json.Marshal", "shop/web.list@list.go:3", hop, logged, hop}, "shop/web.list"},
+		{[]string{"compress/gzip.(*Writer).Write", "github.com/prometheus/client_golang/prometheus/promhttp.HandlerForTransactional.func1",
+			hop, logged, hop}, "github.com/prometheus/client_golang/prometheus/promhttp.HandlerForTransactional.func1"},
+		{[]string{"log.(*Logger).Output", logged, hop}, "shop/web.logged.func1"},
+		{[]string{"runtime.gopark", "sync.(*Mutex).Lock", hop, logged, hop}, "shop/web.logged.func1"},
+	} {
+		if f, _ := x.Place(diagnosetest.Stack(c.frames...)); f.Function != c.want {
+			t.Errorf("%v: %s, want %s", c.frames, f.Function, c.want)
+		}
+	}
+}

@@ -178,6 +178,28 @@ func (x *Index) Find(stack []code.Frame, role Role) int {
 	return -1
 }
 
+// Place returns the frame to name for a stack, as Code's, unless that one only handed the request
+// on: below a middleware of the user's a library's handler may do the work, and that is what to
+// replace or configure.
+func (x *Index) Place(stack []code.Frame) (f code.Frame, ok bool) {
+	if f, ok := x.HandedOn(stack); ok {
+		return f, true
+	}
+	return x.Code.Place(stack)
+}
+
+// HandedOn returns the handler of a library that a router or middleware called, where none of the
+// user's code is below it; ok is false where the user's own handler was called.
+func (x *Index) HandedOn(stack []code.Frame) (f code.Frame, ok bool) {
+	inner := x.Handler(stack)
+	if len(inner) == 0 || len(inner) == len(stack) || x.Innermost(inner) >= 0 {
+		return f, false
+	}
+	f = inner[len(inner)-1]
+	pkg, _ := Split(f.Function)
+	return f, pkg != "" && !Standard(pkg) && !code.Probe(f)
+}
+
 // Handler returns the part of a stack inside the innermost hop: what the last
 // router or middleware called. Logging middleware that encloses a handler is
 // outside it then, and its own work is inside.

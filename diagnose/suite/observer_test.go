@@ -26,7 +26,7 @@ func probeNamed(t *testing.T, found findings.Findings) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"redlineprobe", "redline/probe/", "control.(*Server)", "sampler.(*Loop)"} {
+	for _, name := range []string{"redlineprobe", "control.(*Server)", "sampler.(*Loop)"} {
 		if strings.Contains(string(text), name) {
 			return true
 		}

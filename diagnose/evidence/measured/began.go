@@ -7,10 +7,10 @@ import (
 )
 
 // Entry returns the function that a stack's goroutine began in, below a library's that only
-// starts what it is handed; "" for an empty stack.
+// starts what it is handed, with its type arguments elided; "" for an empty stack.
 func Entry(stack []code.Frame) string {
 	if f, ok := site.Began(stack); ok {
-		return f.Function
+		return callstack.Elided(f.Function)
 	}
 	return raw(stack)
 }
@@ -20,15 +20,15 @@ func raw(stack []code.Frame) string {
 	if len(stack) == 0 {
 		return ""
 	}
-	return stack[len(stack)-1].Function
+	return callstack.Elided(stack[len(stack)-1].Function)
 }
 
 // Began returns what Entry does, below a helper of the service's own, too: func(f func()) { go
 // func() { f() }() }. Its goroutines are no pool; each has the work that it was handed.
 func (p *Run) Began(stack []code.Frame) string {
 	entry := Entry(stack)
-	if n := len(stack); n > 1 && entry == stack[n-1].Function && p.helpers.Get(p.readHelpers)[entry] {
-		return stack[n-2].Function
+	if n := len(stack); n > 1 && entry == raw(stack) && p.helpers.Get(p.readHelpers)[entry] {
+		return callstack.Elided(stack[n-2].Function)
 	}
 	return entry
 }
@@ -63,7 +63,7 @@ func (p *Run) readHelpers() map[string]bool {
 			if alone(s.Stack) {
 				itself[raw(s.Stack)] = true
 			} else if n := len(s.Stack); n > 1 {
-				seen[[2]string{s.Stack[n-1].Function, s.Stack[n-2].Function}] = true
+				seen[[2]string{raw(s.Stack), s.Stack[n-2].Function}] = true
 			}
 		}
 		for key := range seen {

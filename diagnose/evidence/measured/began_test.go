@@ -36,6 +36,10 @@ func TestBegan(t *testing.T) {
 	if n := p.Alive("shop/node.(*Node).apply"); len(n) != 2 || n[0] != 3 || n[1] != 3 {
 		t.Errorf("alive: %v, want 3 and 3", n)
 	}
+	generic := []string{"runtime.chanrecv1", "shop/pool.(*Pool[go.shape.struct { ID []uint8 }]).work@pool.go:9"}
+	if n := measured.New(Healthy().Left(4, 4, generic...).Open(t)).Alive("shop/pool.(*Pool[...]).work"); len(n) != 2 || n[0] != 4 {
+		t.Errorf("alive by the name that traces have: %v, want 4 and 4", n)
+	}
 	group := Stack("shop/node.(*Node).lead@lead.go:40", "golang.org/x/sync/errgroup.(*Group).Go.func1")
 	if got := p.Began(group); got != "shop/node.(*Node).lead" {
 		t.Errorf("below errgroup: %s", got)

@@ -219,6 +219,9 @@ func (u *Table) place(s Booked, domains callstack.Role) (code.Frame, bool) {
 	if domains == 0 || s.at < 0 {
 		return u.index.Place(s.Stack)
 	}
+	if f, ok := u.index.HandedOn(s.Stack[s.at:]); ok && f != s.Stack[s.at] {
+		return f, true
+	}
 	if i := u.index.Innermost(s.Stack[s.at:]); i >= 0 {
 		return s.Stack[s.at+i], true
 	}

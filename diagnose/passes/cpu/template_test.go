@@ -47,3 +47,13 @@ func TestWorkOfALibrarysGoroutineBelongsToTheCall(t *testing.T) {
 	// Goroutines of nobody's request keep their own stack.
 	Expect(t, cpu.TemplateParse, lexes())
 }
+
+// Changing letters and splitting are no formatting either: what they make can be kept, or not be made.
+func TestStringsMadePerUse(t *testing.T) {
+	for callee, want := range map[string]string{"strings.ToLower": "EqualFold", "strings.Fields": "SplitSeq"} {
+		found := Expect(t, cpu.Format, Healthy().Sample(4*s, callee, "shop/index.(*Index).find@find.go:9"), "cpu-format at find.go:9")
+		if len(found) == 1 && (strings.Contains(found[0].Remedy, "strconv") || !strings.Contains(found[0].Remedy, want)) {
+			t.Errorf("%s: %s", callee, found[0].Remedy)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/redline-go/redline/diagnose"
@@ -219,6 +220,19 @@ var Format = domain{
 				"share as rendered text, and hand it ready values instead of methods and nested fields; or "+
 				"generate the page's code (quicktemplate, templ), which needs no reflection.", diagnose.At(h.Place))
 		}
+		switch {
+		case callsAny(h, "strings.ToLower", "strings.ToUpper", "strings.ToTitle", "strings.Title", "strings.Map"):
+			return fmt.Sprintf("At %s keep the changed text beside the original, made once when it is stored, or compare with "+
+				"strings.EqualFold: %s copies it for each use.", diagnose.At(h.Place), h.Callee)
+		case callsAny(h, "strings.Split", "strings.Fields"):
+			return fmt.Sprintf("At %s split once, outside of the loop, or walk the pieces with strings.SplitSeq or strings.Cut: "+
+				"%s makes a slice for each use.", diagnose.At(h.Place), h.Callee)
+		}
 		return fmt.Sprintf("At %s append with strconv into a reused buffer instead of %s.", diagnose.At(h.Place), callee(h, "fmt"))
 	},
 }.analyzer()
+
+// callsAny reports whether a place calls one of a library's functions, or one whose name goes on.
+func callsAny(h usage.Hot, callees ...string) bool {
+	return slices.ContainsFunc(callees, func(c string) bool { return strings.HasPrefix(h.Callee, c) })
+}

@@ -79,11 +79,11 @@ func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	case share >= leastQueued && ns >= leastSchedNS && (!saturated || background >= leastBackground):
 		f.Share = share
 		// Removing the competing work frees its CPU, which idle CPUs do not bound.
-		// But a limit of the service's own makes it queue where CPUs are free, and to
-		// lift that is the lesser change.
-		gain := p.Ran(evidence.Work{Share: background})
-		gain.Factor = min(gain.Factor, p.Lifted())
-		diagnose.Promise(&f, p.Waited(share), gain)
+		// But a limit of the service's own makes it queue where CPUs are free: then the
+		// queue is the limit's, and worth no more than lifting that.
+		queue, gain := p.Waited(share), p.Ran(evidence.Work{Share: background})
+		queue.Factor, gain.Factor = min(queue.Factor, p.Lifted()), min(gain.Factor, p.Lifted())
+		diagnose.Promise(&f, queue, gain)
 	case tail >= waitgain.LeastTail && !saturated && w.GapNS() >= waitgain.LeastGapNS &&
 		2*float64(p.Anatomy.MedianNS) <= float64(p.Anatomy.TailNS):
 		f.Share, f.ShareOf = tail, diagnose.OfTail

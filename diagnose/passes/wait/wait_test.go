@@ -234,3 +234,20 @@ func TestLeak(t *testing.T) {
 	Expect(t, wait.Leak, piles().Series("/sched/goroutines:goroutines", "", func(w int) float64 { return 100 + float64(w/60)*1000 }))
 	ExpectUnjudged(t, wait.Leak, idle(), "goroutine-leak")
 }
+
+// TestQueueOfAQuota: requests that are ready while the quota stops them wait for the quota, and the
+// queue is worth no more than lifting it.
+func TestQueueOfAQuota(t *testing.T) {
+	queue := func() *Builder {
+		return idle().Wait(breakdown.StateRunnable, 30*ms, 3).CPU(2, 1.45, 0.43, 0.09, 0).Rate(1600)
+	}
+	free := Expect(t, wait.Sched, queue(), "sched-latency")
+	quota := Expect(t, wait.Sched, queue().Gauge(series.CgroupQuota, "", 0.5), "sched-latency")
+	if len(free) != 1 || len(quota) != 1 {
+		t.Fatal("not found")
+	}
+	// 0.43 CPUs are used and 0.55 are free.
+	if quota[0].GainCeiling > 2.3 || !(free[0].GainCeiling > 2.3) {
+		t.Errorf("worth %.2fx, without a quota %.2fx; lifting it gives 2.28x", quota[0].GainCeiling, free[0].GainCeiling)
+	}
+}
