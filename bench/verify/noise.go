@@ -89,10 +89,10 @@ func (r *results) writeNoise(b *strings.Builder) {
 		return
 	}
 	turns := len(all[0].A.Turns)
-	fmt.Fprintf(b, "\n## Where the noise comes from\n\nPairs of the gateway with itself, %d turns each of 150 ms. Standard "+
+	b.WriteString("\n## Where the noise comes from\n\nPairs of the gateway with itself, in turns of 150 ms. Standard "+
 		"deviations of CPU per request: of one side's turn, of its level from launch to launch, and of the level of both from "+
 		"pair to pair, which a pair's difference does not have. A turn is the mean of some hundred requests and of what the "+
-		"collector and the host do in it.\n\n", turns)
+		"collector and the host do in it.\n\n")
 	line(b, "recorded", "pairs", "turn", "launch", "drift", "second launched takes", "a pair's difference", "a pair takes")
 	line(b, "---", "---", "---", "---", "---", "---", "---", "---")
 	row := func(name string, pairs []verify.Pair) {
