@@ -89,9 +89,9 @@ func (r *results) writeNoise(b *strings.Builder) {
 		return
 	}
 	turns := len(all[0].A.Turns)
-	b.WriteString("\n## Where the noise comes from\n\nPairs of the gateway with itself, in turns of 150 ms. Standard "+
-		"deviations of CPU per request: of one side's turn, of its level from launch to launch, and of the level of both from "+
-		"pair to pair, which a pair's difference does not have. A turn is the mean of some hundred requests and of what the "+
+	b.WriteString("\n## Where the noise comes from\n\nPairs of the gateway with itself, in turns of 150 ms. Standard " +
+		"deviations of CPU per request: of one side's turn, of its level from launch to launch, and of the level of both from " +
+		"pair to pair, which a pair's difference does not have. A turn is the mean of some hundred requests and of what the " +
 		"collector and the host do in it.\n\n")
 	line(b, "recorded", "pairs", "turn", "launch", "drift", "second launched takes", "a pair's difference", "a pair takes")
 	line(b, "---", "---", "---", "---", "---", "---", "---", "---")
