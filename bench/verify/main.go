@@ -77,15 +77,9 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	if o.seed == 0 {
 		o.seed = uint64(time.Now().UnixNano())
 	}
-	if o.only = parts(); only != "" {
-		o.only = strings.Split(only, ",")
-	}
-	for _, name := range o.only {
-		if !slices.Contains(parts(), name) {
-			return o, fmt.Errorf("-only: %q is none of %s", name, strings.Join(parts(), ", "))
-		}
-	}
-	return o, nil
+	var err error
+	o.only, err = benchmark.Only(only, parts())
+	return o, err
 }
 
 // command runs the parts and prints the tables of all that the file then holds.

@@ -135,7 +135,7 @@ func (m *measurer) Measure(_ context.Context, s session.Side) (verify.Block, err
 }
 
 // change makes a block of side b so much slower: what takes more CPU serves less
-// by half as much, since half of the machine's work is the database's and the
+// by half as much, because half of the machine's work is the database's and the
 // load's.
 func (m *measurer) change(b verify.Block, s session.Side) verify.Block {
 	out := verify.Block{Values: maps.Clone(b.Values)}

@@ -128,7 +128,7 @@ func TestNoiseIsShown(t *testing.T) {
 func TestMethodIsTold(t *testing.T) {
 	r := mixed()
 	for want, change := range map[string]func(*verify.Result){
-		", loaded by turns of 150ms;":                      func(r *verify.Result) { r.Turn = 150 * time.Millisecond },
+		", loaded by turns of 150 ms;":                     func(r *verify.Result) { r.Turn = 150 * time.Millisecond },
 		", one side up at a time (the port is not named);": func(r *verify.Result) { r.Turn, r.Apart = 0, "the port is not named" },
 	} {
 		change(&r)

@@ -101,7 +101,7 @@ func order(c verify.Components) string {
 func method(r verify.Result) string {
 	switch {
 	case r.Turn > 0:
-		return fmt.Sprintf("loaded by turns of %v", r.Turn)
+		return fmt.Sprintf("loaded by turns of %s", notation.Time(r.Turn))
 	case r.Apart != "":
 		return "one side up at a time (" + r.Apart + ")"
 	}

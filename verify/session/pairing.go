@@ -72,7 +72,7 @@ func (s *Session) tryTurns(ctx context.Context) (p verify.Pair, why string) {
 			s.turn *= 2
 		}
 	}
-	return p, fmt.Sprintf("one request in ten takes longer than the %v between two turns", rest(mostTurn))
+	return p, fmt.Sprintf("one request in ten takes longer than the %s between two turns", notation.Time(rest(mostTurn)))
 }
 
 // pair measures a pair; one that the log has from an earlier, interrupted session
@@ -231,8 +231,8 @@ func (s *Session) account(out *verify.Result, aa, pairs []verify.Pair) {
 	}
 	if n := s.crowded(pairs); 2*n > len(pairs) {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("in %d of %d pairs one request in ten took longer "+
-			"than the %v between two turns, so both sides worked at once: a shared bottleneck slows both "+
-			"alike (hint: --one-at-a-time)", n, len(pairs), rest(s.turn)))
+			"than the %s between two turns, so both sides worked at once: a shared bottleneck slows both "+
+			"alike (hint: --one-at-a-time)", n, len(pairs), notation.Time(rest(s.turn))))
 	}
 	if len(out.AA.Different) > 0 {
 		out.Warnings = append(out.Warnings, "side a differed from itself by "+strings.Join(out.AA.Different,
