@@ -13,6 +13,8 @@
 //
 //   - location and interval: Hodges-Lehmann with the exact signed-rank interval;
 //     percentiles of latency by the bootstrap over pairs of blocks' histograms;
+//   - a look at the first pairs ends the session where they differ beyond any doubt (Early);
+//     it spends a twentieth of Rules.Alpha;
 //   - several looks at growing data (O'Brien-Fleming) and several metrics (Holm)
 //     are paid for, so that the chance of any false regression in a session stays
 //     below Rules.Alpha/2, and that of passing a regression of the margin's size below
@@ -20,11 +22,15 @@
 //   - a metric regresses when its interval excludes zero and the estimate passes
 //     half the margin; it passes when its one-sided bound lies inside the margin
 //     and the session finds changes of the margin's size in four of five;
-//     otherwise it is inconclusive, and more pairs are measured up to a cap.
+//     otherwise it is inconclusive, and more pairs are measured up to a cap;
+//   - a guard is an advisory metric that holds up no pass, and fails the session where it is
+//     worse by its whole margin; guards share a tenth of the error rate.
 //
-// A side is compared with itself first. That shows the noise of this machine and
-// service on this day, from which the smallest detectable effect and, by
-// simulation, the rate of false regressions follow.
+// A side is compared with itself as well. With the residuals of the compared pairs that
+// shows the noise of this machine and service on this day, from which the smallest
+// detectable effect and, by simulation, the rate of false regressions follow. Of pairs
+// that took turns the noise is taken apart (EstimateComponents), and the number of turns a
+// launch is planned by what is found.
 //
 // DecideAgainst compares with the stored blocks of an earlier session instead, where
 // measuring both sides is too expensive: unpaired, wider by the machine's possible drift

@@ -10,6 +10,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -158,9 +159,15 @@ func simulate(ctx context.Context, o options, kept *results, say func(string, ..
 	}
 	// What is left of a session's time once side a was compared with itself in a sixteenth of it.
 	most := int(o.maxTime.Seconds() * 15 / 16 / took(all))
-	kept.Simulated = nil
+	// Those of other noise, or of fewer sessions, are made anew; the others are gone on from.
+	kept.Simulated = slices.DeleteFunc(kept.Simulated, func(s simulation) bool {
+		return s.Sessions != o.simulated || s.Recorded != len(all) || s.Pairs != most
+	})
 	for _, noise := range []string{drawnNoise, recordedNoise} {
 		for _, slower := range changes[noise] {
+			if slices.ContainsFunc(kept.Simulated, func(s simulation) bool { return s.Noise == noise && s.Slower == slower }) {
+				continue
+			}
 			s := simulation{Noise: noise, Slower: slower, Sessions: o.simulated, Pairs: most, Recorded: len(all)}
 			say("simulating %d sessions of %s, side b %+.0f %%", s.Sessions, noise, 100*slower)
 			begin := func() source {

@@ -174,10 +174,7 @@ func SARIF(w io.Writer, r verify.Result, about string) error {
 	// A regression that no metric shows: side b fails requests.
 	if r.Verdict == verify.Invalid || r.Verdict == verify.Regression && !failed || r.Verdict == verify.Inconclusive && len(results) == 0 {
 		rules = append(rules, rule{"session", text{"whether the comparison could be made"}})
-		level := "error"
-		if r.Tolerated {
-			level = "warning"
-		}
+		level := map[bool]string{false: "error", true: "warning"}[r.Tolerated]
 		results = append(results, result{"session", level, text{string(r.Verdict) + ": " + r.Why}, []location{at}})
 	}
 	return inert.JSON(w, map[string]any{

@@ -112,6 +112,18 @@ func TestSecondBase(t *testing.T) {
 	}
 }
 
+// TestNoiseIsShown: where it came from, and what the plan made of it.
+func TestNoiseIsShown(t *testing.T) {
+	r := mixed()
+	r.Noise = &verify.Components{Launch: 0.041, Turn: 0.143, Order: -0.008, OrderError: 0.016, Pairs: 24}
+	r.Plan = &verify.Plan{Pairs: 50, Turns: 8}
+	const want = "noise of CPU per request: 14.3 % from turn to turn, 4.1 % from launch to launch; the side launched second differs by " +
+		"-0.8 % (standard error 1.6 %); so 8 turns a launch"
+	if text := written(t, func(w io.Writer) error { return Text(w, r) }); !strings.Contains(text, want) {
+		t.Errorf("no %q in\n%s", want, text)
+	}
+}
+
 // TestMethodIsTold: what is decided rests on how it was measured.
 func TestMethodIsTold(t *testing.T) {
 	r := mixed()

@@ -51,7 +51,8 @@ func Text(w io.Writer, r verify.Result) error {
 // measuredNothing reports whether no metric has anything to show.
 func measuredNothing(r verify.Result) bool {
 	unchanged := r.Verdict == verify.Pass && r.Pairs == 0 && r.Stored == nil
-	return (r.Verdict == verify.Invalid || unchanged) && !slices.ContainsFunc(r.Metrics, func(m verify.MetricResult) bool { return m.A > 0 || m.B > 0 })
+	figures := slices.ContainsFunc(r.Metrics, func(m verify.MetricResult) bool { return m.A > 0 || m.B > 0 })
+	return (r.Verdict == verify.Invalid || unchanged) && !figures
 }
 
 // footing says what the verdict rests on: pairs, looks, the designed error rate,
@@ -67,8 +68,8 @@ func footing(r verify.Result) []string {
 		lines[0] = storedLine(*r.Stored)
 	}
 	if r.Noise != nil {
-		line := fmt.Sprintf("noise of CPU per request: %s from turn to turn, %s from launch to launch; the side that came second took %s",
-			notation.Tenths(r.Noise.Turn), notation.Tenths(r.Noise.Launch), order(*r.Noise))
+		line := fmt.Sprintf("noise of CPU per request: %s from turn to turn, %s from launch to launch; the side launched "+
+			"second differs by %s", notation.Tenths(r.Noise.Turn), notation.Tenths(r.Noise.Launch), order(*r.Noise))
 		if r.Plan != nil {
 			line += fmt.Sprintf("; so %d turns a launch", r.Plan.Turns)
 		}
@@ -91,9 +92,9 @@ func footing(r verify.Result) []string {
 	return lines
 }
 
-// order words by how much the side that was launched second differed, with its standard error.
+// order words by how much the side that was launched second differs, with its standard error.
 func order(c verify.Components) string {
-	return fmt.Sprintf("%s more, give or take %s", notation.Change(math.Expm1(c.Order)), notation.Tenths(c.OrderError))
+	return fmt.Sprintf("%s (standard error %s)", notation.Change(math.Expm1(c.Order)), notation.Tenths(c.OrderError))
 }
 
 // method says how a pair's two sides were measured.

@@ -135,7 +135,7 @@ func TestTurnsWhereTheyServe(t *testing.T) {
 			lead.Latency.Add(1e9, 1000)
 			return nil
 		},
-			false, 0, "takes longer than the 200ms"},
+			false, 0, "takes longer than the 200 ms"},
 		"cannot be placed": {func(time.Duration, *verify.Block, *verify.Block) error { return errors.New("no port\n | panic") }, false, 0, "no port"},
 		"no room for two":  {func(_ time.Duration, _, other *verify.Block) error { other.Errors = 0.01; return nil }, false, 0, "requests failed while both were up"},
 		"void":             {func(_ time.Duration, lead, _ *verify.Block) error { lead.Void = "nothing ended"; return nil }, false, 0, "nothing ended"},

@@ -54,7 +54,7 @@ func (s *Session) Resumable() error {
 // wrong is tried again with one side up at a time, and reported from there if it is
 // the side's fault. why says what went wrong, on one line; "" if turns work.
 func (s *Session) tryTurns(ctx context.Context) (p verify.Pair, why string) {
-	for s.turn = leastTurn; s.turn <= mostTurn; s.turn *= 2 {
+	for s.turn = leastTurn; s.turn <= mostTurn; {
 		p, err := s.measure(ctx, s.A, s.B, compared, 0)
 		switch {
 		case err != nil:
@@ -66,6 +66,10 @@ func (s *Session) tryTurns(ctx context.Context) (p verify.Pair, why string) {
 			return p, "requests failed while both were up"
 		case fits(s.turn, p.A, p.B):
 			return p, ""
+		}
+		// What took too long for turns in between is not measured again with them.
+		for s.turn *= 2; s.turn <= mostTurn && !fits(s.turn, p.A, p.B); {
+			s.turn *= 2
 		}
 	}
 	return p, fmt.Sprintf("one request in ten takes longer than the %s between two turns", notation.Time(rest(mostTurn)))
@@ -211,8 +215,9 @@ func (s *Session) announce(most int) {
 	}
 }
 
-// account adds the plan to a result, and where the noise came from.
-func (s *Session) account(out *verify.Result, pairs []verify.Pair) {
+// account adds the plan to a result, where the noise came from, how often a session like this errs,
+// and what makes it doubtful.
+func (s *Session) account(out *verify.Result, aa, pairs []verify.Pair) {
 	c, ok := verify.EstimateComponents(pairs)
 	if ok {
 		out.Noise = &c
@@ -220,5 +225,17 @@ func (s *Session) account(out *verify.Result, pairs []verify.Pair) {
 	if s.plan.Turns > 0 {
 		plan := s.plan
 		out.Plan = &plan
+	}
+	if !s.Plain {
+		out.AA = verify.Errors(aa, pairs, s.Rules.Planned, s.Rules)
+	}
+	if n := s.crowded(pairs); 2*n > len(pairs) {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("in %d of %d pairs one request in ten took longer "+
+			"than the %s between two turns, so both sides worked at once: a shared bottleneck slows both "+
+			"alike (hint: --one-at-a-time)", n, len(pairs), notation.Time(rest(s.turn))))
+	}
+	if len(out.AA.Different) > 0 {
+		out.Warnings = append(out.Warnings, "side a differed from itself by "+strings.Join(out.AA.Different,
+			", ")+": this machine is too noisy for reliable verdicts")
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/redline-go/redline/notation"
@@ -107,20 +106,8 @@ func (s *Session) Run(ctx context.Context) (verify.Result, error) {
 	if err != nil || out.Verdict == verify.Invalid {
 		return out, err
 	}
-	s.account(&out, pairs)
+	s.account(&out, aa, pairs)
 	out.Warnings = append(out.Warnings, dropped...)
-	if !s.Plain {
-		out.AA = verify.Errors(aa, pairs, most, s.Rules)
-	}
-	if n := s.crowded(pairs); 2*n > len(pairs) {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("in %d of %d pairs one request in ten took longer "+
-			"than the %s between two turns, so both sides worked at once: a shared bottleneck slows both "+
-			"alike (hint: --one-at-a-time)", n, len(pairs), notation.Time(rest(s.turn))))
-	}
-	if len(out.AA.Different) > 0 {
-		out.Warnings = append(out.Warnings, "side a differed from itself by "+strings.Join(out.AA.Different,
-			", ")+": this machine is too noisy for reliable verdicts")
-	}
 	return out, nil
 }
 

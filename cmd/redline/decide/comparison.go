@@ -142,14 +142,14 @@ func (c *comparison) report(p session.Progress) {
 func (c *comparison) foresee() {
 	most := cmp.Or(c.f.maxTime, session.DefaultMaxTime)
 	earlier, each := session.Earlier(c.f.Out, c.header)
-	if each <= 0 {
-		c.progress.Note("what %s can detect is not known yet: no earlier session of this scenario on this machine lies beside %s",
-			notation.Time(most), c.f.Out)
-		return
+	planned := cmp.Or(c.f.most, session.MostPairs)
+	if each > 0 {
+		planned = min(planned, int(most/each))
 	}
-	planned := cmp.Or(c.f.most, min(session.MostPairs, int(most/each)))
 	m, mde, ok := c.rules.Foresee(earlier, planned)
 	if !ok {
+		c.progress.Note("what %s can detect is not known yet: too few pairs of this scenario on this machine lie beside %s",
+			notation.Time(most), c.f.Out)
 		return
 	}
 	c.progress.Note("in %s this machine detects changes of %s and more of %s, by the noise of %s; the margin is %s",
