@@ -89,6 +89,13 @@ func open(ctx context.Context, where string, create bool) (*Store, error) {
 		s.db.Close()
 		return nil, s.explain("open", err)
 	}
+	if create {
+		// Better before the measurement than after it: a file may be read-only, a role without the right.
+		if _, err := s.db.ExecContext(ctx, `INSERT INTO redline_results (result) SELECT '' WHERE 1 = 0`); err != nil {
+			s.db.Close()
+			return nil, s.explain("write to", err)
+		}
+	}
 	return s, nil
 }
 
@@ -177,10 +184,12 @@ func openFile(path string, create bool) (*Store, error) {
 func (s *Store) explain(doing string, err error) error {
 	text := err.Error()
 	hint := ""
-	switch resultCode(err) {
-	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
+	switch code := resultCode(err); {
+	case code == sqlite3.SQLITE_NOTADB || code == sqlite3.SQLITE_CORRUPT:
 		hint = " (hint: the file is damaged or not a history: move it away, and redline history add fills a new one from kept bundles)"
-	case sqlite3.SQLITE_BUSY:
+	case strings.Contains(text, "readonly"), strings.Contains(text, "read-only"), strings.Contains(text, "permission denied"):
+		hint = " (hint: another file with --history, or a role that may insert)"
+	case code == sqlite3.SQLITE_BUSY:
 		hint = fmt.Sprintf(" (hint: another process has held the file for %s)", busy)
 	}
 	clean := s.hide.Text(text)

@@ -64,6 +64,7 @@ type run struct {
 	points []series.Point
 	met    [len(failure.Kinds)]bool
 	meter  *usage.Meter
+	spare  spare
 	queue  *queue
 	before account.Gauges
 	used   usage.Usage // at the last edge

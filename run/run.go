@@ -53,7 +53,7 @@ type Options struct {
 	Clock timebase.Clock
 	// Await, if set, is called once the target is ready and returns when the load
 	// shall start, on the clock; the time until then is for opening the sources.
-	// Runs that load by turns meet in it. An error ends the run.
+	// Runs that load by turns meet in it. Zero starts it as if there were no Await. An error ends the run.
 	Await func(context.Context) (start time.Duration, err error)
 	// Output takes the target's standard output and error; nil discards them.
 	Output io.Writer
@@ -62,6 +62,8 @@ type Options struct {
 	Hide *redact.Redactor
 	// OnEvent, if set, receives the run's progress. It must not block.
 	OnEvent func(Event)
+	// Follow, if set, receives what is recorded; the live page hangs on it.
+	Follow Follower
 }
 
 // Event is one step or window of a run as it goes.
@@ -69,7 +71,20 @@ type Event struct {
 	Phase   string         // "building ./cmd/svc", "warm-up", "measuring"; empty to keep
 	Load    *load.Progress // set once per window while load is driven
 	Warning string
+	// Traced is the span of an execution trace that was recorded, and Statement one whose text became
+	// known; both only where somebody follows the run.
+	Traced    timebase.Span
+	Statement Statement
 }
+
+// ErrStopped is the cause of a context that ends a run early because somebody asked for it on
+// the live page. It is a context.Canceled as well, so that the measurements are kept.
+var ErrStopped error = stopped{}
+
+type stopped struct{}
+
+func (stopped) Error() string        { return "stopped early on the live page" }
+func (stopped) Is(target error) bool { return target == context.Canceled }
 
 // Ended is a target that ended by itself in the middle of a run.
 type Ended struct{ Exit record.Exit }
@@ -185,6 +200,7 @@ type conductor struct {
 
 	exporters *export.Exporters
 	tee       *export.Tee // the bundle, and its exporters
+	sink      recorder    // the same, and who follows the run
 }
 
 // opening is run.json as the run begins.
@@ -199,20 +215,17 @@ func (c *conductor) opening() record.Run {
 // conduct drives load between opened sources and stores their results.
 func (c *conductor) conduct(ctx context.Context) error {
 	c.beginExport()
-	pause := settle
-	if c.Counters {
-		pause = settleCounters
-	}
-	loadStart := cmp.Or(c.start, c.clock.Now()+pause)
+	loadStart := cmp.Or(c.start, c.clock.Now()+c.settleTime())
 	steady := load.Steady(c.Plan.Load, loadStart)
 	c.bundle.Pin(steady.From)
+	c.sink = c.recorder(steady)
 	watch := c.watch(ctx, steady)
 
 	loadCtx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	go c.stopWhenTargetEnds(loadCtx, stop)
 	result, err := load.Run(loadCtx, load.Config{
-		Plan: c.Plan, Clock: c.clock, Protocol: c.protocol, Record: c.tee, Trace: c.trace(),
+		Plan: c.Plan, Clock: c.clock, Protocol: c.protocol, Record: c.sink, Trace: c.trace(),
 		Start: loadStart, OnWindow: c.window,
 	})
 	if cause := context.Cause(loadCtx); cause != nil && err != nil {
@@ -282,6 +295,8 @@ func reason(err error) string {
 	switch {
 	case errors.As(err, &ended):
 		return fmt.Sprintf("the target ended %.1f s into the run: %s", ended.Exit.At.Seconds(), ended.Exit.Status)
+	case errors.Is(err, ErrStopped):
+		return ErrStopped.Error()
 	case errors.Is(err, context.Canceled):
 		return "interrupted"
 	}

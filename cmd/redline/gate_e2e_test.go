@@ -106,7 +106,7 @@ func (s stall) regressionTold(t *testing.T, r result) {
 	for _, want := range []string{
 		"REGRESSION: worse: cpu_per_request\n", "\na  ./svc@v1 at " + commit + "\n", "\nb  ./svc (work tree) at " +
 			commit + " with changes\n",
-		"\n::error title=redline regression::worse: cpu_per_request\n", "\n::error title=redline cpu_per_request::+",
+		"\n::error title=redline regression::worse: cpu_per_request\n", "\n::error title=redline cpu_per_request::",
 	} {
 		if !strings.Contains(r.stdout, want) {
 			t.Errorf("no %q in\n%s", want, r.stdout)

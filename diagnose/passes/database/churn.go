@@ -125,5 +125,5 @@ func churnCPU(p *diagnose.Pass, client, sessions float64) float64 {
 		return 0
 	}
 	server := min(beside*c.Database, sessions*demand.SessionCost/1e9)
-	return min(1, (client*c.Target+server)/c.Used())
+	return min(1, (client*p.Own()+server)/c.Used())
 }

@@ -176,7 +176,7 @@ const (
 // dial that took 73 % of the CPU worth 1.11x, less than the call it belongs to.
 func dialGain(p *diagnose.Pass, share, cpu, times float64) laws.Gain {
 	c := p.CPU()
-	freed := cpu * c.Target
+	freed := cpu * p.Own()
 	if !(freed > 0) {
 		return p.Waited(share)
 	}

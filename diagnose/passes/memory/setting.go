@@ -72,7 +72,7 @@ func large(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 				"%s of it has pointers, which each cycle follows", diagnose.Size(c.Scan)),
 		},
 	}
-	if each := c.CPU * p.CPU().Target * 1e9 / c.Cycles; each > 0 && !math.IsInf(each, 0) {
+	if each := c.CPU * p.Own() * 1e9 / c.Cycles; each > 0 && !math.IsInf(each, 0) {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, each, diagnose.Nanosec,
 			"a cycle costs %s of CPU", diagnose.Span(each)))
 	}
