@@ -34,7 +34,6 @@ var (
 		"diagnose/passes/downstream/dial.go runDial":           66,
 		"diagnose/rank.go rank":                                61,
 		"diagnose/passes/wait/sched.go runSched":               62,
-		"verify/gobench/conclude.go conclude":                  65,
 	}
 )
 

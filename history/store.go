@@ -15,7 +15,8 @@ import (
 
 	"github.com/jackc/pgx/v5" // PostgreSQL, through the driver of the rest of redline
 	_ "github.com/jackc/pgx/v5/stdlib"
-	_ "modernc.org/sqlite" // SQLite without cgo, so that redline stays one static binary
+	"modernc.org/sqlite" // SQLite without cgo, so that redline stays one static binary
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/redline-go/redline/redact"
 )
@@ -183,12 +184,12 @@ func openFile(path string, create bool) (*Store, error) {
 func (s *Store) explain(doing string, err error) error {
 	text := err.Error()
 	hint := ""
-	switch {
-	case strings.Contains(text, "not a database"), strings.Contains(text, "malformed"):
+	switch code := resultCode(err); {
+	case code == sqlite3.SQLITE_NOTADB || code == sqlite3.SQLITE_CORRUPT:
 		hint = " (hint: the file is damaged or not a history: move it away, and redline history add fills a new one from kept bundles)"
 	case strings.Contains(text, "readonly"), strings.Contains(text, "read-only"), strings.Contains(text, "permission denied"):
 		hint = " (hint: another file with --history, or a role that may insert)"
-	case strings.Contains(text, "SQLITE_BUSY"), strings.Contains(text, "database is locked"):
+	case code == sqlite3.SQLITE_BUSY:
 		hint = fmt.Sprintf(" (hint: another process has held the file for %s)", busy)
 	}
 	clean := s.hide.Text(text)
@@ -197,4 +198,14 @@ func (s *Store) explain(doing string, err error) error {
 	}
 	// The chain is cut: it may hold what the text no longer does.
 	return fmt.Errorf("history: %s %s: %s%s", doing, s.name, clean, hint)
+}
+
+// resultCode returns SQLite's primary result code (sqlite.org/rescode.html), the low byte of the extended one;
+// 0 for an error that is not SQLite's.
+func resultCode(err error) int {
+	var refused *sqlite.Error
+	if !errors.As(err, &refused) {
+		return 0
+	}
+	return refused.Code() & 0xff
 }

@@ -28,7 +28,8 @@ func Unseen(proc string, pid int, err error) *Unsupported {
 	}
 }
 
-// Mounted reports whether a directory where the kernel shows files holds any.
+// Mounted reports whether a directory where the kernel shows files holds any: sandboxes
+// leave an empty one where a mount is missing.
 func Mounted(dir string) bool {
 	f, err := os.Open(dir)
 	if err != nil {

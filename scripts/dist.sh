@@ -40,7 +40,8 @@ trap 'rm -rf "$scratch"' EXIT
 git clone -q . "$scratch/checkout"
 build "$scratch/checkout" "$out"
 if [ "${1:-}" = check ]; then
-  git clone -q . "$scratch/again/checkout"
+  # Of the first clone: the branch may have moved on since.
+  git clone -q "$scratch/checkout" "$scratch/again/checkout"
   # With a cache of its own, so that no byte comes from the first build. DIST_CACHE names one to keep.
   GOCACHE=${DIST_CACHE:-$scratch/cache} build "$scratch/again/checkout" "$scratch/dist"
   diff "$out/SHA256SUMS" "$scratch/dist/SHA256SUMS" || { echo "dist: built twice, other bytes" >&2; exit 1; }

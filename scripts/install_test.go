@@ -18,7 +18,7 @@ import (
 
 // TestRelease releases the work tree, and uses the release as its users do.
 //
-// It works in this machine's own module cache, so that it is asked for: make check does.
+// It works in this machine's own module cache, so it runs only where asked for, as by make dist-check.
 func TestRelease(t *testing.T) {
 	if os.Getenv("REDLINE_RELEASE") == "" {
 		t.Skip("uses the machine's module cache: set REDLINE_RELEASE=1")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tags a release: scripts/release.sh v1.2.3. Pushes nothing.
 #
-# Two tags, since two kinds of people fetch from here. VERSION is the module: the command, and the probe's packages,
+# Two tags, because two kinds of people fetch from here. VERSION is the module: the command, and the probe's packages,
 # whose sources the command embeds. probe/VERSION is for services that import the probe: the same packages as a module
 # of their own, without requirements. Through VERSION such a service would need nothing of redline's either, but
 # `go mod tidy` would raise what both happen to require to redline's versions, and measuring would change what is

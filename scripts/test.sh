@@ -27,8 +27,8 @@ kept=$(mktemp)
 testlog=$PWD/bin/testlog
 failed=0
 # What fails does not keep the rest from being tried: one run shows all there is to mend.
-tested() { go test -json "$@" | "$testlog" -kept "$kept" || failed=1; }
-in_module() { cd "$1" && shift && tested -timeout 40m $race -p 2 "$@" && cd - >/dev/null; }
+# lint.sh has vetted all of it, tests as well.
+tested() { go test -json -vet=off -timeout 40m "$@" | "$testlog" -kept "$kept" || failed=1; }
 summarised() {
   local code=$? strict=
   [ -z "${REDLINE_CI:-}" ] || strict=-strict
@@ -42,7 +42,7 @@ trap summarised EXIT
 # comes first, so that what takes part in a load has the rest of the time. Compiling
 # comes before, on all cores. go test ends a package after ten minutes, which the
 # command's may take when a busy machine gives them half of a CPU.
-computing=(. ./benchmark ./diagnose/... ./assess ./forecast/... ./tune ./tune/render ./knee ./knee/render ./history ./lint ./record/... ./report/... ./web/... ./scenario/... ./stat/... ./verify ./verify/baseline ./verify/render ./verify/session ./compare ./bench/verify)
+computing=(. ./benchmark ./diagnose/... ./assess ./forecast/... ./tune/... ./knee ./knee/render ./history ./lint ./record/... ./report/... ./web/... ./scenario/... ./stat/... ./verify ./verify/baseline ./verify/render ./verify/session ./compare ./bench/verify)
 # The race detector makes computing five times slower, and sees nothing in a package
 # that starts no goroutine and shares no memory: of these it is for those that do.
 concurrent=() sequential=()
@@ -53,12 +53,10 @@ while read -r package dir files; do
     sequential+=("$package")
   fi
 done < <(go list -f '{{.ImportPath}} {{.Dir}} {{join .GoFiles ","}}' "${computing[@]}")
-tested -timeout 40m "${sequential[@]}"
-tested -timeout 40m $race "${concurrent[@]}"
-go build $race ./...
-tested -timeout 40m $race -p 2 $(go list ./... | grep -vxF "$(go list "${computing[@]}")")
-in_module lab ./...
-in_module kit ./...
-# lint.sh has type-checked every service of the corpus; `make bench-diagnose` builds and runs them.
-in_module corpus ./backend/...
+tested "${sequential[@]}"
+tested $race "${concurrent[@]}"
+# The other modules go along, so that no core waits for the last package of each. Of the corpus only what has tests:
+# lint.sh has type-checked every service, and `make bench-diagnose` builds and runs them.
+go build $race ./... ./lab/... ./kit/...
+tested $race -p 2 $(go list ./... | grep -vxF "$(go list "${computing[@]}")") ./lab/... ./kit/... ./corpus/backend/...
 exit "$failed"

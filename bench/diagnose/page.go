@@ -83,6 +83,8 @@ func (b *bench) opening(w *strings.Builder) {
 	r := b.results
 	fmt.Fprintf(w, `# How often the diagnosis is right
 
+Check how often redline names the right cause at the right place, and how often it raises a false alarm.
+
 Every service of [corpus/](../corpus) was built and run as a user would (redline run SCENARIO), and what
 redline said was compared with the service's expect.yaml. A finding counts as a false alarm on a healthy service
 when its confidence is medium or more. Services that are held back were written by someone who knew the list of

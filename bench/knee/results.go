@@ -104,7 +104,9 @@ func (r *results) markdown(file string) string {
 	var b strings.Builder
 	fmt.Fprintf(
 		&b,
-		"# How often the knee is right\n\nMade by `bench/knee` from [%s](%s), %s, %s, redline %s, at most %s each.\n\n",
+		"# How often the knee is right\n\n"+
+			"Check how far a knee can be trusted: services of known capacity, each searched again and again.\n\n"+
+			"Made by `bench/knee` from [%s](%s), %s, %s, redline %s, at most %s each.\n\n",
 		file,
 		file,
 		r.Date.Format(time.DateOnly),

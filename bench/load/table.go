@@ -115,7 +115,9 @@ func (r *results) write(file string) error {
 
 func (r *results) markdown(raw string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# The load generator, measured\n\nMade by `%s`; every run is in [%s](%s).\n\n", r.Command, raw, raw)
+	fmt.Fprintf(&b, "# The load generator, measured\n\n"+
+		"Check what the generator reaches, how late it sends, and how its latencies compare with the truth and with other tools.\n\n"+
+		"Made by `%s`; every run is in [%s](%s).\n\n", r.Command, raw, raw)
 	fmt.Fprintf(&b, "Machine: %s, %d cores, Linux %s, %s.\n", r.Machine.CPU, r.Machine.Cores, r.Machine.Kernel, r.Machine.Go)
 	var tools []string
 	for _, name := range slices.Sorted(maps.Keys(r.Machine.Tools)) {

@@ -23,7 +23,9 @@ const again = `make bench-observe BENCH="-o docs/observe-bench.json"`
 
 func (r *results) markdown(raw string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# What watching costs, measured\n\nMade by `%s`; every block is in [%s](%s).\n\n", again, raw, raw)
+	fmt.Fprintf(&b, "# What watching costs, measured\n\n"+
+		"Check what watching costs a service, source by source, before you leave it on.\n\n"+
+		"Made by `%s`; every block is in [%s](%s).\n\n", again, raw, raw)
 	fmt.Fprintf(&b, "Machine: %s, %d cores, Linux %s, %s; gateway, PostgreSQL and load share them. Measured %s with redline at %s.\n\n",
 		r.Machine.CPU, r.Machine.Cores, r.Machine.Kernel, r.Machine.Go, r.Date.Format("2006-01-02 15:04 UTC"), r.Redline)
 	fmt.Fprintf(&b, "The lab's order gateway, all remedies but its cache taken")

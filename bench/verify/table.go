@@ -24,7 +24,9 @@ const again = "make bench-verify"
 
 func (r *results) markdown(raw string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# How often redline ab is right, measured\n\nMade by `%s`; every pair is in [%s](%s).\n\n", again, raw, raw)
+	fmt.Fprintf(&b, "# How often redline ab is right, measured\n\n"+
+		"Check how often a verdict of `redline ab` is wrong, and how small a change it detects.\n\n"+
+		"Made by `%s`; every pair is in [%s](%s).\n\n", again, raw, raw)
 	fmt.Fprintf(&b, "The lab's order gateway, all remedies but its cache taken, 64 connections in a closed "+
 		"loop; at most %s for a session, its comparison of side a with itself included. ", r.MaxTime)
 	b.WriteString("Both sides are one binary; the slower one does a fixed number of rounds of arithmetic in " +

@@ -70,12 +70,12 @@ type (
 	loose struct {
 		open   bool
 		amount int64
-		paid   bool
+		_      bool
 	}
 	tight struct {
 		amount int64
 		open   bool
-		paid   bool
+		_      bool
 	}
 )
 
@@ -130,7 +130,10 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-type point struct{ x, y, z, w float64 }
+type point struct {
+	x float64
+	_ [3]float64
+}
 
 //go:noinline
 func newPoint(i int) *point { return &point{x: float64(i)} }

@@ -39,7 +39,7 @@ type shelf []*book
 type book struct {
 	title string
 	next  *book
-	pages [4]int
+	_     [4]int
 }
 
 func newShelf(n int) shelf {

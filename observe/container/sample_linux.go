@@ -48,7 +48,8 @@ func (s *state) limits(edge time.Duration) {
 	}
 }
 
-// follow makes counters begin anew when they are read at another level.
+// follow makes counters begin anew when they are read at another level: the totals of
+// another group do not continue these, and their difference would be a jump.
 func (s *state) follow(at *string, level string, name ...string) {
 	if *at == level {
 		return
@@ -99,6 +100,7 @@ func (s *state) memory(edge time.Duration) {
 	if n, ok := m.inactive(s.files.Read); ok {
 		s.meter.Gauge(series.CgroupMemoryInactive, "", edge, float64(n))
 	}
+	// One bracket around all: version 1 spreads over several files what version 2 has in one.
 	clock := s.subject.Clock
 	before := clock.Now()
 	totals := map[string]uint64{}
@@ -121,6 +123,7 @@ func (s *state) findPressure() {
 	s.pressures = nil
 	host := s.proc + "/pressure/"
 	there := s.findPressures(host, "", hostStalls)
+	// The root group's files show the host's stalls once more.
 	if c := s.member.pressure; c != nil && !c.root() && s.findPressures(c.own()+"/", ".pressure", groupStalls) {
 		return
 	}

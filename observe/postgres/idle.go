@@ -23,7 +23,7 @@ const (
 // idleSQL reads the last statements of a database's idle sessions.
 func idleSQL(version int) string {
 	id := "query_id"
-	if version < 140000 {
+	if version < 140000 { // pg_stat_activity has no query_id there
 		id = "NULL::bigint"
 	}
 	return `SELECT /* redline */ coalesce(state, ''), coalesce(application_name, ''),
@@ -96,6 +96,7 @@ func (i *idles) add(at time.Duration, sessions []database.Idle) {
 		kept.Most, kept.Last = max(kept.Most, now[key]), at
 		kept.Longest, kept.Transaction = max(kept.Longest, one.Longest), max(kept.Transaction, one.Transaction)
 	}
+	// Sessions that sit idle by design come and go; those that leak are still there at the end.
 	for key, kept := range i.kept {
 		kept.AtEnd = now[key]
 	}

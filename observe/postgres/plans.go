@@ -81,6 +81,8 @@ func (w *watch) adviseOn(ctx context.Context, top []*statement, asked map[int64]
 func (w *watch) plan(ctx context.Context, top []*statement) (asked map[int64]author) {
 	refused := map[string]int{}
 	var reasons []string // in order
+	// A plan that the server logged was made for values that the service sent; EXPLAIN has
+	// to do without them.
 	logged := w.logged(ctx, top)
 	asked, err := w.session.findAuthors(ctx, top)
 	for _, s := range top {

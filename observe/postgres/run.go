@@ -118,6 +118,8 @@ func (w *watch) edge(ctx, calls context.Context, edge time.Duration) {
 	if w.session.CheckOwner(r) {
 		w.say(server.PoolerNote)
 	}
+	// The server's clock around the reading counts waits for a CPU as well, which a busy host
+	// makes; what the backend itself used is its cost.
 	cost := r.StatedAt.After.Sub(r.StatedAt.Before)
 	if seen {
 		now, _ := w.session.Spent()
@@ -203,7 +205,7 @@ func (w *watch) deliver(r *server.Reading, edge, before, after time.Duration) {
 		w.statements(r, at)
 	}
 	for _, state := range []string{"active", "idle", "idle in transaction"} {
-		r.States[state] += 0
+		r.States[state] += 0 // nobody in a state is zero, not a gap
 	}
 	w.gauges(series.DBBackends, "state", edge, r.States)
 	w.gauges(series.DBWaits, "event", edge, r.Waits)
@@ -294,6 +296,8 @@ func (o *ownCount) without(commits, own int64) float64 {
 		*o = ownCount{from: o.own}
 	}
 	o.own, o.raw = own, commits
+	// Never down: while our lump is not reported yet, the difference would take away commits
+	// that the target made.
 	o.last = max(o.last, commits-(own-o.from))
 	return float64(o.last)
 }
@@ -308,7 +312,7 @@ func (w *watch) deliverWhole(r *server.Whole) {
 			meter.Count(name, labels, at, *value*unit)
 		}
 	}
-	const ms = float64(time.Millisecond)
+	const ms = float64(time.Millisecond) // in which these views keep times
 	count(series.DBWAL, "", r.WAL, 1)
 	count(series.DBCheckpoints, "kind=timed", r.Timed, 1)
 	count(series.DBCheckpoints, "kind=requested", r.Requested, 1)

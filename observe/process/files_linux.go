@@ -23,7 +23,7 @@ func (s *state) io() {
 			switch {
 			case errors.Is(err, fs.ErrPermission):
 				s.say("storage I/O of process %d: permission denied (%s)", m.pid, privilege)
-			case pseudofile.Gone(err):
+			case pseudofile.Gone(err): // ended since the members were listed
 			case err != nil:
 				s.say("storage I/O of process %d: %v", m.pid, err)
 			default:
@@ -47,7 +47,8 @@ func (s *state) io() {
 	s.meter.Count(series.ProcessWriteBytes, "", at, float64(t.write.total))
 }
 
-// descriptors describes the process that is nearest its limit of open files.
+// descriptors describes the process that is nearest its limit of open files: the limit
+// is each process's own, so that sums over several would hide the one that runs out.
 func (s *state) descriptors(edge time.Duration) {
 	var open, limit uint64
 	known := false

@@ -60,6 +60,7 @@ func eachField(data []byte, f func(n protowire.Number, v field) error) error {
 		case protowire.Fixed64Type:
 			v.number, size = protowire.ConsumeFixed64(data)
 		default:
+			// Fields of later versions are skipped, as protobuf asks of every reader.
 			size = protowire.ConsumeFieldValue(n, kind, data)
 		}
 		if size < 0 {
@@ -124,6 +125,8 @@ func (b *batch) span(data []byte, service string) error {
 		b.invalid++
 		return nil
 	}
+	// First what admission needs, then the rest: of a flood most spans end here, before
+	// anything is kept of them.
 	var trace, id, parent, name []byte
 	var s span
 	err := eachField(data, func(n protowire.Number, v field) error {
@@ -137,6 +140,7 @@ func (b *batch) span(data []byte, service string) error {
 		case spanName:
 			name = v.bytes
 		case spanKind:
+			// An enum beyond its byte must not wrap around into a kind that exists.
 			s.kind = kind(min(v.number, 255))
 		case spanStart:
 			s.from = v.number
@@ -191,7 +195,8 @@ func (b *batch) details(data []byte, s *span) error {
 	return err
 }
 
-// keyValue reads a KeyValue.
+// keyValue reads a KeyValue. Doubles, arrays and maps stay unread, because no
+// attribute that is kept has one.
 func keyValue(data []byte) (key []byte, value anyValue, err error) {
 	err = eachField(data, func(n protowire.Number, v field) error {
 		switch n {

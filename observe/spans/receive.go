@@ -179,6 +179,7 @@ func unpacked(q *http.Request) (body []byte, status int, err error) {
 	default:
 		return nil, http.StatusUnsupportedMediaType, fmt.Errorf("an export is packed with gzip or not at all, not with %.20q", encoding)
 	}
+	// One byte beyond the bound: what gzip unfolds to more must not pass as cut.
 	var all bytes.Buffer
 	_, err = all.ReadFrom(io.LimitReader(in, maxBody+1))
 	var tooLarge *http.MaxBytesError

@@ -99,6 +99,8 @@ func explain(ctx context.Context, f file, d *operation.SQLiteDatabase, texts []s
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, vfs.Close()) }()
+	// immutable: SQLite then takes no lock and looks for no change (sqlite.org/uri.html); the
+	// pages are a view that does not change.
 	db, err := sql.Open("sqlite", "file:"+name+"?mode=ro&immutable=1&vfs="+system)
 	if err != nil {
 		return nil, err

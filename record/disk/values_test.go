@@ -9,10 +9,3 @@ func TestJSONValues(t *testing.T) {
 		}
 	}
 }
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

@@ -20,34 +20,13 @@ func (s *session) conclude(r *Report) {
 			failed++
 		}
 	}
-	if s.rounds < s.planned && len(s.list) > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d planned rounds were made", s.rounds, s.planned))
-	}
-	if s.planned < s.o.Rounds && s.planned > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("the time allows %d rounds of the %d asked for (hint: a longer "+
-			"--max-time, a shorter --benchtime, or --bench for fewer benchmarks)", s.planned, s.o.Rounds))
-	}
-	for _, side := range r.Sides {
-		if side.Dirty {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("side %s has uncommitted changes", side.Name))
-		}
-	}
+	s.warn(r)
 	if len(s.sides) == 1 {
 		r.Why = fmt.Sprintf("%s measured in %d rounds", plural(len(r.Benchmarks), "benchmark"), s.rounds)
 		if failed > 0 {
 			r.Why += fmt.Sprintf(", and %d failed", failed)
 		}
 		return
-	}
-	// The tests are corrected for their number, so one that differs is chance at
-	// most once in twenty sessions; more than one in ten is the machine.
-	if n := len(r.AA.Different); n > 1+len(r.Benchmarks)/10 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("side a differed from itself in %d metrics: this machine "+
-			"is too noisy for reliable verdicts", n))
-	}
-	if n := r.enough(); n > s.rounds {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("about %d rounds like these would detect changes of the "+
-			"margin's size everywhere (hint: --rounds %d, or a longer --benchtime)", n, n))
 	}
 	by := map[verify.Verdict][]string{}
 	for i := range r.Benchmarks {
@@ -76,6 +55,35 @@ func (s *session) conclude(r *Report) {
 		r.Verdict, r.Why = verify.Improvement, "better: "+few(better)+", and nothing is worse"
 	default:
 		r.Verdict, r.Why = verify.Pass, "nothing is worse by its margin"
+	}
+}
+
+// warn adds what limits the report: rounds that are missing, sources that no commit holds, a machine that is too noisy.
+func (s *session) warn(r *Report) {
+	if s.rounds < s.planned && len(s.list) > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d planned rounds were made", s.rounds, s.planned))
+	}
+	if s.planned < s.o.Rounds && s.planned > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the time allows %d rounds of the %d asked for (hint: a longer "+
+			"--max-time, a shorter --benchtime, or --bench for fewer benchmarks)", s.planned, s.o.Rounds))
+	}
+	for _, side := range r.Sides {
+		if side.Dirty {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("side %s has uncommitted changes", side.Name))
+		}
+	}
+	if len(s.sides) == 1 {
+		return
+	}
+	// The tests are corrected for their number, so one that differs is chance at
+	// most once in twenty sessions; more than one in ten is the machine.
+	if n := len(r.AA.Different); n > 1+len(r.Benchmarks)/10 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("side a differed from itself in %d metrics: this machine "+
+			"is too noisy for reliable verdicts", n))
+	}
+	if n := r.enough(); n > s.rounds {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("about %d rounds like these would detect changes of the "+
+			"margin's size everywhere (hint: --rounds %d, or a longer --benchtime)", n, n))
 	}
 }
 

@@ -34,12 +34,4 @@ func (b bench) block(factor float64) verify.Block {
 	return block
 }
 
-func (b bench) pairs(n int) []verify.Pair {
-	pairs := make([]verify.Pair, n)
-	for i := range pairs {
-		pairs[i] = verify.Pair{A: b.block(1), B: b.block(1 + b.slower)}
-	}
-	return pairs
-}
-
 func rules() verify.Rules { return verify.Rules{Metrics: verify.Metrics(false), Seed: 1} }

@@ -98,6 +98,8 @@ func refused(missing []error) error {
 
 // permitted refuses impossible cases early, in plain words.
 func permitted() error {
+	// The programs see the numbers of the initial namespace. Below another one /proc shows
+	// other numbers, and a stranger's events would count as the target's.
 	var stat unix.Stat_t
 	if err := unix.Stat("/proc/self/ns/pid", &stat); err == nil && stat.Ino != initialPIDs {
 		return &observe.Unsupported{
@@ -126,6 +128,7 @@ func (s *state) attach() (missing []error) {
 		missing = append(missing, failed...)
 		return o
 	}
+	// The kernel sends a SYN-ACK again by another function than data.
 	tcp := add(loadTcp,
 		set{tells: "events of TCP connections", programs: []string{tcpProgInetSockSetState}},
 		set{tells: "retransmissions by socket", programs: []string{tcpProgTcpRetransmitSkb, tcpProgTcpRetransmitSynack}})
@@ -168,6 +171,7 @@ func (s *state) attachFsync(add func(func() (*ebpf.CollectionSpec, error), ...se
 	if len(blind) > 0 {
 		s.vitals.Say("syncs on %s are not counted: only ext4 and f2fs report theirs", strings.Join(blind, ", "))
 	}
+	// A kernel without f2fs has no tracepoints for it, which loses nothing.
 	return add(loadFsync,
 		set{tells: "fsync latency", programs: []string{fsyncProgExt4SyncFileEnter, fsyncProgExt4SyncFileExit}},
 		set{tells: "fsync latency on f2fs", programs: []string{fsyncProgF2fsSyncFileEnter, fsyncProgF2fsSyncFileExit}, optional: true}), nil
@@ -221,7 +225,7 @@ func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
 	edges := &observe.Edges{Clock: st.subject.Clock, Width: st.subject.Window}
 	err := edges.Each(ctx, func(edge time.Duration) error {
 		if len(st.tree.Members) == 0 {
-			return nil
+			return nil // it has ended: zeros would look like an idle target
 		}
 		st.sample(edge)
 		// A full disk is the conductor's to report; the next window may fit.
@@ -245,6 +249,7 @@ func (s *state) sample(edge time.Duration) {
 	if s.tcp != nil {
 		s.tcp.sample(s, edge)
 	}
+	// After the figures, so that the last window of a target that ended counts.
 	if !s.tree.Alive() {
 		s.vitals.End(s.subject.Clock.Now())
 		return
@@ -252,6 +257,8 @@ func (s *state) sample(edge time.Duration) {
 	if edge < s.lookAt {
 		return
 	}
+	// A child is followed up to a second late: to see it at once would take a program on
+	// each fork of the machine.
 	s.lookAt = edge + seldom
 	if s.tree.Look() {
 		s.setTargets()

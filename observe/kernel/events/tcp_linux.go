@@ -39,6 +39,7 @@ type counts struct {
 	Handshake, Connect, Lifetime histogram
 }
 
+// add sums over CPUs: each counts in a place of its own, so that none waits for another.
 func (c *counts) add(o *counts) {
 	c.Active += o.Active
 	c.Passive += o.Passive
@@ -209,6 +210,8 @@ func (t *tcpEvents) deliver(s *state, edge, at time.Duration, now *counts) {
 		m.Count(series.TCPCloses, label, at, float64(now.Closes[dir]))
 	}
 	m.Count(series.TCPConnectFails, "", at, float64(now.ConnectFails))
+	// After a window that was missed the difference spans two, and its quantiles would be
+	// those of neither.
 	whole := t.edge != 0 && edge-t.edge < 2*s.subject.Window
 	for _, h := range []struct {
 		name      string
@@ -243,6 +246,7 @@ func (t *tcpEvents) drain(s *state, at time.Duration) {
 		}
 		label := r.label()
 		if _, known := t.byLabel[label]; !known {
+			// The rest goes together, so that peers with ever new ports cannot grow the record.
 			if len(t.byLabel) >= maxLabels {
 				label = "remote=other"
 			}
@@ -258,7 +262,8 @@ func (t *tcpEvents) drain(s *state, at time.Duration) {
 }
 
 // calibration holds the programs' counts of the namespace against those of the
-// kernel.
+// kernel. What happens between the two readings is in one of them only: the difference
+// is a series to look at, not an error.
 type calibration struct {
 	based      bool
 	programs   [3]uint64

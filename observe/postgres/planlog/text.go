@@ -88,7 +88,8 @@ func value(name, text string) any {
 	return text
 }
 
-// topLevel cuts a list at the commas outside of brackets and quotes.
+// topLevel cuts a list at the commas outside of brackets and quotes. A doubled quote
+// within a quoted name ends it and begins it again, which comes to the same.
 func topLevel(list string) (parts []string) {
 	depth, from := 0, 0
 	var quote rune
@@ -112,12 +113,14 @@ func topLevel(list string) (parts []string) {
 	return append(parts, strings.TrimSpace(list[from:]))
 }
 
-// nodeOf makes a node of its first line.
+// nodeOf makes a node of its first line. The text format runs into the title what JSON
+// has in fields of their own: the operation, the strategy, parallel, backward.
 func nodeOf(m []string) map[string]any {
 	number := func(text string) float64 { v, _ := strconv.ParseFloat(text, 64); return v }
 	node := map[string]any{"Startup Cost": number(m[3]), "Total Cost": number(m[4]), "Plan Rows": number(m[5])}
 	if m[9] != "" {
 		node["Actual Rows"], node["Actual Loops"] = number(m[8]), number(m[9])
+		// Without auto_explain.log_timing there are rows and loops, and no times.
 		if m[7] != "" {
 			node["Actual Startup Time"], node["Actual Total Time"] = number(m[6]), number(m[7])
 		}
@@ -139,6 +142,7 @@ func nodeOf(m []string) map[string]any {
 		}
 	}
 	set("Index Name", parts[2])
+	// It has its index where others have their table, after "on".
 	if kind == "Bitmap Index Scan" {
 		set("Index Name", parts[4])
 		return node
