@@ -52,11 +52,12 @@ var retiredWords = map[string]string{
 var freeOfRetired = []string{
 	"access", "assess", "benchmark", "cmd", "compare", "demo", "experiment", "export", "history", "lint", "load", "notation",
 	"observe", "probe", "record", "redact", "report", "run", "scenario", "scripts", "service", "stat",
+	"web",
 }
 
 // placeOfFinding are the rooms in which a place is what a finding names: record.Where
 // in one line. The page's data has it as a field.
-var placeOfFinding = []string{"compare", "report"}
+var placeOfFinding = []string{"compare", "report", "web"}
 
 func TestRetiredWords(t *testing.T) {
 	for _, s := range sources(t) {

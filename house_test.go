@@ -28,11 +28,12 @@ var floors = map[string]int{
 	"run": 3, "diagnose": 3,
 	"assess": 4, "lint": 4, "report": 4, "verify": 4,
 	"demo": 5, "history": 5, "compare": 5, "experiment": 5, "knee": 5, "tune": 5, "forecast": 5, "machine": 5,
-	"cmd": 6,
+	"web": 6,
+	"cmd": 7,
 	// The benches of the project itself drive the built command from outside.
-	"bench": 6,
+	"bench": 7,
 	// What builds, checks and releases the project.
-	"scripts": 6,
+	"scripts": 7,
 	// The probe is what a service may link: below all.
 	"probe": 0,
 	// What hides secrets serves every floor.
@@ -80,6 +81,9 @@ var bans = []struct{ room, imports, reason string }{
 	{"report/", module + "run", "reports are drawn from the record, the live view from its own events"},
 	{"report/", module + "load", "reports are drawn from the record"},
 	{"report/", "os/exec", "reports start nothing"},
+	{"web/", module + "run", "pages are drawn from the record"},
+	{"web/", module + "load", "pages are drawn from the record"},
+	{"web/", "os/exec", "pages start nothing"},
 	{"verify/.", "os", "the decision is pure: what was measured is handed to it"},
 	{"verify/.", module + "run", "the decision measures nothing: verify/session does"},
 	{"verify/.", module + "service", "the decision knows no process and no revision"},
@@ -292,7 +296,7 @@ func TestBansReachBelow(t *testing.T) {
 		{"cmd/redline", module + "load", true},
 		{"cmd/redline", module + "load/http1", true},
 		{"cmd/redline", module + "anatomy/story", true},
-		{"report/html", module + "load/endpoint", true},
+		{"web/page", module + "load/endpoint", true},
 		{"diagnose/passes/cpu", module + "load/check", true},
 		{"record/index", module + "stat/sub", true},
 		{"diagnose/evidence/waits", module + "record/findings", true},
@@ -302,7 +306,7 @@ func TestBansReachBelow(t *testing.T) {
 		{"anatomy", module + "anatomy/bands", false},
 		{"stat", "os/exec", true},
 		{"diagnose", module + "loader", false},
-		{"cmd/redline", module + "report/html", false},
+		{"cmd/redline", module + "web/page", false},
 		{"statistics", "os", false},
 		{"redact", "net/url", false},
 		{"verify", "os/exec", true},

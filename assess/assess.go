@@ -46,7 +46,7 @@ func Bundle(dir string) (*record.Record, *record.Summary, error) {
 		return nil, nil, fmt.Errorf("diagnose %s: %w", dir, err)
 	}
 	if body != nil {
-		summary.Anatomy = body.Summary
+		summary.Anatomy = body.Summary.Short() // anatomy.json has all of it
 	}
 	summary.Warnings = append(summary.Warnings, found.Unread...)
 	summary.Findings, summary.NotJudged, summary.CPU = found.Findings, found.NotJudged, found.CPU

@@ -7,7 +7,7 @@
 // out, with thousands separators. No figure has an exponent, and a larger value is
 // never written as a smaller one. A value that is no number reads "unknown".
 //
-// The page's TypeScript (report/html/src/format.ts) writes the same figures:
+// The page's TypeScript (web/page/src/format.ts) writes the same figures:
 // testdata/cases.json holds both to one table.
 package notation
 

@@ -7,17 +7,18 @@ import (
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/histogram"
 	"github.com/redline-go/redline/report"
+	"github.com/redline-go/redline/report/reporttest"
 )
 
 // TestBoundsSayAtLeast: a percentile that falls on unfinished requests never
 // reads as a figure that was measured.
 func TestBoundsSayAtLeast(t *testing.T) {
-	s := sick()
+	s := reporttest.Sick()
 	bound := histogram.Quantiles{Mean: 1e9, P50: 1e6, P90: 2e6, P95: 3e6, P99: 4_200_000_000, P999: 5e9, Max: 6e9,
 		Unfinished: 40, AtLeast: 99}
 	s.Load.Latency, s.Load.Resent = bound, 12
 	s.Load.Steps[0].Latency = bound
-	s.Thresholds = []record.ThresholdResult{{Expr: "p99 < 10s", Value: value(4.2e9), AtLeast: true}}
+	s.Thresholds = []record.ThresholdResult{{Expr: "p99 < 10s", Value: reporttest.Value(4.2e9), AtLeast: true}}
 	var text, markdown, head strings.Builder
 	for _, err := range []error{report.Text(&text, s, report.TextOptions{}), report.Markdown(&markdown, s),
 		report.Head(&head, s, report.TextOptions{})} {

@@ -64,8 +64,8 @@ func (m *markdownWriter) findings() {
 	for i := range m.s.Findings {
 		f := &m.s.Findings[i]
 		m.line("### %d. %s (%s)\n", i+1, escape(f.Title), code(f.Cause))
-		m.item("where", code(place(f.Where)))
-		m.item("share", escape(weight(f)))
+		m.item("where", code(Place(f.Where)))
+		m.item("share", escape(Weight(f)))
 		m.item("do", escape(f.Remedy))
 		for _, e := range f.Evidence {
 			m.item("seen", escape(evidence([]findings.Evidence{e})))
@@ -140,7 +140,7 @@ func (m *markdownWriter) thresholds() {
 
 func (m *markdownWriter) sources() {
 	rows := [][]string{}
-	for _, s := range asked(m.s.Sources) {
+	for _, s := range Asked(m.s.Sources) {
 		row := []string{paint(false).mark(s.OK), escape(s.Name), notation.Count(s.Samples), "", "", escape(s.Why)}
 		if s.Samples > 0 {
 			row[3], row[4] = notation.Duration(int64(s.Align.P50)), notation.Duration(int64(s.Align.P99))

@@ -77,8 +77,8 @@ func (t *textWriter) finding(rank int, f *findings.Finding) {
 	if !t.o.All {
 		seen, not = some(f.Evidence, evidenceLines*room), ""
 	}
-	field("cause", notation.Clean(f.Cause)+": "+weight(f))
-	field("where", place(f.Where))
+	field("cause", notation.Clean(f.Cause)+": "+Weight(f))
+	field("where", Place(f.Where))
 	field("do", notation.Clean(f.Remedy))
 	field("seen", seen)
 	field("not", not)

@@ -197,7 +197,7 @@ func (p paint) mark(ok bool) string {
 // could not be observed is printed once, in full, because it says how to enable it;
 // sources that were not asked for are left out.
 func (t *textWriter) sources() {
-	sources := asked(t.s.Sources)
+	sources := Asked(t.s.Sources)
 	if len(sources) == 0 {
 		return
 	}
@@ -226,7 +226,7 @@ func (t *textWriter) sources() {
 	}
 }
 
-// asked leaves out the sources that were not asked for and found nothing.
-func asked(sources []record.SourceHealth) []record.SourceHealth {
+// Asked leaves out the sources that were not asked for and found nothing.
+func Asked(sources []record.SourceHealth) []record.SourceHealth {
 	return slices.DeleteFunc(slices.Clone(sources), func(s record.SourceHealth) bool { return s.NotAsked })
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/report"
+	"github.com/redline-go/redline/report/reporttest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -35,21 +36,28 @@ func golden(t *testing.T, name string, got []byte) {
 }
 
 func variants() map[string]*record.Summary {
-	saturated := sick()
+	saturated := reporttest.Sick()
 	saturated.Generator.Valid = false
 	saturated.Generator.WhyInvalid = []string{"schedule lag p99 41 ms", "its CPU was used up (1.97 of 2)"}
 	saturated.Load.Model, saturated.Load.IntendedRate = "open", 5000
-	aborted := healthy()
+	aborted := reporttest.Healthy()
 	aborted.State = record.Aborted
 	aborted.Generator.Valid, aborted.Generator.Validity = false, record.ValidityUnknown
 	aborted.NotJudged = []findings.NotJudged{{Cause: "sleep", Why: "no trace"}}
-	void := healthy()
+	void := reporttest.Healthy()
 	void.Generator.Valid, void.Generator.WhyInvalid = false, []string{"its CPU was used up"}
-	busy := healthy()
+	busy := reporttest.Healthy()
 	busy.CPU = &findings.CPUUse{CPUs: 2, Busy: 1.94, Full: true, Target: 1.07, Generator: 0.35}
 	dead := &record.Summary{State: record.Aborted, Run: "runs/x", Load: record.LoadSummary{Errors: 0}}
-	return map[string]*record.Summary{"sick": sick(), "healthy": healthy(), "saturated": saturated, "aborted": aborted,
-		"dead": dead, "void": void, "busy": busy}
+	return map[string]*record.Summary{
+		"sick":      reporttest.Sick(),
+		"healthy":   reporttest.Healthy(),
+		"saturated": saturated,
+		"aborted":   aborted,
+		"dead":      dead,
+		"void":      void,
+		"busy":      busy,
+	}
 }
 
 func TestText(t *testing.T) {
@@ -66,7 +74,7 @@ func TestText(t *testing.T) {
 
 func TestHead(t *testing.T) {
 	var out bytes.Buffer
-	if err := report.Head(&out, sick(), report.TextOptions{}); err != nil {
+	if err := report.Head(&out, reporttest.Sick(), report.TextOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "head.txt", out.Bytes())
@@ -74,7 +82,7 @@ func TestHead(t *testing.T) {
 
 func TestTextAll(t *testing.T) {
 	var out bytes.Buffer
-	if err := report.Text(&out, sick(), report.TextOptions{All: true, Width: 100, Color: true}); err != nil {
+	if err := report.Text(&out, reporttest.Sick(), report.TextOptions{All: true, Width: 100, Color: true}); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "all.txt", out.Bytes())
@@ -82,10 +90,10 @@ func TestTextAll(t *testing.T) {
 
 // TestTextTellsTheSlowest: with all and the bundle at hand, and not without.
 func TestTextTellsTheSlowest(t *testing.T) {
-	rec := bundle(t, bundleOptions{evil: "x\x1b]0;owned\x07"})
+	rec := reporttest.Bundle(t, reporttest.Options{Evil: "x\x1b]0;owned\x07"})
 	text := func(o report.TextOptions) string {
 		var out bytes.Buffer
-		if err := report.Text(&out, sick(), o); err != nil {
+		if err := report.Text(&out, reporttest.Sick(), o); err != nil {
 			t.Fatal(err)
 		}
 		return out.String()
@@ -121,7 +129,7 @@ func TestMarkdown(t *testing.T) {
 
 func TestJSON(t *testing.T) {
 	var out bytes.Buffer
-	if err := report.JSON(&out, sick()); err != nil {
+	if err := report.JSON(&out, reporttest.Sick()); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "sick.json", out.Bytes())
@@ -137,7 +145,7 @@ func TestJSON(t *testing.T) {
 // TestFindingsAreWhole: nothing of what analyzers write breaks off, and what else
 // stands in a bundle stays bounded.
 func TestFindingsAreWhole(t *testing.T) {
-	s := sick()
+	s := reporttest.Sick()
 	var whole bytes.Buffer
 	if err := report.Text(&whole, s, report.TextOptions{Width: 70}); err != nil {
 		t.Fatal(err)
@@ -175,11 +183,19 @@ func TestFindingsAreWhole(t *testing.T) {
 }
 
 func TestTextIsSafeForTerminals(t *testing.T) {
-	s := sick()
+	s := reporttest.Sick()
 	evil := "x\x1b]0;owned\x07\u202e\r\nfake: line\x9b31m\xff"
-	s.Findings[0] = findings.Finding{Cause: evil, Title: evil, ShareOf: evil, Share: 1, Remedy: evil, Confidence: findings.Confidence(evil),
-		Where:    findings.Where{Function: evil, File: evil, SQL: evil, Detail: evil},
-		Evidence: []findings.Evidence{{Text: evil, Source: evil}}, Rejected: []findings.Rejected{{Cause: evil, Why: evil}}}
+	s.Findings[0] = findings.Finding{
+		Cause:      evil,
+		Title:      evil,
+		ShareOf:    evil,
+		Share:      1,
+		Remedy:     evil,
+		Confidence: findings.Confidence(evil),
+		Where:      findings.Where{Function: evil, File: evil, SQL: evil, Detail: evil},
+		Evidence:   []findings.Evidence{{Text: evil, Source: evil}},
+		Rejected:   []findings.Rejected{{Cause: evil, Why: evil}},
+	}
 	s.Run, s.State, s.Target.URL = evil, record.State(evil), evil
 	s.Sources[0].Name, s.Sources[0].Why, s.Warnings[0] = evil, evil, evil
 	s.Thresholds[0].Expr, s.Load.ErrorKinds[evil], s.Load.Status[evil] = evil, 1, 1
@@ -207,9 +223,9 @@ func TestTextIsSafeForTerminals(t *testing.T) {
 func TestWriteErrors(t *testing.T) {
 	full := errors.New("disk full")
 	for name, err := range map[string]error{
-		"text":     report.Text(broken{full}, sick(), report.TextOptions{}),
-		"markdown": report.Markdown(broken{full}, sick()),
-		"json":     report.JSON(broken{full}, sick()),
+		"text":     report.Text(broken{full}, reporttest.Sick(), report.TextOptions{}),
+		"markdown": report.Markdown(broken{full}, reporttest.Sick()),
+		"json":     report.JSON(broken{full}, reporttest.Sick()),
 		"ladder":   report.NewLadder("x").Text(broken{full}, report.TextOptions{}),
 	} {
 		if !errors.Is(err, full) {
@@ -224,7 +240,7 @@ func (b broken) Write([]byte) (int, error) { return 0, b.err }
 
 func TestLadder(t *testing.T) {
 	l := report.NewLadder("runs/demo/report.html",
-		report.StepOf("as found", "", sick()),
+		report.StepOf("as found", "", reporttest.Sick()),
 		report.Step{Step: "index on orders(uid)", Finding: "db-slow-query", QPS: 5100, P50: 9e6, P95: 21e6, P99: 40e6},
 		report.Step{Step: "keep connections", Finding: "db-pool-churn", QPS: 9800.5, P50: 5e6, P95: 11e6, P99: 14e6},
 		report.Step{Step: "died", Finding: "cpu-json"})
@@ -258,7 +274,7 @@ func TestLadderInTurns(t *testing.T) {
 
 // A source that nobody asked for is not mentioned; it is no failure.
 func TestSourcesNotAskedForAreQuiet(t *testing.T) {
-	s := sick()
+	s := reporttest.Sick()
 	s.Sources = append(s.Sources, record.SourceHealth{Name: "spans-unasked", Why: "name an address", NotAsked: true})
 	for _, write := range []func(*bytes.Buffer) error{
 		func(b *bytes.Buffer) error { return report.Text(b, s, report.TextOptions{All: true}) },
@@ -277,7 +293,7 @@ func TestSourcesNotAskedForAreQuiet(t *testing.T) {
 // TestUnexpectedAnswersComeFirst: nobody should read what stops a service whose
 // answers are mostly errors before reading that.
 func TestUnexpectedAnswersComeFirst(t *testing.T) {
-	s := sick()
+	s := reporttest.Sick()
 	s.Load.Status, s.Load.ErrorKinds = map[string]int64{"200": 14_000, "404": 48_000, "500": 134}, map[string]int64{"status": 48_134}
 	s.Load.Errors, s.Load.Unexpected = 48_134, 48_134
 	const want = "77 % of the answers had a status that the scenario does not expect: 404 48,000, 500 134."

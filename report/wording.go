@@ -133,8 +133,8 @@ func queuedForCPU(l *findings.Ledger) float64 {
 	return 0
 }
 
-// place says where a finding is in one line, or "" when it names no place.
-func place(w findings.Where) string {
+// Place says where a finding is in one line, or "" when it names no place.
+func Place(w findings.Where) string {
 	var parts []string
 	if w.Function != "" {
 		parts = append(parts, shortFunction(w.Function))
@@ -169,8 +169,8 @@ func shortFile(name string) string {
 	return path.Join(path.Base(path.Clean(dir)), file)
 }
 
-// weight words a finding's share and possible gain.
-func weight(f *findings.Finding) string {
+// Weight words a finding's share and possible gain.
+func Weight(f *findings.Finding) string {
 	var parts []string
 	if f.Share > 0 {
 		parts = append(parts, notation.Percent(f.Share)+" of "+shareOf(f.ShareOf))

@@ -23,19 +23,19 @@ func TestShortNames(t *testing.T) {
 // A gain says of what it is, and what limits next.
 func TestGainSaysOfWhatAndWhatIsNext(t *testing.T) {
 	f := findings.Finding{Share: 0.27, ShareOf: "request time", GainCeiling: 1.37, GainOf: "latency", Confidence: findings.High}
-	if got := weight(&f); got != "27 % of request time, worth about 1.37x of latency, high confidence" {
+	if got := Weight(&f); got != "27 % of request time, worth about 1.37x of latency, high confidence" {
 		t.Errorf("%q", got)
 	}
 	f.GainOf, f.Then = "throughput", "the pool of 10 connections"
-	if got := weight(&f); got != "27 % of request time, worth about 1.37x (then the pool of 10 connections), high confidence" {
+	if got := Weight(&f); got != "27 % of request time, worth about 1.37x (then the pool of 10 connections), high confidence" {
 		t.Errorf("%q", got)
 	}
 	f = findings.Finding{Share: 0.993, ShareOf: "request time", GainCeiling: 50, GainOf: "latency", Confidence: findings.High}
-	if got := weight(&f); got != "99.3 % of request time, worth 50x or more of latency, high confidence" {
+	if got := Weight(&f); got != "99.3 % of request time, worth 50x or more of latency, high confidence" {
 		t.Errorf("%q", got)
 	}
 	f.ShareOf = "tail latency"
-	if got := weight(&f); got != "99.3 % of tail latency, tail 50x shorter or more, high confidence" {
+	if got := Weight(&f); got != "99.3 % of tail latency, tail 50x shorter or more, high confidence" {
 		t.Errorf("%q", got)
 	}
 }

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 REDLINE_SETUP=test ./scripts/setup.sh
 
 if command -v npm >/dev/null; then
-  (cd report/html && { [ -d node_modules ] || npm ci --silent --no-audit --no-fund; })
+  (cd web/page && { [ -d node_modules ] || npm ci --silent --no-audit --no-fund; })
 else
   echo "no npm: the page's tests are skipped" >&2
 fi
@@ -40,7 +40,7 @@ trap summarised EXIT
 # comes first, so that what takes part in a load has the rest of the time. Compiling
 # comes before, on all cores. go test ends a package after ten minutes, which the
 # command's may take when a busy machine gives them half of a CPU.
-computing=(. ./benchmark ./diagnose/... ./assess ./forecast/... ./tune ./tune/render ./knee ./knee/render ./history ./lint ./record/... ./report/... ./scenario/... ./stat/... ./verify ./verify/baseline ./verify/render ./verify/session ./compare ./bench/verify)
+computing=(. ./benchmark ./diagnose/... ./assess ./forecast/... ./tune ./tune/render ./knee ./knee/render ./history ./lint ./record/... ./report/... ./web/... ./scenario/... ./stat/... ./verify ./verify/baseline ./verify/render ./verify/session ./compare ./bench/verify)
 # The race detector makes computing five times slower, and sees nothing in a package
 # that starts no goroutine and shares no memory: of these it is for those that do.
 concurrent=() sequential=()

@@ -42,7 +42,7 @@ Exit codes: 0 fine; 1 threshold failed or regression; 2 usage or input error;
 	root.AddCommand(
 		measure.RunCommand(), measure.KneeCommand(), measure.BaselineCommand(),
 		show.DoctorCommand(), show.DiagnoseCommand(), show.ReportCommand(), show.ExplainCommand(), show.LintCommand(),
-		show.CompareCommand(), show.HistoryCommand(), show.ForecastCommand(),
+		show.CompareCommand(), show.ServeCommand(), show.HistoryCommand(), show.ForecastCommand(),
 		decide.ABCommand(), decide.GateCommand(), decide.TuneCommand(), decide.BenchCommand(),
 		settle.DemoCommand(), settle.LabCommand(), versionCommand(),
 	)

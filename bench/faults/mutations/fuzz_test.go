@@ -14,6 +14,7 @@ import (
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/report"
+	"github.com/redline-go/redline/web"
 )
 
 // FuzzBundle puts bytes in the place of one file of a whole bundle, and opens,
@@ -120,7 +121,7 @@ func render(t *testing.T, text *inert.Writer, rec *record.Record, s *record.Summ
 	}
 	report.JSON(text, s)
 	var page bytes.Buffer
-	report.HTML(&page, rec, s)
+	web.Report(&page, rec, s)
 	if strings.Contains(page.String(), "<script>"+mark) {
 		t.Error("a name became a script")
 	}

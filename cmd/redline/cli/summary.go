@@ -6,6 +6,7 @@ import (
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/report"
+	"github.com/redline-go/redline/web"
 )
 
 // PrintSummary prints a summary for people, or as JSON.
@@ -23,5 +24,5 @@ func TextOptions(w io.Writer, rec *record.Record, all, color bool) report.TextOp
 
 // WriteHTML writes report.html into the bundle, whole or not at all.
 func WriteHTML(rec *record.Record, s *record.Summary) error {
-	return disk.WriteFile(rec.Dir, "report.html", func(w io.Writer) error { return report.HTML(w, rec, s) })
+	return disk.WriteFile(rec.Dir, "report.html", func(w io.Writer) error { return web.Report(w, rec, s) })
 }

@@ -9,12 +9,13 @@ import (
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/web"
 )
 
 // CompareCommand returns the verb compare.
 func CompareCommand() *cobra.Command {
 	var asJSON bool
-	var markdown, flame string
+	var markdown, flame, html string
 	cmd := &cobra.Command{
 		Use:   "compare RUN RUN",
 		Short: "Show by how much two recorded runs differ",
@@ -25,7 +26,7 @@ Intervals come from blocks of windows, long enough not to be correlated.
 
 compare decides nothing, because the runs were made one after another and anything
 else may have changed in between. redline ab decides.`,
-		Example: "  redline compare runs/20260102-150405-gateway runs/20260102-151210-gateway --flame diff.html",
+		Example: "  redline compare runs/20260102-150405-gateway runs/20260102-151210-gateway --html diff.html",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var runs [2]*record.Record
@@ -42,6 +43,7 @@ else may have changed in between. redline ab decides.`,
 				write func(io.Writer) error
 			}{
 				{markdown, func(w io.Writer) error { return compare.Markdown(inert.NewWriter(w, false), s) }},
+				{html, func(w io.Writer) error { return comparePage(cmd.ErrOrStderr(), w, args) }},
 				{flame, func(w io.Writer) error { return compare.WriteFlame(w, runs[0], runs[1]) }},
 			} {
 				if file.path == "" {
@@ -59,6 +61,20 @@ else may have changed in between. redline ab decides.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the comparison as JSON (redline.compare/1)")
 	cmd.Flags().StringVar(&markdown, "markdown", "", "write the comparison as Markdown to `file`")
+	cmd.Flags().StringVar(&html, "html", "", "write the comparison as one self-contained HTML page to `file`")
 	cmd.Flags().StringVar(&flame, "flame", "", "write a flame graph of the difference of the CPU profiles to `file` (HTML)")
 	return cmd
+}
+
+// comparePage writes the page of two runs; one that was not judged yet is judged first.
+func comparePage(stderr, w io.Writer, dirs []string) error {
+	a, first, err := judged(stderr, dirs[0])
+	if err != nil {
+		return err
+	}
+	b, second, err := judged(stderr, dirs[1])
+	if err != nil {
+		return err
+	}
+	return web.Compare(w, a, b, first, second)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/report"
+	"github.com/redline-go/redline/web"
 )
 
 // ReportCommand returns the verb report.
@@ -96,7 +97,7 @@ func writer(rec *record.Record, s *record.Summary, format string, text report.Te
 	case "json":
 		return func(w io.Writer) error { return report.JSON(w, s) }, nil
 	case "html":
-		return func(w io.Writer) error { return report.HTML(w, rec, s) }, nil
+		return func(w io.Writer) error { return web.Report(w, rec, s) }, nil
 	}
 	return nil, fmt.Errorf("unknown format %q (hint: text, md, json or html)", format)
 }

@@ -1,0 +1,43 @@
+package show
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redline-go/redline/notation/inert"
+	"github.com/redline-go/redline/web/shelf"
+)
+
+// ServeCommand returns the verb serve.
+func ServeCommand() *cobra.Command {
+	var address string
+	cmd := &cobra.Command{
+		Use:   "serve [DIR]",
+		Short: "Show the saved runs in a browser",
+		Long: `serve shows the runs saved below DIR (default runs) in a browser: a list that can be
+searched, each run's page, and any two runs beside each other. It prints the URL first and
+serves until Ctrl-C. It reads bundles and never changes them.
+
+On loopback only your own user and root get in. An address that others can reach wants the
+token of the URL: a new one each time, or that of $` + shelf.Variable + `. The connection is
+not encrypted: put a TLS proxy in front of it, or an SSH tunnel.`,
+		Example: `  redline serve
+  redline serve runs --listen 127.0.0.1:8090`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir := "runs"
+			if len(args) == 1 {
+				dir = args[0]
+			}
+			s, err := shelf.Listen(cmd.Context(), dir, address, os.Getenv(shelf.Variable))
+			if err != nil {
+				return err
+			}
+			inert.Fprintf(cmd.OutOrStdout(), "%s\n", s.URL())
+			return s.Serve(cmd.Context())
+		},
+	}
+	cmd.Flags().StringVar(&address, "listen", "127.0.0.1:0", "serve at this `address`; port 0 takes a free one")
+	return cmd
+}

@@ -1,0 +1,39 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/redline-go/redline/notation"
+	"github.com/redline-go/redline/record"
+)
+
+// Headline answers what stops a service, as a page says it before anything else.
+type Headline struct {
+	Invalid string `json:"invalid"` // why the run is invalid; empty when it is not
+	State   string `json:"state"`   // the fate of it and of its answers; empty when it is complete and they are as expected
+	Title   string `json:"title"`
+	Lead    string `json:"lead"`
+	Found   bool   `json:"found"`
+	// Path says where a request's time goes, and Shares how much of it each way takes.
+	Path   []string `json:"path,omitempty"`
+	Shares []string `json:"shares,omitempty"`
+}
+
+// HeadlineOf returns the headline of a summary.
+func HeadlineOf(s *record.Summary) Headline {
+	h := Headline{Invalid: invalid(s), Found: len(s.Findings) > 0}
+	if s.State != record.Complete {
+		h.State = stateLine(s.State)
+	}
+	h.State = cleanJoin([]string{unconfirmed(s), h.State, unexpected(&s.Load)}, " ")
+	if !h.Found {
+		h.Title, h.Lead = nothing(s)
+	} else {
+		h.Title, h.Lead = notation.Clean(s.Findings[0].Title), Weight(&s.Findings[0])
+	}
+	h.Shares, h.Path = pathLines(s)
+	if lines := ledger(s); len(lines) > 0 {
+		h.Lead = strings.TrimRight(h.Lead, ". ") + ". " + strings.Join(lines, " ")
+	}
+	return h
+}

@@ -1,0 +1,112 @@
+// Flame graphs as web/flame/set.go writes them, unpacked into arrays: node 0 is the root,
+// and the callees of a node follow it (preorder).
+
+export interface FlameSet { strings: string[] | null; functions: number[] | null; frames: number[] | null; graphs: PackedGraph[] | null }
+export interface PackedGraph { id: string; title: string; note?: string; first: number; up: number[]; frame: number[]; columns: Column[]; noise?: { each: [number, number]; share: number } }
+export interface Column { name: string; unit: string; self: number[]; scale?: number }
+
+// Names resolves the functions and frames that all graphs of a page share.
+export class Names {
+  readonly name: string[] = [];
+  readonly file: string[] = [];
+  constructor(readonly set: FlameSet) {
+    const strings = set.strings ?? [];
+    const functions = set.functions ?? [];
+    for (let i = 0; i < functions.length; i += 2) {
+      this.name.push(strings[functions[i]!] ?? "");
+      this.file.push(strings[functions[i + 1]!] ?? "");
+    }
+  }
+  fn(frame: number): number { return this.set.frames![2 * frame]!; }
+  line(frame: number): number { return this.set.frames![2 * frame + 1]!; }
+}
+
+export class Tree {
+  readonly size: number; // nodes, the root among them
+  readonly parent: Int32Array;
+  readonly frame: Int32Array; // of the root: -1
+  readonly fn: Int32Array;
+  readonly end: Int32Array; // one past the last node below
+  readonly totals: Float64Array[]; // by column
+
+  readonly unpacked: number; // ms that it took; the browser's tests read it
+
+  constructor(readonly names: Names, readonly graph: PackedGraph) {
+    const begun = performance.now();
+    const n = graph.up.length + 1;
+    this.size = n;
+    this.parent = new Int32Array(n);
+    this.frame = new Int32Array(n).fill(-1);
+    this.fn = new Int32Array(n).fill(-1);
+    this.end = new Int32Array(n);
+    let next = graph.first;
+    let before = 0;
+    for (let i = 1; i < n; i++) {
+      let caller = before;
+      for (let up = graph.up[i - 1]!; up > 0; up--) caller = this.parent[caller]!;
+      this.parent[i] = caller;
+      before = i;
+      const back = graph.frame[i - 1]!;
+      const frame = next - back;
+      if (back === 0) next++;
+      this.frame[i] = frame;
+      this.fn[i] = names.fn(frame);
+    }
+    this.totals = graph.columns.map((c) => {
+      const total = new Float64Array(n);
+      for (let i = n - 1; i > 0; i--) {
+        const sum = total[i]! + c.self[i - 1]!;
+        total[i] = sum;
+        total[this.parent[i]!]! += sum;
+      }
+      if (c.scale) for (let i = 0; i < n; i++) total[i]! *= c.scale;
+      return total;
+    });
+    for (let i = n - 1; i >= 0; i--) {
+      const end = Math.max(this.end[i]!, i + 1);
+      this.end[i] = end;
+      if (i > 0 && end > this.end[this.parent[i]!]!) this.end[this.parent[i]!] = end;
+    }
+    this.unpacked = performance.now() - begun;
+  }
+
+  self(node: number, column: number): number {
+    const c = this.graph.columns[column]!;
+    return node === 0 ? 0 : c.self[node - 1]! * (c.scale ?? 1);
+  }
+
+  // outermost returns the nodes that match and have no caller that does.
+  outermost(matches: (node: number) => boolean): number[] {
+    const found: number[] = [];
+    for (let i = 1; i < this.size;) {
+      if (matches(i)) {
+        found.push(i);
+        i = this.end[i]!;
+      } else {
+        i++;
+      }
+    }
+    return found;
+  }
+}
+
+// Row is what one function costs: alone, and with what it calls.
+export interface Row { fn: number; self: number; total: number }
+
+// functions sums a column by function, recursion counted once.
+export function functions(tree: Tree, column: number): Row[] {
+  const rows = new Map<number, Row>();
+  const open = new Map<number, number>(); // function -> the end of its outermost node
+  const total = tree.totals[column]!;
+  for (let i = 1; i < tree.size; i++) {
+    const fn = tree.fn[i]!;
+    let row = rows.get(fn);
+    if (!row) rows.set(fn, (row = { fn, self: 0, total: 0 }));
+    row.self += tree.self(i, column);
+    if (i >= (open.get(fn) ?? 0)) {
+      row.total += total[i]!;
+      open.set(fn, tree.end[i]!);
+    }
+  }
+  return [...rows.values()].filter((r) => r.total > 0);
+}

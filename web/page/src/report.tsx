@@ -1,0 +1,51 @@
+import type { Page } from "./data";
+import { start } from "./start";
+import { Headline } from "./headline";
+import { Findings } from "./findings";
+import { AnatomySection } from "./anatomy";
+import { LoadSection } from "./load";
+import { FlameSection } from "./flame/section";
+import { TimeSeries } from "./charts";
+import { SlowRequests, StatementsSection } from "./slow";
+import { Environment, Sources } from "./environment";
+import { Tooltip } from "./tooltip";
+
+function App({ page }: { page: Page }) {
+  const sections: [string, string, boolean][] = [
+    ["findings", "Findings", true],
+    ["load", "Load", page.summary.load.requests > 0],
+    ["anatomy", "Anatomy", page.anatomy != null],
+    ["flames", "Flame graphs", (page.flames?.graphs ?? []).length > 0],
+    ["series", "Over time", (page.charts ?? []).length > 0],
+    ["slow", "Slow requests", (page.slow ?? []).length > 0],
+    ["statements", "Statements", (page.statements?.statements ?? []).length > 0],
+    ["sources", "Sources", (page.summary.sources ?? []).length > 0],
+    ["environment", "Environment", true],
+  ];
+  return (
+    <>
+      <a class="skip" href="#main">Skip to the findings</a>
+      <Headline page={page} />
+      <div class="frame">
+        <nav aria-label="Sections">
+          <ul>{sections.filter((s) => s[2]).map(([id, title]) => <li key={id}><a href={"#" + id}>{title}</a></li>)}</ul>
+        </nav>
+        <main id="main">
+          <Findings page={page} />
+          <LoadSection page={page} />
+          <AnatomySection page={page} />
+          <FlameSection set={page.flames} module={page.run.target.module ?? ""} run={page.run.id} remarks={page.remarks ?? []} />
+          <TimeSeries page={page} />
+          <SlowRequests slow={page.slow ?? []} />
+          <StatementsSection statements={page.statements} />
+          <Sources page={page} />
+          <Environment page={page} />
+        </main>
+      </div>
+      <footer>redline {page.run.redline} · {page.run.id}</footer>
+      <Tooltip />
+    </>
+  );
+}
+
+start<Page>((page) => <App page={page} />);

@@ -1,0 +1,20 @@
+import type { ComponentChildren } from "preact";
+import { render } from "preact"; // 5 KB; what it renders from strings is text, never markup
+import "uplot/dist/uPlot.min.css";
+import "./page.css";
+import { read } from "./data";
+
+// start renders a page once its data are unpacked.
+export function start<T>(page: (data: T) => ComponentChildren) {
+  const root = document.getElementById("app")!;
+  read<T>().then(
+    (data) => {
+      render(page(data), root);
+      document.documentElement.dataset.ready = "true";
+    },
+    (reason: unknown) => {
+      const browser = typeof DecompressionStream === "undefined" ? " This browser is too old: it lacks DecompressionStream." : "";
+      render(<main class="failure"><h1>This report cannot be read</h1><p>{String(reason)}.{browser}</p></main>, root);
+    },
+  );
+}

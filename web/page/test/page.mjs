@@ -1,0 +1,125 @@
+// Opens a report in a real browser and prints what it saw as JSON.
+// Usage: node page.mjs CHROMIUM PAGE [SCREENSHOT-DIR]
+//
+// It asserts nothing: report/browser_test.go knows what the record held.
+import { chromium } from "playwright-core"; // drives the system's Chromium; nothing is downloaded
+import { pathToFileURL } from "node:url";
+import path from "node:path";
+
+const [executablePath, page_, shots] = process.argv.slice(2);
+const url = pathToFileURL(page_).href;
+const browser = await chromium.launch({
+  executablePath,
+  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--lang=en-US"],
+});
+const seen = { console: [], requests: [], errors: [], overflow: {} };
+try {
+  const context = await browser.newContext({ viewport: { width: 1366, height: 900 }, locale: "en-US" });
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  page.on("console", (m) => { if (m.type() !== "log") seen.console.push(`${m.type()}: ${m.text()}`); });
+  page.on("pageerror", (e) => seen.errors.push(String(e)));
+  page.on("request", (r) => { if (r.url() !== url) seen.requests.push(r.url().slice(0, 200)); });
+  await page.goto(url);
+  await page.waitForSelector("html[data-ready]");
+  seen.opened = Math.round(await page.evaluate(() => performance.now()));
+  await page.waitForTimeout(300); // two frames, and the resize observers' first round
+  Object.assign(seen, await page.evaluate(() => {
+    // drawn counts the pixels of a canvas that are not transparent.
+    const drawn = (canvas) => {
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      let n = 0;
+      for (let i = 3; i < data.length; i += 4) if (data[i] > 0) n++;
+      return n;
+    };
+    return {
+      title: document.title,
+      headline: document.querySelector("h1").textContent,
+      findings: document.querySelectorAll(".finding").length,
+      canvases: [...document.querySelectorAll(".chart canvas")].map((c) => ({ chart: c.closest(".chart").id, pixels: drawn(c) })),
+      bands: document.querySelectorAll(".band .bar").length,
+      parts: document.querySelectorAll(".band .bar i").length,
+      timelines: document.querySelectorAll(".timelines svg").length,
+      stories: [...document.querySelectorAll(".story")].map((e) => ({ open: e.open, lead: e.querySelector("summary").textContent, steps: e.querySelectorAll("tbody tr").length })),
+      injected: document.querySelectorAll("img, iframe, object").length,
+      unnamed: [...document.querySelectorAll("button, a, select, input, summary, [role=img]")]
+        .filter((e) => !(e.getAttribute("aria-label") || e.textContent.trim() || e.labels?.length)).map((e) => e.outerHTML.slice(0, 120)),
+    };
+  }));
+  if (await page.locator("#chart-throughput").count()) {
+    await page.locator("#chart-throughput .u-over").scrollIntoViewIfNeeded();
+    const box = await page.locator("#chart-throughput .u-over").boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await page.waitForTimeout(100);
+    seen.instants = await page.$$eval("#series .chart .instant", (all) => all.map((e) => e.textContent));
+    seen.reading = await page.textContent("#chart-throughput .reading");
+    // Dragging over one chart zooms all.
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.75, box.y + box.height / 2, { steps: 4 });
+    await page.mouse.up();
+    await page.waitForSelector("button:has-text('Show the whole run')");
+    seen.zoomed = true;
+    await page.click("button:has-text('Show the whole run')");
+    await page.click("#chart-throughput summary");
+    await page.waitForSelector("#chart-throughput tbody tr");
+    seen.tableRows = await page.locator("#chart-throughput tbody tr").count();
+  }
+  if (await page.locator("#explorer").count()) {
+    await page.selectOption("#explorer", "0");
+    await page.waitForSelector("#chart-other canvas");
+  }
+  if (await page.locator("#flames").count()) {
+    seen.flames = { tabs: await page.$$eval("#flames .flame-tabs input", (all) => all.map((e) => e.value)), painted: [] };
+    for (const id of seen.flames.tabs) {
+      await page.check(`#flames input[value=${id}]`, { force: true });
+      await page.waitForSelector(`.flame-graph[data-graph=${id}] canvas[data-painted]`);
+      const [at, cpu] = [page.locator(".flame-graph canvas").first(), id === "cpu"];
+      seen.flames.painted.push(await at.evaluate((c) => c.height));
+      if (!cpu) continue;
+      seen.flames.first = Number(await at.getAttribute("data-painted"));
+      seen.flames.unpacked = Number(await page.getAttribute(".flame-graph", "data-unpacked"));
+      const box = await at.boundingBox();
+      // In the third row below the root; the widest box is the leftmost.
+      const third = { x: box.x + (seen.flames.tabs.length > 1 ? box.width / 2 : 3), y: box.y + 3 * 19 + 9 };
+      await page.mouse.move(third.x, third.y);
+      seen.flames.card = await page.textContent(".flame-card");
+      await page.mouse.click(third.x, third.y);
+      await page.waitForSelector(".flame-reset");
+      seen.flames.zoom = Number(await at.getAttribute("data-painted"));
+      seen.flames.chosen = await page.textContent(".flame-chosen code");
+      await page.click(".flame-reset");
+      await page.fill(".flame-search input", "JSON");
+      await page.waitForFunction(() => document.querySelector(".flame-found").textContent);
+      seen.flames.found = await page.textContent(".flame-found");
+      await page.fill(".flame-search input", "");
+      await at.focus();
+      for (const key of ["ArrowDown", "ArrowDown", "Enter", "Escape"]) await page.keyboard.press(key);
+      await page.click(".flame-graph summary");
+      await page.click(".function-row:not(.head) button");
+      await page.waitForSelector(".flame-sandwich canvas[data-painted]");
+      seen.flames.sandwich = await page.textContent(".flame-sandwich b");
+      await page.click(".flame-sandwich button");
+      await page.check("text=inverted");
+      const [download] = await Promise.all([page.waitForEvent("download"), page.click("text=Download pprof")]);
+      await download.saveAs(page_ + ".pb.gz");
+    }
+  }
+  for (const [name, width, scheme] of [["laptop", 1366, "light"], ["laptop-dark", 1366, "dark"], ["phone", 390, "light"]]) {
+    await page.emulateMedia({ colorScheme: scheme });
+    await page.setViewportSize({ width, height: 900 });
+    await page.waitForTimeout(200);
+    seen.overflow[name] = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    if (!shots) continue;
+    await page.mouse.move(0, 0);
+    await page.screenshot({ path: path.join(shots, `${name}.png`), fullPage: true });
+    for (const id of ["findings", "load", "anatomy", "flames", "series", "slow", "statements", "sources", "environment"]) {
+      const part = page.locator("#" + id);
+      if (await part.count()) await part.screenshot({ path: path.join(shots, `${name}-${id}.png`) });
+    }
+    await page.evaluate(() => scrollTo(0, 0));
+    await page.screenshot({ path: path.join(shots, `${name}-top.png`) });
+  }
+} finally {
+  await browser.close();
+}
+process.stdout.write(JSON.stringify(seen));

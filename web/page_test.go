@@ -1,0 +1,214 @@
+package web_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
+	"github.com/redline-go/redline/report/reporttest"
+	"github.com/redline-go/redline/web"
+)
+
+func page(t testing.TB, rec *record.Record) string {
+	t.Helper()
+	var out bytes.Buffer
+	s := &record.Summary{State: rec.Run.State}
+	if err := rec.ReadJSON(record.SummaryFile, s); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	must(t, web.Report(&out, rec, s))
+	return out.String()
+}
+
+// packed unpacks an element of a page as its script does.
+func packed(t testing.TB, page, id string) []byte {
+	t.Helper()
+	found := regexp.MustCompile(`id="` + id + `"[^>]*>([^<]*)<`).FindStringSubmatch(page)
+	if found == nil {
+		t.Fatalf("the page has no %s", id)
+	}
+	zipped, err := base64.StdEncoding.DecodeString(found[1])
+	must(t, err)
+	zip, err := gzip.NewReader(bytes.NewReader(zipped))
+	must(t, err)
+	data, err := io.ReadAll(zip)
+	must(t, err)
+	return data
+}
+
+func payload(t testing.TB, page string) map[string]any {
+	t.Helper()
+	var v map[string]any
+	must(t, json.Unmarshal(packed(t, page, "data"), &v))
+	return v
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func charts(v map[string]any) map[string]map[string]any {
+	all := map[string]map[string]any{}
+	for _, c := range v["charts"].([]any) {
+		chart := c.(map[string]any)
+		all[chart["id"].(string)] = chart
+	}
+	return all
+}
+
+func TestPage(t *testing.T) {
+	html := page(t, reporttest.Bundle(t, reporttest.Options{}))
+	if path := os.Getenv("REDLINE_PAGE"); path != "" { // to look at it
+		must(t, os.WriteFile(path, []byte(html), 0o644))
+	}
+	v := payload(t, html)
+	all := charts(v)
+	for _, id := range []string{"throughput", "latency", "outstanding", "lag", "cpu", "queueing", "memory", "goroutines",
+		"heap", "allocation", "cycles", "pauses", "statements", "pool", "backends", "waits", "sessions"} {
+		if all[id] == nil {
+			t.Errorf("no chart %s", id)
+		}
+	}
+	if lines := all["statements"]["lines"].([]any); len(lines) != 6 {
+		t.Errorf("%d lines of statements, want the top five and the others", len(lines))
+	}
+	if v["heat"] == nil || len(v["spectrum"].([]any)) != 2 || v["anatomy"] == nil {
+		t.Error("heat map, spectrum or anatomy is missing")
+	}
+	if missing := v["missing"]; missing != nil {
+		t.Errorf("missing: %v", missing)
+	}
+	if kinds := v["spans"].([]any); len(kinds) != 3 {
+		t.Errorf("spans %v, want warm-up, trace and the end", kinds)
+	}
+}
+
+// TestPageTellsWhatWaitsWaitFor follows a chain and a CPU sample to the page.
+func TestPageTellsWhatWaitsWaitFor(t *testing.T) {
+	a := payload(t, page(t, reporttest.Bundle(t, reporttest.Options{})))["anatomy"].(map[string]any)
+	part := a["tail"].([]any)[0].(map[string]any)
+	links := part["behind"].([]any)[0].(map[string]any)["links"].([]any)
+	last := links[len(links)-1].(map[string]any)
+	if last["site"] != "pgconn.(*PgConn).Exec < store.flush orders.go:120" || last["stack"] != nil {
+		t.Errorf("the chain ends in %v", last)
+	}
+	if a["cpu"].(map[string]any)["tail"] != 40.0 || len(a["served"].([]any)) != 2 {
+		t.Errorf("cpu %v, served %v", a["cpu"], a["served"])
+	}
+}
+
+// TestPageCounts follows one figure from the record to the page.
+func TestPageCounts(t *testing.T) {
+	rec := reporttest.Bundle(t, reporttest.Options{})
+	whole := timebase.Span{To: 300 * timebase.DefaultWindow}
+	requests, _ := rec.Series(series.LoadRequests, "", whole).Sum()
+	errors, _ := rec.Series(series.LoadErrors, "kind=timeout", whole).Sum()
+	v := payload(t, page(t, rec))
+	sum := 0.0
+	for _, x := range charts(v)["throughput"]["lines"].([]any)[0].(map[string]any)["values"].([]any) {
+		sum += x.(float64) / 10
+	}
+	if want := requests - errors; sum < want*0.999 || sum > want*1.001 {
+		t.Errorf("the page's successes sum to %v, want %v", sum, want)
+	}
+	cells := v["heat"].(map[string]any)["cells"].([]any)
+	heat := 0.0
+	for i := 2; i < len(cells); i += 3 {
+		heat += cells[i].(float64)
+	}
+	if heat < 80*300*0.9999 || heat > 80*300*1.0001 {
+		t.Errorf("the heat map holds %v requests, want %v", heat, 80*300)
+	}
+}
+
+func TestPageJoinsWindowsAndKeepsSpikes(t *testing.T) {
+	v := payload(t, page(t, reporttest.Bundle(t, reporttest.Options{Windows: 3200, Bare: true})))
+	axis := v["axis"].(map[string]any)
+	if axis["windows"].(float64) != 2 || axis["points"].(float64) != 1600 {
+		t.Fatalf("axis %v, want 1600 points of two windows", axis)
+	}
+	line := charts(v)["throughput"]["lines"].([]any)[0].(map[string]any)
+	low, mean, high := line["low"].([]any), line["values"].([]any), line["high"].([]any)
+	for i := range mean {
+		l, m, h := low[i].(float64), mean[i].(float64), high[i].(float64)
+		if l > m*1.001 || h < m*0.999 {
+			t.Fatalf("point %d: low %v, mean %v, high %v", i, l, m, h)
+		}
+	}
+}
+
+func TestPageOfKilledRun(t *testing.T) {
+	v := payload(t, page(t, reporttest.Bundle(t, reporttest.Options{Killed: true})))
+	h := v["headline"].(map[string]any)
+	if !strings.Contains(h["state"].(string), "aborted") {
+		t.Errorf("headline %v does not say that the run was aborted", h)
+	}
+	if len(charts(v)) == 0 {
+		t.Error("the windows that were journalled are not drawn")
+	}
+}
+
+func TestPageOfNothing(t *testing.T) {
+	dir := t.TempDir() + "/run"
+	w, err := record.Create(dir, record.Run{Window: timebase.DefaultWindow})
+	must(t, err)
+	must(t, w.Close(record.Aborted, "interrupted"))
+	rec, err := record.Open(dir)
+	must(t, err)
+	v := payload(t, page(t, rec))
+	if title := v["headline"].(map[string]any)["title"]; title != "Bottleneck unknown." {
+		t.Errorf("title %q", title)
+	}
+}
+
+func TestPageIsSelfContainedAndSafe(t *testing.T) {
+	evil := `</script><script>document.title="owned"</script><img src=x onerror="document.title='owned'">` + "\u202e"
+	html := page(t, reporttest.Bundle(t, reporttest.Options{Evil: evil}))
+	if strings.Contains(html, "<script>document.title") || strings.Contains(html, "<img") {
+		t.Error("untrusted text reached the markup")
+	}
+	if n := strings.Count(html, "</script"); n != 3 {
+		t.Errorf("%d script ends, want those of data, code and loader", n)
+	}
+	for _, pattern := range []string{`src\s*=\s*["']?(https?:)?//`, `<link[^>]*stylesheet`, `@import`, `url\(`,
+		`\bfetch\(`, `XMLHttpRequest`, `\bimport\(`, `\beval\(`} {
+		if found := regexp.MustCompile(pattern).FindString(html + string(packed(t, html, "code"))); found != "" {
+			t.Errorf("the page holds %q", found)
+		}
+	}
+	policy := regexp.MustCompile(`Content-Security-Policy" content="([^"]*)"`).FindStringSubmatch(html)
+	if policy == nil || !strings.HasPrefix(policy[1], "default-src 'none'; connect-src 'none'; script-src 'sha256-") ||
+		strings.Contains(policy[1], "unsafe") {
+		t.Errorf("policy %q", policy)
+	}
+}
+
+func TestPageSize(t *testing.T) {
+	html := page(t, reporttest.Bundle(t, reporttest.Options{Windows: 600, Extra: 170}))
+	v := payload(t, html)
+	series := len(v["others"].([]any))
+	for _, c := range charts(v) {
+		series += len(c["lines"].([]any))
+	}
+	t.Logf("%d bytes, %d series of 600 windows", len(html), series)
+	if series < 200 {
+		t.Errorf("only %d series inlined", series)
+	}
+	if len(html) > 1_500_000 {
+		t.Errorf("the page takes %d bytes", len(html))
+	}
+}

@@ -1,0 +1,32 @@
+package web
+
+import (
+	_ "embed"
+	"html"
+	"io"
+
+	"github.com/redline-go/redline/notation"
+)
+
+//go:embed page/dist/shelf.js
+var shelfScript string
+
+// Shelf writes the page that lists saved runs; web/shelf makes the list. Served, it asks
+// its own server for runs.json every few seconds, and nobody else for anything.
+func Shelf(w io.Writer, dir string, runs any) error {
+	data := map[string]any{"dir": notation.Clean(dir), "runs": runs}
+	return page{title: "Runs", script: shelfScript, data: data, connects: true}.write(w)
+}
+
+// Notice writes a page that says one thing, such as why a run cannot be shown.
+func Notice(w io.Writer, title, text string) error {
+	_, err := io.WriteString(w, `<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '`+hashOf(pageStyle)+`'; img-src data:">
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,"><title>`+html.EscapeString(notation.Clean(title))+`</title><style>`+pageStyle+`</style></head>
+<body><main class="failure"><h1>`+html.EscapeString(notation.Clean(title))+`</h1><p>`+html.EscapeString(notation.Clean(text))+
+		`</p><p><a href="/">All runs</a></p></main></body></html>
+`)
+	return err
+}

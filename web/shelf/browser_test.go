@@ -1,0 +1,97 @@
+package shelf
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redline-go/redline/report/reporttest"
+	"github.com/redline-go/redline/web/webtest"
+)
+
+// seen is what page/test/shelf.mjs prints.
+type seen struct {
+	Console, Errors, Foreign, Marks, Searched, Sides, Fates, Graphs []string
+	Address, Title, Card, Report                                    string
+	Opened, Drawn, Injected                                         int
+	Overflow                                                        map[string]float64
+}
+
+func walk(t *testing.T, dir string) seen {
+	t.Helper()
+	out := webtest.Node(t, "../page", "test/shelf.mjs", webtest.Chromium(t), serve(t, dir, "127.0.0.1:0", "").URL())
+	var s seen
+	must(t, json.Unmarshal([]byte(out), &s))
+	if len(s.Console)+len(s.Errors)+len(s.Foreign)+s.Injected > 0 {
+		t.Errorf(
+			"console %q, errors %q, asked %q, %d elements that the page does not make",
+			s.Console,
+			s.Errors,
+			s.Foreign,
+			s.Injected,
+		)
+	}
+	for where, pixels := range s.Overflow {
+		if pixels > 0 {
+			t.Errorf("%s is %v px wider than the screen", where, pixels)
+		}
+	}
+	return s
+}
+
+func TestShelfInBrowser(t *testing.T) {
+	s := walk(t, stock(t, reporttest.Options{}))
+	if s.Title != "7 runs" || s.Drawn != 7 || !slices.Equal(s.Searched, []string{"gateway"}) {
+		t.Errorf("title %q, %d rows, found %q", s.Title, s.Drawn, s.Searched)
+	}
+	slices.Sort(s.Marks)
+	if want := []string{"aborted", damaged, damaged, unfinished, "threshold failed", "threshold failed", older}; fmt.Sprint(
+		s.Marks,
+	) != fmt.Sprint(
+		want,
+	) {
+		t.Errorf("marks %q", s.Marks)
+	}
+	if !slices.Equal(s.Sides, []string{"compared-b", "compared-a"}) &&
+		!slices.Equal(s.Sides, []string{"compared-a", "compared-b"}) {
+		t.Errorf("compared %q", s.Sides)
+	}
+	if !slices.Equal(s.Fates, []string{"stayed", "stayed", "stayed", "stayed"}) ||
+		!slices.Equal(s.Graphs, []string{"cpu", "requests"}) {
+		t.Errorf("findings %q, graphs %q", s.Fates, s.Graphs)
+	}
+	if !strings.Contains(s.Card, "no more than noise") || s.Report != "Requests wait for a database connection" {
+		t.Errorf("card %q, report %q", s.Card, s.Report)
+	}
+}
+
+func TestHostileShelfInBrowser(t *testing.T) {
+	evil := `</script><script>document.title="owned"</script><img src=x onerror="document.title='owned'">` + "\u202e"
+	walk(t, stock(t, reporttest.Options{Evil: evil}))
+}
+
+// TestThousandRunsInBrowser: only the rows in sight are drawn.
+func TestThousandRunsInBrowser(t *testing.T) {
+	dir := stock(t, reporttest.Options{})
+	for i := range 1000 {
+		name := filepath.Join(dir, fmt.Sprintf("2026-%04d", i))
+		must(t, os.Mkdir(name, 0o700))
+		must(
+			t,
+			os.WriteFile(
+				filepath.Join(name, "run.json"),
+				[]byte(`{"schema": "redline.run/1", "state": "complete", "window_ns": 100000000}`),
+				0o600,
+			),
+		)
+	}
+	s := walk(t, dir)
+	t.Logf("1,007 runs were on the screen %d ms after the navigation began", s.Opened)
+	if s.Title != "1,007 runs" || s.Drawn > 40 {
+		t.Errorf("title %q, %d rows drawn", s.Title, s.Drawn)
+	}
+}

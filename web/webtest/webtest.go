@@ -1,0 +1,76 @@
+// Package webtest runs the pages' own tests: Node.js with the packages of web/page, and
+// Debian's Chromium.
+package webtest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Modules makes sure that the packages of a folder of page sources are installed, and skips the
+// test, saying why, where they cannot be had. Continuous integration needs Node.js 20 or
+// later with npm, and a registry.
+func Modules(t *testing.T, dir string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: the page's own tests take seconds")
+	}
+	for _, tool := range []string{"node", "npm"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("%s is not installed (apt-get install nodejs npm, version 20 or later): %v", tool, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "node_modules", "esbuild")); err == nil {
+		return
+	}
+	if out, err := Command(t, dir, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"); err != nil {
+		t.Skipf("npm ci cannot install the page's packages: %v\n%s", err, out)
+	}
+}
+
+// Chromium returns the path of the browser, and skips the test where there is none.
+func Chromium(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Skip("no Chromium (apt-get install chromium)")
+	return ""
+}
+
+// Node runs a script of dir and returns what it prints.
+func Node(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	Modules(t, dir)
+	out, err := Command(t, dir, "node", args...)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return out
+}
+
+// Command runs a command in dir for at most two minutes. It returns its standard output, and with an error
+// the standard error as well.
+func Command(t *testing.T, dir, name string, args ...string) (string, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	cmd.WaitDelay = 5 * time.Second
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		return out.String() + errs.String(), fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
+	}
+	return out.String(), nil
+}
