@@ -96,7 +96,7 @@ func (f surface) search(o Options, sd float64, rng *rand.Rand) *Search {
 }
 
 // surfaces are how many are searched with as many trials as noise takes; docs/tuning.md has the figures of 10.
-var surfaces = flag.Int("surfaces", 2, "search so many simulated services with up to a quarter of all trials")
+var surfaces = flag.Int("surfaces", 0, "search so many simulated services with up to a quarter of all trials")
 
 // TestNearTheOptimum holds what a search ends with against the exhaustive optimum of 2,352
 // settings, found in at most a quarter of its trials.
@@ -108,6 +108,9 @@ func TestNearTheOptimum(t *testing.T) {
 		surfaces int
 		least    int // of surfaces whose optimum is met within 2 %
 	}{{0.02, 120, 10, 9}, {0.05, 120, 10, 4}, {0.05, space.Size() / 4, *surfaces, *surfaces * 8 / 10}} {
+		if c.surfaces == 0 {
+			continue
+		}
 		rng := rand.New(rand.NewPCG(3, 5))
 		within, regrets, worse := 0, 0.0, 0
 		taken := 0
@@ -127,7 +130,8 @@ func TestNearTheOptimum(t *testing.T) {
 				worse++
 			}
 		}
-		t.Logf("launches deviate by %.0f %%, at most %d trials, %d taken of %d settings: within 2 %% of the optimum in %d of %d, %.1f %% from it on average",
+		t.Logf("launches deviate by %.0f %%, at most %d trials, %d taken of %d settings: within 2 %% of the optimum in %d of %d, "+
+			"%.1f %% from it on average",
 			100*c.sd, c.trials, taken/c.surfaces, space.Size(), within, c.surfaces, 100*regrets/float64(c.surfaces))
 		if within < c.least || worse > 0 {
 			t.Errorf("within 2 %% of the optimum in %d of %d (at least %d), worse than the start in %d", within,

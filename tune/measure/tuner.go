@@ -110,7 +110,8 @@ func (t *Tuner) Run(ctx context.Context) (r tune.Result, err error) {
 		r.Warnings = append(r.Warnings, "one side up at a time, with more noise: "+why)
 	}
 	if t.Running {
-		r.Warnings = append(r.Warnings, "the target ran already: all trials are of one process, and its luck with memory and scheduling is in all of them")
+		r.Warnings = append(r.Warnings, "the target ran already: all trials are of one process, "+
+			"and its luck with memory and scheduling is in all of them")
 	}
 	if searchErr == nil {
 		searchErr = t.conclude(ctx, &r, best)
