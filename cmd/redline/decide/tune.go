@@ -109,8 +109,7 @@ func (f *tuneFlags) run(cmd *cobra.Command, args []string) error {
 		Space: space, Objective: objective, Measurer: launcher, Dir: f.Out, MaxTime: f.maxTime, Trials: f.trials,
 		Sweep: f.sweep || len(space.Knobs) == 1, OneAtATime: f.apart || running(plan), Running: running(plan), LiveHosts: f.hosts,
 		Seed: cmp.Or(f.seed, rand.Uint64N(1<<32)), Resume: f.resume,
-		Header: tuning.Header{Plan: plan.Redacted(), Objective: objective.String(), Knobs: words,
-			Host: record.HostInfo()},
+		Header:     tuning.Header{Plan: plan.Redacted(), Objective: objective.String(), Knobs: words, Host: record.HostInfo()},
 		OnProgress: progress.Step,
 	}
 	began := time.Now()
