@@ -31,7 +31,7 @@ func TestPageIsBuiltFromItsSources(t *testing.T) {
 	if out, err := webtest.Command(t, dir, "sh", "build.sh", fresh); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, name := range []string{"report.js", "shelf.js", "compare.js", "page.css"} {
+	for _, name := range []string{"report.js", "live.js", "shelf.js", "compare.js", "page.css"} {
 		want, err := os.ReadFile(filepath.Join(fresh, name))
 		must(t, err)
 		got, err := os.ReadFile(filepath.Join(dir, "dist", name))
@@ -94,7 +94,7 @@ func browse(t *testing.T, html string) seen {
 	browser := webtest.Chromium(t)
 	file := filepath.Join(t.TempDir(), "report.html")
 	must(t, os.WriteFile(file, []byte(html), 0o644))
-	out, err := webtest.Command(t, dir, "node", "test/page.mjs", browser, file)
+	out, err := webtest.Command(t, dir, "node", "test/page.mjs", browser, file, webtest.Shots(t))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

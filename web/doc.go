@@ -5,7 +5,9 @@
 //	report.go            the page of a run
 //	compare.go           the page of two runs
 //	serve.go             the pages that only a server has
+//	door/                who may see what is served
 //	shelf/               saved runs, served
+//	live/                a run that goes on, served
 //	rundata/             what the page knows of a run
 //	flame/               call stacks as flame graphs
 //	page/                the sources of the script, and what is built of them

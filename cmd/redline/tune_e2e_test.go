@@ -47,6 +47,7 @@ func TestTuneRefuses(t *testing.T) {
 // TestTuneSurvives: values under which the service ends or fails its requests are reported, and
 // the present one is kept.
 func TestTuneSurvives(t *testing.T) {
+	t.Parallel()
 	s := newStall(t)
 	r := finish(t, s.begin(t, "tune", "shop.yaml", "--knob", "env:MODE=crash,some", "--trials", "2", "--json",
 		"-o", "runs/tune", "--history", "history.db"))
@@ -72,6 +73,7 @@ func TestTuneSurvives(t *testing.T) {
 }
 
 func TestTuneInterrupted(t *testing.T) {
+	t.Parallel()
 	s := newStall(t)
 	invocation := s.begin(t, "tune", "shop.yaml", "--knob", "GOGC=50..400", "--knob", "GOMAXPROCS=1..2", "-o", "runs/tune")
 	trials := filepath.Join(s.dir, "runs", "tune", tuning.TrialsFile)

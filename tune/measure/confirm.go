@@ -199,7 +199,7 @@ func decided(r verify.Result) verify.MetricResult {
 
 // better turns a change with + as worse into the metric's own: more throughput is +, less CPU -.
 func better(m verify.MetricResult, worse float64) float64 {
-	if m.Name == "throughput" {
+	if m.Higher {
 		return 1/(1+worse) - 1
 	}
 	return worse

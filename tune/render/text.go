@@ -74,7 +74,7 @@ func confirmed(name, a, b, anew string, advisory bool) string {
 }
 
 // interval writes a gain with its limits.
-func interval(g tune.Gain) string { return verdicts.Interval(g.Gain, g.Low, g.High) }
+func interval(g tune.Gain) string { return verdicts.Interval(false, -g.Gain, -g.High, -g.Low) }
 
 // worth is the table of what each change gives, and each two of them together.
 func worth(b *strings.Builder, r tune.Result) {

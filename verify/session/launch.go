@@ -130,5 +130,9 @@ func (l *Launcher) block(ctx context.Context, s Side, plan *scenario.Plan, dir s
 	if err != nil {
 		return verify.Block{}, nil, fmt.Errorf("side %s: %w", s.Name, err)
 	}
-	return readBlock(dir)
+	b, void, err = readBlock(dir)
+	if err == nil && void == nil && m.own.each > 0 {
+		b.Turns, err = readTurns(dir, m.own)
+	}
+	return b, void, err
 }

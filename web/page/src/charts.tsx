@@ -5,7 +5,7 @@ import { draw, forget, onZoom, resetZoom, times, type Surroundings } from "./cha
 import { value } from "./format";
 import { onThemeChange } from "./theme";
 
-const groups: [string, string][] = [["load", "Load"], ["cpu", "CPU and memory"], ["runtime", "Go runtime"], ["database", "Database"]];
+const groups: [string, string][] = [["load", "Load"], ["cpu", "CPU and memory"], ["network", "Network"], ["runtime", "Go runtime"], ["database", "Database"]];
 
 // wide names the charts that a reader looks at first.
 const wide = ["throughput", "latency"];
@@ -23,6 +23,7 @@ export function TimeSeries({ page }: { page: Page }) {
         <p class="key">
           {around.spans.some((s) => s.kind === "warm-up") && <span><i class="swatch warmup" />warm-up</span>}
           {around.spans.some((s) => s.kind === "trace") && <span><i class="swatch trace" />execution trace</span>}
+          {around.spans.filter((s) => s.kind === "mark").map((s, i) => <span key={i}><i class="swatch mark" />{s.from.toFixed(1)} s {s.text || "marked"}</span>)}
           {zoomed ? <button type="button" onClick={resetZoom}>Show the whole run</button> : <span class="hint">drag to zoom, all charts follow</span>}
         </p>
       </div>

@@ -1,5 +1,4 @@
 import type { Page } from "./data";
-import { start } from "./start";
 import { Headline } from "./headline";
 import { Findings } from "./findings";
 import { AnatomySection } from "./anatomy";
@@ -10,7 +9,7 @@ import { SlowRequests, StatementsSection } from "./slow";
 import { Environment, Sources } from "./environment";
 import { Tooltip } from "./tooltip";
 
-function App({ page }: { page: Page }) {
+export function App({ page }: { page: Page }) {
   const sections: [string, string, boolean][] = [
     ["findings", "Findings", true],
     ["load", "Load", page.summary.load.requests > 0],
@@ -47,5 +46,3 @@ function App({ page }: { page: Page }) {
     </>
   );
 }
-
-start<Page>((page) => <App page={page} />);
