@@ -265,3 +265,48 @@ func (p *process) invert() []float64 {
 	}
 	return out
 }
+
+// joint returns the means of settings and a lower root of their covariance.
+func (p *process) joint(at []Setting) (means []float64, root *mat.TriDense) {
+	n := len(p.data) + 1
+	if p.inverse == nil {
+		p.inverse = p.invert()
+	}
+	known, by := make([][]float64, len(at)), make([][]float64, len(at))
+	for a, x := range at {
+		known[a], by[a] = make([]float64, n), make([]float64, n)
+		p.against(x, 1, known[a])
+		mean := 0.0
+		for i, k := range known[a] {
+			mean += k * p.alpha.AtVec(i)
+			for j, v := range p.inverse[i*n : (i+1)*n] {
+				by[a][j] += k * v
+			}
+		}
+		means = append(means, mean)
+	}
+	c := mat.NewSymDense(len(at), nil)
+	for a := range at {
+		for b := a; b < len(at); b++ {
+			v := p.covariance(at[a], at[b])
+			for i, k := range known[b] {
+				v -= by[a][i] * k
+			}
+			if a == b {
+				v += 1e-9 // the leader is its own rival: two rows are one
+			}
+			c.SetSym(a, b, v)
+		}
+	}
+	root = mat.NewTriDense(len(at), mat.Lower, nil)
+	var chol mat.Cholesky
+	if chol.Factorize(c) {
+		chol.LTo(root)
+	} else {
+		// Nearly singular: each by itself, which expects too much rather than too little.
+		for a := range at {
+			root.SetTri(a, a, math.Sqrt(math.Max(0, c.At(a, a))))
+		}
+	}
+	return means, root
+}

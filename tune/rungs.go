@@ -1,11 +1,16 @@
 package tune
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
-// layRungs divides what is left after the first trials: half explores, a third halves, the
-// rest is for the changes of the last one alone.
-func (s *Search) layRungs() {
-	halving := float64(s.o.Trials-s.first) * 0.35
+// layRungs divides the trials of a round, from those that there are to an end: half explores, a third
+// halves, the rest is for the changes of the last one alone.
+func (s *Search) layRungs(from, to int) {
+	s.rungs, s.standing = nil, nil
+	halving := float64(to-from) * 0.35
 	for n := 2; float64(n)*math.Log2(float64(n)) <= 1.2*halving && n <= 16; n *= 2 {
 		s.rungs = append([]int{n}, s.rungs...)
 	}
@@ -14,8 +19,8 @@ func (s *Search) layRungs() {
 		s.each = max(1, int(halving/float64(s.rungs[0]*len(s.rungs))))
 		used = s.rungs[0] * len(s.rungs) * s.each
 	}
-	left := s.o.Trials - s.first
-	s.explored = s.first + max(0, left-used-max(left/8, min(left/3, len(s.space.Knobs))))
+	left := to - from
+	s.explored = from + max(0, left-used-max(left/8, min(left/3, len(s.space.Knobs))))
 }
 
 // rung queues the best of those that stand, each as often as the rung can afford.
@@ -55,4 +60,67 @@ func (s *Search) split() bool {
 		}
 	}
 	return len(s.queue) > 0
+}
+
+// again begins a round of twice the trials where the last one, for all that is known, chose a setting that
+// is more than 0.5 % from the best: noise decides how many trials a choice takes, and nobody knows it before
+// (the doubling of Auer et al., Gambling in a Rigged Casino, FOCS 1995, section 4, for an unknown horizon).
+func (s *Search) again() bool {
+	if s.round >= s.o.Trials || s.regret() <= worthwhile {
+		return false
+	}
+	s.round = min(2*s.round, s.o.Trials)
+	s.layRungs(len(s.trials), s.round)
+	return true
+}
+
+// Settings that regret looks at, and futures that it draws.
+const (
+	rivals = 40
+	drawn  = 400
+)
+
+// regret is by how much the leader is expected to fall short of the best: the mean, over values that the process
+// believes in, of the best rival's lead (Ryzhov, Powell and Frazier's opportunity cost). Rivals are the settings
+// of the highest means.
+func (s *Search) regret() float64 {
+	best, ok := s.leader()
+	if !ok {
+		return 0
+	}
+	type rival struct {
+		x    Setting
+		mean float64
+	}
+	var list []rival
+	for _, x := range s.candidates() {
+		if s.possible(x) && s.keeps(x) > 0.5 {
+			list = append(list, rival{x, s.model.mean(x)})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b rival) int { return cmp.Compare(b.mean, a.mean) })
+	at := []Setting{best}
+	for _, r := range list[:min(rivals, len(list))] {
+		at = append(at, r.x)
+	}
+	means, root := s.model.joint(at)
+	sum, z := 0.0, make([]float64, len(at))
+	for range drawn {
+		for i := range z {
+			z[i] = s.rng.NormFloat64()
+		}
+		lead, own := 0.0, 0.0
+		for i := range at {
+			v := means[i]
+			for j := range i + 1 {
+				v += root.At(i, j) * z[j]
+			}
+			if i == 0 {
+				own = v
+			}
+			lead = math.Max(lead, v-own)
+		}
+		sum += lead
+	}
+	return sum / drawn
 }

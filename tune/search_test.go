@@ -265,3 +265,27 @@ func TestParseObjective(t *testing.T) {
 		}
 	}
 }
+
+// TestRegret: where the choice is clear little is expected to be lost by it, and in noise more; a round follows
+// only there.
+func TestRegret(t *testing.T) {
+	space := spaceOf(t, map[string]string{"GOGC": "100"}, "GOGC=50..400")
+	searched := func(sd float64, each int) *Search {
+		rng := rand.New(rand.NewPCG(8, 8))
+		s := NewSearch(space, Options{Trials: 400, Seed: 8})
+		for range each {
+			for l := range space.Knobs[0].Levels {
+				if l != space.Present[0] {
+					s.Observe(Trial{Setting: Setting{l}, Outcome: Outcome{Gain: 0.3*space.Knobs[0].Levels[l].At + sd*rng.NormFloat64()}})
+				}
+			}
+		}
+		return s
+	}
+	if s := searched(0.002, 5); s.again() {
+		t.Errorf("another round, where %.4f is expected to be lost", s.regret())
+	}
+	if s := searched(0.3, 2); !s.again() || s.round != 2*perKnob || s.explored <= len(s.Trials()) {
+		t.Errorf("no other round, where %.4f is expected to be lost", s.regret())
+	}
+}

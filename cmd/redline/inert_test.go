@@ -14,6 +14,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/experiment"
+	"github.com/redline-go/redline/history"
 	"github.com/redline-go/redline/knee"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/disk"
@@ -59,6 +60,23 @@ func taint(v reflect.Value, depth int) {
 			taint(v.Field(i), depth+1)
 		}
 	}
+}
+
+// hostileSession is a history with a session of which every text is hostile.
+func hostileSession(t *testing.T) string {
+	t.Helper()
+	var s history.Session
+	taint(reflect.ValueOf(&s).Elem(), 0)
+	where := filepath.Join(t.TempDir(), "history.db")
+	store, err := history.Open(t.Context(), where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	if err := store.AddSession(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	return where
 }
 
 // hostileBundle is a run in whose summary, frames, statements and modules every text from outside is
@@ -166,6 +184,7 @@ func TestHostileNamesAreInert(t *testing.T) {
 		"compare":          {{"compare", h, h}, {"compare", bundle, bundle}, {"compare", bundle, bundle, "--markdown", file}, {"compare", bundle, bundle, "--json"}, {"compare", bundle, bundle, "--html", file}},
 		"serve":            {{"serve", h}},
 		"history":          {{"history", "--history", h + "/x"}, {"history", "--history", db}, {"history", "--history", db, "--csv"}, {"history", h, "--history", db}},
+		"history trials":   {{"history", "trials", "--history", hostileSession(t)}, {"history", "trials", "--history", h + "/x", "--last", "1"}},
 		"history add":      {{"history", "add", h, "--history", db}, {"history", "add", bundle, "--history", db}},
 		"bench":            {{"bench", h, "--" + h}, {"bench", "--bench", "("}},
 		"forecast":         {{"forecast", h}, {"forecast", points, "--limit", h}, {"forecast", points, "--unit", h, "--plain"}, {"forecast", points, "--unit", h, "--markdown"}, {"forecast", points, "--unit", h, "--json"}, {"forecast", "--prometheus", h, "--query", h}, {"forecast", points, "--column", h}, {"forecast", points, "--holidays", h}},

@@ -49,8 +49,8 @@ func TestTuneRefuses(t *testing.T) {
 func TestTuneSurvives(t *testing.T) {
 	t.Parallel()
 	s := newStall(t)
-	r := finish(t, s.begin(t, "tune", "shop.yaml", "--knob", "env:MODE=crash,some", "--trials", "2", "--json", "-o", "runs/tune", "--history",
-		"history.db"))
+	r := finish(t, s.begin(t, "tune", "shop.yaml", "--knob", "env:MODE=crash,some", "--trials", "2", "--json",
+		"-o", "runs/tune", "--history", "history.db"))
 	var out tune.Result
 	if err := json.Unmarshal([]byte(r.stdout), &out); err != nil || r.code != cli.ExitOK {
 		t.Fatalf("exit %d, %v: %.300s\n%s", r.code, err, r.stdout, r.stderr)

@@ -19,7 +19,8 @@ func fitDifferences(s Series) (model, error) { return fitARIMA(s, 1) }
 
 // fitARIMA chooses the order by Akaike's criterion, step by step (Hyndman and Khandakar,
 // "Automatic time series forecasting", 2008), and whether to take a seasonal difference by
-// the season's strength; coefficients by conditional sum of squares. Gaps are closed first.
+// the season's strength; coefficients by conditional sum of squares. Orders that the criterion does not tell
+// apart are averaged. Gaps are closed first.
 func fitARIMA(s Series, differences int) (model, error) {
 	values := s.filled()
 	o := order{m: s.longest()}
@@ -31,7 +32,7 @@ func fitARIMA(s Series, differences int) (model, error) {
 	}
 	o.drift = o.d+o.sd <= 1
 	best, least := o, math.Inf(1)
-	var fitted []float64
+	var all []scored
 	tried := map[order]bool{}
 	bound := mostTriedOrders
 	if len(values) > longHistory {
@@ -43,10 +44,15 @@ func fitARIMA(s Series, differences int) (model, error) {
 		}
 		tried[o] = true
 		x, criterion := o.fit(values)
+		if math.IsNaN(criterion) || math.IsInf(criterion, 0) {
+			return false
+		}
+		ar, ma, centre := o.coefficients(x)
+		all = append(all, scored{assembled(o, values, ar, ma, centre), criterion})
 		if criterion >= least {
 			return false
 		}
-		best, least, fitted = o, criterion, x
+		best, least = o, criterion
 		return true
 	}
 	for _, start := range o.starts() {
@@ -61,11 +67,7 @@ func fitARIMA(s Series, differences int) (model, error) {
 			}
 		}
 	}
-	if fitted == nil {
-		return nil, errUnfit
-	}
-	ar, ma, centre := best.coefficients(fitted)
-	return assembled(best, values, ar, ma, centre), nil
+	return akaike(all)
 }
 
 // mostReach is how far the largest order within the bounds looks back.

@@ -150,20 +150,16 @@ func backtest(s Series, horizon int) ([]past, []Trial, error) {
 	if len(trials) == 0 {
 		return nil, nil, errors.New("no model fits the history")
 	}
-	byError := func(a, b Trial) int { return cmp.Compare(a.MASE, b.MASE) }
-	slices.SortStableFunc(trials, byError)
+	slices.SortStableFunc(trials, func(a, b Trial) int { return cmp.Compare(a.MASE, b.MASE) })
 	if weights := near(trials); len(weights) > 1 {
 		for _, r := range runs {
 			r.models[mixture] = mixed(weights, r.models)
 		}
 		if t, ok := trial(runs, mixture); ok {
 			t.weights = weights
-			if t.MASE <= (1+preference)*trials[0].MASE {
-				trials = slices.Insert(trials, 0, t)
-			} else {
-				trials = append(trials, t)
-				slices.SortStableFunc(trials, byError)
-			}
+			// The mean comes first though one candidate may have done better at these origins: which one does is as
+			// much chance as merit (Smith and Wallis, "A simple explanation of the forecast combination puzzle", 2009).
+			trials = slices.Insert(trials, 0, t)
 		}
 	}
 	return runs, trials, nil
@@ -186,18 +182,18 @@ const (
 	// nearness is up to which multiple of the least error candidates are averaged: a dozen
 	// origins do not tell them apart.
 	nearness = 1.4
-	// preference is by how much a single candidate must be better than the mean to be
-	// taken in its place.
-	preference = 0.15
+	// leastMixed candidates are averaged in any case, by what their errors were: the best at the origins had luck too.
+	leastMixed = 3
 )
 
-// near are the weights of the candidates that come close to the first, by the inverse
+// near are the weights of the candidates that come close to the first, of three at least, by the inverse
 // square of their errors (Bates and Granger, "The Combination of Forecasts", 1969). The
 // naive forecast takes part where it is the best.
 func near(trials []Trial) map[string]float64 {
 	out, sum := map[string]float64{}, 0.0
 	for i, t := range trials {
-		if t.MASE <= nearness*trials[0].MASE && t.MASE > 0 && (t.Name != yardstick || i == 0) {
+		takes := t.MASE <= nearness*trials[0].MASE || len(out) < leastMixed
+		if takes && t.MASE > 0 && (t.Name != yardstick || i == 0) {
 			out[t.Name] = 1 / t.MASE / t.MASE
 			sum += out[t.Name]
 		}

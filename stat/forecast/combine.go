@@ -1,7 +1,11 @@
 package forecast
 
 import (
+	"cmp"
+	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -11,9 +15,51 @@ type combined struct {
 	members []model
 	weights []float64   // sum 1
 	means   [][]float64 // of the members, as far as they were asked for
+	alike   bool        // forms of one family
+}
+
+// mostAlike bounds the forms of a family that are averaged, and leastWeight leaves those out that
+// hardly count.
+const (
+	mostAlike   = 4
+	leastWeight = 0.1
+)
+
+// form of a family that was fitted, with its criterion.
+type scored struct {
+	model
+	criterion float64
+}
+
+// akaike averages the forms of a family by their Akaike weights, by how probable each is of those that
+// were fitted (Kolassa, "Combining exponential smoothing forecasts using Akaike weights", 2011): the
+// criterion of a hundred values does not tell a trend from none, and choosing one doubles the error
+// where it is the wrong one. Criteria must be of the same values.
+func akaike(all []scored) (model, error) {
+	if len(all) == 0 {
+		return nil, errUnfit
+	}
+	slices.SortStableFunc(all, func(a, b scored) int { return cmp.Compare(a.criterion, b.criterion) })
+	out, sum := &combined{alike: true}, 0.0
+	for _, s := range all[:min(mostAlike, len(all))] {
+		if w := math.Exp((all[0].criterion - s.criterion) / 2); w >= leastWeight {
+			out.members, out.weights = append(out.members, s.model), append(out.weights, w)
+			sum += w
+		}
+	}
+	if len(out.members) == 1 {
+		return all[0].model, nil
+	}
+	for i := range out.weights {
+		out.weights[i] /= sum
+	}
+	return out, nil
 }
 
 func (c *combined) name() string {
+	if c.alike {
+		return fmt.Sprintf("%s and %d like it", c.members[0].name(), len(c.members)-1)
+	}
 	names := make([]string, len(c.members))
 	for i, m := range c.members {
 		names[i] = m.name()

@@ -14,7 +14,7 @@ func forms(s Series) (out []form) {
 	positive := s.positive()
 	seasons := []byte{'N'}
 	if len(s.Seasons) > 0 {
-		seasons = []byte{'A'}
+		seasons = append(seasons, 'A')
 		if positive {
 			seasons = append(seasons, 'M')
 		}
@@ -32,8 +32,8 @@ func forms(s Series) (out []form) {
 	return out
 }
 
-// fitETS fits all forms with one season and returns the one with the least corrected
-// Akaike criterion. Of two seasons the longest is taken.
+// fitETS fits all forms with one season or none, and averages them by Akaike's criterion. Of two
+// seasons the longest is taken.
 func fitETS(s Series) (model, error) {
 	if len(s.Seasons) > 1 {
 		s.Seasons = s.Seasons[len(s.Seasons)-1:]
@@ -51,17 +51,17 @@ func fitDouble(s Series) (model, error) {
 }
 
 func bestETS(s Series, tried []form) (model, error) {
-	var best *ets
-	least := math.Inf(1)
+	var all []scored
 	for _, f := range tried {
-		if e, criterion := fitForm(s, f); criterion < least {
-			best, least = e, criterion
+		of := s
+		if f.season == 'N' {
+			of.Seasons = nil
+		}
+		if e, criterion := fitForm(of, f); !math.IsInf(criterion, 0) && !math.IsNaN(criterion) {
+			all = append(all, scored{e, criterion})
 		}
 	}
-	if best == nil {
-		return nil, errUnfit
-	}
-	return best, nil
+	return akaike(all)
 }
 
 // evaluationsETS bounds the search: a form has six to nine parameters.

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -107,4 +109,45 @@ func TestThetaAsStatsmodels(t *testing.T) {
 		t.Errorf("alpha %.4f, statsmodels has %.4f", got, want.Alpha)
 	}
 	alike(t, "Theta", m.mean(8), want.Forecast, 2e-3)
+}
+
+// TestFormsAreAveraged as far as the criterion does not tell them apart.
+func TestFormsAreAveraged(t *testing.T) {
+	of := func(v float64) model { return naive{last: []float64{v}, errors: residuals{0}} }
+	m, err := akaike([]scored{{of(8), 2}, {of(2), 0}, {of(1000), 50}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// exp(-1) to 1: the second form's weight is 0.269.
+	if got := m.mean(1)[0]; math.Abs(got-(2*0.7311+8*0.2689)) > 1e-3 || m.name() != "naive and 1 like it" {
+		t.Errorf("%s forecasts %.4f", m.name(), got)
+	}
+	if m, _ := akaike([]scored{{of(8), 90}, {of(2), 0}}); m.mean(1)[0] != 2 || m.name() != "naive" {
+		t.Errorf("%s, although one is far better", m.name())
+	}
+	if _, err := akaike(nil); err == nil {
+		t.Error("no form fits, and there is a model")
+	}
+}
+
+// TestNoneAlone: the three best are averaged however far the first is ahead, and never the yardstick.
+func TestNoneAlone(t *testing.T) {
+	weights := near([]Trial{{Name: "a", MASE: 1}, {Name: "b", MASE: 2}, {Name: yardstick, MASE: 2.1},
+		{Name: "c", MASE: 4}, {Name: "d", MASE: 5}})
+	if len(weights) != 3 || weights["c"] == 0 || math.Abs(weights["a"]/weights["b"]-4) > 1e-9 {
+		t.Errorf("weights %v", weights)
+	}
+}
+
+// TestNoSeasonIsFound: a week is asked about, and the values have none.
+func TestNoSeasonIsFound(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	values := make([]float64, 120)
+	for i := range values {
+		values[i] = 1000 + 50*rng.NormFloat64()
+	}
+	m, err := fitETS(Series{values, []int{7}})
+	if err != nil || !strings.Contains(m.name(), ",N)") {
+		t.Errorf("%v, %v", m.name(), err)
+	}
 }

@@ -54,7 +54,8 @@ func (a *admin) address(plan *scenario.Plan, text string) (string, error) {
 		base, _, _ := strings.Cut(string(plan.Requests[0].URL), "{{")
 		of, err := url.Parse(base)
 		if err != nil || of.Scheme != "http" && of.Scheme != "https" || of.Host == "" {
-			return "", errors.New("the load goes to no http URL that a path could belong to (hint: http:PUT http://127.0.0.1:8081/path?name={}=...)")
+			return "", errors.New("the load goes to no http URL that a path could belong to " +
+				"(hint: http:PUT http://127.0.0.1:8081/path?name={}=...)")
 		}
 		u.Scheme, u.Host = of.Scheme, of.Host
 	}
@@ -233,7 +234,8 @@ func (t *Tuner) restore(ctx context.Context) error {
 			err = fmt.Errorf("it is %s", has)
 		}
 		if err != nil {
-			failed = append(failed, fmt.Errorf("%s could not be restored to %s: %w (hint: %s)", k.Name, l.Text, err, k.Request.Words(l.Text)))
+			failed = append(failed,
+				fmt.Errorf("%s could not be restored to %s: %w (hint: %s)", k.Name, l.Text, err, k.Request.Words(l.Text)))
 			continue
 		}
 		t.step("restored %s to %s", k.Name, l.Text)

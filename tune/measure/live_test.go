@@ -95,7 +95,8 @@ func live(t *testing.T, p *pooled, running bool) *Tuner {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if tuner.Space, err = tune.NewSpace([]tune.Knob{k}, func(k tune.Knob) (string, bool) { v, ok := values[k.Name]; return v, ok }); err != nil {
+		has := func(k tune.Knob) (string, bool) { v, ok := values[k.Name]; return v, ok }
+		if tuner.Space, err = tune.NewSpace([]tune.Knob{k}, has); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -166,7 +167,8 @@ func TestLiveOfALaunchedTarget(t *testing.T) {
 func TestLiveIsIgnored(t *testing.T) {
 	p := &pooled{size: 3, deaf: true}
 	r := tuned(t, live(t, p, false))
-	if remark := r.Knobs[0].Remark; remark != "ignored by the target: it ran with size 3 where "+p.asked[0]+" was set" || r.Verdict == tune.Recommend {
+	if remark := r.Knobs[0].Remark; remark != "ignored by the target: it ran with size 3 where "+p.asked[0]+" was set" ||
+		r.Verdict == tune.Recommend {
 		t.Errorf("%s: %q", r.Verdict, remark)
 	}
 }

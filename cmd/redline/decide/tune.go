@@ -109,15 +109,12 @@ func (f *tuneFlags) run(cmd *cobra.Command, args []string) error {
 		Space: space, Objective: objective, Measurer: launcher, Dir: f.Out, MaxTime: f.maxTime, Trials: f.trials,
 		Sweep: f.sweep || len(space.Knobs) == 1, OneAtATime: f.apart || running(plan), Running: running(plan), LiveHosts: f.hosts,
 		Seed: cmp.Or(f.seed, rand.Uint64N(1<<32)), Resume: f.resume,
-		Header: tuning.Header{Plan: plan.Redacted(), Objective: objective.String(), Knobs: words,
-			Host: record.HostInfo()},
+		Header:     tuning.Header{Plan: plan.Redacted(), Objective: objective.String(), Knobs: words, Host: record.HostInfo()},
 		OnProgress: progress.Step,
 	}
 	began := time.Now()
 	b := builder{scratch: folder.Path, note: progress.Note, done: map[revision.Sources]revision.Built{}}
-	if t.Running {
-		t.Present, t.Header.Service = session.Side{Name: "a", Plan: plan}, redact.Text(string(plan.Requests[0].URL))+", which ran already"
-	} else if t.Present, t.Header.Service, err = (side{}).prepare(cmd.Context(), plan, "a", b); err != nil {
+	if err := presented(cmd.Context(), t, plan, b); err != nil {
 		return cli.InterruptedOr(cmd.Context(), err)
 	}
 	if t.Inlining, err = f.profile(cmd.Context(), t, progress); err != nil {
@@ -135,6 +132,16 @@ func (f *tuneFlags) run(cmd *cobra.Command, args []string) error {
 	progress.Note("kept in %s", f.Out)
 	f.keep(cmd.Context(), store, t, plan, launcher, r, began, progress)
 	return errors.Join(f.print(cmd.OutOrStdout(), r), f.exit(cmd.Context(), progress, r, err))
+}
+
+// presented prepares the present setting's side: built, or the target that runs already.
+func presented(ctx context.Context, t *tuning.Tuner, plan *scenario.Plan, b builder) (err error) {
+	if t.Running {
+		t.Present, t.Header.Service = session.Side{Name: "a", Plan: plan}, redact.Text(string(plan.Requests[0].URL))+", which ran already"
+		return nil
+	}
+	t.Present, t.Header.Service, err = (side{}).prepare(ctx, plan, "a", b)
+	return err
 }
 
 // asked returns the knobs as they were written, the space that they span, and the objective; an

@@ -63,7 +63,8 @@ func keepTrials(ctx context.Context, store *history.Store, t *tuning.Tuner, s hi
 	metric := t.Objective.Metric.Name
 	for _, one := range t.Tried() {
 		kept := history.Trial{
-			Phase: string(one.Phase), Setting: t.Space.String(one.Setting), Outcome: "served", Metric: metric + ", gain", Unit: history.Relative,
+			Phase: string(one.Phase), Setting: t.Space.String(one.Setting), Outcome: "served",
+			Metric: metric + ", gain", Unit: history.Relative,
 			Value: math.Expm1(one.Gain),
 		}
 		switch {

@@ -49,7 +49,8 @@ func (f *tuneFlags) register(cmd *cobra.Command) {
 		"`limit` to keep (\"p99 < 20ms\", \"rss < 512MiB\", \"errors < 0.1%\"); may be repeated")
 	flags.StringArrayVar(&f.hosts, "allow-host", nil, "set http: knobs on this `host` too, not on loopback alone; may be repeated")
 	flags.DurationVar(&f.maxTime, "max-time", tuning.DefaultMaxTime, "end after this `time`, confirmation included")
-	flags.IntVar(&f.trials, "trials", 0, "search by at most `n` trials (default 40 per knob, as the time allows)")
+	flags.IntVar(&f.trials, "trials", 0,
+		"search by at most `n` trials (default 40 per knob or a quarter of all settings, as the time allows)")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the search (default random)")
 	flags.DurationVar(&f.block, "block", 0, "measured `time` of each launch (default 2s)")
 	flags.BoolVar(&f.pgo, "pgo", false, "same as --knob pgo")

@@ -41,7 +41,8 @@ func keepKnee(ctx context.Context, store *history.Store, dir string, plan *scena
 		sum := sha256.Sum256([]byte(strings.Join(a.Header.Objectives, "\n")))
 		of := hash + "-" + hex.EncodeToString(sum[:4])
 		cli.Keep(ctx, store, history.Result{
-			Time: s.Time, Commit: s.Commit, Scenario: s.Scenario, Hash: of, Machine: s.Machine, Redline: s.Redline, Kind: history.Knee, Dir: dir,
+			Time: s.Time, Commit: s.Commit, Scenario: s.Scenario, Hash: of, Machine: s.Machine, Redline: s.Redline,
+			Kind: history.Knee, Dir: dir,
 			Figures: []history.Figure{
 				{Metric: "capacity", Unit: "1/s", Higher: true, Value: a.Knee.Rate, Low: a.Knee.Low, High: a.Knee.High},
 			},
@@ -60,7 +61,8 @@ func commitOf(ctx context.Context, plan *scenario.Plan) revision.Commit {
 
 func kneeTrial(s knee.Step) history.Trial {
 	out := history.Trial{
-		Phase: string(s.Phase), Setting: notation.Rate(s.Rate) + "/s", Outcome: string(s.Outcome), Metric: "served", Unit: "1/s", Value: s.Served,
+		Phase: string(s.Phase), Setting: notation.Rate(s.Rate) + "/s", Outcome: string(s.Outcome),
+		Metric: "served", Unit: "1/s", Value: s.Served,
 	}
 	if s.Rate == 0 {
 		out.Setting = notation.Counted(int64(s.Connections), "connection", "connections")

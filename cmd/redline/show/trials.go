@@ -63,12 +63,12 @@ func (f *historyFlags) trials(cmd *cobra.Command, last int) error {
 		return err
 	default:
 		defer store.Close()
-		if all, err = store.Sessions(cmd.Context(), history.Filter{Scenario: f.scenario, Branch: f.branch, Since: since}, last); err != nil {
+		filter := history.Filter{Scenario: f.scenario, Branch: f.branch, Since: since}
+		if all, err = store.Sessions(cmd.Context(), filter, last); err != nil {
 			return err
 		}
 		if len(all) == 0 {
-			inert.Fprintf(cmd.ErrOrStderr(), "no tune or knee in %s matches (hint: redline tune and knee keep their trials with --history)\n",
-				store.Name())
+			inert.Fprintf(cmd.ErrOrStderr(), "no tune or knee in %s matches (hint: they keep their trials with --history)\n", store.Name())
 		}
 	}
 	if f.json {
