@@ -38,8 +38,8 @@ type decidedMetric struct {
 
 // Decision writes the page of a comparison that decided: each metric's effect with its interval
 // against its margin, the pairs that it comes from, the latencies of both sides, and what the
-// verdict rests on. pairs may be empty, as for a session that measured none. The only errors are those of w and of figures that
-// JSON cannot hold.
+// verdict rests on. pairs may be empty, as for a session that measured none. The only errors
+// are those of w and of figures that JSON cannot hold.
 func Decision(w io.Writer, r verify.Result, pairs []verify.Pair) error {
 	d := decision{Result: r, Basis: []string{}, Decided: []decidedMetric{}, Spectrum: []rundata.Spectrum{}}
 	d.Why = notation.Clean(r.Why)

@@ -2,8 +2,10 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"io"
+	"slices"
 
 	"github.com/redline-go/redline/demo/ladder"
 	"github.com/redline-go/redline/experiment"
@@ -75,12 +77,15 @@ type labMark struct {
 func Lab(w io.Writer, suite []experiment.Experiment, results experiment.Results, ladders []ladder.Result) error {
 	d := lab{Title: "Tuning claims on this machine", Rows: []labRow{}, Ladders: []labLadder{}, Counts: map[string]int{}}
 	host := results.Host
-	d.Machine = notation.Clean(host.CPUModel + ", " + notation.Counted(int64(host.CPUs), "CPU", "CPUs") + ", " + host.OS + " " + host.Kernel + ", " + results.Go)
+	d.Machine = notation.Clean(host.CPUModel + ", " + notation.Counted(int64(host.CPUs), "CPU",
+		"CPUs") + ", " + host.OS + " " + host.Kernel + ", " + results.Go)
 	if len(results.Results) > 0 {
 		for _, r := range experiment.Rows(suite, results) {
 			d.Rows = append(d.Rows, labRowOf(r))
 			d.Counts[r.Says()]++
 		}
+		// What was measured comes first: most readers run a few.
+		slices.SortStableFunc(d.Rows, func(a, b labRow) int { return cmp.Compare(b.decided(), a.decided()) })
 	}
 	d.Decided = len(results.Results)
 	for i := range ladders {
@@ -98,9 +103,18 @@ func Lab(w io.Writer, suite []experiment.Experiment, results experiment.Results,
 	return page{title: d.Title, script: labScript, data: d, fallback: text.Bytes()}.write(w)
 }
 
+// decided is 1 for a claim that has a result, 0 for one without.
+func (r labRow) decided() int {
+	if r.Measured == "" {
+		return 0
+	}
+	return 1
+}
+
 func labRowOf(r experiment.Row) labRow {
 	row := labRow{
-		ID: r.ID(), What: notation.Clean(r.What()), Claimed: notation.Clean(r.Claim.Claimed), Measured: r.Measured(), Verdict: r.Says(), Why: notation.Clean(r.Why()),
+		ID: r.ID(), What: notation.Clean(r.What()), Claimed: notation.Clean(r.Claim.Claimed),
+		Measured: r.Measured(), Verdict: r.Says(), Why: notation.Clean(r.Why()),
 	}
 	if r.Experiment != nil {
 		row.Expect, row.Safety = r.Experiment.Expect, r.Experiment.Safety
@@ -113,17 +127,20 @@ func labRowOf(r experiment.Row) labRow {
 }
 
 func ladderOf(r *ladder.Result) labLadder {
-	l := labLadder{Title: "The order gateway", Note: notation.Clean(r.Checked()), Rungs: []labRung{}, Marks: []labMark{}}
+	l := labLadder{Title: "The order gateway", Note: notation.Clean(r.Checked()), Rungs: []labRung{},
+		Marks: []labMark{}}
 	if r.Ladder == ladder.Stack {
 		l.Title = "Gin, GORM and PostgreSQL"
 	}
 	for _, rung := range r.Rungs {
 		one := labRung{
-			Name: notation.Clean(rung.Name), Title: notation.Clean(rung.Title), Finding: notation.Clean(rung.Finding), Rate: rung.Rate,
+			Name: notation.Clean(rung.Name), Title: notation.Clean(rung.Title),
+			Finding: notation.Clean(rung.Finding), Rate: rung.Rate,
 			Figures: percentiles(rung.P50, rung.P95, rung.P99),
 		}
 		if change, ok := rung.Against.Of(ladder.Throughput); ok {
-			one.Gain, one.Low, one.High, one.Clear, one.Text = change.Gain, change.Low, change.High, change.Clear, change.Text()
+			one.Gain, one.Low, one.High, one.Clear, one.Text = change.Gain, change.Low, change.High, change.Clear,
+				change.Text()
 			// What observes a service costs it speed: the compared figure is the one of turns.
 			one.Rate = change.B
 		} else if rung.Against != nil {
@@ -137,7 +154,8 @@ func ladderOf(r *ladder.Result) labLadder {
 		}
 	}
 	for _, m := range r.Marks() {
-		l.Marks = append(l.Marks, labMark{notation.Clean(m.What), notation.Clean(m.Claimed), notation.Clean(m.Measured), notation.Clean(string(m.Verdict))})
+		l.Marks = append(l.Marks, labMark{notation.Clean(m.What), notation.Clean(m.Claimed),
+			notation.Clean(m.Measured), notation.Clean(string(m.Verdict))})
 	}
 	return l
 }
@@ -160,7 +178,8 @@ func Ladder(w io.Writer, l *report.Ladder) error {
 			Figures: percentiles(s.P50, s.P95, s.P99),
 		}
 		if i > 0 {
-			rung.Gain, rung.Low, rung.High, rung.Clear, rung.Text = s.Gain, s.GainLow, s.GainHigh, !s.Noise, s.GainText()
+			rung.Gain, rung.Low, rung.High, rung.Clear, rung.Text = s.Gain, s.GainLow, s.GainHigh, !s.Noise,
+				s.GainText()
 		}
 		one.Rungs = append(one.Rungs, rung)
 	}
@@ -168,6 +187,7 @@ func Ladder(w io.Writer, l *report.Ladder) error {
 	if err := l.Text(&text, report.TextOptions{Width: 100}); err != nil {
 		return err
 	}
-	d := lab{Title: "A service taken up step by step", Rows: []labRow{}, Ladders: []labLadder{one}, Counts: map[string]int{}}
+	d := lab{Title: "A service taken up step by step", Rows: []labRow{}, Ladders: []labLadder{one},
+		Counts: map[string]int{}}
 	return page{title: d.Title, script: labScript, data: d, fallback: text.Bytes()}.write(w)
 }

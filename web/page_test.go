@@ -90,7 +90,8 @@ func TestPage(t *testing.T) {
 	}
 	v := payload(t, html)
 	all := charts(v)
-	for _, id := range []string{"throughput", "latency", "outstanding", "lag", "cpu", "queueing", "memory", "goroutines",
+	for _, id := range []string{"throughput", "latency", "outstanding", "lag", "cpu", "queueing", "memory",
+		"goroutines",
 		"heap", "allocation", "cycles", "pauses", "statements", "pool", "backends", "waits", "sessions"} {
 		if all[id] == nil {
 			t.Errorf("no chart %s", id)

@@ -71,7 +71,8 @@ func TestSelectionFiltersThePage(t *testing.T) {
 	if want := p50(20*time.Second, 25*time.Second); s.Linked.P50 != want || s.Linked.Requests != "4,000" {
 		t.Errorf("p50 of the link: %s of %s requests, want %s of 4,000", s.Linked.P50, s.Linked.Requests, want)
 	}
-	if want := []string{"query", "3,000", "600.0", "0 %"}; len(s.Linked.Rows) != 2 || !slices.Equal(s.Linked.Rows[0][:4], want) {
+	if want := []string{"query", "3,000", "600.0", "0 %"}; len(s.Linked.Rows) != 2 ||
+		!slices.Equal(s.Linked.Rows[0][:4], want) {
 		t.Errorf("requests of the mix from 20 s to 25 s: %q", s.Linked.Rows)
 	}
 	if want := "3,500"; len(s.Linked.Statement) != 5 || s.Linked.Statement[1] != want { // 70 calls a window
@@ -109,7 +110,8 @@ func TestPageHandsOutItsFigures(t *testing.T) {
 		}
 		return all
 	}
-	if all := rows("throughput.csv"); len(all) != 301 || !slices.Equal(all[0], []string{"from_s", "successes (1/s)", "errors (1/s)", "sent (1/s)"}) {
+	if all := rows("throughput.csv"); len(all) != 301 || !slices.Equal(all[0], []string{"from_s",
+		"successes (1/s)", "errors (1/s)", "sent (1/s)"}) {
 		t.Errorf("throughput: %d lines, the first %q", len(all), all[0])
 	}
 	var points []map[string]any
@@ -123,12 +125,14 @@ func TestPageHandsOutItsFigures(t *testing.T) {
 		thresholds[1]["limit"] != "42.0 ms" || thresholds[3]["threshold"] != "rate > 1000/s" {
 		t.Errorf("thresholds, those that failed first: %v", thresholds)
 	}
-	for _, name := range []string{"requests.csv", "spectrum.csv", "anatomy.csv", "slow-requests.csv", "statements.csv", "thresholds.csv"} {
+	for _, name := range []string{"requests.csv", "spectrum.csv", "anatomy.csv", "slow-requests.csv",
+		"statements.csv", "thresholds.csv"} {
 		if len(rows(name)) < 3 {
 			t.Errorf("%s: %q", name, s.Files[name])
 		}
 	}
-	if len(s.Detail) != 10 || s.Found != "order" || slices.Contains(s.Columns, "99.9 %") || !slices.Contains(s.Columns, "99 %") {
+	if len(s.Detail) != 10 || s.Found != "order" || slices.Contains(s.Columns, "99.9 %") ||
+		!slices.Contains(s.Columns, "99 %") {
 		t.Errorf("detail %q, found %q, columns %q", s.Detail, s.Found, s.Columns)
 	}
 }

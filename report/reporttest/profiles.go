@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -18,8 +19,10 @@ import (
 // json and below it.
 var Stacks = []Stack{
 	{[]string{"net/http.(*conn).serve", "example.org/gateway/api.Order", "encoding/json.Marshal"}, 110},
-	{[]string{"net/http.(*conn).serve", "example.org/gateway/api.Order", "encoding/json.Marshal", "encoding/json.compact"}, 200},
-	{[]string{"net/http.(*conn).serve", "example.org/gateway/api.Order", "example.org/gateway/store.(*Store).Orders"}, 390},
+	{[]string{"net/http.(*conn).serve", "example.org/gateway/api.Order", "encoding/json.Marshal",
+		"encoding/json.compact"}, 200},
+	{[]string{"net/http.(*conn).serve", "example.org/gateway/api.Order",
+		"example.org/gateway/store.(*Store).Orders"}, 390},
 	{[]string{"runtime.mcall", "runtime.schedule"}, 300},
 }
 
@@ -38,7 +41,8 @@ func writeProfiles(t testing.TB, w *record.Writer, o Options, steady timebase.Sp
 		if i >= parts/2 {
 			half = all[3:]
 		}
-		span := timebase.Span{From: steady.From + steady.Len()*time.Duration(i)/time.Duration(parts), To: steady.From + steady.Len()*time.Duration(i+1)/time.Duration(parts)}
+		span := timebase.Span{From: steady.From + steady.Len()*time.Duration(i)/time.Duration(parts),
+			To: steady.From + steady.Len()*time.Duration(i+1)/time.Duration(parts)}
 		writeProfile(t, w, "cpu", span, pprof(o, half, "samples", "count", "cpu", "nanoseconds"))
 	}
 	writeProfile(t, w, "allocs", steady, pprof(o, all, "alloc_objects", "count", "alloc_space", "bytes"))
@@ -48,7 +52,8 @@ func writeProfiles(t testing.TB, w *record.Writer, o Options, steady timebase.Sp
 		end := timebase.Span{From: steady.To, To: steady.To}
 		writeProfile(t, w, "heap", end, pprof(o, all[:len(all)/2], "inuse_objects", "count", "inuse_space", "bytes"))
 	}
-	writeProfile(t, w, "goroutine", timebase.Span{From: steady.To, To: steady.To}, pprof(o, all[:min(len(all), 200)], "goroutine", "count"))
+	writeProfile(t, w, "goroutine", timebase.Span{From: steady.To, To: steady.To}, pprof(o, all[:min(len(all),
+		200)], "goroutine", "count"))
 }
 
 func writeProfile(t testing.TB, w *record.Writer, typ string, span timebase.Span, p *profile.Profile) {
@@ -74,9 +79,11 @@ func Grown(n int) []Stack {
 		at := min(8+rng.IntN(16), len(from))
 		functions := slices.Clone(from[:at])
 		for k := range 1 + rng.IntN(8) {
-			functions = append(functions, fmt.Sprintf("example.org/gateway/part%d.(*Type%d).Method%d", rng.IntN(40), i%1000, k+rng.IntN(20)))
+			functions = append(functions, fmt.Sprintf("example.org/gateway/part%d.(*Type%d).Method%d",
+				rng.IntN(40), i%1000, k+rng.IntN(20)))
 		}
-		out = append(out, Stack{Functions: append(functions, fmt.Sprintf("example.org/gateway/leaf.call%d", i)), MS: int64(1 + rng.IntN(20))})
+		out = append(out, Stack{Functions: append(functions, fmt.Sprintf("example.org/gateway/leaf.call%d", i)),
+			MS: int64(1 + rng.IntN(20))})
 	}
 	return out
 }
@@ -99,7 +106,8 @@ func pprof(o Options, stacks []Stack, values ...string) *profile.Profile {
 			if locations[name] == nil {
 				f := &profile.Function{ID: uint64(len(locations) + 1), Name: name, Filename: "/src/" + name + ".go"}
 				p.Function = append(p.Function, f)
-				locations[name] = &profile.Location{ID: f.ID, Line: []profile.Line{{Function: f, Line: int64(10 * f.ID)}}}
+				locations[name] = &profile.Location{ID: f.ID, Line: []profile.Line{{Function: f,
+					Line: int64(10 * f.ID)}}}
 				p.Location = append(p.Location, locations[name])
 			}
 			sample.Location = append(sample.Location, locations[name])
@@ -107,4 +115,20 @@ func pprof(o Options, stacks []Stack, values ...string) *profile.Profile {
 		p.Sample = append(p.Sample, sample)
 	}
 	return p
+}
+
+// Profiled writes the record of a service of which a CPU profile is known, with so many distinct stacks, and
+// nothing else, and opens it.
+func Profiled(t testing.TB, stacks int) *record.Record {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "20261121-042000-profiled")
+	span := timebase.Span{To: 10 * time.Second}
+	w, err := record.Create(dir, record.Run{Window: timebase.DefaultWindow, Steady: span,
+		Target: record.Target{Module: "example.org/gateway"}})
+	must(t, err)
+	writeProfile(t, w, "cpu", span, pprof(Options{}, Grown(stacks), "samples", "count", "cpu", "nanoseconds"))
+	must(t, w.Close(record.Complete, ""))
+	rec, err := record.Open(dir)
+	must(t, err)
+	return rec
 }

@@ -74,7 +74,10 @@ func (k kind) divide(rec *record.Record, t *tree, g *Graph) error {
 func (k kind) read(rec *record.Record, value string) (*stacks.Profile, string, error) {
 	if !k.state {
 		note := "Over the measured span."
-		p, err := stacks.Read(rec, k.typ, value, func(format string, args ...any) { note = fmt.Sprintf(format, args...) + "." })
+		p, err := stacks.Read(rec, k.typ, value, func(format string, args ...any) {
+			note = fmt.Sprintf(format,
+				args...) + "."
+		})
 		return p, note, err
 	}
 	listed := rec.Profiles(k.typ)

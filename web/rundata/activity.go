@@ -86,7 +86,10 @@ func basisOf(rec *record.Record, f *findings.Finding) []basis {
 			add("measured span", judged)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b basis) int { return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.From, b.From)) })
+	slices.SortStableFunc(out, func(a, b basis) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source),
+			cmp.Compare(a.From, b.From))
+	})
 	return joined(out)
 }
 

@@ -53,67 +53,93 @@ type logKey struct {
 	at   int
 }
 
+// logReader adds the log up in intervals of the page.
+type logReader struct {
+	log           latencyLog
+	whole, judged timebase.Span
+	width         time.Duration
+	names         map[string]string // of requests, by their tag in the log
+	steps         map[string]int
+	spans         map[int]timebase.Span
+	counts        map[logKey]map[int]int64
+}
+
+// loggedKinds are the kinds that the page shows, and whether it does by request of the mix.
+var loggedKinds = []struct {
+	kind  histogram.Kind
+	apart bool
+}{
+	{histogram.Latency, true}, {histogram.ErrorLatency, true}, {histogram.Service, false}, {histogram.FirstByte, false},
+	{histogram.Lag, false},
+}
+
 // latenciesOf reads the log; nil when it is empty. names are those of the mix's requests. Kinds
 // that are not shown by request are added up over the mix.
 func latenciesOf(rec *record.Record, whole timebase.Span, names []record.StepSummary) (*latencyLog, error) {
 	width := max(leastInterval, (whole.Len()+maxIntervals-1)/maxIntervals)
-	width = (width + timebase.DefaultWindow - 1) / timebase.DefaultWindow * timebase.DefaultWindow
-	l := &latencyLog{Steps: []string{}}
-	tagged := map[string]string{}
-	for _, s := range names {
-		tagged[histogram.TagStep(s.Name)] = s.Name
+	r := logReader{
+		log: latencyLog{Steps: []string{}}, whole: whole, judged: rec.Judged(),
+		width: (width + timebase.DefaultWindow - 1) / timebase.DefaultWindow * timebase.DefaultWindow,
+		names: map[string]string{}, steps: map[string]int{}, spans: map[int]timebase.Span{},
+		counts: map[logKey]map[int]int64{},
 	}
-	judged := rec.Judged()
-	spans, steps := map[int]timebase.Span{}, map[string]int{}
-	counts := map[logKey]map[int]int64{}
-	for _, kind := range []histogram.Kind{histogram.Latency, histogram.ErrorLatency, histogram.Service, histogram.FirstByte, histogram.Lag} {
-		err := rec.Intervals(kind, func(step string, s timebase.Span, c *histogram.Counts) bool {
-			// Intervals end where the measured span begins and ends; joined ones do, too.
-			at := 3 * int((s.From-whole.From)/width)
-			if s.From >= judged.From {
-				at++
-			}
-			if s.From >= judged.To {
-				at++
-			}
-			if s.From < whole.From || s.To > whole.To+width {
-				return true
-			}
-			span, ok := spans[at]
-			if !ok {
-				span = s
-			}
-			spans[at] = timebase.Span{From: min(span.From, s.From), To: max(span.To, s.To)}
-			key := logKey{kind, -1, at}
-			if kind == histogram.Latency || kind == histogram.ErrorLatency {
-				if _, ok := steps[step]; !ok {
-					steps[step] = len(steps)
-					l.Steps = append(l.Steps, notation.Clean(cmp.Or(tagged[step], step)))
-				}
-				key.step = min(steps[step], maxLoggedSteps)
-			}
-			into := counts[key]
-			if into == nil {
-				into = map[int]int64{}
-				counts[key] = into
-			}
-			for b := range c.Buckets() {
-				into[bucketIndex(b.From)] += b.Count
-			}
+	for _, s := range names {
+		r.names[histogram.TagStep(s.Name)] = s.Name
+	}
+	for _, k := range loggedKinds {
+		err := rec.Intervals(k.kind, func(step string, s timebase.Span, c *histogram.Counts) bool {
+			r.add(k.kind, k.apart, step, s, c)
 			return true
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	if len(spans) == 0 {
+	if len(r.spans) == 0 {
 		return nil, nil
 	}
+	l := &r.log
 	if len(l.Steps) > maxLoggedSteps {
 		l.Steps = append(l.Steps[:maxLoggedSteps:maxLoggedSteps], "(other requests)")
 	}
-	l.fill(spans, counts)
+	l.fill(r.spans, r.counts)
 	return l, nil
+}
+
+// add counts one interval of the log.
+func (r *logReader) add(kind histogram.Kind, apart bool, step string, s timebase.Span, c *histogram.Counts) {
+	if s.From < r.whole.From || s.From >= r.whole.To {
+		return
+	}
+	// Intervals end where the measured span begins and ends; joined ones do, too.
+	at := 3 * int((s.From-r.whole.From)/r.width)
+	if s.From >= r.judged.From {
+		at++
+	}
+	if s.From >= r.judged.To {
+		at++
+	}
+	span, ok := r.spans[at]
+	if !ok {
+		span = s
+	}
+	r.spans[at] = timebase.Span{From: min(span.From, s.From), To: max(span.To, s.To)}
+	key := logKey{kind, -1, at}
+	if apart {
+		if _, ok := r.steps[step]; !ok {
+			r.steps[step] = len(r.steps)
+			r.log.Steps = append(r.log.Steps, notation.Clean(cmp.Or(r.names[step], step)))
+		}
+		key.step = min(r.steps[step], maxLoggedSteps)
+	}
+	into := r.counts[key]
+	if into == nil {
+		into = map[int]int64{}
+		r.counts[key] = into
+	}
+	for b := range c.Buckets() {
+		into[bucketIndex(b.From)] += b.Count
+	}
 }
 
 // fill writes the histograms, as fine as there is room for.

@@ -35,6 +35,7 @@ export function selected(): Span | null { return current; }
 // select changes the selection for the whole page; null is the whole run.
 export function select(span: Span | null) {
   const next = span && valid(Math.max(0, span.from), span.to);
+  if (span && !next) return; // what is typed may be half done
   if (next?.from === current?.from && next?.to === current?.to) return;
   current = next;
   history.replaceState(null, "", address(section(), current) === "#" ? location.href.split("#")[0]! : address(section(), current));
@@ -94,7 +95,7 @@ addEventListener("hashchange", () => {
 
 // Whoever answers Escape first, such as a flame graph that is zoomed, says so.
 addEventListener("keydown", (e) => {
-  if (e.key === "Escape" && !e.defaultPrevented && current) select(null);
+  if (e.key === "Escape" && !e.defaultPrevented && current && !(e.target instanceof HTMLInputElement)) select(null);
 });
 
 // seconds writes an instant of the run.
