@@ -29,21 +29,54 @@ import (
 // it holds. When only writing fails (a full disk), the record and the summary
 // are returned with the error.
 func Bundle(dir string) (*record.Record, *record.Summary, error) {
-	rec, err := record.Open(dir)
+	a, err := judge(dir)
 	if err != nil {
 		return nil, nil, err
+	}
+	for file, value := range map[string]any{
+		breakdown.File: a.body, findings.File: a.found, record.SummaryFile: a.summary,
+	} {
+		if a.body == nil && file == breakdown.File {
+			continue
+		}
+		err = errors.Join(err, disk.WriteJSON(dir, file, value))
+	}
+	return a.rec, a.summary, err
+}
+
+// SoFar assesses the bundle of a run that goes on, on what it holds, and writes nothing.
+func SoFar(dir string) (*record.Summary, error) {
+	a, err := judge(dir)
+	if err != nil {
+		return nil, err
+	}
+	return a.summary, nil
+}
+
+// judgement is a bundle and what was found in it.
+type judgement struct {
+	rec     *record.Record
+	summary *record.Summary
+	body    *breakdown.Anatomy // nil without a trace
+	found   findings.Findings
+}
+
+func judge(dir string) (*judgement, error) {
+	rec, err := record.Open(dir)
+	if err != nil {
+		return nil, err
 	}
 	summary, err := measured(rec)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	body, err := dissect(rec, summary)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	found, err := diagnose.Run(rec, body, suite.All())
 	if err != nil {
-		return nil, nil, fmt.Errorf("diagnose %s: %w", dir, err)
+		return nil, fmt.Errorf("diagnose %s: %w", dir, err)
 	}
 	if body != nil {
 		summary.Anatomy = body.Summary.Short() // anatomy.json has all of it
@@ -57,15 +90,7 @@ func Bundle(dir string) (*record.Record, *record.Summary, error) {
 	summary.Warnings = append(summary.Warnings, unexpected(&summary.Load)...)
 	summary.Ledger = found.Ledger
 	summary.Thresholds = thresholds(rec, summary)
-	for file, value := range map[string]any{
-		breakdown.File: body, findings.File: found, record.SummaryFile: summary,
-	} {
-		if body == nil && file == breakdown.File {
-			continue
-		}
-		err = errors.Join(err, disk.WriteJSON(dir, file, value))
-	}
-	return rec, summary, err
+	return &judgement{rec, summary, body, found}, nil
 }
 
 // measured returns the summary's measured half: as the run left it, or put

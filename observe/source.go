@@ -55,6 +55,9 @@ type Subject struct {
 	// Trace is the first half of the trace ids that the load gives to its
 	// requests; zero for none.
 	Trace uint64
+	// Statement, if set, receives the text of each statement as soon as it is known, without
+	// constants. It must not block.
+	Statement func(queryid, text string)
 	// Slow announces windows whose requests were slow, as they close; nil when
 	// there is no announcer. One source reads it.
 	Slow <-chan timebase.Span

@@ -98,6 +98,8 @@ func parseRun(data []byte) (Run, error) {
 		return Run{}, fmt.Errorf("state %.40q is unknown", run.State)
 	case run.Steady.To < run.Steady.From:
 		return Run{}, errors.New("the steady span ends before it begins")
+	case len(run.Marks) > MaxMarks:
+		return Run{}, fmt.Errorf("more than %d marks", MaxMarks)
 	}
 	return run, nil
 }

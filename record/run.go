@@ -46,6 +46,20 @@ type Run struct {
 	Target     Target               `json:"target"`
 	Sources    []SourceHealth       `json:"sources"`
 	Warnings   []string             `json:"warnings"`
+	// Marks are the moments that somebody marked while the run went on, in order.
+	Marks []Mark `json:"marks,omitempty"`
+}
+
+// Bounds on what people mark.
+const (
+	MaxMarks    = 200
+	MaxMarkText = 200 // bytes
+)
+
+// Mark is a moment of a run and what somebody wrote about it, which may be nothing.
+type Mark struct {
+	At   time.Duration `json:"at_ns"` // run time
+	Text string        `json:"text"`
 }
 
 // Host is the fingerprint of the machine that ran the load and the target.

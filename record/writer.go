@@ -375,6 +375,10 @@ func (r Run) without(hide *redact.Redactor) Run {
 			s.Gaps[k].Why = hide.Text(s.Gaps[k].Why)
 		}
 	}
+	r.Marks = slices.Clone(r.Marks)
+	for i := range r.Marks {
+		r.Marks[i].Text = hide.Text(r.Marks[i].Text)
+	}
 	r.Target.URL = hide.Text(r.Target.URL)
 	r.Target.Command = hide.Args(r.Target.Command)
 	if r.Target.Exit != nil {

@@ -14,7 +14,10 @@ func wrap(text string, width, limit int) []string {
 		return nil
 	}
 	width = max(width, 16)
-	lines := strings.Split(ansi.Wrap(text, width, ""), "\n")
+	// Subtle: ansi.Wrap breaks at each hyphen, so that the name of a cause or a flag would end in the
+	// middle. It takes the non-breaking one for a letter of the same width.
+	text = strings.ReplaceAll(text, "-", nonBreaking)
+	lines := strings.Split(strings.ReplaceAll(ansi.Wrap(text, width, ""), nonBreaking, "-"), "\n")
 	for i := range lines {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}
@@ -25,9 +28,20 @@ func wrap(text string, width, limit int) []string {
 	return lines
 }
 
-// fit cuts text to width cells, ending in "..." when something was cut.
+const nonBreaking = "\u2011" // a hyphen
+
+// fit cuts text to width cells, ending in "..." when something was cut: between
+// words, unless the last word alone takes a third of the room.
 func fit(text string, width int) string {
-	return ansi.Truncate(text, max(width, 4), "...")
+	width = max(width, 4)
+	if ansi.StringWidth(text) <= width {
+		return text
+	}
+	kept := ansi.Truncate(text, width-4, "")
+	if i := strings.LastIndexByte(kept, ' '); i > len(kept)*2/3 && text[len(kept)] != ' ' {
+		kept = kept[:i]
+	}
+	return strings.TrimRight(kept, " ") + " ..."
 }
 
 // left and right pad text to width cells; longer text stays as it is.

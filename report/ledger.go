@@ -75,6 +75,9 @@ func pathLines(s *record.Summary) (shares, texts []string) {
 // pathShown bounds the lines of a path; diagnosis keeps to it.
 const pathShown = 8
 
+// pathTextLines is how many lines each takes unless all is asked for.
+const pathTextLines = 3
+
 func (t *textWriter) ledger() {
 	lines := ledger(t.s)
 	if len(lines) == 0 {
@@ -84,9 +87,13 @@ func (t *textWriter) ledger() {
 	const indent = 9 // "  87 %   "
 	if shares, texts := pathLines(t.s); len(shares) > 0 {
 		t.line("%s", t.bold(pathTitle))
+		limit := pathTextLines
+		if t.o.All {
+			limit = 0
+		}
 		for i, text := range texts {
 			label := right(shares[i], indent-2)
-			for _, l := range wrap(text, t.width-indent, 3) {
+			for _, l := range wrap(text, t.width-indent, limit) {
 				t.line("%s  %s", label, l)
 				label = strings.Repeat(" ", indent-2)
 			}

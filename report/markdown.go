@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 	"strings"
 
 	"github.com/redline-go/redline/notation"
@@ -10,21 +12,21 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// Markdown writes the summary as GitHub-flavoured Markdown with all findings,
-// for an issue or a pull request. The only errors are those of w.
+// Markdown writes the summary as GitHub-flavoured Markdown for an issue or a pull request: the
+// first finding and the load in about ten lines and one table, the rest behind <details>. What
+// comes from the service cannot format, link or notify. The only errors are those of w.
 func Markdown(w io.Writer, s *record.Summary) error {
 	m := &markdownWriter{s: s}
+	m.reservations()
 	m.head()
-	m.findings()
-	m.ledger()
-	m.load()
+	m.figures()
 	m.thresholds()
-	m.sources()
-	for _, warning := range s.Warnings {
-		m.line("- warning: %s", escape(warning))
-	}
+	m.details("All findings, and what was not judged", m.findings)
+	m.details("Load", m.load)
+	m.details("Where a request's time and the CPU go", m.ledger)
+	m.details("Sources and warnings", m.sources)
 	if s.Run != "" {
-		m.line("\nBundle: %s", code(s.Run))
+		m.line("Bundle: %s", code(s.Run))
 	}
 	if _, err := io.WriteString(w, m.b.String()); err != nil {
 		return fmt.Errorf("write summary as Markdown: %w", err)
@@ -39,7 +41,43 @@ type markdownWriter struct {
 
 func (m *markdownWriter) line(format string, args ...any) { fmt.Fprintf(&m.b, format+"\n", args...) }
 
+// details folds what write writes, and leaves the fold out where that is nothing.
+func (m *markdownWriter) details(title string, write func()) {
+	before := m.b.String()
+	m.b.Reset()
+	write()
+	inside := m.b.String()
+	m.b.Reset()
+	m.b.WriteString(before)
+	if inside = strings.TrimSpace(inside); inside != "" {
+		// Without the empty line GitHub would take what follows for HTML.
+		m.line("<details><summary>%s</summary>\n\n%s\n\n</details>\n", title, inside)
+	}
+}
+
+// head is the answer: the first finding, with its first evidence.
 func (m *markdownWriter) head() {
+	if len(m.s.Findings) == 0 {
+		headline, limit := nothing(m.s)
+		m.line("## %s\n", headline)
+		if limit != "" {
+			m.line("%s\n", escape(limit))
+		}
+		return
+	}
+	f := &m.s.Findings[0]
+	m.line("## What stops it: %s\n", escape(f.Title))
+	m.item("where", code(Place(f.Where)))
+	m.item("how much", escape(Weight(f)))
+	m.item("do", escape(f.Remedy))
+	if len(f.Evidence) > 0 {
+		m.item("seen", escape(evidence(f.Evidence[:1])))
+	}
+	m.line("")
+}
+
+// reservations are what a reader must know before any figure.
+func (m *markdownWriter) reservations() {
 	if why := invalid(m.s); why != "" {
 		m.line("> **INVALID**: %s\n", escape(why))
 	}
@@ -52,20 +90,30 @@ func (m *markdownWriter) head() {
 	if text := unexpected(&m.s.Load); text != "" {
 		m.line("> %s\n", escape(text))
 	}
-	if len(m.s.Findings) == 0 {
-		headline, limit := nothing(m.s)
-		m.line("## %s\n\n%s\n", headline, escape(limit))
-		return
-	}
-	m.line("## What stops it: %s\n", escape(m.s.Findings[0].Title))
 }
 
+// figures is the load in one row.
+func (m *markdownWriter) figures() {
+	l := &m.s.Load
+	head := []string{"requests/s", "requests", "errors"}
+	row := []string{"**" + notation.Rate(l.Rate) + "**", notation.Count(l.Requests),
+		fmt.Sprintf("%s (%s)", notation.Count(l.Errors), notation.Percent(ratio(l.Errors, l.Requests)))}
+	if l.Latency.Max > 0 {
+		for _, p := range []float64{50, 90, 99, 99.9, 100} {
+			head, row = append(head, "p"+strconv.FormatFloat(p, 'f', -1, 64)), append(row, percentile(l.Latency, p))
+		}
+		head[len(head)-1] = "max"
+	}
+	m.table(strings.Repeat("r", len(head)), head, [][]string{row})
+}
+
+// findings are all of them, with all evidence.
 func (m *markdownWriter) findings() {
 	for i := range m.s.Findings {
 		f := &m.s.Findings[i]
 		m.line("### %d. %s (%s)\n", i+1, escape(f.Title), code(f.Cause))
 		m.item("where", code(Place(f.Where)))
-		m.item("share", escape(Weight(f)))
+		m.item("how much", escape(Weight(f)))
 		m.item("do", escape(f.Remedy))
 		for _, e := range f.Evidence {
 			m.item("seen", escape(evidence([]findings.Evidence{e})))
@@ -76,7 +124,7 @@ func (m *markdownWriter) findings() {
 		m.line("")
 	}
 	if len(m.s.NotJudged) > 0 {
-		m.line("Not judged: %s\n", escape(notJudged(m.s.NotJudged)))
+		m.line("Not judged: %s\n", escape(notJudged(m.s.NotJudged, math.MaxInt)))
 	}
 }
 
@@ -88,8 +136,10 @@ func (m *markdownWriter) item(label, text string) {
 
 func (m *markdownWriter) load() {
 	l := &m.s.Load
-	m.line("### Load\n\n%s: %s requests, **%s requests/s**, %s errors (%s)\n", escape(loadHead(m.s)),
-		notation.Count(l.Requests), notation.Rate(l.Rate), notation.Count(l.Errors), notation.Percent(ratio(l.Errors, l.Requests)))
+	m.line("%s\n", escape(loadModel(m.s)))
+	if url := code(m.s.Target.URL); url != "" {
+		m.line("Target: %s\n", url)
+	}
 	if l.Latency.Max > 0 {
 		rows := [][]string{}
 		for _, q := range quantiles(l) {
@@ -129,12 +179,19 @@ func (m *markdownWriter) load() {
 	}
 }
 
+// thresholds are one line, those that failed first.
 func (m *markdownWriter) thresholds() {
+	var failed, met []string
 	for _, t := range m.s.Thresholds {
-		m.line("- %s %s: %s", paint(false).mark(t.OK), code(t.Expr), thresholdValue(t))
+		text := paint(false).mark(t.OK) + " " + code(t.Expr) + ": " + thresholdValue(t)
+		if t.OK {
+			met = append(met, text)
+		} else {
+			failed = append(failed, text)
+		}
 	}
 	if len(m.s.Thresholds) > 0 {
-		m.line("")
+		m.line("%s\n", strings.Join(append(failed, met...), "; "))
 	}
 }
 
@@ -148,8 +205,10 @@ func (m *markdownWriter) sources() {
 		rows = append(rows, row)
 	}
 	if len(rows) > 0 {
-		m.line("### Sources\n")
 		m.table("llrrrl", []string{"", "source", "samples", "aligned within p50", "p99", "note"}, rows)
+	}
+	for _, warning := range m.s.Warnings {
+		m.line("- warning: %s", escape(warning))
 	}
 }
 
@@ -167,12 +226,15 @@ func (m *markdownWriter) table(align string, head []string, rows [][]string) {
 	m.line("")
 }
 
-// escape makes text of unknown origin plain text in Markdown, HTML included.
+// escape makes text of unknown origin plain text in GitHub's Markdown: no HTML, no link, no
+// mention. GitHub looks for mentions and issues in what it has rendered, where an entity is
+// the character again; a space of no width behind it ends the name.
 func escape(s string) string { return markdownEscapes.Replace(notation.Clean(s)) }
 
 var markdownEscapes = strings.NewReplacer(
-	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "|", `\|`, "#", `\#`,
-	"<", "&lt;", ">", "&gt;", "&", "&amp;", "@", "&#64;", "~", `\~`,
+	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "|", `\|`, "~", `\~`, "$", `\$`,
+	"<", "&lt;", ">", "&gt;", "&", "&amp;", "@ ", "@ ", "@", "@&#8203;", "#", `\#&#8203;`,
+	"://", "&#58;//", "www.", "www&#46;",
 )
 
 // code returns s as a code span, its fence longer than any run of backticks in

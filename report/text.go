@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/redline-go/redline/notation"
@@ -11,6 +12,9 @@ import (
 
 // findingsShown is how many findings a reader gets without asking for all.
 const findingsShown = 3
+
+// narrowest is the width in cells below which the tables do not fit.
+const narrowest = 40
 
 // TextOptions says how the text summary is laid out. The zero value is plain
 // text, 80 cells wide, with at most three findings.
@@ -21,8 +25,11 @@ type TextOptions struct {
 	// distinguished from, and all that was not judged.
 	All bool
 	// Width is the width of the terminal in cells; zero means 80, and less
-	// than 60 is taken as 60.
+	// than 40 is taken as 40.
 	Width int
+	// Height is the terminal's, in lines; a longer summary repeats its answer at
+	// the end, where the screen shows it. Zero is no terminal.
+	Height int
 	// Record is the run's bundle, from which All shows the slowest requests; nil
 	// leaves them out.
 	Record *record.Record
@@ -37,11 +44,11 @@ func Text(w io.Writer, s *record.Summary, o TextOptions) error {
 	t := newTextWriter(s, o)
 	t.validity()
 	t.findings()
+	t.load()
+	t.thresholds()
 	t.ledger()
 	t.notJudged()
 	t.slowest()
-	t.load()
-	t.thresholds()
 	t.sources()
 	t.warnings()
 	t.closing()
@@ -54,11 +61,11 @@ func Head(w io.Writer, s *record.Summary, o TextOptions) error {
 	t := newTextWriter(s, o)
 	t.validity()
 	t.findings()
-	t.ledger()
 	l := &s.Load
 	t.section()
 	t.line("%s requests/s, p50 %s, p95 %s, p99 %s", notation.Rate(l.Rate),
 		percentile(l.Latency, 50), percentile(l.Latency, 95), percentile(l.Latency, 99))
+	t.ledger()
 	return t.flush(w)
 }
 
@@ -66,7 +73,7 @@ func newTextWriter(s *record.Summary, o TextOptions) *textWriter {
 	if o.Width == 0 {
 		o.Width = 80
 	}
-	return &textWriter{s: s, o: o, paint: paint(o.Color), width: max(o.Width, 60)}
+	return &textWriter{s: s, o: o, paint: paint(o.Color), width: max(o.Width, narrowest)}
 }
 
 func (t *textWriter) flush(w io.Writer) error {
@@ -108,26 +115,32 @@ func (t *textWriter) validity() {
 		t.line("%s", t.amber(l))
 	}
 	if t.s.State != record.Complete {
-		t.line("%s", t.amber(stateLine(t.s.State)))
+		for _, l := range wrap(stateLine(t.s.State), t.width, 0) {
+			t.line("%s", t.amber(l))
+		}
 	}
 	for _, l := range wrap(unexpected(&t.s.Load), t.width, 0) {
 		t.line("%s", t.amber(l))
 	}
 }
 
+// notJudged lists the causes that were not judged, whole reasons at a time.
 func (t *textWriter) notJudged() {
 	if len(t.s.NotJudged) == 0 {
 		return
 	}
 	t.section()
-	limit := 3
+	cells := notJudgedLines * t.width
 	if t.o.All {
-		limit = 0
+		cells = math.MaxInt
 	}
-	for _, l := range wrap("not judged: "+notJudged(t.s.NotJudged), t.width, limit) {
+	for _, l := range wrap("not judged: "+notJudged(t.s.NotJudged, cells), t.width, 0) {
 		t.line("%s", t.dim(l))
 	}
 }
+
+// notJudgedLines is about how many lines those take unless all is asked for.
+const notJudgedLines = 3
 
 func (t *textWriter) warnings() {
 	if len(t.s.Warnings) == 0 {
@@ -141,7 +154,15 @@ func (t *textWriter) warnings() {
 	}
 }
 
+// closing names the bundle. On a terminal whose first lines have scrolled away by
+// then, it gives the answer once more.
 func (t *textWriter) closing() {
+	if t.o.Height > 0 && strings.Count(t.b.String(), "\n")+3 > t.o.Height {
+		t.section()
+		for _, l := range wrap("In short: "+short(t.s), t.width, 0) {
+			t.line("%s", t.bold(l))
+		}
+	}
 	if t.s.Run == "" {
 		return
 	}

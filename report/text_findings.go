@@ -12,9 +12,13 @@ import (
 // evidenceLines is about how many lines a finding's evidence takes unless all is asked
 // for. A finding's text is never cut, except where no analyzer wrote it: a bundle may
 // come from anywhere.
+//
+// On a terminal of 80 by 24 the first finding's place, gain, remedy and first evidence are on the
+// first screen: its place, which may be a statement of any length, gets whereLines.
 const (
 	evidenceLines = 2
 	titleLines    = 4
+	whereLines    = 3
 	fieldLines    = 6
 )
 
@@ -22,7 +26,9 @@ func (t *textWriter) findings() {
 	t.section()
 	if len(t.s.Findings) == 0 {
 		headline, limit := nothing(t.s)
-		t.line("%s", t.bold(headline))
+		for _, l := range wrap(headline, t.width, 0) {
+			t.line("%s", t.bold(l))
+		}
 		for _, l := range wrap(limit, t.width, 0) {
 			t.line("%s", l)
 		}
@@ -61,8 +67,7 @@ func (t *textWriter) finding(rank int, f *findings.Finding) {
 		}
 		t.line("%s  %s", t.bold(right(number, 2)), t.bold(l))
 	}
-	field := func(label, text string) {
-		limit := fieldLines
+	field := func(label, text string, limit int) {
 		if t.o.All {
 			limit = 0
 		}
@@ -77,11 +82,11 @@ func (t *textWriter) finding(rank int, f *findings.Finding) {
 	if !t.o.All {
 		seen, not = some(f.Evidence, evidenceLines*room), ""
 	}
-	field("cause", notation.Clean(f.Cause)+": "+Weight(f))
-	field("where", Place(f.Where))
-	field("do", notation.Clean(f.Remedy))
-	field("seen", seen)
-	field("not", not)
+	field("cause", notation.Clean(f.Cause)+": "+Weight(f), fieldLines)
+	field("where", Place(f.Where), whereLines)
+	field("do", notation.Clean(f.Remedy), fieldLines)
+	field("seen", seen, fieldLines)
+	field("not", not, fieldLines)
 }
 
 // some words as much evidence as a number of cells holds, the first piece whole in any

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -17,7 +16,9 @@ import (
 func (t *textWriter) load() {
 	l := &t.s.Load
 	t.section()
-	t.line("%s", t.bold(loadHead(t.s)))
+	for _, l := range wrap(loadHead(t.s), t.width, 0) {
+		t.line("%s", t.bold(l))
+	}
 	if l.Latency.Max > 0 {
 		rows := [][]string{{"Latency distribution", "latency", "service"}}
 		for _, q := range quantiles(l) {
@@ -30,8 +31,8 @@ func (t *textWriter) load() {
 			t.line("  %s", row)
 		}
 	}
-	t.line("  %s requests in %s, %s read, %s written", notation.Count(l.Requests), notation.Duration(l.Duration),
-		notation.Size(float64(l.BytesIn)), notation.Size(float64(l.BytesOut)))
+	t.indented(fmt.Sprintf("%s requests in %s, %s read, %s written", notation.Count(l.Requests), notation.Duration(l.Duration),
+		notation.Size(float64(l.BytesIn)), notation.Size(float64(l.BytesOut))))
 	if l.Errors > 0 {
 		text := fmt.Sprintf("Errors: %s of %s (%s): %s", notation.Count(l.Errors), notation.Count(l.Requests),
 			notation.Percent(ratio(l.Errors, l.Requests)), tally(l.ErrorKinds))
@@ -40,22 +41,27 @@ func (t *textWriter) load() {
 		}
 	}
 	if l.ErrorLatency.Max > 0 {
-		t.line("  Failed after: %s", took(l.ErrorLatency))
+		t.indented("Failed after: " + took(l.ErrorLatency))
 	}
 	if l.IntendedRate > 0 && l.Lag.Max > 0 {
-		t.line("  Schedule lag: %s", took(l.Lag))
+		t.indented("Schedule lag: " + took(l.Lag))
 	}
 	if len(l.Status) > 0 {
-		t.line("  Status: %s", fit(tally(l.Status), t.width-10))
+		for _, line := range wrap("Status: "+tally(l.Status), t.width-2, statusLines) {
+			t.line("  %s", line)
+		}
 	}
-	if l.Reconnects > 0 {
-		t.line("  %s idle connections closed by the target, opened again", notation.Count(l.Reconnects))
-	}
-	if l.Resent > 0 {
-		t.line("  %s requests sent again, which a connection that the target closed had not delivered", notation.Count(l.Resent))
-	}
-	if l.InFlight > 0 {
-		t.line("  %s still in flight after the grace time", notation.Count(l.InFlight))
+	for _, c := range []struct {
+		count int64
+		what  string
+	}{
+		{l.Reconnects, "idle connections closed by the target, opened again"},
+		{l.Resent, "requests sent again, which a connection that the target closed had not delivered"},
+		{l.InFlight, "still in flight after the grace time"},
+	} {
+		if c.count > 0 {
+			t.indented(notation.Count(c.count) + " " + c.what)
+		}
 	}
 	t.line("Requests/sec: %s", right(strconv.FormatFloat(l.Rate, 'f', 2, 64), 12)) // scripts read wrk's line
 	if l.Duration > 0 {
@@ -71,10 +77,23 @@ func (t *textWriter) load() {
 	}
 }
 
+// indented prints text two cells from the edge.
+func (t *textWriter) indented(text string) {
+	for _, l := range wrap(text, t.width-2, 0) {
+		t.line("  %s", l)
+	}
+}
+
+// statusLines bounds the list of statuses: a target may answer with any of 900.
+const statusLines = 3
+
 // took is a line's worth of a histogram.
 func took(q histogram.Quantiles) string {
 	return fmt.Sprintf("p50 %s, p99 %s, p99.9 %s, max %s", percentile(q, 50), percentile(q, 99), percentile(q, 99.9), percentile(q, 100))
 }
+
+// stepFigures is the room in cells for a request's counts and percentiles.
+const stepFigures = 50
 
 // steps prints the requests of a mix.
 func (t *textWriter) steps() {
@@ -84,8 +103,14 @@ func (t *textWriter) steps() {
 	t.section()
 	rows := [][]string{{t.dim("request"), t.dim("count"), t.dim("errors"), t.dim("p50"), t.dim("p99"), t.dim("max")}}
 	for _, s := range t.s.Load.Steps {
-		rows = append(rows, []string{fit(notation.Clean(s.Name), t.width/2), notation.Count(s.Requests), notation.Count(s.Errors),
+		rows = append(rows, []string{fit(notation.Clean(s.Name), max(t.width-stepFigures, 12)),
+			notation.Count(s.Requests), notation.Count(s.Errors),
 			percentile(s.Latency, 50), percentile(s.Latency, 99), percentile(s.Latency, 100)})
+	}
+	if t.width < stepFigures {
+		for i := range rows {
+			rows[i] = append(rows[i][:1], rows[i][2:5]...) // name, errors, p50, p99
+		}
 	}
 	for _, row := range table(rows, 1, 2, 3, 4, 5) {
 		t.line("%s", row)
@@ -123,8 +148,16 @@ func checked(c record.CheckResult) string {
 	return fmt.Sprintf("%s of %s failed", notation.Count(c.Failed), notation.Count(c.Passed+c.Failed))
 }
 
-// loadHead describes the load in the words of its model.
+// loadHead describes the load and names its target.
 func loadHead(s *record.Summary) string {
+	if url := notation.Clean(s.Target.URL); url != "" {
+		return loadModel(s) + " @ " + url
+	}
+	return loadModel(s)
+}
+
+// loadModel describes the load in the words of its model.
+func loadModel(s *record.Summary) string {
 	l := &s.Load
 	head := fmt.Sprintf("%s, %s connections", notation.Duration(l.Duration), notation.Count(int64(l.Connections)))
 	if l.Streams > 1 {
@@ -138,9 +171,6 @@ func loadHead(s *record.Summary) string {
 		head += fmt.Sprintf(", open loop at %s/s", notation.Rate(l.IntendedRate))
 	case l.Model != "":
 		head += ", " + notation.Clean(l.Model) + " loop"
-	}
-	if url := notation.Clean(s.Target.URL); url != "" {
-		head += " @ " + url
 	}
 	return head
 }
@@ -191,42 +221,4 @@ func (p paint) mark(ok bool) string {
 		return p.green("✓")
 	}
 	return p.red("✗")
-}
-
-// sources prints each source, its health, and how far off its clock may be. Data that
-// could not be observed is printed once, in full, because it says how to enable it;
-// sources that were not asked for are left out.
-func (t *textWriter) sources() {
-	sources := Asked(t.s.Sources)
-	if len(sources) == 0 {
-		return
-	}
-	t.section()
-	rows := [][]string{{" ", t.dim("source"), t.dim("samples"), t.dim("aligned within p50"), t.dim("p99"), t.dim("own CPU")}}
-	for _, src := range sources {
-		row := []string{t.mark(src.OK), notation.Clean(src.Name), notation.Count(src.Samples), "", "", ""}
-		if src.Samples > 0 {
-			row[3], row[4] = notation.Duration(int64(src.Align.P50)), notation.Duration(int64(src.Align.P99))
-		}
-		if src.CPU > 0 {
-			row[5] = notation.Duration(int64(src.CPU))
-		}
-		rows = append(rows, row)
-	}
-	for _, row := range table(rows, 2, 3, 4, 5) {
-		t.line("%s", row)
-	}
-	for _, src := range sources {
-		if src.Why == "" {
-			continue
-		}
-		for i, l := range wrap(notation.Clean(src.Name)+": "+notation.Clean(src.Why), t.width-4, 0) {
-			t.line("%s%s", spaces(2+2*min(i, 1)), l)
-		}
-	}
-}
-
-// Asked leaves out the sources that were not asked for and found nothing.
-func Asked(sources []record.SourceHealth) []record.SourceHealth {
-	return slices.DeleteFunc(slices.Clone(sources), func(s record.SourceHealth) bool { return s.NotAsked })
 }

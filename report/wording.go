@@ -8,6 +8,8 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
@@ -139,12 +141,8 @@ func Place(w findings.Where) string {
 	if w.Function != "" {
 		parts = append(parts, shortFunction(w.Function))
 	}
-	if w.File != "" {
-		file := shortFile(w.File)
-		if w.Line > 0 {
-			file = fmt.Sprintf("%s:%d", file, w.Line)
-		}
-		parts = append(parts, file)
+	if at := fileAndLine(w); at != "" {
+		parts = append(parts, at)
 	}
 	if w.Detail != "" {
 		parts = append(parts, w.Detail)
@@ -153,6 +151,17 @@ func Place(w findings.Where) string {
 		parts = append(parts, w.SQL)
 	}
 	return cleanJoin(parts, "  ")
+}
+
+// fileAndLine returns "store/orders.go:112", or "" where no file is known.
+func fileAndLine(w findings.Where) string {
+	switch {
+	case w.File == "":
+		return ""
+	case w.Line > 0:
+		return fmt.Sprintf("%s:%d", shortFile(w.File), w.Line)
+	}
+	return shortFile(w.File)
 }
 
 // shortFunction drops the directories of a function's import path.
@@ -175,28 +184,37 @@ func Weight(f *findings.Finding) string {
 	if f.Share > 0 {
 		parts = append(parts, notation.Percent(f.Share)+" of "+shareOf(f.ShareOf))
 	}
-	if g := f.GainCeiling; g > 1.005 && !math.IsInf(g, 0) {
-		gain := "worth about " + notation.Factor(g)
-		if g >= laws.Most {
-			gain = fmt.Sprintf("worth %dx or more", laws.Most) // the share's own error decides beyond
-		}
-		if f.ShareOf == "tail latency" {
-			gain = "tail at most " + notation.Factor(g) + " shorter"
-			if g >= laws.Most {
-				gain = fmt.Sprintf("tail %dx shorter or more", laws.Most)
-			}
-		} else if f.GainOf == "latency" {
-			gain += " of latency"
-		}
-		if f.Then != "" {
-			gain += " (then " + notation.Clean(f.Then) + ")"
-		}
+	if gain := gain(f); gain != "" {
 		parts = append(parts, gain)
 	}
 	if f.Confidence != "" {
 		parts = append(parts, notation.Clean(string(f.Confidence))+" confidence")
 	}
 	return strings.Join(parts, ", ")
+}
+
+// gain words what removing a finding's cause is worth, or "" where that is not known.
+func gain(f *findings.Finding) string {
+	g := f.GainCeiling
+	if g <= 1.005 || math.IsInf(g, 0) {
+		return ""
+	}
+	text := "worth about " + notation.Factor(g)
+	if g >= laws.Most {
+		text = fmt.Sprintf("worth %dx or more", laws.Most) // the share's own error decides beyond
+	}
+	if f.ShareOf == "tail latency" {
+		text = "tail at most " + notation.Factor(g) + " shorter"
+		if g >= laws.Most {
+			text = fmt.Sprintf("tail %dx shorter or more", laws.Most)
+		}
+	} else if f.GainOf == "latency" {
+		text += " of latency"
+	}
+	if f.Then != "" {
+		text += " (then " + notation.Clean(f.Then) + ")"
+	}
+	return text
 }
 
 func shareOf(whole string) string {
@@ -230,8 +248,10 @@ func rejected(all []findings.Rejected) string {
 }
 
 // notJudged groups causes by the reason they were not judged for: "a, b (no
-// trace); c (no database)", in the order in which the reasons come.
-func notJudged(all []findings.NotJudged) string {
+// trace); c (no database)", in the order in which the reasons come. Where all of it
+// does not fit into cells, each reason names a few of its causes, and reasons that do
+// not fit even so are left out; the causes left out are counted.
+func notJudged(all []findings.NotJudged, cells int) string {
 	var order []string
 	causes := map[string][]string{}
 	for _, n := range all {
@@ -243,15 +263,58 @@ func notJudged(all []findings.NotJudged) string {
 			causes[why] = append(causes[why], c)
 		}
 	}
-	parts := make([]string, 0, len(order))
-	for _, why := range order {
-		text := strings.Join(causes[why], ", ")
-		if why != "" {
-			text += " (" + why + ")"
+	grouped := func(most int) (parts []string) {
+		for _, why := range order {
+			names := causes[why]
+			text := strings.Join(names[:min(most, len(names))], ", ")
+			if len(names) > most {
+				text += fmt.Sprintf(" and %d more", len(names)-most)
+			}
+			if why != "" {
+				text += " (" + why + ")"
+			}
+			parts = append(parts, text)
 		}
-		parts = append(parts, text)
+		return parts
 	}
-	return strings.Join(parts, "; ")
+	parts := grouped(len(all))
+	if text := strings.Join(parts, "; "); ansi.StringWidth(text) <= cells {
+		return text
+	}
+	parts = grouped(causesNamed)
+	n, more := len(parts), 0
+	for ; n > 1 && ansi.StringWidth(strings.Join(parts[:n], "; ")) > cells; n-- {
+		more += len(causes[order[n-1]])
+	}
+	text := strings.Join(parts[:n], "; ")
+	if more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return text
+}
+
+// causesNamed of one reason are named where room is short.
+const causesNamed = 3
+
+// short is the answer in a sentence: what stops the service, where, and what
+// removing it is worth.
+func short(s *record.Summary) string {
+	if why := invalid(s); why != "" {
+		return "INVALID: " + why + "."
+	}
+	if len(s.Findings) == 0 {
+		headline, _ := nothing(s)
+		return headline
+	}
+	f := &s.Findings[0]
+	text := notation.Clean(f.Title)
+	if at := notation.Clean(fileAndLine(f.Where)); at != "" && !strings.Contains(text, path.Base(at)) {
+		text += ", at " + at
+	}
+	if gain := gain(f); gain != "" {
+		text += ": " + gain
+	}
+	return text + "."
 }
 
 // tally lists counts by name, the largest first: "timeout 10, connect 2".

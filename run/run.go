@@ -53,7 +53,7 @@ type Options struct {
 	Clock timebase.Clock
 	// Await, if set, is called once the target is ready and returns when the load
 	// shall start, on the clock; the time until then is for opening the sources.
-	// Runs that load by turns meet in it. An error ends the run.
+	// Runs that load by turns meet in it. Zero starts it as if there were no Await. An error ends the run.
 	Await func(context.Context) (start time.Duration, err error)
 	// Output takes the target's standard output and error; nil discards them.
 	Output io.Writer
@@ -62,6 +62,8 @@ type Options struct {
 	Hide *redact.Redactor
 	// OnEvent, if set, receives the run's progress. It must not block.
 	OnEvent func(Event)
+	// Follow, if set, receives what is recorded; the live page hangs on it.
+	Follow Follower
 }
 
 // Event is one step or window of a run as it goes.
@@ -69,7 +71,20 @@ type Event struct {
 	Phase   string         // "building ./cmd/svc", "warm-up", "measuring"; empty to keep
 	Load    *load.Progress // set once per window while load is driven
 	Warning string
+	// Traced is the span of an execution trace that was recorded, and Statement one whose text became
+	// known; both only where somebody follows the run.
+	Traced    timebase.Span
+	Statement Statement
 }
+
+// ErrStopped is the cause of a context that ends a run early because somebody asked for it on
+// the live page. It is a context.Canceled as well, so that the measurements are kept.
+var ErrStopped error = stopped{}
+
+type stopped struct{}
+
+func (stopped) Error() string        { return "stopped early on the live page" }
+func (stopped) Is(target error) bool { return target == context.Canceled }
 
 // Ended is a target that ended by itself in the middle of a run.
 type Ended struct{ Exit record.Exit }
@@ -133,22 +148,8 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer svc.End()
 	c.target = svc
-	if why := svc.Unguarded(); why != "" {
-		c.event(Event{Warning: why + ": the target's child processes may survive if redline is killed"})
-	}
-	for _, why := range svc.Info().NotInstrumented {
-		c.event(Event{Warning: why})
-	}
-	if c.protocol == nil {
-		c.event(Event{Phase: "asking the target for its schema"})
-		if c.protocol, err = newProtocol(ctx, o.Plan, true); err != nil {
-			return err
-		}
-	}
-	if o.Await != nil {
-		if c.start, err = o.Await(ctx); err != nil {
-			return err
-		}
+	if err := c.ready(ctx); err != nil {
+		return err
 	}
 	c.bundle, err = record.Create(o.Dir, c.opening())
 	if err != nil {
@@ -156,11 +157,35 @@ func Run(ctx context.Context, o Options) error {
 	}
 	c.bundle.Hide(o.Hide)
 	err = c.conduct(ctx)
-	state, why := record.Complete, ""
+	return errors.Join(err, c.closeBundle(err))
+}
+
+// closeBundle closes the bundle of a run that ended with err.
+func (c *conductor) closeBundle(err error) error {
 	if err != nil {
-		state, why = record.Aborted, reason(err)
+		return c.bundle.Close(record.Aborted, reason(err))
 	}
-	return errors.Join(err, c.bundle.Close(state, why))
+	return c.bundle.Close(record.Complete, "")
+}
+
+// ready returns when the load may begin: the target has answered, and whoever else takes part is ready.
+func (c *conductor) ready(ctx context.Context) (err error) {
+	if why := c.target.Unguarded(); why != "" {
+		c.event(Event{Warning: why + ": the target's child processes may survive if redline is killed"})
+	}
+	for _, why := range c.target.Info().NotInstrumented {
+		c.event(Event{Warning: why})
+	}
+	if c.protocol == nil {
+		c.event(Event{Phase: "asking the target for its schema"})
+		if c.protocol, err = newProtocol(ctx, c.Plan, true); err != nil {
+			return err
+		}
+	}
+	if c.Await != nil {
+		c.start, err = c.Await(ctx)
+	}
+	return err
 }
 
 // conductor holds the shared state of the steps of one run.
@@ -175,6 +200,7 @@ type conductor struct {
 
 	exporters *export.Exporters
 	tee       *export.Tee // the bundle, and its exporters
+	sink      recorder    // the same, and who follows the run
 }
 
 // opening is run.json as the run begins.
@@ -189,20 +215,17 @@ func (c *conductor) opening() record.Run {
 // conduct drives load between opened sources and stores their results.
 func (c *conductor) conduct(ctx context.Context) error {
 	c.beginExport()
-	pause := settle
-	if c.Counters {
-		pause = settleCounters
-	}
-	loadStart := cmp.Or(c.start, c.clock.Now()+pause)
+	loadStart := cmp.Or(c.start, c.clock.Now()+c.settleTime())
 	steady := load.Steady(c.Plan.Load, loadStart)
 	c.bundle.Pin(steady.From)
+	c.sink = c.recorder(steady)
 	watch := c.watch(ctx, steady)
 
 	loadCtx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	go c.stopWhenTargetEnds(loadCtx, stop)
 	result, err := load.Run(loadCtx, load.Config{
-		Plan: c.Plan, Clock: c.clock, Protocol: c.protocol, Record: c.tee, Trace: c.trace(),
+		Plan: c.Plan, Clock: c.clock, Protocol: c.protocol, Record: c.sink, Trace: c.trace(),
 		Start: loadStart, OnWindow: c.window,
 	})
 	if cause := context.Cause(loadCtx); cause != nil && err != nil {
@@ -272,6 +295,8 @@ func reason(err error) string {
 	switch {
 	case errors.As(err, &ended):
 		return fmt.Sprintf("the target ended %.1f s into the run: %s", ended.Exit.At.Seconds(), ended.Exit.Status)
+	case errors.Is(err, ErrStopped):
+		return ErrStopped.Error()
 	case errors.Is(err, context.Canceled):
 		return "interrupted"
 	}

@@ -47,13 +47,14 @@ func (c *conductor) watch(ctx context.Context, steady timebase.Span) *Watch {
 	// they are ended by Close alone.
 	ctx = context.WithoutCancel(ctx)
 	if c.Blind {
-		return OpenSources(ctx, observe.Subject{}, nil, c.tee)
+		return OpenSources(ctx, observe.Subject{}, nil, c.sink)
 	}
 	subject := observe.Subject{
 		Clock: c.clock, Window: timebase.DefaultWindow, Steady: steady,
 		PID: c.target.Info().PID, Ring: c.target.Ring(), Socket: c.target.Socket(),
 		Pprof: c.Plan.Observe.Pprof, DSN: c.Plan.Observe.Postgres,
 		OTLP: c.Plan.Observe.OTLP, OTLPToken: c.Plan.Observe.OTLPToken, Trace: c.trace(),
+		Statement: c.statement(),
 	}
 	if subject.Slow = c.slow.C; subject.Ring == "" {
 		subject.GCTrace = c.target.GCTrace()
@@ -62,7 +63,7 @@ func (c *conductor) watch(ctx context.Context, steady timebase.Span) *Watch {
 	if c.Counters {
 		list = counters()
 	}
-	return OpenSources(ctx, subject, list, c.tee)
+	return OpenSources(ctx, subject, list, c.sink)
 }
 
 // OpenSources opens sources, which get the subject, and lets them run

@@ -51,7 +51,7 @@ func Decision(w io.Writer, r verify.Result, pairs []verify.Pair) error {
 	}
 	for _, m := range r.Metrics {
 		d.Decided = append(d.Decided, decidedMetric{
-			A: render.Amount(m.A, m.Unit), B: render.Amount(m.B, m.Unit), Change: render.Change(m),
+			A: render.Amount(m.A, m.Unit), B: render.Amount(m.B, m.Unit), Change: render.Effect(m),
 			Verdict: notation.Clean(render.Verdict(m)), Effects: effects(m.Name, pairs),
 		})
 	}

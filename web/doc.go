@@ -7,7 +7,9 @@
 //	decision.go          the page of ab and gate
 //	lab.go               claims and ladders
 //	serve.go             the pages that only a server has
+//	door/                who may see what is served
 //	shelf/               saved runs, served
+//	live/                a run that goes on, served
 //	rundata/             what the page knows of a run
 //	flame/               call stacks as flame graphs
 //	page/                the sources of the script, and what is built of them

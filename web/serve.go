@@ -30,3 +30,14 @@ func Notice(w io.Writer, title, text string) error {
 `)
 	return err
 }
+
+//go:embed page/dist/live.js
+var liveScript string
+
+// Live writes the page of a run that goes on, which asks its own server for what happens. viewer
+// names this page to the server, and secret proves that a button was pressed on it.
+func Live(w io.Writer, title, viewer, secret string) error {
+	data := map[string]string{"title": notation.Clean(title), "viewer": viewer, "secret": secret}
+	fallback := []byte("The page of a run that goes on needs JavaScript. The terminal shows the run as well.")
+	return page{title: title, script: liveScript, data: data, connects: true, fallback: fallback}.write(w)
+}

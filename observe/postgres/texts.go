@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -37,6 +38,9 @@ func (w *watch) fetchTexts(ctx context.Context) error {
 			}
 			if text != nil {
 				w.ledger.named(id, *text)
+				if tell := w.subject.Statement; tell != nil && !w.ledger.own[id] {
+					tell(strconv.FormatInt(id, 10), kept(*text))
+				}
 			}
 		}
 		return rows.Err()

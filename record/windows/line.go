@@ -27,6 +27,12 @@ type Line struct {
 	joining joining
 }
 
+// Recent returns a line of windows that no table holds yet, one value per window of the
+// given width.
+func Recent(from, width time.Duration, values []float64) Line {
+	return Line{From: from, Width: width, Values: values, window: width}
+}
+
 // Span returns the window of a value.
 func (l Line) Span(i int) timebase.Span {
 	from := l.From + time.Duration(i)*l.Width

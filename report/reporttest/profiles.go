@@ -80,7 +80,7 @@ func Grown(n int) []Stack {
 		functions := slices.Clone(from[:at])
 		for k := range 1 + rng.IntN(8) {
 			functions = append(functions, fmt.Sprintf("example.org/gateway/part%d.(*Type%d).Method%d",
-				rng.IntN(40), i%1000, k+rng.IntN(20)))
+				rng.IntN(40), i%20, k+rng.IntN(20)))
 		}
 		out = append(out, Stack{Functions: append(functions, fmt.Sprintf("example.org/gateway/leaf.call%d", i)),
 			MS: int64(1 + rng.IntN(20))})

@@ -6,6 +6,6 @@ import "github.com/redline-go/redline/verify"
 // error rate, and how side a differs from itself.
 func Basis(r verify.Result) []string { return footing(r) }
 
-// Change writes a metric's relative change with its interval, as Text does; "not known" if it was not
+// Effect writes a metric's relative change with its interval, as Text does; "not known" if it was not
 // measured.
-func Change(m verify.MetricResult) string { return change(m) }
+func Effect(m verify.MetricResult) string { return change(m) }

@@ -2,6 +2,7 @@ package rundata
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // chart is one chart of the page, all its lines in one unit.
@@ -28,9 +30,13 @@ type chart struct {
 // topStatements is how many statements are shown apart.
 const topStatements = 5
 
-// charts returns the charts for which the record holds anything.
-func (b *chartBuilder) charts(statements *database.Statements) []chart {
-	all := slices.Concat(b.loadCharts(), b.cpuCharts(), b.runtimeCharts(), b.databaseCharts(statements))
+// charts returns all charts, those without a line too; a line that the record does not hold has no values.
+func (b *chartBuilder) charts(texts map[string]string) []chart {
+	return slices.Concat(b.loadCharts(), b.cpuCharts(), b.networkCharts(), b.runtimeCharts(), b.databaseCharts(texts))
+}
+
+// drawn returns the charts for which the record holds anything.
+func drawn(all []chart) []chart {
 	out := []chart{}
 	for _, c := range all {
 		c.Lines = slices.DeleteFunc(c.Lines, func(l line) bool { return l.Values == nil })
@@ -51,6 +57,7 @@ func (b *chartBuilder) loadCharts() []chart {
 	return []chart{
 		{ID: "throughput", Group: "load", Title: "Throughput", Unit: "1/s", Note: "requests that ended, per second", Lines: []line{
 			b.line("successes", "0", succeeded), errorLine, b.line("sent", "muted", b.perSecond(series.LoadSent, "")),
+			b.line("due", "limit", b.due()),
 		}},
 		{ID: "latency", Group: "load", Title: "Latency", Unit: "ns", Log: true, Heat: true,
 			Note: "from the intended start; shade: how many requests took that long", Lines: []line{
@@ -67,6 +74,23 @@ func (b *chartBuilder) loadCharts() []chart {
 				b.line("max", "muted", b.raw(series.LoadLag, "q=max")),
 			}},
 	}
+}
+
+// due is the rate at which requests became due in an open loop: those that were sent, and by how much the
+// queue of those that were not grew.
+func (b *chartBuilder) due() []float64 {
+	sent := b.perSecond(series.LoadSent, "")
+	queue := b.rec.Series(series.LoadQueued, "", timebase.Span{From: b.span.From - b.width, To: b.span.To})
+	if sent == nil || queue.Values == nil || len(queue.Values) != len(sent)+1 {
+		return nil
+	}
+	for i, before := range queue.Values[:len(sent)] {
+		if math.IsNaN(before) {
+			before = 0 // nothing was due before the load began
+		}
+		sent[i] = max(0, sent[i]+(queue.Values[i+1]-before)/b.width.Seconds())
+	}
+	return sent
 }
 
 // cpuCharts stacks who used the host's CPUs. The rest of the host's own
@@ -111,8 +135,21 @@ func (b *chartBuilder) cpuCharts() []chart {
 	}
 }
 
+func (b *chartBuilder) networkCharts() []chart {
+	return []chart{
+		{ID: "retransmits", Group: "network", Title: "TCP segments retransmitted", Unit: "1/s", Lines: []line{
+			b.line("by the target", "1", b.total(series.TCPRetransmits, b.perSecond)),
+			b.line("on its sockets", "0", b.perSecond(series.SocketsRetransmits, "")),
+			b.line("in its network namespace", "muted", b.perSecond(series.NetRetransmits, "")),
+		}},
+	}
+}
+
 // Names of runtime/metrics that the page shows.
 const (
+	waiting     = "/sched/goroutines/waiting:goroutines"
+	running     = "/sched/goroutines/running:goroutines"
+	outside     = "/sched/goroutines/not-in-go:goroutines"
 	goroutines  = "/sched/goroutines:goroutines"
 	runnable    = "/sched/goroutines/runnable:goroutines"
 	gomaxprocs  = "/sched/gomaxprocs:threads"
@@ -130,7 +167,8 @@ func (b *chartBuilder) runtimeCharts() []chart {
 	return []chart{
 		{ID: "goroutines", Group: "runtime", Title: "Goroutines", Unit: "1", Lines: []line{
 			b.line("goroutines", "0", b.raw(goroutines, "")), b.line("runnable", "1", b.raw(runnable, "")),
-			b.line("GOMAXPROCS", "limit", b.raw(gomaxprocs, "")),
+			b.line("waiting", "3", b.raw(waiting, "")), b.line("running", "2", b.raw(running, "")),
+			b.line("in system calls or C", "4", b.raw(outside, "")), b.line("GOMAXPROCS", "limit", b.raw(gomaxprocs, "")),
 		}},
 		{ID: "heap", Group: "runtime", Title: "Heap", Unit: "bytes", Lines: []line{
 			b.line("live after GC", "0", b.raw(heapLive, "")), b.line("objects", "3", b.raw(heapObjects, "")),
@@ -149,12 +187,12 @@ func (b *chartBuilder) runtimeCharts() []chart {
 	}
 }
 
-func (b *chartBuilder) databaseCharts(statements *database.Statements) []chart {
+func (b *chartBuilder) databaseCharts(texts map[string]string) []chart {
 	maximum := b.line("max_connections", "limit", b.raw(series.DBMax, ""))
 	maximum.Apart = true
 	return []chart{
 		{ID: "statements", Group: "database", Title: "Time in statements", Unit: "1", Stack: true,
-			Note: "executions at a time, stacked by statement", Lines: b.statementLines(statements)},
+			Note: "executions at a time, stacked by statement", Lines: b.statementLines(texts)},
 		{ID: "pool", Group: "database", Title: "Connection pool of the target", Unit: "1", Lines: []line{
 			b.line("in use", "0", b.raw(series.PoolInUse, "")), b.line("maximum", "limit", b.raw(series.PoolMax, "")),
 		}},
@@ -169,15 +207,20 @@ func (b *chartBuilder) databaseCharts(statements *database.Statements) []chart {
 	}
 }
 
-// statementLines shows the statements with the most time apart; the rest is one
-// line.
-func (b *chartBuilder) statementLines(statements *database.Statements) []line {
+// textsOf returns the statements' texts by query id.
+func textsOf(statements *database.Statements) map[string]string {
 	texts := map[string]string{}
 	if statements != nil {
 		for _, s := range statements.Statements {
 			texts[s.QueryID] = s.Text
 		}
 	}
+	return texts
+}
+
+// statementLines shows the statements with the most time apart; the rest is one
+// line.
+func (b *chartBuilder) statementLines(texts map[string]string) []line {
 	return b.largest(series.StatementTime, topStatements, b.cpus, func(labels string) string {
 		id := series.Label(labels, "queryid")
 		return ansi.Truncate(notation.Clean(cmp.Or(texts[id], "query "+id)), 60, "...")
@@ -197,8 +240,7 @@ func (b *chartBuilder) largest(name string, n int, read func(name, labels string
 	}
 	var all []candidate
 	for _, labels := range b.rec.Labels(name) {
-		sum, _ := b.rec.Series(name, labels, b.span).Sum()
-		all = append(all, candidate{labels, sum})
+		all = append(all, candidate{labels, b.weigh(name, labels)})
 	}
 	slices.SortStableFunc(all, func(x, y candidate) int { return cmp.Compare(y.sum, x.sum) })
 	var lines []line

@@ -66,9 +66,10 @@ type remark struct {
 
 // markedSpan is a stretch of the time axis that the charts shade.
 type markedSpan struct {
-	Kind string  `json:"kind"` // warm-up, trace
+	Kind string  `json:"kind"` // warm-up, trace, mark
 	From float64 `json:"from"` // s
 	To   float64 `json:"to"`
+	Text string  `json:"text,omitempty"` // of a mark
 }
 
 // Bounds on inlined data, so that no bundle makes a page that cannot be
@@ -118,8 +119,8 @@ func Of(rec *record.Record, s *record.Summary) *Run {
 		d.miss("time series", err)
 		return d
 	}
-	d.Axis, d.Charts = b.axis(), b.charts(d.Statements)
-	d.Others, d.OthersAxis = b.others()
+	d.Axis, d.Charts = b.axis(), drawn(b.charts(textsOf(d.Statements)))
+	d.Others, d.OthersAxis = b.others(rec.Names())
 	d.Activity = b.activityOf(d.Statements)
 	d.Spans = spansOf(rec, b.span)
 	if d.Heat, err = heatOf(rec, b.span); err != nil {
@@ -254,6 +255,9 @@ func spansOf(rec *record.Record, whole timebase.Span) []markedSpan {
 	}
 	for _, t := range rec.Traces() {
 		add("trace", t.Span)
+	}
+	for _, m := range rec.Run.Marks {
+		spans = append(spans, markedSpan{Kind: "mark", From: m.At.Seconds(), To: m.At.Seconds(), Text: notation.Clean(m.Text)})
 	}
 	return spans
 }

@@ -59,12 +59,14 @@ func heatOf(rec *record.Record, span timebase.Span) (*heat, error) {
 		}
 		c.span.To = max(c.span.To, interval.span.To)
 		for bar := range interval.counts.Buckets() {
-			c.rows[int(math.Floor(math.Log10(float64(max(bar.To, 1)))*heatPerDecade))] += float64(bar.Count)
+			c.rows[heatRow(bar.To)] += float64(bar.Count)
 		}
 	}
 	columns := slices.SortedFunc(maps.Values(byStart), func(a, b *column) int { return cmp.Compare(a.span.From, b.span.From) })
 	return newHeat(join(columns, heatColumns)), nil
 }
+
+func heatRow(ns int64) int { return int(math.Floor(math.Log10(float64(max(ns, 1))) * heatPerDecade)) }
 
 // join brings columns down to limit by adding up neighbours.
 func join(columns []*column, limit int) []*column {

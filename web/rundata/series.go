@@ -44,9 +44,18 @@ type line struct {
 	Apart bool `json:"apart,omitempty"`
 }
 
-// chartBuilder reads series of a record on the page's axis.
+// Windows are what charts are drawn from: those of a record, or the last of a run that goes on.
+type Windows interface {
+	Series(name, labels string, s timebase.Span) windows.Line
+	Labels(name string) []string
+}
+
+var _ Windows = (*record.Record)(nil)
+
+// chartBuilder reads series on the page's axis.
 type chartBuilder struct {
-	rec   *record.Record
+	rec   Windows
+	weigh func(name, labels string) float64 // ranks the labels of a series
 	span  timebase.Span
 	width time.Duration
 	group int
@@ -62,7 +71,11 @@ func newChartBuilder(rec *record.Record) (*chartBuilder, error) {
 	if rec.Thinned() != nil {
 		most = longPoints
 	}
-	return &chartBuilder{rec: rec, span: span, width: width, group: (windows + most - 1) / most, used: map[series.Series]bool{}}, nil
+	return &chartBuilder{rec: rec, span: span, width: width, group: (windows + most - 1) / most, used: map[series.Series]bool{},
+		weigh: func(name, labels string) float64 {
+			sum, _ := rec.Series(name, labels, span).Sum()
+			return sum
+		}}, nil
 }
 
 func (b *chartBuilder) axis() axis {
@@ -188,10 +201,10 @@ const maxOtherValues = 30_000
 
 // others returns the series that no chart took, in the catalogue's order, those
 // that never move left out, with their axis.
-func (b *chartBuilder) others() ([]otherSeries, axis) {
+func (b *chartBuilder) others(names []series.Series) ([]otherSeries, axis) {
 	counters := runtimeCounters()
 	out, lines := []otherSeries{}, [][]float64{}
-	for _, s := range b.rec.Names() {
+	for _, s := range names {
 		key := series.Series{Name: s.Name, Labels: s.Labels}
 		if b.used[key] || len(out) == maxOthers {
 			continue

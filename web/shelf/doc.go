@@ -6,7 +6,5 @@
 // killed or is of another version is listed with what is wrong. Every page is made from the bundle when it is
 // asked for, so that bundles of older versions get the pages of this one; the last few are kept.
 //
-// Who may connect is package access's: on loopback the user who runs redline, elsewhere whoever
-// shows the token of the URL. Requests for another host's name are refused, because a page
-// of the internet could give this address that name.
+// Who may connect is package door's.
 package shelf

@@ -3,30 +3,21 @@ package shelf
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
-	"crypto/subtle"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
-	"net"
 	"net/http"
-	"net/url"
-	"strings"
 	"sync"
-	"time"
 
-	"github.com/redline-go/redline/access"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/web"
+	"github.com/redline-go/redline/web/door"
 )
 
 // Server serves a directory of runs. Listen opens it, and Serve serves until its context ends.
 type Server struct {
-	runs     runs
-	listener *access.Listener
-	token    string // empty on loopback
+	*door.Door
+	runs runs
 
 	mu    sync.Mutex
 	pages []made
@@ -52,133 +43,41 @@ func Listen(ctx context.Context, dir, address, token string) (*Server, error) {
 	if _, err := s.runs.list(); err != nil {
 		return nil, err
 	}
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, fmt.Errorf("address %q: %w (hint: 127.0.0.1:0 takes a free port)", address, err)
-	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		if s.token = token; token == "" {
-			var random [18]byte
-			rand.Read(random[:]) // never fails
-			s.token = base64.RawURLEncoding.EncodeToString(random[:])
-		}
-	}
-	s.listener, err = access.Listen(ctx, address, access.Options{Token: s.token, Variable: Variable, Rate: mostRequests})
+	var err error
+	s.Door, err = door.Open(ctx, door.Options{Address: address, Name: "shelf", Token: token, Variable: Variable})
 	return s, err
-}
-
-// mostRequests a second are served.
-const mostRequests = 200
-
-// URL is where a browser finds the shelf, its token included.
-func (s *Server) URL() string {
-	u := url.URL{Scheme: "http", Host: s.listener.Addr().String(), Path: "/"}
-	if s.token != "" {
-		u.RawQuery = url.Values{"token": {s.token}}.Encode()
-	}
-	return u.String()
 }
 
 // Serve answers until ctx ends, and then closes the listener.
 func (s *Server) Serve(ctx context.Context) error {
-	server := &http.Server{
-		Handler:           s.Handler(),
-		ConnContext:       access.ConnContext,
-		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       time.Minute,
-	}
-	stop := context.AfterFunc(ctx, func() { server.Close() })
-	defer stop()
-	if err := server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
-}
-
-// Handler is what Serve serves, for whoever listener admits.
-func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.shelf)
 	mux.HandleFunc("GET /runs.json", s.list)
 	mux.HandleFunc("GET /run/{id}/{$}", s.run)
 	mux.HandleFunc("GET /compare", s.compare)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		notice(
+		door.Notice(
 			w,
 			http.StatusNotFound,
 			"There is nothing here",
 			"The shelf has a list, a page for each run, and one for two runs.",
 		)
 	})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		head := w.Header()
-		head.Set("X-Content-Type-Options", "nosniff")
-		head.Set("Referrer-Policy", "no-referrer")
-		head.Set("Cache-Control", "no-store")
-		head.Set("Cross-Origin-Opener-Policy", "same-origin")
-		head.Set("Cross-Origin-Resource-Policy", "same-origin")
-		head.Set("X-Frame-Options", "DENY")
-		if s.token == "" && !localName(r.Host) {
-			notice(w, http.StatusForbidden, "Not this shelf's name", "It is served as 127.0.0.1 or localhost.")
-			return
-		}
-		if s.welcome(w, r) {
-			return
-		}
-		if refusal := s.listener.Admit(r); refusal != nil {
-			refusal.Write(w)
-			return
-		}
-		mux.ServeHTTP(w, r)
-	})
-}
-
-// cookie holds the token after the URL has shown it once.
-const cookie = "redline-shelf"
-
-// welcome takes the token from the URL or the cookie to where access looks for it. The URL's goes into a
-// cookie and out of sight; it reports that the browser was sent on.
-func (s *Server) welcome(w http.ResponseWriter, r *http.Request) bool {
-	if s.token == "" {
-		return false
-	}
-	if shown := r.URL.Query().Get("token"); shown != "" {
-		if subtle.ConstantTimeCompare([]byte(shown), []byte(s.token)) != 1 {
-			return false
-		}
-		http.SetCookie(w, &http.Cookie{Name: cookie, Value: shown, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
-		rest := r.URL.Query()
-		rest.Del("token")
-		http.Redirect(w, r, (&url.URL{Path: r.URL.Path, RawQuery: rest.Encode()}).String(), http.StatusSeeOther)
-		return true
-	}
-	if c, err := r.Cookie(cookie); err == nil && r.Header.Get("Authorization") == "" {
-		r.Header.Set("Authorization", "Bearer "+c.Value)
-	}
-	return false
-}
-
-// localName reports whether a Host header names this machine.
-func localName(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	ip := net.ParseIP(strings.Trim(host, "[]"))
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+	return s.Door.Serve(ctx, mux)
 }
 
 func (s *Server) shelf(w http.ResponseWriter, _ *http.Request) {
 	all, err := s.runs.list()
 	if err != nil {
-		notice(w, http.StatusInternalServerError, "The directory cannot be listed", err.Error())
+		door.Notice(w, http.StatusInternalServerError, "The directory cannot be listed", err.Error())
 		return
 	}
 	var b bytes.Buffer
 	if err := web.Shelf(&b, s.runs.dir, all); err != nil {
-		notice(w, http.StatusInternalServerError, "The list cannot be shown", err.Error())
+		door.Notice(w, http.StatusInternalServerError, "The list cannot be shown", err.Error())
 		return
 	}
-	answer(w, b.Bytes())
+	door.Answer(w, b.Bytes())
 }
 
 func (s *Server) list(w http.ResponseWriter, _ *http.Request) {
@@ -189,17 +88,6 @@ func (s *Server) list(w http.ResponseWriter, _ *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	json.NewEncoder(w).Encode(all) // a browser that went away needs no answer
-}
-
-func answer(w http.ResponseWriter, page []byte) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Write(page)
-}
-
-func notice(w http.ResponseWriter, status int, title, text string) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	web.Notice(w, title, text)
 }
 
 // opened reads a run with its summary. A run that was not judged has a summary with its state alone.
@@ -248,28 +136,28 @@ func (s *Server) page(w http.ResponseWriter, ids []string, write func(*bytes.Buf
 		key += id + "\x00" + stampOf(s.runs.path(id)) + "\x00"
 	}
 	if page := s.kept(key); page != nil {
-		answer(w, page)
+		door.Answer(w, page)
 		return
 	}
 	for _, id := range ids {
 		rec, summary, err := s.opened(id)
 		if errors.Is(err, fs.ErrNotExist) {
-			notice(w, http.StatusNotFound, "No such run", "The shelf has no run "+id+". It may have been removed.")
+			door.Notice(w, http.StatusNotFound, "No such run", "The shelf has no run "+id+". It may have been removed.")
 			return
 		}
 		if err != nil {
-			notice(w, http.StatusUnprocessableEntity, "This run cannot be read", err.Error())
+			door.Notice(w, http.StatusUnprocessableEntity, "This run cannot be read", err.Error())
 			return
 		}
 		recs, sums = append(recs, rec), append(sums, summary)
 	}
 	var b bytes.Buffer
 	if err := write(&b, recs, sums); err != nil {
-		notice(w, http.StatusInternalServerError, "This page cannot be made", err.Error())
+		door.Notice(w, http.StatusInternalServerError, "This page cannot be made", err.Error())
 		return
 	}
 	s.keep(made{key, b.Bytes()})
-	answer(w, b.Bytes())
+	door.Answer(w, b.Bytes())
 }
 
 func (s *Server) kept(key string) []byte {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/cookiejar"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -151,48 +149,5 @@ func TestPageFollowsTheBundle(t *testing.T) {
 	must(t, os.RemoveAll(filepath.Join(dir, "compared-a")))
 	if status, _ := get(t, http.DefaultClient, s.URL()+"run/compared-a/"); status != 404 {
 		t.Errorf("a run that was removed: %d", status)
-	}
-}
-
-// TestOthersNeedTheToken: at an address that others can reach, once in the URL and then by cookie.
-func TestOthersNeedTheToken(t *testing.T) {
-	s := &Server{runs: runs{dir: stock(t, reporttest.Options{})}}
-	s.token = "secret"
-	if s.welcome(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/?token=wrong", nil)) {
-		t.Error("a wrong token is let in")
-	}
-	w := httptest.NewRecorder()
-	if !s.welcome(w, httptest.NewRequest(http.MethodGet, "/compare?a=1&token=secret", nil)) ||
-		w.Header().Get("Location") != "/compare?a=1" {
-		t.Errorf("sent on to %q", w.Header().Get("Location"))
-	}
-	shown := httptest.NewRequest(http.MethodGet, "/", nil)
-	shown.AddCookie(w.Result().Cookies()[0])
-	if s.welcome(httptest.NewRecorder(), shown) || shown.Header.Get("Authorization") != "Bearer secret" {
-		t.Errorf("the cookie became %q", shown.Header.Get("Authorization"))
-	}
-	whole := serve(t, s.runs.dir, "0.0.0.0:0", "")
-	address := strings.Replace(whole.URL(), "[::]", "127.0.0.1", 1)
-	if status, _ := get(t, http.DefaultClient, address[:strings.Index(address, "?")]); status != http.StatusUnauthorized {
-		t.Errorf("without a token: %d", status)
-	}
-	jar, err := cookiejar.New(nil)
-	must(t, err)
-	if status, body := get(t, &http.Client{Jar: jar}, address); status != 200 || strings.Contains(body, whole.token) {
-		t.Errorf("with the token: %d", status)
-	}
-}
-
-// TestForeignNamesAreRefused: a page of the internet may give this address its own name.
-func TestForeignNamesAreRefused(t *testing.T) {
-	s := serve(t, stock(t, reporttest.Options{}), "127.0.0.1:0", "")
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL()+"runs.json", nil)
-	must(t, err)
-	r.Host = "evil.example"
-	answer, err := http.DefaultClient.Do(r)
-	must(t, err)
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusForbidden {
-		t.Errorf("%d", answer.StatusCode)
 	}
 }

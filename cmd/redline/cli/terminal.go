@@ -34,3 +34,13 @@ func Width(w io.Writer) int {
 	}
 	return PipeWidth
 }
+
+// Height returns the terminal's height in lines, or zero where there is none.
+func Height(w io.Writer) int {
+	if f, ok := inert.File(w); ok {
+		if _, lines, err := term.GetSize(int(f.Fd())); err == nil {
+			return lines
+		}
+	}
+	return 0
+}

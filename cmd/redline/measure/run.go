@@ -3,6 +3,7 @@
 package measure
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"time"
@@ -34,6 +35,7 @@ type Flags struct {
 	blind    bool
 	Yes      bool
 	History  string
+	web      string // address of the live page; empty without one
 }
 
 // RunCommand returns the verb run.
@@ -52,6 +54,11 @@ The more redline can observe, the more it can prove:
   --pid N        observes a running process; add --pprof for profiles and traces
   URL alone      load, and the listening process if it is on this host
 
+--web shows the run in a browser as it goes, and its report at the end; --web ADDR at an
+address of your choice. On loopback only your own user and root get in; an address that
+others can reach wants the token of the URL: a new one each time, or that of
+$REDLINE_WEB_TOKEN. The run waits for no browser.
+
 Without further flags: 64 connections in a closed loop, 5s of warm-up, 30s measured.
 The URL's scheme names the protocol: http and https (--http2 for HTTP/2), grpc and
 grpcs, ws and wss, tcp. Other hosts are loaded only after you confirm, or with --yes.
@@ -64,6 +71,7 @@ error. 3: the measurement is invalid or incomplete. 130: interrupted; the bundle
   redline run https://127.0.0.1:8443/ --http2 --streams 10 --cacert ca.pem
   redline run grpc://127.0.0.1:50051/shop.v1.Orders/Get --data '{"id": 7}'
   redline run http://127.0.0.1:8080 --replay access.log --speed 2
+  redline run scenario.yaml --web
   redline run scenario.yaml --postgres "$DATABASE_URL" --json > summary.json`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
@@ -79,7 +87,7 @@ error. 3: the measurement is invalid or incomplete. 130: interrupted; the bundle
 	return cmd
 }
 
-func (f *Flags) run(cmd *cobra.Command, args []string) error {
+func (f *Flags) run(cmd *cobra.Command, args []string) (failed error) {
 	plan, err := f.Plan(cmd, args)
 	if err != nil {
 		return err
@@ -99,23 +107,40 @@ func (f *Flags) run(cmd *cobra.Command, args []string) error {
 	}
 	view := cli.NewView(cmd.ErrOrStderr(), string(plan.Requests[0].URL), f.plain)
 	defer view.Close()
-	o := run.Options{Plan: plan, Dir: dir, Reservation: reservation, Version: cli.Version(), Blind: f.blind, OnEvent: view.Event}
+	ctx, stop := context.WithCancelCause(cmd.Context())
+	defer stop(nil)
+	page, err := f.watch(cmd, view, string(plan.Requests[0].URL), stop)
+	if err != nil {
+		return err
+	}
+	defer page.Close()
+	defer func() { page.finish(nil, nil, failed) }() // unless it finished well
+	event := func(e run.Event) {
+		view.Event(e)
+		page.Event(e)
+	}
+	o := run.Options{Plan: plan, Dir: dir, Reservation: reservation, Version: cli.Version(), Blind: f.blind, OnEvent: event}
+	if page != nil {
+		o.Follow = page
+	}
 	if f.verbose {
 		o.Output = cmd.ErrOrStderr()
 	}
-	runErr := run.Run(cmd.Context(), o)
+	runErr := run.Run(ctx, o)
+	page.recorded()
 	if runErr != nil && !cli.BundleIn(dir) {
-		return cli.UsageOrInterrupt(cmd.Context(), runErr)
+		return cli.UsageOrInterrupt(ctx, runErr)
 	}
+	o.Follow = nil // what follows is measured for its own sake
 	var overhead *record.Overhead
 	if f.overhead && runErr == nil {
-		overhead, runErr = run.Overhead(cmd.Context(), o, f.pairs)
+		overhead, runErr = run.Overhead(ctx, o, f.pairs)
 	}
 	if plan.Target.Build != "" && runErr == nil {
-		view.Event(run.Event{Phase: "asking the compiler"})
+		event(run.Event{Phase: "asking the compiler"})
 		remarks(cmd, dir, plan.Target.Build)
 	}
-	view.Event(run.Event{Phase: "taking requests apart"})
+	event(run.Event{Phase: "taking requests apart"})
 	rec, summary, err := assess.Bundle(dir)
 	if summary == nil {
 		return errors.Join(runErr, err)
@@ -126,6 +151,7 @@ func (f *Flags) run(cmd *cobra.Command, args []string) error {
 		runErr = errors.Join(runErr, disk.WriteJSON(dir, record.SummaryFile, summary))
 	}
 	runErr = errors.Join(runErr, cli.WriteHTML(rec, summary))
+	page.finish(rec, summary, runErr)
 	view.Close()
 	if err := cli.PrintSummary(cmd.OutOrStdout(), rec, summary, f.JSON, f.all); err != nil {
 		return err
@@ -153,6 +179,7 @@ func (f *Flags) Plan(cmd *cobra.Command, args []string) (*scenario.Plan, error) 
 	if at := cmd.ArgsLenAtDash(); at >= 0 {
 		args, f.Args = args[:at], args[at:]
 	}
+	args = f.addressOfWeb(args)
 	if len(args) != 1 {
 		return nil, errors.New("no target: give one URL or one scenario file (hint: redline run http://127.0.0.1:8080/)")
 	}

@@ -93,7 +93,11 @@ func (f *Flags) outputFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.JSON, "json", false, "print summary.json alone on stdout")
 	cli.HistoryFlag(flags, &f.History)
 	flags.BoolVar(&f.plain, "plain", false, "print plain progress lines even on a terminal")
-	flags.BoolVar(&f.all, "all", false, "print every finding in full, causes that were rejected or not checked, and the slowest requests")
+	flags.StringVar(&f.web, "web", "", "show the run in a browser as it goes, at this `address` (default 127.0.0.1 "+
+		"and a free port; others can reach another one, with the token of the URL)")
+	flags.Lookup("web").NoOptDefVal = webAlone
+	flags.BoolVar(&f.all, "all", false,
+		"print every finding in full, causes that were rejected or not judged, the slowest requests and each source")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "copy the target's output to stderr")
 	flags.BoolVar(&f.overhead, "measure-overhead", false, "also measure the cost of observation, by runs with and without it in turn")
 	flags.IntVar(&f.pairs, "overhead-pairs", 10, "pairs of runs that --measure-overhead makes")

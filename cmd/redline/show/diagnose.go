@@ -7,11 +7,12 @@ import (
 
 	"github.com/redline-go/redline/assess"
 	"github.com/redline-go/redline/cmd/redline/cli"
+	"github.com/redline-go/redline/report"
 )
 
 // DiagnoseCommand returns the verb diagnose.
 func DiagnoseCommand() *cobra.Command {
-	var asJSON, all bool
+	var asJSON, all, soFar bool
 	cmd := &cobra.Command{
 		Use:   "diagnose RUN",
 		Short: "Diagnose a recorded run again, from its bundle alone",
@@ -23,6 +24,14 @@ code is that of redline run for the same results.`,
 		Example: "  redline diagnose runs/20260102-150405-gateway --all",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if soFar {
+				yieldCPU()
+				summary, err := assess.SoFar(args[0])
+				if err != nil {
+					return err
+				}
+				return report.JSON(cmd.OutOrStdout(), summary)
+			}
 			rec, summary, err := assess.Bundle(args[0])
 			if summary == nil {
 				return err
@@ -36,6 +45,9 @@ code is that of redline run for the same results.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print summary.json alone on stdout")
 	cmd.Flags().BoolVar(&all, "all", false,
-		"print every finding in full, causes that were rejected or not checked, and the slowest requests")
+		"print every finding in full, causes that were rejected or not judged, the slowest requests and each source")
+	// What the live page starts every few seconds.
+	cmd.Flags().BoolVar(&soFar, "so-far", false, "judge a run that goes on, print summary.json and write nothing")
+	_ = cmd.Flags().MarkHidden("so-far") // it fails only for a flag that is not there
 	return cmd
 }

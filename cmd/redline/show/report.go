@@ -59,7 +59,7 @@ redline diagnose report those.`,
 	cmd.Flags().StringVar(&format, "format", "text", "text, md, json or html")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "write to this `file` (default stdout)")
 	cmd.Flags().BoolVar(&all, "all", false,
-		"text: print every finding in full, causes that were rejected or not checked, and the slowest requests")
+		"text: print every finding in full, causes that were rejected or not judged, the slowest requests and each source")
 	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "md", "json", "html"},
 		cobra.ShellCompDirectiveNoFileComp))
 	return cmd

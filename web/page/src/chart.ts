@@ -30,7 +30,7 @@ interface Plan { data: Values[]; series: uPlot.Series[]; bands: uPlot.Band[] }
 
 // plan turns lines into uPlot's series: the stack first, then lines that stand
 // apart, then the extremes of joined windows as bands.
-function plan(chart: Chart): Plan {
+export function plan(chart: Chart): Plan {
   const p: Plan = { data: [], series: [{}], bands: [] };
   const positive = (v: Values) => (chart.log ? v.map((x) => (x != null && x > 0 ? x : null)) : v);
   const stack = chart.stack ? chart.lines.filter((l) => !l.apart) : [];
@@ -147,6 +147,11 @@ function shade(u: uPlot, spans: MarkedSpan[]) {
   clipped(u, () => {
     for (const span of spans) {
       const from = u.valToPos(span.from, "x", true);
+      if (span.kind === "mark") {
+        u.ctx.fillStyle = colour("accent");
+        u.ctx.fillRect(from, u.bbox.top, 1.5 * devicePixelRatio, u.bbox.height);
+        continue;
+      }
       const to = u.valToPos(span.to, "x", true);
       u.ctx.fillStyle = colour(span.kind === "trace" ? "shade-trace" : "shade-warmup");
       u.ctx.fillRect(from, u.bbox.top, Math.max(to - from, 1), u.bbox.height);
@@ -189,10 +194,19 @@ function clipped(u: uPlot, paint: () => void) {
 
 let zooming = false;
 
+let quiet = 0; // charts that move on
+
+// quietly lets a chart move on with a run without a selection; uPlot settles in a microtask.
+export function quietly(change: () => void) {
+  quiet++;
+  change();
+  queueMicrotask(() => { quiet--; });
+}
+
 // selectAs makes what one chart was zoomed to the selection of the page.
 function selectAs(from: uPlot) {
   const { min, max } = from.scales.x!;
-  if (zooming || min == null || max == null) return;
+  if (zooming || quiet > 0 || min == null || max == null) return;
   const data = from.data[0];
   const whole = data.length === 0 || (min <= data[0]! && max >= data[data.length - 1]!);
   if (whole) return select(null);

@@ -7,7 +7,7 @@ import { value } from "./format";
 import { select, spanText, step, useSelection, type Span } from "./selection";
 import { onThemeChange } from "./theme";
 
-const groups: [string, string][] = [["load", "Load"], ["cpu", "CPU and memory"], ["runtime", "Go runtime"], ["database", "Database"]];
+const groups: [string, string][] = [["load", "Load"], ["cpu", "CPU and memory"], ["network", "Network"], ["runtime", "Go runtime"], ["database", "Database"]];
 
 // wide names the charts that a reader looks at first.
 const wide = ["throughput", "latency"];
@@ -23,6 +23,7 @@ export function TimeSeries({ page }: { page: Page }) {
         <p class="key">
           {around.spans.some((s) => s.kind === "warm-up") && <span><i class="swatch warmup" />warm-up</span>}
           {around.spans.some((s) => s.kind === "trace") && <span><i class="swatch trace" />execution trace</span>}
+          {around.spans.filter((s) => s.kind === "mark").map((s, i) => <span key={i}><i class="swatch mark" />{s.from.toFixed(1)} s {s.text || "marked"}</span>)}
           <span class="hint">drag over a chart to select a span: the figures of the whole page follow</span>
         </p>
       </div>

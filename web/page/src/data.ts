@@ -185,7 +185,7 @@ export interface Chart {
 export interface OtherSeries extends Line { name: string; labels: string; unit: string }
 export interface Heat { edges: number[]; per_decade: number; row: number; rows: number; cells: number[] }
 export interface Spectrum { kind: string; tail: number[]; values: number[] }
-export interface MarkedSpan { kind: string; from: number; to: number }
+export interface MarkedSpan { kind: string; from: number; to: number; text?: string }
 export interface SlowRequest {
   intended_ns: number;
   sent_ns: number;

@@ -66,7 +66,7 @@ function Metrics({ metrics, decided }: { metrics: Metric[]; decided: Decided[] }
   const known = (m: Metric) => m.a > 0 && m.b > 0;
   return (
     <div class="card scroll"><table class="metrics decided">
-      <thead><tr><th scope="col">metric</th><th scope="col" class="num">a</th><th scope="col" class="num">b</th><th scope="col" class="num">detectable</th><th scope="col">change, + is worse</th><th scope="col">verdict</th></tr></thead>
+      <thead><tr><th scope="col">metric</th><th scope="col" class="num">a</th><th scope="col" class="num">b</th><th scope="col" class="num">detectable</th><th scope="col">change</th><th scope="col">verdict</th></tr></thead>
       <tbody>{metrics.map((m, i) => {
         const d = decided[i]!;
         // Every row is as wide as three of its margins either way: what lies beyond is at its edge.

@@ -1,6 +1,5 @@
 import { useMemo } from "preact/hooks";
 import type { Page } from "./data";
-import { start } from "./start";
 import { Headline } from "./headline";
 import { Findings } from "./findings";
 import { AnatomySection } from "./anatomy";
@@ -15,7 +14,7 @@ import { address, go, useSelection } from "./selection";
 import { Thresholds } from "./thresholds";
 import { Tooltip } from "./tooltip";
 
-function App({ page }: { page: Page }) {
+export function App({ page }: { page: Page }) {
   const span = useSelection();
   const latencies = useMemo(() => {
     const { steady } = page.run;
@@ -62,5 +61,3 @@ function App({ page }: { page: Page }) {
     </>
   );
 }
-
-start<Page>((page) => <App page={page} />);

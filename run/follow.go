@@ -1,0 +1,117 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/redline-go/redline/export"
+	"github.com/redline-go/redline/load/account"
+	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
+)
+
+// Follower receives what a run records, as it is recorded. Its methods are called by the
+// load's window loop and by sources, maybe at once; they must not block, and keep nothing that they
+// are handed.
+type Follower interface {
+	// Begin is called once, before anything is recorded.
+	Begin(Recording)
+	Add(points []series.Point)
+	Counts(kind histogram.Kind, s timebase.Span, c *histogram.Counts)
+}
+
+// Recording is a run whose record is open.
+type Recording struct {
+	Dir    string
+	Run    record.Run    // as it began, without secrets
+	Steady timebase.Span // the planned one
+	// Hide takes secrets out of labels and texts, as the record does.
+	Hide func(string) string
+	// Mark records that somebody marked the present moment. It fails once the record is closed or has
+	// record.MaxMarks.
+	Mark func(text string) (record.Mark, error)
+}
+
+// recorder is where load and sources put what they measure.
+type recorder interface {
+	account.Sink
+	observe.Sink
+}
+
+// recorder returns the record, with its exporters and the follower beside it. It must be called after
+// beginExport.
+func (c *conductor) recorder(steady timebase.Span) recorder {
+	if c.Follow == nil {
+		return c.tee
+	}
+	c.Follow.Begin(Recording{Dir: c.bundle.Dir(), Run: c.opening(), Steady: steady, Hide: c.Hide.Text, Mark: c.mark})
+	return &followed{Tee: c.tee, by: c.Follow, event: c.event}
+}
+
+// mark adds a mark at the present moment to the record.
+func (c *conductor) mark(text string) (m record.Mark, err error) {
+	m = record.Mark{At: c.clock.Now()}
+	text = c.Hide.Text(text) // before it is cut: half a secret is not known as one
+	m.Text = strings.ToValidUTF8(text[:min(len(text), record.MaxMarkText)], "")
+	full := errors.Join(c.bundle.Update(func(r *record.Run) {
+		if len(r.Marks) >= record.MaxMarks {
+			err = fmt.Errorf("the run has %d marks already", record.MaxMarks)
+			return
+		}
+		r.Marks = append(r.Marks, m)
+	}), err)
+	return m, full
+}
+
+// followed is a record whose follower sees what goes in.
+type followed struct {
+	*export.Tee
+	by    Follower
+	event func(Event)
+}
+
+var _ recorder = (*followed)(nil)
+
+// Add implements the sinks of load and observe.
+func (f *followed) Add(points ...series.Point) error {
+	f.by.Add(points)
+	return f.Tee.Add(points...)
+}
+
+// Counts implements load's sink.
+func (f *followed) Counts(step string, kind histogram.Kind, s timebase.Span, c *histogram.Counts) error {
+	f.by.Counts(kind, s, c)
+	return f.Tee.Counts(step, kind, s, c)
+}
+
+// Trace implements observe's sink.
+func (f *followed) Trace(t record.Trace) error {
+	f.event(Event{Traced: t.Span})
+	return f.Tee.Trace(t)
+}
+
+// statement passes the text of a statement on to who follows the run; nil if nobody does.
+func (c *conductor) statement() func(queryid, text string) {
+	if c.Follow == nil {
+		return nil
+	}
+	return func(queryid, text string) {
+		c.event(Event{Statement: Statement{QueryID: queryid, Text: c.Hide.Text(text)}})
+	}
+}
+
+// Statement is one of the database, by its query id.
+type Statement struct{ QueryID, Text string }
+
+// settleTime is the time between a target's readiness and its load.
+func (c *conductor) settleTime() time.Duration {
+	if c.Counters {
+		return settleCounters
+	}
+	return settle
+}

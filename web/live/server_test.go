@@ -1,0 +1,342 @@
+package live
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
+	"github.com/redline-go/redline/report/reporttest"
+)
+
+// open serves a page on loopback until the test ends.
+func open(t testing.TB, o Options) *Page {
+	t.Helper()
+	o.Address = "127.0.0.1:0"
+	p, err := Open(t.Context(), o)
+	must(t, err)
+	t.Cleanup(p.Close)
+	return p
+}
+
+// message is one event as a browser gets it.
+type message struct{ id, name, data string }
+
+// watcher is a browser's stream.
+type watcher struct {
+	body io.Closer
+	scan *bufio.Reader
+}
+
+func watch(t testing.TB, p *Page, viewer, last string) *watcher {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.URL()+"events?viewer="+viewer, nil)
+	must(t, err)
+	if last != "" {
+		r.Header.Set("Last-Event-ID", last)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	must(t, err)
+	if got := answer.Header.Get("Content-Type"); !strings.HasPrefix(got, "text/event-stream") ||
+		answer.Header.Get("X-Accel-Buffering") != "no" || !strings.Contains(answer.Header.Get("Cache-Control"), "no-transform") {
+		t.Errorf("headers %v", answer.Header)
+	}
+	t.Cleanup(func() { answer.Body.Close() })
+	return &watcher{answer.Body, bufio.NewReader(answer.Body)}
+}
+
+// next returns the next event that is no heartbeat.
+func (w *watcher) next(t testing.TB) message {
+	t.Helper()
+	var m message
+	for {
+		line, err := w.scan.ReadString('\n')
+		must(t, err)
+		field, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+		switch field {
+		case "id":
+			m.id = value
+		case "event":
+			m.name = value
+		case "data":
+			m.data = value
+		case "":
+			if m.name != "" && m.name != "beat" {
+				return m
+			}
+			m = message{}
+		}
+	}
+}
+
+func (w *watcher) until(t testing.TB, name string) message {
+	t.Helper()
+	for {
+		if m := w.next(t); m.name == name {
+			return m
+		}
+	}
+}
+
+// one is a point of load in a window.
+func one(w int64) series.Point {
+	return series.Point{Window: w, Series: series.Series{Name: series.LoadRequests, Unit: "1"}, Value: 7}
+}
+
+func begun(p *Page) {
+	p.Begin(Recording{Dir: "runs/x", Run: record.Run{Window: timebase.DefaultWindow}, Steady: timebase.Span{To: time.Hour},
+		Mark: func(text string) (record.Mark, error) { return record.Mark{At: time.Second, Text: text}, nil }})
+}
+
+// TestNoWindowIsMissed: a browser that was away gets what it missed, and everything anew if that is no longer there.
+func TestNoWindowIsMissed(t *testing.T) {
+	p := open(t, Options{})
+	begun(p)
+	w := watch(t, p, "a", "")
+	if m := w.next(t); m.name != "all" {
+		t.Fatalf("it begins with %q", m.name)
+	}
+	next := int64(0)
+	last := ""
+	for range 20 {
+		p.Add([]series.Point{one(next)})
+		p.tick()
+		for m := w.next(t); ; m = w.next(t) {
+			last = m.id
+			if m.name == "windows" {
+				var e windowsEvent
+				must(t, json.Unmarshal([]byte(strings.ReplaceAll(m.data, `"lines"`, `"x"`)), &e))
+				if e.From > next {
+					t.Fatalf("window %d is missing before %d", next, e.From)
+				}
+				next = e.From + e.Count
+				break
+			}
+		}
+	}
+	w.body.Close()
+	for i := range int64(5) {
+		p.Add([]series.Point{one(next + i)})
+		p.tick()
+	}
+	w = watch(t, p, "a", last)
+	for seen := next; seen < next+5; {
+		m := w.next(t)
+		if m.name != "windows" {
+			t.Fatalf("it goes on with %q", m.name)
+		}
+		var e windowsEvent
+		must(t, json.Unmarshal([]byte(strings.ReplaceAll(m.data, `"lines"`, `"x"`)), &e))
+		if e.From > seen {
+			t.Fatalf("window %d is missing", seen)
+		}
+		seen = e.From + e.Count
+	}
+	w.body.Close()
+	for i := range int64(mostEvents + 10) {
+		p.Add([]series.Point{one(next + 5 + i)})
+		p.tick()
+	}
+	if m := watch(t, p, "a", last).next(t); m.name != "all" || !strings.Contains(m.data, fmt.Sprintf(`"from":0,"n":%d`, next+5+mostEvents+10)) {
+		t.Errorf("after a long time: %q %.300s", m.name, m.data)
+	}
+	if m := watch(t, p, "b", "another-3").next(t); m.name != "all" {
+		t.Errorf("with the number of another run: %q", m.name)
+	}
+}
+
+// TestOneThatNeverReadsIsDropped: it delays neither the run nor other viewers.
+func TestOneThatNeverReadsIsDropped(t *testing.T) {
+	noted := make(chan string, 1)
+	p := open(t, Options{Note: func(text string) { noted <- text }})
+	p.patience = 50 * time.Millisecond
+	begun(p)
+	at, err := url.Parse(p.URL())
+	must(t, err)
+	c, err := net.Dial("tcp", at.Host)
+	must(t, err)
+	defer c.Close()
+	_, err = fmt.Fprintf(c, "GET /events?viewer=deaf HTTP/1.1\r\nHost: %s\r\n\r\n", at.Host)
+	must(t, err)
+	reads := watch(t, p, "reads", "")
+	reads.until(t, "all")
+	for w := int64(0); ; w++ {
+		var points []series.Point
+		for s := range 400 { // as many statements as fill the kernel's buffers soon
+			points = append(points, series.Point{Window: w, Series: series.Series{Name: series.DBWaits, Labels: fmt.Sprintf("event=%d", s), Unit: "1"}, Value: 1})
+		}
+		p.Event(Event{Message: strings.Repeat("x", 100_000)})
+		p.state.messages = nil
+		p.Add(points)
+		p.tick()
+		reads.until(t, "windows")
+		select {
+		case text := <-noted:
+			if !strings.Contains(text, "did not read") {
+				t.Errorf("noted %q", text)
+			}
+			return
+		default:
+		}
+	}
+}
+
+func press(t testing.TB, p *Page, what, text string, header http.Header) int {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.URL()+what, strings.NewReader(text))
+	must(t, err)
+	for name, values := range header {
+		r.Header[name] = values
+	}
+	answer, err := http.DefaultClient.Do(r)
+	must(t, err)
+	defer answer.Body.Close()
+	return answer.StatusCode
+}
+
+// TestButtons: only this page's own presses count.
+func TestButtons(t *testing.T) {
+	var stopped atomic.Int32
+	p := open(t, Options{Stop: func() { stopped.Add(1) }})
+	own := strings.TrimSuffix(p.URL(), "/")
+	proven := http.Header{"Origin": {own}, secretHeader: {p.secret}}
+	if got := press(t, p, "mark", "early", proven); got != http.StatusConflict {
+		t.Errorf("a mark before anything is recorded: %d", got)
+	}
+	begun(p)
+	for _, c := range []struct {
+		what   string
+		header http.Header
+		want   int
+	}{
+		{"stop", http.Header{"Origin": {own}}, 403},
+		{"stop", http.Header{"Origin": {own}, secretHeader: {"guessed"}}, 403},
+		{"stop", http.Header{"Origin": {"http://evil.example"}, secretHeader: {p.secret}}, 403},
+		{"mark", http.Header{"Origin": {own}}, 403},
+		{"mark", proven, 200},
+		{"stop", proven, 200},
+	} {
+		before := stopped.Load()
+		if got := press(t, p, c.what, "deploy", c.header); got != c.want || c.want != 200 && stopped.Load() != before {
+			t.Errorf("%s with %v: %d, want %d", c.what, c.header, got, c.want)
+		}
+	}
+	if stopped.Load() != 1 {
+		t.Errorf("stopped %d times", stopped.Load())
+	}
+	m := watch(t, p, "a", "").until(t, "spans")
+	if !strings.Contains(m.data, `{"kind":"mark","from":1,"to":1,"text":"deploy"}`) {
+		t.Errorf("spans %s", m.data)
+	}
+	p.Finish(nil, nil, errors.New("the target does not build"))
+	if got := press(t, p, "stop", "", proven); got != http.StatusConflict {
+		t.Errorf("stop after the end: %d", got)
+	}
+}
+
+// TestEndIsHandedOut: the report goes to who watches, and nobody is waited for who does not.
+func TestEndIsHandedOut(t *testing.T) {
+	rec := reporttest.Bundle(t, reporttest.Options{})
+	summary := reporttest.Sick()
+	summary.State = record.Complete
+
+	nobody := open(t, Options{})
+	nobody.lingers = time.Hour
+	begun(nobody)
+	nobody.Finish(rec, summary, nil)
+	nobody.Close()
+
+	p := open(t, Options{})
+	p.lingers = time.Hour
+	begun(p)
+	w := watch(t, p, "a", "")
+	w.until(t, "all")
+	p.Finish(rec, summary, nil)
+	closed := make(chan bool)
+	go func() {
+		p.Close()
+		close(closed)
+	}()
+	var end ending
+	must(t, json.Unmarshal([]byte(w.until(t, "end").data), &end))
+	if end.State != "complete" || !end.Report || end.Dir != rec.Dir {
+		t.Errorf("%+v", end)
+	}
+	select {
+	case <-closed:
+		t.Fatal("closed before the report was fetched")
+	default:
+	}
+	answer, err := http.Get(p.URL() + "report.json?viewer=a")
+	must(t, err)
+	defer answer.Body.Close()
+	var got struct{ Summary record.Summary }
+	must(t, json.NewDecoder(answer.Body).Decode(&got))
+	if got.Summary.Load.Requests != summary.Load.Requests {
+		t.Errorf("the report has %d requests, want %d", got.Summary.Load.Requests, summary.Load.Requests)
+	}
+	<-closed
+
+	gone := open(t, Options{})
+	gone.lingers = time.Millisecond
+	begun(gone)
+	watch(t, gone, "a", "").until(t, "all")
+	gone.Finish(nil, nil, errors.New("killed"))
+	gone.Close() // the viewer reads nothing more
+}
+
+// TestRunThatDoesNotStart says so to who comes before and after.
+func TestRunThatDoesNotStart(t *testing.T) {
+	p := open(t, Options{})
+	w := watch(t, p, "a", "")
+	w.until(t, "all")
+	p.Event(Event{Phase: "building ./cmd/svc"})
+	if m := w.next(t); m.name != "phase" || m.data != `"building ./cmd/svc"` {
+		t.Errorf("%+v", m)
+	}
+	p.Finish(nil, nil, errors.New("./cmd/svc does not build\x1b[31m"))
+	for _, m := range []message{w.until(t, "end"), watch(t, p, "b", "").next(t)} {
+		if !strings.Contains(m.data, `"state":"failed","why":"./cmd/svc does not build`) || strings.Contains(m.data, "\\u001b") {
+			t.Errorf("%s: %s", m.name, m.data)
+		}
+	}
+}
+
+// TestJudgesWhatIsRecorded: only when somebody watches, and not while the generator lags.
+func TestJudgesWhatIsRecorded(t *testing.T) {
+	judged := 0
+	p := newPage(Options{Judge: func(context.Context, string) (*record.Summary, error) {
+		judged++
+		return reporttest.Sick(), nil
+	}})
+	begun(p)
+	p.state.figures.Seconds = 4
+	p.judge(t.Context())
+	if judged != 0 {
+		t.Error("judged although nobody watches")
+	}
+	p.viewers.enter("a", p.now())
+	p.judge(t.Context())
+	if judged != 1 || p.state.findings == nil || len(p.state.findings.Findings) != 4 || p.state.findings.Seconds != 4 {
+		t.Fatalf("judged %d times: %+v", judged, p.state.findings)
+	}
+	for range 10 {
+		p.Event(Event{Window: &Window{LagP99: int64(time.Second)}})
+	}
+	p.judge(t.Context())
+	if judged != 1 || p.state.findings.Skipped != "not judged now: the generator lags by 1.00 s" || len(p.state.findings.Findings) != 4 {
+		t.Errorf("judged %d times, %q", judged, p.state.findings.Skipped)
+	}
+}
