@@ -37,3 +37,7 @@ func HeadlineOf(s *record.Summary) Headline {
 	}
 	return h
 }
+
+// ThresholdValue writes a threshold's figure in the unit of its metric, as all outputs have it:
+// "no data" where it is missing, with "≥" where it is only a lower bound.
+func ThresholdValue(t record.ThresholdResult) string { return thresholdValue(t) }

@@ -88,7 +88,7 @@ func (l *Ladder) Text(w io.Writer, o TextOptions) error {
 		row := []string{notation.Clean(s.Step), notation.Clean(s.Finding), notation.Rate(s.QPS), latency(s.P50),
 			latency(s.P95), latency(s.P99), "", "", p.green(l.bar(i, 16))}
 		if i > 0 {
-			row[6], row[7] = s.gain(), p.bold(notation.Factor(s.Cumulative))
+			row[6], row[7] = s.GainText(), p.bold(notation.Factor(s.Cumulative))
 		}
 		rows = append(rows, row)
 	}
@@ -105,8 +105,8 @@ func (l *Ladder) Text(w io.Writer, o TextOptions) error {
 	return nil
 }
 
-// gain words a step's gain, with its interval where one is known.
-func (s Step) gain() string {
+// GainText words a step's gain, with its interval where one is known.
+func (s Step) GainText() string {
 	switch interval := fmt.Sprintf(" (%s to %s)", notation.Factor(s.GainLow), notation.Factor(s.GainHigh)); {
 	case s.GainLow <= 0:
 		return notation.Factor(s.Gain)

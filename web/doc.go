@@ -1,9 +1,11 @@
 // Package web is redline's front in a browser: one page of TypeScript (page/) for the report file,
-// two runs beside each other, and the shelf of saved runs, and the Go that makes their data.
+// two runs beside each other, decisions, the lab, and the shelf of saved runs, and the Go that makes their data.
 //
 //	page.go              a page: markup, content security policy, data inlined
 //	report.go            the page of a run
 //	compare.go           the page of two runs
+//	decision.go          the page of ab and gate
+//	lab.go               claims and ladders
 //	serve.go             the pages that only a server has
 //	door/                who may see what is served
 //	shelf/               saved runs, served

@@ -47,6 +47,19 @@ func packed(t testing.TB, page, id string) []byte {
 	return data
 }
 
+// pack returns a part of a page's data as the page holds it.
+func pack(v any) (string, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return "", err
+	}
+	var b bytes.Buffer
+	zip, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level exists
+	_, err = zip.Write(text)
+	err = errors.Join(err, zip.Close())
+	return base64.StdEncoding.EncodeToString(b.Bytes()), err
+}
+
 func payload(t testing.TB, page string) map[string]any {
 	t.Helper()
 	var v map[string]any
@@ -77,7 +90,8 @@ func TestPage(t *testing.T) {
 	}
 	v := payload(t, html)
 	all := charts(v)
-	for _, id := range []string{"throughput", "latency", "outstanding", "lag", "cpu", "queueing", "memory", "goroutines",
+	for _, id := range []string{"throughput", "latency", "outstanding", "lag", "cpu", "queueing", "memory",
+		"goroutines",
 		"heap", "allocation", "cycles", "pauses", "statements", "pool", "backends", "waits", "sessions"} {
 		if all[id] == nil {
 			t.Errorf("no chart %s", id)
@@ -197,18 +211,35 @@ func TestPageIsSelfContainedAndSafe(t *testing.T) {
 	}
 }
 
+// TestPageSize bounds what a page takes: of half a minute, and of ten with all profiles.
 func TestPageSize(t *testing.T) {
-	html := page(t, reporttest.Bundle(t, reporttest.Options{Windows: 600, Extra: 170}))
-	v := payload(t, html)
-	series := len(v["others"].([]any))
-	for _, c := range charts(v) {
-		series += len(c["lines"].([]any))
-	}
-	t.Logf("%d bytes, %d series of 600 windows", len(html), series)
-	if series < 200 {
-		t.Errorf("only %d series inlined", series)
-	}
-	if len(html) > 1_500_000 {
-		t.Errorf("the page takes %d bytes", len(html))
+	for name, c := range map[string]struct {
+		options reporttest.Options
+		most    int
+	}{
+		"30 s":          {reporttest.Options{Windows: 300, Extra: 30, Stacks: 300}, 300_000},
+		"10 min":        {reporttest.Options{Windows: 6000, Extra: 24, Stacks: 3000, Parts: 60}, 3_000_000},
+		"many a series": {reporttest.Options{Windows: 600, Extra: 170}, 1_500_000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			html := page(t, reporttest.Bundle(t, c.options))
+			v := payload(t, html)
+			series := len(v["others"].([]any))
+			for _, c := range charts(v) {
+				series += len(c["lines"].([]any))
+			}
+			t.Logf("%d bytes, %d series of %d windows", len(html), series, c.options.Windows)
+			if series < 60 {
+				t.Errorf("only %d series inlined", series)
+			}
+			if len(html) > c.most {
+				t.Errorf("the page takes %d bytes, more than %d", len(html), c.most)
+				for key, part := range v {
+					text, err := pack(part)
+					must(t, err)
+					t.Logf("%s: %d bytes", key, len(text))
+				}
+			}
+		})
 	}
 }

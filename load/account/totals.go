@@ -227,5 +227,5 @@ func (t *Totals) checkResults() (all []record.CheckResult) {
 			})
 		}
 	}
-	return all
+	return shortChecks(all)
 }

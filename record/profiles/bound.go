@@ -8,9 +8,10 @@ import (
 
 // Bounds on a profile's contents, because the parser makes a few hundred bytes of a
 // message that takes two: 64 MB of empty samples would be 6 GB. The profile of a
-// minute of a large service has some 20,000 samples and 30,000 locations.
+// minute of a large service has some 20,000 samples and 30,000 locations; one of 100,000 stacks that end in
+// functions of their own has 600,000 messages.
 const (
-	maxProfileMessages = 400_000   // samples, locations, their lines, functions, mappings, labels and strings
+	maxProfileMessages = 1_000_000 // samples, locations, their lines, functions, mappings, labels and strings
 	maxProfileNumbers  = 4_000_000 // references to locations, and values
 )
 

@@ -17,7 +17,7 @@ func TestProfileBounds(t *testing.T) {
 	} {
 		var bomb bytes.Buffer
 		w := gzip.NewWriter(&bomb)
-		size := 2 << 20
+		size := 4 << 20
 		if len(unit) > 100 {
 			size = 5 << 20 // numbers, of which more are allowed
 		}

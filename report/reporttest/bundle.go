@@ -28,6 +28,8 @@ type Options struct {
 	Bare    bool   // only load
 	Evil    string // goes into every string that comes from elsewhere
 	Extra   int    // further series
+	Stacks  int    // further distinct stacks in each profile; zero is Stacks alone
+	Parts   int    // CPU profiles one after the other; zero means two
 }
 
 // Bundle writes the synthetic record of a service that waits for database
@@ -135,6 +137,7 @@ func writeSeries(t testing.TB, w *record.Writer, o Options) {
 		add("ns", "/sched/latencies:seconds", "q=p99", noise(1.4*ms*(1+3*bad), 0.4))
 		for k, v := range []float64{30, 12, 6, 3, 2, 1, 0.4} {
 			add("ns", series.StatementTime, fmt.Sprintf("queryid=%d", 100+k), noise(v*ms*ramp, 0.3))
+			add("1", series.StatementCalls, fmt.Sprintf("queryid=%d", 100+k), float64(10*(7-k)))
 		}
 		add("1", series.DBSessions, "", math.Round(noise(4, 1)))
 		add("1", series.DBCommits, "", requests)
@@ -177,17 +180,29 @@ func writeLatency(t testing.TB, w *record.Writer, o Options) {
 		}
 		span := timebase.WindowSpan(int64(i/10), 10*timebase.DefaultWindow)
 		bad := slump(i, o.Windows)
-		latency, service := histogram.New(), histogram.New()
-		for range 800 {
+		latency, service := histogram.New(), histogram.New() // of the request "query"
+		order, failed := histogram.New(), histogram.New()    // of "order": every fourth, and its failures
+		for n := range 800 {
 			v := 26e6 * math.Exp(0.35*rng.NormFloat64()) * (1 + 5*bad*rng.Float64())
 			if rng.IntN(200) == 0 {
 				v *= 4
 			}
 			must(t, service.RecordValue(int64(v)))
-			must(t, latency.RecordValue(int64(v*(1+bad))))
+			into := latency
+			if n%4 == 0 {
+				into = order
+			}
+			must(t, into.RecordValue(int64(v*(1+bad))))
 		}
-		must(t, w.Histogram("load", histogram.Latency, span, latency))
-		must(t, w.Histogram("load", histogram.Service, span, service))
+		for range int(20 * bad) {
+			must(t, failed.RecordValue(10e9))
+		}
+		must(t, w.Histogram("query", histogram.Latency, span, latency))
+		must(t, w.Histogram("order", histogram.Latency, span, order))
+		must(t, w.Histogram("query", histogram.Service, span, service))
+		if failed.TotalCount() > 0 {
+			must(t, w.Histogram("order", histogram.ErrorLatency, span, failed))
+		}
 	}
 }
 

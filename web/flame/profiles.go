@@ -2,6 +2,7 @@ package flame
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
@@ -48,15 +49,35 @@ func (s *Set) AddProfiles(rec *record.Record, miss func(what string, err error))
 			g.Note, g.Columns = note, append(g.Columns, k.columns[i])
 			t.addProfile(p, i)
 		}
+		if len(g.Columns) == len(k.values) && !k.state {
+			if err := k.divide(rec, &t, &g); err != nil {
+				miss(k.typ+" flame graph by time", err)
+			}
+		}
 		s.put(g, &t)
 	}
+}
+
+// divide lets a graph be looked at by time, as far as its profiles were taken one after the other.
+func (k kind) divide(rec *record.Record, t *tree, g *Graph) error {
+	parts, err := t.addParts(rec, k)
+	if err != nil {
+		return err
+	}
+	for i := range g.Columns {
+		g.Columns[i].Parts = slices.Clone(parts)
+	}
+	return nil
 }
 
 // read returns the stacks of a kind with one of its values, and what they cover.
 func (k kind) read(rec *record.Record, value string) (*stacks.Profile, string, error) {
 	if !k.state {
 		note := "Over the measured span."
-		p, err := stacks.Read(rec, k.typ, value, func(format string, args ...any) { note = fmt.Sprintf(format, args...) + "." })
+		p, err := stacks.Read(rec, k.typ, value, func(format string, args ...any) {
+			note = fmt.Sprintf(format,
+				args...) + "."
+		})
 		return p, note, err
 	}
 	listed := rec.Profiles(k.typ)

@@ -52,6 +52,8 @@ type Column struct {
 	Self []int64 `json:"self"`
 	// Scale is what one of Self stands for; 0 is 1.
 	Scale float64 `json:"scale,omitempty"`
+	// Parts are the spans of time that Self can be divided into; nil where it cannot.
+	Parts []Part `json:"parts,omitempty"`
 }
 
 type frameKey struct{ function, line int }
@@ -68,6 +70,7 @@ type node struct {
 	total   int64 // of all columns, with the callees': to order by
 	callees []*node
 	at      map[code.Frame]*node
+	shares  []share
 }
 
 // maxNodes bounds the nodes of one graph. A graph of 100,000 distinct stacks of 30 frames has
@@ -87,6 +90,18 @@ func (t *tree) add(stack []code.Frame, column int, value int64) {
 		n = t.callee(n, stack[i])
 	}
 	n.count(column, value)
+}
+
+// find returns the node of a stack, innermost first; nil where the tree lacks it.
+func (t *tree) find(stack []code.Frame) *node {
+	n := t.root
+	for _, f := range slices.Backward(stack) {
+		if n == nil {
+			return nil
+		}
+		n = n.at[f]
+	}
+	return n
 }
 
 func (n *node) count(column int, value int64) {
@@ -135,6 +150,7 @@ func (s *Set) put(g Graph, t *tree) {
 		g.Columns[i].Self = make([]int64, 0, t.size)
 	}
 	depth := 0 // of the node before
+	last := map[[2]int]int{}
 	var walk func(n *node, at int)
 	walk = func(n *node, at int) {
 		g.Up, depth = append(g.Up, depth-at+1), at
@@ -147,6 +163,7 @@ func (s *Set) put(g Graph, t *tree) {
 			}
 			g.Columns[i].Self = append(g.Columns[i].Self, self)
 		}
+		putShares(&g, n, len(g.Up)-1, last)
 		for _, c := range n.callees {
 			walk(c, at+1)
 		}

@@ -15,7 +15,10 @@ const licences = ["uplot", "preact"]
 
 await build({
   absWorkingDir: here,
-  entryPoints: { report: "src/report-page.tsx", live: "src/live.tsx", shelf: "src/shelf.tsx", compare: "src/compare.tsx" },
+  entryPoints: {
+    report: "src/report-page.tsx", live: "src/live.tsx", shelf: "src/shelf.tsx", compare: "src/compare.tsx",
+    decision: "src/decision.tsx", lab: "src/lab.tsx",
+  },
   outdir: process.argv[2] ?? path.join(here, "dist"),
   bundle: true,
   minify: true,
@@ -32,4 +35,4 @@ await build({
 // All pages import one style, which is kept once.
 const out = process.argv[2] ?? path.join(here, "dist");
 renameSync(path.join(out, "report.css"), path.join(out, "page.css"));
-for (const name of ["live", "shelf", "compare"]) rmSync(path.join(out, name + ".css"));
+for (const name of ["live", "shelf", "compare", "decision", "lab"]) rmSync(path.join(out, name + ".css"));

@@ -41,8 +41,13 @@ type Run struct {
 	Axis       axis                 `json:"axis"`
 	Charts     []chart              `json:"charts"`
 	Others     []otherSeries        `json:"others"`
+	OthersAxis axis                 `json:"others_axis"` // theirs, where there are so many that they are joined further
 	Heat       *heat                `json:"heat"`
 	Spectrum   []Spectrum           `json:"spectrum"`
+	Latencies  *latencyLog          `json:"latencies"` // null without a latency log
+	Activity   *activity            `json:"activity"`  // of the statements; null where it is not known over time
+	Thresholds []threshold          `json:"thresholds"`
+	Basis      [][]basis            `json:"basis"` // of each finding
 	Spans      []markedSpan         `json:"spans"`
 	Slow       []record.SlowRequest `json:"slow"`
 	Statements *database.Statements `json:"statements"`
@@ -80,6 +85,7 @@ const (
 	maxStatement = 4 << 10  // bytes of one statement's text
 	maxPlan      = 64 << 10 // bytes of one plan
 	maxListed    = 30       // statements
+	maxRequests  = 20_000   // of a mix
 	maxRemarks   = 500
 )
 
@@ -88,13 +94,16 @@ const (
 // Missing.
 func Of(rec *record.Record, s *record.Summary) *Run {
 	shown := *s
+	shown.Load.Steps = shown.Load.Steps[:min(len(shown.Load.Steps), maxRequests)]
 	shown.Sources = report.Asked(s.Sources)
 	shown.Anatomy = breakdown.Summary{} // Anatomy has all of it
 	d := &Run{Schema: "redline.page/1", Summary: &shown, Run: rec.Run, Headline: report.HeadlineOf(s)}
 	for i := range s.Findings {
 		d.Weights = append(d.Weights, report.Weight(&s.Findings[i]))
 		d.Places = append(d.Places, report.Place(s.Findings[i].Where))
+		d.Basis = append(d.Basis, basisOf(rec, &s.Findings[i]))
 	}
+	d.Thresholds = thresholdsOf(s.Thresholds)
 	d.Flames = &flame.Set{}
 	d.readAnatomy(rec)
 	d.Flames.AddProfiles(rec, d.miss)
@@ -111,10 +120,14 @@ func Of(rec *record.Record, s *record.Summary) *Run {
 		return d
 	}
 	d.Axis, d.Charts = b.axis(), drawn(b.charts(textsOf(d.Statements)))
-	d.Others = b.others(rec.Names())
+	d.Others, d.OthersAxis = b.others(rec.Names())
+	d.Activity = b.activityOf(d.Statements)
 	d.Spans = spansOf(rec, b.span)
 	if d.Heat, err = heatOf(rec, b.span); err != nil {
 		d.miss("latency heat map", err)
+	}
+	if d.Latencies, err = latenciesOf(rec, b.span, s.Load.Steps); err != nil {
+		d.miss("latency by time", err)
 	}
 	if d.Spectrum, err = spectra(rec, spanOf(rec, b.span)); err != nil {
 		d.miss("latency spectrum", err)
@@ -258,8 +271,8 @@ func spanOf(rec *record.Record, whole timebase.Span) timebase.Span {
 	return whole
 }
 
-// values are the values of a line; NaN is written as null. Five digits are
-// more than a chart shows.
+// values are the values of a line; NaN is written as null. Four digits are one
+// more than a figure shows.
 type values []float64
 
 func (v values) MarshalJSON() ([]byte, error) {
@@ -275,7 +288,7 @@ func (v values) MarshalJSON() ([]byte, error) {
 		case x == math.Trunc(x) && math.Abs(x) < 1e5:
 			b = strconv.AppendInt(b, int64(x), 10)
 		default:
-			b = strconv.AppendFloat(b, x, 'g', 5, 64)
+			b = strconv.AppendFloat(b, x, 'g', 4, 64)
 		}
 	}
 	return append(b, ']'), nil

@@ -195,11 +195,15 @@ type otherSeries struct {
 // maxOthers bounds the series inlined in addition to those of the charts.
 const maxOthers = 240
 
+// maxOtherValues bounds the values inlined for all other series together; a long run may have as many
+// as 100 series of it, since its charts take more as well.
+const maxOtherValues = 30_000
+
 // others returns the series that no chart took, in the catalogue's order, those
-// that never move left out.
-func (b *chartBuilder) others(names []series.Series) []otherSeries {
+// that never move left out, with their axis.
+func (b *chartBuilder) others(names []series.Series) ([]otherSeries, axis) {
 	counters := runtimeCounters()
-	out := []otherSeries{}
+	out, lines := []otherSeries{}, [][]float64{}
 	for _, s := range names {
 		key := series.Series{Name: s.Name, Labels: s.Labels}
 		if b.used[key] || len(out) == maxOthers {
@@ -217,11 +221,19 @@ func (b *chartBuilder) others(names []series.Series) []otherSeries {
 		if _, low, high := extremes(v); low == high && low == 0 {
 			continue
 		}
-		if o.line = b.line(o.Name, "0", v); o.Values != nil {
-			out = append(out, o)
+		if anyPresent(v) {
+			out, lines = append(out, o), append(lines, v)
 		}
 	}
-	return out
+	joined := *b
+	windows := int(b.span.Len() / b.width)
+	if most := max(maxOtherValues, 100*b.axis().Points); len(out)*b.axis().Points > most {
+		joined.group = max(b.group, (3*len(out)*windows+most-1)/most) // mean, least and greatest
+	}
+	for i := range out {
+		out[i].line = joined.line(out[i].Name, "0", lines[i])
+	}
+	return out, joined.axis()
 }
 
 // runtimeCounters names the cumulative metrics of this program's own

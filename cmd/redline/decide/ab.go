@@ -20,6 +20,7 @@ import (
 	"github.com/redline-go/redline/verify"
 	"github.com/redline-go/redline/verify/render"
 	"github.com/redline-go/redline/verify/session"
+	"github.com/redline-go/redline/web"
 )
 
 // compareFlags are the flags common to ab and gate.
@@ -34,6 +35,8 @@ type compareFlags struct {
 	markdown string
 	junit    string
 	sarif    string
+	html     string
+	measured []verify.Pair // of both sides, for the page
 
 	baseline, saveBaseline string
 	undecided              string // what gate makes of an inconclusive session
@@ -58,6 +61,7 @@ func (f *compareFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.junit, "junit", "", "write the result as JUnit XML to `file`")
 	cli.HistoryFlag(flags, &f.History)
 	flags.StringVar(&f.saveBaseline, "save-baseline", "", "store the launches of side b in this JSON `file`, for gate --baseline")
+	flags.StringVar(&f.html, "html", "", "write the result as one self-contained HTML page to `file`")
 	flags.StringVar(&f.sarif, "sarif", "", "write the result as SARIF to `file`")
 }
 
@@ -228,6 +232,9 @@ func (f *compareFlags) report(w io.Writer, r verify.Result, about string) (err e
 			write := func(w io.Writer) error { return format.write(inert.NewWriter(w, false)) }
 			err = errors.Join(err, disk.WriteOutput(format.path, write))
 		}
+	}
+	if f.html != "" {
+		err = errors.Join(err, disk.WriteOutput(f.html, func(w io.Writer) error { return web.Decision(w, r, f.measured) }))
 	}
 	if os.Getenv("CI") == "true" {
 		err = errors.Join(err, render.Annotations(inert.Under(w), r)) // commands, with names escaped

@@ -186,6 +186,7 @@ func (c *comparison) finish(r *verify.Result, log *session.Log) error {
 	if n := c.launcher.Repeated; n > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d launches measured again: the generator could not keep up", n))
 	}
+	_, c.f.measured = log.Pairs()
 	if err := log.Finish(*r); err != nil {
 		return err
 	}

@@ -9,8 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redline-go/redline/demo/ladder"
 	"github.com/redline-go/redline/experiment"
 	"github.com/redline-go/redline/notation/inert"
+	"github.com/redline-go/redline/web"
 )
 
 func labListCommand() *cobra.Command {
@@ -83,6 +85,20 @@ func within(before, text string) string {
 	return before + text
 }
 
+// climbed returns the ladders whose results a directory holds.
+func climbed(dir string) (all []ladder.Result, err error) {
+	for _, name := range []string{ladder.Order, ladder.Stack} {
+		r, ok, err := ladder.Read(dir, name)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			all = append(all, r)
+		}
+	}
+	return all, nil
+}
+
 func labReportCommand() *cobra.Command {
 	var dir, format, out string
 	cmd := &cobra.Command{
@@ -96,10 +112,16 @@ func labReportCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if len(results.Results) == 0 {
+			ladders, err := climbed(dir)
+			if err != nil {
+				return err
+			}
+			if len(results.Results) == 0 && (len(ladders) == 0 || format != "html") {
 				return fmt.Errorf("no results in %s (hint: redline lab run --quick)", dir)
 			}
-			write := experiment.Page
+			write := func(w io.Writer, suite []experiment.Experiment, r experiment.Results) error {
+				return web.Lab(w, suite, r, ladders)
+			}
 			switch format {
 			case "html":
 			case "md":

@@ -12,7 +12,9 @@ import (
 	"github.com/redline-go/redline/demo"
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/report"
+	"github.com/redline-go/redline/web"
 )
 
 // DemoCommand returns the verb demo.
@@ -80,6 +82,10 @@ func climb(cmd *cobra.Command, o demo.Options, asJSON, plain bool) error {
 		inert.Fprintf(cmd.ErrOrStderr(), "redline: report.html: %v\n", err)
 	}
 	ladder := report.NewLadder(page, rungs(steps)...)
+	path := filepath.Join(o.Dir, "ladder.html")
+	if err := disk.WriteOutput(path, func(w io.Writer) error { return web.Ladder(w, ladder) }); err != nil {
+		inert.Fprintf(cmd.ErrOrStderr(), "redline: %v\n", err)
+	}
 	if asJSON {
 		err = ladder.JSON(cmd.OutOrStdout())
 	} else {

@@ -1,12 +1,15 @@
 import { useState } from "preact/hooks";
 import type { Anatomy, Chain, CPUProfile, Page, Part } from "./data";
+import { Downloads } from "./export";
 import { count, duration, percent, shortFile } from "./format";
+import { spanText, useSelection } from "./selection";
 import { Slowest } from "./slowest";
 import { stateClass } from "./theme";
 
 export function AnatomySection({ page }: { page: Page }) {
   const a = page.anatomy;
   const [normal, setNormal] = useState(false);
+  const span = useSelection();
   if (!a) return null;
   const bands: [string, string, Part[], number][] = [
     ["Median request", "p40 to p60", a.median, a.median_ns],
@@ -29,6 +32,7 @@ export function AnatomySection({ page }: { page: Page }) {
           {count(a.requests)} requests taken apart from {duration(a.traced_ns)} of execution trace; {count(a.cut)} cut by its edges, {count(a.merged)} merged,
           coverage {percent(a.coverage)}.{(a.served?.length ?? 0) > 1 && " Served by " + a.served!.map((s) => `${s.server}: ${count(s.requests)}`).join(", ") + "."}
         </p>
+        {span && <Traces page={page} />}
         <div class="bands">
           {bands.filter((b) => b[2].length > 0).map(([name, note, parts, ns]) => (
             <Band key={name} name={name} note={note} parts={parts} ns={ns} width={normal ? 1 : ns / longest} />
@@ -37,10 +41,25 @@ export function AnatomySection({ page }: { page: Page }) {
         <StateKey parts={[...a.median, ...a.tail, ...a.all]} />
         {a.warnings.length > 0 && <ul class="plain note">{a.warnings.map((w, i) => <li key={i}>{w}</li>)}</ul>}
       </div>
-      <PartTable anatomy={a} />
+      <PartTable anatomy={a} bands={bands} />
       {a.cpu && <ProfileTable cpu={a.cpu} />}
-      <Slowest requests={page.slowest ?? []} timelines={a.slowest} />
+      <Slowest requests={page.slowest ?? []} timelines={a.slowest.filter((t) => !span || (t.to_ns / 1e9 >= span.from && t.from_ns / 1e9 < span.to))} of={a.slowest.length} />
     </section>
+  );
+}
+
+// Traces says which execution traces a selection meets: their requests are added up in the record and cannot be
+// divided again; only the slowest are kept one by one.
+function Traces({ page }: { page: Page }) {
+  const span = useSelection();
+  if (!span) return null;
+  const traces = (page.spans ?? []).filter((s) => s.kind === "trace");
+  const met = traces.filter((t) => t.to > span.from && t.from < span.to);
+  return (
+    <p class="covers">
+      {met.length === 0 ? "No execution trace lies in the selection. " : ""}The bars are of all traces ({traces.map(spanText).join("; ") || "when is not recorded"}): the record
+      adds their requests up. The slowest requests below follow the selection.
+    </p>
   );
 }
 
@@ -110,7 +129,7 @@ function rows(a: Anatomy): Row[] {
   return [...found.values()].sort((x, y) => Math.abs(y.tail - y.median) - Math.abs(x.tail - x.median));
 }
 
-function PartTable({ anatomy }: { anatomy: Anatomy }) {
+function PartTable({ anatomy, bands }: { anatomy: Anatomy; bands: [string, string, Part[], number][] }) {
   const [all, setAll] = useState(false);
   const joined = rows(anatomy);
   const shown = all ? joined : joined.slice(0, 8);
@@ -118,7 +137,10 @@ function PartTable({ anatomy }: { anatomy: Anatomy }) {
   if (joined.length === 0) return null;
   return (
     <div class="card">
-      <h3>What slow requests do that ordinary ones don't</h3>
+      <div class="section-head"><h3>What slow requests do that ordinary ones don't</h3>
+        <Downloads name="anatomy" what="The anatomy of requests" table={() => ({
+          columns: ["band", "state", "site", "ns", "share", "times"], rows: bands.flatMap(([name, , parts]) => parts.map((p) => [name, p.state, p.site, p.ns, p.share, p.times])),
+        })} /></div>
       <div class="scroll">
         <table class="parts">
           <thead>

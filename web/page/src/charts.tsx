@@ -1,8 +1,10 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type uPlot from "uplot";
 import type { Axis, Chart, Line, OtherSeries, Page } from "./data";
-import { draw, forget, onZoom, resetZoom, times, type Surroundings } from "./chart";
+import { draw, forget, times, type Surroundings } from "./chart";
+import { Downloads, type Table } from "./export";
 import { value } from "./format";
+import { select, spanText, step, useSelection, type Span } from "./selection";
 import { onThemeChange } from "./theme";
 
 const groups: [string, string][] = [["load", "Load"], ["cpu", "CPU and memory"], ["network", "Network"], ["runtime", "Go runtime"], ["database", "Database"]];
@@ -13,8 +15,6 @@ const wide = ["throughput", "latency"];
 export function TimeSeries({ page }: { page: Page }) {
   const charts = page.charts ?? [];
   const around: Surroundings = { axis: page.axis, spans: page.spans ?? [], heat: page.heat };
-  const [zoomed, setZoomed] = useState(false);
-  useEffect(() => onZoom(setZoomed), []);
   if (charts.length === 0) return null;
   return (
     <section id="series" aria-labelledby="series-title">
@@ -24,7 +24,7 @@ export function TimeSeries({ page }: { page: Page }) {
           {around.spans.some((s) => s.kind === "warm-up") && <span><i class="swatch warmup" />warm-up</span>}
           {around.spans.some((s) => s.kind === "trace") && <span><i class="swatch trace" />execution trace</span>}
           {around.spans.filter((s) => s.kind === "mark").map((s, i) => <span key={i}><i class="swatch mark" />{s.from.toFixed(1)} s {s.text || "marked"}</span>)}
-          {zoomed ? <button type="button" onClick={resetZoom}>Show the whole run</button> : <span class="hint">drag to zoom, all charts follow</span>}
+          <span class="hint">drag over a chart to select a span: the figures of the whole page follow</span>
         </p>
       </div>
       {page.axis.windows > 1 && <p class="note">One point stands for {page.axis.windows} windows: the line is their mean, the band their extremes.</p>}
@@ -37,9 +37,42 @@ export function TimeSeries({ page }: { page: Page }) {
           </div>
         );
       })}
-      <Explorer others={page.others ?? []} around={around} />
+      <Explorer others={page.others ?? []} around={{ ...around, axis: page.others_axis ?? page.axis }} />
+      <SelectionBar whole={wholeOf(page.axis)} />
     </section>
   );
+}
+
+export function wholeOf(axis: Axis): Span {
+  return { from: axis.from, to: axis.from + axis.step * axis.points };
+}
+
+// SelectionBar says what is selected, wherever the reader is, and lets it be typed.
+function SelectionBar({ whole }: { whole: Span }) {
+  const span = useSelection();
+  if (!span) return null;
+  const edge = (side: "from" | "to") => (
+    <label>{side} <input type="number" step="0.1" min={whole.from} max={whole.to} value={+span[side].toFixed(3)}
+      onChange={(e) => select({ ...span, [side]: Number((e.currentTarget as HTMLInputElement).value) })} /> s</label>
+  );
+  return (
+    <aside class="selection" aria-label="Selected time">
+      <b class="vh" aria-live="polite">Selected: {spanText(span)}</b>
+      {edge("from")} {edge("to")}
+      <span class="note">Headline, findings and thresholds are of the whole run.</span>
+      <button type="button" onClick={() => select(null)}>Show the whole run</button>
+    </aside>
+  );
+}
+
+// tableOf is a chart's data: a row for each point in the selection.
+function tableOf(chart: Chart, axis: Axis, span: Span | null): Table {
+  const unit = chart.unit === "1" ? "" : ` (${chart.unit})`;
+  const at = times(axis).map((t, i): [number, number] => [t, i]).filter(([t]) => !span || (t >= span.from && t < span.to));
+  return {
+    columns: ["from_s", ...chart.lines.flatMap((l) => [l.label + unit, ...(l.low && l.high ? [`${l.label} least${unit}`, `${l.label} greatest${unit}`] : [])])],
+    rows: at.map(([t, i]) => [+(t - axis.step / 2).toFixed(6), ...chart.lines.flatMap((l) => [l.values[i], ...(l.low && l.high ? [l.low[i], l.high[i]] : [])])]),
+  };
 }
 
 function ChartCard({ chart, around }: { chart: Chart; around: Surroundings }) {
@@ -47,6 +80,7 @@ function ChartCard({ chart, around }: { chart: Chart; around: Surroundings }) {
   const readings = useRef<(HTMLElement | null)[]>([]);
   const instant = useRef<HTMLElement>(null);
   const [asTable, setAsTable] = useState(false);
+  const span = useSelection();
   useEffect(() => {
     if (!host.current) return;
     // The readings change with every move of the pointer in any chart, so they
@@ -83,10 +117,13 @@ function ChartCard({ chart, around }: { chart: Chart; around: Surroundings }) {
           </li>
         ))}
       </ul>
-      <div class="plot" ref={host} role="img" aria-label={describe(chart)} />
+      <div class="plot" ref={host} tabIndex={0} role="application" aria-roledescription="chart"
+        aria-label={describe(chart) + ". Arrow left and right select and move a span, up and down make it shorter or longer, Escape shows the whole run."}
+        onKeyDown={(e) => { if (step(e.key, wholeOf(around.axis))) e.preventDefault(); }} />
       <details onToggle={(e) => setAsTable((e.currentTarget as HTMLDetailsElement).open)}>
         <summary>As a table</summary>
-        {asTable && <ChartTable chart={chart} axis={around.axis} />}
+        {asTable && <><ChartTable chart={chart} axis={around.axis} span={span} />
+          <Downloads name={chart.id} what={chart.title} table={() => tableOf(chart, around.axis, span)} /></>}
       </details>
     </figure>
   );
@@ -115,11 +152,13 @@ function describe(chart: Chart): string {
 // slices is the number of rows of a chart's table.
 const slices = 12;
 
-function ChartTable({ chart, axis }: { chart: Chart; axis: Axis }) {
+function ChartTable({ chart, axis, span }: { chart: Chart; axis: Axis; span: Span | null }) {
   const at = times(axis);
-  const step = Math.max(1, Math.ceil(at.length / slices));
-  const starts = Array.from({ length: Math.ceil(at.length / step) }, (_, i) => i * step);
-  const whole = chart.lines.map((l) => stats(l));
+  const inside = at.flatMap((t, i) => (!span || (t >= span.from && t < span.to) ? [i] : []));
+  const [begin, end] = [inside[0] ?? 0, (inside.at(-1) ?? -1) + 1];
+  const rows = Math.max(1, Math.ceil((end - begin) / slices));
+  const starts = Array.from({ length: Math.ceil((end - begin) / rows) }, (_, i) => begin + i * rows);
+  const whole = chart.lines.map((l) => stats(l, begin, end));
   return (
     <div class="scroll">
       <table>
@@ -128,7 +167,7 @@ function ChartTable({ chart, axis }: { chart: Chart; axis: Axis }) {
           {starts.map((from) => (
             <tr key={from}>
               <th scope="row">{(at[from]! - axis.step / 2).toFixed(1)} s</th>
-              {chart.lines.map((l) => <td class="num" key={l.label}>{value(stats(l, from, from + step)?.mean, chart.unit)}</td>)}
+              {chart.lines.map((l) => <td class="num" key={l.label}>{value(stats(l, from, Math.min(from + rows, end))?.mean, chart.unit)}</td>)}
             </tr>
           ))}
         </tbody>
@@ -147,7 +186,7 @@ function Explorer({ others, around }: { others: OtherSeries[]; around: Surroundi
   const [index, setIndex] = useState(-1);
   const chosen = others[index];
   const chart = useMemo<Chart | null>(() => chosen ? {
-    id: "other", group: "", title: chosen.name, note: chosen.labels, unit: chosen.unit, stack: false, log: false, heat: false,
+    id: "other", group: "", title: chosen.name, note: [chosen.labels, around.axis.windows > 1 && `one point stands for ${around.axis.windows} windows`].filter(Boolean).join("; "), unit: chosen.unit, stack: false, log: false, heat: false,
     lines: [{ ...chosen, label: chosen.labels || chosen.name }],
   } : null, [chosen]);
   if (others.length === 0) return null;

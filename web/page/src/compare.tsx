@@ -1,10 +1,11 @@
 import { useMemo, useState } from "preact/hooks";
-import type { Headline, Load, Quantiles, Spectrum } from "./data";
+import type { Headline, Load, Spectrum } from "./data";
 import { Boxes, type Box } from "./flame/boxes";
 import { FlameCanvas } from "./flame/canvas";
 import { cardOf, labelOf } from "./flame/section";
 import { Names, Tree, type FlameSet } from "./flame/tree";
-import { change, duration, percent, rate, value } from "./format";
+import { Downloads } from "./export";
+import { atLeast, change, duration, percent, rate, value } from "./format";
 import { SpectrumChart } from "./spectrum";
 import { start } from "./start";
 
@@ -37,7 +38,7 @@ function Compare({ data }: { data: Data }) {
         {data.warnings.map((w, i) => <p class="banner state" key={i}>{w}</p>)}
       </div></header>
       <main id="main" class="shelf">
-        <section aria-labelledby="metrics-title"><h2 id="metrics-title">Figures</h2><Metrics metrics={data.metrics} /></section>
+        <section aria-labelledby="metrics-title"><div class="section-head"><h2 id="metrics-title">Figures</h2><Downloads name="figures" what="Figures" table={() => ({ columns: ["figure", "unit", "a", "b", "change", "low", "high", "why_unknown"], rows: data.metrics.map((m) => [m.name, m.unit, m.a, m.b, ...(m.known ? [m.estimate, m.low, m.high] : [null, null, null]), m.why]) })} /></div><Metrics metrics={data.metrics} /></section>
         <section aria-labelledby="latency-title"><h2 id="latency-title">Latency</h2>
           <div class="pair"><div class="card"><Percentiles sides={data.sides} /></div>
             <SpectrumChart curves={data.sides.flatMap((s, i) => (s.spectrum ?? []).filter((c) => c.kind === "latency").map((c) => ({ ...c, name: `run ${sides[i]}`, tone: String(i) })))} /></div>
@@ -79,7 +80,8 @@ function Metrics({ metrics }: { metrics: Metric[] }) {
   );
 }
 
-const quantiles: [keyof Quantiles, string][] = [["p50", "50 %"], ["p90", "90 %"], ["p95", "95 %"], ["p99", "99 %"], ["p99_9", "99.9 %"], ["max", "max"], ["mean", "mean"]];
+type Figure = "p50" | "p90" | "p95" | "p99" | "p99_9" | "max" | "mean";
+const quantiles: [key: Figure, name: string, percentile: number][] = [["p50", "50 %", 50], ["p90", "90 %", 90], ["p95", "95 %", 95], ["p99", "99 %", 99], ["p99_9", "99.9 %", 99.9], ["max", "max", 100], ["mean", "mean", 100]];
 
 function Percentiles({ sides: both }: { sides: [Side, Side] }) {
   const [a, b] = [both[0].load, both[1].load];
@@ -88,7 +90,7 @@ function Percentiles({ sides: both }: { sides: [Side, Side] }) {
       <thead><tr><th scope="col"><span class="vh">figure</span></th><th scope="col" class="num">a</th><th scope="col" class="num">b</th><th scope="col" class="num">b / a − 1</th></tr></thead>
       <tbody>
         <tr><th scope="row">requests/s</th><td class="num">{rate(a.rate)}</td><td class="num">{rate(b.rate)}</td><td class="num">{a.rate > 0 && b.rate > 0 ? change(b.rate / a.rate - 1) : "–"}</td></tr>
-        {quantiles.map(([key, name]) => <tr key={key}><th scope="row">{name}</th>{[a, b].map((l, i) => <td class="num" key={i}>{l.latency_ns[key] > 0 ? duration(l.latency_ns[key]) : "–"}</td>)}
+        {quantiles.map(([key, name, percentile]) => <tr key={key}><th scope="row">{name}</th>{[a, b].map((l, i) => <td class="num" key={i}>{l.latency_ns[key] > 0 ? atLeast(l.latency_ns[key], l.latency_ns, percentile) : "–"}</td>)}
           <td class="num">{a.latency_ns[key] > 0 && b.latency_ns[key] > 0 ? change(b.latency_ns[key] / a.latency_ns[key] - 1) : "–"}</td></tr>)}
         <tr><th scope="row">errors</th>{[a, b].map((l, i) => <td class="num" key={i}>{l.requests > 0 ? percent(l.errors / l.requests) : "–"}</td>)}<td /></tr>
       </tbody>

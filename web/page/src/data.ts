@@ -3,6 +3,8 @@
 
 import type { FlameSet } from "./flame/tree";
 import type { Remark } from "./flame/section";
+import type { PackedLatencies } from "./latencies";
+import type { Threshold } from "./thresholds";
 
 export interface Page {
   schema: string;
@@ -16,8 +18,13 @@ export interface Page {
   axis: Axis;
   charts: Chart[] | null;
   others: OtherSeries[] | null;
+  others_axis: Axis | null;
   heat: Heat | null;
   spectrum: Spectrum[] | null;
+  latencies: PackedLatencies | null;
+  activity: Activity | null;
+  thresholds: Threshold[] | null;
+  basis: Basis[][] | null;
   spans: MarkedSpan[] | null;
   slow: SlowRequest[] | null;
   statements: Statements | null;
@@ -37,7 +44,6 @@ export interface Summary {
   findings: Finding[] | null;
   not_judged: { cause: string; why: string }[] | null;
   overhead?: { estimate: number; low: number; high: number; confidence: number; pairs: number };
-  thresholds: { expr: string; ok: boolean; value: number | null }[] | null;
   warnings: string[] | null;
 }
 
@@ -59,9 +65,11 @@ export interface Load {
   bytes_in: number;
   bytes_out: number;
   in_flight_at_end: number;
+  steps?: { name: string; requests: number; errors: number; latency_ns: Quantiles }[];
+  checks?: { request: string; name: string; passed: number; failed: number }[];
 }
 
-export interface Quantiles { min: number; mean: number; p50: number; p90: number; p95: number; p99: number; p99_9: number; max: number }
+export interface Quantiles { min: number; mean: number; p50: number; p90: number; p95: number; p99: number; p99_9: number; max: number; unfinished?: number; at_least_from?: number }
 
 export interface Finding {
   cause: string;
@@ -140,6 +148,11 @@ export interface CPUProfile { median: number; tail: number; functions: { functio
 export interface Frame { function: string; file: string; line: number }
 export interface Timeline { from_ns: number; to_ns: number; goroutine: number; id?: string; segments: Segment[] }
 export interface Segment { state: string; site: string; from_ns: number; ns: number }
+
+// Activity is what each statement did in equal spans of the run.
+export interface Activity { from: number; step: number; calls: Values[]; time_ns: Values[]; rows: Values[] }
+// Basis is a span that a finding's evidence is from.
+export interface Basis { source: string; from: number; to: number }
 
 // SlowRequest is one slow request in words; see diagnose/slowest.
 export interface SlowRequest {

@@ -1,5 +1,6 @@
-import type { Finding, Page } from "./data";
+import type { Basis, Finding, Page } from "./data";
 import { shortFile } from "./format";
+import { select, spanText, useSelection, type Span } from "./selection";
 
 export function Findings({ page }: { page: Page }) {
   const findings = page.summary.findings ?? [];
@@ -10,7 +11,7 @@ export function Findings({ page }: { page: Page }) {
       <h2 id="findings-title">Findings</h2>
       {findings.length === 0 && <p>None.</p>}
       <ol class="findings">
-        {findings.map((f, i) => <FindingCard key={i} rank={i + 1} finding={f} weight={page.weights?.[i] ?? ""} />)}
+        {findings.map((f, i) => <FindingCard key={i} rank={i + 1} finding={f} weight={page.weights?.[i] ?? ""} basis={page.basis?.[i] ?? []} whole={{ from: page.axis.from, to: page.axis.from + page.axis.step * page.axis.points }} />)}
       </ol>
       {notJudged.length > 0 && (
         <details class="card quiet" open={findings.length === 0}>
@@ -30,7 +31,32 @@ function byReason(all: { cause: string; why: string }[]): [string, string[]][] {
   return [...groups];
 }
 
-function FindingCard({ rank, finding, weight }: { rank: number; finding: Finding; weight: string }) {
+// RestsOn marks on a line of the run's time where a finding's evidence is from; a click selects it.
+function RestsOn({ basis, whole }: { basis: Basis[]; whole: Span }) {
+  const span = useSelection();
+  const length = whole.to - whole.from;
+  if (basis.length === 0 || !(length > 0)) return null;
+  const at = (s: number) => `${Math.max(0, Math.min(100, ((s - whole.from) / length) * 100))}%`;
+  const part = (s: Span) => ({ left: at(s.from), width: `max(3px, ${((Math.min(s.to, whole.to) - s.from) / length) * 100}%)` });
+  const outside = span && !basis.some((b) => b.to > span.from && b.from < span.to);
+  const sources = [...new Set(basis.map((b) => b.source))];
+  return (
+    <div class="rests">
+      {sources.map((source) => (
+        <div class="rests-line" key={source}>
+          <span>{source}</span>
+          <span class="rests-time">
+            {basis.filter((b) => b.source === source).map((b, i) => <button type="button" key={i} class="rests-span" style={part(b)} aria-label={`Select ${spanText(b)}, which is what this finding rests on: ${source}`} data-tip={`${source}: ${spanText(b)}`} onClick={() => select(b)} />)}
+            {span && <i class="rests-selected" style={part(span)} />}
+          </span>
+        </div>
+      ))}
+      {outside && <p class="note">Nothing that it rests on lies in the selection.</p>}
+    </div>
+  );
+}
+
+function FindingCard({ rank, finding, weight, basis, whole }: { rank: number; finding: Finding; weight: string; basis: Basis[]; whole: Span }) {
   const { where } = finding;
   const share = Math.min(Math.max(finding.share, 0), 1);
   return (
@@ -59,6 +85,8 @@ function FindingCard({ rank, finding, weight }: { rank: number; finding: Finding
         {finding.remedy && <><dt>What to do</dt><dd class="remedy">{finding.remedy}</dd></>}
         {(finding.evidence ?? []).length > 0 && (
           <>
+            <dt>Rests on</dt>
+            <dd><RestsOn basis={basis} whole={whole} /></dd>
             <dt>Evidence</dt>
             <dd><ul class="plain">{finding.evidence!.map((e, i) => <li key={i}>{e.text} <span class="source">{e.source}</span></li>)}</ul></dd>
           </>

@@ -89,6 +89,12 @@ export function figure(v: number): string {
   return v !== 0 && Math.abs(v) < 0.01 ? least(v, "0.01") : grouped(three(v));
 }
 
+// atLeast writes a time of a histogram, with its sign where it is only a lower bound: 100 is the max, and
+// the mean is bound when the max is.
+export function atLeast(ns: number, of: { at_least_from?: number }, percentile: number): string {
+  return (of.at_least_from && percentile >= of.at_least_from ? "≥ " : "") + duration(ns);
+}
+
 // value writes a figure of one of the charts' units.
 export function value(v: number | null | undefined, unit: string): string {
   if (v == null || !Number.isFinite(v)) return "–";
@@ -113,17 +119,6 @@ export function tick(v: number, unit: string): string {
     return v.toLocaleString("en-US", { maximumFractionDigits: 3 });
   }
   return short(value(v, unit).replace("/s", ""));
-}
-
-export function thresholdValue(expr: string, v: number | null): string {
-  if (v == null) return "no data";
-  const metric = expr.trim().split(/[\s<>=]/)[0];
-  switch (metric) {
-    case "errors": return percent(v);
-    case "rate": return rate(v) + "/s";
-    case "requests": return count(v);
-  }
-  return duration(v);
 }
 
 export function shortFile(file: string, line: number): string {

@@ -1,5 +1,5 @@
 import type { Page } from "./data";
-import { duration, percent, rate, thresholdValue } from "./format";
+import { atLeast, percent, rate } from "./format";
 
 // Headline answers the one question before anything else is said.
 export function Headline({ page }: { page: Page }) {
@@ -28,20 +28,21 @@ export function Headline({ page }: { page: Page }) {
         {load.requests > 0 && (
           <dl class="figures">
             <Figure name="requests/s" value={rate(load.rate)} note={load.intended_rate > 0 ? `of ${rate(load.intended_rate)} intended` : `${load.connections} connections`} />
-            <Figure name="p50" value={duration(load.latency_ns.p50)} />
-            <Figure name="p95" value={duration(load.latency_ns.p95)} />
-            <Figure name="p99" value={duration(load.latency_ns.p99)} />
-            <Figure name="max" value={duration(load.latency_ns.max)} />
+            <Figure name="p50" value={atLeast(load.latency_ns.p50, load.latency_ns, 50)} />
+            <Figure name="p95" value={atLeast(load.latency_ns.p95, load.latency_ns, 95)} />
+            <Figure name="p99" value={atLeast(load.latency_ns.p99, load.latency_ns, 99)} />
+            <Figure name="max" value={atLeast(load.latency_ns.max, load.latency_ns, 100)} />
             <Figure name="errors" value={percent(load.errors / load.requests)} bad={load.errors > 0} />
           </dl>
         )}
-        {(summary.thresholds ?? []).length > 0 && (
+        {(page.thresholds ?? []).length > 0 && (
           <ul class="thresholds" aria-label="Thresholds">
-            {summary.thresholds!.map((t, i) => (
+            {page.thresholds!.slice(0, 8).map((t, i) => (
               <li class={t.ok ? "ok" : "bad"} key={i}>
-                <span aria-hidden="true">{t.ok ? "✓" : "✗"}</span><span class="vh">{t.ok ? "met:" : "failed:"}</span> <code>{t.expr}</code> <span>{thresholdValue(t.expr, t.value)}</span>
+                <span aria-hidden="true">{t.ok ? "✓" : "✗"}</span><span class="vh">{t.ok ? "met:" : "failed:"}</span> <code>{t.expr}</code> <span>{t.value}</span>
               </li>
             ))}
+            {page.thresholds!.length > 8 && <li><a href="#thresholds">all {page.thresholds!.length}</a></li>}
           </ul>
         )}
       </div>

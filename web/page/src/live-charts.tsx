@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type uPlot from "uplot";
 import type { Chart, Heat } from "./data";
-import { draw, forget, onZoom, plan, quietly, times, type Surroundings } from "./chart";
+import { draw, forget, plan, quietly, times, type Surroundings } from "./chart";
+import { onSelect, select } from "./selection";
 import { value } from "./format";
 import type { Lines } from "./live-run";
 import type { Layout, Mark } from "./live-stream";
@@ -18,8 +19,9 @@ export function LiveCharts({ live, layout }: { live: Live; layout: Layout[] }) {
   const [zoomed, setZoomed] = useState(false);
   const [view, setView] = useState(live.windows);
   // Charts out of sight have older data, so that what is the whole of it for one is a part for another.
-  useEffect(() => onZoom((z) => { if (z) { live.paused = true; setZoomed(true); } }), []);
+  useEffect(() => onSelect((span) => { if (span) { live.paused = true; setZoomed(true); } }), []);
   const follow = () => {
+    select(null);
     live.paused = false;
     setZoomed(false);
     for (const redraw of live.listeners) redraw();

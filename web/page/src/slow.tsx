@@ -1,15 +1,25 @@
 import { useState } from "preact/hooks";
-import type { SlowRequest, Statements } from "./data";
+import type { Activity, SlowRequest, Statements, Values } from "./data";
+import { Downloads } from "./export";
 import { count, duration } from "./format";
+import { during } from "./requests";
+import { spanText, useSelection, type Span } from "./selection";
 
-export function SlowRequests({ slow }: { slow: SlowRequest[] }) {
+export function SlowRequests({ slow: every }: { slow: SlowRequest[] }) {
   const [all, setAll] = useState(false);
-  if (slow.length === 0) return null;
+  const span = useSelection();
+  if (every.length === 0) return null;
+  const slow = every.filter((s) => during(s, span));
   const shown = all ? slow : slow.slice(0, 10);
   const longest = Math.max(1, ...slow.map((s) => s.done_ns - s.intended_ns));
   return (
     <section id="slow" aria-labelledby="slow-title">
-      <h2 id="slow-title">The slowest requests, seen by the generator</h2>
+      <div class="section-head"><h2 id="slow-title">The slowest requests, seen by the generator</h2>
+        <p class="key">{span && <span class="covers">{slow.length} of {every.length} were under way from {spanText(span)}</span>}
+          <Downloads name="slow-requests" what="The slowest requests" table={() => ({
+            columns: ["request", "connection", "intended_ns", "sent_ns", "first_byte_ns", "done_ns", "latency_ns", "status", "error"],
+            rows: slow.map((s) => [s.request, s.connection, s.intended_ns, s.sent_ns, s.first_byte_ns, s.done_ns, s.done_ns - s.intended_ns, s.status, s.error]),
+          })} /></p></div>
       <div class="card">
         <div class="scroll">
           <table class="slow">
@@ -22,6 +32,7 @@ export function SlowRequests({ slow }: { slow: SlowRequest[] }) {
             <tbody>{shown.map((s, i) => <SlowRow key={i} slow={s} longest={longest} />)}</tbody>
           </table>
         </div>
+        {slow.length === 0 && <p class="note">None of the slowest requests of the run was under way then.</p>}
         {slow.length > 10 && <button type="button" onClick={() => setAll(!all)}>{all ? "Show fewer" : `Show all ${slow.length}`}</button>}
       </div>
     </section>
@@ -46,12 +57,38 @@ function SlowRow({ slow: s, longest }: { slow: SlowRequest; longest: number }) {
   );
 }
 
-export function StatementsSection({ statements }: { statements: Statements | null }) {
-  const all = statements?.statements ?? [];
-  if (all.length === 0) return null;
+interface Work { calls: number; time: number; rows: number }
+
+// workDuring adds up what a statement did in a span; null where nobody counted then.
+function workDuring(a: Activity, statement: number, span: Span): Work | null {
+  const sum = (v: Values | undefined): number | null => {
+    let total: number | null = null;
+    v?.forEach((x, i) => {
+      const middle = a.from + (i + 0.5) * a.step;
+      if (x != null && middle >= span.from && middle < span.to) total = (total ?? 0) + x;
+    });
+    return total;
+  };
+  const [calls, time, rows] = [sum(a.calls[statement]), sum(a.time_ns[statement]), sum(a.rows[statement])];
+  return calls == null && time == null ? null : { calls: calls ?? 0, time: time ?? 0, rows: rows ?? 0 };
+}
+
+export function StatementsSection({ statements, activity }: { statements: Statements | null; activity: Activity | null }) {
+  const span = useSelection();
+  const listed = statements?.statements ?? [];
+  if (listed.length === 0) return null;
+  const divided = span && activity;
+  const all = listed.map((s, i) => {
+    if (!divided) return { ...s, known: true };
+    const work = workDuring(activity, i, span);
+    return { ...s, known: work != null, calls: work?.calls ?? 0, time_ns: work?.time ?? 0, rows: work?.rows ?? 0 };
+  });
+  if (divided) all.sort((a, b) => b.time_ns - a.time_ns);
   return (
     <section id="statements" aria-labelledby="statements-title">
-      <h2 id="statements-title">SQL statements</h2>
+      <div class="section-head"><h2 id="statements-title">SQL statements</h2>
+        <p class="key">{span && <span class="covers">{activity ? `from ${spanText(span)}, in steps of ${+activity.step.toFixed(2)} s` : "of the whole run: the record does not count statements by time"}</span>}
+          <Downloads name="statements" what="SQL statements" table={() => ({ columns: ["queryid", "calls", "time_ns", "rows", "statement"], rows: all.map((s) => [s.queryid, ...(s.known ? [s.calls, s.time_ns, s.rows] : [null, null, null]), s.text]) })} /></p></div>
       <div class="card">
         <p class="note">{[statements!.server, statements!.database && `database ${statements!.database}`].filter(Boolean).join(", ")}</p>
         <div class="scroll">
@@ -65,8 +102,8 @@ export function StatementsSection({ statements }: { statements: Statements | nul
                     {s.plan != null && <details><summary>Plan</summary><pre>{JSON.stringify(s.plan, null, 2)}</pre></details>}
                     {s.plan_error && <small>no plan: {s.plan_error}</small>}
                   </td>
-                  <td class="num">{count(s.calls)}</td>
-                  <td class="num">{duration(s.time_ns)}</td>
+                  <td class="num">{s.known ? count(Math.round(s.calls)) : "–"}</td>
+                  <td class="num">{s.known ? duration(s.time_ns) : "–"}</td>
                   <td class="num">{s.calls > 0 ? duration(s.time_ns / s.calls) : "–"}</td>
                   <td class="num">{s.calls > 0 ? (s.rows / s.calls).toFixed(1) : "–"}</td>
                 </tr>

@@ -5,14 +5,15 @@ import { stateClass } from "./theme";
 
 // Slowest shows the slowest requests one by one: what each did, from begin to end,
 // and what happened around it.
-export function Slowest({ requests, timelines }: { requests: SlowRequest[]; timelines: Timeline[] }) {
+export function Slowest({ requests, timelines, of }: { requests: SlowRequest[]; timelines: Timeline[]; of: number }) {
   const [all, setAll] = useState(false);
-  if (timelines.length === 0) return null;
+  if (of === 0) return null;
   const shown = all ? timelines : timelines.slice(0, 8);
   const longest = Math.max(1, ...timelines.map((t) => t.to_ns - t.from_ns));
   return (
     <div class="card" id="slowest">
       <h3>The slowest requests, from begin to end</h3>
+      {timelines.length < of && <p class="covers">{timelines.length} of {of} lie in the selection.</p>}
       <p class="note">Each bar is one request on one time scale, in the colours above. Point at it for its stretches; open it for the story.</p>
       <ol class="timelines">
         {shown.map((t, i) => {

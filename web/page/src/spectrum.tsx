@@ -1,6 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { logSplits } from "./chart";
+import { Downloads } from "./export";
 import { tick } from "./format";
 import { colour, onThemeChange, tone } from "./theme";
 
@@ -9,7 +10,7 @@ export interface Curve { name: string; tone?: string; tail: number[]; values: nu
 
 // SpectrumChart is HdrHistogram's percentile plot: the x axis is 1/(1-q), so
 // that each nine has the same width.
-export function SpectrumChart({ curves: spectra }: { curves: Curve[] }) {
+export function SpectrumChart({ curves: spectra, id = "chart-spectrum" }: { curves: Curve[]; id?: string }) {
   const host = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (!host.current || spectra.length === 0) return;
@@ -35,11 +36,12 @@ export function SpectrumChart({ curves: spectra }: { curves: Curve[] }) {
     resize.observe(host.current);
     const stop = onThemeChange(() => u.redraw(false, false));
     return () => { stop(); resize.disconnect(); u.destroy(); };
-  }, [JSON.stringify(spectra.map((s) => s.name)), spectra.length]);
+  }, [JSON.stringify(spectra.map((s) => [s.name, s.tail.length, s.values.reduce((sum, v) => sum + v, 0)]))]);
   if (spectra.length === 0) return null;
   return (
-    <figure class="chart" id="chart-spectrum">
-      <figcaption><b>Percentile spectrum</b><span class="note">each nine has the same width; the curve ends at the slowest request</span></figcaption>
+    <figure class="chart" id={id}>
+      <figcaption><b>Percentile spectrum</b><span class="note">each nine has the same width; the curve ends at the slowest request</span>
+        <Downloads name="spectrum" what="Percentile spectrum" table={() => ({ columns: ["curve", "percentile", "one_in", "value_ns"], rows: spectra.flatMap((s) => s.tail.map((t, i) => [s.name, 100 * (1 - 1 / t), t, s.values[i]])) })} /></figcaption>
       <ul class="legend">{spectra.map((s, i) => <li key={s.name}><i class={"swatch tone tone-" + (s.tone ?? i)} /><span class="legend-label">{s.name}</span></li>)}</ul>
       <div class="plot" ref={host} role="img" aria-label="Latency by percentile; the table above holds the main ones" />
     </figure>

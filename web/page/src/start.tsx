@@ -3,6 +3,7 @@ import { render } from "preact"; // 5 KB; what it renders from strings is text, 
 import "uplot/dist/uPlot.min.css";
 import "./page.css";
 import { read } from "./data";
+import { section } from "./selection";
 
 // start renders a page once its data are unpacked.
 export function start<T>(page: (data: T) => ComponentChildren) {
@@ -11,6 +12,8 @@ export function start<T>(page: (data: T) => ComponentChildren) {
     (data) => {
       render(page(data), root);
       document.documentElement.dataset.ready = "true";
+      // A link to a section and a selection names no element by itself.
+      if (section()) document.getElementById(section())?.scrollIntoView();
     },
     (reason: unknown) => {
       const browser = typeof DecompressionStream === "undefined" ? " This browser is too old: it lacks DecompressionStream." : "";

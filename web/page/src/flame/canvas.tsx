@@ -82,7 +82,7 @@ export function FlameCanvas({ drawing }: { drawing: Drawing }) {
     }[e.key];
     if (next) choose(next);
     else if (e.key === "Enter" && selected) zoom(selected);
-    else if (e.key === "Escape") zoom(boxes.root);
+    else if (e.key === "Escape" && (selected || shown !== boxes.root)) zoom(boxes.root);
     else return;
     e.preventDefault();
   };

@@ -6,6 +6,7 @@ import { FunctionTable } from "./table";
 import { Names, Tree, type FlameSet } from "./tree";
 import { download, profile } from "./pprof";
 import { percent, shortFile, value } from "../format";
+import { spanText, useSelection } from "../selection";
 import { stateClass } from "../theme";
 
 // Remark is what the Go compiler says of a line of the service's own code.
@@ -20,9 +21,18 @@ export function FlameSection({ set, module, run, remarks }: Options) {
   const [id, setId] = useState(graphs[0]?.id ?? "");
   const graph = graphs.find((g) => g.id === id) ?? graphs[0];
   const trees = useRef(new Map<string, Tree>());
-  if (!names || !graph) return null;
-  let tree = trees.current.get(graph.id);
-  if (!tree) trees.current.set(graph.id, (tree = new Tree(names, graph)));
+  const span = useSelection();
+  const whole = useMemo(() => {
+    if (!names || !graph) return null;
+    let tree = trees.current.get(graph.id);
+    if (!tree) trees.current.set(graph.id, (tree = new Tree(names, graph)));
+    return tree;
+  }, [names, graph]);
+  const tree = useMemo(() => (span && whole?.within(span)) || whole, [whole, span]);
+  if (!names || !graph || !tree || !whole) return null;
+  const follows = !span ? "" : tree.during ? `From the profiles of ${spanText(tree.during)}. `
+    : whole.divisible ? "No profile was taken in the selection; this is the whole run. "
+    : "Not divided by time: this is all that was taken. ";
   return (
     <section id="flames" aria-labelledby="flames-title">
       <div class="section-head">
@@ -34,13 +44,13 @@ export function FlameSection({ set, module, run, remarks }: Options) {
           ))}
         </fieldset>
       </div>
-      <FlameGraph key={graph.id} tree={tree} module={module} run={run} remarks={remarks} />
+      <FlameGraph key={graph.id} tree={tree} module={module} run={run} remarks={remarks} follows={follows} />
     </section>
   );
 }
 
 // FlameGraph is one graph with what one can ask of it.
-export function FlameGraph({ tree, module, run, remarks }: { tree: Tree; module: string; run: string; remarks: Remark[] }) {
+export function FlameGraph({ tree, module, run, remarks, follows = "" }: { tree: Tree; module: string; run: string; remarks: Remark[]; follows?: string }) {
   const { graph, names } = tree;
   const [column, setColumn] = useState(0);
   const [inverted, setInverted] = useState(false);
@@ -83,7 +93,7 @@ export function FlameGraph({ tree, module, run, remarks }: { tree: Tree; module:
         <label><input type="checkbox" checked={lines} onChange={() => setLines(!lines)} /> lines apart</label>
         <button type="button" onClick={() => void download(`${run}-${graph.id}.pb.gz`, profile(tree))}>Download pprof</button>
       </div>
-      <p class="note">{value(whole, unit)}, {graph.columns[column]!.name}. {graph.note}</p>
+      <p class="note">{follows && <b class="covers">{follows}</b>}{value(whole, unit)}, {graph.columns[column]!.name}. {graph.note}</p>
       {sandwich >= 0 && (
         <div class="flame-sandwich">
           <p><b>{names.name[sandwich]}</b>: its callers above, its callees below.

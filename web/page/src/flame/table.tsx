@@ -1,6 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { functions, type Row, type Tree } from "./tree";
 import { VirtualRows } from "../rows";
+import { Downloads } from "../export";
 import { percent, value } from "../format";
 
 // FunctionTable lists every function of a graph; a click opens its callers and callees.
@@ -17,6 +18,9 @@ export function FunctionTable({ tree, column, found, onChoose }: { tree: Tree; c
   return (
     <details onToggle={(e) => setOpen((e.currentTarget as HTMLDetailsElement).open)}>
       <summary>Every function, as a table</summary>
+      {open && <Downloads name={`${tree.graph.id}-functions`} what={`Functions of ${tree.graph.title}`} table={() => ({
+        columns: ["function", "file", `self (${unit})`, `total (${unit})`], rows: shown.map((r) => [tree.names.name[r.fn], tree.names.file[r.fn], r.self, r.total]),
+      })} />}
       {open && (
         <div role="table" aria-label="Functions" aria-rowcount={shown.length + 1} class="function-table">
           <div role="row" class="function-row head"><span role="columnheader">function</span>{head("self")}<span class="num" role="columnheader">share</span>{head("total")}<span class="num" role="columnheader">share</span></div>

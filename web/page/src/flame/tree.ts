@@ -1,9 +1,13 @@
 // Flame graphs as web/flame/set.go writes them, unpacked into arrays: node 0 is the root,
 // and the callees of a node follow it (preorder).
 
+import type { Span } from "../selection";
+
 export interface FlameSet { strings: string[] | null; functions: number[] | null; frames: number[] | null; graphs: PackedGraph[] | null }
 export interface PackedGraph { id: string; title: string; note?: string; first: number; up: number[]; frame: number[]; columns: Column[]; noise?: { each: [number, number]; share: number } }
-export interface Column { name: string; unit: string; self: number[]; scale?: number }
+export interface Column { name: string; unit: string; self: number[]; scale?: number; parts?: Part[] }
+// Part is what a span of time has of a column; see web/flame/spans.go.
+export interface Part { from: number; to: number; node: number[]; self: number[] }
 
 // Names resolves the functions and frames that all graphs of a page share.
 export class Names {
@@ -28,6 +32,7 @@ export class Tree {
   readonly fn: Int32Array;
   readonly end: Int32Array; // one past the last node below
   readonly totals: Float64Array[]; // by column
+  readonly during: Span | null = null; // what it covers, where that is less than all
 
   readonly unpacked: number; // ms that it took; the browser's tests read it
 
@@ -52,22 +57,49 @@ export class Tree {
       this.frame[i] = frame;
       this.fn[i] = names.fn(frame);
     }
-    this.totals = graph.columns.map((c) => {
-      const total = new Float64Array(n);
-      for (let i = n - 1; i > 0; i--) {
-        const sum = total[i]! + c.self[i - 1]!;
-        total[i] = sum;
-        total[this.parent[i]!]! += sum;
-      }
-      if (c.scale) for (let i = 0; i < n; i++) total[i]! *= c.scale;
-      return total;
-    });
+    this.totals = graph.columns.map((c) => this.sum(c));
     for (let i = n - 1; i >= 0; i--) {
       const end = Math.max(this.end[i]!, i + 1);
       this.end[i] = end;
       if (i > 0 && end > this.end[this.parent[i]!]!) this.end[this.parent[i]!] = end;
     }
     this.unpacked = performance.now() - begun;
+  }
+
+  // sum adds a column up from the callees to the root.
+  private sum(c: Column): Float64Array {
+    const total = new Float64Array(this.size);
+    for (let i = this.size - 1; i > 0; i--) {
+      const sum = total[i]! + c.self[i - 1]!;
+      total[i] = sum;
+      total[this.parent[i]!]! += sum;
+    }
+    if (c.scale) for (let i = 0; i < this.size; i++) total[i]! *= c.scale;
+    return total;
+  }
+
+  // divisible says whether the graph can be looked at by time.
+  get divisible(): boolean { return this.graph.columns.every((c) => (c.parts ?? []).length > 0); }
+
+  // within is the graph of the profiles that lie in a span for the most part, or of those
+  // that it meets; null where there are none.
+  within(span: Span): Tree | null {
+    if (!this.divisible) return null;
+    const parts = this.graph.columns[0]!.parts!;
+    const shared = (p: Part) => Math.min(p.to, span.to) - Math.max(p.from, span.from);
+    let chosen = parts.flatMap((p, i) => (shared(p) > (p.to - p.from) / 2 ? [i] : []));
+    if (chosen.length === 0) chosen = parts.flatMap((p, i) => (shared(p) > 0 ? [i] : []));
+    if (chosen.length === 0) return null;
+    const columns = this.graph.columns.map((c): Column => {
+      const self = new Array<number>(this.size - 1).fill(0);
+      for (const i of chosen) {
+        let at = 0;
+        c.parts![i]!.node.forEach((by, k) => { self[at += by]! += c.parts![i]!.self[k]!; });
+      }
+      return { ...c, self };
+    });
+    const tree = Object.assign(Object.create(Tree.prototype) as Tree, this, { graph: { ...this.graph, columns }, during: { from: parts[chosen[0]!]!.from, to: parts[chosen.at(-1)!]!.to } });
+    return Object.assign(tree, { totals: columns.map((c) => tree.sum(c)) });
   }
 
   self(node: number, column: number): number {

@@ -1,0 +1,126 @@
+package web_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/web"
+	"github.com/redline-go/redline/web/webtest"
+)
+
+// shownPage is what page/test/show.mjs prints.
+type shownPage struct {
+	Console, Errors, Requests []string
+	Overflow                  map[string]float64
+	Texts                     map[string][]string
+	Title                     string
+	Injected                  int
+}
+
+// show opens a page in Chromium and reads the texts at selectors.
+func show(t *testing.T, name, html string, selectors ...string) shownPage {
+	t.Helper()
+	dir := nodeModules(t)
+	file := filepath.Join(t.TempDir(), name+".html")
+	must(t, os.WriteFile(file, []byte(html), 0o644))
+	out := webtest.Node(t, dir, append([]string{"test/show.mjs", webtest.Chromium(t), file, webtest.Shots(t),
+		name}, selectors...)...)
+	var s shownPage
+	must(t, json.Unmarshal([]byte(out), &s))
+	if len(s.Console)+len(s.Errors)+len(s.Requests)+s.Injected > 0 {
+		t.Errorf("console %q, errors %q, asked %q, %d elements that the page does not make", s.Console, s.Errors,
+			s.Requests, s.Injected)
+	}
+	for width, pixels := range s.Overflow {
+		if pixels > 0 {
+			t.Errorf("%s: the page is %v px wider than the screen", width, pixels)
+		}
+	}
+	return s
+}
+
+// session is a session in which side b takes 10 % more CPU, with its result.
+func session(evil string) (verify.Result, []verify.Pair) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var same, both []verify.Pair
+	block := func(cpu float64) verify.Block {
+		b := verify.Block{Values: map[string]float64{"cpu_per_request": cpu * (1 + 0.01*rng.Float64()),
+			"throughput": 2000 + 20*rng.Float64(), "rss": 48e6}, Latency: verify.Latencies{}}
+		for range 500 {
+			b.Latency.Add(int64(1e6*(1+rng.ExpFloat64())), 4)
+		}
+		return b
+	}
+	for range 6 {
+		same = append(same, verify.Pair{A: block(400e3), B: block(400e3)})
+	}
+	for range 20 {
+		both = append(both, verify.Pair{A: block(400e3), B: block(440e3)})
+	}
+	r := verify.Decide(both, same, 4, verify.Rules{Metrics: verify.Metrics(false), Seed: 1})
+	r.Sides = [2]string{"./svc-old" + evil, "./svc-new" + evil}
+	r.Warnings = append(r.Warnings, "the machine was busy"+evil)
+	return r, both
+}
+
+func decisionPage(t *testing.T, evil string) string {
+	t.Helper()
+	r, pairs := session(evil)
+	var b bytes.Buffer
+	must(t, web.Decision(&b, r, pairs))
+	return b.String()
+}
+
+func TestDecisionInBrowser(t *testing.T) {
+	s := show(t, "decision", decisionPage(t, ""), "h1", ".decided th[scope=row]", ".decided .interval",
+		".decided tbody tr:first-child .pair-dot", ".figures dd", "#basis-title + .card li",
+		"#chart-spectrum .legend li")
+	if !slices.Equal(s.Texts["h1"], []string{"regression"}) || s.Title != "redline regression – redline" {
+		t.Errorf("title %q, %q", s.Title, s.Texts["h1"])
+	}
+	rows := s.Texts[".decided th[scope=row]"]
+	if len(rows) == 0 || rows[0] != "cpu per request" {
+		t.Errorf("metrics: %q", rows)
+	}
+	if cell := s.Texts[".decided .interval"][0]; !strings.HasPrefix(cell, "10") || !strings.Contains(cell, "worse") || !strings.Contains(cell,
+		"margin ±5.0 %") {
+		t.Errorf("the effect: %q", cell)
+	}
+	if n := len(s.Texts[".decided tbody tr:first-child .pair-dot"]); n != 20 {
+		t.Errorf("%d pairs are drawn, want 20", n)
+	}
+	if basis := strings.Join(s.Texts["#basis-title + .card li"], "\n"); !strings.Contains(basis,
+		"20 pairs of launches") || !strings.Contains(basis, "warning: the machine was busy") {
+		t.Errorf("basis: %q", basis)
+	}
+	if len(s.Texts["#chart-spectrum .legend li"]) != 2 {
+		t.Errorf("curves: %q", s.Texts["#chart-spectrum .legend li"])
+	}
+}
+
+func TestHostileDecisionInBrowser(t *testing.T) {
+	evil := `</script><script>document.title="owned"</script><img src=x onerror="document.title='owned'">` + "\u202e"
+	html := decisionPage(t, evil)
+	if s := show(t, "hostile", html); s.Title == "owned" || strings.Contains(html, "<img") {
+		t.Error("a name ran as script")
+	}
+}
+
+// TestDecisionOfNothing: a session that measured nothing says why.
+func TestDecisionOfNothing(t *testing.T) {
+	var b bytes.Buffer
+	must(t, web.Decision(&b, verify.Result{Schema: verify.Schema, Verdict: verify.Invalid,
+		Why: "side a did not start"}, nil))
+	s := show(t, "nothing", b.String(), "h1", ".lead")
+	if !slices.Equal(s.Texts["h1"], []string{"invalid"}) || !slices.Equal(s.Texts[".lead"],
+		[]string{"side a did not start"}) {
+		t.Errorf("%q", s.Texts)
+	}
+}

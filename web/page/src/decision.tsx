@@ -1,0 +1,97 @@
+import type { Spectrum } from "./data";
+import { Downloads } from "./export";
+import { change, count, percent } from "./format";
+import { SpectrumChart } from "./spectrum";
+import { start } from "./start";
+
+interface Metric { name: string; estimate: number; low: number; high: number; margin: number; verdict: string; mde: number; advisory: boolean; a: number; b: number; unit: string; why: string }
+interface Decided { a: string; b: string; change: string; verdict: string; effects: number[] }
+interface Data {
+  verdict: string; why: string; sides: [string, string]; pairs: number; metrics: Metric[] | null; decided: Decided[]; basis: string[]; warnings: string[] | null; spectrum: Spectrum[];
+  alpha: number; looks: number; planned: number; aa: { pairs: number; false_positive: number; mde: number; different: string[] | null };
+}
+
+const sides = ["a", "b"] as const;
+const kinds: Record<string, string> = { regression: "found", improvement: "healthy", pass: "healthy" };
+
+function Decision({ data }: { data: Data }) {
+  const metrics = data.metrics ?? [];
+  return (
+    <>
+      <a class="skip" href="#main">Skip to the figures</a>
+      <header class={"headline " + (kinds[data.verdict] ?? "open")}><div class="inner">
+        <p class="brand"><b>redline</b> <span>two versions of a service, measured in turns</span></p>
+        <p class="eyebrow">Verdict</p>
+        <h1>{data.verdict}</h1>
+        <p class="lead">{data.why}</p>
+        <div class="pair compared">{sides.map((name, i) => data.sides[i] && <p key={name}><b class={"side side-" + name}>{name}</b> <code>{data.sides[i]}</code></p>)}</div>
+        <dl class="figures">
+          <Figure name="pairs" value={count(data.pairs)} />
+          <Figure name="looks" value={`${data.looks} of ${data.planned}`} />
+          <Figure name="false regressions, by design" value={`≤ ${percent(data.alpha / 2)}`} />
+          {data.aa.mde > 0 && <Figure name="of identical sides, simulated" value={percent(data.aa.false_positive)} />}
+          {data.aa.mde > 0 && <Figure name="detectable change" value={percent(data.aa.mde)} />}
+        </dl>
+      </div></header>
+      <main id="main" class="shelf">
+        {metrics.length > 0 && (
+          <section aria-labelledby="metrics-title">
+            <div class="section-head"><h2 id="metrics-title">Effects against their margins</h2>
+              <Downloads name="effects" what="Effects" table={() => ({
+                columns: ["metric", "unit", "a", "b", "estimate", "low", "high", "margin", "mde", "verdict", "advisory"],
+                rows: metrics.map((m) => [m.name, m.unit, m.a, m.b, m.estimate, m.low, m.high, m.margin, m.mde, m.verdict, String(m.advisory)]),
+              })} /></div>
+            <Metrics metrics={metrics} decided={data.decided} />
+          </section>
+        )}
+        {data.spectrum.length === 2 && (
+          <section aria-labelledby="latency-title"><h2 id="latency-title">Latency of both sides, all pairs together</h2>
+            <SpectrumChart curves={data.spectrum.map((c, i) => ({ ...c, name: `side ${sides[i]}`, tone: String(i) }))} /></section>
+        )}
+        <section aria-labelledby="basis-title"><h2 id="basis-title">What the verdict rests on</h2>
+          <div class="card"><ul class="plain">{data.basis.map((line, i) => <li key={i}>{line}</li>)}</ul>
+            <p class="note">The launches of a comparison are measured without profiles, which would cost what is compared. Where they differ in their code's CPU: redline compare RUN RUN --html, of a run each.</p></div>
+        </section>
+      </main>
+    </>
+  );
+}
+
+function Figure({ name, value }: { name: string; value: string }) {
+  return <div><dt>{name}</dt><dd>{value}</dd></div>;
+}
+
+// Metrics draws each effect with its interval over the margin, and a dot for each pair.
+function Metrics({ metrics, decided }: { metrics: Metric[]; decided: Decided[] }) {
+  const known = (m: Metric) => m.a > 0 && m.b > 0;
+  return (
+    <div class="card scroll"><table class="metrics decided">
+      <thead><tr><th scope="col">metric</th><th scope="col" class="num">a</th><th scope="col" class="num">b</th><th scope="col" class="num">detectable</th><th scope="col">change</th><th scope="col">verdict</th></tr></thead>
+      <tbody>{metrics.map((m, i) => {
+        const d = decided[i]!;
+        // Every row is as wide as three of its margins either way: what lies beyond is at its edge.
+        const at = (v: number) => 50 + (Math.max(-3, Math.min(3, v / m.margin)) / 3) * 49;
+        const kind = !known(m) ? "" : m.low > 0 ? "worse" : m.high < 0 ? "better" : "noise";
+        return (
+          <tr key={m.name}>
+            <th scope="row">{m.name.replaceAll("_", " ")}{m.advisory && <small> advisory</small>}</th><td class="num">{d.a}</td><td class="num">{d.b}</td><td class="num">{m.mde > 0 ? percent(m.mde) : "–"}</td>
+            <td class="interval">{known(m) && (
+              <svg viewBox="0 0 100 22" preserveAspectRatio="none" role="img" aria-label={`${m.name}: ${d.change}, margin ${percent(m.margin)}, ${d.effects.length} pairs`}>
+                <rect class="margin" x={at(-m.margin)} width={at(m.margin) - at(-m.margin)} y="0" height="22" />
+                <line x1="50" x2="50" y1="0" y2="22" class="zero" />
+                {d.effects.map((e, k) => <rect class="pair-dot" key={k} x={at(e) - 0.25} y={13 + (k % 4) * 2} width="0.5" height="2.4" />)}
+                <rect class={kind} x={at(m.low)} width={Math.max(at(m.high) - at(m.low), 0.6)} y="4" height="5" />
+                <rect class="estimate" x={at(m.estimate) - 0.2} width="0.4" y="2" height="9" />
+              </svg>
+            )}<span class={kind}>{d.change}</span> <span>margin {change(m.margin).replace("+", "±")}</span></td>
+            <td class={"verdict-" + m.verdict}>{d.verdict}</td>
+          </tr>
+        );
+      })}</tbody>
+    </table>
+      <p class="note">Each bar is the 95 % interval of the change, its mark the estimate; the shade is the margin that is still acceptable, and a row is three margins wide either way; each stroke below is one pair of launches.</p>
+    </div>
+  );
+}
+
+start<Data>((data) => <Decision data={data} />);

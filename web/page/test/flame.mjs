@@ -1,0 +1,44 @@
+// Opens a report with a large flame graph in a real browser and prints how long it took, as JSON, in ms.
+// Usage: node flame.mjs CHROMIUM PAGE [SCREENSHOT-DIR]
+//
+// It asserts nothing: web/flame_test.go knows what the record held.
+import { chromium } from "playwright-core";
+import { pathToFileURL } from "node:url";
+import path from "node:path";
+
+const [executablePath, page_, shots] = process.argv.slice(2);
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--lang=en-US"] });
+const seen = { console: [], errors: [], zooms: [] };
+try {
+  const page = await (await browser.newContext({ viewport: { width: 1366, height: 900 }, locale: "en-US" })).newPage();
+  page.setDefaultTimeout(100_000);
+  page.on("console", (m) => seen.console.push(`${m.type()}: ${m.text()}`));
+  page.on("pageerror", (e) => seen.errors.push(String(e)));
+  await page.goto(pathToFileURL(page_).href);
+  await page.waitForSelector("html[data-ready]");
+  seen.opened = Math.round(await page.evaluate(() => performance.now()));
+  const canvas = page.locator("#flames canvas").first();
+  await page.waitForSelector("#flames canvas[data-painted]");
+  const painted = async () => Number(await canvas.getAttribute("data-painted"));
+  seen.first = await painted();
+  seen.unpacked = Number(await page.getAttribute(".flame-graph", "data-unpacked"));
+  if (shots) await page.locator("#flames").screenshot({ path: path.join(shots, "flames.png") });
+  await canvas.focus();
+  // Into the first callee, and the first of that, as far as it goes; then back to all.
+  for (const keys of [["ArrowDown", "ArrowDown", "Enter"], ["ArrowDown", "ArrowDown", "Enter"], ["ArrowDown", "Enter"], ["Escape"]]) {
+    await canvas.evaluate((c) => { c.dataset.painted = ""; });
+    for (const key of keys) await page.keyboard.press(key);
+    await page.waitForFunction((c) => c.dataset.painted !== "", await canvas.elementHandle());
+    seen.zooms.push(await painted());
+  }
+  // Every function is in the table, and search finds the one that ends a single stack.
+  await page.click(".flame-graph summary");
+  await page.waitForSelector(".function-row:not(.head)");
+  seen.functions = Number(await page.getAttribute(".function-table", "aria-rowcount")) - 1;
+  await page.fill(".flame-search input", "leaf.call77");
+  await page.waitForFunction(() => document.querySelector(".flame-found").textContent);
+  seen.found = await page.textContent(".flame-found");
+} finally {
+  await browser.close();
+}
+process.stdout.write(JSON.stringify(seen));
