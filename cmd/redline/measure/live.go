@@ -45,7 +45,7 @@ func (f *Flags) watch(cmd *cobra.Command, view *cli.View, title string, stop con
 	var err error
 	w.page, err = live.Open(cmd.Context(), live.Options{
 		Address: f.web, Token: os.Getenv(live.Variable), Title: title,
-		Stop: func() { stop(run.ErrStopped) }, Judge: judgeSoFar,
+		Stop: func() { stop(run.ErrStopped) }, Judge: w.judge,
 		Note: func(text string) { view.Event(run.Event{Warning: text}) },
 	})
 	if err != nil {
@@ -81,6 +81,47 @@ func (w *watched) Event(e run.Event) {
 			P99: p.Latency.P99, Max: p.Latency.Max, InFlight: p.InFlight, LagP99: p.LagP99, CPU: p.CPU}
 	}
 	w.page.Event(shown)
+}
+
+// judge judges what is recorded so far, for the page and for the terminal.
+func (w *watched) judge(ctx context.Context, dir string) (*record.Summary, error) {
+	s, err := judgeSoFar(ctx, dir)
+	if err == nil {
+		w.view.SoFar(s)
+	}
+	return s, err
+}
+
+// followers are the page and the terminal's view; either may show nothing.
+type followers struct {
+	page *watched
+	view *cli.View
+}
+
+var _ run.Follower = followers{}
+
+// Begin implements run.Follower.
+func (f followers) Begin(r run.Recording) {
+	if f.page != nil {
+		f.page.Begin(r)
+	}
+	f.view.Begin(r)
+}
+
+// Add implements run.Follower.
+func (f followers) Add(points []series.Point) {
+	if f.page != nil {
+		f.page.Add(points)
+	}
+	f.view.Add(points)
+}
+
+// Counts implements run.Follower.
+func (f followers) Counts(kind histogram.Kind, s timebase.Span, c *histogram.Counts) {
+	if f.page != nil {
+		f.page.Counts(kind, s, c)
+	}
+	f.view.Counts(kind, s, c)
 }
 
 // Begin implements run.Follower.

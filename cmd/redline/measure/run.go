@@ -54,6 +54,9 @@ The more redline can observe, the more it can prove:
   --pid N        observes a running process; add --pprof for profiles and traces
   URL alone      load, and the listening process if it is on this host
 
+On a terminal the run is drawn as it goes: p pauses the view, s stops the load early and keeps
+what was measured, q leaves the view, ? explains the figures; --plain prints lines instead.
+
 Without further flags: 64 connections in a closed loop, 5s of warm-up, 30s measured.
 The URL's scheme names the protocol: http and https (--http2 for HTTP/2), grpc and
 grpcs, ws and wss, tcp. Other hosts are loaded only after you confirm, or with --yes.
@@ -100,10 +103,10 @@ func (f *Flags) run(cmd *cobra.Command, args []string) (failed error) {
 	if store != nil {
 		defer store.Close()
 	}
-	view := cli.NewView(cmd.ErrOrStderr(), string(plan.Requests[0].URL), f.plain)
-	defer view.Close()
 	ctx, stop := context.WithCancelCause(cmd.Context())
 	defer stop(nil)
+	view := cli.NewView(cmd.ErrOrStderr(), string(plan.Requests[0].URL), f.plain, func() { stop(nil) })
+	defer view.Close()
 	page, err := f.watch(cmd, view, string(plan.Requests[0].URL), stop)
 	if err != nil {
 		return err
@@ -115,8 +118,8 @@ func (f *Flags) run(cmd *cobra.Command, args []string) (failed error) {
 		page.Event(e)
 	}
 	o := run.Options{Plan: plan, Dir: dir, Reservation: reservation, Version: cli.Version(), Blind: f.blind, OnEvent: event}
-	if page != nil {
-		o.Follow = page
+	if page != nil || view.Follows() {
+		o.Follow = followers{page, view}
 	}
 	if f.verbose {
 		o.Output = cmd.ErrOrStderr()
