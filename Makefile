@@ -1,7 +1,7 @@
 # The few targets of the house. Each sets up by itself what it needs.
 GO ?= go
 
-.PHONY: help build demo test check fuzz bench bench-verify bench-knee bench-load bench-observe bench-endurance bench-align bench-diagnose bench-faults lint dist dist-check tidy clean setup
+.PHONY: help build demo test check fuzz bench bench-verify bench-knee bench-load bench-observe bench-endurance bench-align bench-diagnose bench-faults screenshots lint dist dist-check tidy clean setup
 
 # The targets, each with the first line of what stands above it here.
 help:
@@ -83,6 +83,11 @@ bench-faults: build
 bench-diagnose: setup build
 	$(GO) build -o bin/bench-diagnose ./bench/diagnose
 	cd corpus && ../bin/bench-diagnose -o ../docs/diagnosis.json -md ../docs/diagnosis.md $(BENCH)
+
+# The pictures of pages in docs/pictures, of real runs; a minute. Look at them before they are committed.
+screenshots: build
+	REDLINE_SETUP=test ./scripts/setup.sh
+	./scripts/screenshots.sh
 
 # Format, go.mod, vet, staticcheck and known vulnerabilities, in every module.
 lint:

@@ -3,6 +3,7 @@ package run
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/redline-go/redline/export"
@@ -54,7 +55,9 @@ func (c *conductor) recorder(steady timebase.Span) recorder {
 
 // mark adds a mark at the present moment to the record.
 func (c *conductor) mark(text string) (m record.Mark, err error) {
-	m = record.Mark{At: c.clock.Now(), Text: c.Hide.Text(text[:min(len(text), record.MaxMarkText)])}
+	m = record.Mark{At: c.clock.Now()}
+	text = c.Hide.Text(text) // before it is cut: half a secret is not known as one
+	m.Text = strings.ToValidUTF8(text[:min(len(text), record.MaxMarkText)], "")
 	full := errors.Join(c.bundle.Update(func(r *record.Run) {
 		if len(r.Marks) >= record.MaxMarks {
 			err = fmt.Errorf("the run has %d marks already", record.MaxMarks)

@@ -31,7 +31,7 @@ func TestPageIsBuiltFromItsSources(t *testing.T) {
 	if out, err := webtest.Command(t, dir, "sh", "build.sh", fresh); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, name := range []string{"report.js", "shelf.js", "compare.js", "page.css"} {
+	for _, name := range []string{"report.js", "live.js", "shelf.js", "compare.js", "page.css"} {
 		want, err := os.ReadFile(filepath.Join(fresh, name))
 		must(t, err)
 		got, err := os.ReadFile(filepath.Join(dir, "dist", name))

@@ -133,7 +133,9 @@ func (p *Page) judged(summary *record.Summary, seconds float64, why string) {
 	}
 	f.Skipped = notation.Clean(why)
 	if summary != nil {
-		head := report.HeadlineOf(summary)
+		whole := *summary
+		whole.State = record.Complete // a bundle without an end is called aborted, which this is not
+		head := report.HeadlineOf(&whole)
 		f = soFar{Seconds: seconds, Findings: summary.Findings, Title: head.Title, Lead: head.Lead, Found: head.Found}
 		for i := range f.Findings {
 			f.Weights = append(f.Weights, report.Weight(&f.Findings[i]))

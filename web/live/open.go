@@ -220,22 +220,19 @@ func (p *Page) snapshot() event {
 	return event{id, p.stream.wire(id, "all", text)}
 }
 
-// Finish tells the page how the run ended: with a record and its summary, and an error if it was cut
-// short; or without them, when it did not start.
-func (p *Page) Finish(rec *record.Record, summary *record.Summary, runErr error) {
+// Finish tells the page how the run ended: with a record and its summary, or without them when it did not
+// start. why says what cut it short, without secrets; empty if nothing did. A second Finish does nothing.
+func (p *Page) Finish(rec *record.Record, summary *record.Summary, why string) {
 	p.tick()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.state.end != nil {
 		return
 	}
-	end := &ending{State: "failed"}
-	if runErr != nil {
-		end.Why = notation.Clean(runErr.Error())
-	}
+	end := &ending{State: "failed", Why: notation.Clean(why)}
 	if summary != nil {
 		end.State, end.Dir, end.Report = string(summary.State), notation.Clean(rec.Dir), true
-		end.Why = notation.Clean(rec.Run.Why)
+		end.Why = notation.Clean(rec.Run.Why) // in fewer words
 		end.data = sync.OnceValues(func() ([]byte, error) { return zipped(rundata.Of(rec, summary)) })
 		if p.viewers.any() {
 			_, _ = end.data() // its error is the one of whoever fetches it

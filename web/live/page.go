@@ -79,7 +79,6 @@ type state struct {
 	until     int64 // one past the newest window of the measured span with requests
 	figures   Figures
 	spans     []span
-	marks     []record.Mark
 	phase     string
 	messages  []string
 	window    *Window
@@ -89,6 +88,7 @@ type state struct {
 	dirtyFrom int64 // windows from here on changed since the last event; none when above the newest
 	dirtyHeat map[int64]bool
 	newSpans  bool
+	lost      bool // more came than was taken, and the page says so
 }
 
 type span struct {
@@ -181,9 +181,8 @@ func (p *Page) Event(e Event) {
 		s.phase = notation.Clean(e.Phase)
 		p.send("phase", s.phase)
 	}
-	if e.Message != "" && len(s.messages) < mostNotes {
-		s.messages = append(s.messages, notation.Clean(e.Message))
-		p.send("message", s.messages[len(s.messages)-1])
+	if e.Message != "" {
+		p.note(notation.Clean(e.Message))
 	}
 	if e.Window != nil {
 		w := *e.Window
@@ -202,13 +201,26 @@ func (p *Page) Event(e Event) {
 	}
 }
 
+// note shows a message; mu is held.
+func (p *Page) note(text string) {
+	if s := &p.state; len(s.messages) < mostNotes {
+		s.messages = append(s.messages, text)
+		p.send("message", text)
+	}
+}
+
 // take moves what was recorded since the last event into its windows.
 func (p *Page) take() {
 	p.in.mu.Lock()
 	p.points, p.in.points = p.in.points, p.points[:0]
 	p.lines, p.in.lines = p.in.lines, p.lines[:0]
+	lost := p.in.dropped
 	p.in.mu.Unlock()
 	s := &p.state
+	if lost > 0 && !s.lost {
+		s.lost = true
+		p.note("values came faster than this page takes them: charts and figures lack some; the report will have all")
+	}
 	if s.recording == nil {
 		return
 	}

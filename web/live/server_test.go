@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -240,7 +239,7 @@ func TestButtons(t *testing.T) {
 	if !strings.Contains(m.data, `{"kind":"mark","from":1,"to":1,"text":"deploy"}`) {
 		t.Errorf("spans %s", m.data)
 	}
-	p.Finish(nil, nil, errors.New("the target does not build"))
+	p.Finish(nil, nil, "the target does not build")
 	if got := press(t, p, "stop", "", proven); got != http.StatusConflict {
 		t.Errorf("stop after the end: %d", got)
 	}
@@ -255,7 +254,7 @@ func TestEndIsHandedOut(t *testing.T) {
 	nobody := open(t, Options{})
 	nobody.lingers = time.Hour
 	begun(nobody)
-	nobody.Finish(rec, summary, nil)
+	nobody.Finish(rec, summary, "")
 	nobody.Close()
 
 	p := open(t, Options{})
@@ -263,7 +262,7 @@ func TestEndIsHandedOut(t *testing.T) {
 	begun(p)
 	w := watch(t, p, "a", "")
 	w.until(t, "all")
-	p.Finish(rec, summary, nil)
+	p.Finish(rec, summary, "")
 	closed := make(chan bool)
 	go func() {
 		p.Close()
@@ -293,7 +292,7 @@ func TestEndIsHandedOut(t *testing.T) {
 	gone.lingers = time.Millisecond
 	begun(gone)
 	watch(t, gone, "a", "").until(t, "all")
-	gone.Finish(nil, nil, errors.New("killed"))
+	gone.Finish(nil, nil, "killed")
 	gone.Close() // the viewer reads nothing more
 }
 
@@ -306,7 +305,7 @@ func TestRunThatDoesNotStart(t *testing.T) {
 	if m := w.next(t); m.name != "phase" || m.data != `"building ./cmd/svc"` {
 		t.Errorf("%+v", m)
 	}
-	p.Finish(nil, nil, errors.New("./cmd/svc does not build\x1b[31m"))
+	p.Finish(nil, nil, "./cmd/svc does not build\x1b[31m")
 	for _, m := range []message{w.until(t, "end"), watch(t, p, "b", "").next(t)} {
 		if !strings.Contains(m.data, `"state":"failed","why":"./cmd/svc does not build`) || strings.Contains(m.data, "\\u001b") {
 			t.Errorf("%s: %s", m.name, m.data)

@@ -21,7 +21,9 @@ import (
 	"github.com/redline-go/redline/record/histogram"
 	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/record/timebase"
+	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/run"
+	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/web/live"
 )
 
@@ -31,20 +33,21 @@ const webAlone = "127.0.0.1:0"
 // watched is a run with its page in a browser; nil for one without, whose methods do nothing.
 type watched struct {
 	page *live.Page
-	view *cli.View
+	view *cli.View // which shows the judgements too
+	hide *redact.Redactor // others may see the page
 }
 
 var _ run.Follower = (*watched)(nil)
 
 // watch opens the page that --web asks for and says where it is. stop ends the run early.
-func (f *Flags) watch(cmd *cobra.Command, view *cli.View, title string, stop context.CancelCauseFunc) (*watched, error) {
+func (f *Flags) watch(cmd *cobra.Command, view *cli.View, plan *scenario.Plan, stop context.CancelCauseFunc) (*watched, error) {
 	if f.web == "" {
 		return nil, nil
 	}
-	w := &watched{view: view}
+	w := &watched{view: view, hide: plan.Redactor(os.Environ())}
 	var err error
 	w.page, err = live.Open(cmd.Context(), live.Options{
-		Address: f.web, Token: os.Getenv(live.Variable), Title: title,
+		Address: f.web, Token: os.Getenv(live.Variable), Title: w.hide.Text(string(plan.Requests[0].URL)),
 		Stop: func() { stop(run.ErrStopped) }, Judge: w.judge,
 		Note: func(text string) { view.Event(run.Event{Warning: text}) },
 	})
@@ -75,7 +78,7 @@ func (w *watched) Event(e run.Event) {
 	if w == nil {
 		return
 	}
-	shown := live.Event{Phase: e.Phase, Message: e.Warning, Traced: e.Traced, QueryID: e.Statement.QueryID, Text: e.Statement.Text}
+	shown := live.Event{Phase: w.hide.Text(e.Phase), Message: w.hide.Text(e.Warning), Traced: e.Traced, QueryID: e.Statement.QueryID, Text: e.Statement.Text}
 	if p := e.Load; p != nil {
 		shown.Window = &live.Window{Done: p.Done, Total: p.Total, Warmup: p.Warmup, Rate: p.Rate, P50: p.Latency.P50, P90: p.Latency.P90,
 			P99: p.Latency.P99, Max: p.Latency.Max, InFlight: p.InFlight, LagP99: p.LagP99, CPU: p.CPU}
@@ -146,9 +149,14 @@ func (w *watched) recorded() {
 
 // finish shows how the run ended: the report, or why there is none.
 func (w *watched) finish(rec *record.Record, summary *record.Summary, err error) {
-	if w != nil {
-		w.page.Finish(rec, summary, err)
+	if w == nil {
+		return
 	}
+	why := ""
+	if err != nil {
+		why = w.hide.Text(err.Error())
+	}
+	w.page.Finish(rec, summary, why)
 }
 
 // Close hands out the end to whoever watches; the process waits for nobody longer than two seconds.

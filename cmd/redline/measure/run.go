@@ -57,6 +57,11 @@ The more redline can observe, the more it can prove:
 On a terminal the run is drawn as it goes: p pauses the view, s stops the load early and keeps
 what was measured, q leaves the view, ? explains the figures; --plain prints lines instead.
 
+--web shows the run in a browser as it goes, and its report at the end; --web ADDR at an
+address of your choice. On loopback only your own user and root get in; an address that
+others can reach wants the token of the URL: a new one each time, or that of
+$REDLINE_WEB_TOKEN. The run waits for no browser.
+
 Without further flags: 64 connections in a closed loop, 5s of warm-up, 30s measured.
 The URL's scheme names the protocol: http and https (--http2 for HTTP/2), grpc and
 grpcs, ws and wss, tcp. Other hosts are loaded only after you confirm, or with --yes.
@@ -107,7 +112,7 @@ func (f *Flags) run(cmd *cobra.Command, args []string) (failed error) {
 	defer stop(nil)
 	view := cli.NewView(cmd.ErrOrStderr(), string(plan.Requests[0].URL), f.plain, func() { stop(nil) })
 	defer view.Close()
-	page, err := f.watch(cmd, view, string(plan.Requests[0].URL), stop)
+	page, err := f.watch(cmd, view, plan, stop)
 	if err != nil {
 		return err
 	}

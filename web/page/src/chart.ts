@@ -192,11 +192,13 @@ function clipped(u: uPlot, paint: () => void) {
 
 let zooming = false;
 
+let quiet = 0; // charts that move on
+
 // quietly lets a chart move on with a run without a zoom of all; uPlot settles in a microtask.
 export function quietly(change: () => void) {
-  zooming = true;
+  quiet++;
   change();
-  queueMicrotask(() => { zooming = false; });
+  queueMicrotask(() => { quiet--; });
 }
 
 const zoomListeners = new Set<(zoomed: boolean) => void>();
@@ -204,7 +206,7 @@ const zoomListeners = new Set<(zoomed: boolean) => void>();
 // zoomAll gives every chart the zoom of one.
 function zoomAll(from: uPlot) {
   const { min, max } = from.scales.x!;
-  if (zooming || min == null || max == null) return;
+  if (zooming || quiet > 0 || min == null || max == null) return;
   zooming = true;
   for (const u of sync.plots) if (u !== from) u.setScale("x", { min, max });
   zooming = false;

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type uPlot from "uplot";
 import type { Chart, Heat } from "./data";
-import { draw, forget, onZoom, plan, quietly, resetZoom, times, type Surroundings } from "./chart";
+import { draw, forget, onZoom, plan, quietly, times, type Surroundings } from "./chart";
 import { value } from "./format";
 import type { Lines } from "./live-run";
 import type { Layout, Mark } from "./live-stream";
@@ -17,7 +17,13 @@ export interface Live { lines: Lines; spans: Mark[]; windows: number; paused: bo
 export function LiveCharts({ live, layout }: { live: Live; layout: Layout[] }) {
   const [zoomed, setZoomed] = useState(false);
   const [view, setView] = useState(live.windows);
-  useEffect(() => onZoom((z) => { live.paused = z; setZoomed(z); }), []);
+  // Charts out of sight have older data, so that what is the whole of it for one is a part for another.
+  useEffect(() => onZoom((z) => { if (z) { live.paused = true; setZoomed(true); } }), []);
+  const follow = () => {
+    live.paused = false;
+    setZoomed(false);
+    for (const redraw of live.listeners) redraw();
+  };
   const filled = layout.filter((c) => c.lines.length > 0);
   const marks = live.spans.filter((s) => s.kind === "mark");
   return (
@@ -28,10 +34,10 @@ export function LiveCharts({ live, layout }: { live: Live; layout: Layout[] }) {
           <span><i class="swatch warmup" />warm-up</span>
           {live.spans.some((s) => s.kind === "trace") && <span><i class="swatch trace" />execution trace</span>}
           {marks.length > 0 && <span><i class="swatch mark" />marked</span>}
-          <label>Show <select value={view} onChange={(e) => { live.windows = Number(e.currentTarget.value); setView(live.windows); }}>
+          <label>Show <select value={view} onChange={(e) => { live.windows = Number(e.currentTarget.value); setView(live.windows); follow(); }}>
             {views.map(([n, name]) => <option key={n} value={n}>{name}</option>)}
           </select></label>
-          {zoomed ? <button type="button" onClick={() => { resetZoom(); live.paused = false; setZoomed(false); }}>Held here: follow the run again</button> : <span class="hint">drag to zoom and hold</span>}
+          {zoomed ? <button type="button" onClick={follow}>Held here: follow the run again</button> : <span class="hint">drag to zoom and hold</span>}
         </p>
       </div>
       {groups.map(([id, title]) => {

@@ -136,7 +136,7 @@ function Actions({ data, state }: { data: Data; state: State }) {
     .then(async (r) => setAnswer(r.ok ? done : await r.text()), (why: unknown) => setAnswer(String(why)));
   return (
     <div class="live-actions">
-      {state.begun && <form onSubmit={(e) => { e.preventDefault(); void post("mark", text, "Marked."); setText(""); }} class="live-actions">
+      {state.begun && <form onSubmit={(e) => { e.preventDefault(); void post("mark", text, "Marked."); setText(""); }}>
         <label class="vh" for="mark-text">What happens at this moment</label>
         <input id="mark-text" maxLength={200} placeholder="what happens (optional)" value={text} onInput={(e) => setText(e.currentTarget.value)} />
         <button type="submit">Mark this moment</button>

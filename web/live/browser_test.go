@@ -1,0 +1,204 @@
+package live
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redline-go/redline/notation"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/report"
+	"github.com/redline-go/redline/report/reporttest"
+	"github.com/redline-go/redline/web/webtest"
+)
+
+// seen is what page/test/live.mjs prints.
+type seen struct {
+	Console, Errors, Foreign, Findings, Charts, Readings, Unnamed, Marks, Figures []string
+	SoFar, Away, Missed, Report, Title                                            string
+	Drawn, Injected                                                               int
+	Overflow                                                                      map[string]float64
+}
+
+// between is a proxy that a browser reaches the page through. It can lose connections, and it can hold
+// streams back as some proxies do.
+type between struct {
+	*httptest.Server
+	refuse atomic.Int32 // so many connections
+}
+
+func proxy(t *testing.T, p *Page, holdsBack bool) *between {
+	t.Helper()
+	to, err := url.Parse(p.URL())
+	must(t, err)
+	b := &between{}
+	pass := &httputil.ReverseProxy{FlushInterval: -1, ErrorHandler: func(http.ResponseWriter, *http.Request, error) {},
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host },
+		ModifyResponse: func(r *http.Response) error {
+			if holdsBack && strings.HasPrefix(r.Header.Get("Content-Type"), "text/event-stream") && !r.Request.URL.Query().Has("once") {
+				r.Body = &held{r.Body}
+			}
+			return nil
+		}}
+	b.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/events") && b.refuse.Add(-1) >= 0 {
+			c, _, err := http.NewResponseController(w).Hijack()
+			if err == nil {
+				c.Close()
+			}
+			return
+		}
+		pass.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() {
+		b.CloseClientConnections()
+		b.Close()
+	})
+	return b
+}
+
+// held is a body of which nothing comes before its end.
+type held struct{ io.ReadCloser }
+
+func (h *held) Read(p []byte) (int, error) {
+	if _, err := io.Copy(io.Discard, h.ReadCloser); err != nil {
+		return 0, err
+	}
+	return 0, io.EOF
+}
+
+// walk lets a browser watch a run that goes on until its button is pressed.
+func walk(t *testing.T, o reporttest.Options, how string, holdsBack bool) (seen, *record.Summary, string) {
+	t.Helper()
+	webtest.Modules(t, "../page") // before anything runs
+	browser := webtest.Chromium(t)
+	o.Windows = 3000
+	rec := reporttest.Bundle(t, o)
+	rec.Run.Steady.From = time.Second
+	summary := &record.Summary{}
+	must(t, rec.ReadJSON(record.SummaryFile, summary))
+	summary.State = record.Aborted
+
+	stopped, stop := context.WithCancel(t.Context())
+	p := open(t, Options{Title: rec.Run.Target.URL, Stop: stop,
+		Judge: func(context.Context, string) (*record.Summary, error) { return summary, nil }})
+	b := proxy(t, p, holdsBack)
+	f, over := feedOf(t, rec), make(chan struct{})
+	f.begin(p, func(text string) (record.Mark, error) {
+		if text == "cut" {
+			b.refuse.Store(2)
+			time.AfterFunc(50*time.Millisecond, b.CloseClientConnections) // the answer goes out first
+		}
+		return record.Mark{At: 5 * time.Second, Text: text + o.Evil}, nil
+	})
+	go func() {
+		defer close(over)
+		for w := int64(0); w < 2990 && stopped.Err() == nil; w++ {
+			f.window(p, w, promptly)
+			if w > 60 && w%20 == 0 {
+				p.judge(stopped)
+			}
+			select {
+			case <-stopped.Done():
+			case <-time.After(20 * time.Millisecond): // a run has a pace
+			}
+		}
+		<-stopped.Done()
+		p.Finish(rec, summary, "")
+		p.lingers = time.Minute
+		p.Close()
+	}()
+	shots := "" // where to leave pictures of the whole walk, to look at them
+	if how == "whole" {
+		shots = os.Getenv("REDLINE_SHOTS")
+	}
+	out := webtest.Node(t, "../page", "test/live.mjs", browser, b.URL+"/", how, shots)
+	<-over
+	var s seen
+	must(t, json.Unmarshal([]byte(out), &s))
+	if len(s.Console)+len(s.Errors)+len(s.Foreign)+len(s.Unnamed)+s.Injected > 0 {
+		t.Errorf("console %q, errors %q, asked %q, without a name %q, %d foreign elements", s.Console, s.Errors, s.Foreign, s.Unnamed, s.Injected)
+	}
+	for where, pixels := range s.Overflow {
+		if pixels > 0 {
+			t.Errorf("%s is %v px wider than the screen", where, pixels)
+		}
+	}
+	if s.Missed != "0" || s.Title == "owned" {
+		t.Errorf("%s windows missed, title %q", s.Missed, s.Title)
+	}
+	var text bytes.Buffer
+	must(t, report.Text(&text, summary, report.TextOptions{All: true, Width: 100}))
+	return s, summary, text.String()
+}
+
+func TestLiveInBrowser(t *testing.T) {
+	s, summary, text := walk(t, reporttest.Options{}, "whole", false)
+	if len(s.Charts) != 16 || s.Drawn != 16 || !slices.Contains(s.Charts, "chart-statements") {
+		t.Errorf("%d charts, %d drawn: %q", len(s.Charts), s.Drawn, s.Charts)
+	}
+	if len(s.Readings) != 2 || !strings.HasSuffix(s.Readings[0], "/s") {
+		t.Errorf("readings %q", s.Readings)
+	}
+	if len(s.Findings) != 3 || s.Findings[0] != "Requests wait for a database connection" || !strings.HasPrefix(s.SoFar, "So far:") {
+		t.Errorf("findings so far %q, %q", s.Findings, s.SoFar)
+	}
+	if !strings.Contains(s.Away, "redline does not answer") || !slices.Equal(s.Marks, []string{"5.0 s cut"}) {
+		t.Errorf("away: %q, marks %q", s.Away, s.Marks)
+	}
+	l := summary.Load
+	want := []string{notation.Rate(l.Rate), notation.Duration(l.Latency.P50), notation.Duration(l.Latency.P95), notation.Duration(l.Latency.P99),
+		notation.Duration(l.Latency.Max), notation.Percent(float64(l.Errors) / float64(l.Requests))}
+	if s.Report != "Requests wait for a database connection" || !slices.Equal(s.Figures, want) {
+		t.Errorf("report %q with figures %q, want %q", s.Report, s.Figures, want)
+	}
+	for _, figure := range want {
+		if !strings.Contains(text, figure) {
+			t.Errorf("the command line does not say %q, as the page does", figure)
+		}
+	}
+}
+
+func TestHostileLiveInBrowser(t *testing.T) {
+	walk(t, reporttest.Options{Evil: `</script><script>document.title="owned"</script><img src=x onerror="document.title='owned'">` + "\u202e"}, "short", false)
+}
+
+// TestProxyThatHoldsBack: the page notices and asks again and again.
+func TestProxyThatHoldsBack(t *testing.T) {
+	walk(t, reporttest.Options{}, "short", true)
+}
+
+// TestPageKeepsTenMinutes: the browser's memory is bounded as the server's is, joined points are means, and a window
+// that never came is counted.
+func TestPageKeepsTenMinutes(t *testing.T) {
+	type axis struct {
+		From, Step      float64
+		Points, Windows int
+	}
+	var got struct {
+		First, Length, Missed, Points, Columns, Gap int
+		Minute, All                                 axis
+		Last, First_of_all                          float64
+	}
+	must(t, json.Unmarshal([]byte(webtest.Node(t, "../page", "test/lines.mjs", "20000")), &got))
+	if got.Length > most+most/10 || got.First+got.Length != 20000 || got.Missed != 0 || got.Gap != 3 {
+		t.Errorf("%+v", got)
+	}
+	if got.Minute.Points != 600 || got.Minute.Windows != 1 || got.Last != 19999 {
+		t.Errorf("the last minute: %+v, ends with %v", got.Minute, got.Last)
+	}
+	if want := float64(14000) + 1.5; got.All.Windows != 4 || got.Points != 1500 || got.First_of_all != want || got.Columns != 1200 {
+		t.Errorf("ten minutes: %+v, %d points from %v, want %v; %d columns", got.All, got.Points, got.First_of_all, want, got.Columns)
+	}
+}
