@@ -33,7 +33,7 @@ const webAlone = "127.0.0.1:0"
 // watched is a run with its page in a browser; nil for one without, whose methods do nothing.
 type watched struct {
 	page *live.Page
-	view *cli.View // which shows the judgements too
+	view *cli.View        // which shows the judgements too
 	hide *redact.Redactor // others may see the page
 }
 
