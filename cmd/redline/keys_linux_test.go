@@ -40,8 +40,8 @@ func seat(t *testing.T, args ...string) *seated {
 		t.Fatal(err)
 	}
 	s.before = s.mode()
-	run := append([]string{"-c", `trap : INT TERM; "$@"; echo "it ended: $?"; read -r rest`, "sh", redline, "run", target.URL, "-c", "1", "--think", "50ms",
-		"--warmup", "0s", "-d", "60s", "-o", filepath.Join(s.dir, "r")}, args...)
+	run := append([]string{"-c", `trap : INT TERM; "$@"; echo "it ended: $?"; read -r rest`, "sh", redline, "run",
+		target.URL, "-c", "1", "--think", "50ms", "--warmup", "0s", "-d", "60s", "-o", filepath.Join(s.dir, "r")}, args...)
 	s.shell = exec.CommandContext(t.Context(), "sh", run...)
 	s.shell.Dir = s.dir
 	s.shell.Stdin, s.shell.Stdout, s.shell.Stderr = s.follower, s.follower, s.follower

@@ -48,7 +48,7 @@ func (f *Flags) watch(cmd *cobra.Command, view *cli.View, plan *scenario.Plan, s
 	var err error
 	w.page, err = live.Open(cmd.Context(), live.Options{
 		Address: f.web, Token: os.Getenv(live.Variable), Title: w.hide.Text(string(plan.Requests[0].URL)),
-		Stop: func() { stop(run.ErrStopped) }, Judge: w.judge,
+		Stop: func() { stop(run.ErrStopped) }, Judge: w.assess,
 		Note: func(text string) { view.Event(run.Event{Warning: text}) },
 	})
 	if err != nil {
@@ -86,8 +86,8 @@ func (w *watched) Event(e run.Event) {
 	w.page.Event(shown)
 }
 
-// judge judges what is recorded so far, for the page and for the terminal.
-func (w *watched) judge(ctx context.Context, dir string) (*record.Summary, error) {
+// assess judges what is recorded so far, for the page and for the terminal.
+func (w *watched) assess(ctx context.Context, dir string) (*record.Summary, error) {
 	s, err := judgeSoFar(ctx, dir)
 	if err == nil {
 		w.view.SoFar(s)
