@@ -29,7 +29,7 @@ import (
 // it holds. When only writing fails (a full disk), the record and the summary
 // are returned with the error.
 func Bundle(dir string) (*record.Record, *record.Summary, error) {
-	a, err := judge(dir)
+	a, err := assessed(dir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -46,22 +46,22 @@ func Bundle(dir string) (*record.Record, *record.Summary, error) {
 
 // SoFar assesses the bundle of a run that goes on, on what it holds, and writes nothing.
 func SoFar(dir string) (*record.Summary, error) {
-	a, err := judge(dir)
+	a, err := assessed(dir)
 	if err != nil {
 		return nil, err
 	}
 	return a.summary, nil
 }
 
-// judgement is a bundle and what was found in it.
-type judgement struct {
+// assessment is a bundle and what was found in it.
+type assessment struct {
 	rec     *record.Record
 	summary *record.Summary
 	body    *breakdown.Anatomy // nil without a trace
 	found   findings.Findings
 }
 
-func judge(dir string) (*judgement, error) {
+func assessed(dir string) (*assessment, error) {
 	rec, err := record.Open(dir)
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func judge(dir string) (*judgement, error) {
 	summary.Warnings = append(summary.Warnings, unexpected(&summary.Load)...)
 	summary.Ledger = found.Ledger
 	summary.Thresholds = thresholds(rec, summary)
-	return &judgement{rec, summary, body, found}, nil
+	return &assessment{rec, summary, body, found}, nil
 }
 
 // measured returns the summary's measured half: as the run left it, or put
@@ -99,7 +99,7 @@ func measured(rec *record.Record) (*record.Summary, error) {
 	summary := &record.Summary{}
 	err := rec.ReadJSON(record.SummaryFile, summary)
 	// A run writes its steady span and its summary together, at its end; a
-	// summary without the span is an earlier judgement of a killed run.
+	// summary without the span is an earlier assessment of a killed run.
 	if errors.Is(err, fs.ErrNotExist) || err == nil && rec.Run.Steady.Len() == 0 {
 		summary, err = salvage(rec)
 	}

@@ -54,7 +54,8 @@ func TestOneBundleHasOneSetOfFigures(t *testing.T) {
 	}
 	l := s.Load
 	for name, figure := range map[string]string{
-		"rate": notation.Rate(l.Rate), "requests": notation.Count(l.Requests), "p50": notation.Duration(l.Latency.P50), "p90": notation.Duration(l.Latency.P90),
+		"rate": notation.Rate(l.Rate), "requests": notation.Count(l.Requests),
+		"p50": notation.Duration(l.Latency.P50), "p90": notation.Duration(l.Latency.P90),
 		"p95": notation.Duration(l.Latency.P95), "p99": notation.Duration(l.Latency.P99), "p99.9": notation.Duration(l.Latency.P999),
 		"max": notation.Duration(l.Latency.Max), "errors": notation.Percent(float64(l.Errors) / float64(l.Requests)),
 	} {

@@ -34,7 +34,8 @@ func livePage(t *testing.T, dir string, args ...string) (cmd *exec.Cmd, url stri
 	defer tick.Stop()
 	for range tick.C {
 		said := stderr.String()
-		if found := address.FindStringSubmatch(said); found != nil && (strings.Contains(said, "measuring") || strings.Contains(said, "warm-up")) {
+		loaded := strings.Contains(said, "measuring") || strings.Contains(said, "warm-up")
+		if found := address.FindStringSubmatch(said); found != nil && loaded {
 			return cmd, found[1], stderr
 		}
 		if t.Context().Err() != nil {
@@ -95,7 +96,8 @@ func TestWatchedRunIsStoppedAndKept(t *testing.T) {
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") }))
 	defer service.Close()
 	dir := t.TempDir()
-	cmd, url, stderr := livePage(t, dir, service.URL, "--web", "127.0.0.1:0", "--plain", "--no-observe", "-c", "2", "--warmup", "100ms", "-d", "10m", "-o", "bundle")
+	cmd, url, stderr := livePage(t, dir, service.URL, "--web", "127.0.0.1:0", "--plain", "--no-observe", "-c", "2",
+		"--warmup", "100ms", "-d", "10m", "-o", "bundle")
 	secret := secretOf(t, url)
 	post(t, url+"mark", secret, "deploy <b>")
 	awaitWindows(t, filepath.Join(dir, "bundle"))
@@ -108,7 +110,8 @@ func TestWatchedRunIsStoppedAndKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := rec.Run.Marks; rec.Run.State != record.Aborted || rec.Run.Why != "stopped early on the live page" || len(m) != 1 || m[0].Text != "deploy <b>" {
+	if m := rec.Run.Marks; rec.Run.State != record.Aborted || rec.Run.Why != "stopped early on the live page" ||
+		len(m) != 1 || m[0].Text != "deploy <b>" {
 		t.Errorf("state %s, why %q, marks %+v", rec.Run.State, rec.Run.Why, m)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "bundle", "report.html")); err != nil {

@@ -78,6 +78,23 @@ func (h *held) Read(p []byte) (int, error) {
 	return 0, io.EOF
 }
 
+// check is of what holds for every walk.
+func (s *seen) check(t *testing.T) {
+	t.Helper()
+	if len(s.Console)+len(s.Errors)+len(s.Foreign)+len(s.Unnamed)+s.Injected > 0 {
+		t.Errorf("console %q, errors %q, asked %q, without a name %q, %d foreign elements",
+			s.Console, s.Errors, s.Foreign, s.Unnamed, s.Injected)
+	}
+	for where, pixels := range s.Overflow {
+		if pixels > 0 {
+			t.Errorf("%s is %v px wider than the screen", where, pixels)
+		}
+	}
+	if s.Missed != "0" || s.Title == "owned" {
+		t.Errorf("%s windows missed, title %q", s.Missed, s.Title)
+	}
+}
+
 // walk lets a browser watch a run that goes on until its button is pressed.
 func walk(t *testing.T, o reporttest.Options, how string, holdsBack bool) (seen, *record.Summary, string) {
 	t.Helper()
@@ -92,7 +109,7 @@ func walk(t *testing.T, o reporttest.Options, how string, holdsBack bool) (seen,
 
 	stopped, stop := context.WithCancel(t.Context())
 	p := open(t, Options{Title: rec.Run.Target.URL, Stop: stop,
-		Judge: func(context.Context, string) (*record.Summary, error) { return summary, nil }})
+		Assess: func(context.Context, string) (*record.Summary, error) { return summary, nil }})
 	b := proxy(t, p, holdsBack)
 	f, over := feedOf(t, rec), make(chan struct{})
 	f.begin(p, func(text string) (record.Mark, error) {
@@ -107,7 +124,7 @@ func walk(t *testing.T, o reporttest.Options, how string, holdsBack bool) (seen,
 		for w := int64(0); w < 2990 && stopped.Err() == nil; w++ {
 			f.window(p, w, promptly)
 			if w > 60 && w%20 == 0 {
-				p.judge(stopped)
+				p.assess(stopped)
 			}
 			select {
 			case <-stopped.Done():
@@ -127,17 +144,7 @@ func walk(t *testing.T, o reporttest.Options, how string, holdsBack bool) (seen,
 	<-over
 	var s seen
 	must(t, json.Unmarshal([]byte(out), &s))
-	if len(s.Console)+len(s.Errors)+len(s.Foreign)+len(s.Unnamed)+s.Injected > 0 {
-		t.Errorf("console %q, errors %q, asked %q, without a name %q, %d foreign elements", s.Console, s.Errors, s.Foreign, s.Unnamed, s.Injected)
-	}
-	for where, pixels := range s.Overflow {
-		if pixels > 0 {
-			t.Errorf("%s is %v px wider than the screen", where, pixels)
-		}
-	}
-	if s.Missed != "0" || s.Title == "owned" {
-		t.Errorf("%s windows missed, title %q", s.Missed, s.Title)
-	}
+	s.check(t)
 	var text bytes.Buffer
 	must(t, report.Text(&text, summary, report.TextOptions{All: true, Width: 100}))
 	return s, summary, text.String()
@@ -158,8 +165,8 @@ func TestLiveInBrowser(t *testing.T) {
 		t.Errorf("away: %q, marks %q", s.Away, s.Marks)
 	}
 	l := summary.Load
-	want := []string{notation.Rate(l.Rate), notation.Duration(l.Latency.P50), notation.Duration(l.Latency.P95), notation.Duration(l.Latency.P99),
-		notation.Duration(l.Latency.Max), notation.Percent(float64(l.Errors) / float64(l.Requests))}
+	want := []string{notation.Rate(l.Rate), notation.Duration(l.Latency.P50), notation.Duration(l.Latency.P95),
+		notation.Duration(l.Latency.P99), notation.Duration(l.Latency.Max), notation.Percent(float64(l.Errors) / float64(l.Requests))}
 	if s.Report != "Requests wait for a database connection" || !slices.Equal(s.Figures, want) {
 		t.Errorf("report %q with figures %q, want %q", s.Report, s.Figures, want)
 	}
@@ -171,7 +178,8 @@ func TestLiveInBrowser(t *testing.T) {
 }
 
 func TestHostileLiveInBrowser(t *testing.T) {
-	walk(t, reporttest.Options{Evil: `</script><script>document.title="owned"</script><img src=x onerror="document.title='owned'">` + "\u202e"}, "short", false)
+	evil := `</script><script>document.title="owned"</script><img src=x onerror="document.title='owned'">` + "\u202e"
+	walk(t, reporttest.Options{Evil: evil}, "short", false)
 }
 
 // TestProxyThatHoldsBack: the page notices and asks again and again.

@@ -6,7 +6,7 @@
 //	history.go  the charts' lines over the last minutes
 //	stream.go   events for the browsers, numbered, in a bounded ring
 //	server.go   pages, the event stream, the buttons
-//	judge.go    when the findings so far are judged
+//	assess.go   when the findings so far are assessed
 //
 // Whoever measures pays a lock and a copy, whatever the browsers do: a goroutine of the page's own
 // makes one event per window, once for all viewers, and each viewer reads the ring at its own pace. One that

@@ -24,9 +24,9 @@ type Options struct {
 	Title   string // what is under load
 	// Stop ends the load; what was measured is kept.
 	Stop func()
-	// Judge judges the bundle that is being written, and must not disturb the load; nil shows no findings
+	// Assess assesses the bundle that is being written, and must not disturb the load; nil shows no findings
 	// before the end.
-	Judge func(ctx context.Context, dir string) (*record.Summary, error)
+	Assess func(ctx context.Context, dir string) (*record.Summary, error)
 	// Note, if set, receives what happens to viewers.
 	Note func(string)
 }
@@ -39,8 +39,8 @@ const Variable = "REDLINE_WEB_TOKEN"
 // recorded do not block.
 type Page struct {
 	Options
-	// StopJudging ends the findings so far: the load is over, and the bundle about to be closed.
-	StopJudging func()
+	// StopAssessing ends the findings so far: the load is over, and the bundle about to be closed.
+	StopAssessing func()
 
 	door    *door.Door
 	secret  string // the page proves by it that a button was pressed on it
@@ -90,10 +90,10 @@ func Open(ctx context.Context, o Options) (*Page, error) {
 	ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	p.running.Go(func() { _ = d.Serve(ctx, p.routes()) }) // browsers notice, and the run needs none
 	p.running.Go(func() { p.ticking(ctx) })
-	var judges context.Context
-	judges, p.StopJudging = context.WithCancel(ctx)
-	if o.Judge != nil {
-		p.running.Go(func() { p.judging(judges) })
+	var assessing context.Context
+	assessing, p.StopAssessing = context.WithCancel(ctx)
+	if o.Assess != nil {
+		p.running.Go(func() { p.assessing(assessing) })
 	}
 	return p, nil
 }
@@ -156,7 +156,7 @@ func (p *Page) tick() {
 	e.Count = s.recent.last + 1 - e.From
 	width := s.recording.Run.Window
 	span := timebase.Span{From: timebase.WindowSpan(e.From, width).From, To: timebase.WindowSpan(s.recent.last, width).To}
-	charts := rundata.Recent{Windows: s.recent, Span: span, Width: width, Texts: s.texts, Weigh: s.recent.weigh}.Charts()
+	charts := rundata.Recent{Windows: s.recent, Span: span, Width: width, Texts: s.texts, Amount: s.recent.amount}.Charts()
 	fresh := false
 	if e.Lines, fresh = s.history.put(e.From, e.Count, charts); fresh {
 		p.send("layout", s.history.charts)
@@ -194,7 +194,7 @@ type everything struct {
 	HeatWidth float64 `json:"heat_width"`
 	PerDecade int     `json:"per_decade"`
 	Findings  *soFar  `json:"findings"`
-	Judges    bool    `json:"judges"` // there will be findings before the end
+	Assesses  bool    `json:"assesses"` // there will be findings before the end
 	End       *ending `json:"end"`
 }
 
@@ -203,9 +203,9 @@ func (p *Page) snapshot() event {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s, h := &p.state, &p.state.history
-	all := everything{Title: p.Title, Window: timebase.DefaultWindow, Phase: s.phase, Messages: s.messages, Charts: h.charts, Spans: s.spans,
-		Windows: windowsEvent{From: h.first, Count: h.length, Lines: h.all(), Now: s.window, SoFar: s.figures}, Findings: s.findings,
-		HeatWidth: heatWidth.Seconds(), PerDecade: rundata.HeatPerDecade, Judges: p.Judge != nil, End: s.end}
+	all := everything{Title: p.Title, Window: timebase.DefaultWindow, Phase: s.phase, Messages: s.messages,
+		Charts: h.charts, Spans: s.spans, Windows: windowsEvent{From: h.first, Count: h.length, Lines: h.all(), Now: s.window, SoFar: s.figures}, Findings: s.findings,
+		HeatWidth: heatWidth.Seconds(), PerDecade: rundata.HeatPerDecade, Assesses: p.Assess != nil, End: s.end}
 	if s.recording != nil {
 		all.Begun, all.Dir, all.Window = true, s.recording.Dir, s.recording.Run.Window
 	}

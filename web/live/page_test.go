@@ -28,7 +28,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// feed is a recorded run to be told to a page again, window by window.
+// feed is a recorded run to be fed to a page again, window by window.
 type feed struct {
 	rec     *record.Record
 	windows map[int64][]series.Point
@@ -91,14 +91,14 @@ func (f *feed) window(p *Page, w int64, late func(name string) int64) {
 	}
 	n, _ := f.rec.Series(series.LoadRequests, "", timebase.WindowSpan(w, f.rec.Run.Window)).Sum()
 	from, _ := f.rec.Windows()
-	p.Event(Event{Phase: "measuring", Window: &Window{Done: float64(w-from+1) / 10, Total: 30, Rate: n * 10, P50: 28e6, P90: 49e6, P99: 91e6, Max: 160e6,
-		InFlight: 64, LagP99: 2e5, CPU: math.NaN()}})
+	p.Event(Event{Phase: "measuring", Window: &Window{Done: float64(w-from+1) / 10, Total: 30, Rate: n * 10,
+		P50: 28e6, P90: 49e6, P99: 91e6, Max: 160e6, InFlight: 64, LagP99: 2e5, CPU: math.NaN()}})
 }
 
 func promptly(string) int64 { return 0 }
 
-// told is a page that was told a whole run, with a tick for every window.
-func told(t testing.TB, rec *record.Record, late func(string) int64) *Page {
+// fed is a page that was fed a whole run, with a tick for every window.
+func fed(t testing.TB, rec *record.Record, late func(string) int64) *Page {
 	t.Helper()
 	p, f := newPage(Options{Title: "gateway"}), feedOf(t, rec)
 	f.begin(p, nil)
@@ -127,7 +127,7 @@ func decoded(t testing.TB, v any) any {
 // digit, also where a source delivers a second late.
 func TestChartsAreTheReports(t *testing.T) {
 	rec := reporttest.Bundle(t, reporttest.Options{})
-	p := told(t, rec, func(name string) int64 {
+	p := fed(t, rec, func(name string) int64 {
 		if name == series.ProcessUser || name == series.StatementTime {
 			return 11
 		}
@@ -172,11 +172,12 @@ func TestChartsAreTheReports(t *testing.T) {
 // killed there.
 func TestFiguresSoFarAreThoseOfTheBundle(t *testing.T) {
 	rec := reporttest.Bundle(t, reporttest.Options{Bare: true})
-	got := told(t, rec, promptly).state.figures
+	got := fed(t, rec, promptly).state.figures
 	must(t, os.Remove(filepath.Join(rec.Dir, record.SummaryFile)))
 	s, err := assess.SoFar(rec.Dir)
 	must(t, err)
-	want := Figures{Seconds: time.Duration(s.Load.Duration).Seconds(), Requests: s.Load.Requests, Errors: s.Load.Errors, Rate: s.Load.Rate, Latency: s.Load.Latency}
+	want := Figures{Seconds: time.Duration(s.Load.Duration).Seconds(), Requests: s.Load.Requests, Errors: s.Load.Errors,
+		Rate: s.Load.Rate, Latency: s.Load.Latency}
 	if got != want || got.Requests == 0 || got.Errors == 0 || got.Latency.P99 == 0 {
 		t.Errorf("the page: %+v\nthe bundle: %+v", got, want)
 	}

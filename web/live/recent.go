@@ -124,8 +124,8 @@ func (r *recent) Series(name, labels string, s timebase.Span) windows.Line {
 	return windows.Recent(begin, r.width, values)
 }
 
-// weigh is what a series came to so far, without regard to sign.
-func (r *recent) weigh(name, labels string) float64 {
+// amount is what a series came to so far, without regard to sign.
+func (r *recent) amount(name, labels string) float64 {
 	if c := r.columns[key{name, labels}]; c != nil {
 		return c.total
 	}

@@ -148,7 +148,8 @@ func TestNoWindowIsMissed(t *testing.T) {
 		p.Add([]series.Point{one(next + 5 + i)})
 		p.tick()
 	}
-	if m := watch(t, p, "a", last).next(t); m.name != "all" || !strings.Contains(m.data, fmt.Sprintf(`"from":0,"n":%d`, next+5+mostEvents+10)) {
+	held := fmt.Sprintf(`"from":0,"n":%d`, next+5+mostEvents+10)
+	if m := watch(t, p, "a", last).next(t); m.name != "all" || !strings.Contains(m.data, held) {
 		t.Errorf("after a long time: %q %.300s", m.name, m.data)
 	}
 	if m := watch(t, p, "b", "another-3").next(t); m.name != "all" {
@@ -174,7 +175,8 @@ func TestOneThatNeverReadsIsDropped(t *testing.T) {
 	for w := int64(0); ; w++ {
 		var points []series.Point
 		for s := range 400 { // as many statements as fill the kernel's buffers soon
-			points = append(points, series.Point{Window: w, Series: series.Series{Name: series.DBWaits, Labels: fmt.Sprintf("event=%d", s), Unit: "1"}, Value: 1})
+			waits := series.Series{Name: series.DBWaits, Labels: fmt.Sprintf("event=%d", s), Unit: "1"}
+			points = append(points, series.Point{Window: w, Series: waits, Value: 1})
 		}
 		p.Event(Event{Message: strings.Repeat("x", 100_000)})
 		p.state.messages = nil
@@ -313,29 +315,29 @@ func TestRunThatDoesNotStart(t *testing.T) {
 	}
 }
 
-// TestJudgesWhatIsRecorded: only when somebody watches, and not while the generator lags.
-func TestJudgesWhatIsRecorded(t *testing.T) {
-	judged := 0
-	p := newPage(Options{Judge: func(context.Context, string) (*record.Summary, error) {
-		judged++
+// TestAssessesWhatIsRecorded: only when somebody watches, and not while the generator lags.
+func TestAssessesWhatIsRecorded(t *testing.T) {
+	assessed := 0
+	p := newPage(Options{Assess: func(context.Context, string) (*record.Summary, error) {
+		assessed++
 		return reporttest.Sick(), nil
 	}})
 	begun(p)
 	p.state.figures.Seconds = 4
-	p.judge(t.Context())
-	if judged != 0 {
-		t.Error("judged although nobody watches")
+	p.assess(t.Context())
+	if assessed != 0 {
+		t.Error("assessed although nobody watches")
 	}
 	p.viewers.enter("a", p.now())
-	p.judge(t.Context())
-	if judged != 1 || p.state.findings == nil || len(p.state.findings.Findings) != 4 || p.state.findings.Seconds != 4 {
-		t.Fatalf("judged %d times: %+v", judged, p.state.findings)
+	p.assess(t.Context())
+	if assessed != 1 || p.state.findings == nil || len(p.state.findings.Findings) != 4 || p.state.findings.Seconds != 4 {
+		t.Fatalf("assessed %d times: %+v", assessed, p.state.findings)
 	}
 	for range 10 {
 		p.Event(Event{Window: &Window{LagP99: int64(time.Second)}})
 	}
-	p.judge(t.Context())
-	if judged != 1 || p.state.findings.Skipped != "not judged now: the generator lags by 1.00 s" || len(p.state.findings.Findings) != 4 {
-		t.Errorf("judged %d times, %q", judged, p.state.findings.Skipped)
+	p.assess(t.Context())
+	if assessed != 1 || p.state.findings.Skipped != "not judged now: the generator lags by 1.00 s" || len(p.state.findings.Findings) != 4 {
+		t.Errorf("assessed %d times, %q", assessed, p.state.findings.Skipped)
 	}
 }

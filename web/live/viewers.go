@@ -78,9 +78,9 @@ func (v *viewers) await(ctx context.Context, event int64, report bool, now func(
 		v.mu.Lock()
 		waits := false
 		for _, w := range v.byName {
-			told := w.seen >= event
+			heard := w.seen >= event
 			watches := w.connections > 0 || now().Sub(w.asked) < polled
-			waits = waits || !told && watches || told && report && !w.served
+			waits = waits || !heard && watches || heard && report && !w.served
 		}
 		changed := v.changed
 		v.mu.Unlock()

@@ -240,7 +240,7 @@ func (b *chartBuilder) largest(name string, n int, read func(name, labels string
 	}
 	var all []candidate
 	for _, labels := range b.rec.Labels(name) {
-		all = append(all, candidate{labels, b.weigh(name, labels)})
+		all = append(all, candidate{labels, b.amount(name, labels)})
 	}
 	slices.SortStableFunc(all, func(x, y candidate) int { return cmp.Compare(y.sum, x.sum) })
 	var lines []line

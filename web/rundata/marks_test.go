@@ -53,7 +53,7 @@ func TestDueIsWhatWasAsked(t *testing.T) {
 	f := few{series.LoadSent: {nan, 10, 10, 4, 4, 22}, series.LoadQueued: {nan, 0, 0, 6, 12, 0}}
 	for _, from := range []int64{0, 3} {
 		r := Recent{Windows: f, Span: timebase.Span{From: time.Duration(from) * timebase.DefaultWindow, To: 6 * timebase.DefaultWindow},
-			Width: timebase.DefaultWindow, Weigh: func(string, string) float64 { return 0 }}
+			Width: timebase.DefaultWindow, Amount: func(string, string) float64 { return 0 }}
 		lines := r.Charts()[0].Lines
 		due := lines[len(lines)-1]
 		want := []float64{nan, 100, 100, 100, 100, 100}[from:]

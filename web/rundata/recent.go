@@ -23,15 +23,15 @@ type Recent struct {
 	Span  timebase.Span
 	Width time.Duration     // of a window
 	Texts map[string]string // of statements, by query id
-	// Weigh ranks the labels of a series, of which the largest are drawn apart.
-	Weigh func(name, labels string) float64
+	// Amount ranks the labels of a series, of which the largest are drawn apart.
+	Amount func(name, labels string) float64
 }
 
 // Charts returns the charts that a run's page has, over the stretch, with one value per window. All
 // are there, always in the same order; lines without a value in the stretch are empty, and each keeps its
 // place, except in the charts whose lines are ranked.
 func (r Recent) Charts() []Chart {
-	b := &chartBuilder{rec: r.Windows, weigh: r.Weigh, span: r.Span, width: r.Width, group: 1, used: map[series.Series]bool{}}
+	b := &chartBuilder{rec: r.Windows, amount: r.Amount, span: r.Span, width: r.Width, group: 1, used: map[series.Series]bool{}}
 	return b.charts(r.Texts)
 }
 

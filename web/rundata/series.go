@@ -54,12 +54,12 @@ var _ Windows = (*record.Record)(nil)
 
 // chartBuilder reads series on the page's axis.
 type chartBuilder struct {
-	rec   Windows
-	weigh func(name, labels string) float64 // ranks the labels of a series
-	span  timebase.Span
-	width time.Duration
-	group int
-	used  map[series.Series]bool
+	rec    Windows
+	amount func(name, labels string) float64 // ranks the labels of a series
+	span   timebase.Span
+	width  time.Duration
+	group  int
+	used   map[series.Series]bool
 }
 
 func newChartBuilder(rec *record.Record) (*chartBuilder, error) {
@@ -72,7 +72,7 @@ func newChartBuilder(rec *record.Record) (*chartBuilder, error) {
 		most = longPoints
 	}
 	return &chartBuilder{rec: rec, span: span, width: width, group: (windows + most - 1) / most, used: map[series.Series]bool{},
-		weigh: func(name, labels string) float64 {
+		amount: func(name, labels string) float64 {
 			sum, _ := rec.Series(name, labels, span).Sum()
 			return sum
 		}}, nil

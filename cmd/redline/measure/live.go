@@ -48,7 +48,7 @@ func (f *Flags) watch(cmd *cobra.Command, view *cli.View, plan *scenario.Plan, s
 	var err error
 	w.page, err = live.Open(cmd.Context(), live.Options{
 		Address: f.web, Token: os.Getenv(live.Variable), Title: w.hide.Text(string(plan.Requests[0].URL)),
-		Stop: func() { stop(run.ErrStopped) }, Judge: w.assess,
+		Stop: func() { stop(run.ErrStopped) }, Assess: w.assess,
 		Note: func(text string) { view.Event(run.Event{Warning: text}) },
 	})
 	if err != nil {
@@ -78,7 +78,8 @@ func (w *watched) Event(e run.Event) {
 	if w == nil {
 		return
 	}
-	shown := live.Event{Phase: w.hide.Text(e.Phase), Message: w.hide.Text(e.Warning), Traced: e.Traced, QueryID: e.Statement.QueryID, Text: e.Statement.Text}
+	shown := live.Event{Phase: w.hide.Text(e.Phase), Message: w.hide.Text(e.Warning), Traced: e.Traced,
+		QueryID: e.Statement.QueryID, Text: e.Statement.Text}
 	if p := e.Load; p != nil {
 		shown.Window = &live.Window{Done: p.Done, Total: p.Total, Warmup: p.Warmup, Rate: p.Rate, P50: p.Latency.P50, P90: p.Latency.P90,
 			P99: p.Latency.P99, Max: p.Latency.Max, InFlight: p.InFlight, LagP99: p.LagP99, CPU: p.CPU}
@@ -88,7 +89,7 @@ func (w *watched) Event(e run.Event) {
 
 // assess judges what is recorded so far, for the page and for the terminal.
 func (w *watched) assess(ctx context.Context, dir string) (*record.Summary, error) {
-	s, err := judgeSoFar(ctx, dir)
+	s, err := assessSoFar(ctx, dir)
 	if err == nil {
 		w.view.SoFar(s)
 	}
@@ -143,7 +144,7 @@ func (w *watched) Counts(kind histogram.Kind, s timebase.Span, c *histogram.Coun
 // recorded says that the load is over and the bundle closed.
 func (w *watched) recorded() {
 	if w != nil {
-		w.page.StopJudging()
+		w.page.StopAssessing()
 	}
 }
 
@@ -166,9 +167,9 @@ func (w *watched) Close() {
 	}
 }
 
-// judgeSoFar judges a bundle that is being written in a process of its own, which takes the CPU that nobody
+// assessSoFar judges a bundle that is being written in a process of its own, which takes the CPU that nobody
 // else wants: within this one it would share the garbage collector with the generator.
-func judgeSoFar(ctx context.Context, dir string) (*record.Summary, error) {
+func assessSoFar(ctx context.Context, dir string) (*record.Summary, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err

@@ -100,7 +100,6 @@ func (f *Flags) run(cmd *cobra.Command, args []string) (failed error) {
 		return err
 	}
 	defer reservation.Release()
-	dir := reservation.Dir()
 	store, err := cli.OpenHistory(cmd.Context(), f.History)
 	if err != nil {
 		return err
@@ -118,43 +117,21 @@ func (f *Flags) run(cmd *cobra.Command, args []string) (failed error) {
 	}
 	defer page.Close()
 	defer func() { page.finish(nil, nil, failed) }() // unless it finished well
-	event := func(e run.Event) {
+	o := run.Options{Plan: plan, Dir: reservation.Dir(), Reservation: reservation, Version: cli.Version(), Blind: f.blind}
+	o.OnEvent = func(e run.Event) {
 		view.Event(e)
 		page.Event(e)
 	}
-	o := run.Options{Plan: plan, Dir: dir, Reservation: reservation, Version: cli.Version(), Blind: f.blind, OnEvent: event}
 	if page != nil || view.Follows() {
 		o.Follow = followers{page, view}
 	}
 	if f.verbose {
 		o.Output = cmd.ErrOrStderr()
 	}
-	runErr := run.Run(ctx, o)
-	page.recorded()
-	if runErr != nil && !cli.BundleIn(dir) {
-		return cli.UsageOrInterrupt(ctx, runErr)
-	}
-	o.Follow = nil // what follows is measured for its own sake
-	var overhead *record.Overhead
-	if f.overhead && runErr == nil {
-		overhead, runErr = run.Overhead(ctx, o, f.pairs)
-	}
-	if plan.Target.Build != "" && runErr == nil {
-		event(run.Event{Phase: "asking the compiler"})
-		remarks(cmd, dir, plan.Target.Build)
-	}
-	event(run.Event{Phase: "taking requests apart"})
-	rec, summary, err := assess.Bundle(dir)
+	rec, summary, runErr := f.measure(ctx, cmd, o, page)
 	if summary == nil {
-		return errors.Join(runErr, err)
+		return runErr
 	}
-	runErr = errors.Join(runErr, err)
-	if overhead != nil {
-		summary.Overhead = overhead
-		runErr = errors.Join(runErr, disk.WriteJSON(dir, record.SummaryFile, summary))
-	}
-	runErr = errors.Join(runErr, cli.WriteHTML(rec, summary))
-	page.finish(rec, summary, runErr)
 	view.Close()
 	if err := cli.PrintSummary(cmd.OutOrStdout(), rec, summary, f.JSON, f.all); err != nil {
 		return err
@@ -166,6 +143,38 @@ func (f *Flags) run(cmd *cobra.Command, args []string) (failed error) {
 		cli.KeepRun(cmd.Context(), store, rec, func(format string, args ...any) { inert.Fprintf(cmd.ErrOrStderr(), format+"\n", args...) })
 	}
 	return cli.Outcome(summary, runErr)
+}
+
+// measure runs the plan and assesses the bundle. The summary is nil where there is nothing to show; otherwise the
+// error says what is missing in it.
+func (f *Flags) measure(ctx context.Context, cmd *cobra.Command, o run.Options, page *watched) (*record.Record, *record.Summary, error) {
+	runErr := run.Run(ctx, o)
+	page.recorded()
+	if runErr != nil && !cli.BundleIn(o.Dir) {
+		return nil, nil, cli.UsageOrInterrupt(ctx, runErr)
+	}
+	o.Follow = nil // what follows is measured for its own sake
+	var overhead *record.Overhead
+	if f.overhead && runErr == nil {
+		overhead, runErr = run.Overhead(ctx, o, f.pairs)
+	}
+	if o.Plan.Target.Build != "" && runErr == nil {
+		o.OnEvent(run.Event{Phase: "asking the compiler"})
+		remarks(cmd, o.Dir, o.Plan.Target.Build)
+	}
+	o.OnEvent(run.Event{Phase: "taking requests apart"})
+	rec, summary, err := assess.Bundle(o.Dir)
+	runErr = errors.Join(runErr, err)
+	if summary == nil {
+		return nil, nil, runErr
+	}
+	if overhead != nil {
+		summary.Overhead = overhead
+		runErr = errors.Join(runErr, disk.WriteJSON(o.Dir, record.SummaryFile, summary))
+	}
+	runErr = errors.Join(runErr, cli.WriteHTML(rec, summary))
+	page.finish(rec, summary, runErr)
+	return rec, summary, runErr
 }
 
 // remarks adds the compiler's remarks to the bundle. They explain findings and are no part of the

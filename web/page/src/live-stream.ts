@@ -9,18 +9,18 @@ export interface Member { label: string; tone: string; apart: boolean; order: nu
 export interface Now { done: number; total: number; warmup: boolean; rate: number; p50: number; p90: number; p99: number; max: number; in_flight: number; lag_p99: number; generator_cpu: number | null }
 export interface SoFar { seconds: number; requests: number; errors: number; rate: number; latency_ns: { p50: number; p90: number; p95: number; p99: number; p99_9: number; max: number; mean: number } }
 export interface Windows { from: number; n: number; lines: [number, number, (number | null)[]][] | null; heat: number[][] | null; now: Now | null; so_far: SoFar }
-export interface Judgement { seconds: number; findings: Finding[] | null; weights: string[] | null; places: string[] | null; title: string; lead: string; found: boolean; skipped: string }
+export interface Assessment { seconds: number; findings: Finding[] | null; weights: string[] | null; places: string[] | null; title: string; lead: string; found: boolean; skipped: string }
 export interface Mark { kind: string; from: number; to: number; text?: string }
 export interface Ending { state: "complete" | "aborted" | "failed"; why: string; dir: string; report: boolean }
 export interface All {
   title: string; dir: string; window_ns: number; begun: boolean; phase: string; messages: string[] | null; charts: Layout[] | null; spans: Mark[] | null;
-  windows: Windows; heat_width: number; per_decade: number; findings: Judgement | null; judges: boolean; end: Ending | null;
+  windows: Windows; heat_width: number; per_decade: number; findings: Assessment | null; assesses: boolean; end: Ending | null;
 }
 
 // Handlers take the events; each name is one of the server's.
 export interface Handlers {
   all(a: All): void; layout(l: Layout[]): void; spans(s: Mark[]): void; windows(w: Windows): void; phase(p: string): void;
-  message(m: string): void; findings(f: Judgement): void; end(e: Ending): void;
+  message(m: string): void; findings(f: Assessment): void; end(e: Ending): void;
   // connected reports whether the server answers, and since when it does not.
   connected(yes: boolean): void;
 }

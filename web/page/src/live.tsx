@@ -3,18 +3,18 @@ import type { Page } from "./data";
 import { count, duration, percent, rate } from "./format";
 import { LiveCharts, type Live } from "./live-charts";
 import { Lines } from "./live-run";
-import { Stream, type Ending, type Judgement, type Layout, type Now, type SoFar } from "./live-stream";
+import { Stream, type Ending, type Assessment, type Layout, type Now, type SoFar } from "./live-stream";
 import { App } from "./report";
 import { start } from "./start";
 
 interface Data { title: string; viewer: string; secret: string }
 
 interface State {
-  phase: string; begun: boolean; dir: string; judges: boolean; layout: Layout[]; messages: string[];
-  now: Now | null; soFar: SoFar | null; findings: Judgement | null; end: Ending | null; connected: boolean; since: number;
+  phase: string; begun: boolean; dir: string; assesses: boolean; layout: Layout[]; messages: string[];
+  now: Now | null; soFar: SoFar | null; findings: Assessment | null; end: Ending | null; connected: boolean; since: number;
 }
 
-const nothing: State = { phase: "connecting", begun: false, dir: "", judges: false, layout: [], messages: [], now: null, soFar: null, findings: null, end: null, connected: true, since: 0 };
+const nothing: State = { phase: "connecting", begun: false, dir: "", assesses: false, layout: [], messages: [], now: null, soFar: null, findings: null, end: null, connected: true, since: 0 };
 
 function LivePage({ data }: { data: Data }) {
   const [state, set] = useState<State>(nothing);
@@ -40,7 +40,7 @@ function LivePage({ data }: { data: Data }) {
       all(a) {
         live.lines.reset(a);
         live.spans = a.spans ?? [];
-        set((s) => ({ ...s, phase: a.phase || "starting", begun: a.begun, dir: a.dir, judges: a.judges, layout: a.charts ?? [], messages: a.messages ?? [],
+        set((s) => ({ ...s, phase: a.phase || "starting", begun: a.begun, dir: a.dir, assesses: a.assesses, layout: a.charts ?? [], messages: a.messages ?? [],
           now: a.windows.now, soFar: a.windows.so_far, findings: a.findings }));
         windows();
         ended(a.end);
@@ -123,7 +123,7 @@ function Away({ state }: { state: State }) {
   return (
     <p class="banner" role="alert">
       <b>redline does not answer</b> since {away} s; this page tries again each second, and then shows all that it missed. The figures below are as they were.
-      {away > 5 && (state.dir ? <> If the run has ended, its report is <code>{state.dir}/report.html</code>; if redline was killed, <code>redline diagnose {state.dir}</code> judges what was recorded.</> : <> If redline has ended, its terminal says why.</>)}
+      {away > 5 && (state.dir ? <> If the run has ended, its report is <code>{state.dir}/report.html</code>; if redline was killed, <code>redline diagnose {state.dir}</code> assesses what was recorded.</> : <> If redline has ended, its terminal says why.</>)}
     </p>
   );
 }
@@ -151,7 +151,7 @@ function Actions({ data, state }: { data: Data; state: State }) {
 
 function FindingsSoFar({ state }: { state: State }) {
   const f = state.findings;
-  if (!state.judges) return null;
+  if (!state.assesses) return null;
   const findings = f?.findings ?? [];
   return (
     <section id="findings" aria-labelledby="findings-title" class="so-far">

@@ -11,14 +11,14 @@ import (
 	"github.com/redline-go/redline/report"
 )
 
-// When the findings so far are judged. Judging must not disturb what it judges: it takes a
+// When the findings so far are assessed. Assessing must not disturb what it assesses: it takes a
 // process that takes the CPU which nobody else wants, a third of the time at most, and none while the generator
 // has to wait for a CPU.
 const (
-	judgeFirst   = 3 * time.Second // of the measured span
-	judgePause   = 3 * time.Second
-	judgeMost    = 15 * time.Second // and is given up then
-	judgeShare   = 2                // pauses are as many times as long as the judging took
+	assessFirst  = 3 * time.Second // of the measured span
+	assessPause  = 3 * time.Second
+	assessMost   = 15 * time.Second // and is given up then
+	assessShare  = 2                // pauses are as many times as long as the assessment took
 	lagBound     = int64(10 * time.Millisecond)
 	starvedShare = 0.5 // of the time that the generator's threads wanted to run
 )
@@ -32,7 +32,7 @@ type soFar struct {
 	Title    string             `json:"title"` // the headline so far
 	Lead     string             `json:"lead"`
 	Found    bool               `json:"found"`
-	// Skipped says why there is no newer judgement; empty when this one is in time.
+	// Skipped says why there is no newer assessment; empty when this one is in time.
 	Skipped string `json:"skipped"`
 }
 
@@ -65,7 +65,7 @@ func (l *lag) point(p *series.Point) {
 	}
 }
 
-// why says why judging would disturb the load now; empty if it would not.
+// why says why assessing would disturb the load now; empty if it would not.
 func (l *lag) why() string {
 	switch {
 	case l.late >= 3:
@@ -76,9 +76,9 @@ func (l *lag) why() string {
 	return ""
 }
 
-// judging judges what is recorded so far, again and again, until ctx ends.
-func (p *Page) judging(ctx context.Context) {
-	timer := time.NewTimer(judgePause)
+// assessing assesses what is recorded so far, again and again, until ctx ends.
+func (p *Page) assessing(ctx context.Context) {
+	timer := time.NewTimer(assessPause)
 	defer timer.Stop()
 	for {
 		select {
@@ -87,16 +87,16 @@ func (p *Page) judging(ctx context.Context) {
 		case <-timer.C:
 		}
 		began := p.now()
-		p.judge(ctx)
-		timer.Reset(max(judgePause, judgeShare*p.now().Sub(began)))
+		p.assess(ctx)
+		timer.Reset(max(assessPause, assessShare*p.now().Sub(began)))
 	}
 }
 
-// judge judges once, if there is anything to judge and nobody is disturbed.
-func (p *Page) judge(ctx context.Context) {
+// assess assesses once, if there is anything to assess and nobody is disturbed.
+func (p *Page) assess(ctx context.Context) {
 	p.mu.Lock()
 	s := &p.state
-	ready := s.recording != nil && s.end == nil && !p.closing && s.figures.Seconds >= judgeFirst.Seconds()
+	ready := s.recording != nil && s.end == nil && !p.closing && s.figures.Seconds >= assessFirst.Seconds()
 	why, seconds, dir := s.lag.why(), s.figures.Seconds, ""
 	if ready {
 		dir = s.recording.Dir
@@ -106,25 +106,25 @@ func (p *Page) judge(ctx context.Context) {
 		return
 	}
 	if why != "" {
-		p.judged(nil, 0, why)
+		p.assessed(nil, 0, why)
 		return
 	}
-	within, enough := context.WithTimeout(ctx, judgeMost)
+	within, enough := context.WithTimeout(ctx, assessMost)
 	defer enough()
-	summary, err := p.Judge(within, dir)
+	summary, err := p.Assess(within, dir)
 	switch {
 	case ctx.Err() != nil:
 	case within.Err() != nil:
-		p.judged(nil, 0, "not judged now: it took longer than "+judgeMost.String())
+		p.assessed(nil, 0, "not judged now: it took longer than "+assessMost.String())
 	case err != nil:
-		p.judged(nil, 0, "not judged now: "+err.Error())
+		p.assessed(nil, 0, "not judged now: "+err.Error())
 	default:
-		p.judged(summary, seconds, "")
+		p.assessed(summary, seconds, "")
 	}
 }
 
-// judged keeps a judgement, or why there is none; the last one stays then.
-func (p *Page) judged(summary *record.Summary, seconds float64, why string) {
+// assessed keeps an assessment, or why there is none; the last one stays then.
+func (p *Page) assessed(summary *record.Summary, seconds float64, why string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f := soFar{}
