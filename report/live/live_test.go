@@ -386,3 +386,31 @@ func (b *buffer) String() string {
 	defer b.mu.Unlock()
 	return b.b.String()
 }
+
+// BenchmarkFrame is the cost of one drawing of a large terminal, of which there are four a second.
+func BenchmarkFrame(b *testing.B) {
+	f := full(159, 49)
+	for b.Loop() {
+		draw(f)
+	}
+}
+
+// BenchmarkFeed is the cost of a window's figures to whoever records them.
+func BenchmarkFeed(b *testing.B) {
+	var s state
+	var latencies histogram.Counts
+	for i := range int64(1000) {
+		latencies.Add(i * 1e5)
+	}
+	points := make([]series.Point, 60)
+	for i := range points {
+		points[i].Series = series.Series{Name: series.ProcessUser, Unit: "ns"}
+	}
+	for window := int64(0); b.Loop(); window++ {
+		for i := range points {
+			points[i].Window = window
+		}
+		s.Add(points)
+		s.Latency(&latencies)
+	}
+}
