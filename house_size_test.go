@@ -25,7 +25,6 @@ const (
 var (
 	longRooms     = map[string]int{}
 	longFunctions = map[string]int{
-		"bench/faults/kills/kills.go try":                      61,
 		"diagnose/passes/cpu/domain.go run":                    75,
 		"diagnose/passes/cpu/growth.go runGrowth":              67,
 		"diagnose/passes/database/churn.go runPoolChurn":       61,
@@ -34,11 +33,7 @@ var (
 		"diagnose/passes/database/writerlock.go runWriterLock": 72,
 		"diagnose/passes/downstream/dial.go runDial":           66,
 		"diagnose/rank.go rank":                                61,
-		"load/run.go drive":                                    61,
 		"diagnose/passes/wait/sched.go runSched":               62,
-		"run/run.go Run":                                       76,
-		"scenario/flags.go Apply":                              62,
-		"scenario/validate.go Validate":                        62,
 		"verify/gobench/conclude.go conclude":                  65,
 	}
 )

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -172,10 +173,18 @@ func (s source) foreign() bool {
 func (s source) test() bool   { return strings.HasSuffix(s.path, "_test.go") }
 func (s source) room() string { room, _, _ := strings.Cut(s.path, "/"); return room }
 
+// sources are all Go files, parsed once for all tests.
 func sources(t *testing.T) []source {
 	t.Helper()
-	var all []source
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+	all, err := parsed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+var parsed = sync.OnceValues(func() (all []source, err error) {
+	err = filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -197,11 +206,8 @@ func sources(t *testing.T) []source {
 		all = append(all, source{filepath.ToSlash(path), file, set})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
+	return all, err
+})
 
 func (s source) imports() []string {
 	var paths []string

@@ -116,7 +116,8 @@ func TestFastHTTPBoundaries(t *testing.T) {
 }
 
 // TestFastHTTPPipelining documents what the trace of fasthttp does not show:
-// where one ends of several requests that came in one read.
+// where one ends of several requests that came in one read. An event that happens to
+// fall into the reading of one of them shows it: none of their time is lost either way.
 func TestFastHTTPPipelining(t *testing.T) {
 	v, l := listen(t)
 	s := &fasthttp.Server{Handler: func(ctx *fasthttp.RequestCtx) { v.witness.run(func() { time.Sleep(time.Millisecond) }) }}
@@ -126,7 +127,7 @@ func TestFastHTTPPipelining(t *testing.T) {
 		shut(t, s.ShutdownWithContext)
 		<-v.done
 	}))
-	if a.Requests != 1 || a.MeanNS < 8*time.Millisecond {
+	if a.Requests < 1 || a.Requests >= 8 || time.Duration(a.Requests)*a.MeanNS < 8*time.Millisecond {
 		t.Errorf("%d requests of mean %v for 8 pipelined", a.Requests, a.MeanNS)
 	}
 }

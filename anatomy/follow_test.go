@@ -82,7 +82,7 @@ func chains(t *testing.T) []chained {
 			g.Go(func() error { query(addr); return nil })
 			g.Wait()
 		}, breakdown.StateSync,
-			[]breakdown.Link{{Goroutine: "errgroup.(*Group).", State: breakdown.StateNetwork, Site: asked}}, 0.6},
+			[]breakdown.Link{{Goroutine: "anatomy_test.chains.func", State: breakdown.StateNetwork, Site: asked}}, 0.6},
 		{"started late", func() {
 			done := make(chan int)
 			// Longer than the query: on a busy machine the request may begin to wait

@@ -73,7 +73,7 @@ func TestPath(t *testing.T) {
 		{"store", []string{loop, "running", "work  main.(*Store).checkConsistency", "work  sort.Slice"}, 0.6},
 		{"closes", []string{loop, "running", "work  main.(*Store).checkConsistency"}, 0.6},
 		{"closes", []string{loop, "gc-assist"}, 0.01},
-		{"fanout", []string{"errgroup", "sleep main.slow"}, 0.95},
+		{"fanout", []string{"goroutine  main.fanOut.func1", "sleep main.slow"}, 0.95},
 		// The holder of the lock does nothing but wait for a CPU: that is the story.
 		{"lock", []string{"request lock main.(*Ledger).Add", "runnable"}, 0.5},
 	} {

@@ -44,6 +44,8 @@ type Metric struct {
 	// is left between them, of the run that has more.
 	Block int     `json:"block_windows"`
 	Lag1  float64 `json:"lag1"`
+
+	higher bool // is better
 }
 
 // Schema names its JSON.
@@ -99,7 +101,7 @@ func most(list []verify.Change) []verify.Change { return list[:min(len(list), mo
 
 // windows compares the windows of a metric in both runs.
 func windows(m verify.Metric, a, b []float64) Metric {
-	out := Metric{Name: m.Name, Unit: m.Unit}
+	out := Metric{Name: m.Name, Unit: m.Unit, higher: m.Higher}
 	a, b = positive(a), positive(b)
 	if len(a) == 0 || len(b) == 0 {
 		out.Why = "it was not recorded in both runs"

@@ -22,7 +22,7 @@ func Text(w io.Writer, s Comparison) error {
 	}
 	b.WriteByte('\n')
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	inert.Fprintf(t, "metric\ta\tb\tchange (+ is worse), 95 %%\tblocks of\n")
+	inert.Fprintf(t, "metric\ta\tb\tchange, 95 %%\tblocks of\n")
 	for _, m := range s.Metrics {
 		inert.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", m.Name, render.Amount(m.A, m.Unit), render.Amount(m.B, m.Unit), m.change(), m.blockText())
 	}
@@ -50,7 +50,7 @@ func Markdown(w io.Writer, s Comparison) error {
 	for _, warning := range s.Warnings {
 		inert.Fprintf(&b, "\n**warning:** %s\n", warning)
 	}
-	b.WriteString("\n| metric | a | b | change (+ is worse), 95 % | blocks of |\n|---|---|---|---|---|\n")
+	b.WriteString("\n| metric | a | b | change, 95 % | blocks of |\n|---|---|---|---|---|\n")
 	for _, m := range s.Metrics {
 		inert.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", m.Name, render.Amount(m.A, m.Unit),
 			render.Amount(m.B, m.Unit), m.change(), m.blockText())
@@ -97,7 +97,7 @@ func (m Metric) change() string {
 	if !m.Known {
 		return "not known"
 	}
-	return render.Interval(m.Estimate, m.Low, m.High)
+	return render.Interval(m.higher, m.Estimate, m.Low, m.High)
 }
 
 func (m Metric) blockText() string {

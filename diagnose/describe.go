@@ -62,6 +62,7 @@ func Fact(source string, value float64, unit, format string, args ...any) findin
 // Units of evidence.
 const (
 	Ratio   = "1"
+	Count   = "1" // of things, or of things per request
 	Nanosec = "ns"
 	Bytes   = "bytes"
 	Hertz   = "1/s"

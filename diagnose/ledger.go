@@ -18,7 +18,13 @@ import (
 // ones are booked on their group, so that nothing is lost and the list stays short.
 const leastEntry = 0.02
 
+// leastObserved is the part of the process's CPU above which the ledger shows what
+// redline itself took; below it the rest is the whole.
+const leastObserved = 0.01
+
 const (
+	instrumentation = "instrumentation: redline's probe and traces"
+
 	ownRest    = "other own code"
 	moduleRest = "other modules"
 	waitRest   = "other waits"
@@ -107,6 +113,9 @@ func (p *Pass) cpuLedger() []findings.LedgerEntry {
 	for s := range use.All {
 		who, group := p.responsible(s)
 		a.book(who, group, float64(s.Value))
+	}
+	if observed := p.Observed(); observed > leastObserved {
+		a.book(instrumentation, "", a.total*observed/(1-observed))
 	}
 	return a.entries()
 }

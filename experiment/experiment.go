@@ -41,7 +41,7 @@ var (
 )
 
 // Validate reports what is wrong with a suite: fields that are missing, an ID that comes
-// twice, a claim that is not listed or is settled elsewhere.
+// twice, a claim that is not listed, is settled elsewhere as well, or nowhere.
 func Validate(suite []Experiment, claims []Claim) error {
 	var errs []error
 	seen := map[string]bool{}
@@ -72,6 +72,11 @@ func Validate(suite []Experiment, claims []Claim) error {
 		}
 		if e.Factor != 0 && !(e.Factor > 1 && e.Factor <= Most) {
 			bad("a claimed factor of %v", e.Factor)
+		}
+	}
+	for _, c := range claims {
+		if c.Elsewhere == "" && !slices.ContainsFunc(suite, func(e Experiment) bool { return e.Claim == c.ID }) {
+			errs = append(errs, fmt.Errorf("%s: no experiment settles the claim, and no verb does", c.ID))
 		}
 	}
 	return errors.Join(errs...)

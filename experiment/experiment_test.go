@@ -41,6 +41,7 @@ func TestValidate(t *testing.T) {
 		"metric \"ns\"":             func(e *Experiment) { e.Metric = "ns" },
 		"a claimed factor of 0.5":   func(e *Experiment) { e.Factor = 0.5 },
 		"a claimed factor of 1e+06": func(e *Experiment) { e.Factor = 1e6 },
+		"settles the claim":         func(e *Experiment) { e.ID, e.Claim = "B-gate", "B-gate" },
 		"comes twice":               nil,
 	} {
 		suite := []Experiment{good}

@@ -61,8 +61,8 @@ func TestTableHoldsAllClaims(t *testing.T) {
 			t.Errorf("%s is missing", c.ID)
 		}
 	}
-	for _, want := range []string{"| 3.10x (2.90x to 3.40x) | sec/op | confirmed |", "not built yet", "not run",
-		"see redline gate", "(quick)"} {
+	for _, want := range []string{"| 3.10x (2.90x to 3.40x) | sec/op | confirmed |", "not run",
+		"see redline gate ([verify.md](verify.md))", "(quick)"} {
 		if !strings.Contains(table.String(), want) {
 			t.Errorf("no %q in\n%s", want, table.String())
 		}

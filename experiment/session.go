@@ -45,9 +45,9 @@ func (s *Session) plan() plan {
 const side = "REDLINE_LAB_SIDE"
 
 // Run runs the experiments and returns all results of Dir. When ctx ends, what was decided
-// until then is kept and returned, with the context's cause as error. An experiment that
-// fails, because a side does not run or its answers differ, ends as an error of its own,
-// after the others have run.
+// until then is kept and returned, with the context's cause as error. Experiments that fail,
+// because a side does not run or its answers differ, are a FailedError, after the others have
+// run; when ctx ends, it is joined to the cause.
 func (s *Session) Run(ctx context.Context, chosen []Experiment) (Results, error) {
 	results, err := Read(s.Dir)
 	if err != nil {
@@ -56,31 +56,52 @@ func (s *Session) Run(ctx context.Context, chosen []Experiment) (Results, error)
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return results, err
 	}
-	var failed []error
+	var failed FailedError
 	for n, e := range chosen {
 		if _, done := results.Of(e.ID); done && s.Resume {
 			continue
 		}
 		one, err := s.one(ctx, e, &results)
-		if ctx.Err() != nil {
-			return results, errors.Join(context.Cause(ctx), errors.Join(failed...))
-		}
-		if err != nil {
+		switch {
+		case err == nil:
+			if err := results.keep(s.Dir, one); err != nil {
+				return results, err
+			}
+			if s.OnResult != nil {
+				s.OnResult(n+1, len(chosen), one)
+			}
+		case !Interrupted(ctx, err):
 			failed = append(failed, fmt.Errorf("%s: %w", e.ID, err))
-			continue
 		}
-		if err := results.keep(s.Dir, one); err != nil {
-			return results, err
-		}
-		if s.OnResult != nil {
-			s.OnResult(n+1, len(chosen), one)
+		if ctx.Err() != nil {
+			return results, errors.Join(context.Cause(ctx), failed.orNil())
 		}
 	}
-	return results, errors.Join(failed...)
+	return results, failed.orNil()
+}
+
+// Interrupted reports whether an error of a session says no more than that ctx has ended.
+func Interrupted(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && errors.Is(err, context.Cause(ctx))
+}
+
+// FailedError holds an error per experiment that failed, each with the experiment's ID.
+type FailedError []error
+
+func (e FailedError) Error() string { return errors.Join(e...).Error() }
+
+func (e FailedError) Unwrap() []error { return e }
+
+func (e FailedError) orNil() error {
+	if len(e) == 0 {
+		return nil
+	}
+	return e
 }
 
 // Itself measures an experiment's baseline against itself, by the rules of its verdicts, and keeps
-// nothing. Confirmed, Smaller and Reversed are false verdicts then.
+// nothing. Confirmed, Smaller and Reversed are false verdicts then. When ctx ends, an
+// error that Interrupted does not say to be the context's is the benchmark's own.
 func (s *Session) Itself(ctx context.Context, e Experiment) (Result, error) {
 	e.Factor = 0 // no gain is claimed
 	return s.measure(ctx, e, "baseline", &Results{})
@@ -119,7 +140,11 @@ func (s *Session) measure(ctx context.Context, e Experiment, other string, resul
 		return Result{}, err
 	}
 	results.Host, results.Go = report.Host, report.Go
-	return resultOf(e, report, s.Quick)
+	one, err := resultOf(e, report, s.Quick)
+	if report.Interrupted && len(report.Missing) == 0 { // what is missing failed, or skips, whether or not ctx ended
+		return Result{}, context.Cause(ctx)
+	}
+	return one, err
 }
 
 // resultOf takes the deciding metric from a report.

@@ -142,3 +142,49 @@ func TestSessionFails(t *testing.T) {
 		t.Errorf("%+v, %v", all, err)
 	}
 }
+
+// TestInterruptedKeepsFailures ends a session while its second experiment runs: that the first
+// failed is reported beside the interrupt, and the second is no failure.
+func TestInterruptedKeepsFailures(t *testing.T) {
+	t.Setenv("GOWORK", "off")
+	dir := checkout(t, `
+import "testing"
+func BenchmarkWrong(b *testing.B) { b.Fatal("another body") }
+func BenchmarkNodes(b *testing.B) { for b.Loop() {} }`)
+	ctx, interrupt := context.WithCancelCause(t.Context())
+	why := errors.New("Ctrl-C")
+	s := Session{Checkout: dir, Dir: t.TempDir(), Quick: true, Seed: 1, OnLine: func(e Experiment, line string) {
+		if e.ID == "C-numa" && strings.Contains(line, "round") {
+			interrupt(why)
+		}
+	}}
+	all, err := s.Run(ctx, []Experiment{
+		{ID: "A-wire", Claim: "A-wire", Folder: "micro", Benchmark: "Wrong", Metric: "sec/op"},
+		{ID: "C-numa", Claim: "C-numa", Folder: "micro", Benchmark: "Nodes", Metric: "sec/op"},
+	})
+	var failed FailedError
+	if !errors.Is(err, why) || !errors.As(err, &failed) || len(failed) != 1 ||
+		!strings.Contains(failed.Error(), "A-wire: Wrong of side") || len(all.Results) != 0 {
+		t.Errorf("%v, %+v", err, all.Results)
+	}
+}
+
+// TestLastFailureIsNotTheInterrupt: a benchmark that fails as the session is interrupted has
+// failed; that it was interrupted as well takes nothing from that.
+func TestLastFailureIsNotTheInterrupt(t *testing.T) {
+	t.Setenv("GOWORK", "off")
+	dir := checkout(t, `
+import "testing"
+func BenchmarkWrong(b *testing.B) { b.Fatal("another body") }`)
+	wrong := Experiment{ID: "A-wire", Claim: "A-wire", Folder: "micro", Benchmark: "Wrong", Metric: "sec/op"}
+	ctx, interrupt := context.WithCancel(t.Context())
+	s := Session{Checkout: dir, Dir: t.TempDir(), Quick: true, Seed: 1}
+	one, err := s.Itself(ctx, wrong)
+	interrupt()
+	if err == nil || Interrupted(ctx, err) || !strings.Contains(err.Error(), "another body") || one.Verdict != "" {
+		t.Errorf("%v, %+v", err, one)
+	}
+	if _, err := s.Itself(ctx, wrong); !Interrupted(ctx, err) {
+		t.Errorf("after the end: %v", err)
+	}
+}

@@ -9,10 +9,10 @@ var more = map[string][]string{
 }
 
 // storage are the experiments on databases.
-var storage = []Experiment{
-	{ID: "A-db-pool", Claim: "A-db-pool", Title: "a pool that keeps 50 connections against the default's two",
+var storage = in("storage", []Experiment{
+	{ID: "A-db-pool", Title: "a pool that keeps 50 connections against the default's two",
 		Baseline: "database/sql as it comes, bursts of 32 callers", Tuned: "200 open, 50 idle, 30 minutes of life, the same",
-		Folder: "storage", Benchmark: "KeptConnections", Metric: "sec/op", Same: "each caller compares what it reads",
+		Benchmark: "KeptConnections", Metric: "sec/op", Same: "each caller compares what it reads",
 		Expect: "better by much: the default closes what a burst opened, and the next one dials and logs in again",
 		Safety: "200 is more than most servers can run at once, and ten services with 200 each are 2,000."},
 	sizeOf("1", "PoolOf1", "better where the database has more than one core"),
@@ -20,63 +20,63 @@ var storage = []Experiment{
 	sizeOf("4", "PoolOf4", "no gain: four keep two cores busy while answers travel"),
 	sizeOf("8", "PoolOf8", "no gain, or worse: beyond the knee a connection more is a process more"),
 	sizeOf("16", "PoolOf16", "no gain, or worse"),
-	{ID: "A-pgx-reuse", Claim: "A-pgx-reuse", Title: "a connection from a pool against one per call",
+	{ID: "A-pgx-reuse", Title: "a connection from a pool against one per call",
 		Baseline: "connect, log in, one query, close", Tuned: "pgxpool, one query",
-		Folder: "storage", Benchmark: "Reuse", Metric: "sec/op", Same: "each answer is compared",
+		Benchmark: "Reuse", Metric: "sec/op", Same: "each answer is compared",
 		Expect: "better by much: a process of the server and a SCRAM login cost milliseconds, the query a tenth of one",
 		Safety: "The ratio does not show leaks: a pool whose connections do not come back stands still with its ratio " +
 			"unchanged (TestReuseShowsTrouble). It shows connections that live too short."},
-	{ID: "A-pgx-reuse.prepared", Claim: "A-pgx-reuse", Title: "a prepared join against its text with the value in it",
+	{ID: "A-pgx-reuse.prepared", Title: "a prepared join against its text with the value in it",
 		Baseline: "simple protocol: parsed and planned at each call", Tuned: "prepared once per connection",
-		Folder: "storage", Benchmark: "Prepared", Metric: "sec/op", Same: "each answer is compared",
+		Benchmark: "Prepared", Metric: "sec/op", Same: "each answer is compared",
 		Expect: "better: parsing and planning cost more than reading three rows",
 		Safety: "Prepared statements belong to a connection of the server: a pooler by transactions must know of them " +
 			"(PgBouncer 1.21 and later)."},
-	{ID: "A-xa", Claim: "A-xa", Title: "two-phase commit over two databases and Redis against one transaction and Redis",
+	{ID: "A-xa", Title: "two-phase commit over two databases and Redis against one transaction and Redis",
 		Baseline: "a transaction in one database, then Redis", Tuned: "PREPARE TRANSACTION on two databases, then Redis",
-		Folder: "storage", Benchmark: "TwoPhase", Metric: "sec/op",
+		Benchmark: "TwoPhase", Metric: "sec/op",
 		Same:   "after a crash at each step and recovery, a transfer is whole or not there",
 		Expect: "reversed: four commits that wait for the disk instead of one; it buys atomicity, not speed",
 		Safety: "Redis cannot prepare: its part comes after the decision and may be repeated. A prepared transaction that " +
 			"nobody ends keeps its locks and holds VACUUM back."},
-	{ID: "D-tx-scope", Claim: "D-tx-scope", Title: "one transaction per order against a commit per statement", Factor: 1.38,
+	{ID: "D-tx-scope", Title: "one transaction per order against a commit per statement", Factor: 1.38,
 		Baseline: "six statements, each commits", Tuned: "the six in one transaction",
-		Folder: "storage", Benchmark: "Transaction", Metric: "sec/op",
+		Benchmark: "Transaction", Metric: "sec/op",
 		Same:   "equal rows; a failure in the middle leaves none of the transaction's",
 		Expect: "more than claimed where commits wait for a disk: one wait instead of six",
 		Safety: "A transaction holds its locks to its end: no call to another service belongs in it."},
-	{ID: "D-tx-scope.split", Claim: "D-tx-scope", Title: "reads on a replica against all on the primary",
-		Baseline: "eight callers write one row and read nine, on the primary",
-		Tuned:    "reads on a streaming replica, those of own writes where it has them",
-		Folder:   "storage", Benchmark: "Replica", Metric: "sec/op", Same: "each read is compared; reads of own writes are never stale",
+	{ID: "D-tx-scope.split", Title: "reads on a replica against all on the primary",
+		Baseline:  "eight callers write one row and read nine, on the primary",
+		Tuned:     "reads on a streaming replica, those of own writes where it has them",
+		Benchmark: "Replica", Metric: "sec/op", Same: "each read is compared; reads of own writes are never stale",
 		Expect: "no gain with both servers on one machine: the replica shares its cores and its disk",
 		Safety: "A replica lags: a read that does not name its write's position gets what was there before (TestReplicaLags)."},
 	ofBatch("batches", "Batches", "CreateInBatches(1000)", 8.2/0.37, "better: a statement and a commit per thousand rows"),
 	ofBatch("raw", "RawRows", "one INSERT of raw SQL per 1,000 rows", 8.2/0.37, "better, and close to CreateInBatches: both have 6,000 parameters parsed per statement"),
 	ofBatch("unnest", "Unnest", "one INSERT from unnest, a parameter per column", 0, "better than both: a short text, and columns in binary"),
 	ofBatch("copy", "Copy", "COPY", 0, "best: no statement to parse, and rows go as a stream"),
-	{ID: "D-pool-knee", Claim: "D-pool-knee", Title: "a pool by Little's law against one by rate x (time + 50 ms)",
-		Baseline: "the report's formula with the measured rate and service time, at most 128",
-		Tuned:    "rate x service time, and twice its root, likewise measured",
-		Folder:   "storage", Benchmark: "PoolFormula", Metric: "sec/op", Same: "each caller compares what it reads",
+	{ID: "D-pool-knee", Title: "a pool by Little's law against one by rate x (time + 50 ms)",
+		Baseline:  "the report's formula with the measured rate and service time, at most 128",
+		Tuned:     "rate x service time, and twice its root, likewise measured",
+		Benchmark: "PoolFormula", Metric: "sec/op", Same: "each caller compares what it reads",
 		Expect: "no worse with a handful of connections instead of 128: 50 ms are in no such query",
 		Safety: "Little's law takes the service time without queueing: measured under load it holds the wait, and the size grows with it."},
-}
+})
 
 // sizeOf is a step of the sweep over the pool's size. The knee is the smallest size over which
 // a connection for each caller gains nothing.
 func sizeOf(size, benchmark, expect string) Experiment {
-	return Experiment{ID: "A-db-pool." + size, Claim: "A-db-pool", Title: "a connection for each of 64 callers against a pool of " + size,
+	return Experiment{ID: "A-db-pool." + size, Title: "a connection for each of 64 callers against a pool of " + size,
 		Baseline: size + " kept for all, of 64 callers", Tuned: "64 kept, as the claimed 200 would",
-		Folder: "storage", Benchmark: benchmark, Metric: "sec/op", Same: "each caller compares what it reads", Expect: expect,
+		Benchmark: benchmark, Metric: "sec/op", Same: "each caller compares what it reads", Expect: expect,
 		Safety: "Too small a pool turns one slow statement into a wait for all: count the time that a connection is held, " +
 			"not only the query's."}
 }
 
 // ofBatch is a way to insert many rows.
 func ofBatch(id, benchmark, way string, claimed float64, expect string) Experiment {
-	return Experiment{ID: "D-batch." + id, Claim: "D-batch", Title: way + " against a GORM Create per row, per row", Factor: claimed,
+	return Experiment{ID: "D-batch." + id, Title: way + " against a GORM Create per row, per row", Factor: claimed,
 		Baseline: "GORM's Create for each of up to 10,000 rows", Tuned: way,
-		Folder: "storage", Benchmark: benchmark, Metric: "sec/op", Same: "equal rows in the table", Expect: expect,
+		Benchmark: benchmark, Metric: "sec/op", Same: "equal rows in the table", Expect: expect,
 		Safety: "A statement that fails takes its whole batch along; row by row, the rows before stay."}
 }

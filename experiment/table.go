@@ -3,6 +3,7 @@ package experiment
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/redline-go/redline/notation"
@@ -53,8 +54,6 @@ func (r Row) Says() string {
 		return string(r.Result.Verdict)
 	case r.Claim.Elsewhere != "":
 		return "see " + r.Claim.Elsewhere
-	case r.Experiment == nil:
-		return "not built yet"
 	}
 	return "not run"
 }
@@ -95,6 +94,9 @@ func (r Row) Why() string {
 	return why
 }
 
+// pages are those that Claim.Elsewhere names; the table links them, as a page beside them.
+var pages = regexp.MustCompile(`\bdocs/([a-z/-]+\.md)`)
+
 // Markdown writes the table that docs/claims.md shows.
 func Markdown(w io.Writer, suite []Experiment, results Results) error {
 	var b strings.Builder
@@ -105,7 +107,7 @@ func Markdown(w io.Writer, suite []Experiment, results Results) error {
 			metric = r.Result.Metric
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", r.ID(), cell(r.What()), cell(r.Claim.Claimed),
-			r.Measured(), metric, cell(r.Says()), cell(r.Why()))
+			r.Measured(), metric, pages.ReplaceAllString(cell(r.Says()), "[$1]($1)"), cell(r.Why()))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

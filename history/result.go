@@ -27,7 +27,8 @@ const (
 	AB    Kind = "ab"    // side b of a comparison: the median of its blocks
 	Gate  Kind = "gate"  // the same, of a gate
 	Bench Kind = "bench" // Go benchmarks
-	Tune  Kind = "tune"  // the setting that a tune ended with, in its confirmation
+	Tune  Kind = "tune"  // the setting that a tune ended with, in its confirmation; or its session
+	Knee  Kind = "knee"  // the capacity that a knee found; or its session
 )
 
 // Result holds the measurements of one commit at one time.
@@ -166,20 +167,8 @@ func (s *Store) Results(ctx context.Context, f Filter) ([]Result, error) {
 func (s *Store) query(ctx context.Context, f Filter) ([]Result, error) {
 	query := `SELECT result, metric, measured, commit_hash, committed, subject, branch, dirty, scenario, scenario_hash,
 		machine, go_version, redline, kind, unit, higher, value, low, high, directory FROM redline_results WHERE 1 = 1`
-	var args []any
-	where := func(condition string, value any) {
-		args = append(args, value)
-		query += " AND " + strings.ReplaceAll(condition, "?", fmt.Sprintf("$%d", len(args)))
-	}
-	if !f.Since.IsZero() {
-		where("measured >= ?", f.Since.UnixMilli())
-	}
-	if f.Branch != "" {
-		where("branch = ?", f.Branch)
-	}
-	if f.Scenario != "" {
-		where("(scenario = ? OR substr(scenario_hash, 1, length(CAST(? AS TEXT))) = ?)", f.Scenario)
-	}
+	conditions, args := f.conditions()
+	query += conditions
 	if len(f.Metrics) > 0 {
 		placeholders := make([]string, len(f.Metrics))
 		for i, metric := range f.Metrics {

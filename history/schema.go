@@ -11,7 +11,8 @@ import (
 // version n to n+1. A step is never changed once a release had it; another one
 // is added. Types are those that SQLite and PostgreSQL have in common.
 //
-// A row is one metric of one result. Times are Unix time in ms; committed is 0
+// A row of redline_results is one metric of one result; redline_sessions and redline_trials hold what
+// a tune or a knee tried. Times are Unix time in ms; committed is 0
 // where the commit's date is not known, low and high are null where the interval
 // is not. machine is the fingerprint as JSON.
 var schema = []string{
@@ -39,6 +40,34 @@ var schema = []string{
 		PRIMARY KEY (result, metric)
 	)`,
 	`CREATE INDEX redline_results_measured ON redline_results (measured)`,
+	`CREATE TABLE redline_sessions (
+		session       TEXT NOT NULL PRIMARY KEY,
+		kind          TEXT NOT NULL,
+		measured      BIGINT NOT NULL,
+		commit_hash   TEXT NOT NULL,
+		committed     BIGINT NOT NULL,
+		subject       TEXT NOT NULL,
+		branch        TEXT NOT NULL,
+		dirty         INTEGER NOT NULL,
+		scenario      TEXT NOT NULL,
+		scenario_hash TEXT NOT NULL,
+		machine       TEXT NOT NULL,
+		redline       TEXT NOT NULL,
+		answer        TEXT NOT NULL,
+		directory     TEXT NOT NULL
+	)`,
+	`CREATE TABLE redline_trials (
+		session TEXT NOT NULL,
+		n       INTEGER NOT NULL,
+		phase   TEXT NOT NULL,
+		setting TEXT NOT NULL,
+		outcome TEXT NOT NULL,
+		metric  TEXT NOT NULL,
+		unit    TEXT NOT NULL,
+		value   DOUBLE PRECISION,
+		note    TEXT NOT NULL,
+		PRIMARY KEY (session, n)
+	)`,
 }
 
 // errForeign says that a file is the database of something else.

@@ -88,6 +88,13 @@ func open(ctx context.Context, where string, create bool) (*Store, error) {
 		s.db.Close()
 		return nil, s.explain("open", err)
 	}
+	if create {
+		// Better before the measurement than after it: a file may be read-only, a role without the right.
+		if _, err := s.db.ExecContext(ctx, `INSERT INTO redline_results (result) SELECT '' WHERE 1 = 0`); err != nil {
+			s.db.Close()
+			return nil, s.explain("write to", err)
+		}
+	}
 	return s, nil
 }
 
@@ -179,6 +186,8 @@ func (s *Store) explain(doing string, err error) error {
 	switch {
 	case strings.Contains(text, "not a database"), strings.Contains(text, "malformed"):
 		hint = " (hint: the file is damaged or not a history: move it away, and redline history add fills a new one from kept bundles)"
+	case strings.Contains(text, "readonly"), strings.Contains(text, "read-only"), strings.Contains(text, "permission denied"):
+		hint = " (hint: another file with --history, or a role that may insert)"
 	case strings.Contains(text, "SQLITE_BUSY"), strings.Contains(text, "database is locked"):
 		hint = fmt.Sprintf(" (hint: another process has held the file for %s)", busy)
 	}

@@ -203,13 +203,13 @@ func TestMigration(t *testing.T) {
 		}
 		broken := append(append([]string{}, schema...), `ALTER TABLE redline_results ADD COLUMN note TEXT`,
 			`ALTER TABLE no_such_table ADD COLUMN x TEXT`)
-		if err := s.migrate(t.Context(), broken); err == nil || !strings.Contains(err.Error(), "version 4") {
+		if err := s.migrate(t.Context(), broken); err == nil || !strings.Contains(err.Error(), "version 6") {
 			t.Errorf("a step that fails: %v", err)
 		}
 		if version, _ := s.version(t.Context(), s.db); version != len(schema) {
 			t.Errorf("a step that failed left version %d", version)
 		}
-		if err := s.migrate(t.Context(), broken[:3]); err != nil {
+		if err := s.migrate(t.Context(), broken[:len(schema)+1]); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := Open(t.Context(), where); err == nil || !strings.Contains(err.Error(), "newer redline") {

@@ -1,4 +1,4 @@
-// Package knee answers how much load a service bears, and what ends it: the highest
+// Package knee answers how much load a service sustains, and what limits it: the highest
 // rate at which its objectives hold, as an interval, from steps of load.
 //
 // It is the decision alone, and pure: Judge says what one step showed, Search which

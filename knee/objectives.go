@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/scenario/criteria"
 )
 
@@ -52,7 +53,7 @@ func Derive(light Step) Objectives {
 		}
 		o.Thresholds = append(o.Thresholds, t)
 	}
-	o.Reason = fmt.Sprintf("derived: 10 times the p99 of %.3g ms at one connection, and at least 20 ms", float64(light.P99)/1e6)
+	o.Reason = fmt.Sprintf("derived: 10 times the p99 of %s at one connection, and at least 20 ms", notation.Duration(light.P99))
 	return o
 }
 

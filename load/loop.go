@@ -37,6 +37,7 @@ type loop struct {
 	ready    []*lane       // lanes whose next request is to begin now
 	alarms   alarms        // lanes whose next request begins later
 	dialing  dials         // connections that wait for the connect rate
+	early    early         // how long before a due time to wake
 	scan     time.Duration // when lanes are next looked at for timeouts
 
 	in      []byte        // read buffer
@@ -143,7 +144,7 @@ func (l *loop) drive() error {
 		l.Publish(&l.counted, &l.published)
 		// Published before the wait, which may be long: the reporter reads what was done, and
 		// not what is about to be.
-		n, err := l.poll.Wait(l.patience())
+		n, err := l.wait()
 		if err != nil {
 			return fmt.Errorf("load: %w", err)
 		}
@@ -194,37 +195,35 @@ func (l *loop) over() bool {
 	return !more
 }
 
-// patience is how long the loop may wait for events; negative is for ever.
-func (l *loop) patience() time.Duration {
+// next returns when the loop has something to do that no event announces: zero for now, negative for
+// never. It is exact where a request is due then, whose latency counts from it.
+func (l *loop) next() (at time.Duration, exact bool) {
 	// Work that no event announces: the poller is only asked what else there is.
 	if len(l.ready) > 0 || l.freed > 0 || len(l.unread) > 0 || len(l.hops) > 0 {
-		return 0
+		return 0, false
 	}
-	next := time.Duration(-1)
-	sooner := func(at time.Duration) {
-		if next < 0 || at < next {
-			next = max(0, at)
+	at = -1
+	sooner := func(t time.Duration, due bool) {
+		if at < 0 || t < at {
+			at, exact = max(0, t), due
 		}
 	}
 	if len(l.alarms) > 0 {
-		sooner(l.alarms[0].wake)
+		sooner(l.alarms[0].wake, true)
 	}
-	if at, ok := l.dialing.wake(); ok {
-		sooner(at)
+	if t, ok := l.dialing.wake(); ok {
+		sooner(t, false)
 	}
 	if l.under > 0 {
-		sooner(l.scan)
+		sooner(l.scan, false)
 	}
 	// With every lane taken, due tickets wait for an answer, and waking for them would spin.
 	if l.run.plan.Open() && (len(l.idle) > 0 || l.run.plan.PerConnection > 0 && l.behind < mostBehind) {
-		if _, at, ok := l.arrivals.Peek(); ok {
-			sooner(l.run.start + at)
+		if _, t, ok := l.arrivals.Peek(); ok {
+			sooner(l.run.start+t, true)
 		}
 	}
-	if next < 0 {
-		return -1
-	}
-	return max(0, next-l.now())
+	return at, exact
 }
 
 // stop ends the loop from any goroutine, whatever is under way.

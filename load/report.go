@@ -16,6 +16,8 @@ import (
 func (r *run) begin() {
 	r.meter = usage.NewMeter()
 	r.used, r.usedAt = r.meter.Read(), r.clock.Now()
+	r.spare.idle, r.spare.loops = new(usage.Idle), len(r.loops)
+	r.spare.look(r.usedAt)
 }
 
 // report closes windows and intervals as their ends pass, until driven is
@@ -60,6 +62,7 @@ func (r *run) edge(until int64) {
 	r.account(timebase.Span{From: r.usedAt, To: at}, used, now)
 	cpus := series.PerSecond((used.CPU - r.used.CPU).Seconds(), at-r.usedAt)
 	r.before, r.used, r.usedAt = now, used, at
+	r.spare.look(at)
 
 	r.sunk(r.Record.Add(r.points...))
 	if len(slow) > 0 {
@@ -99,9 +102,16 @@ func (r *run) account(s timebase.Span, used usage.Usage, g account.Gauges) {
 func (r *run) markLoops(at time.Duration) {
 	r.loopsAt, r.loopsBusy = at, make([]float64, len(r.loops))
 	for _, l := range r.loops {
-		used, _ := usage.ThreadCPU(int(l.Thread.Load()))
+		used, _ := l.worked()
 		r.loopsUsed = append(r.loopsUsed, used)
 	}
+}
+
+// worked returns the CPU time of the loop's thread without that of waking early, which it would
+// give up for any work.
+func (l *loop) worked() (time.Duration, bool) {
+	used, ok := usage.ThreadCPU(int(l.Thread.Load()))
+	return max(0, used-time.Duration(l.early.total.Load())), ok
 }
 
 // busiest returns the share of the time since then that the busiest loop was on
@@ -111,7 +121,7 @@ func (r *run) markLoops(at time.Duration) {
 // share as of the edge before stays.
 func (r *run) busiest(at time.Duration) (share float64) {
 	for i, l := range r.loops {
-		if used, ok := usage.ThreadCPU(int(l.Thread.Load())); ok && at > r.loopsAt {
+		if used, ok := l.worked(); ok && at > r.loopsAt {
 			r.loopsBusy[i] = float64(used-r.loopsUsed[i]) / float64(at-r.loopsAt)
 		}
 		share = max(share, r.loopsBusy[i])

@@ -69,6 +69,7 @@ func (r *resolver) keep(address string, n resolved) {
 func (r *resolver) lookup(ctx context.Context, address string) ([]netip.AddrPort, error) {
 	r.asking.Lock()
 	defer r.asking.Unlock()
+	// Whoever had the lock before may have asked for this name.
 	if addrs, ok := r.known(address); ok {
 		return addrs, nil
 	}
@@ -84,6 +85,8 @@ func (r *resolver) lookup(ctx context.Context, address string) ([]netip.AddrPort
 	if err != nil {
 		return nil, err
 	}
+	// Before any of them is used: a name server that answers with a stranger's address
+	// would otherwise turn the load onto a host that nobody named.
 	if err := r.bounds.Check(host, addresses...); err != nil {
 		return nil, &failure.Error{Kind: failure.DNS, Err: err}
 	}

@@ -64,6 +64,7 @@ type run struct {
 	points []series.Point
 	met    [len(failure.Kinds)]bool
 	meter  *usage.Meter
+	spare  spare
 	queue  *queue
 	before account.Gauges
 	used   usage.Usage // at the last edge
@@ -235,7 +236,12 @@ func (r *run) drive() (*Result, error) {
 	<-reported
 	result := r.result(now)
 	r.logOpen(now)
-	err := errors.Join(append(failed, r.balance())...)
+	return result, r.failure(failed)
+}
+
+// failure joins what went wrong in the loops with what ended the run and what the sink did not take.
+func (r *run) failure(loops []error) error {
+	err := errors.Join(append(loops, r.balance())...)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ctx.Err() != nil {
@@ -244,7 +250,7 @@ func (r *run) drive() (*Result, error) {
 	if r.sinkErr != nil {
 		err = errors.Join(err, fmt.Errorf("load: store the measurements: %w", r.sinkErr))
 	}
-	return result, err
+	return err
 }
 
 // procs makes a change of GOMAXPROCS one step: runs of one process may overlap,

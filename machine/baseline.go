@@ -78,7 +78,7 @@ func (b *Baseline) collect(rounds []Round) {
 }
 
 // Differences are the fields in which two baselines' machines and toolchains differ; a
-// quota is none of them, since it is what a baseline is to show.
+// quota is none of them, because it is what a baseline is to show.
 func (b *Baseline) Differences(other *Baseline) []baseline.Difference {
 	out := baseline.MachineDifferences(b.Host, other.Host)
 	if b.Go != other.Go {

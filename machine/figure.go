@@ -66,7 +66,7 @@ var figures = []figure{
 }
 
 // repeated calls work, which does n pieces, until the time is over, and returns the
-// nanoseconds of one piece: of the faster half of the calls, since interruptions only make
+// nanoseconds of one piece: of the faster half of the calls, because interruptions only make
 // one longer.
 func repeated(d time.Duration, n int, work func()) float64 {
 	var times []float64

@@ -230,7 +230,7 @@ func write(t *testing.T, path, content string) {
 	}
 }
 
-// awaitSample polls, since nothing tells that another process wrote memory.
+// awaitSample polls, because nothing reports that another process wrote memory.
 func awaitSample(t *testing.T, path string) ring.Sample {
 	t.Helper()
 	for range deadline(t) {

@@ -26,7 +26,7 @@
 // installs by its path. A release also tags them as a module without requirements
 // (scripts/release.sh), which `go get` of a service finds first.
 //
-// Everything here is standard library only, since it is linked into other
+// Everything here is standard library only, because it is linked into other
 // people's services, and is written in the Go of 2021 (no type parameters, no
 // range over integers, no min and max): injected files are compiled with the
 // language version of the module that they land in.
@@ -39,7 +39,7 @@ package probe
 import "embed"
 
 // Source holds the Go files of the packages that are injected. Test files are
-// in it too, since embed patterns cannot leave them out; Files does.
+// in it too, because embed patterns cannot leave them out; Files does.
 //
 //go:embed auto/*.go control/*.go env/*.go operations/*.go ring/*.go sampler/*.go slots/*.go
 var Source embed.FS

@@ -53,7 +53,7 @@ type Options struct {
 	Clock timebase.Clock
 	// Await, if set, is called once the target is ready and returns when the load
 	// shall start, on the clock; the time until then is for opening the sources.
-	// Runs that load by turns meet in it. An error ends the run.
+	// Runs that load by turns meet in it. Zero starts it as if there were no Await. An error ends the run.
 	Await func(context.Context) (start time.Duration, err error)
 	// Output takes the target's standard output and error; nil discards them.
 	Output io.Writer
@@ -148,22 +148,8 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer svc.End()
 	c.target = svc
-	if why := svc.Unguarded(); why != "" {
-		c.event(Event{Warning: why + ": the target's child processes may survive if redline is killed"})
-	}
-	for _, why := range svc.Info().NotInstrumented {
-		c.event(Event{Warning: why})
-	}
-	if c.protocol == nil {
-		c.event(Event{Phase: "asking the target for its schema"})
-		if c.protocol, err = newProtocol(ctx, o.Plan, true); err != nil {
-			return err
-		}
-	}
-	if o.Await != nil {
-		if c.start, err = o.Await(ctx); err != nil {
-			return err
-		}
+	if err := c.ready(ctx); err != nil {
+		return err
 	}
 	c.bundle, err = record.Create(o.Dir, c.opening())
 	if err != nil {
@@ -171,11 +157,35 @@ func Run(ctx context.Context, o Options) error {
 	}
 	c.bundle.Hide(o.Hide)
 	err = c.conduct(ctx)
-	state, why := record.Complete, ""
+	return errors.Join(err, c.closeBundle(err))
+}
+
+// closeBundle closes the bundle of a run that ended with err.
+func (c *conductor) closeBundle(err error) error {
 	if err != nil {
-		state, why = record.Aborted, reason(err)
+		return c.bundle.Close(record.Aborted, reason(err))
 	}
-	return errors.Join(err, c.bundle.Close(state, why))
+	return c.bundle.Close(record.Complete, "")
+}
+
+// ready returns when the load may begin: the target has answered, and whoever else takes part is ready.
+func (c *conductor) ready(ctx context.Context) (err error) {
+	if why := c.target.Unguarded(); why != "" {
+		c.event(Event{Warning: why + ": the target's child processes may survive if redline is killed"})
+	}
+	for _, why := range c.target.Info().NotInstrumented {
+		c.event(Event{Warning: why})
+	}
+	if c.protocol == nil {
+		c.event(Event{Phase: "asking the target for its schema"})
+		if c.protocol, err = newProtocol(ctx, c.Plan, true); err != nil {
+			return err
+		}
+	}
+	if c.Await != nil {
+		c.start, err = c.Await(ctx)
+	}
+	return err
 }
 
 // conductor holds the shared state of the steps of one run.

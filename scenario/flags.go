@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -207,25 +208,32 @@ func (p *Plan) Apply(f Flags) error {
 		next.Observe.OTLPToken = f.OTLPToken
 	}
 	next.Export.apply(f.Export)
-	next.Thresholds = append([]criteria.Threshold(nil), p.Thresholds...)
-	for _, expr := range f.Thresholds {
-		t, err := criteria.ParseThreshold(expr)
-		if err != nil {
-			return fmt.Errorf("--threshold: %w", err)
-		}
-		next.Thresholds = append(next.Thresholds, t)
-	}
-	next.Redact = append([]string(nil), p.Redact...)
-	for _, name := range f.Redact {
-		if _, err := protocol.CheckHeader(name); err != nil {
-			return fmt.Errorf("--redact: %w", err)
-		}
-		next.Redact = append(next.Redact, name)
+	if err := next.applyLists(f); err != nil {
+		return err
 	}
 	if err := next.Validate(); err != nil {
 		return err
 	}
 	*p = next
+	return nil
+}
+
+// applyLists adds to the lists of the file. They are cloned first: Apply works on a copy of the plan that shares them.
+func (p *Plan) applyLists(f Flags) error {
+	p.Thresholds, p.Redact = slices.Clone(p.Thresholds), slices.Clone(p.Redact)
+	for _, expr := range f.Thresholds {
+		t, err := criteria.ParseThreshold(expr)
+		if err != nil {
+			return fmt.Errorf("--threshold: %w", err)
+		}
+		p.Thresholds = append(p.Thresholds, t)
+	}
+	for _, name := range f.Redact {
+		if _, err := protocol.CheckHeader(name); err != nil {
+			return fmt.Errorf("--redact: %w", err)
+		}
+		p.Redact = append(p.Redact, name)
+	}
 	return nil
 }
 

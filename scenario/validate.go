@@ -42,22 +42,8 @@ func (p *Plan) Validate() error {
 			return fmt.Errorf("data: %w", err)
 		}
 	}
-	if len(p.Requests) == 0 {
-		return errors.New("requests: there are none")
-	}
-	var names []string
-	for i := range p.Requests {
-		r := &p.Requests[i]
-		if r.Weight == 0 {
-			r.Weight = 1
-		}
-		if err := r.validate(p); err != nil {
-			return fmt.Errorf("request %d (%.60s): %w", i+1, r.Name, mistake.Within(RequestSection(i), err))
-		}
-		if slices.Contains(names, r.Name) {
-			return fmt.Errorf("request %d: its name %q is taken", i+1, r.Name)
-		}
-		names = append(names, r.Name)
+	if err := p.validateRequests(); err != nil {
+		return err
 	}
 	if err := p.validateProtocol(); err != nil {
 		return err
@@ -84,8 +70,26 @@ func (p *Plan) Validate() error {
 	if err := p.Observe.validateOTLP(); err != nil {
 		return fmt.Errorf("observe: otlp: %w", err)
 	}
-	if err := p.Export.validate(); err != nil {
-		return err
+	return p.Export.validate()
+}
+
+func (p *Plan) validateRequests() error {
+	if len(p.Requests) == 0 {
+		return errors.New("requests: there are none")
+	}
+	var names []string
+	for i := range p.Requests {
+		r := &p.Requests[i]
+		if r.Weight == 0 {
+			r.Weight = 1
+		}
+		if err := r.validate(p); err != nil {
+			return fmt.Errorf("request %d (%.60s): %w", i+1, r.Name, mistake.Within(RequestSection(i), err))
+		}
+		if slices.Contains(names, r.Name) {
+			return fmt.Errorf("request %d: its name %q is taken", i+1, r.Name)
+		}
+		names = append(names, r.Name)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package service
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -41,6 +42,28 @@ func Build(ctx context.Context, pkg, binary string, flags ...string) error {
 		args = append(args, "-overlay", overlay)
 	}
 	return main.compile(ctx, pkg, binary, scratch, args, nil)
+}
+
+// BuildID identifies the code that a main package is built of: the go command's content ids of the
+// package and all of its dependencies, compiled without their folders, version control and the
+// probe (cmd/go, "go help buildid"). Equal ids are of equal code. A changed function far below may
+// leave the main package's own id as it is, so that all of them count. folder takes temporary files.
+func BuildID(ctx context.Context, pkg, folder string, flags ...string) (string, error) {
+	main, err := findMain(ctx, pkg, folder, flags)
+	if err != nil {
+		return "", err
+	}
+	cmd := main.goCommand(folder, "list", "-deps", "-export", "-trimpath", "-buildvcs=false", "-f", "{{.ImportPath}} {{.BuildID}}", ".")
+	out, err := guard.Output(ctx, cmd, syscall.SIGINT)
+	if err != nil {
+		return "", fmt.Errorf("build id of %s: %w", pkg, err)
+	}
+	sum := sha256.New()
+	for line := range strings.Lines(string(out)) {
+		path, id, _ := strings.Cut(strings.TrimSpace(line), " ")
+		fmt.Fprintln(sum, path, id[strings.LastIndex(id, "/")+1:])
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil)), nil
 }
 
 // compile runs go build with more arguments and variables. Where git refuses to

@@ -166,6 +166,30 @@ func TestSourcesThatGitRefusesAreBuilt(t *testing.T) {
 	}
 }
 
+// TestBuildID: the same code in another folder has the same id, and a change below a function that is
+// called through another package does not.
+func TestBuildID(t *testing.T) {
+	id := func(price string) string {
+		dir := files(t, map[string]string{
+			"go.mod":       "module example.com/svc\n\ngo 1.21\n",
+			"main.go":      "package main\n\nimport \"example.com/svc/shop\"\n\nfunc main() { println(shop.Total()) }\n",
+			"shop/shop.go": "package shop\n\nimport \"example.com/svc/tax\"\n\n//go:noinline\nfunc Total() int { return tax.Of() }\n",
+			"tax/tax.go":   "package tax\n\n//go:noinline\nfunc Of() int { return " + price + " }\n",
+		})
+		got, err := BuildID(t.Context(), dir, t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	if a, again, other := id("4"), id("4"), id("5"); a != again || a == other {
+		t.Errorf("%s, again %s, changed %s", a, again, other)
+	}
+	if _, err := BuildID(t.Context(), t.TempDir(), t.TempDir()); err == nil {
+		t.Error("a folder without a package has an id")
+	}
+}
+
 func TestTargetStartsInItsFolder(t *testing.T) {
 	dir := files(t, map[string]string{
 		"go.mod":          "module example.com/svc\n\ngo 1.21\n",

@@ -1,10 +1,6 @@
 package stat
 
-import (
-	"math"
-
-	"gonum.org/v1/gonum/stat/distuv"
-)
+import "math"
 
 // Change is one lasting change of level in a history.
 type Change struct {
@@ -123,31 +119,4 @@ func energyCut(values []float64) int {
 		}
 	}
 	return cut
-}
-
-// studentT returns the two-sided p-value of Student's t test with the variance
-// pooled over both parts. Welch's form was tried and rejected: two values that
-// happen to be alike, at the end of a history, then have no variance and differ
-// from anything. Parts without any spread differ for certain or not at all.
-func studentT(a, b []float64) float64 {
-	na, nb := float64(len(a)), float64(len(b))
-	va, vb := math.Pow(Deviation(a), 2), math.Pow(Deviation(b), 2)
-	pooled := ((na-1)*va + (nb-1)*vb) / (na + nb - 2)
-	difference := math.Abs(mean(a) - mean(b))
-	if pooled == 0 {
-		if difference == 0 {
-			return 1
-		}
-		return 0
-	}
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: na + nb - 2}
-	return 2 * t.Survival(difference/math.Sqrt(pooled*(1/na+1/nb)))
-}
-
-func mean(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return sum / float64(len(values))
 }

@@ -15,7 +15,7 @@ const signedRankEfficiency = 3 / math.Pi
 // DetectableEffect returns the smallest shift of location that a two-sided
 // signed-rank test of n differences with standard deviation sd finds at level
 // alpha with the given power: (t[1-alpha/2] + t[power]) sd / sqrt(n 3/pi), with
-// Student's t of n-1 degrees of freedom, since sd is an estimate (Lehmann,
+// Student's t of n-1 degrees of freedom, because sd is an estimate (Lehmann,
 // Nonparametrics, section 4.3; Jennison and Turnbull, section 4.2 for the form).
 // Outliers make it larger than it need be, never smaller; Spread gives an sd
 // that they do not move.
@@ -27,16 +27,6 @@ func DetectableEffect(sd float64, n int, alpha, power float64) float64 {
 	}
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}
 	return (t.Quantile(1-alpha/2) + t.Quantile(power)) * sd / math.Sqrt(float64(n)*signedRankEfficiency)
-}
-
-// PairsFor returns how many pairs DetectableEffect needs to get down to an
-// effect, at most most; most when no fewer are enough.
-func PairsFor(effect, sd float64, most int, alpha, power float64) int {
-	n := 2
-	for n < most && !(DetectableEffect(sd, n, alpha, power) <= effect) {
-		n++
-	}
-	return n
 }
 
 // Spread returns the standard deviation of values by the median absolute
@@ -70,17 +60,6 @@ func Deviation(values []float64) float64 {
 		square += (v - mean) * (v - mean)
 	}
 	return math.Sqrt(square / (n - 1))
-}
-
-// NonInferior reports whether a change is shown to be worse by less than margin:
-// the upper limit of its one-sided interval of confidence 1-alpha, which is that
-// of the two-sided interval of confidence 1-2 alpha, lies below margin (CHMP
-// guideline EWP/2158/99; Jennison and Turnbull, section 4.3). d are paired
-// differences where + is worse. upper is NaN, and the answer no, when there are
-// too few.
-func NonInferior(d []float64, margin, alpha float64) (upper float64, ok bool) {
-	_, _, upper, known := SignedRankInterval(d, 1-2*alpha)
-	return upper, known && upper < margin
 }
 
 func sortBy(indices []int, key []float64) {

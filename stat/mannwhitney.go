@@ -23,29 +23,14 @@ func MannWhitney(a, b []float64) float64 {
 	return math.Min(1, result.P)
 }
 
-// Shift returns the Hodges-Lehmann estimate of by how much b exceeds a: the
-// median of all differences b[j] - a[i] (HWC section 4.2). It is NaN where
-// MannWhitney is. Time and memory grow with len(a) len(b).
-func Shift(a, b []float64) float64 {
-	if len(a) == 0 || len(b) == 0 || !finite(a) || !finite(b) {
-		return math.NaN()
-	}
-	differences := make([]float64, 0, len(a)*len(b))
-	for _, x := range a {
-		for _, y := range b {
-			differences = append(differences, y-x)
-		}
-	}
-	return Median(differences)
-}
-
-// ShiftInterval returns Shift with its interval of the given confidence by
+// ShiftInterval returns the Hodges-Lehmann estimate of by how much b exceeds a, the median of all
+// differences b[j] - a[i] (HWC section 4.2), with its interval of the given confidence by
 // Moses' construction (HWC section 4.3, equation 4.34, with the large-sample
 // approximation of the depth, equation 4.35): limits are order statistics of the
 // differences b[j] - a[i]. Values of each sample are taken as independent.
 //
-// ok is false, and the limits NaN, when the samples are too small for the
-// confidence, or where Shift is NaN.
+// ok is false, and the limits NaN, when the samples are too small for the confidence; the estimate is NaN as well
+// where MannWhitney is. Time and memory grow with len(a) len(b).
 func ShiftInterval(a, b []float64, confidence float64) (estimate, low, high float64, ok bool) {
 	n, m := float64(len(a)), float64(len(b))
 	if len(a) == 0 || len(b) == 0 || !finite(a) || !finite(b) || !(confidence > 0 && confidence < 1) {

@@ -12,30 +12,8 @@ import (
 // that matter, and the counts still fit a float64 without loss of order.
 const exactSignedRank = 50
 
-// SignedRankCDF returns P(T+ <= t) for the Wilcoxon signed-rank statistic T+ of
-// n values under the null hypothesis of symmetry about zero without ties: exact
-// by the subset-sum recursion (HWC section 3.1, comment 7) up to n = 50, by the
-// normal approximation with continuity correction (HWC equation 3.10) beyond.
-func SignedRankCDF(n, t int) float64 {
-	top := n * (n + 1) / 2
-	switch {
-	case n <= 0 || t < 0:
-		return 0
-	case t >= top:
-		return 1
-	case n > exactSignedRank:
-		mean, sd := signedRankMoments(n)
-		return normalCDF((float64(t) + 0.5 - mean) / sd)
-	}
-	mass := signedRankMass(n)
-	sum := 0.0
-	for _, p := range mass[:t+1] {
-		sum += p
-	}
-	return sum
-}
-
-// signedRankMass returns P(T+ = t) for t from 0 to n(n+1)/2. Each rank is in the
+// signedRankMass returns P(T+ = t) for t from 0 to n(n+1)/2, T+ being the Wilcoxon signed-rank statistic of n values
+// without ties under the null hypothesis of symmetry about zero (HWC section 3.1, comment 7). Each rank is in the
 // sum with probability one half, so the distribution for n follows from that for
 // n-1 by one convolution step; probabilities instead of counts avoid overflow.
 func signedRankMass(n int) []float64 {

@@ -21,6 +21,7 @@ const (
 	Env     Kind = "env"     // a variable of the environment
 	Flag    Kind = "flag"    // an argument of the command line
 	PGO     Kind = "pgo"     // whether the target is built by a profile of itself
+	Live    Kind = "live"    // set by HTTP while the service runs
 )
 
 // Bounds on what a person asks for: beyond them a search finds nothing in a day.
@@ -38,7 +39,9 @@ const (
 type Knob struct {
 	Name string // as the person wrote it: "GOGC", "env:DB_POOL", "flag:-workers", "pgo"
 	Kind Kind
-	Key  string // of the variable, or the flag with its dashes; empty for pgo
+	Key  string // of the variable, the flag with its dashes, or the request; empty for pgo
+	// Request sets a live knob; nil for all others.
+	Request *Request
 	// Levels are the values that are tried, ascending where they are numbers.
 	Levels []Level
 	// Numeric says that values are ordered; Log that ratios of them count.
@@ -72,10 +75,13 @@ var (
 )
 
 // ParseKnob reads NAME=VALUES: the name GOGC, GOMEMLIMIT, GOMAXPROCS, env:NAME,
-// flag:-name or pgo; the values a range (50..400, 64MiB..1GiB) or a list (a,b,c). pgo needs
+// flag:-name, http:[METHOD ]URL[ BODY] or pgo; the values a range (50..400, 64MiB..1GiB) or a list (a,b,c). pgo needs
 // none. A range from 8 times its low end on is divided by equal ratios.
 func ParseKnob(text string) (Knob, error) {
 	name, values, given := strings.Cut(text, "=")
+	if at := strings.LastIndex(text, "="); strings.HasPrefix(text, "http:") && at >= 0 {
+		name, values = text[:at], text[at+1:] // a request may hold the sign itself
+	}
 	k := Knob{Name: name, Key: name}
 	switch {
 	case name == "pgo":
@@ -100,6 +106,13 @@ func ParseKnob(text string) (Knob, error) {
 		if !flagName.MatchString(k.Key) {
 			return k, fmt.Errorf("knob %q: %q is no flag (hint: flag:-workers=1..16)", name, k.Key)
 		}
+	case strings.HasPrefix(name, "http:"):
+		k.Kind, k.Key = Live, name[len("http:"):]
+		r, err := parseRequest(k.Key)
+		if err != nil {
+			return k, fmt.Errorf("knob %q: %w", redact.Text(name), err)
+		}
+		k.Request = &r
 	default:
 		return k, unknownKnob(name)
 	}
@@ -113,7 +126,7 @@ func ParseKnob(text string) (Knob, error) {
 }
 
 func unknownKnob(name string) error {
-	hint := "GOGC, GOMEMLIMIT, GOMAXPROCS, pgo, env:NAME and flag:-name are knobs"
+	hint := "GOGC, GOMEMLIMIT, GOMAXPROCS, pgo, env:NAME, flag:-name and http:/path?name={} are knobs"
 	switch upper := strings.ToUpper(name); {
 	case slices.Contains([]string{"GOGC", "GOMEMLIMIT", "GOMAXPROCS"}, upper):
 		hint = upper

@@ -35,6 +35,8 @@ type Result struct {
 
 	Knobs  []KnobResult `json:"knobs"`
 	Trials int          `json:"trials"` // pairs of launches that the search took
+	// Running says that the target ran already: pairs are of stretches of load on one process.
+	Running bool `json:"running,omitempty"`
 	// Space is how many settings there are, Tried how many of them were measured.
 	Space int `json:"space"`
 	Tried int `json:"tried"`
@@ -217,9 +219,9 @@ func (s *Search) surface(x, y int, at Setting) *Surface {
 }
 
 // Lines returns how a setting's changes are set: lines of the environment, then the flags,
-// then how to build.
+// then how to build, then the requests of live knobs.
 func (s Space) Lines(x Setting) (lines []string) {
-	var flags []string
+	var flags, requests []string
 	build := ""
 	for _, i := range s.changed(x) {
 		k, l := s.Knobs[i], s.Knobs[i].Levels[x[i]]
@@ -231,6 +233,9 @@ func (s Space) Lines(x Setting) (lines []string) {
 		case k.Kind == Flag:
 			flags = append(flags, k.Key+"="+l.Text)
 		case k.Kind == PGO:
+		case k.Kind == Live && l.Unset:
+		case k.Kind == Live:
+			requests = append(requests, k.Request.Words(l.Text))
 		case l.Unset:
 			lines = append(lines, "unset "+k.Key)
 		default:
@@ -243,5 +248,5 @@ func (s Space) Lines(x Setting) (lines []string) {
 	if build != "" {
 		lines = append(lines, build)
 	}
-	return lines
+	return append(lines, requests...)
 }

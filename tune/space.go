@@ -30,8 +30,7 @@ func NewSpace(knobs []Knob, present func(Knob) (string, bool)) (Space, error) {
 	}
 	for i, k := range knobs {
 		if slices.ContainsFunc(knobs[:i], func(other Knob) bool {
-			return (other.Kind == Flag) == (k.Kind == Flag) &&
-				other.Key == k.Key
+			return (other.Kind == Flag) == (k.Kind == Flag) && other.Key == k.Key
 		}) {
 			return s, fmt.Errorf("knob %q is given twice", k.Name)
 		}

@@ -33,7 +33,9 @@ type Rules struct {
 	// Planned is how many pairs the last look will have; zero takes it from the
 	// pairs at hand, as looks are evenly spaced.
 	Planned int
-	Seed    uint64 // of the bootstrap and the simulation
+	// Early says that the first pairs were looked at by Early, which spent some of Alpha.
+	Early bool
+	Seed  uint64 // of the bootstrap and the simulation
 
 	rough bool // few resamples, and percentiles by the blocks' own
 }
@@ -51,23 +53,16 @@ func (r Rules) alpha() float64 {
 // with itself; their meaning for the session's errors is up to Errors.
 func Decide(pairs, aa []Pair, look int, r Rules) Result {
 	out := Result{Schema: Schema, Verdict: Inconclusive, Pairs: len(pairs), Alpha: r.alpha(), Looks: look,
-		Planned: r.looks(), Warnings: []string{}, Metrics: []MetricResult{}}
+		Planned: r.looks(), Warnings: []string{}, Metrics: []MetricResult{}, HeldUpBy: []string{}}
 	at := r.at(len(pairs), look)
 	decided := make([]judgement, len(r.Metrics))
-	var deciding []float64
+	p := make([]float64, len(r.Metrics))
 	for i, m := range r.Metrics {
 		decided[i] = weigh(m, pairs, aa, at)
-		p := decided[i].p
-		if m.Advisory {
-			p = math.NaN()
-		}
-		deciding = append(deciding, p)
+		p[i] = decided[i].p
 	}
-	for i, adjusted := range stat.Holm(deciding) {
-		if r.Metrics[i].Advisory {
-			adjusted = decided[i].p
-		}
-		out.Metrics = append(out.Metrics, decided[i].verdict(adjusted <= at.level, look >= r.looks()))
+	for i, significant := range r.significant(p, at.level) {
+		out.Metrics = append(out.Metrics, decided[i].verdict(significant, look >= r.looks()))
 	}
 	out.AA.Pairs, out.AA.Different = len(aa), []string{}
 	out.conclude()
@@ -81,6 +76,7 @@ type judgement struct {
 	estimate, low, high float64 // logarithms, + is worse
 	upper               float64 // one-sided bound
 	p, mde              float64
+	detects             func() float64 // gives mde, by simulation: only where it matters; nil if it is known
 	a, b                float64
 	missing             string
 }
@@ -108,7 +104,10 @@ func weigh(m Metric, pairs, aa []Pair, at look) judgement {
 	if !j.known {
 		j.missing = fmt.Sprintf("%d pairs are too few for an interval", len(pairs))
 	}
-	j.mde = detectable(m.noise(pairs, aa), at, math.Log1p(m.Margin)/2)
+	j.detects = func() float64 { return detectable(m.noise(pairs, aa), at, math.Log1p(m.Margin)/2) }
+	if at.rough {
+		j.mde = j.detects()
+	}
 	return j
 }
 
@@ -163,18 +162,24 @@ func (j *judgement) bootstrap(pairs []Pair, at look) bool {
 // rejects that there is no change, all tests together considered. Before the
 // last look a change for the better that is in sight is waited for.
 func (j judgement) verdict(significant, last bool) MetricResult {
-	out := MetricResult{Name: j.m.Name, Margin: j.m.Margin, Advisory: j.m.Advisory, Unit: j.m.Unit, Verdict: Inconclusive, Why: j.missing}
+	out := MetricResult{Name: j.m.Name, Margin: j.m.Margin, Advisory: j.m.Advisory, Guard: j.m.Guard, Higher: j.m.Higher,
+		Unit: j.m.Unit, Verdict: Inconclusive, Why: j.missing}
 	if !j.known {
 		return out
+	}
+	margin := math.Log1p(j.m.Margin)
+	if j.detects != nil && (last || significant || j.upper < margin) {
+		j.mde = j.detects()
 	}
 	out.Estimate, out.Low, out.High = math.Expm1(j.estimate), math.Expm1(j.low), math.Expm1(j.high)
 	out.A, out.B = j.a, j.b
 	if !math.IsNaN(j.mde) {
 		out.MDE = math.Expm1(j.mde)
 	}
-	margin := math.Log1p(j.m.Margin)
 	switch {
-	case significant && j.low > 0 && j.estimate >= margin/2:
+	case significant && j.low > 0 && j.m.Guard && j.estimate >= margin:
+		out.Verdict, out.Why = Regression, "the interval excludes zero, and the estimate passes the margin"
+	case significant && j.low > 0 && !j.m.Guard && j.estimate >= margin/2:
 		out.Verdict, out.Why = Regression, "the interval excludes zero, and the estimate passes half the margin"
 	case significant && j.high < 0 && j.estimate <= -margin/2:
 		out.Verdict, out.Why = Improvement, "the interval excludes zero, and the estimate passes half the margin"
@@ -192,11 +197,18 @@ func (j judgement) verdict(significant, last bool) MetricResult {
 }
 
 // conclude makes the session's verdict of its deciding metrics': any regression
-// is one; otherwise all must have passed or improved.
+// is one, that of a guard as well; otherwise all must have passed or improved.
 func (r *Result) conclude() {
-	var regressed, open, better []string
+	var regressed, better []string
+	open := []string{}
 	deciding := 0
 	for _, m := range r.Metrics {
+		switch {
+		case m.Guard && m.Verdict == Regression:
+			regressed = append(regressed, m.Name)
+		case m.Guard && m.A == 0: // what is missing guards nothing
+			open = append(open, m.Name)
+		}
 		if m.Advisory {
 			continue
 		}
@@ -210,13 +222,14 @@ func (r *Result) conclude() {
 			open = append(open, m.Name)
 		}
 	}
+	r.HeldUpBy = []string{}
 	switch {
 	case deciding == 0:
 		r.Verdict, r.Why = Inconclusive, "no metric decides"
 	case len(regressed) > 0:
 		r.Verdict, r.Why = Regression, "worse: "+list(regressed)
 	case len(open) > 0:
-		r.Verdict, r.Why = Inconclusive, "not decided: "+list(open)
+		r.Verdict, r.Why, r.HeldUpBy = Inconclusive, "not decided: "+list(open), open
 	case len(better) > 0:
 		r.Verdict, r.Why = Improvement, "better: "+list(better)+", and nothing is worse"
 	default:

@@ -3,9 +3,12 @@ package verify
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/criteria"
 	"github.com/redline-go/redline/stat"
 )
 
@@ -132,6 +135,114 @@ func TestLeast(t *testing.T) {
 		}
 		if got := Decide(pairs[1:], nil, 1, r); got.Verdict == Regression {
 			t.Errorf("%d pairs decide", want-1)
+		}
+	}
+}
+
+// TestEarly: the first pairs decide what is beyond doubt and nothing else, and their false alarms
+// stay within the share that they spend, in noise with stalls and in a machine that is as restless
+// as any that was seen.
+func TestEarly(t *testing.T) {
+	r := rules()
+	r.Metrics = r.Metrics[:2]
+	for slower, want := range map[float64]Verdict{2: Regression, 0.5: Inconclusive, -0.7: Improvement} {
+		b := bench{rng: rand.New(rand.NewPCG(9, 1)), sd: 0.06, slower: slower, mute: true}
+		out, decided := Early(b.pairs(EarlyPairs), r)
+		if out.Verdict != want || decided != (want != Inconclusive) || out.Early != true {
+			t.Errorf("%+.1f: %s (%s)", slower, out.Verdict, out.Why)
+		}
+		if _, decided := Early(b.pairs(LeastEarly-1), r); decided {
+			t.Errorf("%d pairs decided", LeastEarly-1)
+		}
+	}
+	const sessions = 20_000
+	for _, sd := range []float64{0.05, 0.5, 2} {
+		wrong := 0
+		for i := range sessions {
+			b := bench{rng: rand.New(rand.NewPCG(uint64(i), 31)), sd: sd, mute: true}
+			if out, _ := Early(b.pairs(EarlyPairs), r); out.Verdict == Regression {
+				wrong++
+			}
+		}
+		if most := earlyShare * r.alpha() / 2; float64(wrong) > 1.7*most*sessions { // three standard errors above it
+			t.Errorf("noise of %v: %d false regressions of %d sessions, designed for %.4f", sd, wrong, sessions, most)
+		}
+	}
+}
+
+// TestGuard: a side that waits longer takes no more CPU, and does not pass; one whose throughput is a
+// little lower is not held up by it.
+func TestGuard(t *testing.T) {
+	r := rules()
+	r.Metrics, r.rough = r.Metrics[:2], true
+	for factor, want := range map[float64]Verdict{0.7: Regression, 0.99: Pass} {
+		b := bench{rng: rand.New(rand.NewPCG(2, 9)), sd: 0.02, mute: true}
+		pairs := b.pairs(24)
+		for _, p := range pairs {
+			p.B.Values["throughput"] *= factor
+		}
+		if out := Decide(pairs, b.pairs(8), 4, r); out.Verdict != want {
+			t.Errorf("throughput times %v: %s (%s)", factor, out.Verdict, out.Why)
+		}
+		for _, p := range pairs {
+			p.A.Values["throughput"] *= math.Exp(2 * b.rng.NormFloat64())
+		}
+		if out := Decide(pairs, b.pairs(8), 4, r); out.Verdict != Pass || len(out.HeldUpBy) > 0 {
+			t.Errorf("throughput that nobody can judge: %s (%s)", out.Verdict, out.Why)
+		}
+	}
+	loud := bench{rng: rand.New(rand.NewPCG(4, 5)), sd: 0.30, mute: true}
+	if out := Decide(loud.pairs(20), loud.pairs(8), 4, r); !slices.Equal(out.HeldUpBy, []string{"cpu_per_request"}) {
+		t.Errorf("%s is held up by %q", out.Verdict, out.HeldUpBy)
+	}
+}
+
+// TestPrimary: the metrics that a scenario calls primary decide, and no others.
+func TestPrimary(t *testing.T) {
+	names := func(list ...criteria.Comparison) (deciding, guards []string) {
+		metrics, err := Choose(&scenario.Plan{Verify: list})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range metrics {
+			if !m.Advisory {
+				deciding = append(deciding, m.Name)
+			}
+			if m.Guard {
+				guards = append(guards, m.Name)
+			}
+		}
+		return deciding, guards
+	}
+	for _, c := range []struct {
+		list             []criteria.Comparison
+		deciding, guards string
+	}{
+		{nil, "cpu_per_request", "throughput"},
+		{[]criteria.Comparison{{Metric: "throughput", Margin: 0.1}}, "cpu_per_request throughput", ""},
+		{[]criteria.Comparison{{Metric: "allocs_per_request", Primary: true}}, "allocs_per_request", "throughput"},
+		{[]criteria.Comparison{{Metric: "p99", Margin: 0.1}, {Metric: "throughput", Primary: true}}, "throughput", ""},
+		{[]criteria.Comparison{{Metric: "throughput", Advisory: true}}, "cpu_per_request", ""},
+	} {
+		if deciding, guards := names(c.list...); strings.Join(deciding, " ") != c.deciding || strings.Join(guards, " ") != c.guards {
+			t.Errorf("%+v: %q decide, %q guard", c.list, deciding, guards)
+		}
+	}
+}
+
+// TestAlso: what is worse than either base is a regression, and nothing passes that is not decided
+// against both.
+func TestAlso(t *testing.T) {
+	for _, c := range []struct{ one, two, want Verdict }{
+		{Pass, Pass, Pass}, {Improvement, Pass, Improvement}, {Pass, Regression, Regression}, {Regression, Improvement, Regression},
+		{Pass, Inconclusive, Inconclusive}, {Inconclusive, Pass, Inconclusive}, {Inconclusive, Regression, Regression},
+		{Pass, Invalid, Invalid}, {Regression, Invalid, Regression}, {Regression, Regression, Regression},
+	} {
+		got := Result{Verdict: c.one, Why: "one"}.Also("v1", Result{Verdict: c.two, Why: "two"})
+		second := c.two == c.want && c.one != c.want || c.one == Regression && c.two == Regression
+		if got.Verdict != c.want || got.AlsoAgainst == nil || got.AlsoAgainst.Base != "v1" ||
+			strings.Contains(got.Why, "against v1: two") != second {
+			t.Errorf("%s and %s: %s (%s)", c.one, c.two, got.Verdict, got.Why)
 		}
 	}
 }

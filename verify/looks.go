@@ -22,7 +22,7 @@ const (
 // that decide.
 func (r Rules) Least() int {
 	n := LeastPairs
-	for math.Ldexp(2*float64(r.deciding()), -n) > r.alpha() {
+	for math.Ldexp(2*float64(r.deciding()), -n) > r.primary(r.looked()) {
 		n++
 	}
 	return n
@@ -68,9 +68,9 @@ type look struct {
 func (r Rules) at(pairs, n int) look {
 	looks := r.looks()
 	n = min(n, looks)
-	levels, bounds := stat.OBrienFleming(looks, r.alpha()), stat.OBrienFleming(looks, 2*boundLevel)
+	levels, bounds := stat.OBrienFleming(looks, r.looked()), stat.OBrienFleming(looks, 2*boundLevel)
 	l := look{
-		level: levels[n-1], bound: bounds[n-1], final: levels[looks-1] / float64(max(1, r.deciding())),
+		level: levels[n-1], bound: bounds[n-1], final: r.primary(levels[looks-1]) / float64(max(1, r.deciding())),
 		planned: cmp.Or(r.Planned, pairs*looks/n), resamples: resamples, rough: r.rough, seed: r.Seed,
 	}
 	if r.rough {
@@ -86,4 +86,48 @@ func (r Rules) deciding() (n int) {
 		}
 	}
 	return n
+}
+
+func (r Rules) guards() (n int) {
+	for _, m := range r.Metrics {
+		if m.Guard {
+			n++
+		}
+	}
+	return n
+}
+
+// guardShare is the part of a look's error rate that guards share: they only have to find what is
+// far beyond the margin.
+const guardShare = 0.1
+
+// primary is what of a look's level is left for the metrics that decide.
+func (r Rules) primary(level float64) float64 {
+	if r.guards() > 0 {
+		return level * (1 - guardShare)
+	}
+	return level
+}
+
+// significant reports which metrics a look's tests find changed, by their p-values: the chance of
+// any false one among those that decide and the guards is the level (Holm's method among the first,
+// Bonferroni's for the others). Further advisory metrics are each tested at the level.
+func (r Rules) significant(p []float64, level float64) []bool {
+	deciding, out := make([]float64, len(p)), make([]bool, len(p))
+	for i, m := range r.Metrics {
+		if deciding[i] = p[i]; m.Advisory {
+			deciding[i] = math.NaN()
+		}
+	}
+	for i, adjusted := range stat.Holm(deciding) {
+		switch m := r.Metrics[i]; {
+		case m.Guard:
+			out[i] = p[i] <= level*guardShare/float64(r.guards())
+		case m.Advisory:
+			out[i] = p[i] <= level
+		default:
+			out[i] = adjusted <= r.primary(level)
+		}
+	}
+	return out
 }

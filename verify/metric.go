@@ -22,17 +22,21 @@ type Metric struct {
 	Asked bool
 	// Advisory metrics are reported and do not decide.
 	Advisory bool
+	// Guard is an advisory metric that no pass waits for, and that fails the session where it is
+	// worse by its whole margin beyond doubt: a service that sleeps longer takes no more CPU.
+	Guard bool
 }
 
-// Metrics returns all metrics with their defaults. Those of a closed loop are
-// CPU per request and throughput, with latency advisory: it follows from the
-// throughput of a fixed number of connections. At a rate latency is compared, and
-// throughput is given. Each metric that decides makes the others harder to
+// Metrics returns all metrics with their defaults. In a closed loop CPU per request
+// decides; throughput is a guard: where the CPUs are busy it follows from CPU per
+// request, with the noise of all else on the machine added, and latency follows from the
+// throughput of a fixed number of connections. At a rate the median latency decides as
+// well, and throughput is given. Each metric that decides makes the others harder to
 // decide, so allocations, which explain why CPU was spent, are advisory.
 func Metrics(open bool) []Metric {
 	list := []Metric{
 		{Name: "cpu_per_request", Unit: "ns", Margin: 0.05},
-		{Name: "throughput", Unit: "1/s", Higher: true, Margin: 0.05},
+		{Name: "throughput", Unit: "1/s", Higher: true, Margin: 0.05, Advisory: true, Guard: true},
 		{Name: "p50", Unit: "ns", Quantile: 0.50, Margin: 0.05, Advisory: !open},
 		{Name: "p90", Unit: "ns", Quantile: 0.90, Margin: 0.05, Advisory: true},
 		{Name: "p99", Unit: "ns", Quantile: 0.99, Margin: 0.25, Advisory: true},
@@ -54,6 +58,8 @@ type Block struct {
 	Values map[string]float64 `json:"values"`
 	// Latency counts successes by latency.
 	Latency Latencies `json:"latency,omitempty"`
+	// Turns holds the CPU per request of each turn, in ns, in order; nil where the side took none.
+	Turns []float64 `json:"turns,omitempty"`
 	// Void says why the block does not count: the generator was saturated, the
 	// target failed. Empty for a good block.
 	Void string `json:"void,omitempty"`
@@ -64,8 +70,10 @@ type Block struct {
 // Pair is a block of each side, measured by turns of some length or, where that
 // is zero, one right after the other.
 type Pair struct {
-	A, B Block
-	Turn time.Duration `json:"turn_ns,omitempty"`
+	A, B   Block
+	Turn   time.Duration `json:"turn_ns,omitempty"`
+	BFirst bool          `json:"b_first,omitempty"` // side b was launched first, and had the first turn
+	Took   time.Duration `json:"took_ns,omitempty"` // with both launches
 }
 
 // worse turns a ratio B/A into a relative change on the logarithmic scale with +

@@ -26,26 +26,27 @@ const leastNoise = 6
 // alone.
 func Errors(aa, compared []Pair, planned int, r Rules) AA {
 	out := AA{Pairs: len(aa), Different: differing(aa, r)}
-	if len(aa) == 0 {
+	if len(aa)+len(compared) == 0 {
 		return out
 	}
 	r.Planned = planned
 	at := r.at(planned, r.looks())
 	var residuals [][]float64
-	var margins []float64
+	judged := r
+	judged.Metrics = nil
 	for _, m := range r.Metrics {
 		noise := m.noise(aa, compared)
-		if m.Advisory || len(noise) == 0 || len(residuals) > 0 && len(noise) != len(residuals[0]) {
-			continue // advisory, or missing on a side
+		if m.Advisory && !m.Guard || len(noise) == 0 || len(residuals) > 0 && len(noise) != len(residuals[0]) {
+			continue // it fails no session, or is missing on a side
 		}
-		residuals, margins = append(residuals, noise), append(margins, math.Log1p(m.Margin))
-		if out.MDE == 0 {
+		residuals, judged.Metrics = append(residuals, noise), append(judged.Metrics, m)
+		if out.MDE == 0 && !m.Advisory {
 			if mde := detectable(noise, at, math.Log1p(m.Margin)/2); !math.IsNaN(mde) {
 				out.MDE = math.Expm1(mde)
 			}
 		}
 	}
-	out.FalsePositive = falsePositives(residuals, margins, planned, stat.OBrienFleming(r.looks(), r.alpha()), r.Seed)
+	out.FalsePositive = judged.falsePositives(residuals, planned)
 	return out
 }
 
@@ -99,11 +100,12 @@ func detectable(residuals []float64, at look, least float64) float64 {
 // though both sides are the same: differences are drawn from those of identical
 // sides with random signs, all metrics of a pair together, because they move
 // together.
-func falsePositives(residuals [][]float64, margins []float64, pairs int, levels []float64, seed uint64) float64 {
+func (r Rules) falsePositives(residuals [][]float64, pairs int) float64 {
 	if len(residuals) == 0 || len(residuals[0]) == 0 || pairs < LeastPairs {
 		return 0
 	}
-	rng := rand.New(rand.NewPCG(seed, 2))
+	rng := rand.New(rand.NewPCG(r.Seed, 2))
+	levels := stat.OBrienFleming(r.looks(), r.looked())
 	d := make([][]float64, len(residuals))
 	wrong := 0
 	for range simulations {
@@ -116,17 +118,22 @@ func falsePositives(residuals [][]float64, margins []float64, pairs int, levels 
 				d[i] = append(d[i], sign*residuals[i][from])
 			}
 		}
-		if calledWorse(d, margins, levels) {
+		if r.calledWorse(d, levels) {
 			wrong++
 		}
 	}
 	return float64(wrong) / simulations
 }
 
-// calledWorse reports whether any of the looks at a session's differences would
+// calledWorse reports whether any of the looks at a session's differences by each metric would
 // call a regression.
-func calledWorse(d [][]float64, margins, levels []float64) bool {
+func (r Rules) calledWorse(d [][]float64, levels []float64) bool {
 	pairs := len(d[0])
+	for i, m := range r.Metrics {
+		if first := d[i][:min(pairs, EarlyPairs)]; r.Early && first[0] > 0 && r.doubtless(m, first) {
+			return true
+		}
+	}
 	for look, level := range levels {
 		n := pairs * (look + 1) / len(levels)
 		if n < LeastPairs {
@@ -136,8 +143,12 @@ func calledWorse(d [][]float64, margins, levels []float64) bool {
 		for i := range d {
 			p[i] = stat.SignedRankTest(d[i][:n])
 		}
-		for i, adjusted := range stat.Holm(p) {
-			if adjusted <= level && stat.HodgesLehmann(d[i][:n]) >= margins[i]/2 {
+		for i, significant := range r.significant(p, level) {
+			least := math.Log1p(r.Metrics[i].Margin)
+			if !r.Metrics[i].Guard {
+				least /= 2
+			}
+			if significant && stat.HodgesLehmann(d[i][:n]) >= least {
 				return true
 			}
 		}

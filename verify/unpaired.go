@@ -25,7 +25,9 @@ func DecideAgainst(base, blocks []Block, r Rules) Result {
 	out.Stored.Drift = drift
 	level := r.alpha()
 	var decided []judgement
-	var deciding []float64
+	judged := r
+	judged.Metrics = nil
+	var p []float64
 	for _, m := range r.Metrics {
 		if !m.Asked && !m.delivered(base) {
 			out.Warnings = append(out.Warnings, m.Name+" is not judged: the baseline does not have it")
@@ -37,18 +39,10 @@ func DecideAgainst(base, blocks []Block, r Rules) Result {
 		} else if m.timed() {
 			j.widen(wide)
 		}
-		decided = append(decided, j)
-		if m.Advisory {
-			deciding = append(deciding, math.NaN())
-		} else {
-			deciding = append(deciding, j.p)
-		}
+		decided, p, judged.Metrics = append(decided, j), append(p, j.p), append(judged.Metrics, m)
 	}
-	for i, adjusted := range stat.Holm(deciding) {
-		if decided[i].m.Advisory {
-			adjusted = decided[i].p
-		}
-		out.Metrics = append(out.Metrics, decided[i].verdict(adjusted <= level, true))
+	for i, significant := range judged.significant(p, level) {
+		out.Metrics = append(out.Metrics, decided[i].verdict(significant, true))
 	}
 	out.conclude()
 	out.JudgeFailures(failed(base), failed(blocks))
@@ -63,11 +57,12 @@ func DecideAgainst(base, blocks []Block, r Rules) Result {
 // Single is a result of blocks that nothing was compared with.
 func Single(blocks []Block, r Rules) Result {
 	out := Result{Schema: Schema, Verdict: Inconclusive, Alpha: r.alpha(), Looks: 1, Planned: 1,
-		Warnings: []string{}, Metrics: []MetricResult{}, Stored: &Stored{Launches: len(blocks)}}
+		Warnings: []string{}, Metrics: []MetricResult{}, HeldUpBy: []string{},
+		Stored: &Stored{Launches: len(blocks)}}
 	out.AA.Different = []string{}
 	for _, v := range BlockValues(blocks, r.Metrics) {
 		out.Metrics = append(out.Metrics, MetricResult{Name: v.Name, Unit: v.Unit, B: v.Value, Margin: v.Margin,
-			Advisory: v.Advisory, Verdict: Inconclusive, Why: "nothing to compare with"})
+			Advisory: v.Advisory, Higher: v.Higher, Verdict: Inconclusive, Why: "nothing to compare with"})
 	}
 	return out
 }

@@ -94,7 +94,7 @@ func browse(t *testing.T, html string) seen {
 	browser := webtest.Chromium(t)
 	file := filepath.Join(t.TempDir(), "report.html")
 	must(t, os.WriteFile(file, []byte(html), 0o644))
-	out, err := webtest.Command(t, dir, "node", "test/page.mjs", browser, file)
+	out, err := webtest.Command(t, dir, "node", "test/page.mjs", browser, file, webtest.Shots(t))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -123,10 +123,11 @@ func (s *Stacks) add(h trace.Stack) Stack {
 	info.Closes, info.Hands = server.WakesWorker(frames)
 	info.SiteID = s.name(info.Site)
 	if whole {
-		outermost := frames[len(frames)-1]
-		info.Entry = s.name(outermost.Function)
-		if _, ok := s.Entries[outermost.Function]; !ok {
-			s.Entries[outermost.Function] = outermost
+		if began, ok := site.Began(frames); ok {
+			info.Entry = s.name(began.Function)
+			if _, ok := s.Entries[began.Function]; !ok {
+				s.Entries[began.Function] = began
+			}
 		}
 	}
 	info.Waits = s.ender(frames, info.Site)

@@ -27,8 +27,12 @@ func NewOwnership(modules ...string) Ownership {
 	return own
 }
 
-// Owns reports whether a frame is the target's own code.
+// Owns reports whether a frame is the target's own code. redline's probe is not, though
+// builds inject it into the target's module.
 func (o Ownership) Owns(f code.Frame) bool {
+	if code.Probe(f) {
+		return false
+	}
 	pkg := packageOf(f.Function)
 	if pkg == "main" {
 		return true

@@ -17,11 +17,9 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/statement"
 )
@@ -188,32 +186,4 @@ func (s *Story) Of(key string) (longest *Node) {
 		}
 	})
 	return longest
-}
-
-// Timeline returns what the execution trace shows of the same request, from begin
-// to end; nil when the trace does not hold it among its slowest, or the service
-// does not mark requests by their number.
-func (s *Story) Timeline(a *breakdown.Anatomy) *breakdown.Timeline {
-	if a == nil {
-		return nil
-	}
-	id := strconv.FormatInt(s.Request.ID, 10)
-	for i := range a.Slowest {
-		if a.Slowest[i].ID == id {
-			return &a.Slowest[i]
-		}
-	}
-	return nil
-}
-
-// Outside returns the service time of the request that its first root does not
-// cover: from the sending to the entry of the service, and from its end to the
-// last byte. ok is false when the root does not lie within the request, as when
-// the service's clock is another.
-func (s *Story) Outside() (before, after time.Duration, ok bool) {
-	if len(s.Roots) == 0 {
-		return 0, 0, false
-	}
-	before, after = s.Roots[0].From-s.Request.Sent, s.Request.Done-s.Roots[0].To
-	return before, after, before >= 0 && after >= 0
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/record/statement"
@@ -87,13 +86,6 @@ func TestDescribe(t *testing.T) {
 	if n := s.Of(query.Statement); n == nil || n.ID != "query" || s.Of("") != nil || s.Of("x") != nil {
 		t.Errorf("the statement's span is %v", n)
 	}
-	marked := &breakdown.Anatomy{Slowest: []breakdown.Timeline{{Goroutine: 1}, {ID: "2", Goroutine: 7}}}
-	if line := s.Timeline(marked); line == nil || line.Goroutine != 7 || s.Timeline(nil) != nil || s.Timeline(&breakdown.Anatomy{}) != nil {
-		t.Errorf("its timeline is %+v", line)
-	}
-	if before, after, ok := s.Outside(); before != 10*ms || after != 10*ms || !ok {
-		t.Errorf("outside %v and %v, %v", before, after, ok)
-	}
 }
 
 // TestBrokenSpans: spans from elsewhere may be each other's parents, or their own.
@@ -105,9 +97,6 @@ func TestBrokenSpans(t *testing.T) {
 	}
 	if s := stories[0]; s.Spans != 2 || s.Roots[0].ID != "c" || s.Roots[0].Self != 0 {
 		t.Errorf("%+v", s)
-	}
-	if _, _, ok := stories[0].Outside(); ok {
-		t.Error("a span before its request lies within it")
 	}
 }
 

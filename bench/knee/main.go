@@ -77,18 +77,13 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		return o, errors.New("-repetitions is at least 1")
 	}
 	o.under = strings.Fields(under)
+	var names []string
 	for _, s := range services {
-		o.only = append(o.only, s.name)
+		names = append(names, s.name)
 	}
-	if only != "" {
-		for _, name := range strings.Split(only, ",") {
-			if !slices.Contains(o.only, name) {
-				return o, fmt.Errorf("-only: %q is none of %s", name, strings.Join(o.only, ", "))
-			}
-		}
-		o.only = strings.Split(only, ",")
-	}
-	return o, nil
+	var err error
+	o.only, err = benchmark.Only(only, names)
+	return o, err
 }
 
 // command runs the repetitions, by turns of the services, and prints the table.

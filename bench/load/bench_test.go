@@ -108,7 +108,7 @@ func TestOldSectionsAndRemarksAreKept(t *testing.T) {
 
 func TestFiguresAreBrief(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "-", 1500: "1.50 us", 87134: "87.1 us", 999600: "1000 us", 150 * time.Millisecond: "150 ms", 2500 * time.Millisecond: "2.50 s",
+		0: "-", 1500: "1.50 µs", 87134: "87.1 µs", 999600: "1000 µs", 150 * time.Millisecond: "150 ms", 2500 * time.Millisecond: "2.50 s",
 	} {
 		if got := brief(d); got != want {
 			t.Errorf("brief(%d) = %q, want %q", d, got, want)

@@ -179,7 +179,7 @@ func brief(d time.Duration) string {
 	if d <= 0 {
 		return "-"
 	}
-	value, unit := float64(d)/1e3, "us"
+	value, unit := float64(d)/1e3, "µs"
 	switch {
 	case d >= time.Second:
 		value, unit = d.Seconds(), "s"

@@ -58,7 +58,7 @@ func (s *stage) compare(ctx context.Context, round int, conditions []string, len
 		}
 		t := trial{Condition: order[i-1], Blind: [2]block{blocks[i-2], blocks[i]}, Observed: blocks[i-1]}
 		kept.Trials = append(kept.Trials, t)
-		s.say("round %d  %-9s %6.0f requests/s %+6.2f %%   gateway %6.1f us %+6.2f %%   host %6.1f us %+6.2f %%", round+1, t.Condition,
+		s.say("round %d  %-9s %6.0f requests/s %+6.2f %%   gateway %6.1f µs %+6.2f %%   host %6.1f µs %+6.2f %%", round+1, t.Condition,
 			t.Observed.Rate, -100*loss(t.rate()), t.Observed.Target/1e3, 100*growth(t.target()), t.Observed.Host/1e3, 100*growth(t.host()))
 	}
 	return err

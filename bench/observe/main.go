@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -70,16 +69,9 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	if without != "" {
 		o.without = strings.Split(without, ",")
 	}
-	o.only = conditionNames()
-	if only != "" {
-		o.only = strings.Split(only, ",")
-	}
-	for _, name := range o.only {
-		if !slices.Contains(conditionNames(), name) {
-			return o, fmt.Errorf("-only: %q is none of %s", name, strings.Join(conditionNames(), ", "))
-		}
-	}
-	return o, nil
+	var err error
+	o.only, err = benchmark.Only(only, conditionNames())
+	return o, err
 }
 
 // command measures, and prints the table of all that the file then holds.

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,8 +42,8 @@ func drawnTrial(kind string, verdict verify.Verdict, slower, seconds float64) tr
 
 // TestMarks: a miss is told as one, and too few sessions are not a success.
 func TestMarks(t *testing.T) {
-	r := &results{Places: []place{{}}, Simulated: []simulation{{Sessions: 200,
-		Verdicts: map[verify.Verdict]int{verify.Regression: 3, verify.Pass: 197}}}}
+	r := &results{Places: []place{{}}, Simulated: []simulation{{Noise: drawnNoise, Sessions: 500,
+		Verdicts: map[verify.Verdict]int{verify.Regression: 6, verify.Pass: 494}}}}
 	for i := range 10 {
 		r.Sessions = append(r.Sessions, drawnTrial("aa", verify.Pass, 0, 200))
 		seconds := 150.0
@@ -55,14 +56,14 @@ func TestMarks(t *testing.T) {
 		}
 	}
 	r.Sessions = append(r.Sessions, drawnTrial("fast5", verify.Regression, -0.05, 100))
-	want := []string{"**missed**", "met", "**missed**", "not measured in full", "**missed**", "met", "not measured in full"}
+	want := []string{"**missed**", "met", "met", "**missed**", "not measured in full", "**missed**", "met", "not measured in full"}
 	for i, m := range r.marks() {
 		if m.verdict() != want[i] {
 			t.Errorf("%s: %s is %s, want %s", m.what, m.got, m.verdict(), want[i])
 		}
 	}
 	text := r.markdown("verify.json")
-	for _, part := range []string{"3 of 200", "8 of 10", "9 of 9", "0 of 19, and 19 an improvement", "## Side b 5 % slower: 10 sessions"} {
+	for _, part := range []string{"6 of 500", "8 of 10", "9 of 9", "0 of 19, and 19 an improvement", "## Side b 5 % slower: 10 sessions"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the tables lack %q:\n%s", part, text)
 		}
@@ -119,20 +120,46 @@ func TestAdd(t *testing.T) {
 }
 
 // TestSimulate: sessions drawn from recorded noise find the change that is put
-// in, and none without.
+// in, and none without; both kinds of noise deviate as what was recorded.
 func TestSimulate(t *testing.T) {
 	recorded := [][]verify.Pair{drawnPairs(20, 0), drawnPairs(12, 0)}
-	for slower, want := range map[float64]verify.Verdict{0: verify.Pass, 0.20: verify.Regression, -0.20: verify.Improvement} {
-		s := simulation{Slower: slower, Sessions: 4, Pairs: 24}
-		if err := s.run(context.Background(), recorded, 1); err != nil {
-			t.Fatal(err)
+	rng := rand.New(rand.NewPCG(4, 4))
+	for _, list := range recorded {
+		for i := range list {
+			for _, b := range []*verify.Block{&list[i].A, &list[i].B} {
+				for range 8 {
+					b.Turns = append(b.Turns, b.Values[decides]*math.Exp(0.05*rng.NormFloat64()))
+				}
+			}
 		}
-		if s.Verdicts[want] != 4 {
-			t.Errorf("%+.2f: %v, want four times %s", slower, s.Verdicts, want)
+	}
+	drawn, err := model(slices.Concat(recorded...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, begin := range map[string]func() source{
+		"recorded": func() source { return &replayed{recorded: recorded} },
+		"drawn":    func() source { return drawn },
+	} {
+		for slower, want := range map[float64]verify.Verdict{0: verify.Pass, 0.20: verify.Regression, -0.20: verify.Improvement} {
+			s := simulation{Slower: slower, Sessions: 4, Pairs: 24}
+			if err := s.run(context.Background(), begin, 1); err != nil {
+				t.Fatal(err)
+			}
+			if s.Verdicts[want] != 4 || s.Typical < 4 {
+				t.Errorf("%s noise, %+.2f: %+v, want four times %s", name, slower, s, want)
+			}
+		}
+		var many []verify.Pair
+		for from := begin(); len(many) < 2000; {
+			many = append(many, from.draw(rng))
+		}
+		if got, want := deviation(many), deviation(slices.Concat(recorded...)); math.Abs(got/want-1) > 0.25 {
+			t.Errorf("%s noise deviates by %.3f, recorded were %.3f", name, got, want)
 		}
 	}
 	if err := simulate(context.Background(), options{}, &results{}, func(string, ...any) {}); err == nil ||
-		!strings.Contains(err.Error(), "-only aa") {
+		!strings.Contains(err.Error(), "-only noise") {
 		t.Errorf("without recorded noise: %v", err)
 	}
 }

@@ -24,6 +24,7 @@ func main() {
 
 // Parts of the bench besides the kinds of session.
 const (
+	noisePart    = "noise"
 	simulatePart = "simulate"
 	windowsPart  = "windows"
 )
@@ -33,7 +34,7 @@ func parts() []string {
 	for _, k := range kinds {
 		names = append(names, k.name)
 	}
-	return append(names, simulatePart, windowsPart)
+	return append(names, noisePart, simulatePart, windowsPart)
 }
 
 // options are the flags.
@@ -57,7 +58,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.SetOutput(stderr)
 	flags.StringVar(&only, "only", "", "what to do, of "+strings.Join(parts(), ",")+" (default all)")
 	flags.IntVar(&o.sessions, "sessions", 10, "real sessions of each kind, of fast5 a fifth of them; with -add those in the file count")
-	flags.IntVar(&o.simulated, "simulated", 200, "simulated sessions")
+	flags.IntVar(&o.simulated, "simulated", 500, "simulated sessions of each change")
 	flags.DurationVar(&o.maxTime, "max-time", 5*time.Minute, "longest `time` of a session")
 	flags.IntVar(&o.spin, "spin", 0, "`rounds` of work that make 5 % (default: measured)")
 	flags.Uint64Var(&o.seed, "seed", 0, "of the sessions; 0 takes the clock's")
@@ -76,15 +77,9 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	if o.seed == 0 {
 		o.seed = uint64(time.Now().UnixNano())
 	}
-	if o.only = parts(); only != "" {
-		o.only = strings.Split(only, ",")
-	}
-	for _, name := range o.only {
-		if !slices.Contains(parts(), name) {
-			return o, fmt.Errorf("-only: %q is none of %s", name, strings.Join(parts(), ", "))
-		}
-	}
-	return o, nil
+	var err error
+	o.only, err = benchmark.Only(only, parts())
+	return o, err
 }
 
 // command runs the parts and prints the tables of all that the file then holds.
@@ -100,6 +95,9 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	}
 	say := func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) }
 	err = measure(ctx, o, kept, say)
+	if err == nil && slices.Contains(o.only, noisePart) {
+		err = listen(ctx, o, kept, say)
+	}
 	if err == nil && slices.Contains(o.only, simulatePart) {
 		err = simulate(ctx, o, kept, say)
 	}

@@ -18,7 +18,9 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-const schema = "redline.verify-bench/3"
+const schema = "redline.verify-bench/4"
+
+const earlierSchema = "redline.verify-bench/3"
 
 // results are all that was measured, maybe on several machines.
 type results struct {
@@ -26,6 +28,7 @@ type results struct {
 	MaxTime   string       `json:"max_time"`
 	Places    []place      `json:"places"`
 	Sessions  []trial      `json:"sessions"`
+	Noise     []noise      `json:"noise,omitempty"`
 	Simulated []simulation `json:"simulated"`
 	Windows   *windowed    `json:"windows,omitempty"`
 
@@ -55,12 +58,11 @@ func openResults(o options) (*results, error) {
 		Date: time.Now().UTC().Truncate(time.Second), Host: record.HostInfo(), Go: runtime.Version(),
 		Redline: benchmark.Revision("."),
 	}
-	r.here = slices.IndexFunc(r.Places, func(p place) bool { return p.Host == now.Host && p.Go == now.Go })
+	// Sessions of another revision of redline are of another place: they may be decided otherwise.
+	r.here = slices.IndexFunc(r.Places, func(p place) bool { return p.Host == now.Host && p.Go == now.Go && p.Redline == now.Redline })
 	if r.here < 0 {
 		r.here, r.Places = len(r.Places), append(r.Places, now)
 	}
-	now.Work = r.Places[r.here].Work
-	r.Places[r.here] = now
 	return r, nil
 }
 
@@ -76,6 +78,9 @@ func (r *results) load(file string) error {
 	}
 	if err != nil {
 		return fmt.Errorf("earlier results: %w (hint: -o another file)", err)
+	}
+	if old.Schema == earlierSchema { // it lacks recordings, and its simulations are made anew
+		old.Schema, old.Simulated = r.Schema, nil
 	}
 	if old.Schema != r.Schema || old.MaxTime != r.MaxTime {
 		return fmt.Errorf("%s holds another measurement, of another -max-time or form (hint: without -add, or -o another file)", file)
@@ -93,7 +98,7 @@ func (r *results) load(file string) error {
 func (r *results) work() *work { return &r.Places[r.here].Work }
 
 func (r *results) empty() bool {
-	return len(r.Sessions) == 0 && len(r.Simulated) == 0 && r.Windows == nil
+	return len(r.Sessions) == 0 && len(r.Noise) == 0 && len(r.Simulated) == 0 && r.Windows == nil
 }
 
 // of returns the sessions of a kind.

@@ -138,7 +138,8 @@ func (s *stage) calibrate(ctx context.Context, o options, kept *results) error {
 		order := rng.Perm(2)
 		var blocks [2]verify.Block
 		var err error
-		blocks[order[0]], blocks[order[1]], err = launcher.Alternate(ctx, sides[order[0]], sides[order[1]], calibrationTurn)
+		blocks[order[0]], blocks[order[1]], err = launcher.Alternate(ctx, sides[order[0]], sides[order[1]],
+			session.Course{Turn: calibrationTurn})
 		if err != nil {
 			return err
 		}

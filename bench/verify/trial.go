@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/redline-go/redline/verify"
@@ -39,13 +40,39 @@ type trial struct {
 	// and side b's.
 	Same     [][]float64 `json:"same"`
 	Compared [][]float64 `json:"compared"`
+	// Launches holds what variance components are estimated from, of the pairs in order.
+	Launches []launched `json:"launches,omitempty"`
+}
+
+// launched is one pair of launches.
+type launched struct {
+	A      []float64 `json:"a"` // CPU per request of each turn, in ns
+	B      []float64 `json:"b"`
+	BFirst bool      `json:"b_first,omitempty"`
+	Took   float64   `json:"seconds"`
+}
+
+// launches keeps of pairs what their turns took.
+func launches(pairs []verify.Pair) (out []launched) {
+	round := func(turns []float64) (out []float64) {
+		for _, v := range turns {
+			out = append(out, math.Round(v))
+		}
+		return out
+	}
+	for _, p := range pairs {
+		if len(p.A.Turns) > 0 && len(p.B.Turns) > 0 {
+			out = append(out, launched{round(p.A.Turns), round(p.B.Turns), p.BFirst, math.Round(1000*p.Took.Seconds()) / 1000})
+		}
+	}
+	return out
 }
 
 func newTrial(kind string, r verify.Result, took time.Duration, same, compared []verify.Pair) trial {
 	t := trial{
 		Kind: kind, Verdict: r.Verdict, Why: r.Why, Seconds: math.Round(10*took.Seconds()) / 10,
 		Pairs: r.Pairs, Look: r.Looks, Looks: r.Planned, Turn: r.Turn, FalsePositive: r.AA.FalsePositive,
-		Same: flat(same), Compared: flat(compared),
+		Same: flat(same), Compared: flat(compared), Launches: launches(slices.Concat(same, compared)),
 	}
 	for _, m := range r.Metrics {
 		if !m.Advisory {

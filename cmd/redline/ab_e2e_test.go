@@ -21,7 +21,11 @@ import (
 
 // stall is a git repository with a service whose environment says what is wrong
 // with it. It notes the processes that ran in the file pids.
-type stall struct{ dir, address, pids string }
+type stall struct {
+	dir, address, pids string
+	tmp                string   // TMPDIR of what is begun, so that what is left there can be seen
+	env                []string // further variables of what is begun
+}
 
 const shopSource = `package main
 
@@ -88,12 +92,10 @@ func main() {
 // secret is what no file and no output may hold.
 const secret = "hush-4711-hush"
 
-// newStall makes the repository; TMPDIR is the test's own from here on, so that
-// what is left there can be seen. version 1 is tagged v1.
+// newStall makes the repository. Version 1 is tagged v1.
 func newStall(t *testing.T) stall {
 	t.Helper()
-	s := stall{dir: t.TempDir(), address: freePort(t), pids: filepath.Join(t.TempDir(), "pids")}
-	t.Setenv("TMPDIR", t.TempDir())
+	s := stall{dir: t.TempDir(), address: freePort(t), pids: filepath.Join(t.TempDir(), "pids"), tmp: t.TempDir()}
 	s.write(t, "go.mod", "module example.com/shop\n\ngo 1.24\n")
 	s.write(t, "svc/main.go", shopSource)
 	s.write(t, "shop.yaml", s.scenario(s.address))
@@ -148,7 +150,7 @@ func (s stall) slower(t *testing.T) {
 // begin starts redline in the repository.
 func (s stall) begin(t *testing.T, args ...string) *invocation {
 	t.Helper()
-	return startIn(t, s.dir, append(args, "--block", "250ms")...)
+	return startWith(t, s.dir, append([]string{"TMPDIR=" + s.tmp}, s.env...), append(args, "--block", "250ms")...)
 }
 
 // left fails the test for what a session must not leave behind: processes,
@@ -159,7 +161,7 @@ func (s stall) left(t *testing.T, r result) {
 	if list := s.git(t, "worktree", "list"); strings.Count(list, "\n") != 1 {
 		t.Errorf("worktrees are left:\n%s", list)
 	}
-	if names, err := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "*")); err != nil || len(names) > 0 {
+	if names, err := filepath.Glob(filepath.Join(s.tmp, "*")); err != nil || len(names) > 0 {
 		t.Errorf("scratch files are left: %q, %v", names, err)
 	}
 	if _, err := os.Stat(filepath.Join(s.dir, "runs")); err == nil && grepTree(t, filepath.Join(s.dir, "runs"), secret) {
@@ -207,6 +209,7 @@ func blocksLogged(dir string) int {
 
 // TestBrokenSide: each is reported after one launch of either side.
 func TestBrokenSide(t *testing.T) {
+	t.Parallel()
 	s := newStall(t)
 	for mode, want := range map[string][]string{
 		"crash":       {"side b: the target ended", "exit status 9", "lost my footing"},
@@ -255,6 +258,7 @@ func resultOf(t *testing.T, r result) verify.Result {
 }
 
 func TestNothingToDecideBy(t *testing.T) {
+	t.Parallel()
 	s := newStall(t)
 	s.write(t, "idle.yaml", strings.NewReplacer("{connections: 1}", "{rate: 1/s}", "throughput: off, ", "").Replace(s.scenario(s.address)))
 	s.write(t, "allocs.yaml", strings.Replace(s.scenario(s.address), "allocs_per_request: off", "allocs_per_request: 5%", 1))
@@ -294,6 +298,7 @@ func TestNothingToDecideBy(t *testing.T) {
 
 // TestKilledSession: what was started ends with redline, and git recovers.
 func TestKilledSession(t *testing.T) {
+	t.Parallel()
 	s := newStall(t)
 	i := s.begin(t, "ab", "--build-a", "./svc@v1", "--build-b", "./svc", "shop.yaml")
 	await(t, "service", func() bool { data, _ := os.ReadFile(s.pids); return len(data) > 0 })
@@ -305,11 +310,11 @@ func TestKilledSession(t *testing.T) {
 	await(t, "worktree", func() bool { return strings.Count(s.git(t, "worktree", "list"), "\n") > 1 })
 	i.cmd.Process.Kill()
 	finish(t, i)
-	if err := os.RemoveAll(os.Getenv("TMPDIR")); err != nil { // as a reboot does
+	if err := os.RemoveAll(s.tmp); err != nil { // as a reboot does
 		t.Fatal(err)
 	}
 	s.git(t, "worktree", "prune")
-	if err := os.MkdirAll(os.Getenv("TMPDIR"), 0o755); err != nil {
+	if err := os.MkdirAll(s.tmp, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if list := s.git(t, "worktree", "list"); strings.Count(list, "\n") != 1 {
@@ -318,11 +323,12 @@ func TestKilledSession(t *testing.T) {
 }
 
 func TestInterruptedWhileASideIsBuilt(t *testing.T) {
+	t.Parallel()
 	s := newStall(t)
 	for name, there := range map[string]func() bool{
 		"worktree": func() bool { return strings.Count(s.git(t, "worktree", "list"), "\n") > 1 },
 		"compiler": func() bool {
-			names, _ := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "redline-ab-*", "go-build*"))
+			names, _ := filepath.Glob(filepath.Join(s.tmp, "redline-ab-*", "go-build*"))
 			return len(names) > 0
 		},
 	} {

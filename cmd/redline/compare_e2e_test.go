@@ -17,6 +17,7 @@ import (
 
 // TestCompare sets a run of a quick service beside one of its like that sleeps.
 func TestCompare(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	address := freePort(t)
 	for name, handlers := range map[string]string{

@@ -31,6 +31,7 @@ const checkout = "../.."
 
 // TestDemoShortened climbs the first steps of the ladder for real.
 func TestDemoShortened(t *testing.T) {
+	t.Parallel()
 	root, err := filepath.Abs(checkout)
 	if err != nil {
 		t.Fatal(err)

@@ -29,11 +29,12 @@ type example struct {
 }
 
 func TestLoadDocumentation(t *testing.T) {
+	t.Parallel()
 	content, err := os.ReadFile(loadDoc)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("JWT_SECRET", "a secret of the tests")
+	secret := []string{"JWT_SECRET=a secret of the tests"}
 	dir := t.TempDir()
 	places := documentedServers(t, dir)
 	text := string(content)
@@ -59,7 +60,7 @@ func TestLoadDocumentation(t *testing.T) {
 			if !slices.Contains(c.words, "--replay") && strings.Contains(c.words[1], "://") {
 				args = append(args, "--warmup", "0s")
 			}
-			if c.check(t, invokeIn(t, dir, append(args, "--no-observe")...)) {
+			if c.check(t, finish(t, startWith(t, dir, secret, append(args, "--no-observe")...))) {
 				valid++
 			}
 		})

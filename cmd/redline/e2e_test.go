@@ -76,8 +76,14 @@ func invokeIn(t *testing.T, dir string, args ...string) result {
 
 func startIn(t *testing.T, dir string, args ...string) *invocation {
 	t.Helper()
+	return startWith(t, dir, nil, args...)
+}
+
+// startWith is startIn with further environment variables; t.Setenv would keep a test from running beside others.
+func startWith(t *testing.T, dir string, env []string, args ...string) *invocation {
+	t.Helper()
 	i := &invocation{cmd: exec.CommandContext(t.Context(), redline, args...)}
-	i.cmd.Dir = dir
+	i.cmd.Dir, i.cmd.Env = dir, append(os.Environ(), env...)
 	i.cmd.Stdout, i.cmd.Stderr = &i.stdout, &i.stderr
 	if err := i.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -397,6 +403,7 @@ func zombie(pid int) bool {
 }
 
 func TestFailedThresholdAndOnlyErrors(t *testing.T) {
+	t.Parallel()
 	path := scenarioFile(t, service(t, healthy), freePort(t), shortLoad+"thresholds: [\"p99 < 1us\"]\n")
 	if r := invoke(t, "run", path); !exits(r, cli.ExitFailed) || !strings.Contains(r.stdout+r.stderr, "p99 < 1us") {
 		t.Errorf("exit %d, want %d\n%s%s", r.code, cli.ExitFailed, r.stdout, r.stderr)
@@ -415,6 +422,7 @@ func TestFailedThresholdAndOnlyErrors(t *testing.T) {
 }
 
 func TestPprofThatAnswersHTML(t *testing.T) {
+	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprintln(w, "<html>not a profile</html>")

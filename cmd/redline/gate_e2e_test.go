@@ -24,7 +24,7 @@ func TestGate(t *testing.T) {
 	same, failing := freePort(t), freePort(t)
 	s.write(t, "same.yaml", s.scenario(same))
 	s.write(t, "failing.yaml", s.scenario(failing))
-	t.Setenv("CI", "true")
+	s.env = []string{"CI=true"}
 	identical := s.begin(t, "ab", "--build-a", "./svc@v1", "--build-b", "./svc@v1", "same.yaml", "--pairs", "7",
 		"-o", "runs/same", "--json")
 	errors := s.begin(t, "ab", "--env-a", "MODE=", "--env-b", "MODE=some", "failing.yaml", "--pairs", "7", "-o", "runs/failing")
@@ -106,7 +106,7 @@ func (s stall) regressionTold(t *testing.T, r result) {
 	for _, want := range []string{
 		"REGRESSION: worse: cpu_per_request\n", "\na  ./svc@v1 at " + commit + "\n", "\nb  ./svc (work tree) at " +
 			commit + " with changes\n",
-		"\n::error title=redline regression::worse: cpu_per_request\n", "\n::error title=redline cpu_per_request::+",
+		"\n::error title=redline regression::worse: cpu_per_request\n", "\n::error title=redline cpu_per_request::",
 	} {
 		if !strings.Contains(r.stdout, want) {
 			t.Errorf("no %q in\n%s", want, r.stdout)
@@ -129,6 +129,7 @@ func (s stall) regressionTold(t *testing.T, r result) {
 
 // TestGateWithoutABuild: which side does not build, and what the compiler says.
 func TestGateWithoutABuild(t *testing.T) {
+	t.Parallel()
 	s := newStall(t)
 	s.write(t, "svc/main.go", strings.Replace(shopSource, "rounds = 300", "rounds = undefined", 1))
 	s.git(t, "commit", "-q", "-a", "-m", "two")
@@ -155,7 +156,7 @@ func TestGateWithoutABuild(t *testing.T) {
 		})
 	}
 	t.Run("reports", func(t *testing.T) {
-		t.Setenv("CI", "true")
+		s.env = []string{"CI=true"}
 		r := finish(t, s.begin(t, "gate", "--base", "HEAD", "shop.yaml", "--markdown", "out.md", "--junit",
 			"out.xml", "--sarif", "out.sarif"))
 		if r.code != cli.ExitUsage || !strings.Contains(r.stderr, "::error title=redline invalid::side a: at HEAD: build ") {

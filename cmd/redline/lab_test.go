@@ -32,12 +32,18 @@ func TestLabThatMakesNoSense(t *testing.T) {
 	empty, elsewhere := t.TempDir(), t.TempDir()
 	for want, args := range map[string][]string{
 		`no experiment "C-fastclock" (hint: did you mean C-fast-clock?)`: {"run", "C-fastclock"},
-		"the claim A-canary has no experiment: not built yet":            {"run", "A-canary"},
+		"the claim B-debt has no experiment: see redline lint":           {"run", "B-debt"},
 		"the claim B-gate has no experiment: see redline gate":           {"run", "B-gate"},
-		"inside a checkout":      {"run", "E-atomic", "--checkout", elsewhere},
-		"no results in":          {"report", "--dir", empty},
-		"[quick full]":           {"run", "--quick", "--full"},
-		"did you mean --resume?": {"run", "--resme"},
+		`no experiment "C-fast" (hint: did you mean C-fast-clock?)`:      {"run", "C-fast"},
+		"did you mean B-gate?":                               {"run", "B-gtae", "--aa", "2"},
+		`redline lab has no "rnu" (hint: did you mean run?)`: {"rnu"},
+		"it has ladder, list, report, run":                   {"everything"},
+		`"x" (hint: it lists all claims`:                     {"list", "x"},
+		`"x.html" (hint: it shows all claims`:                {"report", "x.html"},
+		"inside a checkout":                                  {"run", "E-atomic", "--checkout", elsewhere},
+		"no results in":                                      {"report", "--dir", empty},
+		"[quick full]":                                       {"run", "--quick", "--full"},
+		"did you mean --resume?":                             {"run", "--resme"},
 	} {
 		r := invoke(t, append([]string{"lab"}, args...)...)
 		if r.code != cli.ExitUsage || !strings.Contains(r.stderr, want) {

@@ -14,6 +14,7 @@ import (
 // TestLadderByRequests climbs two rungs for real, bounded by requests, so that no host's
 // speed decides.
 func TestLadderByRequests(t *testing.T) {
+	t.Parallel()
 	root, err := filepath.Abs(checkout)
 	if err != nil {
 		t.Fatal(err)
@@ -70,6 +71,8 @@ func TestLadderThatMakesNoSense(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, args := range map[string][]string{
+		`redline lab ladder stack takes no argument, and got "shop.yaml" (hint: gateway, load`: {"stack", "shop.yaml"},
+		`redline lab ladder has no "stakc" (hint: did you mean stack?)`:                        {"stakc"},
 		"inside a checkout":                       {"order", "--checkout", empty},
 		"no ladder stack in":                      {"stack", "--checkout", root, "--resume", "-o", empty},
 		"other form (hint: --quick)":              {"order", "--checkout", root, "--resume", "--full", "-o", elsewhere},

@@ -31,6 +31,7 @@ func backOff() { time.Sleep(20 * time.Millisecond) }
 
 // TestRunThroughPprof: nothing linked but net/http/pprof, started as a command.
 func TestRunThroughPprof(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for name, content := range map[string]string{"go.mod": "module example.com/sleeper\n\ngo 1.24\n", "main.go": sleeper} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {

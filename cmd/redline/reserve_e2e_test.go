@@ -184,6 +184,7 @@ func TestNothingMeasuredLeavesNothing(t *testing.T) {
 // TestBundleIsItsOwners looks at the modes of all that a run writes, under an
 // umask that lets everybody in.
 func TestBundleIsItsOwners(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	url := profiled(t)
 	open := []string{"-c", `umask 022; exec "$0" "$@"`, redline}

@@ -24,7 +24,7 @@ much it costs, the evidence and the remedy.
 
   redline doctor                      which data can be collected here
   redline run URL --build ./cmd/svc   find the bottleneck
-  redline knee URL --build ./cmd/svc  the highest rate that it bears, and what ends it
+  redline knee URL --build ./cmd/svc  the highest rate that it sustains, and what limits it
   redline ab ... scenario.yaml        prove that a change helped
   redline gate --base origin/main ... keep it that way in CI
 

@@ -39,11 +39,11 @@ func (h *heard) String() string {
 
 // endedAt starts a run, sends a signal as soon as it says a phase, and returns how
 // it ended.
-func endedAt(t *testing.T, phase string, s syscall.Signal, args ...string) result {
+func endedAt(t *testing.T, tmp, phase string, s syscall.Signal, args ...string) result {
 	t.Helper()
 	var stdout, stderr heard
 	cmd := exec.CommandContext(t.Context(), redline, args...)
-	cmd.Dir = t.TempDir()
+	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "TMPDIR="+tmp)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -67,6 +67,7 @@ func endedAt(t *testing.T, phase string, s syscall.Signal, args ...string) resul
 }
 
 func TestEveryStepCanBeInterrupted(t *testing.T) {
+	t.Parallel()
 	// Where this test itself runs below nohup, SIGHUP would be ignored in redline,
 	// too; a handler here is the default there.
 	hangups := make(chan os.Signal, 1)
@@ -88,7 +89,6 @@ func TestEveryStepCanBeInterrupted(t *testing.T) {
 	} {
 		t.Run(c.phase, func(t *testing.T) {
 			tmp := t.TempDir()
-			t.Setenv("TMPDIR", tmp)
 			bundle := filepath.Join(t.TempDir(), "bundle")
 			address := freePort(t)
 			path := scenarioFile(t, pkg, address, "load: {connections: 2, duration: 600ms, warmup: 300ms}\n")
@@ -98,7 +98,7 @@ func TestEveryStepCanBeInterrupted(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			r := endedAt(t, c.phase, c.signal, "run", path, "-o", bundle, "--plain")
+			r := endedAt(t, tmp, c.phase, c.signal, "run", path, "-o", bundle, "--plain")
 			if r.code != cli.ExitInterrupted || !strings.Contains(r.stderr, "redline: interrupted") {
 				t.Errorf("exit %d, want %d\n%s", r.code, cli.ExitInterrupted, r.stderr)
 			}
@@ -120,8 +120,8 @@ func TestEveryStepCanBeInterrupted(t *testing.T) {
 
 // TestSecondInterruptEndsAtOnce: without the polite end, and yet with nothing left.
 func TestSecondInterruptEndsAtOnce(t *testing.T) {
+	t.Parallel()
 	tmp := t.TempDir()
-	t.Setenv("TMPDIR", tmp)
 	pids := filepath.Join(t.TempDir(), "pids")
 	script := "trap '' TERM INT; echo $$ > " + pids + "; while :; do sleep 0.1; done"
 	text := fmt.Sprintf("target: {exec: [sh, -c, %q]}\nrequests: [{get: \"http://%s/\"}]\n",
@@ -130,7 +130,7 @@ func TestSecondInterruptEndsAtOnce(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	i := start(t, "run", path, "--plain")
+	i := startWith(t, t.TempDir(), []string{"TMPDIR=" + tmp}, "run", path, "--plain")
 	pid := awaitPID(t, pids)
 	i.cmd.Process.Signal(os.Interrupt)
 	// The first is taken once the target is asked to end, which it does not.
@@ -165,6 +165,7 @@ func awaitPID(t *testing.T, path string) (pid int) {
 
 // TestNohup: who asked for it keeps the run when the terminal closes.
 func TestNohup(t *testing.T) {
+	t.Parallel()
 	path := scenarioFile(t, service(t, healthy), freePort(t), "load: {connections: 2, duration: 1s, warmup: 0s}\n")
 	bundle := filepath.Join(t.TempDir(), "bundle")
 	i := &invocation{cmd: exec.CommandContext(t.Context(), "nohup", redline, "run", path, "-o", bundle, "--plain")}

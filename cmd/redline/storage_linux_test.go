@@ -86,6 +86,7 @@ func countdown(t *testing.T, n int64, f func()) string {
 
 // TestDiskFillsUp fills the disk in the middle of a run and at its last request.
 func TestDiskFillsUp(t *testing.T) {
+	t.Parallel()
 	const requests = 2000
 	for when, at := range map[string]int64{"in the middle": requests / 2, "at the close": requests} {
 		t.Run(when, func(t *testing.T) {
@@ -118,6 +119,7 @@ func TestDiskFillsUp(t *testing.T) {
 // TestDiskLimits runs with files that may not grow (RLIMIT_FSIZE), as any user
 // can be told to.
 func TestDiskLimits(t *testing.T) {
+	t.Parallel()
 	url := hello(t)
 	bundle := filepath.Join(t.TempDir(), "bundle")
 	i := startLimited(t, "ulimit -f 128; ", "run", url, "-c", "2", "-d", "3s", "--warmup", "0s", "-o", bundle, "--json")

@@ -20,6 +20,7 @@ import (
 )
 
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() != 0 {
 		t.Skip("mounting a small file system needs root")
 	}
@@ -56,6 +57,7 @@ func TestFullDisk(t *testing.T) {
 }
 
 func TestDatabaseLostMidRun(t *testing.T) {
+	t.Parallel()
 	db, err := postgres.Start(t.Context(), postgres.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -124,6 +126,7 @@ func grepTree(t *testing.T, dir, text string) bool {
 }
 
 func TestDamagedBundle(t *testing.T) {
+	t.Parallel()
 	bundle := filepath.Join(t.TempDir(), "bundle")
 	path := scenarioFile(t, service(t, healthy), freePort(t), shortLoad)
 	r := invoke(t, "run", path, "-o", bundle, "--json")

@@ -47,14 +47,22 @@ func TestTuneRefuses(t *testing.T) {
 // TestTuneSurvives: values under which the service ends or fails its requests are reported, and
 // the present one is kept.
 func TestTuneSurvives(t *testing.T) {
+	t.Parallel()
 	s := newStall(t)
-	r := finish(t, s.begin(t, "tune", "shop.yaml", "--knob", "env:MODE=crash,some", "--trials", "2", "--json", "-o", "runs/tune"))
+	r := finish(t, s.begin(t, "tune", "shop.yaml", "--knob", "env:MODE=crash,some", "--trials", "2", "--json", "-o", "runs/tune", "--history",
+		"history.db"))
 	var out tune.Result
 	if err := json.Unmarshal([]byte(r.stdout), &out); err != nil || r.code != cli.ExitOK {
 		t.Fatalf("exit %d, %v: %.300s\n%s", r.code, err, r.stdout, r.stderr)
 	}
 	if out.Verdict != tune.Keep || !strings.Contains(out.Why, "no other setting served") || len(out.Lines) > 0 || len(out.Measured) != 2 {
 		t.Errorf("%s: %s, %v", out.Verdict, out.Why, out.Measured)
+	}
+	kept := invokeIn(t, s.dir, "history", "trials", "--history", "history.db")
+	for _, want := range []string{"tune of shop", "KEEP: keep what you have: no other setting served", "env:MODE=crash  failed"} {
+		if !strings.Contains(kept.stdout, want) {
+			t.Errorf("the history has no %q:\n%s%s", want, kept.stdout, kept.stderr)
+		}
 	}
 	for _, m := range out.Measured {
 		if m.Out == "" {
@@ -65,6 +73,7 @@ func TestTuneSurvives(t *testing.T) {
 }
 
 func TestTuneInterrupted(t *testing.T) {
+	t.Parallel()
 	s := newStall(t)
 	invocation := s.begin(t, "tune", "shop.yaml", "--knob", "GOGC=50..400", "--knob", "GOMAXPROCS=1..2", "-o", "runs/tune")
 	trials := filepath.Join(s.dir, "runs", "tune", tuning.TrialsFile)

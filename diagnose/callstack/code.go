@@ -22,13 +22,13 @@ type Code struct {
 func (c Code) User(f code.Frame) bool {
 	pkg, name := Split(f.Function)
 	switch {
-	case pkg == "" || strings.HasPrefix(name, cgoStub):
+	case pkg == "" || strings.HasPrefix(name, cgoStub) || code.Probe(f):
 		return false
 	case pkg == "main" || within(pkg, c.Module):
 		// A vendored or cached file can not be in the main module, but the main
 		// module of a tool under test may be cached itself.
 		return !strings.Contains(f.File, "/vendor/")
-	case Standard(pkg) || within(pkg, probeModule):
+	case Standard(pkg):
 		return false
 	case f.File == "":
 		return false
@@ -42,9 +42,6 @@ func (c Code) User(f code.Frame) bool {
 // cgoStub begins the functions that cgo writes into the user's package to call C
 // (_cgo_gotypes.go); who calls them is the user's.
 const cgoStub = "_Cfunc_"
-
-// probeModule is linked into targets by redline itself and is never the user's.
-const probeModule = "github.com/redline-go/redline/probe"
 
 // workspace reports whether a package of another module is being edited rather
 // than downloaded: its absolute file path ends in a folder without "@version".
@@ -79,7 +76,7 @@ func (c Code) Place(stack []code.Frame) (f code.Frame, ok bool) {
 		return stack[i], true
 	}
 	for _, f := range stack {
-		if pkg, _ := Split(f.Function); pkg != "" && !Standard(pkg) {
+		if pkg, _ := Split(f.Function); pkg != "" && !Standard(pkg) && !code.Probe(f) {
 			return f, true
 		}
 	}

@@ -192,6 +192,10 @@ func (c CPU) Room() float64 {
 // the target's CPUs did is an error of measurement. parts-mmap has 0.3.
 const leastAwake = 0.7
 
+// Own returns how many CPUs the service uses for itself: Target without what the observation
+// takes. Shares of the CPU profile are parts of it. NaN where Target is unknown.
+func (p *Set) Own() float64 { return p.CPU().Target * (1 - p.Observed()) }
+
 // awake returns the part of requests' running time in which a CPU ran them, 0 to 1.
 // To Go's trace a goroutine runs while its thread is stopped, in a page fault or by
 // the kernel, and others queue behind it: time that no saving of CPU gives back.

@@ -115,7 +115,7 @@ func (p *Set) Ran(w Work) laws.Gain {
 	m, c := p.Model(false), p.CPU()
 	cut := laws.Cut{Busy: map[string]float64{}}
 	for _, r := range m.Resources {
-		cut.Busy[r.Name] = w.Share * c.Target
+		cut.Busy[r.Name] = w.Share * p.Own()
 	}
 	if !c.Saturated() {
 		cut.Time = w.Share * m.Response

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/evidence/measured"
 	"github.com/redline-go/redline/diagnose/evidence/usage"
 	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/laws"
@@ -77,7 +76,7 @@ func (p *Set) serialAt(site waits.Site) (s serial, ok bool) {
 		if e.Workers > 1 {
 			s.Name = named("the %s goroutines of ", e.Workers) + callstack.Short(e.Entry)
 		}
-		s.inside = func(u usage.Booked) bool { return measured.Entry(u.Stack) == e.Entry }
+		s.inside = func(u usage.Booked) bool { return p.Began(u.Stack) == e.Entry }
 	default:
 		return s, false
 	}
@@ -102,7 +101,7 @@ func (p *Set) Serialised(site waits.Site) (g laws.Gain, ok bool) {
 	cut := laws.Cut{Time: site.Share * m.Response, Busy: map[string]float64{}}
 	if use, err := p.Use(); err == nil {
 		for _, r := range m.Resources {
-			cut.Busy[r.Name] = use.Part(s.inside) * p.CPU().Target
+			cut.Busy[r.Name] = use.Part(s.inside) * p.Own()
 		}
 	}
 	return m.Gain(cut), true

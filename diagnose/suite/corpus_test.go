@@ -46,6 +46,9 @@ func TestRecordedCorpus(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if probeNamed(t, found) {
+				t.Error("a finding, its evidence or the ledger names redline's probe")
+			}
 			r := corpus.Score(c, found)
 			switch why := misses[c.Name]; {
 			case why != "" && r.OK():

@@ -27,7 +27,7 @@
 // Where a single write costs less than the hand-over between goroutines, some
 // microseconds, batching only adds latency. It does not replace a queue: what is
 // accepted lives in memory, and is lost with the process, which each caller sees because
-// its Do has not returned. It does not retry, since only the caller knows whether a
+// its Do has not returned. It does not retry, because only the caller knows whether a
 // second write does harm. And items that must succeed or fail together belong into one
 // item: the items of a group are strangers to each other.
 package batch

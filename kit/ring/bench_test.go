@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/redline-go/redline/kit/ring"
@@ -63,4 +64,19 @@ func BenchmarkUncontended(b *testing.B) {
 			<-c
 		}
 	})
+}
+
+// BenchmarkFloor is what no queue of this kind can do without: a value costs a claim by
+// compare-and-swap and a publishing store at either end, here on lines that nobody else wants.
+func BenchmarkFloor(b *testing.B) {
+	var lines [4]struct {
+		n atomic.Uint64
+		_ [120]byte
+	}
+	for i := range uint64(b.N) {
+		lines[0].n.CompareAndSwap(i, i+1)
+		lines[1].n.Store(i)
+		lines[2].n.CompareAndSwap(i, i+1)
+		lines[3].n.Store(i)
+	}
 }

@@ -12,7 +12,7 @@ import (
 // Markdown writes an answer for a page.
 func Markdown(w io.Writer, a *knee.Answer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## %s\n\n**%s**\n\n", escape(a.Header.Target), escape(headline(a)))
+	fmt.Fprintf(&b, "## %s\n\n**%s**\n\n", escape(a.Header.Target), escape(Headline(a)))
 	for _, f := range facts(a) {
 		if f[0] == "" {
 			fmt.Fprintf(&b, "  %s\n", escape(f[1]))

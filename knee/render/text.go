@@ -17,7 +17,7 @@ const bar = 40
 // Text writes an answer for a terminal.
 func Text(w io.Writer, a *knee.Answer) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	inert.Fprintf(out, "%s\n  %s\n\n", a.Header.Target, headline(a))
+	inert.Fprintf(out, "%s\n  %s\n\n", a.Header.Target, Headline(a))
 	for _, f := range facts(a) {
 		inert.Fprintf(out, "%s\t%s\n", f[0], f[1])
 	}

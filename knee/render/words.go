@@ -13,8 +13,8 @@ import (
 
 func perSecond(rate float64) string { return notation.Rate(rate) + "/s" }
 
-// headline is the answer in one line.
-func headline(a *knee.Answer) string {
+// Headline is the answer in one line.
+func Headline(a *knee.Answer) string {
 	var line string
 	switch {
 	case a.Knee != nil:

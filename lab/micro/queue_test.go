@@ -38,12 +38,44 @@ func byRing(n int) int64 {
 	})
 }
 
+// by is how many numbers a batch holds.
+const by = 32
+
+func byBatches(n int) int64 {
+	queue, ctx := ring.New[int64](queueCapacity), context.Background()
+	pending := make([][]int64, producers)
+	return passBy(n, func(p int, v int64, last bool) {
+		if pending[p] = append(pending[p], v); last || len(pending[p]) == by {
+			_, _ = queue.PutAll(ctx, pending[p])
+			pending[p] = pending[p][:0]
+		}
+	}, queue.Close, func(take func(int64)) {
+		into := make([]int64, by)
+		for {
+			n, err := queue.TakeSome(ctx, into)
+			if err != nil {
+				return
+			}
+			for _, v := range into[:n] {
+				take(v)
+			}
+		}
+	})
+}
+
 func pass(n int, put func(int64), done func(), each func(take func(int64))) int64 {
+	return passBy(n, func(_ int, v int64, _ bool) { put(v) }, done, each)
+}
+
+// passBy tells put which producer it is called by, and whether the number is that one's last.
+func passBy(
+	n int, put func(producer int, v int64, last bool), done func(), each func(take func(int64)),
+) int64 {
 	var putting, taking sync.WaitGroup
 	for p := range producers {
 		putting.Go(func() {
 			for i := p; i < n; i += producers {
-				put(int64(i + 1))
+				put(p, int64(i+1), i+producers >= n)
 			}
 		})
 	}
@@ -71,14 +103,24 @@ func BenchmarkRing(b *testing.B) {
 	}
 }
 
+// BenchmarkRingBatch passes numbers one by one through a buffered channel, or by 32 through kit's
+// ring.
+func BenchmarkRingBatch(b *testing.B) {
+	if got, want := micro.Of[hand](byChannel, byBatches)(b.N), sumTo(b.N); got != want {
+		b.Fatalf("the sum is %d, not %d", got, want)
+	}
+}
+
 func sumTo(n int) int64 { return int64(n) * int64(n+1) / 2 }
 
 // TestQueuesPassAll: nothing is lost and nothing comes twice.
 func TestQueuesPassAll(t *testing.T) {
 	const n = 20_000
-	for name, f := range map[string]hand{"channel": byChannel, "ring": byRing} {
-		if got := f(n); got != sumTo(n) {
-			t.Errorf("%s: the sum is %d, not %d", name, got, sumTo(n))
+	for name, f := range map[string]hand{"channel": byChannel, "ring": byRing, "batches": byBatches} {
+		for _, n := range []int{n, 1, 33} {
+			if got := f(n); got != sumTo(n) {
+				t.Errorf("%s of %d: the sum is %d, not %d", name, n, got, sumTo(n))
+			}
 		}
 	}
 }

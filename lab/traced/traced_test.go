@@ -139,7 +139,7 @@ func checkStories(t *testing.T, rec *record.Record) {
 	}
 	inside, sleeping := 0, 0
 	for _, s := range stories {
-		if _, _, ok := s.Outside(); ok {
+		if root := s.Roots[0]; s.Request.Sent <= root.From && root.To <= s.Request.Done {
 			inside++
 		}
 		if len(s.Roots) != 1 || s.Missing != 0 || s.Roots[0].Kind != "server" || s.Roots[0].Name != "GET /order" ||

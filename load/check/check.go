@@ -46,11 +46,14 @@ func New(r scenario.Request) (*Set, error) {
 			return nil, fmt.Errorf("check %s: %w", from.Name, err)
 		}
 		s.checks = append(s.checks, c)
+		// Bodies that no check looks at are counted and not kept.
 		s.body = s.body || c.body || c.path != nil
 	}
 	return s, nil
 }
 
+// compile refuses a check of several things: it has one bit in the mask, so its
+// failures could not say which of them failed.
 func compile(from scenario.Check) (compiled, error) {
 	c := compiled{
 		name: from.Name, status: from.Status, header: strings.ToLower(from.Header), body: from.Body,
@@ -82,7 +85,8 @@ func compile(from scenario.Check) (compiled, error) {
 	return c, nil
 }
 
-// holds reports whether a value satisfies the check.
+// holds reports whether a value satisfies the check. A check that compares nothing
+// holds for any value: that there is one is what it asks for.
 func (c *compiled) holds(value []byte) bool {
 	if c.equals != nil {
 		return string(value) == *c.equals

@@ -61,6 +61,7 @@ func New(ctx context.Context, p *scenario.Plan) (*Protocol, error) {
 		}
 		endpoints[i] = at
 	}
+	// All endpoints before any schema: a server is asked once, for the services of all its requests.
 	schemas, err := schemasOf(ctx, p, endpoints)
 	if err != nil {
 		return nil, err
@@ -143,6 +144,8 @@ func schemasOf(ctx context.Context, p *scenario.Plan, endpoints []endpoint.Endpo
 	return schemas, nil
 }
 
+// sameHost compares no TLS settings: they are the plan's and so alike, only whether
+// there are any depends on the scheme.
 func sameHost(a, b endpoint.Endpoint) bool {
 	return a.Address == b.Address && (a.TLS == nil) == (b.TLS == nil)
 }
@@ -155,6 +158,8 @@ func (p *Protocol) hostOf(at endpoint.Endpoint) int {
 		}
 	}
 	if at.TLS != nil {
+		// HTTP/2 alone: a server that would choose HTTP/1.1 serves no gRPC, and
+		// the handshake says so more clearly than a failed call.
 		at.TLS.NextProtos = []string{"h2"}
 	}
 	p.hosts = append(p.hosts, load.Host{Address: at.Address, TLS: at.TLS})

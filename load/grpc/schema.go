@@ -79,7 +79,9 @@ func newSchema(files []*descriptorpb.FileDescriptorProto) (*schema, error) {
 	return &schema{linked, dynamicpb.NewTypes(linked)}, nil
 }
 
-// wellKnown returns a file that comes with protobuf, nil for any other.
+// wellKnown returns a file that comes with protobuf, nil for any other. Sets made
+// without --include_imports lack these files, and reflection of some servers does not
+// give them out; they are linked into this binary anyhow.
 func wellKnown(path string) *descriptorpb.FileDescriptorProto {
 	if !strings.HasPrefix(path, "google/protobuf/") {
 		return nil
@@ -101,6 +103,7 @@ func (s *schema) method(path string) (protoreflect.MethodDescriptor, error) {
 	if err != nil && !errors.Is(err, protoregistry.NotFound) {
 		return nil, err
 	}
+	// Messages and enums have names of the same kind, so finding one does not make it a service.
 	in, ok := found.(protoreflect.ServiceDescriptor)
 	if !ok {
 		return nil, unknown("the schema has no service", string(service), s.services())

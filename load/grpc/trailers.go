@@ -21,6 +21,7 @@ type statusError struct {
 	err    error
 }
 
+// trailersOf reads a head once: heads that are alike share one, with its note.
 func trailersOf(h *http2.Head) *trailers {
 	if t, ok := h.Note.(*trailers); ok {
 		return t

@@ -197,17 +197,6 @@ func (p *Pace) On(span timebase.Span, tail time.Duration) (on time.Duration) {
 	return on
 }
 
-// connections returns how many connections, or streams of them, a closed loop
-// has at t: the course rounded to the nearest; none outside of the load.
-func (p *Pace) connections(t time.Duration) int {
-	for i := range p.segments {
-		if s := &p.segments[i]; t >= s.from && t < s.to {
-			return int(math.Round(s.value(t)))
-		}
-	}
-	return 0
-}
-
 // Most returns the largest number of connections that the course reaches.
 func (p *Pace) Most() int {
 	most := 0.0

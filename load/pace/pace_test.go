@@ -195,3 +195,14 @@ func TestActiveAgrees(t *testing.T) {
 		}
 	}
 }
+
+// connections returns how many connections, or streams of them, a closed loop
+// has at t: the course rounded to the nearest; none outside of the load.
+func (p *Pace) connections(t time.Duration) int {
+	for i := range p.segments {
+		if s := &p.segments[i]; t >= s.from && t < s.to {
+			return int(math.Round(s.value(t)))
+		}
+	}
+	return 0
+}

@@ -27,3 +27,9 @@ func (m *Meter) Close() {}
 
 // ThreadCPU is not known here.
 func ThreadCPU(int) (used time.Duration, ok bool) { return 0, false }
+
+// Idle would read how many CPUs are idle, which is not known here.
+type Idle struct{}
+
+// CPUs reports that it is not known.
+func (*Idle) CPUs() (cpus float64, ok bool) { return 0, false }

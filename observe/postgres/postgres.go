@@ -60,6 +60,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/postgres/server"
 	"github.com/redline-go/redline/record"
@@ -143,7 +144,7 @@ func (s *Source) Health() record.SourceHealth {
 	slices.SortStableFunc(h.Gaps, func(a, b record.Gap) int { return cmp.Compare(a.From, b.From) })
 	for _, g := range h.Gaps {
 		if g.Why == resetWhy {
-			why = append(why, fmt.Sprintf("%s %v into the run; statement figures are absent around it", g.Why, round(g.To)))
+			why = append(why, fmt.Sprintf("%s %s into the run; statement figures are absent around it", g.Why, notation.Time(g.To)))
 		}
 	}
 	h.Why = strings.Join(why, "; ")
@@ -232,23 +233,20 @@ func (o *outages) text() string {
 			parts = append(parts, fmt.Sprintf("and %d times more", len(o.all)+o.more-shown))
 			break
 		}
-		part := fmt.Sprintf("from %v to %v", round(span.From), round(span.To))
+		part := fmt.Sprintf("from %s to %s", notation.Time(span.From), notation.Time(span.To))
 		if span.restarted {
 			part += " (it was restarted)"
 		}
 		parts = append(parts, part)
 	}
 	if o.now {
-		parts = append(parts, fmt.Sprintf("from %v to the end", round(o.since)))
+		parts = append(parts, fmt.Sprintf("from %s to the end", notation.Time(o.since)))
 	}
 	if parts == nil {
 		return ""
 	}
 	return "the server was lost " + strings.Join(parts, ", ") + " of the run (" + o.err + ")"
 }
-
-// round cuts an instant to what a reader can use.
-func round(d time.Duration) time.Duration { return d.Round(10 * time.Millisecond) }
 
 // session is the connection, with the questions that are asked seldom: who blocks
 // whom, what sat idle, which plan a statement has.

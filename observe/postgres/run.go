@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/postgres/server"
 	"github.com/redline-go/redline/record/database"
@@ -146,7 +147,7 @@ func (w *watch) failed(err error, at time.Duration) {
 		w.retryAt, w.backoff = at, 50*time.Millisecond
 		return
 	}
-	w.say(fmt.Sprintf("a reading failed %v into the run: %v", round(at), err))
+	w.say(fmt.Sprintf("a reading failed %s into the run: %v", notation.Time(at), err))
 	w.pace.took(server.CallTimeout, w.subject.Window)
 }
 
@@ -181,7 +182,8 @@ func (w *watch) deliver(r *server.Reading, edge, before, after time.Duration) {
 	clock, meter := &w.session.Clock, &w.ledger.meter
 	if r.Database {
 		if clock.Sandwich(before, after, r.CountedAt.After) {
-			w.say(fmt.Sprintf("the server's clock was set %v into the run: from then on it is estimated from round trips", round(after)))
+			w.say(fmt.Sprintf("the server's clock was set %s into the run: from then on it is estimated from round trips",
+				notation.Time(after)))
 		}
 		at := w.bracket.Add(clock.Bracket(r.CountedAt.Before, r.CountedAt.After))
 		meter.Count(series.DBCommits, "", at, w.commits.without(r.Commits, w.session.Transactions))

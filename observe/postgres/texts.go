@@ -38,8 +38,8 @@ func (w *watch) fetchTexts(ctx context.Context) error {
 			}
 			if text != nil {
 				w.ledger.named(id, *text)
-				if tell := w.subject.Statement; tell != nil && !w.ledger.own[id] {
-					tell(strconv.FormatInt(id, 10), kept(*text))
+				if known := w.subject.Statement; known != nil && !w.ledger.own[id] {
+					known(strconv.FormatInt(id, 10), kept(*text))
 				}
 			}
 		}

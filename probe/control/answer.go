@@ -19,7 +19,7 @@ type answer struct {
 	err   atomic.Value // of failure
 }
 
-// failure wraps an error, since an atomic.Value wants one concrete type.
+// failure wraps an error, because an atomic.Value wants one concrete type.
 type failure struct{ error }
 
 func (a *answer) Write(p []byte) (int, error) {

@@ -53,7 +53,7 @@ func TestID(t *testing.T) {
 	}
 }
 
-// TestRequestsAreTasks reads a real trace with the go command, since the probe's
+// TestRequestsAreTasks reads a real trace with the go command, because the probe's
 // module has no reader of traces.
 func TestRequestsAreTasks(t *testing.T) {
 	var cuts atomic.Int64 // the client tries some of them again

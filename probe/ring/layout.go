@@ -5,7 +5,7 @@
 // columns (name, labels, unit, kind), so that a probe and an agent of different
 // versions understand each other: the reader takes whatever columns the table
 // names and knows none in advance. Names that the program gives while it runs
-// (of its connection pools) have an area of their own, since the table is fixed.
+// (of its connection pools) have an area of their own, because the table is fixed.
 // Slots follow, one per sample, reused in turn. Each has a sequence word (a
 // sequence lock) and a checksum.
 //

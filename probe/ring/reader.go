@@ -99,7 +99,7 @@ func NewReader(src io.ReaderAt) (*Reader, error) {
 // there is none yet. Samples overwritten before they were read are skipped and
 // counted by Lost.
 func (r *Reader) Next(s *Sample) (bool, error) {
-	// Bounded, since a hostile file may claim ever more samples.
+	// Bounded, because a hostile file may claim ever more samples.
 	for tries := uint64(0); tries <= r.slots; tries++ {
 		written, err := r.word(atWritten)
 		if err != nil {

@@ -73,7 +73,7 @@ func (w *Writer) Write(since, before, after int64, values []float64) (err error)
 		return errors.New("write sample: ring is closed")
 	}
 	at := w.slotsAt + int(w.next%w.slots)*w.slotSize
-	// Subtle: all stores are atomic, since a plain one may pass the odd
+	// Subtle: all stores are atomic, because a plain one may pass the odd
 	// sequence word that must precede it on machines with weak ordering.
 	w.store(at, 2*w.next+1)
 	sum := checksum(checksumStart, w.next)

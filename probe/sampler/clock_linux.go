@@ -9,7 +9,7 @@ const clockMonotonic = 1 // CLOCK_MONOTONIC of <linux/time.h>
 
 // StartClock returns the clock. On Linux the runtime's monotonic clock is
 // CLOCK_MONOTONIC itself, whose absolute value package time hides; a raw system
-// call reveals it once, since the standard library has no function for it. The
+// call reveals it once, because the standard library has no function for it. The
 // epoch is not needed here.
 func StartClock(epochMonotonic, epochWall int64) Clock {
 	c, ok := bracket(func() (int64, bool) {

@@ -21,7 +21,7 @@ var poolColumns = [...]ring.Column{
 type pools struct {
 	first   int // index of the first value
 	entries [slots.Max]slots.Entry
-	figures slots.Figures // reused, since what a function gets a pointer to moves to the heap
+	figures slots.Figures // reused, because what a function gets a pointer to moves to the heap
 }
 
 func (p *pools) columns() []ring.Column {

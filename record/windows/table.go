@@ -71,13 +71,8 @@ func (t *Table) define(s series.Series) (int, error) {
 	return len(t.series) - 1, nil
 }
 
-// add adds the value of one window. Values of one window are summed.
-func (t *Table) add(series int, window int64, value float64) error {
-	return t.addJoined(series, window, value, 1, 1)
-}
-
 // addJoined adds a value that stands for factor windows from the given one on,
-// of which count held one.
+// of which count held one: 1 and 1 for the value of one window. Values of one window are summed.
 func (t *Table) addJoined(series int, window int64, value float64, factor int64, count uint16) error {
 	c := &t.series[series]
 	if window > MaxWindow || window < -MaxWindow || math.IsNaN(value) || math.IsInf(value, 0) {

@@ -17,7 +17,7 @@ func TestParquetLarge(t *testing.T) {
 		must(t, err)
 		for w := range int64(600) {
 			if (w+int64(s))%7 != 0 {
-				must(t, in.add(i, w-10, float64(w)*math.Pi))
+				must(t, in.addJoined(i, w-10, float64(w)*math.Pi, 1, 1))
 			}
 		}
 	}
@@ -38,7 +38,7 @@ func FuzzReadParquet(f *testing.F) {
 	t := newTable()
 	for i := range int64(300) {
 		s, _ := t.define(series.Series{Name: string(rune('a' + i%3)), Unit: "1"})
-		t.add(s, i/3, float64(i))
+		t.addJoined(s, i/3, float64(i), 1, 1)
 	}
 	t.Finish()
 	var b bytes.Buffer
@@ -77,7 +77,7 @@ func TestFlippedBytes(t *testing.T) {
 		i, err := in.define(s)
 		must(t, err)
 		for w := range int64(21) {
-			must(t, in.add(i, w-1, float64(w)))
+			must(t, in.addJoined(i, w-1, float64(w), 1, 1))
 		}
 	}
 	in.Finish()

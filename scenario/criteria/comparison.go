@@ -1,6 +1,8 @@
 package criteria
 
 import (
+	"slices"
+
 	"github.com/redline-go/redline/scenario/mistake"
 	"github.com/redline-go/redline/scenario/scalar"
 )
@@ -13,12 +15,21 @@ type Comparison struct {
 	// keeps the metric's default.
 	Margin   float64 `json:"margin,omitempty"`
 	Advisory bool    `json:"advisory,omitempty"` // reported, and does not decide
+	Primary  bool    `json:"primary,omitempty"`  // decides, and those that are not primary do not
 	Off      bool    `json:"off,omitempty"`      // not compared at all
 }
 
 // Compared names the metrics that two sides can be compared by.
 func Compared() []string {
 	return []string{"cpu_per_request", "throughput", "p50", "p90", "p99", "allocs_per_request", "bytes_per_request", "gc_cpu", "rss"}
+}
+
+// ParseMetric checks the name of a metric that two sides can be compared by.
+func ParseMetric(name string) (string, error) {
+	if !slices.Contains(Compared(), name) {
+		return "", mistake.Newf(mistake.DidYouMean(name, Compared()), "no metric named %.40q", name)
+	}
+	return name, nil
 }
 
 // mostMargin is the largest margin: beyond twice as slow nothing is compared.

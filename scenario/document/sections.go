@@ -2,6 +2,7 @@ package document
 
 import (
 	"net/textproto"
+	"slices"
 
 	"github.com/goccy/go-yaml/ast"
 
@@ -128,14 +129,35 @@ func (d *decoder) export(n ast.Node) {
 	}
 }
 
-// verify decodes the section. A margin alone makes its metric decide; `off`
-// leaves it out.
+// verify decodes the section. A margin alone makes its metric decide, unless the
+// section lists the primary ones; `off` leaves it out.
 func (d *decoder) verify(n ast.Node) {
-	var keys []key
+	var primary []ast.Node
+	keys := []key{{name: "primary", decode: func(d *decoder, n ast.Node) { primary = d.elements(n, "primary") }}}
 	for _, name := range criteria.Compared() {
 		keys = append(keys, key{name: name, decode: func(d *decoder, n ast.Node) { d.comparison(n, name) }})
 	}
 	d.mapping(n, "verify", keys)
+	for _, n := range primary {
+		d.primary(n)
+	}
+}
+
+// primary makes a metric decide. It may have a margin of its own in the section.
+func (d *decoder) primary(n ast.Node) {
+	var name string
+	if parsed(d, n, "primary", &name, criteria.ParseMetric); name == "" {
+		return
+	}
+	i := slices.IndexFunc(d.plan.Verify, func(c criteria.Comparison) bool { return c.Metric == name })
+	if i < 0 {
+		i, d.plan.Verify = len(d.plan.Verify), append(d.plan.Verify, criteria.Comparison{Metric: name})
+	}
+	c := &d.plan.Verify[i]
+	if c.Advisory || c.Off {
+		d.fail(n, "take it out of one of the two", "%s is primary, and advisory or off", name)
+	}
+	c.Primary = true
 }
 
 func (d *decoder) comparison(n ast.Node, name string) {

@@ -22,7 +22,14 @@ func TestVerifySection(t *testing.T) {
 	if !slices.Equal(plan.Verify, want) {
 		t.Errorf("decoded %+v, want %+v", plan.Verify, want)
 	}
+	plan, err = parse(nil, "s.yaml", []byte(head+"verify: {primary: [throughput, allocs_per_request], throughput: 3%}\n"), nil)
+	want = []criteria.Comparison{{Metric: "throughput", Margin: 0.03, Primary: true}, {Metric: "allocs_per_request", Primary: true}}
+	if err != nil || !slices.Equal(plan.Verify, want) {
+		t.Errorf("decoded %+v, %v, want %+v", plan.Verify, err, want)
+	}
 	for text, hint := range map[string]string{
+		"verify: {primary: [cpu]}":               "cpu_per_request",
+		"verify: {primary: [p99], p99: off}":     "p99 is primary",
 		"verify: {cpu: 3%}":                      "cpu_per_request",
 		"verify: {p99: 3}":                       "3%",
 		"verify: {p99: 0%}":                      "above 0",

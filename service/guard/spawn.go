@@ -68,7 +68,8 @@ func spawn(cmd *exec.Cmd) (*link, error) {
 	defer theirs.Close()
 	g := exec.Command(self)
 	g.Args = []string{argv0}
-	g.Env = []string{"TMPDIR=" + os.TempDir(), "GOMAXPROCS=2"}
+	// A test's guardian is built with the race detector, which by default sleeps a second before a program exits.
+	g.Env = []string{"TMPDIR=" + os.TempDir(), "GOMAXPROCS=2", "GORACE=atexit_sleep_ms=0"}
 	g.Stdin, g.Stdout, g.Stderr = cmd.Stdin, cmd.Stdout, cmd.Stderr
 	g.ExtraFiles = []*os.File{theirs}
 	// A group of its own: who kills this one's kills no guardian.

@@ -25,7 +25,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"sync"
 	"time"
 
@@ -145,14 +144,6 @@ func (s *Server) Restart(ctx context.Context) error {
 	return nil
 }
 
-// LastLog returns the last lines that the server logged, oldest first.
-func (s *Server) LastLog() []string {
-	if s.cluster == nil {
-		return nil
-	}
-	return s.cluster.log.lines()
-}
-
 // Stop ends the server at once, without a checkpoint because its data goes with
 // it, and removes its directory. It may be called more than once. When ctx ends
 // first the server is killed. For a given DSN it does nothing.
@@ -163,21 +154,4 @@ func (s *Server) Stop(ctx context.Context) error {
 		}
 	})
 	return s.stopErr
-}
-
-// Redacted returns the DSN without its password, fit for output. A DSN that is
-// not a URL becomes "postgres://...", because its keywords may hold secrets.
-func (s *Server) Redacted() string {
-	u, err := url.Parse(s.DSN)
-	if err != nil || u.Host == "" {
-		return "postgres://..."
-	}
-	q := u.Query()
-	for _, secret := range []string{"password", "sslpassword"} {
-		if q.Has(secret) {
-			q.Set(secret, "xxxxx")
-		}
-	}
-	u.RawQuery = q.Encode()
-	return u.Redacted()
 }

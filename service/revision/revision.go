@@ -73,6 +73,23 @@ func Build(ctx context.Context, s Sources, folder, binary string, flags ...strin
 	return b, nil
 }
 
+// BuildID returns service.BuildID of sources. A revision is checked out below folder, as in Build.
+func BuildID(ctx context.Context, s Sources, folder string, flags ...string) (id string, err error) {
+	tree, err := Checkout(ctx, "", s.Revision, folder)
+	if err != nil {
+		return "", fmt.Errorf("build %s: %w", s, err)
+	}
+	defer func() { err = errors.Join(err, tree.Remove()) }()
+	pkg := s.Package
+	if s.Revision != "" {
+		pkg = filepath.Join(tree.Dir, s.Package)
+	}
+	if id, err = service.BuildID(ctx, pkg, folder, flags...); err != nil {
+		return "", fmt.Errorf("at %s: %w", s, err)
+	}
+	return id, nil
+}
+
 // Tree is the files of a revision, or the work tree as it is.
 type Tree struct {
 	Dir    string // the counterpart of the caller's folder

@@ -130,7 +130,7 @@ func (o order) neighbours() []order {
 }
 
 // fit returns the parameters of an order, unmapped, and its criterion. The sum of squares is
-// scaled to all differences, since orders condition on different numbers of them.
+// scaled to all differences, because orders condition on different numbers of them.
 func (o order) fit(values []float64) ([]float64, float64) {
 	w := differenced(values, o)
 	spread := math.Sqrt(variance(w)) + 1e-12

@@ -133,6 +133,14 @@ func (t *Tuner) sessionLog(h session.Header) (*session.Log, error) {
 	return session.Create(t.confirmDir(), h)
 }
 
+// anew is what a confirmation consists of, in words.
+func (t *Tuner) anew() string {
+	if t.Running {
+		return "new turns"
+	}
+	return "new launches"
+}
+
 // verdict turns the fresh session's result into that of the tune.
 func (t *Tuner) verdict(result verify.Result, log *session.Log, broken *tune.Guard) (tune.Verdict, string) {
 	if result.Verdict == verify.Invalid {
@@ -145,10 +153,10 @@ func (t *Tuner) verdict(result verify.Result, log *session.Log, broken *tune.Gua
 	}
 	if excess, by := t.Objective.Excess(b...); excess != nil && *excess > 0 {
 		if broken != nil {
-			return tune.Unmet, fmt.Sprintf("no setting is confirmed to keep %s: in new launches it was %s", by.Text,
-				by.Amount(by.Value(b)))
+			return tune.Unmet, fmt.Sprintf("no setting is confirmed to keep %s: in %s it was %s", by.Text,
+				t.anew(), by.Amount(by.Value(b)))
 		}
-		return tune.Keep, fmt.Sprintf("keep what you have: in new launches %s was broken (%s)", by.Text,
+		return tune.Keep, fmt.Sprintf("keep what you have: in %s %s was broken (%s)", t.anew(), by.Text,
 			by.Amount(by.Value(b)))
 	}
 	m := decided(result)
@@ -157,26 +165,24 @@ func (t *Tuner) verdict(result verify.Result, log *session.Log, broken *tune.Gua
 		notation.Change(slices.Max(ends)))
 	switch {
 	case result.Verdict == verify.Improvement && m.MDE > 0 && -math.Log1p(m.Estimate) >= math.Log1p(m.MDE):
-		why := fmt.Sprintf("%s of %s in %d new pairs of launches; changes of %s are detectable", gain, m.Name,
-			result.Pairs, notation.Tenths(m.MDE))
+		why := fmt.Sprintf("%s of %s in %d new pairs of %s; changes of %s are detectable", gain, m.Name,
+			result.Pairs, strings.TrimPrefix(t.anew(), "new "), notation.Tenths(m.MDE))
 		if broken != nil {
 			why = fmt.Sprintf("it keeps %s, which the present setting breaks: %s", broken.Text, why)
 		}
 		return tune.Recommend, why
 	case result.Verdict == verify.Improvement:
 		return tune.Keep, fmt.Sprintf(
-			"keep what you have: %s of %s in new launches is less than the %s that such a session detects for sure",
-			gain,
-			m.Name,
+			"keep what you have: %s of %s in %s is less than the %s that such a session detects for sure",
+			gain, m.Name, t.anew(),
 			notation.Tenths(m.MDE),
 		)
 	case m.Estimate >= 0:
-		return tune.Keep, fmt.Sprintf("keep what you have: new launches show no gain, %s of %s", gain, m.Name)
+		return tune.Keep, fmt.Sprintf("keep what you have: %s show no gain, %s of %s", t.anew(), gain, m.Name)
 	}
 	return tune.Keep, fmt.Sprintf(
-		"keep what you have: new launches did not confirm the gain, %s of %s (changes of %s are detectable)",
-		gain,
-		m.Name,
+		"keep what you have: %s did not confirm the gain, %s of %s (changes of %s are detectable)",
+		t.anew(), gain, m.Name,
 		notation.Tenths(m.MDE),
 	)
 }
@@ -193,7 +199,7 @@ func decided(r verify.Result) verify.MetricResult {
 
 // better turns a change with + as worse into the metric's own: more throughput is +, less CPU -.
 func better(m verify.MetricResult, worse float64) float64 {
-	if m.Name == "throughput" {
+	if m.Higher {
 		return 1/(1+worse) - 1
 	}
 	return worse

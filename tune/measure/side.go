@@ -20,6 +20,8 @@ func Present(plan *scenario.Plan) func(tune.Knob) (string, bool) {
 		switch k.Kind {
 		case tune.PGO:
 			return "off", true
+		case tune.Live:
+			return "", false // as the target starts
 		case tune.Flag:
 			words := arguments(plan)
 			if i := find(*words, k.Key); i >= 0 {
@@ -86,6 +88,7 @@ func (t *Tuner) side(x tune.Setting) session.Side {
 		switch k.Kind {
 		case tune.PGO:
 			out.Binary = t.Profiled
+		case tune.Live: // below, once the target is ready
 		case tune.Flag:
 			words := arguments(&plan)
 			*words = set(*words, k.Key, l)
@@ -93,6 +96,7 @@ func (t *Tuner) side(x tune.Setting) session.Side {
 			plan.Target.Env[k.Key] = l.Text // empty for one that is not set: the runtime takes both alike
 		}
 	}
+	out.Prepare = t.prepared(x)
 	return out
 }
 

@@ -50,11 +50,17 @@ type Tuner struct {
 	Sweep      bool
 	OneAtATime bool
 	Seed       uint64
+	// Running says that the target runs already and all knobs are live: it is not launched, and its knobs are
+	// set back at the end.
+	Running bool
+	// LiveHosts may be told settings beside loopback.
+	LiveHosts []string
 	// Resume goes on with the tune in Dir.
 	Resume bool
 	// OnProgress, if set, receives what happens in a line each. It must not block.
 	OnProgress func(line string)
 
+	admin   *admin
 	search  *tune.Search
 	trials  session.Trials
 	log     *log
@@ -66,14 +72,16 @@ type Tuner struct {
 
 // Run searches, confirms and returns the result; at the context's end what there is, with the
 // context's error.
-func (t *Tuner) Run(ctx context.Context) (tune.Result, error) {
+func (t *Tuner) Run(ctx context.Context) (r tune.Result, err error) {
 	t.begun, t.remarks = time.Now(), make([]string, len(t.Space.Knobs))
-	var err error
+	t.admin = newAdmin(t.LiveHosts)
+	t.Present.Prepare = t.prepared(t.Space.Present)
 	t.Header.Seed, t.Header.Sweep = t.Seed, t.Sweep
 	if t.log, err = openLog(t.Dir, &t.Header, t.Resume); err != nil {
 		return tune.Result{}, err
 	}
 	defer t.log.close()
+	defer func() { err = errors.Join(err, t.restore(ctx)) }()
 	t.Seed = t.Header.Seed
 	t.trials = session.Trials{A: t.Present, Measurer: t.Measurer, OneAtATime: t.OneAtATime, Seed: t.Seed}
 	t.step("measuring the service as it is")
@@ -91,13 +99,17 @@ func (t *Tuner) Run(ctx context.Context) (tune.Result, error) {
 	if !ok {
 		best = nil
 	}
-	r := t.search.Result(best, t.remarks)
+	r = t.search.Result(best, t.remarks)
+	r.Running = t.Running
 	r.Objective, r.Service, r.Seed, r.PGO = t.Objective.String(), t.Header.Service, t.Seed, t.Inlining
 	for _, g := range t.Objective.Guards {
 		r.Guards = append(r.Guards, g.Text)
 	}
 	if _, why := t.trials.Turn(); why != "" {
 		r.Warnings = append(r.Warnings, "one side up at a time, with more noise: "+why)
+	}
+	if t.Running {
+		r.Warnings = append(r.Warnings, "the target ran already: all trials are of one process, and its luck with memory and scheduling is in all of them")
 	}
 	if searchErr == nil {
 		searchErr = t.conclude(ctx, &r, best)
@@ -108,6 +120,14 @@ func (t *Tuner) Run(ctx context.Context) (tune.Result, error) {
 		return r, searchErr
 	}
 	return r, errors.Join(searchErr, disk.WriteJSON(t.Dir, ResultFile, r))
+}
+
+// Tried returns the trials so far, those of the tune that it goes on with first; nil before Run.
+func (t *Tuner) Tried() []tune.Trial {
+	if t.search == nil {
+		return nil
+	}
+	return t.search.Trials()
 }
 
 func (t *Tuner) step(format string, args ...any) {
@@ -198,6 +218,9 @@ func (t *Tuner) trial(ctx context.Context, trial tune.Trial, n int) (logged, err
 	var failed *session.FailedError
 	switch {
 	case errors.As(err, &failed):
+		if ignored := t.admin.take(); len(ignored) > 0 {
+			out.Ignored = ignored
+		}
 		out.Failed, out.Spoilt = failed.Error(), failed.Spoilt
 		return out, nil
 	case err != nil:

@@ -28,11 +28,15 @@ func Text(w io.Writer, r tune.Result) error {
 		}
 	}
 	inert.Fprintf(&b, "\nobjective  %s\nservice    %s\nsearch     %s\n", r.Objective, r.Service, searched(r))
+	anew := "new launches"
+	if r.Running {
+		anew = "new turns"
+	}
 	if r.Confirmed != nil {
 		for _, m := range r.Confirmed.Metrics {
 			if m.A > 0 {
 				inert.Fprintf(&b, "           %s\n", confirmed(m.Name, verdicts.Amount(m.A, m.Unit),
-					verdicts.Amount(m.B, m.Unit), m.Advisory))
+					verdicts.Amount(m.B, m.Unit), anew, m.Advisory))
 			}
 		}
 	}
@@ -61,16 +65,16 @@ func searched(r tune.Result) string {
 			"settings"), notation.Count(int64(r.Tried)), notation.Tenths(r.Noise), r.Seed)
 }
 
-func confirmed(name, a, b string, advisory bool) string {
+func confirmed(name, a, b, anew string, advisory bool) string {
 	line := fmt.Sprintf("%s %s, now %s", name, b, a)
 	if advisory {
 		return line
 	}
-	return line + " (confirmed in new launches)"
+	return line + " (confirmed in " + anew + ")"
 }
 
 // interval writes a gain with its limits.
-func interval(g tune.Gain) string { return verdicts.Interval(g.Gain, g.Low, g.High) }
+func interval(g tune.Gain) string { return verdicts.Interval(false, -g.Gain, -g.High, -g.Low) }
 
 // worth is the table of what each change gives, and each two of them together.
 func worth(b *strings.Builder, r tune.Result) {

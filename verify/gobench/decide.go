@@ -329,7 +329,7 @@ func (s *session) describe(r *Report, list []*benchmark) {
 	for i, b := range list {
 		for _, c := range s.metrics(b) {
 			m := Metric{MetricResult: verify.MetricResult{Name: c.unit, Unit: c.unit, Margin: c.metric.Margin,
-				Advisory: c.metric.Advisory}, Higher: c.metric.Higher}
+				Advisory: c.metric.Advisory, Higher: c.metric.Higher}}
 			m.A = median(c.sides[0])
 			m.B = m.A
 			if logs, ok := logarithms(c.sides[0]); ok {

@@ -102,8 +102,6 @@ type Benchmark struct {
 // rounds, in the unit.
 type Metric struct {
 	verify.MetricResult
-	// Higher says that more is better.
-	Higher bool `json:"higher_is_better"`
 	// Noise is the standard deviation of the relative difference between two
 	// rounds of the same side, and Rounds how many count.
 	Noise float64 `json:"noise"`

@@ -99,7 +99,7 @@ func (r *Report) columns() []string {
 	if len(r.Sides) == 1 {
 		return []string{"benchmark", "unit", "median", "typical round, 95 %", "noise", "detectable (MDE)"}
 	}
-	return []string{"benchmark", "unit", "a", "b", "change (+ is worse)", "detectable (MDE)", "verdict"}
+	return []string{"benchmark", "unit", "a", "b", "change", "detectable (MDE)", "verdict"}
 }
 
 // row returns a metric's line of the table; columns has the titles.
@@ -127,7 +127,7 @@ func (m Metric) change() string {
 	case m.B == 0:
 		return fmt.Sprintf("from %s to none", amount(m.A, m.Name))
 	}
-	return render.Interval(m.Estimate, m.Low, m.High)
+	return render.Interval(m.Higher, m.Estimate, m.Low, m.High)
 }
 
 func percent(v float64) string {

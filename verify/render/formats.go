@@ -31,7 +31,7 @@ func Markdown(w io.Writer, r verify.Result) error {
 		_, err := io.WriteString(w, b.String())
 		return err
 	}
-	b.WriteString("\n| metric | a | b | change (+ is worse) | margin | detectable (MDE) | verdict |\n|---|---|---|---|---|---|---|\n")
+	b.WriteString("\n| metric | a | b | change | margin | detectable (MDE) | verdict |\n|---|---|---|---|---|---|---|\n")
 	for _, m := range r.Metrics {
 		inert.Fprintf(&b, "| `%s` | %s | %s | %s | %.0f %% | %s | %s |\n", m.Name, Amount(m.A, m.Unit),
 			Amount(m.B, m.Unit), change(m), 100*m.Margin, seen(m), strings.ReplaceAll(Verdict(m), "|", "\\|"))
@@ -40,6 +40,12 @@ func Markdown(w io.Writer, r verify.Result) error {
 		inert.Fprintf(&b, "\n%s\n", line)
 	}
 	_, err := io.WriteString(w, b.String())
+	if second := r.AlsoAgainst; second != nil && err == nil {
+		base := strings.ReplaceAll(second.Base, "`", "'")
+		if _, err = io.WriteString(w, inert.Sprintf("\n#### Also against `%s`\n\n", base)); err == nil {
+			err = Markdown(w, second.Result)
+		}
+	}
 	return err
 }
 
@@ -88,6 +94,9 @@ func JUnit(w io.Writer, r verify.Result) error {
 		case v == verify.Regression:
 			c.Failure = &message{Message: string(v), Text: text}
 			suite.Failures++
+		case v == verify.Inconclusive && r.Tolerated:
+			c.Skipped = &message{Message: string(v), Text: text}
+			suite.Skipped++
 		case v == verify.Inconclusive || v == verify.Invalid:
 			c.Error = &message{Message: string(v), Text: text}
 			suite.Errors++
@@ -99,7 +108,8 @@ func JUnit(w io.Writer, r verify.Result) error {
 	// fail.
 	add("session", r.Verdict, false, r.Why)
 	for _, m := range r.Metrics {
-		add(m.Name, m.Verdict, m.Advisory, fmt.Sprintf("%s; margin %.0f %%; %s", change(m), 100*m.Margin, m.Why))
+		add(m.Name, m.Verdict, m.Advisory && !(m.Guard && m.Verdict == verify.Regression),
+			fmt.Sprintf("%s; margin %.0f %%; %s", change(m), 100*m.Margin, m.Why))
 	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
@@ -150,7 +160,7 @@ func SARIF(w io.Writer, r verify.Result, about string) error {
 		// SARIF has error, warning and note; what passed is not reported at all.
 		level := ""
 		switch {
-		case m.Verdict == verify.Regression && !m.Advisory:
+		case m.Verdict == verify.Regression && (m.Guard || !m.Advisory):
 			level = "error"
 		case m.Verdict == verify.Regression, m.Verdict == verify.Inconclusive && !m.Advisory:
 			level = "warning"
@@ -164,7 +174,11 @@ func SARIF(w io.Writer, r verify.Result, about string) error {
 	// A regression that no metric shows: side b fails requests.
 	if r.Verdict == verify.Invalid || r.Verdict == verify.Regression && !failed || r.Verdict == verify.Inconclusive && len(results) == 0 {
 		rules = append(rules, rule{"session", text{"whether the comparison could be made"}})
-		results = append(results, result{"session", "error", text{string(r.Verdict) + ": " + r.Why}, []location{at}})
+		level := "error"
+		if r.Tolerated {
+			level = "warning"
+		}
+		results = append(results, result{"session", level, text{string(r.Verdict) + ": " + r.Why}, []location{at}})
 	}
 	return inert.JSON(w, map[string]any{
 		"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0",
@@ -211,7 +225,7 @@ func Annotations(w io.Writer, r verify.Result) error {
 	for _, m := range r.Metrics {
 		if m.Verdict == verify.Regression {
 			level := "error"
-			if m.Advisory {
+			if m.Advisory && !m.Guard {
 				level = "warning"
 			}
 			command(level, m.Name, fmt.Sprintf("%s; margin %.0f %%", change(m), 100*m.Margin))

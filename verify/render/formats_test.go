@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"io"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -40,7 +41,7 @@ func written(t *testing.T, write func(io.Writer) error) string {
 func TestText(t *testing.T) {
 	text := written(t, func(w io.Writer) error { return Text(w, mixed()) })
 	for _, want := range []string{
-		"REGRESSION: worse: cpu_per_request\n", "+6.1 % (+4.0 to +8.0)", "120 µs", "9,000/s", "5.08 KiB", "not known",
+		"REGRESSION: worse: cpu_per_request\n", "6.1 % worse (4.0 to 8.0)", "120 µs", "9,000/s", "5.08 KiB", "not known",
 		"regression (advisory)", "24 pairs of launches, one side up at a time; look 2 of 4; false-regression " +
 			"rate by design: at most 1.0 % per session",
 		"24 pairs detect changes of 2.1 %, and 0.4 % of simulated sessions", "warning: restless",
@@ -51,11 +52,71 @@ func TestText(t *testing.T) {
 	}
 }
 
+// TestChangesInWords: one direction for all metrics, and of one where more is better its own size.
+func TestChangesInWords(t *testing.T) {
+	for _, c := range []struct {
+		higher              bool
+		estimate, low, high float64
+		want                string
+	}{
+		{false, 0.061, 0.04, 0.08, "6.1 % worse (4.0 to 8.0)"},
+		{false, -0.658, -0.696, -0.617, "65.8 % better (61.7 to 69.6)"},
+		{true, -0.39024, -0.5, -0.2, "64.0 % better (25.0 to 100)"},
+		{true, 0.25, 1. / 9, 3. / 7, "20.0 % worse (10.0 to 30.0)"},
+		{false, 0.006, -0.021, 0.033, "0.6 % worse (2.1 better to 3.3 worse)"},
+		{false, -0.006, -0.021, 0.033, "0.6 % better (3.3 worse to 2.1 better)"},
+		{false, 0.0001, -0.02, 0.02, "no change (2.0 better to 2.0 worse)"},
+		{false, 159, math.NaN(), math.NaN(), "15,900 % worse"},
+	} {
+		if got := Interval(c.higher, c.estimate, c.low, c.high); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
+
+// TestUndecidedButTolerated: what is passed with a warning fails no report, and is named as undecided.
+func TestUndecidedButTolerated(t *testing.T) {
+	r := mixed()
+	r.Verdict, r.Why, r.Tolerated, r.Metrics = verify.Inconclusive, "not decided: throughput", true, r.Metrics[1:2]
+	for name, text := range map[string]string{
+		"JUnit": written(t, func(w io.Writer) error { return JUnit(w, r) }),
+		"SARIF": written(t, func(w io.Writer) error { return SARIF(w, r, "s.yaml") }),
+	} {
+		if strings.Contains(text, "<error") || strings.Contains(text, `"error"`) || !strings.Contains(text, "inconclusive") {
+			t.Errorf("%s:\n%s", name, text)
+		}
+	}
+	if text := written(t, func(w io.Writer) error { return Text(w, r) }); !strings.Contains(text, "warning: passed without a verdict") {
+		t.Errorf("got\n%s", text)
+	}
+}
+
+// TestSecondBase: a comparison with the last release is shown with its own figures.
+func TestSecondBase(t *testing.T) {
+	r, second := mixed(), mixed()
+	r.Verdict, r.Why, r.Metrics = verify.Pass, "nothing is worse by its margin", r.Metrics[4:]
+	r = r.Also("v1.2`", second)
+	for _, text := range []string{written(t, func(w io.Writer) error { return Text(w, r) }),
+		written(t, func(w io.Writer) error { return Markdown(w, r) })} {
+		if !strings.Contains(text, "against v1.2`: worse: cpu_per_request") || !strings.Contains(text, "6.1 % worse") ||
+			strings.Index(text, "bytes_per_request") > strings.Index(text, "6.1 % worse") {
+			t.Errorf("got\n%s", text)
+		}
+	}
+	if text := written(t, func(w io.Writer) error { return SARIF(w, r, "s.yaml") }); !strings.Contains(text, `"error"`) {
+		t.Errorf("SARIF has no error:\n%s", text)
+	}
+	if text := written(t, func(w io.Writer) error { return Text(w, verify.Unchanged("v1.2")) }); strings.Contains(text, "detectable") ||
+		!strings.HasPrefix(text, "PASS: nothing was measured") {
+		t.Errorf("unchanged:\n%s", text)
+	}
+}
+
 // TestMethodIsTold: what is decided rests on how it was measured.
 func TestMethodIsTold(t *testing.T) {
 	r := mixed()
 	for want, change := range map[string]func(*verify.Result){
-		", loaded by turns of 150ms;":                      func(r *verify.Result) { r.Turn = 150 * time.Millisecond },
+		", loaded by turns of 150 ms;":                     func(r *verify.Result) { r.Turn = 150 * time.Millisecond },
 		", one side up at a time (the port is not named);": func(r *verify.Result) { r.Turn, r.Apart = 0, "the port is not named" },
 	} {
 		change(&r)
@@ -187,8 +248,8 @@ func TestSARIF(t *testing.T) {
 func TestAnnotations(t *testing.T) {
 	text := written(t, func(w io.Writer) error { return Annotations(w, mixed()) })
 	want := "::error title=redline regression::worse: cpu_per_request\n" +
-		"::error title=redline cpu_per_request::+6.1 %25 (+4.0 to +8.0); margin 5 %25\n" +
-		"::warning title=redline p99::+40.0 %25 (+20.0 to +60.0); margin 25 %25\n"
+		"::error title=redline cpu_per_request::6.1 %25 worse (4.0 to 8.0); margin 5 %25\n" +
+		"::warning title=redline p99::40.0 %25 worse (20.0 to 60.0); margin 25 %25\n"
 	if text != want {
 		t.Errorf("got\n%swant\n%s", text, want)
 	}

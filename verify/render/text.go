@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -28,7 +29,7 @@ func Text(w io.Writer, r verify.Result) error {
 		return err
 	}
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	inert.Fprintf(t, "metric\ta\tb\tchange (+ is worse)\tmargin\tdetectable (MDE)\tverdict\n")
+	inert.Fprintf(t, "metric\ta\tb\tchange\tmargin\tdetectable (MDE)\tverdict\n")
 	for _, m := range r.Metrics {
 		inert.Fprintf(t, "%s\t%s\t%s\t%s\t%.0f %%\t%s\t%s\n", m.Name, Amount(m.A, m.Unit), Amount(m.B, m.Unit),
 			change(m), 100*m.Margin, seen(m), Verdict(m))
@@ -39,23 +40,41 @@ func Text(w io.Writer, r verify.Result) error {
 	}
 	b.WriteByte('\n')
 	_, err := io.WriteString(w, b.String())
+	if second := r.AlsoAgainst; second != nil && err == nil {
+		if _, err = io.WriteString(w, inert.Sprintf("\nalso against %s\n\n", second.Base)); err == nil {
+			err = Text(w, second.Result)
+		}
+	}
 	return err
 }
 
 // measuredNothing reports whether no metric has anything to show.
 func measuredNothing(r verify.Result) bool {
-	return r.Verdict == verify.Invalid && !slices.ContainsFunc(r.Metrics, func(m verify.MetricResult) bool { return m.A > 0 || m.B > 0 })
+	unchanged := r.Verdict == verify.Pass && r.Pairs == 0 && r.Stored == nil
+	return (r.Verdict == verify.Invalid || unchanged) && !slices.ContainsFunc(r.Metrics, func(m verify.MetricResult) bool { return m.A > 0 || m.B > 0 })
 }
 
 // footing says what the verdict rests on: pairs, looks, the designed error rate,
 // and how side a differs from itself.
 func footing(r verify.Result) []string {
-	lines := []string{fmt.Sprintf("%d pairs of launches, %s; look %d of %d; false-regression rate by design: at most %.1f %% per session",
-		r.Pairs, method(r), r.Looks, r.Planned, 100*r.Alpha/2)}
+	look := fmt.Sprintf("look %d of %d", r.Looks, r.Planned)
+	if r.Early {
+		look = "the first look, since they differ beyond doubt"
+	}
+	lines := []string{fmt.Sprintf("%d pairs of launches, %s; %s; false-regression rate by design: at most %.1f %% per session",
+		r.Pairs, method(r), look, 100*r.Alpha/2)}
 	if r.Stored != nil {
 		lines[0] = storedLine(*r.Stored)
 	}
-	if r.AA.Pairs > 0 {
+	if r.Noise != nil {
+		line := fmt.Sprintf("noise of CPU per request: %s from turn to turn, %s from launch to launch; the side that came second took %s",
+			notation.Tenths(r.Noise.Turn), notation.Tenths(r.Noise.Launch), order(*r.Noise))
+		if r.Plan != nil {
+			line += fmt.Sprintf("; so %d turns a launch", r.Plan.Turns)
+		}
+		lines = append(lines, line)
+	}
+	if r.AA.Pairs > 0 || r.AA.MDE > 0 {
 		line := fmt.Sprintf("a against itself: %d pairs", r.AA.Pairs)
 		if r.AA.MDE > 0 {
 			line += fmt.Sprintf("; with this noise %d pairs detect changes of %.1f %%, and %.1f %% of "+
@@ -63,17 +82,25 @@ func footing(r verify.Result) []string {
 		}
 		lines = append(lines, line)
 	}
+	if r.Tolerated {
+		lines = append(lines, "warning: passed without a verdict, as asked for: "+r.Why)
+	}
 	for _, warning := range r.Warnings {
 		lines = append(lines, "warning: "+warning)
 	}
 	return lines
 }
 
+// order words by how much the side that was launched second differed, with its standard error.
+func order(c verify.Components) string {
+	return fmt.Sprintf("%s more, give or take %s", notation.Change(math.Expm1(c.Order)), notation.Tenths(c.OrderError))
+}
+
 // method says how a pair's two sides were measured.
 func method(r verify.Result) string {
 	switch {
 	case r.Turn > 0:
-		return fmt.Sprintf("loaded by turns of %v", r.Turn)
+		return fmt.Sprintf("loaded by turns of %s", notation.Time(r.Turn))
 	case r.Apart != "":
 		return "one side up at a time (" + r.Apart + ")"
 	}
@@ -96,13 +123,54 @@ func change(m verify.MetricResult) string {
 	if m.Low == 0 && m.High == 0 && m.Estimate == 0 && m.A == 0 {
 		return "not known"
 	}
-	return Interval(m.Estimate, m.Low, m.High)
+	return Interval(m.Higher, m.Estimate, m.Low, m.High)
 }
 
-// Interval writes a relative change with the limits of its interval, in percent.
-func Interval(estimate, low, high float64) string {
-	return fmt.Sprintf("%s (%s to %s)", notation.Change(estimate), strings.TrimSuffix(notation.Change(low), " %"),
-		strings.TrimSuffix(notation.Change(high), " %"))
+// Interval writes a relative change with the limits of its interval in words: "64 % better (58.1 to
+// 70.2)", or "0.6 % worse (2.1 better to 3.3 worse)". The numbers are relative with + as worse, as in
+// verify.MetricResult; higher says that more is better, and the words are then of the metric itself:
+// throughput that is 64 % better is 1.64 times as much.
+func Interval(higher bool, estimate, low, high float64) string {
+	if math.IsNaN(low) || math.IsNaN(high) {
+		return Change(higher, estimate)
+	}
+	near, far := low, high
+	if estimate < 0 {
+		near, far = high, low
+	}
+	_, nearWord := direction(higher, near)
+	farAmount, farWord := direction(higher, far)
+	nearAmount, _ := direction(higher, near)
+	if nearWord == farWord || nearWord == "" {
+		return fmt.Sprintf("%s (%s to %s)", Change(higher, estimate), nearAmount, farAmount)
+	}
+	return fmt.Sprintf("%s (%s %s to %s %s)", Change(higher, estimate), nearAmount, nearWord, farAmount, farWord)
+}
+
+// Change writes a relative change with + as worse in words: "64 % better"; "no change" for one that
+// rounds to nothing. higher is that of Interval.
+func Change(higher bool, worse float64) string {
+	amount, word := direction(higher, worse)
+	if word == "" {
+		return "no change"
+	}
+	return amount + " % " + word
+}
+
+// direction returns a change's amount in percent, and whether it is worse or better; "" for neither.
+func direction(higher bool, worse float64) (amount, word string) {
+	own := worse
+	if higher {
+		own = 1/(1+worse) - 1
+	}
+	amount = strings.TrimSuffix(notation.Tenths(math.Abs(own)), " %")
+	switch {
+	case amount == "0.0":
+		return "0", ""
+	case worse > 0:
+		return amount, "worse"
+	}
+	return amount, "better"
 }
 
 // seen words the smallest change that would have been detected; "-" if unknown.
@@ -119,7 +187,7 @@ func Verdict(m verify.MetricResult) string {
 	if m.Verdict == verify.Inconclusive && m.Why != "" {
 		text += ": " + m.Why
 	}
-	if m.Advisory {
+	if m.Advisory && !(m.Guard && m.Verdict == verify.Regression) {
 		text += " (advisory)"
 	}
 	return text

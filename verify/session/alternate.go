@@ -20,7 +20,13 @@ import (
 // alike. On a machine whose speed changed so, the difference of two blocks deviated
 // by 10 to 19 % one after the other, and by 8 % by turns.
 type Alternator interface {
-	Alternate(ctx context.Context, lead, other Side, turn time.Duration) (leads, others verify.Block, err error)
+	Alternate(ctx context.Context, lead, other Side, c Course) (leads, others verify.Block, err error)
+}
+
+// Course is how two sides that are up take turns.
+type Course struct {
+	Turn time.Duration // for which a side is loaded, above zero
+	Each int           // turns of either side; zero takes as many as the block's duration holds
 }
 
 // Turns and how many of each side make a block.
@@ -29,8 +35,8 @@ const (
 	// noise: turns of 100 and 150 ms deviated alike, those of 500 ms twice as much.
 	leastTurn = 150 * time.Millisecond
 	mostTurn  = 600 * time.Millisecond
-	// leastTurns of each side make a block.
-	leastTurns = 4
+	// leastTurns of each side make a block, and mostTurns where launches are dear.
+	leastTurns, mostTurns = 4, 60
 )
 
 // rest is the pause after every turn: no side gets new requests, and those in
@@ -57,9 +63,9 @@ func fits(turn time.Duration, blocks ...verify.Block) bool {
 // Alternate launches both sides and measures them by turns, again if the generator
 // spoilt it. The other is launched once the first is ready: services that prepare a
 // common database as they start get into each other's way.
-func (l *Launcher) Alternate(ctx context.Context, lead, other Side, turn time.Duration) (leads, others verify.Block, err error) {
+func (l *Launcher) Alternate(ctx context.Context, lead, other Side, c Course) (leads, others verify.Block, err error) {
 	err = l.repeat(func() (void, err error) {
-		leads, others, void, err = l.alternate(ctx, lead, other, turn)
+		leads, others, void, err = l.alternate(ctx, lead, other, c)
 		return void, err
 	})
 	return leads, others, err
@@ -68,7 +74,7 @@ func (l *Launcher) Alternate(ctx context.Context, lead, other Side, turn time.Du
 // alternate measures them once; void joins the reasons why a block of either side
 // does not count. Values are scaled to the part of the span in which a side was
 // loaded.
-func (l *Launcher) alternate(ctx context.Context, lead, other Side, turn time.Duration) (leads, others verify.Block, void, err error) {
+func (l *Launcher) alternate(ctx context.Context, lead, other Side, c Course) (leads, others verify.Block, void, err error) {
 	port, err := freePort(other.Plan)
 	if err != nil {
 		return leads, others, nil, err
@@ -86,14 +92,14 @@ func (l *Launcher) alternate(ctx context.Context, lead, other Side, turn time.Du
 	var voids [2]error
 	begin := func(place int, s Side, into *verify.Block, ready func(context.Context) (time.Duration, error)) {
 		plan, dir := l.plan(s), l.dir(s)
-		share := byTurns(&plan.Load, turn, place)
+		own := byTurns(&plan.Load, c, place)
 		running.Go(func() {
-			b, why, err := l.block(together, s, plan, dir, meeting{clock, ready})
+			b, why, err := l.block(together, s, plan, dir, meeting{clock, ready, own})
 			if err != nil {
 				cancel(err) // the other has no partner for turns
 			}
 			if rate, ok := b.Values["throughput"]; ok {
-				b.Values["throughput"] = rate / share
+				b.Values["throughput"] = rate / own.share
 			}
 			*into, voids[place] = b, why
 		})
@@ -109,7 +115,7 @@ func (l *Launcher) alternate(ctx context.Context, lead, other Side, turn time.Du
 	})
 	if await(together, first) == nil {
 		begin(1, other, &others, func(context.Context) (time.Duration, error) {
-			start = clock.Now() + opening
+			start = aligned(clock.Now()+opening, l.plan(lead).Load.Warmup+rest(c.Turn))
 			close(both)
 			return start, nil
 		})
@@ -122,6 +128,29 @@ func (l *Launcher) alternate(ctx context.Context, lead, other Side, turn time.Du
 type meeting struct {
 	clock timebase.Clock
 	await func(context.Context) (start time.Duration, err error)
+	own   turns
+}
+
+// turns is where a side's turns lie in its measured span.
+type turns struct {
+	turn  time.Duration
+	place int // of the side: 0 has the first turn
+	each  int
+	share float64 // of the span in which the side is loaded
+}
+
+// slot returns the part of the measured span that the side's n-th turn fills, with its rest.
+func (t turns) slot(steady timebase.Span, n int) timebase.Span {
+	width := t.turn + rest(t.turn)
+	from := steady.From + rest(t.turn) + time.Duration(2*n+t.place)*width
+	return timebase.Span{From: from, To: from + width}
+}
+
+// aligned returns the first time from which what begins so much later begins with a window,
+// so that a window belongs to one turn.
+func aligned(from, later time.Duration) time.Duration {
+	off := (from + later) % timebase.DefaultWindow
+	return from + (timebase.DefaultWindow-off)%timebase.DefaultWindow
 }
 
 // await waits for an event or the context's end, whose cause it returns.
@@ -136,11 +165,11 @@ func await(ctx context.Context, c <-chan struct{}) error {
 
 // byTurns lays out the closed loop of the side at a place, 0 or 1: a rest, the turn of
 // 0, a rest, the turn of 1, and so on, with a rest at the end, so that every
-// request of a turn ends within the span. It returns for which share of the span
-// the side is loaded.
-func byTurns(l *scenario.Load, turn time.Duration, place int) (share float64) {
+// request of a turn ends within the span.
+func byTurns(l *scenario.Load, c Course, place int) turns {
+	turn := c.Turn
 	most := float64(cmp.Or(l.Connections, scenario.DefaultConnections))
-	each := max(leastTurns, int(l.Duration/(turn+rest(turn))))
+	each := max(leastTurns, cmp.Or(c.Each, int(l.Duration/(turn+rest(turn)))))
 	l.Stages = nil
 	hold := func(to float64, over time.Duration) {
 		l.Stages = append(l.Stages, scenario.Stage{To: to}, scenario.Stage{To: to, Over: over})
@@ -156,5 +185,5 @@ func byTurns(l *scenario.Load, turn time.Duration, place int) (share float64) {
 		}
 	}
 	hold(0, rest(turn))
-	return float64(each) * float64(turn) / float64(l.Duration)
+	return turns{turn: turn, place: place, each: each, share: float64(each) * float64(turn) / float64(l.Duration)}
 }

@@ -28,7 +28,7 @@ func TestByTurns(t *testing.T) {
 			var shares [2]float64
 			for place := range loads {
 				loads[place] = load
-				shares[place] = byTurns(&loads[place], turn, place)
+				shares[place] = byTurns(&loads[place], Course{Turn: turn}, place).share
 			}
 			span := loads[0].Duration
 			if loads[1].Duration != span || shares[0] != shares[1] || span < 2*leastTurns*turn {
@@ -81,6 +81,7 @@ func level(stages []scenario.Stage, at time.Duration) float64 {
 type alternating struct {
 	bench
 	turns   []time.Duration
+	each    []int // turns of a side, as asked for
 	alone   int
 	trouble func(turn time.Duration, lead, other *verify.Block) error
 }
@@ -93,12 +94,12 @@ func (a *alternating) Measure(ctx context.Context, s Side) (verify.Block, error)
 	return a.bench.Measure(ctx, s)
 }
 
-func (a *alternating) Alternate(ctx context.Context, lead, other Side, turn time.Duration) (leads, others verify.Block, err error) {
-	a.turns = append(a.turns, turn)
+func (a *alternating) Alternate(ctx context.Context, lead, other Side, c Course) (leads, others verify.Block, err error) {
+	a.turns, a.each = append(a.turns, c.Turn), append(a.each, c.Each)
 	leads, _ = a.bench.Measure(ctx, lead)
 	others, _ = a.bench.Measure(ctx, other)
 	if a.trouble != nil {
-		err = a.trouble(turn, &leads, &others)
+		err = a.trouble(c.Turn, &leads, &others)
 	}
 	return leads, others, err
 }
@@ -152,6 +153,73 @@ func TestTurnsWhereTheyServe(t *testing.T) {
 		if c.turn > 0 && (m.alone > 0 || m.turns[len(m.turns)-1] != c.turn || len(m.turns) < pairs) || c.turn == 0 && m.alone != 2*pairs {
 			t.Errorf("%s: %d blocks alone and %d by turns for %d pairs", name, m.alone, len(m.turns), pairs)
 		}
+	}
+}
+
+// withTurns gives blocks of a pair ten turns, of a launch and turns that deviate.
+func withTurns(rng *rand.Rand, launch, turn float64, blocks ...*verify.Block) {
+	for _, b := range blocks {
+		level := 10 + launch*rng.NormFloat64()
+		for range 10 {
+			b.Turns = append(b.Turns, math.Exp(level+turn*rng.NormFloat64()))
+		}
+	}
+}
+
+// TestPlan: the first pairs say how many turns the others have: few where launches deviate and cost
+// little, many where turns do. How often side a is compared with itself goes with the time.
+func TestPlan(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for name, c := range map[string]struct {
+		launch, turn float64
+		cost         time.Duration // of a launch
+		least, most  int
+	}{
+		"launches deviate": {0.3, 0.02, time.Second, leastTurns, leastTurns},
+		"turns deviate":    {0.001, 0.30, 2 * time.Second, 11, 30},
+		"launches cost":    {0.04, 0.15, 20 * time.Second, 20, 40},
+		"they cost dear":   {0.01, 0.30, 10 * time.Minute, mostTurns, mostTurns},
+	} {
+		pairs := make([]verify.Pair, verify.EarlyPairs)
+		for i := range pairs {
+			withTurns(rng, c.launch, c.turn, &pairs[i].A, &pairs[i].B)
+			pairs[i].Took = c.cost + 10*2*(leastTurn+rest(leastTurn))
+		}
+		s := &Session{turn: leastTurn}
+		took := s.arrange(pairs)
+		if n := s.each; n < c.least || n > c.most || took != c.cost+time.Duration(n)*2*(leastTurn+rest(leastTurn)) {
+			t.Errorf("%s: %d turns, which take %v", name, n, took)
+		}
+	}
+	s := &Session{MaxTime: 5 * time.Minute}
+	for each, want := range map[time.Duration]int{0: samePairs, time.Second: samePairs, 6 * time.Second: 3, time.Minute: 0} {
+		if got := s.sames(each); got != want {
+			t.Errorf("pairs of %v: %d of side a with itself in five minutes, want %d", each, got, want)
+		}
+	}
+}
+
+// TestPlanIsKept: a session measures by its plan from the fifth pair on, and its result says so.
+func TestPlanIsKept(t *testing.T) {
+	m := &alternating{bench: bench{rng: rand.New(rand.NewPCG(1, 2)), sd: 0.02}}
+	m.trouble = func(_ time.Duration, lead, other *verify.Block) error {
+		withTurns(m.rng, 0.01, 0.1, lead, other)
+		return nil
+	}
+	s := quickly(m)
+	planned := ""
+	s.OnProgress = func(p Progress) { planned += p.Plan }
+	r, err := s.Run(context.Background())
+	if err != nil || r.Plan == nil || r.Noise == nil {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	// What is drawn takes no time, so that launches cost nothing.
+	if r.Plan.Turns != leastTurns || r.Plan.Pairs < r.Pairs || !strings.Contains(planned, "with 4 turns each") ||
+		m.each[verify.EarlyPairs-1] != 0 || m.each[verify.EarlyPairs] != leastTurns || m.each[len(m.each)-1] != leastTurns {
+		t.Errorf("plan %+v (%q), asked for %v turns", r.Plan, planned, m.each)
+	}
+	if math.Abs(r.Noise.Turn/0.1-1) > 0.2 {
+		t.Errorf("noise %+v", r.Noise)
 	}
 }
 

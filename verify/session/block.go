@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/histogram"
 	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/verify"
 )
 
@@ -32,11 +34,8 @@ func readBlock(dir string) (b verify.Block, void, err error) {
 	}
 	served := float64(summary.Load.Requests - summary.Load.Errors)
 	b.Values["throughput"] = summary.Load.Rate
-	f := figures{rec: rec}
-	cpu := f.sum("/process/cpu/user:cpu-seconds", "/process/cpu/system:cpu-seconds")
-	if !(cpu > 0) {
-		cpu = f.sum(series.ProcessUser, series.ProcessSystem)
-	}
+	f := figures{rec, rec.Run.Steady}
+	cpu := f.cpu()
 	put(b, "cpu_per_request", cpu/served)
 	put(b, "allocs_per_request", f.sum("/gc/heap/allocs:objects")/served)
 	put(b, "bytes_per_request", f.sum("/gc/heap/allocs:bytes")/served)
@@ -54,6 +53,23 @@ func readBlock(dir string) (b verify.Block, void, err error) {
 		}
 	}
 	return b, nil, nil
+}
+
+// readTurns returns the CPU per request of each turn of a block, in ns; nil when a turn has none,
+// or its windows are not whole.
+func readTurns(dir string, own turns) ([]float64, error) {
+	rec, err := record.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, own.each)
+	for n := range out {
+		f := figures{rec, own.slot(rec.Run.Steady, n)}
+		if out[n] = f.cpu() / f.sum(series.LoadRequests); !(out[n] > 0) || math.IsInf(out[n], 0) {
+			return nil, nil
+		}
+	}
+	return out, nil
 }
 
 // Values of a block that are no metrics: the settings that the runtime had, whoever set
@@ -114,13 +130,24 @@ func unusable(s record.Summary) error {
 	return nil
 }
 
-// figures reads series of a block's steady span.
-type figures struct{ rec *record.Record }
+// figures reads series of a span of a block.
+type figures struct {
+	rec *record.Record
+	of  timebase.Span
+}
+
+// cpu is the target's, in ns.
+func (f figures) cpu() float64 {
+	if own := f.sum("/process/cpu/user:cpu-seconds", "/process/cpu/system:cpu-seconds"); own > 0 {
+		return own
+	}
+	return f.sum(series.ProcessUser, series.ProcessSystem)
+}
 
 // sum returns the amount of counters together; 0 when one was not recorded.
 func (f figures) sum(names ...string) (total float64) {
 	for _, name := range names {
-		amount, present := f.rec.Series(name, "", f.rec.Run.Steady).Sum()
+		amount, present := f.rec.Series(name, "", f.of).Sum()
 		if present == 0 {
 			return 0
 		}
@@ -130,7 +157,7 @@ func (f figures) sum(names ...string) (total float64) {
 }
 
 func (f figures) mean(name string) float64 {
-	amount, present := f.rec.Series(name, "", f.rec.Run.Steady).Sum()
+	amount, present := f.rec.Series(name, "", f.of).Sum()
 	if present == 0 {
 		return 0
 	}

@@ -7,9 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/stat"
 	"github.com/redline-go/redline/verify"
 )
 
@@ -70,6 +72,50 @@ func ReadSession(dir string) (r Recorded, err error) {
 		}
 	}
 	return r, nil
+}
+
+// Bounds on what Earlier reads.
+const (
+	mostEarlier = 3   // sessions that it takes
+	mostSeen    = 500 // directories that it looks into
+)
+
+// Earlier returns the pairs of both sides of the newest sessions of the same scenario on the same machine that
+// lie beside a session's directory, and how long a pair took; nothing where there are none.
+// Sessions that cannot be read are passed over: they are of no use here.
+func Earlier(dir string, h Header) (pairs [][]verify.Pair, each time.Duration) {
+	entries, err := os.ReadDir(filepath.Dir(filepath.Clean(dir)))
+	if err != nil {
+		return nil, 0
+	}
+	slices.Reverse(entries) // names begin with the time
+	var took []float64
+	for _, e := range entries[:min(len(entries), mostSeen)] {
+		beside := filepath.Join(filepath.Dir(filepath.Clean(dir)), e.Name())
+		var other Header
+		if e.Name() == filepath.Base(filepath.Clean(dir)) || readJSON(filepath.Join(beside, File), &other) != nil ||
+			!alike(other.Plan, h.Plan) || !alike(other.Host, h.Host) {
+			continue
+		}
+		l := &Log{dir: beside, pairs: map[string][]verify.Pair{}}
+		if _, err := l.read(filepath.Join(beside, blocksFile)); err != nil {
+			continue
+		}
+		_, both := l.Pairs()
+		// The first pairs come before the plan, and take another time than those that follow.
+		for _, p := range both[len(both)/2:] {
+			if p.Took > 0 {
+				took = append(took, p.Took.Seconds())
+			}
+		}
+		if pairs = append(pairs, both); len(pairs) >= mostEarlier {
+			break
+		}
+	}
+	if len(took) == 0 {
+		return nil, 0
+	}
+	return pairs, time.Duration(stat.Median(took) * float64(time.Second))
 }
 
 // readJSON reads a file of bounded size.

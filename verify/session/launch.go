@@ -19,6 +19,9 @@ type Side struct {
 	Name   string // "a" or "b"
 	Plan   *scenario.Plan
 	Binary string
+	// Prepare, if set, is called with the plan of a block once the side's target is ready, before any
+	// load. An error ends the block as one of the target would.
+	Prepare func(context.Context, *scenario.Plan) error
 }
 
 // Measurer measures one block of a side, launched anew: a process keeps its luck
@@ -110,6 +113,15 @@ func (l *Launcher) dir(s Side) string {
 // to the run.
 func (l *Launcher) block(ctx context.Context, s Side, plan *scenario.Plan, dir string, m meeting) (b verify.Block, void, err error) {
 	defer os.RemoveAll(dir)
+	if s.Prepare != nil {
+		meet := m.await
+		m.await = func(ctx context.Context) (start time.Duration, err error) {
+			if err := s.Prepare(ctx, plan); err != nil || meet == nil {
+				return 0, err
+			}
+			return meet(ctx)
+		}
+	}
 	err = run.Run(ctx, run.Options{Plan: plan, Dir: dir, Version: l.Version, Binary: s.Binary, Counters: true,
 		Clock: m.clock, Await: m.await})
 	if ctx.Err() != nil {
@@ -118,5 +130,9 @@ func (l *Launcher) block(ctx context.Context, s Side, plan *scenario.Plan, dir s
 	if err != nil {
 		return verify.Block{}, nil, fmt.Errorf("side %s: %w", s.Name, err)
 	}
-	return readBlock(dir)
+	b, void, err = readBlock(dir)
+	if err == nil && void == nil && m.own.each > 0 {
+		b.Turns, err = readTurns(dir, m.own)
+	}
+	return b, void, err
 }

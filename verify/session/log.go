@@ -139,22 +139,24 @@ func Resume(dir string, h Header) (*Log, uint64, error) {
 // differs names the first field in which two sessions differ; "" when they are
 // alike.
 func differs(a, b Header) string {
-	same := func(x, y any) bool {
-		one, err1 := json.Marshal(x)
-		two, err2 := json.Marshal(y)
-		return err1 == nil && err2 == nil && bytes.Equal(one, two)
-	}
 	switch {
 	case a.A != b.A:
 		return "side a"
 	case a.B != b.B:
 		return "side b"
-	case !same(a.Plan, b.Plan):
+	case !alike(a.Plan, b.Plan):
 		return "scenario"
-	case !same(a.Host, b.Host):
+	case !alike(a.Host, b.Host):
 		return "host"
 	}
 	return ""
+}
+
+// alike reports whether two values have the same JSON.
+func alike(x, y any) bool {
+	one, err1 := json.Marshal(x)
+	two, err2 := json.Marshal(y)
+	return err1 == nil && err2 == nil && bytes.Equal(one, two)
 }
 
 // open reads what the log has, and prepares to append after the last whole line.

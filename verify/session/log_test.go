@@ -5,6 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/verify"
 )
 
 // sessionWith makes a session's directory whose blocks are text.
@@ -100,4 +104,36 @@ func FuzzBlocks(f *testing.F) {
 			block.Latency.Quantile(0.5)
 		}
 	})
+}
+
+// TestEarlier: what foresees a session is sessions of its scenario and machine only.
+func TestEarlier(t *testing.T) {
+	dir := t.TempDir()
+	own := Header{A: "a", B: "b", Plan: []byte(`{"load":{}}`), Host: record.Host{CPUs: 2}}
+	other, elsewhere := own, own
+	other.Plan, elsewhere.Host.CPUs = []byte(`{"load":{"rate":9}}`), 64
+	for name, h := range map[string]Header{"1-own": own, "2-other": other, "3-elsewhere": elsewhere, "4-own": own} {
+		log, err := Create(filepath.Join(dir, name), h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range 3 {
+			p := verify.Pair{Took: 5 * time.Second}
+			p.A.Values = map[string]float64{"cpu_per_request": float64(name[0])}
+			if err := log.add(compared, n, p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		log.Close()
+	}
+	pairs, each := Earlier(filepath.Join(dir, "5-now"), own)
+	if len(pairs) != 2 || each != 5*time.Second || len(pairs[0]) != 3 || pairs[0][0].A.Values["cpu_per_request"] != '4' {
+		t.Errorf("%d sessions, %v a pair: %+v", len(pairs), each, pairs)
+	}
+	if pairs, each := Earlier(filepath.Join(dir, "4-own"), other); len(pairs) != 1 || each == 0 {
+		t.Errorf("another scenario: %+v", pairs)
+	}
+	if pairs, each := Earlier(filepath.Join(dir, "none", "x"), own); pairs != nil || each != 0 {
+		t.Errorf("nothing lies there: %+v", pairs)
+	}
 }

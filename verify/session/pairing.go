@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redline-go/redline/notation"
+	"github.com/redline-go/redline/stat"
 	"github.com/redline-go/redline/verify"
 )
 
@@ -66,7 +68,7 @@ func (s *Session) tryTurns(ctx context.Context) (p verify.Pair, why string) {
 			return p, ""
 		}
 	}
-	return p, fmt.Sprintf("one request in ten takes longer than the %v between two turns", rest(mostTurn))
+	return p, fmt.Sprintf("one request in ten takes longer than the %s between two turns", notation.Time(rest(mostTurn)))
 }
 
 // pair measures a pair; one that the log has from an earlier, interrupted session
@@ -97,11 +99,15 @@ func (s *Session) measure(ctx context.Context, a, b Side, kind string, n int) (p
 	if rng.IntN(2) != n%2 {
 		slices.Reverse(sides)
 		slices.Reverse(blocks)
+		p.BFirst = true
 	}
 	begun := time.Now()
-	defer func() { s.took = time.Since(begun) }()
+	defer func() {
+		s.took = time.Since(begun)
+		p.Took = s.took
+	}()
 	if p.Turn = s.turn; s.turn > 0 {
-		*blocks[0], *blocks[1], err = s.Measurer.(Alternator).Alternate(ctx, sides[0], sides[1], s.turn)
+		*blocks[0], *blocks[1], err = s.Measurer.(Alternator).Alternate(ctx, sides[0], sides[1], Course{Turn: s.turn, Each: s.each})
 		return p, err
 	}
 	for i, side := range sides {
@@ -120,4 +126,99 @@ func (s *Session) crowded(pairs []verify.Pair) (n int) {
 		}
 	}
 	return n
+}
+
+// early measures the first pairs, and decides on them if they differ beyond any doubt. The verdict
+// is inconclusive if they do not, and invalid if they could not be measured.
+func (s *Session) early(ctx context.Context, pairs []verify.Pair, begun time.Time) ([]verify.Pair, verify.Result, error) {
+	for len(pairs) < verify.EarlyPairs {
+		if s.Log.count(compared) <= len(pairs) && time.Since(begun)+s.took > s.maxTime() {
+			break
+		}
+		p, err := s.pair(ctx, s.A, s.B, compared, len(pairs))
+		if err != nil {
+			out, err := s.unmeasured(ctx, nil, pairs, err)
+			return pairs, out, err
+		}
+		if pairs = append(pairs, p); voided(p) != "" {
+			return pairs, s.refused(nil, pairs, voided(p)), nil
+		}
+		s.describe(Progress{Phase: fmt.Sprintf("pair %d", len(pairs)), Pairs: len(pairs), Left: s.maxTime() - time.Since(begun)})
+	}
+	out, decided := verify.Early(pairs, s.Rules)
+	if !decided {
+		return pairs, verify.Result{Verdict: verify.Inconclusive}, nil
+	}
+	return pairs, s.completed(out, pairs), nil
+}
+
+// sames is how many pairs of side a with itself there is time for, when one takes each.
+func (s *Session) sames(each time.Duration) int {
+	if each <= 0 {
+		return samePairs
+	}
+	return max(s.Log.count(identical), min(samePairs, int(s.maxTime()/sameShare/each)))
+}
+
+// same compares side A with itself and returns how long a pair takes, which is about each.
+func (s *Session) same(ctx context.Context, begun time.Time, each time.Duration) (aa []verify.Pair, spent time.Duration, err error) {
+	again, started, most := s.A, time.Now(), s.sames(each)
+	measured := s.Log.count(identical) == 0 // and not read from an interrupted session's log
+	for len(aa) < most {
+		p, err := s.pair(ctx, s.A, again, identical, len(aa))
+		if err != nil {
+			return aa, 0, err
+		}
+		if aa = append(aa, p); p.A.Void+p.B.Void != "" {
+			break
+		}
+		s.describe(Progress{Phase: fmt.Sprintf("comparing side a with itself, %d of %d", len(aa), most),
+			Left: s.maxTime() - time.Since(begun)})
+	}
+	if spent = each; len(aa) > 0 && measured {
+		spent = time.Since(started) / time.Duration(len(aa))
+	}
+	return aa, spent, nil
+}
+
+// arrange plans the turns of the pairs to come by the first ones, and returns how long a pair will
+// take. Pairs that are measured one side at a time stay as they are.
+func (s *Session) arrange(pairs []verify.Pair) time.Duration {
+	c, ok := verify.EstimateComponents(pairs)
+	var took, turns []float64
+	for _, p := range pairs {
+		if p.Took > 0 {
+			took, turns = append(took, p.Took.Seconds()), append(turns, float64(len(p.A.Turns)))
+		}
+	}
+	typical := time.Duration(stat.Median(took) * float64(time.Second))
+	if !ok || s.turn <= 0 || len(took) == 0 {
+		return max(typical, s.took)
+	}
+	turn := 2 * (s.turn + rest(s.turn))
+	launch := max(0, typical-time.Duration(stat.Median(turns))*turn)
+	s.each = min(max(c.Turns(launch, turn), leastTurns), mostTurns)
+	s.plan = verify.Plan{Turns: s.each, Launch: launch, Turn: turn}
+	return launch + time.Duration(s.each)*turn
+}
+
+// announce reports the plan, once the number of pairs is known.
+func (s *Session) announce(most int) {
+	if s.plan.Turns > 0 {
+		s.plan.Pairs = most
+		s.describe(Progress{Plan: fmt.Sprintf("plan: at most %d pairs of launches with %d turns each: a launch costs %s and a "+
+			"turn of both sides %s", most, s.plan.Turns, notation.Time(s.plan.Launch), notation.Time(s.plan.Turn))})
+	}
+}
+
+// account adds the plan to a result, and where the noise came from.
+func (s *Session) account(out *verify.Result, pairs []verify.Pair) {
+	c, ok := verify.EstimateComponents(pairs)
+	if ok {
+		out.Noise = &c
+	}
+	if s.plan.Turns > 0 {
+		plan := s.plan
+		out.Plan = &plan
+	}
 }

@@ -12,6 +12,7 @@ import (
 // Progress is how far a session is.
 type Progress struct {
 	Phase       string // "comparing side a with itself", "pair 7 of at most 40"
+	Plan        string // what is measured from now on and why; set once, and nothing else then
 	Pairs, Most int
 	Result      *verify.Result // of the pairs so far, with the level of the last look; nil before there are enough
 	Left        time.Duration

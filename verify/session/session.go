@@ -17,13 +17,14 @@ import (
 const (
 	// DefaultMaxTime bounds a session when nothing else does.
 	DefaultMaxTime = 10 * time.Minute
-	// mostPairs is where more pairs stop helping: the interval shrinks with their
-	// root, and the machine drifts.
-	mostPairs = 60
+	// MostPairs is where more pairs stop helping: the interval shrinks with their
+	// root.
+	MostPairs = 120
 	// samePairs is the number of pairs of side A with itself: the least that a
 	// signed-rank test can call different at 5 % (2^(1-6) = 3 %). The compared
-	// pairs show the noise as well.
-	samePairs = 6
+	// pairs show the noise as well, so that a short session has fewer: those that fit
+	// into sameShare of its time.
+	samePairs, sameShare = 6, 16
 )
 
 // Session compares two sides.
@@ -34,9 +35,12 @@ type Session struct {
 	// OneAtATime has one side up at a time, even where both could be and take turns.
 	OneAtATime bool
 	// MaxTime bounds the whole session; zero means DefaultMaxTime. Pairs caps the
-	// pairs; zero means 60.
+	// pairs; zero means MostPairs.
 	MaxTime time.Duration
 	Pairs   int
+	// Plain leaves AA's simulated error rates out of the result, which decide nothing and take half a
+	// second: for simulations of many sessions.
+	Plain bool
 	// Log keeps the blocks as they come; nil keeps them nowhere.
 	Log *Log
 	// OnProgress, if set, is called after every block. It must not block.
@@ -45,6 +49,8 @@ type Session struct {
 	turn  time.Duration // of each side, while both are up; zero for one at a time
 	apart string        // why not both
 	took  time.Duration // the last pair that was measured
+	each  int           // turns of a side in a pair; 0 before there is a plan
+	plan  verify.Plan
 }
 
 // Run measures until a look decides or the session's time or pairs are used up.
@@ -65,39 +71,51 @@ func (s *Session) Run(ctx context.Context) (verify.Result, error) {
 	if why := voided(first); why != "" {
 		return s.refused(nil, pairs, why), nil
 	}
+	s.Rules.Early = true
 	if name := s.lacking(first); name != "" {
 		return s.refused(nil, pairs, fmt.Sprintf("the target does not deliver %s, which the scenario asks "+
 			"for (hint: build it, so that the probe is in it, or verify: {%s: off})", name, name)), nil
 	}
-	// Known after one pair, so it is said now and not after all the time is spent.
-	if least := s.least(s.took); least > s.maxTime() {
-		return s.refused(nil, pairs, fmt.Sprintf("too little time: at least %d pairs of side a with itself "+
-			"and %d of both are needed, which take %s (hint: --max-time)", samePairs, s.Rules.Least(), notation.Time(least))), nil
-	}
 	s.describe(Progress{Phase: "both sides serve", Left: s.maxTime() - time.Since(begun)})
-	aa, spent, err := s.same(ctx, begun)
+	pairs, out, err := s.early(ctx, pairs, begun)
+	if err != nil || out.Verdict != verify.Inconclusive {
+		return out, err
+	}
+	// Known by now, so it is said now and not after all the time is spent.
+	each := s.arrange(pairs)
+	if least := time.Since(begun) + s.least(pairs, each); least > s.maxTime() {
+		return s.refused(nil, pairs, fmt.Sprintf("too little time: %s not differ beyond doubt, and otherwise at least %d pairs "+
+			"are needed, which take %s (hint: --max-time)", notation.Counted(int64(len(pairs)), "pair does", "pairs do"),
+			s.Rules.Least(), notation.Time(least))), nil
+	}
+	aa, spent, err := s.same(ctx, begun, each)
 	if err != nil {
 		return s.unmeasured(ctx, aa, pairs, err)
 	}
 	if why := invalid(aa); why != "" {
 		return s.refused(aa, pairs, "side a: "+why), nil
 	}
-	dropped := s.drop(aa)
-	most := s.affordable(begun, spent)
+	dropped := s.drop(aa, pairs)
+	most := s.affordable(pairs, begun, spent)
 	if least := s.Rules.Least(); most < least {
 		return s.refused(aa, pairs, fmt.Sprintf("there is time for %d pairs; at least %d are needed for a "+
 			"verdict (hint: --max-time)", most, least)), nil
 	}
 	s.Rules = s.Rules.Plan(most)
-	pairs, out, err := s.grow(ctx, pairs, aa, begun, spent)
+	s.announce(most)
+	pairs, out, err = s.grow(ctx, pairs, aa, begun, spent)
 	if err != nil || out.Verdict == verify.Invalid {
 		return out, err
 	}
-	out.AA, out.Warnings = verify.Errors(aa, pairs, most, s.Rules), append(out.Warnings, dropped...)
+	s.account(&out, pairs)
+	out.Warnings = append(out.Warnings, dropped...)
+	if !s.Plain {
+		out.AA = verify.Errors(aa, pairs, most, s.Rules)
+	}
 	if n := s.crowded(pairs); 2*n > len(pairs) {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("in %d of %d pairs one request in ten took longer "+
-			"than the %v between two turns, so both sides worked at once: a shared bottleneck slows both "+
-			"alike (hint: --one-at-a-time)", n, len(pairs), rest(s.turn)))
+			"than the %s between two turns, so both sides worked at once: a shared bottleneck slows both "+
+			"alike (hint: --one-at-a-time)", n, len(pairs), notation.Time(rest(s.turn))))
 	}
 	if len(out.AA.Different) > 0 {
 		out.Warnings = append(out.Warnings, "side a differed from itself by "+strings.Join(out.AA.Different,
@@ -148,32 +166,16 @@ func (s *Session) lacking(p verify.Pair) string {
 
 // drop removes metrics that were not asked for and that side A never delivers, with
 // a warning each: a target without the probe counts no allocations.
-func (s *Session) drop(aa []verify.Pair) (warnings []string) {
+func (s *Session) drop(aa, pairs []verify.Pair) (warnings []string) {
 	s.Rules.Metrics = slices.DeleteFunc(slices.Clone(s.Rules.Metrics), func(m verify.Metric) bool {
-		if m.Asked || slices.ContainsFunc(aa, func(p verify.Pair) bool { return m.Of(p.A) > 0 || m.Of(p.B) > 0 }) {
+		if m.Asked || slices.ContainsFunc(aa, func(p verify.Pair) bool { return m.Of(p.A) > 0 || m.Of(p.B) > 0 }) ||
+			slices.ContainsFunc(pairs, func(p verify.Pair) bool { return m.Of(p.A) > 0 }) {
 			return false
 		}
 		warnings = append(warnings, m.Name+" is not judged: the target does not deliver it")
 		return true
 	})
 	return warnings
-}
-
-// same compares side A with itself and returns how long a pair takes.
-func (s *Session) same(ctx context.Context, begun time.Time) (aa []verify.Pair, each time.Duration, err error) {
-	again, started := s.A, time.Now()
-	for len(aa) < samePairs {
-		p, err := s.pair(ctx, s.A, again, identical, len(aa))
-		if err != nil {
-			return aa, 0, err
-		}
-		if aa = append(aa, p); p.A.Void+p.B.Void != "" {
-			break
-		}
-		s.describe(Progress{Phase: fmt.Sprintf("comparing side a with itself, %d of %d", len(aa), samePairs),
-			Left: s.maxTime() - time.Since(begun)})
-	}
-	return aa, time.Since(started) / time.Duration(len(aa)), nil
 }
 
 // sideError is a side that could not be measured.
@@ -190,10 +192,10 @@ func (s *Session) unmeasured(ctx context.Context, aa, pairs []verify.Pair, err e
 	return s.refused(aa, pairs, err.Error()), nil
 }
 
-// least returns the time of the shortest session when a pair takes each; pairs
-// that the log has take nothing.
-func (s *Session) least(each time.Duration) time.Duration {
-	missing := max(0, samePairs-s.Log.count(identical)) + max(0, s.Rules.Least()-s.Log.count(compared))
+// least returns the time that the shortest session takes after these pairs when a pair takes each;
+// pairs that the log has take nothing.
+func (s *Session) least(pairs []verify.Pair, each time.Duration) time.Duration {
+	missing := max(0, s.sames(each)-s.Log.count(identical)) + max(0, s.Rules.Least()-max(len(pairs), s.Log.count(compared)))
 	return time.Duration(missing) * each
 }
 
@@ -204,15 +206,15 @@ func (s *Session) maxTime() time.Duration {
 	return DefaultMaxTime
 }
 
-// affordable returns how many pairs the remaining time allows, or the log has
+// affordable returns how many pairs there can be with those of the remaining time, or the log has
 // already.
-func (s *Session) affordable(begun time.Time, each time.Duration) int {
+func (s *Session) affordable(pairs []verify.Pair, begun time.Time, each time.Duration) int {
 	most := s.Pairs
 	if most <= 0 {
-		most = mostPairs
+		most = MostPairs
 	}
 	if each > 0 {
-		most = min(most, int((s.maxTime()-time.Since(begun))/each))
+		most = min(most, len(pairs)+int((s.maxTime()-time.Since(begun))/each))
 	}
 	return max(most, s.Log.count(compared))
 }
@@ -220,7 +222,11 @@ func (s *Session) affordable(begun time.Time, each time.Duration) int {
 // decide decides on the pairs, and on failed requests, which no metric of speed
 // covers.
 func (s *Session) decide(pairs, aa []verify.Pair, look int) verify.Result {
-	out := verify.Decide(pairs, aa, look, s.Rules)
+	return s.completed(verify.Decide(pairs, aa, look, s.Rules), pairs)
+}
+
+// completed adds to a decision what it does not see: failed requests, and how was measured.
+func (s *Session) completed(out verify.Result, pairs []verify.Pair) verify.Result {
 	var a, b float64
 	for _, p := range pairs {
 		a, b = a+p.A.Errors/float64(len(pairs)), b+p.B.Errors/float64(len(pairs))

@@ -59,6 +59,37 @@ func TestSessionDecides(t *testing.T) {
 	}
 }
 
+// TestBeyondDoubt: a difference that the first pairs show is reported after them, and with too
+// little time for a session otherwise; one of the noise's size is not.
+func TestBeyondDoubt(t *testing.T) {
+	for _, c := range []struct {
+		slower  float64
+		pairs   int // that there is time for; 0 for all
+		verdict verify.Verdict
+		after   int
+	}{
+		{159, 0, verify.Regression, verify.EarlyPairs},
+		{159, verify.LeastEarly, verify.Regression, verify.LeastEarly},
+		{159, verify.LeastEarly - 1, verify.Invalid, verify.LeastEarly - 1},
+		{-0.9, 0, verify.Improvement, verify.EarlyPairs},
+		{0, verify.EarlyPairs, verify.Invalid, verify.EarlyPairs},
+	} {
+		s := drawn(c.slower)
+		inner := s.Measurer
+		s.Measurer = &counted{f: func(ctx context.Context, side Side, n int) (verify.Block, error) {
+			if c.pairs > 0 && n == 2*c.pairs {
+				s.MaxTime = 1 // nanosecond: the time is up
+			}
+			return inner.Measure(ctx, side)
+		}}
+		r, err := s.Run(context.Background())
+		if err != nil || r.Verdict != c.verdict || r.Pairs != c.after || r.Early != (c.verdict != verify.Invalid) {
+			t.Errorf("%+.1f with time for %d pairs: %s (%s) after %d, early: %v, %v", c.slower, c.pairs, r.Verdict, r.Why, r.Pairs,
+				r.Early, err)
+		}
+	}
+}
+
 // TestNeverAPass: whatever is broken about a side, the session does not pass.
 func TestNeverAPass(t *testing.T) {
 	good := bench{rng: rand.New(rand.NewPCG(5, 2)), sd: 0.02}
@@ -164,7 +195,7 @@ func TestResume(t *testing.T) {
 	s.Log, s.Rules.Seed = log, 42
 	inner := s.Measurer
 	s.Measurer = &counted{f: func(ctx context.Context, side Side, n int) (verify.Block, error) {
-		if n == 2*samePairs+8 {
+		if n == 2*(verify.EarlyPairs+samePairs+2) {
 			stop(context.Canceled)
 			return verify.Block{}, context.Canceled
 		}
@@ -200,7 +231,7 @@ func TestResume(t *testing.T) {
 	if err != nil || seed != 42 {
 		t.Fatalf("seed %d, %v", seed, err)
 	}
-	if again.count(identical) != samePairs || again.count(compared) != 3 {
+	if again.count(identical) != samePairs || again.count(compared) != verify.EarlyPairs+1 {
 		t.Errorf("kept %d pairs of identical sides and %d others", again.count(identical), again.count(compared))
 	}
 	measured := &counted{f: func(ctx context.Context, side Side, _ int) (verify.Block, error) { return inner.Measure(ctx, side) }}
@@ -209,7 +240,7 @@ func TestResume(t *testing.T) {
 	if err != nil || r.Verdict != verify.Pass {
 		t.Fatalf("%s (%s), %v", r.Verdict, r.Why, err)
 	}
-	if want := 2 * (r.Pairs - 3); measured.n != want {
+	if want := 2 * (r.Pairs - verify.EarlyPairs - 1); measured.n != want {
 		t.Errorf("%d blocks were measured after resuming, want %d", measured.n, want)
 	}
 	if err := again.Finish(r); err != nil {

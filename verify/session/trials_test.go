@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/redline-go/redline/verify"
 )
@@ -25,7 +24,7 @@ func (c *crowdedBench) Measure(ctx context.Context, s Side) (verify.Block, error
 	return c.bench.Measure(ctx, s)
 }
 
-func (c *crowdedBench) Alternate(_ context.Context, lead, _ Side, _ time.Duration) (leads, others verify.Block, err error) {
+func (c *crowdedBench) Alternate(_ context.Context, lead, _ Side, _ Course) (leads, others verify.Block, err error) {
 	if c.alternated++; c.alternated > 1 && c.failsBeside {
 		return leads, others, errors.New("side b: too many connections")
 	}

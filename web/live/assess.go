@@ -102,7 +102,7 @@ func (p *Page) assess(ctx context.Context) {
 		dir = s.recording.Dir
 	}
 	p.mu.Unlock()
-	if !ready || !p.viewers.any() {
+	if !ready || !p.viewers.any(p.now()) {
 		return
 	}
 	if why != "" {

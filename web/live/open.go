@@ -204,7 +204,8 @@ func (p *Page) snapshot() event {
 	defer p.mu.Unlock()
 	s, h := &p.state, &p.state.history
 	all := everything{Title: p.Title, Window: timebase.DefaultWindow, Phase: s.phase, Messages: s.messages,
-		Charts: h.charts, Spans: s.spans, Windows: windowsEvent{From: h.first, Count: h.length, Lines: h.all(), Now: s.window, SoFar: s.figures}, Findings: s.findings,
+		Charts: h.charts, Spans: s.spans, Findings: s.findings,
+		Windows:   windowsEvent{From: h.first, Count: h.length, Lines: h.all(), Now: s.window, SoFar: s.figures},
 		HeatWidth: heatWidth.Seconds(), PerDecade: rundata.HeatPerDecade, Assesses: p.Assess != nil, End: s.end}
 	if s.recording != nil {
 		all.Begun, all.Dir, all.Window = true, s.recording.Dir, s.recording.Run.Window
@@ -234,7 +235,7 @@ func (p *Page) Finish(rec *record.Record, summary *record.Summary, why string) {
 		end.State, end.Dir, end.Report = string(summary.State), notation.Clean(rec.Dir), true
 		end.Why = notation.Clean(rec.Run.Why) // in fewer words
 		end.data = sync.OnceValues(func() ([]byte, error) { return zipped(rundata.Of(rec, summary)) })
-		if p.viewers.any() {
+		if p.viewers.any(p.now()) {
 			_, _ = end.data() // its error is the one of whoever fetches it
 		}
 	}

@@ -103,6 +103,7 @@ type pending struct {
 	mu      sync.Mutex
 	points  []series.Point
 	lines   []logged
+	events  []Event
 	dropped int64
 }
 
@@ -116,6 +117,7 @@ type logged struct {
 const (
 	mostPoints = 1 << 17
 	mostLogged = 64 // each takes up to 200 KB
+	mostSteps  = 4096
 	mostTexts  = 2000
 	mostNotes  = 50
 )
@@ -174,8 +176,15 @@ func (p *Page) Counts(kind histogram.Kind, s timebase.Span, c *histogram.Counts)
 
 // Event takes a step of the run.
 func (p *Page) Event(e Event) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.in.mu.Lock()
+	defer p.in.mu.Unlock()
+	if len(p.in.events) < mostSteps {
+		p.in.events = append(p.in.events, e)
+	}
+}
+
+// step brings the state up to date with a step of the run.
+func (p *Page) step(e *Event) {
 	s := &p.state
 	if e.Phase != "" && e.Phase != s.phase {
 		s.phase = notation.Clean(e.Phase)
@@ -214,9 +223,13 @@ func (p *Page) take() {
 	p.in.mu.Lock()
 	p.points, p.in.points = p.in.points, p.points[:0]
 	p.lines, p.in.lines = p.in.lines, p.lines[:0]
-	lost := p.in.dropped
+	events, lost := p.in.events, p.in.dropped
+	p.in.events = nil
 	p.in.mu.Unlock()
 	s := &p.state
+	for i := range events {
+		p.step(&events[i])
+	}
 	if lost > 0 && !s.lost {
 		s.lost = true
 		p.note("values came faster than this page takes them: charts and figures lack some; the report will have all")

@@ -44,7 +44,8 @@ func feedOf(t testing.TB, rec *record.Record) *feed {
 	for _, s := range rec.Names() {
 		for i, v := range rec.Series(s.Name, s.Labels, whole).Values {
 			if w := from + int64(i); !math.IsNaN(v) {
-				f.windows[w] = append(f.windows[w], series.Point{Window: w, Series: s, Value: v})
+				half := series.Point{Window: w, Series: s, Value: v / 2} // parts of one window are summed
+				f.windows[w] = append(f.windows[w], half, half)
 			}
 		}
 	}

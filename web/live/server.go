@@ -229,7 +229,7 @@ func (p *Page) Close() {
 	p.closing = true
 	end := p.state.end
 	p.mu.Unlock()
-	if end != nil && p.viewers.any() {
+	if end != nil && p.viewers.any(p.now()) {
 		within, enough := context.WithTimeout(context.Background(), p.lingers)
 		p.viewers.await(within, end.event, end.data != nil, p.now)
 		enough()

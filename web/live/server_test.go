@@ -179,7 +179,9 @@ func TestOneThatNeverReadsIsDropped(t *testing.T) {
 			points = append(points, series.Point{Window: w, Series: waits, Value: 1})
 		}
 		p.Event(Event{Message: strings.Repeat("x", 100_000)})
+		p.mu.Lock()
 		p.state.messages = nil
+		p.mu.Unlock()
 		p.Add(points)
 		p.tick()
 		reads.until(t, "windows")
@@ -336,6 +338,7 @@ func TestAssessesWhatIsRecorded(t *testing.T) {
 	for range 10 {
 		p.Event(Event{Window: &Window{LagP99: int64(time.Second)}})
 	}
+	p.tick()
 	p.assess(t.Context())
 	if assessed != 1 || p.state.findings.Skipped != "not judged now: the generator lags by 1.00 s" || len(p.state.findings.Findings) != 4 {
 		t.Errorf("assessed %d times, %q", assessed, p.state.findings.Skipped)

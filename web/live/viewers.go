@@ -65,11 +65,19 @@ func (v *viewers) update(name string, f func(*viewer)) {
 }
 
 // any reports whether somebody watches.
-func (v *viewers) any() bool {
+func (v *viewers) any(now time.Time) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return len(v.byName) > 0
+	for _, w := range v.byName {
+		if w.watches(now) {
+			return true
+		}
+	}
+	return false
 }
+
+// watches reports whether the viewer is connected, or was a moment ago.
+func (w *viewer) watches(now time.Time) bool { return w.connections > 0 || now.Sub(w.asked) < polled }
 
 // await returns once every viewer has the event, and the report if there is one, or has gone; or when the
 // context ends.
@@ -79,8 +87,7 @@ func (v *viewers) await(ctx context.Context, event int64, report bool, now func(
 		waits := false
 		for _, w := range v.byName {
 			heard := w.seen >= event
-			watches := w.connections > 0 || now().Sub(w.asked) < polled
-			waits = waits || !heard && watches || heard && report && !w.served
+			waits = waits || !heard && w.watches(now()) || heard && report && !w.served
 		}
 		changed := v.changed
 		v.mu.Unlock()

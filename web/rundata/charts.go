@@ -77,20 +77,22 @@ func (b *chartBuilder) loadCharts() []chart {
 }
 
 // due is the rate at which requests became due in an open loop: those that were sent, and by how much the
-// queue of those that were not grew.
+// queue of those that were not grew. It is absent where the queue was not read at both ends of a window.
 func (b *chartBuilder) due() []float64 {
-	sent := b.perSecond(series.LoadSent, "")
-	queue := b.rec.Series(series.LoadQueued, "", timebase.Span{From: b.span.From - b.width, To: b.span.To})
-	if sent == nil || queue.Values == nil || len(queue.Values) != len(sent)+1 {
+	before := timebase.Span{From: b.span.From - b.width, To: b.span.To}
+	sent, queue := b.rec.Series(series.LoadSent, "", before), b.rec.Series(series.LoadQueued, "", before)
+	if sent.Values == nil || queue.Values == nil || len(queue.Values) != len(sent.Values) || len(sent.Values) < 2 {
 		return nil
 	}
-	for i, before := range queue.Values[:len(sent)] {
-		if math.IsNaN(before) {
-			before = 0 // nothing was due before the load began
+	due := make([]float64, len(sent.Values)-1)
+	for i := range due {
+		waited := queue.Values[i]
+		if math.IsNaN(waited) && math.IsNaN(sent.Values[i]) {
+			waited = 0 // nothing was due before the load began
 		}
-		sent[i] = max(0, sent[i]+(queue.Values[i+1]-before)/b.width.Seconds())
+		due[i] = max(0, (sent.Values[i+1]+queue.Values[i+1]-waited)/b.width.Seconds())
 	}
-	return sent
+	return due
 }
 
 // cpuCharts stacks who used the host's CPUs. The rest of the host's own

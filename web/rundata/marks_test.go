@@ -50,13 +50,13 @@ func (f few) Labels(string) []string { return nil }
 // TestDueIsWhatWasAsked of a service in an open loop, whatever it did with it; the same from any window on.
 func TestDueIsWhatWasAsked(t *testing.T) {
 	nan := math.NaN()
-	f := few{series.LoadSent: {nan, 10, 10, 4, 4, 22}, series.LoadQueued: {nan, 0, 0, 6, 12, 0}}
+	f := few{series.LoadSent: {nan, 10, 10, 4, 4, 22, 10, 10}, series.LoadQueued: {nan, 0, 0, 6, 12, 0, nan, 0}}
 	for _, from := range []int64{0, 3} {
-		r := Recent{Windows: f, Span: timebase.Span{From: time.Duration(from) * timebase.DefaultWindow, To: 6 * timebase.DefaultWindow},
+		r := Recent{Windows: f, Span: timebase.Span{From: time.Duration(from) * timebase.DefaultWindow, To: 8 * timebase.DefaultWindow},
 			Width: timebase.DefaultWindow, Amount: func(string, string) float64 { return 0 }}
 		lines := r.Charts()[0].Lines
 		due := lines[len(lines)-1]
-		want := []float64{nan, 100, 100, 100, 100, 100}[from:]
+		want := []float64{nan, 100, 100, 100, 100, 100, nan, nan}[from:]
 		if due.Label != "due" || len(due.Values) != len(want) {
 			t.Fatalf("%+v", due)
 		}

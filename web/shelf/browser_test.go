@@ -23,7 +23,7 @@ type seen struct {
 
 func walk(t *testing.T, dir string) seen {
 	t.Helper()
-	out := webtest.Node(t, "../page", "test/shelf.mjs", webtest.Chromium(t), serve(t, dir, "127.0.0.1:0", "").URL())
+	out := webtest.Node(t, "../page", "test/shelf.mjs", webtest.Chromium(t), serve(t, dir, "127.0.0.1:0", "").URL(), webtest.Shots(t))
 	var s seen
 	must(t, json.Unmarshal([]byte(out), &s))
 	if len(s.Console)+len(s.Errors)+len(s.Foreign)+s.Injected > 0 {

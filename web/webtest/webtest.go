@@ -47,6 +47,21 @@ func Chromium(t *testing.T) string {
 	return ""
 }
 
+// Shots returns the folder below $REDLINE_SHOTS that a test's screenshots go into, or "" where nobody asks
+// for any.
+func Shots(t *testing.T) string {
+	t.Helper()
+	dir := os.Getenv("REDLINE_SHOTS")
+	if dir == "" {
+		return ""
+	}
+	dir = filepath.Join(dir, t.Name())
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // Node runs a script of dir and returns what it prints.
 func Node(t *testing.T, dir string, args ...string) string {
 	t.Helper()

@@ -179,10 +179,7 @@ func (b *bench) try(ctx context.Context, p plan, limit time.Duration, c *counts)
 	if err := t.next(ctx); err != nil {
 		return nil, err
 	}
-	files := append(t.files(), newIn(memory)...)
-	if list := b.worktrees(ctx, p.shape); len(list) > 0 {
-		files = append(files, list...)
-	}
+	files := slices.Concat(t.files(), newIn(memory), b.worktrees(ctx, p.shape))
 	if len(files) > 0 {
 		c.files++
 		slices.Sort(files)

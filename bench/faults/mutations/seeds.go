@@ -90,7 +90,7 @@ func killedRun(from, dir string) error {
 			}
 		}
 	}
-	// The writer flushes within a second; it is awaited, since nothing says when.
+	// The writer flushes within a second; it is awaited, because nothing says when.
 	for tried := 0; ; tried++ {
 		open, err := record.Open(work)
 		if err != nil {

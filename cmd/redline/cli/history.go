@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"os"
+	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/redline-go/redline/history"
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/service/revision"
 )
@@ -67,4 +69,25 @@ func KeepRun(ctx context.Context, store *history.Store, rec *record.Record, note
 	}
 	r, err := history.FromRun(rec.Dir, commit)
 	Keep(ctx, store, r, err, note)
+}
+
+// keeping is how long adding to the history may take after an interrupt.
+const keeping = 10 * time.Second
+
+// KeepSession adds a session with its trials to an open history; a nil one keeps nothing. An
+// interrupted one is kept as well, and a failure is printed and changes no verdict.
+func KeepSession(ctx context.Context, store *history.Store, s history.Session, err error, note func(string, ...any)) {
+	if store == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keeping)
+	defer cancel()
+	if err == nil {
+		err = store.AddSession(ctx, s)
+	}
+	if err != nil {
+		note("redline: trials not kept in the history: %v", err)
+		return
+	}
+	note("%s kept in the history %s (redline history trials)", notation.Counted(int64(len(s.Trials)), "trial", "trials"), store.Name())
 }

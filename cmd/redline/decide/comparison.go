@@ -1,16 +1,19 @@
 package decide
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/history"
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/scenario"
@@ -125,6 +128,35 @@ func (c *comparison) describe(b side, prepared session.Side) (err error) {
 	return err
 }
 
+// report shows a session's progress.
+func (c *comparison) report(p session.Progress) {
+	if p.Plan != "" {
+		c.progress.Note("%s", p.Plan)
+		return
+	}
+	c.progress.Step(p.Line())
+}
+
+// foresee reports, before anything is measured, what the session can detect in its time by the
+// noise of earlier ones of this scenario on this machine, which lie beside it.
+func (c *comparison) foresee() {
+	most := cmp.Or(c.f.maxTime, session.DefaultMaxTime)
+	earlier, each := session.Earlier(c.f.Out, c.header)
+	if each <= 0 {
+		c.progress.Note("what %s can detect is not known yet: no earlier session of this scenario on this machine lies beside %s",
+			notation.Time(most), c.f.Out)
+		return
+	}
+	planned := cmp.Or(c.f.most, min(session.MostPairs, int(most/each)))
+	m, mde, ok := c.rules.Foresee(earlier, planned)
+	if !ok {
+		return
+	}
+	c.progress.Note("in %s this machine detects changes of %s and more of %s, by the noise of %s; the margin is %s",
+		notation.Time(most), notation.Tenths(mde), m.Name,
+		notation.Counted(int64(len(earlier)), "earlier session", "earlier sessions"), notation.Tenths(m.Margin))
+}
+
 // cutShort is the exit of a session that ended with an error.
 func (c *comparison) cutShort(err error) error {
 	if c.ctx.Err() == nil {
@@ -150,6 +182,7 @@ func (c *comparison) unmeasured(err error) error {
 func (c *comparison) finish(r *verify.Result, log *session.Log) error {
 	c.progress.Close()
 	r.Sides = [2]string{c.header.A, c.header.B}
+	r.Tolerated = c.f.tolerates(*r)
 	if n := c.launcher.Repeated; n > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d launches measured again: the generator could not keep up", n))
 	}
@@ -161,7 +194,7 @@ func (c *comparison) finish(r *verify.Result, log *session.Log) error {
 		return err
 	}
 	switch {
-	case c.store == nil:
+	case c.store == nil || c.f.unkept:
 	case r.Verdict == verify.Invalid:
 		c.progress.Note("not kept in the history: the session is invalid")
 	case c.own:
@@ -169,6 +202,28 @@ func (c *comparison) finish(r *verify.Result, log *session.Log) error {
 	default:
 		kept, err := history.FromSession(c.f.Out, c.header, log.Blocks(), c.rules.Metrics, r.Turn, c.kind)
 		cli.Keep(c.ctx, c.store, kept, err, c.progress.Note)
+		c.lasting()
 	}
 	return nil
+}
+
+// recent is how many commits back a lasting change is still news.
+const recent = 10
+
+// lasting reports metrics that decide and became worse for good over the last commits of the history:
+// what each commit changed may have passed.
+func (c *comparison) lasting() {
+	results, err := c.store.Results(c.ctx, history.Filter{Scenario: c.now.Hash})
+	if err != nil {
+		c.progress.Note("the history was not searched for lasting changes: %v", err)
+		return
+	}
+	series, _ := history.Here(history.Arrange(results, history.Options{}), c.header.Host)
+	for _, s := range series {
+		decides := slices.ContainsFunc(c.rules.Metrics, func(m verify.Metric) bool { return m.Name == s.Metric && !m.Advisory })
+		if change, worse := s.Regressed(recent); worse && decides {
+			c.progress.Note("history: %s is worse for good since %.12s (%s), of %d commits", s.Metric, s.Points[change.At].Commit.Hash,
+				notation.Change(change.Relative()), len(s.Points))
+		}
+	}
 }

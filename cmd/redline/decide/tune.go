@@ -6,12 +6,14 @@ import (
 	"errors"
 	"math/rand/v2"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/service/revision"
 	"github.com/redline-go/redline/service/scratch"
@@ -38,22 +40,32 @@ Knobs, each with a range (50..400, 64MiB..1GiB) or a list (a,b,c):
   env:NAME                       a variable of the environment
   flag:-name                     an argument of the command line
   pgo                            built with a profile of itself, or not (or --pgo)
+  http:[METHOD ]URL[ BODY]       live: PUT, POST or PATCH with the value in place of {}
 
 The present setting is the scenario as it is. One knob alone is swept over all its
 values, and its knee is drawn. tune launches the target itself, so each trial is ended
 with its launch, and a service that runs elsewhere keeps what it had.
 
+An http: knob is set once the target is ready, and read back with GET from the same URL
+without the value: a target that ignores it is reported. The URL is a path of the target,
+or a whole one on loopback (or --allow-host). With such knobs alone the target may be one
+that runs already: its values are read first, and restored at the end, also after an
+interrupt.
+
 Objectives: throughput (default; closed loop), cpu per request (default at a rate), p50,
 p90, p99 (at a rate), memory; "throughput at p99 < 20ms" and --guard add limits that a
 recommended setting must keep. A setting under which requests fail is out at once.
 
-Trials stay in runs/<time>-tune; after an interrupt, -o DIR --resume goes on.
+Trials stay in runs/<time>-tune, and with --history also there (redline history trials);
+after an interrupt, -o DIR --resume goes on.
 
 Exit code 0: a setting is recommended, or the present one is to be kept. 1: no setting
 keeps the guards. 2: usage or input error. 3: the measurement is invalid. 130: interrupted.`,
 		Example: `  redline tune scenario.yaml --knob GOGC=50..400 --knob GOMAXPROCS=1..8 --knob env:DB_POOL=2..64
   redline tune scenario.yaml --knob GOGC=50..800 --objective "throughput at p99 < 20ms" --guard "rss < 512MiB"
   redline tune scenario.yaml --knob flag:-workers=1..32 --rate 2000/s --objective p99 --max-time 10m
+  redline tune http://127.0.0.1:8080/ --build ./cmd/svc --knob 'http:/admin/pool?size={}=2..64'
+  redline tune http://127.0.0.1:8080/ --knob 'http:POST /admin/pool {"size": {}}=2..64'
   redline tune scenario.yaml --pgo`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
@@ -95,13 +107,17 @@ func (f *tuneFlags) run(cmd *cobra.Command, args []string) error {
 	launcher := &session.Launcher{Version: cli.Version(), Scratch: folder.Path, Duration: f.block, Warmup: f.block / 2}
 	t := &tuning.Tuner{
 		Space: space, Objective: objective, Measurer: launcher, Dir: f.Out, MaxTime: f.maxTime, Trials: f.trials,
-		Sweep: f.sweep || len(space.Knobs) == 1, OneAtATime: f.apart, Seed: cmp.Or(f.seed, rand.Uint64N(1<<32)), Resume: f.resume,
+		Sweep: f.sweep || len(space.Knobs) == 1, OneAtATime: f.apart || running(plan), Running: running(plan), LiveHosts: f.hosts,
+		Seed: cmp.Or(f.seed, rand.Uint64N(1<<32)), Resume: f.resume,
 		Header: tuning.Header{Plan: plan.Redacted(), Objective: objective.String(), Knobs: words,
 			Host: record.HostInfo()},
 		OnProgress: progress.Step,
 	}
+	began := time.Now()
 	b := builder{scratch: folder.Path, note: progress.Note, done: map[revision.Sources]revision.Built{}}
-	if t.Present, t.Header.Service, err = (side{}).prepare(cmd.Context(), plan, "a", b); err != nil {
+	if t.Running {
+		t.Present, t.Header.Service = session.Side{Name: "a", Plan: plan}, redact.Text(string(plan.Requests[0].URL))+", which ran already"
+	} else if t.Present, t.Header.Service, err = (side{}).prepare(cmd.Context(), plan, "a", b); err != nil {
 		return cli.InterruptedOr(cmd.Context(), err)
 	}
 	if t.Inlining, err = f.profile(cmd.Context(), t, progress); err != nil {
@@ -117,7 +133,7 @@ func (f *tuneFlags) run(cmd *cobra.Command, args []string) error {
 			"launches")+" measured again: the generator could not keep up")
 	}
 	progress.Note("kept in %s", f.Out)
-	f.keep(cmd.Context(), store, t, plan, launcher, progress)
+	f.keep(cmd.Context(), store, t, plan, launcher, r, began, progress)
 	return errors.Join(f.print(cmd.OutOrStdout(), r), f.exit(cmd.Context(), progress, r, err))
 }
 
@@ -128,13 +144,26 @@ func (f *tuneFlags) asked(cmd *cobra.Command, plan *scenario.Plan) (words []stri
 	if err != nil {
 		return nil, space, o, err
 	}
-	if space, err = tune.NewSpace(knobs, tuning.Present(plan)); err != nil {
+	present := tuning.Present(plan)
+	if space, err = tune.NewSpace(knobs, present); err != nil {
 		return nil, space, o, err
+	}
+	if err := f.check(cmd, plan, space); err != nil {
+		return nil, space, o, err
+	}
+	if running(plan) {
+		live, err := tuning.ReadLive(cmd.Context(), plan, knobs, f.hosts)
+		if err != nil {
+			return nil, space, o, err
+		}
+		if space, err = tune.NewSpace(knobs, func(k tune.Knob) (string, bool) { v, ok := live[k.Name]; return v, ok }); err != nil {
+			return nil, space, o, err
+		}
 	}
 	if o, err = tune.ParseObjective(f.objective, f.guards, plan.Load.Open()); err != nil {
 		return nil, space, o, err
 	}
-	return words, space, o, f.check(cmd, plan, space)
+	return words, space, o, nil
 }
 
 // profile builds the target by a profile where the knob pgo is among the knobs, and says what that

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"path/filepath"
+	"strings"
+	"time"
 
 	tuning "github.com/redline-go/redline/tune/measure"
 	"github.com/redline-go/redline/tune/render"
@@ -19,31 +22,60 @@ import (
 	"github.com/redline-go/redline/verify/session"
 )
 
-// keep adds the confirmed setting's figures to the history, if there was a confirmation.
+// keep adds the trials to the history, and the confirmed setting's figures if there was a
+// confirmation.
 func (f *tuneFlags) keep(ctx context.Context, store *history.Store, t *tuning.Tuner, plan *scenario.Plan,
-	l *session.Launcher,
-	progress *cli.Progress) {
+	l *session.Launcher, r tune.Result, began time.Time, progress *cli.Progress) {
 	if store == nil {
 		return
 	}
-	recorded, err := session.ReadSession(filepath.Join(f.Out, tuning.ConfirmDir))
-	if err != nil {
-		progress.Note("not kept in the history: no setting came to a confirmation")
+	now, err := session.Surroundings(plan, t.Present, l)
+	commit := revision.Commit{}
+	if t.Present.Binary != "" {
+		commit = revision.Describe(ctx, "")
+	} else {
+		commit = revision.DescribeBinary(ctx, t.Present.Plan.Target.Exec)
+	}
+	keepTrials(ctx, store, t, history.Session{
+		Kind: history.Tune, Time: began, Commit: commit, Scenario: now.Scenario, Hash: now.Hash, Machine: now.Host, Redline: cli.Version(),
+		Answer: strings.ToUpper(string(r.Verdict)) + ": " + r.Why,
+	}, err, progress.Note)
+	recorded, readErr := session.ReadSession(filepath.Join(f.Out, tuning.ConfirmDir))
+	if readErr != nil {
+		progress.Note("no figures in the history: no setting came to a confirmation")
 		return
 	}
-	now, err := session.Surroundings(plan, t.Present, l)
 	recorded.Header.Go, recorded.Header.Block = now.Go, now.Duration
-	recorded.Header.Redline = cli.Version()
-	if t.Present.Binary != "" {
-		recorded.Header.Commit = revision.Describe(ctx, "")
-	} else {
-		recorded.Header.Commit = revision.DescribeBinary(ctx, t.Present.Plan.Target.Exec)
-	}
+	recorded.Header.Redline, recorded.Header.Commit = cli.Version(), commit
 	kept := history.Result{}
 	if err == nil {
 		kept, err = history.FromTune(f.Out, recorded)
 	}
 	cli.Keep(ctx, store, kept, err, progress.Note)
+}
+
+// keepTrials adds what a tune tried to the history.
+func keepTrials(ctx context.Context, store *history.Store, t *tuning.Tuner, s history.Session, err error,
+	note func(string, ...any)) {
+	if path, absErr := filepath.Abs(t.Dir); absErr == nil {
+		s.Dir = path
+	}
+	metric := t.Objective.Metric.Name
+	for _, one := range t.Tried() {
+		kept := history.Trial{
+			Phase: string(one.Phase), Setting: t.Space.String(one.Setting), Outcome: "served", Metric: metric + ", gain", Unit: history.Relative,
+			Value: math.Expm1(one.Gain),
+		}
+		switch {
+		case one.Failed != "":
+			kept.Outcome, kept.Value = "failed", math.NaN()
+			kept.Note, _, _ = strings.Cut(one.Failed, "\n")
+		case one.Broken != "":
+			kept.Outcome, kept.Note = "breaks a guard", one.Broken
+		}
+		s.Trials = append(s.Trials, kept)
+	}
+	cli.KeepSession(ctx, store, s, err, note)
 }
 
 // cutShort is the exit of a tune without a result.

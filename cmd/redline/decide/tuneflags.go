@@ -3,6 +3,7 @@ package decide
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +32,7 @@ type tuneFlags struct {
 	apart     bool
 	resume    bool
 	markdown  string
+	hosts     []string // that live knobs are set on beside loopback
 }
 
 func (f *tuneFlags) register(cmd *cobra.Command) {
@@ -45,6 +47,7 @@ func (f *tuneFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.objective, "objective", "", "`what` to make better: throughput, cpu, p50, p90, p99, memory")
 	flags.StringArrayVar(&f.guards, "guard", nil,
 		"`limit` to keep (\"p99 < 20ms\", \"rss < 512MiB\", \"errors < 0.1%\"); may be repeated")
+	flags.StringArrayVar(&f.hosts, "allow-host", nil, "set http: knobs on this `host` too, not on loopback alone; may be repeated")
 	flags.DurationVar(&f.maxTime, "max-time", tuning.DefaultMaxTime, "end after this `time`, confirmation included")
 	flags.IntVar(&f.trials, "trials", 0, "search by at most `n` trials (default 40 per knob, as the time allows)")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the search (default random)")
@@ -76,6 +79,11 @@ func (f *tuneFlags) knobList() (words []string, knobs []tune.Knob, err error) {
 	return words, knobs, nil
 }
 
+// running reports whether a plan's target is started by someone else.
+func running(plan *scenario.Plan) bool {
+	return plan.Target.PID != 0 || plan.Target.Build == "" && len(plan.Target.Exec) == 0
+}
+
 // check refuses what no tune can do, before anything is built.
 func (f *tuneFlags) check(cmd *cobra.Command, plan *scenario.Plan, space tune.Space) error {
 	for _, flag := range []string{"duration", "requests"} {
@@ -86,11 +94,14 @@ func (f *tuneFlags) check(cmd *cobra.Command, plan *scenario.Plan, space tune.Sp
 			)
 		}
 	}
-	if plan.Target.PID != 0 || plan.Target.Build == "" && len(plan.Target.Exec) == 0 {
+	if running(plan) && slices.ContainsFunc(space.Knobs, func(k tune.Knob) bool { return k.Kind != tune.Live }) {
 		return errors.New(
 			"tune launches the service with each setting, and the scenario names no target to launch " +
-				"(hint: --build ./cmd/svc or --exec CMD)",
+				"(hint: --build ./cmd/svc or --exec CMD; http: knobs alone work on one that runs)",
 		)
+	}
+	if err := tuning.CheckLive(plan, space.Knobs, f.hosts); err != nil {
+		return err
 	}
 	if f.resume && f.Out == "" {
 		return errors.New("no tune to resume (hint: -o runs/...)")

@@ -3,7 +3,9 @@ package measure
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -143,9 +145,7 @@ func lastBaseline() string {
 	if b == nil {
 		return ""
 	}
-	out := "this machine's baseline: " + path
-	for _, warning := range b.Warnings() {
-		out += "; " + warning
-	}
-	return out
+	// The warnings are those of the baseline's session, and not of the run above them.
+	when := append([]string{"measured " + b.Begun.UTC().Format("2006-01-02 15:04 UTC")}, b.Warnings()...)
+	return fmt.Sprintf("this machine's baseline: %s (%s)", path, strings.Join(when, "; "))
 }

@@ -32,9 +32,9 @@ func KneeCommand() *cobra.Command {
 	var f kneeFlags
 	cmd := &cobra.Command{
 		Use:   "knee URL | scenario.yaml [-- target arguments]",
-		Short: "Find the highest rate that a service bears, and what ends it",
+		Short: "Find the highest rate that a service sustains, and what limits it",
 		Long: `knee finds the highest rate at which a service keeps its objectives, as an interval,
-and what ends it. It measures the unloaded service, sweeps connections up and down,
+and what limits it. It measures the unloaded service, sweeps connections up and down,
 tries rates on both sides of the knee until steps agree, overloads the service once to
 see whether it comes back, soaks it at 80 % of the knee, and last observes everything
 just above it: the first finding there is what ends the capacity.
@@ -44,13 +44,14 @@ Objectives are the thresholds of the scenario, or --threshold. Without any, fewe
 and in all cases no queue may grow.
 
 A target that redline starts (--build, --exec) is launched anew within the search,
-because a process keeps its luck for its life. The steps stay in runs/<time>-knee/;
---from DIR answers from them again, and redline report DIR/at-knee shows what was
-observed at the knee.
+because chance effects of a launch, such as memory layout, last as long as its process.
+The steps stay in runs/<time>-knee/; --from DIR answers from them again, and redline
+report DIR/at-knee shows what was observed at the knee. --history keeps the capacity by
+commit, and the steps.
 
 Exit code 0: found. 2: usage or input error. 3: undecided: the generator was the limit,
-no rate was steady, the target failed or ended. 130: interrupted; what was measured is
-answered from and kept.`,
+no rate was steady, the target failed or ended. 130: interrupted; the
+answer rests on the steps so far, which are kept.`,
 		Example: `  redline knee http://127.0.0.1:8080/ --build ./cmd/svc
   redline knee scenario.yaml --max-time 8m --threshold 'p99 < 50ms'
   redline knee --from runs/20260301-101500-knee`,
@@ -75,6 +76,7 @@ answered from and kept.`,
 	flags.StringVar(&f.from, "from", "", "answer again from the steps in this `directory`; measures nothing")
 	flags.BoolVar(&f.JSON, "json", false, "print knee.json alone on stdout")
 	flags.StringVar(&f.markdown, "markdown", "", "write the answer as Markdown to `file`")
+	cli.HistoryFlag(flags, &f.History)
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "copy the target's output to stderr")
 	cmd.MarkFlagsMutuallyExclusive("exec", "build", "pid")
 	cmd.MarkFlagsMutuallyExclusive("body", "data")
@@ -106,6 +108,13 @@ func (f *kneeFlags) knee(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer reservation.Release()
+	store, err := cli.OpenHistory(cmd.Context(), f.History)
+	if err != nil {
+		return err
+	}
+	if store != nil {
+		defer store.Close()
+	}
 	progress := cli.NewProgress(cmd.ErrOrStderr())
 	defer progress.Close()
 	o := session.Options{
@@ -120,6 +129,7 @@ func (f *kneeFlags) knee(cmd *cobra.Command, args []string) error {
 		return cli.UsageOrInterrupt(cmd.Context(), err)
 	}
 	progress.Note("kept in %s", reservation.Dir())
+	keepKnee(cmd.Context(), store, reservation.Dir(), plan, answer, progress.Note)
 	return errors.Join(f.print(cmd.Context(), cmd.OutOrStdout(), answer), err)
 }
 

@@ -19,7 +19,7 @@ func labListCommand() *cobra.Command {
 		Use:     "list",
 		Short:   "List the claims and their experiments",
 		Example: "  redline lab list\n  redline lab list --json",
-		Args:    cobra.NoArgs,
+		Args:    noArgument("it lists all claims; redline lab run ID measures one"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if asJSON {
 				return listJSON(cmd.OutOrStdout())
@@ -90,7 +90,7 @@ func labReportCommand() *cobra.Command {
 		Short: "Show all claims with the verdicts so far",
 		Example: `  redline lab report > claims.html
   redline lab report --format md -o docs/claims-here.md`,
-		Args: cobra.NoArgs,
+		Args: noArgument("it shows all claims; --dir names the results, -o the file to write"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			results, err := experiment.Read(dir)
 			if err != nil {

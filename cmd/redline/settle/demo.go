@@ -31,7 +31,7 @@ needs a checkout of redline and takes less than four minutes on two cores.
 redline lab ladder order --full climbs the same ladder with several launches of each
 state.`,
 		Example: "  redline demo\n  redline demo --json > ladder.json",
-		Args:    cobra.NoArgs,
+		Args:    noArgument("it runs the lab's own gateway; redline run measures your service"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return climb(cmd, o, asJSON, plain)
 		},

@@ -18,7 +18,6 @@ import (
 	"github.com/redline-go/redline/experiment"
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/notation/inert"
-	"github.com/redline-go/redline/scenario/mistake"
 )
 
 // labDir is where the lab keeps its results unless told otherwise: each run adds to it.
@@ -40,7 +39,7 @@ the verdicts of one machine.`,
   redline lab run --quick
   redline lab run C-fast-clock E-atomic
   redline lab report > claims.html`,
-		Args: cobra.NoArgs,
+		Args: verbsOnly,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(labListCommand(), labRunCommand(), labReportCommand(), labLadderCommand())
@@ -142,11 +141,22 @@ func (f *labFlags) run(cmd *cobra.Command, ids []string) error {
 	inert.Fprintf(progress, "results: %s\n", filepath.Join(f.Dir, experiment.ResultsFile))
 	switch {
 	case cmd.Context().Err() != nil:
-		return cli.Exit(cli.ExitInterrupted, errors.New("interrupted; what was decided is kept (hint: --resume goes on)"))
+		return interrupted(err)
 	case err != nil:
 		return err
 	}
 	return undecided(chosen, results)
+}
+
+// interrupted is the exit of a session that Ctrl-C ended, with the experiments that had failed
+// before.
+func interrupted(err error) error {
+	text := errors.New("interrupted; what was decided is kept (hint: --resume goes on)")
+	var failed experiment.FailedError
+	if errors.As(err, &failed) {
+		text = fmt.Errorf("%w; failed: %w", text, failed)
+	}
+	return cli.Exit(cli.ExitInterrupted, text)
 }
 
 // againstItself counts how often a verdict claims a difference between a baseline and itself.
@@ -159,11 +169,11 @@ func (f *labFlags) againstItself(cmd *cobra.Command, chosen []experiment.Experim
 		for n := range f.itself {
 			f.Seed++
 			r, err := f.Session.Itself(cmd.Context(), e)
-			if cmd.Context().Err() != nil {
+			switch {
+			case experiment.Interrupted(cmd.Context(), err):
 				summarise()
 				return cli.Exit(cli.ExitInterrupted, errors.New("interrupted"))
-			}
-			if err != nil {
+			case err != nil:
 				return fmt.Errorf("%s: %w", e.ID, err)
 			}
 			tried++
@@ -226,7 +236,7 @@ func unknownExperiment(err error) error {
 		}
 	}
 	hint := "redline lab list shows them"
-	if near := mistake.Nearest(unknown.ID, labIDs()); near != "" {
+	if near := meant(unknown.ID); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	return fmt.Errorf("%w (hint: %s)", err, hint)

@@ -26,7 +26,7 @@ turns under the same load. Each gain comes with its interval or as within the no
 with the finding that called for the step, if one did. A state whose answers differ from
 those of the service as found, or that loses or doubles an order, ends the ladder.`,
 		Example: "  redline lab ladder order --quick\n  redline lab ladder stack --full --resume",
-		Args:    cobra.NoArgs,
+		Args:    verbsOnly,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
@@ -61,7 +61,7 @@ Exit code 0: the ladder was climbed to its end. 2: usage or input error. 3: it e
 early, with the reason. 130: interrupted.`,
 		Example: strings.ReplaceAll("  redline lab ladder NAME\n  redline lab ladder NAME --full --resume\n"+
 			"  redline lab ladder NAME --json > ladder.json", "NAME", name),
-		Args: cobra.NoArgs,
+		Args: noArgument("gateway, load and steps are the ladder's own; redline tune searches the settings of your service"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.Ladder, f.Version, f.Whole = name, cli.Version(), true
 			return f.climb(cmd)

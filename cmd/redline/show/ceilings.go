@@ -62,14 +62,11 @@ func demandOf(about string) (d ceiling.Demand, plan *scenario.Plan, err error) {
 	return asks(plan), plan, nil
 }
 
-// closedDefault is the connections of a closed loop that says nothing else.
-const closedDefault = 64
-
 // asks reads a plan's demand.
 func asks(p *scenario.Plan) ceiling.Demand {
 	d := ceiling.Demand{From: p.Name, Rate: p.Load.Rate, Connections: p.Load.Connections, Database: p.Observe.Postgres != ""}
 	if d.Connections == 0 && !p.Load.Open() {
-		d.Connections = closedDefault
+		d.Connections = scenario.DefaultConnections
 	}
 	for _, q := range p.Requests {
 		d.TLS = d.TLS || encrypted(string(q.URL))

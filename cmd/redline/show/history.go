@@ -45,13 +45,14 @@ func HistoryCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history [METRIC...]",
 		Short: "Draw results by commit, and mark the commits that changed them for good",
-		Long: `history draws the results that --history of run, ab, gate and bench has kept: one
-series per metric, scenario and machine, with the commits at which the level changed
-for good, by how much and how surely (E-divisive with Student's t test). A change is
-detectable from the second commit after it on; use redline gate to judge one commit.
+		Long: `history draws the results that --history of run, ab, gate, bench, tune and knee has
+kept: one series per metric, scenario and machine, with the commits at which the level
+changed for good, by how much and how surely (E-divisive with Student's t test). A change
+is detectable from the second commit after it on; use redline gate to judge one commit.
 
 Results of different machines are never compared: by default only this machine's are
 drawn, with --machine all each machine's apart. Results of dirty trees are left out.
+What redline tune and knee tried is kept as well: redline history trials shows it.
 
 Exit code 0: drawn. With --fail-on-regression also 1: the newest change of a series is
 worse and within the last 10 commits; 3: no series has enough commits.`,
@@ -74,7 +75,7 @@ worse and within the last 10 commits; 3: no series has enough commits.`,
 	flags.IntVar(&f.within, "fail-on-regression", 0, "exit 1 when the newest change within the last `n` commits is worse")
 	flags.Lookup("fail-on-regression").NoOptDefVal = strconv.Itoa(regressionWithin)
 	cmd.MarkFlagsMutuallyExclusive("json", "csv")
-	cmd.AddCommand(historyAddCommand(&f))
+	cmd.AddCommand(historyAddCommand(&f), historyTrialsCommand(&f))
 	return cmd
 }
 

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/stacks"
 )
 
@@ -48,6 +47,7 @@ func (p *Run) readSnapshots() ([]Snapshot, error) {
 		if err != nil {
 			return nil, fmt.Errorf("goroutine profile: %w", err)
 		}
+		apart(flat)
 		at := len(list)
 		for at > 0 && list[at-1].At > listed.Span.From {
 			at--
@@ -69,19 +69,10 @@ func (p *Run) Alive(entry string) []int64 {
 	counts := make([]int64, len(snapshots))
 	for i, s := range snapshots {
 		for _, stack := range s.Stacks {
-			if Entry(stack.Stack) == entry {
+			if raw(stack.Stack) == entry || p.Began(stack.Stack) == entry {
 				counts[i] += stack.Value
 			}
 		}
 	}
 	return counts
-}
-
-// Entry returns the function that a stack's goroutine began in; "" for an empty
-// stack.
-func Entry(stack []code.Frame) string {
-	if len(stack) == 0 {
-		return ""
-	}
-	return stack[len(stack)-1].Function
 }

@@ -14,14 +14,14 @@ type Profile = stacks.Profile
 type Sample = stacks.Sample
 
 // Profile returns the merged profile of a type ("cpu", "allocs", "mutex",
-// "block"), with the values of one sample type ("cpu", "alloc_space", "delay"). It is
+// "block"), with the values of one sample type ("cpu", "alloc_space", "delay"), without what redline itself adds to the service. It is
 // read once; see stacks.Read for what is an error.
 func (p *Run) Profile(typ, value string) (*Profile, error) {
 	key := typ + " " + value
 	if p.profiles[key] == nil {
 		p.profiles[key] = &Memo[*Profile]{}
 	}
-	return p.profiles[key].Try(func() (*Profile, error) { return stacks.Read(p.Record, typ, value, p.Note) })
+	return p.profiles[key].Try(func() (*Profile, error) { return p.readProfile(typ, value) })
 }
 
 // ParseProfile reads a pprof file within bounds; see profiles.Parse.

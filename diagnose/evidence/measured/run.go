@@ -19,16 +19,18 @@ import (
 // is derived from. It is used by one goroutine. New makes one.
 type Run struct {
 	Record  *record.Record
-	Anatomy *breakdown.Anatomy // nil when no trace was taken apart
+	Anatomy *breakdown.Anatomy // without the probe's own; nil when no trace was taken apart
 	// Stacks knows what functions mean and which are the user's.
 	Stacks *callstack.Index
 
 	unread []string
 
 	profiles  map[string]*Memo[*Profile]
+	observed  float64 // see Observed
 	snapshots Memo[[]Snapshot]
 	stories   Memo[[]story.Story]
 	load      Memo[Load]
+	helpers   Memo[map[string]bool]
 	drivers   Memo[[]callstack.Driver]
 	packages  Memo[map[string]bool]
 }
@@ -36,7 +38,7 @@ type Run struct {
 // New returns the tables of a record; a is nil when no trace was taken apart.
 func New(rec *record.Record, a *breakdown.Anatomy) *Run {
 	return &Run{
-		Record: rec, Anatomy: a,
+		Record: rec, Anatomy: served(a),
 		Stacks:   callstack.NewIndex(callstack.Code{Module: rec.Run.Target.Module}),
 		profiles: map[string]*Memo[*Profile]{},
 	}

@@ -45,7 +45,8 @@ func (p *Service) Beside() (list []Beside, ok bool) {
 			}
 			continue
 		}
-		if entry := measured.Entry(s.Stack); p.Stacks.Innermost(s.Stack) >= 0 && !waitedFor[entry] {
+		entry, first := p.Began(s.Stack), measured.Entry(s.Stack)
+		if p.Stacks.Innermost(s.Stack) >= 0 && !waitedFor[entry] && !waitedFor[first] {
 			byEntry[entry] = append(byEntry[entry], s)
 		}
 	}
@@ -59,6 +60,7 @@ func (p *Service) Beside() (list []Beside, ok bool) {
 		sum := 0.0
 		for _, s := range samples {
 			sum += float64(s.Value)
+			b.Started = b.Started || running[enclosing(measured.Entry(s.Stack))]
 		}
 		b.Share = sum / use.total
 		b.Place = p.deepest(samples, sum)

@@ -26,6 +26,7 @@ type Table struct {
 	Samples int64
 
 	index *callstack.Index
+	began func(stack []code.Frame) string // see measured.Run
 	list  []Booked
 	total float64
 	named float64 // of total, with function names
@@ -54,7 +55,7 @@ func (p *Service) readUse() (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	u := &Table{index: p.Stacks}
+	u := &Table{index: p.Stacks, began: p.Began}
 	started := p.handed()
 	for _, s := range prof.Samples {
 		s.Stack = started.whole(s.Stack)
@@ -115,9 +116,6 @@ func (u *Table) In(function string, roles callstack.Role) float64 {
 	})
 }
 
-// Serving returns the part of CPU spent on servers' goroutines, so on requests.
-func (u *Table) Serving() float64 { return u.With(callstack.Server) }
-
 // Part returns the part of CPU whose samples in accepts, 0 to 1.
 func (u *Table) Part(in func(Booked) bool) float64 {
 	if u.total == 0 {
@@ -164,7 +162,7 @@ func (u *Table) Background() (share float64, most code.Frame) {
 // Began returns the part of CPU of the goroutines that began in a function, and
 // the user's place where most of that is spent, with its share of all CPU.
 func (u *Table) Began(entry string) (share float64, most Hot) {
-	in := func(s Booked) bool { return measured.Entry(s.Stack) == entry }
+	in := func(s Booked) bool { return u.began(s.Stack) == entry }
 	if places := u.places(in, itself, 0); len(places) > 0 {
 		most = places[0]
 	}

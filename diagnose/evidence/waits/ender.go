@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/evidence/measured"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 )
@@ -41,7 +40,7 @@ const ownPerWait = 0.5
 // beginning differs between the goroutine profiles: that of a pool does not.
 func (p *Requests) Ender(part breakdown.Part) Ender {
 	waker := part.Waker
-	e := Ender{Entry: measured.Entry(waker)}
+	e := Ender{Entry: p.Began(waker)}
 	switch {
 	case len(waker) == 0:
 		if p.Anatomy.Spawned >= ownPerWait*part.Times && p.Anatomy.Spawned >= 1 && callstack.Channel(part.Stack) != callstack.Sending {

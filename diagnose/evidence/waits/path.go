@@ -30,23 +30,6 @@ func (x Path) Nodes() []breakdown.PathNode {
 	return x.tree.Nodes
 }
 
-// Share returns the part of request time, 0 to 1, in which the path goes through
-// a function: it runs or waits, itself or below it, or is the beginning of a
-// goroutine that is waited for. 0 says that it is not on the path, or that there
-// is none.
-func (x Path) Share(function string) float64 { return through(x.Nodes(), function) }
-
-func through(nodes []breakdown.PathNode, function string) (share float64) {
-	for _, n := range nodes {
-		if n.Function == function && function != "" {
-			share += n.Share
-			continue // what is below is part of it
-		}
-		share += through(n.Nodes, function)
-	}
-	return share
-}
-
 // Behind returns the part of request time behind the goroutines that began in a
 // function, wherever on the path they are waited for, as one node.
 func (x Path) Behind(entry string) (sum breakdown.PathNode, ok bool) {
@@ -78,10 +61,6 @@ func (x Path) Serial(entry string) (breakdown.Serial, bool) {
 	}
 	return x.serial[i], true
 }
-
-// Serials returns the goroutines that requests wait for, those waited for longest
-// first.
-func (x Path) Serials() []breakdown.Serial { return x.serial }
 
 // worksFor is the part of a function's time that a function it calls must have to
 // be the one that works: below it the caller does itself, or several do.

@@ -152,43 +152,28 @@ func (w *Table) Kinds() []callstack.Wait { return slices.Sorted(maps.Keys(w.all)
 
 // Share returns the part of request time that kinds of wait take, 0 to 1.
 func (w *Table) Share(kinds ...callstack.Wait) float64 {
-	sum := 0.0
-	for _, kind := range kinds {
-		for _, s := range w.all[kind] {
-			sum += s.Share
-		}
-	}
-	return min(1, sum)
+	return min(1, w.sum(kinds, func(s Site) float64 { return s.Share }))
 }
 
 // Tail returns the part of the time above the median that kinds of wait take.
 func (w *Table) Tail(kinds ...callstack.Wait) float64 {
-	sum := 0.0
-	for _, kind := range kinds {
-		for _, s := range w.all[kind] {
-			sum += s.Tail
-		}
-	}
-	return min(1, sum)
+	return min(1, w.sum(kinds, func(s Site) float64 { return s.Tail }))
 }
 
 // NS returns the time per request that kinds of wait take.
 func (w *Table) NS(kinds ...callstack.Wait) float64 {
-	sum := 0.0
-	for _, kind := range kinds {
-		for _, s := range w.all[kind] {
-			sum += s.NS
-		}
-	}
-	return sum
+	return w.sum(kinds, func(s Site) float64 { return s.NS })
 }
 
 // Times returns how often per request kinds of wait were entered.
 func (w *Table) Times(kinds ...callstack.Wait) float64 {
-	sum := 0.0
+	return w.sum(kinds, func(s Site) float64 { return s.Times })
+}
+
+func (w *Table) sum(kinds []callstack.Wait, of func(Site) float64) (sum float64) {
 	for _, kind := range kinds {
 		for _, s := range w.all[kind] {
-			sum += s.Times
+			sum += of(s)
 		}
 	}
 	return sum

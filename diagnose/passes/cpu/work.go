@@ -245,7 +245,7 @@ func calls(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
 		p.Reject(f.Cause, "%s spends its CPU in reads and writes, but %s", callstack.Short(hot.Place.Function), seen)
 		return false
 	}
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio,
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Count,
 		"%.0f system calls on files and connections per request there", times))
 	return true
 }

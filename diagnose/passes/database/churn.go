@@ -69,7 +69,7 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Cause: "db-pool-churn", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.Medium,
 		Title: fmt.Sprintf("Requests spend %s of their time opening database connections", diagnose.Percent(share)),
 		Evidence: []findings.Evidence{
-			diagnose.Fact(source, opened, diagnose.Ratio, "the service opens %s (%.0f/s)",
+			diagnose.Fact(source, opened, diagnose.Count, "the service opens %s (%.0f/s)",
 				diagnose.PerRequest(opened, "a connection", "connections"), opened*p.Load().Rate),
 			diagnose.Fact(diagnose.FromTrace, share, diagnose.Ratio, "opening them takes %s of request time", diagnose.Percent(share)),
 		},
@@ -125,5 +125,5 @@ func churnCPU(p *diagnose.Pass, client, sessions float64) float64 {
 		return 0
 	}
 	server := min(beside*c.Database, sessions*demand.SessionCost/1e9)
-	return min(1, (client*c.Target+server)/c.Used())
+	return min(1, (client*p.Own()+server)/c.Used())
 }

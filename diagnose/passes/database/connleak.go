@@ -80,9 +80,9 @@ func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Cause: "db-conn-leak", Share: min(1, leaked/last), ShareOf: diagnose.OfConnections, GainCeiling: 1, Confidence: findings.Medium,
 		Title: fmt.Sprintf("Connections are not given back: %.0f are taken by the end and %.1f are in use", last, working),
 		Evidence: []findings.Evidence{
-			diagnose.Fact(source, last-first, diagnose.Ratio,
+			diagnose.Fact(source, last-first, diagnose.Count,
 				"connections rise from %.0f to %.0f within the steady span and never fall", first, last),
-			diagnose.Fact(diagnose.FromLoad, working, diagnose.Ratio,
+			diagnose.Fact(diagnose.FromLoad, working, diagnose.Count,
 				"about %.1f requests are under way at a time without waiting for a connection", working),
 		},
 		Remedy: "Close what holds a connection on every path: defer rows.Close() right after the error " +
@@ -102,7 +102,7 @@ func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if one, ok := longestIdle(p, leaked); ok {
 		f.Confidence = findings.High
 		f.Where.SQL = textOf(p.Statements(), one.QueryID, one.Text)
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, float64(one.AtEnd), diagnose.Ratio,
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, float64(one.AtEnd), diagnose.Count,
 			"%d sessions sit %s after this statement, one for %s: %s", one.AtEnd, one.State,
 			diagnose.Span(float64(one.Longest)), brief(f.Where.SQL)))
 		f.Remedy = fmt.Sprintf("Close what this statement leaves open on every path (defer rows.Close(), "+

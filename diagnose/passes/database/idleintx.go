@@ -71,7 +71,7 @@ func runIdleInTx(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			return nil, nil
 		}
 		f.Confidence = findings.High
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, idle, diagnose.Ratio,
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, idle, diagnose.Count,
 			"%.1f sessions are idle in transaction on average, %s for each request; %.1f are active", idle, diagnose.Span(each), active))
 	} else if hold := in.ns + w.NS(callstack.DatabaseWait, callstack.PrepareWait); in.ns < leastIdleHold*hold || !in.between(p.Anatomy) {
 		return nil, nil
@@ -100,7 +100,7 @@ func runIdleInTx(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			diagnose.Percent(locks), brief(blocker)))
 	} else if text := lastOfIdle(p, "idle in transaction"); text != "" {
 		f.Where.SQL = text
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, idle, diagnose.Ratio,
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, idle, diagnose.Count,
 			"what most of them ran before: %s", brief(text)))
 	}
 	f.Remedy = fmt.Sprintf("Move what waits at %s out of the transaction: do it before it begins, or commit "+

@@ -54,7 +54,7 @@ func runLockWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		GainCeiling: max(p.WaitGain(l.share), diagnose.MinGain),
 		Title:       fmt.Sprintf("Database sessions wait for each other's locks: %s of request time", diagnose.Percent(l.share)),
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromPostgres, l.blocked, diagnose.Ratio, "%.1f of %.1f active sessions "+
+			diagnose.Fact(diagnose.FromPostgres, l.blocked, diagnose.Count, "%.1f of %.1f active sessions "+
 				"wait for another session's lock, on average", l.blocked, l.active),
 			diagnose.Fact(l.source, l.database, diagnose.Ratio, "the database takes %s of request time", diagnose.Percent(l.database)),
 		},
@@ -116,7 +116,7 @@ func (l locked) name(p *diagnose.Pass, f *diagnose.Finding) {
 		f.Evidence = append(f.Evidence,
 			diagnose.Fact(diagnose.FromPostgres, float64(b.seen), "readings",
 				"the session that holds the lock is %s in: %s", b.state, brief(b.statement)),
-			diagnose.Fact(diagnose.FromPostgres, l.blocked, diagnose.Ratio, "those that wait are in: %s", brief(b.victim)))
+			diagnose.Fact(diagnose.FromPostgres, l.blocked, diagnose.Count, "those that wait are in: %s", brief(b.victim)))
 		f.Title = fmt.Sprintf("Database sessions wait for each other's locks, %s of request time, behind: %s",
 			diagnose.Percent(l.share), brief(b.statement))
 		f.Remedy = fmt.Sprintf("Do the write that others wait for (%s) last, and end the transaction right "+

@@ -90,9 +90,9 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Cause: "db-n-plus-one", Share: share * part, ShareOf: diagnose.OfRequest,
 		Confidence: findings.Medium, Where: findings.Where{SQL: lead.Text},
 		Evidence: []findings.Evidence{
-			diagnose.Fact(counted, each, diagnose.Ratio, "the statement runs %.1f times per request (%d "+
+			diagnose.Fact(counted, each, diagnose.Count, "the statement runs %.1f times per request (%d "+
 				"calls, %.0f requests)", each, lead.Calls, p.Load().Requests),
-			diagnose.Fact(counted, excess, diagnose.Ratio, "%.1f calls per request repeat a statement that it ran already", excess),
+			diagnose.Fact(counted, excess, diagnose.Count, "%.1f calls per request repeat a statement that it ran already", excess),
 			diagnose.Fact(source, share, diagnose.Ratio, "the database and talking to it take %s of request time", diagnose.Percent(share)),
 		},
 	}
@@ -248,7 +248,7 @@ func fromWaits(p *diagnose.Pass) []diagnose.Finding {
 		Confidence: findings.Medium, Where: diagnose.WhereOf(site.Place),
 		Title: fmt.Sprintf("A request waits for the database %.0f times at %s, %s of its time", site.Times,
 			diagnose.At(site.Place), diagnose.Percent(site.Share)),
-		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Ratio,
+		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Count,
 			"a request waits %.1f times for the database at %s, %s each", site.Times, diagnose.At(site.Place),
 			diagnose.Span(site.NS/site.Times))},
 		Remedy: fmt.Sprintf("Fetch what the loop at %s asks for with one statement (a join, or WHERE key = ANY($1)%s).",
@@ -304,7 +304,7 @@ func describeRepeater(p *diagnose.Pass, lead database.Statement, f *diagnose.Fin
 		return ""
 	}
 	at = " at " + diagnose.At(site.Place)
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Ratio,
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Count,
 		"a request's goroutine waits at the database's connection %.0f times%s; an answer that comes in "+
 			"pieces takes several waits", site.Times, at))
 	// The trace counts waits, not calls: one answer may take two. Twice the limit

@@ -77,7 +77,7 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio,
 			"CPUs are %s busy meanwhile", diagnose.Percent(min(1, use))))
 	}
-	f.Evidence = append(f.Evidence, diagnose.Fact(s.source, s.now, diagnose.Ratio, "about %.0f connections are in use at a time", s.now))
+	f.Evidence = append(f.Evidence, diagnose.Fact(s.source, s.now, diagnose.Count, "about %.0f connections are in use at a time", s.now))
 	f.Remedy = s.remedy()
 	if who, ok := holders(p); ok {
 		f.Evidence = append(f.Evidence, who)

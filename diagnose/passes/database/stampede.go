@@ -82,7 +82,7 @@ func runStampede(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			"misses came at random, %s would", diagnose.Percent(b.quiet), diagnose.Percent(b.chance)))
 	if s, each, ok := burstStatement(p, site.Wait); ok {
 		f.Where.SQL, f.Confidence = s.Text, findings.High
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, each, diagnose.Ratio,
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, each, diagnose.Count,
 			"in windows in which it runs at all, one statement runs %.0f times: %s", each, brief(s.Text)))
 	}
 	f.Remedy = fmt.Sprintf("Let one request fetch and the others wait for it or get the old value "+

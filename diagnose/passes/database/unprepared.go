@@ -72,7 +72,7 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Share, f.Where = share, diagnose.WhereOf(site.Place)
 		f.Title = fmt.Sprintf("Requests wait %s of their time for statements to be prepared at %s",
 			diagnose.Percent(share), diagnose.At(site.Place))
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio,
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Count,
 			"%s for a statement that is being prepared", diagnose.PerRequest(times, "a wait", "waits")))
 	case planned && planning >= leastPlanShare && isDatabase*planning >= leastPrepareShare:
 		f.Share = isDatabase * planning
@@ -123,7 +123,7 @@ func asText(p *diagnose.Pass, f diagnose.Finding) (diagnose.Finding, bool) {
 	f.Title = fmt.Sprintf("Statements are parsed and planned for every use: %s of request time waits for "+
 		"ones sent as text, most at %s", diagnose.Percent(share), diagnose.At(lead.Place))
 	f.Evidence = append(f.Evidence,
-		diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%s for statements that the driver sends unprepared",
+		diagnose.Fact(diagnose.FromTrace, times, diagnose.Count, "%s for statements that the driver sends unprepared",
 			diagnose.PerRequest(times, "a wait", "waits")),
 		diagnose.Fact(diagnose.FromPostgres, beside, diagnose.Ratio, "%s of the server's CPU is not "+
 			"execution of statements but parsing, planning and talking to clients", diagnose.Percent(beside)))

@@ -82,7 +82,7 @@ func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Remedy: "Write through one connection (SetMaxOpenConns(1) on a pool for writes, a second pool for reads), " +
 			"keep transactions short, and let one goroutine commit the rows of several requests together.",
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromTrace, w.atOnce, diagnose.Ratio,
+			diagnose.Fact(diagnose.FromTrace, w.atOnce, diagnose.Count,
 				"%.1f requests are within statements that write at a time, and SQLite admits one: the mean "+
 					"request is there for %s", w.atOnce, diagnose.Span(w.blocked+w.begin)),
 		},

@@ -116,7 +116,7 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		diagnose.Fact(diagnose.FromProfile, cpu, diagnose.Ratio, "%s of the service's CPU goes into opening "+
 			"client connections, TLS %s", diagnose.Percent(cpu), diagnose.Percent(handshakes)))
 	if counted {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, each, diagnose.Ratio,
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, each, diagnose.Count,
 			"the kernel counts %s opened", diagnose.PerRequest(each, "a connection", "connections")))
 	}
 	f.Remedy = fmt.Sprintf("At %s use one shared Transport, read each body to its end before Close, and set "+
@@ -176,7 +176,7 @@ const (
 // dial that took 73 % of the CPU worth 1.11x, less than the call it belongs to.
 func dialGain(p *diagnose.Pass, share, cpu, times float64) laws.Gain {
 	c := p.CPU()
-	freed := cpu * c.Target
+	freed := cpu * p.Own()
 	if !(freed > 0) {
 		return p.Waited(share)
 	}

@@ -126,7 +126,7 @@ func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Title = fmt.Sprintf("%s for a downstream call (%s) at %s", v.Requests(), f.Where.Detail, diagnose.At(s.Place))
 		f.Remedy = fmt.Sprintf("Make the dependency called at %s answer faster, cache its answer, or make "+
 			"the call in parallel with other work.", diagnose.At(s.Place))
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%s, %s each",
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Count, "%s, %s each",
 			diagnose.PerRequest(times, "a call", "calls"), diagnose.Span(perCall)))
 		found = append(found, f)
 	}

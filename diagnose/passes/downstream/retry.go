@@ -83,7 +83,7 @@ func runRetry(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			Title: fmt.Sprintf("Requests call %.1f times at %s, slow ones %.0f times: the calls after the "+
 				"first take %s of request time", c.calls[mean], diagnose.At(c.chain[0]), c.calls[tail], diagnose.Percent(share)),
 			Evidence: []findings.Evidence{
-				diagnose.Fact(diagnose.FromTrace, c.calls[mean], diagnose.Ratio,
+				diagnose.Fact(diagnose.FromTrace, c.calls[mean], diagnose.Count,
 					"%.1f calls per request at %s in the mean, %.1f in the median, %.1f in slow ones",
 					c.calls[mean], diagnose.At(c.chain[0]), c.calls[median], c.calls[tail]),
 			},

@@ -69,7 +69,7 @@ func (s stall) finding(p *diagnose.Pass) findings.Finding {
 		Title: fmt.Sprintf("The slowest requests wait up to %s for a call without a deadline at %s; the median request takes %s",
 			diagnose.Span(float64(s.op.MaxNS)), diagnose.At(s.place), diagnose.Span(load.P50)),
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromProcess, float64(s.op.NoDeadline), diagnose.Ratio,
+			diagnose.Fact(diagnose.FromProcess, float64(s.op.NoDeadline), diagnose.Count,
 				"%d of %d calls (%s) had no deadline, neither from their context nor from the client",
 				s.op.NoDeadline, s.op.Calls, s.op.Text),
 			diagnose.Fact(diagnose.FromProcess, float64(s.op.MaxNS), diagnose.Nanosec, "the longest call took %s, the mean one %s",

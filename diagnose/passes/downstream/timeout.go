@@ -110,15 +110,15 @@ func outlived(p *diagnose.Pass, snapshots []measured.Snapshot) []diagnose.Findin
 		Title: fmt.Sprintf("%d requests wait in a call at %s where the load has %.1f in flight: the call "+
 			"outlives its callers", stuck, diagnose.At(at), underway),
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromProfile, float64(stuck), diagnose.Ratio, "%d goroutines of requests "+
+			diagnose.Fact(diagnose.FromProfile, float64(stuck), diagnose.Count, "%d goroutines of requests "+
 				"wait at %s at the end of the run, %d at its beginning", stuck, diagnose.At(at), first[at]),
-			diagnose.Fact(diagnose.FromLoad, underway, diagnose.Ratio, "rate times mean latency is %.1f requests in flight", underway),
+			diagnose.Fact(diagnose.FromLoad, underway, diagnose.Count, "rate times mean latency is %.1f requests in flight", underway),
 		},
 		Remedy: fmt.Sprintf("Give the call at %s the request's context with a deadline below the callers' "+
 			"own (context.WithTimeout, http.Client.Timeout), and dial and header timeouts.", diagnose.At(at)),
 	}
 	if n, ok := p.Sum(series.LoadErrors, series.Labels("kind", "timeout")); ok && n > 0 {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, n, diagnose.Ratio,
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, n, diagnose.Count,
 			"%.0f requests ran into the load's own timeout", n))
 	}
 	return []diagnose.Finding{f}

@@ -78,7 +78,7 @@ func runAccept(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Cause: "accept-overflow", Share: share, ShareOf: diagnose.OfRequest, GainCeiling: p.OutsideGain(share), Confidence: findings.Medium,
 		Title: fmt.Sprintf("The accept queue overflows: %.0f connections were refused", overflows),
 		Where: findings.Where{Detail: "net.ipv4 ListenOverflows"},
-		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromKernel, overflows, diagnose.Ratio,
+		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromKernel, overflows, diagnose.Count,
 			"the kernel refused %.0f connections because an accept queue was full; the client sends again after 1 s", overflows)},
 		Remedy: "Do nothing that waits between two calls of Accept, raise the listener's backlog " +
 			"(net.core.somaxconn), and let clients keep their connections.",
@@ -86,12 +86,12 @@ func runAccept(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if known {
 		f.Confidence, f.Where.Detail = findings.High, "listener "+listen
 		f.Title = fmt.Sprintf("The accept queue of %s overflows: %.0f connections were refused", listen, overflows)
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, queue, diagnose.Ratio,
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, queue, diagnose.Count,
 			"up to %.0f connections wait at %s, whose queue holds %.0f", queue, listen, bound))
 	}
-	if p99, ok := p.Max(series.TCPHandshake, series.Labels("q", "max")); ok {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, p99, diagnose.Nanosec,
-			"a handshake takes up to %s", diagnose.Span(p99)))
+	if longest, ok := p.Max(series.TCPHandshake, series.Labels("q", "max")); ok {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, longest, diagnose.Nanosec,
+			"a handshake takes up to %s", diagnose.Span(longest)))
 	}
 	return []diagnose.Finding{f}, nil
 }

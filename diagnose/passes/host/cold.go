@@ -86,9 +86,10 @@ var Cold = diagnose.Analyzer{
 		return []diagnose.Finding{{
 			Cause: "cold-start", Share: float64(at) / float64(len(blocks)), ShareOf: diagnose.OfCapacity, GainCeiling: 1, Confidence: trust,
 			Title: fmt.Sprintf("The first %s of the measured span are warm-up: latency then falls from %s to %s",
-				settled, diagnose.Span(before), diagnose.Span(after)),
+				diagnose.Span(float64(settled)), diagnose.Span(before), diagnose.Span(after)),
 			Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromLoad, before/after, diagnose.Ratio,
-				"the median latency falls by a factor of %.1f after %s (chance %.1g)", before/after, settled, chance)},
+				"the median latency falls by a factor of %.1f after %s (chance %.1g)", before/after,
+				diagnose.Span(float64(settled)), chance)},
 			Remedy: fmt.Sprintf("Warm up for %s longer (--warmup).", settled.Round(time.Second)+time.Second),
 		}}, nil
 	},

@@ -73,7 +73,7 @@ func runDescriptors(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Title:       fmt.Sprintf("%.0f of %.0f file descriptors are open", min(open, limit), limit),
 		Where:       findings.Where{Detail: "RLIMIT_NOFILE"},
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromProcess, open, diagnose.Ratio, "%.0f descriptors are open at most, the limit is %.0f", open, limit),
+			diagnose.Fact(diagnose.FromProcess, open, diagnose.Count, "%.0f descriptors are open at most, the limit is %.0f", open, limit),
 			diagnose.Fact(diagnose.FromLoad, failed, diagnose.Ratio, "%s of the requests fail", diagnose.Percent(failed)),
 		},
 		Remedy: "Raise the limit (ulimit -n, LimitNOFILE in the unit), and close bodies, files and idle connections.",
@@ -85,7 +85,7 @@ func runDescriptors(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if connected, ok := p.Mean(series.LoadConnections, ""); ok && !load.Open && connected > 0 && used >= atLimit {
 		if missing := float64(load.Connections) / connected; missing > f.GainCeiling {
 			f.GainCeiling = min(missing, diagnose.Ceiling(1))
-			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, connected, diagnose.Ratio,
+			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, connected, diagnose.Count,
 				"%.0f of %d connections were there on average", connected, load.Connections))
 		}
 	}

@@ -93,7 +93,7 @@ func runGenerator(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		thinking := load.Rate * load.Think / 1e9 // meant to be idle
 		if flying+thinking < littleSlack*float64(load.Connections) && load.Errors < 0.5*load.Requests {
 			why = append(why, "connections are idle between requests")
-			facts = append(facts, diagnose.Fact(diagnose.FromLoad, flying, diagnose.Ratio,
+			facts = append(facts, diagnose.Fact(diagnose.FromLoad, flying, diagnose.Count,
 				"%.0f/s times %s is %.1f requests in flight, on %d connections", load.Rate,
 				diagnose.Span(load.Service), flying, load.Connections))
 		}

@@ -103,7 +103,7 @@ func runLoss(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	if peer, n := worstPeer(p); peer != "" {
 		f.Where.Detail = "connections of " + peer
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, n, diagnose.Ratio, "%.0f of them on connections of %s", n, peer))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, n, diagnose.Count, "%.0f of them on connections of %s", n, peer))
 	}
 	return []diagnose.Finding{f}, nil
 }

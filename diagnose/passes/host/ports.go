@@ -83,7 +83,7 @@ func runPorts(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Title:       fmt.Sprintf("Local ports run out: %.0f of %.0f are in TIME_WAIT towards one address", waiting, ports),
 		Where:       findings.Where{Detail: "net.ipv4.ip_local_port_range"},
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromKernel, waiting, diagnose.Ratio, "%.0f connections towards one "+
+			diagnose.Fact(diagnose.FromKernel, waiting, diagnose.Count, "%.0f connections towards one "+
 				"address are in TIME_WAIT, and there are %.0f local ports", waiting, ports),
 			diagnose.Fact(diagnose.FromLoad, failed, diagnose.Ratio, "%s of the requests fail", diagnose.Percent(failed)),
 		},
@@ -94,12 +94,12 @@ func runPorts(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Confidence, f.GainCeiling = findings.Low, diagnose.MinGain
 	}
 	if fails, ok := p.Sum(series.TCPConnectFails, ""); ok && fails > 0 {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, fails, diagnose.Ratio,
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, fails, diagnose.Count,
 			"%.0f connections outwards were not established", fails))
 	}
 	if opened, ok := p.Sum(series.TCPOpens, series.Labels("dir", "out")); ok && opened >= leastOpens*load.Requests {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, opened/math.Max(1, load.Requests),
-			diagnose.Ratio, "the service opens %s", diagnose.PerRequest(opened/math.Max(1, load.Requests),
+			diagnose.Count, "the service opens %s", diagnose.PerRequest(opened/math.Max(1, load.Requests),
 				"a connection", "connections")))
 	}
 	for _, kind := range []callstack.Wait{callstack.HTTPOpen, callstack.HTTPWait, callstack.NetworkWait} {

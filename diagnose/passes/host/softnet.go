@@ -68,7 +68,7 @@ func runSoftnet(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	load := p.Load()
 	f := diagnose.Finding{
 		Cause: "softnet-drop", ShareOf: diagnose.OfRequest, Where: findings.Where{Detail: "net.core.netdev_max_backlog"},
-		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromKernel, dropped, diagnose.Ratio,
+		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromKernel, dropped, diagnose.Count,
 			"of %.0f packets %.0f were dropped, and a CPU's budget ran out %.0f times", all, dropped, squeezed)},
 		Remedy: "Raise net.core.netdev_max_backlog and net.core.netdev_budget, and spread interrupts or packets over more CPUs (RSS, RPS).",
 	}

@@ -28,7 +28,7 @@ func thrash(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 		},
 	}
 	if on, ok := p.Max("/gc/limiter/last-enabled:gc-cycle", ""); ok && on > 0 {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, on, diagnose.Ratio,
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, on, diagnose.Count,
 			"the runtime had to limit the collector's CPU, last in cycle %.0f", on))
 	}
 	remedy := fmt.Sprintf("Raise GOMEMLIMIT to at least %s (twice the live heap and what is not heap), or hold less.",
@@ -72,7 +72,7 @@ func large(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 				"%s of it has pointers, which each cycle follows", diagnose.Size(c.Scan)),
 		},
 	}
-	if each := c.CPU * p.CPU().Target * 1e9 / c.Cycles; each > 0 && !math.IsInf(each, 0) {
+	if each := c.CPU * p.Own() * 1e9 / c.Cycles; each > 0 && !math.IsInf(each, 0) {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, each, diagnose.Nanosec,
 			"a cycle costs %s of CPU", diagnose.Span(each)))
 	}

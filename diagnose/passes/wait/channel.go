@@ -243,7 +243,7 @@ func crowd(p *diagnose.Pass, f *diagnose.Finding, s waits.Site, e waits.Ender) {
 		return
 	}
 	waiting := p.Load().Rate * s.NS / 1e9
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, e.Workers, diagnose.Ratio,
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, e.Workers, diagnose.Count,
 		"about %.0f requests wait at a time for %.0f goroutines that began in %s", waiting, e.Workers, callstack.Short(e.Entry)))
 }
 
@@ -282,7 +282,7 @@ func limited(p *diagnose.Pass, s waits.Site, v waitgain.Verdict) diagnose.Findin
 			"each of them takes %s for a request (%.0f of them, %.0f requests/s: utilisation law)",
 			diagnose.Span(inside/max(rate, 1e-9)*1e9), inside, rate))
 	} else {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, inside, diagnose.Ratio,
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, inside, diagnose.Count,
 			"by Little's law about %.1f requests are past the limit at a time (%.0f/s, %s each)", inside, rate,
 			diagnose.Span(max(0, p.Waits().MeanNS()-s.NS))))
 	}

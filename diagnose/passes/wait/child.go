@@ -43,7 +43,7 @@ func runChild(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if err == nil {
 		starting = use.With(callstack.Child)
 	}
-	busy := starting*max(0, c.Target) + c.Children // CPUs
+	busy := starting*max(0, p.Own()) + c.Children // CPUs
 	share, of, whole := w.Share(callstack.ChildWait)+starting*w.OnCPU(), diagnose.OfRequest, "request time"
 	if part := busy / c.Used(); c.Saturated() && part > share {
 		share, of, whole = min(1, part), diagnose.OfCPU, "the CPU that the load uses"
@@ -62,7 +62,7 @@ func runChild(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Remedy: fmt.Sprintf("Do what the command%s does within the service, keep one process running and send "+
 			"it the requests, or keep its answers; else bound how many run at a time.", at),
 	}
-	diagnose.Promise(&f, p.Freed(share, starting*max(0, c.Target), busy))
+	diagnose.Promise(&f, p.Freed(share, starting*max(0, p.Own()), busy))
 	if ns := w.NS(callstack.ChildWait); ns > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, ns, diagnose.Nanosec,
 			"the mean request waits %s of its %s for processes to start, to answer and to end", diagnose.Span(ns),

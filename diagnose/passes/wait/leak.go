@@ -178,7 +178,7 @@ func leaked(p *diagnose.Pass, g growth, first, last measured.Snapshot, counted b
 		Where: diagnose.WhereOf(g.at),
 		Title: fmt.Sprintf("Goroutines pile up at %s: %d more in %.1f s", diagnose.At(g.at), g.by, seconds),
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromProfile, float64(g.by), diagnose.Ratio,
+			diagnose.Fact(diagnose.FromProfile, float64(g.by), diagnose.Count,
 				"goroutines that began in %s and wait at %s were %d and are %d, of %d",
 				callstack.Short(g.entry), diagnose.At(g.at), g.from, g.from+g.by, last.Total),
 		},
@@ -186,7 +186,7 @@ func leaked(p *diagnose.Pass, g growth, first, last measured.Snapshot, counted b
 			"of one for its answer, or a context whose Done it selects on.", diagnose.At(g.at)),
 	}
 	if rate := p.Load().Rate; rate > 0 {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(g.by)/seconds/rate, diagnose.Ratio,
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(g.by)/seconds/rate, diagnose.Count,
 			"%.2f goroutines stay behind per request", float64(g.by)/seconds/rate))
 	}
 	if counted {
@@ -194,7 +194,7 @@ func leaked(p *diagnose.Pass, g growth, first, last measured.Snapshot, counted b
 	}
 	if n := named(p, g); n > 0 {
 		f.Confidence = findings.High
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(n), diagnose.Ratio,
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(n), diagnose.Count,
 			"the runtime found %d of them that nothing can wake any more", n))
 	}
 	return f

@@ -150,7 +150,7 @@ func holder(p *diagnose.Pass, waiting code.Frame, entry string, f *diagnose.Find
 		sums := map[code.Frame]int64{}
 		for _, s := range prof.Samples {
 			i := at(s.Stack)
-			if i < 0 || entry != "" && measured.Entry(s.Stack) != entry {
+			if i < 0 || entry != "" && p.Began(s.Stack) != entry && measured.Entry(s.Stack) != entry {
 				continue
 			}
 			frame := s.Stack[i]

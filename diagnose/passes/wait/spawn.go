@@ -44,7 +44,7 @@ var Spawn = diagnose.Analyzer{
 			Title:  fmt.Sprintf("A request starts %.0f goroutines, which costs %s of the CPU", spawned, diagnose.Percent(cost)),
 			Remedy: "Do the pieces in a bounded pool of workers, or give each goroutine a larger piece.",
 			Evidence: []findings.Evidence{
-				diagnose.Fact(diagnose.FromTrace, spawned, diagnose.Ratio, "the service starts %s",
+				diagnose.Fact(diagnose.FromTrace, spawned, diagnose.Count, "the service starts %s",
 					diagnose.PerRequest(spawned, "a goroutine", "goroutines")),
 				diagnose.Fact(diagnose.FromProfile, cost, diagnose.Ratio,
 					"starting, growing and ending goroutines takes %s of the CPU", diagnose.Percent(cost)),

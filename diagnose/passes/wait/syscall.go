@@ -44,7 +44,7 @@ func runSyscall(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			f.Remedy = fmt.Sprintf("Cache the result of the call at %s, bound how many run at once, or move "+
 				"it off the request path.", diagnose.At(s.Place))
 			if threads, ok := p.Max(series.ProcessThreads, ""); ok {
-				f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, threads, diagnose.Ratio,
+				f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, threads, diagnose.Count,
 					"the process has up to %.0f threads", threads))
 			}
 			found = append(found, f)

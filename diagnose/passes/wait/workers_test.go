@@ -28,3 +28,21 @@ func TestWorkersThatWakeAll(t *testing.T) {
 	}
 	Expect(t, wait.Channel, waits(1))
 }
+
+// TestHelperIsNoPool: two goroutines that one helper started have the work that they were handed. Requests
+// wait for one of them, and that one is named.
+func TestHelperIsNoPool(t *testing.T) {
+	const helper, lead = "shop/node.(*Node).start.func1@start.go:9", "shop/node.(*Node).lead@lead.go:40"
+	waits := func() *Builder {
+		return idle().Wait(breakdown.StateChannel, 30*ms, 1, "runtime.chanrecv1", get).
+			Waker("runtime.chansend1", lead, helper).
+			Behind(breakdown.Chain{Links: []breakdown.Link{{Goroutine: "shop/node.(*Node).start.func1", State: breakdown.StateSyscall,
+				Stack: Stack("syscall.Pwrite", lead, helper)}}})
+	}
+	one := Expect(t, wait.Channel, waits().Left(1, 1, "syscall.Pwrite", lead, helper).
+		Left(1, 1, "runtime.gopark", "shop/node.(*Node).apply@apply.go:20", helper), "channel-bottleneck at cache.go:41")
+	if len(one) == 1 && strings.Contains(one[0].Title+one[0].Remedy, "start.func1") {
+		t.Errorf("it names the helper: %s %s", one[0].Title, one[0].Remedy)
+	}
+	Expect(t, wait.Channel, waits().Left(2, 2, "syscall.Pwrite", lead, helper), "concurrency-limit at cache.go:41")
+}

@@ -54,7 +54,7 @@ func (*Source) Describe() observe.Description {
 		Name:  "events",
 		Doc:   "Connections, retransmissions, run-queue, block-device and fsync latency, counted by eBPF.",
 		Needs: "root, or CAP_BPF and CAP_PERFMON; Linux 5.11 or later with BTF, on amd64 or arm64; redline in the host's PID namespace.",
-		Cost: "some 0.1 us on each switch of threads of the machine, and as much on each connection opened or closed; " +
+		Cost: "some 0.1 µs on each switch of threads of the machine, and as much on each connection opened or closed; " +
 			"nothing per request.",
 	}
 }

@@ -1,7 +1,5 @@
 package events
 
-import "math/bits"
-
 // bucketCount is BUCKETS of bpf.h.
 const bucketCount = 168
 
@@ -10,18 +8,6 @@ const bucketCount = 168
 type histogram struct {
 	Count, Sum uint64
 	Buckets    [bucketCount]uint64
-}
-
-// bucket returns the index of v's bucket, as bucket in bpf.h does.
-func bucket(v uint64) int {
-	switch {
-	case v < 4:
-		return int(v)
-	case v>>42 != 0:
-		return bucketCount - 1
-	}
-	e := bits.Len64(v) - 1
-	return (e-1)*4 + int(v>>(e-2)&3)
 }
 
 // edge returns the lowest value of a bucket, in ns. Past the last one it returns

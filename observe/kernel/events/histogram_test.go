@@ -2,6 +2,7 @@ package events
 
 import (
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -68,4 +69,16 @@ func FuzzParseRetransmit(f *testing.F) {
 			t.Errorf("%+v, %v from %d bytes", r, err, len(b))
 		}
 	})
+}
+
+// bucket returns the index of v's bucket, as bucket in bpf.h does.
+func bucket(v uint64) int {
+	switch {
+	case v < 4:
+		return int(v)
+	case v>>42 != 0:
+		return bucketCount - 1
+	}
+	e := bits.Len64(v) - 1
+	return (e-1)*4 + int(v>>(e-2)&3)
 }

@@ -205,7 +205,7 @@ func (s *state) look(edge time.Duration) {
 		return
 	}
 	if network, err := s.tree.Members[0].Inode("net/netstat"); err == nil && network != s.network {
-		s.blind("the target is in another network namespace %v into the run", edge)
+		s.blind("the target is in another network namespace %s into the run", notation.Time(edge))
 		if err := s.reopen(); err != nil {
 			s.vitals.Say("%v", err)
 			s.tree.Close() // nothing can be seen from here on

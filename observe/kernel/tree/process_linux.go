@@ -140,11 +140,6 @@ func (p *Process) Links(dir string, limit int, f func(target []byte)) (more bool
 	}
 }
 
-// Gone reports whether err of a Process says that it has ended.
-func Gone(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH)
-}
-
 // parent parses /proc/<pid>/stat (proc_pid_stat(5)) as far as the parent's pid.
 // The command's name stands in parentheses and may hold any byte. ok is false
 // when the line is malformed or the process waits to be reaped.

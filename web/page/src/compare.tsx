@@ -62,7 +62,7 @@ function Metrics({ metrics }: { metrics: Metric[] }) {
   const most = Math.max(0.05, ...metrics.filter((m) => m.known).flatMap((m) => [Math.abs(m.low), Math.abs(m.high)]));
   const at = (v: number) => 50 + (Math.max(-most, Math.min(most, v)) / most) * 48;
   return (
-    <div class="card scroll"><table>
+    <div class="card scroll"><table class="metrics">
       <thead><tr><th scope="col">figure</th><th scope="col" class="num">a</th><th scope="col" class="num">b</th><th scope="col" class="num">change, + is worse</th><th scope="col">95 % interval</th></tr></thead>
       <tbody>{metrics.map((m) => {
         const kind = !m.known ? "" : m.low > 0 ? "worse" : m.high < 0 ? "better" : "noise";
@@ -99,11 +99,11 @@ function Percentiles({ sides: both }: { sides: [Side, Side] }) {
 function Findings({ findings }: { findings: Data["findings"] }) {
   if (findings.length === 0) return <p>Neither run has any.</p>;
   return (
-    <div class="card scroll"><table>
+    <div class="card scroll"><table class="fates">
       <thead><tr><th scope="col"><span class="vh">what became of it</span></th><th scope="col">finding</th><th scope="col">a</th><th scope="col">b</th></tr></thead>
       <tbody>{findings.map((f, i) => {
         const fate = !f.a ? "came" : !f.b ? "went" : "stayed";
-        return <tr key={i}><td><i class={"fate " + fate}>{fate}</i></td><td>{f.title}<br /><code>{f.place || f.cause}</code></td><td>{f.a || "–"}</td><td>{f.b || "–"}</td></tr>;
+        return <tr key={i}><td><i class={"fate " + fate}>{fate}</i></td><td>{f.title}<br /><code>{f.place || f.cause}</code></td><td data-side="a">{f.a || "–"}</td><td data-side="b">{f.b || "–"}</td></tr>;
       })}</tbody>
     </table></div>
   );

@@ -104,7 +104,7 @@ try {
       await download.saveAs(page_ + ".pb.gz");
     }
   }
-  for (const [name, width, scheme] of [["laptop", 1366, "light"], ["laptop-dark", 1366, "dark"], ["phone", 390, "light"]]) {
+  for (const [name, width, scheme] of [["laptop", 1366, "light"], ["laptop-dark", 1366, "dark"], ["phone", 390, "light"], ["phone-dark", 390, "dark"], ["wide", 2560, "light"], ["wide-dark", 2560, "dark"]]) {
     await page.emulateMedia({ colorScheme: scheme });
     await page.setViewportSize({ width, height: 900 });
     await page.waitForTimeout(200);

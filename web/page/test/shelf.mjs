@@ -53,7 +53,7 @@ try {
   await page.mouse.move(box.x + 5, box.y + 3 * 19 + 9);
   await page.waitForSelector(".flame-card:not([hidden])");
   seen.card = await page.textContent(".flame-card");
-  for (const [name, width, scheme] of [["phone", 390, "light"], ["dark", 1366, "dark"], ["laptop", 1366, "light"]]) {
+  for (const [name, width, scheme] of [["phone", 390, "light"], ["dark", 1366, "dark"], ["wide", 2560, "light"], ["laptop", 1366, "light"]]) {
     await page.emulateMedia({ colorScheme: scheme });
     await page.setViewportSize({ width, height: 900 });
     await page.waitForTimeout(100);

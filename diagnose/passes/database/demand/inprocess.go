@@ -95,7 +95,7 @@ func InProcessGain(p *diagnose.Pass, share, cpu float64) laws.Gain {
 	}
 	if c.Target > 0 {
 		for _, r := range m.Resources {
-			cut.Busy[r.Name] = cpu * c.Target
+			cut.Busy[r.Name] = cpu * p.Own()
 		}
 	}
 	return m.Gain(cut)

@@ -54,7 +54,7 @@ func Gain(p *diagnose.Pass, share, part float64, others ...laws.Resource) laws.G
 	m, c := p.Model(false), p.CPU()
 	cut := laws.Cut{Time: share * part * m.Response, Busy: map[string]float64{}}
 	if at := m.Tightest(); at >= 0 && c.Database > 0 {
-		cut.Busy[m.Resources[at].Name] = part * (c.Database + ClientCPU(p)*c.Target)
+		cut.Busy[m.Resources[at].Name] = part * (c.Database + ClientCPU(p)*p.Own())
 	}
 	_, saturated := CallCPU(p)
 	if saturated {
@@ -77,7 +77,7 @@ func Spared(p *diagnose.Pass, share, part, own float64) laws.Gain {
 		cut.Time = share * m.Response
 	}
 	for _, r := range m.Resources {
-		cut.Busy[r.Name] = own * max(0, c.Target)
+		cut.Busy[r.Name] = own * max(0, p.Own())
 		if c.Database > 0 && r.Name == m.Resources[0].Name {
 			cut.Busy[r.Name] += part * c.Database
 		}

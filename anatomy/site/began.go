@@ -1,0 +1,37 @@
+package site
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/redline-go/redline/record/code"
+)
+
+// starters are functions of libraries that run on a goroutine of their own what they are handed,
+// by the beginnings of their closures' names. Goroutines that began there have nothing
+// in common: what they were handed says what they do.
+var starters = []string{
+	"sync.(*WaitGroup).Go.",
+	"golang.org/x/sync/errgroup.(*Group).",
+	"github.com/sourcegraph/conc.(*WaitGroup).", "github.com/sourcegraph/conc/panics.",
+	"github.com/oklog/run.(*Group).Run.",
+	"github.com/hashicorp/raft.(*raftState).goFunc.",
+	"k8s.io/apimachinery/pkg/util/wait.",
+}
+
+// Starts reports whether a function only runs what it is handed on a goroutine of its own.
+func Starts(function string) bool {
+	return slices.ContainsFunc(starters, func(s string) bool { return strings.HasPrefix(function, s) })
+}
+
+// Began returns the frame of a whole stack, innermost first, in which its goroutine began, below
+// whoever only started it. ok is false where the stack shows that one alone: before what it
+// was handed runs, and after.
+func Began(frames []code.Frame) (f code.Frame, ok bool) {
+	for i := len(frames) - 1; i >= 0; i-- {
+		if !Starts(frames[i].Function) {
+			return frames[i], i == len(frames)-1 || !below(frames[i].Function)
+		}
+	}
+	return code.Frame{}, false
+}

@@ -1,0 +1,176 @@
+package decide
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redline-go/redline/history"
+	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/service/revision"
+	"github.com/redline-go/redline/service/scratch"
+	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/verify/session"
+)
+
+// Values of gate --on-inconclusive.
+const (
+	undecidedFails  = "fail"
+	undecidedPasses = "pass-with-warning"
+)
+
+// gate is the verb with its own flags.
+type gate struct {
+	compareFlags
+	base, also, build string
+	changedOnly       bool
+}
+
+// GateCommand returns the verb gate.
+func GateCommand() *cobra.Command {
+	g := gate{compareFlags: compareFlags{undecided: undecidedFails}}
+	cmd := &cobra.Command{
+		Use:   "gate (--base REF | --baseline FILE | --save-baseline FILE) URL | scenario.yaml",
+		Short: "Fail a build that makes a service slower",
+		Long: `gate fails a CI job when the work tree makes the service slower. It builds the work
+tree and a git revision (--base) and compares them as redline ab does. A metric
+passes only if a change of its margin would have been detected: a runner too noisy
+to decide exits 3, not 0.
+
+--also-against REF compares with a second revision, in a session of its own: small
+regressions that each pass add up. --changed-only skips the measuring where the target's
+packages and dependencies compile to the same.
+
+Without --base, --baseline FILE compares with launches that --save-baseline FILE
+stored earlier. That measures half as much but decides less: the difference contains
+every other change since, so intervals are wider, and another machine, kernel, Go
+version or scenario is undecided (3). --save-baseline alone measures and stores.
+
+The service is the scenario's target.build, or --build. Margins are set in the
+scenario (verify:); the default is 5 % for CPU per request. --on-inconclusive
+pass-with-warning exits 0 where nothing could be decided. With CI=true every metric that
+did not pass is also printed as a workflow command, which CI systems show next to the
+change. --markdown, --junit and --sarif write reports.
+
+Exit code 0: nothing is worse by its margin. 1: regression. 2: usage or input error.
+3: undecided, or the session is invalid. 130: interrupted.`,
+		Example: `  redline gate --base origin/main scenario.yaml
+  redline gate --base origin/main --also-against v1.4.0 --changed-only scenario.yaml
+  redline gate --save-baseline base.json scenario.yaml
+  redline gate --baseline base.json scenario.yaml
+  redline gate --base HEAD~1 scenario.yaml --markdown gate.md --junit gate.xml --sarif gate.sarif`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			plan, err := g.check(cmd, args)
+			if err != nil {
+				return err
+			}
+			return g.run(cmd, plan, args[0])
+		},
+	}
+	g.register(cmd)
+	cmd.Flags().StringVar(&g.base, "base", "", "git `revision` to compare the work tree with")
+	cmd.Flags().StringVar(&g.baseline, "baseline", "", "compare with this `file` of --save-baseline: measures the work "+
+		"tree alone, decides less")
+	cmd.MarkFlagsMutuallyExclusive("base", "baseline")
+	cmd.Flags().StringVar(&g.undecided, "on-inconclusive", undecidedFails, "`what` an inconclusive session does: fail (exit 3) or "+
+		"pass-with-warning (exit 0)")
+	cmd.Flags().StringVar(&g.also, "also-against", "", "compare with this `revision` too, such as the last release: finds "+
+		"what small steps add up to")
+	cmd.Flags().BoolVar(&g.changedOnly, "changed-only", false, "measure nothing if the target is built of the same code as the base")
+	cmd.Flags().StringVar(&g.build, "build", "", "main `package` to build, relative to this directory (default the scenario's "+
+		"target.build)")
+	return cmd
+}
+
+// check reads the scenario and refuses flags that do not go together.
+func (g *gate) check(cmd *cobra.Command, args []string) (*scenario.Plan, error) {
+	switch {
+	case g.undecided != undecidedFails && g.undecided != undecidedPasses:
+		return nil, fmt.Errorf("--on-inconclusive %q is neither %s nor %s", g.undecided, undecidedFails, undecidedPasses)
+	case g.base == "" && (g.also != "" || g.changedOnly):
+		return nil, errors.New("--also-against and --changed-only need --base")
+	case g.base == "" && g.baseline == "" && g.saveBaseline == "":
+		return nil, errors.New("no revision to compare with (hint: --base origin/main)")
+	}
+	plan, err := g.Plan(cmd, args)
+	if err != nil {
+		return nil, err
+	}
+	if g.build == "" {
+		g.build = plan.Target.Build
+	}
+	if g.build == "" {
+		return nil, errors.New("no package to build: the scenario has no target.build (hint: --build ./cmd/svc)")
+	}
+	return plan, nil
+}
+
+// run compares with the base, and with the second revision if there is one.
+func (g *gate) run(cmd *cobra.Command, plan *scenario.Plan, name string) error {
+	if g.base == "" {
+		return g.against(cmd, plan, name, side{build: g.build})
+	}
+	sides := func(ref string) [2]side { return [2]side{{build: g.build + "@" + ref}, {build: g.build}} }
+	if g.changedOnly {
+		same, err := g.unchanged(cmd.Context(), plan)
+		if err != nil {
+			return err
+		}
+		if same {
+			return g.print(cmd.OutOrStdout(), cmd.ErrOrStderr(), verify.Unchanged(g.base), name)
+		}
+	}
+	result, err := g.decide(cmd, plan, name, sides(g.base), history.Gate)
+	if err != nil {
+		return err
+	}
+	if g.also != "" && result.Verdict != verify.Invalid {
+		second := g.second()
+		cumulative, err := second.decide(cmd, plan, name, sides(g.also), history.Gate)
+		if err != nil {
+			return err
+		}
+		result = result.Also(g.also, cumulative)
+		result.Tolerated = g.tolerates(result)
+	}
+	return g.print(cmd.OutOrStdout(), cmd.ErrOrStderr(), result, name)
+}
+
+// second is how the session with the second revision is run: beside the first one, which has
+// kept what there is to keep of the work tree.
+func (g *gate) second() compareFlags {
+	f := g.compareFlags
+	f.Out, f.saveBaseline, f.unkept = filepath.Clean(f.Out)+"-also", "", true
+	_, err := os.Stat(filepath.Join(f.Out, session.File))
+	f.resume = f.resume && err == nil
+	return f
+}
+
+// unchanged reports whether the work tree's target is built of the same code as at the base, and at
+// the second revision.
+func (g *gate) unchanged(ctx context.Context, plan *scenario.Plan) (bool, error) {
+	folder, err := scratch.New("gate")
+	if err != nil {
+		return false, err
+	}
+	defer folder.Remove()
+	own, err := revision.BuildID(ctx, revision.Sources{Package: g.build}, folder.Path, plan.Target.BuildFlags...)
+	if err != nil {
+		return false, err
+	}
+	for _, ref := range []string{g.base, g.also} {
+		if ref == "" {
+			continue
+		}
+		id, err := revision.BuildID(ctx, revision.Sources{Package: g.build, Revision: ref}, folder.Path, plan.Target.BuildFlags...)
+		if err != nil || id != own {
+			return false, err
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,78 @@
+package show
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redline-go/redline/history"
+	"github.com/redline-go/redline/notation/inert"
+)
+
+// mostSessions bounds how many sessions are printed.
+const mostSessions = 1000
+
+func historyTrialsCommand(f *historyFlags) *cobra.Command {
+	var last int
+	var asked historyFlags
+	cmd := &cobra.Command{
+		Use:   "trials",
+		Short: "Show what tunes and knees tried",
+		Long: `trials shows the sessions of redline tune and redline knee that --history has kept,
+newest first: what came of each, and every trial or step, also those that failed. The
+capacities that knees found are drawn by commit by redline history capacity.`,
+		Example: `  redline history trials --history history.db
+  redline history trials --last 20 --scenario gateway --json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			asked.where = f.where
+			return asked.trials(cmd, last)
+		},
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&last, "last", 3, "show the newest `n` sessions")
+	flags.StringVar(&asked.scenario, "scenario", "", "only this scenario: its `name`, or the beginning of its hash")
+	flags.StringVar(&asked.branch, "branch", "", "only this `branch`")
+	flags.StringVar(&asked.since, "since", "", "only sessions since this `time` (2026-01-31, or an age: 90d)")
+	flags.BoolVar(&asked.json, "json", false, "print the sessions as JSON ("+history.SessionsSchema+")")
+	return cmd
+}
+
+func (f *historyFlags) trials(cmd *cobra.Command, last int) error {
+	where := cmp.Or(f.where, os.Getenv(history.Variable))
+	if where == "" {
+		return errNoHistory
+	}
+	if last < 1 || last > mostSessions {
+		return fmt.Errorf("--last %d is not between 1 and %d", last, mostSessions)
+	}
+	since, err := sinceTime(f.since, time.Now())
+	if err != nil {
+		return err
+	}
+	var all []history.Session
+	store, err := history.Read(cmd.Context(), where)
+	switch {
+	case errors.Is(err, history.ErrNone):
+		inert.Fprintf(cmd.ErrOrStderr(), "%v (hint: redline tune and knee keep their trials with --history %s)\n", err, where)
+	case err != nil:
+		return err
+	default:
+		defer store.Close()
+		if all, err = store.Sessions(cmd.Context(), history.Filter{Scenario: f.scenario, Branch: f.branch, Since: since}, last); err != nil {
+			return err
+		}
+		if len(all) == 0 {
+			inert.Fprintf(cmd.ErrOrStderr(), "no tune or knee in %s matches (hint: redline tune and knee keep their trials with --history)\n",
+				store.Name())
+		}
+	}
+	if f.json {
+		return history.SessionsJSON(cmd.OutOrStdout(), all)
+	}
+	return history.SessionsText(cmd.OutOrStdout(), all)
+}

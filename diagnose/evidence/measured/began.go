@@ -1,0 +1,98 @@
+package measured
+
+import (
+	"github.com/redline-go/redline/anatomy/site"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record/code"
+)
+
+// Entry returns the function that a stack's goroutine began in, below a library's that only
+// starts what it is handed; "" for an empty stack.
+func Entry(stack []code.Frame) string {
+	if f, ok := site.Began(stack); ok {
+		return f.Function
+	}
+	return raw(stack)
+}
+
+// raw returns the outermost function of a stack, as the runtime names its goroutine.
+func raw(stack []code.Frame) string {
+	if len(stack) == 0 {
+		return ""
+	}
+	return stack[len(stack)-1].Function
+}
+
+// Began returns what Entry does, below a helper of the service's own, too: func(f func()) { go
+// func() { f() }() }. Its goroutines are no pool; each has the work that it was handed.
+func (p *Run) Began(stack []code.Frame) string {
+	entry := Entry(stack)
+	if n := len(stack); n > 1 && entry == stack[n-1].Function && p.helpers.Get(p.readHelpers)[entry] {
+		return stack[n-2].Function
+	}
+	return entry
+}
+
+// fewest is the number of functions that a helper must have been handed: below one function alone a
+// goroutine is as well named by its beginning.
+const fewest = 2
+
+// readHelpers finds the functions that goroutines begin in, and that only call what they are
+// handed. Such a one never waits or runs by itself, and calls several functions, each of which was
+// there in every dump: a loop that takes one step after another is in one of them at a
+// time, and a worker waits for work by itself.
+func (p *Run) readHelpers() map[string]bool {
+	shots, err := p.Snapshots()
+	if err != nil || len(shots) < 2 {
+		return nil
+	}
+	itself := map[string]bool{}
+	for _, of := range [][2]string{{"cpu", "cpu"}, {"block", "delay"}} {
+		if prof, err := p.Profile(of[0], of[1]); err == nil {
+			for _, s := range prof.Samples {
+				if alone(s.Stack) {
+					itself[raw(s.Stack)] = true
+				}
+			}
+		}
+	}
+	handed := map[[2]string]int{} // dumps in which an entry was seen to call a function
+	for _, shot := range shots {
+		seen := map[[2]string]bool{}
+		for _, s := range shot.Stacks {
+			if alone(s.Stack) {
+				itself[raw(s.Stack)] = true
+			} else if n := len(s.Stack); n > 1 {
+				seen[[2]string{s.Stack[n-1].Function, s.Stack[n-2].Function}] = true
+			}
+		}
+		for key := range seen {
+			handed[key]++
+		}
+	}
+	always := map[string]int{}
+	for key, n := range handed {
+		if n == len(shots) {
+			always[key[0]]++
+		}
+	}
+	helpers := map[string]bool{}
+	for entry, n := range always {
+		helpers[entry] = n >= fewest && !itself[entry]
+	}
+	return helpers
+}
+
+// alone reports whether a goroutine is in the function that it began in, and in nothing but the
+// standard library below.
+func alone(stack []code.Frame) bool {
+	if len(stack) == 0 {
+		return false
+	}
+	for _, f := range stack[:len(stack)-1] {
+		if pkg, _ := callstack.Split(f.Function); pkg != "" && !callstack.Standard(pkg) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,77 @@
+package measured
+
+import (
+	"slices"
+	"time"
+
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/stacks"
+)
+
+// What redline adds to a service is taken out here, before any analyzer reads: a profile, a
+// dump of goroutines and an anatomy are of the service alone.
+
+// readProfile reads a profile without the samples of the observation, whose part of it is
+// kept for Observed.
+func (p *Run) readProfile(typ, value string) (*Profile, error) {
+	prof, err := stacks.Read(p.Record, typ, value, p.Note)
+	if err != nil {
+		return nil, err
+	}
+	all := prof.Total
+	apart(prof)
+	if typ == "cpu" && all > 0 {
+		p.observed = float64(all-prof.Total) / float64(all)
+	}
+	return prof, nil
+}
+
+// apart removes the observation's samples.
+func apart(prof *Profile) {
+	prof.Samples = slices.DeleteFunc(prof.Samples, func(s Sample) bool {
+		if !callstack.Observes(s.Stack) {
+			return false
+		}
+		prof.Total -= s.Value
+		prof.Count -= s.Count
+		return true
+	})
+}
+
+// Observed returns the part of the process's CPU, 0 to 1, that the observation took: the probe,
+// its hooks, and the runtime's writing of traces. 0 without a CPU profile. Shares of CPU
+// are parts of the rest.
+func (p *Run) Observed() float64 {
+	_, _ = p.Profile("cpu", "cpu") // without one nothing is known to be redline's
+	return p.observed
+}
+
+// served returns an anatomy without the waits of the probe's hooks in requests, and without its
+// goroutines; the anatomy itself where it has none. Durations are less by the waits.
+func served(a *breakdown.Anatomy) *breakdown.Anatomy {
+	if a == nil {
+		return nil
+	}
+	out := *a
+	out.All, out.MeanNS = ownParts(a.All, a.MeanNS)
+	out.Median, out.MedianNS = ownParts(a.Median, a.MedianNS)
+	out.Tail, out.TailNS = ownParts(a.Tail, a.TailNS)
+	out.Serial = slices.DeleteFunc(slices.Clone(a.Serial), func(s breakdown.Serial) bool { return probes(s.Goroutine) })
+	out.Helpers = slices.DeleteFunc(slices.Clone(a.Helpers), func(h breakdown.Helper) bool { return probes(h.Entry) })
+	return &out
+}
+
+func ownParts(parts []breakdown.Part, whole time.Duration) ([]breakdown.Part, time.Duration) {
+	own := slices.DeleteFunc(slices.Clone(parts), func(p breakdown.Part) bool {
+		if !callstack.Observes(p.Stack) {
+			return false
+		}
+		whole -= time.Duration(p.NS)
+		return true
+	})
+	return own, whole
+}
+
+func probes(function string) bool { return code.Probe(code.Frame{Function: function}) }

@@ -1,0 +1,123 @@
+package load
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/redline-go/redline/load/usage"
+)
+
+// Bounds of waking early. A thread that sleeps until a request is due wakes late: the timer's
+// interrupt, leaving an idle state and a run queue take 20 to 40 us on a virtual machine, and all
+// of it would be in the request's latency, which counts from when it is due. So a loop sleeps
+// until a little before, and looks at its sockets without sleeping for the rest. It takes only CPU time
+// that nobody uses, and only a part of it.
+const (
+	// earlyShare is the most of a loop's time that goes into this.
+	earlyShare = 0.25
+	// earlySpare is how many CPUs per loop have to be idle: as much again stays idle.
+	earlySpare = 2 * earlyShare
+	// mostEarly bounds one spell. What wakes later than that has another cause, such as other
+	// programs on the CPU, and time spent waiting does not mend it.
+	mostEarly = 100 * time.Microsecond
+	// mostSaved bounds what a quiet time saves up for a burst.
+	mostSaved = time.Millisecond
+	// wakesLate is the part of wake-ups that may still come late.
+	wakesLate = 0.1
+)
+
+// early decides how much before a due time a loop wakes. The zero value wakes at the time
+// itself until it has seen how late that is.
+type early struct {
+	usual time.Duration // lateness that wakesLate of the wake-ups exceed
+	saved time.Duration // that may be spent now
+	at    time.Duration // when saved was last added to
+	total atomic.Int64  // ns spent; the reporter reads it
+}
+
+// lead returns how long before a due time to wake, zero for not at all.
+func (e *early) lead(now time.Duration) time.Duration {
+	if e.saved < mostSaved {
+		e.saved = min(mostSaved, e.saved+time.Duration(earlyShare*float64(now-e.at)))
+	}
+	e.at = now
+	if e.saved < e.usual {
+		return 0
+	}
+	return e.usual
+}
+
+// woke takes in how much later than asked a wait ended. The quantile follows by a step up or down
+// whose ratio is that of the probabilities, so it needs no memory of earlier ones (stochastic
+// approximation, Robbins and Monro 1951); the step is a part of the value, which reaches any
+// size within some dozens of wake-ups.
+func (e *early) woke(late time.Duration) {
+	step := max(time.Microsecond, e.usual/8)
+	if late > e.usual {
+		e.usual = min(mostEarly, e.usual+time.Duration((1-wakesLate)*float64(step)))
+	} else {
+		e.usual = max(0, e.usual-time.Duration(wakesLate*float64(step)))
+	}
+}
+
+// spent takes off the time that a spell took. One that other threads interrupted takes more than there
+// was, and the next ones wait for that.
+func (e *early) spent(d time.Duration) {
+	e.saved -= d
+	e.total.Add(int64(d))
+}
+
+// spare tells the loops whether CPUs are idle. The reporter writes it.
+type spare struct {
+	idle  *usage.Idle
+	read  time.Duration // when it was last read
+	loops int
+	yes   atomic.Bool
+}
+
+// spareEvery is how often the idle time is read: the kernel makes the file anew at each
+// reading, which takes a millisecond where there are hundreds of CPUs.
+const spareEvery = time.Second
+
+func (s *spare) look(now time.Duration) {
+	if s.read > 0 && now-s.read < spareEvery {
+		return
+	}
+	s.read = now
+	cpus, ok := s.idle.CPUs()
+	s.yes.Store(ok && cpus >= earlySpare*float64(s.loops))
+}
+
+// wait waits for events until the loop has something else to do.
+func (l *loop) wait() (int, error) {
+	at, exact := l.next()
+	if at < 0 {
+		return l.poll.Wait(-1)
+	}
+	now := l.now()
+	if at <= now || !exact || !l.run.spare.yes.Load() {
+		return l.poll.Wait(max(0, at-now))
+	}
+	if from := at - l.early.lead(now); from > now {
+		n, err := l.poll.Wait(from - now)
+		now = l.now()
+		if n > 0 || err != nil {
+			return n, err
+		}
+		// Not where a signal ended the wait before its time.
+		if now >= from {
+			l.early.woke(now - from)
+		}
+	}
+	began := now
+	for now < at {
+		// Answers that arrive meanwhile are handled at once.
+		if n, err := l.poll.Wait(0); n > 0 || err != nil {
+			l.early.spent(l.now() - began)
+			return n, err
+		}
+		now = l.now()
+	}
+	l.early.spent(now - began)
+	return 0, nil
+}
