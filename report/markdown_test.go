@@ -82,7 +82,8 @@ func TestMarkdownIsInert(t *testing.T) {
 	// Within code spans nothing acts; a span of these fences holds evil's longest run of backticks.
 	spans := regexp.MustCompile("(?m)(````) .*? (````)")
 	bare := spans.ReplaceAllString(text, "CODE")
-	for _, acts := range []string{"</details><", "<script", "http://", "www.", "a@e", "@octo", "#1", "**bold", "~~gone", "$a", "[link](", "![i]"} {
+	for _, acts := range []string{"</details><", "<script", "http://", "www.", "a@e", "@octo", "#1", "**bold", "~~gone", "$a",
+		"[link](", "![i]"} {
 		at := strings.Index(bare, acts)
 		if acts == "~~gone" || acts == "$a" || acts == "**bold" || acts == "[link](" || acts == "![i]" {
 			at = unescaped(bare, acts)
@@ -101,7 +102,8 @@ func TestMarkdownIsInert(t *testing.T) {
 		if strings.HasPrefix(line, "| -") {
 			columns = strings.Count(line, "|")
 		} else if strings.HasPrefix(line, "|") && !strings.HasPrefix(line, "| per") && columns > 0 {
-			if n := strings.Count(strings.ReplaceAll(line, `\|`, ""), "|"); n != columns && !strings.Contains(line, "| ---") && !head(line) {
+			n := strings.Count(strings.ReplaceAll(line, `\|`, ""), "|")
+			if n != columns && !strings.Contains(line, "| ---") && !head(line) {
 				t.Errorf("%d bars in a row of %d: %q", n, columns, line)
 			}
 		}

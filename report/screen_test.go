@@ -66,8 +66,8 @@ func TestOrderOfTheSummary(t *testing.T) {
 	s := withLedger()
 	text := textOf(t, s, report.TextOptions{})
 	at := -1
-	for _, part := range []string{"What stops it", "closed loop @", "Requests/sec:", "p99 < 42ms", "Where a request's time goes", "Request time:",
-		"not judged:", "2 sources", "warning:", "bundle"} {
+	for _, part := range []string{"What stops it", "closed loop @", "Requests/sec:", "p99 < 42ms", "Where a request's time goes",
+		"Request time:", "not judged:", "2 sources", "warning:", "bundle"} {
 		next := strings.Index(text, part)
 		if next <= at {
 			t.Errorf("%q stands at %d, what comes before it at %d:\n%s", part, next, at, text)

@@ -19,18 +19,7 @@ func (t *textWriter) load() {
 	for _, l := range wrap(loadHead(t.s), t.width, 0) {
 		t.line("%s", t.bold(l))
 	}
-	if l.Latency.Max > 0 {
-		rows := [][]string{{"Latency distribution", "latency", "service"}}
-		for _, q := range quantiles(l) {
-			rows = append(rows, []string{right(q.name, 20), q.latency, q.service})
-		}
-		for i, row := range table(rows, 1, 2) {
-			if i == 0 {
-				row = t.dim(row)
-			}
-			t.line("  %s", row)
-		}
-	}
+	t.distribution()
 	t.indented(fmt.Sprintf("%s requests in %s, %s read, %s written", notation.Count(l.Requests), notation.Duration(l.Duration),
 		notation.Size(float64(l.BytesIn)), notation.Size(float64(l.BytesOut))))
 	if l.Errors > 0 {
@@ -74,6 +63,24 @@ func (t *textWriter) load() {
 		for _, line := range wrap(overhead(o), t.width, 0) {
 			t.line("%s", line)
 		}
+	}
+}
+
+// distribution prints the percentiles of latency and service time.
+func (t *textWriter) distribution() {
+	l := &t.s.Load
+	if l.Latency.Max == 0 {
+		return
+	}
+	rows := [][]string{{"Latency distribution", "latency", "service"}}
+	for _, q := range quantiles(l) {
+		rows = append(rows, []string{right(q.name, 20), q.latency, q.service})
+	}
+	for i, row := range table(rows, 1, 2) {
+		if i == 0 {
+			row = t.dim(row)
+		}
+		t.line("  %s", row)
 	}
 }
 

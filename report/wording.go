@@ -164,8 +164,14 @@ func fileAndLine(w findings.Where) string {
 	return shortFile(w.File)
 }
 
-// shortFunction drops the directories of a function's import path.
+// shortFunction drops the directories of a function's import path, and how the compiler calls the types that
+// it was made for.
 func shortFunction(name string) string {
+	if i := strings.Index(name, "[go.shape."); i >= 0 {
+		if end := strings.LastIndexByte(name, ']'); end > i {
+			name = name[:i] + "[...]" + name[end+1:]
+		}
+	}
 	if i := strings.LastIndexByte(name, '/'); i >= 0 && !strings.ContainsAny(name[:i], "([{ ") {
 		return name[i+1:]
 	}

@@ -2,7 +2,9 @@ package live
 
 import (
 	"bytes"
+	"flag"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -11,7 +13,13 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/vt" // a terminal that tests can look at
+
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
 )
+
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func measuring() Event {
 	return Event{Phase: "measuring", Done: 18 * time.Second, Total: 30 * time.Second, Rate: 2070.7,
@@ -19,42 +27,104 @@ func measuring() Event {
 		Errors: 12, Requests: 62134, InFlight: 64, LagP99: 310 * time.Microsecond, GeneratorCPU: 0.14}
 }
 
+// full is a frame in which each part has something to show.
+func full(width, height int) frame {
+	var s state
+	for i := range 180 {
+		e := measuring()
+		e.Done, e.Rate = time.Duration(i+1)*100*time.Millisecond, 100*float64(i%40)
+		e.Errors = int64(i) / 15
+		s.add(e)
+	}
+	for window := range int64(180) {
+		s.Add([]series.Point{
+			{Window: window, Series: series.Series{Name: series.ProcessUser, Unit: "ns"}, Value: 0.08e9},
+			{Window: window, Series: series.Series{Name: series.ProcessSystem, Unit: "ns"}, Value: 0.02e9},
+			{Window: window, Series: series.Series{Name: series.HostBusy, Unit: "ns"}, Value: 0.17e9},
+			{Window: window, Series: series.Series{Name: series.HostCPUs, Unit: "1"}, Value: 2},
+			{Window: window, Series: series.Series{Name: series.DBCPU, Unit: "ns"}, Value: 0.03e9},
+			{Window: window, Series: series.Series{Name: "/cpu/classes/gc/total:cpu-seconds", Unit: "ns"}, Value: 0.02e9},
+			{Window: window, Series: series.Series{Name: "/gc/cycles/total:gc-cycles", Unit: "1"}, Value: 0.3},
+			{Window: window, Series: series.Series{Name: "/sched/goroutines:goroutines", Unit: "1"}, Value: 1024},
+			{Window: window, Series: series.Series{Name: series.PoolInUse, Unit: "1"}, Value: 10},
+			{Window: window, Series: series.Series{Name: series.PoolInUse, Labels: "pool=a", Unit: "1"}, Value: 99},
+			{Window: window, Series: series.Series{Name: series.PoolMax, Unit: "1"}, Value: 10},
+			{Window: window, Series: series.Series{Name: series.StatementTime, Labels: "queryid=7", Unit: "ns"}, Value: 0.03e9},
+			{Window: window, Series: series.Series{Name: series.StatementCalls, Labels: "queryid=7", Unit: "1"}, Value: 10},
+			{Window: window, Series: series.Series{Name: series.StatementTime, Labels: "queryid=8", Unit: "ns"}, Value: 0.01e9},
+			{Window: window, Series: series.Series{Name: series.StatementCalls, Labels: "queryid=8", Unit: "1"}, Value: 20},
+		})
+	}
+	s.add(Event{Statement: Statement{QueryID: "8", Text: "INSERT INTO events (order_id, kind) VALUES ($1, $2)"}})
+	s.add(Event{Statement: Statement{QueryID: "7", Text: "SELECT * FROM orders WHERE uid = $1 ORDER BY created_at DESC LIMIT $2"}})
+	s.add(Event{SoFar: &SoFar{At: 12 * time.Second, Title: "Requests wait for a database connection",
+		Place: "store.(*Store).Orders  store/orders.go:112", Worth: "87 % of request time, worth about 7.69x"}})
+	var latencies histogram.Counts
+	for i := range int64(1000) {
+		latencies.Add(i * 1e5)
+	}
+	s.Latency(&latencies)
+	s.add(measuring())
+	shown, _ := s.snapshot()
+	return frame{snapshot: shown, title: "http://127.0.0.1:8080/", width: width, height: height, keys: true, stop: true}
+}
+
+// TestDraw holds the view to what it looks like in large, usual and small terminals.
 func TestDraw(t *testing.T) {
-	got := ansi.Strip(draw("http://127.0.0.1:8080/", measuring(), []float64{0, 500, 1000, 2000, 2070}, 80))
-	want := strings.Join([]string{
-		"redline  measuring  http://127.0.0.1:8080/",
-		"━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━───────────────────────  18 of 30 s, 12 s left",
-		"",
-		"rate          2,071/s   ▂▄██",
-		"latency       p50 28.4 ms  p90 49.0 ms  p99 91.0 ms  max 2.01 s ",
-		"errors             12 of 62,134 requests (0.02 %)",
-		"in flight          64",
-		"generator   0.14 CPUs, lag p99 310 µs",
-	}, "\n")
-	if got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
+	for name, f := range map[string]frame{"wide": full(159, 49), "usual": full(79, 23), "small": full(39, 9), "load": {
+		snapshot: snapshot{last: measuring()}, title: "http://127.0.0.1:8080/", width: 79, height: 23}} {
+		path := filepath.Join("testdata", name+".txt")
+		got := ansi.Strip(draw(f)) + "\n"
+		if *update {
+			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s (go test ./report/live -update rewrites it)\ngot\n%s\nwant\n%s", name, got, want)
+		}
 	}
 }
 
-func TestDrawStaysWithinItsWidth(t *testing.T) {
-	e := measuring()
-	e.Unhealthy = strings.Repeat("lag ", 50)
-	for width := 30; width < 200; width += 7 {
-		for line := range strings.SplitSeq(draw(strings.Repeat("long ", 100), e, make([]float64, 300), width), "\n") {
-			if n := ansi.StringWidth(line); n > width {
-				t.Errorf("width %d: line of %d cells: %q", width, n, ansi.Strip(line))
+// TestDrawStaysWithinItsRoom: no line is wider and no frame higher than the terminal, and what is
+// left out last is the rate, the tail and the errors.
+func TestDrawStaysWithinItsRoom(t *testing.T) {
+	for width := 20; width < 200; width += 7 {
+		for height := 2; height < 60; height++ {
+			f := full(width, height)
+			f.title, f.last.Unhealthy = strings.Repeat("long ", 100), strings.Repeat("lag ", 50)
+			for _, help := range []bool{false, true} {
+				f.help = help
+				text := draw(f)
+				lines := strings.Split(text, "\n")
+				if len(lines) > height {
+					t.Errorf("%d lines in a height of %d", len(lines), height)
+				}
+				for _, line := range lines {
+					if n := ansi.StringWidth(line); n > width {
+						t.Errorf("width %d: line of %d cells: %q", width, n, ansi.Strip(line))
+					}
+				}
+				if plain := ansi.Strip(text); height >= 9 && !help && (!strings.Contains(plain, "rate ") ||
+					!strings.Contains(plain, "p99 ") || !strings.Contains(plain, "errors ")) {
+					t.Errorf("%dx%d lacks what matters:\n%s", width, height, plain)
+				}
 			}
 		}
 	}
 }
 
 func TestDrawBeforeTheLoad(t *testing.T) {
-	if got := ansi.Strip(draw("", Event{Phase: "building"}, nil, 80)); got != "redline  building" {
+	if got := ansi.Strip(draw(frame{snapshot: snapshot{last: Event{Phase: "building"}}, width: 80})); got != "redline  building" {
 		t.Errorf("got %q", got)
 	}
 	over := measuring()
 	over.Done, over.Max = 31*time.Second, 0
-	got := ansi.Strip(draw("", over, nil, 80))
+	got := ansi.Strip(draw(frame{snapshot: snapshot{last: over}, width: 80}))
 	if !strings.Contains(got, "30 of 30 s, 0 s left") || !strings.Contains(got, "no answer") {
 		t.Errorf("got %q", got)
 	}
@@ -67,18 +137,39 @@ func TestState(t *testing.T) {
 	s.add(Event{Done: 900 * time.Millisecond, Rate: 300})
 	s.add(Event{Done: 1100 * time.Millisecond, Rate: 500})
 	s.add(Event{Phase: "analysing"})
-	last, rates, messages := s.snapshot()
-	if len(rates) != 2 || rates[0] != 200 || rates[1] != 500 {
+	shown, messages := s.snapshot()
+	if rates := shown.load.values(figureRate); len(rates) != 2 || rates[0] != 200 || rates[1] != 500 {
 		t.Errorf("rates %v, want the means of two seconds", rates)
 	}
-	if last.Phase != "analysing" || last.P50 != 3 || last.Rate != 500 {
+	if last := shown.last; last.Phase != "analysing" || last.P50 != 3 || last.Rate != 500 {
 		t.Errorf("last %+v", last)
 	}
 	if len(messages) != 1 || messages[0] != "ready?[31m" {
 		t.Errorf("messages %q", messages)
 	}
-	if _, _, again := s.snapshot(); again != nil {
+	if _, again := s.snapshot(); again != nil {
 		t.Errorf("messages told twice: %q", again)
+	}
+}
+
+// TestLateFigures: sources deliver a window late and out of order; each counts in its second, and the
+// second that is not over is not shown as a figure.
+func TestLateFigures(t *testing.T) {
+	var s state
+	at := func(window int64, ns float64) series.Point {
+		return series.Point{Window: window, Series: series.Series{Name: series.ProcessUser, Unit: "ns"}, Value: ns}
+	}
+	s.Add([]series.Point{at(0, 0.1e9), at(12, 0.1e9), at(9, 0.4e9), at(21, 0.2e9)})
+	shown, _ := s.snapshot()
+	whole, ok := shown.service.whole(figureService)
+	if !ok || len(whole) != 2 || whole[0] != 0.5 || whole[1] != 0.1 {
+		t.Errorf("CPUs %v, want 0.5 and 0.1", whole)
+	}
+	for second := range int64(2 * historyLength) {
+		s.Add([]series.Point{at(second*10, 1)})
+	}
+	if shown, _ = s.snapshot(); len(shown.service.values(figureService)) != historyLength {
+		t.Errorf("%d seconds are kept", len(shown.service.values(figureService)))
 	}
 }
 
@@ -104,6 +195,94 @@ analysing
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}
+}
+
+// keyed is a view on an emulated terminal, and somebody who presses keys.
+type keyed struct {
+	*terminal
+	t      *testing.T
+	screen *vt.SafeEmulator
+	wrote  chan struct{}
+	keys   chan byte
+	left   chan struct{}
+	stops  chan struct{}
+}
+
+func newKeyed(t *testing.T, width, height int) *keyed {
+	k := &keyed{t: t, screen: vt.NewSafeEmulator(width, height), wrote: make(chan struct{}, 1),
+		keys: make(chan byte), left: make(chan struct{}), stops: make(chan struct{}, 9)}
+	k.terminal = start(k, Options{Title: "http://x/", Keys: k.keys, Left: func() { close(k.left) },
+		Stop: func() { k.stops <- struct{}{} }}, tea.WithWindowSize(width, height))
+	t.Cleanup(k.Close)
+	return k
+}
+
+func (k *keyed) Write(p []byte) (int, error) {
+	n, err := k.screen.Write(bytes.ReplaceAll(p, []byte("\n"), []byte("\r\n"))) // as the kernel's terminals do
+	n = min(n, len(p))
+	select {
+	case k.wrote <- struct{}{}:
+	default:
+	}
+	return n, err
+}
+
+// await returns once the screen shows a text, or does not any more.
+func (k *keyed) await(text string, shown bool) {
+	k.t.Helper()
+	patience := time.After(30 * time.Second)
+	for strings.Contains(k.screen.String(), text) != shown {
+		select {
+		case <-k.wrote:
+		case <-patience:
+			k.t.Fatalf("%q shown is not %v:\n%s", text, shown, k.screen.String())
+		}
+	}
+}
+
+// TestKeys: somebody pauses, reads the help, stops the load, and leaves.
+func TestKeys(t *testing.T) {
+	k := newKeyed(t, 100, 40)
+	k.Event(measuring())
+	k.await("28.4 ms", true)
+	k.await("? help  p pause  s stop  q leave", true)
+	k.keys <- 'p'
+	k.await("view paused, the run goes on", true)
+	later := measuring()
+	later.P50 = 77 * time.Millisecond
+	k.Event(later)
+	k.keys <- '?'
+	k.await("pauses the view; the run goes on", true)
+	k.keys <- '?'
+	k.await("pauses the view; the run goes on", false)
+	k.await("28.4 ms", true) // what it showed when it was paused
+	k.keys <- 'p'
+	k.await("77.0 ms", true)
+	k.keys <- 's'
+	<-k.stops
+	k.keys <- 'q'
+	<-k.left
+	k.await("the run goes on for 12 s; Ctrl-C stops it", true)
+	k.await("77.0 ms", false)
+	k.Event(Event{Phase: "closing the record"})
+	k.Event(Event{Message: "the target logs a lot"})
+	k.await("the target logs a lot", true)
+	k.await("closing the record", true)
+	if k.Feed().Add([]series.Point{{}}); strings.Contains(k.screen.String(), "rate") {
+		t.Error("the view is drawn after somebody left it")
+	}
+}
+
+// TestResize: the view fits the terminal that it is in now.
+func TestResize(t *testing.T) {
+	k := newKeyed(t, 120, 40)
+	k.Event(measuring())
+	k.await("so far", false)
+	k.await("in flight", true)
+	k.screen.Resize(40, 8)
+	k.program.Send(tea.WindowSizeMsg{Width: 40, Height: 8})
+	k.await("in flight", false)
+	k.await("rate", true)
 }
 
 func TestNewWithoutTerminal(t *testing.T) {
@@ -206,4 +385,32 @@ func (b *buffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.b.String()
+}
+
+// BenchmarkFrame is the cost of one drawing of a large terminal, of which there are four a second.
+func BenchmarkFrame(b *testing.B) {
+	f := full(159, 49)
+	for b.Loop() {
+		draw(f)
+	}
+}
+
+// BenchmarkFeed is the cost of a window's figures to whoever records them.
+func BenchmarkFeed(b *testing.B) {
+	var s state
+	var latencies histogram.Counts
+	for i := range int64(1000) {
+		latencies.Add(i * 1e5)
+	}
+	points := make([]series.Point, 60)
+	for i := range points {
+		points[i].Series = series.Series{Name: series.ProcessUser, Unit: "ns"}
+	}
+	for window := int64(0); b.Loop(); window++ {
+		for i := range points {
+			points[i].Window = window
+		}
+		s.Add(points)
+		s.Latency(&latencies)
+	}
 }

@@ -24,6 +24,7 @@ type plain struct {
 	// second, and one window of it would say little.
 	rate    float64
 	windows float64
+	quiet   bool // no lines of figures, as behind a view that somebody left
 }
 
 func (p *plain) Event(e Event) {
@@ -42,7 +43,7 @@ func (p *plain) Event(e Event) {
 		p.windows++
 	}
 	switch {
-	case e.Done > 0 && (changed || second != p.second):
+	case e.Done > 0 && !p.quiet && (changed || second != p.second):
 		p.second = second
 		e.Rate = p.rate / p.windows
 		p.rate, p.windows = 0, 0
@@ -51,6 +52,8 @@ func (p *plain) Event(e Event) {
 		fmt.Fprintf(p.w, "%s\n", notation.Clean(p.phase))
 	}
 }
+
+func (p *plain) Feed() Feed { return nil }
 
 func (p *plain) Close() {}
 

@@ -1,14 +1,14 @@
 package live
 
 import (
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/redline-go/redline/notation"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
 )
-
-// historyLength bounds the remembered rates: more than the widest terminal.
-const historyLength = 512
 
 // state is the progress so far. Senders write it, the view reads it in
 // its own time.
@@ -16,11 +16,12 @@ type state struct {
 	mu       sync.Mutex
 	last     Event
 	messages []string
-	// rates holds the mean rate of each second of load that is over.
-	rates  []float64
-	second int64
-	sum    float64
-	count  int
+	load     history // by second of load: see the names of figures below
+	service  history // by second of the run
+	// latency holds all of the measured span.
+	latency    histogram.Counts
+	statements statements
+	soFar      *SoFar
 }
 
 // maxMessages bounds the lines that wait when the terminal is stopped.
@@ -32,7 +33,15 @@ func (s *state) add(e Event) {
 	if e.Message != "" && len(s.messages) < maxMessages {
 		s.messages = append(s.messages, notation.Clean(e.Message))
 	}
-	e.Message = ""
+	s.statements.name(e.Statement)
+	if e.SoFar != nil {
+		judged := *e.SoFar
+		if judged.At == 0 {
+			judged.At = s.last.Done
+		}
+		s.soFar = &judged
+	}
+	e.Message, e.Statement, e.SoFar = "", Statement{}, nil
 	if e.Phase == "" {
 		e.Phase = s.last.Phase
 	}
@@ -45,34 +54,64 @@ func (s *state) add(e Event) {
 		return
 	}
 	// A window in which nothing ended has no percentiles; the last known stay.
-	if e.Max == 0 {
+	answered := e.Max > 0
+	if !answered {
 		e.P50, e.P90, e.P99, e.Max = s.last.P50, s.last.P90, s.last.P99, s.last.Max
 	}
-	s.last = e
 	if e.Done > 0 {
-		s.rate(int64(e.Done/time.Second), e.Rate)
+		s.keep(e, answered)
+	}
+	s.last = e
+}
+
+// keep adds a window of load to the history of its second.
+func (s *state) keep(e Event, answered bool) {
+	second := int64(e.Done / time.Second)
+	s.load.mean(figureRate, second, e.Rate)
+	if answered {
+		s.load.mean(figureP50, second, float64(e.P50))
+		s.load.mean(figureP99, second, float64(e.P99))
+	}
+	s.load.sum(figureErrors, second, float64(max(e.Errors-s.last.Errors, 0)))
+	s.load.most(figureLag, second, float64(e.LagP99))
+	s.load.mean(figureGenerator, second, e.GeneratorCPU)
+}
+
+// Add implements Feed.
+func (s *state) Add(points []series.Point) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range points {
+		s.point(&points[i])
 	}
 }
 
-func (s *state) rate(second int64, rate float64) {
-	if second != s.second && s.count > 0 {
-		s.rates = append(s.rates, s.sum/float64(s.count))
-		s.rates = s.rates[max(0, len(s.rates)-historyLength):]
-		s.sum, s.count = 0, 0
-	}
-	s.second = second
-	s.sum += rate
-	s.count++
+// Latency implements Feed.
+func (s *state) Latency(c *histogram.Counts) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.latency.Merge(c)
+}
+
+// snapshot is a copy of the state, for one frame.
+type snapshot struct {
+	last          Event
+	load, service history
+	latency       histogram.Quantiles // of the measured span so far
+	statements    []statement         // those that take the most time, first
+	soFar         *SoFar
 }
 
 // snapshot returns the state and takes the messages that wait.
-func (s *state) snapshot() (last Event, rates []float64, messages []string) {
+func (s *state) snapshot() (snapshot, []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	rates = append([]float64(nil), s.rates...)
-	if s.count > 0 {
-		rates = append(rates, s.sum/float64(s.count))
+	messages := s.messages
+	s.messages = nil
+	shown := snapshot{last: s.last, load: s.load.clone(), service: s.service.clone(), soFar: s.soFar,
+		statements: slices.Clone(s.statements.top())}
+	if s.latency.Total() > 0 {
+		shown.latency = s.latency.Quantiles()
 	}
-	messages, s.messages = s.messages, nil
-	return s.last, rates, messages
+	return shown, messages
 }

@@ -19,7 +19,8 @@ func PrintSummary(w io.Writer, rec *record.Record, s *record.Summary, asJSON, al
 
 // TextOptions lays out a summary for w: the first findings, or all of everything.
 func TextOptions(w io.Writer, rec *record.Record, all, color bool) report.TextOptions {
-	return report.TextOptions{Color: color, All: all, Width: Width(w), Height: Height(w), Record: rec, More: "redline report " + rec.Dir + " --all"}
+	return report.TextOptions{Color: color, All: all, Width: Width(w), Height: Height(w), Record: rec,
+		More: "redline report " + rec.Dir + " --all"}
 }
 
 // WriteHTML writes report.html into the bundle, whole or not at all.

@@ -6,6 +6,11 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/notation/inert"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
+	"github.com/redline-go/redline/report"
 	"github.com/redline-go/redline/report/live"
 	"github.com/redline-go/redline/run"
 )
@@ -15,16 +20,20 @@ type View struct {
 	w     io.Writer
 	plain bool
 	title string
+	stop  func() // ends the load early; nil where keys are not read
 
-	mu   sync.Mutex
-	live live.View // nil while paused or closed
-	done bool
+	mu     sync.Mutex
+	live   live.View // nil while paused or closed
+	steady timebase.Span
+	done   bool
 }
 
-// NewView returns a View of a run called title on w; plain prints lines even on a terminal. The
-// caller must close it.
-func NewView(w io.Writer, title string, plain bool) *View {
-	v := &View{w: w, plain: plain, title: title}
+var _ run.Follower = (*View)(nil)
+
+// NewView returns a View of a run called title on w; plain prints lines even on a terminal. With stop,
+// which ends the load early, somebody at the terminal can press keys. The caller must close it.
+func NewView(w io.Writer, title string, plain bool, stop func()) *View {
+	v := &View{w: w, plain: plain, title: title, stop: stop}
 	v.live = v.open()
 	return v
 }
@@ -33,18 +42,19 @@ func (v *View) open() live.View {
 	if v.plain {
 		return live.Plain(v.w)
 	}
+	o := live.Options{Title: v.title, Color: Colour(v.w)}
+	if v.stop != nil && Terminal(v.w) {
+		if keys := readKeys(); keys != nil {
+			o.Keys, o.Left, o.Stop = keys.pressed, keys.close, v.stop
+		}
+	}
 	// It draws with more than the edge lets through, and cleans its output.
-	return live.New(inert.Under(v.w), live.Options{Title: v.title, Color: Colour(v.w)})
+	return live.New(inert.Under(v.w), o)
 }
 
 // Event shows an event of the run.
 func (v *View) Event(e run.Event) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.live == nil {
-		return
-	}
-	shown := live.Event{Phase: e.Phase, Message: e.Warning}
+	shown := live.Event{Phase: e.Phase, Message: e.Warning, Statement: live.Statement(e.Statement)}
 	if p := e.Load; p != nil {
 		shown.Done, shown.Total = seconds(p.Done), seconds(p.Total)
 		shown.Rate, shown.Errors, shown.Requests, shown.InFlight = p.Rate, p.Errors, p.Requests, p.InFlight
@@ -52,7 +62,58 @@ func (v *View) Event(e run.Event) {
 		shown.P99, shown.Max = time.Duration(p.Latency.P99), time.Duration(p.Latency.Max)
 		shown.LagP99, shown.GeneratorCPU = time.Duration(p.LagP99), p.CPU
 	}
-	v.live.Event(shown)
+	v.show(shown)
+}
+
+// SoFar shows what was judged of a run that goes on.
+func (v *View) SoFar(s *record.Summary) {
+	shown := &live.SoFar{}
+	if len(s.Findings) > 0 {
+		f := &s.Findings[0]
+		shown.Title, shown.Place, shown.Worth = f.Title, report.Place(f.Where), report.Weight(f)
+	}
+	v.show(live.Event{SoFar: shown})
+}
+
+func (v *View) show(e live.Event) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.live != nil {
+		v.live.Event(e)
+	}
+}
+
+// Follows reports whether the view shows more than a run's events.
+func (v *View) Follows() bool { return v.feed() != nil }
+
+func (v *View) feed() live.Feed {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.live == nil {
+		return nil
+	}
+	return v.live.Feed()
+}
+
+// Begin implements run.Follower.
+func (v *View) Begin(r run.Recording) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.steady = r.Steady
+}
+
+// Add implements run.Follower.
+func (v *View) Add(points []series.Point) {
+	if feed := v.feed(); feed != nil {
+		feed.Add(points)
+	}
+}
+
+// Counts implements run.Follower.
+func (v *View) Counts(kind histogram.Kind, s timebase.Span, c *histogram.Counts) {
+	if feed := v.feed(); feed != nil && kind == histogram.Latency && s.From >= v.steady.From && s.From < v.steady.To {
+		feed.Latency(c)
+	}
 }
 
 // Pause lets f print where the view stands, and then goes on.

@@ -33,6 +33,7 @@ const webAlone = "127.0.0.1:0"
 // watched is a run with its page in a browser; nil for one without, whose methods do nothing.
 type watched struct {
 	page *live.Page
+	view *cli.View        // which shows the judgements too
 	hide *redact.Redactor // others may see the page
 }
 
@@ -43,11 +44,11 @@ func (f *Flags) watch(cmd *cobra.Command, view *cli.View, plan *scenario.Plan, s
 	if f.web == "" {
 		return nil, nil
 	}
-	w := &watched{hide: plan.Redactor(os.Environ())}
+	w := &watched{view: view, hide: plan.Redactor(os.Environ())}
 	var err error
 	w.page, err = live.Open(cmd.Context(), live.Options{
 		Address: f.web, Token: os.Getenv(live.Variable), Title: w.hide.Text(string(plan.Requests[0].URL)),
-		Stop: func() { stop(run.ErrStopped) }, Assess: assessSoFar,
+		Stop: func() { stop(run.ErrStopped) }, Assess: w.assess,
 		Note: func(text string) { view.Event(run.Event{Warning: text}) },
 	})
 	if err != nil {
@@ -84,6 +85,47 @@ func (w *watched) Event(e run.Event) {
 			P99: p.Latency.P99, Max: p.Latency.Max, InFlight: p.InFlight, LagP99: p.LagP99, CPU: p.CPU}
 	}
 	w.page.Event(shown)
+}
+
+// assess judges what is recorded so far, for the page and for the terminal.
+func (w *watched) assess(ctx context.Context, dir string) (*record.Summary, error) {
+	s, err := assessSoFar(ctx, dir)
+	if err == nil {
+		w.view.SoFar(s)
+	}
+	return s, err
+}
+
+// followers are the page and the terminal's view; either may show nothing.
+type followers struct {
+	page *watched
+	view *cli.View
+}
+
+var _ run.Follower = followers{}
+
+// Begin implements run.Follower.
+func (f followers) Begin(r run.Recording) {
+	if f.page != nil {
+		f.page.Begin(r)
+	}
+	f.view.Begin(r)
+}
+
+// Add implements run.Follower.
+func (f followers) Add(points []series.Point) {
+	if f.page != nil {
+		f.page.Add(points)
+	}
+	f.view.Add(points)
+}
+
+// Counts implements run.Follower.
+func (f followers) Counts(kind histogram.Kind, s timebase.Span, c *histogram.Counts) {
+	if f.page != nil {
+		f.page.Counts(kind, s, c)
+	}
+	f.view.Counts(kind, s, c)
 }
 
 // Begin implements run.Follower.

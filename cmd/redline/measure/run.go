@@ -54,6 +54,9 @@ The more redline can observe, the more it can prove:
   --pid N        observes a running process; add --pprof for profiles and traces
   URL alone      load, and the listening process if it is on this host
 
+On a terminal the run is drawn as it goes: p pauses the view, s stops the load early and keeps
+what was measured, q leaves the view, ? explains the figures; --plain prints lines instead.
+
 --web shows the run in a browser as it goes, and its report at the end; --web ADDR at an
 address of your choice. On loopback only your own user and root get in; an address that
 others can reach wants the token of the URL: a new one each time, or that of
@@ -104,10 +107,10 @@ func (f *Flags) run(cmd *cobra.Command, args []string) (failed error) {
 	if store != nil {
 		defer store.Close()
 	}
-	view := cli.NewView(cmd.ErrOrStderr(), string(plan.Requests[0].URL), f.plain)
-	defer view.Close()
 	ctx, stop := context.WithCancelCause(cmd.Context())
 	defer stop(nil)
+	view := cli.NewView(cmd.ErrOrStderr(), string(plan.Requests[0].URL), f.plain, func() { stop(nil) })
+	defer view.Close()
 	page, err := f.watch(cmd, view, plan, stop)
 	if err != nil {
 		return err
@@ -119,8 +122,8 @@ func (f *Flags) run(cmd *cobra.Command, args []string) (failed error) {
 		view.Event(e)
 		page.Event(e)
 	}
-	if page != nil {
-		o.Follow = page
+	if page != nil || view.Follows() {
+		o.Follow = followers{page, view}
 	}
 	if f.verbose {
 		o.Output = cmd.ErrOrStderr()

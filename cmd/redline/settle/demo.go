@@ -62,7 +62,7 @@ func climb(cmd *cobra.Command, o demo.Options, asJSON, plain bool) error {
 	}
 	defer reservation.Release()
 	o.Dir = reservation.Dir()
-	view := cli.NewView(cmd.ErrOrStderr(), "the order gateway", plain)
+	view := cli.NewView(cmd.ErrOrStderr(), "the order gateway", plain, nil)
 	defer view.Close()
 	reported := cmd.OutOrStdout()
 	if asJSON {

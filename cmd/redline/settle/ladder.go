@@ -98,7 +98,7 @@ func (f *ladderFlags) climb(cmd *cobra.Command) error {
 		return err
 	}
 	progress := cmd.ErrOrStderr()
-	view := cli.NewView(progress, "the order gateway", true)
+	view := cli.NewView(progress, "the order gateway", true, nil)
 	defer view.Close()
 	shown := ""
 	f.OnEvent, f.OnResult = view.Event, func(r ladder.Result) error {
