@@ -89,8 +89,9 @@ func TestDecisionInBrowser(t *testing.T) {
 	if len(rows) == 0 || rows[0] != "cpu per request" {
 		t.Errorf("metrics: %q", rows)
 	}
-	if cell := s.Texts[".decided .interval"][0]; !strings.HasPrefix(cell, "10") || !strings.Contains(cell, "worse") || !strings.Contains(cell,
-		"margin ±5.0 %") {
+	if cell := s.Texts[".decided .interval"][0]; !strings.HasPrefix(cell, "10") || !strings.Contains(cell, "worse") ||
+		!strings.Contains(cell,
+			"margin ±5.0 %") {
 		t.Errorf("the effect: %q", cell)
 	}
 	if n := len(s.Texts[".decided tbody tr:first-child .pair-dot"]); n != 20 {

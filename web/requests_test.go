@@ -53,7 +53,14 @@ func TestPageSaysWhatTheCommandLineSays(t *testing.T) {
 	var html, text bytes.Buffer
 	must(t, web.Report(&html, rec, s))
 	must(t, report.Text(&text, s, report.TextOptions{All: true, Width: 120}))
-	seen := show(t, "same", html.String(), ".quantiles tr:not(:last-child) td:nth-child(2)", ".threshold-table td:nth-child(3)", ".weigh span")
+	seen := show(
+		t,
+		"same",
+		html.String(),
+		".quantiles tr:not(:last-child) td:nth-child(2)",
+		".threshold-table td:nth-child(3)",
+		".weigh span",
+	)
 	count := 0
 	for selector, figures := range seen.Texts {
 		for _, figure := range figures {
