@@ -235,9 +235,12 @@ func TestOOMKill(t *testing.T) {
 			begin = nil
 		}
 		kills, _ := sink.Sum(series.CgroupOOMKills, "")
-		return kills > 0.99
+		return kills > 0
 	})
-	if kills, _ := sink.Sum(series.CgroupOOMKills, ""); math.Abs(kills-1) > 0.01 {
+	// What is counted between two readings is spread over the time between them, and windows that
+	// got no CPU are left out with their part.
+	kills, _ := sink.Sum(series.CgroupOOMKills, "")
+	if whole := s.missed == 0; whole && math.Abs(kills-1) > 0.01 || kills <= 0 || kills > 1.01 {
 		t.Errorf("%v processes killed, want 1: %s", kills, s.Health().Why)
 	}
 	if maxes, _ := sink.Sum(series.CgroupMemoryMaxes, ""); maxes < 1 {
