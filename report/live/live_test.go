@@ -201,7 +201,8 @@ analysing
 type keyed struct {
 	*terminal
 	t      *testing.T
-	screen *vt.SafeEmulator
+	mu     sync.Mutex // of the screen: vt.SafeEmulator guards writing alone
+	screen *vt.Emulator
 	wrote  chan struct{}
 	keys   chan byte
 	left   chan struct{}
@@ -209,7 +210,7 @@ type keyed struct {
 }
 
 func newKeyed(t *testing.T, width, height int) *keyed {
-	k := &keyed{t: t, screen: vt.NewSafeEmulator(width, height), wrote: make(chan struct{}, 1),
+	k := &keyed{t: t, screen: vt.NewEmulator(width, height), wrote: make(chan struct{}, 1),
 		keys: make(chan byte), left: make(chan struct{}), stops: make(chan struct{}, 9)}
 	k.terminal = start(k, Options{Title: "http://x/", Keys: k.keys, Left: func() { close(k.left) },
 		Stop: func() { k.stops <- struct{}{} }}, tea.WithWindowSize(width, height))
@@ -218,7 +219,9 @@ func newKeyed(t *testing.T, width, height int) *keyed {
 }
 
 func (k *keyed) Write(p []byte) (int, error) {
+	k.mu.Lock()
 	n, err := k.screen.Write(bytes.ReplaceAll(p, []byte("\n"), []byte("\r\n"))) // as the kernel's terminals do
+	k.mu.Unlock()
 	n = min(n, len(p))
 	select {
 	case k.wrote <- struct{}{}:
@@ -227,15 +230,29 @@ func (k *keyed) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// shown returns the text on the screen.
+func (k *keyed) shown() string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.screen.String()
+}
+
+func (k *keyed) resize(width, height int) {
+	k.mu.Lock()
+	k.screen.Resize(width, height)
+	k.mu.Unlock()
+	k.program.Send(tea.WindowSizeMsg{Width: width, Height: height})
+}
+
 // await returns once the screen shows a text, or does not any more.
 func (k *keyed) await(text string, shown bool) {
 	k.t.Helper()
 	patience := time.After(30 * time.Second)
-	for strings.Contains(k.screen.String(), text) != shown {
+	for strings.Contains(k.shown(), text) != shown {
 		select {
 		case <-k.wrote:
 		case <-patience:
-			k.t.Fatalf("%q shown is not %v:\n%s", text, shown, k.screen.String())
+			k.t.Fatalf("%q shown is not %v:\n%s", text, shown, k.shown())
 		}
 	}
 }
@@ -268,7 +285,7 @@ func TestKeys(t *testing.T) {
 	k.Event(Event{Message: "the target logs a lot"})
 	k.await("the target logs a lot", true)
 	k.await("closing the record", true)
-	if k.Feed().Add([]series.Point{{}}); strings.Contains(k.screen.String(), "rate") {
+	if k.Feed().Add([]series.Point{{}}); strings.Contains(k.shown(), "rate") {
 		t.Error("the view is drawn after somebody left it")
 	}
 }
@@ -279,8 +296,7 @@ func TestResize(t *testing.T) {
 	k.Event(measuring())
 	k.await("so far", false)
 	k.await("in flight", true)
-	k.screen.Resize(40, 8)
-	k.program.Send(tea.WindowSizeMsg{Width: 40, Height: 8})
+	k.resize(40, 8)
 	k.await("in flight", false)
 	k.await("rate", true)
 }

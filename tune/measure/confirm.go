@@ -164,6 +164,13 @@ func (t *Tuner) verdict(result verify.Result, log *session.Log, broken *tune.Gua
 	gain := fmt.Sprintf("%s (%s to %s)", notation.Change(better(m, m.Estimate)), notation.Change(slices.Min(ends)),
 		notation.Change(slices.Max(ends)))
 	switch {
+	case result.Verdict == verify.Improvement && result.Early:
+		why := fmt.Sprintf("%s of %s in %d new pairs of %s, which differ beyond doubt", gain, m.Name,
+			result.Pairs, strings.TrimPrefix(t.anew(), "new "))
+		if broken != nil {
+			why = fmt.Sprintf("it keeps %s, which the present setting breaks: %s", broken.Text, why)
+		}
+		return tune.Recommend, why
 	case result.Verdict == verify.Improvement && m.MDE > 0 && -math.Log1p(m.Estimate) >= math.Log1p(m.MDE):
 		why := fmt.Sprintf("%s of %s in %d new pairs of %s; changes of %s are detectable", gain, m.Name,
 			result.Pairs, strings.TrimPrefix(t.anew(), "new "), notation.Tenths(m.MDE))
@@ -180,11 +187,11 @@ func (t *Tuner) verdict(result verify.Result, log *session.Log, broken *tune.Gua
 	case m.Estimate >= 0:
 		return tune.Keep, fmt.Sprintf("keep what you have: %s show no gain, %s of %s", t.anew(), gain, m.Name)
 	}
-	return tune.Keep, fmt.Sprintf(
-		"keep what you have: %s did not confirm the gain, %s of %s (changes of %s are detectable)",
-		t.anew(), gain, m.Name,
-		notation.Tenths(m.MDE),
-	)
+	why := fmt.Sprintf("keep what you have: %s did not confirm the gain, %s of %s", t.anew(), gain, m.Name)
+	if m.MDE > 0 { // a session that ends early does not simulate it
+		why += fmt.Sprintf(" (changes of %s are detectable)", notation.Tenths(m.MDE))
+	}
+	return tune.Keep, why
 }
 
 // decided is the metric that decides.

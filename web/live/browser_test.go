@@ -128,7 +128,7 @@ func walk(t *testing.T, o reporttest.Options, how string, holdsBack bool) (seen,
 			}
 			select {
 			case <-stopped.Done():
-			case <-time.After(20 * time.Millisecond): // a run has a pace
+			case <-time.After(100 * time.Millisecond): // the pace of a run
 			}
 		}
 		<-stopped.Done()
