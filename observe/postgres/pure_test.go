@@ -350,7 +350,7 @@ func TestOutages(t *testing.T) {
 	o.begin(1300*ms, errors.New("later"))
 	o.end(2*time.Second, true)
 	o.begin(5*time.Second, errors.New("again"))
-	if want := "the server was lost from 1.2s to 2s (it was restarted), from 5s to the end of the run (EOF)"; o.text() != want {
+	if want := "the server was lost from 1.20 s to 2.00 s (it was restarted), from 5.00 s to the end of the run (EOF)"; o.text() != want {
 		t.Errorf("%q, want %q", o.text(), want)
 	}
 }
