@@ -83,8 +83,9 @@ func (*Source) Describe() observe.Description {
 func (s *Source) Open(ctx context.Context, subject observe.Subject) error {
 	if len(subject.OTLP) == 0 {
 		return &observe.Unsupported{
-			What:   "spans are not received",
-			Enable: "add --otlp on, and let the exporters of instrumented services send to it",
+			What:     "spans are not received",
+			Enable:   "add --otlp on, and let the exporters of instrumented services send to it",
+			NotAsked: true,
 		}
 	}
 	s.subject = subject

@@ -5,6 +5,7 @@ package measure
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"time"
 
@@ -109,7 +110,7 @@ func (f *Flags) run(cmd *cobra.Command, args []string) (failed error) {
 	}
 	ctx, stop := context.WithCancelCause(cmd.Context())
 	defer stop(nil)
-	view := cli.NewView(cmd.ErrOrStderr(), string(plan.Requests[0].URL), f.plain, func() { stop(nil) })
+	view := cli.NewView(cmd.ErrOrStderr(), plan.Redactor(os.Environ()).Text(string(plan.Requests[0].URL)), f.plain, func() { stop(nil) })
 	defer view.Close()
 	page, err := f.watch(cmd, view, plan, stop)
 	if err != nil {
