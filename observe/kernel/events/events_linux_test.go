@@ -135,14 +135,23 @@ func TestConnectionsAgainstTheKernel(t *testing.T) {
 			t.Errorf("%s: eBPF differs from the kernel by %v of %d", label, d, n)
 		}
 	}
-	for _, latency := range []string{series.TCPConnect, series.TCPHandshake, series.TCPLifetime} {
-		if _, n := sink.Sum(latency, "q=p99"); n == 0 {
-			t.Errorf("no window of %s", latency)
-		}
-	}
 	if h := s.Health(); !h.OK || strings.Contains(h.Why, "eBPF counted") || strings.Contains(h.Why, "too many") {
 		t.Errorf("health %+v", h)
 	}
+}
+
+// TestLatenciesOfConnections: a window that was missed on a busy machine has none, so there are connections until one
+// has them.
+func TestLatenciesOfConnections(t *testing.T) {
+	watch(t, os.Getpid(), func() {}, func(sink *observetest.Sink) bool {
+		openAndReset(t, "127.0.0.1:0", 50)
+		for _, latency := range []string{series.TCPConnect, series.TCPHandshake, series.TCPLifetime} {
+			if _, n := sink.Sum(latency, "q=p99"); n == 0 {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // openAndReset opens and resets n connections, so that none is left in TIME_WAIT.
