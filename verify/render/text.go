@@ -60,7 +60,7 @@ func measuredNothing(r verify.Result) bool {
 func footing(r verify.Result) []string {
 	look := fmt.Sprintf("look %d of %d", r.Looks, r.Planned)
 	if r.Early {
-		look = "the first look, since they differ beyond doubt"
+		look = "the first look, because they differ beyond doubt"
 	}
 	lines := []string{fmt.Sprintf("%d pairs of launches, %s; %s; false-regression rate by design: at most %.1f %% per session",
 		r.Pairs, method(r), look, 100*r.Alpha/2)}

@@ -4,11 +4,11 @@ import { change, count, percent } from "./format";
 import { SpectrumChart } from "./spectrum";
 import { start } from "./start";
 
-interface Metric { name: string; estimate: number; low: number; high: number; margin: number; verdict: string; mde: number; advisory: boolean; a: number; b: number; unit: string; why: string }
+interface Metric { name: string; estimate: number; low: number; high: number; margin: number; verdict: string; mde: number; advisory: boolean; guard?: boolean; a: number; b: number; unit: string; why: string }
 interface Decided { a: string; b: string; change: string; verdict: string; effects: number[] }
 interface Data {
   verdict: string; why: string; sides: [string, string]; pairs: number; metrics: Metric[] | null; decided: Decided[]; basis: string[]; warnings: string[] | null; spectrum: Spectrum[];
-  alpha: number; looks: number; planned: number; aa: { pairs: number; false_positive: number; mde: number; different: string[] | null };
+  alpha: number; looks: number; planned: number; early?: boolean; aa: { pairs: number; false_positive: number; mde: number; different: string[] | null };
 }
 
 const sides = ["a", "b"] as const;
@@ -27,7 +27,7 @@ function Decision({ data }: { data: Data }) {
         <div class="pair compared">{sides.map((name, i) => data.sides[i] && <p key={name}><b class={"side side-" + name}>{name}</b> <code>{data.sides[i]}</code></p>)}</div>
         <dl class="figures">
           <Figure name="pairs" value={count(data.pairs)} />
-          <Figure name="looks" value={`${data.looks} of ${data.planned}`} />
+          <Figure name="looks" value={data.early ? "the first" : `${data.looks} of ${data.planned}`} />
           <Figure name="false regressions, by design" value={`≤ ${percent(data.alpha / 2)}`} />
           {data.aa.mde > 0 && <Figure name="of identical sides, simulated" value={percent(data.aa.false_positive)} />}
           {data.aa.mde > 0 && <Figure name="detectable change" value={percent(data.aa.mde)} />}
@@ -74,7 +74,7 @@ function Metrics({ metrics, decided }: { metrics: Metric[]; decided: Decided[] }
         const kind = !known(m) ? "" : m.low > 0 ? "worse" : m.high < 0 ? "better" : "noise";
         return (
           <tr key={m.name}>
-            <th scope="row">{m.name.replaceAll("_", " ")}{m.advisory && <small> advisory</small>}</th><td class="num">{d.a}</td><td class="num">{d.b}</td><td class="num">{m.mde > 0 ? percent(m.mde) : "–"}</td>
+            <th scope="row">{m.name.replaceAll("_", " ")}{m.guard ? <small> guard</small> : m.advisory && <small> advisory</small>}</th><td class="num">{d.a}</td><td class="num">{d.b}</td><td class="num">{m.mde > 0 ? percent(m.mde) : "–"}</td>
             <td class="interval">{known(m) && (
               <svg viewBox="0 0 100 22" preserveAspectRatio="none" role="img" aria-label={`${m.name}: ${d.change}, margin ${percent(m.margin)}, ${d.effects.length} pairs`}>
                 <rect class="margin" x={at(-m.margin)} width={at(m.margin) - at(-m.margin)} y="0" height="22" />
