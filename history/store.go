@@ -99,8 +99,13 @@ func open(ctx context.Context, where string, create bool) (*Store, error) {
 	return s, nil
 }
 
-// Close closes the history.
-func (s *Store) Close() error { return s.db.Close() }
+// Close closes the history. A nil one, of a command that keeps nothing, has nothing to close.
+func (s *Store) Close() error {
+	if s == nil {
+		return nil
+	}
+	return s.db.Close()
+}
 
 // Name describes where the history is, without secrets.
 func (s *Store) Name() string { return s.name }

@@ -139,9 +139,7 @@ func (f *benchFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if store != nil {
-		defer store.Close()
-	}
+	defer store.Close()
 	report, err := gobench.Run(cmd.Context(), o)
 	if report == nil {
 		if errors.Is(err, gobench.ErrTime) {

@@ -102,9 +102,7 @@ func (c *comparison) close() {
 		_ = c.folder.Remove() // leftovers are swept later
 	}
 	c.reservation.Release()
-	if c.store != nil {
-		c.store.Close()
-	}
+	c.store.Close()
 }
 
 // measurer measures blocks, with the machine's speed alongside if they are to be

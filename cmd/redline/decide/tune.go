@@ -94,9 +94,7 @@ func (f *tuneFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if store != nil {
-		defer store.Close()
-	}
+	defer store.Close()
 	folder, err := scratch.New("tune")
 	if err != nil {
 		return err

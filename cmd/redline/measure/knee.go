@@ -112,9 +112,7 @@ func (f *kneeFlags) knee(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if store != nil {
-		defer store.Close()
-	}
+	defer store.Close()
 	progress := cli.NewProgress(cmd.ErrOrStderr())
 	defer progress.Close()
 	o := session.Options{

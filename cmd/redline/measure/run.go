@@ -105,9 +105,7 @@ func (f *Flags) run(cmd *cobra.Command, args []string) (failed error) {
 	if err != nil {
 		return err
 	}
-	if store != nil {
-		defer store.Close()
-	}
+	defer store.Close()
 	ctx, stop := context.WithCancelCause(cmd.Context())
 	defer stop(nil)
 	view := cli.NewView(cmd.ErrOrStderr(), plan.Redactor(os.Environ()).Text(string(plan.Requests[0].URL)), f.plain, func() { stop(nil) })
