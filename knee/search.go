@@ -33,8 +33,8 @@ const (
 	guessSpread = 0.04
 	// credible is the part of the belief that the interval holds.
 	credible = 0.95
-	// apart is what steps cannot tell: two rates that near each other leave the same
-	// behind. The interval is wider by it on both sides.
+	// apart is the resolution of the steps: two rates this close give the same outcome.
+	// The interval is wider by it on both sides.
 	apart = 2 * leastGrowth
 
 	narrow       = 0.06 // width at which a search ends

@@ -67,7 +67,7 @@ func (e *early) spent(d time.Duration) {
 	e.total.Add(int64(d))
 }
 
-// spare tells the loops whether CPUs are idle. The reporter writes it.
+// spare is whether CPUs are idle: the reporter writes it, the loops read it.
 type spare struct {
 	idle  *usage.Idle
 	read  time.Duration // when it was last read

@@ -7,8 +7,8 @@ import (
 	"github.com/redline-go/redline/diagnose/diagnosetest"
 )
 
-// TestObserves: the observation's work is told from the service's by the innermost frame outside
-// the standard library.
+// TestObserves: the innermost frame outside the standard library separates the probe's work from
+// the service's.
 func TestObserves(t *testing.T) {
 	const injected = "shop/internal/redlineprobe/"
 	for _, c := range []struct {

@@ -47,7 +47,7 @@ func TestProbeIsNoPartOfTheService(t *testing.T) {
 			rec, body := diagnosetest.Packed(file).Open(t)
 			raw, err := stacks.Read(rec, "goroutine", "goroutine", nil)
 			if err != nil {
-				return // there is nothing to tell the probe by
+				return // no dump shows whether there is a probe
 			}
 			if !hasProbe(raw.Samples) {
 				t.Fatal("the fixture has no probe to leave out")

@@ -67,7 +67,7 @@ func pass(n int, put func(int64), done func(), each func(take func(int64))) int6
 	return passBy(n, func(_ int, v int64, _ bool) { put(v) }, done, each)
 }
 
-// passBy tells put which producer it is called by, and whether the number is that one's last.
+// passBy is pass for a put that takes the number's producer as well, and whether it is that producer's last.
 func passBy(
 	n int, put func(producer int, v int64, last bool), done func(), each func(take func(int64)),
 ) int64 {
