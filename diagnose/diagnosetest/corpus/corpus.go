@@ -86,8 +86,8 @@ type Expect struct {
 	Share []float64 `yaml:"share"`
 }
 
-// is reports whether a cause is the one that is expected.
-func (e Expect) is(cause string) bool { return cause == e.Cause || slices.Contains(e.Or, cause) }
+// Is reports whether a cause is the expected one, or the same answer in other words.
+func (e Expect) Is(cause string) bool { return cause == e.Cause || slices.Contains(e.Or, cause) }
 
 // Files of a case.
 const (

@@ -78,7 +78,7 @@ func Score(c Case, found findings.Findings) Result {
 // wants reports whether a cause is expected of the case.
 func (c Case) wants(cause string) bool {
 	for _, e := range c.Findings {
-		if e.is(cause) {
+		if e.Is(cause) {
 			return true
 		}
 	}
@@ -87,13 +87,13 @@ func (c Case) wants(cause string) bool {
 
 // expect judges the i-th wanted finding.
 func (r *Result) expect(i int, e Expect, found []findings.Finding) {
-	if i == 0 && (len(found) == 0 || !e.is(found[0].Cause)) {
+	if i == 0 && (len(found) == 0 || !e.Is(found[0].Cause)) {
 		r.First = false
 		r.miss("%s is not first", e.Cause)
 	}
 	at := -1
 	for n, f := range found {
-		if e.is(f.Cause) && (at < 0 || !matches(e, found[at]) && matches(e, f)) {
+		if e.Is(f.Cause) && (at < 0 || !matches(e, found[at]) && matches(e, f)) {
 			at = n
 		}
 	}
