@@ -82,7 +82,7 @@ bench-faults: build
 # About 15 s each. BENCH="-only REGEXP -keep DIR"; -h lists more.
 bench-diagnose: setup build
 	$(GO) build -o bin/bench-diagnose ./bench/diagnose
-	cd corpus && ../bin/bench-diagnose -o ../docs/diagnosis.json -md ../docs/diagnosis.md $(BENCH)
+	cd corpus && ../bin/bench-diagnose -o ../docs/diagnosis.json $(BENCH)
 
 # The pictures of pages in docs/pictures, of real runs; a minute. Look at them before they are committed.
 screenshots: build

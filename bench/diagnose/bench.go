@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redline-go/redline/benchmark"
 	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
 	"github.com/redline-go/redline/record"
 )
@@ -62,7 +63,7 @@ func reported(args []string) (kept []string) {
 	for i := 0; i < len(args); i++ {
 		name, _, joined := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
 		switch name {
-		case "redline", "postgres", "under", "keep", "o", "md", "corpus", "fixtures":
+		case "redline", "postgres", "under", "keep", "o", "corpus", "fixtures":
 			if !joined {
 				i++
 			}
@@ -89,12 +90,7 @@ func (b *bench) describe() error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(b.json, append(data, '\n'), 0o644); err != nil {
-			return err
-		}
-	}
-	if b.md != "" {
-		if err := os.WriteFile(b.md, []byte(b.page(true)), 0o644); err != nil {
+		if err := benchmark.Write(b.json, data, b.page(true)); err != nil {
 			return err
 		}
 	}

@@ -53,7 +53,7 @@ func TestSession(t *testing.T) {
 	var out, errs bytes.Buffer
 	kept, page := filepath.Join(root, "kept"), filepath.Join(root, "page.md")
 	err := command(context.Background(), []string{"-corpus", root, "-redline", redline, "-only", "shop|clinic",
-		"-keep", kept, "-md", page, "-o", page + ".json",
+		"-keep", kept, "-o", strings.TrimSuffix(page, ".md") + ".json",
 		"-fixtures", filepath.Join(root, "fixtures")}, &out, &errs)
 	if err != nil {
 		t.Fatalf("%v\n%s%s", err, &out, &errs)
@@ -160,7 +160,7 @@ func TestNeeds(t *testing.T) {
 // TestToldCommand: a password in the DSN never reaches the results.
 func TestToldCommand(t *testing.T) {
 	args := []string{"-only", "sick/", "-postgres", "postgres://u:secret@h/d",
-		"--postgres=postgres://u:secret@h/d", "-redline", "/x/redline", "-add", "-md", "page.md", "-runs", "2"}
+		"--postgres=postgres://u:secret@h/d", "-redline", "/x/redline", "-add", "-o", "page.json", "-runs", "2"}
 	if got := strings.Join(reported(args), " "); got != "-only sick/ -add -runs 2" {
 		t.Errorf("told as %q", got)
 	}

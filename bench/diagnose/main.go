@@ -39,7 +39,7 @@ type options struct {
 	pack        bool
 	fixtures    string
 	score       []string // folders of bundles to judge instead of measuring
-	json, md    string   // files of results; empty writes none
+	json        string   // file of results, with the page next to it; empty writes none
 	calibrates  bool     // instead of scoring
 	add         bool     // to the results that json names
 	buildOnly   bool
@@ -61,13 +61,12 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.BoolVar(&o.pack, "pack", false, "write a fixture of each case, from its first run or from the bundle that is judged again")
 	f.StringVar(&o.fixtures, "fixtures", "fixtures", "`folder` of the fixtures, and of misses.yaml")
 	f.StringVar(&score, "score", "", "judge the bundles or fixtures in these `folders` (a,b) instead of measuring")
-	f.StringVar(&o.json, "o", "", "write results to this `file`")
+	f.StringVar(&o.json, "o", "", "write results to this `file`, and the page next to it as Markdown")
 	f.BoolVar(&o.add, "add", false, "keep the runs of the file of -o and measure the cases that it lacks")
 	f.BoolVar(&o.calibrates, "calibrate", false, "run each case that has a remedied twin sick and healed in "+
 		"turn, -runs pairs, and compare the gain with what was claimed")
 	f.BoolVar(&o.buildOnly, "build-only", false, "build the cases as a run does and measure nothing: later runs find "+
 		"all but the link in the build cache")
-	f.StringVar(&o.md, "md", "", "write the page to this `file`")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
