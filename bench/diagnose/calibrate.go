@@ -171,6 +171,9 @@ func (b *bench) sideOf(ctx context.Context, n *needs, c corpus.Case, dir string,
 	if healed {
 		env = append(env, remedied+"=1")
 	}
+	if err := os.RemoveAll(dir); err != nil { // of an earlier session that kept it
+		return s, err
+	}
 	// A run that is invalid because the healed service outruns the generator counts:
 	// what was measured is a lower bound.
 	if _, err := b.redlineRun(ctx, c, dir, env); err != nil {
