@@ -14,6 +14,7 @@ import (
 )
 
 const (
+	growsWithState = "grows-with-state"
 	// growthSpans is the number of equal parts of the steady span. A trend is
 	// assessed from that many points: fewer leave Kendall's test powerless, more
 	// make points of a few requests.
@@ -42,7 +43,7 @@ var Growth = diagnose.Analyzer{
 	Doc: "Follows the CPU time per request of the service and of its database over the run: it must rise by a " +
 		"quarter, with hardly a step back (Kendall), while what the service or its database keeps grows too.",
 	Causes: []diagnose.Cause{{
-		ID: "grows-with-state", Title: "Requests cost more the more is stored",
+		ID: growsWithState, Title: "Requests cost more the more is stored",
 		Doc: "The work of a request grows with what earlier ones left behind: a scan over all entries, a list " +
 			"that is sorted or copied whole, an answer that holds everything. It is reported before it ends the " +
 			"service.",
@@ -66,37 +67,8 @@ var Growth = diagnose.Analyzer{
 // cost grows it is the likeliest, though a profile of the whole run cannot show
 // growth. Hence never more than medium confidence.
 func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
-	const cause = "grows-with-state"
-	own, database, foreign, ok := perRequest(p)
+	g, ok := grows(p)
 	if !ok {
-		p.Unjudged(cause, "CPU time per request is not known over enough of the run")
-		return nil, nil
-	}
-	// The database's CPU counts: an unindexed table that fills up costs there, not
-	// in the service.
-	total := make([]float64, len(own))
-	for i := range own {
-		total[i] = own[i] + database[i]
-	}
-	factor, sure := trend(total)
-	if factor < leastGrowth || !sure {
-		return nil, nil
-	}
-	// A busier host makes CPU time itself dearer: caches and hyper-threads are
-	// shared. 0.1 CPUs are too few for that.
-	if more, risen := trend(foreign); risen && more > leastGrowth && foreign[len(foreign)-1] > 0.1 {
-		p.Reject(cause, "a request costs %.2f times as much CPU at the end as at the beginning, but other "+
-			"programs used more of the host as well", factor)
-		return nil, nil
-	}
-	filled, kept := filling(p)
-	inDatabase, _ := trend(database)
-	// The database's own growth needs no other witness, because what it keeps is
-	// its tables, which are not seen from here. It must be a tenth of the cost, not
-	// a rounding error's trend.
-	if filled < leastFilled && !(inDatabase >= leastGrowth && database[0] > 0.1*total[0]) {
-		p.Reject(cause, "a request costs %.2f times as much CPU at the end as at the beginning, but nothing "+
-			"that is kept was seen to grow", factor)
 		return nil, nil
 	}
 	use, err := p.Use()
@@ -113,24 +85,73 @@ func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	// A request at the end could cost what one at the beginning did: of its CPU
 	// 1-1/factor is growth. In a longer run it would be more, so the share is a
 	// lower bound.
+	share := 1 - 1/g.factor
 	f := diagnose.Finding{
-		Cause: cause, Share: 1 - 1/factor, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(where), Confidence: findings.Medium,
+		Cause: growsWithState, Share: share, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(where), Confidence: findings.Medium,
 		Title: fmt.Sprintf("A request costs %.1f times as much CPU at the end of the run as at its "+
-			"beginning, most of it in %s at %s", factor, name, diagnose.At(where)),
-		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromProcess, factor, diagnose.Ratio, "CPU time per request rose from %s to %s",
-				diagnose.Span(total[0]), diagnose.Span(total[len(total)-1])),
-		},
+			"beginning, most of it in %s at %s", g.factor, name, diagnose.At(where)),
+		Evidence: append(g.evidence(), saturation(p)...),
 		Remedy: fmt.Sprintf("Find what %s goes through that grows with each request, and index it, keep a running result, "+
 			"or bound it.", name),
 	}
-	diagnose.Promise(&f, p.Ran(evidence.Work{Share: 1 - 1/factor}))
-	if filled >= leastFilled {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, filled, diagnose.Ratio,
-			"%s grew %.1f times meanwhile", kept, filled))
-	}
-	f.Evidence = append(f.Evidence, saturation(p)...)
+	diagnose.Promise(&f, p.Ran(evidence.Work{Share: share}))
 	return []diagnose.Finding{f}, nil
+}
+
+// growth is how much the cost of a request rose over the run, and what was kept meanwhile.
+type growth struct {
+	factor      float64 // of the CPU time per request
+	first, last float64 // CPU time per request in the first and last span, ns
+	filled      float64 // factor of what is kept; 1 when it is not known
+	kept        string  // what that is
+}
+
+// grows applies the rule: the cost per request rises, other programs do not explain
+// it, and something that is kept grows too.
+func grows(p *diagnose.Pass) (g growth, ok bool) {
+	own, database, foreign, ok := perRequest(p)
+	if !ok {
+		p.Unjudged(growsWithState, "CPU time per request is not known over enough of the run")
+		return g, false
+	}
+	// The database's CPU counts: an unindexed table that fills up costs there, not
+	// in the service.
+	total := make([]float64, len(own))
+	for i := range own {
+		total[i] = own[i] + database[i]
+	}
+	factor, sure := trend(total)
+	if factor < leastGrowth || !sure {
+		return g, false
+	}
+	// A busier host makes CPU time itself dearer: caches and hyper-threads are
+	// shared. 0.1 CPUs are too few for that.
+	if more, risen := trend(foreign); risen && more > leastGrowth && foreign[len(foreign)-1] > 0.1 {
+		p.Reject(growsWithState, "a request costs %.2f times as much CPU at the end as at the beginning, but other "+
+			"programs used more of the host as well", factor)
+		return g, false
+	}
+	filled, kept := filling(p)
+	inDatabase, _ := trend(database)
+	// The database's own growth needs no other witness, because what it keeps is
+	// its tables, which are not seen from here. It must be a tenth of the cost, not
+	// a rounding error's trend.
+	if filled < leastFilled && !(inDatabase >= leastGrowth && database[0] > 0.1*total[0]) {
+		p.Reject(growsWithState, "a request costs %.2f times as much CPU at the end as at the beginning, but nothing "+
+			"that is kept was seen to grow", factor)
+		return g, false
+	}
+	return growth{factor: factor, first: total[0], last: total[len(total)-1], filled: filled, kept: kept}, true
+}
+
+func (g growth) evidence() []findings.Evidence {
+	list := []findings.Evidence{diagnose.Fact(diagnose.FromProcess, g.factor, diagnose.Ratio,
+		"CPU time per request rose from %s to %s", diagnose.Span(g.first), diagnose.Span(g.last))}
+	if g.filled >= leastFilled {
+		list = append(list, diagnose.Fact(diagnose.FromProbe, g.filled, diagnose.Ratio,
+			"%s grew %.1f times meanwhile", g.kept, g.filled))
+	}
+	return list
 }
 
 // perRequest returns CPU time per request, in ns, of the service and of its

@@ -15,6 +15,7 @@ import (
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/operation"
+	"github.com/redline-go/redline/record/statement"
 )
 
 const (
@@ -129,7 +130,7 @@ func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why str
 		if !demand.InProcess(p) {
 			alone, least = a.Waiting/each, slowMeanNS
 		}
-		if i == 0 && part >= leastStatementShare && alone >= least && !writes(a.Text) {
+		if i == 0 && part >= leastStatementShare && alone >= least && !statement.Writes(a.Text) {
 			return a, part, "slow"
 		}
 		if i == 0 {
