@@ -40,6 +40,14 @@ func Counted(n float64, one, several string) string {
 	return notation.Counted(int64(math.Round(n)), one, several)
 }
 
+// Mean words a mean number of things with three figures: "1 row", "2.5 rows".
+func Mean(n float64, one, several string) string {
+	if text := Times(n); text != "1" {
+		return text + " " + several
+	}
+	return "1 " + one
+}
+
 // Rate words a number per second, without its unit: "358", "12,345".
 func Rate(v float64) string { return notation.Rate(v) }
 

@@ -32,7 +32,7 @@ var Background = diagnose.Analyzer{
 		"of the service's CPU.",
 	Causes: []diagnose.Cause{{
 		ID: "background-work", Title: "Background work takes the CPU",
-		Doc: "Goroutines that serve no request take CPUs from those that do: an index that is built anew, a " +
+		Doc: "Goroutines that serve no request take CPUs from those that do: an index that is rebuilt, a " +
 			"sweep over all entries, a flush or a poll in a tight loop.",
 		Knows: "CPU samples of goroutines that run the service's own code, do not serve a connection, and for " +
 			"which the execution trace shows no request waiting (a worker that answers requests is no " +

@@ -132,7 +132,7 @@ func (c cost) evidence() []findings.Evidence {
 	var facts []findings.Evidence
 	if c.blocks >= 0 {
 		facts = append(facts, diagnose.Fact(diagnose.FromPostgres, c.blocks, "blocks",
-			"each call touches %s of 8 KiB and returns %s rows", c.blocksText(), diagnose.Times(c.rows)))
+			"each call touches %s of 8 KiB and returns %s", c.blocksText(), diagnose.Mean(c.rows, "row", "rows")))
 	}
 	switch node := c.scan.Node; {
 	case c.planned:

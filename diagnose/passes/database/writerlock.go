@@ -26,7 +26,7 @@ const (
 	mostRefused = 0.02
 )
 
-// WriterLock finds writers that wait for SQLite's one writer
+// WriterLock finds writers that wait for SQLite's write lock
 // (sqlite.org/lockingv3.html, sqlite.org/wal.html).
 //
 // Drivers in Go show the busy handler on the stack, which is this wait and nothing

@@ -37,7 +37,7 @@ var Names = diagnose.Analyzer{
 		"10 % of request time and 100 µs, when one request in twenty looks up.",
 	Causes: []diagnose.Cause{{
 		ID:    "dns-per-request",
-		Title: "Requests look names up",
+		Title: "Requests wait for DNS look-ups",
 		Doc: "A request asks a name server, by itself or because it opens a connection, and waits for the answer. Go's " +
 			"resolver keeps nothing: " +
 			"each look-up goes to the server.",

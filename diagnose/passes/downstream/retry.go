@@ -41,7 +41,7 @@ var Retry = diagnose.Analyzer{
 		"between the calls in the same function, a retrying library on the stack, or requests that fail.",
 	Causes: []diagnose.Cause{{
 		ID:    "retry-storm",
-		Title: "Failed calls are tried again and again",
+		Title: "Failed calls are retried over and over",
 		Doc: "A dependency refuses or fails, and each request calls it several times, at once or after a short " +
 			"pause. Latency multiplies, and so does the load on what is already in trouble.",
 		Knows: "Calls per request along one path of the service's functions, from the trace: more than one in " +

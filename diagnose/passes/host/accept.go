@@ -40,7 +40,7 @@ var Accept = diagnose.Analyzer{
 		Knows: "ListenOverflows of the target's network namespace rises by one a second or more, and the accept queue of one of the " +
 			"target's listeners reached its bound (sock_diag). An overflow while no listener of the target's was full is another " +
 			"program's, and is rejected. Where the queues cannot be read it is of medium confidence. It explains the latency " +
-			"above the median of an open loop, or the connections that were not there of a closed one, at most a second for each overflow.",
+			"above the median of an open loop, or the missing connections of a closed one, at most a second for each overflow.",
 		Remedy: "Do nothing between two calls of Accept; raise the backlog (net.core.somaxconn, which Go's " +
 			"listeners take over); keep connections open; several listeners with SO_REUSEPORT.",
 		Example: diagnose.Example{

@@ -147,7 +147,7 @@ var Connections = diagnose.Analyzer{
 			"rate is the number of connections over the latency, whatever the service could do.",
 		Knows: "A closed loop that leaves more than half of the host's CPUs, and of what the service may use, idle, while no cause that " +
 			"limits the service was found. With waits in the service that matter, those are reported instead. It concerns the " +
-			"scenario, so that it ranks last; it has low confidence, because a service that answers slowly by intent looks the same.",
+			"scenario, so it ranks last; it has low confidence, because a service that answers slowly by intent looks the same.",
 		Remedy: "More connections, or an open loop at the rate wanted.",
 		Example: diagnose.Example{
 			Lang:   "yaml",

@@ -35,8 +35,8 @@ var Loss = diagnose.Analyzer{
 		"each makes a request late by 200 ms at most, and by what the mean latency is above the median.",
 	Causes: []diagnose.Cause{{
 		ID: "packet-loss", Title: "Packets are lost on the way",
-		Doc: "Segments are sent again because they were not acknowledged. Most requests are as fast as ever, and a few take 200 ms " +
-			"longer or a multiple of it: the timer of TCP, not the service.",
+		Doc: "Segments are retransmitted because they were not acknowledged. Most requests are as fast as ever, and a few take 200 ms " +
+			"longer or a multiple of it: TCP's retransmission timer, not the service.",
 		Knows: "Retransmitted over sent segments of the target's own connections (eBPF or sock_diag) is 1 % or " +
 			"more, and in the mean window the slowest request takes 200 ms: on busy CPUs segments are sent " +
 			"again that were only late, which does no harm. Where only the namespace's counters are there, " +

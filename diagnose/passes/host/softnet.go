@@ -32,12 +32,12 @@ var Softnet = diagnose.Analyzer{
 	Doc: "Reads /proc/net/softnet_stat: named when the host's CPUs drop one in a thousand packets, or, as a hint, when a " +
 		"CPU's budget runs out once in 300.",
 	Causes: []diagnose.Cause{{
-		ID: "softnet-drop", Title: "The host drops packets that came in",
+		ID: "softnet-drop", Title: "The host drops incoming packets",
 		Doc: "The CPU that takes packets from the network card does not keep up; the kernel drops what does not fit its backlog, and " +
 			"the peers send it again after 200 ms or more.",
 		Knows: "The kernel's own counters per CPU (softnet_stat): dropped packets over all processed, from one in a thousand. A budget " +
 			"that runs out (time_squeeze) loses nothing and is only a hint of low confidence. It is judged from counters alone: on " +
-			"loopback it can hardly be brought about, so that no service of the corpus sets its thresholds.",
+			"loopback it can hardly be brought about, so no service of the corpus sets its thresholds.",
 		Remedy: "Raise net.core.netdev_max_backlog and net.core.netdev_budget, and spread the interrupts " +
 			"(RSS) or the packets (RPS) over more CPUs.",
 		Example: diagnose.Example{

@@ -146,7 +146,7 @@ func worded(p *diagnose.Pass, lead site, what *object, share, cost float64) diag
 			diagnose.Percent(cost), diagnose.Percent(share), each, diagnose.Number(count), at),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProfile, perRequest(p, lead.bytes), diagnose.Bytes,
-				"%s allocates %s in %.1f objects per request", callstack.Short(lead.place.Function), each, count),
+				"%s allocates %s in %s per request", callstack.Short(lead.place.Function), each, diagnose.Mean(count, "object", "objects")),
 			diagnose.Fact(diagnose.FromProfile, cost, diagnose.Ratio,
 				"allocating and collecting take %s of the service's CPU", diagnose.Percent(cost)),
 		},

@@ -166,15 +166,7 @@ func Counted(p *diagnose.Pass, text string) (findings.Evidence, bool) {
 		most = fmt.Sprintf(", at most %d in one", a.Most)
 	}
 	return diagnose.Fact(diagnose.FromProbe, each, diagnose.Count, "%s%s, counted in the service, from %s; %s per call",
-		diagnose.PerRequest(each, "a call", "calls"), most, strings.Join(parts, ", "), rows(a.Rows/max(1, a.Calls))), true
-}
-
-// rows words a mean number of rows.
-func rows(n float64) string {
-	if text := diagnose.Times(n); text != "1" {
-		return text + " rows"
-	}
-	return "1 row"
+		diagnose.PerRequest(each, "a call", "calls"), most, strings.Join(parts, ", "), diagnose.Mean(a.Rows/max(1, a.Calls), "row", "rows")), true
 }
 
 // Longest returns the user's place that waits longest for the database.
