@@ -11,7 +11,8 @@ var schema = []string{
 	`CREATE TABLE inbox_claims (id bigserial PRIMARY KEY, tenant text NOT NULL, adjuster int NOT NULL,
 		subject text NOT NULL, cents bigint NOT NULL, state text NOT NULL)`,
 	`INSERT INTO inbox_claims (tenant, adjuster, subject, cents, state)
-		SELECT 'tenant-' || n / 200 % 5, n % 200, 'water damage ' || n, n * 13 % 90000, 'open' FROM generate_series(1, 10000) n`,
+		SELECT 'tenant-' || n / 200 % 5, n % 200, 'water damage ' || n, n * 13 % 90000, 'open'
+		FROM generate_series(1, 10000) n`,
 	`CREATE INDEX inbox_claims_adjuster ON inbox_claims (tenant, adjuster, id DESC)`,
 	`ALTER TABLE inbox_claims ENABLE ROW LEVEL SECURITY`,
 	`CREATE POLICY own ON inbox_claims USING (tenant = current_setting('app.tenant'))`,

@@ -66,6 +66,7 @@ func main() {
 			fmt.Fprintf(w, "tram_seconds{route=%q,quantile=%q} %g\n", g.Route, g.Quantile, g.Value)
 		}
 	})
-	srv := &http.Server{Addr: "127.0.0.1:9216", Handler: mux, ErrorLog: slog.NewLogLogger(slog.Default().Handler(), slog.LevelWarn)}
+	warnings := slog.NewLogLogger(slog.Default().Handler(), slog.LevelWarn)
+	srv := &http.Server{Addr: "127.0.0.1:9216", Handler: mux, ErrorLog: warnings}
 	slog.Error("serve", "err", srv.ListenAndServe())
 }
