@@ -76,8 +76,8 @@ func runBackground(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			Remedy: fmt.Sprintf("Run %s less often, only for what changed, or in small steps; it serves no request.", name),
 			Evidence: []findings.Evidence{
 				diagnose.Fact(diagnose.FromProfile, b.Share, diagnose.Ratio,
-					"%s of %d CPU samples are of goroutines that began in %s and serve no connection",
-					diagnose.Percent(b.Share), use.Samples, callstack.Short(b.Entry)),
+					"%s of %s are of goroutines that began in %s and serve no connection",
+					diagnose.Percent(b.Share), samples(use), callstack.Short(b.Entry)),
 				diagnose.Fact(diagnose.FromTrace, 0, diagnose.Ratio, "no request waits for them"),
 			},
 		}

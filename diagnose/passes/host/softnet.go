@@ -69,16 +69,17 @@ func runSoftnet(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	f := diagnose.Finding{
 		Cause: "softnet-drop", ShareOf: diagnose.OfRequest, Where: findings.Where{Detail: "net.core.netdev_max_backlog"},
 		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromKernel, dropped, diagnose.Count,
-			"of %.0f packets %.0f were dropped, and a CPU's budget ran out %.0f times", all, dropped, squeezed)},
+			"%s of %s packets were dropped, and a CPU's budget ran out %s",
+			diagnose.Number(dropped), diagnose.Number(all), diagnose.Counted(squeezed, "time", "times"))},
 		Remedy: "Raise net.core.netdev_max_backlog and net.core.netdev_budget, and spread interrupts or packets over more CPUs (RSS, RPS).",
 	}
 	if dropped >= leastDropped*all && dropped > 0 && load.Mean > 0 {
 		f.Share, f.Confidence = math.Min(0.95, math.Min(above(load), dropped*retryNS/(load.Requests*load.Mean))), findings.High
-		f.Title = fmt.Sprintf("The host's CPUs drop %s of the packets that come in", diagnose.Percent(dropped/all))
+		f.Title = fmt.Sprintf("The host's CPUs drop %s of incoming packets", diagnose.Percent(dropped/all))
 		f.GainCeiling = diagnose.Ceiling(f.Share)
 	} else {
 		f.Share, f.Confidence, f.GainCeiling = math.Min(1, squeezed/all), findings.Low, diagnose.MinGain
-		f.Title, f.Where.Detail = "The host's CPUs put off packets that come in", "net.core.netdev_budget"
+		f.Title, f.Where.Detail = "The host's CPUs process incoming packets late", "net.core.netdev_budget"
 	}
 	return []diagnose.Finding{f}, nil
 }

@@ -165,8 +165,16 @@ func Counted(p *diagnose.Pass, text string) (findings.Evidence, bool) {
 	if a.Most > 0 {
 		most = fmt.Sprintf(", at most %d in one", a.Most)
 	}
-	return diagnose.Fact(diagnose.FromProbe, each, diagnose.Count, "%s%s, counted in the service, from %s; %s rows per call",
-		diagnose.PerRequest(each, "a call", "calls"), most, strings.Join(parts, ", "), diagnose.Times(a.Rows/max(1, a.Calls))), true
+	return diagnose.Fact(diagnose.FromProbe, each, diagnose.Count, "%s%s, counted in the service, from %s; %s per call",
+		diagnose.PerRequest(each, "a call", "calls"), most, strings.Join(parts, ", "), rows(a.Rows/max(1, a.Calls))), true
+}
+
+// rows words a mean number of rows.
+func rows(n float64) string {
+	if text := diagnose.Times(n); text != "1" {
+		return text + " rows"
+	}
+	return "1 row"
 }
 
 // Longest returns the user's place that waits longest for the database.
