@@ -34,10 +34,12 @@ func (p *Set) Model(own bool) laws.Model {
 		busy, servers = c.Used(), c.Used()
 	}
 	if c.CPUs > 0 && busy > 0 {
-		m.Resources = append(m.Resources, laws.Resource{Name: named(hostCPUs, c.CPUs), Servers: servers, Busy: busy})
+		m.Resources = append(m.Resources, laws.Resource{Name: named(hostCPUs, c.CPUs), Servers: servers, Busy: busy,
+			Fixed: p.standing() + p.watching()})
 	}
 	if c.Target > 0 && c.Limit > 0 && (c.Limit < c.CPUs || len(m.Resources) == 0) {
-		m.Resources = append(m.Resources, laws.Resource{Name: named(targetCPUs, c.Limit), Servers: c.Limit, Busy: c.Target})
+		m.Resources = append(m.Resources, laws.Resource{Name: named(targetCPUs, c.Limit), Servers: c.Limit, Busy: c.Target,
+			Fixed: p.watching()})
 	}
 	if at := m.Tightest(); c.Saturated() && at >= 0 {
 		// On CPUs that are used up all that ends by this host's work is a queue for
