@@ -35,11 +35,11 @@ func (p *Set) Model(own bool) laws.Model {
 	}
 	if c.CPUs > 0 && busy > 0 {
 		m.Resources = append(m.Resources, laws.Resource{Name: named(hostCPUs, c.CPUs), Servers: servers, Busy: busy,
-			Fixed: p.standing() + p.watching()})
+			Fixed: p.standing() + p.idling()})
 	}
 	if c.Target > 0 && c.Limit > 0 && (c.Limit < c.CPUs || len(m.Resources) == 0) {
 		m.Resources = append(m.Resources, laws.Resource{Name: named(targetCPUs, c.Limit), Servers: c.Limit, Busy: c.Target,
-			Fixed: p.watching()})
+			Fixed: p.idling()})
 	}
 	if at := m.Tightest(); c.Saturated() && at >= 0 {
 		// On CPUs that are used up all that ends by this host's work is a queue for
@@ -102,7 +102,8 @@ type Work struct {
 	// Share of the service's CPU, 0 to 1.
 	Share float64
 	// Roles are the domains of its samples, or Function is on their stacks: both
-	// find what of it runs inside a serial resource. Zero values find nothing.
+	// find what of it runs inside a serial resource, and where they find more than Share
+	// a like part of that counts. Zero values find nothing.
 	Roles    callstack.Role
 	Function string
 	// Doing narrows what Function finds to samples with one of these roles

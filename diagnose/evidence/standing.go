@@ -3,7 +3,9 @@ package evidence
 import (
 	"math"
 
+	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/stat"
 )
 
 // leastWindows is how many windows a line needs for its slope to mean anything.
@@ -24,35 +26,26 @@ func (p *Set) standing() float64 {
 	if windows < leastWindows || !(c.Generator > 0) || !(span > 0) {
 		return 0
 	}
-	fixed, ok := intercept(requests[:windows], cpu[:windows])
+	fixed, ok := stat.Intercept(requests, cpu)
 	if !ok {
 		return 0
 	}
 	return math.Max(0, math.Min(c.Generator, fixed/1e9*float64(windows)/span))
 }
 
-// watching returns how many CPUs redline's probe and traces use within the service.
-func (p *Set) watching() float64 {
-	if fixed := p.Observed() * p.CPU().Target; fixed > 0 {
-		return fixed
+// idling returns how many CPUs the service uses for no request: redline's probe and
+// traces, and the scheduler's search for work. A thread without any spins through the
+// queues of all others before it parks (runtime/proc.go, "Worker thread
+// parking/unparking"), so that part goes with idleness rather than with requests: it
+// counts as far as the service leaves its CPUs idle.
+func (p *Set) idling() float64 {
+	c := p.CPU()
+	if !(c.Target > 0) {
+		return 0
 	}
-	return 0
-}
-
-// intercept returns y at no x by least squares; ok is false where x hardly varies. NaN
-// on either side leaves a pair out.
-func intercept(x, y []float64) (at float64, ok bool) {
-	var n, sx, sy, sxx, sxy float64
-	for i := range x {
-		if math.IsNaN(x[i]) || math.IsNaN(y[i]) {
-			continue
-		}
-		n, sx, sy, sxx, sxy = n+1, sx+x[i], sy+y[i], sxx+x[i]*x[i], sxy+x[i]*y[i]
+	fixed := p.Observed() * c.Target
+	if use, err := p.Use(); err == nil && c.Limit > c.Target {
+		fixed += use.With(callstack.Schedule) * p.Own() * (1 - c.Target/c.Limit)
 	}
-	spread := n*sxx - sx*sx
-	if n < leastWindows || !(spread > 1e-9*n*sxx) {
-		return 0, false
-	}
-	slope := (n*sxy - sx*sy) / spread
-	return (sy - slope*sx) / n, true
+	return fixed
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
+	"github.com/redline-go/redline/stat"
 )
 
 const (
@@ -110,11 +112,9 @@ func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		where = own[0].Place
 	}
 	name := callstack.Short(where.Function)
-	// A request at the end could cost what one at the beginning did: of its CPU
-	// 1-1/factor is growth. In a longer run it would be more, so the share is a
-	// lower bound.
+	grown := max(1-1/factor, grownPart(p, total))
 	f := diagnose.Finding{
-		Cause: cause, Share: 1 - 1/factor, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(where), Confidence: findings.Medium,
+		Cause: cause, Share: grown, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(where), Confidence: findings.Medium,
 		Title: fmt.Sprintf("A request costs %.1f times as much CPU at the end of the run as at its "+
 			"beginning, most of it in %s at %s", factor, name, diagnose.At(where)),
 		Evidence: []findings.Evidence{
@@ -124,13 +124,42 @@ func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Remedy: fmt.Sprintf("Find what %s goes through that grows with each request, and index it, keep a running result, "+
 			"or bound it.", name),
 	}
-	diagnose.Promise(&f, p.Ran(evidence.Work{Share: 1 - 1/factor}))
+	diagnose.Promise(&f, p.Ran(evidence.Work{Share: grown, Function: where.Function}))
 	if filled >= leastFilled {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, filled, diagnose.Ratio,
 			"%s grew %.1f times meanwhile", kept, filled))
 	}
 	f.Evidence = append(f.Evidence, saturation(p)...)
 	return []diagnose.Finding{f}, nil
+}
+
+// grownPart returns which part of the mean cost over the run, 0 to 1, is more than a
+// request would cost with nothing stored. costs are per request, in growthSpans equal
+// parts of the steady span. The first of them is no such cost: warming up has stored
+// already, and a fast service grows within seconds. So it is where the line through the
+// costs and the requests until then meets no request. 0 where the line does not rise.
+func grownPart(p *diagnose.Pass, costs []float64) float64 {
+	requests := spans(p, series.LoadRequests)
+	if len(requests) != len(costs) {
+		return 0
+	}
+	before := 0.0
+	for _, n := range p.Record.Series(series.LoadRequests, "", timebase.Span{To: p.Steady().From}).Values {
+		if n > 0 {
+			before += n
+		}
+	}
+	until, sum, all := make([]float64, len(costs)), 0.0, 0.0
+	for i, n := range requests {
+		until[i] = before + n/2
+		before += n
+		sum, all = sum+n*costs[i], all+n
+	}
+	start, ok := stat.Intercept(until, costs)
+	if !ok || !(sum > 0) {
+		return 0
+	}
+	return 1 - max(0, min(1, start*all/sum))
 }
 
 // perRequest returns CPU time per request, in ns, of the service and of its

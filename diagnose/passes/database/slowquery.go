@@ -122,7 +122,8 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Cause: "db-slow-query", Share: share * part, ShareOf: of,
 		Confidence: c.confidence, Where: findings.Where{SQL: lead.Text},
 	}
-	diagnose.Promise(&f, demand.Gain(p, share, part*c.saved(), notFreed(p, at, known && of == diagnose.OfRequest)...))
+	others := notFreed(p, at, known && of == diagnose.OfRequest)
+	diagnose.Promise(&f, demand.Gain(p, share, part*c.saved(), others...), demand.Executing(p, executes*c.saved(), others...))
 	f.Title = c.title(share*part, took, lead)
 	f.Evidence = append(f.Evidence,
 		diagnose.Fact(diagnose.FromPostgres, executes, diagnose.Ratio, "the statement holds %s of all "+

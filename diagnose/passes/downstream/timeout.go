@@ -98,11 +98,7 @@ func outlived(p *diagnose.Pass, snapshots []measured.Snapshot) []diagnose.Findin
 	if stuck < leastStuck || float64(stuck) < leastOutlived*underway {
 		return nil
 	}
-	// A deadline saves the time that callers waste until their own.
-	share, of := 1-min(1, load.P50/load.Mean), diagnose.OfRequest
-	if load.P99 >= 2*load.P50 {
-		share, of = 1-load.P50/load.P99, diagnose.OfTail
-	}
+	share, of := beyond(load)
 	f := diagnose.Finding{
 		Cause: "missing-timeout", Share: share, ShareOf: of, Confidence: findings.High,
 		GainCeiling: max(diagnose.MinGain, diagnose.Ceiling(share)),
@@ -122,6 +118,22 @@ func outlived(p *diagnose.Pass, snapshots []measured.Snapshot) []diagnose.Findin
 			"%.0f requests ran into the load's own timeout", n))
 	}
 	return []diagnose.Finding{f}
+}
+
+// leastBeyond is the part of the mean latency from which the mean itself says what
+// stuck calls cost.
+const leastBeyond = 0.2
+
+// beyond returns which part of latency lies beyond the median request, which the
+// dependency answers: what a deadline saves, as far as it is short. Where stuck calls
+// are many that is a part of the mean, which hardly depends on the deadline chosen;
+// otherwise of the tail, which is the deadline's own length then.
+func beyond(load measured.Load) (share float64, of string) {
+	share, of = 1-min(1, load.P50/load.Mean), diagnose.OfRequest
+	if share < leastBeyond && load.P99 >= 2*load.P50 {
+		share, of = 1-load.P50/load.P99, diagnose.OfTail
+	}
+	return share, of
 }
 
 // standing counts the requests that wait in a call to another service, by the

@@ -73,8 +73,9 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if slots(p, s) <= p.CPU().CPUs {
 			kind = waitgain.Serial // no more of them than CPUs: it can not be the CPUs' queue
 		}
-		if v, ok := waitgain.Judge(p, s, kind); ok {
-			found = append(found, limited(p, s, v))
+		queued := s.Scaled(beforeWorker(p, s))
+		if v, ok := waitgain.Judge(p, queued, kind); ok {
+			found = append(found, limited(p, queued, v))
 		}
 	}
 	return found, nil
@@ -263,6 +264,17 @@ func slots(p *diagnose.Pass, s waits.Site) float64 {
 		return e.Workers
 	}
 	return p.Load().Rate * max(0, p.Waits().MeanNS()-s.NS) / 1e9
+}
+
+// beforeWorker returns which part of a wait is queue, 0 to 1, where workers do for a
+// request what it waits for: their own time for it, workers over rate (utilisation law),
+// stays however many there are. 1 where the wait is for a slot.
+func beforeWorker(p *diagnose.Pass, s waits.Site) float64 {
+	e, rate := p.Ender(s.Part), p.Load().Rate
+	if e.By != waits.ByWorker || !(e.Workers > 0) || !(rate > 0) || !(s.NS > 0) {
+		return 1
+	}
+	return max(0, 1-e.Workers/rate*1e9/s.NS)
 }
 
 // limited makes the finding of a limit. Its remedy is a number, by the law that
