@@ -19,24 +19,6 @@ const (
 	leastComment = 0.2 // lines with a comment per line with code
 )
 
-// longRooms are the packages that may hold more files than mostFiles, with how many,
-// and longFunctions the functions that may be longer than mostBody, with their lines.
-// Neither may grow; what shrinks leaves the list.
-var (
-	longRooms     = map[string]int{}
-	longFunctions = map[string]int{
-		"diagnose/passes/cpu/domain.go run":                    75,
-		"diagnose/passes/cpu/growth.go runGrowth":              67,
-		"diagnose/passes/database/churn.go runPoolChurn":       61,
-		"diagnose/passes/database/nplusone.go runNPlusOne":     78,
-		"diagnose/passes/database/slowquery.go runSlowQuery":   69,
-		"diagnose/passes/database/writerlock.go runWriterLock": 72,
-		"diagnose/passes/downstream/dial.go runDial":           66,
-		"diagnose/rank.go rank":                                61,
-		"diagnose/passes/wait/sched.go runSched":               62,
-	}
-)
-
 // ours reports whether a file is the project's to shape: no generated code, and no
 // specimen of the corpus where exempt is set.
 func (s source) ours(exempt bool) bool {
@@ -118,19 +100,13 @@ func TestPackagesHoldOneNoun(t *testing.T) {
 		}
 	}
 	for dir, n := range files {
-		if most := max(mostFiles, longRooms[dir]); n > most {
-			t.Errorf("%s has %d files, at most %d: split it along its nouns", dir, n, most)
-		}
-	}
-	for dir, n := range longRooms {
-		if files[dir] < n {
-			t.Errorf("%s has %d files now: say so in longRooms, or take it out", dir, files[dir])
+		if n > mostFiles {
+			t.Errorf("%s has %d files, at most %d: split it along its nouns", dir, n, mostFiles)
 		}
 	}
 }
 
 func TestFunctionsStayShort(t *testing.T) {
-	found := map[string]int{}
 	for _, s := range sources(t) {
 		if s.test() || !s.ours(true) {
 			continue
@@ -140,19 +116,9 @@ func TestFunctionsStayShort(t *testing.T) {
 			if !ok {
 				continue
 			}
-			name := s.path + " " + f.Name.Name
-			n := s.set.Position(f.End()).Line - s.set.Position(f.Pos()).Line + 1
-			if n > mostBody {
-				found[name] = n
+			if n := s.set.Position(f.End()).Line - s.set.Position(f.Pos()).Line + 1; n > mostBody {
+				t.Errorf("%s %s has %d lines, at most %d", s.path, f.Name.Name, n, mostBody)
 			}
-			if n > max(mostBody, longFunctions[name]) {
-				t.Errorf("%s has %d lines, at most %d", name, n, max(mostBody, longFunctions[name]))
-			}
-		}
-	}
-	for name, n := range longFunctions {
-		if found[name] < n {
-			t.Errorf("%s has %d lines now: say so in longFunctions, or take it out", name, found[name])
 		}
 	}
 }

@@ -86,7 +86,7 @@ func assessed(dir string) (*assessment, error) {
 	for _, note := range found.Notes {
 		summary.Warnings = append(summary.Warnings, note.Title+". "+note.Remedy)
 	}
-	summary.Load.Unexpected = summary.Load.ErrorKinds[unexpectedStatus]
+	summary.Load.Unexpected = summary.Load.ErrorKinds[record.UnexpectedStatus]
 	summary.Warnings = append(summary.Warnings, unexpected(&summary.Load)...)
 	summary.Ledger = found.Ledger
 	summary.Thresholds = thresholds(rec, summary)

@@ -6,14 +6,9 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-const (
-	// unexpectedStatus is the kind of failure that load gives to an answer whose
-	// status the plan does not take as success.
-	unexpectedStatus = "status"
-	// mostUnexpected of the answers may have such a status without a warning: the
-	// figures are then those of the service at work.
-	mostUnexpected = 0.01
-)
+// mostUnexpected of the answers may have a status that the scenario does not expect
+// without a warning: the figures are then those of the service at work.
+const mostUnexpected = 0.01
 
 // unexpected warns of a run whose answers differ from the scenario's expectation.
 func unexpected(l *record.LoadSummary) []string {

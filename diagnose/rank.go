@@ -43,9 +43,7 @@ func trust(c findings.Confidence) float64 {
 }
 
 // rank folds consequences into their roots, drops what would gain nothing, sorts
-// and numbers. The order: what voids the run, then findings by gain times trust,
-// then what qualifies; ties by stage, so that two runs of the same record print the
-// same.
+// and numbers.
 func (p *Pass) rank(suite []Analyzer, found []Finding) []Finding {
 	stages, causes := map[string]Stage{}, map[string]Cause{}
 	for _, a := range suite {
@@ -62,6 +60,28 @@ func (p *Pass) rank(suite []Analyzer, found []Finding) []Finding {
 		}
 		kept = append(kept, f)
 	}
+	p.sort(kept, stages, causes)
+	for i := range kept {
+		kept[i].Rank = i + 1
+		if kept[i].GainOf == "" {
+			kept[i].GainOf = p.gainOf(kept[i])
+		}
+		if i == 0 {
+			kept[i].Rejected = append(kept[i].Rejected, p.rejected...)
+		}
+		if kept[i].Rejected == nil {
+			kept[i].Rejected = []findings.Rejected{}
+		}
+		if kept[i].Evidence == nil {
+			kept[i].Evidence = []findings.Evidence{}
+		}
+	}
+	return kept
+}
+
+// sort puts first what voids the run, then findings by gain times trust, then what
+// qualifies; ties by stage, so that two runs of the same record print the same.
+func (p *Pass) sort(found []Finding, stages map[string]Stage, causes map[string]Cause) {
 	group := func(f Finding) int {
 		switch c := causes[f.Cause]; {
 		case c.Voids:
@@ -81,7 +101,7 @@ func (p *Pass) rank(suite []Analyzer, found []Finding) []Finding {
 		}
 		return (gain - 1) * trust(f.Confidence)
 	}
-	slices.SortStableFunc(kept, func(a, b Finding) int {
+	slices.SortStableFunc(found, func(a, b Finding) int {
 		return cmp.Or(
 			cmp.Compare(group(a), group(b)),
 			cmp.Compare(worth(b), worth(a)),
@@ -90,22 +110,6 @@ func (p *Pass) rank(suite []Analyzer, found []Finding) []Finding {
 			cmp.Compare(a.Cause, b.Cause),
 		)
 	})
-	for i := range kept {
-		kept[i].Rank = i + 1
-		if kept[i].GainOf == "" {
-			kept[i].GainOf = p.gainOf(kept[i])
-		}
-		if i == 0 {
-			kept[i].Rejected = append(kept[i].Rejected, p.rejected...)
-		}
-		if kept[i].Rejected == nil {
-			kept[i].Rejected = []findings.Rejected{}
-		}
-		if kept[i].Evidence == nil {
-			kept[i].Evidence = []findings.Evidence{}
-		}
-	}
-	return kept
 }
 
 // busy words why a wait is worth little, if busy CPUs are the reason; otherwise "".

@@ -94,6 +94,9 @@ type Target struct {
 	NotInstrumented []string `json:"not_instrumented,omitempty"`
 	// Exit is how the target ended when it ended by itself during the run.
 	Exit *Exit `json:"exit,omitempty"`
+	// Panicked says how often it panicked while it answered and went on, with the first
+	// panic's message and place, redacted; empty when it was not seen to.
+	Panicked string `json:"panicked,omitempty"`
 }
 
 // Exit is the end of a target that died during the run.

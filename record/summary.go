@@ -66,6 +66,10 @@ type LoadSummary struct {
 	Unexpected int64 `json:"unexpected,omitempty"`
 }
 
+// UnexpectedStatus is the kind of failure that load gives to an answer whose status
+// the scenario does not take as success.
+const UnexpectedStatus = "status"
+
 // StepSummary is one request of the mix over the steady span.
 type StepSummary struct {
 	Name     string              `json:"name"`

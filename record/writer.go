@@ -381,6 +381,7 @@ func (r Run) without(hide *redact.Redactor) Run {
 	}
 	r.Target.URL = hide.Text(r.Target.URL)
 	r.Target.Command = hide.Args(r.Target.Command)
+	r.Target.Panicked = hide.Text(r.Target.Panicked)
 	if r.Target.Exit != nil {
 		exit := *r.Target.Exit
 		exit.Stderr = texts(exit.Stderr, hide)

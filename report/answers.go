@@ -2,17 +2,43 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
 )
 
-// mostUnexpected of the answers may have a status that the scenario does not
-// expect before the headline says so.
+// mostUnexpected of the requests may fail, or be answered with a status that the
+// scenario does not expect, before the headline says so.
 const mostUnexpected = 0.01
 
-// unexpected says that the answers differ from the scenario's expectation, before any
-// finding speaks of the service that gave them; "" where they agree.
+// failed says, before any finding speaks of the service, that its figures are not
+// those of a service at work: requests failed, answers were not as expected, or it
+// panicked; "" when nothing of that kind was seen.
+func failed(s *record.Summary) string {
+	lines := []string{unanswered(&s.Load), unexpected(&s.Load)}
+	if s.Target.Panicked != "" {
+		lines = append(lines, "The "+strings.TrimPrefix(s.Target.Panicked, "the ")+".")
+	}
+	return cleanJoin(lines, " ")
+}
+
+// unanswered says that requests failed otherwise than by their status.
+func unanswered(l *record.LoadSummary) string {
+	kinds, n := map[string]int64{}, int64(0)
+	for kind, count := range l.ErrorKinds {
+		if kind != record.UnexpectedStatus {
+			kinds[kind], n = count, n+count
+		}
+	}
+	share := ratio(n, l.Requests)
+	if share <= mostUnexpected {
+		return ""
+	}
+	return fmt.Sprintf("%s of the requests failed: %s.", notation.Percent(share), tally(kinds))
+}
+
+// unexpected says that answers differ from the scenario's expectation.
 func unexpected(l *record.LoadSummary) string {
 	share := ratio(l.Unexpected, l.Requests)
 	if share <= mostUnexpected {

@@ -25,7 +25,7 @@ func HeadlineOf(s *record.Summary) Headline {
 	if s.State != record.Complete {
 		h.State = stateLine(s.State)
 	}
-	h.State = cleanJoin([]string{unconfirmed(s), h.State, unexpected(&s.Load)}, " ")
+	h.State = cleanJoin([]string{unconfirmed(s), h.State, failed(s)}, " ")
 	if !h.Found {
 		h.Title, h.Lead = nothing(s)
 	} else {

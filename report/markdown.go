@@ -87,7 +87,7 @@ func (m *markdownWriter) reservations() {
 	if m.s.State != record.Complete {
 		m.line("> %s\n", escape(stateLine(m.s.State)))
 	}
-	if text := unexpected(&m.s.Load); text != "" {
+	if text := failed(m.s); text != "" {
 		m.line("> %s\n", escape(text))
 	}
 }

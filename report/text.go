@@ -119,7 +119,7 @@ func (t *textWriter) validity() {
 			t.line("%s", t.amber(l))
 		}
 	}
-	for _, l := range wrap(unexpected(&t.s.Load), t.width, 0) {
+	for _, l := range wrap(failed(t.s), t.width, 0) {
 		t.line("%s", t.amber(l))
 	}
 }

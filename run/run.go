@@ -251,7 +251,7 @@ func (c *conductor) stopWhenTargetEnds(ctx context.Context, stop context.CancelC
 // store writes the run's files at its end.
 func (c *conductor) store(result *load.Result, w Watched) error {
 	info := c.target.Info()
-	info.Exit = c.target.Exit(c.clock)
+	info.Exit, info.Panicked = c.target.Exit(c.clock), c.target.Panicked()
 	err := c.bundle.Update(func(r *record.Run) {
 		r.Target, r.Sources = info, w.Health
 		r.Warnings = append(r.Warnings, w.Warnings...)

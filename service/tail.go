@@ -21,6 +21,7 @@ type tail struct {
 	mu   sync.Mutex
 	kept []string
 	long bool // the last one kept goes on: its other parts are left out
+	seen panics
 }
 
 func newTail(hide *redact.Redactor) *tail {
@@ -33,6 +34,7 @@ func (t *tail) take(line string, whole bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.long {
+		t.seen.take(line)
 		t.kept = append(t.kept, line[:min(len(line), tailWidth)])
 		if len(t.kept) > tailLines {
 			t.kept = append(t.kept[:0], t.kept[len(t.kept)-tailLines:]...)
@@ -51,6 +53,13 @@ func (t *tail) lines() []string {
 		lines = append(lines, rest[:min(len(rest), tailWidth)])
 	}
 	return lines
+}
+
+// panicked words the panics among all lines so far, "" without one.
+func (t *tail) panicked() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.seen.String()
 }
 
 func environment(env map[string]string) []string {

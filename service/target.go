@@ -186,6 +186,15 @@ func (t *Target) Ring() string { return t.ring }
 // Socket returns the path of the probe's control socket, "" without a probe.
 func (t *Target) Socket() string { return t.socket }
 
+// Panicked words how often the target panicked while it answered, with the first
+// one's message and place; "" when it did not, or when redline did not start it.
+func (t *Target) Panicked() string {
+	if t.proc == nil {
+		return ""
+	}
+	return t.proc.tail.panicked()
+}
+
 // GCTrace returns the reader of the lines that the target's runtime prints of its
 // collections, oldest first, with when each came; nil when it prints none.
 func (t *Target) GCTrace() func() (came time.Time, line string, ok bool) {

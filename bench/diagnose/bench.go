@@ -100,6 +100,18 @@ func (b *bench) describe() error {
 	return nil
 }
 
+// writeFigures stores results that have no runs, of which no page can be made.
+func (b *bench) writeFigures() error {
+	if b.json == "" {
+		return nil
+	}
+	data, err := json.MarshalIndent(b.results, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(b.json, append(data, '\n'), 0o644)
+}
+
 func (b *bench) table() corpus.Table {
 	return b.tableOf(func(measured) bool { return true })
 }

@@ -258,7 +258,7 @@ func (b *bench) recalibrate(ctx context.Context, cases []corpus.Case) error {
 	err := b.calibrate(ctx, cases)
 	if len(b.results.Runs) == 0 || err != nil {
 		fmt.Fprint(b.out, calibration(b.results.Calibration))
-		return err
+		return errors.Join(err, b.writeFigures())
 	}
 	return b.describe()
 }

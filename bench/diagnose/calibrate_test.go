@@ -3,6 +3,7 @@
 package main
 
 import (
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -45,5 +46,28 @@ func TestMedianAndTheExpectedFinding(t *testing.T) {
 	s := side{found: findings.Findings{Findings: []findings.Finding{{Cause: "y"}, {Cause: "x", GainCeiling: 2}}}}
 	if f, ok := s.expected(corpus.Case{Findings: []corpus.Expect{{Cause: "x"}}}); !ok || f.GainCeiling != 2 {
 		t.Errorf("%+v %v", f, ok)
+	}
+}
+
+// TestCalibrationGoesOn: figures of claims alone are stored, and a later session
+// measures what they lack or could not compare.
+func TestCalibrationGoesOn(t *testing.T) {
+	o := options{json: filepath.Join(t.TempDir(), "results.json"), add: true}
+	first := newBench(o, nil, io.Discard)
+	first.results.Calibration = []calibrated{
+		{Case: "sick/shop", Claimed: 2, Measured: 3}, {Case: "sick/desk", Why: "the cause was not found"},
+	}
+	if err := first.writeFigures(); err != nil {
+		t.Fatal(err)
+	}
+	second := newBench(o, nil, io.Discard)
+	second.keepOld()
+	for name, want := range map[string]bool{"shop": true, "desk": false, "new": false} {
+		if got := second.compared(corpus.Case{Kind: "sick", Name: name}); got != want {
+			t.Errorf("%s: compared before %v, want %v", name, got, want)
+		}
+	}
+	if left := second.results.Calibration; len(left) != 1 || left[0].Case != "sick/shop" {
+		t.Errorf("left are %+v", left)
 	}
 }

@@ -12,6 +12,7 @@ type Role uint64
 // Roles. A function may have several.
 const (
 	Server       Role = 1 << iota // a server's goroutine that serves requests
+	Accept                        // a server's goroutine that accepts connections
 	ServerIO                      // a server reads a request or writes a response
 	Hop                           // a router or middleware calls the next handler
 	DBClient                      // database/sql or a database driver

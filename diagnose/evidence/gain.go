@@ -84,6 +84,17 @@ func (p *Set) Waited(share float64) laws.Gain { return p.delay(share, false) }
 // this host's CPUs: a timer, an answer from elsewhere.
 func (p *Set) Elsewhere(share float64) laws.Gain { return p.delay(share, true) }
 
+// Polled is Elsewhere for a wait that costs CPU too: a part of the service's, 0 to 1, goes
+// with it.
+func (p *Set) Polled(share, cpu float64) laws.Gain {
+	m := p.Model(true)
+	cut := laws.Cut{Time: share * m.Response, Busy: map[string]float64{}}
+	for _, r := range m.Resources {
+		cut.Busy[r.Name] = cpu * math.Max(0, p.Own())
+	}
+	return m.Gain(cut)
+}
+
 func (p *Set) delay(share float64, own bool) laws.Gain {
 	m := p.Model(own)
 	return m.Gain(laws.Cut{Time: share * m.Response})
@@ -93,8 +104,28 @@ func (p *Set) delay(share float64, own bool) laws.Gain {
 // and CPUs with it: so many of the service's, and of the host's in all.
 func (p *Set) Freed(share, own, host float64) laws.Gain {
 	m, c := p.Model(false), p.CPU()
+	if !c.Saturated() && host > 0 && c.Busy > 0 {
+		// What is left of a request queues less for the CPUs, in proportion to what is free.
+		share += (1 - share) * p.queued() * math.Min(1, host/c.Busy)
+	}
 	return m.Gain(laws.Cut{Time: share * m.Response, Busy: map[string]float64{named(targetCPUs, c.Limit): own,
 		named(hostCPUs, c.CPUs): host}})
+}
+
+// queued returns the part of request time in the queue for a CPU, 0 to 1: that of
+// requests, and that of goroutines which they wait for.
+func (p *Set) queued() float64 {
+	w, sum := p.Waits(), 0.0
+	for _, kind := range w.Kinds() {
+		for _, site := range w.Sites(kind) {
+			if kind == callstack.Queued {
+				sum += site.Share
+			} else {
+				sum += site.Share * p.ReadyPart(site)
+			}
+		}
+	}
+	return math.Min(1, sum)
 }
 
 // Work is some of the service's CPU.

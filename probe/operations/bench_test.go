@@ -1,6 +1,10 @@
 package operations
 
-import "testing"
+import (
+	"io"
+	"runtime/trace"
+	"testing"
+)
 
 // What an operation costs the program that it is counted in.
 func BenchmarkOperation(b *testing.B) {
@@ -25,6 +29,16 @@ func BenchmarkOperation(b *testing.B) {
 	b.Run("text built each time", func(b *testing.B) {
 		for i := 0; i < b.N; i++ {
 			op, start := Begin(Query, string(append([]byte(nil), text...)), "")
+			End(op, start, 1, 0)
+		}
+	})
+	b.Run("while a trace is recorded", func(b *testing.B) {
+		if err := trace.Start(io.Discard); err != nil {
+			b.Fatal(err)
+		}
+		defer trace.Stop()
+		for i := 0; i < b.N; i++ {
+			op, start := Begin(Query, text, "")
 			End(op, start, 1, 0)
 		}
 	})

@@ -9,6 +9,8 @@
 //
 // Constants are gone from the form, so it may be kept where the text may not.
 //
+// Of the text itself only the verb is read: whether it writes, or is a utility command.
+//
 // Rejected: PostgreSQL's own parser (libpg_query: cgo, or 10 MB of WebAssembly,
 // and a millisecond per text).
 package statement

@@ -45,6 +45,9 @@ func (p *Service) Beside() (list []Beside, ok bool) {
 			}
 			continue
 		}
+		if s.Roles.Has(callstack.Accept) {
+			continue // each connection's first step, on a goroutine of the listener's
+		}
 		entry, first := p.Began(s.Stack), measured.Entry(s.Stack)
 		if p.Stacks.Innermost(s.Stack) >= 0 && !waitedFor[entry] && !waitedFor[first] {
 			byEntry[entry] = append(byEntry[entry], s)

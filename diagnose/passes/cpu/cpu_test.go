@@ -238,6 +238,8 @@ func TestBackground(t *testing.T) {
 	Expect(t, cpu.Background, busy().Background(10*s, rebuild...), "background-work at market.go:44")
 	Expect(t, cpu.Background, busy().Background(s/4, rebuild...)) // a light ticker
 	Expect(t, cpu.Background, busy().Sample(10*s, rebuild...))    // within a request
+	Expect(t, cpu.Background, busy().Background(10*s, "syscall.accept4", "net.(*TCPListener).Accept",
+		"net/http.(*Server).Serve", "net/http.ListenAndServe", "main.main@main.go:12")) // one connection per request
 	answered := busy().Background(10*s, rebuild...).Wait(breakdown.StateChannel, 5*time.Millisecond, 1, Route).
 		Behind(breakdown.Chain{Links: []breakdown.Link{{Goroutine: "shop/market.(*Market).keepFresh", State: breakdown.StateRunning}}})
 	Expect(t, cpu.Background, answered) // a worker that requests wait for

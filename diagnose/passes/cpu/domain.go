@@ -73,83 +73,98 @@ func (d domain) analyzer() diagnose.Analyzer {
 	}
 }
 
-// run reports the domain once: share of CPU, plus the collector's work for what the
-// domain allocates, at the place that uses most. Where its waits outweigh its CPU,
-// the finding is stated in request time.
+// run reports the domain once, at the place that uses most. Where its waits
+// outweigh its CPU, the finding is stated in request time.
 func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	use, err := p.Use()
 	if err != nil {
 		return nil, err
 	}
+	t, ok := d.takes(p, use)
+	if !ok {
+		return nil, nil
+	}
+	share, name, at := t.direct+t.garbage, d.title(t.hot), diagnose.At(t.hot.Place)
+	f := diagnose.Finding{
+		Cause: d.cause.ID, Share: min(1, share), ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(t.hot.Place),
+		Title:    fmt.Sprintf("%s takes %s of the service's CPU, most of it at %s", name, diagnose.Percent(share), at),
+		Evidence: append(t.evidence(), saturation(p)...),
+		Remedy:   d.remedy(t.hot),
+	}
+	if f.Where.Detail = t.through; t.through != "" {
+		f.Title += ", " + t.through
+	}
+	diagnose.Promise(&f, p.Ran(evidence.Work{Share: min(1, share), Roles: d.roles}), p.Waited(t.waited))
+	// Confidence is about how sick the service is, not how much this host lets it
+	// gain: next to a program that took half of the machine, address-rules'
+	// compiling gained only 1.28x.
+	f.Confidence = confidence(p, max(f.GainCeiling, alone(p, share)), d.worth(t.hot))
+	if t.waited > share {
+		f.Share, f.ShareOf = t.waited, diagnose.OfRequest
+		f.Title = fmt.Sprintf("%s takes %s of request time, most of it at %s", name, diagnose.Percent(t.waited), at)
+	}
+	return []diagnose.Finding{f}, nil
+}
+
+// taken is what one use of CPU takes, in shares 0 to 1, and where.
+type taken struct {
+	direct  float64 // of the service's CPU, as sampled
+	garbage float64 // of it, for collecting what the use allocates
+	waited  float64 // of request time
+	samples int64   // of the whole profile
+	hot     usage.Hot
+	through string // the helper through which the place uses it, in words; often empty
+}
+
+// takes applies the rule: enough CPU, or enough waiting that has the same origin.
+func (d domain) takes(p *diagnose.Pass, use *usage.Table) (t taken, ok bool) {
 	// Too few samples leave the share unknown, and Sampled says so. A domain with
 	// waits goes on: the trace shows requests queueing for a logger even if the
 	// profile is thin.
-	share := 0.0
 	if p.Sampled(use, d.cause.ID) {
-		share = use.Share(d.roles)
+		t.direct = use.Share(d.roles)
 	} else if d.waits == "" {
-		return nil, nil
+		return t, false
 	}
-	var waited float64
 	if d.waits != "" && p.Has(diagnose.NeedAnatomy) {
-		waited = p.Waits().Share(d.waits)
+		t.waited = p.Waits().Share(d.waits)
 	}
-	if share < d.least && waited < leastWaited {
-		return nil, nil
+	if t.direct < d.least && t.waited < leastWaited {
+		return t, false
 	}
 	// An encoder that allocates is also paid for by the collector, in goroutines of
 	// its own. A profile shows no connection between the two; Garbage divides the
 	// collector's CPU by allocated bytes.
-	direct, garbage := share, p.Garbage(d.roles)
-	share += garbage
-	places := use.Places(d.roles)
-	var hot usage.Hot
-	if len(places) > 0 {
-		hot = places[0]
+	t.garbage, t.samples = p.Garbage(d.roles), use.Samples
+	if places := use.Places(d.roles); len(places) > 0 {
+		t.hot = places[0]
 	} else if sites := p.Waits().Sites(d.waits); len(sites) > 0 {
-		hot = usage.Hot{Place: sites[0].Place, User: sites[0].User}
+		t.hot = usage.Hot{Place: sites[0].Place, User: sites[0].User}
 	}
-	through := ""
-	if d.handed && hot.User {
-		if place, helper, ok := p.Above(use.Causing(d.roles, hot.Place.Function)); ok {
-			hot.Place, through = place, "through "+callstack.Short(helper)
+	if d.handed && t.hot.User {
+		if place, helper, ok := p.Above(use.Causing(d.roles, t.hot.Place.Function)); ok {
+			t.hot.Place, t.through = place, "through "+callstack.Short(helper)
 		}
 	}
-	f := diagnose.Finding{
-		Cause: d.cause.ID, Share: min(1, share), ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(hot.Place),
-		Title: fmt.Sprintf("%s takes %s of the service's CPU, most of it at %s", d.title(hot),
-			diagnose.Percent(share), diagnose.At(hot.Place)),
-		Remedy: d.remedy(hot),
+	return t, true
+}
+
+func (t taken) evidence() []findings.Evidence {
+	list := []findings.Evidence{diagnose.Fact(diagnose.FromProfile, t.direct, diagnose.Ratio,
+		"%s of %d CPU samples", diagnose.Percent(t.direct), t.samples)}
+	if t.garbage >= leastGarbage {
+		list = append(list, diagnose.Fact(diagnose.FromProfile, t.garbage, diagnose.Ratio,
+			"and %s for collecting what it allocates", diagnose.Percent(t.garbage)))
 	}
-	if f.Where.Detail = through; through != "" {
-		f.Title += ", " + through
+	if t.hot.Share > 0 {
+		list = append(list, diagnose.Fact(diagnose.FromProfile, t.hot.Share, diagnose.Ratio, "%s below %s (%s)",
+			diagnose.Percent(t.hot.Share), callstack.Short(t.hot.Place.Function), diagnose.At(t.hot.Place)))
 	}
-	diagnose.Promise(&f, p.Ran(evidence.Work{Share: min(1, share), Roles: d.roles}), p.Waited(waited))
-	// Confidence is about how sick the service is, not how much this host lets it
-	// gain: next to a program that took half of the machine, address-rules'
-	// compiling gained only 1.28x.
-	f.Confidence = confidence(p, max(f.GainCeiling, alone(p, share)), d.worth(hot))
-	if waited > share {
-		f.Share, f.ShareOf = waited, diagnose.OfRequest
-		f.Title = fmt.Sprintf("%s takes %s of request time, most of it at %s", d.title(hot),
-			diagnose.Percent(waited), diagnose.At(hot.Place))
+	if t.waited > 0 {
+		list = append(list, diagnose.Fact(diagnose.FromTrace, t.waited, diagnose.Ratio,
+			"requests wait %s of their time in it", diagnose.Percent(t.waited)))
 	}
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, direct, diagnose.Ratio,
-		"%s of %d CPU samples", diagnose.Percent(direct), use.Samples))
-	if garbage >= leastGarbage {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, garbage, diagnose.Ratio,
-			"and %s for collecting what it allocates", diagnose.Percent(garbage)))
-	}
-	if hot.Share > 0 {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, hot.Share, diagnose.Ratio,
-			"%s below %s (%s)", diagnose.Percent(hot.Share), callstack.Short(hot.Place.Function), diagnose.At(hot.Place)))
-	}
-	if waited > 0 {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, waited, diagnose.Ratio,
-			"requests wait %s of their time in it", diagnose.Percent(waited)))
-	}
-	f.Evidence = append(f.Evidence, saturation(p)...)
-	return []diagnose.Finding{f}, nil
+	return list
 }
 
 // leastGarbage is the share of the service's CPU from which the collector's part is

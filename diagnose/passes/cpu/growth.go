@@ -8,7 +8,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/record/timebase"
@@ -16,6 +16,7 @@ import (
 )
 
 const (
+	growsWithState = "grows-with-state"
 	// growthSpans is the number of equal parts of the steady span. A trend is
 	// assessed from that many points: fewer leave Kendall's test powerless, more
 	// make points of a few requests.
@@ -44,7 +45,7 @@ var Growth = diagnose.Analyzer{
 	Doc: "Follows the CPU time per request of the service and of its database over the run: it must rise by a " +
 		"quarter, with hardly a step back (Kendall), while what the service or its database keeps grows too.",
 	Causes: []diagnose.Cause{{
-		ID: "grows-with-state", Title: "Requests cost more the more is stored",
+		ID: growsWithState, Title: "Requests cost more the more is stored",
 		Doc: "The work of a request grows with what earlier ones left behind: a scan over all entries, a list " +
 			"that is sorted or copied whole, an answer that holds everything. It is reported before it ends the " +
 			"service.",
@@ -68,11 +69,54 @@ var Growth = diagnose.Analyzer{
 // cost grows it is the likeliest, though a profile of the whole run cannot show
 // growth. Hence never more than medium confidence.
 func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
-	const cause = "grows-with-state"
+	g, ok := grows(p)
+	if !ok {
+		return nil, nil
+	}
+	use, err := p.Use()
+	if err != nil {
+		return nil, err
+	}
+	var where usage.Hot
+	if h, ok := use.Hottest(leastBackground); ok {
+		where = h.Hot
+	} else if own := use.Own(); len(own) > 0 {
+		where = own[0]
+	}
+	name := callstack.Short(where.Place.Function)
+	// A request at the end could cost what one at the beginning did: of its CPU
+	// 1-1/factor is growth at least. In a longer run it would be more.
+	share := max(1-1/g.factor, g.grown(where.Share))
+	f := diagnose.Finding{
+		Cause: growsWithState, Share: share, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(where.Place), Confidence: findings.Medium,
+		Title: fmt.Sprintf("A request costs %.1f times as much CPU at the end of the run as at its "+
+			"beginning, most of it in %s at %s", g.factor, name, diagnose.At(where.Place)),
+		Evidence: append(g.evidence(), saturation(p)...),
+		Remedy: fmt.Sprintf("Find what %s goes through that grows with each request, and index it, keep a running result, "+
+			"or bound it.", name),
+	}
+	diagnose.Promise(&f, p.Ran(evidence.Work{Share: share, Function: where.Place.Function}))
+	return []diagnose.Finding{f}, nil
+}
+
+// growth is how much the cost of a request rose over the run, and what was kept meanwhile.
+type growth struct {
+	factor      float64 // of the CPU time per request
+	first, last float64 // CPU time per request in the first and last span, ns
+	filled      float64 // factor of what is kept; 1 when it is not known
+	kept        string  // what that is
+	// stored is which part of the mean cost over the run is more than a request costs with
+	// nothing stored, and database which part of it is the database's, 0 to 1.
+	stored, database float64
+}
+
+// grows applies the rule: the cost per request rises, other programs do not explain
+// it, and something that is kept grows too.
+func grows(p *diagnose.Pass) (g growth, ok bool) {
 	own, database, foreign, ok := perRequest(p)
 	if !ok {
-		p.Unjudged(cause, "CPU time per request is not known over enough of the run")
-		return nil, nil
+		p.Unjudged(growsWithState, "CPU time per request is not known over enough of the run")
+		return g, false
 	}
 	// The database's CPU counts: an unindexed table that fills up costs there, not
 	// in the service.
@@ -82,14 +126,14 @@ func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	factor, sure := trend(total)
 	if factor < leastGrowth || !sure {
-		return nil, nil
+		return g, false
 	}
 	// A busier host makes CPU time itself dearer: caches and hyper-threads are
 	// shared. 0.1 CPUs are too few for that.
 	if more, risen := trend(foreign); risen && more > leastGrowth && foreign[len(foreign)-1] > 0.1 {
-		p.Reject(cause, "a request costs %.2f times as much CPU at the end as at the beginning, but other "+
+		p.Reject(growsWithState, "a request costs %.2f times as much CPU at the end as at the beginning, but other "+
 			"programs used more of the host as well", factor)
-		return nil, nil
+		return g, false
 	}
 	filled, kept := filling(p)
 	inDatabase, _ := trend(database)
@@ -97,69 +141,54 @@ func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	// its tables, which are not seen from here. It must be a tenth of the cost, not
 	// a rounding error's trend.
 	if filled < leastFilled && !(inDatabase >= leastGrowth && database[0] > 0.1*total[0]) {
-		p.Reject(cause, "a request costs %.2f times as much CPU at the end as at the beginning, but nothing "+
+		p.Reject(growsWithState, "a request costs %.2f times as much CPU at the end as at the beginning, but nothing "+
 			"that is kept was seen to grow", factor)
-		return nil, nil
+		return g, false
 	}
-	use, err := p.Use()
-	if err != nil {
-		return nil, err
-	}
-	var where code.Frame
-	if h, ok := use.Hottest(leastBackground); ok {
-		where = h.Place
-	} else if own := use.Own(); len(own) > 0 {
-		where = own[0].Place
-	}
-	name := callstack.Short(where.Function)
-	grown := max(1-1/factor, grownPart(p, total))
-	f := diagnose.Finding{
-		Cause: cause, Share: grown, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(where), Confidence: findings.Medium,
-		Title: fmt.Sprintf("A request costs %.1f times as much CPU at the end of the run as at its "+
-			"beginning, most of it in %s at %s", factor, name, diagnose.At(where)),
-		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromProcess, factor, diagnose.Ratio, "CPU time per request rose from %s to %s",
-				diagnose.Span(total[0]), diagnose.Span(total[len(total)-1])),
-		},
-		Remedy: fmt.Sprintf("Find what %s goes through that grows with each request, and index it, keep a running result, "+
-			"or bound it.", name),
-	}
-	diagnose.Promise(&f, p.Ran(evidence.Work{Share: grown, Function: where.Function}))
-	if filled >= leastFilled {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, filled, diagnose.Ratio,
-			"%s grew %.1f times meanwhile", kept, filled))
-	}
-	f.Evidence = append(f.Evidence, saturation(p)...)
-	return []diagnose.Finding{f}, nil
+	g = growth{factor: factor, first: total[0], last: total[len(total)-1], filled: filled, kept: kept}
+	g.stored, g.database = stored(p, total, database)
+	return g, true
 }
 
-// grownPart returns which part of the mean cost over the run, 0 to 1, is more than a
-// request would cost with nothing stored. costs are per request, in growthSpans equal
-// parts of the steady span. The first of them is no such cost: warming up has stored
-// already, and a fast service grows within seconds. So it is where the line through the
-// costs and the requests until then meets no request. 0 where the line does not rise.
-func grownPart(p *diagnose.Pass, costs []float64) float64 {
+// grown returns which part of a request's cost is growth, 0 to 1, where the function that
+// grows takes a share of the service's CPU: no more than it and the database cost.
+func (g growth) grown(share float64) float64 {
+	return min(g.stored, g.database+(1-g.database)*share)
+}
+
+// stored returns the fields of growth of that name. costs per request, and the database's
+// part of them, are of growthSpans equal parts of the steady span. The first of them is
+// no cost with nothing stored: warming up has stored already, and a fast service grows
+// within seconds. So it is where the line through costs and requests until then meets no
+// request. 0 where that is not known.
+func stored(p *diagnose.Pass, costs, database []float64) (grown, db float64) {
 	requests := spans(p, series.LoadRequests)
-	if len(requests) != len(costs) {
-		return 0
-	}
 	before := 0.0
 	for _, n := range p.Record.Series(series.LoadRequests, "", timebase.Span{To: p.Steady().From}).Values {
 		if n > 0 {
 			before += n
 		}
 	}
-	until, sum, all := make([]float64, len(costs)), 0.0, 0.0
+	until, all, sum, inDatabase := make([]float64, len(costs)), 0.0, 0.0, 0.0
 	for i, n := range requests {
 		until[i] = before + n/2
 		before += n
-		sum, all = sum+n*costs[i], all+n
+		all, sum, inDatabase = all+n, sum+n*costs[i], inDatabase+n*database[i]
 	}
-	start, ok := stat.Intercept(until, costs)
-	if !ok || !(sum > 0) {
-		return 0
+	if start, ok := stat.Intercept(until, costs); ok && sum > 0 {
+		grown = 1 - max(0, min(1, start*all/sum))
 	}
-	return 1 - max(0, min(1, start*all/sum))
+	return grown, inDatabase / max(1, sum)
+}
+
+func (g growth) evidence() []findings.Evidence {
+	list := []findings.Evidence{diagnose.Fact(diagnose.FromProcess, g.factor, diagnose.Ratio,
+		"CPU time per request rose from %s to %s", diagnose.Span(g.first), diagnose.Span(g.last))}
+	if g.filled >= leastFilled {
+		list = append(list, diagnose.Fact(diagnose.FromProbe, g.filled, diagnose.Ratio,
+			"%s grew %.1f times meanwhile", g.kept, g.filled))
+	}
+	return list
 }
 
 // perRequest returns CPU time per request, in ns, of the service and of its

@@ -38,27 +38,14 @@ var PoolChurn = diagnose.Analyzer{
 	Run:    runPoolChurn,
 }
 
-// runPoolChurn counts by the server, then by the hooks, then by waits; evidence
-// says which. The finding's share is that of whatever is largest: request time, the
-// service's CPU, or the CPU of both ends.
+// runPoolChurn takes the largest share: request time, the service's CPU, or the CPU
+// of both ends.
 func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
-	w := p.Waits()
-	share, opened := w.Share(callstack.ConnectWait), w.Times(callstack.ConnectWait)
-	source, counted := diagnose.FromTrace, false
-	if sessions, ok := p.Sum(series.DBSessions, ""); ok {
-		if each := demand.PerRequest(p, sessions); each >= 0 {
-			opened, source, counted = each, diagnose.FromPostgres, true
-		}
-	}
-	if a, ok := p.Acquired(); ok && !counted {
-		if each := demand.PerRequest(p, a.Opened); each >= 0 {
-			opened, source, counted = each, diagnose.FromProbe, true
-		}
-	}
-	cpu := 0.0
+	share, cpu := p.Waits().Share(callstack.ConnectWait), 0.0
 	if use, err := p.Use(); err == nil {
 		cpu = use.With(callstack.DBConnect)
 	}
+	opened, source := sessionsOpened(p)
 	if !(opened >= leastSessions) || max(share, cpu) < leastChurnShare {
 		return nil, nil
 	}
@@ -66,7 +53,7 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	// that the opening uses, wherever in their path they queue.
 	both := churnCPU(p, cpu, opened*p.Load().Rate)
 	f := diagnose.Finding{
-		Cause: "db-pool-churn", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.Medium,
+		Cause: "db-pool-churn", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
 		Title: fmt.Sprintf("Requests spend %s of their time opening database connections", diagnose.Percent(share)),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(source, opened, diagnose.Count, "the service opens %s (%.0f/s)",
@@ -77,9 +64,8 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			"default), and no ConnMaxLifetime or ConnMaxIdleTime below minutes.",
 	}
 	diagnose.Promise(&f, opens(p, share, both), p.Ran(evidence.Work{Share: cpu, Roles: callstack.DBConnect}))
-	if counted {
-		f.Confidence = findings.High
-	} else {
+	if source == diagnose.FromTrace {
+		f.Confidence = findings.Medium
 		f.Evidence[0].Text = diagnose.PerRequest(opened, "a wait", "waits") + " for a connection that is being opened"
 	}
 	if cpu > 0 {
@@ -96,11 +82,27 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Share, f.ShareOf = cpu, diagnose.OfCPU
 		f.Title = fmt.Sprintf("Opening database connections takes %s of the service's CPU", diagnose.Percent(cpu))
 	}
-	if sites := w.Sites(callstack.ConnectWait); len(sites) > 0 {
+	if sites := p.Waits().Sites(callstack.ConnectWait); len(sites) > 0 {
 		f.Where = diagnose.WhereOf(sites[0].Place)
 		f.Title += " at " + diagnose.At(sites[0].Place)
 	}
 	return []diagnose.Finding{f}, nil
+}
+
+// sessionsOpened returns how many sessions the service opens per request, and who
+// counted them: the server, else the hooks, else the waits of the trace.
+func sessionsOpened(p *diagnose.Pass) (each float64, source string) {
+	if sessions, ok := p.Sum(series.DBSessions, ""); ok {
+		if each = demand.PerRequest(p, sessions); each >= 0 {
+			return each, diagnose.FromPostgres
+		}
+	}
+	if a, ok := p.Acquired(); ok {
+		if each = demand.PerRequest(p, a.Opened); each >= 0 {
+			return each, diagnose.FromProbe
+		}
+	}
+	return p.Waits().Times(callstack.ConnectWait), diagnose.FromTrace
 }
 
 // opens bounds what keeping sessions could gain: requests do not wait for them to

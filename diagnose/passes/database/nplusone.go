@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -17,6 +16,7 @@ import (
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/statement"
 )
 
 const (
@@ -82,61 +82,83 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		share = min(1, share+p.Waits().OnCPU()*demand.ClientCPU(p))
 	}
 	r := repetition(p, all)
-	lead, each, excess, part := r.lead, r.each, r.excess, r.part
-	if each < manyCalls || excess < manyExcess || share*part < leastRepeatShare {
+	if r.each < manyCalls || r.excess < manyExcess || share*r.part < leastRepeatShare {
 		return nil, nil
 	}
 	f := diagnose.Finding{
-		Cause: "db-n-plus-one", Share: share * part, ShareOf: diagnose.OfRequest,
-		Confidence: findings.Medium, Where: findings.Where{SQL: lead.Text},
+		Cause: "db-n-plus-one", Share: share * r.part, ShareOf: diagnose.OfRequest,
+		Confidence: findings.Medium, Where: findings.Where{SQL: r.lead.Text},
 		Evidence: []findings.Evidence{
-			diagnose.Fact(counted, each, diagnose.Count, "the statement runs %.1f times per request (%d "+
-				"calls, %.0f requests)", each, lead.Calls, p.Load().Requests),
-			diagnose.Fact(counted, excess, diagnose.Count, "%.1f calls per request repeat a statement that it ran already", excess),
+			diagnose.Fact(counted, r.each, diagnose.Count, "the statement runs %.1f times per request (%d "+
+				"calls, %.0f requests)", r.each, r.lead.Calls, p.Load().Requests),
+			diagnose.Fact(counted, r.excess, diagnose.Count, "%.1f calls per request repeat a statement that it ran already", r.excess),
 			diagnose.Fact(source, share, diagnose.Ratio, "the database and talking to it take %s of request time", diagnose.Percent(share)),
 		},
+		Remedy: joined(p, r.lead.Text),
 	}
+	r.promise(p, &f, share)
+	what := fmt.Sprintf("runs one statement %.0f times", r.each)
+	if statement.Writes(r.lead.Text) {
+		f.Cause, f.Remedy = "db-unbatched-write", batched(p, r.lead.Text)
+		what = fmt.Sprintf("writes %.0f rows one by one", r.each)
+	}
+	takes := "time"
+	if f.ShareOf == diagnose.OfCPU {
+		takes = "CPU"
+	}
+	f.Title = fmt.Sprintf("A request %s%s, which takes %s of its %s", what, describeRepeater(p, r.lead, &f),
+		diagnose.Percent(f.Share), takes)
+	return []diagnose.Finding{f}, nil
+}
+
+// promise bounds the gain: the calls that repeat, with what they cost the service's
+// CPU. share is the database's part of request time.
+func (r repeats) promise(p *diagnose.Pass, f *diagnose.Finding, share float64) {
 	worth := share
 	if cpu, ok := demand.CallCPU(p); ok {
 		// On saturated CPUs throughput is CPUs over CPU per request. A call that is
 		// not made saves its CPU on both sides, whatever requests queue for.
 		worth = cpu
 	}
-	diagnose.Promise(&f, demand.Gain(p, worth, part))
-	takes := "time"
+	at := p.Spared(repeatedAt(p))
+	if demand.InProcess(p) && at > 0 {
+		r.part = r.inProcess(p, at)
+	}
+	diagnose.Promise(f, demand.Gain(p, worth, r.part))
 	// The driver is the smaller part of a call through an object mapper, which
 	// builds the statement and scans its rows: on a service of gin and GORM the
 	// calls took 88 % of the CPU, and seemed worth only 1.2x while the driver alone
 	// counted.
-	if at := p.Spared(repeatedAt(p)); at > 0 {
-		diagnose.Promise(&f, demand.Spared(p, share*part, part, at))
-		if p.CPU().Saturated() && at > f.Share {
-			// Requests wait for the CPU: the time in its queue belongs to other places.
-			f.Share, f.ShareOf, takes = at, diagnose.OfCPU, "CPU"
-		}
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, at, diagnose.Ratio,
-			"the calls that repeat take %s of the service's CPU, with what makes the statement and reads its rows", diagnose.Percent(at)))
+	if !(at > 0) {
+		return
 	}
-	at := describeRepeater(p, lead, &f)
-	f.Title = fmt.Sprintf("A request runs one statement %.0f times%s, which takes %s of its %s", each, at, diagnose.Percent(f.Share), takes)
-	f.Remedy = fmt.Sprintf("Fetch all rows with one statement (a join, or WHERE key = ANY($1)%s) instead of: %s",
-		driver.GORM(p, "; GORM: Preload"), brief(lead.Text))
+	diagnose.Promise(f, demand.Spared(p, share*r.part, r.part, at))
+	if p.CPU().Saturated() && at > f.Share {
+		// Requests wait for the CPU: the time in its queue belongs to other places.
+		f.Share, f.ShareOf = at, diagnose.OfCPU
+	}
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, at, diagnose.Ratio,
+		"the calls that repeat take %s of the service's CPU, with what makes the statement and reads its rows", diagnose.Percent(at)))
+}
+
+// joined is the remedy of a statement that reads again and again.
+func joined(p *diagnose.Pass, text string) string {
+	how := "WHERE key = ANY($1)" + driver.GORM(p, "; GORM: Preload")
 	if demand.InProcess(p) {
-		f.Remedy = fmt.Sprintf("Fetch all rows with one statement (a join, or WHERE key IN (...)) instead of: %s", brief(lead.Text))
+		how = "WHERE key IN (...)"
 	}
-	if writes(lead.Text) {
-		f.Cause = "db-unbatched-write"
-		f.Title = fmt.Sprintf("A request writes %.0f rows one by one%s, which takes %s of its %s", each, at,
-			diagnose.Percent(f.Share), takes)
-		f.Remedy = fmt.Sprintf("Write all rows with one statement (INSERT with several rows or from "+
-			"unnest($1::int[], ...), %s%s), in one transaction, instead of: %s", driver.Batch(p),
-			driver.GORM(p, "; GORM: CreateInBatches"), brief(lead.Text))
-		if demand.InProcess(p) {
-			f.Remedy = fmt.Sprintf("Write all rows in one transaction (one commit, one sync of the disk), "+
-				"with a statement prepared once: %s", brief(lead.Text))
-		}
+	return fmt.Sprintf("Fetch all rows with one statement (a join, or %s) instead of: %s", how, brief(text))
+}
+
+// batched is the remedy of a statement that writes again and again.
+func batched(p *diagnose.Pass, text string) string {
+	if demand.InProcess(p) {
+		return fmt.Sprintf("Write all rows in one transaction (one commit, one sync of the disk), "+
+			"with a statement prepared once: %s", brief(text))
 	}
-	return []diagnose.Finding{f}, nil
+	return fmt.Sprintf("Write all rows with one statement (INSERT with several rows or from "+
+		"unnest($1::int[], ...), %s%s), in one transaction, instead of: %s", driver.Batch(p),
+		driver.GORM(p, "; GORM: CreateInBatches"), brief(text))
 }
 
 // repeats is what requests run more than once.
@@ -145,6 +167,18 @@ type repeats struct {
 	each   float64            // how often, per request
 	excess float64            // calls per request that repeat, over all statements
 	part   float64            // of the waits for the database: the demand that goes
+}
+
+// inProcess returns the part of the waits that goes where the database is within the
+// process and the calls that repeat take a part of the service's CPU, 0 to 1. The first
+// call of one statement for all rows still handles them, so what runs goes as the CPU
+// below the calls does; waits, for the disk say, are per call.
+func (r repeats) inProcess(p *diagnose.Pass, cpu float64) float64 {
+	waits := 0.0
+	if a, ok := p.AskedAs(r.lead.Text); ok && a.Took() > 0 {
+		waits = a.Waiting / a.Took()
+	}
+	return r.part*waits + min(r.part, cpu)*(1-waits)
 }
 
 // repetition sums what is repeated: of each statement all calls but the first, with
@@ -160,7 +194,7 @@ func repetition(p *diagnose.Pass, all *database.Statements) (r repeats) {
 		if !(times >= repeated) {
 			continue
 		}
-		if times > r.each && !utility(s.Text) {
+		if times > r.each && !statement.Utility(s.Text) {
 			r.lead, r.each = s, times
 		}
 		r.excess += times - 1
@@ -197,36 +231,6 @@ func repeatedAt(p *diagnose.Pass) usage.Calls {
 		repeats[place] /= made[place]
 	}
 	return repeats
-}
-
-// utility reports whether a statement only begins, ends or marks something.
-func utility(text string) bool {
-	switch verb(text) {
-	case "BEGIN", "START", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE", "DEALLOCATE", "DISCARD", "SET",
-		"RESET", "SHOW", "CLOSE", "":
-		return true
-	}
-	return false
-}
-
-// writes reports whether a statement changes rows.
-func writes(text string) bool {
-	switch verb(text) {
-	case "INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE":
-		return true
-	}
-	return false
-}
-
-// verb returns the first word of a statement in capitals; "" if it starts with a
-// comment.
-func verb(text string) string {
-	text = strings.TrimLeft(text, " \t\r\n(")
-	i := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
-	if i < 0 {
-		i = len(text)
-	}
-	return strings.ToUpper(text[:i])
 }
 
 // fromWaits is the rule by the trace alone, where neither server nor hooks counted

@@ -76,60 +76,46 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !p.Has(diagnose.NeedStatements) {
 		return slowInProcess(p), nil
 	}
-	share, source, ok := demand.RequestShare(p)
+	d, ok := demanded(p)
 	if !ok {
 		p.Unjudged("db-slow-query", "neither the requests' own time nor the load's service time is known")
 		return nil, nil
 	}
-	// Two denominators: request time, and on CPUs that the database fills the CPU
-	// in use.
-	of, took := diagnose.OfRequest, "request time"
-	if cpu := demand.ExecutionCPU(p); cpu > share {
-		// The database fills the CPUs: a statement then takes away CPU from the
-		// whole load, wherever requests queue meanwhile.
-		share, source, of, took = cpu, diagnose.FromPostgres, diagnose.OfCPU, "the CPU that the load uses"
-	}
 	all := p.Statements()
 	lead, c, ok := heaviest(p, all)
-	part := evidence.StatementShare(all, lead)
-	executes := part
+	if !ok {
+		return nil, nil
+	}
+	executes := evidence.StatementShare(all, lead)
 	at, known := asker.Of(p, lead)
-	queue := 0.0 // of the statement's own making
-	if of == diagnose.OfRequest {
+	share, part, queue := d.share, executes, 0.0 // the queue is of the statement's own making
+	if d.of == diagnose.OfRequest {
 		if own, exact := asker.Held(p, lead.Text); exact {
 			part = own
-		} else if source == diagnose.FromTrace {
+		} else if d.source == diagnose.FromTrace {
 			part = demand.WaitPart(p, all, lead)
 		}
 		share, queue = withQueue(p, lead, at, known, share, part)
 	}
-	if !ok || share*part < leastRequestShare {
+	if share*part < leastRequestShare || explained(p, c, lead.Text) {
 		return nil, nil
-	}
-	for _, f := range p.Findings("cache-stampede") {
-		if f.Where.SQL == lead.Text {
-			p.Reject("db-slow-query", "the leading statement runs in bursts, when an entry of a cache expires: %s", brief(lead.Text))
-			return nil, nil // once for each expiry it would do no harm
-		}
-	}
-	if !c.wasteful && len(p.Findings("lock-wait")) > 0 {
-		return nil, nil // its time is another session's lock, and that is found
 	}
 	if _, seen := p.Mean(series.DBBlocked, ""); !c.wasteful && !seen {
 		c.confidence = findings.Low // whether its time is another session's lock was not seen
 	}
 	f := diagnose.Finding{
-		Cause: "db-slow-query", Share: share * part, ShareOf: of,
-		Confidence: c.confidence, Where: findings.Where{SQL: lead.Text},
+		Cause: "db-slow-query", Share: share * part, ShareOf: d.of, Confidence: c.confidence,
+		Title: c.title(share*part, d.took, lead),
+		Where: findings.Where{SQL: lead.Text},
+		Evidence: append([]findings.Evidence{
+			diagnose.Fact(diagnose.FromPostgres, executes, diagnose.Ratio, "the statement holds %s of all "+
+				"execution time: %d calls of %s", diagnose.Percent(executes), lead.Calls, diagnose.Span(c.mean)),
+			diagnose.Fact(d.source, share, diagnose.Ratio, "executing statements takes %s of %s", diagnose.Percent(share), d.took),
+		}, c.evidence()...),
+		Remedy: c.remedy(),
 	}
-	others := notFreed(p, at, known && of == diagnose.OfRequest)
+	others := notFreed(p, at, known && d.of == diagnose.OfRequest)
 	diagnose.Promise(&f, demand.Gain(p, share, part*c.saved(), others...), demand.Executing(p, executes*c.saved(), others...))
-	f.Title = c.title(share*part, took, lead)
-	f.Evidence = append(f.Evidence,
-		diagnose.Fact(diagnose.FromPostgres, executes, diagnose.Ratio, "the statement holds %s of all "+
-			"execution time: %d calls of %s", diagnose.Percent(executes), lead.Calls, diagnose.Span(c.mean)),
-		diagnose.Fact(source, share, diagnose.Ratio, "executing statements takes %s of %s", diagnose.Percent(share), took))
-	f.Evidence = append(f.Evidence, c.evidence()...)
 	if known {
 		at.Describe(&f)
 	}
@@ -139,8 +125,38 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if queue >= leastPoolShare && c.wasteful {
 		f.Title += fmt.Sprintf("; requests queue for a connection (%s of their time) because of it", diagnose.Percent(queue))
 	}
-	f.Remedy = c.remedy()
 	return []diagnose.Finding{f}, nil
+}
+
+// databasePart is what executing statements takes: of request time or, on CPUs that
+// the database fills, of the CPU in use.
+type databasePart struct {
+	share      float64 // 0 to 1
+	source, of string  // as Fact and Finding.ShareOf have them
+	took       string  // what it takes a share of, in words
+}
+
+// demanded returns the database's part; false if neither the requests' own time nor
+// the load's service time is known.
+func demanded(p *diagnose.Pass) (d databasePart, ok bool) {
+	share, source, ok := demand.RequestShare(p)
+	if cpu := demand.ExecutionCPU(p); cpu > share {
+		// The database fills the CPUs: a statement then takes away CPU from the
+		// whole load, wherever requests queue meanwhile.
+		return databasePart{cpu, diagnose.FromPostgres, diagnose.OfCPU, "the CPU that the load uses"}, ok
+	}
+	return databasePart{share, source, diagnose.OfRequest, "request time"}, ok
+}
+
+// explained reports whether another finding says why the leading statement takes its time.
+func explained(p *diagnose.Pass, c cost, text string) bool {
+	for _, f := range p.Findings("cache-stampede") {
+		if f.Where.SQL == text {
+			p.Reject("db-slow-query", "the leading statement runs in bursts, when an entry of a cache expires: %s", brief(text))
+			return true // once for each expiry it would do no harm
+		}
+	}
+	return !c.wasteful && len(p.Findings("lock-wait")) > 0 // its time is another session's lock
 }
 
 // heaviest returns the statement to blame: the one with most execution time if that

@@ -14,6 +14,7 @@ import (
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/operation"
+	"github.com/redline-go/redline/record/statement"
 )
 
 const (
@@ -47,62 +48,32 @@ var WriterLock = diagnose.Analyzer{
 // (writers by Little's law, of which one does not wait). Refused statements are a
 // second way in: with a short busy_timeout writers fail instead of waiting.
 func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
-	if !demand.InProcess(p) {
-		if !p.Has(diagnose.NeedAnatomy) && !p.Has(diagnose.NeedCPUProfile) && p.Operations() == nil {
-			p.Unjudged("db-writer-lock", "whether the database is within the process is not known: %s", p.Explain(diagnose.NeedCPUProfile))
-		}
-		return nil, nil
-	}
-	if len(p.Asked()) == 0 {
-		p.Unjudged("db-writer-lock", "statements were not counted: let redline build the target (--build)")
-		return nil, nil
-	}
-	if !p.Has(diagnose.NeedAnatomy) {
-		p.Unjudged("db-writer-lock", "%s", p.Explain(diagnose.NeedAnatomy))
+	if !writersKnown(p) {
 		return nil, nil
 	}
 	w := writersOf(p)
-	waits := w.busy
-	if waits == 0 {
-		waits = w.begin
-		if w.atOnce >= leastWriters {
-			waits += w.blocked * (1 - 1/w.atOnce)
-		}
-	}
-	share := min(1, waits/p.Waits().MeanNS())
+	share := min(1, w.waits()/p.Waits().MeanNS())
 	refused := w.errors / max(1, w.calls)
 	if share < leastRequestShare && refused < mostRefused {
 		return nil, nil
 	}
 	f := diagnose.Finding{
 		Cause: "db-writer-lock", Share: share, ShareOf: diagnose.OfRequest,
-		GainCeiling: max(p.OutsideGain(share), diagnose.MinGain), Confidence: findings.High,
-		Where: findings.Where{SQL: w.lead.Text},
-		Title: fmt.Sprintf("Writers wait for SQLite's one writer for %s of request time", diagnose.Percent(share)),
+		GainCeiling: diagnose.MinGain, Confidence: findings.High,
+		Where:    findings.Where{SQL: w.lead.Text},
+		Title:    fmt.Sprintf("Writers wait for SQLite's one writer for %s of request time", diagnose.Percent(share)),
+		Evidence: []findings.Evidence{w.evidence()},
 		Remedy: "Write through one connection (SetMaxOpenConns(1) on a pool for writes, a second pool for reads), " +
 			"keep transactions short, and let one goroutine commit the rows of several requests together.",
-		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromTrace, w.atOnce, diagnose.Count,
-				"%.1f requests are within statements that write at a time, and SQLite admits one: the mean "+
-					"request is there for %s", w.atOnce, diagnose.Span(w.blocked+w.begin)),
-		},
 	}
-	if w.lead.Text == "BEGIN" {
-		f.Evidence[0] = diagnose.Fact(diagnose.FromTrace, w.begin, diagnose.Nanosec,
-			"the mean request waits %s for its transaction to begin: SQLite begins one at once unless "+
-				"another connection has the lock that it wants", diagnose.Span(w.begin))
+	diagnose.Promise(&f, p.Polled(share, committing(p)))
+	at := w.at
+	if by, ok := w.lead.Heaviest(); ok && at.Function == "" {
+		at = by.Place
 	}
-	if w.busy > 0 {
-		f.Evidence[0] = diagnose.Fact(diagnose.FromTrace, w.busy, diagnose.Nanosec,
-			"the mean request sleeps %s in SQLite's busy handler: another connection has the lock that it "+
-				"wants, and it tries again and again", diagnose.Span(w.busy))
-	}
-	if w.at.Function != "" {
-		asker.By{Place: w.at}.Describe(&f)
-		f.Title += " at " + diagnose.At(w.at)
-	} else if by, ok := w.lead.Heaviest(); ok {
-		asker.By{Place: by.Place}.Describe(&f)
-		f.Title += " at " + diagnose.At(by.Place)
+	if at.Function != "" {
+		asker.By{Place: at}.Describe(&f)
+		f.Title += " at " + diagnose.At(at)
 	}
 	if refused >= mostRefused {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, refused, diagnose.Ratio,
@@ -119,6 +90,36 @@ func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
+// committing returns the part of the service's CPU, 0 to 1, that beginning and committing
+// takes, trying again included: requests whose rows are committed together share it.
+func committing(p *diagnose.Pass) float64 {
+	use, err := p.Use()
+	if err != nil {
+		return 0
+	}
+	return use.With(callstack.DBTransact)
+}
+
+// writersKnown reports whether the database is within the process and its writers
+// were watched; what is missing is noted.
+func writersKnown(p *diagnose.Pass) bool {
+	const cause = "db-writer-lock"
+	switch {
+	case !demand.InProcess(p):
+		if !p.Has(diagnose.NeedAnatomy) && !p.Has(diagnose.NeedCPUProfile) && p.Operations() == nil {
+			p.Unjudged(cause, "whether the database is within the process is not known: %s", p.Explain(diagnose.NeedCPUProfile))
+		}
+		return false
+	case len(p.Asked()) == 0:
+		p.Unjudged(cause, "statements were not counted: let redline build the target (--build)")
+		return false
+	case !p.Has(diagnose.NeedAnatomy):
+		p.Unjudged(cause, "%s", p.Explain(diagnose.NeedAnatomy))
+		return false
+	}
+	return true
+}
+
 // writers are the requests within statements that write. Times are ns of the mean
 // request.
 type writers struct {
@@ -131,11 +132,41 @@ type writers struct {
 	lead          evidence.Asked
 }
 
+// waits is how long the mean request waits for another writer, ns: as seen, else as
+// inferred.
+func (w writers) waits() float64 {
+	switch {
+	case w.busy > 0:
+		return w.busy
+	case w.atOnce >= leastWriters:
+		return w.begin + w.blocked*(1-1/w.atOnce)
+	}
+	return w.begin
+}
+
+// evidence words the strongest proof that there is: waits seen in the busy handler,
+// then for a transaction to begin, then the number of writers.
+func (w writers) evidence() findings.Evidence {
+	switch {
+	case w.busy > 0:
+		return diagnose.Fact(diagnose.FromTrace, w.busy, diagnose.Nanosec,
+			"the mean request sleeps %s in SQLite's busy handler: another connection has the lock that it "+
+				"wants, and it tries again and again", diagnose.Span(w.busy))
+	case w.lead.Text == "BEGIN":
+		return diagnose.Fact(diagnose.FromTrace, w.begin, diagnose.Nanosec,
+			"the mean request waits %s for its transaction to begin: SQLite begins one at once unless "+
+				"another connection has the lock that it wants", diagnose.Span(w.begin))
+	}
+	return diagnose.Fact(diagnose.FromTrace, w.atOnce, diagnose.Count,
+		"%.1f requests are within statements that write at a time, and SQLite admits one: the mean "+
+			"request is there for %s", w.atOnce, diagnose.Span(w.blocked+w.begin))
+}
+
 // writersOf sums them, from the hooks' counts and from what the trace shows of the
 // busy handler.
 func writersOf(p *diagnose.Pass) (w writers) {
 	for _, a := range p.Asked() {
-		if !writes(a.Text) && !begins(a.Text) {
+		if !statement.Writes(a.Text) && !begins(a.Text) {
 			continue
 		}
 		took := a.Running + a.Waiting
@@ -192,6 +223,6 @@ func beginning(p *diagnose.Pass) (ns float64, at code.Frame) {
 // begins reports whether a statement takes the writer's lock for a transaction; a
 // plain BEGIN is deferred and takes none (sqlite.org/lang_transaction.html).
 func begins(text string) bool {
-	return verb(text) == "BEGIN" && (strings.Contains(strings.ToUpper(text), "IMMEDIATE") ||
+	return statement.Verb(text) == "BEGIN" && (strings.Contains(strings.ToUpper(text), "IMMEDIATE") ||
 		strings.Contains(strings.ToUpper(text), "EXCLUSIVE"))
 }

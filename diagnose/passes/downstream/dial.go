@@ -58,74 +58,90 @@ var Churn = diagnose.Analyzer{
 	Run:   runDial,
 }
 
-// runDial takes the larger of wait and CPU as the share. The number of connections
-// is the kernel's where it counted, as waits in the trace include those for a
-// connection that another request gives back.
+// runDial takes the larger of wait and CPU as the share. Where the client is used is
+// the place, unless it is made per call elsewhere.
 func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
-	w := p.Waits()
-	sites := waits.ByOwner(w.Sites(callstack.HTTPOpen))
+	sites := waits.ByOwner(p.Waits().Sites(callstack.HTTPOpen))
 	if len(sites) == 0 {
 		return nil, nil
 	}
-	share, times := opening(p), w.Times(callstack.HTTPOpen)
-	cpu, handshakes := 0.0, 0.0
-	if use, err := p.Use(); err == nil {
-		cpu = use.With(callstack.HTTPConnect)
-		handshakes = use.Share(callstack.TLS)
-	}
-	if times < leastDials || max(share, cpu) < leastDialShare {
+	d, ok := dials(p, sites[0].Place)
+	if !ok {
 		return nil, nil
-	}
-	// The place that waits is where the client is used; for gRPC that need not be
-	// where it is made.
-	place := sites[0].Place
-	opens, counted := p.Rate(series.TCPOpens, series.Labels("dir", "out"))
-	each := times
-	if counted {
-		each = opens / p.Load().Rate
-	}
-	if each < leastDials {
-		p.Reject("http-client-churn", "requests wait for a connection %s times each at %s, but the kernel "+
-			"counts %s opened per request: those that are kept are waited for",
-			diagnose.Times(times), diagnose.At(place), diagnose.Times(each))
-		return nil, nil
-	}
-	// A grpc.ClientConn connects at its first call and waits there in the picker;
-	// the fix is at the place that makes it per request (seed-vault).
-	rpc := p.Stacks.Roles(p.Stacks.Handler(sites[0].Part.Stack)).Has(callstack.RPCClient)
-	if at, ok := maker(p); rpc && ok {
-		place = at
 	}
 	f := diagnose.Finding{
-		Cause: "http-client-churn", Share: max(share, cpu), ShareOf: diagnose.OfRequest, Confidence: findings.High,
-		Where: diagnose.WhereOf(place),
+		Cause: "http-client-churn", Share: max(d.share, d.cpu), ShareOf: diagnose.OfRequest, Confidence: findings.High,
+		Evidence: d.evidence(),
 	}
-	diagnose.Promise(&f, dialGain(p, share, cpu, times))
-	if cpu > share {
+	if d.cpu > d.share {
 		f.ShareOf = diagnose.OfCPU
 	}
-	client := "An HTTP client"
-	if rpc {
-		client = "A gRPC client"
-	}
-	f.Title = fmt.Sprintf("%s opens %s: %s of %s at %s", client, diagnose.PerRequest(each, "a connection",
-		"connections"), diagnose.Percent(f.Share), f.ShareOf, diagnose.At(place))
-	f.Evidence = append(f.Evidence,
-		diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%s for a connection, %s of request time",
-			diagnose.PerRequest(times, "a wait", "waits"), diagnose.Percent(share)),
-		diagnose.Fact(diagnose.FromProfile, cpu, diagnose.Ratio, "%s of the service's CPU goes into opening "+
-			"client connections, TLS %s", diagnose.Percent(cpu), diagnose.Percent(handshakes)))
-	if counted {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, each, diagnose.Count,
-			"the kernel counts %s opened", diagnose.PerRequest(each, "a connection", "connections")))
-	}
+	diagnose.Promise(&f, dialGain(p, d.share, d.cpu, d.times))
+	client, place := "An HTTP client", sites[0].Place
 	f.Remedy = fmt.Sprintf("At %s use one shared Transport, read each body to its end before Close, and set "+
 		"MaxIdleConnsPerHost to the calls in flight (the default keeps 2).", diagnose.At(place))
-	if rpc {
+	if p.Stacks.Roles(p.Stacks.Handler(sites[0].Part.Stack)).Has(callstack.RPCClient) {
+		client = "A gRPC client"
+		// A grpc.ClientConn connects at its first call and waits there in the picker;
+		// the fix is at the place that makes it per request (seed-vault).
+		if at, ok := maker(p); ok {
+			place = at
+		}
 		f.Remedy = fmt.Sprintf("Make the grpc.ClientConn of %s once, at start, and share it: one carries all "+
 			"calls at once and connects again by itself.", diagnose.At(place))
 	}
+	f.Where = diagnose.WhereOf(place)
+	f.Title = fmt.Sprintf("%s opens %s: %s of %s at %s", client, diagnose.PerRequest(d.each, "a connection",
+		"connections"), diagnose.Percent(f.Share), f.ShareOf, diagnose.At(place))
 	return []diagnose.Finding{f}, nil
+}
+
+// dialled is what opening connections takes.
+type dialled struct {
+	share           float64 // of request time
+	cpu, handshakes float64 // of the service's CPU, and the part of it that is TLS
+	times           float64 // waits per request for a connection
+	each            float64 // connections opened per request
+	counted         bool    // by the kernel; otherwise each is times
+}
+
+// dials applies the rule: waits or CPU, and connections that the kernel counts. Its
+// number goes before that of the trace, where waits include those for a connection
+// that another request gives back.
+func dials(p *diagnose.Pass, place code.Frame) (d dialled, ok bool) {
+	d.share, d.times = opening(p), p.Waits().Times(callstack.HTTPOpen)
+	if use, err := p.Use(); err == nil {
+		d.cpu, d.handshakes = use.With(callstack.HTTPConnect), use.Share(callstack.TLS)
+	}
+	if d.times < leastDials || max(d.share, d.cpu) < leastDialShare {
+		return d, false
+	}
+	d.each = d.times
+	opens, counted := p.Rate(series.TCPOpens, series.Labels("dir", "out"))
+	if d.counted = counted; counted {
+		d.each = opens / p.Load().Rate
+	}
+	if d.each < leastDials {
+		p.Reject("http-client-churn", "requests wait for a connection %s times each at %s, but the kernel "+
+			"counts %s opened per request: those that are kept are waited for",
+			diagnose.Times(d.times), diagnose.At(place), diagnose.Times(d.each))
+		return d, false
+	}
+	return d, true
+}
+
+func (d dialled) evidence() []findings.Evidence {
+	list := []findings.Evidence{
+		diagnose.Fact(diagnose.FromTrace, d.times, diagnose.Ratio, "%s for a connection, %s of request time",
+			diagnose.PerRequest(d.times, "a wait", "waits"), diagnose.Percent(d.share)),
+		diagnose.Fact(diagnose.FromProfile, d.cpu, diagnose.Ratio, "%s of the service's CPU goes into opening "+
+			"client connections, TLS %s", diagnose.Percent(d.cpu), diagnose.Percent(d.handshakes)),
+	}
+	if d.counted {
+		list = append(list, diagnose.Fact(diagnose.FromProcess, d.each, diagnose.Count,
+			"the kernel counts %s opened", diagnose.PerRequest(d.each, "a connection", "connections")))
+	}
+	return list
 }
 
 // maker returns the user's place that makes gRPC connections, by the CPU profile:

@@ -2,6 +2,7 @@ package downstream
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -134,6 +135,13 @@ func beyond(load measured.Load) (share float64, of string) {
 		share, of = 1-load.P50/load.P99, diagnose.OfTail
 	}
 	return share, of
+}
+
+// outlivedAt reports whether calls of a function are found to outlive their callers.
+func outlivedAt(p *diagnose.Pass, function string) bool {
+	return slices.ContainsFunc(p.Findings("timeout"), func(f findings.Finding) bool {
+		return f.Cause == "missing-timeout" && f.Where.Function == function
+	})
 }
 
 // standing counts the requests that wait in a call to another service, by the

@@ -8,6 +8,7 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/waitgain"
+	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
 )
@@ -58,11 +59,16 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	var found []diagnose.Finding
 	for _, s := range byServer(p, queues) {
-		v, ok := waitgain.Judge(p, s, waitgain.Serial)
+		one, single := alone(p, s)
+		queued := s
+		if single {
+			queued = s.Scaled(beforeOne(p, s, one))
+		}
+		v, ok := waitgain.Judge(p, queued, waitgain.Serial)
 		if !ok {
 			continue
 		}
-		if one, ok := alone(p, s); ok {
+		if single {
 			found = append(found, servesAlone(p, s, one, v))
 		} else {
 			found = append(found, bottleneck(p, s, v))
@@ -275,6 +281,16 @@ func beforeWorker(p *diagnose.Pass, s waits.Site) float64 {
 		return 1
 	}
 	return max(0, 1-e.Workers/rate*1e9/s.NS)
+}
+
+// beforeOne returns which part of a wait for one goroutine is queue, 0 to 1. What that
+// goroutine itself waits for a request, an answer say, stays however many there are; what
+// it runs can be made cheaper.
+func beforeOne(p *diagnose.Pass, s waits.Site, one breakdown.Serial) float64 {
+	if !(s.NS > 0) {
+		return 1
+	}
+	return max(0, 1-(1-p.OwnPart(s))*float64(one.ServiceNS)/s.NS)
 }
 
 // limited makes the finding of a limit. Its remedy is a number, by the law that

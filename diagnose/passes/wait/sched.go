@@ -51,62 +51,28 @@ var Sched = diagnose.Analyzer{
 	Run:    runSched,
 }
 
-// runSched rejects before it finds: requests that queue behind each other, behind
-// threads in system calls, or behind background work that has a cause of its own.
-// Each rejection is reported with its figure, since a long run queue is what a
-// reader sees first.
+// runSched rejects before it finds: a long run queue is what a reader sees first, so
+// that each rejection gives its figure.
 func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
-	share, ns, tail := w.Share(callstack.Queued), w.NS(callstack.Queued), w.Tail(callstack.Queued)
 	background, where := backgroundWork(p)
-	saturated := p.CPU().Saturated() || !p.Load().Open && p.CPU().Use() >= crowded
-	if blocked := w.Share(callstack.SyncWait, callstack.FileWait,
-		callstack.SyscallWait); blocked >= waitgain.LeastShare && background < leastBackground {
-		// A thread keeps its place in the scheduler for a while after it went into
-		// the kernel, and others wait for that place: draft-autosave.
-		p.Reject("sched-latency", "requests are runnable %s of their time because others of them are in system calls",
-			diagnose.Percent(share))
+	if behindOthers(p, background) {
 		return nil, nil
 	}
-	if list, ok := p.Beside(); ok && len(list) > 0 && list[0].Share >= leastBackground && !list[0].Started {
-		p.Reject("sched-latency", "requests are runnable %s of their time because %s takes %s of the service's CPU: that "+
-			"is background-work",
-			diagnose.Percent(share), callstack.Short(list[0].Place.Function), diagnose.Percent(list[0].Share))
-		return nil, nil
+	f := diagnose.Finding{
+		Cause: "sched-latency", ShareOf: diagnose.OfRequest, Confidence: findings.Medium,
+		Remedy: "Spread the work that comes in bursts, bound what runs at once, or give the service more CPUs.",
 	}
-	f := diagnose.Finding{Cause: "sched-latency", ShareOf: diagnose.OfRequest, Confidence: findings.Medium}
-	switch {
-	case share >= leastQueued && ns >= leastSchedNS && (!saturated || background >= leastBackground):
-		f.Share = share
-		// Removing the competing work frees its CPU, which idle CPUs do not bound.
-		// But a limit of the service's own makes it queue where CPUs are free: then the
-		// queue is the limit's, and worth no more than lifting that.
-		queue, gain := p.Waited(share), p.Ran(evidence.Work{Share: background})
-		queue.Factor, gain.Factor = min(queue.Factor, p.Lifted()), min(gain.Factor, p.Lifted())
-		diagnose.Promise(&f, queue, gain)
-	case tail >= waitgain.LeastTail && !saturated && w.GapNS() >= waitgain.LeastGapNS &&
-		2*float64(p.Anatomy.MedianNS) <= float64(p.Anatomy.TailNS):
-		f.Share, f.ShareOf = tail, diagnose.OfTail
-		f.GainCeiling = diagnose.Ceiling(tail * w.GapNS() / float64(p.Anatomy.TailNS))
-	default:
-		if share >= leastQueued && saturated {
-			p.Reject("sched-latency", "requests are runnable %s of their time because they themselves keep the CPUs busy",
-				diagnose.Percent(share))
-		}
+	if !queues(p, &f, background) {
 		return nil, nil
 	}
 	f.Title = fmt.Sprintf("Requests are ready to run but wait for a CPU for %s of %s", diagnose.Percent(f.Share), f.ShareOf)
+	ns := w.NS(callstack.Queued)
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, ns, diagnose.Nanosec,
 		"the mean request is runnable for %s of %s", diagnose.Span(ns), diagnose.Span(w.MeanNS())))
 	if p99, ok := p.Mean("/sched/latencies:seconds", series.Labels("q", "p99")); ok {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, p99, diagnose.Nanosec,
 			"the scheduler's own p99 latency over all goroutines is %s", diagnose.Span(p99)))
-	}
-	f.Remedy = "Spread the work that comes in bursts, bound what runs at once, or give the service more CPUs."
-	if background < leastBackground && !p.Load().Open && p.CPU().Use() >= halfBusy {
-		// In a closed loop the next request is there as soon as one is answered, so
-		// requests meet at the CPUs whatever they do there: coupon-redeem at 73 %.
-		f.Confidence = findings.Low
 	}
 	if background >= leastBackground {
 		f.Where = diagnose.WhereOf(where)
@@ -114,8 +80,62 @@ func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, background, diagnose.Ratio,
 			"%s of the service's CPU is spent outside requests", diagnose.Percent(background)))
 		f.Remedy = fmt.Sprintf("Bound or move the background work at %s: it takes CPUs from requests.", diagnose.At(where))
+	} else if !p.Load().Open && p.CPU().Use() >= halfBusy {
+		// In a closed loop the next request is there as soon as one is answered, so
+		// requests meet at the CPUs whatever they do there: coupon-redeem at 73 %.
+		f.Confidence = findings.Low
 	}
 	return []diagnose.Finding{f}, nil
+}
+
+// behindOthers reports whether requests queue behind threads in system calls, or
+// behind background work that has a finding of its own, and rejects the cause then.
+// background is that work's part of the service's CPU.
+func behindOthers(p *diagnose.Pass, background float64) bool {
+	const cause = "sched-latency"
+	w := p.Waits()
+	runnable := diagnose.Percent(w.Share(callstack.Queued))
+	blocked := w.Share(callstack.SyncWait, callstack.FileWait, callstack.SyscallWait)
+	if blocked >= waitgain.LeastShare && background < leastBackground {
+		// A thread keeps its place in the scheduler for a while after it went into
+		// the kernel, and others wait for that place: draft-autosave.
+		p.Reject(cause, "requests are runnable %s of their time because others of them are in system calls", runnable)
+		return true
+	}
+	if list, ok := p.Beside(); ok && len(list) > 0 && list[0].Share >= leastBackground && !list[0].Started {
+		p.Reject(cause, "requests are runnable %s of their time because %s takes %s of the service's CPU: that "+
+			"is background-work", runnable, callstack.Short(list[0].Place.Function), diagnose.Percent(list[0].Share))
+		return true
+	}
+	return false
+}
+
+// queues applies the rule to the mean request, then to the tail, and sets the
+// finding's share and gain. Requests that queue behind each other are rejected.
+func queues(p *diagnose.Pass, f *diagnose.Finding, background float64) bool {
+	w := p.Waits()
+	share, tail := w.Share(callstack.Queued), w.Tail(callstack.Queued)
+	saturated := p.CPU().Saturated() || !p.Load().Open && p.CPU().Use() >= crowded
+	switch {
+	case share >= leastQueued && w.NS(callstack.Queued) >= leastSchedNS && (!saturated || background >= leastBackground):
+		f.Share = share
+		// Removing the competing work frees its CPU, which idle CPUs do not bound.
+		// But a limit of the service's own makes it queue where CPUs are free: then the
+		// queue is the limit's, and worth no more than lifting that.
+		queue, gain := p.Waited(share), p.Ran(evidence.Work{Share: background})
+		queue.Factor, gain.Factor = min(queue.Factor, p.Lifted()), min(gain.Factor, p.Lifted())
+		diagnose.Promise(f, queue, gain)
+		return true
+	case tail >= waitgain.LeastTail && !saturated && w.GapNS() >= waitgain.LeastGapNS &&
+		2*float64(p.Anatomy.MedianNS) <= float64(p.Anatomy.TailNS):
+		f.Share, f.ShareOf = tail, diagnose.OfTail
+		f.GainCeiling = diagnose.Ceiling(tail * w.GapNS() / float64(p.Anatomy.TailNS))
+		return true
+	case share >= leastQueued && saturated:
+		p.Reject("sched-latency", "requests are runnable %s of their time because they themselves keep the CPUs busy",
+			diagnose.Percent(share))
+	}
+	return false
 }
 
 // backgroundWork returns the part of CPU that the user's code spends outside

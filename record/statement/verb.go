@@ -1,0 +1,38 @@
+package statement
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Verb returns the first word of a statement in capitals; "" if it starts with
+// anything else, such as a comment.
+func Verb(text string) string {
+	text = strings.TrimLeft(text, " \t\r\n(")
+	i := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
+	if i < 0 {
+		i = len(text)
+	}
+	return strings.ToUpper(text[:i])
+}
+
+// Writes reports whether a statement changes rows, by its verb: a SELECT of a
+// function that writes is taken for a read.
+func Writes(text string) bool {
+	switch Verb(text) {
+	case "INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE":
+		return true
+	}
+	return false
+}
+
+// Utility reports whether a statement only begins, ends or marks something, or sets
+// or shows a setting.
+func Utility(text string) bool {
+	switch Verb(text) {
+	case "BEGIN", "START", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE", "DEALLOCATE", "DISCARD", "SET",
+		"RESET", "SHOW", "CLOSE", "":
+		return true
+	}
+	return false
+}
