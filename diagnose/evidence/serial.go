@@ -7,6 +7,7 @@ import (
 	"github.com/redline-go/redline/diagnose/evidence/usage"
 	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/laws"
+	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 )
 
@@ -34,10 +35,13 @@ func (s serial) part(p *Set, w Work) float64 {
 	if all == 0 {
 		return 0
 	}
-	of := use.Part(func(u usage.Booked) bool {
-		return s.inside(u) && (u.Domain.Has(w.Roles) || w.Function != "" && on(u.Stack, w.Function) &&
-			(w.Doing == 0 || u.Roles.Has(w.Doing)))
-	})
+	found := func(u usage.Booked) bool {
+		return u.Domain.Has(w.Roles) || w.Function != "" && on(u.Stack, w.Function) && (w.Doing == 0 || u.Roles.Has(w.Doing))
+	}
+	of := use.Part(func(u usage.Booked) bool { return s.inside(u) && found(u) })
+	if whole := use.Part(found); w.Share < whole {
+		of *= w.Share / whole // not all that the function does is to go
+	}
 	return s.runs * of / all
 }
 
@@ -45,7 +49,7 @@ func (s serial) part(p *Set, w Work) float64 {
 func (p *Set) serials() []serial { return p.serial.Get(p.readSerials) }
 
 func (p *Set) readSerials() (list []serial) {
-	for _, kind := range []callstack.Wait{callstack.ChannelWait, callstack.JoinWait, callstack.LockWait, callstack.ReadLockWait} {
+	for _, kind := range []callstack.Wait{callstack.ChannelWait, callstack.JoinWait, callstack.LockWait, callstack.ReadLockWait, callstack.LogWait} {
 		for _, site := range p.Waits().Sites(kind) {
 			if one, ok := p.serialAt(site); ok {
 				list = append(list, one)
@@ -64,8 +68,9 @@ func (p *Set) serialAt(site waits.Site) (s serial, ok bool) {
 	}
 	s.Servers, s.Queue = 1, site.Share*p.response()
 	switch e := p.Ender(site.Part); {
-	case site.Wait == callstack.LockWait || site.Wait == callstack.ReadLockWait:
-		holders := p.Holders(site)
+	case site.Wait == callstack.LockWait || site.Wait == callstack.ReadLockWait ||
+		site.Wait == callstack.LogWait && site.Part.State == breakdown.StateLock:
+		holders := p.holders(site)
 		s.Name = "the lock at " + callstack.At(site.Place)
 		s.inside = func(u usage.Booked) bool {
 			return slices.ContainsFunc(u.Stack, func(f code.Frame) bool { return slices.Contains(holders, f.Function) })
@@ -86,6 +91,16 @@ func (p *Set) serialAt(site waits.Site) (s serial, ok bool) {
 	}
 	s.Busy, s.runs = s.Servers, p.OwnPart(site)
 	return s, s.runs > 0
+}
+
+// holders returns the functions that hold a lock: those that were seen to run while
+// requests waited, or else the one that unlocks it.
+func (p *Set) holders(site waits.Site) []string {
+	holders := p.Holders(site)
+	if at, ok := p.Stacks.Place(site.Part.Waker); ok && len(holders) == 0 {
+		holders = []string{at.Function}
+	}
+	return holders
 }
 
 // Serialised bounds what could be gained at a place where requests queue for one

@@ -120,12 +120,15 @@ func (r repeats) promise(p *diagnose.Pass, f *diagnose.Finding, share float64) {
 		// not made saves its CPU on both sides, whatever requests queue for.
 		worth = cpu
 	}
+	at := p.Spared(repeatedAt(p))
+	if demand.InProcess(p) && at > 0 {
+		r.part = r.inProcess(p, at)
+	}
 	diagnose.Promise(f, demand.Gain(p, worth, r.part))
 	// The driver is the smaller part of a call through an object mapper, which
 	// builds the statement and scans its rows: on a service of gin and GORM the
 	// calls took 88 % of the CPU, and seemed worth only 1.2x while the driver alone
 	// counted.
-	at := p.Spared(repeatedAt(p))
 	if !(at > 0) {
 		return
 	}
@@ -164,6 +167,18 @@ type repeats struct {
 	each   float64            // how often, per request
 	excess float64            // calls per request that repeat, over all statements
 	part   float64            // of the waits for the database: the demand that goes
+}
+
+// inProcess returns the part of the waits that goes where the database is within the
+// process and the calls that repeat take a part of the service's CPU, 0 to 1. The first
+// call of one statement for all rows still handles them, so what runs goes as the CPU
+// below the calls does; waits, for the disk say, are per call.
+func (r repeats) inProcess(p *diagnose.Pass, cpu float64) float64 {
+	waits := 0.0
+	if a, ok := p.AskedAs(r.lead.Text); ok && a.Took() > 0 {
+		waits = a.Waiting / a.Took()
+	}
+	return r.part*waits + min(r.part, cpu)*(1-waits)
 }
 
 // repetition sums what is repeated: of each statement all calls but the first, with

@@ -114,7 +114,8 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}, c.evidence()...),
 		Remedy: c.remedy(),
 	}
-	diagnose.Promise(&f, demand.Gain(p, share, part*c.saved(), notFreed(p, at, known && d.of == diagnose.OfRequest)...))
+	others := notFreed(p, at, known && d.of == diagnose.OfRequest)
+	diagnose.Promise(&f, demand.Gain(p, share, part*c.saved(), others...), demand.Executing(p, executes*c.saved(), others...))
 	if known {
 		at.Describe(&f)
 	}

@@ -59,13 +59,14 @@ func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	f := diagnose.Finding{
 		Cause: "db-writer-lock", Share: share, ShareOf: diagnose.OfRequest,
-		GainCeiling: max(p.OutsideGain(share), diagnose.MinGain), Confidence: findings.High,
+		GainCeiling: diagnose.MinGain, Confidence: findings.High,
 		Where:    findings.Where{SQL: w.lead.Text},
 		Title:    fmt.Sprintf("Writers wait for SQLite's write lock for %s of request time", diagnose.Percent(share)),
 		Evidence: []findings.Evidence{w.evidence()},
 		Remedy: "Write through one connection (SetMaxOpenConns(1) on a pool for writes, a second pool for reads), " +
 			"keep transactions short, and let one goroutine commit the rows of several requests together.",
 	}
+	diagnose.Promise(&f, p.Polled(share, committing(p)))
 	at := w.at
 	if by, ok := w.lead.Heaviest(); ok && at.Function == "" {
 		at = by.Place
@@ -87,6 +88,16 @@ func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			"each other. " + f.Remedy
 	}
 	return []diagnose.Finding{f}, nil
+}
+
+// committing returns the part of the service's CPU, 0 to 1, that beginning and committing
+// takes, trying again included: requests whose rows are committed together share it.
+func committing(p *diagnose.Pass) float64 {
+	use, err := p.Use()
+	if err != nil {
+		return 0
+	}
+	return use.With(callstack.DBTransact)
 }
 
 // writersKnown reports whether the database is within the process and its writers

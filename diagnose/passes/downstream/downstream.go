@@ -68,7 +68,7 @@ var Slow = diagnose.Analyzer{
 		SamePlace:   true,
 	}},
 	Needs: []diagnose.Need{diagnose.NeedAnatomy},
-	After: []string{"http-client"},
+	After: []string{"http-client", "timeout"},
 	Run:   runDownstream,
 }
 
@@ -107,6 +107,11 @@ func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			p.Reject("downstream-slow", "calls at %s take %s of request time, but half of the requests end "+
 				"within %s: missing-timeout names the few that do not",
 				diagnose.At(s.Place), diagnose.Percent(s.Share), diagnose.Span(p.Load().P50))
+			continue
+		}
+		if outlivedAt(p, s.Place.Function) {
+			p.Reject("downstream-slow", "calls at %s take %s of request time, but the few that outlive their callers "+
+				"make the mean: missing-timeout names them", diagnose.At(s.Place), diagnose.Percent(s.Share))
 			continue
 		}
 		if ownService(p, s) {

@@ -61,9 +61,9 @@ func stallOf(p *diagnose.Pass) (s stall, ok bool) {
 // finding reports what a deadline would cut off: the tail above the median.
 func (s stall) finding(p *diagnose.Pass) findings.Finding {
 	load := p.Load()
-	share := 1 - load.P50/load.P99
+	share, of := beyond(load)
 	return findings.Finding{
-		Cause: "missing-timeout", Share: share, ShareOf: diagnose.OfTail, Confidence: findings.High,
+		Cause: "missing-timeout", Share: share, ShareOf: of, Confidence: findings.High,
 		GainCeiling: max(diagnose.MinGain, diagnose.Ceiling(share)),
 		Where:       diagnose.WhereOf(s.place),
 		Title: fmt.Sprintf("The slowest requests wait up to %s for a call without a deadline at %s; the median request takes %s",

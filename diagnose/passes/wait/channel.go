@@ -8,6 +8,7 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/waitgain"
+	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
 )
@@ -58,11 +59,16 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	var found []diagnose.Finding
 	for _, s := range byServer(p, queues) {
-		v, ok := waitgain.Judge(p, s, waitgain.Serial)
+		one, single := alone(p, s)
+		queued := s
+		if single {
+			queued = s.Scaled(beforeOne(p, s, one))
+		}
+		v, ok := waitgain.Judge(p, queued, waitgain.Serial)
 		if !ok {
 			continue
 		}
-		if one, ok := alone(p, s); ok {
+		if single {
 			found = append(found, servesAlone(p, s, one, v))
 		} else {
 			found = append(found, bottleneck(p, s, v))
@@ -73,8 +79,9 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if slots(p, s) <= p.CPU().CPUs {
 			kind = waitgain.Serial // no more of them than CPUs: it can not be the CPUs' queue
 		}
-		if v, ok := waitgain.Judge(p, s, kind); ok {
-			found = append(found, limited(p, s, v))
+		queued := s.Scaled(beforeWorker(p, s))
+		if v, ok := waitgain.Judge(p, queued, kind); ok {
+			found = append(found, limited(p, queued, v))
 		}
 	}
 	return found, nil
@@ -264,6 +271,27 @@ func slots(p *diagnose.Pass, s waits.Site) float64 {
 		return e.Workers
 	}
 	return p.Load().Rate * max(0, p.Waits().MeanNS()-s.NS) / 1e9
+}
+
+// beforeWorker returns which part of a wait is queue, 0 to 1, where workers do for a
+// request what it waits for: their own time for it, workers over rate (utilisation law),
+// stays however many there are. 1 where the wait is for a slot.
+func beforeWorker(p *diagnose.Pass, s waits.Site) float64 {
+	e, rate := p.Ender(s.Part), p.Load().Rate
+	if e.By != waits.ByWorker || !(e.Workers > 0) || !(rate > 0) || !(s.NS > 0) {
+		return 1
+	}
+	return max(0, 1-e.Workers/rate*1e9/s.NS)
+}
+
+// beforeOne returns which part of a wait for one goroutine is queue, 0 to 1. What that
+// goroutine itself waits for a request, an answer say, stays however many there are; what
+// it runs can be made cheaper.
+func beforeOne(p *diagnose.Pass, s waits.Site, one breakdown.Serial) float64 {
+	if !(s.NS > 0) {
+		return 1
+	}
+	return max(0, 1-(1-p.OwnPart(s))*float64(one.ServiceNS)/s.NS)
 }
 
 // limited makes the finding of a limit. Its remedy is a number, by the law that
