@@ -199,5 +199,6 @@ func (a *around) fsync(s timebase.Span) string {
 	if !ok || calls < 1 || took <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("The service waited for the disk in %s of fsync, %s each.", diagnose.Counted(calls, "call", "calls"), diagnose.Span(took/calls))
+	return fmt.Sprintf("The service waited for the disk in %s of fsync, %s each.",
+		diagnose.Counted(calls, "call", "calls"), diagnose.Span(took/calls))
 }

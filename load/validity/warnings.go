@@ -36,7 +36,8 @@ func warnings(e *Evidence) []string {
 	}
 	warnQueued(e, warn)
 	if e.neverSent() && !e.full() {
-		warn("%s of %s due requests were never sent: all %d connections were busy", notation.Count(e.Waiting), notation.Count(e.due()), e.Asked)
+		warn("%s of %s due requests were never sent: all %d connections were busy",
+			notation.Count(e.Waiting), notation.Count(e.due()), e.Asked)
 	} else if rate := e.Summary.Rate; e.Open && !e.neverSent() && e.due() > 0 && e.Summary.Errors == 0 &&
 		rate < offeredLeast*e.Summary.IntendedRate {
 		warn("only %s of the %s requests/s that were due were answered", notation.Rate(rate), notation.Rate(e.Summary.IntendedRate))

@@ -89,8 +89,8 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Cause: "db-n-plus-one", Share: share * r.part, ShareOf: diagnose.OfRequest,
 		Confidence: findings.Medium, Where: findings.Where{SQL: r.lead.Text},
 		Evidence: []findings.Evidence{
-			diagnose.Fact(counted, r.each, diagnose.Count, "the statement runs %.1f times per request (%s, %s)",
-				r.each, diagnose.Counted(float64(r.lead.Calls), "call", "calls"), diagnose.Counted(p.Load().Requests, "request", "requests")),
+			diagnose.Fact(counted, r.each, diagnose.Count, "the statement runs %.1f times per request (%s, %s)", r.each,
+				diagnose.Counted(float64(r.lead.Calls), "call", "calls"), diagnose.Counted(p.Load().Requests, "request", "requests")),
 			diagnose.Fact(counted, r.excess, diagnose.Count, "%.1f calls per request repeat a statement that it ran already", r.excess),
 			diagnose.Fact(source, share, diagnose.Ratio, "the database and the round trips to it take %s of request time", diagnose.Percent(share)),
 		},

@@ -104,7 +104,8 @@ func runLoss(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	if peer, n := worstPeer(p); peer != "" {
 		f.Where.Detail = "connections of " + peer
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, n, diagnose.Count, "%s of them on connections of %s", diagnose.Number(n), peer))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, n, diagnose.Count,
+			"%s of them on connections of %s", diagnose.Number(n), peer))
 	}
 	return []diagnose.Finding{f}, nil
 }

@@ -80,8 +80,9 @@ func runPorts(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	f := diagnose.Finding{
 		Cause: "port-exhaustion", Share: math.Min(1, used), ShareOf: diagnose.OfCapacity, Confidence: trust,
 		GainCeiling: math.Max(diagnose.Ceiling(failed), 1.5),
-		Title:       fmt.Sprintf("Local ports run out: %s of %s are in TIME_WAIT towards one address", diagnose.Number(waiting), diagnose.Number(ports)),
-		Where:       findings.Where{Detail: "net.ipv4.ip_local_port_range"},
+		Title: fmt.Sprintf("Local ports run out: %s of %s are in TIME_WAIT towards one address",
+			diagnose.Number(waiting), diagnose.Number(ports)),
+		Where: findings.Where{Detail: "net.ipv4.ip_local_port_range"},
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromKernel, waiting, diagnose.Count, "%s connections towards one "+
 				"address are in TIME_WAIT, of %s local ports", diagnose.Number(waiting), diagnose.Number(ports)),

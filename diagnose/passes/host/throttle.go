@@ -116,7 +116,8 @@ func runThrottling(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if slow := p.Coincide(series.CgroupThrottled, ""); slow.Slow > 0 && slow.Chance < 1 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, slow.Chance, diagnose.Ratio,
 			"in %s CPUs are stopped for %s, elsewhere for %s; shuffled windows differ as much with probability %.3f",
-			diagnose.Counted(float64(slow.Slow), "slow window", "slow windows"), diagnose.Span(slow.InSlow), diagnose.Span(slow.Elsewhere), slow.Chance))
+			diagnose.Counted(float64(slow.Slow), "slow window", "slow windows"),
+			diagnose.Span(slow.InSlow), diagnose.Span(slow.Elsewhere), slow.Chance))
 	}
 	return []diagnose.Finding{f}, nil
 }

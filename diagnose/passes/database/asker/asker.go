@@ -166,7 +166,8 @@ func Counted(p *diagnose.Pass, text string) (findings.Evidence, bool) {
 		most = fmt.Sprintf(", at most %d in one", a.Most)
 	}
 	return diagnose.Fact(diagnose.FromProbe, each, diagnose.Count, "%s%s, counted in the service, from %s; %s per call",
-		diagnose.PerRequest(each, "a call", "calls"), most, strings.Join(parts, ", "), diagnose.Mean(a.Rows/max(1, a.Calls), "row", "rows")), true
+		diagnose.PerRequest(each, "a call", "calls"), most, strings.Join(parts, ", "),
+		diagnose.Mean(a.Rows/max(1, a.Calls), "row", "rows")), true
 }
 
 // Longest returns the user's place that waits longest for the database.
