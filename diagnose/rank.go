@@ -184,7 +184,7 @@ func (p *Pass) apart(cause, function string) bool {
 
 // consequence words a folded finding as the second half of a sentence.
 func (p *Pass) consequence(f Finding, c Cause) string {
-	return fmt.Sprintf("%s (%.0f %% of %s)", lowerFirst(c.Title), 100*f.Share, f.ShareOf)
+	return fmt.Sprintf("%s (%.0f %% of %s)", lowerFirst(c.Title), 100*f.Share, OfWhat(f.ShareOf))
 }
 
 func lowerFirst(s string) string {

@@ -15,8 +15,8 @@ const leastRoom = 1.3
 
 // Names of the CPUs as resources.
 const (
-	hostCPUs   = "the host's %s CPUs"
-	targetCPUs = "the %s CPUs that the service may use"
+	hostCPUs   = "the host's %s"
+	targetCPUs = "the %s that the service may use"
 )
 
 // Model returns the service under this load, for package laws. Where own is set,
@@ -49,7 +49,13 @@ func (p *Set) Model(own bool) laws.Model {
 	return m
 }
 
-func named(format string, n float64) string { return fmt.Sprintf(format, notation.Short(n)) }
+func named(format string, n float64) string {
+	cpus := notation.Short(n) + " CPUs"
+	if cpus == "1 CPUs" {
+		cpus = "1 CPU"
+	}
+	return fmt.Sprintf(format, cpus)
+}
 
 // response is the mean request's time in seconds as the load saw it, which is what a
 // client's think time adds to, or else in the trace. Times are shares of it.

@@ -49,7 +49,8 @@ func (s serial) part(p *Set, w Work) float64 {
 func (p *Set) serials() []serial { return p.serial.Get(p.readSerials) }
 
 func (p *Set) readSerials() (list []serial) {
-	for _, kind := range []callstack.Wait{callstack.ChannelWait, callstack.JoinWait, callstack.LockWait, callstack.ReadLockWait, callstack.LogWait} {
+	queues := []callstack.Wait{callstack.ChannelWait, callstack.JoinWait, callstack.LockWait, callstack.ReadLockWait, callstack.LogWait}
+	for _, kind := range queues {
 		for _, site := range p.Waits().Sites(kind) {
 			if one, ok := p.serialAt(site); ok {
 				list = append(list, one)

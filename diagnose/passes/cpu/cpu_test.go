@@ -144,6 +144,9 @@ func TestWorks(t *testing.T) {
 	Expect(t, cpu.Map, Healthy().Sample(3*s, "runtime.mapaccess1", user).Sample(5*s, user)) // less than half of the function
 	Expect(t, cpu.Copy, Healthy().Sample(8*s, "runtime.memmove", user), "cpu-copy at web.go:70")
 	Expect(t, cpu.Copy, Healthy().Sample(8*s, "runtime.memmove", "encoding/json.Marshal", user))
+	Expect(t, cpu.Copy, Healthy().Sample(8*s, "runtime.memmove", "runtime.growslice", user), "cpu-copy at web.go:70")
+	Expect(t, cpu.Copy, Healthy().Sample(8*s, "runtime.memclrNoHeapPointers", "runtime.memclrNoHeapPointersChunked",
+		"runtime.mallocgcLarge", "runtime.mallocgc", "runtime.makeslice", user)) // new memory, which alloc-hot counts
 	Expect(t, cpu.Atomics, Healthy().Sample(8*s, "sync/atomic.(*Int64).Add", user), "atomic-contention at web.go:70")
 	// The time of an atomic lands on the line beside it, but not on a long loop's others.
 	Expect(t, cpu.Atomics, Healthy().Sample(s/2, "sync/atomic.(*Int64).Add", user).

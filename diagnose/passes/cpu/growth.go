@@ -92,7 +92,7 @@ func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Title: fmt.Sprintf("A request costs %.1f times as much CPU at the end of the run as at its "+
 			"beginning, most of it in %s at %s", g.factor, name, diagnose.At(where.Place)),
 		Evidence: append(g.evidence(), saturation(p)...),
-		Remedy: fmt.Sprintf("Find what %s goes through that grows with each request, and index it, keep a running result, "+
+		Remedy: fmt.Sprintf("Find what %s iterates over that grows with each request, and index it, keep a running result, "+
 			"or bound it.", name),
 	}
 	diagnose.Promise(&f, p.Ran(evidence.Work{Share: share, Function: where.Place.Function}))

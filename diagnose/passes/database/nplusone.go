@@ -89,10 +89,10 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Cause: "db-n-plus-one", Share: share * r.part, ShareOf: diagnose.OfRequest,
 		Confidence: findings.Medium, Where: findings.Where{SQL: r.lead.Text},
 		Evidence: []findings.Evidence{
-			diagnose.Fact(counted, r.each, diagnose.Count, "the statement runs %.1f times per request (%d "+
-				"calls, %.0f requests)", r.each, r.lead.Calls, p.Load().Requests),
+			diagnose.Fact(counted, r.each, diagnose.Count, "the statement runs %.1f times per request (%s, %s)", r.each,
+				diagnose.Counted(float64(r.lead.Calls), "call", "calls"), diagnose.Counted(p.Load().Requests, "request", "requests")),
 			diagnose.Fact(counted, r.excess, diagnose.Count, "%.1f calls per request repeat a statement that it ran already", r.excess),
-			diagnose.Fact(source, share, diagnose.Ratio, "the database and talking to it take %s of request time", diagnose.Percent(share)),
+			diagnose.Fact(source, share, diagnose.Ratio, "the database and the round trips to it take %s of request time", diagnose.Percent(share)),
 		},
 		Remedy: joined(p, r.lead.Text),
 	}
@@ -138,7 +138,7 @@ func (r repeats) promise(p *diagnose.Pass, f *diagnose.Finding, share float64) {
 		f.Share, f.ShareOf = at, diagnose.OfCPU
 	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, at, diagnose.Ratio,
-		"the calls that repeat take %s of the service's CPU, with what makes the statement and reads its rows", diagnose.Percent(at)))
+		"the calls that repeat take %s of the service's CPU, with building the statement and reading its rows", diagnose.Percent(at)))
 }
 
 // joined is the remedy of a statement that reads again and again.
@@ -309,7 +309,7 @@ func describeRepeater(p *diagnose.Pass, lead database.Statement, f *diagnose.Fin
 	}
 	at = " at " + diagnose.At(site.Place)
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Count,
-		"a request's goroutine waits at the database's connection %.0f times%s; an answer that comes in "+
+		"a request's goroutine waits for the database's connection %.0f times%s; an answer that comes in "+
 			"pieces takes several waits", site.Times, at))
 	// The trace counts waits, not calls: one answer may take two. Twice the limit
 	// leaves no doubt.

@@ -70,8 +70,8 @@ func (s stall) finding(p *diagnose.Pass) findings.Finding {
 			diagnose.Span(float64(s.op.MaxNS)), diagnose.At(s.place), diagnose.Span(load.P50)),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProcess, float64(s.op.NoDeadline), diagnose.Count,
-				"%d of %d calls (%s) had no deadline, neither from their context nor from the client",
-				s.op.NoDeadline, s.op.Calls, s.op.Text),
+				"%s of %s calls (%s) had no deadline, neither from their context nor from the client",
+				diagnose.Number(float64(s.op.NoDeadline)), diagnose.Number(float64(s.op.Calls)), s.op.Text),
 			diagnose.Fact(diagnose.FromProcess, float64(s.op.MaxNS), diagnose.Nanosec, "the longest call took %s, the mean one %s",
 				diagnose.Span(float64(s.op.MaxNS)), diagnose.Span(float64(s.op.TotalNS)/float64(s.op.Calls))),
 			diagnose.Fact(diagnose.FromLoad, load.P99, diagnose.Nanosec, "99 of 100 requests end within %s, "+

@@ -116,7 +116,7 @@ func outlived(p *diagnose.Pass, snapshots []measured.Snapshot) []diagnose.Findin
 	}
 	if n, ok := p.Sum(series.LoadErrors, series.Labels("kind", "timeout")); ok && n > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, n, diagnose.Count,
-			"%.0f requests ran into the load's own timeout", n))
+			"%s into the load's own timeout", diagnose.Counted(n, "request ran", "requests ran")))
 	}
 	return []diagnose.Finding{f}
 }

@@ -61,7 +61,8 @@ func TestServesAlone(t *testing.T) {
 			continue
 		}
 		f := found[0]
-		if want := "store.(*Store).loop serves every request alone; 70 % of its time in checkConsistency store.go:88"; f.Title != want {
+		if want := "Requests queue for one goroutine, store.(*Store).loop, which spends 70 % of its time " +
+			"in checkConsistency store.go:88"; f.Title != want {
 			t.Errorf("%s: title %q", name, f.Title)
 		}
 		if f.Where.Function != storeCheck || !strings.Contains(f.Where.Detail, "cache.go:41") {

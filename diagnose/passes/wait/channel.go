@@ -251,7 +251,8 @@ func crowd(p *diagnose.Pass, f *diagnose.Finding, s waits.Site, e waits.Ender) {
 	}
 	waiting := p.Load().Rate * s.NS / 1e9
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, e.Workers, diagnose.Count,
-		"about %.0f requests wait at a time for %.0f goroutines that began in %s", waiting, e.Workers, callstack.Short(e.Entry)))
+		"at any time about %s for %s that began in %s", diagnose.Counted(waiting, "request waits", "requests wait"),
+		diagnose.Counted(e.Workers, "goroutine", "goroutines"), callstack.Short(e.Entry)))
 }
 
 // meanwhile adds what the goroutines that end a wait did while it lasted.
@@ -303,15 +304,18 @@ func limited(p *diagnose.Pass, s waits.Site, v waitgain.Verdict) diagnose.Findin
 	who := "who holds the slot"
 	if workers := e.By == waits.ByWorker && e.Workers > 0; workers {
 		who = "the goroutine that serves them"
-		f.Title = fmt.Sprintf("%s at %s for one of the %.0f goroutines of %s", v.Requests(),
-			diagnose.At(s.Place), inside, callstack.Short(e.Entry))
+		one := "the one goroutine"
+		if inside >= 1.5 {
+			one = fmt.Sprintf("one of the %s goroutines", diagnose.Number(inside))
+		}
+		f.Title = fmt.Sprintf("%s at %s for %s of %s", v.Requests(), diagnose.At(s.Place), one, callstack.Short(e.Entry))
 		crowd(p, &f, s, e)
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, inside/max(rate, 1e-9)*1e9, diagnose.Nanosec,
-			"each of them takes %s for a request (%.0f of them, %.0f requests/s: utilisation law)",
-			diagnose.Span(inside/max(rate, 1e-9)*1e9), inside, rate))
+			"each of them takes %s for a request (%.0f of them at %s requests/s: utilisation law)",
+			diagnose.Span(inside/max(rate, 1e-9)*1e9), inside, diagnose.Rate(rate)))
 	} else {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, inside, diagnose.Count,
-			"by Little's law about %.1f requests are past the limit at a time (%.0f/s, %s each)", inside, rate,
+			"by Little's law about %.1f requests are past the limit at any time (%s/s, %s each)", inside, diagnose.Rate(rate),
 			diagnose.Span(max(0, p.Waits().MeanNS()-s.NS))))
 	}
 	meanwhile(p, &f, s, who)
