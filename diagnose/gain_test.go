@@ -45,11 +45,7 @@ func TestGeneratorBoundsByWhatFollowsTheRate(t *testing.T) {
 // of a request.
 func TestSearchForWorkIsNoDemand(t *testing.T) {
 	sleeps := func() *Builder {
-		return New(
-			16,
-			40*time.Millisecond,
-		).CPU(2, 0.2, 0.2, 0, 0).
-			Wait(breakdown.StateSleep, 39*time.Millisecond, 1, "time.Sleep", handle)
+		return New(16, 40*time.Millisecond).CPU(2, 0.2, 0.2, 0, 0).Wait(breakdown.StateSleep, 39*time.Millisecond, 1, "time.Sleep", handle)
 	}
 	searching := []string{"runtime.stealWork", "runtime.findRunnable", "runtime.schedule", "runtime.mcall"}
 	runWith(t, sleeps().Sample(2*time.Second, handle), func(p *diagnose.Pass) {
@@ -63,12 +59,11 @@ func TestSearchForWorkIsNoDemand(t *testing.T) {
 // A logger writes under a lock of its own: what it does is worth its part of that lock,
 // however idle the CPUs are.
 func TestLoggingIsWorthItsLock(t *testing.T) {
+	held := breakdown.Chain{Links: []breakdown.Link{{Goroutine: "net/http.(*conn).serve", Request: true, State: breakdown.StateRunning}}}
 	b := New(64, 40*time.Millisecond).CPU(2, 0.6, 0.5, 0.1, 0).Wait(breakdown.StateRunning, time.Millisecond, 1).
 		Wait(breakdown.StateLock, 38*time.Millisecond, 1, "sync.(*Mutex).Lock", "log.(*Logger).output", "log.Printf", handle).
 		WakerRequest("sync.(*Mutex).Unlock", "log.(*Logger).output", "log.Printf", handle).
-		Behind(breakdown.Chain{Links: []breakdown.Link{
-			{Goroutine: "net/http.(*conn).serve", Request: true, State: breakdown.StateRunning},
-		}}).
+		Behind(held).
 		Sample(9*time.Second, "syscall.write", "log.(*Logger).output", "log.Printf", handle).Sample(time.Second, handle)
 	runWith(t, b, func(p *diagnose.Pass) {
 		within(t, "what the log takes", p.Ran(evidence.Work{Share: 0.9, Roles: callstack.Logging}).Factor, 8, 11)
