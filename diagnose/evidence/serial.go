@@ -115,12 +115,28 @@ func (p *Set) Serialised(site waits.Site) (g laws.Gain, ok bool) {
 	}
 	m := p.Model(true)
 	cut := laws.Cut{Time: site.Share * m.Response, Busy: map[string]float64{}}
+	if rate := p.Load().Rate; rate > 0 && inTurn(site.Part) {
+		cut.Time += s.runs * s.Servers / rate // requests hold it in turn, each for its own time
+	}
 	if use, err := p.Use(); err == nil {
 		for _, r := range m.Resources {
 			cut.Busy[r.Name] = use.Part(s.inside) * p.Own()
 		}
 	}
 	return m.Gain(cut), true
+}
+
+// inTurn reports whether requests themselves hold what a part of time is waited for: half
+// of it or more was behind another request.
+func inTurn(part breakdown.Part) bool {
+	var all, requests int64
+	for _, c := range part.Behind {
+		all += c.NS
+		if len(c.Links) > 0 && c.Links[0].Request {
+			requests += c.NS
+		}
+	}
+	return all > 0 && 2*requests >= all
 }
 
 // Under words the work that is done while requests wait for a lock; see usage.Use. more

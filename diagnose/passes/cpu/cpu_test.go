@@ -264,6 +264,18 @@ func TestGrowth(t *testing.T) {
 			Series(series.ProcessUser, "", rising(0.5)).Series("/gc/heap/live:bytes", "", keeps)
 	}
 	Expect(t, cpu.Growth, grows(), "grows-with-state at door.go:34")
+	// The cost rises from 2 to 92: against the first quarter of the run five sixths of it are
+	// growth, against nothing stored all but a twentieth, of a function that takes all CPU.
+	nothing := func() *Builder {
+		return New(12, 10*time.Millisecond).CPU(2, 1, 0.5, 0.1, -1).Counter(series.ProcessSystem, "", 0).
+			Series(series.ProcessUser, "", func(w int) float64 { return 1e8 * (0.02 + 0.9*float64(w)/100) }).
+			Series("/gc/heap/live:bytes", "", keeps).Sample(20*s, "shop/door.(*History).count@door.go:34", Route)
+	}
+	all := Expect(t, cpu.Growth, nothing(), "grows-with-state at door.go:34")
+	half := Expect(t, cpu.Growth, nothing().Sample(20*s, "encoding/json.Marshal", Route), "grows-with-state at door.go:34")
+	if len(all) == 1 && len(half) == 1 && (all[0].Share < 0.93 || half[0].Share < 0.8 || half[0].Share > 0.9) {
+		t.Errorf("share %.2f, of a function with half of the CPU %.2f", all[0].Share, half[0].Share)
+	}
 	Expect(t, cpu.Growth, Healthy())
 	Expect(t, cpu.Growth, grows().Series(series.ProcessUser, "", rising(0.05)))                 // hardly
 	Expect(t, cpu.Growth, grows().Gauge("/gc/heap/live:bytes", "", 4e6).Without(series.GCLive)) // nothing is kept

@@ -74,6 +74,15 @@ func TestServesAlone(t *testing.T) {
 			t.Errorf("%s: worth %.2f", name, f.GainCeiling)
 		}
 	}
+	// What it waits for each request stays with the request, however many there are.
+	calls := breakdown.Chain{Links: []breakdown.Link{{Goroutine: storeLoop, State: breakdown.StateNetwork, Stack: Stack("net.(*conn).Read", storeLoop)}}}
+	slow := lone(400)
+	slow.ServiceNS = 10e6
+	waiting := Expect(t, wait.Channel, idle().Wait(breakdown.StateChannel, 30*ms, 1, "runtime.chanrecv1", get).
+		Waker("runtime.chansend1", storeLoop+"@store.go:52").Behind(calls).Path(nil, slow), "channel-bottleneck at cache.go:41")
+	if len(waiting) == 1 && (waiting[0].GainCeiling < 2 || waiting[0].GainCeiling > 2.3) { // of 38 ms 20 go
+		t.Errorf("worth %.2fx", waiting[0].GainCeiling)
+	}
 	// Work that hardly anybody waits for is none of this.
 	Expect(t, wait.Channel, idle().Wait(breakdown.StateChannel, ms, 1, "runtime.chanrecv1", get).
 		Waker("runtime.chansend1", storeLoop+"@store.go:52").Behind(working).Path(behindLoop(0.1), lone(400)).
