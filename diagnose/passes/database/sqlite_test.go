@@ -143,7 +143,8 @@ func TestWriterLock(t *testing.T) {
 	// what committing takes of them.
 	commits := append([]string{"modernc.org/sqlite.(*tx).Commit", "database/sql.(*Tx).Commit"}, listAt)
 	plain := Expect(t, database.WriterLock, writers(16, 30*ms, "wal").CPU(2, 1, 0.9, 0.1, -1), "db-writer-lock")
-	shared := Expect(t, database.WriterLock, writers(16, 30*ms, "wal").CPU(2, 1, 0.9, 0.1, -1).Sample(2*time.Second, commits...), "db-writer-lock")
+	shared := Expect(t, database.WriterLock, writers(16, 30*ms, "wal").CPU(2, 1, 0.9, 0.1, -1).
+		Sample(2*time.Second, commits...), "db-writer-lock")
 	if len(plain) == 1 && len(shared) == 1 && (plain[0].GainCeiling > 2.1 || shared[0].GainCeiling < 3.3) {
 		t.Errorf("worth %.2fx, with commits to share %.2fx", plain[0].GainCeiling, shared[0].GainCeiling)
 	}
