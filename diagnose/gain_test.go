@@ -62,7 +62,9 @@ func TestLoggingIsWorthItsLock(t *testing.T) {
 	b := New(64, 40*time.Millisecond).CPU(2, 0.6, 0.5, 0.1, 0).Wait(breakdown.StateRunning, time.Millisecond, 1).
 		Wait(breakdown.StateLock, 38*time.Millisecond, 1, "sync.(*Mutex).Lock", "log.(*Logger).output", "log.Printf", handle).
 		WakerRequest("sync.(*Mutex).Unlock", "log.(*Logger).output", "log.Printf", handle).
-		Behind(breakdown.Chain{Links: []breakdown.Link{{Goroutine: "net/http.(*conn).serve", Request: true, State: breakdown.StateRunning}}}).
+		Behind(breakdown.Chain{Links: []breakdown.Link{
+			{Goroutine: "net/http.(*conn).serve", Request: true, State: breakdown.StateRunning},
+		}}).
 		Sample(9*time.Second, "syscall.write", "log.(*Logger).output", "log.Printf", handle).Sample(time.Second, handle)
 	runWith(t, b, func(p *diagnose.Pass) {
 		within(t, "what the log takes", p.Ran(evidence.Work{Share: 0.9, Roles: callstack.Logging}).Factor, 8, 11)

@@ -4,8 +4,9 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose"
+	. "github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/diagnose/passes/database"
 	"github.com/redline-go/redline/diagnose/passes/downstream"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/operation"
@@ -150,8 +151,8 @@ func TestTimeout(t *testing.T) {
 		t.Errorf("worth %.2fx, %.2f of %s", found[0].GainCeiling, found[0].Share, found[0].ShareOf)
 	}
 	// The few that outlive their callers make the mean, and the dependency is not slow.
-	ExpectAll(t, []diagnose.Analyzer{downstream.Churn, downstream.Timeout, downstream.Slow}, get1(stuck(), 2900*us, 1, get),
-		"missing-timeout")
+	calls := []diagnose.Analyzer{downstream.Names, downstream.Churn, downstream.Timeout, database.Stampede, downstream.Slow}
+	ExpectAll(t, calls, get1(stuck(), 2900*us, 1, get), "missing-timeout")
 	Expect(t, downstream.Timeout, load().Standing(2, 40, call...), "missing-timeout at cache.go:41")
 	// an unlucky moment
 	Expect(t, downstream.Timeout, load().Standing(1, 3, call...))
