@@ -45,7 +45,11 @@ func TestGeneratorBoundsByWhatFollowsTheRate(t *testing.T) {
 // of a request.
 func TestSearchForWorkIsNoDemand(t *testing.T) {
 	sleeps := func() *Builder {
-		return New(16, 40*time.Millisecond).CPU(2, 0.2, 0.2, 0, 0).Wait(breakdown.StateSleep, 39*time.Millisecond, 1, "time.Sleep", handle)
+		return New(
+			16,
+			40*time.Millisecond,
+		).CPU(2, 0.2, 0.2, 0, 0).
+			Wait(breakdown.StateSleep, 39*time.Millisecond, 1, "time.Sleep", handle)
 	}
 	searching := []string{"runtime.stealWork", "runtime.findRunnable", "runtime.schedule", "runtime.mcall"}
 	runWith(t, sleeps().Sample(2*time.Second, handle), func(p *diagnose.Pass) {

@@ -75,9 +75,9 @@ func TestServesAlone(t *testing.T) {
 		}
 	}
 	// What it waits for each request stays with the request, however many there are.
-	calls := breakdown.Chain{Links: []breakdown.Link{
-		{Goroutine: storeLoop, State: breakdown.StateNetwork, Stack: Stack("net.(*conn).Read", storeLoop)},
-	}}
+	calls := breakdown.Chain{
+		Links: []breakdown.Link{{Goroutine: storeLoop, State: breakdown.StateNetwork, Stack: Stack("net.(*conn).Read", storeLoop)}},
+	}
 	slow := lone(400)
 	slow.ServiceNS = 10e6
 	waiting := Expect(t, wait.Channel, idle().Wait(breakdown.StateChannel, 30*ms, 1, "runtime.chanrecv1", get).
