@@ -15,7 +15,7 @@ func how(n Need) string {
 	case NeedLoad:
 		return "no load was recorded in the steady span"
 	case NeedAnatomy:
-		return "no requests were taken apart: it needs an execution trace, from the probe (--build) or net/http/pprof (--pprof)"
+		return "no requests were taken apart: that needs an execution trace, from the probe (--build) or net/http/pprof (--pprof)"
 	case NeedCPUProfile:
 		return "no CPU profile: it needs the probe (--build) or net/http/pprof (--pprof)"
 	case NeedAllocs:

@@ -63,7 +63,7 @@ var Crypto = domain{
 var Handshakes = domain{
 	name: "tls-handshakes", roles: callstack.Handshake, least: leastHandshake, worth: from(avoidable),
 	doc:   "Counts CPU samples inside TLS handshakes, from 12 % of the service's CPU.",
-	title: fixed("Handshaking for TLS"),
+	title: fixed("Making TLS handshakes"),
 	cause: diagnose.Cause{
 		ID: "cpu-tls", Title: "TLS handshakes take the CPU",
 		Doc: "Connections are opened so often that their handshakes, a signature each, take a large part of the CPU.",

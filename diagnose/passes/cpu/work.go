@@ -72,7 +72,7 @@ func (w work) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Remedy: w.remedy(hot),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProfile, hot.Share, diagnose.Ratio,
-				"%s of %s are in %s (%s), more than half of them in this work",
+				"%s of %s are in %s (%s), which spends most of its CPU on this",
 				diagnose.Percent(hot.Share), samples(use), callstack.Short(hot.Place.Function), diagnose.At(hot.Place)),
 		},
 	}

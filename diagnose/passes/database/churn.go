@@ -76,7 +76,7 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Share, f.ShareOf = both, diagnose.OfCPU
 		f.Title = fmt.Sprintf("Opening database connections takes %s of the CPU that service and database use", diagnose.Percent(both))
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, demand.SessionCost, diagnose.Nanosec,
-			"a session costs the server up to %s of CPU, within what it uses outside the execution of statements",
+			"a session costs the server up to %s of CPU, at most what it uses outside the execution of statements",
 			diagnose.Span(demand.SessionCost)))
 	} else if share < leastChurnShare {
 		f.Share, f.ShareOf = cpu, diagnose.OfCPU

@@ -103,8 +103,9 @@ func TestQueueIsBlamedOnTheHolder(t *testing.T) {
 	ops := b.Asks(operation.Acquire, "", 101*n, ms, 0)
 	ops.Kept(48*ms*1e3, 0)
 	found = Expect(t, database.PoolWait, ops, "db-pool-wait")
-	if len(found) == 1 && (!has(found[0], "connections are held for "+`SELECT * FROM "order_items"`) || !has(found[0], "(75 % of it")) {
-		t.Errorf("who holds the connections is not told first: %v", found[0].Evidence)
+	if len(found) == 1 && (!has(found[0], "connections are held for "+`SELECT * FROM "order_items"`) ||
+		!has(found[0], "(75 % of the time")) {
+		t.Errorf("who holds the connections is not reported first: %v", found[0].Evidence)
 	}
 	ExpectFirst(t, suite.All(), ops, "db-n-plus-one")
 }

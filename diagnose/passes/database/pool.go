@@ -160,7 +160,7 @@ func holders(p *diagnose.Pass) (findings.Evidence, bool) {
 		if !ok || part < 0.05 {
 			break
 		}
-		text := fmt.Sprintf("%s (%s of it, %s", brief(a.Text), diagnose.Percent(part),
+		text := fmt.Sprintf("%s (%s of the time, %s", brief(a.Text), diagnose.Percent(part),
 			diagnose.PerRequest(demand.PerRequest(p, a.Calls), "a call", "calls"))
 		if by, ok := a.Heaviest(); ok {
 			text += ", at " + diagnose.At(by.Place)

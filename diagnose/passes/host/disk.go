@@ -77,7 +77,7 @@ func runDisk(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			"after a buffered write where losing the last moments is allowed.", diagnose.At(s.Place))
 		if queued >= leastBehindNS {
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queued, diagnose.Nanosec,
-				"%s of it queue for a CPU meanwhile, because a thread in such a call keeps its P for a while", diagnose.Span(queued)))
+				"%s of it are spent queueing for a CPU, because a thread in such a call keeps its P for a while", diagnose.Span(queued)))
 		}
 		load := p.Load()
 		if calls, ok := p.Sum(series.FsyncCalls, ""); ok && calls > 0 && load.Requests > 0 {

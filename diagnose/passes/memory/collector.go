@@ -97,7 +97,7 @@ func runCollector(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if p.Has(diagnose.NeedAnatomy) {
 		c.assist = assists(p)
 	} else {
-		p.Unjudged(gcAssist.ID, "it needs an execution trace, from the probe (--build) or net/http/pprof (--pprof)")
+		p.Unjudged(gcAssist.ID, "%s", p.Explain(diagnose.NeedAnatomy))
 	}
 	for _, reason := range []func(*diagnose.Pass, collecting) (diagnose.Finding, bool){forced, thrash, large, assisted, busy} {
 		if f, ok := reason(p, c); ok {

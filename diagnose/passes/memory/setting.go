@@ -50,7 +50,7 @@ func (c collecting) wanted() string {
 func large(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	if math.IsNaN(c.Scan) {
 		if c.CPU >= leastExplained {
-			p.Unjudged(heapLarge.ID, "how much of the heap has pointers is not known: it needs the probe (--build)")
+			p.Unjudged(heapLarge.ID, "heap with pointers unknown: it needs the probe (--build)")
 		}
 		return diagnose.Finding{}, false
 	}

@@ -301,7 +301,7 @@ func limited(p *diagnose.Pass, s waits.Site, v waitgain.Verdict) diagnose.Findin
 	f.Title = fmt.Sprintf("%s for a slot of a concurrency limit at %s", v.Requests(), diagnose.At(s.Place))
 	inside, rate := slots(p, s), p.Load().Rate
 	e := p.Ender(s.Part)
-	who := "who holds the slot"
+	who := "the holder of the slot"
 	if workers := e.By == waits.ByWorker && e.Workers > 0; workers {
 		who = "the goroutine that serves them"
 		one := "the one goroutine"

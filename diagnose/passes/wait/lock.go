@@ -59,7 +59,7 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f := v.Finding(p, cause, s)
 		who := background(s)
 		held := holder(p, s.Place, who, &f)
-		meanwhile(p, &f, s, "who holds it")
+		meanwhile(p, &f, s, "the holder")
 		f.Title = fmt.Sprintf("%s for %s at %s", v.Requests(), what, diagnose.At(s.Place))
 		f.Remedy = remedyLock(cause, s.Place, held)
 		text, kind, part := p.Meanwhile(s)
@@ -188,7 +188,7 @@ func holder(p *diagnose.Pass, waiting code.Frame, entry string, f *diagnose.Find
 	})
 	if best.Function != "" {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(ran), diagnose.Nanosec,
-			"the goroutine that holds it runs %s of CPU in %s (%s)", diagnose.Span(float64(ran)), callstack.Short(best.Function),
+			"the goroutine that holds it uses %s of CPU in %s (%s)", diagnose.Span(float64(ran)), callstack.Short(best.Function),
 			diagnose.At(best)))
 	}
 	return best
