@@ -54,7 +54,9 @@ func TestMedianAndTheExpectedFinding(t *testing.T) {
 func TestCalibrationGoesOn(t *testing.T) {
 	o := options{json: filepath.Join(t.TempDir(), "results.json"), add: true}
 	first := newBench(o, nil, io.Discard)
-	first.results.Calibration = []calibrated{{Case: "sick/shop", Claimed: 2, Measured: 3}, {Case: "sick/desk", Why: "the cause was not found"}}
+	first.results.Calibration = []calibrated{
+		{Case: "sick/shop", Claimed: 2, Measured: 3}, {Case: "sick/desk", Why: "the cause was not found"},
+	}
 	if err := first.writeFigures(); err != nil {
 		t.Fatal(err)
 	}
