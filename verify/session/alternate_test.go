@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -136,7 +137,7 @@ func TestTurnsWhereTheyServe(t *testing.T) {
 			return nil
 		}, false, 2 * leastTurn, ""},
 		"slower ones": {func(_ time.Duration, lead, _ *verify.Block) error {
-			lead.Latency = slow
+			lead.Latency = maps.Clone(slow)
 			lead.Latency.Add(1e9, 1000)
 			return nil
 		},
