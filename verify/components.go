@@ -106,7 +106,7 @@ func average(values []float64) (sum float64) {
 // usual is what a plan supposes before it has pairs of its own, with the weight of so many: a few
 // pairs say next to nothing of the variance between launches. Measured on the order gateway, see
 // docs/verify.md.
-var usual = Components{Launch: 0.04, Turn: 0.14, Pairs: 8}
+var usual = Components{Launch: 0.03, Turn: 0.165, Pairs: 8}
 
 // Turns returns how many turns of either side a pair of launches should have: launch is what a pair
 // costs before its first turn, turn what a turn of both sides does. The variance of a session of

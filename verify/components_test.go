@@ -87,7 +87,7 @@ func TestTurnsPerLaunch(t *testing.T) {
 			}
 		}
 	}
-	if got := (Components{}).Turns(1700*time.Millisecond, turn); got < 5 || got > 10 {
+	if got := (Components{}).Turns(1700*time.Millisecond, turn); got < 8 || got > 14 {
 		t.Errorf("with nothing known: %d turns", got)
 	}
 }

@@ -330,3 +330,27 @@ func TestLatencies(t *testing.T) {
 		t.Errorf("a latency below 1 ns: %v", l)
 	}
 }
+
+// TestPassIsTheBounds: of identical sides nearly all pass where one pair deviates by 8 %, as on the
+// order gateway, and a side that is worse by its margin hardly ever does.
+func TestPassIsTheBounds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: hundreds of simulated sessions take seconds")
+	}
+	r := rules()
+	r.Metrics = r.Metrics[:1]
+	r = r.Plan(56)
+	r.rough = true
+	for slower, bounds := range map[float64][2]int{0: {190, 200}, 0.05: {0, 9}} {
+		passed := 0
+		for i := range 200 {
+			b := bench{rng: rand.New(rand.NewPCG(uint64(i), 5)), sd: 0.055, slower: slower, mute: true}
+			if session(b, 56, r).Verdict == Pass {
+				passed++
+			}
+		}
+		if passed < bounds[0] || passed > bounds[1] {
+			t.Errorf("%+.0f %% slower: %d of 200 pass, want %v", 100*slower, passed, bounds)
+		}
+	}
+}

@@ -109,7 +109,7 @@ func drifted(base, blocks []Block) (estimate, wide float64, known bool) {
 // Percentiles are compared by those of each block: blocks are of one length, so
 // that the effect of few requests on a percentile hits both sides.
 func weighApart(m Metric, base, blocks []Block, level float64) judgement {
-	j := judgement{m: m, p: math.NaN(), mde: math.NaN(), missing: "it is not in every block"}
+	j := judgement{m: m, apart: true, p: math.NaN(), mde: math.NaN(), missing: "it is not in every block"}
 	a, okA := m.logs(base)
 	b, okB := m.logs(blocks)
 	if !okA || !okB {

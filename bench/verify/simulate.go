@@ -157,8 +157,7 @@ func simulate(ctx context.Context, o options, kept *results, say func(string, ..
 	for _, n := range kept.Noise {
 		recorded = append(recorded, n.pairs())
 	}
-	// What is left of a session's time once side a was compared with itself in a sixteenth of it.
-	most := int(o.maxTime.Seconds() * 15 / 16 / took(all))
+	most := int(o.maxTime.Seconds() / took(all))
 	// Those of other noise, or of fewer sessions, are made anew; the others are gone on from.
 	kept.Simulated = slices.DeleteFunc(kept.Simulated, func(s simulation) bool {
 		return s.Sessions != o.simulated || s.Recorded != len(all) || s.Pairs != most

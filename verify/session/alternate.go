@@ -44,6 +44,10 @@ const (
 // after it has answered.
 func rest(turn time.Duration) time.Duration { return turn / 3 }
 
+// farewell is for how long both sides have one connection at the end of the span, so that neither is
+// ended before it.
+const farewell = time.Millisecond
+
 // opening is the time that the sources of both sides get to open, from when both
 // are ready.
 const opening = 200 * time.Millisecond
@@ -184,6 +188,9 @@ func byTurns(l *scenario.Load, c Course, place int) turns {
 			hold(0, turn)
 		}
 	}
-	hold(0, rest(turn))
+	// The load ends with its last connection, and the target then. The side at place 0 would end while
+	// the other still has its last turn, which took 60 % of that turn's requests away.
+	hold(0, rest(turn)-farewell)
+	hold(1, farewell)
 	return turns{turn: turn, place: place, each: each, share: float64(each) * float64(turn) / float64(l.Duration)}
 }

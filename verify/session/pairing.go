@@ -158,10 +158,10 @@ func (s *Session) early(ctx context.Context, pairs []verify.Pair, begun time.Tim
 
 // sames is how many pairs of side a with itself there is time for, when one takes each.
 func (s *Session) sames(each time.Duration) int {
-	if each <= 0 {
+	if each*samePairs <= s.maxTime()/sameShare {
 		return samePairs
 	}
-	return max(s.Log.count(identical), min(samePairs, int(s.maxTime()/sameShare/each)))
+	return s.Log.count(identical)
 }
 
 // same compares side A with itself and returns how long a pair takes, which is about each.
@@ -206,6 +206,14 @@ func (s *Session) arrange(pairs []verify.Pair) time.Duration {
 	return launch + time.Duration(s.each)*turn
 }
 
+// launching says what of a pair goes into its launches, where that is most of it.
+func (s *Session) launching(each time.Duration) string {
+	if 2*s.plan.Launch < each {
+		return ""
+	}
+	return fmt.Sprintf(": a pair takes %s, of which %s pass before its first turn", notation.Time(each), notation.Time(s.plan.Launch))
+}
+
 // announce reports the plan, once the number of pairs is known.
 func (s *Session) announce(most int) {
 	if s.plan.Turns > 0 {
@@ -234,6 +242,7 @@ func (s *Session) account(out *verify.Result, aa, pairs []verify.Pair) {
 			"than the %s between two turns, so both sides worked at once: a shared bottleneck slows both "+
 			"alike (hint: --one-at-a-time)", n, len(pairs), notation.Time(rest(s.turn))))
 	}
+	out.Warnings = append(out.Warnings, verify.Limits(pairs)...)
 	if len(out.AA.Different) > 0 {
 		out.Warnings = append(out.Warnings, "side a differed from itself by "+strings.Join(out.AA.Different,
 			", ")+": this machine is too noisy for reliable verdicts")

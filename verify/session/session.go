@@ -20,9 +20,8 @@ const (
 	// root.
 	MostPairs = 120
 	// samePairs is the number of pairs of side A with itself: the least that a
-	// signed-rank test can call different at 5 % (2^(1-6) = 3 %). The compared
-	// pairs show the noise as well, so that a short session has fewer: those that fit
-	// into sameShare of its time.
+	// signed-rank test can call different at 5 % (2^(1-6) = 3 %). A session in which they take more
+	// than sameShare of its time has none: the compared pairs show the noise as well.
 	samePairs, sameShare = 6, 16
 )
 
@@ -84,8 +83,8 @@ func (s *Session) Run(ctx context.Context) (verify.Result, error) {
 	each := s.arrange(pairs)
 	if least := time.Since(begun) + s.least(pairs, each); least > s.maxTime() {
 		return s.refused(nil, pairs, fmt.Sprintf("too little time: %s not differ beyond doubt, and otherwise at least %d pairs "+
-			"are needed, which take %s (hint: --max-time)", notation.Counted(int64(len(pairs)), "pair does", "pairs do"),
-			s.Rules.Least(), notation.Time(least))), nil
+			"are needed, which take %s%s (hint: --max-time)", notation.Counted(int64(len(pairs)), "pair does", "pairs do"),
+			s.Rules.Least(), notation.Time(least), s.launching(each))), nil
 	}
 	aa, spent, err := s.same(ctx, begun, each)
 	if err != nil {

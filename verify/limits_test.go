@@ -1,0 +1,61 @@
+package verify
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// TestLimits: a machine that is throttled half way and a side that leaks are named; the usual noise,
+// a difference between the sides and a warm-up that both have are not.
+func TestLimits(t *testing.T) {
+	for name, c := range map[string]struct {
+		serves, takes func(pair, turn, side int) float64
+		want          []string
+	}{
+		"usual":    {},
+		"b slower": {takes: func(_, _, side int) float64 { return 1 + 0.3*float64(side) }},
+		"warms up": {takes: func(_, turn, _ int) float64 { return 1 + 0.5/float64(1+turn) }},
+		"throttled": {serves: func(pair, _, _ int) float64 {
+			if pair >= 20 {
+				return 0.5
+			}
+			return 1
+		}, want: []string{"from pair 21 of 40 on both sides served"}},
+		"b leaks": {takes: func(_, turn, side int) float64 { return 1 + 0.05*float64(turn*side) },
+			want: []string{"side b took"}},
+		"both grow": {takes: func(_, turn, _ int) float64 { return 1 + 0.05*float64(turn) }},
+	} {
+		one := func(int, int, int) float64 { return 1 }
+		if c.serves == nil {
+			c.serves = one
+		}
+		if c.takes == nil {
+			c.takes = one
+		}
+		rng := rand.New(rand.NewPCG(4, 4))
+		pairs := make([]Pair, 40)
+		for i := range pairs {
+			for side, b := range []*Block{&pairs[i].A, &pairs[i].B} {
+				b.Values = map[string]float64{"throughput": 4000 * c.serves(i, 0, side) * math.Exp(0.1*rng.NormFloat64())}
+				for turn := range 10 {
+					b.Turns = append(b.Turns, 250e3*c.takes(i, turn, side)*math.Exp(0.15*rng.NormFloat64()))
+				}
+			}
+		}
+		got := Limits(pairs)
+		if len(got) != len(c.want) {
+			t.Errorf("%s: %q", name, got)
+			continue
+		}
+		for i, want := range c.want {
+			if !strings.Contains(got[i], want) {
+				t.Errorf("%s: %q, want %q", name, got[i], want)
+			}
+		}
+	}
+	if got := Limits(nil); got != nil {
+		t.Errorf("no pairs: %q", got)
+	}
+}
