@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/notation"
@@ -29,6 +30,34 @@ func Size(bytes float64) string { return notation.Size(bytes) }
 
 // Times words a mean count: "2", "1.5", "12.3".
 func Times(n float64) string { return notation.Short(n) }
+
+// Number words a whole number: "1,412".
+func Number(n float64) string { return notation.Count(int64(math.Round(n))) }
+
+// Counted words a whole number of things: "a segment" is "1 segment", several are
+// "1,412 segments".
+func Counted(n float64, one, several string) string {
+	return notation.Counted(int64(math.Round(n)), one, several)
+}
+
+// Mean words a mean number of things with three figures: "1 row", "2.5 rows".
+func Mean(n float64, one, several string) string {
+	if text := Times(n); text != "1" {
+		return text + " " + several
+	}
+	return "1 " + one
+}
+
+// Rate words a number per second, without its unit: "358", "12,345".
+func Rate(v float64) string { return notation.Rate(v) }
+
+// OfWhat words what a finding's share is of, for the middle of a sentence.
+func OfWhat(shareOf string) string {
+	if shareOf == OfCPU {
+		return "CPU"
+	}
+	return shareOf
+}
 
 // PerRequest words a mean count of things per request: "a call per request", "2.5 calls
 // per request", "a call in 20 requests". one has its article.

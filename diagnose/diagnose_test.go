@@ -78,8 +78,8 @@ func TestRanking(t *testing.T) {
 	}, Idle(), "void", "large", "small", "hint", "grows", "tuning", "qualifies")
 }
 
-// A consequence is told in its root's finding, unless the root promises less
-// than half of it or is only a hint.
+// A consequence is part of its root's finding, unless the root promises less than the
+// square root of it or is only a hint.
 func TestConsequencesAreFolded(t *testing.T) {
 	queue := func(gain float64) diagnose.Analyzer {
 		return finds("queue", cause("queue", "root"), gain, findings.High)
@@ -93,8 +93,9 @@ func TestConsequencesAreFolded(t *testing.T) {
 		t.Errorf("the consequence is not told: %+v", found[0])
 	}
 	ExpectAll(t, []diagnose.Analyzer{queue(1.01), root(3, findings.High)}, Idle(), "root")
-	ExpectAll(t, []diagnose.Analyzer{queue(4), root(2.6, findings.High)}, Idle(), "root")
-	ExpectAll(t, []diagnose.Analyzer{queue(4), root(2.4, findings.High)}, Idle(), "queue", "root")
+	ExpectAll(t, []diagnose.Analyzer{queue(4), root(2.1, findings.High)}, Idle(), "root")
+	ExpectAll(t, []diagnose.Analyzer{queue(4), root(1.9, findings.High)}, Idle(), "queue", "root")
+	ExpectAll(t, []diagnose.Analyzer{queue(40), root(3.5, findings.High)}, Idle(), "queue", "root") // near the pole
 	ExpectAll(t, []diagnose.Analyzer{queue(2), root(3, findings.Low)}, Idle(), "queue", "root")
 }
 

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/redline-go/redline/diagnose/evidence/waits"
@@ -28,12 +29,10 @@ func (p *Pass) few(a Analyzer, found []Finding) {
 		if trust(f.Confidence) > trust(most) {
 			f.Confidence = most
 		}
-		text := "it rests on %d whole requests"
-		args := []any{p.Anatomy.Requests}
+		text := "this rests on " + Counted(float64(p.Anatomy.Requests), "whole request", "whole requests")
 		if p.Anatomy.Partial > 0 {
-			text += " and what %d more did within the traces"
-			args = append(args, p.Anatomy.Partial)
+			text += fmt.Sprintf(" and what %d more did within the traces", p.Anatomy.Partial)
 		}
-		f.Evidence = append(f.Evidence, Fact(FromTrace, float64(p.Anatomy.Requests), "requests", text, args...))
+		f.Evidence = append(f.Evidence, Fact(FromTrace, float64(p.Anatomy.Requests), "requests", "%s", text))
 	}
 }

@@ -38,7 +38,7 @@ func (p *Pass) ledger() *findings.Ledger {
 	if len(l.CPU) == 0 && len(l.RequestTime) == 0 {
 		return nil
 	}
-	if l.Path = p.pathTold(); len(l.Path) == 0 {
+	if l.Path = p.pathEntries(); len(l.Path) == 0 {
 		l.PathWhy = p.pathWhy()
 	}
 	if w := p.Waits(); len(l.RequestTime) > 0 {

@@ -81,13 +81,13 @@ func (p *Pass) noRequests(said string) string {
 	case a == nil:
 		return ""
 	case a.Requests+a.Partial > 0 && p.MostlyLost():
-		return fmt.Sprintf("only %d requests were taken apart, %s of those in the traces: the others were "+
-			"lost or could not be distinguished", a.Requests, Percent(a.Coverage))
+		return fmt.Sprintf("only %s taken apart, %s of those in the traces: the others were "+
+			"lost or could not be distinguished", Counted(float64(a.Requests), "request was", "requests were"), Percent(a.Coverage))
 	case a.Hijacked > 0:
-		return fmt.Sprintf("%s of execution trace hold no request but %d connections that a handler took over",
-			Span(float64(a.Traced)), a.Hijacked)
+		return fmt.Sprintf("%s of execution trace hold no request, only %s that a handler took over",
+			Span(float64(a.Traced)), Counted(float64(a.Hijacked), "connection", "connections"))
 	}
-	return fmt.Sprintf("%s of execution trace hold no request of a server that is known (net/http, HTTP/2, gRPC, fasthttp): "+
+	return fmt.Sprintf("%s of execution trace hold no request of a server that redline knows (net/http, HTTP/2, gRPC, fasthttp): "+
 		"load it with more requests, run for longer, or mark requests with the probe", Span(float64(a.Traced)))
 }
 

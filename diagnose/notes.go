@@ -48,7 +48,7 @@ func (p *Pass) spoil(found, notes []Finding) {
 				continue
 			}
 			f.Confidence = findings.Medium
-			f.Rejected = append(f.Rejected, findings.Rejected{Cause: note.Cause, Why: "it makes this less sure: " + note.Title})
+			f.Rejected = append(f.Rejected, findings.Rejected{Cause: note.Cause, Why: "it makes this finding less certain: " + note.Title})
 		}
 	}
 }

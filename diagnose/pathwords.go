@@ -25,9 +25,9 @@ const (
 	pathDepth = 3
 )
 
-// pathTold words where a request's time goes, longest first. The shares of the
+// pathEntries words where a request's time goes, longest first. The shares of the
 // lines sum to 1.
-func (p *Pass) pathTold() []findings.LedgerPath {
+func (p *Pass) pathEntries() []findings.LedgerPath {
 	var list []findings.LedgerPath
 	rest := 0.0
 	for _, n := range p.Path().Nodes() {
@@ -63,7 +63,7 @@ func (p *Pass) pathWhy() string {
 	case !p.Has(NeedAnatomy):
 		return p.Explain(NeedAnatomy)
 	case p.Anatomy.Path == nil:
-		return "the bundle was judged before paths were followed, and holds no traces any more"
+		return "an earlier redline took this bundle apart, and its traces are gone"
 	}
 	return p.Anatomy.Path.Why
 }
@@ -128,7 +128,11 @@ func (p *Pass) waitWords(n breakdown.PathNode) string {
 		return fmt.Sprintf("behind %d goroutines of %s, each busy %s of the time", s.Goroutines, who, Percent(s.Utilization))
 	}
 	if f := waits.SiteFrame(n.Site); f.Function != "" && p.Stacks.User(f) {
-		return fmt.Sprintf("in %s for goroutines that it started (%s)", named(f), who)
+		text := fmt.Sprintf("in %s for goroutines that it started", named(f))
+		if n.Function != "" {
+			text += " (" + who + ")"
+		}
+		return text
 	}
 	return "for goroutines of " + who
 }
@@ -137,9 +141,9 @@ func (p *Pass) waitWords(n breakdown.PathNode) string {
 func (p *Pass) stateWords(n breakdown.PathNode) string {
 	switch n.State {
 	case breakdown.StateRunning:
-		return "running" + ranWords(n)
+		return "running" + ranWords(n, "")
 	case breakdown.StateAssist:
-		return "helping the garbage collector" + ranWords(n)
+		return "helping the garbage collector" + ranWords(n, " in")
 	case breakdown.StateRunnable:
 		return "waiting for a CPU"
 	case breakdown.StateSTW:
@@ -196,8 +200,8 @@ var waitVerbs = map[callstack.Wait]string{
 
 // ranWords words what runs below a node: the function in which the work divides,
 // and its parts. Functions that only lead there are skipped; a handler's own name
-// says nothing about its time.
-func ranWords(n breakdown.PathNode) string {
+// says nothing about its time. in goes before the function.
+func ranWords(n breakdown.PathNode, in string) string {
 	at := n
 	for {
 		next := slices.IndexFunc(at.Nodes, func(c breakdown.PathNode) bool {
@@ -220,7 +224,7 @@ func ranWords(n breakdown.PathNode) string {
 		}
 		return ": " + strings.Join(parts, ", ")
 	}
-	text := fmt.Sprintf(" %s (%s", callstack.Short(at.Function), At(waits.PlaceOf(at)))
+	text := fmt.Sprintf("%s %s (%s", in, callstack.Short(at.Function), At(waits.PlaceOf(at)))
 	if len(parts) > 0 {
 		text += ": " + strings.Join(parts, ", ")
 	}

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/redline-go/redline/diagnose/laws"
@@ -18,7 +19,7 @@ const MinGain = 1.05
 // worth a few per cent; what costs a third of the throughput is felt today.
 const growsGain = 1.33
 
-// rootWorth is the part of a consequence's gain that its root must promise. Each is
+// rootWorth is the part of a consequence's gain, as a logarithm, that its root must promise. Each is
 // estimated from evidence of its own, and the queue behind a cause is often longer
 // than what is visible of the cause itself (stock-reserve's idle transaction
 // promises two thirds of the lock that it holds).
@@ -140,7 +141,8 @@ func (p *Pass) fold(found []Finding, causes map[string]Cause) []Finding {
 			if p.apart(f.Cause, r.Where.Function) {
 				continue
 			}
-			if r.GainCeiling-1 >= rootWorth*(f.GainCeiling-1) && (best < 0 || r.GainCeiling > found[best].GainCeiling) {
+			// Gains are factors with a pole where nothing remains: their logarithms compare.
+			if math.Log(r.GainCeiling) >= rootWorth*math.Log(f.GainCeiling) && (best < 0 || r.GainCeiling > found[best].GainCeiling) {
 				best = i
 			}
 		}
@@ -182,7 +184,7 @@ func (p *Pass) apart(cause, function string) bool {
 
 // consequence words a folded finding as the second half of a sentence.
 func (p *Pass) consequence(f Finding, c Cause) string {
-	return fmt.Sprintf("%s (%.0f %% of %s)", lowerFirst(c.Title), 100*f.Share, f.ShareOf)
+	return fmt.Sprintf("%s (%.0f %% of %s)", lowerFirst(c.Title), 100*f.Share, OfWhat(f.ShareOf))
 }
 
 func lowerFirst(s string) string {

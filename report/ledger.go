@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
@@ -27,12 +29,18 @@ func ledger(s *record.Summary) []string {
 		lines = append(lines, "Service's CPU: "+entries(l.CPU)+".")
 	}
 	if len(l.Path) == 0 && l.PathWhy != "" && len(l.RequestTime) == 0 {
-		lines = append(lines, "Where a request's time goes is not known: "+notation.Clean(l.PathWhy)+".")
+		lines = append(lines, "Where a request's time goes is unknown. "+sentence(notation.Clean(l.PathWhy))+".")
 	}
 	if l.Shape != "" {
 		lines = append(lines, notation.Clean(l.Shape))
 	}
 	return lines
+}
+
+// sentence begins a reason, such as "no execution trace", as a sentence does.
+func sentence(why string) string {
+	first, size := utf8.DecodeRuneInString(why)
+	return string(unicode.ToUpper(first)) + why[size:]
 }
 
 func entries(list []findings.LedgerEntry) string {

@@ -77,7 +77,7 @@ func TestPathIsPrinted(t *testing.T) {
 	s.Ledger = &findings.Ledger{CPU: []findings.LedgerEntry{{Who: "kernel", Share: 1}},
 		PathWhy: "no execution trace: --pprof was not given"}
 	text.Reset()
-	if err := Text(&text, s, TextOptions{}); err != nil || !strings.Contains(text.String(), "not known: no execution trace") {
+	if err := Text(&text, s, TextOptions{}); err != nil || !strings.Contains(text.String(), "unknown. No execution trace: --pprof") {
 		t.Errorf("%v; the reason is not printed:\n%s", err, text.String())
 	}
 }

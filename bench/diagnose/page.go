@@ -90,7 +90,7 @@ Every service of [corpus/](../corpus) was built and run as a user would (redline
 redline said was compared with the service's expect.yaml. A finding counts as a false alarm on a healthy service
 when its confidence is medium or more. Services that are held back were written by someone who knew the list of
 causes and nothing of the analyzers.
-[Services written blind](blind.md) were run once before anyone looked, and [real services](real-services.md) were tried apart.
+[Services written blind](blind.md) were run once before anyone looked, and [real services](real-services.md) were tried separately.
 Made by make bench-diagnose:
 
     %s

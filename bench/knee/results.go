@@ -105,7 +105,7 @@ func (r *results) markdown(file string) string {
 	fmt.Fprintf(
 		&b,
 		"# How often the knee is right\n\n"+
-			"Check how far a knee can be trusted: services of known capacity, each searched again and again.\n\n"+
+			"Check how far a knee can be trusted: services of known capacity, each searched many times.\n\n"+
 			"Made by `bench/knee` from [%s](%s), %s, %s, redline %s, at most %s each.\n\n",
 		file,
 		file,

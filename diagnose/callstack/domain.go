@@ -1,6 +1,10 @@
 package callstack
 
-import "github.com/redline-go/redline/record/code"
+import (
+	"strings"
+
+	"github.com/redline-go/redline/record/code"
+)
 
 // Domain returns the one role of Domains (or GCWork, GCIdle, GCAssist, Schedule,
 // FileIO, FileWrite) that a CPU sample is booked on, and 0 for the service's own
@@ -117,7 +121,7 @@ func (x *Index) Work(below []code.Frame) Role {
 		return Atomic
 	case all.Has(Map):
 		return Map
-	case leaf.Has(Copy) && !all.Has(allocating):
+	case leaf.Has(Copy) && !all.Has(allocating) && !(all.Has(Allocate) && clears(below[0])):
 		return Copy
 	case all.Has(SmallIO) && all.Has(FileIO|SocketIO) && !all.Has(FileSync) && (!all.Has(Buffered) || x.flushed(below)):
 		return SmallIO
@@ -135,6 +139,11 @@ func (x *Index) flushed(below []code.Frame) bool {
 	}
 	return false
 }
+
+// clears reports whether a frame is the runtime's that writes zeros. Below the
+// allocator they are the new memory's, whose remedy is to allocate less; a slice that
+// grows is moved there as well, which is a copy.
+func clears(f code.Frame) bool { return strings.HasPrefix(f.Function, "runtime.memclr") }
 
 // allocating are functions that clear or move memory on behalf of the allocator or
 // the collector, so that their memmove is no copy of the user's.

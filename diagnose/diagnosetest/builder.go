@@ -266,7 +266,10 @@ func (b *Builder) load(w *record.Writer, steady timebase.Span) error {
 			return err
 		}
 	}
-	b.Counter(series.LoadRequests, "", b.Requests())
+	requests := series.Series{Name: series.LoadRequests, Unit: "1"}
+	if b.series[requests] == nil {
+		b.Counter(series.LoadRequests, "", b.Requests())
+	}
 	return nil
 }
 

@@ -15,8 +15,8 @@ const leastRoom = 1.3
 
 // Names of the CPUs as resources.
 const (
-	hostCPUs   = "the host's %s CPUs"
-	targetCPUs = "the %s CPUs that the service may use"
+	hostCPUs   = "the host's %s"
+	targetCPUs = "the %s that the service may use"
 )
 
 // Model returns the service under this load, for package laws. Where own is set,
@@ -34,10 +34,12 @@ func (p *Set) Model(own bool) laws.Model {
 		busy, servers = c.Used(), c.Used()
 	}
 	if c.CPUs > 0 && busy > 0 {
-		m.Resources = append(m.Resources, laws.Resource{Name: named(hostCPUs, c.CPUs), Servers: servers, Busy: busy})
+		m.Resources = append(m.Resources, laws.Resource{Name: named(hostCPUs, c.CPUs), Servers: servers, Busy: busy,
+			Fixed: p.standing() + p.idling()})
 	}
 	if c.Target > 0 && c.Limit > 0 && (c.Limit < c.CPUs || len(m.Resources) == 0) {
-		m.Resources = append(m.Resources, laws.Resource{Name: named(targetCPUs, c.Limit), Servers: c.Limit, Busy: c.Target})
+		m.Resources = append(m.Resources, laws.Resource{Name: named(targetCPUs, c.Limit), Servers: c.Limit, Busy: c.Target,
+			Fixed: p.idling()})
 	}
 	if at := m.Tightest(); c.Saturated() && at >= 0 {
 		// On CPUs that are used up all that ends by this host's work is a queue for
@@ -47,7 +49,13 @@ func (p *Set) Model(own bool) laws.Model {
 	return m
 }
 
-func named(format string, n float64) string { return fmt.Sprintf(format, notation.Short(n)) }
+func named(format string, n float64) string {
+	cpus := notation.Short(n) + " CPUs"
+	if cpus == "1 CPUs" {
+		cpus = "1 CPU"
+	}
+	return fmt.Sprintf(format, cpus)
+}
 
 // response is the mean request's time in seconds as the load saw it, which is what a
 // client's think time adds to, or else in the trace. Times are shares of it.
@@ -82,6 +90,17 @@ func (p *Set) Waited(share float64) laws.Gain { return p.delay(share, false) }
 // this host's CPUs: a timer, an answer from elsewhere.
 func (p *Set) Elsewhere(share float64) laws.Gain { return p.delay(share, true) }
 
+// Polled is Elsewhere for a wait that costs CPU too: a part of the service's, 0 to 1, goes
+// with it.
+func (p *Set) Polled(share, cpu float64) laws.Gain {
+	m := p.Model(true)
+	cut := laws.Cut{Time: share * m.Response, Busy: map[string]float64{}}
+	for _, r := range m.Resources {
+		cut.Busy[r.Name] = cpu * math.Max(0, p.Own())
+	}
+	return m.Gain(cut)
+}
+
 func (p *Set) delay(share float64, own bool) laws.Gain {
 	m := p.Model(own)
 	return m.Gain(laws.Cut{Time: share * m.Response})
@@ -91,8 +110,28 @@ func (p *Set) delay(share float64, own bool) laws.Gain {
 // and CPUs with it: so many of the service's, and of the host's in all.
 func (p *Set) Freed(share, own, host float64) laws.Gain {
 	m, c := p.Model(false), p.CPU()
+	if !c.Saturated() && host > 0 && c.Busy > 0 {
+		// What is left of a request queues less for the CPUs, in proportion to what is free.
+		share += (1 - share) * p.queued() * math.Min(1, host/c.Busy)
+	}
 	return m.Gain(laws.Cut{Time: share * m.Response, Busy: map[string]float64{named(targetCPUs, c.Limit): own,
 		named(hostCPUs, c.CPUs): host}})
+}
+
+// queued returns the part of request time in the queue for a CPU, 0 to 1: that of
+// requests, and that of goroutines which they wait for.
+func (p *Set) queued() float64 {
+	w, sum := p.Waits(), 0.0
+	for _, kind := range w.Kinds() {
+		for _, site := range w.Sites(kind) {
+			if kind == callstack.Queued {
+				sum += site.Share
+			} else {
+				sum += site.Share * p.ReadyPart(site)
+			}
+		}
+	}
+	return math.Min(1, sum)
 }
 
 // Work is some of the service's CPU.
@@ -100,7 +139,8 @@ type Work struct {
 	// Share of the service's CPU, 0 to 1.
 	Share float64
 	// Roles are the domains of its samples, or Function is on their stacks: both
-	// find what of it runs inside a serial resource. Zero values find nothing.
+	// find what of it runs inside a serial resource, and where they find more than Share
+	// a like part of that counts. Zero values find nothing.
 	Roles    callstack.Role
 	Function string
 	// Doing narrows what Function finds to samples with one of these roles

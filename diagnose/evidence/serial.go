@@ -7,6 +7,7 @@ import (
 	"github.com/redline-go/redline/diagnose/evidence/usage"
 	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/laws"
+	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 )
 
@@ -34,10 +35,13 @@ func (s serial) part(p *Set, w Work) float64 {
 	if all == 0 {
 		return 0
 	}
-	of := use.Part(func(u usage.Booked) bool {
-		return s.inside(u) && (u.Domain.Has(w.Roles) || w.Function != "" && on(u.Stack, w.Function) &&
-			(w.Doing == 0 || u.Roles.Has(w.Doing)))
-	})
+	found := func(u usage.Booked) bool {
+		return u.Domain.Has(w.Roles) || w.Function != "" && on(u.Stack, w.Function) && (w.Doing == 0 || u.Roles.Has(w.Doing))
+	}
+	of := use.Part(func(u usage.Booked) bool { return s.inside(u) && found(u) })
+	if whole := use.Part(found); w.Share < whole {
+		of *= w.Share / whole // not all that the function does is to go
+	}
 	return s.runs * of / all
 }
 
@@ -45,7 +49,8 @@ func (s serial) part(p *Set, w Work) float64 {
 func (p *Set) serials() []serial { return p.serial.Get(p.readSerials) }
 
 func (p *Set) readSerials() (list []serial) {
-	for _, kind := range []callstack.Wait{callstack.ChannelWait, callstack.JoinWait, callstack.LockWait, callstack.ReadLockWait} {
+	queues := []callstack.Wait{callstack.ChannelWait, callstack.JoinWait, callstack.LockWait, callstack.ReadLockWait, callstack.LogWait}
+	for _, kind := range queues {
 		for _, site := range p.Waits().Sites(kind) {
 			if one, ok := p.serialAt(site); ok {
 				list = append(list, one)
@@ -64,8 +69,9 @@ func (p *Set) serialAt(site waits.Site) (s serial, ok bool) {
 	}
 	s.Servers, s.Queue = 1, site.Share*p.response()
 	switch e := p.Ender(site.Part); {
-	case site.Wait == callstack.LockWait || site.Wait == callstack.ReadLockWait:
-		holders := p.Holders(site)
+	case site.Wait == callstack.LockWait || site.Wait == callstack.ReadLockWait ||
+		site.Wait == callstack.LogWait && site.Part.State == breakdown.StateLock:
+		holders := p.holders(site)
 		s.Name = "the lock at " + callstack.At(site.Place)
 		s.inside = func(u usage.Booked) bool {
 			return slices.ContainsFunc(u.Stack, func(f code.Frame) bool { return slices.Contains(holders, f.Function) })
@@ -88,6 +94,16 @@ func (p *Set) serialAt(site waits.Site) (s serial, ok bool) {
 	return s, s.runs > 0
 }
 
+// holders returns the functions that hold a lock: those that were seen to run while
+// requests waited, or else the one that unlocks it.
+func (p *Set) holders(site waits.Site) []string {
+	holders := p.Holders(site)
+	if at, ok := p.Stacks.Place(site.Part.Waker); ok && len(holders) == 0 {
+		holders = []string{at.Function}
+	}
+	return holders
+}
+
 // Serialised bounds what could be gained at a place where requests queue for one
 // goroutine or lock that is never without work: all that it does for them is
 // removed, and the CPU that it runs on meanwhile is free. ok is false where the
@@ -99,12 +115,28 @@ func (p *Set) Serialised(site waits.Site) (g laws.Gain, ok bool) {
 	}
 	m := p.Model(true)
 	cut := laws.Cut{Time: site.Share * m.Response, Busy: map[string]float64{}}
+	if rate := p.Load().Rate; rate > 0 && inTurn(site.Part) {
+		cut.Time += s.runs * s.Servers / rate // requests hold it in turn, each for its own time
+	}
 	if use, err := p.Use(); err == nil {
 		for _, r := range m.Resources {
 			cut.Busy[r.Name] = use.Part(s.inside) * p.Own()
 		}
 	}
 	return m.Gain(cut), true
+}
+
+// inTurn reports whether requests themselves hold what a part of time is waited for: half
+// of it or more was behind another request.
+func inTurn(part breakdown.Part) bool {
+	var all, requests int64
+	for _, c := range part.Behind {
+		all += c.NS
+		if len(c.Links) > 0 && c.Links[0].Request {
+			requests += c.NS
+		}
+	}
+	return all > 0 && 2*requests >= all
 }
 
 // Under words the work that is done while requests wait for a lock; see usage.Use. more

@@ -42,6 +42,9 @@ type Resource struct {
 	// Busy is how many of them the load keeps busy on average; Busy over rate is a
 	// request's demand in seconds.
 	Busy float64
+	// Fixed is the part of Busy that is there at any rate: a sampler, say. It is no
+	// demand of a request, and takes its servers from all rates alike.
+	Fixed float64
 	// Queue is for how many seconds of its response a request waits for it. It goes
 	// with the demand: in proportion, and wholly where the resource is used up.
 	Queue float64
@@ -69,11 +72,12 @@ func (r Resource) bound(freed float64) float64 {
 	if r.Use() >= Full && !r.Counted {
 		servers = r.Busy
 	}
-	left := r.Busy - freed
+	fixed := math.Max(0, math.Min(r.Fixed, r.Busy))
+	left := r.Busy - fixed - freed
 	if left <= 0 {
 		return math.Inf(1)
 	}
-	return servers / left
+	return (servers - fixed) / left
 }
 
 // Model is a service under one load.

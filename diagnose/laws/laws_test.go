@@ -102,6 +102,18 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// What runs at any rate is no demand of a request: it leaves its servers to none.
+func TestFixedUseIsNotGained(t *testing.T) {
+	m := laws.Model{Response: 1, Resources: []laws.Resource{{Name: cpus, Servers: 2, Busy: 1.9, Queue: 1, Fixed: 0.5}}}
+	if g := m.Gain(laws.Cut{Busy: map[string]float64{cpus: 1.2}}); !near(g.Factor, 1.4/0.2) {
+		t.Errorf("%+v, want 7x: of 1.4 CPUs that requests use, 0.2 remain", g)
+	}
+	m.Resources[0].Busy = 1
+	if g := m.Gain(laws.Cut{Time: 0.9}); !near(g.Factor, 1.5/0.5) {
+		t.Errorf("%+v, want 3x: requests may use 1.5 CPUs, and use 0.5", g)
+	}
+}
+
 // TestCountedServers: measured CPUs are used up a little below 1, connections that were
 // counted at 1.
 func TestCountedServers(t *testing.T) {

@@ -101,14 +101,14 @@ func (a *around) latency(s timebase.Span) string {
 	if p99 <= 0 || !(a.usual > 0) {
 		return ""
 	}
-	how := "Others were as fast as ever"
+	how := "Other requests were as fast as ever"
 	switch {
 	case p99 >= bad*a.usual:
-		how = "It was a bad moment for all"
+		how = "All requests were slow"
 	case p99 >= slower*a.usual:
-		how = "Others were slower too"
+		how = "Other requests were slower too"
 	}
-	return fmt.Sprintf("%s: p99 was %s, %s is usual.", how, diagnose.Span(p99), diagnose.Span(a.usual))
+	return fmt.Sprintf("%s: p99 %s against a usual %s.", how, diagnose.Span(p99), diagnose.Span(a.usual))
 }
 
 // collector says in how many of the windows the garbage collector ran, and for how
@@ -161,7 +161,7 @@ func (a *around) cpu(s timebase.Span) string {
 // quota reports a CPU quota that had run out; "" if the threads were not stopped.
 func (a *around) quota(s timebase.Span) string {
 	if stood, ok := a.sum(series.CgroupThrottled, "", s); ok && stood > 0 {
-		return fmt.Sprintf("The CPU quota had run out, and its threads were stopped for %s.", diagnose.Span(stood))
+		return fmt.Sprintf("The CPU quota had run out, and the service's threads were stopped for %s.", diagnose.Span(stood))
 	}
 	return ""
 }
@@ -183,12 +183,12 @@ func (a *around) statement(s timebase.Span) string {
 		text = string(runes[:longest]) + "..."
 	}
 	calls, _ := a.sum(series.StatementCalls, best, s)
-	return fmt.Sprintf("The database worked most on %s (%.0f calls, %s).", text, calls, diagnose.Span(took))
+	return fmt.Sprintf("The database worked most on %s (%s, %s).", text, diagnose.Counted(calls, "call", "calls"), diagnose.Span(took))
 }
 
 func (a *around) locks(s timebase.Span) string {
 	if n := a.most(series.DBBlocked, "", s); n >= 1 {
-		return fmt.Sprintf("Up to %.0f sessions of the database waited for locks.", n)
+		return fmt.Sprintf("Up to %s waited for locks.", diagnose.Counted(n, "database session", "database sessions"))
 	}
 	return ""
 }
@@ -199,5 +199,6 @@ func (a *around) fsync(s timebase.Span) string {
 	if !ok || calls < 1 || took <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("The service waited for the disk in %.0f calls of fsync, %s each.", calls, diagnose.Span(took/calls))
+	return fmt.Sprintf("The service waited for the disk in %s of fsync, %s each.",
+		diagnose.Counted(calls, "call", "calls"), diagnose.Span(took/calls))
 }

@@ -138,17 +138,17 @@ func TestDescribe(t *testing.T) {
 		t.Errorf("the database: %+v", s)
 	}
 	wantAround := []string{
-		"It was a bad moment for all: p99 was 90.0 ms, 10.0 ms is usual.",
+		"All requests were slow: p99 90.0 ms against a usual 10.0 ms.",
 		"The garbage collector ran in 1 of the 2 windows.",
 		"The host's CPUs were 95 % busy.",
 		"The database worked most on UPDATE stock SET n = n - $1 (8 calls, 160 ms).",
-		"Up to 3 sessions of the database waited for locks.",
+		"Up to 3 database sessions waited for locks.",
 	}
 	if !slices.Equal(reported.Meanwhile, wantAround) {
 		t.Errorf("meanwhile %q", reported.Meanwhile)
 	}
 	if around := strings.Join(requests[1].Meanwhile,
-		" "); around != "Others were as fast as ever: p99 was 10.0 ms, 10.0 ms is usual. The host's CPUs were 25 % busy." {
+		" "); around != "Other requests were as fast as ever: p99 10.0 ms against a usual 10.0 ms. The host's CPUs were 25 % busy." {
 		t.Errorf("a quiet moment: %q", around)
 	}
 }

@@ -198,9 +198,9 @@ func checkLittle(e *Evidence, v *verdict) {
 	if e.Summary.Streams > 1 {
 		slots, what = e.Asked*e.Summary.Streams, "streams"
 	}
-	v.invalid(figureRate, "Little's law: %.0f requests/s x %s mean service time keep %.1f of %d %s in service; "+
+	v.invalid(figureRate, "Little's law: %s requests/s x %s mean service time keep %.1f of %d %s busy; "+
 		"the generator itself held them for %.0f %% of the time between two requests",
-		float64(e.Summary.Requests)/e.Span.Seconds(), notation.Time(e.MeanService()), inService, slots, what, 100*(1-share))
+		notation.Rate(float64(e.Summary.Requests)/e.Span.Seconds()), notation.Time(e.MeanService()), inService, slots, what, 100*(1-share))
 }
 
 // localLimits are the generator's own limits, by the failures that they cause.
@@ -216,7 +216,8 @@ func checkLimits(e *Evidence, v *verdict) {
 	for _, limit := range localLimits {
 		n := e.Summary.ErrorKinds[string(limit.kind)]
 		if float64(n) > localFailures*float64(e.Summary.Requests) {
-			v.invalid(figureErrors, "the generator ran out of %s: %d of %d requests failed on that", limit.what, n, e.Summary.Requests)
+			v.invalid(figureErrors, "the generator ran out of %s: %s of %s requests failed because of it", limit.what,
+				notation.Count(n), notation.Count(e.Summary.Requests))
 		}
 	}
 }
@@ -247,7 +248,7 @@ func checkCPU(e *Evidence, v *verdict) {
 		v.invalid(figureBoth, "the generator used %.2f of %d CPUs: it is the limit, not the target", used, e.CPUs)
 	case e.busy() >= loopMost:
 		v.invalid(figureBoth, "an event loop of the generator was on CPU for %.0f %% of the time, so answers waited for it: "+
-			"it is the limit, not the target (more threads, or a second machine)", 100*e.busy())
+			"it is the limit, not the target (give it more threads or a second machine)", 100*e.busy())
 	}
 }
 
@@ -255,7 +256,8 @@ func checkCPU(e *Evidence, v *verdict) {
 // for a connection while the generator had time are the target's doing.
 func checkOffered(e *Evidence, v *verdict) {
 	if e.neverSent() && e.full() {
-		v.invalid(figureOffered, "%d of %d due requests were never sent, and the generator had no time left for them", e.Waiting, e.due())
+		v.invalid(figureOffered, "%s of %s due requests were never sent because the generator had no time left",
+			notation.Count(e.Waiting), notation.Count(e.due()))
 	}
 }
 
@@ -268,10 +270,10 @@ func checkUnfinished(e *Evidence, v *verdict) string {
 	}
 	never := ""
 	if e.Waiting > 0 {
-		never = fmt.Sprintf(" (%d of them were never sent)", e.Waiting)
+		never = fmt.Sprintf(" (%s of them were never sent)", notation.Count(e.Waiting))
 	}
-	v.invalid(figureBoth, "%d of %d due requests had not ended %s after the end of the load%s, so their latency is unknown",
-		open, e.due(), notation.Time(e.Grace), never)
+	v.invalid(figureBoth, "%s of %s due requests had not ended %s after the end of the load%s, so their latency is unknown",
+		notation.Count(open), notation.Count(e.due()), notation.Time(e.Grace), never)
 	return v.why[len(v.why)-1]
 }
 

@@ -32,22 +32,22 @@ func warnings(e *Evidence) []string {
 	all := []string{}
 	warn := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if used := e.cpusUsed(); e.Loopback && used >= sharedCPU*float64(e.CPUs) {
-		warn("the generator used %.2f of the %d CPUs that the target runs on too", used, e.CPUs)
+		warn("the generator used %.2f of the %d CPUs that it shares with the target", used, e.CPUs)
 	}
 	warnQueued(e, warn)
 	if e.neverSent() && !e.full() {
-		warn("%d of %d due requests were never sent: all %d connections were busy", e.Waiting, e.due(), e.Asked)
+		warn("%s of %s due requests were never sent: all %d connections were busy",
+			notation.Count(e.Waiting), notation.Count(e.due()), e.Asked)
 	} else if rate := e.Summary.Rate; e.Open && !e.neverSent() && e.due() > 0 && e.Summary.Errors == 0 &&
 		rate < offeredLeast*e.Summary.IntendedRate {
-		warn("%.0f requests/s were answered of %.0f/s that were due", rate, e.Summary.IntendedRate)
+		warn("only %s of the %s requests/s that were due were answered", notation.Rate(rate), notation.Rate(e.Summary.IntendedRate))
 	}
 	if e.disconnected() {
-		warn("%.1f of %d connections were open on average", e.Spent.Open, e.Asked)
+		warn("only %.1f of %d connections were open on average", e.Spent.Open, e.Asked)
 	}
 	if e.Begun > 0 {
-		warn("%d requests were unanswered at the end of the grace time, the oldest after %s; the percentiles count them "+
-			"as at least that slow",
-			e.Begun, notation.Time(e.Oldest))
+		warn("%s unanswered at the end of the grace time, the oldest after %s; the percentiles count them "+
+			"as at least that slow", notation.Counted(e.Begun, "request was", "requests were"), notation.Time(e.Oldest))
 	}
 	for i, err := range e.Failures {
 		if err != nil {
@@ -72,9 +72,8 @@ func warnQueued(e *Evidence, warn func(format string, args ...any)) {
 		warn("one request in 100 was sent at least %s late because the generator waited for a CPU that the target or others used "+
 			"(%.0f ms/s in the kernel's run queue); the tail of the latency includes it", notation.Time(tail), each)
 	} else if e.Spent.Known && each >= 1e3*queued && e.Summary.Service.Mean > 0 {
-		warn("the generator's threads waited in the kernel's run queue for %.0f ms per second, %.0f %% of the time that "+
-			"they were ready to run; "+
-			"answers that arrived meanwhile were read late: up to %.0f %% of service time and latency is that delay (mean %s, p99 %s)",
+		warn("the generator waited for a CPU for %.0f ms per second, %.0f %% of the time that its threads were ready to run, and "+
+			"read answers late meanwhile: up to %.0f %% of service time and latency is that delay (mean %s, p99 %s)",
 			each, 100*share, min(100, each/10),
 			notation.Time(time.Duration(e.Summary.Service.Mean)), notation.Time(time.Duration(e.Summary.Latency.P99)))
 	}

@@ -30,6 +30,8 @@ func (s *state) limits(edge time.Duration) {
 		if ok {
 			s.meter.Gauge(series.CgroupQuota, "", edge, cpus)
 		} else {
+			// Without a quota the group's own counters are followed, so that one which is set
+			// during the run begins with them.
 			level = c.own()
 		}
 		s.follow(&s.throttling, level, series.CgroupThrottled, series.CgroupThrottles, series.CgroupPeriods)

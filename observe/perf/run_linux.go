@@ -106,6 +106,9 @@ func (s *Source) Open(_ context.Context, subject observe.Subject) error {
 // attach opens the counter of a thread; without the privilege for the kernel's
 // share, the user's alone.
 func (s *state) attach(c *counter, tid int) {
+	// The hypervisor's share is excluded: few CPUs can distinguish it, and the target can do
+	// nothing about it. Both times are read, as more counters than the CPU has take turns: value times
+	// enabled/running is the estimate (perf_event_open(2)).
 	attr := unix.PerfEventAttr{
 		Type: c.kind, Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{})), Config: c.config,
 		Read_format: unix.PERF_FORMAT_TOTAL_TIME_ENABLED | unix.PERF_FORMAT_TOTAL_TIME_RUNNING,

@@ -26,6 +26,9 @@ func idleSQL(version int) string {
 	if version < 140000 { // pg_stat_activity has no query_id there
 		id = "NULL::bigint"
 	}
+	// clock_timestamp() and not now(), which is the start of redline's own transaction. LIKE
+	// takes in 'idle in transaction' and its '(aborted)'. Workers have rows as well, so only
+	// client backends count.
 	return `SELECT /* redline */ coalesce(state, ''), coalesce(application_name, ''),
 	coalesce(extract(epoch FROM clock_timestamp() - state_change), 0)::float8,
 	coalesce(extract(epoch FROM clock_timestamp() - xact_start), 0)::float8,
@@ -52,6 +55,7 @@ func readIdle(rows pgx.Rows) (all []database.Idle, err error) {
 		if err := rows.Scan(&one.State, &one.Application, &idle, &open, &one.Text, &id); err != nil {
 			return nil, err
 		}
+		// Without compute_query_id there is none (NULL).
 		if id != nil && *id != 0 {
 			one.QueryID = strconv.FormatInt(*id, 10)
 		}

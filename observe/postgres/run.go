@@ -57,6 +57,7 @@ func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
 	// second at most, and a server that hangs does not hold up the end.
 	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	// The select ends the goroutine with Run, so that none outlives it by that second.
 	defer context.AfterFunc(ctx, func() {
 		select {
 		case <-calls.Done():
@@ -145,6 +146,8 @@ func (w *watch) failed(err error, at time.Duration) {
 		w.lost.begin(w.lastAt, err)
 		w.disconnect()
 		w.ledger.blank()
+		// Their totals are those of a server that may have restarted: differences to them would
+		// be negative, or a jump.
 		w.commits, w.pool, w.keeping = ownCount{}, pool{}, server.Keeping{}
 		w.retryAt, w.backoff = at, 50*time.Millisecond
 		return
@@ -239,6 +242,7 @@ func (w *watch) gauges(name, label string, edge time.Duration, values map[string
 			w.seen[name][value] = true
 		}
 	}
+	// Whoever left is written as 0: a gap would mean that nobody looked.
 	for value := range w.seen[name] {
 		w.ledger.meter.Gauge(name, series.Labels(label, value), edge, float64(values[value]))
 	}

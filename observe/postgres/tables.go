@@ -31,6 +31,11 @@ const plannerSQL = `SELECT /* redline */ current_setting('seq_page_cost')::float
 //
 // Text is ordered by bytes with the classes *_pattern_ops, with the collations C
 // and POSIX, and with those of the built-in provider.
+//
+// Of pg_index: indkey counts from 0 and is 0 for an expression; of indoption bit 1 is DESC
+// and bit 2 NULLS FIRST; the first indnkeyatts attributes are keys, the rest is INCLUDE
+// (src/include/catalog/pg_index.h). reltuples is -1 before the first VACUUM or ANALYZE,
+// since PostgreSQL 14.
 const tablesSQL = `SELECT /* redline */ json_build_object('schema', n.nspname, 'name', c.relname,
 	'rows', c.reltuples::float8, 'pages', greatest(c.relpages, pg_relation_size(c.oid) / current_setting('block_size')::int),
 	'rows_counted', coalesce(pg_stat_get_live_tuples(c.oid), 0), 'rows_changed', coalesce(pg_stat_get_mod_since_analyze(c.oid), 0),

@@ -19,6 +19,8 @@ type stat struct {
 	rss          uint64 // pages
 }
 
+// A tick is 1/USER_HZ s, which is 10 ms on every architecture that Go builds for, whatever
+// CONFIG_HZ is (include/asm-generic/param.h).
 var errStat = errors.New("malformed stat file")
 
 // parseStat parses the line. The command name stands in parentheses and may

@@ -113,6 +113,7 @@ func (s *state) eachSchedstat(m *member, f func(tid int, text []byte)) {
 	}
 	var text [64]byte
 	for tid, fd := range m.tasks {
+		// At offset 0 the kernel makes the text anew, so that the file need not be opened again.
 		n, err := unix.Pread(fd, text[:], 0)
 		if err != nil { // the thread has ended
 			_ = unix.Close(fd)
@@ -137,6 +138,9 @@ func (s *state) hold(m *member) {
 		if _, held := m.tasks[tid]; held || len(m.tasks) >= 2*manyThreads {
 			continue
 		}
+		// unix.Open rather than os.Open: no *os.File with its finalizer for each of some
+		// hundred threads. A descriptor of an ended thread reads ESRCH even if its number
+		// belongs to another by then.
 		if fd, err := unix.Open(dir+"/"+strconv.Itoa(tid)+"/schedstat", unix.O_RDONLY|unix.O_CLOEXEC, 0); err == nil {
 			m.tasks[tid] = fd
 		}

@@ -199,6 +199,7 @@ func (s *state) findChildren() {
 			fresh[pid] = st
 		}
 	}
+	// /proc lists by number, and numbers wrap: a child may come before its parent.
 	for found := true; found; { // once per generation
 		found = false
 		for pid, st := range fresh {

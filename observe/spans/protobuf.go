@@ -85,6 +85,8 @@ func decodeProtobuf(data []byte, b *batch) error {
 }
 
 // resource reads ResourceSpans, twice: a resource may follow its spans.
+// A field may come in any place and more than once, of which the last one counts
+// (protobuf.dev/programming-guides/encoding, Field Order).
 func (b *batch) resource(data []byte) error {
 	service := ""
 	err := eachField(data, func(n protowire.Number, v field) error {
@@ -210,6 +212,7 @@ func keyValue(data []byte) (key []byte, value anyValue, err error) {
 				case anyBool:
 					value = anyValue{bool: v.number != 0, kind: isBool}
 				case anyInt:
+					// int64 and not sint64: no zigzag, a negative one comes as its two's complement.
 					value = anyValue{int: int64(v.number), kind: isInt}
 				}
 				return nil

@@ -143,6 +143,7 @@ func openPages(f file) (p *pages, err error) {
 	if _, err = p.file.ReadAt(head, 0); err != nil {
 		return nil, fmt.Errorf("read the header: %w", err)
 	}
+	// The field has 16 bits, so 1 stands for 65536 (fileformat2.html, 1.3.2).
 	if p.page = int64(binary.BigEndian.Uint16(head[16:])); p.page == 1 {
 		p.page = 65536
 	}
@@ -153,6 +154,7 @@ func openPages(f file) (p *pages, err error) {
 	if err != nil {
 		return nil, err
 	}
+	// Byte 18 is the write version: 1 for a rollback journal, 2 for a write-ahead log (1.3.3).
 	p.size, p.wal = info.Size(), head[18] == 2
 	if f.wal == "" {
 		return p, nil
@@ -173,12 +175,17 @@ func (p *pages) readLog() error {
 		}
 		return fmt.Errorf("read the log: %w", err)
 	}
+	// The magic's last bit says in which byte order the checksums are. They are not
+	// verified: a frame that is half written is torn, which openPages accepts.
 	if m := binary.BigEndian.Uint32(head); m&^1 != 0x377f0682 {
 		return nil // never begun, or reset
 	}
 	if int64(binary.BigEndian.Uint32(head[8:])) != p.page {
 		return errors.New("the log's pages have another size than the database's")
 	}
+	// A frame's header: page number from 1, the database's size in pages if a transaction
+	// ends here or else 0, and the salts, by which frames of an earlier round of the log,
+	// which is written over from its start, are recognized (fileformat2.html, 4.1).
 	frame, pending := make([]byte, walFrameSize), map[int64]int64{}
 	for i := range int64(maxFrames) {
 		at := walHeaderSize + i*(walFrameSize+p.page)
@@ -212,6 +219,7 @@ func (p *pages) ReadAt(b []byte, off int64) (n int, err error) {
 			return n + k, err
 		}
 		for i := range part {
+			// Bytes 18 and 19 are the versions to write and to read.
 			if o := off + int64(i); o == 18 || o == 19 {
 				part[i] = 1
 			}

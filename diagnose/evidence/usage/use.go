@@ -151,7 +151,9 @@ func (u *Table) From(roles callstack.Role) []Hot {
 // that serve no request, and the place where most of it is spent. Goroutines
 // that a handler starts are counted here too: a sample does not say what began it.
 func (u *Table) Background() (share float64, most code.Frame) {
-	in := func(s Booked) bool { return !s.Roles.Has(callstack.Server|callstack.Accept) && u.index.Innermost(s.Stack) >= 0 }
+	in := func(s Booked) bool {
+		return !s.Roles.Has(callstack.Server|callstack.Accept) && u.index.Innermost(s.Stack) >= 0
+	}
 	places := u.places(in, itself, 0)
 	if len(places) > 0 {
 		most = places[0].Place

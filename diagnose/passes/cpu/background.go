@@ -32,7 +32,7 @@ var Background = diagnose.Analyzer{
 		"of the service's CPU.",
 	Causes: []diagnose.Cause{{
 		ID: "background-work", Title: "Background work takes the CPU",
-		Doc: "Goroutines that serve no request take CPUs from those that do: an index that is built anew, a " +
+		Doc: "Goroutines that serve no request take CPUs from those that do: an index that is rebuilt, a " +
 			"sweep over all entries, a flush or a poll in a tight loop.",
 		Knows: "CPU samples of goroutines that run the service's own code, do not serve a connection, and for " +
 			"which the execution trace shows no request waiting (a worker that answers requests is no " +
@@ -76,8 +76,8 @@ func runBackground(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			Remedy: fmt.Sprintf("Run %s less often, only for what changed, or in small steps; it serves no request.", name),
 			Evidence: []findings.Evidence{
 				diagnose.Fact(diagnose.FromProfile, b.Share, diagnose.Ratio,
-					"%s of %d CPU samples are of goroutines that began in %s and serve no connection",
-					diagnose.Percent(b.Share), use.Samples, callstack.Short(b.Entry)),
+					"%s of %s are of goroutines that began in %s and serve no connection",
+					diagnose.Percent(b.Share), samples(use), callstack.Short(b.Entry)),
 				diagnose.Fact(diagnose.FromTrace, 0, diagnose.Ratio, "no request waits for them"),
 			},
 		}

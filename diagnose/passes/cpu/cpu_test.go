@@ -149,6 +149,9 @@ func TestWorks(t *testing.T) {
 	Expect(t, cpu.Map, Healthy().Sample(3*s, "runtime.mapaccess1", user).Sample(5*s, user)) // less than half of the function
 	Expect(t, cpu.Copy, Healthy().Sample(8*s, "runtime.memmove", user), "cpu-copy at web.go:70")
 	Expect(t, cpu.Copy, Healthy().Sample(8*s, "runtime.memmove", "encoding/json.Marshal", user))
+	Expect(t, cpu.Copy, Healthy().Sample(8*s, "runtime.memmove", "runtime.growslice", user), "cpu-copy at web.go:70")
+	Expect(t, cpu.Copy, Healthy().Sample(8*s, "runtime.memclrNoHeapPointers", "runtime.memclrNoHeapPointersChunked",
+		"runtime.mallocgcLarge", "runtime.mallocgc", "runtime.makeslice", user)) // new memory, which alloc-hot counts
 	Expect(t, cpu.Atomics, Healthy().Sample(8*s, "sync/atomic.(*Int64).Add", user), "atomic-contention at web.go:70")
 	// The time of an atomic lands on the line beside it, but not on a long loop's others.
 	Expect(t, cpu.Atomics, Healthy().Sample(s/2, "sync/atomic.(*Int64).Add", user).
@@ -266,6 +269,18 @@ func TestGrowth(t *testing.T) {
 			Series(series.ProcessUser, "", rising(0.5)).Series("/gc/heap/live:bytes", "", keeps)
 	}
 	Expect(t, cpu.Growth, grows(), "grows-with-state at door.go:34")
+	// The cost rises from 2 to 92: against the first quarter of the run five sixths of it are
+	// growth, against nothing stored all but a twentieth, of a function that takes all CPU.
+	nothing := func() *Builder {
+		return New(12, 10*time.Millisecond).CPU(2, 1, 0.5, 0.1, -1).Counter(series.ProcessSystem, "", 0).
+			Series(series.ProcessUser, "", func(w int) float64 { return 1e8 * (0.02 + 0.9*float64(w)/100) }).
+			Series("/gc/heap/live:bytes", "", keeps).Sample(20*s, "shop/door.(*History).count@door.go:34", Route)
+	}
+	all := Expect(t, cpu.Growth, nothing(), "grows-with-state at door.go:34")
+	half := Expect(t, cpu.Growth, nothing().Sample(20*s, "encoding/json.Marshal", Route), "grows-with-state at door.go:34")
+	if len(all) == 1 && len(half) == 1 && (all[0].Share < 0.93 || half[0].Share < 0.8 || half[0].Share > 0.9) {
+		t.Errorf("share %.2f, of a function with half of the CPU %.2f", all[0].Share, half[0].Share)
+	}
 	Expect(t, cpu.Growth, Healthy())
 	Expect(t, cpu.Growth, grows().Series(series.ProcessUser, "", rising(0.05)))                 // hardly
 	Expect(t, cpu.Growth, grows().Gauge("/gc/heap/live:bytes", "", 4e6).Without(series.GCLive)) // nothing is kept

@@ -111,7 +111,7 @@ type taken struct {
 	direct  float64 // of the service's CPU, as sampled
 	garbage float64 // of it, for collecting what the use allocates
 	waited  float64 // of request time
-	samples int64   // of the whole profile
+	samples string  // of the whole profile, in words
 	hot     usage.Hot
 	through string // the helper through which the place uses it, in words; often empty
 }
@@ -135,7 +135,7 @@ func (d domain) takes(p *diagnose.Pass, use *usage.Table) (t taken, ok bool) {
 	// An encoder that allocates is also paid for by the collector, in goroutines of
 	// its own. A profile shows no connection between the two; Garbage divides the
 	// collector's CPU by allocated bytes.
-	t.garbage, t.samples = p.Garbage(d.roles), use.Samples
+	t.garbage, t.samples = p.Garbage(d.roles), samples(use)
 	if places := use.Places(d.roles); len(places) > 0 {
 		t.hot = places[0]
 	} else if sites := p.Waits().Sites(d.waits); len(sites) > 0 {
@@ -149,9 +149,14 @@ func (d domain) takes(p *diagnose.Pass, use *usage.Table) (t taken, ok bool) {
 	return t, true
 }
 
+// samples words how many samples a profile has.
+func samples(use *usage.Table) string {
+	return diagnose.Counted(float64(use.Samples), "CPU sample", "CPU samples")
+}
+
 func (t taken) evidence() []findings.Evidence {
 	list := []findings.Evidence{diagnose.Fact(diagnose.FromProfile, t.direct, diagnose.Ratio,
-		"%s of %d CPU samples", diagnose.Percent(t.direct), t.samples)}
+		"%s of %s", diagnose.Percent(t.direct), t.samples)}
 	if t.garbage >= leastGarbage {
 		list = append(list, diagnose.Fact(diagnose.FromProfile, t.garbage, diagnose.Ratio,
 			"and %s for collecting what it allocates", diagnose.Percent(t.garbage)))

@@ -8,9 +8,11 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
+	"github.com/redline-go/redline/stat"
 )
 
 const (
@@ -75,26 +77,25 @@ func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	var where code.Frame
+	var where usage.Hot
 	if h, ok := use.Hottest(leastBackground); ok {
-		where = h.Place
+		where = h.Hot
 	} else if own := use.Own(); len(own) > 0 {
-		where = own[0].Place
+		where = own[0]
 	}
-	name := callstack.Short(where.Function)
+	name := callstack.Short(where.Place.Function)
 	// A request at the end could cost what one at the beginning did: of its CPU
-	// 1-1/factor is growth. In a longer run it would be more, so the share is a
-	// lower bound.
-	share := 1 - 1/g.factor
+	// 1-1/factor is growth at least. In a longer run it would be more.
+	share := max(1-1/g.factor, g.grown(where.Share))
 	f := diagnose.Finding{
-		Cause: growsWithState, Share: share, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(where), Confidence: findings.Medium,
+		Cause: growsWithState, Share: share, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(where.Place), Confidence: findings.Medium,
 		Title: fmt.Sprintf("A request costs %.1f times as much CPU at the end of the run as at its "+
-			"beginning, most of it in %s at %s", g.factor, name, diagnose.At(where)),
+			"beginning, most of it in %s at %s", g.factor, name, diagnose.At(where.Place)),
 		Evidence: append(g.evidence(), saturation(p)...),
-		Remedy: fmt.Sprintf("Find what %s goes through that grows with each request, and index it, keep a running result, "+
+		Remedy: fmt.Sprintf("Find what %s iterates over that grows with each request, and index it, keep a running result, "+
 			"or bound it.", name),
 	}
-	diagnose.Promise(&f, p.Ran(evidence.Work{Share: share}))
+	diagnose.Promise(&f, p.Ran(evidence.Work{Share: share, Function: where.Place.Function}))
 	return []diagnose.Finding{f}, nil
 }
 
@@ -104,6 +105,9 @@ type growth struct {
 	first, last float64 // CPU time per request in the first and last span, ns
 	filled      float64 // factor of what is kept; 1 when it is not known
 	kept        string  // what that is
+	// stored is which part of the mean cost over the run is more than a request costs with
+	// nothing stored, and database which part of it is the database's, 0 to 1.
+	stored, database float64
 }
 
 // grows applies the rule: the cost per request rises, other programs do not explain
@@ -141,7 +145,40 @@ func grows(p *diagnose.Pass) (g growth, ok bool) {
 			"that is kept was seen to grow", factor)
 		return g, false
 	}
-	return growth{factor: factor, first: total[0], last: total[len(total)-1], filled: filled, kept: kept}, true
+	g = growth{factor: factor, first: total[0], last: total[len(total)-1], filled: filled, kept: kept}
+	g.stored, g.database = stored(p, total, database)
+	return g, true
+}
+
+// grown returns which part of a request's cost is growth, 0 to 1, where the function that
+// grows takes a share of the service's CPU: no more than it and the database cost.
+func (g growth) grown(share float64) float64 {
+	return min(g.stored, g.database+(1-g.database)*share)
+}
+
+// stored returns the fields of growth of that name. costs per request, and the database's
+// part of them, are of growthSpans equal parts of the steady span. The first of them is
+// no cost with nothing stored: warming up has stored already, and a fast service grows
+// within seconds. So it is where the line through costs and requests until then meets no
+// request. 0 where that is not known.
+func stored(p *diagnose.Pass, costs, database []float64) (grown, db float64) {
+	requests := spans(p, series.LoadRequests)
+	before := 0.0
+	for _, n := range p.Record.Series(series.LoadRequests, "", timebase.Span{To: p.Steady().From}).Values {
+		if n > 0 {
+			before += n
+		}
+	}
+	until, all, sum, inDatabase := make([]float64, len(costs)), 0.0, 0.0, 0.0
+	for i, n := range requests {
+		until[i] = before + n/2
+		before += n
+		all, sum, inDatabase = all+n, sum+n*costs[i], inDatabase+n*database[i]
+	}
+	if start, ok := stat.Intercept(until, costs); ok && sum > 0 {
+		grown = 1 - max(0, min(1, start*all/sum))
+	}
+	return grown, inDatabase / max(1, sum)
 }
 
 func (g growth) evidence() []findings.Evidence {

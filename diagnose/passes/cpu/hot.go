@@ -71,12 +71,12 @@ var Hot = diagnose.Analyzer{
 			Cause: "cpu-hot-function", Share: min(1, h.Share), ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(h.Place),
 			Title: fmt.Sprintf("%s takes %s of the service's CPU, hottest at %s", name, diagnose.Percent(h.Share), diagnose.At(h.Place)),
 			Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromProfile, h.Share, diagnose.Ratio,
-				"%s of %d CPU samples", diagnose.Percent(h.Share), use.Samples)},
+				"%s of %s", diagnose.Percent(h.Share), samples(use))},
 			Remedy: fmt.Sprintf("Optimise %s around line %d, call it less often, or keep its result.", name, h.Place.Line),
 		}
 		if h.Self < h.Share {
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, h.Self, diagnose.Ratio,
-				"%s in the function itself, the rest in what it calls of the service's own", diagnose.Percent(h.Self)))
+				"%s in the function itself, the rest in functions of the service that it calls", diagnose.Percent(h.Self)))
 		}
 		f.Evidence = append(f.Evidence, called(use, h.Place.Function)...)
 		f.Evidence = append(f.Evidence, saturation(p)...)

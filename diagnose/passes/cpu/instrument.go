@@ -25,9 +25,9 @@ var Instrument = domain{
 	doc: "Counts CPU samples inside metrics and tracing libraries and the middleware that they come with, from 10 % of the service's CPU.",
 	title: func(h usage.Hot) string {
 		if h.Callee != "" {
-			return "Metrics and tracing (" + h.Callee + ")"
+			return "Recording metrics and traces (" + h.Callee + ")"
 		}
-		return "Metrics and tracing"
+		return "Recording metrics and traces"
 	},
 	cause: diagnose.Cause{
 		ID: "instrumentation-cost", Title: "Metrics and tracing take the CPU",

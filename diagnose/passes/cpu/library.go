@@ -63,7 +63,7 @@ var Crypto = domain{
 var Handshakes = domain{
 	name: "tls-handshakes", roles: callstack.Handshake, least: leastHandshake, worth: from(avoidable),
 	doc:   "Counts CPU samples inside TLS handshakes, from 12 % of the service's CPU.",
-	title: fixed("TLS handshakes"),
+	title: fixed("Handshaking for TLS"),
 	cause: diagnose.Cause{
 		ID: "cpu-tls", Title: "TLS handshakes take the CPU",
 		Doc: "Connections are opened so often that their handshakes, a signature each, take a large part of the CPU.",
@@ -78,7 +78,7 @@ var Handshakes = domain{
 		Verify: "redline run: connections opened per request fall, and cpu_per_request with them.",
 		Cases:  []string{"rate-quotes-tls", "tls-vault"},
 	},
-	remedy: fixed("Let connections be kept: enable keep-alives, give the server a longer idle timeout than its " +
+	remedy: fixed("Keep connections open: enable keep-alives, give the server a longer idle timeout than its " +
 		"clients and proxies, keep session tickets on; an ECDSA certificate signs ten times faster than RSA."),
 }.analyzer()
 

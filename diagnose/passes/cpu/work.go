@@ -72,8 +72,8 @@ func (w work) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Remedy: w.remedy(hot),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProfile, hot.Share, diagnose.Ratio,
-				"%s of %d CPU samples in %s and, for most of them, in what it has done for it (%s)",
-				diagnose.Percent(hot.Share), use.Samples, callstack.Short(hot.Place.Function), diagnose.At(hot.Place)),
+				"%s of %s are in %s (%s), more than half of them in this work",
+				diagnose.Percent(hot.Share), samples(use), callstack.Short(hot.Place.Function), diagnose.At(hot.Place)),
 		},
 	}
 	diagnose.Promise(&f, p.Ran(evidence.Work{Share: f.Share, Function: hot.Place.Function}))
@@ -246,7 +246,7 @@ func calls(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
 		return false
 	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Count,
-		"%.0f system calls on files and connections per request there", times))
+		"%s per request there, on files and connections", diagnose.Counted(times, "system call", "system calls")))
 	return true
 }
 
@@ -265,10 +265,10 @@ func copies(called []code.Frame) bool {
 // profile; the compiler turns the functions (atomic.AddInt64) into instructions of
 // the caller.
 var Atomics = work{
-	name: "atomics", role: callstack.Atomic, worth: avoidable, title: "Atomic operations on shared words",
+	name: "atomics", role: callstack.Atomic, worth: avoidable, title: "Updating shared atomic variables",
 	doc: "Counts own functions that spend more than half of their CPU in methods of sync/atomic, from 20 % of the service's CPU.",
 	cause: diagnose.Cause{
-		ID: "atomic-contention", Title: "Atomic operations on shared words take the CPU",
+		ID: "atomic-contention", Title: "Updating shared atomic variables takes the CPU",
 		Doc: "A function updates atomic words, thousands of times in a request, that other CPUs update as " +
 			"well: the same word, or neighbours in its cache line (false sharing).",
 		Knows: "CPU samples of the service's own functions whose innermost frame is a method of sync/atomic's " +

@@ -7,7 +7,7 @@ import "github.com/redline-go/redline/diagnose"
 var slowQuery = diagnose.Cause{
 	ID:    "db-slow-query",
 	Title: "One statement makes the database slow",
-	Doc: "One statement holds most of the database's execution time: it reads rows that it discards, or works for long. " +
+	Doc: "One statement holds most of the database's execution time: it reads rows that it discards, or runs for long. " +
 		"The service looks idle, the database busy, and every request waits for it.",
 	Knows: "pg_stat_statements gives each statement's part of execution time; the leader must have 40 % of it, " +
 		"and 15 % of request time (from the execution trace) or of the CPU in use. It is named only if it is " +
@@ -94,7 +94,7 @@ var unprepared = diagnose.Cause{
 
 var writerLock = diagnose.Cause{
 	ID:    "db-writer-lock",
-	Title: "Writers wait for SQLite's one writer",
+	Title: "Writers wait for SQLite's write lock",
 	Doc: "SQLite lets one connection write at a time. Several that write at once sleep and try again until busy_timeout, or " +
 		"fail with SQLITE_BUSY; the longer a transaction, the longer all others wait.",
 	Knows: "Drivers in Go show the busy handler on the stack, which is this wait and nothing else. Where it is not seen, the rate times " +
@@ -174,7 +174,7 @@ var poolWait = diagnose.Cause{
 
 var poolChurn = diagnose.Cause{
 	ID:    "db-pool-churn",
-	Title: "Connections to the database are opened again and again",
+	Title: "Database connections are opened anew instead of reused",
 	Doc: "The pool closes connections that it needs a moment later: fewer idle ones are kept than are used, or lifetimes are " +
 		"short, or there is no pool at all.",
 	Knows: "0.02 sessions opened per request (by the server's count, or by waits for a connection being opened), and 10 % of " +

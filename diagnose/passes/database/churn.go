@@ -56,12 +56,12 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Cause: "db-pool-churn", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
 		Title: fmt.Sprintf("Requests spend %s of their time opening database connections", diagnose.Percent(share)),
 		Evidence: []findings.Evidence{
-			diagnose.Fact(source, opened, diagnose.Count, "the service opens %s (%.0f/s)",
-				diagnose.PerRequest(opened, "a connection", "connections"), opened*p.Load().Rate),
+			diagnose.Fact(source, opened, diagnose.Count, "the service opens %s (%s/s)",
+				diagnose.PerRequest(opened, "a connection", "connections"), diagnose.Rate(opened*p.Load().Rate)),
 			diagnose.Fact(diagnose.FromTrace, share, diagnose.Ratio, "opening them takes %s of request time", diagnose.Percent(share)),
 		},
-		Remedy: "SetMaxIdleConns to the same value as SetMaxOpenConns (database/sql keeps only 2 idle by " +
-			"default), and no ConnMaxLifetime or ConnMaxIdleTime below minutes.",
+		Remedy: "Set SetMaxIdleConns to the value of SetMaxOpenConns (database/sql keeps only 2 idle by " +
+			"default), and ConnMaxLifetime and ConnMaxIdleTime to minutes or more.",
 	}
 	diagnose.Promise(&f, opens(p, share, both), p.Ran(evidence.Work{Share: cpu, Roles: callstack.DBConnect}))
 	if source == diagnose.FromTrace {
@@ -70,7 +70,7 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	if cpu > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, cpu, diagnose.Ratio,
-			"dialling and authenticating takes %s of the service's CPU", diagnose.Percent(cpu)))
+			"dialling and authenticating take %s of the service's CPU", diagnose.Percent(cpu)))
 	}
 	if both > share {
 		f.Share, f.ShareOf = both, diagnose.OfCPU

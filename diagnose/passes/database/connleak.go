@@ -78,12 +78,13 @@ func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	f := diagnose.Finding{
 		Cause: "db-conn-leak", Share: min(1, leaked/last), ShareOf: diagnose.OfConnections, GainCeiling: 1, Confidence: findings.Medium,
-		Title: fmt.Sprintf("Connections are not given back: %.0f are taken by the end and %.1f are in use", last, working),
+		Title: fmt.Sprintf("Database connections leak: %s are held at the end of the run, about %s are in use",
+			diagnose.Number(last), diagnose.Times(working)),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(source, last-first, diagnose.Count,
-				"connections rise from %.0f to %.0f within the steady span and never fall", first, last),
+				"connections rise from %s to %s within the steady span and never fall", diagnose.Number(first), diagnose.Number(last)),
 			diagnose.Fact(diagnose.FromLoad, working, diagnose.Count,
-				"about %.1f requests are under way at a time without waiting for a connection", working),
+				"at any time about %s requests are under way and do not wait for a connection", diagnose.Times(working)),
 		},
 		Remedy: "Close what holds a connection on every path: defer rows.Close() right after the error " +
 			"check, defer tx.Rollback(), defer conn.Release().",

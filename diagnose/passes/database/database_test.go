@@ -42,6 +42,19 @@ func TestSlowQuery(t *testing.T) {
 		Statement("SELECT 1", n, 300*us, 1, 1, "")) // wasteful, but hardly any time
 }
 
+// TestSlowQueryOnUsedUpCPUs: where the server uses up the CPUs, a short statement waits for
+// one too. The long one is worth its part of what is executed, not of the waits.
+func TestSlowQueryOnUsedUpCPUs(t *testing.T) {
+	b := New(16, 44*ms).CPU(2, 2, 0.15, 0.05, 1.8).Gauge(series.DBMax, "", 100).Gauge(series.DBBlocked, "", 0).
+		Wait(breakdown.StateRunning, ms, 3).Wait(breakdown.StateNetwork, 40*ms, 2, Query()...)
+	n := int64(b.Requests())
+	found := Expect(t, database.SlowQuery, b.Statement("SELECT slow($1)", n, 28*ms, 1, 0, "").
+		Statement("SELECT name FROM users WHERE id = $1", n, ms, 1, 4, IndexPlan), "db-slow-query")
+	if len(found) == 1 && (found[0].GainCeiling < 6 || found[0].GainCeiling > 9) { // 2 to 2 - 28/29 of 1.8
+		t.Errorf("worth %.2fx", found[0].GainCeiling)
+	}
+}
+
 func TestSlowQueryWithoutTrace(t *testing.T) {
 	b := New(64, 44*ms)
 	Expect(t, database.SlowQuery, b.Statement(orders, int64(b.Requests()), 18*ms, 10, 2600, seqPlan), "db-slow-query")

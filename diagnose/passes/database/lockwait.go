@@ -52,7 +52,7 @@ func runLockWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	f := diagnose.Finding{
 		Cause: "db-lock-wait", Share: l.share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
 		GainCeiling: max(p.WaitGain(l.share), diagnose.MinGain),
-		Title:       fmt.Sprintf("Database sessions wait for each other's locks: %s of request time", diagnose.Percent(l.share)),
+		Title:       fmt.Sprintf("Database sessions wait for each other's locks for %s of request time", diagnose.Percent(l.share)),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromPostgres, l.blocked, diagnose.Count, "%.1f of %.1f active sessions "+
 				"wait for another session's lock, on average", l.blocked, l.active),
@@ -116,18 +116,18 @@ func (l locked) name(p *diagnose.Pass, f *diagnose.Finding) {
 		f.Evidence = append(f.Evidence,
 			diagnose.Fact(diagnose.FromPostgres, float64(b.seen), "readings",
 				"the session that holds the lock is %s in: %s", b.state, brief(b.statement)),
-			diagnose.Fact(diagnose.FromPostgres, l.blocked, diagnose.Count, "those that wait are in: %s", brief(b.victim)))
-		f.Title = fmt.Sprintf("Database sessions wait for each other's locks, %s of request time, behind: %s",
+			diagnose.Fact(diagnose.FromPostgres, l.blocked, diagnose.Count, "the sessions that wait run: %s", brief(b.victim)))
+		f.Title = fmt.Sprintf("Database sessions wait for each other's locks for %s of request time, behind: %s",
 			diagnose.Percent(l.share), brief(b.statement))
 		f.Remedy = fmt.Sprintf("Do the write that others wait for (%s) last, and end the transaction right "+
-			"after it: what runs while the lock is held is: %s. Split rows that all update.", brief(b.victim), brief(b.statement))
+			"after it; while it holds the lock it runs: %s. Split rows that all requests update.", brief(b.victim), brief(b.statement))
 	} else if s, ok := locker(p); ok {
 		each := float64(s.Time) / float64(s.Calls)
 		f.Where.SQL = s.Text
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, each, diagnose.Nanosec,
 			"the locking statement takes %s per call: %s", diagnose.Span(each), brief(s.Text)))
-		f.Remedy = fmt.Sprintf("End the transaction right after, or do last, the write that others wait for "+
-			"(%s), and split hot rows.", brief(s.Text))
+		f.Remedy = fmt.Sprintf("Do the write that others wait for (%s) last, end the transaction right after it, "+
+			"and split hot rows.", brief(s.Text))
 	}
 	if queue := p.Waits().Share(callstack.PoolWait); queue >= leastPoolShare {
 		f.Title += fmt.Sprintf("; requests queue for a connection (%s of their time) because of it", diagnose.Percent(queue))

@@ -89,10 +89,10 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Cause: "db-n-plus-one", Share: share * r.part, ShareOf: diagnose.OfRequest,
 		Confidence: findings.Medium, Where: findings.Where{SQL: r.lead.Text},
 		Evidence: []findings.Evidence{
-			diagnose.Fact(counted, r.each, diagnose.Count, "the statement runs %.1f times per request (%d "+
-				"calls, %.0f requests)", r.each, r.lead.Calls, p.Load().Requests),
+			diagnose.Fact(counted, r.each, diagnose.Count, "the statement runs %.1f times per request (%s, %s)", r.each,
+				diagnose.Counted(float64(r.lead.Calls), "call", "calls"), diagnose.Counted(p.Load().Requests, "request", "requests")),
 			diagnose.Fact(counted, r.excess, diagnose.Count, "%.1f calls per request repeat a statement that it ran already", r.excess),
-			diagnose.Fact(source, share, diagnose.Ratio, "the database and talking to it take %s of request time", diagnose.Percent(share)),
+			diagnose.Fact(source, share, diagnose.Ratio, "the database and the round trips to it take %s of request time", diagnose.Percent(share)),
 		},
 		Remedy: joined(p, r.lead.Text),
 	}
@@ -120,12 +120,15 @@ func (r repeats) promise(p *diagnose.Pass, f *diagnose.Finding, share float64) {
 		// not made saves its CPU on both sides, whatever requests queue for.
 		worth = cpu
 	}
+	at := p.Spared(repeatedAt(p))
+	if demand.InProcess(p) && at > 0 {
+		r.part = r.inProcess(p, at)
+	}
 	diagnose.Promise(f, demand.Gain(p, worth, r.part))
 	// The driver is the smaller part of a call through an object mapper, which
 	// builds the statement and scans its rows: on a service of gin and GORM the
 	// calls took 88 % of the CPU, and seemed worth only 1.2x while the driver alone
 	// counted.
-	at := p.Spared(repeatedAt(p))
 	if !(at > 0) {
 		return
 	}
@@ -135,7 +138,7 @@ func (r repeats) promise(p *diagnose.Pass, f *diagnose.Finding, share float64) {
 		f.Share, f.ShareOf = at, diagnose.OfCPU
 	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, at, diagnose.Ratio,
-		"the calls that repeat take %s of the service's CPU, with what makes the statement and reads its rows", diagnose.Percent(at)))
+		"the calls that repeat take %s of the service's CPU, with building the statement and reading its rows", diagnose.Percent(at)))
 }
 
 // joined is the remedy of a statement that reads again and again.
@@ -164,6 +167,18 @@ type repeats struct {
 	each   float64            // how often, per request
 	excess float64            // calls per request that repeat, over all statements
 	part   float64            // of the waits for the database: the demand that goes
+}
+
+// inProcess returns the part of the waits that goes where the database is within the
+// process and the calls that repeat take a part of the service's CPU, 0 to 1. The first
+// call of one statement for all rows still handles them, so what runs goes as the CPU
+// below the calls does; waits, for the disk say, are per call.
+func (r repeats) inProcess(p *diagnose.Pass, cpu float64) float64 {
+	waits := 0.0
+	if a, ok := p.AskedAs(r.lead.Text); ok && a.Took() > 0 {
+		waits = a.Waiting / a.Took()
+	}
+	return r.part*waits + min(r.part, cpu)*(1-waits)
 }
 
 // repetition sums what is repeated: of each statement all calls but the first, with
@@ -294,7 +309,7 @@ func describeRepeater(p *diagnose.Pass, lead database.Statement, f *diagnose.Fin
 	}
 	at = " at " + diagnose.At(site.Place)
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Count,
-		"a request's goroutine waits at the database's connection %.0f times%s; an answer that comes in "+
+		"a request's goroutine waits for the database's connection %.0f times%s; an answer that comes in "+
 			"pieces takes several waits", site.Times, at))
 	// The trace counts waits, not calls: one answer may take two. Twice the limit
 	// leaves no doubt.

@@ -94,7 +94,7 @@ func (c cost) blocksText() string {
 	if c.blocks < 0 {
 		return "an unknown number of blocks"
 	}
-	return fmt.Sprintf("%.0f blocks", c.blocks)
+	return diagnose.Counted(c.blocks, "block", "blocks")
 }
 
 // title names the shape of the waste, most specific first. of is what share is a
@@ -132,7 +132,7 @@ func (c cost) evidence() []findings.Evidence {
 	var facts []findings.Evidence
 	if c.blocks >= 0 {
 		facts = append(facts, diagnose.Fact(diagnose.FromPostgres, c.blocks, "blocks",
-			"each call touches %.0f blocks of 8 kB and returns %.1f rows", c.blocks, c.rows))
+			"each call touches %s of 8 KiB and returns %s", c.blocksText(), diagnose.Mean(c.rows, "row", "rows")))
 	}
 	switch node := c.scan.Node; {
 	case c.planned:
@@ -148,11 +148,12 @@ func (c cost) evidence() []findings.Evidence {
 		}
 		facts = append(facts, diagnose.Fact(diagnose.FromPostgres, node.Cost, "cost", "%s", text))
 		if removed := c.scan.Removed(); removed > 0 {
-			facts = append(facts, diagnose.Fact(diagnose.FromPostgres, removed, "rows", "the filter discards %.0f rows per call", removed))
+			facts = append(facts, diagnose.Fact(diagnose.FromPostgres, removed, "rows", "the filter discards %s per call",
+				diagnose.Counted(removed, "row", "rows")))
 		}
 		if c.advice.Create != "" {
 			facts = append(facts, diagnose.Fact(diagnose.FromPostgres, c.scan.Blocks, "blocks",
-				"by an index that fits it would touch about %.0f blocks", c.scan.Blocks))
+				"with a fitting index it would touch about %s", diagnose.Counted(c.scan.Blocks, "block", "blocks")))
 		}
 	case c.planError != "":
 		facts = append(facts, diagnose.Fact(diagnose.FromPostgres, 0, "", "no plan: %s", c.planError))
@@ -170,7 +171,7 @@ func checked(c database.IndexCheck) string {
 	if !c.Used {
 		return "checked with hypopg: the planner does not choose the index"
 	}
-	return fmt.Sprintf("checked with hypopg: the planner's cost falls from %.0f to %.0f", c.Before, c.After)
+	return fmt.Sprintf("checked with hypopg: the planner's cost falls from %s to %s", diagnose.Number(c.Before), diagnose.Number(c.After))
 }
 
 // remedy is the index to create, else why the existing one is not used, else what

@@ -51,7 +51,7 @@ func TestIndexesOfTheCatalogue(t *testing.T) {
 	}
 	checked := false
 	for _, e := range found[0].Evidence {
-		checked = checked || strings.Contains(e.Text, "checked with hypopg: the planner's cost falls from 5380 to 42")
+		checked = checked || strings.Contains(e.Text, "checked with hypopg: the planner's cost falls from 5,380 to 42")
 	}
 	if !checked {
 		t.Errorf("the result of hypopg is no evidence: %+v", found[0].Evidence)

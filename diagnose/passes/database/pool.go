@@ -77,7 +77,8 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio,
 			"CPUs are %s busy meanwhile", diagnose.Percent(min(1, use))))
 	}
-	f.Evidence = append(f.Evidence, diagnose.Fact(s.source, s.now, diagnose.Count, "about %.0f connections are in use at a time", s.now))
+	f.Evidence = append(f.Evidence, diagnose.Fact(s.source, s.now, diagnose.Count, "about %s in use at any time",
+		diagnose.Counted(s.now, "connection is", "connections are")))
 	f.Remedy = s.remedy()
 	if who, ok := holders(p); ok {
 		f.Evidence = append(f.Evidence, who)
@@ -223,6 +224,6 @@ func pool(p *diagnose.Pass) (r laws.Resource, ok bool) {
 	r.Counted = true
 	r.Busy = load.Rate * held / 1e9
 	r.Servers = math.Ceil(r.Busy)
-	r.Name = fmt.Sprintf("the pool of %.0f connections", r.Servers)
+	r.Name = "the pool of " + diagnose.Counted(r.Servers, "connection", "connections")
 	return r, r.Busy > 0
 }

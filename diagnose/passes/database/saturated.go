@@ -34,7 +34,7 @@ var Saturated = diagnose.Analyzer{
 		}
 		return []diagnose.Finding{{
 			Cause: "db-saturated", Share: part, ShareOf: diagnose.OfCapacity, GainCeiling: diagnose.Ceiling(part), Confidence: findings.Low,
-			Title: fmt.Sprintf("The database uses %s of all CPU in use, and no single statement is at fault", diagnose.Percent(part)),
+			Title: fmt.Sprintf("The database takes %s of the CPU in use; no single statement is at fault", diagnose.Percent(part)),
 			Where: findings.Where{Detail: "PostgreSQL"},
 			Evidence: []findings.Evidence{
 				diagnose.Fact(diagnose.FromPostgres, c.Database, "CPUs", "the database uses %.2f of %.0f CPUs", c.Database, c.CPUs),

@@ -108,13 +108,15 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Title: c.title(share*part, d.took, lead),
 		Where: findings.Where{SQL: lead.Text},
 		Evidence: append([]findings.Evidence{
-			diagnose.Fact(diagnose.FromPostgres, executes, diagnose.Ratio, "the statement holds %s of all "+
-				"execution time: %d calls of %s", diagnose.Percent(executes), lead.Calls, diagnose.Span(c.mean)),
+			diagnose.Fact(diagnose.FromPostgres, executes, diagnose.Ratio, "the statement takes %s of all "+
+				"execution time: %s of %s", diagnose.Percent(executes), diagnose.Counted(float64(lead.Calls), "call", "calls"),
+				diagnose.Span(c.mean)),
 			diagnose.Fact(d.source, share, diagnose.Ratio, "executing statements takes %s of %s", diagnose.Percent(share), d.took),
 		}, c.evidence()...),
 		Remedy: c.remedy(),
 	}
-	diagnose.Promise(&f, demand.Gain(p, share, part*c.saved(), notFreed(p, at, known && d.of == diagnose.OfRequest)...))
+	others := notFreed(p, at, known && d.of == diagnose.OfRequest)
+	diagnose.Promise(&f, demand.Gain(p, share, part*c.saved(), others...), demand.Executing(p, executes*c.saved(), others...))
 	if known {
 		at.Describe(&f)
 	}

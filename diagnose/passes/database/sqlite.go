@@ -53,7 +53,7 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 		Cause: "db-slow-query", Share: share * part, ShareOf: diagnose.OfRequest, Confidence: findings.High,
 		Where: findings.Where{SQL: lead.Text},
 	}
-	diagnose.Promise(&f, slowGain(p, share, part))
+	diagnose.Promise(&f, slowGain(p, share, part, runs(p, lead)))
 	place := ""
 	if known {
 		at.Describe(&f)
@@ -89,13 +89,28 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	return []diagnose.Finding{f}
 }
 
-// slowGain bounds the gain: within the process a statement frees the service's
-// CPUs, over the wire only the wait, as the server's CPU was not seen.
-func slowGain(p *diagnose.Pass, share, part float64) laws.Gain {
+// slowGain bounds the gain: within the process a statement frees the service's CPUs, by
+// its part of what statements run; over the wire only the wait, as the server's CPU was
+// not seen.
+func slowGain(p *diagnose.Pass, share, part, runs float64) laws.Gain {
 	if demand.InProcess(p) {
-		return demand.Gain(p, share, part)
+		return demand.InProcessGain(p, share*part, demand.ClientCPU(p)*max(part, runs))
 	}
 	return p.Waited(share * part)
+}
+
+// runs returns a statement's part of the time in which statements run, 0 to 1; 0 without
+// a trace. It is its part of their CPU, where its part of their time is not: on CPUs that
+// are used up short statements, too, wait for one.
+func runs(p *diagnose.Pass, lead evidence.Asked) float64 {
+	all := 0.0
+	for _, a := range p.Asked() {
+		all += a.Running
+	}
+	if !(all > 0) {
+		return 0
+	}
+	return lead.Running / all
 }
 
 // heaviestAsked returns the statement to blame, its part of the time within

@@ -26,7 +26,7 @@ const (
 	mostRefused = 0.02
 )
 
-// WriterLock finds writers that wait for SQLite's one writer
+// WriterLock finds writers that wait for SQLite's write lock
 // (sqlite.org/lockingv3.html, sqlite.org/wal.html).
 //
 // Drivers in Go show the busy handler on the stack, which is this wait and nothing
@@ -59,13 +59,14 @@ func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	f := diagnose.Finding{
 		Cause: "db-writer-lock", Share: share, ShareOf: diagnose.OfRequest,
-		GainCeiling: max(p.OutsideGain(share), diagnose.MinGain), Confidence: findings.High,
+		GainCeiling: diagnose.MinGain, Confidence: findings.High,
 		Where:    findings.Where{SQL: w.lead.Text},
-		Title:    fmt.Sprintf("Writers wait for SQLite's one writer for %s of request time", diagnose.Percent(share)),
+		Title:    fmt.Sprintf("Writers wait for SQLite's write lock for %s of request time", diagnose.Percent(share)),
 		Evidence: []findings.Evidence{w.evidence()},
 		Remedy: "Write through one connection (SetMaxOpenConns(1) on a pool for writes, a second pool for reads), " +
 			"keep transactions short, and let one goroutine commit the rows of several requests together.",
 	}
+	diagnose.Promise(&f, p.Polled(share, committing(p)))
 	at := w.at
 	if by, ok := w.lead.Heaviest(); ok && at.Function == "" {
 		at = by.Place
@@ -81,12 +82,22 @@ func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	if ops := p.Operations(); slices.ContainsFunc(ops.SQLite, func(d operation.SQLiteDatabase) bool { return d.Journal == "rollback" }) {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, 1, "",
-			"the journal is a rollback journal: readers keep the writer waiting and it them, and each commit "+
+			"the journal is a rollback journal: readers and the writer wait for each other, and each commit "+
 				"waits for the disk more than once"))
 		f.Remedy = "PRAGMA journal_mode=WAL (with synchronous=NORMAL), so that readers and the writer do not wait for " +
 			"each other. " + f.Remedy
 	}
 	return []diagnose.Finding{f}, nil
+}
+
+// committing returns the part of the service's CPU, 0 to 1, that beginning and committing
+// takes, trying again included: requests whose rows are committed together share it.
+func committing(p *diagnose.Pass) float64 {
+	use, err := p.Use()
+	if err != nil {
+		return 0
+	}
+	return use.With(callstack.DBTransact)
 }
 
 // writersKnown reports whether the database is within the process and its writers
@@ -96,7 +107,7 @@ func writersKnown(p *diagnose.Pass) bool {
 	switch {
 	case !demand.InProcess(p):
 		if !p.Has(diagnose.NeedAnatomy) && !p.Has(diagnose.NeedCPUProfile) && p.Operations() == nil {
-			p.Unjudged(cause, "whether the database is within the process is not known: %s", p.Explain(diagnose.NeedCPUProfile))
+			p.Unjudged(cause, "redline could not see whether the process has a database in it: %s", p.Explain(diagnose.NeedCPUProfile))
 		}
 		return false
 	case len(p.Asked()) == 0:
@@ -147,7 +158,7 @@ func (w writers) evidence() findings.Evidence {
 				"another connection has the lock that it wants", diagnose.Span(w.begin))
 	}
 	return diagnose.Fact(diagnose.FromTrace, w.atOnce, diagnose.Count,
-		"%.1f requests are within statements that write at a time, and SQLite admits one: the mean "+
+		"%.1f requests at a time are within statements that write, and SQLite lets one write: the mean "+
 			"request is there for %s", w.atOnce, diagnose.Span(w.blocked+w.begin))
 }
 

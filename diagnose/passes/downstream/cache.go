@@ -77,8 +77,8 @@ func runCache(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		name := callstack.Short(m.site.Place.Function)
 		f.Title = fmt.Sprintf("%s for what the cache at %s should hold: it never hits", v.Requests(), diagnose.At(m.site.Place))
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, m.calls[mean], diagnose.Count,
-			"the mean request misses it %.2f times, the median one %.2f times, slow ones %.2f times, and "+
-				"loads the entry by %s", m.calls[mean], m.calls[median], m.calls[tail], m.loads))
+			"misses per request: %s in the mean, %s in the median, %s in slow ones; %s loads the entry",
+			diagnose.Times(m.calls[mean]), diagnose.Times(m.calls[median]), diagnose.Times(m.calls[tail]), m.loads))
 		f.Remedy = fmt.Sprintf("Find out why %s misses: a key that differs with each request (a time, an id, a "+
 			"pointer), a capacity or lifetime below what is in use, or a cache that is made or copied per "+
 			"request. Share one, enlarge it, or drop it.", name)

@@ -92,7 +92,7 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	f.Where = diagnose.WhereOf(place)
 	f.Title = fmt.Sprintf("%s opens %s: %s of %s at %s", client, diagnose.PerRequest(d.each, "a connection",
-		"connections"), diagnose.Percent(f.Share), f.ShareOf, diagnose.At(place))
+		"connections"), diagnose.Percent(f.Share), diagnose.OfWhat(f.ShareOf), diagnose.At(place))
 	return []diagnose.Finding{f}, nil
 }
 
@@ -135,7 +135,7 @@ func (d dialled) evidence() []findings.Evidence {
 		diagnose.Fact(diagnose.FromTrace, d.times, diagnose.Ratio, "%s for a connection, %s of request time",
 			diagnose.PerRequest(d.times, "a wait", "waits"), diagnose.Percent(d.share)),
 		diagnose.Fact(diagnose.FromProfile, d.cpu, diagnose.Ratio, "%s of the service's CPU goes into opening "+
-			"client connections, TLS %s", diagnose.Percent(d.cpu), diagnose.Percent(d.handshakes)),
+			"client connections, %s into TLS", diagnose.Percent(d.cpu), diagnose.Percent(d.handshakes)),
 	}
 	if d.counted {
 		list = append(list, diagnose.Fact(diagnose.FromProcess, d.each, diagnose.Count,

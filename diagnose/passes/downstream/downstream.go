@@ -68,7 +68,7 @@ var Slow = diagnose.Analyzer{
 		SamePlace:   true,
 	}},
 	Needs: []diagnose.Need{diagnose.NeedAnatomy},
-	After: []string{"http-client"},
+	After: []string{"http-client", "timeout"},
 	Run:   runDownstream,
 }
 
@@ -87,8 +87,7 @@ func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			}
 		}
 	}
-	reported, reason := elsewhere(p)
-	stalled := isStall(p)
+	otherwise := otherwiseReported(p)
 	var found []diagnose.Finding
 	for _, s := range waits.ByOwner(sites) {
 		if resolving(s.Part) > s.Part.NS/2 {
@@ -98,20 +97,9 @@ func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if !ok {
 			continue
 		}
-		if reported(s.Place.Function) {
+		if why := otherwise(s); why != "" {
 			p.Reject("downstream-slow", "calls at %s take %s of request time, but %s", diagnose.At(s.Place),
-				diagnose.Percent(s.Share), reason)
-			continue
-		}
-		if stalled(s.Place.Function) {
-			p.Reject("downstream-slow", "calls at %s take %s of request time, but half of the requests end "+
-				"within %s: missing-timeout names the few that do not",
-				diagnose.At(s.Place), diagnose.Percent(s.Share), diagnose.Span(p.Load().P50))
-			continue
-		}
-		if ownService(p, s) {
-			p.Reject("downstream-slow", "calls at %s take %s of request time, but the target answers them "+
-				"itself: its own handlers are judged for that", diagnose.At(s.Place), diagnose.Percent(s.Share))
+				diagnose.Percent(s.Share), why)
 			continue
 		}
 		times := attempts(p, s)
@@ -131,6 +119,26 @@ func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		found = append(found, f)
 	}
 	return found, nil
+}
+
+// otherwiseReported returns what says why the calls at a site are no finding of
+// their own, as a clause for the report; "" where they may be.
+func otherwiseReported(p *diagnose.Pass) func(s waits.Site) string {
+	reported, reason := elsewhere(p)
+	stalled := isStall(p)
+	return func(s waits.Site) string {
+		switch function := s.Place.Function; {
+		case reported(function):
+			return reason
+		case stalled(function):
+			return fmt.Sprintf("half of the requests end within %s: missing-timeout names the few that do not", diagnose.Span(p.Load().P50))
+		case outlivedAt(p, function):
+			return "the few that outlive their callers make the mean: missing-timeout names them"
+		case ownService(p, s):
+			return "the target answers them itself: its own handlers are judged for that"
+		}
+		return ""
+	}
 }
 
 // atOnce says compared with what an answer is fast, as a clause for the report; ""

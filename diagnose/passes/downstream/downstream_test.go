@@ -5,6 +5,7 @@ import (
 	"time"
 
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/passes/downstream"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/operation"
@@ -142,6 +143,15 @@ func TestTimeout(t *testing.T) {
 	call := []string{"runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", get}
 	// 500 per second of 3 ms are 1.5 under way.
 	load := func() *Builder { return New(64, 3*ms).Rate(500) }
+	stuck := func() *Builder { return load().Late(600*ms, 0.02).Standing(2, 40, call...) }
+	found := Expect(t, downstream.Timeout, stuck(), "missing-timeout at cache.go:41")
+	// The mean is 15 ms and the median 2.7 ms, whatever the deadline will be.
+	if len(found) == 1 && (found[0].ShareOf != diagnose.OfRequest || found[0].GainCeiling < 5 || found[0].GainCeiling > 6) {
+		t.Errorf("worth %.2fx, %.2f of %s", found[0].GainCeiling, found[0].Share, found[0].ShareOf)
+	}
+	// The few that outlive their callers make the mean, and the dependency is not slow.
+	ExpectAll(t, []diagnose.Analyzer{downstream.Churn, downstream.Timeout, downstream.Slow}, get1(stuck(), 2900*us, 1, get),
+		"missing-timeout")
 	Expect(t, downstream.Timeout, load().Standing(2, 40, call...), "missing-timeout at cache.go:41")
 	// an unlucky moment
 	Expect(t, downstream.Timeout, load().Standing(1, 3, call...))

@@ -37,7 +37,7 @@ var Names = diagnose.Analyzer{
 		"10 % of request time and 100 µs, when one request in twenty looks up.",
 	Causes: []diagnose.Cause{{
 		ID:    "dns-per-request",
-		Title: "Requests look names up",
+		Title: "Requests wait for DNS look-ups",
 		Doc: "A request asks a name server, by itself or because it opens a connection, and waits for the answer. Go's " +
 			"resolver keeps nothing: " +
 			"each look-up goes to the server.",
@@ -67,12 +67,12 @@ func runNames(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	f := diagnose.Finding{
 		Cause: "dns-per-request", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
 		GainCeiling: p.OutsideGain(share), Where: diagnose.WhereOf(l.place),
-		Title: fmt.Sprintf("Requests wait %s of their time for names to be looked up, at %s",
+		Title: fmt.Sprintf("Requests wait %s of their time for DNS look-ups at %s",
 			diagnose.Percent(share), diagnose.At(l.place)),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromTrace, l.ns, diagnose.Nanosec,
-				"the mean request waits %s of %s for the resolver, in %s waits", diagnose.Span(l.ns),
-				diagnose.Span(p.Waits().MeanNS()), diagnose.Times(l.times)),
+				"the mean request waits %s of %s for the resolver, %s", diagnose.Span(l.ns),
+				diagnose.Span(p.Waits().MeanNS()), diagnose.PerRequest(l.times, "a wait", "waits")),
 		},
 		Remedy: fmt.Sprintf("At %s keep the connection or the looked-up addresses, or let a caching resolver "+
 			"on this host answer.", diagnose.At(l.place)),

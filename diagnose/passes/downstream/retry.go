@@ -41,7 +41,7 @@ var Retry = diagnose.Analyzer{
 		"between the calls in the same function, a retrying library on the stack, or requests that fail.",
 	Causes: []diagnose.Cause{{
 		ID:    "retry-storm",
-		Title: "Failed calls are tried again and again",
+		Title: "Failed calls are retried over and over",
 		Doc: "A dependency refuses or fails, and each request calls it several times, at once or after a short " +
 			"pause. Latency multiplies, and so does the load on what is already in trouble.",
 		Knows: "Calls per request along one path of the service's functions, from the trace: more than one in " +
@@ -80,8 +80,8 @@ func runRetry(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f := diagnose.Finding{
 			Cause: "retry-storm", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.Medium, GainCeiling: p.OutsideGain(share),
 			Where: diagnose.WhereOf(r.place),
-			Title: fmt.Sprintf("Requests call %.1f times at %s, slow ones %.0f times: the calls after the "+
-				"first take %s of request time", c.calls[mean], diagnose.At(c.chain[0]), c.calls[tail], diagnose.Percent(share)),
+			Title: fmt.Sprintf("Calls after the first at %s take %s of request time: a request makes %.1f, a slow one %.0f",
+				diagnose.At(c.chain[0]), diagnose.Percent(share), c.calls[mean], c.calls[tail]),
 			Evidence: []findings.Evidence{
 				diagnose.Fact(diagnose.FromTrace, c.calls[mean], diagnose.Count,
 					"%.1f calls per request at %s in the mean, %.1f in the median, %.1f in slow ones",
@@ -130,7 +130,7 @@ func retriesOf(p *diagnose.Pass, c call) (r retries, ok bool) {
 	}
 	if failed >= leastFailed {
 		r.signs = append(r.signs, diagnose.Fact(diagnose.FromLoad, failed, diagnose.Ratio,
-			"%s of the requests fail nevertheless", diagnose.Percent(failed)))
+			"%s of the requests fail all the same", diagnose.Percent(failed)))
 	}
 	return r, len(r.signs) > 0
 }

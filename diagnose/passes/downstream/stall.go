@@ -61,17 +61,17 @@ func stallOf(p *diagnose.Pass) (s stall, ok bool) {
 // finding reports what a deadline would cut off: the tail above the median.
 func (s stall) finding(p *diagnose.Pass) findings.Finding {
 	load := p.Load()
-	share := 1 - load.P50/load.P99
+	share, of := beyond(load)
 	return findings.Finding{
-		Cause: "missing-timeout", Share: share, ShareOf: diagnose.OfTail, Confidence: findings.High,
+		Cause: "missing-timeout", Share: share, ShareOf: of, Confidence: findings.High,
 		GainCeiling: max(diagnose.MinGain, diagnose.Ceiling(share)),
 		Where:       diagnose.WhereOf(s.place),
 		Title: fmt.Sprintf("The slowest requests wait up to %s for a call without a deadline at %s; the median request takes %s",
 			diagnose.Span(float64(s.op.MaxNS)), diagnose.At(s.place), diagnose.Span(load.P50)),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProcess, float64(s.op.NoDeadline), diagnose.Count,
-				"%d of %d calls (%s) had no deadline, neither from their context nor from the client",
-				s.op.NoDeadline, s.op.Calls, s.op.Text),
+				"%s of %s calls (%s) had no deadline, neither from their context nor from the client",
+				diagnose.Number(float64(s.op.NoDeadline)), diagnose.Number(float64(s.op.Calls)), s.op.Text),
 			diagnose.Fact(diagnose.FromProcess, float64(s.op.MaxNS), diagnose.Nanosec, "the longest call took %s, the mean one %s",
 				diagnose.Span(float64(s.op.MaxNS)), diagnose.Span(float64(s.op.TotalNS)/float64(s.op.Calls))),
 			diagnose.Fact(diagnose.FromLoad, load.P99, diagnose.Nanosec, "99 of 100 requests end within %s, "+

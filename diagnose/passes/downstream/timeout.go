@@ -2,6 +2,7 @@ package downstream
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -98,11 +99,7 @@ func outlived(p *diagnose.Pass, snapshots []measured.Snapshot) []diagnose.Findin
 	if stuck < leastStuck || float64(stuck) < leastOutlived*underway {
 		return nil
 	}
-	// A deadline saves the time that callers waste until their own.
-	share, of := 1-min(1, load.P50/load.Mean), diagnose.OfRequest
-	if load.P99 >= 2*load.P50 {
-		share, of = 1-load.P50/load.P99, diagnose.OfTail
-	}
+	share, of := beyond(load)
 	f := diagnose.Finding{
 		Cause: "missing-timeout", Share: share, ShareOf: of, Confidence: findings.High,
 		GainCeiling: max(diagnose.MinGain, diagnose.Ceiling(share)),
@@ -119,9 +116,32 @@ func outlived(p *diagnose.Pass, snapshots []measured.Snapshot) []diagnose.Findin
 	}
 	if n, ok := p.Sum(series.LoadErrors, series.Labels("kind", "timeout")); ok && n > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, n, diagnose.Count,
-			"%.0f requests ran into the load's own timeout", n))
+			"%s into the load's own timeout", diagnose.Counted(n, "request ran", "requests ran")))
 	}
 	return []diagnose.Finding{f}
+}
+
+// leastBeyond is the part of the mean latency from which the mean itself says what
+// stuck calls cost.
+const leastBeyond = 0.2
+
+// beyond returns which part of latency lies beyond the median request, which the
+// dependency answers: what a deadline saves, as far as it is short. Where stuck calls
+// are many that is a part of the mean, which hardly depends on the deadline chosen;
+// otherwise of the tail, which is the deadline's own length then.
+func beyond(load measured.Load) (share float64, of string) {
+	share, of = 1-min(1, load.P50/load.Mean), diagnose.OfRequest
+	if share < leastBeyond && load.P99 >= 2*load.P50 {
+		share, of = 1-load.P50/load.P99, diagnose.OfTail
+	}
+	return share, of
+}
+
+// outlivedAt reports whether calls of a function are found to outlive their callers.
+func outlivedAt(p *diagnose.Pass, function string) bool {
+	return slices.ContainsFunc(p.Findings("timeout"), func(f findings.Finding) bool {
+		return f.Cause == "missing-timeout" && f.Where.Function == function
+	})
 }
 
 // standing counts the requests that wait in a call to another service, by the

@@ -40,7 +40,7 @@ var Accept = diagnose.Analyzer{
 		Knows: "ListenOverflows of the target's network namespace rises by one a second or more, and the accept queue of one of the " +
 			"target's listeners reached its bound (sock_diag). An overflow while no listener of the target's was full is another " +
 			"program's, and is rejected. Where the queues cannot be read it is of medium confidence. It explains the latency " +
-			"above the median of an open loop, or the connections that were not there of a closed one, at most a second for each overflow.",
+			"above the median of an open loop, or the missing connections of a closed one, at most a second for each overflow.",
 		Remedy: "Do nothing between two calls of Accept; raise the backlog (net.core.somaxconn, which Go's " +
 			"listeners take over); keep connections open; several listeners with SO_REUSEPORT.",
 		Example: diagnose.Example{
@@ -69,23 +69,23 @@ func runAccept(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	listen, queue, bound, known := fullest(p)
 	if known && queue < bound {
-		p.Reject("accept-overflow", "%.0f connections were refused for a full accept queue, but none of the "+
-			"target's was full (%s: %.0f of %.0f)", overflows, listen, queue, bound)
+		p.Reject("accept-overflow", "%s refused because an accept queue was full, but none of the "+
+			"target's was (%s: %.0f of %.0f)", refused(overflows), listen, queue, bound)
 		return nil, nil
 	}
 	share := lateConnections(p, overflows)
 	f := diagnose.Finding{
 		Cause: "accept-overflow", Share: share, ShareOf: diagnose.OfRequest, GainCeiling: p.OutsideGain(share), Confidence: findings.Medium,
-		Title: fmt.Sprintf("The accept queue overflows: %.0f connections were refused", overflows),
+		Title: "The accept queue overflows: " + refused(overflows) + " refused",
 		Where: findings.Where{Detail: "net.ipv4 ListenOverflows"},
 		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromKernel, overflows, diagnose.Count,
-			"the kernel refused %.0f connections because an accept queue was full; the client sends again after 1 s", overflows)},
+			"%s refused because an accept queue was full; the client tries again after 1 s", refused(overflows))},
 		Remedy: "Do nothing that waits between two calls of Accept, raise the listener's backlog " +
 			"(net.core.somaxconn), and let clients keep their connections.",
 	}
 	if known {
 		f.Confidence, f.Where.Detail = findings.High, "listener "+listen
-		f.Title = fmt.Sprintf("The accept queue of %s overflows: %.0f connections were refused", listen, overflows)
+		f.Title = fmt.Sprintf("The accept queue of %s overflows: %s refused", listen, refused(overflows))
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, queue, diagnose.Count,
 			"up to %.0f connections wait at %s, whose queue holds %.0f", queue, listen, bound))
 	}
@@ -95,6 +95,8 @@ func runAccept(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	return []diagnose.Finding{f}, nil
 }
+
+func refused(n float64) string { return diagnose.Counted(n, "connection was", "connections were") }
 
 // fullest returns the target's listener whose accept queue was nearest to its bound, in
 // connections. The kernel refuses when more than the bound wait (sk_acceptq_is_full).

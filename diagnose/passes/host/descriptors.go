@@ -70,10 +70,11 @@ func runDescriptors(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		// Beyond the limit no connection is accepted at all, so what is gained
 		// is not bounded by a share; the failures are the least of it.
 		GainCeiling: max(diagnose.Ceiling(failed), 1.5),
-		Title:       fmt.Sprintf("%.0f of %.0f file descriptors are open", min(open, limit), limit),
+		Title:       fmt.Sprintf("%s of %s file descriptors are open", diagnose.Number(min(open, limit)), diagnose.Number(limit)),
 		Where:       findings.Where{Detail: "RLIMIT_NOFILE"},
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromProcess, open, diagnose.Count, "%.0f descriptors are open at most, the limit is %.0f", open, limit),
+			diagnose.Fact(diagnose.FromProcess, open, diagnose.Count, "at most %s are open; the limit is %s",
+				diagnose.Counted(open, "descriptor", "descriptors"), diagnose.Number(limit)),
 			diagnose.Fact(diagnose.FromLoad, failed, diagnose.Ratio, "%s of the requests fail", diagnose.Percent(failed)),
 		},
 		Remedy: "Raise the limit (ulimit -n, LimitNOFILE in the unit), and close bodies, files and idle connections.",

@@ -94,7 +94,7 @@ func runGenerator(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if flying+thinking < littleSlack*float64(load.Connections) && load.Errors < 0.5*load.Requests {
 			why = append(why, "connections are idle between requests")
 			facts = append(facts, diagnose.Fact(diagnose.FromLoad, flying, diagnose.Count,
-				"%.0f/s times %s is %.1f requests in flight, on %d connections", load.Rate,
+				"%s/s times %s is %.1f requests in flight, on %d connections", diagnose.Rate(load.Rate),
 				diagnose.Span(load.Service), flying, load.Connections))
 		}
 	}
@@ -104,9 +104,9 @@ func runGenerator(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		facts = append(facts, diagnose.Fact(diagnose.FromLoad, lag, diagnose.Nanosec, "the lag's p99 is %s", diagnose.Span(lag)))
 	}
 	if part := c.Generator / c.Busy; c.Saturated() && part >= generatorPart {
-		why = append(why, "the generator takes the CPUs from the service")
+		why = append(why, "it takes CPU from the service")
 		facts = append(facts, diagnose.Fact(diagnose.FromLoad, part, diagnose.Ratio,
-			"the generator uses %s of all CPU in use", diagnose.Percent(part)))
+			"the generator uses %s of the CPU in use", diagnose.Percent(part)))
 	}
 	if len(why) == 0 {
 		return nil, nil
@@ -147,7 +147,7 @@ var Connections = diagnose.Analyzer{
 			"rate is the number of connections over the latency, whatever the service could do.",
 		Knows: "A closed loop that leaves more than half of the host's CPUs, and of what the service may use, idle, while no cause that " +
 			"limits the service was found. With waits in the service that matter, those are reported instead. It concerns the " +
-			"scenario, so that it ranks last; it has low confidence, because a service that answers slowly by intent looks the same.",
+			"scenario, so it ranks last; it has low confidence, because a service that answers slowly by intent looks the same.",
 		Remedy: "More connections, or an open loop at the rate wanted.",
 		Example: diagnose.Example{
 			Lang:   "yaml",
@@ -175,14 +175,15 @@ func runConnections(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	ceiling := float64(load.Connections) / ((load.Service + load.Think) / 1e9)
+	connections := diagnose.Counted(float64(load.Connections), "connection", "connections")
 	f := diagnose.Finding{
 		Cause: "generator-limited", Share: 1 - c.HostUse(), ShareOf: diagnose.OfCapacity,
 		GainCeiling: 1 / max(c.HostUse(), 1.0/50), Confidence: findings.Low,
-		Title: fmt.Sprintf("%d connections with %s each allow %.0f requests/s, and the service is idle meanwhile",
-			load.Connections, diagnose.Span(load.Service), ceiling),
+		Title: fmt.Sprintf("%s at %s per request allow only %s requests/s, while the service is idle",
+			connections, diagnose.Span(load.Service), diagnose.Rate(ceiling)),
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromLoad, ceiling, diagnose.Hertz, "%d connections over %s are %.0f/s; "+
-				"%.0f/s were measured", load.Connections, diagnose.Span(load.Service), ceiling, load.Rate),
+			diagnose.Fact(diagnose.FromLoad, ceiling, diagnose.Hertz, "%s, each busy for %s per request, make at most %s/s; "+
+				"%s/s were measured", connections, diagnose.Span(load.Service), diagnose.Rate(ceiling), diagnose.Rate(load.Rate)),
 			diagnose.Fact(diagnose.FromProcess, c.HostUse(), diagnose.Ratio, "the host's CPUs are %s busy", diagnose.Percent(c.HostUse())),
 		},
 		Remedy: "Load with more connections (-c), or at a rate (--rate), to find what limits the service.",

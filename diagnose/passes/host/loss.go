@@ -35,8 +35,8 @@ var Loss = diagnose.Analyzer{
 		"each makes a request late by 200 ms at most, and by what the mean latency is above the median.",
 	Causes: []diagnose.Cause{{
 		ID: "packet-loss", Title: "Packets are lost on the way",
-		Doc: "Segments are sent again because they were not acknowledged. Most requests are as fast as ever, and a few take 200 ms " +
-			"longer or a multiple of it: the timer of TCP, not the service.",
+		Doc: "Segments are retransmitted because they were not acknowledged. Most requests are as fast as ever, and a few take 200 ms " +
+			"longer or a multiple of it: TCP's retransmission timer, not the service.",
 		Knows: "Retransmitted over sent segments of the target's own connections (eBPF or sock_diag) is 1 % or " +
 			"more, and in the mean window the slowest request takes 200 ms: on busy CPUs segments are sent " +
 			"again that were only late, which does no harm. Where only the namespace's counters are there, " +
@@ -81,29 +81,31 @@ func runLoss(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	load := p.Load()
 	share := math.Min(0.95, math.Min(above(load), r.again*retryNS/(load.Requests*load.Mean)))
 	if slowest, ok := p.Mean(series.LoadLatency, series.Labels("q", "max")); !(share > 0) || ok && slowest < retryNS {
-		p.Reject("packet-loss", "%s of the segments are sent again, but no request is late by the 200 ms "+
+		p.Reject("packet-loss", "%s of TCP segments are retransmitted, but no request is late by the 200 ms "+
 			"that a lost one costs", diagnose.Percent(r.share()))
 		return nil, nil
 	}
 	f := diagnose.Finding{
 		Cause: "packet-loss", Share: share, ShareOf: diagnose.OfRequest, GainCeiling: p.OutsideGain(share), Confidence: findings.Medium,
-		Title: fmt.Sprintf("%s of the segments sent are lost and sent again", diagnose.Percent(r.share())),
+		Title: fmt.Sprintf("%s of TCP segments are lost and retransmitted", diagnose.Percent(r.share())),
 		Where: findings.Where{Detail: "the network namespace"},
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromKernel, r.share(), diagnose.Ratio,
-				"%.0f of %.0f segments were sent again, each after 200 ms or more", r.again, r.again+r.sent),
+				"%s of %s segments were retransmitted, each after 200 ms or more",
+				diagnose.Number(r.again), diagnose.Number(r.again+r.sent)),
 			diagnose.Fact(diagnose.FromLoad, load.Mean, diagnose.Nanosec, "the mean latency is %s, the median %s",
 				diagnose.Span(load.Mean), diagnose.Span(load.P50)),
 		},
 		Remedy: "Find where the path drops packets (an overlay network, a policer, a firewall, a cable); " +
-			"code cannot help, save by fewer round trips per request.",
+			"code can only help by making fewer round trips per request.",
 	}
 	if r.own {
 		f.Confidence, f.Where.Detail = findings.High, "the target's connections"
 	}
 	if peer, n := worstPeer(p); peer != "" {
 		f.Where.Detail = "connections of " + peer
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, n, diagnose.Count, "%.0f of them on connections of %s", n, peer))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, n, diagnose.Count,
+			"%s of them on connections of %s", diagnose.Number(n), peer))
 	}
 	return []diagnose.Finding{f}, nil
 }

@@ -78,11 +78,11 @@ func runMemory(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	share := faultShare(p, faults, each)
 	f := diagnose.Finding{
 		Cause: "memory-pressure", Share: share, ShareOf: diagnose.OfRequest, GainCeiling: p.OutsideGain(share), Confidence: findings.Low,
-		Title: fmt.Sprintf("%.0f page faults per second wait for the disk", faults),
+		Title: fmt.Sprintf("%s page faults per second wait for the disk", diagnose.Rate(faults)),
 		Where: findings.Where{Detail: "memory of the host"},
 		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromProcess, faults, diagnose.Hertz,
-			"%.0f major page faults per second, %.1f per request", faults, faults/math.Max(1, p.Load().Rate))},
-		Remedy: "Give the service memory for what it reads again and again, or let it read less; set " +
+			"%s major page faults per second, %.1f per request", diagnose.Rate(faults), faults/math.Max(1, p.Load().Rate))},
+		Remedy: "Give the service memory for what it reads repeatedly, or have it read less; set " +
 			"GOMEMLIMIT so that the heap leaves room for pages.",
 	}
 	if measured {
@@ -138,10 +138,10 @@ func pressure(p *diagnose.Pass, f *diagnose.Finding) {
 	hits, _ := p.Sum(series.CgroupMemoryMaxes, "")
 	if known && limited && limit > 0 && used >= nearMemory*limit && hits > 0 {
 		f.Confidence, f.Where.Detail = findings.High, "memory limit of the control group"
-		f.Title += fmt.Sprintf(" with the memory limit of %.0f MB used up", limit/1e6)
+		f.Title += fmt.Sprintf(": the memory limit of %.0f MB is used up", limit/1e6)
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, used/limit, diagnose.Ratio,
-			"the group holds %.0f MB of %.0f MB, and hit the limit %.0f times", used/1e6, limit/1e6, hits))
-		f.Remedy = fmt.Sprintf("Raise the memory limit of %.0f MB to what the service works on, or let it "+
+			"the control group uses %.0f MB of %.0f MB and hit its limit %s", used/1e6, limit/1e6, diagnose.Counted(hits, "time", "times")))
+		f.Remedy = fmt.Sprintf("Raise the memory limit of %.0f MB to what the service works on, or have it "+
 			"work on less; set GOMEMLIMIT so that the heap leaves room for pages.", limit/1e6)
 	}
 	stalled, ok := p.Rate(series.PressureMemory, "")

@@ -80,11 +80,12 @@ func runPorts(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	f := diagnose.Finding{
 		Cause: "port-exhaustion", Share: math.Min(1, used), ShareOf: diagnose.OfCapacity, Confidence: trust,
 		GainCeiling: math.Max(diagnose.Ceiling(failed), 1.5),
-		Title:       fmt.Sprintf("Local ports run out: %.0f of %.0f are in TIME_WAIT towards one address", waiting, ports),
-		Where:       findings.Where{Detail: "net.ipv4.ip_local_port_range"},
+		Title: fmt.Sprintf("Local ports run out: %s of %s are in TIME_WAIT towards one address",
+			diagnose.Number(waiting), diagnose.Number(ports)),
+		Where: findings.Where{Detail: "net.ipv4.ip_local_port_range"},
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromKernel, waiting, diagnose.Count, "%.0f connections towards one "+
-				"address are in TIME_WAIT, and there are %.0f local ports", waiting, ports),
+			diagnose.Fact(diagnose.FromKernel, waiting, diagnose.Count, "%s connections towards one "+
+				"address are in TIME_WAIT, of %s local ports", diagnose.Number(waiting), diagnose.Number(ports)),
 			diagnose.Fact(diagnose.FromLoad, failed, diagnose.Ratio, "%s of the requests fail", diagnose.Percent(failed)),
 		},
 		Remedy: "Keep and reuse connections to that address: one http.Transport, bodies read to the end and " +
@@ -95,7 +96,7 @@ func runPorts(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	if fails, ok := p.Sum(series.TCPConnectFails, ""); ok && fails > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, fails, diagnose.Count,
-			"%.0f connections outwards were not established", fails))
+			"%s could not be established", diagnose.Counted(fails, "outbound connection", "outbound connections")))
 	}
 	if opened, ok := p.Sum(series.TCPOpens, series.Labels("dir", "out")); ok && opened >= leastOpens*load.Requests {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, opened/math.Max(1, load.Requests),

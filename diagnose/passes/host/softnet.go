@@ -32,12 +32,12 @@ var Softnet = diagnose.Analyzer{
 	Doc: "Reads /proc/net/softnet_stat: named when the host's CPUs drop one in a thousand packets, or, as a hint, when a " +
 		"CPU's budget runs out once in 300.",
 	Causes: []diagnose.Cause{{
-		ID: "softnet-drop", Title: "The host drops packets that came in",
+		ID: "softnet-drop", Title: "The host drops incoming packets",
 		Doc: "The CPU that takes packets from the network card does not keep up; the kernel drops what does not fit its backlog, and " +
 			"the peers send it again after 200 ms or more.",
 		Knows: "The kernel's own counters per CPU (softnet_stat): dropped packets over all processed, from one in a thousand. A budget " +
 			"that runs out (time_squeeze) loses nothing and is only a hint of low confidence. It is judged from counters alone: on " +
-			"loopback it can hardly be brought about, so that no service of the corpus sets its thresholds.",
+			"loopback it can hardly be brought about, so no service of the corpus sets its thresholds.",
 		Remedy: "Raise net.core.netdev_max_backlog and net.core.netdev_budget, and spread the interrupts " +
 			"(RSS) or the packets (RPS) over more CPUs.",
 		Example: diagnose.Example{
@@ -69,16 +69,17 @@ func runSoftnet(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	f := diagnose.Finding{
 		Cause: "softnet-drop", ShareOf: diagnose.OfRequest, Where: findings.Where{Detail: "net.core.netdev_max_backlog"},
 		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromKernel, dropped, diagnose.Count,
-			"of %.0f packets %.0f were dropped, and a CPU's budget ran out %.0f times", all, dropped, squeezed)},
+			"%s of %s packets were dropped, and a CPU's budget ran out %s",
+			diagnose.Number(dropped), diagnose.Number(all), diagnose.Counted(squeezed, "time", "times"))},
 		Remedy: "Raise net.core.netdev_max_backlog and net.core.netdev_budget, and spread interrupts or packets over more CPUs (RSS, RPS).",
 	}
 	if dropped >= leastDropped*all && dropped > 0 && load.Mean > 0 {
 		f.Share, f.Confidence = math.Min(0.95, math.Min(above(load), dropped*retryNS/(load.Requests*load.Mean))), findings.High
-		f.Title = fmt.Sprintf("The host's CPUs drop %s of the packets that come in", diagnose.Percent(dropped/all))
+		f.Title = fmt.Sprintf("The host's CPUs drop %s of incoming packets", diagnose.Percent(dropped/all))
 		f.GainCeiling = diagnose.Ceiling(f.Share)
 	} else {
 		f.Share, f.Confidence, f.GainCeiling = math.Min(1, squeezed/all), findings.Low, diagnose.MinGain
-		f.Title, f.Where.Detail = "The host's CPUs put off packets that come in", "net.core.netdev_budget"
+		f.Title, f.Where.Detail = "The host's CPUs process incoming packets late", "net.core.netdev_budget"
 	}
 	return []diagnose.Finding{f}, nil
 }

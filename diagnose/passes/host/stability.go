@@ -64,8 +64,8 @@ func runStability(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	c := p.CPU()
 	others := othersCPU(c)
 	if others >= leastOthers && callsOut(p) {
-		p.Reject("unstable-host", "others than the service, redline and the database took %s of the host's "+
-			"CPUs, which may be the services that it calls", diagnose.Percent(others))
+		p.Reject("unstable-host", "programs other than the service, redline and the database took %s of the host's "+
+			"CPUs; they may be services that it calls", diagnose.Percent(others))
 		others = 0
 	}
 	steal := math.NaN()
@@ -83,20 +83,20 @@ func runStability(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		why = append(why, fmt.Sprintf("other programs took %s of its CPUs", diagnose.Percent(others)))
 		f.Share = others
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, others*c.CPUs, "CPUs",
-			"%.2f of %.0f CPUs were busy, %.2f of them for others than the service (%.2f), redline (%.2f) and its database",
+			"%.2f of %.0f CPUs were busy, %.2f of them with programs other than the service (%.2f), redline (%.2f) and the database",
 			c.Busy, c.CPUs, others*c.CPUs, c.Target+c.Children, zero(c.Generator)))
 	}
 	if steal >= leastSteal {
-		why = append(why, fmt.Sprintf("the hypervisor gave %s of them to others", diagnose.Percent(steal)))
+		why = append(why, fmt.Sprintf("the hypervisor gave %s of its CPU time to others", diagnose.Percent(steal)))
 		f.Share = math.Max(f.Share, steal)
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, steal, diagnose.Ratio,
-			"%s of the CPUs' time was stolen", diagnose.Percent(steal)))
+			"%s of CPU time was stolen", diagnose.Percent(steal)))
 	}
 	if p.Anatomy != nil {
 		if step := math.Abs(float64(p.Anatomy.Align.P99)); step >= leastStep {
 			why = append(why, "a clock was set by "+diagnose.Span(step))
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, step, diagnose.Nanosec,
-				"the clocks of the traces and of the run part by %s", diagnose.Span(step)))
+				"the traces' clock and the run's differ by %s", diagnose.Span(step)))
 		}
 	}
 	if len(why) == 0 {

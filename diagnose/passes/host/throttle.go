@@ -78,8 +78,8 @@ func runThrottling(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Title: fmt.Sprintf("The CPU quota runs out in %s of all periods", diagnose.Percent(s.Periods)),
 		Where: findings.Where{Detail: "cgroup cpu.max"},
 		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromProcess, s.Stopped, "s/s",
-			"CPUs are stopped for %.0f ms in every second, summed over all, in %s of all periods",
-			1000*s.Stopped, diagnose.Percent(s.Periods))},
+			"throttling stops CPUs for %s per second, summed over all CPUs, in %s of all periods",
+			diagnose.Span(1e9*s.Stopped), diagnose.Percent(s.Periods))},
 		Remedy: "Raise the container's CPU quota, or use less CPU per request.",
 	}
 	switch room := c.Room(); {
@@ -115,8 +115,9 @@ func runThrottling(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	if slow := p.Coincide(series.CgroupThrottled, ""); slow.Slow > 0 && slow.Chance < 1 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, slow.Chance, diagnose.Ratio,
-			"in %d slow windows CPUs are stopped for %s, elsewhere for %s; shuffled windows do so with probability %.3f",
-			slow.Slow, diagnose.Span(slow.InSlow), diagnose.Span(slow.Elsewhere), slow.Chance))
+			"in %s CPUs are stopped for %s, elsewhere for %s; shuffled windows differ as much with probability %.3f",
+			diagnose.Counted(float64(slow.Slow), "slow window", "slow windows"),
+			diagnose.Span(slow.InSlow), diagnose.Span(slow.Elsewhere), slow.Chance))
 	}
 	return []diagnose.Finding{f}, nil
 }

@@ -113,7 +113,7 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	ran := p.Ran(evidence.Work{Share: share * cost, Function: lead.place.Function, Doing: callstack.Allocate})
 	collected := p.Waited(share * p.Waits().Share(callstack.Collector))
 	if gain := max(ran.Factor, collected.Factor); gain < leastAllocGain {
-		p.Reject("alloc-hot", "%s allocates %s of all bytes, but without that at most %.0f %% would be gained",
+		p.Reject("alloc-hot", "%s allocates %s of all bytes, but removing that could gain no more than %.0f %%",
 			diagnose.At(lead.place), diagnose.Percent(share), 100*(gain-1))
 		return nil, nil
 	}
@@ -141,12 +141,12 @@ func worded(p *diagnose.Pass, lead site, what *object, share, cost float64) diag
 	at := diagnose.At(lead.place)
 	f := diagnose.Finding{
 		Cause: "alloc-hot", Share: share * cost, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(lead.place), Confidence: findings.Medium,
-		Title: fmt.Sprintf("Allocating and collecting take %s of the CPU, and %s of all bytes (%s in %.0f objects per "+
+		Title: fmt.Sprintf("Allocating and collecting take %s of the CPU, and %s of all bytes (%s in %s objects per "+
 			"request) come from %s",
-			diagnose.Percent(cost), diagnose.Percent(share), each, count, at),
+			diagnose.Percent(cost), diagnose.Percent(share), each, diagnose.Number(count), at),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProfile, perRequest(p, lead.bytes), diagnose.Bytes,
-				"%s allocates %s in %.1f objects per request", callstack.Short(lead.place.Function), each, count),
+				"%s allocates %s in %s per request", callstack.Short(lead.place.Function), each, diagnose.Mean(count, "object", "objects")),
 			diagnose.Fact(diagnose.FromProfile, cost, diagnose.Ratio,
 				"allocating and collecting take %s of the service's CPU", diagnose.Percent(cost)),
 		},

@@ -92,7 +92,7 @@ func runCollector(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		c.CPU = 0
 	}
 	if math.IsNaN(c.Cycles) {
-		p.Unjudged(gcForced.ID, "no count of cycles: it needs the probe (--build), or a target that redline starts (--exec)")
+		p.Unjudged(gcForced.ID, "collections were not counted: that needs the probe (--build), or a target that redline starts (--exec)")
 	}
 	if p.Has(diagnose.NeedAnatomy) {
 		c.assist = assists(p)

@@ -47,7 +47,8 @@ func forced(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 		f.Where, at = diagnose.WhereOf(place), "at "+diagnose.At(place)
 		f.Where.Detail = call
 	}
-	f.Title = fmt.Sprintf("%s %s forces %.0f collections per second: %s of %s", call, at, c.Forced, diagnose.Percent(f.Share), f.ShareOf)
+	f.Title = fmt.Sprintf("%s %s forces %.0f collections per second: %s of %s", call, at, c.Forced,
+		diagnose.Percent(f.Share), diagnose.OfWhat(f.ShareOf))
 	return c.finish(p, f, fmt.Sprintf("Remove %s %s; to bound memory set GOMEMLIMIT, which collects only when it must.", call, at)), true
 }
 

@@ -66,7 +66,7 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	const cause = "heap-leak"
 	live, ok := survivors(p)
 	if !ok {
-		p.Unjudged(cause, "what cycles find alive is not known: it needs the probe (--build), or a target that redline starts (--exec)")
+		p.Unjudged(cause, "live heap unknown: it needs the probe (--build), or a target that redline starts (--exec)")
 		return nil, nil
 	}
 	if len(live) < leastCycles {
@@ -102,8 +102,8 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			diagnose.Size(whole.slope), diagnose.At(top.place)),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProbe, whole.slope, diagnose.Bytes,
-				"what %d cycles found alive rose from %s to %s in a straight line", len(live),
-				diagnose.Size(live[0].bytes), diagnose.Size(live[len(live)-1].bytes)),
+				"the live heap rose from %s to %s in a straight line over %d cycles",
+				diagnose.Size(live[0].bytes), diagnose.Size(live[len(live)-1].bytes), len(live)),
 			diagnose.Fact(diagnose.FromProfile, top.bytes, diagnose.Bytes,
 				"%s of the heap's growth between two profiles, %s, was allocated in %s",
 				diagnose.Percent(share), diagnose.Size(top.bytes), callstack.Short(top.place.Function)),

@@ -66,26 +66,27 @@ func servesAlone(p *diagnose.Pass, s waits.Site, one breakdown.Serial, v waitgai
 	if v.Of == diagnose.OfRequest {
 		f.Share = max(f.Share, behind.Share) // short waits for it count, too
 	}
-	f.Title = who + " serves every request alone"
+	f.Title = "Requests queue for one goroutine, " + who
 	f.Remedy = fmt.Sprintf("Start more goroutines of %s, or let it take several items at a time; if it only "+
 		"guards state, use a mutex or shard it.", who)
 	if works {
 		at := waits.PlaceOf(work)
 		does := fmt.Sprintf("%s of its time in %s %s", diagnose.Percent(part), beside(at.Function, one.Goroutine), diagnose.At(at))
-		f.Title += "; " + does
+		f.Title += ", which spends " + does
 		f.Where = diagnose.WhereOf(at)
 		f.Where.Detail = fmt.Sprintf("requests wait in %s (%s) for %s", callstack.Short(s.Place.Function), diagnose.At(s.Place), who)
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, part, diagnose.Ratio, "%s spends %s", who, does))
 		f.Remedy = fmt.Sprintf("Make %s cheaper, or keep it out of %s, which does one request at a time. %s",
 			callstack.Short(at.Function), who, f.Remedy)
 	} else if text, _, share := p.Meanwhile(s); text != "" {
-		f.Title += "; meanwhile it " + text
+		f.Title += ", which meanwhile " + text
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, share, diagnose.Ratio,
 			"meanwhile it %s (%s of the wait)", text, diagnose.Percent(share)))
 	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, one.Utilization, diagnose.Ratio,
-		"%s is busy %s of the time, %s for each request: %.0f requests/s at most (utilisation law)",
-		who, diagnose.Percent(one.Utilization), diagnose.Span(float64(one.ServiceNS)), 1e9/float64(max(1, one.ServiceNS))))
+		"%s is busy %s of the time, %s for each request: %s requests/s at most (utilisation law)",
+		who, diagnose.Percent(one.Utilization), diagnose.Span(float64(one.ServiceNS)),
+		diagnose.Rate(1e9/float64(max(1, one.ServiceNS)))))
 	return f
 }
 

@@ -61,7 +61,8 @@ func TestServesAlone(t *testing.T) {
 			continue
 		}
 		f := found[0]
-		if want := "store.(*Store).loop serves every request alone; 70 % of its time in checkConsistency store.go:88"; f.Title != want {
+		if want := "Requests queue for one goroutine, store.(*Store).loop, which spends 70 % of its time " +
+			"in checkConsistency store.go:88"; f.Title != want {
 			t.Errorf("%s: title %q", name, f.Title)
 		}
 		if f.Where.Function != storeCheck || !strings.Contains(f.Where.Detail, "cache.go:41") {
@@ -72,6 +73,17 @@ func TestServesAlone(t *testing.T) {
 		if f.GainCeiling < 1.5 || f.GainCeiling > 5 {
 			t.Errorf("%s: worth %.2f", name, f.GainCeiling)
 		}
+	}
+	// What it waits for each request stays with the request, however many there are.
+	calls := breakdown.Chain{
+		Links: []breakdown.Link{{Goroutine: storeLoop, State: breakdown.StateNetwork, Stack: Stack("net.(*conn).Read", storeLoop)}},
+	}
+	slow := lone(400)
+	slow.ServiceNS = 10e6
+	waiting := Expect(t, wait.Channel, idle().Wait(breakdown.StateChannel, 30*ms, 1, "runtime.chanrecv1", get).
+		Waker("runtime.chansend1", storeLoop+"@store.go:52").Behind(calls).Path(nil, slow), "channel-bottleneck at cache.go:41")
+	if len(waiting) == 1 && (waiting[0].GainCeiling < 2 || waiting[0].GainCeiling > 2.3) { // of 38 ms 20 go
+		t.Errorf("worth %.2fx", waiting[0].GainCeiling)
 	}
 	// Work that hardly anybody waits for is none of this.
 	Expect(t, wait.Channel, idle().Wait(breakdown.StateChannel, ms, 1, "runtime.chanrecv1", get).

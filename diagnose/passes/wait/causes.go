@@ -180,10 +180,10 @@ var execCause = diagnose.Cause{
 
 var leakCause = diagnose.Cause{
 	ID:    "goroutine-leak",
-	Title: "Goroutines stay behind and pile up",
+	Title: "Blocked goroutines pile up",
 	Doc: "Goroutines of one kind grow in number while the load is constant: each is blocked and nothing will end it. " +
 		"Memory grows with them, and what they hold is never freed.",
-	Knows: "Two goroutine profiles, at the begin and the end of the steady span, are subtracted by stack. A kind counts " +
+	Knows: "Two goroutine profiles, from the beginning and the end of the steady span, are subtracted by stack. A kind counts " +
 		"that grew by at least 100, and by a quarter of all goroutines at the end, while the runtime's count of goroutines rose in " +
 		"all quarters of the span alike. Goroutines of connections do not count, nor does growth that goes with requests under way: " +
 		"an overloaded open loop piles those up. Where the runtime finds goroutines that nothing can wake (the leak profile), " +

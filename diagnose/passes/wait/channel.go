@@ -8,6 +8,7 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/waitgain"
+	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
 )
@@ -58,11 +59,16 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	var found []diagnose.Finding
 	for _, s := range byServer(p, queues) {
-		v, ok := waitgain.Judge(p, s, waitgain.Serial)
+		one, single := alone(p, s)
+		queued := s
+		if single {
+			queued = s.Scaled(beforeOne(p, s, one))
+		}
+		v, ok := waitgain.Judge(p, queued, waitgain.Serial)
 		if !ok {
 			continue
 		}
-		if one, ok := alone(p, s); ok {
+		if single {
 			found = append(found, servesAlone(p, s, one, v))
 		} else {
 			found = append(found, bottleneck(p, s, v))
@@ -73,8 +79,9 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if slots(p, s) <= p.CPU().CPUs {
 			kind = waitgain.Serial // no more of them than CPUs: it can not be the CPUs' queue
 		}
-		if v, ok := waitgain.Judge(p, s, kind); ok {
-			found = append(found, limited(p, s, v))
+		queued := s.Scaled(beforeWorker(p, s))
+		if v, ok := waitgain.Judge(p, queued, kind); ok {
+			found = append(found, limited(p, queued, v))
 		}
 	}
 	return found, nil
@@ -244,7 +251,8 @@ func crowd(p *diagnose.Pass, f *diagnose.Finding, s waits.Site, e waits.Ender) {
 	}
 	waiting := p.Load().Rate * s.NS / 1e9
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, e.Workers, diagnose.Count,
-		"about %.0f requests wait at a time for %.0f goroutines that began in %s", waiting, e.Workers, callstack.Short(e.Entry)))
+		"at any time about %s for %s that began in %s", diagnose.Counted(waiting, "request waits", "requests wait"),
+		diagnose.Counted(e.Workers, "goroutine", "goroutines"), callstack.Short(e.Entry)))
 }
 
 // meanwhile adds what the goroutines that end a wait did while it lasted.
@@ -265,6 +273,27 @@ func slots(p *diagnose.Pass, s waits.Site) float64 {
 	return p.Load().Rate * max(0, p.Waits().MeanNS()-s.NS) / 1e9
 }
 
+// beforeWorker returns which part of a wait is queue, 0 to 1, where workers do for a
+// request what it waits for: their own time for it, workers over rate (utilisation law),
+// stays however many there are. 1 where the wait is for a slot.
+func beforeWorker(p *diagnose.Pass, s waits.Site) float64 {
+	e, rate := p.Ender(s.Part), p.Load().Rate
+	if e.By != waits.ByWorker || !(e.Workers > 0) || !(rate > 0) || !(s.NS > 0) {
+		return 1
+	}
+	return max(0, 1-e.Workers/rate*1e9/s.NS)
+}
+
+// beforeOne returns which part of a wait for one goroutine is queue, 0 to 1. What that
+// goroutine itself waits for a request, an answer say, stays however many there are; what
+// it runs can be made cheaper.
+func beforeOne(p *diagnose.Pass, s waits.Site, one breakdown.Serial) float64 {
+	if !(s.NS > 0) {
+		return 1
+	}
+	return max(0, 1-(1-p.OwnPart(s))*float64(one.ServiceNS)/s.NS)
+}
+
 // limited makes the finding of a limit. Its remedy is a number, by the law that
 // found it.
 func limited(p *diagnose.Pass, s waits.Site, v waitgain.Verdict) diagnose.Finding {
@@ -275,15 +304,18 @@ func limited(p *diagnose.Pass, s waits.Site, v waitgain.Verdict) diagnose.Findin
 	who := "who holds the slot"
 	if workers := e.By == waits.ByWorker && e.Workers > 0; workers {
 		who = "the goroutine that serves them"
-		f.Title = fmt.Sprintf("%s at %s for one of the %.0f goroutines of %s", v.Requests(),
-			diagnose.At(s.Place), inside, callstack.Short(e.Entry))
+		one := "the one goroutine"
+		if inside >= 1.5 {
+			one = fmt.Sprintf("one of the %s goroutines", diagnose.Number(inside))
+		}
+		f.Title = fmt.Sprintf("%s at %s for %s of %s", v.Requests(), diagnose.At(s.Place), one, callstack.Short(e.Entry))
 		crowd(p, &f, s, e)
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, inside/max(rate, 1e-9)*1e9, diagnose.Nanosec,
-			"each of them takes %s for a request (%.0f of them, %.0f requests/s: utilisation law)",
-			diagnose.Span(inside/max(rate, 1e-9)*1e9), inside, rate))
+			"each of them takes %s for a request (%.0f of them at %s requests/s: utilisation law)",
+			diagnose.Span(inside/max(rate, 1e-9)*1e9), inside, diagnose.Rate(rate)))
 	} else {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, inside, diagnose.Count,
-			"by Little's law about %.1f requests are past the limit at a time (%.0f/s, %s each)", inside, rate,
+			"by Little's law about %.1f requests are past the limit at any time (%s/s, %s each)", inside, diagnose.Rate(rate),
 			diagnose.Span(max(0, p.Waits().MeanNS()-s.NS))))
 	}
 	meanwhile(p, &f, s, who)

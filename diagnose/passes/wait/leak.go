@@ -176,11 +176,11 @@ func leaked(p *diagnose.Pass, g growth, first, last measured.Snapshot, counted b
 	f := diagnose.Finding{
 		Cause: "goroutine-leak", Share: share, ShareOf: diagnose.OfGoroutines, GainCeiling: 1, Confidence: findings.Medium,
 		Where: diagnose.WhereOf(g.at),
-		Title: fmt.Sprintf("Goroutines pile up at %s: %d more in %.1f s", diagnose.At(g.at), g.by, seconds),
+		Title: fmt.Sprintf("Goroutines pile up at %s: %s more in %.1f s", diagnose.At(g.at), diagnose.Number(float64(g.by)), seconds),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProfile, float64(g.by), diagnose.Count,
-				"goroutines that began in %s and wait at %s were %d and are %d, of %d",
-				callstack.Short(g.entry), diagnose.At(g.at), g.from, g.from+g.by, last.Total),
+				"goroutines that began in %s and wait at %s rose from %s to %s, of %s in all", callstack.Short(g.entry), diagnose.At(g.at),
+				diagnose.Number(float64(g.from)), diagnose.Number(float64(g.from+g.by)), diagnose.Number(float64(last.Total))),
 		},
 		Remedy: fmt.Sprintf("End the goroutine that waits at %s with the request that started it: a buffer "+
 			"of one for its answer, or a context whose Done it selects on.", diagnose.At(g.at)),

@@ -104,14 +104,14 @@ func byBackground(p *diagnose.Pass, f *diagnose.Finding, s waits.Site, who strin
 	if behind, ok := p.Path().Behind(who); ok && !strings.Contains(f.Title, "held while") {
 		if work, part, ok := waits.Worker(behind); ok && part >= leastWork {
 			at := waits.PlaceOf(work)
-			f.Title += fmt.Sprintf(", which %s holds in the background, %s of that in %s %s", callstack.Short(
+			f.Title += fmt.Sprintf("; %s holds it in the background, %s of that in %s %s", callstack.Short(
 				held.Function), diagnose.Percent(part), beside(at.Function, held.Function), diagnose.At(at))
 			f.Remedy = fmt.Sprintf("Do the work of %s without the lock and take it only to publish the "+
 				"result, or for one item at a time.", callstack.Short(held.Function))
 			return
 		}
 	}
-	f.Title += fmt.Sprintf(", which %s holds in the background", callstack.Short(held.Function))
+	f.Title += fmt.Sprintf("; %s holds it in the background", callstack.Short(held.Function))
 }
 
 // leastHeld is the part of a wait that its holder must have spent on one thing for

@@ -46,7 +46,7 @@ func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if i := p.Stacks.Find(s.Part.Stack, callstack.RateLimit); i >= 0 {
 			// A rate limiter sleeps by intent: the remedy is its limit, not the sleep.
 			if pkg, _ := callstack.Split(s.Part.Stack[i].Function); pkg == "time" {
-				what, remedy = "asleep",
+				what, remedy = "in a sleep",
 					"Remove the sleep at %s, or wait for the event it stands for (a channel, a condition, a notification)."
 			} else {
 				what = "in " + callstack.Short(s.Part.Stack[i].Function)

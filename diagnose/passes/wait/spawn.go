@@ -41,19 +41,19 @@ var Spawn = diagnose.Analyzer{
 		}
 		f := diagnose.Finding{
 			Cause: "goroutine-churn", Share: cost, ShareOf: diagnose.OfCPU, Confidence: findings.Medium,
-			Title:  fmt.Sprintf("A request starts %.0f goroutines, which costs %s of the CPU", spawned, diagnose.Percent(cost)),
+			Title:  fmt.Sprintf("Starting %s goroutines per request takes %s of the CPU", diagnose.Number(spawned), diagnose.Percent(cost)),
 			Remedy: "Do the pieces in a bounded pool of workers, or give each goroutine a larger piece.",
 			Evidence: []findings.Evidence{
 				diagnose.Fact(diagnose.FromTrace, spawned, diagnose.Count, "the service starts %s",
 					diagnose.PerRequest(spawned, "a goroutine", "goroutines")),
 				diagnose.Fact(diagnose.FromProfile, cost, diagnose.Ratio,
-					"starting, growing and ending goroutines takes %s of the CPU", diagnose.Percent(cost)),
+					"starting goroutines, growing their stacks and ending them takes %s of the CPU", diagnose.Percent(cost)),
 			},
 		}
 		diagnose.Promise(&f, p.Ran(evidence.Work{Share: cost}))
 		if at := use.Spawners(); len(at) > 0 {
 			f.Where = diagnose.WhereOf(at[0].Place)
-			f.Title += " at " + diagnose.At(at[0].Place)
+			f.Title += ", most of it at " + diagnose.At(at[0].Place)
 		}
 		return []diagnose.Finding{f}, nil
 	},

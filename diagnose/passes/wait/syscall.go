@@ -45,7 +45,7 @@ func runSyscall(p *diagnose.Pass) ([]diagnose.Finding, error) {
 				"it off the request path.", diagnose.At(s.Place))
 			if threads, ok := p.Max(series.ProcessThreads, ""); ok {
 				f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, threads, diagnose.Count,
-					"the process has up to %.0f threads", threads))
+					"the process has up to %s", diagnose.Counted(threads, "thread", "threads")))
 			}
 			found = append(found, f)
 		}

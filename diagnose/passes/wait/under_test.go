@@ -77,7 +77,7 @@ func TestHolderInTheBackground(t *testing.T) {
 	}
 	found := Expect(t, wait.Lock, locked(false), "lock-contention at cache.go:70")
 	if len(found) == 1 && (!strings.Contains(found[0].Title,
-		"at cache.go:41, which cache.(*Cache).refresh holds in the background, 100 % of that in cache.price price.go:9") ||
+		"at cache.go:41; cache.(*Cache).refresh holds it in the background, 100 % of that in cache.price price.go:9") ||
 		!strings.Contains(found[0].Where.Detail, "cache.go:41")) {
 		t.Errorf("%q, %+v", found[0].Title, found[0].Where)
 	}

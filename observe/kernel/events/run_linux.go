@@ -121,6 +121,7 @@ func permitted() error {
 func (s *state) attach() (missing []error) {
 	// Before Linux 5.11 maps count as locked memory; without the right to raise
 	// the limit, creating them says so.
+	// cilium/ebpf probes for that and does nothing on later kernels.
 	_ = rlimit.RemoveMemlock()
 	cache := btf.NewCache() // the kernel's types take tens of MB, so it is not kept
 	add := func(load func() (*ebpf.CollectionSpec, error), sets ...set) *object {

@@ -169,6 +169,8 @@ func (t *tcpEvents) set(s *state, port uint16, kind uint32) {
 
 // sample reads the counts at an edge.
 func (t *tcpEvents) sample(s *state, edge time.Duration) {
+	// A map per CPU is copied CPU by CPU while they count on: one reading of several
+	// counters is no instant, and sums of different series need not agree exactly.
 	at, err := s.vitals.Bracket.Read(s.subject.Clock, func() error { return t.counts.Lookup(uint32(0), &t.cpus) })
 	if err != nil {
 		s.vitals.Say("events of TCP connections: %v", err)
@@ -279,6 +281,7 @@ var calibrations = [...]struct{ label, series string }{
 }
 
 func (t *tcpEvents) calibrate(s *state, edge time.Duration, now *counts) {
+	// Through the member's /proc, because /proc/net is of the reader's namespace.
 	text, _, err := s.tree.Members[0].Read("net/snmp", t.text)
 	t.text = text
 	values := map[string]float64{}

@@ -98,6 +98,8 @@ func parsePair(names, line []byte, values map[string]float64) error {
 		if !ok {
 			continue
 		}
+		// Unsigned suffices: of these tables MaxConn alone may be negative (-1 is no fixed limit,
+		// RFC 4022), and it is not read.
 		n, err := strconv.ParseUint(string(value), 10, 64)
 		if err != nil {
 			return fmt.Errorf("%s %s: %w", table, name, err)
@@ -148,6 +150,8 @@ func parseSockstat(r io.Reader, page float64, values map[string]float64) error {
 				return fmt.Errorf("sockstat %s %s: %w", kind, name, err)
 			}
 			amount := float64(n)
+			// mem alone counts pages (tcp_memory_allocated), of both families; sockstat6 has
+			// no more than inuse (net/ipv6/proc.c).
 			if gauge == series.NetTCPMemory {
 				amount *= page
 			}

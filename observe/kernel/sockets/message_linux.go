@@ -61,8 +61,10 @@ func parseMessages(data []byte, seq uint32, f func(*socket)) (done bool, err err
 		if size < unix.NLMSG_HDRLEN || uint64(size) > uint64(len(data)) {
 			return false, errCut
 		}
+		// A dump that was given up midway leaves its rest in the socket's buffer.
 		own := binary.NativeEndian.Uint32(data[8:]) == seq
 		body := data[unix.NLMSG_HDRLEN:size]
+		// Messages are aligned to four bytes (NLMSG_ALIGN); the last one of a read need not be.
 		data = data[min(len(data), int(size+3)&^3):]
 		switch {
 		case !own:
@@ -70,6 +72,7 @@ func parseMessages(data []byte, seq uint32, f func(*socket)) (done bool, err err
 			if len(body) < 4 {
 				return false, errCut
 			}
+			// An error of 0 is an acknowledgement (netlink(7)), and ends the dump as DONE does.
 			if code := int32(binary.NativeEndian.Uint32(body)); code < 0 {
 				return true, fmt.Errorf("dump sockets: %w", unix.Errno(-code))
 			}
@@ -130,6 +133,8 @@ func address(family uint8, ip, port []byte) netip.AddrPort {
 }
 
 // identity writes struct inet_diag_sockid, which address and parseSocket read.
+// Ports and addresses are in the network's byte order, all else is in the host's. The
+// interface, id[36:40], stays 0: any.
 func (s *socket) identity(id []byte) {
 	binary.BigEndian.PutUint16(id, s.local.Port())
 	binary.BigEndian.PutUint16(id[2:], s.remote.Port())

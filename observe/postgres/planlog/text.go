@@ -7,7 +7,9 @@ import (
 )
 
 var (
-	// costs end the first line of a node.
+	// costs end the first line of a node (ExplainNode in src/backend/commands/explain.c).
+	// Without ANALYZE there are no actual figures, without TIMING no times, and since
+	// PostgreSQL 18 actual rows have two decimals.
 	costs = regexp.MustCompile(`^(\s*)(?:->  )?(.*?)  \(cost=([\d.]+)\.\.([\d.]+) rows=(\d+) width=\d+\)` +
 		`(?: \((?:actual (?:time=([\d.]+)\.\.([\d.]+) )?rows=([\d.]+) loops=(\d+)|(never executed))\))?$`)
 	// reads takes the title of a node that reads a table apart.
@@ -16,7 +18,7 @@ var (
 	property = regexp.MustCompile(`^\s*([A-Z][A-Za-z ]+): (.*)$`)
 )
 
-// shown are the properties that are numbers or expressions of a node.
+// sortKey is the one property that is a list.
 const sortKey = "Sort Key"
 
 // open is a node whose lines are being read.

@@ -165,8 +165,9 @@ func Counted(p *diagnose.Pass, text string) (findings.Evidence, bool) {
 	if a.Most > 0 {
 		most = fmt.Sprintf(", at most %d in one", a.Most)
 	}
-	return diagnose.Fact(diagnose.FromProbe, each, diagnose.Count, "%s%s, counted in the service, from %s; %s rows per call",
-		diagnose.PerRequest(each, "a call", "calls"), most, strings.Join(parts, ", "), diagnose.Times(a.Rows/max(1, a.Calls))), true
+	return diagnose.Fact(diagnose.FromProbe, each, diagnose.Count, "%s%s, counted in the service, from %s; %s per call",
+		diagnose.PerRequest(each, "a call", "calls"), most, strings.Join(parts, ", "),
+		diagnose.Mean(a.Rows/max(1, a.Calls), "row", "rows")), true
 }
 
 // Longest returns the user's place that waits longest for the database.

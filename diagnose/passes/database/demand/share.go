@@ -68,6 +68,20 @@ func Gain(p *diagnose.Pass, share, part float64, others ...laws.Resource) laws.G
 	return g
 }
 
+// Executing bounds what is gained when a part of what the server executes vanishes, 0 to
+// 1, where the host's CPUs are used up: statements share those, so that their CPU is in
+// proportion to their execution time, whatever requests wait for meanwhile. others bound
+// it, too. A factor of 1 where the server does not run on this host, or CPUs are idle.
+func Executing(p *diagnose.Pass, part float64, others ...laws.Resource) laws.Gain {
+	m, c := p.Model(false), p.CPU()
+	cut := laws.Cut{}
+	if at := m.Tightest(); at >= 0 && c.Saturated() && c.Database > 0 {
+		cut.Busy = map[string]float64{m.Resources[at].Name: part * c.Database}
+	}
+	m.Resources = append(m.Resources, others...)
+	return m.Gain(cut)
+}
+
 // Spared bounds what is gained when calls are not made that take a share of request
 // time, a part of the database's work, and own of the service's CPU, each 0 to 1.
 func Spared(p *diagnose.Pass, share, part, own float64) laws.Gain {

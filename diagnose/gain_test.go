@@ -1,0 +1,87 @@
+package diagnose_test
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/diagnose/evidence"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/series"
+)
+
+const handle = "shop/web.Show@web.go:20"
+
+func within(t *testing.T, what string, got, least, most float64) {
+	t.Helper()
+	if !(got >= least && got <= most) {
+		t.Errorf("%s is worth %.2fx, want %.1f to %.1f", what, got, least, most)
+	}
+}
+
+// A generator that uses as much in windows with few requests as in those with many
+// bounds no rate; one whose CPU follows the requests does.
+func TestGeneratorBoundsByWhatFollowsTheRate(t *testing.T) {
+	requests := func(window int) float64 { return 80 + 40*float64(window%2) }
+	for name, c := range map[string]struct {
+		cpu         func(window int) float64
+		least, most float64
+	}{
+		"at any rate":    {func(int) float64 { return 1e7 }, 9.5, 10.5},                     // 1.8 to 0.18 CPUs
+		"with each":      {func(w int) float64 { return 1e5 * requests(w) }, 6.3, 7},        // 1.9 to 0.28
+		"half with each": {func(w int) float64 { return 5e6 + 5e4*requests(w) }, 7.6, 8.4},  // 1.85 to 0.23
+		"less with more": {func(w int) float64 { return 2e7 - 1e5*requests(w) }, 9.5, 10.5}, // never below none
+	} {
+		b := New(12, 10*time.Millisecond).CPU(2, 1.9, 1.8, 0.1, 0).Wait(breakdown.StateRunning, 9*time.Millisecond, 1).
+			Series(series.LoadRequests, "", requests).Series(series.GeneratorCPU, "", c.cpu)
+		runWith(t, b, func(p *diagnose.Pass) { within(t, name, p.Ran(evidence.Work{Share: 0.9}).Factor, c.least, c.most) })
+	}
+}
+
+// A thread without work looks for some: the less there is, the more. That is no demand
+// of a request.
+func TestSearchForWorkIsNoDemand(t *testing.T) {
+	sleeps := func() *Builder {
+		return New(
+			16,
+			40*time.Millisecond,
+		).CPU(2, 0.2, 0.2, 0, 0).
+			Wait(breakdown.StateSleep, 39*time.Millisecond, 1, "time.Sleep", handle)
+	}
+	searching := []string{"runtime.stealWork", "runtime.findRunnable", "runtime.schedule", "runtime.mcall"}
+	runWith(t, sleeps().Sample(2*time.Second, handle), func(p *diagnose.Pass) {
+		within(t, "a sleep", p.Elsewhere(0.97).Factor, 9.5, 10.5)
+	})
+	runWith(t, sleeps().Sample(time.Second, handle).Background(time.Second, searching...), func(p *diagnose.Pass) {
+		within(t, "a sleep while half is search", p.Elsewhere(0.97).Factor, 16, 19)
+	})
+}
+
+// A logger writes under a lock of its own: what it does is worth its part of that lock,
+// however idle the CPUs are.
+func TestLoggingIsWorthItsLock(t *testing.T) {
+	b := New(64, 40*time.Millisecond).CPU(2, 0.6, 0.5, 0.1, 0).Wait(breakdown.StateRunning, time.Millisecond, 1).
+		Wait(breakdown.StateLock, 38*time.Millisecond, 1, "sync.(*Mutex).Lock", "log.(*Logger).output", "log.Printf", handle).
+		WakerRequest("sync.(*Mutex).Unlock", "log.(*Logger).output", "log.Printf", handle).
+		Behind(breakdown.Chain{Links: []breakdown.Link{{Goroutine: "net/http.(*conn).serve", Request: true, State: breakdown.StateRunning}}}).
+		Sample(9*time.Second, "syscall.write", "log.(*Logger).output", "log.Printf", handle).Sample(time.Second, handle)
+	runWith(t, b, func(p *diagnose.Pass) {
+		within(t, "what the log takes", p.Ran(evidence.Work{Share: 0.9, Roles: callstack.Logging}).Factor, 8, 11)
+		within(t, "the same CPU elsewhere", p.Ran(evidence.Work{Share: 0.9}).Factor, 1, 1.2)
+		half := p.Ran(evidence.Work{Share: 0.45, Function: "log.Printf"})
+		within(t, "half of what a function does under the lock", half.Factor, 1.6, 2)
+	})
+}
+
+// What is left of a request queues less for CPUs on which work is spared.
+func TestSparedWorkShortensTheQueue(t *testing.T) {
+	b := New(16, 10*time.Millisecond).CPU(2, 1.8, 1, 0.1, 0).Wait(breakdown.StateNetwork, 5*time.Millisecond, 1, Query()...).
+		Wait(breakdown.StateRunnable, 4*time.Millisecond, 5).Wait(breakdown.StateRunning, time.Millisecond, 1)
+	runWith(t, b, func(p *diagnose.Pass) {
+		within(t, "the wait alone", p.Freed(0.5, 0, 0).Factor, 1, 1.12)
+		within(t, "the wait with two thirds of the CPU", p.Freed(0.5, 0.8, 1.2).Factor, 2.5, 2.9)
+	})
+}
