@@ -300,7 +300,7 @@ func TestMapUse(t *testing.T) {
 	}
 	says("Filling maps", "size", "internal/runtime/maps.(*table).grow", "internal/runtime/maps.(*table).rehash",
 		"runtime.mapassign_faststr")
-	says("Looking up keys", "once per request", "aeshashbody", "runtime.strhash", "runtime.mapaccess1_faststr")
+	says("Looking up keys", "an index by what it looks for", "aeshashbody", "runtime.strhash", "runtime.mapaccess1_faststr")
 	says("Ranging over whole maps", "index", "internal/runtime/maps.(*Iter).Next", "runtime.mapIterNext")
 	says("Ranging over whole maps", "index", "runtime.mapiternext")
 }
