@@ -148,6 +148,8 @@ func TestDomain(t *testing.T) {
 		{"standard JSON", stack("reflect.Value.Field", "encoding/json.Marshal", user), JSON},
 		{"JSON v2", stack("encoding/json/jsontext.(*Encoder).WriteToken", "encoding/json/v2.Marshal", user), JSON},
 		{"sonic", stack("github.com/bytedance/sonic/internal/encoder.Encode", "github.com/bytedance/sonic.Marshal", user), JSON},
+		{"JSON of protobuf", stack("google.golang.org/protobuf/internal/encoding/json.(*Encoder).WriteString", "google.golang.org/protobuf/encoding/protojson.Marshal", user), JSON},
+		{"JSON of gogo's protobuf", stack("reflect.Value.Field", "github.com/gogo/protobuf/jsonpb.(*Marshaler).Marshal", user), JSON},
 		{"JSON inside a logger", stack("encoding/json.Marshal", "github.com/sirupsen/logrus.(*JSONFormatter).Format", "github.com/sirupsen/logrus.Info", user), Logging},
 		{"formatting inside JSON", stack("strconv.AppendFloat", "encoding/json.floatEncoder.encode", "encoding/json.Marshal", user), JSON},
 		{"slog", stack("log/slog.(*handleState).appendAttr", "log/slog.Info", user), Logging},

@@ -33,6 +33,11 @@ func TestDomains(t *testing.T) {
 	if len(fast) == 1 && !strings.Contains(fast[0].Remedy, "fast one already") {
 		t.Errorf("a fast encoder is to be replaced by a fast one: %s", fast[0].Remedy)
 	}
+	protobuf := Expect(t, cpu.JSON, Healthy().Sample(4*s, "google.golang.org/protobuf/internal/order.RangeFields",
+		"google.golang.org/protobuf/encoding/protojson.Marshal", Route), "cpu-json at api.go:88")
+	if len(protobuf) == 1 && !strings.Contains(protobuf[0].Remedy, "reflects on every value") {
+		t.Errorf("protobuf's JSON encoder reflects, so a faster one helps: %s", protobuf[0].Remedy)
+	}
 
 	Expect(t, cpu.RegexpCompile, Healthy().Sample(3*s, "regexp/syntax.Parse", "regexp.compile",
 		"regexp.MustCompile", "shop/web.valid@web.go:70"), "cpu-regexp-compile at web.go:70")
@@ -295,7 +300,7 @@ func TestMapUse(t *testing.T) {
 	}
 	says("Filling maps", "size", "internal/runtime/maps.(*table).grow", "internal/runtime/maps.(*table).rehash",
 		"runtime.mapassign_faststr")
-	says("Looking up keys", "once per request", "aeshashbody", "runtime.strhash", "runtime.mapaccess1_faststr")
+	says("Looking up keys", "an index by what it looks for", "aeshashbody", "runtime.strhash", "runtime.mapaccess1_faststr")
 	says("Ranging over whole maps", "index", "internal/runtime/maps.(*Iter).Next", "runtime.mapIterNext")
 	says("Ranging over whole maps", "index", "runtime.mapiternext")
 }

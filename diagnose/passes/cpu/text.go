@@ -24,8 +24,12 @@ const (
 	leastFormat  = 0.15
 )
 
-// standardJSON reports whether the encoder is the standard library's, or unknown.
-func standardJSON(h usage.Hot) bool { return h.Callee == "" || strings.HasPrefix(h.Callee, "json.") }
+// reflectsJSON reports whether the encoder reflects on each value, as the standard
+// library's and protobuf's do; of an unknown one it is assumed.
+func reflectsJSON(h usage.Hot) bool {
+	return h.Callee == "" || strings.HasPrefix(h.Callee, "json.") ||
+		strings.HasPrefix(h.Callee, "protojson.") || strings.HasPrefix(h.Callee, "jsonpb.")
+}
 
 // JSON finds services that spend their CPU on JSON.
 //
@@ -39,7 +43,7 @@ var JSON = domain{
 		"would gain 1.85x.",
 	title: fixed("JSON encoding and decoding"),
 	worth: func(h usage.Hot) float64 {
-		if standardJSON(h) {
+		if reflectsJSON(h) {
 			return essential
 		}
 		return essentialFast
@@ -63,8 +67,8 @@ var JSON = domain{
 		Verify: verify, Cases: []string{"menu-listing", "probe-uploads", "product-api", "letter-press"},
 	},
 	remedy: func(h usage.Hot) string {
-		if standardJSON(h) {
-			return fmt.Sprintf("At %s use generated code or a faster encoder for these types (the standard one "+
+		if reflectsJSON(h) {
+			return fmt.Sprintf("At %s use generated code or a faster encoder for these types (this one "+
 				"reflects on every value), send fewer fields, or keep the encoded bytes.", diagnose.At(h.Place))
 		}
 		return fmt.Sprintf("At %s send fewer fields, or keep the encoded bytes; the encoder is a fast one already.", diagnose.At(h.Place))

@@ -141,7 +141,8 @@ func mapUse(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
 	case callstack.MapSearch:
 		title = "Looking up keys in maps"
 		f.Remedy = fmt.Sprintf("At %s look each key up once per request and keep what it finds (or a pointer "+
-			"to it), use a smaller key, or a slice where keys are small numbers.", at)
+			"to it), use a smaller key, or a slice where keys are small numbers. If it searches entry by entry, "+
+			"keep an index by what it looks for.", at)
 	case callstack.MapScan:
 		title = "Ranging over whole maps"
 		f.Remedy = fmt.Sprintf("Keep an index by what %s looks for (a map from that to the entries) or a running "+
