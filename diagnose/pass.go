@@ -6,6 +6,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/evidence/usage"
+	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/findings"
@@ -23,6 +24,7 @@ type Pass struct {
 	// reached holds, by cause, the functions on the way to where it makes requests
 	// wait.
 	reached  map[string][]string
+	queues   map[string]waits.Site // see Queue
 	unjudged []findings.NotJudged
 }
 
@@ -32,6 +34,7 @@ func newPass(rec *record.Record, a *breakdown.Anatomy) *Pass {
 		analyzers: map[string]Analyzer{},
 		results:   map[string][]Finding{},
 		reached:   map[string][]string{},
+		queues:    map[string]waits.Site{},
 	}
 }
 
