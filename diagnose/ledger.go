@@ -56,6 +56,8 @@ type account struct {
 	sums  map[string]float64
 	group map[string]string
 	total float64
+	// whole is what the shares are of, where it is known by itself; else total.
+	whole float64
 }
 
 func newAccount() *account {
@@ -75,15 +77,22 @@ func (a *account) entries() []findings.LedgerEntry {
 	if !(a.total > 0) {
 		return nil
 	}
+	whole := a.total
+	if a.whole > 0 {
+		whole = a.whole
+		a.book(findings.Unattributed, "", max(0, whole-a.total))
+	}
 	shares := map[string]float64{}
 	// In one order: sums of fractions depend on it in their last digit, and judging
 	// twice must print the same.
 	for _, who := range slices.Sorted(maps.Keys(a.sums)) {
 		sum := a.sums[who]
-		if group := a.group[who]; group != "" && sum < leastEntry*a.total {
+		if group := a.group[who]; group != "" && sum < leastEntry*whole {
 			who = group
 		}
-		shares[who] += sum / a.total
+		if sum > 0 {
+			shares[who] += sum / whole
+		}
 	}
 	list := make([]findings.LedgerEntry, 0, len(shares))
 	for who, share := range shares {
@@ -164,7 +173,8 @@ func module(pkg string) string {
 	return strings.Join(parts[:min(3, len(parts))], "/")
 }
 
-// timeLedger books the mean request's time on what it waits for. The trace does not
+// timeLedger books the mean request's time on what it waits for. Its waits are not made
+// to fill that time: what they leave of it is unattributed. The trace does not
 // say what a running goroutine runs; the ledger of CPU does.
 func (p *Pass) timeLedger() []findings.LedgerEntry {
 	w, a := p.Waits(), newAccount()
@@ -174,6 +184,7 @@ func (p *Pass) timeLedger() []findings.LedgerEntry {
 			a.book(who, group, s.NS)
 		}
 	}
+	a.whole = w.MeanNS()
 	return a.entries()
 }
 
