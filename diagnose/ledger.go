@@ -137,7 +137,7 @@ func (p *Pass) responsible(s usage.Booked) (who, group string) {
 	case len(s.Stack) == 0:
 		return findings.Unattributed, ""
 	case s.Domain.Has(callstack.GCAssist | callstack.GCWork):
-		return "runtime: garbage collector", ""
+		return findings.Collecting, ""
 	case s.Domain.Has(callstack.Schedule):
 		return "runtime: scheduler", ""
 	}
@@ -181,6 +181,9 @@ func (p *Pass) timeLedger() []findings.LedgerEntry {
 	for _, kind := range w.Kinds() {
 		for _, s := range w.Sites(kind) {
 			who, group := waitsFor(kind, s.Place)
+			if kind == callstack.OtherWait && callstack.Calls(s.Part.Stack, "runtime.GC") {
+				who = findings.Collecting // a cycle that the request demands
+			}
 			a.book(who, group, s.NS)
 		}
 	}
@@ -198,7 +201,7 @@ func waitsFor(kind callstack.Wait, at code.Frame) (who, group string) {
 	case callstack.Queued:
 		return findings.QueuedForCPU, ""
 	case callstack.Collector:
-		return "runtime: garbage collector", ""
+		return findings.Collecting, ""
 	case callstack.DatabaseWait, callstack.PrepareWait:
 		return "database", ""
 	case callstack.HTTPWait, callstack.HTTPOpen:

@@ -23,8 +23,10 @@ type Pass struct {
 	rejected  []findings.Rejected
 	// reached holds, by cause, the functions on the way to where it makes requests
 	// wait.
-	reached  map[string][]string
-	queues   map[string]waits.Site // see Queue
+	reached map[string][]string
+	// queues and covered are by placeKey: see Queue and Cover.
+	queues   map[string]waits.Site
+	covered  map[string][]string
 	unjudged []findings.NotJudged
 }
 
@@ -35,6 +37,7 @@ func newPass(rec *record.Record, a *breakdown.Anatomy) *Pass {
 		results:   map[string][]Finding{},
 		reached:   map[string][]string{},
 		queues:    map[string]waits.Site{},
+		covered:   map[string][]string{},
 	}
 }
 

@@ -21,7 +21,7 @@ const mostlyQueued = 0.5
 
 // Saturated finds services that use all CPUs with no single cause.
 //
-// It runs last, and only if no analyzer of memory or CPU found anything: this is
+// It runs last, and only if no analyzer found what stops the service: this is
 // the answer of a healthy service under a closed loop, whose throughput rises until
 // something is full (Denning and Buzen 1978: the utilisation law). So it promises
 // no gain and has low confidence always.
@@ -35,9 +35,9 @@ var Saturated = diagnose.Analyzer{
 		ID: "cpu-saturated", Title: "The CPUs are used up, and no single cost leads",
 		Doc: "The service keeps its CPUs busy, and the cost of a request is spread over many functions.",
 		Knows: "The service itself uses 85 % of the CPUs that it may use, the host's CPUs are fully used, and " +
-			"no cause of memory or CPU was found. Where the generator shares the host, its CPUs are set aside: then 85 % " +
-			"of the others' use must be the service's, its requests are ready and wait for a CPU for half of their " +
-			"time, and no cause at all was found. It is no defect: a healthy service under a closed loop ends " +
+			"no cause of the host, the database, waits, memory or CPU was found. Where the generator shares the host, its CPUs are " +
+			"set aside: then 85 % of the others' use must be the service's, and its requests are ready and wait for a CPU for half of " +
+			"their time. It is no defect: a healthy service under a closed loop ends " +
 			"here, so confidence is always low. What a request costs is attached, largest first.",
 		Remedy: "More CPUs, or less work per request; the cost per request is attached.",
 		Example: diagnose.Example{Lang: "sh",
@@ -62,10 +62,10 @@ func runSaturated(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	c := p.CPU()
 	part, beside := c.Target/c.Limit, ""
 	switch {
-	case p.FoundIn(diagnose.Memory, diagnose.CPUUse):
-		return nil, nil
+	case p.FoundIn(diagnose.Host, diagnose.Database, diagnose.Wait, diagnose.Memory, diagnose.CPUUse):
+		return nil, nil // a cost that leads: SQLite's statements, say, take the service's own CPU
 	case part >= leastTargetCPU && c.Saturated():
-	case queuesForItself(p) && !p.FoundIn(diagnose.Host, diagnose.Database, diagnose.Wait):
+	case queuesForItself(p):
 		beside = fmt.Sprintf(" beside the generator's %.2f", c.Generator)
 	default:
 		return nil, nil

@@ -42,8 +42,8 @@ func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			continue
 		}
 		if l := p.Load(); v.Of == diagnose.OfRequest && l.Instant() {
-			p.Reject("sleep", "requests wait %s of their time for a timer at %s, but 99 of 100 end within %s at the rate that was asked for",
-				diagnose.Percent(s.Share), diagnose.At(s.Place), diagnose.Span(l.P99))
+			p.Reject("sleep", "requests wait %s of their time for a timer at %s, but 99 of 100 end within %s at the rate "+
+				"that was asked for", diagnose.Percent(s.Share), diagnose.At(s.Place), diagnose.Span(l.P99))
 			continue
 		}
 		f := v.Finding(p, "sleep", s)

@@ -96,7 +96,8 @@ func TestServedByOneGoroutine(t *testing.T) {
 // closed loop it bounds the rate.
 func TestSleepThatNobodyWaitsFor(t *testing.T) {
 	short := func() *Builder {
-		return New(64, 3*ms).CPU(2, 0.3, 0.1, 0.1, 0).Wait(breakdown.StateRunning, us, 1).Wait(breakdown.StateSleep, 2*ms, 1, "time.Sleep", get)
+		return New(64, 3*ms).CPU(2, 0.3, 0.1, 0.1, 0).Wait(breakdown.StateRunning, us, 1).
+			Wait(breakdown.StateSleep, 2*ms, 1, "time.Sleep", get)
 	}
 	Expect(t, wait.Sleep, short(), "sleep at cache.go:41")
 	Expect(t, wait.Sleep, short().Rate(400))
