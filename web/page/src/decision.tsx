@@ -1,4 +1,6 @@
 import type { Spectrum } from "./data";
+import { Changes, Differences, Fates, type Change, type Fate } from "./difference";
+import type { FlameSet } from "./flame/tree";
 import { Downloads } from "./export";
 import { change, count, percent } from "./format";
 import { SpectrumChart } from "./spectrum";
@@ -8,6 +10,7 @@ interface Metric { name: string; estimate: number; low: number; high: number; ma
 interface Decided { a: string; b: string; change: string; verdict: string; effects: number[] }
 interface Data {
   verdict: string; why: string; sides: [string, string]; pairs: number; metrics: Metric[] | null; decided: Decided[]; basis: string[]; warnings: string[] | null; spectrum: Spectrum[];
+  observed: { parts: Change[]; tail: Change[]; functions: Change[]; findings: Fate[]; flames: FlameSet; missing: string[]; warnings: string[] } | null;
   alpha: number; looks: number; planned: number; early?: boolean; aa: { pairs: number; false_positive: number; mde: number; different: string[] | null };
 }
 
@@ -50,9 +53,27 @@ function Decision({ data }: { data: Data }) {
         )}
         <section aria-labelledby="basis-title"><h2 id="basis-title">What the verdict rests on</h2>
           <div class="card"><ul class="plain">{data.basis.map((line, i) => <li key={i}>{line}</li>)}</ul>
-            <p class="note">The launches of a comparison are measured without profiles, which would cost what is compared. Where they differ in their code's CPU: redline compare RUN RUN --html, of a run each.</p></div>
+            <p class="note">The launches that decide are measured without profiles and traces, which would cost what is compared.</p></div>
         </section>
+        {data.observed && <Observed of={data.observed} />}
       </main>
+    </>
+  );
+}
+
+// Observed says where the sides differ, of a launch of each that had no part in the decision.
+function Observed({ of }: { of: NonNullable<Data["observed"]> }) {
+  return (
+    <>
+      <section aria-labelledby="observed-title">
+        <h2 id="observed-title">Where the sides differ</h2>
+        <p class="note">Of one launch of each side after the decision, one after the other, with profiles and traces. It says where, and decides nothing.</p>
+        {of.warnings.map((w, i) => <p class="banner state" key={i}>{w}</p>)}
+        {of.findings.length > 0 && <Fates findings={of.findings} />}
+      </section>
+      <Differences set={of.flames} />
+      <Changes parts={of.parts} tail={of.tail} functions={of.functions} />
+      {of.missing.length > 0 && <div class="card warning"><h3>Not on this page</h3><ul class="plain">{of.missing.map((m, i) => <li key={i}>{m}</li>)}</ul></div>}
     </>
   );
 }
