@@ -121,7 +121,7 @@ function Band({ name, note, parts, ns, width }: { name: string; note: string; pa
       <div class="bar" role="img" aria-label={`${name}, ${duration(ns)}: ${described}`} style={{ width: `${Math.max(width * 100, 1)}%` }}>
         {shown.map((p, i) => (
           <i key={i} class={stateClass(p.state)} style={{ width: `${(p.ns / total) * 100}%` }} data-tip={tip(p, p.ns / total)}>
-            {p.ns / total > 0.12 && <span>{p.state} {percent(p.ns / total)}</span>}
+            {p.ns / total > 0.06 && <span>{p.state} {percent(p.ns / total)}</span>}
           </i>
         ))}
         {rest > 0 && <i class="state-other" style={{ width: `${(rest / total) * 100}%` }} data-tip={`the rest\n${duration(rest)}`} />}
@@ -185,7 +185,7 @@ function PartTable({ anatomy, bands }: { anatomy: Anatomy; bands: [string, strin
           columns: ["band", "state", "site", "ns", "share", "times"], rows: bands.flatMap(([name, , parts]) => parts.map((p) => [name, p.state, p.site, p.ns, p.share, p.times])),
         })} /></div>
       <div class="scroll">
-        <table class="parts">
+        <table class="parts blocks">
           <thead>
             <tr>
               <th scope="col">state</th><th scope="col">where</th><th scope="col" class="num">median</th><th scope="col" class="num">tail</th>
@@ -196,19 +196,19 @@ function PartTable({ anatomy, bands }: { anatomy: Anatomy; bands: [string, strin
             {shown.map((r) => (
               <tr key={r.state + r.site}>
                 <td class="nowrap"><i class={"swatch " + stateClass(r.state)} />{r.state}</td>
-                <td class="site">
+                <td class={"site " + (r.site ? "own" : "empty")}>
                   {r.part.stack
                     ? <details><summary><code>{r.site || "–"}</code></summary><ol class="stack">{r.part.stack.map((f, i) => <li key={i}><code>{f.function}</code> <span title={f.file}>{shortFile(f.file, f.line)}</span></li>)}</ol></details>
                     : <code>{r.site || "–"}</code>}
                   {r.part.behind && <Behind chains={r.part.behind} whole={r.part.ns} />}
                 </td>
-                <td class="num">{duration(r.median)}</td>
-                <td class="num">{duration(r.tail)}</td>
-                <td class="num delta">
+                <td class="num" data-label="median">{duration(r.median)}</td>
+                <td class="num" data-label="tail">{duration(r.tail)}</td>
+                <td class="num delta" data-label="difference">
                   <i aria-hidden="true" class={r.tail >= r.median ? "more" : "less"} style={{ width: `${(Math.abs(r.tail - r.median) / most) * 100}%` }} />
                   <span>{r.tail >= r.median ? "+" : ""}{duration(r.tail - r.median)}</span>
                 </td>
-                <td class="num">{r.times > 0 ? r.times.toFixed(1) : ""}</td>
+                <td class="num" data-label={r.times > 0 ? "times" : null}>{r.times > 0 ? r.times.toFixed(1) : ""}</td>
               </tr>
             ))}
           </tbody>
@@ -239,11 +239,11 @@ function ProfileTable({ cpu, undivided }: { cpu: CPUProfile; undivided: boolean 
       <h3>What slow requests run</h3>
       <p class="note">CPU samples of the requests' own goroutines: {count(cpu.tail)} in the tail, {count(cpu.median)} in the median band.{undivided && <b class="covers"> Of all traces: their samples are not divided by time.</b>}</p>
       <div class="scroll">
-        <table>
+        <table class="blocks">
           <thead><tr><th scope="col">function</th><th scope="col">called from</th><th scope="col" class="num">median</th><th scope="col" class="num">tail</th></tr></thead>
           <tbody>
             {cpu.functions.slice(0, 10).map((f) => (
-              <tr key={f.function + f.caller}><td><code>{f.function}</code></td><td><code>{f.caller || "–"}</code></td><td class="num">{percent(f.median)}</td><td class="num">{percent(f.tail)}</td></tr>
+              <tr key={f.function + f.caller}><td class="own"><code>{f.function}</code></td><td class="own" data-label="from"><code>{f.caller || "–"}</code></td><td class="num" data-label="median">{percent(f.median)}</td><td class="num" data-label="tail">{percent(f.tail)}</td></tr>
             ))}
           </tbody>
         </table>

@@ -19,9 +19,9 @@ function Compare({ data }: { data: Data }) {
   return (
     <>
       <a class="skip" href="#main">Skip to the figures</a>
-      <header class="headline"><div class="inner">
-        <p class="brand"><b>redline</b> <span>two runs</span></p>
-        <h1>{data.sides[0].target === data.sides[1].target ? data.sides[1].target || "Two runs" : "Two runs of different targets"}</h1>
+      <header class={"headline " + (data.metrics.some(worse) ? "found" : data.metrics.some((m) => m.known && m.high < 0) ? "healthy" : "neutral")}><div class="inner">
+        <p class="brand"><b>redline</b> <span>two runs of {data.sides[0].target === data.sides[1].target ? data.sides[1].target || "a service" : "different targets"}</span></p>
+        <h1>{answer(data.metrics)}</h1>
         <div class="pair compared">
           {sides.map((name, i) => {
             const s = data.sides[i]!;
@@ -46,6 +46,18 @@ function Compare({ data }: { data: Data }) {
     </>
   );
 }
+
+// answer says which figures differ beyond noise, the largest change first.
+function answer(metrics: Metric[]): string {
+  const known = metrics.filter((m) => m.known);
+  const beyond = known.filter((m) => m.low > 0 || m.high < 0).sort((x, y) => Math.abs(y.estimate) - Math.abs(x.estimate));
+  if (known.length === 0) return "Nothing can be compared";
+  if (beyond.length === 0) return "No figure differs by more than may be noise";
+  const text = beyond.slice(0, 3).map((m) => `${m.name.replaceAll("_", " ")} ${change(Math.abs(m.estimate)).replace("+", "")} ${m.estimate > 0 ? "worse" : "better"}`).join(", ");
+  return `In b: ${text}${beyond.length > 3 ? `, and ${beyond.length - 3} more` : known.length > beyond.length ? "; the rest may be noise" : ""}`.replaceAll(" %", "\u00a0%");
+}
+
+const worse = (m: Metric) => m.known && m.low > 0;
 
 // Metrics draws each change with its interval; one that holds zero is grey.
 function Metrics({ metrics }: { metrics: Metric[] }) {

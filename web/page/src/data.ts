@@ -33,7 +33,7 @@ export interface Page {
   missing: string[] | null;
 }
 
-export interface Headline { invalid: string; state: string; title: string; lead: string; found: boolean; path?: string[]; shares?: string[] }
+export interface Headline { invalid: string; state: string; title: string; lead: string; found: boolean; path?: string[]; shares?: string[]; ledger?: string[] }
 
 export interface Summary {
   run: string;

@@ -18,19 +18,19 @@ const sides = ["a", "b"] as const;
 const kinds: Record<string, string> = { regression: "found", improvement: "healthy", pass: "healthy" };
 
 function Decision({ data }: { data: Data }) {
-  const metrics = data.metrics ?? [];
+  const metrics = data.pairs > 0 ? data.metrics ?? [] : []; // of nothing there is no effect
   return (
     <>
       <a class="skip" href="#main">Skip to the figures</a>
       <header class={"headline " + (kinds[data.verdict] ?? "open")}><div class="inner">
         <p class="brand"><b>redline</b> <span>two versions of a service, measured in turns</span></p>
         <p class="eyebrow">Verdict</p>
-        <h1>{data.verdict}</h1>
+        <h1 class="verdict">{data.verdict}</h1>
         <p class="lead">{data.why}</p>
         <div class="pair compared">{sides.map((name, i) => data.sides[i] && <p key={name}><b class={"side side-" + name}>{name}</b> <code>{data.sides[i]}</code></p>)}</div>
         <dl class="figures">
           <Figure name="pairs" value={count(data.pairs)} />
-          <Figure name="looks" value={data.early ? "the first" : `${data.looks} of ${data.planned}`} />
+          {data.pairs > 0 && <Figure name="looks" value={data.early ? "the first" : `${data.looks} of ${data.planned}`} />}
           <Figure name="false regressions, by design" value={`≤ ${percent(data.alpha / 2)}`} />
           {data.aa.mde > 0 && <Figure name="of identical sides, simulated" value={percent(data.aa.false_positive)} />}
           {data.aa.mde > 0 && <Figure name="detectable change" value={percent(data.aa.mde)} />}
@@ -104,7 +104,7 @@ function Metrics({ metrics, decided }: { metrics: Metric[]; decided: Decided[] }
                 <rect class={kind} x={at(m.low)} width={Math.max(at(m.high) - at(m.low), 0.6)} y="4" height="5" />
                 <rect class="estimate" x={at(m.estimate) - 0.2} width="0.4" y="2" height="9" />
               </svg>
-            )}<span class={kind}>{d.change}</span> <span>margin {change(m.margin).replace("+", "±")}</span></td>
+            )}<span class={kind}>{d.change}</span> <span>· margin {change(m.margin).replace("+", "±")}</span></td>
             <td class={"verdict-" + m.verdict}>{d.verdict}</td>
           </tr>
         );
