@@ -53,7 +53,8 @@ func TestGate(t *testing.T) {
 	if r := finish(t, s.begin(t, gate...)); r.code != cli.ExitUsage || !strings.Contains(r.stderr, "--resume continues it") {
 		t.Errorf("begun over another: exit %d\n%s", r.code, r.stderr)
 	}
-	resumed := s.begin(t, append(gate, "--resume", "--markdown", "out.md", "--junit", "out.xml", "--sarif", "out.sarif", "--html", "out.html")...)
+	resumed := s.begin(t, append(gate, "--resume", "--markdown", "out.md", "--junit", "out.xml", "--sarif", "out.sarif",
+		"--html", "out.html")...)
 
 	t.Run("identical sides", func(t *testing.T) {
 		r := finish(t, identical)

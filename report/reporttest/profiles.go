@@ -54,7 +54,8 @@ func writeProfiles(t testing.TB, w *record.Writer, o Options, steady timebase.Sp
 	}
 	if o.Timed {
 		begin := timebase.Span{From: steady.From, To: steady.From}
-		writeProfile(t, w, "goroutine", begin, pprof(o, append(slices.Clone(all[:1]), Stack{Functions: []string{"main.startUp"}, MS: 7}), "goroutine", "count"))
+		early := append(slices.Clone(all[:1]), Stack{Functions: []string{"main.startUp"}, MS: 7})
+		writeProfile(t, w, "goroutine", begin, pprof(o, early, "goroutine", "count"))
 	}
 	writeProfile(t, w, "goroutine", timebase.Span{From: steady.To, To: steady.To}, pprof(o, all[:min(len(all),
 		200)], "goroutine", "count"))
