@@ -30,7 +30,7 @@ var numbers = regexp.MustCompile(`(?:(\[[0-9A-Fa-f:.]*\]|[A-Za-z0-9._-]*):)?([0-
 // Only a certain match of the address is moved, or two sides would differ in more
 // than their ports: the port after a host of this machine or after none, and the
 // bare number where the name of its variable or flag identifies it.
-func beside(plan *scenario.Plan, port string) (*scenario.Plan, error) {
+func concurrent(plan *scenario.Plan, port string) (*scenario.Plan, error) {
 	if plan.Load.Open() {
 		// Warming up, both would have it at once: a load that one could bear became a
 		// queue that the turns then inherited, with a p90 of 300 ms for 1 ms.
