@@ -60,6 +60,7 @@ func (a *Requests) Anatomy() *breakdown.Anatomy {
 	out.All, out.MeanNS = a.band(all, sums)
 	out.Median, out.MedianNS = a.band(middle, a.sums(middle))
 	out.Tail, out.TailNS = a.band(tail, a.sums(tail))
+	out.Ran = a.ran(a.requests)
 	out.Path = a.path(sums, all, partial)
 	out.CPU = a.profile(all, middle, tail)
 	out.Serial = a.serial()

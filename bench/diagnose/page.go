@@ -53,6 +53,10 @@ func (b *bench) marks(w *strings.Builder, markdown bool, head []string, columns 
 		{"share within its range", func(t corpus.Table) string { return part(t.Share, t.Ranged) }, ""},
 		{"healthy runs with a false finding", func(t corpus.Table) string { return part(t.Alarmed, t.Healthy) },
 			mark(all.Healthy-all.Alarmed, all.Healthy, 1)},
+		{"ledgers that add up to 100 % (+/- 1)", func(t corpus.Table) string { return part(t.AddUp, t.Ledgers) },
+			mark(all.AddUp, all.Ledgers, corpus.MarkAddsUp)},
+		{"ledgers with at most 5 % unattributed", func(t corpus.Table) string { return part(t.Attributed, t.Ledgers) },
+			mark(all.Attributed, all.Ledgers, corpus.MarkAttributed)},
 		{"runs that could not be judged", func(t corpus.Table) string { return fmt.Sprint(t.Broken) }, ""},
 		{"further findings on sick services", func(t corpus.Table) string { return fmt.Sprint(t.Extra) }, ""},
 	}
@@ -126,6 +130,9 @@ func part(n, all int) string {
 
 func mark(n, all int, at float64) string {
 	verdict := "met"
+	if all == 0 {
+		return "" // nothing was measured that could meet it
+	}
 	if float64(n) < at*float64(all) {
 		verdict = "MISSED"
 	}

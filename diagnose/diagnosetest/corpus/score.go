@@ -31,6 +31,8 @@ type Result struct {
 	// False are findings of medium confidence or more that are not wanted. Of a
 	// healthy case each is a false alarm; of a sick one they are counted apart.
 	False []findings.Finding `json:"false,omitempty"`
+	// Ledger is how the run's ledger adds up; nil without one.
+	Ledger *Ledgers `json:"ledger,omitempty"`
 	// Broken is a case that could not be run or judged: it meets no mark.
 	Broken bool `json:"broken,omitempty"`
 	// Said words what was found, first to last; Why what is wrong with it, empty
@@ -52,7 +54,7 @@ func Broken(c Case, err error) Result {
 
 // Score judges what was found in a case.
 func Score(c Case, found findings.Findings) Result {
-	r := Result{Name: c.Name, Kind: c.Kind, Held: c.Held, First: true, InFirstThree: true}
+	r := Result{Name: c.Name, Kind: c.Kind, Held: c.Held, First: true, InFirstThree: true, Ledger: ledgersOf(found.Ledger)}
 	// A note on the measurement comes after all that stops the service.
 	found.Findings = slices.Concat(found.Findings, found.Notes)
 	for _, f := range found.Findings {

@@ -74,6 +74,7 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if who != "" && held.Function != "" {
 			byBackground(p, &f, s, who, held)
 		}
+		p.Queue(f, s)
 		found = append(found, f)
 	}
 	return found, nil
