@@ -37,9 +37,9 @@ const (
 	// The interval is wider by it on both sides.
 	apart = 2 * leastGrowth
 
-	narrow       = 0.06 // width at which a search ends
-	leastOfEach  = 3    // steps that hold, and that break, within neighbourhood of the knee
-	neighbourly  = 0.1
+	narrow        = 0.06 // width at which a search ends
+	leastOfEach   = 3    // steps that hold, and that break, within neighbourhood of the knee
+	neighbourly   = 0.1
 	leastToLocate = 0.25 // steps go to this quantile of the belief, and to its mirror
 
 	patience     = 2    // steps that the generator spoils, or that are not steady, before that is believed

@@ -79,11 +79,11 @@ func (l *stallLog) next(ctx context.Context, s *process.Server) error {
 
 // testimony is one tool's report on the stalling server, next to the truth.
 type testimony struct {
-	Tool  string          `json:"tool"`
-	Model string          `json:"model"`
-	Reported  generator.Tally `json:"said"`
-	Truth generator.Tally `json:"truth"`
-	Stall []stall         `json:"stalls"`
+	Tool     string          `json:"tool"`
+	Model    string          `json:"model"`
+	Reported generator.Tally `json:"said"`
+	Truth    generator.Tally `json:"truth"`
+	Stall    []stall         `json:"stalls"`
 }
 
 // stalls shows each tool's report on a server that stalls for a

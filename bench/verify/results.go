@@ -26,7 +26,7 @@ const earlierSchema = "redline.verify-bench/3"
 type results struct {
 	Schema    string       `json:"schema"`
 	MaxTime   string       `json:"max_time"`
-	Machines    []machine      `json:"places"`
+	Machines  []machine    `json:"places"`
 	Sessions  []trial      `json:"sessions"`
 	Noise     []noise      `json:"noise,omitempty"`
 	Simulated []simulation `json:"simulated"`

@@ -53,7 +53,7 @@ type sample struct {
 	allocs  uint64 // bytes
 	live    int64  // bytes marked by the last cycle
 	roots   int64  // bytes of stacks and globals that it scanned
-	other  int64  // bytes of Go's memory that are not heap objects or free heap
+	other   int64  // bytes of Go's memory that are not heap objects or free heap
 	budget  int64  // bytes that Go may hold so that no limit is passed; none if nothing limits
 	latency time.Duration
 	heard   bool // latency is a reading

@@ -22,7 +22,7 @@ type printed struct {
 	results []*benchfmt.Result
 	units   benchfmt.UnitMetadataMap
 	failed  []string          // benchmarks, without "Benchmark" and without GOMAXPROCS
-	message    map[string]string // why one failed, by its name; only a launch with -test.v tells
+	message map[string]string // why one failed, by its name; only a launch with -test.v tells
 	skipped map[string]string // why one was skipped, likewise
 	reason  string            // why the launch failed; empty when it did not
 }
@@ -33,7 +33,7 @@ type filter struct {
 	kept    bytes.Buffer
 	lines   int
 	partial []byte
-	message    []byte // the last message of the benchmark under way; nil without -test.v
+	message []byte // the last message of the benchmark under way; nil without -test.v
 	tail    tail
 }
 

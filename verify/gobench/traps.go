@@ -32,7 +32,7 @@ const (
 	fewestRuns = 10
 	// driftLevel is the significance of a drift. It is strict because its position
 	// is searched for.
-	driftLevel = 1e-5
+	driftLevel    = 1e-5
 	mostPositions = 3
 )
 

@@ -137,10 +137,10 @@ type meeting struct {
 
 // turns is where a side's turns lie in its measured span.
 type turns struct {
-	turn  time.Duration
+	turn     time.Duration
 	position int // of the side: 0 has the first turn
-	each  int
-	share float64 // of the span in which the side is loaded
+	each     int
+	share    float64 // of the span in which the side is loaded
 }
 
 // slot returns the part of the measured span that the side's n-th turn fills, with its rest.

@@ -23,7 +23,7 @@ var listens = regexp.MustCompile(`(?i)port|addr|listen|bind|^-[lp]$`)
 // numbers finds possible ports, each with the host before it if there is one.
 var numbers = regexp.MustCompile(`(?:(\[[0-9A-Fa-f:.]*\]|[A-Za-z0-9._-]*):)?([0-9]+)`)
 
-// beside returns the plan with its service at another port of the same host, so
+// concurrent returns the plan with its service at another port of the same host, so
 // that it can run alongside the first: in the requests' URLs, readiness, arguments
 // and environment. An address that cannot be moved is an error that says why.
 //

@@ -38,7 +38,7 @@ type Result struct {
 	// Said words what was found, first to last; Why what is wrong with it, empty
 	// when nothing is.
 	Reported []string `json:"said"`
-	Why  []string `json:"why,omitempty"`
+	Why      []string `json:"why,omitempty"`
 }
 
 // OK reports whether nothing is wrong.

@@ -98,7 +98,7 @@ type miss struct {
 	loads string // what loads the entry
 	// beside: the cache is looked up and filled next to the call, not around it.
 	adjacent bool
-	path   map[string]bool // the user's functions between the cache and the call
+	path     map[string]bool // the user's functions between the cache and the call
 }
 
 // missesOf returns the caches that each request misses; none without an anatomy.

@@ -22,9 +22,9 @@ import (
 )
 
 const (
-	fileLimit   = 64 << 20
+	fileLimit  = 64 << 20
 	batchSlots = 8192
-	batchMost   = 1024
+	batchMost  = 1024
 	// batchPause is the least time between two flushes: what a crash may lose.
 	batchPause = 20 * time.Millisecond
 )
