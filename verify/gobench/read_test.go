@@ -109,7 +109,8 @@ func TestEnds(t *testing.T) {
 	if len(out.skipped) != 2 || out.skipped["A"] != "one NUMA node" || out.skipped["D"] != "" {
 		t.Errorf("skipped: %q", out.skipped)
 	}
-	if strings.Join(out.failed, " ") != "B E" || len(out.message) != 1 || out.message["B"] != "--- FAIL: BenchmarkB a_test.go:4: wrong sum" {
+	if strings.Join(out.failed, " ") != "B E" || len(out.message) != 1 ||
+		out.message["B"] != "--- FAIL: BenchmarkB a_test.go:4: wrong sum" {
 		t.Errorf("failed: %q, %q", out.failed, out.message)
 	}
 	if len(out.results) != 1 || string(out.results[0].Name) != "C" {
