@@ -24,7 +24,7 @@ type computation struct {
 	share  float64 // of the service's CPU
 	loads  string  // the function that computes
 	path   []string
-	beside bool
+	adjacent bool
 }
 
 // runComputed finds caches of what is computed. A trace does not count calls of
@@ -84,18 +84,18 @@ func computations(p *diagnose.Pass) []computation {
 	for s := range use.All {
 		all += float64(s.Value)
 		chain := users(p, s.Stack)
-		at, beside := throughCache(chain, filled)
+		at, adjacent := throughCache(chain, filled)
 		if at < 0 {
 			continue
 		}
 		cache, inner := chain[at], chain[:at]
 		pkg, _ := callstack.Split(cache.Function)
-		if !beside && (!kept[pkg] || !loads(inner, cache)) {
+		if !adjacent && (!kept[pkg] || !loads(inner, cache)) {
 			continue
 		}
 		g := groups[callstack.Enclosing(cache.Function)]
 		if g == nil {
-			g = &group{lines: map[code.Frame]float64{}, loads: map[string]float64{}, path: map[string]bool{}, both: beside}
+			g = &group{lines: map[code.Frame]float64{}, loads: map[string]float64{}, path: map[string]bool{}, both: adjacent}
 			groups[callstack.Enclosing(cache.Function)] = g
 		}
 		v := float64(s.Value)
@@ -112,7 +112,7 @@ func computations(p *diagnose.Pass) []computation {
 			continue
 		}
 		c := computation{place: measured.Heaviest(g.lines, measured.CompareFrames), share: g.sum / all,
-			loads: measured.Heaviest(g.loads, cmp.Compare[string]), beside: g.both}
+			loads: measured.Heaviest(g.loads, cmp.Compare[string]), adjacent: g.both}
 		for function := range g.path {
 			c.path = append(c.path, function)
 		}
