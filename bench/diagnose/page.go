@@ -146,11 +146,11 @@ func (b *bench) confusion(w *strings.Builder, markdown bool) {
 		if m.First || m.Broken {
 			continue
 		}
-		said := "nothing"
-		if len(m.Said) > 0 {
-			said, _, _ = strings.Cut(m.Said[0], " ")
+		words := "nothing"
+		if len(m.Reported) > 0 {
+			words, _, _ = strings.Cut(m.Reported[0], " ")
 		}
-		counts[fmt.Sprintf("%s: said %s", m.wanted(), said)]++
+		counts[fmt.Sprintf("%s: said %s", m.wanted(), words)]++
 	}
 	if len(counts) == 0 {
 		return
@@ -186,8 +186,8 @@ func (b *bench) failures(w *strings.Builder, markdown bool) {
 			first = false
 		}
 		fmt.Fprintf(w, "%s%s/%s: %s.", bullet(markdown), m.Kind, m.Name, strings.Join(m.Why, "; "))
-		if len(m.Said) > 0 && m.Kind != corpus.Healthy {
-			fmt.Fprintf(w, " It said %s.", strings.Join(m.Said[:min(3, len(m.Said))], "; "))
+		if len(m.Reported) > 0 && m.Kind != corpus.Healthy {
+			fmt.Fprintf(w, " It said %s.", strings.Join(m.Reported[:min(3, len(m.Reported))], "; "))
 		}
 		if why := b.misses[m.Name]; why != "" {
 			fmt.Fprintf(w, " Why: %s", why)
@@ -201,14 +201,14 @@ func (b *bench) cases(w *strings.Builder) {
 	title(w, true, "All runs")
 	w.WriteString("| case | wanted | first | said first | s |\n|---|---|---|---|---|\n")
 	for _, m := range b.results.Runs {
-		said, verdict := "nothing", "yes"
-		if len(m.Said) > 0 {
-			said = strings.ReplaceAll(m.Said[0], "|", "\\|")
+		words, verdict := "nothing", "yes"
+		if len(m.Reported) > 0 {
+			words = strings.ReplaceAll(m.Reported[0], "|", "\\|")
 		}
 		if !m.First {
 			verdict = "NO"
 		}
-		fmt.Fprintf(w, "| %s/%s | %s | %s | %s | %.1f |\n", m.Kind, m.Name, m.wanted(), verdict, said, m.Took.Seconds())
+		fmt.Fprintf(w, "| %s/%s | %s | %s | %s | %.1f |\n", m.Kind, m.Name, m.wanted(), verdict, words, m.Took.Seconds())
 	}
 }
 

@@ -37,8 +37,8 @@ type Result struct {
 	Broken bool `json:"broken,omitempty"`
 	// Said words what was found, first to last; Why what is wrong with it, empty
 	// when nothing is.
-	Said []string `json:"said"`
-	Why  []string `json:"why,omitempty"`
+	Reported []string `json:"said"`
+	Why      []string `json:"why,omitempty"`
 }
 
 // OK reports whether nothing is wrong.
@@ -58,7 +58,7 @@ func Score(c Case, found findings.Findings) Result {
 	// A note on the measurement comes after all that stops the service.
 	found.Findings = slices.Concat(found.Findings, found.Notes)
 	for _, f := range found.Findings {
-		r.Said = append(r.Said, words(f))
+		r.Reported = append(r.Reported, words(f))
 		if !c.wants(f.Cause) && f.Confidence != findings.Low {
 			r.False = append(r.False, f)
 		}

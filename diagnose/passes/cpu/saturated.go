@@ -60,13 +60,13 @@ var Saturated = diagnose.Analyzer{
 // host that is full of others is no property of the service.
 func runSaturated(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	c := p.CPU()
-	part, beside := c.Target/c.Limit, ""
+	part, generator := c.Target/c.Limit, ""
 	switch {
 	case p.FoundIn(diagnose.Host, diagnose.Database, diagnose.Wait, diagnose.Memory, diagnose.CPUUse):
 		return nil, nil // a cost that leads: SQLite's statements, say, take the service's own CPU
 	case part >= leastTargetCPU && c.Saturated():
 	case queuesForItself(p):
-		beside = fmt.Sprintf(" beside the generator's %.2f", c.Generator)
+		generator = fmt.Sprintf(" beside the generator's %.2f", c.Generator)
 	default:
 		return nil, nil
 	}
@@ -76,7 +76,7 @@ func runSaturated(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	f := diagnose.Finding{
 		Cause: "cpu-saturated", Share: min(1, part), ShareOf: diagnose.OfCapacity, GainCeiling: 1, Confidence: findings.Low,
 		Title: fmt.Sprintf("The service keeps its CPUs busy (%.2f of %.0f%s) at %s of CPU per request, and no "+
-			"single cost leads", c.Target, c.Limit, beside, diagnose.Span(each)),
+			"single cost leads", c.Target, c.Limit, generator, diagnose.Span(each)),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProcess, c.Target, "CPUs", "the service uses %.2f of the %.0f CPUs it may use", c.Target, c.Limit),
 			diagnose.Fact(diagnose.FromProcess, each, diagnose.Nanosec, "a request costs %s of CPU", diagnose.Span(each)),

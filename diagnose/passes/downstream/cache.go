@@ -66,14 +66,14 @@ var Cache = diagnose.Analyzer{
 func runCache(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
 	for _, m := range missesOf(p) {
-		v, ok := waitgain.Judge(p, m.site, waitgain.Outside)
+		v, ok := waitgain.Decide(p, m.site, waitgain.Outside)
 		if !ok || v.Of != diagnose.OfRequest {
 			continue
 		}
 		f := v.Finding(p, "cache-useless", m.site)
 		// That the function's look-ups concern what it loads is inferred from its
 		// calls alone.
-		if f.Confidence == findings.High && m.beside {
+		if f.Confidence == findings.High && m.adjacent {
 			f.Confidence = findings.Medium
 		}
 		name := callstack.Short(m.site.Place.Function)
@@ -96,9 +96,9 @@ type miss struct {
 	site  waits.Site
 	calls [3]float64
 	loads string // what loads the entry
-	// beside: the cache is looked up and filled next to the call, not around it.
-	beside bool
-	path   map[string]bool // the user's functions between the cache and the call
+	// adjacent: the cache is looked up and filled next to the call, not around it.
+	adjacent bool
+	path     map[string]bool // the user's functions between the cache and the call
 }
 
 // missesOf returns the caches that each request misses; none without an anatomy.
@@ -119,7 +119,7 @@ func missesOf(p *diagnose.Pass) (list []miss) {
 				continue
 			}
 			chain := users(p, part.Stack)
-			at, beside := throughCache(chain, filled, caches)
+			at, adjacent := throughCache(chain, filled, caches)
 			if at < 0 {
 				continue
 			}
@@ -127,7 +127,7 @@ func missesOf(p *diagnose.Pass) (list []miss) {
 			m := groups[name]
 			if m == nil {
 				m = &miss{site: waits.Site{Wait: kind, Place: chain[at], User: true, Part: part},
-					beside: beside, loads: callstack.Short(chain[0].Function), path: map[string]bool{}}
+					adjacent: adjacent, loads: callstack.Short(chain[0].Function), path: map[string]bool{}}
 				groups[name], names = m, append(names, name)
 			}
 			for _, f := range chain[:at+1] {
@@ -150,7 +150,7 @@ func missesOf(p *diagnose.Pass) (list []miss) {
 	}
 	for _, name := range names {
 		m := groups[name]
-		if pkg, _ := callstack.Split(m.site.Place.Function); !m.beside && !kept[pkg] {
+		if pkg, _ := callstack.Split(m.site.Place.Function); !m.adjacent && !kept[pkg] {
 			continue // a cache that keeps nothing is switched off
 		}
 		m.site.Share, m.site.Times = min(1, m.site.NS/float64(p.Anatomy.MeanNS)), m.calls[mean]
@@ -178,9 +178,9 @@ func loading(kind callstack.Wait, stack []code.Frame) bool {
 }
 
 // throughCache returns the index, in a chain of the user's functions, of the cache
-// that a call is made through, or -1. beside is true if a function on the chain
+// that a call is made through, or -1. adjacent is true if a function on the chain
 // does both: looks up and fills.
-func throughCache(chain []code.Frame, filled map[string]bool, caches cacheNames) (at int, beside bool) {
+func throughCache(chain []code.Frame, filled map[string]bool, caches cacheNames) (at int, adjacent bool) {
 	for i, f := range chain {
 		if caches.has(f.Function) && !changes(f.Function) {
 			return i, false

@@ -30,10 +30,10 @@ func TestCache(t *testing.T) {
 		"github.com/redis/go-redis/v9.(*Client).Get", "shop/fx.(*rateCache).get@cache.go:22", handle))
 	// Looked up, fetched and filled side by side, with a library's.
 	const get, add = "github.com/hashicorp/golang-lru/v2.(*Cache[...]).Get", "github.com/hashicorp/golang-lru/v2.(*Cache[...]).Add"
-	beside := func() *Builder { return get1(idle(), 30*ms, 1, fetch, rate, handle) }
-	Expect(t, downstream.Cache, beside().Sample(20*ms, get, rate, handle).Sample(20*ms, add, rate, handle), "cache-useless at desk.go:30")
-	Expect(t, downstream.Cache, beside().Sample(20*ms, add, rate, handle)) // written through
-	Expect(t, downstream.Cache, beside().Sample(20*ms, get, rate, handle)) // it is never filled here
+	adjacent := func() *Builder { return get1(idle(), 30*ms, 1, fetch, rate, handle) }
+	Expect(t, downstream.Cache, adjacent().Sample(20*ms, get, rate, handle).Sample(20*ms, add, rate, handle), "cache-useless at desk.go:30")
+	Expect(t, downstream.Cache, adjacent().Sample(20*ms, add, rate, handle)) // written through
+	Expect(t, downstream.Cache, adjacent().Sample(20*ms, get, rate, handle)) // it is never filled here
 	ExpectUnjudged(t, downstream.Cache, idle().NoAnatomy(), "cache-useless")
 }
 

@@ -20,11 +20,11 @@ const leastComputed = 0.25
 
 // computation is what is computed through a cache.
 type computation struct {
-	place  code.Frame
-	share  float64 // of the service's CPU
-	loads  string  // the function that computes
-	path   []string
-	beside bool
+	place    code.Frame
+	share    float64 // of the service's CPU
+	loads    string  // the function that computes
+	path     []string
+	adjacent bool
 }
 
 // runComputed finds caches of what is computed. A trace does not count calls of
@@ -85,18 +85,18 @@ func computations(p *diagnose.Pass) []computation {
 	for s := range use.All {
 		all += float64(s.Value)
 		chain := users(p, s.Stack)
-		at, beside := throughCache(chain, filled, caches)
+		at, adjacent := throughCache(chain, filled, caches)
 		if at < 0 {
 			continue
 		}
 		cache, inner := chain[at], chain[:at]
 		pkg, _ := callstack.Split(cache.Function)
-		if !beside && (!kept[pkg] || !loads(inner, cache, caches)) {
+		if !adjacent && (!kept[pkg] || !loads(inner, cache, caches)) {
 			continue
 		}
 		g := groups[callstack.Enclosing(cache.Function)]
 		if g == nil {
-			g = &group{lines: map[code.Frame]float64{}, loads: map[string]float64{}, path: map[string]bool{}, both: beside}
+			g = &group{lines: map[code.Frame]float64{}, loads: map[string]float64{}, path: map[string]bool{}, both: adjacent}
 			groups[callstack.Enclosing(cache.Function)] = g
 		}
 		v := float64(s.Value)
@@ -113,7 +113,7 @@ func computations(p *diagnose.Pass) []computation {
 			continue
 		}
 		c := computation{place: measured.Heaviest(g.lines, measured.CompareFrames), share: g.sum / all,
-			loads: measured.Heaviest(g.loads, cmp.Compare[string]), beside: g.both}
+			loads: measured.Heaviest(g.loads, cmp.Compare[string]), adjacent: g.both}
 		for function := range g.path {
 			c.path = append(c.path, function)
 		}

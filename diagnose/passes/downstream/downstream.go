@@ -91,7 +91,7 @@ func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if resolving(s.Part) > s.Part.NS/2 {
 			continue // reported as a look-up, or too short for that
 		}
-		v, ok := waitgain.Judge(p, s, waitgain.Outside)
+		v, ok := waitgain.Decide(p, s, waitgain.Outside)
 		if !ok {
 			continue
 		}

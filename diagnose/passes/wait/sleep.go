@@ -37,7 +37,7 @@ func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 	}
 	for _, s := range waits.ByOwner(p.Waits().Sites(callstack.SleepWait)) {
-		v, ok := waitgain.Judge(p, s, waitgain.Outside)
+		v, ok := waitgain.Decide(p, s, waitgain.Outside)
 		if !ok {
 			continue
 		}
