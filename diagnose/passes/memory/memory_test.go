@@ -61,8 +61,11 @@ func TestCollector(t *testing.T) {
 	// The tail alone assists.
 	tail := New(64, 3*ms).Rate(500).Late(15*ms, 0.011).CPU(2, 0.4, 0.2, 0.06, 0.1).Busy(2*s).Wait(breakdown.StateRunning, 2*ms, 3)
 	// In an open loop that keeps its schedule nobody waits for it.
-	Expect(t, memory.Collector, New(64, 2*ms).Rate(300).Wait(breakdown.StateRunning, ms, 2).Wait(breakdown.StateAssist, 600*time.Microsecond, 2))
-	Expect(t, memory.Collector, New(64, 2*ms).Wait(breakdown.StateRunning, ms, 2).Wait(breakdown.StateAssist, 600*time.Microsecond, 2), "gc-assist")
+	short := func() *Builder {
+		return New(64, 2*ms).Wait(breakdown.StateRunning, ms, 2).Wait(breakdown.StateAssist, 600*time.Microsecond, 2)
+	}
+	Expect(t, memory.Collector, short().Rate(300))
+	Expect(t, memory.Collector, short(), "gc-assist")
 	Expect(t, memory.Collector, tail.Slow(breakdown.StateAssist, 12*ms), "gc-assist")
 	// A busy service's tail meets a cycle now and then.
 	Expect(t, memory.Collector, Healthy().Slow(breakdown.StateAssist, 30*ms))
