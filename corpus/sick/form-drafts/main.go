@@ -57,8 +57,11 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	files := drafts.Files{Dir: dir, Durable: os.Getenv("FIXED") != "1"}
-	s := server{drafts.Numbered{Store: files}}
+	journal, err := drafts.OpenJournal(dir, os.Getenv("FIXED") != "1")
+	if err != nil {
+		log.Fatal(err)
+	}
+	s := server{drafts.Numbered{Store: journal}}
 	r := httprouter.New()
 	r.PUT("/citizens/:citizen/drafts/:form", s.put)
 	r.GET("/citizens/:citizen/drafts/:form", s.get)

@@ -43,7 +43,7 @@ func (n Numbered) Save(citizen, form string, fields map[string]string) (string, 
 		fmt.Fprintf(h, "%s=%s\n", k, fields[k])
 	}
 	d := Draft{Form: form, Fields: fields, Saved: time.Now().UTC(), Version: base64.RawURLEncoding.EncodeToString(h.Sum(nil))}
-	data, err := json.MarshalIndent(d, "", "  ")
+	data, err := json.Marshal(d)
 	if err != nil {
 		return "", err
 	}
@@ -61,5 +61,5 @@ func (n Numbered) Load(citizen, form string) (d Draft, err error) {
 
 func name(citizen, form string) string {
 	sum := sha1.Sum([]byte(citizen + "/" + form))
-	return fmt.Sprintf("%02x/%x.json", sum[0], sum[1:])
+	return fmt.Sprintf("%x", sum[:12])
 }
