@@ -21,7 +21,7 @@ test: setup
 
 # Format, vet, and the tests that only compute: two minutes.
 check: lint
-	$(GO) test . ./access ./anatomy/... ./diagnose ./diagnose/passes/... ./assess ./redact ./notation/... ./scenario/... ./stat/... ./record/...
+	$(GO) test -short . ./access ./anatomy/... ./diagnose ./diagnose/passes/... ./assess ./redact ./notation/... ./scenario/... ./stat/... ./record/...
 
 # Each fuzz target for some time, one after the other: FUZZ="-trials 60" is an hour.
 fuzz: build

@@ -29,24 +29,16 @@ import (
 // it holds. When only writing fails (a full disk), the record and the summary
 // are returned with the error.
 func Bundle(dir string) (*record.Record, *record.Summary, error) {
-	a, err := assessed(dir)
+	a, err := assessed(dir, dissect)
 	if err != nil {
 		return nil, nil, err
 	}
-	for file, value := range map[string]any{
-		breakdown.File: a.body, findings.File: a.found, record.SummaryFile: a.summary,
-	} {
-		if a.body == nil && file == breakdown.File {
-			continue
-		}
-		err = errors.Join(err, disk.WriteJSON(dir, file, value))
-	}
-	return a.rec, a.summary, err
+	return a.rec, a.summary, a.write(dir)
 }
 
 // SoFar assesses the bundle of a run that goes on, on what it holds, and writes nothing.
 func SoFar(dir string) (*record.Summary, error) {
-	a, err := assessed(dir)
+	a, err := assessed(dir, dissect)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +53,24 @@ type assessment struct {
 	found   findings.Findings
 }
 
-func assessed(dir string) (*assessment, error) {
+// write writes the outcome into the bundle.
+func (a *assessment) write(dir string) (err error) {
+	for file, value := range map[string]any{
+		breakdown.File: a.body, findings.File: a.found, record.SummaryFile: a.summary,
+	} {
+		if a.body == nil && file == breakdown.File {
+			continue
+		}
+		err = errors.Join(err, disk.WriteJSON(dir, file, value))
+	}
+	return err
+}
+
+// dissection takes the requests of a record's traces apart, and adds what could not be
+// read to the summary's warnings; nil without a trace.
+type dissection func(*record.Record, *record.Summary) (*breakdown.Anatomy, error)
+
+func assessed(dir string, dissect dissection) (*assessment, error) {
 	rec, err := record.Open(dir)
 	if err != nil {
 		return nil, err

@@ -20,8 +20,8 @@ const mostReasons = 2
 // checks, to findings about CPU. It adds nothing without remarks in the bundle:
 // redline has them only of a target that it built.
 func (p *Pass) reason(found []findings.Finding, stages map[string]Stage) {
-	var said code.Compiler
-	if err := p.Record.ReadJSON(code.File, &said); err != nil {
+	var remarks code.Compiler
+	if err := p.Record.ReadJSON(code.File, &remarks); err != nil {
 		return
 	}
 	for i := range found {
@@ -31,7 +31,7 @@ func (p *Pass) reason(found []findings.Finding, stages map[string]Stage) {
 			continue
 		}
 		reported := 0
-		for _, line := range said.Lines {
+		for _, line := range remarks.Lines {
 			if line.Function != f.Where.Function || line.Line != f.Where.Line {
 				continue
 			}

@@ -82,6 +82,10 @@ type Cause struct {
 	FollowsFrom []string
 	// SamePlace narrows FollowsFrom to findings that name the same function.
 	SamePlace bool
+	// HeldBy lists causes that are work. Where what one of them names is most of the
+	// work for which requests queue at one goroutine or lock, that queue is its
+	// consequence.
+	HeldBy []string
 	// Voids marks a cause that voids every other finding: it ranks first.
 	Voids bool
 	// Qualifies marks a cause that concerns the measurement, or what is left when

@@ -56,6 +56,8 @@ type account struct {
 	sums  map[string]float64
 	group map[string]string
 	total float64
+	// whole is what the shares are of, where it is known by itself; else total.
+	whole float64
 }
 
 func newAccount() *account {
@@ -75,15 +77,22 @@ func (a *account) entries() []findings.LedgerEntry {
 	if !(a.total > 0) {
 		return nil
 	}
+	whole := a.total
+	if a.whole > 0 {
+		whole = a.whole
+		a.book(findings.Unattributed, "", max(0, whole-a.total))
+	}
 	shares := map[string]float64{}
 	// In one order: sums of fractions depend on it in their last digit, and judging
 	// twice must print the same.
 	for _, who := range slices.Sorted(maps.Keys(a.sums)) {
 		sum := a.sums[who]
-		if group := a.group[who]; group != "" && sum < leastEntry*a.total {
+		if group := a.group[who]; group != "" && sum < leastEntry*whole {
 			who = group
 		}
-		shares[who] += sum / a.total
+		if sum > 0 {
+			shares[who] += sum / whole
+		}
 	}
 	list := make([]findings.LedgerEntry, 0, len(shares))
 	for who, share := range shares {
@@ -128,7 +137,7 @@ func (p *Pass) responsible(s usage.Booked) (who, group string) {
 	case len(s.Stack) == 0:
 		return findings.Unattributed, ""
 	case s.Domain.Has(callstack.GCAssist | callstack.GCWork):
-		return "runtime: garbage collector", ""
+		return findings.Collecting, ""
 	case s.Domain.Has(callstack.Schedule):
 		return "runtime: scheduler", ""
 	}
@@ -164,16 +173,21 @@ func module(pkg string) string {
 	return strings.Join(parts[:min(3, len(parts))], "/")
 }
 
-// timeLedger books the mean request's time on what it waits for. The trace does not
+// timeLedger books the mean request's time on what it waits for. Its waits are not made
+// to fill that time: what they leave of it is unattributed. The trace does not
 // say what a running goroutine runs; the ledger of CPU does.
 func (p *Pass) timeLedger() []findings.LedgerEntry {
 	w, a := p.Waits(), newAccount()
 	for _, kind := range w.Kinds() {
 		for _, s := range w.Sites(kind) {
 			who, group := waitsFor(kind, s.Place)
+			if kind == callstack.OtherWait && callstack.Calls(s.Part.Stack, "runtime.GC") {
+				who = findings.Collecting // a cycle that the request demands
+			}
 			a.book(who, group, s.NS)
 		}
 	}
+	a.whole = w.MeanNS()
 	return a.entries()
 }
 
@@ -187,7 +201,7 @@ func waitsFor(kind callstack.Wait, at code.Frame) (who, group string) {
 	case callstack.Queued:
 		return findings.QueuedForCPU, ""
 	case callstack.Collector:
-		return "runtime: garbage collector", ""
+		return findings.Collecting, ""
 	case callstack.DatabaseWait, callstack.PrepareWait:
 		return "database", ""
 	case callstack.HTTPWait, callstack.HTTPOpen:

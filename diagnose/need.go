@@ -36,7 +36,7 @@ func how(n Need) string {
 // run's own reason, if it has one, comes first: asking for a probe that was there
 // helps nobody.
 func (p *Pass) Explain(n Need) string {
-	said := func(source, what string) string {
+	reason := func(source, what string) string {
 		for _, s := range p.Record.Run.Sources {
 			if s.Name == source && !s.NotAsked && !s.OK && s.Why != "" {
 				return what + ": " + s.Why
@@ -47,17 +47,17 @@ func (p *Pass) Explain(n Need) string {
 	why := ""
 	switch n {
 	case NeedAnatomy:
-		why = p.noRequests(said("traces", "no execution trace"))
+		why = p.noRequests(reason("traces", "no execution trace"))
 	case NeedCPUProfile:
-		why = said("profiles", "no CPU profile")
+		why = reason("profiles", "no CPU profile")
 	case NeedAllocs:
-		why = said("profiles", "no allocation profile")
+		why = reason("profiles", "no allocation profile")
 	case NeedMutex:
-		why = said("profiles", "no mutex profile")
+		why = reason("profiles", "no mutex profile")
 	case NeedRuntime:
-		why = said("runtime", "no runtime metrics")
+		why = reason("runtime", "no runtime metrics")
 	case NeedStatements:
-		if why = said("postgres", "no statement statistics"); why == "" && p.UsesOnly(callstack.SQLite) {
+		if why = reason("postgres", "no statement statistics"); why == "" && p.UsesOnly(callstack.SQLite) {
 			why = "the service's database is SQLite, within its process: only PostgreSQL reports statement " +
 				"statistics; its CPU and waits are judged from profiles and traces"
 		}
@@ -71,11 +71,11 @@ func (p *Pass) Explain(n Need) string {
 // noRequests returns why no request was taken apart although traces were taken, or
 // could not be; "" if none was asked for. said is the source's own reason, ""
 // without one.
-func (p *Pass) noRequests(said string) string {
+func (p *Pass) noRequests(reason string) string {
 	a := p.Anatomy
 	switch {
-	case a == nil && said != "":
-		return said
+	case a == nil && reason != "":
+		return reason
 	case a == nil && len(p.Record.Traces()) > 0:
 		return "no requests were taken apart: the execution traces could not be read (see the warnings)"
 	case a == nil:

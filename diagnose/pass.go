@@ -6,6 +6,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/evidence/usage"
+	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/findings"
@@ -22,7 +23,10 @@ type Pass struct {
 	rejected  []findings.Rejected
 	// reached holds, by cause, the functions on the way to where it makes requests
 	// wait.
-	reached  map[string][]string
+	reached map[string][]string
+	// queues and covered are by placeKey: see Queue and Cover.
+	queues   map[string]waits.Site
+	covered  map[string][]string
 	unjudged []findings.NotJudged
 }
 
@@ -32,6 +36,8 @@ func newPass(rec *record.Record, a *breakdown.Anatomy) *Pass {
 		analyzers: map[string]Analyzer{},
 		results:   map[string][]Finding{},
 		reached:   map[string][]string{},
+		queues:    map[string]waits.Site{},
+		covered:   map[string][]string{},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/record/findings"
 )
@@ -128,14 +129,14 @@ func (p *Pass) fold(found []Finding, causes map[string]Cause) []Finding {
 	root := func(f Finding) int {
 		best := -1
 		for i, r := range found {
-			if r.Cause == f.Cause || !slices.Contains(causes[f.Cause].FollowsFrom, r.Cause) {
+			if r.Cause == f.Cause || !slices.Contains(causes[f.Cause].FollowsFrom, r.Cause) && !p.heldBy(f, r, causes) {
 				continue
 			}
 			// A hint is the root only of what is found at its own place.
 			if r.Confidence == findings.Low && !(causes[f.Cause].SamePlace && r.GainCeiling >= f.GainCeiling) {
 				continue
 			}
-			if causes[f.Cause].SamePlace && r.Where.Function != f.Where.Function {
+			if causes[f.Cause].SamePlace && r.Where.Function != f.Where.Function && !p.covers(r, f.Where.Function) {
 				continue
 			}
 			if p.apart(f.Cause, r.Where.Function) {
@@ -174,6 +175,32 @@ func (p *Pass) fold(found []Finding, causes map[string]Cause) []Finding {
 // from a statement that runs on another. nil notes that it follows from no function
 // at all.
 func (p *Pass) Reached(cause string, functions []string) { p.reached[cause] = functions }
+
+// Cover notes functions whose work a finding explains, besides that at its own place.
+func (p *Pass) Cover(f Finding, functions ...string) {
+	p.covered[placeKey(f)] = append(p.covered[placeKey(f)], functions...)
+}
+
+func (p *Pass) covers(f Finding, function string) bool {
+	return slices.Contains(p.covered[placeKey(f)], function)
+}
+
+// mostHeld is the part of what a queue waits for that one function must take for the
+// queue to be its consequence: most of it.
+const mostHeld = 0.5
+
+// Queue notes at which site requests queue for one goroutine or lock that a finding of
+// a cause names.
+func (p *Pass) Queue(f Finding, site waits.Site) { p.queues[placeKey(f)] = site }
+
+func placeKey(f Finding) string { return f.Cause + " " + f.Where.Function }
+
+// heldBy reports whether a queue is the consequence of work that a root names: of work
+// that is done while requests wait there, and is most of it.
+func (p *Pass) heldBy(f, root Finding, causes map[string]Cause) bool {
+	site, ok := p.queues[placeKey(f)]
+	return ok && slices.Contains(causes[f.Cause].HeldBy, root.Cause) && p.Doing(site, root.Where.Function) >= mostHeld
+}
 
 // apart reports whether the places of a cause are known and a function leads to
 // none of them.

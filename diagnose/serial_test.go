@@ -12,6 +12,7 @@ import (
 	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -64,4 +65,26 @@ func TestGainSaysWhatLimitsNext(t *testing.T) {
 			t.Errorf("27 %% of request time: %+v, want 1.37x of latency", g)
 		}
 	})
+}
+
+// behindLock is a service whose requests wait for a lock in which one of them works, at a
+// cost per request that rises with what is kept.
+func behindLock(work ...string) *Builder {
+	rising := func(w int) float64 { return 1e8 * (0.02 + float64(w)/100) }
+	holding := breakdown.Chain{Links: []breakdown.Link{{Request: true, State: breakdown.StateRunning, Stack: Stack(storeGet)}}}
+	return New(12, 6*time.Millisecond).CPU(2, 1.3, 1.1, 0.2, 0).
+		Series(series.ProcessUser, "", rising).Gauge(series.ProcessSystem, "", 0).
+		Series("/gc/heap/live:bytes", "", func(w int) float64 { return 4e6 * (1 + float64(w)/60) }).
+		Wait(breakdown.StateRunning, time.Millisecond, 1).
+		Wait(breakdown.StateLock, 5*time.Millisecond, 1, "sync.runtime_SemacquireMutex", "sync.(*Mutex).Lock", storeGet).
+		WakerRequest("sync.(*Mutex).Unlock", storeGet).Behind(holding).
+		Held(8*time.Second, "sync.(*Mutex).Unlock", storeGet).
+		Sample(time.Second, storeGet).Sample(8*time.Second, work...)
+}
+
+// A lock is held for longer the more is kept: what grows is the cause, if it is done while
+// requests wait for the lock.
+func TestLockFollowsFromWhatGrowsUnderIt(t *testing.T) {
+	ExpectFirst(t, suite.All(), behindLock(storeCheck, storeGet), "grows-with-state")
+	ExpectFirst(t, suite.All(), behindLock("shop/page.Render@page.go:12"), "lock-contention")
 }

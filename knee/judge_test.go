@@ -52,7 +52,7 @@ func TestJudge(t *testing.T) {
 		{"nothing was seen", Windows{Seconds: 0.1}, nil, "", false, Holds, ""},
 	} {
 		s := Step{Rate: 800, Measured: 6 * time.Second}
-		s.Judge(c.w, c.broken, c.void, c.poisson)
+		s.Assess(c.w, c.broken, c.void, c.poisson)
 		if s.Outcome != c.want || !strings.Contains(strings.Join(s.Why, "; "), c.why) {
 			t.Errorf("%s: %s because of %v, want %s", c.name, s.Outcome, s.Why, c.want)
 		}
@@ -62,7 +62,7 @@ func TestJudge(t *testing.T) {
 // TestAFewRequestsAreNoTrend: at a low rate half a percent is less than one request.
 func TestAFewRequestsAreNoTrend(t *testing.T) {
 	s := Step{Rate: 20, Measured: 6 * time.Second}
-	s.Judge(windows(1, 0.3, 0.2, level(5e6)), nil, "", false)
+	s.Assess(windows(1, 0.3, 0.2, level(5e6)), nil, "", false)
 	if s.Growth < leastGrowth || s.Outcome != Holds {
 		t.Errorf("growth %v: %s", s.Growth, s.Outcome)
 	}

@@ -37,10 +37,10 @@ const (
 	// The interval is wider by it on both sides.
 	apart = 2 * leastGrowth
 
-	narrow       = 0.06 // width at which a search ends
-	leastOfEach  = 3    // steps that hold, and that break, within neighbourhood of the knee
-	neighbourly  = 0.1
-	leastToPlace = 0.25 // steps go to this quantile of the belief, and to its mirror
+	narrow        = 0.06 // width at which a search ends
+	leastOfEach   = 3    // steps that hold, and that break, within neighbourhood of the knee
+	neighbourly   = 0.1
+	leastToLocate = 0.25 // steps go to this quantile of the belief, and to its mirror
 
 	patience     = 2    // steps that the generator spoils, or that are not steady, before that is believed
 	belowCeiling = 0.95 // of a rate that the generator cannot offer, one that it can
@@ -151,9 +151,9 @@ func (s *Search) quantile(part float64) float64 {
 // so that the knee is approached from both sides. longer is by which factor the step
 // should be longer than usual, because one before it was not steady.
 func (s *Search) Next() (rate, longer float64) {
-	part := leastToPlace
+	part := leastToLocate
 	if n := len(s.tried); n > 0 && s.tried[n-1].holds {
-		part = 1 - leastToPlace
+		part = 1 - leastToLocate
 	}
 	rate, longer = s.quantile(part), math.Pow(2, float64(min(2, s.unsteady)))
 	if s.ceiling > 0 {

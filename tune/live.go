@@ -23,7 +23,7 @@ type Request struct {
 }
 
 // place is where a value goes.
-const place = "{}"
+const placeholder = "{}"
 
 var (
 	methods   = regexp.MustCompile(`^(PUT|POST|PATCH) +`)
@@ -44,8 +44,8 @@ func parseRequest(text string) (r Request, err error) {
 	switch {
 	case !strings.HasPrefix(r.URL, "/") && !strings.HasPrefix(r.URL, "http://") && !strings.HasPrefix(r.URL, "https://"):
 		return r, fmt.Errorf("%q is neither a path nor an http URL %s", r.URL, form)
-	case strings.Count(r.URL+r.Body, place) != 1:
-		return r, fmt.Errorf("%s must stand once where the value goes %s", place, form)
+	case strings.Count(r.URL+r.Body, placeholder) != 1:
+		return r, fmt.Errorf("%s must stand once where the value goes %s", placeholder, form)
 	case strings.Contains(r.URL, "@"), redact.Text(text) != text:
 		return r, errors.New("it holds a secret, and a tune prints and keeps its knobs")
 	}
@@ -63,7 +63,7 @@ func parseRequest(text string) (r Request, err error) {
 // Read is the URL that tells the present value where the service offers that: the one that sets it, without
 // the value.
 func (r Request) Read() string {
-	before, after, in := strings.Cut(r.URL, place)
+	before, after, in := strings.Cut(r.URL, placeholder)
 	if !in {
 		return r.URL
 	}
@@ -148,9 +148,9 @@ func Alike(a, b string) bool {
 
 // Words writes the request that sets a value.
 func (r Request) Words(value string) string {
-	out := r.Method + " " + strings.Replace(r.URL, place, value, 1)
+	out := r.Method + " " + strings.Replace(r.URL, placeholder, value, 1)
 	if r.Body != "" {
-		out += " " + strings.Replace(r.Body, place, value, 1)
+		out += " " + strings.Replace(r.Body, placeholder, value, 1)
 	}
 	return out
 }

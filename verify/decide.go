@@ -59,7 +59,7 @@ func Decide(pairs, aa []Pair, look int, r Rules) Result {
 	decided := make([]judgement, len(r.Metrics))
 	p := make([]float64, len(r.Metrics))
 	for i, m := range r.Metrics {
-		decided[i] = weigh(m, pairs, aa, at)
+		decided[i] = gather(m, pairs, aa, at)
 		p[i] = decided[i].p
 	}
 	for i, significant := range r.significant(p, at.level) {
@@ -86,7 +86,7 @@ type judgement struct {
 }
 
 // weigh gathers a metric's evidence at a look.
-func weigh(m Metric, pairs, aa []Pair, at look) judgement {
+func gather(m Metric, pairs, aa []Pair, at look) judgement {
 	j := judgement{m: m, p: math.NaN(), mde: math.NaN()}
 	d, ok := m.differences(pairs)
 	if !ok {

@@ -33,7 +33,7 @@ func DecideAgainst(base, blocks []Block, r Rules) Result {
 			out.Warnings = append(out.Warnings, m.Name+" is not judged: the baseline does not have it")
 			continue
 		}
-		j := weighApart(m, base, blocks, level)
+		j := gatherApart(m, base, blocks, level)
 		if !known {
 			j.known, j.missing = false, "how the machine drifted is not known"
 		} else if m.timed() {
@@ -45,7 +45,7 @@ func DecideAgainst(base, blocks []Block, r Rules) Result {
 		out.Metrics = append(out.Metrics, decided[i].verdict(significant, true))
 	}
 	out.conclude()
-	out.JudgeFailures(failed(base), failed(blocks))
+	out.DecideFailures(failed(base), failed(blocks))
 	out.Warnings = append(out.Warnings,
 		"the baseline was measured at another time: other changes since then look like changes of the "+
 			"service (redline gate --base REF measures both together)",
@@ -108,7 +108,7 @@ func drifted(base, blocks []Block) (estimate, wide float64, known bool) {
 // weighApart gathers a metric's evidence from two independent samples.
 // Percentiles are compared by those of each block: blocks are of one length, so
 // that the effect of few requests on a percentile hits both sides.
-func weighApart(m Metric, base, blocks []Block, level float64) judgement {
+func gatherApart(m Metric, base, blocks []Block, level float64) judgement {
 	j := judgement{m: m, apart: true, p: math.NaN(), mde: math.NaN(), missing: "it is not in every block"}
 	a, okA := m.logs(base)
 	b, okB := m.logs(blocks)
@@ -163,7 +163,7 @@ const mostErrors = 0.001
 
 // JudgeFailures judges a figure that no metric of speed covers: the shares of
 // requests that failed, of side a and side b.
-func (r *Result) JudgeFailures(a, b float64) {
+func (r *Result) DecideFailures(a, b float64) {
 	switch {
 	case b > a+mostErrors:
 		r.Verdict, r.Why = Regression, fmt.Sprintf("side b fails %.2f %% of its requests, side a %.2f %%", 100*b, 100*a)

@@ -40,6 +40,15 @@ func TestBandsAddUp(t *testing.T) {
 		a.Add(1, &timeline.Conn{}, segments, nil, &timeline.Clock{})
 	}
 	out := a.Anatomy()
+	running := time.Duration(0)
+	for _, p := range out.All {
+		if p.State == breakdown.StateRunning {
+			running += time.Duration(p.NS)
+		}
+	}
+	if r := out.Ran; r == nil || (r.MeanNS-running).Abs() > 1 || !(0 <= r.P10NS && r.P10NS < r.P50NS && r.P50NS < 2*r.MeanNS) {
+		t.Errorf("requests ran %+v, their parts for %v", r, running)
+	}
 	if out.MeanNS != want/1003 {
 		t.Errorf("mean %v, want %v", out.MeanNS, want/1003)
 	}

@@ -26,15 +26,15 @@ func (a *Requests) profile(all, median, tail []request) *breakdown.CPUProfile {
 	if len(a.samples) == 0 {
 		return nil
 	}
-	type place struct{ function, caller string }
-	counts := map[place]*[3]int{}
+	type location struct{ function, caller string }
+	counts := map[location]*[3]int{}
 	p := &breakdown.CPUProfile{}
 	totals := [3]*int{&p.All, &p.Median, &p.Tail}
 	for band, requests := range [][]request{all, median, tail} {
 		for _, r := range requests {
 			for _, id := range a.samples[r.firstSample:r.lastSample] {
 				frames := a.Stacks.Info(id).Frames
-				at := place{frames[0].Function, a.Stacks.Own.Caller(frames)}
+				at := location{frames[0].Function, a.Stacks.Own.Caller(frames)}
 				if counts[at] == nil {
 					counts[at] = &[3]int{}
 				}

@@ -79,7 +79,7 @@ func plumbing(function string) bool {
 }
 
 // place names a frame of the target's own.
-func place(f code.Frame) string {
+func position(f code.Frame) string {
 	return fmt.Sprintf("%s %s:%d", f.Function, path.Base(f.File), f.Line)
 }
 
@@ -87,7 +87,7 @@ func place(f code.Frame) string {
 func (o Ownership) Caller(frames []code.Frame) string {
 	for _, f := range frames {
 		if o.Owns(f) {
-			return place(f)
+			return position(f)
 		}
 	}
 	return ""
@@ -102,7 +102,7 @@ func (o Ownership) Site(frames []code.Frame, kind Sync) string {
 	mechanism, within := "", ""
 	for i, f := range frames {
 		if o.Owns(f) {
-			caller := place(f)
+			caller := position(f)
 			if mechanism = cmp.Or(mechanism, within); mechanism == "" {
 				return caller
 			}

@@ -53,7 +53,7 @@ func TestAlign(t *testing.T) {
 	if len(trials) != least {
 		t.Errorf("the service told of %d events, want %d", len(trials), least)
 	}
-	v := judge(trials)
+	v := decide(trials)
 	if v.trials < least/4 {
 		t.Fatalf("%d of %d events lie in a trace", v.trials, least)
 	}
@@ -134,7 +134,7 @@ func TestVerdict(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
-			err := judge(test.spoil(trials(1000, good))).describe(&out)
+			err := decide(test.spoil(trials(1000, good))).describe(&out)
 			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 				t.Errorf("%v, want %q\n%s", err, test.want, out.String())
 			}

@@ -83,5 +83,5 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 			return err
 		}
 	}
-	return judge(all).describe(stdout)
+	return decide(all).describe(stdout)
 }

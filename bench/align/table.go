@@ -73,7 +73,7 @@ func (r *row) quantile(q float64) time.Duration {
 	return r.off[min(len(r.off)-1, int(q*float64(len(r.off))))]
 }
 
-func judge(all []trial) verdict {
+func decide(all []trial) verdict {
 	v := verdict{events: len(all)}
 	for _, name := range views {
 		v.rows = append(v.rows, row{view: name})

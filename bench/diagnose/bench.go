@@ -162,15 +162,15 @@ func (b *bench) note(m measured) {
 	if !m.OK() {
 		verdict = "MISS"
 	}
-	said := "nothing found"
-	if len(m.Said) > 0 {
-		said = m.Said[0]
+	words := "nothing found"
+	if len(m.Reported) > 0 {
+		words = m.Reported[0]
 	}
-	fmt.Fprintf(b.out, "%s  %-28s %5.1f s  %s\n", verdict, m.Name, m.Took.Seconds(), said)
+	fmt.Fprintf(b.out, "%s  %-28s %5.1f s  %s\n", verdict, m.Name, m.Took.Seconds(), words)
 	for _, why := range m.Why {
 		fmt.Fprintf(b.out, "      %s\n", why)
 	}
-	for i, s := range m.Said {
+	for i, s := range m.Reported {
 		if i > 0 {
 			fmt.Fprintf(b.out, "      %d. %s\n", i+1, s)
 		}

@@ -53,6 +53,10 @@ func (b *bench) marks(w *strings.Builder, markdown bool, head []string, columns 
 		{"share within its range", func(t corpus.Table) string { return part(t.Share, t.Ranged) }, ""},
 		{"healthy runs with a false finding", func(t corpus.Table) string { return part(t.Alarmed, t.Healthy) },
 			mark(all.Healthy-all.Alarmed, all.Healthy, 1)},
+		{"ledgers that add up to 100 % (+/- 1)", func(t corpus.Table) string { return part(t.AddUp, t.Ledgers) },
+			mark(all.AddUp, all.Ledgers, corpus.MarkAddsUp)},
+		{"ledgers with at most 5 % unattributed", func(t corpus.Table) string { return part(t.Attributed, t.Ledgers) },
+			mark(all.Attributed, all.Ledgers, corpus.MarkAttributed)},
 		{"runs that could not be judged", func(t corpus.Table) string { return fmt.Sprint(t.Broken) }, ""},
 		{"further findings on sick services", func(t corpus.Table) string { return fmt.Sprint(t.Extra) }, ""},
 	}
@@ -126,6 +130,9 @@ func part(n, all int) string {
 
 func mark(n, all int, at float64) string {
 	verdict := "met"
+	if all == 0 {
+		return "" // nothing was measured that could meet it
+	}
 	if float64(n) < at*float64(all) {
 		verdict = "MISSED"
 	}
@@ -139,11 +146,11 @@ func (b *bench) confusion(w *strings.Builder, markdown bool) {
 		if m.First || m.Broken {
 			continue
 		}
-		said := "nothing"
-		if len(m.Said) > 0 {
-			said, _, _ = strings.Cut(m.Said[0], " ")
+		words := "nothing"
+		if len(m.Reported) > 0 {
+			words, _, _ = strings.Cut(m.Reported[0], " ")
 		}
-		counts[fmt.Sprintf("%s: said %s", m.wanted(), said)]++
+		counts[fmt.Sprintf("%s: said %s", m.wanted(), words)]++
 	}
 	if len(counts) == 0 {
 		return
@@ -179,8 +186,8 @@ func (b *bench) failures(w *strings.Builder, markdown bool) {
 			first = false
 		}
 		fmt.Fprintf(w, "%s%s/%s: %s.", bullet(markdown), m.Kind, m.Name, strings.Join(m.Why, "; "))
-		if len(m.Said) > 0 && m.Kind != corpus.Healthy {
-			fmt.Fprintf(w, " It said %s.", strings.Join(m.Said[:min(3, len(m.Said))], "; "))
+		if len(m.Reported) > 0 && m.Kind != corpus.Healthy {
+			fmt.Fprintf(w, " It said %s.", strings.Join(m.Reported[:min(3, len(m.Reported))], "; "))
 		}
 		if why := b.misses[m.Name]; why != "" {
 			fmt.Fprintf(w, " Why: %s", why)
@@ -194,14 +201,14 @@ func (b *bench) cases(w *strings.Builder) {
 	title(w, true, "All runs")
 	w.WriteString("| case | wanted | first | said first | s |\n|---|---|---|---|---|\n")
 	for _, m := range b.results.Runs {
-		said, verdict := "nothing", "yes"
-		if len(m.Said) > 0 {
-			said = strings.ReplaceAll(m.Said[0], "|", "\\|")
+		words, verdict := "nothing", "yes"
+		if len(m.Reported) > 0 {
+			words = strings.ReplaceAll(m.Reported[0], "|", "\\|")
 		}
 		if !m.First {
 			verdict = "NO"
 		}
-		fmt.Fprintf(w, "| %s/%s | %s | %s | %s | %.1f |\n", m.Kind, m.Name, m.wanted(), verdict, said, m.Took.Seconds())
+		fmt.Fprintf(w, "| %s/%s | %s | %s | %s | %.1f |\n", m.Kind, m.Name, m.wanted(), verdict, words, m.Took.Seconds())
 	}
 }
 

@@ -82,8 +82,8 @@ func (b *bench) run(ctx context.Context, t *generator.Tool, s generator.Shape, w
 	if err != nil && !t.Excused(err) {
 		return generator.Tally{}, o.Spent, err
 	}
-	said, err := t.Read(o, s, dir)
-	return said, o.Spent, err
+	reported, err := t.Read(o, s, dir)
+	return reported, o.Spent, err
 }
 
 // serveSelf starts this program as one of its servers and returns the first

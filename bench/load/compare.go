@@ -82,7 +82,7 @@ func (b *bench) compare(ctx context.Context, tools []*generator.Tool, s generato
 			if e.Failed != "" {
 				continue
 			}
-			said, used, err := b.run(ctx, able[i], s, nil)
+			reported, used, err := b.run(ctx, able[i], s, nil)
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
@@ -91,8 +91,8 @@ func (b *bench) compare(ctx context.Context, tools []*generator.Tool, s generato
 				b.say("%s: %v", e.Tool, err)
 				continue
 			}
-			o := outing{Round: round, Tally: said, Spent: used, Rate: float64(said.Requests) / s.Duration.Seconds()}
-			o.PerCPU = float64(said.Requests) / used.CPU.Seconds()
+			o := outing{Round: round, Tally: reported, Spent: used, Rate: float64(reported.Requests) / s.Duration.Seconds()}
+			o.PerCPU = float64(reported.Requests) / used.CPU.Seconds()
 			e.Outings = append(e.Outings, o)
 			b.say("round %d  %-18s %10s requests/s  %10s per CPU second", round+1, e.Tool, thousands(o.Rate), thousands(o.PerCPU))
 			time.Sleep(200 * time.Millisecond) // connections of the last one are closed meanwhile

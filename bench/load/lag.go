@@ -42,18 +42,18 @@ func (b *bench) scheduleLag(ctx context.Context) (*section, error) {
 	var outings []outing
 	var p99, p999 []float64
 	for round := range b.rounds {
-		said, used, err := b.run(ctx, b.redline, load, nil)
+		reported, used, err := b.run(ctx, b.redline, load, nil)
 		if err != nil {
 			return nil, err
 		}
-		outings = append(outings, outing{Round: round, Tally: said, Spent: used})
-		p99, p999 = append(p99, float64(said.LagP99)), append(p999, float64(said.LagP999))
+		outings = append(outings, outing{Round: round, Tally: reported, Spent: used})
+		p99, p999 = append(p99, float64(reported.LagP99)), append(p999, float64(reported.LagP999))
 		s.Rows = append(s.Rows, []string{
-			fmt.Sprint(round + 1), thousands(float64(said.Requests)), fmt.Sprint(said.Unoffered), fmt.Sprint(said.Errors),
-			brief(said.LagP50), brief(said.LagP99), brief(said.LagP999), brief(said.P50), brief(said.P99),
+			fmt.Sprint(round + 1), thousands(float64(reported.Requests)), fmt.Sprint(reported.Unoffered), fmt.Sprint(reported.Errors),
+			brief(reported.LagP50), brief(reported.LagP99), brief(reported.LagP999), brief(reported.P50), brief(reported.P99),
 			fmt.Sprintf("%.2f", used.CPU.Seconds()/used.Wall.Seconds()),
 		})
-		b.say("lag p50 %v  p99 %v  p99.9 %v", said.LagP50, said.LagP99, said.LagP999)
+		b.say("lag p50 %v  p99 %v  p99.9 %v", reported.LagP50, reported.LagP99, reported.LagP999)
 	}
 	for _, m := range []struct {
 		name   string

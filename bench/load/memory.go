@@ -101,7 +101,7 @@ func (b *bench) occupy(ctx context.Context, s generator.Shape) (occupied, error)
 	o := occupied{Connections: s.Connections}
 	done := make(chan struct{})
 	stop := make(chan struct{})
-	said, _, err := b.run(ctx, &idle, s, func(pid int) {
+	reported, _, err := b.run(ctx, &idle, s, func(pid int) {
 		go func() { defer close(done); o.watch(pid, stop) }()
 	})
 	close(stop)
@@ -109,7 +109,7 @@ func (b *bench) occupy(ctx context.Context, s generator.Shape) (occupied, error)
 		return o, err
 	}
 	<-done
-	o.Tally = said
+	o.Tally = reported
 	// The warm-up and the closing of the record are not the load.
 	o.Readings = between(o.Readings, s.Duration/3+time.Second, s.Duration/3+s.Duration)
 	if len(o.Readings) < 2 {

@@ -79,11 +79,11 @@ func (l *stallLog) next(ctx context.Context, s *process.Server) error {
 
 // testimony is one tool's report on the stalling server, next to the truth.
 type testimony struct {
-	Tool  string          `json:"tool"`
-	Model string          `json:"model"`
-	Said  generator.Tally `json:"said"`
-	Truth generator.Tally `json:"truth"`
-	Stall []stall         `json:"stalls"`
+	Tool     string          `json:"tool"`
+	Model    string          `json:"model"`
+	Reported generator.Tally `json:"said"`
+	Truth    generator.Tally `json:"truth"`
+	Stall    []stall         `json:"stalls"`
 }
 
 // stalls shows each tool's report on a server that stalls for a
@@ -134,9 +134,9 @@ func (b *bench) stalls(ctx context.Context) (*section, error) {
 		if len(all) == 0 {
 			s.addTestimony("truth", "", one.Truth, one.Truth)
 		}
-		s.addTestimony(one.Tool, one.Model, one.Said, one.Truth)
+		s.addTestimony(one.Tool, one.Model, one.Reported, one.Truth)
 		all = append(all, *one)
-		b.say("%-8s p50 %v  p99 %v  p99.9 %v  (truth %v %v %v)", one.Tool, one.Said.P50, one.Said.P99, one.Said.P999,
+		b.say("%-8s p50 %v  p99 %v  p99.9 %v  (truth %v %v %v)", one.Tool, one.Reported.P50, one.Reported.P99, one.Reported.P999,
 			one.Truth.P50, one.Truth.P99, one.Truth.P999)
 	}
 	s.Marks = stallMarks(all)
@@ -159,7 +159,7 @@ func (b *bench) witness(ctx context.Context, t *generator.Tool, s generator.Shap
 		return nil, err
 	}
 	start := serve.Monotonic()
-	said, _, err := b.run(ctx, t, s, nil)
+	reported, _, err := b.run(ctx, t, s, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -177,25 +177,25 @@ func (b *bench) witness(ctx context.Context, t *generator.Tool, s generator.Shap
 			seen = append(seen, s)
 		}
 	}
-	return &testimony{Tool: t.Name, Said: said, Truth: tallyOf(truth(start, p.load, p.rate, seen, base)), Stall: seen}, nil
+	return &testimony{Tool: t.Name, Reported: reported, Truth: tallyOf(truth(start, p.load, p.rate, seen, base)), Stall: seen}, nil
 }
 
-func (s *section) addTestimony(tool, model string, said, true generator.Tally) {
-	away := func(said, true time.Duration) string {
-		if said <= 0 || tool == "truth" {
+func (s *section) addTestimony(tool, model string, reported, true generator.Tally) {
+	away := func(reported, true time.Duration) string {
+		if reported <= 0 || tool == "truth" {
 			return ""
 		}
-		return fmt.Sprintf("%+.1f %%", 100*off(said, true))
+		return fmt.Sprintf("%+.1f %%", 100*off(reported, true))
 	}
 	s.Rows = append(s.Rows, []string{
-		tool, model, thousands(float64(said.Requests)), brief(said.P50), away(said.P50, true.P50), brief(said.P99),
-		away(said.P99, true.P99),
-		brief(said.P999), away(said.P999, true.P999), brief(said.Max), fmt.Sprint(said.Unoffered),
+		tool, model, thousands(float64(reported.Requests)), brief(reported.P50), away(reported.P50, true.P50), brief(reported.P99),
+		away(reported.P99, true.P99),
+		brief(reported.P999), away(reported.P999, true.P999), brief(reported.Max), fmt.Sprint(reported.Unoffered),
 	})
 }
 
 // off is the relative error of a stated percentile.
-func off(said, true time.Duration) float64 { return float64(said)/float64(true) - 1 }
+func off(reported, true time.Duration) float64 { return float64(reported)/float64(true) - 1 }
 
 func stallMarks(all []testimony) []mark {
 	var marks []mark
@@ -213,8 +213,8 @@ func stallMarks(all []testimony) []mark {
 			if one.Tool != "redline" {
 				continue
 			}
-			away := off(q.of(one.Said), q.of(one.Truth))
-			m.Got = fmt.Sprintf("%s, true %s (%+.1f %%)", brief(q.of(one.Said)), brief(q.of(one.Truth)), 100*away)
+			away := off(q.of(one.Reported), q.of(one.Truth))
+			m.Got = fmt.Sprintf("%s, true %s (%+.1f %%)", brief(q.of(one.Reported)), brief(q.of(one.Truth)), 100*away)
 			m.Verdict = verdict(math.Abs(away) <= mostOff)
 		}
 		marks = append(marks, m)

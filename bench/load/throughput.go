@@ -165,9 +165,9 @@ func (b *bench) halfOfMax(ctx context.Context, n *serve.Nginx) (float64, error) 
 	}
 	load := generator.Shape{Protocol: generator.HTTP1, Address: n.Plain, Connections: 64, Streams: 1,
 		Duration: max(b.length, 2*time.Second)}
-	said, _, err := b.run(ctx, b.redline, load, nil)
+	reported, _, err := b.run(ctx, b.redline, load, nil)
 	if err != nil {
 		return 0, err
 	}
-	return math.Floor(float64(said.Requests) / load.Duration.Seconds() / 2), nil
+	return math.Floor(float64(reported.Requests) / load.Duration.Seconds() / 2), nil
 }

@@ -55,7 +55,7 @@ func (r *results) unwatched() float64 {
 func (r *results) writeMarks(b *strings.Builder) {
 	every, _ := r.of(all)
 	alone, _ := r.of(probe)
-	beside, _ := r.of(traced)
+	withTraces, _ := r.of(traced)
 	b.WriteString("## Marks\n\n")
 	line(b, "figure", "mark", "measured", "")
 	line(b, "---", "---", "---", "---")
@@ -68,7 +68,7 @@ func (r *results) writeMarks(b *strings.Builder) {
 	hooks, _ := r.of(instrument)
 	mark("throughput, the hooks that count statements and calls", mostHooks, estimated(hooks, trial.rate, loss))
 	mark("the same by the gateway's CPU per request", mostHooks, estimated(hooks, trial.target, growth))
-	mark("throughput, traces with the hooks' logs (all that traces cost is in it)", mostMarks, estimated(beside, trial.rate, loss))
+	mark("throughput, traces with the hooks' logs (all that traces cost is in it)", mostMarks, estimated(withTraces, trial.rate, loss))
 	mark("redline's CPU for all sources, of a core, by their threads", mostAgent, estimated(every, trial.accounted, same))
 	b.WriteString("\n")
 }

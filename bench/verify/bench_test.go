@@ -42,7 +42,7 @@ func drawnTrial(kind string, verdict verify.Verdict, slower, seconds float64) tr
 
 // TestMarks: a miss is told as one, and too few sessions are not a success.
 func TestMarks(t *testing.T) {
-	r := &results{Places: []place{{}}, Simulated: []simulation{{Noise: drawnNoise, Sessions: 500,
+	r := &results{Machines: []machine{{}}, Simulated: []simulation{{Noise: drawnNoise, Sessions: 500,
 		Verdicts: map[verify.Verdict]int{verify.Regression: 6, verify.Pass: 494}}}}
 	for i := range 10 {
 		r.Sessions = append(r.Sessions, drawnTrial("aa", verify.Pass, 0, 200))
@@ -96,7 +96,7 @@ func TestAdd(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, err := openResults(o)
-	if err != nil || len(again.of("aa")) != 1 || again.work().Rounds != 7 || len(again.Places) != 1 ||
+	if err != nil || len(again.of("aa")) != 1 || again.work().Rounds != 7 || len(again.Machines) != 1 ||
 		len(pairs(again.Sessions[0].Compared)) != 30 {
 		t.Fatalf("gone on with: %+v, %v", again, err)
 	}
@@ -106,11 +106,11 @@ func TestAdd(t *testing.T) {
 	if text, err := os.ReadFile(md); err != nil || !strings.Contains(string(text), "Seen by hand.") {
 		t.Errorf("a remark was lost: %v", err)
 	}
-	again.Places[0].Host.CPUModel = "another processor"
+	again.Machines[0].Host.CPUModel = "another processor"
 	if err := again.write(file); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := openResults(o); err != nil || len(r.Places) != 2 || r.work().Rounds != 0 || r.Sessions[0].Place != 0 {
+	if r, err := openResults(o); err != nil || len(r.Machines) != 2 || r.work().Rounds != 0 || r.Sessions[0].Machine != 0 {
 		t.Errorf("sessions of another machine: %+v, %v", r, err)
 	}
 	o.maxTime = time.Hour

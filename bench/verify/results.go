@@ -26,7 +26,7 @@ const earlierSchema = "redline.verify-bench/3"
 type results struct {
 	Schema    string       `json:"schema"`
 	MaxTime   string       `json:"max_time"`
-	Places    []place      `json:"places"`
+	Machines  []machine    `json:"places"`
 	Sessions  []trial      `json:"sessions"`
 	Noise     []noise      `json:"noise,omitempty"`
 	Simulated []simulation `json:"simulated"`
@@ -37,7 +37,7 @@ type results struct {
 
 // place is where sessions were run. The work that makes 5 % belongs to it: another
 // processor needs more or fewer rounds.
-type place struct {
+type machine struct {
 	Date    time.Time   `json:"date"` // of the last session
 	Host    record.Host `json:"host"`
 	Go      string      `json:"go"`
@@ -54,14 +54,14 @@ func openResults(o options) (*results, error) {
 			return nil, err
 		}
 	}
-	now := place{
+	now := machine{
 		Date: time.Now().UTC().Truncate(time.Second), Host: record.HostInfo(), Go: runtime.Version(),
 		Redline: benchmark.Revision("."),
 	}
 	// Sessions of another revision of redline are of another place: they may be decided otherwise.
-	r.here = slices.IndexFunc(r.Places, func(p place) bool { return p.Host == now.Host && p.Go == now.Go && p.Redline == now.Redline })
+	r.here = slices.IndexFunc(r.Machines, func(p machine) bool { return p.Host == now.Host && p.Go == now.Go && p.Redline == now.Redline })
 	if r.here < 0 {
-		r.here, r.Places = len(r.Places), append(r.Places, now)
+		r.here, r.Machines = len(r.Machines), append(r.Machines, now)
 	}
 	return r, nil
 }
@@ -86,8 +86,8 @@ func (r *results) load(file string) error {
 		return fmt.Errorf("%s holds another measurement, of another -max-time or form (hint: without -add, or -o another file)", file)
 	}
 	for _, t := range old.Sessions {
-		if t.Place < 0 || t.Place >= len(old.Places) {
-			return fmt.Errorf("earlier results: %s names place %d of %d (hint: -o another file)", file, t.Place, len(old.Places))
+		if t.Machine < 0 || t.Machine >= len(old.Machines) {
+			return fmt.Errorf("earlier results: %s names place %d of %d (hint: -o another file)", file, t.Machine, len(old.Machines))
 		}
 	}
 	*r = old
@@ -95,7 +95,7 @@ func (r *results) load(file string) error {
 }
 
 // work is this machine's.
-func (r *results) work() *work { return &r.Places[r.here].Work }
+func (r *results) work() *work { return &r.Machines[r.here].Work }
 
 func (r *results) empty() bool {
 	return len(r.Sessions) == 0 && len(r.Noise) == 0 && len(r.Simulated) == 0 && r.Windows == nil

@@ -64,8 +64,8 @@ func measure(ctx context.Context, o options, kept *results, say func(string, ...
 			if err != nil {
 				return err
 			}
-			done.Place = kept.here
-			kept.Places[kept.here].Date = time.Now().UTC().Truncate(time.Second)
+			done.Machine = kept.here
+			kept.Machines[kept.here].Date = time.Now().UTC().Truncate(time.Second)
 			kept.Sessions = append(kept.Sessions, done)
 			say("%s %d of %d: %s", k.name, len(kept.of(k.name)), o.wanted(k), done.line())
 			if err := kept.write(o.out); err != nil {

@@ -32,8 +32,8 @@ func (r *results) markdown(raw string) string {
 	b.WriteString("Both sides are one binary; the slower one does a fixed number of rounds of arithmetic in " +
 		"every request, as many as were measured to be 5 % on the machine, by the same turns. Gateway, " +
 		"PostgreSQL and load share it.")
-	for i := range r.Places {
-		r.writePlace(&b, i)
+	for i := range r.Machines {
+		r.writeMachine(&b, i)
 	}
 	b.WriteString("\n\n## Marks\n\n")
 	line(&b, "what", "mark", "measured", "")
@@ -47,9 +47,9 @@ func (r *results) markdown(raw string) string {
 	return b.String()
 }
 
-func (r *results) writePlace(b *strings.Builder, i int) {
-	p, n := r.Places[i], count(r.Sessions, func(t trial) bool { return t.Place == i })
-	if n == 0 && len(r.Places) > 1 {
+func (r *results) writeMachine(b *strings.Builder, i int) {
+	p, n := r.Machines[i], count(r.Sessions, func(t trial) bool { return t.Machine == i })
+	if n == 0 && len(r.Machines) > 1 {
 		return
 	}
 	fmt.Fprintf(b, "\n\nMachine %s: %s, %d cores, Linux %s, %s; %d sessions, the last on %s with redline at %s.",
@@ -220,7 +220,7 @@ func (r *results) writeSessions(b *strings.Builder) {
 		for _, t := range list {
 			cpu, _ := t.metric(decides)
 			thr, _ := t.metric("throughput")
-			line(b, letter(t.Place), reported(t), fmt.Sprintf("%s, %+.1f %%", cpu.Verdict, 100*cpu.Estimate),
+			line(b, letter(t.Machine), reported(t), fmt.Sprintf("%s, %+.1f %%", cpu.Verdict, 100*cpu.Estimate),
 				fmt.Sprintf("%+.1f to %+.1f %%", 100*cpu.Low, 100*cpu.High),
 				fmt.Sprintf("%.1f %%", 100*cpu.MDE), fmt.Sprintf("%s, %+.1f %%", thr.Verdict, 100*thr.Estimate),
 				fmt.Sprint(t.Turn), fmt.Sprint(t.Pairs), fmt.Sprintf("%d of %d", t.Look, t.Looks), fmt.Sprintf("%.0f s", t.Seconds))

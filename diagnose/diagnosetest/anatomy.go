@@ -17,6 +17,12 @@ func (b *Builder) Wait(state breakdown.State, each time.Duration, times float64,
 	return b
 }
 
+// Ran says how long requests run, in the mean and the tenth of them that runs least.
+func (b *Builder) Ran(mean, least time.Duration) *Builder {
+	b.anatomyOf().Ran = &breakdown.Ran{MeanNS: mean, P10NS: least, P50NS: mean}
+	return b
+}
+
 // Slow adds a stretch to the slow requests alone, and the hundredth part of it to
 // the mean.
 func (b *Builder) Slow(state breakdown.State, each time.Duration, frames ...string) *Builder {

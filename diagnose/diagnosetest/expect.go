@@ -69,7 +69,7 @@ func Expect(t testing.TB, a diagnose.Analyzer, from Fixture, want ...string) []f
 // ExpectAll runs a whole suite over a fixture; otherwise like Expect.
 func ExpectAll(t testing.TB, suite []diagnose.Analyzer, from Fixture, want ...string) []findings.Finding {
 	t.Helper()
-	out := judge(t, suite, from)
+	out := assess(t, suite, from)
 	var got []string
 	all := reported(out)
 	for i, f := range all {
@@ -99,7 +99,7 @@ func reported(out findings.Findings) []findings.Finding {
 // only; an empty want means that nothing may be found.
 func ExpectFirst(t testing.TB, suite []diagnose.Analyzer, from Fixture, want string) findings.Findings {
 	t.Helper()
-	out := judge(t, suite, from)
+	out := assess(t, suite, from)
 	got := ""
 	for i, f := range reported(out) {
 		check(t, f, i)
@@ -122,7 +122,7 @@ func ExpectUnjudged(t testing.TB, a diagnose.Analyzer, from Fixture, causes ...s
 		a.Causes = slices.Clone(a.Causes)
 		a.Causes[i].FollowsFrom = nil
 	}
-	out := judge(t, []diagnose.Analyzer{a}, from)
+	out := assess(t, []diagnose.Analyzer{a}, from)
 	var got []string
 	for _, n := range out.NotJudged {
 		if n.Why == "" {
@@ -135,7 +135,7 @@ func ExpectUnjudged(t testing.TB, a diagnose.Analyzer, from Fixture, causes ...s
 	}
 }
 
-func judge(t testing.TB, suite []diagnose.Analyzer, from Fixture) findings.Findings {
+func assess(t testing.TB, suite []diagnose.Analyzer, from Fixture) findings.Findings {
 	t.Helper()
 	rec, a := from.Open(t)
 	out, err := diagnose.Run(rec, a, suite)

@@ -126,6 +126,16 @@ func (p *Set) Serialised(site waits.Site) (g laws.Gain, ok bool) {
 	return m.Gain(cut), true
 }
 
+// Doing returns which part of the time that a site's queue waits for a function takes,
+// 0 to 1; 0 where requests queue for no single goroutine or lock there.
+func (p *Set) Doing(site waits.Site, function string) float64 {
+	s, ok := p.serialAt(site)
+	if !ok || function == "" {
+		return 0
+	}
+	return s.part(p, Work{Share: 1, Function: function})
+}
+
 // inTurn reports whether requests themselves hold what a part of time is waited for: half
 // of it or more was behind another request.
 func inTurn(part breakdown.Part) bool {

@@ -54,7 +54,7 @@ func TestRecordedCorpus(t *testing.T) {
 			case why != "" && r.OK():
 				t.Errorf("it is right now: take it off %s (%s)", corpus.MissesFile, why)
 			case why == "" && !r.OK():
-				t.Errorf("%s\nit said:\n  %s", strings.Join(r.Why, "\n"), strings.Join(r.Said, "\n  "))
+				t.Errorf("%s\nit said:\n  %s", strings.Join(r.Why, "\n"), strings.Join(r.Reported, "\n  "))
 			}
 		})
 	}

@@ -109,7 +109,7 @@ func assist() *Builder {
 
 // tail makes one request in a hundred wait.
 func tail(state breakdown.State, frames ...string) *Builder {
-	b := New(64, 3*ms).Rate(500).CPU(2, 0.4, 0.2, 0.06, 0.1)
+	b := New(64, 3*ms).Rate(500).Late(83*ms, 0.011).CPU(2, 0.4, 0.2, 0.06, 0.1)
 	b.Wait(breakdown.StateRunning, 400*us, 3).Wait(breakdown.StateNetwork, 900*us, 1, Query()...)
 	return b.Slow(state, 80*ms, frames...)
 }

@@ -56,7 +56,7 @@ const (
 
 // Judge decides about a wait; false if it is too short, both in the mean request
 // and in the tail.
-func Judge(p *diagnose.Pass, s waits.Site, kind Nature) (Verdict, bool) {
+func Decide(p *diagnose.Pass, s waits.Site, kind Nature) (Verdict, bool) {
 	if s.Share >= LeastShare && s.NS >= LeastNS {
 		worth := p.Waited(s.Share)
 		if kind == Outside || !p.CPU().Full() && (kind == Serial || p.Waits().Share(callstack.Queued) < evidence.LeastQueue) {

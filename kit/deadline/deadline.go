@@ -62,7 +62,7 @@ type layer struct {
 
 	// The chain's lock guards these, of a layer that is waited on.
 	timer *time.Timer
-	place int // in chain.waited
+	index int // in chain.waited
 	after map[*func()]struct{}
 }
 
@@ -142,7 +142,7 @@ func (l *layer) Done() <-chan struct{} {
 	fresh := make(chan struct{})
 	l.done.Store(&fresh)
 	left := time.Until(l.at)
-	l.place = len(c.waited)
+	l.index = len(c.waited)
 	c.waited = append(c.waited, l)
 	c.count.Add(1)
 	e := l.look()
@@ -200,15 +200,15 @@ func (w *layer) below(l *layer) bool {
 
 // isWaited is called with the lock held.
 func (l *layer) isWaited() bool {
-	return l.place < len(l.chain.waited) && l.chain.waited[l.place] == l
+	return l.index < len(l.chain.waited) && l.chain.waited[l.index] == l
 }
 
 // wake ends the wait on a layer that was marked ended, and adds what is to be called
 // without the lock. It is called with the lock held.
 func (c *chain) wake(w *layer, after []func()) []func() {
 	last := len(c.waited) - 1
-	c.waited[w.place] = c.waited[last]
-	c.waited[w.place].place = w.place
+	c.waited[w.index] = c.waited[last]
+	c.waited[w.index].index = w.index
 	c.waited[last] = nil
 	c.waited = c.waited[:last]
 	c.count.Add(-1)

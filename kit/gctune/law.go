@@ -53,7 +53,7 @@ type sample struct {
 	allocs  uint64 // bytes
 	live    int64  // bytes marked by the last cycle
 	roots   int64  // bytes of stacks and globals that it scanned
-	beside  int64  // bytes of Go's memory that are not heap objects or free heap
+	other   int64  // bytes of Go's memory that are not heap objects or free heap
 	budget  int64  // bytes that Go may hold so that no limit is passed; none if nothing limits
 	latency time.Duration
 	heard   bool // latency is a reading
@@ -116,7 +116,7 @@ func (l *law) decide(s sample) decision {
 		l.settle(s)
 		d.state = NoRoom
 	} else if s.cycles-l.since.cycles >= leastCycles && s.allocs > l.since.allocs {
-		d.state = l.judge(s, &d)
+		d.state = l.evaluate(s, &d)
 	}
 	d.percent, d.memory = int(math.Round(l.percent)), l.memory
 	return d
@@ -140,7 +140,7 @@ func (l *law) begin(s sample) {
 // limit follows the memory that Go may use. It never asks for less than what is alive: no collection can get there,
 // and each would cost CPU in vain.
 func (l *law) limit(s sample) {
-	want := min(max(s.budget, s.live+s.beside), l.originalSoft)
+	want := min(max(s.budget, s.live+s.other), l.originalSoft)
 	if change := float64(want-l.memory) / float64(l.memory); math.Abs(change) > near || want == l.originalSoft {
 		l.memory = want
 	}
@@ -152,11 +152,11 @@ func (l *law) room(s sample) float64 {
 	if l.memory >= none || s.live+s.roots <= 0 {
 		return math.Inf(1)
 	}
-	return (float64(l.memory)*headroom - float64(s.beside) - float64(s.live)) / float64(s.live+s.roots) * 100
+	return (float64(l.memory)*headroom - float64(s.other) - float64(s.live)) / float64(s.live+s.roots) * 100
 }
 
 // judge decides on a span with enough collections.
-func (l *law) judge(s sample, d *decision) State {
+func (l *law) evaluate(s sample, d *decision) State {
 	gc, user, bytes := s.gc-l.since.gc, s.user-l.since.user, float64(s.allocs-l.since.allocs)
 	defer func() { l.since = s }()
 	if gc+user <= 0 || s.cpu <= l.since.cpu {

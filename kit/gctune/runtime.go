@@ -90,7 +90,7 @@ func (r *goRuntime) read() (sample, error) {
 		s.cpu = s.gc + s.user
 	}
 	held := whole(mapped) - whole(released)
-	s.beside = max(0, held-whole(objects)-whole(free))
+	s.other = max(0, held-whole(objects)-whole(free))
 	var err error
 	s.budget, err = r.budget(held)
 	return s, err

@@ -100,18 +100,18 @@ func facts(a *knee.Answer) (lines [][2]string) {
 }
 
 func hysteresis(h *knee.Hysteresis) string {
-	var said []string
+	var parts []string
 	if h.Down > 0 {
-		said = append(said, fmt.Sprintf("on the way down the service serves %.0f %% of what it served on the way up", 100*h.Down))
+		parts = append(parts, fmt.Sprintf("on the way down the service serves %.0f %% of what it served on the way up", 100*h.Down))
 	}
 	switch {
 	case h.Return == 0:
 	case h.Recovered:
-		said = append(said, fmt.Sprintf("after %s it holds at %s at once", perSecond(h.Overload), perSecond(h.Return)))
+		parts = append(parts, fmt.Sprintf("after %s it holds at %s at once", perSecond(h.Overload), perSecond(h.Return)))
 	default:
-		said = append(said, fmt.Sprintf("after %s it does not come back at %s", perSecond(h.Overload), perSecond(h.Return)))
+		parts = append(parts, fmt.Sprintf("after %s it does not come back at %s", perSecond(h.Overload), perSecond(h.Return)))
 	}
-	return strings.Join(said, "; ")
+	return strings.Join(parts, "; ")
 }
 
 func soak(s knee.Step) string {

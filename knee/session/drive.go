@@ -229,7 +229,7 @@ func (r *runner) read(dir string, l load) (knee.Step, error) {
 		}
 		s.Progress = float64(l.connections)
 	} else {
-		s.Judge(windowsOf(rec), broken, void, r.Plan.Load.Arrivals == scenario.PoissonArrivals)
+		s.Assess(windowsOf(rec), broken, void, r.Plan.Load.Arrivals == scenario.PoissonArrivals)
 	}
 	if l.phase == knee.AtKnee && len(summary.Findings) > 0 {
 		f := summary.Findings[0]

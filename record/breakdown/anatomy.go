@@ -48,6 +48,9 @@ type Anatomy struct {
 	// P50NS and P99NS are percentiles of request duration inside the trace.
 	P50NS time.Duration `json:"p50_ns"`
 	P99NS time.Duration `json:"p99_ns"`
+	// Ran is how long requests ran; nil of fewer than 20, and in bundles from before it
+	// was counted.
+	Ran *Ran `json:"ran,omitempty"`
 	// Coverage is requests taken apart over those whose end was seen inside
 	// the trace and whose begin was too; Merged counts those that look like
 	// several requests in one.
@@ -80,6 +83,9 @@ type Anatomy struct {
 	// Helpers are the goroutines that requests start and that end before their request
 	// does, the most frequent first; nil in bundles from before they were counted.
 	Helpers []Helper `json:"helpers,omitempty"`
+	// During divides All by the traces, in their order; nil where there is one, and in bundles from
+	// before it was divided.
+	During []During `json:"during,omitempty"`
 	// Slowest are the timelines of the slowest requests, slowest first.
 	Slowest []Timeline `json:"slowest"`
 	// Marked are those of the slowest requests that the probe marked with an id,
@@ -89,6 +95,14 @@ type Anatomy struct {
 	// run's clock.
 	Align    timebase.Align `json:"align_error_ns"`
 	Warnings []string       `json:"warnings"`
+}
+
+// Ran is how long requests ran, in the mean and as quantiles over the requests: of those
+// that ran least, one in ten ran no longer than P10NS.
+type Ran struct {
+	MeanNS time.Duration `json:"mean_ns"`
+	P10NS  time.Duration `json:"p10_ns"`
+	P50NS  time.Duration `json:"p50_ns"`
 }
 
 // Markers counts the marks that net/http leaves in a trace around its requests, cut ones

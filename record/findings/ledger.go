@@ -7,6 +7,10 @@ const Unattributed = "unattributed"
 // and had no CPU.
 const QueuedForCPU = "waiting for a CPU"
 
+// Collecting is the entry of either half of a ledger for the garbage collector: its
+// CPU, and the time that requests help it, are stopped for it or wait for a cycle.
+const Collecting = "runtime: garbage collector"
+
 // Ledger accounts for the mean request's time and for the service's CPU by who is
 // responsible. Each list sums to 1, largest first, Unattributed last; an empty
 // one was not measured.

@@ -9,6 +9,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/redline-go/redline/record/series"
@@ -92,12 +93,18 @@ type Interval struct {
 
 var errHlogLine = errors.New("no interval line")
 
+// logReaders are kept because one is as large as the longest line, and a summary scans
+// the log once for each kind.
+var logReaders = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, MaxLogLine) }}
+
 // ScanLog calls yield with each interval of a log, in the file's order, and with
 // its payload, which is valid until yield returns, and where that lies. It holds
 // one line in memory. A last line without its end is dropped: a killed writer
 // leaves one.
 func ScanLog(r io.Reader, yield func(i Interval, offset int64, payload []byte) error) error {
-	br := bufio.NewReaderSize(r, MaxLogLine)
+	br := logReaders.Get().(*bufio.Reader)
+	defer logReaders.Put(br)
+	br.Reset(r)
 	tags := map[string]string{} // one copy of each tag
 	for offset, number := int64(0), 1; ; number++ {
 		line, err := br.ReadSlice('\n')

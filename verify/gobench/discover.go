@@ -216,7 +216,7 @@ func (f found) add(out launched) {
 	for _, name := range out.failed {
 		// Of a failing sub-benchmark the function fails too: the leaf is reported.
 		if !f.fails(name) {
-			f.failed[name] = cmp.Or(out.said[name], out.reason)
+			f.failed[name] = cmp.Or(out.message[name], out.reason)
 		}
 	}
 	for name := range f.failed {

@@ -74,8 +74,8 @@ func reason(err error, stdout, stderr string) string {
 			}
 		}
 	}
-	if said := excerpt(strings.TrimSpace(stderr)); said != "" {
-		return said
+	if message := excerpt(strings.TrimSpace(stderr)); message != "" {
+		return message
 	}
 	return err.Error()
 }

@@ -53,7 +53,7 @@ type ProfileSide struct {
 	Allocating float64 `json:"allocating"`
 
 	costs map[string]float64 // share by function, its own
-	lines func(p loops.Place) float64
+	lines func(p loops.Position) float64
 }
 
 // Function is a function's own share of CPU.
@@ -251,7 +251,7 @@ func readProfile(data []byte) (*ProfileSide, error) {
 	for _, name := range names[:min(len(names), mostFunctions)] {
 		out.Top = append(out.Top, Function{name, out.costs[name]})
 	}
-	out.lines = func(p loops.Place) float64 {
+	out.lines = func(p loops.Position) float64 {
 		n := 0
 		for _, sample := range counted {
 			if at(sample, p) {
@@ -284,7 +284,7 @@ func own(s *profile.Sample) string {
 }
 
 // at reports whether a sample has a place of the source on its stack.
-func at(s *profile.Sample, p loops.Place) bool {
+func at(s *profile.Sample, p loops.Position) bool {
 	for _, l := range s.Location {
 		for _, line := range l.Line {
 			if line.Function != nil && line.Function.Filename == p.File && int(line.Line) >= p.From && int(line.Line) <= p.To {

@@ -22,7 +22,7 @@ type printed struct {
 	results []*benchfmt.Result
 	units   benchfmt.UnitMetadataMap
 	failed  []string          // benchmarks, without "Benchmark" and without GOMAXPROCS
-	said    map[string]string // why one failed, by its name; only a launch with -test.v tells
+	message map[string]string // why one failed, by its name; only a launch with -test.v tells
 	skipped map[string]string // why one was skipped, likewise
 	reason  string            // why the launch failed; empty when it did not
 }
@@ -33,7 +33,7 @@ type filter struct {
 	kept    bytes.Buffer
 	lines   int
 	partial []byte
-	said    []byte // the last message of the benchmark under way; nil without -test.v
+	message []byte // the last message of the benchmark under way; nil without -test.v
 	tail    tail
 }
 
@@ -72,12 +72,12 @@ func (f *filter) line() {
 	trimmed := bytes.TrimLeft(line, " ")
 	switch {
 	case bytes.HasPrefix(trimmed, []byte("--- FAIL: ")) || bytes.HasPrefix(trimmed, []byte("--- SKIP: ")):
-		line = append(slices.Clone(trimmed), f.said...)
-		f.said = nil
+		line = append(slices.Clone(trimmed), f.message...)
+		f.message = nil
 	case bare.Match(line):
-		f.said = []byte{}
-	case f.said != nil && len(line)-len(trimmed) == 4: // deeper are a message's further lines
-		f.said = append(f.said[:0], line[3:]...)
+		f.message = []byte{}
+	case f.message != nil && len(line)-len(trimmed) == 4: // deeper are a message's further lines
+		f.message = append(f.message[:0], line[3:]...)
 	}
 	if f.lines < mostLines && slices.ContainsFunc(telling, func(t []byte) bool { return bytes.HasPrefix(line, t) }) {
 		f.lines++
@@ -102,12 +102,12 @@ func (f *filter) read() printed {
 	if len(f.partial) > 0 {
 		f.line()
 	}
-	out := printed{said: map[string]string{}, skipped: map[string]string{}}
+	out := printed{message: map[string]string{}, skipped: map[string]string{}}
 	for line := range bytes.Lines(f.kept.Bytes()) {
 		if m := failure.FindSubmatch(line); m != nil {
 			out.failed = append(out.failed, string(m[1]))
 			if len(m[2]) > 0 {
-				out.said[string(m[1])] = excerpt(string(line))
+				out.message[string(m[1])] = excerpt(string(line))
 			}
 		}
 		if m := skipping.FindSubmatch(line); m != nil {

@@ -109,8 +109,9 @@ func TestEnds(t *testing.T) {
 	if len(out.skipped) != 2 || out.skipped["A"] != "one NUMA node" || out.skipped["D"] != "" {
 		t.Errorf("skipped: %q", out.skipped)
 	}
-	if strings.Join(out.failed, " ") != "B E" || len(out.said) != 1 || out.said["B"] != "--- FAIL: BenchmarkB a_test.go:4: wrong sum" {
-		t.Errorf("failed: %q, %q", out.failed, out.said)
+	if strings.Join(out.failed, " ") != "B E" || len(out.message) != 1 ||
+		out.message["B"] != "--- FAIL: BenchmarkB a_test.go:4: wrong sum" {
+		t.Errorf("failed: %q, %q", out.failed, out.message)
 	}
 	if len(out.results) != 1 || string(out.results[0].Name) != "C" {
 		t.Errorf("%+v", out.results)
@@ -121,7 +122,7 @@ func TestEnds(t *testing.T) {
 func TestEndsOfQuiet(t *testing.T) {
 	var f filter
 	_, _ = f.Write([]byte("--- FAIL: BenchmarkA\n    a_test.go:3: wrong\n--- FAIL: BenchmarkB\n    a_test.go:4: late\n"))
-	if out := f.read(); len(out.failed) != 2 || len(out.said) != 0 {
-		t.Errorf("%q, %q", out.failed, out.said)
+	if out := f.read(); len(out.failed) != 2 || len(out.message) != 0 {
+		t.Errorf("%q, %q", out.failed, out.message)
 	}
 }

@@ -32,8 +32,8 @@ const (
 	fewestRuns = 10
 	// driftLevel is the significance of a drift. It is strict because its position
 	// is searched for.
-	driftLevel = 1e-5
-	mostPlaces = 3
+	driftLevel    = 1e-5
+	mostPositions = 3
 )
 
 // explain profiles, reads the sources and looks for traps. What it cannot find out
@@ -180,7 +180,7 @@ func (j *decided) dropped() {
 	}
 }
 
-func named(p loops.Place) string {
+func named(p loops.Position) string {
 	if p.Text == "" {
 		return "the expression"
 	}
@@ -233,7 +233,7 @@ func (j *decided) prepared(side string) {
 	if p == nil || !j.are(func(l loops.Loop) bool { return len(l.Inside) > 0 }) {
 		return
 	}
-	for _, at := range j.loops[0].Inside[:min(mostPlaces, len(j.loops[0].Inside))] {
+	for _, at := range j.loops[0].Inside[:min(mostPositions, len(j.loops[0].Inside))] {
 		// The place counts with all that it calls: samples that have its lines
 		// anywhere on their stack.
 		if share := p.lines(at); share >= insideSetUp {

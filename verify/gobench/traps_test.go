@@ -341,9 +341,9 @@ func repeat(sec float64, n int, jitter float64) (all []float64) {
 
 // TestThresholds decides by fixed values.
 func TestThresholds(t *testing.T) {
-	unused := loops.Loop{Kind: loops.Counted, Dropped: []loops.Place{{File: "x_test.go", From: 3, Text: "half"}}}
+	unused := loops.Loop{Kind: loops.Counted, Dropped: []loops.Position{{File: "x_test.go", From: 3, Text: "half"}}}
 	used := loops.Loop{Kind: loops.Counted}
-	timed := loops.Loop{Kind: loops.Counted, Before: []loops.Place{{File: "x_test.go", From: 2, Text: "spin"}}}
+	timed := loops.Loop{Kind: loops.Counted, Before: []loops.Position{{File: "x_test.go", From: 2, Text: "spin"}}}
 	with := func(j *decided, change func(*decided)) *decided { change(j); return j }
 	profile := func(collecting, allocating float64, samples int) func(*decided) {
 		return func(j *decided) {

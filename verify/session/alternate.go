@@ -83,7 +83,7 @@ func (l *Launcher) alternate(ctx context.Context, lead, other Side, c Course) (l
 	if err != nil {
 		return leads, others, nil, err
 	}
-	if other.Plan, err = beside(other.Plan, port); err != nil {
+	if other.Plan, err = concurrent(other.Plan, port); err != nil {
 		return leads, others, nil, err
 	}
 	clock, err := timebase.Start()
@@ -94,9 +94,9 @@ func (l *Launcher) alternate(ctx context.Context, lead, other Side, c Course) (l
 	defer cancel(nil)
 	var running sync.WaitGroup
 	var voids [2]error
-	begin := func(place int, s Side, into *verify.Block, ready func(context.Context) (time.Duration, error)) {
+	begin := func(position int, s Side, into *verify.Block, ready func(context.Context) (time.Duration, error)) {
 		plan, dir := l.plan(s), l.dir(s)
-		own := byTurns(&plan.Load, c, place)
+		own := byTurns(&plan.Load, c, position)
 		running.Go(func() {
 			b, why, err := l.block(together, s, plan, dir, meeting{clock, ready, own})
 			if err != nil {
@@ -105,7 +105,7 @@ func (l *Launcher) alternate(ctx context.Context, lead, other Side, c Course) (l
 			if rate, ok := b.Values["throughput"]; ok {
 				b.Values["throughput"] = rate / own.share
 			}
-			*into, voids[place] = b, why
+			*into, voids[position] = b, why
 		})
 	}
 	first, both := make(chan struct{}), make(chan struct{})
@@ -137,16 +137,16 @@ type meeting struct {
 
 // turns is where a side's turns lie in its measured span.
 type turns struct {
-	turn  time.Duration
-	place int // of the side: 0 has the first turn
-	each  int
-	share float64 // of the span in which the side is loaded
+	turn     time.Duration
+	position int // of the side: 0 has the first turn
+	each     int
+	share    float64 // of the span in which the side is loaded
 }
 
 // slot returns the part of the measured span that the side's n-th turn fills, with its rest.
 func (t turns) slot(steady timebase.Span, n int) timebase.Span {
 	width := t.turn + rest(t.turn)
-	from := steady.From + rest(t.turn) + time.Duration(2*n+t.place)*width
+	from := steady.From + rest(t.turn) + time.Duration(2*n+t.position)*width
 	return timebase.Span{From: from, To: from + width}
 }
 
@@ -170,7 +170,7 @@ func await(ctx context.Context, c <-chan struct{}) error {
 // byTurns lays out the closed loop of the side at a place, 0 or 1: a rest, the turn of
 // 0, a rest, the turn of 1, and so on, with a rest at the end, so that every
 // request of a turn ends within the span.
-func byTurns(l *scenario.Load, c Course, place int) turns {
+func byTurns(l *scenario.Load, c Course, position int) turns {
 	turn := c.Turn
 	most := float64(cmp.Or(l.Connections, scenario.DefaultConnections))
 	each := max(leastTurns, cmp.Or(c.Each, int(l.Duration/(turn+rest(turn)))))
@@ -182,7 +182,7 @@ func byTurns(l *scenario.Load, c Course, place int) turns {
 	l.Duration = 0
 	for n := range 2 * each {
 		hold(0, rest(turn))
-		if n%2 == place {
+		if n%2 == position {
 			hold(most, turn)
 		} else {
 			hold(0, turn)
@@ -192,5 +192,5 @@ func byTurns(l *scenario.Load, c Course, place int) turns {
 	// the other still has its last turn, which took 60 % of that turn's requests away.
 	hold(0, rest(turn)-farewell)
 	hold(1, farewell)
-	return turns{turn: turn, place: place, each: each, share: float64(each) * float64(turn) / float64(l.Duration)}
+	return turns{turn: turn, position: position, each: each, share: float64(each) * float64(turn) / float64(l.Duration)}
 }

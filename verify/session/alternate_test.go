@@ -27,9 +27,9 @@ func TestByTurns(t *testing.T) {
 		for _, turn := range []time.Duration{leastTurn, mostTurn} {
 			var loads [2]scenario.Load
 			var shares [2]float64
-			for place := range loads {
-				loads[place] = load
-				shares[place] = byTurns(&loads[place], Course{Turn: turn}, place).share
+			for position := range loads {
+				loads[position] = load
+				shares[position] = byTurns(&loads[position], Course{Turn: turn}, position).share
 			}
 			span := loads[0].Duration
 			if loads[1].Duration != span || shares[0] != shares[1] || span < 2*leastTurns*turn {
@@ -37,9 +37,9 @@ func TestByTurns(t *testing.T) {
 			}
 			var on [2]time.Duration
 			last, since := -1, time.Duration(0)
-			for place, l := range loads { // a load that ended takes its target down beside the other's last turn
+			for position, l := range loads { // a load that ended takes its target down beside the other's last turn
 				if level(l.Stages, span-ms/2) != 1 {
-					t.Fatalf("the load of place %d ends before the span", place)
+					t.Fatalf("the load of place %d ends before the span", position)
 				}
 			}
 			for at := time.Duration(0); at < span-farewell; at += ms {

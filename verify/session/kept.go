@@ -91,14 +91,14 @@ func Earlier(dir string, h Header) (pairs [][]verify.Pair, each time.Duration) {
 	slices.Reverse(entries) // names begin with the time
 	var took []float64
 	for _, e := range entries[:min(len(entries), mostSeen)] {
-		beside := filepath.Join(filepath.Dir(filepath.Clean(dir)), e.Name())
+		concurrent := filepath.Join(filepath.Dir(filepath.Clean(dir)), e.Name())
 		var other Header
-		if e.Name() == filepath.Base(filepath.Clean(dir)) || readJSON(filepath.Join(beside, File), &other) != nil ||
+		if e.Name() == filepath.Base(filepath.Clean(dir)) || readJSON(filepath.Join(concurrent, File), &other) != nil ||
 			!alike(other.Plan, h.Plan) || !alike(other.Host, h.Host) {
 			continue
 		}
-		l := &Log{dir: beside, pairs: map[string][]verify.Pair{}}
-		if _, err := l.read(filepath.Join(beside, blocksFile)); err != nil {
+		l := &Log{dir: concurrent, pairs: map[string][]verify.Pair{}}
+		if _, err := l.read(filepath.Join(concurrent, blocksFile)); err != nil {
 			continue
 		}
 		_, both := l.Pairs()

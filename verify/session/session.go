@@ -217,7 +217,7 @@ func (s *Session) completed(out verify.Result, pairs []verify.Pair) verify.Resul
 	for _, p := range pairs {
 		a, b = a+p.A.Errors/float64(len(pairs)), b+p.B.Errors/float64(len(pairs))
 	}
-	out.JudgeFailures(a, b)
+	out.DecideFailures(a, b)
 	out.Turn, out.Apart = s.turn, s.apart
 	return out
 }

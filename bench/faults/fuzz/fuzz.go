@@ -71,7 +71,7 @@ func Targets(root string) ([]Target, error) {
 			if !ok || f.Recv != nil || !strings.HasPrefix(f.Name.Name, "Fuzz") {
 				continue
 			}
-			t, err := place(root, filepath.Dir(path))
+			t, err := locate(root, filepath.Dir(path))
 			if err != nil {
 				return err
 			}
@@ -85,7 +85,7 @@ func Targets(root string) ([]Target, error) {
 }
 
 // place returns the module and package of a folder.
-func place(root, dir string) (Target, error) {
+func locate(root, dir string) (Target, error) {
 	for module := dir; ; module = filepath.Dir(module) {
 		if _, err := os.Stat(filepath.Join(module, "go.mod")); err == nil {
 			rel, err := filepath.Rel(module, dir)

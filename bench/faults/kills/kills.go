@@ -154,8 +154,8 @@ func (b *bench) try(ctx context.Context, p plan, limit time.Duration, c *counts)
 		c.late++
 	} else {
 		c.endings++
-		if why := ended.wrong(p.ending, t.said() != ""); why != "" {
-			wrong = append(wrong, why+"\n"+t.said())
+		if why := ended.wrong(p.ending, t.output() != ""); why != "" {
+			wrong = append(wrong, why+"\n"+t.output())
 		} else {
 			c.codes++
 		}
@@ -220,7 +220,7 @@ func prepare(ctx context.Context, o part.Options) (*bench, error) {
 		}
 		begun := time.Now()
 		if code, err := t.calm(ctx); err != nil || code != 0 && code != 3 {
-			return nil, fmt.Errorf("%s, undisturbed: exit %d, %w\n%s", p.shape.name, code, err, t.said())
+			return nil, fmt.Errorf("%s, undisturbed: exit %d, %w\n%s", p.shape.name, code, err, t.output())
 		}
 		b.takes[p.shape.name] = time.Since(begun)
 		fmt.Fprintf(o.Log, "%s takes %v undisturbed\n", p.shape.name, b.takes[p.shape.name].Round(10*time.Millisecond))

@@ -73,13 +73,13 @@ func (t *trial) next(ctx context.Context) error {
 	}
 	_ = cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != 2 {
-		return fmt.Errorf("the next start ended with exit %d\n%s", code, t.said())
+		return fmt.Errorf("the next start ended with exit %d\n%s", code, t.output())
 	}
 	return nil
 }
 
-// said is the end of what redline wrote.
-func (t *trial) said() string {
+// output is the end of what redline wrote.
+func (t *trial) output() string {
 	text := strings.TrimSpace(t.errors.String())
 	return text[max(0, len(text)-600):]
 }
@@ -127,9 +127,9 @@ func (t *trial) endAt(ctx context.Context, e ending, after, again time.Duration)
 // wrong says what is wrong with the exit, "" when nothing is. A redline that has
 // not said a word may not have come to catch signals: the signal itself ends it, as
 // it does any program.
-func (d ended) wrong(e ending, said bool) string {
+func (d ended) wrong(e ending, wrote bool) string {
 	status, _ := d.state.Sys().(syscall.WaitStatus)
-	if status.Signaled() && status.Signal() == e.signal && (e.signal == syscall.SIGKILL || !said) {
+	if status.Signaled() && status.Signal() == e.signal && (e.signal == syscall.SIGKILL || !wrote) {
 		return ""
 	} else if d.state.ExitCode() == 130 {
 		return ""

@@ -147,7 +147,7 @@ func (b *bench) start(ctx context.Context, out *outcome, args []string) {
 	}
 	p.refused = cmd.ProcessState.ExitCode() == 2
 	out.processes = append(out.processes, p)
-	said := stdout.String() + stderr.String()
+	wrote := stdout.String() + stderr.String()
 	switch code := cmd.ProcessState.ExitCode(); {
 	case ctx.Err() != nil:
 		out.fail("%v: did not end within %v, and used %v of CPU time", args, mostWait, p.took)
@@ -164,7 +164,7 @@ func (b *bench) start(ctx context.Context, out *outcome, args []string) {
 	if slices.Contains(args, "json") && cmd.ProcessState.ExitCode() == 0 && !json.Valid(stdout.Bytes()) {
 		out.fail("%v: no JSON", args)
 	}
-	out.inspect(strings.Join(args, " "), said)
+	out.inspect(strings.Join(args, " "), wrote)
 }
 
 var crash = regexp.MustCompile(`(?m)^(goroutine \d+ |panic: |fatal error: )`)

@@ -12,7 +12,7 @@ import (
 
 // places are where a user could have a secret, and each gets one of its own. The
 // service shows those of its half of the list, see testdata/service.go.txt.
-var places = []string{
+var carriers = []string{
 	// What a scenario and the command line say.
 	"url userinfo", "query token", "query code", "query sig", "header authorization", "header x-auth",
 	"header x-session", "header x-jwt-assertion",
@@ -55,23 +55,23 @@ func sow(seed uint64) plants {
 		return string(b)
 	}
 	all := plants{}
-	for _, place := range places {
-		switch place {
+	for _, carrier := range carriers {
+		switch carrier {
 		case "stderr jwt", "feeder token":
 			header := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"HS256","typ":"JWT"}`))
-			all[place] = header + "." + base64.RawURLEncoding.EncodeToString([]byte(`{"sub":"`+word(8)+`"}`)) + "." + word(20)
+			all[carrier] = header + "." + base64.RawURLEncoding.EncodeToString([]byte(`{"sub":"`+word(8)+`"}`)) + "." + word(20)
 		case "stderr aws key":
-			all[place] = "AKIA" + strings.ToUpper(word(16))
+			all[carrier] = "AKIA" + strings.ToUpper(word(16))
 		case "stderr slack":
-			all[place] = "xoxb-" + fmt.Sprint(1e11+random.Int64N(1e11)) + "-" + word(12)
+			all[carrier] = "xoxb-" + fmt.Sprint(1e11+random.Int64N(1e11)) + "-" + word(12)
 		case "sql number":
-			all[place] = fmt.Sprint(4_000_000_000_000_000 + random.Int64N(1e15))
+			all[carrier] = fmt.Sprint(4_000_000_000_000_000 + random.Int64N(1e15))
 		case "env inherited short":
-			all[place] = word(6)
+			all[carrier] = word(6)
 		case "span error type":
-			all[place] = base64.StdEncoding.EncodeToString([]byte("user:" + word(11)))
+			all[carrier] = base64.StdEncoding.EncodeToString([]byte("user:" + word(11)))
 		default:
-			all[place] = word(9) + fmt.Sprint(10+random.IntN(90)) + word(4)
+			all[carrier] = word(9) + fmt.Sprint(10+random.IntN(90)) + word(4)
 		}
 	}
 	return all

@@ -16,7 +16,7 @@ import (
 )
 
 // finding is a plant that was found.
-type finding struct{ place, where string }
+type finding struct{ carrier, where string }
 
 // search looks for the plants in all files below dir, also in what is packed in
 // them, and in what was printed.
@@ -24,15 +24,15 @@ func search(dir string, printed map[string]string, all plants) ([]finding, int, 
 	var found []finding
 	seen := map[string]bool{}
 	look := func(where string, data []byte) {
-		for place, secret := range all {
-			if seen[place] {
+		for carrier, secret := range all {
+			if seen[carrier] {
 				continue
 			}
 			for _, form := range traces(secret) {
 				if at := bytes.Index(data, []byte(form)); at >= 0 {
-					seen[place] = true
+					seen[carrier] = true
 					context := bytes.ToValidUTF8(data[max(0, at-40):min(len(data), at+len(form)+10)], []byte("?"))
-					found = append(found, finding{place, fmt.Sprintf("%s: %q", where, context)})
+					found = append(found, finding{carrier, fmt.Sprintf("%s: %q", where, context)})
 					break
 				}
 			}

@@ -26,7 +26,7 @@ var Part = part.Part{
 	Name: "secrets",
 	Doc: "Secrets planted in every place where a user could have one, looked for in all that redline " +
 		"writes and prints, also packed, encoded, or cut in half.",
-	Asked: len(places),
+	Asked: len(carriers),
 	Run:   Run,
 }
 
@@ -71,8 +71,8 @@ func run(ctx context.Context, o part.Options, quick bool) (part.Result, error) {
 		return part.Result{}, err
 	}
 	wanted := plants{}
-	for _, place := range places[:min(o.Trials, len(places))] {
-		wanted[place] = t.all[place]
+	for _, carrier := range carriers[:min(o.Trials, len(carriers))] {
+		wanted[carrier] = t.all[carrier]
 	}
 	found, files, err := search(t.out, t.printed, wanted)
 	if err != nil {
@@ -80,7 +80,7 @@ func run(ctx context.Context, o part.Options, quick bool) (part.Result, error) {
 	}
 	result := part.Result{Tried: len(wanted)}
 	for _, f := range found {
-		result.Failures = append(result.Failures, fmt.Sprintf("%s in %s", f.place, f.where))
+		result.Failures = append(result.Failures, fmt.Sprintf("%s in %s", f.carrier, f.where))
 	}
 	slices.Sort(result.Failures)
 	size := 0

@@ -27,7 +27,7 @@ func TestNoSecretIsWrittenOrPrinted(t *testing.T) {
 	if os.Getenv("FULL") != "" {
 		try = Run
 	}
-	result, err := try(ctx, part.Options{Redline: binary, Scratch: t.TempDir(), Trials: len(places),
+	result, err := try(ctx, part.Options{Redline: binary, Scratch: t.TempDir(), Trials: len(carriers),
 		Seed: uint64(time.Now().UnixNano()), Log: t.Output()})
 	for _, f := range result.Figures {
 		t.Logf("%s: %s", f.Name, f.Value)

@@ -63,8 +63,8 @@ func (t *trial) write(ctx context.Context) (err error) {
 		"JWT_KEY=" + p["jwt key"], "OTLP_VALUE=" + p["otlp token"], "ADDR=" + t.address,
 		"PLANTS=" + filepath.Join(t.in, "plants.json"), "TMPDIR=" + t.Scratch,
 	}
-	for _, place := range byValue {
-		t.inherited = append(t.inherited, "PLANT_"+strings.ToUpper(strings.ReplaceAll(place, " ", "_"))+"_SECRET="+p[place])
+	for _, carrier := range byValue {
+		t.inherited = append(t.inherited, "PLANT_"+strings.ToUpper(strings.ReplaceAll(carrier, " ", "_"))+"_SECRET="+p[carrier])
 	}
 	build := exec.CommandContext(ctx, "go", "build", "-o", "service", ".")
 	build.Dir = t.in

@@ -29,14 +29,14 @@ func Floor(ctx context.Context, dir string) *Tool {
 				s.Protocol == HTTP1 && !s.TLS && s.Rate == 0
 		},
 		Read: func(o process.Output, _ Shape, _ string) (Tally, error) {
-			var said struct {
+			var reported struct {
 				Requests, Errors int64
 				CPU              int64 `json:"cpu_ns"`
 			}
-			if err := json.Unmarshal(o.Stdout, &said); err != nil {
+			if err := json.Unmarshal(o.Stdout, &reported); err != nil {
 				return Tally{}, fmt.Errorf("floor: %w", err)
 			}
-			return Tally{Requests: said.Requests, Errors: said.Errors}.checked("floor")
+			return Tally{Requests: reported.Requests, Errors: reported.Errors}.checked("floor")
 		},
 	}
 	path, err := compile(ctx, dir, "floor", floorSource)

@@ -31,12 +31,14 @@ type Result struct {
 	// False are findings of medium confidence or more that are not wanted. Of a
 	// healthy case each is a false alarm; of a sick one they are counted apart.
 	False []findings.Finding `json:"false,omitempty"`
+	// Ledger is how the run's ledger adds up; nil without one.
+	Ledger *Ledgers `json:"ledger,omitempty"`
 	// Broken is a case that could not be run or judged: it meets no mark.
 	Broken bool `json:"broken,omitempty"`
 	// Said words what was found, first to last; Why what is wrong with it, empty
 	// when nothing is.
-	Said []string `json:"said"`
-	Why  []string `json:"why,omitempty"`
+	Reported []string `json:"said"`
+	Why      []string `json:"why,omitempty"`
 }
 
 // OK reports whether nothing is wrong.
@@ -52,11 +54,11 @@ func Broken(c Case, err error) Result {
 
 // Score judges what was found in a case.
 func Score(c Case, found findings.Findings) Result {
-	r := Result{Name: c.Name, Kind: c.Kind, Held: c.Held, First: true, InFirstThree: true}
+	r := Result{Name: c.Name, Kind: c.Kind, Held: c.Held, First: true, InFirstThree: true, Ledger: ledgersOf(found.Ledger)}
 	// A note on the measurement comes after all that stops the service.
 	found.Findings = slices.Concat(found.Findings, found.Notes)
 	for _, f := range found.Findings {
-		r.Said = append(r.Said, words(f))
+		r.Reported = append(r.Reported, words(f))
 		if !c.wants(f.Cause) && f.Confidence != findings.Low {
 			r.False = append(r.False, f)
 		}

@@ -68,6 +68,26 @@ func yes(b *bool) string {
 	return "no"
 }
 
+// TestLedgersAreCounted: both halves must add up, and a half that is missing does not.
+func TestLedgersAreCounted(t *testing.T) {
+	half := func(sum, lost float64) []findings.LedgerEntry {
+		return []findings.LedgerEntry{{Who: "on CPU", Share: sum - lost}, {Who: findings.Unattributed, Share: lost}}
+	}
+	var table Table
+	for _, l := range []*findings.Ledger{
+		{RequestTime: half(1, 0.05), CPU: half(1.005, 0)}, // as it should be
+		{RequestTime: half(0.98, 0), CPU: half(1, 0)},
+		{RequestTime: half(1, 0), CPU: half(1, 0.06)},
+		{RequestTime: half(1, 0)},
+		nil, // neither was measured
+	} {
+		table.Count(Score(Case{Kind: Healthy}, findings.Findings{Ledger: l}))
+	}
+	if table.Ledgers != 4 || table.AddUp != 2 || table.Attributed != 2 {
+		t.Errorf("%d ledgers, %d add up, %d name who: want 4, 2 and 2", table.Ledgers, table.AddUp, table.Attributed)
+	}
+}
+
 // TestTable: marks are parts of what was counted, and a healthy service that is
 // accused fails however good the rest is.
 func TestTable(t *testing.T) {

@@ -5,6 +5,10 @@ const (
 	MarkFirst        = 0.95 // the right cause first
 	MarkInFirstThree = 1.0
 	MarkWhere        = 0.90
+	// MarkAddsUp is the part of ledgers that add up to the whole, and MarkAttributed that
+	// of those which leave at most 5 % of it to nobody.
+	MarkAddsUp     = 1.0
+	MarkAttributed = 0.95
 )
 
 // Table counts results. The zero value is empty.
@@ -17,6 +21,9 @@ type Table struct {
 	Healthy, Alarmed, Alarms int
 	// Extra counts further findings of medium confidence or more on sick cases.
 	Extra int
+	// Ledgers are runs with a ledger, AddUp those whose halves add up to the whole, and
+	// Attributed those which leave at most 5 % of each to nobody.
+	Ledgers, AddUp, Attributed int
 	// Broken counts cases that could not be judged, which meet no mark.
 	Broken int
 }
@@ -24,6 +31,11 @@ type Table struct {
 // Count adds a result.
 func (t *Table) Count(r Result) {
 	add(&t.Broken, r.Broken)
+	if r.Ledger != nil {
+		t.Ledgers++
+		add(&t.AddUp, r.Ledger.adds())
+		add(&t.Attributed, r.Ledger.attributed())
+	}
 	if r.Kind == Healthy {
 		t.Healthy++
 		t.Alarms += len(r.False)
@@ -53,7 +65,8 @@ func add(n *int, yes bool) {
 // Met reports whether all marks are met by what was counted.
 func (t Table) Met() bool {
 	return reaches(t.First, t.Cases, MarkFirst) && reaches(t.InFirstThree, t.Cases, MarkInFirstThree) &&
-		reaches(t.Where, t.Placed, MarkWhere) && t.Alarmed == 0 && t.Broken == 0
+		reaches(t.Where, t.Placed, MarkWhere) &&
+		reaches(t.AddUp, t.Ledgers, MarkAddsUp) && reaches(t.Attributed, t.Ledgers, MarkAttributed) && t.Alarmed == 0 && t.Broken == 0
 }
 
 // reaches reports whether n of all is at least the mark; of none it is.

@@ -58,3 +58,15 @@ const leastKept = 0.95
 // Kept reports whether the load is an open loop at a rate that the target kept: nothing
 // queued from one second to the next.
 func (l Load) Kept() bool { return l.Open && l.Intended > 0 && l.Rate >= leastKept*l.Intended }
+
+// instant is a bound on the 99th percentile, in ns: see Instant.
+const instant = 10e6
+
+// Instant reports whether the load shows that nothing makes its requests slow.
+//
+// To a person all within 100 ms happens at once (R. B. Miller, Response time in
+// man-computer conversational transactions, 1968), and a request that is one of
+// ten on the way there is fast at a tenth. Only an open loop that keeps its
+// schedule shows that nothing queues: in a closed one the same latency bounds
+// the rate.
+func (l Load) Instant() bool { return l.Kept() && l.P99 > 0 && l.P99 < instant }

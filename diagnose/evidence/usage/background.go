@@ -12,8 +12,8 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// Beside is the work of goroutines that began in one function and serve no request.
-type Beside struct {
+// Background is the work of goroutines that began in one function and serve no request.
+type Background struct {
 	Entry string // the function that they began in
 	// Place is the innermost function of the user's code below which nearly all of
 	// the work is done, at its hottest line: what to change.
@@ -28,10 +28,10 @@ type Beside struct {
 // one of its steps.
 const nearlyAll = 0.85
 
-// Beside returns what goroutines that serve no request spend of the CPU on the
+// Background returns what goroutines that serve no request spend of the CPU on the
 // user's code, most first. Goroutines for which requests wait work for them and are
 // left out; without an anatomy these are not known, and ok is false.
-func (p *Service) Beside() (list []Beside, ok bool) {
+func (p *Service) Background() (list []Background, ok bool) {
 	use, err := p.Use()
 	if err != nil || p.Anatomy == nil {
 		return nil, false
@@ -59,7 +59,7 @@ func (p *Service) Beside() (list []Beside, ok bool) {
 		}
 	}
 	for entry, samples := range byEntry {
-		b := Beside{Entry: entry, Started: running[enclosing(entry)]}
+		b := Background{Entry: entry, Started: running[enclosing(entry)]}
 		sum := 0.0
 		for _, s := range samples {
 			sum += float64(s.Value)
@@ -69,7 +69,7 @@ func (p *Service) Beside() (list []Beside, ok bool) {
 		b.Place = p.deepest(samples, sum)
 		list = append(list, b)
 	}
-	slices.SortFunc(list, func(a, b Beside) int { return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(a.Entry, b.Entry)) })
+	slices.SortFunc(list, func(a, b Background) int { return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(a.Entry, b.Entry)) })
 	return list, true
 }
 

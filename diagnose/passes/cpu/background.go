@@ -59,7 +59,7 @@ func runBackground(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	// Without the trace a pool of workers looks like a background loop, so nothing
 	// is reported.
-	all, ok := p.Beside()
+	all, ok := p.Background()
 	if !ok {
 		return nil, nil
 	}

@@ -216,6 +216,18 @@ func TestSaturated(t *testing.T) {
 		t.Errorf("without the table of costs, or too sure: %+v", found[0])
 	}
 	Expect(t, cpu.Saturated, b(1)) // others use them
+	// The generator shares the host, and hand-overs leave a part of it idle.
+	shared := func(busy, target float64, queued time.Duration) *Builder {
+		return New(32, 10*time.Millisecond).CPU(2, busy, target, 0.4, 0).Busy(6*s).
+			Wait(breakdown.StateRunning, time.Millisecond, 1).Wait(breakdown.StateRunnable, queued, 2)
+	}
+	found = Expect(t, cpu.Saturated, shared(1.7, 1.28, 9*time.Millisecond), "cpu-saturated")
+	if len(found) == 1 && (found[0].Confidence != findings.Low || !strings.Contains(found[0].Title, "beside the generator's 0.40")) {
+		t.Errorf("%s: %s", found[0].Confidence, found[0].Title)
+	}
+	Expect(t, cpu.Saturated, shared(1.7, 0.9, 9*time.Millisecond))             // others use a third
+	Expect(t, cpu.Saturated, shared(1.7, 1.28, time.Millisecond/2))            // requests do not wait for them
+	Expect(t, cpu.Saturated, shared(1.7, 1.28, 9*time.Millisecond).Rate(3000)) // the rate is given
 	Expect(t, cpu.Saturated, Idle())
 }
 

@@ -15,22 +15,29 @@ import (
 // the benefit of more.
 const leastTargetCPU = 0.85
 
+// mostlyQueued is the part of request time in the queue for a CPU, from which nothing
+// else can take more of it.
+const mostlyQueued = 0.5
+
 // Saturated finds services that use all CPUs with no single cause.
 //
-// It runs last, and only if no analyzer of memory or CPU found anything: this is
+// It runs last, and only if no analyzer found what stops the service: this is
 // the answer of a healthy service under a closed loop, whose throughput rises until
 // something is full (Denning and Buzen 1978: the utilisation law). So it promises
 // no gain and has low confidence always.
 var Saturated = diagnose.Analyzer{
 	Name:  "saturated",
 	Stage: diagnose.CPUUse,
-	Doc: "Named only when the service itself uses 85 % of the CPUs it may use and nothing else explains where they " +
-		"go; always with low confidence, because a healthy service under a closed loop ends here.",
+	Doc: "Named only when the service itself uses 85 % of the CPUs it may use, or of those that the load beside it uses " +
+		"while its requests wait for a CPU most of their time, and nothing else explains where they go; always with low " +
+		"confidence, because a healthy service under a closed loop ends here.",
 	Causes: []diagnose.Cause{{
 		ID: "cpu-saturated", Title: "The CPUs are used up, and no single cost leads",
 		Doc: "The service keeps its CPUs busy, and the cost of a request is spread over many functions.",
 		Knows: "The service itself uses 85 % of the CPUs that it may use, the host's CPUs are fully used, and " +
-			"no cause of memory or CPU was found. It is no defect: a healthy service under a closed loop ends " +
+			"no cause of the host, the database, waits, memory or CPU was found. Where the generator shares the host, its CPUs are " +
+			"set aside: then 85 % of the others' use must be the service's, and its requests are ready and wait for a CPU for half of " +
+			"their time. It is no defect: a healthy service under a closed loop ends " +
 			"here, so confidence is always low. What a request costs is attached, largest first.",
 		Remedy: "More CPUs, or less work per request; the cost per request is attached.",
 		Example: diagnose.Example{Lang: "sh",
@@ -53,8 +60,14 @@ var Saturated = diagnose.Analyzer{
 // host that is full of others is no property of the service.
 func runSaturated(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	c := p.CPU()
-	part := c.Target / c.Limit
-	if !(part >= leastTargetCPU) || !c.Saturated() || p.FoundIn(diagnose.Memory, diagnose.CPUUse) {
+	part, generator := c.Target/c.Limit, ""
+	switch {
+	case p.FoundIn(diagnose.Host, diagnose.Database, diagnose.Wait, diagnose.Memory, diagnose.CPUUse):
+		return nil, nil // a cost that leads: SQLite's statements, say, take the service's own CPU
+	case part >= leastTargetCPU && c.Saturated():
+	case queuesForItself(p):
+		generator = fmt.Sprintf(" beside the generator's %.2f", c.Generator)
+	default:
 		return nil, nil
 	}
 	// The utilisation law, U = X·S: CPUs in use, divided by requests per second, is
@@ -62,18 +75,33 @@ func runSaturated(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	each := c.Target * 1e9 / p.Load().Rate
 	f := diagnose.Finding{
 		Cause: "cpu-saturated", Share: min(1, part), ShareOf: diagnose.OfCapacity, GainCeiling: 1, Confidence: findings.Low,
-		Title: fmt.Sprintf("The service keeps its CPUs busy (%.2f of %.0f) at %s of CPU per request, and no "+
-			"single cost leads", c.Target, c.Limit, diagnose.Span(each)),
+		Title: fmt.Sprintf("The service keeps its CPUs busy (%.2f of %.0f%s) at %s of CPU per request, and no "+
+			"single cost leads", c.Target, c.Limit, generator, diagnose.Span(each)),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProcess, c.Target, "CPUs", "the service uses %.2f of the %.0f CPUs it may use", c.Target, c.Limit),
 			diagnose.Fact(diagnose.FromProcess, each, diagnose.Nanosec, "a request costs %s of CPU", diagnose.Span(each)),
 		},
 		Remedy: "Give the service more CPUs, or do less per request: the largest costs are listed as evidence.",
 	}
+	if queued := p.Waits().Share(callstack.Queued); queued >= mostlyQueued {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queued, diagnose.Ratio,
+			"requests are ready and wait for a CPU for %s of their time", diagnose.Percent(queued)))
+	}
 	if use, err := p.Use(); err == nil {
 		f.Evidence = append(f.Evidence, costs(use, each)...)
 	}
 	return []diagnose.Finding{f}, nil
+}
+
+// queuesForItself reports whether requests wait for CPUs that their own service keeps
+// busy, beside the generator. The generator is no rival of the service but what it
+// serves, so its CPUs are set aside. Client and server on one host hand each request
+// over and leave CPUs idle for moments, so that use alone does not show saturation:
+// the requests' own queue does (crew-roster).
+func queuesForItself(p *diagnose.Pass) bool {
+	c := p.CPU()
+	return !p.Load().Open && p.Waits().Share(callstack.Queued) >= mostlyQueued &&
+		c.Generator > 0 && c.Limit >= c.CPUs && c.Target >= leastTargetCPU*(c.Busy-c.Generator)
 }
 
 // costs lists where a request's CPU goes, largest domains only, as evidence. each

@@ -122,10 +122,10 @@ func opens(p *diagnose.Pass, share, both float64) laws.Gain {
 // not the limit, or the server's are not known.
 func churnCPU(p *diagnose.Pass, client, sessions float64) float64 {
 	c := p.CPU()
-	beside, ok := besideExecution(p)
+	outside, ok := outsideExecution(p)
 	if !ok || !c.Saturated() || !(c.Used() > 0) || !(sessions > 0) {
 		return 0
 	}
-	server := min(beside*c.Database, sessions*demand.SessionCost/1e9)
+	server := min(outside*c.Database, sessions*demand.SessionCost/1e9)
 	return min(1, (client*p.Own()+server)/c.Used())
 }

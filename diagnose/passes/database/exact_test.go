@@ -110,6 +110,27 @@ func TestQueueIsBlamedOnTheHolder(t *testing.T) {
 	ExpectFirst(t, suite.All(), ops, "db-n-plus-one")
 }
 
+// TestFewWholeRequestsAreTheFastest: the traces of a slow service hold whole requests
+// only of those that do not run the slow statement, so that its part is the server's.
+func TestFewWholeRequestsAreTheFastest(t *testing.T) {
+	b := twoPlaces()
+	n := int64(b.Requests())
+	b.Statement(ordered, n, 19*ms, 1, 2600, seqPlan).Statement(item, 4*n, 50*us, 1, 4, "")
+	b.Asks(operation.Query, strings.NewReplacer("$1", "?", "$2", "?").Replace(ordered), n, 19*ms, 1, Caller(1, 19*ms, queryAt(latest)...)).
+		Within(0, 0, 0)
+	b.Asks(operation.Query, strings.NewReplacer("$1", "?", "$2", "?").Replace(item), 4*n, ms, 1, Caller(1, ms, queryAt(getEach)...)).
+		Within(0, 4*ms, 4)
+	rec, a := b.Open(t)
+	a.Requests, a.Partial = 3, 60
+	out, err := diagnose.Run(rec, a, suite.All())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out.Findings) == 0 || out.Findings[0].Cause != "db-slow-query" || !strings.HasSuffix(out.Findings[0].Where.Function, "Latest") {
+		t.Errorf("found %+v, want the statement that the whole requests do not run", out.Findings)
+	}
+}
+
 func has(f diagnose.Finding, text string) bool {
 	for _, e := range f.Evidence {
 		if strings.Contains(e.Text, text) {

@@ -63,7 +63,7 @@ func runStampede(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if isDatabase(site.Wait) {
 		nature = waitgain.Queueing
 	}
-	v, ok := waitgain.Judge(p, site, nature)
+	v, ok := waitgain.Decide(p, site, nature)
 	if !ok {
 		return nil, nil
 	}

@@ -33,7 +33,7 @@ const (
 	leastUnpreparedShare = 0.25
 	// leastBeside is the part of the server's CPU that is not execution of
 	// statements: parsing and planning, as well as talking to clients.
-	leastBeside = 0.3
+	leastOutside = 0.3
 )
 
 // Unprepared finds statements that are prepared or planned for every use
@@ -114,26 +114,26 @@ func asText(p *diagnose.Pass, f diagnose.Finding) (diagnose.Finding, bool) {
 			lead = s
 		}
 	}
-	beside, ok := besideExecution(p)
-	if !ok || beside < leastBeside || share < leastUnpreparedShare || times < leastPrepares {
+	outside, ok := outsideExecution(p)
+	if !ok || outside < leastOutside || share < leastUnpreparedShare || times < leastPrepares {
 		return f, false
 	}
-	f.Share, f.Where = share*beside, diagnose.WhereOf(lead.Place)
-	diagnose.Promise(&f, demand.Gain(p, share, beside))
+	f.Share, f.Where = share*outside, diagnose.WhereOf(lead.Place)
+	diagnose.Promise(&f, demand.Gain(p, share, outside))
 	f.Title = fmt.Sprintf("Statements are parsed and planned for every use: %s of request time waits for "+
 		"ones sent as text, most at %s", diagnose.Percent(share), diagnose.At(lead.Place))
 	f.Evidence = append(f.Evidence,
 		diagnose.Fact(diagnose.FromTrace, times, diagnose.Count, "%s for statements that the driver sends unprepared",
 			diagnose.PerRequest(times, "a wait", "waits")),
-		diagnose.Fact(diagnose.FromPostgres, beside, diagnose.Ratio, "%s of the server's CPU is not "+
-			"execution of statements but parsing, planning and talking to clients", diagnose.Percent(beside)))
+		diagnose.Fact(diagnose.FromPostgres, outside, diagnose.Ratio, "%s of the server's CPU is not "+
+			"execution of statements but parsing, planning and talking to clients", diagnose.Percent(outside)))
 	return f, true
 }
 
 // besideExecution returns the part of the database server's CPU that is not
 // execution, 0 to 1; ok is false if its CPU is not known. Execution time includes
 // waits, so this is a lower bound.
-func besideExecution(p *diagnose.Pass) (part float64, ok bool) {
+func outsideExecution(p *diagnose.Pass) (part float64, ok bool) {
 	cpu, ok := p.Sum(series.DBCPU, "")
 	all := p.Statements()
 	if !ok || cpu <= 0 || all == nil {

@@ -34,7 +34,8 @@ var Cache = diagnose.Analyzer{
 	Stage: diagnose.Wait,
 	Doc: "Looks for a call (HTTP, gRPC, a database) that goes through a cache's look-up, or is made by a " +
 		"function that looks a cache up and fills it, and that the mean and the median request make 0.9 times " +
-		"or more, slow ones not much more often.",
+		"or more, slow ones not much more often. Or for CPU below a cache, a quarter of the service's, that no tenth " +
+		"of the requests is spared.",
 	Causes: []diagnose.Cause{{
 		ID: "cache-useless", Title: "A cache never hits",
 		Doc: "Each request looks a cache up, misses, fetches what the cache should have, and fills it in vain: the " +
@@ -45,14 +46,15 @@ var Cache = diagnose.Analyzer{
 			"up and to fill it. The mean and the median request make the call 0.9 times or more, and slow ones " +
 			"at most 1.3 times as often, so that it is one key and one miss for each request. A cache that the " +
 			"profiles never see to do anything of its own is switched off. Calls to Redis and memcached are " +
-			"look-ups themselves and do not count. From 20 % of request time. A cache that saves computing only " +
-			"is not seen by this: its misses are cpu-*. Entries that expire all at once are cache-stampede.",
+			"look-ups themselves and do not count. From 20 % of request time. Of a cache that saves computing " +
+			"alone no trace counts the misses: there a quarter of the service's CPU must be below it, and the tenth of " +
+			"requests that ran least must have run for more than half of that. Entries that expire all at once are cache-stampede.",
 		Remedy: "A key that repeats, room for what is in use, one cache for all requests; or none.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "key := fmt.Sprint(city, time.Now().UnixMilli()) // never asked for again\nif v, ok := c.Get(key); ok { return v }",
 			After:  "key := city // entries expire by their age\nif v, ok := c.Get(key); ok { return v }"},
 		Verify:      "Run again: calls per request at this place fall to the part of requests that should miss, and request time with them.",
-		Cases:       []string{"wharf-fees"},
+		Cases:       []string{"wharf-fees", "duty-rates"},
 		FollowsFrom: []string{"cache-stampede"},
 	}},
 	Needs: []diagnose.Need{diagnose.NeedAnatomy},
@@ -64,14 +66,14 @@ var Cache = diagnose.Analyzer{
 func runCache(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
 	for _, m := range missesOf(p) {
-		v, ok := waitgain.Judge(p, m.site, waitgain.Outside)
+		v, ok := waitgain.Decide(p, m.site, waitgain.Outside)
 		if !ok || v.Of != diagnose.OfRequest {
 			continue
 		}
 		f := v.Finding(p, "cache-useless", m.site)
 		// That the function's look-ups concern what it loads is inferred from its
 		// calls alone.
-		if f.Confidence == findings.High && m.beside {
+		if f.Confidence == findings.High && m.adjacent {
 			f.Confidence = findings.Medium
 		}
 		name := callstack.Short(m.site.Place.Function)
@@ -79,12 +81,13 @@ func runCache(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, m.calls[mean], diagnose.Count,
 			"misses per request: %s in the mean, %s in the median, %s in slow ones; %s loads the entry",
 			diagnose.Times(m.calls[mean]), diagnose.Times(m.calls[median]), diagnose.Times(m.calls[tail]), m.loads))
-		f.Remedy = fmt.Sprintf("Find out why %s misses: a key that differs with each request (a time, an id, a "+
-			"pointer), a capacity or lifetime below what is in use, or a cache that is made or copied per "+
-			"request. Share one, enlarge it, or drop it.", name)
+		f.Remedy = missed(name)
 		found = append(found, f)
 	}
-	return found, nil
+	if len(found) > 0 {
+		return found, nil
+	}
+	return runComputed(p), nil
 }
 
 // miss is what requests load through one cache. calls are per request in the mean,
@@ -94,8 +97,8 @@ type miss struct {
 	calls [3]float64
 	loads string // what loads the entry
 	// beside: the cache is looked up and filled next to the call, not around it.
-	beside bool
-	path   map[string]bool // the user's functions between the cache and the call
+	adjacent bool
+	path     map[string]bool // the user's functions between the cache and the call
 }
 
 // missesOf returns the caches that each request misses; none without an anatomy.
@@ -115,7 +118,7 @@ func missesOf(p *diagnose.Pass) (list []miss) {
 				continue
 			}
 			chain := users(p, part.Stack)
-			at, beside := throughCache(chain, filled)
+			at, adjacent := throughCache(chain, filled)
 			if at < 0 {
 				continue
 			}
@@ -123,7 +126,7 @@ func missesOf(p *diagnose.Pass) (list []miss) {
 			m := groups[name]
 			if m == nil {
 				m = &miss{site: waits.Site{Wait: kind, Place: chain[at], User: true, Part: part},
-					beside: beside, loads: callstack.Short(chain[0].Function), path: map[string]bool{}}
+					adjacent: adjacent, loads: callstack.Short(chain[0].Function), path: map[string]bool{}}
 				groups[name], names = m, append(names, name)
 			}
 			for _, f := range chain[:at+1] {
@@ -146,7 +149,7 @@ func missesOf(p *diagnose.Pass) (list []miss) {
 	}
 	for _, name := range names {
 		m := groups[name]
-		if pkg, _ := callstack.Split(m.site.Place.Function); !m.beside && !kept[pkg] {
+		if pkg, _ := callstack.Split(m.site.Place.Function); !m.adjacent && !kept[pkg] {
 			continue // a cache that keeps nothing is switched off
 		}
 		m.site.Share, m.site.Times = min(1, m.site.NS/float64(p.Anatomy.MeanNS)), m.calls[mean]
@@ -176,7 +179,7 @@ func loading(kind callstack.Wait, stack []code.Frame) bool {
 // throughCache returns the index, in a chain of the user's functions, of the cache
 // that a call is made through, or -1. beside is true if a function on the chain
 // does both: looks up and fills.
-func throughCache(chain []code.Frame, filled map[string]bool) (at int, beside bool) {
+func throughCache(chain []code.Frame, filled map[string]bool) (at int, adjacent bool) {
 	for i, f := range chain {
 		if isCache(f.Function) && !changes(f.Function) {
 			return i, false

@@ -2,9 +2,11 @@ package downstream_test
 
 import (
 	"testing"
+	"time"
 
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/downstream"
+	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record/breakdown"
 )
 
@@ -28,9 +30,27 @@ func TestCache(t *testing.T) {
 		"github.com/redis/go-redis/v9.(*Client).Get", "shop/fx.(*rateCache).get@cache.go:22", handle))
 	// Looked up, fetched and filled side by side, with a library's.
 	const get, add = "github.com/hashicorp/golang-lru/v2.(*Cache[...]).Get", "github.com/hashicorp/golang-lru/v2.(*Cache[...]).Add"
-	beside := func() *Builder { return get1(idle(), 30*ms, 1, fetch, rate, handle) }
-	Expect(t, downstream.Cache, beside().Sample(20*ms, get, rate, handle).Sample(20*ms, add, rate, handle), "cache-useless at desk.go:30")
-	Expect(t, downstream.Cache, beside().Sample(20*ms, add, rate, handle)) // written through
-	Expect(t, downstream.Cache, beside().Sample(20*ms, get, rate, handle)) // it is never filled here
+	adjacent := func() *Builder { return get1(idle(), 30*ms, 1, fetch, rate, handle) }
+	Expect(t, downstream.Cache, adjacent().Sample(20*ms, get, rate, handle).Sample(20*ms, add, rate, handle), "cache-useless at desk.go:30")
+	Expect(t, downstream.Cache, adjacent().Sample(20*ms, add, rate, handle)) // written through
+	Expect(t, downstream.Cache, adjacent().Sample(20*ms, get, rate, handle)) // it is never filled here
 	ExpectUnjudged(t, downstream.Cache, idle().NoAnatomy(), "cache-useless")
+}
+
+// TestCacheOfComputations: what a cache should save of computing shows in how long all
+// requests run.
+func TestCacheOfComputations(t *testing.T) {
+	const walk, rate, handle = "shop/duty.(*Tariff).evaluate@duty.go:70", "shop/duty.(*Tariff).Rate@duty.go:62", "shop/api.quote@api.go:20"
+	load := "shop/cache.(*Cache[...]).GetOrLoad@cache.go:35"
+	computes := func(least time.Duration) *Builder {
+		return New(16, 8*ms).CPU(2, 1.97, 1.8, 0.15, 0).Wait(breakdown.StateRunning, 800*us, 1).Wait(breakdown.StateRunnable, 7*ms, 1).
+			Ran(800*us, least).Sample(9*time.Second, walk, load, rate, handle).Sample(time.Second, handle).
+			Alloc(1000, 64<<10, "runtime.growslice", load, rate, handle)
+	}
+	Expect(t, downstream.Cache, computes(700*us), "cache-useless at cache.go:35")
+	Expect(t, downstream.Cache, computes(90*us)) // one request in ten or more hits
+	ExpectFirst(t, suite.All(), computes(700*us), "cache-useless")
+	own := "shop/cache.(*Cache[...]).scan@cache.go:60"
+	Expect(t, downstream.Cache, New(16, 8*ms).CPU(2, 1.97, 1.8, 0.15, 0).Wait(breakdown.StateRunning, 800*us, 1).
+		Ran(800*us, 700*us).Sample(9*time.Second, own, load, rate, handle)) // a look-up that is slow by itself
 }

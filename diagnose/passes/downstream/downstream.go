@@ -25,8 +25,6 @@ const (
 	// is an immediate one. orders-gateway has 25, partner-feed, whose CPUs are used
 	// up, 12, and weather-proxy 690.
 	handOvers = 100
-	// instant is a bound on the 99th percentile, in ns: see atOnce.
-	instant = 10e6
 )
 
 // Slow finds slow calls to other services.
@@ -93,7 +91,7 @@ func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if resolving(s.Part) > s.Part.NS/2 {
 			continue // reported as a look-up, or too short for that
 		}
-		v, ok := waitgain.Judge(p, s, waitgain.Outside)
+		v, ok := waitgain.Decide(p, s, waitgain.Outside)
 		if !ok {
 			continue
 		}
@@ -145,12 +143,7 @@ func otherwiseReported(p *diagnose.Pass) func(s waits.Site) string {
 // if it is slow. ns is the answer's time without the queue of the service's own
 // goroutines.
 func atOnce(p *diagnose.Pass, ns float64) string {
-	// To a person all within 100 ms happens at once (R. B. Miller, Response time in
-	// man-computer conversational transactions, 1968), and a request that is one of
-	// ten on the way there is fast at a tenth. Only an open loop that keeps its
-	// schedule shows that nothing queues: in a closed one the same latency bounds
-	// the rate.
-	if l := p.Load(); l.Kept() && l.P99 > 0 && l.P99 < instant {
+	if l := p.Load(); l.Instant() {
 		return fmt.Sprintf("and 99 of 100 requests end within %s", diagnose.Span(l.P99))
 	}
 	w := p.Waits()

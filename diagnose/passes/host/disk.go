@@ -59,12 +59,12 @@ var Disk = diagnose.Analyzer{
 func runDisk(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
 	for _, s := range waits.ByOwner(diskSites(p)) {
-		if _, ok := waitgain.Judge(p, s, waitgain.Serial); !ok {
+		if _, ok := waitgain.Decide(p, s, waitgain.Serial); !ok {
 			continue
 		}
 		queued := queuedBehind(p, &s)
 		// Judged a second time, with the queue added.
-		v, _ := waitgain.Judge(p, s, waitgain.Serial)
+		v, _ := waitgain.Decide(p, s, waitgain.Serial)
 		if tail := s.TailNS / float64(p.Anatomy.TailNS); tail > 0 && !p.CPU().Saturated() {
 			v.Gain = max(v.Gain, diagnose.Ceiling(tail))
 		}

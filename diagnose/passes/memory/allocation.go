@@ -73,7 +73,7 @@ var Allocation = diagnose.Analyzer{
 		Verify: "redline ab: allocs_per_request and cpu_per_request fall.",
 		Cases:  []string{"catalog-pages", "telemetry-points", "signup-badge", "parts-catalogue", "analytics-json", "ledger-statements"},
 		// Compiling an expression allocates; what to change is the compiling.
-		FollowsFrom: []string{"cpu-regexp-compile", "cpu-template-parse", "cpu-json", "cpu-logging", "cpu-format", "cpu-compress"},
+		FollowsFrom: []string{"cpu-regexp-compile", "cpu-template-parse", "cpu-json", "cpu-logging", "cpu-format", "cpu-compress", "cache-useless"},
 		SamePlace:   true,
 	}},
 	Needs: []diagnose.Need{diagnose.NeedAllocs, diagnose.NeedCPUProfile, diagnose.NeedLoad},

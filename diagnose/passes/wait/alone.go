@@ -71,7 +71,7 @@ func servesAlone(p *diagnose.Pass, s waits.Site, one breakdown.Serial, v waitgai
 		"guards state, use a mutex or shard it.", who)
 	if works {
 		at := waits.PlaceOf(work)
-		does := fmt.Sprintf("%s of its time in %s %s", diagnose.Percent(part), beside(at.Function, one.Goroutine), diagnose.At(at))
+		does := fmt.Sprintf("%s of its time in %s %s", diagnose.Percent(part), within(at.Function, one.Goroutine), diagnose.At(at))
 		f.Title += ", which spends " + does
 		f.Where = diagnose.WhereOf(at)
 		f.Where.Detail = fmt.Sprintf("requests wait in %s (%s) for %s", callstack.Short(s.Place.Function), diagnose.At(s.Place), who)
@@ -92,7 +92,7 @@ func servesAlone(p *diagnose.Pass, s waits.Site, one breakdown.Serial, v waitgai
 
 // beside shortens a function's name for a reader who has just read another one:
 // methods of the same type lose the type.
-func beside(function, other string) string {
+func within(function, other string) string {
 	if callstack.Owner(function) == callstack.Owner(other) {
 		if _, method, ok := strings.Cut(callstack.Short(function), ")."); ok {
 			return method

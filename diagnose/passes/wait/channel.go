@@ -64,7 +64,7 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if single {
 			queued = s.Scaled(beforeOne(p, s, one))
 		}
-		v, ok := waitgain.Judge(p, queued, waitgain.Serial)
+		v, ok := waitgain.Decide(p, queued, waitgain.Serial)
 		if !ok {
 			continue
 		}
@@ -80,7 +80,7 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			kind = waitgain.Serial // no more of them than CPUs: it can not be the CPUs' queue
 		}
 		queued := s.Scaled(beforeWorker(p, s))
-		if v, ok := waitgain.Judge(p, queued, kind); ok {
+		if v, ok := waitgain.Decide(p, queued, kind); ok {
 			found = append(found, limited(p, queued, v))
 		}
 	}

@@ -27,7 +27,7 @@ var Flight = diagnose.Analyzer{
 	Run: func(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		var found []diagnose.Finding
 		for _, s := range waits.ByOwner(followers(p)) {
-			v, ok := waitgain.Judge(p, s, waitgain.Serial)
+			v, ok := waitgain.Decide(p, s, waitgain.Serial)
 			if !ok {
 				continue
 			}

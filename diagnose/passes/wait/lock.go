@@ -43,9 +43,9 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	both := append(append([]waits.Site{}, w.Sites(callstack.LockWait)...), w.Sites(callstack.ReadLockWait)...)
 	for _, s := range waits.ByOwner(both) {
 		ready := p.ReadyPart(s)
-		v, ok := waitgain.Judge(p, s.Scaled(1-ready), waitgain.Serial)
+		v, ok := waitgain.Decide(p, s.Scaled(1-ready), waitgain.Serial)
 		if !ok {
-			if _, all := waitgain.Judge(p, s, waitgain.Serial); all {
+			if _, all := waitgain.Decide(p, s, waitgain.Serial); all {
 				p.Reject("lock-contention", "requests wait %s of their time for the lock at %s, but for %s "+
 					"of that its holder is ready to run and waits for a CPU",
 					diagnose.Percent(s.Share), diagnose.At(s.Place), diagnose.Percent(ready))
@@ -74,6 +74,7 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if who != "" && held.Function != "" {
 			byBackground(p, &f, s, who, held)
 		}
+		p.Queue(f, s)
 		found = append(found, f)
 	}
 	return found, nil
@@ -105,7 +106,7 @@ func byBackground(p *diagnose.Pass, f *diagnose.Finding, s waits.Site, who strin
 		if work, part, ok := waits.Worker(behind); ok && part >= leastWork {
 			at := waits.PlaceOf(work)
 			f.Title += fmt.Sprintf("; %s holds it in the background, %s of that in %s %s", callstack.Short(
-				held.Function), diagnose.Percent(part), beside(at.Function, held.Function), diagnose.At(at))
+				held.Function), diagnose.Percent(part), within(at.Function, held.Function), diagnose.At(at))
 			f.Remedy = fmt.Sprintf("Do the work of %s without the lock and take it only to publish the "+
 				"result, or for one item at a time.", callstack.Short(held.Function))
 			return

@@ -102,7 +102,7 @@ func behindOthers(p *diagnose.Pass, background float64) bool {
 		p.Reject(cause, "requests are runnable %s of their time because others of them are in system calls", runnable)
 		return true
 	}
-	if list, ok := p.Beside(); ok && len(list) > 0 && list[0].Share >= leastBackground && !list[0].Started {
+	if list, ok := p.Background(); ok && len(list) > 0 && list[0].Share >= leastBackground && !list[0].Started {
 		p.Reject(cause, "requests are runnable %s of their time because %s takes %s of the service's CPU: that "+
 			"is background-work", runnable, callstack.Short(list[0].Place.Function), diagnose.Percent(list[0].Share))
 		return true

@@ -12,9 +12,10 @@ import (
 // Sleep finds timers in the request path.
 //
 // The runtime ends these waits, so the trace shows no goroutine as their cause. An
-// intended pause and a forgotten one look the same and both are named. A long poll
-// does not: its select ends now by the timer, now by an event, and its client asked
-// for that (inbox-longpoll).
+// intended pause and a forgotten one look the same and both are named, unless the
+// load shows that nobody waits for long (pdf-queue). A long poll looks different: its
+// select ends now by the timer, now by an event, and its client asked for that
+// (inbox-longpoll).
 var Sleep = diagnose.Analyzer{
 	Name:  "sleep",
 	Stage: diagnose.Wait,
@@ -36,8 +37,13 @@ func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 	}
 	for _, s := range waits.ByOwner(p.Waits().Sites(callstack.SleepWait)) {
-		v, ok := waitgain.Judge(p, s, waitgain.Outside)
+		v, ok := waitgain.Decide(p, s, waitgain.Outside)
 		if !ok {
+			continue
+		}
+		if l := p.Load(); v.Of == diagnose.OfRequest && l.Instant() {
+			p.Reject("sleep", "requests wait %s of their time for a timer at %s, but 99 of 100 end within %s at the rate "+
+				"that was asked for", diagnose.Percent(s.Share), diagnose.At(s.Place), diagnose.Span(l.P99))
 			continue
 		}
 		f := v.Finding(p, "sleep", s)

@@ -38,7 +38,7 @@ func runSyscall(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	var found []diagnose.Finding
 	for _, s := range waits.ByOwner(other) {
-		if v, ok := waitgain.Judge(p, s, waitgain.Queueing); ok {
+		if v, ok := waitgain.Decide(p, s, waitgain.Queueing); ok {
 			f := v.Finding(p, "blocking-syscall", s)
 			f.Title = fmt.Sprintf("%s in system calls at %s", v.Requests(), diagnose.At(s.Place))
 			f.Remedy = fmt.Sprintf("Cache the result of the call at %s, bound how many run at once, or move "+

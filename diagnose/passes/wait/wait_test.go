@@ -92,6 +92,18 @@ func TestServedByOneGoroutine(t *testing.T) {
 	Expect(t, wait.Channel, receive().Behind(idling))
 }
 
+// A pause of 4 ms in an open loop that keeps its schedule makes nobody wait; in a
+// closed loop it bounds the rate.
+func TestSleepThatNobodyWaitsFor(t *testing.T) {
+	short := func() *Builder {
+		return New(64, 3*ms).CPU(2, 0.3, 0.1, 0.1, 0).Wait(breakdown.StateRunning, us, 1).
+			Wait(breakdown.StateSleep, 2*ms, 1, "time.Sleep", get)
+	}
+	Expect(t, wait.Sleep, short(), "sleep at cache.go:41")
+	Expect(t, wait.Sleep, short().Rate(400))
+	Expect(t, wait.Sleep, short().Rate(400).Late(60*ms, 0.02), "sleep at cache.go:41")
+}
+
 func TestSleep(t *testing.T) {
 	Expect(t, wait.Sleep, idle().Wait(breakdown.StateSleep, 30*ms, 1, "time.Sleep", get), "sleep at cache.go:41")
 	Expect(t, wait.Sleep, idle().Wait(breakdown.StateChannel, 30*ms, 1, "runtime.chanrecv1", get).

@@ -84,14 +84,14 @@ func (c contest) measure(w io.Writer, rounds int) {
 		for r := range ratios {
 			ratios[r] = took[i][r] / took[0][r]
 		}
-		beside := ""
+		ratio := ""
 		if i > 0 {
 			low, mid, high := median(ratios)
-			beside = fmt.Sprintf("%.2f (%.2f to %.2f)", mid, low, high)
+			ratio = fmt.Sprintf("%.2f (%.2f to %.2f)", mid, low, high)
 		}
 		_, mid, _ := median(took[i])
 		_, used, _ := median(cpus[i])
-		fmt.Fprintf(w, "| %s | %s | %s/%s | %s | %.1f |\n", c.name, way.name, figure(mid), c.unit, beside, used)
+		fmt.Fprintf(w, "| %s | %s | %s/%s | %s | %.1f |\n", c.name, way.name, figure(mid), c.unit, ratio, used)
 	}
 }
 

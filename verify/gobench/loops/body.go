@@ -11,7 +11,7 @@ import (
 // unused returns the results that a loop computes and never uses: calls as
 // statements, assignments to blanks, and to variables that are only assigned. The
 // compiler may then remove inlined work altogether, and the loop measures nothing.
-func (r *reader) unused(body *ast.BlockStmt) (all []Place) {
+func (r *reader) unused(body *ast.BlockStmt) (all []Position) {
 	ast.Inspect(body, func(s ast.Node) bool {
 		switch s := s.(type) {
 		// What another function does with its results is its own matter.
@@ -20,7 +20,7 @@ func (r *reader) unused(body *ast.BlockStmt) (all []Place) {
 		case *ast.ExprStmt:
 			if call, ok := ast.Unparen(s.X).(*ast.CallExpr); ok && r.hasResult(call) {
 				if _, timer := r.method(call, "B"); !timer {
-					all = append(all, r.place(s))
+					all = append(all, r.position(s))
 				}
 			}
 		case *ast.AssignStmt:
@@ -29,7 +29,7 @@ func (r *reader) unused(body *ast.BlockStmt) (all []Place) {
 					return true
 				}
 			}
-			all = append(all, r.place(s))
+			all = append(all, r.position(s))
 		}
 		return true
 	})
@@ -106,7 +106,7 @@ var constructor = regexp.MustCompile(
 // prepares returns the values that a loop makes anew in every iteration though they
 // do not depend on it, and then works on: x := newThing(size); x.Do(). Benchmarks
 // of the constructor itself are left alone.
-func (r *reader) prepares(n ast.Node, body *ast.BlockStmt) (all []Place) {
+func (r *reader) prepares(n ast.Node, body *ast.BlockStmt) (all []Position) {
 	for i, s := range body.List {
 		a, ok := s.(*ast.AssignStmt)
 		if !ok || a.Tok != token.DEFINE || len(a.Rhs) != 1 {
@@ -118,7 +118,7 @@ func (r *reader) prepares(n ast.Node, body *ast.BlockStmt) (all []Place) {
 		}
 		for _, later := range body.List[i+1:] {
 			if r.worksOn(later, a.Lhs) {
-				all = append(all, r.place(a))
+				all = append(all, r.position(a))
 				break
 			}
 		}

@@ -24,10 +24,10 @@ type Loop struct {
 	File string
 	Line int
 	// Dropped are results that the loop computes and never uses; of Counted only.
-	Dropped []Place
+	Dropped []Position
 	// Before is timed work before the loop, not of Kept; Inside prepares each
 	// iteration.
-	Before, Inside []Place
+	Before, Inside []Position
 }
 
 // Of reports whether the loop may be that of a benchmark: of a declared function
@@ -38,17 +38,17 @@ func (l Loop) Of(function, name string) bool {
 }
 
 // Where words the loop's place: "codec_test.go:12".
-func (l Loop) Where() string { return Place{File: l.File, From: l.Line}.String() }
+func (l Loop) Where() string { return Position{File: l.File, From: l.Line}.String() }
 
 // Place is a piece of source: File as the compiler names it, lines from From to To,
 // and the call in it as Text ("codec.Encode"); empty if there is none.
-type Place struct {
+type Position struct {
 	File     string
 	From, To int
 	Text     string
 }
 
-func (p Place) String() string { return fmt.Sprintf("%s:%d", filepath.Base(p.File), p.From) }
+func (p Position) String() string { return fmt.Sprintf("%s:%d", filepath.Base(p.File), p.From) }
 
 // Kind is what counts a loop's iterations.
 type Kind int
@@ -94,7 +94,7 @@ func Read(ctx context.Context, dir, tags string, patterns []string) (loops map[s
 		for _, f := range r.declared {
 			if f.Recv == nil && strings.HasPrefix(f.Name.Name, "Benchmark") && strings.HasSuffix(r.file(f), "_test.go") {
 				r.function = f.Name.Name
-				var pending []Place
+				var pending []Position
 				r.block(f.Body, strings.TrimPrefix(f.Name.Name, "Benchmark"), &pending, 0)
 			}
 		}
@@ -114,9 +114,9 @@ type reader struct {
 
 func (r *reader) file(n ast.Node) string { return r.set.Position(n.Pos()).Filename }
 
-func (r *reader) place(n ast.Node) Place {
+func (r *reader) position(n ast.Node) Position {
 	from, to := r.set.Position(n.Pos()), r.set.Position(n.End())
-	return Place{from.Filename, from.Line, to.Line, r.words(n)}
+	return Position{from.Filename, from.Line, to.Line, r.words(n)}
 }
 
 // words names the first call in a piece of source; "" if there is none.
@@ -140,7 +140,7 @@ const deepest = 8
 // block walks statements in the order in which they run; pending is what has been
 // timed so far and would be in the loop's figure. Branches are all walked, as if
 // all ran.
-func (r *reader) block(n ast.Node, name string, pending *[]Place, depth int) {
+func (r *reader) block(n ast.Node, name string, pending *[]Position, depth int) {
 	if depth > deepest {
 		return
 	}
@@ -152,7 +152,7 @@ func (r *reader) block(n ast.Node, name string, pending *[]Place, depth int) {
 				return false
 			}
 			if !r.mentionsB(n.Body) {
-				*pending = append(*pending, r.place(n))
+				*pending = append(*pending, r.position(n))
 			}
 		case *ast.RangeStmt:
 			if r.isN(n.X) {
@@ -160,7 +160,7 @@ func (r *reader) block(n ast.Node, name string, pending *[]Place, depth int) {
 				return false
 			}
 			if !r.mentionsB(n.Body) {
-				*pending = append(*pending, r.place(n))
+				*pending = append(*pending, r.position(n))
 			}
 		case *ast.FuncLit:
 			return false // it runs when it is called
@@ -175,7 +175,7 @@ func (r *reader) block(n ast.Node, name string, pending *[]Place, depth int) {
 
 // call handles a call outside of the loop, and reports whether to look into its
 // arguments. Timers reset what is pending; what takes the *testing.B is followed.
-func (r *reader) call(call *ast.CallExpr, name string, pending *[]Place, depth int) bool {
+func (r *reader) call(call *ast.CallExpr, name string, pending *[]Position, depth int) bool {
 	if method, ok := r.method(call, "B"); ok {
 		switch method {
 		// What came before is not in the figure any more.
@@ -203,7 +203,7 @@ func (r *reader) call(call *ast.CallExpr, name string, pending *[]Place, depth i
 	if tv := r.info.Types[call.Fun]; tv.IsType() || tv.IsBuiltin() {
 		return true
 	}
-	*pending = append(*pending, r.place(call))
+	*pending = append(*pending, r.position(call))
 	return true
 }
 
@@ -233,7 +233,7 @@ func (r *reader) sub(call *ast.CallExpr, name string, depth int) {
 		}
 	}
 	if body != nil {
-		r.block(body, name+"/"+part, new([]Place), depth+1)
+		r.block(body, name+"/"+part, new([]Position), depth+1)
 	}
 }
 
@@ -314,11 +314,11 @@ func (r *reader) mentionsB(n ast.Node) (found bool) {
 
 // loop records a measuring loop with its traps. b.Loop needs neither check: it
 // keeps results alive and starts the timer itself (package testing, Go 1.24).
-func (r *reader) loop(n ast.Node, body *ast.BlockStmt, kind Kind, name string, pending []Place) {
+func (r *reader) loop(n ast.Node, body *ast.BlockStmt, kind Kind, name string, pending []Position) {
 	if !strings.HasPrefix(name, "^") {
 		name = "^" + regexp.QuoteMeta(name)
 	}
-	at := r.place(n)
+	at := r.position(n)
 	l := Loop{function: r.function, name: regexp.MustCompile(name + "$"), Kind: kind, File: at.File, Line: at.From}
 	// b.Loop keeps results alive by itself, and pb.Next hands the body to goroutines
 	// whose time an empty loop's does not resemble.
@@ -326,7 +326,7 @@ func (r *reader) loop(n ast.Node, body *ast.BlockStmt, kind Kind, name string, p
 		l.Dropped = r.unused(body)
 	}
 	if kind != Kept {
-		l.Before = append([]Place(nil), pending...)
+		l.Before = append([]Position(nil), pending...)
 	}
 	l.Inside = r.prepares(n, body)
 	r.found = append(r.found, l)

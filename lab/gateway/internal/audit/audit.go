@@ -22,9 +22,9 @@ import (
 )
 
 const (
-	fileLimit   = 64 << 20
-	batchPlaces = 8192
-	batchMost   = 1024
+	fileLimit  = 64 << 20
+	batchSlots = 8192
+	batchMost  = 1024
 	// batchPause is the least time between two flushes: what a crash may lose.
 	batchPause = 20 * time.Millisecond
 )
@@ -57,7 +57,7 @@ func Open(dir string, batched bool) (*Trail, error) {
 	}
 	t := &Trail{file: f, done: make(chan error, 1)}
 	if batched {
-		t.records = make(chan Record, batchPlaces)
+		t.records = make(chan Record, batchSlots)
 		go t.consumeBatches()
 	} else {
 		t.records = make(chan Record, 1)

@@ -16,13 +16,13 @@ import (
 // Limit lets at most so many requests on at once; others wait until their
 // caller gives up.
 func Limit(workers int, fail Fail) gin.HandlerFunc {
-	places := semaphore.NewWeighted(int64(workers))
+	slots := semaphore.NewWeighted(int64(workers))
 	return func(c *gin.Context) {
-		if err := places.Acquire(c.Request.Context(), 1); err != nil {
+		if err := slots.Acquire(c.Request.Context(), 1); err != nil {
 			fail(c, http.StatusServiceUnavailable, 50301, "the service is busy")
 			return
 		}
-		defer places.Release(1)
+		defer slots.Release(1)
 		c.Next()
 	}
 }

@@ -52,7 +52,7 @@ func TestBeside(t *testing.T) {
 	} {
 		plan := at(change)
 		before := reported(plan)
-		moved, err := beside(plan, "9")
+		moved, err := concurrent(plan, "9")
 		if err != nil {
 			t.Errorf("%s: %v", want, err)
 			continue
@@ -66,7 +66,7 @@ func TestBeside(t *testing.T) {
 	}
 	ready := at(args(":8080"))
 	ready.Target.Ready = "http://localhost:8080/ready"
-	if p, err := beside(ready, "9"); err != nil || p.Target.Ready != "http://localhost:9/ready" {
+	if p, err := concurrent(ready, "9"); err != nil || p.Target.Ready != "http://localhost:9/ready" {
 		t.Errorf("readiness at %s, %v", p.Target.Ready, err)
 	}
 	for want, plan := range map[string]*scenario.Plan{
@@ -81,7 +81,7 @@ func TestBeside(t *testing.T) {
 		"may not sustain":           at(func(p *scenario.Plan) { p.Load.Replay = &scenario.Replay{} }),
 		"neither the target's argu": at(func(p *scenario.Plan) { p.Target.Build = "./svc" }),
 	} {
-		if _, err := beside(plan, "9"); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := concurrent(plan, "9"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}

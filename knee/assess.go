@@ -38,7 +38,7 @@ type Windows struct {
 // that it failed, in words; void is why its figures are not the target's, empty if
 // they are. Poisson says that arrivals were random, so that the number in progress
 // wanders by itself.
-func (s *Step) Judge(w Windows, broken []string, void string, poisson bool) {
+func (s *Step) Assess(w Windows, broken []string, void string, poisson bool) {
 	s.Progress, s.Growth = w.growth(s.Rate)
 	s.Why = slices.Clone(broken)
 	if s.behind(poisson) {

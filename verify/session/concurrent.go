@@ -23,14 +23,14 @@ var listens = regexp.MustCompile(`(?i)port|addr|listen|bind|^-[lp]$`)
 // numbers finds possible ports, each with the host before it if there is one.
 var numbers = regexp.MustCompile(`(?:(\[[0-9A-Fa-f:.]*\]|[A-Za-z0-9._-]*):)?([0-9]+)`)
 
-// beside returns the plan with its service at another port of the same host, so
+// concurrent returns the plan with its service at another port of the same host, so
 // that it can run alongside the first: in the requests' URLs, readiness, arguments
 // and environment. An address that cannot be moved is an error that says why.
 //
 // Only a certain match of the address is moved, or two sides would differ in more
 // than their ports: the port after a host of this machine or after none, and the
 // bare number where the name of its variable or flag identifies it.
-func beside(plan *scenario.Plan, port string) (*scenario.Plan, error) {
+func concurrent(plan *scenario.Plan, port string) (*scenario.Plan, error) {
 	if plan.Load.Open() {
 		// Warming up, both would have it at once: a load that one could bear became a
 		// queue that the turns then inherited, with a p90 of 300 ms for 1 ms.
