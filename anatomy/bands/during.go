@@ -23,7 +23,7 @@ func (a *Requests) during(all []request, kept []*sum) []breakdown.During {
 	if len(a.traces) < 2 || len(all) == 0 {
 		return nil
 	}
-	where := places(kept)
+	where := indexed(kept)
 	each := (len(a.traces) + maxDuring - 1) / maxDuring
 	groups := make([][]request, (len(a.traces)+each-1)/each)
 	for _, r := range all { // the shortest first, and so they stay
@@ -49,14 +49,14 @@ func split(all []request) (middle, tail []request) {
 	return all[n*2/5 : max(n*3/5, min(n, n*2/5+1))], all[min(n*99/100, max(n-1, 0)):]
 }
 
-// placed is where the parts of a list are: those of a key, and those that were merged by state.
-type placed struct {
+// index is where the parts of a list are: those of a key, and those that were merged by state.
+type index struct {
 	byKey  map[partKey]int
 	merged [len(interned.States)]int
 }
 
-func places(kept []*sum) placed {
-	p := placed{byKey: make(map[partKey]int, len(kept))}
+func indexed(kept []*sum) index {
+	p := index{byKey: make(map[partKey]int, len(kept))}
 	for i, s := range kept {
 		if s.merged {
 			p.merged[s.state] = i
@@ -68,7 +68,7 @@ func places(kept []*sum) placed {
 }
 
 // pieces returns the mean request of a band in parts of the list, the largest first, and its mean duration.
-func (a *Requests) pieces(requests []request, where placed) ([]breakdown.Piece, time.Duration) {
+func (a *Requests) pieces(requests []request, where index) ([]breakdown.Piece, time.Duration) {
 	type added struct {
 		took  time.Duration
 		times int64
