@@ -25,7 +25,8 @@ type Unit struct{ tx pgx.Tx }
 func Migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	_, err := pool.Exec(ctx, `
 CREATE TABLE escrow_deposits (id bigint PRIMARY KEY, cents bigint NOT NULL, turn int NOT NULL);
-CREATE TABLE escrow_payouts (escrow bigint NOT NULL, turn int NOT NULL, cents bigint NOT NULL, reference text NOT NULL, PRIMARY KEY (escrow, turn));
+CREATE TABLE escrow_payouts (escrow bigint NOT NULL, turn int NOT NULL, cents bigint NOT NULL, reference text NOT NULL,
+	PRIMARY KEY (escrow, turn));
 INSERT INTO escrow_deposits SELECT n, 100000 + n % 7000, 0 FROM generate_series(1, 20000) n;
 ANALYZE escrow_deposits;`)
 	return err
