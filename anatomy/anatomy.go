@@ -84,6 +84,7 @@ func AnalyzeAll(inputs []Input, o Options) (*breakdown.Anatomy, error) {
 		}
 		one := o
 		one.MaxEvents = min(o.MaxEvents, left)
+		all.NextTrace(in.Span)
 		events, err := readTrace(in, one, all)
 		left -= events
 		if err != nil {

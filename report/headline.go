@@ -1,8 +1,6 @@
 package report
 
 import (
-	"strings"
-
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
 )
@@ -17,6 +15,8 @@ type Headline struct {
 	// Path says where a request's time goes, and Shares how much of it each way takes.
 	Path   []string `json:"path,omitempty"`
 	Shares []string `json:"shares,omitempty"`
+	// Ledger accounts for all of the request time and the CPU, a sentence each.
+	Ledger []string `json:"ledger,omitempty"`
 }
 
 // HeadlineOf returns the headline of a summary.
@@ -32,9 +32,7 @@ func HeadlineOf(s *record.Summary) Headline {
 		h.Title, h.Lead = notation.Clean(s.Findings[0].Title), Weight(&s.Findings[0])
 	}
 	h.Shares, h.Path = pathLines(s)
-	if lines := ledger(s); len(lines) > 0 {
-		h.Lead = strings.TrimRight(h.Lead, ". ") + ". " + strings.Join(lines, " ")
-	}
+	h.Ledger = ledger(s)
 	return h
 }
 

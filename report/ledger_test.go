@@ -27,7 +27,8 @@ func TestLedgerIsPrinted(t *testing.T) {
 	if err := Markdown(&md, s); err != nil {
 		t.Fatal(err)
 	}
-	for name, got := range map[string]string{"text": text.String(), "Markdown": md.String(), "page": HeadlineOf(s).Lead} {
+	for name, got := range map[string]string{"text": text.String(), "Markdown": md.String(),
+		"page": strings.Join(HeadlineOf(s).Ledger, " ")} {
 		got = strings.Join(strings.Fields(got), " ")
 		for _, want := range []string{"Request time: 50 % database, 20 % on CPU,",
 			"5.0 % others, 4.0 % unattributed.", "Requests take 1.2 ms"} {

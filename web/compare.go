@@ -51,43 +51,50 @@ type comparedFinding struct {
 	B     string `json:"b"`
 }
 
+// Observed is a bundle with its summary.
+type Observed struct {
+	Record  *record.Record
+	Summary *record.Summary
+}
+
 // Compare writes the page that sets two runs beside each other: figures with their intervals,
 // spectra, flame graphs of the difference, findings that came and went. Parts that a bundle
 // lacks are named on the page; the only errors are those of w and of figures that JSON
 // cannot hold.
-func Compare(w io.Writer, a, b *record.Record, sa, sb *record.Summary) error {
-	c := compared{
-		Comparison: compare.Runs(a, b),
-		Caveat:     compare.Caveat,
-		Flames:     &flame.Set{},
-		Missing:    []string{},
-		Module:     b.Run.Target.Module,
-	}
-	miss := func(what string, err error) { c.Missing = append(c.Missing, notation.Clean(what+": "+err.Error())) }
-	for i, run := range []struct {
-		rec *record.Record
-		s   *record.Summary
-	}{{a, sa}, {b, sb}} {
-		spectrum, err := rundata.Spectra(run.rec)
-		if err != nil {
-			miss("latency spectrum of "+run.rec.Run.ID, err)
-		}
-		c.Sides[i] = side{
-			ID: filepath.Base(
-				run.rec.Dir,
-			), State: run.rec.Run.State, Target: run.rec.Run.Target.URL, Revision: run.rec.Run.Target.Revision,
-			Begun: run.rec.Run.Clock.EpochWall.Format(
-				"2006-01-02 15:04:05",
-			), Headline: report.HeadlineOf(run.s), Load: run.s.Load, Spectrum: spectrum,
-		}
-	}
-	c.Findings = pairFindings(sa.Findings, sb.Findings)
-	c.Flames.AddDifference(a, b, miss)
+func Compare(w io.Writer, a, b Observed) error {
+	c := comparedOf(a, b)
 	var text bytes.Buffer
 	if err := compare.Text(&text, c.Comparison); err != nil {
 		return err
 	}
 	return page{title: c.Sides[0].ID + " and " + c.Sides[1].ID, script: compareScript, data: c, fallback: text.Bytes()}.write(w)
+}
+
+// comparedOf sets two runs beside each other.
+func comparedOf(a, b Observed) *compared {
+	c := &compared{
+		Comparison: compare.Runs(a.Record, b.Record),
+		Caveat:     compare.Caveat,
+		Flames:     &flame.Set{},
+		Missing:    []string{},
+		Module:     b.Record.Run.Target.Module,
+		Findings:   pairFindings(a.Summary.Findings, b.Summary.Findings),
+	}
+	miss := func(what string, err error) { c.Missing = append(c.Missing, notation.Clean(what+": "+err.Error())) }
+	for i, o := range []Observed{a, b} {
+		r := &o.Record.Run
+		spectrum, err := rundata.Spectra(o.Record)
+		if err != nil {
+			miss("latency spectrum of "+r.ID, err)
+		}
+		c.Sides[i] = side{
+			ID: filepath.Base(o.Record.Dir), State: r.State, Target: r.Target.URL, Revision: r.Target.Revision,
+			Begun: r.Clock.EpochWall.Format("2006-01-02 15:04:05"), Headline: report.HeadlineOf(o.Summary),
+			Load: o.Summary.Load, Spectrum: spectrum,
+		}
+	}
+	c.Flames.AddDifference(a.Record, b.Record, miss)
+	return c
 }
 
 // pairFindings joins the findings of two runs by cause and place; a cause that each run

@@ -25,6 +25,8 @@ type decision struct {
 	// Spectrum holds the latencies of all pairs' launches, a curve per side; none where no
 	// pair was measured.
 	Spectrum []rundata.Spectrum `json:"spectrum"`
+	// Observed is a launch of each side with all sources, after the decision; null without.
+	Observed *compared `json:"observed"`
 }
 
 // decidedMetric is one metric in the words of the command line, with what each pair said.
@@ -38,11 +40,15 @@ type decidedMetric struct {
 
 // Decision writes the page of a comparison that decided: each metric's effect with its interval
 // against its margin, the pairs that it comes from, the latencies of both sides, and what the
-// verdict rests on. pairs may be empty, as for a session that measured none. The only errors
-// are those of w and of figures that JSON cannot hold.
-func Decision(w io.Writer, r verify.Result, pairs []verify.Pair) error {
+// verdict rests on. pairs may be empty, as for a session that measured none. observed is a launch of each side
+// with profiles and traces, which shows where they differ; nil without. The only errors are those of w and of
+// figures that JSON cannot hold.
+func Decision(w io.Writer, r verify.Result, pairs []verify.Pair, observed *[2]Observed) error {
 	d := decision{Result: r, Basis: []string{}, Decided: []decidedMetric{}, Spectrum: []rundata.Spectrum{}}
 	d.Why = notation.Clean(r.Why)
+	if observed != nil {
+		d.Observed = comparedOf(observed[0], observed[1])
+	}
 	for i := range d.Sides {
 		d.Sides[i] = notation.Clean(d.Sides[i])
 	}

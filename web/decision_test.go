@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redline-go/redline/report/reporttest"
 	"github.com/redline-go/redline/verify"
 	"github.com/redline-go/redline/web"
 	"github.com/redline-go/redline/web/webtest"
@@ -70,18 +71,37 @@ func session(evil string) (verify.Result, []verify.Pair) {
 	return r, both
 }
 
+// observed is a launch of each side; that of side b has another profile.
+func observed(t *testing.T, evil string) *[2]web.Observed {
+	var out [2]web.Observed
+	for i, o := range []reporttest.Options{{Evil: evil}, {Evil: evil, Stacks: 20}} {
+		out[i] = web.Observed{Record: reporttest.Bundle(t, o), Summary: reporttest.Sick()}
+	}
+	out[1].Summary.Findings = out[1].Summary.Findings[1:]
+	return &out
+}
+
 func decisionPage(t *testing.T, evil string) string {
 	t.Helper()
 	r, pairs := session(evil)
 	var b bytes.Buffer
-	must(t, web.Decision(&b, r, pairs))
+	must(t, web.Decision(&b, r, pairs, observed(t, evil)))
 	return b.String()
 }
 
 func TestDecisionInBrowser(t *testing.T) {
 	s := show(t, "decision", decisionPage(t, ""), "h1", ".decided th[scope=row]", ".decided .interval",
 		".decided tbody tr:first-child .pair-dot", ".figures dd", "#basis-title + .card li",
-		"#chart-spectrum .legend li")
+		"#chart-spectrum .legend li", "#observed-title + .note", ".fates .fate", "#flames .flame-tabs span",
+		"#flames .flame-graph > .note")
+	if fates := s.Texts[".fates .fate"]; len(fates) != 4 || !slices.Contains(fates, "went") {
+		t.Errorf("what became of findings: %q", fates)
+	}
+	if got := s.Texts["#flames .flame-tabs span"]; !slices.Equal(got, []string{"CPU per request", "Requests"}) ||
+		!strings.HasPrefix(s.Texts["#flames .flame-graph > .note"][0], "Each run's CPU profile, over its requests.") ||
+		!strings.Contains(s.Texts["#observed-title + .note"][0], "decides nothing") {
+		t.Errorf("flame graphs %q, notes %q", got, s.Texts)
+	}
 	if !slices.Equal(s.Texts["h1"], []string{"regression"}) || s.Title != "redline regression – redline" {
 		t.Errorf("title %q, %q", s.Title, s.Texts["h1"])
 	}
@@ -118,7 +138,7 @@ func TestHostileDecisionInBrowser(t *testing.T) {
 func TestDecisionOfNothing(t *testing.T) {
 	var b bytes.Buffer
 	must(t, web.Decision(&b, verify.Result{Schema: verify.Schema, Verdict: verify.Invalid,
-		Why: "side a did not start"}, nil))
+		Why: "side a did not start"}, nil, nil))
 	s := show(t, "nothing", b.String(), "h1", ".lead")
 	if !slices.Equal(s.Texts["h1"], []string{"invalid"}) || !slices.Equal(s.Texts[".lead"],
 		[]string{"side a did not start"}) {

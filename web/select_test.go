@@ -100,6 +100,69 @@ func TestSelectionFiltersThePage(t *testing.T) {
 	}
 }
 
+// TestAnatomyAndInstantsFollowTheSelection: bars, the graph of requests and those of an instant show the trace or the
+// snapshot of the selection, and say which.
+func TestAnatomyAndInstantsFollowTheSelection(t *testing.T) {
+	dir := nodeModules(t)
+	file := filepath.Join(t.TempDir(), "report.html")
+	must(t, os.WriteFile(file, []byte(page(t, reporttest.Bundle(t, reporttest.Options{Timed: true}))), 0o644))
+	out := webtest.Node(t, dir, "test/moments.mjs", webtest.Chromium(t), file, "-", "5,10", "5,20", "20,25", "29,31")
+	type graph struct{ Note, Found string }
+	var s struct {
+		Console, Errors []string
+		Moments         []struct {
+			Covers       string
+			Bands, First []string
+			Flames       map[string]graph
+		}
+	}
+	must(t, json.Unmarshal([]byte(out), &s))
+	if len(s.Console)+len(s.Errors) > 0 || len(s.Moments) != 5 {
+		t.Fatalf("console %q, errors %q, %d moments", s.Console, s.Errors, len(s.Moments))
+	}
+	whole, early, both, none, end := s.Moments[0], s.Moments[1], s.Moments[2], s.Moments[3], s.Moments[4]
+	for name, got := range map[string][2]string{
+		"all":        {whole.Covers + whole.Bands[0], "30.6 ms"},
+		"early":      {early.Covers, "1,000 requests of the trace of 6 s to 7 s. What was waited for is not divided by time."},
+		"its median": {early.Bands[0], "3.06 ms"},
+		"both":       {both.Bands[0], "30.6 ms"}, // (1,000 x 0.1 + 3,102 x 1.29) / 4,102 = 1.00
+		"none":       {none.Bands[0], "30.6 ms"},
+	} {
+		if got[0] != got[1] {
+			t.Errorf("%s: %q, want %q", name, got[0], got[1])
+		}
+	}
+	if !strings.HasPrefix(both.Covers, "4,102 requests of the traces of 6 s to 7 s; 17.45 s to 19.45 s, each") ||
+		!strings.HasPrefix(none.Covers, "No execution trace lies in the selection: the bars are of 6 s to 7 s; 17.45 s") {
+		t.Errorf("both: %q; none: %q", both.Covers, none.Covers)
+	}
+	if whole.First[2] != "24.7 ms" || early.First[2] != "2.47 ms" {
+		t.Errorf("the first part: %q of all, %q in the early trace", whole.First, early.First)
+	}
+	for name, c := range map[string]struct {
+		got  graph
+		want string
+	}{
+		"requests, all":    {whole.Flames["requests"], "33.4 ms, mean of all"},
+		"requests, early":  {early.Flames["requests"], "From the traces of 6 s to 7 s; what was waited for is not divided by time. 3.34 ms"},
+		"requests, none":   {none.Flames["requests"], "No trace was taken in the selection; this is the whole run. 33.4 ms"},
+		"goroutines, all":  {whole.Flames["goroutine"], "1,000,000,000, goroutines. As it was 29.9 s into the run."},
+		"goroutines, then": {early.Flames["goroutine"], "As it was 5 s into the run. 117,000,000, goroutines. "},
+		"goroutines, far":  {none.Flames["goroutine"], "As it was 29.9 s into the run, of the instants that were recorded the nearest to the selection. 1,000,000,000"},
+		"goroutines, end":  {end.Flames["goroutine"], "As it was 29.9 s into the run. 1,000,000,000"},
+	} {
+		if !strings.HasPrefix(c.got.Note, c.want) {
+			t.Errorf("%s: %q, want %q", name, c.got.Note, c.want)
+		}
+	}
+	if got := whole.Flames["goroutine"].Found; got != "no match" {
+		t.Errorf("what is no longer there at the end: %q", got)
+	}
+	if got := early.Flames["goroutine"].Found; got != "6.0 % in 1 function" {
+		t.Errorf("what was there at the begin: %q", got)
+	}
+}
+
 // TestPageHandsOutItsFigures reads the files that the page's buttons make.
 func TestPageHandsOutItsFigures(t *testing.T) {
 	s := selectIn(t, reporttest.Bundle(t, reporttest.Options{}))

@@ -54,12 +54,13 @@ func (a *Requests) Anatomy() *breakdown.Anatomy {
 		out.Operations = a.perRequests()
 		out.Spawned = float64(a.spawned) / float64(whole)
 	}
-	middle := all[n*2/5 : max(n*3/5, min(n, n*2/5+1))]
-	tail := all[min(n*99/100, max(n-1, 0)):]
+	middle, tail := split(all)
 	sums := a.sums(all)
-	out.All, out.MeanNS = a.band(all, sums)
-	out.Median, out.MedianNS = a.band(middle, a.sums(middle))
-	out.Tail, out.TailNS = a.band(tail, a.sums(tail))
+	var kept []*sum
+	out.All, kept, out.MeanNS = a.band(all, sums)
+	out.Median, _, out.MedianNS = a.band(middle, a.sums(middle))
+	out.Tail, _, out.TailNS = a.band(tail, a.sums(tail))
+	out.During = a.during(all, kept)
 	out.Ran = a.ran(a.requests)
 	out.Path = a.path(sums, all, partial)
 	out.CPU = a.profile(all, middle, tail)
@@ -88,16 +89,18 @@ type sum struct {
 	behind map[timeline.ChainID]time.Duration // the time that was followed to each
 }
 
-// band returns the mean request of a band and its mean duration.
-func (a *Requests) band(requests []request, sums []*sum) ([]breakdown.Part, time.Duration) {
+// band returns the mean request of a band, the sum that each of its parts comes from, and its mean
+// duration.
+func (a *Requests) band(requests []request, sums []*sum) ([]breakdown.Part, []*sum, time.Duration) {
 	if len(requests) == 0 {
-		return []breakdown.Part{}, 0
+		return []breakdown.Part{}, nil, 0
 	}
 	var total time.Duration
 	for _, r := range requests {
 		total += r.took
 	}
-	return a.list(sums, len(requests), total), total / time.Duration(len(requests))
+	parts, kept := a.list(sums, len(requests), total)
+	return parts, kept, total / time.Duration(len(requests))
 }
 
 // sums adds up what requests did, the longest first.
@@ -139,8 +142,9 @@ func (a *Requests) sums(requests []request) []*sum {
 
 // list turns sums into parts per request. What lies below the bound is merged by
 // state, so that shares by state stay exact. Each part is the difference of two
-// rounded running sums, so that the parts add up to the rounded mean.
-func (a *Requests) list(sums []*sum, n int, total time.Duration) []breakdown.Part {
+// rounded running sums, so that the parts add up to the rounded mean. Kept are the sums of the parts, in their
+// order.
+func (a *Requests) list(sums []*sum, n int, total time.Duration) (parts []breakdown.Part, kept []*sum) {
 	if rest := len(sums) - a.options.MaxParts; rest > 0 {
 		var merged [len(interned.States)]*sum
 		for _, s := range sums[a.options.MaxParts:] {
@@ -159,7 +163,11 @@ func (a *Requests) list(sums []*sum, n int, total time.Duration) []breakdown.Par
 			}
 		}
 	}
-	parts := make([]breakdown.Part, 0, len(sums))
+	type listed struct {
+		breakdown.Part
+		of *sum
+	}
+	all := make([]listed, 0, len(sums))
 	var before, running time.Duration
 	for _, s := range sums {
 		running += s.took
@@ -177,11 +185,15 @@ func (a *Requests) list(sums []*sum, n int, total time.Duration) []breakdown.Par
 		}
 		p.Waker = a.wakerOf(s)
 		p.Behind = a.behind(s, n, total)
-		parts = append(parts, p)
+		all = append(all, listed{p, s})
 		before = after
 	}
-	slices.SortStableFunc(parts, func(x, y breakdown.Part) int { return cmp.Compare(y.NS, x.NS) })
-	return parts
+	slices.SortStableFunc(all, func(x, y listed) int { return cmp.Compare(y.NS, x.NS) })
+	parts, kept = make([]breakdown.Part, 0, len(all)), make([]*sum, 0, len(all))
+	for _, l := range all {
+		parts, kept = append(parts, l.Part), append(kept, l.of)
+	}
+	return parts, kept
 }
 
 // wakerOf returns the stack that ended the longest of a part's waits, taken

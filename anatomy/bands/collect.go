@@ -12,6 +12,7 @@ import (
 	"github.com/redline-go/redline/anatomy/site"
 	"github.com/redline-go/redline/anatomy/timeline"
 	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // request is one whole request: its duration, and where its parts and samples
@@ -20,6 +21,7 @@ type request struct {
 	took                    time.Duration
 	first, last             int32
 	firstSample, lastSample int32
+	trace                   int32 // in Requests.traces
 }
 
 // part is the time of one request in one state at one stack, ended by one waker
@@ -65,6 +67,7 @@ type Requests struct {
 	slowest    timelines
 	marked     timelines // of the requests that carry an id
 	served     [len(server.Names)]breakdown.Served
+	traces     []timebase.Span // that requests come from
 
 	cut, Merged, MergedInto, Hijacked, spawned int
 
@@ -100,7 +103,7 @@ func (a *Requests) CutOff(s server.Kind) {
 // gather keeps what a request did. Its segments are contiguous.
 func (a *Requests) gather(segments []timeline.Segment, samples []timeline.CPUSample) request {
 	began, took := segments[0].From, segments[len(segments)-1].To.Sub(segments[0].From)
-	r := request{took: took, first: int32(len(a.parts)), firstSample: int32(len(a.samples))}
+	r := request{took: took, first: int32(len(a.parts)), firstSample: int32(len(a.samples)), trace: int32(max(0, len(a.traces)-1))}
 	for _, s := range segments {
 		a.addPart(int(r.first), s)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/cmd/redline/cli"
+	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/verify"
 	"github.com/redline-go/redline/verify/session"
 )
@@ -52,7 +53,8 @@ func TestGate(t *testing.T) {
 	if r := finish(t, s.begin(t, gate...)); r.code != cli.ExitUsage || !strings.Contains(r.stderr, "--resume continues it") {
 		t.Errorf("begun over another: exit %d\n%s", r.code, r.stderr)
 	}
-	resumed := s.begin(t, append(gate, "--resume", "--markdown", "out.md", "--junit", "out.xml", "--sarif", "out.sarif")...)
+	resumed := s.begin(t, append(gate, "--resume", "--markdown", "out.md", "--junit", "out.xml", "--sarif", "out.sarif",
+		"--html", "out.html")...)
 
 	t.Run("identical sides", func(t *testing.T) {
 		r := finish(t, identical)
@@ -119,11 +121,32 @@ func (s stall) regressionTold(t *testing.T, r result) {
 		"regression \\|$").MatchString(text) || !strings.HasPrefix(text, "### redline: regression\n") {
 		t.Errorf("Markdown:\n%s", text)
 	}
+	s.differenceShown(t, r)
 	if got := readJUnit(t, filepath.Join(s.dir, "out.xml")); got["session"] != "failure" || got["cpu_per_request"] != "failure" {
 		t.Errorf("JUnit shows %v", got)
 	}
 	if got := readSARIF(t, filepath.Join(s.dir, "out.sarif")); got["cpu_per_request"] != "error" {
 		t.Errorf("SARIF shows %v", got)
+	}
+}
+
+// differenceShown: each side was launched once more, with profiles and traces, for the page alone.
+func (s stall) differenceShown(t *testing.T, r result) {
+	t.Helper()
+	if strings.Contains(r.stderr, "was not observed") {
+		t.Errorf("a side was not observed:\n%s", r.stderr)
+	}
+	for _, side := range []string{"a", "b"} {
+		rec, err := record.Open(filepath.Join(s.dir, "runs/gate", "observed-"+side))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(rec.Profiles("cpu")) == 0 || len(rec.Traces()) == 0 {
+			t.Errorf("side %s: %d CPU profiles, %d traces", side, len(rec.Profiles("cpu")), len(rec.Traces()))
+		}
+	}
+	if html := readFile(t, filepath.Join(s.dir, "out.html")); !strings.Contains(html, "redline regression") {
+		t.Errorf("a page of %d bytes", len(html))
 	}
 }
 

@@ -132,6 +132,31 @@ func TestTerminalIsRestored(t *testing.T) {
 	}
 }
 
+// TestKeysAfterAStop: a shell that stopped redline gave the terminal its own mode; whoever goes on reads keys again.
+func TestKeysAfterAStop(t *testing.T) {
+	s := seat(t, "-d", "30s")
+	awaitText(t, s.leader, "in flight")
+	pid := s.redline()
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetTermios(int(s.follower.Fd()), unix.TCSETS, s.before); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	for tick := time.NewTicker(time.Millisecond); s.mode().Lflag&unix.ICANON != 0; {
+		select {
+		case <-tick.C:
+		case <-t.Context().Done():
+			t.Fatal("no keys are read")
+		}
+	}
+	s.press("s")
+	awaitText(t, s.leader, "it ended: 130")
+}
+
 // TestLeavingTheView: the run goes on to its end, with lines and echo, and says what it found.
 func TestLeavingTheView(t *testing.T) {
 	s := seat(t, "-d", "3s")

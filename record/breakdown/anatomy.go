@@ -83,6 +83,9 @@ type Anatomy struct {
 	// Helpers are the goroutines that requests start and that end before their request
 	// does, the most frequent first; nil in bundles from before they were counted.
 	Helpers []Helper `json:"helpers,omitempty"`
+	// During divides All by the traces, in their order; nil where there is one, and in bundles from
+	// before it was divided.
+	During []During `json:"during,omitempty"`
 	// Slowest are the timelines of the slowest requests, slowest first.
 	Slowest []Timeline `json:"slowest"`
 	// Marked are those of the slowest requests that the probe marked with an id,

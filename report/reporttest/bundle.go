@@ -30,6 +30,7 @@ type Options struct {
 	Extra   int    // further series
 	Stacks  int    // further distinct stacks in each profile; zero is Stacks alone
 	Parts   int    // CPU profiles one after the other; zero means two
+	Timed   bool   // two traces, the earlier one of faster requests, and goroutines at both ends
 }
 
 // Bundle writes the synthetic record of a service that waits for database
@@ -216,7 +217,13 @@ func writeFiles(t testing.TB, w *record.Writer, o Options, steady timebase.Span)
 		must(t, w.Slow(record.SlowRequest{Intended: due, Sent: due + took/10, FirstByte: due + took*9/10, Done: due + took,
 			Request: "query" + o.Evil, Connection: i, ID: int64(i), Status: 200}))
 	}
-	must(t, disk.WriteJSON(dir, breakdown.File, anatomy(o, trace)))
+	a := anatomy(o, trace)
+	if o.Timed {
+		early := timebase.Span{From: steady.From + time.Second, To: steady.From + 2*time.Second}
+		must(t, w.Trace(record.Trace{Span: early, Data: []byte("go 1.26 trace\x00\x00\x00")}))
+		a.During = []breakdown.During{during(&a, early, 1000, 0.1), during(&a, trace, 3102, 4002.0/3102)}
+	}
+	must(t, disk.WriteJSON(dir, breakdown.File, a))
 	writeProfiles(t, w, o, steady)
 	st := database.Statements{Database: "orders", Server: "PostgreSQL 17.2"}
 	for k, text := range []string{"SELECT * FROM orders WHERE uid = $1 ORDER BY created_at DESC LIMIT $2",
@@ -228,6 +235,18 @@ func writeFiles(t testing.TB, w *record.Writer, o Options, steady timebase.Span)
 	st.Statements[0].Plan = json.RawMessage(`[{"Plan":{"Node Type":"Limit","Plans":[{"Node Type":"Seq Scan","Relation Name":"orders"}]}}]`)
 	st.Statements[4].PlanError = "a utility statement has no plan"
 	must(t, disk.WriteJSON(dir, database.File, st))
+}
+
+// during is a trace whose requests take so many times what all take.
+func during(a *breakdown.Anatomy, span timebase.Span, requests int, times float64) breakdown.During {
+	scaled := func(d time.Duration) time.Duration { return time.Duration(float64(d) * times) }
+	d := breakdown.During{Span: span, Requests: requests, MeanNS: scaled(a.MeanNS), MedianNS: scaled(a.MedianNS), TailNS: scaled(a.TailNS)}
+	for band, parts := range map[*[]breakdown.Piece][]breakdown.Part{&d.All: a.All, &d.Median: a.Median, &d.Tail: a.Tail} {
+		for i, p := range parts { // the same parts in the same order
+			*band = append(*band, breakdown.Piece{Part: i, NS: int64(float64(p.NS) * times), Times: p.Times})
+		}
+	}
+	return d
 }
 
 func anatomy(o Options, trace timebase.Span) breakdown.Anatomy {

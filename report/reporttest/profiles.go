@@ -52,6 +52,11 @@ func writeProfiles(t testing.TB, w *record.Writer, o Options, steady timebase.Sp
 		end := timebase.Span{From: steady.To, To: steady.To}
 		writeProfile(t, w, "heap", end, pprof(o, all[:len(all)/2], "inuse_objects", "count", "inuse_space", "bytes"))
 	}
+	if o.Timed {
+		begin := timebase.Span{From: steady.From, To: steady.From}
+		early := append(slices.Clone(all[:1]), Stack{Functions: []string{"main.startUp"}, MS: 7})
+		writeProfile(t, w, "goroutine", begin, pprof(o, early, "goroutine", "count"))
+	}
 	writeProfile(t, w, "goroutine", timebase.Span{From: steady.To, To: steady.To}, pprof(o, all[:min(len(all),
 		200)], "goroutine", "count"))
 }

@@ -49,7 +49,7 @@ func (s *Set) AddProfiles(rec *record.Record, miss func(what string, err error))
 			g.Note, g.Columns = note, append(g.Columns, k.columns[i])
 			t.addProfile(p, i)
 		}
-		if len(g.Columns) == len(k.values) && !k.state {
+		if len(g.Columns) == len(k.values) {
 			if err := k.divide(rec, &t, &g); err != nil {
 				miss(k.typ+" flame graph by time", err)
 			}
@@ -63,6 +63,9 @@ func (k kind) divide(rec *record.Record, t *tree, g *Graph) error {
 	parts, err := t.addParts(rec, k)
 	if err != nil {
 		return err
+	}
+	if k.state && parts != nil {
+		g.Combine = CombineState
 	}
 	for i := range g.Columns {
 		g.Columns[i].Parts = slices.Clone(parts)

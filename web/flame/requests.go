@@ -10,12 +10,16 @@ import (
 
 // bands are the columns of the graph of requests.
 var bands = []struct {
-	name  string
-	parts func(*breakdown.Anatomy) []breakdown.Part
+	name   string
+	parts  func(*breakdown.Anatomy) []breakdown.Part
+	during func(*breakdown.During) []breakdown.Piece
 }{
-	{"mean of all", func(a *breakdown.Anatomy) []breakdown.Part { return a.All }},
-	{"median request", func(a *breakdown.Anatomy) []breakdown.Part { return a.Median }},
-	{"tail", func(a *breakdown.Anatomy) []breakdown.Part { return a.Tail }},
+	{"mean of all", func(a *breakdown.Anatomy) []breakdown.Part { return a.All },
+		func(d *breakdown.During) []breakdown.Piece { return d.All }},
+	{"median request", func(a *breakdown.Anatomy) []breakdown.Part { return a.Median },
+		func(d *breakdown.During) []breakdown.Piece { return d.Median }},
+	{"tail", func(a *breakdown.Anatomy) []breakdown.Part { return a.Tail },
+		func(d *breakdown.During) []breakdown.Piece { return d.Tail }},
 }
 
 // AddAnatomy adds what the requests of execution traces do, on and off the CPU: a graph of
@@ -34,6 +38,7 @@ func (s *Set) AddAnatomy(a *breakdown.Anatomy) {
 			t.part(column, p)
 		}
 	}
+	t.divideRequests(a, &g)
 	s.put(g, &t)
 	if a.Path != nil {
 		t = tree{root: &node{}}
@@ -47,10 +52,7 @@ func (s *Set) AddAnatomy(a *breakdown.Anatomy) {
 
 // part counts a part of the mean request: its state, its stack, and what it waited for.
 func (t *tree) part(column int, p breakdown.Part) {
-	stack := append(slices.Clone(p.Stack), code.Frame{Function: string(p.State)})
-	if len(p.Stack) == 0 && p.Site != "" {
-		stack = []code.Frame{{Function: p.Site}, {Function: string(p.State)}}
-	}
+	stack := stackOf(p)
 	own := p.NS
 	for _, c := range p.Behind {
 		// Links are outermost first: each waits for the next.
@@ -64,6 +66,41 @@ func (t *tree) part(column int, p breakdown.Part) {
 		}
 	}
 	t.add(stack, column, own)
+}
+
+// stackOf is where a part stands in the graph, innermost first.
+func stackOf(p breakdown.Part) []code.Frame {
+	if len(p.Stack) == 0 && p.Site != "" {
+		return []code.Frame{{Function: p.Site}, {Function: string(p.State)}}
+	}
+	return append(slices.Clone(p.Stack), code.Frame{Function: string(p.State)})
+}
+
+// divideRequests lets the graph of requests be looked at by time, where a run has several traces: what a
+// part waited for is not divided, and counts at the part.
+func (t *tree) divideRequests(a *breakdown.Anatomy, g *Graph) {
+	if len(a.During) < 2 || len(a.During) > maxParts || t.root == nil {
+		return
+	}
+	parts := make([]Part, len(a.During))
+	for i := range a.During {
+		d := &a.During[i]
+		parts[i] = Part{From: d.From.Seconds(), To: d.To.Seconds(), Weight: d.Requests}
+		for column, b := range bands {
+			for _, piece := range b.during(d) {
+				if piece.Part < 0 || piece.Part >= len(a.All) {
+					continue // a damaged file's
+				}
+				if n := t.find(stackOf(a.All[piece.Part])); n != nil {
+					n.share(column, i, piece.NS)
+				}
+			}
+		}
+	}
+	g.Combine = CombineMeans
+	for i := range g.Columns {
+		g.Columns[i].Parts = slices.Clone(parts)
+	}
 }
 
 // deepestPath bounds the nodes of a critical path below each other; diagnosis keeps to fewer.

@@ -40,9 +40,17 @@ type Graph struct {
 	// before it in the set has: 0 is that one.
 	Frame   []int    `json:"frame"`
 	Columns []Column `json:"columns"`
+	// Combine says what the parts of several spans are together: their sum, unless it is one of Combine's.
+	Combine string `json:"combine,omitempty"`
 	// Noise is set where the columns are two runs.
 	Noise *Noise `json:"noise,omitempty"`
 }
+
+// What parts of several spans are together, where they are not summed.
+const (
+	CombineMeans = "means"   // each part is a mean, and counts by its weight
+	CombineState = "instant" // each part is the state at one instant
+)
 
 // Column is one kind of value over the nodes of a graph.
 type Column struct {

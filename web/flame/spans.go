@@ -10,6 +10,8 @@ import (
 type Part struct {
 	From float64 `json:"from"` // s of the run
 	To   float64 `json:"to"`
+	// Weight is how many of what is averaged the part stands for.
+	Weight int `json:"weight,omitempty"`
 	// Node holds the nodes whose own value in the span is not zero, each as its distance from
 	// the one before; the first node of a graph is 0.
 	Node []int   `json:"node"`
@@ -32,7 +34,8 @@ const (
 
 // addParts counts the profiles of a kind one by one, or groups of neighbours, in the nodes of a tree
 // that has them all. It says for each part the span that it covers; nil where time cannot
-// be distinguished, because there is one profile only or too much of them.
+// be distinguished, because there is one profile only or too much of them. Of profiles of an instant, each is
+// a part, and the tree gets the nodes that it lacks.
 func (t *tree) addParts(rec *record.Record, k kind) ([]Part, error) {
 	var listed []record.Profile
 	judged := rec.Judged()
@@ -41,7 +44,7 @@ func (t *tree) addParts(rec *record.Record, k kind) ([]Part, error) {
 			listed = append(listed, l)
 		}
 	}
-	if len(listed) < 2 || len(listed) > maxParts*100 {
+	if len(listed) < 2 || len(listed) > maxParts*100 || k.state && len(listed) > maxParts {
 		return nil, nil
 	}
 	each := (len(listed) + maxParts - 1) / maxParts
@@ -67,6 +70,9 @@ func (t *tree) addParts(rec *record.Record, k kind) ([]Part, error) {
 				return nil, err
 			}
 			for _, s := range flat.Samples {
+				if k.state {
+					t.add(s.Stack, column, 0)
+				}
 				if n := t.find(s.Stack); n != nil {
 					shares += n.share(column, i/each, s.Value)
 				}

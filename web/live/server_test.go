@@ -157,6 +157,26 @@ func TestNoWindowIsMissed(t *testing.T) {
 	}
 }
 
+// TestNumbersOfAnyRunAreKnown: a run's name is random, and may hold what separates it from the number.
+func TestNumbersOfAnyRunAreKnown(t *testing.T) {
+	for _, run := range []string{"abcd", "a-b", "-", "--", "a-7"} {
+		s := newStream(run)
+		for range 3 {
+			_, err := s.send("windows", 1)
+			must(t, err)
+		}
+		events, _, known, _ := s.since(s.after(run + "-2"))
+		if !known || len(events) != 1 {
+			t.Errorf("%q: %d events after the second of three, known %v", run, len(events), known)
+		}
+		for _, id := range []string{"", run, run + "-", run + "-x", run + "--2", "x" + run + "-2"} {
+			if n := s.after(id); n != -1 {
+				t.Errorf("%q: %q is taken for event %d", run, id, n)
+			}
+		}
+	}
+}
+
 // TestOneThatNeverReadsIsDropped: it delays neither the run nor other viewers.
 func TestOneThatNeverReadsIsDropped(t *testing.T) {
 	noted := make(chan string, 1)

@@ -96,9 +96,9 @@ func (s *stream) newest() int64 {
 
 // after parses the number that a browser saw last; -1 if it saw none of this run.
 func (s *stream) after(id string) int64 {
-	run, number, ok := strings.Cut(id, "-")
+	number, ok := strings.CutPrefix(id, s.run+"-") // the run's name may hold dashes
 	n, err := strconv.ParseInt(number, 10, 64)
-	if !ok || run != s.run || err != nil || n < 0 {
+	if !ok || err != nil || n < 0 {
 		return -1
 	}
 	return n

@@ -123,7 +123,7 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 func (s *Server) compare(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	s.page(w, []string{q.Get("a"), q.Get("b")}, func(b *bytes.Buffer, recs []*record.Record, sums []*record.Summary) error {
-		return web.Compare(b, recs[0], recs[1], sums[0], sums[1])
+		return web.Compare(b, web.Observed{Record: recs[0], Summary: sums[0]}, web.Observed{Record: recs[1], Summary: sums[1]})
 	})
 }
 

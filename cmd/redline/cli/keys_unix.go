@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -19,11 +20,14 @@ type keys struct {
 	end     chan struct{}
 	ended   chan struct{}
 	once    sync.Once
+	over    atomic.Bool // a signal asked redline to end
+	// The reader sleeps until a key or a byte here: of the end, or of a signal.
+	woken, wakes *os.File
 }
 
-// keyLook is the time between two looks at the terminal's mode, which a shell may have
-// changed while redline was stopped.
-const keyLook = 200 * time.Millisecond
+// backgroundLook is the time between two looks whether redline is in the foreground, of one that was sent to
+// the background: a shell that brings it back tells nobody, unless it was stopped.
+const backgroundLook = time.Second
 
 // readKeys reads keys from the terminal on standard input, or returns nil where there is none. The
 // caller must close it, which restores the terminal.
@@ -40,36 +44,60 @@ func readKeys() *keys {
 		return nil
 	}
 	k := &keys{pressed: make(chan byte), end: make(chan struct{}), ended: make(chan struct{})}
+	if k.woken, k.wakes, err = os.Pipe(); err != nil {
+		return nil
+	}
 	keeper := keepTerminal()
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGCONT)
 	if !signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(signals, syscall.SIGHUP)
 	}
+	reads := make(chan struct{})
+	go func() {
+		defer close(reads)
+		k.read(fd, before)
+	}()
 	go func() {
 		defer close(k.ended)
 		defer signal.Stop(signals)
 		defer keeper.dismiss()
 		defer unix.IoctlSetTermios(fd, setTermios, before)
-		k.read(fd, before, signals)
+		k.wakeUp(signals, reads)
 	}()
 	return k
 }
 
-// read passes keys on until the end or a signal.
-func (k *keys) read(fd int, before *unix.Termios, signals <-chan os.Signal) {
+// wakeUp wakes the reader at the end, and at a signal, until it has ended. Whoever goes on after a stop finds
+// the terminal as the shell left it.
+func (k *keys) wakeUp(signals <-chan os.Signal, reads <-chan struct{}) {
+	end := k.end
 	for {
 		select {
-		case <-k.end:
+		case <-end:
+			end = nil
+			k.over.Store(true)
+		case s := <-signals:
+			if s != syscall.SIGCONT {
+				k.over.Store(true)
+			}
+		case <-reads:
+			k.woken.Close()
+			k.wakes.Close()
 			return
-		case <-signals:
-			return
-		default:
 		}
+		_, _ = k.wakes.Write([]byte{0}) // there is room: the reader takes what is there
+	}
+}
+
+// read passes keys on until it is over.
+func (k *keys) read(fd int, before *unix.Termios) {
+	wake := unix.PollFd{Fd: int32(k.woken.Fd()), Events: unix.POLLIN}
+	for !k.over.Load() {
 		// Subtle: who reads or sets a terminal from the background is stopped by the kernel, and the
 		// load with it.
 		if !foreground(fd) {
-			time.Sleep(keyLook)
+			k.await(int(backgroundLook/time.Millisecond), &wake)
 			continue
 		}
 		if now, err := unix.IoctlGetTermios(fd, getTermios); err != nil {
@@ -82,8 +110,8 @@ func (k *keys) read(fd int, before *unix.Termios, signals <-chan os.Signal) {
 				return
 			}
 		}
-		ready := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-		if n, err := unix.Poll(ready, int(keyLook/time.Millisecond)); n == 0 || err != nil {
+		key := unix.PollFd{Fd: int32(fd), Events: unix.POLLIN}
+		if k.await(-1, &wake, &key); key.Revents == 0 || wake.Revents != 0 {
 			continue
 		}
 		var b [1]byte
@@ -95,6 +123,25 @@ func (k *keys) read(fd int, before *unix.Termios, signals <-chan os.Signal) {
 		case <-k.end:
 			return
 		}
+	}
+}
+
+// await sleeps until one of the files has something, or for so many ms; negative is for ever. What woke it is
+// taken away.
+func (k *keys) await(ms int, files ...*unix.PollFd) {
+	all := make([]unix.PollFd, len(files))
+	for i, f := range files {
+		all[i] = *f
+	}
+	_, err := unix.Poll(all, ms)
+	for i, f := range files {
+		if f.Revents = all[i].Revents; err != nil { // interrupted: nothing is known
+			f.Revents = 0
+		}
+	}
+	if files[0].Revents != 0 {
+		var taken [64]byte
+		_, _ = k.woken.Read(taken[:])
 	}
 }
 

@@ -37,6 +37,7 @@ type compareFlags struct {
 	sarif    string
 	html     string
 	measured []verify.Pair // of both sides, for the page
+	observed *[2]web.Observed
 
 	baseline, saveBaseline string
 	undecided              string // what gate makes of an inconclusive session
@@ -61,7 +62,8 @@ func (f *compareFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.junit, "junit", "", "write the result as JUnit XML to `file`")
 	cli.HistoryFlag(flags, &f.History)
 	flags.StringVar(&f.saveBaseline, "save-baseline", "", "store the launches of side b in this JSON `file`, for gate --baseline")
-	flags.StringVar(&f.html, "html", "", "write the result as one self-contained HTML page to `file`")
+	flags.StringVar(&f.html, "html", "", "write the result as one self-contained HTML page to `file`, with flame graphs of the "+
+		"difference, for which each side is launched once more after the decision")
 	flags.StringVar(&f.sarif, "sarif", "", "write the result as SARIF to `file`")
 }
 
@@ -176,7 +178,13 @@ func (f *compareFlags) decide(cmd *cobra.Command, plan *scenario.Plan, name stri
 	if result, err = s.Run(cmd.Context()); err != nil {
 		return result, c.cutShort(err)
 	}
-	return result, c.finish(&result, s.Log)
+	if err := c.finish(&result, s.Log); err != nil {
+		return result, err
+	}
+	if f.html != "" && result.Verdict != verify.Invalid {
+		f.observed = c.observe(s.A, s.B)
+	}
+	return result, nil
 }
 
 // log opens the session's directory, new or begun earlier.
@@ -234,7 +242,7 @@ func (f *compareFlags) report(w io.Writer, r verify.Result, about string) (err e
 		}
 	}
 	if f.html != "" {
-		err = errors.Join(err, disk.WriteOutput(f.html, func(w io.Writer) error { return web.Decision(w, r, f.measured) }))
+		err = errors.Join(err, disk.WriteOutput(f.html, func(w io.Writer) error { return web.Decision(w, r, f.measured, f.observed) }))
 	}
 	if os.Getenv("CI") == "true" {
 		err = errors.Join(err, render.Annotations(inert.Under(w), r)) // commands, with names escaped

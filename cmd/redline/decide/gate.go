@@ -145,7 +145,7 @@ func (g *gate) run(cmd *cobra.Command, plan *scenario.Plan, name string) error {
 // kept what there is to keep of the work tree.
 func (g *gate) second() compareFlags {
 	f := g.compareFlags
-	f.Out, f.saveBaseline, f.unkept = filepath.Clean(f.Out)+"-also", "", true
+	f.Out, f.saveBaseline, f.unkept, f.html = filepath.Clean(f.Out)+"-also", "", true, ""
 	_, err := os.Stat(filepath.Join(f.Out, session.File))
 	f.resume = f.resume && err == nil
 	return f

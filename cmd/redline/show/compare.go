@@ -76,5 +76,5 @@ func comparePage(stderr, w io.Writer, dirs []string) error {
 	if err != nil {
 		return err
 	}
-	return web.Compare(w, a, b, first, second)
+	return web.Compare(w, web.Observed{Record: a, Summary: first}, web.Observed{Record: b, Summary: second})
 }

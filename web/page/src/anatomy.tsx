@@ -1,16 +1,18 @@
-import { useState } from "preact/hooks";
-import type { Anatomy, Chain, CPUProfile, Page, Part } from "./data";
+import { useMemo, useState } from "preact/hooks";
+import type { Anatomy, Chain, CPUProfile, During, Page, Part, Piece } from "./data";
 import { Downloads } from "./export";
 import { count, duration, percent, shortFile } from "./format";
-import { spanText, useSelection } from "./selection";
+import { covering, spanText, useSelection, type Span } from "./selection";
 import { Slowest } from "./slowest";
 import { stateClass } from "./theme";
 
 export function AnatomySection({ page }: { page: Page }) {
-  const a = page.anatomy;
   const [normal, setNormal] = useState(false);
   const span = useSelection();
-  if (!a) return null;
+  const whole = page.anatomy;
+  const part = useMemo(() => (whole && span ? within(whole, span) : null), [whole, span]);
+  if (!whole) return null;
+  const a = part?.anatomy ?? whole;
   const bands: [string, string, Part[], number][] = [
     ["Median request", "p40 to p60", a.median, a.median_ns],
     ["Tail", "p99 and above", a.tail, a.tail_ns],
@@ -28,11 +30,15 @@ export function AnatomySection({ page }: { page: Page }) {
         </fieldset>
       </div>
       <div class="card">
-        <p class="note">
-          {count(a.requests)} requests taken apart from {duration(a.traced_ns)} of execution trace; {count(a.cut)} cut by its edges, {count(a.merged)} merged,
-          coverage {percent(a.coverage)}.{(a.served?.length ?? 0) > 1 && " Served by " + a.served!.map((s) => `${s.server}: ${count(s.requests)}`).join(", ") + "."}
-        </p>
-        {span && <Traces page={page} />}
+        {part ? <p class="covers">{coverage(part)}</p> : (
+          <>
+            <p class="note">
+              {count(a.requests)} requests taken apart from {duration(a.traced_ns)} of execution trace; {count(a.cut)} cut by its edges, {count(a.merged)} merged,
+              coverage {percent(a.coverage)}.{(a.served?.length ?? 0) > 1 && " Served by " + a.served!.map((s) => `${s.server}: ${count(s.requests)}`).join(", ") + "."}
+            </p>
+            {span && <Traces page={page} />}
+          </>
+        )}
         <div class="bands">
           {bands.filter((b) => b[2].length > 0).map(([name, note, parts, ns]) => (
             <Band key={name} name={name} note={note} parts={parts} ns={ns} width={normal ? 1 : ns / longest} />
@@ -42,14 +48,51 @@ export function AnatomySection({ page }: { page: Page }) {
         {a.warnings.length > 0 && <ul class="plain note">{a.warnings.map((w, i) => <li key={i}>{w}</li>)}</ul>}
       </div>
       <PartTable anatomy={a} bands={bands} />
-      {a.cpu && <ProfileTable cpu={a.cpu} />}
+      {a.cpu && <ProfileTable cpu={a.cpu} undivided={span !== null} />}
       <Slowest requests={page.slowest ?? []} timelines={a.slowest.filter((t) => !span || (t.to_ns / 1e9 >= span.from && t.from_ns / 1e9 < span.to))} of={a.slowest.length} />
     </section>
   );
 }
 
-// Traces says which execution traces a selection meets: their requests are added up in the record and cannot be
-// divided again; only the slowest are kept one by one.
+interface Selected { anatomy: Anatomy; traces: Span[]; requests: number }
+
+// within is the anatomy of the traces that a selection holds: the means of their bands, each by its requests. What
+// waits waited for is not divided. Null where no trace with requests is in the selection, or the record does not divide
+// them.
+function within(a: Anatomy, span: Span): Selected | null {
+  const all = (a.during ?? []).map((d) => ({ ...d, from: d.from_ns / 1e9, to: d.to_ns / 1e9 }));
+  const chosen = covering(all, span).map((i) => all[i]!).filter((d) => d.requests > 0);
+  if (chosen.length === 0) return null;
+  const requests = chosen.reduce((sum, d) => sum + d.requests, 0);
+  const mean = (of: (d: During) => number) => Math.round(chosen.reduce((sum, d) => sum + of(d) * d.requests, 0) / requests);
+  const parts = (of: (d: During) => Piece[], whole: number): Part[] => {
+    const found = new Map<number, Part>();
+    for (const d of chosen) {
+      for (const p of of(d)) {
+        const { state, site, stack } = a.all[p.part]!;
+        const part = found.get(p.part) ?? { state, site, stack, ns: 0, share: 0, times: 0 };
+        part.ns += (p.ns * d.requests) / requests;
+        part.times += (p.times * d.requests) / requests;
+        part.share = part.ns / (whole || 1);
+        found.set(p.part, part);
+      }
+    }
+    return [...found.values()].sort((x, y) => y.ns - x.ns);
+  };
+  const [mean_ns, median_ns, tail_ns] = [mean((d) => d.mean_ns), mean((d) => d.median_ns), mean((d) => d.tail_ns)];
+  return {
+    traces: chosen, requests,
+    anatomy: { ...a, mean_ns, median_ns, tail_ns, all: parts((d) => d.all, mean_ns), median: parts((d) => d.median, median_ns), tail: parts((d) => d.tail, tail_ns) },
+  };
+}
+
+function coverage({ traces, requests }: Selected): string {
+  const several = traces.length > 1;
+  return `${count(requests)} requests of the ${several ? "traces" : "trace"} of ${traces.map(spanText).join("; ")}${several ? ", each trace's median and tail by its requests" : ""}. `
+    + "What was waited for is not divided by time.";
+}
+
+// Traces says that the bars do not follow a selection, and why.
 function Traces({ page }: { page: Page }) {
   const span = useSelection();
   if (!span) return null;
@@ -57,8 +100,8 @@ function Traces({ page }: { page: Page }) {
   const met = traces.filter((t) => t.to > span.from && t.from < span.to);
   return (
     <p class="covers">
-      {met.length === 0 ? "No execution trace lies in the selection. " : ""}The bars are of all traces ({traces.map(spanText).join("; ") || "when is not recorded"}): the record
-      adds their requests up. The slowest requests below follow the selection.
+      {met.length === 0 ? "No execution trace lies in the selection: the bars are of" : traces.length > 1 ? "The record does not divide its traces: the bars are of all," : "The bars are of the run's one trace,"}{" "}
+      {traces.map(spanText).join("; ") || "whenever it was taken"}. The slowest requests below follow the selection.
     </p>
   );
 }
@@ -78,7 +121,7 @@ function Band({ name, note, parts, ns, width }: { name: string; note: string; pa
       <div class="bar" role="img" aria-label={`${name}, ${duration(ns)}: ${described}`} style={{ width: `${Math.max(width * 100, 1)}%` }}>
         {shown.map((p, i) => (
           <i key={i} class={stateClass(p.state)} style={{ width: `${(p.ns / total) * 100}%` }} data-tip={tip(p, p.ns / total)}>
-            {p.ns / total > 0.12 && <span>{p.state} {percent(p.ns / total)}</span>}
+            {p.ns / total > 0.06 && <span>{p.state} {percent(p.ns / total)}</span>}
           </i>
         ))}
         {rest > 0 && <i class="state-other" style={{ width: `${(rest / total) * 100}%` }} data-tip={`the rest\n${duration(rest)}`} />}
@@ -142,7 +185,7 @@ function PartTable({ anatomy, bands }: { anatomy: Anatomy; bands: [string, strin
           columns: ["band", "state", "site", "ns", "share", "times"], rows: bands.flatMap(([name, , parts]) => parts.map((p) => [name, p.state, p.site, p.ns, p.share, p.times])),
         })} /></div>
       <div class="scroll">
-        <table class="parts">
+        <table class="parts blocks">
           <thead>
             <tr>
               <th scope="col">state</th><th scope="col">where</th><th scope="col" class="num">median</th><th scope="col" class="num">tail</th>
@@ -153,19 +196,19 @@ function PartTable({ anatomy, bands }: { anatomy: Anatomy; bands: [string, strin
             {shown.map((r) => (
               <tr key={r.state + r.site}>
                 <td class="nowrap"><i class={"swatch " + stateClass(r.state)} />{r.state}</td>
-                <td class="site">
+                <td class={"site " + (r.site ? "own" : "empty")}>
                   {r.part.stack
                     ? <details><summary><code>{r.site || "–"}</code></summary><ol class="stack">{r.part.stack.map((f, i) => <li key={i}><code>{f.function}</code> <span title={f.file}>{shortFile(f.file, f.line)}</span></li>)}</ol></details>
                     : <code>{r.site || "–"}</code>}
                   {r.part.behind && <Behind chains={r.part.behind} whole={r.part.ns} />}
                 </td>
-                <td class="num">{duration(r.median)}</td>
-                <td class="num">{duration(r.tail)}</td>
-                <td class="num delta">
+                <td class="num" data-label="median">{duration(r.median)}</td>
+                <td class="num" data-label="tail">{duration(r.tail)}</td>
+                <td class="num delta" data-label="difference">
                   <i aria-hidden="true" class={r.tail >= r.median ? "more" : "less"} style={{ width: `${(Math.abs(r.tail - r.median) / most) * 100}%` }} />
                   <span>{r.tail >= r.median ? "+" : ""}{duration(r.tail - r.median)}</span>
                 </td>
-                <td class="num">{r.times > 0 ? r.times.toFixed(1) : ""}</td>
+                <td class="num" data-label={r.times > 0 ? "times" : null}>{r.times > 0 ? r.times.toFixed(1) : ""}</td>
               </tr>
             ))}
           </tbody>
@@ -190,17 +233,17 @@ function Behind({ chains, whole }: { chains: Chain[]; whole: number }) {
   );
 }
 
-function ProfileTable({ cpu }: { cpu: CPUProfile }) {
+function ProfileTable({ cpu, undivided }: { cpu: CPUProfile; undivided: boolean }) {
   return (
     <div class="card">
       <h3>What slow requests run</h3>
-      <p class="note">CPU samples of the requests' own goroutines: {count(cpu.tail)} in the tail, {count(cpu.median)} in the median band.</p>
+      <p class="note">CPU samples of the requests' own goroutines: {count(cpu.tail)} in the tail, {count(cpu.median)} in the median band.{undivided && <b class="covers"> Of all traces: their samples are not divided by time.</b>}</p>
       <div class="scroll">
-        <table>
+        <table class="blocks">
           <thead><tr><th scope="col">function</th><th scope="col">called from</th><th scope="col" class="num">median</th><th scope="col" class="num">tail</th></tr></thead>
           <tbody>
             {cpu.functions.slice(0, 10).map((f) => (
-              <tr key={f.function + f.caller}><td><code>{f.function}</code></td><td><code>{f.caller || "–"}</code></td><td class="num">{percent(f.median)}</td><td class="num">{percent(f.tail)}</td></tr>
+              <tr key={f.function + f.caller}><td class="own"><code>{f.function}</code></td><td class="own" data-label="from"><code>{f.caller || "–"}</code></td><td class="num" data-label="median">{percent(f.median)}</td><td class="num" data-label="tail">{percent(f.tail)}</td></tr>
             ))}
           </tbody>
         </table>

@@ -101,6 +101,21 @@ function ChartCard({ chart, around }: { chart: Chart; around: Surroundings }) {
     const stop = onThemeChange(() => u.redraw(false, false));
     return () => { stop(); resize.disconnect(); forget(u); };
   }, [chart]);
+  const table = (
+    <details onToggle={(e) => setAsTable((e.currentTarget as HTMLDetailsElement).open)}>
+      <summary>As a table</summary>
+      {asTable && <><ChartTable chart={chart} axis={around.axis} span={span} />
+        <Downloads name={chart.id} what={chart.title} table={() => tableOf(chart, around.axis, span)} /></>}
+    </details>
+  );
+  if (flat(chart)) { // a picture of nothing takes a line, not a screen
+    return (
+      <figure class="chart flat" id={"chart-" + chart.id}>
+        <figcaption><b>{chart.title}</b><span class="note">{value(0, chart.unit)} throughout: {chart.lines.map((l) => l.label).join(", ")}</span></figcaption>
+        {table}
+      </figure>
+    );
+  }
   return (
     <figure class={"chart" + (wide.includes(chart.id) ? " wide" : "")} id={"chart-" + chart.id}>
       <figcaption>
@@ -120,13 +135,14 @@ function ChartCard({ chart, around }: { chart: Chart; around: Surroundings }) {
       <div class="plot" ref={host} tabIndex={0} role="application" aria-roledescription="chart"
         aria-label={describe(chart) + ". Arrow left and right select and move a span, up and down make it shorter or longer, Escape shows the whole run."}
         onKeyDown={(e) => { if (step(e.key, wholeOf(around.axis))) e.preventDefault(); }} />
-      <details onToggle={(e) => setAsTable((e.currentTarget as HTMLDetailsElement).open)}>
-        <summary>As a table</summary>
-        {asTable && <><ChartTable chart={chart} axis={around.axis} span={span} />
-          <Downloads name={chart.id} what={chart.title} table={() => tableOf(chart, around.axis, span)} /></>}
-      </details>
+      {table}
     </figure>
   );
+}
+
+// flat reports that a chart's lines are zero wherever they are known.
+function flat(chart: Chart): boolean {
+  return !chart.heat && chart.lines.every((l) => [l.values, l.low, l.high].every((all) => all?.every((v) => v == null || v === 0) ?? true));
 }
 
 interface Stats { min: number; mean: number; max: number }

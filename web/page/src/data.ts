@@ -33,7 +33,7 @@ export interface Page {
   missing: string[] | null;
 }
 
-export interface Headline { invalid: string; state: string; title: string; lead: string; found: boolean; path?: string[]; shares?: string[] }
+export interface Headline { invalid: string; state: string; title: string; lead: string; found: boolean; path?: string[]; shares?: string[]; ledger?: string[] }
 
 export interface Summary {
   run: string;
@@ -134,6 +134,7 @@ export interface Anatomy {
   all: Part[];
   median: Part[];
   tail: Part[];
+  during?: During[];
   slowest: Timeline[];
   served?: { server: string; requests: number; cut: number }[];
   cpu?: CPUProfile;
@@ -142,6 +143,9 @@ export interface Anatomy {
 }
 
 export interface Part { state: string; site: string; ns: number; share: number; times: number; stack?: Frame[]; behind?: Chain[] }
+// During is what one trace has of the parts in all; see record/breakdown/during.go.
+export interface During { from_ns: number; to_ns: number; requests: number; mean_ns: number; median_ns: number; tail_ns: number; all: Piece[]; median: Piece[]; tail: Piece[] }
+export interface Piece { part: number; ns: number; times: number }
 export interface Chain { ns: number; links: Link[] }
 export interface Link { goroutine: string; request?: boolean; state: string; site: string }
 export interface CPUProfile { median: number; tail: number; functions: { function: string; caller: string; median: number; tail: number }[] }

@@ -1,4 +1,6 @@
 import type { Spectrum } from "./data";
+import { Changes, Differences, Fates, type Change, type Fate } from "./difference";
+import type { FlameSet } from "./flame/tree";
 import { Downloads } from "./export";
 import { change, count, percent } from "./format";
 import { SpectrumChart } from "./spectrum";
@@ -8,6 +10,7 @@ interface Metric { name: string; estimate: number; low: number; high: number; ma
 interface Decided { a: string; b: string; change: string; verdict: string; effects: number[] }
 interface Data {
   verdict: string; why: string; sides: [string, string]; pairs: number; metrics: Metric[] | null; decided: Decided[]; basis: string[]; warnings: string[] | null; spectrum: Spectrum[];
+  observed: { parts: Change[]; tail: Change[]; functions: Change[]; findings: Fate[]; flames: FlameSet; missing: string[]; warnings: string[] } | null;
   alpha: number; looks: number; planned: number; early?: boolean; aa: { pairs: number; false_positive: number; mde: number; different: string[] | null };
 }
 
@@ -15,19 +18,19 @@ const sides = ["a", "b"] as const;
 const kinds: Record<string, string> = { regression: "found", improvement: "healthy", pass: "healthy" };
 
 function Decision({ data }: { data: Data }) {
-  const metrics = data.metrics ?? [];
+  const metrics = data.pairs > 0 ? data.metrics ?? [] : []; // of nothing there is no effect
   return (
     <>
       <a class="skip" href="#main">Skip to the figures</a>
       <header class={"headline " + (kinds[data.verdict] ?? "open")}><div class="inner">
         <p class="brand"><b>redline</b> <span>two versions of a service, measured in turns</span></p>
         <p class="eyebrow">Verdict</p>
-        <h1>{data.verdict}</h1>
+        <h1 class="verdict">{data.verdict}</h1>
         <p class="lead">{data.why}</p>
         <div class="pair compared">{sides.map((name, i) => data.sides[i] && <p key={name}><b class={"side side-" + name}>{name}</b> <code>{data.sides[i]}</code></p>)}</div>
         <dl class="figures">
           <Figure name="pairs" value={count(data.pairs)} />
-          <Figure name="looks" value={data.early ? "the first" : `${data.looks} of ${data.planned}`} />
+          {data.pairs > 0 && <Figure name="looks" value={data.early ? "the first" : `${data.looks} of ${data.planned}`} />}
           <Figure name="false regressions, by design" value={`≤ ${percent(data.alpha / 2)}`} />
           {data.aa.mde > 0 && <Figure name="of identical sides, simulated" value={percent(data.aa.false_positive)} />}
           {data.aa.mde > 0 && <Figure name="detectable change" value={percent(data.aa.mde)} />}
@@ -50,9 +53,27 @@ function Decision({ data }: { data: Data }) {
         )}
         <section aria-labelledby="basis-title"><h2 id="basis-title">What the verdict rests on</h2>
           <div class="card"><ul class="plain">{data.basis.map((line, i) => <li key={i}>{line}</li>)}</ul>
-            <p class="note">The launches of a comparison are measured without profiles, which would cost what is compared. Where they differ in their code's CPU: redline compare RUN RUN --html, of a run each.</p></div>
+            <p class="note">The launches that decide are measured without profiles and traces, which would cost what is compared.</p></div>
         </section>
+        {data.observed && <Observed of={data.observed} />}
       </main>
+    </>
+  );
+}
+
+// Observed says where the sides differ, of a launch of each that had no part in the decision.
+function Observed({ of }: { of: NonNullable<Data["observed"]> }) {
+  return (
+    <>
+      <section aria-labelledby="observed-title">
+        <h2 id="observed-title">Where the sides differ</h2>
+        <p class="note">Of one launch of each side after the decision, one after the other, with profiles and traces. It says where, and decides nothing.</p>
+        {of.warnings.map((w, i) => <p class="banner state" key={i}>{w}</p>)}
+        {of.findings.length > 0 && <Fates findings={of.findings} />}
+      </section>
+      <Differences set={of.flames} />
+      <Changes parts={of.parts} tail={of.tail} functions={of.functions} />
+      {of.missing.length > 0 && <div class="card warning"><h3>Not on this page</h3><ul class="plain">{of.missing.map((m, i) => <li key={i}>{m}</li>)}</ul></div>}
     </>
   );
 }
@@ -83,7 +104,7 @@ function Metrics({ metrics, decided }: { metrics: Metric[]; decided: Decided[] }
                 <rect class={kind} x={at(m.low)} width={Math.max(at(m.high) - at(m.low), 0.6)} y="4" height="5" />
                 <rect class="estimate" x={at(m.estimate) - 0.2} width="0.4" y="2" height="9" />
               </svg>
-            )}<span class={kind}>{d.change}</span> <span>margin {change(m.margin).replace("+", "±")}</span></td>
+            )}<span class={kind}>{d.change}</span> <span>· margin {change(m.margin).replace("+", "±")}</span></td>
             <td class={"verdict-" + m.verdict}>{d.verdict}</td>
           </tr>
         );

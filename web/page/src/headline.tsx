@@ -17,14 +17,6 @@ export function Headline({ page }: { page: Page }) {
         <h1>{headline.title}</h1>
         {headline.found && place && <p class="place"><code>{place}</code></p>}
         <p class="lead">{headline.lead}</p>
-        {(headline.path ?? []).length > 0 && (
-          <section class="path" aria-label="Where a request's time goes">
-            <h2>Where a request's time goes</h2>
-            <ul>
-              {headline.path!.map((text, i) => <li key={i}><b>{headline.shares?.[i]}</b> {text}</li>)}
-            </ul>
-          </section>
-        )}
         {load.requests > 0 && (
           <dl class="figures">
             <Figure name="requests/s" value={rate(load.rate)} note={load.intended_rate > 0 ? `of ${rate(load.intended_rate)} intended` : `${load.connections} connections`} />
@@ -44,6 +36,21 @@ export function Headline({ page }: { page: Page }) {
             ))}
             {page.thresholds!.length > 8 && <li><a href="#thresholds">all {page.thresholds!.length}</a></li>}
           </ul>
+        )}
+        {((headline.path ?? []).length > 0 || (headline.ledger ?? []).length > 0) && (
+          <div class="accounts">
+            {(headline.path ?? []).length > 0 && (
+              <section class="path" aria-label="Where a request's time goes">
+                <h2>Where a request's time goes</h2>
+                <ul>
+                  {headline.path!.map((text, i) => (
+                    <li key={i}><b>{headline.shares?.[i]}</b><i class="meter" aria-hidden="true"><i style={{ width: `${parseFloat(headline.shares?.[i] ?? "0") || 0}%` }} /></i><span>{text}</span></li>
+                  ))}
+                </ul>
+              </section>
+            )}
+            {(headline.ledger ?? []).length > 0 && <div class="ledger">{headline.ledger!.map((line, i) => <p key={i}>{line}</p>)}</div>}
+          </div>
         )}
       </div>
     </header>

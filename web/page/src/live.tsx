@@ -122,7 +122,7 @@ function Away({ state }: { state: State }) {
   const away = Math.max(0, Math.round((Date.now() - state.since) / 1000));
   return (
     <p class="banner" role="alert">
-      <b>redline does not answer</b> since {away} s; this page tries again each second, and then shows all that it missed. The figures below are as they were.
+      <b>redline does not answer</b>, for {away} s now. This page tries again each second, and then shows all that it missed. The figures below are as they were.
       {away > 5 && (state.dir ? <> If the run has ended, its report is <code>{state.dir}/report.html</code>; if redline was killed, <code>redline diagnose {state.dir}</code> assesses what was recorded.</> : <> If redline has ended, its terminal says why.</>)}
     </p>
   );

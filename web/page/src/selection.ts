@@ -20,6 +20,13 @@ function valid(from: number, to: number): Span | null {
   return Number.isFinite(from) && Number.isFinite(to) && from >= 0 && to - from >= least ? { from, to } : null;
 }
 
+// covering returns which of some spans lie in another for the most part; if none does, those that meet it.
+export function covering(parts: Span[], span: Span): number[] {
+  const shared = (p: Span) => Math.min(p.to, span.to) - Math.max(p.from, span.from);
+  const inside = parts.flatMap((p, i) => (shared(p) > (p.to - p.from) / 2 ? [i] : []));
+  return inside.length > 0 ? inside : parts.flatMap((p, i) => (shared(p) > 0 ? [i] : []));
+}
+
 // section returns the section that the address names.
 export function section(): string {
   return location.hash.slice(1).split("&").find((part) => part !== "" && !part.startsWith("t=")) ?? "";

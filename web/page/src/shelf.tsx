@@ -31,6 +31,7 @@ function Shelf({ data }: { data: Data }) {
     const timer = setInterval(look, pause * 1000);
     return () => clearInterval(timer);
   }, []);
+  const narrow = useNarrow();
   const states = useMemo(() => [...new Set(runs.map((r) => r.state))].sort(), [runs]);
   const shown = useMemo(() => {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);
@@ -69,12 +70,29 @@ function Shelf({ data }: { data: Data }) {
         <div class="card shelf-list" role="table" aria-label="Runs" aria-rowcount={shown.length + 1}>
           <div role="row" class="shelf-row head"><span role="columnheader"><span class="vh">choose</span></span>{head("begun_ms", "run")}
             {columns.map(([key, name]) => head(key, name))}<span role="columnheader">what stops it</span></div>
-          <VirtualRows count={shown.length} height={54} most={14} row={(i) => <Row key={shown[i]!.id} run={shown[i]!} index={i} picked={picked.includes(shown[i]!.id)} onPick={pick} />} />
+          <VirtualRows count={shown.length} height={narrow ? 132 : 54} most={narrow ? 6 : 14} row={(i) => <Row key={shown[i]!.id} run={shown[i]!} index={i} picked={picked.includes(shown[i]!.id)} onPick={pick} />} />
           {shown.length === 0 && runs.length > 0 && <p class="note">No run matches.</p>}
         </div>
       </main>
     </>
   );
+}
+
+// useNarrow follows whether rows are blocks (page.css).
+function useNarrow(): boolean {
+  const query = useMemo(() => matchMedia("(max-width: 48rem)"), []);
+  const [narrow, setNarrow] = useState(query.matches);
+  useEffect(() => {
+    const tell = () => setNarrow(query.matches);
+    query.addEventListener("change", tell);
+    return () => query.removeEventListener("change", tell);
+  }, [query]);
+  return narrow;
+}
+
+// given is a bundle's name where somebody chose it: others say the time and the scenario again.
+function given(r: Run): string {
+  return r.begun_ms > 0 && !/^\d{8}-\d{6}/.test(r.id) ? ` · ${r.id}` : "";
 }
 
 function Row({ run: r, index, picked, onPick }: { run: Run; index: number; picked: boolean; onPick: (id: string) => void }) {
@@ -85,7 +103,7 @@ function Row({ run: r, index, picked, onPick }: { run: Run; index: number; picke
       <span role="cell"><input type="checkbox" aria-label={`Compare ${r.id}`} checked={picked} disabled={!readable} onChange={() => onPick(r.id)} /></span>
       <span role="cell" class="shelf-name">
         {readable ? <a href={`run/${encodeURIComponent(r.id)}/`}>{r.name || r.id}</a> : <b>{r.name || r.id}</b>}
-        <small>{r.begun_ms > 0 ? new Date(r.begun_ms).toLocaleString("sv-SE") : r.id}{r.revision && ` · ${r.revision.slice(0, 10)}`}</small>
+        <small>{r.begun_ms > 0 ? new Date(r.begun_ms).toLocaleString("sv-SE") : r.id}{given(r)}{r.revision && ` · ${r.revision.slice(0, 10)}`}</small>
       </span>
       {measured ? <>
         <span role="cell" class="num">{rate(r.rate)}</span><span role="cell" class="num">{r.p50_ns > 0 ? duration(r.p50_ns) : "–"}</span>

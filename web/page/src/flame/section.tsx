@@ -6,7 +6,7 @@ import { FunctionTable } from "./table";
 import { Names, Tree, type FlameSet } from "./tree";
 import { download, profile } from "./pprof";
 import { percent, shortFile, value } from "../format";
-import { spanText, useSelection } from "../selection";
+import { seconds, spanText, useSelection, type Span } from "../selection";
 import { stateClass } from "../theme";
 
 // Remark is what the Go compiler says of a line of the service's own code.
@@ -30,9 +30,7 @@ export function FlameSection({ set, module, run, remarks }: Options) {
   }, [names, graph]);
   const tree = useMemo(() => (span && whole?.within(span)) || whole, [whole, span]);
   if (!names || !graph || !tree || !whole) return null;
-  const follows = !span ? "" : tree.during ? `From the profiles of ${spanText(tree.during)}. `
-    : whole.divisible ? "No profile was taken in the selection; this is the whole run. "
-    : "Not divided by time: this is all that was taken. ";
+  const follows = span ? coverage(whole, tree, span) : "";
   return (
     <section id="flames" aria-labelledby="flames-title">
       <div class="section-head">
@@ -47,6 +45,17 @@ export function FlameSection({ set, module, run, remarks }: Options) {
       <FlameGraph key={graph.id} tree={tree} module={module} run={run} remarks={remarks} follows={follows} />
     </section>
   );
+}
+
+// coverage says what a graph shows under a selection.
+function coverage(whole: Tree, tree: Tree, span: Span): string {
+  if (tree.during && tree.graph.combine === "instant") {
+    const at = tree.during.to;
+    return `As it was ${seconds(at)} into the run${at < span.from || at > span.to ? ", of the instants that were recorded the nearest to the selection" : ""}. `;
+  }
+  const what = whole.graph.combine === "means" ? "trace" : "profile";
+  if (tree.during) return `From the ${what}s of ${spanText(tree.during)}${what === "trace" ? "; what was waited for is not divided by time" : ""}. `;
+  return whole.divisible ? `No ${what} was taken in the selection; this is the whole run. ` : "Not divided by time: this is all that was taken. ";
 }
 
 // FlameGraph is one graph with what one can ask of it.
@@ -83,7 +92,7 @@ export function FlameGraph({ tree, module, run, remarks, follows = "" }: { tree:
         <label class="flame-search"><span class="vh">Search functions</span>
           <input type="search" placeholder="Search functions" title="A part of a name, or a /regular expression/" value={query} onInput={(e) => setQuery((e.currentTarget as HTMLInputElement).value)} />
         </label>
-        <span class="flame-found" aria-live="polite">{found && (found.functions.size === 0 ? "no match" : `${percent(found.total / (whole || 1))} in ${found.functions.size} functions`)}</span>
+        <span class="flame-found" aria-live="polite">{found && (found.functions.size === 0 ? "no match" : `${percent(found.total / (whole || 1))} in ${found.functions.size} function${found.functions.size === 1 ? "" : "s"}`)}</span>
         {graph.columns.length > 1 && (
           <label>Width <select value={column} onChange={(e) => setColumn(Number((e.currentTarget as HTMLSelectElement).value))}>
             {graph.columns.map((c, i) => <option key={i} value={i}>{c.name}</option>)}
@@ -93,7 +102,7 @@ export function FlameGraph({ tree, module, run, remarks, follows = "" }: { tree:
         <label><input type="checkbox" checked={lines} onChange={() => setLines(!lines)} /> lines apart</label>
         <button type="button" onClick={() => void download(`${run}-${graph.id}.pb.gz`, profile(tree))}>Download pprof</button>
       </div>
-      <p class="note">{follows && <b class="covers">{follows}</b>}{value(whole, unit)}, {graph.columns[column]!.name}. {graph.note}</p>
+      <p class="note">{follows && <b class="covers">{follows}</b>}{value(whole, unit)}, {graph.columns[column]!.name}. {!(tree.during && graph.combine === "instant") && graph.note}</p>
       {sandwich >= 0 && (
         <div class="flame-sandwich">
           <p><b>{names.name[sandwich]}</b>: its callers above, its callees below.
@@ -134,7 +143,8 @@ function search(tree: Tree, query: string, column: number): Found | null {
     }
   }
   const functions = new Set<number>();
-  for (const fn of new Set(tree.fn)) if (fn >= 0 && (test(tree.names.name[fn]!) || test(tree.names.file[fn]!))) functions.add(fn);
+  const there = new Set(tree.fn.filter((_, n) => tree.totals[column]![n]! > 0)); // at this time, of this kind
+  for (const fn of there) if (fn >= 0 && (test(tree.names.name[fn]!) || test(tree.names.file[fn]!))) functions.add(fn);
   const total = tree.outermost((n) => functions.has(tree.fn[n]!)).reduce((sum, n) => sum + tree.totals[column]![n]!, 0);
   return { functions, total };
 }

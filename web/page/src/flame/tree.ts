@@ -1,13 +1,13 @@
 // Flame graphs as web/flame/set.go writes them, unpacked into arrays: node 0 is the root,
 // and the callees of a node follow it (preorder).
 
-import type { Span } from "../selection";
+import { covering, type Span } from "../selection";
 
 export interface FlameSet { strings: string[] | null; functions: number[] | null; frames: number[] | null; graphs: PackedGraph[] | null }
-export interface PackedGraph { id: string; title: string; note?: string; first: number; up: number[]; frame: number[]; columns: Column[]; noise?: { each: [number, number]; share: number } }
+export interface PackedGraph { id: string; title: string; note?: string; first: number; up: number[]; frame: number[]; columns: Column[]; combine?: "means" | "instant"; noise?: { each: [number, number]; share: number } }
 export interface Column { name: string; unit: string; self: number[]; scale?: number; parts?: Part[] }
 // Part is what a span of time has of a column; see web/flame/spans.go.
-export interface Part { from: number; to: number; node: number[]; self: number[] }
+export interface Part { from: number; to: number; weight?: number; node: number[] | null; self: number[] | null }
 
 // Names resolves the functions and frames that all graphs of a page share.
 export class Names {
@@ -81,20 +81,21 @@ export class Tree {
   // divisible says whether the graph can be looked at by time.
   get divisible(): boolean { return this.graph.columns.every((c) => (c.parts ?? []).length > 0); }
 
-  // within is the graph of the profiles that lie in a span for the most part, or of those
-  // that it meets; null where there are none.
+  // within is the graph of what was taken in a span for the most part, or of what meets it; of instants, the
+  // last in it, or the one that is nearest. Null where there is none.
   within(span: Span): Tree | null {
     if (!this.divisible) return null;
     const parts = this.graph.columns[0]!.parts!;
-    const shared = (p: Part) => Math.min(p.to, span.to) - Math.max(p.from, span.from);
-    let chosen = parts.flatMap((p, i) => (shared(p) > (p.to - p.from) / 2 ? [i] : []));
-    if (chosen.length === 0) chosen = parts.flatMap((p, i) => (shared(p) > 0 ? [i] : []));
+    const means = this.graph.combine === "means";
+    const chosen = this.graph.combine === "instant" ? [nearest(parts, span)] : covering(parts, span).filter((i) => !means || parts[i]!.weight! > 0);
     if (chosen.length === 0) return null;
+    const weight = (i: number) => (means ? parts[i]!.weight! / chosen.reduce((sum, k) => sum + parts[k]!.weight!, 0) : 1);
     const columns = this.graph.columns.map((c): Column => {
       const self = new Array<number>(this.size - 1).fill(0);
       for (const i of chosen) {
+        const part = c.parts![i]!;
         let at = 0;
-        c.parts![i]!.node.forEach((by, k) => { self[at += by]! += c.parts![i]!.self[k]!; });
+        part.node?.forEach((by, k) => { self[at += by]! += part.self![k]! * weight(i); });
       }
       return { ...c, self };
     });
@@ -120,6 +121,12 @@ export class Tree {
     }
     return found;
   }
+}
+
+// nearest is the last instant in a span, or the one that is nearest to it.
+function nearest(parts: Part[], span: Span): number {
+  const off = (p: Part) => (p.to > span.to ? p.to - span.to : p.to < span.from ? span.from - p.to : 0);
+  return parts.reduce((best, p, i) => (off(p) <= off(parts[best]!) ? i : best), 0);
 }
 
 // Row is what one function costs: alone, and with what it calls.

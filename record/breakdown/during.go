@@ -1,0 +1,28 @@
+package breakdown
+
+import (
+	"time"
+
+	"github.com/redline-go/redline/record/timebase"
+)
+
+// During is what the requests of one trace did, or of neighbours where a run has many: the
+// parts of Anatomy.All as large as they are there. The bands are its own: its median
+// requests, and its slowest.
+type During struct {
+	timebase.Span
+	Requests int           `json:"requests"` // counted
+	MeanNS   time.Duration `json:"mean_ns"`
+	MedianNS time.Duration `json:"median_ns"`
+	TailNS   time.Duration `json:"tail_ns"`
+	All      []Piece       `json:"all"`
+	Median   []Piece       `json:"median"`
+	Tail     []Piece       `json:"tail"`
+}
+
+// Piece is a part of the mean request of a band of During.
+type Piece struct {
+	Part  int     `json:"part"` // its place in Anatomy.All
+	NS    int64   `json:"ns"`
+	Times float64 `json:"times"` // per request
+}
