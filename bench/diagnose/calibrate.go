@@ -229,7 +229,8 @@ func (c calibrated) line() string {
 	if c.AtLeast {
 		floor = "at least "
 	}
-	return fmt.Sprintf("| %s | %s | %s%.2fx | %.2fx | %.2f | %s | %s |", c.Case, c.Cause, floor, c.Claimed, c.Measured, c.off(), c.Of, c.Then)
+	return fmt.Sprintf("| %s | %s | %s%.2fx | %.2fx | %.2f | %s | %s |",
+		c.Case, c.Cause, floor, c.Claimed, c.Measured, c.off(), c.Of, c.Then)
 }
 
 // calibration is the section of the page; "" where nothing was calibrated.

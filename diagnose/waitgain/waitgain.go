@@ -97,7 +97,8 @@ func Decide(p *diagnose.Pass, s waits.Site, kind Nature) (Verdict, bool) {
 // evidence.
 func (v Verdict) Finding(p *diagnose.Pass, cause string, s waits.Site) diagnose.Finding {
 	f := diagnose.Finding{
-		Cause: cause, Share: v.Share, ShareOf: v.Of, GainCeiling: v.Gain, GainOf: v.GainOf, Then: v.Then, GainAtLeast: v.AtLeast, Confidence: v.Confidence,
+		Cause: cause, Share: v.Share, ShareOf: v.Of, GainCeiling: v.Gain, GainOf: v.GainOf, Then: v.Then,
+		GainAtLeast: v.AtLeast, Confidence: v.Confidence,
 		Where: diagnose.WhereOf(s.Place),
 	}
 	if v.Of == diagnose.OfTail {

@@ -197,7 +197,8 @@ func (c collecting) finish(p *diagnose.Pass, f diagnose.Finding, remedy string) 
 	if f.Cause == gcCPU.ID || f.Cause == gcAssist.ID {
 		for _, site := range p.Findings("allocation") {
 			if c.Ordinary() >= leastPercent/100.0 {
-				f.GainCeiling, f.GainOf, f.Then, f.GainAtLeast = min(f.GainCeiling, site.GainCeiling), site.GainOf, site.Then, site.GainAtLeast
+				f.GainCeiling, f.GainOf, f.Then = min(f.GainCeiling, site.GainCeiling), site.GainOf, site.Then
+				f.GainAtLeast = site.GainAtLeast
 			}
 		}
 	}
