@@ -120,6 +120,20 @@ func TestRetry(t *testing.T) {
 	Expect(t, downstream.Retry, failing(get1(idle(), 8*ms, 1, get), 0.3))                               // failures, not retried
 }
 
+// TestRefusedCallsAreMadeAgain: what the hooks count of failures separates a retry that
+// ends well from a list, without pauses and without requests that fail.
+func TestRefusedCallsAreMadeAgain(t *testing.T) {
+	counted := func(calls, failing float64) *Builder {
+		b := get1(idle(), 8*ms, calls, get)
+		return b.Asks(operation.HTTP, "GET warehouse/{}", int64(calls*b.Requests()), 3*ms, 0,
+			Caller(1, 3*ms, "net/http.(*Transport).roundTrip", get)).Failing(failing)
+	}
+	Expect(t, downstream.Retry, counted(2.5, 0.6), "retry-storm at cache.go:41")
+	Expect(t, downstream.Retry, counted(5, 0.6)) // a list of five, three of which fail
+	Expect(t, downstream.Retry, counted(2.5, 0)) // a list
+	Expect(t, downstream.Retry, counted(2.5, 1)) // a list, or a retry, at what is gone
+}
+
 func TestNames(t *testing.T) {
 	look := []string{"runtime.chanrecv1", "net.(*Resolver).goLookupIPCNAMEOrder.func4",
 		"net.(*Resolver).goLookupIPCNAMEOrder", "net.(*Resolver).LookupHost", get}
