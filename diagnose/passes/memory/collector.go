@@ -198,6 +198,7 @@ func (c collecting) finish(p *diagnose.Pass, f diagnose.Finding, remedy string) 
 		for _, site := range p.Findings("allocation") {
 			if c.Ordinary() >= leastPercent/100.0 {
 				f.GainCeiling, f.GainOf, f.Then = min(f.GainCeiling, site.GainCeiling), site.GainOf, site.Then
+				f.GainAtLeast = site.GainAtLeast
 			}
 		}
 	}
