@@ -40,40 +40,40 @@ bench-load: build
 	bin/bench-load $(BENCH)
 
 # What each source costs the lab's gateway, alone and all together.
-# BENCH="-only probe,events -rounds 6", -h tells more. It needs PostgreSQL, and
+# BENCH="-only probe,events -rounds 6", -h lists more. It needs PostgreSQL, and
 # root for all of the sources.
 bench-observe:
 	$(GO) build -o bin/bench-observe ./bench/observe
 	bin/bench-observe $(BENCH)
 
 # How often `redline ab` is right about the lab's gateway, some two hours.
-# BENCH="-sessions 2 -o FILE", BENCH="-add" goes on, -h tells more. It needs
+# BENCH="-sessions 2 -o FILE", BENCH="-add" goes on, -h lists more. It needs
 # PostgreSQL, and a machine with nothing else to do.
 bench-verify:
 	$(GO) build -o bin/bench-verify ./bench/verify
 	bin/bench-verify $(BENCH)
 
 # How often the knee is right: services of known capacity, each again and again.
-# BENCH="-only pool -repetitions 2", BENCH="-add" goes on, -h tells more.
+# BENCH="-only pool -repetitions 2", BENCH="-add" goes on, -h lists more.
 bench-knee: build
 	$(GO) build -o bin/bench-knee ./bench/knee
 	bin/bench-knee $(BENCH)
 
 # How exactly load, runtime, trace, kernel and database date one event.
-# ALIGN="-trials 100", -h tells more. It
+# ALIGN="-trials 100", -h lists more. It
 # needs root, for the kernel's part, and PostgreSQL.
 bench-align:
 	$(GO) build -o bin/bench-align ./bench/align
 	bin/bench-align $(ALIGN)
 
 # Memory and bundle size of ten minutes with every source on.
-# ENDURANCE="-length 1m -rate 2000", -h tells more. It needs PostgreSQL.
+# ENDURANCE="-length 1m -rate 2000", -h lists more. It needs PostgreSQL.
 bench-endurance: build
 	$(GO) build -o bin/bench-endurance ./bench/endurance
 	bin/bench-endurance $(ENDURANCE)
 
 # Breaks redline's promises on purpose and counts how often they hold, some hours.
-# FAULTS="-only kills -trials 10", -h tells more.
+# FAULTS="-only kills -trials 10", -h lists more.
 bench-faults: build
 	$(GO) build -o bin/bench-faults ./bench/faults
 	bin/bench-faults $(FAULTS)

@@ -10,7 +10,7 @@ import (
 
 // exemplify adds an example to the findings about slow requests: the trace id of
 // one, to be looked up wherever traces are kept, and what its spans say took
-// longest. It is the last of the evidence, since one request proves nothing.
+// longest. It is the last of the evidence, because one request proves nothing.
 func (p *Pass) exemplify(found []findings.Finding) {
 	for i := range found {
 		f := &found[i]

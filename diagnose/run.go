@@ -76,7 +76,7 @@ func stagesOf(suite []Analyzer) map[string]Stage {
 const hedgeShare = 0.5
 
 // hedge lowers the confidence of waits in a run that does not know how busy the
-// CPUs were, since that is what distinguishes a cause from a symptom.
+// CPUs were, because that is what distinguishes a cause from a symptom.
 func (p *Pass) hedge(stage Stage, found []Finding) {
 	if !math.IsNaN(p.CPU().HostUse()) || stage != Database && stage != Wait {
 		return

@@ -26,7 +26,7 @@ const (
 	// nearly is the part of a claimed factor that confirms it: on another CPU, operating
 	// system and Go version, four fifths of an effect is the effect.
 	nearly = 0.8
-	// Most is the largest factor that is told from a larger one.
+	// Most is the largest factor that is distinguished from a larger one.
 	Most = 1000
 )
 

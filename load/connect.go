@@ -185,7 +185,7 @@ func (l *loop) advance(k *link, now time.Duration) {
 	room, over := k.wire.State()
 	for room > 0 && k.head != nil && k.state == linkOpen {
 		u := k.dequeue()
-		// A request that waited for the link is ready since the link is.
+		// A request that waited for the link is ready from when the link is.
 		u.since = max(u.since, now)
 		l.send(u, k)
 		room, over = k.wire.State()

@@ -17,7 +17,7 @@
 //
 // Rejected: a list of patterns of a secret scanner (gitleaks holds 200, most for
 // source code, and costs milliseconds per kilobyte); marks of equal length
-// everywhere (they tell the length).
+// everywhere (they give the length away).
 package redact
 
 import (

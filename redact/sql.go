@@ -19,7 +19,7 @@ const fewestOfNumber = 4
 // whether there was a constant.
 //
 // Hazard: whether a backslash escapes in a plain constant is a setting that a
-// text does not tell, and the tag of a dollar quote is easily mistaken. Where
+// text does not show, and the tag of a dollar quote is easily mistaken. Where
 // the end of a constant is in doubt, all that follows is hidden with it.
 func SQL(text string) (clean string, constants bool) {
 	var b strings.Builder

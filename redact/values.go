@@ -36,7 +36,7 @@ type values struct {
 }
 
 // Learn hides a value from now on, wherever it stands, also in base64, base64url,
-// hexadecimal, percent-encoding and as JSON text. Values that cannot be told from
+// hexadecimal, percent-encoding and as JSON text. Values that cannot be distinguished from
 // common text are not learnt: shorter than 4 bytes, digits alone under 8, words
 // such as "true" or "postgres". Values of up to 8 bytes are hidden as whole words.
 //

@@ -32,7 +32,7 @@ type Step struct {
 	Gain       float64 `json:"gain"`
 	Cumulative float64 `json:"cumulative"`
 	// GainLow and GainHigh are Gain's interval at 95 %, where both steps were measured in
-	// turns; Gain is then theirs. Noise says that it is not told from none.
+	// turns; Gain is then theirs. Noise says that it cannot be distinguished from none.
 	GainLow  float64 `json:"gain_low,omitempty"`
 	GainHigh float64 `json:"gain_high,omitempty"`
 	Noise    bool    `json:"within_noise,omitempty"`

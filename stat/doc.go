@@ -6,7 +6,7 @@
 //
 // It refuses to decide: margins, multiple comparisons and what an interval means
 // belong to the caller. It makes no normality assumption about measurements,
-// since run times are skewed and have outliers; the t interval was tried and
+// because run times are skewed and have outliers; the t interval was tried and
 // rejected for that reason: one stalled run moves it beyond use.
 //
 // Methods are taken from

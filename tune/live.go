@@ -60,7 +60,7 @@ func parseRequest(text string) (r Request, err error) {
 	return r, nil
 }
 
-// Read is the URL that tells the present value where the service offers that: the one that sets it, without
+// Read is the URL that returns the present value where the service offers that: the one that sets it, without
 // the value.
 func (r Request) Read() string {
 	before, after, in := strings.Cut(r.URL, placeholder)

@@ -48,7 +48,7 @@ const (
 	ClassStream               // serves one request and ends
 )
 
-// classifyHTTP looks for net/http's own frames, from the most telling on. The
+// classifyHTTP looks for net/http's own frames, from the most specific on. The
 // order matters: a panicking handler's stack holds the deferred function of serve
 // above the handler, and a body's end may start the background reader anywhere
 // below the handler or in finishRequest.

@@ -160,7 +160,7 @@ func classifyWorker(below []code.Frame) Class {
 }
 
 // WakesWorker decides by the stack that woke a goroutine whether that is a gRPC
-// worker, which is handed a call or told to end.
+// worker, which is handed a call or made to end.
 func WakesWorker(frames []code.Frame) (closes, hands bool) {
 	for i, f := range frames {
 		if !strings.HasPrefix(f.Function, "runtime.") {

@@ -96,8 +96,8 @@ func (o Ownership) Caller(frames []code.Frame) string {
 // Site names the place of a wait as "mechanism < caller file.go:12": the
 // innermost function that a reader would name, and the target's own frame that
 // called for it; either is alone if the other is missing. A lock is named by
-// who took it, since the state says that it is a lock; a WaitGroup or a Cond is
-// named itself, since the state does not.
+// who took it, because the state says that it is a lock; a WaitGroup or a Cond is
+// named itself, because the state does not.
 func (o Ownership) Site(frames []code.Frame, kind Sync) string {
 	mechanism, within := "", ""
 	for i, f := range frames {

@@ -111,7 +111,7 @@ type work struct {
 	Rounds  int     `json:"rounds"`   // that make 5 %
 	RoundNS float64 `json:"round_ns"` // CPU that one takes
 	CPU     float64 `json:"cpu_ns"`   // of the healthy gateway per request
-	Pairs   int     `json:"pairs"`    // of launches that told; 0 when it was given
+	Pairs   int     `json:"pairs"`    // of launches that reported them; 0 when it was given
 }
 
 const (

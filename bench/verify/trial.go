@@ -33,7 +33,7 @@ type trial struct {
 	Looks   int            `json:"looks"`
 	Turn    time.Duration  `json:"turn_ns,omitempty"` // zero for one side up at a time
 	// Metrics are those that decide. FalsePositive is the rate that the session
-	// itself told.
+	// itself reported.
 	Metrics       []verify.MetricResult `json:"metrics"`
 	FalsePositive float64               `json:"false_positive"`
 	// Same and Compared are the pairs: by metric as in measured, side a's value
@@ -82,7 +82,7 @@ func newTrial(kind string, r verify.Result, took time.Duration, same, compared [
 	return t
 }
 
-// metric returns what the session told of a metric; ok is false for nothing.
+// metric returns what the session reported of a metric; ok is false for nothing.
 func (t trial) metric(name string) (verify.MetricResult, bool) {
 	for _, m := range t.Metrics {
 		if m.Name == name {

@@ -40,6 +40,6 @@ func (a Account) Fault() string {
 }
 
 func (a Account) figures() string {
-	return fmt.Sprintf(": clients know of %s and cannot tell of %s, the database gained %s",
+	return fmt.Sprintf(": clients know of %s and do not know of %s, the database gained %s",
 		notation.Count(a.Made), notation.Count(a.Open), notation.Count(a.Rows))
 }

@@ -10,6 +10,6 @@
 // The verdicts are those of package verify with one look at a fixed number of pairs. A
 // ladder in its quick form has one launch of each state per comparison and pairs turns
 // within it; its full form pairs launches. A single launch of identical binaries was
-// seen to differ by 3 % (package verify), so a quick gain below that is not told from
+// seen to differ by 3 % (package verify), so a quick gain below that is not distinguished from
 // noise whatever its interval says.
 package ladder

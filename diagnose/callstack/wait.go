@@ -286,7 +286,7 @@ func (x *Index) logging(inner []code.Frame) bool {
 	return user < 0 || user > wrapper
 }
 
-// Direction of a channel operation, told by its innermost frames.
+// Direction of a channel operation, by its innermost frames.
 type Direction int
 
 // Directions.

@@ -1,4 +1,4 @@
-// Package clock tells the time at the price of a load from memory: one goroutine reads the real clock at a fixed
+// Package clock reads the time at the price of a load from memory: one goroutine reads the real clock at a fixed
 // resolution, and readers take its latest reading.
 //
 // # When not to use it

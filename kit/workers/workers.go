@@ -93,7 +93,7 @@ type Stats struct {
 // workers: use New.
 type Pool struct {
 	options Options
-	queue   *ring.Ring[Task] // nil tells a worker to leave
+	queue   *ring.Ring[Task] // nil makes a worker leave
 	ctx     context.Context  // of the tasks
 	abandon context.CancelFunc
 

@@ -19,7 +19,7 @@ import (
 )
 
 // The life of scenario tokens. It is fixed, so that the same secret gives the
-// same file, and long, since the file is committed; real tokens live minutes.
+// same file, and long, because the file is committed; real tokens live minutes.
 var (
 	tokensIssued  = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	tokensExpires = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)

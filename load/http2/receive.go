@@ -186,7 +186,7 @@ func (s *Session) handle(f frame, payload []byte) error {
 // or not it is still under way.
 func (s *Session) known(f frame) error {
 	// A client's streams are odd and rise (section 5.1.1), so that comparing with the next one
-	// tells what was begun, without remembering streams that ended.
+	// shows what was begun, without remembering streams that ended.
 	if f.stream == 0 || f.stream&1 == 0 || f.stream >= s.next {
 		return violates(ProtocolError, "a frame of type %d for stream %d, which was never opened", f.kind, f.stream)
 	}
@@ -297,7 +297,7 @@ func (st *stream) follows(h *Head, end bool) error {
 
 // refuse gives up a stream because the handler returned an error.
 func (s *Session) refuse(slot int, id uint32, ended bool, err error) {
-	// An ended stream has no peer to tell: a RST_STREAM for it would be an error (section 5.1).
+	// An ended stream has no peer to notify: a RST_STREAM for it would be an error (section 5.1).
 	if ended {
 		s.config.Handler.Failed(slot, err)
 		return

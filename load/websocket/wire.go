@@ -77,7 +77,7 @@ func (w *wire) Open(out []byte) []byte {
 
 // State returns room for one message once the connection is upgraded, or when
 // its upgrade waits for a message.
-// An answer carries nothing that says which message it is for, so order alone tells,
+// An answer carries nothing that says which message it is for, so order alone decides,
 // and there is never more than one under way.
 func (w *wire) State() (room int, isOver bool) {
 	if w.x == nil && (w.phase == open || w.phase == unasked) {

@@ -54,7 +54,7 @@ func (c *Collections) Describe() observe.Description {
 }
 
 // Open implements observe.Source. It opens where the probe is absent and redline started
-// the target, since GODEBUG is read as a program starts.
+// the target, because GODEBUG is read as a program starts.
 func (c *Collections) Open(_ context.Context, subject observe.Subject) error {
 	if subject.Ring != "" {
 		return &observe.Unsupported{What: "not needed: the probe reports collections", Enable: "nothing to do"}

@@ -195,7 +195,7 @@ func (l *ledger) count(s *statement, at time.Duration) {
 func (l *ledger) width() time.Duration { return cmp.Or(l.meter.Width, timebase.DefaultWindow) }
 
 // isSteady reports whether a window lies within the steady span, whole: a part of a
-// window cannot be told from the rest.
+// window cannot be separated from the rest.
 func (l *ledger) isSteady(w int64) bool {
 	if l.steady.Len() <= 0 {
 		return true

@@ -25,7 +25,7 @@ type Outcome struct {
 	// Error bounds the error of From, and of To, in ns: a trace begins somewhere
 	// within the call that starts it.
 	Error int64
-	// Previous is the sampling rate that Rate replaced, where the runtime tells
+	// Previous is the sampling rate that Rate replaced, where the runtime reports
 	// it (mutex); else -1.
 	Previous int
 	// Cut reports that MaxBytes, or the client, ended a trace or profile early.

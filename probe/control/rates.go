@@ -12,7 +12,7 @@ type rates struct {
 	changed map[string]bool
 }
 
-// set sets a rate and returns the one before, -1 where the runtime cannot tell.
+// set sets a rate and returns the one before, -1 where the runtime does not report it.
 func (r *rates) set(kind string, rate int) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -33,7 +33,7 @@ func (r *rates) set(kind string, rate int) int {
 }
 
 // restore gives back the mutex fraction and turns the block profile off if
-// redline turned it on: the runtime does not tell what its rate was.
+// redline turned it on: the runtime does not report what its rate was.
 func (r *rates) restore() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -26,7 +26,7 @@
 //
 // Rejected: net/http/pprof on the socket. It would link an HTTP server, and
 // register handlers on the default mux, in a target that may have neither. Its
-// CPU profile takes whole seconds only, and its answers tell no time.
+// CPU profile takes whole seconds only, and its answers hold no time.
 package control
 
 import (

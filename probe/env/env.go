@@ -35,12 +35,12 @@ type Config struct {
 	// EpochMonotonic is the run's epoch on CLOCK_MONOTONIC in ns. Samples are
 	// taken at multiples of Window since then.
 	EpochMonotonic int64
-	// EpochWall is the same instant as Unix time in ns; 0 if not told. Only
+	// EpochWall is the same instant as Unix time in ns; 0 if unknown. Only
 	// systems where a process cannot read CLOCK_MONOTONIC itself need it.
 	EpochWall int64
 	Window    time.Duration // zero means DefaultWindow
 	// Agent is the process whose end the probe takes for the end of the run; 0
-	// if not told, when only the ring's disappearance tells.
+	// if unknown, when only the ring's disappearance shows it.
 	Agent int
 }
 

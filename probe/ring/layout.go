@@ -106,7 +106,7 @@ type Column struct {
 	Name   string // of runtime/metrics verbatim, or redline's own; at most 255 bytes
 	Labels string // canonical text as in "q=p99"; empty for none
 	// Named, when above zero, says that the values are of the thing that name
-	// Named-1 tells (Reader.Name), once it tells one. Labels is then the
+	// Named-1 names (Reader.Name), once it names one. Labels is then the
 	// label's key alone.
 	Named int
 	Kind  Kind
@@ -144,7 +144,7 @@ type Sample struct {
 // Middle is the instant to which a sample is dated.
 func (s *Sample) Middle() int64 { return s.Before + (s.After-s.Before)/2 }
 
-// checksum is FNV-1a by words: enough to tell a torn copy from a whole one.
+// checksum is FNV-1a by words: enough to distinguish a torn copy from a whole one.
 func checksum(sum, word uint64) uint64 { return (sum ^ word) * 1099511628211 }
 
 const checksumStart uint64 = 14695981039346656037

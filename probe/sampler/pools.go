@@ -64,7 +64,7 @@ func (p *pools) ask(read func(*slots.Figures)) (ok bool) {
 func (p *pools) names(w *ring.Writer) {
 	for i := range p.entries {
 		if p.entries[i].Name != "" {
-			_ = w.Name(i, p.entries[i].Name) // fails as the sample's Write does, which tells
+			_ = w.Name(i, p.entries[i].Name) // fails as the sample's Write does, which reports it
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 const Max = 16
 
 // Figures is the state of one pool. NaN stands for what its driver does not
-// tell.
+// report.
 type Figures struct {
 	InUse    float64 // connections that are acquired
 	Idle     float64

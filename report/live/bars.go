@@ -50,7 +50,7 @@ func latency(ns int64) string {
 	return notation.Duration(ns)
 }
 
-// part is one user of the CPUs. Its cell tells it apart without colours, too.
+// part is one user of the CPUs. Its cell distinguishes it without colours, too.
 type part struct {
 	name  string
 	cpus  float64

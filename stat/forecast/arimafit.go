@@ -19,7 +19,7 @@ func fitDifferences(s Series) (model, error) { return fitARIMA(s, 1) }
 
 // fitARIMA chooses the order by Akaike's criterion, step by step (Hyndman and Khandakar,
 // "Automatic time series forecasting", 2008), and whether to take a seasonal difference by
-// the season's strength; coefficients by conditional sum of squares. Orders that the criterion does not tell
+// the season's strength; coefficients by conditional sum of squares. Orders that the criterion does not separate
 // apart are averaged. Gaps are closed first.
 func fitARIMA(s Series, differences int) (model, error) {
 	values := s.filled()

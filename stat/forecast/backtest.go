@@ -180,7 +180,7 @@ func trial(runs []past, name string) (Trial, bool) {
 
 const (
 	// nearness is up to which multiple of the least error candidates are averaged: a dozen
-	// origins do not tell them apart.
+	// origins do not separate them.
 	nearness = 1.4
 	// leastMixed candidates are averaged in any case, by what their errors were: the best at the origins had luck too.
 	leastMixed = 3

@@ -33,7 +33,7 @@ type scored struct {
 
 // akaike averages the forms of a family by their Akaike weights, by how probable each is of those that
 // were fitted (Kolassa, "Combining exponential smoothing forecasts using Akaike weights", 2011): the
-// criterion of a hundred values does not tell a trend from none, and choosing one doubles the error
+// criterion of a hundred values does not distinguish a trend from none, and choosing one doubles the error
 // where it is the wrong one. Criteria must be of the same values.
 func akaike(all []scored) (model, error) {
 	if len(all) == 0 {

@@ -42,7 +42,7 @@ func (t *Tuner) conclude(ctx context.Context, r *tune.Result, best tune.Setting)
 			notation.Counted(int64(r.Tried), "setting", "settings"))
 		return nil
 	case !broken && math.Log1p(r.Expected.Gain) < t.promising():
-		r.Why = fmt.Sprintf("keep what you have: the best of %s promises %s (%s to %s), which a confirmation could not tell from nothing",
+		r.Why = fmt.Sprintf("keep what you have: the best of %s promises %s (%s to %s), too little for a confirmation to detect",
 			notation.Counted(int64(r.Tried), "setting",
 				"settings"), notation.Change(r.Expected.Gain), notation.Change(r.Expected.Low),
 			notation.Change(r.Expected.High))

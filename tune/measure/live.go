@@ -138,7 +138,7 @@ func ReadLive(ctx context.Context, plan *scenario.Plan, knobs []tune.Knob, hosts
 			return nil, fmt.Errorf("knob %q: %w", k.Name, err)
 		}
 		if !ok {
-			return nil, fmt.Errorf("knob %q: GET %s does not tell its value, so that it could not be restored (hint: let redline launch "+
+			return nil, fmt.Errorf("knob %q: GET %s does not return its value, so that it could not be restored (hint: let redline launch "+
 				"the target, with --build or --exec)", k.Name, redact.Text(k.Request.Read()))
 		}
 		out[k.Name] = value

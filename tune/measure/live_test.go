@@ -26,7 +26,7 @@ type pooled struct {
 	size  int
 	most  int  // limits the size; 0 does not
 	deaf  bool // it takes a value and keeps its own
-	mute  bool // it does not tell its size
+	mute  bool // it does not return its size
 	asked []string
 }
 
@@ -217,6 +217,6 @@ func TestLiveOnLoopbackAlone(t *testing.T) {
 	plan.Requests[0].URL = feeder.Template(mute.URL)
 	if _, err := ReadLive(t.Context(), plan, knob("http:/admin/pool?size={}=2..64"), nil); err == nil ||
 		!strings.Contains(err.Error(), "could not be restored") {
-		t.Errorf("a running target that does not tell its value: %v", err)
+		t.Errorf("a running target that does not return its value: %v", err)
 	}
 }

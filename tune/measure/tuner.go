@@ -54,7 +54,7 @@ type Tuner struct {
 	// Running says that the target runs already and all knobs are live: it is not launched, and its knobs are
 	// set back at the end.
 	Running bool
-	// LiveHosts may be told settings beside loopback.
+	// LiveHosts may be sent settings, besides loopback.
 	LiveHosts []string
 	// Resume goes on with the tune in Dir.
 	Resume bool

@@ -343,7 +343,7 @@ func (s *session) describe(r *Report, list []*benchmark) {
 				}
 				m.Noise = noise([2][]float64{a, b})
 				// What a comparison would need to see is the point of measuring one
-				// side: it tells whether the benchmark is fit to be compared.
+				// side: it shows whether the benchmark is fit to be compared.
 				if mde := stat.DetectableEffect(math.Log1p(m.Noise), s.rounds, alpha, power); mde > 0 {
 					m.MDE = math.Expm1(mde)
 				}

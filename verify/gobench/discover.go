@@ -170,9 +170,8 @@ func (b binary) discover(ctx context.Context, o Options) (found, error) {
 		return f, err
 	}
 	f.add(out)
-	// A benchmark that calls b.Fatal fails alone, and the others ran. A panic or a
-	// fatal error ends the process.
-	if out.err == nil || len(out.failed) > 0 && !strings.HasPrefix(out.reason, "panic") && !strings.HasPrefix(out.reason, "fatal") {
+	// A benchmark that calls b.Fatal fails alone, and the others ran.
+	if out.err == nil || len(out.failed) > 0 && !out.crashed {
 		return f, nil
 	}
 	names, err := b.functions(ctx)

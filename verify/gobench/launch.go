@@ -22,8 +22,11 @@ type binary struct {
 // launched is the outcome of one launch of a test binary.
 type launched struct {
 	printed
-	err  error // how it ended, nil for exit code 0
-	took time.Duration
+	err error // how it ended, nil for exit code 0
+	// crashed reports that it did not come to its end: a panic, a fatal error or a
+	// signal. After benchmarks that fail by themselves, testing exits with 1.
+	crashed bool
+	took    time.Duration
 }
 
 // launch runs a test binary in its package's folder with every benchmark that
@@ -59,6 +62,8 @@ func (b binary) launch(ctx context.Context, pattern string, args ...string) (lau
 	out := launched{printed: stdout.read(), err: err, took: time.Since(begun)}
 	if err != nil {
 		out.reason = reason(err, stdout.reported(), stderr.text())
+		status := p.State().Status
+		out.crashed = !status.Exited() || status.ExitStatus() != 1
 	}
 	return out, nil
 }

@@ -129,7 +129,7 @@ func (b Benchmark) seconds() float64 {
 }
 
 // profile takes a CPU profile of a benchmark on a side, long enough to mean
-// something if that can be had; nil if there is none, which is no error, since the
+// something if that can be had; nil if there is none, which is no error, because the
 // figures do not need it.
 func (s *session) profile(ctx context.Context, side *built, b *benchmark) (*ProfileSide, error) {
 	for length := max(profiled, s.benchTime()); ; length *= 3 {

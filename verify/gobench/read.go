@@ -22,7 +22,7 @@ type printed struct {
 	results []*benchfmt.Result
 	units   benchfmt.UnitMetadataMap
 	failed  []string          // benchmarks, without "Benchmark" and without GOMAXPROCS
-	message map[string]string // why one failed, by its name; only a launch with -test.v tells
+	message map[string]string // why one failed, by its name; only a launch with -test.v reports it
 	skipped map[string]string // why one was skipped, likewise
 	reason  string            // why the launch failed; empty when it did not
 }

@@ -27,7 +27,7 @@ import (
 // Options say where a door is and who has its key. Address and Name are required.
 type Options struct {
 	Address string // host:port; port 0 takes a free one
-	// Name tells the cookies of redline's servers apart: a browser hands them to every port of a host.
+	// Name keeps the cookies of redline's servers apart: a browser hands them to every port of a host.
 	Name string
 	// Token is that of an address which others can reach; empty draws a new one. Loopback has none.
 	Token    string

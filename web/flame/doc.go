@@ -7,7 +7,7 @@
 // them up. Nothing is folded into an "other": what a graph cannot hold (see maxNodes) is
 // counted at its caller under a name that says so.
 //
-// Numbers are small on purpose, since they are inlined as gzipped JSON: a node says by how
+// Numbers are small on purpose, because they are inlined as gzipped JSON: a node says by how
 // many levels it lies above the one before it, and a frame is counted backwards from the
 // next new one. Designs tried and rejected: one array per stack (five times the size), and
 // functions without lines (a profile downloaded from the page could then not be listed by

@@ -34,7 +34,7 @@ const (
 
 // addParts counts the profiles of a kind one by one, or groups of neighbours, in the nodes of a tree
 // that has them all. It says for each part the span that it covers; nil where time cannot
-// be told apart, because there is one profile only or too much of them. Of profiles of an instant, each is
+// be distinguished, because there is one profile only or too much of them. Of profiles of an instant, each is
 // a part, and the tree gets the nodes that it lacks.
 func (t *tree) addParts(rec *record.Record, k kind) ([]Part, error) {
 	var listed []record.Profile

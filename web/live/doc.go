@@ -1,7 +1,7 @@
 // Package live serves the page of a run while it goes on: what the report will show, window by
 // window, the findings so far, and two buttons: stop early, and mark this moment.
 //
-//	page.go     what the run tells: windows, latency, phases, its end
+//	page.go     what the run reports: windows, latency, phases, its end
 //	recent.go   the last windows as they were measured, where late points still land
 //	history.go  the charts' lines over the last minutes
 //	stream.go   events for the browsers, numbered, in a bounded ring

@@ -221,7 +221,7 @@ func (p *Page) snapshot() event {
 	return event{id, p.stream.wire(id, "all", text)}
 }
 
-// Finish tells the page how the run ended: with a record and its summary, or without them when it did not
+// Finish informs the page how the run ended: with a record and its summary, or without them when it did not
 // start. why says what cut it short, without secrets; empty if nothing did. A second Finish does nothing.
 func (p *Page) Finish(rec *record.Record, summary *record.Summary, why string) {
 	p.tick()

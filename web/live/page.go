@@ -122,7 +122,7 @@ const (
 	mostNotes  = 50
 )
 
-// Begin tells the page that the record is open.
+// Begin informs the page that the record is open.
 func (p *Page) Begin(r Recording) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

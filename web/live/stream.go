@@ -24,7 +24,7 @@ type event struct {
 // stream numbers events and keeps the last ones. Whoever waits for more waits on the channel that
 // since returns.
 type stream struct {
-	run string // tells this run's numbers from those of another at the same address
+	run string // distinguishes this run's numbers from those of another at the same address
 
 	mu     sync.Mutex
 	events []event // without a gap, oldest first

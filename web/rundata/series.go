@@ -196,7 +196,7 @@ type otherSeries struct {
 const maxOthers = 240
 
 // maxOtherValues bounds the values inlined for all other series together; a long run may have as many
-// as 100 series of it, since its charts take more as well.
+// as 100 series of it, because its charts take more as well.
 const maxOtherValues = 30_000
 
 // others returns the series that no chart took, in the catalogue's order, those

@@ -175,7 +175,7 @@ func (t *trial) awaitGone(limit time.Duration) (left []string, took time.Duratio
 			}
 			return left, took
 		}
-		time.Sleep(10 * time.Millisecond) // no event tells of another's processes
+		time.Sleep(10 * time.Millisecond) // no event announces another's processes
 	}
 }
 

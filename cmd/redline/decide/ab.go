@@ -96,8 +96,8 @@ detectable. Otherwise (load at a rate, port not named, slow requests), or with
 
 CPU per request decides (at a rate: p50 as well) with a margin of 5 %; throughput fails
 a session only where it is worse by its margin beyond doubt, and other metrics are
-advisory. verify: in the scenario changes both. Differences that the first four pairs
-show beyond doubt end the session in half a minute.
+advisory. verify: in the scenario changes both. If the first four
+pairs differ beyond doubt, the session ends within half a minute.
 The session stays in runs/<time>-ab; after an interrupt, -o DIR --resume continues it.
 
 Exit code 0: b is no worse, or better. 1: b is worse. 2: usage or input error.

@@ -103,7 +103,7 @@ func (f *Flags) outputFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&f.pairs, "overhead-pairs", 10, "pairs of runs that --measure-overhead makes")
 }
 
-// completions tells a shell which files and words fit where.
+// completions gives a shell which files and words fit where.
 func completions(cmd *cobra.Command) {
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt

@@ -20,7 +20,7 @@ import (
 	"github.com/redline-go/redline/notation/inert"
 )
 
-// labDir is where the lab keeps its results unless told otherwise: each run adds to it.
+// labDir is where the lab keeps its results by default: each run adds to it.
 const labDir = "runs/lab"
 
 // LabCommand returns the verb lab.

@@ -65,7 +65,7 @@ worse and within the last 10 commits; 3: no series has enough commits.`,
 	cmd.PersistentFlags().StringVar(&f.where, "history", "", "SQLite `file`, or the DSN of a PostgreSQL ($"+history.Variable+")")
 	flags.StringVar(&f.scenario, "scenario", "", "only this scenario: its `name`, or the beginning of its hash")
 	flags.StringVar(&f.branch, "branch", "", "only this `branch`")
-	flags.StringVar(&f.machine, "machine", "this", "results of `this` machine, or of all, each apart")
+	flags.StringVar(&f.machine, "machine", "this", "`which` machines: this, or all, each apart")
 	flags.StringVar(&f.since, "since", "", "only results since this `time` (2026-01-31, or an age: 90d)")
 	flags.BoolVar(&f.dirty, "dirty", false, "include results of dirty trees")
 	flags.Float64Var(&f.maxP, "max-p", history.DefaultMaxP, "report changes up to this p-`value`")

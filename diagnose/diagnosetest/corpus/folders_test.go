@@ -13,7 +13,7 @@ import (
 const root = "../../../corpus"
 
 // TestCases holds every folder of the corpus to the contract. Names of cases are
-// unique, since bundles and fixtures are called by them.
+// unique, because bundles and fixtures are called by them.
 func TestCases(t *testing.T) {
 	cases, err := corpus.All(root)
 	if err != nil {

@@ -22,7 +22,7 @@ const (
 type Coincidence struct {
 	Slow, Windows int // how many windows were slow, of how many
 	// InSlow and Elsewhere are the series' mean in slow windows (or the window
-	// before one, since a cause may lead) and in the others.
+	// before one, because a cause may lead) and in the others.
 	InSlow, Elsewhere float64
 	// Chance is the part of shuffled orders that set slow windows as far apart
 	// from the others as the real order did; 1 if there is nothing to compare.

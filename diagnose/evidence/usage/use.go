@@ -174,7 +174,7 @@ func (u *Table) Began(entry string) (share float64, most Hot) {
 	return u.Part(in), most
 }
 
-// itself groups by function; a closure counts as itself, since handlers are
+// itself groups by function; a closure counts as itself, because handlers are
 // often closures of one large function.
 func itself(function string) string { return function }
 

@@ -38,7 +38,7 @@ type piece struct {
 
 // divider turns waits for goroutines into what those do meanwhile, where they work
 // for the request alone: its own goroutines, or a worker without a queue. Waits for
-// what others hold stay as they are, since there the holding matters.
+// what others hold stay as they are, because there the holding matters.
 type divider struct {
 	p      *Requests
 	queues map[string]bool // by state and place
@@ -93,7 +93,7 @@ func (d *divider) queue(part breakdown.Part, burst bool) bool {
 	return waiting > Crowd*workers || burst && workers < 2
 }
 
-// Event reports whether waits end by an event that all who wait are told of: a
+// Event reports whether waits end by an event that all who wait see: a
 // closed channel or Cond.Broadcast, by a goroutine that had nothing to do until
 // then. A goroutine that works for most of the wait answers each request by closing
 // a channel of the request's own, and is a queue. So are several workers that wake

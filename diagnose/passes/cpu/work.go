@@ -182,7 +182,7 @@ var Copy = work{
 
 // Syscalls finds functions that read or write in small pieces.
 //
-// The profile alone cannot tell a large write from a thousand small ones: both are
+// The profile alone cannot distinguish a large write from a thousand small ones: both are
 // kernel time. The trace counts the calls per request, so without it confidence is
 // low.
 var Syscalls = work{
@@ -261,7 +261,7 @@ func copies(called []code.Frame) bool {
 // Atomics finds functions that spend their time in atomic operations.
 //
 // An atomic add on an owned cache line takes nanoseconds. One that another CPU
-// holds takes tens to hundreds, since the line moves between caches; so a large
+// holds takes tens to hundreds, because the line moves between caches; so a large
 // share means contention. Only methods (atomic.Int64.Add) leave a frame for the
 // profile; the compiler turns the functions (atomic.AddInt64) into instructions of
 // the caller.

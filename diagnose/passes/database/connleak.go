@@ -39,7 +39,7 @@ const (
 // No stack shows what is missing, so the rule is a balance: connections that exist,
 // minus those that requests can be using by Little's law, must grow like a ratchet.
 // The sessions' last statement then names the leak, because PostgreSQL keeps it in
-// pg_stat_activity while the session is idle. It runs after pool-churn, since a
+// pg_stat_activity while the session is idle. It runs after pool-churn, because a
 // leaking pool opens a new connection for each one lost and looks as if it churned.
 var ConnLeak = diagnose.Analyzer{
 	Name:  "conn-leak",

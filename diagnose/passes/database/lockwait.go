@@ -27,7 +27,7 @@ const (
 // Sessions are sampled, so the rule compares means, not events: blocked sessions
 // over active ones is the part of the database's time that is lock wait, and the
 // database's part of request time turns it into a share of the request. It runs
-// before slow-query, since pg_stat_statements books lock waits as execution time of
+// before slow-query, because pg_stat_statements books lock waits as execution time of
 // the victim's statement.
 var LockWait = diagnose.Analyzer{
 	Name:  "lock-wait",

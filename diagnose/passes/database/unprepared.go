@@ -42,7 +42,7 @@ const (
 // Any of three signs suffices, from most to least direct: waits in the driver's
 // prepare, the server's own planning time (pg_stat_statements.track_planning, off
 // by default), or statements sent as text while much of the server's CPU is not
-// execution. Values written into the text look the same, since each text is new to
+// execution. Values written into the text look the same, because each text is new to
 // every cache.
 var Unprepared = diagnose.Analyzer{
 	Name:  "unprepared",

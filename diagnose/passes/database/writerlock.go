@@ -31,7 +31,7 @@ const (
 //
 // Drivers in Go show the busy handler on the stack, which is this wait and nothing
 // else. A driver in C (go-sqlite3) sleeps where no stack shows it; there Little's
-// law counts writers, and the time for a transaction to begin is a wait, since an
+// law counts writers, and the time for a transaction to begin is a wait, because an
 // uncontended BEGIN takes microseconds.
 var WriterLock = diagnose.Analyzer{
 	Name:  "writer-lock",

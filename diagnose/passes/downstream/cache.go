@@ -24,7 +24,7 @@ const (
 
 // Cache finds caches that each request misses.
 //
-// A cache is recognised by its name, because nothing in a trace tells a map that
+// A cache is recognised by its name, because nothing in a trace distinguishes a map that
 // caches from one that indexes. Two guards keep the guess honest: the function must
 // look up and not change, and the profiles must show the cache do something of its
 // own (hash, assign, lock). Otherwise it is switched off by configuration, which is

@@ -20,10 +20,10 @@ const leastComputed = 0.25
 
 // computation is what is computed through a cache.
 type computation struct {
-	place  code.Frame
-	share  float64 // of the service's CPU
-	loads  string  // the function that computes
-	path   []string
+	place    code.Frame
+	share    float64 // of the service's CPU
+	loads    string  // the function that computes
+	path     []string
 	adjacent bool
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// leastOverflows per second, since one refused connection is no limit:
+	// leastOverflows per second, because one refused connection is no limit:
 	// ticket-small-backlog has 46; webhook-short-lived, which opens as many, has
 	// none.
 	leastOverflows = 1.0
@@ -24,7 +24,7 @@ const (
 //
 // The counter is of the network namespace, not of a process; so one of the target's
 // listeners must have been full as well, or it is another program's overflow. The
-// kernel drops the final ACK of a handshake, or the SYN, and tells neither side:
+// kernel drops the final ACK of a handshake, or the SYN, and informs neither side:
 // the service sees nothing, the client a connection that takes a second longer
 // (tcp(7), listen(2): backlog, net.core.somaxconn).
 var Accept = diagnose.Analyzer{

@@ -15,7 +15,7 @@ const (
 	// price-feed-loss measures 1.7 %. Services with short connections on busy CPUs,
 	// rate-quotes-tls and push-gateway, repeat 0.5 % although none is lost.
 	leastLoss = 0.01
-	// leastRetransmits per second, since two of a hundred segments say nothing
+	// leastRetransmits per second, because two of a hundred segments say nothing
 	// about the path.
 	leastRetransmits = 2.0
 	// retryNS is the least that a lost request or answer is late: it is a single

@@ -47,7 +47,7 @@ var Memory = diagnose.Analyzer{
 		Knows: "Major page faults of the target, 20 a second or more, times what a read of the block device takes (eBPF), and the " +
 			"kernel's CPU for them. They are pressure where the control group's memory is at its limit and hits it in these windows, or " +
 			"where tasks stall for memory (PSI, 0.5 % of time); without either, pages are read for the first time and it is of low " +
-			"confidence. Since Go's trace calls a goroutine in a fault running, the requests that queue behind it count as well. Waits " +
+			"confidence. Because Go's trace calls a goroutine in a fault running, the requests that queue behind it count as well. Waits " +
 			"in read calls are blocking-syscall, a heap at GOMEMLIMIT gc-limit-thrash.",
 		Remedy: "Raise the memory limit to the working set, shrink what is mapped or kept, and set " +
 			"GOMEMLIMIT below the limit so that the heap leaves room for pages.",

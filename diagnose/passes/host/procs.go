@@ -22,7 +22,7 @@ const (
 
 // Procs finds a GOMAXPROCS that does not fit the CPUs.
 //
-// A mismatch alone is no finding, since it may be intended or harmless: too few Ps
+// A mismatch alone is no finding, because it may be intended or harmless: too few Ps
 // must make requests queue while CPUs idle, too many must exhaust the quota in
 // bursts. Go before 1.25 takes the host's CPUs whatever the container's quota (Go
 // 1.25 release notes, container-aware GOMAXPROCS).

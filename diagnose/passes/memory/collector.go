@@ -17,7 +17,7 @@ const (
 	// so a quarter on average means that it hardly ever rests.
 	leastGC = 0.25
 	// leastExplained is that part where a limit or the heap's size is at fault:
-	// less than for GOGC, since figures of their own prove both.
+	// less than for GOGC, because figures of their own prove both.
 	leastExplained = 0.15
 	// leastForced is the part of the service's CPU or of request time,
 	// leastForcedRate the cycles per second and leastForcedPart the part of all
@@ -30,7 +30,7 @@ const (
 	// leastPercent is the GOGC from which the heap is at fault and not the setting.
 	leastPercent = 50
 	// leastAssist is the part of request time, on average; leastAssistBusy that on
-	// saturated CPUs, since assists wait for a CPU like everything else:
+	// saturated CPUs, because assists wait for a CPU like everything else:
 	// crew-roster, which is merely busy, has 0.10.
 	leastAssist, leastAssistBusy = 0.10, 0.20
 	// leastAssistTail is the part of the time by which the tail exceeds the median.

@@ -122,7 +122,7 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 type alive struct{ at, bytes float64 }
 
 // survivors returns what cycles found alive: one point per window whose value
-// differs from the one before, since the runtime repeats the figure until the next
+// differs from the one before, because the runtime repeats the figure until the next
 // cycle. ok is false if it was not recorded.
 func survivors(p *diagnose.Pass) (live []alive, ok bool) {
 	for _, name := range []string{"/gc/heap/live:bytes", series.GCLive} {

@@ -114,7 +114,7 @@ func classify(p *diagnose.Pass, s waits.Site) use {
 	case waits.ByWorker:
 		switch {
 		case p.Event(s.Part):
-			return other // an event, told to all who wait for it
+			return other // an event, announced to all who wait for it
 		case e.Workers >= 2 && waitsMostly(p, s):
 			return limit
 		case samePlace(p, s):

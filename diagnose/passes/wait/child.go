@@ -21,7 +21,7 @@ const leastChild = 0.15
 // at a pipe, which reads as network; the service's CPU in fork and exec; and CPU of
 // processes too short for any sampler, which looks like other programs'. The kernel
 // adds the CPU of reaped children to the parent's account (getrusage(2),
-// RUSAGE_CHILDREN), and that closes the sum. webhook was once told to optimise its
+// RUSAGE_CHILDREN), and that closes the sum. webhook was once advised to optimise its
 // handler.
 var Child = diagnose.Analyzer{
 	Name:  "child",

@@ -4,7 +4,7 @@
 //
 // A wait counts when it takes a large part of the mean request, or explains most of
 // what the slowest requests take longer than the median. While CPUs are saturated
-// only a wait that serialises requests is named, since every other queue is then
+// only a wait that serialises requests is named, because every other queue is then
 // the CPUs' own; see evidence.Set.Waited.
 //
 // The place that waits is seldom the place to change. Each analyzer follows the

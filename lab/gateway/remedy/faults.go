@@ -23,7 +23,7 @@ type Load struct {
 
 // Faults returns the single-fault settings, at least one for each switch.
 // Faults of the database are shown without the cache, which would hide them;
-// faults of CPU and memory with it, since next to the database client's work
+// faults of CPU and memory with it, because next to the database client's work
 // they would be small, as they are in real services.
 func Faults() []Fault {
 	database := func(name, env, value, cause, where string, connections int) Fault {

@@ -9,7 +9,7 @@ type Remedy struct {
 	Title string `json:"title"`
 	// Cures are the causes that call for it (docs/causes.md).
 	Cures []string `json:"cures"`
-	// Match are substrings of a finding's function, SQL or detail that tell it
+	// Match are substrings of a finding's function, SQL or detail that distinguish it
 	// from other remedies of the same cause, any of which is enough; none
 	// means that the cause is enough.
 	Match []string `json:"match,omitempty"`

@@ -114,7 +114,7 @@ func (t *totals) reach(w int64) {
 	}
 }
 
-// end ends a round: sockets that were not added in it are forgotten, and tell is
+// end ends a round: sockets that were not added in it are forgotten, and report is
 // called with each window that was over when it began.
 func (t *totals) end(describe func(w int64, of *amounts)) {
 	t.split()

@@ -163,7 +163,7 @@ function shade(u: uPlot, spans: MarkedSpan[]) {
 }
 
 // drawHeat draws the density of latency. The darkness is logarithmic in the
-// number of requests, since a tail of ten must show beside a body of thousands.
+// number of requests, because a tail of ten must show beside a body of thousands.
 function drawHeat(u: uPlot, heat: Heat) {
   const edge = (column: number, side: 0 | 1) => heat.edges[2 * column + side]!;
   // Requests per second, so that a short interval is not paler than a long one.

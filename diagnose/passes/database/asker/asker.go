@@ -24,7 +24,7 @@ import (
 // by the hooks of an instrumented build, or inferred from times.
 type By struct {
 	Place code.Frame
-	// Others may run it just as well; only the time and number of waits could tell
+	// Others may run it just as well; only the time and number of waits could show
 	// them apart. Empty if counted.
 	Others   []code.Frame
 	Inferred bool

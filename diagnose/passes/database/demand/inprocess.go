@@ -85,7 +85,7 @@ func inProcessCPU(p *diagnose.Pass) float64 { return min(1, ClientCPU(p)) }
 
 // InProcessGain bounds what is gained when statements vanish that take a share of
 // request time and a part of the service's CPU: the request gets shorter, and CPUs
-// are free. On saturated CPUs only the CPU per request decides, since the rest of a
+// are free. On saturated CPUs only the CPU per request decides, because the rest of a
 // request's time is queue.
 func InProcessGain(p *diagnose.Pass, share, cpu float64) laws.Gain {
 	m, c := p.Model(false), p.CPU()

@@ -1,6 +1,6 @@
 // Package driver says what a remedy is called in the service's own database driver
 // and mapper. It goes by the modules of the target's binary: users of lib/pq were
-// once told to set pgx's exec mode, which their driver does not have.
+// once advised to set pgx's exec mode, which their driver does not have.
 package driver
 
 import (

@@ -6,7 +6,7 @@
 // file and line, and writes each line under a mutex before the request goes on.
 // The asynchronous one takes one entry per request into a bounded queue and
 // writes from a goroutine of its own; when the queue is full the entry is
-// dropped and counted, since a log must never be what a payment waits for.
+// dropped and counted, because a log must never be what a payment waits for.
 //
 // Neither logs a token: the Authorization header is left out.
 package journal

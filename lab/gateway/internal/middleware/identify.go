@@ -53,7 +53,7 @@ func IdentifyCheaply(valid func(string) bool) gin.HandlerFunc {
 	}
 }
 
-// Recover answers a panicking handler with 500 and tells report of it.
+// Recover answers a panicking handler with 500 and hands it to report.
 func Recover(fail Fail, report func(c *gin.Context, panicked any)) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		defer func() {

@@ -37,7 +37,7 @@ func NewMetrics() *Metrics { return &Metrics{labeled: map[string]*series{}} }
 // userAgentMost bounds the label that callers choose.
 const userAgentMost = 64
 
-// seriesMost bounds the series, since a label comes from outside.
+// seriesMost bounds the series, because a label comes from outside.
 const seriesMost = 1000
 
 // Labeled counts under a text of labels that is built per request.

@@ -1,5 +1,5 @@
 // Package order holds what the gateway is about: orders with their items and
-// events, accounts, and the errors that callers can tell apart. Money is in
+// events, accounts, and the errors that callers can distinguish. Money is in
 // integer cents. It knows neither HTTP nor SQL.
 package order
 

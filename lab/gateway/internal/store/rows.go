@@ -56,19 +56,19 @@ type (
 	}
 )
 
-// TableName tells GORM where accounts are.
+// TableName names the table for accounts are.
 func (accountRow) TableName() string { return "accounts" }
 
-// TableName tells GORM where merchants are.
+// TableName names the table for merchants are.
 func (merchantRow) TableName() string { return "merchants" }
 
-// TableName tells GORM where orders are.
+// TableName names the table for orders are.
 func (orderRow) TableName() string { return "orders" }
 
-// TableName tells GORM where items are.
+// TableName names the table for items are.
 func (itemRow) TableName() string { return "order_items" }
 
-// TableName tells GORM where events are.
+// TableName names the table for events are.
 func (eventRow) TableName() string { return "order_events" }
 
 // assemble makes an order of its rows. Items and events come in the order of
