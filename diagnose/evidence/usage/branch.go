@@ -19,7 +19,7 @@ const (
 	mostBranches = 3
 )
 
-// Branch is a library's function and its share of the target's CPU, 0 to 1.
+// Branch is a library's function and its share of what the call into the library spends, 0 to 1.
 type Branch struct {
 	Function string
 	Share    float64
@@ -28,7 +28,9 @@ type Branch struct {
 // Branches returns what the libraries that a function calls spend its CPU on, the largest first:
 // the functions at which their call divides. An entry point that does everything for its caller
 // (graphql.Do parses, validates and executes) says nothing about which part could be kept. None
-// where the function does its work itself, or the standard library does it.
+// where the function does its work itself, or the standard library does it. Nothing deeper than
+// the package that is called: what a caller can keep lies at a library's surface
+// (graphql.ValidateDocument), not in the visitor that it runs.
 func (u *Table) Branches(function string) []Branch {
 	var below [][]code.Frame // outermost first
 	var values []float64
@@ -43,6 +45,7 @@ func (u *Table) Branches(function string) []Branch {
 	for _, v := range values {
 		total += v
 	}
+	last, entered := "", ""
 	for depth := 0; total > 0; depth++ {
 		called := map[string]float64{}
 		for i, calls := range below {
@@ -50,14 +53,25 @@ func (u *Table) Branches(function string) []Branch {
 				called[calls[depth].Function] += values[i]
 			}
 		}
-		if most := measured.Heaviest(called, cmp.Compare[string]); called[most] >= oneWay*total && u.library(most) {
+		most := measured.Heaviest(called, cmp.Compare[string])
+		pkg, _ := callstack.Split(most)
+		if called[most] >= oneWay*total && u.library(most) && (depth == 0 || pkg == entered) {
 			below, values = narrowed(below, values, depth, most)
+			last, entered = most, pkg
 			continue
 		}
 		if depth == 0 {
 			return nil // the function itself divides its work, and its lines say how
 		}
-		return u.branches(called, total)
+		list := u.branches(called, total)
+		if len(list) < 2 && depth > 1 {
+			part := 0.0
+			for _, v := range values {
+				part += v
+			}
+			return []Branch{{last, part / total}}
+		}
+		return list
 	}
 	return nil
 }
@@ -76,7 +90,7 @@ func narrowed(below [][]code.Frame, values []float64, depth int, function string
 func (u *Table) branches(called map[string]float64, total float64) (list []Branch) {
 	for function, value := range called {
 		if value >= leastBranch*total && u.library(function) {
-			list = append(list, Branch{function, value / u.total})
+			list = append(list, Branch{function, value / total})
 		}
 	}
 	slices.SortFunc(list, func(a, b Branch) int {

@@ -103,10 +103,13 @@ func inLibraries(use *usage.Table, f *diagnose.Finding, at code.Frame) {
 	}
 	words := make([]string, len(branches))
 	for i, b := range branches {
-		words[i] = fmt.Sprintf("%s (%s)", callstack.Short(b.Function), diagnose.Percent(b.Share))
+		words[i] = fmt.Sprintf("%s in %s", diagnose.Percent(b.Share), callstack.Short(b.Function))
 	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, branches[0].Share, diagnose.Ratio,
-		"its call spends it in %s", strings.Join(words, ", ")))
+		"of what it spends there, %s", strings.Join(words, ", ")))
+	if branches[0].Share < 0.5 {
+		return
+	}
 	f.Title += ", most of it in " + callstack.Short(branches[0].Function)
 	f.Remedy = fmt.Sprintf("At %s keep what %s returns where its input is the same (parsed, compiled or validated once), or "+
 		"call it less often.", diagnose.At(at), callstack.Short(branches[0].Function))
