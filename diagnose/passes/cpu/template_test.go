@@ -75,7 +75,8 @@ func TestWhatALibrarysCallSpends(t *testing.T) {
 	do := []string{lib + "Do", "shop/web.query@web.go:45"}
 	found := Expect(t, cpu.Hot, Healthy().Sample(3*s, append([]string{lib + "visit", lib + "ValidateDocument"}, do...)...).
 		Sample(s, append([]string{lib + "parse"}, do...)...), "cpu-hot-function at web.go:45")
-	if len(found) == 1 && (!strings.Contains(found[0].Title, "graphql.ValidateDocument") || !strings.Contains(found[0].Remedy, "keep what")) {
+	if len(found) == 1 &&
+		(!strings.Contains(found[0].Title, "graphql.ValidateDocument") || !strings.Contains(found[0].Remedy, "keep what")) {
 		t.Errorf("three quarters validate the same query again: %s; %s", found[0].Title, found[0].Remedy)
 	}
 	// Validation is the surface: what the visitor below it returns is nobody's to keep.
