@@ -12,7 +12,7 @@ import (
 func Promise(f *Finding, gains ...laws.Gain) {
 	for _, g := range gains {
 		if g.Factor > f.GainCeiling {
-			f.GainCeiling, f.GainOf, f.Then = g.Factor, g.Of, g.Then
+			f.GainCeiling, f.GainOf, f.Then, f.GainAtLeast = g.Factor, g.Of, g.Then, g.AtLeast
 		}
 	}
 }

@@ -206,6 +206,9 @@ func gain(f *findings.Finding) string {
 		return ""
 	}
 	text := "worth about " + notation.Factor(g)
+	if f.GainAtLeast {
+		text = "worth at least " + notation.Factor(g)
+	}
 	if g >= laws.Most {
 		text = fmt.Sprintf("worth %dx or more", laws.Most) // the share's own error decides beyond
 	}

@@ -32,6 +32,10 @@ func TestGainSaysOfWhatAndWhatIsNext(t *testing.T) {
 	if got := Weight(&f); got != "27 % of request time, worth about 1.37x (then the pool of 10 connections), high confidence" {
 		t.Errorf("%q", got)
 	}
+	f.GainCeiling, f.GainAtLeast, f.Then = 14.4, true, "the host's 2 CPUs"
+	if got := Weight(&f); got != "27 % of request time, worth at least 14.4x (then the host's 2 CPUs), high confidence" {
+		t.Errorf("%q", got)
+	}
 	f = findings.Finding{Share: 0.993, ShareOf: "request time", GainCeiling: 50, GainOf: "latency", Confidence: findings.High}
 	if got := Weight(&f); got != "99.3 % of request time, worth 50x or more of latency, high confidence" {
 		t.Errorf("%q", got)

@@ -20,7 +20,7 @@ shot() { (cd "$root/web/page" && node shots.mjs "$@"); }
 
 cd corpus
 # At a rate that leaves CPUs idle: findings so far are judged with what nobody else wants.
-load=(sick/address-rules/scenario.yaml --rate 1500/s -d 25s --plain)
+load=(sick/address-rules/scenario.yaml --rate 3000/s -d 25s --plain)
 "$root/bin/redline" run "${load[@]}" -o "$work/runs/before" --web >/dev/null 2>"$work/live.log" &
 measuring=$!
 shot "$(address "$work/live.log")" "$root/docs/pictures/live.png" "#findings .finding" 18

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -229,6 +230,9 @@ func TestPageSize(t *testing.T) {
 				series += len(c["lines"].([]any))
 			}
 			t.Logf("%d bytes, %d series of %d windows", len(html), series, c.options.Windows)
+			if dir := os.Getenv("REDLINE_PAGES"); dir != "" { // to time them in a browser
+				must(t, os.WriteFile(filepath.Join(dir, name+".html"), []byte(html), 0o644))
+			}
 			if series < 60 {
 				t.Errorf("only %d series inlined", series)
 			}

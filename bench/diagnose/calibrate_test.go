@@ -24,6 +24,12 @@ func TestCalibrationCountsClaimsThatAreNear(t *testing.T) {
 			t.Errorf("%q is missing in:\n%s", want, page)
 		}
 	}
+	for _, floor := range []struct{ claimed, measured, off float64 }{{14, 92, 1}, {14, 7, 2}} {
+		c := calibrated{Claimed: floor.claimed, Measured: floor.measured, AtLeast: true}
+		if off := c.off(); off != floor.off || !strings.Contains(c.line(), "at least 14.00x") {
+			t.Errorf("at least 14x, measured %.0fx: off by %.2f, want %.2f: %s", floor.measured, off, floor.off, c.line())
+		}
+	}
 	if calibration(nil) != "" {
 		t.Error("a section without figures")
 	}

@@ -32,6 +32,9 @@ func (b *Builder) Slow(state breakdown.State, each time.Duration, frames ...stri
 	return b
 }
 
+// Cut says how many requests the edges of traces cut.
+func (b *Builder) Cut(n int) *Builder { b.anatomyOf().Cut = n; return b }
+
 // Waker says who ended the waits that were added last.
 func (b *Builder) Waker(frames ...string) *Builder {
 	a := b.anatomyOf()

@@ -27,6 +27,13 @@ func (b *Builder) Undated(longest time.Duration) *Builder {
 	return b
 }
 
+// Failing says which part of the calls of the operation added last fail.
+func (b *Builder) Failing(part float64) *Builder {
+	op := &b.operations.Operations[len(b.operations.Operations)-1]
+	op.Errors = int64(part * float64(op.Calls))
+	return b
+}
+
 // Caller is a stack that an operation was called with, a share of its calls.
 func Caller(share float64, each time.Duration, frames ...string) operation.Caller {
 	return operation.Caller{Share: share, MeanNS: int64(each), Stack: append(Stack(frames...), Serving()...), Sampled: 256}

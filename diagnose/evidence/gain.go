@@ -118,6 +118,17 @@ func (p *Set) Freed(share, own, host float64) laws.Gain {
 		named(hostCPUs, c.CPUs): host}})
 }
 
+// Untraced returns by how much the load's mean request is longer than the mean of those that
+// traces hold whole, in ns. A trace is as likely to cut a request as that is long (length-biased sampling,
+// the inspection paradox), so the longest are missing. 0 where CPUs are used up: then a request is
+// also longer to the generator, which waits for a CPU itself.
+func (p *Set) Untraced() float64 {
+	if !p.Traced() || p.Anatomy.Cut == 0 || p.CPU().Saturated() {
+		return 0
+	}
+	return math.Max(0, p.Load().Service-p.Waits().MeanNS())
+}
+
 // queued returns the part of request time in the queue for a CPU, 0 to 1: that of
 // requests, and that of goroutines which they wait for.
 func (p *Set) queued() float64 {

@@ -32,6 +32,11 @@ const (
 // run; services that wait for something stay below 0.9.
 const Full = 0.92
 
+// halfIdle is the utilisation below which most requests find a CPU idle: an arrival does with
+// probability 1 - use (Poisson arrivals see time averages; Wolff, Operations Research 30(2), 1982). The
+// CPU time that was measured then holds a wake-up for each, which a busy CPU is spared.
+const halfIdle = 0.5
+
 // Resource serves requests, a bounded number at a time.
 type Resource struct {
 	// Name reads after "then": "the host's 2 CPUs".
@@ -109,6 +114,9 @@ type Gain struct {
 	Of string
 	// Then names what limits next; "" where only the response's own length does.
 	Then string
+	// AtLeast says that Factor is a floor: it is cut at Most, or what limits next is CPU time
+	// whose demand, none of which is removed, was measured while most of the CPUs were idle.
+	AtLeast bool
 }
 
 // Saturated reports whether a resource is used up.
@@ -144,9 +152,11 @@ func (m Model) Gain(cut Cut) Gain {
 		for _, r := range m.Resources {
 			if bound := r.bound(cut.Busy[r.Name]); bound <= gain.Factor {
 				gain.Factor, gain.Then = bound, r.Name
+				gain.AtLeast = !r.Counted && r.Use() < halfIdle && !(cut.Busy[r.Name] > 0)
 			}
 		}
 	}
+	gain.AtLeast = gain.AtLeast || gain.Factor >= Most
 	gain.Factor = math.Max(1, math.Min(Most, gain.Factor))
 	return gain
 }

@@ -32,6 +32,36 @@ func TestWaitIsWorthItsPartOfTheResponse(t *testing.T) {
 	}
 }
 
+// A wake-up for each request is in the demand of CPUs that are mostly idle, and busy CPUs are
+// spared it: what they allow is then a floor. Not so where they are busy, where part of the demand goes,
+// or where something else limits.
+func TestDemandMeasuredIdleIsAFloor(t *testing.T) {
+	m := laws.Model{Response: 1, Resources: []laws.Resource{{Name: cpus, Servers: 2, Busy: 0.2}}}
+	if g := m.Gain(laws.Cut{Time: 0.99}); !g.AtLeast || !near(g.Factor, 10) || g.Then != cpus {
+		t.Errorf("idle CPUs: %+v, want at least 10x", g)
+	}
+	if g := m.Gain(laws.Cut{Time: 0.5}); g.AtLeast {
+		t.Errorf("the rest of the response limits: %+v", g)
+	}
+	if g := m.Gain(laws.Cut{Time: 0.99, Busy: map[string]float64{cpus: 0.1}}); g.AtLeast {
+		t.Errorf("part of the demand goes: %+v", g)
+	}
+	if g := m.Gain(laws.Cut{Time: 1}); g.Factor != 10 {
+		t.Errorf("%+v", g)
+	}
+	m.Resources[0].Counted = true
+	if g := m.Gain(laws.Cut{Time: 0.99}); g.AtLeast {
+		t.Errorf("connections wake nobody: %+v", g)
+	}
+	m.Resources[0] = laws.Resource{Name: cpus, Servers: 2, Busy: 1.2}
+	if g := m.Gain(laws.Cut{Time: 0.99}); g.AtLeast {
+		t.Errorf("busy CPUs: %+v", g)
+	}
+	if g := (laws.Model{Response: 1}).Gain(laws.Cut{Time: 1}); !g.AtLeast || g.Factor != laws.Most {
+		t.Errorf("%+v, want 50x or more", g)
+	}
+}
+
 // A single goroutine that works for all requests is worth its demand, however idle
 // the CPUs are.
 func TestSerialResourceBoundsWhateverTheCPUsDo(t *testing.T) {

@@ -36,8 +36,9 @@ type Verdict struct {
 	Share, Gain float64
 	Of          string
 	Confidence  findings.Confidence
-	// GainOf and Then are as in findings.Finding.
+	// GainOf, Then and AtLeast are as in findings.Finding.
 	GainOf, Then string
+	AtLeast      bool
 }
 
 // Nature is what ends a wait. It decides what busy CPUs mean for the wait.
@@ -66,7 +67,7 @@ func Decide(p *diagnose.Pass, s waits.Site, kind Nature) (Verdict, bool) {
 			worth = chain
 		}
 		v := Verdict{Share: s.Share, Of: diagnose.OfRequest, Gain: worth.Factor, GainOf: worth.Of, Then: worth.Then,
-			Confidence: findings.High}
+			AtLeast: worth.AtLeast, Confidence: findings.High}
 		if p.CPU().Saturated() {
 			v.Confidence = findings.Medium
 			if kind == Serial && s.Share >= Dominant {
@@ -96,7 +97,8 @@ func Decide(p *diagnose.Pass, s waits.Site, kind Nature) (Verdict, bool) {
 // evidence.
 func (v Verdict) Finding(p *diagnose.Pass, cause string, s waits.Site) diagnose.Finding {
 	f := diagnose.Finding{
-		Cause: cause, Share: v.Share, ShareOf: v.Of, GainCeiling: v.Gain, GainOf: v.GainOf, Then: v.Then, Confidence: v.Confidence,
+		Cause: cause, Share: v.Share, ShareOf: v.Of, GainCeiling: v.Gain, GainOf: v.GainOf, Then: v.Then,
+		GainAtLeast: v.AtLeast, Confidence: v.Confidence,
 		Where: diagnose.WhereOf(s.Place),
 	}
 	if v.Of == diagnose.OfTail {

@@ -68,7 +68,7 @@ func (p *simulated) read() (sample, error) {
 	p.s.cpu = p.s.gc + p.s.user
 	p.s.cycles = uint64(p.cycles)
 	p.s.allocs += uint64(p.allocating)
-	p.s.live, p.s.roots, p.s.beside = int64(float64(p.live)*p.jitter()), p.roots, p.beside
+	p.s.live, p.s.roots, p.s.other = int64(float64(p.live)*p.jitter()), p.roots, p.beside
 	p.s.budget = none
 	if p.limit > 0 {
 		p.s.budget = int64(p.share*float64(p.limit)) - p.others

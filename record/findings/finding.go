@@ -36,6 +36,9 @@ type Finding struct {
 	// GainOf is "throughput" or "latency": below saturation an open loop's rate is
 	// given, and a tail is latency in any loop.
 	GainOf string `json:"gain_of,omitempty"`
+	// GainAtLeast says that GainCeiling is a floor instead: what limits next is CPU time measured
+	// on CPUs that were mostly idle, or the factor is cut at 50.
+	GainAtLeast bool `json:"gain_at_least,omitempty"`
 	// Then names what limits the service once the cause is gone ("the host's 2
 	// CPUs"); empty where no resource that was measured does.
 	Then       string     `json:"then,omitempty"`

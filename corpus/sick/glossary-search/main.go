@@ -23,7 +23,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 
-	idx := index.New(index.WithEntries(index.Sample(2500)), index.WithDirect(os.Getenv("FIXED") == "1"))
+	idx := index.New(index.WithEntries(index.Sample(2500)), index.WithAnswers(os.Getenv("FIXED") == "1"))
 	go idx.Run(ctx)
 
 	srv := &http.Server{

@@ -183,6 +183,24 @@ func TestWriterLockInC(t *testing.T) {
 	Expect(t, database.WriterLock, service(2, 50*us)) // the lock is free
 }
 
+// Traces cut the longest waits, so that what the load sees beyond what they hold is the wait of the
+// slowest. CPUs that are used up make requests longer to the generator, too.
+func TestWriterLockThatTracesCut(t *testing.T) {
+	service := func(busy float64, cut int) *Builder {
+		b := New(16, 20*ms).CPU(2, busy, 0.2, 0.1, -1).Sample(2*time.Second, sqliteStack(listAt)...).Wait(breakdown.StateRunning, 6*ms, 3)
+		b.Wait(breakdown.StateSleep, 14*ms, 1, sqliteStack(listAt)...).Slow(breakdown.StateSleep, 900*ms, sqliteStack(listAt)...)
+		b.Cut(cut).Late(900*ms, 0.05)
+		return b.Asks(operation.Exec, book, int64(b.Requests()), 14*ms, 1, Caller(1, 14*ms, sqliteStack(listAt)...)).
+			Within(ms, 22*ms, 1).SQLite("wal")
+	}
+	whole := Expect(t, database.WriterLock, service(0.4, 0), "db-writer-lock")
+	missing := Expect(t, database.WriterLock, service(0.4, 30), "db-writer-lock")
+	if len(whole) == 1 && len(missing) == 1 &&
+		(!(missing[0].GainCeiling > 1.5*whole[0].GainCeiling) || !has(missing[0], "cut the longest")) {
+		t.Errorf("worth %.2fx, where traces cut the longest %.2fx: %+v", whole[0].GainCeiling, missing[0].GainCeiling, missing[0].Evidence)
+	}
+}
+
 // TestUnpreparedSQLite: SQLite's parser takes the CPU.
 func TestUnpreparedSQLite(t *testing.T) {
 	b := onePool().Sample(6*time.Second, "modernc.org/sqlite/lib.Xsqlite3_prepare_v2",

@@ -66,7 +66,14 @@ func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Remedy: "Write through one connection (SetMaxOpenConns(1) on a pool for writes, a second pool for reads), " +
 			"keep transactions short, and let one goroutine commit the rows of several requests together.",
 	}
-	diagnose.Promise(&f, p.Polled(share, committing(p)))
+	mean, missing := p.Waits().MeanNS(), p.Untraced()
+	if missing > mean {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, mean+missing, diagnose.Nanosec,
+			"the mean request takes %s to the client, and %s in the traces, whose edges cut the longest",
+			diagnose.Span(mean+missing), diagnose.Span(mean)))
+	}
+	whole := (share*mean + missing*w.tail(p)) / (mean + missing)
+	diagnose.Promise(&f, p.Polled(max(share, whole), committing(p)))
 	at := w.at
 	if by, ok := w.lead.Heaviest(); ok && at.Function == "" {
 		at = by.Place
@@ -142,6 +149,17 @@ func (w writers) waits() float64 {
 		return w.begin + w.blocked*(1-1/w.atOnce)
 	}
 	return w.begin
+}
+
+// tail returns which part of what the slowest requests take longer is this wait, 0 to 1: its
+// part of the waits for the database among it. Requests that traces cut are longer still, and wait for the same.
+func (w writers) tail(p *diagnose.Pass) float64 {
+	kinds := []callstack.Wait{callstack.DatabaseWait, callstack.PrepareWait, callstack.SleepWait}
+	all := p.Waits().NS(kinds...)
+	if !(all > 0) {
+		return 0
+	}
+	return min(1, w.waits()/all) * p.Waits().Tail(kinds...)
 }
 
 // evidence words the strongest proof that there is: waits seen in the busy handler,

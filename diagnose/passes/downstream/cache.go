@@ -96,7 +96,7 @@ type miss struct {
 	site  waits.Site
 	calls [3]float64
 	loads string // what loads the entry
-	// beside: the cache is looked up and filled next to the call, not around it.
+	// adjacent: the cache is looked up and filled next to the call, not around it.
 	adjacent bool
 	path     map[string]bool // the user's functions between the cache and the call
 }
@@ -108,7 +108,8 @@ func missesOf(p *diagnose.Pass) (list []miss) {
 	if p.Anatomy == nil || p.Anatomy.MeanNS <= 0 {
 		return nil
 	}
-	filled, kept := filling(p), keeping(p)
+	caches := cacheNames{}
+	filled, kept := filling(p, caches), keeping(p, caches)
 	groups, names := map[string]*miss{}, []string{}
 	for band, parts := range [][]breakdown.Part{p.Anatomy.All, p.Anatomy.Median, p.Anatomy.Tail} {
 		most := map[string]float64{}
@@ -118,7 +119,7 @@ func missesOf(p *diagnose.Pass) (list []miss) {
 				continue
 			}
 			chain := users(p, part.Stack)
-			at, adjacent := throughCache(chain, filled)
+			at, adjacent := throughCache(chain, filled, caches)
 			if at < 0 {
 				continue
 			}
@@ -177,11 +178,11 @@ func loading(kind callstack.Wait, stack []code.Frame) bool {
 }
 
 // throughCache returns the index, in a chain of the user's functions, of the cache
-// that a call is made through, or -1. beside is true if a function on the chain
+// that a call is made through, or -1. adjacent is true if a function on the chain
 // does both: looks up and fills.
-func throughCache(chain []code.Frame, filled map[string]bool) (at int, adjacent bool) {
+func throughCache(chain []code.Frame, filled map[string]bool, caches cacheNames) (at int, adjacent bool) {
 	for i, f := range chain {
-		if isCache(f.Function) && !changes(f.Function) {
+		if caches.has(f.Function) && !changes(f.Function) {
 			return i, false
 		}
 	}
@@ -196,7 +197,7 @@ func throughCache(chain []code.Frame, filled map[string]bool) (at int, adjacent 
 // filling returns the user's functions that look a cache up and also fill it, by
 // the stacks of the CPU, allocation and mutex profiles. All three are asked,
 // because a fast look-up is rarely sampled by any one of them.
-func filling(p *diagnose.Pass) map[string]bool {
+func filling(p *diagnose.Pass, caches cacheNames) map[string]bool {
 	looks, fills, both := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, of := range [][2]string{{"cpu", "cpu"}, {"allocs", "alloc_space"}, {"mutex", "delay"}} {
 		prof, err := p.Profile(of[0], of[1])
@@ -206,7 +207,7 @@ func filling(p *diagnose.Pass) map[string]bool {
 		for _, s := range prof.Samples {
 			for i := 1; i < len(s.Stack); i++ {
 				inner, outer := s.Stack[i-1].Function, s.Stack[i]
-				if !isCache(inner) || isCache(outer.Function) || !p.Stacks.User(outer) {
+				if !caches.has(inner) || caches.has(outer.Function) || !p.Stacks.User(outer) {
 					continue
 				}
 				if name := callstack.Enclosing(outer.Function); changes(inner) {
@@ -227,7 +228,7 @@ func filling(p *diagnose.Pass) map[string]bool {
 
 // keeping returns the packages of caches that do something of their own, as the
 // profiles show: hash a key, assign to a map, wait for their lock.
-func keeping(p *diagnose.Pass) map[string]bool {
+func keeping(p *diagnose.Pass, caches cacheNames) map[string]bool {
 	packages := map[string]bool{}
 	for _, of := range [][2]string{{"cpu", "cpu"}, {"allocs", "alloc_space"}, {"mutex", "delay"}} {
 		prof, err := p.Profile(of[0], of[1])
@@ -240,7 +241,7 @@ func keeping(p *diagnose.Pass) map[string]bool {
 				if callstack.Standard(pkg) {
 					continue
 				}
-				if isCache(f.Function) {
+				if caches.has(f.Function) {
 					packages[pkg] = true
 				}
 				break
@@ -248,6 +249,19 @@ func keeping(p *diagnose.Pass) map[string]bool {
 		}
 	}
 	return packages
+}
+
+// cacheNames remembers which functions are caches', by their names: the profiles of a
+// run repeat a few thousand names a million times.
+type cacheNames map[string]bool
+
+func (c cacheNames) has(function string) bool {
+	is, known := c[function]
+	if !known {
+		is = isCache(function)
+		c[function] = is
+	}
+	return is
 }
 
 // isCache reports whether the name of a function, its type or its package is that

@@ -72,7 +72,8 @@ func computations(p *diagnose.Pass) []computation {
 	if err != nil {
 		return nil
 	}
-	filled, kept := filling(p), keeping(p)
+	caches := cacheNames{}
+	filled, kept := filling(p, caches), keeping(p, caches)
 	type group struct {
 		lines map[code.Frame]float64
 		loads map[string]float64
@@ -84,13 +85,13 @@ func computations(p *diagnose.Pass) []computation {
 	for s := range use.All {
 		all += float64(s.Value)
 		chain := users(p, s.Stack)
-		at, adjacent := throughCache(chain, filled)
+		at, adjacent := throughCache(chain, filled, caches)
 		if at < 0 {
 			continue
 		}
 		cache, inner := chain[at], chain[:at]
 		pkg, _ := callstack.Split(cache.Function)
-		if !adjacent && (!kept[pkg] || !loads(inner, cache)) {
+		if !adjacent && (!kept[pkg] || !loads(inner, cache, caches)) {
 			continue
 		}
 		g := groups[callstack.Enclosing(cache.Function)]
@@ -126,9 +127,9 @@ func computations(p *diagnose.Pass) []computation {
 
 // loads reports whether a cache calls others to compute an entry: a function that is
 // not of its own type, and no cache itself.
-func loads(inner []code.Frame, cache code.Frame) bool {
+func loads(inner []code.Frame, cache code.Frame, caches cacheNames) bool {
 	return slices.ContainsFunc(inner, func(f code.Frame) bool {
-		return callstack.Owner(f.Function) != callstack.Owner(cache.Function) && !isCache(f.Function)
+		return callstack.Owner(f.Function) != callstack.Owner(cache.Function) && !caches.has(f.Function)
 	})
 }
 

@@ -196,6 +196,7 @@ func dialGain(p *diagnose.Pass, share, cpu, times float64) laws.Gain {
 	if !(freed > 0) {
 		return p.Waited(share)
 	}
+	freed = min(p.Own(), freed*(1+accepted(p)))
 	others := c.Busy - c.Target - c.Children - c.Generator
 	if c.Database > 0 {
 		others -= c.Database
@@ -214,4 +215,16 @@ func dialGain(p *diagnose.Pass, share, cpu, times float64) laws.Gain {
 		}
 	}
 	return gain
+}
+
+// accepted returns which part of the connections that the process opens it accepts itself, 0 to 1,
+// as the kernel counts them: it then pays for both ends. What the load dials is not from within.
+func accepted(p *diagnose.Pass) float64 {
+	out, known := p.Rate(series.TCPOpens, series.Labels("dir", "out"))
+	in, counted := p.Rate(series.TCPOpens, series.Labels("dir", "in"))
+	load, dials := p.Rate(series.LoadDials, "")
+	if !known || !counted || !dials || !(out > 0) {
+		return 0
+	}
+	return max(0, min(1, (in-load)/out))
 }

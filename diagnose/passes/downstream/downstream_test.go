@@ -120,6 +120,20 @@ func TestRetry(t *testing.T) {
 	Expect(t, downstream.Retry, failing(get1(idle(), 8*ms, 1, get), 0.3))                               // failures, not retried
 }
 
+// TestRefusedCallsAreMadeAgain: what the hooks count of failures separates a retry that
+// ends well from a list, without pauses and without requests that fail.
+func TestRefusedCallsAreMadeAgain(t *testing.T) {
+	counted := func(calls, failing float64) *Builder {
+		b := get1(idle(), 8*ms, calls, get)
+		return b.Asks(operation.HTTP, "GET warehouse/{}", int64(calls*b.Requests()), 3*ms, 0,
+			Caller(1, 3*ms, "net/http.(*Transport).roundTrip", get)).Failing(failing)
+	}
+	Expect(t, downstream.Retry, counted(2.5, 0.6), "retry-storm at cache.go:41")
+	Expect(t, downstream.Retry, counted(5, 0.6)) // a list of five, three of which fail
+	Expect(t, downstream.Retry, counted(2.5, 0)) // a list
+	Expect(t, downstream.Retry, counted(2.5, 1)) // a list, or a retry, at what is gone
+}
+
 func TestNames(t *testing.T) {
 	look := []string{"runtime.chanrecv1", "net.(*Resolver).goLookupIPCNAMEOrder.func4",
 		"net.(*Resolver).goLookupIPCNAMEOrder", "net.(*Resolver).LookupHost", get}
@@ -186,6 +200,28 @@ func TestChurnOverGRPC(t *testing.T) {
 	Expect(t, downstream.Churn, opens(waits(), 1).Sample(50*ms, "google.golang.org/grpc.NewClient", dial, ask),
 		"http-client-churn at gateway.go:27")
 	Expect(t, downstream.Churn, opens(waits(), 0.01))
+}
+
+// A process that accepts the connections that it opens pays for both ends; those that the load dials are not
+// from within.
+func TestChurnToItself(t *testing.T) {
+	const ask, dial = "shop/gateway.(*gateway).forward@gateway.go:92", "shop/gateway.dial@gateway.go:27"
+	gain := func(in, dials float64) float64 {
+		b := New(16, 8*ms).CPU(2, 1.9, 1.6, 0.2, 0).Wait(breakdown.StateRunning, ms, 1).
+			Wait(breakdown.StateSelect, 6*ms, 1, "runtime.selectgo", "google.golang.org/grpc.(*pickerWrapper).pick",
+				"google.golang.org/grpc.(*ClientConn).Invoke", "shop/pb.(*vaultClient).Find@vault_grpc.pb.go:40", ask)
+		b.Sample(3*time.Second, "google.golang.org/grpc.NewClient", dial, ask).Sample(6*time.Second, ask)
+		b.Counter(series.TCPOpens, "dir=out", b.Requests()).Counter(series.TCPOpens, "dir=in", in*b.Requests()).
+			Counter(series.LoadDials, "", dials*b.Requests())
+		found := Expect(t, downstream.Churn, b, "http-client-churn")
+		if len(found) != 1 {
+			t.FailNow()
+		}
+		return found[0].GainCeiling
+	}
+	if apart, load, itself := gain(0, 0), gain(1, 1), gain(1, 0); load != apart || !(itself > 1.3*apart) {
+		t.Errorf("worth %.2fx, where the load dials as often %.2fx, to itself %.2fx", apart, load, itself)
+	}
 }
 
 // TestStall: a call without a deadline that makes the tail is named; one with a deadline,

@@ -10,6 +10,7 @@ import (
 	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/operation"
 )
 
 const (
@@ -24,13 +25,25 @@ const (
 	leastFailed, manyFailed = 0.002, 0.2
 	// leastPauses is the number of pauses per attempt after the first.
 	leastPauses = 0.2
+	// leastRefused is the part of the calls after the first that a failed one of the
+	// same route goes before: all of them where something retries, less what the
+	// sample of the trace is off by.
+	leastRefused = 0.8
+	// mostAnswered is how many calls of a request succeed: who retries stops at the
+	// first that does, who goes through a list does not.
+	mostAnswered = 1.2
+	// nearlyAll is the part of failed calls from which on a list whose items all fail
+	// looks like a retry that never succeeds.
+	nearlyAll = 0.95
 )
 
 // Retry finds calls that are made again and again.
 //
-// The status of answers is not visible, so a retry shows as an uneven number of
-// calls: few in median requests, many in slow ones. A loop over lists of different
-// lengths is uneven too; so one more sign is needed, which a loop rarely has.
+// Without hooks the status of answers is not visible, so a retry shows as an uneven
+// number of calls: few in median requests, many in slow ones. A loop over lists of
+// different lengths is uneven too; so one more sign is needed, which a loop rarely
+// has. The hooks count which calls fail, an answer of 500 and above among them: each
+// call after the first follows a failed one, and one at most succeeds.
 // Retries at several levels multiply (Google, Site Reliability Engineering, 2016,
 // chapter 22), hence the remedy of a budget.
 var Retry = diagnose.Analyzer{
@@ -47,9 +60,11 @@ var Retry = diagnose.Analyzer{
 		Knows: "Calls per request along one path of the service's functions, from the trace: more than one in " +
 			"the mean, and not the same number in all requests (slow ones call 1.5 times as often as median " +
 			"ones), with at least one sign of a retry: a pause between the calls in a function on the same " +
-			"path, a retrying library on the stack, or requests that fail in the end. Answers' status is not " +
-			"visible from outside, so a loop over lists of different lengths whose requests also fail for " +
-			"another reason looks the same. Distinguished from downstream-serial by the spread.",
+			"path, a retrying library on the stack, or requests that fail in the end. In a build with hooks the " +
+			"failed calls are counted: as many as there are calls after the first, and at most one per request " +
+			"succeeds. Without hooks the status of answers is not visible, so a loop over lists of different " +
+			"lengths whose requests also fail for another reason looks the same. Distinguished from " +
+			"downstream-serial by the spread, or by the failures.",
 		Remedy: "A budget for retries (a tenth of the calls), backoff with jitter, a circuit breaker; never retry what is overloaded at once.",
 		Example: diagnose.Example{Lang: "go", Before: "for range 7 {\n\tif err = call(); err == nil {\n" +
 			"\t\treturn nil\n\t}\n}", After: "for n := range 2 {\n\tif err = call(); err == nil || !budget.Take() {\n" +
@@ -92,7 +107,7 @@ func runRetry(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 		f.Where.Detail = words(c.chain)
 		f.Evidence = append(f.Evidence, r.signs...)
-		if len(r.signs) > 1 {
+		if len(r.signs) > 1 || r.counted {
 			f.Confidence = findings.High
 		}
 		found = append(found, f)
@@ -105,6 +120,8 @@ type retries struct {
 	place  code.Frame // the function that repeats
 	wasted float64    // ns per request of calls after the first and of pauses
 	signs  []findings.Evidence
+	// counted is set where the hooks saw the calls fail that others follow.
+	counted bool
 }
 
 // retriesOf is the rule. What is wasted is all calls after the first, with their
@@ -116,10 +133,18 @@ func retriesOf(p *diagnose.Pass, c call) (r retries, ok bool) {
 		failed = l.Errors / l.Requests
 	}
 	spread := c.calls[tail] >= leastSpread*max(1, c.calls[median])
-	if n < leastAttempts || !spread && failed < manyFailed {
+	var refused float64
+	if n >= leastAttempts {
+		refused, r.counted = refusedOf(p, c)
+	}
+	if n < leastAttempts || !spread && failed < manyFailed && !r.counted {
 		return r, false
 	}
 	r.place, r.wasted = c.chain[0], c.ns[mean]*(1-1/n)
+	if r.counted {
+		r.signs = append(r.signs, diagnose.Fact(diagnose.FromProcess, refused, diagnose.Ratio,
+			"%s of these calls fail or are answered with a status of 500 and above; at most one per request succeeds", diagnose.Percent(refused)))
+	}
 	if pause, at, times := pauses(p, c); times >= leastPauses*(n-1) {
 		r.place, r.wasted = at, r.wasted+pause
 		r.signs = append(r.signs, diagnose.Fact(diagnose.FromTrace, pause, diagnose.Nanosec,
@@ -133,6 +158,33 @@ func retriesOf(p *diagnose.Pass, c call) (r retries, ok bool) {
 			"%s of the requests fail all the same", diagnose.Percent(failed)))
 	}
 	return r, len(r.signs) > 0
+}
+
+// refusedOf returns the part of a path's calls that fail, as the hooks count them, and
+// whether failures account for the calls after the first.
+func refusedOf(p *diagnose.Pass, c call) (part float64, accounted bool) {
+	ops := p.Operations()
+	if ops == nil {
+		return 0, false
+	}
+	var calls, failures float64
+	for _, o := range ops.Operations {
+		if o.Kind != operation.HTTP && o.Kind != operation.RPC {
+			continue
+		}
+		for _, by := range o.Callers {
+			if slices.ContainsFunc(by.Stack, func(f code.Frame) bool { return f.Function == c.chain[0].Function }) {
+				// Which caller's calls fail is not counted: all alike.
+				calls, failures = calls+by.Share*float64(o.Calls), failures+by.Share*float64(o.Errors)
+			}
+		}
+	}
+	if calls == 0 {
+		return 0, false
+	}
+	n := c.calls[mean]
+	part = failures / calls
+	return part, part < nearlyAll && part*n >= leastRefused*(n-1) && (1-part)*n <= mostAnswered
 }
 
 // pauses returns how long and how often requests sleep in the functions of a path,

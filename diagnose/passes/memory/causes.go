@@ -61,7 +61,8 @@ var gcAssist = diagnose.Cause{
 		"are idle.",
 	Knows: "Time in assists and stopped worlds from the execution trace, from 10 % of request time (20 % on " +
 		"saturated CPUs) or 40 % of the tail's extra time (below saturation), when collecting takes at least 8 " +
-		"% of the service's CPU. On saturated CPUs the same figures are reported as gc-cpu: there the CPU is " +
+		"% of the service's CPU. An open loop that kept its rate with 99 of 100 requests within 10 ms shows that nobody " +
+		"waits for it. On saturated CPUs the same figures are reported as gc-cpu: there the CPU is " +
 		"the bottleneck, and assists are one way of spending it.",
 	Remedy:      "Allocate less; raise GOGC under a memory limit (GOMEMLIMIT).",
 	FollowsFrom: allocators,

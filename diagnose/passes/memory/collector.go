@@ -145,6 +145,11 @@ func assisted(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 			diagnose.Percent(a.share), a.of, diagnose.Percent(c.CPU))
 		return diagnose.Finding{}, false
 	}
+	if l := p.Load(); l.Instant() {
+		p.Reject(gcAssist.ID, "requests assist the collector or are stopped for %s of %s, but 99 of 100 end within %s at the "+
+			"rate that was asked for", diagnose.Percent(a.share), a.of, diagnose.Span(l.P99))
+		return diagnose.Finding{}, false
+	}
 	f := diagnose.Finding{
 		Cause: gcAssist.ID, Share: a.share, ShareOf: a.of, Confidence: findings.High, GainCeiling: a.gain,
 		Title: fmt.Sprintf("Requests spend %s of %s helping the garbage collector", diagnose.Percent(a.share), a.of),
@@ -198,6 +203,7 @@ func (c collecting) finish(p *diagnose.Pass, f diagnose.Finding, remedy string) 
 		for _, site := range p.Findings("allocation") {
 			if c.Ordinary() >= leastPercent/100.0 {
 				f.GainCeiling, f.GainOf, f.Then = min(f.GainCeiling, site.GainCeiling), site.GainOf, site.Then
+				f.GainAtLeast = site.GainAtLeast
 			}
 		}
 	}

@@ -59,8 +59,14 @@ func TestCollector(t *testing.T) {
 	Expect(t, memory.Collector, idle) // on CPUs that had nothing else to do
 	Expect(t, memory.Collector, Healthy().Wait(breakdown.StateAssist, 4*ms, 2), "gc-assist")
 	// The tail alone assists.
-	tail := New(64, 3*ms).Rate(500).CPU(2, 0.4, 0.2, 0.06, 0.1).Busy(2*s).Wait(breakdown.StateRunning, 2*ms, 3)
-	Expect(t, memory.Collector, tail.Slow(breakdown.StateAssist, 6*ms), "gc-assist")
+	tail := New(64, 3*ms).Rate(500).Late(15*ms, 0.011).CPU(2, 0.4, 0.2, 0.06, 0.1).Busy(2*s).Wait(breakdown.StateRunning, 2*ms, 3)
+	// In an open loop that keeps its schedule nobody waits for it.
+	short := func() *Builder {
+		return New(64, 2*ms).Wait(breakdown.StateRunning, ms, 2).Wait(breakdown.StateAssist, 600*time.Microsecond, 2)
+	}
+	Expect(t, memory.Collector, short().Rate(300))
+	Expect(t, memory.Collector, short(), "gc-assist")
+	Expect(t, memory.Collector, tail.Slow(breakdown.StateAssist, 12*ms), "gc-assist")
 	// A busy service's tail meets a cycle now and then.
 	Expect(t, memory.Collector, Healthy().Slow(breakdown.StateAssist, 30*ms))
 	// Both at once are one thing: on busy CPUs the CPU, on idle ones the assists.

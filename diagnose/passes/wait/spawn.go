@@ -2,10 +2,14 @@ package wait
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
 )
 
@@ -50,11 +54,64 @@ var Spawn = diagnose.Analyzer{
 					"starting goroutines, growing their stacks and ending them takes %s of the CPU", diagnose.Percent(cost)),
 			},
 		}
-		diagnose.Promise(&f, p.Ran(evidence.Work{Share: cost}))
-		if at := use.Spawners(); len(at) > 0 {
+		at := use.Spawners()
+		more := dispatched(p, use, spawned) + handed(p, use, at)
+		diagnose.Promise(&f, p.Ran(evidence.Work{Share: min(1, cost+more)}))
+		if more >= leastMore {
+			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, more, diagnose.Ratio,
+				"putting them on CPUs, and memory allocated where they are started, take another %s of the CPU", diagnose.Percent(more)))
+		}
+		if len(at) > 0 {
 			f.Where = diagnose.WhereOf(at[0].Place)
 			f.Title += ", most of it at " + diagnose.At(at[0].Place)
 		}
 		return []diagnose.Finding{f}, nil
 	},
+}
+
+// leastMore is the part of the service's CPU from which what goroutines cost besides
+// starting is said.
+const leastMore = 0.02
+
+// dispatched returns the part of the service's CPU in which the scheduler puts the goroutines
+// of requests on CPUs, 0 to 1. Its work is per dispatch: a goroutine has one at least, and a request one
+// for each time that it was runnable. What idle CPUs search is no goroutine's.
+func dispatched(p *diagnose.Pass, use *usage.Table, spawned float64) float64 {
+	c, own := p.CPU(), 0.0
+	for _, part := range p.Anatomy.All {
+		if part.State == breakdown.StateRunnable {
+			own += part.Times
+		}
+	}
+	part := use.Part(func(s usage.Booked) bool { return s.Domain == callstack.Schedule && !s.Roles.Has(callstack.Spawn) })
+	if c.Target < c.Limit {
+		part *= c.Target / c.Limit
+	}
+	return part * spawned / (spawned + own)
+}
+
+// handed returns the part of the service's CPU that goes into what is allocated at the
+// lines that start goroutines (closures, above all), and into collecting its part of all bytes.
+func handed(p *diagnose.Pass, use *usage.Table, at []usage.Hot) float64 {
+	starts := func(stack []code.Frame) bool {
+		i := p.Stacks.Innermost(stack)
+		return i >= 0 && slices.ContainsFunc(at, func(h usage.Hot) bool { return h.Place == stack[i] })
+	}
+	cost := use.Part(func(s usage.Booked) bool {
+		return s.Roles.Has(callstack.Allocate) && !s.Roles.Has(callstack.Spawn|callstack.GCWork|callstack.GCAssist) && starts(s.Stack)
+	})
+	allocs, err := p.Profile("allocs", "alloc_space")
+	if err != nil || allocs.Total == 0 {
+		return cost
+	}
+	bytes := 0.0
+	for _, s := range allocs.Samples {
+		if starts(s.Stack) {
+			bytes += float64(s.Value)
+		}
+	}
+	collecting := use.Part(func(s usage.Booked) bool {
+		return s.Roles.Has(callstack.GCWork|callstack.GCAssist) && !s.Roles.Has(callstack.Spawn)
+	})
+	return cost + collecting*p.Collection().Ordinary()*bytes/float64(allocs.Total)
 }

@@ -153,6 +153,35 @@ func TestSpawn(t *testing.T) {
 	Expect(t, wait.Spawn, busy().Busy(9*time.Second).Sample(3*time.Second, start...).Spawned(2))
 }
 
+// A goroutine costs more than its start: the scheduler's work goes with the dispatches, and what the
+// line that starts it allocates is collected.
+func TestSpawnIsWorthWhatItsGoroutinesCost(t *testing.T) {
+	at := "shop/orders.fan@orders.go:90"
+	many := func() *Builder {
+		return busy().Busy(4*time.Second).Sample(3*time.Second, "runtime.malg", "runtime.newproc1", "runtime.newproc", at).Spawned(1000)
+	}
+	gain := func(b *Builder) float64 {
+		t.Helper()
+		found := Expect(t, wait.Spawn, b, "goroutine-churn at orders.go:90")
+		if len(found) != 1 {
+			t.Fatalf("%d findings", len(found))
+		}
+		return found[0].GainCeiling
+	}
+	searching := func(b *Builder) *Builder {
+		return b.Background(2*time.Second, "runtime.findRunnable", "runtime.schedule", "runtime.mcall")
+	}
+	collecting := func() *Builder { return many().Background(2*time.Second, "runtime.gcDrain", "runtime.gcBgMarkWorker") }
+	own, others := gain(searching(many())), gain(searching(many()).Wait(breakdown.StateRunnable, ms, 100_000))
+	if !(own > 1.1*others) {
+		t.Errorf("worth %.2fx where the scheduler works for them, %.2fx where it works for others", own, others)
+	}
+	closures, none := gain(collecting().Alloc(1e6, 64<<30, "runtime.newobject", at)), gain(collecting())
+	if !(closures > 1.1*none) {
+		t.Errorf("worth %.2fx with closures that are collected, %.2fx without", closures, none)
+	}
+}
+
 func chain(links ...breakdown.Link) breakdown.Chain { return breakdown.Chain{Links: links} }
 
 // Workers with room to spare are told as what they do, a queue before them is

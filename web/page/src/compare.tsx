@@ -19,7 +19,7 @@ function Compare({ data }: { data: Data }) {
   return (
     <>
       <a class="skip" href="#main">Skip to the figures</a>
-      <header class={"headline " + (data.metrics.some(worse) ? "found" : data.metrics.some((m) => m.known && m.high < 0) ? "healthy" : "neutral")}><div class="inner">
+      <header class={"headline " + colour(data.metrics)}><div class="inner">
         <p class="brand"><b>redline</b> <span>two runs of {data.sides[0].target === data.sides[1].target ? data.sides[1].target || "a service" : "different targets"}</span></p>
         <h1>{answer(data.metrics)}</h1>
         <div class="pair compared">
@@ -54,7 +54,15 @@ function answer(metrics: Metric[]): string {
   if (known.length === 0) return "Nothing can be compared";
   if (beyond.length === 0) return "No figure differs by more than may be noise";
   const text = beyond.slice(0, 3).map((m) => `${m.name.replaceAll("_", " ")} ${change(Math.abs(m.estimate)).replace("+", "")} ${m.estimate > 0 ? "worse" : "better"}`).join(", ");
-  return `In b: ${text}${beyond.length > 3 ? `, and ${beyond.length - 3} more` : known.length > beyond.length ? "; the rest may be noise" : ""}`.replaceAll(" %", "\u00a0%");
+  const [noise, unknown] = [known.length > beyond.length, metrics.length > known.length];
+  const rest = noise ? "; the rest may be noise" + (unknown ? ", or is unknown" : "") : unknown ? "; the rest is unknown" : "";
+  return `In b: ${text}${beyond.length > 3 ? `, and ${beyond.length - 3} more` : ""}${rest}`.replaceAll(" %", "\u00a0%");
+}
+
+// colour is that of the page's edge: mixed answers have none.
+function colour(metrics: Metric[]): string {
+  const better = metrics.some((m) => m.known && m.high < 0);
+  return metrics.some(worse) === better ? "neutral" : better ? "healthy" : "found";
 }
 
 const worse = (m: Metric) => m.known && m.low > 0;

@@ -24,7 +24,8 @@ try {
       flames: {},
     }));
     for (const id of await page.$$eval("#flames input[name=flame]", (all) => all.map((e) => e.value))) {
-      await page.check(`#flames input[value=${id}]`, { force: true });
+      await page.$eval(`#flames input[value=${id}]`, (e) => e.click()); // a pointer may miss while the page scrolls
+      await page.waitForSelector(`.flame-graph[data-graph=${id}]`);
       const note = await page.textContent(".flame-graph > .note");
       await page.fill(".flame-search input", "startUp");
       moment.flames[id] = { note, found: await page.textContent(".flame-found") };

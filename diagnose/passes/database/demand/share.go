@@ -63,7 +63,7 @@ func Gain(p *diagnose.Pass, share, part float64, others ...laws.Resource) laws.G
 	m.Resources = append(m.Resources, others...)
 	g := m.Gain(cut)
 	if most := laws.Amdahl(share * part); g.Factor > most {
-		g.Factor, g.Then = most, ""
+		g.Factor, g.Then, g.AtLeast = most, "", false
 	}
 	return g
 }

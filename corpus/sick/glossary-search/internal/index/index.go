@@ -4,7 +4,6 @@ package index
 import (
 	"context"
 	"fmt"
-	"sync"
 )
 
 // Entry is one line of the glossary.
@@ -24,8 +23,22 @@ type Option func(*Index)
 // WithEntries sets what the index starts with.
 func WithEntries(list []Entry) Option { return func(i *Index) { i.entries = list } }
 
-// WithDirect lets callers look up by themselves.
-func WithDirect(on bool) Option { return func(i *Index) { i.direct = on } }
+// WithAnswers keeps answers until an entry is stored.
+func WithAnswers(on bool) Option {
+	return func(i *Index) {
+		if on {
+			i.answers = map[question][]Hit{}
+		}
+	}
+}
+
+type question struct {
+	term  string
+	limit int
+}
+
+// mostAnswers bounds what is kept.
+const mostAnswers = 4096
 
 type message struct {
 	term  string
@@ -39,10 +52,8 @@ type message struct {
 // Index is a glossary in memory.
 type Index struct {
 	mailbox chan *message
-	direct  bool
-
-	mu      sync.RWMutex
 	entries []Entry
+	answers map[question][]Hit // nil keeps none
 }
 
 // New returns an index; Run must be called for it to answer.
@@ -64,20 +75,30 @@ func (i *Index) Run(ctx context.Context) {
 			if m.entry != nil {
 				i.store(*m.entry)
 			} else {
-				m.hits = i.nearest(m.term, m.limit)
+				m.hits = i.answer(question{m.term, m.limit})
 			}
 			close(m.done)
 		}
 	}
 }
 
+func (i *Index) answer(q question) []Hit {
+	if i.answers == nil {
+		return i.nearest(q.term, q.limit)
+	}
+	hits, ok := i.answers[q]
+	if !ok {
+		if len(i.answers) >= mostAnswers {
+			clear(i.answers)
+		}
+		hits = i.nearest(q.term, q.limit)
+		i.answers[q] = hits
+	}
+	return hits
+}
+
 // Lookup returns up to limit entries that are nearest to term.
 func (i *Index) Lookup(ctx context.Context, term string, limit int) ([]Hit, error) {
-	if i.direct {
-		i.mu.RLock()
-		defer i.mu.RUnlock()
-		return i.nearest(term, limit), nil
-	}
 	m := &message{term: term, limit: limit, done: make(chan struct{})}
 	if err := i.ask(ctx, m); err != nil {
 		return nil, err
@@ -87,12 +108,6 @@ func (i *Index) Lookup(ctx context.Context, term string, limit int) ([]Hit, erro
 
 // Put adds an entry, or replaces the one of the same term.
 func (i *Index) Put(ctx context.Context, e Entry) error {
-	if i.direct {
-		i.mu.Lock()
-		defer i.mu.Unlock()
-		i.store(e)
-		return nil
-	}
 	return i.ask(ctx, &message{entry: &e, done: make(chan struct{})})
 }
 
@@ -111,6 +126,7 @@ func (i *Index) ask(ctx context.Context, m *message) error {
 }
 
 func (i *Index) store(e Entry) {
+	clear(i.answers)
 	for n := range i.entries {
 		if i.entries[n].Term == e.Term {
 			i.entries[n] = e
