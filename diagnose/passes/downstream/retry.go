@@ -143,7 +143,8 @@ func retriesOf(p *diagnose.Pass, c call) (r retries, ok bool) {
 	r.place, r.wasted = c.chain[0], c.ns[mean]*(1-1/n)
 	if r.counted {
 		r.signs = append(r.signs, diagnose.Fact(diagnose.FromProcess, refused, diagnose.Ratio,
-			"%s of these calls fail or are answered with a status of 500 and above; at most one per request succeeds", diagnose.Percent(refused)))
+			"%s of these calls fail or are answered with a status of 500 and above; at most one per request succeeds",
+			diagnose.Percent(refused)))
 	}
 	if pause, at, times := pauses(p, c); times >= leastPauses*(n-1) {
 		r.place, r.wasted = at, r.wasted+pause
