@@ -165,6 +165,9 @@ func TestDomain(t *testing.T) {
 		{"HMAC", stack("crypto/internal/fips140/sha256.block", "crypto/hmac.(*hmac).Write", user), Crypto},
 		{"a fallback inside reflection", stack("reflect.Value.Field", "github.com/jinzhu/copier.Copy", user), Reflect},
 		{"a comparison of the user's", stack("shop/orders.less", "sort.Slice", user), Sort},
+		{"metrics' own work", stack("runtime.mapaccess1", "github.com/grpc-ecosystem/go-grpc-prometheus.(*ServerMetrics).UnaryServerInterceptor.func1", user), Instrument},
+		{"a handler below metrics' interceptor", stack("shop/orders.total", user, "github.com/grpc-ecosystem/go-grpc-prometheus.(*ServerMetrics).UnaryServerInterceptor.func1", "shop/web.serve.func1"), 0},
+		{"a statement below metrics' interceptor", stack("runtime.cgocall", "database/sql.(*DB).QueryContext", user, "go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc.UnaryServerInterceptor.func1", "shop/web.serve.func1"), DBClient},
 		{"a marshaller of the user's", stack("shop/orders.digits", "shop/orders.Money.MarshalJSON", "encoding/json.Marshal", user), 0},
 		{"formatting in a marshaller", stack("fmt.Sprintf", "shop/orders.Money.MarshalJSON", "encoding/json.Marshal", user), Format},
 		{"a compressor's insides", stack("runtime.memclrNoHeapPointers", "runtime.mallocgc", "runtime.newobject", "compress/flate.NewWriter", "compress/gzip.(*Writer).Write", user), 0},
@@ -184,6 +187,29 @@ func TestDomain(t *testing.T) {
 	} {
 		if got := x.Domain(c.stack); got != c.want {
 			t.Errorf("%s: %b, want %b", c.name, got, c.want)
+		}
+	}
+}
+
+// TestUserOfInlinedClosures: the compiler names a closure after the function that its maker was
+// inlined into; its file is still the library's. A main module in the cache is the user's.
+func TestUserOfInlinedClosures(t *testing.T) {
+	const cache = "/root/go/pkg/mod/github.com/"
+	for _, c := range []struct {
+		frame  code.Frame
+		module string
+		want   bool
+	}{
+		{code.Frame{Function: "github.com/Shop/api/cmd.New.WithChain.Chain.func14.1.1", File: cache + "grpc-ecosystem/go-grpc-middleware@v1.3.0/chain.go"}, "github.com/Shop/api", false},
+		{code.Frame{Function: "main.main.WithChain.func1", File: cache + "grpc-ecosystem/go-grpc-middleware@v1.3.0/chain.go"}, "github.com/Shop/api", false},
+		{code.Frame{Function: "github.com/Shop/api/cmd.New", File: cache + "!shop/api@v1.3.0/cmd/new.go"}, "github.com/Shop/api", true},
+		{code.Frame{Function: "main.main", File: cache + "!shop/api@v1.3.0/main.go"}, "github.com/Shop/api", true},
+		{code.Frame{Function: "main.main", File: "github.com/Shop/api@v1.3.0/main.go"}, "github.com/Shop/api", true},
+		{code.Frame{Function: "main.main", File: cache + "!shop/api@v1.3.0/main.go"}, "", true},
+		{code.Frame{Function: "github.com/Shop/api/cmd.New", File: "/src/api/cmd/new.go"}, "github.com/Shop/api", true},
+	} {
+		if got := (Code{Module: c.module}).User(c.frame); got != c.want {
+			t.Errorf("%s at %s, module %q: %t", c.frame.Function, c.frame.File, c.module, got)
 		}
 	}
 }

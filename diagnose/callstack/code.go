@@ -25,9 +25,7 @@ func (c Code) User(f code.Frame) bool {
 	case pkg == "" || strings.HasPrefix(name, cgoStub) || code.Probe(f):
 		return false
 	case pkg == "main" || within(pkg, c.Module):
-		// A vendored or cached file can not be in the main module, but the main
-		// module of a tool under test may be cached itself.
-		return !strings.Contains(f.File, "/vendor/")
+		return !strings.Contains(f.File, "/vendor/") && !c.borrowed(f.File)
 	case Standard(pkg):
 		return false
 	case f.File == "":
@@ -47,6 +45,19 @@ const cgoStub = "_Cfunc_"
 // than downloaded: its absolute file path ends in a folder without "@version".
 func workspace(pkg, file string) bool {
 	return strings.HasPrefix(file, "/") && !versioned(file) && strings.Contains(pkg, ".")
+}
+
+// borrowed reports whether a file is another module's in the module cache. The compiler
+// names a library's closure after the user's function that its maker was inlined into.
+// The main module of a tool under test may be cached itself, with "!" before what were
+// capital letters.
+func (c Code) borrowed(file string) bool {
+	if c.Module == "" || !versioned(file) {
+		return false
+	}
+	module, _, _ := strings.Cut(file, "@v")
+	cached := strings.ToLower(c.Module)
+	return !strings.HasSuffix("/"+strings.ToLower(strings.ReplaceAll(module, "!", "")), "/"+cached)
 }
 
 // versioned reports whether a path runs through a module cache: an element

@@ -15,8 +15,9 @@ func (x *Index) Domain(stack []code.Frame) Role {
 }
 
 // kept are domains that keep whatever they call: a comparison is the sort's work, a
-// value that formats itself is the logger's, a tracer the database client's.
-const kept = Logging | Instrument | Sort | DBClient | HTTPClient | RPCClient
+// value that formats itself is the logger's, a tracer the database client's. Metrics
+// and tracing are none of them: they wrap the handler, and its work is not theirs.
+const kept = Logging | Sort | DBClient | HTTPClient | RPCClient
 
 // users are domains that count only below a user's frame: the server itself
 // formats dates, reads the clock and looks into maps for every request, and no

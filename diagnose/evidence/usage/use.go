@@ -81,6 +81,9 @@ type Hot struct {
 	// Callee is the outermost function called from Place that most of the
 	// samples have in common, "json.Marshal"; empty for Place's own work.
 	Callee string
+	// Via is the dependency's function that most of the samples go through from Place to Callee,
+	// "util.RegexMatch"; empty where Place calls it itself.
+	Via string
 	// Work is what more than half of the place's own time goes into, one of
 	// callstack.Works; 0 for its own code, or a mixture.
 	Work callstack.Role
@@ -182,6 +185,7 @@ func (u *Table) places(in func(Booked) bool, group func(string) string, domains 
 		total  float64
 		lines  map[code.Frame]float64
 		callee map[string]float64
+		via    map[string]float64
 	}
 	groups := map[string]*gathered{}
 	for _, s := range u.list {
@@ -195,7 +199,7 @@ func (u *Table) places(in func(Booked) bool, group func(string) string, domains 
 		name := group(place.Function)
 		g := groups[name]
 		if g == nil {
-			g = &gathered{lines: map[code.Frame]float64{}, callee: map[string]float64{}}
+			g = &gathered{lines: map[code.Frame]float64{}, callee: map[string]float64{}, via: map[string]float64{}}
 			groups[name] = g
 		}
 		g.total += float64(s.Value)
@@ -203,11 +207,12 @@ func (u *Table) places(in func(Booked) bool, group func(string) string, domains 
 		if callee := u.callee(s.Stack, domains); callee != "" {
 			g.callee[callee] += float64(s.Value)
 		}
+		g.via[u.via(s.Stack, place, domains)] += float64(s.Value)
 	}
 	list := make([]Hot, 0, len(groups))
 	for _, g := range groups {
 		h := Hot{Place: measured.Heaviest(g.lines, measured.CompareFrames), Share: g.total / u.total,
-			Callee: measured.Heaviest(g.callee, cmp.Compare[string])}
+			Callee: measured.Heaviest(g.callee, cmp.Compare[string]), Via: measured.Heaviest(g.via, cmp.Compare[string])}
 		h.User = u.index.User(h.Place)
 		list = append(list, h)
 	}

@@ -2,10 +2,13 @@ package cpu
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
+	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
 )
 
@@ -78,6 +81,7 @@ var Hot = diagnose.Analyzer{
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, h.Self, diagnose.Ratio,
 				"%s in the function itself, the rest in functions of the service that it calls", diagnose.Percent(h.Self)))
 		}
+		inLibraries(use, &f, h.Place)
 		f.Evidence = append(f.Evidence, called(use, h.Place.Function)...)
 		f.Evidence = append(f.Evidence, saturation(p)...)
 		diagnose.Promise(&f, p.Ran(evidence.Work{Share: f.Share, Function: h.Place.Function}))
@@ -88,4 +92,25 @@ var Hot = diagnose.Analyzer{
 		}
 		return []diagnose.Finding{f}, nil
 	},
+}
+
+// inLibraries names what a call into a library spends the CPU on. The line cannot be optimised
+// then: what remains is to do the named part less often.
+func inLibraries(use *usage.Table, f *diagnose.Finding, at code.Frame) {
+	branches := use.Branches(at.Function)
+	if len(branches) == 0 {
+		return
+	}
+	words := make([]string, len(branches))
+	for i, b := range branches {
+		words[i] = fmt.Sprintf("%s in %s", diagnose.Percent(b.Share), callstack.Short(b.Function))
+	}
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, branches[0].Share, diagnose.Ratio,
+		"of what it spends there, %s", strings.Join(words, ", ")))
+	if branches[0].Share < 0.5 {
+		return
+	}
+	f.Title += ", most of it in " + callstack.Short(branches[0].Function)
+	f.Remedy = fmt.Sprintf("At %s keep what %s returns where its input is the same (parsed, compiled or validated once), or "+
+		"call it less often.", diagnose.At(at), callstack.Short(branches[0].Function))
 }

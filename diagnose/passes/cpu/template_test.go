@@ -57,3 +57,32 @@ func TestStringsMadePerUse(t *testing.T) {
 		}
 	}
 }
+
+// A library that compiles its patterns is not mended by a variable at the caller's line.
+func TestPatternsThatALibraryCompiles(t *testing.T) {
+	found := Expect(t, cpu.RegexpCompile, Healthy().Sample(3*s, "regexp/syntax.Parse", "regexp.compile", "regexp.MatchString",
+		"github.com/casbin/casbin/v2/util.RegexMatch", "github.com/casbin/casbin/v2.(*Enforcer).Enforce",
+		"shop/web.authorize@web.go:20"), "cpu-regexp-compile at web.go:20")
+	if len(found) == 1 && !strings.Contains(found[0].Remedy, "util.RegexMatch") {
+		t.Errorf("the patterns are compiled in util.RegexMatch: %s", found[0].Remedy)
+	}
+}
+
+// An entry point into a library that parses, validates and executes: which part takes the CPU
+// decides what can be kept.
+func TestWhatALibrarysCallSpends(t *testing.T) {
+	const lib = "github.com/graphql-go/graphql."
+	do := []string{lib + "Do", "shop/web.query@web.go:45"}
+	found := Expect(t, cpu.Hot, Healthy().Sample(3*s, append([]string{lib + "visit", lib + "ValidateDocument"}, do...)...).
+		Sample(s, append([]string{lib + "parse"}, do...)...), "cpu-hot-function at web.go:45")
+	if len(found) == 1 &&
+		(!strings.Contains(found[0].Title, "graphql.ValidateDocument") || !strings.Contains(found[0].Remedy, "keep what")) {
+		t.Errorf("three quarters validate the same query again: %s; %s", found[0].Title, found[0].Remedy)
+	}
+	// Validation is the surface: what the visitor below it returns is nobody's to keep.
+	validate := append([]string{"github.com/graphql-go/graphql/language/visitor.Visit", lib + "ValidateDocument"}, do...)
+	found = Expect(t, cpu.Hot, Healthy().Sample(4*s, validate...), "cpu-hot-function at web.go:45")
+	if len(found) == 1 && !strings.Contains(found[0].Remedy, "keep what graphql.ValidateDocument") {
+		t.Errorf("names the inside of the library: %s", found[0].Remedy)
+	}
+}

@@ -131,6 +131,13 @@ var RegexpCompile = domain{
 		Verify: verify, Cases: []string{"address-rules", "claims-archive"},
 	},
 	remedy: func(h usage.Hot) string {
+		// casbin's RegexMatch compiles the policy's pattern for each rule that it tries: a variable
+		// at the caller's line changes nothing there.
+		if h.Via != "" {
+			return fmt.Sprintf("%s compiles its patterns in each call from %s: use a version of it that keeps them, keep "+
+				"them in a function of your own (a map from pattern to *regexp.Regexp), or keep the call's result.",
+				h.Via, diagnose.At(h.Place))
+		}
 		return fmt.Sprintf("Compile the expression once (var re = regexp.MustCompile(...) outside the "+
 			"function) instead of at %s.", diagnose.At(h.Place))
 	},

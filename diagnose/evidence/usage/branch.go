@@ -1,0 +1,123 @@
+package usage
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
+	"github.com/redline-go/redline/record/code"
+)
+
+const (
+	// oneWay is the part of a call's CPU from which one function below it is its only work: up to
+	// there a library hands the call on, from entry point to entry point.
+	oneWay = 0.8
+	// leastBranch is the part from which a function is worth its name; three of them fit a line.
+	leastBranch  = 0.15
+	mostBranches = 3
+)
+
+// Branch is a library's function and its share of what the call into the library spends, 0 to 1.
+type Branch struct {
+	Function string
+	Share    float64
+}
+
+// Branches returns what the libraries that a function calls spend its CPU on, the largest first:
+// the functions at which their call divides. An entry point that does everything for its caller
+// (graphql.Do parses, validates and executes) says nothing about which part could be kept. None
+// where the function does its work itself, or the standard library does it. Nothing deeper than
+// the package that is called: what a caller can keep lies at a library's surface
+// (graphql.ValidateDocument), not in the visitor that it runs.
+func (u *Table) Branches(function string) []Branch {
+	var below [][]code.Frame // outermost first
+	var values []float64
+	for _, s := range u.list {
+		if i := slices.IndexFunc(s.Stack, func(f code.Frame) bool { return f.Function == function }); i >= 0 {
+			calls := slices.Clone(s.Stack[:i])
+			slices.Reverse(calls)
+			below, values = append(below, calls), append(values, float64(s.Value))
+		}
+	}
+	total := 0.0
+	for _, v := range values {
+		total += v
+	}
+	last, entered := "", ""
+	for depth := 0; total > 0; depth++ {
+		called := map[string]float64{}
+		for i, calls := range below {
+			if len(calls) > depth {
+				called[calls[depth].Function] += values[i]
+			}
+		}
+		most := measured.Heaviest(called, cmp.Compare[string])
+		pkg, _ := callstack.Split(most)
+		if called[most] >= oneWay*total && u.library(most) && (depth == 0 || pkg == entered) {
+			below, values = narrowed(below, values, depth, most)
+			last, entered = most, pkg
+			continue
+		}
+		if depth == 0 {
+			return nil // the function itself divides its work, and its lines say how
+		}
+		list := u.branches(called, total)
+		if len(list) < 2 && depth > 1 {
+			part := 0.0
+			for _, v := range values {
+				part += v
+			}
+			return []Branch{{last, part / total}}
+		}
+		return list
+	}
+	return nil
+}
+
+// narrowed keeps the samples that call a function at a depth.
+func narrowed(below [][]code.Frame, values []float64, depth int, function string) (kept [][]code.Frame, keptValues []float64) {
+	for i, calls := range below {
+		if len(calls) > depth && calls[depth].Function == function {
+			kept, keptValues = append(kept, calls), append(keptValues, values[i])
+		}
+	}
+	return kept, keptValues
+}
+
+// branches returns the libraries' functions among those called, the largest first.
+func (u *Table) branches(called map[string]float64, total float64) (list []Branch) {
+	for function, value := range called {
+		if value >= leastBranch*total && u.library(function) {
+			list = append(list, Branch{function, value / total})
+		}
+	}
+	slices.SortFunc(list, func(a, b Branch) int {
+		return cmp.Or(cmp.Compare(b.Share, a.Share), strings.Compare(a.Function, b.Function))
+	})
+	return list[:min(len(list), mostBranches)]
+}
+
+// library reports whether a function is of a dependency: neither the service's own nor the
+// standard library's.
+func (u *Table) library(function string) bool {
+	pkg, _ := callstack.Split(function)
+	return !callstack.Standard(pkg) && !u.index.User(code.Frame{Function: function})
+}
+
+// via returns the dependency's function that uses a domain for the place, "util.RegexMatch"; empty
+// where the place does so itself, or has the standard library do it.
+func (u *Table) via(stack []code.Frame, place code.Frame, domains callstack.Role) string {
+	inside := false
+	for _, f := range stack {
+		pkg, _ := callstack.Split(f.Function)
+		switch inside = inside || u.index.Role(f.Function).Has(domains); {
+		case f == place:
+			return ""
+		case inside && !callstack.Standard(pkg) && !u.index.Role(f.Function).Has(domains):
+			return callstack.Short(f.Function)
+		}
+	}
+	return ""
+}
