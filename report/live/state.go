@@ -22,14 +22,39 @@ type state struct {
 	latency    histogram.Counts
 	statements statements
 	soFar      *SoFar
+	left       bool // the view has ended: see leave
 }
 
 // maxMessages bounds the lines that wait when the terminal is stopped.
 const maxMessages = 100
 
-func (s *state) add(e Event) {
+// leave ends the view: what no frame has shown any more is passed on, and add takes
+// nothing from now on. Both are one step, or an event that comes just then would be lost.
+func (s *state) leave(shown Event, pass func(Event)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.left = true
+	if s.last.Phase != shown.Phase {
+		pass(Event{Phase: s.last.Phase})
+	}
+	for _, text := range s.messages {
+		pass(Event{Message: text})
+	}
+	s.messages = nil
+}
+
+// add takes an event, unless the view was left.
+func (s *state) add(e Event) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.left {
+		return false
+	}
+	s.take(e)
+	return true
+}
+
+func (s *state) take(e Event) {
 	if e.Message != "" && len(s.messages) < maxMessages {
 		s.messages = append(s.messages, notation.Clean(e.Message))
 	}

@@ -77,9 +77,11 @@ func start(w io.Writer, o Options, more ...tea.ProgramOption) *terminal {
 			o.Left()
 		}
 		select {
-		case <-t.closing:
+		case <-t.closing: // the last frame has shown all
+			t.state.leave(m.shown.last, func(Event) {})
 		default:
 			t.after.begin(m.shown.last)
+			t.state.leave(m.shown.last, t.after.Event)
 		}
 	}()
 	return t
@@ -107,11 +109,8 @@ func (t *terminal) press(program *tea.Program) {
 var quiet = []string{"TERM=xterm-256color", "SSH_TTY=none"}
 
 func (t *terminal) Event(e Event) {
-	select {
-	case <-t.done:
+	if !t.state.add(e) {
 		t.after.Event(e)
-	default:
-		t.state.add(e)
 	}
 }
 
