@@ -26,7 +26,7 @@ type keys struct {
 }
 
 // backgroundLook is the time between two looks whether redline is in the foreground, of one that was sent to
-// the background: a shell that brings it back tells nobody, unless it was stopped.
+// the background: a shell that brings it back sends no signal, unless redline was stopped.
 const backgroundLook = time.Second
 
 // readKeys reads keys from the terminal on standard input, or returns nil where there is none. The
