@@ -122,6 +122,25 @@ func Change(relative float64) string {
 	return text + " %"
 }
 
+// Confidence writes a level of confidence, 0 to 1, with as many digits as tell it from certainty: "95 %",
+// "99.93 %". The chance of error is rounded to two figures at most.
+func Confidence(level float64) string {
+	err, digits := 1-level, 0
+	switch {
+	case err > 0 && err < 1e-8:
+		return "above 99.999999 %"
+	case err > 0 && err < 0.01:
+		digits = int(math.Ceil(-math.Log10(err))) - 1
+	case err < 0.1 && math.Abs(100*level-math.Round(100*level)) > 1e-9:
+		digits = 1
+	}
+	text := fixed(100*level, digits)
+	if digits > 0 {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text + " %"
+}
+
 // Tenths formats a share to a tenth of a percent, for bounds that are compared with each other:
 // 0.053 as "5.3 %".
 func Tenths(share float64) string {

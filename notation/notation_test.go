@@ -52,6 +52,16 @@ func TestCases(t *testing.T) {
 	}
 }
 
+// TestConfidence: a level that is not certainty never reads as it.
+func TestConfidence(t *testing.T) {
+	for level, want := range map[float64]string{0.95: "95 %", 0.975: "97.5 %", 0.99: "99 %", 0.9993: "99.93 %", 0.99934: "99.934 %",
+		1 - 1e-7: "99.99999 %", 1 - 1e-12: "above 99.999999 %", 1: "100 %"} {
+		if got := Confidence(level); got != want {
+			t.Errorf("Confidence(%v) = %q, want %q", level, got, want)
+		}
+	}
+}
+
 // edges returns values around where a form changes its unit or its digits, in rising
 // order: each power of ten, of 1,024 and of 60 seconds, the halves that round into the next.
 func edges() []float64 {

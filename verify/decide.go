@@ -56,6 +56,7 @@ func Decide(pairs, aa []Pair, look int, r Rules) Result {
 	out := Result{Schema: Schema, Verdict: Inconclusive, Pairs: len(pairs), Alpha: r.alpha(), Looks: look,
 		Planned: r.looks(), Warnings: []string{}, Metrics: []MetricResult{}, HeldUpBy: []string{}}
 	at := r.at(len(pairs), look)
+	out.Confidence = 1 - at.level
 	decided := make([]judgement, len(r.Metrics))
 	p := make([]float64, len(r.Metrics))
 	for i, m := range r.Metrics {
@@ -85,7 +86,7 @@ type judgement struct {
 	missing string
 }
 
-// weigh gathers a metric's evidence at a look.
+// gather collects a metric's evidence at a look.
 func gather(m Metric, pairs, aa []Pair, at look) judgement {
 	j := judgement{m: m, p: math.NaN(), mde: math.NaN()}
 	d, ok := m.differences(pairs)
@@ -182,6 +183,10 @@ func (j judgement) verdict(significant, last bool) MetricResult {
 	}
 	out.Estimate, out.Low, out.High = math.Expm1(j.estimate), math.Expm1(j.low), math.Expm1(j.high)
 	out.A, out.B = j.a, j.b
+	if !math.IsInf(j.upper, 0) && !math.IsNaN(j.upper) {
+		worst := math.Expm1(j.upper)
+		out.Worst = &worst
+	}
 	if !math.IsNaN(j.mde) {
 		out.MDE = math.Expm1(j.mde)
 	}
@@ -200,7 +205,8 @@ func (j judgement) verdict(significant, last bool) MetricResult {
 		out.Why = fmt.Sprintf("only changes of %.1f %% and more are detectable in this noise, and the "+
 			"margin is %.0f %%", 100*math.Expm1(j.mde), 100*j.m.Margin)
 	default:
-		out.Verdict, out.Why = Pass, fmt.Sprintf("at %.1f %%, at most %+.1f %%", 100*(1-boundLevel), 100*math.Expm1(j.upper))
+		out.Verdict, out.Why = Pass, fmt.Sprintf("a change for the worse of more than %.1f %% is excluded at %.1f %%",
+			100*max(0, math.Expm1(j.upper)), 100*(1-boundLevel))
 	}
 	return out
 }

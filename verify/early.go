@@ -33,6 +33,7 @@ func Early(pairs []Pair, r Rules) (out Result, decided bool) {
 	if len(pairs) < LeastEarly {
 		return out, false
 	}
+	out.Confidence = 1 - r.early()
 	for _, m := range r.Metrics {
 		d, ok := m.differences(pairs)
 		j := judgement{m: m, p: math.NaN(), mde: math.NaN(), missing: "the target does not deliver it in every block"}

@@ -38,10 +38,13 @@ type Result struct {
 	AA        AA   `json:"aa"`
 	// Alpha is the two-sided error rate that the session's decisions together are
 	// designed for: of false regressions, half of it.
-	Alpha    float64  `json:"alpha"`
-	Looks    int      `json:"looks"`   // how often the data were looked at
-	Planned  int      `json:"planned"` // looks that were planned and paid for
-	Warnings []string `json:"warnings"`
+	Alpha float64 `json:"alpha"`
+	Looks int     `json:"looks"` // how often the data were looked at
+	// Confidence is that of each metric's interval, 0 to 1: an early look has to be surer, so that its
+	// intervals are wider than the usual 95 %. Zero where no look at pairs gave them.
+	Confidence float64  `json:"confidence,omitempty"`
+	Planned    int      `json:"planned"` // looks that were planned and paid for
+	Warnings   []string `json:"warnings"`
 	// Early says that the look at the first pairs decided, of which there are no further figures.
 	Early bool `json:"early,omitempty"`
 	// Noise says where the noise of CPU per request came from, Plan how the time was divided by that;
@@ -76,7 +79,10 @@ type MetricResult struct {
 	A        float64 `json:"a"`                // the median block of either side, in Unit
 	B        float64 `json:"b"`
 	Unit     string  `json:"unit"`
-	Why      string  `json:"why"`
+	// Worst is the bound on the change for the worse that the verdict rests on, one-sided at 97.5 % for
+	// all looks together; a pass needs it inside Margin. Nil where nothing was measured.
+	Worst *float64 `json:"worst,omitempty"`
+	Why   string   `json:"why"`
 }
 
 // Second is a comparison with a second base, such as the last release.

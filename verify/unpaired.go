@@ -105,7 +105,7 @@ func drifted(base, blocks []Block) (estimate, wide float64, known bool) {
 	return estimate, max(math.Abs(low), math.Abs(high)), ok
 }
 
-// weighApart gathers a metric's evidence from two independent samples.
+// gatherApart collects a metric's evidence from two independent samples.
 // Percentiles are compared by those of each block: blocks are of one length, so
 // that the effect of few requests on a percentile hits both sides.
 func gatherApart(m Metric, base, blocks []Block, level float64) judgement {

@@ -52,6 +52,18 @@ func TestText(t *testing.T) {
 	}
 }
 
+// TestIntervalsNameTheirConfidence: an early look's interval may reach beyond the margin of a metric that
+// passed, whose bound is then printed as well.
+func TestIntervalsNameTheirConfidence(t *testing.T) {
+	r, worst := mixed(), 0.031
+	r.Verdict, r.Confidence, r.Metrics = verify.Pass, 0.99934, []verify.MetricResult{{Name: "cpu_per_request", Estimate: -0.163,
+		Low: -0.29, High: 0.225, Margin: 0.05, Verdict: verify.Pass, A: 120e3, B: 127e3, Unit: "ns", Worst: &worst}}
+	if text := written(t, func(w io.Writer) error { return Text(w, r) }); !strings.Contains(text,
+		"each interval holds at 99.934 %; at 97.5 %, worse by at most: cpu_per_request 3.1 %") {
+		t.Errorf("got\n%s", text)
+	}
+}
+
 // TestChangesInWords: one direction for all metrics, and of one where more is better its own size.
 func TestChangesInWords(t *testing.T) {
 	for _, c := range []struct {

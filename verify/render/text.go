@@ -67,6 +67,9 @@ func footing(r verify.Result) []string {
 	if r.Stored != nil {
 		lines[0] = storedLine(*r.Stored)
 	}
+	if line := certainty(r); line != "" {
+		lines = append(lines, line)
+	}
 	if r.Noise != nil {
 		line := fmt.Sprintf("noise of CPU per request: %s from turn to turn, %s from launch to launch; the side launched "+
 			"second differs by %s", notation.Tenths(r.Noise.Turn), notation.Tenths(r.Noise.Launch), order(*r.Noise))
@@ -90,6 +93,26 @@ func footing(r verify.Result) []string {
 		lines = append(lines, "warning: "+warning)
 	}
 	return lines
+}
+
+// certainty describes how sure the intervals are, and which bound a pass rests on. The interval of an
+// early look is wide, because it has to be surer than the last one's; without the bound beside it a pass
+// looks as if it ignored its own interval.
+func certainty(r verify.Result) string {
+	if r.Confidence == 0 {
+		return ""
+	}
+	line := "each interval holds at " + notation.Confidence(r.Confidence)
+	var bounds []string
+	for _, m := range r.Metrics {
+		if m.Verdict == verify.Pass && m.Worst != nil && !m.Advisory {
+			bounds = append(bounds, fmt.Sprintf("%s %s", m.Name, notation.Tenths(max(0, *m.Worst))))
+		}
+	}
+	if len(bounds) > 0 {
+		line += "; at 97.5 %, worse by at most: " + strings.Join(bounds, ", ")
+	}
+	return line
 }
 
 // order words by how much the side that was launched second differs, with its standard error.
