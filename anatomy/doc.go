@@ -1,8 +1,8 @@
-// Package anatomy takes requests apart: from Go execution traces of a server it
-// finds each request and divides its time into running, waiting for a processor,
-// GC assist, stop-the-world, locks, channels, sleep, network and system calls,
-// each with the stack that waited, and with what the goroutine was doing that the
-// wait was for. Nothing need be linked into the server but net/http/pprof.
+// Package anatomy takes requests apart: from Go execution traces of a server it finds
+// each request and divides its time into running, waiting for a processor, GC assist,
+// stop-the-world, locks, channels, sleep, network and system calls, each with the stack
+// that waited, and with what the goroutine that it waited for was doing. The server needs
+// to import only net/http/pprof.
 //
 // # Where a request begins and ends
 //
@@ -43,11 +43,11 @@
 //     before the next read. Requests that came in one read (pipelining) leave no
 //     sign between them and count as one, which nothing in the trace gives away.
 //
-// The probe's markers (a task of type record.RequestTask around the handler) give
-// a request the id that the load half sent. Where a goroutine shows a second
-// task, the first one's end parted two requests that looked like one; where it
-// belongs to no server that is known, the task is the request. A marker in a
-// goroutine that a request started marks that request.
+// The probe's markers (a task of type record.RequestTask around the handler) give a
+// request the id that the load half sent. If a goroutine shows a second task, the end of
+// the first separates two requests that looked like one; if the goroutine belongs to no
+// known server, the task is the request. A marker in a goroutine that a request started
+// marks that request.
 //
 // Requests that an edge of the trace cuts are left out and counted, and so are
 // hijacked connections. A request that shows two background readers is two
@@ -55,50 +55,47 @@
 //
 // # What the states mean
 //
-// A state is what the request's own goroutine was doing. Every system call that
-// the runtime traces is "syscall", short ones too; calls that go around the
-// scheduler are within running. Time from the start to the end of a mark assist
-// is "gc-assist", whether the goroutine marked or waited for credit. Time ready
-// but stopped is "stop-the-world", and so is the time of a goroutine that stops
-// the world itself. The server's own wait in abortPendingRead, which only a
-// request that follows without a pause can contain, is "runnable": all it waits
-// for is that the background reader gets a processor.
+// A state is what the request's own goroutine was doing. Every system call that the
+// runtime traces is "syscall", even a short one; calls that bypass the scheduler count as
+// running. Time from the start to the end of a mark assist is "gc-assist", whether the
+// goroutine marked or waited for credit. Time ready but stopped is "stop-the-world", and
+// so is the time of a goroutine that stops the world itself. The server's own wait in
+// abortPendingRead, which only a request that follows without a pause can contain, is
+// "runnable": all it waits for is that the background reader gets a processor.
 //
 // The kernel's part before the runtime polled the network is not in the trace.
 //
 // # What a wait waited for
 //
-// A wait for a lock, a channel or another of package sync's is ended by a
-// goroutine of the same process, and what that one did meanwhile is what was
-// waited for: it ran, or waited for the network, or for a third one. So the wait
-// is divided by the past of the goroutine that ended it, and that one's waits
-// again, as chains of up to five links. A goroutine that was started during the
-// wait is followed to the one that started it. One that stood in the same queue
-// (began in the same function, waited at the same site) is passed over for the
-// one that held it up. The pieces of a wait add up to it; a piece without a link
-// was not followed, because a past was forgotten (each goroutine's last 512
-// stretches are kept, and 4,096 goroutines that ended) or a bound was hit: of a
-// queue of hundreds, the last 192 that held a wait up are reported.
+// A goroutine of the same process ends a wait for a lock, a channel or another primitive
+// of package sync, and the request waited for whatever that goroutine did meanwhile: it
+// ran, or waited for the network, or for a third goroutine. So the wait is divided by the
+// past of the goroutine that ended it, and its waits in turn, as chains of up to five
+// links. A goroutine that was started during the wait is followed to the one that started
+// it. One that waited in the same queue (started in the same function, waiting at the
+// same site) is skipped in favour of the one that held it up. The pieces of a wait add up
+// to it; a piece without a link was not followed, because a past was forgotten (each
+// goroutine's last 512 stretches are kept, and 4,096 goroutines that ended) or a bound
+// was hit: of a queue of hundreds, the last 192 that held a wait up are reported.
 //
-// The goroutine that ends a wait need not be the one to blame: a semaphore's slot
-// may be given back by whoever is next to finish. System calls shorter than 20 us
-// between two runs count as running there.
+// The goroutine that ends a wait is not always the cause: whoever finishes next may give
+// back a semaphore's slot. System calls shorter than 20 us between two runs count as
+// running there.
 //
 // # The critical path
 //
-// Path sums the same pieces over requests: below each chain what its last
-// goroutine did and, from CPU samples that fell into the piece, what it ran. A
-// request of others is no node of its own; what it held is. A wait that the
-// trace's end cuts has no end: it is followed to the goroutine that ended all
-// other waits in that function, where that was always the same. Serial are the
-// goroutines that several requests waited for, with the part of the time in which
-// they worked or were waited for.
+// Path sums the same pieces over requests: below each chain what its last goroutine did
+// and, from CPU samples that fell into the piece, what it ran. Another request is not a
+// node itself; what it held is. A wait that the trace's end cuts off has no end: it is
+// followed to the goroutine that ended all other waits in that function, if that was
+// always the same. Serial are the goroutines that several requests waited for, with the
+// part of the time in which they worked or were waited for.
 //
 // # Designs rejected
 //
-// Splitting at waits alone merged requests (mean 23.6 ms where 11 ms was true).
-// Keeping every event of every goroutine takes memory in proportion to the trace;
-// a bounded past of each says the same about all but the longest waits. Following
-// wakers at the end of every wait, request's or not, costs the square of a lock's
-// queue; following on demand costs only what requests waited for.
+// Splitting at waits alone merged requests (a mean of 23.6 ms; the true one was 11 ms).
+// Keeping every event of every goroutine takes memory in proportion to the trace; a
+// bounded past gives the same result for all but the longest waits. Following wakers at
+// the end of every wait, even those of no request, costs the square of a lock's queue;
+// following on demand costs only what requests waited for.
 package anatomy

@@ -11,7 +11,7 @@ import (
 )
 
 // unknownValidity warns of figures that may be the generator's.
-const unknownValidity = "the run was killed before the generator judged itself, so its validity is unknown"
+const unknownValidity = "the run was killed before the generator checked its figures, so its validity is unknown"
 
 // salvage puts the measured half of a summary together from windows and
 // histograms: the run was killed before it could write one. The steady span is

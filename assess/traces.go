@@ -44,8 +44,8 @@ func inputs(rec *record.Record) (list []anatomy.Input, warnings []string) {
 	for i, at := range picked {
 		kept[i] = list[at]
 	}
-	return kept, append(warnings, fmt.Sprintf("%d of %d execution traces left out, evenly over the run: %d "+
-		"MB of them are more than the %d MB and %d files that are taken apart",
+	return kept, append(warnings, fmt.Sprintf("%d of %d execution traces left out, evenly over the run: their %d MB exceed "+
+		"the limit of %d MB and %d files",
 		len(list)-len(kept), len(list), sum>>20, mostTraces>>20, mostFiles))
 }
 

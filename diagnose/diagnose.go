@@ -1,7 +1,7 @@
-// Package diagnose finds in a record which cause stops the service, where, and by
-// how much. Analyzers are plain values in a Suite; each sees a Pass (the record,
-// the anatomy and the results of the analyzers it needs) and nothing of the world,
-// so that a saved bundle gives the same findings on another machine.
+// Package diagnose finds in a record which cause limits the service, where, and by how
+// much. Analyzers are plain values in a Suite; each sees only a Pass (the record, the
+// anatomy and the results of the analyzers it needs), so that a saved bundle gives the
+// same findings on another machine.
 //
 // An analyzer reads in one order: what it needs (Needs, without which it is not
 // run), its rule (the constants, and the guards at the top of Run), its evidence
@@ -10,13 +10,13 @@
 //
 // Missing data yields "not judged", never "healthy".
 //
-// What decides between causes is what their removal could gain. In a closed loop
-// requests queue somewhere whatever the limit is, so the place where they queue
-// proves nothing by itself: while all CPUs are busy a queue at the pool, at a lock
-// or for a CPU is a symptom, and removing it would move the queue. A wait is
-// therefore worth at most the CPUs that are idle, and what uses CPU is worth its
-// part of all the CPU that is used; see evidence.Set.Waited, evidence.Set.Ran and
-// package laws. Ranking by share alone was tried and rejected: it names the queue.
+// What decides between causes is what their removal could gain. In a closed loop requests
+// queue somewhere whatever the limit is, so the place where they queue proves nothing by
+// itself: while all CPUs are busy a queue at the pool, at a lock or for a CPU is a
+// symptom, and removing it would move the queue. So removing a wait gains at most the
+// idle CPUs, and removing CPU use gains at most its part of all the CPU in use; see
+// evidence.Set.Waited, evidence.Set.Ran and package laws. Ranking by share alone was
+// tried and rejected: it names the queue.
 package diagnose
 
 import (

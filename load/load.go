@@ -1,7 +1,7 @@
-// Package load drives requests at their intended times and measures them. It owns
-// the event loops; when requests are due, what became of them and whether the figures
-// are the target's is computed in packages of their own (pace, account, validity), and
-// protocols live in folders of their own behind Protocol and Wire.
+// Package load drives requests at their intended times and measures them. It owns the
+// event loops; separate packages compute when requests are due, what became of them and
+// whether the figures are the target's (pace, account, validity), and each protocol has
+// its own folder behind Protocol and Wire.
 //
 // In an open loop a request is due at its intended time whether or not earlier
 // ones returned, and its latency counts from then; in a closed loop each
@@ -9,27 +9,27 @@
 //
 // # Counting
 //
-// A request belongs to the measured (steady) span when its intended time does.
-// Requests of the warm-up are left out of the totals, and those of the span
-// that end in the grace time are in. Every request of the span is a success, a
-// failure, or unfinished at the end of the grace time (sent and not answered,
-// or due and never sent); Run checks that these add up, and returns an error
-// with the figures when they do not. The rate alone is counted by when requests
-// ended: successes that ended within the span over its length, because an
-// overloaded target would otherwise be credited with its answers afterwards.
+// A request belongs to the measured (steady) span when its intended time does. Requests
+// of the warm-up are left out of the totals, and those of the span that end in the grace
+// time are in. Every request of the span is a success, a failure, or unfinished at the
+// end of the grace time (sent and not answered, or due and never sent); Run checks that
+// these add up, and returns an error with the figures when they do not. Only the rate
+// counts requests by when they ended: successes that ended within the span, divided by
+// its length, because an overloaded target would otherwise get credit for answers that
+// came afterwards.
 //
-// Latency holds successes and timeouts, a timeout at the time it took: leaving
-// out the slowest requests would flatter the tail. Unfinished requests count as
-// at least as old as they were (histogram.Counts.Censored). Service time and first byte
-// likewise. The time that failures took, timeouts included, stands apart.
+// Latency holds successes and timeouts, a timeout at the time it took: leaving out the
+// slowest requests would flatter the tail. Unfinished requests count as at least as old
+// as they were (histogram.Counts.Censored). So do service time and first byte. The times
+// of failures, including timeouts, are kept separately.
 //
 // # How it drives
 //
-// An event loop per core (loop.go) owns raw sockets, waits for them and for the
-// next due time in one call, and does everything that an event leads to before
-// it looks at the next. A lane (lane.go) carries one request at a time; lanes of
-// one connection are its streams. What goes over a connection is a Wire
-// (wire.go), a state machine without a socket, one package per protocol.
+// An event loop per core (loop.go) owns raw sockets, waits for them and for the next due
+// time in one call, and handles everything that follows from an event before it takes the
+// next. A lane (lane.go) carries one request at a time; lanes of one connection are its
+// streams. What goes over a connection is a Wire (wire.go), a state machine without a
+// socket, one package per protocol.
 //
 // # How samples travel
 //

@@ -45,7 +45,7 @@ func (t *textWriter) load() {
 		what  string
 	}{
 		{l.Reconnects, "idle connections closed by the target, opened again"},
-		{l.Resent, "requests sent again, which a connection that the target closed had not delivered"},
+		{l.Resent, "requests sent again because the target closed their connection before reading them"},
 		{l.InFlight, "still in flight after the grace time"},
 	} {
 		if c.count > 0 {
@@ -148,7 +148,7 @@ func (t *textWriter) checks() {
 func checked(c record.CheckResult) string {
 	switch {
 	case c.Passed+c.Failed == 0:
-		return "no answer to look at"
+		return "no answer to check"
 	case c.Failed == 0:
 		return "all of " + notation.Count(c.Passed)
 	}

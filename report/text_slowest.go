@@ -30,12 +30,12 @@ func (t *textWriter) slowest() {
 	if len(requests) == 0 {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.section()
-			t.line("%s", t.amber("the slowest requests cannot be shown: "+notation.Clean(err.Error())))
+			t.line("%s", t.amber("cannot show the slowest requests: "+notation.Clean(err.Error())))
 		}
 		return
 	}
 	t.section()
-	t.line("%s", t.bold("The slowest requests that were traced"))
+	t.line("%s", t.bold("The slowest traced requests"))
 	for i, one := range requests {
 		if i > 0 {
 			t.line("")

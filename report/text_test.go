@@ -98,7 +98,7 @@ func TestTextTellsTheSlowest(t *testing.T) {
 		}
 		return out.String()
 	}
-	const title = "The slowest requests that were traced"
+	const title = "The slowest traced requests"
 	all := text(report.TextOptions{All: true, Record: rec, Width: 100})
 	_, slowest, ok := strings.Cut(all, title)
 	if !ok || !strings.Contains(slowest, "it waited for a free connection of the database pool") ||

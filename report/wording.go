@@ -45,7 +45,7 @@ func unconfirmed(s *record.Summary) string {
 	if s.Generator.Verdict() != record.ValidityUnknown {
 		return ""
 	}
-	return "VALIDITY UNKNOWN: the run was killed before the generator judged itself; these figures may show the generator's " +
+	return "VALIDITY UNKNOWN: the run was killed before the generator checked its figures; these may show the generator's " +
 		"limits, not the service's."
 }
 
@@ -103,7 +103,8 @@ func limitedBy(s *record.Summary) string {
 		return fmt.Sprintf("The service kept up with the schedule: %s of the %s requests/s that were due.",
 			notation.Rate(l.Rate), notation.Rate(l.IntendedRate))
 	case l.IntendedRate > 0:
-		return fmt.Sprintf("The schedule was not met: %s of %s requests/s intended succeeded.", notation.Rate(l.Rate),
+		return fmt.Sprintf("The service fell behind the schedule: %s of the %s requests/s that were due "+
+			"succeeded.", notation.Rate(l.Rate),
 			notation.Rate(l.IntendedRate))
 	case queued >= mostlyQueued:
 		return fmt.Sprintf("The load was limited by the CPUs: requests were ready to run and waited for one for %s of their time.",

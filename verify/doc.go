@@ -1,15 +1,14 @@
 // Package verify determines whether one version of a service is faster or slower
 // than another, with error rates that it knows and prints.
 //
-// Two sides are measured in blocks, one of each side to a pair, in random order
-// within the pair and with both launched anew for every block: a single launch of
-// identical binaries was seen to differ by a "significant" 2.9 %, so a launch is
-// the least that may be repeated. Where both sides can be up at once, they take
-// turns of a fraction of a second under the load, so that noise of the machine
-// affects both; that two versions run best at the same time is shown by Bulej
-// et al., "Duet Benchmarking: Improving Measurement Accuracy in the Cloud"
-// (ICPE 2020). The natural logarithm of the ratio of a pair's
-// two values is one difference; the decision rests on those differences alone:
+// Two sides are measured in blocks, one of each side to a pair, in random order within
+// the pair, and both are relaunched for every block: a single launch of identical
+// binaries once differed by a "significant" 2.9 %, so a launch is the smallest unit of
+// repetition. If both sides can be up at once, they take turns of a fraction of a second
+// under the load, so that machine noise affects both; that two versions are best measured
+// at the same time is shown by Bulej et al., "Duet Benchmarking: Improving Measurement
+// Accuracy in the Cloud" (ICPE 2020). The natural logarithm of the ratio of a pair's two
+// values is one difference; the decision rests on those differences alone:
 //
 //   - location and interval: Hodges-Lehmann with the exact signed-rank interval;
 //     percentiles of latency by the bootstrap over pairs of blocks' histograms;
@@ -26,38 +25,36 @@
 //   - a guard is an advisory metric that holds up no pass, and fails the session where it is
 //     worse by its whole margin; guards share a tenth of the error rate.
 //
-// A side is compared with itself as well. With the residuals of the compared pairs that
-// shows the noise of this machine and service on this day, from which the smallest
-// detectable effect and, by simulation, the rate of false regressions follow. Of pairs
-// that took turns the noise is taken apart (EstimateComponents), and the number of turns a
-// launch is planned by what is found.
+// A side is compared with itself as well. Together with the residuals of the compared
+// pairs, that shows the noise of this machine and service today, from which the smallest
+// detectable effect and, by simulation, the false-regression rate follow. For pairs that
+// took turns, EstimateComponents splits the noise into components, which determine the
+// number of turns per launch.
 //
 // DecideAgainst compares with the stored blocks of an earlier session instead, where
 // measuring both sides is too expensive: unpaired, wider by the machine's possible drift
-// in between, and without a known rate of false regressions.
+// in between, and without a known false-regression rate.
 //
-// The package is the decision alone: it takes Blocks and Pairs, values by metric in
-// ns, bytes, 1/s or counts, and gives a Result. It opens no file, starts no process
-// and asks no clock, so that a verdict can be drawn again from the record, and how
-// often it errs be simulated. A missing measurement is no error but keeps a metric
-// from passing: missing values make it inconclusive, and say so in Why. session/
-// measures, baseline/ stores, render/ writes, and gobench/ decides about Go
-// benchmarks by the same rules.
+// The package only decides: it takes Blocks and Pairs, values by metric in ns, bytes, 1/s
+// or counts, and returns a Result. It opens no file, starts no process and reads no
+// clock, so that a verdict can be repeated from the record, and its error rate simulated.
+// A missing measurement is not an error, but keeps a metric from passing: missing values
+// make it inconclusive, and say so in Why. session/ measures, baseline/ stores, render/
+// writes, and gobench/ decides about Go benchmarks by the same rules.
 //
-// Tried and rejected: before/after in two long runs (identical binaries differed
-// in 10 of 21 comparisons on a 2-core machine); sums of threads' CPU (threads that
-// end take theirs along); the t test (one stalled block moves it beyond use).
+// Tried and rejected: before/after in two long runs (identical binaries differed in 10 of
+// 21 comparisons on a 2-core machine); sums of threads' CPU (a thread that ends takes its
+// CPU time along); the t test (one stalled block makes it useless).
 //
-// Also rejected: load on both sides at the very same time, as in that paper. In a
-// dozen pairs of a gateway a request took 40 % more CPU so on two cores, a pair
-// deviated by 8 % where runs of as many by turns had 4 to 6 %, and what both wait
-// for in common hides who is to blame.
+// Also rejected: load on both sides at the same time, as in that paper. In a dozen pairs
+// of a gateway on two cores, a request then took 40 % more CPU, and a pair varied by 8 %,
+// against 4 to 6 % with turns; and a wait that both share hides which side causes it.
 //
-// Also rejected: covariates for the speed of the machine (the analysis of
-// covariance, CUPED). The CPU that the load generator takes per request explains
-// half of the variance between blocks, but the side moves it too: a side that
-// took 27 % more made the generator 15 % more expensive, and the adjustment would have
-// hidden two fifths of the change. A thread that does a fixed piece of work every
-// 20 to 40 ms is not moved by the side (0.4 % then), and explains too little: the
-// deviation of a pair's difference went from 7.1 % to 6.6 %.
+// Also rejected: covariates for the speed of the machine (the analysis of covariance,
+// CUPED). The CPU that the load generator takes per request explains half of the variance
+// between blocks, but the side affects it too: a side that took 27 % more made the
+// generator 15 % more expensive, and the adjustment would have hidden two fifths of the
+// change. A thread that does a fixed piece of work every 20 to 40 ms is hardly affected
+// by the side (0.4 % in that case), but explains too little: the deviation of a pair's
+// difference fell from 7.1 % to 6.6 %.
 package verify

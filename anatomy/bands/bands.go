@@ -1,5 +1,5 @@
-// Package bands sums requests up: all of them, those around the median and the slowest,
-// so that the bands can be contrasted; with the critical path, what the CPU ran, and the
+// Package bands sums up requests: all of them, those around the median and the slowest,
+// so that the bands can be compared; with the critical path, what the CPU ran, and the
 // goroutines that requests queue for. It takes whole requests and gives the record's
 // breakdown.Anatomy.
 package bands

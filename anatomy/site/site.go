@@ -1,6 +1,6 @@
 // Package site says what stack frames mean to the owner of a service: which are the
-// target's own code, at which place a wait is, and by which functions work is reported.
-// It knows frames alone: no trace, no server.
+// target's own code, where a wait happens, and which functions work is attributed to. It
+// knows only frames: no trace, no server.
 package site
 
 import (

@@ -1,12 +1,12 @@
-// Package story describes what one slow request did, by what the services reported of it:
-// the request as the load saw it, its spans as a tree, the statements that the
+// Package story describes what one slow request did, from what the services reported
+// about it: the request as the load saw it, its spans as a tree, the statements that the
 // database counted, and its timeline in an execution trace.
 //
 // Requests are joined to spans by the trace id that the load gave them, and to the
-// execution trace by the number that they carry besides; spans to statements by
-// the normal form of their SQL (package record/statement). A story is an example:
-// of the few requests that carry a trace id the slowest are described, and that they
-// are like the other slow ones is for other evidence to say.
+// execution trace by the number that they carry besides; spans to statements by the
+// normal form of their SQL (package record/statement). A story is an example: it
+// describes the slowest of the few requests that carry a trace id. Whether the other slow
+// requests are like them, other evidence must show.
 //
 // It refuses to fill gaps: a span whose parent did not arrive is put at the top,
 // and time that no span covers stays its parent's own.

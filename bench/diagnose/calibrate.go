@@ -257,12 +257,12 @@ func calibration(list []calibrated) string {
 		mark = "MISSED"
 	}
 	return fmt.Sprintf(`
-## What a remedy gave against what was claimed
+## Claimed gains against measured gains
 
-Each service that can be started with its remedy was run sick and healed in turn. The claim is the gain of the
-finding in the sick run, a bound; the measure is the ratio of the rates, or of mean latencies in an open loop below saturation. A
-healed service that outruns the generator gives a lower bound.
-A claim that is printed as "at least" is off only where less was gained.
+Each service that can start with its remedy ran sick and with its remedy, in turn. The claim is the gain that the
+finding in the sick run states, a bound; the measurement is the ratio of the rates, or of mean latencies in an open loop
+below saturation. If the remedied service outruns the generator, the measured gain is a lower bound.
+A claim printed as "at least" is off only if the gain was smaller.
 %d of %d claims are within a factor of %.1f, %d of them printed as "at least" (mark: %.0f %% of at least %d cases): %s.
 
 | case | cause | claimed | measured | off by | of | then |

@@ -80,8 +80,8 @@ func (b *bench) marks(w *strings.Builder, markdown bool, head []string, columns 
 		w.WriteString("\n")
 	}
 	fmt.Fprintf(w,
-		"%d invalid runs were repeated. A run takes %.1f s in the mean and %.1f s at most, "+
-			"its build by redline included.\n", b.repeats(), mean.Seconds(), most.Seconds())
+		"%d invalid runs were repeated. A run takes %.1f s on average and at most %.1f s, "+
+			"including the build by redline.\n", b.repeats(), mean.Seconds(), most.Seconds())
 }
 
 func (b *bench) opening(w *strings.Builder) {
@@ -90,12 +90,11 @@ func (b *bench) opening(w *strings.Builder) {
 
 Check how often redline names the right cause at the right place, and how often it raises a false alarm.
 
-Every service of [corpus/](../corpus) was built and run as a user would (redline run SCENARIO), and what
-redline said was compared with the service's expect.yaml. A finding counts as a false alarm on a healthy service
-when its confidence is medium or more. Services that are held back were written by someone who knew the list of
-causes and nothing of the analyzers.
-[Services written blind](blind.md) were run once before anyone looked, and [real services](real-services.md) were tried separately.
-Made by make bench-diagnose:
+The bench builds and runs every service of [corpus/](../corpus) as a user would (redline run SCENARIO), and compares
+redline's findings with the service's expect.yaml. On a healthy service, a finding of medium or high confidence
+counts as a false alarm. The authors of the held-back services knew the list of causes but had never seen the analyzers.
+[Services written blind](blind.md) and [real services](real-services.md) have pages of their own.
+To measure again:
 
     %s
 
@@ -139,7 +138,7 @@ func mark(n, all int, at float64) string {
 	return fmt.Sprintf("%.0f %%: %s", 100*at, verdict)
 }
 
-// confusion lists what was said first instead of the wanted cause.
+// confusion counts which causes came first instead of the expected ones.
 func (b *bench) confusion(w *strings.Builder, markdown bool) {
 	counts := map[string]int{}
 	for _, m := range b.results.Runs {
@@ -150,7 +149,7 @@ func (b *bench) confusion(w *strings.Builder, markdown bool) {
 		if len(m.Reported) > 0 {
 			words, _, _ = strings.Cut(m.Reported[0], " ")
 		}
-		counts[fmt.Sprintf("%s: said %s", m.wanted(), words)]++
+		counts[fmt.Sprintf("%s: reported %s", m.wanted(), words)]++
 	}
 	if len(counts) == 0 {
 		return
@@ -187,7 +186,7 @@ func (b *bench) failures(w *strings.Builder, markdown bool) {
 		}
 		fmt.Fprintf(w, "%s%s/%s: %s.", bullet(markdown), m.Kind, m.Name, strings.Join(m.Why, "; "))
 		if len(m.Reported) > 0 && m.Kind != corpus.Healthy {
-			fmt.Fprintf(w, " It said %s.", strings.Join(m.Reported[:min(3, len(m.Reported))], "; "))
+			fmt.Fprintf(w, " redline reported %s.", strings.Join(m.Reported[:min(3, len(m.Reported))], "; "))
 		}
 		if why := b.misses[m.Name]; why != "" {
 			fmt.Fprintf(w, " Why: %s", why)
@@ -199,7 +198,7 @@ func (b *bench) failures(w *strings.Builder, markdown bool) {
 // cases lists what was run.
 func (b *bench) cases(w *strings.Builder) {
 	title(w, true, "All runs")
-	w.WriteString("| case | wanted | first | said first | s |\n|---|---|---|---|---|\n")
+	w.WriteString("| case | expected | first | reported first | s |\n|---|---|---|---|---|\n")
 	for _, m := range b.results.Runs {
 		words, verdict := "nothing", "yes"
 		if len(m.Reported) > 0 {

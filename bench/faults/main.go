@@ -193,9 +193,9 @@ func (o options) write(r *report) error {
 // tables is docs/reliability.md up to its remarks.
 func (r *report) tables() string {
 	var b strings.Builder
-	b.WriteString("# Reliability\n\nCheck what redline keeps to when something breaks: each promise is attacked on purpose, " +
-		"and failures are counted. Made by `make bench-faults`")
-	fmt.Fprintf(&b, " on %s;\n`FAULTS=\"-only PART -seed N\"` makes a row again.\n\n", r.Machine)
+	b.WriteString("# Reliability\n\nCheck whether redline keeps its promises when things break: each part attacks one " +
+		"promise on purpose and counts failures. Made by `make bench-faults`")
+	fmt.Fprintf(&b, " on %s;\n`FAULTS=\"-only PART -seed N\"` repeats a row.\n\n", r.Machine)
 	b.WriteString("| part | asked | tried | failed | took | revision | seed |\n|---|---:|---:|---:|---:|---|---:|\n")
 	for _, result := range r.Results {
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %v | %s | %d |\n", result.Part, result.Asked, result.Tried,

@@ -90,9 +90,9 @@ func (r *results) writeNoise(b *strings.Builder) {
 	}
 	turns := len(all[0].A.Turns)
 	b.WriteString("\n## Where the noise comes from\n\nPairs of the gateway with itself, in turns of 150 ms. Standard " +
-		"deviations of CPU per request: of one side's turn, of its level from launch to launch, and of the level of both from " +
-		"pair to pair, which a pair's difference does not have. A turn is the mean of some hundred requests and of what the " +
-		"collector and the host do in it.\n\n")
+		"deviations of CPU per request: between one side's turns, between its launches, and between pairs for both sides " +
+		"alike (drift, which cancels in a pair's difference). A turn averages some hundred requests, and whatever the " +
+		"garbage collector and the host do meanwhile.\n\n")
 	line(b, "recorded", "pairs", "turn", "launch", "drift", "second launched takes", "a pair's difference", "a pair takes")
 	line(b, "---", "---", "---", "---", "---", "---", "---", "---")
 	row := func(name string, pairs []verify.Pair) {
@@ -110,8 +110,9 @@ func (r *results) writeNoise(b *strings.Builder) {
 	row("all", all)
 	launch := time.Duration((took(all) - float64(turns)*turnSeconds) * float64(time.Second))
 	best := c.Turns(launch, time.Duration(turnSeconds*float64(time.Second)))
-	fmt.Fprintf(b, "\nA pair costs %.1f s before its first turn and %.1f s for each turn of both sides. By the plan of a session, which "+
-		"counts eight pairs of the usual noise as well, %d turns a launch measure most in a given time.\n", launch.Seconds(),
+	fmt.Fprintf(b, "\nA pair costs %.1f s before its first turn and %.1f s for each turn of both sides. According to a "+
+		"session's plan, which also counts eight pairs of the usual noise, %d turns per launch are most precise in a given "+
+		"time.\n", launch.Seconds(),
 		turnSeconds, best)
 }
 

@@ -24,14 +24,12 @@ const again = "make bench-verify"
 
 func (r *results) markdown(raw string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# How often redline ab is right, measured\n\n"+
-		"Check how often a verdict of `redline ab` is wrong, and how small a change it detects.\n\n"+
-		"Made by `%s`; every pair is in [%s](%s).\n\n", again, raw, raw)
-	fmt.Fprintf(&b, "The lab's order gateway, all remedies but its cache taken, 64 connections in a closed "+
-		"loop; at most %s for a session, its comparison of side a with itself included. ", r.MaxTime)
-	b.WriteString("Both sides are one binary; the slower one does a fixed number of rounds of arithmetic in " +
-		"every request, as many as were measured to be 5 % on the machine, by the same turns. Gateway, " +
-		"PostgreSQL and load share it.")
+	fmt.Fprintf(&b, "# How often redline ab is right, measured\n\nCheck how often a verdict of `redline ab` is wrong, and "+
+		"how small a change it can detect.\n\nMade by `%s`; every pair is in [%s](%s).\n\n", again, raw, raw)
+	fmt.Fprintf(&b, "The service is the lab's order gateway with all remedies except its cache, under 64 connections in a "+
+		"closed loop; a session takes at most %s, including its comparison of side a with itself. ", r.MaxTime)
+	b.WriteString("Both sides are the same binary; the slower one adds a fixed number of rounds of arithmetic to every " +
+		"request, calibrated on the machine to cost 5 % in the same turns. Gateway, PostgreSQL and load share the machine.")
 	for i := range r.Machines {
 		r.writeMachine(&b, i)
 	}
@@ -189,10 +187,10 @@ func (r *results) writeSimulated(b *strings.Builder) {
 		return
 	}
 	s := r.Simulated[0]
-	fmt.Fprintf(b, "\n## Simulated sessions\n\n"+
-		"At most %d pairs in each, as many as five minutes hold on this machine; the whole session decides on them. Their noise is "+
-		"drawn by the components of the %d recorded pairs of identical sides, or is these pairs again, in runs of %d. "+
-		"A change multiplies side b's CPU per request, and its throughput falls by half as much.\n\n", s.Pairs, s.Recorded, stretch)
+	fmt.Fprintf(b, "\n## Simulated sessions\n\nAt most %d pairs in each, as many as fit into five minutes on this machine, "+
+		"decided like a real session. Their noise is either drawn from the components of the %d recorded pairs of identical "+
+		"sides, or taken from these pairs in runs of %d. A change multiplies side b's CPU per request, and its throughput "+
+		"falls by half as much.\n\n", s.Pairs, s.Recorded, stretch)
 	line(b, "noise", "side b", "sessions", "regression", "pass", "improvement", "inconclusive", "pairs (median)", "by the first pairs")
 	line(b, "---", "---", "---", "---", "---", "---", "---", "---", "---")
 	for _, s := range r.Simulated {

@@ -16,10 +16,10 @@ const debugVariable = "REDLINE_DEBUG"
 // brought to light if one was being read. The exit code is that of an input error
 // then, and otherwise that of a measurement that came to nothing.
 func crashed(stderr io.Writer, p any, stack []byte) int {
-	code, about := cli.ExitUndecided, "this is a bug of redline"
+	code, about := cli.ExitUndecided, "this is a bug in redline"
 	if file := disk.LastOpened(); file != "" {
 		code = cli.ExitUsage
-		about = "the bundle is damaged, or this is a bug of redline; the file read last is " + file
+		about = "the bundle is damaged, or this is a bug in redline; the last file it read is " + file
 	}
 	hint := "(hint: " + debugVariable + "=1 shows where)"
 	if os.Getenv(debugVariable) != "" {

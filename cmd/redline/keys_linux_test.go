@@ -162,7 +162,7 @@ func TestLeavingTheView(t *testing.T) {
 	s := seat(t, "-d", "3s")
 	awaitText(t, s.leader, "in flight")
 	s.press("q")
-	awaitText(t, s.leader, "the run goes on for")
+	awaitText(t, s.leader, "the run continues for")
 	if *s.mode() != *s.before {
 		t.Errorf("the mode is %+v, was %+v", *s.mode(), *s.before)
 	}

@@ -16,17 +16,17 @@ import (
 func rootCommand(stdout, stderr io.Writer) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "redline",
-		Short: "Find what stops a Go service from going faster: where, and by how much",
-		Long: `redline finds what stops a Go service from going faster. It puts load on the service,
-observes load, Go runtime, kernel and database on one clock in 100 ms windows, takes
-slow requests apart by the execution trace, and names the bottleneck: where it is, how
-much it costs, the evidence and the remedy.
+		Short: "Find what limits a Go service: where, and by how much",
+		Long: `redline finds what limits a Go service. It puts load on the service, observes load,
+Go runtime, kernel and database on one clock in 100 ms windows, takes slow requests
+apart with the execution trace, and names the bottleneck: where it is, how much it
+costs, the evidence and the remedy.
 
   redline doctor                      which data can be collected here
   redline run URL --build ./cmd/svc   find the bottleneck
   redline knee URL --build ./cmd/svc  the highest rate that it sustains, and what limits it
   redline ab ... scenario.yaml        prove that a change helped
-  redline gate --base origin/main ... keep it that way in CI
+  redline gate --base origin/main ... fail a build that loses it again
 
 Exit codes: 0 fine; 1 threshold failed or regression; 2 usage or input error;
 3 undecided, or the measurement is invalid; 130 interrupted (the bundle is kept).`,

@@ -127,7 +127,7 @@ func TestDiskLimits(t *testing.T) {
 	if r.code == cli.ExitOK {
 		t.Skipf("128 blocks were enough for the run\n%s", r.stderr)
 	}
-	if r.code != cli.ExitUndecided || strings.Count(r.stderr, "a file may not grow further") != 1 {
+	if r.code != cli.ExitUndecided || strings.Count(r.stderr, "a file reached the size limit") != 1 {
 		t.Errorf("exit %d\n%s", r.code, r.stderr)
 	}
 	if s := summaryOf(t, r); s.Load.Requests == 0 {

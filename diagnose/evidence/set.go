@@ -1,7 +1,7 @@
-// Package evidence is everything that analyzers derive from a record and that more
-// than one of them needs: who used the CPUs, what requests waited for, statements,
-// goroutines, the critical path, and what a model of the service gives for removing
-// some of it. Each table is read once per diagnosis.
+// Package evidence is everything derived from a record that more than one analyzer needs:
+// who used the CPUs, what requests waited for, statements, goroutines, the critical path,
+// and what a model of the service gives for removing some of it. Each table is read once
+// per diagnosis.
 //
 // It states figures and decides nothing: it knows no analyzer, names no cause and
 // makes no finding.

@@ -6,13 +6,13 @@
 // Computing Surveys 10(3), 1978; Lazowska et al., Quantitative System Performance,
 // 1984, chapters 3 and 5.
 //
-// A cause is a demand that a change removes. Its gain is the bound without the
-// demand over the bound with it. The package knows numbers alone: where they come
-// from is the caller's, and nothing is weighed here by the kind of work.
+// A cause is a demand that a change removes. Its gain is the bound without the demand,
+// divided by the bound with it. The package knows only numbers: the caller knows where
+// they come from, and the kind of work does not matter here.
 //
-// Rejected: simulating the queues (mean value analysis). It needs the distribution
-// of demands over all stations, and a record knows them for a few; bounds need no
-// more than what was measured, and err to one known side.
+// Rejected: simulating the queues (mean value analysis). It needs the distribution of
+// demands over all stations, and a record knows them for a few; bounds need only what was
+// measured, and err on a known side.
 package laws
 
 import "math"

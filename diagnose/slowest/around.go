@@ -101,7 +101,7 @@ func (a *around) latency(s timebase.Span) string {
 	if p99 <= 0 || !(a.usual > 0) {
 		return ""
 	}
-	how := "Other requests were as fast as ever"
+	how := "Other requests were as fast as usual"
 	switch {
 	case p99 >= bad*a.usual:
 		how = "All requests were slow"
@@ -199,6 +199,6 @@ func (a *around) fsync(s timebase.Span) string {
 	if !ok || calls < 1 || took <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("The service waited for the disk in %s of fsync, %s each.",
+	return fmt.Sprintf("The service waited for the disk in %s to fsync, %s each.",
 		diagnose.Counted(calls, "call", "calls"), diagnose.Span(took/calls))
 }

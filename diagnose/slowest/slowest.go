@@ -1,11 +1,10 @@
 // Package slowest describes single slow requests, for readers who have never opened an
-// execution trace: what the request did, one thing after the other, what it
-// waited for meanwhile, and what the service and its host went through in the
-// same windows.
+// execution trace: what the request did, step by step, what it waited for, and what the
+// service and its host did in the same windows.
 //
-// A description is an example and proves nothing: that the slow requests have a
-// cause in common is for findings to say. It leaves out what is too short to
-// matter, and says how much that was.
+// A description is an example and proves nothing: only findings can show that the slow
+// requests have a common cause. It leaves out steps that are too short to matter, and
+// says how much time they took.
 package slowest
 
 import (

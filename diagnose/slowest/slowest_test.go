@@ -148,7 +148,8 @@ func TestDescribe(t *testing.T) {
 		t.Errorf("meanwhile %q", reported.Meanwhile)
 	}
 	if around := strings.Join(requests[1].Meanwhile,
-		" "); around != "Other requests were as fast as ever: p99 10.0 ms against a usual 10.0 ms. The host's CPUs were 25 % busy." {
+		" "); around != "Other requests were as fast as usual: p99 10.0 ms against a usual 10.0 ms. The host's CPUs were 25 "+
+		"% busy." {
 		t.Errorf("a quiet moment: %q", around)
 	}
 }

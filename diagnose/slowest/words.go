@@ -23,9 +23,9 @@ var doing = map[callstack.Wait]string{
 	callstack.RPCWait:      "waited for another service's answer",
 	callstack.NetworkWait:  "waited for the network",
 	callstack.ChildWait:    "waited for another process",
-	callstack.ClientWait:   "waited for its own client to send or to take bytes",
-	callstack.SemaphoreW:   "waited for its turn at a limit on concurrency",
-	callstack.FlightWait:   "waited for another request that works out the same",
+	callstack.ClientWait:   "waited for its client to send or receive bytes",
+	callstack.SemaphoreW:   "waited for a slot of a concurrency limit",
+	callstack.FlightWait:   "waited for another request that computes the same value",
 	callstack.SleepWait:    "waited for a timer",
 	callstack.LogWait:      "waited to write the log",
 	callstack.ReadLockWait: "waited to read while a writer held the lock",
@@ -35,7 +35,7 @@ var doing = map[callstack.Wait]string{
 	callstack.SyscallWait:  "was in a system call",
 	callstack.ChannelWait:  "waited at a channel for another goroutine",
 	callstack.JoinWait:     "waited for other goroutines to finish their part",
-	callstack.EventWait:    "waited for an event, as it was asked to",
+	callstack.EventWait:    "waited for an event, as intended (long poll)",
 }
 
 // does words what a request's goroutine did.

@@ -1,5 +1,5 @@
-// Package suite lists the analyzers that redline judges with. To add one, add it to
-// the list of its package (in its doc.go); nothing registers itself.
+// Package suite lists redline's analyzers. To add one, add it to the list of its package
+// (in its doc.go); nothing registers itself.
 package suite
 
 import (

@@ -103,7 +103,7 @@ func (v Verdict) Finding(p *diagnose.Pass, cause string, s waits.Site) diagnose.
 	}
 	if v.Of == diagnose.OfTail {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, s.TailNS, diagnose.Nanosec,
-			"the slowest requests wait %s longer here than the median ones, of %s that they take longer in all",
+			"the slowest requests wait %s longer here than the median ones, out of %s that they take longer overall",
 			diagnose.Span(s.TailNS), diagnose.Span(p.Waits().GapNS())))
 	} else {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, s.NS, diagnose.Nanosec,

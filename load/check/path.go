@@ -18,7 +18,7 @@ type path struct {
 func newPath(text string) (*path, error) {
 	query, err := jsonpath.Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("%.60q is no JSONPath of RFC 9535: %w", text, err)
+		return nil, fmt.Errorf("%.60q is not a JSONPath of RFC 9535: %w", text, err)
 	}
 	p := &path{query: query}
 	p.steps, p.plain = singular(query.Query())

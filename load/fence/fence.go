@@ -1,11 +1,10 @@
-// Package fence says where load may go: to this host, and to the hosts that a
-// scenario names. Load stops services, so that one mistyped name is somebody
-// else's outage.
+// Package fence says where load may go: to this host, and to the hosts that a scenario
+// names. Load can bring services down, so a mistyped name could cause somebody else's
+// outage.
 //
-// A name is judged by its addresses each time that they are looked up: it may
-// move between two looks, by mistake or on purpose (DNS rebinding). So the load
-// itself refuses to go further, whoever asked for it and whether or not a person
-// was asked first.
+// A name is checked by its addresses at every look-up: it may move between two look-ups,
+// by mistake or on purpose (DNS rebinding). So the load itself refuses to continue,
+// whoever requested it and whether or not a person confirmed it before.
 //
 // Rejected: addresses of private networks as if they were this host (other
 // people's databases have those), and pinning a name to its first answer (load

@@ -8,9 +8,9 @@
 // counted and dropped, whatever their size, unless a check looks at them. An
 // answer's head and its trailers may each take 64 KiB.
 //
-// A request that goes out over a connection which the target closes at that very
-// moment is sent again once where that does no harm (load.Idempotent), and
-// counted. More would hide a target that drops requests.
+// A request on a connection that the target closes at that very moment is sent again once
+// if that does no harm (load.Idempotent), and counted. Sending more again would hide that
+// a target drops requests.
 //
 // Rejected: net/http's Transport (three goroutine switches and some 40
 // allocations per request; the measurement would be of the generator), and

@@ -12,12 +12,11 @@
 // block then means the same wherever it stands, and a block seen before is known
 // without being decoded. Peers that use a table all the same are decoded.
 //
-// It sends the plan's requests and measures the answer. A target that closes a
-// connection in order (GOAWAY without an error) and has not looked at a request
-// has it sent again on the next one, as a client would, and its time goes on. A
-// target that turns the request itself away (REFUSED_STREAM) has it fail as
-// failure.StreamReset: sending that again would hide it. A head may take
-// 64 KiB, also when it is unpacked.
+// It sends the plan's requests and measures the answer. A target that closes a connection
+// in order (GOAWAY without an error) and has not looked at a request has it sent again on
+// the next one, as a client would, while its latency keeps counting. A target that turns
+// the request itself away (REFUSED_STREAM) has it fail as failure.StreamReset: sending
+// that again would hide it. A head may take 64 KiB, also when it is unpacked.
 //
 // Rejected: indexing requests' fields in each connection's table, as other
 // clients do. It sent 23 bytes less per request, and in eight runs each against

@@ -1,7 +1,7 @@
-// Package pace says when requests are due: the course of a load's rate or
+// Package pace computes when requests are due: the profile of a load's rate or
 // connections, the tickets of an open loop in the order of their intended times, the
-// choice among the mix, and think times. All of it is a pure function of plan, seed
-// and time since the load's start; nothing in it waits.
+// choice among the mix, and think times. All of it is a pure function of plan, seed and
+// time since the load's start; nothing in it waits.
 package pace
 
 import (

@@ -140,7 +140,7 @@ func (s Scan) addEqual(d *design, c condition) {
 	case s.steady(c):
 		d.addKey(&d.equal, key{expression: c.expression})
 		if i := s.leading(c.inner); i != "" {
-			d.why = append(d.why, fmt.Sprintf("%s holds %s itself, and so does not serve %s.", i, quote(c.inner), c.expression))
+			d.why = append(d.why, fmt.Sprintf("%s indexes %s itself, and so does not serve %s.", i, quote(c.inner), c.expression))
 		}
 	}
 }
@@ -191,7 +191,7 @@ func (s Scan) addRange(d *design, c condition) {
 			return // the equality serves better
 		}
 		d.method, d.rest = "gin", []key{{column: name, class: "gin_trgm_ops"}}
-		d.why = append(d.why, "A pattern that begins with a wildcard is served by trigrams alone: CREATE EXTENSION pg_trgm first.")
+		d.why = append(d.why, "Only trigrams serve a pattern that begins with a wildcard: CREATE EXTENSION pg_trgm first.")
 	case c.op == matches || c.op == prefixed:
 		k := key{column: column, class: s.patternClass(column)}
 		if column == "" {
@@ -203,11 +203,11 @@ func (s Scan) addRange(d *design, c condition) {
 		d.bytes, d.byValue = true, c.op == matches
 		d.rest = []key{k}
 		if i := s.leading(column); column != "" && i != "" {
-			d.why = append(d.why, fmt.Sprintf("%s orders %s by its collation, and LIKE needs the order of bytes: %s, or "+
-				"COLLATE \"C\".", i, quote(column), k.class))
+			d.why = append(d.why, fmt.Sprintf("%s orders %s by its collation, but LIKE needs byte order: %s, or COLLATE "+
+				"\"C\".", i, quote(column), k.class))
 		}
 		if c.op == matches {
-			d.why = append(d.why, fmt.Sprintf("It serves patterns that begin with text; for those that begin with %% make "+
+			d.why = append(d.why, fmt.Sprintf("It serves patterns that begin with text; for those that begin with %% use "+
 				"CREATE INDEX ON %s USING gin (%s gin_trgm_ops) with the extension pg_trgm.", quote(s.Node.Relation),
 				strings.TrimSuffix(k.String(), " "+k.class)))
 		}

@@ -29,8 +29,8 @@ func (s Scan) finish(d design) Advice {
 		a.Why = append(a.Why, s.unfit(d)...)
 	}
 	if fraction, column := s.unselective(d); fraction > 0 {
-		a.Why = append(a.Why, fmt.Sprintf("An index on %s alone would not help: one of its values stands for %.0f %% of "+
-			"the rows.", quote(column), 100*fraction))
+		a.Why = append(a.Why, fmt.Sprintf("An index on %s alone would not help: one value is in %.0f %% of the "+
+			"rows.", quote(column), 100*fraction))
 		return a
 	}
 	var texts []string
@@ -117,19 +117,19 @@ func implied(predicate string, where []string) bool {
 // unused says why a plan does not make use of an index that would serve.
 func (s Scan) unused(index database.Index) (why []string) {
 	if !index.Valid {
-		return []string{fmt.Sprintf("%s is invalid, as its CREATE INDEX CONCURRENTLY failed: REINDEX INDEX CONCURRENTLY %s.",
+		return []string{fmt.Sprintf("%s is invalid, because its CREATE INDEX CONCURRENTLY failed: REINDEX INDEX CONCURRENTLY %s.",
 			index.Name, quote(index.Name))}
 	}
 	if s.Node.Index == index.Name || s.Node.Uses(index.Name) {
 		return []string{fmt.Sprintf("The plan already reads %s: its extra rows come from conditions or row versions that "+
 			"no key holds.", index.Name)}
 	}
-	why = []string{fmt.Sprintf("The index exists: %s, yet this plan does not read it.", index.Definition)}
+	why = []string{fmt.Sprintf("The index exists: %s, but this plan does not read it.", index.Definition)}
 	if s.stale() {
 		return append(why, fmt.Sprintf("The planner's statistics are stale: ANALYZE %s.", quote(s.Node.Relation)))
 	}
-	return append(why, "Compare the plan of the application's own values (auto_explain, or EXPLAIN (ANALYZE, BUFFERS) "+
-		"with them): a parameter of another type, or random_page_cost far above that of the storage, keeps the planner from it.")
+	return append(why, "Compare the plan for the application's own values (auto_explain, or EXPLAIN (ANALYZE, BUFFERS) with "+
+		"them): a parameter of another type, or random_page_cost far above that of the storage, keeps the planner from it.")
 }
 
 // stale reports whether the planner's figures of a table are no longer near the
@@ -159,13 +159,14 @@ func (s Scan) unfit(d design) (why []string) {
 		})
 		switch {
 		case at > 0 && index.Method == "btree":
-			why = append(why, fmt.Sprintf("%s holds %s behind %s, and an index is entered by its first column.", index.Name,
+			why = append(why, fmt.Sprintf("%s has %s only after %s, but an index is searched from its first column.", index.Name,
 				quote(keys[0].column), nameOf(index.Keys[0])))
 		case at == 0 && index.Predicate != "":
-			why = append(why, fmt.Sprintf("%s is partial (%s), which the statement does not ask for.", index.Name, index.Predicate))
+			why = append(why, fmt.Sprintf("%s is partial (%s), and the statement does not match its "+
+				"condition.", index.Name, index.Predicate))
 		case at == 0 && !d.bytes && len(keys) > 1 && s.Limited && len(s.SortKey) > 0:
-			why = append(why, fmt.Sprintf("%s finds the rows but not in the order wanted, so that all are read and sorted "+
-				"for the first of them.", index.Name))
+			why = append(why, fmt.Sprintf("%s finds the rows, but not in the order wanted, so all are read and sorted to "+
+				"return the first.", index.Name))
 		}
 	}
 	return why[:min(len(why), 2)]

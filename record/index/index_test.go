@@ -99,10 +99,10 @@ func TestExistingIndex(t *testing.T) {
 		{"a wider one", "(uid = $1)", btree("t_uid_at", "uid", "at"), "", "The index exists"},
 		{"in another order", "((a = $1) AND (b = $2))", btree("t_b_a", "b", "a", "c"), "", "The index exists"},
 		{"invalid", "(uid = $1)", invalid, "", "REINDEX INDEX CONCURRENTLY t_uid"},
-		{"second column", "(uid = $1)", btree("t_at_uid", "at", "uid"), "t (uid)", "entered by its first column"},
+		{"second column", "(uid = $1)", btree("t_at_uid", "at", "uid"), "t (uid)", "searched from its first column"},
 		{"partial", "(uid = $1)", partial, "t (uid)", "partial"},
 		{"of a collation", "(name ~~ $1)", btree("t_name", "name"), "t (name text_pattern_ops)", "t_name orders name by its collation"},
-		{"below lower", "(lower(name) = $1)", btree("t_name", "name"), "t (lower(name))", "t_name holds name itself"},
+		{"below lower", "(lower(name) = $1)", btree("t_name", "name"), "t (lower(name))", "t_name indexes name itself"},
 		{"a cast", "((uid)::numeric = $1)", btree("t_uid", "uid"), "", "in the column's own type"},
 	} {
 		a := adviseOn(t, seq(c.filter), 1, table("t", c.index))

@@ -151,8 +151,8 @@ func key(name, does string) string { return bold.Render(name) + " " + dim.Render
 // helpText says what the keys do and what the figures mean.
 func helpText(stop bool) []string {
 	lines := []string{
-		row("p", "pauses the view; the run goes on"),
-		row("q", "leaves the view; the run goes on, in plain lines"),
+		row("p", "pauses the view; the run continues"),
+		row("q", "leaves the view; the run continues in plain lines"),
 	}
 	if stop {
 		lines = append(lines, row("s", "stops the load now; what was measured is kept, as with Ctrl-C"))
@@ -164,6 +164,6 @@ func helpText(stop bool) []string {
 		row("in flight", "requests sent or waiting for a connection"),
 		row("lag p99", "how late the generator sends; above a few ms it is the limit"),
 		row("service", "CPUs that the service uses, in the last second"),
-		row("GC", "the part of them that collects garbage, over 10 s"),
-		row("statements", "those that take the most time of the database, lately"))
+		row("GC", "the part spent on garbage collection, over 10 s"),
+		row("statements", "those that recently took most of the database's time"))
 }

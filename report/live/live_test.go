@@ -264,14 +264,14 @@ func TestKeys(t *testing.T) {
 	k.await("28.4 ms", true)
 	k.await("? help  p pause  s stop  q leave", true)
 	k.keys <- 'p'
-	k.await("view paused, the run goes on", true)
+	k.await("view paused; the run continues", true)
 	later := measuring()
 	later.P50 = 77 * time.Millisecond
 	k.Event(later)
 	k.keys <- '?'
-	k.await("pauses the view; the run goes on", true)
+	k.await("pauses the view; the run continues", true)
 	k.keys <- '?'
-	k.await("pauses the view; the run goes on", false)
+	k.await("pauses the view; the run continues", false)
 	k.await("28.4 ms", true) // what it showed when it was paused
 	k.keys <- 'p'
 	k.await("77.0 ms", true)
@@ -279,7 +279,7 @@ func TestKeys(t *testing.T) {
 	<-k.stops
 	k.keys <- 'q'
 	<-k.left
-	k.await("the run goes on for 12 s; Ctrl-C stops it", true)
+	k.await("the run continues for 12 s; Ctrl-C stops it", true)
 	k.await("77.0 ms", false)
 	k.Event(Event{Phase: "closing the record"})
 	k.Event(Event{Message: "the target logs a lot"})

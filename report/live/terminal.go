@@ -250,9 +250,9 @@ func (p *plain) begin(last Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.phase = last.Phase
-	text := "the run goes on; Ctrl-C stops it"
+	text := "the run continues; Ctrl-C stops it"
 	if left := last.Total - last.Done; last.Done > 0 && left > 0 {
-		text = fmt.Sprintf("the run goes on for %.0f s; Ctrl-C stops it", left.Seconds())
+		text = fmt.Sprintf("the run continues for %.0f s; Ctrl-C stops it", left.Seconds())
 	}
 	fmt.Fprintln(p.w, text)
 }

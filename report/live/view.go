@@ -99,7 +99,7 @@ func (f frame) head() string {
 		text += "  " + blue.Render(notation.Clean(f.last.Phase))
 	}
 	if f.paused {
-		text += "  " + amber.Render("view paused, the run goes on")
+		text += "  " + amber.Render("view paused; the run continues")
 	}
 	if f.title != "" {
 		text += "  " + dim.Render(notation.Clean(f.title))

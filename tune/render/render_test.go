@@ -53,7 +53,7 @@ func example() tune.Result {
 				Advisory: true}}},
 		PGO: &tune.Inlining{Total: 41, Calls: []tune.Inlined{{Caller: "store/order.go:70", Callee: "scan",
 			Share: 0.12}}},
-		Warnings: []string{"1 launch measured again: the generator could not keep up"},
+		Warnings: []string{"1 launch repeated: the generator could not keep up"},
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package baseline keeps one side's blocks of a session, to be compared with later, and
-// says whether they may be.
+// Package baseline keeps one side's blocks of a session for later comparison, and decides
+// whether they are comparable.
 //
 // A Baseline is a JSON file (redline.baseline/1): blocks, commit, and the Circumstances
 // they were measured in: host, GOMAXPROCS, Go version, a fingerprint of the scenario,

@@ -1,12 +1,11 @@
-// Package gobench determines how much Go benchmarks differ between two revisions or
-// two environments, and names those that do not measure the work they claim to.
+// Package gobench determines how much Go benchmarks differ between two revisions or two
+// environments, and reports those that do not measure what they claim to.
 //
-// Test binaries are built once per side and package. Each benchmark is then
-// launched on its own, one side right after the other in random order, round after
-// round, so that the machine's noise meets both. First a side is measured against
-// itself, which shows the noise. verify decides, and knows how surely: the
-// logarithms of the rounds' ratios, Hodges-Lehmann with the signed-rank interval,
-// Holm over all benchmarks and metrics.
+// Test binaries are built once per side and package. Each benchmark is then launched
+// separately, one side right after the other in random order, round after round, so that
+// machine noise affects both. First a side is compared with itself, which shows the
+// noise. verify decides, and knows how surely: the logarithms of the rounds' ratios,
+// Hodges-Lehmann with the signed-rank interval, Holm over all benchmarks and metrics.
 //
 // It does not decide early: the rounds are planned once the time of one is known.
 // Running all benchmarks of a package in one launch, as go test -count does, was

@@ -17,8 +17,8 @@ import (
 // Part is the accounting part of the fault bench.
 var Part = part.Part{
 	Name: "accounting",
-	Doc: "Requests are successes, failures and unfinished, and as many as the server's own log has, under " +
-		"every protocol, model of load and fault.",
+	Doc: "Successes, failures and unfinished requests add up to the number in the server's own log, under every protocol, " +
+		"load model and fault.",
 	Asked: 300,
 	Run:   run,
 }

@@ -29,8 +29,8 @@ import (
 // Part is the part for the bench of promises; a trial is a CPU-minute.
 var Part = part.Part{
 	Name: "fuzz",
-	Doc: "Every fuzz target of the repository, for its share of the CPU-minutes asked: a failure is an input " +
-		"that crashes or breaks a property. New inputs are left in testdata/fuzz of the target's package.",
+	Doc: "Every fuzz target of the repository runs for its share of the requested CPU-minutes. A failure is an input that " +
+		"crashes or breaks a property. New inputs are kept in testdata/fuzz of the target's package.",
 	Asked: 120,
 	Run:   run,
 }

@@ -22,9 +22,9 @@ import (
 // Part is the part of the bench.
 var Part = part.Part{
 	Name: "kills",
-	Doc: "redline is ended by KILL, HUP, TERM, INT and a double INT at random moments of a run or a " +
-		"comparison, with targets that do not want to end; every bundle begun opens, the exit code is right, " +
-		"no process is left 3 s later and no file after the next start.",
+	Doc: "KILL, HUP, TERM, INT and a double INT end redline at random moments of a run or a comparison, with targets that " +
+		"refuse to exit. Every bundle that was begun must open, the exit code must be right, and no process may be left " +
+		"after 3 s and no file after the next start.",
 	Asked: 100,
 	Run: func(ctx context.Context, o part.Options) (part.Result, error) {
 		return run(ctx, o, 3*time.Second)

@@ -24,10 +24,9 @@ import (
 // Part is the part for the bench of promises.
 var Part = part.Part{
 	Name: "mutations",
-	Doc: "Bundles with one file damaged are reported, judged, compared and linted, each by a process of " +
-		"its own: a failure is a panic, a process that takes more than 30 s of CPU time (or ends only after " +
-		"5 min) or 1 GB, an escape sequence or a workflow command that gets into text, a script that gets " +
-		"into a page, and anything read or written outside of the bundle.",
+	Doc: "Bundles with one damaged file are reported, diagnosed, compared and linted, each in a separate process. A failure " +
+		"is a panic, a process that takes more than 30 s of CPU time (or longer than 5 min) or 1 GB, an escape sequence or " +
+		"workflow command in text, a script in a page, or anything read or written outside the bundle.",
 	Asked: 5000, Numbered: true,
 	Run: run,
 }

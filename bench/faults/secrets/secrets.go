@@ -24,8 +24,8 @@ import (
 // same runs, so that fewer trials look for fewer secrets and take as long.
 var Part = part.Part{
 	Name: "secrets",
-	Doc: "Secrets planted in every place where a user could have one, looked for in all that redline " +
-		"writes and prints, also packed, encoded, or cut in half.",
+	Doc: "Secrets are planted wherever a user could have one, and searched for in everything that redline writes and prints, " +
+		"including packed, encoded or truncated copies.",
 	Asked: len(carriers),
 	Run:   Run,
 }

@@ -40,7 +40,7 @@ func Keep(ctx context.Context, store *history.Store, r history.Result, err error
 		_, err = store.Add(ctx, r)
 	}
 	if err != nil {
-		note("redline: not kept in the history: %v", err)
+		note("redline: could not add to the history: %v", err)
 		return
 	}
 	note("kept in the history %s%s", store.Name(), OfCommit(r.Commit))
@@ -86,7 +86,7 @@ func KeepSession(ctx context.Context, store *history.Store, s history.Session, e
 		err = store.AddSession(ctx, s)
 	}
 	if err != nil {
-		note("redline: trials not kept in the history: %v", err)
+		note("redline: could not add the trials to the history: %v", err)
 		return
 	}
 	note("%s kept in the history %s (redline history trials)", notation.Counted(int64(len(s.Trials)), "trial", "trials"), store.Name())

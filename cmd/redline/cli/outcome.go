@@ -21,12 +21,14 @@ func Outcome(s *record.Summary, runErr error) error {
 	case runErr != nil:
 		return Exit(ExitUndecided, runErr)
 	case s.Load.Requests == 0:
-		return Exit(ExitUndecided, errors.New("no request ended in the measured span: there are no figures (see the warnings above)"))
+		return Exit(ExitUndecided, errors.New("no request ended in the measured span, so there are no figures (see the "+
+			"warnings above)"))
 	case s.Load.Errors == s.Load.Requests:
-		return Exit(ExitUndecided, errors.New("every request failed: there are no figures of a working service (see "+
-			"the error kinds above)"))
+		return Exit(ExitUndecided, errors.New("every request failed, so the figures do not describe a working service (see "+
+			"the kinds of error above)"))
 	case s.Generator.Verdict() == record.ValidityUnknown:
-		return Exit(ExitUndecided, errors.New("the run was killed before the generator judged itself: its validity is unknown"))
+		return Exit(ExitUndecided, errors.New("the run was killed before the generator checked its figures: its validity is "+
+			"unknown"))
 	case s.Generator.Verdict() == record.ValidityInvalid:
 		return Exit(ExitUndecided, errors.New("the measurement is invalid: "+strings.Join(s.Generator.WhyInvalid, "; ")))
 	}

@@ -16,8 +16,8 @@ var storage = []struct {
 	what, hint string
 }{
 	{syscall.ENOSPC, "the disk is full", "free space, or -o to a larger disk"},
-	{syscall.EDQUOT, "the quota of the disk is used up", "free space, or -o to another disk"},
-	{syscall.EFBIG, "a file may not grow further", "raise the limit of file sizes (ulimit -f), or run shorter"},
+	{syscall.EDQUOT, "the disk quota is exceeded", "free space, or -o to another disk"},
+	{syscall.EFBIG, "a file reached the size limit", "raise the file size limit (ulimit -f), or shorten the run"},
 	{syscall.EROFS, "the disk is read-only", "mount it for writing, or -o to another disk"},
 	{syscall.EIO, "the disk fails", "see the kernel's log, and -o to another disk"},
 }
@@ -40,5 +40,5 @@ func Unstored(stderr io.Writer, dir string, err error) {
 		return
 	}
 	first, _, _ := strings.Cut(err.Error(), "\n")
-	inert.Fprintf(stderr, "redline: the judgement is printed but not stored in %s: %s\n", dir, first)
+	inert.Fprintf(stderr, "redline: the result is printed but could not be stored in %s: %s\n", dir, first)
 }

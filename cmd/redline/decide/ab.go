@@ -52,18 +52,18 @@ func (f *compareFlags) register(cmd *cobra.Command) {
 	f.ProtocolFlags(flags)
 	flags.DurationVar(&f.maxTime, "max-time", session.DefaultMaxTime, "end after this `time`, even if undecided")
 	flags.IntVar(&f.most, "pairs", 0, "measure at most `n` pairs (default 120)")
-	flags.Uint64Var(&f.seed, "seed", 0, "seed of the order of pairs (default random)")
+	flags.Uint64Var(&f.seed, "seed", 0, "random seed for the order of pairs (default random)")
 	flags.DurationVar(&f.block, "block", 0, "measured `time` of each launch (default 2s)")
 	flags.BoolVar(&f.apart, "one-at-a-time", false, "never run both sides at once")
 	flags.StringVarP(&f.Out, "output", "o", "", "`directory` that keeps the session (default runs/<time>-ab)")
 	flags.BoolVar(&f.resume, "resume", false, "continue the interrupted session in the directory of -o")
-	flags.BoolVar(&f.JSON, "json", false, "print ab.json alone on stdout")
+	flags.BoolVar(&f.JSON, "json", false, "print only ab.json on stdout")
 	flags.StringVar(&f.markdown, "markdown", "", "write the result as Markdown to `file`")
 	flags.StringVar(&f.junit, "junit", "", "write the result as JUnit XML to `file`")
 	cli.HistoryFlag(flags, &f.History)
 	flags.StringVar(&f.saveBaseline, "save-baseline", "", "store the launches of side b in this JSON `file`, for gate --baseline")
-	flags.StringVar(&f.html, "html", "", "write the result as one self-contained HTML page to `file`, with flame graphs of the "+
-		"difference, for which each side is launched once more after the decision")
+	flags.StringVar(&f.html, "html", "", "write the result as one self-contained HTML page to `file`, with differential "+
+		"flame graphs; each side is launched once more for them after the decision")
 	flags.StringVar(&f.sarif, "sarif", "", "write the result as SARIF to `file`")
 }
 
@@ -77,27 +77,27 @@ func ABCommand() *cobra.Command {
 		Short: "Decide which of two versions of a service is faster",
 		Long: `ab decides whether version b of a service is slower, faster or the same as version
 a. It measures both in pairs of short launches, in random order, until the evidence
-suffices or --max-time is up. It also measures side a against itself, which shows
-how small a change this machine can detect today, and warns if that pair differs.
+suffices or --max-time is over. It also measures side a against itself, which shows
+how small a change this machine can detect today, and warns if it differs from itself.
 
 The sides are one of:
   --a CMD --b CMD               two commands
   --build-a PKG --build-b PKG   two packages, or one at two git revisions (PKG@REF),
                                 built in temporary worktrees
   --env-a K=V --env-b K=V       one target (the scenario's) in two environments
-Both must listen where the scenario sends its load.
+Both must listen at the address that the scenario loads.
 
 Both sides run at once if their arguments or environment name the port, so that
 redline can move one to a free port. Load then alternates between them several times
-a second: noise of the machine hits both alike, and far smaller changes become
+a second: machine noise affects both alike, and far smaller changes become
 detectable. Otherwise (load at a rate, port not named, slow requests), or with
 --one-at-a-time, one side runs at a time. Services that must never run twice need
 --one-at-a-time.
 
 CPU per request decides (at a rate: p50 as well) with a margin of 5 %; throughput fails
-a session only where it is worse by its margin beyond doubt, and other metrics are
-advisory. verify: in the scenario changes both. If the first four
-pairs differ beyond doubt, the session ends within half a minute.
+a session only if it is certainly worse than its margin, and other metrics are
+advisory. The scenario's verify: changes both. If the first four
+pairs clearly differ, the session ends within half a minute.
 The session stays in runs/<time>-ab; after an interrupt, -o DIR --resume continues it.
 
 Exit code 0: b is no worse, or better. 1: b is worse. 2: usage or input error.

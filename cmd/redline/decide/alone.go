@@ -58,7 +58,7 @@ func (f *compareFlags) against(cmd *cobra.Command, plan *scenario.Plan, name str
 	if base != nil {
 		result.Stored.File, result.Stored.Saved, result.Stored.Commit = f.baseline, base.Saved, base.Commit.Hash
 		if base.Redline != c.header.Redline {
-			result.Warnings = append(result.Warnings, fmt.Sprintf("the baseline was saved by redline %s, and this is %s",
+			result.Warnings = append(result.Warnings, fmt.Sprintf("the baseline was saved by redline %s; this is %s",
 				base.Redline, c.header.Redline))
 		}
 	}

@@ -33,7 +33,7 @@ func BenchCommand() *cobra.Command {
 		Use:   "bench [packages]",
 		Short: "Compare Go benchmarks between two revisions or environments",
 		Long: `bench runs the Go benchmarks of packages (by default those of this folder) in
-rounds, and names those that do not measure the work they claim to.
+rounds, and reports those that do not measure what they claim to.
 
 With two sides (a git revision and the work tree: --base; two revisions: --a, --b;
 two environments: --env-a, --env-b) each round launches every benchmark once per
@@ -72,11 +72,11 @@ func (f *benchFlags) register(cmd *cobra.Command) {
 	flags.DurationVar(&f.MaxTime, "max-time", gobench.DefaultMaxTime, "end after this `time`, builds included, even if undecided")
 	flags.IntSliceVar(&f.CPU, "cpu", nil, "GOMAXPROCS `list` to run each benchmark with (1,2)")
 	flags.StringVar(&f.Tags, "tags", "", "build `tags`, separated by commas")
-	flags.Float64Var(&f.margin, "margin", 100*gobench.DefaultMargin, "largest acceptable change for the worse, in `percent`")
+	flags.Float64Var(&f.margin, "margin", 100*gobench.DefaultMargin, "largest acceptable loss, in `percent`")
 	flags.IntVar(&f.Profiles, "profiles", gobench.DefaultProfiles, "take CPU profiles of at most `n` benchmarks (0: none)")
-	flags.Uint64Var(&f.Seed, "seed", 0, "seed of the order of rounds (default random)")
+	flags.Uint64Var(&f.Seed, "seed", 0, "random seed for the order of rounds (default random)")
 	flags.StringVarP(&f.Out, "output", "o", "", "`directory` that keeps the results (default runs/<time>-bench)")
-	flags.BoolVar(&f.json, "json", false, "print bench.json alone on stdout")
+	flags.BoolVar(&f.json, "json", false, "print only bench.json on stdout")
 	cli.HistoryFlag(flags, &f.history)
 	flags.StringVar(&f.markdown, "markdown", "", "write the result as Markdown to `file`")
 	cmd.MarkFlagsMutuallyExclusive("base", "a")

@@ -146,11 +146,12 @@ func (c *comparison) foresee() {
 	}
 	m, mde, ok := c.rules.Foresee(earlier, planned)
 	if !ok {
-		c.progress.Note("what %s can detect is not known yet: too few pairs of this scenario on this machine lie beside %s",
+		c.progress.Note("what %s can detect is not known yet: too few pairs of this scenario were measured on this machine, "+
+			"next to %s",
 			notation.Time(most), c.f.Out)
 		return
 	}
-	c.progress.Note("in %s this machine detects changes of %s and more of %s, by the noise of %s; the margin is %s",
+	c.progress.Note("in %s this machine detects changes of %s or more in %s, judging by the noise of %s; the margin is %s",
 		notation.Time(most), notation.Tenths(mde), m.Name,
 		notation.Counted(int64(len(earlier)), "earlier session", "earlier sessions"), notation.Tenths(m.Margin))
 }
@@ -161,7 +162,7 @@ func (c *comparison) cutShort(err error) error {
 		return c.unmeasured(cli.Exit(cli.ExitUndecided, err))
 	}
 	c.progress.Close()
-	c.progress.Note("interrupted: go on with the same command and -o %s --resume", c.f.Out)
+	c.progress.Note("interrupted: continue with the same command and -o %s --resume", c.f.Out)
 	return cli.Exit(cli.ExitInterrupted, nil)
 }
 
@@ -182,7 +183,7 @@ func (c *comparison) finish(r *verify.Result, log *session.Log) error {
 	r.Sides = [2]string{c.header.A, c.header.B}
 	r.Tolerated = c.f.tolerates(*r)
 	if n := c.launcher.Repeated; n > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d launches measured again: the generator could not keep up", n))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d launches repeated: the generator could not keep up", n))
 	}
 	_, c.f.measured = log.Pairs()
 	if err := log.Finish(*r); err != nil {
@@ -195,9 +196,9 @@ func (c *comparison) finish(r *verify.Result, log *session.Log) error {
 	switch {
 	case c.store == nil || c.f.unkept:
 	case r.Verdict == verify.Invalid:
-		c.progress.Note("not kept in the history: the session is invalid")
+		c.progress.Note("not added to the history: the session is invalid")
 	case c.own:
-		c.progress.Note("not kept in the history: side b has an environment of its own, unlike other results of its commit")
+		c.progress.Note("not added to the history: side b has its own environment, unlike other results of its commit")
 	default:
 		kept, err := history.FromSession(c.f.Out, c.header, log.Blocks(), c.rules.Metrics, r.Turn, c.kind)
 		cli.Keep(c.ctx, c.store, kept, err, c.progress.Note)
@@ -214,14 +215,15 @@ const recent = 10
 func (c *comparison) lasting() {
 	results, err := c.store.Results(c.ctx, history.Filter{Scenario: c.now.Hash})
 	if err != nil {
-		c.progress.Note("the history was not searched for lasting changes: %v", err)
+		c.progress.Note("could not search the history for lasting changes: %v", err)
 		return
 	}
 	series, _ := history.Here(history.Arrange(results, history.Options{}), c.header.Host)
 	for _, s := range series {
 		decides := slices.ContainsFunc(c.rules.Metrics, func(m verify.Metric) bool { return m.Name == s.Metric && !m.Advisory })
 		if change, worse := s.Regressed(recent); worse && decides {
-			c.progress.Note("history: %s is worse for good since %.12s (%s), of %d commits", s.Metric, s.Points[change.At].Commit.Hash,
+			c.progress.Note("history: %s has been worse since %.12s (%s), over %d "+
+				"commits", s.Metric, s.Points[change.At].Commit.Hash,
 				notation.Change(change.Relative()), len(s.Points))
 		}
 	}

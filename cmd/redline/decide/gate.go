@@ -38,21 +38,21 @@ func GateCommand() *cobra.Command {
 		Short: "Fail a build that makes a service slower",
 		Long: `gate fails a CI job when the work tree makes the service slower. It builds the work
 tree and a git revision (--base) and compares them as redline ab does. A metric
-passes only if a change of its margin would have been detected: a runner too noisy
-to decide exits 3, not 0.
+passes only if the session could have detected a change as large as its margin: a runner
+too noisy to decide exits 3, not 0.
 
---also-against REF compares with a second revision, in a session of its own: small
-regressions that each pass add up. --changed-only skips the measuring where the target's
-packages and dependencies compile to the same.
+--also-against REF also compares with a second revision, in its own session, because small
+regressions that each pass add up. --changed-only skips the measurement if the target's
+packages and dependencies compile to the same code.
 
 Without --base, --baseline FILE compares with launches that --save-baseline FILE
 stored earlier. That measures half as much but decides less: the difference contains
-every other change since, so intervals are wider, and another machine, kernel, Go
-version or scenario is undecided (3). --save-baseline alone measures and stores.
+every other change since, so intervals are wider; on another machine, kernel, Go
+version or scenario nothing is decided (3). --save-baseline alone measures and stores.
 
 The service is the scenario's target.build, or --build. Margins are set in the
 scenario (verify:); the default is 5 % for CPU per request. --on-inconclusive
-pass-with-warning exits 0 where nothing could be decided. With CI=true every metric that
+pass-with-warning exits 0 if nothing could be decided. With CI=true every metric that
 did not pass is also printed as a workflow command, which CI systems show next to the
 change. --markdown, --junit and --sarif write reports.
 
@@ -74,14 +74,14 @@ Exit code 0: nothing is worse by its margin. 1: regression. 2: usage or input er
 	}
 	g.register(cmd)
 	cmd.Flags().StringVar(&g.base, "base", "", "git `revision` to compare the work tree with")
-	cmd.Flags().StringVar(&g.baseline, "baseline", "", "compare with this `file` of --save-baseline: measures the work "+
-		"tree alone, decides less")
+	cmd.Flags().StringVar(&g.baseline, "baseline", "", "compare with this `file` from --save-baseline: measures only the "+
+		"work tree, decides less")
 	cmd.MarkFlagsMutuallyExclusive("base", "baseline")
 	cmd.Flags().StringVar(&g.undecided, "on-inconclusive", undecidedFails, "`what` an inconclusive session does: fail (exit 3) or "+
 		"pass-with-warning (exit 0)")
-	cmd.Flags().StringVar(&g.also, "also-against", "", "compare with this `revision` too, such as the last release: finds "+
-		"what small steps add up to")
-	cmd.Flags().BoolVar(&g.changedOnly, "changed-only", false, "measure nothing if the target is built of the same code as the base")
+	cmd.Flags().StringVar(&g.also, "also-against", "", "also compare with this `revision`, such as the last release, to find "+
+		"small regressions that add up")
+	cmd.Flags().BoolVar(&g.changedOnly, "changed-only", false, "measure nothing if target and base are built from the same code")
 	cmd.Flags().StringVar(&g.build, "build", "", "main `package` to build, relative to this directory (default the scenario's "+
 		"target.build)")
 	return cmd

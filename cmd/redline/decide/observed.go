@@ -17,7 +17,8 @@ import (
 func (c *comparison) observe(sides ...session.Side) *[2]web.Observed {
 	var out [2]web.Observed
 	for i, s := range sides {
-		c.progress.Step(fmt.Sprintf("side %s with profiles and traces, for the page; it decides nothing", s.Name))
+		c.progress.Step(fmt.Sprintf("side %s with profiles and traces, for the page only; it does not count for the "+
+			"decision", s.Name))
 		dir := filepath.Join(c.f.Out, "observed-"+s.Name)
 		_, err := os.Stat(dir)
 		if errors.Is(err, fs.ErrNotExist) { // a session that is resumed may have it
@@ -30,7 +31,7 @@ func (c *comparison) observe(sides ...session.Side) *[2]web.Observed {
 			out[i].Record, out[i].Summary, err = assess.Bundle(dir)
 		}
 		if err != nil {
-			c.progress.Note("the page has no flame graphs of the difference: side %s was not observed: %v", s.Name, err)
+			c.progress.Note("the page has no differential flame graphs: side %s was not observed: %v", s.Name, err)
 			return nil
 		}
 	}

@@ -94,7 +94,7 @@ func TestLasting(t *testing.T) {
 	c := comparison{ctx: t.Context(), store: store, progress: cli.NewProgress(&text), rules: verify.Rules{Metrics: verify.Metrics(false)},
 		header: session.Header{Host: host}, now: baseline.Circumstances{Hash: "0011"}}
 	c.lasting()
-	const want = "cpu_per_request is worse for good since beef0005 (+10.0 %), of 9 commits"
+	const want = "cpu_per_request has been worse since beef0005 (+10.0 %), over 9 commits"
 	if got := text.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, want) {
 		t.Errorf("got %q", got)
 	}

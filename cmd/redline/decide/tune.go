@@ -27,37 +27,37 @@ func TuneCommand() *cobra.Command {
 	var f tuneFlags
 	cmd := &cobra.Command{
 		Use:   "tune URL | scenario.yaml --knob NAME=VALUES [--knob ...]",
-		Short: "Find the settings that serve an objective best, or confirm that the present ones do",
+		Short: "Find the settings that are best for an objective, or confirm the present ones",
 		Long: `tune searches the settings of a service for better ones. Each trial is a pair of
 launches, the present setting and a candidate, interleaved under the same load. A model
 of the trials proposes the next one; the best half is measured again and again until one
-is left. A fresh session of new launches, as of redline ab, then decides: a setting is
-recommended only if it confirms a gain that it can detect. Otherwise tune says to keep
-what you have, which is a result.
+is left. A new session of new launches, like redline ab, then decides: tune
+recommends a setting only if that session confirms a gain that it can detect. Otherwise
+tune advises to keep the present setting, which is a result too.
 
 Knobs, each with a range (50..400, 64MiB..1GiB) or a list (a,b,c):
   GOGC, GOMEMLIMIT, GOMAXPROCS   the Go runtime's
   env:NAME                       a variable of the environment
   flag:-name                     an argument of the command line
-  pgo                            built with a profile of itself, or not (or --pgo)
+  pgo                            build with a profile of the service itself, or without (same as --pgo)
   http:[METHOD ]URL[ BODY]       live: PUT, POST or PATCH with the value in place of {}
 
-The present setting is the scenario as it is. One knob alone is swept over all its
-values, and its knee is drawn. tune launches the target itself, so each trial is ended
-with its launch, and a service that runs elsewhere keeps what it had.
+The present setting is the scenario as it is. If there is only one knob, tune tries all its
+values and draws its knee. tune launches the target itself, so no setting outlives its
+trial, and a service that runs elsewhere is not changed.
 
 An http: knob is set once the target is ready, and read back with GET from the same URL
-without the value: a target that ignores it is reported. The URL is a path of the target,
-or a whole one on loopback (or --allow-host). With such knobs alone the target may be one
-that runs already: its values are read first, and restored at the end, also after an
+without the value, so tune reports a target that ignores it. The URL is a path of the target,
+or a full URL on loopback (or --allow-host). If all knobs are of this kind, the target may
+already be running: its values are read first, and restored at the end, even after an
 interrupt.
 
 Objectives: throughput (default; closed loop), cpu per request (default at a rate), p50,
 p90, p99 (at a rate), memory; "throughput at p99 < 20ms" and --guard add limits that a
-recommended setting must keep. A setting under which requests fail is out at once.
+recommended setting must keep. A setting under which requests fail is dropped at once.
 
-Trials stay in runs/<time>-tune, and with --history also there (redline history trials);
-after an interrupt, -o DIR --resume goes on.
+Trials are kept in runs/<time>-tune and, with --history, in the history (redline history
+trials); after an interrupt, -o DIR --resume continues.
 
 Exit code 0: a setting is recommended, or the present one is to be kept. 1: no setting
 keeps the guards. 2: usage or input error. 3: the measurement is invalid. 130: interrupted.`,
@@ -125,7 +125,7 @@ func (f *tuneFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	if n := launcher.Repeated; n > 0 {
 		r.Warnings = append(r.Warnings, notation.Counted(int64(n), "launch",
-			"launches")+" measured again: the generator could not keep up")
+			"launches")+" repeated: the generator could not keep up")
 	}
 	progress.Note("kept in %s", f.Out)
 	f.keep(cmd.Context(), store, t, plan, launcher, r, began, progress)
@@ -193,7 +193,7 @@ func (f *tuneFlags) profile(ctx context.Context, t *tuning.Tuner, progress *cli.
 			return nil, err
 		}
 	}
-	progress.Note("building by the profile")
+	progress.Note("building with the profile")
 	t.Profiled = filepath.Join(filepath.Dir(t.Present.Binary), "target-profiled")
 	if err := tuning.BuildProfiled(ctx, plan, path, t.Profiled); err != nil {
 		return nil, err

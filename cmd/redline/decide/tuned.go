@@ -42,7 +42,7 @@ func (f *tuneFlags) keep(ctx context.Context, store *history.Store, t *tuning.Tu
 	}, err, progress.Note)
 	recorded, readErr := session.ReadSession(filepath.Join(f.Out, tuning.ConfirmDir))
 	if readErr != nil {
-		progress.Note("no figures in the history: no setting came to a confirmation")
+		progress.Note("no figures for the history: no setting reached confirmation")
 		return
 	}
 	recorded.Header.Go, recorded.Header.Block = now.Go, now.Duration
@@ -84,7 +84,7 @@ func (f *tuneFlags) cutShort(ctx context.Context, progress *cli.Progress, err er
 	if ctx.Err() == nil {
 		return cli.Exit(cli.ExitUndecided, err)
 	}
-	progress.Note("interrupted: go on with the same command and -o %s --resume", f.Out)
+	progress.Note("interrupted: continue with the same command and -o %s --resume", f.Out)
 	return cli.Exit(cli.ExitInterrupted, nil)
 }
 

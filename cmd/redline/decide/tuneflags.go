@@ -44,21 +44,21 @@ func (f *tuneFlags) register(cmd *cobra.Command) {
 	f.TargetFlags(flags)
 	flags.StringArrayVar(&f.knobs, "knob", nil,
 		"`name=values` to search: a range (50..400) or a list (a,b,c); may be repeated")
-	flags.StringVar(&f.objective, "objective", "", "`what` to make better: throughput, cpu, p50, p90, p99, memory")
+	flags.StringVar(&f.objective, "objective", "", "`what` to improve: throughput, cpu, p50, p90, p99, memory")
 	flags.StringArrayVar(&f.guards, "guard", nil,
 		"`limit` to keep (\"p99 < 20ms\", \"rss < 512MiB\", \"errors < 0.1%\"); may be repeated")
-	flags.StringArrayVar(&f.hosts, "allow-host", nil, "set http: knobs on this `host` too, not on loopback alone; may be repeated")
+	flags.StringArrayVar(&f.hosts, "allow-host", nil, "set http: knobs on this `host` too, not only on loopback; may be repeated")
 	flags.DurationVar(&f.maxTime, "max-time", tuning.DefaultMaxTime, "end after this `time`, confirmation included")
 	flags.IntVar(&f.trials, "trials", 0,
 		"search by at most `n` trials (default 40 per knob or a quarter of all settings, as the time allows)")
-	flags.Uint64Var(&f.seed, "seed", 0, "seed of the search (default random)")
+	flags.Uint64Var(&f.seed, "seed", 0, "random seed for the search (default random)")
 	flags.DurationVar(&f.block, "block", 0, "measured `time` of each launch (default 2s)")
 	flags.BoolVar(&f.pgo, "pgo", false, "same as --knob pgo")
 	flags.BoolVar(&f.sweep, "sweep", false, "try every setting in turn instead of searching")
 	flags.BoolVar(&f.apart, "one-at-a-time", false, "never run both sides at once")
 	flags.StringVarP(&f.Out, "output", "o", "", "`directory` that keeps the trials (default runs/<time>-tune)")
 	flags.BoolVar(&f.resume, "resume", false, "continue the interrupted tune in the directory of -o")
-	flags.BoolVar(&f.JSON, "json", false, "print tune.json alone on stdout")
+	flags.BoolVar(&f.JSON, "json", false, "print only tune.json on stdout")
 	flags.StringVar(&f.markdown, "markdown", "", "write the result as Markdown to `file`")
 	cli.HistoryFlag(flags, &f.History)
 	cmd.MarkFlagsMutuallyExclusive("exec", "build", "pid")
@@ -97,8 +97,8 @@ func (f *tuneFlags) check(cmd *cobra.Command, plan *scenario.Plan, space tune.Sp
 	}
 	if running(plan) && slices.ContainsFunc(space.Knobs, func(k tune.Knob) bool { return k.Kind != tune.Live }) {
 		return errors.New(
-			"tune launches the service with each setting, and the scenario names no target to launch " +
-				"(hint: --build ./cmd/svc or --exec CMD; http: knobs alone work on one that runs)",
+			"tune launches the service with each setting, but the scenario names no target to launch (hint: --build " +
+				"./cmd/svc or --exec CMD; only http: knobs work on a running service)",
 		)
 	}
 	if err := tuning.CheckLive(plan, space.Knobs, f.hosts); err != nil {
@@ -109,7 +109,7 @@ func (f *tuneFlags) check(cmd *cobra.Command, plan *scenario.Plan, space tune.Sp
 	}
 	for _, k := range space.Knobs {
 		if k.Kind == tune.PGO && plan.Target.Build == "" {
-			return errors.New("knob pgo builds the target, and the scenario has no target.build (hint: --build ./cmd/svc)")
+			return errors.New("knob pgo builds the target, but the scenario has no target.build (hint: --build ./cmd/svc)")
 		}
 	}
 	return nil

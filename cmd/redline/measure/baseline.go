@@ -32,16 +32,17 @@ func BaselineCommand() *cobra.Command {
 	var f baselineFlags
 	cmd := &cobra.Command{
 		Use:   "baseline",
-		Short: "Measure the machine itself, and flag where it drifted",
-		Long: `baseline measures what this machine and its Go toolchain do by themselves: compute, HTTP
+		Short: "Measure the machine itself, and report where it drifted",
+		Long: `baseline measures this machine and its Go toolchain without any service: compute, HTTP
 path, memory and GC, scheduler and kernel; with --disk and --postgres also those. Rounds
-of all figures, each in a process of its own, are spread over four minutes (--quick: half
+of all figures, each in its own process, are spread over four minutes (--quick: half
 a minute). The result is kept below baselines/ and compared with the newest one of the
 same machine and Go version, or with --against, which may be another machine's.
 
-A figure has drifted when the interval of its change lies beyond the margin; intervals
-hold for all figures at once. Another CPU quota than before is drift as well. Quotas,
-steal and work of others are reported as warnings. redline run names the newest baseline of its machine.
+A figure has drifted if the interval of its change lies beyond the margin; intervals
+hold for all figures at once. A different CPU quota counts as drift as well. Quotas,
+steal and other programs are reported as warnings. redline run names the newest baseline
+of its machine.
 
 Exit code 0: no drift, or nothing to compare with. 1: drifted. 2: it could not be measured.`,
 		Example: `  redline baseline
@@ -52,11 +53,11 @@ Exit code 0: no drift, or nothing to compare with. 1: drifted. 2: it could not b
 	}
 	flags := cmd.Flags()
 	flags.DurationVar(&f.Time, "time", machine.DefaultTime, "how long to measure, at most 5m")
-	flags.BoolVar(&f.quick, "quick", false, "measure for half a minute: wider intervals")
+	flags.BoolVar(&f.quick, "quick", false, "measure for only half a minute: wider intervals")
 	flags.StringVar(&f.Disk, "disk", "", "measure the disk of this `directory`")
 	flags.StringVar(&f.Postgres, "postgres", "", "measure the PostgreSQL of this `DSN`")
 	flags.StringVar(&f.against, "against", "", "compare with this `file` (default: the newest of this machine)")
-	flags.Float64Var(&f.margin, "margin", machine.DefaultMargin, "`share` up to which a change is no drift")
+	flags.Float64Var(&f.margin, "margin", machine.DefaultMargin, "`share` up to which a change does not count as drift")
 	flags.StringVar(&f.dir, "dir", baselines, "`directory` that keeps baselines")
 	flags.BoolVar(&f.unkept, "no-save", false, "keep no file")
 	flags.BoolVar(&f.asked, "json", false, "print the report as JSON ("+machine.Schema+")")
@@ -83,10 +84,10 @@ func (f *baselineFlags) measure(cmd *cobra.Command) error {
 		f.Time = machine.QuickTime
 	}
 	if f.Time <= 0 || f.Time > 5*time.Minute {
-		return errors.New("--time is not between 0 and 5m")
+		return errors.New("--time must be between 0 and 5m")
 	}
 	if !(f.margin > 0 && f.margin < 1) {
-		return errors.New("--margin is not a share between 0 and 1")
+		return errors.New("--margin must be between 0 and 1")
 	}
 	base, path := machine.Newest(f.dir)
 	if f.against != "" {

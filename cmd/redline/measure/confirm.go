@@ -64,6 +64,6 @@ func agreed(ctx context.Context, in io.Reader) error {
 		if answer == "y" || answer == "yes" {
 			return nil
 		}
-		return errors.New("not confirmed: nothing was loaded")
+		return errors.New("not confirmed: no load was sent")
 	}
 }

@@ -36,17 +36,17 @@ func KneeCommand() *cobra.Command {
 		Long: `knee finds the highest rate at which a service keeps its objectives, as an interval,
 and what limits it. It measures the unloaded service, sweeps connections up and down,
 tries rates on both sides of the knee until steps agree, overloads the service once to
-see whether it comes back, soaks it at 80 % of the knee, and last observes everything
-just above it: the first finding there is what ends the capacity.
+see whether it recovers, soaks it at 80 % of the knee, and finally observes everything
+just above the knee: the first finding there is what limits the capacity.
 
 Objectives are the thresholds of the scenario, or --threshold. Without any, fewer than
-1 % of the requests may fail, p99 stays below ten times that of the unloaded service,
-and in all cases no queue may grow.
+1 % of the requests may fail, and p99 must stay below ten times that of the unloaded
+service. In all cases no queue may grow.
 
-A target that redline starts (--build, --exec) is launched anew within the search,
-because chance effects of a launch, such as memory layout, last as long as its process.
-The steps stay in runs/<time>-knee/; --from DIR answers from them again, and redline
-report DIR/at-knee shows what was observed at the knee. --history keeps the capacity by
+A target that redline starts (--build, --exec) is relaunched during the search,
+because random effects of a launch, such as memory layout, last as long as the process.
+The steps are kept in runs/<time>-knee/; --from DIR computes the answer from them again,
+and redline report DIR/at-knee shows what was observed at the knee. --history keeps the capacity by
 commit, and the steps.
 
 Exit code 0: found. 2: usage or input error. 3: undecided: the generator was the limit,
@@ -73,8 +73,8 @@ answer rests on the steps so far, which are kept.`,
 	flags.DurationVar(&f.maxTime, "max-time", session.DefaultMaxTime, "end after this `time`, with what is known then")
 	flags.DurationVar(&f.soak, "soak", session.DefaultSoak, "soak for at most this `time`")
 	flags.StringVarP(&f.Out, "out", "o", "", "`directory` that keeps the steps (default runs/<time>-knee)")
-	flags.StringVar(&f.from, "from", "", "answer again from the steps in this `directory`; measures nothing")
-	flags.BoolVar(&f.JSON, "json", false, "print knee.json alone on stdout")
+	flags.StringVar(&f.from, "from", "", "compute the answer again from the steps in this `directory`, without measuring")
+	flags.BoolVar(&f.JSON, "json", false, "print only knee.json on stdout")
 	flags.StringVar(&f.markdown, "markdown", "", "write the answer as Markdown to `file`")
 	cli.HistoryFlag(flags, &f.History)
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "copy the target's output to stderr")
@@ -144,7 +144,7 @@ func showKnee(to *cli.Progress, p session.Progress) {
 
 func (f *kneeFlags) again(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return errors.New("--from answers from kept steps, and takes no target")
+		return errors.New("--from uses kept steps, and takes no target")
 	}
 	answer, err := session.Read(f.from)
 	if err != nil {

@@ -61,7 +61,7 @@ func TestKneeIsKept(t *testing.T) {
 	}
 	notes = nil
 	keepKnee(t.Context(), store, t.TempDir(), plan, answer(begun, "p99 < 20ms"), note)
-	if text := strings.Join(notes, "\n"); !strings.Contains(text, "redline: trials not kept in the history: ") {
+	if text := strings.Join(notes, "\n"); !strings.Contains(text, "redline: could not add the trials to the history: ") {
 		t.Errorf("the notes are %q", text)
 	}
 }

@@ -46,8 +46,8 @@ func RunCommand() *cobra.Command {
 		Use:   "run URL | scenario.yaml [-- target arguments]",
 		Short: "Put load on a service and find its bottleneck",
 		Long: `run puts load on a service, observes it, takes slow requests apart and names the
-bottleneck with evidence and a remedy. The measurements stay in a bundle
-(runs/<time>-<scenario>/), from which redline report and redline diagnose work again.
+bottleneck with evidence and a remedy. The measurements are kept in a bundle
+(runs/<time>-<scenario>/), which redline report and redline diagnose can read again.
 
 The more redline can observe, the more it can prove:
   --build PKG    builds your main package with a probe injected: everything
@@ -55,16 +55,16 @@ The more redline can observe, the more it can prove:
   --pid N        observes a running process; add --pprof for profiles and traces
   URL alone      load, and the listening process if it is on this host
 
-On a terminal the run is drawn as it goes: p pauses the view, s stops the load early and keeps
+On a terminal redline draws the run live: p pauses the view, s stops the load early and keeps
 what was measured, q leaves the view, ? explains the figures; --plain prints lines instead.
 
---web shows the run in a browser as it goes, and its report at the end; --web ADDR at an
-address of your choice. On loopback only your own user and root get in; an address that
-others can reach wants the token of the URL: a new one each time, or that of
-$REDLINE_WEB_TOKEN. The run waits for no browser.
+--web shows the run live in a browser, and its report at the end; --web ADDR does so at an
+address of your choice. On loopback only your own user and root have access; at an address
+that others can reach, they need the token in the URL: a new one each time, or the one in
+$REDLINE_WEB_TOKEN. The run does not wait for a browser.
 
 Without further flags: 64 connections in a closed loop, 5s of warm-up, 30s measured.
-The URL's scheme names the protocol: http and https (--http2 for HTTP/2), grpc and
+The URL's scheme selects the protocol: http and https (--http2 for HTTP/2), grpc and
 grpcs, ws and wss, tcp. Other hosts are loaded only after you confirm, or with --yes.
 
 Exit code 0: measured, thresholds met. 1: a threshold failed. 2: usage or input

@@ -19,19 +19,20 @@ func (f *Flags) LoadFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Rate, "rate", "", "open loop: `requests` due per second (2000/s)")
 	flags.StringVar(&f.PerConnection, "rate-per-connection", "",
 		"open loop: `requests` due per second on each of the -c connections (10/s)")
-	flags.BoolVar(&f.Poisson, "poisson", false, "with --rate: random arrivals, as from many independent users, instead of even ones")
+	flags.BoolVar(&f.Poisson, "poisson", false, "with --rate: random arrivals, as from many independent users, instead of "+
+		"evenly spaced ones")
 	flags.StringVar(&f.Replay, "replay", "", "replay this access log `file` (nginx combined, or JSON lines) against "+
 		"the URL, at the log's times")
 	flags.StringSliceVar(&f.ReplayMethods, "replay-methods", nil,
 		"with --replay: send only these `methods` (default GET,HEAD,OPTIONS; others may change data)")
-	flags.Float64Var(&f.Speed, "speed", 0, "with --replay: 2 is twice the log's speed (default 1)")
+	flags.Float64Var(&f.Speed, "speed", 0, "with --replay: 2 replays at twice the log's speed (default 1)")
 	flags.StringVar(&f.Think, "think", "", "closed loop: wait this `time` after each answer (200ms, "+
 		"\"min=100ms,max=300ms\", or \"mean=200ms\" for exponential)")
 	flags.Int64VarP(&f.Requests, "requests", "n", 0, "end after this many measured requests; with -d, whichever comes first")
 	flags.DurationVarP(&f.Duration, "duration", "d", 0, "measured time, after the warm-up (default 30s, or until -n or --replay ends)")
 	flags.DurationVar(&f.warmup, "warmup", scenario.DefaultWarmup, "load before the measured time (with --replay: none)")
 	flags.DurationVar(&f.Timeout, "timeout", 0, "limit for each request (default 10s)")
-	flags.DurationVar(&f.Grace, "grace", 0, "time for requests in flight to end after the load (default 2s)")
+	flags.DurationVar(&f.Grace, "grace", 0, "how long requests in flight may take to end after the load (default 2s)")
 	flags.IntVar(&f.Streams, "streams", 0, "concurrent requests per connection, with --http2 and grpc (default 1)")
 	flags.StringVar(&f.ConnectRate, "connect-rate", "", "open at most this many `connections` per second (500/s; default no limit)")
 	flags.StringArrayVar(&f.Sources, "source", nil, "local `address` to connect from; may be repeated, used in turn")
@@ -72,7 +73,7 @@ func (f *Flags) TargetFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.OTLP, "otlp", "", "receive OpenTelemetry spans (OTLP over HTTP and gRPC) at this `address`; "+
 		"\"on\" for ports 4317 and 4318 of this host")
 	flags.StringArrayVar(&f.Thresholds, "threshold", nil, "pass/fail `expression` (\"p99 < 42ms\"); may be repeated")
-	flags.BoolVar(&f.blind, "no-observe", false, "observe nothing: figures of the load alone, at the least cost")
+	flags.BoolVar(&f.blind, "no-observe", false, "observe nothing but the load, at the lowest cost")
 	flags.StringArrayVar(&f.Redact, "redact", nil, "`header` whose value is never recorded; may be repeated")
 }
 
@@ -90,16 +91,17 @@ func (f *Flags) exportFlags(flags *pflag.FlagSet) {
 // outputFlags set the format and location of the results.
 func (f *Flags) outputFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.Out, "out", "o", "", "bundle `directory` (default runs/<time>-<scenario>)")
-	flags.BoolVar(&f.JSON, "json", false, "print summary.json alone on stdout")
+	flags.BoolVar(&f.JSON, "json", false, "print only summary.json on stdout")
 	cli.HistoryFlag(flags, &f.History)
 	flags.BoolVar(&f.plain, "plain", false, "print plain progress lines even on a terminal")
-	flags.StringVar(&f.web, "web", "", "show the run in a browser as it goes, at this `address` (default 127.0.0.1 "+
-		"and a free port; others can reach another one, with the token of the URL)")
+	flags.StringVar(&f.web, "web", "", "show the run live in a browser, at this `address` (default 127.0.0.1 and a free "+
+		"port; at other addresses others need the token in the URL)")
 	flags.Lookup("web").NoOptDefVal = webAlone
 	flags.BoolVar(&f.all, "all", false,
-		"print every finding in full, causes that were rejected or not judged, the slowest requests and each source")
+		"print every finding in full, rejected and not judged causes, the slowest requests and all sources")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "copy the target's output to stderr")
-	flags.BoolVar(&f.overhead, "measure-overhead", false, "also measure the cost of observation, by runs with and without it in turn")
+	flags.BoolVar(&f.overhead, "measure-overhead", false, "also measure the cost of observation, by alternating runs with "+
+		"and without it")
 	flags.IntVar(&f.pairs, "overhead-pairs", 10, "pairs of runs that --measure-overhead makes")
 }
 

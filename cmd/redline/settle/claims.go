@@ -30,7 +30,7 @@ func labListCommand() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the list alone as JSON on stdout")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print only the list, as JSON, on stdout")
 	return cmd
 }
 

@@ -24,13 +24,13 @@ func DemoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Find the bottleneck of a real order gateway, fix it step by step, and measure each gain",
-		Long: `demo starts a PostgreSQL of its own and the lab's order gateway with the defects
-that such services usually have. It finds the bottleneck, applies the remedy of the
-first finding, runs again, compares both states in turns under the same load, and so on;
-then it prints the ladder of gains, each with its interval or as within the noise. It
+		Long: `demo starts its own PostgreSQL and the lab's order gateway with common defects. It
+finds the bottleneck, applies the remedy of the first finding, runs again, compares both
+states in turns under the same load, and so on. At the end it prints the ladder of
+gains, each with its interval or as within the noise. It
 needs a checkout of redline and takes less than four minutes on two cores.
 
-redline lab ladder order --full climbs the same ladder with several launches of each
+redline lab ladder order --full measures the same ladder with several launches of each
 state.`,
 		Example: "  redline demo\n  redline demo --json > ladder.json",
 		Args:    noArgument("it runs the lab's own gateway; redline run measures your service"),
@@ -45,7 +45,7 @@ state.`,
 	flags.DurationVarP(&o.Duration, "duration", "d", 3*time.Second, "diagnosed time of each step")
 	flags.DurationVar(&o.Warmup, "warmup", time.Second, "warm-up of each step")
 	flags.IntVar(&o.MaxSteps, "max-steps", 0, "stop after this many steps (default: when no finding has a remedy left)")
-	flags.BoolVar(&asJSON, "json", false, "print the ladder alone as JSON on stdout")
+	flags.BoolVar(&asJSON, "json", false, "print only the ladder, as JSON, on stdout")
 	flags.BoolVar(&plain, "plain", false, "plain progress lines even on a terminal")
 	return cmd
 }

@@ -27,11 +27,11 @@ const labDir = "runs/lab"
 func LabCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lab",
-		Short: "Settle well-known tuning claims on this machine",
-		Long: `lab measures what reports on tuning Go services claim: each claim as an experiment
+		Short: "Test well-known tuning claims on this machine",
+		Long: `lab tests what reports on tuning Go services claim: each claim is an experiment
 that compares a baseline with the tuned form in interleaved rounds, by the rules of
 redline bench. Its verdict is confirmed, smaller, no effect, reversed, inconclusive, or
-not applicable where it cannot be tried on this machine.
+not applicable if it cannot be tried on this machine.
 
 It needs a checkout of redline and the go command. docs/claims.md holds all claims with
 the verdicts of one machine.`,
@@ -59,8 +59,8 @@ func labRunCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [ID...]",
 		Short: "Run experiments: all, or those of some claims",
-		Long: `run measures experiments one after the other. Each result is kept as it is decided;
-Ctrl-C ends the experiment under way and keeps the others, and --resume goes on.
+		Long: `run measures experiments one after the other. Each result is kept as soon as it is
+decided; Ctrl-C ends the current experiment and keeps the others, and --resume continues.
 
 Exit code 0: each experiment has a verdict. 2: usage or input error, or an experiment
 fails. 3: one is inconclusive. 130: interrupted.`,
@@ -77,16 +77,17 @@ fails. 3: one is inconclusive. 130: interrupted.`,
 	flags := cmd.Flags()
 	flags.BoolVar(&f.Quick, "quick", false, "few and short rounds: about 15 s each; small effects stay inconclusive")
 	flags.BoolVar(&f.full, "full", false, "as many rounds as a verdict takes, about a minute each (the default)")
-	flags.BoolVar(&f.Resume, "resume", false, "leave out experiments that have a result already")
+	flags.BoolVar(&f.Resume, "resume", false, "skip experiments that already have a result")
 	flags.StringVar(&f.checkout, "checkout", ".", "a `directory` inside redline's checkout")
-	flags.StringVarP(&f.Dir, "out", "o", labDir, "`directory` that keeps the results; later ones replace those of the same experiment")
-	flags.Uint64Var(&f.Seed, "seed", 0, "seed of the order of rounds (default random)")
-	flags.BoolVar(&f.json, "json", false, "print the results alone as JSON on stdout")
+	flags.StringVarP(&f.Dir, "out", "o", labDir, "`directory` that keeps the results; a new result replaces the experiment's "+
+		"old one")
+	flags.Uint64Var(&f.Seed, "seed", 0, "random seed for the order of rounds (default random)")
+	flags.BoolVar(&f.json, "json", false, "print only the results, as JSON, on stdout")
 	flags.IntVar(
 		&f.itself,
 		"aa",
 		0,
-		"measure each baseline `n` times against itself, and count verdicts that claim a difference; keeps nothing",
+		"compare each baseline `n` times with itself, and count verdicts that claim a difference; keeps no results",
 	)
 	cmd.MarkFlagsMutuallyExclusive("quick", "full")
 	cmd.MarkFlagsMutuallyExclusive("aa", "json")
@@ -151,7 +152,7 @@ func (f *labFlags) run(cmd *cobra.Command, ids []string) error {
 // interrupted is the exit of a session that Ctrl-C ended, with the experiments that had failed
 // before.
 func interrupted(err error) error {
-	text := errors.New("interrupted; what was decided is kept (hint: --resume goes on)")
+	text := errors.New("interrupted; what was decided is kept (hint: --resume continues)")
 	var failed experiment.FailedError
 	if errors.As(err, &failed) {
 		text = fmt.Errorf("%w; failed: %w", text, failed)
@@ -210,7 +211,7 @@ func undecided(chosen []experiment.Experiment, results experiment.Results) error
 	if len(open) == 0 {
 		return nil
 	}
-	return cli.Exit(cli.ExitUndecided, fmt.Errorf("inconclusive: %s (hint: run these with --full, on a machine that does nothing else)",
+	return cli.Exit(cli.ExitUndecided, fmt.Errorf("inconclusive: %s (hint: run these with --full, on an otherwise idle machine)",
 		strings.Join(open, ", ")))
 }
 

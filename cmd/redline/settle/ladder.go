@@ -19,11 +19,11 @@ import (
 func labLadderCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ladder",
-		Short: "Take the order gateway up step by step, and measure each gain",
+		Short: "Tune the order gateway step by step, and measure each gain",
 		Long: `ladder tunes the lab's order gateway step by step under mixed traffic: queries,
-balances, new orders and reversals. Adjacent states are compared while both are up, by
-turns under the same load. Each gain comes with its interval or as within the noise, and
-with the finding that called for the step, if one did. A state whose answers differ from
+balances, new orders and reversals. Adjacent states are compared while both are up, in
+turns under the same load. Each gain has an interval or is within the noise; the finding
+that called for the step is given, if one did. A state whose answers differ from
 those of the service as found, or that loses or doubles an order, ends the ladder.`,
 		Example: "  redline lab ladder order --quick\n  redline lab ladder stack --full --resume",
 		Args:    verbsOnly,
@@ -31,7 +31,7 @@ those of the service as found, or that loses or doubles an order, ends the ladde
 	}
 	cmd.AddCommand(
 		climbCommand(ladder.Order, "Let the findings choose the steps (claims A-ladder and A-gateway-final)",
-			`order begins with the gateway as such services are found. The first finding of each run
+			`order begins with the gateway and its common defects. The first finding of each run
 chooses the next step, until no finding calls for a remedy that is left.`),
 		climbCommand(ladder.Stack, "Take the steps of a report on Gin, GORM and PostgreSQL (claim D-ladder)",
 			`stack begins with the defaults of Gin, GORM and database/sql and an index. Its steps are
@@ -55,7 +55,7 @@ func climbCommand(name, short, long string) *cobra.Command {
 		Short: short,
 		Long: long + `
 
-The result is kept after each step. Ctrl-C ends the step under way, and --resume goes on.
+The result is kept after each step. Ctrl-C ends the current step, and --resume continues.
 
 Exit code 0: the ladder was climbed to its end. 2: usage or input error. 3: it ended
 early, with the reason. 130: interrupted.`,
@@ -70,14 +70,14 @@ early, with the reason. 130: interrupted.`,
 	flags := cmd.Flags()
 	flags.BoolVar(&f.quick, "quick", false, "one launch of each state per comparison: some minutes (the default)")
 	flags.BoolVar(&f.Full, "full", false, "pairs of launches: about a quarter of an hour")
-	flags.BoolVar(&f.resume, "resume", false, "go on where the kept result ends")
+	flags.BoolVar(&f.resume, "resume", false, "continue where the kept result ends")
 	flags.StringVar(&f.checkout, "checkout", ".", "a `directory` inside redline's checkout")
 	flags.StringVarP(&f.out, "out", "o", labDir, "`directory` that keeps the result")
 	flags.StringVar(&f.DSN, "postgres", "", "`DSN` of a throwaway PostgreSQL to use instead of starting one")
 	flags.IntVar(&f.MaxSteps, "max-steps", 0, "stop after this many steps (default: at the ladder's end)")
 	flags.Int64Var(&f.Requests, "requests", 0, "bound each measurement by `n` requests instead of by time")
-	flags.Uint64Var(&f.Seed, "seed", 0, "seed of the order of turns (default random)")
-	flags.BoolVar(&f.json, "json", false, "print the result alone as JSON on stdout")
+	flags.Uint64Var(&f.Seed, "seed", 0, "random seed for the order of turns (default random)")
+	flags.BoolVar(&f.json, "json", false, "print only the result, as JSON, on stdout")
 	flags.BoolVar(&f.markdown, "markdown", false, "print the tables as Markdown")
 	cmd.MarkFlagsMutuallyExclusive("quick", "full")
 	cmd.MarkFlagsMutuallyExclusive("json", "markdown")
@@ -88,7 +88,7 @@ early, with the reason. 130: interrupted.`,
 
 func (f *ladderFlags) climb(cmd *cobra.Command) error {
 	if f.Requests < 0 || f.MaxSteps < 0 {
-		return errors.New("--requests and --max-steps are not negative")
+		return errors.New("--requests and --max-steps must not be negative")
 	}
 	var err error
 	if f.Checkout, err = demo.FindCheckout(f.checkout); err != nil {
@@ -119,7 +119,7 @@ func (f *ladderFlags) climb(cmd *cobra.Command) error {
 	inert.Fprintf(progress, "result: %s\n", filepath.Join(f.out, ladder.File(result.Ladder)))
 	switch {
 	case cmd.Context().Err() != nil:
-		return cli.Exit(cli.ExitInterrupted, errors.New("interrupted; what was decided is kept (hint: --resume goes on)"))
+		return cli.Exit(cli.ExitInterrupted, errors.New("interrupted; what was decided is kept (hint: --resume continues)"))
 	case err != nil:
 		return cli.Exit(cli.ExitUndecided, err)
 	}
@@ -136,7 +136,7 @@ func (f *ladderFlags) from() error {
 	case err != nil:
 		return err
 	case !ok:
-		return fmt.Errorf("no ladder %s in %s to go on with (hint: without --resume)", f.Ladder, f.out)
+		return fmt.Errorf("no ladder %s in %s to continue (hint: without --resume)", f.Ladder, f.out)
 	case kept.Quick == f.Full:
 		form := map[bool]string{true: "--quick", false: "--full"}[kept.Quick]
 		return fmt.Errorf("the ladder in %s was measured in the other form (hint: %s)", f.out, form)

@@ -85,12 +85,12 @@ func encrypted(url string) bool {
 // printCeilings writes what each layer allows, the lowest first.
 func printCeilings(w io.Writer, r *ceiling.Report) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(out, "\nceilings, of a program that does nothing else\n")
+	fmt.Fprintf(out, "\nceilings of this machine, for a program that does nothing else\n")
 	unit := ""
 	for _, layer := range r.Layers {
 		if layer.Unit != unit {
 			unit = layer.Unit
-			inert.Fprintf(out, "  %s: %s binds first\n", unit, r.First[unit])
+			inert.Fprintf(out, "  %s: the first limit is %s\n", unit, r.First[unit])
 		}
 		state := "ok"
 		switch {
@@ -101,7 +101,7 @@ func printCeilings(w io.Writer, r *ceiling.Report) error {
 		}
 		inert.Fprintf(out, "  %s\t%s\t%s\t%s\n", state, layer.Name, notation.Count(int64(layer.Allows)), layer.Basis)
 		if layer.Used > 0 && layer.Counts {
-			inert.Fprintf(out, "  \t\t\t%s of it is asked for\n", notation.Percent(layer.Used))
+			inert.Fprintf(out, "  \t\t\tthe load needs %s of it\n", notation.Percent(layer.Used))
 		}
 		if state == "first" || layer.Counts && layer.Used > most {
 			inert.Fprintf(out, "  \t\t\tto raise: %s\n", layer.Raise)
@@ -112,7 +112,7 @@ func printCeilings(w io.Writer, r *ceiling.Report) error {
 		inert.Fprintf(out, "  not measured\t%s\n", missing)
 	}
 	if r.Demand.From != "" && r.Demand.Rate > 0 {
-		inert.Fprintf(out, "  %s asks for %s/s\n", r.Demand.From, notation.Rate(r.Demand.Rate))
+		inert.Fprintf(out, "  %s needs %s/s\n", r.Demand.From, notation.Rate(r.Demand.Rate))
 	}
 	return out.Flush()
 }

@@ -38,9 +38,9 @@ func TestCeilingsSayHowToRaiseTheFirst(t *testing.T) {
 	if err := printCeilings(&out, r); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"requests/s: TCP round trips binds first", "10 % of it is asked for",
-		"connections: open files binds first",
-		"to raise: ulimit -n", "costs: ", "shop asks for 5,000/s"} {
+	for _, want := range []string{"requests/s: the first limit is TCP round trips", "the load needs 10 % of it",
+		"connections: the first limit is open files",
+		"to raise: ulimit -n", "costs: ", "shop needs 5,000/s"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}

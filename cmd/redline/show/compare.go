@@ -21,11 +21,11 @@ func CompareCommand() *cobra.Command {
 		Short: "Show by how much two recorded runs differ",
 		Long: `compare shows by how much the second of two recorded runs differs from the first:
 figures with intervals, where the mean request spends more or less time, and which
-functions take more or less CPU. It reads the bundles alone, on any machine.
+functions take more or less CPU. It needs only the bundles, on any machine.
 Intervals come from blocks of windows, long enough not to be correlated.
 
-compare decides nothing, because the runs were made one after another and anything
-else may have changed in between. redline ab decides.`,
+compare gives no verdict, because the runs were made one after another and anything
+else may have changed in between. For a verdict use redline ab.`,
 		Example: "  redline compare runs/20260102-150405-gateway runs/20260102-151210-gateway --html diff.html",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -62,7 +62,7 @@ else may have changed in between. redline ab decides.`,
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the comparison as JSON (redline.compare/1)")
 	cmd.Flags().StringVar(&markdown, "markdown", "", "write the comparison as Markdown to `file`")
 	cmd.Flags().StringVar(&html, "html", "", "write the comparison as one self-contained HTML page to `file`")
-	cmd.Flags().StringVar(&flame, "flame", "", "write a flame graph of the difference of the CPU profiles to `file` (HTML)")
+	cmd.Flags().StringVar(&flame, "flame", "", "write a differential flame graph of the CPU profiles to `file` (HTML)")
 	return cmd
 }
 

@@ -15,7 +15,7 @@ func DiagnoseCommand() *cobra.Command {
 	var asJSON, all, soFar bool
 	cmd := &cobra.Command{
 		Use:   "diagnose RUN",
-		Short: "Diagnose a recorded run again, from its bundle alone",
+		Short: "Diagnose a recorded run again, from its bundle",
 		Long: `diagnose takes the requests of a recorded run apart and judges it again, without
 the target and on any machine. It rewrites anatomy.json, findings.json,
 summary.json and report.html in the bundle and leaves the measurements as they are.
@@ -43,11 +43,11 @@ code is that of redline run for the same results.`,
 			return cli.Outcome(summary, nil)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print summary.json alone on stdout")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print only summary.json on stdout")
 	cmd.Flags().BoolVar(&all, "all", false,
-		"print every finding in full, causes that were rejected or not judged, the slowest requests and each source")
+		"print every finding in full, rejected and not judged causes, the slowest requests and all sources")
 	// What the live page starts every few seconds.
-	cmd.Flags().BoolVar(&soFar, "so-far", false, "judge a run that goes on, print summary.json and write nothing")
+	cmd.Flags().BoolVar(&soFar, "so-far", false, "judge a run that is still in progress, print summary.json and write nothing")
 	_ = cmd.Flags().MarkHidden("so-far") // it fails only for a flag that is not there
 	return cmd
 }

@@ -32,9 +32,9 @@ it observes its own process instead of a target.
 
 --ceilings measures this machine for 3 seconds (loopback round trips, system calls, new
 connections, TLS, JSON, fsync, statements of --postgres), reads the kernel's limits, and
-says what each layer allows at most, which binds first, and how to raise it at what
-cost. A scenario says what it asks of them; the directory of redline knee puts the knee
-beside them.
+says what each layer allows at most, which one limits first, and how to raise it at what
+cost. With a scenario it also shows what that demands of each layer; with the directory
+of a redline knee, what the knee demands.
 
 Exit code 0: at least one source delivers. 3: none does.`,
 		Example: "  redline doctor\n  redline doctor http://127.0.0.1:8080 --postgres postgres://127.0.0.1/shop\n" +
@@ -54,7 +54,7 @@ Exit code 0: at least one source delivers. 3: none does.`,
 			}
 			checkup := c.Checkup
 			if !checkup.Works() {
-				return cli.Exit(cli.ExitUndecided, fmt.Errorf("no source delivers anything here"))
+				return cli.Exit(cli.ExitUndecided, fmt.Errorf("no source delivers any data here"))
 			}
 			return nil
 		},
@@ -65,8 +65,9 @@ Exit code 0: at least one source delivers. 3: none does.`,
 	flags.StringVar(&p.Postgres, "postgres", "", "`DSN` of the target's PostgreSQL")
 	flags.BoolVar(&asJSON, "json", false, "print the checkup as JSON")
 	flags.BoolVar(&all, "all", false, "print the series that each source delivered")
-	flags.BoolVar(&withCeilings, "ceilings", false, "measure for 3 seconds what this machine allows at most, and which layer binds first")
-	flags.BoolVar(&reconnect, "reconnect", false, "with --ceilings: every request opens a connection of its own")
+	flags.BoolVar(&withCeilings, "ceilings", false, "measure for 3 seconds what this machine allows at most, and which layer "+
+		"limits first")
+	flags.BoolVar(&reconnect, "reconnect", false, "with --ceilings: every request opens its own connection")
 	return cmd
 }
 

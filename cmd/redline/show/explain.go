@@ -83,5 +83,5 @@ func unknownCause(written string, ids []string) error {
 	} else if guess := mistake.DidYouMean(written, ids); guess != "" {
 		hint = guess
 	}
-	return fmt.Errorf("no cause is called %q (hint: %s)", written, hint)
+	return fmt.Errorf("there is no cause %q (hint: %s)", written, hint)
 }

@@ -40,15 +40,15 @@ func ForecastCommand() *cobra.Command {
 	var f forecastFlags
 	cmd := &cobra.Command{
 		Use:   "forecast [FILE.csv]",
-		Short: "Say when growth reaches a limit, such as the knee",
-		Long: `forecast continues a history of load and says on which day it first reaches a limit,
-with an interval of 80 %. The history is a CSV file of time and value (- for standard
+		Short: "Predict when growth reaches a limit, such as the knee",
+		Long: `forecast extrapolates a history of load and says on which day it first reaches a limit,
+with an 80 % interval. The history is a CSV file of time and value (- for standard
 input), a query to Prometheus, or a metric that --history has kept.
 
-Daily and weekly seasons, trend and holidays are fitted by exponential smoothing, ARIMA
-and Theta; a backtest on the history itself chooses, with the seasonal naive forecast as
-the yardstick. Several points of one step become their maximum, because limits are
-reached by peaks. Days are those of UTC.
+Exponential smoothing, ARIMA and Theta fit daily and weekly seasons, trend and holidays;
+a backtest on the history itself chooses between them, measured against the seasonal
+naive forecast. Several points within a step become their maximum, because peaks reach
+limits first. Days are in UTC.
 
 Without --limit the newest knee below runs/ is the limit. Exit code 0: forecast. 2: the
 history cannot be read. 3: it is too short to say anything.`,
@@ -68,13 +68,13 @@ history cannot be read. 3: it is too short to say anything.`,
 	flags.StringVar(&f.scenario, "scenario", "",
 		"only this scenario of the history: its `name`, or the beginning of its hash")
 	flags.StringVar(&f.since, "since", "90d", "how far back to ask Prometheus: a `time` or an age")
-	flags.StringVar(&f.limit, "limit", "", "the `value` to be reached, as 6200/s (default: the newest knee below runs/)")
+	flags.StringVar(&f.limit, "limit", "", "the `value` to reach, such as 6200/s (default: the newest knee below runs/)")
 	flags.StringVar(&f.unit, "unit", "/s", "`unit` of the values, for the text")
 	flags.DurationVar(&f.step, "step", 0, "length of a step (default: the distance between points; 1h for Prometheus)")
 	flags.DurationVar(&f.horizon, "horizon", 0, "how far to look (default: as far as the history is long, at most a year)")
-	flags.StringVar(&f.by, "by", forecast.ByMax, "`how` several points of one step become one: max or mean")
-	flags.StringVar(&f.zeros, "zeros", "values", "`what` a value of 0 is: values, or gaps")
-	flags.StringSliceVar(&f.holidays, "holidays", nil, "`days` unlike others, as 2026-12-25, or files with one a line")
+	flags.StringVar(&f.by, "by", forecast.ByMax, "`how` to combine several points of one step: max or mean")
+	flags.StringVar(&f.zeros, "zeros", "values", "`what` zeros mean: values, or gaps")
+	flags.StringSliceVar(&f.holidays, "holidays", nil, "`days` unlike others, such as 2026-12-25, or files with one per line")
 	flags.BoolVar(&f.json, "json", false, "print the forecast as JSON ("+forecast.Schema+")")
 	flags.BoolVar(&f.markdown, "markdown", false, "print it as Markdown")
 	flags.BoolVar(&f.plain, "plain", false, "draw in ASCII")
@@ -85,13 +85,13 @@ history cannot be read. 3: it is too short to say anything.`,
 
 func (f *forecastFlags) answer(cmd *cobra.Command, args []string) error {
 	if f.by != forecast.ByMax && f.by != forecast.ByMean {
-		return fmt.Errorf("--by %q is neither max nor mean", f.by)
+		return fmt.Errorf("--by %q must be max or mean", f.by)
 	}
 	if f.zeros != "values" && f.zeros != "gaps" {
-		return fmt.Errorf("--zeros %q is neither values nor gaps", f.zeros)
+		return fmt.Errorf("--zeros %q must be values or gaps", f.zeros)
 	}
 	if f.step < 0 || f.horizon < 0 {
-		return errors.New("--step and --horizon are not negative")
+		return errors.New("--step and --horizon must not be negative")
 	}
 	q := forecast.Question{Unit: f.unit, Horizon: f.horizon, Seed: 1}
 	var err error
@@ -204,10 +204,10 @@ func (f *forecastFlags) kept(ctx context.Context, q *forecast.Question) ([]forec
 		points = append(points, forecast.Point{Time: r.Time, Value: r.Figures[0].Value})
 	}
 	if len(scenarios) > 1 {
-		return nil, fmt.Errorf("results of %d scenarios do not compare (hint: --scenario)", len(scenarios))
+		return nil, fmt.Errorf("results of %d scenarios cannot be compared (hint: --scenario)", len(scenarios))
 	}
 	if len(points) == 0 && others > 0 {
-		return nil, fmt.Errorf("its %d results are of other machines", others)
+		return nil, fmt.Errorf("its %d results come from other machines", others)
 	}
 	return points, nil
 }

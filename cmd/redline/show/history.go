@@ -44,14 +44,14 @@ func HistoryCommand() *cobra.Command {
 	var f historyFlags
 	cmd := &cobra.Command{
 		Use:   "history [METRIC...]",
-		Short: "Draw results by commit, and mark the commits that changed them for good",
-		Long: `history draws the results that --history of run, ab, gate, bench, tune and knee has
-kept: one series per metric, scenario and machine, with the commits at which the level
+		Short: "Draw results by commit, and mark the commits after which they stayed different",
+		Long: `history draws the results kept by --history of run, ab, gate, bench, tune and knee:
+one series per metric, scenario and machine, with the commits at which the level
 changed for good, by how much and how surely (E-divisive with Student's t test). A change
-is detectable from the second commit after it on; use redline gate to judge one commit.
+is detectable from the second commit after it; use redline gate to judge one commit.
 
 Results of different machines are never compared: by default only this machine's are
-drawn, with --machine all each machine's apart. Results of dirty trees are left out.
+drawn; --machine all draws each machine separately. Results of dirty trees are left out.
 What redline tune and knee tried is kept as well: redline history trials shows it.
 
 Exit code 0: drawn. With --fail-on-regression also 1: the newest change of a series is
@@ -65,14 +65,14 @@ worse and within the last 10 commits; 3: no series has enough commits.`,
 	cmd.PersistentFlags().StringVar(&f.where, "history", "", "SQLite `file`, or the DSN of a PostgreSQL ($"+history.Variable+")")
 	flags.StringVar(&f.scenario, "scenario", "", "only this scenario: its `name`, or the beginning of its hash")
 	flags.StringVar(&f.branch, "branch", "", "only this `branch`")
-	flags.StringVar(&f.machine, "machine", "this", "`which` machines: this, or all, each apart")
+	flags.StringVar(&f.machine, "machine", "this", "`which` machines: this, or all (drawn separately)")
 	flags.StringVar(&f.since, "since", "", "only results since this `time` (2026-01-31, or an age: 90d)")
 	flags.BoolVar(&f.dirty, "dirty", false, "include results of dirty trees")
 	flags.Float64Var(&f.maxP, "max-p", history.DefaultMaxP, "report changes up to this p-`value`")
 	flags.BoolVar(&f.json, "json", false, "print the series as JSON ("+history.Schema+")")
 	flags.BoolVar(&f.csv, "csv", false, "print the points as CSV")
 	flags.BoolVar(&f.plain, "plain", false, "draw in ASCII")
-	flags.IntVar(&f.within, "fail-on-regression", 0, "exit 1 when the newest change within the last `n` commits is worse")
+	flags.IntVar(&f.within, "fail-on-regression", 0, "exit 1 if the newest change within the last `n` commits is for the worse")
 	flags.Lookup("fail-on-regression").NoOptDefVal = strconv.Itoa(regressionWithin)
 	cmd.MarkFlagsMutuallyExclusive("json", "csv")
 	cmd.AddCommand(historyAddCommand(&f), historyTrialsCommand(&f))
@@ -84,9 +84,9 @@ func historyAddCommand(f *historyFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add RUN...",
 		Short: "Keep recorded runs and comparisons in the history",
-		Long: `add keeps the results of bundles (redline run) and of sessions (side b of redline ab
-and gate; side b, or the only one, of redline bench). A result that the history has
-already stays as it is. The commit is the recorded one, or --commit.`,
+		Long: `add stores the results of bundles (redline run) and of sessions (side b of redline ab
+and gate; side b, or the only one, of redline bench). A result that the history already
+has stays unchanged. The commit is the recorded one, or --commit.`,
 		Example: "  redline history add runs/* --history history.db\n" +
 			"  redline history add runs/20260102-150405-gateway --commit v1.2 --history history.db",
 		Args: cobra.MinimumNArgs(1),
@@ -136,10 +136,10 @@ func (f *historyFlags) draw(cmd *cobra.Command, metrics []string) error {
 		return errNoHistory
 	}
 	if f.machine != "this" && f.machine != "all" {
-		return fmt.Errorf("--machine %q is neither this nor all", f.machine)
+		return fmt.Errorf("--machine %q must be this or all", f.machine)
 	}
 	if !(f.maxP > 0 && f.maxP < 1) {
-		return fmt.Errorf("--max-p %v is not a probability", f.maxP)
+		return fmt.Errorf("--max-p %v must be between 0 and 1", f.maxP)
 	}
 	since, err := sinceTime(f.since, time.Now())
 	if err != nil {
@@ -194,7 +194,7 @@ func (f *historyFlags) show(cmd *cobra.Command, series, others []history.Series)
 		return err
 	}
 	if len(others) > 0 {
-		inert.Fprintf(cmd.ErrOrStderr(), "not drawn: %d series of other machines; %s (hint: --machine all draws them apart)\n",
+		inert.Fprintf(cmd.ErrOrStderr(), "not drawn: %d series of other machines; %s (hint: --machine all draws them separately)\n",
 			len(others), baseline.Differing(baseline.MachineDifferences(this, others[0].Machine)))
 	}
 	if f.within <= 0 {
@@ -222,7 +222,8 @@ func regression(series []history.Series, within int) error {
 	case len(worse) > 0:
 		return cli.Exit(cli.ExitFailed, errors.New("worse: "+strings.Join(worse, "; ")))
 	case judged == 0:
-		return cli.Exit(cli.ExitUndecided, fmt.Errorf("no series has the %d commits that a change takes to detect", history.LeastPoints))
+		return cli.Exit(cli.ExitUndecided, fmt.Errorf("no series has the %d commits needed to detect a "+
+			"change", history.LeastPoints))
 	}
 	return nil
 }

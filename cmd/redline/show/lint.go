@@ -19,9 +19,9 @@ func LintCommand() *cobra.Command {
 		Use:   "lint --profile RUN [packages]",
 		Short: "Show the compiler's remarks on the lines that a run found hot",
 		Long: `lint joins the CPU and allocation profiles of a recorded run with the Go compiler's
-remarks on the same lines: values that escape to the heap and how, functions that are
-not inlined and why, bounds checks that remain. It prints only lines that take at
-least 2 % of CPU or of allocations, costliest first.
+remarks on the same lines: which values escape to the heap and how, which functions are
+not inlined and why, which bounds checks remain. It prints only lines that take at
+least 2 % of CPU or of allocations, most expensive first.
 
 Run it in the service's source tree, at the measured revision. The packages (default
 ./...) are compiled again; nothing is written.`,

@@ -27,9 +27,9 @@ func ReportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report RUN",
 		Short: "Write the report of a recorded run",
-		Long: `report writes the report of a recorded run from its bundle alone, without the target
+		Long: `report writes the report of a recorded run from its bundle, without the target
 and on any machine: as text (default), Markdown, JSON, or one self-contained HTML
-page. A bundle without a stored judgement, as of a run that was killed, is judged
+page. A bundle without a stored diagnosis, such as that of a killed run, is diagnosed
 first, as by redline diagnose. Thresholds do not change the exit code: redline run and
 redline diagnose report those.`,
 		Example: `  redline report runs/20260102-150405-gateway                  # text
@@ -59,7 +59,7 @@ redline diagnose report those.`,
 	cmd.Flags().StringVar(&format, "format", "text", "text, md, json or html")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "write to this `file` (default stdout)")
 	cmd.Flags().BoolVar(&all, "all", false,
-		"text: print every finding in full, causes that were rejected or not judged, the slowest requests and each source")
+		"text: print every finding in full, rejected and not judged causes, the slowest requests and all sources")
 	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "md", "json", "html"},
 		cobra.ShellCompDirectiveNoFileComp))
 	return cmd

@@ -15,12 +15,12 @@ func ServeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve [DIR]",
 		Short: "Show the saved runs in a browser",
-		Long: `serve shows the runs saved below DIR (default runs) in a browser: a list that can be
-searched, each run's page, and any two runs beside each other. It prints the URL first and
+		Long: `serve shows the runs saved below DIR (default runs) in a browser: a searchable
+list, each run's page, and any two runs side by side. It prints the URL first and
 serves until Ctrl-C. It reads bundles and never changes them.
 
-On loopback only your own user and root get in. An address that others can reach wants the
-token of the URL: a new one each time, or that of $` + shelf.Variable + `. The connection is
+On loopback only your own user and root have access. At an address that others can reach,
+they need the token in the URL: a new one each time, or the one in $` + shelf.Variable + `. The connection is
 not encrypted: put a TLS proxy in front of it, or an SSH tunnel.`,
 		Example: `  redline serve
   redline serve runs --listen 127.0.0.1:8090`,
@@ -38,6 +38,6 @@ not encrypted: put a TLS proxy in front of it, or an SSH tunnel.`,
 			return s.Serve(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVar(&address, "listen", "127.0.0.1:0", "serve at this `address`; port 0 takes a free one")
+	cmd.Flags().StringVar(&address, "listen", "127.0.0.1:0", "serve at this `address`; port 0 picks a free one")
 	return cmd
 }

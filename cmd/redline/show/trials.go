@@ -21,10 +21,10 @@ func historyTrialsCommand(f *historyFlags) *cobra.Command {
 	var asked historyFlags
 	cmd := &cobra.Command{
 		Use:   "trials",
-		Short: "Show what tunes and knees tried",
-		Long: `trials shows the sessions of redline tune and redline knee that --history has kept,
-newest first: what came of each, and every trial or step, also those that failed. The
-capacities that knees found are drawn by commit by redline history capacity.`,
+		Short: "Show what tune and knee tried",
+		Long: `trials shows the sessions of redline tune and redline knee kept by --history, newest
+first: the outcome of each, and every trial or step, including failed ones. redline
+history capacity draws the capacities that knees found, by commit.`,
 		Example: `  redline history trials --history history.db
   redline history trials --last 20 --scenario gateway --json`,
 		Args: cobra.NoArgs,
@@ -48,7 +48,7 @@ func (f *historyFlags) trials(cmd *cobra.Command, last int) error {
 		return errNoHistory
 	}
 	if last < 1 || last > mostSessions {
-		return fmt.Errorf("--last %d is not between 1 and %d", last, mostSessions)
+		return fmt.Errorf("--last %d must be between 1 and %d", last, mostSessions)
 	}
 	since, err := sinceTime(f.since, time.Now())
 	if err != nil {

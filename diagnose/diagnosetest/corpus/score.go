@@ -66,7 +66,7 @@ func Score(c Case, found findings.Findings) Result {
 	if c.Kind == Healthy {
 		for _, f := range r.False {
 			r.First, r.InFirstThree = false, false
-			r.miss("nothing is wrong, and it says %s", words(f))
+			r.miss("healthy, but redline reported %s", words(f))
 		}
 		return r
 	}

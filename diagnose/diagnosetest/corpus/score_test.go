@@ -45,7 +45,7 @@ func TestScore(t *testing.T) {
 		{"a pair the wrong way round", pair, []findings.Finding{sleep, lock}, false, true, "yes", "yes", 0, "not first"},
 		{"half a pair", pair, []findings.Finding{lock}, true, false, "no", "yes", 0, "sleep is not among"},
 		{"quiet and well", Case{Kind: Healthy}, []findings.Finding{hint}, true, true, "", "", 0, ""},
-		{"false alarm", Case{Kind: Healthy}, []findings.Finding{sleep}, false, false, "", "", 1, "nothing is wrong, and it says sleep"},
+		{"false alarm", Case{Kind: Healthy}, []findings.Finding{sleep}, false, false, "", "", 1, "healthy, but redline reported sleep"},
 	} {
 		r := Score(c.c, findings.Findings{Findings: c.found})
 		if r.First != c.first || r.InFirstThree != c.three || yes(r.Where) != c.where || yes(r.Share) != c.share ||

@@ -28,18 +28,18 @@ const leastQueued = 0.3
 var Background = diagnose.Analyzer{
 	Name:  "background",
 	Stage: diagnose.CPUUse,
-	Doc: "Counts CPU samples of goroutines that serve no request and that none waits for, by the function that they began in, from 10 % " +
-		"of the service's CPU.",
+	Doc: "Counts CPU samples of goroutines that serve no request and that no request waits for, by the function in which " +
+		"they started, from 10 % of the service's CPU.",
 	Causes: []diagnose.Cause{{
 		ID: "background-work", Title: "Background work takes the CPU",
 		Doc: "Goroutines that serve no request take CPUs from those that do: an index that is rebuilt, a " +
 			"sweep over all entries, a flush or a poll in a tight loop.",
-		Knows: "CPU samples of goroutines that run the service's own code, do not serve a connection, and for " +
-			"which the execution trace shows no request waiting (a worker that answers requests is no " +
-			"background work), by the function that they began in; from 10 % of the service's CPU. What a " +
-			"request starts and does not wait for looks the same, and is reported with low confidence. Where: " +
-			"the innermost function that holds nearly all of it.",
-		Remedy: "Do it less often, for what changed only, in small steps, on a copy, or in another process.",
+		Knows: "CPU samples of goroutines that run the service's own code, do not serve a connection, and for which the " +
+			"execution trace shows no request waiting (a worker that answers requests is not background work), by the " +
+			"function in which they started; from 10 % of the service's CPU. Work that a request starts and does not wait " +
+			"for looks the same, so it is reported with low confidence. Where: the innermost function that holds nearly all " +
+			"of it.",
+		Remedy: "Do it less often, only for what changed, in small steps, on a copy, or in another process.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "for {\n\tm.reindex() // all of it, whether anything changed or not\n\ttime.Sleep(2 * time.Millisecond)\n}",
 			After:  "for range m.changed { // a channel of capacity 1, sent to when a stall changes\n\tm.reindex()\n}"},
@@ -76,7 +76,7 @@ func runBackground(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			Remedy: fmt.Sprintf("Run %s less often, only for what changed, or in small steps; it serves no request.", name),
 			Evidence: []findings.Evidence{
 				diagnose.Fact(diagnose.FromProfile, b.Share, diagnose.Ratio,
-					"%s of %s are of goroutines that began in %s and serve no connection",
+					"%s of %s belong to goroutines started in %s that serve no connection",
 					diagnose.Percent(b.Share), samples(use), callstack.Short(b.Entry)),
 				diagnose.Fact(diagnose.FromTrace, 0, diagnose.Ratio, "no request waits for them"),
 			},
@@ -94,7 +94,7 @@ func runBackground(p *diagnose.Pass) ([]diagnose.Finding, error) {
 				f.Confidence = findings.Medium
 			}
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queued, diagnose.Ratio,
-				"requests are ready to run and wait for a CPU for %s of their time", diagnose.Percent(queued)))
+				"requests are ready to run but wait for a CPU for %s of their time", diagnose.Percent(queued)))
 		}
 		// A goroutine that a request started, and did not wait for, may be the
 		// request's own deferred work (an audit line, a cache write). From outside

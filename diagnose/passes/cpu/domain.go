@@ -238,5 +238,5 @@ func callee(h usage.Hot, otherwise string) string {
 }
 
 // verify says how to confirm the remedy of a use of CPU.
-const verify = "redline ab with the binaries before and after: cpu_per_request falls by about the part that the finding promises; " +
-	"in a second run the share of the profile is gone."
+const verify = "redline ab with the binaries before and after: cpu_per_request falls by about what the finding promises; in " +
+	"a second run the share of the profile is gone."

@@ -42,19 +42,19 @@ const (
 var Growth = diagnose.Analyzer{
 	Name:  "growth",
 	Stage: diagnose.CPUUse,
-	Doc: "Follows the CPU time per request of the service and of its database over the run: it must rise by a " +
-		"quarter, with hardly a step back (Kendall), while what the service or its database keeps grows too.",
+	Doc: "Follows the CPU time per request of the service and of its database over the run: it must rise by a quarter, " +
+		"nearly steadily (Kendall), while what the service or its database stores grows too.",
 	Causes: []diagnose.Cause{{
 		ID: growsWithState, Title: "Requests cost more the more is stored",
-		Doc: "The work of a request grows with what earlier ones left behind: a scan over all entries, a list " +
-			"that is sorted or copied whole, an answer that holds everything. It is reported before it ends the " +
-			"service.",
-		Knows: "CPU time per request, of the service and of a database on this host, rises through the run by a " +
-			"quarter or more and nearly without a step back (Kendall's test over twelve points, three standard " +
-			"errors), while the live heap grows by a tenth or the database's own cost does; other programs did " +
-			"not take more of the host meanwhile. Where: the own function with the most CPU.",
-		Remedy: "An index or a map instead of a scan, a running total instead of a count, pages instead of " +
-			"everything, and a bound on what is kept.",
+		Doc: "The work per request grows with what earlier requests left behind: a scan over all entries, a list that is " +
+			"sorted or copied in full, an answer that contains everything. It is reported before it brings the service " +
+			"down.",
+		Knows: "CPU time per request, of the service and of a database on this host, rises through the run by a quarter or " +
+			"more, nearly steadily (Kendall's test over twelve points, three standard errors), while the live heap or the " +
+			"database's own cost grows by a tenth, and other programs did not take more of the host meanwhile. Where: the " +
+			"service's function with the most CPU.",
+		Remedy: "An index or a map instead of a scan, a running total instead of a count, pages instead of everything, and a " +
+			"limit on what is kept.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "for _, r := range h.rings { // all that ever were\n\tif r.door == door { n++ }\n}",
 			After:  "h.byDoor[door]++ // when it is added\n...\nreturn h.byDoor[door]"},
@@ -93,7 +93,7 @@ func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			"beginning, most of it in %s at %s", g.factor, name, diagnose.At(where.Place)),
 		Evidence: append(g.evidence(), saturation(p)...),
 		Remedy: fmt.Sprintf("Find what %s iterates over that grows with each request, and index it, keep a running result, "+
-			"or bound it.", name),
+			"or limit its size.", name),
 	}
 	diagnose.Promise(&f, p.Ran(evidence.Work{Share: share, Function: where.Place.Function}))
 	return []diagnose.Finding{f}, nil
@@ -141,8 +141,8 @@ func grows(p *diagnose.Pass) (g growth, ok bool) {
 	// its tables, which are not seen from here. It must be a tenth of the cost, not
 	// a rounding error's trend.
 	if filled < leastFilled && !(inDatabase >= leastGrowth && database[0] > 0.1*total[0]) {
-		p.Reject(growsWithState, "a request costs %.2f times as much CPU at the end as at the beginning, but nothing "+
-			"that is kept was seen to grow", factor)
+		p.Reject(growsWithState, "a request costs %.2f times as much CPU at the end as at the beginning, but neither the "+
+			"live heap nor other stored data grew", factor)
 		return g, false
 	}
 	g = growth{factor: factor, first: total[0], last: total[len(total)-1], filled: filled, kept: kept}

@@ -29,22 +29,20 @@ const (
 var Hot = diagnose.Analyzer{
 	Name:  "hot-function",
 	Stage: diagnose.CPUUse,
-	Doc: "Books samples that belong to no library domain on the innermost function of the user's code, runtime " +
-		"functions called from it included, and names one that uses 25 % of the service's CPU, with the loop around it, " +
-		"at its hottest line; " +
-		"or the function below which a recursion or a family of small functions uses 50 %.",
+	Doc: "Charges samples that belong to no library domain to the innermost function of the user's code, including runtime " +
+		"functions called from it, and names one that uses 25 % of the service's CPU, with the loop around it, at its " +
+		"hottest line; or the function below which a recursion or a family of small functions uses 50 %.",
 	Causes: []diagnose.Cause{{
 		ID: "cpu-hot-function", Title: "One of the service's own functions takes the CPU",
-		Doc: "A large part of the CPU is spent in one function of the service, not in a library: nested loops " +
-			"over what a map would find, text that is parsed again, work repeated whose result could be kept.",
-		Knows: "CPU samples that belong to no library and to no allocation, booked on the innermost function of " +
-			"the service that the compiler left (what was inlined belongs to the one it was put into); from 25 " +
-			"% of the service's CPU. A helper that one loop calls is reported as that loop, and counts as a " +
-			"part of it. Where no function has that much, the one below which a recursion or a family of small " +
-			"functions uses half. What a better algorithm saves is not in a profile: the gain is that of all of " +
-			"it, and below 1.55x (1.3x where it runs beside requests, because it can run elsewhere) confidence " +
-			"is low. A function that is mostly maps, copies, system calls or atomics is reported as those. " +
-			"False sharing of plain variables looks like this: the hot line is then a plain store.",
+		Doc: "A large part of the CPU is spent in one function of the service, not in a library: nested loops where a map " +
+			"would do, text that is parsed again and again, or work whose result could be kept.",
+		Knows: "CPU samples that belong to no library and to no allocation, charged to the innermost function of the service " +
+			"that the compiler left (inlined code belongs to the function around it); from 25 % of the service's CPU. A " +
+			"helper that one loop calls counts as part of that loop. If no function has that much, the one below which a " +
+			"recursion or a family of small functions uses half. A profile does not show what a better algorithm would save: " +
+			"the gain assumes that all of it goes, and below 1.55x (1.3x if it runs in the background, because it can run " +
+			"elsewhere) confidence is low. A function that mostly uses maps, copies, system calls or atomics is reported as " +
+			"that. False sharing of plain variables looks like this too: the hot line is then a plain store.",
 		Remedy: "Optimise the named lines, do it less often, or keep the result.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "for _, v := range all {\n\tif !slices.Contains(kept, v) { kept = append(kept, v) } // n² comparisons\n}",
@@ -111,6 +109,6 @@ func inLibraries(use *usage.Table, f *diagnose.Finding, at code.Frame) {
 		return
 	}
 	f.Title += ", most of it in " + callstack.Short(branches[0].Function)
-	f.Remedy = fmt.Sprintf("At %s keep what %s returns where its input is the same (parsed, compiled or validated once), or "+
-		"call it less often.", diagnose.At(at), callstack.Short(branches[0].Function))
+	f.Remedy = fmt.Sprintf("At %s keep what %s returns for the same input (parsed, compiled or validated once), or call it "+
+		"less often.", diagnose.At(at), callstack.Short(branches[0].Function))
 }

@@ -31,13 +31,13 @@ var Instrument = domain{
 	},
 	cause: diagnose.Cause{
 		ID: "instrumentation-cost", Title: "Metrics and tracing take the CPU",
-		Doc: "A large part of the CPU counts, times and traces requests: middleware around each handler, series " +
-			"looked up by their labels for each observation, spans for things too small to look at.",
-		Knows: "CPU samples whose outermost library inside the handler is one for metrics or tracing " +
-			"(Prometheus, OpenTelemetry, Datadog, statsd and the like), its own work and not that of the " +
-			"handler it wraps, on exporting goroutines too, and the collector's work for what it allocates; " +
-			"from 10 % of the service's CPU. Gathering metrics for a scrape is not counted. The service's own " +
-			"counters are its own functions: cpu-hot-function, cpu-map or atomic-contention.",
+		Doc: "A large part of the CPU goes into counting, timing and tracing requests: middleware around each handler, " +
+			"series looked up by their labels for each observation, spans for trivial steps.",
+		Knows: "CPU samples whose outermost library inside the handler is one for metrics or tracing (Prometheus, " +
+			"OpenTelemetry, Datadog, statsd and the like), its own work but not that of the handler it wraps, including " +
+			"exporting goroutines and the collector's work for what it allocates; from 10 % of the service's CPU. Gathering " +
+			"metrics for a scrape is not counted. The service's own counters are its own functions: cpu-hot-function, " +
+			"cpu-map or atomic-contention.",
 		Remedy: "Look a series up once and keep it, wrap once, sample traces, fewer labels.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "requests.WithLabelValues(r.Method, route, \"200\").Inc() // hashes three texts, for each request",
@@ -49,10 +49,10 @@ var Instrument = domain{
 		// observation. prometheus/client_golang documents keeping the child as the
 		// way around it.
 		if strings.Contains(h.Callee, "With") {
-			return fmt.Sprintf("Look the series up once, when the route is registered, and keep what With "+
-				"returns, instead of hashing its labels for each request at %s.", diagnose.At(h.Place))
+			return fmt.Sprintf("Look the series up once, when the route is registered, and keep what With returns, instead "+
+				"of hashing its labels in every request at %s.", diagnose.At(h.Place))
 		}
-		return fmt.Sprintf("At %s observe less per request: one middleware and not several, sampled traces, "+
-			"few labels, and metrics whose child is kept instead of looked up.", diagnose.At(h.Place))
+		return fmt.Sprintf("At %s record less per request: one middleware instead of several, sampled traces, fewer labels, "+
+			"and metric children that are kept instead of looked up.", diagnose.At(h.Place))
 	},
 }.analyzer()

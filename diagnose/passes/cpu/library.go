@@ -37,11 +37,11 @@ var Crypto = domain{
 	cause: diagnose.Cause{
 		ID: "cpu-crypto", Title: "Hashing and signing take the CPU",
 		Doc: "A large part of the CPU is spent in hashes, signatures or password hashing.",
-		Knows: "CPU samples below hash, crypto and token packages, from 15 % of the service's CPU; a defect " +
-			"when removing it would gain 1.55x, because a repeated verification can be cached and a new one " +
-			"cannot. TLS is not counted (cpu-tls), nor the random source (cpu-clock), nor the handshakes of " +
-			"database drivers.",
-		Remedy: "Remember what was verified, lower the cost where it is safe, use an algorithm the CPU has instructions for.",
+		Knows: "CPU samples below hash, crypto and token packages, from 15 % of the service's CPU; a defect if removing it " +
+			"would gain 1.55x, because a repeated verification can be cached but a first one cannot. TLS is not counted " +
+			"(cpu-tls), nor the random source (cpu-clock), nor the handshakes of database drivers.",
+		Remedy: "Remember what was verified, lower the cost factor if that is safe, use an algorithm for which the CPU has " +
+			"instructions.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "if bcrypt.CompareHashAndPassword(user.Hash, password) != nil { // in every request",
 			After:  "if !sessions.Valid(token) { // bcrypt once, at login"},
@@ -67,10 +67,10 @@ var Handshakes = domain{
 	cause: diagnose.Cause{
 		ID: "cpu-tls", Title: "TLS handshakes take the CPU",
 		Doc: "Connections are opened so often that their handshakes, a signature each, take a large part of the CPU.",
-		Knows: "CPU samples below the handshake of crypto/tls, from 12 % of the service's CPU. Encryption on " +
-			"connections that are kept does not count. Handshakes that the service's own HTTP client or " +
-			"database driver makes are http-client-churn and db-pool-churn. The finding names no place in the " +
-			"service's code: the server or its clients close the connections.",
+		Knows: "CPU samples below the handshake of crypto/tls, from 12 % of the service's CPU. Encryption on connections " +
+			"that are kept does not count. Handshakes of the service's own HTTP client or database driver are " +
+			"http-client-churn and db-pool-churn. The finding names no place in the service's code: the server or its " +
+			"clients close the connections.",
 		Remedy: "Keep connections (idle timeouts on both sides, no Connection: close), let sessions be resumed, use ECDSA certificates.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "srv.SetKeepAlivesEnabled(false)",
@@ -94,9 +94,9 @@ var Compress = domain{
 	cause: diagnose.Cause{
 		ID: "cpu-compress", Title: "Compression takes the CPU",
 		Doc: "A large part of the CPU is spent compressing or decompressing bodies.",
-		Knows: "CPU samples inside compressors, whoever writes into them (an encoder, a middleware), from 15 % " +
-			"of the service's CPU; a defect when removing it would gain 1.55x. Making a new writer for each " +
-			"body is part of it, and of alloc-hot.",
+		Knows: "CPU samples inside compressors, whoever writes into them (an encoder, a middleware), from 15 % of the " +
+			"service's CPU; a defect if removing it would gain 1.55x. Making a new writer for each body is part of it, and " +
+			"of alloc-hot.",
 		Remedy: "A lower level, no compression of small bodies, writers reused, answers kept compressed.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "z, _ := gzip.NewWriterLevel(w, gzip.BestCompression)",
@@ -142,14 +142,15 @@ var Sort = domain{
 // is counted here.
 var Reflect = domain{
 	name: "reflect", roles: callstack.Reflect, handed: true, least: leastReflect, worth: from(avoidable),
-	doc:   "Counts CPU samples inside reflection and the encoders, binders and validators made of it, from 15 % of the service's CPU.",
+	doc: "Counts CPU samples inside reflection and the encoders, binders and validators built on it, from 15 % of the " +
+		"service's CPU.",
 	title: func(h usage.Hot) string { return "Reflection (" + callee(h, "reflect") + ")" },
 	cause: diagnose.Cause{
 		ID: "cpu-reflect", Title: "Reflection takes the CPU",
 		Doc: "Values are copied, compared, validated or encoded through reflection, field by field and tag by tag.",
-		Knows: "CPU samples whose outermost library below the user's function is reflect, or a package made of " +
-			"it (YAML, XML, gob, mapstructure, copier, validator, reflect.DeepEqual), from 15 % of the " +
-			"service's CPU. Reflection inside JSON, formatting, logging or the database client is theirs.",
+		Knows: "CPU samples whose outermost library below the user's function is reflect, or a package built on it (YAML, " +
+			"XML, gob, mapstructure, copier, validator, reflect.DeepEqual), from 15 % of the service's CPU. Reflection " +
+			"inside JSON, formatting, logging or the database client counts as those.",
 		Remedy: "Generated or hand-written code for the hot types; look tags up once per type and keep them.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "copier.Copy(&view, row)",
@@ -177,13 +178,13 @@ var Clock = domain{
 	},
 	cause: diagnose.Cause{
 		ID: "cpu-clock", Title: "The clock or a random source takes the CPU",
-		Doc: "The time is read, or random bytes are drawn, thousands of times in a request: for each element of a loop, a " +
-			"few bytes at a time.",
-		Knows: "CPU samples below time.Now and the like, math/rand, crypto/rand and UUID generators that the " +
-			"user's functions call, from 12 % of the service's CPU. What the server and the runtime read by " +
-			"themselves does not count. One cause for both, because they look alike and have the same remedy: " +
-			"read once.",
-		Remedy: "Read the clock once per request and pass it on; draw random bytes in blocks; math/rand/v2 where no secret is made.",
+		Doc: "A request reads the time, or draws random bytes, thousands of times: for each element of a loop, or a few " +
+			"bytes at a time.",
+		Knows: "CPU samples below time.Now and the like, math/rand, crypto/rand and UUID generators that the user's " +
+			"functions call, from 12 % of the service's CPU. What the server and the runtime read themselves does not count. " +
+			"Both are one cause because they look alike and have the same remedy: read once.",
+		Remedy: "Read the clock once per request and pass it on; draw random bytes in blocks; math/rand/v2 for anything that " +
+			"is not a secret.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "for _, s := range sessions {\n\tif time.Since(s.seen) > limit { n++ }\n}",
 			After:  "now := time.Now()\nfor _, s := range sessions {\n\tif now.Sub(s.seen) > limit { n++ }\n}"},
@@ -207,12 +208,11 @@ var Router = domain{
 	title: func(h usage.Hot) string { return "Matching routes (" + callee(h, "router") + ")" },
 	cause: diagnose.Cause{
 		ID: "cpu-router", Title: "Finding the handler takes the CPU",
-		Doc: "Routes are tried one after another for each request, often with an expression each, before the handler runs.",
-		Knows: "CPU samples inside the matching functions of routers, expressions that they match included, " +
-			"from 15 % of the service's CPU. The finding names the router's function, no place in the " +
-			"service's code. A long chain of middleware is not reported by this: what each layer does is booked on what " +
-			"it does.",
-		Remedy: "A router with a tree, the hottest routes first, sub-routers by prefix, expressions only where they are needed.",
+		Doc: "Each request tries routes one after another, often with a regular expression each, before the handler runs.",
+		Knows: "CPU samples inside the matching functions of routers, expressions that they match included, from 15 % of the " +
+			"service's CPU. The finding names the router's function, not a place in the service's code. A long chain of " +
+			"middleware is not this cause: each layer counts as what it does.",
+		Remedy: "A router with a tree, the hottest routes first, sub-routers by prefix, expressions only if needed.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "r.HandleFunc(\"/t/\"+tenant+\"/plans/{id:[0-9]+}\", show) // for each of 400 tenants",
 			After:  "mux.HandleFunc(\"GET /t/{tenant}/plans/{id}\", show) // one route, the tenant is looked up"},

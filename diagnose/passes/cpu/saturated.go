@@ -28,22 +28,22 @@ const mostlyQueued = 0.5
 var Saturated = diagnose.Analyzer{
 	Name:  "saturated",
 	Stage: diagnose.CPUUse,
-	Doc: "Named only when the service itself uses 85 % of the CPUs it may use, or of those that the load beside it uses " +
-		"while its requests wait for a CPU most of their time, and nothing else explains where they go; always with low " +
-		"confidence, because a healthy service under a closed loop ends here.",
+	Doc: "Reported only if the service itself uses 85 % of the CPUs that it may use, or of those that the generator on the " +
+		"same host leaves while requests wait for a CPU most of their time, and nothing else explains the time; always with " +
+		"low confidence, because a healthy service under a closed loop ends here.",
 	Causes: []diagnose.Cause{{
-		ID: "cpu-saturated", Title: "The CPUs are used up, and no single cost leads",
+		ID: "cpu-saturated", Title: "The CPUs are saturated, and no single cost dominates",
 		Doc: "The service keeps its CPUs busy, and the cost of a request is spread over many functions.",
-		Knows: "The service itself uses 85 % of the CPUs that it may use, the host's CPUs are fully used, and " +
-			"no cause of the host, the database, waits, memory or CPU was found. Where the generator shares the host, its CPUs are " +
-			"set aside: then 85 % of the others' use must be the service's, and its requests are ready and wait for a CPU for half of " +
-			"their time. It is no defect: a healthy service under a closed loop ends " +
-			"here, so confidence is always low. What a request costs is attached, largest first.",
-		Remedy: "More CPUs, or less work per request; the cost per request is attached.",
+		Knows: "The service itself uses 85 % of the CPUs that it may use, the host's CPUs are fully used, and no cause of " +
+			"the host, the database, waits, memory or CPU was found. If the generator shares the host, its CPU is left out: " +
+			"then the service must make up 85 % of the rest, and its requests must wait for a CPU for half of their time. It " +
+			"is not a defect: a healthy service under a closed loop ends here, so confidence is always low. The evidence " +
+			"lists what a request costs, largest first.",
+		Remedy: "More CPUs, or less work per request; the evidence lists the cost per request.",
 		Example: diagnose.Example{Lang: "sh",
 			Before: "redline run crew.yaml          # 1.7 of 2 CPUs, 110 µs of CPU per request",
 			After:  "redline run crew.yaml --rate 12000/s   # raise the rate until latency climbs: that rate is the capacity"},
-		Verify: "redline run at half of the rate (open loop): latency is flat, so nothing but CPUs was missing.",
+		Verify: "redline run at half of the rate (open loop): latency is flat, so only CPUs were missing.",
 		Cases:  []string{"crew-roster", "short-links"},
 		FollowsFrom: []string{"cpu-json", "cpu-logging", "cpu-regexp-compile", "cpu-regexp-match", "cpu-format", "cpu-crypto",
 			"cpu-compress", "cpu-tls", "cpu-sort", "cpu-reflect", "cpu-clock", "cpu-router", "cpu-map",
@@ -66,7 +66,7 @@ func runSaturated(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil // a cost that leads: SQLite's statements, say, take the service's own CPU
 	case part >= leastTargetCPU && c.Saturated():
 	case queuesForItself(p):
-		generator = fmt.Sprintf(" beside the generator's %.2f", c.Generator)
+		generator = fmt.Sprintf(" next to the generator's %.2f", c.Generator)
 	default:
 		return nil, nil
 	}
@@ -75,17 +75,17 @@ func runSaturated(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	each := c.Target * 1e9 / p.Load().Rate
 	f := diagnose.Finding{
 		Cause: "cpu-saturated", Share: min(1, part), ShareOf: diagnose.OfCapacity, GainCeiling: 1, Confidence: findings.Low,
-		Title: fmt.Sprintf("The service keeps its CPUs busy (%.2f of %.0f%s) at %s of CPU per request, and no "+
-			"single cost leads", c.Target, c.Limit, generator, diagnose.Span(each)),
+		Title: fmt.Sprintf("The service keeps its CPUs busy (%.2f of %.0f%s) at %s of CPU per request, and no single cost "+
+			"dominates", c.Target, c.Limit, generator, diagnose.Span(each)),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProcess, c.Target, "CPUs", "the service uses %.2f of the %.0f CPUs it may use", c.Target, c.Limit),
 			diagnose.Fact(diagnose.FromProcess, each, diagnose.Nanosec, "a request costs %s of CPU", diagnose.Span(each)),
 		},
-		Remedy: "Give the service more CPUs, or do less per request: the largest costs are listed as evidence.",
+		Remedy: "Give the service more CPUs, or do less per request: the evidence lists the largest costs.",
 	}
 	if queued := p.Waits().Share(callstack.Queued); queued >= mostlyQueued {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queued, diagnose.Ratio,
-			"requests are ready and wait for a CPU for %s of their time", diagnose.Percent(queued)))
+			"requests are ready to run but wait for a CPU for %s of their time", diagnose.Percent(queued)))
 	}
 	if use, err := p.Use(); err == nil {
 		f.Evidence = append(f.Evidence, costs(use, each)...)

@@ -39,7 +39,7 @@ func reflectsJSON(h usage.Hot) bool {
 // encoder the remedy is already applied, and only sending less remains.
 var JSON = domain{
 	name: "json", roles: callstack.JSON, handed: true, least: leastJSON,
-	doc: "Counts CPU samples inside JSON encoders and decoders, from 16 % of the service's CPU; a defect when removing it " +
+	doc: "Counts CPU samples inside JSON encoders and decoders, from 16 % of the service's CPU; a defect if removing it " +
 		"would gain 1.85x.",
 	title: fixed("JSON encoding and decoding"),
 	worth: func(h usage.Hot) float64 {
@@ -52,13 +52,12 @@ var JSON = domain{
 		ID: "cpu-json", Title: "JSON takes the CPU",
 		Doc: "A large part of the CPU is spent encoding or decoding JSON: large answers encoded again for " +
 			"each request, or bodies decoded into loose maps.",
-		Knows: "CPU samples whose outermost library inside the handler is a JSON package, reflection and " +
-			"allocation below it included, and the collector's work for what it allocates; from 16 % of the " +
-			"service's CPU. JSON inside a logger is cpu-logging, and an answer that an encoder writes into a " +
-			"compressor is cpu-compress. A JSON service may well spend a third of its CPU on JSON: it is a " +
-			"defect only when removing it would gain 1.85x (4.3x where the encoder is a fast one), below that " +
-			"confidence is low. Where: the user's line that calls the encoder.",
-		Remedy: "A generated or faster encoder, a smaller body, an encoded answer kept.",
+		Knows: "CPU samples whose outermost library inside the handler is a JSON package, reflection and allocation below it " +
+			"included, and the collector's work for what it allocates; from 16 % of the service's CPU. JSON inside a logger " +
+			"is cpu-logging, and an answer that an encoder writes into a compressor is cpu-compress. A JSON service may well " +
+			"spend a third of its CPU on JSON: it is a defect only if removing it would gain 1.85x (4.3x if the encoder is a " +
+			"fast one); below that confidence is low. Where: the user's line that calls the encoder.",
+		Remedy: "A generated or faster encoder, a smaller body, or an encoded answer that is kept.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "func (s *shop) list(w http.ResponseWriter, r *http.Request) {\n" +
 				"\tjson.NewEncoder(w).Encode(s.catalogue) // 900 products, again\n}",
@@ -90,11 +89,10 @@ var Logging = domain{
 	cause: diagnose.Cause{
 		ID: "cpu-logging", Title: "Logging takes the CPU",
 		Doc: "A large part of the CPU or of request time goes into formatting and writing log records, one write per line.",
-		Knows: "CPU samples inside loggers, logging middleware (its own work, not the handler that it calls) " +
-			"and formatted writes to a file (fmt.Fprintf to an *os.File is a log by another name), from 10 % of " +
-			"the service's CPU; or requests that wait inside a logger (for its lock or its file) for 20 % of " +
-			"their time. JSON and formatting inside a logger are the logger's. Unformatted writes to a file are " +
-			"cpu-syscall.",
+		Knows: "CPU samples inside loggers, logging middleware (its own work, not the handler that it calls) and formatted " +
+			"writes to a file (fmt.Fprintf to an *os.File is logging too), from 10 % of the service's CPU; or requests that " +
+			"wait inside a logger (for its lock or its file) for 20 % of their time. JSON and formatting inside a logger " +
+			"count as logging. Unformatted writes to a file are cpu-syscall.",
 		Remedy: "A higher level, sampling, or an asynchronous, buffered writer.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "for _, item := range order.Items {\n\tlog.Printf(\"item %d of order %d: %+v\", item.ID, order.ID, item)\n}",
@@ -118,11 +116,11 @@ var RegexpCompile = domain{
 	title: fixed("Compiling regular expressions"),
 	cause: diagnose.Cause{
 		ID: "cpu-regexp-compile", Title: "Regular expressions are compiled in the request path",
-		Doc: "An expression is parsed and compiled for each use, as regexp.MatchString does.",
-		Knows: "CPU samples below regexp.Compile, MustCompile and regexp/syntax, from 5 % of the service's CPU, " +
-			"and the collector's work for what they allocate. Compiling belongs outside requests, so all of it " +
-			"can be saved. Distinguished from cpu-regexp-match by the function called; where both are found, " +
-			"the match is of what was just compiled.",
+		Doc: "An expression is parsed and compiled for every use, as regexp.MatchString does.",
+		Knows: "CPU samples below regexp.Compile, MustCompile and regexp/syntax, from 5 % of the service's CPU, and the " +
+			"collector's work for what they allocate. Compiling belongs outside requests, so all of it can be saved. The " +
+			"function called distinguishes it from cpu-regexp-match; if both are found, the match uses what was just " +
+			"compiled.",
 		Remedy: "Compile once, in a package variable.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "func valid(code string) bool {\n\tok, _ := regexp.MatchString(`^[A-Z]{2}[0-9]+$`, code)\n\treturn ok\n}",
@@ -134,8 +132,8 @@ var RegexpCompile = domain{
 		// casbin's RegexMatch compiles the policy's pattern for each rule that it tries: a variable
 		// at the caller's line changes nothing there.
 		if h.Via != "" {
-			return fmt.Sprintf("%s compiles its patterns in each call from %s: use a version of it that keeps them, keep "+
-				"them in a function of your own (a map from pattern to *regexp.Regexp), or keep the call's result.",
+			return fmt.Sprintf("%s compiles its patterns in each call from %s: use a version that keeps them, keep them "+
+				"yourself (a map from pattern to *regexp.Regexp), or keep the call's result.",
 				h.Via, diagnose.At(h.Place))
 		}
 		return fmt.Sprintf("Compile the expression once (var re = regexp.MustCompile(...) outside the "+
@@ -154,8 +152,8 @@ var RegexpMatch = domain{
 	cause: diagnose.Cause{
 		ID: "cpu-regexp-match", Title: "Regular expressions take the CPU",
 		Doc: "A large part of the CPU is spent matching.",
-		Knows: "CPU samples below methods of a compiled expression, from 12 % of the service's CPU; a defect when removing " +
-			"it would gain 1.4x. Expressions that a router matches are cpu-router.",
+		Knows: "CPU samples below methods of a compiled expression, from 12 % of the service's CPU; a defect if removing it " +
+			"would gain 1.4x. Expressions that a router matches are cpu-router.",
 		Remedy: "strings.Cut, a hand-written parser, or a simpler expression tried first.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "m := pair.FindStringSubmatch(line) // ^([^=]+)=(.*)$",
@@ -180,12 +178,12 @@ var TemplateParse = domain{
 	title: fixed("Parsing templates"),
 	cause: diagnose.Cause{
 		ID: "cpu-template-parse", Title: "Templates are parsed in the request path",
-		Doc: "A template is read and parsed for each use instead of once.",
+		Doc: "A template is read and parsed for every use instead of once.",
 		Knows: "CPU samples below Parse, ParseFiles, ParseFS and ParseGlob of text/template and html/template, " +
 			"their Clone, the escaping that html/template does on a template's first execution, and the parsers " +
 			"of other engines; from 5 % of the service's CPU, and the collector's work for what they allocate. " +
 			"Parsing belongs outside requests, so all of it can be saved. Executing a template is cpu-format.",
-		Remedy: "Parse once, at start, and only execute.",
+		Remedy: "Parse once, at start-up, and only execute afterwards.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "func page(w http.ResponseWriter, r *http.Request) {\n" +
 				"\tt := template.Must(template.ParseFiles(\"page.html\"))\n\tt.Execute(w, data(r))\n}",
@@ -194,9 +192,9 @@ var TemplateParse = domain{
 		Verify: verify, Cases: []string{"permit-notices", "permit-board"},
 	},
 	remedy: func(h usage.Hot) string {
-		return fmt.Sprintf("Parse the template once, at start or when its text changes, and only execute it in "+
-			"requests, instead of calling %s at %s; functions that need the request's values become fields of "+
-			"the data.", callee(h, "its parser"), diagnose.At(h.Place))
+		return fmt.Sprintf("Parse the template once, at start-up or when its text changes, and only execute it in requests, "+
+			"instead of calling %s at %s; turn functions that need the request's values into fields of the "+
+			"data.", callee(h, "its parser"), diagnose.At(h.Place))
 	},
 }.analyzer()
 
@@ -213,10 +211,9 @@ var Format = domain{
 	cause: diagnose.Cause{
 		ID: "cpu-format", Title: "Formatting takes the CPU",
 		Doc: "A large part of the CPU is spent in fmt, string building and conversions.",
-		Knows: "CPU samples whose outermost library below the user's function is fmt, strconv, a template, " +
-			"time.Format or string building, from 15 % of the service's CPU; a defect when removing it would " +
-			"gain 1.55x. What the server formats by itself (headers, dates) does not count; formatting inside " +
-			"loggers and encoders is theirs.",
+		Knows: "CPU samples whose outermost library below the user's function is fmt, strconv, a template, time.Format or " +
+			"string building, from 15 % of the service's CPU; a defect if removing it would gain 1.55x. What the server " +
+			"itself formats (headers, dates) does not count; formatting inside loggers and encoders counts as those.",
 		Remedy: "strconv.Append and append into a reused buffer.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "key := fmt.Sprintf(\"order:%d:%s\", id, state)",
@@ -227,17 +224,17 @@ var Format = domain{
 		// Executing a template cannot be replaced by strconv, which zoekt's result
 		// page was once advised to do.
 		if strings.HasPrefix(h.Callee, "template.(*Template).Execute") {
-			return fmt.Sprintf("At %s execute less of the template per request: keep parts that many answers "+
-				"share as rendered text, and hand it ready values instead of methods and nested fields; or "+
-				"generate the page's code (quicktemplate, templ), which needs no reflection.", diagnose.At(h.Place))
+			return fmt.Sprintf("At %s execute less of the template per request: keep parts that many answers share as "+
+				"rendered text, and pass finished values instead of methods and nested fields; or generate the page's code "+
+				"(quicktemplate, templ), which needs no reflection.", diagnose.At(h.Place))
 		}
 		switch {
 		case callsAny(h, "strings.ToLower", "strings.ToUpper", "strings.ToTitle", "strings.Title", "strings.Map"):
-			return fmt.Sprintf("At %s keep the changed text beside the original, made once when it is stored, or compare with "+
-				"strings.EqualFold: %s copies it for each use.", diagnose.At(h.Place), h.Callee)
+			return fmt.Sprintf("At %s store the changed text next to the original, or compare with strings.EqualFold: %s "+
+				"copies it for every use.", diagnose.At(h.Place), h.Callee)
 		case callsAny(h, "strings.Split", "strings.Fields"):
-			return fmt.Sprintf("At %s split once, outside of the loop, or walk the pieces with strings.SplitSeq or strings.Cut: "+
-				"%s makes a slice for each use.", diagnose.At(h.Place), h.Callee)
+			return fmt.Sprintf("At %s split once, outside the loop, or iterate with strings.SplitSeq or strings.Cut: %s "+
+				"makes a slice for every use.", diagnose.At(h.Place), h.Callee)
 		}
 		return fmt.Sprintf("At %s append with strconv into a reused buffer instead of %s.", diagnose.At(h.Place), callee(h, "fmt"))
 	},

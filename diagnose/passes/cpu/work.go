@@ -110,10 +110,10 @@ var Map = work{
 		ID: "cpu-map", Title: "Maps take the CPU",
 		Doc: "A function spends most of its time in maps: it fills one for each request, which hashes keys and " +
 			"grows it; it looks the same keys up again and again; or it ranges over all entries to find a few.",
-		Knows: "CPU samples of the service's own functions inside the runtime's map code and what it allocates " +
-			"to grow, where that is more than half of the function; from 20 % of the service's CPU. The " +
-			"runtime's functions distinguish filling, looking up and ranging, each with its own remedy. Where " +
-			"it is less than half, the function is cpu-hot-function.",
+		Knows: "CPU samples of the service's own functions inside the runtime's map code and what it allocates to grow, if " +
+			"that is more than half of the function; from 20 % of the service's CPU. The runtime's functions distinguish " +
+			"filling, looking up and ranging, each with its own remedy. If it is less than half, the function is " +
+			"cpu-hot-function.",
 		Remedy: "Filling: a size hint, a smaller or integer key, a map that is kept. Looking up: once per " +
 			"request, then keep the entry. Ranging: an index by what is looked for.",
 		Example: diagnose.Example{Lang: "go",
@@ -163,11 +163,11 @@ var Copy = work{
 	doc: "Counts own functions that spend more than half of their CPU moving or clearing memory, from 20 % of the service's CPU.",
 	cause: diagnose.Cause{
 		ID: "cpu-copy", Title: "Moving bytes takes the CPU",
-		Doc: "A function spends most of its time in memmove: it shifts a slice by one, copies what it could " +
-			"share, or grows a slice step by step.",
-		Knows: "CPU samples of the service's own functions that end in the runtime's memmove or memclr, where " +
-			"that is more than half of the function; from 20 % of the service's CPU. Slices that grow and " +
-			"conversions between text and bytes cost more in what they allocate: then it is alloc-hot.",
+		Doc: "A function spends most of its time in memmove: it shifts a slice by one, copies data that it could share, or " +
+			"grows a slice step by step.",
+		Knows: "CPU samples of the service's own functions that end in the runtime's memmove or memclr, if that is more than " +
+			"half of the function; from 20 % of the service's CPU. If growing slices or converting between text and bytes " +
+			"costs more in allocation, it is alloc-hot.",
 		Remedy: "A ring instead of shifting, capacity from the start, views instead of copies.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "copy(w.values, w.values[1:]) // for each value\nw.values[len(w.values)-1] = v",
@@ -192,12 +192,11 @@ var Syscalls = work{
 		"trace.",
 	cause: diagnose.Cause{
 		ID: "cpu-syscall", Title: "Many small reads or writes take the CPU",
-		Doc: "A function reads or writes a few bytes at a time, and each time asks the kernel.",
-		Knows: "CPU samples of the service's own functions inside unbuffered read or write system calls, " +
-			"those that a Flush after each piece makes, or those that ask for names, sizes and dates, " +
-			"where that is more than half of the function; from 20 % of the service's CPU. The execution trace " +
-			"counts the calls per request: below 8 it is the service's ordinary traffic; without a trace " +
-			"confidence is low. Formatted lines to a file are cpu-logging.",
+		Doc: "A function reads or writes a few bytes at a time, with a system call each time.",
+		Knows: "CPU samples of the service's own functions inside unbuffered read or write system calls, those made by a " +
+			"Flush after each piece, or those that ask for names, sizes and dates, if that is more than half of the " +
+			"function; from 20 % of the service's CPU. The execution trace counts the calls per request: below 8 they are " +
+			"the service's ordinary traffic; without a trace confidence is low. Formatted lines to a file are cpu-logging.",
 		Remedy: "A bufio.Reader or bufio.Writer, or flush once; a listing kept in memory.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "f.Read(field[:16]) // 300 times",
@@ -205,8 +204,8 @@ var Syscalls = work{
 		Verify: verify, Cases: []string{"zone-transfer", "score-stream", "short-links"},
 	},
 	remedy: func(h usage.Hot) string {
-		return fmt.Sprintf("Put a bufio.Reader or bufio.Writer (4 KB or more) before the file or connection "+
-			"at %s, and flush it once rather than after each piece.", diagnose.At(h.Place))
+		return fmt.Sprintf("Put a bufio.Reader or bufio.Writer (4 KB or more) in front of the file or connection at %s, and "+
+			"flush it once instead of after each piece.", diagnose.At(h.Place))
 	},
 	more: calls,
 }.analyzer()
@@ -234,8 +233,8 @@ func calls(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
 		if asks := use.In(hot.Place.Function, callstack.FileMeta); asks > 0.5*use.In(hot.Place.Function, callstack.SmallIO) {
 			f.Title = fmt.Sprintf("Asking the file system for names and attributes takes %s of the service's "+
 				"CPU, most of it at %s", diagnose.Percent(f.Share), diagnose.At(hot.Place))
-			f.Remedy = fmt.Sprintf("Keep what %s reads (a listing, sizes, dates) in memory, and read it again "+
-				"when it changes or after a while, not for each request.", callstack.Short(hot.Place.Function))
+			f.Remedy = fmt.Sprintf("Keep what %s reads (a listing, sizes, dates) in memory, and read it again when it "+
+				"changes or expires, not for each request.", callstack.Short(hot.Place.Function))
 		}
 	}
 	if times < leastCalls {
@@ -272,13 +271,12 @@ var Atomics = work{
 		ID: "atomic-contention", Title: "Updating shared atomic variables takes the CPU",
 		Doc: "A function updates atomic words, thousands of times in a request, that other CPUs update as " +
 			"well: the same word, or neighbours in its cache line (false sharing).",
-		Knows: "CPU samples of the service's own functions whose innermost frame is a method of sync/atomic's " +
-			"types, where that is more than half of the function; from 20 % of the service's CPU. One profile " +
-			"shows that the operations take the time, not whose cache line they wait for: a word that all CPUs " +
-			"update and neighbours in one line (false sharing) can be distinguished only by the CPU's own " +
-			"counters or by an experiment, so both are named by this, and both are remedied by updating less " +
-			"often and apart. The older functions (atomic.AddInt64) and plain stores leave no frame of their " +
-			"own: then the function is cpu-hot-function.",
+		Knows: "CPU samples of the service's own functions whose innermost frame is a method of sync/atomic's types, if that " +
+			"is more than half of the function; from 20 % of the service's CPU. A profile shows that the operations take the " +
+			"time, not which cache line they wait for. Only the CPU's own counters or an experiment can distinguish a word " +
+			"that all CPUs update from neighbours in one line (false sharing); both are reported as this cause, and have the " +
+			"same remedy: update less often, and apart. The older functions (atomic.AddInt64) and plain stores leave no " +
+			"frame: then the function is cpu-hot-function.",
 		Remedy: "Count locally and add once; one padded counter per CPU or worker.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "for range entries { g.total.Add(1) }",

@@ -25,7 +25,7 @@ func TestAdviceIsForTheDriver(t *testing.T) {
 	for _, c := range []struct {
 		b         *Builder
 		says, not string
-	}{{pq, "lib/pq prepares each query", "GORM"}, {gorm, "PrepareStmt", "lib/pq"}} {
+	}{{pq, "lib/pq prepares every query", "GORM"}, {gorm, "PrepareStmt", "lib/pq"}} {
 		found := Expect(t, database.Unprepared, c.b, "db-unprepared at store.go:9")
 		if len(found) == 1 && (!strings.Contains(found[0].Remedy, c.says) || strings.Contains(found[0].Remedy, c.not)) {
 			t.Errorf("remedy: %s", found[0].Remedy)

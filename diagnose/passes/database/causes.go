@@ -7,22 +7,20 @@ import "github.com/redline-go/redline/diagnose"
 var slowQuery = diagnose.Cause{
 	ID:    "db-slow-query",
 	Title: "One statement makes the database slow",
-	Doc: "One statement holds most of the database's execution time: it reads rows that it discards, or runs for long. " +
-		"The service looks idle, the database busy, and every request waits for it.",
-	Knows: "pg_stat_statements gives each statement's part of execution time; the leader must have 40 % of it, " +
-		"and 15 % of request time (from the execution trace) or of the CPU in use. It is named only if it is " +
-		"wasteful or slow by itself: an index would halve its work or more (the descent of a B-tree and the " +
-		"blocks of the rows wanted, against the plan's cost and the blocks touched), or it takes 20 ms per " +
-		"call, or 5 ms of the server's CPU. A frequent but indexed statement is rejected with its figures. Time " +
-		"spent waiting for another session's lock is reported as db-lock-wait. Of SQLite the statements are " +
-		"those that redline's build counts (operations.json), with SQLite's plan: a table of 1,000 rows or more " +
-		"read whole for an eighth of its rows, or 5 ms per call. Without that build the function is named below " +
-		"which SQLite takes 15 % of the service's CPU. The caller is counted by redline's build too; otherwise " +
-		"it is inferred from waits, and the finding says so.",
-	Remedy: "The index that its filter and order ask for, unless it exists: then why it is not used (the operator " +
-		"class that LIKE needs, a " +
-		"function or cast on the column, its first column missing, old statistics). The plan and the tables' indexes are " +
-		"in statements.json.",
+	Doc: "One statement takes most of the database's execution time: it reads rows that it discards, or runs long. The " +
+		"service looks idle, the database busy, and every request waits for it.",
+	Knows: "pg_stat_statements gives each statement's part of execution time; the leader must have 40 % of it, and 15 % of " +
+		"request time (from the execution trace) or of the CPU in use. It is reported only if it is wasteful or slow by " +
+		"itself: an index would at least halve its work (the descent of a B-tree and the blocks of the rows wanted, compared " +
+		"with the plan's cost and the blocks touched), or it takes 20 ms per call, or 5 ms of the server's CPU. A frequent " +
+		"but indexed statement is rejected with its figures. Time spent waiting for another session's lock is reported as " +
+		"db-lock-wait. For SQLite, redline's build counts the statements (operations.json) and SQLite gives the plan: a " +
+		"table of 1,000 rows or more is read in full for an eighth of its rows, or the statement takes 5 ms per call. " +
+		"Without that build, the finding names the function below which SQLite takes 15 % of the service's CPU. redline's " +
+		"build also counts the caller; otherwise it is inferred from waits, and the finding says so.",
+	Remedy: "The index that its filter and order need. If it exists, the reason why it is not used (the operator class that " +
+		"LIKE needs, a function or cast on the column, a missing first column, old statistics). statements.json has the plan " +
+		"and the tables' indexes.",
 	Example: diagnose.Example{
 		Lang:   "sql",
 		Before: "-- Seq Scan on claims, Filter: (policy = $1)\nSELECT id, cents FROM claims WHERE policy = $1 ORDER BY id DESC;",
@@ -38,12 +36,12 @@ var slowQuery = diagnose.Cause{
 var nPlusOne = diagnose.Cause{
 	ID:    "db-n-plus-one",
 	Title: "A request runs the same statement many times",
-	Doc: "One statement is called several times per request, once for each row of another. Each call is fast; their " +
-		"number, and the CPU of both sides, is what costs.",
-	Knows: "Calls of a statement over requests: one must run 2.5 times per request, all repeated ones together twice more " +
-		"than needed, and take 15 % of request time. Without statements, eight database waits per request at one place. " +
-		"Different statements that run once each are no repetition (product-sheet); statements that write " +
-		"are reported as db-unbatched-write.",
+	Doc: "One statement is called several times per request, once for each row of another. Each call is fast; what costs is " +
+		"their number, and the CPU on both sides.",
+	Knows: "Calls of a statement per request: one must run 2.5 times per request, all repeated ones together must make two " +
+		"calls more than needed, and take 15 % of request time. Without statements, eight database waits per request at one " +
+		"place. Different statements that run once each are not repetition (product-sheet); statements that write are " +
+		"reported as db-unbatched-write.",
 	Remedy: "A join, or one statement with = ANY($1) for all keys; GORM: Preload.",
 	Example: diagnose.Example{
 		Lang: "go",
@@ -58,11 +56,11 @@ var nPlusOne = diagnose.Cause{
 var unbatchedWrite = diagnose.Cause{
 	ID:    "db-unbatched-write",
 	Title: "Rows are written one by one",
-	Doc: "A request that stores many rows sends a statement for each. Every row costs a round trip, and outside of a " +
-		"transaction a commit.",
-	Knows: "As db-n-plus-one, where the statement that repeats most is an INSERT, UPDATE, DELETE or MERGE; without " +
-		"statements, where the repeated waits are below the client's Exec. One row per request is not named, however " +
-		"many requests there are, and neither is COPY or an INSERT of several rows (sensor-ingest).",
+	Doc: "A request that stores many rows sends a statement for each. Every row costs a round trip and, outside a " +
+		"transaction, a commit.",
+	Knows: "Like db-n-plus-one, if the most repeated statement is an INSERT, UPDATE, DELETE or MERGE; without statements, if " +
+		"the repeated waits are below the client's Exec. One row per request is not reported, however many requests there " +
+		"are, and neither is COPY or an INSERT of several rows (sensor-ingest).",
 	Remedy: "One INSERT with several rows or from unnest, COPY, or a pipelined batch, in one transaction.",
 	Example: diagnose.Example{
 		Lang:   "go",
@@ -76,12 +74,12 @@ var unbatchedWrite = diagnose.Cause{
 var unprepared = diagnose.Cause{
 	ID:    "db-unprepared",
 	Title: "Statements are prepared for every use",
-	Doc: "The driver prepares a statement each time it runs it, or the server parses and plans its text anew each time. " +
-		"For small results of large joins that costs more than the execution.",
+	Doc: "The driver prepares a statement each time it runs it, or the server parses and plans its text again each time. For " +
+		"small results of large joins that costs more than the execution.",
 	Knows: "Waits in the driver's prepare (15 % of request time and 0.3 per request: a statement cache prepares once per " +
-		"connection), or planning at half of planning and execution where the server tracks it, or text sent for one use " +
-		"(25 % of request time) while 30 % of the server's CPU is not execution. Values written into the text look the " +
-		"same: each text is new to the cache. Of SQLite, a quarter of the service's CPU in preparing.",
+		"connection), or planning at half of planning and execution where the server tracks it, or text sent for one use (25 " +
+		"% of request time) while 30 % of the server's CPU is not execution. Values written into the text look the same, " +
+		"because the cache has never seen the text. For SQLite: a quarter of the service's CPU goes into preparing.",
 	Remedy: "Prepared statements kept per connection: the driver's statement cache, db.Prepare at start, no literals in the text.",
 	Example: diagnose.Example{
 		Lang:   "go",
@@ -95,17 +93,17 @@ var unprepared = diagnose.Cause{
 var writerLock = diagnose.Cause{
 	ID:    "db-writer-lock",
 	Title: "Writers wait for SQLite's write lock",
-	Doc: "SQLite lets one connection write at a time. Several that write at once sleep and try again until busy_timeout, or " +
-		"fail with SQLITE_BUSY; the longer a transaction, the longer all others wait.",
-	Knows: "Drivers in Go show the busy handler on the stack, which is this wait and nothing else. Where it is not seen, the rate times " +
-		"the time that a request is within statements that write is how many write at a time (Little's law); " +
-		"above one they wait for each other. It is named from 1.5 at a time and 15 % of request time, or where 2 % of these " +
-		"statements fail. A pool of one connection makes no such wait: its queue is db-pool-wait, and right for writers. " +
-		"Needs a target that redline builds.",
+	Doc: "SQLite lets one connection write at a time. Others that want to write sleep and retry until busy_timeout, or fail " +
+		"with SQLITE_BUSY; the longer a transaction, the longer all others wait.",
+	Knows: "With drivers in Go the stack shows the busy handler, which means exactly this wait. Otherwise, the rate times " +
+		"the time that a request spends in writing statements is the number of writers at a time (Little's law); above one " +
+		"they wait for each other. It is reported from 1.5 at a time and 15 % of request time, or if 2 % of these statements " +
+		"fail. A pool of one connection has no such wait: its queue is db-pool-wait, and right for writers. Needs a target " +
+		"that redline builds.",
 	Remedy: "WAL, shorter transactions, one connection or goroutine that writes, with the rows of several requests in one commit.",
 	Example: diagnose.Example{
 		Lang:   "go",
-		Before: "db, _ := sql.Open(\"sqlite\", \"shop.db\") // every request writes over a connection of its own",
+		Before: "db, _ := sql.Open(\"sqlite\", \"shop.db\") // every request writes over its own connection",
 		After: "write, _ := sql.Open(\"sqlite\", " +
 			"\"file:shop.db?_pragma=journal_mode(wal)&_pragma=synchronous(normal)&_txlock=immediate\")\n" +
 			"write.SetMaxOpenConns(1)\nread, _ := sql.Open(\"sqlite\", \"file:shop.db?mode=ro\")",
@@ -117,11 +115,11 @@ var writerLock = diagnose.Cause{
 var saturated = diagnose.Cause{
 	ID:    "db-saturated",
 	Title: "The database is at its limit",
-	Doc:   "The database's CPU is used up and no single statement is at fault.",
-	Knows: "On a host whose CPUs are used up (92 %), the database's processes use 70 % of what the load uses, and neither a " +
-		"slow statement, repetition, locks, connection churn nor unprepared statements were found. It is a hint, because the " +
-		"service may simply do what it is for. A database on another host is not judged: its CPU is not seen.",
-	Remedy: "A larger or replicated database, a cache for what is read often, fewer round trips.",
+	Doc:   "The database's CPU is saturated, and no single statement is the reason.",
+	Knows: "On a host with saturated CPUs (92 %), the database's processes use 70 % of what the load uses, and redline found " +
+		"no slow statement, repetition, locks, connection churn or unprepared statements. It is only a hint, because this " +
+		"may simply be the service's job. A database on another host is not judged, because its CPU is not visible.",
+	Remedy: "A larger or replicated database, a cache for frequent reads, fewer round trips.",
 	Example: diagnose.Example{
 		Lang:   "go",
 		Before: "row := pool.QueryRow(ctx, question, member) // for every page view",
@@ -134,13 +132,14 @@ var saturated = diagnose.Cause{
 var stampede = diagnose.Cause{
 	ID:    "cache-stampede",
 	Title: "Requests refill an expired cache entry all at once",
-	Doc: "Most requests are answered from memory. When an entry expires, every request until it is there again fetches it, " +
-		"so that the same statement or call comes in bursts, and latency with it.",
-	Knows: "At most 60 % of requests make the call, and it always takes its time; windows without any slow request are more " +
-		"than misses at random would leave, by 20 % of all; at least three bursts of four calls. A dependency that stalls " +
-		"now and then is distinguished by its usual calls being fast, a cache that misses at random by having no quiet windows. " +
-		"That a burst asks for one key is not seen: keys that expire together look the same, and the remedy is the same.",
-	Remedy: "Single flight per key, refresh before expiry, expiries spread by a random part.",
+	Doc: "Most requests are answered from memory. When an entry expires, every request fetches it until it is back, so the " +
+		"same statement or call comes in bursts, and latency rises with them.",
+	Knows: "At most 60 % of requests make the call, and it is always slow; windows without any slow request exceed what " +
+		"random misses would leave by 20 % of all windows; there are at least three bursts of four calls. A dependency that " +
+		"stalls now and then differs in that its usual calls are fast; a cache that misses at random has no quiet windows. " +
+		"redline does not see whether a burst asks for one key: keys that expire together look the same, and have the same " +
+		"remedy.",
+	Remedy: "Single flight per key, refresh before expiry, or random jitter in the expiry times.",
 	Example: diagnose.Example{
 		Lang:   "go",
 		Before: "if v, ok := cache.Get(key); ok {\n\treturn v, nil\n}\nreturn fetch(key) // everyone at once",
@@ -156,15 +155,16 @@ var poolWait = diagnose.Cause{
 	ID:    "db-pool-wait",
 	Title: "Requests wait for a database connection",
 	Doc:   "All connections of the pool are in use and requests queue for one, while the database could do more.",
-	Knows: "Waits inside database/sql's or pgxpool's acquire, from 20 % of request time and 100 µs. While CPUs are used up a " +
-		"queue at the pool is admission control and not named, unless the pool is no larger than the number of CPUs and half " +
-		"of the request is spent there. Where the connections are held for long by a slow statement, a lock, repetition or " +
-		"an idle transaction, that is the root and the queue is reported with it.",
+	Knows: "Waits inside database/sql's or pgxpool's acquire, from 20 % of request time and 100 µs. On saturated CPUs a " +
+		"queue at the pool is admission control and not reported, unless the pool is no larger than the number of CPUs and " +
+		"half of the request is spent there. If a slow statement, a lock, repetition or an idle transaction holds the " +
+		"connections for long, that is the root cause and the queue is reported with it.",
 	Remedy: "Size the pool to the knee (Little's law gives the start), and release connections earlier.",
 	Example: diagnose.Example{
 		Lang:   "go",
 		Before: "db.SetMaxOpenConns(2)",
-		After:  "db.SetMaxOpenConns(24) // rate x time held, and some; stop where throughput stops rising\ndb.SetMaxIdleConns(24)",
+		After: "db.SetMaxOpenConns(24) // rate x time held, plus a margin; stop where throughput stops " +
+			"rising\ndb.SetMaxIdleConns(24)",
 	},
 	Verify: "Run again: the wait for a connection is gone from the anatomy, and throughput rises until the next limit.",
 	Cases:  []string{"appointment-desk", "permit-office", "dispatch-desk"},
@@ -174,9 +174,9 @@ var poolWait = diagnose.Cause{
 
 var poolChurn = diagnose.Cause{
 	ID:    "db-pool-churn",
-	Title: "Database connections are opened anew instead of reused",
-	Doc: "The pool closes connections that it needs a moment later: fewer idle ones are kept than are used, or lifetimes are " +
-		"short, or there is no pool at all.",
+	Title: "Database connections are reopened instead of reused",
+	Doc: "The pool closes connections that it needs a moment later: it keeps fewer idle connections than are in use, " +
+		"lifetimes are short, or there is no pool at all.",
 	Knows: "0.02 sessions opened per request (by the server's count, or by waits for a connection being opened), and 10 % of " +
 		"request time or CPU spent on it. A pool that opens its connections once is far below.",
 	Remedy: "SetMaxIdleConns equal to SetMaxOpenConns (database/sql keeps 2), and a longer lifetime.",
@@ -194,10 +194,10 @@ var lockWaitCause = diagnose.Cause{
 	ID:    "db-lock-wait",
 	Title: "Sessions wait for row or table locks",
 	Doc:   "Transactions update the same rows or take the same lock, and later ones wait until earlier ones end.",
-	Knows: "Active sessions that wait in an event of class Lock (or for another session): half of one on average, a quarter of " +
-		"the active ones, and 15 % of request time. The chains of pg_blocking_pids name who holds the lock, in which " +
-		"statement, and who waits. Where the holder is idle in its transaction because the service does something else, that " +
-		"is the root (db-idle-in-tx).",
+	Knows: "Active sessions that wait in an event of class Lock (or for another session): 0.5 on average, a quarter of the " +
+		"active ones, and 15 % of request time. The chains of pg_blocking_pids show which session holds the lock, in which " +
+		"statement, and which ones wait. If the holder is idle in its transaction because the service does something else, " +
+		"that is the root cause (db-idle-in-tx).",
 	Remedy: "Shorter transactions, no other I/O inside them, locks in one order, hot rows split or updated last.",
 	Example: diagnose.Example{
 		Lang: "sql",
@@ -213,20 +213,20 @@ var lockWaitCause = diagnose.Cause{
 var idleInTx = diagnose.Cause{
 	ID:    "db-idle-in-tx",
 	Title: "Transactions stay open while the service does something else",
-	Doc: "Between BEGIN and COMMIT the service calls another service or sleeps. The session is idle in transaction, its " +
-		"connection and its locks are taken, and other requests queue for them.",
+	Doc: "Between BEGIN and COMMIT the service calls another service or sleeps. The session is idle in transaction, it holds " +
+		"its connection and its locks, and other requests queue for them.",
 	Knows: "Sessions idle in transaction per request (by Little's law) agree with waits elsewhere below the function that " +
-		"begins or ends transactions: each explains at least half of the other. Transactions of fast statements are idle " +
-		"between them too, but no such wait explains it. Without a queue for connections or locks (20 % of request time) " +
-		"there is no finding. Without --postgres a timeline must show the wait between two steps of the transaction.",
-	Remedy: "No other I/O inside a transaction: before it, or after a commit with the outcome recorded in a second one.",
+		"begins or ends transactions: each explains at least half of the other. Transactions of fast statements are briefly " +
+		"idle too, but no such wait explains it. There is no finding unless requests queue for connections or locks (20 % of " +
+		"request time). Without --postgres a timeline must show the wait between two steps of the transaction.",
+	Remedy: "No other I/O inside a transaction: do it before, or after a commit, and record the outcome in a second transaction.",
 	Example: diagnose.Example{
 		Lang: "go",
 		Before: "tx, _ := pool.Begin(ctx)\n" +
 			"tx.QueryRow(ctx, \"SELECT cents FROM refunds WHERE id = $1 FOR UPDATE\", id)\n" +
 			"bank.Transfer(ctx, id) // 12 ms, the row locked\ntx.Commit(ctx)",
-		After: "claim(ctx, id)         // a short transaction marks the refund as under way\n" +
-			"bank.Transfer(ctx, id)\nsettle(ctx, id)        // another records the outcome",
+		After: "claim(ctx, id)         // a short transaction marks the refund as in progress\nbank.Transfer(ctx, " +
+			"id)\nsettle(ctx, id)        // another records the outcome",
 	},
 	Verify: "Run again: sessions idle in transaction are near zero, and so is the queue behind them.",
 	Cases:  []string{"refund-desk", "stock-reserve", "sensor-ingest", "wallet-debit"},
@@ -235,12 +235,13 @@ var idleInTx = diagnose.Cause{
 var connLeak = diagnose.Cause{
 	ID:    "db-conn-leak",
 	Title: "Connections are taken from the pool and never given back",
-	Doc: "Some path returns without closing its rows, ending its transaction or releasing its connection. The pool opens " +
-		"another each time, until its limit or the server's, and then requests wait for a connection that never comes.",
-	Knows: "Sessions of the database rise in steps over the steady span and never fall, and end at 8 or more above three times " +
-		"the requests that are under way without waiting for one; less than half of them are active. A pool that grows in a " +
-		"burst has one large step, one that is needed has as many requests under way. What the sessions that sit idle ran last " +
-		"names the statement. Without --postgres the pool's own figures serve (redline/probe/pool).",
+	Doc: "Some code path returns without closing its rows, ending its transaction or releasing its connection. The pool " +
+		"opens another one each time, until it reaches its limit or the server's; then requests wait for a connection that " +
+		"never comes.",
+	Knows: "Sessions of the database rise in steps over the steady span and never fall, and end 8 or more above three times " +
+		"the requests in progress that do not wait for one; less than half of them are active. A pool that grows in a burst " +
+		"has one large step; one that is needed has as many requests in progress. The last statement of the idle sessions " +
+		"shows where. Without --postgres redline uses the pool's own figures (redline/probe/pool).",
 	Remedy: "defer rows.Close(), tx.Rollback() or conn.Release() right after the error check.",
 	Example: diagnose.Example{
 		Lang: "go",

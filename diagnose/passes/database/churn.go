@@ -31,8 +31,8 @@ const (
 var PoolChurn = diagnose.Analyzer{
 	Name:  "pool-churn",
 	Stage: diagnose.Database,
-	Doc: "Compares sessions opened per request (or waits for a connection being opened) with 0.02, and the time and " +
-		"CPU that opening takes with 10 %; both must be passed.",
+	Doc: "Compares sessions opened per request (or waits for a connection being opened) with 0.02, and the time and CPU that " +
+		"opening takes with 10 %; both must be exceeded.",
 	Causes: []diagnose.Cause{poolChurn},
 	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
 	Run:    runPoolChurn,
@@ -76,7 +76,7 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Share, f.ShareOf = both, diagnose.OfCPU
 		f.Title = fmt.Sprintf("Opening database connections takes %s of the CPU that service and database use", diagnose.Percent(both))
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, demand.SessionCost, diagnose.Nanosec,
-			"a session costs the server up to %s of CPU, at most what it uses outside the execution of statements",
+			"a session costs the server up to %s of CPU (all that it uses outside of executing statements)",
 			diagnose.Span(demand.SessionCost)))
 	} else if share < leastChurnShare {
 		f.Share, f.ShareOf = cpu, diagnose.OfCPU

@@ -84,7 +84,7 @@ func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			diagnose.Fact(source, last-first, diagnose.Count,
 				"connections rise from %s to %s within the steady span and never fall", diagnose.Number(first), diagnose.Number(last)),
 			diagnose.Fact(diagnose.FromLoad, working, diagnose.Count,
-				"at any time about %s requests are under way and do not wait for a connection", diagnose.Times(working)),
+				"at any time about %s requests are in progress and do not wait for a connection", diagnose.Times(working)),
 		},
 		Remedy: "Close what holds a connection on every path: defer rows.Close() right after the error " +
 			"check, defer tx.Rollback(), defer conn.Release().",
@@ -98,7 +98,7 @@ func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.GainCeiling, f.Confidence = max(f.GainCeiling, p.WaitGain(queue)), findings.High
 		f.Title += fmt.Sprintf("; requests wait %s of their time for one", diagnose.Percent(queue))
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queue, diagnose.Ratio,
-			"requests wait %s of their time for a connection that does not come", diagnose.Percent(queue)))
+			"requests wait %s of their time for a connection that never comes", diagnose.Percent(queue)))
 	}
 	if one, ok := longestIdle(p, leaked); ok {
 		f.Confidence = findings.High
@@ -236,7 +236,7 @@ func taker(p *diagnose.Pass) (code.Frame, bool) {
 // unseenPool says what would have to be observed to know the connections.
 func unseenPool(p *diagnose.Pass) string {
 	if p.UsesOnly(callstack.SQLite) {
-		return "the pool's own figures (redline/probe/pool) were not seen, and SQLite has no sessions to ask for"
+		return "the pool's own figures (redline/probe/pool) were not observed, and SQLite has no sessions"
 	}
-	return "neither the database's sessions (--postgres) nor the pool's own figures (redline/probe/pool) were seen"
+	return "neither the database's sessions (--postgres) nor the pool's own figures (redline/probe/pool) were observed"
 }

@@ -38,10 +38,10 @@ const (
 var IdleInTx = diagnose.Analyzer{
 	Name:  "idle-in-tx",
 	Stage: diagnose.Database,
-	Doc: "Looks for waits for something else than the database below a function that begins or ends transactions. They " +
-		"must explain half of the time that sessions are idle in transaction, which must be half of the time that " +
-		"transactions are open, and requests must queue for connections or for locks of idle sessions for 20 % of " +
-		"their time. Without the server's sessions a timeline must show the wait between begin and end.",
+	Doc: "Looks for waits for anything but the database below a function that begins or ends transactions. They must explain " +
+		"half of the time that sessions are idle in transaction, which must be half of the time that transactions are open, " +
+		"and requests must queue for connections or for locks of idle sessions for 20 % of their time. Without the server's " +
+		"sessions a timeline must show the wait between begin and end.",
 	Causes: []diagnose.Cause{idleInTx},
 	Needs:  []diagnose.Need{diagnose.NeedLoad, diagnose.NeedAnatomy},
 	Run:    runIdleInTx,
@@ -72,7 +72,7 @@ func runIdleInTx(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 		f.Confidence = findings.High
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, idle, diagnose.Count,
-			"%.1f sessions are idle in transaction on average, %s for each request; %s are active",
+			"%.1f sessions are idle in transaction on average, %s per request; %s are active",
 			idle, diagnose.Span(each), diagnose.Times(active)))
 	} else if hold := in.ns + w.NS(callstack.DatabaseWait, callstack.PrepareWait); in.ns < leastIdleHold*hold || !in.between(p.Anatomy) {
 		return nil, nil
@@ -102,10 +102,10 @@ func runIdleInTx(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	} else if text := lastOfIdle(p, "idle in transaction"); text != "" {
 		f.Where.SQL = text
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, idle, diagnose.Count,
-			"what most of them ran before: %s", brief(text)))
+			"most of them last ran: %s", brief(text)))
 	}
-	f.Remedy = fmt.Sprintf("Move what waits at %s out of the transaction: do it before it begins, or commit "+
-		"first and record the outcome in a second, short transaction (an outbox where both must hold).", diagnose.At(in.at))
+	f.Remedy = fmt.Sprintf("Move what waits at %s out of the transaction: do it before it begins, or commit first and record "+
+		"the outcome in a second, short transaction (use an outbox if both must succeed).", diagnose.At(in.at))
 	return []diagnose.Finding{f}, nil
 }
 

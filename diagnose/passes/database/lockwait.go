@@ -32,8 +32,8 @@ const (
 var LockWait = diagnose.Analyzer{
 	Name:  "lock-wait",
 	Stage: diagnose.Database,
-	Doc: "Compares the mean number of backends that wait for another backend (or in a wait event of class Lock) with " +
-		"0.5, and with 25 % of the active backends; both must be passed.",
+	Doc: "Compares the mean number of backends that wait for another backend (or in a wait event of class Lock) with 0.5, " +
+		"and with 25 % of the active backends; both must be exceeded.",
 	Causes: []diagnose.Cause{lockWaitCause},
 	Needs:  []diagnose.Need{diagnose.NeedLoad, diagnose.NeedStatements},
 	Run:    runLockWait,
@@ -119,8 +119,8 @@ func (l locked) name(p *diagnose.Pass, f *diagnose.Finding) {
 			diagnose.Fact(diagnose.FromPostgres, l.blocked, diagnose.Count, "the sessions that wait run: %s", brief(b.victim)))
 		f.Title = fmt.Sprintf("Database sessions wait for each other's locks for %s of request time, behind: %s",
 			diagnose.Percent(l.share), brief(b.statement))
-		f.Remedy = fmt.Sprintf("Do the write that others wait for (%s) last, and end the transaction right "+
-			"after it; while it holds the lock it runs: %s. Split rows that all requests update.", brief(b.victim), brief(b.statement))
+		f.Remedy = fmt.Sprintf("Do the write that others wait for (%s) last, and end the transaction right after it; while "+
+			"holding the lock it runs: %s. Split rows that all requests update.", brief(b.victim), brief(b.statement))
 	} else if s, ok := locker(p); ok {
 		each := float64(s.Time) / float64(s.Calls)
 		f.Where.SQL = s.Text

@@ -47,10 +47,10 @@ const (
 var NPlusOne = diagnose.Analyzer{
 	Name:  "n-plus-one",
 	Stage: diagnose.Database,
-	Doc: "Divides the calls of each statement by the requests: one must run 2.5 times per request, and all repeated " +
-		"ones together twice more than needed. Without statement statistics 8 database waits per request at one " +
-		"place of the user's code count. The calls must take 15 % of request time. Where most of what is repeated " +
-		"writes, it is reported as writes that are not batched.",
+	Doc: "Divides the calls of each statement by the requests: one must run 2.5 times per request, and all repeated ones " +
+		"together must make two calls more than needed. Without statement statistics, 8 database waits per request at one " +
+		"place of the user's code count. The calls must take 15 % of request time. If most of the repeated calls write, they " +
+		"are reported as unbatched writes.",
 	Causes: []diagnose.Cause{nPlusOne, unbatchedWrite},
 	Needs:  []diagnose.Need{diagnose.NeedLoad},
 	Run:    runNPlusOne,
@@ -91,7 +91,8 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Evidence: []findings.Evidence{
 			diagnose.Fact(counted, r.each, diagnose.Count, "the statement runs %.1f times per request (%s, %s)", r.each,
 				diagnose.Counted(float64(r.lead.Calls), "call", "calls"), diagnose.Counted(p.Load().Requests, "request", "requests")),
-			diagnose.Fact(counted, r.excess, diagnose.Count, "%.1f calls per request repeat a statement that it ran already", r.excess),
+			diagnose.Fact(counted, r.excess, diagnose.Count, "%.1f calls per request repeat a statement that the request "+
+				"already ran", r.excess),
 			diagnose.Fact(source, share, diagnose.Ratio, "the database and the round trips to it take %s of request time", diagnose.Percent(share)),
 		},
 		Remedy: joined(p, r.lead.Text),
@@ -138,7 +139,8 @@ func (r repeats) promise(p *diagnose.Pass, f *diagnose.Finding, share float64) {
 		f.Share, f.ShareOf = at, diagnose.OfCPU
 	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, at, diagnose.Ratio,
-		"the calls that repeat take %s of the service's CPU, with building the statement and reading its rows", diagnose.Percent(at)))
+		"the repeated calls take %s of the service's CPU, including building the statement and reading its "+
+			"rows", diagnose.Percent(at)))
 }
 
 // joined is the remedy of a statement that reads again and again.
@@ -238,7 +240,7 @@ func repeatedAt(p *diagnose.Pass) usage.Calls {
 func fromWaits(p *diagnose.Pass) []diagnose.Finding {
 	if !p.Has(diagnose.NeedAnatomy) {
 		for _, cause := range []string{"db-n-plus-one", "db-unbatched-write"} {
-			p.Unjudged(cause, "%s; and without an execution trace calls cannot be counted", p.Explain(diagnose.NeedStatements))
+			p.Unjudged(cause, "%s; without an execution trace calls cannot be counted", p.Explain(diagnose.NeedStatements))
 		}
 		return nil
 	}
@@ -309,8 +311,8 @@ func describeRepeater(p *diagnose.Pass, lead database.Statement, f *diagnose.Fin
 	}
 	at = " at " + diagnose.At(site.Place)
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Count,
-		"a request's goroutine waits for the database's connection %.0f times%s; an answer that comes in "+
-			"pieces takes several waits", site.Times, at))
+		"a request's goroutine waits for the database's connection %.0f times%s; an answer in several pieces takes several "+
+			"waits", site.Times, at))
 	// The trace counts waits, not calls: one answer may take two. Twice the limit
 	// leaves no doubt.
 	if site.Times >= 2*manyCalls {

@@ -153,7 +153,7 @@ func (c cost) evidence() []findings.Evidence {
 		}
 		if c.advice.Create != "" {
 			facts = append(facts, diagnose.Fact(diagnose.FromPostgres, c.scan.Blocks, "blocks",
-				"with a fitting index it would touch about %s", diagnose.Counted(c.scan.Blocks, "block", "blocks")))
+				"with a suitable index it would touch about %s", diagnose.Counted(c.scan.Blocks, "block", "blocks")))
 		}
 	case c.planError != "":
 		facts = append(facts, diagnose.Fact(diagnose.FromPostgres, 0, "", "no plan: %s", c.planError))

@@ -37,9 +37,9 @@ const (
 var PoolWait = diagnose.Analyzer{
 	Name:  "pool-wait",
 	Stage: diagnose.Database,
-	Doc: "Sums waits for a connection of database/sql, pgxpool and other pools, from 20 % of request time and 100 µs. " +
-		"While CPUs are saturated a queue at the pool is admission control and not named, unless the pool is no " +
-		"larger than the number of CPUs and most of the request is spent there.",
+	Doc: "Sums waits for a connection of database/sql, pgxpool and other pools, from 20 % of request time and 100 µs. On " +
+		"saturated CPUs a queue at the pool is admission control and not reported, unless the pool is no larger than the " +
+		"number of CPUs and most of the request is spent there.",
 	Causes: []diagnose.Cause{poolWait},
 	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
 	Run:    runPoolWait,
@@ -132,21 +132,20 @@ func sizeOf(p *diagnose.Pass, gain float64) size {
 // remedy promises no exact size: the law gives the start, an experiment the knee.
 func (s size) remedy() string {
 	if s.wanted <= s.now {
-		return "Hold connections for less: close rows and end transactions before other work; then find the pool size at " +
-			"the knee by experiment."
+		return "Hold connections for a shorter time: close rows and end transactions before other work; then find the best " +
+			"pool size by experiment."
 	}
-	return fmt.Sprintf("Raise the pool (SetMaxOpenConns and SetMaxIdleConns, or MaxConns) from about %.0f "+
-		"towards %.0f: Little's law at the rate that the idle CPUs allow, with connections held for %s. Stop "+
-		"where throughput stops rising.", s.now, s.wanted, diagnose.Span(s.hold))
+	return fmt.Sprintf("Raise the pool (SetMaxOpenConns and SetMaxIdleConns, or MaxConns) from about %.0f towards %.0f: "+
+		"Little's law at the rate that the idle CPUs allow, with connections held for %s. Stop when throughput stops "+
+		"rising.", s.now, s.wanted, diagnose.Span(s.hold))
 }
 
 // inProcessPool is the remedy for SQLite, where a larger pool moves the queue into
 // SQLite's lock: writers poll there instead of being handed the connection in
 // order.
-const inProcessPool = "Leave the pool that writes at one connection: SQLite has one writer at a time. Hold it " +
-	"for less (fewer and shorter statements, no other work before rows are closed), and read through a second " +
-	"pool (mode=ro, about as many connections as CPUs) with PRAGMA journal_mode=WAL, where readers do not wait " +
-	"for the writer."
+const inProcessPool = "Leave the writing pool at one connection: SQLite has one writer at a time. Hold it for a shorter time " +
+	"(fewer and shorter statements, no other work before rows are closed), and read through a second pool (mode=ro, about as " +
+	"many connections as CPUs) with PRAGMA journal_mode=WAL, which lets readers work without waiting for the writer."
 
 // holders words which statements hold connections longest, as counted by the hooks:
 // three at most, from 5 % of the time. It answers what to shorten where a pool is

@@ -17,8 +17,8 @@ const leastDatabaseCPU = 0.70
 var Saturated = diagnose.Analyzer{
 	Name:  "db-saturated",
 	Stage: diagnose.Database,
-	Doc: "On a saturated host, names the database when it uses 70 % of the CPU that is used and neither a slow " +
-		"statement, repetition, locks nor connection churn was found.",
+	Doc: "On a saturated host, names the database if it uses 70 % of the CPU in use and no slow statement, repetition, locks " +
+		"or connection churn was found.",
 	Causes: []diagnose.Cause{saturated},
 	Needs:  []diagnose.Need{diagnose.NeedLoad, diagnose.NeedStatements},
 	After:  atFault(),
@@ -34,13 +34,15 @@ var Saturated = diagnose.Analyzer{
 		}
 		return []diagnose.Finding{{
 			Cause: "db-saturated", Share: part, ShareOf: diagnose.OfCapacity, GainCeiling: diagnose.Ceiling(part), Confidence: findings.Low,
-			Title: fmt.Sprintf("The database takes %s of the CPU in use; no single statement is at fault", diagnose.Percent(part)),
+			Title: fmt.Sprintf("The database takes %s of the CPU in use; no single statement is the "+
+				"reason", diagnose.Percent(part)),
 			Where: findings.Where{Detail: "PostgreSQL"},
 			Evidence: []findings.Evidence{
 				diagnose.Fact(diagnose.FromPostgres, c.Database, "CPUs", "the database uses %.2f of %.0f CPUs", c.Database, c.CPUs),
 				diagnose.Fact(diagnose.FromProcess, c.HostUse(), diagnose.Ratio, "the host's CPUs are %s busy", diagnose.Percent(min(1, c.HostUse()))),
 			},
-			Remedy: "Ask the database less (cache what is read often, fewer round trips per request), or give it CPUs of its own.",
+			Remedy: "Send the database less work (cache frequent reads, make fewer round trips per request), or give it its " +
+				"own CPUs.",
 		}}, nil
 	},
 }

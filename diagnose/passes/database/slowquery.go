@@ -55,14 +55,12 @@ const (
 var SlowQuery = diagnose.Analyzer{
 	Name:  "slow-query",
 	Stage: diagnose.Database,
-	Doc: "Takes the statement with most execution time, from 40 % of all and 15 % of request time. It is named when " +
-		"an index would halve its work, or more: by the planner's costs and by the blocks it touched, against the descent " +
-		"of an index and the rows wanted. Without a plan it is named from 64 blocks and 8 blocks per row returned. " +
-		"Either way when one execution takes 20 ms, or 5 ms of the server's CPU. " +
-		"One that wastes is named from 25 % of execution time where another leads. Without a server that counts, statements " +
-		"are those that " +
-		"redline's build counts, and of SQLite without that build the CPU profile names the function. A fast, indexed " +
-		"statement is never named for being frequent.",
+	Doc: "Takes the statement with most execution time, from 40 % of all and 15 % of request time. It is reported if an " +
+		"index would at least halve its work, comparing the planner's costs and the blocks it touched with the descent of an " +
+		"index and the rows wanted; without a plan, from 64 blocks and 8 blocks per row returned; and in any case if one " +
+		"execution takes 20 ms, or 5 ms of the server's CPU. A wasteful statement is reported from 25 % of execution time " +
+		"even if another leads. If no server counts statements, redline's build counts them; for SQLite without that build " +
+		"the CPU profile names the function. A fast, indexed statement is never reported for being frequent.",
 	Causes: []diagnose.Cause{slowQuery},
 	Needs:  []diagnose.Need{diagnose.NeedLoad},
 	After:  []string{"lock-wait", "cache-stampede"},

@@ -61,7 +61,7 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	}
 	each := demand.PerRequest(p, lead.Calls)
 	f.Evidence = append(f.Evidence, diagnose.Fact(from, share*part, diagnose.Ratio,
-		"requests spend %s of their time in the statement and in queues that it makes: %s, %s each",
+		"requests spend %s of their time in the statement and in queues that it causes: %s, %s each",
 		diagnose.Percent(share*part), diagnose.PerRequest(each, "a call", "calls"), diagnose.Span(lead.Took()/max(1e-9, each))))
 	if who, ok := asker.Counted(p, lead.Text); ok {
 		f.Evidence = append(f.Evidence, who)
@@ -83,8 +83,8 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	} else {
 		f.Confidence = findings.Medium
 		f.Title = fmt.Sprintf("One statement takes %s of request time%s: %s", diagnose.Percent(f.Share), place, brief(lead.Text))
-		f.Remedy = "Look at EXPLAIN QUERY PLAN of the statement; read fewer rows, keep sums and counts in a " +
-			"table of their own, or cache the answer."
+		f.Remedy = "Look at EXPLAIN QUERY PLAN of the statement; read fewer rows, keep sums and counts in their own table, " +
+			"or cache the answer."
 	}
 	return []diagnose.Finding{f}
 }
@@ -149,7 +149,7 @@ func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why str
 			return a, part, "slow"
 		}
 		if i == 0 {
-			p.Reject("db-slow-query", "the leading statement takes %s per call and reads no table whole: %s",
+			p.Reject("db-slow-query", "the leading statement takes %s per call and reads no table in full: %s",
 				diagnose.Span(alone), brief(a.Text))
 		}
 	}
@@ -178,9 +178,9 @@ func wastefulScan(a evidence.Asked) (worst operation.SQLiteScan, ok bool) {
 // and only after its equality columns (sqlite.org/queryplanner.html).
 func indexAdvice(s operation.SQLiteScan) string {
 	if s.Virtual {
-		return fmt.Sprintf("Do not join %s by a plain column: a full-text table is found by MATCH and by rowid only. "+
-			"Compare its rowid, read it in a statement of its own (rowid IN ...), "+
-			"or keep what the answer needs in the other table.", s.Table)
+		return fmt.Sprintf("Do not join %s by a plain column: a full-text table can be searched only by MATCH and by rowid. "+
+			"Compare its rowid, read it in a separate statement (rowid IN ...), or keep what the answer needs in the other "+
+			"table.", s.Table)
 	}
 	columns := slices.Clone(s.Equal)
 	for _, c := range s.Sorts {
@@ -245,15 +245,15 @@ func hotDatabase(p *diagnose.Pass) []diagnose.Finding {
 			diagnose.Fact(diagnose.FromProfile, use.Share(callstack.DBClient), diagnose.Ratio,
 				"SQLite within the process takes %s of the service's CPU, %s of that preparing statements",
 				diagnose.Percent(use.Share(callstack.DBClient)), diagnose.Percent(prepare)),
-			diagnose.Fact(diagnose.FromProfile, 0, "", "the statement is inferred from its function: "+
-				"statements are counted where redline builds the target (--build)"),
+			diagnose.Fact(diagnose.FromProfile, 0, "", "the statement is inferred from its function; redline counts "+
+				"statements if it builds the target (--build)"),
 		},
-		Remedy: "Run EXPLAIN QUERY PLAN on the statement there: a SCAN of a large table asks for an index on what it compares.",
+		Remedy: "Run EXPLAIN QUERY PLAN on the statement there: a SCAN of a large table needs an index on the columns it compares.",
 	}
 	if prepare >= manyPrepares {
 		f.Cause, f.Confidence = "db-n-plus-one", findings.Medium
-		f.Remedy = "Count the statements of one request there: a loop that asks for each row of another " +
-			"statement becomes one join, or one statement with IN (...); prepare once what remains."
+		f.Remedy = "Count the statements of one request there: replace a loop that queries each row of another statement by " +
+			"a join, or by one statement with IN (...); prepare the rest once."
 	}
 	diagnose.Promise(&f, gain)
 	return []diagnose.Finding{f}

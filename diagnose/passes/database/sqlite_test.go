@@ -196,7 +196,7 @@ func TestWriterLockThatTracesCut(t *testing.T) {
 	whole := Expect(t, database.WriterLock, service(0.4, 0), "db-writer-lock")
 	missing := Expect(t, database.WriterLock, service(0.4, 30), "db-writer-lock")
 	if len(whole) == 1 && len(missing) == 1 &&
-		(!(missing[0].GainCeiling > 1.5*whole[0].GainCeiling) || !has(missing[0], "cut the longest")) {
+		(!(missing[0].GainCeiling > 1.5*whole[0].GainCeiling) || !has(missing[0], "cut off the longest")) {
 		t.Errorf("worth %.2fx, where traces cut the longest %.2fx: %+v", whole[0].GainCeiling, missing[0].GainCeiling, missing[0].Evidence)
 	}
 }

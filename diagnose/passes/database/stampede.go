@@ -43,9 +43,9 @@ const (
 var Stampede = diagnose.Analyzer{
 	Name:  "cache-stampede",
 	Stage: diagnose.Database,
-	Doc: "Looks for a call (statement or service) that at most 60 % of requests make, that always takes its time, and " +
-		"that comes in at least three bursts of four or more: windows without a slow request are 20 % of all more than " +
-		"misses at random would leave. The wait must be long enough to count, as any other.",
+	Doc: "Looks for a call (statement or service) that at most 60 % of requests make, that is always slow, and that comes in " +
+		"at least three bursts of four or more: windows without a slow request exceed what random misses would leave by 20 % " +
+		"of all windows. The wait must be long enough to count, like any other.",
 	Causes: []diagnose.Cause{stampede},
 	Needs:  []diagnose.Need{diagnose.NeedLoad, diagnose.NeedAnatomy},
 	Run:    runStampede,
@@ -78,15 +78,15 @@ func runStampede(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	f.Evidence = append(f.Evidence,
 		diagnose.Fact(diagnose.FromTrace, missed, diagnose.Ratio, "%s of requests make the call, %s each",
 			diagnose.Percent(missed), diagnose.Span(site.NS/site.Times)),
-		diagnose.Fact(diagnose.FromLoad, b.quiet, diagnose.Ratio, "%s of windows have no slow request; if "+
-			"misses came at random, %s would", diagnose.Percent(b.quiet), diagnose.Percent(b.chance)))
+		diagnose.Fact(diagnose.FromLoad, b.quiet, diagnose.Ratio, "%s of windows have no slow request; with random misses %s "+
+			"would", diagnose.Percent(b.quiet), diagnose.Percent(b.chance)))
 	if s, each, ok := burstStatement(p, site.Wait); ok {
 		f.Where.SQL, f.Confidence = s.Text, findings.High
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, each, diagnose.Count,
 			"one statement runs %.0f times in each window in which it runs at all: %s", each, brief(s.Text)))
 	}
-	f.Remedy = fmt.Sprintf("Let one request fetch and the others wait for it or get the old value "+
-		"(golang.org/x/sync/singleflight around %s, refresh before expiry), and spread expiries by a random part.",
+	f.Remedy = fmt.Sprintf("Let one request fetch while the others wait for it or get the old value "+
+		"(golang.org/x/sync/singleflight around %s, refresh before expiry), and add random jitter to the expiry times.",
 		callstack.Short(site.Place.Function))
 	return []diagnose.Finding{f}, nil
 }

@@ -47,9 +47,9 @@ const (
 var Unprepared = diagnose.Analyzer{
 	Name:  "unprepared",
 	Stage: diagnose.Database,
-	Doc: "Looks for waits in the driver's prepare (15 % of request time, 0.3 per request), for planning time at half " +
-		"of planning and execution together, where the server tracks it, and for drivers that send statements as " +
-		"text for one use (25 % of request time) while 30 % of the server's CPU is not execution.",
+	Doc: "Looks for waits in the driver's prepare (15 % of request time, 0.3 per request), for planning time at half of " +
+		"planning and execution together (if the server tracks it), and for drivers that send statements as text for one use " +
+		"(25 % of request time) while 30 % of the server's CPU is not execution.",
 	Causes: []diagnose.Cause{unprepared},
 	Needs:  []diagnose.Need{diagnose.NeedLoad, diagnose.NeedAnatomy},
 	Run:    runUnprepared,
@@ -120,13 +120,13 @@ func asText(p *diagnose.Pass, f diagnose.Finding) (diagnose.Finding, bool) {
 	}
 	f.Share, f.Where = share*outside, diagnose.WhereOf(lead.Place)
 	diagnose.Promise(&f, demand.Gain(p, share, outside))
-	f.Title = fmt.Sprintf("Statements are parsed and planned for every use: %s of request time waits for "+
-		"ones sent as text, most at %s", diagnose.Percent(share), diagnose.At(lead.Place))
+	f.Title = fmt.Sprintf("Statements are parsed and planned for every use: requests wait %s of their time for statements "+
+		"sent as text, most at %s", diagnose.Percent(share), diagnose.At(lead.Place))
 	f.Evidence = append(f.Evidence,
 		diagnose.Fact(diagnose.FromTrace, times, diagnose.Count, "%s for statements that the driver sends unprepared",
 			diagnose.PerRequest(times, "a wait", "waits")),
-		diagnose.Fact(diagnose.FromPostgres, outside, diagnose.Ratio, "%s of the server's CPU is not "+
-			"execution of statements but parsing, planning and talking to clients", diagnose.Percent(outside)))
+		diagnose.Fact(diagnose.FromPostgres, outside, diagnose.Ratio, "%s of the server's CPU goes into parsing, planning "+
+			"and communication instead of executing statements", diagnose.Percent(outside)))
 	return f, true
 }
 
@@ -180,10 +180,11 @@ func preparedInProcess(p *diagnose.Pass, f diagnose.Finding) []diagnose.Finding 
 		return nil
 	}
 	f.Share, f.ShareOf, f.GainCeiling = share, diagnose.OfCPU, p.CPUGain(share)
-	f.Title = fmt.Sprintf("Preparing statements anew for each use takes %s of the service's CPU", diagnose.Percent(share))
+	f.Title = fmt.Sprintf("Preparing statements again for every use takes %s of the service's CPU", diagnose.Percent(share))
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, share, diagnose.Ratio,
 		"%s of the service's CPU is in SQLite's parser and planner", diagnose.Percent(share)))
-	f.Remedy = "Prepare once and keep the statement (db.Prepare at start, sql.Stmt), with values as parameters; or run fewer statements."
+	f.Remedy = "Prepare once and keep the statement (db.Prepare at start-up, sql.Stmt), with values as parameters; or run " +
+		"fewer statements."
 	most := 0.0
 	for _, a := range p.Asked() {
 		if by, ok := a.Lead(); ok && a.Calls > most {

@@ -36,9 +36,9 @@ const (
 var WriterLock = diagnose.Analyzer{
 	Name:  "writer-lock",
 	Stage: diagnose.Database,
-	Doc: "Of a database within the process: the rate of requests times how long each is within statements that write is how many " +
-		"write at a time (Little's law). SQLite lets one, so that the others wait: from 1.5 at a time and 15 % of request time. " +
-		"Waits for a transaction to begin count whole.",
+	Doc: "For a database within the process: the request rate times the time each spends in writing statements is the number " +
+		"of writers at a time (Little's law). SQLite allows one, so the others wait: from 1.5 at a time and 15 % of request " +
+		"time. Waits for a transaction to begin count in full.",
 	Causes: []diagnose.Cause{writerLock},
 	Needs:  []diagnose.Need{diagnose.NeedLoad},
 	Run:    runWriterLock,
@@ -69,7 +69,7 @@ func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	mean, missing := p.Waits().MeanNS(), p.Untraced()
 	if missing > mean {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, mean+missing, diagnose.Nanosec,
-			"the mean request takes %s to the client, and %s in the traces, whose edges cut the longest",
+			"the mean request takes %s for the client but %s in the traces, whose edges cut off the longest",
 			diagnose.Span(mean+missing), diagnose.Span(mean)))
 	}
 	whole := (share*mean + missing*w.tail(p)) / (mean + missing)
@@ -84,7 +84,7 @@ func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	if refused >= mostRefused {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, refused, diagnose.Ratio,
-			"%s of them fail, as they do with SQLITE_BUSY when busy_timeout is over", diagnose.Percent(refused)))
+			"%s of them fail, as with SQLITE_BUSY after busy_timeout", diagnose.Percent(refused)))
 		f.Confidence = findings.Medium
 	}
 	if ops := p.Operations(); slices.ContainsFunc(ops.SQLite, func(d operation.SQLiteDatabase) bool { return d.Journal == "rollback" }) {
@@ -114,7 +114,8 @@ func writersKnown(p *diagnose.Pass) bool {
 	switch {
 	case !demand.InProcess(p):
 		if !p.Has(diagnose.NeedAnatomy) && !p.Has(diagnose.NeedCPUProfile) && p.Operations() == nil {
-			p.Unjudged(cause, "redline could not see whether the process has a database in it: %s", p.Explain(diagnose.NeedCPUProfile))
+			p.Unjudged(cause, "redline could not see whether the process contains a database: "+
+				"%s", p.Explain(diagnose.NeedCPUProfile))
 		}
 		return false
 	case len(p.Asked()) == 0:
@@ -168,16 +169,16 @@ func (w writers) evidence() findings.Evidence {
 	switch {
 	case w.busy > 0:
 		return diagnose.Fact(diagnose.FromTrace, w.busy, diagnose.Nanosec,
-			"the mean request sleeps %s in SQLite's busy handler: another connection has the lock that it "+
-				"wants, and it tries again and again", diagnose.Span(w.busy))
+			"the mean request sleeps %s in SQLite's busy handler: another connection has the lock, and it retries again and "+
+				"again", diagnose.Span(w.busy))
 	case w.lead.Text == "BEGIN":
 		return diagnose.Fact(diagnose.FromTrace, w.begin, diagnose.Nanosec,
-			"the mean request waits %s for its transaction to begin: SQLite begins one at once unless "+
-				"another connection has the lock that it wants", diagnose.Span(w.begin))
+			"the mean request waits %s for its transaction to begin: SQLite begins one at once unless another connection has "+
+				"the lock", diagnose.Span(w.begin))
 	}
 	return diagnose.Fact(diagnose.FromTrace, w.atOnce, diagnose.Count,
-		"%.1f requests at a time are within statements that write, and SQLite lets one write: the mean "+
-			"request is there for %s", w.atOnce, diagnose.Span(w.blocked+w.begin))
+		"%.1f requests at a time are in writing statements, and SQLite allows one writer: the mean request spends %s "+
+			"there", w.atOnce, diagnose.Span(w.blocked+w.begin))
 }
 
 // writersOf sums them, from the hooks' counts and from what the trace shows of the

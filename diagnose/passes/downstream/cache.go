@@ -32,27 +32,26 @@ const (
 var Cache = diagnose.Analyzer{
 	Name:  "cache",
 	Stage: diagnose.Wait,
-	Doc: "Looks for a call (HTTP, gRPC, a database) that goes through a cache's look-up, or is made by a " +
-		"function that looks a cache up and fills it, and that the mean and the median request make 0.9 times " +
-		"or more, slow ones not much more often. Or for CPU below a cache, a quarter of the service's, that no tenth " +
-		"of the requests is spared.",
+	Doc: "Looks for a call (HTTP, gRPC, a database) that goes through a cache's look-up, or that a function makes which " +
+		"looks up a cache and fills it, and that the mean and the median request make 0.9 times or more, slow ones not much " +
+		"more often. Or for CPU below a cache, a quarter of the service's, that not even a tenth of the requests avoids.",
 	Causes: []diagnose.Cause{{
 		ID: "cache-useless", Title: "A cache never hits",
-		Doc: "Each request looks a cache up, misses, fetches what the cache should have, and fills it in vain: the " +
-			"key differs each time, the entries are evicted before they are asked for again, or each request " +
-			"fills a copy of its own.",
-		Knows: "The trace shows a call below a function that is a cache's by its name (type, package or " +
-			"function: cache, LRU) and does not change it, or below one that the profiles show to look a cache " +
-			"up and to fill it. The mean and the median request make the call 0.9 times or more, and slow ones " +
-			"at most 1.3 times as often, so that it is one key and one miss for each request. A cache that the " +
-			"profiles never see to do anything of its own is switched off. Calls to Redis and memcached are " +
-			"look-ups themselves and do not count. From 20 % of request time. Of a cache that saves computing " +
-			"alone no trace counts the misses: there a quarter of the service's CPU must be below it, and the tenth of " +
-			"requests that ran least must have run for more than half of that. Entries that expire all at once are cache-stampede.",
-		Remedy: "A key that repeats, room for what is in use, one cache for all requests; or none.",
+		Doc: "Each request looks up a cache, misses, fetches what the cache should have, and fills it in vain: the key " +
+			"differs each time, entries are evicted before they are needed again, or each request fills its own copy.",
+		Knows: "The trace shows a call below a function that belongs to a cache by its name (type, package or function: " +
+			"cache, LRU) and does not modify it, or below one that, by the profiles, looks up a cache and fills it. The mean " +
+			"and the median request make the call 0.9 times or more, and slow ones at most 1.3 times as often: one key and " +
+			"one miss per request. A cache that never appears in the profiles itself counts as switched off. Calls to Redis " +
+			"and memcached are look-ups themselves and do not count. From 20 % of request time. If a cache only saves " +
+			"computing, no trace counts its misses: then a quarter of the service's CPU must be below it, and the tenth of " +
+			"requests that ran least must have run for more than half of that. Entries that expire all at once are " +
+			"cache-stampede.",
+		Remedy: "A key that repeats, enough room for what is in use, one cache for all requests; or no cache.",
 		Example: diagnose.Example{Lang: "go",
-			Before: "key := fmt.Sprint(city, time.Now().UnixMilli()) // never asked for again\nif v, ok := c.Get(key); ok { return v }",
-			After:  "key := city // entries expire by their age\nif v, ok := c.Get(key); ok { return v }"},
+			Before: "key := fmt.Sprint(city, time.Now().UnixMilli()) // never looked up again\nif v, ok := c.Get(key); ok { " +
+				"return v }",
+			After: "key := city // entries expire by their age\nif v, ok := c.Get(key); ok { return v }"},
 		Verify:      "Run again: calls per request at this place fall to the part of requests that should miss, and request time with them.",
 		Cases:       []string{"wharf-fees", "duty-rates"},
 		FollowsFrom: []string{"cache-stampede"},

@@ -40,7 +40,8 @@ func runComputed(p *diagnose.Pass) []diagnose.Finding {
 	for _, c := range computations(p) {
 		hit := (1 - c.share) * float64(ran.MeanNS)
 		if part := (float64(ran.P10NS) - hit) / (float64(ran.MeanNS) - hit); !(part >= 0.5) {
-			p.Reject("cache-useless", "%s computes through the cache at %s, but one request in ten runs for %s of %s: it is served from it",
+			p.Reject("cache-useless", "%s computes through the cache at %s, but one request in ten runs for only %s of %s: "+
+				"the cache serves it",
 				c.loads, diagnose.At(c.place), diagnose.Span(float64(ran.P10NS)), diagnose.Span(float64(ran.MeanNS)))
 			continue
 		}
@@ -53,7 +54,7 @@ func runComputed(p *diagnose.Pass) []diagnose.Finding {
 				diagnose.Fact(diagnose.FromProfile, c.share, diagnose.Ratio, "%s of the CPU samples are below it, in %s",
 					diagnose.Percent(c.share), c.loads),
 				diagnose.Fact(diagnose.FromTrace, float64(ran.P10NS), diagnose.Nanosec,
-					"nine of ten requests run for %s or more, of %s in the mean; one that hits would run for %s",
+					"nine of ten requests run for %s or more (mean %s); a hit would run for %s",
 					diagnose.Span(float64(ran.P10NS)), diagnose.Span(float64(ran.MeanNS)), diagnose.Span(hit)),
 			},
 			Remedy: missed(name),
@@ -135,7 +136,7 @@ func loads(inner []code.Frame, cache code.Frame, caches cacheNames) bool {
 
 // missed is the advice for a cache that never hits.
 func missed(name string) string {
-	return fmt.Sprintf("Find out why %s misses: a key that differs with each request (a time, an id, a "+
-		"pointer), a capacity or lifetime below what is in use, or a cache that is made or copied per "+
-		"request. Share one, enlarge it, or drop it.", strings.TrimSpace(name))
+	return fmt.Sprintf("Find out why %s misses: a key that differs with each request (a time, an id, a pointer), a capacity "+
+		"or lifetime that is too small, or a cache that is made or copied per request. Share one, enlarge it, or drop "+
+		"it.", strings.TrimSpace(name))
 }

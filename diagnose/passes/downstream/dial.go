@@ -33,20 +33,20 @@ var Churn = diagnose.Analyzer{
 	Name:  "http-client",
 	Stage: diagnose.Wait,
 	Doc: "Sums waits for a connection of an HTTP or gRPC client and the CPU of dialling and TLS handshakes. They count from " +
-		"10 % of request time or CPU, when at least one request in twenty waits for a connection, and the kernel counts as many opened.",
+		"10 % of request time or CPU, if at least one request in twenty waits for a connection, and the kernel counts as " +
+		"many opened.",
 	Causes: []diagnose.Cause{{
 		ID:    "http-client-churn",
-		Title: "An HTTP or gRPC client opens connections instead of keeping them",
-		Doc:   "Requests wait in the transport for a connection to be opened, and CPU goes into dialling and handshakes.",
-		Knows: "Waits for the transport to hand out a connection (look-ups of names left out), and the CPU of " +
-			"dialling and of TLS handshakes as a client: 10 % of request time or of CPU, when one request in " +
-			"twenty waits so, and the kernel counts one connection opened in twenty requests. A client that " +
-			"keeps its connections waits for one a few times in a run. On busy CPUs the far end, where it " +
-			"runs on the same host, pays about as much again for each connection, and the wait for its answer " +
-			"is then reported as a consequence. Distinguished from downstream-slow by the connections opened " +
-			"per request.",
-		Remedy: "One Transport, or one grpc.ClientConn, for all calls; read bodies to the end and close " +
-			"them; MaxIdleConnsPerHost (2 by default) at the number of calls in flight.",
+		Title: "An HTTP or gRPC client opens new connections instead of keeping them",
+		Doc:   "Requests wait in the transport for a connection to open, and CPU goes into dialling and handshakes.",
+		Knows: "Waits for the transport to provide a connection (without DNS look-ups), and the CPU of dialling and of TLS " +
+			"handshakes as a client: 10 % of request time or of CPU, if one request in twenty waits like this, and the " +
+			"kernel counts one connection opened per twenty requests. A client that keeps its connections waits for one only " +
+			"a few times in a run. On busy CPUs the other end, if it runs on the same host, pays about as much again for " +
+			"each connection, so the wait for its answer is reported as a consequence. The connections opened per request " +
+			"distinguish it from downstream-slow.",
+		Remedy: "One Transport, or one grpc.ClientConn, for all calls; read bodies to the end and close them; " +
+			"MaxIdleConnsPerHost (2 by default) set to the number of calls in flight.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "client := http.Client{Transport: &http.Transport{}} // in every request",
 			After:  "var client = http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}"},
@@ -79,7 +79,7 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	diagnose.Promise(&f, dialGain(p, d.share, d.cpu, d.times))
 	client, place := "An HTTP client", sites[0].Place
 	f.Remedy = fmt.Sprintf("At %s use one shared Transport, read each body to its end before Close, and set "+
-		"MaxIdleConnsPerHost to the calls in flight (the default keeps 2).", diagnose.At(place))
+		"MaxIdleConnsPerHost to the number of calls in flight (the default keeps 2).", diagnose.At(place))
 	if p.Stacks.Roles(p.Stacks.Handler(sites[0].Part.Stack)).Has(callstack.RPCClient) {
 		client = "A gRPC client"
 		// A grpc.ClientConn connects at its first call and waits there in the picker;
@@ -87,8 +87,8 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if at, ok := maker(p); ok {
 			place = at
 		}
-		f.Remedy = fmt.Sprintf("Make the grpc.ClientConn of %s once, at start, and share it: one carries all "+
-			"calls at once and connects again by itself.", diagnose.At(place))
+		f.Remedy = fmt.Sprintf("Make the grpc.ClientConn of %s once, at start-up, and share it: one carries all calls at "+
+			"once and reconnects by itself.", diagnose.At(place))
 	}
 	f.Where = diagnose.WhereOf(place)
 	f.Title = fmt.Sprintf("%s opens %s: %s of %s at %s", client, diagnose.PerRequest(d.each, "a connection",
@@ -122,8 +122,8 @@ func dials(p *diagnose.Pass, place code.Frame) (d dialled, ok bool) {
 		d.each = opens / p.Load().Rate
 	}
 	if d.each < leastDials {
-		p.Reject("http-client-churn", "requests wait for a connection %s times each at %s, but the kernel "+
-			"counts %s opened per request: those that are kept are waited for",
+		p.Reject("http-client-churn", "requests wait for a connection %s times each at %s, but the kernel counts %s opened "+
+			"per request: they wait for connections that already exist",
 			diagnose.Times(d.times), diagnose.At(place), diagnose.Times(d.each))
 		return d, false
 	}

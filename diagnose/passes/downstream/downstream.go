@@ -38,23 +38,22 @@ var Slow = diagnose.Analyzer{
 	Name:  "downstream",
 	Stage: diagnose.Wait,
 	Doc: "Sums network waits in HTTP clients, gRPC, Redis and other clients (not databases, not the server's own " +
-		"connections) by the caller. They count from 20 % of request time or half of the tail's extra time, and " +
-		"where an answer takes twice the request's own work and a hundred waits for a CPU.",
+		"connections) by the caller. They count from 20 % of request time or half of the tail's extra time, if an answer " +
+		"takes twice the request's own work and a hundred waits for a CPU.",
 	Causes: []diagnose.Cause{{
 		ID:    "downstream-slow",
 		Title: "Requests wait for another service",
 		Doc:   "Requests wait on the network for the answer to one call to a dependency.",
-		Knows: "Waits in a client's call in the trace (HTTP, gRPC, Redis and others, sockets that the user's " +
-			"code reads), by the user's function that calls: 20 % of request time, or half of the time by which " +
-			"the tail exceeds the median. The time in which the service's own goroutines are ready to read the " +
-			"answer and have no CPU does not count. An answer is slow against the service itself, not by a " +
-			"fixed limit: it takes twice the request's own work (its queue for a CPU included, so that a host " +
-			"that both share cancels out) and a hundred times a goroutine's mean wait for a CPU. Distinguished " +
-			"from downstream-serial and retry-storm by the number of calls, from missing-timeout by callers " +
-			"that still wait, and from http-client-churn and dns-per-request by what the wait is for; a call " +
-			"that the target answers itself over loopback is its own work; where connections are opened for " +
-			"each call on busy CPUs, the wait for the answer is reported with that.",
-		Remedy: "Make the dependency faster, call it less (cache, batch), in parallel with other work, or hedge its tail.",
+		Knows: "Waits in a client's call in the trace (HTTP, gRPC, Redis and others, sockets that the user's code reads), " +
+			"grouped by the user's function that calls: 20 % of request time, or half of the time by which the tail exceeds " +
+			"the median. Time in which the service's own goroutines are ready to read the answer but have no CPU does not " +
+			"count. An answer is slow compared with the service itself, not with a fixed limit: it takes twice the request's " +
+			"own work (including its queue for a CPU, so that a shared host cancels out) and a hundred times a goroutine's " +
+			"mean wait for a CPU. The number of calls distinguishes it from downstream-serial and retry-storm, callers that " +
+			"still wait from missing-timeout, and the reason of the wait from http-client-churn and dns-per-request. A call " +
+			"that the target answers itself over loopback is its own work. If each call opens a connection on busy CPUs, the " +
+			"wait for the answer is reported with that.",
+		Remedy: "Make the dependency faster, call it less often (cache, batch) or in parallel with other work, or hedge its tail.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "rate, err := p.fetch(ctx, pair) // 30 ms, for each request",
 			After:  "rate, err := p.cache.Get(ctx, pair, p.fetch) // one fetch per pair and minute"},
@@ -103,7 +102,7 @@ func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		times := attempts(p, s)
 		perCall := (1 - p.OwnPart(s)) * s.NS / max(times, 1e-3)
 		if why := atOnce(p, perCall); v.Of == diagnose.OfRequest && why != "" {
-			p.Reject("downstream-slow", "calls at %s take %s of request time, but answer within %s each, %s",
+			p.Reject("downstream-slow", "calls at %s take %s of request time, but are answered within %s each, %s",
 				diagnose.At(s.Place), diagnose.Percent(s.Share), diagnose.Span(perCall), why)
 			continue
 		}
@@ -131,9 +130,9 @@ func otherwiseReported(p *diagnose.Pass) func(s waits.Site) string {
 		case stalled(function):
 			return fmt.Sprintf("half of the requests end within %s: missing-timeout names the few that do not", diagnose.Span(p.Load().P50))
 		case outlivedAt(p, function):
-			return "the few that outlive their callers make the mean: missing-timeout names them"
+			return "the few that outlive their callers raise the mean: missing-timeout names them"
 		case ownService(p, s):
-			return "the target answers them itself: its own handlers are judged for that"
+			return "the target answers them itself, so they count as its own handlers"
 		}
 		return ""
 	}
@@ -173,7 +172,7 @@ func elsewhere(p *diagnose.Pass) (reported func(function string) bool, reason st
 		}
 	}
 	return func(function string) bool { return again[function] || serial && s.has(function) },
-		"it is how often they are made, not one of them, that takes the time"
+		"their number takes the time, not any single call"
 }
 
 // ownService reports whether the target itself answers a call, as a grpc-gateway

@@ -33,21 +33,19 @@ const (
 var Names = diagnose.Analyzer{
 	Name:  "names",
 	Stage: diagnose.Wait,
-	Doc: "Sums the waits for look-ups of names: in the request's own goroutine, or in those that dial for it. They count from " +
-		"10 % of request time and 100 µs, when one request in twenty looks up.",
+	Doc: "Sums the waits for DNS look-ups: in the request's own goroutine, or in those that dial for it. They count from 10 " +
+		"% of request time and 100 µs, if one request in twenty makes a look-up.",
 	Causes: []diagnose.Cause{{
 		ID:    "dns-per-request",
 		Title: "Requests wait for DNS look-ups",
-		Doc: "A request asks a name server, by itself or because it opens a connection, and waits for the answer. Go's " +
-			"resolver keeps nothing: " +
-			"each look-up goes to the server.",
-		Knows: "Waits with the resolver on the stack (net.(*Resolver), its exchange, or getaddrinfo through " +
-			"cgo), in the request's goroutine or in the one that the transport dials in, which the trace " +
-			"follows. They count from 10 % of request time and 100 µs, when one request in twenty looks up. " +
-			"Distinguished from http-client-churn by the part of the wait for a connection that the look-up is; " +
-			"where the look-up is most of it, the churn is reported as the same thing.",
-		Remedy: "Keep connections (one Transport, bodies read and closed), or keep the addresses for their " +
-			"time to live; run a caching resolver on the host.",
+		Doc: "A request queries a name server, directly or because it opens a connection, and waits for the answer. Go's " +
+			"resolver has no cache: each look-up goes to the server.",
+		Knows: "Waits with the resolver on the stack (net.(*Resolver), its exchange, or getaddrinfo through cgo), in the " +
+			"request's goroutine or in the one that the transport dials in, which the trace follows. They count from 10 % of " +
+			"request time and 100 µs, if one request in twenty makes a look-up. It differs from http-client-churn in how " +
+			"much of the wait for a connection is the look-up; if it is most of it, the churn is reported with this cause.",
+		Remedy: "Keep connections (one Transport, bodies read and closed), cache the addresses for their time to live, or " +
+			"run a caching resolver on the host.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "hosts, err := resolver.LookupHost(ctx, \"mx.\"+domain) // in every request",
 			After:  "hosts, err := r.cache.LookupHost(ctx, \"mx.\"+domain) // keeps answers for their time to live"},
@@ -74,8 +72,8 @@ func runNames(p *diagnose.Pass) ([]diagnose.Finding, error) {
 				"the mean request waits %s of %s for the resolver, %s", diagnose.Span(l.ns),
 				diagnose.Span(p.Waits().MeanNS()), diagnose.PerRequest(l.times, "a wait", "waits")),
 		},
-		Remedy: fmt.Sprintf("At %s keep the connection or the looked-up addresses, or let a caching resolver "+
-			"on this host answer.", diagnose.At(l.place)),
+		Remedy: fmt.Sprintf("At %s keep the connection, cache the addresses, or use a caching resolver on this "+
+			"host.", diagnose.At(l.place)),
 	}
 	f.Where.Detail = words(l.chain)
 	return []diagnose.Finding{f}, nil

@@ -55,17 +55,17 @@ var Retry = diagnose.Analyzer{
 	Causes: []diagnose.Cause{{
 		ID:    "retry-storm",
 		Title: "Failed calls are retried over and over",
-		Doc: "A dependency refuses or fails, and each request calls it several times, at once or after a short " +
-			"pause. Latency multiplies, and so does the load on what is already in trouble.",
-		Knows: "Calls per request along one path of the service's functions, from the trace: more than one in " +
-			"the mean, and not the same number in all requests (slow ones call 1.5 times as often as median " +
-			"ones), with at least one sign of a retry: a pause between the calls in a function on the same " +
-			"path, a retrying library on the stack, or requests that fail in the end. In a build with hooks the " +
-			"failed calls are counted: as many as there are calls after the first, and at most one per request " +
-			"succeeds. Without hooks the status of answers is not visible, so a loop over lists of different " +
-			"lengths whose requests also fail for another reason looks the same. Distinguished from " +
-			"downstream-serial by the spread, or by the failures.",
-		Remedy: "A budget for retries (a tenth of the calls), backoff with jitter, a circuit breaker; never retry what is overloaded at once.",
+		Doc: "A dependency refuses or fails, and each request calls it several times, at once or after a short pause. " +
+			"Latency multiplies, and so does the load on a dependency that is already in trouble.",
+		Knows: "Calls per request along one path of the service's functions, from the trace: more than one in the mean, and " +
+			"not the same number in all requests (slow ones call 1.5 times as often as median ones), with at least one sign " +
+			"of a retry: a pause between the calls in a function on the same path, a retrying library on the stack, or " +
+			"requests that fail in the end. In a build with hooks redline counts the failed calls: there must be as many as " +
+			"calls after the first, and at most one call per request succeeds. Without hooks the status of answers is not " +
+			"visible, so a loop over lists of different lengths whose requests also fail for another reason looks the same. " +
+			"The spread or the failures distinguish it from downstream-serial.",
+		Remedy: "A budget for retries (a tenth of the calls), backoff with jitter, a circuit breaker; never retry an " +
+			"overloaded service at once.",
 		Example: diagnose.Example{Lang: "go", Before: "for range 7 {\n\tif err = call(); err == nil {\n" +
 			"\t\treturn nil\n\t}\n}", After: "for n := range 2 {\n\tif err = call(); err == nil || !budget.Take() {\n" +
 			"\t\treturn err\n\t}\n\ttime.Sleep(rand.N(50 * time.Millisecond << n))\n}"},
@@ -95,7 +95,7 @@ func runRetry(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f := diagnose.Finding{
 			Cause: "retry-storm", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.Medium, GainCeiling: p.OutsideGain(share),
 			Where: diagnose.WhereOf(r.place),
-			Title: fmt.Sprintf("Calls after the first at %s take %s of request time: a request makes %.1f, a slow one %.0f",
+			Title: fmt.Sprintf("Retried calls at %s take %s of request time: a request makes %.1f calls, a slow one %.0f",
 				diagnose.At(c.chain[0]), diagnose.Percent(share), c.calls[mean], c.calls[tail]),
 			Evidence: []findings.Evidence{
 				diagnose.Fact(diagnose.FromTrace, c.calls[mean], diagnose.Count,
@@ -143,13 +143,13 @@ func retriesOf(p *diagnose.Pass, c call) (r retries, ok bool) {
 	r.place, r.wasted = c.chain[0], c.ns[mean]*(1-1/n)
 	if r.counted {
 		r.signs = append(r.signs, diagnose.Fact(diagnose.FromProcess, refused, diagnose.Ratio,
-			"%s of these calls fail or are answered with a status of 500 and above; at most one per request succeeds",
+			"%s of these calls fail or return a status of 500 or above; at most one per request succeeds",
 			diagnose.Percent(refused)))
 	}
 	if pause, at, times := pauses(p, c); times >= leastPauses*(n-1) {
 		r.place, r.wasted = at, r.wasted+pause
 		r.signs = append(r.signs, diagnose.Fact(diagnose.FromTrace, pause, diagnose.Nanosec,
-			"and pauses %.1f times in between, %s in all", times, diagnose.Span(pause)))
+			"and pauses %.1f times in between, for %s in all", times, diagnose.Span(pause)))
 	}
 	if library := retrier(c.stack); library != "" {
 		r.signs = append(r.signs, diagnose.Fact(diagnose.FromTrace, 1, diagnose.Ratio, "%s makes the calls", library))

@@ -30,22 +30,20 @@ const (
 var Serial = diagnose.Analyzer{
 	Name:  "serial",
 	Stage: diagnose.Wait,
-	Doc: "Counts the calls to other services that a request waits for in its own goroutine: 1.8 or more in the " +
-		"mean, the longest of which takes at most 60 % of the time of all. What it leaves must be 20 % of " +
-		"request time and 1 ms.",
+	Doc: "Counts the calls to other services that a request waits for in its own goroutine: 1.8 or more in the mean, the " +
+		"longest of which takes at most 60 % of the time of all. The others must take 20 % of request time and 1 ms.",
 	Causes: []diagnose.Cause{{
 		ID:    "downstream-serial",
 		Title: "Requests call other services one after another",
-		Doc: "A request makes several calls and waits for each before it makes the next, along different " +
-			"paths or in a loop. Its time is their sum, where it could be the longest.",
-		Knows: "From the trace: the calls that a request's own goroutine waits for (so they cannot overlap), by " +
-			"the path of the user's functions that leads to the client, 1.8 or more per request in the mean. " +
-			"The share is that of all of them; the gain is what would remain of the longest alone. Whether a " +
-			"call needs the answer of the one before is not visible: where it does, the remedy is another " +
-			"interface (one call that does both), not concurrency. Distinguished from downstream-slow by the " +
-			"number of calls and by the longest, which must be at most 60 % of all, and from retry-storm by the " +
-			"same number of calls in slow and median requests.",
-		Remedy: "Make independent calls together (errgroup with a limit), or one call for all items.",
+		Doc: "A request makes several calls and waits for each before it makes the next, along different paths or in a loop. " +
+			"It takes the sum of their times, when it could take the longest.",
+		Knows: "From the trace: the calls that a request's own goroutine waits for (so they cannot overlap), by the path of " +
+			"the user's functions that leads to the client, 1.8 or more per request in the mean. The share is that of all " +
+			"calls; the gain assumes that only the longest remains. redline cannot see whether a call needs the answer of " +
+			"the one before: if it does, the remedy is another interface (one call that does both), not concurrency. It " +
+			"differs from downstream-slow in the number of calls and in the longest, which must be at most 60 % of all, and " +
+			"from retry-storm in that slow and median requests make the same number of calls.",
+		Remedy: "Make independent calls concurrently (errgroup with a limit), or one call for all items.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "price, err := s.price(ctx, sku)\nstock, err := s.stock(ctx, sku)",
 			After: "g, ctx := errgroup.WithContext(ctx)\n" +
@@ -103,8 +101,8 @@ func runSerial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Where: diagnose.WhereOf(at),
 		Title: fmt.Sprintf("Requests make %s calls one after another at %s, which takes %s of their time; the "+
 			"longest call takes %s", diagnose.Times(s.n), diagnose.At(at), diagnose.Percent(share), diagnose.Span(s.longest)),
-		Remedy: fmt.Sprintf("Make the calls below %s together (errgroup), or ask for all at once in one "+
-			"call; together they would take %s instead of %s.", diagnose.At(at), diagnose.Span(s.longest), diagnose.Span(s.ns)),
+		Remedy: fmt.Sprintf("Make the calls below %s concurrently (errgroup), or fetch everything in one call; concurrently "+
+			"they would take %s instead of %s.", diagnose.At(at), diagnose.Span(s.longest), diagnose.Span(s.ns)),
 	}
 	diagnose.Promise(&f, p.Elsewhere(min(1, s.saved()/whole)))
 	f.Where.Detail = words(s.calls[0].chain)

@@ -70,7 +70,7 @@ func (s stall) finding(p *diagnose.Pass) findings.Finding {
 			diagnose.Span(float64(s.op.MaxNS)), diagnose.At(s.place), diagnose.Span(load.P50)),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProcess, float64(s.op.NoDeadline), diagnose.Count,
-				"%s of %s calls (%s) had no deadline, neither from their context nor from the client",
+				"%s of %s calls (%s) had no deadline, either from their context or from the client",
 				diagnose.Number(float64(s.op.NoDeadline)), diagnose.Number(float64(s.op.Calls)), s.op.Text),
 			diagnose.Fact(diagnose.FromProcess, float64(s.op.MaxNS), diagnose.Nanosec, "the longest call took %s, the mean one %s",
 				diagnose.Span(float64(s.op.MaxNS)), diagnose.Span(float64(s.op.TotalNS)/float64(s.op.Calls))),
@@ -78,7 +78,7 @@ func (s stall) finding(p *diagnose.Pass) findings.Finding {
 				"half of them within %s", diagnose.Span(load.P99), diagnose.Span(load.P50)),
 		},
 		Remedy: fmt.Sprintf("Give the call at %s a deadline a few times above its usual %s (context.WithTimeout, "+
-			"http.Client.Timeout), and answer with an older value or an error where it passes.",
+			"http.Client.Timeout), and answer with an older value or an error when it passes.",
 			diagnose.At(s.place), diagnose.Span(load.P50)),
 	}
 }

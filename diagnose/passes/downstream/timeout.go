@@ -31,29 +31,28 @@ const (
 var Timeout = diagnose.Analyzer{
 	Name:  "timeout",
 	Stage: diagnose.Wait,
-	Doc: "Counts the requests that wait in a client's call in the last goroutine profile: 8 or more, and 2.5 " +
-		"times as many as the load has under way (rate times mean latency); and the calls without a deadline " +
-		"that make one request in a hundred ten times slower than the median.",
+	Doc: "Counts the requests that wait in a client's call in the last goroutine profile: 8 or more, and 2.5 times as many " +
+		"as the load has in progress (rate times mean latency); and the calls without a deadline that make one request in a " +
+		"hundred ten times slower than the median.",
 	Causes: []diagnose.Cause{{
 		ID:    "missing-timeout",
 		Title: "Calls to another service outlive their callers",
-		Doc: "A dependency sometimes does not answer, and nothing ends the wait for it: callers give up, while " +
-			"their requests are still in the service with a connection, a goroutine and whatever they hold.",
-		Knows: "By Little's law (L = λW) the load has rate times mean latency requests under way, those that it " +
-			"gave up included up to then. Where the last goroutine profile shows 8 or more requests in one " +
-			"client call, and 2.5 times as many as that, the calls outlive their callers' deadline, or have not " +
-			"ended at all. Distinguished from downstream-slow by that count: a call that is slow, and waited " +
-			"for, is in the latency. A deadline that is set but longer than the run looks the same as none. " +
-			"With --build the hooks count calls without a deadline: where the 99th percentile is ten times the " +
-			"median, the longest such call takes at least half of it, and such calls take half or more of what " +
-			"the mean request takes beyond the median, the call is named too. A call with a deadline that is " +
-			"slow now and then stays downstream-slow.",
+		Doc: "A dependency sometimes does not answer, and nothing ends the wait for it: callers give up, while their " +
+			"requests stay in the service with a connection, a goroutine and whatever else they hold.",
+		Knows: "By Little's law (L = λW) the load has rate times mean latency requests in progress, counting abandoned ones " +
+			"until it gave up on them. If the last goroutine profile shows 8 or more requests in one client call, and 2.5 " +
+			"times as many as that, the calls outlive their callers' deadline, or have not ended at all. That count " +
+			"distinguishes it from downstream-slow, where the latency includes the slow calls. A deadline longer than the " +
+			"run looks like none. With --build the hooks count calls without a deadline: if the 99th percentile is ten times " +
+			"the median, the longest such call takes at least half of it, and such calls take half or more of what the mean " +
+			"request takes beyond the median, the call is named too. A call with a deadline that is slow now and then stays " +
+			"downstream-slow.",
 		Remedy: "Give the call a deadline that reaches the socket: the request's context, http.Client.Timeout, a dial and header timeout.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "res, err := client.Get(url) // a client without Timeout, no context",
 			After: "ctx, cancel := context.WithTimeout(r.Context(), 300*time.Millisecond)\ndefer cancel()\n" +
 				"req, _ := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)\nres, err := client.Do(req)"},
-		Verify: "Run again: goroutines no longer rise, and errors come at the deadline that was set.",
+		Verify: "Run again: goroutines no longer rise, and errors come at the new deadline.",
 		Cases:  []string{"loyalty-points", "kyc-check", "fx-rates", "tram-alerts", "orders-gateway"},
 	}},
 	Needs: []diagnose.Need{diagnose.NeedLoad},

@@ -30,23 +30,24 @@ const (
 var Accept = diagnose.Analyzer{
 	Name:  "accept",
 	Stage: diagnose.Host,
-	Doc: "Reads the kernel's count of connections refused for a full accept queue, from one a second, and whose queue was " +
-		"full. What they explain is the time by which connections are late: at most a second for each.",
+	Doc: "Reads the kernel's count of connections refused because of a full accept queue, from one a second, and which queue " +
+		"was full. They explain the time by which connections are late: at most a second each.",
 	Causes: []diagnose.Cause{{
 		ID: "accept-overflow", Title: "The accept queue overflows",
-		Doc: "Connections come faster than the service accepts them, and the kernel drops what does not fit into the queue in front " +
-			"of it. The client sends again after 1, 3 and 7 s: a few requests are slower by whole seconds, while the service " +
-			"itself sees nothing.",
-		Knows: "ListenOverflows of the target's network namespace rises by one a second or more, and the accept queue of one of the " +
-			"target's listeners reached its bound (sock_diag). An overflow while no listener of the target's was full is another " +
-			"program's, and is rejected. Where the queues cannot be read it is of medium confidence. It explains the latency " +
-			"above the median of an open loop, or the missing connections of a closed one, at most a second for each overflow.",
-		Remedy: "Do nothing between two calls of Accept; raise the backlog (net.core.somaxconn, which Go's " +
-			"listeners take over); keep connections open; several listeners with SO_REUSEPORT.",
+		Doc: "Connections come faster than the service accepts them, and the kernel drops those that do not fit into its " +
+			"accept queue. The client retries after 1, 3 and 7 s: a few requests are slower by whole seconds, and the " +
+			"service itself does not notice.",
+		Knows: "ListenOverflows of the target's network namespace rises by one a second or more, and the accept queue of one " +
+			"of the target's listeners reached its bound (sock_diag). An overflow while no listener of the target was full " +
+			"belongs to another program, and is rejected. If the queues cannot be read, confidence is medium. It explains " +
+			"the latency above the median of an open loop, or the missing connections of a closed one, at most a second per " +
+			"overflow.",
+		Remedy: "Do nothing between two calls of Accept; raise the backlog (net.core.somaxconn, which Go's listeners adopt); " +
+			"keep connections open; use several listeners with SO_REUSEPORT.",
 		Example: diagnose.Example{
 			Lang:   "go",
 			Before: "c, err := l.Accept()\nif !register.admits(c.RemoteAddr()) { // waits\n\tc.Close()\n}",
-			After:  "c, err := l.Accept()\ngo serve(c) // asks the register there",
+			After:  "c, err := l.Accept()\ngo serve(c) // the register is consulted there",
 		},
 		Verify: "redline run again: net.tcp.listen_overflows stays at 0 and tcp.handshake's p99 falls below a second.",
 		Cases:  []string{"ticket-small-backlog", "meter-accept-limit", "webhook-short-lived"},
@@ -79,7 +80,7 @@ func runAccept(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Title: "The accept queue overflows: " + refused(overflows) + " refused",
 		Where: findings.Where{Detail: "net.ipv4 ListenOverflows"},
 		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromKernel, overflows, diagnose.Count,
-			"%s refused because an accept queue was full; the client tries again after 1 s", refused(overflows))},
+			"%s refused because an accept queue was full; the client retries after 1 s", refused(overflows))},
 		Remedy: "Do nothing that waits between two calls of Accept, raise the listener's backlog " +
 			"(net.core.somaxconn), and let clients keep their connections.",
 	}

@@ -41,15 +41,16 @@ var Cold = diagnose.Analyzer{
 	Name:  "cold",
 	Stage: diagnose.Validity,
 	Doc: "Looks for a change point (Pettitt) in whether the median latency of pairs of windows is 1.5 times that of the " +
-		"second half: named when it settles within the first third and was 1.5 times higher before.",
+		"second half: reported if it settles within the first third and was 1.5 times higher before.",
 	Causes: []diagnose.Cause{{
 		ID: "cold-start", Title: "The measured span begins before the service is warm",
 		Doc: "The first windows are slower than the steady state: connections, caches and pools were still being filled. The " +
-			"percentiles of the whole span are a mixture of two services.",
-		Knows: "The median latency of pairs of windows, against the median of the second half of the span. A change point (Pettitt 1979, " +
-			"chance below 1 %) in which of them are 1.5 times slower must lie within the first third, after half a second at least, " +
-			"and what comes before it must be 1.5 times slower in the median. A level that shifts later is something else and not " +
-			"named here. It qualifies the other findings and voids none; below a factor of 4 confidence is low.",
+			"percentiles of the whole span mix two different states.",
+		Knows: "The median latency of pairs of windows, compared with the median of the second half of the span. A change " +
+			"point (Pettitt 1979, chance below 1 %) in which of them are 1.5 times slower must lie within the first third, " +
+			"after at least half a second, and what comes before it must be 1.5 times slower in the median. A level that " +
+			"shifts later is something else and not reported here. It qualifies the other findings but voids none; below a " +
+			"factor of 4 confidence is low.",
 		Remedy: "A longer warm-up.",
 		Example: diagnose.Example{
 			Lang:   "sh",

@@ -32,11 +32,12 @@ var Descriptors = diagnose.Analyzer{
 		"or failures as well, is the limit.",
 	Causes: []diagnose.Cause{{
 		ID: "fd-limit", Title: "File descriptors run out",
-		Doc: "The process has as many descriptors open as it may; accept, open and dial fail with EMFILE. Connections that are not " +
-			"accepted wait in the kernel's queue, and requests that need a file or a connection of their own fail.",
-		Knows: "Open descriptors against the soft RLIMIT_NOFILE, once a second. At 98 % of it, or at 90 % while requests fail, it is " +
-			"certain; at 90 % without failures it is a warning of low confidence. A number that is high and far from the limit says " +
-			"nothing. Why so many are open, a leak of connections or goroutines, is what other causes name.",
+		Doc: "The process has as many descriptors open as its limit allows; accept, open and dial fail with EMFILE. " +
+			"Connections that are not accepted wait in the kernel's queue, and requests that need a file or a connection " +
+			"fail.",
+		Knows: "Open descriptors against the soft RLIMIT_NOFILE, once a second. At 98 % of it, or at 90 % while requests " +
+			"fail, it is certain; at 90 % without failures it is a warning of low confidence. A high number far from the " +
+			"limit means nothing. Other causes explain why so many are open (a leak of connections or goroutines).",
 		Remedy: "Raise the limit (ulimit -n, LimitNOFILE), and close what leaks.",
 		Example: diagnose.Example{
 			Lang:   "go",
@@ -87,7 +88,7 @@ func runDescriptors(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if missing := float64(load.Connections) / connected; missing > f.GainCeiling {
 			f.GainCeiling = min(missing, diagnose.Ceiling(1))
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, connected, diagnose.Count,
-				"%.0f of %d connections were there on average", connected, load.Connections))
+				"%.0f of %d connections were open on average", connected, load.Connections))
 		}
 	}
 	return []diagnose.Finding{f}, nil

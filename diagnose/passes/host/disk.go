@@ -25,25 +25,25 @@ const leastBehindNS = 100e3
 var Disk = diagnose.Analyzer{
 	Name:  "disk",
 	Stage: diagnose.Host,
-	Doc: "Sums the time of requests in fsync and in writes to files, from the anatomy: their own, and that of " +
-		"the goroutine they waited for at a lock or a channel; and what queues for a P behind such calls. It " +
-		"counts from 20 % of request time or half of the tail's extra time. Writes of loggers belong to " +
-		"cpu-logging.",
+	Doc: "Sums the time of requests in fsync and in writes to files, from the anatomy: their own, and that of the goroutine " +
+		"that they waited for at a lock or a channel; and the queue for a P behind such calls. It counts from 20 % of " +
+		"request time or half of the tail's extra time. Writes of loggers belong to cpu-logging.",
 	Causes: []diagnose.Cause{{
 		ID:    "disk-sync",
 		Title: "Requests wait for the disk",
-		Doc: "Requests wait in fsync or in writes to files, or for a lock whose holder does. CPUs are idle, and the more requests " +
-			"there are at a time, the longer each waits.",
-		Knows: "The execution trace has the system calls with their stacks: fsync and the like, and writes to files that are not a " +
-			"logger's. Where requests wait at a lock or a channel, the goroutine that they waited for is followed, and its time in " +
-			"such a call counts as theirs, so that the disk is reported and not the lock in front of it. Syncs in the background that no " +
-			"request waits for count for nothing. What eBPF counted of fsync is reported with it. Reads of files are blocking-syscall, " +
-			"pages of a mapped file memory-pressure, a lock whose holder computes lock-contention.",
+		Doc: "Requests wait in fsync or in writes to files, or for a lock whose holder does. CPUs are idle, and the more " +
+			"requests are in progress, the longer each waits.",
+		Knows: "The execution trace has the system calls with their stacks: fsync and the like, and writes to files that are " +
+			"not a logger's. If requests wait at a lock or a channel, redline follows the goroutine that they waited for, " +
+			"and its time in such a call counts as theirs, so the disk is reported and not the lock in front of it. " +
+			"Background syncs that no request waits for do not count. fsync calls counted by eBPF are reported with it. " +
+			"Reads of files are blocking-syscall, pages of a mapped file memory-pressure, a lock whose holder computes is " +
+			"lock-contention.",
 		Remedy: "Batch the writes, commit in groups, or write asynchronously.",
 		Example: diagnose.Example{
 			Lang:   "go",
 			Before: "j.mu.Lock()\nj.file.Write(entry)\nj.file.Sync() // one per request\nj.mu.Unlock()",
-			After: "j.entries <- entry // a goroutine writes all that are there,\n<-entry.durable    // syncs once, and " +
+			After: "j.entries <- entry // a goroutine writes all pending entries,\n<-entry.durable    // syncs once, and " +
 				"answers each of them",
 		},
 		Verify: "redline run again: fewer fsync.calls per request, and the wait at the journal's lock is gone from the anatomy.",
@@ -73,11 +73,12 @@ func runDisk(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			f.Where.Detail = fmt.Sprintf("for %s (%s)", callstack.Short(at.Function), diagnose.At(at))
 		}
 		f.Title = fmt.Sprintf("%s for the disk at %s", v.Requests(), diagnose.At(s.Place))
-		f.Remedy = fmt.Sprintf("Commit several requests' writes with one sync at %s (group commit), or acknowledge "+
-			"after a buffered write where losing the last moments is allowed.", diagnose.At(s.Place))
+		f.Remedy = fmt.Sprintf("Commit several requests' writes with one sync at %s (group commit), or acknowledge after a "+
+			"buffered write if losing the last moments is acceptable.", diagnose.At(s.Place))
 		if queued >= leastBehindNS {
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queued, diagnose.Nanosec,
-				"%s of it are spent queueing for a CPU, because a thread in such a call keeps its P for a while", diagnose.Span(queued)))
+				"%s of that is spent queueing for a CPU, because a thread in such a call keeps its P for a "+
+					"while", diagnose.Span(queued)))
 		}
 		load := p.Load()
 		if calls, ok := p.Sum(series.FsyncCalls, ""); ok && calls > 0 && load.Requests > 0 {

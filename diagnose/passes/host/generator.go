@@ -39,19 +39,19 @@ const (
 var Generator = diagnose.Analyzer{
 	Name:  "generator",
 	Stage: diagnose.Validity,
-	Doc: "Reads the generator's own verdict. In a run that was killed before it gave one: checks Little's law in a closed " +
-		"loop (rate times latency must be 70 % of the connections) and its lag in an open loop (p99 of 10 ms and half of " +
-		"the median latency while connections are free). Always: its part of CPU (60 % of what is used on a saturated host).",
+	Doc: "Reads the generator's own verdict. If the run was killed before that, checks Little's law in a closed loop (rate " +
+		"times latency must be 70 % of the connections) and its lag in an open loop (p99 of 10 ms and half of the median " +
+		"latency while connections are free). Always: its part of CPU (60 % of what is used on a saturated host).",
 	Causes: []diagnose.Cause{{
 		ID: "generator-saturated", Title: "The load generator is the limit",
-		Doc: "The generator could not send when it should have, or not read what was there, so the figures describe it and not the " +
-			"service. No other finding of the run holds.",
-		Knows: "The generator judges itself, from every request: an event loop that is on CPU 95 % of the time, requests sent late " +
-			"although a connection was free, Little's law broken in a closed loop, ports or descriptors of its own that ran out " +
-			"(docs/load.md has the thresholds). A run that was killed before that is judged by its windows. On a saturated host a " +
-			"generator that takes 60 % of the CPU in use is the limit as well. A service that is slow is not: lag while all " +
-			"connections are busy is its doing.",
-		Remedy: "Fewer checks, more generators or CPUs for them, or a lower rate.",
+		Doc: "The generator could not send on time, or could not read answers on time, so the figures describe the generator " +
+			"and not the service. No other finding of the run holds.",
+		Knows: "The generator checks itself with every request: an event loop that is on CPU 95 % of the time, requests sent " +
+			"late although a connection was free, Little's law violated in a closed loop, its own ports or descriptors " +
+			"exhausted (docs/load.md has the thresholds). A run that was killed before that is judged by its windows. On a " +
+			"saturated host a generator that takes 60 % of the CPU in use is the limit as well. A slow service is not: it " +
+			"causes the lag while all connections are busy.",
+		Remedy: "Fewer checks, more generators or more CPUs for them, or a lower rate.",
 		Example: diagnose.Example{
 			Lang:   "yaml",
 			Before: "checks: [{body: {matches: \"total: [0-9]+.*end\"}}]   # of 250 KB, in every answer",
@@ -139,22 +139,22 @@ func allBusy(p *diagnose.Pass) bool {
 var Connections = diagnose.Analyzer{
 	Name:  "connections",
 	Stage: diagnose.Validity,
-	Doc: "Named in a closed loop that leaves half of the CPUs idle when no other cause was found: connections over " +
+	Doc: "Reported in a closed loop that leaves half of the CPUs idle if no other cause was found: connections divided by " +
 		"latency is then the ceiling.",
 	Causes: []diagnose.Cause{{
 		ID: "generator-limited", Title: "The number of connections is the limit",
-		Doc: "Each connection waits for its answer and the service is idle meanwhile: more requests at a time would be served. The " +
-			"rate is the number of connections over the latency, whatever the service could do.",
-		Knows: "A closed loop that leaves more than half of the host's CPUs, and of what the service may use, idle, while no cause that " +
-			"limits the service was found. With waits in the service that matter, those are reported instead. It concerns the " +
-			"scenario, so it ranks last; it has low confidence, because a service that answers slowly by intent looks the same.",
-		Remedy: "More connections, or an open loop at the rate wanted.",
+		Doc: "Each connection waits for its answer while the service is idle: it could serve more requests at a time. The " +
+			"rate is the number of connections divided by the latency, whatever the service could do.",
+		Knows: "A closed loop that leaves idle more than half of the host's CPUs, and of what the service may use, while no " +
+			"cause that limits the service was found. If waits in the service matter, they are reported instead. It concerns " +
+			"the scenario, so it ranks last; confidence is low, because a service that is slow on purpose looks the same.",
+		Remedy: "More connections, or an open loop at the desired rate.",
 		Example: diagnose.Example{
 			Lang:   "yaml",
 			Before: "load: {connections: 3, think: 8ms}",
 			After:  "load: {rate: 2000/s}",
 		},
-		Verify:    "redline run again with more connections: the rate rises, until something else is named.",
+		Verify:    "redline run again with more connections: the rate rises, until another cause appears.",
 		Cases:     []string{"roster-few-callers"},
 		Qualifies: true,
 	}},

@@ -31,18 +31,18 @@ const (
 var Loss = diagnose.Analyzer{
 	Name:  "loss",
 	Stage: diagnose.Host,
-	Doc: "Compares the segments that the target's connections sent again with all that they sent, from 1 % and two a second; " +
-		"each makes a request late by 200 ms at most, and by what the mean latency is above the median.",
+	Doc: "Compares the segments that the target's connections retransmitted with all that they sent, from 1 % and two a " +
+		"second; each delays a request by 200 ms at most, and by no more than the mean latency exceeds the median.",
 	Causes: []diagnose.Cause{{
 		ID: "packet-loss", Title: "Packets are lost on the way",
-		Doc: "Segments are retransmitted because they were not acknowledged. Most requests are as fast as ever, and a few take 200 ms " +
-			"longer or a multiple of it: TCP's retransmission timer, not the service.",
-		Knows: "Retransmitted over sent segments of the target's own connections (eBPF or sock_diag) is 1 % or " +
-			"more, and in the mean window the slowest request takes 200 ms: on busy CPUs segments are sent " +
-			"again that were only late, which does no harm. Where only the namespace's counters are there, " +
-			"those without SYNs, at medium confidence, because they are of all its connections. SYNs that a " +
-			"full accept queue refused are accept-overflow. The peer with the most of them is named. A slow " +
-			"answer without loss is downstream-slow, which ranks behind this.",
+		Doc: "Segments are retransmitted because they were not acknowledged. Most requests are as fast as usual, and a few " +
+			"take 200 ms longer or a multiple of it: TCP's retransmission timer, not the service.",
+		Knows: "Retransmitted over sent segments of the target's own connections (eBPF or sock_diag) is 1 % or more, and in " +
+			"the mean window the slowest request takes 200 ms: on busy CPUs, segments that were only late are retransmitted " +
+			"too, which does no harm. If only the namespace's counters are available, those without SYNs count, at medium " +
+			"confidence, because they cover all its connections. SYNs refused by a full accept queue are accept-overflow. " +
+			"The finding names the peer with the most retransmissions. A slow answer without loss is downstream-slow, which " +
+			"ranks behind this.",
 		Remedy: "The path, not the code: cables, overlay networks, policers and firewalls that drop; a " +
 			"smaller MTU; fewer round trips per request.",
 		Example: diagnose.Example{

@@ -38,19 +38,20 @@ const (
 var Memory = diagnose.Analyzer{
 	Name:  "memory-pressure",
 	Stage: diagnose.Host,
-	Doc: "Counts page faults that wait for the disk, from 20 a second, and what of request time they and the queue behind them " +
-		"take. Pressure shows as a group at its limit whose limit is hit again and again, or by PSI (0.5 % of time).",
+	Doc: "Counts page faults that wait for the disk, from 20 a second, and how much request time they and the queue behind " +
+		"them take. Pressure shows as a cgroup that hits its memory limit again and again, or by PSI (0.5 % of time).",
 	Causes: []diagnose.Cause{{
 		ID: "memory-pressure", Title: "Memory runs short, and pages come from the disk",
-		Doc: "What the service reads, a mapped file, its own program, or swapped memory, does not stay in memory, and every access " +
-			"waits for the disk. To Go's scheduler such a goroutine runs: its P is taken and others queue for it, while CPUs are idle.",
-		Knows: "Major page faults of the target, 20 a second or more, times what a read of the block device takes (eBPF), and the " +
-			"kernel's CPU for them. They are pressure where the control group's memory is at its limit and hits it in these windows, or " +
-			"where tasks stall for memory (PSI, 0.5 % of time); without either, pages are read for the first time and it is of low " +
-			"confidence. Because Go's trace calls a goroutine in a fault running, the requests that queue behind it count as well. Waits " +
-			"in read calls are blocking-syscall, a heap at GOMEMLIMIT gc-limit-thrash.",
-		Remedy: "Raise the memory limit to the working set, shrink what is mapped or kept, and set " +
-			"GOMEMLIMIT below the limit so that the heap leaves room for pages.",
+		Doc: "Data that the service reads (a mapped file, its own program, or swapped memory) does not stay in memory, and " +
+			"every access waits for the disk. To Go's scheduler such a goroutine is running: it keeps its P, and others " +
+			"queue for it while CPUs are idle.",
+		Knows: "Major page faults of the target, 20 a second or more, times what a read of the block device takes (eBPF), " +
+			"and the kernel's CPU for them. They mean pressure if the cgroup's memory is at its limit and hits it in these " +
+			"windows, or if tasks stall for memory (PSI, 0.5 % of time); without either, pages are read for the first time, " +
+			"and confidence is low. Because Go's trace shows a goroutine in a page fault as running, the requests that queue " +
+			"behind it count as well. Waits in read calls are blocking-syscall, a heap at GOMEMLIMIT gc-limit-thrash.",
+		Remedy: "Raise the memory limit to the working set, map or keep less, and set GOMEMLIMIT below the limit so that the " +
+			"heap leaves room for pages.",
 		Example: diagnose.Example{
 			Lang:   "yaml",
 			Before: "resources:\n  limits: {memory: 48Mi}   # 192 MiB are mapped",
@@ -82,8 +83,8 @@ func runMemory(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Where: findings.Where{Detail: "memory of the host"},
 		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromProcess, faults, diagnose.Hertz,
 			"%s major page faults per second, %.1f per request", diagnose.Rate(faults), faults/math.Max(1, p.Load().Rate))},
-		Remedy: "Give the service memory for what it reads repeatedly, or have it read less; set " +
-			"GOMEMLIMIT so that the heap leaves room for pages.",
+		Remedy: "Give the service enough memory for the data it reads repeatedly, or make it read less; set GOMEMLIMIT so " +
+			"that the heap leaves room for pages.",
 	}
 	if measured {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, each, diagnose.Nanosec,
@@ -138,11 +139,12 @@ func pressure(p *diagnose.Pass, f *diagnose.Finding) {
 	hits, _ := p.Sum(series.CgroupMemoryMaxes, "")
 	if known && limited && limit > 0 && used >= nearMemory*limit && hits > 0 {
 		f.Confidence, f.Where.Detail = findings.High, "memory limit of the control group"
-		f.Title += fmt.Sprintf(": the memory limit of %.0f MB is used up", limit/1e6)
+		f.Title += fmt.Sprintf(": memory is at its limit of %.0f MB", limit/1e6)
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, used/limit, diagnose.Ratio,
-			"the control group uses %.0f MB of %.0f MB and hit its limit %s", used/1e6, limit/1e6, diagnose.Counted(hits, "time", "times")))
-		f.Remedy = fmt.Sprintf("Raise the memory limit of %.0f MB to what the service works on, or have it "+
-			"work on less; set GOMEMLIMIT so that the heap leaves room for pages.", limit/1e6)
+			"the cgroup uses %.0f MB of %.0f MB and hit its limit "+
+				"%s", used/1e6, limit/1e6, diagnose.Counted(hits, "time", "times")))
+		f.Remedy = fmt.Sprintf("Raise the memory limit of %.0f MB to the service's working set, or shrink that; set "+
+			"GOMEMLIMIT so that the heap leaves room for pages.", limit/1e6)
 	}
 	stalled, ok := p.Rate(series.PressureMemory, "")
 	if ok && stalled/1e9 >= leastStalled {

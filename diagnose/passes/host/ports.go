@@ -28,22 +28,20 @@ const (
 var Ports = diagnose.Analyzer{
 	Name:  "ports",
 	Stage: diagnose.Host,
-	Doc: "Compares the connections in TIME_WAIT towards one address and port with the local ports there are, from 90 %. " +
-		"What fails of the load is what it explains.",
+	Doc: "Compares the connections in TIME_WAIT towards one address and port with the available local ports, from 90 %. It " +
+		"explains the requests that fail.",
 	Causes: []diagnose.Cause{{
 		ID: "port-exhaustion", Title: "Local ports run out",
-		Doc: "Every new connection to one address takes a local port, and keeps it for a minute after it was closed (TIME_WAIT). " +
+		Doc: "Every new connection to one address takes a local port, and keeps it for a minute after it closes (TIME_WAIT). " +
 			"When all are taken, dialling fails at once with EADDRNOTAVAIL: cannot assign requested address.",
-		Knows: "The target's connections in TIME_WAIT towards the one address that has the most of them reach " +
-			"90 % of net.ipv4.ip_local_port_range in its namespace (sock_diag); or, where they are too short to " +
-			"be sampled, all of the namespace's do while the target's connects fail without a SYN that was " +
-			"refused (eBPF), at medium confidence. It explains the requests that fail; where none does yet, it " +
-			"is of low confidence. New connections per request that do not use up the ports are " +
-			"http-client-churn, which follows from nothing here and is reported by itself. Descriptors that run " +
-			"out are fd-limit. A client that binds its own few ports is not seen: the kernel counts no failing " +
-			"bind.",
-		Remedy: "Reuse connections (one http.Transport, bodies read and closed, MaxIdleConnsPerHost); more " +
-			"local addresses or a wider port range only put it off.",
+		Knows: "The target's connections in TIME_WAIT towards the one address that has the most of them reach 90 % of " +
+			"net.ipv4.ip_local_port_range in its namespace (sock_diag); or, if they are too short to be sampled, all of the " +
+			"namespace's connections do while the target's connects fail without a refused SYN (eBPF), at medium confidence. " +
+			"It explains the requests that fail; if none fails yet, confidence is low. New connections per request that do " +
+			"not exhaust the ports are http-client-churn, which is reported separately. Exhausted descriptors are fd-limit. " +
+			"A client that binds to a few ports of its own goes unnoticed: the kernel does not count failed binds.",
+		Remedy: "Reuse connections (one http.Transport, bodies read and closed, MaxIdleConnsPerHost); more local addresses " +
+			"or a wider port range only postpone it.",
 		Example: diagnose.Example{
 			Lang:   "go",
 			Before: "http.Transport{} // MaxIdleConnsPerHost is 2: the others are closed",
@@ -63,7 +61,7 @@ func runPorts(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	waiting, ok := p.Max(series.SocketsTimeWaitPeer, "")
 	ports, known := p.Max(series.SocketsPorts, "")
 	if !ok || !known || ports <= 0 {
-		p.Unjudged("port-exhaustion", "the target's connections in TIME_WAIT were not seen: they need sock_diag, as the "+
+		p.Unjudged("port-exhaustion", "the target's connections in TIME_WAIT were not observed: that needs sock_diag, as the "+
 			"target's user or root")
 		return nil, nil
 	}
@@ -88,8 +86,8 @@ func runPorts(p *diagnose.Pass) ([]diagnose.Finding, error) {
 				"address are in TIME_WAIT, of %s local ports", diagnose.Number(waiting), diagnose.Number(ports)),
 			diagnose.Fact(diagnose.FromLoad, failed, diagnose.Ratio, "%s of the requests fail", diagnose.Percent(failed)),
 		},
-		Remedy: "Keep and reuse connections to that address: one http.Transport, bodies read to the end and " +
-			"closed, MaxIdleConnsPerHost at the number of calls at a time.",
+		Remedy: "Keep and reuse connections to that address: one http.Transport, bodies read to the end and closed, " +
+			"MaxIdleConnsPerHost set to the number of calls in flight.",
 	}
 	if failed < leastFailed {
 		f.Confidence, f.GainCeiling = findings.Low, diagnose.MinGain

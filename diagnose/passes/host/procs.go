@@ -29,22 +29,23 @@ const (
 var Procs = diagnose.Analyzer{
 	Name:  "procs",
 	Stage: diagnose.Host,
-	Doc: "Compares GOMAXPROCS with the quota and the host's CPUs: above the quota (and above 2, which Go itself chooses at " +
-		"least) while it runs out in bursts, or below the usable CPUs while the service uses 85 % of what it may, requests " +
-		"are runnable 15 % of their time and CPUs are idle.",
+	Doc: "Compares GOMAXPROCS with the quota and the host's CPUs: above the quota (and above 2, Go's own minimum) while the " +
+		"quota runs out in bursts, or below the usable CPUs while the service uses 85 % of what GOMAXPROCS allows, requests " +
+		"are runnable for 15 % of their time and CPUs are idle.",
 	Causes: []diagnose.Cause{{
 		ID: "gomaxprocs-mismatch", Title: "GOMAXPROCS does not fit the CPUs",
-		Doc: "The service may run more threads than its quota carries, or fewer than there are CPUs for. With too few, requests " +
-			"queue while CPUs idle; with too many, a burst uses up the quota and all threads are stopped until the next period.",
-		Knows: "GOMAXPROCS is what the runtime says of itself. Too low: it is below the CPUs (or the quota), the service uses 85 % of " +
-			"it, goroutines of requests are runnable for 15 % of their time, and the host has CPUs free; what could be gained is " +
-			"bounded by these. Too high: it is above the quota and above what Go chooses by itself, the quota runs out in 10 % of " +
-			"its periods though it would do on average, and windows with a stop are 1.3 times slower. A quota that is used up on " +
-			"average is cpu-throttled whatever GOMAXPROCS is. Requests that queue on CPUs that are all busy are cpu-saturated.",
+		Doc: "The service runs more threads than its quota allows, or fewer than there are CPUs. With too few, requests " +
+			"queue while CPUs are idle; with too many, a burst uses up the quota and all threads are stopped until the next " +
+			"period.",
+		Knows: "The runtime reports GOMAXPROCS. Too low: it is below the CPUs (or the quota), the service uses 85 % of it, " +
+			"goroutines of requests are runnable for 15 % of their time, and the host has idle CPUs, which limit the gain. " +
+			"Too high: it is above the quota and above Go's own choice, the quota runs out in 10 % of its periods although " +
+			"it would suffice on average, and windows with a stop are 1.3 times slower. A quota that is exhausted on average " +
+			"is cpu-throttled, whatever GOMAXPROCS is. Requests that queue on CPUs that are all busy are cpu-saturated.",
 		Remedy: "Go 1.25 and later follow the cgroup; otherwise set GOMAXPROCS to the CPUs the container may use.",
 		Example: diagnose.Example{
 			Lang:   "yaml",
-			Before: "env: [{name: GOMAXPROCS, value: \"1\"}]   # from the time of one CPU",
+			Before: "env: [{name: GOMAXPROCS, value: \"1\"}]   # left over from a single-CPU machine",
 			After:  "env: []   # Go 1.25 and later read the quota themselves",
 		},
 		Verify: "redline run again: /sched/gomaxprocs:threads is the number of CPUs that may be used, and " +
@@ -77,22 +78,22 @@ func runProcs(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	switch {
 	case c.Quota > 0 && procs > math.Max(leastProcs, math.Ceil(c.Quota)) && s.Periods >= leastPeriods:
 		if !(s.InStops >= leastSlower*s.Elsewhere) || c.Room() > 1 {
-			p.Reject("gomaxprocs-mismatch", "GOMAXPROCS is %.0f with a quota of %.2f CPUs, but the quota is "+
-				"used up on average, or nothing is slower when it runs out", procs, c.Quota)
+			p.Reject("gomaxprocs-mismatch", "GOMAXPROCS is %.0f with a quota of %.2f CPUs, but the quota is exhausted on "+
+				"average, or nothing is slower when it runs out", procs, c.Quota)
 			return nil, nil
 		}
 		f.Share, f.ShareOf, f.GainCeiling, f.Confidence = 1-s.Elsewhere/s.InStops, diagnose.OfTail, s.Gain, findings.High
 		f.Title = fmt.Sprintf("Bursts use up the CPU quota: GOMAXPROCS is %.0f, the quota %.2f CPUs", procs, c.Quota)
 		f.Remedy = fmt.Sprintf("Set GOMAXPROCS=%.0f, or build with Go 1.25 or later and leave it unset.", math.Ceil(c.Quota))
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, s.InStops, diagnose.Nanosec,
-			"the quota runs out in %s of its periods; windows in which it does have a p99 of %s, the others of %s",
+			"the quota runs out in %s of its periods; p99 is %s in windows in which it does, and %s in the others",
 			diagnose.Percent(s.Periods), diagnose.Span(s.InStops), diagnose.Span(s.Elsewhere)))
 	case procs < math.Floor(usable) && c.Room() > 1 && c.HostUse() < evidence.Saturation && queued(p) >= leastQueuedShare:
 		f.Share, f.Confidence = 1-procs/usable, findings.High
 		f.GainCeiling = math.Min(usable/procs, c.Room())
 		f.Title = fmt.Sprintf("GOMAXPROCS=%.0f limits the service, while the host's %s %s busy", procs,
 			diagnose.Counted(c.CPUs, "CPU is", "CPUs are"), diagnose.Percent(c.HostUse()))
-		f.Remedy = "Unset GOMAXPROCS (or remove the runtime.GOMAXPROCS call), so that the service uses all CPUs it may."
+		f.Remedy = "Unset GOMAXPROCS (or remove the runtime.GOMAXPROCS call), so that the service uses all available CPUs."
 	default:
 		return nil, nil
 	}

@@ -29,15 +29,16 @@ const (
 var Softnet = diagnose.Analyzer{
 	Name:  "softnet",
 	Stage: diagnose.Host,
-	Doc: "Reads /proc/net/softnet_stat: named when the host's CPUs drop one in a thousand packets, or, as a hint, when a " +
-		"CPU's budget runs out once in 300.",
+	Doc: "Reads /proc/net/softnet_stat: reported if the host's CPUs drop one in a thousand packets or, as a hint, if a CPU's " +
+		"budget runs out once in 300.",
 	Causes: []diagnose.Cause{{
 		ID: "softnet-drop", Title: "The host drops incoming packets",
-		Doc: "The CPU that takes packets from the network card does not keep up; the kernel drops what does not fit its backlog, and " +
-			"the peers send it again after 200 ms or more.",
-		Knows: "The kernel's own counters per CPU (softnet_stat): dropped packets over all processed, from one in a thousand. A budget " +
-			"that runs out (time_squeeze) loses nothing and is only a hint of low confidence. It is judged from counters alone: on " +
-			"loopback it can hardly be brought about, so no service of the corpus sets its thresholds.",
+		Doc: "The CPU that takes packets from the network card does not keep up; the kernel drops what does not fit its " +
+			"backlog, and the peers retransmit after 200 ms or more.",
+		Knows: "The kernel's own counters per CPU (softnet_stat): dropped packets over all processed, from one in a " +
+			"thousand. A budget that runs out (time_squeeze) loses nothing and is only a hint of low confidence. The " +
+			"thresholds rest on the counters' meaning alone: on loopback such losses can hardly be produced, so no service " +
+			"of the corpus tests them.",
 		Remedy: "Raise net.core.netdev_max_backlog and net.core.netdev_budget, and spread the interrupts " +
 			"(RSS) or the packets (RPS) over more CPUs.",
 		Example: diagnose.Example{
@@ -58,7 +59,7 @@ func runSoftnet(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	squeezed, _ := p.Sum(series.SoftnetSqueezed, "")
 	processed, known := p.Sum(series.SoftnetProcessed, "")
 	if !ok || !known {
-		p.Unjudged("softnet-drop", "no counters of the host's packets (softnet_stat): they need a target on this host")
+		p.Unjudged("softnet-drop", "no packet counters of the host (softnet_stat): they need a target on this host")
 		return nil, nil
 	}
 	all := dropped + processed

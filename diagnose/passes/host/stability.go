@@ -33,17 +33,18 @@ const (
 var Stability = diagnose.Analyzer{
 	Name:  "stability",
 	Stage: diagnose.Validity,
-	Doc: "Subtracts from the host's CPU what the service, its children, the generator and the database use: named when others " +
-		"take 15 % of the CPUs, the hypervisor 3 % (steal), or the clocks of a trace and of the run part by 50 ms.",
+	Doc: "Subtracts from the host's CPU what the service, its children, the generator and the database use: reported if " +
+		"others take 15 % of the CPUs, the hypervisor takes 3 % (steal), or the clocks of a trace and of the run differ by " +
+		"50 ms.",
 	Causes: []diagnose.Cause{{
 		ID: "unstable-host", Title: "The host was not quiet",
-		Doc: "Other programs, or other guests of the machine, took CPU during the run, or a clock was set. The figures are of that " +
-			"moment, and the same run may give others.",
-		Knows: "The CPU of the host less that of the target's processes, of redline and of the database, where they are on this host; " +
-			"steal time as the kernel counts it; and the snapshots of both clocks within execution traces. Where the target calls other " +
-			"services, the CPU of the rest may be theirs, so it is not counted. It is a warning and no finding: findings that rest on " +
-			"times or on CPU left over are then of medium confidence at most.",
-		Remedy:    "A quieter host; and comparisons by interleaved runs (redline ab), which meet the same noise on both sides.",
+		Doc: "Other programs, or other guests of the machine, took CPU during the run, or a clock was set. Another run may " +
+			"give other figures.",
+		Knows: "The host's CPU minus that of the target's processes, of redline and of the database, if they are on this " +
+			"host; steal time as the kernel counts it; and the snapshots of both clocks within execution traces. If the " +
+			"target calls other services, the rest of the CPU may be theirs and does not count. It is a warning, not a " +
+			"finding: findings that rest on times or on spare CPU then have medium confidence at most.",
+		Remedy:    "A quieter host; and comparisons by interleaved runs (redline ab), in which noise affects both sides alike.",
 		Qualifies: true,
 		Note:      true,
 		Example: diagnose.Example{

@@ -34,18 +34,20 @@ const (
 var Throttling = diagnose.Analyzer{
 	Name:  "throttling",
 	Stage: diagnose.Host,
-	Doc: "Reads the control group's throttling: looked at when the quota runs out in 10 % of its periods or CPUs " +
-		"are stopped 5 % of the time. Used up on average (85 %), it is the limit, worth the host's free CPUs; else " +
-		"windows with a stop must be 1.3 times slower than the others.",
+	Doc: "Reads the cgroup's throttling: considered if the quota runs out in 10 % of its periods or CPUs are stopped 5 % of " +
+		"the time. If it is exhausted on average (85 %), it is the limit, worth the host's idle CPUs; otherwise windows with " +
+		"a stop must be 1.3 times slower than the others.",
 	Causes: []diagnose.Cause{{
 		ID: "cpu-throttled", Title: "The CPU quota runs out",
-		Doc: "The kernel stops the container's processes until the next period of 100 ms, because they used up its quota. " +
-			"Half of the requests may be fast and the slow ones wait for most of a period, while the host has CPUs to spare.",
-		Knows: "The control group's own counters: in how many of its periods the quota ran out (nr_throttled of nr_periods) and for " +
-			"how long its CPUs were stopped. A service that uses up 85 % of the quota on average would use more: the gain is " +
-			"bounded by the host's free CPUs. One that does not is stopped in bursts: its windows with a stop are compared with " +
-			"those without, and it is named only if they are 1.3 times slower. What the CPU is spent on (cpu-*) is reported after it, " +
-			"because a larger quota is the smaller change; GOMAXPROCS set above the quota is the root of bursts (gomaxprocs-mismatch).",
+		Doc: "The kernel stops the container's processes until the next period of 100 ms, because they exhausted its quota. " +
+			"Half of the requests may be fast and the slow ones wait for most of a period, while the host has CPUs to " +
+			"spare.",
+		Knows: "The cgroup's own counters: in how many of its periods the quota ran out (nr_throttled of nr_periods) and for " +
+			"how long its CPUs were stopped. A service that uses 85 % of the quota on average would use more: the host's " +
+			"idle CPUs limit the gain. One that uses less is stopped in bursts: windows with a stop are compared with those " +
+			"without, and it is reported only if they are 1.3 times slower. What the CPU is spent on (cpu-*) is reported " +
+			"after it, because a larger quota is the smaller change; GOMAXPROCS above the quota is the root cause of bursts " +
+			"(gomaxprocs-mismatch).",
 		Remedy: "Raise the quota, use less CPU per request, and keep GOMAXPROCS at the quota so that it is not used up in a burst.",
 		Example: diagnose.Example{
 			Lang:   "yaml",
@@ -67,7 +69,7 @@ var Throttling = diagnose.Analyzer{
 func runThrottling(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	s, c := p.Stops(), p.CPU()
 	if !s.Known {
-		p.Unjudged("cpu-throttled", "no control group of the target was seen, or none whose CPU is accounted")
+		p.Unjudged("cpu-throttled", "no cgroup of the target was found, or none with CPU accounting")
 		return nil, nil
 	}
 	if s.Stopped < leastThrottled && s.Periods < leastPeriods {
@@ -88,7 +90,7 @@ func runThrottling(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	case s.InStops >= leastSlower*s.Elsewhere:
 		f.GainCeiling, f.Share, f.ShareOf = s.Gain, 1-s.Elsewhere/s.InStops, diagnose.OfTail
 	case s.InStops > 0:
-		p.Reject("cpu-throttled", "the quota runs out in %s of all periods, but those are not slower (p99 %s, elsewhere %s)",
+		p.Reject("cpu-throttled", "the quota runs out in %s of all periods, but those are not slower (p99 %s, otherwise %s)",
 			diagnose.Percent(s.Periods), diagnose.Span(s.InStops), diagnose.Span(s.Elsewhere))
 		return nil, nil
 	default: // in nearly all windows, so that there is nothing to compare with
@@ -103,7 +105,7 @@ func runThrottling(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	if c.Quota > 0 && c.Target >= 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, c.Quota, "CPUs",
-			"the quota is %.2f CPUs, and %.2f of them are used on average", c.Quota, c.Target))
+			"the quota is %.2f CPUs, of which %.2f are used on average", c.Quota, c.Target))
 	}
 	if use := c.HostUse(); use >= 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio,
@@ -111,11 +113,11 @@ func runThrottling(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	if s.InStops > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, s.InStops, diagnose.Nanosec,
-			"windows in which it ran out have a p99 of %s, the others of %s", diagnose.Span(s.InStops), diagnose.Span(s.Elsewhere)))
+			"p99 is %s in windows in which it ran out, and %s in the others", diagnose.Span(s.InStops), diagnose.Span(s.Elsewhere)))
 	}
 	if slow := p.Coincide(series.CgroupThrottled, ""); slow.Slow > 0 && slow.Chance < 1 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, slow.Chance, diagnose.Ratio,
-			"in %s CPUs are stopped for %s, elsewhere for %s; shuffled windows differ as much with probability %.3f",
+			"in %s CPUs are stopped for %s, otherwise for %s; shuffled windows differ as much with probability %.3f",
 			diagnose.Counted(float64(slow.Slow), "slow window", "slow windows"),
 			diagnose.Span(slow.InSlow), diagnose.Span(slow.Elsewhere), slow.Chance))
 	}

@@ -52,20 +52,19 @@ const (
 var Allocation = diagnose.Analyzer{
 	Name:  "allocation",
 	Stage: diagnose.Memory,
-	Doc: "Groups allocations by the value that a constructor makes, and by the user's innermost function, and " +
-		"names one with 40 % of the bytes and 8 KiB per request, or 40 % of the objects and 200 per request, " +
-		"when allocating and collecting take 15 % of the service's CPU.",
+	Doc: "Groups allocations by the value that a constructor makes, and by the user's innermost function, and names one with " +
+		"40 % of the bytes and 8 KiB per request, or 40 % of the objects and 200 per request, if allocation and garbage " +
+		"collection take 15 % of the service's CPU.",
 	Causes: []diagnose.Cause{{
 		ID: "alloc-hot", Title: "One place allocates most of the memory",
-		Doc: "One allocation site gives most of the bytes or objects per request, and allocating and collecting them costs CPU.",
-		Knows: "The allocs profile, grouped by the value that a library's constructor makes (a gzip.Writer, at " +
-			"the line that makes it) and by the user's innermost function: 40 % of the bytes and 8 KiB per " +
-			"request, or 40 % of the objects and 200 per request. Where several functions call a helper and one " +
-			"of them causes three quarters of it, that one is named, with the helper. It counts when allocating " +
-			"and collecting take 15 % of the service's CPU and a tenth could be gained; of the collecting, only " +
-			"what an ordinary GOGC would cause, so that a GOGC of 5, a tight memory limit or forced cycles are " +
-			"reported as what they are. At a given rate that keeps the CPUs less than half busy it is reported " +
-			"with low confidence. Distinguished from gc-cpu by the leading site.",
+		Doc: "One allocation site makes most of the bytes or objects per request, and allocating and collecting them costs CPU.",
+		Knows: "The allocs profile, grouped by the value that a library's constructor makes (a gzip.Writer, at the line that " +
+			"makes it) and by the user's innermost function: 40 % of the bytes and 8 KiB per request, or 40 % of the objects " +
+			"and 200 per request. If several functions call a helper and one of them causes three quarters of it, that one " +
+			"is named, with the helper. It counts if allocation and garbage collection take 15 % of the service's CPU and a " +
+			"tenth could be gained. Only the collection that an ordinary GOGC would cause counts, so that a GOGC of 5, a " +
+			"tight memory limit or forced cycles are reported as what they are. At a fixed rate that keeps the CPUs less " +
+			"than half busy, confidence is low. The leading site distinguishes it from gc-cpu.",
 		Remedy: "Preallocate, reuse a buffer (sync.Pool with a size cap), or avoid the escape.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "var page []byte\nfor _, p := range products {\n\tpage = append(page, card(p)...)\n}",
@@ -124,7 +123,7 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	diagnose.Promise(&f, ran, collected)
 	if assist := p.Waits().Share(callstack.Collector); assist >= 0.02 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, assist, diagnose.Ratio,
-			"requests help the collector for %s of their time", diagnose.Percent(assist)))
+			"requests help the garbage collector for %s of their time", diagnose.Percent(assist)))
 	}
 	switch use := p.CPU().Use(); {
 	case p.Load().Open && use < atEase:
@@ -141,29 +140,29 @@ func worded(p *diagnose.Pass, lead site, what *object, share, cost float64) diag
 	at := diagnose.At(lead.place)
 	f := diagnose.Finding{
 		Cause: "alloc-hot", Share: share * cost, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(lead.place), Confidence: findings.Medium,
-		Title: fmt.Sprintf("Allocating and collecting take %s of the CPU, and %s of all bytes (%s in %s objects per "+
+		Title: fmt.Sprintf("Allocation and garbage collection take %s of the CPU, and %s of all bytes (%s in %s objects per "+
 			"request) come from %s",
 			diagnose.Percent(cost), diagnose.Percent(share), each, diagnose.Number(count), at),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProfile, perRequest(p, lead.bytes), diagnose.Bytes,
 				"%s allocates %s in %s per request", callstack.Short(lead.place.Function), each, diagnose.Mean(count, "object", "objects")),
 			diagnose.Fact(diagnose.FromProfile, cost, diagnose.Ratio,
-				"allocating and collecting take %s of the service's CPU", diagnose.Percent(cost)),
+				"allocation and garbage collection take %s of the service's CPU", diagnose.Percent(cost)),
 		},
-		Remedy: fmt.Sprintf("At %s give the buffer its capacity at once, reuse it (a sync.Pool that drops "+
-			"large ones), or write into the response as you go.", at),
+		Remedy: fmt.Sprintf("At %s give the buffer its full capacity at once, reuse it (a sync.Pool that drops large ones), "+
+			"or write into the response as you go.", at),
 	}
 	switch {
 	case what != nil:
-		f.Title = fmt.Sprintf("Allocating and collecting take %s of the CPU: %s, %s, made at %s",
+		f.Title = fmt.Sprintf("Allocation and garbage collection take %s of the CPU: %s, %s, made at %s",
 			diagnose.Percent(cost), what.words(), each, at)
 		f.Remedy = what.remedy()
 		f.Where.Detail = what.Type
 	case lead.below != "":
 		f.Title += ", through " + callstack.Short(lead.below)
 		f.Where.Detail = "through " + callstack.Short(lead.below)
-		f.Remedy = fmt.Sprintf("Hand less to %s at %s (fewer fields, pages instead of everything), or write "+
-			"it out piece by piece.", callstack.Short(lead.below), at)
+		f.Remedy = fmt.Sprintf("Pass less to %s at %s (fewer fields, pages instead of everything), or write it out piece by "+
+			"piece.", callstack.Short(lead.below), at)
 	}
 	return f
 }

@@ -8,13 +8,12 @@ var allocators = []string{"alloc-hot", "cpu-json", "cpu-logging", "cpu-regexp-co
 
 var gcForced = diagnose.Cause{
 	ID: "gc-forced", Title: "The program forces garbage collections",
-	Doc: "Collections run far more often than the heap grows, because the program calls runtime.GC or " +
+	Doc: "Garbage collections run far more often than the heap requires, because the program calls runtime.GC or " +
 		"debug.FreeOSMemory: in a request, which then waits for a whole cycle, or on a timer.",
-	Knows: "The runtime counts the cycles that a program demands (/gc/cycles/forced). They count from one per second and " +
-		"from half of all cycles, when they take 10 % of the service's CPU or of request time. Where: the user's function " +
-		"on top of runtime.GC or debug.FreeOSMemory, in the requests' waits, else in the CPU, goroutine or block profile. " +
-		"Distinguished from " +
-		"gc-cpu by the count alone.",
+	Knows: "The runtime counts the cycles that a program forces (/gc/cycles/forced). They count from one per second and from " +
+		"half of all cycles, if they take 10 % of the service's CPU or of request time. Where: the user's function that " +
+		"calls runtime.GC or debug.FreeOSMemory, in the requests' waits, otherwise in the CPU, goroutine or block profile. " +
+		"The count alone distinguishes it from gc-cpu.",
 	Remedy: "Remove runtime.GC and debug.FreeOSMemory; to bound memory set GOMEMLIMIT.",
 	Example: diagnose.Example{Lang: "go",
 		Before: "func (e *exporter) done() {\n\te.buf = nil\n\truntime.GC() // free it now\n}",
@@ -28,9 +27,9 @@ var gcLimit = diagnose.Cause{
 	Doc: "The live heap nearly fills GOMEMLIMIT. Each cycle frees little, so the next one begins at once; the runtime's " +
 		"limiter then lets the heap exceed the limit rather than collect more than half of the time.",
 	Knows: "GOMEMLIMIT is set, the heap goal lies below nine tenths of what GOGC asks for (so the limit sets it), and " +
-		"collecting takes 15 % of the service's CPU. Distinguished from gc-cpu by who sets the goal; that the runtime's " +
-		"limiter is on adds to the evidence but does not decide, because a small GOGC turns it on as well.",
-	Remedy: "Raise GOMEMLIMIT to twice the live heap and its overhead, or shrink the live heap.",
+		"garbage collection takes 15 % of the service's CPU. What sets the goal distinguishes it from gc-cpu; an active " +
+		"limiter of the runtime adds to the evidence but does not decide, because a small GOGC turns it on as well.",
+	Remedy: "Raise GOMEMLIMIT to twice the live heap plus overhead, or shrink the live heap.",
 	Example: diagnose.Example{Lang: "sh",
 		Before: "GOMEMLIMIT=66MiB ./carts   # the live heap is 55 MiB",
 		After:  "GOMEMLIMIT=160MiB ./carts"},
@@ -40,12 +39,12 @@ var gcLimit = diagnose.Cause{
 
 var heapLarge = diagnose.Cause{
 	ID: "heap-large-live", Title: "A large live heap full of pointers is marked over and over",
-	Doc: "The service holds hundreds of megabytes of small objects that point at each other. Every cycle marks all of " +
-		"them, and while it does so requests assist and CPUs are taken.",
-	Knows: "At least 96 MB of the live heap has pointers, GOGC is 50 or more and no limit or demand makes the cycles; then " +
-		"15 % of the service's CPU, or assists that make up the tail, come from the size of a cycle and not from its " +
-		"frequency. Distinguished from gc-cpu by heap and GOGC, and from a cache without pointers (which is not marked) by the " +
-		"scannable part.",
+	Doc: "The service holds hundreds of megabytes of small objects that point at each other. Every cycle marks all of them; " +
+		"meanwhile requests assist, and CPUs are taken.",
+	Knows: "At least 96 MB of the live heap has pointers, GOGC is 50 or more, and neither a limit nor forced cycles cause " +
+		"the collections; then 15 % of the service's CPU, or assists that make up the tail, come from the size of a cycle " +
+		"and not from its frequency. Heap size and GOGC distinguish it from gc-cpu, and the scannable part from a cache " +
+		"without pointers (which is not marked).",
 	Remedy: "Hold the data without pointers (slices of values, indexes instead of pointers, one large byte " +
 		"slice), or outside the heap; more GOGC trades memory for fewer cycles.",
 	Example: diagnose.Example{Lang: "go",
@@ -57,13 +56,11 @@ var heapLarge = diagnose.Cause{
 
 var gcAssist = diagnose.Cause{
 	ID: "gc-assist", Title: "Requests help the garbage collector",
-	Doc: "Requests that allocate during a cycle have to mark in proportion (assist), so they take longer, though CPUs " +
-		"are idle.",
-	Knows: "Time in assists and stopped worlds from the execution trace, from 10 % of request time (20 % on " +
-		"saturated CPUs) or 40 % of the tail's extra time (below saturation), when collecting takes at least 8 " +
-		"% of the service's CPU. An open loop that kept its rate with 99 of 100 requests within 10 ms shows that nobody " +
-		"waits for it. On saturated CPUs the same figures are reported as gc-cpu: there the CPU is " +
-		"the bottleneck, and assists are one way of spending it.",
+	Doc: "Requests that allocate during a cycle have to mark in proportion (assist), so they take longer although CPUs are idle.",
+	Knows: "Time in assists and stopped worlds from the execution trace, from 10 % of request time (20 % on saturated CPUs) " +
+		"or 40 % of the tail's extra time (below saturation), if garbage collection takes at least 8 % of the service's CPU. " +
+		"An open loop that kept its rate with 99 of 100 requests within 10 ms shows that assists do no harm. On saturated " +
+		"CPUs the same figures are reported as gc-cpu: the CPU is the bottleneck, and assists are one way of spending it.",
 	Remedy:      "Allocate less; raise GOGC under a memory limit (GOMEMLIMIT).",
 	FollowsFrom: allocators,
 	Example: diagnose.Example{Lang: "sh",
@@ -75,12 +72,12 @@ var gcAssist = diagnose.Cause{
 
 var gcCPU = diagnose.Cause{
 	ID: "gc-cpu", Title: "Garbage collection takes the CPU",
-	Doc: "The collector runs nearly all the time, because the live heap is small and GOGC makes cycles short, or GOGC " +
-		"itself is small.",
-	Knows: "Collecting takes a quarter of the service's CPU (marking on idle CPUs left out), and none of gc-forced, " +
-		"gc-limit-thrash and heap-large-live explains why. Where one site allocates most at an ordinary GOGC, it is reported " +
-		"as a consequence of alloc-hot.",
-	Remedy:      "GOGC up under GOMEMLIMIT, fewer allocations at the named sites.",
+	Doc: "The garbage collector runs nearly all the time, because the live heap is small and GOGC makes cycles short, or " +
+		"because GOGC itself is small.",
+	Knows: "Garbage collection takes a quarter of the service's CPU (without marking on idle CPUs), and none of gc-forced, " +
+		"gc-limit-thrash and heap-large-live explains why. If one site allocates most at an ordinary GOGC, it is reported as " +
+		"a consequence of alloc-hot.",
+	Remedy:      "A higher GOGC under GOMEMLIMIT, fewer allocations at the named sites.",
 	FollowsFrom: allocators,
 	Example: diagnose.Example{Lang: "go",
 		Before: "debug.SetGCPercent(6) // keep memory low",

@@ -92,7 +92,8 @@ func runCollector(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		c.CPU = 0
 	}
 	if math.IsNaN(c.Cycles) {
-		p.Unjudged(gcForced.ID, "collections were not counted: that needs the probe (--build), or a target that redline starts (--exec)")
+		p.Unjudged(gcForced.ID, "garbage collections were not counted: that needs the probe (--build), or a target that "+
+			"redline starts (--exec)")
 	}
 	if p.Has(diagnose.NeedAnatomy) {
 		c.assist = assists(p)
@@ -141,13 +142,14 @@ func assisted(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 		return diagnose.Finding{}, false
 	}
 	if c.judged && c.CPU < leastAssistCPU {
-		p.Reject(gcAssist.ID, "requests assist the collector or are stopped for %s of %s, but it takes only %s of the service's CPU",
+		p.Reject(gcAssist.ID, "requests assist the garbage collector or are stopped for %s of %s, but it takes only %s of "+
+			"the service's CPU",
 			diagnose.Percent(a.share), a.of, diagnose.Percent(c.CPU))
 		return diagnose.Finding{}, false
 	}
 	if l := p.Load(); l.Instant() {
 		p.Reject(gcAssist.ID, "requests assist the collector or are stopped for %s of %s, but 99 of 100 end within %s at the "+
-			"rate that was asked for", diagnose.Percent(a.share), a.of, diagnose.Span(l.P99))
+			"requested rate", diagnose.Percent(a.share), a.of, diagnose.Span(l.P99))
 		return diagnose.Finding{}, false
 	}
 	f := diagnose.Finding{

@@ -36,20 +36,21 @@ const (
 var Leak = diagnose.Analyzer{
 	Name:  "leak",
 	Stage: diagnose.Memory,
-	Doc: "Follows what each cycle found alive: four cycles at least, on a rising straight line that does not level off, by " +
-		"8 MiB or more; and differences the heap profiles of both ends for the site that holds it, from 40 % of the growth.",
+	Doc: "Follows what each cycle found alive: at least four cycles, on a rising straight line that does not level off, by 8 " +
+		"MiB or more; and compares the heap profiles of both ends for the site that holds it, from 40 % of the growth.",
 	Causes: []diagnose.Cause{{
 		ID: "heap-leak", Title: "The live heap grows without end",
-		Doc: "What survives collection rises steadily with the requests served: a map, list or closure keeps what is not needed " +
-			"any more. It is reported before it hurts.",
-		Knows: "What each cycle found alive (never the heap between cycles) lies on a rising straight line through four cycles or " +
-			"more, rises by 8 MiB or more, and rises as fast in the last half of the run as in the first, so that a cache " +
-			"which fills levels " +
-			"off and is not named; and one site holds 40 % of what the heap grew by between the heap profiles of both ends. " +
-			"A cache that is bounded, but has not filled by the end of the run, looks the same: run longer than it takes to fill.",
-		Remedy: "Bound what is kept (size or age), remove entries when their owner ends, cut slices by copying.",
+		Doc: "What survives garbage collection rises steadily with the requests served: a map, list or closure keeps what is " +
+			"no longer needed. It is reported before it does harm.",
+		Knows: "What each cycle found alive (never the heap between cycles) lies on a rising straight line through four " +
+			"cycles or more, rises by 8 MiB or more, and rises as fast in the last half of the run as in the first, so a " +
+			"cache that fills up and levels off is not reported; and one site holds 40 % of the heap's growth between the " +
+			"heap profiles of both ends. A bounded cache that is not yet full at the end of the run looks the same: run " +
+			"longer than it takes to fill.",
+		Remedy: "Limit what is kept (by size or age), remove entries when their owner ends, copy subslices that keep a large " +
+			"array alive.",
 		Example: diagnose.Example{Lang: "go",
-			Before: "r.open[s.token] = s // and nothing ever deletes",
+			Before: "r.open[s.token] = s // and nothing ever deletes it",
 			After:  "r.open.Add(s.token, s) // an LRU of a fixed size, with expiry"},
 		Verify: "Run longer: what cycles find alive levels off (/gc/heap/live:bytes).",
 		Cases:  []string{"session-registry", "audit-feed", "tiles-cache"},
@@ -70,7 +71,7 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	if len(live) < leastCycles {
-		p.Unjudged(cause, "the collector reported the live heap %d times, and a trend needs %d: run longer", len(live), leastCycles)
+		p.Unjudged(cause, "the collector reported the live heap %d times, but a trend needs %d: run longer", len(live), leastCycles)
 		return nil, nil
 	}
 	whole, first, last := fit(live), fit(live[:(len(live)+1)/2]), fit(live[len(live)/2:])
@@ -108,8 +109,8 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 				"%s of the heap's growth between two profiles, %s, was allocated in %s",
 				diagnose.Percent(share), diagnose.Size(top.bytes), callstack.Short(top.place.Function)),
 		},
-		Remedy: fmt.Sprintf("Find who keeps what is allocated at %s and let it go: bound it by size or age, "+
-			"or delete it when its owner ends.", diagnose.At(top.place)),
+		Remedy: fmt.Sprintf("Find what keeps the memory allocated at %s: limit it by size or age, or delete it when its "+
+			"owner ends.", diagnose.At(top.place)),
 	}
 	if rate := p.Load().Rate; rate > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, whole.slope/rate, diagnose.Bytes,

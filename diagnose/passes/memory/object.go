@@ -115,9 +115,9 @@ func (o object) remedy() string {
 	case callstack.Pooled:
 		return fmt.Sprintf("Keep %ss in a sync.Pool and Reset one for each request instead of calling %s at %s.", o.Type, o.Maker, at)
 	case callstack.Shared:
-		return fmt.Sprintf("Make the %s once, outside of requests, and share it instead of calling %s at %s: "+
-			"goroutines may use one together.", o.Type, o.Maker, at)
+		return fmt.Sprintf("Make the %s once, outside of requests, and share it instead of calling %s at %s: it is safe for "+
+			"concurrent use.", o.Type, o.Maker, at)
 	}
-	return fmt.Sprintf("Make the %s once and share it, or keep several in a sync.Pool where it has a Reset, "+
-		"instead of calling %s at %s for each request.", o.Type, o.Maker, at)
+	return fmt.Sprintf("Make the %s once and share it, or keep several in a sync.Pool if it has a Reset, instead of calling "+
+		"%s at %s for each request.", o.Type, o.Maker, at)
 }

@@ -19,19 +19,19 @@ func thrash(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	}
 	f := diagnose.Finding{
 		Cause: gcLimit.ID, Share: c.CPU, ShareOf: diagnose.OfCPU, Confidence: findings.High, GainCeiling: max(p.CPUGain(c.CPU), c.relief()),
-		Title: fmt.Sprintf("GOMEMLIMIT of %s leaves %s above %s of live heap: collecting takes %s of the CPU",
+		Title: fmt.Sprintf("GOMEMLIMIT of %s leaves %s above %s of live heap: garbage collection takes %s of the CPU",
 			diagnose.Size(c.Limit), diagnose.Size(max(0, c.Goal-c.Live)), diagnose.Size(c.Live), diagnose.Percent(c.CPU)),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProbe, c.Limit, diagnose.Bytes, "the memory limit is %s", diagnose.Size(c.Limit)),
-			diagnose.Fact(diagnose.FromProbe, c.Goal, diagnose.Bytes, "the next cycle is to end at %s, where "+
-				"GOGC would let it end at %s", diagnose.Size(c.Goal), c.wanted()),
+			diagnose.Fact(diagnose.FromProbe, c.Goal, diagnose.Bytes, "the heap goal is %s; GOGC would set it to "+
+				"%s", diagnose.Size(c.Goal), c.wanted()),
 		},
 	}
 	if on, ok := p.Max("/gc/limiter/last-enabled:gc-cycle", ""); ok && on > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, on, diagnose.Count,
 			"the runtime had to limit the collector's CPU, last in cycle %.0f", on))
 	}
-	remedy := fmt.Sprintf("Raise GOMEMLIMIT to at least %s (twice the live heap and what is not heap), or hold less.",
+	remedy := fmt.Sprintf("Raise GOMEMLIMIT to at least %s (twice the live heap plus non-heap memory), or keep less.",
 		diagnose.Size(c.Limit+c.Live))
 	return c.finish(p, f, remedy), true
 }
@@ -58,7 +58,7 @@ func large(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 		return diagnose.Finding{}, false
 	}
 	if !(c.CPU >= leastExplained) && !(c.assist.reported && c.CPU >= leastAssistCPU) {
-		p.Reject(heapLarge.ID, "%s of the heap has pointers, but collecting takes only %s of the service's CPU",
+		p.Reject(heapLarge.ID, "%s of the heap has pointers, but garbage collection takes only %s of the service's CPU",
 			diagnose.Size(c.Scan), diagnose.Percent(c.CPU))
 		return diagnose.Finding{}, false
 	}

@@ -84,7 +84,7 @@ func servesAlone(p *diagnose.Pass, s waits.Site, one breakdown.Serial, v waitgai
 			"meanwhile it %s (%s of the wait)", text, diagnose.Percent(share)))
 	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, one.Utilization, diagnose.Ratio,
-		"%s is busy %s of the time, %s for each request: %s requests/s at most (utilisation law)",
+		"%s is busy %s of the time, %s per request: %s requests/s at most (utilisation law)",
 		who, diagnose.Percent(one.Utilization), diagnose.Span(float64(one.ServiceNS)),
 		diagnose.Rate(1e9/float64(max(1, one.ServiceNS)))))
 	return f

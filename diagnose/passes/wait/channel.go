@@ -25,11 +25,11 @@ import (
 var Channel = diagnose.Analyzer{
 	Name:  "channel",
 	Stage: diagnose.Wait,
-	Doc: "Groups waits at channels, selects, conditions and WaitGroups by place, from 20 % of request time or half of " +
-		"the tail's extra time. Where another request ends the wait (it releases a slot) or a semaphore's Acquire is on " +
-		"the stack, concurrency is limited. Where a goroutine that lives on between requests does, and more requests " +
-		"wait than there are such goroutines (by Little's law), it is a queue: one goroutine is a bottleneck, several " +
-		"that themselves mostly wait are a limit. Waits for goroutines that the request started are what those wait for.",
+	Doc: "Groups waits at channels, selects, conditions and WaitGroups by place, from 20 % of request time or half of the " +
+		"tail's extra time. If another request ends the wait (it releases a slot) or a semaphore's Acquire is on the stack, " +
+		"concurrency is limited. If a goroutine that outlives requests ends it, and more requests wait than there are such " +
+		"goroutines (by Little's law), it is a queue: one goroutine is a bottleneck, several that mostly wait themselves are " +
+		"a limit. A wait for goroutines that the request started counts as what those wait for.",
 	Causes: []diagnose.Cause{channelCause, limitCause},
 	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
 	Run:    runChannel,
@@ -208,7 +208,7 @@ func bottleneck(p *diagnose.Pass, s waits.Site, v waitgain.Verdict) diagnose.Fin
 	if at, ok := p.Stacks.Place(s.Part.Waker); ok {
 		consumer = callstack.Short(at.Function)
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, 1, diagnose.Ratio,
-			"the waits are ended by %s (%s)", consumer, diagnose.At(at)))
+			"%s ends the waits (%s)", consumer, diagnose.At(at)))
 	}
 	crowd(p, &f, s, e)
 	meanwhile(p, &f, s, "the goroutine that serves them")
@@ -251,7 +251,7 @@ func crowd(p *diagnose.Pass, f *diagnose.Finding, s waits.Site, e waits.Ender) {
 	}
 	waiting := p.Load().Rate * s.NS / 1e9
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, e.Workers, diagnose.Count,
-		"at any time about %s for %s that began in %s", diagnose.Counted(waiting, "request waits", "requests wait"),
+		"at any time about %s for %s started in %s", diagnose.Counted(waiting, "request waits", "requests wait"),
 		diagnose.Counted(e.Workers, "goroutine", "goroutines"), callstack.Short(e.Entry)))
 }
 
@@ -311,11 +311,11 @@ func limited(p *diagnose.Pass, s waits.Site, v waitgain.Verdict) diagnose.Findin
 		f.Title = fmt.Sprintf("%s at %s for %s of %s", v.Requests(), diagnose.At(s.Place), one, callstack.Short(e.Entry))
 		crowd(p, &f, s, e)
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, inside/max(rate, 1e-9)*1e9, diagnose.Nanosec,
-			"each of them takes %s for a request (%.0f of them at %s requests/s: utilisation law)",
+			"each of them takes %s per request (%.0f of them at %s requests/s: utilisation law)",
 			diagnose.Span(inside/max(rate, 1e-9)*1e9), inside, diagnose.Rate(rate)))
 	} else {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, inside, diagnose.Count,
-			"by Little's law about %.1f requests are past the limit at any time (%s/s, %s each)", inside, diagnose.Rate(rate),
+			"by Little's law about %.1f requests hold a slot at any time (%s/s, %s each)", inside, diagnose.Rate(rate),
 			diagnose.Span(max(0, p.Waits().MeanNS()-s.NS))))
 	}
 	meanwhile(p, &f, s, who)

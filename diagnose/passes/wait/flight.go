@@ -19,9 +19,9 @@ var Flight = diagnose.Analyzer{
 	Name:  "flight",
 	Stage: diagnose.Wait,
 	Doc: "Sums waits for a computation that another request does for all, from 20 % of request time or half of the tail's " +
-		"extra time: inside a single-flight group, and where a request that went through the same function wakes all " +
-		"who wait there at once (a closed channel, a WaitGroup). Where the one in flight waits for something outside, " +
-		"that is the root.",
+		"extra time: inside a single-flight group, and if a request that went through the same function wakes all waiters at " +
+		"once (a closed channel, a WaitGroup). If the computing request waits for something outside, that is the root " +
+		"cause.",
 	Causes: []diagnose.Cause{flightCause},
 	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
 	Run: func(p *diagnose.Pass) ([]diagnose.Finding, error) {

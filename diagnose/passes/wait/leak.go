@@ -45,9 +45,9 @@ const (
 var Leak = diagnose.Analyzer{
 	Name:  "goroutines",
 	Stage: diagnose.Wait,
-	Doc: "Subtracts the goroutine profiles of the steady span's begin and end by stack. A kind of goroutine leaks that " +
-		"grew by 100 and by a quarter of all there are at the end, while the runtime's count rose in each quarter of the " +
-		"span and requests under way did not.",
+	Doc: "Subtracts the goroutine profile at the beginning of the steady span from that at its end, by stack. A kind of " +
+		"goroutine leaks if it grew by 100 and by a quarter of all at the end, while the runtime's count rose in each " +
+		"quarter of the span and requests in progress did not.",
 	Causes: []diagnose.Cause{leakCause},
 	Needs:  []diagnose.Need{diagnose.NeedLoad},
 	Run:    runLeak,
@@ -71,7 +71,8 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	if more, ok := risen(p.Series(series.LoadInFlight, "").Values); ok && more > underWay*float64(growth.by) {
-		p.Reject("goroutine-leak", "goroutines at %s grew by %d, and requests under way by %.0f", diagnose.At(growth.at), growth.by, more)
+		p.Reject("goroutine-leak", "goroutines at %s grew by %d, and requests in progress by "+
+			"%.0f", diagnose.At(growth.at), growth.by, more)
 		return nil, nil
 	}
 	counts := p.Series("/sched/goroutines:goroutines", "").Values
@@ -179,11 +180,12 @@ func leaked(p *diagnose.Pass, g growth, first, last measured.Snapshot, counted b
 		Title: fmt.Sprintf("Goroutines pile up at %s: %s more in %.1f s", diagnose.At(g.at), diagnose.Number(float64(g.by)), seconds),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProfile, float64(g.by), diagnose.Count,
-				"goroutines that began in %s and wait at %s rose from %s to %s, of %s in all", callstack.Short(g.entry), diagnose.At(g.at),
+				"goroutines started in %s and waiting at %s rose from %s to %s, of %s in "+
+					"all", callstack.Short(g.entry), diagnose.At(g.at),
 				diagnose.Number(float64(g.from)), diagnose.Number(float64(g.from+g.by)), diagnose.Number(float64(last.Total))),
 		},
-		Remedy: fmt.Sprintf("End the goroutine that waits at %s with the request that started it: a buffer "+
-			"of one for its answer, or a context whose Done it selects on.", diagnose.At(g.at)),
+		Remedy: fmt.Sprintf("End the goroutine that waits at %s together with the request that started it: give its channel "+
+			"a buffer of one, or let it select on a context's Done.", diagnose.At(g.at)),
 	}
 	if rate := p.Load().Rate; rate > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(g.by)/seconds/rate, diagnose.Count,
@@ -195,7 +197,7 @@ func leaked(p *diagnose.Pass, g growth, first, last measured.Snapshot, counted b
 	if n := named(p, g); n > 0 {
 		f.Confidence = findings.High
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(n), diagnose.Count,
-			"the runtime found %d of them that nothing can wake any more", n))
+			"nothing can ever wake %d of them (the runtime's leak profile)", n))
 	}
 	return f
 }

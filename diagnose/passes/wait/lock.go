@@ -22,9 +22,9 @@ import (
 var Lock = diagnose.Analyzer{
 	Name:  "lock",
 	Stage: diagnose.Wait,
-	Doc: "Groups lock waits of the anatomy by the type or function that locks. A group counts from 20 % of " +
-		"request time, or half of the tail's extra time. Read locks and write locks are distinguished by the " +
-		"blocked frame; the mutex profile, where there is one, names who held the lock.",
+	Doc: "Groups lock waits of the anatomy by the type or function that locks. A group counts from 20 % of request time, or " +
+		"half of the tail's extra time. The blocked frame distinguishes read locks from write locks; the mutex profile, if " +
+		"there is one, names the holder.",
 	Causes: []diagnose.Cause{lockCause, writerCause},
 	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
 	Run:    runLock,
@@ -66,8 +66,8 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if under := p.Under(s, held.Function); under != "" && (kind == callstack.Busy ||
 			kind == callstack.Queued || kind == callstack.Collector || part < leastHeld) {
 			f.Title += ", held while " + under
-			f.Remedy = fmt.Sprintf("Do it outside of the lock (%s) and take the lock only to publish the result; or shard "+
-				"the lock by key.", under)
+			f.Remedy = fmt.Sprintf("Do that outside the lock (%s) and take the lock only to publish the result; or shard the "+
+				"lock by key.", under)
 		} else if part >= leastHeld && kind != callstack.Busy && kind != callstack.Queued {
 			f.Title += ", whose holder meanwhile " + text
 		}
@@ -171,7 +171,7 @@ func holder(p *diagnose.Pass, waiting code.Frame, entry string, f *diagnose.Find
 	})
 	if best.Function != "" {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(delay), diagnose.Nanosec,
-			"the mutex profile books %s of waiting on the holder %s (%s)", diagnose.Span(float64(delay)),
+			"the mutex profile charges %s of waiting to the holder %s (%s)", diagnose.Span(float64(delay)),
 			callstack.Short(best.Function),
 			diagnose.At(best)))
 		return best

@@ -43,9 +43,9 @@ const halfBusy = 0.5
 var Sched = diagnose.Analyzer{
 	Name:  "sched",
 	Stage: diagnose.Wait,
-	Doc: "Looks at the time requests are runnable, from 30 % of request time or half of the tail's extra time. While " +
-		"requests themselves saturate the CPUs that is a symptom and not named; it is named when 30 % of the " +
-		"service's CPU goes into background work, or when CPUs are not saturated on average (bursts).",
+	Doc: "Looks at the time requests are runnable, from 30 % of request time or half of the tail's extra time. If requests " +
+		"themselves saturate the CPUs, that is a symptom and not reported; it is reported if 30 % of the service's CPU goes " +
+		"into background work, or if CPUs are not saturated on average (bursts).",
 	Causes: []diagnose.Cause{schedCause},
 	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
 	Run:    runSched,
@@ -61,7 +61,7 @@ func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	f := diagnose.Finding{
 		Cause: "sched-latency", ShareOf: diagnose.OfRequest, Confidence: findings.Medium,
-		Remedy: "Spread the work that comes in bursts, bound what runs at once, or give the service more CPUs.",
+		Remedy: "Spread out the work that comes in bursts, limit what runs at once, or give the service more CPUs.",
 	}
 	if !queues(p, &f, background) {
 		return nil, nil
@@ -79,7 +79,8 @@ func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Title += fmt.Sprintf(" behind background work at %s", diagnose.At(where))
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, background, diagnose.Ratio,
 			"%s of the service's CPU is spent outside requests", diagnose.Percent(background)))
-		f.Remedy = fmt.Sprintf("Bound or move the background work at %s: it takes CPUs from requests.", diagnose.At(where))
+		f.Remedy = fmt.Sprintf("Limit the background work at %s or move it elsewhere: it takes CPUs from "+
+			"requests.", diagnose.At(where))
 	} else if !p.Load().Open && p.CPU().Use() >= halfBusy {
 		// In a closed loop the next request is there as soon as one is answered, so
 		// requests meet at the CPUs whatever they do there: coupon-redeem at 73 %.

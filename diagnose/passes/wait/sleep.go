@@ -19,9 +19,9 @@ import (
 var Sleep = diagnose.Analyzer{
 	Name:  "sleep",
 	Stage: diagnose.Wait,
-	Doc: "Sums waits that a timer ends: time.Sleep, a timer's channel, a rate limiter, a retry's back-off, the " +
-		"tick of a goroutine that requests wait for. Long polls are distinguished and not named. They count " +
-		"from 20 % of request time or half of the tail's extra time.",
+	Doc: "Sums waits that a timer ends: time.Sleep, a timer's channel, a rate limiter, a retry's back-off, the tick of a " +
+		"goroutine that requests wait for. Long polls are recognised and not reported. They count from 20 % of request time " +
+		"or half of the tail's extra time.",
 	Causes: []diagnose.Cause{sleepCause},
 	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
 	Run:    runSleep,
@@ -32,8 +32,8 @@ func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
 	for _, s := range waits.ByOwner(p.Waits().Sites(callstack.EventWait)) {
 		if s.Share >= waitgain.LeastShare || s.Tail >= waitgain.LeastTail {
-			p.Reject("sleep", "requests wait %s of their time at %s for an event, for as long as their "+
-				"caller asked: a long poll", diagnose.Percent(s.Share), diagnose.At(s.Place))
+			p.Reject("sleep", "requests wait %s of their time at %s for an event, as their caller intends: a long "+
+				"poll", diagnose.Percent(s.Share), diagnose.At(s.Place))
 		}
 	}
 	for _, s := range waits.ByOwner(p.Waits().Sites(callstack.SleepWait)) {
@@ -42,8 +42,8 @@ func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			continue
 		}
 		if l := p.Load(); v.Of == diagnose.OfRequest && l.Instant() {
-			p.Reject("sleep", "requests wait %s of their time for a timer at %s, but 99 of 100 end within %s at the rate "+
-				"that was asked for", diagnose.Percent(s.Share), diagnose.At(s.Place), diagnose.Span(l.P99))
+			p.Reject("sleep", "requests wait %s of their time for a timer at %s, but 99 of 100 end within %s at the "+
+				"requested rate", diagnose.Percent(s.Share), diagnose.At(s.Place), diagnose.Span(l.P99))
 			continue
 		}
 		f := v.Finding(p, "sleep", s)
@@ -56,7 +56,7 @@ func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 					"Remove the sleep at %s, or wait for the event it stands for (a channel, a condition, a notification)."
 			} else {
 				what = "in " + callstack.Short(s.Part.Stack[i].Function)
-				remedy = "Raise the limit at %s, or refuse what exceeds it instead of holding the request."
+				remedy = "Raise the limit at %s, or reject requests above it instead of delaying them."
 			}
 		}
 		f.Title = fmt.Sprintf("%s %s at %s", v.Requests(), what, diagnose.At(s.Place))

@@ -30,8 +30,8 @@ const (
 var Spawn = diagnose.Analyzer{
 	Name:  "spawn",
 	Stage: diagnose.CPUUse,
-	Doc: "Compares goroutines created per request (from the trace) and the CPU of starting, growing and ending them " +
-		"(from the CPU profile) with 8 per request and 8 % of CPU; both must be passed.",
+	Doc: "Compares goroutines created per request (from the trace) and the CPU of starting, growing and ending them (from " +
+		"the CPU profile) with 8 per request and 8 % of CPU; both must be exceeded.",
 	Causes: []diagnose.Cause{churnCause},
 	Needs:  []diagnose.Need{diagnose.NeedAnatomy, diagnose.NeedCPUProfile},
 	Run: func(p *diagnose.Pass) ([]diagnose.Finding, error) {
@@ -46,7 +46,7 @@ var Spawn = diagnose.Analyzer{
 		f := diagnose.Finding{
 			Cause: "goroutine-churn", Share: cost, ShareOf: diagnose.OfCPU, Confidence: findings.Medium,
 			Title:  fmt.Sprintf("Starting %s goroutines per request takes %s of the CPU", diagnose.Number(spawned), diagnose.Percent(cost)),
-			Remedy: "Do the pieces in a bounded pool of workers, or give each goroutine a larger piece.",
+			Remedy: "Use a bounded pool of workers, or give each goroutine a larger piece of work.",
 			Evidence: []findings.Evidence{
 				diagnose.Fact(diagnose.FromTrace, spawned, diagnose.Count, "the service starts %s",
 					diagnose.PerRequest(spawned, "a goroutine", "goroutines")),
@@ -59,7 +59,7 @@ var Spawn = diagnose.Analyzer{
 		diagnose.Promise(&f, p.Ran(evidence.Work{Share: min(1, cost+more)}))
 		if more >= leastMore {
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, more, diagnose.Ratio,
-				"putting them on CPUs, and memory allocated where they are started, take another %s of the CPU", diagnose.Percent(more)))
+				"scheduling them, and memory allocated where they are started, take another %s of the CPU", diagnose.Percent(more)))
 		}
 		if len(at) > 0 {
 			f.Where = diagnose.WhereOf(at[0].Place)

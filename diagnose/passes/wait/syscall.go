@@ -41,8 +41,8 @@ func runSyscall(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if v, ok := waitgain.Decide(p, s, waitgain.Queueing); ok {
 			f := v.Finding(p, "blocking-syscall", s)
 			f.Title = fmt.Sprintf("%s in system calls at %s", v.Requests(), diagnose.At(s.Place))
-			f.Remedy = fmt.Sprintf("Cache the result of the call at %s, bound how many run at once, or move "+
-				"it off the request path.", diagnose.At(s.Place))
+			f.Remedy = fmt.Sprintf("Cache the result of the call at %s, limit how many run at once, or move it off the "+
+				"request path.", diagnose.At(s.Place))
 			if threads, ok := p.Max(series.ProcessThreads, ""); ok {
 				f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, threads, diagnose.Count,
 					"the process has up to %s", diagnose.Counted(threads, "thread", "threads")))

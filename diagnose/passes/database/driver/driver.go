@@ -26,16 +26,17 @@ func Prepared(p *diagnose.Pass) string {
 	orm := GORM(p, " With GORM, set PrepareStmt.")
 	switch {
 	case p.UsesOnly(callstack.PGX):
-		return "Let pgx keep prepared statements: its default exec mode does (QueryExecModeCacheStatement), " +
-			"so remove what sets another, and pass values as parameters." + orm
+		return "Let pgx keep prepared statements: its default exec mode does (QueryExecModeCacheStatement), so do not set " +
+			"another, and pass values as parameters." + orm
 	case p.UsesOnly(callstack.PQ):
-		return "lib/pq prepares each query with parameters anew: call db.Prepare once at start and keep the " +
-			"statement, or use pgx/stdlib, which caches them." + orm
+		return "lib/pq prepares every query with parameters again: call db.Prepare once at start-up and keep the statement, " +
+			"or use pgx/stdlib, which caches statements." + orm
 	case p.UsesOnly(callstack.MySQL):
-		return "Call db.Prepare once at start and keep the statement, or set interpolateParams=true in the DSN, which " +
+		return "Call db.Prepare once at start-up and keep the statement, or set interpolateParams=true in the DSN, which " +
 			"saves the round trip." + orm
 	}
-	return "Keep prepared statements: call db.Prepare once at start, or use a driver that caches them; pass values as parameters." + orm
+	return "Keep prepared statements: call db.Prepare once at start-up, or use a driver that caches them; pass values as " +
+		"parameters." + orm
 }
 
 // Batch names how the service's driver writes several rows at once, as a noun phrase.
