@@ -37,7 +37,7 @@ var Saturated = diagnose.Analyzer{
 			Title: fmt.Sprintf("The database takes %s of the CPU in use; no single statement is at fault", diagnose.Percent(part)),
 			Where: findings.Where{Detail: "PostgreSQL"},
 			Evidence: []findings.Evidence{
-				diagnose.Fact(diagnose.FromPostgres, c.Database, "CPUs", "the database uses %.2f of %.0f CPUs", c.Database, c.CPUs),
+				diagnose.Fact(diagnose.FromPostgres, c.Database, "CPUs", "the database uses %s of %s CPUs", diagnose.Times(c.Database), diagnose.Number(c.CPUs)),
 				diagnose.Fact(diagnose.FromProcess, c.HostUse(), diagnose.Ratio, "the host's CPUs are %s busy", diagnose.Percent(min(1, c.HostUse()))),
 			},
 			Remedy: "Ask the database less (cache what is read often, fewer round trips per request), or give it CPUs of its own.",

@@ -176,8 +176,8 @@ func (w writers) evidence() findings.Evidence {
 				"another connection has the lock that it wants", diagnose.Span(w.begin))
 	}
 	return diagnose.Fact(diagnose.FromTrace, w.atOnce, diagnose.Count,
-		"%.1f requests at a time are within statements that write, and SQLite lets one write: the mean "+
-			"request is there for %s", w.atOnce, diagnose.Span(w.blocked+w.begin))
+		"%s requests at a time are within statements that write, and SQLite lets one write: the mean "+
+			"request is there for %s", diagnose.Times(w.atOnce), diagnose.Span(w.blocked+w.begin))
 }
 
 // writersOf sums them, from the hooks' counts and from what the trace shows of the
