@@ -331,6 +331,24 @@ func TestBansReachBelow(t *testing.T) {
 	}
 }
 
+// TestDefaultsLiveInScenario: what a plan leaves out means the same to whoever reads it, because scenario alone says
+// what; others ask Load.WithDefaults. A flag may name its default in its help.
+func TestDefaultsLiveInScenario(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.test() || s.room() == "scenario" || s.path == "cmd/redline/measure/runflags.go" {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if of, ok := n.(*ast.SelectorExpr); ok && strings.HasPrefix(of.Sel.Name, "Default") {
+				if from, ok := of.X.(*ast.Ident); ok && from.Name == "scenario" {
+					t.Errorf("%s takes scenario.%s by itself: ask the plan's WithDefaults", s.set.Position(of.Pos()), of.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+}
+
 // TestProbeIsStandardLibraryOnly guards the promise to whoever links it.
 func TestProbeIsStandardLibraryOnly(t *testing.T) {
 	for _, s := range sources(t) {

@@ -3,6 +3,7 @@ package assess
 import (
 	"fmt"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
 )
 
@@ -15,7 +16,8 @@ func unexpected(l *record.LoadSummary) []string {
 	if l.Requests == 0 || float64(l.Unexpected) <= mostUnexpected*float64(l.Requests) {
 		return nil
 	}
-	return []string{fmt.Sprintf("%.0f %% of the answers had a status that the scenario does not expect; the findings "+
+	return []string{fmt.Sprintf("%s of the answers had a status that the scenario does not expect; the findings "+
 		"include those answers. "+
-		"Correct the requests, or expect the status (checks: [{status: ...}]).", 100*float64(l.Unexpected)/float64(l.Requests))}
+		"Correct the requests, or expect the status (checks: [{status: ...}]).",
+		notation.Percent(float64(l.Unexpected)/float64(l.Requests)))}
 }

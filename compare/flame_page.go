@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/verify/render"
 )
@@ -76,8 +77,8 @@ func (f *Flame) box(frame *Frame, row int, left [2]float64) flameBox {
 // reported describes both costs of a frame.
 func (f *Flame) reported(frame *Frame) string {
 	a, b := frame.Cost[0], frame.Cost[1]
-	text := fmt.Sprintf("CPU per request: a %s (%.1f %%), b %s (%.1f %%)", render.Amount(a, "ns"),
-		100*a/f.Root.Cost[0], render.Amount(b, "ns"), 100*b/f.Root.Cost[1])
+	text := fmt.Sprintf("CPU per request: a %s (%s), b %s (%s)", render.Amount(a, "ns"),
+		notation.Tenths(a/f.Root.Cost[0]), render.Amount(b, "ns"), notation.Tenths(b/f.Root.Cost[1]))
 	switch {
 	case frame != f.Root && f.difference(frame) == 0:
 		return text + "; within the noise of sampling"
@@ -86,7 +87,7 @@ func (f *Flame) reported(frame *Frame) string {
 	case b == 0:
 		return text + "; only in a"
 	}
-	return text + fmt.Sprintf("; %+.1f %%", 100*(b/a-1))
+	return text + "; " + notation.Change(b/a-1)
 }
 
 // WriteFlame compares the profiles of two runs and writes the page.

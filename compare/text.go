@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/verify"
 	"github.com/redline-go/redline/verify/render"
@@ -104,5 +105,5 @@ func (m Metric) blockText() string {
 	if !m.Known {
 		return ""
 	}
-	return fmt.Sprintf("%d windows, autocorrelation %.2f", m.Block, m.Lag1)
+	return fmt.Sprintf("%d windows, autocorrelation %s", m.Block, notation.Short(m.Lag1))
 }

@@ -32,7 +32,7 @@ func Size(bytes float64) string { return notation.Size(bytes) }
 func Times(n float64) string { return notation.Short(n) }
 
 // Number words a whole number: "1,412".
-func Number(n float64) string { return notation.Count(int64(math.Round(n))) }
+func Number(n float64) string { return notation.Whole(n) }
 
 // Counted words a whole number of things: "a segment" is "1 segment", several are
 // "1,412 segments".

@@ -57,7 +57,7 @@ func (p *Pass) rank(suite []Analyzer, found []Finding) []Finding {
 	for _, f := range p.fold(found, causes) {
 		c := causes[f.Cause]
 		if f.GainCeiling < MinGain && !c.Voids && !c.Qualifies && !c.Grows {
-			p.Reject(f.Cause, "%s, but removing that could gain no more than %.0f %%%s", f.Title, 100*(f.GainCeiling-1), p.busy())
+			p.Reject(f.Cause, "%s, but removing that could gain no more than %s%s", f.Title, Percent((f.GainCeiling - 1)), p.busy())
 			continue
 		}
 		kept = append(kept, f)
@@ -211,7 +211,7 @@ func (p *Pass) apart(cause, function string) bool {
 
 // consequence words a folded finding as the second half of a sentence.
 func (p *Pass) consequence(f Finding, c Cause) string {
-	return fmt.Sprintf("%s (%.0f %% of %s)", lowerFirst(c.Title), 100*f.Share, OfWhat(f.ShareOf))
+	return fmt.Sprintf("%s (%s of %s)", lowerFirst(c.Title), Percent(f.Share), OfWhat(f.ShareOf))
 }
 
 func lowerFirst(s string) string {

@@ -20,28 +20,25 @@ type TextOptions struct {
 func (a *Answer) Sentence() string {
 	if a.Reach == nil {
 		last := len(a.Middle) - 1
-		return fmt.Sprintf("%s by %s (%.0f %%: %s to %s)", a.amount(a.Middle[last]), a.date(&a.From, last),
-			100*a.Interval, a.amount(a.Low[last]), a.amount(a.High[last]))
+		return fmt.Sprintf("%s by %s (%s: %s to %s)", a.amount(a.Middle[last]), a.date(&a.From, last),
+			notation.Percent(a.Interval), a.amount(a.Low[last]), a.amount(a.High[last]))
 	}
 	r := a.Reach
 	limit := fmt.Sprintf("%s (%s)", r.Of, a.amount(r.Limit))
 	end := a.date(&a.From, len(a.Middle)-1)
 	switch {
 	case r.Middle == nil && r.Early == nil:
-		return fmt.Sprintf("does not reach %s by %s in %.0f %% of the simulated futures", limit, end, floorPercent(1-r.Share))
+		return fmt.Sprintf("does not reach %s by %s in %s of the simulated futures", limit, end, notation.Percent(1-r.Share))
 	case r.Middle == nil:
-		return fmt.Sprintf("may reach %s from %s on, and more likely does not by %s: %.0f %% of the simulated futures do",
-			limit, a.date(r.Early, 0), end, 100*r.Share)
+		return fmt.Sprintf("may reach %s from %s on, and more likely does not by %s: %s of the simulated futures do",
+			limit, a.date(r.Early, 0), end, notation.Percent(r.Share))
 	case r.Late == nil:
-		return fmt.Sprintf("reaches %s on %s (%.0f %%: %s to after %s)", limit, a.date(r.Middle, 0), 100*a.Interval,
+		return fmt.Sprintf("reaches %s on %s (%s: %s to after %s)", limit, a.date(r.Middle, 0), notation.Percent(a.Interval),
 			a.date(r.Early, 0), end)
 	}
-	return fmt.Sprintf("reaches %s on %s (%.0f %%: %s to %s)", limit, a.date(r.Middle, 0), 100*a.Interval,
+	return fmt.Sprintf("reaches %s on %s (%s: %s to %s)", limit, a.date(r.Middle, 0), notation.Percent(a.Interval),
 		a.date(r.Early, 0), a.date(r.Late, 0))
 }
-
-// floorPercent never says 100 % of what is less.
-func floorPercent(share float64) float64 { return float64(int(100 * share)) }
 
 func (a *Answer) amount(v float64) string { return notation.Figure(v) + inert.Text(a.Unit) }
 
@@ -127,9 +124,9 @@ func (a *Answer) basis() []string {
 		out = append(
 			out,
 			fmt.Sprintf(
-				"intervals: %.0f %% of the backtest's values lay within them, so they are stretched by %.2f",
-				100**held,
-				a.Backtest.Stretch,
+				"intervals: %s of the backtest's values lay within them, so they are stretched by %s",
+				notation.Percent(*held),
+				notation.Short(a.Backtest.Stretch),
 			),
 		)
 	}

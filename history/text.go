@@ -96,7 +96,7 @@ func relative(c Change) string {
 	if c.Before == 0 {
 		return "from 0"
 	}
-	return fmt.Sprintf("%+.1f %%", 100*c.Relative())
+	return notation.Change(c.Relative())
 }
 
 func probability(p float64) string {

@@ -25,6 +25,14 @@ const Unknown = "unknown"
 // Count formats an integer with thousands separators.
 func Count(n int64) string { return grouped(strconv.FormatInt(n, 10)) }
 
+// Whole formats a figure that is counted, not measured, to the nearest whole number.
+func Whole(v float64) string {
+	if text, odd := noNumber(v); odd {
+		return text
+	}
+	return grouped(fixed(v, 0))
+}
+
 // grouped puts separators into the whole part of a decimal number.
 func grouped(digits string) string {
 	sign := ""
@@ -148,6 +156,13 @@ func Tenths(share float64) string {
 		return text
 	}
 	return grouped(fixed(100*share, decimal(100*share))) + " %"
+}
+
+// Bound formats a share that somebody set or a design gives, 0.05 as "5 %" and 0.025 as "2.5 %": it was not measured,
+// so zeros at its end would claim nothing.
+func Bound(share float64) string {
+	text := strings.TrimSuffix(Tenths(share), " %")
+	return strings.TrimSuffix(text, ".0") + " %"
 }
 
 // decimal is how many decimals a percentage has that is shown in tenths.

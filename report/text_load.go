@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redline-go/redline/notation"
@@ -197,8 +198,8 @@ func quantiles(l *record.LoadSummary) (rows []quantileRow) {
 
 // overhead words the cost of observation; + is slower.
 func overhead(o *record.Overhead) string {
-	return fmt.Sprintf("Observation cost %+.1f %% of throughput (%+.1f to %+.1f %%, %s confidence, %d pairs)",
-		o.Estimate*100, o.Low*100, o.High*100, notation.Percent(o.Confidence), o.Pairs)
+	return fmt.Sprintf("Observation cost %s of throughput (%s to %s, %s confidence, %d pairs)",
+		notation.Change(o.Estimate), strings.TrimSuffix(notation.Change(o.Low), " %"), notation.Change(o.High), notation.Percent(o.Confidence), o.Pairs)
 }
 
 func ratio(part, whole int64) float64 {

@@ -84,7 +84,7 @@ func full(c *findings.CPUUse) string {
 		cpus float64
 	}{{"the service", c.Target}, {"the load generator", c.Generator}, {"the database", c.Database}} {
 		if u.cpus > 0 {
-			users = append(users, fmt.Sprintf("%s used %.2f", u.name, u.cpus))
+			users = append(users, fmt.Sprintf("%s used %s", u.name, notation.Short(u.cpus)))
 		}
 	}
 	if len(users) == 0 {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/service"
@@ -78,8 +79,8 @@ func Overhead(ctx context.Context, o Options, pairs int) (*record.Overhead, erro
 	}
 	estimate, low, high, ok := stat.SignedRankInterval(cost, overheadConfidence)
 	if !ok {
-		return nil, fmt.Errorf("%d pairs are too few for an interval at %.0f %% (hint: --overhead-pairs 6 or more)", pairs,
-			100*overheadConfidence)
+		return nil, fmt.Errorf("%d pairs are too few for an interval at %s (hint: --overhead-pairs 6 or more)", pairs,
+			notation.Percent(overheadConfidence))
 	}
 	return &record.Overhead{
 		Estimate: math.Expm1(estimate), Low: math.Expm1(low), High: math.Expm1(high),

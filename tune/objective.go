@@ -211,7 +211,7 @@ func (o Objective) Rules(open bool, broken *Guard, seed uint64) verify.Rules {
 	if broken != nil {
 		decides = "rss"
 		if q := broken.Quantile; q > 0 {
-			decides = fmt.Sprintf("p%.0f", 100*q)
+			decides = "p" + notation.Short(100*q)
 		}
 		if !slices.ContainsFunc(metrics, func(m verify.Metric) bool { return m.Name == decides }) {
 			metrics = append(metrics, verify.Metric{Name: decides, Unit: "ns", Quantile: broken.Quantile, Margin: 0.25})

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/stat"
 )
 
@@ -200,13 +201,13 @@ func (j judgement) verdict(significant, last bool) MetricResult {
 	case !last && j.estimate <= -margin/4:
 		out.Why = "more pairs may show that it is better"
 	case j.upper >= margin:
-		out.Why = fmt.Sprintf("a change for the worse of up to %.1f %% cannot be excluded", 100*math.Expm1(j.upper))
+		out.Why = fmt.Sprintf("a change for the worse of up to %s cannot be excluded", notation.Tenths(math.Expm1(j.upper)))
 	case j.apart && !(j.mde <= margin):
-		out.Why = fmt.Sprintf("only changes of %.1f %% and more are detectable in this noise, and the "+
-			"margin is %.0f %%", 100*math.Expm1(j.mde), 100*j.m.Margin)
+		out.Why = fmt.Sprintf("only changes of %s and more are detectable in this noise, and the "+
+			"margin is %s", notation.Tenths(math.Expm1(j.mde)), notation.Bound(j.m.Margin))
 	default:
-		out.Verdict, out.Why = Pass, fmt.Sprintf("a change for the worse of more than %.1f %% is excluded at %.1f %%",
-			100*max(0, math.Expm1(j.upper)), 100*(1-boundLevel))
+		out.Verdict, out.Why = Pass, fmt.Sprintf("a change for the worse of more than %s is excluded at %s",
+			notation.Tenths(max(0, math.Expm1(j.upper))), notation.Confidence(1-boundLevel))
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/stat"
 )
 
@@ -26,9 +27,9 @@ func Limits(pairs []Pair) (out []string) {
 		if shift < 0 {
 			word = "fewer"
 		}
-		out = append(out, fmt.Sprintf("the machine changed: from pair %d of %d on both sides served %.0f %% %s requests "+
+		out = append(out, fmt.Sprintf("the machine changed: from pair %d of %d on both sides served %s %s requests "+
 			"(look for a CPU quota, throttling and neighbours); the verdict is of both states together",
-			at+1, len(pairs), 100*math.Abs(shift), word))
+			at+1, len(pairs), notation.Percent(math.Abs(shift)), word))
 	}
 	a, aGrows := growth(pairs, func(p Pair) Block { return p.A })
 	b, bGrows := growth(pairs, func(p Pair) Block { return p.B })
@@ -38,9 +39,9 @@ func Limits(pairs []Pair) (out []string) {
 		by, than float64
 	}{{"a", aGrows, a, b}, {"b", bGrows, b, a}} {
 		if s.grows && s.by-s.than >= math.Log1p(0.05) {
-			out = append(out, fmt.Sprintf("side %s took %.0f %% more CPU per request in the last third of a launch than in the "+
+			out = append(out, fmt.Sprintf("side %s took %s more CPU per request in the last third of a launch than in the "+
 				"first, and the other side did not: what builds up shows in full in a longer run only (hint: a larger --block, "+
-				"or redline run)", s.name, 100*math.Expm1(s.by)))
+				"or redline run)", s.name, notation.Percent(math.Expm1(s.by))))
 		}
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/stat"
 )
 
@@ -49,8 +50,8 @@ func DecideAgainst(base, blocks []Block, r Rules) Result {
 	out.Warnings = append(out.Warnings,
 		"the baseline was measured at another time: other changes since then look like changes of the "+
 			"service (redline gate --base REF measures both together)",
-		fmt.Sprintf("the same work takes this machine %+.1f %% time against then; intervals of times and "+
-			"rates are wider by %.1f %%", 100*math.Expm1(drift), 100*math.Expm1(wide)))
+		fmt.Sprintf("the same work takes this machine %s time against then; intervals of times and "+
+			"rates are wider by %s", notation.Change(math.Expm1(drift)), notation.Tenths(math.Expm1(wide))))
 	return out
 }
 
@@ -166,9 +167,9 @@ const mostErrors = 0.001
 func (r *Result) DecideFailures(a, b float64) {
 	switch {
 	case b > a+mostErrors:
-		r.Verdict, r.Why = Regression, fmt.Sprintf("side b fails %.2f %% of its requests, side a %.2f %%", 100*b, 100*a)
+		r.Verdict, r.Why = Regression, fmt.Sprintf("side b fails %s of its requests, side a %s", notation.Percent(b), notation.Percent(a))
 	case r.Verdict != Regression && max(a, b) > 0.01:
-		r.Verdict, r.Why = Invalid, fmt.Sprintf("%.1f %% of the requests fail on both sides, and failures "+
-			"cost other than answers do", 100*max(a, b))
+		r.Verdict, r.Why = Invalid, fmt.Sprintf("%s of the requests fail on both sides, and failures "+
+			"cost other than answers do", notation.Percent(max(a, b)))
 	}
 }

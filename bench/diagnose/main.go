@@ -67,11 +67,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		"turn, -runs pairs, and compare the gain with what was claimed")
 	f.BoolVar(&o.buildOnly, "build-only", false, "build the cases as a run does and measure nothing: later runs find "+
 		"all but the link in the build cache")
-	if err := f.Parse(args); err != nil {
+	if err := benchmark.Parse(f, args); err != nil {
 		return o, err
-	}
-	if f.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q", f.Arg(0))
 	}
 	if o.runs < 1 || o.healthyRuns < 1 {
 		return o, errors.New("-runs and -healthy-runs are at least 1")

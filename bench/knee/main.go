@@ -67,11 +67,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&under, "under", "", "`command` that runs each repetition, as one that keeps others from the machine")
 	flags.StringVar(&o.out, "o", filepath.Join("docs", "knee.json"), "`file` of the results; the tables go next to it as .md")
 	flags.BoolVar(&o.add, "add", false, "go on with what the file holds")
-	if err := flags.Parse(args); err != nil {
+	if err := benchmark.Parse(flags, args); err != nil {
 		return o, err
-	}
-	if flags.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
 	if o.repetitions < 1 {
 		return o, errors.New("-repetitions is at least 1")

@@ -65,11 +65,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		"`file` of the results; the table goes beside it as .md")
 	flags.StringVar(&o.redline, "redline", filepath.Join("bin", "redline"), "redline's binary")
 	flags.BoolVar(&o.short, "short", false, "smoke run: one round of a second, no peer is built; its figures say nothing")
-	if err := flags.Parse(args); err != nil {
+	if err := benchmark.Parse(flags, args); err != nil {
 		return o, err
-	}
-	if flags.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
 	if o.short {
 		o.rounds, o.length = 1, time.Second

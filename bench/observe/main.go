@@ -54,11 +54,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.dsn, "dsn", "", "PostgreSQL to use, filled if it is empty (default: one is started)")
 	flags.StringVar(&o.gateway, "gateway", labGateway, "the gateway's `folder`, or a binary of it that has the probe")
 	flags.StringVar(&without, "without", "", "remedies of the gateway that are left out, besides its cache")
-	if err := flags.Parse(args); err != nil {
+	if err := benchmark.Parse(flags, args); err != nil {
 		return o, err
-	}
-	if flags.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
 	if o.rounds < 1 || o.length < 500*time.Millisecond {
 		return o, errors.New("-rounds is at least 1, and -seconds at least 500ms")

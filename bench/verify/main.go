@@ -65,11 +65,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.out, "o", filepath.Join("docs", "verify.json"), "`file` of the results; the tables go next to it as .md")
 	flags.BoolVar(&o.add, "add", false, "go on with what the file holds")
 	flags.StringVar(&o.dsn, "dsn", "", "PostgreSQL to use, filled if it is empty (default: one is started)")
-	if err := flags.Parse(args); err != nil {
+	if err := benchmark.Parse(flags, args); err != nil {
 		return o, err
-	}
-	if flags.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
 	if o.sessions < 1 || o.simulated < 1 || o.spin < 0 || o.maxTime < time.Minute {
 		return o, errors.New("-sessions and -simulated are at least 1, -max-time at least 1m, -spin is not negative")

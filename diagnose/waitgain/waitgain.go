@@ -10,6 +10,7 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/evidence/waits"
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record/findings"
 )
 
@@ -127,7 +128,7 @@ func entered(s waits.Site) string {
 	}
 	switch {
 	case s.Times >= 1.5:
-		return fmt.Sprintf(", in %.0f waits", s.Times)
+		return fmt.Sprintf(", in %s waits", notation.Whole(s.Times))
 	case s.Times >= 0.95:
 		return ", in one wait"
 	}

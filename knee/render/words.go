@@ -102,7 +102,8 @@ func facts(a *knee.Answer) (lines [][2]string) {
 func hysteresis(h *knee.Hysteresis) string {
 	var parts []string
 	if h.Down > 0 {
-		parts = append(parts, fmt.Sprintf("on the way down the service serves %.0f %% of what it served on the way up", 100*h.Down))
+		parts = append(parts, fmt.Sprintf("on the way down the service serves %s of what it served on the way up",
+			notation.Percent(h.Down)))
 	}
 	switch {
 	case h.Return == 0:
@@ -130,21 +131,22 @@ func soak(s knee.Step) string {
 
 func pool(p *knee.Pool) string {
 	text := fmt.Sprintf(
-		"%d at the knee by Little's law: %s x %s = %.2f in use",
+		"%d at the knee by Little's law: %s x %s = %s in use",
 		p.Size,
 		perSecond(p.Rate),
 		notation.Duration(p.Service),
-		p.Little,
+		notation.Short(p.Little),
 	)
 	if p.Swept > 0 {
 		text += fmt.Sprintf("; in the sweep throughput rose no more from %d on", p.Swept)
 	}
-	return text + fmt.Sprintf(". rate x (ms + 50) / 1000 would say %.0f: its 50 ms were never measured", math.Ceil(p.Folklore))
+	return text + fmt.Sprintf(". rate x (ms + 50) / 1000 would say %s: its 50 ms were never measured",
+		notation.Whole(math.Ceil(p.Folklore)))
 }
 
 func law(f *usl.Fit) string {
 	return fmt.Sprintf(
-		"sigma %.4g (%.3g to %.3g), kappa %.3g (%.2g to %.2g), peak of %s at %.0f connections",
+		"sigma %.4g (%.3g to %.3g), kappa %.3g (%.2g to %.2g), peak of %s at %s connections",
 		f.Sigma,
 		f.SigmaInterval.Low,
 		f.SigmaInterval.High,
@@ -152,7 +154,7 @@ func law(f *usl.Fit) string {
 		f.KappaInterval.Low,
 		f.KappaInterval.High,
 		perSecond(f.Limit()),
-		f.Peak(),
+		notation.Whole(f.Peak()),
 	)
 }
 

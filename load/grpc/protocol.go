@@ -46,14 +46,11 @@ func New(ctx context.Context, p *scenario.Plan) (*Protocol, error) {
 	if len(p.Requests) == 0 {
 		return nil, errors.New("grpc: the plan has no request")
 	}
-	protocol := &Protocol{streams: p.Load.Streams, timeout: p.Load.Timeout,
+	protocol := &Protocol{streams: p.Load.Streams, timeout: p.Load.WithDefaults().Timeout,
 		keep: append([]string{"content-type", "grpc-status", "grpc-message"}, checkedFields(p)...)}
 	endpoints := make([]endpoint.Endpoint, len(p.Requests))
 	protocol.renderings.New = func() any { return &rendering{} }
 	protocol.checkings.New = func() any { return &checking{} }
-	if protocol.timeout <= 0 {
-		protocol.timeout = scenario.DefaultTimeout
-	}
 	for i, q := range p.Requests {
 		at, err := parseEndpoint(q, p)
 		if err != nil {

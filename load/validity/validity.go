@@ -198,9 +198,10 @@ func checkLittle(e *Evidence, v *verdict) {
 	if e.Summary.Streams > 1 {
 		slots, what = e.Asked*e.Summary.Streams, "streams"
 	}
-	v.invalid(figureRate, "Little's law: %s requests/s x %s mean service time keep %.1f of %d %s busy; "+
-		"the generator itself held them for %.0f %% of the time between two requests",
-		notation.Rate(float64(e.Summary.Requests)/e.Span.Seconds()), notation.Time(e.MeanService()), inService, slots, what, 100*(1-share))
+	v.invalid(figureRate, "Little's law: %s requests/s x %s mean service time keep %s of %d %s busy; "+
+		"the generator itself held them for %s of the time between two requests",
+		notation.Rate(float64(e.Summary.Requests)/e.Span.Seconds()), notation.Time(e.MeanService()),
+		notation.Short(inService), slots, what, notation.Percent(1-share))
 }
 
 // localLimits are the generator's own limits, by the failures that they cause.
@@ -230,8 +231,8 @@ func checkConnections(e *Evidence, v *verdict) {
 	}
 	for _, limit := range localLimits {
 		if e.Failures[limit.kind.Index()] != nil {
-			v.invalid(figureRate, "%.1f of %d connections were open on average: the generator ran out of %s",
-				e.Spent.Open, e.Asked, limit.what)
+			v.invalid(figureRate, "%s of %d connections were open on average: the generator ran out of %s",
+				notation.Short(e.Spent.Open), e.Asked, limit.what)
 		}
 	}
 }
@@ -245,10 +246,10 @@ func (e *Evidence) disconnected() bool {
 func checkCPU(e *Evidence, v *verdict) {
 	switch used := e.cpusUsed(); {
 	case used >= cpuMost*float64(e.CPUs):
-		v.invalid(figureBoth, "the generator used %.2f of %d CPUs: it is the limit, not the target", used, e.CPUs)
+		v.invalid(figureBoth, "the generator used %s of %d CPUs: it is the limit, not the target", notation.Short(used), e.CPUs)
 	case e.busy() >= loopMost:
-		v.invalid(figureBoth, "an event loop of the generator was on CPU for %.0f %% of the time, so answers waited for it: "+
-			"it is the limit, not the target (give it more threads or a second machine)", 100*e.busy())
+		v.invalid(figureBoth, "an event loop of the generator was on CPU for %s of the time, so answers waited for it: "+
+			"it is the limit, not the target (give it more threads or a second machine)", notation.Percent(e.busy()))
 	}
 }
 

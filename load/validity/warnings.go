@@ -32,7 +32,7 @@ func warnings(e *Evidence) []string {
 	all := []string{}
 	warn := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if used := e.cpusUsed(); e.Loopback && used >= sharedCPU*float64(e.CPUs) {
-		warn("the generator used %.2f of the %d CPUs that it shares with the target", used, e.CPUs)
+		warn("the generator used %s of the %d CPUs that it shares with the target", notation.Short(used), e.CPUs)
 	}
 	warnQueued(e, warn)
 	if e.neverSent() && !e.full() {
@@ -43,7 +43,7 @@ func warnings(e *Evidence) []string {
 		warn("only %s of the %s requests/s that were due were answered", notation.Rate(rate), notation.Rate(e.Summary.IntendedRate))
 	}
 	if e.disconnected() {
-		warn("only %.1f of %d connections were open on average", e.Spent.Open, e.Asked)
+		warn("only %s of %d connections were open on average", notation.Short(e.Spent.Open), e.Asked)
 	}
 	if e.Begun > 0 {
 		warn("%s unanswered at the end of the grace time, the oldest after %s; the percentiles count them "+
@@ -70,11 +70,11 @@ func warnQueued(e *Evidence, warn func(format string, args ...any)) {
 	share, each := e.queueShare(), 1e3*series.PerSecond(e.Spent.Delay.Seconds(), e.Span)
 	if tail := time.Duration(e.Own.P99); e.Open && tail > e.ownLagBound() && e.sharedTail() {
 		warn("one request in 100 was sent at least %s late because the generator waited for a CPU that the target or others used "+
-			"(%.0f ms/s in the kernel's run queue); the tail of the latency includes it", notation.Time(tail), each)
+			"(%s per second in the kernel's run queue); the tail of the latency includes it", notation.Time(tail), notation.Span(1e6*each))
 	} else if e.Spent.Known && each >= 1e3*queued && e.Summary.Service.Mean > 0 {
-		warn("the generator waited for a CPU for %.0f ms per second, %.0f %% of the time that its threads were ready to run, and "+
-			"read answers late meanwhile: up to %.0f %% of service time and latency is that delay (mean %s, p99 %s)",
-			each, 100*share, min(100, each/10),
+		warn("the generator waited for a CPU for %s per second, %s of the time that its threads were ready to run, and "+
+			"read answers late meanwhile: up to %s of service time and latency is that delay (mean %s, p99 %s)",
+			notation.Span(1e6*each), notation.Percent(share), notation.Percent(min(1, each/1e3)),
 			notation.Time(time.Duration(e.Summary.Service.Mean)), notation.Time(time.Duration(e.Summary.Latency.P99)))
 	}
 }

@@ -170,11 +170,13 @@ func TestCollectionsOfARealTarget(t *testing.T) {
 	defer cancel()
 	sink := &observetest.Sink{}
 	go func() { // of them the service forces one every 50 ms
-		for c.bracket.Samples() < 200 && ctx.Err() == nil {
+		defer cancel()
+		for ctx.Err() == nil { // nothing signals a window's delivery
+			if forced, _ := sink.Sum(series.GCForced, ""); forced >= 1 && c.bracket.Samples() >= 200 && sink.Last(series.GCGoal, "") > 0 {
+				return
+			}
 			time.Sleep(10 * time.Millisecond)
 		}
-		time.Sleep(100 * time.Millisecond) // windows are delivered some later
-		cancel()
 	}()
 	if err := c.Run(ctx, sink); err != nil {
 		t.Fatal(err)

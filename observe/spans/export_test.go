@@ -159,7 +159,7 @@ func opened(t testing.TB, rate float64, change ...func(*observe.Subject)) *runni
 	if err := r.source.Open(t.Context(), subject); err != nil {
 		t.Fatal(err)
 	}
-	r.url = fmt.Sprintf("http://%s", r.source.Addresses()[0])
+	r.url = fmt.Sprintf("http://%s", r.source.listeners[0].Addr())
 	return r
 }
 

@@ -123,15 +123,6 @@ func listen(ctx context.Context, address string, o access.Options) (*access.List
 	return l, nil
 }
 
-// Addresses returns where the open source listens.
-func (s *Source) Addresses() []string {
-	var all []string
-	for _, l := range s.listeners {
-		all = append(all, l.Addr().String())
-	}
-	return all
-}
-
 // closed returns how many connections were more than the listeners take.
 func (s *Source) closed() (n int64) {
 	for _, l := range s.listeners {

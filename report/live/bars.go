@@ -78,7 +78,7 @@ func (f frame) cpu() block {
 		}
 	}
 	parts = append(parts, part{"others", max(others, 0), "░", dim})
-	text := fmt.Sprintf("%.2f of %s CPUs", min(busy, all), notation.Short(all))
+	text := fmt.Sprintf("%s of %s CPUs", notation.Figure(min(busy, all)), notation.Short(all))
 	cells := max(f.width-labelWidth-len(text)-2, 5)
 	bar, used, legend := "", 0, []string{}
 	for _, p := range parts {
@@ -87,7 +87,7 @@ func (f frame) cpu() block {
 		}
 		n := min(int(p.cpus/all*float64(cells)+0.5), cells-used)
 		bar, used = bar+p.style.Render(strings.Repeat(p.cell, n)), used+n
-		legend = append(legend, p.style.Render(p.cell)+fmt.Sprintf(" %s %.2f", p.name, p.cpus))
+		legend = append(legend, p.style.Render(p.cell)+fmt.Sprintf(" %s %s", p.name, notation.Figure(p.cpus)))
 	}
 	bar += dim.Render(strings.Repeat("·", cells-used))
 	return block{5, []string{"", row("CPU", bar+"  "+text), row("", strings.Join(legend, "  "))}}

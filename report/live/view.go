@@ -184,7 +184,7 @@ func (f frame) figures() []block {
 	}
 	if v, ok := f.service.now(figureService); ok {
 		used, _ := f.service.whole(figureService)
-		blocks = append(blocks, block{3, []string{f.spark("service", figure(fmt.Sprintf("%.2f CPUs", v)), used, blue)}})
+		blocks = append(blocks, block{3, []string{f.spark("service", figure(notation.Figure(v)+" CPUs"), used, blue)}})
 	}
 	if v, ok := f.service.now(figureCycles); ok {
 		all, _ := f.service.whole(figureCycles)
@@ -195,7 +195,7 @@ func (f frame) figures() []block {
 		blocks = append(blocks, block{5, []string{f.spark("goroutines", text, all, blue)}})
 	}
 	if all, most := f.service.values(figurePool), f.service.values(figurePoolMax); len(all) > 0 && len(most) > 0 {
-		text := figure(fmt.Sprintf("%.0f of %.0f", all[len(all)-1], most[len(most)-1]))
+		text := figure(fmt.Sprintf("%s of %s", notation.Whole(all[len(all)-1]), notation.Whole(most[len(most)-1])))
 		blocks = append(blocks, block{5, []string{f.spark("pool used", text, all, blue)}})
 	}
 	if all, ok := f.service.whole(figureRetransmit); ok && f.service.over(figureRetransmit, historyLength) > 0 {

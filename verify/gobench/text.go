@@ -175,7 +175,7 @@ func (r *Report) hot(b *strings.Builder) {
 		last := p.Sides[len(p.Sides)-1]
 		var top []string
 		for _, f := range last.Top {
-			top = append(top, fmt.Sprintf("%s %.0f %%", callstack.Short(f.Name), 100*f.Share))
+			top = append(top, fmt.Sprintf("%s %s", callstack.Short(f.Name), notation.Percent(f.Share)))
 		}
 		if len(top) == 0 {
 			continue
@@ -195,10 +195,10 @@ func (r *Report) footing(dir string) []string {
 	lines := []string{}
 	if r.Verdict != "" {
 		lines = append(lines, fmt.Sprintf("%d rounds of %s per side; false-regression rate by design: at "+
-			"most %.1f %% per session", r.Rounds, r.BenchTime, 100*r.Alpha/2))
+			"most %s per session", r.Rounds, r.BenchTime, notation.Bound(r.Alpha/2)))
 		if r.AA.Pairs > 0 {
-			lines = append(lines, fmt.Sprintf("a against itself: %s; with this noise %.1f %% of simulated sessions "+
-				"report a regression of identical sides", plural(r.AA.Pairs, "round"), 100*r.AA.FalsePositive))
+			lines = append(lines, fmt.Sprintf("a against itself: %s; with this noise %s of simulated sessions "+
+				"report a regression of identical sides", plural(r.AA.Pairs, "round"), notation.Tenths(r.AA.FalsePositive)))
 		}
 	}
 	for _, warning := range r.Warnings {

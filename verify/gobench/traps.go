@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/stat"
 	"github.com/redline-go/redline/verify/gobench/loops"
 )
@@ -214,8 +215,8 @@ func (j *decided) setUp(side string) {
 	at := j.loops[0].Before[0]
 	j.add(Trap{Kind: SetUpBefore, Side: side, Where: at.String(),
 		Evidence: fmt.Sprintf("%s before the loop is timed: one iteration with it takes %s, one of many %s; "+
-			"it is %.0f %% of the measured time, and less with a longer --benchtime",
-			named(at), amount(j.once.Seconds(), perOp), amount(op, perOp), 100*min(1, before/total)),
+			"it is %s of the measured time, and less with a longer --benchtime",
+			named(at), amount(j.once.Seconds(), perOp), amount(op, perOp), notation.Percent(min(1, before/total))),
 		Remedy: "Call b.ResetTimer() after the set-up, or write the loop as for b.Loop() { ... }, which times the loop alone."})
 }
 
@@ -238,8 +239,8 @@ func (j *decided) prepared(side string) {
 		// anywhere on their stack.
 		if share := p.lines(at); share >= insideSetUp {
 			j.add(Trap{Kind: SetUpInside, Side: side, Where: at.String(),
-				Evidence: fmt.Sprintf("%s is called in every iteration with the same arguments and takes %.0f %% of the CPU",
-					named(at), 100*share),
+				Evidence: fmt.Sprintf("%s is called in every iteration with the same arguments and takes %s of the CPU",
+					named(at), notation.Percent(share)),
 				Remedy: "Make it once before the loop if the work leaves it as it was; otherwise also measure it alone, and subtract."})
 		}
 	}
@@ -264,8 +265,8 @@ func (j *decided) collects() {
 	var evidence, on []string
 	for _, side := range []string{"a", "b"} {
 		if p := j.profile(side); p != nil && (p.Collecting >= collecting || p.Collecting+p.Allocating >= allocating) {
-			evidence = append(evidence, fmt.Sprintf("garbage collection takes %.0f %% of the CPU and "+
-				"allocation %.0f %% more, of %d samples", 100*p.Collecting, 100*p.Allocating, p.Samples))
+			evidence = append(evidence, fmt.Sprintf("garbage collection takes %s of the CPU and "+
+				"allocation %s more, of %d samples", notation.Percent(p.Collecting), notation.Percent(p.Allocating), p.Samples))
 			on = append(on, side)
 		}
 	}
@@ -327,7 +328,7 @@ func (j *decided) drifts() {
 			word, by = "faster", -math.Expm1(c.Before-c.After)
 		}
 		j.add(Trap{Kind: Drift,
-			Evidence: fmt.Sprintf("from round %d on it is %.1f %% %s than before, whichever side", c.At+1, 100*math.Abs(by), word),
+			Evidence: fmt.Sprintf("from round %d on it is %s %s than before, whichever side", c.At+1, notation.Tenths(math.Abs(by)), word),
 			Remedy: "Let the machine settle (other programs, a cold start, the CPU's frequency and " +
 				"temperature) and measure again; paired rounds keep most of it out of a comparison, not out " +
 				"of the figures themselves."})

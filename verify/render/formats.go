@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/verify"
@@ -33,8 +34,8 @@ func Markdown(w io.Writer, r verify.Result) error {
 	}
 	b.WriteString("\n| metric | a | b | change | margin | detectable (MDE) | verdict |\n|---|---|---|---|---|---|---|\n")
 	for _, m := range r.Metrics {
-		inert.Fprintf(&b, "| `%s` | %s | %s | %s | %.0f %% | %s | %s |\n", m.Name, Amount(m.A, m.Unit),
-			Amount(m.B, m.Unit), change(m), 100*m.Margin, seen(m), strings.ReplaceAll(Verdict(m), "|", "\\|"))
+		inert.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s |\n", m.Name, Amount(m.A, m.Unit),
+			Amount(m.B, m.Unit), change(m), notation.Bound(m.Margin), seen(m), strings.ReplaceAll(Verdict(m), "|", "\\|"))
 	}
 	for _, line := range footing(r) {
 		inert.Fprintf(&b, "\n%s\n", line)
@@ -109,7 +110,7 @@ func JUnit(w io.Writer, r verify.Result) error {
 	add("session", r.Verdict, false, r.Why)
 	for _, m := range r.Metrics {
 		add(m.Name, m.Verdict, m.Advisory && !(m.Guard && m.Verdict == verify.Regression),
-			fmt.Sprintf("%s; margin %.0f %%; %s", change(m), 100*m.Margin, m.Why))
+			fmt.Sprintf("%s; margin %s; %s", change(m), notation.Bound(m.Margin), m.Why))
 	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
@@ -168,8 +169,8 @@ func SARIF(w io.Writer, r verify.Result, about string) error {
 			continue
 		}
 		failed = failed || level == "error"
-		results = append(results, result{m.Name, level, text{fmt.Sprintf("%s: %s; margin %.0f %%; %s",
-			m.Verdict, change(m), 100*m.Margin, m.Why)}, []location{at}})
+		results = append(results, result{m.Name, level, text{fmt.Sprintf("%s: %s; margin %s; %s",
+			m.Verdict, change(m), notation.Bound(m.Margin), m.Why)}, []location{at}})
 	}
 	// A regression that no metric shows: side b fails requests.
 	if r.Verdict == verify.Invalid || r.Verdict == verify.Regression && !failed || r.Verdict == verify.Inconclusive && len(results) == 0 {
@@ -225,7 +226,7 @@ func Annotations(w io.Writer, r verify.Result) error {
 			if m.Advisory && !m.Guard {
 				level = "warning"
 			}
-			command(level, m.Name, fmt.Sprintf("%s; margin %.0f %%", change(m), 100*m.Margin))
+			command(level, m.Name, fmt.Sprintf("%s; margin %s", change(m), notation.Bound(m.Margin)))
 		}
 	}
 	_, err := io.WriteString(w, b.String())

@@ -43,7 +43,7 @@ func TestText(t *testing.T) {
 	for _, want := range []string{
 		"REGRESSION: worse: cpu_per_request\n", "6.1 % worse (4.0 to 8.0)", "120 µs", "9,000/s", "5.08 KiB", "not known",
 		"regression (advisory)", "24 pairs of launches, one side up at a time; look 2 of 4; false-regression " +
-			"rate by design: at most 1.0 % per session",
+			"rate by design: at most 1 % per session",
 		"24 pairs detect changes of 2.1 %, and 0.4 % of simulated sessions", "warning: restless",
 	} {
 		if !strings.Contains(text, want) {

@@ -31,8 +31,8 @@ func Text(w io.Writer, r verify.Result) error {
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	inert.Fprintf(t, "metric\ta\tb\tchange\tmargin\tdetectable (MDE)\tverdict\n")
 	for _, m := range r.Metrics {
-		inert.Fprintf(t, "%s\t%s\t%s\t%s\t%.0f %%\t%s\t%s\n", m.Name, Amount(m.A, m.Unit), Amount(m.B, m.Unit),
-			change(m), 100*m.Margin, seen(m), Verdict(m))
+		inert.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", m.Name, Amount(m.A, m.Unit), Amount(m.B, m.Unit),
+			change(m), notation.Bound(m.Margin), seen(m), Verdict(m))
 	}
 	t.Flush()
 	for _, line := range footing(r) {
@@ -62,8 +62,8 @@ func footing(r verify.Result) []string {
 	if r.Early {
 		look = "the first look, because they differ beyond doubt"
 	}
-	lines := []string{fmt.Sprintf("%d pairs of launches, %s; %s; false-regression rate by design: at most %.1f %% per session",
-		r.Pairs, method(r), look, 100*r.Alpha/2)}
+	lines := []string{fmt.Sprintf("%d pairs of launches, %s; %s; false-regression rate by design: at most %s per session",
+		r.Pairs, method(r), look, notation.Bound(r.Alpha/2))}
 	if r.Stored != nil {
 		lines[0] = storedLine(*r.Stored)
 	}
@@ -81,8 +81,9 @@ func footing(r verify.Result) []string {
 	if r.AA.Pairs > 0 || r.AA.MDE > 0 {
 		line := fmt.Sprintf("a against itself: %d pairs", r.AA.Pairs)
 		if r.AA.MDE > 0 {
-			line += fmt.Sprintf("; with this noise %d pairs detect changes of %.1f %%, and %.1f %% of "+
-				"simulated sessions report a regression of identical sides", r.Pairs, 100*r.AA.MDE, 100*r.AA.FalsePositive)
+			line += fmt.Sprintf("; with this noise %d pairs detect changes of %s, and %s of "+
+				"simulated sessions report a regression of identical sides", r.Pairs,
+				notation.Tenths(r.AA.MDE), notation.Tenths(r.AA.FalsePositive))
 		}
 		lines = append(lines, line)
 	}

@@ -172,7 +172,7 @@ func await(ctx context.Context, c <-chan struct{}) error {
 // request of a turn ends within the span.
 func byTurns(l *scenario.Load, c Course, position int) turns {
 	turn := c.Turn
-	most := float64(cmp.Or(l.Connections, scenario.DefaultConnections))
+	most := float64(l.WithDefaults().Connections)
 	each := max(leastTurns, cmp.Or(c.Each, int(l.Duration/(turn+rest(turn)))))
 	l.Stages = nil
 	hold := func(to float64, over time.Duration) {

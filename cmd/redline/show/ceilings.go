@@ -65,8 +65,8 @@ func demandOf(about string) (d ceiling.Demand, plan *scenario.Plan, err error) {
 // asks reads a plan's demand.
 func asks(p *scenario.Plan) ceiling.Demand {
 	d := ceiling.Demand{From: p.Name, Rate: p.Load.Rate, Connections: p.Load.Connections, Database: p.Observe.Postgres != ""}
-	if d.Connections == 0 && !p.Load.Open() {
-		d.Connections = scenario.DefaultConnections
+	if !p.Load.Open() { // an open loop's connections are a limit, not a demand, unless somebody set them
+		d.Connections = p.Load.WithDefaults().Connections
 	}
 	for _, q := range p.Requests {
 		d.TLS = d.TLS || encrypted(string(q.URL))

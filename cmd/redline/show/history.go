@@ -13,6 +13,7 @@ import (
 
 	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/history"
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/service/revision"
@@ -214,8 +215,8 @@ func regression(series []history.Series, within int) error {
 		judged++
 		if c, yes := s.Regressed(within); yes {
 			commit := s.Points[c.At].Commit.Hash
-			worse = append(worse, fmt.Sprintf("%s of %s since %s (%+.1f %%)", s.Metric, s.Scenario,
-				commit[:min(8, len(commit))], 100*c.Relative()))
+			worse = append(worse, fmt.Sprintf("%s of %s since %s (%s)", s.Metric, s.Scenario,
+				commit[:min(8, len(commit))], notation.Change(c.Relative())))
 		}
 	}
 	switch {

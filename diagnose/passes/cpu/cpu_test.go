@@ -222,7 +222,7 @@ func TestSaturated(t *testing.T) {
 			Wait(breakdown.StateRunning, time.Millisecond, 1).Wait(breakdown.StateRunnable, queued, 2)
 	}
 	found = Expect(t, cpu.Saturated, shared(1.7, 1.28, 9*time.Millisecond), "cpu-saturated")
-	if len(found) == 1 && (found[0].Confidence != findings.Low || !strings.Contains(found[0].Title, "next to the generator's 0.40")) {
+	if len(found) == 1 && (found[0].Confidence != findings.Low || !strings.Contains(found[0].Title, "next to the generator's 0.4")) {
 		t.Errorf("%s: %s", found[0].Confidence, found[0].Title)
 	}
 	Expect(t, cpu.Saturated, shared(1.7, 0.9, 9*time.Millisecond))             // others use a third

@@ -215,7 +215,8 @@ func saturation(p *diagnose.Pass) []findings.Evidence {
 	c := p.CPU()
 	if use := c.Use(); use == use && c.CPUs > 0 {
 		return []findings.Evidence{diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio,
-			"CPUs are %s busy, the service uses %.2f of %.0f", diagnose.Percent(min(1, use)), c.Target, c.CPUs)}
+			"CPUs are %s busy, the service uses %s of %s", diagnose.Percent(min(1, use)),
+			diagnose.Times(c.Target), diagnose.Number(c.CPUs))}
 	}
 	return nil
 }

@@ -89,8 +89,8 @@ func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	share := max(1-1/g.factor, g.grown(where.Share))
 	f := diagnose.Finding{
 		Cause: growsWithState, Share: share, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(where.Place), Confidence: findings.Medium,
-		Title: fmt.Sprintf("A request costs %.1f times as much CPU at the end of the run as at its "+
-			"beginning, most of it in %s at %s", g.factor, name, diagnose.At(where.Place)),
+		Title: fmt.Sprintf("A request costs %s times as much CPU at the end of the run as at its "+
+			"beginning, most of it in %s at %s", diagnose.Times(g.factor), name, diagnose.At(where.Place)),
 		Evidence: append(g.evidence(), saturation(p)...),
 		Remedy: fmt.Sprintf("Find what %s iterates over that grows with each request, and index it, keep a running result, "+
 			"or limit its size.", name),
@@ -131,8 +131,8 @@ func grows(p *diagnose.Pass) (g growth, ok bool) {
 	// A busier host makes CPU time itself dearer: caches and hyper-threads are
 	// shared. 0.1 CPUs are too few for that.
 	if more, risen := trend(foreign); risen && more > leastGrowth && foreign[len(foreign)-1] > 0.1 {
-		p.Reject(growsWithState, "a request costs %.2f times as much CPU at the end as at the beginning, but other "+
-			"programs used more of the host as well", factor)
+		p.Reject(growsWithState, "a request costs %s times as much CPU at the end as at the beginning, but other "+
+			"programs used more of the host as well", diagnose.Times(factor))
 		return g, false
 	}
 	filled, kept := filling(p)
@@ -141,8 +141,8 @@ func grows(p *diagnose.Pass) (g growth, ok bool) {
 	// its tables, which are not seen from here. It must be a tenth of the cost, not
 	// a rounding error's trend.
 	if filled < leastFilled && !(inDatabase >= leastGrowth && database[0] > 0.1*total[0]) {
-		p.Reject(growsWithState, "a request costs %.2f times as much CPU at the end as at the beginning, but neither the "+
-			"live heap nor other stored data grew", factor)
+		p.Reject(growsWithState, "a request costs %s times as much CPU at the end as at the beginning, but neither the "+
+			"live heap nor other stored data grew", diagnose.Times(factor))
 		return g, false
 	}
 	g = growth{factor: factor, first: total[0], last: total[len(total)-1], filled: filled, kept: kept}
@@ -186,7 +186,7 @@ func (g growth) evidence() []findings.Evidence {
 		"CPU time per request rose from %s to %s", diagnose.Span(g.first), diagnose.Span(g.last))}
 	if g.filled >= leastFilled {
 		list = append(list, diagnose.Fact(diagnose.FromProbe, g.filled, diagnose.Ratio,
-			"%s grew %.1f times meanwhile", g.kept, g.filled))
+			"%s grew %s times meanwhile", g.kept, diagnose.Times(g.filled)))
 	}
 	return list
 }

@@ -66,7 +66,7 @@ func runSaturated(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil // a cost that leads: SQLite's statements, say, take the service's own CPU
 	case part >= leastTargetCPU && c.Saturated():
 	case queuesForItself(p):
-		generator = fmt.Sprintf(" next to the generator's %.2f", c.Generator)
+		generator = fmt.Sprintf(" next to the generator's %s", diagnose.Times(c.Generator))
 	default:
 		return nil, nil
 	}
@@ -75,10 +75,10 @@ func runSaturated(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	each := c.Target * 1e9 / p.Load().Rate
 	f := diagnose.Finding{
 		Cause: "cpu-saturated", Share: min(1, part), ShareOf: diagnose.OfCapacity, GainCeiling: 1, Confidence: findings.Low,
-		Title: fmt.Sprintf("The service keeps its CPUs busy (%.2f of %.0f%s) at %s of CPU per request, and no single cost "+
-			"dominates", c.Target, c.Limit, generator, diagnose.Span(each)),
+		Title: fmt.Sprintf("The service keeps its CPUs busy (%s of %s%s) at %s of CPU per request, and no single cost "+
+			"dominates", diagnose.Times(c.Target), diagnose.Times(c.Limit), generator, diagnose.Span(each)),
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromProcess, c.Target, "CPUs", "the service uses %.2f of the %.0f CPUs it may use", c.Target, c.Limit),
+			diagnose.Fact(diagnose.FromProcess, c.Target, "CPUs", "the service uses %s of the %s CPUs it may use", diagnose.Times(c.Target), diagnose.Times(c.Limit)),
 			diagnose.Fact(diagnose.FromProcess, each, diagnose.Nanosec, "a request costs %s of CPU", diagnose.Span(each)),
 		},
 		Remedy: "Give the service more CPUs, or do less per request: the evidence lists the largest costs.",

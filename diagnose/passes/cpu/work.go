@@ -240,7 +240,7 @@ func calls(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
 	if times < leastCalls {
 		seen := "the execution trace shows none of its reads or writes"
 		if times >= 0.05 {
-			seen = fmt.Sprintf("it makes %.1f read and write calls per request", times)
+			seen = fmt.Sprintf("it makes %s read and write calls per request", diagnose.Times(times))
 		}
 		p.Reject(f.Cause, "%s spends its CPU in reads and writes, but %s", callstack.Short(hot.Place.Function), seen)
 		return false

@@ -72,8 +72,8 @@ func runIdleInTx(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 		f.Confidence = findings.High
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, idle, diagnose.Count,
-			"%.1f sessions are idle in transaction on average, %s per request; %s are active",
-			idle, diagnose.Span(each), diagnose.Times(active)))
+			"%s sessions are idle in transaction on average, %s per request; %s are active",
+			diagnose.Times(idle), diagnose.Span(each), diagnose.Times(active)))
 	} else if hold := in.ns + w.NS(callstack.DatabaseWait, callstack.PrepareWait); in.ns < leastIdleHold*hold || !in.between(p.Anatomy) {
 		return nil, nil
 	}

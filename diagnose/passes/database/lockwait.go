@@ -54,8 +54,8 @@ func runLockWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		GainCeiling: max(p.WaitGain(l.share), diagnose.MinGain),
 		Title:       fmt.Sprintf("Database sessions wait for each other's locks for %s of request time", diagnose.Percent(l.share)),
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromPostgres, l.blocked, diagnose.Count, "%.1f of %.1f active sessions "+
-				"wait for another session's lock, on average", l.blocked, l.active),
+			diagnose.Fact(diagnose.FromPostgres, l.blocked, diagnose.Count, "%s of %s active sessions "+
+				"wait for another session's lock, on average", diagnose.Times(l.blocked), diagnose.Times(l.active)),
 			diagnose.Fact(l.source, l.database, diagnose.Ratio, "the database takes %s of request time", diagnose.Percent(l.database)),
 		},
 		Remedy: "End the transaction right after the contended write, do that write last, and split hot rows (counters per shard).",

@@ -89,19 +89,19 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Cause: "db-n-plus-one", Share: share * r.part, ShareOf: diagnose.OfRequest,
 		Confidence: findings.Medium, Where: findings.Where{SQL: r.lead.Text},
 		Evidence: []findings.Evidence{
-			diagnose.Fact(counted, r.each, diagnose.Count, "the statement runs %.1f times per request (%s, %s)", r.each,
+			diagnose.Fact(counted, r.each, diagnose.Count, "the statement runs %s times per request (%s, %s)", diagnose.Times(r.each),
 				diagnose.Counted(float64(r.lead.Calls), "call", "calls"), diagnose.Counted(p.Load().Requests, "request", "requests")),
-			diagnose.Fact(counted, r.excess, diagnose.Count, "%.1f calls per request repeat a statement that the request "+
-				"already ran", r.excess),
+			diagnose.Fact(counted, r.excess, diagnose.Count, "%s calls per request repeat a statement that the request "+
+				"already ran", diagnose.Times(r.excess)),
 			diagnose.Fact(source, share, diagnose.Ratio, "the database and the round trips to it take %s of request time", diagnose.Percent(share)),
 		},
 		Remedy: joined(p, r.lead.Text),
 	}
 	r.promise(p, &f, share)
-	what := fmt.Sprintf("runs one statement %.0f times", r.each)
+	what := fmt.Sprintf("runs one statement %s times", diagnose.Number(r.each))
 	if statement.Writes(r.lead.Text) {
 		f.Cause, f.Remedy = "db-unbatched-write", batched(p, r.lead.Text)
-		what = fmt.Sprintf("writes %.0f rows one by one", r.each)
+		what = fmt.Sprintf("writes %s rows one by one", diagnose.Number(r.each))
 	}
 	takes := "time"
 	if f.ShareOf == diagnose.OfCPU {
@@ -252,10 +252,10 @@ func fromWaits(p *diagnose.Pass) []diagnose.Finding {
 	found := []diagnose.Finding{{
 		Cause: "db-n-plus-one", Share: site.Share * part, ShareOf: diagnose.OfRequest,
 		Confidence: findings.Medium, Where: diagnose.WhereOf(site.Place),
-		Title: fmt.Sprintf("A request waits for the database %.0f times at %s, %s of its time", site.Times,
+		Title: fmt.Sprintf("A request waits for the database %s times at %s, %s of its time", diagnose.Number(site.Times),
 			diagnose.At(site.Place), diagnose.Percent(site.Share)),
 		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Count,
-			"a request waits %.1f times for the database at %s, %s each", site.Times, diagnose.At(site.Place),
+			"a request waits %s times for the database at %s, %s each", diagnose.Times(site.Times), diagnose.At(site.Place),
 			diagnose.Span(site.NS/site.Times))},
 		Remedy: fmt.Sprintf("Fetch what the loop at %s asks for with one statement (a join, or WHERE key = ANY($1)%s).",
 			diagnose.At(site.Place), driver.GORM(p, "; GORM: Preload")),
@@ -311,8 +311,8 @@ func describeRepeater(p *diagnose.Pass, lead database.Statement, f *diagnose.Fin
 	}
 	at = " at " + diagnose.At(site.Place)
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Count,
-		"a request's goroutine waits for the database's connection %.0f times%s; an answer in several pieces takes several "+
-			"waits", site.Times, at))
+		"a request's goroutine waits for the database's connection %s times%s; an answer in several pieces takes several "+
+			"waits", diagnose.Number(site.Times), at))
 	// The trace counts waits, not calls: one answer may take two. Twice the limit
 	// leaves no doubt.
 	if site.Times >= 2*manyCalls {

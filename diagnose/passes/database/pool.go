@@ -135,9 +135,9 @@ func (s size) remedy() string {
 		return "Hold connections for a shorter time: close rows and end transactions before other work; then find the best " +
 			"pool size by experiment."
 	}
-	return fmt.Sprintf("Raise the pool (SetMaxOpenConns and SetMaxIdleConns, or MaxConns) from about %.0f towards %.0f: "+
+	return fmt.Sprintf("Raise the pool (SetMaxOpenConns and SetMaxIdleConns, or MaxConns) from about %s towards %s: "+
 		"Little's law at the rate that the idle CPUs allow, with connections held for %s. Stop when throughput stops "+
-		"rising.", s.now, s.wanted, diagnose.Span(s.hold))
+		"rising.", diagnose.Number(s.now), diagnose.Number(s.wanted), diagnose.Span(s.hold))
 }
 
 // inProcessPool is the remedy for SQLite, where a larger pool moves the queue into

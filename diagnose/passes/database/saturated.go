@@ -38,7 +38,7 @@ var Saturated = diagnose.Analyzer{
 				"reason", diagnose.Percent(part)),
 			Where: findings.Where{Detail: "PostgreSQL"},
 			Evidence: []findings.Evidence{
-				diagnose.Fact(diagnose.FromPostgres, c.Database, "CPUs", "the database uses %.2f of %.0f CPUs", c.Database, c.CPUs),
+				diagnose.Fact(diagnose.FromPostgres, c.Database, "CPUs", "the database uses %s of %s CPUs", diagnose.Times(c.Database), diagnose.Number(c.CPUs)),
 				diagnose.Fact(diagnose.FromProcess, c.HostUse(), diagnose.Ratio, "the host's CPUs are %s busy", diagnose.Percent(min(1, c.HostUse()))),
 			},
 			Remedy: "Send the database less work (cache frequent reads, make fewer round trips per request), or give it its " +

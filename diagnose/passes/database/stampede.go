@@ -73,8 +73,8 @@ func runStampede(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	f := v.Finding(p, "cache-stampede", site)
 	f.Confidence = findings.Medium
-	f.Title = fmt.Sprintf("Each cache entry that expires is fetched by many requests at once at %s: %.0f at a time, %s",
-		diagnose.At(site.Place), b.size, diagnose.Counted(float64(b.count), "time", "times"))
+	f.Title = fmt.Sprintf("Each cache entry that expires is fetched by many requests at once at %s: %s at a time, %s",
+		diagnose.At(site.Place), diagnose.Number(b.size), diagnose.Counted(float64(b.count), "time", "times"))
 	f.Evidence = append(f.Evidence,
 		diagnose.Fact(diagnose.FromTrace, missed, diagnose.Ratio, "%s of requests make the call, %s each",
 			diagnose.Percent(missed), diagnose.Span(site.NS/site.Times)),
@@ -83,7 +83,7 @@ func runStampede(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if s, each, ok := burstStatement(p, site.Wait); ok {
 		f.Where.SQL, f.Confidence = s.Text, findings.High
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, each, diagnose.Count,
-			"one statement runs %.0f times in each window in which it runs at all: %s", each, brief(s.Text)))
+			"one statement runs %s times in each window in which it runs at all: %s", diagnose.Number(each), brief(s.Text)))
 	}
 	f.Remedy = fmt.Sprintf("Let one request fetch while the others wait for it or get the old value "+
 		"(golang.org/x/sync/singleflight around %s, refresh before expiry), and add random jitter to the expiry times.",

@@ -177,8 +177,8 @@ func (w writers) evidence() findings.Evidence {
 				"the lock", diagnose.Span(w.begin))
 	}
 	return diagnose.Fact(diagnose.FromTrace, w.atOnce, diagnose.Count,
-		"%.1f requests at a time are in writing statements, and SQLite allows one writer: the mean request spends %s "+
-			"there", w.atOnce, diagnose.Span(w.blocked+w.begin))
+		"%s requests at a time are in writing statements, and SQLite allows one writer: the mean request spends %s "+
+			"there", diagnose.Times(w.atOnce), diagnose.Span(w.blocked+w.begin))
 }
 
 // writersOf sums them, from the hooks' counts and from what the trace shows of the

@@ -95,12 +95,12 @@ func runRetry(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f := diagnose.Finding{
 			Cause: "retry-storm", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.Medium, GainCeiling: p.OutsideGain(share),
 			Where: diagnose.WhereOf(r.place),
-			Title: fmt.Sprintf("Retried calls at %s take %s of request time: a request makes %.1f calls, a slow one %.0f",
-				diagnose.At(c.chain[0]), diagnose.Percent(share), c.calls[mean], c.calls[tail]),
+			Title: fmt.Sprintf("Retried calls at %s take %s of request time: a request makes %s calls, a slow one %s",
+				diagnose.At(c.chain[0]), diagnose.Percent(share), diagnose.Times(c.calls[mean]), diagnose.Number(c.calls[tail])),
 			Evidence: []findings.Evidence{
 				diagnose.Fact(diagnose.FromTrace, c.calls[mean], diagnose.Count,
-					"%.1f calls per request at %s in the mean, %.1f in the median, %.1f in slow ones",
-					c.calls[mean], diagnose.At(c.chain[0]), c.calls[median], c.calls[tail]),
+					"%s calls per request at %s in the mean, %s in the median, %s in slow ones",
+					diagnose.Times(c.calls[mean]), diagnose.At(c.chain[0]), diagnose.Times(c.calls[median]), diagnose.Times(c.calls[tail])),
 			},
 			Remedy: fmt.Sprintf("At %s bound retries by a budget, back off with jitter, and break the "+
 				"circuit while the dependency fails.", diagnose.At(r.place)),
@@ -149,7 +149,7 @@ func retriesOf(p *diagnose.Pass, c call) (r retries, ok bool) {
 	if pause, at, times := pauses(p, c); times >= leastPauses*(n-1) {
 		r.place, r.wasted = at, r.wasted+pause
 		r.signs = append(r.signs, diagnose.Fact(diagnose.FromTrace, pause, diagnose.Nanosec,
-			"and pauses %.1f times in between, for %s in all", times, diagnose.Span(pause)))
+			"and pauses %s times in between, for %s in all", diagnose.Times(times), diagnose.Span(pause)))
 	}
 	if library := retrier(c.stack); library != "" {
 		r.signs = append(r.signs, diagnose.Fact(diagnose.FromTrace, 1, diagnose.Ratio, "%s makes the calls", library))

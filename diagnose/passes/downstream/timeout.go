@@ -103,12 +103,12 @@ func outlived(p *diagnose.Pass, snapshots []measured.Snapshot) []diagnose.Findin
 		Cause: "missing-timeout", Share: share, ShareOf: of, Confidence: findings.High,
 		GainCeiling: max(diagnose.MinGain, diagnose.Ceiling(share)),
 		Where:       diagnose.WhereOf(at),
-		Title: fmt.Sprintf("%d requests wait in a call at %s where the load has %.1f in flight: the call "+
-			"outlives its callers", stuck, diagnose.At(at), underway),
+		Title: fmt.Sprintf("%d requests wait in a call at %s where the load has %s in flight: the call "+
+			"outlives its callers", stuck, diagnose.At(at), diagnose.Times(underway)),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProfile, float64(stuck), diagnose.Count, "%d goroutines of requests "+
 				"wait at %s at the end of the run, %d at its beginning", stuck, diagnose.At(at), first[at]),
-			diagnose.Fact(diagnose.FromLoad, underway, diagnose.Count, "rate times mean latency is %.1f requests in flight", underway),
+			diagnose.Fact(diagnose.FromLoad, underway, diagnose.Count, "rate times mean latency is %s requests in flight", diagnose.Times(underway)),
 		},
 		Remedy: fmt.Sprintf("Give the call at %s the request's context with a deadline below the callers' "+
 			"own (context.WithTimeout, http.Client.Timeout), and dial and header timeouts.", diagnose.At(at)),

@@ -71,7 +71,7 @@ func runAccept(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	listen, queue, bound, known := fullest(p)
 	if known && queue < bound {
 		p.Reject("accept-overflow", "%s refused because an accept queue was full, but none of the "+
-			"target's was (%s: %.0f of %.0f)", refused(overflows), listen, queue, bound)
+			"target's was (%s: %s of %s)", refused(overflows), listen, diagnose.Number(queue), diagnose.Number(bound))
 		return nil, nil
 	}
 	share := lateConnections(p, overflows)
@@ -88,7 +88,7 @@ func runAccept(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Confidence, f.Where.Detail = findings.High, "listener "+listen
 		f.Title = fmt.Sprintf("The accept queue of %s overflows: %s refused", listen, refused(overflows))
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, queue, diagnose.Count,
-			"up to %.0f connections wait at %s, whose queue holds %.0f", queue, listen, bound))
+			"up to %s connections wait at %s, whose queue holds %s", diagnose.Number(queue), listen, diagnose.Number(bound)))
 	}
 	if longest, ok := p.Max(series.TCPHandshake, series.Labels("q", "max")); ok {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, longest, diagnose.Nanosec,

@@ -89,7 +89,7 @@ var Cold = diagnose.Analyzer{
 			Title: fmt.Sprintf("The first %s of the measured span are warm-up: latency then falls from %s to %s",
 				diagnose.Span(float64(settled)), diagnose.Span(before), diagnose.Span(after)),
 			Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromLoad, before/after, diagnose.Ratio,
-				"the median latency falls by a factor of %.1f after %s (chance %.1g)", before/after,
+				"the median latency falls by a factor of %s after %s (chance %.1g)", diagnose.Times(before/after),
 				diagnose.Span(float64(settled)), chance)},
 			Remedy: fmt.Sprintf("Warm up for %s longer (--warmup).", settled.Round(time.Second)+time.Second),
 		}}, nil

@@ -88,7 +88,7 @@ func runDescriptors(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if missing := float64(load.Connections) / connected; missing > f.GainCeiling {
 			f.GainCeiling = min(missing, diagnose.Ceiling(1))
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, connected, diagnose.Count,
-				"%.0f of %d connections were open on average", connected, load.Connections))
+				"%s of %d connections were open on average", diagnose.Number(connected), load.Connections))
 		}
 	}
 	return []diagnose.Finding{f}, nil

@@ -84,11 +84,11 @@ func runDisk(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if calls, ok := p.Sum(series.FsyncCalls, ""); ok && calls > 0 && load.Requests > 0 {
 			spent, _ := p.Sum(series.FsyncTime, "")
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, spent/calls, diagnose.Nanosec,
-				"%.2f syncs per request, %s each", calls/load.Requests, diagnose.Span(spent/calls)))
+				"%s syncs per request, %s each", diagnose.Times(calls/load.Requests), diagnose.Span(spent/calls)))
 		}
 		if wrote, ok := p.Rate(series.ProcessWriteBytes, ""); ok {
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, wrote, "bytes/s",
-				"the process writes %.2f MB/s to storage", wrote/1e6))
+				"the process writes %s/s to storage", diagnose.Size(wrote)))
 		}
 		found = append(found, f)
 	}

@@ -94,8 +94,8 @@ func runGenerator(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if flying+thinking < littleSlack*float64(load.Connections) && load.Errors < 0.5*load.Requests {
 			why = append(why, "connections are idle between requests")
 			facts = append(facts, diagnose.Fact(diagnose.FromLoad, flying, diagnose.Count,
-				"%s/s times %s is %.1f requests in flight, on %d connections", diagnose.Rate(load.Rate),
-				diagnose.Span(load.Service), flying, load.Connections))
+				"%s/s times %s is %s requests in flight, on %d connections", diagnose.Rate(load.Rate),
+				diagnose.Span(load.Service), diagnose.Times(flying), load.Connections))
 		}
 	}
 	if lag, ok := p.Mean(series.LoadLag, series.Labels("q", "p99")); ok && !judged && load.Open &&

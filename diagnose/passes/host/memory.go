@@ -82,7 +82,7 @@ func runMemory(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Title: fmt.Sprintf("%s page faults per second wait for the disk", diagnose.Rate(faults)),
 		Where: findings.Where{Detail: "memory of the host"},
 		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromProcess, faults, diagnose.Hertz,
-			"%s major page faults per second, %.1f per request", diagnose.Rate(faults), faults/math.Max(1, p.Load().Rate))},
+			"%s major page faults per second, %s per request", diagnose.Rate(faults), diagnose.Times(faults/math.Max(1, p.Load().Rate)))},
 		Remedy: "Give the service enough memory for the data it reads repeatedly, or make it read less; set GOMEMLIMIT so " +
 			"that the heap leaves room for pages.",
 	}
@@ -139,12 +139,12 @@ func pressure(p *diagnose.Pass, f *diagnose.Finding) {
 	hits, _ := p.Sum(series.CgroupMemoryMaxes, "")
 	if known && limited && limit > 0 && used >= nearMemory*limit && hits > 0 {
 		f.Confidence, f.Where.Detail = findings.High, "memory limit of the control group"
-		f.Title += fmt.Sprintf(": memory is at its limit of %.0f MB", limit/1e6)
+		f.Title += fmt.Sprintf(": memory is at its limit of %s", diagnose.Size(limit))
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, used/limit, diagnose.Ratio,
-			"the cgroup uses %.0f MB of %.0f MB and hit its limit "+
-				"%s", used/1e6, limit/1e6, diagnose.Counted(hits, "time", "times")))
-		f.Remedy = fmt.Sprintf("Raise the memory limit of %.0f MB to the service's working set, or shrink that; set "+
-			"GOMEMLIMIT so that the heap leaves room for pages.", limit/1e6)
+			"the cgroup uses %s of %s and hit its limit %s", diagnose.Size(used), diagnose.Size(limit),
+			diagnose.Counted(hits, "time", "times")))
+		f.Remedy = fmt.Sprintf("Raise the memory limit of %s to the service's working set, or shrink that; set "+
+			"GOMEMLIMIT so that the heap leaves room for pages.", diagnose.Size(limit))
 	}
 	stalled, ok := p.Rate(series.PressureMemory, "")
 	if ok && stalled/1e9 >= leastStalled {
@@ -152,6 +152,6 @@ func pressure(p *diagnose.Pass, f *diagnose.Finding) {
 			f.Confidence = findings.Medium
 		}
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, stalled/1e9, "s/s",
-			"tasks stall for memory for %.0f ms in each second (PSI)", stalled/1e6))
+			"tasks stall for memory for %s in each second (PSI)", diagnose.Span(stalled)))
 	}
 }

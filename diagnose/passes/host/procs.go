@@ -78,27 +78,28 @@ func runProcs(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	switch {
 	case c.Quota > 0 && procs > math.Max(leastProcs, math.Ceil(c.Quota)) && s.Periods >= leastPeriods:
 		if !(s.InStops >= leastSlower*s.Elsewhere) || c.Room() > 1 {
-			p.Reject("gomaxprocs-mismatch", "GOMAXPROCS is %.0f with a quota of %.2f CPUs, but the quota is exhausted on "+
-				"average, or nothing is slower when it runs out", procs, c.Quota)
+			p.Reject("gomaxprocs-mismatch", "GOMAXPROCS is %s with a quota of %s CPUs, but the quota is exhausted on "+
+				"average, or nothing is slower when it runs out", diagnose.Number(procs), diagnose.Times(c.Quota))
 			return nil, nil
 		}
 		f.Share, f.ShareOf, f.GainCeiling, f.Confidence = 1-s.Elsewhere/s.InStops, diagnose.OfTail, s.Gain, findings.High
-		f.Title = fmt.Sprintf("Bursts use up the CPU quota: GOMAXPROCS is %.0f, the quota %.2f CPUs", procs, c.Quota)
-		f.Remedy = fmt.Sprintf("Set GOMAXPROCS=%.0f, or build with Go 1.25 or later and leave it unset.", math.Ceil(c.Quota))
+		f.Title = fmt.Sprintf("Bursts use up the CPU quota: GOMAXPROCS is %s, the quota %s CPUs",
+			diagnose.Number(procs), diagnose.Times(c.Quota))
+		f.Remedy = fmt.Sprintf("Set GOMAXPROCS=%s, or build with Go 1.25 or later and leave it unset.", diagnose.Number(math.Ceil(c.Quota)))
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, s.InStops, diagnose.Nanosec,
 			"the quota runs out in %s of its periods; p99 is %s in windows in which it does, and %s in the others",
 			diagnose.Percent(s.Periods), diagnose.Span(s.InStops), diagnose.Span(s.Elsewhere)))
 	case procs < math.Floor(usable) && c.Room() > 1 && c.HostUse() < evidence.Saturation && queued(p) >= leastQueuedShare:
 		f.Share, f.Confidence = 1-procs/usable, findings.High
 		f.GainCeiling = math.Min(usable/procs, c.Room())
-		f.Title = fmt.Sprintf("GOMAXPROCS=%.0f limits the service, while the host's %s %s busy", procs,
+		f.Title = fmt.Sprintf("GOMAXPROCS=%s limits the service, while the host's %s %s busy", diagnose.Number(procs),
 			diagnose.Counted(c.CPUs, "CPU is", "CPUs are"), diagnose.Percent(c.HostUse()))
 		f.Remedy = "Unset GOMAXPROCS (or remove the runtime.GOMAXPROCS call), so that the service uses all available CPUs."
 	default:
 		return nil, nil
 	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, c.Target, "CPUs",
-		"the service uses %.2f CPUs with GOMAXPROCS %.0f", c.Target, procs))
+		"the service uses %s CPUs with GOMAXPROCS %s", diagnose.Times(c.Target), diagnose.Number(procs)))
 	if p.Has(diagnose.NeedAnatomy) {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queued(p), diagnose.Ratio,
 			"requests are runnable %s of their time", diagnose.Percent(queued(p))))

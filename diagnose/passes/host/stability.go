@@ -84,8 +84,9 @@ func runStability(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		why = append(why, fmt.Sprintf("other programs took %s of its CPUs", diagnose.Percent(others)))
 		f.Share = others
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, others*c.CPUs, "CPUs",
-			"%.2f of %.0f CPUs were busy, %.2f of them with programs other than the service (%.2f), redline (%.2f) and the database",
-			c.Busy, c.CPUs, others*c.CPUs, c.Target+c.Children, zero(c.Generator)))
+			"%s of %s CPUs were busy, %s of them with programs other than the service (%s), redline (%s) and the database",
+			diagnose.Times(c.Busy), diagnose.Number(c.CPUs), diagnose.Times(others*c.CPUs),
+			diagnose.Times(c.Target+c.Children), diagnose.Times(zero(c.Generator))))
 	}
 	if steal >= leastSteal {
 		why = append(why, fmt.Sprintf("the hypervisor gave %s of its CPU time to others", diagnose.Percent(steal)))

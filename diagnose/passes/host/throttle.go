@@ -105,11 +105,11 @@ func runThrottling(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	if c.Quota > 0 && c.Target >= 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, c.Quota, "CPUs",
-			"the quota is %.2f CPUs, of which %.2f are used on average", c.Quota, c.Target))
+			"the quota is %s CPUs, of which %s are used on average", diagnose.Times(c.Quota), diagnose.Times(c.Target)))
 	}
 	if use := c.HostUse(); use >= 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio,
-			"the host's %.0f CPUs are %s busy", c.CPUs, diagnose.Percent(math.Min(1, use))))
+			"the host's %s CPUs are %s busy", diagnose.Number(c.CPUs), diagnose.Percent(math.Min(1, use))))
 	}
 	if s.InStops > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, s.InStops, diagnose.Nanosec,
@@ -117,9 +117,9 @@ func runThrottling(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	if slow := p.Coincide(series.CgroupThrottled, ""); slow.Slow > 0 && slow.Chance < 1 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, slow.Chance, diagnose.Ratio,
-			"in %s CPUs are stopped for %s, otherwise for %s; shuffled windows differ as much with probability %.3f",
+			"in %s CPUs are stopped for %s, otherwise for %s; shuffled windows differ as much with probability %s",
 			diagnose.Counted(float64(slow.Slow), "slow window", "slow windows"),
-			diagnose.Span(slow.InSlow), diagnose.Span(slow.Elsewhere), slow.Chance))
+			diagnose.Span(slow.InSlow), diagnose.Span(slow.Elsewhere), diagnose.Times(slow.Chance)))
 	}
 	return []diagnose.Finding{f}, nil
 }

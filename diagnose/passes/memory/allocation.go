@@ -112,8 +112,8 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	ran := p.Ran(evidence.Work{Share: share * cost, Function: lead.place.Function, Doing: callstack.Allocate})
 	collected := p.Waited(share * p.Waits().Share(callstack.Collector))
 	if gain := max(ran.Factor, collected.Factor); gain < leastAllocGain {
-		p.Reject("alloc-hot", "%s allocates %s of all bytes, but removing that could gain no more than %.0f %%",
-			diagnose.At(lead.place), diagnose.Percent(share), 100*(gain-1))
+		p.Reject("alloc-hot", "%s allocates %s of all bytes, but removing that could gain no more than %s",
+			diagnose.At(lead.place), diagnose.Percent(share), diagnose.Percent((gain - 1)))
 		return nil, nil
 	}
 	if what != nil && p.Stacks.Role(what.maker.Function).Has(callstack.Compress) {

@@ -178,7 +178,7 @@ func busy(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	}
 	diagnose.Promise(&f, p.Ran(evidence.Work{Share: c.CPU}))
 	if c.Percent < leastPercent {
-		f.Title += fmt.Sprintf(": GOGC is %.0f", c.Percent)
+		f.Title += fmt.Sprintf(": GOGC is %s", diagnose.Number(c.Percent))
 	}
 	if !math.IsNaN(c.Cycles) {
 		f.Confidence = findings.High
@@ -225,7 +225,7 @@ func (c collecting) facts(p *diagnose.Pass) []findings.Evidence {
 			"the mean request assists or is stopped for %s of %s", diagnose.Span(c.assist.ns), diagnose.Span(w.MeanNS())))
 	}
 	if c.Cycles > 0 {
-		facts = append(facts, diagnose.Fact(diagnose.FromProbe, c.Cycles, diagnose.Hertz, "%.1f cycles per second", c.Cycles))
+		facts = append(facts, diagnose.Fact(diagnose.FromProbe, c.Cycles, diagnose.Hertz, "%s cycles per second", diagnose.Times(c.Cycles)))
 	}
 	if c.Live > 0 {
 		facts = append(facts, diagnose.Fact(diagnose.FromProbe, c.Live, diagnose.Bytes, "the live heap is %s", diagnose.Size(c.Live)))
@@ -234,7 +234,7 @@ func (c collecting) facts(p *diagnose.Pass) []findings.Evidence {
 	case math.IsInf(c.Percent, 1):
 		facts = append(facts, diagnose.Fact(diagnose.FromProbe, -1, "%", "GOGC is off"))
 	case c.Percent > 0:
-		facts = append(facts, diagnose.Fact(diagnose.FromProbe, c.Percent, "%", "GOGC is %.0f", c.Percent))
+		facts = append(facts, diagnose.Fact(diagnose.FromProbe, c.Percent, "%", "GOGC is %s", diagnose.Number(c.Percent)))
 	}
 	return facts
 }
@@ -242,7 +242,7 @@ func (c collecting) facts(p *diagnose.Pass) []findings.Evidence {
 // advice names the setting to change, or the allocations, whichever applies.
 func advice(p *diagnose.Pass, c collecting) string {
 	if c.Percent > 0 && c.Percent < usage.DefaultPercent {
-		return fmt.Sprintf("Raise GOGC (it is %.0f; 100 is the default) under a memory limit (GOMEMLIMIT).", c.Percent)
+		return fmt.Sprintf("Raise GOGC (it is %s; 100 is the default) under a memory limit (GOMEMLIMIT).", diagnose.Number(c.Percent))
 	}
 	return "Allocate less per request, or raise GOGC under a memory limit (GOGC=400 with GOMEMLIMIT at what the service may use)."
 }

@@ -19,8 +19,8 @@ func forced(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	}
 	cpu, waits := c.CPU*c.ForcedPart(), demanded(p)
 	if max(cpu, waits.share) < leastForced {
-		p.Reject(gcForced.ID, "%.1f cycles per second are forced, but they take only %s of the service's CPU and %s of request time",
-			c.Forced, diagnose.Percent(cpu), diagnose.Percent(waits.share))
+		p.Reject(gcForced.ID, "%s cycles per second are forced, but they take only %s of the service's CPU and %s of request time",
+			diagnose.Times(c.Forced), diagnose.Percent(cpu), diagnose.Percent(waits.share))
 		return diagnose.Finding{}, false
 	}
 	f := diagnose.Finding{
@@ -28,7 +28,8 @@ func forced(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 		// What ends the wait is the collector's own CPU, which is freed with it.
 		GainCeiling: max(p.CPUGain(cpu), diagnose.Ceiling(waits.share)),
 		Evidence: []findings.Evidence{
-			diagnose.Fact(diagnose.FromProbe, c.Forced, diagnose.Hertz, "%.1f of %.1f cycles per second are forced", c.Forced, c.Cycles),
+			diagnose.Fact(diagnose.FromProbe, c.Forced, diagnose.Hertz, "%s of %s cycles per second are forced",
+				diagnose.Times(c.Forced), diagnose.Times(c.Cycles)),
 		},
 	}
 	place, call := waits.place, waits.call
@@ -47,7 +48,7 @@ func forced(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 		f.Where, at = diagnose.WhereOf(place), "at "+diagnose.At(place)
 		f.Where.Detail = call
 	}
-	f.Title = fmt.Sprintf("%s %s forces %.0f collections per second: %s of %s", call, at, c.Forced,
+	f.Title = fmt.Sprintf("%s %s forces %s collections per second: %s of %s", call, at, diagnose.Number(c.Forced),
 		diagnose.Percent(f.Share), diagnose.OfWhat(f.ShareOf))
 	return c.finish(p, f, fmt.Sprintf("Remove %s %s; to bound memory set GOMEMLIMIT, which collects only when it must.", call, at)), true
 }

@@ -87,9 +87,9 @@ func most(lines map[code.Frame]float64) (best code.Frame) {
 func (o object) words() string {
 	switch {
 	case o.each >= 1.5:
-		return fmt.Sprintf("%.0f %ss per request", o.each, o.Type)
+		return fmt.Sprintf("%s %ss per request", diagnose.Number(o.each), o.Type)
 	case o.each > 0 && o.each < 0.5:
-		return fmt.Sprintf("%s %s in one request of %.0f", article(o.Type), o.Type, 1/o.each)
+		return fmt.Sprintf("%s %s in one request of %s", article(o.Type), o.Type, diagnose.Number(1/o.each))
 	}
 	return fmt.Sprintf("%s %s per request", article(o.Type), o.Type)
 }

@@ -29,7 +29,7 @@ func thrash(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	}
 	if on, ok := p.Max("/gc/limiter/last-enabled:gc-cycle", ""); ok && on > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, on, diagnose.Count,
-			"the runtime had to limit the collector's CPU, last in cycle %.0f", on))
+			"the runtime had to limit the collector's CPU, last in cycle %s", diagnose.Number(on)))
 	}
 	remedy := fmt.Sprintf("Raise GOMEMLIMIT to at least %s (twice the live heap plus non-heap memory), or keep less.",
 		diagnose.Size(c.Limit+c.Live))

@@ -311,18 +311,18 @@ func limited(p *diagnose.Pass, s waits.Site, v waitgain.Verdict) diagnose.Findin
 		f.Title = fmt.Sprintf("%s at %s for %s of %s", v.Requests(), diagnose.At(s.Place), one, callstack.Short(e.Entry))
 		crowd(p, &f, s, e)
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, inside/max(rate, 1e-9)*1e9, diagnose.Nanosec,
-			"each of them takes %s per request (%.0f of them at %s requests/s: utilisation law)",
-			diagnose.Span(inside/max(rate, 1e-9)*1e9), inside, diagnose.Rate(rate)))
+			"each of them takes %s per request (%s of them at %s requests/s: utilisation law)",
+			diagnose.Span(inside/max(rate, 1e-9)*1e9), diagnose.Number(inside), diagnose.Rate(rate)))
 	} else {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, inside, diagnose.Count,
-			"by Little's law about %.1f requests hold a slot at any time (%s/s, %s each)", inside, diagnose.Rate(rate),
+			"by Little's law about %s requests hold a slot at any time (%s/s, %s each)", diagnose.Times(inside), diagnose.Rate(rate),
 			diagnose.Span(max(0, p.Waits().MeanNS()-s.NS))))
 	}
 	meanwhile(p, &f, s, who)
 	f.Remedy = "Raise the limit"
 	if wanted := inside * v.Gain; wanted > inside && inside > 0 {
-		f.Remedy += fmt.Sprintf(" from about %.0f to about %.0f (Little's law at the rate that the idle "+
-			"CPUs would carry)", max(1, inside), max(2, wanted))
+		f.Remedy += fmt.Sprintf(" from about %s to about %s (Little's law at the rate that the idle "+
+			"CPUs would carry)", diagnose.Number(max(1, inside)), diagnose.Number(max(2, wanted)))
 	}
 	f.Remedy += ", and hold a slot only for the part that needs it."
 	return f

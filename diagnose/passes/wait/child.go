@@ -74,8 +74,8 @@ func runChild(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	if rate := p.Load().Rate; c.Children > 0 && rate > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, c.Children, "CPUs",
-			"the processes use %.2f CPUs, %s of CPU per request; the service itself %.2f", c.Children,
-			diagnose.Span(1e9*c.Children/rate), c.Target))
+			"the processes use %s CPUs, %s of CPU per request; the service itself %s", diagnose.Times(c.Children),
+			diagnose.Span(1e9*c.Children/rate), diagnose.Times(c.Target)))
 	} else {
 		f.Confidence = findings.Medium // what they cost is not known
 	}

@@ -71,8 +71,8 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	if more, ok := risen(p.Series(series.LoadInFlight, "").Values); ok && more > underWay*float64(growth.by) {
-		p.Reject("goroutine-leak", "goroutines at %s grew by %d, and requests in progress by "+
-			"%.0f", diagnose.At(growth.at), growth.by, more)
+		p.Reject("goroutine-leak", "goroutines at %s grew by %d, and requests in progress by %s",
+			diagnose.At(growth.at), growth.by, diagnose.Number(more))
 		return nil, nil
 	}
 	counts := p.Series("/sched/goroutines:goroutines", "").Values
@@ -177,7 +177,8 @@ func leaked(p *diagnose.Pass, g growth, first, last measured.Snapshot, counted b
 	f := diagnose.Finding{
 		Cause: "goroutine-leak", Share: share, ShareOf: diagnose.OfGoroutines, GainCeiling: 1, Confidence: findings.Medium,
 		Where: diagnose.WhereOf(g.at),
-		Title: fmt.Sprintf("Goroutines pile up at %s: %s more in %.1f s", diagnose.At(g.at), diagnose.Number(float64(g.by)), seconds),
+		Title: fmt.Sprintf("Goroutines pile up at %s: %s more in %s",
+			diagnose.At(g.at), diagnose.Number(float64(g.by)), diagnose.Span(1e9*seconds)),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProfile, float64(g.by), diagnose.Count,
 				"goroutines started in %s and waiting at %s rose from %s to %s, of %s in "+
@@ -189,7 +190,7 @@ func leaked(p *diagnose.Pass, g growth, first, last measured.Snapshot, counted b
 	}
 	if rate := p.Load().Rate; rate > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(g.by)/seconds/rate, diagnose.Count,
-			"%.2f goroutines stay behind per request", float64(g.by)/seconds/rate))
+			"%s goroutines stay behind per request", diagnose.Times(float64(g.by)/seconds/rate)))
 	}
 	if counted {
 		f.Confidence = findings.High

@@ -14,6 +14,7 @@ import (
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/ringbuf"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/observe/kernel/netstat"
 	"github.com/redline-go/redline/observe/kernel/sockets"
 	"github.com/redline-go/redline/observe/kernel/vitals"
@@ -311,7 +312,7 @@ func (t *tcpEvents) calibrate(s *state, edge time.Duration, now *counts) {
 func (t *tcpEvents) calibrated(v *vitals.Vitals) {
 	for i, of := range calibrations {
 		if d := t.kernel.difference[i]; max(d, -d) > max(10, t.kernel.most[i]/100) {
-			v.Say("eBPF counted %+.0f of %.0f, %s", d, t.kernel.most[i], of.label)
+			v.Say("eBPF counted %s of %s, %s", notation.Whole(d), notation.Whole(t.kernel.most[i]), of.label)
 		}
 	}
 }
