@@ -187,18 +187,18 @@ func (j judgement) verdict(significant, last bool) MetricResult {
 	}
 	switch {
 	case significant && j.low > 0 && j.m.Guard && j.estimate >= margin:
-		out.Verdict, out.Why = Regression, "the interval excludes zero, and the estimate passes the margin"
+		out.Verdict, out.Why = Regression, "the interval excludes zero, and the estimate exceeds the margin"
 	case significant && j.low > 0 && !j.m.Guard && j.estimate >= margin/2:
-		out.Verdict, out.Why = Regression, "the interval excludes zero, and the estimate passes half the margin"
+		out.Verdict, out.Why = Regression, "the interval excludes zero, and the estimate exceeds half the margin"
 	case significant && j.high < 0 && j.estimate <= -margin/2:
-		out.Verdict, out.Why = Improvement, "the interval excludes zero, and the estimate passes half the margin"
+		out.Verdict, out.Why = Improvement, "the interval excludes zero, and the estimate exceeds half the margin"
 	case !last && j.estimate <= -margin/4:
 		out.Why = "more pairs may show that it is better"
 	case j.upper >= margin:
 		out.Why = fmt.Sprintf("a change for the worse of up to %.1f %% cannot be excluded", 100*math.Expm1(j.upper))
 	case j.apart && !(j.mde <= margin):
-		out.Why = fmt.Sprintf("only changes of %.1f %% and more are detectable in this noise, and the "+
-			"margin is %.0f %%", 100*math.Expm1(j.mde), 100*j.m.Margin)
+		out.Why = fmt.Sprintf("only changes of %.1f %% or more are detectable in this noise; the margin is %.0f "+
+			"%%", 100*math.Expm1(j.mde), 100*j.m.Margin)
 	default:
 		out.Verdict, out.Why = Pass, fmt.Sprintf("at %.1f %%, at most %+.1f %%", 100*(1-boundLevel), 100*math.Expm1(j.upper))
 	}
