@@ -170,7 +170,7 @@ func (s *Search) Stuck() string {
 	case s.ended >= mostEnds:
 		return fmt.Sprintf("the target ended by itself %d times", s.ended)
 	case s.ceiling > 0 && s.held >= 2:
-		return fmt.Sprintf("the generator is the limit: it cannot offer %s/s here, and the service still held at %s/s",
+		return fmt.Sprintf("the generator is the limit: it cannot offer %s/s here, but the service still held at %s/s",
 			notation.Rate(s.ceiling), notation.Rate(belowCeiling*s.ceiling))
 	case s.voids >= 2*patience:
 		return "the generator was the limit in every step (see the reasons of the steps)"

@@ -2,8 +2,8 @@
 // run, and the schedule on which sources sample. Each source lives in a folder
 // of its own and owns its heavy dependency.
 //
-// A source that lacks a privilege or a feature says how to enable it and
-// the run goes on; it never delivers a made-up figure.
+// A source that lacks a privilege or a feature says how to enable it, and the run
+// continues; it never delivers a made-up figure.
 package observe
 
 import (

@@ -47,15 +47,15 @@ func (c *Check) Validate() error {
 	}
 	switch {
 	case subjects == 0:
-		return mistake.Newf(CheckHint, "it says nothing of status, header, body or json")
+		return mistake.Newf(CheckHint, "it checks none of status, header, body and json")
 	case subjects > 1:
 		return mistake.Newf("make it two checks", "status, header, body and json exclude each other")
 	case how > 1:
 		return mistake.Newf("make it two checks", "contains and equals exclude each other")
 	case how > 0 && len(c.Status) > 0:
-		return mistake.Newf(CheckHint, "a status neither contains nor equals a text")
+		return mistake.Newf(CheckHint, "contains and equals do not apply to a status")
 	case how == 0 && c.Body:
-		return mistake.Newf("write {body: {contains: ok}}", "a check of the body has neither contains nor equals")
+		return mistake.Newf("write {body: {contains: ok}}", "a check of the body needs contains or equals")
 	}
 	if c.JSON != "" {
 		_, err := ParsePath(c.JSON)

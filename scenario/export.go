@@ -52,7 +52,7 @@ func (x *Export) validate() error {
 		{"prometheus", x.Prometheus, x.PrometheusToken}, {"pyroscope", x.Pyroscope, x.PyroscopeToken}, {"otlp", x.OTLP, x.OTLPToken},
 	} {
 		if strings.ContainsAny(one.token, " \t\r\n") {
-			return mistake.Newf("", "export: %s_token holds a blank, which a header value cannot", one.name)
+			return mistake.Newf("", "export: %s_token contains a space, which a header value cannot", one.name)
 		}
 		if one.url == "" || one.name == "prometheus" && !strings.Contains(one.url, "://") {
 			continue

@@ -17,7 +17,7 @@ func TestExport(t *testing.T) {
 		"prometheus is not the URL":    {Prometheus: "ftp://host/"},
 		"pyroscope is not the URL":     {Pyroscope: "host:4040"},
 		"otlp is not the URL":          {OTLP: "http://"},
-		"otlp_token holds a blank":     {OTLP: "http://host", OTLPToken: "Bearer x"},
+		"otlp_token contains a space":  {OTLP: "http://host", OTLPToken: "Bearer x"},
 		"reachable from other hosts, ": {Prometheus: "host:9464"},
 	} {
 		if _, err := exported(t, x); err == nil || !strings.Contains(err.Error(), want) {

@@ -160,7 +160,7 @@ func (l *Load) validateModel() error {
 	}
 	if l.Think != (Think{}) && (l.Open() || l.PerConnection > 0) {
 		return mistake.Conflictf("load.think", "use connections, or leave think out",
-			"think is for a closed loop: requests of a rate or a replay are due whatever was answered")
+			"think is for a closed loop: requests of a rate or a replay are due whether or not earlier ones were answered")
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func (o *Observe) validateOTLP() error {
 		}
 	}
 	if len(o.OTLP) > 0 && strings.ContainsAny(o.OTLPToken, " \t\r\n") {
-		return errors.New("otlp_token holds a blank, which a header value cannot")
+		return errors.New("otlp_token contains a space, which a header value cannot")
 	}
 	return nil
 }

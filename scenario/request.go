@@ -65,7 +65,7 @@ func (r *Request) validateHeaders(p *Plan) error {
 			return fmt.Errorf("header %s holds a line break", name)
 		}
 		if _, err := feeder.CompileHeader(feeder.Template(value), p.Data); err != nil {
-			return fmt.Errorf("header %s: its value has a place that no feeder fills", name) // without the value
+			return fmt.Errorf("header %s: its value has a placeholder that no feeder fills", name) // without the value
 		}
 	}
 	return nil

@@ -72,5 +72,5 @@ func quote(word string) (string, error) {
 	case !strings.Contains(word, `"`):
 		return `"` + word + `"`, nil
 	}
-	return "", fmt.Errorf("%.60q holds both kinds of quotes, which no build flag can", word)
+	return "", fmt.Errorf("%.60q contains both kinds of quotes, which a build flag cannot", word)
 }

@@ -52,7 +52,7 @@ func (e *NotReady) Error() string {
 	case len(e.Listens) > 0:
 		fmt.Fprintf(&b, "\n  hint: it listens on %s: load that, or configure the address that you load", strings.Join(e.Listens, ", "))
 	case e.Deaf:
-		b.WriteString("\n  hint: it listens nowhere: does it want a subcommand or flags (after --), variables, another " +
+		b.WriteString("\n  hint: it listens nowhere: does it need a subcommand or flags (after --), variables, another " +
 			"folder (--dir), or more time (ready_timeout in a scenario)?")
 	}
 	return b.String()

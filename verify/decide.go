@@ -193,18 +193,18 @@ func (j judgement) verdict(significant, last bool) MetricResult {
 	}
 	switch {
 	case significant && j.low > 0 && j.m.Guard && j.estimate >= margin:
-		out.Verdict, out.Why = Regression, "the interval excludes zero, and the estimate passes the margin"
+		out.Verdict, out.Why = Regression, "the interval excludes zero, and the estimate exceeds the margin"
 	case significant && j.low > 0 && !j.m.Guard && j.estimate >= margin/2:
-		out.Verdict, out.Why = Regression, "the interval excludes zero, and the estimate passes half the margin"
+		out.Verdict, out.Why = Regression, "the interval excludes zero, and the estimate exceeds half the margin"
 	case significant && j.high < 0 && j.estimate <= -margin/2:
-		out.Verdict, out.Why = Improvement, "the interval excludes zero, and the estimate passes half the margin"
+		out.Verdict, out.Why = Improvement, "the interval excludes zero, and the estimate exceeds half the margin"
 	case !last && j.estimate <= -margin/4:
 		out.Why = "more pairs may show that it is better"
 	case j.upper >= margin:
 		out.Why = fmt.Sprintf("a change for the worse of up to %s cannot be excluded", notation.Tenths(math.Expm1(j.upper)))
 	case j.apart && !(j.mde <= margin):
-		out.Why = fmt.Sprintf("only changes of %s and more are detectable in this noise, and the "+
-			"margin is %s", notation.Tenths(math.Expm1(j.mde)), notation.Bound(j.m.Margin))
+		out.Why = fmt.Sprintf("only changes of %s or more are detectable in this noise; the margin is %s",
+			notation.Tenths(math.Expm1(j.mde)), notation.Bound(j.m.Margin))
 	default:
 		out.Verdict, out.Why = Pass, fmt.Sprintf("a change for the worse of more than %s is excluded at %s",
 			notation.Tenths(max(0, math.Expm1(j.upper))), notation.Confidence(1-boundLevel))

@@ -46,9 +46,9 @@ func Early(pairs []Pair, r Rules) (out Result, decided bool) {
 		result := j.verdict(clear, false)
 		switch {
 		case clear && j.known:
-			result.Why = fmt.Sprintf("all of the first %d pairs differ by %d margins and more", len(pairs), doubtless)
+			result.Why = fmt.Sprintf("all of the first %d pairs differ by %d margins or more", len(pairs), doubtless)
 		case j.known:
-			result.Verdict, result.Why = Inconclusive, "the first pairs do not show it beyond doubt"
+			result.Verdict, result.Why = Inconclusive, "the first pairs do not show it clearly"
 		}
 		out.Metrics = append(out.Metrics, result)
 	}

@@ -110,7 +110,7 @@ func hysteresis(h *knee.Hysteresis) string {
 	case h.Recovered:
 		parts = append(parts, fmt.Sprintf("after %s it holds at %s at once", perSecond(h.Overload), perSecond(h.Return)))
 	default:
-		parts = append(parts, fmt.Sprintf("after %s it does not come back at %s", perSecond(h.Overload), perSecond(h.Return)))
+		parts = append(parts, fmt.Sprintf("after %s it does not recover at %s", perSecond(h.Overload), perSecond(h.Return)))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -134,7 +134,7 @@ func (c *conductor) around(ctx context.Context, i knee.Interval) (ended string, 
 		ended = "no time was left for a soak (hint: a longer --max-time)"
 	}
 	l := load{phase: knee.AtKnee, rate: justAbove * i.High, warmup: kneeWarm, measured: kneeTime, objectives: c.objectives}
-	c.progress(fmt.Sprintf("what ends it: %s/s, everything observed", notation.Rate(l.rate)), false)
+	c.progress(fmt.Sprintf("what limits it: %s/s, everything observed", notation.Rate(l.rate)), false)
 	s, err := c.atKnee(ctx, l)
 	if err != nil {
 		return "", err
@@ -211,7 +211,7 @@ func lengthAt(rate float64) time.Duration {
 
 // anew launches the target again, where it can be.
 func (c *conductor) anew(ctx context.Context) (bool, error) {
-	c.progress("launching the target anew", false)
+	c.progress("relaunching the target", false)
 	could, err := c.relaunch(ctx)
 	if err != nil {
 		return false, &lostError{err}

@@ -68,10 +68,9 @@ func New(o Options) *Source {
 // Describe implements observe.Source.
 func (*Source) Describe() observe.Description {
 	return observe.Description{
-		Name: "container",
-		Doc: "CPU throttling, memory against its limits, OOM kills and stalls (PSI) of the target's control group, and " +
-			"the host's stalls.",
-		Needs: "a target process on this Linux host, its control groups mounted where redline runs; PSI needs a kernel started with it.",
+		Name:  "container",
+		Doc:   "CPU throttling, memory against its limits, OOM kills and stalls (PSI) of the target's cgroup, and the host's stalls.",
+		Needs: "a target process on this Linux host, its cgroups mounted where redline runs; PSI needs a kernel started with it.",
 		Cost:  "nothing in the target; the kernel formats up to eight small files each window, and as many once a second.",
 	}
 }

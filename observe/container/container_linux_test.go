@@ -75,11 +75,11 @@ func TestRecordedTrees(t *testing.T) {
 		says    string
 	}{
 		{"linux-6.18-v1", []float64{0.2, 270336, 64 << 20, absent, 0}, 12, map[string]bool{series.CgroupOOMs: true,
-			series.CgroupMemoryHighs: true}, "version 1"},
+			series.CgroupMemoryHighs: true}, "cgroup v1"},
 		// By runc, and with a namespace of control groups: the root of what is mounted
 		// is the container's own group.
 		{"linux-6.18-v1-container", []float64{1.5, 2801664, 512 << 20, absent, 147456}, 12,
-			map[string]bool{series.CgroupOOMs: true, series.CgroupMemoryHighs: true, series.PressureCPUFull: true}, "version 1"},
+			map[string]bool{series.CgroupOOMs: true, series.CgroupMemoryHighs: true, series.PressureCPUFull: true}, "cgroup v1"},
 		{"v2-container", []float64{2, 200 << 20, absent, 384 << 20, 32 << 20}, 10, nil, ""},
 		{"v2", []float64{1.5, 200 << 20, 512 << 20, 384 << 20, 32 << 20}, 10, nil, ""},
 	}

@@ -62,8 +62,8 @@ func (s *Source) Open(_ context.Context, subject observe.Subject) error {
 	st.look()
 	if st.member == (membership{}) && len(st.pressures) == 0 {
 		return &observe.Unsupported{
-			What:   "neither a control group of the target nor PSI is seen",
-			Enable: "mount the control groups (/sys/fs/cgroup) where redline runs, or start the kernel with psi=1",
+			What:   "neither a cgroup of the target nor PSI was found",
+			Enable: "mount the cgroups (/sys/fs/cgroup) where redline runs, or start the kernel with psi=1",
 		}
 	}
 	s.state = st
@@ -79,7 +79,7 @@ func (s *state) look() {
 	text, err := s.files.Read(s.process() + "/cgroup")
 	if err != nil {
 		if s.groups == "" {
-			s.say("no control groups: %v", err)
+			s.say("no cgroups: %v", err)
 			s.findPressure()
 		}
 		return // the process has ended; its files may still be read
@@ -90,12 +90,12 @@ func (s *state) look() {
 	}
 	if s.groups != "" {
 		s.gaps = append(s.gaps, record.Gap{Span: timebase.Span{From: s.looked, To: s.subject.Clock.Now()},
-			Why: "the target moved to another control group"})
+			Why: "the target moved to another cgroup"})
 		s.meter.Break()
 	}
 	s.groups = groups
 	if s.member, err = find(s.fs, s.options.Root, s.subject.PID); err != nil {
-		s.say("no control groups: %v", err)
+		s.say("no cgroups: %v", err)
 	}
 	s.throttling, s.events = "", ""
 	s.findPressure()
@@ -111,15 +111,15 @@ func (s *state) ended() bool {
 
 // tellAbsent reports the figures that this place lacks.
 func (s *state) tellAbsent() {
-	const outside = "mount its control groups where redline runs, or run redline on the host"
+	const outside = "mount its cgroups where redline runs, or run redline on the host"
 	switch p := s.member; {
 	case p.cpu == nil && p.memory == nil:
-		s.say("the target's control group is not seen (to enable: %s)", outside)
+		s.say("the target's cgroup was not found (to enable: %s)", outside)
 	case p.memory == nil || p.memory.root():
-		s.say("no memory of the group: the target is in none of its own (to enable: run it in a container or with " +
-			"systemd-run -p MemoryMax=)")
+		s.say("no memory figures: the target has no cgroup of its own (to enable:  run it in a container or with systemd-run " +
+			"-p MemoryMax=)")
 	case !p.memory.v2:
-		s.say("control groups of version 1 count no reaching of memory.high and no OOM without a kill (to enable: boot with version 2)")
+		s.say("cgroup v1 does not count reaching memory.high, nor an OOM without a kill (to enable: boot with cgroup v2)")
 	}
 }
 

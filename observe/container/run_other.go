@@ -13,7 +13,7 @@ type state struct{}
 // Open implements observe.Source: it is refused, because only Linux has these
 // files.
 func (*Source) Open(context.Context, observe.Subject) error {
-	return &observe.Unsupported{What: "control groups and PSI are Linux's alone", Enable: "run the target and redline on Linux"}
+	return &observe.Unsupported{What: "cgroups and PSI exist only on Linux", Enable: "run the target and redline on Linux"}
 }
 
 // Run implements observe.Source.

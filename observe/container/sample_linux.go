@@ -130,10 +130,10 @@ func (s *state) findPressure() {
 		return
 	}
 	if !there {
-		s.say("no stalls: PSI is not kept (to enable: a kernel with CONFIG_PSI, started with psi=1)")
+		s.say("no stalls: the kernel does not keep PSI (to enable: a kernel with CONFIG_PSI, started with psi=1)")
 		return
 	}
-	s.say("pressure.* is the host's: the target's group keeps none of its own (to enable: control groups of version 2)")
+	s.say("pressure.* is the host's: the target's cgroup keeps none (to enable: cgroup v2)")
 	s.findPressures(host, "", []stall{
 		{"cpu", series.PressureCPU, ""}, {"memory", series.PressureMemory, series.PressureMemoryFull},
 		{"io", series.PressureIO, series.PressureIOFull},

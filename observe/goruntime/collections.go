@@ -112,7 +112,7 @@ const tick = time.Millisecond
 // add counts a cycle in the window in which it ended.
 func (c *Collections) add(g gctrace.Cycle, came, begun time.Duration) {
 	if g.Number <= c.number { // a program that was started anew, or its child
-		c.trouble.add("the target restarted: its collections begin anew")
+		c.trouble.add("the target restarted: its collections start over")
 		c.based = false
 	}
 	c.number = g.Number

@@ -5,21 +5,21 @@
 // program that redline started: it reads the runtime's output on its
 // collections.
 //
-// There are two ways in. A target that carries redline's probe writes its
-// figures into shared memory, and serves profiles and traces on a Unix socket.
-// A target that only imports net/http/pprof serves the latter over HTTP; it has
-// no figures per window, and its mutex and block profiles hold the share that it chose to
-// sample itself. The probe wins where both exist: its answers are dated by the
-// target's own reading of the run's clock, and may be ended early.
+// There are two ways in. A target that carries redline's probe writes its figures into
+// shared memory, and serves profiles and traces on a Unix socket. A target that only
+// imports net/http/pprof serves the latter over HTTP; it has no figures per window, and
+// its mutex and block profiles hold the share that it chose to sample itself. If both
+// exist, the probe wins: the target itself dates its answers by the run's clock, and they
+// may be ended early.
 //
 // It refuses to interpret its input beyond the difference of two
 // profiles, and it never asks for a goroutine profile as text (debug=2), which
 // stops the world for milliseconds, nor for a heap profile after a forced
 // collection.
 //
-// The target may be replaced while it is watched, under another process id or the
-// same: a new ring begins new counters, nothing is subtracted across two
-// processes, and the windows between stay empty and are reported as a gap.
+// The target may be replaced while it is watched, under another process id or the same: a
+// new ring starts new counters, nothing is subtracted across two processes, and the
+// windows in between stay empty and are reported as a gap.
 //
 // Input from the target is not trusted: sizes are bounded before and after
 // decompression, profiles are parsed and checked before they are stored.

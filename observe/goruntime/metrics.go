@@ -187,7 +187,7 @@ func (m *Metrics) Run(ctx context.Context, sink observe.Sink) error {
 	})
 	m.finish(sink)
 	if h := &m.bracket; h.Samples() == 0 {
-		m.trouble.add("no sample came: the target ended, or does not get to run")
+		m.trouble.add("no sample arrived: the target ended, or gets no CPU")
 	}
 	return err
 }
@@ -205,7 +205,7 @@ func (m *Metrics) finish(sink observe.Sink) {
 	}
 	m.lost += m.reader.Lost()
 	if stride := m.subject.Window * maxStride; m.came > 0 && m.subject.Clock.Now()-m.came > stride {
-		m.blind(timebase.Span{From: m.came, To: m.subject.Clock.Now()}, "the target ended, or did not get to run")
+		m.blind(timebase.Span{From: m.came, To: m.subject.Clock.Now()}, "the target ended, or got no CPU")
 	}
 }
 
@@ -231,7 +231,7 @@ func (m *Metrics) drain(sink observe.Sink) {
 			return
 		}
 		m.left = left
-		m.trouble.add("the target restarted (process %d, before %d): its counters begin anew", m.reader.Header.PID, before)
+		m.trouble.add("the target restarted (process %d, before %d): its counters start over", m.reader.Header.PID, before)
 	}
 }
 
@@ -254,7 +254,7 @@ func (m *Metrics) gap(at time.Duration) {
 				c.Break()
 			}
 		}
-		m.blind(timebase.Span{From: m.came, To: at}, "the target did not get to run its probe")
+		m.blind(timebase.Span{From: m.came, To: at}, "the target's probe got no CPU")
 	}
 	if m.left > 0 {
 		m.blind(timebase.Span{From: m.left, To: at}, "the target restarted")

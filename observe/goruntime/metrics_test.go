@@ -211,7 +211,7 @@ func TestMetricsLeaveAGap(t *testing.T) {
 		}
 	}
 	h := m.Health()
-	if !h.OK || !strings.Contains(h.Why, "no figures for 700 ms, first from 0.2 s to 0.9 s: the target did not get") {
+	if !h.OK || !strings.Contains(h.Why, "no figures for 700 ms, first from 0.2 s to 0.9 s: the target's probe got no CPU") {
 		t.Errorf("%+v", h)
 	}
 	if len(h.Gaps) != 1 || h.Gaps[0].Span != span(200*ms, 900*ms) {

@@ -132,7 +132,7 @@ func (r *Report) rates() {
 	})
 	r.add(Layer{
 		Name: "system calls", Unit: Requests, Allows: m.Syscalls / callsEach, Counts: true,
-		Basis: fmt.Sprintf("%s/s measured, and %d a request at least", notation.Rate(m.Syscalls), callsEach),
+		Basis: fmt.Sprintf("%s/s measured; at least %d per request", notation.Rate(m.Syscalls), callsEach),
 		Raise: "several requests per call: HTTP pipelining, HTTP/2 streams, buffered writes", Cost: "answers wait for their batch",
 	})
 	if d.Body > 0 && m.JSON > 0 {
@@ -148,19 +148,19 @@ func (r *Report) rates() {
 	}
 	r.add(Layer{
 		Name: "new connections", Unit: Requests, Allows: m.Accepts, Counts: d.Reconnects,
-		Basis: "opened, accepted and closed over loopback; only where each request opens one",
+		Basis: "opened, accepted and closed over loopback; only if each request opens one",
 		Raise: "keep connections alive (no Connection: close; raise IdleTimeout)",
 		Cost:  "a descriptor and some 20 KiB for each idle client",
 	})
 	r.add(Layer{
 		Name: "TLS handshakes", Unit: Requests, Allows: m.Handshakes, Counts: d.TLS && d.Reconnects,
-		Basis: "TLS 1.3 with P-256, both ends; only where each request opens a connection",
+		Basis: "TLS 1.3 with P-256, both ends; only if each request opens a connection",
 		Raise: "keep connections alive, or resume sessions", Cost: "tickets to rotate",
 	})
 	r.add(Layer{
 		Name: "ports in TIME_WAIT", Unit: Requests, Allows: float64(r.Limits.Ports) / timeWait, Counts: d.Reconnects,
 		Basis: fmt.Sprintf(
-			"%s ports to one address, %d s each; only where each request opens a connection",
+			"%s ports to one address, %d s each; only if each request opens a connection",
 			notation.Count(r.Limits.Ports),
 			timeWait,
 		),
@@ -174,7 +174,7 @@ func (r *Report) rates() {
 	})
 	r.add(Layer{
 		Name: "fsync", Unit: Requests, Allows: m.Fsyncs, Counts: false,
-		Basis: "one after another; bounds requests that commit by themselves",
+		Basis: "one after another; limits requests that commit separately",
 		Raise: "commit in groups (PostgreSQL: commit_delay), or synchronous_commit=off",
 		Cost:  "milliseconds of wait, or the last commits lost in a crash",
 	})
@@ -202,7 +202,7 @@ func (r *Report) connections() {
 	})
 	r.add(Layer{
 		Name: "SYN queue", Unit: Connections, Allows: float64(l.SynBacklog), Counts: false,
-		Basis: "net.ipv4.tcp_max_syn_backlog, for handshakes under way",
+		Basis: "net.ipv4.tcp_max_syn_backlog, for handshakes in progress",
 		Raise: "sysctl -w net.ipv4.tcp_max_syn_backlog=65535", Cost: "memory under a SYN flood (keep tcp_syncookies=1)",
 	})
 	r.add(Layer{

@@ -82,5 +82,5 @@ func (l *Log) none(named []string) error {
 		return fmt.Errorf("the log holds no requests of the methods that --replay-methods or replay.methods names: %s", l.Left)
 	}
 	return mistake.Newf("name the methods to send with --replay-methods or replay.methods",
-		"all requests of the log may change data, and those are not sent unasked: %s", l.Left)
+		"all requests of the log may change data, and redline does not send those unasked: %s", l.Left)
 }

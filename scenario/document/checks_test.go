@@ -43,13 +43,13 @@ redact: [X-Mine]
 func TestCheckErrors(t *testing.T) {
 	many := strings.Repeat("{status: 200},", scenario.MaxChecks+1)
 	for text, want := range map[string]string{
-		"{}":                               "says nothing of status",
+		"{}":                               "checks none of status",
 		"{status: 200, body: {equals: x}}": "exclude each other",
 		"{status: 200, equals: x}":         "contains and equals are for header and json",
 		"{body: {equals: x, contains: y}}": "exclude each other",
-		"{body: {}}":                       "neither contains nor equals",
+		"{body: {}}":                       "needs contains or equals",
 		"{body: ok}":                       "body is text",
-		"{contains: x}":                    "says nothing of status",
+		"{contains: x}":                    "checks none of status",
 		"{json: items}":                    "is not a JSONPath",
 		"{json: '$.a[?', equals: 1}":       "is not a JSONPath",
 		"{json: $.a, equals: {b: 1}}":      "equals is a mapping",

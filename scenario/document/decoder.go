@@ -154,7 +154,7 @@ func (d *decoder) texts(n ast.Node, where string) []string {
 func (d *decoder) unfit(n ast.Node, where, wanted, hint string) {
 	switch n.(type) {
 	case *ast.AnchorNode, *ast.AliasNode, *ast.MergeKeyNode, *ast.TagNode:
-		d.fail(n, "write the value out", "%s: a scenario holds no anchors, aliases and tags", where)
+		d.fail(n, "write the value out", "%s: anchors, aliases and tags are not supported", where)
 		return
 	}
 	d.fail(n, hint, "%s is %s, not %s", where, describe(n), wanted)

@@ -107,7 +107,7 @@ func (d *decoder) bound(data []byte) *mistake.Error {
 	case !utf8.Valid(data):
 		return &mistake.Error{File: d.file, Msg: "the file is not UTF-8 text"}
 	case bytes.IndexByte(data, 0) >= 0:
-		return &mistake.Error{File: d.file, Msg: "the file holds a NUL byte, so it is no text"}
+		return &mistake.Error{File: d.file, Msg: "the file contains a NUL byte, so it is not text"}
 	case bytes.Count(data, []byte{'\n'}) > maxLines:
 		return whole("the file has over %d lines", maxLines)
 	}
@@ -155,7 +155,7 @@ func parseYAML(data []byte) (root ast.Node, err error) {
 			continue
 		}
 		if root != nil {
-			return nil, errors.New("the file holds more than one document (---)")
+			return nil, errors.New("the file contains more than one document (---)")
 		}
 		root = doc.Body
 	}

@@ -22,7 +22,7 @@ func (d *decoder) open(n ast.Node, where string) (fs.File, string) {
 	}
 	clean := path.Clean(filepath.ToSlash(name))
 	if !fs.ValidPath(clean) || d.fsys == nil {
-		d.fail(n, "", "%s: %q does not lie in the scenario's folder or below", where, name)
+		d.fail(n, "", "%s: %q is not in the scenario's folder or below", where, name)
 		return nil, ""
 	}
 	f, err := file.Open(d.fsys, clean)

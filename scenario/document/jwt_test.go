@@ -138,14 +138,14 @@ func TestTokenErrors(t *testing.T) {
 		"{jwt: {alg: none, key: x}}":                             "is not known here",
 		"{jwt: {key: x, claims: {sub: '{{usr.id}}'}}}":           `did you mean "user"?`,
 		"{jwt: {key: x, claims: {sub: '{{user.uid}}'}}}":         `has no column "uid"`,
-		"{jwt: {key: x, claims: {sub: '{{n}}'}}}":                "gives numbers during the load",
+		"{jwt: {key: x, claims: {sub: '{{n}}'}}}":                "produces numbers during the load",
 		"{jwt: {key: x, claims: {sub: '{{user.id}}{{other}}'}}}": "for each row of one feeder",
 		"{jwt: {key: x, claims: {sub: '{{a}}'}}}":                "cannot hold a token",
 		"{jwt: {key: x, claims: [sub]}}":                         "claims is a list",
 		"{jwt: {key: x, claims: {sub: '{{user'}}}":               "has no closing",
 		"{jwt: {key: x, ttl: 5}}":                                "has no unit",
 		"{jwt: {key: x, issued_at: now}}":                        "is not a time",
-		"{jwt: {key: x, claims: {sub: &a b}}}":                   "no anchors",
+		"{jwt: {key: x, claims: {sub: &a b}}}":                   "anchors, aliases and tags are not supported",
 		"{jwt: {key: x}, rows: [1]}":                             "more than one source",
 	} {
 		_, err := plan(t, "data: {a: {jwt: {key: x}}, b: "+text+", user: {file: users.csv}, n: {sequence: {from: 1, to: 2}}, other: [1]}")

@@ -133,7 +133,7 @@ func TestConflicts(t *testing.T) {
 		"tls: {ca: cert.pem, insecure: true}":                                                        {"1:21", "does not verify the server"},
 		"tls: {ca: key.pem}":                                                                         {"1:11", "no PEM block of a CERTIFICATE"},
 		"tls: {ca: cret.pem}":                                                                        {"1:11", "no file \"cret.pem\""},
-		"tls: {ca: ../cert.pem}":                                                                     {"1:11", "does not lie in"},
+		"tls: {ca: ../cert.pem}":                                                                     {"1:11", "is not in"},
 		"data: {t: {jwt: {key: abc, ttl: 10s}}}":                                                     {"1:8", "live for 10s, and the load takes 30s"},
 	} {
 		_, err := plan(t, text)

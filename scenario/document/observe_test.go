@@ -26,7 +26,7 @@ func TestOTLPInAScenario(t *testing.T) {
 		"observe: {otlp: \"0.0.0.0:4318\"}\n":                     "REDLINE_OTLP_TOKEN",
 		"observe: {otlp: \"collector:4318\"}\n":                   "reachable from other hosts",
 		"observe: {otlp: yes-please}\n":                           "s.yaml:1:",
-		"observe: {otlp: on, otlp_token: \"a b\"}\n":              "blank",
+		"observe: {otlp: on, otlp_token: \"a b\"}\n":              "contains a space",
 		"observe: {otlp: on, otlp_token: $NOT_SET_ANYWHERE_42}\n": "not set",
 		"observe: {spans: on}\n":                                  "unknown key",
 	} {

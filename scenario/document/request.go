@@ -134,7 +134,7 @@ func (r *draft) keys() []key {
 func (r *draft) form(name string, schemes ...string) key {
 	return key{name: name, decode: func(d *decoder, n ast.Node) {
 		if r.short != "" {
-			d.fail(n, "keep one; a request is of one kind", "%s and %s exclude each other", r.short, name)
+			d.fail(n, "keep one; a request has one kind", "%s and %s exclude each other", r.short, name)
 		}
 		parsed(d, n, name, &r.URL, func(text string) (feeder.Template, error) { return protocol.CheckTemplate(text, schemes...) })
 		r.urlAt, r.short = n, name

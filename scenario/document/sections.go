@@ -155,7 +155,7 @@ func (d *decoder) primary(n ast.Node) {
 	}
 	c := &d.plan.Verify[i]
 	if c.Advisory || c.Off {
-		d.fail(n, "take it out of one of the two", "%s is primary, and advisory or off", name)
+		d.fail(n, "remove it from one of the two", "%s is primary, and advisory or off", name)
 	}
 	c.Primary = true
 }

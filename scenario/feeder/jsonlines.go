@@ -61,7 +61,7 @@ func ReadJSONLines(r io.Reader, defaults []Field) (*Table, error) {
 		return nil, err
 	}
 	if len(t.Rows) == 0 {
-		return nil, errors.New("the file holds no JSON objects")
+		return nil, errors.New("the file contains no JSON objects")
 	}
 	return t, nil
 }

@@ -82,7 +82,8 @@ func (c *Claims) FindFeeder(text string, data map[string]*Table) error {
 		switch {
 		case t == nil: // checkTemplate reports it better
 		case t.Sequence != nil || t.Random != nil:
-			return mistake.Newf("use a feeder with rows", "feeder %s gives numbers during the load, and tokens are signed before", feeder)
+			return mistake.Newf("use a feeder with rows", "feeder %s produces numbers during the load, but tokens are signed "+
+				"before it", feeder)
 		case t.Token:
 			return mistake.Newf("", "a token cannot hold a token (feeder %s)", feeder)
 		case c.feeder != "" && c.feeder != feeder:

@@ -30,7 +30,7 @@ func CheckTarget(text string) error {
 	}
 	protocol := schemes[scheme].protocol
 	if (protocol == RPC || protocol == TCP) && strings.Contains(text, "{{") {
-		return mistake.Newf("put the place into the message", "the URL of a %s request takes no data", scheme)
+		return mistake.Newf("put the placeholder into the message", "the URL of a %s request takes no data", scheme)
 	}
 	switch protocol {
 	case RPC:
@@ -54,7 +54,7 @@ func checkSchemes(text string, allowed ...string) (string, error) {
 	case u.Hostname() == "":
 		return "", mistake.Newf(hint, "URL %.200q has no host", redact.Text(text))
 	case strings.ContainsAny(text, " \t\r\n"):
-		return "", mistake.Newf("write a blank as %20", "URL %.200q holds a blank", redact.Text(text))
+		return "", mistake.Newf("write a space as %20", "URL %.200q contains a space", redact.Text(text))
 	}
 	if port := u.Port(); port != "" {
 		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {

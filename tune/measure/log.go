@@ -140,10 +140,10 @@ func (l *log) read(path string) (whole int64, err error) {
 	whole, err = disk.ReadLines(path, disk.Bounds{Lines: maxTrials, Longest: maxLine}, func(line []byte) error {
 		var t logged
 		if err := json.Unmarshal(line, &t); err != nil {
-			return fmt.Errorf("%w (hint: begin anew with another -o)", err)
+			return fmt.Errorf("%w (hint: start over with another -o)", err)
 		}
 		if t.Pair != nil && (!t.Pair.A.Latency.Possible() || !t.Pair.B.Latency.Possible()) {
-			return errors.New("latencies that no trial has (hint: begin anew with another -o)")
+			return errors.New("latencies that no trial has (hint: start over with another -o)")
 		}
 		l.replay = append(l.replay, t)
 		return nil

@@ -195,7 +195,7 @@ func (t *Tuner) explore(ctx context.Context) error {
 		if n < len(t.log.replay) {
 			done = t.log.replay[n]
 			if !slices.Equal(done.Setting, trial.Setting) {
-				return fmt.Errorf("resume %s: trial %d is of another setting than this version proposes (hint: begin anew)", t.Dir, n+1)
+				return fmt.Errorf("resume %s: trial %d is of another setting than this version proposes (hint: start over)", t.Dir, n+1)
 			}
 		} else {
 			if t.maxTime()-time.Since(t.begun)-t.each < t.reserve() {

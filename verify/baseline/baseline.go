@@ -117,7 +117,7 @@ func parse(data []byte) (b Baseline, err error) {
 		return b, fmt.Errorf("it is not the JSON of a baseline: %w", err)
 	}
 	if kind.Schema != Schema {
-		return b, fmt.Errorf("its schema is %.40q, and this redline reads %q (hint: save it anew)", kind.Schema, Schema)
+		return b, fmt.Errorf("its schema is %.40q, but this redline reads %q (hint: save a new one)", kind.Schema, Schema)
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	if err := d.Decode(&b); err != nil {
@@ -153,8 +153,8 @@ func (b Baseline) validate() error {
 // naming every field that differs with both values; nil if it may.
 func (b Baseline) Usable(now Circumstances) error {
 	if different := b.Differences(now); len(different) > 0 {
-		return errors.New("the baseline was measured in other circumstances: " + Differing(different) +
-			" (hint: save it anew here, or --base REF, which measures both sides together)")
+		return errors.New("the baseline was measured under other conditions: " + Differing(different) +
+			" (hint: save a new one here, or use --base REF, which measures both sides together)")
 	}
 	return nil
 }

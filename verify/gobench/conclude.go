@@ -44,7 +44,7 @@ func (s *session) conclude(r *Report) {
 	case len(worse) > 0:
 		r.Verdict, r.Why = verify.Regression, "worse: "+few(worse)
 	case s.rounds == 0:
-		r.Verdict, r.Why = verify.Inconclusive, "not one round was made"
+		r.Verdict, r.Why = verify.Inconclusive, "no round was made"
 	case failed > 0:
 		r.Verdict, r.Why = verify.Inconclusive, fmt.Sprintf("%s failed", plural(failed, "benchmark"))
 	case len(open) > 0:

@@ -262,7 +262,7 @@ func (s *session) compare(r *Report, list []*benchmark) {
 		// However clear the change, so few rounds cannot be significant among so
 		// many tests; saying so spares a search for noise.
 		if !m.Advisory && m.Verdict == verify.Inconclusive && !decidable(s.rounds, tests) {
-			m.Why = fmt.Sprintf("%d rounds cannot call a change among %d comparisons", s.rounds, tests)
+			m.Why = fmt.Sprintf("%d rounds cannot detect a change among %d comparisons", s.rounds, tests)
 		}
 	}
 	r.AA = verify.Errors(same, nil, s.rounds, rules)

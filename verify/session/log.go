@@ -178,10 +178,10 @@ func (l *Log) read(path string) (whole int64, err error) {
 	whole, err = disk.ReadLines(path, disk.Bounds{Lines: maxBlocks, Longest: maxBlock}, func(line []byte) error {
 		var b logged
 		if err := json.Unmarshal(line, &b); err != nil {
-			return fmt.Errorf("%w (hint: the file is damaged: begin anew with another -o)", err)
+			return fmt.Errorf("%w (hint: the file is damaged: start over with another -o)", err)
 		}
 		if !b.A.Latency.Possible() || !b.B.Latency.Possible() {
-			return errors.New("latencies that no block has (hint: the file is damaged: begin anew with another -o)")
+			return errors.New("latencies that no block has (hint: the file is damaged: start over with another -o)")
 		}
 		l.pairs[b.Kind] = append(l.pairs[b.Kind], b.Pair)
 		return nil

@@ -45,7 +45,7 @@ func (s *Session) alternates() bool {
 func (s *Session) Resumable() error {
 	if p, ok := s.Log.pair(compared, 0); ok && p.Turn > 0 && !s.alternates() {
 		return fmt.Errorf("the session began with turns of %v and would continue with one side up at a time "+
-			"(hint: without --one-at-a-time and --save-baseline, or begin anew with another -o)", p.Turn)
+			"(hint: without --one-at-a-time and --save-baseline, or start over with another -o)", p.Turn)
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 func TestInterruptNamesWhatFailed(t *testing.T) {
 	failed := experiment.FailedError{errors.New("A-wire: another body"), errors.New("D-router: no route")}
 	code, text := cli.ExitOf(interrupted(errors.Join(context.Canceled, failed)))
-	if code != cli.ExitInterrupted || !strings.Contains(text, "--resume goes on") ||
+	if code != cli.ExitInterrupted || !strings.Contains(text, "--resume continues") ||
 		!strings.Contains(text, "A-wire: another body") || !strings.Contains(text, "D-router: no route") {
 		t.Errorf("exit %d: %s", code, text)
 	}
