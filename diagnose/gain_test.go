@@ -90,7 +90,8 @@ func TestBusyCPUsBoundOnlyWhoQueuesForThem(t *testing.T) {
 	upstream := []string{"net/http.(*Transport).roundTrip", "net/http.(*Client).Do", handle}
 	pool := append(PoolWait(), handle)
 	requests := func(asks time.Duration) *Builder {
-		return New(24, 90*time.Millisecond).CPU(2, 1.98, 0.17, 0.08, 0.13).Gauge(series.DBBackends, series.Labels("state", "active"), 20).
+		return New(24, 90*time.Millisecond).CPU(2, 1.98, 0.17, 0.08, 0.13).
+			Gauge(series.DBBackends, series.Labels("state", "active"), 20).
 			Wait(breakdown.StateSelect, 77*time.Millisecond-asks, 1, pool...).Wait(breakdown.StateSelect, 13*time.Millisecond, 1, upstream...).
 			Wait(breakdown.StateNetwork, asks, 1, Query()...)
 	}

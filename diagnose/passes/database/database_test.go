@@ -80,7 +80,8 @@ func TestSlowQueryLeavesWhatElseTheRateNeeds(t *testing.T) {
 	if gain, then := worth(1.4, 0.3, breakdown.StateSyscall); gain < 1.9 || gain > 2.2 || !strings.Contains(then, "CPUs") { // 2 to 0.96
 		t.Errorf("with 112 sessions/s worth %.2fx, then %q", gain, then)
 	}
-	if gain, then := worth(1.4, 0.9, breakdown.StateSyscall); gain < 1.2 || gain > 1.3 || then != "the goroutine of audit.(*Trail).consume" {
+	gain, then := worth(1.4, 0.9, breakdown.StateSyscall)
+	if gain < 1.2 || gain > 1.3 || then != "the goroutine of audit.(*Trail).consume" {
 		t.Errorf("beside a goroutine that is 80 %% busy by itself worth %.2fx, then %q", gain, then)
 	}
 	if gain, then := worth(1.4, 0.9, breakdown.StateNetwork); gain < 1.9 || gain > 2.2 {
