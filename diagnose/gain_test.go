@@ -92,7 +92,8 @@ func TestBusyCPUsBoundOnlyWhoQueuesForThem(t *testing.T) {
 	requests := func(asks time.Duration) *Builder {
 		return New(24, 90*time.Millisecond).CPU(2, 1.98, 0.17, 0.08, 0.13).
 			Gauge(series.DBBackends, series.Labels("state", "active"), 20).
-			Wait(breakdown.StateSelect, 77*time.Millisecond-asks, 1, pool...).Wait(breakdown.StateSelect, 13*time.Millisecond, 1, upstream...).
+			Wait(breakdown.StateSelect, 77*time.Millisecond-asks, 1, pool...).
+			Wait(breakdown.StateSelect, 13*time.Millisecond, 1, upstream...).
 			Wait(breakdown.StateNetwork, asks, 1, Query()...)
 	}
 	pooled := func(p *diagnose.Pass) float64 { return p.Waited(p.Waits().Share(callstack.PoolWait)).Factor }
