@@ -82,3 +82,27 @@ func TestSparedWorkShortensTheQueue(t *testing.T) {
 		within(t, "the wait with two thirds of the CPU", p.Freed(0.5, 0.8, 1.2).Factor, 2.5, 2.9)
 	})
 }
+
+// Other programs take the CPUs that a service does not ask for. Where its requests queue for connections that wait
+// for another service, or for each other's locks, they hardly wait for a CPU, nor does the database for
+// them: what they could use bounds the gain, not what they were left.
+func TestBusyCPUsBoundOnlyWhoQueuesForThem(t *testing.T) {
+	upstream := []string{"net/http.(*Transport).roundTrip", "net/http.(*Client).Do", handle}
+	pool := append(PoolWait(), handle)
+	requests := func(asks time.Duration) *Builder {
+		return New(24, 90*time.Millisecond).CPU(2, 1.98, 0.17, 0.08, 0.13).
+			Gauge(series.DBBackends, series.Labels("state", "active"), 20).
+			Wait(breakdown.StateSelect, 77*time.Millisecond-asks, 1, pool...).
+			Wait(breakdown.StateSelect, 13*time.Millisecond, 1, upstream...).
+			Wait(breakdown.StateNetwork, asks, 1, Query()...)
+	}
+	pooled := func(p *diagnose.Pass) float64 { return p.Waited(p.Waits().Share(callstack.PoolWait)).Factor }
+	runWith(t, requests(2*time.Millisecond), func(p *diagnose.Pass) { within(t, "the queue for a pool", pooled(p), 5, 6.1) })
+	runWith(t, requests(20*time.Millisecond), func(p *diagnose.Pass) {
+		within(t, "the queue for a pool whose connections may wait for CPUs", pooled(p), 1, 1.05)
+	})
+	locked := requests(20*time.Millisecond).Gauge(series.DBBlocked, "", 19)
+	runWith(t, locked, func(p *diagnose.Pass) {
+		within(t, "waits for a lock", p.Waited(p.Waits().Share(callstack.DatabaseWait)).Factor, 1.25, 1.35)
+	})
+}

@@ -120,12 +120,31 @@ const LeastQueue = 0.05
 
 // leavesSpare reports whether busy CPUs do not limit this load: what it is known to
 // use leaves some of them, and its requests hardly wait for one. Other programs
-// keep them busy, or services that it calls, and give way (workers-small). Never
-// true with a database on this host: how long its processes wait for a CPU is not
-// observed.
+// keep them busy, or services that it calls, and give way (workers-small).
 func (p *Set) leavesSpare(c CPU) bool {
-	return !(c.Database > 0) && c.known()/c.CPUs < Saturation && !(c.Target/c.Limit >= Saturation) &&
-		p.Traced() && p.Waits().Share(callstack.Queued) < LeastQueue
+	return c.known()/c.CPUs < Saturation && !(c.Target/c.Limit >= Saturation) && p.Traced() && p.queuesAtMost(c) < LeastQueue
+}
+
+// queuesAtMost bounds the part of request time in the queue for this host's CPUs. How long
+// the processes of a database stand in it is not observed; no request waits for them longer
+// than it waits for the database, and not while another session's lock holds its own up.
+func (p *Set) queuesAtMost(c CPU) float64 {
+	most := p.Waits().Share(callstack.Queued)
+	if c.Database > 0 {
+		most += p.Waits().Share(callstack.DatabaseWait, callstack.PrepareWait, callstack.ConnectWait) * (1 - p.blocked())
+	}
+	return most
+}
+
+// blocked returns the part of the database's active sessions that wait for another's lock,
+// 0 to 1; 0 where sessions were not observed.
+func (p *Set) blocked() float64 {
+	active, _ := p.Series(series.DBBackends, series.Labels("state", "active")).Sum()
+	blocked, _ := p.Series(series.DBBlocked, "").Sum()
+	if !(active > 0) {
+		return 0
+	}
+	return math.Min(1, blocked/active)
 }
 
 // mostStopped is the part of its periods in which a quota runs out, from which it

@@ -1,6 +1,8 @@
 package evidence
 
 import (
+	"fmt"
+	"math"
 	"slices"
 
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -9,6 +11,7 @@ import (
 	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/series"
 )
 
 // leastBehind is the part of request time from which the object of a queue is a
@@ -157,6 +160,67 @@ func (p *Set) Under(site waits.Site, more ...string) string {
 		return ""
 	}
 	return use.Under(append(p.Holders(site), more...))
+}
+
+// Alongside returns the goroutines that serve one request after another, as resources that
+// bound the rate whatever else gets cheaper. Each counts with the time that is its own: it
+// ran, or its thread was in the kernel (a disk's sync). What it stands in for others goes
+// with their load and is no demand: ready without a CPU, waiting for a lock, a channel or an
+// answer. So the bound errs upwards. It is wrong for one that serves batches, which grow with the rate.
+func (p *Set) Alongside() (list []laws.Resource) {
+	if p.Anatomy == nil {
+		return nil
+	}
+	for _, s := range p.Anatomy.Serial {
+		if s.Requests < 2*s.Goroutines {
+			continue
+		}
+		n := float64(s.Goroutines)
+		busy := n * (s.OnCPU + math.Max(0, s.Utilization-s.OnCPU-s.Queued)*p.inKernel(s.Goroutine))
+		if stands := p.Load().Rate * p.wakeUp(); p.CPU().Saturated() {
+			busy -= stands // it comes back from the kernel once per request at least
+		}
+		if busy > 0 {
+			name := "the goroutine of "
+			if s.Goroutines > 1 {
+				name = fmt.Sprintf("the %d goroutines of ", s.Goroutines)
+			}
+			list = append(list, laws.Resource{Name: name + callstack.Short(s.Goroutine), Servers: n, Busy: busy, Counted: true})
+		}
+	}
+	return list
+}
+
+// inKernel returns which part of the waits of the goroutines that began in a function, 0 to
+// 1, is for system calls: not for a CPU, and not for other goroutines or servers.
+func (p *Set) inKernel(entry string) float64 {
+	behind, _ := p.Path().Behind(entry)
+	var kernel, all float64
+	for _, n := range behind.Nodes {
+		switch n.State {
+		case breakdown.StateRunning, breakdown.StateRunnable, breakdown.StateAssist, breakdown.StateSTW:
+			continue
+		case breakdown.StateSyscall:
+			kernel += n.Share
+		}
+		all += n.Share
+	}
+	if all == 0 {
+		return 0
+	}
+	return kernel / all
+}
+
+// wakeUp returns for how many seconds a thread of the target stands in the kernel's run queue
+// before it runs, in the mean; 0 where that was not seen.
+func (p *Set) wakeUp() float64 {
+	stood, _ := p.Sum(series.ProcessRunDelay, "")
+	gave, _ := p.Sum(series.ProcessVoluntary, "")
+	lost, _ := p.Sum(series.ProcessInvoluntary, "")
+	if !(gave+lost > 0) {
+		return 0
+	}
+	return stood / (gave + lost) / 1e9
 }
 
 func on(stack []code.Frame, function string) bool {

@@ -55,6 +55,40 @@ func TestSlowQueryOnUsedUpCPUs(t *testing.T) {
 	}
 }
 
+// TestSlowQueryLeavesWhatElseTheRateNeeds: a statement takes most of what the server executes. The sessions that are
+// opened meanwhile cost the server CPU that stays, and one goroutine that syncs a file for each request
+// bounds the rate beside the CPUs: by the time that the disk takes, not by its queues for CPUs and locks.
+func TestSlowQueryLeavesWhatElseTheRateNeeds(t *testing.T) {
+	const trail = "shop/audit.(*Trail).consume"
+	worth := func(perRequest, busy float64, state breakdown.State) (gain float64, then string) {
+		b := New(64, 800*ms).CPU(2, 2, 0.3, 0.06, 1.6).Gauge(series.DBMax, "", 100).Gauge(series.DBBlocked, "", 0).
+			Wait(breakdown.StateRunning, ms, 3).Wait(breakdown.StateNetwork, 700*ms, 2, Query()...)
+		b.Counter(series.DBSessions, "", perRequest*b.Requests()).Statement(orders, int64(b.Requests()), 130*ms, 10, 2600, seqPlan)
+		b.Path([]breakdown.PathNode{{Kind: breakdown.PathGoroutine, Function: trail, NS: 1e8, Share: 0.1, Nodes: []breakdown.PathNode{
+			{Kind: breakdown.PathState, State: breakdown.StateRunnable, NS: 1e7, Share: 0.01},
+			{Kind: breakdown.PathState, State: state, NS: 9e7, Share: 0.09}}}},
+			breakdown.Serial{Goroutine: trail, Goroutines: 1, Requests: 40, WaitNS: 1e8, Utilization: busy, OnCPU: 0.01, Queued: 0.1})
+		found := Expect(t, database.SlowQuery, b, "db-slow-query")
+		if len(found) != 1 {
+			t.FailNow()
+		}
+		return found[0].GainCeiling, found[0].Then
+	}
+	if gain, _ := worth(0, 0.3, breakdown.StateSyscall); gain < 4.5 { // 2 to 0.4
+		t.Errorf("without sessions worth %.2fx", gain)
+	}
+	if gain, then := worth(1.4, 0.3, breakdown.StateSyscall); gain < 1.9 || gain > 2.2 || !strings.Contains(then, "CPUs") { // 2 to 0.96
+		t.Errorf("with 112 sessions/s worth %.2fx, then %q", gain, then)
+	}
+	gain, then := worth(1.4, 0.9, breakdown.StateSyscall)
+	if gain < 1.2 || gain > 1.3 || then != "the goroutine of audit.(*Trail).consume" {
+		t.Errorf("beside a goroutine that is 80 %% busy by itself worth %.2fx, then %q", gain, then)
+	}
+	if gain, then := worth(1.4, 0.9, breakdown.StateNetwork); gain < 1.9 || gain > 2.2 {
+		t.Errorf("beside a goroutine that waits for others worth %.2fx, then %q", gain, then)
+	}
+}
+
 func TestSlowQueryWithoutTrace(t *testing.T) {
 	b := New(64, 44*ms)
 	Expect(t, database.SlowQuery, b.Statement(orders, int64(b.Requests()), 18*ms, 10, 2600, seqPlan), "db-slow-query")

@@ -113,7 +113,7 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}, c.evidence()...),
 		Remedy: c.remedy(),
 	}
-	others := notFreed(p, at, known && d.of == diagnose.OfRequest)
+	others := append(notFreed(p, at, known && d.of == diagnose.OfRequest), p.Alongside()...)
 	diagnose.Promise(&f, demand.Gain(p, share, part*c.saved(), others...), demand.Executing(p, executes*c.saved(), others...))
 	if known {
 		at.Describe(&f)

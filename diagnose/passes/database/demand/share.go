@@ -54,7 +54,7 @@ func Gain(p *diagnose.Pass, share, part float64, others ...laws.Resource) laws.G
 	m, c := p.Model(false), p.CPU()
 	cut := laws.Cut{Time: share * part * m.Response, Busy: map[string]float64{}}
 	if at := m.Tightest(); at >= 0 && c.Database > 0 {
-		cut.Busy[m.Resources[at].Name] = part * (c.Database + ClientCPU(p)*p.Own())
+		cut.Busy[m.Resources[at].Name] = part * (executing(p) + ClientCPU(p)*p.Own())
 	}
 	_, saturated := CallCPU(p)
 	if saturated {
@@ -71,12 +71,13 @@ func Gain(p *diagnose.Pass, share, part float64, others ...laws.Resource) laws.G
 // Executing bounds what is gained when a part of what the server executes vanishes, 0 to
 // 1, where the host's CPUs are used up: statements share those, so that their CPU is in
 // proportion to their execution time, whatever requests wait for meanwhile. others bound
-// it, too. A factor of 1 where the server does not run on this host, or CPUs are idle.
+// it, too. A factor of 1 where the server does not run on this host, or CPUs are idle. What
+// the server uses to open sessions is no statement's: those are opened as before.
 func Executing(p *diagnose.Pass, part float64, others ...laws.Resource) laws.Gain {
 	m, c := p.Model(false), p.CPU()
 	cut := laws.Cut{}
 	if at := m.Tightest(); at >= 0 && c.Saturated() && c.Database > 0 {
-		cut.Busy = map[string]float64{m.Resources[at].Name: part * c.Database}
+		cut.Busy = map[string]float64{m.Resources[at].Name: part * executing(p)}
 	}
 	m.Resources = append(m.Resources, others...)
 	return m.Gain(cut)
@@ -210,8 +211,13 @@ func ExecutionCPU(p *diagnose.Pass) float64 {
 	if !c.Saturated() || !(c.Database > 0) || !(c.Used() > 0) {
 		return 0
 	}
+	return executing(p) / c.Used()
+}
+
+// executing returns how many CPUs the server uses apart from opening sessions.
+func executing(p *diagnose.Pass) float64 {
 	sessions, _ := p.Rate(series.DBSessions, "")
-	return max(0, c.Database-sessions*SessionCost/1e9) / c.Used()
+	return max(0, p.CPU().Database-sessions*SessionCost/1e9)
 }
 
 // SessionCost is what opening a session costs the server at most, in ns of CPU:
