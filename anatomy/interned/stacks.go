@@ -5,6 +5,7 @@ package interned
 
 import (
 	"strconv"
+	"strings"
 
 	"golang.org/x/exp/trace" // reads execution traces of every Go version; the runtime's own reader is internal
 
@@ -147,6 +148,17 @@ func (s *Stacks) ender(frames []code.Frame, site string) *Ender {
 		s.enders[key] = &Ender{}
 	}
 	return s.enders[key]
+}
+
+// WaitsIn returns the function that waits: the innermost that neither the runtime nor a package
+// of synchronization has; "" without one.
+func (i *Info) WaitsIn() string {
+	for _, f := range i.Frames {
+		if !strings.HasPrefix(f.Function, "runtime.") && !strings.HasPrefix(f.Function, "sync.") && !strings.HasPrefix(f.Function, "internal/") {
+			return f.Function
+		}
+	}
+	return ""
 }
 
 func (s *Stacks) name(text string) Name {
