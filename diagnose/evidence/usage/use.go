@@ -28,8 +28,10 @@ type Table struct {
 	index *callstack.Index
 	began func(stack []code.Frame) string // see measured.Run
 	list  []Booked
-	total float64
-	named float64 // of total, with function names
+	// begins is the first line of each function, by its name; see stacks.Profile.
+	begins map[string]int
+	total  float64
+	named  float64 // of total, with function names
 }
 
 // Booked is one sample with what it is booked on.
@@ -55,7 +57,7 @@ func (p *Service) readUse() (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	u := &Table{index: p.Stacks, began: p.Began}
+	u := &Table{index: p.Stacks, began: p.Began, begins: prof.Begins}
 	started := p.handed()
 	for _, s := range prof.Samples {
 		s.Stack = started.whole(s.Stack)

@@ -68,6 +68,17 @@ func TestPatternsThatALibraryCompiles(t *testing.T) {
 	}
 }
 
+// Expressions that a library matches can not be replaced at the caller's line.
+func TestExpressionsThatALibraryMatches(t *testing.T) {
+	const lib = "github.com/ua-parser/uap-go/uaparser."
+	found := Expect(t, cpu.RegexpMatch, Healthy().Sample(6*s, "regexp.(*Regexp).backtrack", "regexp.(*Regexp).FindStringSubmatch",
+		lib+"(*osParser).Match", lib+"(*Parser).Parse", "shop/web.agent@web.go:20"), "cpu-regexp-match at web.go:20")
+	if len(found) == 1 && (!strings.Contains(found[0].Remedy, "uaparser.(*osParser).Match") ||
+		strings.Contains(found[0].Remedy, "Replace the expression")) {
+		t.Errorf("the expressions are the library's: %s", found[0].Remedy)
+	}
+}
+
 // An entry point into a library that parses, validates and executes: which part takes the CPU
 // decides what can be kept.
 func TestWhatALibrarysCallSpends(t *testing.T) {
