@@ -302,3 +302,13 @@ func TestQueueOfAQuota(t *testing.T) {
 		t.Errorf("worth %.2fx, without a quota %.2fx; lifting it gives 2.28x", quota[0].GainCeiling, free[0].GainCeiling)
 	}
 }
+
+// TestWorkForRequestsIsNoBackground: CPU of the goroutine that middleware runs the handler on is the
+// requests' own, so that they queue for a CPU behind each other.
+func TestWorkForRequestsIsNoBackground(t *testing.T) {
+	const handler = "github.com/limits/rest.Timeout.func1.1.1"
+	Expect(t, wait.Sched, busy().Wait(breakdown.StateRunnable, 20*ms, 1).
+		Wait(breakdown.StateSelect, 10*ms, 1, "runtime.selectgo", "github.com/limits/rest.Timeout.func1.1").
+		Behind(breakdown.Chain{Links: []breakdown.Link{{Goroutine: handler, State: breakdown.StateRunning}}}).
+		Background(9*s, get, handler))
+}
