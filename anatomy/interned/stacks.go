@@ -154,7 +154,9 @@ func (s *Stacks) ender(frames []code.Frame, site string) *Ender {
 // of synchronization has; "" without one.
 func (i *Info) WaitsIn() string {
 	for _, f := range i.Frames {
-		if !strings.HasPrefix(f.Function, "runtime.") && !strings.HasPrefix(f.Function, "sync.") && !strings.HasPrefix(f.Function, "internal/") {
+		switch pkg, _, _ := strings.Cut(f.Function, "."); {
+		case pkg == "runtime", pkg == "sync", strings.HasPrefix(pkg, "internal/"):
+		default:
 			return f.Function
 		}
 	}

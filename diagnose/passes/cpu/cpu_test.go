@@ -196,7 +196,8 @@ func TestDelegate(t *testing.T) {
 	}
 	for begins, at := range map[int64]string{30: "web.go:96", 29: "web.go:96", 27: "os.go:30", 0: "os.go:30"} {
 		found := Expect(t, cpu.Syscalls, run(begins), "cpu-syscall at "+at)
-		if len(found) == 1 && (!strings.Contains(found[0].Title, at) || strings.Contains(found[0].Remedy, "OS.Open") != (at == "os.go:30")) {
+		if len(found) == 1 &&
+			(!strings.Contains(found[0].Title, at) || strings.Contains(found[0].Remedy, "OS.Open") != (at == "os.go:30")) {
 			t.Errorf("%s: %s: %s", at, found[0].Title, found[0].Remedy)
 		}
 	}
