@@ -1,18 +1,72 @@
 package anatomy
 
 import (
+	"strings"
+
+	"golang.org/x/exp/trace"
+
+	"github.com/redline-go/redline/anatomy/interned"
+	"github.com/redline-go/redline/anatomy/server"
 	"github.com/redline-go/redline/anatomy/timeline"
 )
 
+// workers returns who works for each request that waits as the trace ends, by the goroutine that
+// waits: middleware such as net/http.TimeoutHandler runs the handler on a goroutine of its own.
+// What a request started within the trace, alone, is its own.
+//
+// Subtle: no event says who started a goroutine that ran before the trace did, but it began in a
+// closure of the function that waits for it. Where as many of those are left as requests wait
+// there, each request has one, and which has which makes no difference to a sum.
+func (t *tracker) workers() map[trace.GoID]trace.GoID {
+	by := map[trace.GoID]trace.GoID{}
+	started := map[*timeline.Conn][]*timeline.Goroutine{} // by request
+	older := map[interned.Name][]*timeline.Goroutine{}    // by the function that they began in
+	sorted := t.goroutines.Sorted()
+	for _, g := range sorted {
+		switch name := t.stacks.Names[g.Entry]; {
+		case g.Dead || name == "" || name == server.BackgroundRead || g.Conn != nil && g.Conn.Server != server.None:
+		case g.Born == 0:
+			older[g.Entry] = append(older[g.Entry], g)
+		default:
+			if c, _ := g.Request(); c != nil {
+				started[c] = append(started[c], g)
+			}
+		}
+	}
+	waiting := map[string][]*timeline.Goroutine{} // by the function that waits
+	for _, g := range sorted {
+		switch c := g.Conn; {
+		case c == nil || c.Phase != timeline.PhaseActive || !g.State.Followed():
+		case len(started[c]) == 1 && started[c][0].Creator == g.ID:
+			by[g.ID] = started[c][0].ID
+		case len(started[c]) == 0:
+			in := t.stacks.Info(g.Stack).WaitsIn()
+			waiting[in] = append(waiting[in], g)
+		}
+	}
+	for entry, list := range older {
+		for in, requests := range waiting {
+			if in == "" || !strings.HasPrefix(t.stacks.Names[entry], in+".") || len(list) != len(requests) {
+				continue
+			}
+			for i, g := range requests {
+				by[g.ID] = list[i].ID
+			}
+		}
+	}
+	return by
+}
+
 // cutAtEnd ends the request that a goroutine still serves as the trace ends.
 //
-// Subtle: the wait that it is in has no end, so what ends it is not known. Where
-// one goroutine alone ended all waits of requests in the same function, it is taken for
-// the one that is waited for; else the time counts as its state at its stack.
-func (t *tracker) cutAtEnd(g *timeline.Goroutine) {
+// Subtle: the wait that it is in has no end, so what ends it is not known. It is taken to be the
+// goroutine that works for the request, worker, if there is one; else, where
+// one goroutine alone ended all waits of requests in the same function, that one; else the time
+// counts as its state at its stack.
+func (t *tracker) cutAtEnd(g *timeline.Goroutine, worker trace.GoID) {
 	c := g.Conn
-	var e timeline.Ended
-	if w := t.stacks.Info(g.Stack).Waits; g.State.Followed() && w.Trace == t.stacks.Trace && !w.Several && w.By != g.ID {
+	e := timeline.Ended{By: worker}
+	if w := t.stacks.Info(g.Stack).Waits; worker == 0 && g.State.Followed() && w.Trace == t.stacks.Trace && !w.Several && w.By != g.ID {
 		e.By = w.By
 	}
 	g.Stay(t.last, e, t.follower)

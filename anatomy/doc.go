@@ -87,9 +87,11 @@
 // Path sums the same pieces over requests: below each chain what its last goroutine did
 // and, from CPU samples that fell into the piece, what it ran. Another request is not a
 // node itself; what it held is. A wait that the trace's end cuts off has no end: it is
-// followed to the goroutine that ended all other waits in that function, if that was
-// always the same. Serial are the goroutines that several requests waited for, with the
-// part of the time in which they worked or were waited for.
+// followed to the goroutine that works for the request (the only one that it started, or
+// one that began in a closure of the function that waits), else to the one that ended all
+// other waits in that function, if that was always the same. Serial are the goroutines that
+// several requests waited for, with the part of the time in which they worked or were
+// waited for.
 //
 // # Designs rejected
 //

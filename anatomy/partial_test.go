@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redline-go/redline/record/breakdown"
 )
@@ -42,6 +43,54 @@ func TestRequestsUnderWayCount(t *testing.T) {
 	}
 	if a.MeanNS <= 0 || !slices.ContainsFunc(a.All, where) {
 		t.Errorf("a mean of %v, parts %+v", a.MeanNS, a.All)
+	}
+}
+
+// TestWorkOnAGoroutineOfItsOwn traces requests that are longer than the trace, whose handler
+// middleware runs on a goroutine of its own: each waits for what that one does, whether it was
+// started before the trace or within it.
+func TestWorkOnAGoroutineOfItsOwn(t *testing.T) {
+	const n = 3
+	for _, before := range []bool{true, false} {
+		release, arrived := make(chan struct{}), make(chan struct{}, n)
+		v := serve(t, http.TimeoutHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			arrived <- struct{}{}
+			<-release
+		}), time.Minute, "").ServeHTTP, nil)
+		ended := make(chan error, n)
+		start := func() {
+			for range n {
+				go func() { ended <- get(http.DefaultClient, v.url()) }()
+			}
+			for range n {
+				<-arrived
+			}
+		}
+		traced := start
+		if before {
+			start()
+			traced = func() { time.Sleep(time.Millisecond) }
+		}
+		a, _ := v.dissect(v.traced(traced))
+		close(release)
+		for range n {
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+		if a.Partial != n {
+			t.Fatalf("started before the trace %t: %d requests counted, want %d", before, a.Partial, n)
+		}
+		const worker = "net/http.(*timeoutHandler).ServeHTTP.func1"
+		followed := func(c breakdown.Chain) bool {
+			return c.Links[0].Goroutine == worker && c.Links[0].State == breakdown.StateChannel && c.NS > 0
+		}
+		behind := func(p breakdown.Part) bool {
+			return p.State == breakdown.StateSelect && slices.ContainsFunc(p.Behind, followed)
+		}
+		if !slices.ContainsFunc(a.All, behind) {
+			t.Errorf("started before the trace %t: the wait is not followed to the handler: %+v", before, a.All)
+		}
 	}
 }
 

@@ -325,9 +325,10 @@ func (t *tracker) ranges(ev trace.Event) {
 // became readable and was not read yet does not count: its client may have
 // closed it.
 func (t *tracker) close() {
+	by := t.workers()
 	for _, g := range t.goroutines.Sorted() {
 		if c := g.Conn; c != nil && c.Phase == timeline.PhaseActive {
-			t.cutAtEnd(g)
+			t.cutAtEnd(g, by[g.ID])
 		}
 	}
 	t.all.AddServing(t.goroutines.Served, t.last)

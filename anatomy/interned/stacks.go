@@ -5,6 +5,7 @@ package interned
 
 import (
 	"strconv"
+	"strings"
 
 	"golang.org/x/exp/trace" // reads execution traces of every Go version; the runtime's own reader is internal
 
@@ -147,6 +148,19 @@ func (s *Stacks) ender(frames []code.Frame, site string) *Ender {
 		s.enders[key] = &Ender{}
 	}
 	return s.enders[key]
+}
+
+// WaitsIn returns the function that waits: the innermost that neither the runtime nor a package
+// of synchronization has; "" without one.
+func (i *Info) WaitsIn() string {
+	for _, f := range i.Frames {
+		switch pkg, _, _ := strings.Cut(f.Function, "."); {
+		case pkg == "runtime", pkg == "sync", strings.HasPrefix(pkg, "internal/"):
+		default:
+			return f.Function
+		}
+	}
+	return ""
 }
 
 func (s *Stacks) name(text string) Name {

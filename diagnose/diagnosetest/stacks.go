@@ -46,6 +46,7 @@ func Serving() []code.Frame {
 type stacks struct {
 	types   []*profile.ValueType
 	samples []sample
+	begins  map[string]int64 // the lines at which functions begin
 }
 
 type sample struct {
@@ -91,6 +92,19 @@ func (b *Builder) Sample(cpu time.Duration, frames ...string) *Builder {
 	return b.sampleOf("cpu", append(Stack(frames...), Serving()...), max(1, int64(cpu/(10*time.Millisecond))), int64(cpu))
 }
 
+// Begins says at which line a function of the CPU profile begins, as the runtime does.
+func (b *Builder) Begins(function string, line int64) *Builder {
+	if b.profiles["cpu"] == nil {
+		b.profiles["cpu"] = newStacks("cpu")
+	}
+	s := b.profiles["cpu"]
+	if s.begins == nil {
+		s.begins = map[string]int64{}
+	}
+	s.begins[function] = line
+	return b
+}
+
 // Background adds CPU time of another goroutine.
 func (b *Builder) Background(cpu time.Duration, frames ...string) *Builder {
 	return b.sampleOf("cpu", Stack(frames...), max(1, int64(cpu/(10*time.Millisecond))), int64(cpu))
@@ -128,7 +142,7 @@ func (s *stacks) encode() ([]byte, error) {
 		for _, f := range one.stack {
 			fn := functions[f.Function+f.File]
 			if fn == nil {
-				fn = &profile.Function{ID: uint64(len(functions) + 1), Name: f.Function, Filename: f.File}
+				fn = &profile.Function{ID: uint64(len(functions) + 1), Name: f.Function, Filename: f.File, StartLine: s.begins[f.Function]}
 				functions[f.Function+f.File] = fn
 				p.Function = append(p.Function, fn)
 			}

@@ -35,6 +35,8 @@ type Profile struct {
 	Total int64
 	// Count is the number of events sampled: CPU samples, contentions.
 	Count int64
+	// Begins is the line at which a function begins, by its name, where the profile says so.
+	Begins map[string]int
 }
 
 // Sample is one stack with its value.
@@ -116,7 +118,12 @@ func Flatten(from *profile.Profile, value string) (*Profile, error) {
 		return nil, fmt.Errorf("profile: no values of type %q", value)
 	}
 	held := 0
-	out := &Profile{Samples: make([]Sample, 0, len(from.Sample))}
+	out := &Profile{Samples: make([]Sample, 0, len(from.Sample)), Begins: map[string]int{}}
+	for _, f := range from.Function {
+		if name, _ := code.Unhooked(f.Name); f.StartLine > 0 {
+			out.Begins[name] = int(f.StartLine)
+		}
+	}
 	for _, s := range from.Sample {
 		// A delta profile holds decreases as negative; that is noise here.
 		if at >= len(s.Value) || s.Value[at] <= 0 {

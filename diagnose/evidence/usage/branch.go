@@ -76,6 +76,28 @@ func (u *Table) Branches(function string) []Branch {
 	return nil
 }
 
+// Inside returns the dependency's function that itself, with what the standard library does for it,
+// takes most of what a line of the service spends, and its part of that, 0 to 1. A library whose
+// entry point does everything (goldmark.Convert) says at its surface nothing that the line does not.
+func (u *Table) Inside(at code.Frame) (function string, part float64) {
+	total, parts := 0.0, map[string]float64{}
+	for _, s := range u.list {
+		i := slices.Index(s.Stack, at)
+		if i < 0 {
+			continue
+		}
+		total += float64(s.Value)
+		if in := slices.IndexFunc(s.Stack[:i], func(f code.Frame) bool { return u.library(f.Function) }); in >= 0 {
+			parts[s.Stack[in].Function] += float64(s.Value)
+		}
+	}
+	if len(parts) == 0 {
+		return "", 0
+	}
+	function = measured.Heaviest(parts, cmp.Compare[string])
+	return function, parts[function] / total
+}
+
 // narrowed keeps the samples that call a function at a depth.
 func narrowed(below [][]code.Frame, values []float64, depth int, function string) (kept [][]code.Frame, keptValues []float64) {
 	for i, calls := range below {

@@ -28,8 +28,12 @@ type Table struct {
 	index *callstack.Index
 	began func(stack []code.Frame) string // see measured.Run
 	list  []Booked
-	total float64
-	named float64 // of total, with function names
+	// begins is the first line of each function, by its name; see stacks.Profile.
+	begins map[string]int
+	// servants are where goroutines began that requests wait for; none without an anatomy.
+	servants map[string]bool
+	total    float64
+	named    float64 // of total, with function names
 }
 
 // Booked is one sample with what it is booked on.
@@ -55,7 +59,10 @@ func (p *Service) readUse() (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	u := &Table{index: p.Stacks, began: p.Began}
+	u := &Table{index: p.Stacks, began: p.Began, begins: prof.Begins}
+	if p.Anatomy != nil {
+		u.servants = p.servants()
+	}
 	started := p.handed()
 	for _, s := range prof.Samples {
 		s.Stack = started.whole(s.Stack)
@@ -152,10 +159,11 @@ func (u *Table) From(roles callstack.Role) []Hot {
 
 // Background returns the part of CPU that the user's code spends on goroutines
 // that serve no request, and the place where most of it is spent. Goroutines
-// that a handler starts are counted here too: a sample does not say what began it.
+// that a handler starts are counted here too, but for those that requests were seen to
+// wait for: a sample does not say what began it.
 func (u *Table) Background() (share float64, most code.Frame) {
 	in := func(s Booked) bool {
-		return !s.Roles.Has(callstack.Server|callstack.Accept) && u.index.Innermost(s.Stack) >= 0
+		return !s.Roles.Has(callstack.Server|callstack.Accept) && u.index.Innermost(s.Stack) >= 0 && !u.servants[u.began(s.Stack)]
 	}
 	places := u.places(in, itself, 0)
 	if len(places) > 0 {

@@ -1,9 +1,11 @@
 package waits
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 )
@@ -43,6 +45,9 @@ func (p *Requests) Ender(part breakdown.Part) Ender {
 	e := Ender{Entry: p.Began(waker)}
 	switch {
 	case len(waker) == 0:
+		if entry := p.workingFor(part); entry != "" {
+			return Ender{By: ByOwn, Entry: entry}
+		}
 		if p.Anatomy.Spawned >= ownPerWait*part.Times && p.Anatomy.Spawned >= 1 && callstack.Channel(part.Stack) != callstack.Sending {
 			e.By = ByOwn
 		}
@@ -80,6 +85,51 @@ func (p *Requests) Ender(part breakdown.Part) Ender {
 	return e
 }
 
+// workingFor returns the function that the goroutine began in which a wait without an end in the traces
+// is for: the one that the trace followed it to, or, where it followed none, one that the CPU
+// profile or a goroutine profile shows, a closure of the function that waits. Middleware
+// runs the handler so (net/http.TimeoutHandler). "" where there is none.
+func (p *Requests) workingFor(part breakdown.Part) string {
+	for _, c := range part.Behind {
+		if entry := c.Links[0].Goroutine; closureOf(entry, part.Stack) {
+			return entry
+		}
+	}
+	i := slices.IndexFunc(part.Stack, func(f code.Frame) bool {
+		pkg, _ := callstack.Split(f.Function)
+		return pkg != "runtime" && pkg != "sync" && !strings.HasPrefix(pkg, "internal/")
+	})
+	if i < 0 {
+		return ""
+	}
+	waits := part.Stack[i : i+1]
+	if prof, err := p.Profile("cpu", "cpu"); err == nil {
+		for _, s := range prof.Samples {
+			if entry := measured.Entry(s.Stack); closureOf(entry, waits) {
+				return entry
+			}
+		}
+	}
+	shots, err := p.Snapshots()
+	if err != nil {
+		return ""
+	}
+	for _, shot := range shots {
+		for _, s := range shot.Stacks {
+			if entry := measured.Entry(s.Stack); closureOf(entry, waits) {
+				return entry
+			}
+		}
+	}
+	return ""
+}
+
+// closureOf reports whether a function is a closure of one on a stack: the compiler names it
+// after that one.
+func closureOf(function string, stack []code.Frame) bool {
+	return slices.ContainsFunc(stack, func(f code.Frame) bool { return strings.HasPrefix(function, f.Function+".") })
+}
+
 // serves reports whether the traces show goroutines that began in a function, and
 // that no request started, to serve several requests each.
 func (p *Requests) serves(entry string) bool {
@@ -90,14 +140,7 @@ func (p *Requests) serves(entry string) bool {
 // startedBy reports whether a goroutine runs a closure of a function that is on
 // the stack: the compiler names it after that function.
 func startedBy(waker, stack []code.Frame) bool {
-	for _, w := range waker {
-		for _, f := range stack {
-			if strings.HasPrefix(w.Function, f.Function+".") && w.Function != f.Function {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(waker, func(w code.Frame) bool { return closureOf(w.Function, stack) })
 }
 
 func same(counts []int64) bool {

@@ -183,6 +183,26 @@ func TestWorks(t *testing.T) {
 		user).Wait(breakdown.StateSyscall, time.Millisecond, 300, read...))
 }
 
+// TestDelegate: of a function that consists of one call, the one that repeats it is the place, though it
+// reaches it in two ways; of one that may have a loop, that one.
+func TestDelegate(t *testing.T) {
+	const open = "shop/files.OS.Open"
+	stat := []string{"internal/runtime/syscall/linux.Syscall6", "syscall.Stat", "os.Open", open + "@os.go:30", "io/fs.Stat"}
+	direct := append(stat[:5:5], "shop/web.list@web.go:96", "shop/web.page@web.go:9")
+	through := append(stat[:5:5], "shop/web.isDir@web.go:343", "shop/web.list@web.go:74", "shop/web.page@web.go:9")
+	run := func(begins int64) *Builder {
+		return Healthy().Sample(5*s, direct...).Sample(4*s, through...).Begins(open, begins).
+			Wait(breakdown.StateSyscall, time.Millisecond, 2000, direct...)
+	}
+	for begins, at := range map[int64]string{30: "web.go:96", 29: "web.go:96", 27: "os.go:30", 0: "os.go:30"} {
+		found := Expect(t, cpu.Syscalls, run(begins), "cpu-syscall at "+at)
+		if len(found) == 1 &&
+			(!strings.Contains(found[0].Title, at) || strings.Contains(found[0].Remedy, "OS.Open") != (at == "os.go:30")) {
+			t.Errorf("%s: %s: %s", at, found[0].Title, found[0].Remedy)
+		}
+	}
+}
+
 // A share of CPU is a sickness only when its remedy gains.
 func TestWorkIsNoSickness(t *testing.T) {
 	half := func(busy time.Duration) *Builder { return Healthy().Sample(busy, "encoding/json.Marshal", Route) }

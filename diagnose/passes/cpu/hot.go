@@ -80,6 +80,10 @@ var Hot = diagnose.Analyzer{
 				"%s in the function itself, the rest in functions of the service that it calls", diagnose.Percent(h.Self)))
 		}
 		inLibraries(use, &f, h.Place)
+		if name, part := use.Inside(h.Place); part >= leastInside {
+			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, part, diagnose.Ratio,
+				"of what %s spends, %s itself takes %s", diagnose.At(h.Place), callstack.Short(name), diagnose.Percent(part)))
+		}
 		f.Evidence = append(f.Evidence, called(use, h.Place.Function)...)
 		f.Evidence = append(f.Evidence, saturation(p)...)
 		diagnose.Promise(&f, p.Ran(evidence.Work{Share: f.Share, Function: h.Place.Function}))
@@ -91,6 +95,9 @@ var Hot = diagnose.Analyzer{
 		return []diagnose.Finding{f}, nil
 	},
 }
+
+// leastInside is the part of a line's CPU from which the library's function that takes it is named.
+const leastInside = 0.2
 
 // inLibraries names what a call into a library spends the CPU on. The line cannot be optimised
 // then: what remains is to do the named part less often.

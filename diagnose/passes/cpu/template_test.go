@@ -1,11 +1,14 @@
 package cpu_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/cpu"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // The page that error-pages before v2.5.0 parses in each request: appending into a buffer is no remedy.
@@ -68,6 +71,17 @@ func TestPatternsThatALibraryCompiles(t *testing.T) {
 	}
 }
 
+// Expressions that a library matches can not be replaced at the caller's line.
+func TestExpressionsThatALibraryMatches(t *testing.T) {
+	const lib = "github.com/ua-parser/uap-go/uaparser."
+	found := Expect(t, cpu.RegexpMatch, Healthy().Sample(6*s, "regexp.(*Regexp).backtrack", "regexp.(*Regexp).FindStringSubmatch",
+		lib+"(*osParser).Match", lib+"(*Parser).Parse", "shop/web.agent@web.go:20"), "cpu-regexp-match at web.go:20")
+	if len(found) == 1 && (!strings.Contains(found[0].Remedy, "uaparser.(*osParser).Match") ||
+		strings.Contains(found[0].Remedy, "Replace the expression")) {
+		t.Errorf("the expressions are the library's: %s", found[0].Remedy)
+	}
+}
+
 // An entry point into a library that parses, validates and executes: which part takes the CPU
 // decides what can be kept.
 func TestWhatALibrarysCallSpends(t *testing.T) {
@@ -84,5 +98,16 @@ func TestWhatALibrarysCallSpends(t *testing.T) {
 	found = Expect(t, cpu.Hot, Healthy().Sample(4*s, validate...), "cpu-hot-function at web.go:45")
 	if len(found) == 1 && !strings.Contains(found[0].Remedy, "keep what graphql.ValidateDocument") {
 		t.Errorf("names the inside of the library: %s", found[0].Remedy)
+	}
+	// Where the surface says nothing more than the call does, the library's function that works is evidence.
+	inside := func(f string, d time.Duration, b *Builder) *Builder {
+		return b.Sample(d, "runtime.ifaceeq", "github.com/gomarkdown/markdown/ast."+f, "github.com/gomarkdown/markdown.Render",
+			"shop/web.render@web.go:18")
+	}
+	found = Expect(t, cpu.Hot, inside("GetPrevNode", 3*s, inside("Walk", s, Healthy())), "cpu-hot-function at web.go:18")
+	if len(found) == 1 && !slices.ContainsFunc(found[0].Evidence, func(e findings.Evidence) bool {
+		return strings.Contains(e.Text, "ast.GetPrevNode itself takes 75 %")
+	}) {
+		t.Errorf("the library's function is not named: %v", found[0].Evidence)
 	}
 }

@@ -161,6 +161,11 @@ var RegexpMatch = domain{
 		Verify: verify, Cases: []string{"agent-classifier"},
 	},
 	remedy: func(h usage.Hot) string {
+		// uap-go tries hundreds of patterns for each user agent, and none of them is at the line of the call.
+		if h.Via != "" {
+			return fmt.Sprintf("%s matches the expressions in each call from %s: keep the call's result (a bounded map by what "+
+				"it is asked for), call it less often, or use a version of it that does either.", h.Via, diagnose.At(h.Place))
+		}
 		return fmt.Sprintf("Replace the expression at %s with string functions or a small parser; test a "+
 			"cheap condition first.", diagnose.At(h.Place))
 	},

@@ -3,6 +3,7 @@ package cpu
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -81,9 +82,23 @@ func (w work) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if w.more != nil && !w.more(p, &f, hot) {
 		return nil, nil
 	}
+	if place, delegate, ok := use.Repeats(hot.Place.Function); ok {
+		w.moved(&f, hot, place, delegate)
+		hot.Place = place
+	}
 	f.Evidence = append(f.Evidence, called(use, hot.Place.Function)...)
 	f.Evidence = append(f.Evidence, saturation(p)...)
 	return []diagnose.Finding{f}, nil
+}
+
+// moved states a finding at the caller that repeats the calls of a function that only hands them on.
+func (w work) moved(f *diagnose.Finding, hot usage.Hot, to code.Frame, delegate string) {
+	from := diagnose.At(hot.Place)
+	f.Where = diagnose.WhereOf(to)
+	f.Where.Detail = "through " + callstack.Short(delegate)
+	f.Title = strings.ReplaceAll(f.Title, from, diagnose.At(to)) + ", " + f.Where.Detail
+	f.Remedy = strings.ReplaceAll(f.Remedy, from, diagnose.At(to))
+	f.Remedy = strings.ReplaceAll(f.Remedy, callstack.Short(delegate), callstack.Short(to.Function))
 }
 
 // called names who calls a function, where most of its CPU comes one way. Often the

@@ -58,6 +58,16 @@ func TestChannel(t *testing.T) {
 	consumer := []string{"runtime.chanrecv2", "shop/cache.(*writer).loop@cache.go:90"}
 	Expect(t, wait.Channel, send().Waker(consumer...), "channel-bottleneck at cache.go:41")
 	Expect(t, wait.Channel, send().WakerRequest("runtime.chanrecv1", get), "concurrency-limit at cache.go:41")
+	// Middleware runs the handler on a goroutine of its own, and neither its start nor its end is in
+	// the traces: a dump or the CPU profile shows it, or the trace followed it.
+	const handler = "github.com/limits/rest.Timeout.func1.1.1"
+	timeout := func() *Builder {
+		return idle().Wait(breakdown.StateSelect, 30*ms, 1, "runtime.selectgo", "github.com/limits/rest.Timeout.func1.1")
+	}
+	Expect(t, wait.Channel, timeout(), "channel-bottleneck")
+	Expect(t, wait.Channel, timeout().Background(9*s, get, handler))
+	Expect(t, wait.Channel, timeout().Left(8, 8, "runtime.gopark", get, handler))
+	Expect(t, wait.Channel, timeout().Behind(breakdown.Chain{Links: []breakdown.Link{{Goroutine: handler, State: breakdown.StateRunning}}}))
 	Expect(t, wait.Channel, send().Blocked(9*time.Second, consumer...), "channel-bottleneck") // who ends it was not seen
 	Expect(t, wait.Channel, send().Blocked(9*time.Second, "runtime.selectgo", "net/http.(*persistConn).readLoop"), "concurrency-limit")
 	receive := func() *Builder { return idle().Wait(breakdown.StateChannel, 30*ms, 1, "runtime.chanrecv1", get) }
@@ -291,4 +301,14 @@ func TestQueueOfAQuota(t *testing.T) {
 	if quota[0].GainCeiling > 2.3 || !(free[0].GainCeiling > 2.3) {
 		t.Errorf("worth %.2fx, without a quota %.2fx; lifting it gives 2.28x", quota[0].GainCeiling, free[0].GainCeiling)
 	}
+}
+
+// TestWorkForRequestsIsNoBackground: CPU of the goroutine that middleware runs the handler on is the
+// requests' own, so that they queue for a CPU behind each other.
+func TestWorkForRequestsIsNoBackground(t *testing.T) {
+	const handler = "github.com/limits/rest.Timeout.func1.1.1"
+	Expect(t, wait.Sched, busy().Wait(breakdown.StateRunnable, 20*ms, 1).
+		Wait(breakdown.StateSelect, 10*ms, 1, "runtime.selectgo", "github.com/limits/rest.Timeout.func1.1").
+		Behind(breakdown.Chain{Links: []breakdown.Link{{Goroutine: handler, State: breakdown.StateRunning}}}).
+		Background(9*s, get, handler))
 }
