@@ -52,8 +52,8 @@ var Slow = diagnose.Analyzer{
 			"that both share cancels out) and a hundred times a goroutine's mean wait for a CPU. Distinguished " +
 			"from downstream-serial and retry-storm by the number of calls, from missing-timeout by callers " +
 			"that still wait, and from http-client-churn and dns-per-request by what the wait is for; a call " +
-			"that the target answers itself over loopback is its own work; where connections are opened for " +
-			"each call on busy CPUs, the wait for the answer is reported with that.",
+			"that the target answers itself, over loopback or through memory, is its own work; where connections " +
+			"are opened for each call on busy CPUs, the wait for the answer is reported with that.",
 		Remedy: "Make the dependency faster, call it less (cache, batch), in parallel with other work, or hedge its tail.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "rate, err := p.fetch(ctx, pair) // 30 ms, for each request",
@@ -179,19 +179,23 @@ func elsewhere(p *diagnose.Pass) (reported func(function string) bool, reason st
 // ownService reports whether the target itself answers a call, as a grpc-gateway
 // does that serves HTTP by calling the gRPC server in the same process: the wait is
 // then this process's own work, and caching it was once the advice. It is certain
-// if the target has no other connections. With several, the call must be an RPC,
-// and the target must have served gRPC while it was connected to itself.
+// if the target has no other connections than those to itself. With several, the call
+// must be an RPC, and the target must have served gRPC while it was connected to itself.
+// An RPC in a process that serves gRPC and has no connection outwards at all goes
+// through memory (bufconn, net.Pipe).
 func ownService(p *diagnose.Pass, s waits.Site) bool {
 	self, ok := p.Mean(series.SocketsOutwards, series.Labels("to", "self"))
-	if !ok || self < 1 {
+	if !ok {
 		return false
 	}
-	if other, _ := p.Mean(series.SocketsOutwards, series.Labels("to", "other")); other == 0 {
+	other, _ := p.Mean(series.SocketsOutwards, series.Labels("to", "other"))
+	if self >= 1 && other == 0 {
 		return true
 	}
-	return p.Stacks.Wait(s.Part) == callstack.RPCWait && slices.ContainsFunc(p.Anatomy.Served, func(v breakdown.Served) bool {
-		return v.Server == "grpc" && v.Requests+v.Cut > 0
-	})
+	return (self >= 1 || other == 0) && p.Stacks.Wait(s.Part) == callstack.RPCWait &&
+		slices.ContainsFunc(p.Anatomy.Served, func(v breakdown.Served) bool {
+			return v.Server == "grpc" && v.Requests+v.Cut > 0
+		})
 }
 
 // attempts returns the number of calls per request at a site, or the number of its
