@@ -210,8 +210,8 @@ var Router = domain{
 		Doc: "Routes are tried one after another for each request, often with an expression each, before the handler runs.",
 		Knows: "CPU samples inside the matching functions of routers, expressions that they match included " +
 			"(those that they compile for a request are cpu-regexp-compile), from 15 % of the service's CPU. The " +
-			"finding names the router's function, no place in the service's code. A long chain of middleware is not reported by this: what each layer does is booked on what " +
-			"it does.",
+			"finding names the router's function, no place in the service's code. A long chain of middleware is not " +
+			"reported by this: what each layer does is booked on what it does.",
 		Remedy: "A router with a tree, the hottest routes first, sub-routers by prefix, expressions only where they are needed.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "r.HandleFunc(\"/t/\"+tenant+\"/plans/{id:[0-9]+}\", show) // for each of 400 tenants",
