@@ -98,6 +98,9 @@ func (m mainPackage) goCommand(scratch string, args ...string) *exec.Cmd {
 	if m.flags != "" {
 		cmd.Env = append(cmd.Env, "GOFLAGS="+m.flags)
 	}
+	if m.work != "" {
+		cmd.Env = append(cmd.Env, "GOWORK="+m.work)
+	}
 	return cmd
 }
 
@@ -123,6 +126,7 @@ type mainPackage struct {
 	Module     *struct{ Path, Dir, GoVersion string }
 
 	flags string // GOFLAGS of its build; empty for the user's own
+	work  string // GOWORK of its build; empty for the one that the go command finds
 }
 
 // writeOverlay writes the probe's files and the overlay that maps them into

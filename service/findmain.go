@@ -46,7 +46,6 @@ func findMain(ctx context.Context, pkg, scratch string, flags []string) (mainPac
 		return mainPackage{}, fmt.Errorf("build %s: not inside a module (hint: go mod init and go mod tidy there, or "+
 			"start a binary of your own with --exec)", pkg)
 	}
-	mains[0].flags = goflags
 	return mains[0], nil
 }
 
@@ -87,32 +86,64 @@ func folderOf(file string) string {
 func list(ctx context.Context, scratch, goflags, pkg string) ([]mainPackage, error) {
 	// A directory that is not under the current module is its own module: go
 	// list must be run inside it.
-	dir, pattern := "", pkg
+	from, pattern := mainPackage{flags: goflags}, pkg
 	folder, all := strings.CutSuffix(pkg, "/...")
 	if info, err := os.Stat(folder); err == nil && info.IsDir() {
-		dir, pattern = folder, "."
+		from.Dir, pattern = folder, "."
 		if all {
 			pattern = "./..."
 		}
+		from.work = workspaceOf(ctx, scratch, goflags, folder)
 	}
-	cmd := mainPackage{Dir: dir, flags: goflags}.goCommand(scratch, "list", "-find", "-json=Dir,ImportPath,Name,Module", pattern)
+	found, remarks, err := from.list(ctx, scratch, pattern)
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return nil, fmt.Errorf("build %s: the go command is not on PATH: %w", pkg, err)
+	case err != nil:
+		return nil, buildError(pkg, remarks, err)
+	}
+	return found, nil
+}
+
+// workspaceOf returns the go.work of the working directory where it uses the module that a folder lies in;
+// "" where it does not, or where the folder's commands find it themselves. The go command, asked for the folder from
+// here, takes it too; from within the folder it looks in the folder's own parents alone.
+func workspaceOf(ctx context.Context, scratch, goflags, folder string) string {
+	work := func(dir string) string {
+		out, err := guard.Output(ctx, compiler.Command(dir, scratch, "env", "GOWORK"), syscall.SIGINT)
+		if err != nil {
+			return ""
+		}
+		return strings.TrimSpace(string(out))
+	}
+	here := work("")
+	path, err := filepath.Abs(folder)
+	if here == "" || here == "off" || err != nil || here == work(folder) {
+		return ""
+	}
+	if _, _, err := (mainPackage{flags: goflags}).list(ctx, scratch, path); err != nil {
+		return ""
+	}
+	return here
+}
+
+// list asks the go command for packages, where m lies and with its flags; remarks are what it writes to standard error.
+func (m mainPackage) list(ctx context.Context, scratch, pattern string) (found []mainPackage, remarks []byte, err error) {
+	cmd := m.goCommand(scratch, "list", "-find", "-json=Dir,ImportPath,Name,Module", pattern)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := guard.Output(ctx, cmd, syscall.SIGINT)
 	if err != nil {
-		if errors.Is(err, exec.ErrNotFound) {
-			return nil, fmt.Errorf("build %s: the go command is not on PATH: %w", pkg, err)
-		}
-		return nil, buildError(pkg, stderr.Bytes(), err)
+		return nil, stderr.Bytes(), err
 	}
-	var found []mainPackage
 	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p mainPackage
 		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
-			return found, nil
+			return found, nil, nil
 		} else if err != nil {
-			return nil, fmt.Errorf("read go list: %w", err)
+			return nil, nil, fmt.Errorf("read go list: %w", err)
 		}
+		p.flags, p.work = m.flags, m.work
 		found = append(found, p)
 	}
 }

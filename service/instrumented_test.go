@@ -188,3 +188,69 @@ func TestBuildThatFailsWithHooksIsMadeWithout(t *testing.T) {
 		t.Errorf("clash of names: %+v, %v", got, err)
 	}
 }
+
+// TestHooksInShapesOfModules: a module that needs its go.mod rewritten, because pgx lies in the module cache, keeps what
+// is relative in it, its flags, its embedded files and its C.
+func TestHooksInShapesOfModules(t *testing.T) {
+	own := map[string]string{
+		"main.go": "//go:build extra\n\npackage main\n\nimport (\n\t_ \"embed\"\n\t\"fmt\"\n\n\t\"example.com/lib\"\n" +
+			"\t_ \"github.com/jackc/pgx/v5\"\n)\n\n//go:embed ui/page\nvar page string\n\nvar version string\n\n" +
+			"func main() { fmt.Print(lib.Name(), page, version, square()) }\n",
+		"ui/page": " page ",
+		"c.go": "//go:build extra\n\npackage main\n\n// static int square(int n) { return n * n; }\nimport \"C\"\n\n" +
+			"func square() int { return int(C.square(3)) }\n",
+	}
+	for name, layout := range map[string]func(t *testing.T, dir string){
+		"relative replace": func(*testing.T, string) {},
+		"another go.mod": func(t *testing.T, dir string) {
+			for _, ext := range []string{"mod", "sum"} {
+				if err := os.Rename(filepath.Join(dir, "go."+ext), filepath.Join(dir, "other."+ext)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write(t, filepath.Join(dir, "go.mod"), "module example.com/shop\n\ngo 1.26.0\n")
+			t.Setenv("GOFLAGS", "-modfile=other.mod")
+		},
+		"vendored workspace": func(t *testing.T, dir string) {
+			t.Setenv("GOWORK", "")
+			goIn(t, dir, "work", "init", ".", "../lib")
+			goIn(t, dir, "work", "vendor")
+		},
+		"a fork in the tree": func(t *testing.T, dir string) {
+			out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/jackc/pgx/v5").Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			fork := filepath.Join(filepath.Dir(dir), "pgx")
+			if err := os.CopyFS(fork, os.DirFS(strings.TrimSpace(string(out)))); err != nil {
+				t.Fatal(err)
+			}
+			goIn(t, dir, "mod", "edit", "-replace", "github.com/jackc/pgx/v5=../pgx")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := shopModule(t)
+			lib := filepath.Join(filepath.Dir(dir), "lib")
+			for _, folder := range []string{lib, filepath.Join(dir, "ui")} {
+				if err := os.Mkdir(folder, 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write(t, filepath.Join(lib, "go.mod"), "module example.com/lib\n\ngo 1.21\n")
+			write(t, filepath.Join(lib, "lib.go"), "package lib\n\nfunc Name() string { return \"lib\" }\n")
+			for file, text := range own {
+				write(t, filepath.Join(dir, file), text)
+			}
+			goIn(t, dir, "mod", "edit", "-require", "example.com/lib@v0.0.0", "-replace", "example.com/lib=../lib")
+			layout(t, dir)
+			binary := filepath.Join(t.TempDir(), "program")
+			built, err := BuildInstrumented(t.Context(), dir, binary, "-tags=extra", "-ldflags=-X main.version=two")
+			if err != nil || len(built.Left) > 0 || !slices.Contains(built.Packages, "github.com/jackc/pgx/v5") {
+				t.Fatalf("%+v, %v", built, err)
+			}
+			if out, err := exec.Command(binary).CombinedOutput(); err != nil || string(out) != "lib page two9" {
+				t.Errorf("it prints %q, %v", out, err)
+			}
+		})
+	}
+}

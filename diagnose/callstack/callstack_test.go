@@ -179,6 +179,8 @@ func TestDomain(t *testing.T) {
 		{"handshake", stack("crypto/internal/fips140/sha256.block", "crypto/tls.(*Conn).serverHandshake", "crypto/tls.(*Conn).HandshakeContext"), Handshake},
 		{"random source", stack("crypto/internal/sysrand.Read", "crypto/rand.Read", user), Clock},
 		{"expressions of a router", stack("regexp.(*Regexp).doExecute", "github.com/gorilla/mux.(*Route).Match", user), Router},
+		{"an expression that a router compiles", stack("regexp/syntax.Parse", "regexp.compile", "regexp.MatchString",
+			"github.com/emicklei/go-restful/v3.CurlyRouter.regularMatchesPathToken"), RegexpCompile},
 		{"unformatted writes to a file", stack("syscall.write", "os.(*File).Write", user), 0},
 		{"mark worker", []code.Frame{{Function: "runtime.scanobject"}, {Function: "runtime.gcDrain"}, {Function: "runtime.gcBgMarkWorker.func2"}}, GCWork},
 		{"idle mark worker", []code.Frame{{Function: "runtime.gcDrain"}, {Function: "runtime.gcDrainMarkWorkerIdle"}, {Function: "runtime.gcBgMarkWorker.func2"}}, GCIdle},

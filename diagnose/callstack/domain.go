@@ -30,8 +30,8 @@ const users = Format | Clock | Sort | Reflect
 // The outermost domain inside the handler wins: formatting inside a logger is
 // logging, hashing inside a database handshake is the database client. It ends
 // where it leaves the library: at a user's method that it calls back (but see
-// kept), at a compressor that an encoder writes into, and at the server's own
-// writing of the answer.
+// kept), at a compressor that an encoder writes into, at an expression that a router
+// compiles, and at the server's own writing of the answer.
 //
 // GC assists are booked on GCAssist wherever they happen; a caller that wants
 // the allocator's cost looks for Allocate itself.
@@ -94,6 +94,8 @@ func (x *Index) outermost(stack, inner []code.Frame) (role Role, at int) {
 			role, at = Compress, i
 		case role == Format && has.Has(TemplateParse):
 			role, at = TemplateParse, i // html/template escapes a template on its first execution
+		case role == Router && has.Has(RegexpCompile):
+			role, at = RegexpCompile, i // routes are known before any request is: matching needs no compiler
 		}
 		domain := has & Domains
 		if role != 0 || domain == 0 {

@@ -209,9 +209,10 @@ var Router = domain{
 	cause: diagnose.Cause{
 		ID: "cpu-router", Title: "Finding the handler takes the CPU",
 		Doc: "Each request tries routes one after another, often with a regular expression each, before the handler runs.",
-		Knows: "CPU samples inside the matching functions of routers, expressions that they match included, from 15 % of the " +
-			"service's CPU. The finding names the router's function, not a place in the service's code. A long chain of " +
-			"middleware is not this cause: each layer counts as what it does.",
+		Knows: "CPU samples inside the matching functions of routers, expressions that they match included (those that they " +
+			"compile for a request are cpu-regexp-compile), from 15 % of the service's CPU. The finding names the router's " +
+			"function, not a place in the service's code. A long chain of middleware is not this cause: each layer counts as " +
+			"what it does.",
 		Remedy: "A router with a tree, the hottest routes first, sub-routers by prefix, expressions only if needed.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "r.HandleFunc(\"/t/\"+tenant+\"/plans/{id:[0-9]+}\", show) // for each of 400 tenants",

@@ -51,7 +51,7 @@ var Slow = diagnose.Analyzer{
 			"own work (including its queue for a CPU, so that a shared host cancels out) and a hundred times a goroutine's " +
 			"mean wait for a CPU. The number of calls distinguishes it from downstream-serial and retry-storm, callers that " +
 			"still wait from missing-timeout, and the reason of the wait from http-client-churn and dns-per-request. A call " +
-			"that the target answers itself over loopback is its own work. If each call opens a connection on busy CPUs, the " +
+			"that the target answers itself, over loopback or through memory, is its own work. If each call opens a connection on busy CPUs, the " +
 			"wait for the answer is reported with that.",
 		Remedy: "Make the dependency faster, call it less often (cache, batch) or in parallel with other work, or hedge its tail.",
 		Example: diagnose.Example{Lang: "go",
@@ -178,19 +178,23 @@ func elsewhere(p *diagnose.Pass) (reported func(function string) bool, reason st
 // ownService reports whether the target itself answers a call, as a grpc-gateway
 // does that serves HTTP by calling the gRPC server in the same process: the wait is
 // then this process's own work, and caching it was once the advice. It is certain
-// if the target has no other connections. With several, the call must be an RPC,
-// and the target must have served gRPC while it was connected to itself.
+// if the target has no other connections than those to itself. With several, the call
+// must be an RPC, and the target must have served gRPC while it was connected to itself.
+// An RPC in a process that serves gRPC and has no connection outwards at all goes
+// through memory (bufconn, net.Pipe).
 func ownService(p *diagnose.Pass, s waits.Site) bool {
 	self, ok := p.Mean(series.SocketsOutwards, series.Labels("to", "self"))
-	if !ok || self < 1 {
+	if !ok {
 		return false
 	}
-	if other, _ := p.Mean(series.SocketsOutwards, series.Labels("to", "other")); other == 0 {
+	other, _ := p.Mean(series.SocketsOutwards, series.Labels("to", "other"))
+	if self >= 1 && other == 0 {
 		return true
 	}
-	return p.Stacks.Wait(s.Part) == callstack.RPCWait && slices.ContainsFunc(p.Anatomy.Served, func(v breakdown.Served) bool {
-		return v.Server == "grpc" && v.Requests+v.Cut > 0
-	})
+	return (self >= 1 || other == 0) && p.Stacks.Wait(s.Part) == callstack.RPCWait &&
+		slices.ContainsFunc(p.Anatomy.Served, func(v breakdown.Served) bool {
+			return v.Server == "grpc" && v.Requests+v.Cut > 0
+		})
 }
 
 // attempts returns the number of calls per request at a site, or the number of its

@@ -80,6 +80,9 @@ func TestOwnService(t *testing.T) {
 	Expect(t, downstream.Slow, connected(rpc(), 0, 2).Served("grpc", 10), "downstream-slow at cache.go:41")
 	Expect(t, downstream.Slow, connected(rpc(), 1, 2).Served("net/http", 10), "downstream-slow at cache.go:41")
 	Expect(t, downstream.Slow, connected(rpc(), 1, 2).Served("grpc", 10)) // beside its database
+	Expect(t, downstream.Slow, connected(rpc(), 0, 0).Served("grpc", 10)) // through memory
+	// by a Unix socket
+	Expect(t, downstream.Slow, connected(rpc(), 0, 0).Served("net/http", 10), "downstream-slow at cache.go:41")
 }
 
 func TestSerial(t *testing.T) {
