@@ -161,8 +161,7 @@ func Tenths(share float64) string {
 // Bound formats a share that somebody set or a design gives, 0.05 as "5 %" and 0.025 as "2.5 %": it was not measured,
 // so zeros at its end would claim nothing.
 func Bound(share float64) string {
-	text := strings.TrimSuffix(Tenths(share), " %")
-	return strings.TrimSuffix(text, ".0") + " %"
+	return strings.Replace(Tenths(share), ".0 %", " %", 1)
 }
 
 // decimal is how many decimals a percentage has that is shown in tenths.

@@ -28,10 +28,9 @@ const minCover = 0.9
 type Counter struct {
 	Width time.Duration // of a window; zero means timebase.DefaultWindow
 
-	based  bool
-	at     time.Duration
-	value  float64
-	resets int64
+	based bool
+	at    time.Duration
+	value float64
 
 	window  int64         // still open
 	amount  float64       // accrued in it
@@ -49,7 +48,6 @@ func (c *Counter) Read(at time.Duration, value float64, deliver func(window int6
 		return
 	}
 	if c.based && value < c.value {
-		c.resets++
 		c.Break()
 	}
 	if c.based {
@@ -74,9 +72,6 @@ func (c *Counter) Read(at time.Duration, value float64, deliver func(window int6
 func (c *Counter) Break() {
 	c.based, c.amount, c.covered = false, 0, 0
 }
-
-// Resets returns how often the counter went backwards.
-func (c *Counter) Resets() int64 { return c.resets }
 
 // accrue adds a part of an amount to a window, which it saw for the time cover. A window
 // is delivered when a later one begins, and only if most of it was seen: a part of an

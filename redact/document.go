@@ -7,13 +7,7 @@ import (
 
 // Document hides secrets by form and value in the texts of a JSON document of
 // redline's own, whose keys and figures stay byte for byte.
-func (r *Redactor) Document(data []byte) []byte { return r.document(data, r.Sweep) }
-
-// TextDocument does the same by name too, in each text by itself: the keys are
-// redline's own and prove nothing.
-func (r *Redactor) TextDocument(data []byte) []byte { return r.document(data, r.Text) }
-
-func (r *Redactor) document(data []byte, hide func(string) string) []byte {
+func (r *Redactor) Document(data []byte) []byte {
 	var out bytes.Buffer
 	from := 0
 	for i := 0; i < len(data); {
@@ -36,7 +30,7 @@ func (r *Redactor) document(data []byte, hide func(string) string) []byte {
 		i = end
 		if rest := bytes.TrimLeft(data[end:min(end+8, len(data))], " \t\r\n"); len(rest) > 0 && rest[0] == ':' {
 			// A key is redline's own most often, but maps have names for keys.
-			if hide(string(data[start+1:end-1])) == string(data[start+1:end-1]) {
+			if r.Sweep(string(data[start+1:end-1])) == string(data[start+1:end-1]) {
 				continue
 			}
 		}
@@ -44,7 +38,7 @@ func (r *Redactor) document(data []byte, hide func(string) string) []byte {
 		if json.Unmarshal(data[start:end], &text) != nil {
 			continue
 		}
-		clean := hide(text)
+		clean := r.Sweep(text)
 		if clean == text {
 			continue
 		}

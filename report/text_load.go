@@ -199,7 +199,8 @@ func quantiles(l *record.LoadSummary) (rows []quantileRow) {
 // overhead words the cost of observation; + is slower.
 func overhead(o *record.Overhead) string {
 	return fmt.Sprintf("Observation cost %s of throughput (%s to %s, %s confidence, %d pairs)",
-		notation.Change(o.Estimate), strings.TrimSuffix(notation.Change(o.Low), " %"), notation.Change(o.High), notation.Percent(o.Confidence), o.Pairs)
+		notation.Change(o.Estimate),
+		strings.TrimSuffix(notation.Change(o.Low), " %"), notation.Change(o.High), notation.Percent(o.Confidence), o.Pairs)
 }
 
 func ratio(part, whole int64) float64 {
