@@ -17,7 +17,7 @@ try {
   page.setDefaultTimeout(20_000);
   page.on("console", (m) => seen.console.push(`${m.type()}: ${m.text()}`));
   page.on("pageerror", (e) => seen.errors.push(String(e)));
-  const ready = () => page.waitForSelector("html[data-ready]");
+  const ready = () => page.waitForSelector("html[data-complete]");
   // state is what the sections say of the moment's selection.
   const state = async () => {
     await page.waitForTimeout(50);
