@@ -305,5 +305,13 @@ func anatomy(o Options, trace timebase.Span) breakdown.Anatomy {
 		line.To = at
 		a.Slowest = append(a.Slowest, line)
 	}
+	for name, of := range map[string]struct {
+		requests int
+		times    float64
+	}{"query": {150, 0.9}, "order": {40, 1.3}} {
+		d := during(&a, trace, of.requests, of.times)
+		a.Named = append(a.Named, breakdown.Named{Name: name, Requests: d.Requests, MeanNS: d.MeanNS, MedianNS: d.MedianNS,
+			TailNS: d.TailNS, All: d.All, Median: d.Median, Tail: d.Tail[:4]})
+	}
 	return a
 }

@@ -138,6 +138,7 @@ export interface Anatomy {
   median: Part[];
   tail: Part[];
   during?: During[];
+  named?: Named[];
   slowest: Timeline[];
   served?: { server: string; requests: number; cut: number }[];
   cpu?: CPUProfile;
@@ -148,6 +149,8 @@ export interface Anatomy {
 export interface Part { state: string; site: string; ns: number; share: number; times: number; stack?: Frame[]; behind?: Chain[] }
 // During is what one trace has of the parts in all; see record/breakdown/during.go.
 export interface During { from_ns: number; to_ns: number; requests: number; mean_ns: number; median_ns: number; tail_ns: number; all: Piece[]; median: Piece[]; tail: Piece[] }
+// Named is what the marked requests of one name of a mix did; see record/breakdown/during.go.
+export interface Named { name: string; requests: number; mean_ns: number; median_ns: number; tail_ns: number; all: Piece[]; median: Piece[]; tail: Piece[] }
 export interface Piece { part: number; ns: number; times: number }
 export interface Chain { ns: number; links: Link[] }
 export interface Link { goroutine: string; request?: boolean; state: string; site: string }
