@@ -68,7 +68,8 @@ func TestRealComparisonInBrowser(t *testing.T) {
 	if want := []string{"Whether a figure changed is unknown"}; !slices.Equal(seen.Texts["h1"], want) {
 		t.Errorf("answer %q, want %q", seen.Texts["h1"], want)
 	}
-	if rows := seen.Texts[".metrics tbody tr"]; len(rows) < 5 || !strings.Contains(rows[0], "the runs are too short") || len(seen.Texts["canvas"]) < 2 {
+	rows := seen.Texts[".metrics tbody tr"]
+	if len(rows) < 5 || !strings.Contains(rows[0], "the runs are too short") || len(seen.Texts["canvas"]) < 2 {
 		t.Errorf("figures %q, %d canvases", seen.Texts[".metrics tbody tr"], len(seen.Texts["canvas"]))
 	}
 }

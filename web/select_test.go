@@ -199,7 +199,8 @@ func TestPageHandsOutItsFigures(t *testing.T) {
 		t.Errorf("detail %q, found %q, columns %q", s.Detail, s.Found, s.Columns)
 	}
 	// What each request of the mix did: nine tenths of what all did, as the record has it; a hundredth of forty is the slowest.
-	if want := []string{"Median request p40 to p60 27.5 ms", "Tail p99 and above 81.3 ms", "Mean  30.1 ms"}; !slices.Equal(s.Bands, want) {
+	want := []string{"Median request p40 to p60 27.5 ms", "Tail p99 and above 81.3 ms", "Mean  30.1 ms"}
+	if !slices.Equal(s.Bands, want) {
 		t.Errorf("bands %q, want %q", s.Bands, want)
 	}
 	if len(s.Fewer) != 2 || !strings.HasPrefix(s.Fewer[1], "Slowest") {

@@ -22,7 +22,8 @@ func TestNamesDivideTheBands(t *testing.T) {
 	}
 	a := New(site.NewOwnership(), Options{MaxParts: 20, Names: names})
 	add := func(request int, state interned.State, took time.Duration) {
-		segments := []timeline.Segment{{From: 0, To: trace.Time(took), State: state}, {From: trace.Time(took), To: trace.Time(took + 1000), State: interned.Runnable}}
+		end := trace.Time(took)
+		segments := []timeline.Segment{{To: end, State: state}, {From: end, To: end + 1000, State: interned.Runnable}}
 		a.Add(1, &timeline.Conn{Mark: timeline.Mark{ID: "7", Request: request}}, segments, nil, &timeline.Clock{})
 	}
 	for i := range 30 {
@@ -40,7 +41,8 @@ func TestNamesDivideTheBands(t *testing.T) {
 	if n.Requests != 10 || n.MeanNS != 30*time.Millisecond+1004 || n.TailNS != 30*time.Millisecond+1009 {
 		t.Errorf("%d requests, mean %v, tail %v", n.Requests, n.MeanNS, n.TailNS)
 	}
-	if !slices.Equal(n.Tail, []breakdown.Piece{{Part: n.Tail[0].Part, NS: 30_000_009, Times: 1}, {Part: n.Tail[1].Part, NS: 1000, Times: 1}}) ||
+	want := []breakdown.Piece{{Part: n.Tail[0].Part, NS: 30_000_009, Times: 1}, {Part: n.Tail[1].Part, NS: 1000, Times: 1}}
+	if !slices.Equal(n.Tail, want) ||
 		out.All[n.Tail[0].Part].State != breakdown.StateRunning {
 		t.Errorf("tail %+v", n.Tail)
 	}
