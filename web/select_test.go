@@ -198,7 +198,7 @@ func TestPageHandsOutItsFigures(t *testing.T) {
 		!slices.Contains(s.Columns, "99 %") {
 		t.Errorf("detail %q, found %q, columns %q", s.Detail, s.Found, s.Columns)
 	}
-	// What each request of the mix did: nine tenths of what all did, as the record has it; a hundredth of forty is the slowest.
+	// What each request of the mix did, nine tenths of what all did; a hundredth of forty is the slowest.
 	want := []string{"Median request p40 to p60 27.5 ms", "Tail p99 and above 81.3 ms", "Mean  30.1 ms"}
 	if !slices.Equal(s.Bands, want) {
 		t.Errorf("bands %q, want %q", s.Bands, want)
@@ -206,7 +206,8 @@ func TestPageHandsOutItsFigures(t *testing.T) {
 	if len(s.Fewer) != 2 || !strings.HasPrefix(s.Fewer[1], "Slowest") {
 		t.Errorf("bands of few requests: %q", s.Fewer)
 	}
-	if len(s.Named) != 5 || !strings.HasPrefix(s.Named[0], "select database/sql.(*DB).conn") || !strings.Contains(s.Named[4], "smaller parts") {
+	if len(s.Named) != 5 || !strings.HasPrefix(s.Named[0], "select database/sql.(*DB).conn") ||
+		!strings.Contains(s.Named[4], "smaller parts") {
 		t.Errorf("parts of the tail %q", s.Named)
 	}
 }
