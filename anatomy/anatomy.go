@@ -27,6 +27,9 @@ type Options struct {
 	// Mains are path prefixes that count as the target's own in addition to Module:
 	// other modules of its workspace.
 	Mains []string
+	// Names are the requests of the mix in their order, by which marked requests are
+	// divided; nil where there is one.
+	Names []string
 	// MaxParts is the length of each list of parts; zero means 200.
 	MaxParts int
 	// MaxSlowest is the number of timelines kept; zero means 5, negative none.
@@ -72,7 +75,7 @@ func Analyze(r io.Reader, o Options) (*breakdown.Anatomy, error) {
 func AnalyzeAll(inputs []Input, o Options) (*breakdown.Anatomy, error) {
 	o = o.withDefaults()
 	all := bands.New(site.NewOwnership(append([]string{o.Module}, o.Mains...)...),
-		bands.Options{MaxParts: o.MaxParts, MaxSlowest: o.MaxSlowest, MaxMarked: o.MaxMarked, CPU: o.CPU, Each: o.Each})
+		bands.Options{Names: o.Names, MaxParts: o.MaxParts, MaxSlowest: o.MaxSlowest, MaxMarked: o.MaxMarked, CPU: o.CPU, Each: o.Each})
 	var first error
 	read := 0
 	left := o.MaxEventsInAll

@@ -1,6 +1,7 @@
 package anatomy
 
 import (
+	"strconv"
 	"strings"
 
 	"golang.org/x/exp/trace"
@@ -43,7 +44,7 @@ func (t *tracker) marker(ev trace.Event) {
 			return
 		}
 		if task, ok := t.tasks[log.Task]; ok && task.live() && task.conn.Mark.ID == "" {
-			task.conn.Mark.ID = cleanID(log.Message)
+			task.conn.Mark.ID, task.conn.Mark.Request = identity(cleanID(log.Message))
 		}
 	case trace.EventTaskEnd:
 		id := ev.Task().ID
@@ -101,6 +102,20 @@ func (t *tracker) unmark(k task, now trace.Time) {
 	}
 	t.finish(k.goroutine, now, now)
 	k.goroutine.Conn = nil
+}
+
+// identity takes apart what the load half sends, a number and which request of the mix it is, as in "42.3". Other ids
+// stay whole.
+func identity(text string) (id string, request int) {
+	id, of, found := strings.Cut(text, ".")
+	if _, err := strconv.ParseInt(id, 10, 64); err != nil || !found {
+		return text, 0
+	}
+	n, err := strconv.ParseUint(of, 10, 31)
+	if err != nil || n == 0 {
+		return text, 0
+	}
+	return id, int(n)
 }
 
 // cleanID bounds an id, which a trace may say to be anything, and keeps what a

@@ -15,6 +15,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"github.com/redline-go/redline/anatomy"
 	"github.com/redline-go/redline/probe/request"
 	"github.com/redline-go/redline/record/breakdown"
 )
@@ -80,6 +81,33 @@ func TestMarkersNameRequests(t *testing.T) {
 		if held := l.ID == "id-027" || l.ID == "id-037"; held && l.Len() < hold {
 			t.Errorf("%s took %v, and was held for %v", l.ID, l.Len(), hold)
 		}
+	}
+}
+
+// TestMarkersSayWhichRequest sends what the load half sends of a mix.
+func TestMarkersSayWhichRequest(t *testing.T) {
+	v := serve(t, request.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP, nil)
+	data := v.capture(func() {
+		closedLoop(t, 1, 40, func(c *http.Client, i int) error {
+			req, _ := http.NewRequest("GET", v.url(), nil)
+			// In turns: the first, the second, an id of no mix, one beyond it.
+			req.Header.Set(request.Header, fmt.Sprintf("%d%s", i, []string{".1", ".2", "", ".3"}[i%4]))
+			resp, err := c.Do(req)
+			if err == nil {
+				resp.Body.Close()
+			}
+			return err
+		})
+	})
+	a, err := anatomy.Analyze(bytes.NewReader(data), anatomy.Options{Names: []string{"list", "order"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Named) != 2 || a.Named[0].Requests != 10 || a.Named[1].Requests != 10 || a.Named[0].Name == a.Named[1].Name {
+		t.Fatalf("named: %+v", a.Named)
+	}
+	if got := ids(a.Marked); len(got) == 0 || slices.ContainsFunc(got, func(id string) bool { return strings.HasSuffix(id, ".1") }) {
+		t.Errorf("ids %q: they are the numbers of slow.jsonl", got)
 	}
 }
 

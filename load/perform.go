@@ -203,6 +203,9 @@ func (l *loop) send(u *lane, k *link) {
 	// A request that goes out again keeps its trace: it is still the same request.
 	if l.sampler.on && u.x.Sent == 0 && l.traced[u.x.Request] {
 		u.x.Trace = l.sampler.next(l.now(), u.number)
+		if u.x.Trace != nil && len(l.traced) > 1 {
+			u.x.Trace.Request = u.x.Request + 1
+		}
 	}
 	out, err := k.wire.Send(&u.x, l.out)
 	u.drawn = u.x.Data != nil

@@ -18,6 +18,8 @@ type Trace struct {
 	ID     [16]byte
 	Span   [8]byte
 	Number int64 // of the request, as slow.jsonl has it
+	// Request says which of the mix it is, from 1; 0 where there is only one.
+	Request int
 
 	index uint32 // of the run's sampled requests, from 1
 }
@@ -38,8 +40,16 @@ func (t *Trace) AppendParent(dst []byte) []byte {
 	return append(dst, "-01"...)
 }
 
-// AppendNumber appends the value of the header x-redline-request.
-func (t *Trace) AppendNumber(dst []byte) []byte { return strconv.AppendInt(dst, t.Number, 10) }
+// AppendNumber appends the value of the header x-redline-request: the number, and behind a dot which request of the mix
+// it is. Only slow requests are kept by their number, so that of the others an execution trace could not be divided
+// by request without it.
+func (t *Trace) AppendNumber(dst []byte) []byte {
+	dst = strconv.AppendInt(dst, t.Number, 10)
+	if t.Request > 0 {
+		dst = strconv.AppendInt(append(dst, '.'), int64(t.Request), 10)
+	}
+	return dst
+}
 
 // traceID returns the trace id of a sampled request: the run's own half, and a
 // half in which neighbours have nothing in common, because samplers downstream may

@@ -22,6 +22,10 @@ func TestTraceContext(t *testing.T) {
 	if string(a.AppendNumber(nil)) != "42" || a.ID == b.ID || a.Span == b.Span {
 		t.Errorf("%+v and %+v", a, b)
 	}
+	a.Request = 3
+	if got := string(a.AppendNumber(nil)); got != "42.3" {
+		t.Errorf("the third request of a mix is sent as %q", got)
+	}
 	again := newSampler(0x0102030405060708, 0, 1, 7)
 	if c := again.next(0, 42); c.ID != a.ID || c.Span != a.Span {
 		t.Error("ids are not a function of run and count")

@@ -188,6 +188,25 @@ func TestHostilePageInBrowser(t *testing.T) {
 	}
 }
 
+// TestDamagedPageInBrowser: a file that was cut off on its way shows its answer, and says what is lost.
+func TestDamagedPageInBrowser(t *testing.T) {
+	html := page(t, reporttest.Bundle(t, reporttest.Options{}))
+	at := strings.Index(html, `id="later-charts"`)
+	seen := show(t, "damaged", html[:at+2000], "h1", "#findings .warning li", "#load .quantiles tr", "#series")
+	if got := seen.Texts["h1"]; !slices.Equal(got, []string{"Requests wait for a database connection"}) {
+		t.Errorf("headline %q", got)
+	}
+	lost := strings.Join(seen.Texts["#findings .warning li"], "\n")
+	for _, part := range []string{"charts", "flames", "others"} {
+		if !strings.Contains(lost, part+": this page is damaged") {
+			t.Errorf("what is lost: %q, want %s", lost, part)
+		}
+	}
+	if len(seen.Texts["#load .quantiles tr"]) < 5 || len(seen.Texts["#series"]) != 0 {
+		t.Errorf("percentiles %q, charts %d", seen.Texts["#load .quantiles tr"], len(seen.Texts["#series"]))
+	}
+}
+
 func TestKilledPageInBrowser(t *testing.T) {
 	s := browse(t, page(t, reporttest.Bundle(t, reporttest.Options{Killed: true, Bare: true})))
 	if s.Headline != "Bottleneck unknown." || len(s.Canvases) == 0 {

@@ -30,8 +30,15 @@ type page struct {
 	title    string
 	script   string
 	data     any    // what the script reads, as JSON
+	later    []part // what it reads when the first of it is shown
 	fallback []byte // text for a browser that runs no script
 	connects bool   // the page asks the server that it came from
+}
+
+// part is some of a page's data in an element of its own, behind the script.
+type part struct {
+	name string
+	data any
 }
 
 // write writes the page whole. Its errors are those of w and of figures that JSON cannot
@@ -64,6 +71,14 @@ func (p page) write(w io.Writer) error {
 		fmt.Fprintf(&b, "<pre>%s</pre>\n", html.EscapeString(string(p.fallback)))
 	}
 	fmt.Fprintf(&b, pageTail, payload, code, loader)
+	for _, l := range p.later {
+		packed, err := pack(l.data)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&b, "<script type=\"application/json\" id=\"later-%s\" data-encoding=\"gzip+base64\">%s</script>\n", l.name, packed)
+	}
+	b.WriteString("</body>\n</html>\n")
 	if _, err := w.Write(b.Bytes()); err != nil {
 		return fmt.Errorf("write page: %w", err)
 	}
@@ -74,7 +89,7 @@ func (p page) write(w io.Writer) error {
 // as it does the loader: a string of the record that found its way into markup after all
 // would still not run. Packed, the script takes 55 KB of a page instead of 125.
 const loader = `(async()=>{const t=document.getElementById("code").textContent;` +
-	`const b=Uint8Array.from(atob(t),c=>c.charCodeAt(0));` +
+	`const a=atob(t),b=new Uint8Array(a.length);for(let i=0;i<a.length;i++)b[i]=a.charCodeAt(i);` +
 	`const s=document.createElement("script");` +
 	`s.textContent=await new Response(new Blob([b]).stream().pipeThrough(new DecompressionStream("gzip"))).text();` +
 	`document.body.append(s)})().catch(e=>{document.getElementById("app").textContent=` +
@@ -102,8 +117,6 @@ const (
 <script type="application/json" id="data" data-encoding="gzip+base64">%s</script>
 <script type="text/plain" id="code">%s</script>
 <script>%s</script>
-</body>
-</html>
 `
 )
 

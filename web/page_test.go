@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -65,6 +66,10 @@ func payload(t testing.TB, page string) map[string]any {
 	t.Helper()
 	var v map[string]any
 	must(t, json.Unmarshal(packed(t, page, "data"), &v))
+	for _, name := range v["later"].([]any) {
+		must(t, json.Unmarshal(packed(t, page, "later-"+name.(string)), &v))
+	}
+	delete(v, "later")
 	return v
 }
 
@@ -196,8 +201,8 @@ func TestPageIsSelfContainedAndSafe(t *testing.T) {
 	if strings.Contains(html, "<script>document.title") || strings.Contains(html, "<img") {
 		t.Error("untrusted text reached the markup")
 	}
-	if n := strings.Count(html, "</script"); n != 3 {
-		t.Errorf("%d script ends, want those of data, code and loader", n)
+	if n := strings.Count(html, "</script"); n != 7 {
+		t.Errorf("%d script ends, want those of data, code and loader, and of what is read later", n)
 	}
 	for _, pattern := range []string{`src\s*=\s*["']?(https?:)?//`, `<link[^>]*stylesheet`, `@import`, `url\(`,
 		`\bfetch\(`, `XMLHttpRequest`, `\bimport\(`, `\beval\(`} {
@@ -210,6 +215,38 @@ func TestPageIsSelfContainedAndSafe(t *testing.T) {
 		strings.Contains(policy[1], "unsafe") {
 		t.Errorf("policy %q", policy)
 	}
+}
+
+// TestAnswerStandsFirst: what is read before the answer is shown does not grow with the run.
+func TestAnswerStandsFirst(t *testing.T) {
+	html := page(t, reporttest.Bundle(t, reporttest.Options{Windows: 1800, Extra: 24, Stacks: 300, Parts: 6}))
+	var first map[string]any
+	text := packed(t, html, "data")
+	must(t, json.Unmarshal(text, &first))
+	if len(text) > 150_000 {
+		t.Errorf("%d bytes stand before the answer", len(text))
+	}
+	if want := []any{"latencies", "charts", "flames", "others"}; !reflect.DeepEqual(first["later"], want) {
+		t.Errorf("later: %v, want %v", first["later"], want)
+	}
+	for _, key := range []string{"charts", "heat", "flames", "others", "latencies"} {
+		if first[key] != nil {
+			t.Errorf("%s is read before the answer", key)
+		}
+	}
+	if strings.Index(html, `id="later-`) < strings.Index(html, loader(t, html)) {
+		t.Error("what is read later stands before the script")
+	}
+}
+
+// loader is the script of a page that unpacks the others.
+func loader(t testing.TB, page string) string {
+	t.Helper()
+	found := regexp.MustCompile(`<script>(.*)</script>`).FindString(page)
+	if found == "" {
+		t.Fatal("the page has no loader")
+	}
+	return found
 }
 
 // TestPageSize bounds what a page takes: of half a minute, and of ten with all profiles.

@@ -61,6 +61,7 @@ func (a *Requests) Anatomy() *breakdown.Anatomy {
 	out.Median, _, out.MedianNS = a.band(middle, a.sums(middle))
 	out.Tail, _, out.TailNS = a.band(tail, a.sums(tail))
 	out.During = a.during(all, kept)
+	out.Named = a.named(all, kept)
 	out.Ran = a.ran(a.requests)
 	out.Path = a.path(sums, all, partial)
 	out.CPU = a.profile(all, middle, tail)

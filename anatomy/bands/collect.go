@@ -22,6 +22,7 @@ type request struct {
 	first, last             int32
 	firstSample, lastSample int32
 	trace                   int32 // in Requests.traces
+	name                    int32 // in Options.Names, from 1; 0 where it is not known
 }
 
 // part is the time of one request in one state at one stack, ended by one waker
@@ -42,9 +43,10 @@ type partKey struct {
 
 // Options bound what is kept of the requests. All bounds must be set.
 type Options struct {
-	MaxParts   int // of each list of parts
-	MaxSlowest int // timelines; negative for none
-	MaxMarked  int // timelines of requests that carry an id; negative for none
+	Names      []string // of the mix
+	MaxParts   int      // of each list of parts
+	MaxSlowest int      // timelines; negative for none
+	MaxMarked  int      // timelines of requests that carry an id; negative for none
 	// CPU, when not nil, returns the CPU profile of the run; it is called at most once.
 	CPU func() []Ran
 	// Each, when not nil, is called with every whole request.
@@ -120,6 +122,9 @@ func (a *Requests) gather(segments []timeline.Segment, samples []timeline.CPUSam
 func (a *Requests) Add(id trace.GoID, c *timeline.Conn, segments []timeline.Segment, samples []timeline.CPUSample, clock *timeline.Clock) {
 	r := a.gather(segments, samples)
 	took := r.took
+	if c.Mark.Request <= len(a.options.Names) {
+		r.name = int32(c.Mark.Request)
+	}
 	a.requests = append(a.requests, r)
 	a.spawned += c.Spawned
 	a.countOperations(c)

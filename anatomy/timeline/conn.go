@@ -69,10 +69,11 @@ type Conn struct {
 
 // Mark is what the probe's tasks say of a request.
 type Mark struct {
-	ID    string
-	Tasks int
-	Open  int
-	Ended trace.Time // when the last task that was open ended
+	ID      string
+	Request int // of the mix, from 1; 0 where the id does not say
+	Tasks   int
+	Open    int
+	Ended   trace.Time // when the last task that was open ended
 }
 
 // push appends a segment, but what lies before base.

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -167,7 +168,12 @@ func TestTracesReachTheTarget(t *testing.T) {
 				t.Errorf("slow.jsonl tells of %d of %d traces", len(slow), len(w.traced))
 			}
 			for id, s := range slow {
-				if number, ok := w.traced[id]; !ok || number != fmt.Sprint(s.ID) {
+				want := fmt.Sprint(s.ID)
+				if len(p.Requests) > 1 { // the server learns which of the mix it is
+					of := func(q scenario.Request) bool { return q.Name == s.Request }
+					want += fmt.Sprint(".", slices.IndexFunc(p.Requests, of)+1)
+				}
+				if number, ok := w.traced[id]; !ok || number != want {
 					t.Errorf("slow.jsonl has request %d of trace %s, the server saw %q", s.ID, id, number)
 				}
 			}

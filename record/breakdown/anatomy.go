@@ -86,6 +86,9 @@ type Anatomy struct {
 	// During divides All by the traces, in their order; nil where there is one, and in bundles from
 	// before it was divided.
 	During []During `json:"during,omitempty"`
+	// Named divides All by the requests of the mix, those with most time first; nil where no request
+	// is marked, and in bundles from before it was divided.
+	Named []Named `json:"named,omitempty"`
 	// Slowest are the timelines of the slowest requests, slowest first.
 	Slowest []Timeline `json:"slowest"`
 	// Marked are those of the slowest requests that the probe marked with an id,

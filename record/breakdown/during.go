@@ -26,3 +26,15 @@ type Piece struct {
 	NS    int64   `json:"ns"`
 	Times float64 `json:"times"` // per request
 }
+
+// Named is what the marked requests of one name of a mix did, in the parts of Anatomy.All: the largest 30 of each band.
+type Named struct {
+	Name     string        `json:"name"`
+	Requests int           `json:"requests"` // marked, a sample chosen by chance
+	MeanNS   time.Duration `json:"mean_ns"`
+	MedianNS time.Duration `json:"median_ns"`
+	TailNS   time.Duration `json:"tail_ns"`
+	All      []Piece       `json:"all"`
+	Median   []Piece       `json:"median"`
+	Tail     []Piece       `json:"tail"`
+}

@@ -249,6 +249,13 @@ func during(a *breakdown.Anatomy, span timebase.Span, requests int, times float6
 	return d
 }
 
+// named is a request of the mix that takes so many times what all take.
+func named(a *breakdown.Anatomy, name string, requests int, times float64) breakdown.Named {
+	d := during(a, timebase.Span{}, requests, times)
+	return breakdown.Named{Name: name, Requests: requests, MeanNS: d.MeanNS, MedianNS: d.MedianNS, TailNS: d.TailNS,
+		All: d.All, Median: d.Median, Tail: d.Tail[:4]}
+}
+
 func anatomy(o Options, trace timebase.Span) breakdown.Anatomy {
 	stack := []code.Frame{{Function: "database/sql.(*DB).conn", File: "/usr/local/go/src/database/sql/sql.go",
 		Line: 1369}, {Function: "example.org/gateway/store.(*Store).Orders", File: "/src/gateway/store/orders.go", Line: 112}}
@@ -305,5 +312,6 @@ func anatomy(o Options, trace timebase.Span) breakdown.Anatomy {
 		line.To = at
 		a.Slowest = append(a.Slowest, line)
 	}
+	a.Named = []breakdown.Named{named(&a, "query", 150, 0.9), named(&a, "order", 40, 1.3)}
 	return a
 }

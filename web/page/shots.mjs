@@ -13,7 +13,7 @@ const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "
 try {
   const page = await browser.newPage({ viewport: { width: 1280, height: Number(height ?? 960) }, locale: "en-US", colorScheme: "light" });
   await page.goto(url);
-  await page.waitForSelector("html[data-ready]");
+  await page.waitForSelector("html[data-complete]");
   if (selector) await page.waitForSelector(selector, { timeout: 1000 * Number(seconds ?? 30) }).catch(() => console.error(`${file}: no ${selector} in time`));
   await page.waitForTimeout(1000);
   await page.screenshot({ path: file });

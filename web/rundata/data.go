@@ -171,6 +171,12 @@ func (d *Run) readAnatomy(rec *record.Record) {
 			*band = slices.DeleteFunc(list(*band), func(p breakdown.Piece) bool { return p.Part < 0 || p.Part >= len(a.All) })
 		}
 	}
+	for i := range a.Named {
+		n := &a.Named[i]
+		for _, band := range []*[]breakdown.Piece{&n.All, &n.Median, &n.Tail} {
+			*band = slices.DeleteFunc(list(*band), func(p breakdown.Piece) bool { return p.Part < 0 || p.Part >= len(a.All) })
+		}
+	}
 	a.Marked, a.Path = nil, nil // the slowest are drawn already, the path is a flame graph
 	a.Slowest = list(a.Slowest[:min(len(a.Slowest), maxTimelines)])
 	for i := range a.Slowest {

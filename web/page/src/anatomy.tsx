@@ -106,6 +106,35 @@ function Traces({ page }: { page: Page }) {
   );
 }
 
+// NamedBands are the bars of one request of a mix, on one time scale. Of few requests the tail is the slowest one, and
+// there is no median band to speak of.
+export function NamedBands({ anatomy, name }: { anatomy: Anatomy | null; name: string }) {
+  const of = anatomy?.named?.find((n) => n.name === name);
+  if (!anatomy || !of) return null;
+  const parts = (pieces: Piece[], ns: number): Part[] => {
+    const found = pieces.map((p): Part => ({ ...anatomy.all[p.part]!, ns: p.ns, times: p.times, share: p.ns / (ns || 1) }));
+    const rest = ns - found.reduce((sum, p) => sum + p.ns, 0);
+    return rest > 0 ? [...found, { state: "other", site: "(smaller parts)", ns: rest, times: 0, share: rest / (ns || 1) }] : found;
+  };
+  const bands: [string, string, Part[], number][] = of.requests < few
+    ? [["Mean", "", parts(of.all, of.mean_ns), of.mean_ns], ["Slowest", "", parts(of.tail, of.tail_ns), of.tail_ns]]
+    : [["Median request", "p40 to p60", parts(of.median, of.median_ns), of.median_ns], ["Tail", "p99 and above", parts(of.tail, of.tail_ns), of.tail_ns], ["Mean", "", parts(of.all, of.mean_ns), of.mean_ns]];
+  const longest = Math.max(1, ...bands.map((b) => b[3]));
+  const largest = parts(of.tail, of.tail_ns).slice(0, 5);
+  return (
+    <div class="named">
+      <p class="note">{count(of.requests)} marked requests, chosen by chance, in the execution traces of the run.</p>
+      <div class="bands">{bands.map(([band, note, all, ns]) => <Band key={band} name={band} note={note} parts={all} ns={ns} width={ns / longest} />)}</div>
+      <StateKey parts={bands.flatMap((b) => b[2])} />
+      <table><thead><tr><th scope="col">{of.requests < few ? "in the slowest" : "in the tail"}</th><th scope="col" class="num">time</th><th scope="col" class="num">share</th></tr></thead>
+        <tbody>{largest.map((p, i) => <tr key={i}><td><i class={"swatch " + stateClass(p.state)} />{p.state}{p.site && <> <code>{p.site}</code></>}</td><td class="num">{duration(p.ns)}</td><td class="num">{percent(p.share)}</td></tr>)}</tbody></table>
+    </div>
+  );
+}
+
+// few is how many requests it takes for one in a hundred to be a tail.
+const few = 100;
+
 // thin is the share below which a part is drawn with the rest of its band.
 const thin = 0.004;
 

@@ -71,12 +71,17 @@ function gaps(v: Values): Pick<uPlot.Series, "spanGaps" | "points"> {
 // besides reports that the throughput stands beside the latency, not above it (page.css).
 const besides = () => matchMedia("(min-width: 110rem)").matches;
 
+// heightOf is a chart's height in pixels.
+export function heightOf(chart: Chart): number {
+  return chart.heat || (chart.id === "throughput" && besides()) ? 270 : chart.id === "throughput" ? 170 : 150;
+}
+
 export function draw(host: HTMLElement, chart: Chart, around: Surroundings, onCursor: (index: number | null) => void): uPlot {
   const p = plan(chart);
   const heat = chart.heat ? around.heat : null;
   const u = new uPlot({
     width: Math.max(host.clientWidth, 200),
-    height: heat || (chart.id === "throughput" && besides()) ? 270 : chart.id === "throughput" ? 170 : 150,
+    height: heightOf(chart),
     padding: [10, 14, 0, 0], // the same for all, so that instants stand in one column
     legend: { show: false },
     cursor: { sync: { key: sync.key, scales: ["x", null] }, drag: { x: true, y: false }, points: { size: 5 }, y: false },

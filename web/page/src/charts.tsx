@@ -1,9 +1,10 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type uPlot from "uplot";
 import type { Axis, Chart, Line, OtherSeries, Page } from "./data";
-import { draw, forget, times, type Surroundings } from "./chart";
+import { draw, forget, heightOf, times, type Surroundings } from "./chart";
 import { Downloads, type Table } from "./export";
 import { value } from "./format";
+import { whenSeen } from "./later";
 import { select, spanText, step, useSelection, type Span } from "./selection";
 import { onThemeChange } from "./theme";
 
@@ -83,6 +84,7 @@ function ChartCard({ chart, around }: { chart: Chart; around: Surroundings }) {
   const span = useSelection();
   useEffect(() => {
     if (!host.current) return;
+    const at = host.current;
     // The readings change with every move of the pointer in any chart, so they
     // are written to the text nodes and not through a render.
     const show = (index: number | null) => {
@@ -92,14 +94,15 @@ function ChartCard({ chart, around }: { chart: Chart; around: Surroundings }) {
       });
       if (instant.current) instant.current.textContent = index == null ? "" : `${(around.axis.from + (index + 0.5) * around.axis.step).toFixed(2)} s`;
     };
-    const u: uPlot = draw(host.current, chart, around, show);
+    let u: uPlot | null = null;
+    const notYet = whenSeen(at, () => { u = draw(at, chart, around, show); });
     const resize = new ResizeObserver(([entry]) => {
       const width = Math.floor(entry!.contentRect.width);
-      if (width > 0 && width !== u.width) u.setSize({ width, height: u.height });
+      if (u && width > 0 && width !== u.width) u.setSize({ width, height: u.height });
     });
-    resize.observe(host.current);
-    const stop = onThemeChange(() => u.redraw(false, false));
-    return () => { stop(); resize.disconnect(); forget(u); };
+    resize.observe(at);
+    const stop = onThemeChange(() => u?.redraw(false, false));
+    return () => { notYet(); stop(); resize.disconnect(); if (u) forget(u); };
   }, [chart]);
   const table = (
     <details onToggle={(e) => setAsTable((e.currentTarget as HTMLDetailsElement).open)}>
@@ -132,7 +135,7 @@ function ChartCard({ chart, around }: { chart: Chart; around: Surroundings }) {
           </li>
         ))}
       </ul>
-      <div class="plot" ref={host} tabIndex={0} role="application" aria-roledescription="chart"
+      <div class="plot" ref={host} style={{ minHeight: `${heightOf(chart)}px` }} tabIndex={0} role="application" aria-roledescription="chart"
         aria-label={describe(chart) + ". Arrow left and right select and move a span, up and down make it shorter or longer, Escape shows the whole run."}
         onKeyDown={(e) => { if (step(e.key, wholeOf(around.axis))) e.preventDefault(); }} />
       {table}

@@ -51,7 +51,7 @@ function Compare({ data }: { data: Data }) {
 function answer(metrics: Metric[]): string {
   const known = metrics.filter((m) => m.known);
   const beyond = known.filter((m) => m.low > 0 || m.high < 0).sort((x, y) => Math.abs(y.estimate) - Math.abs(x.estimate));
-  if (known.length === 0) return "Nothing can be compared";
+  if (known.length === 0) return "Whether a figure changed is unknown";
   if (beyond.length === 0) return "No figure differs by more than may be noise";
   const text = beyond.slice(0, 3).map((m) => `${m.name.replaceAll("_", " ")} ${change(Math.abs(m.estimate)).replace("+", "")} ${m.estimate > 0 ? "worse" : "better"}`).join(", ");
   const [noise, unknown] = [known.length > beyond.length, metrics.length > known.length];

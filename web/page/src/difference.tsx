@@ -90,10 +90,10 @@ export function Changes({ parts, tail, functions }: { parts: Change[]; tail: Cha
   return (
     <>
       {lists.filter(([, list]) => list.length > 0).map(([title, list]) => (
-        <section key={title}><h2>{title}</h2><div class="card scroll"><table>
+        <section key={title}><h2>{title}</h2><div class="card scroll"><table class="blocks">
           <thead><tr><th scope="col" class="num">a</th><th scope="col" class="num">b</th><th scope="col" class="num">b − a</th><th scope="col">place</th></tr></thead>
-          <tbody>{list.map((c, i) => <tr key={i}><td class="num">{duration(c.a_ns)}</td><td class="num">{duration(c.b_ns)}</td>
-            <td class={"num " + (c.b_ns > c.a_ns ? "worse" : "better")}>{c.b_ns > c.a_ns ? "+" : ""}{duration(c.b_ns - c.a_ns)}</td><td><code>{c.place}</code></td></tr>)}</tbody>
+          <tbody>{list.map((c, i) => <tr key={i}><td class="num" data-label="a">{duration(c.a_ns)}</td><td class="num" data-label="b">{duration(c.b_ns)}</td>
+            <td data-label="b − a" class={"num " + (c.b_ns > c.a_ns ? "worse" : "better")}>{c.b_ns > c.a_ns ? "+" : ""}{duration(c.b_ns - c.a_ns)}</td><td class="own"><code>{c.place}</code></td></tr>)}</tbody>
         </table></div></section>
       ))}
     </>

@@ -39,13 +39,13 @@ function LadderCard({ ladder }: { ladder: Ladder }) {
     <section aria-labelledby={id}>
       <div class="section-head"><h2 id={id}>{ladder.title}</h2>
         <Downloads name="ladder" what={ladder.title} table={() => ({ columns: ["rung", "finding", "rate_per_s", "gain", "low", "high", "clear"], rows: ladder.rungs.map((r) => [r.name, r.finding, r.rate, r.gain || null, r.low || null, r.high || null, String(r.clear)]) })} /></div>
-      <div class="card scroll"><table class="rungs">
+      <div class="card scroll"><table class="rungs blocks">
         <thead><tr><th scope="col">rung</th><th scope="col">called for by</th><th scope="col">requests per second</th><th scope="col">gain over the rung below, 95 % interval</th></tr></thead>
         <tbody>{ladder.rungs.map((r, i) => (
           <tr key={i}>
-            <th scope="row">{r.name}{r.title && <small>{r.title}</small>}</th><td>{r.finding ? <code>{r.finding}</code> : i > 0 ? <span class="note">no finding</span> : ""}</td>
-            <td class="rung-rate"><span class="rung-bar" aria-hidden="true"><i style={{ width: `${width(r.rate)}%` }} /></span><b>{r.rate > 0 ? rate(r.rate) : "no data"}</b><small>{r.figures}</small></td>
-            <td class="interval">{i > 0 && r.low > 0 && <Interval row={r} claimed={0} kind={!r.clear ? "noise" : r.gain >= 1 ? "better" : "worse"} label={`${r.name}: ${r.text}`} />}<span>{i > 0 ? r.text : ""}</span></td>
+            <th scope="row" class="own">{r.name}{r.title && <small>{r.title}</small>}</th><td>{r.finding ? <code>{r.finding}</code> : i > 0 ? <span class="note">no finding</span> : ""}</td>
+            <td class="rung-rate own"><span class="rung-bar" aria-hidden="true"><i style={{ width: `${width(r.rate)}%` }} /></span><b>{r.rate > 0 ? rate(r.rate) : "no data"}</b><small>{r.figures}</small></td>
+            <td class="interval own">{i > 0 && r.low > 0 && <Interval row={r} claimed={0} kind={!r.clear ? "noise" : r.gain >= 1 ? "better" : "worse"} label={`${r.name}: ${r.text}`} />}<span>{i > 0 ? r.text : ""}</span></td>
           </tr>
         ))}</tbody>
       </table>
@@ -94,15 +94,15 @@ function Claims({ data }: { data: Data }) {
           <span class="note" aria-live="polite">{count(shown.length)} shown</span>
         </div>
         <p class="note">Each gain is how many times better the tuned side is, with its interval, on a logarithmic scale around 1x; faint lines are 0.1x and 10x, the red stroke is the claimed factor.</p>
-        <div class="scroll"><table class="claims">
+        <div class="scroll"><table class="claims blocks">
           <thead><tr><th scope="col">claim</th><th scope="col">claimed</th><th scope="col">measured</th><th scope="col">verdict</th></tr></thead>
           <tbody>{shown.map((r) => (
             <tr key={r.id} id={r.id}>
-              <th scope="row"><code>{r.id}</code><span>{r.what}</span>
+              <th scope="row" class="own"><code>{r.id}</code><span>{r.what}</span>
                 {(r.expect || r.safety) && <details><summary>expected</summary><p class="note">{r.expect}</p>{r.safety && <p class="note">{r.safety}</p>}</details>}</th>
-              <td>{r.claimed || "–"}{r.factor > 0 && <small> {factor(r.factor)}</small>}</td>
-              <td class="interval">{r.low > 0 && <Interval row={r} claimed={r.factor} kind={kinds[r.verdict] ?? "noise"} label={`${r.id}: ${r.measured}`} />}<span>{r.measured || "–"}{r.measured && r.metric && `, ${r.metric}`}</span></td>
-              <td><i class={"fate verdict-" + r.verdict.replace(" ", "-")}>{r.verdict}</i>{r.why && <small>{r.why}</small>}</td>
+              <td data-label="claimed">{r.claimed || "–"}{r.factor > 0 && <small> {factor(r.factor)}</small>}</td>
+              <td class="interval own">{r.low > 0 && <Interval row={r} claimed={r.factor} kind={kinds[r.verdict] ?? "noise"} label={`${r.id}: ${r.measured}`} />}<span>{r.measured || "–"}{r.measured && r.metric && `, ${r.metric}`}</span></td>
+              <td class="own"><i class={"fate verdict-" + r.verdict.replace(" ", "-")}>{r.verdict}</i>{r.why && <small>{r.why}</small>}</td>
             </tr>
           ))}</tbody>
         </table></div>

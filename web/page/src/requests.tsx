@@ -1,4 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
+import { NamedBands } from "./anatomy";
 import type { Page, Quantiles, SlowRequest } from "./data";
 import { Downloads } from "./export";
 import { atLeast, count, duration, percent, rate } from "./format";
@@ -132,14 +133,22 @@ function Detail({ row, page, latencies, span }: { row: Row; page: Page; latencie
         <h3>{row.name}</h3>
         <table><tbody>{columns.map((c) => <tr key={c.key}><th scope="row">{c.name}</th><td class="num">{text(row, c.key, c.percentile)}</td></tr>)}</tbody></table>
         <h4>Where its time goes</h4>
+        <NamedBands anatomy={page.anatomy} name={row.name} />
         {stories.length > 0
           ? <ul class="plain">{stories.map((s, i) => <li key={i}><b>{duration(s.took_ns)}</b> {s.lead}</li>)}</ul>
-          : <p class="note">None of the slowest requests that were taken apart is this one. Traces that do not carry request names are not divided by request.</p>}
+          : !page.anatomy?.named?.some((n) => n.name === row.name) && <p class="note">{why(page)}</p>}
         {slow.length > 0 && <><h4>Its slowest, seen by the generator</h4><ul class="plain">{slow.slice(0, 5).map((s, i) => <li key={i}><b>{duration(s.done_ns - s.intended_ns)}</b> due at {seconds(s.intended_ns / 1e9)}{s.error ? `, ${s.error}` : ""}</li>)}</ul></>}
       </div>
       {curves.length > 0 ? <SpectrumChart curves={curves} id="request-spectrum" /> : <p class="note">Its latency is not kept apart in the record.</p>}
     </div>
   );
+}
+
+// why says why a request has no bars.
+function why({ anatomy }: Page): string {
+  if (!anatomy) return "No execution trace was taken.";
+  if (!anatomy.named) return "The target does not mark its requests, so that its execution traces are not divided by request: request.Handler of the package probe/request does.";
+  return "No marked request of this name lies in the execution traces, or 24 others took more time.";
 }
 
 export function during(s: Pick<SlowRequest, "intended_ns" | "done_ns">, span: Span | null): boolean {

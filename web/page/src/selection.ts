@@ -2,6 +2,7 @@
 // address holds it ("#t=12,18", or "#load&t=12,18" with a section).
 
 import { useEffect, useState } from "preact/hooks";
+import { onComplete } from "./later";
 
 export interface Span { from: number; to: number } // s of the run
 
@@ -67,7 +68,9 @@ export function useSelection(): Span | null {
 // go scrolls to a section and keeps the selection, which a plain link would drop.
 export function go(id: string) {
   history.replaceState(null, "", address(id, current));
-  document.getElementById(id)?.scrollIntoView();
+  const at = document.getElementById(id);
+  if (at) at.scrollIntoView();
+  else onComplete(() => document.getElementById(id)?.scrollIntoView());
 }
 
 // step moves or widens the selection by keys; whole is the run.

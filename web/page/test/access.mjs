@@ -13,7 +13,7 @@ try {
   const page = await browser.newPage({ viewport: { width: 1366, height: 900 }, locale: "en-US", reducedMotion: "reduce" });
   page.setDefaultTimeout(20_000);
   await page.goto(pathToFileURL(page_).href);
-  await page.waitForSelector("html[data-ready]");
+  await page.waitForSelector("html[data-complete]");
   for (const scheme of ["light", "dark"]) {
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
     await page.waitForTimeout(100);

@@ -16,7 +16,7 @@ try {
   for (const selection of selections) {
     await page.goto("about:blank");
     await page.goto(pathToFileURL(page_).href + (selection === "-" ? "" : "#t=" + selection));
-    await page.waitForSelector("html[data-ready]");
+    await page.waitForSelector("html[data-complete]");
     const moment = await page.evaluate(() => ({
       covers: document.querySelector("#anatomy .covers")?.textContent ?? "",
       bands: [...document.querySelectorAll("#anatomy .band-name em")].map((e) => e.textContent),

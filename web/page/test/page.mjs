@@ -23,6 +23,7 @@ try {
   await page.goto(url);
   await page.waitForSelector("html[data-ready]");
   seen.opened = Math.round(await page.evaluate(() => performance.now()));
+  await page.waitForSelector("html[data-complete]");
   await page.waitForTimeout(300); // two frames, and the resize observers' first round
   Object.assign(seen, await page.evaluate(() => {
     // drawn counts the pixels of a canvas that are not transparent.

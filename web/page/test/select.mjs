@@ -17,7 +17,7 @@ try {
   page.setDefaultTimeout(20_000);
   page.on("console", (m) => seen.console.push(`${m.type()}: ${m.text()}`));
   page.on("pageerror", (e) => seen.errors.push(String(e)));
-  const ready = () => page.waitForSelector("html[data-ready]");
+  const ready = () => page.waitForSelector("html[data-complete]");
   // state is what the sections say of the moment's selection.
   const state = async () => {
     await page.waitForTimeout(50);
@@ -87,12 +87,16 @@ try {
   // Requests of the mix.
   await page.click(".request-row:not(.head) button");
   await page.waitForSelector(".request-detail #request-spectrum canvas");
-  seen.detail = await page.$$eval(".request-detail .card table tr", (all) => all.map((e) => e.textContent));
+  seen.named = await page.$$eval(".request-detail .named tbody tr", (all) => all.map((e) => e.textContent));
+  seen.bands = await page.$$eval(".request-detail .band-name", (all) => all.map((e) => e.textContent));
+  seen.detail = await page.$$eval(".request-detail .card > table tr", (all) => all.map((e) => e.textContent));
   if (shots) await page.locator("#requests").screenshot({ path: path.join(shots, "requests.png") });
   if (shots) await page.locator("#thresholds").screenshot({ path: path.join(shots, "thresholds.png") });
   await page.click(".columns summary");
   await page.uncheck(".columns label:has-text('99.9 %') input");
   seen.columns = await page.$$eval(".request-row.head > span", (all) => all.map((e) => e.textContent));
+  await page.click(".request-row:not(.head) button:has-text('order')");
+  seen.fewer = await page.$$eval(".request-detail .band-name", (all) => all.map((e) => e.textContent));
   await page.fill("#requests input[type=search]", "ord");
   await page.waitForFunction(() => document.querySelectorAll(".request-row:not(.head)").length === 1);
   seen.found = await page.textContent(".request-row:not(.head) button");

@@ -15,7 +15,7 @@ try {
   page.on("console", (m) => seen.console.push(`${m.type()}: ${m.text()}`));
   page.on("pageerror", (e) => seen.errors.push(String(e)));
   page.on("request", (r) => { if (new URL(r.url()).host !== new URL(url).host && !r.url().startsWith("data:")) seen.foreign.push(r.url().slice(0, 200)); });
-  const ready = () => page.waitForSelector("html[data-ready]");
+  const ready = () => page.waitForSelector("html[data-complete]");
   const shot = async (name) => { if (shots) await page.screenshot({ path: path.join(shots, name + ".png"), fullPage: true }); };
   await page.goto(url);
   await ready();

@@ -18,7 +18,7 @@ try {
   page.on("pageerror", (e) => seen.errors.push(String(e)));
   page.on("request", (r) => { if (r.url() !== url) seen.requests.push(r.url().slice(0, 200)); });
   await page.goto(url);
-  await page.waitForSelector("html[data-ready]");
+  await page.waitForSelector("html[data-complete]");
   for (const selector of selectors) seen.texts[selector] = await page.$$eval(selector, (all) => all.map((e) => e.textContent || e.getAttribute("aria-label") || ""));
   seen.title = await page.title();
   seen.injected = await page.locator("img, iframe, object").count();

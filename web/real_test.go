@@ -1,0 +1,75 @@
+package web_test
+
+import (
+	"bytes"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redline-go/redline/assess"
+	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/report"
+	"github.com/redline-go/redline/web"
+)
+
+// recorded opens a bundle that a real run of a service of the corpus left.
+func recorded(t *testing.T, name string) (*record.Record, *record.Summary) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), name)
+	must(t, corpus.Unpack("../corpus/fixtures/"+name+corpus.PackExt, dir))
+	rec, s, err := assess.Bundle(dir)
+	must(t, err)
+	return rec, s
+}
+
+// TestRealReportInBrowser clicks through the report of a real run: headline, findings and figures are those of its
+// summary, and every section that its bundle fills is there.
+func TestRealReportInBrowser(t *testing.T) {
+	rec, s := recorded(t, "feed-shelf")
+	var html, text bytes.Buffer
+	must(t, web.Report(&html, rec, s))
+	must(t, report.Text(&text, s, report.TextOptions{All: true, Width: 100}))
+	seen := browse(t, html.String())
+	if want := report.HeadlineOf(s).Title; seen.Headline != want || seen.Findings != len(s.Findings) {
+		t.Errorf("headline %q, want %q; %d findings, want %d", seen.Headline, want, seen.Findings, len(s.Findings))
+	}
+	if len(seen.Canvases) < 10 || seen.Flames == nil || len(seen.Flames.Tabs) == 0 || !seen.Zoomed {
+		t.Errorf("%d charts, flame graphs %+v, zoomed %v", len(seen.Canvases), seen.Flames, seen.Zoomed)
+	}
+	for _, c := range seen.Canvases {
+		if c.Pixels < 1000 {
+			t.Errorf("%s drew %d pixels", c.Chart, c.Pixels)
+		}
+	}
+	selectors := []string{".quantiles tr:not(:last-child) td:nth-child(2)", ".weigh span"}
+	shown := show(t, "real", html.String(), selectors...)
+	for _, selector := range selectors {
+		if len(shown.Texts[selector]) == 0 {
+			t.Errorf("nothing at %s", selector)
+		}
+		for _, figure := range shown.Texts[selector] {
+			if !strings.Contains(text.String(), figure) {
+				t.Errorf("%s: the command line does not say %q", selector, figure)
+			}
+		}
+	}
+}
+
+// TestRealComparisonInBrowser compares two real runs, which are too short for intervals: the page says so, and shows
+// where they differ.
+func TestRealComparisonInBrowser(t *testing.T) {
+	a, sa := recorded(t, "feed-shelf")
+	b, sb := recorded(t, "tenant-gateway")
+	var html bytes.Buffer
+	must(t, web.Compare(&html, web.Observed{Record: a, Summary: sa}, web.Observed{Record: b, Summary: sb}))
+	seen := show(t, "real", html.String(), "h1", ".metrics tbody tr", ".warning li", "canvas")
+	if want := []string{"Whether a figure changed is unknown"}; !slices.Equal(seen.Texts["h1"], want) {
+		t.Errorf("answer %q, want %q", seen.Texts["h1"], want)
+	}
+	rows := seen.Texts[".metrics tbody tr"]
+	if len(rows) < 5 || !strings.Contains(rows[0], "the runs are too short") || len(seen.Texts["canvas"]) < 2 {
+		t.Errorf("figures %q, %d canvases", seen.Texts[".metrics tbody tr"], len(seen.Texts["canvas"]))
+	}
+}
