@@ -26,13 +26,15 @@ type Book struct{ db *sql.DB }
 // NewBook makes the tables.
 func NewBook(ctx context.Context, db *sql.DB) (*Book, error) {
 	_, err := db.ExecContext(ctx, `
-		CREATE TABLE orders (id INTEGER PRIMARY KEY, customer TEXT NOT NULL, loaf TEXT NOT NULL, count INTEGER NOT NULL, hold TEXT NOT NULL);
+		CREATE TABLE orders (id INTEGER PRIMARY KEY, customer TEXT NOT NULL, loaf TEXT NOT NULL,
+			count INTEGER NOT NULL, hold TEXT NOT NULL);
 		CREATE TABLE batches (loaf TEXT PRIMARY KEY, ordered INTEGER NOT NULL)`)
 	return &Book{db}, err
 }
 
 func (b *Book) insert(ctx context.Context, tx *sql.Tx, o Order) (int64, error) {
-	if _, err := tx.ExecContext(ctx, `INSERT INTO batches VALUES (?, ?) ON CONFLICT (loaf) DO UPDATE SET ordered = ordered + excluded.ordered`,
+	if _, err := tx.ExecContext(ctx,
+		`INSERT INTO batches VALUES (?, ?) ON CONFLICT (loaf) DO UPDATE SET ordered = ordered + excluded.ordered`,
 		o.Loaf, o.Count); err != nil {
 		return 0, err
 	}

@@ -20,7 +20,8 @@ type Car struct {
 
 // Setup makes and fills the table.
 func Setup(ctx context.Context, db *sql.DB) error {
-	if _, err := db.ExecContext(ctx, `CREATE TABLE waiting (sailing INTEGER, since INTEGER, plate TEXT, metres REAL, PRIMARY KEY (sailing, since)) WITHOUT ROWID`); err != nil {
+	if _, err := db.ExecContext(ctx, `CREATE TABLE waiting (sailing INTEGER, since INTEGER, plate TEXT, metres REAL,
+		PRIMARY KEY (sailing, since)) WITHOUT ROWID`); err != nil {
 		return err
 	}
 	tx, err := db.BeginTx(ctx, nil)
@@ -34,7 +35,8 @@ func Setup(ctx context.Context, db *sql.DB) error {
 			if sailing%25 == 7 && i == 4 {
 				metres = 2.4 // a motor cycle
 			}
-			if _, err := tx.ExecContext(ctx, `INSERT INTO waiting VALUES (?, ?, ?, ?)`, sailing, 1000+i, fmt.Sprintf("AB-%d-%d", sailing, i), metres); err != nil {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO waiting VALUES (?, ?, ?, ?)`,
+				sailing, 1000+i, fmt.Sprintf("AB-%d-%d", sailing, i), metres); err != nil {
 				return err
 			}
 		}
