@@ -58,7 +58,7 @@ type shard struct {
 }
 
 // Counter counts plays.
-type Counter struct{ shards [4]shard }
+type Counter struct{ shards [16]shard }
 
 // NewCounter makes a Counter.
 func NewCounter(shelf func() Shelf) *Counter {
