@@ -44,14 +44,20 @@ func (t *tracker) workers() map[trace.GoID]trace.GoID {
 			waiting[in] = append(waiting[in], g)
 		}
 	}
-	for entry, list := range older {
-		for in, requests := range waiting {
+	for in, requests := range waiting {
+		var working []*timeline.Goroutine
+		for entry, list := range older {
 			if in == "" || !strings.HasPrefix(t.stacks.Names[entry], in+".") || len(list) != len(requests) {
 				continue
 			}
-			for i, g := range requests {
-				by[g.ID] = list[i].ID
+			if working != nil { // two closures of the function: nothing says which one works
+				working = nil
+				break
 			}
+			working = list
+		}
+		for i, g := range working {
+			by[requests[i].ID] = g.ID
 		}
 	}
 	return by

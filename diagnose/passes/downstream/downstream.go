@@ -51,8 +51,8 @@ var Slow = diagnose.Analyzer{
 			"own work (including its queue for a CPU, so that a shared host cancels out) and a hundred times a goroutine's " +
 			"mean wait for a CPU. The number of calls distinguishes it from downstream-serial and retry-storm, callers that " +
 			"still wait from missing-timeout, and the reason of the wait from http-client-churn and dns-per-request. A call " +
-			"that the target answers itself, over loopback or through memory, is its own work. If each call opens a connection on busy CPUs, the " +
-			"wait for the answer is reported with that.",
+			"that the target answers itself, over loopback or through memory, is its own work. If each call opens a connection " +
+			"on busy CPUs, the wait for the answer is reported with that.",
 		Remedy: "Make the dependency faster, call it less often (cache, batch) or in parallel with other work, or hedge its tail.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "rate, err := p.fetch(ctx, pair) // 30 ms, for each request",
