@@ -49,7 +49,7 @@ func TestLoadOverHTTP2(t *testing.T) {
 		defer s.Close()
 		plan := &scenario.Plan{
 			Protocol: protocol.HTTP2, TLS: scenario.TLS{Insecure: true},
-			Load: scenario.Load{Connections: 3, Streams: 5, Requests: 3000, Duration: 30 * time.Second, Timeout: 10 * time.Second},
+			Load: scenario.Load{Connections: 3, Streams: 5, Requests: 3000, Duration: 10 * time.Minute, Timeout: time.Minute},
 			Requests: []scenario.Request{
 				{Name: "get", URL: feeder.Template(s.URL)},
 				{Name: "post", Method: "POST", URL: feeder.Template(s.URL), Body: feeder.Template(strings.Repeat("body", 20000))},
