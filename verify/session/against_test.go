@@ -69,7 +69,7 @@ func TestAgainst(t *testing.T) {
 		"faster":                  {service: -0.20, verdict: verify.Improvement},
 		"a slower machine":        {machine: 0.10, verdict: verify.Inconclusive, why: "cpu_per_request"},
 		"a faster machine":        {machine: -0.10, verdict: verify.Inconclusive, why: "cpu_per_request"},
-		"more failures":           {change: func(_ int, b *verify.Block) { b.Errors = 0.02 }, verdict: verify.Regression, why: "fails 2.00 %"},
+		"more failures":           {change: func(_ int, b *verify.Block) { b.Errors = 0.02 }, verdict: verify.Regression, why: "fails 2.0 %"},
 		"every request fails":     {change: func(_ int, b *verify.Block) { b.Void = "every request failed" }, verdict: verify.Invalid, why: "every request failed"},
 		"saturated in the end":    {change: func(n int, b *verify.Block) { b.Void = strings.Repeat("x", btoi(n > 15)) }, verdict: verify.Invalid, why: "side b: x"},
 		"a metric missing once":   {change: func(n int, b *verify.Block) { without(b, "allocs_per_request", n == 3) }, verdict: verify.Inconclusive, why: "allocs_per_request"},

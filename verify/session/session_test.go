@@ -120,8 +120,8 @@ func TestNeverAPass(t *testing.T) {
 			if s.Name == "b" {
 				b.Errors = 0.02
 			}
-		}), verify.Regression, "side b fails 2.00 %"},
-		"both fail": {with(func(_ Side, _ int, b *verify.Block) { b.Errors = 0.5 }), verify.Invalid, "50.0 % of the requests fail"},
+		}), verify.Regression, "side b fails 2.0 %"},
+		"both fail": {with(func(_ Side, _ int, b *verify.Block) { b.Errors = 0.5 }), verify.Invalid, "50 % of the requests fail"},
 		"metric missing at times": {with(func(_ Side, n int, b *verify.Block) {
 			if n%5 == 0 {
 				delete(b.Values, "cpu_per_request")
