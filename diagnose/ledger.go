@@ -210,7 +210,7 @@ func waitsFor(kind callstack.Wait, at code.Frame) (who, group string) {
 		return placed("channel or worker", at), waitRest
 	case callstack.ClientWait:
 		return "waiting for the client to send or take bytes", ""
-	case callstack.PoolWait, callstack.ConnectWait, callstack.RPCWait, callstack.NetworkWait,
+	case callstack.PoolWait, callstack.ConnectWait, callstack.RPCWait, callstack.OwnServer, callstack.NetworkWait,
 		callstack.ChildWait, callstack.LogWait, callstack.SyncWait, callstack.FileWait, callstack.SyscallWait, callstack.EventWait:
 		return string(kind), ""
 	case callstack.OtherWait:

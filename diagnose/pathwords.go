@@ -180,6 +180,7 @@ var waitVerbs = map[callstack.Wait]string{
 	callstack.HTTPOpen:     "opening an HTTP connection",
 	callstack.HTTPWait:     "waiting for an HTTP call",
 	callstack.RPCWait:      "waiting for a call to another service",
+	callstack.OwnServer:    "waiting for its own server",
 	callstack.NetworkWait:  "waiting for the network",
 	callstack.ChildWait:    "waiting for another process",
 	callstack.ClientWait:   "waiting for its own client",

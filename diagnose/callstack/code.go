@@ -13,7 +13,19 @@ type Code struct {
 	// Module is the target's main module path; empty when it is not known (only
 	// net/http/pprof was reachable), and then file names decide.
 	Module string
+	// Answers says which calls the target answers itself.
+	Answers Answers
 }
+
+// Answers are the calls whose other end is the target itself.
+type Answers int
+
+// Which they are. RPCs may be answered through memory, and no connection shows then.
+const (
+	AnswersNone Answers = iota
+	AnswersRPC          // of gRPC
+	AnswersAll          // whatever it calls
+)
 
 // User reports whether a frame is code of the target's own: package main, the
 // main module, or, where the module is not known, a file that lies neither in

@@ -1,6 +1,7 @@
 package callstack
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/redline-go/redline/record/breakdown"
@@ -23,6 +24,7 @@ const (
 	HTTPWait     Wait = "HTTP call"
 	RPCWait      Wait = "call to another service"
 	NetworkWait  Wait = "network"
+	OwnServer    Wait = "its own server"  // a call that the target answers itself
 	ChildWait    Wait = "another process" // that it started, or that writes to a pipe
 	ClientWait   Wait = "own client"      // the server's peer: request body, response
 	SemaphoreW   Wait = "semaphore"
@@ -62,6 +64,8 @@ func (x *Index) Wait(part breakdown.Part) Wait {
 		return SemaphoreW
 	case roles.Has(HTTPConnect):
 		return HTTPOpen
+	case roles.Has(HTTPClient|RPCClient) && x.answers(inner):
+		return OwnServer
 	case roles.Has(HTTPClient):
 		return HTTPWait
 	case roles.Has(RPCClient):
@@ -81,6 +85,20 @@ func (x *Index) Wait(part breakdown.Part) Wait {
 	}
 	return x.plainWait(part.State, part.Stack, roles)
 }
+
+// answers reports whether the target answers a call itself.
+func (x *Index) answers(stack []code.Frame) bool {
+	switch x.Answers {
+	case AnswersAll:
+		return true
+	case AnswersRPC:
+		return slices.ContainsFunc(stack, func(f code.Frame) bool { return strings.HasPrefix(f.Function, grpcPackage) })
+	}
+	return false
+}
+
+// grpcPackage begins the names of gRPC's functions.
+const grpcPackage = "google.golang.org/grpc"
 
 // flight reports whether a wait was for a computation that another request shares
 // with all who want it. x/sync's group is known by name, others by what they do:

@@ -17,6 +17,7 @@ import (
 	"github.com/redline-go/redline/anatomy/story"
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/breakdown"
 )
@@ -65,7 +66,7 @@ func Describe(rec *record.Record, a *breakdown.Anatomy, most int) []Request {
 		return nil
 	}
 	t := describer{
-		rec: rec, stacks: callstack.NewIndex(callstack.Code{Module: rec.Run.Target.Module}),
+		rec: rec, stacks: measured.New(rec, a).Stacks,
 		parts: map[partKey]breakdown.Part{}, seen: map[string]record.SlowRequest{}, around: newAround(rec),
 	}
 	for _, band := range [][]breakdown.Part{a.Tail, a.All, a.Median} {

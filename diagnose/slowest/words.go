@@ -21,6 +21,7 @@ var doing = map[callstack.Wait]string{
 	callstack.HTTPOpen:     "waited for a connection to another service",
 	callstack.HTTPWait:     "waited for another service's answer (HTTP)",
 	callstack.RPCWait:      "waited for another service's answer",
+	callstack.OwnServer:    "waited for the answer of its own server",
 	callstack.NetworkWait:  "waited for the network",
 	callstack.ChildWait:    "waited for another process",
 	callstack.ClientWait:   "waited for its client to send or receive bytes",

@@ -123,7 +123,7 @@ func (v Verdict) Finding(p *diagnose.Pass, cause string, s waits.Site) diagnose.
 func entered(s waits.Site) string {
 	switch s.Wait {
 	case callstack.DatabaseWait, callstack.PrepareWait, callstack.HTTPWait, callstack.HTTPOpen,
-		callstack.RPCWait, callstack.NetworkWait, callstack.ClientWait:
+		callstack.RPCWait, callstack.OwnServer, callstack.NetworkWait, callstack.ClientWait:
 		return ""
 	}
 	switch {

@@ -11,6 +11,7 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/record/windows"
 )
@@ -37,11 +38,33 @@ type Run struct {
 
 // New returns the tables of a record; a is nil when no trace was taken apart.
 func New(rec *record.Record, a *breakdown.Anatomy) *Run {
-	return &Run{
-		Record: rec, Anatomy: served(a),
-		Stacks:   callstack.NewIndex(callstack.Code{Module: rec.Run.Target.Module}),
-		profiles: map[string]*Memo[*Profile]{},
+	p := &Run{Record: rec, Anatomy: served(a), profiles: map[string]*Memo[*Profile]{}}
+	p.Stacks = callstack.NewIndex(callstack.Code{Module: rec.Run.Target.Module, Answers: p.answers()})
+	return p
+}
+
+// answers returns which of its calls the target answers itself, as a grpc-gateway does that
+// serves HTTP by calling the gRPC server in the same process: the wait is then this process's
+// own work. It is certain where it has no connections outwards other than those to itself.
+// An RPC in a process that serves gRPC and has none at all goes through memory (bufconn, net.Pipe).
+func (p *Run) answers() callstack.Answers {
+	self, ok := p.Mean(series.SocketsOutwards, series.Labels("to", "self"))
+	other, known := p.Mean(series.SocketsOutwards, series.Labels("to", "other"))
+	switch {
+	case !ok || !known || other > 0:
+	case self > 0:
+		return callstack.AnswersAll
+	case p.ServesRPC():
+		return callstack.AnswersRPC
 	}
+	return callstack.AnswersNone
+}
+
+// ServesRPC reports whether traces saw the target serve gRPC.
+func (p *Run) ServesRPC() bool {
+	return p.Anatomy != nil && slices.ContainsFunc(p.Anatomy.Served, func(v breakdown.Served) bool {
+		return v.Server == "grpc" && v.Requests+v.Cut > 0
+	})
 }
 
 // Note says what of the record was left out, for the summary's warnings.

@@ -3,10 +3,12 @@ package database_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/operation"
 	"github.com/redline-go/redline/record/series"
 )
@@ -35,4 +37,31 @@ func TestSlowBesideAnothersPool(t *testing.T) {
 		}
 	}
 	t.Errorf("the slow statement is not found, or the pool does not bound it: %+v", found)
+}
+
+// TestSlowWithoutTheServersCounts: requests wait for one statement on CPUs that the
+// database fills, and no server counted statements. That its part of the database's CPU is not
+// known does not make it none. A statement that is merely asked often waits as long there,
+// in the queue for a CPU, and is none.
+func TestSlowWithoutTheServersCounts(t *testing.T) {
+	const text = "SELECT count(*) FROM lists WHERE status = ?"
+	service := func(connections int, wait time.Duration) *Builder {
+		b := New(connections, wait+time.Millisecond).NoStatements().CPU(2, 1.98, 0.03, 0.05, 1.8)
+		b.Wait(breakdown.StateRunning, 100*us, 3).Wait(breakdown.StateNetwork, wait, 1, queryAt(latest)...)
+		return b.Asks(operation.Query, text, int64(b.Requests()), wait, 2, Caller(1, wait, queryAt(latest)...)).Within(0, wait, 1)
+	}
+	slow := ExpectFirst(t, suite.All(), service(8, 180*ms), "db-slow-query").Findings[0]
+	if slow.Confidence != findings.Medium || slow.GainCeiling < 5 || slow.Where.Line != 18 {
+		t.Errorf("the statement is worth %.2f with %s confidence at %+v", slow.GainCeiling, slow.Confidence, slow.Where)
+	}
+	last := slow.Evidence[len(slow.Evidence)-1].Text
+	if !strings.Contains(last, "inferred") || !strings.Contains(last, "pg_stat_statements") {
+		t.Errorf("the evidence does not say what it rests on: %+v", slow.Evidence)
+	}
+	frequent := service(64, 25*ms) // 2,500 requests/s, 0.7 ms of the server's CPU each
+	for _, f := range ExpectFirst(t, suite.All(), frequent, "").Findings {
+		if f.Cause == "db-slow-query" {
+			t.Errorf("a frequent statement is taken for a slow one: %s", f.Title)
+		}
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/operation"
+	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/record/statement"
 )
 
@@ -83,15 +84,59 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	} else {
 		f.Confidence = findings.Medium
 		f.Title = fmt.Sprintf("One statement takes %s of request time%s: %s", diagnose.Percent(f.Share), place, brief(lead.Text))
-		f.Remedy = "Look at EXPLAIN QUERY PLAN of the statement; read fewer rows, keep sums and counts in their own table, " +
+		explain := "EXPLAIN QUERY PLAN"
+		if !demand.InProcess(p) {
+			explain = "the plan (EXPLAIN)"
+		}
+		f.Remedy = "Look at " + explain + " of the statement; read fewer rows, keep sums and counts in their own table, " +
 			"or cache the answer."
 	}
+	overWire(p, &f, lead, part)
 	return []diagnose.Finding{f}
 }
 
+// overWire adds what a statement is worth on CPUs that are used up, where it is a server's
+// that was not asked. Its part of the server's CPU is then unknown, which is not none: it is bounded
+// by its part of the time for which the service waits for answers.
+func overWire(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, part float64) {
+	if demand.InProcess(p) {
+		return
+	}
+	part = executed(p, lead, part)
+	diagnose.Promise(f, demand.Executing(p, part))
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, part, diagnose.Ratio, "its part of the database's work (%s) is "+
+		"inferred from the service's own waits: pg_stat_statements, read with --postgres, would settle it", diagnose.Percent(part)))
+}
+
+// executed bounds a statement's part of what the server executes, 0 to 1: it is no more
+// than its part of requests' waits, nor of all that the hooks counted, background work
+// included.
+func executed(p *diagnose.Pass, lead evidence.Asked, part float64) float64 {
+	all := 0.0
+	for _, a := range p.Asked() {
+		all += a.NS
+	}
+	return min(part, lead.NS/max(1, all))
+}
+
+// alone returns what a statement takes per call by itself, and from how much on that is
+// slow, in ns. Over the wire that is the wait; on CPUs that are used up a fast statement,
+// too, waits long, and its part of the server's CPU decides, to which contention adds nothing.
+func alone(p *diagnose.Pass, a evidence.Asked, part float64) (ns, least float64) {
+	each := demand.PerRequest(p, a.Calls)
+	if demand.InProcess(p) {
+		return (a.Running + a.Waiting) / each, heavyNS
+	}
+	ns = a.Waiting / each
+	used, ok := p.Sum(series.DBCPU, "")
+	if !ok || !p.CPU().Saturated() {
+		return ns, slowMeanNS
+	}
+	return min(ns, used*executed(p, a, part)/a.Calls), heavyNS
+}
+
 // slowGain bounds the gain: within the process a statement frees the service's CPUs, by
-// its part of what statements run; over the wire only the wait, as the server's CPU was
-// not seen.
+// its part of what statements run; over the wire the wait (see overWire).
 func slowGain(p *diagnose.Pass, share, part, runs float64) laws.Gain {
 	if demand.InProcess(p) {
 		return demand.InProcessGain(p, share*part, demand.ClientCPU(p)*max(part, runs))
@@ -141,16 +186,13 @@ func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why str
 		// Time in the queue for a CPU is not the statement's. A write is never slow
 		// by itself: it may wait for its commit, which is the disk's or the writer
 		// lock's.
-		alone, least := (a.Running+a.Waiting)/each, float64(heavyNS)
-		if !demand.InProcess(p) {
-			alone, least = a.Waiting/each, slowMeanNS
-		}
-		if i == 0 && part >= leastStatementShare && alone >= least && !statement.Writes(a.Text) {
+		took, least := alone(p, a, part)
+		if i == 0 && part >= leastStatementShare && took >= least && !statement.Writes(a.Text) {
 			return a, part, "slow"
 		}
 		if i == 0 {
 			p.Reject("db-slow-query", "the leading statement takes %s per call and reads no table in full: %s",
-				diagnose.Span(alone), brief(a.Text))
+				diagnose.Span(took), brief(a.Text))
 		}
 	}
 	return lead, 0, ""

@@ -2,13 +2,11 @@ package downstream
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/waitgain"
-	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/series"
 )
@@ -75,7 +73,7 @@ var Slow = diagnose.Analyzer{
 func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
 	var sites []waits.Site
-	for _, kind := range []callstack.Wait{callstack.HTTPWait, callstack.RPCWait, callstack.NetworkWait} {
+	for _, kind := range []callstack.Wait{callstack.HTTPWait, callstack.RPCWait, callstack.OwnServer, callstack.NetworkWait} {
 		for _, s := range w.Sites(kind) {
 			// Who waits for another request's call makes none: what stops it is
 			// singleflight-convoy (currency-table calls four times a second).
@@ -175,26 +173,15 @@ func elsewhere(p *diagnose.Pass) (reported func(function string) bool, reason st
 		"their number takes the time, not any single call"
 }
 
-// ownService reports whether the target itself answers a call, as a grpc-gateway
-// does that serves HTTP by calling the gRPC server in the same process: the wait is
-// then this process's own work, and caching it was once the advice. It is certain
-// if the target has no other connections than those to itself. With several, the call
-// must be an RPC, and the target must have served gRPC while it was connected to itself.
-// An RPC in a process that serves gRPC and has no connection outwards at all goes
-// through memory (bufconn, net.Pipe).
+// ownService reports whether the target itself answers a call, so that caching it was once the
+// advice. Beside connections to others it is taken for that if it is an RPC, and the target
+// served gRPC while it was connected to itself.
 func ownService(p *diagnose.Pass, s waits.Site) bool {
-	self, ok := p.Mean(series.SocketsOutwards, series.Labels("to", "self"))
-	if !ok {
-		return false
-	}
-	other, _ := p.Mean(series.SocketsOutwards, series.Labels("to", "other"))
-	if self >= 1 && other == 0 {
+	if s.Wait == callstack.OwnServer || s.Wait == callstack.NetworkWait && p.Stacks.Answers == callstack.AnswersAll {
 		return true
 	}
-	return (self >= 1 || other == 0) && p.Stacks.Wait(s.Part) == callstack.RPCWait &&
-		slices.ContainsFunc(p.Anatomy.Served, func(v breakdown.Served) bool {
-			return v.Server == "grpc" && v.Requests+v.Cut > 0
-		})
+	self, _ := p.Mean(series.SocketsOutwards, series.Labels("to", "self"))
+	return self >= 1 && s.Wait == callstack.RPCWait && p.ServesRPC()
 }
 
 // attempts returns the number of calls per request at a site, or the number of its

@@ -1,6 +1,7 @@
 package downstream_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -8,7 +9,9 @@ import (
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/database"
 	"github.com/redline-go/redline/diagnose/passes/downstream"
+	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/operation"
 	"github.com/redline-go/redline/record/series"
 )
@@ -83,6 +86,32 @@ func TestOwnService(t *testing.T) {
 	Expect(t, downstream.Slow, connected(rpc(), 0, 0).Served("grpc", 10)) // through memory
 	// by a Unix socket
 	Expect(t, downstream.Slow, connected(rpc(), 0, 0).Served("net/http", 10), "downstream-slow at cache.go:41")
+}
+
+// TestOwnServersWork: requests wait for gRPC that their own process serves over loopback, on a
+// host that other programs keep busy. The ledger books the wait on its own server, and what the
+// inner requests run is worth its part of what the load has, because no other service is asked.
+func TestOwnServersWork(t *testing.T) {
+	const scan = "shop/tree.(*Index).Scan@index.go:117"
+	gateway := func(other float64) *Builder {
+		b := New(64, 40*ms).CPU(2, 1.94, 0.5, 0.1, -1).Wait(breakdown.StateRunning, 4*ms, 3).Wait(breakdown.StateRunnable, 8*ms, 5).
+			Wait(breakdown.StateSelect, 20*ms, 1, "runtime.selectgo", "google.golang.org/grpc/internal/transport.(*Stream).waitOnHeader",
+				"google.golang.org/grpc.(*ClientConn).Invoke", get).Served("grpc", 10)
+		return b.Sample(8*time.Second, scan).Sample(2*time.Second, "shop/tree.(*Index).Get@index.go:90").
+			Gauge(series.SocketsOutwards, "to=self", 0.7).Gauge(series.SocketsOutwards, "to=other", other)
+	}
+	booked := func(out findings.Findings, who string) bool {
+		return slices.ContainsFunc(out.Ledger.RequestTime, func(e findings.LedgerEntry) bool { return e.Who == who && e.Share > 0.4 })
+	}
+	own := ExpectFirst(t, suite.All(), gateway(0), "cpu-hot-function")
+	if !booked(own, "its own server") || own.Findings[0].GainCeiling < 2 {
+		t.Errorf("its own server is not in the ledger, or its work is worth %.2f: %+v", own.Findings[0].GainCeiling, own.Ledger.RequestTime)
+	}
+	rec, body := gateway(3).Open(t)
+	asks, err := diagnose.Run(rec, body, suite.All())
+	if err != nil || !booked(asks, "call to another service") {
+		t.Errorf("beside other connections whose answer it is is not known: %+v, %v", asks.Ledger.RequestTime, err)
+	}
 }
 
 func TestSerial(t *testing.T) {
