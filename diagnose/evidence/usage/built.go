@@ -17,6 +17,9 @@ type Built struct {
 	// Share is the part of the service's CPU that making it takes, collecting what that allocates
 	// included, and Part the part of what the line spends, 0 to 1.
 	Share, Part float64
+	// Compiled reports that it is compiled, which is done for use more than once. What is parsed or
+	// built may be the request's own.
+	Compiled bool
 	// Bytes is the part of all bytes allocated that making it allocates, 0 to 1.
 	Bytes float64
 }
@@ -30,8 +33,9 @@ const mostMade = 0.5
 
 // Built returns what a dependency makes at a cost, where that is most of what a line of the
 // service's spends, at the line where it costs most. The call is followed into the library while one
-// function has at least half of it, to the deepest whose name says that it makes something. What one
-// domain has most of is left to that domain: its remedy is more exact. ok is false without any.
+// function has at least half of it, to the deepest whose name says that it compiles, or else makes,
+// something. What one domain has most of is left to that domain: its remedy is more exact. ok is
+// false without any.
 func (p *Service) Built() (most Built, ok bool) {
 	use, err := p.Use()
 	if err != nil || use.total == 0 {
@@ -91,8 +95,9 @@ func (u *Table) made(place code.Frame, samples []Booked) (b Built, ok bool) {
 			i := slices.Index(s.Stack, place)
 			return i < depth || s.Stack[i-depth].Function != name
 		})
-		if makes(name) && !oneDomain(samples) {
-			b, ok = Built{Place: place, Function: name, Share: called[name] / u.total, Part: called[name] / total}, true
+		if makes, compiles := making(name); makes && (compiles || !b.Compiled) && !oneDomain(samples) {
+			b = Built{Place: place, Function: name, Share: called[name] / u.total, Part: called[name] / total, Compiled: compiles}
+			ok = true
 		}
 	}
 }
@@ -114,20 +119,31 @@ func oneDomain(samples []Booked) bool {
 }
 
 // makers are how the names of functions begin that make something of their input.
-var makers = []string{"compile", "build", "new", "parse"}
+var makers = []string{compiler, "build", "new", "parse"}
 
-// makes reports whether the name of a function says that it makes something: compileSchema and
-// Compile do, newline does not.
-func makes(function string) bool {
+const compiler = "compile"
+
+// making reports whether the name of a function says that it makes something, and that it compiles
+// it: compileSchema and Compile do. newline makes nothing, and newBufferAndExecute does something else.
+func making(function string) (makes, compiles bool) {
 	_, name := callstack.Split(callstack.Enclosing(callstack.Elided(function)))
 	name = name[strings.LastIndexByte(name, '.')+1:]
-	return slices.ContainsFunc(makers, func(m string) bool {
+	for _, m := range makers {
 		if len(name) < len(m) || !strings.EqualFold(name[:len(m)], m) {
-			return false
+			continue
 		}
 		rest := name[len(m):]
-		return rest == "" || rest[0] < 'a' || rest[0] > 'z'
-	})
+		if word := rest == "" || rest[0] < 'a' || rest[0] > 'z'; word && !joined(rest) {
+			return true, m == compiler
+		}
+	}
+	return false, false
+}
+
+// joined reports whether a name has "And" as a word.
+func joined(name string) bool {
+	_, after, ok := strings.Cut(name, "And")
+	return ok && (after == "" || after[0] < 'a' || after[0] > 'z')
 }
 
 // below reports whether a stack is of a function below a place.

@@ -30,6 +30,8 @@ func madePerRequest(p *diagnose.Pass, use *usage.Table, b usage.Built) diagnose.
 	f.Evidence = append(f.Evidence, called(use, b.Place.Function)...)
 	f.Evidence = append(f.Evidence, saturation(p)...)
 	diagnose.Promise(&f, p.Ran(evidence.Work{Share: f.Share, Function: b.Place.Function}))
-	f.Confidence = confidence(p, max(f.GainCeiling, alone(p, f.Share)), purposeful)
+	if f.Confidence = confidence(p, max(f.GainCeiling, alone(p, f.Share)), purposeful); !b.Compiled {
+		f.Confidence = findings.Low
+	}
 	return f
 }

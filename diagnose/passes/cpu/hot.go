@@ -43,9 +43,10 @@ var Hot = diagnose.Analyzer{
 			"recursion or a family of small functions uses half. A profile does not show what a better algorithm would save: " +
 			"the gain assumes that all of it goes, and below 1.55x (1.3x if it runs in the background, because it can run " +
 			"elsewhere) confidence is low. A function that mostly uses maps, copies, system calls or atomics is reported as " +
-			"that. If a call into a dependency spends most of its CPU where that compiles, parses or builds something, " +
-			"all of that CPU counts, allocation and maps included, and the deepest such function is named. False sharing " +
-			"of plain variables looks like this too: the hot line is then a plain store.",
+			"that. If a call into a dependency spends most of its CPU where that compiles something, all of that CPU " +
+			"counts, allocation and maps included, and the deepest such function is named; where it parses or builds " +
+			"something, only if nothing else is reported, and with low confidence, because that may be the request's own. " +
+			"False sharing of plain variables looks like this too: the hot line is then a plain store.",
 		Remedy: "Optimise the named lines, do it less often, or keep the result.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "for _, v := range all {\n\tif !slices.Contains(kept, v) { kept = append(kept, v) } // n² comparisons\n}",
@@ -60,7 +61,8 @@ var Hot = diagnose.Analyzer{
 			return nil, err
 		}
 		h, ok := use.Hottest(leastHot)
-		if b, made := p.Built(); made && b.Share >= usage.LeastMade && (!ok || b.Share >= h.Share) {
+		b, made := p.Built()
+		if own := ok && h.Work == 0; made && b.Share >= usage.LeastMade && (!own || b.Compiled && b.Share >= h.Share) {
 			return []diagnose.Finding{madePerRequest(p, use, b)}, nil
 		}
 		if !ok || h.Work != 0 {

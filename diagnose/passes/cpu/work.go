@@ -67,7 +67,7 @@ func (w work) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if share < leastWork {
 		return nil, nil
 	}
-	if b, ok := p.Built(); ok && b.Share >= usage.LeastMade && b.Share >= share && b.Place.Function == hot.Place.Function {
+	if b, ok := p.Built(); ok && b.Compiled && b.Share >= max(share, usage.LeastMade) && b.Place.Function == hot.Place.Function {
 		p.Reject(w.cause.ID, "%s takes %s of the CPU at %s, and this is how it does so: that is cpu-hot-function",
 			callstack.Short(b.Function), diagnose.Percent(b.Share), diagnose.At(b.Place))
 		return nil, nil // the library's maps cannot be given a size at the caller's line

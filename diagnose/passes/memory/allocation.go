@@ -64,8 +64,8 @@ var Allocation = diagnose.Analyzer{
 			"is named, with the helper. It counts if allocation and garbage collection take 15 % of the service's CPU and a " +
 			"tenth could be gained. Only the collection that an ordinary GOGC would cause counts, so that a GOGC of 5, a " +
 			"tight memory limit or forced cycles are reported as what they are. At a fixed rate that keeps the CPUs less " +
-			"than half busy, confidence is low. Bytes that a dependency allocates in many places below one call are that call's to " +
-			"spare; if it makes something there that takes more CPU, cpu-hot-function reports that instead. The leading site " +
+			"than half busy, confidence is low. Bytes that a dependency allocates below one call are that call's to " +
+			"spare; if it compiles something there that takes more CPU, cpu-hot-function reports that instead. The leading site " +
 			"distinguishes it from gc-cpu.",
 		Remedy: "Preallocate, reuse a buffer (sync.Pool with a size cap), or avoid the escape.",
 		Example: diagnose.Example{Lang: "go",
@@ -125,8 +125,8 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		p.Reached("alloc-hot", nil) // making a compressor does not follow from what it compresses
 	}
 	f := worded(p, lead, what, share, cost)
-	if call := spread(p, allocs, lead); call != "" && what == nil && lead.below == "" {
-		inCall(&f, diagnose.At(lead.place), call)
+	if call, in := within(p, allocs, lead); call != "" && what == nil && lead.below == "" {
+		inCall(&f, diagnose.At(lead.place), call, in)
 	}
 	diagnose.Promise(&f, ran, collected)
 	if assist := p.Waits().Share(callstack.Collector); assist >= 0.02 {

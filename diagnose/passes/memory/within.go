@@ -11,35 +11,37 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// mostSpread is the part of a place's bytes: a dependency's call that allocates as much is what to
-// change, unless one function below it allocates as much again.
+// mostSpread is the part of a place's bytes from which a dependency's call is what allocates there, and
+// the part of the call's from which one function below it is.
 const mostSpread = 0.5
 
-// spread returns the dependency's function that a site calls, where most of the site's bytes are
-// allocated below it, and by no single function. No buffer of the caller's spares those. "" otherwise.
-func spread(p *diagnose.Pass, allocs *measured.Profile, s site) string {
+// within returns the dependency's function that a site calls, where most of the site's bytes are
+// allocated below it: no buffer of the caller's spares those. in is the function that allocates most of
+// them; "" where they are spread. call is "" otherwise.
+func within(p *diagnose.Pass, allocs *measured.Profile, s site) (call, in string) {
 	calls, makers := map[string]float64{}, map[string]map[string]float64{}
 	for _, a := range allocs.Samples {
 		i := p.Stacks.Innermost(a.Stack)
 		if i < 1 || callstack.Enclosing(a.Stack[i].Function) != callstack.Enclosing(s.place.Function) {
 			continue
 		}
-		call := a.Stack[i-1].Function
-		if !dependency(call) {
+		f := a.Stack[i-1].Function
+		if !dependency(f) {
 			continue
 		}
-		calls[call] += float64(a.Value)
-		if makers[call] == nil {
-			makers[call] = map[string]float64{}
+		calls[f] += float64(a.Value)
+		if makers[f] == nil {
+			makers[f] = map[string]float64{}
 		}
-		makers[call][allocator(a.Stack[:i])] += float64(a.Value)
+		makers[f][allocator(a.Stack[:i])] += float64(a.Value)
 	}
-	call := measured.Heaviest(calls, cmp.Compare[string])
-	inOne := makers[call][measured.Heaviest(makers[call], cmp.Compare[string])]
-	if calls[call] < mostSpread*s.bytes || inOne >= mostSpread*calls[call] {
-		return ""
+	if call = measured.Heaviest(calls, cmp.Compare[string]); calls[call] < mostSpread*s.bytes {
+		return "", ""
 	}
-	return call
+	if in = measured.Heaviest(makers[call], cmp.Compare[string]); makers[call][in] < mostSpread*calls[call] {
+		in = ""
+	}
+	return call, in
 }
 
 // allocator returns the innermost function of a dependency in a stack: the runtime and the standard
@@ -60,10 +62,10 @@ func dependency(function string) bool {
 }
 
 // partOf reports whether a site's allocations are most of what a finding of cpu-hot-function names: something
-// that a library makes there, which costs at least as much.
+// that a library compiles there, which costs at least as much.
 func partOf(p *diagnose.Pass, lead site, share, cost float64) bool {
 	b, ok := p.Built()
-	if !ok || callstack.Enclosing(b.Place.Function) != callstack.Enclosing(lead.place.Function) ||
+	if !ok || !b.Compiled || callstack.Enclosing(b.Place.Function) != callstack.Enclosing(lead.place.Function) ||
 		b.Bytes < mostSpread*share || b.Share < max(share*cost, usage.LeastMade) {
 		return false
 	}
@@ -72,10 +74,18 @@ func partOf(p *diagnose.Pass, lead site, share, cost float64) bool {
 	return true
 }
 
-// inCall words a finding whose bytes are allocated all over a dependency's call.
-func inCall(f *diagnose.Finding, at, call string) {
+// inCall words a finding whose bytes are allocated below a dependency's call.
+func inCall(f *diagnose.Finding, at, call, in string) {
 	name := callstack.Short(call)
-	f.Title += ", all over " + name
 	f.Where.Detail = "in " + name
+	switch in {
+	case "":
+		f.Title += ", all over " + name
+	case call:
+		f.Title += ", in " + name
+	default:
+		f.Title += ", most of it in " + callstack.Short(in)
+		f.Where.Detail = "in " + callstack.Short(in)
+	}
 	f.Remedy = fmt.Sprintf("At %s call %s less often, hand it less, or keep what it returns for the same input.", at, name)
 }
