@@ -1,6 +1,9 @@
 package anatomy_test
 
 import (
+	"net/http"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/redline-go/redline/record/code"
@@ -35,4 +38,38 @@ func onStack(stack []code.Frame, function string) bool {
 		}
 	}
 	return false
+}
+
+// A go statement that gives arguments to a function in a variable begins in a wrapper of the
+// compiler's, which stacks and profiles leave out: the goroutine is known by the function.
+func TestStartedByAVariable(t *testing.T) {
+	var handler http.HandlerFunc = func(rw http.ResponseWriter, r *http.Request) {
+		var group sync.WaitGroup
+		started := make(chan bool)
+		group.Add(1)
+		one := func(started chan<- bool) {
+			defer group.Done()
+			started <- true
+		}
+		go one(started)
+		<-started
+		group.Wait()
+	}
+	v := serve(t, handler, nil)
+	a, _ := v.dissect(v.capture(func() {
+		closedLoop(t, 1, 20, func(c *http.Client, _ int) error { return get(c, v.url()) })
+	}))
+	const want = "github.com/redline-go/redline/anatomy_test.TestStartedByAVariable.func1.1"
+	if len(a.Helpers) != 1 || a.Helpers[0].Entry != want {
+		t.Errorf("requests started %+v, want %s", a.Helpers, want)
+	}
+	for _, p := range a.All {
+		for _, c := range p.Behind {
+			for _, l := range c.Links {
+				if strings.Contains(l.Goroutine, "gowrap") {
+					t.Errorf("requests wait for %s, want %s", l.Goroutine, want)
+				}
+			}
+		}
+	}
 }

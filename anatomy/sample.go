@@ -21,6 +21,9 @@ func (t *tracker) sample(ev trace.Event) {
 	if s.Stack == 0 {
 		return
 	}
+	if t.stacks.Wraps(g.Entry) {
+		t.stacks.Unwrap(g.Entry, t.stacks.Info(s.Stack))
+	}
 	g.RanAt(s)
 	if g.Conn != nil && len(g.Conn.Samples) < maxSamples {
 		g.Conn.Samples = append(g.Conn.Samples, s)

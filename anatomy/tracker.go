@@ -80,11 +80,23 @@ func (t *tracker) event(ev trace.Event) {
 // observe takes the acting goroutine's phase from its own stack.
 func (t *tracker) observe(ev trace.Event) *timeline.Goroutine {
 	g := t.goroutines.ByID[ev.Goroutine()]
-	if g == nil || g.Conn == nil && g.Entry != 0 {
+	if g == nil {
+		return nil
+	}
+	wrapped := t.stacks.Wraps(g.Entry)
+	if g.Conn == nil && g.Entry != 0 && !wrapped {
 		return g
 	}
-	if h := ev.Stack(); h != trace.NoStack {
-		t.see(g, t.stacks.Info(t.stacks.Intern(h)), ev.Time())
+	h := ev.Stack()
+	if h == trace.NoStack {
+		return g
+	}
+	info := t.stacks.Info(t.stacks.Intern(h))
+	if wrapped {
+		t.stacks.Unwrap(g.Entry, info)
+	}
+	if g.Conn != nil || g.Entry == 0 {
+		t.see(g, info, ev.Time())
 	}
 	return g
 }

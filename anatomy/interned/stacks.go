@@ -163,6 +163,25 @@ func (i *Info) WaitsIn() string {
 	return ""
 }
 
+// wrapper is in the name of a function that the compiler makes for a go statement with
+// arguments. The runtime names its goroutine after what it calls (runtime.startPCForTrace), but for
+// functions in variables: the goroutine of go f(i) in serve begins in "main.serve.gowrap1".
+const wrapper = ".gowrap"
+
+// Wraps reports whether an entry is a wrapper of the compiler, and no stack has shown yet what it
+// calls.
+func (s *Stacks) Wraps(entry Name) bool { return strings.Contains(s.Names[entry], wrapper) }
+
+// Unwrap takes a stack of a goroutine that began in a wrapper, and names the entry after what the
+// wrapper calls, as all stacks and profiles do: they leave wrappers out.
+func (s *Stacks) Unwrap(entry Name, i *Info) {
+	called := s.Names[i.Entry]
+	if i.Entry == 0 || strings.Contains(called, wrapper) || strings.HasPrefix(called, "runtime.") {
+		return // the wrapper itself, or what the runtime does for it
+	}
+	s.Names[entry] = called
+}
+
 func (s *Stacks) name(text string) Name {
 	id, ok := s.nameIDs[text]
 	if !ok {

@@ -31,7 +31,8 @@ var Hot = diagnose.Analyzer{
 	Stage: diagnose.CPUUse,
 	Doc: "Charges samples that belong to no library domain to the innermost function of the user's code, including runtime " +
 		"functions called from it, and names one that uses 25 % of the service's CPU, with the loop around it, at its " +
-		"hottest line; or the function below which a recursion or a family of small functions uses 50 %.",
+		"hottest line; or the function below which a recursion or a family of small functions uses 50 %; or what a dependency " +
+		"makes (compiles, parses, builds) below one line at 25 % or more.",
 	Causes: []diagnose.Cause{{
 		ID: "cpu-hot-function", Title: "One of the service's own functions takes the CPU",
 		Doc: "A large part of the CPU is spent in one function of the service, not in a library: nested loops where a map " +
@@ -42,7 +43,10 @@ var Hot = diagnose.Analyzer{
 			"recursion or a family of small functions uses half. A profile does not show what a better algorithm would save: " +
 			"the gain assumes that all of it goes, and below 1.55x (1.3x if it runs in the background, because it can run " +
 			"elsewhere) confidence is low. A function that mostly uses maps, copies, system calls or atomics is reported as " +
-			"that. False sharing of plain variables looks like this too: the hot line is then a plain store.",
+			"that. If a call into a dependency spends most of its CPU where that compiles something, all of that CPU " +
+			"counts, allocation and maps included, and the deepest such function is named; where it parses or builds " +
+			"something, only if nothing else is reported, and with low confidence, because that may be the request's own. " +
+			"False sharing of plain variables looks like this too: the hot line is then a plain store.",
 		Remedy: "Optimise the named lines, do it less often, or keep the result.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "for _, v := range all {\n\tif !slices.Contains(kept, v) { kept = append(kept, v) } // n² comparisons\n}",
@@ -57,6 +61,10 @@ var Hot = diagnose.Analyzer{
 			return nil, err
 		}
 		h, ok := use.Hottest(leastHot)
+		b, made := p.Built()
+		if own := ok && h.Work == 0; made && b.Share >= usage.LeastMade && (!own || b.Compiled && b.Share >= h.Share) {
+			return []diagnose.Finding{madePerRequest(p, use, b)}, nil
+		}
 		if !ok || h.Work != 0 {
 			return nil, nil // maps, copies, system calls and atomics have analyzers of their own
 		}

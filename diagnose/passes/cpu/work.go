@@ -67,6 +67,11 @@ func (w work) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if share < leastWork {
 		return nil, nil
 	}
+	if b, ok := p.Built(); ok && b.Compiled && b.Share >= max(share, usage.LeastMade) && b.Place.Function == hot.Place.Function {
+		p.Reject(w.cause.ID, "%s takes %s of the CPU at %s, and this is how it does so: that is cpu-hot-function",
+			callstack.Short(b.Function), diagnose.Percent(b.Share), diagnose.At(b.Place))
+		return nil, nil // the library's maps cannot be given a size at the caller's line
+	}
 	f := diagnose.Finding{
 		Cause: w.cause.ID, Share: min(1, share), ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(hot.Place),
 		Title:  fmt.Sprintf("%s takes %s of the service's CPU, most of it at %s", w.title, diagnose.Percent(share), diagnose.At(hot.Place)),

@@ -64,7 +64,9 @@ var Allocation = diagnose.Analyzer{
 			"is named, with the helper. It counts if allocation and garbage collection take 15 % of the service's CPU and a " +
 			"tenth could be gained. Only the collection that an ordinary GOGC would cause counts, so that a GOGC of 5, a " +
 			"tight memory limit or forced cycles are reported as what they are. At a fixed rate that keeps the CPUs less " +
-			"than half busy, confidence is low. The leading site distinguishes it from gc-cpu.",
+			"than half busy, confidence is low. Bytes that a dependency allocates below one call are that call's to " +
+			"spare; if it compiles something there that takes more CPU, cpu-hot-function reports that instead. The leading site " +
+			"distinguishes it from gc-cpu.",
 		Remedy: "Preallocate, reuse a buffer (sync.Pool with a size cap), or avoid the escape.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "var page []byte\nfor _, p := range products {\n\tpage = append(page, card(p)...)\n}",
@@ -116,10 +118,16 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			diagnose.At(lead.place), diagnose.Percent(share), diagnose.Percent((gain - 1)))
 		return nil, nil
 	}
+	if what == nil && partOf(p, lead, share, cost) {
+		return nil, nil
+	}
 	if what != nil && p.Stacks.Role(what.maker.Function).Has(callstack.Compress) {
 		p.Reached("alloc-hot", nil) // making a compressor does not follow from what it compresses
 	}
 	f := worded(p, lead, what, share, cost)
+	if call, in := within(p, allocs, lead); call != "" && what == nil && lead.below == "" {
+		inCall(&f, diagnose.At(lead.place), call, in)
+	}
 	diagnose.Promise(&f, ran, collected)
 	if assist := p.Waits().Share(callstack.Collector); assist >= 0.02 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, assist, diagnose.Ratio,

@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -133,4 +134,28 @@ func TestLeak(t *testing.T) {
 	ExpectUnjudged(t, memory.Leak, live(rising), "heap-leak")
 	ExpectUnjudged(t, memory.Leak, live(func(int) float64 { return 20e6 }).Heap(10<<20, 60<<20, begin), "heap-leak") // one cycle
 	ExpectUnjudged(t, memory.Leak, Idle(), "heap-leak")
+}
+
+// A library that allocates in many places below one call takes no buffer from the caller; and what it
+// makes there, at most of the line's CPU, is cpu-hot-function's to report.
+func TestAllocationAllOverALibrary(t *testing.T) {
+	const lib = "github.com/rules/schema."
+	n := int64(Healthy().Requests())
+	spread := func(call string, b *Builder) *Builder {
+		for _, f := range []string{"(*roots).add", "(*walker).walk", "(*scope).child"} {
+			b.Alloc(200*n, 70<<10*n, "runtime.newobject", lib+f, lib+call, "shop/orders.check@orders.go:58")
+		}
+		return b
+	}
+	found := Expect(t, memory.Allocation, spread("Validate", collecting(4*s)), "alloc-hot at orders.go:58")
+	if len(found) == 1 && (strings.Contains(found[0].Remedy, "capacity") || !strings.Contains(found[0].Remedy, "schema.Validate")) {
+		t.Errorf("no buffer of the caller's spares them: %s", found[0].Remedy)
+	}
+	compiles := collecting(4*s).Sample(5*s, lib+"(*roots).add", lib+"(*Compiler).Compile", lib+"Validate", "shop/orders.check@orders.go:58")
+	Expect(t, memory.Allocation, spread("(*Compiler).Compile", compiles))
+	one := collecting(4*s).Alloc(n, 200<<10*n, "runtime.makemap", lib+"Context.Update", lib+"Validate", "shop/orders.check@orders.go:58")
+	found = Expect(t, memory.Allocation, one, "alloc-hot at orders.go:58")
+	if len(found) == 1 && (!strings.Contains(found[0].Title, "schema.Context.Update") || strings.Contains(found[0].Remedy, "capacity")) {
+		t.Errorf("the library's map is not named: %s; %s", found[0].Title, found[0].Remedy)
+	}
 }

@@ -61,12 +61,36 @@ var Spawn = diagnose.Analyzer{
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, more, diagnose.Ratio,
 				"scheduling them, and memory allocated where they are started, take another %s of the CPU", diagnose.Percent(more)))
 		}
-		if len(at) > 0 {
+		if place, ok := started(p); ok {
+			f.Where = diagnose.WhereOf(place)
+			f.Title += ", most of them at " + diagnose.At(place)
+		} else if len(at) > 0 {
 			f.Where = diagnose.WhereOf(at[0].Place)
 			f.Title += ", most of it at " + diagnose.At(at[0].Place)
 		}
 		return []diagnose.Finding{f}, nil
 	},
+}
+
+// mostStarted is the part of the goroutines from which the line that starts them is the place.
+const mostStarted = 0.5
+
+// started returns the user's line at which requests start most of their goroutines. The profile
+// alone shows where stacks grow, which is wherever a goroutine goes deep. ok is false without such a line.
+func started(p *diagnose.Pass) (place code.Frame, ok bool) {
+	sum, lines := 0, map[code.Frame]int{}
+	for _, h := range p.Anatomy.Helpers {
+		sum += h.Count
+		if i := p.Stacks.Innermost(h.Start); i >= 0 {
+			lines[h.Start[i]] += h.Count
+		}
+	}
+	for f, n := range lines {
+		if float64(n) > mostStarted*float64(sum) {
+			return f, true
+		}
+	}
+	return code.Frame{}, false
 }
 
 // leastMore is the part of the service's CPU from which what goroutines cost besides
