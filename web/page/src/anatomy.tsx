@@ -1,7 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Anatomy, Chain, CPUProfile, During, Page, Part, Piece } from "./data";
 import { Downloads } from "./export";
-import { count, duration, percent, shortFile } from "./format";
+import { count, duration, percent, short, shortFile } from "./format";
 import { covering, spanText, useSelection, type Span } from "./selection";
 import { Slowest } from "./slowest";
 import { stateClass } from "./theme";
@@ -237,7 +237,7 @@ function PartTable({ anatomy, bands }: { anatomy: Anatomy; bands: [string, strin
                   <i aria-hidden="true" class={r.tail >= r.median ? "more" : "less"} style={{ width: `${(Math.abs(r.tail - r.median) / most) * 100}%` }} />
                   <span>{r.tail >= r.median ? "+" : ""}{duration(r.tail - r.median)}</span>
                 </td>
-                <td class="num" data-label={r.times > 0 ? "times" : null}>{r.times > 0 ? r.times.toFixed(1) : ""}</td>
+                <td class="num" data-label={r.times > 0 ? "times" : null}>{r.times > 0 ? short(r.times) : ""}</td>
               </tr>
             ))}
           </tbody>

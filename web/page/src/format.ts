@@ -89,6 +89,12 @@ export function figure(v: number): string {
   return v !== 0 && Math.abs(v) < 0.01 ? least(v, "0.01") : grouped(three(v));
 }
 
+// short writes a mean count or a number of CPUs: a figure without zeros at its end.
+export function short(v: number): string {
+  const text = figure(v);
+  return text.includes(".") ? text.replace(/0+$/, "").replace(/\.$/, "") : text;
+}
+
 // atLeast writes a time of a histogram, with its sign where it is only a lower bound: 100 is the max, and
 // the mean is bound when the max is.
 export function atLeast(ns: number, of: { at_least_from?: number }, percentile: number): string {
@@ -104,7 +110,7 @@ export function value(v: number | null | undefined, unit: string): string {
     case "bytes": return size(v);
     case "bytes/s": return size(v) + "/s";
     case "1/s": return rate(v) + "/s";
-    case "cpus": return v.toFixed(2);
+    case "cpus": return short(v);
   }
   return Number.isInteger(v) ? count(v) : figure(v);
 }
@@ -112,13 +118,13 @@ export function value(v: number | null | undefined, unit: string): string {
 // tick writes a figure on an axis: as value, without digits that say nothing.
 export function tick(v: number, unit: string): string {
   if (v === 0) return "0";
-  const short = (text: string) => text.replace(/(\.\d*?)0+(?=\s|$)/, "$1").replace(/\.(?=\s|$)/, "");
+  const trimmed = (text: string) => text.replace(/(\.\d*?)0+(?=\s|$)/, "$1").replace(/\.(?=\s|$)/, "");
   if (unit === "cpus" || unit === "1" || unit === "1/s") {
-    if (Math.abs(v) >= 1e6) return short((v / 1e6).toFixed(2)) + "M";
-    if (Math.abs(v) >= 1e4) return short((v / 1e3).toFixed(1)) + "k";
+    if (Math.abs(v) >= 1e6) return trimmed((v / 1e6).toFixed(2)) + "M";
+    if (Math.abs(v) >= 1e4) return trimmed((v / 1e3).toFixed(1)) + "k";
     return v.toLocaleString("en-US", { maximumFractionDigits: 3 });
   }
-  return short(value(v, unit).replace("/s", ""));
+  return trimmed(value(v, unit).replace("/s", ""));
 }
 
 export function shortFile(file: string, line: number): string {

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Page } from "./data";
-import { count, duration, percent, rate } from "./format";
+import { count, duration, percent, rate, short } from "./format";
 import { LiveCharts, type Live } from "./live-charts";
 import { Lines } from "./live-run";
 import { Stream, type Ending, type Assessment, type Layout, type Now, type SoFar } from "./live-stream";
@@ -100,7 +100,7 @@ function Head({ data, state, failed }: { data: Data; state: State; failed: strin
         <Figure name="p99" value={now.max > 0 ? duration(now.p99) : "–"} /><Figure name="max" value={now.max > 0 ? duration(now.max) : "–"} />
         <Figure name="in flight" value={count(now.in_flight)} />
         <Figure name="generator lag p99" value={duration(now.lag_p99)} />
-        {now.generator_cpu != null && <Figure name="generator CPUs" value={now.generator_cpu.toFixed(2)} />}
+        {now.generator_cpu != null && <Figure name="generator CPUs" value={short(now.generator_cpu)} />}
       </dl>}
       {soFar && soFar.requests > 0 && <dl class="figures so-far-figures" aria-label="The measured span so far">
         <Figure name="requests/s" value={rate(soFar.rate)} note={`so far, in ${Math.floor(soFar.seconds)} s`} />

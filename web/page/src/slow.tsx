@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Activity, SlowRequest, Statements, Values } from "./data";
 import { Downloads } from "./export";
-import { count, duration } from "./format";
+import { count, duration, short } from "./format";
 import { during } from "./requests";
 import { spanText, useSelection, type Span } from "./selection";
 
@@ -105,7 +105,7 @@ export function StatementsSection({ statements, activity }: { statements: Statem
                   <td class="num">{s.known ? count(Math.round(s.calls)) : "–"}</td>
                   <td class="num">{s.known ? duration(s.time_ns) : "–"}</td>
                   <td class="num">{s.calls > 0 ? duration(s.time_ns / s.calls) : "–"}</td>
-                  <td class="num">{s.calls > 0 ? (s.rows / s.calls).toFixed(1) : "–"}</td>
+                  <td class="num">{s.calls > 0 ? short(s.rows / s.calls) : "–"}</td>
                 </tr>
               ))}
             </tbody>
