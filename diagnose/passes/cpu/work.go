@@ -171,6 +171,12 @@ func mapUse(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
 		return true
 	}
 	f.Title = fmt.Sprintf("%s takes %s of the service's CPU, most of it at %s", title, diagnose.Percent(f.Share), at)
+	if in, part := use.Lent(hot.Place.Function, callstack.Map); part > 0.5 {
+		f.Where.Detail = "in " + callstack.Short(in)
+		f.Title += ", in " + callstack.Short(in)
+		f.Remedy = fmt.Sprintf("The maps are those of a library, most in %s: hand it less at %s, call it less often, or keep "+
+			"what the call returns for the same input.", callstack.Short(in), at)
+	}
 	return true
 }
 

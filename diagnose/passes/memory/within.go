@@ -58,7 +58,7 @@ func allocator(stack []code.Frame) string {
 // dependency reports whether a function that is not the service's is not the standard library's either.
 func dependency(function string) bool {
 	pkg, _ := callstack.Split(function)
-	return !callstack.Standard(pkg)
+	return pkg != "" && !callstack.Standard(pkg) // the runtime's assembly has none (gcWriteBarrier)
 }
 
 // partOf reports whether a site's allocations are most of what a finding of cpu-hot-function names: something

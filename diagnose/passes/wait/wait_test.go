@@ -160,7 +160,8 @@ func TestSpawn(t *testing.T) {
 	start := []string{"runtime.malg", "runtime.newproc1", "runtime.newproc", "shop/orders.fan@orders.go:90"}
 	Expect(t, wait.Spawn, busy().Busy(9*time.Second).Sample(3*time.Second, start...).Spawned(40), "goroutine-churn at orders.go:90")
 	// Stacks grow where goroutines go deep; what to change is where they start.
-	deep := busy().Busy(9*time.Second).Sample(3*time.Second, "runtime.copystack", "runtime.newstack", "shop/orders.price@orders.go:7").Spawned(40)
+	deep := busy().Busy(9*time.Second).Spawned(40).
+		Sample(3*time.Second, "runtime.copystack", "runtime.newstack", "shop/orders.price@orders.go:7")
 	Expect(t, wait.Spawn, deep, "goroutine-churn at orders.go:7")
 	Expect(t, wait.Spawn, deep.Helper("shop/orders.fan.func1", 40, start[3]), "goroutine-churn at orders.go:90")
 	Expect(t, wait.Spawn, busy().Busy(9*time.Second).Spawned(40))
