@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 
@@ -149,6 +150,37 @@ func TestNothingFoundNeedsAHealthyShape(t *testing.T) {
 		s.NotJudged = make([]findings.NotJudged, 3)
 		if h := HeadlineOf(s); !strings.Contains(h.Title, " 3 causes were not judged") {
 			t.Errorf("%s, with causes that were not judged: %q", name, h.Title)
+		}
+	}
+}
+
+// TestHintsDoNotHideTheLedger: where findings are hints and no more, and one thing has most of the time,
+// every output says that first. A finding of more confidence says it better.
+func TestHintsDoNotHideTheLedger(t *testing.T) {
+	const want = "No cause is sure: 77 % of the service's CPU is below Scan."
+	s := &record.Summary{State: record.Complete, Generator: record.Generator{Valid: true},
+		Load:     record.LoadSummary{Model: "closed", Connections: 32, Requests: 1000, Rate: 100},
+		Findings: []findings.Finding{{Cause: "lock", Title: "A lock", Confidence: findings.Low}, {Cause: "sleep", Title: "A sleep"}}}
+	s.Findings[1].Confidence = findings.Medium
+	s.Ledger = &findings.Ledger{CPU: []findings.LedgerEntry{{Who: "Scan", Share: 1}}, Most: "77 % of the service's CPU is below Scan"}
+	outputs := func() map[string]string {
+		var text, md strings.Builder
+		if err := errors.Join(Text(&text, s, TextOptions{Width: 120}), Markdown(&md, s)); err != nil {
+			t.Fatal(err)
+		}
+		return map[string]string{"text": text.String(), "Markdown": md.String(), "page": HeadlineOf(s).Title, "short": short(s)}
+	}
+	for name, got := range outputs() {
+		if strings.Contains(got, want) {
+			t.Errorf("%s has it beside a sure finding:\n%s", name, got)
+		}
+	}
+	for i := range s.Findings {
+		s.Findings[i].Confidence = findings.Low
+	}
+	for name, got := range outputs() {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s lacks %q:\n%s", name, want, got)
 		}
 	}
 }

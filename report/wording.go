@@ -86,6 +86,20 @@ func nothing(s *record.Summary) (headline, limit string) {
 	return headline, limit
 }
 
+// hints says what the ledger of a run shows whose findings are hints and no more, while one
+// thing has most of its time; "" otherwise.
+func hints(s *record.Summary) string {
+	if s.Ledger == nil || s.Ledger.Most == "" || len(s.Findings) == 0 {
+		return ""
+	}
+	for _, f := range s.Findings {
+		if f.Confidence != findings.Low {
+			return ""
+		}
+	}
+	return fmt.Sprintf("No cause is sure: %s.", notation.Clean(s.Ledger.Most))
+}
+
 // unhealthy says why a run without findings may not pass for a healthy one: one thing takes
 // most of its time, or where that goes was not measured; "" where it has a healthy shape.
 func unhealthy(s *record.Summary) string {
@@ -381,6 +395,9 @@ func short(s *record.Summary) string {
 	if len(s.Findings) == 0 {
 		headline, _ := nothing(s)
 		return headline
+	}
+	if why := hints(s); why != "" {
+		return why
 	}
 	f := &s.Findings[0]
 	text := notation.Clean(f.Title)
