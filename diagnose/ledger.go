@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/evidence/usage"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
@@ -25,6 +26,7 @@ const leastObserved = 0.01
 const (
 	instrumentation = "instrumentation: redline's probe and traces"
 
+	ofDatabase = "database"
 	ownRest    = "other own code"
 	moduleRest = "other modules"
 	waitRest   = "other waits"
@@ -41,6 +43,7 @@ func (p *Pass) ledger() *findings.Ledger {
 	if l.Path = p.pathEntries(); len(l.Path) == 0 {
 		l.PathWhy = p.pathWhy()
 	}
+	l.Most = p.most(l)
 	if w := p.Waits(); len(l.RequestTime) > 0 {
 		l.Shape = fmt.Sprintf("Requests take %s, %s of it on CPU", Span(w.MeanNS()), Percent(w.Share(callstack.Busy)))
 		if use := p.CPU().Use(); !math.IsNaN(use) {
@@ -49,6 +52,47 @@ func (p *Pass) ledger() *findings.Ledger {
 		l.Shape += "."
 	}
 	return l
+}
+
+// mostly is the part of the whole from which it is one thing's.
+const mostly = 0.5
+
+// most names what has most of the CPU that the load uses, where that is used up, or else
+// of the requests' time; "" where nothing has, or the load shows that nothing is slow. Work
+// and the queue for a CPU are no single thing: which function it is, the CPU says. Where the
+// load with its database is known to use the CPUs up, nor is the wait for that: it is a queue
+// for them, and statements that the server counted are judged one by one.
+func (p *Pass) most(l *findings.Ledger) string {
+	c := p.CPU()
+	if p.Load().Instant() {
+		return ""
+	}
+	if use, err := p.Use(); err == nil && c.Use() >= evidence.Saturation {
+		// A part of the service's CPU is less of all that the load uses.
+		if part := c.Target / c.Used(); part > 0 {
+			if at, share, ok := use.Deepest(mostly / part); ok {
+				return fmt.Sprintf("%s of the service's CPU is below %s", Percent(share), named(at))
+			}
+		}
+	}
+	for _, e := range l.RequestTime {
+		switch e.Who {
+		case findings.OnCPU, findings.QueuedForCPU, findings.ForClient, findings.ForAnEvent:
+			continue
+		}
+		switch {
+		case e.Share <= mostly:
+		case e.Who == ofDatabase && c.Database > 0 && c.Full():
+			if part := c.Database / c.Used(); part > mostly && !p.Has(NeedStatements) {
+				return fmt.Sprintf("%s of the CPU that the load uses is the database's", Percent(part))
+			}
+		case e.Who == findings.Unattributed || e.Who == findings.Collecting:
+			return fmt.Sprintf("%s of request time is %s", Percent(e.Share), e.Who)
+		default:
+			return fmt.Sprintf("%s of request time is one wait: %s", Percent(e.Share), e.Who)
+		}
+	}
+	return ""
 }
 
 // account sums what is booked on each name.
@@ -197,19 +241,19 @@ func (p *Pass) timeLedger() []findings.LedgerEntry {
 func waitsFor(kind callstack.Wait, at code.Frame) (who, group string) {
 	switch kind {
 	case callstack.Busy:
-		return "on CPU", ""
+		return findings.OnCPU, ""
 	case callstack.Queued:
 		return findings.QueuedForCPU, ""
 	case callstack.Collector:
 		return findings.Collecting, ""
 	case callstack.DatabaseWait, callstack.PrepareWait:
-		return "database", ""
+		return ofDatabase, ""
 	case callstack.HTTPWait, callstack.HTTPOpen:
 		return "HTTP upstream", ""
 	case callstack.ChannelWait:
 		return placed("channel or worker", at), waitRest
 	case callstack.ClientWait:
-		return "waiting for the client to send or take bytes", ""
+		return findings.ForClient, ""
 	case callstack.PoolWait, callstack.ConnectWait, callstack.RPCWait, callstack.OwnServer, callstack.NetworkWait,
 		callstack.ChildWait, callstack.LogWait, callstack.SyncWait, callstack.FileWait, callstack.SyscallWait, callstack.EventWait:
 		return string(kind), ""

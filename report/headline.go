@@ -1,6 +1,8 @@
 package report
 
 import (
+	"fmt"
+
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
 )
@@ -28,6 +30,8 @@ func HeadlineOf(s *record.Summary) Headline {
 	h.State = cleanJoin([]string{unconfirmed(s), h.State, failed(s)}, " ")
 	if !h.Found {
 		h.Title, h.Lead = nothing(s)
+	} else if h.Title = hints(s); h.Title != "" {
+		h.Lead = fmt.Sprintf("%s: %s", notation.Clean(s.Findings[0].Title), Weight(&s.Findings[0]))
 	} else {
 		h.Title, h.Lead = notation.Clean(s.Findings[0].Title), Weight(&s.Findings[0])
 	}

@@ -66,7 +66,12 @@ func (m *markdownWriter) head() {
 		return
 	}
 	f := &m.s.Findings[0]
-	m.line("## What stops it: %s\n", escape(f.Title))
+	if why := hints(m.s); why != "" {
+		m.line("## %s\n", escape(why))
+		m.item("hint", escape(f.Title))
+	} else {
+		m.line("## What stops it: %s\n", escape(f.Title))
+	}
 	m.item("where", code(Place(f.Where)))
 	m.item("how much", escape(Weight(f)))
 	m.item("do", escape(f.Remedy))

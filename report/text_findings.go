@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/charmbracelet/x/ansi"
@@ -34,7 +35,9 @@ func (t *textWriter) findings() {
 		}
 		return
 	}
-	t.line("%s", t.bold("What stops it"))
+	for _, l := range wrap(cmp.Or(hints(t.s), "What stops it"), t.width, 0) {
+		t.line("%s", t.bold(l))
+	}
 	shown := len(t.s.Findings)
 	if !t.o.All {
 		shown = min(shown, findingsShown)

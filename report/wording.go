@@ -53,13 +53,23 @@ func unconfirmed(s *record.Summary) string {
 // instead.
 func nothing(s *record.Summary) (headline, limit string) {
 	l := &s.Load
-	switch n := len(s.NotJudged); {
+	switch {
 	case l.Requests == 0:
 		return "Bottleneck unknown.", "No request ended in the measured span."
 	case l.Errors >= l.Requests:
 		return "Every request failed.", fmt.Sprintf("%s requests: %s.", notation.Count(l.Requests), tally(l.ErrorKinds))
 	case invalid(s) != "":
 		return "Bottleneck unknown: the run is invalid.", ""
+	}
+	limit = limitedBy(s)
+	most, n := unhealthy(s), len(s.NotJudged)
+	switch {
+	case most != "" && n == 0:
+		headline = fmt.Sprintf("No cause found: %s.", most)
+	case most != "" && n == 1:
+		headline = fmt.Sprintf("No cause found, and 1 cause was not judged: %s.", most)
+	case most != "":
+		headline = fmt.Sprintf("No cause found, and %d causes were not judged: %s.", n, most)
 	case n == 0:
 		headline = "Nothing found that stops it."
 	case n == 1:
@@ -67,12 +77,82 @@ func nothing(s *record.Summary) (headline, limit string) {
 	default:
 		headline = fmt.Sprintf("Nothing found that stops it, but %d causes were not judged.", n)
 	}
-	limit = limitedBy(s)
+	if most == "" {
+		limit = cleanJoin([]string{limit, healthy(s)}, " ")
+	}
 	if s.CPU != nil && s.CPU.Full {
 		limit += " " + full(s.CPU)
 	}
 	return headline, limit
 }
+
+// hints says what the ledger of a run shows whose findings are hints and no more, while one
+// thing has most of its time; "" otherwise.
+func hints(s *record.Summary) string {
+	if s.Ledger == nil || s.Ledger.Most == "" || len(s.Findings) == 0 {
+		return ""
+	}
+	for _, f := range s.Findings {
+		if f.Confidence != findings.Low {
+			return ""
+		}
+	}
+	return fmt.Sprintf("No cause is sure: %s.", notation.Clean(s.Ledger.Most))
+}
+
+// unhealthy says why a run without findings may not pass for a healthy one: one thing takes
+// most of its time, or where that goes was not measured; "" where it has a healthy shape.
+func unhealthy(s *record.Summary) string {
+	switch l := s.Ledger; {
+	case l != nil && l.Most != "":
+		return notation.Clean(l.Most)
+	case l == nil || len(l.RequestTime) == 0 && (len(l.CPU) == 0 || !spread(s)):
+		return "where requests' time goes was not measured"
+	}
+	return ""
+}
+
+// spread reports whether the load uses the CPUs up, and no function has most of that.
+func spread(s *record.Summary) bool {
+	return s.CPU != nil && s.CPU.Full && s.Ledger != nil && len(s.Ledger.CPU) > 0 && s.Ledger.Most == ""
+}
+
+// healthy names the shape by which a run passes for a healthy one. A single wait has most of
+// its requests' time only where the load shows that they are not slow.
+func healthy(s *record.Summary) string {
+	works := 0.0
+	for _, e := range s.Ledger.RequestTime {
+		switch long := e.Share > halfOfTime; {
+		case e.Who == findings.OnCPU || e.Who == findings.QueuedForCPU:
+			works += e.Share
+		case long && e.Who == findings.ForClient:
+			return fmt.Sprintf("Requests wait for their clients for %s of their time.", notation.Percent(e.Share))
+		case long && e.Who == findings.ForAnEvent:
+			return fmt.Sprintf("Requests wait for an event, as intended, for %s of their time.", notation.Percent(e.Share))
+		case long && s.Load.IntendedRate > 0:
+			return fmt.Sprintf("99 of 100 requests ended within %s.", percentile(s.Load.Latency, 99))
+		case long && spread(s):
+			return "No function has most of the CPU, nor has the database." // its wait is a queue for that
+		case long:
+			return ""
+		}
+	}
+	switch {
+	case len(s.Ledger.RequestTime) == 0:
+		return "No function has most of the CPU."
+	case queuedForCPU(s.Ledger) >= mostlyQueued && spread(s):
+		return "No function has most of the CPU." // limitedBy says the rest
+	case works > halfOfTime && spread(s):
+		return fmt.Sprintf("Requests run or wait for a CPU for %s of their time, and no function has most of the CPU.",
+			notation.Percent(works))
+	case works > halfOfTime:
+		return fmt.Sprintf("Requests run or wait for a CPU for %s of their time.", notation.Percent(works))
+	}
+	return "No single wait takes most of the requests' time."
+}
+
+// halfOfTime is the part of the requests' time from which it is mostly one thing.
+const halfOfTime = 0.5
 
 // full says who used the host's CPUs up: nothing in the service is wrong, and yet
 // it cannot serve more on this host.
@@ -315,6 +395,9 @@ func short(s *record.Summary) string {
 	if len(s.Findings) == 0 {
 		headline, _ := nothing(s)
 		return headline
+	}
+	if why := hints(s); why != "" {
+		return why
 	}
 	f := &s.Findings[0]
 	text := notation.Clean(f.Title)

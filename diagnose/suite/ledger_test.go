@@ -3,13 +3,56 @@ package suite_test
 import (
 	"math"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
+	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/findings"
 )
+
+// TestMostOfTheLedger: a ledger names what has most of the requests' time or of used-up CPUs,
+// unless it has the shape of a healthy service.
+func TestMostOfTheLedger(t *testing.T) {
+	const ms = time.Millisecond
+	const scan, serve = "shop/tree.(*Index).Scan@index.go:117", "shop.(*Server).list@list.go:9"
+	asks := func(b *diagnosetest.Builder) *diagnosetest.Builder {
+		return b.Wait(breakdown.StateRunning, 2*ms, 3).Wait(breakdown.StateNetwork, 8*ms, 1, diagnosetest.Query()...)
+	}
+	works := func(b *diagnosetest.Builder, frames ...string) *diagnosetest.Builder {
+		return b.Wait(breakdown.StateRunning, 2*ms, 3).Wait(breakdown.StateRunnable, 8*ms, 3).Sample(3*time.Second, frames...).
+			Sample(time.Second, "shop.(*Server).get@get.go:9")
+	}
+	for name, c := range map[string]struct {
+		from *diagnosetest.Builder
+		want string
+	}{
+		"one wait":           {asks(diagnosetest.New(8, 10*ms).CPU(2, 0.5, 0.2, 0.1, 0.2)), "one wait: database"},
+		"others' CPUs":       {asks(diagnosetest.New(8, 10*ms).CPU(2, 1.98, 0.1, 0.1, 0.7)), "one wait: database"},
+		"the database's CPU": {asks(diagnosetest.New(8, 10*ms).CPU(2, 1.98, 0.4, 0.1, 1.45)), "of the CPU that the load uses is the database's"},
+		"a database that was read": {asks(diagnosetest.New(8, 10*ms).CPU(2, 1.98, 0.4, 0.1, 1.45).
+			Statement("SELECT 1", 50e3, 200*time.Microsecond, 1, 4, "")), ""},
+		"a queue for the CPUs":  {asks(diagnosetest.New(8, 10*ms).CPU(2, 1.98, 0.9, 0.3, 0.75)), ""},
+		"at once":               {asks(diagnosetest.New(8, 3*ms).CPU(2, 0.5, 0.2, 0.1, 0.2).Rate(500)), ""},
+		"one function":          {works(diagnosetest.New(8, 10*ms).CPU(2, 1.98, 1.6, 0.3, 0), scan, serve), "75 % of the service's CPU is below tree.(*Index).Scan"},
+		"only the handler":      {works(diagnosetest.New(8, 10*ms).CPU(2, 1.98, 1.6, 0.3, 0), serve), ""},
+		"a function, idle CPUs": {works(diagnosetest.New(8, 10*ms).CPU(2, 0.6, 0.4, 0.1, 0), scan, serve), ""},
+		"a small service":       {works(diagnosetest.New(8, 10*ms).CPU(2, 1.98, 0.6, 1.3, 0), scan, serve), ""},
+	} {
+		rec, body := c.from.Open(t)
+		found, err := diagnose.Run(rec, body, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := found.Ledger.Most; c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
 
 // TestLedgerAccountsForAll: each ledger of the recorded corpus sums to the whole,
 // and at least 95 % of them leave at most 5 % unattributed.
@@ -17,6 +60,14 @@ func TestLedgerAccountsForAll(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(fixturesDir, "*"+corpus.PackExt))
 	if err != nil || len(files) == 0 {
 		t.Fatal("no fixtures:", err)
+	}
+	folders, err := filepath.Glob(corpusDir + "/healthy/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var healthy []string
+	for _, dir := range folders {
+		healthy = append(healthy, filepath.Base(dir))
 	}
 	ledgers, good := 0, 0
 	for _, file := range files {
@@ -26,6 +77,9 @@ func TestLedgerAccountsForAll(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := found.Ledger
+		if name := strings.TrimSuffix(filepath.Base(file), corpus.PackExt); l != nil && l.Most != "" && slices.Contains(healthy, name) {
+			t.Errorf("%s is healthy, and its ledger says that %s", name, l.Most)
+		}
 		if l == nil {
 			if body != nil && body.MeanNS > 0 || len(rec.Profiles("cpu")) > 0 {
 				t.Errorf("%s: no ledger", filepath.Base(file))

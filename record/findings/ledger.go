@@ -7,6 +7,14 @@ const Unattributed = "unattributed"
 // and had no CPU.
 const QueuedForCPU = "waiting for a CPU"
 
+// Entries of the request time that make no service slow by their length: work, the
+// client's own pace, and events that requests are made to wait for.
+const (
+	OnCPU      = "on CPU"
+	ForClient  = "waiting for the client to send or take bytes"
+	ForAnEvent = "an event"
+)
+
 // Collecting is the entry of either half of a ledger for the garbage collector: its
 // CPU, and the time that requests help it, are stopped for it or wait for a cycle.
 const Collecting = "runtime: garbage collector"
@@ -21,6 +29,10 @@ type Ledger struct {
 	// first; PathWhy says why it does not, and is empty where it does. See Path.
 	Path    []LedgerPath `json:"path,omitempty"`
 	PathWhy string       `json:"path_why,omitempty"`
+	// Most says in a clause what takes most of the requests' time, or of CPUs that are used
+	// up: "62 % of request time is one wait: database". Empty where nothing does, which is
+	// the shape of a healthy service.
+	Most string `json:"most,omitempty"`
 	// Shape is a sentence on how long requests take and how busy the CPUs are;
 	// empty without an anatomy.
 	Shape string `json:"shape,omitempty"`

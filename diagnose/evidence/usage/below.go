@@ -1,7 +1,10 @@
 package usage
 
 import (
+	"cmp"
+
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
 	"github.com/redline-go/redline/record/code"
 )
 
@@ -47,4 +50,53 @@ func (p *Service) Spared(calls Calls) float64 {
 	// Assists run below the calls and are counted there; what marks and sweeps on
 	// goroutines of the runtime's own goes with the bytes (see Garbage).
 	return min(1, (cpu+collector*p.Collection().Ordinary()*bytes/float64(allocs.Total))/use.total)
+}
+
+// Deepest returns the innermost function of the user's or of a library, called by a handler
+// or by what a goroutine begins in, below which more than a part of the service's CPU runs,
+// 0 to 1; at its hottest line, with its own part. A handler itself is only the way in: ok is
+// false where what it calls divides the work.
+func (u *Table) Deepest(least float64) (at code.Frame, share float64, ok bool) {
+	sums, depths, lines := map[string]float64{}, map[string]float64{}, map[string]map[code.Frame]float64{}
+	for _, s := range u.list {
+		inner := u.index.Handler(s.Stack)
+		if len(inner) == 0 {
+			continue
+		}
+		seen := map[string]bool{callstack.Enclosing(inner[len(inner)-1].Function): true}
+		for i, f := range inner {
+			name := callstack.Enclosing(f.Function)
+			if seen[name] || !u.index.User(f) && (!library(f) || u.index.Role(f.Function).Has(ways)) {
+				continue
+			}
+			seen[name] = true
+			value := float64(s.Value) / u.total
+			sums[name] += value
+			depths[name] += value * float64(i)
+			if lines[name] == nil {
+				lines[name] = map[code.Frame]float64{}
+			}
+			lines[name][f] += value
+		}
+	}
+	var deepest string
+	for name, sum := range sums {
+		if sum > least && (deepest == "" || cmp.Or(cmp.Compare(sum, sums[deepest]), cmp.Compare(depths[name], depths[deepest]),
+			cmp.Compare(name, deepest)) < 0) {
+			deepest = name
+		}
+	}
+	if deepest == "" {
+		return code.Frame{}, 0, false
+	}
+	return measured.Heaviest(lines[deepest], measured.CompareFrames), sums[deepest], true
+}
+
+// ways are the roles of a library's functions that only lead to a handler.
+const ways = callstack.Server | callstack.Hop | callstack.Router
+
+// library reports whether a frame is of another module than the user's.
+func library(f code.Frame) bool {
+	pkg, _ := callstack.Split(f.Function)
+	return pkg != "" && !callstack.Standard(pkg) && !code.Probe(f)
 }
