@@ -73,7 +73,7 @@ func TestHistoryIsDrawn(t *testing.T) {
 		"another metric":        {args: []string{"p99", "--history", up}, stderr: "no result in"},
 		"another machine":       {args: []string{"--history", elsewhere}, stderr: `kernel: "` + this.Kernel + `" and "2.6.0-other"`, not: "beef0005"},
 		"another machine asked": {args: []string{"--history", elsewhere, "--machine", "all"}, stdout: "another machine than this one"},
-		"an unknown machine":    {args: []string{"--history", up, "--machine", "that"}, code: cli.ExitUsage, stderr: "neither this nor all"},
+		"an unknown machine":    {args: []string{"--history", up, "--machine", "that"}, code: cli.ExitUsage, stderr: "must be this or all"},
 		"since":                 {args: []string{"--history", up, "--since", "2026-04-02"}, stderr: "no result in"},
 		"since never":           {args: []string{"--history", up, "--since", "yesterday"}, code: cli.ExitUsage, stderr: "90d"},
 		"csv":                   {args: []string{"--history", up, "--csv"}, stdout: "beef0005,2026-04-01T05:00:00Z,step 5,main,false"},

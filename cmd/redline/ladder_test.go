@@ -77,7 +77,7 @@ func TestLadderThatMakesNoSense(t *testing.T) {
 		"no ladder stack in":                      {"stack", "--checkout", root, "--resume", "-o", empty},
 		"other form (hint: --quick)":              {"order", "--checkout", root, "--resume", "--full", "-o", elsewhere},
 		"[quick full]":                            {"order", "--quick", "--full"},
-		"--requests and --max-steps are not nega": {"order", "--requests", "-1"},
+		"--requests and --max-steps must not be ": {"order", "--requests", "-1"},
 	} {
 		r := invoke(t, append([]string{"lab", "ladder"}, args...)...)
 		if r.code != cli.ExitUsage || !strings.Contains(r.stderr, want) {

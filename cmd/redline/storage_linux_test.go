@@ -178,7 +178,7 @@ func TestReadOnlyBundle(t *testing.T) {
 			if s := summaryOf(t, r); s.Load.Requests == 0 || len(s.Thresholds) != 1 {
 				t.Errorf("%s %s: %+v", verb, name, s)
 			}
-			if r.code != code || strings.Count(r.stderr, "not stored in "+bundle) != 1 {
+			if r.code != code || strings.Count(r.stderr, "could not be stored in "+bundle) != 1 {
 				t.Errorf("%s %s: exit %d, want %d and that it is not stored\n%s", verb, name, r.code, code, r.stderr)
 			}
 		}
