@@ -35,8 +35,8 @@ func (r *results) markdown(raw string) string {
 	fmt.Fprintf(&b, ", under 64 connections in a closed loop: %.0f requests/s unobserved. Sources are attached for "+
 		"a block of %v (profiles, traces and all: %v), between two blocks without; %d starts of the gateway. ",
 		r.unwatched(), r.Block, longer*r.Block, r.Starts)
-	fmt.Fprintf(&b, "Trials whose two blocks without sources differ by more than %.0f %% are excluded, because the machine was not steady. ",
-		100*drift)
+	fmt.Fprintf(&b, "Trials whose two blocks without sources differ by more than %.0f %% are excluded, because "+
+		"the machine was not steady. ", 100*drift)
 	b.WriteString("Each figure is the Hodges-Lehmann estimate with its signed-rank interval at 95 %; a cost is positive.\n\n")
 	r.writeMarks(&b)
 	r.writeCosts(&b)

@@ -173,7 +173,8 @@ func (e *handshake) answer(head []byte, nonce [2]uint64) (status int, interim bo
 		return status, false, &failure.Error{Kind: failure.Status,
 			Err: fmt.Errorf("the target answered the upgrade with status %d; write the URL that it leads to", status)}
 	case status != http.StatusSwitchingProtocols:
-		return status, false, &failure.Error{Kind: failure.Status, Err: fmt.Errorf("the target answered the upgrade with status %d", status)}
+		return status, false, &failure.Error{Kind: failure.Status,
+			Err: fmt.Errorf("the target answered the upgrade with status %d", status)}
 	}
 	has := func(name, value string) bool {
 		return slices.ContainsFunc(list(strings.Join(answer.Header.Values(name), ",")),
