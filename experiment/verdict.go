@@ -56,8 +56,8 @@ func gainOf(m verify.MetricResult) (g Gain, ok bool) {
 	return Gain{inverse(m.Estimate), inverse(m.High), inverse(m.Low)}, true
 }
 
-// widened allows for a bias: where the baseline differs from itself, the difference is of
-// the size of the smallest change that can be detected, and may be in the gain as well.
+// widened allows for a bias: if the baseline differed from itself, the difference is about as
+// large as the smallest detectable change, and may be part of the gain.
 func (g Gain) widened(change float64) Gain {
 	if !(change > 0) {
 		return Gain{g.Estimate, 0, Most}
@@ -65,7 +65,7 @@ func (g Gain) widened(change float64) Gain {
 	return Gain{g.Estimate, g.Low / (1 + change), min(Most, g.High*(1+change))}
 }
 
-// decide says what a gain means for a claimed factor; 0 claims a direction alone.
+// decide compares a gain with the claimed factor; 0 claims only a direction.
 func decide(g Gain, claimed float64) (Verdict, string) {
 	switch {
 	case g.Low >= 1/(1+margin) && g.High <= 1+margin:
@@ -75,12 +75,12 @@ func decide(g Gain, claimed float64) (Verdict, string) {
 	case g.Low <= 1:
 		return Inconclusive, "the difference could be noise"
 	case claimed == 0:
-		return Confirmed, "the claim gives a direction, and it is this one"
+		return Confirmed, "better, as claimed"
 	case g.Low >= nearly*claimed:
 		return Confirmed, fmt.Sprintf("at least %s of the claimed %s", notation.Percent(nearly), notation.Factor(claimed))
 	case g.High < nearly*claimed:
-		return Smaller, fmt.Sprintf("better, and less than %s of the claimed %s", notation.Percent(nearly), notation.Factor(claimed))
+		return Smaller, fmt.Sprintf("better, but by less than %s of the claimed %s", notation.Percent(nearly), notation.Factor(claimed))
 	}
-	return Inconclusive, fmt.Sprintf("better, and the interval holds both %s of the claimed %s and less",
+	return Inconclusive, fmt.Sprintf("better, but the interval does not show whether by %s of the claimed %s",
 		notation.Percent(nearly), notation.Factor(claimed))
 }

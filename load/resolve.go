@@ -79,7 +79,7 @@ func (r *resolver) lookup(ctx context.Context, address string) ([]netip.AddrPort
 	}
 	port, err := strconv.ParseUint(service, 10, 16)
 	if err != nil {
-		return nil, &net.AddrError{Err: "the port is no number", Addr: address}
+		return nil, &net.AddrError{Err: "the port is not a number", Addr: address}
 	}
 	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {

@@ -153,7 +153,7 @@ func TestSourcesConformWithoutBPFFileSystem(t *testing.T) {
 func TestSourcesConformInAContainer(t *testing.T) {
 	for words, reason := range map[string]string{
 		"caps":                   "not seen here: eBPF is not permitted",
-		"btf bpffs tracefs caps": "not seen here: the kernel does not describe its types",
+		"btf bpffs tracefs caps": "not seen here: the kernel provides no type information (BTF)",
 	} {
 		t.Run(words, func(t *testing.T) {
 			out := contain(t, words, 0, "^TestSourcesConform$")

@@ -63,7 +63,7 @@ func (c *conductor) mark(text string) (m record.Mark, err error) {
 	m.Text = strings.ToValidUTF8(text[:min(len(text), record.MaxMarkText)], "")
 	full := errors.Join(c.bundle.Update(func(r *record.Run) {
 		if len(r.Marks) >= record.MaxMarks {
-			err = fmt.Errorf("the run has %d marks already", record.MaxMarks)
+			err = fmt.Errorf("the run already has %d marks", record.MaxMarks)
 			return
 		}
 		r.Marks = append(r.Marks, m)

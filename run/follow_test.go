@@ -47,7 +47,7 @@ func TestMarksAreRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := c.mark("one more"); err == nil || !strings.Contains(err.Error(), "200 marks already") {
+	if _, err := c.mark("one more"); err == nil || !strings.Contains(err.Error(), "already has 200 marks") {
 		t.Errorf("one mark too many: %v", err)
 	}
 	if err := bundle.Close(record.Complete, ""); err != nil {

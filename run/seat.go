@@ -113,7 +113,7 @@ func (s *seat) gather(out *Watched, t reported, within context.Context, p patien
 	left, reported := received(t.stored, within)
 	switch {
 	case !reported && ok:
-		out.Warnings = append(out.Warnings, fmt.Sprintf("%s: its file is missing: it was not ready within %v", name, p.end))
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%s: its file is missing, because it was not ready within %v", name, p.end))
 	case left.err != nil:
 		out.Warnings = append(out.Warnings, fmt.Sprintf("%s: %v", name, left.err))
 	case left.file != "":

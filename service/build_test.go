@@ -121,7 +121,7 @@ func TestBuildSaysWhatToDo(t *testing.T) {
 		want  []string
 	}{
 		"a library above its commands": {several, nil, []string{"not a main package", "cmd/a", "cmd/b"}},
-		"no module":                    {files(t, map[string]string{"main.go": main}), nil, []string{"hint: the folder belongs to no module"}},
+		"no module":                    {files(t, map[string]string{"main.go": main}), nil, []string{"hint: the folder is not in a module"}},
 		"one file":                     {filepath.Join(several, "cmd/a/main.go"), nil, []string{"name its folder, --build " + filepath.Join(several, "cmd/a")}},
 		"arguments in the name":        {"./cmd/a serve --port 1", nil, []string{"--build ./cmd/a -- serve --port 1"}},
 		"a version":                    {"example.com/svc/cmd/a@v1.2.3", nil, []string{"get the sources first"}},

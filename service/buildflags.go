@@ -18,7 +18,7 @@ var taking = []string{
 var refused = map[string]string{
 	"C":       "name the folder with --build instead",
 	"o":       "redline says where the binary goes",
-	"overlay": "redline needs it to inject the probe; start a binary of your own with --exec",
+	"overlay": "redline needs it to inject the probe; start your own binary with --exec",
 	"n":       "it builds nothing",
 	"json":    "redline reads the build's output",
 	"h":       "it builds nothing",

@@ -5,13 +5,13 @@ import "strings"
 // hints are remedies for the go command's errors when it cannot
 // build, by a part of its sentence. The first that fits counts.
 var hints = []struct{ says, do string }{
-	{"go.mod file not found", "the folder belongs to no module: name the one that has the go.mod or one below it, or " +
+	{"go.mod file not found", "the folder is not in a module: name the folder with the go.mod or one below it, or " +
 		"make one there with go mod init and go mod tidy"},
-	{"cannot find main module", "the folder belongs to no module: name the one that has the go.mod or one below it, or " +
+	{"cannot find main module", "the folder is not in a module: name the folder with the go.mod or one below it, or " +
 		"make one there with go mod init and go mod tidy"},
 	{"not one of the workspace modules", "add it with go work use, or set GOWORK=off"},
 	{"can only use path@version syntax", "get the sources first, with git clone, and name the folder there"},
-	{"must not be replaced", "it lies in the module cache, which no build changes: copy or clone it to a folder of yours and name that"},
+	{"must not be replaced", "it is in the module cache, which builds cannot change: copy or clone it to your own folder and name that"},
 	{"no matching files found", "an embedded file is missing: make it first, as the project's own build does (a front end, generated code)"},
 	{"no embeddable files", "an embedded folder is empty: fill it first, as the project's own build does (a front end, generated code)"},
 	{"build constraints exclude all Go files", "name the tags that the project builds with: --build-flags=-tags=NAME"},

@@ -37,14 +37,14 @@ func findMain(ctx context.Context, pkg, scratch string, flags []string) (mainPac
 	mains := slices.DeleteFunc(found, func(p mainPackage) bool { return p.Name != "main" })
 	switch {
 	case len(mains) == 0:
-		return mainPackage{}, fmt.Errorf("build %s: not a main package (hint: name the folder that holds func main%s)", pkg,
+		return mainPackage{}, fmt.Errorf("build %s: not a main package (hint: name the folder with func main%s)", pkg,
 			mainsBelow(ctx, scratch, goflags, pkg))
 	case len(mains) > 1:
 		return mainPackage{}, fmt.Errorf("build %s: matches %d main packages (hint: name one of them: %s)", pkg,
 			len(mains), nameSome(mains))
 	case mains[0].Module == nil:
 		return mainPackage{}, fmt.Errorf("build %s: not inside a module (hint: go mod init and go mod tidy there, or "+
-			"start a binary of your own with --exec)", pkg)
+			"start your own binary with --exec)", pkg)
 	}
 	return mains[0], nil
 }
@@ -63,7 +63,7 @@ func afterOwn(ctx context.Context, scratch, flags string) (string, error) {
 func checkPackage(pkg string) error {
 	if _, err := os.Stat(pkg); err == nil {
 		if strings.HasSuffix(pkg, ".go") {
-			return fmt.Errorf("build %s: one file is not all of a package (hint: name its folder, --build %s)", pkg, folderOf(pkg))
+			return fmt.Errorf("build %s: one file is not a whole package (hint: name its folder, --build %s)", pkg, folderOf(pkg))
 		}
 		return nil
 	}

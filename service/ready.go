@@ -41,7 +41,7 @@ func (e *NotReady) Error() string {
 		fmt.Fprintf(&b, "the target ended before it was ready: %s", e.Exit.Status)
 		quoteLines(&b, e.Exit.Stderr)
 		if e.Exit.Status == "exit status 0" {
-			b.WriteString("\n  hint: it had nothing to do, or moved to the background: give its subcommand and flags after " +
+			b.WriteString("\n  hint: it found nothing to do, or moved to the background: give its subcommand and flags after " +
 				"--, and keep it in the foreground")
 		}
 		return b.String()
@@ -190,6 +190,6 @@ func checkFree(rawURL string) error {
 	if pid, err := listener(rawURL, 0); err == nil {
 		by = fmt.Sprintf(" by process %d", pid)
 	}
-	return fmt.Errorf("%s is served already%s, so the target cannot start there (hint: stop that server, or leave out "+
+	return fmt.Errorf("%s is already in use%s, so the target cannot start there (hint: stop that server, or omit "+
 		"--exec and --build to load it)", address, by)
 }

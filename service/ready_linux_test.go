@@ -28,7 +28,7 @@ func TestTargetThatAnswersElsewhere(t *testing.T) {
 			"touch up; wait", own, binary, strings.Replace(own, ":", "/", 1), dir),
 			[]string{"| up", "hint: it listens on " + own}},
 		"nowhere": {"echo starting slowly >&2; touch up; exec sleep 600", []string{"| starting slowly", "hint: it listens nowhere"}},
-		"done":    {"exit 0", []string{"ended before it was ready: exit status 0", "hint: it had nothing to do, or moved to the background"}},
+		"done":    {"exit 0", []string{"ended before it was ready: exit status 0", "hint: it found nothing to do, or moved to the background"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := options(t, wanted, scenario.Target{Exec: []string{"bash", "-c", c.command}, Dir: t.TempDir()})

@@ -165,13 +165,13 @@ func (j *judgement) bootstrap(pairs []Pair, at look) bool {
 }
 
 // verdict turns evidence into a verdict and its reason; significant is whether the test
-// rejects that there is no change, all tests together considered. Before the last look a change
-// for the better that is in sight is waited for: a quarter of the margin, because passes at that
-// look were most of the improvements that went unseen.
+// rejects that there is no change, corrected for all tests of the session. Before the last look,
+// an estimate better by a quarter of the margin delays a pass, because most missed improvements
+// were passes at such a look.
 //
-// The smallest detectable effect does not decide on pairs. The bound already says what a pass
-// excludes; the effect, an estimate of its own, kept a twelfth of the identical sides from passing.
-// Of a stored baseline it does: on a faster machine the bound alone would let a slower side pass.
+// With pairs, the smallest detectable effect does not decide. The bound already says what a pass
+// excludes; the effect, itself an estimate, kept a twelfth of the identical sides from passing.
+// With a stored baseline it does: on a faster machine the bound alone would let a slower side pass.
 func (j judgement) verdict(significant, last bool) MetricResult {
 	out := MetricResult{Name: j.m.Name, Margin: j.m.Margin, Advisory: j.m.Advisory, Guard: j.m.Guard, Higher: j.m.Higher,
 		Unit: j.m.Unit, Verdict: Inconclusive, Why: j.missing}

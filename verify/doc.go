@@ -1,5 +1,5 @@
 // Package verify determines whether one version of a service is faster or slower
-// than another, with error rates that it knows and prints.
+// than another, and reports the error rates of its verdicts.
 //
 // Two sides are measured in blocks, one of each side to a pair, in random order within
 // the pair, and both are relaunched for every block: a single launch of identical
@@ -14,15 +14,15 @@
 //     percentiles of latency by the bootstrap over pairs of blocks' histograms;
 //   - a look at the first pairs ends the session where they differ beyond any doubt (Early);
 //     it spends a twentieth of Rules.Alpha;
-//   - several looks at growing data (O'Brien-Fleming) and several metrics (Holm)
-//     are paid for, so that the chance of any false regression in a session stays
+//   - the test corrects for several looks at growing data (O'Brien-Fleming) and for several
+//     metrics (Holm), so that the chance of any false regression in a session stays
 //     below Rules.Alpha/2, and that of passing a regression of the margin's size below
 //     5 %;
-//   - a metric regresses when its interval excludes zero and the estimate passes
-//     half the margin; it passes when its one-sided bound lies inside the margin
-//     and the session finds changes of the margin's size in four of five;
-//     otherwise it is inconclusive, and more pairs are measured up to a cap;
-//   - a guard is an advisory metric that holds up no pass, and fails the session where it is
+//   - a metric regresses when its interval excludes zero and the estimate exceeds
+//     half the margin; it passes when its one-sided bound lies inside the margin and,
+//     before the last look, no improvement is in sight; otherwise it is inconclusive,
+//     and more pairs are measured up to a cap;
+//   - a guard is an advisory metric: it never delays a pass, but fails the session when it is
 //     worse by its whole margin; guards share a tenth of the error rate.
 //
 // A side is compared with itself as well. Together with the residuals of the compared
@@ -33,7 +33,8 @@
 //
 // DecideAgainst compares with the stored blocks of an earlier session instead, where
 // measuring both sides is too expensive: unpaired, wider by the machine's possible drift
-// in between, and without a known false-regression rate.
+// in between, and without a known false-regression rate. Only there does a pass also
+// require that a change of the margin's size is detectable.
 //
 // The package only decides: it takes Blocks and Pairs, values by metric in ns, bytes, 1/s
 // or counts, and returns a Result. It opens no file, starts no process and reads no

@@ -65,7 +65,7 @@ func TestRealComparisonInBrowser(t *testing.T) {
 	var html bytes.Buffer
 	must(t, web.Compare(&html, web.Observed{Record: a, Summary: sa}, web.Observed{Record: b, Summary: sb}))
 	seen := show(t, "real", html.String(), "h1", ".metrics tbody tr", ".warning li", "canvas")
-	if want := []string{"Whether a figure changed is unknown"}; !slices.Equal(seen.Texts["h1"], want) {
+	if want := []string{"No figure could be compared"}; !slices.Equal(seen.Texts["h1"], want) {
 		t.Errorf("answer %q, want %q", seen.Texts["h1"], want)
 	}
 	rows := seen.Texts[".metrics tbody tr"]

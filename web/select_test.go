@@ -78,7 +78,7 @@ func TestSelectionFiltersThePage(t *testing.T) {
 	if want := "3,500"; len(s.Linked.Statement) != 5 || s.Linked.Statement[1] != want { // 70 calls a window
 		t.Errorf("statement from 20 s to 25 s: %q", s.Linked.Statement)
 	}
-	if s.Linked.Slow >= 10 || !strings.Contains(s.Linked.Anatomy, "No execution trace lies in the selection") {
+	if s.Linked.Slow >= 10 || !strings.Contains(s.Linked.Anatomy, "The selection contains no execution trace") {
 		t.Errorf("slow requests %d, anatomy %q", s.Linked.Slow, s.Linked.Anatomy)
 	}
 	if !strings.HasPrefix(s.Linked.Flame, "From the profiles of 17.45 s to 29.9 s. 300 ms") ||
@@ -123,7 +123,7 @@ func TestAnatomyAndInstantsFollowTheSelection(t *testing.T) {
 	whole, early, both, none, end := s.Moments[0], s.Moments[1], s.Moments[2], s.Moments[3], s.Moments[4]
 	for name, got := range map[string][2]string{
 		"all":        {whole.Covers + whole.Bands[0], "30.6 ms"},
-		"early":      {early.Covers, "1,000 requests of the trace of 6 s to 7 s. What was waited for is not divided by time."},
+		"early":      {early.Covers, "1,000 requests of the trace of 6 s to 7 s. The goroutines that requests waited for are not divided by time."},
 		"its median": {early.Bands[0], "3.06 ms"},
 		"both":       {both.Bands[0], "30.6 ms"}, // (1,000 x 0.1 + 3,102 x 1.29) / 4,102 = 1.00
 		"none":       {none.Bands[0], "30.6 ms"},
@@ -133,7 +133,7 @@ func TestAnatomyAndInstantsFollowTheSelection(t *testing.T) {
 		}
 	}
 	if !strings.HasPrefix(both.Covers, "4,102 requests of the traces of 6 s to 7 s; 17.45 s to 19.45 s, each") ||
-		!strings.HasPrefix(none.Covers, "No execution trace lies in the selection: the bars are of 6 s to 7 s; 17.45 s") {
+		!strings.HasPrefix(none.Covers, "The selection contains no execution trace: the bars cover 6 s to 7 s; 17.45 s") {
 		t.Errorf("both: %q; none: %q", both.Covers, none.Covers)
 	}
 	if whole.First[2] != "24.7 ms" || early.First[2] != "2.47 ms" {
@@ -144,11 +144,11 @@ func TestAnatomyAndInstantsFollowTheSelection(t *testing.T) {
 		want string
 	}{
 		"requests, all":    {whole.Flames["requests"], "33.4 ms, mean of all"},
-		"requests, early":  {early.Flames["requests"], "From the traces of 6 s to 7 s; what was waited for is not divided by time. 3.34 ms"},
+		"requests, early":  {early.Flames["requests"], "From the traces of 6 s to 7 s; the goroutines that requests waited for are not divided by time. 3.34 ms"},
 		"requests, none":   {none.Flames["requests"], "No trace was taken in the selection; this is the whole run. 33.4 ms"},
 		"goroutines, all":  {whole.Flames["goroutine"], "1,000,000,000, goroutines. As it was 29.9 s into the run."},
 		"goroutines, then": {early.Flames["goroutine"], "As it was 5 s into the run. 117,000,000, goroutines. "},
-		"goroutines, far":  {none.Flames["goroutine"], "As it was 29.9 s into the run, of the instants that were recorded the nearest to the selection. 1,000,000,000"},
+		"goroutines, far":  {none.Flames["goroutine"], "As it was 29.9 s into the run, the recorded instant nearest to the selection. 1,000,000,000"},
 		"goroutines, end":  {end.Flames["goroutine"], "As it was 29.9 s into the run. 1,000,000,000"},
 	} {
 		if !strings.HasPrefix(c.got.Note, c.want) {

@@ -105,7 +105,7 @@ func (r *results) markdown(file string) string {
 	fmt.Fprintf(
 		&b,
 		"# How often the knee is right\n\n"+
-			"Check how far a knee can be trusted: services of known capacity, each searched many times.\n\n"+
+			"Check how far you can trust a knee that redline reports. The bench searches services of known capacity many times each.\n\n"+
 			"Made by `bench/knee` from [%s](%s), %s, %s, redline %s, at most %s each.\n\n",
 		file,
 		file,
@@ -115,7 +115,7 @@ func (r *results) markdown(file string) string {
 		r.MaxTime,
 	)
 	b.WriteString(
-		"| service | capacity | truth inside | estimate | widest interval | longest | named as what ends it |\n" +
+		"| service | capacity | truth inside | estimate | widest interval | longest | named limit |\n" +
 			"|---|---|---|---|---|---|---|\n",
 	)
 	for _, s := range services {

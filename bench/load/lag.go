@@ -33,8 +33,8 @@ func (b *bench) scheduleLag(ctx context.Context) (*section, error) {
 	load := generator.Shape{Protocol: generator.HTTP1, Address: n.Plain, Connections: 64, Streams: 1, Rate: rate, Duration: 2 * b.length}
 	s := &section{
 		Title: "Schedule lag of an open loop",
-		About: fmt.Sprintf("%d runs of %v at %s requests/s, half of what redline reaches in a closed loop; the marks are "+
-			"of the median run.",
+		About: fmt.Sprintf("%d runs of %v at %s requests/s, half of what redline reaches in a closed loop; the marks apply "+
+			"to the median run.",
 			b.rounds, load.Duration, thousands(rate)),
 		Columns: []string{"run", "requests", "unfinished", "errors", "lag p50", "lag p99", "lag p99.9",
 			"latency p50", "latency p99", "CPU in use"},

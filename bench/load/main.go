@@ -64,7 +64,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.out, "o", filepath.Join("bench", "load", "results", "load-bench.json"),
 		"`file` of the results; the table goes beside it as .md")
 	flags.StringVar(&o.redline, "redline", filepath.Join("bin", "redline"), "redline's binary")
-	flags.BoolVar(&o.short, "short", false, "smoke run: one round of a second, no peer is built; its figures say nothing")
+	flags.BoolVar(&o.short, "short", false, "smoke run: one round of a second, no peer is built; its figures mean nothing")
 	if err := benchmark.Parse(flags, args); err != nil {
 		return o, err
 	}

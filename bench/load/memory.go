@@ -53,10 +53,10 @@ func (b *bench) memory(ctx context.Context) (*section, error) {
 	s := &section{
 		Title: "Memory",
 		About: fmt.Sprintf("Resident memory (VmRSS) over the measured part of runs at %s requests/s in all, spread over "+
-			"connections that are all open from the start; nginx holds the other ends.", thousands(idleRate)),
+			"connections that are all open from the start; nginx is the server.", thousands(idleRate)),
 		Columns: []string{"connections", "established", "errors", "resident, median", "resident, highest", "growth per minute"},
-		Notes: []string{"growth per minute is the slope of a line through the readings: a heap that has not met its " +
-			"collector yet shows as growth too"},
+		Notes: []string{"growth per minute is the slope of a line through the readings, so a heap before its first " +
+			"collection also shows as growth"},
 	}
 	var runs []occupied
 	for _, c := range []struct {

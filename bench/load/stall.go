@@ -100,10 +100,10 @@ func (b *bench) stalls(ctx context.Context) (*section, error) {
 	s := &section{
 		Title: "A server that stalls",
 		About: fmt.Sprintf("One thread that stops for %v every %v, under %s requests/s for %v (wrk has no rate: its loop is closed). "+
-			"The truth is computed from the stalls that the server records and round trips of a blocking socket without one; "+
-			"\"off\" is stated over true, minus one.", p.length, p.every, thousands(p.rate), p.load),
-		Notes: []string{"wrk sends nothing while the server stalls, and afterwards adds the samples that it believes it " +
-			"left out, by its own mean interval (stats_correct in its stats.c)"},
+			"The truth is computed from the stalls that the server records and from round trips of a blocking socket without a stall; "+
+			"\"off\" is the stated value over the true one, minus one.", p.length, p.every, thousands(p.rate), p.load),
+		Notes: []string{"wrk sends nothing while the server stalls; afterwards it adds the samples that it estimates it " +
+			"omitted, from its own mean interval (stats_correct in its stats.c)"},
 		Columns: []string{"tool", "loop", "requests", "p50", "off", "p99", "off", "p99.9", "off", "max", "not sent in time"},
 	}
 	open := generator.Shape{Protocol: generator.HTTP1, Address: address, Connections: 64, Streams: 1, Rate: p.rate, Duration: p.load}

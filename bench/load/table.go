@@ -116,7 +116,7 @@ func (r *results) write(file string) error {
 func (r *results) markdown(raw string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# The load generator, measured\n\n"+
-		"Check what the generator reaches, how late it sends, and how its latencies compare with the truth and with other tools.\n\n"+
+		"Check how much load the generator reaches, how late it sends, and how its latencies compare with the truth and other tools.\n\n"+
 		"Made by `%s`; every run is in [%s](%s).\n\n", r.Command, raw, raw)
 	fmt.Fprintf(&b, "Machine: %s, %d cores, Linux %s, %s.\n", r.Machine.CPU, r.Machine.Cores, r.Machine.Kernel, r.Machine.Go)
 	var tools []string
@@ -135,7 +135,7 @@ func (r *results) markdown(raw string) string {
 		fmt.Fprintf(&b, "\n## %s\n\n%s Measured %s with redline at %s.\n\n", s.Title, s.About,
 			s.Date.Format("2006-01-02 15:04 UTC"), s.Redline)
 		if s.Short {
-			b.WriteString("**A smoke run: the figures say nothing.**\n\n")
+			b.WriteString("**A smoke run: the figures mean nothing.**\n\n")
 		}
 		if s.Busy > mostBusy {
 			fmt.Fprintf(&b, "**The machine was not idle: others used %.0f %% of its cores just before.**\n\n", 100*s.Busy)

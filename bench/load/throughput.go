@@ -18,7 +18,7 @@ import (
 // The comparisons of requests per CPU second, one per protocol.
 
 const about = "%d rounds of %v in random order; the server on one core, the generator on another. " +
-	"A CPU second is one of the generator's whole process. The ratio is that of medians, with the 95 %% interval of resampled rounds."
+	"A CPU second counts the generator's whole process. The ratio is that of the medians, with the 95 %% interval of resampled rounds."
 
 func (b *bench) plaintext(ctx context.Context) (*section, error) {
 	tools := []*generator.Tool{b.floor, b.peers["wrk"], b.peers["h2load"], b.peers["ab"], b.peers["fortio"],
@@ -144,7 +144,7 @@ func (b *bench) contest(ctx context.Context, s *section, name string, tools []*g
 		})
 	}
 	if own := ours.ownPerCPU(); !math.IsNaN(own) {
-		s.Notes = append(s.Notes, fmt.Sprintf("%s: by redline's own reading (generator.cpu_ns, the measured span alone) "+
+		s.Notes = append(s.Notes, fmt.Sprintf("%s: redline itself reports (generator.cpu_ns, the measured span only) "+
 			"%s requests per CPU second", name, thousands(own)))
 	}
 	return entrants, nil

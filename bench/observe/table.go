@@ -24,18 +24,19 @@ const again = `make bench-observe BENCH="-o docs/observe-bench.json"`
 func (r *results) markdown(raw string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# What watching costs, measured\n\n"+
-		"Check what watching costs a service, source by source, before you leave it on.\n\n"+
+		"Check what each source costs a service before you leave it on.\n\n"+
 		"Made by `%s`; every block is in [%s](%s).\n\n", again, raw, raw)
 	fmt.Fprintf(&b, "Machine: %s, %d cores, Linux %s, %s; gateway, PostgreSQL and load share them. Measured %s with redline at %s.\n\n",
 		r.Machine.CPU, r.Machine.Cores, r.Machine.Kernel, r.Machine.Go, r.Date.Format("2006-01-02 15:04 UTC"), r.Redline)
-	fmt.Fprintf(&b, "The lab's order gateway, all remedies but its cache taken")
+	fmt.Fprintf(&b, "The service is the lab's order gateway with all remedies except its cache")
 	if len(r.Without) > 0 {
 		fmt.Fprintf(&b, " and without %s", strings.Join(r.Without, ", "))
 	}
-	fmt.Fprintf(&b, ", 64 connections in a closed loop: %.0f requests/s unwatched. Sources are attached for "+
+	fmt.Fprintf(&b, ", under 64 connections in a closed loop: %.0f requests/s unobserved. Sources are attached for "+
 		"a block of %v (profiles, traces and all: %v), between two blocks without; %d starts of the gateway. ",
 		r.unwatched(), r.Block, longer*r.Block, r.Starts)
-	fmt.Fprintf(&b, "Trials whose two blind blocks differ by more than %.0f %% are left out: the machine was not steady. ", 100*drift)
+	fmt.Fprintf(&b, "Trials whose two blocks without sources differ by more than %.0f %% are excluded, because "+
+		"the machine was not steady. ", 100*drift)
 	b.WriteString("Each figure is the Hodges-Lehmann estimate with its signed-rank interval at 95 %; a cost is positive.\n\n")
 	r.writeMarks(&b)
 	r.writeCosts(&b)
@@ -84,11 +85,11 @@ func (r *results) writeCosts(b *strings.Builder) {
 			fmt.Sprintf("%d of %d", len(trials), made))
 	}
 	b.WriteString("\n`probe` is the source `runtime`: the probe samples in the gateway and redline reads. ")
-	b.WriteString("Redline's process is what it used above the load's own share, which goes with the answers. ")
+	b.WriteString("\"redline's process\" excludes the load's own share, which is proportional to the answers. ")
 	b.WriteString(
-		"Spans are not measured, because the gateway exports none, nor `collections`, which stands in for the probe. " +
-			"`instrument` is the source `operations`: the hooks of an instrumented build count; the gateway has them in all " +
-			"blocks, and in blind ones they return at once. `traced` is `traces` while they count.\n\n")
+		"Spans are not measured, because the gateway exports none, and neither is `collections`, which replaces the probe. " +
+			"`instrument` is the source `operations`: the hooks of an instrumented build count. The gateway has them in all " +
+			"blocks; in those without sources they return at once. `traced` is `traces` while they count.\n\n")
 }
 
 func (r *results) writeSources(b *strings.Builder) {
@@ -106,7 +107,7 @@ func (r *results) writeSources(b *strings.Builder) {
 	}
 	total := estimated(every, trial.accounted, same)
 	line(b, "all", "", milliseconds3(total))
-	b.WriteString("\nThe first sample and the last delivery are in it, which a longer run spreads further.\n\n")
+	b.WriteString("\nThis includes the first sample and the last delivery, which weigh less in a longer run.\n\n")
 }
 
 // milliseconds is the CPU of a source's thread.

@@ -138,7 +138,7 @@ func (r *Result) Checked() string {
 	form := "Gains have 95 % intervals over pairs of launches."
 	if r.Quick {
 		form = "Gains have 95 % intervals over pairs of turns within one launch of each state; " +
-			"what is below 3 % counts as noise, because launches differ by as much."
+			"gains below 3 % count as noise, because launches vary by as much."
 	}
 	return fmt.Sprintf("%s %s were the same as the first rung's; of %s made in %s %s.",
 		form, notation.Counted(int64(answers), "answer", ""), notation.Counted(made, "order", ""),

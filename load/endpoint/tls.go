@@ -33,7 +33,7 @@ func config(host string, p *scenario.Plan) (*tls.Config, error) {
 	if len(from.CA) > 0 {
 		c.RootCAs = x509.NewCertPool()
 		if !c.RootCAs.AppendCertsFromPEM(from.CA) {
-			return nil, fmt.Errorf("%s holds no PEM certificate to trust", named(from.CAFile, "tls.ca"))
+			return nil, fmt.Errorf("%s contains no PEM certificate", named(from.CAFile, "tls.ca"))
 		}
 	}
 	switch hasCert, hasKey := len(from.Cert) > 0, len(from.Key) > 0; {

@@ -51,7 +51,7 @@ func (b Bounds) Names(host string) bool { return b.named[canonical(host)] }
 type AwayError struct{ Away }
 
 func (e *AwayError) Error() string {
-	return fmt.Sprintf("%s, which is not this host and which the scenario does not name (hint: hosts: [%s] in the scenario, or --yes)",
+	return fmt.Sprintf("%s, which is not this host, and the scenario does not name it (hint: hosts: [%s] in the scenario, or --yes)",
 		e.Away, e.Host)
 }
 

@@ -104,13 +104,13 @@ func (e *valueError) Error() string {
 	what := e.field.Kind().String()
 	switch e.field.Kind() {
 	case protoreflect.StringKind:
-		what = "string of UTF-8"
+		what = "UTF-8 string"
 	case protoreflect.BytesKind:
-		what = "value of bytes in base64"
+		what = "base64 value"
 	case protoreflect.EnumKind:
 		what = string(e.field.Enum().FullName())
 	}
-	return "field " + string(e.field.FullName()) + ": the data is no " + what
+	return "field " + string(e.field.FullName()) + ": the data is not a valid " + what
 }
 
 var errValue = errors.New("not a value of the field's type")

@@ -56,7 +56,7 @@ func parseJSON(t feeder.Template, p *scenario.Plan) (*node, error) {
 	// The escaped form decodes to the same rune, and would be taken for a placeholder, too.
 	for strings.ContainsRune(string(t), mark) || strings.Contains(strings.ToLower(string(t)), fmt.Sprintf(`\u%x`, mark)) {
 		if mark++; mark > lastMark {
-			return nil, errors.New("the message holds every character of Unicode's private area")
+			return nil, errors.New("the message contains every character of Unicode's private use area")
 		}
 	}
 	marked, holes, err := markHoles(string(t), mark, p)

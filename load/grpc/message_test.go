@@ -141,14 +141,14 @@ func TestBodiesThatAreNone(t *testing.T) {
 func TestRowsThatFitNot(t *testing.T) {
 	s := shopSchema(t)
 	for body, want := range map[string]string{
-		`{"i32":"{{d.a}}"}`:      "field shop.Order.i32: the data is no int32",
-		`{"u32":{{d.a}}}`:        "field shop.Order.u32: the data is no uint32",
-		`{"size":"{{d.a}}"}`:     "the data is no shop.Size",
-		`{"db":"{{d.a}}"}`:       "the data is no double",
-		`{"fl":"0x{{d.b}}"}`:     "the data is no float",
-		`{"paid":"{{d.a}}"}`:     "the data is no bool",
-		`{"raw":"{{d.a}}"}`:      "the data is no value of bytes",
-		`{"userName":"{{d.c}}"}`: "the data is no string",
+		`{"i32":"{{d.a}}"}`:      "field shop.Order.i32: the data is not a valid int32",
+		`{"u32":{{d.a}}}`:        "field shop.Order.u32: the data is not a valid uint32",
+		`{"size":"{{d.a}}"}`:     "the data is not a valid shop.Size",
+		`{"db":"{{d.a}}"}`:       "the data is not a valid double",
+		`{"fl":"0x{{d.b}}"}`:     "the data is not a valid float",
+		`{"paid":"{{d.a}}"}`:     "the data is not a valid bool",
+		`{"raw":"{{d.a}}"}`:      "the data is not a valid base64 value",
+		`{"userName":"{{d.c}}"}`: "the data is not a valid UTF-8 string",
 		`{"at":"{{d.a}}"}`:       "with the data of this row it is not a shop.Order",
 		`{"item":{{d.a}}}`:       "with the data of this row it is not a shop.Order",
 	} {

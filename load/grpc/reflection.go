@@ -168,7 +168,7 @@ func explain(err error) error {
 	case connect.CodeUnauthenticated, connect.CodePermissionDenied:
 		return fmt.Errorf("the server refuses reflection (%s); give metadata that it takes under headers, or %s", text, givenHint)
 	case connect.CodeUnavailable:
-		return fmt.Errorf("the server cannot be asked for its schema; is it up, and does it speak gRPC? %s", text)
+		return fmt.Errorf("the server does not answer the request for its schema; is it up, and does it speak gRPC? %s", text)
 	}
 	return fmt.Errorf("its reflection fails with %s: %s; %s", code, text, givenHint)
 }

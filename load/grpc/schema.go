@@ -43,7 +43,7 @@ func parseSet(data []byte) (*schema, error) {
 		return nil, fmt.Errorf("not a descriptor set (%s): %w", setHint, err)
 	}
 	if len(set.File) == 0 {
-		return nil, fmt.Errorf("the descriptor set holds no file (%s)", setHint)
+		return nil, fmt.Errorf("the descriptor set contains no file (%s)", setHint)
 	}
 	return newSchema(set.File)
 }

@@ -134,7 +134,7 @@ func TestSetsThatAreNoUse(t *testing.T) {
 		"imports other.proto, which is not in the schema (make it with protoc --include_imports": marshal(lacking),
 		"the schema cannot be used": marshal(broken),
 		"not a descriptor set":      []byte(`syntax = "proto3";`),
-		"holds no file":             {},
+		"contains no file":          {},
 		"bytes, at most 16777216":   make([]byte, maxSchema+1),
 	} {
 		if _, err := parseSet(set); err == nil || !strings.Contains(err.Error(), want) {

@@ -65,7 +65,7 @@ func TestPlansThatCannotBeSent(t *testing.T) {
 		"metadata x: a value is printable":       meta("x", "\u00e9"),
 		"metadata x-bin: the value of a key":     meta("x-bin", "***"),
 		"metadata x: template":                   meta("x", "{{nothing}}"),
-		"field shop.Order.i32: the data is no":   func(p *scenario.Plan) { p.Requests[0].Body = `{"i32":"{{d.a}}"}`; p.Data = row("x", "").Data },
+		"field shop.Order.i32: the data is not":  func(p *scenario.Plan) { p.Requests[0].Body = `{"i32":"{{d.a}}"}`; p.Data = row("x", "").Data },
 		"request Buy: check c: it looks at 0 of": func(p *scenario.Plan) { p.Requests[0].Checks = []scenario.Check{{Name: "c"}} },
 	} {
 		p := shopPlan(t, "Buy", "{}")

@@ -222,7 +222,7 @@ func (w *wire) finishForeign(c *call, q *request) error {
 var (
 	errNoStatus = fault(failure.BadResponse, "the answer ended without a grpc-status")
 	errHalf     = fault(failure.BadResponse, "the answer ended within a message")
-	errCount    = fault(failure.BadResponse, "status OK without exactly one message, which the method answers with")
+	errCount    = fault(failure.BadResponse, "status OK, but not exactly one message, as a unary method requires")
 )
 
 // finish judges a complete answer. Without trailers the code is the one that HTTP's

@@ -188,7 +188,7 @@ func (p *parser) takeStatus(line []byte) error {
 	const version = "HTTP/1."
 	if len(line) < 12 || string(line[:len(version)]) != version || !digit(line[7]) || line[8] != ' ' ||
 		!digit(line[9]) || line[9] == '0' || !digit(line[10]) || !digit(line[11]) || len(line) > 12 && line[12] != ' ' {
-		return bad("%.60q is no HTTP/1 status line", line)
+		return bad("%.60q is not an HTTP/1 status line", line)
 	}
 	p.status = int16(line[9]-'0')*100 + int16(line[10]-'0')*10 + int16(line[11]-'0')
 	p.keep = line[7] != '0' // HTTP/1.0 closes unless it says otherwise
@@ -212,7 +212,7 @@ func (p *parser) takeHeader(line []byte) error {
 	// White space in or before the name is how answers are smuggled: no two
 	// readers agree on its meaning (RFC 9112, section 5.1).
 	if colon <= 0 || blank(line[0]) || blank(line[colon-1]) {
-		return bad("%.60q is no header line", line)
+		return bad("%.60q is not a header line", line)
 	}
 	if p.watch != nil {
 		p.watch.header(line[:colon], trim(line[colon+1:]))
@@ -303,7 +303,7 @@ func (p *parser) takeLength(value []byte) error {
 		text, rest, more := bytes.Cut(value, []byte{','})
 		n, ok := parseUint(trim(text), 10)
 		if !ok {
-			return bad("Content-Length %.40q is no number", text)
+			return bad("Content-Length %.40q is not a number", text)
 		}
 		if p.hasLength && n != p.length {
 			return bad("two lengths, %d and %d", p.length, n)
@@ -346,7 +346,7 @@ func (p *parser) takeChunkSize(line []byte) error {
 	size, _, _ := bytes.Cut(line, []byte{';'})
 	n, ok := parseUint(bytes.TrimRight(size, " \t"), 16)
 	if !ok {
-		return bad("%.40q is no chunk size", line)
+		return bad("%.40q is not a chunk size", line)
 	}
 	if p.left = n; n > 0 {
 		p.state = chunkData

@@ -120,7 +120,7 @@ func (r *request) headers(q scenario.Request, p *scenario.Plan, host string) err
 		}
 		// A line break in a value would be a header of its own, or the end of the head.
 		if strings.ContainsFunc(string(q.Headers[name]), control) {
-			return fmt.Errorf("the value of header %s holds a control character", name)
+			return fmt.Errorf("the value of header %s contains a control character", name)
 		}
 		// The target ends the connection with its answer then; to wait for room on it would be
 		// to wait for ever.

@@ -43,7 +43,7 @@ func (s *Session) setting(id uint16, value uint32) error {
 	switch id {
 	case settingPush:
 		if value != 0 {
-			return violates(ProtocolError, "the target's setting ENABLE_PUSH is %d, which only a client's can be", value)
+			return violates(ProtocolError, "the target sets ENABLE_PUSH to %d, which only a client may", value)
 		}
 	// It may fall below the streams under way. Those go on; Room is 0 until enough have
 	// ended.

@@ -145,19 +145,19 @@ func TestChecks(t *testing.T) {
 
 func TestWhatCannotBeSent(t *testing.T) {
 	for want, q := range map[string]scenario.Request{
-		`scheme "ftp"`:              {URL: "ftp://h.test/"},
-		"has the scheme tcp":        {URL: "tcp://h.test:1"},
-		"cannot come from data":     {URL: "http://{{u}}/"},
-		`method "A B"`:              {URL: "http://h.test/", Method: "A B"},
-		`method "CONNECT"`:          {URL: "http://h.test/", Method: "CONNECT"},
-		"set by redline":            {URL: "http://h.test/", Headers: map[string]scenario.Secret{"content-Length": "5"}},
-		"HTTP/2 does not have it":   {URL: "http://h.test/", Headers: map[string]scenario.Secret{"Connection": "close"}},
-		`can only be "trailers"`:    {URL: "http://h.test/", Headers: map[string]scenario.Secret{"TE": "gzip"}},
-		"given twice":               {URL: "http://h.test/", Headers: map[string]scenario.Secret{"A": "5", "a": "5"}},
-		"header name":               {URL: "http://h.test/", Headers: map[string]scenario.Secret{"A:": "5"}},
-		"holds a control character": {URL: "http://h.test/", Headers: map[string]scenario.Secret{"A": "secret\r\nB: 6"}},
-		"no feeder named":           {URL: "http://h.test/{{nobody}}"},
-		"check broken":              {URL: "http://h.test/", Checks: []scenario.Check{{Name: "broken"}}},
+		`scheme "ftp"`:                 {URL: "ftp://h.test/"},
+		"has the scheme tcp":           {URL: "tcp://h.test:1"},
+		"cannot come from data":        {URL: "http://{{u}}/"},
+		`method "A B"`:                 {URL: "http://h.test/", Method: "A B"},
+		`method "CONNECT"`:             {URL: "http://h.test/", Method: "CONNECT"},
+		"set by redline":               {URL: "http://h.test/", Headers: map[string]scenario.Secret{"content-Length": "5"}},
+		"HTTP/2 does not have it":      {URL: "http://h.test/", Headers: map[string]scenario.Secret{"Connection": "close"}},
+		`can only be "trailers"`:       {URL: "http://h.test/", Headers: map[string]scenario.Secret{"TE": "gzip"}},
+		"given twice":                  {URL: "http://h.test/", Headers: map[string]scenario.Secret{"A": "5", "a": "5"}},
+		"header name":                  {URL: "http://h.test/", Headers: map[string]scenario.Secret{"A:": "5"}},
+		"contains a control character": {URL: "http://h.test/", Headers: map[string]scenario.Secret{"A": "secret\r\nB: 6"}},
+		"no feeder named":              {URL: "http://h.test/{{nobody}}"},
+		"check broken":                 {URL: "http://h.test/", Checks: []scenario.Check{{Name: "broken"}}},
 	} {
 		q.Name = "it"
 		_, err := New(&scenario.Plan{Requests: []scenario.Request{q}})

@@ -200,7 +200,7 @@ func (r *headReader) field(name, value []byte) {
 		// RFC 9113, section 8.3.2: exactly one, and section 8.3: before all fields that are not
 		// pseudo fields.
 		if !ok || status < 100 || status > 999 || r.head.Status != 0 || r.regular {
-			r.bad = "its :status is no status, or not alone and first"
+			r.bad = "its :status is invalid, repeated, or not first"
 		}
 		r.head.Status = int(status)
 		return
@@ -210,7 +210,7 @@ func (r *headReader) field(name, value []byte) {
 	case string(name) == "content-length":
 		length, ok := decimal(value)
 		if !ok || r.head.Length >= 0 && r.head.Length != length {
-			r.bad = "its content-length is no number, or given twice"
+			r.bad = "its content-length is not a number, or repeated with another value"
 		}
 		r.head.Length = length
 	case string(name) == "connection" || string(name) == "transfer-encoding":
@@ -219,7 +219,7 @@ func (r *headReader) field(name, value []byte) {
 	for _, c := range name {
 		// Section 8.2.1: names are in lower case, without blanks and control characters.
 		if c <= ' ' || c >= 'A' && c <= 'Z' || c >= 0x7f {
-			r.bad = "a field name holds an invalid character"
+			r.bad = "a field name contains an invalid character"
 		}
 	}
 	r.regular = true

@@ -171,7 +171,7 @@ func (s *Session) handle(f frame, payload []byte) error {
 		return s.settings(f, payload)
 	// The greeting has refused it (SETTINGS_ENABLE_PUSH, section 6.6).
 	case framePush:
-		return violates(ProtocolError, "the target pushes, although that was refused")
+		return violates(ProtocolError, "the target sends a push, although redline disabled it")
 	case framePing:
 		return s.ping(f, payload)
 	case frameGoAway:

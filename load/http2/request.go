@@ -150,7 +150,7 @@ func (r *request) headers(q scenario.Request, p *scenario.Plan) error {
 
 func headerValue(name string, text scenario.Secret, p *scenario.Plan) (*feeder.Renderer, error) {
 	if strings.ContainsFunc(string(text), control) {
-		return nil, fmt.Errorf("the value of header %s holds a control character", name)
+		return nil, fmt.Errorf("the value of header %s contains a control character", name)
 	}
 	// Blanks around a value make a request malformed; RFC 9113, section 8.2.1.
 	value, err := feeder.CompileHeader(feeder.Template(strings.Trim(string(text), " \t")), p.Data)

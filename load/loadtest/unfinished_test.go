@@ -55,7 +55,7 @@ func TestMostNeverEnd(t *testing.T) {
 				t.Fatalf("%d ended, %d unfinished", s.Requests, s.InFlight)
 			}
 			if r.Generator.Valid || !strings.Contains(r.Generator.Unanswered,
-				"due requests had not ended 300 ms after the end of the load") {
+				"due requests were unfinished 300 ms after the end of the load") {
 				t.Errorf("valid %v because of %q", r.Generator.Valid, r.Generator.WhyInvalid)
 			}
 			q := s.Latency

@@ -73,15 +73,15 @@ func refuse(err error) error { return &failure.Error{Kind: failure.Redirect, Err
 func resolve(from endpoint.Endpoint, target, location string) (*url.URL, error) {
 	base, err := url.Parse(from.Scheme + "://" + from.Authority + target)
 	if err != nil {
-		return nil, fmt.Errorf("the URL that was redirected: %w", err)
+		return nil, fmt.Errorf("the redirected URL: %w", err)
 	}
 	ref, err := url.Parse(location)
 	if err != nil || ref.Opaque != "" {
-		return nil, errors.New("the answer's Location is no URL that can be followed")
+		return nil, errors.New("the answer's Location is not a URL that redline can follow")
 	}
 	to := base.ResolveReference(ref)
 	if to.User != nil {
-		return nil, errors.New("the answer's Location holds credentials")
+		return nil, errors.New("the answer's Location contains credentials")
 	}
 	return to, nil
 }

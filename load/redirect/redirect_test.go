@@ -70,10 +70,10 @@ func TestWhatIsNotFollowed(t *testing.T) {
 		"http://elsewhere.test/": "http://elsewhere.test, which no request",
 		"https://a.test/":        "no request",
 		"http://a.test:81/":      "no request",
-		"http://me:pass@a.test/": "holds credentials",
-		"mailto:me@a.test":       "no URL that can be followed",
-		"http://a.test/%zz\x00":  "no URL that can be followed",
-		"javascript:alert(1)":    "no URL that can be followed",
+		"http://me:pass@a.test/": "contains credentials",
+		"mailto:me@a.test":       "not a URL that redline can follow",
+		"http://a.test/%zz\x00":  "not a URL that redline can follow",
+		"javascript:alert(1)":    "not a URL that redline can follow",
 		"ftp://a.test/":          "no request",
 	} {
 		x := &load.Exchange{Status: 302, Redirect: []byte(location)}

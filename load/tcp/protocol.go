@@ -79,9 +79,9 @@ func (p *Protocol) compile(q *scenario.Request, plan *scenario.Plan) error {
 	case q.Expect != 0:
 		return errors.New("raw TCP has no status to expect")
 	case len(q.Checks) > 0:
-		return errors.New("checks have nothing to look at: an echo is compared byte by byte as it is")
+		return errors.New("checks do not apply: every echo is compared byte by byte")
 	case q.Body == "":
-		return errors.New("it has no body, which is the message")
+		return errors.New("it has no body, and the body is the message")
 	}
 	r := request{noReply: q.NoReply}
 	if r.body, err = feeder.CompileTemplate(q.Body, plan.Data); err != nil {

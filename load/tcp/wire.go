@@ -35,7 +35,7 @@ func (w *wire) State() (room int, over bool) {
 	return room, w.over
 }
 
-var errEmpty = &failure.Error{Kind: failure.BadRequest, Err: errors.New("the rendered message is empty, and nothing would come back")}
+var errEmpty = &failure.Error{Kind: failure.BadRequest, Err: errors.New("the rendered message is empty, so no echo would return")}
 
 // Send appends x's message.
 func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {

@@ -199,7 +199,7 @@ func checkLittle(e *Evidence, v *verdict) {
 		slots, what = e.Asked*e.Summary.Streams, "streams"
 	}
 	v.invalid(figureRate, "Little's law: %s requests/s x %s mean service time keep %s of %d %s busy; "+
-		"the generator itself held them for %s of the time between two requests",
+		"for %s of the time between two requests, the generator kept them idle",
 		notation.Rate(float64(e.Summary.Requests)/e.Span.Seconds()), notation.Time(e.MeanService()),
 		notation.Short(inService), slots, what, notation.Percent(1-share))
 }
@@ -257,7 +257,7 @@ func checkCPU(e *Evidence, v *verdict) {
 // for a connection while the generator had time are the target's doing.
 func checkOffered(e *Evidence, v *verdict) {
 	if e.neverSent() && e.full() {
-		v.invalid(figureOffered, "%s of %s due requests were never sent because the generator had no time left",
+		v.invalid(figureOffered, "%s of %s due requests were never sent because the generator had no CPU time left",
 			notation.Count(e.Waiting), notation.Count(e.due()))
 	}
 }
@@ -273,7 +273,7 @@ func checkUnfinished(e *Evidence, v *verdict) string {
 	if e.Waiting > 0 {
 		never = fmt.Sprintf(" (%s of them were never sent)", notation.Count(e.Waiting))
 	}
-	v.invalid(figureBoth, "%s of %s due requests had not ended %s after the end of the load%s, so their latency is unknown",
+	v.invalid(figureBoth, "%s of %s due requests were unfinished %s after the end of the load%s, so their latency is unknown",
 		notation.Count(open), notation.Count(e.due()), notation.Time(e.Grace), never)
 	return v.why[len(v.why)-1]
 }

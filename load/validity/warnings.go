@@ -40,7 +40,7 @@ func warnings(e *Evidence) []string {
 			notation.Count(e.Waiting), notation.Count(e.due()), e.Asked)
 	} else if rate := e.Summary.Rate; e.Open && !e.neverSent() && e.due() > 0 && e.Summary.Errors == 0 &&
 		rate < offeredLeast*e.Summary.IntendedRate {
-		warn("only %s of the %s requests/s that were due were answered", notation.Rate(rate), notation.Rate(e.Summary.IntendedRate))
+		warn("the target answered only %s of the %s requests/s that were due", notation.Rate(rate), notation.Rate(e.Summary.IntendedRate))
 	}
 	if e.disconnected() {
 		warn("only %s of %d connections were open on average", notation.Short(e.Spent.Open), e.Asked)

@@ -30,7 +30,7 @@ type closed struct {
 
 func (c *closed) Error() string {
 	if c.code == 0 {
-		return "the target closed the connection and gave no code"
+		return "the target closed the connection without a code"
 	}
 	text := "the target closed the connection with code " + strconv.Itoa(int(c.code))
 	if name := codeNames[c.code]; name != "" {
@@ -55,7 +55,7 @@ func parseClose(payload []byte) (*closed, error) {
 	c := &closed{code: bin.BigEndian.Uint16(payload), reason: string(payload[2:])}
 	switch {
 	case c.code < 1000 || c.code >= 1004 && c.code <= 1006 || c.code >= 1015 && c.code < 3000 || c.code >= 5000:
-		return nil, fmt.Errorf("a close frame holds %d, which is not a code to send", c.code)
+		return nil, fmt.Errorf("a close frame has the code %d, which is not allowed", c.code)
 	case !utf8.ValidString(c.reason):
 		return nil, errors.New("the reason of a close frame is not UTF-8")
 	}

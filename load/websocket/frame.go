@@ -102,7 +102,7 @@ func (h *head) check() error {
 		o := h.opcode()
 		switch {
 		case h.bytes[0]&reserved != 0:
-			return errors.New("a reserved bit is set, and no extension was agreed on")
+			return errors.New("a reserved bit is set without a negotiated extension")
 		case o > binary && o < closing || o > pong:
 			return errors.New("unknown opcode")
 		case o.control() && !h.fin():

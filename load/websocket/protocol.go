@@ -141,11 +141,11 @@ func (p *Protocol) compile(q *scenario.Request, plan *scenario.Plan, secure map[
 func fits(q *scenario.Request) error {
 	switch {
 	case q.Expect != 0 && q.Expect != 101:
-		return fmt.Errorf("status %d is expected, and an upgrade has none but 101", q.Expect)
+		return fmt.Errorf("it expects status %d, but a successful upgrade always has 101", q.Expect)
 	case q.Follow:
 		return errors.New("redirects of an upgrade are not followed; write the URL that it leads to")
 	case q.NoReply && len(q.Checks) > 0:
-		return errors.New("it has checks, and nothing answers it")
+		return errors.New("it has checks, but expects no answer")
 	}
 	for _, c := range q.Checks {
 		if len(c.Status) > 0 || c.Header != "" {

@@ -79,7 +79,7 @@ func upgrade(at endpoint.Endpoint, q *scenario.Request, p *scenario.Plan) (e han
 			return e, fmt.Errorf("header %s: %w", name, err)
 		}
 		if strings.ContainsFunc(string(q.Headers[name]), func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
-			return e, fmt.Errorf("the value of header %s holds a control character", name)
+			return e, fmt.Errorf("the value of header %s contains a control character", name)
 		}
 		if strings.EqualFold(name, "Sec-WebSocket-Protocol") && value.Static() {
 			e.offered = list(string(q.Headers[name]))
@@ -171,9 +171,10 @@ func (e *handshake) answer(head []byte, nonce [2]uint64) (status int, interim bo
 		return 0, true, nil
 	case status >= 300 && status < 400:
 		return status, false, &failure.Error{Kind: failure.Status,
-			Err: fmt.Errorf("the upgrade was answered with status %d; write the URL that it leads to", status)}
+			Err: fmt.Errorf("the target answered the upgrade with status %d; write the URL that it leads to", status)}
 	case status != http.StatusSwitchingProtocols:
-		return status, false, &failure.Error{Kind: failure.Status, Err: fmt.Errorf("the upgrade was answered with status %d", status)}
+		return status, false, &failure.Error{Kind: failure.Status,
+			Err: fmt.Errorf("the target answered the upgrade with status %d", status)}
 	}
 	has := func(name, value string) bool {
 		return slices.ContainsFunc(list(strings.Join(answer.Header.Values(name), ",")),
@@ -186,9 +187,9 @@ func (e *handshake) answer(head []byte, nonce [2]uint64) (status int, interim bo
 	case answer.Header.Get("Sec-Websocket-Accept") != accepted(appendKey(nil, nonce)):
 		err = errors.New("the answer to the upgrade has a Sec-WebSocket-Accept that does not follow from the key")
 	case len(answer.Header.Values("Sec-Websocket-Extensions")) > 0:
-		err = errors.New("the answer to the upgrade has an extension that was not offered")
+		err = errors.New("the target accepts an extension that the upgrade did not offer")
 	case protocol != "" && e.offered != nil && !slices.Contains(e.offered, protocol):
-		err = fmt.Errorf("the answer to the upgrade has the subprotocol %.40q, which was not offered", protocol)
+		err = fmt.Errorf("the target accepts the subprotocol %.40q, which the upgrade did not offer", protocol)
 	}
 	if err != nil {
 		return status, false, bad(err)

@@ -356,7 +356,7 @@ func TestPlansThatAreNotMessages(t *testing.T) {
 		"status check": {func(q *scenario.Request) { q.Checks = []scenario.Check{{Name: "c", Status: []int{200}}} }, "no status"},
 		"nobody checks": {func(q *scenario.Request) {
 			q.NoReply, q.Checks = true, []scenario.Check{{Name: "c", Body: true, Contains: "x"}}
-		}, "nothing answers"},
+		}, "expects no answer"},
 		"other scheme":  {func(q *scenario.Request) { q.URL = "http://127.0.0.1:7" }, "ws://"},
 		"expect":        {func(q *scenario.Request) { q.Expect = 200 }, "101"},
 		"follow":        {func(q *scenario.Request) { q.Follow = true }, "redirects"},

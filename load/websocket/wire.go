@@ -140,7 +140,7 @@ func (w *wire) Receive(in []byte, now time.Duration, out []byte, ended []*load.E
 		// RFC 6455, section 4.1: the client speaks first, and what comes before the upgrade's
 		// answer belongs to nothing.
 		w.phase = over
-		return out, ended, bad(errors.New("the target speaks before it was asked to upgrade"))
+		return out, ended, bad(errors.New("the target sends data before the upgrade request"))
 	case upgrading:
 		if in, err = w.upgraded(in); err != nil {
 			w.phase = over
@@ -251,7 +251,7 @@ func (w *wire) begin(now time.Duration) error {
 	// Section 5.4: control frames may stand between the fragments of a message, but not
 	// another message.
 	case o == continuation && !w.begun:
-		return errors.New("a frame continues a message that was not begun")
+		return errors.New("a continuation frame without a message in progress")
 	case o != continuation && w.begun:
 		return errors.New("a message begins within another")
 	}

@@ -83,7 +83,7 @@ func (s *Source) Health() record.SourceHealth {
 		why = append(why, "the run ended before the first window did")
 	}
 	if s.missed > 0 {
-		why = append(why, fmt.Sprintf("%d windows were skipped, because redline got no CPU", s.missed))
+		why = append(why, fmt.Sprintf("%d windows were skipped because redline got no CPU", s.missed))
 	}
 	return record.SourceHealth{
 		Name:    s.Describe().Name,

@@ -62,7 +62,7 @@ func (s *Source) Open(_ context.Context, subject observe.Subject) error {
 	st.look()
 	if st.member == (membership{}) && len(st.pressures) == 0 {
 		return &observe.Unsupported{
-			What:   "neither a cgroup of the target nor PSI was found",
+			What:   "the target has no cgroup, and the host no PSI",
 			Enable: "mount the cgroups (/sys/fs/cgroup) where redline runs, or start the kernel with psi=1",
 		}
 	}

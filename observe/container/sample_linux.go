@@ -133,7 +133,7 @@ func (s *state) findPressure() {
 		s.say("no stalls: the kernel does not keep PSI (to enable: a kernel with CONFIG_PSI, started with psi=1)")
 		return
 	}
-	s.say("pressure.* is the host's: the target's cgroup keeps none (to enable: cgroup v2)")
+	s.say("pressure.* is the host's, because the target's cgroup has none (to enable: cgroup v2)")
 	s.findPressures(host, "", []stall{
 		{"cpu", series.PressureCPU, ""}, {"memory", series.PressureMemory, series.PressureMemoryFull},
 		{"io", series.PressureIO, series.PressureIOFull},

@@ -61,7 +61,7 @@ func (c *Collections) Open(_ context.Context, subject observe.Subject) error {
 	}
 	if subject.GCTrace == nil {
 		return &observe.Unsupported{
-			What:   "the target was not asked to print its collections",
+			What:   "the target does not print its garbage collections",
 			Enable: "let redline start it (--exec), which sets GODEBUG=gctrace=1",
 		}
 	}
@@ -85,7 +85,7 @@ func (c *Collections) Run(ctx context.Context, sink observe.Sink) error {
 		return nil
 	})
 	if c.bracket.Samples() == 0 {
-		c.trouble.add("no collection was printed: the target is not a Go program, made none, or writes its standard error elsewhere")
+		c.trouble.add("the target printed no garbage collection: it is not a Go program, made none, or writes its standard error elsewhere")
 	}
 	return err
 }

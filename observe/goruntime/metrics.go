@@ -84,7 +84,7 @@ func (m *Metrics) Describe() observe.Description {
 func (m *Metrics) Open(ctx context.Context, subject observe.Subject) error {
 	if subject.Ring == "" {
 		return &observe.Unsupported{
-			What:   "no probe in the target, so there are no runtime figures per window",
+			What:   "the target has no probe, so there are no runtime figures per window",
 			Enable: "let redline build the target (--build), or import github.com/redline-go/redline/probe/auto in it",
 		}
 	}
@@ -311,7 +311,7 @@ func (m *Metrics) deliver(sink observe.Sink) {
 func (m *Metrics) Health() record.SourceHealth {
 	texts := m.trouble.texts
 	if m.lost > 0 {
-		texts = append(texts, fmt.Sprintf("%d samples were overwritten before they were read", m.lost))
+		texts = append(texts, fmt.Sprintf("%d samples were overwritten before redline read them", m.lost))
 	}
 	if len(m.gaps) > 0 {
 		first := m.gaps[0]
@@ -319,7 +319,7 @@ func (m *Metrics) Health() record.SourceHealth {
 			first.From.Seconds(), first.To.Seconds(), first.Why))
 	}
 	if m.foreign > 0 {
-		texts = append(texts, fmt.Sprintf("%d samples are dated in the future", m.foreign))
+		texts = append(texts, fmt.Sprintf("%d samples have timestamps in the future", m.foreign))
 	}
 	n := m.bracket.Samples()
 	return record.SourceHealth{

@@ -130,7 +130,7 @@ func (t *Traces) fetch(ctx context.Context, length time.Duration) (capture, bool
 	}
 	if !bytes.HasPrefix(c.data, traceMagic) {
 		if err == nil {
-			t.add("trace: the answer is no execution trace")
+			t.add("trace: the answer is not an execution trace")
 		}
 		return capture{}, false
 	}

@@ -48,7 +48,7 @@ func TestTracesKeepToTheirSize(t *testing.T) {
 		"many events":  {1 << 20, 0, magic, []time.Duration{traceSlice, time.Second}, 1, ""},
 		"slice fails":  {1 << 10, 1, magic, []time.Duration{traceSlice, 2 * time.Second}, 1, "enabled already"},
 		"trace fails":  {1 << 10, 2, magic, []time.Duration{traceSlice, 2 * time.Second}, 1, "enabled already"},
-		"not a trace":  {1 << 10, 0, []byte("<html>"), []time.Duration{traceSlice, 2 * time.Second}, 0, "no execution trace"},
+		"not a trace":  {1 << 10, 0, []byte("<html>"), []time.Duration{traceSlice, 2 * time.Second}, 0, "not an execution trace"},
 		"broken trace": {1 << 10, 0, []byte("go 1.25 junk"), []time.Duration{traceSlice, 2 * time.Second}, 1, ""},
 	}
 	for name, test := range tests {

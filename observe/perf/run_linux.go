@@ -213,7 +213,7 @@ func (s *state) sample() {
 			continue
 		}
 		s.meter.Forget(c.series, "") // missed amounts stay absent
-		s.vitals.Say("%s: others had the CPU's counters in some windows (to enable: end other profilers, or switch the "+
+		s.vitals.Say("%s: other programs used the CPU's counters in some windows (to enable: end other profilers, or switch the "+
 			"NMI watchdog off with kernel.nmi_watchdog=0)", c.series)
 	}
 }

@@ -64,7 +64,7 @@ func (s *Source) findPlanLog(ctx context.Context) error {
 	}
 	s.planLog.format = format
 	if format == planlog.Stderr && !strings.Contains(destination, "stderr") {
-		s.say("auto_explain is on, but its plans were not read: the server logs to " + destination)
+		s.say("auto_explain is on, but redline did not read its plans: the server logs to " + destination)
 		return nil
 	}
 	return s.openPlanLog(ctx, collector == "on")
@@ -102,7 +102,7 @@ func (s *Source) openPlanLog(ctx context.Context, collected bool) error {
 		text += ": run GRANT pg_monitor, pg_read_server_files TO redline's role, and GRANT EXECUTE ON FUNCTION pg_stat_file(text), " +
 			"pg_read_binary_file(text, bigint, bigint), pg_ls_dir(text) TO it"
 	}
-	s.say("auto_explain is on, but its plans were not read: " + text)
+	s.say("auto_explain is on, but redline did not read its plans: " + text)
 	return nil
 }
 
@@ -124,7 +124,7 @@ func (w *watch) logged(ctx context.Context, top []*statement) map[int64]fromLog 
 	}
 	pieces, more, err := planlog.Since(ctx, files, w.planLog.from)
 	if err != nil {
-		w.say("auto_explain's plans were not read: " + inWords(err))
+		w.say("redline did not read auto_explain's plans: " + inWords(err))
 		return found
 	}
 	if more {

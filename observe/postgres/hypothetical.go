@@ -48,7 +48,7 @@ func (w *watch) check(ctx context.Context, top []*statement, asked map[int64]aut
 			continue
 		}
 		if !w.session.Owned {
-			w.say("hypopg was not used: through the pooler, other sessions would see its indexes")
+			w.say("redline did not use hypopg: through the pooler, other sessions would see its indexes")
 			return nil
 		}
 		checks++

@@ -34,7 +34,7 @@ func (w *watch) finish(ctx context.Context) {
 		}
 	}
 	if w.ledger.dropped {
-		w.say(fmt.Sprintf("more than %d statements were called; the others are left out", maxFollowed))
+		w.say(fmt.Sprintf("the target called more than %d statements; the rest are left out", maxFollowed))
 	}
 	top := w.ledger.top(maxStored)
 	if w.session != nil {
@@ -60,7 +60,7 @@ func (w *watch) finish(ctx context.Context) {
 }
 
 // lost is why there is no plan of a server that is gone.
-const lost = "the server was lost before plans were asked for"
+const lost = "the connection to the server was lost before redline asked for plans"
 
 // adviseOn reads the catalogue for advice on indexes, and tries them.
 func (w *watch) adviseOn(ctx context.Context, top []*statement, asked map[int64]author) {
@@ -117,7 +117,7 @@ func (w *watch) plan(ctx context.Context, top []*statement) (asked map[int64]aut
 		refused[s.planError]++
 	}
 	for _, why := range reasons {
-		w.say(fmt.Sprintf("%d of %d plans were not taken: %s", refused[why], len(top), why))
+		w.say(fmt.Sprintf("%d of %d plans are missing: %s", refused[why], len(top), why))
 	}
 	return asked
 }
@@ -133,7 +133,7 @@ func unplannable(text string) string {
 		return "only SELECT, INSERT, UPDATE, DELETE, WITH and VALUES have plans"
 	}
 	if _, found := redact.SQL(text); found {
-		return "its text holds constants, which the plan would show"
+		return "its text contains constants, which the plan would show"
 	}
 	return ""
 }
@@ -146,7 +146,7 @@ func inWords(err error) string {
 		message, _ := redact.SQL(redact.Text(refusal.Message))
 		return fmt.Sprintf("%s (SQLSTATE %s)", message, refusal.Code)
 	case errors.Is(err, context.DeadlineExceeded):
-		return "no time was left to ask for it"
+		return "there was no time left to ask for it"
 	}
 	return err.Error()
 }

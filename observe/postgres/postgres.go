@@ -121,7 +121,7 @@ func (s *Source) Health() record.SourceHealth {
 		why = append(why, "no reading succeeded")
 	}
 	if s.missed > 0 {
-		why = append(why, fmt.Sprintf("%d windows were skipped, because redline got no CPU", s.missed))
+		why = append(why, fmt.Sprintf("%d windows were skipped because redline got no CPU", s.missed))
 	}
 	if k := s.pace.slowest; k > 1 {
 		why = append(why, fmt.Sprintf("readings took long, so that at times only one window in %d was read (amounts are "+
@@ -131,7 +131,7 @@ func (s *Source) Health() record.SourceHealth {
 		why = append(why, fmt.Sprintf(costNote, k))
 	}
 	if s.chains.dropped {
-		why = append(why, fmt.Sprintf("more than %d different chains of blocked sessions were met; the others are left out", maxChains))
+		why = append(why, fmt.Sprintf("there were more than %d different chains of blocked sessions; the rest are left out", maxChains))
 	}
 	if s.evicted > 0 {
 		why = append(why, fmt.Sprintf("pg_stat_statements was full and dropped statements %d times, so that rare ones are "+

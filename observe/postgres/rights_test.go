@@ -145,7 +145,7 @@ func TestPlanningRunsNobodysCodeWithOurRights(t *testing.T) {
 	if asked < len(statements) {
 		t.Errorf("%d plans were refused, want those of %d statements", asked, len(statements))
 	}
-	if why := r.Health().Why; !strings.Contains(why, "plans were not taken") {
+	if why := r.Health().Why; !strings.Contains(why, "plans are missing") {
 		t.Errorf("health does not say it: %q", why)
 	}
 }

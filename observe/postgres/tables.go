@@ -158,7 +158,7 @@ func (w *watch) unambiguous(tables []database.Table, path []string) []database.T
 		switch {
 		case first != i:
 		case count > 1 && !slices.Contains(path, t.Schema):
-			w.say(fmt.Sprintf("indexes of %q were not read: several schemas have a table of that name", t.Name))
+			w.say(fmt.Sprintf("redline did not read the indexes of %q: several schemas have a table of that name", t.Name))
 		case len(kept) < maxTables:
 			kept = append(kept, t)
 		}

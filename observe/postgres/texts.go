@@ -66,7 +66,7 @@ func (l *ledger) named(id int64, text string) {
 }
 
 // notKept ends the kept part of a text that may hold secrets.
-const notKept = " (text not kept: it may hold secrets)"
+const notKept = " (text not kept: it may contain secrets)"
 
 // kept returns the part of a statement's text that may be kept. The server has put
 // parameters in place of the constants of queries, but not in those of utility

@@ -104,7 +104,7 @@ func (s *Source) Health() record.SourceHealth {
 		say("the run ended before the first window did")
 	}
 	if s.missed > 0 {
-		say("%d windows were skipped, because redline got no CPU", s.missed)
+		say("%d windows were skipped because redline got no CPU", s.missed)
 	}
 	for _, reason := range s.blind {
 		say("%s", reason)

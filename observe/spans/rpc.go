@@ -41,7 +41,7 @@ func (codec) Marshal(m any) ([]byte, error) {
 	if m, ok := m.(*message); ok {
 		return m.bytes, nil
 	}
-	return nil, fmt.Errorf("%T is no message", m)
+	return nil, fmt.Errorf("%T is not a message", m)
 }
 
 // Unmarshal keeps the bytes: they are walked field by field later, without OTLP's
@@ -49,7 +49,7 @@ func (codec) Marshal(m any) ([]byte, error) {
 func (codec) Unmarshal(data []byte, m any) error {
 	to, ok := m.(*message)
 	if !ok {
-		return fmt.Errorf("%T is no message", m)
+		return fmt.Errorf("%T is not a message", m)
 	}
 	to.bytes = append([]byte(nil), data...) // data is the library's buffer
 	return nil

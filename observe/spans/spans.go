@@ -191,10 +191,10 @@ func (s *Source) Health() record.SourceHealth {
 	}
 	say(t.dropped, "%d of %d spans arrived faster than redline reads them and were dropped; figures per service cover "+
 		"the others", t.dropped, t.received)
-	say(t.invalid, "%d spans had no valid id, or were over %d bytes", t.invalid, maxSpan)
-	say(t.refused, "%d exports were refused: %s", t.refused, t.refusal)
-	say(t.limited, "%d exports were refused: rate above %g per second", t.limited, s.rate)
-	say(s.closed(), "%d connections were closed at once: too many were open", s.closed())
+	say(t.invalid, "%d spans have no valid id, or more than %d bytes", t.invalid, maxSpan)
+	say(t.refused, "redline refused %d exports: %s", t.refused, t.refusal)
+	say(t.limited, "redline refused %d exports: rate above %g per second", t.limited, s.rate)
+	say(s.closed(), "redline closed %d connections at once because too many were open", s.closed())
 	say(t.outside, "%d spans ended outside of the run: their service's clock differs", t.outside)
 	say(t.tooLate, "%d spans came over %v after they ended and are not in the figures per service", t.tooLate, late)
 	say(t.evicted, "%d spans of faster requests were left out of spans.jsonl, which holds %d", t.evicted, maxKept)

@@ -185,7 +185,7 @@ func TestExportsAreBoundInRate(t *testing.T) {
 	if grpcstatus.Code(last) != codes.ResourceExhausted {
 		t.Errorf("gRPC: %v", last)
 	}
-	if h := r.stop(); !strings.Contains(h.Why, "exports were refused: rate") {
+	if h := r.stop(); !strings.Contains(h.Why, "exports: rate above") {
 		t.Errorf("health: %s", h.Why)
 	}
 }

@@ -101,7 +101,7 @@ func openRegular(at string) (*os.File, error) {
 	}
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		_ = f.Close()
-		return nil, fmt.Errorf("%s is no regular file", at)
+		return nil, fmt.Errorf("%s is not a regular file", at)
 	}
 	return f, nil
 }

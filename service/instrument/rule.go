@@ -85,7 +85,7 @@ func (e edit) fits(in, out []value) (why string) {
 		}
 		at := int(number[0] - '1')
 		if at >= len(list) || list[at].typ != typ {
-			return fmt.Sprintf("has another signature: %s is no %s", mark, typ)
+			return fmt.Sprintf("has another signature: %s is not %s", mark, typ)
 		}
 	}
 	return ""

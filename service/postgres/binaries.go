@@ -25,7 +25,7 @@ type binaries struct {
 func find(ctx context.Context, o Options) (binaries, error) {
 	if o.BinDir != "" {
 		if !holdsServer(o.BinDir) {
-			return binaries{}, fmt.Errorf("%s holds no initdb and postgres", o.BinDir)
+			return binaries{}, fmt.Errorf("%s does not contain initdb and postgres", o.BinDir)
 		}
 		return binaries{dir: o.BinDir, origin: o.BinDir}, nil
 	}

@@ -29,7 +29,7 @@ const (
 	defaultReady = 2 * time.Minute
 )
 
-var errPortTaken = errors.New("the port was taken by another process")
+var errPortTaken = errors.New("another process took the port")
 
 // cluster is one data directory and the server on it.
 type cluster struct {
@@ -185,7 +185,7 @@ func (c *cluster) restart(ctx context.Context) error {
 	select {
 	case <-c.server.done:
 	case <-ctx.Done():
-		return fmt.Errorf("the server does not end: %w; its log:\n%s", ctx.Err(), c.log)
+		return fmt.Errorf("the server does not stop: %w; its log:\n%s", ctx.Err(), c.log)
 	}
 	return c.serve(ctx)
 }

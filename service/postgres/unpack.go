@@ -57,7 +57,7 @@ func unpackArchive(jar, dir string) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("%s holds no .txz", jar)
+	return fmt.Errorf("%s contains no .txz", jar)
 }
 
 // untar writes the files, folders and links of an archive below root. os.Root

@@ -32,7 +32,7 @@ func ForgetWorktree(root string) error {
 		return os.RemoveAll(root)
 	}
 	if err != nil {
-		return fmt.Errorf("which repository lists %s: %w", root, err)
+		return fmt.Errorf("find the repository of worktree %s: %w", root, err)
 	}
 	err = os.RemoveAll(root)
 	if err == nil {

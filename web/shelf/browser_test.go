@@ -64,7 +64,7 @@ func TestShelfInBrowser(t *testing.T) {
 		!slices.Equal(s.Graphs, []string{"cpu", "requests"}) {
 		t.Errorf("findings %q, graphs %q", s.Fates, s.Graphs)
 	}
-	if !strings.Contains(s.Card, "no more than noise") || s.Report != "Requests wait for a database connection" {
+	if !strings.Contains(s.Card, "within noise") || s.Report != "Requests wait for a database connection" {
 		t.Errorf("card %q, report %q", s.Card, s.Report)
 	}
 }

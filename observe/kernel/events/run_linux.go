@@ -109,7 +109,7 @@ func permitted() error {
 	}
 	if _, err := os.Stat("/sys/kernel/btf/vmlinux"); err != nil {
 		return &observe.Unsupported{
-			What:   "the kernel does not describe its types, which eBPF programs need",
+			What:   "the kernel provides no type information (BTF), which eBPF programs need",
 			Enable: "run a kernel with CONFIG_DEBUG_INFO_BTF; in a container, mount /sys",
 			Err:    err,
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 // Listening returns the ports that the target listens on. An error wraps an
-// *observe.Unsupported where sock_diag cannot be asked.
+// *observe.Unsupported where sock_diag is not available.
 func Listening(t *tree.Tree) ([]uint16, error) {
 	return ports(t, 1<<listen, func(o *owned, s *socket) bool { return s.state == listen && o.inodes[s.inode] })
 }

@@ -103,7 +103,7 @@ func (s *state) reopen() error {
 		return err
 	})
 	if err != nil {
-		return &observe.Unsupported{What: "sock_diag cannot be asked", Enable: "see whether netlink sockets are allowed here", Err: err}
+		return &observe.Unsupported{What: "sock_diag is not available", Enable: "see whether netlink sockets are allowed here", Err: err}
 	}
 	return nil
 }

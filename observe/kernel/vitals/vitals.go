@@ -82,7 +82,7 @@ func (v *Vitals) Health(name string) record.SourceHealth {
 		why = append(why, "the run ended before the first window did")
 	}
 	if v.Missed > 0 {
-		why = append(why, fmt.Sprintf("%d windows were skipped, because redline got no CPU", v.Missed))
+		why = append(why, fmt.Sprintf("%d windows were skipped because redline got no CPU", v.Missed))
 	}
 	return record.SourceHealth{
 		Name:    name,

@@ -21,7 +21,7 @@ func TestHealth(t *testing.T) {
 		v.Say("half blind")
 	}
 	v.Missed = 3
-	if h := v.Health("x"); !h.OK || h.Why != "3 windows were skipped, because redline got no CPU; half blind" {
+	if h := v.Health("x"); !h.OK || h.Why != "3 windows were skipped because redline got no CPU; half blind" {
 		t.Errorf("half blind: %+v", h)
 	}
 	v.End(2 * time.Second)

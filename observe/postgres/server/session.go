@@ -231,7 +231,7 @@ func (s *Session) introduce(ctx context.Context) error {
 }
 
 // PoolerNote says which figures mean something else behind a pooler.
-const PoolerNote = "a connection pooler stands between redline and PostgreSQL: sessions and their names are the pooler's, " +
+const PoolerNote = "a connection pooler is between redline and PostgreSQL: sessions and their names are the pooler's, " +
 	"one of those shown idle carries the readings, and their cost to the server is unknown"
 
 // CheckOwner takes note of the backend that took a reading. It reports whether

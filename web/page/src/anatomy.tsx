@@ -89,7 +89,7 @@ function within(a: Anatomy, span: Span): Selected | null {
 function coverage({ traces, requests }: Selected): string {
   const several = traces.length > 1;
   return `${count(requests)} requests of the ${several ? "traces" : "trace"} of ${traces.map(spanText).join("; ")}${several ? ", each trace's median and tail by its requests" : ""}. `
-    + "What was waited for is not divided by time.";
+    + "The goroutines that requests waited for are not divided by time.";
 }
 
 // Traces says that the bars do not follow a selection, and why.
@@ -100,8 +100,8 @@ function Traces({ page }: { page: Page }) {
   const met = traces.filter((t) => t.to > span.from && t.from < span.to);
   return (
     <p class="covers">
-      {met.length === 0 ? "No execution trace lies in the selection: the bars are of" : traces.length > 1 ? "The record does not divide its traces: the bars are of all," : "The bars are of the run's one trace,"}{" "}
-      {traces.map(spanText).join("; ") || "whenever it was taken"}. The slowest requests below follow the selection.
+      {met.length === 0 ? "The selection contains no execution trace: the bars cover" : traces.length > 1 ? "The record does not divide its traces: the bars cover all of them," : "The bars cover the run's only trace,"}{" "}
+      {traces.map(spanText).join("; ") || "at an unknown time"}. The slowest requests below follow the selection.
     </p>
   );
 }
@@ -209,7 +209,7 @@ function PartTable({ anatomy, bands }: { anatomy: Anatomy; bands: [string, strin
   if (joined.length === 0) return null;
   return (
     <div class="card">
-      <div class="section-head"><h3>What slow requests do that ordinary ones don't</h3>
+      <div class="section-head"><h3>Where slow requests differ from ordinary ones</h3>
         <Downloads name="anatomy" what="The anatomy of requests" table={() => ({
           columns: ["band", "state", "site", "ns", "share", "times"], rows: bands.flatMap(([name, , parts]) => parts.map((p) => [name, p.state, p.site, p.ns, p.share, p.times])),
         })} /></div>

@@ -25,10 +25,10 @@ export function TimeSeries({ page }: { page: Page }) {
           {around.spans.some((s) => s.kind === "warm-up") && <span><i class="swatch warmup" />warm-up</span>}
           {around.spans.some((s) => s.kind === "trace") && <span><i class="swatch trace" />execution trace</span>}
           {around.spans.filter((s) => s.kind === "mark").map((s, i) => <span key={i}><i class="swatch mark" />{s.from.toFixed(1)} s {s.text || "marked"}</span>)}
-          <span class="hint">drag over a chart to select a span: the figures of the whole page follow</span>
+          <span class="hint">drag over a chart to select a span; all figures on the page then show that span</span>
         </p>
       </div>
-      {page.axis.windows > 1 && <p class="note">One point stands for {page.axis.windows} windows: the line is their mean, the band their extremes.</p>}
+      {page.axis.windows > 1 && <p class="note">Each point combines {page.axis.windows} windows: the line is their mean, the band their extremes.</p>}
       {groups.map(([id, title]) => {
         const members = charts.filter((c) => c.group === id);
         return members.length > 0 && (
@@ -60,7 +60,7 @@ function SelectionBar({ whole }: { whole: Span }) {
     <aside class="selection" aria-label="Selected time">
       <b class="vh" aria-live="polite">Selected: {spanText(span)}</b>
       {edge("from")} {edge("to")}
-      <span class="note">Headline, findings and thresholds are of the whole run.</span>
+      <span class="note">Headline, findings and thresholds cover the whole run.</span>
       <button type="button" onClick={() => select(null)}>Show the whole run</button>
     </aside>
   );
@@ -205,7 +205,7 @@ function Explorer({ others, around }: { others: OtherSeries[]; around: Surroundi
   const [index, setIndex] = useState(-1);
   const chosen = others[index];
   const chart = useMemo<Chart | null>(() => chosen ? {
-    id: "other", group: "", title: chosen.name, note: [chosen.labels, around.axis.windows > 1 && `one point stands for ${around.axis.windows} windows`].filter(Boolean).join("; "), unit: chosen.unit, stack: false, log: false, heat: false,
+    id: "other", group: "", title: chosen.name, note: [chosen.labels, around.axis.windows > 1 && `each point combines ${around.axis.windows} windows`].filter(Boolean).join("; "), unit: chosen.unit, stack: false, log: false, heat: false,
     lines: [{ ...chosen, label: chosen.labels || chosen.name }],
   } : null, [chosen]);
   if (others.length === 0) return null;

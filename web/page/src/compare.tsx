@@ -38,7 +38,7 @@ function Compare({ data }: { data: Data }) {
           <div class="pair"><div class="card"><Percentiles sides={data.sides} /></div>
             <SpectrumChart curves={data.sides.flatMap((s, i) => (s.spectrum ?? []).filter((c) => c.kind === "latency").map((c) => ({ ...c, name: `run ${sides[i]}`, tone: String(i) })))} /></div>
         </section>
-        <section aria-labelledby="findings-title"><h2 id="findings-title">Findings that came and went</h2><Fates findings={data.findings} /></section>
+        <section aria-labelledby="findings-title"><h2 id="findings-title">New, resolved and unchanged findings</h2><Fates findings={data.findings} /></section>
         <Differences set={data.flames} />
         <Changes parts={data.parts} tail={data.tail} functions={data.functions} />
         {data.missing.length > 0 && <div class="card warning"><h3>Not on this page</h3><ul class="plain">{data.missing.map((m, i) => <li key={i}>{m}</li>)}</ul></div>}
@@ -51,8 +51,8 @@ function Compare({ data }: { data: Data }) {
 function answer(metrics: Metric[]): string {
   const known = metrics.filter((m) => m.known);
   const beyond = known.filter((m) => m.low > 0 || m.high < 0).sort((x, y) => Math.abs(y.estimate) - Math.abs(x.estimate));
-  if (known.length === 0) return "Whether a figure changed is unknown";
-  if (beyond.length === 0) return "No figure differs by more than may be noise";
+  if (known.length === 0) return "No figure could be compared";
+  if (beyond.length === 0) return "All differences may be noise";
   const text = beyond.slice(0, 3).map((m) => `${m.name.replaceAll("_", " ")} ${change(Math.abs(m.estimate)).replace("+", "")} ${m.estimate > 0 ? "worse" : "better"}`).join(", ");
   const [noise, unknown] = [known.length > beyond.length, metrics.length > known.length];
   const rest = noise ? "; the rest may be noise" + (unknown ? ", or is unknown" : "") : unknown ? "; the rest is unknown" : "";

@@ -39,7 +39,7 @@ function Decision({ data }: { data: Data }) {
       <main id="main" class="shelf">
         {metrics.length > 0 && (
           <section aria-labelledby="metrics-title">
-            <div class="section-head"><h2 id="metrics-title">Effects against their margins</h2>
+            <div class="section-head"><h2 id="metrics-title">Changes and their margins</h2>
               <Downloads name="effects" what="Effects" table={() => ({
                 columns: ["metric", "unit", "a", "b", "estimate", "low", "high", "margin", "mde", "verdict", "advisory"],
                 rows: metrics.map((m) => [m.name, m.unit, m.a, m.b, m.estimate, m.low, m.high, m.margin, m.mde, m.verdict, String(m.advisory)]),
@@ -51,9 +51,9 @@ function Decision({ data }: { data: Data }) {
           <section aria-labelledby="latency-title"><h2 id="latency-title">Latency of both sides, all pairs together</h2>
             <SpectrumChart curves={data.spectrum.map((c, i) => ({ ...c, name: `side ${sides[i]}`, tone: String(i) }))} /></section>
         )}
-        <section aria-labelledby="basis-title"><h2 id="basis-title">What the verdict rests on</h2>
+        <section aria-labelledby="basis-title"><h2 id="basis-title">Basis of the verdict</h2>
           <div class="card"><ul class="plain">{data.basis.map((line, i) => <li key={i}>{line}</li>)}</ul>
-            <p class="note">The launches that decide are measured without profiles and traces, which would cost what is compared.</p></div>
+            <p class="note">The launches that decide run without profiles and traces, whose cost would affect the comparison.</p></div>
         </section>
         {data.observed && <Observed of={data.observed} />}
       </main>
@@ -67,7 +67,7 @@ function Observed({ of }: { of: NonNullable<Data["observed"]> }) {
     <>
       <section aria-labelledby="observed-title">
         <h2 id="observed-title">Where the sides differ</h2>
-        <p class="note">Of one launch of each side after the decision, one after the other, with profiles and traces. It says where, and decides nothing.</p>
+        <p class="note">From one more launch of each side after the decision, with profiles and traces. It shows where the sides differ, and does not affect the verdict.</p>
         {of.warnings.map((w, i) => <p class="banner state" key={i}>{w}</p>)}
         {of.findings.length > 0 && <Fates findings={of.findings} />}
       </section>
@@ -110,7 +110,7 @@ function Metrics({ metrics, decided }: { metrics: Metric[]; decided: Decided[] }
         );
       })}</tbody>
     </table>
-      <p class="note">Each bar is the 95 % interval of the change, its mark the estimate; the shade is the margin that is still acceptable, and a row is three margins wide either way; each stroke below is one pair of launches.</p>
+      <p class="note">Each bar is the 95 % interval of the change, with the estimate marked; the shaded area is the acceptable margin, and a row spans three margins to either side. Each stroke below is one pair of launches.</p>
     </div>
   );
 }

@@ -57,7 +57,7 @@ export function Differences({ set }: { set: FlameSet }) {
         const lines = cardOf(tree, box, boxes, unit, wholes[column]!, tree.graph.title).slice(0, box.key < 0 ? 1 : 2);
         const d = differs(box);
         return [...lines, `a ${value(a, unit)} (${percent(a / wholes[0])})`, `b ${value(b, unit)} (${percent(b / wholes[1])})`,
-          d === 0 && box.key >= 0 ? "no more than noise" : a === 0 ? "only in b" : b === 0 ? "only in a" : change(b / a - 1)];
+          d === 0 && box.key >= 0 ? "within noise" : a === 0 ? "only in b" : b === 0 ? "only in a" : change(b / a - 1)];
       },
       matches: text ? (box: Box) => tree.names.name[tree.fn[box.node]!]!.toLowerCase().includes(text) : null,
     };
@@ -78,7 +78,7 @@ export function Differences({ set }: { set: FlameSet }) {
         </div>
         <p class="note">{tree.graph.note} a {value(tree.totals[0]![0]!, "ns")}, b {value(tree.totals[1]![0]!, "ns")}.</p>
         <FlameCanvas drawing={drawing} />
-        <ul class="state-key"><li><i class="swatch diff-more" />+ more in b</li><li><i class="swatch diff-less" />− less in b</li><li><i class="swatch diff-same" />no more than noise</li></ul>
+        <ul class="state-key"><li><i class="swatch diff-more" />+ more in b</li><li><i class="swatch diff-less" />− less in b</li><li><i class="swatch diff-same" />within noise</li></ul>
       </div>
     </section>
   );

@@ -7,7 +7,7 @@ export function Sources({ page }: { page: Page }) {
   if (sources.length === 0) return null;
   return (
     <section id="sources" aria-labelledby="sources-title">
-      <h2 id="sources-title">Who watched, and how well</h2>
+      <h2 id="sources-title">Sources and their accuracy</h2>
       <div class="card scroll">
         <table>
           <thead>
@@ -29,7 +29,7 @@ export function Sources({ page }: { page: Page }) {
             ))}
           </tbody>
         </table>
-        <p class="note">Aligned within: the measured bound on how far a source's clock readings may be off the run's clock.</p>
+        <p class="note">Aligned within: the measured bound on the error of a source's timestamps against the run's clock.</p>
       </div>
     </section>
   );
@@ -58,7 +58,7 @@ export function Environment({ page }: { page: Page }) {
         <dl class="facts">{facts.filter(([, v]) => v).map(([name, v]) => [<dt key={name}>{name}</dt>, <dd key={name + "v"}>{v}</dd>])}</dl>
         {target.exit && (
           <div class="exit">
-            <h3>The target ended by itself</h3>
+            <h3>The target exited during the run</h3>
             <p>{target.exit.status}, {(target.exit.at_ns / 1e9).toFixed(2)} s into the run. Its last lines:</p>
             <pre>{(target.exit.stderr_tail ?? []).join("\n")}</pre>
           </div>

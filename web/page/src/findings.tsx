@@ -15,7 +15,7 @@ export function Findings({ page }: { page: Page }) {
       </ol>
       {notJudged.length > 0 && (
         <details class="card quiet" open={findings.length === 0}>
-          <summary>Not judged: {notJudged.length} {notJudged.length === 1 ? "cause" : "causes"} for want of data</summary>
+          <summary>Not judged: {notJudged.length} {notJudged.length === 1 ? "cause" : "causes"} because data is missing</summary>
           <ul class="plain">{byReason(notJudged).map(([why, causes]) => <li key={why}><b>{causes.join(", ")}</b>: {why}</li>)}</ul>
         </details>
       )}
@@ -46,12 +46,12 @@ function RestsOn({ basis, whole }: { basis: Basis[]; whole: Span }) {
         <div class="rests-line" key={source}>
           <span>{source}</span>
           <span class="rests-time">
-            {basis.filter((b) => b.source === source).map((b, i) => <button type="button" key={i} class="rests-span" style={part(b)} aria-label={`Select ${spanText(b)}, which is what this finding rests on: ${source}`} data-tip={`${source}: ${spanText(b)}`} onClick={() => select(b)} />)}
+            {basis.filter((b) => b.source === source).map((b, i) => <button type="button" key={i} class="rests-span" style={part(b)} aria-label={`Select ${spanText(b)}, the basis of this finding: ${source}`} data-tip={`${source}: ${spanText(b)}`} onClick={() => select(b)} />)}
             {span && <i class="rests-selected" style={part(span)} />}
           </span>
         </div>
       ))}
-      {outside && <p class="note">Nothing that it rests on lies in the selection.</p>}
+      {outside && <p class="note">None of its data is in the selection.</p>}
     </div>
   );
 }

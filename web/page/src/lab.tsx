@@ -40,7 +40,7 @@ function LadderCard({ ladder }: { ladder: Ladder }) {
       <div class="section-head"><h2 id={id}>{ladder.title}</h2>
         <Downloads name="ladder" what={ladder.title} table={() => ({ columns: ["rung", "finding", "rate_per_s", "gain", "low", "high", "clear"], rows: ladder.rungs.map((r) => [r.name, r.finding, r.rate, r.gain || null, r.low || null, r.high || null, String(r.clear)]) })} /></div>
       <div class="card scroll"><table class="rungs blocks">
-        <thead><tr><th scope="col">rung</th><th scope="col">called for by</th><th scope="col">requests per second</th><th scope="col">gain over the rung below, 95 % interval</th></tr></thead>
+        <thead><tr><th scope="col">rung</th><th scope="col">called for by</th><th scope="col">requests per second</th><th scope="col">gain over the previous rung, 95 % interval</th></tr></thead>
         <tbody>{ladder.rungs.map((r, i) => (
           <tr key={i}>
             <th scope="row" class="own">{r.name}{r.title && <small>{r.title}</small>}</th><td>{r.finding ? <code>{r.finding}</code> : i > 0 ? <span class="note">no finding</span> : ""}</td>
@@ -83,7 +83,7 @@ function Claims({ data }: { data: Data }) {
   }, [data, verdict, query]);
   return (
     <section aria-labelledby="claims-title">
-      <div class="section-head"><h2 id="claims-title">Claimed against measured</h2>
+      <div class="section-head"><h2 id="claims-title">Claimed and measured</h2>
         <Downloads name="claims" what="Claims" table={() => ({ columns: ["id", "what", "claimed", "claimed_factor", "metric", "gain", "low", "high", "verdict", "why"], rows: shown.map((r) => [r.id, r.what, r.claimed, r.factor || null, r.metric, r.estimate || null, r.low || null, r.high || null, r.verdict, r.why]) })} /></div>
       <div class="card">
         <div class="flame-tools">

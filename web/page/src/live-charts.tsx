@@ -39,7 +39,7 @@ export function LiveCharts({ live, layout }: { live: Live; layout: Layout[] }) {
           <label>Show <select value={view} onChange={(e) => { live.windows = Number(e.currentTarget.value); setView(live.windows); follow(); }}>
             {views.map(([n, name]) => <option key={n} value={n}>{name}</option>)}
           </select></label>
-          {zoomed ? <button type="button" onClick={follow}>Held here: follow the run again</button> : <span class="hint">drag to zoom and hold</span>}
+          {zoomed ? <button type="button" onClick={follow}>Paused: follow the run again</button> : <span class="hint">drag to zoom and pause</span>}
         </p>
       </div>
       {groups.map(([id, title]) => {

@@ -78,15 +78,15 @@ function LivePage({ data }: { data: Data }) {
 
 function Head({ data, state, failed }: { data: Data; state: State; failed: string }) {
   const { now, soFar, end } = state;
-  const title = end ? { complete: "The run has ended", aborted: "The run was cut short", failed: "The run did not start" }[end.state]
-    : now == null ? "The run begins" : now.warmup ? "Warming up" : "Measuring";
+  const title = end ? { complete: "The run has ended", aborted: "The run was stopped early", failed: "The run did not start" }[end.state]
+    : now == null ? "The run is starting" : now.warmup ? "Warming up" : "Measuring";
   const kind = end && end.state !== "complete" ? "invalid" : "healthy";
   return (
     <header class={"headline " + kind}><div class="inner">
       <p class="brand"><b>redline</b> <span>{data.title}</span></p>
       {!state.connected && !end && <Away state={state} />}
       {end && <p class="banner state" role="alert">{end.why ? end.why + ". " : ""}{end.report
-        ? failed ? `The report could not be fetched (${failed}); it is ${end.dir}/report.html.` : "The report comes."
+        ? failed ? `The report could not be loaded (${failed}); it is in ${end.dir}/report.html.` : "The report is loading."
         : end.state === "failed" ? "Nothing was measured." : ""}</p>}
       <h1>{title}</h1>
       <div class="live-state" aria-live="polite">
@@ -122,8 +122,8 @@ function Away({ state }: { state: State }) {
   const away = Math.max(0, Math.round((Date.now() - state.since) / 1000));
   return (
     <p class="banner" role="alert">
-      <b>redline does not answer</b>, for {away} s now. This page tries again each second, and then shows all that it missed. The figures below are as they were.
-      {away > 5 && (state.dir ? <> If the run has ended, its report is <code>{state.dir}/report.html</code>; if redline was killed, <code>redline diagnose {state.dir}</code> assesses what was recorded.</> : <> If redline has ended, its terminal says why.</>)}
+      <b>redline does not answer</b>, for {away} s now. This page retries every second, and then shows everything that it missed. The figures below are the last ones received.
+      {away > 5 && (state.dir ? <> If the run has ended, its report is <code>{state.dir}/report.html</code>; if redline was killed, <code>redline diagnose {state.dir}</code> assesses what it recorded.</> : <> If redline has ended, its terminal shows why.</>)}
     </p>
   );
 }
@@ -142,7 +142,7 @@ function Actions({ data, state }: { data: Data; state: State }) {
         <button type="submit">Mark this moment</button>
       </form>}
       {asked
-        ? <><span>End the load now and keep what was measured?</span><button type="button" class="danger" onClick={() => { ask(false); void post("stop", "", "Stopping."); }}>Stop and keep</button><button type="button" onClick={() => ask(false)}>Go on</button></>
+        ? <><span>End the load now and keep the measurements so far?</span><button type="button" class="danger" onClick={() => { ask(false); void post("stop", "", "Stopping."); }}>Stop and keep</button><button type="button" onClick={() => ask(false)}>Continue the run</button></>
         : <button type="button" onClick={() => ask(true)}>Stop early</button>}
       <span class="note" role="status">{answer}</span>
     </div>
@@ -156,8 +156,8 @@ function FindingsSoFar({ state }: { state: State }) {
   return (
     <section id="findings" aria-labelledby="findings-title" class="so-far">
       <h2 id="findings-title">Findings so far</h2>
-      {!f || f.seconds === 0 ? <p class="note">{f?.skipped || "Judged for the first time a few seconds into the measured span."}</p> : <>
-        <p class="note">So far: judged from the first {Math.floor(f.seconds)} s of the measured span; more data may change them.{f.skipped && ` ${f.skipped}; this is the judgement before.`}</p>
+      {!f || f.seconds === 0 ? <p class="note">{f?.skipped || "The first assessment follows a few seconds into the measured span."}</p> : <>
+        <p class="note">Based on the first {Math.floor(f.seconds)} s of the measured span; more data may change them.{f.skipped && ` ${f.skipped}; this is the previous assessment.`}</p>
         {findings.length === 0 && <p>{f.title} {f.lead}</p>}
         <ol class="findings">{findings.slice(0, 3).map((x, i) => (
           <li class="card finding" key={x.cause + i}>
@@ -166,7 +166,7 @@ function FindingsSoFar({ state }: { state: State }) {
             {f.places?.[i] && <p class="place"><code>{f.places[i]}</code></p>}
           </li>
         ))}</ol>
-        {findings.length > 3 && <p class="note">{findings.length - 3} more, which weigh less.</p>}
+        {findings.length > 3 && <p class="note">{findings.length - 3} more with less impact.</p>}
       </>}
     </section>
   );

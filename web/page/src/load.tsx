@@ -33,13 +33,13 @@ export function LoadSection({ page, latencies }: { page: Page; latencies: Latenc
             <Downloads name="percentiles" what="Latency distribution" table={() => ({ columns: ["percentile", ...columns.map(([name]) => name + "_ns")], rows: quantiles.map(([key, name]) => [name, ...columns.map(([, q]) => q[key])]) })} /></div>
           <QuantileTable columns={columns} />
           <p class="note">Latency counts from the intended start of a request, service time from its sending.
-            {columns.some(([, q]) => q.at_least_from) && " ≥ is a lower bound: it falls on requests that never ended."}
+            {columns.some(([, q]) => q.at_least_from) && " ≥ marks a lower bound, because some requests never ended."}
             {span && latencies && ` From the latency log, each within ${percent(latencies.exactness)}.`}
-            {span && load.in_flight_at_end > 0 && " Requests that never ended are not in it."}</p>
+            {span && load.in_flight_at_end > 0 && " It excludes requests that never ended."}</p>
           {span && latencies && <During latencies={latencies} span={span} />}
         </div>
         <div class="card">
-          <h3>What was sent{span && ", in the whole run"}</h3>
+          <h3>Requests sent{span && ", in the whole run"}</h3>
           <dl class="facts">
             <dt>Model</dt><dd>{load.intended_rate > 0 ? `open loop at ${rate(load.intended_rate)}/s` : `${load.model} loop`}, {count(load.connections)} connections</dd>
             <dt>Measured</dt><dd>{duration(load.duration_ns)}</dd>

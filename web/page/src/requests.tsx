@@ -139,7 +139,7 @@ function Detail({ row, page, latencies, span }: { row: Row; page: Page; latencie
           : !page.anatomy?.named?.some((n) => n.name === row.name) && <p class="note">{why(page)}</p>}
         {slow.length > 0 && <><h4>Its slowest, seen by the generator</h4><ul class="plain">{slow.slice(0, 5).map((s, i) => <li key={i}><b>{duration(s.done_ns - s.intended_ns)}</b> due at {seconds(s.intended_ns / 1e9)}{s.error ? `, ${s.error}` : ""}</li>)}</ul></>}
       </div>
-      {curves.length > 0 ? <SpectrumChart curves={curves} id="request-spectrum" /> : <p class="note">Its latency is not kept apart in the record.</p>}
+      {curves.length > 0 ? <SpectrumChart curves={curves} id="request-spectrum" /> : <p class="note">The record does not keep its latency separately.</p>}
     </div>
   );
 }
@@ -147,8 +147,8 @@ function Detail({ row, page, latencies, span }: { row: Row; page: Page; latencie
 // why says why a request has no bars.
 function why({ anatomy }: Page): string {
   if (!anatomy) return "No execution trace was taken.";
-  if (!anatomy.named) return "The target does not mark its requests, so that its execution traces are not divided by request: request.Handler of the package probe/request does.";
-  return "No marked request of this name lies in the execution traces, or 24 others took more time.";
+  if (!anatomy.named) return "The target does not mark its requests, so its execution traces cannot be divided by request name (request.Handler of package probe/request marks them).";
+  return "The execution traces contain no marked request of this name, or 24 others took more time.";
 }
 
 export function during(s: Pick<SlowRequest, "intended_ns" | "done_ns">, span: Span | null): boolean {

@@ -53,8 +53,8 @@ function Shelf({ data }: { data: Data }) {
       <header class="headline healthy"><div class="inner">
         <p class="brand"><b>redline</b> <span>{data.dir}</span></p>
         <h1>{runs.length === 0 ? "No runs yet" : `${count(runs.length)} ${runs.length === 1 ? "run" : "runs"}`}</h1>
-        {runs.length === 0 && <p class="lead">redline run leaves one here. This page looks every {pause} seconds.</p>}
-        {lost && <p class="banner state" role="alert">redline serve does not answer: these are the runs as they were.</p>}
+        {runs.length === 0 && <p class="lead">Runs of redline run appear here. This page refreshes every {pause} seconds.</p>}
+        {lost && <p class="banner state" role="alert">redline serve does not answer; this list may be out of date.</p>}
       </div></header>
       <main id="main" class="shelf">
         <div class="shelf-tools">

@@ -15,7 +15,7 @@ export function SlowRequests({ slow: every }: { slow: SlowRequest[] }) {
   return (
     <section id="slow" aria-labelledby="slow-title">
       <div class="section-head"><h2 id="slow-title">The slowest requests, seen by the generator</h2>
-        <p class="key">{span && <span class="covers">{slow.length} of {every.length} were under way from {spanText(span)}</span>}
+        <p class="key">{span && <span class="covers">{slow.length} of {every.length} were in progress from {spanText(span)}</span>}
           <Downloads name="slow-requests" what="The slowest requests" table={() => ({
             columns: ["request", "connection", "intended_ns", "sent_ns", "first_byte_ns", "done_ns", "latency_ns", "status", "error"],
             rows: slow.map((s) => [s.request, s.connection, s.intended_ns, s.sent_ns, s.first_byte_ns, s.done_ns, s.done_ns - s.intended_ns, s.status, s.error]),
@@ -32,7 +32,7 @@ export function SlowRequests({ slow: every }: { slow: SlowRequest[] }) {
             <tbody>{shown.map((s, i) => <SlowRow key={i} slow={s} longest={longest} />)}</tbody>
           </table>
         </div>
-        {slow.length === 0 && <p class="note">None of the slowest requests of the run was under way then.</p>}
+        {slow.length === 0 && <p class="note">None of the run's slowest requests was in progress then.</p>}
         {slow.length > 10 && <button type="button" onClick={() => setAll(!all)}>{all ? "Show fewer" : `Show all ${slow.length}`}</button>}
       </div>
     </section>

@@ -14,7 +14,7 @@ export function Slowest({ requests, timelines, of }: { requests: SlowRequest[]; 
     <div class="card" id="slowest">
       <h3>The slowest requests, from begin to end</h3>
       {timelines.length < of && <p class="covers">{timelines.length} of {of} lie in the selection.</p>}
-      <p class="note">Each bar is one request on one time scale, in the colours above. Point at it for its stretches; open it for the story.</p>
+      <p class="note">Each bar is one request, all on the same time scale, in the colours above. Hover over a bar for its parts; open it for the step-by-step timeline.</p>
       <ol class="timelines">
         {shown.map((t, i) => {
           const request = requests.find((one) => one.begin_ns === t.from_ns && one.took_ns === t.to_ns - t.from_ns);
@@ -56,7 +56,7 @@ function Story({ request, open }: { request: SlowRequest; open: boolean }) {
       <summary>{request.lead}</summary>
       {request.name && <p class="note">Request {request.id}, {request.name}: its sender waited {duration(request.latency_ns ?? 0)} for the answer.</p>}
       <div class="scroll"><table>
-        <thead><tr><th scope="col" class="num">after its begin</th><th scope="col" class="num">for</th><th scope="col" class="num">share</th><th scope="col">it</th></tr></thead>
+        <thead><tr><th scope="col" class="num">after its begin</th><th scope="col" class="num">for</th><th scope="col" class="num">share</th><th scope="col">what it did</th></tr></thead>
         <tbody>
           {(request.steps ?? []).map((s, i) => (
             <tr key={i} class={s.rest ? "rest" : ""}>
@@ -73,7 +73,7 @@ function Story({ request, open }: { request: SlowRequest; open: boolean }) {
         </tbody>
       </table></div>
       {(request.meanwhile ?? []).length > 0 && <><h4>Meanwhile</h4><ul class="plain">{request.meanwhile!.map((m, i) => <li key={i}>{m}</li>)}</ul></>}
-      {(request.spans ?? []).length > 0 && <><h4>What the services say of it</h4><ul class="plain">{request.spans!.map((m, i) => <li key={i}>{m}</li>)}</ul></>}
+      {(request.spans ?? []).length > 0 && <><h4>Spans that the services reported</h4><ul class="plain">{request.spans!.map((m, i) => <li key={i}>{m}</li>)}</ul></>}
     </details>
   );
 }

@@ -53,7 +53,7 @@ export function SpectrumChart({ curves: spectra, id = "chart-spectrum" }: { curv
       <figcaption><b>Percentile spectrum</b><span class="note">each nine has the same width; the curve ends at the slowest request</span>
         <Downloads name="spectrum" what="Percentile spectrum" table={() => ({ columns: ["curve", "percentile", "one_in", "value_ns"], rows: spectra.flatMap((s) => s.tail.map((t, i) => [s.name, 100 * (1 - 1 / t), t, s.values[i]])) })} /></figcaption>
       <ul class="legend">{spectra.map((s, i) => <li key={s.name}><i class={"swatch tone tone-" + (s.tone ?? i)} /><span class="legend-label">{s.name}</span></li>)}</ul>
-      <div class="plot" ref={host} style={{ minHeight: `${height}px` }} role="img" aria-label="Latency by percentile; the table above holds the main ones" />
+      <div class="plot" ref={host} style={{ minHeight: `${height}px` }} role="img" aria-label="Latency by percentile; the table above has the main ones" />
     </figure>
   );
 }

@@ -18,7 +18,7 @@ export function start<T>(page: (data: T) => ComponentChildren, completes = false
     },
     (reason: unknown) => {
       const browser = typeof DecompressionStream === "undefined" ? " This browser is too old: it lacks DecompressionStream." : "";
-      render(<main class="failure"><h1>This report cannot be read</h1><p>{String(reason)}.{browser}</p></main>, root);
+      render(<main class="failure"><h1>This report cannot be displayed</h1><p>{String(reason)}.{browser}</p></main>, root);
     },
   );
 }

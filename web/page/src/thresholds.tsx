@@ -12,7 +12,7 @@ export function Thresholds({ all }: { all: Threshold[] }) {
     <section id="thresholds" aria-labelledby="thresholds-title">
       <div class="section-head">
         <h2 id="thresholds-title">Thresholds</h2>
-        <p class="key"><span>{failed === 0 ? `all ${all.length} kept` : `${failed} of ${all.length} failed`}; of the whole run</span>
+        <p class="key"><span>{failed === 0 ? `all ${all.length} kept` : `${failed} of ${all.length} failed`}, over the whole run</span>
           <Downloads name="thresholds" what="Thresholds" table={() => ({ columns: ["threshold", "kept", "limit", "value", "margin"], rows: all.map((t) => [t.expr, String(t.ok), t.limit, t.value, t.margin]) })} /></p>
       </div>
       <div class="card scroll">
@@ -27,7 +27,7 @@ export function Thresholds({ all }: { all: Threshold[] }) {
             </tr>
           ))}</tbody>
         </table>
-        <p class="note">Margin: how far the value is from the limit, over the limit; below zero the threshold failed.</p>
+        <p class="note">Margin: the distance of the value from the limit, divided by the limit; below zero the threshold failed.</p>
       </div>
     </section>
   );

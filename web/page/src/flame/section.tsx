@@ -51,11 +51,11 @@ export function FlameSection({ set, module, run, remarks }: Options) {
 function coverage(whole: Tree, tree: Tree, span: Span): string {
   if (tree.during && tree.graph.combine === "instant") {
     const at = tree.during.to;
-    return `As it was ${seconds(at)} into the run${at < span.from || at > span.to ? ", of the instants that were recorded the nearest to the selection" : ""}. `;
+    return `As it was ${seconds(at)} into the run${at < span.from || at > span.to ? ", the recorded instant nearest to the selection" : ""}. `;
   }
   const what = whole.graph.combine === "means" ? "trace" : "profile";
-  if (tree.during) return `From the ${what}s of ${spanText(tree.during)}${what === "trace" ? "; what was waited for is not divided by time" : ""}. `;
-  return whole.divisible ? `No ${what} was taken in the selection; this is the whole run. ` : "Not divided by time: this is all that was taken. ";
+  if (tree.during) return `From the ${what}s of ${spanText(tree.during)}${what === "trace" ? "; the goroutines that requests waited for are not divided by time" : ""}. `;
+  return whole.divisible ? `No ${what} was taken in the selection; this is the whole run. ` : "Not divided by time: this covers the whole run. ";
 }
 
 // FlameGraph is one graph with what one can ask of it.
@@ -99,7 +99,7 @@ export function FlameGraph({ tree, module, run, remarks, follows = "" }: { tree:
           </select></label>
         )}
         <label><input type="checkbox" checked={inverted} disabled={sandwich >= 0} onChange={() => setInverted(!inverted)} /> inverted</label>
-        <label><input type="checkbox" checked={lines} onChange={() => setLines(!lines)} /> lines apart</label>
+        <label><input type="checkbox" checked={lines} onChange={() => setLines(!lines)} /> split by line</label>
         <button type="button" onClick={() => void download(`${run}-${graph.id}.pb.gz`, profile(tree))}>Download pprof</button>
       </div>
       <p class="note">{follows && <b class="covers">{follows}</b>}{value(whole, unit)}, {graph.columns[column]!.name}. {!(tree.during && graph.combine === "instant") && graph.note}</p>
