@@ -37,7 +37,8 @@ func TestGate(t *testing.T) {
 	await(t, "pair", func() bool { return blocksLogged(filepath.Join(s.dir, "runs/gate")) >= 2 })
 	interrupted.cmd.Process.Signal(syscall.SIGINT)
 	r := finish(t, interrupted)
-	if r.code != cli.ExitInterrupted || !strings.Contains(r.stderr, "interrupted: continue with the same command and -o runs/gate --resume") {
+	if r.code != cli.ExitInterrupted ||
+		!strings.Contains(r.stderr, "interrupted: continue with the same command and -o runs/gate --resume") {
 		t.Errorf("exit %d, want %d and how to go on\n%s", r.code, cli.ExitInterrupted, r.stderr)
 	}
 	kept := readFile(t, filepath.Join(s.dir, "runs/gate/blocks.jsonl"))
