@@ -146,7 +146,7 @@ func TestMistakes(t *testing.T) {
 		"exclude each other": {{Name: "it", Body: true, Contains: "x", Equals: &empty}},
 		"contains or equals": {{Name: "it", Body: true}},
 		"one of a list":      {{Name: "it", Status: []int{200}, Contains: "x"}},
-		"is not a JSONPath":        {{Name: "it", JSON: "$["}},
+		"is not a JSONPath":  {{Name: "it", JSON: "$["}},
 		"65 checks":          make([]scenario.Check, 65),
 	} {
 		if _, err := New(scenario.Request{Checks: checks}); err == nil || !strings.Contains(err.Error(), want) {
