@@ -99,7 +99,7 @@ func TestDecisionInBrowser(t *testing.T) {
 	}
 	if got := s.Texts["#flames .flame-tabs span"]; !slices.Equal(got, []string{"CPU per request", "Requests"}) ||
 		!strings.HasPrefix(s.Texts["#flames .flame-graph > .note"][0], "Each run's CPU profile, over its requests.") ||
-		!strings.Contains(s.Texts["#observed-title + .note"][0], "decides nothing") {
+		!strings.Contains(s.Texts["#observed-title + .note"][0], "does not affect the verdict") {
 		t.Errorf("flame graphs %q, notes %q", got, s.Texts)
 	}
 	if !slices.Equal(s.Texts["h1"], []string{"regression"}) || s.Title != "redline regression – redline" {
