@@ -149,7 +149,7 @@ func TestTLS(t *testing.T) {
 		{"client certificate", "https://127.0.0.1/", scenario.TLS{CA: cert, Cert: cert, Key: key}, mutual, ""},
 		{"no client certificate", "https://127.0.0.1/", scenario.TLS{CA: cert}, mutual, "certificate"},
 		{"old version", "https://127.0.0.1/", scenario.TLS{CA: cert}, old, "version"},
-		{"no PEM", "https://127.0.0.1/", scenario.TLS{CA: []byte("x"), CAFile: "ca.pem"}, nil, "ca.pem holds no PEM"},
+		{"no PEM", "https://127.0.0.1/", scenario.TLS{CA: []byte("x"), CAFile: "ca.pem"}, nil, "ca.pem contains no PEM"},
 		{"no key", "https://127.0.0.1/", scenario.TLS{Cert: cert}, nil, "needs both"},
 		{"another's key", "https://127.0.0.1/", scenario.TLS{Cert: cert, Key: otherKey}, nil, "make no client certificate"},
 	} {
