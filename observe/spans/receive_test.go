@@ -186,7 +186,7 @@ func TestBadExportsAreRefused(t *testing.T) {
 		t.Errorf("after all that a good export gets %d", got)
 	}
 	h := r.stop()
-	if len(r.sink.named("good")) != 1 || !strings.Contains(h.Why, "13 exports were refused") {
+	if len(r.sink.named("good")) != 1 || !strings.Contains(h.Why, "refused 13 exports") {
 		t.Errorf("%d spans, health %q", len(r.sink.spans), h.Why)
 	}
 }

@@ -86,7 +86,7 @@ func TestOtherUsersSendNoSpans(t *testing.T) {
 	if n := len(r.sink.named("planted")) + len(r.sink.named("planted too")); n != 0 || len(r.sink.named("own")) != 1 {
 		t.Errorf("%d spans of another user and %d of this one were kept", n, len(r.sink.named("own")))
 	}
-	if !strings.Contains(h.Why, "2 exports were refused") || !strings.Contains(h.Why, "another user") {
+	if !strings.Contains(h.Why, "refused 2 exports") || !strings.Contains(h.Why, "another user") {
 		t.Errorf("health: %s", h.Why)
 	}
 }
