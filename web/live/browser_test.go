@@ -158,7 +158,8 @@ func TestLiveInBrowser(t *testing.T) {
 	if len(s.Readings) != 2 || !strings.HasSuffix(s.Readings[0], "/s") {
 		t.Errorf("readings %q", s.Readings)
 	}
-	if len(s.Findings) != 3 || s.Findings[0] != "Requests wait for a database connection" || !strings.HasPrefix(s.SoFar, "Based on the first ") {
+	if len(s.Findings) != 3 || s.Findings[0] != "Requests wait for a database connection" ||
+		!strings.HasPrefix(s.SoFar, "Based on the first ") {
 		t.Errorf("findings so far %q, %q", s.Findings, s.SoFar)
 	}
 	if !strings.Contains(s.Away, "redline does not answer") || !slices.Equal(s.Marks, []string{"5.0 s cut"}) {
