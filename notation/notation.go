@@ -130,7 +130,7 @@ func Change(relative float64) string {
 	return text + " %"
 }
 
-// Confidence writes a level of confidence, 0 to 1, with as many digits as tell it from certainty: "95 %",
+// Confidence writes a level of confidence, 0 to 1, with as many digits as distinguish it from certainty: "95 %",
 // "99.93 %". The chance of error is rounded to two figures at most.
 func Confidence(level float64) string {
 	err, digits := 1-level, 0

@@ -159,6 +159,13 @@ func wraps(stack []code.Frame, i int) bool {
 // bare returns a function's name without its receiver: "Lock" of "(*Mutex).Lock".
 func bare(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
+// Dependency reports whether a function that is not the service's is not the standard library's either.
+// The runtime's assembly has no package (gcWriteBarrier), and is none.
+func Dependency(function string) bool {
+	pkg, _ := Split(function)
+	return pkg != "" && !Standard(pkg)
+}
+
 // Standard reports whether an import path is of the standard library: its first
 // element has no dot and is one of the library's roots. The roots are listed
 // because a main module may be called "shop" without a dot.

@@ -1,4 +1,4 @@
-// Command garage-spaces tells how many spaces a garage has.
+// Command garage-spaces reports how many spaces a garage has.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command marathon-results tells runners their places.
+// Command marathon-results shows runners their places.
 package main
 
 import (

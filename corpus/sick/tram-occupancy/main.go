@@ -1,4 +1,4 @@
-// Command tram-occupancy tells how full trams are.
+// Command tram-occupancy reports how full trams are.
 package main
 
 import (

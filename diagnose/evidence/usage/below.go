@@ -66,7 +66,7 @@ func (u *Table) Deepest(least float64) (at code.Frame, share float64, ok bool) {
 		seen := map[string]bool{callstack.Enclosing(inner[len(inner)-1].Function): true}
 		for i, f := range inner {
 			name := callstack.Enclosing(f.Function)
-			if seen[name] || !u.index.User(f) && (!library(f) || u.index.Role(f.Function).Has(ways)) {
+			if seen[name] || !u.index.User(f) && (code.Probe(f) || !u.library(f.Function) || u.index.Role(f.Function).Has(ways)) {
 				continue
 			}
 			seen[name] = true
@@ -94,9 +94,3 @@ func (u *Table) Deepest(least float64) (at code.Frame, share float64, ok bool) {
 
 // ways are the roles of a library's functions that only lead to a handler.
 const ways = callstack.Server | callstack.Hop | callstack.Router
-
-// library reports whether a frame is of another module than the user's.
-func library(f code.Frame) bool {
-	pkg, _ := callstack.Split(f.Function)
-	return pkg != "" && !callstack.Standard(pkg) && !code.Probe(f)
-}

@@ -145,8 +145,7 @@ func (u *Table) branches(called map[string]float64, total float64) (list []Branc
 // library reports whether a function is of a dependency: neither the service's own nor the
 // standard library's, nor the runtime's in assembly, which has no package (aeshashbody).
 func (u *Table) library(function string) bool {
-	pkg, _ := callstack.Split(function)
-	return pkg != "" && !callstack.Standard(pkg) && !u.index.User(code.Frame{Function: function})
+	return callstack.Dependency(function) && !u.index.User(code.Frame{Function: function})
 }
 
 // via returns the dependency's function that uses a domain for the place, "util.RegexMatch"; empty

@@ -26,7 +26,7 @@ func within(p *diagnose.Pass, allocs *measured.Profile, s site) (call, in string
 			continue
 		}
 		f := a.Stack[i-1].Function
-		if !dependency(f) {
+		if !callstack.Dependency(f) {
 			continue
 		}
 		calls[f] += float64(a.Value)
@@ -48,17 +48,11 @@ func within(p *diagnose.Pass, allocs *measured.Profile, s site) (call, in string
 // library allocate for it.
 func allocator(stack []code.Frame) string {
 	for _, f := range stack {
-		if dependency(f.Function) {
+		if callstack.Dependency(f.Function) {
 			return f.Function
 		}
 	}
 	return ""
-}
-
-// dependency reports whether a function that is not the service's is not the standard library's either.
-func dependency(function string) bool {
-	pkg, _ := callstack.Split(function)
-	return pkg != "" && !callstack.Standard(pkg) // the runtime's assembly has none (gcWriteBarrier)
 }
 
 // partOf reports whether a site's allocations are most of what a finding of cpu-hot-function names: something

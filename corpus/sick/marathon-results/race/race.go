@@ -40,7 +40,7 @@ type Place struct {
 	Class   int   `json:"class"`
 }
 
-// Placer tells the places of a runner.
+// Placer returns the places of a runner.
 type Placer interface {
 	Places(bib int) ([]Place, bool)
 }
