@@ -4,15 +4,18 @@ import (
 	"bytes"
 	"fmt"
 	"path"
+	"slices"
 )
 
 // Bridge returns the file of package auto that connects the hooks in instrumented
 // packages to package operations, for injection into the module with the given path.
 // Of those in below, which also serve as drivers of database/sql in this program, each
-// call is looked at: one that database/sql made is counted there alone.
-func Bridge(modulePath string, packages, below []string) (name string, content []byte) {
+// call is looked at: one that database/sql made is counted there alone. Those in pools
+// show their pools of connections.
+func Bridge(modulePath string, packages, below, pools []string) (name string, content []byte) {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "package auto\n\nimport (\n\t_ \"unsafe\" // for go:linkname\n\n\t%q\n)\n", modulePath+"/"+Dir+"/operations")
+	fmt.Fprintf(&b, "package auto\n\nimport (\n\t_ \"unsafe\" // for go:linkname\n\n\t%q\n\t%q\n)\n\nvar _ = slots.Show\n",
+		modulePath+"/"+Dir+"/operations", modulePath+"/"+Dir+"/slots")
 	var set bytes.Buffer
 	for i, p := range packages {
 		fmt.Fprintf(&b, `
@@ -23,10 +26,15 @@ var begin%[1]d func(kind uint32, name, more string) (op uint64, start int64)
 var end%[1]d func(op uint64, start, rows int64, flags uint32)
 `, i, p)
 		begin := "Begin"
-		for _, other := range below {
-			if other == p {
-				begin = "BeginOuter"
-			}
+		if slices.Contains(below, p) {
+			begin = "BeginOuter"
+		}
+		if slices.Contains(pools, p) {
+			fmt.Fprintf(&b, `
+//go:linkname pool%[1]d %[2]s.redlinePool
+var pool%[1]d func(name string, read func(*[7]float64)) (remove func())
+`, i, p)
+			fmt.Fprintf(&set, "\tpool%d = slots.Show\n", i)
 		}
 		// The end first: a call may begin as soon as the other is set.
 		fmt.Fprintf(&set, "\tend%d = operations.End\n\tbegin%d = operations.%s\n", i, i, begin)

@@ -113,7 +113,8 @@ func hooks(ctx context.Context, main mainPackage, folder, own string) (Instrumen
 		return Instrumented{}, nil, err
 	}
 	done.Packages = r.Done
-	name, bridge := probe.Bridge(main.Module.Path, r.Done, instrument.BelowSQL(all))
+	name, bridge := probe.Bridge(main.Module.Path, r.Done, instrument.BelowSQL(all),
+		slices.DeleteFunc(slices.Clone(r.Done), func(p string) bool { return !instrument.Pools(p) }))
 	setup.Files[filepath.Join(main.Module.Dir, filepath.FromSlash(name))] = bridge
 	return done, setup, nil
 }

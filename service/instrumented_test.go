@@ -3,6 +3,7 @@ package service
 import (
 	"bytes"
 	"context"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -12,8 +13,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redline-go/redline/probe/control"
+	"github.com/redline-go/redline/probe/ring"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -68,6 +71,7 @@ func load(db *sql.DB) {
 
 func main() {
 	db := sql.OpenDB(fake{})
+	db.SetMaxOpenConns(7)
 	http.HandleFunc("/", func(http.ResponseWriter, *http.Request) { load(db) })
 	http.ListenAndServe(os.Getenv("ADDR"), nil)
 }
@@ -124,6 +128,43 @@ func ask(t *testing.T, svc *Target, r control.Request) string {
 	return data.String()
 }
 
+// pools returns what the probe samples next of the pools that the service has, by figure
+// and name.
+func pools(t *testing.T, svc *Target) map[string]float64 {
+	t.Helper()
+	r, err := ring.Open(svc.Ring())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var sample ring.Sample
+	// The samples that are there were taken before, the next one is not.
+	for taken := 0; taken < 2; {
+		ok, err := r.Next(&sample)
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case ok && taken == 1:
+			taken++
+		case !ok:
+			taken = max(1, taken)
+			time.Sleep(time.Millisecond) // memory is written without an event
+		}
+	}
+	got := map[string]float64{}
+	for i, c := range r.Columns {
+		if c.Named == 0 || math.IsNaN(sample.Values[i]) {
+			continue
+		}
+		name, err := r.Name(c.Named - 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[c.Name+" "+name] = sample.Values[i]
+	}
+	return got
+}
+
 // TestBuildIsInstrumented in each layout that a module may have: what it asks of its
 // database is counted, with its caller, and without constants.
 func TestBuildIsInstrumented(t *testing.T) {
@@ -158,6 +199,9 @@ func TestBuildIsInstrumented(t *testing.T) {
 				if _, err := http.Get("http://" + address + "/"); err != nil {
 					t.Fatal(err)
 				}
+			}
+			if got := pools(t, svc); got["pool.max_open sql"] != 7 || got["pool.idle sql"] != 1 {
+				t.Errorf("the pool is not shown: %v", got)
 			}
 			got := ask(t, svc, control.Request{Op: control.Operations})
 			if !regexp.MustCompile(`\nop \d+ 1 3 0 \d+ \d+ 6 0 0 0 "SELECT id FROM orders WHERE token = \?"\n`).MatchString(got) {

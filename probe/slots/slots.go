@@ -8,6 +8,7 @@ package slots
 
 import (
 	"math"
+	"strconv"
 	"sync"
 )
 
@@ -64,6 +65,59 @@ func Add(name string, read func(*Figures)) (slot int, turn uint64) {
 	registry.turn++
 	registry.entries[slot] = Entry{Name: name, Read: read, Turn: registry.turn}
 	return slot, registry.turn
+}
+
+// Show shows a pool that redline's build has found in the program, under a name that no
+// other has: of several with one name the second is "name 2". read sets those of the
+// figures, in the order of Figures, that are known. It returns what hides the pool.
+//
+// No pool is shown twice: redline does not instrument a program that imports the probe.
+func Show(name string, read func(*[7]float64)) (remove func()) {
+	registry.Lock()
+	defer registry.Unlock()
+	slot := -1
+	for n := 1; slot < 0 && n <= Max; n++ {
+		one := name
+		if n > 1 {
+			one += " " + strconv.Itoa(n)
+		}
+		slot = free(one)
+		if slot >= 0 {
+			name = one
+		}
+	}
+	if slot < 0 {
+		return func() {}
+	}
+	registry.turn++
+	turn := registry.turn
+	var values [7]float64 // not within the function: it would be made for each sample
+	registry.entries[slot] = Entry{Name: name, Turn: turn, Read: func(f *Figures) {
+		for i := range values {
+			values[i] = math.NaN()
+		}
+		read(&values)
+		*f = Figures{values[0], values[1], values[2], values[3], values[4], values[5], values[6]}
+	}}
+	return func() { Remove(slot, turn) }
+}
+
+// free returns the slot for a pool that is found: the one of its name, where no pool is
+// shown there any more, or one that has no name; -1 where another pool has the name or
+// all are taken.
+func free(name string) int {
+	slot := -1
+	for i := Max - 1; i >= 0; i-- {
+		switch e := &registry.entries[i]; {
+		case e.Name == name && e.Read != nil:
+			return -1
+		case e.Name == name:
+			return i
+		case e.Name == "":
+			slot = i
+		}
+	}
+	return slot
 }
 
 // Remove hides what Add showed, unless another took its slot since.

@@ -2,6 +2,8 @@ package slots
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"testing"
 )
 
@@ -45,5 +47,51 @@ func TestSlots(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(100, func() { showing() }); n != 0 {
 		t.Errorf("%v allocations per copy", n)
+	}
+}
+
+// TestFoundPools: each pool that redline's build finds has a name of its own.
+func TestFoundPools(t *testing.T) {
+	registry.entries = [Max]Entry{}
+	names := func() (list []string) {
+		var entries [Max]Entry
+		Copy(&entries)
+		for _, e := range entries {
+			if e.Read != nil {
+				list = append(list, e.Name)
+			}
+		}
+		return list
+	}
+	same := func(want ...string) {
+		t.Helper()
+		if got := names(); !slices.Equal(got, want) {
+			t.Errorf("%q are shown, want %q", got, want)
+		}
+	}
+	read := func(f *[7]float64) { f[0] = 3 }
+	Show("pgxpool", read)
+	remove := Show("sql", read)
+	Show("sql", read)
+	same("pgxpool", "sql", "sql 2")
+	remove()
+	same("pgxpool", "sql 2")
+	Show("sql", read) // made anew: its series goes on
+	same("pgxpool", "sql", "sql 2")
+	remove() // that of the one before
+	same("pgxpool", "sql", "sql 2")
+	var f Figures
+	registry.entries[1].Read(&f)
+	if f.InUse != 3 || !math.IsNaN(f.Most) {
+		t.Errorf("figures %+v, want 3 in use and the rest unknown", f)
+	}
+	if n := testing.AllocsPerRun(100, func() { registry.entries[1].Read(&f) }); n != 0 {
+		t.Errorf("%v allocations per sample", n)
+	}
+	for range 2 * Max {
+		Show("many", read)
+	}
+	if n := len(names()); n != Max {
+		t.Errorf("%d are shown, at most %d", n, Max)
 	}
 }

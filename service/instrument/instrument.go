@@ -9,7 +9,7 @@
 // (redline_queryDC); a wrapper with its old name and signature, at the end of the same
 // file, calls it between two hooks. The hooks are variables of the rewritten package
 // and stay nil until the probe sets them, by linkname: the standard library cannot
-// import the probe. Only values of basic types cross that bridge.
+// import the probe. Only values of basic types, and functions of those, cross that bridge.
 //
 // A package whose source does not have the expected functions, because it is an older
 // or a newer version or somebody's fork, is left as it is, with the reason.

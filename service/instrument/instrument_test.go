@@ -170,13 +170,29 @@ func TestStandardLibrary(t *testing.T) {
 
 import (
 	"database/sql"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	_ "unsafe"
 )
 
+//go:linkname pool database/sql.redlinePool
+var pool func(name string, read func(*[7]float64)) (remove func())
+
 func main() {
+	var figures func(*[7]float64)
+	pool = func(name string, read func(*[7]float64)) func() {
+		figures = read
+		return func() { fmt.Println("pool", name, "is gone") }
+	}
 	db := sql.OpenDB(fake{})
 	db.SetMaxOpenConns(1)
+	defer func() {
+		var f [7]float64
+		figures(&f)
+		fmt.Println("pool", f)
+		db.Close()
+	}()
 	var id int
 	rows, err := db.Query("SELECT id FROM orders")
 	if err != nil {
@@ -226,7 +242,7 @@ func main() {
 	if text := strings.Join(kinds, "\n"); !strings.HasPrefix(text, strings.Join(want, "\n")) {
 		t.Errorf("database/sql:\n%s\nwanted first:\n%s", text, strings.Join(want, "\n"))
 	}
-	for _, one := range []string{"end 4 rows=0 flags=0", "end 3 rows=0 flags=8"} {
+	for _, one := range []string{"end 4 rows=0 flags=0", "end 3 rows=0 flags=8", "pool [0 1 1 0 0 0 0]", "pool sql is gone"} {
 		if !strings.Contains(got, one) {
 			t.Errorf("%q is missing in\n%s", one, got)
 		}

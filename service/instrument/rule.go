@@ -14,6 +14,9 @@ type rule struct {
 	// call. Its imports stand in imports.
 	imports []string
 	extra   string
+	// pool names the package's pools of connections, which it shows by a redlineShown;
+	// "" where it has none.
+	pool string
 }
 
 // edit is one function to wrap or one struct to extend. All edits of a rule must be
@@ -101,6 +104,9 @@ func (r rule) hooks() string {
 	}
 	b.WriteString(")\n")
 	b.WriteString(bridge)
+	if r.pool != "" {
+		fmt.Fprintf(&b, poolBridge, r.pool)
+	}
 	b.WriteString(r.extra)
 	return b.String()
 }
@@ -134,8 +140,34 @@ func redlineFailed(err error) uint32 {
 }
 `
 
-// Names of the two variables in each instrumented package.
+// poolBridge is the same in every package with pools. The figures are in the order of
+// probe/slots.Figures.
+const poolBridge = `
+//go:linkname redlinePool
+var redlinePool func(name string, read func(*[7]float64)) (remove func())
+
+// redlineShown shows a pool until hide.
+type redlineShown struct{ remove func() }
+
+func (s *redlineShown) show(read func(*[7]float64)) {
+	if redlinePool != nil {
+		s.remove = redlinePool(%q, read)
+	}
+}
+
+func (s *redlineShown) hide() {
+	if s.remove != nil {
+		s.remove()
+	}
+}
+`
+
+// Pools reports whether an instrumented package shows its pools: it has [PoolHook].
+func Pools(importPath string) bool { return rules[importPath].pool != "" }
+
+// Names of the variables in each instrumented package; PoolHook is in those with pools.
 const (
 	BeginHook = "redlineBegin"
 	EndHook   = "redlineEnd"
+	PoolHook  = "redlinePool"
 )

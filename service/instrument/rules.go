@@ -22,7 +22,7 @@ var rules = map[string]rule{
 // where its connection is, in queryDC and execDC, and in Stmt. A statement that returns
 // rows lasts until they are closed.
 var sqlRule = rule{
-	name: "sql", imports: []string{"sync/atomic", "time"}, extra: sqlExtra,
+	name: "sql", imports: []string{"sync/atomic", "time"}, extra: sqlExtra, pool: "sql",
 	edits: []edit{
 		{structure: "Rows", fields: "redline redlineSpan"},
 		{structure: "Tx", fields: "redline redlineSpan"},
@@ -77,6 +77,13 @@ var sqlRule = rule{
 			$call
 			op, start, _ := $recv.redline.take()
 			redlineStop(op, start, 0, redlineFailed($1))`},
+		{structure: "DB", fields: "redlineShown redlineShown"},
+		{function: "OpenDB", types: map[string]string{"$r1": "*DB"}, body: `
+			$call
+			$r1.redlineShown.show($r1.redlineFigures)`},
+		{receiver: "*DB", function: "Close", body: `
+			$recv.redlineShown.hide()
+			$call`},
 	},
 }
 
@@ -102,6 +109,14 @@ func redlineClock(op uint64) time.Time {
 		return time.Time{}
 	}
 	return nowFunc()
+}
+
+// redlineFigures leaves how many connections were acquired: the pool does not count them.
+func (db *DB) redlineFigures(f *[7]float64) {
+	s := db.Stats()
+	f[0], f[1], f[2] = float64(s.InUse), float64(s.Idle), float64(s.MaxOpenConnections)
+	f[4], f[5] = float64(s.WaitCount), float64(s.WaitDuration)
+	f[6] = float64(s.MaxIdleClosed + s.MaxIdleTimeClosed + s.MaxLifetimeClosed)
 }
 
 // redlineAcquired ends the wait for a connection, and begins its holding.
@@ -167,7 +182,15 @@ var pgxRule = rule{
 }
 
 var pgxpoolRule = rule{
-	name: "pgxpool", imports: []string{"time"}, extra: `
+	name: "pgxpool", imports: []string{"time"}, pool: "pgxpool", extra: `
+// redlineFigures counts the acquisitions that found no idle connection as waits, and the
+// time of all as theirs: the pool reports no other.
+func (p *Pool) redlineFigures(f *[7]float64) {
+	s := p.Stat()
+	f[0], f[1], f[2] = float64(s.AcquiredConns()), float64(s.IdleConns()), float64(s.MaxConns())
+	f[3], f[4], f[5] = float64(s.AcquireCount()), float64(s.EmptyAcquireCount()), float64(s.AcquireDuration())
+}
+
 func redlineClock(op uint64) time.Time {
 	if op == 0 {
 		return time.Time{}
@@ -192,6 +215,13 @@ func redlineAcquired(c *Conn, err error, op uint64, start int64, before time.Tim
 `,
 	edits: []edit{
 		{structure: "Conn", fields: "redlineOp uint64; redlineAt int64"},
+		{structure: "Pool", fields: "redlineShown redlineShown"},
+		// v5, then v4
+		{function: "NewWithConfig", types: map[string]string{"$r1": "*Pool", "$r2": "error"}, body: poolMade, optional: true},
+		{function: "ConnectConfig", types: map[string]string{"$r1": "*Pool", "$r2": "error"}, body: poolMade, optional: true},
+		{receiver: "*Pool", function: "Close", body: `
+			$recv.redlineShown.hide()
+			$call`},
 		{receiver: "*Pool", function: "Acquire", types: map[string]string{"$r1": "*Conn", "$r2": "error"}, body: `
 			op, start := redlineStart(4, "", "")
 			before := redlineClock(op)
@@ -205,6 +235,13 @@ func redlineAcquired(c *Conn, err error, op uint64, start int64, before time.Tim
 			redlineStop(op, held, 0, 8)`},
 	},
 }
+
+// poolMade shows a pool from its constructor on.
+const poolMade = `
+	$call
+	if $r2 == nil {
+		$r1.redlineShown.show($r1.redlineFigures)
+	}`
 
 // httpRule is the client's transport: a call out lasts until the answer's header.
 var httpRule = rule{

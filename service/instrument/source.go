@@ -119,7 +119,10 @@ const prefix = "redline_"
 //
 // A name of the template that the function lacks is the reason why it stays unwrapped.
 func (s *source) wrap(f *ast.FuncDecl, body string) (why string) {
-	sig := signature{receiver: "redlineRecv"}
+	var sig signature
+	if f.Recv != nil {
+		sig.receiver = "redlineRecv"
+	}
 	if why := sig.read(s, f); why != "" {
 		return why
 	}
