@@ -1,7 +1,7 @@
 package interned
 
 import (
-	"strings"
+	"slices"
 
 	"golang.org/x/exp/trace"
 
@@ -91,23 +91,8 @@ func WaitState(reason string, info *Info) State {
 // StoodState names what a goroutine waits for that waited already when the trace
 // began: no event gives the reason, but the innermost frames of its stack do.
 func StoodState(info *Info) State {
-	for _, f := range info.Frames {
-		switch {
-		case strings.HasPrefix(f.Function, "runtime.chansend"), strings.HasPrefix(f.Function, "runtime.chanrecv"):
-			return WaitState("chan send", info)
-		case f.Function == "runtime.selectgo", f.Function == "runtime.block":
-			return WaitState("select", info)
-		case f.Function == "time.Sleep":
-			return WaitState("sleep", info)
-		case f.Function == "internal/poll.runtime_pollWait":
-			return WaitState("network", info)
-		case f.Function == "sync.runtime_notifyListWait":
-			return WaitState("sync.(*Cond).Wait", info)
-		case strings.Contains(f.Function, ".runtime_Semacquire"), strings.HasPrefix(f.Function, "runtime.semacquire"):
-			return WaitState("sync", info)
-		case !strings.HasPrefix(f.Function, "runtime."):
-			return Other
-		}
+	if info.Class == server.ClassEnd {
+		return Runnable // see the package comment
 	}
-	return Other
+	return State(slices.Index(States[:], site.Stood(info.Frames)))
 }

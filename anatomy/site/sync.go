@@ -3,6 +3,7 @@ package site
 import (
 	"strings"
 
+	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 )
 
@@ -38,6 +39,37 @@ func SyncOf(frames []code.Frame) Sync {
 		}
 	}
 	return kind
+}
+
+// Stood returns what a goroutine waits for by the innermost frames of its stack, where
+// no event gives the reason: at the beginning of a trace, in a goroutine profile.
+// [breakdown.StateOther] where it does not wait, or in none of these ways.
+func Stood(frames []code.Frame) breakdown.State {
+	for _, f := range frames {
+		switch {
+		case strings.HasPrefix(f.Function, "runtime.chansend"), strings.HasPrefix(f.Function, "runtime.chanrecv"):
+			return breakdown.StateChannel
+		case f.Function == "runtime.selectgo", f.Function == "runtime.block":
+			return breakdown.StateSelect
+		case f.Function == "time.Sleep":
+			return breakdown.StateSleep
+		case f.Function == "internal/poll.runtime_pollWait":
+			return breakdown.StateNetwork
+		case f.Function == "sync.runtime_notifyListWait":
+			return breakdown.StateSync
+		case strings.Contains(f.Function, ".runtime_Semacquire"), strings.HasPrefix(f.Function, "runtime.semacquire"):
+			switch SyncOf(frames) {
+			case SyncLock:
+				return breakdown.StateLock
+			case SyncWorld:
+				return breakdown.StateSTW
+			}
+			return breakdown.StateSync
+		case !strings.HasPrefix(f.Function, "runtime."):
+			return breakdown.StateOther
+		}
+	}
+	return breakdown.StateOther
 }
 
 // below reports whether a function lies in the runtime or the lowest packages

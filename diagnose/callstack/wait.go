@@ -218,15 +218,16 @@ func (x *Index) Root(c breakdown.Chain) Wait {
 // Timed reports whether a timer ended a wait: itself, or through the goroutine in
 // which it cancels a context whose deadline has come.
 func Timed(waker []code.Frame) bool {
-	if len(waker) == 1 && waker[0].Function == breakdown.WakerTimer {
-		return true
-	}
-	for _, f := range waker {
-		if pkg, name := Split(f.Function); pkg == "context" && strings.HasPrefix(name, "WithDeadlineCause.func") {
-			return true
-		}
-	}
-	return false
+	return len(waker) == 1 && waker[0].Function == breakdown.WakerTimer || Deadline(waker)
+}
+
+// Deadline reports whether a context whose deadline has come ended a wait: whoever
+// waited gave up on something else.
+func Deadline(waker []code.Frame) bool {
+	return slices.ContainsFunc(waker, func(f code.Frame) bool {
+		pkg, name := Split(f.Function)
+		return pkg == "context" && strings.HasPrefix(name, "WithDeadlineCause.func")
+	})
 }
 
 // databaseWait distinguishes the waits inside a database client; "" is none. A

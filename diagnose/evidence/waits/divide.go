@@ -127,6 +127,7 @@ func (d *divider) divide(part breakdown.Part) []piece {
 	if kind == callstack.SleepWait && d.events[d.key(part)] {
 		kind = callstack.EventWait
 	}
+	part = d.p.standIn(part, kind)
 	whole := piece{kind: kind, place: place, part: part}
 	only := func(callstack.Wait) bool { return true }
 	switch kind {
@@ -142,6 +143,12 @@ func (d *divider) divide(part breakdown.Part) []piece {
 		}
 	case callstack.FlightWait:
 		only = elsewhere
+	case callstack.SleepWait:
+		if len(part.Behind) == 0 || !callstack.Deadline(part.Waker) {
+			return []piece{whole}
+		}
+		// The request waited for a goroutine, and a deadline came first.
+		whole.kind = callstack.ChannelWait
 	default:
 		return []piece{whole}
 	}

@@ -7,6 +7,7 @@ import (
 
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/database"
+	"github.com/redline-go/redline/diagnose/passes/wait"
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/series"
@@ -111,19 +112,38 @@ func TestNPlusOne(t *testing.T) {
 }
 
 func TestPoolWait(t *testing.T) {
-	wait := func() *Builder {
+	waiting := func() *Builder {
 		b := New(64, 244*ms).CPU(2, 0.6, 0.2, 0.1, 0.2).Wait(breakdown.StateRunning, ms,
 			3).Wait(breakdown.StateNetwork, 40*ms, 2, Query()...)
 		return b.Wait(breakdown.StateSelect, 200*ms, 1, PoolWait()...)
 	}
-	found := Expect(t, database.PoolWait, wait().Gauge(series.PoolMax, "", 2), "db-pool-wait at orders.go:41")
+	found := Expect(t, database.PoolWait, waiting().Gauge(series.PoolMax, "", 2), "db-pool-wait at orders.go:41")
 	if len(found) == 1 && !strings.Contains(found[0].Remedy, "from about 2 towards 7") {
 		t.Errorf("the pool's size is not computed: %s", found[0].Remedy)
 	}
-	Expect(t, database.PoolWait, wait().CPU(2, 1.97, 0.9, 0.2, 0.8).Gauge(series.PoolMax, "", 16))              // admission control
+	Expect(t, database.PoolWait, waiting().CPU(2, 1.97, 0.9, 0.2, 0.8).Gauge(series.PoolMax, "", 16))           // admission control
 	Expect(t, database.PoolWait, idle().Wait(breakdown.StateSelect, 3*ms, 1, PoolWait()...))                    // a small part
 	Expect(t, database.PoolWait, idle().Wait(breakdown.StateLock, 200*ms, 1, "sync.(*Mutex).Lock", "shop/a.F")) // another wait
 	ExpectUnjudged(t, database.PoolWait, New(64, 44*ms), "db-pool-wait")
+}
+
+// A request that gives up at its deadline leaves a goroutine behind: what that waits for is
+// what the request waited for, as goroutine profiles show it.
+func TestWorkThatADeadlineLeavesBehind(t *testing.T) {
+	handler := "net/http.(*timeoutHandler).ServeHTTP@/usr/local/go/src/net/http/server.go:3840"
+	cut := func() *Builder {
+		return New(64, 244*ms).CPU(2, 0.6, 0.2, 0.1, 0.2).Wait(breakdown.StateSelect, 200*ms, 1, "runtime.selectgo", handler).
+			Waker("context.(*cancelCtx).cancel", "context.(*timerCtx).cancel", "context.WithDeadlineCause.func2")
+	}
+	stack := append(append([]string{"runtime.gopark"}, PoolWait()...), "net/http.(*timeoutHandler).ServeHTTP.func1")
+	Expect(t, database.PoolWait, cut().Left(20, 40, stack...), "db-pool-wait at orders.go:41")
+	Expect(t, wait.Sleep, cut().Left(20, 40, stack...))
+	found := Expect(t, wait.Sleep, cut(), "sleep") // no profile shows any
+	if len(found) == 1 && !strings.Contains(found[0].Title, "until a deadline passes") {
+		t.Errorf("a deadline is taken for a pause: %s", found[0].Title)
+	}
+	other := cut().Left(20, 40, "runtime.gopark", "runtime.selectgo", "database/sql.(*DB).connectionOpener")
+	Expect(t, database.PoolWait, other) // not this request's
 }
 
 // What goes with calls that are repeated is their own time: a statement that takes

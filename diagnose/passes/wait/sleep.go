@@ -49,6 +49,10 @@ func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f := v.Finding(p, "sleep", s)
 		what, remedy := "for a timer", "Remove the timer from the request path at %s, or wait for the event "+
 			"it stands for (a channel, a condition, a notification)."
+		if callstack.Deadline(s.Part.Waker) {
+			what = "until a deadline passes"
+			remedy = "Find what the request waits for at %s: the deadline passes before it comes."
+		}
 		if i := p.Stacks.Find(s.Part.Stack, callstack.RateLimit); i >= 0 {
 			// A rate limiter sleeps by intent: the remedy is its limit, not the sleep.
 			if pkg, _ := callstack.Split(s.Part.Stack[i].Function); pkg == "time" {
