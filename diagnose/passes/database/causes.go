@@ -241,7 +241,7 @@ var connLeak = diagnose.Cause{
 	Knows: "Sessions of the database rise in steps over the steady span and never fall, and end 8 or more above three times " +
 		"the requests in progress that do not wait for one; less than half of them are active. A pool that grows in a burst " +
 		"has one large step; one that is needed has as many requests in progress. The last statement of the idle sessions " +
-		"shows where. Without --postgres redline uses the pool's own figures (redline/probe/pool).",
+		"shows where. Without --postgres redline uses the pool's own figures (--build, or redline/probe/pool).",
 	Remedy: "defer rows.Close(), tx.Rollback() or conn.Release() right after the error check.",
 	Example: diagnose.Example{
 		Lang: "go",

@@ -236,7 +236,7 @@ func taker(p *diagnose.Pass) (code.Frame, bool) {
 // unseenPool says what would have to be observed to know the connections.
 func unseenPool(p *diagnose.Pass) string {
 	if p.UsesOnly(callstack.SQLite) {
-		return "the pool's own figures (redline/probe/pool) were not observed, and SQLite has no sessions"
+		return "the pool's own figures (--build, or redline/probe/pool) were not observed, and SQLite has no sessions"
 	}
-	return "neither the database's sessions (--postgres) nor the pool's own figures (redline/probe/pool) were observed"
+	return "neither the database's sessions (--postgres) nor the pool's own figures (--build, or redline/probe/pool) were observed"
 }
