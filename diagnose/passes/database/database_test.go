@@ -121,6 +121,15 @@ func TestPoolWait(t *testing.T) {
 	if len(found) == 1 && !strings.Contains(found[0].Remedy, "from about 2 towards 7") {
 		t.Errorf("the pool's size is not computed: %s", found[0].Remedy)
 	}
+	two := waiting().Gauge(series.PoolMax, "", 34)
+	for name, size := range map[string]float64{"reads": 32, "writes": 2} {
+		pool := series.Labels("pool", name)
+		two = two.Gauge(series.PoolMax, pool, size).Counter(series.PoolWaitTime, pool, 1e9/size)
+	}
+	found = Expect(t, database.PoolWait, two, "db-pool-wait at orders.go:41")
+	if len(found) == 1 && !strings.Contains(found[0].Remedy, "from about 2 towards 7") {
+		t.Errorf("of two pools it is not the one that is waited for: %s", found[0].Remedy)
+	}
 	Expect(t, database.PoolWait, waiting().CPU(2, 1.97, 0.9, 0.2, 0.8).Gauge(series.PoolMax, "", 16))           // admission control
 	Expect(t, database.PoolWait, idle().Wait(breakdown.StateSelect, 3*ms, 1, PoolWait()...))                    // a small part
 	Expect(t, database.PoolWait, idle().Wait(breakdown.StateLock, 200*ms, 1, "sync.(*Mutex).Lock", "shop/a.F")) // another wait

@@ -112,10 +112,11 @@ func sizeOf(p *diagnose.Pass, gain float64) size {
 		s.hold, s.source = a.HeldNS/load.Requests, diagnose.FromProbe
 	}
 	s.now = max(1, math.Round(load.Rate*s.hold/1e9))
-	if inUse, ok := p.Mean(series.PoolInUse, ""); ok && inUse > 0 {
+	pool := waitedFor(p)
+	if inUse, ok := p.Mean(series.PoolInUse, pool); ok && inUse > 0 {
 		s.now, s.source = math.Round(inUse), diagnose.FromProbe
 	}
-	if most, ok := p.Max(series.PoolMax, ""); ok && most > 0 {
+	if most, ok := p.Max(series.PoolMax, pool); ok && most > 0 {
 		s.now, s.source = most, diagnose.FromProbe
 	}
 	rest := w.MeanNS() - w.NS(callstack.PoolWait)
@@ -127,6 +128,19 @@ func sizeOf(p *diagnose.Pass, gain float64) size {
 		s.wanted = min(s.wanted, math.Floor(limit*(1-reserve)))
 	}
 	return s
+}
+
+// waitedFor returns the labels of the pool that connections are waited for longest at, as
+// the pools themselves report; "", which is the labels of all pools' sum, where none
+// reports a wait.
+func waitedFor(p *diagnose.Pass) (labels string) {
+	most := 0.0
+	for _, one := range p.Record.Labels(series.PoolWaitTime) {
+		if ns, ok := p.Sum(series.PoolWaitTime, one); ok && ns > most {
+			labels, most = one, ns
+		}
+	}
+	return labels
 }
 
 // remedy promises no exact size: the law gives the start, an experiment the knee.
