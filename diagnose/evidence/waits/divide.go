@@ -43,6 +43,7 @@ type divider struct {
 	p      *Requests
 	queues map[string]bool // by state and place
 	events map[string]bool // likewise: long polls, of which the slowest all end by their timer
+	inner  []piece         // what a wait for the target's own server is divided into; see nested.go
 }
 
 // newDivider decides per state and place, over all parts there, whether it is a
@@ -73,6 +74,7 @@ func newDivider(p *Requests) *divider {
 		d.queues[key] = d.queue(part, burst)
 		d.events[key] = p.Stacks.Wait(part) == callstack.EventWait
 	}
+	d.inner = d.nested()
 	return d
 }
 
@@ -143,6 +145,8 @@ func (d *divider) divide(part breakdown.Part) []piece {
 		}
 	case callstack.FlightWait:
 		only = elsewhere
+	case callstack.OwnServer:
+		return d.within(whole)
 	case callstack.SleepWait:
 		if len(part.Behind) == 0 || !callstack.Deadline(part.Waker) {
 			return []piece{whole}

@@ -89,12 +89,13 @@ func TestOwnService(t *testing.T) {
 }
 
 // TestOwnServersWork: requests wait for gRPC that their own process serves over loopback, on a
-// host that other programs keep busy. The ledger books the wait on its own server, and what the
-// inner requests run is worth its part of what the load has, because no other service is asked.
+// host that other programs keep busy. The ledger books the wait on what the inner requests do, or on
+// its own server where those were not taken apart, and what they run is worth its part of what the
+// load has, because no other service is asked.
 func TestOwnServersWork(t *testing.T) {
 	const scan = "shop/tree.(*Index).Scan@index.go:117"
-	gateway := func(other float64) *Builder {
-		b := New(64, 40*ms).CPU(2, 1.94, 0.5, 0.1, -1).Wait(breakdown.StateRunning, 4*ms, 3).Wait(breakdown.StateRunnable, 8*ms, 5).
+	gateway := func(other float64, queued time.Duration) *Builder {
+		b := New(64, 40*ms).CPU(2, 1.94, 0.5, 0.1, -1).Wait(breakdown.StateRunning, 4*ms, 3).Wait(breakdown.StateRunnable, queued, 5).
 			Wait(breakdown.StateSelect, 20*ms, 1, "runtime.selectgo", "google.golang.org/grpc/internal/transport.(*Stream).waitOnHeader",
 				"google.golang.org/grpc.(*ClientConn).Invoke", get).Served("grpc", 10)
 		return b.Sample(8*time.Second, scan).Sample(2*time.Second, "shop/tree.(*Index).Get@index.go:90").
@@ -103,11 +104,15 @@ func TestOwnServersWork(t *testing.T) {
 	booked := func(out findings.Findings, who string) bool {
 		return slices.ContainsFunc(out.Ledger.RequestTime, func(e findings.LedgerEntry) bool { return e.Who == who && e.Share > 0.4 })
 	}
-	own := ExpectFirst(t, suite.All(), gateway(0), "cpu-hot-function")
+	inner := ExpectFirst(t, suite.All(), gateway(0, 8*ms), "cpu-hot-function")
+	if !booked(inner, "waiting for a CPU") || booked(inner, "its own server") {
+		t.Errorf("what the inner requests do is not in the ledger: %+v", inner.Ledger.RequestTime)
+	}
+	own := ExpectFirst(t, suite.All(), gateway(0, 4*ms), "cpu-hot-function")
 	if !booked(own, "its own server") || own.Findings[0].GainCeiling < 2 {
 		t.Errorf("its own server is not in the ledger, or its work is worth %.2f: %+v", own.Findings[0].GainCeiling, own.Ledger.RequestTime)
 	}
-	rec, body := gateway(3).Open(t)
+	rec, body := gateway(3, 8*ms).Open(t)
 	asks, err := diagnose.Run(rec, body, suite.All())
 	if err != nil || !booked(asks, "call to another service") {
 		t.Errorf("beside other connections whose answer it is is not known: %+v, %v", asks.Ledger.RequestTime, err)
