@@ -23,6 +23,13 @@ type result struct {
 	Seconds float64
 	Ran     int // tests that ended, skipped ones left out
 	Skipped []skip
+	Long    []long
+}
+
+// long is a test, without those within others, that took a second or more.
+type long struct {
+	Test    string
+	Seconds float64
 }
 
 type skip struct{ Test, Reason string }
@@ -118,6 +125,9 @@ func (p *pkg) take(e event) bool {
 		t.output(e.Output)
 	case "pass", "fail", "skip":
 		t.action = e.Action
+		if e.Elapsed >= 1 && !strings.Contains(t.name, "/") {
+			p.Long = append(p.Long, long{t.name, e.Elapsed})
+		}
 		if t.action == "skip" {
 			p.Skipped = append(p.Skipped, skip{t.name, t.reason()})
 		} else {

@@ -5,7 +5,7 @@
 //	go test -json ./... | testlog -kept FILE
 //	testlog -kept FILE -summary scripts/skips.txt
 //
-// The summary lists every skip with its reason and the ten slowest packages. With
+// The summary lists every skip with its reason, the ten slowest packages and the slowest tests. With
 // -strict it fails if a reason is not on the list: a test that silently no longer
 // runs in CI proves nothing there.
 package main

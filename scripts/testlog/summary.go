@@ -34,8 +34,11 @@ func readReasons(path string) (allowed []*regexp.Regexp, err error) {
 	return allowed, s.Err()
 }
 
-// slowest is how many packages the summary names.
-const slowest = 10
+// How many the summary names: what to look at when CI takes too long.
+const (
+	slowest      = 10 // packages
+	slowestTests = 25
+)
 
 // summarise prints the skips and the slowest packages. If strict, it fails for a skip
 // whose reason nobody allowed.
@@ -52,6 +55,7 @@ func summarise(out io.Writer, results []result, allowed []*regexp.Regexp, strict
 			skipped[s.Reason] = append(skipped[s.Reason], r.Package+"."+s.Test)
 		}
 	}
+	longest(out, results)
 	total, unlisted := 0, 0
 	reasons := make([]string, 0, len(skipped))
 	for reason := range skipped {
@@ -76,4 +80,22 @@ func summarise(out io.Writer, results []result, allowed []*regexp.Regexp, strict
 		return fmt.Errorf("%d tests were skipped for a reason that scripts/skips.txt does not list", unlisted)
 	}
 	return nil
+}
+
+// longest prints the slowest tests of all packages, if any took long.
+func longest(out io.Writer, results []result) {
+	var tests []long
+	for _, r := range results {
+		for _, one := range r.Long {
+			tests = append(tests, long{r.Package + "." + one.Test, one.Seconds})
+		}
+	}
+	if len(tests) == 0 {
+		return
+	}
+	slices.SortStableFunc(tests, func(a, b long) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	fmt.Fprintln(out, "\nslowest tests:")
+	for _, one := range tests[:min(slowestTests, len(tests))] {
+		fmt.Fprintf(out, "  %6.1f s  %s\n", one.Seconds, one.Test)
+	}
 }

@@ -77,7 +77,7 @@ func TestSummary(t *testing.T) {
 	kept := filepath.Join(t.TempDir(), "kept")
 	for _, r := range []result{
 		{Package: "a", Seconds: 2, Ran: 3, Skipped: []skip{{"TestX", "no perf here"}}},
-		{Package: "b", Seconds: 5, Ran: 1, Skipped: []skip{{"TestY", "needs root"}, {"TestZ", "needs root"}}},
+		{Package: "b", Seconds: 5, Ran: 1, Long: []long{{"TestW", 1.5}, {"TestV", 4}}, Skipped: []skip{{"TestY", "needs root"}, {"TestZ", "needs root"}}},
 	} {
 		if err := keep(kept, []result{r}); err != nil {
 			t.Fatal(err)
@@ -97,6 +97,9 @@ func TestSummary(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, &out)
 		}
+	}
+	if !strings.Contains(out.String(), "slowest tests:\n     4.0 s  b.TestV\n     1.5 s  b.TestW\n") {
+		t.Errorf("the slowest tests are not named:\n%s", &out)
 	}
 	if strings.Index(out.String(), "5.0 s  b") > strings.Index(out.String(), "2.0 s  a") {
 		t.Errorf("the slowest is not first:\n%s", &out)
