@@ -37,8 +37,8 @@ summarised() {
   exit "$code"
 }
 trap summarised EXIT
-# Packages run two at a time, as many as there are cores here: no test may need a
-# quiet machine, and half of each package's time is spent waiting. What only computes
+# Packages that wait for half of their time run one more at a time than there are cores:
+# no test may need a quiet machine. What only computes
 # comes first, so that what takes part in a load has the rest of the time. Compiling
 # comes before, on all cores. go test ends a package after ten minutes, which the
 # command's may take when a busy machine gives them half of a CPU.
@@ -58,5 +58,5 @@ tested $race "${concurrent[@]}"
 # The other modules go along, so that no core waits for the last package of each. Of the corpus only what has tests:
 # lint.sh has type-checked every service, and `make bench-diagnose` builds and runs them.
 go build $race ./... ./lab/... ./kit/...
-tested $race -p 2 $(go list ./... | grep -vxF "$(go list "${computing[@]}")") ./lab/... ./kit/... ./corpus/backend/...
+tested $race -p $(($(nproc) + 1)) $(go list ./... | grep -vxF "$(go list "${computing[@]}")") ./lab/... ./kit/... ./corpus/backend/...
 exit "$failed"
