@@ -18,7 +18,7 @@ var storage = in("storage", []Experiment{
 	sizeOf("1", "PoolOf1", "better where the database has more than one core"),
 	sizeOf("2", "PoolOf2", "little on two cores, which the callers use, too"),
 	sizeOf("4", "PoolOf4", "no gain: four keep two cores busy while answers travel"),
-	sizeOf("8", "PoolOf8", "no gain, or worse: beyond the knee a connection more is a process more"),
+	sizeOf("8", "PoolOf8", "no gain, or worse: on the plateau, each further connection only adds a process"),
 	sizeOf("16", "PoolOf16", "no gain, or worse"),
 	{ID: "A-pgx-reuse", Title: "a connection from a pool against one per call",
 		Baseline: "connect, log in, one query, close", Tuned: "pgxpool, one query",
@@ -63,7 +63,7 @@ var storage = in("storage", []Experiment{
 		Safety: "Little's law takes the service time without queueing: measured under load it holds the wait, and the size grows with it."},
 })
 
-// sizeOf is a step of the sweep over the pool's size. The knee is the smallest size over which
+// sizeOf is a step of the sweep over the pool's size. The plateau begins at the smallest size over which
 // a connection for each caller gains nothing.
 func sizeOf(size, benchmark, expect string) Experiment {
 	return Experiment{ID: "A-db-pool." + size, Title: "a connection for each of 64 callers against a pool of " + size,

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/redline-go/redline/anatomy/timeline"
+	"github.com/redline-go/redline/anatomy/goroutines"
 )
 
 const (
@@ -19,7 +19,7 @@ const (
 )
 
 // AddPartial takes what a request did within the trace whose edge cuts it.
-func (a *Requests) AddPartial(segments []timeline.Segment, samples []timeline.CPUSample) {
+func (a *Requests) AddPartial(segments []goroutines.Segment, samples []goroutines.CPUSample) {
 	if len(a.requests) >= fewWhole || len(a.partial) >= maxPartial || len(segments) == 0 ||
 		segments[len(segments)-1].To <= segments[0].From {
 		return

@@ -1,7 +1,7 @@
-// Package timeline follows what each goroutine does over a trace: its stretches of one
+// Package goroutines follows what each goroutine does over a trace: its stretches of one
 // state, the requests that it serves, and its past, by which the waits of others are
 // divided into what they waited for. It takes steps, and reads no event.
-package timeline
+package goroutines
 
 import (
 	"cmp"
@@ -112,8 +112,8 @@ func (g *Goroutine) Request() (*Conn, int) {
 // case that another was waiting for what they did.
 const maxDead = 4096
 
-// Goroutines are those alive and the last ones that ended.
-type Goroutines struct {
+// Set holds the goroutines that are alive and the last ones that ended.
+type Set struct {
 	ByID   map[trace.GoID]*Goroutine
 	dead   [maxDead]*Goroutine // a ring
 	oldest int
@@ -124,13 +124,13 @@ type Goroutines struct {
 	Served []*Serving // those that requests wait for
 }
 
-// NewGoroutines returns no goroutines yet.
-func NewGoroutines() *Goroutines {
-	return &Goroutines{ByID: map[trace.GoID]*Goroutine{}, room: maxPastAll}
+// NewSet returns an empty set.
+func NewSet() *Set {
+	return &Set{ByID: map[trace.GoID]*Goroutine{}, room: maxPastAll}
 }
 
 // Add begins a goroutine, which did nothing before now.
-func (all *Goroutines) Add(id trace.GoID, now trace.Time) *Goroutine {
+func (all *Set) Add(id trace.GoID, now trace.Time) *Goroutine {
 	g := &Goroutine{ID: id, since: now}
 	if n := len(all.spare); n > 0 {
 		g.past.ring, all.spare = all.spare[n-1], all.spare[:n-1]
@@ -140,7 +140,7 @@ func (all *Goroutines) Add(id trace.GoID, now trace.Time) *Goroutine {
 }
 
 // Bury ends a goroutine and forgets the one that ended maxDead before it.
-func (all *Goroutines) Bury(g *Goroutine) {
+func (all *Set) Bury(g *Goroutine) {
 	g.Dead, g.Conn, g.Within = true, nil, nil
 	if old := all.dead[all.oldest]; old != nil {
 		if all.ByID[old.ID] == old {
@@ -155,7 +155,7 @@ func (all *Goroutines) Bury(g *Goroutine) {
 }
 
 // Sorted returns those alive or remembered by id, so that a replay gives the same.
-func (all *Goroutines) Sorted() []*Goroutine {
+func (all *Set) Sorted() []*Goroutine {
 	list := make([]*Goroutine, 0, len(all.ByID))
 	for _, g := range all.ByID {
 		list = append(list, g)

@@ -1,4 +1,4 @@
-package timeline
+package goroutines
 
 import (
 	"golang.org/x/exp/trace"
@@ -78,7 +78,7 @@ func (c *Chains) List(id ChainID) []ChainID {
 // running then, so each step back follows a shorter stretch of time, and the
 // goroutine that waited takes part in none of it.
 type Follower struct {
-	Goroutines *Goroutines
+	Goroutines *Set
 	Stacks     *interned.Stacks
 	Chains     *Chains
 	World      *World
