@@ -62,17 +62,11 @@ type Input struct {
 	Span timebase.Span
 }
 
-// Analyze takes the requests of one trace apart. The error says why the trace gave no
-// event; one that breaks off later is a warning in the anatomy.
-func Analyze(r io.Reader, o Options) (*breakdown.Anatomy, error) {
-	return AnalyzeAll([]Input{{Trace: r}}, o)
-}
-
-// AnalyzeAll makes one anatomy of several traces of the same target. A trace
+// Analyze makes one anatomy of several traces of the same target. A trace
 // that breaks off counts up to where it breaks, and one that cannot be read at
 // all is left out; both leave a warning. The error is not nil when no trace gave
 // an event: it is then the reason of the first.
-func AnalyzeAll(inputs []Input, o Options) (*breakdown.Anatomy, error) {
+func Analyze(inputs []Input, o Options) (*breakdown.Anatomy, error) {
 	o = o.withDefaults()
 	all := bands.New(site.NewOwnership(append([]string{o.Module}, o.Mains...)...),
 		bands.Options{Names: o.Names, MaxParts: o.MaxParts, MaxSlowest: o.MaxSlowest, MaxMarked: o.MaxMarked, CPU: o.CPU, Each: o.Each})
