@@ -12,9 +12,8 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// Pass is one analyzer's view: the evidence of the record, which all share, what
-// other analyzers found, and what it reports besides findings. A Pass is used by
-// one goroutine.
+// Pass is one analyzer's view: the evidence of the record, which all share, what other
+// analyzers found, and what it reports besides findings. It is not safe for concurrent use.
 type Pass struct {
 	*evidence.Set
 

@@ -18,8 +18,8 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// OtherSites is the site of the parts that lie below a list's bound, and
-// UnknownSite that of waits whose stack the trace does not hold.
+// OtherSites is the site of the parts beyond a list's bound, UnknownSite that of waits
+// without a stack in the trace.
 const (
 	OtherSites  = "(other sites)"
 	UnknownSite = "(unknown)"

@@ -41,7 +41,7 @@ type partKey struct {
 	state     interned.State
 }
 
-// Options bound what is kept of the requests. All bounds must be set.
+// Options bound the size of the result. All bounds must be set.
 type Options struct {
 	Names      []string // of the mix
 	MaxParts   int      // of each list of parts
@@ -79,7 +79,7 @@ type Requests struct {
 	warnings    []string
 }
 
-// New returns the requests, none yet, of a target with code of its own.
+// New returns empty Requests of a target; own decides which frames are its code.
 func New(own site.Ownership, o Options) *Requests {
 	return &Requests{options: o, Stacks: interned.New(own), Chains: goroutines.NewChains(),
 		operations: map[goroutines.Operation]perRequest{}, serials: map[interned.Name]*serialKind{}, helpers: map[helperKind]int{},
@@ -89,14 +89,14 @@ func New(own site.Ownership, o Options) *Requests {
 // maxWarnings bounds what a run of broken traces says.
 const maxWarnings = 20
 
-// Warn adds a warning, unless it was given or there are too many.
+// Warn adds a warning, unless it is a duplicate or there are too many.
 func (a *Requests) Warn(text string) {
 	if len(a.warnings) < maxWarnings && !slices.Contains(a.warnings, text) {
 		a.warnings = append(a.warnings, text)
 	}
 }
 
-// CutOff counts a request that an edge cuts.
+// CutOff counts a request cut by the start or end of a trace.
 func (a *Requests) CutOff(s server.Kind) {
 	a.cut++
 	a.served[s].Cut++

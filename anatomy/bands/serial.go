@@ -26,7 +26,7 @@ type serialKind struct {
 	onCPU, queued, lived time.Duration
 }
 
-// AddServing takes what the goroutines of one trace, which ends at end, had to do.
+// AddServing adds the work of the goroutines of one trace, which ends at end.
 func (a *Requests) AddServing(list []*goroutines.Serving, end trace.Time) {
 	kinds := map[interned.Name]*serialKind{} // of this trace: the same goroutines live in the next one
 	for _, s := range list {

@@ -39,7 +39,7 @@ func (w *wire) Open(out []byte) []byte {
 	return w.Session.Open(out)
 }
 
-// Send begins x's stream: all of its messages, and no more to come.
+// Send opens x's stream and sends all of its messages with the end of the stream.
 func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 	q := &w.p.requests[x.Request]
 	for len(w.calls) <= x.Slot {
@@ -91,7 +91,7 @@ func (w *wire) render(x *load.Exchange, q *request, out []byte) (_ []byte, err e
 	return w.Session.Begin(x.Slot, m, out), nil
 }
 
-// Cancel resets x's stream, which gRPC's servers take as CANCELLED.
+// Cancel resets x's stream; gRPC servers see CANCELLED.
 func (w *wire) Cancel(x *load.Exchange, out []byte) ([]byte, bool) {
 	if x.Slot >= len(w.calls) || w.calls[x.Slot].x != x {
 		return out, true
@@ -140,9 +140,8 @@ func (w *wire) Head(slot int, h *http2.Head, end bool) error {
 	return w.finish(c, q, t.code, t)
 }
 
-// Data takes a piece of the messages; see http2.Handler.
-// What is not gRPC's is let go by: the page of a proxy must not be read as the length of a
-// message.
+// Data takes a piece of the messages; see http2.Handler. A body that is not gRPC is
+// skipped: a proxy's error page must not be parsed as a message length.
 func (w *wire) Data(slot int, data []byte, end bool) error {
 	c := w.count(slot)
 	if c.foreign == nil {

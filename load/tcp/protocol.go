@@ -43,8 +43,8 @@ type request struct {
 	noReply bool
 }
 
-// New compiles the plan's messages. Settings that raw TCP has no place for (headers, a
-// status, a path) are an error that names the request.
+// New compiles the plan's messages. Settings that raw TCP does not have (headers, a status,
+// a path) are an error that names the request.
 func New(p *scenario.Plan) (*Protocol, error) {
 	if err := requests.OneAtATime("tcp", p); err != nil {
 		return nil, err

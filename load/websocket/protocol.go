@@ -46,8 +46,8 @@ var (
 	_ load.Drainer  = (*wire)(nil)
 )
 
-// Protocol makes the wires of a plan over WebSocket. It is immutable but for
-// the count of its wires, which seeds their keys.
+// Protocol makes the wires of a plan over WebSocket. It is immutable except for the count
+// of its wires, which seeds their masking keys.
 type Protocol struct {
 	handshakes []handshake // a host each
 	hosts      []load.Host
