@@ -99,6 +99,7 @@ dist:
 	./scripts/dist.sh
 
 # The same twice, the second time with nothing cached: the bytes must agree; and a release installed by its path.
+# Eight builds; DIST="linux/amd64" checks one platform.
 dist-check:
 	./scripts/dist.sh check
 	REDLINE_RELEASE=1 $(GO) test -count=1 -run TestRelease ./scripts

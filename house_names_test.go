@@ -37,20 +37,30 @@ var retiredWords = map[string]string{
 	"besides": "the relation itself: concurrent, adjacent, unfit",
 	"judge":   "validity, verdict, check or assess",
 	"judges":  "validity, verdict, check or assess",
-	"place":   "endpoint, address, path, label, placeholder, reservation or layout",
-	"places":  "endpoints, addresses, paths, labels, placeholders, reservations or layouts",
 	"said":    "the thing itself: reply, answer, remarks",
-	"tale":    "timeline, or the request itself",
-	"tales":   "timelines, or the requests themselves",
+	"tale":    "slow request",
+	"tales":   "slow requests",
 	"told":    "reported",
 	"unsaid":  "unannounced",
 	"weigh":   "compare, assess or decide",
 	"weighs":  "compare, assess or decide",
 }
 
-// placeOfFinding are the rooms in which a place is what a finding names: function, file and
-// line, record.Where in one line. The page's data has it as a field.
-var placeOfFinding = []string{"compare", "diagnose", "report", "verify", "web"}
+// homes are the packages in which a word has its one meaning (docs/glossary.md), with
+// those below them; elsewhere it has none.
+var homes = map[string]struct {
+	in   []string
+	take string
+}{
+	// What a finding names: function, file and line, record.Where in one line. The page's
+	// data has it as a field.
+	"place": {[]string{"compare", "diagnose", "report", "verify", "web"},
+		"endpoint, address, path, label, placeholder, reservation or layout"},
+	// The load beyond which latency rises and throughput does not.
+	"knee": {[]string{"knee", "history", "cmd", "bench"}, "plateau for a setting's curve, limit for a machine's"},
+	// One request step by step, as breakdown.Timeline records it.
+	"timeline": {[]string{"record/breakdown", "anatomy/bands", "diagnose", "web"}, "history, segments or goroutines"},
+}
 
 func TestRetiredWords(t *testing.T) {
 	for _, s := range sources(t) {
@@ -60,7 +70,11 @@ func TestRetiredWords(t *testing.T) {
 		for _, name := range declared(s.file) {
 			for _, word := range wordsOf(name.Name) {
 				take := retiredWords[word]
-				if take == "" || strings.HasPrefix(word, "place") && slices.Contains(placeOfFinding, s.room()) {
+				home, ok := homes[strings.TrimSuffix(word, "s")]
+				if ok && !slices.ContainsFunc(home.in, func(room string) bool { return within(s.dir(), room) }) {
+					take = home.take
+				}
+				if take == "" {
 					continue
 				}
 				t.Errorf("%s: %q in %s has too many meanings: take %s", s.set.Position(name.Pos()), word, name.Name, take)

@@ -11,24 +11,23 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// MostBytes is what is read of one trace unless Options say otherwise: what the
-// probe ends a trace at.
+// MostBytes is the default for Options.MaxBytes: the size at which the probe ends a trace.
 const MostBytes = 64 << 20
 
-// Options bound and steer an analysis. The zero Options is usable; its run times
-// then count from boot.
+// Options bound and steer an analysis. The zero Options is usable; run times then count
+// from boot.
 type Options struct {
-	// Clock places the trace on the run's clock.
+	// Clock converts the trace's times to run time.
 	Clock timebase.Clock
-	// Module is the path of the target's main module, by which its own frames
-	// are known; empty means unknown, and then every package outside the
-	// standard library and the module cache counts as its own.
+	// Module is the path of the target's main module, which identifies its own frames;
+	// empty means unknown, and then every package outside the standard library and the
+	// module cache counts as its own.
 	Module string
 	// Mains are path prefixes that count as the target's own in addition to Module:
 	// other modules of its workspace.
 	Mains []string
-	// Names are the requests of the mix in their order, by which marked requests are
-	// divided; nil where there is one.
+	// Names are the requests of the mix, in order, by which marked requests are grouped;
+	// nil if there is one.
 	Names []string
 	// MaxParts is the length of each list of parts; zero means 200.
 	MaxParts int
@@ -37,42 +36,34 @@ type Options struct {
 	// MaxMarked is the number of timelines kept of the requests that carry an id;
 	// zero means 20, negative none.
 	MaxMarked int
-	// MaxBytes and MaxEvents bound what is read of each trace; zero means MostBytes
-	// and 8 Mi events, some 50 s of 10,000 requests/s. What lies behind a bound
-	// is left out with a warning.
+	// MaxBytes and MaxEvents bound each trace; zero means MostBytes and 8 Mi events, some
+	// 50 s of 10,000 requests/s. The rest of a longer trace is ignored, with a warning.
 	MaxBytes  int64
 	MaxEvents int
-	// MaxEventsInAll bounds what is read of all traces together; zero means 24 Mi
-	// events, some 15 s of work.
+	// MaxEventsInAll bounds the events of all traces together; zero means 24 Mi, some 15 s
+	// of work.
 	MaxEventsInAll int
-	// CPU, when not nil, returns the CPU profile of the run. It is called at most
-	// once, where the traces hold too few samples to say what goroutines ran.
+	// CPU, when not nil, returns the CPU profile of the run. It is called at most once, if
+	// the traces hold too few CPU samples.
 	CPU func() []bands.Ran
-	// Each, when not nil, is called with every whole request in the order of
-	// their ends. The Timeline is the callee's to keep.
+	// Each, when not nil, is called with every complete request, in order of their ends. It
+	// may keep the Timeline.
 	Each func(breakdown.Timeline)
 }
 
 // Input is one execution trace.
 type Input struct {
-	// Trace is read when its turn comes, and closed then if it is an io.Closer.
+	// Trace is read in turn, and then closed if it is an io.Closer.
 	Trace io.Reader
-	// Span is the run time that the trace covers, as far as its taker knows.
-	// It places traces that carry no clock snapshot (before Go 1.25).
+	// Span is the run time that the trace covers, as recorded by whoever took it. It dates
+	// traces without clock snapshots (before Go 1.25).
 	Span timebase.Span
 }
 
-// Analyze takes the requests of one trace apart. The error says why the trace gave no
-// event; one that breaks off later is a warning in the anatomy.
-func Analyze(r io.Reader, o Options) (*breakdown.Anatomy, error) {
-	return AnalyzeAll([]Input{{Trace: r}}, o)
-}
-
-// AnalyzeAll makes one anatomy of several traces of the same target. A trace
-// that breaks off counts up to where it breaks, and one that cannot be read at
-// all is left out; both leave a warning. The error is not nil when no trace gave
-// an event: it is then the reason of the first.
-func AnalyzeAll(inputs []Input, o Options) (*breakdown.Anatomy, error) {
+// Analyze returns the anatomy of the requests in one or more traces of the same target. A
+// truncated trace counts up to where it ends, an unreadable one is left out; both add a
+// warning. If no trace has an event, Analyze returns the error of the first.
+func Analyze(inputs []Input, o Options) (*breakdown.Anatomy, error) {
 	o = o.withDefaults()
 	all := bands.New(site.NewOwnership(append([]string{o.Module}, o.Mains...)...),
 		bands.Options{Names: o.Names, MaxParts: o.MaxParts, MaxSlowest: o.MaxSlowest, MaxMarked: o.MaxMarked, CPU: o.CPU, Each: o.Each})

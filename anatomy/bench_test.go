@@ -21,7 +21,7 @@ func BenchmarkAnalyze(b *testing.B) {
 	b.ReportAllocs()
 	requests := 0
 	for b.Loop() {
-		a, err := anatomy.Analyze(bytes.NewReader(data), anatomy.Options{})
+		a, err := analyze(bytes.NewReader(data), anatomy.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -49,7 +49,7 @@ func TestLostGenerations(t *testing.T) {
 	last := 0
 	for i := range len(ends) - 1 {
 		cut := append(bytes.Clone(data[:ends[i]]), data[ends[i+1]:]...)
-		a, err := anatomy.Analyze(bytes.NewReader(cut), anatomy.Options{})
+		a, err := analyze(bytes.NewReader(cut), anatomy.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +66,7 @@ func TestCutMidEvent(t *testing.T) {
 	data := readFixture(t, "go1.26-generations.trace")
 	for n := 0; n < len(data); n += 977 {
 		var lines []breakdown.Timeline
-		a, err := anatomy.Analyze(bytes.NewReader(data[:n]), anatomy.Options{Each: func(l breakdown.Timeline) { lines = append(lines, l) }})
+		a, err := analyze(bytes.NewReader(data[:n]), anatomy.Options{Each: func(l breakdown.Timeline) { lines = append(lines, l) }})
 		if err != nil {
 			continue
 		}
@@ -112,7 +112,7 @@ func TestEndlessTrace(t *testing.T) {
 			r := &endless{header: header, batch: test.batch}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			a, err := anatomy.Analyze(r, anatomy.Options{MaxBytes: bound})
+			a, err := analyze(r, anatomy.Options{MaxBytes: bound})
 			runtime.ReadMemStats(&after)
 			if err == nil && len(a.Warnings) == 0 {
 				t.Error("no warning")
@@ -130,12 +130,12 @@ func TestEndlessTrace(t *testing.T) {
 // TestBatchesAreCounted sees each fixture in pieces of every size.
 func TestBatchesAreCounted(t *testing.T) {
 	data := readFixture(t, "go1.26-generations.trace")
-	whole, err := anatomy.Analyze(bytes.NewReader(data), anatomy.Options{})
+	whole, err := analyze(bytes.NewReader(data), anatomy.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range []io.Reader{iotest.OneByteReader(bytes.NewReader(data)), iotest.DataErrReader(bytes.NewReader(data))} {
-		a, err := anatomy.Analyze(r, anatomy.Options{})
+		a, err := analyze(r, anatomy.Options{})
 		if err != nil || a.Requests != whole.Requests || len(a.Warnings) != 0 {
 			t.Errorf("%d requests of %d, %v", a.Requests, whole.Requests, err)
 		}

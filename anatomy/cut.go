@@ -5,9 +5,9 @@ import (
 
 	"golang.org/x/exp/trace"
 
+	"github.com/redline-go/redline/anatomy/goroutines"
 	"github.com/redline-go/redline/anatomy/interned"
 	"github.com/redline-go/redline/anatomy/server"
-	"github.com/redline-go/redline/anatomy/timeline"
 )
 
 // workers returns who works for each request that waits as the trace ends, by the goroutine that
@@ -19,8 +19,8 @@ import (
 // there, each request has one, and which has which makes no difference to a sum.
 func (t *tracker) workers() map[trace.GoID]trace.GoID {
 	by := map[trace.GoID]trace.GoID{}
-	started := map[*timeline.Conn][]*timeline.Goroutine{} // by request
-	older := map[interned.Name][]*timeline.Goroutine{}    // by the function that they began in
+	started := map[*goroutines.Conn][]*goroutines.Goroutine{} // by request
+	older := map[interned.Name][]*goroutines.Goroutine{}      // by the function that they began in
 	sorted := t.goroutines.Sorted()
 	for _, g := range sorted {
 		switch name := t.stacks.Names[g.Entry]; {
@@ -33,10 +33,10 @@ func (t *tracker) workers() map[trace.GoID]trace.GoID {
 			}
 		}
 	}
-	waiting := map[string][]*timeline.Goroutine{} // by the function that waits
+	waiting := map[string][]*goroutines.Goroutine{} // by the function that waits
 	for _, g := range sorted {
 		switch c := g.Conn; {
-		case c == nil || c.Phase != timeline.PhaseActive || !g.State.Followed():
+		case c == nil || c.Phase != goroutines.PhaseActive || !g.State.Followed():
 		case len(started[c]) == 1 && started[c][0].Creator == g.ID:
 			by[g.ID] = started[c][0].ID
 		case len(started[c]) == 0:
@@ -45,7 +45,7 @@ func (t *tracker) workers() map[trace.GoID]trace.GoID {
 		}
 	}
 	for in, requests := range waiting {
-		var working []*timeline.Goroutine
+		var working []*goroutines.Goroutine
 		for entry, list := range older {
 			if in == "" || !strings.HasPrefix(t.stacks.Names[entry], in+".") || len(list) != len(requests) {
 				continue
@@ -69,9 +69,9 @@ func (t *tracker) workers() map[trace.GoID]trace.GoID {
 // goroutine that works for the request, worker, if there is one; else, where
 // one goroutine alone ended all waits of requests in the same function, that one; else the time
 // counts as its state at its stack.
-func (t *tracker) cutAtEnd(g *timeline.Goroutine, worker trace.GoID) {
+func (t *tracker) cutAtEnd(g *goroutines.Goroutine, worker trace.GoID) {
 	c := g.Conn
-	e := timeline.Ended{By: worker}
+	e := goroutines.Ended{By: worker}
 	if w := t.stacks.Info(g.Stack).Waits; worker == 0 && g.State.Followed() && w.Trace == t.stacks.Trace && !w.Several && w.By != g.ID {
 		e.By = w.By
 	}

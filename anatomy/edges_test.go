@@ -89,11 +89,11 @@ func holds(lines []breakdown.Timeline, h handled, slack time.Duration) bool {
 // TestSeveralTraces analyzes one trace twice: counts double, means stay.
 func TestSeveralTraces(t *testing.T) {
 	data := readFixture(t, "go1.26.trace")
-	one, err := anatomy.Analyze(bytes.NewReader(data), anatomy.Options{})
+	one, err := analyze(bytes.NewReader(data), anatomy.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := anatomy.AnalyzeAll([]anatomy.Input{{Trace: bytes.NewReader(data)}, {Trace: bytes.NewReader(data)}}, anatomy.Options{})
+	two, err := anatomy.Analyze([]anatomy.Input{{Trace: bytes.NewReader(data)}, {Trace: bytes.NewReader(data)}}, anatomy.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestBrokenTraces(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			a, err := anatomy.AnalyzeAll(test.inputs, test.options)
+			a, err := anatomy.Analyze(test.inputs, test.options)
 			if test.fails {
 				if err == nil {
 					t.Fatalf("no error; %d requests, warnings %q", a.Requests, a.Warnings)

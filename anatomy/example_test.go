@@ -16,7 +16,7 @@ func ExampleAnalyze() {
 		return
 	}
 	defer trace.Close()
-	a, err := anatomy.Analyze(trace, anatomy.Options{Module: "main"})
+	a, err := anatomy.Analyze([]anatomy.Input{{Trace: trace}}, anatomy.Options{Module: "main"})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -43,7 +43,7 @@ func FuzzAnalyze(f *testing.F) {
 		}
 		var lines []breakdown.Timeline
 		inputs := []anatomy.Input{{Trace: bytes.NewReader(data)}, {Trace: bytes.NewReader(data[len(data)/2:])}}
-		a, err := anatomy.AnalyzeAll(inputs, anatomy.Options{
+		a, err := anatomy.Analyze(inputs, anatomy.Options{
 			MaxEvents: 1 << 17, MaxParts: 10,
 			Each: func(l breakdown.Timeline) { lines = append(lines, l) },
 		})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -83,7 +84,7 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			var lines []breakdown.Timeline
-			a, err := anatomy.Analyze(bytes.NewReader(data),
+			a, err := analyze(bytes.NewReader(data),
 				anatomy.Options{MaxSlowest: 2, Each: func(l breakdown.Timeline) { lines = append(lines, l) }})
 			if err != nil {
 				t.Fatal(err)
@@ -107,4 +108,9 @@ func TestGolden(t *testing.T) {
 			}
 		})
 	}
+}
+
+// analyze takes the requests of one trace apart.
+func analyze(r io.Reader, o anatomy.Options) (*breakdown.Anatomy, error) {
+	return anatomy.Analyze([]anatomy.Input{{Trace: r}}, o)
 }

@@ -183,7 +183,7 @@ func (v *live) shutdown() {
 func (v *live) dissect(data []byte) (*breakdown.Anatomy, []breakdown.Timeline) {
 	v.t.Helper()
 	var lines []breakdown.Timeline
-	a, err := anatomy.Analyze(bytes.NewReader(data), anatomy.Options{
+	a, err := analyze(bytes.NewReader(data), anatomy.Options{
 		Clock: v.witness.clock,
 		Each:  func(l breakdown.Timeline) { lines = append(lines, l) },
 	})

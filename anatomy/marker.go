@@ -6,8 +6,8 @@ import (
 
 	"golang.org/x/exp/trace"
 
+	"github.com/redline-go/redline/anatomy/goroutines"
 	"github.com/redline-go/redline/anatomy/server"
-	"github.com/redline-go/redline/anatomy/timeline"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/operation"
 )
@@ -20,8 +20,8 @@ const (
 
 // task is one of the probe's tasks: the request that it marks.
 type task struct {
-	goroutine *timeline.Goroutine
-	conn      *timeline.Conn
+	goroutine *goroutines.Goroutine
+	conn      *goroutines.Conn
 	serial    int
 }
 
@@ -57,12 +57,12 @@ func (t *tracker) marker(ev trace.Event) {
 }
 
 // live reports whether the request that a task marks is still being served.
-func (k task) live() bool { return k.conn.Phase == timeline.PhaseActive && k.conn.Serial == k.serial }
+func (k task) live() bool { return k.conn.Phase == goroutines.PhaseActive && k.conn.Serial == k.serial }
 
 // mark begins a task of goroutine g at now. A second task where the first one is
 // over is the next request: its bytes were there, and nothing else showed where
 // one ended and the other began.
-func (t *tracker) mark(g *timeline.Goroutine, now trace.Time) task {
+func (t *tracker) mark(g *goroutines.Goroutine, now trace.Time) task {
 	c, _ := g.Request()
 	own := g.Conn
 	switch {
@@ -72,14 +72,14 @@ func (t *tracker) mark(g *timeline.Goroutine, now trace.Time) task {
 			end = own.Flushed
 		}
 		t.finish(g, end, now)
-		own.Phase = timeline.PhaseEnded
+		own.Phase = goroutines.PhaseEnded
 		own.Activate(true)
 	case c != nil:
 	case own != nil && own.Server != server.None:
-		own.Activate(own.Phase != timeline.PhaseUnknown)
+		own.Activate(own.Phase != goroutines.PhaseUnknown)
 	default:
-		g.Stay(now, timeline.Ended{}, t.follower)
-		own = &timeline.Conn{Server: server.Marked, Phase: timeline.PhaseNew, Base: now, Based: true}
+		g.Stay(now, goroutines.Ended{}, t.follower)
+		own = &goroutines.Conn{Server: server.Marked, Phase: goroutines.PhaseNew, Base: now, Based: true}
 		own.Activate(true)
 		g.Conn = own
 	}

@@ -99,7 +99,7 @@ func TestMarkersSayWhichRequest(t *testing.T) {
 			return err
 		})
 	})
-	a, err := anatomy.Analyze(bytes.NewReader(data), anatomy.Options{Names: []string{"list", "order"}})
+	a, err := analyze(bytes.NewReader(data), anatomy.Options{Names: []string{"list", "order"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/exp/trace"
 
+	"github.com/redline-go/redline/anatomy/goroutines"
 	"github.com/redline-go/redline/anatomy/interned"
-	"github.com/redline-go/redline/anatomy/timeline"
 )
 
 // Bounds of what the logs of operations may say.
@@ -53,10 +53,10 @@ func (t *tracker) operation(ev trace.Event, message string) {
 	}
 }
 
-func operationOf(word string) timeline.Operation {
+func operationOf(word string) goroutines.Operation {
 	n, err := strconv.Atoi(word)
 	if err != nil || n <= 0 || n >= maxOperation {
 		return 0
 	}
-	return timeline.Operation(n)
+	return goroutines.Operation(n)
 }

@@ -97,7 +97,7 @@ func TestPathsAddUp(t *testing.T) {
 	for _, path := range traces {
 		data := readFixture(t, filepath.Base(path))
 		for _, part := range []int{len(data), len(data) / 2, len(data) / 4} {
-			a, err := anatomy.Analyze(bytes.NewReader(data[:part]), anatomy.Options{})
+			a, err := analyze(bytes.NewReader(data[:part]), anatomy.Options{})
 			if err != nil {
 				continue // nothing of it could be read
 			}
@@ -111,7 +111,7 @@ func TestPathsAddUp(t *testing.T) {
 // is none.
 func TestPathOfFewRequests(t *testing.T) {
 	data := readFixture(t, "path-store.trace")
-	a, err := anatomy.Analyze(bytes.NewReader(data), anatomy.Options{MaxEvents: 900})
+	a, err := analyze(bytes.NewReader(data), anatomy.Options{MaxEvents: 900})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestPathOfFewRequests(t *testing.T) {
 	if share := find(a.Path.Nodes, "goroutine  main.(*Store).loop"); share < 0.5 {
 		t.Errorf("behind the loop are %.2f of few requests' time", share)
 	}
-	if a, err = anatomy.Analyze(bytes.NewReader(data), anatomy.Options{MaxEvents: 20}); err != nil ||
+	if a, err = analyze(bytes.NewReader(data), anatomy.Options{MaxEvents: 20}); err != nil ||
 		a.Path.Why == "" || len(a.Path.Nodes) > 0 {
 		t.Errorf("without a request: %+v, %v", a.Path, err)
 	}
@@ -141,7 +141,7 @@ func TestPathFromProfile(t *testing.T) {
 			{Stack: []code.Frame{frame("main.background"), frame("main.rebuild")}, Value: 500},
 		}
 	}
-	a, err := anatomy.Analyze(bytes.NewReader(readFixture(t, "go1.26.trace")), anatomy.Options{CPU: profile})
+	a, err := analyze(bytes.NewReader(readFixture(t, "go1.26.trace")), anatomy.Options{CPU: profile})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestPathFromProfile(t *testing.T) {
 // from its begin or to its end. What they wait for is known all the same: their
 // stacks say how they wait, and others' waits in the same function who ends them.
 func TestPathOfRequestsUnderWay(t *testing.T) {
-	a, err := anatomy.Analyze(bytes.NewReader(readFixture(t, "path/midway.trace")), anatomy.Options{})
+	a, err := analyze(bytes.NewReader(readFixture(t, "path/midway.trace")), anatomy.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

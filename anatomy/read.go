@@ -9,14 +9,14 @@ import (
 
 	"github.com/redline-go/redline/anatomy/bands"
 	"github.com/redline-go/redline/anatomy/bounded"
-	"github.com/redline-go/redline/anatomy/timeline"
+	"github.com/redline-go/redline/anatomy/goroutines"
 )
 
 // readTrace feeds one trace to the bands and returns the number of events
 // read. On an error, what was read before it counts: requests in flight there
 // are cut, as at a trace's end.
 func readTrace(in Input, o Options, all *bands.Requests) (events int, err error) {
-	clock := &timeline.Clock{Run: o.Clock, Span: in.Span}
+	clock := &goroutines.Clock{Run: o.Clock, Span: in.Span}
 	t := newTracker(all, clock)
 	// The reader checks what it reads, but a trace is untrusted and its parser
 	// large: a panic in it is one more sign that the trace is broken.

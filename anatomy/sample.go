@@ -3,7 +3,7 @@ package anatomy
 import (
 	"golang.org/x/exp/trace"
 
-	"github.com/redline-go/redline/anatomy/timeline"
+	"github.com/redline-go/redline/anatomy/goroutines"
 )
 
 // maxSamples bounds the samples of one request.
@@ -17,7 +17,7 @@ func (t *tracker) sample(ev trace.Event) {
 	if g == nil || h == trace.NoStack {
 		return
 	}
-	s := timeline.CPUSample{At: ev.Time(), Stack: t.stacks.Intern(h)}
+	s := goroutines.CPUSample{At: ev.Time(), Stack: t.stacks.Intern(h)}
 	if s.Stack == 0 {
 		return
 	}

@@ -11,7 +11,7 @@ import (
 // recorded takes a fixture of testdata/path apart.
 func recorded(t *testing.T, name string) *breakdown.Anatomy {
 	t.Helper()
-	a, err := anatomy.Analyze(bytes.NewReader(readFixture(t, "path-"+name+".trace")), anatomy.Options{})
+	a, err := analyze(bytes.NewReader(readFixture(t, "path-"+name+".trace")), anatomy.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,7 +89,7 @@ func TestCrowdedTrace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a, err := anatomy.Analyze(test.trace, anatomy.Options{})
+			a, err := analyze(test.trace, anatomy.Options{})
 			said := ""
 			if err != nil {
 				said = err.Error()
@@ -113,11 +113,11 @@ func TestTracesShareABudget(t *testing.T) {
 		files = append(files, &closable{Reader: bytes.NewReader(data)})
 		inputs = append(inputs, anatomy.Input{Trace: files[len(files)-1]})
 	}
-	whole, err := anatomy.Analyze(bytes.NewReader(data), anatomy.Options{})
+	whole, err := analyze(bytes.NewReader(data), anatomy.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := anatomy.AnalyzeAll(inputs, anatomy.Options{MaxEventsInAll: 9000})
+	a, err := anatomy.Analyze(inputs, anatomy.Options{MaxEventsInAll: 9000})
 	if err != nil || a.Requests >= 3*whole.Requests || !strings.Contains(strings.Join(a.Warnings, "\n"), "left out") {
 		t.Errorf("%d requests of %d each, %v, %q", a.Requests, whole.Requests, err, a.Warnings)
 	}

@@ -6,9 +6,9 @@ import (
 	"golang.org/x/exp/trace"
 
 	"github.com/redline-go/redline/anatomy/bands"
+	"github.com/redline-go/redline/anatomy/goroutines"
 	"github.com/redline-go/redline/anatomy/interned"
 	"github.com/redline-go/redline/anatomy/server"
-	"github.com/redline-go/redline/anatomy/timeline"
 )
 
 // Names of the ranges that hold requests up, as the trace reader gives them.
@@ -22,20 +22,20 @@ const (
 type tracker struct {
 	all        *bands.Requests
 	stacks     *interned.Stacks
-	world      timeline.World
-	clock      *timeline.Clock
-	goroutines *timeline.Goroutines
-	follower   *timeline.Follower
+	world      goroutines.World
+	clock      *goroutines.Clock
+	goroutines *goroutines.Set
+	follower   *goroutines.Follower
 	tasks      map[trace.TaskID]task
 	first      trace.Time
 	last       trace.Time
 	alive      alive
 }
 
-func newTracker(all *bands.Requests, clock *timeline.Clock) *tracker {
+func newTracker(all *bands.Requests, clock *goroutines.Clock) *tracker {
 	all.Stacks.NextTrace()
-	t := &tracker{all: all, stacks: all.Stacks, clock: clock, goroutines: timeline.NewGoroutines(), tasks: map[trace.TaskID]task{}}
-	t.follower = &timeline.Follower{Goroutines: t.goroutines, Stacks: all.Stacks, Chains: all.Chains, World: &t.world}
+	t := &tracker{all: all, stacks: all.Stacks, clock: clock, goroutines: goroutines.NewSet(), tasks: map[trace.TaskID]task{}}
+	t.follower = &goroutines.Follower{Goroutines: t.goroutines, Stacks: all.Stacks, Chains: all.Chains, World: &t.world}
 	return t
 }
 
@@ -78,7 +78,7 @@ func (t *tracker) event(ev trace.Event) {
 }
 
 // observe takes the acting goroutine's phase from its own stack.
-func (t *tracker) observe(ev trace.Event) *timeline.Goroutine {
+func (t *tracker) observe(ev trace.Event) *goroutines.Goroutine {
 	g := t.goroutines.ByID[ev.Goroutine()]
 	if g == nil {
 		return nil
@@ -102,7 +102,7 @@ func (t *tracker) observe(ev trace.Event) *timeline.Goroutine {
 }
 
 // see takes a stack of the goroutine itself.
-func (t *tracker) see(g *timeline.Goroutine, info *interned.Info, now trace.Time) {
+func (t *tracker) see(g *goroutines.Goroutine, info *interned.Info, now trace.Time) {
 	if g.Entry == 0 {
 		g.Entry = info.Entry
 	}
@@ -111,9 +111,9 @@ func (t *tracker) see(g *timeline.Goroutine, info *interned.Info, now trace.Time
 		if info.Server == server.None || g.Served {
 			return
 		}
-		c = &timeline.Conn{Phase: timeline.PhaseUnknown} // a server started in a goroutine of the user's
+		c = &goroutines.Conn{Phase: goroutines.PhaseUnknown} // a server started in a goroutine of the user's
 		if g.Born != 0 {
-			c.Phase, c.Base, c.Based = timeline.PhaseNew, g.Born, true
+			c.Phase, c.Base, c.Based = goroutines.PhaseNew, g.Born, true
 		}
 		g.Conn = c
 	}
@@ -134,10 +134,10 @@ func (t *tracker) see(g *timeline.Goroutine, info *interned.Info, now trace.Time
 			c.See(k, now)
 		}
 	}
-	if c.Phase != timeline.PhaseGone {
+	if c.Phase != goroutines.PhaseGone {
 		return
 	}
-	if was == timeline.PhaseActive && k == server.ClassHijack {
+	if was == goroutines.PhaseActive && k == server.ClassHijack {
 		t.all.Hijacked++
 	}
 	g.Conn, g.Served = nil, true
@@ -154,7 +154,7 @@ func (t *tracker) transition(ev trace.Event, st trace.StateTransition) {
 	case trace.GoUndetermined:
 		g := t.goroutines.Add(id, now)
 		g.State, g.Stack = interned.GoState(to), t.stacks.Intern(st.Stack)
-		g.Conn = &timeline.Conn{Phase: timeline.PhaseUnknown}
+		g.Conn = &goroutines.Conn{Phase: goroutines.PhaseUnknown}
 		if to == trace.GoWaiting {
 			g.State = interned.StoodState(t.stacks.Info(g.Stack))
 		}
@@ -173,39 +173,39 @@ func (t *tracker) transition(ev trace.Event, st trace.StateTransition) {
 		t.destroyed(g, now)
 		return
 	case from: // a status at the start of a generation
-		if c := g.Conn; c != nil && c.Phase == timeline.PhaseUnknown {
+		if c := g.Conn; c != nil && c.Phase == goroutines.PhaseUnknown {
 			t.see(g, t.stacks.Info(t.stacks.Intern(st.Stack)), now)
 		}
 		return
 	case trace.GoWaiting:
 		stack := t.stacks.Intern(st.Stack)
 		info := t.stacks.Info(stack)
-		g.Enter(interned.WaitState(st.Reason, info), stack, timeline.Ended{}, now, t.follower)
+		g.Enter(interned.WaitState(st.Reason, info), stack, goroutines.Ended{}, now, t.follower)
 		t.adopt(g, info, now)
 	case trace.GoRunnable:
 		e := t.waker(g, ev)
 		g.Enter(interned.Runnable, 0, e, now, t.follower)
 		if c := g.Conn; c != nil && from == trace.GoWaiting {
 			by := t.stacks.Info(max(e.Stack, 0))
-			if c.Phase == timeline.PhaseUnknown && ev.Goroutine() != trace.NoGoroutine {
+			if c.Phase == goroutines.PhaseUnknown && ev.Goroutine() != trace.NoGoroutine {
 				if by = t.stacks.Info(t.stacks.Intern(ev.Stack())); by.Hands {
-					c.Server, c.Phase = server.GRPC, timeline.PhaseNew
+					c.Server, c.Phase = server.GRPC, goroutines.PhaseNew
 				}
 			}
 			c.Woken(left, by.Closes, now)
 		}
 	default:
 		stack := t.stacks.Intern(st.Stack)
-		g.Enter(interned.GoState(to), stack, timeline.Ended{}, now, t.follower)
+		g.Enter(interned.GoState(to), stack, goroutines.Ended{}, now, t.follower)
 		t.adopt(g, t.stacks.Info(stack), now)
 	}
-	if c := g.Conn; c != nil && left == server.ClassFinish && c.Phase == timeline.PhaseActive {
+	if c := g.Conn; c != nil && left == server.ClassFinish && c.Phase == goroutines.PhaseActive {
 		c.Flushed = now
 	}
 }
 
 // adopt notices a server in a goroutine that did not begin as a server's.
-func (t *tracker) adopt(g *timeline.Goroutine, info *interned.Info, now trace.Time) {
+func (t *tracker) adopt(g *goroutines.Goroutine, info *interned.Info, now trace.Time) {
 	if g.Conn == nil && info.Server != server.None && !g.Served {
 		t.see(g, info, now)
 	}
@@ -213,27 +213,27 @@ func (t *tracker) adopt(g *timeline.Goroutine, info *interned.Info, now trace.Ti
 
 // waker is what made a goroutine ready: a goroutine and its stack, a timer, or
 // nothing that the trace knows.
-func (t *tracker) waker(g *timeline.Goroutine, ev trace.Event) timeline.Ended {
+func (t *tracker) waker(g *goroutines.Goroutine, ev trace.Event) goroutines.Ended {
 	switch by := ev.Goroutine(); {
 	case g.State == interned.Sleeping:
-		return timeline.Ended{Stack: timeline.TimerWaker}
+		return goroutines.Ended{Stack: goroutines.TimerWaker}
 	case !g.State.Followed():
-		return timeline.Ended{}
+		return goroutines.Ended{}
 	case by != trace.NoGoroutine && by != g.ID:
-		return timeline.Ended{Stack: t.stacks.Intern(ev.Stack()), By: by}
+		return goroutines.Ended{Stack: t.stacks.Intern(ev.Stack()), By: by}
 	case g.State == interned.Channel || g.State == interned.Selecting:
-		return timeline.Ended{Stack: timeline.TimerWaker}
+		return goroutines.Ended{Stack: goroutines.TimerWaker}
 	}
-	return timeline.Ended{}
+	return goroutines.Ended{}
 }
 
-func (t *tracker) created(by *timeline.Goroutine, ev trace.Event, st trace.StateTransition) {
+func (t *tracker) created(by *goroutines.Goroutine, ev trace.Event, st trace.StateTransition) {
 	now, id := ev.Time(), st.Resource.Goroutine()
 	start := t.stacks.Info(t.stacks.Intern(st.Stack))
 	g := t.goroutines.Add(id, now)
 	g.State, g.Entry, g.Born = interned.Runnable, start.Entry, now
 	entry := t.stacks.Names[start.Entry]
-	var request *timeline.Conn
+	var request *goroutines.Conn
 	if by != nil {
 		g.Creator = by.ID
 		request, g.Serial = by.Request()
@@ -245,7 +245,7 @@ func (t *tracker) created(by *timeline.Goroutine, ev trace.Event, st trace.State
 		// A call over net/http: the stream's goroutine is the request.
 		g.Served = true
 	default:
-		g.Conn, g.Within = &timeline.Conn{Server: s, Phase: timeline.PhaseNew, Base: now, Based: true}, nil
+		g.Conn, g.Within = &goroutines.Conn{Server: s, Phase: goroutines.PhaseNew, Base: now, Based: true}, nil
 		if single {
 			g.Conn.Activate(true)
 		}
@@ -265,8 +265,8 @@ func (t *tracker) created(by *timeline.Goroutine, ev trace.Event, st trace.State
 	}
 }
 
-func (t *tracker) destroyed(g *timeline.Goroutine, now trace.Time) {
-	if c := g.Conn; c != nil && c.Phase == timeline.PhaseActive {
+func (t *tracker) destroyed(g *goroutines.Goroutine, now trace.Time) {
+	if c := g.Conn; c != nil && c.Phase == goroutines.PhaseActive {
 		end := now
 		if c.Flushed > 0 {
 			end = c.Flushed
@@ -276,15 +276,15 @@ func (t *tracker) destroyed(g *timeline.Goroutine, now trace.Time) {
 		}
 		t.finish(g, end, now)
 	} else {
-		g.Stay(now, timeline.Ended{}, t.follower)
+		g.Stay(now, goroutines.Ended{}, t.follower)
 		t.helped(g)
 	}
 	t.goroutines.Bury(g)
 }
 
 // finish hands a request over that ended at end, which is not after now.
-func (t *tracker) finish(g *timeline.Goroutine, end, now trace.Time) {
-	g.Stay(now, timeline.Ended{}, t.follower)
+func (t *tracker) finish(g *goroutines.Goroutine, end, now trace.Time) {
+	g.Stay(now, goroutines.Ended{}, t.follower)
 	c := g.Conn
 	whole := !c.Cut && !c.Overlong && end > c.Begin
 	begin, partial := c.Begin, c.Cut && !c.Overlong
@@ -325,7 +325,7 @@ func (t *tracker) ranges(ev trace.Event) {
 	if g == nil {
 		return
 	}
-	g.Stay(now, timeline.Ended{}, t.follower)
+	g.Stay(now, goroutines.Ended{}, t.follower)
 	if isSTW {
 		g.Stops = on
 	} else {
@@ -339,7 +339,7 @@ func (t *tracker) ranges(ev trace.Event) {
 func (t *tracker) close() {
 	by := t.workers()
 	for _, g := range t.goroutines.Sorted() {
-		if c := g.Conn; c != nil && c.Phase == timeline.PhaseActive {
+		if c := g.Conn; c != nil && c.Phase == goroutines.PhaseActive {
 			t.cutAtEnd(g, by[g.ID])
 		}
 	}

@@ -6,15 +6,15 @@ import (
 	"golang.org/x/exp/trace"
 
 	"github.com/redline-go/redline/anatomy/bands"
+	"github.com/redline-go/redline/anatomy/goroutines"
 	"github.com/redline-go/redline/anatomy/site"
-	"github.com/redline-go/redline/anatomy/timeline"
 )
 
 // TestWithoutStacks follows goroutines of whose stacks the trace holds nothing:
 // no request can be told, and no wait named.
 func TestWithoutStacks(t *testing.T) {
 	all := bands.New(site.NewOwnership(), bands.Options{})
-	tr := newTracker(all, &timeline.Clock{})
+	tr := newTracker(all, &goroutines.Clock{})
 	at := trace.Time(1)
 	move := func(by, id trace.GoID, from, to trace.GoState, reason string) {
 		st := trace.MakeGoStateTransition(id, from, to)

@@ -139,7 +139,7 @@ func dissect(rec *record.Record, summary *record.Summary) (*breakdown.Anatomy, e
 	for _, s := range summary.Load.Steps {
 		names = append(names, s.Name)
 	}
-	body, err := anatomy.AnalyzeAll(traces, anatomy.Options{Clock: rec.Run.Clock, Module: rec.Run.Target.Module, Names: names,
+	body, err := anatomy.Analyze(traces, anatomy.Options{Clock: rec.Run.Clock, Module: rec.Run.Target.Module, Names: names,
 		CPU: func() []bands.Ran { return ran(rec) }})
 	if err != nil {
 		summary.Warnings = append(summary.Warnings, fmt.Sprintf("no anatomy: %v", err))

@@ -37,8 +37,8 @@ type Analyzer struct {
 	// After names analyzers whose findings this one reads through
 	// Pass.Findings; the suite must be acyclic.
 	After []string
-	// Last makes it run after all others that are not Last, for what is reported
-	// only if nothing else explains the limit; see Pass.FoundIn.
+	// Last makes it run after all others that are not Last, for causes reported only if
+	// nothing else explains the limit; see Pass.FoundIn.
 	Last bool
 	// Run returns what it found, in any order; nil for nothing. An error makes its
 	// causes not judged, with the error's text as the reason.
@@ -65,14 +65,14 @@ type Cause struct {
 	ID    string // "db-pool-wait"
 	Title string // "Requests wait for a database connection"
 	Doc   string // how it looks to the engineer, in two or three sentences
-	// Knows says how redline knows: the evidence, the thresholds, and which similar
-	// causes it is distinguished from.
+	// Knows describes the evidence, the thresholds, and the similar causes that it is
+	// distinguished from.
 	Knows string
 	// Remedy is the general advice; a finding's remedy is specific.
 	Remedy string
 	// Example is the smallest code that has the defect, and the same code without it.
 	Example Example
-	// Verify says how to see that the remedy helped: a command and what must change.
+	// Verify is how to check that the remedy helped: a command, and what must change.
 	Verify string
 	// Cases names the services of the corpus that set its thresholds.
 	Cases []string
@@ -88,8 +88,8 @@ type Cause struct {
 	HeldBy []string
 	// Voids marks a cause that voids every other finding: it ranks first.
 	Voids bool
-	// Qualifies marks a cause that concerns the measurement, or what is left when
-	// nothing limits: it ranks last.
+	// Qualifies marks a cause that concerns the measurement, or that remains when nothing
+	// limits: it ranks last.
 	Qualifies bool
 	// Note marks a cause that is a warning of the summary and no finding: it
 	// concerns the measurement alone, and lowers the confidence of findings whose

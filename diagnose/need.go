@@ -32,9 +32,8 @@ func how(n Need) string {
 	return ""
 }
 
-// Explain returns why a kind of data is missing and what would provide it. The
-// run's own reason, if it has one, comes first: asking for a probe that was there
-// helps nobody.
+// Explain returns why a kind of data is missing and what would provide it. The run's own
+// reason, if any, comes first: advice to add a probe that was there helps nobody.
 func (p *Pass) Explain(n Need) string {
 	reason := func(source, what string) string {
 		for _, s := range p.Record.Run.Sources {

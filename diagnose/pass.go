@@ -12,9 +12,8 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// Pass is one analyzer's view: the evidence of the record, which all share, what
-// other analyzers found, and what it reports besides findings. A Pass is used by
-// one goroutine.
+// Pass is one analyzer's view: the evidence of the record, which all share, what other
+// analyzers found, and what it reports besides findings. It is not safe for concurrent use.
 type Pass struct {
 	*evidence.Set
 
@@ -104,9 +103,8 @@ const (
 	leastNamed = 0.5
 )
 
-// Sampled reports whether the CPU profile is good enough for shares. If it is not,
-// the cause is noted as not judged, unless few samples are the answer: a service
-// that hardly runs is not stopped by its CPU.
+// Sampled reports whether the CPU profile has enough samples for shares. If not, it notes
+// the cause as not judged, unless the service hardly ran, so that CPU cannot be its limit.
 func (p *Pass) Sampled(u *usage.Table, cause string) bool {
 	if u.Named() < leastNamed {
 		p.Unjudged(cause, "%s of the CPU profile has no function names", Percent(1-u.Named()))

@@ -23,7 +23,7 @@ func traced(t *testing.T, name string) *Builder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := anatomy.Analyze(bytes.NewReader(data), anatomy.Options{})
+	a, err := anatomy.Analyze([]anatomy.Input{{Trace: bytes.NewReader(data)}}, anatomy.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

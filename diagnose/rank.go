@@ -170,13 +170,12 @@ func (p *Pass) fold(found []Finding, causes map[string]Cause) []Finding {
 	return kept
 }
 
-// Reached notes through which functions requests come to where a cause makes them
-// wait. There may be several such places, and a queue at one pool does not follow
-// from a statement that runs on another. nil notes that it follows from no function
-// at all.
+// Reached notes the functions through which requests reach the place where a cause makes
+// them wait. There may be several such places, and a queue at one pool does not follow from
+// a statement that runs on another. nil notes that it follows from no function at all.
 func (p *Pass) Reached(cause string, functions []string) { p.reached[cause] = functions }
 
-// Cover notes functions whose work a finding explains, besides that at its own place.
+// Cover notes functions whose work a finding explains, in addition to its own place.
 func (p *Pass) Cover(f Finding, functions ...string) {
 	p.covered[placeKey(f)] = append(p.covered[placeKey(f)], functions...)
 }

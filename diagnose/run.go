@@ -10,11 +10,10 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// Run judges a record with a suite. a is nil when no trace was taken apart. Causes
-// that could not be judged for want of data are listed with the reason; an analyzer
-// that fails (on a profile that does not parse) leaves its causes not judged, and
-// the others are judged all the same. The error is non-nil only for an invalid
-// suite or a nil record.
+// Run runs a suite on a record. a is nil without an anatomy. Causes whose data is missing
+// are listed as not judged, with the reason, as are those of an analyzer that fails (on a
+// profile that does not parse); the others are judged. The error is non-nil only for an
+// invalid suite or a nil record.
 func Run(rec *record.Record, a *breakdown.Anatomy, suite []Analyzer) (findings.Findings, error) {
 	if rec == nil {
 		return findings.Findings{}, errors.New("diagnose: no record")

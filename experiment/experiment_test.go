@@ -12,7 +12,7 @@ import (
 )
 
 func TestSuiteIsValid(t *testing.T) {
-	if err := Validate(Suite(), Claims()); err != nil {
+	if err := validate(Suite(), Claims()); err != nil {
 		t.Error(err)
 	}
 	if len(Claims()) < 70 || len(Suite()) < 20 {
@@ -50,7 +50,7 @@ func TestValidate(t *testing.T) {
 		} else {
 			change(&suite[0])
 		}
-		if err := Validate(suite, claims); err == nil || !strings.Contains(err.Error(), want) {
+		if err := validate(suite, claims); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, is %v", want, err)
 		}
 	}

@@ -70,8 +70,8 @@ type Config struct {
 	Protocol Protocol
 	// Record takes windows, histograms and slow requests.
 	Record account.Sink
-	// Start is the run time at which the first request is due; Steady says
-	// what follows from it. A time that has passed, as zero has, means at once.
+	// Start is the run time at which the first request is due; see Steady. A time in the
+	// past, such as zero, means at once.
 	Start time.Duration
 	// Window is the width of a window; zero means timebase.DefaultWindow.
 	Window time.Duration
@@ -81,23 +81,21 @@ type Config struct {
 	// their number, where the protocol is Traced: it is the first half of their
 	// trace ids, and must be new for each run. Zero sends none.
 	Trace uint64
-	// OnWindow, if set, is called after each window with the requests that ended in it and
-	// must not block: the live view hangs on it.
+	// OnWindow, if set, is called after each window with the requests that ended in it, for
+	// the live view. It must not block.
 	OnWindow func(Progress)
 }
 
-// Steady returns the span that a run of l which starts at start measures, if
-// nothing cuts it short.
+// Steady returns the planned measured span of a run of l that starts at start.
 func Steady(l scenario.Load, start time.Duration) timebase.Span {
 	l = l.WithDefaults()
 	return timebase.Span{From: start + l.Warmup, To: start + l.Warmup + l.Duration}
 }
 
-// Run drives the plan: warm-up, then the measured span, then the grace time.
-// When ctx ends first it stops at once and returns the measurements so far with
-// ctx's error. The summary speaks of the steady span only. Requests that fail
-// are figures, not errors; an error that comes with a nil Result means that
-// nothing was driven.
+// Run drives the plan: warm-up, then the measured span, then the grace time. When ctx ends
+// first it stops at once and returns the measurements so far with ctx's error. The summary
+// covers the steady span only. Failed requests are figures, not errors; an error with a nil
+// Result means that no load was sent.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	if c.Plan == nil || len(c.Plan.Requests) == 0 {
 		return nil, errors.New("load: the plan has no request")
@@ -131,7 +129,7 @@ type Result struct {
 type Progress struct {
 	Window      int64               // its number; see record.Window
 	Warmup      bool                // it begins before the measured span
-	Done, Total float64             // seconds of load, and in all
+	Done, Total float64             // seconds of load so far, and planned
 	Rate        float64             // successes per second in this window
 	Latency     histogram.Quantiles // of this window; zero when nothing ended in it
 	Errors      int64               // since the start of the measured span

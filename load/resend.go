@@ -15,16 +15,14 @@ const (
 	mostClosed = 1
 )
 
-// Repeater is implemented by protocols with requests that may be sent twice
-// with the effect of once.
+// Repeater is implemented by protocols with idempotent requests.
 type Repeater interface {
 	// Repeatable reports whether x, as last sent, is such a request.
 	Repeatable(x *Exchange) bool
 }
 
-// Idempotent reports whether a request of HTTP may be sent twice: by its method
-// (RFC 9110, section 9.2.2), or because it carries a key by which the target
-// distinguishes the second from a new one, as net/http does.
+// Idempotent reports whether an HTTP request may be sent twice: because of its method (RFC
+// 9110, section 9.2.2) or its Idempotency-Key header, as in net/http.
 func Idempotent(method string, headers map[string]scenario.Secret) bool {
 	switch method {
 	case "", "GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE":

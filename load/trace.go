@@ -12,12 +12,12 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// Trace is the trace context of a sampled request, so that it is found again in the
-// spans, logs and traces of whatever served it.
+// Trace is the trace context of a sampled request, which connects it to the spans, logs and
+// traces of the services that handled it.
 type Trace struct {
 	ID     [16]byte
 	Span   [8]byte
-	Number int64 // of the request, as slow.jsonl has it
+	Number int64 // the request's number in slow.jsonl
 	// Request says which of the mix it is, from 1; 0 where there is only one.
 	Request int
 
@@ -40,9 +40,9 @@ func (t *Trace) AppendParent(dst []byte) []byte {
 	return append(dst, "-01"...)
 }
 
-// AppendNumber appends the value of the header x-redline-request: the number, and behind a dot which request of the mix
-// it is. Only slow requests are kept by their number, so that of the others an execution trace could not be divided
-// by request without it.
+// AppendNumber appends the value of the header x-redline-request: the number, a dot, and
+// the index in the mix. The record keeps numbers of slow requests only; the index lets an
+// execution trace be divided by request of the mix.
 func (t *Trace) AppendNumber(dst []byte) []byte {
 	dst = strconv.AppendInt(dst, t.Number, 10)
 	if t.Request > 0 {
@@ -80,8 +80,8 @@ type Traced interface {
 	Traced(request int) bool
 }
 
-// Traceable reports whether a request can carry a Trace: the plan gives neither
-// header.
+// Traceable reports whether a request can carry a Trace, because the plan sets neither of
+// the two headers.
 func Traceable(q scenario.Request) bool {
 	for name := range q.Headers {
 		if strings.EqualFold(name, ParentHeader) || strings.EqualFold(name, NumberHeader) {

@@ -25,10 +25,10 @@ type Host struct {
 	TLS     *tls.Config // nil for plaintext; NextProtos names the wire's protocols
 }
 
-// Wire is the protocol of one connection without the connection: requests in,
-// bytes out; bytes in, answers out. It has no socket, no clock and no
-// goroutine, so it is tested and fuzzed by itself, and one event loop drives
-// thousands. Wires do not allocate in the steady state.
+// Wire is the protocol of one connection without the connection: requests in, bytes out;
+// bytes in, answers out. It has no socket, no clock and no goroutine, so it can be tested
+// and fuzzed alone, and one event loop drives thousands. Wires do not allocate in the
+// steady state.
 //
 // The caller owns every slice that it passes: in is valid only during the call,
 // out and ended are extended as append does and returned.
@@ -66,9 +66,9 @@ type Follower interface {
 	Follow(x *Exchange) (host int, err error)
 }
 
-// Drainer is implemented by wires that carry messages which nothing answers
-// (scenario.Request.NoReply). Those end when they were sent, an instant
-// that a wire cannot see.
+// Drainer is implemented by wires whose messages may have no answer
+// (scenario.Request.NoReply). Such a message ends when the kernel has taken it, which a
+// wire cannot see.
 type Drainer interface {
 	// Drained is called when the kernel has all that was appended to out so far.
 	// It adds the exchanges that this completes, with Done set to now.
@@ -85,7 +85,7 @@ type StatusNamer interface {
 // loop reuses exchanges: a wire keeps none after it has ended.
 type Exchange struct {
 	Request int            // index in the plan's mix
-	Slot    int            // of the exchanges under way on the connection no two have the same; below scenario.Load.Streams
+	Slot    int            // unique among the exchanges in progress on the connection; below scenario.Load.Streams
 	Data    *feeder.Cursor // rows for the request's templates; nil when the plan takes no data
 	Trace   *Trace         // the trace of a sampled request; nil for most
 
@@ -94,15 +94,15 @@ type Exchange struct {
 	Sent, FirstByte, Done time.Duration
 	Status                int   // 0 when the answer had none
 	BytesIn, BytesOut     int64 // as the wire counts them, framing included
-	// Err is nil when the answer is a success by the plan's measure, else a
-	// *failure.Error or an error that failure.Of classifies.
+	// Err is nil if the answer is a success by the plan's criteria, else a *failure.Error
+	// or an error that failure.Of classifies.
 	Err error
 	// Failed has bit i set when check i of the request failed. A failed check
 	// is not an error.
 	Failed uint64
 
-	// Redirect is where an answer sent a request whose plan follows redirects;
-	// empty otherwise. Hop is Follow's result for Send.
+	// Redirect is the Location of an answer that redirects, if the plan follows redirects;
+	// else empty. Hop is Follow's result for Send.
 	Redirect []byte
 	Hop      Hop
 }

@@ -12,11 +12,11 @@ import (
 // maxError is the largest alignment error that is resolved; larger ones count as it.
 const maxError = time.Minute
 
-// Bracket dates readings and measures how well: the clock is read before and
-// after, the reading's instant is the middle, and half the width bounds its
-// error. It keeps a histogram of the bounds, about 30 KB however long the run.
+// Bracket dates readings and bounds the error: it reads the clock before and after, takes
+// the middle as the reading's instant, and half the width as the bound. It keeps a
+// histogram of the bounds, about 30 KB for a run of any length.
 //
-// The zero Bracket is ready; it may be used concurrently.
+// The zero Bracket is ready to use. It is safe for concurrent use.
 type Bracket struct {
 	// Limit is the error above which Read takes a reading again, at most twice:
 	// a preemption inside the bracket is rarely followed by another. Zero
@@ -27,9 +27,9 @@ type Bracket struct {
 	errors *hdrhistogram.Histogram // ns
 }
 
-// Read calls f between two readings of the clock and returns the instant that
-// f's figures belong to. f may run several times (see Limit); its last run
-// counts. When f fails, its error is returned and the reading not counted.
+// Read calls f between two readings of the clock and returns the instant that f's figures
+// belong to. f may run several times (see Limit); the last run counts. If f fails, Read
+// returns its error and does not count the reading.
 func (b *Bracket) Read(clock timebase.Clock, f func() error) (at time.Duration, err error) {
 	for try := 0; ; try++ {
 		before := clock.Now()

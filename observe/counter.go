@@ -18,13 +18,13 @@ const minCover = 0.9
 // between them (timebase.Split), and a window is delivered once, when a reading
 // at or past its end has come.
 //
-// The first reading only sets the base. A reading below the last one means that
-// the counter was reset somewhere in between; the amount is unknown, so
-// the interval stays absent and the reading is the new base.
+// The first reading only sets the base. A reading below the last one means that the counter
+// was reset in between: the amount is unknown, so the interval stays absent and the reading
+// becomes the new base.
 //
 // Amounts are float64: exact up to 2^53, which for ns is 104 days of CPU.
 //
-// The zero Counter, with Width set, is ready. It is not safe for concurrent use.
+// The zero Counter is ready to use. It is not safe for concurrent use.
 type Counter struct {
 	Width time.Duration // of a window; zero means timebase.DefaultWindow
 
@@ -66,9 +66,8 @@ func (c *Counter) Read(at time.Duration, value float64, deliver func(window int6
 	c.based, c.at, c.value = true, at, value
 }
 
-// Break forgets the last reading and the open window: the next reading is a new
-// base, and the amount until then stays absent. It is for gaps in which the
-// source was blind.
+// Break forgets the last reading and the open window: the next reading is a new base, and
+// the amount until then stays absent. Call it after a gap in which the source was blind.
 func (c *Counter) Break() {
 	c.based, c.amount, c.covered = false, 0, 0
 }

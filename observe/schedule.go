@@ -19,11 +19,10 @@ func Every(ctx context.Context, clock timebase.Clock, width time.Duration, f fun
 // Width since the clock's epoch. All sources of a run sample on the same edges,
 // so that their windows cover the same stretches of time.
 //
-// An edge that passes while f still runs, or while the host does not let us
-// run, is skipped and counted, never made up for: two readings in quick
-// succession would add nothing, and would come just when the host has no
-// CPU to spare. A reading is dated by its own bracket (Bracket), not
-// by the edge it was meant for.
+// An edge that passes while f still runs, or while the host does not schedule redline, is
+// skipped and counted, never made up for: two readings in quick succession would add
+// nothing, and would come just when the host has no CPU to spare. A reading's date is that
+// of its Bracket, not of its edge.
 type Edges struct {
 	Clock timebase.Clock
 	Width time.Duration // zero means timebase.DefaultWindow

@@ -17,13 +17,13 @@ const (
 	slowEnough = 20  // windows before the first judgement
 )
 
-// Slow announces to sources that a window was slow, as the load saw it, so that they
-// look closer while it is still warm. It judges; the reaction is up to the sources.
+// Slow announces windows with a high p99, as measured by the load, so that sources can look
+// closer at once. It decides which windows are slow; sources decide how to react.
 //
 // One goroutine feeds it, one source reads C.
 type Slow struct {
-	// C carries the spans of slow windows. It holds one; others that come
-	// before that was read are dropped, so feeding never blocks.
+	// C carries the spans of slow windows. It buffers one and drops the next until that is
+	// read, so Window never blocks.
 	C     <-chan timebase.Span
 	c     chan timebase.Span
 	width time.Duration
@@ -40,9 +40,9 @@ func NewSlow(width time.Duration) *Slow {
 	return &Slow{C: c, c: c, width: width}
 }
 
-// Window takes the p99 of a window that closed, and reports whether it was
-// slow. Windows in which nothing ended (p99 0 or below) are passed over: their
-// requests are late in a later one. Warm-up windows should not be announced.
+// Window takes the p99 of a window that closed, and reports whether it was slow. Windows in
+// which no request ended (p99 0 or below) are skipped: their requests are late in a later
+// one. Do not pass warm-up windows.
 func (s *Slow) Window(window int64, p99 time.Duration) bool {
 	if p99 <= 0 {
 		return false

@@ -48,8 +48,8 @@ type Subject struct {
 	Socket string // path of the probe's control socket; empty without probe
 	Pprof  string // base URL of net/http/pprof; empty without it
 	DSN    string // PostgreSQL; empty without it
-	// OTLP are the addresses to receive spans at; none receives none. OTLPToken
-	// must come with exports; empty lets anyone in, on loopback alone.
+	// OTLP are the addresses to receive spans at; none by default. Exports must carry
+	// OTLPToken; if it is empty, any export is accepted, on loopback only.
 	OTLP      []string
 	OTLPToken string
 	// Trace is the first half of the trace ids that the load gives to its
@@ -67,8 +67,8 @@ type Subject struct {
 	GCTrace func() (came time.Time, line string, ok bool)
 }
 
-// Sink takes the data of sources. Its methods may be called concurrently. An
-// error (a full disk) is sticky and the source may go on regardless.
+// Sink takes the data of sources. Its methods may be called concurrently. An error (a full
+// disk) is sticky; the source may ignore it.
 type Sink interface {
 	Add(points ...series.Point) error
 	Profile(p record.Profile) error
@@ -93,12 +93,12 @@ type Unsupported struct {
 	What   string // "pg_stat_statements is not installed"
 	Enable string // "add it to shared_preload_libraries and run CREATE EXTENSION"
 	Err    error  // may be nil
-	// NotAsked is set when the target was not declared to have what the source
-	// watches, so that nothing failed: reports do not mention the source.
+	// NotAsked is set if the run was not asked for the source's data, so nothing failed:
+	// reports do not mention the source.
 	NotAsked bool
 }
 
-// Error says what is missing and how to enable it, in one line of the run's health.
+// Error returns what is missing and how to enable it, as one line of the run's health.
 func (e *Unsupported) Error() string {
 	if e.Err != nil {
 		return fmt.Sprintf("%s: %v (to enable: %s)", e.What, e.Err, e.Enable)

@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// Unseen says why nothing of the process pid is seen below proc, the place where
-// procfs is mounted ("/proc"): err is the error of reading it, nil if pid is 0.
+// Unseen returns the reason why process pid is not visible below proc, the mount point of
+// procfs ("/proc"): err is the error of reading it, nil if pid is 0.
 func Unseen(proc string, pid int, err error) *Unsupported {
 	switch {
 	case !Mounted(proc):
@@ -28,8 +28,8 @@ func Unseen(proc string, pid int, err error) *Unsupported {
 	}
 }
 
-// Mounted reports whether a directory where the kernel shows files holds any: sandboxes
-// leave an empty one where a mount is missing.
+// Mounted reports whether a directory of a kernel file system has entries: sandboxes leave
+// an empty one if the mount is missing.
 func Mounted(dir string) bool {
 	f, err := os.Open(dir)
 	if err != nil {

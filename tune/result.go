@@ -69,8 +69,8 @@ type KnobResult struct {
 	Remark string `json:"remark,omitempty"`
 	// Curve is what the search believes along the knob, the others as in Best.
 	Curve []Point `json:"curve"`
-	// Knee is the lowest value from which on more gains less than 2 %; empty where there is none.
-	Knee string `json:"knee,omitempty"`
+	// Plateau is the lowest value from which on more gains less than 2 %; empty where there is none.
+	Plateau string `json:"plateau,omitempty"`
 }
 
 // Surface is what the search believes over two knobs, the others as in Best.
@@ -143,8 +143,8 @@ func (s *Search) knob(i int, k Knob, at Setting, remark string) KnobResult {
 	if remark == "" {
 		out.Remark = s.remark(i, k)
 	}
-	if knee, ok := Knee(k, out.Curve); ok && k.Numeric && out.Remark == "" {
-		out.Knee = k.Levels[knee].String()
+	if plateau, ok := Plateau(k, out.Curve); ok && k.Numeric && out.Remark == "" {
+		out.Plateau = k.Levels[plateau].String()
 	}
 	return out
 }

@@ -182,7 +182,7 @@ func TestInteraction(t *testing.T) {
 	}
 }
 
-func TestKnee(t *testing.T) {
+func TestPlateau(t *testing.T) {
 	k, err := ParseKnob("env:POOL=1..8")
 	if err != nil {
 		t.Fatal(err)
@@ -193,14 +193,14 @@ func TestKnee(t *testing.T) {
 		}
 		return out
 	}
-	if at, ok := Knee(k, points(0, 0.2, 0.39, 0.4, 0.4, 0.4)); !ok || at != 2 {
-		t.Errorf("knee at %d, %v", at, ok)
+	if at, ok := Plateau(k, points(0, 0.2, 0.39, 0.4, 0.4, 0.4)); !ok || at != 2 {
+		t.Errorf("plateau at %d, %v", at, ok)
 	}
-	if _, ok := Knee(k, points(0.4, 0.4, 0.39, 0.4, 0.4, 0.4)); ok {
-		t.Error("a flat curve has a knee")
+	if _, ok := Plateau(k, points(0.4, 0.4, 0.39, 0.4, 0.4, 0.4)); ok {
+		t.Error("a flat curve has a plateau")
 	}
-	if _, ok := Knee(k, points(0, 0.1, 0.2, 0.3, 0.4, 0.5)); ok {
-		t.Error("a curve that rises to its end has a knee")
+	if _, ok := Plateau(k, points(0, 0.1, 0.2, 0.3, 0.4, 0.5)); ok {
+		t.Error("a curve that rises to its end has a plateau")
 	}
 }
 

@@ -9,11 +9,11 @@ import (
 
 // surface is a service with four knobs whose best setting is known: a collector that
 // costs less the rarer it runs until memory becomes dear, processors with an optimum that
-// workers move, a pool with a knee behind which contention grows.
+// workers move, a pool with a plateau, beyond which contention grows.
 type surface struct {
 	space                        Space
 	gc, memory, procs, pool, mix float64
-	optimum, knee                float64
+	optimum, plateau             float64
 }
 
 func fourKnobs(t testing.TB) Space {
@@ -48,7 +48,7 @@ func drawSurface(space Space, rng *rand.Rand) surface {
 	return surface{
 		space: space, gc: between(0.02, 0.25), memory: between(0, 0.15), procs: between(0.05, 0.4), pool: between(0.1,
 			0.6),
-		mix: between(0, 0.15), optimum: between(0, 1), knee: between(0.1, 0.8),
+		mix: between(0, 0.15), optimum: between(0, 1), plateau: between(0.1, 0.8),
 	}
 }
 
@@ -58,7 +58,7 @@ func (f surface) value(x Setting) float64 {
 	g, p, c, w := at(0), at(1), at(2), at(3)
 	v := f.gc*(1-math.Exp(-3*g)) - f.memory*g*g*g
 	v -= f.procs * (p - f.optimum) * (p - f.optimum)
-	v += f.pool*math.Min(c, f.knee)/f.knee - 0.1*f.pool*math.Max(0, c-f.knee)
+	v += f.pool*math.Min(c, f.plateau)/f.plateau - 0.1*f.pool*math.Max(0, c-f.plateau)
 	return v - f.mix*(w-p)*(w-p)
 }
 

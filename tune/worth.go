@@ -204,13 +204,13 @@ func (s *Search) Curve(knob int, x Setting) (points []Point) {
 	return points
 }
 
-// kneeShare is how much of the best value the knee may lack.
-const kneeShare = 0.02
+// plateauShare is how much of the best value the plateau may lack.
+const plateauShare = 0.02
 
-// Knee returns the lowest value of a knob from which on more of it gains less than 2 %: the
-// first whose mean is that close to the best one's. ok is false for a list of words, where the
+// Plateau returns the lowest value of a knob from which on more of it gains less than 2 %:
+// the first whose mean is that close to the best one's. ok is false for a list of words, where the
 // lowest value is as good as any, and where the highest is the first: what lies beyond it is not known.
-func Knee(k Knob, points []Point) (at int, ok bool) {
+func Plateau(k Knob, points []Point) (at int, ok bool) {
 	best := math.Inf(-1)
 	for l, p := range points {
 		if k.ordered(l) && !p.Out {
@@ -223,7 +223,7 @@ func Knee(k Knob, points []Point) (at int, ok bool) {
 		case !k.ordered(l) || p.Out:
 		case found >= 0:
 			return found, true // and there is more of it
-		case math.Log1p(p.Gain.Gain) >= math.Log1p(best)-kneeShare:
+		case math.Log1p(p.Gain.Gain) >= math.Log1p(best)-plateauShare:
 			if lowest {
 				return 0, false
 			}

@@ -11,15 +11,15 @@ import (
 	"slices"
 	"time"
 
+	"github.com/redline-go/redline/anatomy/goroutines"
 	"github.com/redline-go/redline/anatomy/interned"
 	"github.com/redline-go/redline/anatomy/server"
-	"github.com/redline-go/redline/anatomy/timeline"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 )
 
-// OtherSites is the site of the parts that lie below a list's bound, and
-// UnknownSite that of waits whose stack the trace does not hold.
+// OtherSites is the site of the parts beyond a list's bound, UnknownSite that of waits
+// without a stack in the trace.
 const (
 	OtherSites  = "(other sites)"
 	UnknownSite = "(unknown)"
@@ -85,9 +85,9 @@ type sum struct {
 	partKey
 	took   time.Duration
 	times  int64
-	merged bool                               // of parts below the list's bound
-	wakers map[interned.Stack]time.Duration   // the time of the waits that each ended
-	behind map[timeline.ChainID]time.Duration // the time that was followed to each
+	merged bool                                 // of parts below the list's bound
+	wakers map[interned.Stack]time.Duration     // the time of the waits that each ended
+	behind map[goroutines.ChainID]time.Duration // the time that was followed to each
 }
 
 // band returns the mean request of a band, the sum that each of its parts comes from, and its mean
@@ -124,7 +124,7 @@ func (a *Requests) sums(requests []request) []*sum {
 			}
 			if p.chain != 0 {
 				if s.behind == nil {
-					s.behind = map[timeline.ChainID]time.Duration{}
+					s.behind = map[goroutines.ChainID]time.Duration{}
 				}
 				s.behind[p.chain] += p.took
 			}
@@ -209,7 +209,7 @@ func (a *Requests) wakerOf(s *sum) []code.Frame {
 	switch best {
 	case 0:
 		return nil
-	case timeline.TimerWaker:
+	case goroutines.TimerWaker:
 		return []code.Frame{{Function: breakdown.WakerTimer}}
 	}
 	return a.Stacks.Info(best).Frames
@@ -224,7 +224,7 @@ const (
 // behind returns what a part's waits waited for, the longest first.
 func (a *Requests) behind(s *sum, n int, total time.Duration) []breakdown.Chain {
 	var list []breakdown.Chain
-	ids := slices.SortedFunc(maps.Keys(s.behind), func(x, y timeline.ChainID) int {
+	ids := slices.SortedFunc(maps.Keys(s.behind), func(x, y goroutines.ChainID) int {
 		return cmp.Or(cmp.Compare(s.behind[y], s.behind[x]), cmp.Compare(x, y))
 	})
 	for _, id := range ids[:min(len(ids), maxBehind)] {
@@ -240,7 +240,7 @@ func (a *Requests) behind(s *sum, n int, total time.Duration) []breakdown.Chain 
 }
 
 // links returns a chain; the stack of its last link, if wanted.
-func (a *Requests) links(id timeline.ChainID, stack bool) []breakdown.Link {
+func (a *Requests) links(id goroutines.ChainID, stack bool) []breakdown.Link {
 	if id == 0 {
 		return nil
 	}

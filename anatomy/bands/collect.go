@@ -7,10 +7,10 @@ import (
 
 	"golang.org/x/exp/trace"
 
+	"github.com/redline-go/redline/anatomy/goroutines"
 	"github.com/redline-go/redline/anatomy/interned"
 	"github.com/redline-go/redline/anatomy/server"
 	"github.com/redline-go/redline/anatomy/site"
-	"github.com/redline-go/redline/anatomy/timeline"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/timebase"
 )
@@ -30,18 +30,18 @@ type request struct {
 type part struct {
 	key   partKey
 	waker interned.Stack
-	chain timeline.ChainID
+	chain goroutines.ChainID
 	times int32
 	took  time.Duration
 }
 
 type partKey struct {
 	stack     interned.Stack
-	operation timeline.Operation
+	operation goroutines.Operation
 	state     interned.State
 }
 
-// Options bound what is kept of the requests. All bounds must be set.
+// Options bound the size of the result. All bounds must be set.
 type Options struct {
 	Names      []string // of the mix
 	MaxParts   int      // of each list of parts
@@ -57,9 +57,9 @@ type Options struct {
 type Requests struct {
 	options    Options
 	Stacks     *interned.Stacks
-	Chains     *timeline.Chains
+	Chains     *goroutines.Chains
 	requests   []request
-	operations map[timeline.Operation]perRequest
+	operations map[goroutines.Operation]perRequest
 	serials    map[interned.Name]*serialKind
 	helpers    map[helperKind]int
 	cpu        []Ran     // of Options.CPU, nil until it was asked for
@@ -79,31 +79,31 @@ type Requests struct {
 	warnings    []string
 }
 
-// New returns the requests, none yet, of a target with code of its own.
+// New returns empty Requests of a target; own decides which frames are its code.
 func New(own site.Ownership, o Options) *Requests {
-	return &Requests{options: o, Stacks: interned.New(own), Chains: timeline.NewChains(),
-		operations: map[timeline.Operation]perRequest{}, serials: map[interned.Name]*serialKind{}, helpers: map[helperKind]int{},
+	return &Requests{options: o, Stacks: interned.New(own), Chains: goroutines.NewChains(),
+		operations: map[goroutines.Operation]perRequest{}, serials: map[interned.Name]*serialKind{}, helpers: map[helperKind]int{},
 		slowest: timelines{most: o.MaxSlowest}, marked: timelines{most: o.MaxMarked}}
 }
 
 // maxWarnings bounds what a run of broken traces says.
 const maxWarnings = 20
 
-// Warn adds a warning, unless it was given or there are too many.
+// Warn adds a warning, unless it is a duplicate or there are too many.
 func (a *Requests) Warn(text string) {
 	if len(a.warnings) < maxWarnings && !slices.Contains(a.warnings, text) {
 		a.warnings = append(a.warnings, text)
 	}
 }
 
-// CutOff counts a request that an edge cuts.
+// CutOff counts a request cut by the start or end of a trace.
 func (a *Requests) CutOff(s server.Kind) {
 	a.cut++
 	a.served[s].Cut++
 }
 
 // gather keeps what a request did. Its segments are contiguous.
-func (a *Requests) gather(segments []timeline.Segment, samples []timeline.CPUSample) request {
+func (a *Requests) gather(segments []goroutines.Segment, samples []goroutines.CPUSample) request {
 	began, took := segments[0].From, segments[len(segments)-1].To.Sub(segments[0].From)
 	r := request{took: took, first: int32(len(a.parts)), firstSample: int32(len(a.samples)), trace: int32(max(0, len(a.traces)-1))}
 	for _, s := range segments {
@@ -119,7 +119,9 @@ func (a *Requests) gather(segments []timeline.Segment, samples []timeline.CPUSam
 }
 
 // Add takes a whole request. Its segments are contiguous; they are not kept.
-func (a *Requests) Add(id trace.GoID, c *timeline.Conn, segments []timeline.Segment, samples []timeline.CPUSample, clock *timeline.Clock) {
+func (a *Requests) Add(
+	id trace.GoID, c *goroutines.Conn, segments []goroutines.Segment, samples []goroutines.CPUSample, clock *goroutines.Clock,
+) {
 	r := a.gather(segments, samples)
 	took := r.took
 	if c.Mark.Request <= len(a.options.Names) {
@@ -151,7 +153,7 @@ func (a *Requests) Add(id trace.GoID, c *timeline.Conn, segments []timeline.Segm
 
 // addPart adds a segment to the current request's parts, which start at first. A
 // request has few distinct parts, so a scan from the back beats a map.
-func (a *Requests) addPart(first int, s timeline.Segment) {
+func (a *Requests) addPart(first int, s goroutines.Segment) {
 	key := partKey{s.Stack, s.Operation, s.State}
 	times := int32(1)
 	if s.More {
@@ -167,7 +169,7 @@ func (a *Requests) addPart(first int, s timeline.Segment) {
 	a.parts = append(a.parts, part{key: key, waker: s.Waker, chain: s.Chain, times: times, took: s.To.Sub(s.From)})
 }
 
-func (a *Requests) timeline(id trace.GoID, c *timeline.Conn, segments []timeline.Segment, clock *timeline.Clock) breakdown.Timeline {
+func (a *Requests) timeline(id trace.GoID, c *goroutines.Conn, segments []goroutines.Segment, clock *goroutines.Clock) breakdown.Timeline {
 	from := clock.At(segments[0].From)
 	start := segments[0].From
 	line := breakdown.Timeline{Goroutine: int64(id), ID: c.Mark.ID, Server: server.Names[c.Server],

@@ -9,9 +9,9 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 	"golang.org/x/exp/trace"
 
+	"github.com/redline-go/redline/anatomy/goroutines"
 	"github.com/redline-go/redline/anatomy/interned"
 	"github.com/redline-go/redline/anatomy/site"
-	"github.com/redline-go/redline/anatomy/timeline"
 )
 
 // TestBandsAddUp adds requests at random, with more sites than a list may
@@ -25,11 +25,11 @@ func TestBandsAddUp(t *testing.T) {
 	}
 	var want time.Duration
 	for range 1003 {
-		var segments []timeline.Segment
+		var segments []goroutines.Segment
 		at := trace.Time(r.IntN(1000))
 		for range 1 + r.IntN(40) {
 			next := at + trace.Time(1+r.IntN(100000))
-			s := timeline.Segment{From: at, To: next, State: interned.State(r.IntN(len(interned.States)))}
+			s := goroutines.Segment{From: at, To: next, State: interned.State(r.IntN(len(interned.States)))}
 			if s.State.Sited() {
 				s.Stack = interned.Stack(1 + r.IntN(300))
 			}
@@ -37,7 +37,7 @@ func TestBandsAddUp(t *testing.T) {
 			at = next
 		}
 		want += at.Sub(segments[0].From)
-		a.Add(1, &timeline.Conn{}, segments, nil, &timeline.Clock{})
+		a.Add(1, &goroutines.Conn{}, segments, nil, &goroutines.Clock{})
 	}
 	out := a.Anatomy()
 	running := time.Duration(0)

@@ -14,7 +14,7 @@ import (
 // groups of neighbours.
 const maxDuring = 24
 
-// NextTrace says that what follows comes from another trace, over the span that it covers.
+// NextTrace begins another trace, which covers span.
 func (a *Requests) NextTrace(span timebase.Span) { a.traces = append(a.traces, span) }
 
 // during divides the bands by the traces that they come from; nil where there is one. Kept are the

@@ -7,9 +7,9 @@ import (
 
 	"golang.org/x/exp/trace"
 
+	"github.com/redline-go/redline/anatomy/goroutines"
 	"github.com/redline-go/redline/anatomy/interned"
 	"github.com/redline-go/redline/anatomy/site"
-	"github.com/redline-go/redline/anatomy/timeline"
 	"github.com/redline-go/redline/record/timebase"
 )
 
@@ -27,17 +27,17 @@ func TestTracesDivideTheBands(t *testing.T) {
 		at := time.Duration(i) * 10 * time.Second
 		a.NextTrace(timebase.Span{From: at, To: at + time.Second})
 		for range n {
-			var segments []timeline.Segment
+			var segments []goroutines.Segment
 			at := trace.Time(0)
 			for range 1 + r.IntN(10) {
 				next := at + trace.Time((i+1)*(1+r.IntN(100000)))
-				s := timeline.Segment{From: at, To: next, State: interned.State(r.IntN(len(interned.States)))}
+				s := goroutines.Segment{From: at, To: next, State: interned.State(r.IntN(len(interned.States)))}
 				if s.State.Sited() {
 					s.Stack = interned.Stack(1 + r.IntN(60))
 				}
 				segments, at = append(segments, s), next
 			}
-			a.Add(1, &timeline.Conn{}, segments, nil, &timeline.Clock{})
+			a.Add(1, &goroutines.Conn{}, segments, nil, &goroutines.Clock{})
 		}
 	}
 	out := a.Anatomy()

@@ -7,9 +7,9 @@ import (
 
 	"golang.org/x/exp/trace"
 
+	"github.com/redline-go/redline/anatomy/goroutines"
 	"github.com/redline-go/redline/anatomy/interned"
 	"github.com/redline-go/redline/anatomy/site"
-	"github.com/redline-go/redline/anatomy/timeline"
 	"github.com/redline-go/redline/record/breakdown"
 )
 
@@ -23,8 +23,8 @@ func TestNamesDivideTheBands(t *testing.T) {
 	a := New(site.NewOwnership(), Options{MaxParts: 20, Names: names})
 	add := func(request int, state interned.State, took time.Duration) {
 		end := trace.Time(took)
-		segments := []timeline.Segment{{To: end, State: state}, {From: end, To: end + 1000, State: interned.Runnable}}
-		a.Add(1, &timeline.Conn{Mark: timeline.Mark{ID: "7", Request: request}}, segments, nil, &timeline.Clock{})
+		segments := []goroutines.Segment{{To: end, State: state}, {From: end, To: end + 1000, State: interned.Runnable}}
+		a.Add(1, &goroutines.Conn{Mark: goroutines.Mark{ID: "7", Request: request}}, segments, nil, &goroutines.Clock{})
 	}
 	for i := range 30 {
 		for n := range 10 {

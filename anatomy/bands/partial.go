@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/redline-go/redline/anatomy/timeline"
+	"github.com/redline-go/redline/anatomy/goroutines"
 )
 
 const (
@@ -18,8 +18,8 @@ const (
 	maxPartial = 1000
 )
 
-// AddPartial takes what a request did within the trace whose edge cuts it.
-func (a *Requests) AddPartial(segments []timeline.Segment, samples []timeline.CPUSample) {
+// AddPartial adds the part of a cut request that lies within the trace.
+func (a *Requests) AddPartial(segments []goroutines.Segment, samples []goroutines.CPUSample) {
 	if len(a.requests) >= fewWhole || len(a.partial) >= maxPartial || len(segments) == 0 ||
 		segments[len(segments)-1].To <= segments[0].From {
 		return

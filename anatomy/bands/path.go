@@ -4,9 +4,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redline-go/redline/anatomy/goroutines"
 	"github.com/redline-go/redline/anatomy/interned"
 	"github.com/redline-go/redline/anatomy/server"
-	"github.com/redline-go/redline/anatomy/timeline"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 )
@@ -101,7 +101,7 @@ func (a *Requests) path(sums []*sum, requests []request, partial int) *breakdown
 }
 
 // follow adds time that led along a chain.
-func (a *Requests) follow(root *branch, s *sum, chain timeline.ChainID, took time.Duration, ran map[timeline.ChainID][]weighed) {
+func (a *Requests) follow(root *branch, s *sum, chain goroutines.ChainID, took time.Duration, ran map[goroutines.ChainID][]weighed) {
 	at, state, stack := root, s.state, s.stack
 	ids := a.Chains.List(chain)
 	for i, id := range ids {

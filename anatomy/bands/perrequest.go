@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/redline-go/redline/anatomy/goroutines"
 	"github.com/redline-go/redline/anatomy/interned"
-	"github.com/redline-go/redline/anatomy/timeline"
 	"github.com/redline-go/redline/record/breakdown"
 )
 
@@ -19,7 +19,7 @@ type perRequest struct {
 }
 
 // countOperations adds the operations of one whole request.
-func (a *Requests) countOperations(c *timeline.Conn) {
+func (a *Requests) countOperations(c *goroutines.Conn) {
 	if len(c.Operations)+len(c.Spent) == 0 {
 		return
 	}
@@ -35,7 +35,7 @@ func (a *Requests) countOperations(c *timeline.Conn) {
 		}
 		a.operations[s.Operation] = p
 	}
-	own := map[timeline.Operation]int64{}
+	own := map[goroutines.Operation]int64{}
 	for _, id := range c.Operations {
 		own[id]++
 	}

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redline-go/redline/anatomy/goroutines"
 	"github.com/redline-go/redline/anatomy/interned"
 	"github.com/redline-go/redline/anatomy/server"
-	"github.com/redline-go/redline/anatomy/timeline"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 )
@@ -96,8 +96,8 @@ func (a *Requests) ownSamples(requests []request) map[interned.State][]weighed {
 }
 
 // chainSamples returns what the last goroutines of chains ran.
-func (a *Requests) chainSamples() map[timeline.ChainID][]weighed {
-	by := map[timeline.ChainID][]weighed{}
+func (a *Requests) chainSamples() map[goroutines.ChainID][]weighed {
+	by := map[goroutines.ChainID][]weighed{}
 	for key, n := range a.Chains.Ran {
 		frames := a.Stacks.Info(key.Stack).Frames
 		if assisting(frames) == (a.Chains.Links[key.Chain].State == interned.Assist) {

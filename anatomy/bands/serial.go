@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/exp/trace"
 
+	"github.com/redline-go/redline/anatomy/goroutines"
 	"github.com/redline-go/redline/anatomy/interned"
-	"github.com/redline-go/redline/anatomy/timeline"
 	"github.com/redline-go/redline/record/breakdown"
 )
 
@@ -26,8 +26,8 @@ type serialKind struct {
 	onCPU, queued, lived time.Duration
 }
 
-// AddServing takes what the goroutines of one trace, which ends at end, had to do.
-func (a *Requests) AddServing(list []*timeline.Serving, end trace.Time) {
+// AddServing adds the work of the goroutines of one trace, which ends at end.
+func (a *Requests) AddServing(list []*goroutines.Serving, end trace.Time) {
 	kinds := map[interned.Name]*serialKind{} // of this trace: the same goroutines live in the next one
 	for _, s := range list {
 		k := kinds[s.Entry]

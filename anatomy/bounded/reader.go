@@ -8,16 +8,16 @@ import (
 	"io"
 )
 
-// Beyond says that a trace went on behind what was allowed to be read.
+// Beyond reports that a trace exceeded its bound.
 type Beyond struct{ What string }
 
 func (e Beyond) Error() string { return "left out what lies behind " + e.What }
 
-// Reader reads R up to a bound, and remembers whether that cut anything off.
+// Reader reads R up to a bound, and records whether R exceeded it.
 type Reader struct {
 	R       io.Reader
 	Left    int64 // bytes that may still be read
-	Hit     bool  // R goes on behind the bound
+	Hit     bool  // R is longer than the bound
 	read    int64
 	batches batches
 }

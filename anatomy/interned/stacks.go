@@ -17,7 +17,7 @@ import (
 // maxFrames is the number of frames that a part keeps of its stack.
 const maxFrames = 48
 
-// Stack is the number of a distinct stack; 0 is the absent one.
+// Stack identifies a distinct stack; 0 means none.
 type Stack int32
 
 // Info is what the analysis needs to know of one distinct stack.
@@ -30,7 +30,7 @@ type Info struct {
 	sync   site.Sync
 	Closes bool   // it closes a channel of gRPC's workers
 	Hands  bool   // it hands a call to one
-	Entry  Name   // the function that its goroutine began in; 0 when it is lost
+	Entry  Name   // the function that its goroutine began in; 0 if the stack is truncated
 	Waits  *Ender // of the function that waits
 }
 
@@ -49,7 +49,7 @@ func (e *Ender) Ended(by trace.GoID, trace int) {
 	e.Several = e.Several || e.By != by
 }
 
-// Name numbers sites and functions, so that they compare fast; 0 is "".
+// Name identifies a site or function by a number, so that comparing is fast; 0 is "".
 type Name int32
 
 // Stacks interns the stacks of all traces by content. A trace numbers its stacks
@@ -67,7 +67,7 @@ type Stacks struct {
 	key     []byte // scratch
 }
 
-// New returns empty tables for a target with code of its own.
+// New returns empty tables; own decides which frames are the target's code.
 func New(own site.Ownership) *Stacks {
 	return &Stacks{Own: own, content: map[string]Stack{}, Names: []string{""},
 		nameIDs: map[string]Name{"": 0}, Entries: map[string]code.Frame{}, enders: map[string]*Ender{},
@@ -168,8 +168,8 @@ func (i *Info) WaitsIn() string {
 // functions in variables: the goroutine of go f(i) in serve begins in "main.serve.gowrap1".
 const wrapper = ".gowrap"
 
-// Wraps reports whether an entry is a wrapper of the compiler, and no stack has shown yet what it
-// calls.
+// Wraps reports whether an entry is a compiler-generated wrapper whose callee is still
+// unknown.
 func (s *Stacks) Wraps(entry Name) bool { return strings.Contains(s.Names[entry], wrapper) }
 
 // Unwrap takes a stack of a goroutine that began in a wrapper, and names the entry after what the
@@ -192,5 +192,5 @@ func (s *Stacks) name(text string) Name {
 	return id
 }
 
-// Info returns what is known of a stack, of the absent one as well.
+// Info returns the information on a stack; 0 is valid.
 func (s *Stacks) Info(id Stack) *Info { return &s.all[id] }

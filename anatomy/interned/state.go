@@ -39,8 +39,8 @@ const (
 // Sited reports whether parts in this state carry a stack.
 func (s State) Sited() bool { return s > Stopped }
 
-// Followed reports whether a wait in this state is ended by another goroutine of
-// the process, and what those do says what was waited for.
+// Followed reports whether another goroutine of the process ends a wait in this state, so
+// that what that one did explains the wait.
 func (s State) Followed() bool { return s >= Lock && s <= Selecting }
 
 // GoState is the state that a goroutine of the given scheduler state is in,
@@ -88,8 +88,8 @@ func WaitState(reason string, info *Info) State {
 	return Other
 }
 
-// StoodState names what a goroutine waits for that waited already when the trace
-// began: no event gives the reason, but the innermost frames of its stack do.
+// StoodState names what a goroutine waits for if it waited already when the trace began: no
+// event gives the reason, so the innermost frames decide.
 func StoodState(info *Info) State {
 	if info.Class == server.ClassEnd {
 		return Runnable // see the package comment

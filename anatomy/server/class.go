@@ -26,10 +26,10 @@ const (
 // length may have lost its outermost frames.
 const TraceDepth = 128
 
-// Class says which part of serving a stack belongs to.
+// Class is the part of serving that a stack belongs to.
 type Class uint8
 
-// The classes; Class.Leaves says which are seen only between requests.
+// The classes; Class.Leaves reports those seen only between requests.
 const (
 	ClassNone    Class = iota // no stack
 	ClassForeign              // not a connection's goroutine

@@ -10,8 +10,8 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// Kind says which server a goroutine belongs to, and so how its requests are
-// distinguished.
+// Kind is the server library that a goroutine belongs to, which decides how its requests
+// are recognised.
 type Kind uint8
 
 // The kinds of servers.

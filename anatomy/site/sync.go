@@ -7,10 +7,10 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// Sync distinguishes what the runtime calls by the one reason "sync".
+// Sync distinguishes the waits that the runtime all reports with the reason "sync".
 type Sync uint8
 
-// What "sync" stands for.
+// Kinds of "sync" waits.
 const (
 	SyncOther Sync = iota // WaitGroup, Once, an unknown semaphore
 	SyncLock              // a Mutex, an RWMutex, or what queues like one

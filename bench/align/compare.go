@@ -146,7 +146,7 @@ func requests(rec *record.Record, clock timebase.Clock) (by map[string]timebase.
 			return nil, nil, err
 		}
 		covered = append(covered, t.Span)
-		_, err = anatomy.AnalyzeAll([]anatomy.Input{{Trace: bytes.NewReader(data), Span: t.Span}}, anatomy.Options{
+		_, err = anatomy.Analyze([]anatomy.Input{{Trace: bytes.NewReader(data), Span: t.Span}}, anatomy.Options{
 			Clock: clock, Each: func(r breakdown.Timeline) { by[r.ID] = r.Span },
 		})
 		if err != nil {

@@ -7,20 +7,20 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// Code distinguishes the user's code from the libraries it uses. The zero value
-// goes by file names alone.
+// Code distinguishes the user's code from libraries. The zero value decides by file names
+// alone.
 type Code struct {
 	// Module is the target's main module path; empty when it is not known (only
 	// net/http/pprof was reachable), and then file names decide.
 	Module string
-	// Answers says which calls the target answers itself.
+	// Answers names the calls that the target answers itself.
 	Answers Answers
 }
 
 // Answers are the calls whose other end is the target itself.
 type Answers int
 
-// Which they are. RPCs may be answered through memory, and no connection shows then.
+// Kinds of calls. RPCs may be answered in memory, without a connection.
 const (
 	AnswersNone Answers = iota
 	AnswersRPC          // of gRPC
@@ -84,9 +84,9 @@ func (c Code) Innermost(stack []code.Frame) int {
 	return slices.IndexFunc(stack, c.User)
 }
 
-// Place returns the frame to name for a stack: the user's innermost that is no
-// wrapper, else the innermost outside the standard library, else the innermost
-// outside the runtime. ok is false for an empty stack.
+// Place returns the frame to name for a stack: the user's innermost that is not a wrapper,
+// else the innermost outside the standard library, else the innermost outside the runtime.
+// ok is false for an empty stack.
 func (c Code) Place(stack []code.Frame) (f code.Frame, ok bool) {
 	if i := c.Innermost(stack); i >= 0 {
 		for wraps(stack, i) || stub(stack[i].File) {
@@ -117,8 +117,8 @@ func (c Code) Place(stack []code.Frame) (f code.Frame, ok bool) {
 // mostCallers bounds how many callers of a place are named.
 const mostCallers = 4
 
-// Callers returns the user's frames above a place of a stack, innermost first, four
-// at most: what runs too often is called by one of them.
+// Callers returns the user's frames above a place of a stack, innermost first, four at
+// most: one of them calls it too often.
 func (c Code) Callers(stack []code.Frame, place code.Frame) (callers []code.Frame) {
 	for _, f := range stack[1+slices.Index(stack, place):] {
 		if c.User(f) && len(callers) < mostCallers {
@@ -159,8 +159,8 @@ func wraps(stack []code.Frame, i int) bool {
 // bare returns a function's name without its receiver: "Lock" of "(*Mutex).Lock".
 func bare(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
-// Dependency reports whether a function that is not the service's is not the standard library's either.
-// The runtime's assembly has no package (gcWriteBarrier), and is none.
+// Dependency reports whether a function outside the service is outside the standard library
+// too. The runtime's assembly (gcWriteBarrier) has no package and is not a dependency.
 func Dependency(function string) bool {
 	pkg, _ := Split(function)
 	return pkg != "" && !Standard(pkg)

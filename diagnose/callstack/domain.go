@@ -6,9 +6,8 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// Domain returns the one role of Domains (or GCWork, GCIdle, GCAssist, Schedule,
-// FileIO, FileWrite) that a CPU sample is booked on, and 0 for the service's own
-// work. See Book.
+// Domain returns the role to which a CPU sample is attributed: one of Domains, GCWork,
+// GCIdle, GCAssist, Schedule, FileIO or FileWrite; 0 for the service's own work. See Book.
 func (x *Index) Domain(stack []code.Frame) Role {
 	role, _ := x.Book(stack)
 	return role
@@ -24,8 +23,8 @@ const kept = Logging | Sort | DBClient | HTTPClient | RPCClient
 // change of the service removes that.
 const users = Format | Clock | Sort | Reflect
 
-// Book returns the role that a CPU sample is booked on, as Domain does, and the
-// index of the frame in which the domain begins, -1 without one.
+// Book returns a CPU sample's role, as Domain does, and the index of the frame in which the
+// domain begins; -1 if there is none.
 //
 // The outermost domain inside the handler wins: formatting inside a logger is
 // logging, hashing inside a database handshake is the database client. It ends
@@ -33,8 +32,8 @@ const users = Format | Clock | Sort | Reflect
 // kept), at a compressor that an encoder writes into, at an expression that a router
 // compiles, and at the server's own writing of the answer.
 //
-// GC assists are booked on GCAssist wherever they happen; a caller that wants
-// the allocator's cost looks for Allocate itself.
+// GC assists count as GCAssist wherever they happen; for the cost of allocation, look for
+// Allocate.
 func (x *Index) Book(stack []code.Frame) (role Role, at int) {
 	all := x.Roles(stack)
 	for _, collector := range []Role{GCIdle, GCAssist, GCWork} {
@@ -110,9 +109,9 @@ func (x *Index) outermost(stack, inner []code.Frame) (role Role, at int) {
 	return role, at
 }
 
-// Work returns the one role of Works that the frames below a user's function spend
-// their time in, 0 for none: what the runtime's maps do, moving bytes, one atomic
-// operation, an unbuffered system call.
+// Work returns the role, one of Works, of the frames below a user's function; 0 for none:
+// what the runtime's maps do, moving bytes, one atomic operation, an unbuffered system
+// call.
 func (x *Index) Work(below []code.Frame) Role {
 	if len(below) == 0 {
 		return 0

@@ -7,10 +7,10 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// Driver is what a service speaks to a database with.
+// Driver identifies a database driver.
 type Driver string
 
-// Drivers that advice differs by.
+// Drivers for which the advice differs.
 const (
 	PGX    Driver = "pgx"
 	PQ     Driver = "lib/pq"
@@ -43,9 +43,9 @@ func DriverOf(function string) Driver {
 	return ""
 }
 
-// AwaitsWriter reports whether a stack is in SQLite's busy handler: another
-// connection has the lock that it wants, and it sleeps and tries again
-// (sqlite3_busy_timeout). Drivers in Go show it; within C it is not seen.
+// AwaitsWriter reports whether a stack is in SQLite's busy handler: it sleeps and retries
+// because another connection holds the lock (sqlite3_busy_timeout). Only drivers in Go show
+// it, not C.
 func AwaitsWriter(stack []code.Frame) bool {
 	for _, f := range stack {
 		pkg, name := Split(f.Function)

@@ -7,7 +7,7 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// Reuse is how a value that a library makes can be had at less cost.
+// Reuse is how to avoid allocating a library's value each time.
 type Reuse int
 
 // Ways to reuse a value.
@@ -18,15 +18,15 @@ const (
 	Sized                // a buffer that grows; its capacity can be given
 )
 
-// Made is a value that a library makes for its caller. The zero value is none.
+// Made is a value that a library allocates for its caller. The zero value means none.
 type Made struct {
 	Type  string // "gzip.Writer"
 	Maker string // the constructor, "gzip.NewWriter"
 	Reuse Reuse
-	// At is the index in the stack of the constructor's frame, or of the method that
-	// makes the value's insides when it is first used.
+	// At is the stack index of the constructor's frame, or of the method that initialises
+	// the value on first use.
 	At int
-	// Lazy is that method's case: the constructor was called elsewhere.
+	// Lazy is set in the second case: the constructor was called elsewhere.
 	Lazy bool
 }
 
@@ -85,9 +85,9 @@ var passing = map[string]bool{"errors": true, "context": true, "strings": true, 
 	"net/http": true, "net/url": true,
 	"github.com/pkg/errors": true, "log/slog": true, "reflect": true, "io": true, "net/http/httptest": true}
 
-// Makes returns the value that the code below a user's frame makes: by the
-// outermost constructor there, or the outermost method of a type that makes its
-// insides lazily. user is the frame's index; ok is false if there is neither.
+// Makes returns the value that the code below the user's frame with index user allocates:
+// that of the outermost constructor, or of the outermost method that initialises lazily. ok
+// is false if there is neither.
 func Makes(stack []code.Frame, user int) (m Made, ok bool) {
 	for i := min(user, len(stack)) - 1; i >= 0; i-- {
 		pkg, name := Split(stack[i].Function)

@@ -6,11 +6,11 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// MapUse is what a function uses a map for. The remedies exclude each other: a size
-// hint helps filling only, an index helps scans only.
+// MapUse is what a function does with a map. It decides the remedy: a size hint helps only
+// filling, an index only scans.
 type MapUse int
 
-// Uses of maps. A delete changes a map as an assignment does.
+// Uses of maps. A delete counts as an assignment.
 const (
 	MapUnknown MapUse = iota
 	MapFill
@@ -31,8 +31,8 @@ var mapUses = []struct {
 	{"mapaccess", MapSearch}, {"maps.(*Map).get", MapSearch}, {"(*HashTrieMap[...]).Load", MapSearch},
 }
 
-// MapUseOf returns what the frames below a user's function do with a map, by the
-// outermost that says so.
+// MapUseOf returns what the frames below a user's function do with a map, as the outermost
+// conclusive frame shows.
 func MapUseOf(below []code.Frame) MapUse {
 	for i := len(below) - 1; i >= 0; i-- {
 		for _, u := range mapUses {

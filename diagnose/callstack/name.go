@@ -54,8 +54,8 @@ func Elided(function string) string {
 	return function[:open] + "[...]" + function[end+1:]
 }
 
-// Short returns a function as an engineer would say it: the last element of its
-// package's path and the name, "sql.(*DB).conn".
+// Short returns a function's short name: the last element of its package's path and the
+// name, "sql.(*DB).conn".
 func Short(function string) string {
 	pkg, name := Split(function)
 	if pkg == "" {
@@ -69,9 +69,9 @@ func Short(function string) string {
 	return last + "." + name
 }
 
-// Owner returns what a function belongs to: the receiver type of a method, the
-// enclosing function of a closure, otherwise the function itself. Waits in Get and
-// Set of one type are one place to a reader.
+// Owner returns what a function belongs to: the receiver type of a method, the enclosing
+// function of a closure, otherwise the function itself. So waits in Get and Set of one type
+// count as one place.
 func Owner(function string) string {
 	pkg, name := Split(function)
 	if receiver, _, ok := strings.Cut(name, ")."); ok && strings.HasPrefix(receiver, "(") {
@@ -127,7 +127,7 @@ func digits(s string) bool {
 	return s != ""
 }
 
-// At words a place: "orders.go:41"; the function where the file is not known.
+// At formats a place: "orders.go:41"; the function if the file is unknown.
 func At(f code.Frame) string {
 	if f.File == "" {
 		return Short(f.Function)

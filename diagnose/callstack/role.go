@@ -33,7 +33,7 @@ const (
 	FileSync                      // fsync and its kin
 	FileIO                        // reads or writes a file
 	FileWrite                     // of these, the writes
-	FileMeta                      // of these, what asks for names, sizes and dates, or opens
+	FileMeta                      // of these, opening files and reading their names, sizes and dates
 	SocketIO                      // reads or writes a network connection
 	Cgo                           // calls C
 	Logging                       // formats or writes log records
@@ -49,7 +49,7 @@ const (
 	Clock         // reads the clock or a random source; before Crypto, which contains one
 	Format        // fmt, string building, conversion
 	Handshake     // a TLS handshake
-	TLS           // crypto/tls besides; before Crypto, which contains it
+	TLS           // the rest of crypto/tls; before Crypto, which contains it
 	Crypto        // hashes, signs, encrypts, password hashes
 	Compress      // compression
 	Map           // the runtime's maps
@@ -57,23 +57,23 @@ const (
 	Atomic        // one atomic operation
 	SmallIO       // a system call that reads or writes
 	Buffered      // reads or writes through a buffer
-	Flush         // empties one before it is full
+	Flush         // flushes a buffer before it is full
 	Allocate      // the runtime's allocator
-	GCAssist      // marking that an allocation has to do
+	GCAssist      // marking done by an allocation
 	GCWork        // background marking and sweeping
 	GCIdle        // marking on a CPU that had nothing else to do
 	Spawn         // starts or ends a goroutine, or grows its stack
 	Schedule      // the scheduler
-	Dial          // a network connection is opened
+	Dial          // opens a network connection
 	Child         // starts another process, or waits for it
 )
 
-// Domains are the roles that say what CPU was spent on.
+// Domains are the roles by which CPU is divided.
 const Domains = DBClient | HTTPClient | RPCClient | Logging | Instrument | JSON | RegexpCompile | RegexpMatch | TemplateParse |
 	Router | Sort | Reflect | Clock | Format | Handshake | TLS | Crypto | Compress | Child
 
-// Works are the roles that say what a function's own time goes into, below the
-// domains: what the runtime and the kernel do for the innermost user function.
+// Works are the roles by which a function's own time is divided, below the domains: what
+// the runtime and the kernel do for the innermost user function.
 const Works = Map | Copy | Atomic | SmallIO
 
 // Has reports whether r has any role of other.
@@ -88,8 +88,8 @@ type rule struct {
 	role     Role
 }
 
-// Index looks roles up and remembers them by function. It is not safe for
-// concurrent use. NewIndex makes one.
+// Index looks up roles and caches them by function. NewIndex returns one. It is not safe
+// for concurrent use.
 type Index struct {
 	Code
 	byRoot map[string][]rule

@@ -11,7 +11,7 @@ import (
 // Wait is what a blocked goroutine waits for.
 type Wait string
 
-// What requests wait for, and what they do when they do not wait.
+// Kinds of waiting, and of running.
 const (
 	Busy         Wait = "running"  // on a CPU
 	Queued       Wait = "runnable" // for a CPU
@@ -25,7 +25,7 @@ const (
 	RPCWait      Wait = "call to another service"
 	NetworkWait  Wait = "network"
 	OwnServer    Wait = "its own server"  // a call that the target answers itself
-	ChildWait    Wait = "another process" // that it started, or that writes to a pipe
+	ChildWait    Wait = "another process" // for a child process, or one that writes to a pipe
 	ClientWait   Wait = "own client"      // the server's peer: request body, response
 	SemaphoreW   Wait = "semaphore"
 	FlightWait   Wait = "another request's computation"

@@ -17,7 +17,7 @@ func (b *Builder) Wait(state breakdown.State, each time.Duration, times float64,
 	return b
 }
 
-// Ran says how long requests run, in the mean and the tenth of them that runs least.
+// Ran sets how long requests run: the mean, and the tenth that runs least.
 func (b *Builder) Ran(mean, least time.Duration) *Builder {
 	b.anatomyOf().Ran = &breakdown.Ran{MeanNS: mean, P10NS: least, P50NS: mean}
 	return b
@@ -32,7 +32,7 @@ func (b *Builder) Slow(state breakdown.State, each time.Duration, frames ...stri
 	return b
 }
 
-// Cut says how many requests the edges of traces cut.
+// Cut sets the number of requests cut by the start or end of a trace.
 func (b *Builder) Cut(n int) *Builder { b.anatomyOf().Cut = n; return b }
 
 // Waker says who ended the waits that were added last.

@@ -27,7 +27,7 @@ func (b *Builder) Undated(longest time.Duration) *Builder {
 	return b
 }
 
-// Failing says which part of the calls of the operation added last fail.
+// Failing sets the part of the calls of the operation added last that fail, 0 to 1.
 func (b *Builder) Failing(part float64) *Builder {
 	op := &b.operations.Operations[len(b.operations.Operations)-1]
 	op.Errors = int64(part * float64(op.Calls))
@@ -39,8 +39,8 @@ func Caller(share float64, each time.Duration, frames ...string) operation.Calle
 	return operation.Caller{Share: share, MeanNS: int64(each), Stack: append(Stack(frames...), Serving()...), Sampled: 256}
 }
 
-// Within says how long the mean request is within the operation added last, and how
-// often one runs it at most.
+// Within sets how long the mean request is within the operation added last, and the most
+// executions in one request.
 func (b *Builder) Within(running, waiting time.Duration, most int64) *Builder {
 	a, id := b.anatomyOf(), len(b.operations.Operations)
 	op := b.operations.Operations[id-1]
@@ -51,20 +51,20 @@ func (b *Builder) Within(running, waiting time.Duration, most int64) *Builder {
 	return b
 }
 
-// SQLite says which database file the target has open.
+// SQLite sets the database file that the target has open.
 func (b *Builder) SQLite(journal string) *Builder {
 	b.operations.SQLite = []operation.SQLiteDatabase{{File: "shop.db", Journal: journal, Bytes: 8 << 20}}
 	return b
 }
 
-// Plan says how SQLite reads for the operation added last.
+// Plan sets SQLite's query plan of the operation added last.
 func (b *Builder) Plan(rows []string, scans ...operation.SQLiteScan) *Builder {
 	text := b.operations.Operations[len(b.operations.Operations)-1].Text
 	b.operations.Plans = append(b.operations.Plans, operation.SQLitePlan{Text: text, File: "shop.db", Rows: rows, Scans: scans})
 	return b
 }
 
-// Kept says how long connections were held in all that the operation added last got.
+// Kept sets the total time that the connections got by the operation added last were held.
 func (b *Builder) Kept(total time.Duration, opened int64) *Builder {
 	op := &b.operations.Operations[len(b.operations.Operations)-1]
 	op.HeldNS, op.Opened = int64(total), opened

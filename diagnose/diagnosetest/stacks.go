@@ -125,7 +125,7 @@ func (b *Builder) Blocked(delay time.Duration, frames ...string) *Builder {
 	return b.sampleOf("block", Stack(frames...), 1000, int64(delay))
 }
 
-// Raw stores bytes as a profile of a type, whatever they are.
+// Raw stores bytes as a profile of a type, unchecked.
 func (b *Builder) Raw(typ string, data []byte) *Builder {
 	b.raw = append(b.raw, record.Profile{Type: typ, Data: data})
 	return b

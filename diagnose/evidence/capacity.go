@@ -160,8 +160,8 @@ func (p *Set) stopped() bool {
 // HostUse returns the host's utilisation, 0 to 1; NaN when unknown.
 func (c CPU) HostUse() float64 { return c.Busy / c.CPUs }
 
-// Use returns the utilisation of whichever is nearer its limit: the host's CPUs,
-// or what the target may use of them; NaN when both are unknown.
+// Use returns the larger utilisation, 0 to 1, of the host's CPUs and of the target's share
+// of them; NaN if both are unknown.
 func (c CPU) Use() float64 {
 	host, own := c.HostUse(), c.Target/c.Limit
 	switch {

@@ -19,9 +19,8 @@ const (
 	targetCPUs = "the %s that the service may use"
 )
 
-// Model returns the service under this load, for package laws. Where own is set,
-// the host's CPUs count with what the load itself is known to use: what other
-// programs had this time does not bound what could be gained.
+// Model returns the service under this load, for package laws. If own is set, CPU that
+// other programs used counts as available: it does not bound the gain.
 func (p *Set) Model(own bool) laws.Model {
 	c, load := p.CPU(), p.Load()
 	m := laws.Model{Open: load.Open, Think: load.Think / 1e9, Response: p.response()}
@@ -81,17 +80,16 @@ func (c CPU) known() float64 {
 	return sum
 }
 
-// Waited bounds what removing a wait could gain that takes a share of request
-// time, 0 to 1. Throughput can grow only into the CPUs that are idle, or that
-// other programs took.
+// Waited bounds the gain of removing a wait with a share of request time, 0 to 1.
+// Throughput can grow only into CPUs that are idle or that other programs used.
 func (p *Set) Waited(share float64) laws.Gain { return p.delay(share, false) }
 
-// Elsewhere bounds what removing a wait could gain whose end does not depend on
-// this host's CPUs: a timer, an answer from elsewhere.
+// Elsewhere bounds the gain of removing a wait that does not depend on this host's CPUs,
+// such as for a timer or a remote answer.
 func (p *Set) Elsewhere(share float64) laws.Gain { return p.delay(share, true) }
 
-// Polled is Elsewhere for a wait that costs CPU too: a part of the service's, 0 to 1, goes
-// with it.
+// Polled is Elsewhere for a wait that also costs CPU: a part of the service's, 0 to 1,
+// which is saved too.
 func (p *Set) Polled(share, cpu float64) laws.Gain {
 	m := p.Model(true)
 	cut := laws.Cut{Time: share * m.Response, Busy: map[string]float64{}}
@@ -106,8 +104,8 @@ func (p *Set) delay(share float64, own bool) laws.Gain {
 	return m.Gain(laws.Cut{Time: share * m.Response})
 }
 
-// Freed bounds what removing a wait could gain that takes a share of request time
-// and CPUs with it: so many of the service's, and of the host's in all.
+// Freed bounds the gain of removing a wait that has a share of request time and occupies
+// CPUs: numbers of the service's, and of the host's in all.
 func (p *Set) Freed(share, own, host float64) laws.Gain {
 	m, c := p.Model(false), p.CPU()
 	if !c.Saturated() && host > 0 && c.Busy > 0 {
@@ -118,10 +116,11 @@ func (p *Set) Freed(share, own, host float64) laws.Gain {
 		named(hostCPUs, c.CPUs): host}})
 }
 
-// Untraced returns by how much the load's mean request is longer than the mean of those that
-// traces hold whole, in ns. A trace is as likely to cut a request as that is long (length-biased sampling,
-// the inspection paradox), so the longest are missing. 0 where CPUs are used up: then a request is
-// also longer to the generator, which waits for a CPU itself.
+// Untraced returns the difference between the load's mean request and the mean of those
+// that are complete in traces, in ns. A trace is as likely to cut a request as that is long
+// (length-biased sampling, the inspection paradox), so the longest are missing. 0 where
+// CPUs are used up: then a request is also longer to the generator, which waits for a CPU
+// itself.
 func (p *Set) Untraced() float64 {
 	if !p.Traced() || p.Anatomy.Cut == 0 || p.CPU().Saturated() {
 		return 0
@@ -183,8 +182,8 @@ func (p *Set) Ran(w Work) laws.Gain {
 	return m.Gain(cut)
 }
 
-// Lifted returns what lifting a limit of the target's own would gain; +Inf where
-// none is used up. It is the lesser change: a saving of CPU does not rank above it.
+// Lifted returns the gain of lifting a limit of the target's own; +Inf if none is reached.
+// Lifting it is the smaller change, so a saving of CPU does not rank above it.
 func (p *Set) Lifted() float64 {
 	least := math.Inf(1)
 	for _, gain := range []float64{p.CPU().Room(), p.Stops().Gain} {
@@ -201,6 +200,5 @@ func (p *Set) WaitGain(share float64) float64 { return p.Waited(share).Factor }
 // OutsideGain is the factor of Elsewhere.
 func (p *Set) OutsideGain(share float64) float64 { return p.Elsewhere(share).Factor }
 
-// CPUGain is the factor of Ran, for work of which no more than its share of the
-// service's CPU is known.
+// CPUGain is the factor of Ran, for work known only by its share of the service's CPU.
 func (p *Set) CPUGain(share float64) float64 { return p.Ran(Work{Share: share}).Factor }

@@ -21,18 +21,17 @@ type Asked struct {
 	Calls  float64 // in the steady span
 	Errors float64
 	Rows   float64 // read or changed, if the driver reports it
-	NS     float64 // until the rows were closed; what was asked meanwhile is in it
-	// Prepares is how often the service had it prepared for use.
+	NS     float64 // until the rows were closed, including statements in between
+	// Prepares is how often the service prepared it.
 	Prepares float64
-	// Most is how often one request of the traces ran it; 0 when none did, or
-	// none was traced.
+	// Most is the largest number of executions in one traced request; 0 if none was traced.
 	Most int64
 	// Running, Queued and Waiting are ns of the mean request of the traces within the
 	// statement and in nothing that it called; zero without traces.
 	Running, Queued, Waiting float64
 	// Callers are the user's places that ran it, by their calls, most first.
 	Callers []AskedBy
-	// Plan is how SQLite reads for it, where the run could ask.
+	// Plan is SQLite's query plan, if the run could read it.
 	Plan *operation.SQLitePlan
 
 	form string
@@ -47,11 +46,11 @@ type AskedBy struct {
 	Stack []code.Frame
 }
 
-// Took returns the ns of the mean request that the statement takes by itself.
+// Took returns the statement's own time in the mean request, in ns.
 func (a Asked) Took() float64 { return a.Running + a.Queued + a.Waiting }
 
-// Lead returns the caller with most calls; Heaviest that with most time. ok is false
-// where no stack was taken.
+// Lead returns the caller with most calls, Heaviest that with most time. ok is false
+// without stacks.
 func (a Asked) Lead() (by AskedBy, ok bool) {
 	if len(a.Callers) == 0 {
 		return by, false
@@ -59,7 +58,8 @@ func (a Asked) Lead() (by AskedBy, ok bool) {
 	return a.Callers[0], true
 }
 
-// Heaviest returns the caller in which most of the statement's time is spent.
+// Heaviest returns the caller that accounts for most of the statement's time. ok is false
+// without stacks.
 func (a Asked) Heaviest() (by AskedBy, ok bool) {
 	for _, c := range a.Callers {
 		if !ok || c.Share*c.NS > by.Share*by.NS {
@@ -234,7 +234,7 @@ func (a *Asked) settle() {
 	})
 }
 
-// Acquired is what the hooks counted of connections that were taken from pools.
+// Acquired holds the hooks' counts of connections taken from pools.
 type Acquired struct {
 	Calls  float64
 	Opened float64 // connections opened for them

@@ -107,10 +107,9 @@ func (p *Set) holders(site waits.Site) []string {
 	return holders
 }
 
-// Serialised bounds what could be gained at a place where requests queue for one
-// goroutine or lock that is never without work: all that it does for them is
-// removed, and the CPU that it runs on meanwhile is free. ok is false where the
-// place is no such resource.
+// Serialised bounds the gain at a place where requests queue for one goroutine or lock that
+// is always busy: all its work for them is removed, and its CPU time is freed. ok is false
+// if the place is no such resource.
 func (p *Set) Serialised(site waits.Site) (g laws.Gain, ok bool) {
 	s, ok := p.serialAt(site)
 	if !ok {
@@ -129,8 +128,8 @@ func (p *Set) Serialised(site waits.Site) (g laws.Gain, ok bool) {
 	return m.Gain(cut), true
 }
 
-// Doing returns which part of the time that a site's queue waits for a function takes,
-// 0 to 1; 0 where requests queue for no single goroutine or lock there.
+// Doing returns the part of the time of a site's queue that a function accounts for, 0 to
+// 1; 0 if requests do not queue for a single goroutine or lock there.
 func (p *Set) Doing(site waits.Site, function string) float64 {
 	s, ok := p.serialAt(site)
 	if !ok || function == "" {
@@ -152,8 +151,8 @@ func inTurn(part breakdown.Part) bool {
 	return all > 0 && 2*requests >= all
 }
 
-// Under words the work that is done while requests wait for a lock; see usage.Use. more
-// are functions known to hold it, besides those that the trace saw.
+// Under describes the work done while requests wait for a lock; see usage.Use. more are
+// functions known to hold it, in addition to those in the trace.
 func (p *Set) Under(site waits.Site, more ...string) string {
 	use, err := p.Use()
 	if err != nil {
@@ -163,10 +162,10 @@ func (p *Set) Under(site waits.Site, more ...string) string {
 }
 
 // Alongside returns the goroutines that serve one request after another, as resources that
-// bound the rate whatever else gets cheaper. Each counts with the time that is its own: it
-// ran, or its thread was in the kernel (a disk's sync). What it stands in for others goes
-// with their load and is no demand: ready without a CPU, waiting for a lock, a channel or an
-// answer. So the bound errs upwards. It is wrong for one that serves batches, which grow with the rate.
+// bound the rate whatever else gets cheaper. Its demand is its own time: running, or in the
+// kernel (fsync). Time in which it waits for a CPU, a lock, a channel or an answer depends
+// on the load of others and is no demand. So the bound errs upwards. It does not hold for a
+// goroutine that serves batches, which grow with the rate.
 func (p *Set) Alongside() (list []laws.Resource) {
 	if p.Anatomy == nil {
 		return nil

@@ -19,8 +19,8 @@ import (
 	"github.com/redline-go/redline/record/database"
 )
 
-// Set is all that is derived from a record and its anatomy, each table when it is first
-// asked for. It is used by one goroutine. New makes one.
+// Set holds the evidence of a record and its anatomy, each table computed on first use. New
+// returns one. It is not safe for concurrent use.
 type Set struct {
 	*measured.Run
 	*waits.Requests

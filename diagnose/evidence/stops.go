@@ -16,13 +16,13 @@ const (
 	leastSide = 5
 )
 
-// Stops is what running out of the CPU quota does to the target.
+// Stops is the effect of CPU quota throttling on the target.
 type Stops struct {
-	Known bool // whether throttling was seen at all, so that there is a control group
+	Known bool // whether throttling was recorded, so that there is a control group
 	// Periods is the part of the quota's periods in which it ran out, 0 to 1.
 	Periods float64
-	// Stopped is how long the group's CPUs stood still, in seconds per second; above
-	// 1 where several did.
+	// Stopped is the throttled time of the group's CPUs, in seconds per second; it can
+	// exceed 1 with several CPUs.
 	Stopped float64
 	// Length is the mean stop, in ns over all CPUs; NaN without one.
 	Length float64
@@ -30,9 +30,9 @@ type Stops struct {
 	// which the quota ran out (or ran out in the one before), and of the others;
 	// NaN if one side has too few windows.
 	InStops, Elsewhere float64
-	// Gain bounds what an end of the stops could do to the latency of all windows;
-	// 1 if that is not known, or the quota is used up on average, so that a
-	// larger one gives Room instead.
+	// Gain bounds the latency gain, over all windows, of ending the stops; 1 if it is
+	// unknown, or if the quota is used up on average, so that a larger one gives Room
+	// instead.
 	Gain float64
 }
 

@@ -17,14 +17,14 @@ package laws
 
 import "math"
 
-// Most bounds every factor. The gain has a pole where nothing remains, and near it
-// the error of the measured demand decides.
+// Most bounds every factor. The gain has a pole where no demand remains, and near it the
+// error of the measured demand dominates.
 const Most = 50
 
-// What a gain is of.
+// What a gain improves.
 const (
 	Throughput = "throughput"
-	Latency    = "latency" // an open loop below saturation: the rate is given
+	Latency    = "latency" // in an open loop below saturation, where the rate is fixed
 )
 
 // Full is the utilisation from which a resource counts as used up. A saturated host
@@ -37,24 +37,24 @@ const Full = 0.92
 // CPU time that was measured then holds a wake-up for each, which a busy CPU is spared.
 const halfIdle = 0.5
 
-// Resource serves requests, a bounded number at a time.
+// Resource serves a bounded number of requests at a time.
 type Resource struct {
 	// Name reads after "then": "the host's 2 CPUs".
 	Name string
-	// Servers is how many there are: seconds of service per second at most. Not
-	// above 0 is unknown, and then the resource bounds nothing.
+	// Servers is the number of servers: the maximum seconds of service per second. 0 or
+	// below means unknown, and then the resource bounds nothing.
 	Servers float64
-	// Busy is how many of them the load keeps busy on average; Busy over rate is a
-	// request's demand in seconds.
+	// Busy is the mean number of busy servers; Busy divided by the rate is a request's
+	// demand in seconds.
 	Busy float64
-	// Fixed is the part of Busy that is there at any rate: a sampler, say. It is no
-	// demand of a request, and takes its servers from all rates alike.
+	// Fixed is the part of Busy that does not depend on the rate, such as a sampler's. It
+	// belongs to no request's demand, and reduces the servers available.
 	Fixed float64
-	// Queue is for how many seconds of its response a request waits for it. It goes
-	// with the demand: in proportion, and wholly where the resource is used up.
+	// Queue is the time that a request waits for the resource, in seconds. Removing demand
+	// shortens it in proportion, and entirely if the resource is saturated.
 	Queue float64
-	// Counted says that servers are things rather than CPU time, connections say: all
-	// of them can be busy all the time.
+	// Counted is set if servers are countable things such as connections, all of which can
+	// be busy all the time, not CPU time.
 	Counted bool
 }
 
@@ -87,35 +87,34 @@ func (r Resource) bound(freed float64) float64 {
 
 // Model is a service under one load.
 type Model struct {
-	// Open: requests are due by a schedule, so that below saturation the rate stays
-	// and what is gained is latency.
+	// Open is set in an open loop: below saturation its rate is fixed, so a gain is in
+	// latency.
 	Open bool
-	// Think is the pause before the next request of a client, and Response the mean
-	// time of a request, in seconds. Not above 0, the response is unknown and bounds
-	// nothing.
+	// Think is a client's pause before its next request, and Response the mean response
+	// time, in seconds. A Response of 0 or below is unknown and bounds nothing.
 	Think, Response float64
 	Resources       []Resource
 }
 
-// Cut is what a change takes away.
+// Cut is the demand and delay that a change removes.
 type Cut struct {
-	// Time is by how many seconds a response gets shorter by itself, apart from
-	// the queues that Busy shortens: a delay without a queue.
+	// Time is the delay without a queue that is removed from a response, in seconds, in
+	// addition to the queues that Busy shortens.
 	Time float64
-	// Busy is how many servers of a resource, by name, are freed at the measured rate.
+	// Busy is the number of servers freed at the measured rate, by the resource's name.
 	Busy map[string]float64
 }
 
-// Gain is what a cut could give.
+// Gain is the bound on a cut's gain.
 type Gain struct {
 	// Factor is 1 to Most.
 	Factor float64
 	// Of is Throughput or Latency.
 	Of string
-	// Then names what limits next; "" where only the response's own length does.
+	// Then names what limits next; "" if only the response time itself does.
 	Then string
-	// AtLeast says that Factor is a floor: it is cut at Most, or what limits next is CPU time
-	// whose demand, none of which is removed, was measured while most of the CPUs were idle.
+	// AtLeast is set if Factor is a lower bound: it is capped at Most, or the next limit is
+	// CPU time whose demand is not removed and was measured while most CPUs were idle.
 	AtLeast bool
 }
 
@@ -141,7 +140,8 @@ func (m Model) Tightest() int {
 	return at
 }
 
-// Gain returns what a cut could give.
+// Gain returns the bound on a cut's gain by the asymptotic bounds of operational analysis
+// (Denning and Buzen 1978).
 func (m Model) Gain(cut Cut) Gain {
 	of := m.Of()
 	if cut.nothing() {
@@ -207,8 +207,8 @@ func (m Model) shorter(cut Cut) float64 {
 	return (think + m.Response) / (think + left)
 }
 
-// Amdahl returns 1/(1-share), the gain when a share (0 to 1) of a whole vanishes
-// that nothing else bounds; at most Most.
+// Amdahl returns 1/(1-share), the gain of removing a share (0 to 1) of a whole if nothing
+// else limits (Amdahl 1967); at most Most.
 func Amdahl(share float64) float64 {
 	if !(share > 0) {
 		return 1

@@ -36,12 +36,12 @@ type Request struct {
 	Begin   time.Duration `json:"begin_ns"`
 	Took    time.Duration `json:"took_ns"`
 	Latency time.Duration `json:"latency_ns,omitempty"`
-	// Lead says in a sentence what took most.
+	// Lead is a sentence on what took most time.
 	Lead  string `json:"lead"`
 	Steps []Step `json:"steps"`
-	// Meanwhile says what happened around the request, a sentence each.
+	// Meanwhile holds a sentence per event around the request.
 	Meanwhile []string `json:"meanwhile"`
-	// Spans are what the services said of it by themselves, the longest first.
+	// Spans are the request's spans as received from the services, longest first.
 	Spans []string `json:"spans,omitempty"`
 }
 
@@ -56,7 +56,7 @@ type Step struct {
 	For   string          `json:"for,omitempty"`   // what it waited for, as far as it was followed
 	Place string          `json:"place,omitempty"` // the function waited in, in full
 	Share float64         `json:"share"`           // of the request
-	Rest  bool            `json:"rest,omitempty"`  // what is left of a stretch of time, listed as one
+	Rest  bool            `json:"rest,omitempty"`  // the rest of a stretch of time, as one step
 }
 
 // Describe returns the slowest requests of the anatomy, at most as many as asked

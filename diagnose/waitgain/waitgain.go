@@ -18,8 +18,8 @@ const (
 	// LeastShare is the part of the mean request: a fifth bounds the gain at 1.25,
 	// and the waits of healthy services at one site stay well below it.
 	LeastShare = 0.20
-	// LeastNS per request: a wait below 100 µs is a hand-over between goroutines,
-	// whatever its share of a request that does little.
+	// LeastNS per request: a wait below 100 µs is a hand-over between goroutines, even if
+	// it is a large share of a short request.
 	LeastNS = 100e3
 	// LeastTail of the time above the median: the site that explains most of it.
 	LeastTail = 0.50
@@ -46,17 +46,17 @@ type Verdict struct {
 type Nature int
 
 const (
-	// Queueing for something several requests hold at a time: on busy CPUs they
-	// hold it for longer, and the queue is the CPUs' own.
+	// Queueing: several requests can hold it at a time. On busy CPUs they hold it longer,
+	// so the CPUs cause the queue.
 	Queueing Nature = iota
-	// Serial: one request holds it at a time, which limits a service on its own,
-	// whatever else the host does.
+	// Serial: one request holds it at a time, which limits a service even while CPUs are
+	// idle.
 	Serial
-	// Outside: a timer or another service ends it, whatever the CPUs do.
+	// Outside: a timer or another service ends it, independent of the CPUs.
 	Outside
 )
 
-// Judge decides about a wait; false if it is too short, both in the mean request
+// Decide returns the verdict on a wait; false if it is too short, both in the mean request
 // and in the tail.
 func Decide(p *diagnose.Pass, s waits.Site, kind Nature) (Verdict, bool) {
 	if s.Share >= LeastShare && s.NS >= LeastNS {
@@ -135,7 +135,7 @@ func entered(s waits.Site) string {
 	return fmt.Sprintf("; %s of requests wait here", diagnose.Percent(s.Times))
 }
 
-// Requests words who waits.
+// Requests describes who waits.
 func (v Verdict) Requests() string {
 	if v.Of == diagnose.OfTail {
 		return "Slow requests wait " + diagnose.Percent(v.Share) + " of their extra time"

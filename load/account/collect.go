@@ -20,8 +20,8 @@ import (
 // from running, and the last of them then takes the rest.
 const mostPending = 8
 
-// Sink takes the measurements of a run of load; *record.Writer is one. An error that
-// it returns does not end the load: the first one is returned at the end.
+// Sink takes the measurements of a run of load; *record.Writer is one. Its errors do not
+// end the load; the Collector's Write methods return the first.
 type Sink interface {
 	Add(points ...series.Point) error
 	Counts(step string, kind histogram.Kind, s timebase.Span, c *histogram.Counts) error
@@ -44,7 +44,7 @@ type Collector struct {
 	spare   []*Window
 	recent  bin
 	log     *intervals
-	Totals  *Totals // complete once nothing ends any more
+	Totals  *Totals // complete once no request can end anymore
 	slow    slowest
 	traced  slowest // of those with a Trace
 	ended   int64   // requests, warm-up included
@@ -56,9 +56,8 @@ type bin struct {
 	window *Window
 }
 
-// New makes the collector of a load that begins at start, with windows of
-// a width. names are those of the plan's requests, in its order; a nil plan has no
-// checks.
+// New returns the collector of a load that begins at start, with windows of the given
+// width. names are those of the plan's requests, in order; a nil plan has no checks.
 func New(start, width time.Duration, steady timebase.Span, names []string, plan *scenario.Plan) *Collector {
 	return &Collector{
 		width: width, closed: timebase.Window(start, width),
@@ -217,7 +216,7 @@ func (c *Collector) WriteEnded(sink Sink, now func() time.Duration) (failed erro
 	}
 }
 
-// WriteLast writes the rest when nothing ends any more, cut at now, and returns the
+// WriteLast writes the rest, cut at now, once no request can end anymore, and returns the
 // first error of sink.
 func (c *Collector) WriteLast(sink Sink, now time.Duration) (failed error) {
 	for _, i := range c.log.last(now) {
@@ -243,9 +242,9 @@ func (c *Collector) WriteUnfinished(sink Sink, span timebase.Span) (failed error
 	return failed
 }
 
-// SlowestOf returns a window's entries in slow.jsonl: its slowest request, and
-// the slowest of those that carried a Trace, whose spans can be found. It needs the
-// lock, as edge's callback has it.
+// SlowestOf returns a window's entries in slow.jsonl: its slowest request, and the slowest
+// of those that carried a Trace, whose spans can be found. The caller must hold the lock,
+// as Edge's callback does.
 func (c *Collector) SlowestOf(w *Window) (slow []Sample) {
 	if w.slow.Done > 0 && c.slow.window(&w.slow) {
 		slow = append(slow, w.slow.Sample)
@@ -258,8 +257,8 @@ func (c *Collector) SlowestOf(w *Window) (slow []Sample) {
 	return slow
 }
 
-// SlowestLeft returns the slowest requests of all that no window's entry was, when
-// nothing ends any more.
+// SlowestLeft returns the slowest requests that are in no window's entry. Call it once no
+// request can end anymore.
 func (c *Collector) SlowestLeft() (slow []Sample) {
 	for _, s := range c.slow.rest() {
 		slow = append(slow, s.Sample)

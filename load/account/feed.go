@@ -12,7 +12,7 @@ import (
 // ring's head.
 type Feed struct {
 	ring  ring
-	Ended Split // requests recorded; the loop's own until it is over
+	Ended Split // requests recorded; only the loop may touch it until it ends
 
 	begun      atomic.Int64 // requests
 	unsent     atomic.Int64 // requests that ended before they were sent
@@ -26,8 +26,8 @@ type Feed struct {
 // NewFeed makes a feed with an empty ring.
 func NewFeed() *Feed { return &Feed{ring: ring{samples: make([]Sample, ringLength)}} }
 
-// Push hands an ended request to the reporter; false when the ring is full, which
-// Collector.Empty then drains.
+// Push hands an ended request to the reporter. It returns false if the ring is full;
+// Collector.Empty drains it.
 func (f *Feed) Push(s *Sample) bool { return f.ring.push(s) }
 
 // Tally holds a loop's counters between two publications: requests begun, unsent and
@@ -49,7 +49,8 @@ func (f *Feed) Publish(now, last *Tally) {
 	*last = *now
 }
 
-// Split counts requests whose intended times fall into the measured span, and others.
+// Split counts the requests whose intended times are within the measured span, and the
+// others.
 type Split struct{ Steady, Other int64 }
 
 // Add counts a request by its intended time.
@@ -61,7 +62,7 @@ func (c *Split) Add(steady timebase.Span, intended time.Duration) {
 	}
 }
 
-// Within reports whether a time falls into a span, whose end is outside of it.
+// Within reports whether a time lies in a span, the end excluded.
 func Within(s timebase.Span, t time.Duration) bool { return t >= s.From && t < s.To }
 
 // Clamp32 bounds a size to the range of a sample: 4 GiB.

@@ -8,8 +8,8 @@ import (
 // Sample is one ended request as it travels from its loop to the histograms.
 type Sample struct {
 	Intended, Sent, First, Done time.Duration // run time; Sent and First are 0 where there was none
-	// Own is the part of the schedule lag that the generator answers for: the
-	// time until sending during which the connection was free and open.
+	// Own is the part of the schedule lag that the generator caused: the time until sending
+	// during which the connection was open and free.
 	Own               time.Duration
 	ID                int64
 	Failed            uint64 // as Exchange.Failed

@@ -49,8 +49,8 @@ func NewSeries() *Series {
 	return s
 }
 
-// Points appends the window's figures. Kinds of failure that the run has not
-// met take no series, and times of no request no point.
+// Points appends the window's figures. Kinds of failure that did not occur get no series,
+// and windows without requests no points for times.
 func (s *Series) Points(dst []series.Point, w *Window, met *[len(failure.Kinds)]bool) []series.Point {
 	add := func(of series.Series, v float64) {
 		dst = append(dst, series.Point{Window: w.Index, Series: of, Value: v})

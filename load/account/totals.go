@@ -53,8 +53,8 @@ type checkTotals struct {
 	failed  []int64 // by check
 }
 
-// Ages are how old the unfinished requests were when the run ended: values that
-// the true ones are at least. The zero ages are none.
+// Ages are how old the unfinished requests were when the run ended: lower bounds of their
+// latencies (right-censored). The zero value is empty.
 type Ages struct {
 	steps          []Timing // from the intended time, by step; nil when there is none
 	service, first Timing   // from sending, of those that were sent; first of those without an answer's begin
@@ -68,8 +68,7 @@ func (a *Ages) Add(request, steps int, age time.Duration) {
 	a.steps[min(request, steps-1)].add(age)
 }
 
-// AddSent adds the time since a request was sent. begun says that its answer had
-// begun.
+// AddSent adds the time since a request was sent. begun is set if its answer had begun.
 func (a *Ages) AddSent(age time.Duration, begun bool) {
 	a.service.add(age)
 	if !begun {

@@ -17,8 +17,8 @@ type Window struct {
 
 	// intervals hold the times: one, or several where the latency log is cut.
 	intervals []*interval
-	// Latency, service and Lag are those of all requests, once the window is
-	// closed and until its intervals are taken back; nil when there are none.
+	// Latency, service and Lag cover all requests, from when the window closes until its
+	// intervals are reused; nil without requests.
 	Latency, service, Lag *Timing
 	sums                  [timeKinds]*Timing // their targets where several add up
 }

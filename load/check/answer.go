@@ -8,8 +8,8 @@ const (
 	keepBody = 64 << 10 // of a buffer, for the next answer
 )
 
-// Answer is one answer under inspection. It may be used again, and then keeps
-// its buffer. The zero Answer needs a Begin. It is not safe for concurrent use.
+// Answer checks one answer. It can be reused and keeps its buffer. Call Begin before
+// anything else. It is not safe for concurrent use.
 type Answer struct {
 	set    *Set
 	passed uint64 // checks of headers that hold
@@ -17,8 +17,7 @@ type Answer struct {
 	long   bool
 }
 
-// Begin readies a for an answer, whatever was given to it before. Interim
-// answers of HTTP need one each.
+// Begin resets a for a new answer. Each interim answer of HTTP (1xx) needs its own Begin.
 func (a *Answer) Begin(s *Set) {
 	a.set, a.passed, a.long = s, 0, false
 	if a.body = a.body[:0]; cap(a.body) > keepBody {
@@ -26,9 +25,8 @@ func (a *Answer) Begin(s *Set) {
 	}
 }
 
-// Header is given a header line. Both slices are only looked at. Of a header
-// that comes several times one line must satisfy the check.
-// HTTP/2 has names in lower case and HTTP/1 in any, so case never counts.
+// Header checks a header line; it keeps neither slice. If a header is repeated, one line
+// must satisfy the check. Names are case-insensitive.
 func (a *Answer) Header(name, value []byte) {
 	for i := range a.set.checks {
 		c := &a.set.checks[i]
@@ -38,8 +36,7 @@ func (a *Answer) Header(name, value []byte) {
 	}
 }
 
-// Body is given the next piece of the body and keeps a copy when some check
-// looks at it.
+// Body takes the next piece of the body, and keeps a copy if a check needs it.
 func (a *Answer) Body(piece []byte) {
 	switch {
 	case !a.set.body || a.long:
@@ -50,13 +47,12 @@ func (a *Answer) Body(piece []byte) {
 	}
 }
 
-// Long says that the body is too long to be given, for protocols that would
-// have to turn it into another form first.
+// Long marks the body as too long to check, for protocols that would have to convert it
+// first.
 func (a *Answer) Long() { a.long, a.body = true, a.body[:0] }
 
-// End judges the answer once it is complete. Bit i of failed is set when check
-// i did not hold; long means that the body was over 1 MiB and its checks failed
-// by that.
+// End returns the result of a complete answer. Bit i of failed is set if check i failed;
+// long means that the body exceeded 1 MiB, so its checks failed.
 func (a *Answer) End(status int) (failed uint64, long bool) {
 	document := document{body: a.body}
 	for i := range a.set.checks {

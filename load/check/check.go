@@ -11,8 +11,8 @@ import (
 // most is how many checks a request may have: one for each bit of the mask.
 const most = 64
 
-// Set is the checks of one request, compiled. It is immutable and may be
-// shared.
+// Set holds the compiled checks of one request. It is immutable and safe for concurrent
+// use.
 type Set struct {
 	checks []compiled
 	body   bool // some check looks at the body
@@ -29,9 +29,8 @@ type compiled struct {
 	equals   *string
 }
 
-// New compiles the checks of a request, nil when it has none. A check that
-// looks at nothing or at several things, a path that is no JSONPath, and more
-// than 64 checks are errors.
+// New compiles the checks of a request; nil if it has none. Errors: a check with no
+// condition or several, an invalid JSONPath, more than 64 checks.
 func New(r scenario.Request) (*Set, error) {
 	if len(r.Checks) == 0 {
 		return nil, nil

@@ -6,9 +6,9 @@ import (
 	"github.com/redline-go/redline/load/failure"
 )
 
-// Verdicts are the meanings of HTTP statuses to requests that expect the same.
-// They are made once: a target that fails every request costs the generator no
-// memory per failure.
+// Verdicts map HTTP statuses to errors, for requests that expect the same status. The
+// errors are allocated once, so a target that fails every request costs no memory per
+// failure.
 type Verdicts struct {
 	expect   int // zero takes 200 to 399
 	failures [1000]failure.Error
@@ -24,8 +24,8 @@ func NewVerdicts(expect int) *Verdicts {
 	return v
 }
 
-// Of returns a *failure.Error of kind failure.Status for a status that the plan
-// does not take as success. Statuses have three digits.
+// Of returns nil for a status that counts as success, else a *failure.Error of kind
+// failure.Status. Statuses have three digits.
 func (v *Verdicts) Of(status int) error {
 	if v.expect > 0 && status != v.expect || v.expect == 0 && (status < 200 || status > 399) {
 		return &v.failures[status]

@@ -19,7 +19,7 @@ type Endpoint struct {
 	Address   string      // host:port, IPv6 in brackets; the scheme's port when the URL has none
 	Authority string      // as the URL has it, for a Host or :authority header
 	Path      string      // path and query, still a template; begins with "/"
-	TLS       *tls.Config // nil for plaintext. NextProtos is the caller's to set
+	TLS       *tls.Config // nil for plaintext; the caller sets NextProtos
 }
 
 // scheme is a URL scheme's meaning for the connection.
@@ -38,10 +38,10 @@ var schemes = map[string]scheme{
 	"tcp":   {},
 }
 
-// Parse takes the URL of one of p's requests apart. The host cannot come from
-// data, and credentials in a URL are refused: they belong into a header. A
-// fragment is dropped. Each call for a secure scheme makes a configuration of
-// its own from p.TLS, session cache included.
+// Parse takes the URL of one of p's requests apart. The host cannot come from data, and
+// credentials in a URL are an error: they belong in a header. A fragment is dropped. Each
+// call for a secure scheme makes a configuration of its own from p.TLS, session cache
+// included.
 func Parse(rawURL string, p *scenario.Plan) (Endpoint, error) {
 	name, rest, ok := strings.Cut(rawURL, "://")
 	if !ok {

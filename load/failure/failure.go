@@ -31,14 +31,13 @@ const (
 	NoPorts        Kind = "no-free-port"     // the generator's local ports are used up
 	Status         Kind = "status"           // a status that the plan does not expect
 	TLS            Kind = "tls"              // the handshake failed
-	Certificate    Kind = "certificate"      // the server's certificate does not hold
+	Certificate    Kind = "certificate"      // the server's certificate is not valid
 	StreamReset    Kind = "stream-reset"     // HTTP/2: the target gave up this stream, not the connection
 	Redirect       Kind = "redirect"         // too many, or to a host that the plan does not name
 	Other          Kind = "other"
 )
 
-// Kinds gives each kind a small number, so that a sample takes one byte for
-// it. Index 0 is success.
+// Kinds numbers the kinds, so that a sample stores one byte. Index 0 is success.
 var Kinds = [...]Kind{"",
 	Refused, Timeout, Reset, DNS, Unreachable, EOF, ShortBody, BadResponse,
 	HeaderTooLarge, BadRequest, TooManyFDs, NoPorts, Status,
@@ -59,8 +58,8 @@ func (k Kind) Index() uint8 {
 type Error struct {
 	Kind Kind
 	Err  error
-	// Unseen says that the target closes the connection in order and has done
-	// nothing for the request, which may be sent again (RFC 9113, section 8.7).
+	// Unseen means that the target closed the connection in an orderly way without
+	// processing the request, so it may be sent again (RFC 9113, section 8.7).
 	Unseen bool
 }
 
@@ -68,7 +67,7 @@ func (f *Error) Error() string { return string(f.Kind) + ": " + f.Err.Error() }
 
 func (f *Error) Unwrap() error { return f.Err }
 
-// Of classifies the error of a wire, of TLS or of the network; nil is "".
+// Of classifies an error of a wire, TLS or the network; "" for nil.
 func Of(err error) Kind {
 	if err == nil {
 		return ""
@@ -120,8 +119,7 @@ var errnoKinds = []struct {
 	{syscall.ETIMEDOUT, Timeout},
 }
 
-// OfHandshake names the cause of a failed TLS handshake, unless the network
-// did.
+// OfHandshake classifies the error of a TLS handshake: a network error keeps its kind.
 func OfHandshake(err error) error {
 	var certificate *tls.CertificateVerificationError
 	if errors.As(err, &certificate) {

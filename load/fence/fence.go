@@ -47,7 +47,7 @@ func canonical(host string) string {
 // Names reports whether the plan names a host.
 func (b Bounds) Names(host string) bool { return b.named[canonical(host)] }
 
-// AwayError says that load would leave the bounds.
+// AwayError reports load that would leave the bounds.
 type AwayError struct{ Away }
 
 func (e *AwayError) Error() string {
@@ -113,9 +113,9 @@ func (a Away) String() string {
 // lookup is net.Resolver.LookupNetIP.
 type lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
 
-// Elsewhere returns the hosts that a plan's requests go to, that are not this one
-// and that its Hosts do not name, in the requests' order. A name that does not
-// resolve now is left out: load judges it again when it does.
+// Elsewhere returns the hosts that a plan's requests go to, that are not this one and that
+// its Hosts do not name, in the requests' order. A name that does not resolve now is left
+// out; load checks it again once it resolves.
 func Elsewhere(ctx context.Context, p *scenario.Plan) ([]Away, error) {
 	return elsewhere(ctx, p, net.DefaultResolver.LookupNetIP)
 }

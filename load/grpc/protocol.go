@@ -13,6 +13,7 @@ import (
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/endpoint"
 	"github.com/redline-go/redline/load/http2"
+	"github.com/redline-go/redline/load/requests"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/scenario/feeder"
 )
@@ -28,7 +29,7 @@ var (
 // Protocol makes the wires of a plan of gRPC calls. It is immutable but
 // for room that its wires share.
 type Protocol struct {
-	hosts    []load.Host
+	hosts    requests.Hosts
 	requests []request
 	streams  int
 	timeout  time.Duration // sent to servers
@@ -43,50 +44,42 @@ type Protocol struct {
 // asks each of its servers for the schema, for ten seconds at most; ctx ends
 // that. A request that cannot be sent is an error that names the request.
 func New(ctx context.Context, p *scenario.Plan) (*Protocol, error) {
-	if len(p.Requests) == 0 {
-		return nil, errors.New("grpc: the plan has no request")
-	}
 	protocol := &Protocol{streams: p.Load.Streams, timeout: p.Load.WithDefaults().Timeout,
 		keep: append([]string{"content-type", "grpc-status", "grpc-message"}, checkedFields(p)...)}
 	endpoints := make([]endpoint.Endpoint, len(p.Requests))
 	protocol.renderings.New = func() any { return &rendering{} }
 	protocol.checkings.New = func() any { return &checking{} }
-	for i, q := range p.Requests {
-		at, err := parseEndpoint(q, p)
-		if err != nil {
-			return nil, named(q, i, err)
-		}
-		endpoints[i] = at
+	err := requests.Each("grpc", p, func(i int, q *scenario.Request) (err error) {
+		endpoints[i], err = parseEndpoint(*q, p)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	// All endpoints before any schema: a server is asked once, for the services of all its requests.
 	schemas, err := schemasOf(ctx, p, endpoints)
 	if err != nil {
 		return nil, err
 	}
-	for i, q := range p.Requests {
+	err = requests.Each("grpc", p, func(i int, q *scenario.Request) error {
 		m, err := schemas[i].method(endpoints[i].Path)
-		var r request
-		if err == nil {
-			r, err = compile(q, p, endpoints[i], m, schemas[i], protocol.timeout)
-		}
-		if err == nil {
-			err = tryRows(&r, p)
-		}
 		if err != nil {
-			return nil, named(q, i, err)
+			return err
 		}
-		r.host = protocol.hostOf(endpoints[i])
+		r, err := compile(*q, p, endpoints[i], m, schemas[i], protocol.timeout)
+		if err != nil {
+			return err
+		}
+		// HTTP/2 alone: a server that would choose HTTP/1.1 serves no gRPC, and
+		// the handshake says so more clearly than a failed call.
+		r.host = protocol.hosts.Add(endpoints[i], "h2")
 		protocol.requests = append(protocol.requests, r)
+		return tryRows(&r, p)
+	})
+	if err != nil {
+		return nil, err
 	}
 	return protocol, nil
-}
-
-func named(q scenario.Request, i int, err error) error {
-	name := q.Name
-	if name == "" {
-		name = fmt.Sprint(i + 1)
-	}
-	return fmt.Errorf("grpc: request %s: %w", name, err)
 }
 
 func parseEndpoint(q scenario.Request, p *scenario.Plan) (endpoint.Endpoint, error) {
@@ -123,7 +116,7 @@ func schemasOf(ctx context.Context, p *scenario.Plan, endpoints []endpoint.Endpo
 		}
 		var services []protoreflect.FullName
 		for _, other := range endpoints[i:] {
-			if sameHost(at, other) {
+			if requests.Same(at, other) {
 				service, _, _ := splitPath(other.Path) // parseEndpoint has tried
 				services = append(services, service)
 			}
@@ -133,34 +126,12 @@ func schemasOf(ctx context.Context, p *scenario.Plan, endpoints []endpoint.Endpo
 			return nil, fmt.Errorf("grpc: %w", err)
 		}
 		for j, other := range endpoints {
-			if sameHost(at, other) {
+			if requests.Same(at, other) {
 				schemas[j] = asked
 			}
 		}
 	}
 	return schemas, nil
-}
-
-// sameHost compares no TLS settings: they are the plan's and so alike, only whether
-// there are any depends on the scheme.
-func sameHost(a, b endpoint.Endpoint) bool {
-	return a.Address == b.Address && (a.TLS == nil) == (b.TLS == nil)
-}
-
-// hostOf returns the index of an endpoint among the hosts, and adds it.
-func (p *Protocol) hostOf(at endpoint.Endpoint) int {
-	for i, h := range p.hosts {
-		if h.Address == at.Address && (h.TLS == nil) == (at.TLS == nil) {
-			return i
-		}
-	}
-	if at.TLS != nil {
-		// HTTP/2 alone: a server that would choose HTTP/1.1 serves no gRPC, and
-		// the handshake says so more clearly than a failed call.
-		at.TLS.NextProtos = []string{"h2"}
-	}
-	p.hosts = append(p.hosts, load.Host{Address: at.Address, TLS: at.TLS})
-	return len(p.hosts) - 1
 }
 
 // rowsTried bounds the rows that are tried before the load; data after them
@@ -197,7 +168,7 @@ func trialPlan(p *scenario.Plan) (trial *scenario.Plan, rows int) {
 }
 
 // Hosts returns the endpoints that the plan names.
-func (p *Protocol) Hosts() []load.Host { return p.hosts }
+func (p *Protocol) Hosts() []load.Host { return p.hosts.All }
 
 // Host returns where a request goes.
 func (p *Protocol) Host(request int) int { return p.requests[request].host }
@@ -211,8 +182,8 @@ func (p *Protocol) StatusName(status int) string { return codeName(status) }
 // Wire returns a wire to a host.
 func (p *Protocol) Wire(host int) load.Wire {
 	w := &wire{p: p}
-	w.session = http2.NewSession(http2.Config{
-		Streams: p.streams, Handler: w, Keep: p.keep, Secure: p.hosts[host].TLS != nil,
+	w.Session = http2.NewSession(http2.Config{
+		Streams: p.streams, Handler: w, Keep: p.keep, Secure: p.hosts.All[host].TLS != nil,
 	})
 	return w
 }

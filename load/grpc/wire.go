@@ -3,7 +3,6 @@ package grpc
 import (
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/failure"
@@ -12,13 +11,9 @@ import (
 
 // wire puts calls on a session.
 type wire struct {
-	p       *Protocol
-	session *http2.Session
-	calls   []call // by slot; grown as slots come into use
-
-	// Of the call of a method.
-	now   time.Duration
-	ended []*load.Exchange
+	http2.Transport
+	p     *Protocol
+	calls []call // by slot; grown as slots come into use
 }
 
 // call is the call under way in a slot.
@@ -41,13 +36,10 @@ func (w *wire) Open(out []byte) []byte {
 	for i := range w.calls {
 		w.free(&w.calls[i])
 	}
-	return w.session.Open(out)
+	return w.Session.Open(out)
 }
 
-// State returns how many more calls may begin.
-func (w *wire) State() (room int, over bool) { return w.session.Room() }
-
-// Send begins x's stream: all of its messages, and no more to come.
+// Send opens x's stream and sends all of its messages with the end of the stream.
 func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 	q := &w.p.requests[x.Request]
 	for len(w.calls) <= x.Slot {
@@ -56,7 +48,7 @@ func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 	// Nothing differs from one call to the next: the same bytes go out again, and nothing is
 	// copied.
 	if q.block != nil && q.encode == nil && x.Trace == nil {
-		out = w.session.Begin(x.Slot, http2.Message{Block: q.block, Body: q.body, Lasts: true}, out)
+		out = w.Session.Begin(x.Slot, http2.Message{Block: q.block, Body: q.body, Lasts: true}, out)
 	} else {
 		var err error
 		if out, err = w.render(x, q, out); err != nil {
@@ -69,7 +61,7 @@ func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 		c.checking = w.p.checkings.Get().(*checking)
 		c.checking.begin(q, &c.messages)
 	}
-	_, x.BytesOut = w.session.Bytes(x.Slot)
+	_, x.BytesOut = w.Session.Bytes(x.Slot)
 	return out, nil
 }
 
@@ -96,40 +88,24 @@ func (w *wire) render(x *load.Exchange, q *request, out []byte) (_ []byte, err e
 		r.block = http2.AppendTrace(append(r.block[:0], m.Block...), x.Trace)
 		m.Block = r.block
 	}
-	return w.session.Begin(x.Slot, m, out), nil
+	return w.Session.Begin(x.Slot, m, out), nil
 }
 
-// Receive implements load.Wire.
-func (w *wire) Receive(in []byte, now time.Duration, out []byte, ended []*load.Exchange) ([]byte, []*load.Exchange, error) {
-	w.now, w.ended = now, ended
-	out, err := w.session.Receive(in, now, out)
-	ended, w.ended = w.ended, nil
-	return out, ended, err
-}
-
-// Shut fails the calls under way.
-func (w *wire) Shut(now time.Duration, ended []*load.Exchange) ([]*load.Exchange, error) {
-	w.now, w.ended = now, ended
-	err := w.session.Shut()
-	ended, w.ended = w.ended, nil
-	return ended, err
-}
-
-// Cancel resets x's stream, which gRPC's servers take as CANCELLED.
+// Cancel resets x's stream; gRPC servers see CANCELLED.
 func (w *wire) Cancel(x *load.Exchange, out []byte) ([]byte, bool) {
 	if x.Slot >= len(w.calls) || w.calls[x.Slot].x != x {
 		return out, true
 	}
 	w.free(&w.calls[x.Slot])
-	return w.session.Reset(x.Slot, http2.Cancel, out), true
+	return w.Session.Reset(x.Slot, http2.Cancel, out), true
 }
 
 // count brings the exchange of a slot up to date.
 func (w *wire) count(slot int) *call {
 	c := &w.calls[slot]
-	c.x.BytesIn, c.x.BytesOut = w.session.Bytes(slot)
+	c.x.BytesIn, c.x.BytesOut = w.Session.Bytes(slot)
 	if c.x.FirstByte == 0 && c.x.BytesIn > 0 {
-		c.x.FirstByte = w.session.Began()
+		c.x.FirstByte = w.Session.Began()
 	}
 	return c
 }
@@ -164,9 +140,8 @@ func (w *wire) Head(slot int, h *http2.Head, end bool) error {
 	return w.finish(c, q, t.code, t)
 }
 
-// Data takes a piece of the messages; see http2.Handler.
-// What is not gRPC's is let go by: the page of a proxy must not be read as the length of a
-// message.
+// Data takes a piece of the messages; see http2.Handler. A body that is not gRPC is
+// skipped: a proxy's error page must not be parsed as a message length.
 func (w *wire) Data(slot int, data []byte, end bool) error {
 	c := w.count(slot)
 	if c.foreign == nil {
@@ -263,7 +238,7 @@ func (w *wire) finish(c *call, q *request, code int, t *trailers) error {
 // its clock begins at about the same time as ours, and either may be first to
 // say that it is over.
 func (w *wire) late(c *call) bool {
-	return c.x.Sent > 0 && w.now-c.x.Sent >= w.p.timeout-w.p.timeout/slack
+	return c.x.Sent > 0 && w.Now()-c.x.Sent >= w.p.timeout-w.p.timeout/slack
 }
 
 // slack is the part of a timeout by which a server's coarse clock may be early.
@@ -271,8 +246,8 @@ const slack = 50
 
 // end ends a call.
 func (w *wire) end(c *call, err error) {
-	c.x.Done, c.x.Err = w.now, err
-	w.ended = append(w.ended, c.x)
+	c.x.Err = err
+	w.End(c.x)
 	w.free(c)
 }
 

@@ -17,7 +17,7 @@ func (t *Protocol) Follow(x *load.Exchange) (host int, err error) {
 	if x.Hop.Count == 0 {
 		own.Target = string(targetOf(q.origin(x)))
 	}
-	return redirect.Follow(x, own, t.endpoints)
+	return redirect.Follow(x, own, t.hosts.Endpoints)
 }
 
 // Repeatable reports whether a request may be sent twice; see load.Repeater. A

@@ -10,6 +10,7 @@ import (
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/check"
 	"github.com/redline-go/redline/load/endpoint"
+	"github.com/redline-go/redline/load/requests"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/scenario/feeder"
 )
@@ -48,7 +49,7 @@ func compile(q scenario.Request, p *scenario.Plan) (r request, at endpoint.Endpo
 	}
 	r = request{method: method, head: method == "HEAD", follow: q.Follow, repeat: load.Idempotent(method, q.Headers)}
 	// CONNECT turns the connection into a tunnel, after which no request could follow.
-	if !token(method) || method == "CONNECT" {
+	if !requests.Token(method) || method == "CONNECT" {
 		return r, at, fmt.Errorf("method %.40q cannot be sent", method)
 	}
 	if at, err = endpoint.Parse(string(q.URL), p); err != nil {
@@ -91,20 +92,14 @@ func compile(q scenario.Request, p *scenario.Plan) (r request, at endpoint.Endpo
 // headers appends the plan's headers in the order of their names, and those
 // that a request cannot be without.
 func (r *request) headers(q scenario.Request, p *scenario.Plan, host string) error {
-	given := map[string]bool{}
-	// A map has no order. Sorted, the same plan always sends the same bytes.
-	names := slices.Sorted(maps.Keys(q.Headers))
-	for _, name := range names {
-		lower := strings.ToLower(name)
-		switch {
-		case !token(name):
-			return fmt.Errorf("header name %.40q cannot be sent", name)
-		case lower == "content-length" || lower == "transfer-encoding":
+	given, err := requests.Headers(q.Headers)
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{"content-length", "transfer-encoding"} {
+		if given[name] {
 			return fmt.Errorf("header %s is set by redline from the body", name)
-		case given[lower]:
-			return fmt.Errorf("header %s is given twice", name)
 		}
-		given[lower] = true
 	}
 	// The one header that HTTP/1.1 requires (RFC 9112, section 3.2).
 	if !given["host"] {
@@ -113,14 +108,11 @@ func (r *request) headers(q scenario.Request, p *scenario.Plan, host string) err
 	if !given["user-agent"] {
 		r.parts = append(r.parts, piece{text: "User-Agent: redline\r\n"})
 	}
-	for _, name := range names {
+	// A map has no order. Sorted, the same plan always sends the same bytes.
+	for _, name := range slices.Sorted(maps.Keys(q.Headers)) {
 		value, err := feeder.CompileHeader(feeder.Template(q.Headers[name]), p.Data)
 		if err != nil {
 			return fmt.Errorf("header %s: %w", name, err)
-		}
-		// A line break in a value would be a header of its own, or the end of the head.
-		if strings.ContainsFunc(string(q.Headers[name]), control) {
-			return fmt.Errorf("the value of header %s contains a control character", name)
 		}
 		// The target ends the connection with its answer then; to wait for room on it would be
 		// to wait for ever.
@@ -190,12 +182,3 @@ func appendTrace(dst []byte, trace *load.Trace) []byte {
 	dst = trace.AppendNumber(append(dst, "\r\n"+load.NumberHeader+": "...))
 	return append(dst, "\r\n"...)
 }
-
-// token reports whether s is a token of RFC 9110, section 5.6.2.
-func token(s string) bool {
-	return s != "" && !strings.ContainsFunc(s, func(c rune) bool {
-		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", c))
-	})
-}
-
-func control(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }

@@ -40,7 +40,7 @@ func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 	head, begin := q.head, len(out)
 	switch {
 	case x.Hop.Count > 0:
-		out = q.appendHop(out, x, &w.t.endpoints[w.host])
+		out = q.appendHop(out, x, &w.t.hosts.Endpoints[w.host])
 		head = x.Hop.Method == "HEAD"
 	case q.static != nil && x.Trace == nil:
 		out = append(out, q.static...)

@@ -37,9 +37,9 @@ func staticIndex(name, value string) (index int, whole bool) {
 	return index, false
 }
 
-// AppendField appends a field to a header block that holds for any stream of
-// any connection: nothing of it enters a table. The name is in lower case. A
-// secret field is marked as never to be indexed on its way (RFC 7541, 7.1.3).
+// AppendField appends a field to a header block. The block is valid on every stream and
+// connection, because it uses no dynamic table. The name must be in lower case. A secret
+// field is marked as never indexed (RFC 7541, section 7.1.3).
 func AppendField(block []byte, name, value string, secret bool) []byte {
 	if index, whole := staticIndex(name, value); whole && !secret {
 		return append(block, 0x80|byte(index))
@@ -47,8 +47,8 @@ func AppendField(block []byte, name, value string, secret bool) []byte {
 	return AppendValue(AppendName(block, name, secret), value)
 }
 
-// AppendName appends the part of a field before its value, for values that
-// differ from request to request; AppendValue is to follow.
+// AppendName appends the part of a field before its value, for values that differ between
+// requests. AppendValue must follow.
 func AppendName(block []byte, name string, secret bool) []byte {
 	form := byte(0) // literal without indexing; RFC 7541, section 6.2.2
 	if secret {
@@ -63,8 +63,8 @@ func AppendName(block []byte, name string, secret bool) []byte {
 }
 
 // AppendValue appends the value of a field whose name was appended. It is not
-// Huffman-coded: that would cost both sides more than the bytes that it saves
-// are worth on a network that load is generated in.
+// Huffman-coded: on the networks that carry generated load, the CPU costs both sides more
+// than the saved bytes are worth.
 func AppendValue[T string | []byte](block []byte, value T) []byte {
 	block = appendNumber(block, 0, 7, len(value))
 	return append(block, value...)

@@ -22,7 +22,7 @@ func (p *Protocol) Follow(x *load.Exchange) (host int, err error) {
 			}
 		})
 	}
-	return redirect.Follow(x, own, p.endpoints)
+	return redirect.Follow(x, own, p.hosts.Endpoints)
 }
 
 // Repeatable reports whether a request may be sent twice; see load.Repeater. A

@@ -103,7 +103,7 @@ func TestHopsToOtherHosts(t *testing.T) {
 			t.Errorf("%s: host %d (%v)", test.name, host, err)
 			continue
 		}
-		m := new(rendering).hop(&p.requests[0], x, &p.endpoints[host])
+		m := new(rendering).hop(&p.requests[0], x, &p.hosts.Endpoints[host])
 		if got := decoded(t, m.Block); got != test.head || string(m.Body) != test.body {
 			t.Errorf("%s:\n got %s, %q\nwant %s, %q", test.name, got, m.Body, test.head, test.body)
 		}

@@ -26,8 +26,8 @@ type Head struct {
 	Status int                 // 0 for trailers
 	Length int64               // of Content-Length; -1 when there is none
 	Fields []hpack.HeaderField // those of Config.Keep, in their order on the wire
-	// Note is the handler's: its result for the head. It is nil at
-	// first, and comes back whenever the same head does.
+	// Note belongs to the handler, which may store its result for the head. It is nil at
+	// first, and kept for identical heads.
 	Note any
 }
 

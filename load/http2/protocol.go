@@ -1,14 +1,13 @@
 package http2
 
 import (
-	"errors"
 	"fmt"
-	"strings"
 	"sync"
 
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/check"
 	"github.com/redline-go/redline/load/endpoint"
+	"github.com/redline-go/redline/load/requests"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -23,11 +22,10 @@ var (
 // Protocol makes the wires of a plan over HTTP/2. It is safe for concurrent use;
 // its wires are not.
 type Protocol struct {
-	hosts     []load.Host
-	endpoints []endpoint.Endpoint // of each host, as its first request has it
-	requests  []request
-	streams   int
-	keep      []string // fields of answers that are looked at
+	hosts    requests.Hosts
+	requests []request
+	streams  int
+	keep     []string // fields of answers that are looked at
 
 	// Buffers that exchanges take for a while, so that idle connections hold none of it.
 	watchers   sync.Pool // of *watcher
@@ -37,24 +35,18 @@ type Protocol struct {
 // New compiles the plan's requests. One that HTTP/2 cannot carry is an error that
 // names the request.
 func New(p *scenario.Plan) (*Protocol, error) {
-	if len(p.Requests) == 0 {
-		return nil, errors.New("http2: the plan has no request")
-	}
 	protocol := &Protocol{streams: p.Load.Streams}
 	protocol.watchers.New = func() any { return new(watcher) }
 	protocol.renderings.New = func() any { return new(rendering) }
 	verdicts := map[int]*check.Verdicts{}
-	for i, q := range p.Requests {
+	err := requests.Each("http2", p, func(_ int, q *scenario.Request) error {
 		if verdicts[q.Expect] == nil {
 			verdicts[q.Expect] = check.NewVerdicts(q.Expect)
 		}
-		if err := protocol.add(q, p, verdicts[q.Expect]); err != nil {
-			name := q.Name
-			if name == "" {
-				name = fmt.Sprint(i + 1)
-			}
-			return nil, fmt.Errorf("http2: request %s: %w", name, err)
-		}
+		return protocol.add(*q, p, verdicts[q.Expect])
+	})
+	if err != nil {
+		return nil, err
 	}
 	return protocol, nil
 }
@@ -75,28 +67,13 @@ func (p *Protocol) add(q scenario.Request, plan *scenario.Plan, verdicts *check.
 	if r.checks, err = check.New(q); err != nil {
 		return err
 	}
-	r.host, r.verdicts, p.keep = p.hostOf(at), verdicts, keep(p.keep, &q)
+	r.host, r.verdicts, p.keep = p.hosts.Add(at, "h2"), verdicts, keep(p.keep, &q)
 	p.requests = append(p.requests, r)
 	return nil
 }
 
-// hostOf returns the index of an endpoint among the hosts, and adds it.
-func (p *Protocol) hostOf(at endpoint.Endpoint) int {
-	for i, known := range p.endpoints {
-		if known.Scheme == at.Scheme && strings.EqualFold(known.Address, at.Address) {
-			return i
-		}
-	}
-	if at.TLS != nil {
-		at.TLS.NextProtos = []string{"h2"}
-	}
-	p.endpoints = append(p.endpoints, at)
-	p.hosts = append(p.hosts, load.Host{Address: at.Address, TLS: at.TLS})
-	return len(p.hosts) - 1
-}
-
 // Hosts returns the endpoints that the plan names.
-func (p *Protocol) Hosts() []load.Host { return p.hosts }
+func (p *Protocol) Hosts() []load.Host { return p.hosts.All }
 
 // Host returns where a request goes.
 func (p *Protocol) Host(request int) int { return p.requests[request].host }
@@ -107,6 +84,6 @@ func (p *Protocol) Traced(request int) bool { return p.requests[request].traced 
 // Wire returns a wire to a host.
 func (p *Protocol) Wire(host int) load.Wire {
 	w := &wire{p: p, host: host}
-	w.session = NewSession(Config{Streams: p.streams, Handler: w, Keep: p.keep, Secure: p.hosts[host].TLS != nil})
+	w.Session = NewSession(Config{Streams: p.streams, Handler: w, Keep: p.keep, Secure: p.hosts.All[host].TLS != nil})
 	return w
 }

@@ -28,8 +28,8 @@ type headerBlock struct {
 	size   int    // of its frames so far
 }
 
-// Receive takes the bytes that arrived at now, in whatever pieces, calls the handler, and
-// appends the reply. After an error the session is of no further use.
+// Receive takes the bytes that arrived at now, split anywhere, calls the handler, and
+// appends the reply. After an error the session is unusable.
 func (s *Session) Receive(in []byte, now time.Duration, out []byte) ([]byte, error) {
 	// Bytes behind a violation are of a stream that both sides count differently.
 	if s.dead != nil {

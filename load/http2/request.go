@@ -10,6 +10,7 @@ import (
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/check"
 	"github.com/redline-go/redline/load/endpoint"
+	"github.com/redline-go/redline/load/requests"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/scenario/feeder"
 )
@@ -46,7 +47,7 @@ func compile(q scenario.Request, p *scenario.Plan, at endpoint.Endpoint) (reques
 	if r.method == "" {
 		r.method = "GET"
 	}
-	if !token(r.method) || r.method == "CONNECT" {
+	if !requests.Token(r.method) || r.method == "CONNECT" {
 		return r, fmt.Errorf("method %.40q cannot be sent", r.method)
 	}
 	path, err := feeder.CompileURL(feeder.Template(at.Path), p.Data)
@@ -115,12 +116,13 @@ var ofConnections = []string{"connection", "proxy-connection", "keep-alive", "tr
 
 // headers adds the plan's headers in the order of their names.
 func (r *request) headers(q scenario.Request, p *scenario.Plan) error {
-	given := map[string]bool{}
+	given, err := requests.Headers(q.Headers)
+	if err != nil {
+		return err
+	}
 	for _, name := range slices.Sorted(maps.Keys(q.Headers)) {
 		lower := strings.ToLower(name)
 		switch {
-		case !token(name):
-			return fmt.Errorf("header name %.40q cannot be sent", name)
 		case slices.Contains(ofConnections, lower):
 			return fmt.Errorf("header %s is of HTTP/1 connections, and HTTP/2 does not have it", name)
 		// Section 8.2.2: the one header about connections that HTTP/2 keeps, and with this
@@ -129,11 +131,7 @@ func (r *request) headers(q scenario.Request, p *scenario.Plan) error {
 			return fmt.Errorf("header %s can only be \"trailers\" in HTTP/2", name)
 		case lower == "content-length":
 			return fmt.Errorf("header %s is set by redline from the body", name)
-		case given[lower]:
-			return fmt.Errorf("header %s is given twice", name)
-		}
-		given[lower] = true
-		if lower == "host" {
+		case lower == "host":
 			continue
 		}
 		value, err := headerValue(name, q.Headers[name], p)
@@ -149,9 +147,6 @@ func (r *request) headers(q scenario.Request, p *scenario.Plan) error {
 }
 
 func headerValue(name string, text scenario.Secret, p *scenario.Plan) (*feeder.Renderer, error) {
-	if strings.ContainsFunc(string(text), control) {
-		return nil, fmt.Errorf("the value of header %s contains a control character", name)
-	}
 	// Blanks around a value make a request malformed; RFC 9113, section 8.2.1.
 	value, err := feeder.CompileHeader(feeder.Template(strings.Trim(string(text), " \t")), p.Data)
 	if err != nil {
@@ -236,12 +231,3 @@ func (r *rendering) head(q *request, body int, at *feeder.Cursor) {
 		r.block = AppendValue(append(r.block, contentLength...), r.value)
 	}
 }
-
-// token reports whether s is a token of RFC 9110, section 5.6.2.
-func token(s string) bool {
-	return s != "" && !strings.ContainsFunc(s, func(c rune) bool {
-		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", c))
-	})
-}
-
-func control(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }

@@ -22,21 +22,20 @@ const cautious = 100
 
 // Config configures a session. Handler must be set.
 type Config struct {
-	// Streams is how many streams are under way at once at most; zero means 1.
+	// Streams is the maximum number of concurrent streams; zero means 1.
 	Streams int
 	// Handler handles the events of streams.
 	Handler Handler
-	// Keep are the names, in lower case, of the fields that Head.Fields holds.
+	// Keep lists the fields that Head.Fields holds, by lower-case name.
 	Keep []string
-	// Secure says that the connection is encrypted, for the text of errors.
+	// Secure is set if the connection is encrypted; errors mention it.
 	Secure bool
 }
 
-// Handler receives the events of streams, by the slots that they were begun
-// in. Arguments are valid during the call only; none of the session's methods
-// that append may be called in it. A stream is gone, and its slot free, once it
-// came with end or by Failed. A returned error gives the stream up: the peer
-// is sent a CANCEL, and Failed gets the error.
+// Handler receives the events of streams, by the slots that they were begun in. Arguments
+// are valid during the call only; none of the session's methods that append may be called
+// in it. A stream is over, and its slot free, after a call with end or Failed. Returning an
+// error cancels the stream: the peer gets RST_STREAM (CANCEL), and Failed the error.
 type Handler interface {
 	// Head receives an answer's head: any number of interim ones (Status below
 	// 200), the final one, and trailers (Status is 0), which always end.
@@ -52,8 +51,8 @@ type Handler interface {
 type Message struct {
 	Block []byte // the header block, see AppendField; copied
 	Body  []byte
-	// Lasts says that Body stays as it is until the stream has ended. Otherwise
-	// the part that the peer's windows hold back is copied.
+	// Lasts promises that Body does not change before the stream ends. Otherwise, what does
+	// not fit into the peer's windows is copied.
 	Lasts bool
 	// More leaves the stream open for Write.
 	More bool
@@ -105,7 +104,7 @@ type stream struct {
 	upload  *upload // the rest to be sent; nil until a window held a body back
 }
 
-// NewSession returns a session that Open is to be called on.
+// NewSession returns a session. Call Open before anything else.
 func NewSession(c Config) *Session {
 	c.Streams = max(c.Streams, 1)
 	return &Session{config: c, recent: make([]int32, 1<<bits.Len(uint(c.Streams-1)))}
@@ -122,10 +121,10 @@ var greeting = func() []byte {
 	return appendWindow(b, 0, sessionWindow-firstWindow)
 }()
 
-// Open resets the session and appends the beginning of a connection. Streams that were
-// under way are gone without a word.
-// Requests may follow at once: a client need not wait for the server's settings (RFC 9113,
-// section 3.4), and a round trip per connection would show in its first latency.
+// Open resets the session and appends the beginning of a connection. Streams in progress
+// are dropped without a call of the handler. Requests may follow at once: a client need not
+// wait for the server's settings (RFC 9113, section 3.4), and a round trip per connection
+// would show in its first latency.
 func (s *Session) Open(out []byte) []byte {
 	for i := range s.streams {
 		s.streams[i].clear()
@@ -139,8 +138,8 @@ func (s *Session) Open(out []byte) []byte {
 	return append(out, greeting...)
 }
 
-// Room returns how many more streams Begin takes now, and whether the session
-// is over: none will ever begin. Streams under way may end all the same.
+// Room returns how many more streams Begin takes now, and whether the session is over: none
+// will ever begin. Streams in progress can still end.
 func (s *Session) Room() (room int, over bool) {
 	if s.over || s.next == 0 {
 		return 0, true
@@ -211,8 +210,8 @@ func (s *Session) Write(slot int, body []byte, last bool, out []byte) []byte {
 	return out
 }
 
-// Reset gives up the stream of a slot, which is free then. Nothing is appended
-// when there is none.
+// Reset cancels the stream of a slot and frees the slot. Without a stream it appends
+// nothing.
 func (s *Session) Reset(slot int, code Code, out []byte) []byte {
 	if slot >= len(s.streams) || s.streams[slot].id == 0 {
 		return out
@@ -222,14 +221,14 @@ func (s *Session) Reset(slot int, code Code, out []byte) []byte {
 	return out
 }
 
-// Bytes returns the bytes of the frames of a slot's stream, of the one before
-// when none is under way.
+// Bytes returns the bytes received and sent in frames of the slot's current stream, else of
+// its last one.
 func (s *Session) Bytes(slot int) (in, out int64) {
 	return s.streams[slot].in, s.streams[slot].out
 }
 
-// Began returns when the first byte of the frame that the handler hears of
-// arrived.
+// Began returns the run time at which the first byte of the current frame arrived. Only a
+// handler may call it.
 func (s *Session) Began() time.Duration { return s.began }
 
 // Shut is called when the peer sends no more. Streams whose body is incomplete

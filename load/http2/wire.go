@@ -1,22 +1,16 @@
 package http2
 
 import (
-	"time"
-
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/failure"
 )
 
 // wire puts requests on a session.
 type wire struct {
+	Transport
 	p       *Protocol
 	host    int
-	session *Session
 	answers []answer // by slot; grown as slots come into use
-
-	// Of the call.
-	now   time.Duration
-	ended []*load.Exchange
 }
 
 // answer is the exchange under way in a slot.
@@ -32,11 +26,8 @@ func (w *wire) Open(out []byte) []byte {
 	for slot := range w.answers {
 		w.free(&w.answers[slot])
 	}
-	return w.session.Open(out)
+	return w.Session.Open(out)
 }
-
-// State returns how many more streams may begin.
-func (w *wire) State() (room int, over bool) { return w.session.Room() }
 
 // Send begins x's stream.
 // A followed redirect comes back with the bytes of the requests before it: a.in and a.out
@@ -53,7 +44,7 @@ func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 		a.watch = w.p.watchers.Get().(*watcher)
 	}
 	if q.block != nil && x.Hop.Count == 0 && x.Trace == nil {
-		out = w.session.Begin(x.Slot, Message{Block: q.block, Body: q.body, Lasts: true}, out)
+		out = w.Session.Begin(x.Slot, Message{Block: q.block, Body: q.body, Lasts: true}, out)
 	} else {
 		out = w.render(a, q, out)
 	}
@@ -67,27 +58,11 @@ func (w *wire) render(a *answer, q *request, out []byte) []byte {
 	defer w.p.renderings.Put(r)
 	var m Message
 	if a.x.Hop.Count > 0 {
-		m = r.hop(q, a.x, &w.p.endpoints[w.host])
+		m = r.hop(q, a.x, &w.p.hosts.Endpoints[w.host])
 	} else if m = r.message(q, a.x.Data, a.x.Trace); q.follow {
 		a.watch.sent = appendOrigin(a.watch.sent[:0], m.Block, m.Body)
 	}
-	return w.session.Begin(a.x.Slot, m, out)
-}
-
-// Receive implements load.Wire.
-func (w *wire) Receive(in []byte, now time.Duration, out []byte, ended []*load.Exchange) ([]byte, []*load.Exchange, error) {
-	w.now, w.ended = now, ended
-	out, err := w.session.Receive(in, now, out)
-	ended, w.ended = w.ended, nil
-	return out, ended, err
-}
-
-// Shut fails the exchanges under way.
-func (w *wire) Shut(now time.Duration, ended []*load.Exchange) ([]*load.Exchange, error) {
-	w.now, w.ended = now, ended
-	err := w.session.Shut()
-	ended, w.ended = w.ended, nil
-	return ended, err
+	return w.Session.Begin(a.x.Slot, m, out)
 }
 
 // Cancel resets x's stream.
@@ -96,12 +71,12 @@ func (w *wire) Cancel(x *load.Exchange, out []byte) ([]byte, bool) {
 		return out, true
 	}
 	w.free(&w.answers[x.Slot])
-	return w.session.Reset(x.Slot, Cancel, out), true
+	return w.Session.Reset(x.Slot, Cancel, out), true
 }
 
 // count brings x's bytes up to date.
 func (w *wire) count(a *answer) {
-	in, out := w.session.Bytes(a.x.Slot)
+	in, out := w.Session.Bytes(a.x.Slot)
 	a.x.BytesIn, a.x.BytesOut = a.in+in, a.out+out
 }
 
@@ -110,7 +85,7 @@ func (w *wire) Head(slot int, h *Head, end bool) error {
 	a := &w.answers[slot]
 	w.count(a)
 	if a.x.FirstByte == 0 {
-		a.x.FirstByte = w.session.Began()
+		a.x.FirstByte = w.Session.Began()
 	}
 	if h.Status >= 200 {
 		q := &w.p.requests[a.x.Request]
@@ -173,15 +148,14 @@ func (w *wire) Failed(slot int, err error) {
 	a := &w.answers[slot]
 	w.count(a)
 	if a.x.FirstByte == 0 && a.x.BytesIn > a.in {
-		a.x.FirstByte = w.session.Began()
+		a.x.FirstByte = w.Session.Began()
 	}
 	a.x.Err = err
 	w.finish(a)
 }
 
 func (w *wire) finish(a *answer) {
-	a.x.Done = w.now
-	w.ended = append(w.ended, a.x)
+	w.End(a.x)
 	w.free(a)
 }
 

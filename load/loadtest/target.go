@@ -94,8 +94,8 @@ func Alone(t *testing.T, change func(*syscall.SysProcAttr)) bool {
 	return false
 }
 
-// LimitDescriptors leaves the process this many more descriptors to open. It is for
-// processes of Alone.
+// LimitDescriptors lets the process open this many more descriptors. Call it in processes
+// of Alone only.
 func LimitDescriptors(t *testing.T, more int) {
 	t.Helper()
 	open, err := os.ReadDir("/proc/self/fd")

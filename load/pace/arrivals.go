@@ -48,8 +48,8 @@ type Ticket struct {
 	ok bool          // there is one
 }
 
-// NewArrivals returns the tickets of one of the event loops. p is what
-// New makes of l. The same seed gives the same Poisson arrivals.
+// NewArrivals returns the tickets of one of the event loops. p must be New's result for l.
+// The same seed gives the same Poisson arrivals.
 func NewArrivals(l scenario.Load, p *Pace, loop, loops int, seed uint64) Arrivals {
 	a := Arrivals{pace: p, part: newPart(l, loop, loops)}
 	a.Poisson = l.Arrivals == scenario.PoissonArrivals && l.Replay == nil
@@ -65,13 +65,12 @@ func NewArrivals(l scenario.Load, p *Pace, loop, loops int, seed uint64) Arrival
 	return a
 }
 
-// Peek returns the next ticket's number and its intended time since the load's
-// start, and false when there is none left.
+// Peek returns the next ticket; false when none is left.
 func (a *Arrivals) Peek() (n int64, at time.Duration, ok bool) {
 	return a.next.N, a.next.At, a.next.ok
 }
 
-// Take moves on to the ticket after the one that Peek returns.
+// Take consumes the ticket that Peek returns.
 func (a *Arrivals) Take() {
 	if !a.next.ok {
 		return
@@ -99,10 +98,9 @@ func (a *Arrivals) fill() {
 	}
 }
 
-// Due returns how many of this loop's tickets, taken or not, are due before t.
-// Poisson arrivals are counted one by one from the nearest state that is known,
-// which is next to no work at the load's start, at the warm-up's end and where
-// the loop is.
+// Due returns how many of this loop's tickets, taken or not, are due before t. Poisson
+// arrivals are counted one by one from the nearest known state, which is cheap at the
+// load's start, at the end of the warm-up and near the loop's position.
 func (a *Arrivals) Due(t time.Duration) int64 {
 	if !a.Poisson {
 		return a.part.of(a.pace.Due(t))

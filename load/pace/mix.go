@@ -8,7 +8,7 @@ type Mix struct {
 	total uint64
 }
 
-// NewMix makes a mix of requests by their weights; zero and below means 1.
+// NewMix returns a mix of requests with the given weights; zero or less means 1.
 func NewMix(weights []int) Mix {
 	var m Mix
 	for _, w := range weights {
@@ -21,8 +21,8 @@ func NewMix(weights []int) Mix {
 	return m
 }
 
-// Pick returns an index with the probability of its weight. The modulo's bias
-// is below total/2^64.
+// Pick returns an index with a probability in proportion to its weight, with a modulo bias
+// below total/2^64.
 func (m *Mix) Pick(rng *rand.PCG) int {
 	if len(m.upTo) == 1 {
 		return 0

@@ -38,7 +38,7 @@ type segment struct {
 	before, beyond float64 // its integral up to from and up to to
 }
 
-// New lays out a plan whose defaults are filled in.
+// New returns the pace of a plan whose defaults are filled in.
 func New(l scenario.Load) Pace {
 	base, each := l.Rate, 1.0
 	if !l.Open() {
@@ -180,8 +180,8 @@ func (s *segment) value(t time.Duration) float64 {
 	return s.first + (s.last-s.first)*float64(t-s.from)/float64(s.to-s.from)
 }
 
-// On returns for how much of a span the course is above zero, together with
-// a tail after each end of it, in which begun requests are answered.
+// On returns how much of a span has a course above zero, plus a tail after each such
+// stretch, in which its last requests are answered.
 func (p *Pace) On(span timebase.Span, tail time.Duration) (on time.Duration) {
 	reached := span.From
 	for _, s := range p.segments {

@@ -9,8 +9,8 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// Think draws how long a connection of a closed loop waits before its next
-// request. The exponential distribution is not cut: that would change its mean.
+// Think draws how long a connection of a closed loop waits before its next request. The
+// exponential distribution is not truncated, which would change its mean.
 func Think(t scenario.Think, rng *rand.PCG) time.Duration {
 	if t.Mean > 0 {
 		return time.Duration(exponential(rng) * float64(t.Mean))
@@ -22,7 +22,7 @@ func Think(t scenario.Think, rng *rand.PCG) time.Duration {
 	return t.Min + time.Duration(over)
 }
 
-// MeanThink is the expected thinkTime.
+// MeanThink is the mean of Think.
 func MeanThink(t scenario.Think) time.Duration {
 	if t.Mean > 0 {
 		return t.Mean

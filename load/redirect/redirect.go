@@ -19,8 +19,8 @@ import (
 // clients would at least.
 const mostHops = 10
 
-// Is reports whether a status sends the request elsewhere by itself. 300 leaves
-// the choice to a person, 304 is an answer, 305 and 306 are gone.
+// Is reports whether a status redirects automatically: not 300, which leaves the choice to
+// a person, not 304, which is an answer, and not the obsolete 305 and 306.
 func Is(status int) bool {
 	return status >= 301 && status <= 303 || status == 307 || status == 308
 }
@@ -32,10 +32,9 @@ type Request struct {
 	Target string // path and query
 }
 
-// Follow fills in x.Hop for x.Redirect, which it takes, and returns the host.
-// A redirect only ever leads to a host of the plan, so that the request may keep
-// its headers and with them its authorization. All else is a *failure.Error of
-// kind failure.Redirect.
+// Follow consumes x.Redirect, sets x.Hop and returns the host. A redirect to a host that
+// the plan does not name is an error, so the request can keep its headers, authorization
+// included. Every error is a *failure.Error of kind failure.Redirect.
 func Follow(x *load.Exchange, own Request, hosts []endpoint.Endpoint) (host int, err error) {
 	if x.Hop.Count >= mostHops {
 		return 0, refuse(fmt.Errorf("more than %d redirects", mostHops))

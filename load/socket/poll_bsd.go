@@ -51,7 +51,7 @@ func (p *Poller) change(fd, filter, flags int, fflags uint32) error {
 	return nil
 }
 
-// Add begins to wait for fd.
+// Add starts waiting for fd.
 func (p *Poller) Add(fd int, t Token) error {
 	for len(p.tokens) <= fd {
 		p.tokens = append(p.tokens, Token{})
@@ -63,7 +63,7 @@ func (p *Poller) Add(fd int, t Token) error {
 	return p.change(fd, unix.EVFILT_WRITE, unix.EV_ADD|unix.EV_CLEAR, 0)
 }
 
-// Forget ends to wait for fd. Closing fd does so too.
+// Forget stops waiting for fd, as does closing it.
 func (p *Poller) Forget(fd int) {
 	_ = p.change(fd, unix.EVFILT_READ, unix.EV_DELETE, 0)
 	_ = p.change(fd, unix.EVFILT_WRITE, unix.EV_DELETE, 0)
@@ -108,5 +108,5 @@ func (p *Poller) Wake() { _ = p.change(wakeIdent, unix.EVFILT_USER, 0, unix.NOTE
 // already do.
 func Precise() {}
 
-// Thread returns the calling thread's id, which is not known here: 0.
+// Thread returns 0: the thread's id is not available here.
 func Thread() int { return 0 }

@@ -62,7 +62,7 @@ func (p *Poller) Close() {
 	}
 }
 
-// Add begins to wait for fd.
+// Add starts waiting for fd.
 func (p *Poller) Add(fd int, t Token) error { return p.add(fd, t, interest) }
 
 func (p *Poller) add(fd int, t Token, events uint32) error {
@@ -80,7 +80,7 @@ func (p *Poller) add(fd int, t Token, events uint32) error {
 // each descriptor once more in the call after it was ready.
 const interest = unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP | unix.EPOLLET&0xffffffff
 
-// Forget ends to wait for fd. Closing fd does so too.
+// Forget stops waiting for fd, as does closing it.
 func (p *Poller) Forget(fd int) { _ = unix.EpollCtl(p.epoll, unix.EPOLL_CTL_DEL, fd, nil) }
 
 // Wait waits until something is ready, d has passed (negative: for ever), or

@@ -8,12 +8,12 @@ import (
 	"golang.org/x/sys/unix" // raw sockets
 )
 
-// ErrAgain means that the socket has nothing to read, or no room to write, now.
+// ErrAgain means that the socket has nothing to read, or no room to write (EAGAIN).
 const ErrAgain = unix.EAGAIN
 
-// Connect begins to connect to a place, from a local address if source is
-// valid, and returns the socket at once. It is ready for writing when the
-// attempt is over; Connected returns how it ended.
+// Connect starts a connection attempt, from the local address source if that is valid, and
+// returns the socket at once. The socket becomes writable when the attempt ends; Connected
+// returns the result.
 func Connect(to netip.AddrPort, source netip.Addr) (fd int, err error) {
 	family := unix.AF_INET
 	if to.Addr().Unmap().Is6() {
@@ -54,7 +54,7 @@ func sockaddr(p netip.AddrPort) unix.Sockaddr {
 	return &unix.SockaddrInet6{Port: int(p.Port()), Addr: addr.As16()}
 }
 
-// Connected returns how a connection attempt ended.
+// Connected returns the error of a connection attempt; nil if it succeeded.
 func Connected(fd int, to netip.AddrPort) error {
 	errno, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ERROR)
 	if err == nil && errno != 0 {

@@ -12,11 +12,12 @@ import (
 	"golang.org/x/sys/unix" // errno
 )
 
-// TLS is the client side of TLS over a non-blocking socket. crypto/tls reads
-// through its own net.Conn, and an error of it that is temporary leaves the
-// connection usable, so EAGAIN passes through it and comes out at Read.
+// TLS is the client side of TLS over a non-blocking socket. crypto/tls reads through a
+// net.Conn and survives its temporary errors, so EAGAIN passes through crypto/tls to the
+// caller of Read.
 //
-// Only Handshake blocks, and runs apart; all else belongs to one goroutine.
+// Only Handshake blocks, on a goroutine of its own; all other methods belong to one
+// goroutine.
 type TLS struct {
 	conn *tls.Conn
 	raw  raw
@@ -62,8 +63,8 @@ func (t *TLS) Handshake(ctx context.Context) error {
 	return err
 }
 
-// Close closes the socket, from any goroutine: at once, or when the handshake
-// that uses it has seen that it is over.
+// Close closes the socket, from any goroutine: at once, or as soon as a running handshake
+// has stopped using it.
 func (t *TLS) Close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -78,7 +79,7 @@ func (t *TLS) Close() {
 	t.closed = true
 }
 
-// Kept reports whether Flush has something to write.
+// Kept reports whether Flush has bytes to write.
 func (t *TLS) Kept() bool { return len(t.raw.kept) > 0 }
 
 // Ready begins a round of reads: the socket may have more than the last
@@ -91,18 +92,17 @@ func (t *TLS) Ready(ahead []byte) { t.raw.drained, t.raw.buffer = false, ahead }
 // so or the error is ErrAgain. io.EOF is the orderly end.
 func (t *TLS) Read(b []byte) (int, error) { return t.conn.Read(b) }
 
-// More reports whether another Read may find something: the bytes are
-// never hidden inside of crypto/tls, which is given one record at a time.
+// More reports whether another Read may find something: crypto/tls gets one record at a
+// time, so it never holds back bytes.
 func (t *TLS) More() bool { return len(t.raw.ahead) > 0 || !t.raw.drained }
 
-// Write encrypts b and writes as much as there is room for. The rest is kept,
-// and Flush writes it.
+// Write encrypts b and writes as much as there is room for. It keeps the rest for Flush.
 func (t *TLS) Write(b []byte) error {
 	_, err := t.conn.Write(b)
 	return err
 }
 
-// Flush writes the kept bytes, and reports whether none are left.
+// Flush writes the kept bytes and reports whether it wrote all.
 func (t *TLS) Flush() (done bool, err error) {
 	r := &t.raw
 	for len(r.kept) > 0 {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/endpoint"
+	"github.com/redline-go/redline/load/requests"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/scenario/feeder"
 )
@@ -28,7 +29,7 @@ var (
 
 // Protocol makes the wires of a plan over raw TCP. It is immutable.
 type Protocol struct {
-	hosts    []load.Host
+	hosts    requests.Hosts
 	requests []request
 	// oneWay is set when any message of the plan is sent without a reply.
 	oneWay bool
@@ -42,25 +43,16 @@ type request struct {
 	noReply bool
 }
 
-// New compiles the plan's messages. Settings that raw TCP has no place for (headers, a
-// status, a path) are an error that names the request.
+// New compiles the plan's messages. Settings that raw TCP does not have (headers, a status,
+// a path) are an error that names the request.
 func New(p *scenario.Plan) (*Protocol, error) {
-	if len(p.Requests) == 0 {
-		return nil, errors.New("tcp: the plan has no request")
-	}
-	if p.Load.Streams > 1 {
-		return nil, fmt.Errorf("tcp: a connection carries one message at a time, not %d; take more connections", p.Load.Streams)
+	if err := requests.OneAtATime("tcp", p); err != nil {
+		return nil, err
 	}
 	protocol := &Protocol{}
-	for i := range p.Requests {
-		q := &p.Requests[i]
-		if err := protocol.compile(q, p); err != nil {
-			name := q.Name
-			if name == "" {
-				name = fmt.Sprint(i + 1)
-			}
-			return nil, fmt.Errorf("tcp: request %s: %w", name, err)
-		}
+	err := requests.Each("tcp", p, func(_ int, q *scenario.Request) error { return protocol.compile(q, p) })
+	if err != nil {
+		return nil, err
 	}
 	return protocol, nil
 }
@@ -90,21 +82,14 @@ func (p *Protocol) compile(q *scenario.Request, plan *scenario.Plan) error {
 	if r.body.Static() {
 		r.message = r.body.Append(nil, nil)
 	}
-	for r.host = 0; r.host < len(p.hosts); r.host++ {
-		if p.hosts[r.host].Address == at.Address {
-			break
-		}
-	}
-	if r.host == len(p.hosts) {
-		p.hosts = append(p.hosts, load.Host{Address: at.Address})
-	}
+	r.host = p.hosts.Add(at, "")
 	p.oneWay = p.oneWay || r.noReply
 	p.requests = append(p.requests, r)
 	return nil
 }
 
 // Hosts returns the plan's addresses in the order in which they first appear.
-func (p *Protocol) Hosts() []load.Host { return p.hosts }
+func (p *Protocol) Hosts() []load.Host { return p.hosts.All }
 
 // Host returns the index of the address that messages of a request go to.
 func (p *Protocol) Host(request int) int { return p.requests[request].host }

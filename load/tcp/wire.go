@@ -56,9 +56,8 @@ func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 	return append(out, message...), nil
 }
 
-// Receive compares the echo with the sent message.
-// Every byte is compared: TCP has no frames by which to find the end of a wrong answer, and
-// an offset would count all later echoes as right or all as wrong.
+// Receive compares the echo with the sent message. Every byte is compared: TCP has no
+// frames to resynchronise on after a wrong answer.
 func (w *wire) Receive(in []byte, now time.Duration, out []byte, ended []*load.Exchange) ([]byte, []*load.Exchange, error) {
 	x := w.x
 	if len(in) == 0 {
@@ -112,7 +111,7 @@ func (w *wire) Drained(now time.Duration, ended []*load.Exchange) []*load.Exchan
 	return append(ended, x)
 }
 
-// Shut ends the connection: an echo that is not complete will not become so.
+// Shut ends the connection: an incomplete echo stays incomplete.
 func (w *wire) Shut(_ time.Duration, ended []*load.Exchange) ([]*load.Exchange, error) {
 	w.over = true
 	switch {

@@ -23,8 +23,8 @@ type Idle struct {
 	at     time.Time
 }
 
-// CPUs returns how many CPUs were idle on average since the last call. ok is false on the first
-// call, and where the kernel does not report it.
+// CPUs returns the mean number of idle CPUs since the last call. ok is false on the first
+// call, and if the kernel does not report it.
 func (i *Idle) CPUs() (cpus float64, ok bool) {
 	var allowed unix.CPUSet
 	f, err := os.Open("/proc/stat")

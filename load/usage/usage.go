@@ -7,7 +7,7 @@ import "time"
 // Usage is the consumption of the generator's process so far.
 type Usage struct {
 	CPU   time.Duration // user and system
-	Delay time.Duration // its threads stood in a kernel run queue; see DelayKnown
-	// DelayKnown is false where the kernel does not report it.
+	Delay time.Duration // time its threads waited in a kernel run queue; see DelayKnown
+	// DelayKnown is false if the kernel does not report Delay.
 	DelayKnown bool
 }

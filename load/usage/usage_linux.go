@@ -35,7 +35,7 @@ type thread struct {
 	delay time.Duration // at the last reading
 }
 
-// NewMeter makes a meter; Close gives its files back.
+// NewMeter returns a meter; Close closes its files.
 func NewMeter() *Meter {
 	return &Meter{tasks: "/proc/self/task", threads: map[int]*thread{}}
 }

@@ -25,11 +25,11 @@ func (m *Meter) Read() Usage {
 
 func (m *Meter) Close() {}
 
-// ThreadCPU is not known here.
+// ThreadCPU is not available on this system.
 func ThreadCPU(int) (used time.Duration, ok bool) { return 0, false }
 
-// Idle would read how many CPUs are idle, which is not known here.
+// Idle stands for the Linux meter of idle CPUs; this system has none.
 type Idle struct{}
 
-// CPUs reports that it is not known.
+// CPUs returns false: the figure is not available.
 func (*Idle) CPUs() (cpus float64, ok bool) { return 0, false }

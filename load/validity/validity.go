@@ -92,18 +92,18 @@ type Evidence struct {
 	Summary  record.LoadSummary
 	Spent    Spent
 	Own      histogram.Quantiles // schedule lag while a connection was free
-	// LoopBusy is the largest share of the span that one event loop was on CPU;
-	// 0 where it is not known.
+	// LoopBusy is the largest share of the span, 0 to 1, that one event loop was on CPU; 0
+	// if unknown.
 	LoopBusy float64
 
-	// ServiceSum is how long requests were with the target, failed ones too, and
-	// ThinkSum how long a closed loop meant to wait between them.
+	// ServiceSum is the total service time of all requests, failed ones included, LagSum
+	// their total schedule lag, and ThinkSum the total planned think time of a closed loop.
 	ServiceSum, LagSum, ThinkSum time.Duration
 
 	Begun, Waiting int64         // unfinished: sent, and never sent
 	Oldest         time.Duration // of the sent ones
 	Grace          time.Duration
-	Cut            bool // the caller ended the run: nothing had its grace time
+	Cut            bool // the caller ended the run, so there was no grace time
 	Failures       [len(failure.Kinds)]error
 }
 
@@ -113,8 +113,8 @@ type Spent struct {
 	Delay time.Duration
 	Known bool    // whether Delay is
 	Open  float64 // mean established connections
-	// Busy is the largest share of the time that one event loop was on CPU; 0
-	// where it is not known.
+	// Busy is the largest share of the time, 0 to 1, that one event loop was on CPU; 0 if
+	// unknown.
 	Busy  float64
 	Edges int // that Open is the mean of
 }
@@ -127,8 +127,8 @@ func (v *verdict) invalid(figure, format string, args ...any) {
 	v.why = append(v.why, fmt.Sprintf(format, args...)+"; "+figure+" cannot be trusted")
 }
 
-// Assess returns the verdict, with its reasons, and warnings that do not void a run.
-// The same evidence gives the same texts.
+// Assess returns the verdict with its reasons, and warnings that do not void a run. It is
+// deterministic.
 func Assess(e *Evidence) (record.Generator, []string) {
 	v := verdict{why: []string{}}
 	if e.Summary.Requests > 0 {
@@ -299,7 +299,7 @@ func (e *Evidence) busy() float64 {
 	return min(1, e.LoopBusy*float64(e.Span)/float64(max(1, cmp.Or(e.On, e.Span))))
 }
 
-// MeanService is how long a request is with the target.
+// MeanService is the mean service time of a request.
 func (e *Evidence) MeanService() time.Duration {
 	return e.ServiceSum / time.Duration(max(1, e.Summary.Requests))
 }

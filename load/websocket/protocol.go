@@ -35,6 +35,7 @@ import (
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/check"
 	"github.com/redline-go/redline/load/endpoint"
+	"github.com/redline-go/redline/load/requests"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/scenario/feeder"
 )
@@ -45,8 +46,8 @@ var (
 	_ load.Drainer  = (*wire)(nil)
 )
 
-// Protocol makes the wires of a plan over WebSocket. It is immutable but for
-// the count of its wires, which seeds their keys.
+// Protocol makes the wires of a plan over WebSocket. It is immutable except for the count
+// of its wires, which seeds their masking keys.
 type Protocol struct {
 	handshakes []handshake // a host each
 	hosts      []load.Host
@@ -69,23 +70,14 @@ type request struct {
 // WebSocket is an error that names the request. Requests with the same URL and
 // headers share connections.
 func New(p *scenario.Plan) (*Protocol, error) {
-	if len(p.Requests) == 0 {
-		return nil, errors.New("websocket: the plan has no request")
-	}
-	if p.Load.Streams > 1 {
-		return nil, fmt.Errorf("websocket: a connection carries one message at a time, not %d; take more connections", p.Load.Streams)
+	if err := requests.OneAtATime("websocket", p); err != nil {
+		return nil, err
 	}
 	protocol := &Protocol{answers: sync.Pool{New: func() any { return new(check.Answer) }}}
 	secure := map[string]*tls.Config{} // by address
-	for i := range p.Requests {
-		q := &p.Requests[i]
-		if err := protocol.compile(q, p, secure); err != nil {
-			name := q.Name
-			if name == "" {
-				name = fmt.Sprint(i + 1)
-			}
-			return nil, fmt.Errorf("websocket: request %s: %w", name, err)
-		}
+	err := requests.Each("websocket", p, func(_ int, q *scenario.Request) error { return protocol.compile(q, p, secure) })
+	if err != nil {
+		return nil, err
 	}
 	return protocol, nil
 }

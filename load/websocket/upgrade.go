@@ -15,6 +15,7 @@ import (
 
 	"github.com/redline-go/redline/load/endpoint"
 	"github.com/redline-go/redline/load/failure"
+	"github.com/redline-go/redline/load/requests"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/scenario/feeder"
 )
@@ -48,20 +49,14 @@ func upgrade(at endpoint.Endpoint, q *scenario.Request, p *scenario.Plan) (e han
 	if err != nil {
 		return e, err
 	}
-	// Names are compared in lower case, as HTTP does: a header that is given as Host and as
-	// host would go out twice.
-	given := map[string]bool{}
-	for name := range q.Headers {
-		lower := strings.ToLower(name)
-		switch {
-		case !token(name):
-			return e, fmt.Errorf("header name %.40q cannot be sent", name)
-		case given[lower]:
-			return e, fmt.Errorf("header %s is given twice", name)
-		case slices.Contains(ours, lower):
+	given, err := requests.Headers(q.Headers)
+	if err != nil {
+		return e, err
+	}
+	for _, name := range ours {
+		if given[name] {
 			return e, fmt.Errorf("header %s is set by redline, which upgrades the connection", name)
 		}
-		given[lower] = true
 	}
 	e.before = []piece{{text: "GET ", data: path}, {text: " HTTP/1.1\r\n"}}
 	if !given["host"] {
@@ -77,9 +72,6 @@ func upgrade(at endpoint.Endpoint, q *scenario.Request, p *scenario.Plan) (e han
 		value, err := feeder.CompileHeader(feeder.Template(q.Headers[name]), p.Data)
 		if err != nil {
 			return e, fmt.Errorf("header %s: %w", name, err)
-		}
-		if strings.ContainsFunc(string(q.Headers[name]), func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
-			return e, fmt.Errorf("the value of header %s contains a control character", name)
 		}
 		if strings.EqualFold(name, "Sec-WebSocket-Protocol") && value.Static() {
 			e.offered = list(string(q.Headers[name]))
@@ -206,13 +198,6 @@ func list(value string) []string {
 		}
 	}
 	return all
-}
-
-// token reports whether s is a token of RFC 9110, section 5.6.2.
-func token(s string) bool {
-	return s != "" && !strings.ContainsFunc(s, func(c rune) bool {
-		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", c))
-	})
 }
 
 func bad(err error) error { return &failure.Error{Kind: failure.BadResponse, Err: err} }

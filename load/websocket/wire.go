@@ -59,8 +59,7 @@ func newWire(p *Protocol, at *handshake, seed uint64) *wire {
 // secret; see the package comment.
 func (w *wire) key() uint32 { return uint32(w.rng.Uint64()) }
 
-// Open asks for the upgrade, unless data goes into it: then the first Send
-// does.
+// Open sends the upgrade request, unless it contains data: then the first Send does.
 func (w *wire) Open(out []byte) []byte {
 	w.forget()
 	// Buffers survive, so that a target that closes every connection does not make
@@ -75,10 +74,9 @@ func (w *wire) Open(out []byte) []byte {
 	return out
 }
 
-// State returns room for one message once the connection is upgraded, or when
-// its upgrade waits for a message.
-// An answer carries nothing that says which message it is for, so order alone decides,
-// and there is never more than one under way.
+// State returns room for one message once the connection is upgraded, or when its upgrade
+// waits for a message. An answer does not identify its message, so there is never more than
+// one message in progress.
 func (w *wire) State() (room int, isOver bool) {
 	if w.x == nil && (w.phase == open || w.phase == unasked) {
 		room = 1
@@ -86,8 +84,8 @@ func (w *wire) State() (room int, isOver bool) {
 	return room, w.phase == over
 }
 
-// Send appends x's message, or the upgrade that it goes after. The bytes of an
-// upgrade are no exchange's.
+// Send appends x's message, or the upgrade that must precede it. The bytes of an upgrade
+// count for no exchange.
 func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 	q := &w.p.requests[x.Request]
 	w.x, w.noReply, w.checks = x, q.noReply, q.checks

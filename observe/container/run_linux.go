@@ -44,8 +44,8 @@ type pressureFile struct {
 	stalls []stall
 }
 
-// Open implements observe.Source. Either a control group or PSI is enough; what is
-// missing of the two is left out of the series and named in the health.
+// Open implements observe.Source. One of control group and PSI is enough; a missing one has
+// no series and is named in the health.
 func (s *Source) Open(_ context.Context, subject observe.Subject) error {
 	if subject.PID <= 0 {
 		return observe.Unseen(s.options.Root+"/proc", 0, nil)
@@ -123,7 +123,7 @@ func (s *state) tellAbsent() {
 	}
 }
 
-// Run implements observe.Source. It looks for the group anew each second, because a
+// Run implements observe.Source. It looks up the group every second, because a service
 // manager may move the target.
 func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
 	st := s.state

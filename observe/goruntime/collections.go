@@ -16,11 +16,10 @@ import (
 // Collections delivers the garbage collections of a target without a probe, from
 // the lines that its runtime prints (GODEBUG=gctrace=1).
 //
-// A line holds when its cycle began on the target's own clock, cut to
-// milliseconds, and its phases. How far that clock is from ours is learnt from
-// the lines themselves: each comes a little after its cycle's end, and the one
-// that came soonest is the most exact. So a line that the target or redline was late
-// with is still dated right.
+// A line holds when its cycle began on the target's own clock, cut to milliseconds, and its
+// phases. The offset of that clock follows from the lines: each arrives shortly after its
+// cycle ends, and the smallest delay gives the best estimate. So late lines are dated
+// correctly too.
 type Collections struct {
 	subject observe.Subject
 	meter   observe.Meter
@@ -70,8 +69,8 @@ func (c *Collections) Open(_ context.Context, subject observe.Subject) error {
 	return nil
 }
 
-// Run implements observe.Source. Lines come on the target's standard error, late and
-// together when it is busy: the cycle's own clock dates them.
+// Run implements observe.Source. Lines come on the target's standard error, late and in
+// batches when it is busy; the cycle's own clock dates them.
 func (c *Collections) Run(ctx context.Context, sink observe.Sink) error {
 	begun := c.subject.Clock.Now()
 	c.window = timebase.Window(begun, c.subject.Window) // the first is seen in part only

@@ -17,17 +17,17 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// Metrics delivers the probe's figures: each metric of runtime/metrics under
-// its own name, the process's CPU time as the target itself sees it, and the
-// connection pools that the target shows.
+// Metrics delivers the probe's figures: each metric of runtime/metrics under its own name,
+// the process's CPU time as read by the target, and the connection pools that the target
+// publishes.
 //
 // Cumulative figures are split over the windows between two samples by their
 // true times, a gauge is the value at the end of its window, and a histogram
 // becomes a counter of its events (label q=count) and gauges over the events
 // since the sample before (q=p50, p99, max), absent when there were none.
 //
-// Where no sample came for longer than maxStride, the amount meanwhile is not
-// spread over the windows between: they stay absent, and health reports it.
+// If no sample arrives for longer than maxStride, the windows between stay absent instead
+// of sharing the amount, and the health reports the gap.
 type Metrics struct {
 	subject observe.Subject
 	reader  *ring.Reader
@@ -79,8 +79,8 @@ func (m *Metrics) Describe() observe.Description {
 	}
 }
 
-// Open implements observe.Source. The ring appears when the target's probe starts, so
-// that it is waited for; a ring of another layout is refused at once.
+// Open implements observe.Source. It waits for the ring, which appears when the target's
+// probe starts; a ring of another layout is an error at once.
 func (m *Metrics) Open(ctx context.Context, subject observe.Subject) error {
 	if subject.Ring == "" {
 		return &observe.Unsupported{

@@ -27,8 +27,7 @@ type Operations struct {
 	explain Explainer
 }
 
-// Explainer adds to the operations of a process the plans of the database within it for
-// its statements.
+// Explainer adds, to the operations of a process, the plans of its embedded database.
 type Explainer func(ctx context.Context, pid int, ops *operation.Operations)
 
 var (
@@ -50,8 +49,8 @@ func (o *Operations) Describe() observe.Description {
 	}
 }
 
-// Open implements observe.Source. A target with a probe and without hooks was built by
-// someone else, or with --no-instrument: then it was not asked for, which is no failure.
+// Open implements observe.Source. A target with a probe but without hooks was built by
+// someone else or with --no-instrument, so the error has NotAsked set.
 func (o *Operations) Open(ctx context.Context, subject observe.Subject) error {
 	const enable = "let redline build the target with hooks (--build PKG, without --no-instrument)"
 	if subject.Socket == "" {

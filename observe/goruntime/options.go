@@ -4,45 +4,41 @@ import "time"
 
 // Options sets the amount of data. The zero value is a run's default.
 type Options struct {
-	// CPULength is the longest single CPU profile; a longer steady span is
-	// covered by several in turn, so that an aborted run keeps the finished
-	// ones. Zero means 10 s; below zero takes none.
+	// CPULength is the maximum length of one CPU profile; several in a row cover a longer
+	// steady span, so that an aborted run keeps the finished ones. Zero means 10 s; below
+	// zero takes none.
 	CPULength time.Duration
 	// MutexFraction samples one in this many mutex contentions. Zero means 20;
 	// below zero leaves the target's own setting. It needs the probe.
 	MutexFraction int
-	// BlockRate samples one blocking event per so much time blocked: events
-	// shorter than it are sampled in proportion to their length, and weighted.
-	// At the default, a goroutine that is always blocked costs ten stacks a
-	// second. Zero means 100 ms; below zero leaves the target's own setting. It
-	// needs the probe.
+	// BlockRate samples one blocking event per so much time blocked: shorter events are
+	// sampled in proportion to their length and weighted. At the default, a goroutine that
+	// is always blocked costs ten stacks per second. Zero means 100 ms; below zero leaves
+	// the target's own setting. It needs the probe.
 	BlockRate time.Duration
 
-	// Traces is how many execution traces to take, evenly spread over the
-	// steady span. Zero means one, and one more per 30 s beyond the first 30 s,
-	// up to three; below zero takes none.
+	// Traces is how many execution traces to take, evenly spread over the steady span. Zero
+	// means one, plus one per 30 s beyond the first 30 s, up to three; below zero takes
+	// none.
 	Traces int
-	// TraceLength is the longest trace. Zero means 2 s. A trace takes a tenth of
-	// its share of the steady span at most; where a first slice shows that events
-	// are few, up to 5 s and half of the steady span, so that a slow service's
-	// requests fit in.
+	// TraceLength is the maximum length of a trace. Zero means 2 s. A trace takes at most a
+	// tenth of its share of the steady span; if a first slice shows few events, up to 5 s
+	// and half of the steady span, so that the requests of a slow service fit in.
 	TraceLength time.Duration
-	// TraceBytes is the size that all planned traces together are aimed at: each
-	// is made shorter when a first slice of 200 ms shows that events come fast.
-	// Zero means 16 MB, which is about a second's analysis; that takes some ten
-	// times as much memory.
+	// TraceBytes is the target size of all planned traces together: a trace is shortened if
+	// a first slice of 200 ms shows a high event rate. Zero means 16 MB, which takes about
+	// a second to analyse, in some ten times as much memory.
 	TraceBytes int64
-	// TraceMaxBytes is where a trace is ended whatever its length. Zero means
-	// 64 MB.
+	// TraceMaxBytes is the maximum size of a trace, which then ends early. Zero means 64
+	// MB.
 	TraceMaxBytes int64
-	// Flights is how many times the flight recorder is read when a window was
-	// slow. Zero means 3; below zero leaves it off. It needs the probe, Go 1.25
-	// in the target, and a target whose events are few (flightRate): the recorder
-	// traces all the time.
+	// Flights is how often, at most, the flight recorder is read after a slow window. Zero
+	// means 3; below zero leaves it off. It needs the probe, Go 1.25 in the target, and a
+	// target whose events are few (flightRate): the recorder traces all the time.
 	Flights int
-	// FlightLength is how much the recorder keeps. Zero means 1 s.
+	// FlightLength is the time that the recorder keeps. Zero means 1 s.
 	FlightLength time.Duration
-	// FlightBytes is how much memory it takes in the target. Zero means 8 MB.
+	// FlightBytes is the recorder's memory in the target. Zero means 8 MB.
 	FlightBytes int64
 }
 

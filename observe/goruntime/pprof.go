@@ -166,8 +166,8 @@ type statusError struct {
 	text string
 }
 
-// Error names the status and the beginning of the answer, which says why in most
-// handlers.
+// Error names the status and the beginning of the answer, in which most handlers give the
+// reason.
 func (e *statusError) Error() string { return "answers " + strconv.Itoa(e.code) + e.text }
 
 // refused explains an answer that is no profile.

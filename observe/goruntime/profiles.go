@@ -11,14 +11,12 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// Profiles delivers, over the steady span: CPU profiles; allocations,
-// and waits at mutexes and elsewhere, as differences between two
-// snapshots; the heap and the goroutines as they stand at its begin and a little
-// before its end; and, after it, the goroutines that can never go on, where the
-// runtime finds them (Go 1.26 with GOEXPERIMENT=goroutineleakprofile).
+// Profiles delivers, over the steady span: CPU profiles; allocations, and waits at mutexes
+// and elsewhere, as differences between two snapshots; heap and goroutines at its start and
+// shortly before its end; and, after it, leaked goroutines, if the runtime detects them (Go
+// 1.26 with GOEXPERIMENT=goroutineleakprofile).
 //
-// Nothing is subtracted when another process took the target's place between the
-// snapshots.
+// If another process replaced the target between two snapshots, nothing is subtracted.
 //
 // The runtime publishes allocations at the end of a collection, so a heap
 // profile is as old as the last one or two cycles; none is forced.

@@ -51,6 +51,6 @@ func (*Source) Describe() observe.Description {
 	}
 }
 
-// Health implements observe.Reporter. Counters that shared the CPU's registers with
-// others are named: their amounts are scaled, not counted.
+// Health implements observe.Reporter. It names counters that shared the CPU's registers
+// with others, because their amounts are scaled.
 func (s *Source) Health() record.SourceHealth { return s.vitals.Health(s.Describe().Name) }

@@ -70,9 +70,9 @@ type thread struct {
 // _RUNNING: how much, and the ns that the counter was wanted and was on.
 type reading struct{ value, enabled, running uint64 }
 
-// Open implements observe.Source. Counters are inherited by threads and children born
-// later (perf_event_attr.inherit), so that they are attached once. One that the CPU or
-// the kernel refuses costs its series alone.
+// Open implements observe.Source. Counters are inherited by threads and children born later
+// (perf_event_attr.inherit), so that they are attached once. If the CPU or the kernel
+// refuses a counter, only its series is missing.
 func (s *Source) Open(_ context.Context, subject observe.Subject) error {
 	t, err := tree.Open("", subject.PID)
 	if err != nil {

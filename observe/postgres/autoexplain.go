@@ -51,7 +51,7 @@ func (s *Source) findPlanLog(ctx context.Context) error {
 		return nil
 	}
 	if views {
-		s.say("the plans of pg_store_plans and pg_stat_plans are not read: redline asks for its own, or takes those of auto_explain")
+		s.say("the plans of pg_store_plans and pg_stat_plans are not read: redline runs EXPLAIN itself, or uses the plans of auto_explain")
 	}
 	if (least == "" || least == "-1") && !roles {
 		return nil
@@ -169,7 +169,7 @@ type served struct {
 	format  planlog.Format
 }
 
-// Current asks pg_current_logfile, which is NULL without the logging collector.
+// Current queries pg_current_logfile, which is NULL without the logging collector.
 func (f served) Current(ctx context.Context) (name string, size int64, err error) {
 	var found *string
 	err = f.session.Ask(ctx, server.Query{SQL: "SELECT " + server.Marker + " pg_current_logfile($1)",
@@ -185,7 +185,7 @@ func (f served) Current(ctx context.Context) (name string, size int64, err error
 	return *found, size, err
 }
 
-// List asks pg_ls_dir, which is a superuser's unless it was granted.
+// List calls pg_ls_dir, which needs superuser unless it was granted.
 func (f served) List(ctx context.Context, dir string) (names []string, err error) {
 	err = f.session.Ask(ctx, server.Query{SQL: "SELECT " + server.Marker + " pg_ls_dir($1)", Args: []any{dir},
 		Read: func(rows pgx.Rows) (err error) {
@@ -195,8 +195,8 @@ func (f served) List(ctx context.Context, dir string) (names []string, err error
 	return names, err
 }
 
-// Read asks pg_read_binary_file: as bytes, because a log may hold another encoding than
-// the database's.
+// Read calls pg_read_binary_file: bytes, because the log's encoding may differ from the
+// database's.
 func (f served) Read(ctx context.Context, name string, offset int64, n int) (data []byte, err error) {
 	err = f.session.Ask(ctx, server.Query{SQL: "SELECT " + server.Marker + " pg_read_binary_file($1, $2, $3)",
 		Args: []any{name, offset, int64(n)}, Read: server.One(&data)})

@@ -19,7 +19,7 @@ import (
 const portal, preparedName = "redline_plan", "redline_plan"
 
 var (
-	errUnsafe   = errors.New("functions or roles changed while redline asked for it")
+	errUnsafe   = errors.New("functions or roles changed during EXPLAIN")
 	errPrepared = errors.New("PostgreSQL before 16 plans parameters only in a prepared statement, which a pooler would share, " +
 		"and another role could race: give redline a DSN of the application's own role and of the server itself")
 )

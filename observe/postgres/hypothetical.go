@@ -99,7 +99,7 @@ func (s *session) try(ctx context.Context, schema string, a author, create strin
 	if reset := s.Ask(ctx, server.Query{SQL: "SELECT " + server.Marker + " " + function("hypopg_reset") +
 		"()", Read: nil}); reset != nil {
 		s.Close() // anything that must not stay ends with the session
-		return fmt.Errorf("forget the hypothetical index: %w", reset)
+		return fmt.Errorf("drop the hypothetical index: %w", reset)
 	}
 	return unsafe(err)
 }

@@ -60,7 +60,7 @@ func (w *watch) finish(ctx context.Context) {
 }
 
 // lost is why there is no plan of a server that is gone.
-const lost = "the connection to the server was lost before redline asked for plans"
+const lost = "the connection to the server was lost before EXPLAIN"
 
 // adviseOn reads the catalogue for advice on indexes, and tries them.
 func (w *watch) adviseOn(ctx context.Context, top []*statement, asked map[int64]author) {

@@ -35,8 +35,8 @@ type state struct {
 	seldomAt, threadsAt, switchesAt time.Duration // next reading of each
 }
 
-// Open implements observe.Source. The target's start time is kept: a later process under
-// the same pid is another.
+// Open implements observe.Source. It keeps the target's start time, which distinguishes a
+// later process with the same pid.
 func (s *Source) Open(_ context.Context, subject observe.Subject) error {
 	if subject.PID <= 0 {
 		return observe.Unseen(s.options.Root+"/proc", 0, nil)

@@ -36,7 +36,7 @@ type codec struct{}
 // Name is the content subtype of gRPC: application/grpc+proto.
 func (codec) Name() string { return "proto" }
 
-// Marshal writes the one answer that there is, an empty message.
+// Marshal encodes the only possible answer, an empty message.
 func (codec) Marshal(m any) ([]byte, error) {
 	if m, ok := m.(*message); ok {
 		return m.bytes, nil

@@ -78,8 +78,7 @@ func (*Source) Describe() observe.Description {
 	}
 }
 
-// Open implements observe.Source: it listens, so that nothing that is sent from
-// now on is refused.
+// Open implements observe.Source. It listens, so that no export from now on is refused.
 func (s *Source) Open(ctx context.Context, subject observe.Subject) error {
 	if len(subject.OTLP) == 0 {
 		return &observe.Unsupported{
@@ -173,8 +172,8 @@ func (s *Source) linger(ctx context.Context, edges *observe.Edges, edge func(tim
 	})
 }
 
-// Health implements observe.Reporter. Drops and refusals are reported with the bound
-// that they met, because a service whose spans are missing looks idle.
+// Health implements observe.Reporter. It reports drops and refusals with the bound that
+// caused them, because a service with missing spans looks idle.
 func (s *Source) Health() record.SourceHealth {
 	h := record.SourceHealth{Name: "spans", Samples: s.bracket.Samples(), Align: s.bracket.Align()}
 	t := s.store.tally()

@@ -204,8 +204,8 @@ func (p *pages) readLog() error {
 	return nil
 }
 
-// ReadAt reads as if the log were in the file already, and journals were not of the
-// write-ahead kind, so that a search for a log finds none next to it.
+// ReadAt reads the file as if the write-ahead log were checkpointed into it and the journal
+// mode were not WAL, so that SQLite looks for no log.
 func (p *pages) ReadAt(b []byte, off int64) (n int, err error) {
 	for n < len(b) && off < p.size {
 		page, within := off/p.page, off%p.page

@@ -26,7 +26,5 @@ func startChild(cmd *exec.Cmd) (*child, error) {
 	return &child{p, p.Done()}, nil
 }
 
-func (c *child) pid() int { return c.PID() }
-
 // signal signals the child; a child that is gone already is not an error.
 func (c *child) signal(s syscall.Signal) { c.Signal(s) }

@@ -113,27 +113,9 @@ func attach(ctx context.Context, dsn string) (*Server, error) {
 	return &Server{DSN: dsn, Origin: "given DSN"}, nil
 }
 
-// PID is the postmaster's process, 0 for a given DSN.
-func (s *Server) PID() int {
-	if s.cluster == nil {
-		return 0
-	}
-	return s.cluster.server.pid()
-}
-
-// Done is closed when the server has ended, wanted or not; for a given DSN it
-// never is.
-func (s *Server) Done() <-chan struct{} {
-	if s.cluster == nil {
-		return nil
-	}
-	return s.cluster.server.done
-}
-
 // Restart ends the server as an administrator would, which cuts its sessions
 // off, and starts it again on the same data and port. It must not run concurrently with
-// other methods; a channel that Done returned before belongs to the old process.
-// For a given DSN it is an error.
+// other methods. For a given DSN it is an error. Tests of what watches a server use it.
 func (s *Server) Restart(ctx context.Context) error {
 	if s.cluster == nil {
 		return errors.New("postgres: a server given by DSN is not restarted")

@@ -232,7 +232,7 @@ func TestNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	var st syscall.Stat_t
-	if err := syscall.Stat(filepath.Join("/proc", strconv.Itoa(c.server.pid())), &st); err != nil || st.Uid != nobodyID {
+	if err := syscall.Stat(filepath.Join("/proc", strconv.Itoa(c.server.PID())), &st); err != nil || st.Uid != nobodyID {
 		t.Errorf("the server runs as %d (%v), want %d", st.Uid, err, nobodyID)
 	}
 	query[int](t, c.dsn(), "SELECT 1")

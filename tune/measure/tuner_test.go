@@ -58,7 +58,7 @@ func setTo(env map[string]string, name string, otherwise float64) float64 {
 	return otherwise
 }
 
-// slope is a service that gains from a larger pool up to a knee, and a little from GOGC.
+// slope is a service that gains from a larger pool up to a plateau, and a little from GOGC.
 func slope(env map[string]string) float64 {
 	return 0.3*math.Min(1, math.Log(setTo(env, "POOL", 4)/2)/math.Log(8)) + 0.05*math.Log(setTo(env, "GOGC", 100)/100)
 }

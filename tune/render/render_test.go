@@ -31,7 +31,7 @@ func example() tune.Result {
 		Knobs: []tune.KnobResult{
 			{Name: "GOGC", Scale: "log", Curve: []tune.Point{{Value: "100", Gain: gainOf(0.08), Present: true},
 				{Value: "200", Gain: gainOf(0.12), Chosen: true}}},
-			{Name: "env:POOL", Scale: "log", Knee: "16", Curve: []tune.Point{
+			{Name: "env:POOL", Scale: "log", Plateau: "16", Curve: []tune.Point{
 				{Value: "4", Gain: gainOf(0.04), Present: true}, {Value: "16", Gain: gainOf(0.12),
 					Chosen: true}, {Value: "64", Out: true}}},
 			{Name: "flag:-x", Scale: "list", Remark: "no effect seen alone; one of 3.0 % would have been",

@@ -122,8 +122,8 @@ func knob(b *strings.Builder, k tune.KnobResult, low, high float64) {
 	if k.Remark != "" {
 		inert.Fprintf(b, ": %s", k.Remark)
 	}
-	if k.Knee != "" {
-		inert.Fprintf(b, ": more than %s gains less than 2 %%", k.Knee)
+	if k.Plateau != "" {
+		inert.Fprintf(b, ": more than %s gains less than 2 %%", k.Plateau)
 	}
 	b.WriteString("\n")
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
@@ -139,8 +139,8 @@ func knob(b *strings.Builder, k tune.KnobResult, low, high float64) {
 		if p.Chosen && !p.Present {
 			words = append(words, "best")
 		}
-		if p.Value == k.Knee {
-			words = append(words, "knee")
+		if p.Value == k.Plateau {
+			words = append(words, "plateau")
 		}
 		inert.Fprintf(t, "  %s\t%s\t%s\n", p.Value, interval(p.Gain), strings.Join(words, " "))
 	}

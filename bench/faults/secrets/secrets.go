@@ -50,9 +50,6 @@ type trial struct {
 // Run plants, runs and searches.
 func Run(ctx context.Context, o part.Options) (part.Result, error) { return run(ctx, o, false) }
 
-// Sample is Run with fewer verbs.
-func Sample(ctx context.Context, o part.Options) (part.Result, error) { return run(ctx, o, true) }
-
 func run(ctx context.Context, o part.Options, quick bool) (part.Result, error) {
 	t := &trial{Options: o, in: filepath.Join(o.Scratch, "in"), out: filepath.Join(o.Scratch, "out"),
 		all: sow(o.Seed), printed: map[string]string{}, quick: quick}

@@ -43,7 +43,7 @@ Knobs, each with a range (50..400, 64MiB..1GiB) or a list (a,b,c):
   http:[METHOD ]URL[ BODY]       live: PUT, POST or PATCH with the value in place of {}
 
 The present setting is the scenario as it is. If there is only one knob, tune tries all its
-values and draws its knee. tune launches the target itself, so no setting outlives its
+values and draws the curve with its plateau. tune launches the target itself, so no setting outlives its
 trial, and a service that runs elsewhere is not changed.
 
 An http: knob is set once the target is ready, and read back with GET from the same URL

@@ -78,8 +78,8 @@ type Expect struct {
 	// Or holds causes that are the same answer in other words. They are written
 	// with the service, before anything is said of it.
 	Or []string `yaml:"or"`
-	// Where holds texts of which one must be contained in the finding's place;
-	// empty where the cause has none.
+	// Where holds texts, one of which the finding's place must contain; empty where the
+	// cause has none.
 	Where []string `yaml:"where"`
 	// Share is the range of the finding's share, both ends included; empty when
 	// it is not judged, else two values.

@@ -35,8 +35,8 @@ type Result struct {
 	Ledger *Ledgers `json:"ledger,omitempty"`
 	// Broken is a case that could not be run or judged: it meets no mark.
 	Broken bool `json:"broken,omitempty"`
-	// Said words what was found, first to last; Why what is wrong with it, empty
-	// when nothing is.
+	// Reported describes what was found, first to last; Why what is wrong with it, empty if
+	// nothing is.
 	Reported []string `json:"said"`
 	Why      []string `json:"why,omitempty"`
 }

@@ -23,8 +23,8 @@ func raw(stack []code.Frame) string {
 	return callstack.Elided(stack[len(stack)-1].Function)
 }
 
-// Began returns what Entry does, below a helper of the service's own, too: func(f func()) { go
-// func() { f() }() }. Its goroutines are no pool; each has the work that it was handed.
+// Began is Entry, but also looks below helpers of the service such as func(f func()) { go
+// func() { f() }() }: their goroutines are no pool, each runs the function that it got.
 func (p *Run) Began(stack []code.Frame) string {
 	entry := Entry(stack)
 	if n := len(stack); n > 1 && entry == raw(stack) && p.helpers.Get(p.readHelpers)[entry] {

@@ -18,14 +18,14 @@ const (
 	shuffles = 400
 )
 
-// Coincidence says whether a series is high when windows are slow.
+// Coincidence reports whether a series is high when windows are slow.
 type Coincidence struct {
-	Slow, Windows int // how many windows were slow, of how many
+	Slow, Windows int // number of slow windows, and of all
 	// InSlow and Elsewhere are the series' mean in slow windows (or the window
 	// before one, because a cause may lead) and in the others.
 	InSlow, Elsewhere float64
-	// Chance is the part of shuffled orders that set slow windows as far apart
-	// from the others as the real order did; 1 if there is nothing to compare.
+	// Chance is the p-value: the part of shuffled orders in which slow windows differ as
+	// much from the others as in the real order; 1 if there is nothing to compare.
 	Chance float64
 }
 

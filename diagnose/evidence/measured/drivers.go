@@ -27,9 +27,8 @@ func (p *Run) readDrivers() (found []callstack.Driver) {
 	return found
 }
 
-// Imports reports whether the target's binary is built with a module, of whatever
-// major version. If the binary could not be read, it reports whether code of the
-// module was seen to run.
+// Imports reports whether the target's binary contains a module, in any major version. If
+// the binary could not be read, it reports whether stacks show code of the module.
 func (p *Run) Imports(module string) bool {
 	if modules := p.Record.Run.Target.Modules; len(modules) > 0 {
 		return slices.ContainsFunc(modules, func(path string) bool { return path == module || strings.HasPrefix(path, module+"/") })

@@ -15,11 +15,11 @@ const maxSnapshots = 512
 type Snapshot struct {
 	At     time.Duration // run time
 	Total  int64         // goroutines
-	Stacks []Sample      // Value is how many stood there
+	Stacks []Sample      // Value is the number of goroutines
 }
 
-// Snapshots returns the goroutine profiles in order of time; nil if there are none.
-// The error says which does not parse.
+// Snapshots returns the goroutine profiles in order of time; nil if there are none. The
+// error names the one that does not parse.
 func (p *Run) Snapshots() ([]Snapshot, error) {
 	return p.snapshots.Try(p.readSnapshots)
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// Heaviest returns the key with the largest weight, the least of equals, so that
-// a replay names the same one.
+// Heaviest returns the key with the largest weight; of equals the smallest, so that the
+// result is deterministic.
 func Heaviest[K comparable](weights map[K]float64, compare func(a, b K) int) K {
 	var best K
 	most := -1.0

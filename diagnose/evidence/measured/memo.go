@@ -1,6 +1,6 @@
 package measured
 
-// Memo is a table that is read when it is first asked for, and kept with its error.
+// Memo is a lazy value: computed on first use, and kept with its error.
 type Memo[T any] struct {
 	read  bool
 	value T

@@ -67,7 +67,7 @@ func (p *Run) ServesRPC() bool {
 	})
 }
 
-// Note says what of the record was left out, for the summary's warnings.
+// Note records what was left out of the record, for the summary's warnings.
 func (p *Run) Note(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if !slices.Contains(p.unread, text) {
@@ -75,16 +75,16 @@ func (p *Run) Note(format string, args ...any) {
 	}
 }
 
-// Unread returns what was noted as left out of the record.
+// Unread returns the notes.
 func (p *Run) Unread() []string { return p.unread }
 
-// Steady returns the span that findings are about: the run's steady span, or all
-// that was recorded if the run ended before it had one.
+// Steady returns the span that findings cover: the run's steady span, or the whole record
+// if the run ended before it.
 func (p *Run) Steady() timebase.Span { return p.Record.Judged() }
 
-// Series returns one value per window of the steady span, NaN where there is
-// none; its Values are nil if the series was not recorded. All series of a pass
-// have windows of the same width, which are wider in long runs: ask the line.
+// Series returns one value per window of the steady span, NaN where there is none; its
+// Values are nil if the series was not recorded. All series of a pass have windows of the
+// same width, wider in long runs; the result has it.
 func (p *Run) Series(name, labels string) windows.Line {
 	return p.Record.Series(name, labels, p.Steady())
 }

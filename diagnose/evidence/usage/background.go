@@ -28,9 +28,9 @@ type Background struct {
 // one of its steps.
 const nearlyAll = 0.85
 
-// Background returns what goroutines that serve no request spend of the CPU on the
-// user's code, most first. Goroutines for which requests wait work for them and are
-// left out; without an anatomy these are not known, and ok is false.
+// Background returns the CPU that goroutines which serve no request spend on the user's
+// code, largest first. Goroutines that requests wait for are excluded; without an anatomy
+// these are unknown, and ok is false.
 func (p *Service) Background() (list []Background, ok bool) {
 	use, err := p.Use()
 	if err != nil || p.Anatomy == nil {

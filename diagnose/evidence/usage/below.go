@@ -8,8 +8,8 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// Calls are lines of the service's code, and which part of the calls made there a
-// change would spare, 0 to 1.
+// Calls maps lines of the service's code to the part of their calls that a change would
+// save, 0 to 1.
 type Calls map[code.Frame]float64
 
 // spared returns the part of a stack's time that goes with the calls: that of the call
@@ -23,10 +23,9 @@ func (c Calls) spared(stack []code.Frame) float64 {
 	return 0
 }
 
-// Spared returns the part of the service's CPU, 0 to 1, that goes when calls are
-// not made: all that runs below them (a mapper that builds the statement as well as
-// the driver that sends it), and the collection of what is allocated there. It is 0
-// without a CPU profile.
+// Spared returns the part of the service's CPU, 0 to 1, that is saved when calls are not
+// made: everything below them (a mapper that builds the statement as well as the driver
+// that sends it), and the collection of what they allocate. It is 0 without a CPU profile.
 func (p *Service) Spared(calls Calls) float64 {
 	use, err := p.Use()
 	if err != nil || use.total == 0 || len(calls) == 0 {

@@ -12,20 +12,18 @@ import (
 	"github.com/redline-go/redline/record/stacks"
 )
 
-// Collection is what the garbage collector costs and what makes it run, over the
-// steady span. Figures that the record does not have are NaN. Names follow
-// runtime/metrics.
+// Collection is the cost of the garbage collector and what triggers it, over the steady
+// span. Unknown figures are NaN. Names follow runtime/metrics.
 type Collection struct {
 	// CPU is the part of the target's CPU that goes into marking, assisting and
 	// sweeping, 0 to 1, from the CPU profile. Marking on CPUs that had nothing else
 	// to do is left out.
 	CPU float64
-	// Cycles and Forced are per second; the latter are those that the program
-	// itself demanded.
+	// Cycles and Forced are per second; Forced are the cycles that the program itself
+	// started (runtime.GC).
 	Cycles, Forced float64
-	// Live is what cycles find alive, Scan the part of it with pointers, which is
-	// what marking costs, and Goal the heap at which the next cycle is to end, in
-	// bytes.
+	// Live is the live heap, Scan the part of it with pointers, which determines the cost
+	// of marking, and Goal the heap size at which the next cycle should end; all in bytes.
 	Live, Scan, Goal float64
 	// Percent is GOGC; +Inf when it is off.
 	Percent float64
@@ -81,8 +79,7 @@ func (p *Service) Collection() Collection {
 	return c
 }
 
-// ForcedPart returns the part of the cycles that the program demanded, 0 to 1; 0
-// when that is not known.
+// ForcedPart returns the part of the cycles that the program started, 0 to 1; 0 if unknown.
 func (c Collection) ForcedPart() float64 {
 	if !(c.Cycles > 0 && c.Forced > 0) {
 		return 0
@@ -90,7 +87,7 @@ func (c Collection) ForcedPart() float64 {
 	return min(1, c.Forced/c.Cycles)
 }
 
-// Limited reports whether the memory limit, not GOGC, says when to collect.
+// Limited reports whether the memory limit, not GOGC, triggers cycles.
 func (c Collection) Limited() bool {
 	return c.Limit > 0 && c.Live > 0 && c.Goal > 0 && c.Goal < limited*c.Live*(1+c.Percent/100)
 }
@@ -117,11 +114,11 @@ func (c Collection) Ordinary() float64 {
 	return part
 }
 
-// Garbage returns the part of the target's CPU that the collector spends because of
-// what a domain allocates, 0 to 1. Cycles come as often as the heap grows by its
-// target, so the collector's work is booked in proportion to bytes allocated; what
-// a small GOGC, a tight limit or forced cycles add is booked on none. 0 without an
-// allocation profile.
+// Garbage returns the part of the target's CPU that the collector spends because of what a
+// domain allocates, 0 to 1. A cycle starts each time the heap has grown to its goal, so the
+// collector's work is attributed in proportion to bytes allocated; work caused by a small
+// GOGC, a tight limit or forced cycles is attributed to none. 0 without an allocation
+// profile.
 func (p *Service) Garbage(domains callstack.Role) float64 {
 	use, err := p.Use()
 	if err != nil {
@@ -144,9 +141,9 @@ func (p *Service) Garbage(domains callstack.Role) float64 {
 	return use.With(callstack.GCWork|callstack.GCAssist) * p.Collection().Ordinary() * bytes / float64(allocs.Total)
 }
 
-// Growth returns by what the heap in use grew between the first heap profile of the
-// steady span and the last, by allocation site; what shrank is left out. ok is
-// false without two profiles; the error says what does not parse.
+// Growth returns the growth of the heap in use between the first and the last heap profile
+// of the steady span, by allocation site, in bytes; sites that shrank are excluded. ok is
+// false without two profiles; the error names one that does not parse.
 func (p *Service) Growth() (grown *measured.Profile, ok bool, err error) {
 	steady := p.Steady()
 	var listed []record.Profile

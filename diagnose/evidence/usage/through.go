@@ -17,9 +17,9 @@ const (
 	throughLength = 4
 )
 
-// Through returns the user's callers of a place, innermost first, as long as most
-// of its CPU comes one way: what is slow because it is called often is slow in its
-// caller's loop.
+// Through returns the user's callers of a place, innermost first, while one of them
+// accounts for most of its CPU: a function that is slow because it is called often is slow
+// in its caller's loop.
 func (u *Table) Through(function string) []code.Frame {
 	type way struct {
 		callers []code.Frame
@@ -59,8 +59,8 @@ func (u *Table) Through(function string) []code.Frame {
 	return through
 }
 
-// ThroughWords words callers, innermost first: "web.(*List).read list.go:12,
-// web.list list.go:40".
+// ThroughWords formats callers, innermost first: "web.(*List).read list.go:12, web.list
+// list.go:40".
 func ThroughWords(callers []code.Frame) string {
 	words := make([]string, len(callers))
 	for i, f := range callers {

@@ -26,9 +26,9 @@ var deeds = []struct {
 	{callstack.DBClient, "calls the database's client"},
 }
 
-// Under words the work of the functions that hold a lock while requests wait for it:
-// "store.(*Book).Add sorts (slices.SortFunc)"; "" if the profile does not show one kind
-// of work.
+// Under describes the work of the functions that hold a lock while requests wait for it:
+// "store.(*Book).Add sorts (slices.SortFunc)"; "" if the profile does not show one kind of
+// work.
 func (u *Table) Under(holders []string) string {
 	total, allocates := 0.0, 0.0
 	domains, callees, places := map[callstack.Role]float64{}, map[callstack.Role]map[string]float64{}, map[string]float64{}

@@ -36,7 +36,7 @@ type Table struct {
 	named    float64 // of total, with function names
 }
 
-// Booked is one sample with what it is booked on.
+// Booked is one sample with the domain it is attributed to.
 type Booked struct {
 	measured.Sample
 	Domain callstack.Role // the domain that it belongs to, 0 without one
@@ -91,8 +91,8 @@ type Hot struct {
 	// Via is the dependency's function that most of the samples go through from Place to Callee,
 	// "util.RegexMatch"; empty where Place calls it itself.
 	Via string
-	// Work is what more than half of the place's own time goes into, one of
-	// callstack.Works; 0 for its own code, or a mixture.
+	// Work is the one of callstack.Works that takes more than half of the place's own time;
+	// 0 for its own code, or a mixture.
 	Work callstack.Role
 }
 
@@ -108,7 +108,7 @@ func (u *Table) All(yield func(Booked) bool) {
 	}
 }
 
-// Share returns the part of the target's CPU booked on a domain, 0 to 1.
+// Share returns a domain's part of the target's CPU, 0 to 1.
 func (u *Table) Share(domains callstack.Role) float64 {
 	return u.Part(func(s Booked) bool { return s.Domain.Has(domains) })
 }
@@ -126,7 +126,7 @@ func (u *Table) In(function string, roles callstack.Role) float64 {
 	})
 }
 
-// Part returns the part of CPU whose samples in accepts, 0 to 1.
+// Part returns the part of CPU in samples that in accepts, 0 to 1.
 func (u *Table) Part(in func(Booked) bool) float64 {
 	if u.total == 0 {
 		return 0

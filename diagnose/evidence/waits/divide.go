@@ -95,11 +95,11 @@ func (d *divider) queue(part breakdown.Part, burst bool) bool {
 	return waiting > Crowd*workers || burst && workers < 2
 }
 
-// Event reports whether waits end by an event that all who wait see: a
-// closed channel or Cond.Broadcast, by a goroutine that had nothing to do until
-// then. A goroutine that works for most of the wait answers each request by closing
-// a channel of the request's own, and is a queue. So are several workers that wake
-// all waiters whenever one of them is done: those whose turn it was not wait again.
+// Event reports whether an event that all waiters see ends the waits: a closed channel or
+// Cond.Broadcast, by a goroutine that was idle until then. A goroutine that works for most
+// of the wait answers each request by closing a channel of the request's own, and is a
+// queue. So are several workers that wake all waiters whenever one of them is done: those
+// whose turn it was not wait again.
 func (p *Requests) Event(part breakdown.Part) bool {
 	if !callstack.Broadcasts(part.Waker) {
 		return false
@@ -242,8 +242,8 @@ func (d *divider) place(c breakdown.Chain) code.Frame {
 	return SiteFrame(last.Site)
 }
 
-// SiteFrame reads the frame at the end of a site: "A < B file.go:12", or
-// "B file.go:12" alone. The file has no folder.
+// SiteFrame parses the frame at the end of a site: "A < B file.go:12", or "B file.go:12"
+// alone. The file has no folder.
 func SiteFrame(site string) code.Frame {
 	if _, after, ok := strings.Cut(site, " < "); ok {
 		site = after
@@ -257,9 +257,9 @@ func SiteFrame(site string) code.Frame {
 	return code.Frame{Function: function, File: file, Line: n}
 }
 
-// Meanwhile words what goroutines did while a site's waits lasted, the longest
-// chain of them first: "a goroutine of main.work, an HTTP call at main.go:49". It
-// is empty where nothing was followed. part is that chain's part of the waits.
+// Meanwhile describes what goroutines did during a site's waits, the longest chain first:
+// "a goroutine of main.work, an HTTP call at main.go:49". It is empty if no wait was
+// followed. part is that chain's part of the waits.
 func (p *Requests) Meanwhile(s Site) (text string, kind callstack.Wait, part float64) {
 	sums := map[string]float64{}
 	kinds := map[string]callstack.Wait{}

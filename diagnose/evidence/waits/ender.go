@@ -13,7 +13,7 @@ import (
 // By is who ends a wait.
 type By int
 
-// Who may end a wait.
+// Kinds of goroutines that end waits.
 const (
 	ByUnknown  By = iota
 	ByOwn         // a goroutine that the request itself started
@@ -27,8 +27,8 @@ const (
 type Ender struct {
 	By    By
 	Entry string // the function that its goroutine began in
-	// Workers is how many goroutines began there, in the mean of the goroutine
-	// profiles; 0 when unknown. Of ByWorker only.
+	// Workers is the mean number of goroutines that began there, over the goroutine
+	// profiles; 0 if unknown. Set for ByWorker only.
 	Workers float64
 }
 

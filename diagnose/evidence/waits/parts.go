@@ -11,8 +11,8 @@ func (p *Requests) ReadyPart(site Site) float64 {
 	return p.partOf(site, func(kind callstack.Wait) bool { return kind == callstack.Queued })
 }
 
-// OwnPart returns the part of a wait, 0 to 1, that goroutines of the service which
-// would end it ran, or were ready to; 0 where less than half was followed.
+// OwnPart returns the part of a wait, 0 to 1, in which the goroutines that would end it ran
+// or were runnable; 0 if less than half of the wait was followed.
 func (p *Requests) OwnPart(site Site) float64 { return p.partOf(site, onCPU) }
 
 func (p *Requests) partOf(site Site, in func(callstack.Wait) bool) float64 {

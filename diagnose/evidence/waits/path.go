@@ -53,7 +53,7 @@ func (x Path) Behind(entry string) (sum breakdown.PathNode, ok bool) {
 	return sum, ok
 }
 
-// Serial returns what the goroutines that began in a function have to do.
+// Serial returns the work of the goroutines that began in a function.
 func (x Path) Serial(entry string) (breakdown.Serial, bool) {
 	i := slices.IndexFunc(x.serial, func(s breakdown.Serial) bool { return s.Goroutine == entry })
 	if i < 0 {

@@ -44,11 +44,11 @@ type Site struct {
 	TailNS float64
 	// Part is the largest of the anatomy's parts at this place.
 	Part breakdown.Part
-	// Via is how the request waits where not its own goroutine meets the wait but
-	// one that it waits for: JoinWait or ChannelWait for goroutines that it started
-	// or a worker, FlightWait for another request's computation. "" otherwise.
+	// Via is how the request waits if another goroutine, which it waits for, has the wait:
+	// JoinWait or ChannelWait for goroutines that it started or a worker, FlightWait for
+	// another request's computation. "" otherwise.
 	Via callstack.Wait
-	// From is the place at which the request itself waits then.
+	// From is the place at which the request itself waits in that case.
 	From code.Frame
 }
 
@@ -146,8 +146,7 @@ func (p *Requests) Traced() bool {
 // Sites returns the places of one kind of wait, largest first.
 func (w *Table) Sites(kind callstack.Wait) []Site { return w.all[kind] }
 
-// Kinds returns the kinds of wait that there are, in no order that means anything
-// but always the same.
+// Kinds returns the kinds of wait in the anatomy, in a fixed order.
 func (w *Table) Kinds() []callstack.Wait { return slices.Sorted(maps.Keys(w.all)) }
 
 // Share returns the part of request time that kinds of wait take, 0 to 1.

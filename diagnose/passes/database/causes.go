@@ -159,7 +159,7 @@ var poolWait = diagnose.Cause{
 		"queue at the pool is admission control and not reported, unless the pool is no larger than the number of CPUs and " +
 		"half of the request is spent there. If a slow statement, a lock, repetition or an idle transaction holds the " +
 		"connections for long, that is the root cause and the queue is reported with it.",
-	Remedy: "Size the pool to the knee (Little's law gives the start), and release connections earlier.",
+	Remedy: "Raise the pool until throughput stops rising (Little's law gives the start), and release connections earlier.",
 	Example: diagnose.Example{
 		Lang:   "go",
 		Before: "db.SetMaxOpenConns(2)",

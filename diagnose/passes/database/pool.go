@@ -100,7 +100,7 @@ type size struct {
 // sizeOf applies Little's law: connections in use are the rate times how long one
 // is held. What is wanted is the same law at the rate that the gain would reach,
 // and never more than the requests that would be in the database at a time without
-// any queue. Raising a pool to the load's concurrency instead overshoots the knee,
+// any queue. Raising a pool to the load's concurrency instead overshoots the plateau,
 // and throughput falls again.
 func sizeOf(p *diagnose.Pass, gain float64) size {
 	w, load := p.Waits(), p.Load()
@@ -143,7 +143,7 @@ func waitedFor(p *diagnose.Pass) (labels string) {
 	return labels
 }
 
-// remedy promises no exact size: the law gives the start, an experiment the knee.
+// remedy promises no exact size: the law gives the start, an experiment the plateau.
 func (s size) remedy() string {
 	if s.wanted <= s.now {
 		return "Hold connections for a shorter time: close rows and end transactions before other work; then find the best " +

@@ -12,23 +12,23 @@ import (
 
 // Cycle is one line of GODEBUG=gctrace=1: one collection, as it ended.
 type Cycle struct {
-	Number int64 // from 1; a gap is a line that was lost, or of another program
-	// start is when the cycle began, since the program did; the runtime cuts it
-	// to milliseconds.
+	Number int64 // from 1; a gap means a lost line, or one of another program
+	// Start is when the cycle began, since the program's start; the runtime truncates it to
+	// milliseconds.
 	Start  time.Duration
-	Pauses [2]time.Duration // the world stopped, at the begin and the end of marking
-	Mark   time.Duration    // concurrently, by the clock
+	Pauses [2]time.Duration // stop-the-world pauses at the start and the end of marking
+	Mark   time.Duration    // concurrent, in wall time
 	Assist time.Duration    // of CPU
 	CPU    time.Duration    // all CPU of the cycle, assist included
-	// Sizes are printed in MB, so that they are exact to a MB only.
-	Peak   float64 // bytes of heap as the cycle ended
+	// Sizes are exact to 1 MB, because the runtime prints MB.
+	Peak   float64 // heap at the end of the cycle, bytes
 	Live   float64 // bytes found alive
 	Goal   float64 // bytes
 	Procs  float64
 	Forced bool
 }
 
-// End is when the cycle ended, since the program began.
+// End is when the cycle ended, since the program's start.
 func (c Cycle) End() time.Duration { return c.Start + c.Pauses[0] + c.Mark + c.Pauses[1] }
 
 // maxCycle bounds a line's times and sizes: beyond, it is not
@@ -47,9 +47,9 @@ var errNoCycle = errors.New("not a line of gctrace")
 //
 //	gc # @#s #%: #+#+# ms clock, #+#/#/#+# ms cpu, #->#-># MB, # MB goal, # P
 //
-// Since Go 1.19 the sizes of stacks and globals come between the goal and the
-// number of Ps. Fields that are not known are passed over, so that later
-// versions may add some more. Forced collections end in "(forced)".
+// Since Go 1.19 the sizes of stacks and globals come between the goal and the number of Ps.
+// Unknown fields are skipped, so later versions may add more. Forced collections end in
+// "(forced)".
 func Parse(line string) (c Cycle, err error) {
 	rest, ok := strings.CutPrefix(line, "gc ")
 	if !ok || len(line) > maxGCLine {

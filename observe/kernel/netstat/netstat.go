@@ -49,9 +49,9 @@ var fields = map[string]map[string]string{
 	},
 }
 
-// Parse parses snmp or netstat, pairs of lines, "Tcp: name name" and "Tcp: value
-// value", and adds the fields that are wanted to values, by series. A table whose
-// two lines do not fit is an error; tables before it are kept.
+// Parse parses snmp or netstat, pairs of lines, "Tcp: name name" and "Tcp: value value",
+// and adds the fields that are wanted to values, by series. A table whose two lines differ
+// in length is an error; values of earlier tables are kept.
 func Parse(r io.Reader, values map[string]float64) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 4<<10), maxLine)

@@ -63,8 +63,8 @@ func (s *Source) Open(_ context.Context, subject observe.Subject) error {
 	return nil
 }
 
-// Run implements observe.Source. It returns when ctx is done, and reports in Health what
-// it missed.
+// Run implements observe.Source. It returns when ctx is done; Health reports the windows
+// that it missed.
 func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
 	st := s.state
 	s.state = nil

@@ -62,6 +62,6 @@ func (*Source) Describe() observe.Description {
 	}
 }
 
-// Health implements observe.Reporter. What was read less often than every window, to
-// stay below 1 % of a CPU, is reported there.
+// Health implements observe.Reporter. It names what was read less often than every window,
+// to stay below 1 % of a CPU.
 func (s *Source) Health() record.SourceHealth { return s.vitals.Health(s.Describe().Name) }

@@ -9,10 +9,9 @@ import (
 	"github.com/redline-go/redline/observe"
 )
 
-// InNamespace calls f in the network namespace of p: a socket that f opens
-// belongs to it for good. Where that is redline's own namespace, it needs no
-// privilege; else the error is an *observe.Unsupported without it. f's own
-// error is returned as it is.
+// InNamespace calls f in the network namespace of p: a socket that f opens belongs to it
+// for good. That needs a privilege unless p is in redline's own namespace; without it the
+// error is an *observe.Unsupported. f's own error is returned unchanged.
 func (p *Process) InNamespace(f func() error) error {
 	if p.shares() {
 		return f()

@@ -43,7 +43,7 @@ func Hold(proc string, pid int) (*Process, error) {
 	return p, nil
 }
 
-// Close lets the process go.
+// Close closes the directory.
 func (p *Process) Close() {
 	_ = unix.Close(p.dir) // both were opened to look only
 	if p.pidfd >= 0 {

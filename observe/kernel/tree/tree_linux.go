@@ -16,7 +16,7 @@ const maxMembers = 64
 type Tree struct {
 	// Members are the living processes, parents before children.
 	Members []*Process
-	// Full means that there are more than are followed.
+	// Full is set if there are more processes than are followed.
 	Full bool
 
 	proc      string
@@ -44,7 +44,7 @@ func Open(root string, pid int) (*Tree, error) {
 	return t, nil
 }
 
-// Close lets all members go.
+// Close closes the directories of all members.
 func (t *Tree) Close() {
 	for _, p := range t.Members {
 		p.Close()
@@ -52,9 +52,9 @@ func (t *Tree) Close() {
 	t.Members = nil
 }
 
-// Look drops members that ended and takes in new descendants; it reports
-// whether Members changed. It lists /proc, so once a second is often enough.
-// Whoever is no descendant when first seen does not become one.
+// Look drops members that ended and takes in new descendants; it reports whether Members
+// changed. It lists /proc, so call it once a second. A process that is no descendant when
+// first seen does not become one.
 func (t *Tree) Look() (changed bool) {
 	living := t.Members[:0]
 	for _, p := range t.Members {

@@ -22,8 +22,8 @@ const (
 	maxGaps  = 100
 )
 
-// Vitals is filled by one goroutine and read after it, but for Gone. The zero
-// Vitals is ready.
+// Vitals is written by one goroutine and read after it, except Gone. The zero Vitals is
+// ready to use.
 type Vitals struct {
 	// Bracket dates the samples.
 	Bracket observe.Bracket
@@ -36,14 +36,14 @@ type Vitals struct {
 	gaps  []record.Gap
 }
 
-// Say notes something once.
+// Say adds a note to the health, once.
 func (v *Vitals) Say(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(v.notes, text) && len(v.notes) < maxNotes {
 		v.notes = append(v.notes, text)
 	}
 }
 
-// End notes the run time at which the target was found gone; the first counts.
+// End notes the run time at which the target was found gone; the first call counts.
 func (v *Vitals) End(at time.Duration) {
 	if v.ended == 0 {
 		v.ended = max(at, 1)
@@ -51,12 +51,10 @@ func (v *Vitals) End(at time.Duration) {
 	}
 }
 
-// Gone reports whether the target was found gone. It may be asked while the run
-// goes on.
+// Gone reports whether the target was found gone. It is safe to call during the run.
 func (v *Vitals) Gone() bool { return v.gone.Load() }
 
-// Blind notes a stretch that was not seen. One that follows on the last of the
-// same reason continues it.
+// Blind notes a gap. A gap that follows one with the same reason extends it.
 func (v *Vitals) Blind(s timebase.Span, why string) {
 	if n := len(v.gaps); n > 0 && v.gaps[n-1].Why == why && v.gaps[n-1].To >= s.From {
 		v.gaps[n-1].To = max(v.gaps[n-1].To, s.To)
@@ -65,7 +63,7 @@ func (v *Vitals) Blind(s timebase.Span, why string) {
 	}
 }
 
-// Finish ends the run: nothing was seen of it since the process ended, if it did.
+// Finish ends the run; if the process ended before, the rest is a gap.
 func (v *Vitals) Finish(now time.Duration) {
 	if v.ended != 0 {
 		v.Blind(timebase.Span{From: v.ended, To: max(now, v.ended)}, "the process ended")

@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// MaxLog bounds the bytes read of a server's log, and logChunk those
-	// asked for at once.
+	// MaxLog is the maximum number of bytes read of a server's log, logChunk that of one
+	// request.
 	MaxLog   = 16 << 20
 	logChunk = 1 << 20
 	// maxLogFiles bounds the files that a log was rotated to meanwhile.
 	maxLogFiles = 64
 )
 
-// Files are a way to the server's log.
+// Files give access to the server's log files.
 type Files interface {
 	// Current names the file that is written to now, and its size in bytes.
 	Current(ctx context.Context) (name string, size int64, err error)
@@ -35,12 +35,12 @@ type Files interface {
 // LocalFiles are the files of a server on this host, by its processes' view of them.
 //
 // A server in a container has other paths than this host: /proc/PID/root and /proc/PID/cwd
-// lead to them (proc_pid_root(5)), for whoever may ptrace the process.
+// lead to them (proc_pid_root(5)), for users who may ptrace the process.
 type LocalFiles struct {
-	PID    int // of one of its backends, which lives as long as the session does
+	PID    int // of one of its backends, alive as long as the session
 	Format Format
-	// Collected says that the server's collector writes them, to the files that
-	// current_logfiles names; else they are the standard error, if that is a file.
+	// Collected means that the logging collector writes the files, named in
+	// current_logfiles; else the log is the server's standard error, if that is a file.
 	Collected bool
 }
 
@@ -91,7 +91,7 @@ func (f LocalFiles) List(_ context.Context, dir string) (names []string, err err
 	return names, err
 }
 
-// Read implements Files. Less than n bytes are no error.
+// Read implements Files. Fewer than n bytes are not an error.
 func (f LocalFiles) Read(_ context.Context, name string, offset int64, n int) ([]byte, error) {
 	file, err := os.Open(f.of(name))
 	if err != nil {
@@ -106,15 +106,14 @@ func (f LocalFiles) Read(_ context.Context, name string, offset int64, n int) ([
 	return data[:n], err
 }
 
-// Mark is how far a log had been written at an instant.
+// Mark is the end of the log at an instant.
 type Mark struct {
-	Name   string // of its file, as the server has it: relative to the data directory, or absolute
-	Offset int64  // bytes from the file's begin
+	Name   string // of its file: absolute, or relative to the data directory
+	Offset int64  // bytes from the start of the file
 }
 
-// Since reads the log after a mark, in the files that the log was rotated
-// to as well: those whose names, which hold the time, lie between. more means that
-// the bound was reached.
+// Since reads the log after a mark, including the files that it was rotated to since: those
+// whose names, which contain the time, lie between. more means that it stopped at MaxLog.
 func Since(ctx context.Context, files Files, from Mark) (pieces [][]byte, more bool, err error) {
 	name, size, err := files.Current(ctx)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 // Format is how a log is written.
 type Format string
 
-// The formats, by the names that log_destination has for them.
+// The formats, named as in log_destination.
 const (
 	Stderr Format = "stderr"
 	CSV    Format = "csvlog"
@@ -41,7 +41,7 @@ type Entry struct {
 	Key     string // of the statement's text, see statement.Key
 	// Duration in ms, as logged.
 	Duration float64
-	// Plan is as EXPLAIN (FORMAT JSON) gives it, without constants.
+	// Plan is the output of EXPLAIN (FORMAT JSON), without constants.
 	Plan json.RawMessage
 }
 

@@ -11,15 +11,14 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Query is one statement of a transaction, and who reads its rows; nil drops
-// them.
+// Query is one statement of a transaction.
 type Query struct {
 	// SQL is one statement with $1, $2 for Args, and holds Marker.
 	SQL string
 	// Args are sent in the binary format where pgx knows their type.
 	Args []any
-	// Read need not drain or close the rows. Its first error is the transaction's,
-	// after the other queries were answered.
+	// Read reads the rows, which it need not drain or close; nil drops them. The
+	// transaction returns the first error of a Read, after all queries were answered.
 	Read func(pgx.Rows) error
 }
 
@@ -39,7 +38,7 @@ func (s *Session) prepare(ctx context.Context, sql string) (*pgconn.StatementDes
 	return prepared, err
 }
 
-// Local are the settings of each transaction of ours. They hold for it alone.
+// Local are the settings of each transaction that redline runs, made with SET LOCAL.
 var Local = [...][2]string{
 	{"transaction_read_only", "on"},
 	{"statement_timeout", "1s"},
@@ -68,8 +67,7 @@ func settings(list [][2]string) Query {
 	return Query{SQL: b.String(), Args: args}
 }
 
-// Preamble returns the settings that a transaction begins with, the own ones
-// last.
+// Preamble returns the settings that a transaction begins with, own last.
 func (s *Session) Preamble(own ...[2]string) Query {
 	var list [][2]string
 	if s.hidden {
@@ -78,20 +76,20 @@ func (s *Session) Preamble(own ...[2]string) Query {
 	return settings(append(list, own...))
 }
 
-// Ask sends queries in one round trip, after the settings of local. They are one
-// transaction, which the protocol's Sync ends, also after an error. No session
-// keeps anything of it: the settings are local and the statements unnamed.
+// Ask sends queries in one round trip, after the settings of local. They form one
+// transaction, which the protocol's Sync ends, also after an error. It leaves nothing in
+// the session: the settings are local and the statements unnamed.
 //
-// Hazard: between redline and the server may stand a pooler, whose server
-// connections the target's own transactions share. A setting or a prepared
-// statement of a session there breaks the target. So a name is given to statements only
-// by prepare, where the session is known to be ours.
+// Hazard: there may be a pooler between redline and the server, whose server connections
+// are shared with the target's transactions. A session's setting or prepared statement
+// there breaks the target. So only prepare names statements, in sessions known to be
+// redline's own.
 func (s *Session) Ask(ctx context.Context, queries ...Query) error {
 	return s.AskAfter(ctx, s.Preamble(Local[:]...), queries...)
 }
 
-// AskAfter is Ask after other settings than those of Local: a transaction that plans
-// needs the application's search path.
+// AskAfter is Ask with other settings than Local: a transaction that plans statements needs
+// the application's search path.
 func (s *Session) AskAfter(ctx context.Context, preamble Query, queries ...Query) error {
 	s.Transactions++
 	types := s.Conn.TypeMap()
@@ -134,7 +132,7 @@ func (s *Session) AskAfter(ctx context.Context, preamble Query, queries ...Query
 	return failed
 }
 
-// One makes a reader of a single row, without which it reports pgx.ErrNoRows.
+// One returns a reader of a single row. Without a row it returns pgx.ErrNoRows.
 func One(into ...any) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		if !rows.Next() {

@@ -11,19 +11,18 @@ import (
 // clock; the bound here is wider, because nothing says that the server's is one.
 const drift = 100e-6
 
-// Clock moves the server's wall clock onto the run's clock.
+// Clock converts the server's wall clock to run time.
 //
-// A server on this host reads the very clock that the epoch was read from. Of
-// another, the offset is estimated as in NTP: the server's reading was taken
-// between two of ours, so half the round trip bounds the error of the middle;
-// the tightest round trip counts until its bound, growing with the drift, is
-// looser than a new one.
+// A server on this host shares the clock that the epoch was read from. For another host,
+// the offset is estimated as in NTP: the server's reading lies between two of ours, so half
+// the round trip bounds the error of the middle. The tightest round trip is used until its
+// bound, which grows with the drift, exceeds that of a new one.
 //
-// The zero Clock has no run; Run is to be set. It is not for concurrent use.
+// Run must be set. Clock is not safe for concurrent use.
 type Clock struct {
 	Run timebase.Clock
-	// Local says that the server reads this host's clock. Sandwich clears it for good
-	// when a reading contradicts it.
+	// Local is set if the server shares this host's clock. Sandwich clears it for good if a
+	// reading contradicts it.
 	Local bool
 
 	known  bool
@@ -32,9 +31,9 @@ type Clock struct {
 	at     time.Duration
 }
 
-// Sandwich takes a reading of the server between two of ours, in run time. It
-// reports whether a clock held to be this host's contradicts them, which means
-// that it is another or was set; from then on the offset is estimated.
+// Sandwich takes a reading of the server's clock and the run times before and after it. It
+// reports whether the reading contradicts Local, so that the clock is another or was set;
+// from then on the offset is estimated.
 func (c *Clock) Sandwich(before, after time.Duration, server time.Time) (contradiction bool) {
 	raw := c.Run.FromWall(server)
 	if c.Local {
@@ -52,7 +51,7 @@ func (c *Clock) Sandwich(before, after time.Duration, server time.Time) (contrad
 	return contradiction
 }
 
-// Bound bounds the error of conversions at a run time.
+// Bound returns the maximum error of a conversion at a run time.
 func (c *Clock) Bound(at time.Duration) time.Duration {
 	if c.Local {
 		return c.Run.EpochError + time.Microsecond

@@ -2,26 +2,26 @@ package server
 
 import "time"
 
-// CPU sums the CPU time of the server's processes on this host: the
-// postmaster, the backends that live, and, through the postmaster's account of
-// reaped children, those that have ended. Our own backend is left out.
+// CPU sums the CPU time of the server's processes on this host: the postmaster, the live
+// backends, and those that ended, as the postmaster's reaped children. It excludes
+// redline's own backend.
 //
-// Living processes are counted by their CPU clocks, in ns, reaped ones in ticks
-// of 10 ms: when a backend ends, its figure moves from the one to the other and
-// is rounded down. The sum is held where it would fall by that.
+// Living processes are counted by their CPU clocks, in ns, reaped ones in ticks of 10 ms:
+// when a backend ends, its time moves from the first to the second and is rounded down. The
+// sum stays constant where that would make it fall.
 //
-// The live backends come from pg_stat_activity, because a look through /proc
-// costs more; the log collector is not listed there and counts when it ends.
+// The live backends come from pg_stat_activity, which costs less than scanning /proc; the
+// logging collector is not listed there and counts when it ends.
 type CPU struct {
 	Postmaster int
 	high       time.Duration // the largest sum so far
-	// ProcessTime returns the CPU time of a living process; reaped that of the
-	// postmaster's children that it has waited for.
+	// ProcessTime returns the CPU time of a live process, reaped that of the postmaster's
+	// children that it has waited for.
 	ProcessTime func(pid int) (time.Duration, error)
 	Reaped      func() (time.Duration, error)
 }
 
-// Read returns the CPU time so far. Only differences have a meaning.
+// Read returns the CPU time so far. Only differences between readings are meaningful.
 func (c *CPU) Read(pids []int) (time.Duration, error) {
 	before, err := c.Reaped()
 	if err != nil {

@@ -2,8 +2,8 @@ package server
 
 // Figures are pg_stat_statements' counts of one statement.
 //
-// They are floats, as the server's bigint and double precision both fit and are only ever
-// added and subtracted: 2^53 calls are beyond any run.
+// They are float64, exact for integers up to 2^53, because the server's bigint and double
+// precision both fit.
 type Figures struct {
 	Calls, Rows float64
 	// Shared blocks of 8 kB: read from outside the buffer cache, found in it, dirtied.
@@ -13,12 +13,12 @@ type Figures struct {
 	Exec, Plan           float64 // ms
 }
 
-// Minus returns what came since an earlier reading.
+// Minus returns the difference from an earlier reading.
 func (f Figures) Minus(g Figures) Figures {
 	return f.Plus(Figures{-g.Calls, -g.Rows, -g.Reads, -g.Hits, -g.Dirtied, -g.Temp, -g.WAL, -g.Exec, -g.Plan})
 }
 
-// Plus returns the sum, of users or of intervals.
+// Plus returns the sum, over users or intervals.
 func (f Figures) Plus(g Figures) Figures {
 	return Figures{
 		f.Calls + g.Calls, f.Rows + g.Rows, f.Reads + g.Reads, f.Hits + g.Hits, f.Dirtied + g.Dirtied, f.Temp + g.Temp,

@@ -10,9 +10,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Queries are the texts that depend on the server's and the extension's
-// version. All carry a comment, by which our own statements are known where
-// they cannot be kept out of pg_stat_statements.
+// Queries hold the SQL that depends on the versions of the server and the extension. Each
+// contains Marker, which identifies redline's own statements in pg_stat_statements.
 type Queries struct {
 	// Statements reads the counts without texts; empty when there is no extension.
 	Statements string
@@ -28,7 +27,7 @@ type Queries struct {
 	Planning bool
 }
 
-// Marker is in each text of ours.
+// Marker is the comment in each of redline's statements.
 const Marker = "/* redline */"
 
 // sessionsSQL reads the sessions, our own too, and at most 20,000 of them, so that a server
@@ -43,8 +42,8 @@ const sessionsSQL = `SELECT /* redline */ pid, pid = pg_backend_pid(),
 	coalesce(extract(epoch FROM clock_timestamp() - xact_start), 0)::float8
 	FROM pg_stat_get_activity(NULL) LIMIT 20000`
 
-// DatabaseSQL reads the database's own counters; version 13 counts no sessions.
-// The functions below pg_stat_database spare planning that view each time.
+// DatabaseSQL reads the counters of the database; version 13 counts no sessions. It calls
+// the functions below pg_stat_database, because planning that view each time costs more.
 func DatabaseSQL(version int) string {
 	sessions := "pg_stat_get_db_sessions($1)"
 	if version < 140000 {
@@ -128,7 +127,7 @@ func (s *Session) findOwn(ctx context.Context) error {
 		return err
 	}})
 	if err != nil {
-		return fmt.Errorf("look for our own statements: %w", err)
+		return fmt.Errorf("find redline's own statements: %w", err)
 	}
 	return nil
 }
@@ -139,9 +138,9 @@ func (s *Session) setting(ctx context.Context, name string) (value string) {
 	return value
 }
 
-// StatementQueries writes the queries for the columns that the extension has:
-// version 1.8 (PostgreSQL 13) renamed total_time and added planning, 1.9 added
-// toplevel. A server that was upgraded may still have an older extension.
+// StatementQueries returns the queries for the columns of the extension's version: version
+// 1.8 (PostgreSQL 13) renamed total_time and added planning, 1.9 added toplevel. A server
+// that was upgraded may still have an older extension.
 func StatementQueries(function string, columns []string) Queries {
 	has := func(name string) bool { return slices.Contains(columns, name) }
 	exec, plan, wal, toplevel := "total_time", "0::float8", "0::float8", ""

@@ -14,38 +14,40 @@ import (
 // pg_stat_statements holds by default (pg_stat_statements.max, 5000), and some 5 MB.
 const maxRows = 50000
 
-// Reading is the result of one round trip, which is one transaction: all of it is of the
-// same instant, give or take the running time of its queries.
+// Reading is the result of one round trip and one transaction: its figures differ in time
+// by the running time of the queries at most.
 type Reading struct {
 	// Statements are the totals since the server's statistics were reset; nil when
 	// they were not asked for, empty when there are none.
 	Statements map[Entry]Figures
-	// StatedAt brackets them: the function gathers all rows before it sends the first.
+	// StatedAt brackets the instant of Statements: the function gathers all rows before it
+	// sends the first.
 	StatedAt Bracketed
 	Keeping  Keeping
 
-	// States counts the target's sessions by state of pg_stat_activity ("active",
-	// "idle in transaction"); sessions whose state is hidden are in none.
+	// States counts the target's sessions by state of pg_stat_activity ("active", "idle in
+	// transaction"); sessions with a hidden state are not counted.
 	States map[string]int
 	// Waits counts active sessions by "type:event" (PostgreSQL manual, "Wait Event
 	// Types"): "Lock:transactionid", "IO:DataFileRead".
 	Waits   map[string]int
 	Clients []Client
-	// Blocked are the pids that wait for a heavyweight lock, the oldest transaction
-	// first. Spinlocks and LWLocks are waits, but name no holder.
+	// Blocked are the pids that wait for a heavyweight lock, oldest transaction first.
+	// Spinlocks and LWLocks have no known holder.
 	Blocked   []int32
 	Oldest    time.Duration // since the oldest transaction of a client began
 	Processes []int         // pids of all the server's backends but our own
 	PID       int32         // of the backend that took the reading
 	owned     bool          // it is ours alone
 
-	// Database says that the row of pg_stat_database was there, which the rest is of.
+	// Database is set if pg_stat_database had a row for the database; the following fields
+	// come from it.
 	Database  bool
 	CountedAt Bracketed
 	Commits   int64
 	Rollbacks int64
 	Opened    *int64 // sessions so far; nil before version 14
-	// More are deadlocks, temporary files and their bytes, blocks read and blocks hit.
+	// More holds deadlocks, temporary files and their bytes, blocks read and blocks hit.
 	More [5]float64
 }
 
@@ -55,24 +57,25 @@ type Client struct {
 	// Application is the name that it gave (application_name), "" for none.
 	Application string
 	State       string
-	// Started is when the server forked its backend: with PID it separates one session
-	// from a later one of the same pid.
+	// Started is when the server forked its backend; with PID it distinguishes a session
+	// from a later one with the same pid.
 	Started time.Time
 	Age     time.Duration // since then, by the server's clock
 }
 
-// Keeping is pg_stat_statements' information on itself (view pg_stat_statements_info).
+// Keeping is the state of pg_stat_statements itself (view pg_stat_statements_info).
 type Keeping struct {
 	Known   bool  // false before version 1.9 of the extension, which has no such view
-	Dropped int64 // times that it was full and dropped the least used entries
-	// ResetAt is when all statistics were reset. A reset of one statement leaves it.
+	Dropped int64 // how often it was full and dropped the least used entries
+	// ResetAt is when all statistics were last reset. Resetting one statement does not
+	// change it.
 	ResetAt time.Time
 }
 
 // Bracketed are the server's readings of its clock before and after a query.
 type Bracketed struct{ Before, After time.Time }
 
-// Read asks for everything in one round trip, and so one transaction.
+// Read reads everything in one round trip and one transaction.
 func (s *Session) Read(ctx context.Context, statements bool) (*Reading, error) {
 	r := &Reading{States: map[string]int{}, Waits: map[string]int{}, owned: s.Owned}
 	var queries []Query
@@ -176,5 +179,5 @@ func (r *Reading) readSessions(rows pgx.Rows) error {
 	return rows.Err()
 }
 
-// Seconds converts what the server gives in s; less than none is none.
+// Seconds converts seconds; negative values become 0.
 func Seconds(s float64) time.Duration { return time.Duration(max(0, s) * float64(time.Second)) }

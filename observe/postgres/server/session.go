@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// Application is our name in pg_stat_activity, by which others recognise us.
+	// Application is redline's application_name in pg_stat_activity.
 	Application = "redline"
 	// minVersion is the oldest server_version_num understood: the columns of
 	// pg_stat_statements were named anew in 13 (total_exec_time, wal_bytes), and older
@@ -27,50 +27,51 @@ const (
 	// dialTimeout bounds an attempt to connect. During a run it delays the next
 	// reading of a server that came back, and nothing else.
 	dialTimeout = 5 * time.Second
-	// CallTimeout bounds a reading. It is above the statement_timeout of Local, so
-	// that the server ends a slow query itself and the connection stays.
+	// CallTimeout bounds a reading. It exceeds the statement_timeout of Local, so that the
+	// server cancels a slow query itself and the connection survives.
 	CallTimeout = 2 * time.Second
 )
 
-// Session is one connection, and what was learnt of the server over it. Only Open makes
-// one. It is not for concurrent use, as a connection is not.
+// Session is one connection, and the properties of the server learnt over it. Open returns
+// it. It is not safe for concurrent use.
 type Session struct {
 	Conn    *pgx.Conn
 	Version int    // server_version_num: 160004
 	Server  string // server_version: "16.4 (Debian 16.4-1)"
 	DB      uint32 // oid of the database
 	Name    string // of the database
-	PID     int32  // of the backend that was connected to; ours while Owned holds
-	// Owned says that this backend answers every time, so that no pooler gives it
-	// to others. It never becomes true again.
+	PID     int32  // of the backend; redline's own while Owned is set
+	// Owned is set while the same backend answers every query, so no pooler shares it. Once
+	// false, it stays false.
 	Owned bool
-	// Nested says that pg_stat_statements mixes in statements that functions ran, as
-	// it has no column toplevel before its version 1.9.
+	// Nested is set if pg_stat_statements mixes in statements run by functions, because
+	// versions before 1.9 have no column toplevel.
 	Nested         bool
 	hidden         bool    // our statements stay out of pg_stat_statements
 	MaxConnections float64 // the setting max_connections
-	// Started is when the postmaster did: another instant is another server.
+	// Started is when the postmaster started; another instant means another server.
 	Started time.Time
 	Timing  bool // track_io_timing: the server measures the time of I/O
 	Queries Queries
-	Own     map[int64]bool // query ids of our statements, where the server counts them
+	Own     map[int64]bool // query ids of redline's statements, if the server counts them
 	Clock   Clock
 	// prepared are the queries of every window, with their named statements
 	// where the session is ours alone.
 	prepared map[string]*pgconn.StatementDescription
-	// Transactions is how many we made: they count among the database's commits.
+	// Transactions is how many redline ran: they count among the database's commits.
 	Transactions int64
-	CPU          *CPU // nil when the server's processes are not seen here
-	// Blind are sentences on what this session does not see, each with its remedy.
+	CPU          *CPU // nil if the server's processes are not visible here
+	// Blind lists the data that this session cannot see, each in a sentence with its
+	// remedy.
 	Blind []string
 
 	seldom func(context.Context, *Session) error
 }
 
-// Open connects and looks around. It calls seldom, which asks once what is asked
-// seldom in the run, before it learns which statements are its own. A server that
-// cannot be watched at all is an *observe.Unsupported. Errors never hold the password:
-// pgconn leaves it out, and its error for a DSN that it cannot parse is not used.
+// Open connects and reads the server's properties. It calls seldom, which runs the rare
+// queries once, so that their query ids are known as redline's own. A server that cannot be
+// observed at all is an *observe.Unsupported. Errors never contain the password: pgconn
+// omits it, and its error for a malformed DSN is not used.
 func Open(
 	ctx context.Context, dsn string, clock timebase.Clock, seldom func(context.Context, *Session) error,
 ) (*Session, error) {
@@ -101,7 +102,7 @@ func Open(
 	return s, nil
 }
 
-// Unreachable is the error of a failed connection, with the remedy that its cause has.
+// Unreachable returns the error of a failed connection, with a remedy for its cause.
 func Unreachable(config *pgx.ConnConfig, err error) error {
 	u := &observe.Unsupported{
 		What:   fmt.Sprintf("no connection to PostgreSQL at %s:%d", config.Host, config.Port),
@@ -125,7 +126,7 @@ func Unreachable(config *pgx.ConnConfig, err error) error {
 		}
 	}
 	if refusal == nil && strings.Contains(err.Error(), "server refused TLS connection") {
-		u.Enable = "switch TLS on in the server (ssl = on), or say sslmode=disable in the DSN"
+		u.Enable = "switch TLS on in the server (ssl = on), or set sslmode=disable in the DSN"
 	}
 	return u
 }
@@ -152,7 +153,7 @@ func (s *Session) lookAround(ctx context.Context, config *pgx.ConnConfig) error 
 		FROM pg_database d WHERE d.datname = current_database()`, nil,
 		One(&s.Version, &s.Server, &s.DB, &s.Name, &pid, &born, &s.MaxConnections, &s.Started, &s.Timing, &reads, &superuser)})
 	if err != nil {
-		return fmt.Errorf("ask the server for its version: %w", err)
+		return fmt.Errorf("read the server's version: %w", err)
 	}
 	if s.Version < minVersion {
 		return &observe.Unsupported{What: "PostgreSQL " + s.Server + " is too old", Enable: "use PostgreSQL 13 or later"}
@@ -230,19 +231,19 @@ func (s *Session) introduce(ctx context.Context) error {
 	return nil
 }
 
-// PoolerNote says which figures mean something else behind a pooler.
+// PoolerNote names the figures whose meaning differs behind a pooler.
 const PoolerNote = "a connection pooler is between redline and PostgreSQL: sessions and their names are the pooler's, " +
 	"one of those shown idle carries the readings, and their cost to the server is unknown"
 
-// CheckOwner takes note of the backend that took a reading. It reports whether
-// that shows for the first time that the session is not ours alone.
+// CheckOwner notes which backend took a reading. It reports whether this is the first sign
+// that the session is shared.
 func (s *Session) CheckOwner(r *Reading) (pooled bool) {
 	pooled = s.Owned && r.PID != s.PID
 	s.Owned = s.Owned && !pooled
 	return pooled
 }
 
-// Spent returns the CPU time of our backend so far; false when it is not seen.
+// Spent returns the CPU time of redline's backend so far; false if it is not visible.
 func (s *Session) Spent() (time.Duration, bool) {
 	if s.CPU == nil || !s.Owned {
 		return 0, false
@@ -277,7 +278,7 @@ func loopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// Close ends the connection, politely if the server still answers.
+// Close closes the connection, with a Terminate message if the server still answers.
 func (s *Session) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

@@ -7,16 +7,16 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Whole are the figures of the whole server. They are read once a second:
-// backends report no oftener than that, so more readings would add nothing.
+// Whole are the figures of the whole server. They are read once a second: backends do not
+// report more often.
 //
-// All are totals since a reset; nil is not known.
+// All are totals since a reset; nil means unknown.
 type Whole struct {
 	At Bracketed
 	// WAL is the log's position in bytes; nil on a standby, which writes none.
 	WAL *float64
-	// Timed and Requested count checkpoints, due by checkpoint_timeout and asked for
-	// (by a full log, max_wal_size, or a command). Write and Sync are their ms.
+	// Timed counts checkpoints due by checkpoint_timeout, Requested those caused by
+	// max_wal_size or a command. Write and Sync are their total times in ms.
 	Timed, Requested, Write, Sync *float64
 	// Blocks of 8 kB written by the checkpointer, by the background writer, and by
 	// the backends themselves, which then wait for them.
@@ -58,7 +58,7 @@ const ioSQL = `SELECT /* redline */ coalesce(backend_type, ''), coalesce(sum(rea
 	coalesce(sum(fsync_time), 0)::float8
 	FROM pg_stat_io WHERE object <> 'wal' GROUP BY 1 LIMIT 100`
 
-// ReadWhole asks for the figures of the whole server.
+// ReadWhole reads the figures of the whole server.
 func (s *Session) ReadWhole(ctx context.Context) (*Whole, error) {
 	w := &Whole{}
 	queries := []Query{{serverSQL(s.Version), nil,

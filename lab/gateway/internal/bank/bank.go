@@ -56,6 +56,3 @@ func (t *Table) Find(cardNumber string) *Bank {
 	}
 	return &unknown
 }
-
-// Len is the number of prefixes.
-func (t *Table) Len() int { return len(t.byPrefix) }

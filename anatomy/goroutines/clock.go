@@ -1,4 +1,4 @@
-package timeline
+package goroutines
 
 import (
 	"time"
@@ -8,11 +8,11 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// Clock moves instants of one trace to run time, by the clock snapshots
-// that each generation of the trace carries since Go 1.25.
+// Clock converts instants of one trace to run time, by the clock snapshots that each
+// generation of the trace carries since Go 1.25.
 type Clock struct {
 	Run       timebase.Clock
-	Span      timebase.Span // what the trace's taker says, for traces without snapshot
+	Span      timebase.Span // as recorded by whoever took the trace, for traces without snapshots
 	First     trace.Time
 	Snapshots []snapshot
 	Errors    []time.Duration
@@ -23,9 +23,8 @@ type snapshot struct {
 	offset int64 // CLOCK_MONOTONIC minus trace time, ns
 }
 
-// Add takes a snapshot. Two snapshots of one trace would agree on the offset if
-// the trace's clock were perfect; what they differ by bounds the error of an
-// instant between them.
+// Add takes a snapshot. With a perfect trace clock all snapshots would have the same
+// offset; the difference between two bounds the error of an instant between them.
 func (c *Clock) Add(s *trace.ClockSnapshot) {
 	if s == nil {
 		return

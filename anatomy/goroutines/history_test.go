@@ -1,4 +1,4 @@
-package timeline
+package goroutines
 
 import (
 	"testing"
@@ -11,7 +11,7 @@ import (
 // TestHistoryForgets fills a history beyond its bound, and one for which there is
 // no room.
 func TestHistoryForgets(t *testing.T) {
-	all := NewGoroutines()
+	all := NewSet()
 	var h history
 	for i := range 10 * maxPast {
 		h.add(past{from: trace.Time(i), state: interned.State(i % 2)}, all)
@@ -29,7 +29,7 @@ func TestHistoryForgets(t *testing.T) {
 
 // TestForgottenGoroutines ends more goroutines than are remembered.
 func TestForgottenGoroutines(t *testing.T) {
-	all := NewGoroutines()
+	all := NewSet()
 	for i := range 3 * maxDead {
 		g := all.Add(trace.GoID(i), 0)
 		g.past.add(past{}, all)

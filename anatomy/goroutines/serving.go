@@ -1,4 +1,4 @@
-package timeline
+package goroutines
 
 import (
 	"slices"
@@ -68,7 +68,7 @@ func (s *Serving) did(state interned.State, from, to trace.Time) {
 
 // delegates reports whether a goroutine, which ends another's wait, is one that works
 // for it and does not hand it a request's work.
-func (all *Goroutines) delegates(by trace.GoID) bool {
+func (all *Set) delegates(by trace.GoID) bool {
 	g := all.ByID[by]
 	if g == nil || g.Conn != nil && g.Conn.Server != server.None {
 		return false
@@ -80,7 +80,7 @@ func (all *Goroutines) delegates(by trace.GoID) bool {
 // waited notes that goroutine g, which serves or helps a request, waited for the
 // goroutine by. Neither a goroutine of a request's own nor one that serves another
 // request is a server of all.
-func (all *Goroutines) waited(g *Goroutine, by trace.GoID, from, to trace.Time) {
+func (all *Set) waited(g *Goroutine, by trace.GoID, from, to trace.Time) {
 	c, serial := g.Request()
 	if c == nil {
 		return

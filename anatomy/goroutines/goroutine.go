@@ -1,7 +1,7 @@
-// Package timeline follows what each goroutine does over a trace: its stretches of one
+// Package goroutines follows what each goroutine does over a trace: its stretches of one
 // state, the requests that it serves, and its past, by which the waits of others are
 // divided into what they waited for. It takes steps, and reads no event.
-package timeline
+package goroutines
 
 import (
 	"cmp"
@@ -12,8 +12,8 @@ import (
 	"github.com/redline-go/redline/anatomy/interned"
 )
 
-// Goroutine follows one goroutine: what it does now, what it did last, and the
-// requests it serves.
+// Goroutine is the state of one goroutine: what it does, what it did last, and the requests
+// that it serves.
 type Goroutine struct {
 	ID    trace.GoID
 	Entry interned.Name // the function it began in; 0 while unknown
@@ -25,7 +25,7 @@ type Goroutine struct {
 	Assist bool           // inside a mark assist
 	Stops  bool           // stops the world itself
 
-	Born    trace.Time // 0 when it ran before the trace did
+	Born    trace.Time // 0 if it began before the trace
 	Creator trace.GoID
 	Started interned.Stack // the go statement, where a request or its helper ran it; else 0
 	past    history
@@ -34,7 +34,7 @@ type Goroutine struct {
 	accounted  trace.Time  // up to when its time is given to operations
 
 	Conn   *Conn // nil unless it serves requests, or may turn out to
-	Served bool  // conn was given up: what its stacks show later is no request
+	Served bool  // Conn was dropped: its later stacks belong to no request
 	Within *Conn // the request that it was started in, itself or by its creator
 	Serial int   // of that request on within
 
@@ -42,13 +42,13 @@ type Goroutine struct {
 	ran     []CPUSample // its last CPU samples
 }
 
-// Ended is how a wait ended: by whom, and with which stack.
+// Ended is who ended a wait, and with which stack.
 type Ended struct {
 	Stack interned.Stack
 	By    trace.GoID // 0 when no goroutine did
 }
 
-// Stay closes the current segment at t and goes on in the same state.
+// Stay closes the current segment at t and opens one in the same state.
 func (g *Goroutine) Stay(t trace.Time, e Ended, f *Follower) {
 	if t <= g.since {
 		return
@@ -91,7 +91,7 @@ func (g *Goroutine) Stay(t trace.Time, e Ended, f *Follower) {
 	g.since = t
 }
 
-// Enter closes the current segment at t and begins one in a new state.
+// Enter closes the current segment at t and opens one in a new state.
 func (g *Goroutine) Enter(s interned.State, stack interned.Stack, e Ended, t trace.Time, f *Follower) {
 	g.Stay(t, e, f)
 	g.State, g.Stack, g.since = s, stack, t
@@ -112,8 +112,8 @@ func (g *Goroutine) Request() (*Conn, int) {
 // case that another was waiting for what they did.
 const maxDead = 4096
 
-// Goroutines are those alive and the last ones that ended.
-type Goroutines struct {
+// Set holds the goroutines that are alive and the last ones that ended.
+type Set struct {
 	ByID   map[trace.GoID]*Goroutine
 	dead   [maxDead]*Goroutine // a ring
 	oldest int
@@ -124,13 +124,13 @@ type Goroutines struct {
 	Served []*Serving // those that requests wait for
 }
 
-// NewGoroutines returns no goroutines yet.
-func NewGoroutines() *Goroutines {
-	return &Goroutines{ByID: map[trace.GoID]*Goroutine{}, room: maxPastAll}
+// NewSet returns an empty set.
+func NewSet() *Set {
+	return &Set{ByID: map[trace.GoID]*Goroutine{}, room: maxPastAll}
 }
 
 // Add begins a goroutine, which did nothing before now.
-func (all *Goroutines) Add(id trace.GoID, now trace.Time) *Goroutine {
+func (all *Set) Add(id trace.GoID, now trace.Time) *Goroutine {
 	g := &Goroutine{ID: id, since: now}
 	if n := len(all.spare); n > 0 {
 		g.past.ring, all.spare = all.spare[n-1], all.spare[:n-1]
@@ -140,7 +140,7 @@ func (all *Goroutines) Add(id trace.GoID, now trace.Time) *Goroutine {
 }
 
 // Bury ends a goroutine and forgets the one that ended maxDead before it.
-func (all *Goroutines) Bury(g *Goroutine) {
+func (all *Set) Bury(g *Goroutine) {
 	g.Dead, g.Conn, g.Within = true, nil, nil
 	if old := all.dead[all.oldest]; old != nil {
 		if all.ByID[old.ID] == old {
@@ -154,8 +154,9 @@ func (all *Goroutines) Bury(g *Goroutine) {
 	all.oldest = (all.oldest + 1) % maxDead
 }
 
-// Sorted returns those alive or remembered by id, so that a replay gives the same.
-func (all *Goroutines) Sorted() []*Goroutine {
+// Sorted returns all goroutines in the set, sorted by id, so that a replay gives the same
+// result.
+func (all *Set) Sorted() []*Goroutine {
 	list := make([]*Goroutine, 0, len(all.ByID))
 	for _, g := range all.ByID {
 		list = append(list, g)

@@ -1,4 +1,4 @@
-package timeline
+package goroutines
 
 import (
 	"time"
@@ -29,8 +29,8 @@ type Spent struct {
 	Took      time.Duration
 }
 
-// Account gives the goroutine's time up to t to the operation that it is within and to
-// the request that it serves or helps with.
+// Account adds the goroutine's time up to t to its current operation and to the request
+// that it serves or helps with.
 func (g *Goroutine) Account(t trace.Time, state interned.State) {
 	from := max(g.since, g.accounted)
 	g.accounted = t

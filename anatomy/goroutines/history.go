@@ -1,4 +1,4 @@
-package timeline
+package goroutines
 
 import (
 	"sort"
@@ -46,7 +46,7 @@ func (h *history) before(t trace.Time) int {
 }
 
 // add appends a stretch. Where it may not grow, the oldest goes.
-func (h *history) add(p past, all *Goroutines) {
+func (h *history) add(p past, all *Set) {
 	if h.n > 0 {
 		last := h.at(h.n - 1)
 		if last.state == p.state && last.stack == p.stack && last.by == 0 && p.state != interned.Sleeping {
@@ -69,7 +69,7 @@ func (h *history) add(p past, all *Goroutines) {
 	h.n++
 }
 
-func (h *history) grow(all *Goroutines) bool {
+func (h *history) grow(all *Set) bool {
 	more := max(8, len(h.ring))
 	if len(h.ring)+more > maxPast || more > all.room {
 		return false

@@ -1,4 +1,4 @@
-package timeline
+package goroutines
 
 import (
 	"math/rand/v2"

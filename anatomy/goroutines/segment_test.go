@@ -1,4 +1,4 @@
-package timeline
+package goroutines
 
 import (
 	"slices"
@@ -37,7 +37,7 @@ func TestSplitByStops(t *testing.T) {
 
 func TestAssistsAndOwnStops(t *testing.T) {
 	g := &Goroutine{State: interned.Running, Conn: &Conn{}}
-	f := &Follower{Goroutines: NewGoroutines(), World: &World{}}
+	f := &Follower{Goroutines: NewSet(), World: &World{}}
 	g.Stay(10, Ended{}, f)
 	g.Assist = true
 	g.Enter(interned.Runnable, 0, Ended{}, 20, f) // preempted while it assists

@@ -1,4 +1,4 @@
-package timeline
+package goroutines
 
 import (
 	"golang.org/x/exp/trace"
@@ -7,8 +7,8 @@ import (
 	"github.com/redline-go/redline/anatomy/server"
 )
 
-// ChainID numbers a chain of what a wait waited for. The zero chainID says that
-// the wait was not followed.
+// ChainID identifies a chain of links: what a wait waited for, what that waited for, and so
+// on. The zero ChainID means that the wait was not followed.
 type ChainID int32
 
 // link is one step of a chain: what a goroutine was doing, which itself, when it
@@ -40,7 +40,7 @@ type Chains struct {
 	Ran    map[chainStack]int64
 }
 
-// NewChains returns no chains yet.
+// NewChains returns empty Chains.
 func NewChains() *Chains {
 	return &Chains{ids: map[link]ChainID{}, Links: make([]link, 1), Stacks: make([]interned.Stack, 1), Ran: map[chainStack]int64{}}
 }
@@ -71,14 +71,12 @@ func (c *Chains) List(id ChainID) []ChainID {
 	return list[n:]
 }
 
-// Follower divides waits into what the goroutines that ended them were doing
-// meanwhile.
+// Follower divides a wait by what the goroutine that ended it did meanwhile.
 //
-// There are no cycles to fear: a goroutine that ended a wait at an instant was
-// running then, so each step back follows a shorter stretch of time, and the
-// goroutine that waited takes part in none of it.
+// Cycles are impossible: a goroutine that ended a wait was running then, so each step back
+// follows a shorter stretch of time, in which the waiting goroutine does not take part.
 type Follower struct {
-	Goroutines *Goroutines
+	Goroutines *Set
 	Stacks     *interned.Stacks
 	Chains     *Chains
 	World      *World

@@ -1,4 +1,4 @@
-package timeline
+package goroutines
 
 import (
 	"golang.org/x/exp/trace"
@@ -7,27 +7,27 @@ import (
 	"github.com/redline-go/redline/anatomy/server"
 )
 
-// Phase is how far a connection's goroutine is in serving.
+// Phase is the state of a connection's goroutine.
 type Phase uint8
 
 // The phases, in order.
 const (
-	PhaseUnknown Phase = iota // ran already when the trace began
+	PhaseUnknown Phase = iota // it ran before the trace began
 	PhaseNew                  // accepted, or free for the next; no request read yet
 	PhaseIdle                 // reads, or waits for, a request's first bytes
 	PhaseActive               // serves a request
 	PhaseEnded                // response flushed, not reading yet
-	PhaseGone                 // hijacked, HTTP/2, or not a server's goroutine at all
+	PhaseGone                 // hijacked, HTTP/2, or not a server's goroutine
 )
 
 // Segment is a stretch of one state. Segments of a conn are contiguous.
 type Segment struct {
 	From, To     trace.Time
 	Stack, Waker interned.Stack
-	Chain        ChainID   // what it waited for, 0 when that is not known
+	Chain        ChainID   // what it waited for; 0 if unknown
 	Operation    Operation // that a wait lies within
 	State        interned.State
-	More         bool // goes on with the wait of the segment before it
+	More         bool // continues the wait of the previous segment
 }
 
 // TimerWaker is the waker of a wait that a timer ended.
@@ -39,16 +39,15 @@ const maxSegments = 1 << 20
 // Conn follows the requests of one goroutine, or of one that may turn out to
 // serve them: most often a connection's.
 //
-// Subtle: a request's begin is known only after the fact. The first bytes are
-// read in PhaseIdle, and whether a request follows them is known at the first
-// event below the handler; so segments are kept from the last instant at which
-// the bytes can have arrived (base) and dropped when the goroutine has to wait
-// for them after all.
+// Subtle: the start of a request is known only afterwards. The first bytes are read in
+// PhaseIdle, and the first event below the handler shows whether a request follows; so
+// segments are kept from the last instant at which the bytes can have arrived (Base), and
+// dropped if the goroutine has to wait for them after all.
 type Conn struct {
 	Server server.Kind
 	Phase  Phase
 
-	Base       trace.Time // where the last request, or what came before, ended
+	Base       trace.Time // end of the last request, or of what came before
 	Based      bool       // whether base is known
 	Begin      trace.Time
 	begun      bool       // begin is set
@@ -67,10 +66,10 @@ type Conn struct {
 	Samples    []CPUSample
 }
 
-// Mark is what the probe's tasks say of a request.
+// Mark holds a request's data from the probe's tasks.
 type Mark struct {
 	ID      string
-	Request int // of the mix, from 1; 0 where the id does not say
+	Request int // index in the mix, from 1; 0 if the id has none
 	Tasks   int
 	Open    int
 	Ended   trace.Time // when the last task that was open ended
@@ -99,9 +98,8 @@ func (c *Conn) restart(t trace.Time) {
 	c.Samples = c.Samples[:0]
 }
 
-// Woken is called when the goroutine becomes ready at t after it waited with a
-// stack of the given class; the wait's segment is already closed. A channel that
-// was closed brings no call.
+// Woken is called when the goroutine becomes ready at t after it waited with a stack of the
+// given class; the wait's segment is already closed. A closed channel causes no call.
 func (c *Conn) Woken(waited server.Class, closed bool, t trace.Time) {
 	switch {
 	case c.Phase == PhaseUnknown:
@@ -120,9 +118,9 @@ func (c *Conn) Woken(waited server.Class, closed bool, t trace.Time) {
 	}
 }
 
-// See moves the phase on for an event of the goroutine itself at t, whose stack
-// has the given class. It returns true when a request ended, at end; the caller
-// takes it and, unless the class is one that leaves a request, calls see again.
+// See advances the phase for an event of the goroutine at t, whose stack has the given
+// class. It returns true if a request ended, at end; the caller then calls Take and, unless
+// the class leaves a request, See again.
 func (c *Conn) See(k server.Class, t trace.Time) (end trace.Time, ended bool) {
 	switch k {
 	case server.ClassNone, server.ClassDeep:
@@ -167,8 +165,8 @@ func (c *Conn) See(k server.Class, t trace.Time) (end trace.Time, ended bool) {
 	return 0, false
 }
 
-// Activate begins a request, unless one is being served: at its first bytes'
-// arrival, or, when the goroutine did not wait for them, at base.
+// Activate begins a request, unless one is being served: when its first bytes arrived or,
+// if the goroutine did not wait for them, at Base.
 func (c *Conn) Activate(known bool) {
 	if c.Phase == PhaseActive || c.Phase == PhaseGone {
 		return
@@ -214,9 +212,9 @@ func (c *Conn) leave(k server.Class, t trace.Time) (end trace.Time, ended bool) 
 	return end, true
 }
 
-// Take removes the segments and samples before end, which are the request's, and
-// prepares for the next one, which begins at end at the earliest. The caller has
-// closed the current segment.
+// Take removes the request's segments and samples, those before end, and prepares for the
+// next request, which begins at end at the earliest. The caller has closed the current
+// segment.
 func (c *Conn) Take(end trace.Time) ([]Segment, []CPUSample) {
 	n := 0
 	for n < len(c.segments) && c.segments[n].From < end {
