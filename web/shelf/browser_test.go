@@ -1,7 +1,6 @@
 package shelf
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,7 +12,7 @@ import (
 	"github.com/redline-go/redline/web/webtest"
 )
 
-// seen is what page/test/shelf.mjs prints.
+// seen is what page/test/shelf.mjs returns.
 type seen struct {
 	Console, Errors, Foreign, Marks, Searched, Sides, Fates, Graphs []string
 	Address, Title, Card, Report                                    string
@@ -23,9 +22,8 @@ type seen struct {
 
 func walk(t *testing.T, dir string) seen {
 	t.Helper()
-	out := webtest.Node(t, "../page", "test/shelf.mjs", webtest.Chromium(t), serve(t, dir, "127.0.0.1:0", "").URL(), webtest.Shots(t))
 	var s seen
-	must(t, json.Unmarshal([]byte(out), &s))
+	webtest.Walk(t, "../page", "shelf.mjs", &s, serve(t, dir, "127.0.0.1:0", "").URL(), webtest.Shots(t))
 	if len(s.Console)+len(s.Errors)+len(s.Foreign)+s.Injected > 0 {
 		t.Errorf(
 			"console %q, errors %q, asked %q, %d elements that the page does not make",
@@ -44,6 +42,7 @@ func walk(t *testing.T, dir string) seen {
 }
 
 func TestShelfInBrowser(t *testing.T) {
+	t.Parallel()
 	s := walk(t, stock(t, reporttest.Options{}))
 	if s.Title != "7 runs" || s.Drawn != 7 || !slices.Equal(s.Searched, []string{"gateway"}) {
 		t.Errorf("title %q, %d rows, found %q", s.Title, s.Drawn, s.Searched)
@@ -70,12 +69,14 @@ func TestShelfInBrowser(t *testing.T) {
 }
 
 func TestHostileShelfInBrowser(t *testing.T) {
+	t.Parallel()
 	evil := `</script><script>document.title="owned"</script><img src=x onerror="document.title='owned'">` + "\u202e"
 	walk(t, stock(t, reporttest.Options{Evil: evil}))
 }
 
 // TestThousandRunsInBrowser: only the rows in sight are drawn.
 func TestThousandRunsInBrowser(t *testing.T) {
+	t.Parallel()
 	dir := stock(t, reporttest.Options{})
 	for i := range 1000 {
 		name := filepath.Join(dir, fmt.Sprintf("2026-%04d", i))
