@@ -20,6 +20,7 @@ import (
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/report"
 	"github.com/redline-go/redline/report/reporttest"
+	"github.com/redline-go/redline/web"
 	"github.com/redline-go/redline/web/webtest"
 )
 
@@ -185,6 +186,57 @@ func TestHostileLiveInBrowser(t *testing.T) {
 	t.Parallel()
 	evil := `</script><script>document.title="owned"</script><img src=x onerror="document.title='owned'">` + "\u202e"
 	walk(t, reporttest.Options{Evil: evil}, "short", false)
+}
+
+// TestStepsInBrowser: the page shows each run of a verb in turn and goes on to its result.
+func TestStepsInBrowser(t *testing.T) {
+	t.Parallel()
+	webtest.Modules(t, "../page")
+	webtest.Chromium(t)
+	rec := reporttest.Bundle(t, reporttest.Options{})
+	p := open(t, Options{Title: "a ladder", Stop: func() {}})
+	p.lingers = time.Minute
+	marked := make(chan struct{}, 2)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for _, step := range []string{"1", "2"} {
+			p.Event(Event{Phase: "step " + step})
+			f := feedOf(t, rec)
+			f.begin(p, func(text string) (record.Mark, error) {
+				marked <- struct{}{}
+				return record.Mark{At: time.Second, Text: text}, nil
+			})
+			p.mu.Lock()
+			p.state.recording.Dir = "runs/step-" + step
+			p.send("all", p.everything())
+			p.mu.Unlock()
+			for w := int64(0); w < 40; w++ {
+				f.window(p, w, promptly)
+			}
+			p.Event(Event{Phase: "step " + step})
+			<-marked
+		}
+		var result bytes.Buffer
+		if err := web.Text(&result, "redline knee", "2,000/s <b>\nof 3,000/s"); err != nil {
+			t.Error(err)
+		}
+		p.Show(result.Bytes())
+		p.Close()
+	}()
+	var s struct {
+		Console, Errors, Phases []string
+		Title, Heading, Text    string
+		Overflow                map[string]float64
+	}
+	webtest.Walk(t, "../page", "steps.mjs", &s, p.URL(), webtest.Shots(t))
+	<-ended
+	if len(s.Console)+len(s.Errors) > 0 || len(s.Phases) != 2 || s.Overflow["phone"]+s.Overflow["desk"] > 0 {
+		t.Errorf("console %q, errors %q, phases %q, overflow %v", s.Console, s.Errors, s.Phases, s.Overflow)
+	}
+	if s.Title != "redline knee" || s.Heading != s.Title || s.Text != "2,000/s <b>\nof 3,000/s" {
+		t.Errorf("the result %q, %q: %q", s.Title, s.Heading, s.Text)
+	}
 }
 
 // TestProxyThatHoldsBack: the page notices and asks again and again.
