@@ -131,8 +131,8 @@ func (p *Page) Begin(r Recording) {
 	if s.recording != nil {
 		p.take()
 		*s = fresh(s.phase, s.messages)
-		defer func() { p.send("all", p.everything()) }()
 	}
+	defer func() { p.send("all", p.everything()) }() // with the bundle's folder, which the page names when it loses the run
 	s.recording = &r
 	s.recent = newRecent(r.Run.Window, func(labels string) string {
 		if labels == "" || r.Hide == nil {
