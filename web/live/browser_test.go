@@ -203,14 +203,11 @@ func TestStepsInBrowser(t *testing.T) {
 		for _, step := range []string{"1", "2"} {
 			p.Event(Event{Phase: "step " + step})
 			f := feedOf(t, rec)
+			rec.Dir = "runs/step-" + step
 			f.begin(p, func(text string) (record.Mark, error) {
 				marked <- struct{}{}
 				return record.Mark{At: time.Second, Text: text}, nil
 			})
-			p.mu.Lock()
-			p.state.recording.Dir = "runs/step-" + step
-			p.send("all", p.everything())
-			p.mu.Unlock()
 			for w := int64(0); w < 40; w++ {
 				f.window(p, w, promptly)
 			}
