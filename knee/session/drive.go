@@ -184,7 +184,8 @@ func (r *runner) atKnee(ctx context.Context, l load) (knee.Step, error) {
 		r.target = nil
 	}
 	plan, dir := r.plan(l), filepath.Join(r.Dir, AtKneeDir)
-	err := run.Run(ctx, run.Options{Plan: plan, Dir: dir, Version: r.Version, Binary: r.binary, OnEvent: r.event, Follow: r.Follow, Output: r.Output})
+	err := run.Run(ctx, run.Options{Plan: plan, Dir: dir, Version: r.Version, Binary: r.binary, OnEvent: r.event, Follow: r.Follow,
+		Output: r.Output})
 	if ctx.Err() != nil {
 		return knee.Step{}, ctx.Err()
 	}

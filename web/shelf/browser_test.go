@@ -120,7 +120,8 @@ func TestRealRunsInBrowser(t *testing.T) {
 		Findings, Charts, Fates, Cut         int
 		Overflow                             map[string]float64
 	}
-	webtest.Walk(t, "../page", "real-shelf.mjs", &s, serve(t, dir, "127.0.0.1:0", "").URL(), "feed-shelf", "tenant-gateway", webtest.Shots(t))
+	url := serve(t, dir, "127.0.0.1:0", "").URL()
+	webtest.Walk(t, "../page", "real-shelf.mjs", &s, url, "feed-shelf", "tenant-gateway", webtest.Shots(t))
 	slices.Sort(s.Names)
 	if len(s.Console)+len(s.Errors)+len(s.Marks) > 0 || s.Title != "3 runs" || !slices.Equal(s.Names, names) {
 		t.Errorf("console %q, errors %q, marks %q, title %q, runs %q", s.Console, s.Errors, s.Marks, s.Title, s.Names)

@@ -151,9 +151,9 @@ func (s *Steps) ofKnee(o *session.Options) {
 	if s == nil {
 		return
 	}
-	told := o.OnProgress
+	reported := o.OnProgress
 	o.OnProgress = func(p session.Progress) {
-		told(p)
+		reported(p)
 		if !p.Within {
 			s.Event(run.Event{Phase: p.Text})
 		}

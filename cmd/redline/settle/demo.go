@@ -2,6 +2,7 @@ package settle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -61,11 +62,10 @@ state.`,
 }
 
 func climb(cmd *cobra.Command, o demo.Options, address string, asJSON, plain bool) (failed error) {
-	checkout, err := demo.FindCheckout(o.Checkout)
-	if err != nil {
+	var err error
+	if o.Checkout, err = demo.FindCheckout(o.Checkout); err != nil {
 		return err
 	}
-	o.Checkout = checkout
 	reservation, err := cli.Reserve(o.Dir, "demo")
 	if err != nil {
 		return err
@@ -87,14 +87,12 @@ func climb(cmd *cobra.Command, o demo.Options, address string, asJSON, plain boo
 	if asJSON {
 		reported = cmd.ErrOrStderr()
 	}
+	o.Follow = page.Follower()
 	o.OnEvent = func(e run.Event) {
 		view.Event(e)
 		page.Event(e)
 	}
-	o.Follow = page.Follower()
-	o.OnStep = func(s demo.Step) {
-		view.Pause(func() { tellStep(reported, s) })
-	}
+	o.OnStep = func(s demo.Step) { view.Pause(func() { tellStep(reported, s) }) }
 	steps, _, climbErr := demo.Run(ctx, o)
 	view.Close()
 	if len(steps) == 0 {
@@ -105,12 +103,9 @@ func climb(cmd *cobra.Command, o demo.Options, address string, asJSON, plain boo
 		inert.Fprintf(cmd.ErrOrStderr(), "redline: report.html: %v\n", err)
 	}
 	ladder := report.NewLadder(first, rungs(steps)...)
-	path := filepath.Join(o.Dir, "ladder.html")
-	if err := disk.WriteOutput(path, func(w io.Writer) error { return web.Ladder(w, ladder) }); err != nil {
+	write := func(w io.Writer) error { return web.Ladder(w, ladder) }
+	if err := errors.Join(disk.WriteOutput(filepath.Join(o.Dir, "ladder.html"), write), page.Show(write)); err != nil {
 		inert.Fprintf(cmd.ErrOrStderr(), "redline: %v\n", err)
-	}
-	if err := page.Show(func(w io.Writer) error { return web.Ladder(w, ladder) }); err != nil {
-		inert.Fprintf(cmd.ErrOrStderr(), "redline: --web: %v\n", err)
 	}
 	if asJSON {
 		err = ladder.JSON(cmd.OutOrStdout())
