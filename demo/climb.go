@@ -154,7 +154,7 @@ func (c *climb) diagnose(
 		dir += "-again"
 	}
 	c.phase(fmt.Sprintf("rung %d, %s%s", len(c.result.Rungs), s.Name, c.remaining(nil, measured != c.Duration)))
-	err = run.Run(ctx, run.Options{Plan: plan, Dir: dir, Version: c.Version, Binary: c.binary, OnEvent: c.OnEvent})
+	err = run.Run(ctx, run.Options{Plan: plan, Dir: dir, Version: c.Version, Binary: c.binary, OnEvent: c.OnEvent, Follow: c.Follow})
 	if err != nil {
 		return Step{}, fmt.Errorf("step %q: %w", s.Name, err)
 	}

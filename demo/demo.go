@@ -56,6 +56,7 @@ type Options struct {
 	DSN  string // of a PostgreSQL to use; empty starts one
 
 	OnEvent func(run.Event)
+	Follow  run.Follower // of the diagnosed runs; may be nil
 	// OnStep, if set, receives every diagnosed step, OnResult the ladder so far whenever
 	// something was decided; its error ends the climb.
 	OnStep   func(Step)

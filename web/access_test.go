@@ -2,7 +2,6 @@ package web_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +16,7 @@ import (
 // the keyboard reaches controls in order and shows where it is, nothing moves where motion is not wanted, and headings
 // leave out no level.
 func TestPagesCanBeReadByAll(t *testing.T) {
+	t.Parallel()
 	dir := nodeModules(t)
 	two := observed(t, "")
 	var compared bytes.Buffer
@@ -34,7 +34,7 @@ func TestPagesCanBeReadByAll(t *testing.T) {
 				Focused               int
 				Headings              []int
 			}
-			must(t, json.Unmarshal([]byte(webtest.Node(t, dir, "test/access.mjs", webtest.Chromium(t), file)), &s))
+			webtest.Walk(t, dir, "access.mjs", &s, file)
 			if len(s.Faint) > 0 {
 				t.Errorf("too faint: %s", strings.Join(s.Faint, "\n"))
 			}

@@ -2,7 +2,6 @@ package web_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,6 +25,7 @@ func nodeModules(t *testing.T) string {
 }
 
 func TestPageIsBuiltFromItsSources(t *testing.T) {
+	t.Parallel()
 	dir := nodeModules(t)
 	fresh := t.TempDir()
 	if out, err := webtest.Command(t, dir, "sh", "build.sh", fresh); err != nil {
@@ -60,7 +60,7 @@ func TestPageSourcesInsertTextOnly(t *testing.T) {
 	}
 }
 
-// seen is what page/test/page.mjs prints.
+// seen is what page/test/page.mjs returns.
 type seen struct {
 	Console, Requests, Errors, Unnamed []string
 	Title, Headline, Reading           string
@@ -91,15 +91,10 @@ type seen struct {
 func browse(t *testing.T, html string) seen {
 	t.Helper()
 	dir := nodeModules(t)
-	browser := webtest.Chromium(t)
 	file := filepath.Join(t.TempDir(), "report.html")
 	must(t, os.WriteFile(file, []byte(html), 0o644))
-	out, err := webtest.Command(t, dir, "node", "test/page.mjs", browser, file, webtest.Shots(t))
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
 	var s seen
-	must(t, json.Unmarshal([]byte(out), &s))
+	webtest.Walk(t, dir, "page.mjs", &s, file, webtest.Shots(t))
 	s.File = file
 	t.Logf("a page of %d bytes was rendered %d ms after its navigation began", len(html), s.Opened)
 	if len(s.Console)+len(s.Errors) > 0 {
@@ -123,6 +118,7 @@ func browse(t *testing.T, html string) seen {
 }
 
 func TestPageInBrowser(t *testing.T) {
+	t.Parallel()
 	s := browse(t, page(t, reporttest.Bundle(t, reporttest.Options{})))
 	if s.Headline != "Requests wait for a database connection" || s.Findings != 4 {
 		t.Errorf("headline %q with %d findings", s.Headline, s.Findings)
@@ -159,6 +155,7 @@ func TestPageInBrowser(t *testing.T) {
 // TestFlameGraphsInBrowser points, zooms, searches, asks for callers, and reads the profile that the
 // page hands out as pprof does.
 func TestFlameGraphsInBrowser(t *testing.T) {
+	t.Parallel()
 	s := browse(t, page(t, reporttest.Bundle(t, reporttest.Options{})))
 	if s.Flames == nil || !slices.Equal(s.Flames.Tabs, []string{"requests", "cpu", "allocs", "goroutine"}) {
 		t.Fatalf("flame graphs: %+v", s.Flames)
@@ -182,6 +179,7 @@ func TestFlameGraphsInBrowser(t *testing.T) {
 }
 
 func TestHostilePageInBrowser(t *testing.T) {
+	t.Parallel()
 	evil := `</script><script>document.title="owned"</script><img src=x onerror="document.title='owned'">` + "\u202e"
 	if s := browse(t, page(t, reporttest.Bundle(t, reporttest.Options{Evil: evil}))); s.Title == "owned" {
 		t.Error("a string of the record ran as script")
@@ -190,6 +188,7 @@ func TestHostilePageInBrowser(t *testing.T) {
 
 // TestDamagedPageInBrowser: a file that was cut off on its way shows its answer, and says what is lost.
 func TestDamagedPageInBrowser(t *testing.T) {
+	t.Parallel()
 	html := page(t, reporttest.Bundle(t, reporttest.Options{}))
 	at := strings.Index(html, `id="later-charts"`)
 	seen := show(t, "damaged", html[:at+2000], "h1", "#findings .warning li", "#load .quantiles tr", "#series")
@@ -208,6 +207,7 @@ func TestDamagedPageInBrowser(t *testing.T) {
 }
 
 func TestKilledPageInBrowser(t *testing.T) {
+	t.Parallel()
 	s := browse(t, page(t, reporttest.Bundle(t, reporttest.Options{Killed: true, Bare: true})))
 	if s.Headline != "Bottleneck unknown." || len(s.Canvases) == 0 {
 		t.Errorf("headline %q, %d canvases", s.Headline, len(s.Canvases))

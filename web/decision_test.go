@@ -2,7 +2,6 @@ package web_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -16,7 +15,7 @@ import (
 	"github.com/redline-go/redline/web/webtest"
 )
 
-// shownPage is what page/test/show.mjs prints.
+// shownPage is what page/test/show.mjs returns.
 type shownPage struct {
 	Console, Errors, Requests []string
 	Overflow                  map[string]float64
@@ -31,10 +30,8 @@ func show(t *testing.T, name, html string, selectors ...string) shownPage {
 	dir := nodeModules(t)
 	file := filepath.Join(t.TempDir(), name+".html")
 	must(t, os.WriteFile(file, []byte(html), 0o644))
-	out := webtest.Node(t, dir, append([]string{"test/show.mjs", webtest.Chromium(t), file, webtest.Shots(t),
-		name}, selectors...)...)
 	var s shownPage
-	must(t, json.Unmarshal([]byte(out), &s))
+	webtest.Walk(t, dir, "show.mjs", &s, append([]string{file, webtest.Shots(t), name}, selectors...)...)
 	if len(s.Console)+len(s.Errors)+len(s.Requests)+s.Injected > 0 {
 		t.Errorf("console %q, errors %q, asked %q, %d elements that the page does not make", s.Console, s.Errors,
 			s.Requests, s.Injected)
@@ -90,6 +87,7 @@ func decisionPage(t *testing.T, evil string) string {
 }
 
 func TestDecisionInBrowser(t *testing.T) {
+	t.Parallel()
 	s := show(t, "decision", decisionPage(t, ""), "h1", ".decided th[scope=row]", ".decided .interval",
 		".decided tbody tr:first-child .pair-dot", ".figures dd", "#basis-title + .card li",
 		"#chart-spectrum .legend li", "#observed-title + .note", ".fates .fate", "#flames .flame-tabs span",
@@ -127,6 +125,7 @@ func TestDecisionInBrowser(t *testing.T) {
 }
 
 func TestHostileDecisionInBrowser(t *testing.T) {
+	t.Parallel()
 	evil := `</script><script>document.title="owned"</script><img src=x onerror="document.title='owned'">` + "\u202e"
 	html := decisionPage(t, evil)
 	if s := show(t, "hostile", html); s.Title == "owned" || strings.Contains(html, "<img") {
@@ -136,6 +135,7 @@ func TestHostileDecisionInBrowser(t *testing.T) {
 
 // TestDecisionOfNothing: a session that measured nothing says why.
 func TestDecisionOfNothing(t *testing.T) {
+	t.Parallel()
 	var b bytes.Buffer
 	must(t, web.Decision(&b, verify.Result{Schema: verify.Schema, Verdict: verify.Invalid,
 		Why: "side a did not start"}, nil, nil))

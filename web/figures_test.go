@@ -23,6 +23,7 @@ import (
 // TestOneBundleHasOneSetOfFigures renders a bundle as the live page at the run's end, the command line, JSON and
 // the report file. What the figures of pages look like is TestPageWritesTheSameFigures' subject.
 func TestOneBundleHasOneSetOfFigures(t *testing.T) {
+	t.Parallel()
 	rec := reporttest.Bundle(t, reporttest.Options{})
 	s := &record.Summary{}
 	must(t, rec.ReadJSON(record.SummaryFile, s))
@@ -87,6 +88,7 @@ func figures(at string, v any) map[string]any {
 // TestPageWritesTheSameFigures holds the page's TypeScript to the table that package
 // notation is held to.
 func TestPageWritesTheSameFigures(t *testing.T) {
+	t.Parallel()
 	dir := nodeModules(t)
 	path, err := filepath.Abs("../notation/testdata/cases.json")
 	must(t, err)

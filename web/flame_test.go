@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,7 +11,7 @@ import (
 	"github.com/redline-go/redline/web/webtest"
 )
 
-// largeFlame is what page/test/flame.mjs prints.
+// largeFlame is what page/test/flame.mjs returns.
 type largeFlame struct {
 	Console, Errors         []string
 	Opened, First, Unpacked float64 // ms
@@ -24,6 +23,7 @@ type largeFlame struct {
 // TestLargeFlameGraph: a profile of many stacks is there whole, each of its functions found. How long it takes is
 // logged. REDLINE_STACKS=100000 makes it as large as it may become.
 func TestLargeFlameGraph(t *testing.T) {
+	t.Parallel()
 	dir, stacks := nodeModules(t), 10_000
 	if asked, err := strconv.Atoi(os.Getenv("REDLINE_STACKS")); err == nil {
 		stacks = asked
@@ -31,9 +31,8 @@ func TestLargeFlameGraph(t *testing.T) {
 	html := page(t, reporttest.Profiled(t, stacks))
 	file := filepath.Join(t.TempDir(), "report.html")
 	must(t, os.WriteFile(file, []byte(html), 0o644))
-	out := webtest.Node(t, dir, "test/flame.mjs", webtest.Chromium(t), file, webtest.Shots(t))
 	var s largeFlame
-	must(t, json.Unmarshal([]byte(out), &s))
+	webtest.Walk(t, dir, "flame.mjs", &s, file, webtest.Shots(t))
 	if len(s.Console)+len(s.Errors) > 0 {
 		t.Errorf("console: %q, errors: %q", s.Console, s.Errors)
 	}

@@ -40,6 +40,7 @@ func labPage(t *testing.T, evil string) string {
 }
 
 func TestLabInBrowser(t *testing.T) {
+	t.Parallel()
 	s := show(t, "lab", labPage(t, ""), "h1", ".rungs th[scope=row]", ".rungs .rung-rate b",
 		".rungs .interval span", ".rungs .interval svg", ".marks li", "#E-atomic .interval span",
 		"#E-atomic .claimed", "#E-atomic .fate", ".claims tbody tr")
@@ -66,6 +67,7 @@ func TestLabInBrowser(t *testing.T) {
 }
 
 func TestHostileLabInBrowser(t *testing.T) {
+	t.Parallel()
 	evil := `</script><script>document.title="owned"</script><img src=x onerror="document.title='owned'">` + "\u202e"
 	html := labPage(t, evil)
 	if s := show(t, "lab-hostile", html); s.Title == "owned" || strings.Contains(html, "<img") {
@@ -74,6 +76,7 @@ func TestHostileLabInBrowser(t *testing.T) {
 }
 
 func TestDemoLadderInBrowser(t *testing.T) {
+	t.Parallel()
 	l := report.NewLadder("",
 		report.Step{Step: "as found", QPS: 800, P50: 1e6, P95: 2e6, P99: 3e6},
 		report.Step{Step: "index", Finding: "db-missing-index", QPS: 3000, Gain: 3.9, GainLow: 3.5, GainHigh: 4.2},

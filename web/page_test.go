@@ -251,6 +251,7 @@ func loader(t testing.TB, page string) string {
 
 // TestPageSize bounds what a page takes: of half a minute, and of ten with all profiles.
 func TestPageSize(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		options reporttest.Options
 		most    int

@@ -27,6 +27,7 @@ func recorded(t *testing.T, name string) (*record.Record, *record.Summary) {
 // TestRealReportInBrowser clicks through the report of a real run: headline, findings and figures are those of its
 // summary, and every section that its bundle fills is there.
 func TestRealReportInBrowser(t *testing.T) {
+	t.Parallel()
 	rec, s := recorded(t, "feed-shelf")
 	var html, text bytes.Buffer
 	must(t, web.Report(&html, rec, s))
@@ -60,6 +61,7 @@ func TestRealReportInBrowser(t *testing.T) {
 // TestRealComparisonInBrowser compares two real runs, which are too short for intervals: the page says so, and shows
 // where they differ.
 func TestRealComparisonInBrowser(t *testing.T) {
+	t.Parallel()
 	a, sa := recorded(t, "feed-shelf")
 	b, sb := recorded(t, "tenant-gateway")
 	var html bytes.Buffer

@@ -15,6 +15,7 @@ import (
 
 // TestTenThousandRequestsInBrowser: only the rows in sight are made, and a lower bound keeps its sign.
 func TestTenThousandRequestsInBrowser(t *testing.T) {
+	t.Parallel()
 	s := reporttest.Sick()
 	s.Load.Latency.AtLeast = 99
 	s.Load.Steps = nil

@@ -26,7 +26,7 @@ type followed struct {
 	Slow, Outside, Marks                             int
 }
 
-// selectedPage is what page/test/select.mjs prints.
+// selectedPage is what page/test/select.mjs returns.
 type selectedPage struct {
 	Console, Errors                                  []string
 	Whole, Dragged, Undivided, Linked, Cleared, Keys followed
@@ -40,9 +40,8 @@ func selectIn(t *testing.T, rec *record.Record) selectedPage {
 	dir := nodeModules(t)
 	file := filepath.Join(t.TempDir(), "report.html")
 	must(t, os.WriteFile(file, []byte(page(t, rec)), 0o644))
-	out := webtest.Node(t, dir, "test/select.mjs", webtest.Chromium(t), file, webtest.Shots(t))
 	var s selectedPage
-	must(t, json.Unmarshal([]byte(out), &s))
+	webtest.Walk(t, dir, "select.mjs", &s, file, webtest.Shots(t))
 	if len(s.Console)+len(s.Errors) > 0 {
 		t.Errorf("console: %q, errors: %q", s.Console, s.Errors)
 	}
@@ -52,6 +51,7 @@ func selectIn(t *testing.T, rec *record.Record) selectedPage {
 // TestSelectionFiltersThePage drags, follows a link and uses keys, and holds the figures against those that the
 // record gives for the same spans.
 func TestSelectionFiltersThePage(t *testing.T) {
+	t.Parallel()
 	rec := reporttest.Bundle(t, reporttest.Options{})
 	s := selectIn(t, rec)
 	if s.Whole.Hash != "" || s.Whole.P50 != "28.4 ms" || s.Whole.Slow != 10 || s.Whole.Marks == 0 || s.Whole.Bar != "" {
@@ -103,10 +103,10 @@ func TestSelectionFiltersThePage(t *testing.T) {
 // TestAnatomyAndInstantsFollowTheSelection: bars, the graph of requests and those of an instant show the trace or the
 // snapshot of the selection, and say which.
 func TestAnatomyAndInstantsFollowTheSelection(t *testing.T) {
+	t.Parallel()
 	dir := nodeModules(t)
 	file := filepath.Join(t.TempDir(), "report.html")
 	must(t, os.WriteFile(file, []byte(page(t, reporttest.Bundle(t, reporttest.Options{Timed: true}))), 0o644))
-	out := webtest.Node(t, dir, "test/moments.mjs", webtest.Chromium(t), file, "-", "5,10", "5,20", "20,25", "29,31")
 	type graph struct{ Note, Found string }
 	var s struct {
 		Console, Errors []string
@@ -116,7 +116,7 @@ func TestAnatomyAndInstantsFollowTheSelection(t *testing.T) {
 			Flames       map[string]graph
 		}
 	}
-	must(t, json.Unmarshal([]byte(out), &s))
+	webtest.Walk(t, dir, "moments.mjs", &s, file, "-", "5,10", "5,20", "20,25", "29,31")
 	if len(s.Console)+len(s.Errors) > 0 || len(s.Moments) != 5 {
 		t.Fatalf("console %q, errors %q, %d moments", s.Console, s.Errors, len(s.Moments))
 	}
@@ -165,6 +165,7 @@ func TestAnatomyAndInstantsFollowTheSelection(t *testing.T) {
 
 // TestPageHandsOutItsFigures reads the files that the page's buttons make.
 func TestPageHandsOutItsFigures(t *testing.T) {
+	t.Parallel()
 	s := selectIn(t, reporttest.Bundle(t, reporttest.Options{}))
 	rows := func(name string) [][]string {
 		all, err := csv.NewReader(strings.NewReader(s.Files[name])).ReadAll()

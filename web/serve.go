@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"html"
 	"io"
+	"strings"
 
 	"github.com/redline-go/redline/notation"
 )
@@ -27,6 +28,23 @@ func Notice(w io.Writer, title, text string) error {
 <link rel="icon" href="data:,"><title>`+html.EscapeString(notation.Clean(title))+`</title><style>`+pageStyle+`</style></head>
 <body><main class="failure"><h1>`+html.EscapeString(notation.Clean(title))+`</h1><p>`+html.EscapeString(notation.Clean(text))+
 		`</p><p><a href="/">All runs</a></p></main></body></html>
+`)
+	return err
+}
+
+// Text writes a page of a text as the command line prints it.
+func Text(w io.Writer, title, text string) error {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for i, line := range lines {
+		lines[i] = html.EscapeString(notation.Clean(line))
+	}
+	_, err := io.WriteString(w, `<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '`+hashOf(pageStyle)+`'; img-src data:">
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,"><title>`+html.EscapeString(notation.Clean(title))+`</title><style>`+pageStyle+`</style></head>
+<body><main class="printed"><h1>`+html.EscapeString(notation.Clean(title))+`</h1><pre class="scroll" tabindex="0">`+
+		strings.Join(lines, "\n")+`</pre></main></body></html>
 `)
 	return err
 }

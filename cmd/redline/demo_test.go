@@ -36,16 +36,24 @@ func TestDemoShortened(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := invoke(t, "demo", "--checkout", root, "--max-steps", "3", "-d", "2s", "--warmup", "500ms", "--json")
-	if r.code != cli.ExitOK {
-		t.Fatalf("exit %d\n%s", r.code, r.stderr)
+	var stdout bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), redline, "demo", "--checkout", root, "--max-steps", "3", "-d", "2s", "--warmup", "500ms",
+		"--json", "--web", "127.0.0.1:0", "--plain")
+	cmd.Dir, cmd.Stdout = t.TempDir(), &stdout
+	url, stderr := pageOf(t, cmd, "building")
+	shown, result := watchSteps(t, url)
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("%v\n%s", err, stderr.String())
 	}
 	var ladder report.Ladder
-	if err := json.Unmarshal([]byte(r.stdout), &ladder); err != nil {
-		t.Fatalf("stdout is not the ladder alone: %v\n%.500s", err, r.stdout)
+	if err := json.Unmarshal(stdout.Bytes(), &ladder); err != nil {
+		t.Fatalf("stdout is not the ladder alone: %v\n%.500s", err, stdout.String())
 	}
 	if ladder.Schema != record.LadderSchema || len(ladder.Steps) < 2 {
-		t.Fatalf("ladder = %+v\n%s", ladder, r.stderr)
+		t.Fatalf("ladder = %+v\n%s", ladder, stderr.String())
+	}
+	if len(shown) < len(ladder.Steps) || shown[0] != "0-as-found" || !strings.Contains(result, "<title>") {
+		t.Errorf("the page showed %q and %.200s", shown, result)
 	}
 	cured, taken := remedies(t), map[string]bool{}
 	for i, s := range ladder.Steps {

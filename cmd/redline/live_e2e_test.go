@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
@@ -12,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,9 +25,17 @@ import (
 // livePage starts a run with --web and returns where its page is, when its load goes on.
 func livePage(t *testing.T, dir string, args ...string) (cmd *exec.Cmd, url string, stderr *heard) {
 	t.Helper()
-	stderr = &heard{}
 	cmd = exec.CommandContext(t.Context(), redline, append([]string{"run"}, args...)...)
-	cmd.Dir, cmd.Stderr = dir, stderr
+	cmd.Dir = dir
+	url, stderr = pageOf(t, cmd, "measuring", "warm-up")
+	return cmd, url, stderr
+}
+
+// pageOf starts a command with --web and returns where its page is, once it has said one of the words.
+func pageOf(t *testing.T, cmd *exec.Cmd, words ...string) (url string, stderr *heard) {
+	t.Helper()
+	stderr = &heard{}
+	cmd.Stderr = stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -34,15 +44,57 @@ func livePage(t *testing.T, dir string, args ...string) (cmd *exec.Cmd, url stri
 	defer tick.Stop()
 	for range tick.C {
 		said := stderr.String()
-		loaded := strings.Contains(said, "measuring") || strings.Contains(said, "warm-up")
+		loaded := slices.ContainsFunc(words, func(word string) bool { return strings.Contains(said, word) })
 		if found := address.FindStringSubmatch(said); found != nil && loaded {
-			return cmd, found[1], stderr
+			return found[1], stderr
 		}
 		if t.Context().Err() != nil {
 			t.Fatalf("no page:\n%s", said)
 		}
 	}
-	return nil, "", nil
+	return "", nil
+}
+
+// watchSteps follows a page to its end as a browser does: it returns the folders of the runs that it showed, and the
+// result.
+func watchSteps(t *testing.T, url string) (shown []string, result string) {
+	t.Helper()
+	events, err := http.Get(url + "events?viewer=test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Body.Close()
+	lines, name := bufio.NewScanner(events.Body), ""
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() {
+		field, value, _ := strings.Cut(lines.Text(), ": ")
+		if field == "event" {
+			name = value
+		}
+		if field != "data" || name != "all" && name != "end" {
+			continue
+		}
+		var e struct{ Dir string }
+		if err := json.Unmarshal([]byte(value), &e); err != nil {
+			t.Fatal(err)
+		}
+		if name == "end" {
+			break
+		}
+		if e.Dir != "" {
+			shown = append(shown, filepath.Base(e.Dir))
+		}
+	}
+	answer, err := http.Get(url + "result?viewer=test")
+	if err != nil {
+		t.Fatalf("%v after %q", err, shown)
+	}
+	defer answer.Body.Close()
+	page, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Errorf("the result: %s, %v", answer.Status, err)
+	}
+	return shown, string(page)
 }
 
 // secretOf unpacks what the page proves itself with.

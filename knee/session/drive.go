@@ -150,7 +150,7 @@ func (r *runner) drive(ctx context.Context, l load) (knee.Step, error) {
 	r.steps++
 	dir := filepath.Join(r.folder.Path, fmt.Sprintf("%04d", r.steps))
 	defer os.RemoveAll(dir)
-	err := run.Run(within, run.Options{Plan: plan, Dir: dir, Version: r.Version, Counters: true, OnEvent: r.event})
+	err := run.Run(within, run.Options{Plan: plan, Dir: dir, Version: r.Version, Counters: true, OnEvent: r.event, Follow: r.Follow})
 	if ctx.Err() != nil {
 		return knee.Step{}, ctx.Err()
 	}
@@ -184,7 +184,8 @@ func (r *runner) atKnee(ctx context.Context, l load) (knee.Step, error) {
 		r.target = nil
 	}
 	plan, dir := r.plan(l), filepath.Join(r.Dir, AtKneeDir)
-	err := run.Run(ctx, run.Options{Plan: plan, Dir: dir, Version: r.Version, Binary: r.binary, OnEvent: r.event, Output: r.Output})
+	err := run.Run(ctx, run.Options{Plan: plan, Dir: dir, Version: r.Version, Binary: r.binary, OnEvent: r.event, Follow: r.Follow,
+		Output: r.Output})
 	if ctx.Err() != nil {
 		return knee.Step{}, ctx.Err()
 	}
@@ -291,6 +292,9 @@ func windowsOf(rec *record.Record) knee.Windows {
 
 // event shows a window of a step under way.
 func (r *runner) event(e run.Event) {
+	if r.OnEvent != nil {
+		r.OnEvent(e)
+	}
 	if r.OnProgress == nil || e.Load == nil {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/knee"
+	"github.com/redline-go/redline/run"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -34,6 +35,9 @@ type Options struct {
 	// Output takes the target's standard output and error; nil discards them.
 	Output     io.Writer
 	OnProgress func(Progress) // may be nil; must not block
+	// OnEvent, if set, receives the events of the steps' runs, and Follow what they record.
+	OnEvent func(run.Event)
+	Follow  run.Follower
 }
 
 // Progress is how far a session is.

@@ -243,9 +243,29 @@ const poolMade = `
 		$r1.redlineShown.show($r1.redlineFigures)
 	}`
 
-// httpRule is the client's transport: a call out lasts until the answer's header.
+// httpRule is the client's transport: a call out lasts until the answer's header. Of the server it is the place where
+// every handler is called, over HTTP/1.1 and HTTP/2: there a request that redline sampled is marked in the execution trace, as
+// package request of the probe marks it. The handler gets the request that the server read, not one with the task's
+// context: the server removes the files of a form from its own request only. Names and bound are held against the
+// probe's by a test.
 var httpRule = rule{
-	name: "http", extra: `
+	name: "http", imports: []string{"context", "runtime/trace"}, extra: `
+func redlineMarked(r *Request) *trace.Task {
+	if !trace.IsEnabled() {
+		return nil
+	}
+	id := r.Header.Get("X-Redline-Request")
+	if id == "" {
+		return nil
+	}
+	if len(id) > 64 {
+		id = id[:64]
+	}
+	ctx, task := trace.NewTask(context.Background(), "redline.request")
+	trace.Log(ctx, "id", id)
+	return task
+}
+
 func redlineRequest(r *Request) (op uint64, start int64) {
 	if redlineBegin == nil || r == nil || r.URL == nil {
 		return 0, 0
@@ -288,6 +308,11 @@ func redlineDialled(host string, pc *persistConn, err error, op uint64, start in
 			op, start := redlineStart(10, $2.targetAddr, "")
 			$call
 			redlineDialled($2.targetAddr, $r1, $r2, op, start)`},
+		{receiver: "serverHandler", function: "ServeHTTP", types: map[string]string{"$2": "*Request"}, body: `
+			if task := redlineMarked($2); task != nil {
+				defer task.End() // also when the handler panics, as it does to cut a connection
+			}
+			$call`, optional: true},
 	},
 }
 

@@ -20,10 +20,11 @@ import (
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/report"
 	"github.com/redline-go/redline/report/reporttest"
+	"github.com/redline-go/redline/web"
 	"github.com/redline-go/redline/web/webtest"
 )
 
-// seen is what page/test/live.mjs prints.
+// seen is what page/test/live.mjs returns.
 type seen struct {
 	Console, Errors, Foreign, Findings, Charts, Readings, Unnamed, Marks, Figures []string
 	SoFar, Away, Missed, Report, Title                                            string
@@ -99,7 +100,7 @@ func (s *seen) check(t *testing.T) {
 func walk(t *testing.T, o reporttest.Options, how string, holdsBack bool) (seen, *record.Summary, string) {
 	t.Helper()
 	webtest.Modules(t, "../page") // before anything runs
-	browser := webtest.Chromium(t)
+	webtest.Chromium(t)
 	o.Windows = 3000
 	rec := reporttest.Bundle(t, o)
 	rec.Run.Steady.From = time.Second
@@ -126,6 +127,9 @@ func walk(t *testing.T, o reporttest.Options, how string, holdsBack bool) (seen,
 			if w > 60 && w%20 == 0 {
 				p.assess(stopped)
 			}
+			if w < 60 { // what came before the browser did
+				continue
+			}
 			select {
 			case <-stopped.Done():
 			case <-time.After(100 * time.Millisecond): // the pace of a run
@@ -140,10 +144,9 @@ func walk(t *testing.T, o reporttest.Options, how string, holdsBack bool) (seen,
 	if how == "whole" {
 		shots = os.Getenv("REDLINE_SHOTS")
 	}
-	out := webtest.Node(t, "../page", "test/live.mjs", browser, b.URL+"/", how, shots)
-	<-over
 	var s seen
-	must(t, json.Unmarshal([]byte(out), &s))
+	webtest.Walk(t, "../page", "live.mjs", &s, b.URL+"/", how, shots)
+	<-over
 	s.check(t)
 	var text bytes.Buffer
 	must(t, report.Text(&text, summary, report.TextOptions{All: true, Width: 100}))
@@ -151,6 +154,7 @@ func walk(t *testing.T, o reporttest.Options, how string, holdsBack bool) (seen,
 }
 
 func TestLiveInBrowser(t *testing.T) {
+	t.Parallel()
 	s, summary, text := walk(t, reporttest.Options{}, "whole", false)
 	if len(s.Charts) != 16 || s.Drawn != 16 || !slices.Contains(s.Charts, "chart-statements") {
 		t.Errorf("%d charts, %d drawn: %q", len(s.Charts), s.Drawn, s.Charts)
@@ -179,18 +183,69 @@ func TestLiveInBrowser(t *testing.T) {
 }
 
 func TestHostileLiveInBrowser(t *testing.T) {
+	t.Parallel()
 	evil := `</script><script>document.title="owned"</script><img src=x onerror="document.title='owned'">` + "\u202e"
 	walk(t, reporttest.Options{Evil: evil}, "short", false)
 }
 
+// TestStepsInBrowser: the page shows each run of a verb in turn and goes on to its result.
+func TestStepsInBrowser(t *testing.T) {
+	t.Parallel()
+	webtest.Modules(t, "../page")
+	webtest.Chromium(t)
+	rec := reporttest.Bundle(t, reporttest.Options{})
+	p := open(t, Options{Title: "a ladder", Stop: func() {}})
+	p.lingers = time.Minute
+	marked := make(chan struct{}, 2)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for _, step := range []string{"1", "2"} {
+			p.Event(Event{Phase: "step " + step})
+			f := feedOf(t, rec)
+			rec.Dir = "runs/step-" + step
+			f.begin(p, func(text string) (record.Mark, error) {
+				marked <- struct{}{}
+				return record.Mark{At: time.Second, Text: text}, nil
+			})
+			for w := int64(0); w < 40; w++ {
+				f.window(p, w, promptly)
+			}
+			p.Event(Event{Phase: "step " + step})
+			<-marked
+		}
+		var result bytes.Buffer
+		if err := web.Text(&result, "redline knee", "2,000/s <b>\nof 3,000/s"); err != nil {
+			t.Error(err)
+		}
+		p.Show(result.Bytes())
+		p.Close()
+	}()
+	var s struct {
+		Console, Errors, Phases []string
+		Title, Heading, Text    string
+		Overflow                map[string]float64
+	}
+	webtest.Walk(t, "../page", "steps.mjs", &s, p.URL(), webtest.Shots(t))
+	<-ended
+	if len(s.Console)+len(s.Errors) > 0 || len(s.Phases) != 2 || s.Overflow["phone"]+s.Overflow["desk"] > 0 {
+		t.Errorf("console %q, errors %q, phases %q, overflow %v", s.Console, s.Errors, s.Phases, s.Overflow)
+	}
+	if s.Title != "redline knee" || s.Heading != s.Title || s.Text != "2,000/s <b>\nof 3,000/s" {
+		t.Errorf("the result %q, %q: %q", s.Title, s.Heading, s.Text)
+	}
+}
+
 // TestProxyThatHoldsBack: the page notices and asks again and again.
 func TestProxyThatHoldsBack(t *testing.T) {
+	t.Parallel()
 	walk(t, reporttest.Options{}, "short", true)
 }
 
 // TestPageKeepsTenMinutes: the browser's memory is bounded as the server's is, joined points are means, and a window
 // that never came is counted.
 func TestPageKeepsTenMinutes(t *testing.T) {
+	t.Parallel()
 	type axis struct {
 		From, Step      float64
 		Points, Windows int

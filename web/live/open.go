@@ -70,6 +70,8 @@ type ending struct {
 	Dir   string `json:"dir"` // of the bundle; empty without one
 	// Report says that the report can be fetched.
 	Report bool `json:"report"`
+	// Result says that there is a page to go on to.
+	Result bool `json:"result"`
 
 	event int64
 	data  func() ([]byte, error)
@@ -102,8 +104,14 @@ func newPage(o Options) *Page {
 	p := &Page{Options: o, secret: door.Secret(), stream: newStream(door.Secret()[:8]), viewers: newViewers(), now: time.Now,
 		patience: patience, lingers: lingers}
 	p.Title = notation.Clean(o.Title)
-	p.state = state{texts: map[string]string{}, heat: map[int64]map[int]int64{}, dirtyHeat: map[int64]bool{}, dirtyFrom: math.MaxInt64}
+	p.state = fresh("", nil)
 	return p
+}
+
+// fresh is the state of a page before anything is recorded.
+func fresh(phase string, messages []string) state {
+	return state{texts: map[string]string{}, heat: map[int64]map[int]int64{}, dirtyHeat: map[int64]bool{}, dirtyFrom: math.MaxInt64,
+		phase: phase, messages: messages}
 }
 
 // URL is where a browser finds the page, with the token that it needs.
@@ -198,10 +206,8 @@ type everything struct {
 	End       *ending `json:"end"`
 }
 
-// snapshot is everything up to the newest event, as an event with its number.
-func (p *Page) snapshot() event {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+// everything returns the page's state; mu is held.
+func (p *Page) everything() everything {
 	s, h := &p.state, &p.state.history
 	all := everything{Title: p.Title, Window: timebase.DefaultWindow, Phase: s.phase, Messages: s.messages,
 		Charts: h.charts, Spans: s.spans, Findings: s.findings,
@@ -213,12 +219,33 @@ func (p *Page) snapshot() event {
 	for _, at := range slices.Sorted(maps.Keys(s.heat)) {
 		all.Windows.Heat = append(all.Windows.Heat, s.column(at))
 	}
+	return all
+}
+
+// snapshot is everything up to the newest event, as an event with its number.
+func (p *Page) snapshot() event {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	id := p.stream.newest()
-	text, err := json.Marshal(all)
+	text, err := json.Marshal(p.everything())
 	if err != nil && p.Note != nil {
 		p.Note(err.Error())
 	}
 	return event{id, p.stream.wire(id, "all", text)}
+}
+
+// Show ends the page of a verb that makes several runs: browsers go on to its result, a page that needs nothing of this
+// server. A second ending does nothing.
+func (p *Page) Show(result []byte) {
+	p.tick()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.state.end != nil {
+		return
+	}
+	end := &ending{State: string(record.Complete), Result: true, data: func() ([]byte, error) { return result, nil }}
+	p.state.end = end
+	end.event = p.send("end", end)
 }
 
 // Finish informs the page how the run ended: with a record and its summary, or without them when it did not

@@ -122,11 +122,17 @@ const (
 	mostNotes  = 50
 )
 
-// Begin informs the page that the record is open.
+// Begin informs the page that the record is open. Another record takes the place of the one before it: of a verb that makes
+// several runs, the page shows each in turn.
 func (p *Page) Begin(r Recording) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := &p.state
+	if s.recording != nil {
+		p.take()
+		*s = fresh(s.phase, s.messages)
+	}
+	defer func() { p.send("all", p.everything()) }() // with the bundle's folder, which the page names when it loses the run
 	s.recording = &r
 	s.recent = newRecent(r.Run.Window, func(labels string) string {
 		if labels == "" || r.Hide == nil {

@@ -33,6 +33,7 @@ func (p *Page) routes() http.Handler {
 	mux.HandleFunc("GET /{$}", p.index)
 	mux.HandleFunc("GET /events", p.events)
 	mux.HandleFunc("GET /report.json", p.report)
+	mux.HandleFunc("GET /result", p.result)
 	mux.HandleFunc("POST /stop", p.button(p.stop))
 	mux.HandleFunc("POST /mark", p.button(p.mark))
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
@@ -134,7 +135,7 @@ func (p *Page) report(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	end := p.state.end
 	p.mu.Unlock()
-	if end == nil || end.data == nil {
+	if end == nil || !end.Report {
 		http.Error(w, "there is no report yet", http.StatusNotFound)
 		return
 	}
@@ -147,6 +148,22 @@ func (p *Page) report(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Encoding", "gzip")
 	control := http.NewResponseController(w)
 	if err := p.write(control, w, []event{{wire: data}}); err == nil {
+		p.viewers.update(r.URL.Query().Get("viewer"), func(v *viewer) { v.served = true })
+	}
+}
+
+// result hands out the page that a verb ends with.
+func (p *Page) result(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	end := p.state.end
+	p.mu.Unlock()
+	if end == nil || !end.Result {
+		door.Notice(w, http.StatusNotFound, "There is no result yet", "The page at the root of this address shows how far it is.")
+		return
+	}
+	page, _ := end.data()
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	if err := p.write(http.NewResponseController(w), w, []event{{wire: page}}); err == nil {
 		p.viewers.update(r.URL.Query().Get("viewer"), func(v *viewer) { v.served = true })
 	}
 }

@@ -181,7 +181,7 @@ func TestNumbersOfAnyRunAreKnown(t *testing.T) {
 func TestOneThatNeverReadsIsDropped(t *testing.T) {
 	noted := make(chan string, 1)
 	p := open(t, Options{Note: func(text string) { noted <- text }})
-	p.patience = 50 * time.Millisecond
+	p.patience = time.Second // the one that reads gets a CPU within it
 	begun(p)
 	at, err := url.Parse(p.URL())
 	must(t, err)
@@ -363,4 +363,66 @@ func TestAssessesWhatIsRecorded(t *testing.T) {
 	if assessed != 1 || p.state.findings.Skipped != "not judged now: the generator lags by 1.00 s" || len(p.state.findings.Findings) != 4 {
 		t.Errorf("assessed %d times, %q", assessed, p.state.findings.Skipped)
 	}
+}
+
+// TestStepsTakeTurns: of a verb that makes several runs the page shows each in the place of the one before it, with nothing left
+// of that but what was said, and hands out the result before the process ends.
+func TestStepsTakeTurns(t *testing.T) {
+	p := open(t, Options{})
+	begun(p)
+	w := watch(t, p, "a", "")
+	w.until(t, "all")
+	p.Event(Event{Phase: "step 1", Message: "the host is busy"})
+	p.Add([]series.Point{one(0), one(1)})
+	p.tick()
+	w.until(t, "windows")
+	p.Event(Event{Phase: "step 2"})
+	p.Add([]series.Point{one(2)}) // too late to be shown, and none of the next
+	p.Begin(Recording{Dir: "runs/y", Run: record.Run{Window: timebase.DefaultWindow}, Steady: timebase.Span{To: time.Hour}})
+	type windows struct {
+		From, N int64
+		SoFar   Figures `json:"so_far"`
+	}
+	var got struct {
+		Dir, Phase string
+		Begun      bool
+		Windows    windows
+		Messages   []string
+		Spans      []span
+	}
+	must(t, json.Unmarshal([]byte(w.until(t, "all").data), &got))
+	if got.Dir != "runs/y" || got.Phase != "step 2" || got.Windows.N != 0 || got.Windows.SoFar.Requests != 0 ||
+		len(got.Messages) != 1 || len(got.Spans) != 1 || !got.Begun {
+		t.Errorf("the next step begins with %+v", got)
+	}
+	p.Add([]series.Point{one(0)})
+	p.tick()
+	var first windows
+	must(t, json.Unmarshal([]byte(w.until(t, "windows").data), &first))
+	if first.From != 0 || first.N != 1 {
+		t.Errorf("its first windows: %d from %d on", first.N, first.From)
+	}
+	result := p.URL() + "result?viewer=a"
+	if early, err := http.Get(result); err != nil || early.StatusCode != http.StatusNotFound {
+		t.Errorf("the result before there is one: %v, %v", early, err)
+	}
+	p.lingers = time.Minute
+	p.Show([]byte("<h1>the ladder</h1>"))
+	if end := w.until(t, "end").data; !strings.Contains(end, `"result":true`) {
+		t.Errorf("the end %s", end)
+	}
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		p.Close()
+	}()
+	answer, err := http.Get(result)
+	must(t, err)
+	body, err := io.ReadAll(answer.Body)
+	must(t, err)
+	answer.Body.Close()
+	if string(body) != "<h1>the ladder</h1>" || !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/html") {
+		t.Errorf("the result is %q", body)
+	}
+	<-closed
 }

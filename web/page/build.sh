@@ -6,5 +6,6 @@ cd "$(dirname "$0")"
 if [ ! -d node_modules/esbuild ]; then
 	npm ci --ignore-scripts --no-audit --no-fund
 fi
-npx --no-install tsc --noEmit
+# tsc keeps what it knows of sources that have not changed.
+node_modules/.bin/tsc --noEmit --incremental --tsBuildInfoFile node_modules/.cache/tsc.tsbuildinfo
 node build.mjs "$@"

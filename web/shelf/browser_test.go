@@ -1,7 +1,6 @@
 package shelf
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,11 +8,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redline-go/redline/assess"
+	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/report"
 	"github.com/redline-go/redline/report/reporttest"
 	"github.com/redline-go/redline/web/webtest"
 )
 
-// seen is what page/test/shelf.mjs prints.
+// seen is what page/test/shelf.mjs returns.
 type seen struct {
 	Console, Errors, Foreign, Marks, Searched, Sides, Fates, Graphs []string
 	Address, Title, Card, Report                                    string
@@ -23,9 +26,8 @@ type seen struct {
 
 func walk(t *testing.T, dir string) seen {
 	t.Helper()
-	out := webtest.Node(t, "../page", "test/shelf.mjs", webtest.Chromium(t), serve(t, dir, "127.0.0.1:0", "").URL(), webtest.Shots(t))
 	var s seen
-	must(t, json.Unmarshal([]byte(out), &s))
+	webtest.Walk(t, "../page", "shelf.mjs", &s, serve(t, dir, "127.0.0.1:0", "").URL(), webtest.Shots(t))
 	if len(s.Console)+len(s.Errors)+len(s.Foreign)+s.Injected > 0 {
 		t.Errorf(
 			"console %q, errors %q, asked %q, %d elements that the page does not make",
@@ -44,6 +46,7 @@ func walk(t *testing.T, dir string) seen {
 }
 
 func TestShelfInBrowser(t *testing.T) {
+	t.Parallel()
 	s := walk(t, stock(t, reporttest.Options{}))
 	if s.Title != "7 runs" || s.Drawn != 7 || !slices.Equal(s.Searched, []string{"gateway"}) {
 		t.Errorf("title %q, %d rows, found %q", s.Title, s.Drawn, s.Searched)
@@ -70,12 +73,14 @@ func TestShelfInBrowser(t *testing.T) {
 }
 
 func TestHostileShelfInBrowser(t *testing.T) {
+	t.Parallel()
 	evil := `</script><script>document.title="owned"</script><img src=x onerror="document.title='owned'">` + "\u202e"
 	walk(t, stock(t, reporttest.Options{Evil: evil}))
 }
 
 // TestThousandRunsInBrowser: only the rows in sight are drawn.
 func TestThousandRunsInBrowser(t *testing.T) {
+	t.Parallel()
 	dir := stock(t, reporttest.Options{})
 	for i := range 1000 {
 		name := filepath.Join(dir, fmt.Sprintf("2026-%04d", i))
@@ -93,5 +98,51 @@ func TestThousandRunsInBrowser(t *testing.T) {
 	t.Logf("1,007 runs were on the screen %d ms after the navigation began", s.Opened)
 	if s.Title != "1,007 runs" || s.Drawn > 40 {
 		t.Errorf("title %q, %d rows drawn", s.Title, s.Drawn)
+	}
+}
+
+// TestRealRunsInBrowser: over runs that real services left, a user opens one and compares two; all are there afterwards.
+func TestRealRunsInBrowser(t *testing.T) {
+	t.Parallel()
+	dir, names := t.TempDir(), []string{"address-rules", "feed-shelf", "tenant-gateway"}
+	var opened *record.Summary
+	for _, name := range names {
+		must(t, corpus.Unpack("../../corpus/fixtures/"+name+corpus.PackExt, filepath.Join(dir, name)))
+		_, summary, err := assess.Bundle(filepath.Join(dir, name))
+		must(t, err)
+		if name == "feed-shelf" {
+			opened = summary
+		}
+	}
+	var s struct {
+		Console, Errors, Names, Marks, Sides []string
+		Title, Report                        string
+		Findings, Charts, Fates, Cut         int
+		Overflow                             map[string]float64
+	}
+	url := serve(t, dir, "127.0.0.1:0", "").URL()
+	webtest.Walk(t, "../page", "real-shelf.mjs", &s, url, "feed-shelf", "tenant-gateway", webtest.Shots(t))
+	slices.Sort(s.Names)
+	if len(s.Console)+len(s.Errors)+len(s.Marks) > 0 || s.Title != "3 runs" || !slices.Equal(s.Names, names) {
+		t.Errorf("console %q, errors %q, marks %q, title %q, runs %q", s.Console, s.Errors, s.Marks, s.Title, s.Names)
+	}
+	if want := report.HeadlineOf(opened).Title; s.Report != want || s.Findings != len(opened.Findings) || s.Charts < 10 {
+		t.Errorf("report %q, want %q; %d findings, want %d; %d charts", s.Report, want, s.Findings, len(opened.Findings), s.Charts)
+	}
+	if s.Cut > 0 {
+		t.Errorf("%d rows hold more than they show", s.Cut)
+	}
+	if !slices.Equal(s.Sides, []string{"feed-shelf", "tenant-gateway"}) || s.Fates == 0 {
+		t.Errorf("compared %q, %d findings", s.Sides, s.Fates)
+	}
+	for where, pixels := range s.Overflow {
+		if pixels > 0 {
+			t.Errorf("%s is %v px wider than the screen", where, pixels)
+		}
+	}
+	left, err := os.ReadDir(dir)
+	must(t, err)
+	if len(left) != len(names) {
+		t.Errorf("%d runs are left of %d", len(left), len(names))
 	}
 }

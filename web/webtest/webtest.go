@@ -1,5 +1,5 @@
 // Package webtest runs the pages' own tests: Node.js with the packages of web/page, and
-// Debian's Chromium.
+// Debian's Chromium, one for all tests of a package.
 package webtest
 
 import (
@@ -77,7 +77,7 @@ func Node(t *testing.T, dir string, args ...string) string {
 // the standard error as well.
 func Command(t *testing.T, dir, name string, args ...string) (string, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir

@@ -1,10 +1,12 @@
 package measure
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,7 +18,9 @@ import (
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/redact"
+	"github.com/redline-go/redline/run"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/web"
 )
 
 // kneeFlags are the flags of `redline knee`.
@@ -49,6 +53,8 @@ The steps are kept in runs/<time>-knee/; --from DIR computes the answer from the
 and redline report DIR/at-knee shows what was observed at the knee. --history keeps the capacity by
 commit, and the steps.
 
+--web shows each step live in a browser, and the answer at the end.
+
 Exit code 0: found. 2: usage or input error. 3: undecided: the generator was the limit,
 no rate was steady, the target failed or ended. 130: interrupted; the
 answer rests on the steps so far, which are kept.`,
@@ -76,6 +82,7 @@ answer rests on the steps so far, which are kept.`,
 	flags.StringVar(&f.from, "from", "", "compute the answer again from the steps in this `directory`, without measuring")
 	flags.BoolVar(&f.JSON, "json", false, "print only knee.json on stdout")
 	flags.StringVar(&f.markdown, "markdown", "", "write the answer as Markdown to `file`")
+	WebFlag(flags, &f.web)
 	cli.HistoryFlag(flags, &f.History)
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "copy the target's output to stderr")
 	cmd.MarkFlagsMutuallyExclusive("exec", "build", "pid")
@@ -122,13 +129,51 @@ func (f *kneeFlags) knee(cmd *cobra.Command, args []string) error {
 	if f.verbose {
 		o.Output = cmd.ErrOrStderr()
 	}
-	answer, err := session.Run(cmd.Context(), o)
+	ctx, stop := context.WithCancel(cmd.Context())
+	defer stop()
+	page, err := WatchSteps(cmd, f.web, o.Target, plan.Redactor(os.Environ()), stop, func(text string) { progress.Note("%s", text) })
+	if err != nil {
+		return err
+	}
+	page.ofKnee(&o)
+	answer, err := session.Run(ctx, o)
+	defer func() { page.Close(ctx, err) }()
 	if answer == nil {
-		return cli.UsageOrInterrupt(cmd.Context(), err)
+		return cli.UsageOrInterrupt(ctx, err)
 	}
 	progress.Note("kept in %s", reservation.Dir())
-	keepKnee(cmd.Context(), store, reservation.Dir(), plan, answer, progress.Note)
-	return errors.Join(f.print(cmd.Context(), cmd.OutOrStdout(), answer), err)
+	keepKnee(ctx, store, reservation.Dir(), plan, answer, progress.Note)
+	return errors.Join(f.print(ctx, cmd.OutOrStdout(), answer), page.showKnee(answer), err)
+}
+
+// ofKnee has the page show each step of a session: the session says which it is, and the step's run how it goes.
+func (s *Steps) ofKnee(o *session.Options) {
+	if s == nil {
+		return
+	}
+	reported := o.OnProgress
+	o.OnProgress = func(p session.Progress) {
+		reported(p)
+		if !p.Within {
+			s.Event(run.Event{Phase: p.Text})
+		}
+	}
+	o.OnEvent = func(e run.Event) {
+		e.Phase = "" // of the step, which the page names
+		s.Event(e)
+	}
+	o.Follow = s.Follower()
+}
+
+// showKnee ends the page with the answer as the command line prints it.
+func (s *Steps) showKnee(a *knee.Answer) error {
+	return s.Show(func(w io.Writer) error {
+		var text bytes.Buffer
+		if err := render.Text(&text, a); err != nil {
+			return err
+		}
+		return web.Text(w, "redline knee", text.String())
+	})
 }
 
 // showKnee shows how a session goes; windows of a step under way only where a line is

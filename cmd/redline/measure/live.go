@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"strings"
@@ -61,16 +60,10 @@ func (f *Flags) watch(cmd *cobra.Command, view *cli.View, plan *scenario.Plan, s
 // addressOfWeb takes the address out of the arguments where it stands behind --web with a space,
 // as of a flag that must have a value.
 func (f *Flags) addressOfWeb(args []string) []string {
-	if f.web != webAlone || len(args) != 2 {
+	if len(args) != 2 {
 		return args
 	}
-	for i, a := range args {
-		if _, port, err := net.SplitHostPort(a); err == nil && port != "" && !strings.ContainsAny(a, "/?") {
-			f.web = a
-			return []string{args[1-i]}
-		}
-	}
-	return args
+	return WebAddress(&f.web, args)
 }
 
 // Event shows an event of the run on the page.

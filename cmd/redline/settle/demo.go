@@ -1,6 +1,8 @@
 package settle
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -9,17 +11,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redline-go/redline/cmd/redline/cli"
+	"github.com/redline-go/redline/cmd/redline/measure"
 	"github.com/redline-go/redline/demo"
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/report"
+	"github.com/redline-go/redline/run"
 	"github.com/redline-go/redline/web"
 )
 
 // DemoCommand returns the verb demo.
 func DemoCommand() *cobra.Command {
 	var asJSON, plain bool
+	var address string
 	o := demo.Options{Version: cli.Version()}
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -30,12 +36,16 @@ states in turns under the same load, and so on. At the end it prints the ladder 
 gains, each with its interval or as within the noise. It
 needs a checkout of redline and takes less than four minutes on two cores.
 
+--web shows each step live in a browser, and the ladder at the end.
+
 redline lab ladder order --full measures the same ladder with several launches of each
 state.`,
 		Example: "  redline demo\n  redline demo --json > ladder.json",
-		Args:    noArgument("it runs the lab's own gateway; redline run measures your service"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			return noArgument("it runs the lab's own gateway; redline run measures your service")(cmd, measure.WebAddress(&address, args))
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return climb(cmd, o, asJSON, plain)
+			return climb(cmd, o, address, asJSON, plain)
 		},
 	}
 	flags := cmd.Flags()
@@ -46,16 +56,16 @@ state.`,
 	flags.DurationVar(&o.Warmup, "warmup", time.Second, "warm-up of each step")
 	flags.IntVar(&o.MaxSteps, "max-steps", 0, "stop after this many steps (default: when no finding has a remedy left)")
 	flags.BoolVar(&asJSON, "json", false, "print only the ladder, as JSON, on stdout")
+	measure.WebFlag(flags, &address)
 	flags.BoolVar(&plain, "plain", false, "plain progress lines even on a terminal")
 	return cmd
 }
 
-func climb(cmd *cobra.Command, o demo.Options, asJSON, plain bool) error {
-	checkout, err := demo.FindCheckout(o.Checkout)
-	if err != nil {
+func climb(cmd *cobra.Command, o demo.Options, address string, asJSON, plain bool) (failed error) {
+	var err error
+	if o.Checkout, err = demo.FindCheckout(o.Checkout); err != nil {
 		return err
 	}
-	o.Checkout = checkout
 	reservation, err := cli.Reserve(o.Dir, "demo")
 	if err != nil {
 		return err
@@ -64,26 +74,37 @@ func climb(cmd *cobra.Command, o demo.Options, asJSON, plain bool) error {
 	o.Dir = reservation.Dir()
 	view := cli.NewView(cmd.ErrOrStderr(), "the order gateway", plain, nil)
 	defer view.Close()
+	ctx, stop := context.WithCancel(cmd.Context())
+	defer stop()
+	page, err := measure.WatchSteps(cmd, address, "redline demo", redact.New(), stop, func(text string) {
+		view.Pause(func() { inert.Fprintf(cmd.ErrOrStderr(), "%s\n", text) })
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { page.Close(ctx, failed) }()
 	reported := cmd.OutOrStdout()
 	if asJSON {
 		reported = cmd.ErrOrStderr()
 	}
-	o.OnEvent = view.Event
-	o.OnStep = func(s demo.Step) {
-		view.Pause(func() { tellStep(reported, s) })
+	o.Follow = page.Follower()
+	o.OnEvent = func(e run.Event) {
+		view.Event(e)
+		page.Event(e)
 	}
-	steps, _, climbErr := demo.Run(cmd.Context(), o)
+	o.OnStep = func(s demo.Step) { view.Pause(func() { tellStep(reported, s) }) }
+	steps, _, climbErr := demo.Run(ctx, o)
 	view.Close()
 	if len(steps) == 0 {
-		return cli.UsageOrInterrupt(cmd.Context(), climbErr)
+		return cli.UsageOrInterrupt(ctx, climbErr)
 	}
-	page, err := ladderPage(steps)
+	first, err := ladderPage(steps)
 	if err != nil {
 		inert.Fprintf(cmd.ErrOrStderr(), "redline: report.html: %v\n", err)
 	}
-	ladder := report.NewLadder(page, rungs(steps)...)
-	path := filepath.Join(o.Dir, "ladder.html")
-	if err := disk.WriteOutput(path, func(w io.Writer) error { return web.Ladder(w, ladder) }); err != nil {
+	ladder := report.NewLadder(first, rungs(steps)...)
+	write := func(w io.Writer) error { return web.Ladder(w, ladder) }
+	if err := errors.Join(disk.WriteOutput(filepath.Join(o.Dir, "ladder.html"), write), page.Show(write)); err != nil {
 		inert.Fprintf(cmd.ErrOrStderr(), "redline: %v\n", err)
 	}
 	if asJSON {
@@ -93,7 +114,7 @@ func climb(cmd *cobra.Command, o demo.Options, asJSON, plain bool) error {
 		err = ladder.Text(reported, report.TextOptions{Color: cli.Colour(reported)})
 	}
 	switch {
-	case cmd.Context().Err() != nil:
+	case ctx.Err() != nil:
 		return cli.Exit(cli.ExitInterrupted, fmt.Errorf("interrupted; the runs so far are kept in %s", o.Dir))
 	case climbErr != nil:
 		return cli.Exit(cli.ExitUndecided, climbErr)

@@ -11,7 +11,7 @@ export interface SoFar { seconds: number; requests: number; errors: number; rate
 export interface Windows { from: number; n: number; lines: [number, number, (number | null)[]][] | null; heat: number[][] | null; now: Now | null; so_far: SoFar }
 export interface Assessment { seconds: number; findings: Finding[] | null; weights: string[] | null; places: string[] | null; title: string; lead: string; found: boolean; skipped: string }
 export interface Mark { kind: string; from: number; to: number; text?: string }
-export interface Ending { state: "complete" | "aborted" | "failed"; why: string; dir: string; report: boolean }
+export interface Ending { state: "complete" | "aborted" | "failed"; why: string; dir: string; report: boolean; result: boolean }
 export interface All {
   title: string; dir: string; window_ns: number; begun: boolean; phase: string; messages: string[] | null; charts: Layout[] | null; spans: Mark[] | null;
   windows: Windows; heat_width: number; per_decade: number; findings: Assessment | null; assesses: boolean; end: Ending | null;

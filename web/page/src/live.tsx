@@ -32,6 +32,7 @@ function LivePage({ data }: { data: Data }) {
     const ended = (end: Ending | null) => {
       if (!end) return;
       set((s) => ({ ...s, end }));
+      if (end.result) location.replace("result?viewer=" + encodeURIComponent(data.viewer));
       if (end.report) fetch("report.json?viewer=" + encodeURIComponent(data.viewer))
         .then((r) => (r.ok ? (r.json() as Promise<Page>) : Promise.reject(new Error(r.statusText))))
         .then(setReport, (why: unknown) => setReport(String(why)));
@@ -87,7 +88,7 @@ function Head({ data, state, failed }: { data: Data; state: State; failed: strin
       {!state.connected && !end && <Away state={state} />}
       {end && <p class="banner state" role="alert">{end.why ? end.why + ". " : ""}{end.report
         ? failed ? `The report could not be loaded (${failed}); it is in ${end.dir}/report.html.` : "The report is loading."
-        : end.state === "failed" ? "Nothing was measured." : ""}</p>}
+        : end.result ? "The result is loading." : end.state === "failed" ? "Nothing was measured." : ""}</p>}
       <h1>{title}</h1>
       <div class="live-state" aria-live="polite">
         <span class={"pill" + (state.connected ? "" : " away")}>{end ? "ended" : state.connected ? "live" : "away"}</span>

@@ -103,7 +103,7 @@ function Row({ run: r, index, picked, onPick }: { run: Run; index: number; picke
       <span role="cell"><input type="checkbox" aria-label={`Compare ${r.id}`} checked={picked} disabled={!readable} onChange={() => onPick(r.id)} /></span>
       <span role="cell" class="shelf-name">
         {readable ? <a href={`run/${encodeURIComponent(r.id)}/`}>{r.name || r.id}</a> : <b>{r.name || r.id}</b>}
-        <small>{r.begun_ms > 0 ? new Date(r.begun_ms).toLocaleString("sv-SE") : r.id}{given(r)}{r.revision && ` · ${r.revision.slice(0, 10)}`}</small>
+        <small title={r.id}>{r.begun_ms > 0 ? new Date(r.begun_ms).toLocaleString("sv-SE") : r.id}{given(r)}{r.revision && ` · ${r.revision.slice(0, 10)}`}</small>
       </span>
       {measured ? <>
         <span role="cell" class="num">{rate(r.rate)}</span><span role="cell" class="num">{r.p50_ns > 0 ? duration(r.p50_ns) : "–"}</span>

@@ -1,22 +1,19 @@
-// Reads a page as somebody with other eyes or without a mouse does, and prints what stands in the way as JSON:
+// Reads a page as somebody with other eyes or without a mouse does, and returns what stands in the way:
 // contrast in light and dark, the order and visibility of focus, motion, headings.
-// Usage: node access.mjs CHROMIUM PAGE
+// Arguments: PAGE
 //
 // It asserts nothing: web/access_test.go knows what is too little.
-import { chromium } from "playwright-core";
 import { pathToFileURL } from "node:url";
+import { settled } from "./settled.mjs";
 
-const [executablePath, page_] = process.argv.slice(2);
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--lang=en-US"] });
-const seen = { faint: [], unseen: [], focused: 0, moving: [], headings: [] };
-try {
-  const page = await browser.newPage({ viewport: { width: 1366, height: 900 }, locale: "en-US", reducedMotion: "reduce" });
-  page.setDefaultTimeout(20_000);
+export default async (open, page_) => {
+  const seen = { faint: [], unseen: [], focused: 0, moving: [], headings: [] };
+  const page = await open({ reducedMotion: "reduce" });
   await page.goto(pathToFileURL(page_).href);
   await page.waitForSelector("html[data-complete]");
   for (const scheme of ["light", "dark"]) {
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
-    await page.waitForTimeout(100);
+    await settled(page);
     seen.faint.push(...await page.evaluate((scheme) => {
       const parse = (c) => {
         const srgb = /^color\(srgb ([\d.e-]+) ([\d.e-]+) ([\d.e-]+)(?: \/ ([\d.]+))?/.exec(c);
@@ -62,7 +59,5 @@ try {
     seen.focused++;
     if (!at.visible) seen.unseen.push(at.name);
   }
-} finally {
-  await browser.close();
-}
-process.stdout.write(JSON.stringify(seen));
+  return seen;
+};

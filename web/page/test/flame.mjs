@@ -1,16 +1,13 @@
-// Opens a report with a large flame graph in a real browser and prints how long it took, as JSON, in ms.
-// Usage: node flame.mjs CHROMIUM PAGE [SCREENSHOT-DIR]
+// Opens a report with a large flame graph in a real browser and returns how long it took, in ms.
+// Arguments: PAGE [SCREENSHOT-DIR]
 //
 // It asserts nothing: web/flame_test.go knows what the record held.
-import { chromium } from "playwright-core";
 import { pathToFileURL } from "node:url";
 import path from "node:path";
 
-const [executablePath, page_, shots] = process.argv.slice(2);
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--lang=en-US"] });
-const seen = { console: [], errors: [], zooms: [] };
-try {
-  const page = await (await browser.newContext({ viewport: { width: 1366, height: 900 }, locale: "en-US" })).newPage();
+export default async (open, page_, shots) => {
+  const seen = { console: [], errors: [], zooms: [] };
+  const page = await open();
   page.setDefaultTimeout(100_000);
   page.on("console", (m) => seen.console.push(`${m.type()}: ${m.text()}`));
   page.on("pageerror", (e) => seen.errors.push(String(e)));
@@ -38,7 +35,5 @@ try {
   await page.fill(".flame-search input", "leaf.call77");
   await page.waitForFunction(() => document.querySelector(".flame-found").textContent);
   seen.found = await page.textContent(".flame-found");
-} finally {
-  await browser.close();
-}
-process.stdout.write(JSON.stringify(seen));
+  return seen;
+};

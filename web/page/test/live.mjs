@@ -1,17 +1,14 @@
 // Watches a run in a real browser, presses its buttons, loses the connection and finds it again, and
-// prints what it saw as JSON.
-// Usage: node live.mjs CHROMIUM URL whole|short [SCREENSHOT-DIR]
+// returns what it saw.
+// Arguments: URL whole|short [SCREENSHOT-DIR]
 //
 // It asserts nothing: web/live/browser_test.go knows what the run held.
-import { chromium } from "playwright-core";
 import path from "node:path";
+import { settled } from "./settled.mjs";
 
-const [executablePath, url, how, shots] = process.argv.slice(2);
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--lang=en-US"] });
-const seen = { console: [], errors: [], foreign: [], overflow: {} };
-try {
-  const context = await browser.newContext({ viewport: { width: 1366, height: 900 }, locale: "en-US" });
-  const page = await context.newPage();
+export default async (open, url, how, shots) => {
+  const seen = { console: [], errors: [], foreign: [], overflow: {} };
+  const page = await open();
   page.setDefaultTimeout(60_000);
   // A lost connection is the browser's own message, and what this test is about.
   page.on("console", (m) => { if (!/ERR_(CONNECTION|INCOMPLETE|EMPTY)|Failed to load resource/.test(m.text())) seen.console.push(`${m.type()}: ${m.text()}`); });
@@ -43,7 +40,7 @@ try {
   for (const [name, width, scheme] of [["phone", 390, "light"], ["wide", 2560, "dark"], ["laptop", 1366, "light"]].slice(how === "whole" ? 0 : 2)) {
     await page.emulateMedia({ colorScheme: scheme });
     await page.setViewportSize({ width, height: 900 });
-    await page.waitForTimeout(300);
+    await settled(page);
     seen.overflow[name] = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     await shot("live-" + name, true);
   }
@@ -81,7 +78,5 @@ try {
   seen.title = await page.title();
   await page.waitForSelector("#series canvas");
   await shot("live-ended", true);
-} finally {
-  await browser.close();
-}
-process.stdout.write(JSON.stringify(seen));
+  return seen;
+};

@@ -1,16 +1,12 @@
-// Opens a report under one selection of time after the other and prints what its anatomy and flame graphs say as JSON.
-// Usage: node moments.mjs CHROMIUM PAGE SELECTION...   (a selection is FROM,TO in seconds, or "-" for none)
+// Opens a report under one selection of time after the other and returns what its anatomy and flame graphs say.
+// Arguments: PAGE SELECTION...   (a selection is FROM,TO in seconds, or "-" for none)
 //
 // It asserts nothing: web/select_test.go knows what the record held.
-import { chromium } from "playwright-core";
 import { pathToFileURL } from "node:url";
 
-const [executablePath, page_, ...selections] = process.argv.slice(2);
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--lang=en-US"] });
-const seen = { console: [], errors: [], moments: [] };
-try {
-  const page = await browser.newPage({ viewport: { width: 1366, height: 900 }, locale: "en-US" });
-  page.setDefaultTimeout(20_000);
+export default async (open, page_, ...selections) => {
+  const seen = { console: [], errors: [], moments: [] };
+  const page = await open();
   page.on("console", (m) => seen.console.push(`${m.type()}: ${m.text()}`));
   page.on("pageerror", (e) => seen.errors.push(String(e)));
   for (const selection of selections) {
@@ -32,7 +28,5 @@ try {
     }
     seen.moments.push(moment);
   }
-} finally {
-  await browser.close();
-}
-process.stdout.write(JSON.stringify(seen));
+  return seen;
+};

@@ -1,22 +1,15 @@
-// Opens a report in a real browser and prints what it saw as JSON.
-// Usage: node page.mjs CHROMIUM PAGE [SCREENSHOT-DIR]
+// Opens a report in a real browser and returns what it saw.
+// Arguments: PAGE [SCREENSHOT-DIR]
 //
-// It asserts nothing: report/browser_test.go knows what the record held.
-import { chromium } from "playwright-core"; // drives the system's Chromium; nothing is downloaded
+// It asserts nothing: web/browser_test.go knows what the record held.
 import { pathToFileURL } from "node:url";
 import path from "node:path";
+import { settled } from "./settled.mjs";
 
-const [executablePath, page_, shots] = process.argv.slice(2);
-const url = pathToFileURL(page_).href;
-const browser = await chromium.launch({
-  executablePath,
-  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--lang=en-US"],
-});
-const seen = { console: [], requests: [], errors: [], overflow: {} };
-try {
-  const context = await browser.newContext({ viewport: { width: 1366, height: 900 }, locale: "en-US" });
-  const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+export default async (open, page_, shots) => {
+  const url = pathToFileURL(page_).href;
+  const seen = { console: [], requests: [], errors: [], overflow: {} };
+  const page = await open();
   page.on("console", (m) => { if (m.type() !== "log") seen.console.push(`${m.type()}: ${m.text()}`); });
   page.on("pageerror", (e) => seen.errors.push(String(e)));
   page.on("request", (r) => { if (r.url() !== url) seen.requests.push(r.url().slice(0, 200)); });
@@ -24,7 +17,7 @@ try {
   await page.waitForSelector("html[data-ready]");
   seen.opened = Math.round(await page.evaluate(() => performance.now()));
   await page.waitForSelector("html[data-complete]");
-  await page.waitForTimeout(300); // two frames, and the resize observers' first round
+  await settled(page);
   Object.assign(seen, await page.evaluate(() => {
     // drawn counts the pixels of a canvas that are not transparent.
     const drawn = (canvas) => {
@@ -51,7 +44,7 @@ try {
     await page.locator("#chart-throughput .u-over").scrollIntoViewIfNeeded();
     const box = await page.locator("#chart-throughput .u-over").boundingBox();
     await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-    await page.waitForTimeout(100);
+    await settled(page);
     seen.instants = await page.$$eval("#series .chart .instant", (all) => all.map((e) => e.textContent));
     seen.reading = await page.textContent("#chart-throughput .reading");
     // Dragging over one chart zooms all.
@@ -108,7 +101,7 @@ try {
   for (const [name, width, scheme] of [["laptop", 1366, "light"], ["laptop-dark", 1366, "dark"], ["phone", 390, "light"], ["phone-dark", 390, "dark"], ["wide", 2560, "light"], ["wide-dark", 2560, "dark"]]) {
     await page.emulateMedia({ colorScheme: scheme });
     await page.setViewportSize({ width, height: 900 });
-    await page.waitForTimeout(200);
+    await settled(page);
     seen.overflow[name] = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     if (!shots) continue;
     await page.mouse.move(0, 0);
@@ -120,7 +113,5 @@ try {
     await page.evaluate(() => scrollTo(0, 0));
     await page.screenshot({ path: path.join(shots, `${name}-top.png`) });
   }
-} finally {
-  await browser.close();
-}
-process.stdout.write(JSON.stringify(seen));
+  return seen;
+};

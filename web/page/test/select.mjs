@@ -1,26 +1,22 @@
-// Selects spans of time on a report in a real browser and prints what followed as JSON.
-// Usage: node select.mjs CHROMIUM PAGE [SCREENSHOT-DIR]
+// Selects spans of time on a report in a real browser and returns what followed.
+// Arguments: PAGE [SCREENSHOT-DIR]
 //
 // It asserts nothing: web/select_test.go knows what the record held.
-import { chromium } from "playwright-core";
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import path from "node:path";
+import { settled } from "./settled.mjs";
 
-const [executablePath, page_, shots] = process.argv.slice(2);
-const url = pathToFileURL(page_).href;
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--lang=en-US"] });
-const seen = { console: [], errors: [], files: {} };
-try {
-  const context = await browser.newContext({ viewport: { width: 1366, height: 900 }, locale: "en-US" });
-  const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+export default async (open, page_, shots) => {
+  const url = pathToFileURL(page_).href;
+  const seen = { console: [], errors: [], files: {} };
+  const page = await open();
   page.on("console", (m) => seen.console.push(`${m.type()}: ${m.text()}`));
   page.on("pageerror", (e) => seen.errors.push(String(e)));
   const ready = () => page.waitForSelector("html[data-complete]");
   // state is what the sections say of the moment's selection.
   const state = async () => {
-    await page.waitForTimeout(50);
+    await settled(page);
     return page.evaluate(() => {
       const text = (selector) => document.querySelector(selector)?.textContent ?? "";
       const row = (selector) => [...(document.querySelector(selector)?.children ?? [])].map((e) => e.textContent);
@@ -104,7 +100,5 @@ try {
     await page.emulateMedia({ media: "print" });
     await page.pdf({ path: path.join(shots, "print.pdf"), format: "A4" });
   }
-} finally {
-  await browser.close();
-}
-process.stdout.write(JSON.stringify(seen));
+  return seen;
+};

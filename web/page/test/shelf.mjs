@@ -1,17 +1,13 @@
-// Walks through a served shelf in a real browser and prints what it saw as JSON.
-// Usage: node shelf.mjs CHROMIUM URL [SCREENSHOT-DIR]
+// Walks through a served shelf in a real browser and returns what it saw.
+// Arguments: URL [SCREENSHOT-DIR]
 //
 // It asserts nothing: web/shelf/browser_test.go knows what the directory held.
-import { chromium } from "playwright-core";
 import path from "node:path";
+import { settled } from "./settled.mjs";
 
-const [executablePath, url, shots] = process.argv.slice(2);
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--lang=en-US"] });
-const seen = { console: [], errors: [], foreign: [], overflow: {} };
-try {
-  const context = await browser.newContext({ viewport: { width: 1366, height: 900 }, locale: "en-US" });
-  const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+export default async (open, url, shots) => {
+  const seen = { console: [], errors: [], foreign: [], overflow: {} };
+  const page = await open();
   page.on("console", (m) => seen.console.push(`${m.type()}: ${m.text()}`));
   page.on("pageerror", (e) => seen.errors.push(String(e)));
   page.on("request", (r) => { if (new URL(r.url()).host !== new URL(url).host && !r.url().startsWith("data:")) seen.foreign.push(r.url().slice(0, 200)); });
@@ -27,7 +23,7 @@ try {
   await shot("shelf");
   const words = async (text) => {
     await page.fill("input[type=search]", text);
-    await page.waitForTimeout(50);
+    await settled(page);
     return page.$$eval(".shelf-row:not(.head) .shelf-name", (all) => all.map((e) => e.firstChild.textContent));
   };
   seen.searched = await words("needle");
@@ -35,7 +31,7 @@ try {
   for (const [name, width, scheme] of [["phone", 390, "light"], ["wide", 2560, "dark"], ["laptop", 1366, "light"]]) {
     await page.emulateMedia({ colorScheme: scheme });
     await page.setViewportSize({ width, height: 900 });
-    await page.waitForTimeout(100);
+    await settled(page);
     seen.overflow["shelf " + name] = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     await shot("shelf-" + name);
   }
@@ -56,7 +52,7 @@ try {
   for (const [name, width, scheme] of [["phone", 390, "light"], ["dark", 1366, "dark"], ["wide", 2560, "light"], ["laptop", 1366, "light"]]) {
     await page.emulateMedia({ colorScheme: scheme });
     await page.setViewportSize({ width, height: 900 });
-    await page.waitForTimeout(100);
+    await settled(page);
     seen.overflow["compare " + name] = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     await shot("compare-" + name);
   }
@@ -67,7 +63,5 @@ try {
   await ready();
   seen.report = await page.textContent("h1");
   seen.injected = await page.locator("img, iframe, object").count();
-} finally {
-  await browser.close();
-}
-process.stdout.write(JSON.stringify(seen));
+  return seen;
+};

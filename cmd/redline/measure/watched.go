@@ -1,0 +1,99 @@
+package measure
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/redline-go/redline/redact"
+	"github.com/redline-go/redline/run"
+	"github.com/redline-go/redline/web/live"
+)
+
+// Steps are the runs of a verb on one page in a browser, each in turn; nil for a verb without, whose methods do nothing.
+type Steps struct{ watched *watched }
+
+// WebFlag adds --web for a verb that makes several runs.
+func WebFlag(flags *pflag.FlagSet, address *string) {
+	flags.StringVar(address, "web", "", "show each step live in a browser, at this `address` (default 127.0.0.1 and a free "+
+		"port; at other addresses others need the token in the URL)")
+	flags.Lookup("web").NoOptDefVal = webAlone
+}
+
+// WebAddress takes the address out of the arguments where it stands behind --web with a space, as of a flag that must
+// have a value.
+func WebAddress(address *string, args []string) []string {
+	if *address != webAlone {
+		return args
+	}
+	for i, a := range args {
+		if _, port, err := net.SplitHostPort(a); err == nil && port != "" && !strings.ContainsAny(a, "/?") {
+			*address = a
+			return slices.Delete(slices.Clone(args), i, i+1)
+		}
+	}
+	return args
+}
+
+// WatchSteps opens the page that --web asks for and has say tell where it is. stop ends the verb as Ctrl-C does.
+func WatchSteps(cmd *cobra.Command, address, title string, hide *redact.Redactor, stop func(), say func(string)) (*Steps, error) {
+	if address == "" {
+		return nil, nil
+	}
+	page, err := live.Open(cmd.Context(), live.Options{
+		Address: address, Token: os.Getenv(live.Variable), Title: hide.Text(title), Stop: stop, Note: say,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("--web: %w", err)
+	}
+	say("watch it at " + page.URL())
+	return &Steps{&watched{page: page, hide: hide}}, nil
+}
+
+// Event shows an event of the step under way on the page.
+func (s *Steps) Event(e run.Event) {
+	if s != nil {
+		s.watched.Event(e)
+	}
+}
+
+// Follower is what a step's run is to be followed by; nil without a page.
+func (s *Steps) Follower() run.Follower {
+	if s == nil {
+		return nil
+	}
+	return s.watched
+}
+
+// Show ends the page with the result that write writes.
+func (s *Steps) Show(write func(io.Writer) error) error {
+	if s == nil {
+		return nil
+	}
+	var page bytes.Buffer
+	if err := write(&page); err != nil {
+		return err
+	}
+	s.watched.page.Show(page.Bytes())
+	return nil
+}
+
+// Close hands out the end to whoever watches; err says why there is no result.
+func (s *Steps) Close(ctx context.Context, err error) {
+	if s == nil {
+		return
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	s.watched.finish(nil, nil, err) // unless the result is shown
+	s.watched.Close()
+}
