@@ -181,7 +181,7 @@ func TestNumbersOfAnyRunAreKnown(t *testing.T) {
 func TestOneThatNeverReadsIsDropped(t *testing.T) {
 	noted := make(chan string, 1)
 	p := open(t, Options{Note: func(text string) { noted <- text }})
-	p.patience = time.Second // the one that reads gets a CPU within it
+	p.patience = 3 * time.Second // the one that reads gets a CPU within it
 	begun(p)
 	at, err := url.Parse(p.URL())
 	must(t, err)

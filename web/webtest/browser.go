@@ -15,7 +15,7 @@ import (
 )
 
 // patience is how long a walk may take. It is no judgement: it ends a test whose page hangs.
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 // Walk has a script of dir/test look at a page in a browser, and unmarshals what it saw into seen. All tests of a binary
 // share one Chromium, whose start takes longer than most walks; each walk has a context of its own: no cookies, no storage,
@@ -102,7 +102,7 @@ func (b *browser) read(out io.Reader) error {
 	}
 }
 
-// end tells all who wait that nothing will come.
+// end lets all who wait know that nothing will come.
 func (b *browser) end(why error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

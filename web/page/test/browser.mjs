@@ -17,7 +17,7 @@ const run = async ({ id, script, args }) => {
     const context = await browser.newContext({ viewport: { width: 1366, height: 900 }, locale: "en-US", ...options });
     contexts.push(context);
     const page = await context.newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(90_000); // no judgement: it ends a walk that hangs
     return page;
   };
   let answer;
