@@ -92,7 +92,7 @@ func Lab(w io.Writer, suite []experiment.Experiment, results experiment.Results,
 		if d.Decided == 0 {
 			host := ladders[i].Host
 			d.Machine = notation.Clean(host.CPUModel + ", " + host.OS + " " + host.Kernel + ", " + ladders[i].Go)
-			d.Title = "A service taken up step by step"
+			d.Title = "A service improved step by step"
 		}
 		d.Ladders = append(d.Ladders, ladderOf(&ladders[i]))
 	}
@@ -187,7 +187,7 @@ func Ladder(w io.Writer, l *report.Ladder) error {
 	if err := l.Text(&text, report.TextOptions{Width: 100}); err != nil {
 		return err
 	}
-	d := lab{Title: "A service taken up step by step", Rows: []labRow{}, Ladders: []labLadder{one},
+	d := lab{Title: "A service improved step by step", Rows: []labRow{}, Ladders: []labLadder{one},
 		Counts: map[string]int{}}
 	return page{title: d.Title, script: labScript, data: d, fallback: text.Bytes()}.write(w)
 }

@@ -86,7 +86,7 @@ export function Differences({ set }: { set: FlameSet }) {
 
 // Changes lists where time differs, the largest difference first.
 export function Changes({ parts, tail, functions }: { parts: Change[]; tail: Change[]; functions: Change[] }) {
-  const lists: [string, Change[]][] = [["Where the mean request's time differs", parts], ["Where the slowest hundredth's differs", tail], ["CPU per request, by function", functions]];
+  const lists: [string, Change[]][] = [["Where the mean request's time differs", parts], ["Where the time of the slowest 1 % differs", tail], ["CPU per request, by function", functions]];
   return (
     <>
       {lists.filter(([, list]) => list.length > 0).map(([title, list]) => (

@@ -12,7 +12,7 @@ export function Slowest({ requests, timelines, of }: { requests: SlowRequest[]; 
   const longest = Math.max(1, ...timelines.map((t) => t.to_ns - t.from_ns));
   return (
     <div class="card" id="slowest">
-      <h3>The slowest requests, from begin to end</h3>
+      <h3>The slowest requests, from start to end</h3>
       {timelines.length < of && <p class="covers">{timelines.length} of {of} lie in the selection.</p>}
       <p class="note">Each bar is one request, all on the same time scale, in the colours above. Hover over a bar for its parts; open it for the step-by-step timeline.</p>
       <ol class="timelines">
