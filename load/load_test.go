@@ -214,7 +214,9 @@ func TestOpenLoopSendsWhatIsDue(t *testing.T) {
 	if all := m.sum(series.LoadRequests, ""); all != 600 {
 		t.Errorf("%v requests in windows, 600 are due with the warm-up", all)
 	}
-	if dials := m.sum(series.LoadDials, ""); dials > 100 {
+	// A machine that stalls for 0.2 s has 100 requests in progress, each on a connection of its own. Without reuse
+	// there are 600.
+	if dials := m.sum(series.LoadDials, ""); dials > 300 {
 		t.Errorf("%v dials: free connections are not used again", dials)
 	}
 }
