@@ -40,8 +40,9 @@ var Loss = diagnose.Analyzer{
 			"take 200 ms longer or a multiple of it: TCP's retransmission timer, not the service.",
 		Knows: "Retransmitted over sent segments of the target's own connections (eBPF or sock_diag) is 1 % or more, and in " +
 			"the mean window the slowest request takes 200 ms: on busy CPUs, segments that were only late are retransmitted " +
-			"too, which does no harm. Segments that their receivers report as received twice (D-SACK) do not count. If only the namespace's counters are available, those without SYNs count, at medium " +
-			"confidence, because they cover all its connections. SYNs refused by a full accept queue are accept-overflow. " +
+			"too, which does no harm. Segments that their receivers report as received twice (D-SACK) do not count. " +
+			"If only the namespace's counters are available, those without SYNs count, at medium confidence, " +
+			"because they cover all its connections. SYNs refused by a full accept queue are accept-overflow. " +
 			"The finding names the peer with the most retransmissions. A slow answer without loss is downstream-slow, which " +
 			"ranks behind this.",
 		Remedy: "The path, not the code: cables, overlay networks, policers and firewalls that drop; a " +
