@@ -152,6 +152,7 @@ const (
 	NetInSegments        = "net.tcp.in_segs"             // counter, 1: segments received
 	NetOutSegments       = "net.tcp.out_segs"            // counter, 1: without retransmitted ones
 	NetRetransmits       = "net.tcp.retrans_segs"        // counter, 1: segments retransmitted
+	NetDuplicates        = "net.tcp.duplicate_segs"      // counter, 1: sent again although they had arrived, as their receiver reports (D-SACK)
 	NetInErrors          = "net.tcp.in_errs"             // counter, 1: segments refused, bad checksums included
 	NetOutResets         = "net.tcp.out_rsts"            // counter, 1: resets sent
 	NetEstablished       = "net.tcp.established"         // gauge, 1: established or in CLOSE_WAIT

@@ -26,8 +26,9 @@ const (
 // Loss finds paths that lose packets.
 //
 // Repeated is not lost: on busy CPUs acknowledgements come late and segments go out
-// twice, without harm. A loss costs the timer's 200 ms, so in the mean window some
-// request must be that late.
+// twice, without harm. Their receivers say so (D-SACK, RFC 2883), and what they report is
+// left out. A loss costs the timer's 200 ms, so in the mean window some request must be
+// that late.
 var Loss = diagnose.Analyzer{
 	Name:  "loss",
 	Stage: diagnose.Host,
@@ -39,8 +40,9 @@ var Loss = diagnose.Analyzer{
 			"take 200 ms longer or a multiple of it: TCP's retransmission timer, not the service.",
 		Knows: "Retransmitted over sent segments of the target's own connections (eBPF or sock_diag) is 1 % or more, and in " +
 			"the mean window the slowest request takes 200 ms: on busy CPUs, segments that were only late are retransmitted " +
-			"too, which does no harm. If only the namespace's counters are available, those without SYNs count, at medium " +
-			"confidence, because they cover all its connections. SYNs refused by a full accept queue are accept-overflow. " +
+			"too, which does no harm. Segments that their receivers report as received twice (D-SACK) do not count. " +
+			"If only the namespace's counters are available, those without SYNs count, at medium confidence, " +
+			"because they cover all its connections. SYNs refused by a full accept queue are accept-overflow. " +
 			"The finding names the peer with the most retransmissions. A slow answer without loss is downstream-slow, which " +
 			"ranks behind this.",
 		Remedy: "The path, not the code: cables, overlay networks, policers and firewalls that drop; a " +
@@ -75,7 +77,13 @@ func runLoss(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		p.Unjudged("packet-loss", "no retransmissions were counted: they need a target on this host")
 		return nil, nil
 	}
-	if !(r.share() >= leastLoss) || r.again < leastRetransmits*p.Steady().Len().Seconds() {
+	repeated, least := r.share(), leastRetransmits*p.Steady().Len().Seconds()
+	if !(repeated >= leastLoss) || r.again < least {
+		return nil, nil
+	}
+	if r.again *= 1 - arrived(p); !(r.share() >= leastLoss) || r.again < least {
+		p.Reject("packet-loss", "%s of TCP segments are retransmitted, but their receivers report %s of these as received "+
+			"twice: they were late, not lost", diagnose.Percent(repeated), diagnose.Percent(arrived(p)))
 		return nil, nil
 	}
 	load := p.Load()
@@ -133,6 +141,19 @@ func retransmitted(p *diagnose.Pass) (resent, bool) {
 		return resent{}, sampled
 	}
 	return resent{math.Max(0, total-syn), all, false}, true
+}
+
+// arrived is the part of the segments sent again that had arrived, 0 to 1. Receivers report
+// each (D-SACK), which the kernel counts only for the whole namespace. SYNs that are sent
+// again belong to no such report.
+func arrived(p *diagnose.Pass) float64 {
+	twice, _ := p.Sum(series.NetDuplicates, "")
+	again, _ := p.Sum(series.NetRetransmits, "")
+	syn, _ := p.Sum(series.NetSynRetransmits, "")
+	if !(again > syn) {
+		return 0
+	}
+	return math.Min(1, twice/(again-syn))
 }
 
 // lasting reports whether the target's connections last for many requests. Of short

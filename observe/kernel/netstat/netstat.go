@@ -39,6 +39,7 @@ var fields = map[string]map[string]string{
 		"TCPTimeouts":          series.NetTimeouts,
 		"TCPLostRetransmit":    series.NetLostRetransmits,
 		"TCPSynRetrans":        series.NetSynRetransmits,
+		"TCPDSACKRecvSegs":     series.NetDuplicates,
 		"TCPMemoryPressures":   series.NetMemoryPressures,
 		"PruneCalled":          series.NetPrunes,
 		"TCPBacklogDrop":       series.NetBacklogDrops,

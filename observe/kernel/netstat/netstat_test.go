@@ -15,13 +15,13 @@ func TestParse(t *testing.T) {
 	now := map[string]float64{
 		series.NetActiveOpens: 201, series.NetPassiveOpens: 202, series.NetAttemptFails: 203, series.NetEstabResets: 204,
 		series.NetEstablished: 205, series.NetInSegments: 206, series.NetOutSegments: 207, series.NetRetransmits: 208,
-		series.NetInErrors: 209, series.NetOutResets: 210,
+		series.NetInErrors: 209, series.NetOutResets: 210, series.NetDuplicates: 11,
 		series.NetListenOverflows: 101, series.NetListenDrops: 102, series.NetRequestQueueFull: 7, series.NetTimeouts: 105,
 		series.NetLostRetransmits: 106, series.NetSynRetransmits: 107, series.NetMemoryPressures: 108, series.NetPrunes: 109,
 		series.NetBacklogDrops: 110, series.NetZeroWindows: 111, series.NetTimeWaits: 117, series.NetTimeWaitOverflows: 113,
 	}
 	old := maps.Clone(now)
-	for _, since := range []string{series.NetRequestQueueFull, series.NetSynRetransmits, series.NetZeroWindows,
+	for _, since := range []string{series.NetRequestQueueFull, series.NetSynRetransmits, series.NetDuplicates, series.NetZeroWindows,
 		series.NetTimeWaitOverflows} {
 		delete(old, since)
 	}
