@@ -92,13 +92,15 @@ func (x *Index) answers(stack []code.Frame) bool {
 	case AnswersAll:
 		return true
 	case AnswersRPC:
-		return slices.ContainsFunc(stack, func(f code.Frame) bool { return strings.HasPrefix(f.Function, grpcPackage) })
+		return GRPC(stack)
 	}
 	return false
 }
 
-// grpcPackage begins the names of gRPC's functions.
-const grpcPackage = "google.golang.org/grpc"
+// GRPC reports whether gRPC's own functions are on a stack.
+func GRPC(stack []code.Frame) bool {
+	return slices.ContainsFunc(stack, func(f code.Frame) bool { return strings.HasPrefix(f.Function, "google.golang.org/grpc") })
+}
 
 // flight reports whether a wait was for a computation that another request shares
 // with all who want it. x/sync's group is known by name, others by what they do:

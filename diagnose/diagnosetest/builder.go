@@ -198,7 +198,7 @@ func (b *Builder) write(dir string) error {
 	w, err := record.Create(dir, record.Run{
 		Schema: record.RunSchema, ID: "run", Clock: clock, Window: timebase.DefaultWindow, Steady: steady,
 		Scenario: json.RawMessage(fmt.Sprintf(`{"load":{"rate":%g,"connections":%d}}`, b.intended, b.connections)),
-		Target:   record.Target{How: "build", Module: b.module, Modules: b.modules},
+		Target:   record.Target{How: "build", URL: "http://127.0.0.1:8080/", Module: b.module, Modules: b.modules},
 	})
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/redline-go/redline/anatomy/story"
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -47,11 +48,17 @@ func New(rec *record.Record, a *breakdown.Anatomy) *Run {
 // serves HTTP by calling the gRPC server in the same process: the wait is then this process's
 // own work. It is certain where it has no connections outwards other than those to itself.
 // An RPC in a process that serves gRPC and has none at all goes through memory (bufconn, net.Pipe).
+// Beside connections to others, such as a database's, RPCs are its own if it serves as many as it
+// waits for, and the load asks for none.
 func (p *Run) answers() callstack.Answers {
 	self, ok := p.Mean(series.SocketsOutwards, series.Labels("to", "self"))
 	other, known := p.Mean(series.SocketsOutwards, series.Labels("to", "other"))
 	switch {
-	case !ok || !known || other > 0:
+	case !ok || !known:
+	case other > 0:
+		if self > 0 && strings.HasPrefix(p.Record.Run.Target.URL, "http") && p.servesItsRPCs() {
+			return callstack.AnswersRPC
+		}
 	case self > 0:
 		return callstack.AnswersAll
 	case p.ServesRPC():
@@ -65,6 +72,27 @@ func (p *Run) ServesRPC() bool {
 	return p.Anatomy != nil && slices.ContainsFunc(p.Anatomy.Served, func(v breakdown.Served) bool {
 		return v.Server == "grpc" && v.Requests+v.Cut > 0
 	})
+}
+
+// servesItsRPCs reports whether the traces hold, for each wait for an RPC, about one request that
+// the target's gRPC server answered. A request that the trace cuts is on one side only.
+func (p *Run) servesItsRPCs() bool {
+	if p.Anatomy == nil {
+		return false
+	}
+	waits, served := 0.0, 0
+	plain := callstack.NewIndex(callstack.Code{Module: p.Record.Run.Target.Module})
+	for _, part := range p.Anatomy.All {
+		if plain.Wait(part) == callstack.RPCWait && callstack.GRPC(part.Stack) {
+			waits += part.Times * float64(p.Anatomy.Requests)
+		}
+	}
+	for _, v := range p.Anatomy.Served {
+		if v.Server == "grpc" {
+			served += v.Requests + v.Cut
+		}
+	}
+	return waits > 0 && float64(served) >= 0.8*waits
 }
 
 // Note records what was left out of the record, for the summary's warnings.

@@ -117,6 +117,10 @@ func TestOwnServersWork(t *testing.T) {
 	if err != nil || !booked(asks, "call to another service") {
 		t.Errorf("beside other connections whose answer it is is not known: %+v, %v", asks.Ledger.RequestTime, err)
 	}
+	all := ExpectFirst(t, suite.All(), gateway(3, 8*ms).Served("grpc", 990), "cpu-hot-function") // the traces hold an answer for each
+	if !booked(all, "waiting for a CPU") {
+		t.Errorf("beside a database's connections its RPCs are its own: %+v", all.Ledger.RequestTime)
+	}
 }
 
 func TestSerial(t *testing.T) {
