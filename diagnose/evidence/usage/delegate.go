@@ -3,6 +3,7 @@ package usage
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence/measured"
@@ -16,9 +17,19 @@ const mostDelegates = 4
 // its calls on: what it is called for is decided by the innermost function of the user's above it
 // that has nearly all of its CPU. delegate is the function that was named. ok is false if that is the place itself.
 func (u *Table) Repeats(function string) (place code.Frame, delegate string, ok bool) {
+	return u.outwards(function, u.delegates)
+}
+
+// Wrapped is Repeats for a method of a wrapper: one that has all of its CPU below a method of its
+// own name, as the Flush of a logging http.ResponseWriter has. What is flushed how often is decided above it.
+func (u *Table) Wrapped(function string) (place code.Frame, wrapper string, ok bool) {
+	return u.outwards(function, u.wraps)
+}
+
+func (u *Table) outwards(function string, handsOn func(function string) bool) (place code.Frame, delegate string, ok bool) {
 	delegate = function
 	for range mostDelegates {
-		if !u.delegates(function) {
+		if !handsOn(function) {
 			break
 		}
 		next, found := u.above(function)
@@ -46,6 +57,28 @@ func (u *Table) delegates(function string) bool {
 	}
 	return seen
 }
+
+// wraps reports whether all CPU of a method is below one method of its own name.
+func (u *Table) wraps(function string) bool {
+	if !strings.Contains(function, ").") {
+		return false
+	}
+	callee := ""
+	for _, s := range u.list {
+		i := slices.IndexFunc(s.Stack, func(f code.Frame) bool { return f.Function == function })
+		switch {
+		case i < 0:
+			continue
+		case i == 0, callee != "" && s.Stack[i-1].Function != callee:
+			return false
+		}
+		callee = s.Stack[i-1].Function
+	}
+	return callee != "" && method(callee) == method(function)
+}
+
+// method returns a function's name without its package and receiver.
+func method(function string) string { return function[strings.LastIndexByte(function, '.')+1:] }
 
 // above returns the innermost function of the user's that has nearly all of what another takes, at
 // the line that has most. A function that two others share is not called by one of them; what both are called by is.

@@ -350,3 +350,17 @@ func TestBelowHelper(t *testing.T) {
 	Expect(t, cpu.JSON, Healthy().Sample(5*s, encode(list)...).Sample(5*s, encode(show)...), "cpu-json at web.go:20")
 	Expect(t, cpu.JSON, Healthy().Sample(9*s, encode(list)...), "cpu-json at web.go:20") // its only caller
 }
+
+// TestWrapperIsNotThePlace: a logging ResponseWriter flushes what it wraps, and the place is where the
+// service flushes. A method that also does something else is no wrapper.
+func TestWrapperIsNotThePlace(t *testing.T) {
+	flush := []string{"compress/flate.(*compressor).deflate", "compress/gzip.(*Writer).Flush",
+		"github.com/gorilla/handlers.(*compressResponseWriter).Flush", "shop/web.(*logWriter).Flush@log.go:31",
+		"shop/git.send@send.go:90", Route}
+	found := Expect(t, cpu.Compress, Healthy().Sample(5*s, flush...), "cpu-compress at send.go:90")
+	if len(found) == 1 && !strings.Contains(found[0].Title, "through web.(*logWriter).Flush") {
+		t.Errorf("the wrapper is not named: %s", found[0].Title)
+	}
+	Expect(t, cpu.Compress, Healthy().Sample(5*s, flush...).Sample(s, "compress/flate.(*compressor).deflate", "compress/gzip.(*Writer).Write",
+		"shop/web.(*logWriter).Flush@log.go:33", "shop/git.send@send.go:90", Route), "cpu-compress at log.go:31")
+}

@@ -141,6 +141,11 @@ func (d domain) takes(p *diagnose.Pass, use *usage.Table) (t taken, ok bool) {
 	} else if sites := p.Waits().Sites(d.waits); len(sites) > 0 {
 		t.hot = usage.Hot{Place: sites[0].Place, User: sites[0].User}
 	}
+	if t.hot.User {
+		if place, wrapper, ok := use.Wrapped(t.hot.Place.Function); ok {
+			t.hot.Place, t.through = place, "through "+callstack.Short(wrapper)
+		}
+	}
 	if d.handed && t.hot.User {
 		if place, helper, ok := p.Above(use.Causing(d.roles, t.hot.Place.Function)); ok {
 			t.hot.Place, t.through = place, "through "+callstack.Short(helper)
