@@ -28,7 +28,7 @@ type Config struct {
 }
 
 // Defaults suit the reports of a whole day.
-func Defaults() Config { return Config{ReadBuffer: 512 << 10, MaxLine: 1 << 20, MaxHits: 5000} }
+func Defaults() Config { return Config{ReadBuffer: 1 << 20, MaxLine: 1 << 20, MaxHits: 5000} }
 
 // Reader reads reports.
 type Reader struct{ conf Config }
