@@ -149,7 +149,7 @@ func TestNothingArrives(t *testing.T) {
 func TestBadExportsAreRefused(t *testing.T) {
 	r := start(t)
 	good := wire(t, export("shop", entry("good", true, 1, 1, time.Now())))
-	bomb := gzipped(make([]byte, 16*maxBody))
+	bomb := gzipped(make([]byte, 2*maxBody))
 	for name, c := range map[string]struct {
 		kind, encoding string
 		body           []byte
