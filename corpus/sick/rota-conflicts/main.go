@@ -19,7 +19,8 @@ func main() {
 	}
 	svc := rpc.Service{Wards: rota.Demo(25, 900), Find: find}
 	mux := http.NewServeMux()
-	mux.Handle(rpc.CheckProcedure, connect.NewUnaryHandler(rpc.CheckProcedure, svc.Check, connect.WithInterceptors(rpc.Log(slog.Default()))))
+	mux.Handle(rpc.CheckProcedure, connect.NewUnaryHandler(rpc.CheckProcedure, svc.Check,
+		connect.WithInterceptors(rpc.Log(slog.Default()))))
 	mux.HandleFunc("GET /ready", func(http.ResponseWriter, *http.Request) {})
 	if err := http.ListenAndServe("127.0.0.1:23603", mux); err != nil {
 		slog.Error("listen", "err", err)

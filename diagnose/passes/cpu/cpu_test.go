@@ -361,6 +361,7 @@ func TestWrapperIsNotThePlace(t *testing.T) {
 	if len(found) == 1 && !strings.Contains(found[0].Title, "through web.(*logWriter).Flush") {
 		t.Errorf("the wrapper is not named: %s", found[0].Title)
 	}
-	Expect(t, cpu.Compress, Healthy().Sample(5*s, flush...).Sample(s, "compress/flate.(*compressor).deflate", "compress/gzip.(*Writer).Write",
+	Expect(t, cpu.Compress, Healthy().Sample(5*s, flush...).Sample(s,
+		"compress/flate.(*compressor).deflate", "compress/gzip.(*Writer).Write",
 		"shop/web.(*logWriter).Flush@log.go:33", "shop/git.send@send.go:90", Route), "cpu-compress at log.go:31")
 }

@@ -52,7 +52,8 @@ type Dives struct{ DB *sqlx.DB }
 // OfReef returns the latest dives at a reef.
 func (d Dives) OfReef(ctx context.Context, reef, limit int) ([]Dive, error) {
 	var list []Dive
-	err := d.DB.SelectContext(ctx, &list, `SELECT id, reef, diver, at, depth FROM dives WHERE reef = $1 ORDER BY at DESC LIMIT $2`, reef, limit)
+	err := d.DB.SelectContext(ctx, &list, `SELECT id, reef, diver, at, depth FROM dives WHERE reef = $1 ORDER BY at DESC LIMIT $2`,
+		reef, limit)
 	return list, err
 }
 
@@ -82,7 +83,8 @@ func (j Joined) Fill(ctx context.Context, list []Dive) error {
 		at[list[i].ID] = &list[i]
 	}
 	var counts []Count
-	if err := j.DB.SelectContext(ctx, &counts, `SELECT dive, species, seen FROM counts WHERE dive = ANY($1) ORDER BY dive, species`, ids); err != nil {
+	if err := j.DB.SelectContext(ctx, &counts, `SELECT dive, species, seen FROM counts WHERE dive = ANY($1) ORDER BY dive, species`,
+		ids); err != nil {
 		return err
 	}
 	for _, c := range counts {

@@ -19,7 +19,8 @@ type Store struct {
 
 // Open makes a store.
 func Open(ctx context.Context, path string) (*Store, error) {
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=busy_timeout(4000)&_txlock=immediate")
+	db, err := sql.Open("sqlite", "file:"+path+
+		"?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=busy_timeout(4000)&_txlock=immediate")
 	if err != nil {
 		return nil, err
 	}
