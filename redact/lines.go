@@ -20,6 +20,10 @@ type Lines struct {
 	// To takes a line without its end. Whole is false for a part of one and for
 	// the last line when it has no end.
 	To func(line string, whole bool)
+	// Raw, where it is set, takes lines instead of To with all their secrets but private
+	// keys: whoever keeps the last of very many hides (By) only what is shown. Hiding takes
+	// ten times as long as all else here.
+	Raw func(line string, whole bool)
 	// By hides; nil hides by name and form.
 	By *Redactor
 
@@ -89,11 +93,25 @@ func (l *Lines) give(line string, whole bool) {
 			return
 		}
 		l.inKey, line = false, strings.TrimLeft(after[max(0, strings.LastIndex(after, "-----")):], "\r")
-	} else if at := strings.LastIndex(line, "-----BEGIN "); at >= 0 && strings.Contains(line[at:], "PRIVATE KEY") &&
+	} else if at := lastKey(line); at >= 0 && strings.Contains(line[at:], "PRIVATE KEY") &&
 		!strings.Contains(line[at:], "-----END ") {
 		l.inKey = true
 	}
+	if l.Raw != nil {
+		l.Raw(line, whole)
+		return
+	}
 	l.To(l.By.Text(line), whole)
+}
+
+// lastKey returns where the last key or certificate in a line begins, -1 without one. To search
+// forwards first is ten times as fast.
+func lastKey(line string) int {
+	const begin = "-----BEGIN "
+	if !strings.Contains(line, begin) {
+		return -1
+	}
+	return strings.LastIndex(line, begin)
 }
 
 // Writer gives what is written to it to another writer, line by line, without

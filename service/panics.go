@@ -29,6 +29,12 @@ type panics struct {
 // ginFrame is a frame as gin prints it: "/src/shop/main.go:33 (0x753acb)".
 var ginFrame = regexp.MustCompile(`^(/\S+\.go:\d+) \(0x[0-9a-f]+\)$`)
 
+// wants reports whether take would look at a line.
+func (p *panics) wants(line string) bool {
+	_, begins := panicked(line)
+	return begins || p.left > 0 && p.site == ""
+}
+
 // take looks at one line of the service's standard error.
 func (p *panics) take(line string) {
 	if message, ok := panicked(line); ok {
