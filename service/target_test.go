@@ -290,7 +290,7 @@ func TestTailHidesBeforeItCuts(t *testing.T) {
 // BenchmarkTail is what a line of a talkative service costs redline.
 func BenchmarkTail(b *testing.B) {
 	tail := newTail(redact.New())
-	line := []byte(`{"level":"info","ts":1764021600.12,"caller":"plan/plan.go:80","msg":"placed","order":4711,"crate":12,"x":3,"y":9}` + "\n")
+	line := []byte(`{"level":"info","ts":1764021600.12,"caller":"plan/plan.go:80","msg":"placed","order":4711,"x":3,"y":9}` + "\n")
 	b.SetBytes(int64(len(line)))
 	for b.Loop() {
 		_, _ = tail.Write(line)
