@@ -43,7 +43,8 @@ func WebAddress(address *string, args []string) []string {
 	return args
 }
 
-// WatchSteps opens the page that --web asks for and has say tell where it is. stop ends the verb as Ctrl-C does.
+// WatchSteps opens the page that --web asks for and gives its address to say. stop ends the verb as Ctrl-C does. It returns
+// nil without --web.
 func WatchSteps(cmd *cobra.Command, address, title string, hide *redact.Redactor, stop func(), say func(string)) (*Steps, error) {
 	if address == "" {
 		return nil, nil

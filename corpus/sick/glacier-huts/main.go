@@ -1,4 +1,4 @@
-// Command glacier-huts tells which hut has beds, by asking three exchanges and
+// Command glacier-huts reports which hut has beds, by asking three exchanges and
 // taking what comes first.
 package main
 

@@ -1,4 +1,4 @@
-// Command hillclimb-times tells riders how they stand on a climb.
+// Command hillclimb-times reports how riders stand on a climb.
 package main
 
 import (

@@ -43,7 +43,9 @@ type divider struct {
 	p      *Requests
 	queues map[string]bool // by state and place
 	events map[string]bool // likewise: long polls, of which the slowest all end by their timer
-	inner  []piece         // what a wait for the target's own server is divided into; see nested.go
+	// inner is what a wait for the target's own server is divided into, and innerNS its sum; see nested.go.
+	inner   []piece
+	innerNS int64
 }
 
 // newDivider decides per state and place, over all parts there, whether it is a
@@ -74,7 +76,7 @@ func newDivider(p *Requests) *divider {
 		d.queues[key] = d.queue(part, burst)
 		d.events[key] = p.Stacks.Wait(part) == callstack.EventWait
 	}
-	d.inner = d.nested()
+	d.inner, d.innerNS = d.nested()
 	return d
 }
 

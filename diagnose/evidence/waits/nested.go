@@ -8,7 +8,7 @@ import (
 // server, for the requests that it answers to be among those that were taken apart.
 const answeredLeast = 0.5
 
-// nested returns what requests do besides waiting for the target's own server; nil where
+// nested returns what requests do besides waiting for the target's own server, and how long; nil where
 // none waits for it, or where the requests that it answers were not taken apart.
 //
 // A service that calls itself, such as grpc-gateway before its own gRPC server, has two
@@ -18,9 +18,8 @@ const answeredLeast = 0.5
 // parts of both sum to o + 2i, of which o + i remains, as in the outer request alone. That
 // inner time is there shows from its amount: it cannot be less than the waits for it, but
 // for what lies between the two.
-func (d *divider) nested() []piece {
-	var own, others int64
-	var pieces []piece
+func (d *divider) nested() (pieces []piece, others int64) {
+	var own int64
 	for _, part := range d.p.Anatomy.All {
 		if d.p.Stacks.Wait(part) == callstack.OwnServer {
 			own += part.NS
@@ -32,21 +31,17 @@ func (d *divider) nested() []piece {
 		}
 	}
 	if own == 0 || float64(others) < answeredLeast*float64(own) {
-		return nil
+		return nil, 0
 	}
-	return pieces
+	return pieces, others
 }
 
 // within divides a wait for the target's own server into what requests do else.
 func (d *divider) within(whole piece) []piece {
-	var sum int64
-	for _, one := range d.inner {
-		sum += one.part.NS
-	}
-	if sum == 0 {
+	if d.innerNS == 0 {
 		return []piece{whole}
 	}
-	scale := float64(whole.part.NS) / float64(sum)
+	scale := float64(whole.part.NS) / float64(d.innerNS)
 	pieces := make([]piece, len(d.inner))
 	for i, one := range d.inner {
 		one.part.NS = int64(scale * float64(one.part.NS))

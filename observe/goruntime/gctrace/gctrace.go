@@ -13,7 +13,7 @@ import (
 // Cycle is one line of GODEBUG=gctrace=1: one collection, as it ended.
 type Cycle struct {
 	Number int64 // from 1; a gap means a lost line, or one of another program
-	// Start is when the cycle began, since the program's start; the runtime truncates it to
+	// Start is when the cycle began, from the program's start; the runtime truncates it to
 	// milliseconds.
 	Start  time.Duration
 	Pauses [2]time.Duration // stop-the-world pauses at the start and the end of marking
@@ -28,7 +28,7 @@ type Cycle struct {
 	Forced bool
 }
 
-// End is when the cycle ended, since the program's start.
+// End is when the cycle ended, from the program's start.
 func (c Cycle) End() time.Duration { return c.Start + c.Pauses[0] + c.Mark + c.Pauses[1] }
 
 // maxCycle bounds a line's times and sizes: beyond, it is not
