@@ -9,7 +9,7 @@ help:
 
 # redline, as bin/redline.
 build:
-	$(GO) build -o bin/redline ./cmd/redline
+	$(GO) build -trimpath -o bin/redline ./cmd/redline
 
 # Finds what stops a real order gateway, fixes it step by step, measures each gain.
 demo: setup build

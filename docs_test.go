@@ -138,7 +138,7 @@ func resolves(byPath map[string]page, from, link string) error {
 
 func TestCommandsOfDocumentation(t *testing.T) {
 	tool := filepath.Join(t.TempDir(), "redline")
-	if out, err := exec.Command("go", "build", "-o", tool, "./cmd/redline").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-trimpath", "-o", tool, "./cmd/redline").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
 	known := commands{tool: tool, help: map[string]string{}}

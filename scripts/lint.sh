@@ -17,7 +17,7 @@ done
 
 if [ "${1:-}" = vet ]; then
   for module in . lab corpus kit; do
-    (cd "$module" && go vet ./...)
+    (cd "$module" && go vet -trimpath ./...)
   done
   exit 0
 fi
@@ -35,9 +35,9 @@ for module in . lab corpus kit scripts/tools; do
   rm "$errors"
 done
 for module in . lab corpus kit; do
-  (cd "$module" && go vet ./...)
+  (cd "$module" && go vet -trimpath ./...)
 done
-(cd scripts/tools && GOWORK=off go vet ./...)
+(cd scripts/tools && GOWORK=off go vet -trimpath ./...)
 
 # Where the registry cannot be reached the tools cannot be built: that is no fault of the code.
 bin=$PWD/bin/tools

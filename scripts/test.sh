@@ -14,21 +14,22 @@ race=-race
 command -v gcc >/dev/null || { race=; echo "no gcc: without the race detector" >&2; }
 # By default a race-checked program sleeps a second before it exits: here those are all packages, and what they start.
 export GORACE=atexit_sleep_ms=50
+# Without the checkout's path in what is compiled, another clone of the same files finds it in the cache.
 ./scripts/lint.sh vet
-GOOS=darwin GOARCH=arm64 go vet ./...
+GOOS=darwin GOARCH=arm64 go vet -trimpath ./...
 
-go build -o bin/redline ./cmd/redline
+go build -trimpath -o bin/redline ./cmd/redline
 
 # go test, with what was skipped and how long packages took kept for the end. The exit code is go test's or testlog's,
 # whichever failed (pipefail). With REDLINE_CI a skip fails unless
 # its reason is listed: what CI skips, nobody has tried.
-go build -o bin/testlog ./scripts/testlog
+go build -trimpath -o bin/testlog ./scripts/testlog
 kept=$(mktemp)
 testlog=$PWD/bin/testlog
 failed=0
 # What fails does not keep the rest from being tried: one run shows all there is to mend.
 # lint.sh has vetted all of it, tests as well.
-tested() { go test -json -vet=off -timeout 40m "$@" | "$testlog" -kept "$kept" || failed=1; }
+tested() { go test -trimpath -json -vet=off -timeout 40m "$@" | "$testlog" -kept "$kept" || failed=1; }
 summarised() {
   local code=$? strict=
   [ -z "${REDLINE_CI:-}" ] || strict=-strict
@@ -57,6 +58,6 @@ tested "${sequential[@]}"
 tested $race "${concurrent[@]}"
 # The other modules go along, so that no core waits for the last package of each. Of the corpus only what has tests:
 # lint.sh has type-checked every service, and `make bench-diagnose` builds and runs them.
-go build $race ./... ./lab/... ./kit/...
+go list -export -trimpath $race ./... ./lab/... ./kit/... >/dev/null
 tested $race -p $(($(nproc) + 1)) $(go list ./... | grep -vxF "$(go list "${computing[@]}")") ./lab/... ./kit/... ./corpus/backend/...
 exit "$failed"

@@ -40,7 +40,7 @@ func TestShort(t *testing.T) {
 		t.Skip(err)
 	}
 	binary := filepath.Join(t.TempDir(), "redline")
-	if out, err := exec.Command("go", "build", "-o", binary, "../../cmd/redline").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-trimpath", "-o", binary, "../../cmd/redline").CombinedOutput(); err != nil {
 		t.Fatalf("build redline: %v\n%s", err, out)
 	}
 	file := filepath.Join(t.TempDir(), "results", "out.json")

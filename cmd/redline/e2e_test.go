@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	redline = filepath.Join(dir, "redline")
-	if out, err := exec.Command("go", "build", "-o", redline, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-trimpath", "-o", redline, ".").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build redline: %v\n%s", err, out)
 		os.Exit(1)
 	}

@@ -19,7 +19,7 @@ func TestKillsLeaveNothing(t *testing.T) {
 	// REDLINE_KILLS_BINARY tries another build, such as one from before a mend.
 	if other := os.Getenv("REDLINE_KILLS_BINARY"); other != "" {
 		binary = other
-	} else if out, err := exec.Command("go", "build", "-o", binary, "../../../cmd/redline").CombinedOutput(); err != nil {
+	} else if out, err := exec.Command("go", "build", "-trimpath", "-o", binary, "../../../cmd/redline").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	scratch := t.TempDir()

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 // TestDamagedBundles is the bench's part with some of its trials.
 func TestDamagedBundles(t *testing.T) {
 	redline := filepath.Join(t.TempDir(), "redline")
-	if out, err := exec.Command("go", "build", "-o", redline, "../../../cmd/redline").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-trimpath", "-o", redline, "../../../cmd/redline").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
 	b, err := newBench(redline, t.TempDir())

@@ -17,7 +17,7 @@ func TestNoSecretIsWrittenOrPrinted(t *testing.T) {
 	binary := os.Getenv("REDLINE")
 	if binary == "" {
 		binary = filepath.Join(t.TempDir(), "redline")
-		if out, err := exec.Command("go", "build", "-o", binary, "../../../cmd/redline").CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-trimpath", "-o", binary, "../../../cmd/redline").CombinedOutput(); err != nil {
 			t.Fatalf("build redline: %v\n%s", err, out)
 		}
 	}
