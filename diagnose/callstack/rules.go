@@ -115,6 +115,7 @@ var databaseRules = []rule{
 	{"modernc.org/sqlite/lib", "Xsqlite3_prepare", DBPrepare},
 	{"github.com/mattn/go-sqlite3", "(*SQLiteConn).prepare _Cfunc_sqlite3_prepare _Cfunc__sqlite3_prepare", DBPrepare},
 	{"github.com/jackc/pgx/v5/pgconn", "(*MultiResultReader).NextResult (*PgConn).ExecParams (*PgConn).execParams", DBUnprepared},
+	{"modernc.org/sqlite/lib", "_sqlite3BtreeBeginTrans _btreeBeginTrans _vdbeCommit", DBAutocommit},
 	{"database/sql", "(*DB).begin (*DB).BeginTx (*Tx).Commit (*Tx).Rollback (*Tx).rollback", DBTransact},
 	{"github.com/jackc/pgx", "(*Conn).Begin (*dbTx).Commit (*dbTx).Rollback", DBTransact},
 }

@@ -34,7 +34,7 @@ func (p *Set) Model(own bool) laws.Model {
 	}
 	if c.CPUs > 0 && busy > 0 {
 		m.Resources = append(m.Resources, laws.Resource{Name: named(hostCPUs, c.CPUs), Servers: servers, Busy: busy,
-			Fixed: p.standing() + p.idling()})
+			Fixed: p.standing() + p.idling() + c.others(busy)})
 	}
 	if c.Target > 0 && c.Limit > 0 && (c.Limit < c.CPUs || len(m.Resources) == 0) {
 		m.Resources = append(m.Resources, laws.Resource{Name: named(targetCPUs, c.Limit), Servers: c.Limit, Busy: c.Target,
@@ -46,6 +46,15 @@ func (p *Set) Model(own bool) laws.Model {
 		m.Resources[at].Queue = m.Response * (1 - p.Waits().Share(callstack.SleepWait, callstack.EventWait))
 	}
 	return m
+}
+
+// others returns how many of the busy CPUs serve no request, because other programs use them;
+// 0 where it is not known what the database uses.
+func (c CPU) others(busy float64) float64 {
+	if math.IsNaN(c.Database) || !(busy > c.Used()) {
+		return 0
+	}
+	return busy - c.Used()
 }
 
 func named(format string, n float64) string {

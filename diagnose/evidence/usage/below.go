@@ -27,13 +27,45 @@ func (c Calls) spared(stack []code.Frame) float64 {
 // made: everything below them (a mapper that builds the statement as well as the driver
 // that sends it), and the collection of what they allocate. It is 0 without a CPU profile.
 func (p *Service) Spared(calls Calls) float64 {
+	if len(calls) == 0 {
+		return 0
+	}
+	return p.without(calls.spared)
+}
+
+// SparedIn is Spared for what of the calls has any of the roles on its stack.
+func (p *Service) SparedIn(calls Calls, roles callstack.Role) float64 {
+	return p.without(func(stack []code.Frame) float64 {
+		if !p.Stacks.Roles(stack).Has(roles) {
+			return 0
+		}
+		return calls.spared(stack)
+	})
+}
+
+// Copied returns the part of the service's CPU, 0 to 1, that one of its functions spends on
+// copies that it makes itself, in no function that it calls, and what the collector spends
+// because of them. It is 0 without a CPU profile.
+func (p *Service) Copied(function string) float64 {
+	return p.without(func(stack []code.Frame) float64 {
+		at := p.Stacks.Innermost(stack)
+		if at < 0 || stack[at].Function != function || p.Stacks.Domain(stack) != 0 || !p.Stacks.Roles(stack[:at]).Has(callstack.Allocate|callstack.Copy) {
+			return 0
+		}
+		return 1
+	})
+}
+
+// without returns the part of the service's CPU, 0 to 1, that goes with stacks of which a
+// part of 0 to 1 is spared, the collection of what they allocate included.
+func (p *Service) without(spared func(stack []code.Frame) float64) float64 {
 	use, err := p.Use()
-	if err != nil || use.total == 0 || len(calls) == 0 {
+	if err != nil || use.total == 0 {
 		return 0
 	}
 	cpu, collector := 0.0, 0.0
 	for _, s := range use.list {
-		cpu += float64(s.Value) * calls.spared(s.Stack)
+		cpu += float64(s.Value) * spared(s.Stack)
 		if s.Roles.Has(callstack.GCWork) {
 			collector += float64(s.Value)
 		}
@@ -44,7 +76,7 @@ func (p *Service) Spared(calls Calls) float64 {
 	}
 	bytes := 0.0
 	for _, s := range allocs.Samples {
-		bytes += float64(s.Value) * calls.spared(s.Stack)
+		bytes += float64(s.Value) * spared(s.Stack)
 	}
 	// Assists run below the calls and are counted there; what marks and sweeps on
 	// goroutines of the runtime's own goes with the bytes (see Garbage).

@@ -131,6 +131,16 @@ func TestLibraries(t *testing.T) {
 	// The comparison is the sort's, and the place is who sorts.
 	Expect(t, cpu.Sort, Healthy().Sample(6*s, "shop/web.byPrice@web.go:12", "slices.pdqsortCmpFunc[go.shape.int]",
 		"slices.SortFunc[go.shape.[]int]", user), "cpu-sort at web.go:70")
+	// Kept in order, the data needs no copy to be sorted either, nor the collection of it.
+	sorts := func() *Builder {
+		return New(8, time.Millisecond).CPU(2, 1.9, 1.8, 0.1, -1).Sample(7*s, "slices.pdqsortCmpFunc[go.shape.int]", "slices.SortFunc[go.shape.[]int]", user).
+			Sample(s, "encoding/json.Marshal", "shop/web.page@web.go:90")
+	}
+	plain := Expect(t, cpu.Sort, sorts().Sample(2*s, "shop/web.total@web.go:80"), "cpu-sort at web.go:70")
+	copied := Expect(t, cpu.Sort, sorts().Sample(2*s, "runtime.memmove", "runtime.growslice", "shop/web.show@web.go:69"), "cpu-sort at web.go:70")
+	if len(plain) == 1 && len(copied) == 1 && (plain[0].Share > 0.72 || copied[0].Share < 0.88) {
+		t.Errorf("%.2f of the CPU, %.2f with the copy", plain[0].Share, copied[0].Share)
+	}
 	Expect(t, cpu.Reflect, Healthy().Sample(6*s, "reflect.Value.Field", "github.com/jinzhu/copier.Copy", user), "cpu-reflect at web.go:70")
 	Expect(t, cpu.Reflect, Healthy().Sample(6*s, "reflect.Value.Field", "encoding/json.Marshal", user))
 	Expect(t, cpu.Clock, Healthy().Sample(6*s, "runtime.nanotime", "time.Since", user), "cpu-clock at web.go:70")

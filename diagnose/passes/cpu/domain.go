@@ -35,6 +35,8 @@ type domain struct {
 	// encoding. A helper that several functions call is then not the place: its
 	// largest caller is.
 	handed bool
+	// copies marks work on a copy that the place makes for it and that goes with the work.
+	copies bool
 }
 
 // Thresholds for the confidence of a use of CPU, as gains were all of it removed. A
@@ -84,7 +86,7 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !ok {
 		return nil, nil
 	}
-	share, name, at := t.direct+t.garbage, d.title(t.hot), diagnose.At(t.hot.Place)
+	share, name, at := t.direct+t.garbage+t.copied, d.title(t.hot), diagnose.At(t.hot.Place)
 	f := diagnose.Finding{
 		Cause: d.cause.ID, Share: min(1, share), ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(t.hot.Place),
 		Title:    fmt.Sprintf("%s takes %s of the service's CPU, most of it at %s", name, diagnose.Percent(share), at),
@@ -110,6 +112,7 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 type taken struct {
 	direct  float64 // of the service's CPU, as sampled
 	garbage float64 // of it, for collecting what the use allocates
+	copied  float64 // of it, for the copies that the place works on
 	waited  float64 // of request time
 	samples string  // of the whole profile, in words
 	hot     usage.Hot
@@ -141,6 +144,9 @@ func (d domain) takes(p *diagnose.Pass, use *usage.Table) (t taken, ok bool) {
 	} else if sites := p.Waits().Sites(d.waits); len(sites) > 0 {
 		t.hot = usage.Hot{Place: sites[0].Place, User: sites[0].User}
 	}
+	if t.hot.User && d.copies {
+		t.copied = p.Copied(t.hot.Place.Function)
+	}
 	if t.hot.User {
 		if place, wrapper, ok := use.Wrapped(t.hot.Place.Function); ok {
 			t.hot.Place, t.through = place, "through "+callstack.Short(wrapper)
@@ -165,6 +171,10 @@ func (t taken) evidence() []findings.Evidence {
 	if t.garbage >= leastGarbage {
 		list = append(list, diagnose.Fact(diagnose.FromProfile, t.garbage, diagnose.Ratio,
 			"and %s for collecting what it allocates", diagnose.Percent(t.garbage)))
+	}
+	if t.copied >= leastGarbage {
+		list = append(list, diagnose.Fact(diagnose.FromProfile, t.copied, diagnose.Ratio,
+			"and %s for the copies that it works on", diagnose.Percent(t.copied)))
 	}
 	if t.hot.Share > 0 {
 		list = append(list, diagnose.Fact(diagnose.FromProfile, t.hot.Share, diagnose.Ratio, "%s below %s (%s)",

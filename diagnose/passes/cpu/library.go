@@ -115,7 +115,7 @@ var Compress = domain{
 // count here, and the place is the line that sorts. Otherwise every less() would be
 // a hot function whose remedy is to optimise a comparison.
 var Sort = domain{
-	name: "sort", roles: callstack.Sort, least: leastSort, worth: from(avoidable),
+	name: "sort", roles: callstack.Sort, least: leastSort, worth: from(avoidable), copies: true,
 	doc:   "Counts CPU samples inside sorting functions, comparisons included, from 15 % of the service's CPU.",
 	title: fixed("Sorting"),
 	cause: diagnose.Cause{

@@ -118,7 +118,7 @@ func TestPoolWait(t *testing.T) {
 		return b.Wait(breakdown.StateSelect, 200*ms, 1, PoolWait()...)
 	}
 	found := Expect(t, database.PoolWait, waiting().Gauge(series.PoolMax, "", 2), "db-pool-wait at orders.go:41")
-	if len(found) == 1 && !strings.Contains(found[0].Remedy, "from about 2 towards 7") {
+	if len(found) == 1 && !strings.Contains(found[0].Remedy, "from about 2 towards 8") {
 		t.Errorf("the pool's size is not computed: %s", found[0].Remedy)
 	}
 	two := waiting().Gauge(series.PoolMax, "", 34)
@@ -127,7 +127,7 @@ func TestPoolWait(t *testing.T) {
 		two = two.Gauge(series.PoolMax, pool, size).Counter(series.PoolWaitTime, pool, 1e9/size)
 	}
 	found = Expect(t, database.PoolWait, two, "db-pool-wait at orders.go:41")
-	if len(found) == 1 && !strings.Contains(found[0].Remedy, "from about 2 towards 7") {
+	if len(found) == 1 && !strings.Contains(found[0].Remedy, "from about 2 towards 8") {
 		t.Errorf("of two pools it is not the one that is waited for: %s", found[0].Remedy)
 	}
 	Expect(t, database.PoolWait, waiting().CPU(2, 1.97, 0.9, 0.2, 0.8).Gauge(series.PoolMax, "", 16))           // admission control

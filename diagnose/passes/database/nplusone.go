@@ -112,6 +112,11 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
+// perStatement is what an embedded database does for each statement whatever rows it
+// writes. One transaction does it once; writing the rows remains, in proportion to them.
+// A database in C shows none of it, and then all that the calls do is the bound.
+const perStatement = callstack.DBAutocommit | callstack.DBPrepare
+
 // promise bounds the gain: the calls that repeat, with what they cost the service's
 // CPU. share is the database's part of request time.
 func (r repeats) promise(p *diagnose.Pass, f *diagnose.Finding, share float64) {
@@ -121,7 +126,11 @@ func (r repeats) promise(p *diagnose.Pass, f *diagnose.Finding, share float64) {
 		// not made saves its CPU on both sides, whatever requests queue for.
 		worth = cpu
 	}
-	at := p.Spared(repeatedAt(p))
+	calls := repeatedAt(p)
+	at := p.Spared(calls)
+	if per := p.SparedIn(calls, perStatement); per > 0 && demand.InProcess(p) && statement.Writes(r.lead.Text) {
+		at = per
+	}
 	if demand.InProcess(p) && at > 0 {
 		r.part = r.inProcess(p, at)
 	}
@@ -178,7 +187,12 @@ type repeats struct {
 func (r repeats) inProcess(p *diagnose.Pass, cpu float64) float64 {
 	waits := 0.0
 	if a, ok := p.AskedAs(r.lead.Text); ok && a.Took() > 0 {
-		waits = a.Waiting / a.Took()
+		// A prepared statement also queues for its connection, behind what others run.
+		w := p.Waits()
+		queue := max(0, a.Took()+w.NS(callstack.PoolWait)-w.MeanNS())
+		if own := a.Took() - queue; own > 0 {
+			waits = max(0, a.Waiting-queue) / own
+		}
 	}
 	return r.part*waits + min(r.part, cpu)*(1-waits)
 }
