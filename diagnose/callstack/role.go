@@ -21,6 +21,7 @@ const (
 	DBPrepare                     // has the server prepare a statement
 	DBUnprepared                  // has the server parse and plan a statement for one use
 	DBTransact                    // begins, commits or rolls back
+	DBRows                        // reads the rows of an answer
 	DBAutocommit                  // an embedded database begins or ends the transaction of a single statement
 	HTTPClient                    // an HTTP client's exchange
 	HTTPConnect                   // an HTTP client gets or opens a connection

@@ -49,7 +49,8 @@ func (p *Service) SparedIn(calls Calls, roles callstack.Role) float64 {
 func (p *Service) Copied(function string) float64 {
 	return p.without(func(stack []code.Frame) float64 {
 		at := p.Stacks.Innermost(stack)
-		if at < 0 || stack[at].Function != function || p.Stacks.Domain(stack) != 0 || !p.Stacks.Roles(stack[:at]).Has(callstack.Allocate|callstack.Copy) {
+		if at < 0 || stack[at].Function != function || p.Stacks.Domain(stack) != 0 ||
+			!p.Stacks.Roles(stack[:at]).Has(callstack.Allocate|callstack.Copy) {
 			return 0
 		}
 		return 1

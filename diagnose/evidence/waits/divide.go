@@ -34,6 +34,7 @@ type piece struct {
 	part  breakdown.Part // with the piece's own NS and Times
 	via   callstack.Wait
 	from  code.Frame
+	by    string // the function that the goroutine waited for began in
 }
 
 // divider turns waits for goroutines into what those do meanwhile, where they work
@@ -189,6 +190,7 @@ func elsewhere(kind callstack.Wait) bool {
 // behind divides a wait by its chains. If most of it was followed, the rest is
 // taken to be alike.
 func (d *divider) behind(whole piece, only func(callstack.Wait) bool) []piece {
+	whole.by = d.p.Ender(whole.part).Entry
 	var followed int64
 	for _, c := range whole.part.Behind {
 		followed += c.NS
@@ -209,7 +211,7 @@ func (d *divider) behind(whole piece, only func(callstack.Wait) bool) []piece {
 			continue
 		}
 		last := c.Links[len(c.Links)-1]
-		one := piece{kind: kind, place: d.place(c), via: whole.kind, from: whole.place}
+		one := piece{kind: kind, place: d.place(c), via: whole.kind, from: whole.place, by: whole.by}
 		one.part = breakdown.Part{
 			State: last.State, Site: last.Site, Stack: last.Stack, NS: ns,
 			Share: whole.part.Share * float64(ns) / float64(whole.part.NS), Times: whole.part.Times * float64(ns) / float64(whole.part.NS),

@@ -50,6 +50,8 @@ type Site struct {
 	Via callstack.Wait
 	// From is the place at which the request itself waits in that case.
 	From code.Frame
+	// By is the function that the goroutine which has the wait began in; "" where Via is "".
+	By string
 }
 
 // Waits returns the anatomy sorted into kinds of wait; it is empty without one.
@@ -73,7 +75,8 @@ func (p *Requests) readWaits() *Table {
 		key := siteKey{one.kind, one.via, one.place.Function, one.place.Line}
 		s := sites[key]
 		if s == nil {
-			s = &Site{Wait: one.kind, Via: one.via, From: one.from, Place: one.place, User: p.Stacks.User(one.place), Part: one.part}
+			s = &Site{Wait: one.kind, Via: one.via, From: one.from, By: one.by, Place: one.place,
+				User: p.Stacks.User(one.place), Part: one.part}
 			sites[key] = s
 		}
 		return s

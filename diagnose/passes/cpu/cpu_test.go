@@ -79,6 +79,15 @@ func TestLogging(t *testing.T) {
 	b := New(64, 40*time.Millisecond).CPU(2, 0.6, 0.3, 0.1, 0.1).Busy(3*s).Wait(breakdown.StateRunning, time.Millisecond, 1)
 	Expect(t, cpu.Logging, b.Wait(breakdown.StateLock, 20*time.Millisecond, 1, "sync.(*Mutex).Lock",
 		"log.(*Logger).output", "log.Printf", "shop/web.logRequests@web.go:20"), "cpu-logging at web.go:20")
+	// Without its lines, requests wait neither for the lock nor for the CPU that they take.
+	logged := New(16, 10*time.Millisecond).CPU(2, 1.4, 1.3, 0.1, 0).Sample(8*s, line...).Sample(2*s, "shop/web.page@web.go:90").
+		Wait(breakdown.StateLock, 7*time.Millisecond, 1, "sync.(*Mutex).Lock", "log.(*Logger).output", "log.Printf",
+			"shop/web.logRequests@web.go:20").
+		Wait(breakdown.StateRunnable, 2*time.Millisecond, 1).Wait(breakdown.StateRunning, time.Millisecond, 1)
+	found := Expect(t, cpu.Logging, logged, "cpu-logging at web.go:20")
+	if len(found) == 1 && (found[0].GainCeiling < 3.9 || found[0].GainCeiling > 6) { // CPUs: (2-0)/(1.4-1.04)
+		t.Errorf("worth %.2fx", found[0].GainCeiling)
+	}
 }
 
 func TestHot(t *testing.T) {
@@ -133,11 +142,13 @@ func TestLibraries(t *testing.T) {
 		"slices.SortFunc[go.shape.[]int]", user), "cpu-sort at web.go:70")
 	// Kept in order, the data needs no copy to be sorted either, nor the collection of it.
 	sorts := func() *Builder {
-		return New(8, time.Millisecond).CPU(2, 1.9, 1.8, 0.1, -1).Sample(7*s, "slices.pdqsortCmpFunc[go.shape.int]", "slices.SortFunc[go.shape.[]int]", user).
+		return New(8, time.Millisecond).CPU(2, 1.9, 1.8, 0.1, -1).
+			Sample(7*s, "slices.pdqsortCmpFunc[go.shape.int]", "slices.SortFunc[go.shape.[]int]", user).
 			Sample(s, "encoding/json.Marshal", "shop/web.page@web.go:90")
 	}
 	plain := Expect(t, cpu.Sort, sorts().Sample(2*s, "shop/web.total@web.go:80"), "cpu-sort at web.go:70")
-	copied := Expect(t, cpu.Sort, sorts().Sample(2*s, "runtime.memmove", "runtime.growslice", "shop/web.show@web.go:69"), "cpu-sort at web.go:70")
+	copied := Expect(t, cpu.Sort, sorts().Sample(2*s, "runtime.memmove", "runtime.growslice", "shop/web.show@web.go:69"),
+		"cpu-sort at web.go:70")
 	if len(plain) == 1 && len(copied) == 1 && (plain[0].Share > 0.72 || copied[0].Share < 0.88) {
 		t.Errorf("%.2f of the CPU, %.2f with the copy", plain[0].Share, copied[0].Share)
 	}

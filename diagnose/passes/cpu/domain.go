@@ -7,6 +7,7 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/evidence/usage"
+	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/record/findings"
 )
 
@@ -96,7 +97,7 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if f.Where.Detail = t.through; t.through != "" {
 		f.Title += ", " + t.through
 	}
-	diagnose.Promise(&f, p.Ran(evidence.Work{Share: min(1, share), Roles: d.roles}), p.Waited(t.waited))
+	diagnose.Promise(&f, p.Ran(evidence.Work{Share: min(1, share), Roles: d.roles}), d.gone(p, t, min(1, share)))
 	// Confidence is about how sick the service is, not how much this host lets it
 	// gain: next to a program that took half of the machine, address-rules'
 	// compiling gained only 1.28x.
@@ -106,6 +107,19 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Title = fmt.Sprintf("%s takes %s of request time, most of it at %s", name, diagnose.Percent(t.waited), at)
 	}
 	return []diagnose.Finding{f}, nil
+}
+
+// gone bounds the gain of a use that requests also wait for, such as a logger with its lock:
+// with it the waits go, and the CPU that it takes within requests and beside them.
+func (d domain) gone(p *diagnose.Pass, t taken, share float64) laws.Gain {
+	if !(t.waited > 0) {
+		return laws.Gain{}
+	}
+	cpus := share * p.Own()
+	if !(cpus > 0) {
+		return p.Waited(t.waited)
+	}
+	return p.Freed(min(1, t.waited+t.direct*p.Waits().OnCPU()), cpus, cpus)
 }
 
 // taken is what one use of CPU takes, in shares 0 to 1, and where.

@@ -117,39 +117,51 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // A database in C shows none of it, and then all that the calls do is the bound.
 const perStatement = callstack.DBAutocommit | callstack.DBPrepare
 
+// calls returns the part of the service's CPU that the repeated calls take, with what they
+// build and read, and how much of it goes with the remedy, each 0 to 1; 0 where no hooks
+// counted callers.
+func (r repeats) calls(p *diagnose.Pass) (take, goes float64) {
+	calls := repeatedAt(p)
+	take = p.Spared(calls)
+	if !statement.Writes(r.lead.Text) {
+		// One statement reads the same rows.
+		return take, take - p.SparedIn(calls, callstack.DBRows)
+	}
+	if per := p.SparedIn(calls, perStatement); per > 0 && demand.InProcess(p) {
+		return take, per
+	}
+	return take, take
+}
+
 // promise bounds the gain: the calls that repeat, with what they cost the service's
 // CPU. share is the database's part of request time.
 func (r repeats) promise(p *diagnose.Pass, f *diagnose.Finding, share float64) {
-	worth := share
-	if cpu, ok := demand.CallCPU(p); ok {
-		// On saturated CPUs throughput is CPUs over CPU per request. A call that is
-		// not made saves its CPU on both sides, whatever requests queue for.
-		worth = cpu
+	take, goes := r.calls(p)
+	if !(take > 0) {
+		worth := share
+		if cpu, ok := demand.CallCPU(p); ok {
+			// On saturated CPUs throughput is CPUs over CPU per request. A call that is
+			// not made saves its CPU on both sides, whatever requests queue for.
+			worth = cpu
+		}
+		diagnose.Promise(f, demand.Gain(p, worth, r.part))
+		return
 	}
-	calls := repeatedAt(p)
-	at := p.Spared(calls)
-	if per := p.SparedIn(calls, perStatement); per > 0 && demand.InProcess(p) && statement.Writes(r.lead.Text) {
-		at = per
+	if demand.InProcess(p) {
+		r.part = r.inProcess(p, goes)
 	}
-	if demand.InProcess(p) && at > 0 {
-		r.part = r.inProcess(p, at)
-	}
-	diagnose.Promise(f, demand.Gain(p, worth, r.part))
 	// The driver is the smaller part of a call through an object mapper, which
 	// builds the statement and scans its rows: on a service of gin and GORM the
 	// calls took 88 % of the CPU, and seemed worth only 1.2x while the driver alone
 	// counted.
-	if !(at > 0) {
-		return
-	}
-	diagnose.Promise(f, demand.Spared(p, share*r.part, r.part, at))
-	if p.CPU().Saturated() && at > f.Share {
+	diagnose.Promise(f, demand.Spared(p, share*r.part, r.part, goes))
+	if p.CPU().Saturated() && take > f.Share {
 		// Requests wait for the CPU: the time in its queue belongs to other places.
-		f.Share, f.ShareOf = at, diagnose.OfCPU
+		f.Share, f.ShareOf = take, diagnose.OfCPU
 	}
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, at, diagnose.Ratio,
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, take, diagnose.Ratio,
 		"the repeated calls take %s of the service's CPU, including building the statement and reading its "+
-			"rows", diagnose.Percent(at)))
+			"rows", diagnose.Percent(take)))
 }
 
 // joined is the remedy of a statement that reads again and again.

@@ -84,6 +84,14 @@ func TestServesAlone(t *testing.T) {
 	if len(waiting) == 1 && (waiting[0].GainCeiling < 2 || waiting[0].GainCeiling > 2.3) { // of 38 ms 20 go
 		t.Errorf("worth %.2fx", waiting[0].GainCeiling)
 	}
+	// Who hands over on one channel and waits for the answer on another waits for the whole of the first.
+	apart := Expect(t, wait.Channel, idle().Achieved(90).Wait(breakdown.StateChannel, 30*ms, 1, "runtime.chansend1", get).
+		Waker("runtime.chanrecv1", storeLoop+"@store.go:51").Behind(calls).
+		Wait(breakdown.StateChannel, 10*ms, 1, "runtime.chanrecv1", put).
+		Waker("runtime.chansend1", storeLoop+"@store.go:52").Behind(calls).Path(nil, slow), "channel-bottleneck at cache.go:41")
+	if len(apart) == 1 && (apart[0].GainCeiling < 2.6 || apart[0].GainCeiling > 2.8) { // of 48 ms 30 go
+		t.Errorf("worth %.2fx, its answer waited for elsewhere", apart[0].GainCeiling)
+	}
 	// Work that hardly anybody waits for is none of this.
 	Expect(t, wait.Channel, idle().Wait(breakdown.StateChannel, ms, 1, "runtime.chanrecv1", get).
 		Waker("runtime.chansend1", storeLoop+"@store.go:52").Behind(working).Path(behindLoop(0.1), lone(400)).

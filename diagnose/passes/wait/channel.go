@@ -281,7 +281,7 @@ func beforeWorker(p *diagnose.Pass, s waits.Site) float64 {
 	if e.By != waits.ByWorker || !(e.Workers > 0) || !(rate > 0) || !(s.NS > 0) {
 		return 1
 	}
-	return max(0, 1-e.Workers/rate*1e9/s.NS)
+	return max(0, 1-max(0, e.Workers/rate*1e9-turn(p, s))/s.NS)
 }
 
 // beforeOne returns which part of a wait for one goroutine is queue, 0 to 1. What that
@@ -291,7 +291,22 @@ func beforeOne(p *diagnose.Pass, s waits.Site, one breakdown.Serial) float64 {
 	if !(s.NS > 0) {
 		return 1
 	}
-	return max(0, 1-(1-p.OwnPart(s))*float64(one.ServiceNS)/s.NS)
+	return max(0, 1-max(0, (1-p.OwnPart(s))*float64(one.ServiceNS)-turn(p, s))/s.NS)
+}
+
+// turn returns for how long, in ns of the mean request, requests wait at other places for what
+// the workers of a site do for them alone: who hands over on one channel waits for the answer
+// on another, so that the first wait is queue and nothing else.
+func turn(p *diagnose.Pass, s waits.Site) (ns float64) {
+	entry, w := p.Ender(s.Part).Entry, p.Waits()
+	for _, kind := range w.Kinds() {
+		for _, other := range w.Sites(kind) {
+			if other.Via == callstack.ChannelWait && other.By == entry {
+				ns += other.NS
+			}
+		}
+	}
+	return ns
 }
 
 // limited makes the finding of a limit. Its remedy is a number, by the law that
