@@ -114,7 +114,7 @@ type Gain struct {
 	// Then names what limits next; "" if only the response time itself does.
 	Then string
 	// AtLeast is set if Factor is a lower bound: it is capped at Most, or the next limit is
-	// CPU time whose demand is not removed and was measured while most CPUs were idle.
+	// CPU time most of whose demand is not removed and was measured while most CPUs were idle.
 	AtLeast bool
 }
 
@@ -152,7 +152,7 @@ func (m Model) Gain(cut Cut) Gain {
 		for _, r := range m.Resources {
 			if bound := r.bound(cut.Busy[r.Name]); bound <= gain.Factor {
 				gain.Factor, gain.Then = bound, r.Name
-				gain.AtLeast = !r.Counted && r.Use() < halfIdle && !(cut.Busy[r.Name] > 0)
+				gain.AtLeast = !r.Counted && r.Use() < halfIdle && 2*cut.Busy[r.Name] < r.Busy
 			}
 		}
 	}
