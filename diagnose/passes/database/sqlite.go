@@ -71,6 +71,13 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, float64(len(lead.Plan.Rows)), "steps",
 			"SQLite's plan: %s", strings.Join(lead.Plan.Rows, "; ")))
 	}
+	wordScan(p, &f, lead, place)
+	overWire(p, &f, lead, part)
+	return []diagnose.Finding{f}
+}
+
+// wordScan writes the title and the remedy: of the scan, where that is wasteful, else of the statement.
+func wordScan(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, place string) {
 	if s, ok := wastefulScan(lead); ok {
 		again := ""
 		if s.Inner {
@@ -91,8 +98,9 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 		f.Remedy = "Look at " + explain + " of the statement; read fewer rows, keep sums and counts in their own table, " +
 			"or cache the answer."
 	}
-	overWire(p, &f, lead, part)
-	return []diagnose.Finding{f}
+	if statement.Shuffles(lead.Text) {
+		f.Remedy = shuffled
+	}
 }
 
 // overWire adds what a statement is worth on CPUs that are used up, where it is a server's
