@@ -80,6 +80,9 @@ func nothing(s *record.Summary) (headline, limit string) {
 	if most == "" {
 		limit = cleanJoin([]string{limit, healthy(s)}, " ")
 	}
+	if s.Ledger != nil && s.Ledger.Largest != "" {
+		limit += fmt.Sprintf(" The largest part that one change could take away is %s.", notation.Clean(s.Ledger.Largest))
+	}
 	if s.CPU != nil && s.CPU.Full {
 		limit += " " + full(s.CPU)
 	}
