@@ -106,7 +106,7 @@ func (u *Table) made(place code.Frame, samples []Booked) (b Built, ok bool) {
 			i := slices.Index(s.Stack, place)
 			return i < depth || s.Stack[i-depth].Function != name
 		})
-		if makes, compiles := making(name); makes && (compiles || !b.Compiled) && !oneDomain(samples) {
+		if makes, compiles := Making(name); makes && (compiles || !b.Compiled) && !oneDomain(samples) {
 			b = Built{Place: place, Function: name, Share: called[name] / u.total, Part: called[name] / total, Compiled: compiles}
 			ok = true
 		}
@@ -136,10 +136,10 @@ var makers = []string{compiler, "build", "new", "parse"}
 // be found once for an input that does not change.
 const compiler, validator = "compile", "validate"
 
-// making reports whether the name of a function says that it makes something, and that it compiles
+// Making reports whether the name of a function says that it makes something, and that it compiles
 // it: compileSchema, Compile and MustCompile do. newline makes nothing, and newBufferAndExecute does
 // something else.
-func making(function string) (makes, compiles bool) {
+func Making(function string) (makes, compiles bool) {
 	name := bare(function)
 	if rest, must := begins(name, "must"); must {
 		name = rest

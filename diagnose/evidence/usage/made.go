@@ -70,7 +70,7 @@ func keepable(function string) bool {
 		return false
 	}
 	for _, name := range strings.Split(bare(function), "And") {
-		makes, _ := making(name)
+		makes, _ := Making(name)
 		if _, validates := begins(name, validator); !makes && !validates {
 			return false
 		}
