@@ -112,8 +112,12 @@ func overWire(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, part f
 	}
 	part = executed(p, lead, part)
 	diagnose.Promise(f, demand.Executing(p, part))
+	settles := "pg_stat_statements, read with --postgres, would settle it"
+	if p.UsesOnly(callstack.MySQL) {
+		settles = "redline reads no statistics of this server"
+	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, part, diagnose.Ratio, "its part of the database's work (%s) is "+
-		"inferred from the service's own waits: pg_stat_statements, read with --postgres, would settle it", diagnose.Percent(part)))
+		"inferred from the service's own waits: %s", diagnose.Percent(part), settles))
 }
 
 // executed bounds a statement's part of what the server executes, 0 to 1: it is no more
