@@ -78,6 +78,28 @@ func keepable(function string) bool {
 	return true
 }
 
+// Outcome returns the function of the service's that makes something of what a domain does below a
+// place, where that is most of it: jwt.Parse, of the JSON that a helper of its decodes. Its outcome
+// may be kept, where the domain's work can only be made cheaper. "" without any, or where the place
+// itself is that function.
+func (u *Table) Outcome(domains callstack.Role, place string) string {
+	total, parts := 0.0, map[string]float64{}
+	for _, s := range u.list {
+		if !s.Domain.Has(domains) || !slices.ContainsFunc(s.Stack, func(f code.Frame) bool { return f.Function == place }) {
+			continue
+		}
+		total += float64(s.Value)
+		if i := u.maker(s); i >= 0 {
+			parts[s.Stack[i].Function] += float64(s.Value)
+		}
+	}
+	name := measured.Heaviest(parts, cmp.Compare[string])
+	if name == place || parts[name] < mostMade*total {
+		return ""
+	}
+	return name
+}
+
 // madeOwn sums what a function of the service's makes, at the line from which most of that is called.
 func (u *Table) madeOwn(name string, samples []Booked) Built {
 	b := Built{Function: name}

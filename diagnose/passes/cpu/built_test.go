@@ -93,3 +93,23 @@ func TestMadeByTheServiceForEachRequest(t *testing.T) {
 	add = (*Builder).Background
 	Expect(t, cpu.Hot, makes(5*s, "shop/model.NewModel@model.go:20", resolve))
 }
+
+// JSON that a helper decodes for a function which parses something: its outcome can be kept, where a
+// faster decoder only makes it cheaper. skipper's predicates each parsed the same token again.
+func TestOutcomeOfWhatADomainDoes(t *testing.T) {
+	decodes := func(outer ...string) *Builder {
+		return Healthy().Sample(8*s, append([]string{"encoding/json.(*decodeState).object", "encoding/json.Unmarshal",
+			"shop/jwt.decode@token.go:38"}, outer...)...)
+	}
+	const parse, match, handle = "shop/jwt.Parse@token.go:20", "shop/auth.(*predicate).Match@jwt.go:148", "shop/web.(*Server).Route@web.go:9"
+	for name, c := range map[string]struct {
+		b    *Builder
+		want bool
+	}{"a token": {decodes(parse, match, handle), true}, "a body": {decodes("shop/web.parseBody@web.go:20", handle), false},
+		"a handler": {decodes(handle), false}} {
+		found := Expect(t, cpu.JSON, c.b, "cpu-json at token.go:38")
+		if len(found) == 1 && strings.Contains(found[0].Remedy, "keep what it returns") != c.want {
+			t.Errorf("%s: %s", name, found[0].Remedy)
+		}
+	}
+}
