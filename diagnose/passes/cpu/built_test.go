@@ -101,7 +101,8 @@ func TestOutcomeOfWhatADomainDoes(t *testing.T) {
 		return Healthy().Sample(8*s, append([]string{"encoding/json.(*decodeState).object", "encoding/json.Unmarshal",
 			"shop/jwt.decode@token.go:38"}, outer...)...)
 	}
-	const parse, match, handle = "shop/jwt.Parse@token.go:20", "shop/auth.(*predicate).Match@jwt.go:148", "shop/web.(*Server).Route@web.go:9"
+	const parse = "shop/jwt.Parse@token.go:20"
+	const match, handle = "shop/auth.(*predicate).Match@jwt.go:148", "shop/web.(*Server).Route@web.go:9"
 	for name, c := range map[string]struct {
 		b    *Builder
 		want bool
