@@ -1,6 +1,7 @@
 package diagnose_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -104,5 +105,31 @@ func TestBusyCPUsBoundOnlyWhoQueuesForThem(t *testing.T) {
 	locked := requests(20*time.Millisecond).Gauge(series.DBBlocked, "", 19)
 	runWith(t, locked, func(p *diagnose.Pass) {
 		within(t, "waits for a lock", p.Waited(p.Waits().Share(callstack.DatabaseWait)).Factor, 1.25, 1.35)
+	})
+}
+
+// The error of a share is that of the samples, or of the whole requests, that it rests on.
+func TestErrorOfAShare(t *testing.T) {
+	sampled := func(total time.Duration) *Builder {
+		return New(16, 8*time.Millisecond).CPU(2, 2, 2, 0, 0).Sample(total*19/20, handle).Sample(total/20, "shop/web.Rest@web.go:80").
+			Wait(breakdown.StateRunning, 8*time.Millisecond, 1)
+	}
+	for total, want := range map[time.Duration][2]float64{2 * time.Second: {12.4, 50}, 18 * time.Second: {16.6, 26}} {
+		runWith(t, sampled(total), func(p *diagnose.Pass) {
+			g := p.Ran(evidence.Work{Share: 0.95})
+			within(t, "the low end of 95 %", g.Low, want[0]-0.4, want[0]+0.4)
+			within(t, "the high end of 95 %", g.High, want[1]-1, want[1]+1)
+			var f diagnose.Finding
+			if diagnose.Promise(&f, g); f.GainLow != g.Low || f.GainHigh != g.High {
+				t.Errorf("the finding has %v to %v", f.GainLow, f.GainHigh)
+			}
+			n := float64(p.Anatomy.Requests)
+			within(t, "the error of half of the requests' time", p.TimeError(0.5)*100, 99/math.Sqrt(n), 101/math.Sqrt(n))
+		})
+	}
+	runWith(t, New(16, 8*time.Millisecond), func(p *diagnose.Pass) {
+		if p.TimeError(0.5) != 0 || p.CPUError(0.5) != 0 {
+			t.Error("nothing was observed, and the error is known")
+		}
 	})
 }

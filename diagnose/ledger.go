@@ -11,6 +11,7 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/evidence/usage"
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
 )
@@ -93,6 +94,30 @@ func (p *Pass) most(l *findings.Ledger) string {
 		}
 	}
 	return ""
+}
+
+// largest names the largest part of the service's CPU that one change could take away, where CPUs
+// are what limits the load and nothing is worth a finding; "" where none is worth MinGain.
+// What that gains is bounded by Amdahl's law on a host of the service's own: what other programs take
+// now is none of its parts.
+func (p *Pass) largest() string {
+	use, err := p.Use()
+	if err != nil || use.Samples < leastSamples || !p.CPU().Saturated() || p.Load().Instant() {
+		return ""
+	}
+	parts := p.Parts()
+	if len(parts) == 0 || Ceiling(parts[0].Share) < MinGain {
+		return ""
+	}
+	part := parts[0]
+	where := part.What
+	if at := named(part.Place); where == callstack.Short(part.Place.Function) {
+		where = at
+	} else {
+		where += ", most of it below " + at
+	}
+	return fmt.Sprintf("%s, %s of the service's CPU: at most %s (%s)", where, Percent(part.Share),
+		notation.Factor(Ceiling(part.Share)), part.Cause)
 }
 
 // account sums what is booked on each name.

@@ -13,6 +13,7 @@ func Promise(f *Finding, gains ...laws.Gain) {
 	for _, g := range gains {
 		if g.Factor > f.GainCeiling {
 			f.GainCeiling, f.GainOf, f.Then, f.GainAtLeast = g.Factor, g.Of, g.Then, g.AtLeast
+			f.GainLow, f.GainHigh = g.Low, g.High
 		}
 	}
 }

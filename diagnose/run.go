@@ -55,7 +55,9 @@ func Run(rec *record.Record, a *breakdown.Anatomy, suite []Analyzer) (findings.F
 	p.reason(out.Findings, stagesOf(sorted))
 	p.exemplify(out.Findings)
 	out.Rejected, out.CPU = p.rejected, cpuUse(p.CPU())
-	out.Ledger = p.ledger()
+	if out.Ledger = p.ledger(); out.Ledger != nil && len(out.Findings) == 0 {
+		out.Ledger.Largest = p.largest()
+	}
 	return out, nil
 }
 

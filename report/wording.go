@@ -80,6 +80,9 @@ func nothing(s *record.Summary) (headline, limit string) {
 	if most == "" {
 		limit = cleanJoin([]string{limit, healthy(s)}, " ")
 	}
+	if s.Ledger != nil && s.Ledger.Largest != "" {
+		limit += fmt.Sprintf(" The largest part that one change could take away is %s.", notation.Clean(s.Ledger.Largest))
+	}
 	if s.CPU != nil && s.CPU.Full {
 		limit += " " + full(s.CPU)
 	}
@@ -280,6 +283,10 @@ func Weight(f *findings.Finding) string {
 	return strings.Join(parts, ", ")
 }
 
+// wide is the ratio of a gain's ends from which it is printed as a range: then chance alone may
+// put the claim off by more than the factor of 1.5 within which one counts as right (docs/diagnosis.md).
+const wide = 1.5
+
 // gain words what removing a finding's cause is worth, or "" where that is not known.
 func gain(f *findings.Finding) string {
 	g := f.GainCeiling
@@ -287,7 +294,12 @@ func gain(f *findings.Finding) string {
 		return ""
 	}
 	text := "worth about " + notation.Factor(g)
-	if f.GainAtLeast {
+	switch unsure := f.GainLow > 1 && f.GainHigh >= wide*f.GainLow && g < laws.Most; {
+	case unsure && (f.GainAtLeast || f.GainHigh >= laws.Most):
+		text = "worth at least " + notation.Factor(f.GainLow)
+	case unsure:
+		text = fmt.Sprintf("worth %s to %s", notation.Factor(f.GainLow), notation.Factor(f.GainHigh))
+	case f.GainAtLeast:
 		text = "worth at least " + notation.Factor(g)
 	}
 	if g >= laws.Most {

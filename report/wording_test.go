@@ -36,6 +36,24 @@ func TestGainSaysOfWhatAndWhatIsNext(t *testing.T) {
 	if got := Weight(&f); got != "27 % of request time, worth at least 14.4x (then the host's 2 CPUs), high confidence" {
 		t.Errorf("%q", got)
 	}
+	for name, c := range map[string]struct {
+		low, gain, high float64
+		atLeast         bool
+		want            string
+	}{
+		"a narrow error":   {13.1, 14.4, 16, false, "about 14.4x"},
+		"a wide one":       {9.5, 14.4, 29.9, false, "9.50x to 29.9x"},
+		"to the pole":      {9.5, 14.4, 50, false, "at least 9.50x"},
+		"a floor":          {9.5, 14.4, 29.9, true, "at least 9.50x"},
+		"perhaps no gain":  {1, 1.1, 2, false, "about 1.10x"},
+		"beyond the pole":  {20, 50, 50, true, "50x or more"},
+		"its error unsaid": {0, 14.4, 0, false, "about 14.4x"},
+	} {
+		f := findings.Finding{Share: 0.9, GainCeiling: c.gain, GainLow: c.low, GainHigh: c.high, GainAtLeast: c.atLeast}
+		if got := Weight(&f); got != "90 % of the whole, worth "+c.want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
 	f = findings.Finding{Share: 0.993, ShareOf: "request time", GainCeiling: 50, GainOf: "latency", Confidence: findings.High}
 	if got := Weight(&f); got != "99.3 % of request time, worth 50x or more of latency, high confidence" {
 		t.Errorf("%q", got)

@@ -89,6 +89,36 @@ func (c CPU) known() float64 {
 	return sum
 }
 
+// relativeError returns the standard error of a share of n observations, as a part of the share; 0
+// where there are none.
+func relativeError(share, n float64) float64 {
+	if !(share > 0 && n > 0) {
+		return 0
+	}
+	return math.Sqrt(max(0, 1-share) / (share * n))
+}
+
+// TimeError returns the standard error of a share of request time, 0 to 1, as a part of it: of the
+// mean over the requests that are whole in traces. What part a request spends varies between
+// requests by no more than share*(1-share) (Bhatia and Davis, American Mathematical Monthly
+// 107(4), 2000). 0 without traces.
+func (p *Set) TimeError(share float64) float64 {
+	if !p.Traced() {
+		return 0
+	}
+	return relativeError(share, float64(p.Anatomy.Requests))
+}
+
+// CPUError returns the standard error of a share of the service's CPU, 0 to 1, as a part of it: that
+// of a part of the profile's samples. 0 without a profile.
+func (p *Set) CPUError(share float64) float64 {
+	use, err := p.Use()
+	if err != nil {
+		return 0
+	}
+	return relativeError(share, float64(use.Samples))
+}
+
 // Waited bounds the gain of removing a wait with a share of request time, 0 to 1.
 // Throughput can grow only into CPUs that are idle or that other programs used.
 func (p *Set) Waited(share float64) laws.Gain { return p.delay(share, false) }
@@ -101,7 +131,7 @@ func (p *Set) Elsewhere(share float64) laws.Gain { return p.delay(share, true) }
 // which is saved too.
 func (p *Set) Polled(share, cpu float64) laws.Gain {
 	m := p.Model(true)
-	cut := laws.Cut{Time: share * m.Response, Busy: map[string]float64{}}
+	cut := laws.Cut{Time: share * m.Response, Busy: map[string]float64{}, Error: p.TimeError(share)}
 	for _, r := range m.Resources {
 		cut.Busy[r.Name] = cpu * math.Max(0, p.Own())
 	}
@@ -110,7 +140,7 @@ func (p *Set) Polled(share, cpu float64) laws.Gain {
 
 func (p *Set) delay(share float64, own bool) laws.Gain {
 	m := p.Model(own)
-	return m.Gain(laws.Cut{Time: share * m.Response})
+	return m.Gain(laws.Cut{Time: share * m.Response, Error: p.TimeError(share)})
 }
 
 // Freed bounds the gain of removing a wait that has a share of request time and occupies
@@ -121,8 +151,8 @@ func (p *Set) Freed(share, own, host float64) laws.Gain {
 		// What is left of a request queues less for the CPUs, in proportion to what is free.
 		share += (1 - share) * p.queued() * math.Min(1, host/c.Busy)
 	}
-	return m.Gain(laws.Cut{Time: share * m.Response, Busy: map[string]float64{named(targetCPUs, c.Limit): own,
-		named(hostCPUs, c.CPUs): host}})
+	return m.Gain(laws.Cut{Time: share * m.Response, Error: p.TimeError(share),
+		Busy: map[string]float64{named(targetCPUs, c.Limit): own, named(hostCPUs, c.CPUs): host}})
 }
 
 // Untraced returns the difference between the load's mean request and the mean of those
@@ -172,7 +202,7 @@ type Work struct {
 // queue for that one, the work is worth its part of it, however idle the CPUs are.
 func (p *Set) Ran(w Work) laws.Gain {
 	m, c := p.Model(false), p.CPU()
-	cut := laws.Cut{Busy: map[string]float64{}}
+	cut := laws.Cut{Busy: map[string]float64{}, Error: p.CPUError(w.Share)}
 	for _, r := range m.Resources {
 		cut.Busy[r.Name] = w.Share * p.Own()
 	}

@@ -136,7 +136,7 @@ func (p *Set) readOperations() (all asked) {
 			byForm[form] = a
 		}
 		t := traced[o.ID]
-		if p.tooLongToTrace(o) {
+		if p.tooLongToTrace(o) || p.noneJoined() {
 			t = p.asCounted(o)
 		}
 		a.add(o, t)
@@ -160,6 +160,12 @@ func (p *Set) readOperations() (all asked) {
 // of five seconds leaves nothing in a trace of one.
 func (p *Set) tooLongToTrace(o operation.Operation) bool {
 	return p.Anatomy != nil && p.Anatomy.Traced > 0 && o.Calls > 0 && o.TotalNS/o.Calls >= int64(p.Anatomy.Traced)/2
+}
+
+// noneJoined reports whether traces joined no operation to its request, because they hold no whole
+// request: a page of a hundred statements that takes three seconds leaves only pieces in traces of one.
+func (p *Set) noneJoined() bool {
+	return p.Anatomy != nil && p.Anatomy.Requests == 0 && p.Anatomy.Partial > 0 && len(p.Anatomy.Operations) == 0
 }
 
 // asCounted puts the time that the hooks counted in the place of the traces': the part

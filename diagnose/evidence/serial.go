@@ -116,7 +116,7 @@ func (p *Set) Serialised(site waits.Site) (g laws.Gain, ok bool) {
 		return g, false
 	}
 	m := p.Model(true)
-	cut := laws.Cut{Time: site.Share * m.Response, Busy: map[string]float64{}}
+	cut := laws.Cut{Time: site.Share * m.Response, Busy: map[string]float64{}, Error: p.TimeError(site.Share)}
 	if rate := p.Load().Rate; rate > 0 && inTurn(site.Part) {
 		cut.Time += s.runs * s.Servers / rate // requests hold it in turn, each for its own time
 	}

@@ -103,6 +103,8 @@ type Cut struct {
 	Time float64
 	// Busy is the number of servers freed at the measured rate, by the resource's name.
 	Busy map[string]float64
+	// Error is the standard error of the cut as a part of it; 0 where it is not known.
+	Error float64
 }
 
 // Gain is the bound on a cut's gain.
@@ -116,6 +118,10 @@ type Gain struct {
 	// AtLeast is set if Factor is a lower bound: it is capped at Most, or the next limit is
 	// CPU time most of whose demand is not removed and was measured while most CPUs were idle.
 	AtLeast bool
+	// Low and High are the factors if the cut is two standard errors smaller or larger than
+	// measured; 0 where its error is not known. Near the pole a hundredth of the whole is a multiple
+	// of the factor.
+	Low, High float64
 }
 
 // Saturated reports whether a resource is used up.
@@ -143,6 +149,23 @@ func (m Model) Tightest() int {
 // Gain returns the bound on a cut's gain by the asymptotic bounds of operational analysis
 // (Denning and Buzen 1978).
 func (m Model) Gain(cut Cut) Gain {
+	gain := m.gain(cut)
+	if cut.Error > 0 {
+		gain.Low, gain.High = m.gain(cut.scaled(max(0, 1-2*cut.Error))).Factor, m.gain(cut.scaled(1+2*cut.Error)).Factor
+	}
+	return gain
+}
+
+// scaled returns the cut with all its amounts multiplied.
+func (c Cut) scaled(by float64) Cut {
+	scaled := Cut{Time: c.Time * by, Busy: make(map[string]float64, len(c.Busy))}
+	for name, freed := range c.Busy {
+		scaled.Busy[name] = freed * by
+	}
+	return scaled
+}
+
+func (m Model) gain(cut Cut) Gain {
 	of := m.Of()
 	if cut.nothing() {
 		return Gain{Factor: 1, Of: of}

@@ -161,3 +161,28 @@ func TestCountedServers(t *testing.T) {
 		t.Errorf("beside connections of which a twentieth is free a cut gains %.3f, want %.3f", got, 2/1.9)
 	}
 }
+
+// Near the pole a hundredth of the whole is a multiple of the factor; far from it, it is nothing; and
+// where another resource limits, the cut's error is not the gain's.
+func TestGainHasTheErrorOfItsShare(t *testing.T) {
+	m := laws.Model{Response: 1, Resources: []laws.Resource{{Name: cpus, Servers: 2, Busy: 2, Queue: 1}}}
+	ran := func(share float64) laws.Gain {
+		return m.Gain(laws.Cut{Busy: map[string]float64{cpus: share * 2}, Error: 0.02 / share / 2}) // two errors are 0.02
+	}
+	if g := ran(0.95); !near(g.Low, 1/0.07) || !near(g.High, 1/0.03) || !near(g.Factor, 20) {
+		t.Errorf("95 ± 2 %%: %+v, want 14.3 to 33x", g)
+	}
+	if g := ran(0.99); g.High != laws.Most || !near(g.Low, 1/0.03) {
+		t.Errorf("99 ± 2 %%: %+v, want 33x to the most", g)
+	}
+	if g := ran(0.3); g.High > 1.06*g.Low {
+		t.Errorf("30 ± 2 %%: %+v", g)
+	}
+	idle := laws.Model{Response: 1, Resources: []laws.Resource{{Name: cpus, Servers: 2, Busy: 0.25}}}
+	if g := idle.Gain(laws.Cut{Time: 0.97, Error: 0.01}); g.Low != 8 || g.High != 8 {
+		t.Errorf("the CPUs allow 8x, whatever the wait is: %+v", g)
+	}
+	if g := m.Gain(laws.Cut{Busy: map[string]float64{cpus: 1}}); g.Low != 0 || g.High != 0 {
+		t.Errorf("without an error: %+v", g)
+	}
+}

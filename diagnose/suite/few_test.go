@@ -1,6 +1,7 @@
 package suite_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/operation"
 	"github.com/redline-go/redline/record/series"
 )
 
@@ -109,6 +111,38 @@ func TestNotesAreNoFindings(t *testing.T) {
 		}
 		if len(out.Notes) != c.notes || c.notes == 1 && out.Notes[0].Cause != "unstable-host" {
 			t.Errorf("%s: notes %+v", name, out.Notes)
+		}
+	}
+}
+
+// TestStatementsOfRequestsLongerThanTraces: a page of a hundred statements takes three seconds, so that
+// traces hold only pieces of it and join no statement to a request. The hooks counted them.
+func TestStatementsOfRequestsLongerThanTraces(t *testing.T) {
+	const comments = "SELECT * FROM comments WHERE post_id = ? ORDER BY created_at DESC LIMIT ?"
+	asks := []string{"internal/poll.runtime_pollWait", "net.(*conn).Read", "github.com/go-sql-driver/mysql.(*mysqlConn).readPacket",
+		"github.com/go-sql-driver/mysql.(*mysqlConn).query", "database/sql.(*DB).queryDC", "database/sql.(*DB).QueryContext",
+		"shop/web.makePosts@app.go:192"}
+	b := New(8, 3000*ms).CPU(2, 1.98, 0.1, 0.03, -1).Wait(breakdown.StateRunning, 30*ms, 3).
+		Wait(breakdown.StateNetwork, 2900*ms, 100, asks...)
+	n := int64(b.Requests())
+	b.Asks(operation.Query, comments, 20*n, 75*ms, 3, Caller(1, 75*ms, asks...)).
+		Asks(operation.Query, "SELECT * FROM users WHERE id = ?", 70*n, 15*ms, 1, Caller(1, 15*ms, asks...))
+	rec, a := b.Open(t)
+	a.Requests, a.Partial, a.Operations = 0, 13, nil
+	out, err := diagnose.Run(rec, a, suite.All())
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(out.Findings, func(f findings.Finding) bool { return f.Cause == "db-slow-query" })
+	if i < 0 || out.Findings[i].Where.SQL != comments || out.Findings[i].Where.Line != 192 || out.Findings[i].Share < 0.4 ||
+		out.Findings[i].Confidence == findings.High {
+		t.Errorf("%+v", out.Findings)
+	}
+	for _, f := range out.Findings {
+		for _, e := range f.Evidence {
+			if strings.Contains(e.Text+f.Remedy, "pg_stat") || strings.Contains(e.Text+f.Remedy, "$1") {
+				t.Errorf("%s: MySQL is told of PostgreSQL: %s; %s", f.Cause, e.Text, f.Remedy)
+			}
 		}
 	}
 }

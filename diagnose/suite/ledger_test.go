@@ -11,6 +11,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
+	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/findings"
 )
@@ -49,6 +50,32 @@ func TestMostOfTheLedger(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := found.Ledger.Most; c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestLargestPartIsNamed: where CPUs limit the load and nothing is worth a finding, the ledger names the
+// part that could go, with its small gain; not where CPUs are idle, nor beside a finding.
+func TestLargestPartIsNamed(t *testing.T) {
+	encodes := []string{"encoding/json.(*encodeState).marshal", "encoding/json.Marshal", "shop/web.Show@web.go:12"}
+	scores := "shop/rank.score@rank.go:7"
+	for name, c := range map[string]struct {
+		from *diagnosetest.Builder
+		want string
+	}{
+		"JSON":        {diagnosetest.Healthy().Sample(time.Second, encodes...), "JSON, most of it below web.Show (web.go:12), 18 % of the service's CPU: at most 1.22x (cpu-json)"},
+		"a function":  {diagnosetest.Healthy().Sample(2*time.Second, scores), "rank.score (rank.go:7), 17 % of the service's CPU: at most 1.20x (cpu-hot-function)"},
+		"idle CPUs":   {diagnosetest.Idle().Late(50*time.Millisecond, 0.02).Sample(60*time.Millisecond, encodes...), ""},
+		"few samples": {diagnosetest.Healthy().NoProfile("cpu").Sample(300*time.Millisecond, encodes...), ""},
+		"a finding":   {diagnosetest.Healthy().Sample(9*time.Second, encodes...), ""},
+	} {
+		rec, body := c.from.Open(t)
+		found, err := diagnose.Run(rec, body, suite.All())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := found.Ledger.Largest; got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -40,6 +40,7 @@ type Verdict struct {
 	// GainOf, Then and AtLeast are as in findings.Finding.
 	GainOf, Then string
 	AtLeast      bool
+	Low, High    float64
 }
 
 // Nature is what ends a wait. It decides what busy CPUs mean for the wait.
@@ -68,7 +69,7 @@ func Decide(p *diagnose.Pass, s waits.Site, kind Nature) (Verdict, bool) {
 			worth = chain
 		}
 		v := Verdict{Share: s.Share, Of: diagnose.OfRequest, Gain: worth.Factor, GainOf: worth.Of, Then: worth.Then,
-			AtLeast: worth.AtLeast, Confidence: findings.High}
+			AtLeast: worth.AtLeast, Low: worth.Low, High: worth.High, Confidence: findings.High}
 		if p.CPU().Saturated() {
 			v.Confidence = findings.Medium
 			if kind == Serial && s.Share >= Dominant {
@@ -99,7 +100,7 @@ func Decide(p *diagnose.Pass, s waits.Site, kind Nature) (Verdict, bool) {
 func (v Verdict) Finding(p *diagnose.Pass, cause string, s waits.Site) diagnose.Finding {
 	f := diagnose.Finding{
 		Cause: cause, Share: v.Share, ShareOf: v.Of, GainCeiling: v.Gain, GainOf: v.GainOf, Then: v.Then,
-		GainAtLeast: v.AtLeast, Confidence: v.Confidence,
+		GainAtLeast: v.AtLeast, GainLow: v.Low, GainHigh: v.High, Confidence: v.Confidence,
 		Where: diagnose.WhereOf(s.Place),
 	}
 	if v.Of == diagnose.OfTail {

@@ -39,6 +39,10 @@ type Finding struct {
 	// GainAtLeast says that GainCeiling is a floor instead: what limits next is CPU time measured
 	// on CPUs that were mostly idle, or the factor is cut at 50.
 	GainAtLeast bool `json:"gain_at_least,omitempty"`
+	// GainLow and GainHigh are the factor if the share is two standard errors smaller or larger than
+	// measured; 0 where its error is not known. Chance alone: what the laws leave out comes on top.
+	GainLow  float64 `json:"gain_low,omitempty"`
+	GainHigh float64 `json:"gain_high,omitempty"`
 	// Then names what limits the service once the cause is gone ("the host's 2
 	// CPUs"); empty where no resource that was measured does.
 	Then       string     `json:"then,omitempty"`

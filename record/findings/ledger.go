@@ -33,6 +33,10 @@ type Ledger struct {
 	// up: "62 % of request time is one wait: database". Empty where nothing does, which is
 	// the shape of a healthy service.
 	Most string `json:"most,omitempty"`
+	// Largest says, of a run without findings on CPUs that are used up, which part of the service's
+	// CPU one change could take away at most, and what that is worth: "JSON, most of it below
+	// web.Show (web.go:12), 14 % of the service's CPU: at most 1.16x (cpu-json)".
+	Largest string `json:"largest,omitempty"`
 	// Shape is a sentence on how long requests take and how busy the CPUs are;
 	// empty without an anatomy.
 	Shape string `json:"shape,omitempty"`

@@ -1,6 +1,7 @@
 package statement
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -35,4 +36,15 @@ func Utility(text string) bool {
 		return true
 	}
 	return false
+}
+
+// shuffles are functions that return another value for each row, in SQLite, PostgreSQL,
+// MySQL and SQL Server.
+var shuffles = []string{"random()", "rand()", "gen_random_uuid()", "uuid()", "newid()"}
+
+// Shuffles reports whether a statement sorts its rows by a random value first. No index holds
+// that order, so that all rows of the condition are read and sorted for any of them.
+func Shuffles(text string) bool {
+	_, order, ok := strings.Cut(Normal(text), " order by ")
+	return ok && slices.ContainsFunc(shuffles, func(f string) bool { return strings.HasPrefix(order, f) })
 }

@@ -20,3 +20,17 @@ func TestVerb(t *testing.T) {
 		}
 	}
 }
+
+func TestShuffles(t *testing.T) {
+	for text, want := range map[string]bool{
+		"SELECT * FROM songs WHERE genre = ? ORDER BY random() asc LIMIT ?": true,
+		"select id from songs order by RAND() limit 5":                      true,
+		"SELECT random() FROM songs ORDER BY title":                         false,
+		"SELECT * FROM songs ORDER BY title, random()":                      false, // an index on title leaves little to sort
+		"SELECT * FROM songs ORDER BY random_id":                            false,
+	} {
+		if got := Shuffles(text); got != want {
+			t.Errorf("%s: %t", text, got)
+		}
+	}
+}

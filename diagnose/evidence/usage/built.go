@@ -20,8 +20,11 @@ type Built struct {
 	// Compiled reports that it is compiled, which is done for use more than once. What is parsed or
 	// built may be the request's own.
 	Compiled bool
-	// Bytes is the part of all bytes allocated that making it allocates, 0 to 1.
-	Bytes float64
+	// Shared reports that it is made below a singleflight group, so that requests share it.
+	Shared bool
+	// Bytes is the part of all bytes allocated that making it allocates, and Collected the part of
+	// the service's CPU that goes into collecting them (in Share), 0 to 1.
+	Bytes, Collected float64
 }
 
 // LeastMade is the share of the service's CPU from which making something is reported.
@@ -59,18 +62,26 @@ func (p *Service) Built() (most Built, ok bool) {
 	if !ok {
 		return Built{}, false
 	}
-	if allocs, err := p.Profile("allocs", "alloc_space"); err == nil && allocs.Total > 0 {
-		bytes := 0.0
-		for _, s := range allocs.Samples {
-			if below(s.Stack, most.Place, most.Function) {
-				bytes += float64(s.Value)
-			}
-		}
-		most.Bytes = bytes / float64(allocs.Total)
-		// Assists run below the call, and are counted there.
-		most.Share += use.Share(callstack.GCWork) * p.Collection().Ordinary() * most.Bytes
-	}
+	most.Bytes, most.Collected = p.allocates(func(stack []code.Frame) bool { return below(stack, most.Place, most.Function) })
+	most.Share += most.Collected
 	return most, true
+}
+
+// allocates returns the part of all bytes that stacks allocate, and the part of the service's CPU
+// that collects those, 0 to 1. Assists run below the stacks, and are counted there.
+func (p *Service) allocates(in func([]code.Frame) bool) (bytes, collected float64) {
+	allocs, err := p.Profile("allocs", "alloc_space")
+	use, errUse := p.Use()
+	if err != nil || errUse != nil || allocs.Total == 0 {
+		return 0, 0
+	}
+	for _, s := range allocs.Samples {
+		if in(s.Stack) {
+			bytes += float64(s.Value)
+		}
+	}
+	bytes /= float64(allocs.Total)
+	return bytes, use.Share(callstack.GCWork) * p.Collection().Ordinary() * bytes
 }
 
 // made returns the deepest function below a line that makes something and has most of what the line
@@ -95,7 +106,7 @@ func (u *Table) made(place code.Frame, samples []Booked) (b Built, ok bool) {
 			i := slices.Index(s.Stack, place)
 			return i < depth || s.Stack[i-depth].Function != name
 		})
-		if makes, compiles := making(name); makes && (compiles || !b.Compiled) && !oneDomain(samples) {
+		if makes, compiles := Making(name); makes && (compiles || !b.Compiled) && !oneDomain(samples) {
 			b = Built{Place: place, Function: name, Share: called[name] / u.total, Part: called[name] / total, Compiled: compiles}
 			ok = true
 		}
@@ -121,23 +132,39 @@ func oneDomain(samples []Booked) bool {
 // makers are how the names of functions begin that make something of their input.
 var makers = []string{compiler, "build", "new", "parse"}
 
-const compiler = "compile"
+// compiler is the word for what is made for use more than once, and validator the word for what may
+// be found once for an input that does not change.
+const compiler, validator = "compile", "validate"
 
-// making reports whether the name of a function says that it makes something, and that it compiles
-// it: compileSchema and Compile do. newline makes nothing, and newBufferAndExecute does something else.
-func making(function string) (makes, compiles bool) {
-	_, name := callstack.Split(callstack.Enclosing(callstack.Elided(function)))
-	name = name[strings.LastIndexByte(name, '.')+1:]
+// Making reports whether the name of a function says that it makes something, and that it compiles
+// it: compileSchema, Compile and MustCompile do. newline makes nothing, and newBufferAndExecute does
+// something else.
+func Making(function string) (makes, compiles bool) {
+	name := bare(function)
+	if rest, must := begins(name, "must"); must {
+		name = rest
+	}
 	for _, m := range makers {
-		if len(name) < len(m) || !strings.EqualFold(name[:len(m)], m) {
-			continue
-		}
-		rest := name[len(m):]
-		if word := rest == "" || rest[0] < 'a' || rest[0] > 'z'; word && !joined(rest) {
+		if rest, is := begins(name, m); is && !joined(rest) {
 			return true, m == compiler
 		}
 	}
 	return false, false
+}
+
+// bare returns a function's name without its package, receiver and closures.
+func bare(function string) string {
+	_, name := callstack.Split(callstack.Enclosing(callstack.Elided(function)))
+	return name[strings.LastIndexByte(name, '.')+1:]
+}
+
+// begins reports whether a name begins with a word, in capitals or not, and returns what follows.
+func begins(name, word string) (rest string, is bool) {
+	if len(name) < len(word) || !strings.EqualFold(name[:len(word)], word) {
+		return name, false
+	}
+	rest = name[len(word):]
+	return rest, rest == "" || rest[0] < 'a' || rest[0] > 'z'
 }
 
 // joined reports whether a name has "And" as a word.

@@ -10,6 +10,17 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
+// costlyMade returns what is made per request and to be named in place of the hottest function,
+// where there is one: what a library makes, or else what the service makes.
+func costlyMade(p *diagnose.Pass, hottest usage.Algorithm, ok bool) (usage.Built, bool) {
+	own := ok && hottest.Work == 0
+	if b, made := p.Built(); made && b.Share >= usage.LeastMade && (!own || b.Compiled && b.Share >= hottest.Share) {
+		return b, true
+	}
+	b, made := p.Made()
+	return b, made && !ok && b.Share >= leastMadeOwn
+}
+
 // madePerRequest returns the finding that a library makes something at a line of the service's, at
 // most of what the line costs. All of it goes where what is made is kept, whatever the CPU goes
 // into: maps, JSON, allocation.
@@ -30,8 +41,17 @@ func madePerRequest(p *diagnose.Pass, use *usage.Table, b usage.Built) diagnose.
 	f.Evidence = append(f.Evidence, called(use, b.Place.Function)...)
 	f.Evidence = append(f.Evidence, saturation(p)...)
 	diagnose.Promise(&f, p.Ran(evidence.Work{Share: f.Share, Function: b.Place.Function}))
-	if f.Confidence = confidence(p, max(f.GainCeiling, alone(p, f.Share)), purposeful); !b.Compiled {
+	worth := purposeful
+	if b.Shared {
+		worth = leastWorth
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, 1, diagnose.Count,
+			"a singleflight group shares what it returns between requests, so it is not the request's own"))
+	}
+	switch f.Confidence = confidence(p, max(f.GainCeiling, alone(p, f.Share)), worth); {
+	case !b.Compiled && !b.Shared:
 		f.Confidence = findings.Low
+	case !b.Compiled && f.Confidence == findings.High:
+		f.Confidence = findings.Medium
 	}
 	return f
 }

@@ -1,6 +1,7 @@
 package cpu_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -49,4 +50,67 @@ func TestMadeByALibraryForEachRequest(t *testing.T) {
 	}
 	// A domain's own analyzer knows more of it.
 	Expect(t, cpu.Hot, call(Healthy(), 6*s, "regexp/syntax.Parse", "regexp.compile", lib+"(*Compiler).Compile"))
+}
+
+// A model that the service validates for each request costs a third of its CPU, spread over
+// functions none of which is hot, as openfga's was. Its maker is named at the line that calls it.
+func TestMadeByTheServiceForEachRequest(t *testing.T) {
+	const resolve, check = "shop/model.resolve@resolver.go:85", "shop/api.(*Server).Check@api.go:40"
+	add := (*Builder).Sample
+	makes := func(d time.Duration, maker string, outer ...string) *Builder {
+		b := Healthy()
+		for i, f := range []string{"hasCycle", "entrypoints", "relations", "tuplesets"} {
+			inner := []string{"shop/model.(*Model)." + f + "@model.go:" + strconv.Itoa(100+i)}
+			if i%2 == 0 {
+				inner = append([]string{"runtime.mapassign_faststr"}, inner...)
+			}
+			add(b, d/4, append(append(inner, maker), outer...)...)
+		}
+		return b
+	}
+	found := Expect(t, cpu.Hot, makes(5*s, "shop/model.NewAndValidate@model.go:20", resolve, check), "cpu-hot-function at resolver.go:85")
+	if len(found) == 1 && (!strings.Contains(found[0].Title, "model.NewAndValidate") || found[0].Confidence != findings.Low ||
+		!strings.Contains(found[0].Remedy, "keep it")) {
+		t.Errorf("%s, %s: %s", found[0].Title, found[0].Confidence, found[0].Remedy)
+	}
+	// Requests share what a singleflight group returns: it is not the request's own.
+	group := []string{"shop/model.load.func1@resolver.go:85", "golang.org/x/sync/singleflight.(*Group).doCall",
+		"golang.org/x/sync/singleflight.(*Group).Do", "shop/model.load@resolver.go:80", check}
+	found = Expect(t, cpu.Hot, makes(5*s, "shop/model.NewAndValidate@model.go:20", group...), "cpu-hot-function at resolver.go:85")
+	if len(found) == 1 && found[0].Confidence != findings.Medium {
+		t.Errorf("shared by requests: %s", found[0].Confidence)
+	}
+	// Removing it would not be worth 1.3x.
+	Expect(t, cpu.Hot, makes(2*s, "shop/model.NewAndValidate@model.go:20", resolve, check))
+	// What is the request's own, by its name or as its handler, and what only begins with the word.
+	for _, maker := range []string{"shop/model.parseRequest@model.go:20", "shop/model.newReply@model.go:20",
+		"shop/model.NewAndServe@model.go:20", "shop/model.newest@model.go:20", "shop/model.visit@model.go:20"} {
+		Expect(t, cpu.Hot, makes(5*s, maker, resolve, check))
+	}
+	Expect(t, cpu.Hot, makes(5*s, "shop/api.NewOrder@model.go:20")) // a handler
+	// A domain's own analyzer knows more of it, and a goroutine that no request waits for is no request's.
+	Expect(t, cpu.Hot, Healthy().Sample(5*s, "encoding/json.Unmarshal", "shop/model.ParseModel@model.go:20", resolve, check))
+	add = (*Builder).Background
+	Expect(t, cpu.Hot, makes(5*s, "shop/model.NewModel@model.go:20", resolve))
+}
+
+// JSON that a helper decodes for a function which parses something: its outcome can be kept, where a
+// faster decoder only makes it cheaper. skipper's predicates each parsed the same token again.
+func TestOutcomeOfWhatADomainDoes(t *testing.T) {
+	decodes := func(outer ...string) *Builder {
+		return Healthy().Sample(8*s, append([]string{"encoding/json.(*decodeState).object", "encoding/json.Unmarshal",
+			"shop/jwt.decode@token.go:38"}, outer...)...)
+	}
+	const parse = "shop/jwt.Parse@token.go:20"
+	const match, handle = "shop/auth.(*predicate).Match@jwt.go:148", "shop/web.(*Server).Route@web.go:9"
+	for name, c := range map[string]struct {
+		b    *Builder
+		want bool
+	}{"a token": {decodes(parse, match, handle), true}, "a body": {decodes("shop/web.parseBody@web.go:20", handle), false},
+		"a handler": {decodes(handle), false}} {
+		found := Expect(t, cpu.JSON, c.b, "cpu-json at token.go:38")
+		if len(found) == 1 && strings.Contains(found[0].Remedy, "keep what it returns") != c.want {
+			t.Errorf("%s: %s", name, found[0].Remedy)
+		}
+	}
 }

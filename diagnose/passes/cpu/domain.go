@@ -97,6 +97,10 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if f.Where.Detail = t.through; t.through != "" {
 		f.Title += ", " + t.through
 	}
+	if name := callstack.Short(use.Outcome(d.roles, t.hot.Place.Function)); name != "" {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, t.hot.Share, diagnose.Ratio, "most of it for %s", name))
+		f.Remedy += fmt.Sprintf(" If %s is given the same input again, keep what it returns.", name)
+	}
 	diagnose.Promise(&f, p.Ran(evidence.Work{Share: min(1, share), Roles: d.roles}), d.gone(p, t, min(1, share)))
 	// Confidence is about how sick the service is, not how much this host lets it
 	// gain: next to a program that took half of the machine, address-rules'

@@ -17,6 +17,9 @@ const (
 	// cost is spread (crew-roster, letter-press) the hottest own function has below
 	// 10 %.
 	leastHot = 0.25
+	// leastMadeOwn is the share from which removing what the service makes for requests is worth
+	// leastWorth, by Amdahl's law.
+	leastMadeOwn = 1 - 1/leastWorth
 )
 
 // Hot finds the service's own hot functions.
@@ -32,7 +35,7 @@ var Hot = diagnose.Analyzer{
 	Doc: "Charges samples that belong to no library domain to the innermost function of the user's code, including runtime " +
 		"functions called from it, and names one that uses 25 % of the service's CPU, with the loop around it, at its " +
 		"hottest line; or the function below which a recursion or a family of small functions uses 50 %; or what a dependency " +
-		"makes (compiles, parses, builds) below one line at 25 % or more.",
+		"makes (compiles, parses, builds) below one line at 25 % or more, or what the service itself makes for requests at 23 %.",
 	Causes: []diagnose.Cause{{
 		ID: "cpu-hot-function", Title: "One of the service's own functions takes the CPU",
 		Doc: "A large part of the CPU is spent in one function of the service, not in a library: nested loops where a map " +
@@ -45,7 +48,10 @@ var Hot = diagnose.Analyzer{
 			"elsewhere) confidence is low. A function that mostly uses maps, copies, system calls or atomics is reported as " +
 			"that. If a call into a dependency spends most of its CPU where that compiles something, all of that CPU " +
 			"counts, allocation and maps included, and the deepest such function is named; where it parses or builds " +
-			"something, only if nothing else is reported, and with low confidence, because that may be the request's own. " +
+			"something, only if nothing else is reported, and with low confidence, because that may be the request's own. The " +
+			"same holds for a function of the service's below a handler whose name says that it makes or validates something " +
+			"(New, Build, Parse, Compile, Validate; not of a request, a form or an answer), from 23 % with what collecting its " +
+			"garbage takes, which is worth 1.3x; below a singleflight group, confidence is medium. " +
 			"False sharing of plain variables looks like this too: the hot line is then a plain store.",
 		Remedy: "Optimise the named lines, do it less often, or keep the result.",
 		Example: diagnose.Example{Lang: "go",
@@ -61,8 +67,7 @@ var Hot = diagnose.Analyzer{
 			return nil, err
 		}
 		h, ok := use.Hottest(leastHot)
-		b, made := p.Built()
-		if own := ok && h.Work == 0; made && b.Share >= usage.LeastMade && (!own || b.Compiled && b.Share >= h.Share) {
+		if b, made := costlyMade(p, h, ok); made {
 			return []diagnose.Finding{madePerRequest(p, use, b)}, nil
 		}
 		if !ok || h.Work != 0 {

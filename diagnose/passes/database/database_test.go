@@ -96,6 +96,32 @@ func TestSlowQueryWithoutTrace(t *testing.T) {
 	ExpectUnjudged(t, database.SlowQuery, New(64, 44*ms), "db-slow-query")
 }
 
+// Of the statements that a request repeats, the one that takes most of their time is named, not the most
+// frequent one.
+func TestNPlusOneNamesWhatTakesTheTime(t *testing.T) {
+	const comments, users = "SELECT * FROM comments WHERE post_id = $1", "SELECT * FROM users WHERE id = $1"
+	const posts = "SELECT * FROM posts LIMIT 20"
+	b := idle()
+	n := int64(b.Requests())
+	found := Expect(t, database.NPlusOne, b.Statement(posts, n, 60*us, 20, 6, "").Statement(users, 70*n, 60*us, 1, 4, "").
+		Statement(comments, 18*n, 400*us, 3, 4, ""), "db-n-plus-one")
+	if len(found) == 1 && (found[0].Where.SQL != comments || !strings.Contains(found[0].Title, "18 times") ||
+		!strings.Contains(found[0].Title, "with the others that it repeats takes") || !strings.Contains(found[0].Remedy, "comments")) {
+		t.Errorf("%s: %s; %s", found[0].Where.SQL, found[0].Title, found[0].Remedy)
+	}
+	b = idle()
+	found = Expect(t, database.NPlusOne, b.Statement(posts, n, 60*us, 20, 6, "").Statement(users, 70*n, 100*us, 1, 4, "").
+		Statement(comments, 2*n, 10*ms, 3, 4, ""), "db-n-plus-one")
+	if len(found) == 1 && found[0].Where.SQL != users {
+		t.Errorf("two calls are no loop: %s", found[0].Where.SQL)
+	}
+	b = idle()
+	found = Expect(t, database.NPlusOne, b.Statement(posts, n, 60*us, 20, 6, "").Statement(users, 70*n, 100*us, 1, 4, ""), "db-n-plus-one")
+	if len(found) == 1 && strings.Contains(found[0].Title, "others") {
+		t.Errorf("it repeats no others: %s", found[0].Title)
+	}
+}
+
 func TestNPlusOne(t *testing.T) {
 	item := "SELECT * FROM items WHERE id = $1"
 	b := idle()

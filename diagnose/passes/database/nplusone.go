@@ -1,6 +1,7 @@
 package database
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,6 +24,9 @@ const (
 	// manyCalls is the number of calls of one statement per request, on average
 	// over all kinds of request: a page may need two.
 	manyCalls = 2.5
+	// mostRepeated is the leading statement's part of the repeated time, below which the finding says that
+	// it is not alone.
+	mostRepeated = 0.8
 	// manyExcess is the number of calls per request beyond the first, over all repeated
 	// statements: what one statement each would save. The order gateway's loop runs two
 	// statements 3 and 4 times, and neither alone seemed much.
@@ -107,7 +111,11 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if f.ShareOf == diagnose.OfCPU {
 		takes = "CPU"
 	}
-	f.Title = fmt.Sprintf("A request %s%s, which takes %s of its %s", what, describeRepeater(p, r.lead, &f),
+	others := ""
+	if r.alone < mostRepeated {
+		others = " with the others that it repeats"
+	}
+	f.Title = fmt.Sprintf("A request %s%s, which%s takes %s of its %s", what, describeRepeater(p, r.lead, &f), others,
 		diagnose.Percent(f.Share), takes)
 	return []diagnose.Finding{f}, nil
 }
@@ -167,7 +175,7 @@ func (r repeats) promise(p *diagnose.Pass, f *diagnose.Finding, share float64) {
 // joined is the remedy of a statement that reads again and again.
 func joined(p *diagnose.Pass, text string) string {
 	how := "WHERE key = ANY($1)" + driver.GORM(p, "; GORM: Preload")
-	if demand.InProcess(p) {
+	if demand.InProcess(p) || p.UsesOnly(callstack.MySQL) {
 		how = "WHERE key IN (...)"
 	}
 	return fmt.Sprintf("Fetch all rows with one statement (a join, or %s) instead of: %s", how, brief(text))
@@ -186,9 +194,10 @@ func batched(p *diagnose.Pass, text string) string {
 
 // repeats is what requests run more than once.
 type repeats struct {
-	lead   database.Statement // the one that runs most often and does work
+	lead   database.Statement // the one whose repeated calls take most time, of those that run many times; else the most frequent
 	each   float64            // how often, per request
 	excess float64            // calls per request that repeat, over all statements
+	alone  float64            // of the repeated time, the lead's own part
 	part   float64            // of the waits for the database: the demand that goes
 }
 
@@ -215,20 +224,23 @@ func (r repeats) inProcess(p *diagnose.Pass, cpu float64) float64 {
 // ask. Beginnings and ends of transactions count, but never lead: they repeat
 // because what they enclose does.
 func repetition(p *diagnose.Pass, all *database.Statements) (r repeats) {
-	var calls, repeatedCalls, repeatedTime float64
+	var calls, repeatedCalls, repeatedTime, most float64
 	for _, s := range all.Statements {
 		times := demand.PerRequest(p, float64(s.Calls))
 		calls += times
 		if !(times >= repeated) {
 			continue
 		}
-		if times > r.each && !statement.Utility(s.Text) {
-			r.lead, r.each = s, times
+		took := evidence.StatementShare(all, s) * (1 - 1/times)
+		more := cmp.Or(cmp.Compare(min(times, manyCalls), min(r.each, manyCalls)), cmp.Compare(took, most), cmp.Compare(times, r.each))
+		if more > 0 && !statement.Utility(s.Text) {
+			r.lead, r.each, most = s, times, took
 		}
 		r.excess += times - 1
 		repeatedCalls += times - 1
-		repeatedTime += evidence.StatementShare(all, s) * (1 - 1/times)
+		repeatedTime += took
 	}
+	r.alone = most / max(1e-9, repeatedTime)
 	if calls > 0 {
 		ran := demand.Executed(p)
 		r.part = ran*repeatedTime + (1-ran)*repeatedCalls/calls

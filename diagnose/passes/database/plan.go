@@ -9,6 +9,7 @@ import (
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/index"
 	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/statement"
 )
 
 // cost is what one execution of a statement costs and why: the proof that a
@@ -56,7 +57,9 @@ func costOf(p *diagnose.Pass, s database.Statement) cost {
 	all := p.Statements()
 	catalogue := index.Catalogue{Tables: all.Tables, Planner: all.Planner}
 	if c.scan, c.planned = index.Worst(root, c.rows, c.blocks, catalogue); c.planned {
-		c.advice = c.scan.Advise()
+		if c.advice = c.scan.Advise(); statement.Shuffles(s.Text) {
+			c.advice = index.Advice{}
+		}
 		c.wasteful = c.mean >= index.Halves*max(lookUpNS, c.mean*c.scan.Needed)
 		if c.blocks >= 0 || c.scan.Removed() > 0 {
 			c.confidence = findings.High
@@ -117,6 +120,13 @@ func (c cost) title(share float64, of string, s database.Statement) string {
 	return fmt.Sprintf("One statement takes %s of %s at %s per call: %s", diagnose.Percent(share), of, diagnose.Span(c.mean), brief(s.Text))
 }
 
+// shuffled is the remedy for a statement that sorts by a random value. What it costs is that whole
+// rows are read and sorted, of which few are returned: keys alone are smaller, and a key drawn at
+// random is found by the index that exists.
+const shuffled = "No index serves ORDER BY a random value: all rows that the condition keeps are read and sorted for the few " +
+	"that are returned. Sort the keys alone, in a subquery (WHERE id IN (SELECT id ... ORDER BY random() LIMIT n)), " +
+	"or draw keys at random and read those rows."
+
 // scanName names a node that reads without an index, in lower case.
 func scanName(node string) string {
 	if strings.Contains(node, "Seq Scan") {
@@ -175,9 +185,11 @@ func checked(c database.IndexCheck) string {
 }
 
 // remedy is the index to create, else why the existing one is not used, else what
-// lacks below a deletion, else to look at the executed plan.
-func (c cost) remedy() string {
+// lacks below a deletion, else to look at the executed plan. No index serves a random order.
+func (c cost) remedy(text string) string {
 	switch {
+	case statement.Shuffles(text):
+		return shuffled
 	case c.wasteful && c.planned && c.advice.Create != "":
 		return strings.TrimSpace(c.advice.Create + "; then the scan reads only the rows it returns. " + strings.Join(c.advice.Why, " "))
 	case c.wasteful && c.planned && len(c.advice.Why) > 0:

@@ -22,6 +22,18 @@ func TestLimitOverSortIsWaste(t *testing.T) {
 	}
 }
 
+// A random order is no index's.
+func TestRandomOrderNeedsNoIndex(t *testing.T) {
+	const plan = `[{"Plan":{"Node Type":"Limit","Total Cost":900,"Plan Rows":5,"Plans":[{"Node Type":"Sort","Sort Key":["(random())"],"Total Cost":890,"Plan Rows":20000,
+		"Plans":[{"Node Type":"Seq Scan","Relation Name":"links","Alias":"links","Filter":"(tenant = $1)","Total Cost":585,"Plan Rows":20000}]}]}}]`
+	b := idle()
+	found := Expect(t, passes.SlowQuery, b.Statement("SELECT * FROM links WHERE tenant = $1 ORDER BY random() LIMIT $2",
+		int64(b.Requests()), 22*ms, 5, 385, plan), "db-slow-query at orders.go:41")
+	if len(found) == 1 && (strings.Contains(found[0].Remedy, "CREATE INDEX") || !strings.Contains(found[0].Remedy, "keys")) {
+		t.Errorf("remedy %q", found[0].Remedy)
+	}
+}
+
 // An aggregate of all rows reads what it needs: no index would save it.
 func TestWholeTableIsNoWaste(t *testing.T) {
 	const plan = `[{"Plan":{"Node Type":"Aggregate","Total Cost":635,"Plan Rows":1,` +

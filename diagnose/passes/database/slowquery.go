@@ -112,7 +112,7 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 				diagnose.Span(c.mean)),
 			diagnose.Fact(d.source, share, diagnose.Ratio, "executing statements takes %s of %s", diagnose.Percent(share), d.took),
 		}, c.evidence()...),
-		Remedy: c.remedy(),
+		Remedy: c.remedy(lead.Text),
 	}
 	others := append(notFreed(p, at, known && d.of == diagnose.OfRequest), p.Alongside()...)
 	diagnose.Promise(&f, demand.Gain(p, share, part*c.saved(), others...), demand.Executing(p, executes*c.saved(), others...))

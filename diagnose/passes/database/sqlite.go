@@ -71,6 +71,13 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, float64(len(lead.Plan.Rows)), "steps",
 			"SQLite's plan: %s", strings.Join(lead.Plan.Rows, "; ")))
 	}
+	wordScan(p, &f, lead, place)
+	overWire(p, &f, lead, part)
+	return []diagnose.Finding{f}
+}
+
+// wordScan writes the title and the remedy: of the scan, where that is wasteful, else of the statement.
+func wordScan(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, place string) {
 	if s, ok := wastefulScan(lead); ok {
 		again := ""
 		if s.Inner {
@@ -91,8 +98,9 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 		f.Remedy = "Look at " + explain + " of the statement; read fewer rows, keep sums and counts in their own table, " +
 			"or cache the answer."
 	}
-	overWire(p, &f, lead, part)
-	return []diagnose.Finding{f}
+	if statement.Shuffles(lead.Text) {
+		f.Remedy = shuffled
+	}
 }
 
 // overWire adds what a statement is worth on CPUs that are used up, where it is a server's
@@ -104,8 +112,12 @@ func overWire(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, part f
 	}
 	part = executed(p, lead, part)
 	diagnose.Promise(f, demand.Executing(p, part))
+	settles := "pg_stat_statements, read with --postgres, would settle it"
+	if p.UsesOnly(callstack.MySQL) {
+		settles = "redline reads no statistics of this server"
+	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, part, diagnose.Ratio, "its part of the database's work (%s) is "+
-		"inferred from the service's own waits: pg_stat_statements, read with --postgres, would settle it", diagnose.Percent(part)))
+		"inferred from the service's own waits: %s", diagnose.Percent(part), settles))
 }
 
 // executed bounds a statement's part of what the server executes, 0 to 1: it is no more

@@ -55,6 +55,14 @@ func TestSQLiteScan(t *testing.T) {
 			t.Errorf("a pool of one is to be raised: %s %s", f.Cause, f.Remedy)
 		}
 	}
+	// A condition that keeps most rows, and an order that no index has.
+	shuffled := strings.Replace(sales, "ORDER BY id DESC", "ORDER BY random() asc", 1)
+	found = Expect(t, database.SlowQuery, onePool().Asks(operation.Query, shuffled, n, 31*ms, 20, Caller(1, 31*ms, sqliteStack(listAt)...)).
+		Within(3800*us, 0, 1).SQLite("wal").Plan([]string{"SCAN sales", "USE TEMP B-TREE FOR ORDER BY"}, scan),
+		"db-slow-query at store.go:40")
+	if len(found) == 1 && (strings.Contains(found[0].Remedy, "CREATE INDEX") || !strings.Contains(found[0].Remedy, "random")) {
+		t.Errorf("an index for a random order: %s", found[0].Remedy)
+	}
 	few := operation.SQLiteScan{Table: "sales", Rows: 200, Columns: []string{"stall"}}
 	small := onePool().Asks(operation.Query, sales, n, 31*ms, 20, Caller(1, 31*ms, sqliteStack(listAt)...)).
 		Within(3800*us, 0, 1).SQLite("wal").Plan([]string{"SCAN sales"}, few)

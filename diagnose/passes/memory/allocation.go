@@ -124,8 +124,15 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if what != nil && p.Stacks.Role(what.maker.Function).Has(callstack.Compress) {
 		p.Reached("alloc-hot", nil) // making a compressor does not follow from what it compresses
 	}
+	call, in := "", ""
+	if what == nil && lead.below == "" {
+		var at code.Frame
+		if call, in, at = within(p, allocs, lead); call != "" {
+			lead.place = at // the call's own line, not that of another which allocates more at once
+		}
+	}
 	f := worded(p, lead, what, share, cost)
-	if call, in := within(p, allocs, lead); call != "" && what == nil && lead.below == "" {
+	if call != "" {
 		inCall(&f, diagnose.At(lead.place), call, in)
 	}
 	diagnose.Promise(&f, ran, collected)

@@ -205,7 +205,7 @@ func (c collecting) finish(p *diagnose.Pass, f diagnose.Finding, remedy string) 
 		for _, site := range p.Findings("allocation") {
 			if c.Ordinary() >= leastPercent/100.0 {
 				f.GainCeiling, f.GainOf, f.Then = min(f.GainCeiling, site.GainCeiling), site.GainOf, site.Then
-				f.GainAtLeast = site.GainAtLeast
+				f.GainAtLeast, f.GainLow, f.GainHigh = site.GainAtLeast, site.GainLow, site.GainHigh
 			}
 		}
 	}

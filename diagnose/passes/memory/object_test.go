@@ -83,3 +83,28 @@ func TestAllocationBelowHelper(t *testing.T) {
 	// What the helper makes by itself is its own.
 	says(t, collecting(4*s).Alloc(n, 200<<10*n, writeJSON, list).Alloc(n, 2<<10*n, writeJSON, show), "alloc-hot at web.go:20")
 }
+
+// What a library allocates over several lines of the service's is named at the line that calls it, and
+// not at another line that allocates more at once; what it compiles there is named, as deep as it goes.
+func TestAllocationBelowCallsOfALibrary(t *testing.T) {
+	n := int64(Healthy().Requests())
+	const query, parse = "github.com/antchfx/htmlquery.", "shop/web.extract@web.go:15"
+	find := func(b *Builder, kib int64, line string, inner ...string) *Builder {
+		return b.Alloc(90*n, kib<<10*n, append(inner, query+"Query", query+"FindOne", "shop/web.extract@web.go:"+line)...)
+	}
+	uses := func(compile int64) *Builder {
+		b := collecting(4*s).Alloc(90*n, 40<<10*n, "golang.org/x/net/html.(*parser).addElement", query+"Parse", parse)
+		for i, line := range []string{"23", "26", "29"} {
+			find(b, compile+int64(i), line, "github.com/antchfx/xpath.(*parser).parseStep", "github.com/antchfx/xpath.build",
+				"github.com/antchfx/xpath.Compile")
+			find(b, 12, line, query+"QuerySelector")
+		}
+		return b
+	}
+	f := says(t, uses(18), "alloc-hot at web.go:29")
+	holds(t, f.Title, "web.go:29", "xpath.Compile")
+	holds(t, f.Remedy, "htmlquery.FindOne calls xpath.Compile", "keep")
+	if f = says(t, uses(6), "alloc-hot at web.go:29"); strings.Contains(f.Title, "Compile") {
+		t.Errorf("a third of the call is no compiling: %s", f.Title)
+	}
+}

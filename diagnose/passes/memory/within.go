@@ -3,6 +3,7 @@ package memory
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -16,10 +17,12 @@ import (
 const mostSpread = 0.5
 
 // within returns the dependency's function that a site calls, where most of the site's bytes are
-// allocated below it: no buffer of the caller's spares those. in is the function that allocates most of
-// them; "" where they are spread. call is "" otherwise.
-func within(p *diagnose.Pass, allocs *measured.Profile, s site) (call, in string) {
-	calls, makers := map[string]float64{}, map[string]map[string]float64{}
+// allocated below it: no buffer of the caller's spares those. in is the function that makes something
+// with most of them, or else that allocates most of them; "" where they are spread. at is the site's line
+// that calls it with most bytes. call is "" otherwise.
+func within(p *diagnose.Pass, allocs *measured.Profile, s site) (call, in string, at code.Frame) {
+	calls, makers, lines := map[string]float64{}, map[string]map[string]float64{}, map[string]map[code.Frame]float64{}
+	below := map[string][]measured.Sample{}
 	for _, a := range allocs.Samples {
 		i := p.Stacks.Innermost(a.Stack)
 		if i < 1 || callstack.Enclosing(a.Stack[i].Function) != callstack.Enclosing(s.place.Function) {
@@ -31,17 +34,52 @@ func within(p *diagnose.Pass, allocs *measured.Profile, s site) (call, in string
 		}
 		calls[f] += float64(a.Value)
 		if makers[f] == nil {
-			makers[f] = map[string]float64{}
+			makers[f], lines[f] = map[string]float64{}, map[code.Frame]float64{}
 		}
+		lines[f][a.Stack[i]] += float64(a.Value)
+		below[f] = append(below[f], a)
 		makers[f][allocator(a.Stack[:i])] += float64(a.Value)
 	}
 	if call = measured.Heaviest(calls, cmp.Compare[string]); calls[call] < mostSpread*s.bytes {
-		return "", ""
+		return "", "", at
+	}
+	at = measured.Heaviest(lines[call], measured.CompareFrames)
+	if in = maker(below[call], call); in != "" {
+		return call, in, at
 	}
 	if in = measured.Heaviest(makers[call], cmp.Compare[string]); makers[call][in] < mostSpread*calls[call] {
 		in = ""
 	}
-	return call, in
+	return call, in, at
+}
+
+// maker returns the deepest function below a call that compiles something, or else makes something,
+// while one function has most of the call's bytes; "" without any.
+func maker(samples []measured.Sample, call string) (name string) {
+	total, compiles := 0.0, false
+	for _, s := range samples {
+		total += float64(s.Value)
+	}
+	for depth := 0; ; depth++ {
+		called := map[string]float64{}
+		for _, s := range samples {
+			i := slices.IndexFunc(s.Stack, func(f code.Frame) bool { return f.Function == call })
+			if i >= depth {
+				called[s.Stack[i-depth].Function] += float64(s.Value)
+			}
+		}
+		f := measured.Heaviest(called, cmp.Compare[string])
+		if called[f] < mostSpread*total || !callstack.Dependency(f) {
+			return name
+		}
+		if makes, does := usage.Making(f); makes && (does || !compiles) {
+			name, compiles = f, does
+		}
+		samples = slices.DeleteFunc(slices.Clone(samples), func(s measured.Sample) bool {
+			i := slices.IndexFunc(s.Stack, func(f code.Frame) bool { return f.Function == call })
+			return i < depth || s.Stack[i-depth].Function != f
+		})
+	}
 }
 
 // allocator returns the innermost function of a dependency in a stack: the runtime and the standard
@@ -80,6 +118,11 @@ func inCall(f *diagnose.Finding, at, call, in string) {
 	default:
 		f.Title += ", most of it in " + callstack.Short(in)
 		f.Where.Detail = "in " + callstack.Short(in)
+	}
+	if makes, compiles := usage.Making(in); makes && compiles && in != call {
+		f.Remedy = fmt.Sprintf("At %s %s calls %s each time: keep what that makes for the same input, and use a call that takes it.",
+			at, name, callstack.Short(in))
+		return
 	}
 	f.Remedy = fmt.Sprintf("At %s call %s less often, hand it less, or keep what it returns for the same input.", at, name)
 }

@@ -89,9 +89,9 @@ func inProcessCPU(p *diagnose.Pass) float64 { return min(1, ClientCPU(p)) }
 // request's time is queue.
 func InProcessGain(p *diagnose.Pass, share, cpu float64) laws.Gain {
 	m, c := p.Model(false), p.CPU()
-	cut := laws.Cut{Busy: map[string]float64{}}
+	cut := laws.Cut{Busy: map[string]float64{}, Error: p.CPUError(cpu)}
 	if !c.Saturated() {
-		cut.Time = share * m.Response
+		cut.Time, cut.Error = share*m.Response, p.TimeError(share)
 	}
 	if c.Target > 0 {
 		for _, r := range m.Resources {

@@ -52,7 +52,7 @@ func Gain(p *diagnose.Pass, share, part float64, others ...laws.Resource) laws.G
 		return InProcessGain(p, share*part, inProcessCPU(p)*part)
 	}
 	m, c := p.Model(false), p.CPU()
-	cut := laws.Cut{Time: share * part * m.Response, Busy: map[string]float64{}}
+	cut := laws.Cut{Time: share * part * m.Response, Busy: map[string]float64{}, Error: p.TimeError(share * part)}
 	if at := m.Tightest(); at >= 0 && c.Database > 0 {
 		cut.Busy[m.Resources[at].Name] = part * (executing(p) + ClientCPU(p)*p.Own())
 	}
@@ -64,6 +64,7 @@ func Gain(p *diagnose.Pass, share, part float64, others ...laws.Resource) laws.G
 	g := m.Gain(cut)
 	if most := laws.Amdahl(share * part); g.Factor > most {
 		g.Factor, g.Then, g.AtLeast = most, "", false
+		g.Low, g.High = min(g.Low, most), min(g.High, most)
 	}
 	return g
 }
