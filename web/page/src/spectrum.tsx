@@ -4,6 +4,7 @@ import { logSplits } from "./chart";
 import { Downloads } from "./export";
 import { tick } from "./format";
 import { whenSeen } from "./later";
+import { onWidth } from "./paper";
 import { colour, onThemeChange, tone } from "./theme";
 
 // Curve is one line of the plot: values by 1/(1-q).
@@ -39,13 +40,9 @@ export function SpectrumChart({ curves: spectra, id = "chart-spectrum" }: { curv
     const at = host.current;
     let u: uPlot | null = null;
     const notYet = whenSeen(at, () => { u = plot(at, spectra); });
-    const resize = new ResizeObserver(([entry]) => {
-      const width = Math.floor(entry!.contentRect.width);
-      if (u && width > 0 && width !== u.width) u.setSize({ width, height: u.height });
-    });
-    resize.observe(at);
+    const still = onWidth(at, (width) => u?.setSize({ width, height: u.height }));
     const stop = onThemeChange(() => u?.redraw(false, false));
-    return () => { notYet(); stop(); resize.disconnect(); u?.destroy(); };
+    return () => { notYet(); stop(); still(); u?.destroy(); };
   }, [JSON.stringify(spectra.map((s) => [s.name, s.tail.length, s.values.reduce((sum, v) => sum + v, 0)]))]);
   if (spectra.length === 0) return null;
   return (
