@@ -181,7 +181,7 @@ func TestFlameGraphsInBrowser(t *testing.T) {
 	must(t, err)
 	flat, err := stacks.Flatten(p, "CPU time")
 	must(t, err)
-	if flat.Total != 1e9 || len(flat.Samples) != len(reporttest.Stacks) || len(p.Location) != 7 {
+	if p.DefaultSampleType != "CPU time" || flat.Total != 1e9 || len(flat.Samples) != len(reporttest.Stacks) || len(p.Location) != 7 {
 		t.Errorf("the profile that was downloaded: %v", p)
 	}
 }

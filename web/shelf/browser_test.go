@@ -49,7 +49,7 @@ func walk(t *testing.T, dir string) seen {
 func TestShelfInBrowser(t *testing.T) {
 	t.Parallel()
 	s := walk(t, stock(t, reporttest.Options{}))
-	if s.Title != "7 runs" || s.Drawn != 7 || !slices.Equal(s.Searched, []string{"gateway"}) {
+	if s.Title != "7 runs" || s.Drawn != 7 || !slices.Equal(s.Searched, []string{"compared-a"}) {
 		t.Errorf("title %q, %d rows, found %q", s.Title, s.Drawn, s.Searched)
 	}
 	slices.Sort(s.Marks)

@@ -98,7 +98,7 @@ function ChartCard({ chart, around }: { chart: Chart; around: Surroundings }) {
     let u: uPlot | null = null;
     const notYet = whenSeen(at, () => { u = draw(at, chart, around, show); });
     const still = onWidth(at, (width) => u?.setSize({ width, height: u.height }));
-    const stop = onThemeChange(() => u?.redraw(false, false));
+    const stop = onThemeChange(() => u?.redraw(false, true));
     return () => { notYet(); stop(); still(); if (u) forget(u); };
   }, [chart]);
   const table = (

@@ -120,7 +120,7 @@ function LiveChart({ layout, live }: { layout: Layout; live: Live }) {
     const sight = new IntersectionObserver(([entry]) => { seen = entry!.isIntersecting; redraw(); }, { rootMargin: "200px" });
     sight.observe(at);
     const still = onWidth(at, (width) => u?.setSize({ width, height: u.height }));
-    const stop = onThemeChange(() => u?.redraw(false, false));
+    const stop = onThemeChange(() => u?.redraw(false, true));
     live.listeners.add(redraw);
     return () => { live.listeners.delete(redraw); stop(); still(); sight.disconnect(); if (u) forget(u); };
   }, []);

@@ -41,7 +41,7 @@ export function SpectrumChart({ curves: spectra, id = "chart-spectrum" }: { curv
     let u: uPlot | null = null;
     const notYet = whenSeen(at, () => { u = plot(at, spectra); });
     const still = onWidth(at, (width) => u?.setSize({ width, height: u.height }));
-    const stop = onThemeChange(() => u?.redraw(false, false));
+    const stop = onThemeChange(() => u?.redraw(false, true));
     return () => { notYet(); stop(); still(); u?.destroy(); };
   }, [JSON.stringify(spectra.map((s) => [s.name, s.tail.length, s.values.reduce((sum, v) => sum + v, 0)]))]);
   if (spectra.length === 0) return null;
