@@ -17,6 +17,7 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/service/port"
 )
 
 // service is a small HTTP service: it serves on $ADDR, and POST /die ends it
@@ -63,12 +64,11 @@ func module(t *testing.T, source string) (dir string) {
 
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := port.Reserve("127.0.0.1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return address
 }
 
 func options(t *testing.T, address string, plan scenario.Target) Options {

@@ -26,6 +26,7 @@ import (
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/scenario/document"
 	"github.com/redline-go/redline/service"
+	"github.com/redline-go/redline/service/port"
 	database "github.com/redline-go/redline/service/postgres"
 )
 
@@ -107,7 +108,7 @@ func measure(ctx context.Context, self string, n int, seed uint64, stderr io.Wri
 	}
 	// Stopped even when ctx has ended: the server is ours.
 	defer func() { _ = server.Stop(context.WithoutCancel(ctx)) }()
-	listen, err := service.FreeAddress("127.0.0.1")
+	listen, err := port.Reserve("127.0.0.1")
 	if err != nil {
 		return nil, err
 	}

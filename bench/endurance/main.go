@@ -32,8 +32,8 @@ import (
 
 	"github.com/redline-go/redline/benchmark"
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/service"
 	"github.com/redline-go/redline/service/guard"
+	"github.com/redline-go/redline/service/port"
 	"github.com/redline-go/redline/service/postgres"
 )
 
@@ -138,11 +138,11 @@ func (o options) run(ctx context.Context, scratch, dsn string, stderr io.Writer)
 	if err != nil {
 		return nil, err
 	}
-	listen, err := service.FreeAddress("127.0.0.1")
+	listen, err := port.Reserve("127.0.0.1")
 	if err != nil {
 		return nil, err
 	}
-	otlp, err := service.FreeAddress("127.0.0.1")
+	otlp, err := port.Reserve("127.0.0.1")
 	if err != nil {
 		return nil, err
 	}

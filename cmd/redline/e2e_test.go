@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -25,6 +24,7 @@ import (
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/record/timebase"
+	"github.com/redline-go/redline/service/port"
 )
 
 // redline is the path of the command under test, built once.
@@ -145,12 +145,11 @@ const healthy = `http.HandleFunc("/", func(w http.ResponseWriter, r *http.Reques
 
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := port.Reserve("127.0.0.1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return address
 }
 
 // scenarioFile writes a scenario for a service and returns its path.

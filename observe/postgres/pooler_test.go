@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"net/netip"
 	"os"
 	process "os/exec"
 	"path/filepath"
@@ -21,6 +22,7 @@ import (
 	"github.com/redline-go/redline/observe/postgres/server"
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/service/port"
 	target "github.com/redline-go/redline/service/postgres"
 )
 
@@ -70,12 +72,15 @@ func pooler(t *testing.T, server *target.Server, mode string) string {
 
 func freePort(t *testing.T) int {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := port.Reserve("127.0.0.1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
+	addr, err := netip.ParseAddrPort(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int(addr.Port())
 }
 
 // startPooler returns once the pooler accepts connections, and ends it with the

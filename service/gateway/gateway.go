@@ -15,8 +15,8 @@ import (
 
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/scenario/document"
-	"github.com/redline-go/redline/service"
 	"github.com/redline-go/redline/service/guard"
+	"github.com/redline-go/redline/service/port"
 )
 
 // Remedy is one switch of the gateway, as `gateway remedies --json` lists it.
@@ -72,7 +72,7 @@ func Order(folder string) (*scenario.Plan, error) { return Scenario(folder, "ord
 // Scenario returns a scenario of the gateway's folder, at an address of its own. It builds
 // the gateway from there.
 func Scenario(folder, name string) (*scenario.Plan, error) {
-	address, err := service.FreeAddress("127.0.0.1")
+	address, err := port.Reserve("127.0.0.1")
 	if err != nil {
 		return nil, err
 	}

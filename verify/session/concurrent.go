@@ -14,7 +14,7 @@ import (
 
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/scenario/feeder"
-	"github.com/redline-go/redline/service"
+	"github.com/redline-go/redline/service/port"
 )
 
 // listens matches the names of variables and flags whose bare number is a port.
@@ -134,19 +134,19 @@ func (m mover) here(host string) bool {
 	return err == nil && (a.IsLoopback() || a.IsUnspecified())
 }
 
-// freePort returns a port of the plan's host that was free a moment ago.
+// freePort returns a port of the plan's host that this process may give to a service.
 func freePort(plan *scenario.Plan) (string, error) {
 	u, err := url.Parse(beforeTemplate(plan.Requests[0].URL))
 	if err != nil {
 		return "", err
 	}
-	address, err := service.FreeAddress(u.Hostname())
+	address, err := port.Reserve(u.Hostname())
 	if err != nil {
 		return "", err
 	}
-	_, port, err := net.SplitHostPort(address)
-	if port == u.Port() {
+	_, number, err := net.SplitHostPort(address)
+	if number == u.Port() {
 		return "", errors.New("the only free port is the service's own")
 	}
-	return port, err
+	return number, err
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/redline-go/redline/service/port"
 )
 
 // trial is one start of redline with a temporary directory of its own, by whose
@@ -31,12 +32,11 @@ func (b *bench) trial(name string, s shape) (*trial, error) {
 	if err := os.MkdirAll(t.tmp, 0o700); err != nil {
 		return nil, err
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := port.Reserve("127.0.0.1")
 	if err != nil {
 		return nil, err
 	}
-	defer l.Close()
-	path, err := b.scenario(t.dir, l.Addr().String(), s)
+	path, err := b.scenario(t.dir, address, s)
 	t.args = []string{"run", path, "-o", t.bundle, "--plain"}
 	if s.ab {
 		t.args = []string{"ab", "--build-a", "./svc@v1", "--build-b", "./svc", path, "-o", t.bundle, "--block", "200ms", "--max-time", "3s"}

@@ -17,6 +17,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/redline-go/redline/service/port"
 )
 
 // write makes the service, the scenarios and all files that they name.
@@ -26,10 +28,10 @@ func (t *trial) write(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if t.address, err = freeAddress(); err != nil {
+	if t.address, err = port.Reserve("127.0.0.1"); err != nil {
 		return err
 	}
-	if t.otlp, err = freeAddress(); err != nil {
+	if t.otlp, err = port.Reserve("127.0.0.1"); err != nil {
 		return err
 	}
 	key, cert, err := t.certificate()

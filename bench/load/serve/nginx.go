@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/bench/load/process"
+	"github.com/redline-go/redline/service/port"
 )
 
 // Nginx is the server of the comparison: one process that answers "ok".
@@ -133,16 +134,15 @@ func awaitListening(s *process.Server, address string) error {
 	}
 }
 
-// freeAddresses returns loopback addresses without a listener now.
+// freeAddresses returns loopback addresses without a listener.
 func freeAddresses(n int) ([]string, error) {
 	var addresses []string
 	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		address, err := port.Reserve("127.0.0.1")
 		if err != nil {
 			return nil, err
 		}
-		defer l.Close() // after the last one was chosen, so that they differ
-		addresses = append(addresses, l.Addr().String())
+		addresses = append(addresses, address)
 	}
 	return addresses, nil
 }
