@@ -194,6 +194,26 @@ func TestHostileLiveInBrowser(t *testing.T) {
 	walk(t, reporttest.Options{Evil: evil}, "short", false)
 }
 
+// TestLiveCanBeReadByAll also without a mouse, and with other eyes.
+func TestLiveCanBeReadByAll(t *testing.T) {
+	t.Parallel()
+	webtest.Modules(t, "../page")
+	webtest.Chromium(t)
+	rec := reporttest.Bundle(t, reporttest.Options{})
+	summary := &record.Summary{}
+	must(t, rec.ReadJSON(record.SummaryFile, summary))
+	p := open(t, Options{Title: "gateway", Stop: func() {}})
+	f := feedOf(t, rec)
+	f.begin(p, func(text string) (record.Mark, error) { return record.Mark{Text: text}, nil })
+	for w := int64(0); w < 120; w++ {
+		f.window(p, w, promptly)
+	}
+	p.Event(Event{Message: "the target logs to standard error"})
+	p.assessed(summary, 5, "not judged now: the generator waits for a CPU")
+	p.mark("deploy")
+	webtest.Readable(t, "../page", p.URL(), "#series .marks li")
+}
+
 // TestStepsInBrowser: the page shows each run of a verb in turn and goes on to its result.
 func TestStepsInBrowser(t *testing.T) {
 	t.Parallel()
