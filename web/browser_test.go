@@ -79,6 +79,11 @@ type seen struct {
 		Painted                       []int
 		Card, Chosen, Found, Sandwich string
 	}
+	Paper struct {
+		Canvases  int
+		Ink, Left string
+		Off       []string // canvases that are wider than the paper, or drawn for another width
+	}
 	File    string // of the page; the browser downloads beside it
 	Stories []struct {
 		Open  bool
@@ -113,6 +118,9 @@ func browse(t *testing.T, html string) seen {
 		if pixels > 0 {
 			t.Errorf("%s: the page is %v px wider than the screen", width, pixels)
 		}
+	}
+	if s.Paper.Ink != "#17202b" || s.Paper.Left != "" || len(s.Paper.Off) > 0 || s.Paper.Canvases < len(s.Canvases) {
+		t.Errorf("on paper: %+v, want the %d charts of the screen within it, in the colours of light", s.Paper, len(s.Canvases))
 	}
 	return s
 }
@@ -173,7 +181,7 @@ func TestFlameGraphsInBrowser(t *testing.T) {
 	must(t, err)
 	flat, err := stacks.Flatten(p, "CPU time")
 	must(t, err)
-	if flat.Total != 1e9 || len(flat.Samples) != len(reporttest.Stacks) || len(p.Location) != 7 {
+	if p.DefaultSampleType != "CPU time" || flat.Total != 1e9 || len(flat.Samples) != len(reporttest.Stacks) || len(p.Location) != 7 {
 		t.Errorf("the profile that was downloaded: %v", p)
 	}
 }

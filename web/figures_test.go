@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,15 +54,48 @@ func TestOneBundleHasOneSetOfFigures(t *testing.T) {
 			t.Errorf("%s: the file has %v, summary.json %v", key, got, want)
 		}
 	}
+	shownFigures(t, page(t, rec), p.URL(), s, text.String())
+}
+
+// shownFigures compares what a browser shows of the file and of the live page with the command line's text and with the
+// summary's numbers, to the digit.
+func shownFigures(t *testing.T, html, url string, s *record.Summary, text string) {
+	t.Helper()
 	l := s.Load
-	for name, figure := range map[string]string{
-		"rate": notation.Rate(l.Rate), "requests": notation.Count(l.Requests),
-		"p50": notation.Duration(l.Latency.P50), "p90": notation.Duration(l.Latency.P90),
-		"p95": notation.Duration(l.Latency.P95), "p99": notation.Duration(l.Latency.P99), "p99.9": notation.Duration(l.Latency.P999),
-		"max": notation.Duration(l.Latency.Max), "errors": notation.Percent(float64(l.Errors) / float64(l.Requests)),
-	} {
-		if !strings.Contains(text.String(), figure) {
-			t.Errorf("%s: the command line does not say %q", name, figure)
+	head := []string{notation.Rate(l.Rate), notation.Duration(l.Latency.P50), notation.Duration(l.Latency.P95),
+		notation.Duration(l.Latency.P99), notation.Duration(l.Latency.Max), notation.Percent(float64(l.Errors) / float64(l.Requests))}
+	table := []string{notation.Duration(l.Latency.P50), notation.Duration(l.Latency.P90), notation.Duration(l.Latency.P95),
+		notation.Duration(l.Latency.P99), notation.Duration(l.Latency.P999), notation.Duration(l.Latency.Max)}
+	thresholds := []string{}
+	for _, judged := range s.Thresholds {
+		thresholds = append(thresholds, report.ThresholdValue(judged))
+	}
+	want := map[string][]string{".figures dd": head, ".quantiles tr:not(:last-child) td:nth-child(2)": table,
+		".threshold-table td:nth-child(3)": thresholds}
+	file := filepath.Join(t.TempDir(), "report.html")
+	must(t, os.WriteFile(file, []byte(html), 0o644))
+	var seen struct {
+		Errors     []string
+		File, Live map[string][]string
+	}
+	webtest.Walk(t, nodeModules(t), "figures.mjs", &seen, append([]string{file, url}, slices.Collect(maps.Keys(want))...)...)
+	if len(seen.Errors) > 0 {
+		t.Errorf("errors %q", seen.Errors)
+	}
+	for _, shown := range []map[string][]string{want, seen.File, seen.Live} {
+		slices.Sort(shown[".threshold-table td:nth-child(3)"]) // the page has those that failed first
+	}
+	for selector, figures := range want {
+		if got := seen.File[selector]; !slices.Equal(got, figures) {
+			t.Errorf("%s: the file shows %q, summary.json holds %q", selector, got, figures)
+		}
+		if got := seen.Live[selector]; !slices.Equal(got, figures) {
+			t.Errorf("%s: the live page shows %q, summary.json holds %q", selector, got, figures)
+		}
+		for _, figure := range figures {
+			if !strings.Contains(text, figure) {
+				t.Errorf("%s: the command line does not say %q", selector, figure)
+			}
 		}
 	}
 }

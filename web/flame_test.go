@@ -17,7 +17,7 @@ type largeFlame struct {
 	Opened, First, Unpacked float64 // ms
 	Zooms                   []float64
 	Functions               int
-	Found                   string
+	Found, Strip, InStrip   string
 }
 
 // TestLargeFlameGraph: a profile of many stacks is there whole, each of its functions found. How long it takes is
@@ -47,6 +47,9 @@ func TestLargeFlameGraph(t *testing.T) {
 	}
 	if s.Functions != len(want) {
 		t.Errorf("%d functions in the table, want %d", s.Functions, len(want))
+	}
+	if !strings.Contains(s.Strip, "leaf.call") || s.InStrip != s.Strip {
+		t.Errorf("the pointer found %q in the strip of narrow boxes, a click %q", s.Strip, s.InStrip)
 	}
 	if !strings.HasSuffix(s.Found, " functions") || strings.Contains(s.Found, "no match") {
 		t.Errorf("found %q", s.Found)

@@ -2,16 +2,21 @@ package web_test
 
 import (
 	"bytes"
+	"maps"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/redline-go/redline/assess"
 	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/report"
 	"github.com/redline-go/redline/web"
+	"github.com/redline-go/redline/web/webtest"
 )
 
 // recorded opens a bundle that a real run of a service of the corpus left.
@@ -73,5 +78,35 @@ func TestRealComparisonInBrowser(t *testing.T) {
 	rows := seen.Texts[".metrics tbody tr"]
 	if len(rows) < 5 || !strings.Contains(rows[0], "the runs are too short") || len(seen.Texts["canvas"]) < 2 {
 		t.Errorf("figures %q, %d canvases", seen.Texts[".metrics tbody tr"], len(seen.Texts["canvas"]))
+	}
+}
+
+// TestCompilersRemarksInBrowser: where the compiler said something of a hot line, the line says so in a flame graph.
+func TestCompilersRemarksInBrowser(t *testing.T) {
+	t.Parallel()
+	rec, s := recorded(t, "feed-shelf")
+	var said code.Compiler
+	must(t, rec.ReadJSON(code.File, &said))
+	i := slices.IndexFunc(said.Lines, func(l code.HotLine) bool { return len(l.Remarks) > 0 })
+	if i < 0 {
+		t.Fatal("the compiler said nothing")
+	}
+	hot := said.Lines[i]
+	var html bytes.Buffer
+	must(t, web.Report(&html, rec, s))
+	file := filepath.Join(t.TempDir(), "report.html")
+	must(t, os.WriteFile(file, html.Bytes(), 0o644))
+	var seen struct {
+		Errors []string
+		Lines  map[string][][2]string
+	}
+	webtest.Walk(t, nodeModules(t), "remarks.mjs", &seen, file, hot.Function)
+	shown := func(lines [][2]string) bool {
+		return slices.ContainsFunc(lines, func(l [2]string) bool {
+			return l[0] == strconv.Itoa(hot.Line) && strings.Contains(l[1], hot.Remarks[0].Text)
+		})
+	}
+	if len(seen.Errors) > 0 || !slices.ContainsFunc(slices.Collect(maps.Values(seen.Lines)), shown) {
+		t.Errorf("errors %q, lines of %s %q, want %q at line %d", seen.Errors, hot.Function, seen.Lines, hot.Remarks[0].Text, hot.Line)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/notation"
+	"github.com/redline-go/redline/notation/inert"
 )
 
 //go:embed page/dist/shelf.js
@@ -34,9 +35,9 @@ func Notice(w io.Writer, title, text string) error {
 
 // Text writes a page of a text as the command line prints it.
 func Text(w io.Writer, title, text string) error {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	for i, line := range lines {
-		lines[i] = html.EscapeString(notation.Clean(line))
+	var shown strings.Builder
+	if _, err := io.WriteString(inert.NewWriter(&shown, false), strings.Trim(text, "\n")); err != nil { // columns stay aligned
+		return err
 	}
 	_, err := io.WriteString(w, `<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
@@ -44,7 +45,7 @@ func Text(w io.Writer, title, text string) error {
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:,"><title>`+html.EscapeString(notation.Clean(title))+`</title><style>`+pageStyle+`</style></head>
 <body><main class="printed"><h1>`+html.EscapeString(notation.Clean(title))+`</h1><pre class="scroll" tabindex="0">`+
-		strings.Join(lines, "\n")+`</pre></main></body></html>
+		html.EscapeString(shown.String())+`</pre></main></body></html>
 `)
 	return err
 }

@@ -81,7 +81,11 @@ func (d *Door) URL() string {
 	return u.String()
 }
 
-// Serve answers with pages until ctx ends, and then closes the listener and every connection.
+// grace is how long answers under way may take to end once the server does.
+const grace = time.Second
+
+// Serve answers with pages until ctx ends, and then closes the listener and every connection. Answers under way end
+// first if they can within a second: a browser calls one that is cut off a failure, though all of its data came.
 func (d *Door) Serve(ctx context.Context, pages http.Handler) error {
 	server := &http.Server{
 		Handler:           d.Handler(pages),
@@ -89,11 +93,20 @@ func (d *Door) Serve(ctx context.Context, pages http.Handler) error {
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       time.Minute,
 	}
-	stop := context.AfterFunc(ctx, func() { server.Close() })
+	closed := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(closed)
+		within, enough := context.WithTimeout(context.WithoutCancel(ctx), grace)
+		defer enough()
+		if server.Shutdown(within) != nil {
+			server.Close()
+		}
+	})
 	defer stop()
 	if err := server.Serve(d.listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
+	<-closed
 	return nil
 }
 

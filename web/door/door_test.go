@@ -3,6 +3,7 @@ package door
 import (
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -106,4 +107,34 @@ func TestOtherPagesCannotPost(t *testing.T) {
 			t.Errorf("%v: %d, want %d", c.header, status, c.want)
 		}
 	}
+}
+
+// TestAnswersUnderWayEnd: a server that ends lets an answer end first, which is cut off otherwise.
+func TestAnswersUnderWayEnd(t *testing.T) {
+	d, err := Open(t.Context(), Options{Address: "127.0.0.1:0", Name: "test"})
+	must(t, err)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	done := make(chan error, 1)
+	go func() {
+		done <- d.Serve(ctx, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			io.WriteString(w, "the first half, ")
+			must(t, http.NewResponseController(w).Flush())
+			cancel()
+			for { // until nobody new comes in
+				c, err := net.Dial("tcp", d.listener.Addr().String())
+				if err != nil {
+					break
+				}
+				c.Close()
+			}
+			io.WriteString(w, "and the second")
+		}))
+	}()
+	answer, err := http.Get(d.URL())
+	must(t, err)
+	defer answer.Body.Close()
+	if body, err := io.ReadAll(answer.Body); err != nil || string(body) != "the first half, and the second" {
+		t.Errorf("%q, %v", body, err)
+	}
+	must(t, <-done)
 }

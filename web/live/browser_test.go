@@ -24,11 +24,13 @@ import (
 	"github.com/redline-go/redline/web/webtest"
 )
 
-// seen is what page/test/live.mjs returns.
+// seen is what page/test/live.mjs returns, and of six tabs page/test/tabs.mjs.
 type seen struct {
 	Console, Errors, Foreign, Findings, Charts, Readings, Unnamed, Marks, Figures []string
 	SoFar, Away, Missed, Report, Title                                            string
 	Drawn, Injected                                                               int
+	Tabs                                                                          []string
+	Asking                                                                        int
 	Overflow                                                                      map[string]float64
 }
 
@@ -145,7 +147,11 @@ func walk(t *testing.T, o reporttest.Options, how string, holdsBack bool) (seen,
 		shots = os.Getenv("REDLINE_SHOTS")
 	}
 	var s seen
-	webtest.Walk(t, "../page", "live.mjs", &s, b.URL+"/", how, shots)
+	if how == "tabs" {
+		webtest.Walk(t, "../page", "tabs.mjs", &s, b.URL+"/")
+	} else {
+		webtest.Walk(t, "../page", "live.mjs", &s, b.URL+"/", how, shots)
+	}
 	<-over
 	s.check(t)
 	var text bytes.Buffer
@@ -186,6 +192,26 @@ func TestHostileLiveInBrowser(t *testing.T) {
 	t.Parallel()
 	evil := `</script><script>document.title="owned"</script><img src=x onerror="document.title='owned'">` + "\u202e"
 	walk(t, reporttest.Options{Evil: evil}, "short", false)
+}
+
+// TestLiveCanBeReadByAll also without a mouse, and with other eyes.
+func TestLiveCanBeReadByAll(t *testing.T) {
+	t.Parallel()
+	webtest.Modules(t, "../page")
+	webtest.Chromium(t)
+	rec := reporttest.Bundle(t, reporttest.Options{})
+	summary := &record.Summary{}
+	must(t, rec.ReadJSON(record.SummaryFile, summary))
+	p := open(t, Options{Title: "gateway", Stop: func() {}})
+	f := feedOf(t, rec)
+	f.begin(p, func(text string) (record.Mark, error) { return record.Mark{Text: text}, nil })
+	for w := int64(0); w < 120; w++ {
+		f.window(p, w, promptly)
+	}
+	p.Event(Event{Message: "the target logs to standard error"})
+	p.assessed(summary, 5, "not judged now: the generator waits for a CPU")
+	p.mark("deploy")
+	webtest.Readable(t, "../page", p.URL(), "#series .marks li")
 }
 
 // TestStepsInBrowser: the page shows each run of a verb in turn and goes on to its result.
@@ -240,6 +266,17 @@ func TestStepsInBrowser(t *testing.T) {
 func TestProxyThatHoldsBack(t *testing.T) {
 	t.Parallel()
 	walk(t, reporttest.Options{}, "short", true)
+}
+
+// TestSixTabsInBrowser: a browser opens six connections to one host, and a stream takes one, so that the tabs beyond the
+// fourth ask again and again. One that goes away takes nothing from the others.
+func TestSixTabsInBrowser(t *testing.T) {
+	t.Parallel()
+	s, _, _ := walk(t, reporttest.Options{}, "tabs", false)
+	want := slices.Repeat([]string{"Requests wait for a database connection"}, 5)
+	if s.Asking != 2 || !slices.Equal(s.Tabs, want) {
+		t.Errorf("%d tabs ask, of five the reports are %q", s.Asking, s.Tabs)
+	}
 }
 
 // TestPageKeepsTenMinutes: the browser's memory is bounded as the server's is, joined points are means, and a window

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -146,6 +147,7 @@ func (p *Page) report(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Encoding", "gzip")
+	w.Header().Set("Content-Length", strconv.Itoa(len(data))) // whole once it is written: the server closes soon
 	control := http.NewResponseController(w)
 	if err := p.write(control, w, []event{{wire: data}}); err == nil {
 		p.viewers.update(r.URL.Query().Get("viewer"), func(v *viewer) { v.served = true })
@@ -163,6 +165,7 @@ func (p *Page) result(w http.ResponseWriter, r *http.Request) {
 	}
 	page, _ := end.data()
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(len(page)))
 	if err := p.write(http.NewResponseController(w), w, []event{{wire: page}}); err == nil {
 		p.viewers.update(r.URL.Query().Get("viewer"), func(v *viewer) { v.served = true })
 	}

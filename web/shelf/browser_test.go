@@ -2,6 +2,7 @@ package shelf
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,7 +49,7 @@ func walk(t *testing.T, dir string) seen {
 func TestShelfInBrowser(t *testing.T) {
 	t.Parallel()
 	s := walk(t, stock(t, reporttest.Options{}))
-	if s.Title != "7 runs" || s.Drawn != 7 || !slices.Equal(s.Searched, []string{"gateway"}) {
+	if s.Title != "7 runs" || s.Drawn != 7 || !slices.Equal(s.Searched, []string{"compared-a"}) {
 		t.Errorf("title %q, %d rows, found %q", s.Title, s.Drawn, s.Searched)
 	}
 	slices.Sort(s.Marks)
@@ -69,6 +70,42 @@ func TestShelfInBrowser(t *testing.T) {
 	}
 	if !strings.Contains(s.Card, "within noise") || s.Report != "Requests wait for a database connection" {
 		t.Errorf("card %q, report %q", s.Card, s.Report)
+	}
+}
+
+// TestRunsThatAreNotWholeInBrowser: each has a page that says what is wrong with it, and the list follows its folder.
+func TestRunsThatAreNotWholeInBrowser(t *testing.T) {
+	t.Parallel()
+	dir := stock(t, reporttest.Options{})
+	want := map[string][2]string{ // heading, and a part of the text
+		"running": {"Bottleneck unknown.", "has not been judged"},
+		"killed":  {"Bottleneck unknown.", "aborted"},
+		"damaged": {"This run cannot be read", "invalid character"},
+		"older":   {"This run cannot be read", "redline.run/0"},
+		"torn":    {"This run cannot be read", "windows.parquet is missing"},
+	}
+	args := []string{serve(t, dir, "127.0.0.1:0", "").URL(), dir, webtest.Shots(t)}
+	var s struct {
+		Errors, Renamed []string
+		Runs            map[string]struct{ Heading, Text string }
+		Overflow        map[string]float64
+	}
+	webtest.Walk(t, "../page", "states.mjs", &s, append(args, slices.Sorted(maps.Keys(want))...)...)
+	if len(s.Errors) > 0 {
+		t.Errorf("errors %q", s.Errors)
+	}
+	for run, says := range want {
+		if got := s.Runs[run]; got.Heading != says[0] || !strings.Contains(got.Text, says[1]) {
+			t.Errorf("%s: %q, want %q with %q:\n%s", run, got.Heading, says[0], says[1], got.Text)
+		}
+	}
+	for where, pixels := range s.Overflow {
+		if pixels > 0 {
+			t.Errorf("%s is %v px wider than the screen", where, pixels)
+		}
+	}
+	if !slices.Equal(s.Renamed, []string{"7 runs", "7 runs", "0"}) {
+		t.Errorf("a run was renamed: %q", s.Renamed)
 	}
 }
 

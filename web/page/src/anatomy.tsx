@@ -150,7 +150,7 @@ function Band({ name, note, parts, ns, width }: { name: string; note: string; pa
       <div class="bar" role="img" aria-label={`${name}, ${duration(ns)}: ${described}`} style={{ width: `${Math.max(width * 100, 1)}%` }}>
         {shown.map((p, i) => (
           <i key={i} class={stateClass(p.state)} style={{ width: `${(p.ns / total) * 100}%` }} data-tip={tip(p, p.ns / total)}>
-            {p.ns / total > 0.06 && <span>{p.state} {percent(p.ns / total)}</span>}
+            {p.ns / total > 0.04 && <span><b>{p.state}</b> <b>{percent(p.ns / total)}</b></span>}
           </i>
         ))}
         {rest > 0 && <i class="state-other" style={{ width: `${(rest / total) * 100}%` }} data-tip={`the rest\n${duration(rest)}`} />}
@@ -271,7 +271,7 @@ function ProfileTable({ cpu, undivided }: { cpu: CPUProfile; undivided: boolean 
         <table class="blocks">
           <thead><tr><th scope="col">function</th><th scope="col">called from</th><th scope="col" class="num">median</th><th scope="col" class="num">tail</th></tr></thead>
           <tbody>
-            {cpu.functions.slice(0, 10).map((f) => (
+            {cpu.functions.filter((f) => f.median > 0 || f.tail > 0).slice(0, 10).map((f) => (
               <tr key={f.function + f.caller}><td class="own"><code>{f.function}</code></td><td class="own" data-label="from"><code>{f.caller || "–"}</code></td><td class="num" data-label="median">{percent(f.median)}</td><td class="num" data-label="tail">{percent(f.tail)}</td></tr>
             ))}
           </tbody>

@@ -45,7 +45,7 @@ export function plan(chart: Chart): Plan {
     p.data.push(positive(line.values));
     p.series.push({
       label: line.label, stroke: () => tone(line.tone), width: limit ? 1 : 1.5, dash: line.tone === "limit" ? [5, 4] : undefined,
-      ...gaps(line.values),
+      ...(line.tone === "limit" ? { spanGaps: true, points: { show: false } } : gaps(line.values)), // a limit holds between readings too
     });
     if (line.low && line.high) {
       p.data.push(positive(line.high), positive(line.low));

@@ -5,6 +5,7 @@ import { draw, forget, heightOf, times, type Surroundings } from "./chart";
 import { Downloads, type Table } from "./export";
 import { value } from "./format";
 import { whenSeen } from "./later";
+import { onWidth } from "./paper";
 import { select, spanText, step, useSelection, type Span } from "./selection";
 import { onThemeChange } from "./theme";
 
@@ -96,13 +97,9 @@ function ChartCard({ chart, around }: { chart: Chart; around: Surroundings }) {
     };
     let u: uPlot | null = null;
     const notYet = whenSeen(at, () => { u = draw(at, chart, around, show); });
-    const resize = new ResizeObserver(([entry]) => {
-      const width = Math.floor(entry!.contentRect.width);
-      if (u && width > 0 && width !== u.width) u.setSize({ width, height: u.height });
-    });
-    resize.observe(at);
-    const stop = onThemeChange(() => u?.redraw(false, false));
-    return () => { notYet(); stop(); resize.disconnect(); if (u) forget(u); };
+    const still = onWidth(at, (width) => u?.setSize({ width, height: u.height }));
+    const stop = onThemeChange(() => u?.redraw(false, true));
+    return () => { notYet(); stop(); still(); if (u) forget(u); };
   }, [chart]);
   const table = (
     <details onToggle={(e) => setAsTable((e.currentTarget as HTMLDetailsElement).open)}>

@@ -77,8 +77,8 @@ function Metrics({ metrics }: { metrics: Metric[] }) {
       <tbody>{metrics.map((m) => {
         const kind = !m.known ? "" : m.low > 0 ? "worse" : m.high < 0 ? "better" : "noise";
         return (
-          <tr key={m.name}><th scope="row">{m.name.replaceAll("_", " ")}</th><td class="num">{m.a > 0 ? value(m.a, m.unit) : "–"}</td><td class="num">{m.b > 0 ? value(m.b, m.unit) : "–"}</td>
-            <td class={"num " + kind}>{m.known ? change(m.estimate) : "unknown"}</td>
+          <tr key={m.name}><th scope="row">{m.name.replaceAll("_", " ")}</th><td class="num" data-label="a">{m.a > 0 ? value(m.a, m.unit) : "–"}</td><td class="num" data-label="b">{m.b > 0 ? value(m.b, m.unit) : "–"}</td>
+            <td class={"num " + kind} data-label={m.known ? null : "change"}>{m.known ? change(m.estimate) : "unknown"}</td>
             <td class="interval">{m.known
               ? <><svg viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden="true"><line x1="50" x2="50" y1="0" y2="12" class="zero" /><rect class={kind} x={at(m.low)} width={Math.max(at(m.high) - at(m.low), 0.6)} y="3" height="6" /></svg>
                 <span>{change(m.low)} to {change(m.high)}{kind === "noise" && ", may be noise"}</span></>

@@ -82,6 +82,9 @@ function Figure({ name, value }: { name: string; value: string }) {
   return <div><dt>{name}</dt><dd>{value}</dd></div>;
 }
 
+// written is a figure, or what all pages write of one that is missing.
+const written = (figure: string) => (figure === "-" ? "–" : figure);
+
 // Metrics draws each effect with its interval over the margin, and a dot for each pair.
 function Metrics({ metrics, decided }: { metrics: Metric[]; decided: Decided[] }) {
   const known = (m: Metric) => m.a > 0 && m.b > 0;
@@ -95,7 +98,7 @@ function Metrics({ metrics, decided }: { metrics: Metric[]; decided: Decided[] }
         const kind = !known(m) ? "" : m.low > 0 ? "worse" : m.high < 0 ? "better" : "noise";
         return (
           <tr key={m.name}>
-            <th scope="row">{m.name.replaceAll("_", " ")}{m.guard ? <small> guard</small> : m.advisory && <small> advisory</small>}</th><td class="num">{d.a}</td><td class="num">{d.b}</td><td class="num">{m.mde > 0 ? percent(m.mde) : "–"}</td>
+            <th scope="row">{m.name.replaceAll("_", " ")}{m.guard ? <small> guard</small> : m.advisory && <small> advisory</small>}</th><td class="num" data-label="a">{written(d.a)}</td><td class="num" data-label="b">{written(d.b)}</td><td class="num" data-label="detectable">{m.mde > 0 ? percent(m.mde) : "–"}</td>
             <td class="interval">{known(m) && (
               <svg viewBox="0 0 100 22" preserveAspectRatio="none" role="img" aria-label={`${m.name}: ${d.change}, margin ${percent(m.margin)}, ${d.effects.length} pairs`}>
                 <rect class="margin" x={at(-m.margin)} width={at(m.margin) - at(-m.margin)} y="0" height="22" />

@@ -8,8 +8,8 @@ export function Sources({ page }: { page: Page }) {
   return (
     <section id="sources" aria-labelledby="sources-title">
       <h2 id="sources-title">Sources and their accuracy</h2>
-      <div class="card scroll">
-        <table>
+      <div class="card"><div class="scroll">
+        <table class="blocks">
           <thead>
             <tr>
               <th scope="col">source</th><th scope="col" class="num">samples</th><th scope="col" class="num">aligned within, p50</th><th scope="col" class="num">p99</th>
@@ -20,15 +20,15 @@ export function Sources({ page }: { page: Page }) {
             {sources.map((s) => (
               <tr key={s.name}>
                 <th scope="row" class="nowrap"><span class={s.ok ? "ok" : "bad"} aria-hidden="true">{s.ok ? "✓" : "✗"}</span><span class="vh">{s.ok ? "works:" : "does not work:"}</span> {s.name}</th>
-                <td class="num">{count(s.samples)}</td>
-                <td class="num">{s.samples > 0 ? duration(s.align_error_ns.p50) : "–"}</td>
-                <td class="num">{s.samples > 0 ? duration(s.align_error_ns.p99) : "–"}</td>
-                <td class="num">{s.cpu_ns > 0 ? duration(s.cpu_ns) : "–"}</td>
-                <td>{s.why}</td>
+                <td class="num" data-label="samples">{count(s.samples)}</td>
+                <td class={"num" + (s.samples > 0 ? "" : " empty")} data-label="aligned within">{s.samples > 0 ? duration(s.align_error_ns.p50) : "–"}</td>
+                <td class={"num" + (s.samples > 0 ? "" : " empty")} data-label="p99">{s.samples > 0 ? duration(s.align_error_ns.p99) : "–"}</td>
+                <td class={"num" + (s.cpu_ns > 0 ? "" : " empty")} data-label="own CPU">{s.cpu_ns > 0 ? duration(s.cpu_ns) : "–"}</td>
+                <td class={s.why ? "own" : "empty"}>{s.why}</td>
               </tr>
             ))}
           </tbody>
-        </table>
+        </table></div>
         <p class="note">Aligned within: the measured bound on the error of a source's timestamps against the run's clock.</p>
       </div>
     </section>

@@ -5,8 +5,10 @@ import { atLeast, percent, rate } from "./format";
 export function Headline({ page }: { page: Page }) {
   const { headline, summary } = page;
   const load = summary.load;
-  const kind = headline.invalid ? "invalid" : headline.found ? "found" : "healthy";
+  const kind = headline.invalid ? "invalid" : headline.found ? "found" : headline.state ? "open" : "healthy";
   const place = page.places?.[0];
+  // Where every request failed there is no latency: it is that of successes.
+  const latency = (key: "p50" | "p95" | "p99" | "max", percentile: number) => (load.latency_ns.max > 0 ? atLeast(load.latency_ns[key], load.latency_ns, percentile) : "–");
   return (
     <header class={"headline " + kind}>
       <div class="inner">
@@ -20,10 +22,10 @@ export function Headline({ page }: { page: Page }) {
         {load.requests > 0 && (
           <dl class="figures">
             <Figure name="requests/s" value={rate(load.rate)} note={load.intended_rate > 0 ? `of ${rate(load.intended_rate)} intended` : `${load.connections} connections`} />
-            <Figure name="p50" value={atLeast(load.latency_ns.p50, load.latency_ns, 50)} />
-            <Figure name="p95" value={atLeast(load.latency_ns.p95, load.latency_ns, 95)} />
-            <Figure name="p99" value={atLeast(load.latency_ns.p99, load.latency_ns, 99)} />
-            <Figure name="max" value={atLeast(load.latency_ns.max, load.latency_ns, 100)} />
+            <Figure name="p50" value={latency("p50", 50)} />
+            <Figure name="p95" value={latency("p95", 95)} />
+            <Figure name="p99" value={latency("p99", 99)} />
+            <Figure name="max" value={latency("max", 100)} />
             <Figure name="errors" value={percent(load.errors / load.requests)} bad={load.errors > 0} />
           </dl>
         )}

@@ -18,7 +18,7 @@ function Lab({ data }: { data: Data }) {
         <p class="brand"><b>redline</b> <span>lab</span></p>
         <h1>{data.title}</h1>
         <p class="note">{data.machine}</p>
-        {data.rows.length > 0 && <p class="lead">{count(data.decided)} results on {count(data.rows.length)} experiments and claims.</p>}
+        {data.rows.length > 0 && <p class="lead">{count(data.decided)} {data.decided === 1 ? "result" : "results"} on {count(data.rows.length)} experiments and claims.</p>}
       </div></header>
       <main id="main" class="shelf">
         {data.ladders.map((l) => <LadderCard key={l.title} ladder={l} />)}

@@ -6,6 +6,7 @@ import { onSelect, select } from "./selection";
 import { value } from "./format";
 import type { Lines } from "./live-run";
 import type { Layout, Mark } from "./live-stream";
+import { onWidth } from "./paper";
 import { onThemeChange } from "./theme";
 
 const groups: [string, string][] = [["load", "Load"], ["cpu", "CPU and memory"], ["network", "Network"], ["runtime", "Go runtime"], ["database", "Database"]];
@@ -118,14 +119,10 @@ function LiveChart({ layout, live }: { layout: Layout; live: Live }) {
     };
     const sight = new IntersectionObserver(([entry]) => { seen = entry!.isIntersecting; redraw(); }, { rootMargin: "200px" });
     sight.observe(at);
-    const resize = new ResizeObserver(([entry]) => {
-      const width = Math.floor(entry!.contentRect.width);
-      if (u && width > 0 && width !== u.width) u.setSize({ width, height: u.height });
-    });
-    resize.observe(at);
-    const stop = onThemeChange(() => u?.redraw(false, false));
+    const still = onWidth(at, (width) => u?.setSize({ width, height: u.height }));
+    const stop = onThemeChange(() => u?.redraw(false, true));
     live.listeners.add(redraw);
-    return () => { live.listeners.delete(redraw); stop(); resize.disconnect(); sight.disconnect(); if (u) forget(u); };
+    return () => { live.listeners.delete(redraw); stop(); still(); sight.disconnect(); if (u) forget(u); };
   }, []);
   return (
     <figure class={"chart" + (wide.includes(layout.id) ? " wide" : "")} id={"chart-" + layout.id}>

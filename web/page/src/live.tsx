@@ -105,8 +105,7 @@ function Head({ data, state, failed }: { data: Data; state: State; failed: strin
       </dl>}
       {soFar && soFar.requests > 0 && <dl class="figures so-far-figures" aria-label="The measured span so far">
         <Figure name="requests/s" value={rate(soFar.rate)} note={`so far, in ${Math.floor(soFar.seconds)} s`} />
-        <Figure name="p50" value={duration(soFar.latency_ns.p50)} /><Figure name="p95" value={duration(soFar.latency_ns.p95)} />
-        <Figure name="p99" value={duration(soFar.latency_ns.p99)} /><Figure name="max" value={duration(soFar.latency_ns.max)} />
+        {(["p50", "p95", "p99", "max"] as const).map((key) => <Figure key={key} name={key} value={soFar.latency_ns.max > 0 ? duration(soFar.latency_ns[key]) : "–"} />)}
         <Figure name="requests" value={count(soFar.requests)} />
         <Figure name="errors" value={percent(soFar.errors / soFar.requests)} bad={soFar.errors > 0} />
       </dl>}

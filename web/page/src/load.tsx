@@ -90,7 +90,7 @@ function QuantileTable({ columns }: { columns: [string, Quantiles][] }) {
         <thead><tr><th scope="col"><span class="vh">percentile</span></th>{columns.map(([name]) => <th scope="col" class="num" key={name}>{name}</th>)}</tr></thead>
         <tbody>
           {quantiles.map(([key, name, percentile]) => (
-            <tr key={key}><th scope="row">{name}</th>{columns.map(([column, q]) => <td class="num" key={column}>{atLeast(q[key], q, percentile)}</td>)}</tr>
+            <tr key={key}><th scope="row">{name}</th>{columns.map(([column, q]) => <td class="num" key={column}>{q.max > 0 ? atLeast(q[key], q, percentile) : "–"}</td>)}</tr>
           ))}
         </tbody>
       </table>

@@ -92,7 +92,7 @@ export function App({ page: first }: { page: Page }) {
           {shown > 2 && <Environment page={page} />}
         </main>
       </div>
-      <footer>redline {page.run.redline} · {page.run.id}</footer>
+      <footer>{["redline " + page.run.redline, page.run.id].map((s) => s.trim()).filter(Boolean).join(" · ")}</footer>
       <Tooltip />
     </>
   );

@@ -147,6 +147,7 @@ function Detail({ row, page, latencies, span }: { row: Row; page: Page; latencie
 // why says why a request has no bars.
 function why({ anatomy }: Page): string {
   if (!anatomy) return "No execution trace was taken.";
+  if (!anatomy.named && anatomy.requests < 100) return `The execution traces hold only ${count(anatomy.requests)} whole ${anatomy.requests === 1 ? "request" : "requests"}, and none that is marked with its name.`;
   if (!anatomy.named) return "The target marks no requests, so its traces cannot be divided by request name. A net/http service built with --build marks them; request.Handler of package probe/request does elsewhere.";
   return "The execution traces contain no marked request of this name, or 24 others took more time.";
 }

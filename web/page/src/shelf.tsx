@@ -90,20 +90,20 @@ function useNarrow(): boolean {
   return narrow;
 }
 
-// given is a bundle's name where somebody chose it: others say the time and the scenario again.
-function given(r: Run): string {
-  return r.begun_ms > 0 && !/^\d{8}-\d{6}/.test(r.id) ? ` · ${r.id}` : "";
-}
+// given says that somebody chose a bundle's name: others say the time and the scenario again.
+const given = (r: Run) => r.begun_ms > 0 && !/^\d{8}-\d{6}/.test(r.id);
 
 function Row({ run: r, index, picked, onPick }: { run: Run; index: number; picked: boolean; onPick: (id: string) => void }) {
   const measured = r.requests > 0;
+  const name = given(r) ? r.id : r.name || r.id;
+  const about = [r.begun_ms > 0 ? new Date(r.begun_ms).toLocaleString("sv-SE") : name !== r.id && r.id, given(r) && r.name !== r.id && r.name, r.revision && r.revision.slice(0, 10)];
   const readable = r.state !== "damaged" && r.state !== "unreadable";
   return (
     <div role="row" aria-rowindex={index + 2} class={"shelf-row" + (picked ? " picked" : "")}>
       <span role="cell"><input type="checkbox" aria-label={`Compare ${r.id}`} checked={picked} disabled={!readable} onChange={() => onPick(r.id)} /></span>
       <span role="cell" class="shelf-name">
-        {readable ? <a href={`run/${encodeURIComponent(r.id)}/`}>{r.name || r.id}</a> : <b>{r.name || r.id}</b>}
-        <small title={r.id}>{r.begun_ms > 0 ? new Date(r.begun_ms).toLocaleString("sv-SE") : r.id}{given(r)}{r.revision && ` · ${r.revision.slice(0, 10)}`}</small>
+        {readable ? <a href={`run/${encodeURIComponent(r.id)}/`}>{name}</a> : <b>{name}</b>}
+        <small title={r.id}>{about.filter(Boolean).join(" · ")}</small>
       </span>
       {measured ? <>
         <span role="cell" class="num">{rate(r.rate)}</span><span role="cell" class="num">{r.p50_ns > 0 ? duration(r.p50_ns) : "–"}</span>

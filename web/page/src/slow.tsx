@@ -22,7 +22,7 @@ export function SlowRequests({ slow: every }: { slow: SlowRequest[] }) {
           })} /></p></div>
       <div class="card">
         <div class="scroll">
-          <table class="slow">
+          <table class="slow blocks">
             <thead>
               <tr>
                 <th scope="col">due at</th><th scope="col">request</th><th scope="col" class="num"><i class="swatch slow-wait" />before sending</th>
@@ -47,12 +47,12 @@ function SlowRow({ slow: s, longest }: { slow: SlowRequest; longest: number }) {
   const total = s.done_ns - s.intended_ns;
   return (
     <tr>
-      <td class="nowrap">{(s.intended_ns / 1e9).toFixed(3)} s</td>
+      <td class="nowrap" data-label="due at">{(s.intended_ns / 1e9).toFixed(3)} s</td>
       <td>{s.request} <small>connection {s.connection}</small></td>
-      {parts.map(([key, , ns]) => <td class="num" key={key}>{duration(ns)}</td>)}
-      <td class="num"><b>{duration(total)}</b></td>
-      <td class="mini"><span class="bar" aria-hidden="true" style={{ width: `${(total / longest) * 100}%` }}>{parts.map(([key, name, ns]) => <i key={key} class={"slow-" + key} style={{ width: `${(ns / Math.max(total, 1)) * 100}%` }} data-tip={`${name}\n${duration(ns)}`} />)}</span></td>
-      <td class={s.error ? "bad" : ""}>{s.error ? `${s.error}${s.status ? ` (${s.status})` : ""}` : s.status || "–"}</td>
+      {parts.map(([key, name, ns]) => <td class="num" key={key} data-label={name}>{duration(ns)}</td>)}
+      <td class="num" data-label="latency"><b>{duration(total)}</b></td>
+      <td class="mini own"><span class="bar" aria-hidden="true" style={{ width: `${(total / longest) * 100}%` }}>{parts.map(([key, name, ns]) => <i key={key} class={"slow-" + key} style={{ width: `${(ns / Math.max(total, 1)) * 100}%` }} data-tip={`${name}\n${duration(ns)}`} />)}</span></td>
+      <td class={s.error ? "bad" : ""} data-label="result">{s.error ? `${s.error}${s.status ? ` (${s.status})` : ""}` : s.status || "–"}</td>
     </tr>
   );
 }
@@ -92,20 +92,20 @@ export function StatementsSection({ statements, activity }: { statements: Statem
       <div class="card">
         <p class="note">{[statements!.server, statements!.database && `database ${statements!.database}`].filter(Boolean).join(", ")}</p>
         <div class="scroll">
-          <table class="statements">
+          <table class="statements blocks">
             <thead><tr><th scope="col">statement</th><th scope="col" class="num">calls</th><th scope="col" class="num">time</th><th scope="col" class="num">mean</th><th scope="col" class="num">rows per call</th></tr></thead>
             <tbody>
               {all.map((s) => (
                 <tr key={s.queryid}>
-                  <td>
+                  <td class="own">
                     <code class="sql">{s.text || `query ${s.queryid}`}</code>
                     {s.plan != null && <details><summary>Plan</summary><pre>{JSON.stringify(s.plan, null, 2)}</pre></details>}
                     {s.plan_error && <small>no plan: {s.plan_error}</small>}
                   </td>
-                  <td class="num">{s.known ? count(Math.round(s.calls)) : "–"}</td>
-                  <td class="num">{s.known ? duration(s.time_ns) : "–"}</td>
-                  <td class="num">{s.calls > 0 ? duration(s.time_ns / s.calls) : "–"}</td>
-                  <td class="num">{s.calls > 0 ? short(s.rows / s.calls) : "–"}</td>
+                  <td class="num" data-label="calls">{s.known ? count(Math.round(s.calls)) : "–"}</td>
+                  <td class="num" data-label="time">{s.known ? duration(s.time_ns) : "–"}</td>
+                  <td class="num" data-label="mean">{s.calls > 0 ? duration(s.time_ns / s.calls) : "–"}</td>
+                  <td class="num" data-label="rows per call">{s.calls > 0 ? short(s.rows / s.calls) : "–"}</td>
                 </tr>
               ))}
             </tbody>

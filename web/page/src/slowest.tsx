@@ -55,15 +55,15 @@ function Story({ request, open }: { request: SlowRequest; open: boolean }) {
     <details class="story" open={open}>
       <summary>{request.lead}</summary>
       {request.name && <p class="note">Request {request.id}, {request.name}: its sender waited {duration(request.latency_ns ?? 0)} for the answer.</p>}
-      <div class="scroll"><table>
+      <div class="scroll"><table class="blocks">
         <thead><tr><th scope="col" class="num">after its begin</th><th scope="col" class="num">for</th><th scope="col" class="num">share</th><th scope="col">what it did</th></tr></thead>
         <tbody>
           {(request.steps ?? []).map((s, i) => (
             <tr key={i} class={s.rest ? "rest" : ""}>
-              <td class="num">{duration(s.at_ns)}</td>
-              <td class="num">{duration(s.took_ns)}</td>
+              <td class="num" data-label="after">{duration(s.at_ns)}</td>
+              <td class="num" data-label="for">{duration(s.took_ns)}</td>
               <td class="num">{percent(s.share)}</td>
-              <td>
+              <td class="own">
                 {!s.rest && <i class={"swatch " + stateClass(s.state)} />}{s.text}{s.times > 1 && `, ${s.times} times`}
                 {s.place && !s.rest && <> <code>{s.place}</code></>}
                 {s.for && <div class="note">for {s.for}</div>}

@@ -4,6 +4,7 @@ import { logSplits } from "./chart";
 import { Downloads } from "./export";
 import { tick } from "./format";
 import { whenSeen } from "./later";
+import { onWidth } from "./paper";
 import { colour, onThemeChange, tone } from "./theme";
 
 // Curve is one line of the plot: values by 1/(1-q).
@@ -23,7 +24,7 @@ function plot(host: HTMLElement, spectra: Curve[]): uPlot {
     width: host.clientWidth, height, padding: [10, 14, 0, 0], legend: { show: false }, cursor: { drag: { x: false, y: false }, y: false },
     scales: { x: { time: false, distr: 3, log: 10, range: (_, min, max) => [min, max] }, y: { distr: 3, log: 10, range: (_, min, max) => [Math.max(min, 1) * 0.8, Math.max(max, 10) * 1.25] } },
     axes: [
-      { ...axis, size: 26, splits: (_, __, ___, max) => decades(max), filter: (_, splits) => splits, values: (_, splits) => splits.map(quantileName) },
+      { ...axis, size: 26, splits: (u, __, ___, max) => decades(max, u.bbox.width / devicePixelRatio), filter: (_, splits) => splits, values: (_, splits) => splits.map(quantileName) },
       { ...axis, size: 62, splits: logSplits, filter: (_, splits) => splits, values: (_, splits) => splits.map((v) => (v == null ? "" : tick(v, "ns"))) },
     ],
     series: [{}, ...spectra.map((s, i) => ({ stroke: () => tone(s.tone ?? (i === 0 ? "0" : "1")), width: i === 0 ? 2 : 1.5, dash: i === 0 ? undefined : [5, 4], spanGaps: true, points: { show: false } }))],
@@ -39,13 +40,9 @@ export function SpectrumChart({ curves: spectra, id = "chart-spectrum" }: { curv
     const at = host.current;
     let u: uPlot | null = null;
     const notYet = whenSeen(at, () => { u = plot(at, spectra); });
-    const resize = new ResizeObserver(([entry]) => {
-      const width = Math.floor(entry!.contentRect.width);
-      if (u && width > 0 && width !== u.width) u.setSize({ width, height: u.height });
-    });
-    resize.observe(at);
-    const stop = onThemeChange(() => u?.redraw(false, false));
-    return () => { notYet(); stop(); resize.disconnect(); u?.destroy(); };
+    const still = onWidth(at, (width) => u?.setSize({ width, height: u.height }));
+    const stop = onThemeChange(() => u?.redraw(false, true));
+    return () => { notYet(); stop(); still(); u?.destroy(); };
   }, [JSON.stringify(spectra.map((s) => [s.name, s.tail.length, s.values.reduce((sum, v) => sum + v, 0)]))]);
   if (spectra.length === 0) return null;
   return (
@@ -58,8 +55,11 @@ export function SpectrumChart({ curves: spectra, id = "chart-spectrum" }: { curv
   );
 }
 
-function decades(max: number): number[] {
-  return Array.from({ length: Math.floor(Math.log10(max)) + 1 }, (_, i) => 10 ** i);
+// decades are the nines that an axis names, of as many as have room.
+function decades(max: number, width: number): number[] {
+  const all = Math.floor(Math.log10(max)) + 1;
+  const every = Math.ceil((all * 58) / Math.max(width, 1));
+  return Array.from({ length: Math.ceil(all / every) }, (_, i) => 10 ** (i * every));
 }
 
 function quantileName(tail: number): string {

@@ -1,6 +1,8 @@
 // Colours live in page.css, once for light and once for dark; canvases read
 // them from there when they draw.
 
+import { isPaper, onPaper } from "./paper";
+
 export function colour(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 }
@@ -26,8 +28,13 @@ export function stateClass(state: string): string {
   return "state-" + (states.includes(state) ? state : "other");
 }
 
+const darkness = matchMedia("(prefers-color-scheme: dark)");
+
+// isDark reports whether the page is shown dark; on paper it never is.
+export const isDark = () => darkness.matches && !isPaper();
+
 export function onThemeChange(redraw: () => void): () => void {
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  dark.addEventListener("change", redraw);
-  return () => dark.removeEventListener("change", redraw);
+  darkness.addEventListener("change", redraw);
+  const stop = onPaper(redraw);
+  return () => { darkness.removeEventListener("change", redraw); stop(); };
 }

@@ -1,16 +1,17 @@
 // Reads a page as somebody with other eyes or without a mouse does, and returns what stands in the way:
 // contrast in light and dark, the order and visibility of focus, motion, headings.
-// Arguments: PAGE
+// Arguments: PAGE|URL SELECTOR   (it looks once the page shows the selector)
 //
-// It asserts nothing: web/access_test.go knows what is too little.
+// It asserts nothing: web/webtest/readable.go knows what is too little.
 import { pathToFileURL } from "node:url";
 import { settled } from "./settled.mjs";
 
-export default async (open, page_) => {
+export default async (open, page_, selector) => {
   const seen = { faint: [], unseen: [], focused: 0, moving: [], headings: [] };
   const page = await open({ reducedMotion: "reduce" });
-  await page.goto(pathToFileURL(page_).href);
+  await page.goto(/^http:/.test(page_) ? page_ : pathToFileURL(page_).href);
   await page.waitForSelector("html[data-complete]");
+  await page.waitForSelector(selector);
   for (const scheme of ["light", "dark"]) {
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
     await settled(page);
@@ -44,6 +45,8 @@ export default async (open, page_) => {
     const s = getComputedStyle(e);
     return s.animationName !== "none" || s.scrollBehavior === "smooth" || s.transitionDuration.split(", ").some((d) => parseFloat(d) > 0) && s.transitionProperty !== "none" && s.transitionProperty !== "all";
   }).map((e) => e.tagName + "." + e.className));
+  seen.unnamed = await page.evaluate(() => [...document.querySelectorAll("button, a, select, input, textarea, summary, progress, canvas, [role=img], [role=application], [tabindex]")]
+    .filter((e) => e.checkVisibility() && !(e.getAttribute("aria-label") || e.textContent.trim() || e.labels?.length || e.getAttribute("aria-labelledby") || e.closest("[role=img], [role=application]") !== e && e.closest("[role=img], [role=application]"))).map((e) => e.outerHTML.slice(0, 120)));
   seen.headings = await page.$$eval("h1, h2, h3, h4", (all) => all.map((e) => Number(e.tagName[1])));
   for (let i = 0; i < 40; i++) {
     await page.keyboard.press("Tab");

@@ -113,5 +113,18 @@ export default async (open, page_, shots) => {
     await page.evaluate(() => scrollTo(0, 0));
     await page.screenshot({ path: path.join(shots, `${name}-top.png`) });
   }
+  // On paper, from a dark screen: canvases are as wide as what holds them, and drawn in the colours of light.
+  await page.setViewportSize({ width: 2560, height: 900 });
+  await page.emulateMedia({ colorScheme: "dark" });
+  await settled(page);
+  await page.evaluate(() => addEventListener("beforeprint", () => {
+    const canvases = [...document.querySelectorAll(".plot canvas, .flame canvas")];
+    window.paper = {
+      canvases: canvases.length, ink: getComputedStyle(document.documentElement).getPropertyValue("--ink"),
+      off: canvases.filter((c) => c.getBoundingClientRect().right > 701 || Math.abs(c.width / devicePixelRatio - c.getBoundingClientRect().width) > 1).map((c) => `${c.closest("figure, .card").id}: ${c.width} to ${c.getBoundingClientRect().right}`),
+    };
+  }));
+  await page.pdf(shots ? { path: path.join(shots, "print.pdf"), preferCSSPageSize: true } : {});
+  seen.paper = await page.evaluate(() => ({ ...window.paper, left: document.documentElement.className }));
   return seen;
 };

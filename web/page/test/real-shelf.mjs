@@ -25,7 +25,7 @@ export default async (open, url, run, other, shots) => {
   await page.goto(url);
   await ready();
   seen.title = await page.textContent("h1");
-  seen.names = await page.$$eval(".shelf-row:not(.head) small", (all) => all.map((e) => e.textContent.split(" · ")[1]));
+  seen.names = await page.$$eval(".shelf-row:not(.head) .shelf-name", (all) => all.map((e) => e.firstChild.textContent));
   seen.cut = await page.$$eval(".shelf-row:not(.head)", (all) => all.filter((row) => [...row.children].some((e) => e.getBoundingClientRect().bottom > row.getBoundingClientRect().bottom + 1)).length);
   seen.marks = await page.$$eval(".state-mark", (all) => all.map((e) => e.textContent));
   await sizes("shelf");

@@ -2,6 +2,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Box, Boxes } from "./boxes";
 import { Palette } from "./colours";
 import { Painter } from "./painter";
+import { onWidth } from "../paper";
 import { onThemeChange } from "../theme";
 
 export interface Drawing {
@@ -31,11 +32,10 @@ export function FlameCanvas({ drawing }: { drawing: Drawing }) {
   const selected = chosen && within(chosen, boxes.root) ? chosen : null;
 
   useLayoutEffect(() => {
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry!.contentRect.width)));
-    observer.observe(host.current!);
+    const still = onWidth(host.current!, setWidth);
     setWidth(Math.floor(host.current!.clientWidth));
     const stop = onThemeChange(() => setScheme((n) => n + 1));
-    return () => { observer.disconnect(); stop(); };
+    return () => { still(); stop(); };
   }, []);
   useLayoutEffect(() => {
     if (width === 0) return;

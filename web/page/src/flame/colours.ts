@@ -2,7 +2,7 @@
 
 import type { Box } from "./boxes";
 import type { Tree } from "./tree";
-import { colour } from "../theme";
+import { colour, isDark } from "../theme";
 
 export type Owner = "own" | "dependency" | "standard" | "runtime" | "wait";
 
@@ -38,7 +38,7 @@ function spread(text: string): number {
 // Palette gives boxes their colours, in the scheme of the moment.
 export class Palette {
   private readonly known = new Map<number, string>();
-  private readonly dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  private readonly dark = isDark();
   readonly ink = colour("ink");
   readonly soft = colour("soft");
   readonly card = colour("card");

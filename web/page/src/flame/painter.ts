@@ -5,14 +5,16 @@ import type { Palette } from "./colours";
 
 export const rowHeight = 19;
 // narrow is how wide a box must be to be drawn alone, in CSS pixels. Narrower neighbours share
-// a strip; zooming opens it.
+// a strip, in which the pointer still finds each.
 const narrow = 0.5;
 const font = "12px system-ui, sans-serif";
 
 interface Placed { x: number; width: number; box: Box }
+interface Strip { x: number; width: number; row: number; boxes: Box[]; total: number }
 
 export class Painter {
   private rows: Placed[][] = [];
+  private strips: Strip[] = [];
   private readonly ctx: CanvasRenderingContext2D;
   height = 0;
 
@@ -24,7 +26,7 @@ export class Painter {
     const above: Box[] = [];
     for (let b = focus.above; b; b = b.above) above.unshift(b);
     for (const b of above) this.rows.push([{ x: 0, width, box: b }]);
-    const strips: [number, number, number][] = [];
+    this.strips = [];
     const lay = (box: Box, x: number, row: number, w: number) => {
       (this.rows[row] ??= []).push({ x, width: w, box });
       let at = x;
@@ -34,9 +36,9 @@ export class Painter {
         const callee = callees[i]!;
         const cw = (callee.total / own) * w;
         if (cw < narrow) {
-          let rest = 0;
-          for (let j = i; j < callees.length; j++) rest += callees[j]!.total;
-          strips.push([at, (rest / own) * w, row + 1]);
+          const rest = callees.slice(i);
+          const total = rest.reduce((sum, b) => sum + b.total, 0);
+          this.strips.push({ x: at, width: (total / own) * w, row: row + 1, boxes: rest, total });
           break;
         }
         lay(callee, at, row + 1, cw);
@@ -44,13 +46,13 @@ export class Painter {
       }
     };
     lay(focus, 0, above.length, width);
-    this.draw(width, above.length, strips, palette, label, matches, chosen);
+    this.draw(width, above.length, palette, label, matches, chosen);
   }
 
-  private draw(width: number, above: number, strips: [number, number, number][], palette: Palette, label: (box: Box) => string, matches: ((box: Box) => boolean) | null, chosen: Box | null) {
+  private draw(width: number, above: number, palette: Palette, label: (box: Box) => string, matches: ((box: Box) => boolean) | null, chosen: Box | null) {
     const { ctx, canvas } = this;
     const scale = devicePixelRatio || 1;
-    const last = strips.reduce((most, s) => Math.max(most, s[2]), this.rows.length - 1);
+    const last = this.strips.reduce((most, s) => Math.max(most, s.row), this.rows.length - 1);
     this.height = (last + 1) * rowHeight + 1;
     canvas.width = Math.round(width * scale);
     canvas.height = Math.round(this.height * scale);
@@ -59,7 +61,7 @@ export class Painter {
     ctx.font = font;
     ctx.textBaseline = "middle";
     ctx.fillStyle = palette.strip;
-    for (const [x, w, row] of strips) ctx.fillRect(x, row * rowHeight, Math.max(w, 0.3), rowHeight - 1);
+    for (const s of this.strips) ctx.fillRect(s.x, s.row * rowHeight, Math.max(s.width, 0.3), rowHeight - 1);
     for (const [row, placed] of this.rows.entries()) {
       for (const p of placed) {
         const hit = matches != null && p.box.key >= 0 && matches(p.box);
@@ -97,8 +99,8 @@ export class Painter {
   }
 
   at(x: number, y: number): Box | null {
-    const row = this.rows[Math.floor(y / rowHeight)];
-    if (!row) return null;
+    const at = Math.floor(y / rowHeight);
+    const row = this.rows[at] ?? [];
     let low = 0, high = row.length - 1;
     while (low <= high) {
       const middle = (low + high) >> 1;
@@ -107,7 +109,10 @@ export class Painter {
       else if (x >= p.x + p.width) low = middle + 1;
       else return p.box;
     }
-    return null;
+    const strip = this.strips.find((s) => s.row === at && x >= s.x && x < s.x + s.width);
+    if (!strip) return null;
+    let left = ((x - strip.x) / strip.width) * strip.total;
+    return strip.boxes.find((b) => (left -= b.total) < 0) ?? strip.boxes.at(-1)!;
   }
 
   // where returns the place of a box on the canvas.

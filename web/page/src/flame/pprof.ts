@@ -48,8 +48,8 @@ class Message {
 
 const units: Record<string, string> = { ns: "nanoseconds", bytes: "bytes", "1": "count" };
 
-// profile encodes a tree with all of its columns.
-export function profile(tree: Tree): Uint8Array {
+// profile encodes a tree with all of its columns; pprof shows the one that is shown here first.
+export function profile(tree: Tree, column: number): Uint8Array {
   const strings = new Map<string, number>([["", 0]]);
   const text = (s: string) => {
     const at = strings.get(s) ?? strings.size;
@@ -80,6 +80,7 @@ export function profile(tree: Tree): Uint8Array {
   for (const fn of functions) {
     out.message(5, (m) => { m.number(1, fn + 1); m.number(2, text(names.name[fn]!)); m.number(3, text(names.name[fn]!)); m.number(4, text(names.file[fn]!)); });
   }
+  out.number(14, text(tree.graph.columns[column]!.name)); // default_sample_type
   for (const s of strings.keys()) out.text(6, s);
   return out.done();
 }

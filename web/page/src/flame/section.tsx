@@ -100,7 +100,7 @@ export function FlameGraph({ tree, module, run, remarks, follows = "" }: { tree:
         )}
         <label><input type="checkbox" checked={inverted} disabled={sandwich >= 0} onChange={() => setInverted(!inverted)} /> inverted</label>
         <label><input type="checkbox" checked={lines} onChange={() => setLines(!lines)} /> split by line</label>
-        <button type="button" onClick={() => void download(`${run}-${graph.id}.pb.gz`, profile(tree))}>Download pprof</button>
+        <button type="button" onClick={() => void download(`${run}-${graph.id}.pb.gz`, profile(tree, column))}>Download pprof</button>
       </div>
       <p class="note">{follows && <b class="covers">{follows}</b>}{value(whole, unit)}, {graph.columns[column]!.name}. {!(tree.during && graph.combine === "instant") && graph.note}</p>
       {sandwich >= 0 && (
@@ -185,16 +185,17 @@ function Chosen({ tree, fn, column, remarks, onSandwich }: { tree: Tree; fn: num
   const unit = tree.graph.columns[column]!.unit;
   const whole = tree.totals[column]![0]! || 1;
   const shown = all ? lines : lines.slice(0, 6);
+  const remarked = remarks.filter((r) => names.file[fn]!.endsWith(r.file) && lines.some((l) => l.line === r.line));
   return (
     <div class="flame-chosen">
       <p><code>{names.name[fn]}</code>{names.file[fn] && <span class="note"> {names.file[fn]}</span>} {onSandwich && <button type="button" onClick={onSandwich}>Callers and callees</button>}</p>
       {lines.some((l) => l.line > 0) && (
         <div class="scroll"><table>
-          <thead><tr><th scope="col" class="num">line</th><th scope="col" class="num">self</th><th scope="col" class="num">total</th><th scope="col" class="num">share</th><th scope="col">the compiler's remarks</th></tr></thead>
+          <thead><tr><th scope="col" class="num">line</th><th scope="col" class="num">self</th><th scope="col" class="num">total</th><th scope="col" class="num">share</th>{remarked.length > 0 && <th scope="col">the compiler's remarks</th>}</tr></thead>
           <tbody>{shown.map((l) => (
             <tr key={l.line}>
               <td class="num">{l.line}</td><td class="num">{l.self > 0 ? value(l.self, unit) : "–"}</td><td class="num">{value(l.total, unit)}</td><td class="num">{percent(l.total / whole)}</td>
-              <td>{remarks.filter((r) => r.line === l.line && names.file[fn]!.endsWith(r.file)).map((r, i) => <div key={i}>{r.text}</div>)}</td>
+              {remarked.length > 0 && <td>{remarked.filter((r) => r.line === l.line).map((r, i) => <div key={i}>{r.text}</div>)}</td>}
             </tr>
           ))}</tbody>
         </table></div>
