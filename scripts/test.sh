@@ -30,13 +30,6 @@ failed=0
 # What fails does not keep the rest from being tried: one run shows all there is to mend.
 # lint.sh has vetted all of it, tests as well.
 tested() { go test -trimpath -json -vet=off -timeout 40m "$@" | "$testlog" -kept "$kept" || failed=1; }
-# What computes on values that it alone has, in loops, shows no race and takes the detector most of its time: ten times as
-# long for a simulated session. It is compiled without. Whoever shares it is watched where it calls it.
-unwatched=()
-for pure in github.com/redline-go/redline/stat/... github.com/redline-go/redline/verify gonum.org/v1/gonum/... modernc.org/... \
-  golang.org/x/exp/trace/... compress/flate github.com/klauspost/compress/...; do
-  [ -z "$race" ] || unwatched+=("-gcflags=$pure=-race=false")
-done
 summarised() {
   local code=$? strict=
   [ -z "${REDLINE_CI:-}" ] || strict=-strict
@@ -62,9 +55,12 @@ while read -r package dir files; do
   fi
 done < <(go list -f '{{.ImportPath}} {{.Dir}} {{join .GoFiles ","}}' "${computing[@]}")
 tested "${sequential[@]}"
-tested $race "${unwatched[@]}" "${concurrent[@]}"
+# Simulated sessions are arithmetic, for which the detector takes ten times as long; what starts goroutines there has
+# tests of its own.
+tested -run '^TestSimulated' ./tune/measure ./verify/session
+tested $race -skip '^TestSimulated' "${concurrent[@]}"
 # The other modules go along, so that no core waits for the last package of each. Of the corpus only what has tests:
 # lint.sh has type-checked every service, and `make bench-diagnose` builds and runs them.
-go list -export -trimpath $race "${unwatched[@]}" ./... ./lab/... ./kit/... >/dev/null
-tested $race "${unwatched[@]}" -p $(($(nproc) + 1)) $(go list ./... | grep -vxF "$(go list "${computing[@]}")") ./lab/... ./kit/... ./corpus/backend/...
+go list -export -trimpath $race ./... ./lab/... ./kit/... >/dev/null
+tested $race -p $(($(nproc) + 1)) $(go list ./... | grep -vxF "$(go list "${computing[@]}")") ./lab/... ./kit/... ./corpus/backend/...
 exit "$failed"

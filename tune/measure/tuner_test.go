@@ -116,9 +116,9 @@ func best(r tune.Result) map[string]string {
 	return out
 }
 
-// TestKeepsWhereAllAreEqual is the search's first promise: where no setting is better, it finds
+// TestSimulatedKeepsWhereAllAreEqual is the search's first promise: where no setting is better, it finds
 // none, in at least 19 of 20 searches.
-func TestKeepsWhereAllAreEqual(t *testing.T) {
+func TestSimulatedKeepsWhereAllAreEqual(t *testing.T) {
 	kept := 0
 	for seed := range uint64(20) {
 		s := &target{rng: rand.New(rand.NewPCG(seed, 1)), sd: []float64{0.02, 0.05, 0.08}[seed%3], value: flat}
@@ -135,9 +135,9 @@ func TestKeepsWhereAllAreEqual(t *testing.T) {
 	}
 }
 
-// TestRecommendationsHold: what is recommended is better by the surface itself, not only by
+// TestSimulatedRecommendationsHold: what is recommended is better by the surface itself, not only by
 // its measurements.
-func TestRecommendationsHold(t *testing.T) {
+func TestSimulatedRecommendationsHold(t *testing.T) {
 	recommended, worse := 0, 0
 	for seed := range uint64(*searches) {
 		s := &target{rng: rand.New(rand.NewPCG(seed, 2)), sd: []float64{0.02, 0.05, 0.08}[seed%3], value: slope}

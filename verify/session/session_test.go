@@ -41,7 +41,7 @@ func (c *counted) Measure(ctx context.Context, s Side) (verify.Block, error) {
 	return c.f(ctx, s, c.n)
 }
 
-func TestSessionDecides(t *testing.T) {
+func TestSimulatedSessionDecides(t *testing.T) {
 	for slower, want := range map[float64]verify.Verdict{0: verify.Pass, 0.10: verify.Regression, -0.20: verify.Improvement} {
 		s := drawn(slower)
 		var last Progress
@@ -90,8 +90,8 @@ func TestBeyondDoubt(t *testing.T) {
 	}
 }
 
-// TestNeverAPass: whatever is broken about a side, the session does not pass.
-func TestNeverAPass(t *testing.T) {
+// TestSimulatedFaultsNeverPass: whatever is broken about a side, the session does not pass.
+func TestSimulatedFaultsNeverPass(t *testing.T) {
 	good := bench{rng: rand.New(rand.NewPCG(5, 2)), sd: 0.02}
 	with := func(change func(s Side, n int, b *verify.Block)) Measurer {
 		return &counted{f: func(ctx context.Context, s Side, n int) (verify.Block, error) {

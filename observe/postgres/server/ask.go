@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,6 +48,10 @@ var Local = [...][2]string{
 	{"search_path", "pg_catalog"},
 }
 
+// openingTimeout is the statement_timeout before the run: what the server reads first it may have
+// to load, no load waits for redline yet, and without these answers there is no source at all.
+const openingTimeout = "4s"
+
 // hideSetting keeps our statements out of pg_stat_statements, where the role
 // may set it. The statement that sets it is not counted either.
 const hideSetting = "pg_stat_statements.track"
@@ -85,7 +90,15 @@ func (s *Session) Preamble(own ...[2]string) Query {
 // there breaks the target. So only prepare names statements, in sessions known to be
 // redline's own.
 func (s *Session) Ask(ctx context.Context, queries ...Query) error {
-	return s.AskAfter(ctx, s.Preamble(Local[:]...), queries...)
+	return s.AskAfter(ctx, s.local(), queries...)
+}
+
+// local returns the settings of a reading: Local, and before the run a longer timeout after it.
+func (s *Session) local() Query {
+	if s.opening {
+		return s.Preamble(append(slices.Clone(Local[:]), [2]string{"statement_timeout", openingTimeout})...)
+	}
+	return s.Preamble(Local[:]...)
 }
 
 // AskAfter is Ask with other settings than Local: a transaction that plans statements needs

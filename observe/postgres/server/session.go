@@ -27,6 +27,8 @@ const (
 	// dialTimeout bounds an attempt to connect. During a run it delays the next
 	// reading of a server that came back, and nothing else.
 	dialTimeout = 5 * time.Second
+	// openTimeout bounds connecting and learning about the server.
+	openTimeout = 2 * dialTimeout
 	// CallTimeout bounds a reading. It exceeds the statement_timeout of Local, so that the
 	// server cancels a slow query itself and the connection survives.
 	CallTimeout = 2 * time.Second
@@ -47,6 +49,7 @@ type Session struct {
 	// Nested is set if pg_stat_statements mixes in statements run by functions, because
 	// versions before 1.9 have no column toplevel.
 	Nested         bool
+	opening        bool    // the run has not begun: see openingTimeout
 	hidden         bool    // our statements stay out of pg_stat_statements
 	MaxConnections float64 // the setting max_connections
 	// Started is when the postmaster started; another instant means another server.
@@ -88,13 +91,13 @@ func Open(
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec // no named statements
 	config.ConnectTimeout = dialTimeout
 	config.OnNotice = func(*pgconn.PgConn, *pgconn.Notice) {}
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return nil, Unreachable(config, err)
 	}
-	s := &Session{seldom: seldom, Conn: conn, Clock: Clock{Run: clock}}
+	s := &Session{seldom: seldom, Conn: conn, Clock: Clock{Run: clock}, opening: true}
 	if err := s.lookAround(ctx, config); err != nil {
 		s.Close()
 		return nil, err
@@ -174,6 +177,7 @@ func (s *Session) lookAround(ctx context.Context, config *pgx.ConnConfig) error 
 		}
 		s.Owned = s.Owned && r.PID == s.PID
 	}
+	s.opening = false
 	if err := s.introduce(ctx); err != nil {
 		return err
 	}
