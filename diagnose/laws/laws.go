@@ -116,7 +116,7 @@ type Gain struct {
 	// Then names what limits next; "" if only the response time itself does.
 	Then string
 	// AtLeast is set if Factor is a lower bound: it is capped at Most, or the next limit is
-	// CPU time most of whose demand is not removed and was measured while most CPUs were idle.
+	// CPU time whose demand is not removed and was measured while most CPUs were idle.
 	AtLeast bool
 	// Low and High are the factors if the cut is two standard errors smaller or larger than
 	// measured; 0 where its error is not known. Near the pole a hundredth of the whole is a multiple
@@ -175,7 +175,7 @@ func (m Model) gain(cut Cut) Gain {
 		for _, r := range m.Resources {
 			if bound := r.bound(cut.Busy[r.Name]); bound <= gain.Factor {
 				gain.Factor, gain.Then = bound, r.Name
-				gain.AtLeast = !r.Counted && r.Use() < halfIdle && 2*cut.Busy[r.Name] < r.Busy
+				gain.AtLeast = !r.Counted && r.Use() < halfIdle && !(cut.Busy[r.Name] > 0)
 			}
 		}
 	}

@@ -33,7 +33,7 @@ func TestWaitIsWorthItsPartOfTheResponse(t *testing.T) {
 }
 
 // A wake-up for each request is in the demand of CPUs that are mostly idle, and busy CPUs are
-// spared it: what they allow is then a floor. Not so where they are busy, where most of the demand goes,
+// spared it: what they allow is then a floor. Not so where they are busy, where part of the demand goes,
 // or where something else limits.
 func TestDemandMeasuredIdleIsAFloor(t *testing.T) {
 	m := laws.Model{Response: 1, Resources: []laws.Resource{{Name: cpus, Servers: 2, Busy: 0.2}}}
@@ -44,10 +44,7 @@ func TestDemandMeasuredIdleIsAFloor(t *testing.T) {
 		t.Errorf("the rest of the response limits: %+v", g)
 	}
 	if g := m.Gain(laws.Cut{Time: 0.99, Busy: map[string]float64{cpus: 0.1}}); g.AtLeast {
-		t.Errorf("half of the demand goes: %+v", g)
-	}
-	if g := m.Gain(laws.Cut{Time: 0.99, Busy: map[string]float64{cpus: 0.02}}); !g.AtLeast {
-		t.Errorf("a tenth of the demand goes: %+v, want at least 11x", g)
+		t.Errorf("part of the demand goes: %+v", g)
 	}
 	if g := m.Gain(laws.Cut{Time: 1}); g.Factor != 10 {
 		t.Errorf("%+v", g)
