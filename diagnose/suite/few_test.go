@@ -141,7 +141,7 @@ func TestStatementsOfRequestsLongerThanTraces(t *testing.T) {
 	for _, f := range out.Findings {
 		for _, e := range f.Evidence {
 			if strings.Contains(e.Text+f.Remedy, "pg_stat") || strings.Contains(e.Text+f.Remedy, "$1") {
-				t.Errorf("%s: MySQL is told of PostgreSQL: %s; %s", f.Cause, e.Text, f.Remedy)
+				t.Errorf("%s: advice for PostgreSQL to a user of MySQL: %s; %s", f.Cause, e.Text, f.Remedy)
 			}
 		}
 	}

@@ -64,24 +64,12 @@ func (p *Service) without(spared func(stack []code.Frame) float64) float64 {
 	if err != nil || use.total == 0 {
 		return 0
 	}
-	cpu, collector := 0.0, 0.0
+	cpu := 0.0
 	for _, s := range use.list {
 		cpu += float64(s.Value) * spared(s.Stack)
-		if s.Roles.Has(callstack.GCWork) {
-			collector += float64(s.Value)
-		}
 	}
-	allocs, err := p.Profile("allocs", "alloc_space")
-	if err != nil || allocs.Total == 0 {
-		return cpu / use.total
-	}
-	bytes := 0.0
-	for _, s := range allocs.Samples {
-		bytes += float64(s.Value) * spared(s.Stack)
-	}
-	// Assists run below the calls and are counted there; what marks and sweeps on
-	// goroutines of the runtime's own goes with the bytes (see Garbage).
-	return min(1, (cpu+collector*p.Collection().Ordinary()*bytes/float64(allocs.Total))/use.total)
+	_, collected := p.allocates(spared)
+	return min(1, cpu/use.total+collected)
 }
 
 // Deepest returns the innermost function of the user's or of a library, called by a handler

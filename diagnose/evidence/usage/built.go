@@ -62,23 +62,30 @@ func (p *Service) Built() (most Built, ok bool) {
 	if !ok {
 		return Built{}, false
 	}
-	most.Bytes, most.Collected = p.allocates(func(stack []code.Frame) bool { return below(stack, most.Place, most.Function) })
+	most.Bytes, most.Collected = p.allocates(most.spared)
 	most.Share += most.Collected
 	return most, true
 }
 
-// allocates returns the part of all bytes that stacks allocate, and the part of the service's CPU
-// that collects those, 0 to 1. Assists run below the stacks, and are counted there.
-func (p *Service) allocates(in func([]code.Frame) bool) (bytes, collected float64) {
+// spared returns 1 for a stack below the call that makes it, else 0.
+func (b Built) spared(stack []code.Frame) float64 {
+	if below(stack, b.Place, b.Function) {
+		return 1
+	}
+	return 0
+}
+
+// allocates returns the part of all bytes that goes with stacks of which a part of 0 to 1 is spared,
+// and the part of the service's CPU that collects those bytes on goroutines of the runtime's own, 0 to
+// 1 (see Garbage). Assists run below the stacks, and are counted there.
+func (p *Service) allocates(spared func([]code.Frame) float64) (bytes, collected float64) {
 	allocs, err := p.Profile("allocs", "alloc_space")
 	use, errUse := p.Use()
 	if err != nil || errUse != nil || allocs.Total == 0 {
 		return 0, 0
 	}
 	for _, s := range allocs.Samples {
-		if in(s.Stack) {
-			bytes += float64(s.Value)
-		}
+		bytes += float64(s.Value) * spared(s.Stack)
 	}
 	bytes /= float64(allocs.Total)
 	return bytes, use.Share(callstack.GCWork) * p.Collection().Ordinary() * bytes

@@ -36,7 +36,7 @@ func (p *Service) Made() (most Built, ok bool) {
 		}
 	}
 	if ok {
-		most.Bytes, most.Collected = p.allocates(func(stack []code.Frame) bool { return below(stack, most.Place, most.Function) })
+		most.Bytes, most.Collected = p.allocates(most.spared)
 		most.Share += most.Collected
 	}
 	return most, ok
@@ -85,7 +85,7 @@ func keepable(function string) bool {
 func (u *Table) Outcome(domains callstack.Role, place string) string {
 	total, parts := 0.0, map[string]float64{}
 	for _, s := range u.list {
-		if !s.Domain.Has(domains) || !slices.ContainsFunc(s.Stack, func(f code.Frame) bool { return f.Function == place }) {
+		if !s.Domain.Has(domains) || !on(s.Stack, place) {
 			continue
 		}
 		total += float64(s.Value)
@@ -119,18 +119,9 @@ func (u *Table) madeOwn(name string, samples []Booked) Built {
 		total += float64(s.Value)
 	}
 	b.Place = measured.Heaviest(lines, measured.CompareFrames)
-	b.Share, b.Part, b.Shared = total/u.total, total/u.inside(b.Place.Function), shared >= mostMade*total
+	b.Share, b.Shared = total/u.total, shared >= mostMade*total
+	b.Part = b.Share / u.Part(func(s Booked) bool { return on(s.Stack, b.Place.Function) })
 	return b
-}
-
-// inside returns the samples' value below a function.
-func (u *Table) inside(function string) (sum float64) {
-	for _, s := range u.list {
-		if slices.ContainsFunc(s.Stack, func(f code.Frame) bool { return f.Function == function }) {
-			sum += float64(s.Value)
-		}
-	}
-	return sum
 }
 
 // requests are the words for what belongs to one request.

@@ -122,8 +122,13 @@ func (u *Table) With(roles callstack.Role) float64 {
 // In returns the part of CPU whose stacks have a function, and any of the roles.
 func (u *Table) In(function string, roles callstack.Role) float64 {
 	return u.Part(func(s Booked) bool {
-		return s.Roles.Has(roles) && slices.ContainsFunc(s.Stack, func(f code.Frame) bool { return f.Function == function })
+		return s.Roles.Has(roles) && on(s.Stack, function)
 	})
+}
+
+// on reports whether a function is anywhere on a stack.
+func on(stack []code.Frame, function string) bool {
+	return slices.ContainsFunc(stack, func(f code.Frame) bool { return f.Function == function })
 }
 
 // Part returns the part of CPU in samples that in accepts, 0 to 1.

@@ -9,15 +9,15 @@ let printing = false;
 function turn(on: boolean) {
   printing = on;
   document.documentElement.classList.toggle("paper", on); // page.css
-  for (const tell of changed) tell();
+  for (const redraw of changed) redraw();
 }
 addEventListener("beforeprint", () => turn(true));
 addEventListener("afterprint", () => turn(false));
 
 // onPaper calls back when the page goes to paper and when it comes back from there.
-export function onPaper(tell: () => void): () => void {
-  changed.add(tell);
-  return () => { changed.delete(tell); };
+export function onPaper(redraw: () => void): () => void {
+  changed.add(redraw);
+  return () => { changed.delete(redraw); };
 }
 
 export const isPaper = () => printing;
@@ -32,12 +32,12 @@ export function usePaper(): boolean {
 // onWidth calls back with the width of a host's content, at once whenever it changes.
 export function onWidth(host: HTMLElement, set: (width: number) => void): () => void {
   let last = 0;
-  const tell = () => {
+  const measure = () => {
     const width = Math.floor(host.clientWidth);
     if (width > 0 && width !== last) set((last = width));
   };
-  const observer = new ResizeObserver(tell);
+  const observer = new ResizeObserver(measure);
   observer.observe(host);
-  const stop = onPaper(tell);
+  const stop = onPaper(measure);
   return () => { observer.disconnect(); stop(); };
 }
