@@ -52,7 +52,7 @@ var homes = map[string]struct {
 	in   []string
 	take string
 }{
-	// What a finding names: function, file and line, record.Where in one line. The page's
+	// What a finding names: function, file and line, a findings.Where in one line. The page's
 	// data has it as a field.
 	"place": {[]string{"compare", "diagnose", "report", "verify", "web"},
 		"endpoint, address, path, label, placeholder, reservation or layout"},

@@ -1,21 +1,21 @@
-// Package access says who may connect to a listener of redline's. A port of
-// loopback is open to every user of the host, so that a bare listener would take
-// spans from anyone and show a run's figures to all. A Listener asks the kernel
-// who is at the other end, and lets in the user who runs redline, root, and whom
-// its owner names: the target's user.
+// Package access decides who may connect to redline's listeners. A loopback port
+// is open to every user of the host, so a bare listener would take spans from
+// anyone and show a run's figures to all. A Listener asks the kernel who is at the
+// other end, and lets in the user who runs redline, root, and the users that its
+// owner names: the target's.
 //
 //	access.go         the listener: connections, whose they are, how many of them
 //	admit.go          requests: users, tokens, rates, and the words of a refusal
-//	peer_linux.go     the user at the other end of a connection of loopback
+//	peer_linux.go     the user at the other end of a loopback connection
 //
-// All others show a token, as everyone does where the listener has one and at an
-// address that is not of loopback. Those who may not come in cannot keep out who
-// may: their connections are counted apart, few, and short.
+// All others need a token; so does everyone if the listener has one, or if its
+// address is not on loopback. Users who are not let in cannot keep out those who
+// are: their connections are counted separately, few, and short.
 //
-// Rejected: Unix sockets instead of ports (exporters and scrapers do not speak
-// over them); the peer's uid by /proc/net/tcp alone (it walks all connections of
-// the host for each one that is accepted); one bound for the connections of all
-// (a stranger then fills it with silent ones).
+// Rejected: Unix sockets instead of ports (exporters and scrapers do not use
+// them); the peer's uid from /proc/net/tcp (it lists all connections of the host,
+// for each one accepted); one limit for the connections of all (a stranger then
+// fills it with silent ones).
 package access
 
 import (
@@ -43,17 +43,17 @@ type Options struct {
 	// Known reports whether a user other than this one and root is let in; nil
 	// lets in no other. It is asked at each connection.
 	Known func(uid int) bool
-	// Connections bounds those of known users and of who may show a token; zero
-	// means 256.
+	// Connections bounds the connections of known users and of those who may have a
+	// token; zero means 256.
 	Connections int
-	// Rate bounds the requests per second, of all together; zero is no bound.
-	// As many may come at once.
+	// Rate bounds the requests per second of all clients together, and the size of a
+	// burst; zero is no bound.
 	Rate float64
 }
 
 const (
 	mostConnections = 256
-	// Whoever cannot come in has a bounded number of connections, each for a bounded time: enough
+	// Users who are not let in have a bounded number of connections, each for a bounded time: enough
 	// to read why.
 	strangers    = 8
 	strangerTime = 5 * time.Second
@@ -67,12 +67,12 @@ type Listener struct {
 	net.Listener
 	o       Options
 	limiter *rate.Limiter
-	local   bool // of loopback, where the kernel knows who is at the other end
+	local   bool // on loopback, where the kernel knows who is at the other end
 	seats   [2]seats
 	closed  atomic.Int64
 }
 
-// Closed returns how many connections were closed at once, being too many.
+// Closed returns how many connections were closed immediately because there were too many.
 func (d *Listener) Closed() int64 { return d.closed.Load() }
 
 // Kinds of who is at the other end.
@@ -95,8 +95,9 @@ func (s *seats) take() bool {
 	return false
 }
 
-// Listen opens a TCP address. One that others of the network can reach, or where
-// the system does not say who connects, needs a token: the error is ErrToken then.
+// Listen opens a TCP address. One that others on the network can reach, or where
+// the system does not report who connects, needs a token: without one the error is
+// ErrToken.
 func Listen(ctx context.Context, address string, o Options) (*Listener, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
@@ -161,7 +162,7 @@ func (d *Listener) knows(c net.Conn) bool {
 	return err == nil && (own(uid) || d.o.Known != nil && d.o.Known(uid))
 }
 
-// own reports whether a user is this one or root, or the one who became root by
+// own reports whether a user is this one or root, or the one who became root with
 // sudo to run redline.
 func own(uid int) bool {
 	if uid == 0 || uid == os.Geteuid() || uid == os.Getuid() {
@@ -171,11 +172,11 @@ func own(uid int) bool {
 	return err == nil && os.Geteuid() == 0 && uid == behind
 }
 
-// conn is a connection whose other end was looked at.
+// conn is a connection whose other end was checked.
 type conn struct {
 	net.Conn
 	known bool
-	until time.Time // when it ends whatever happens; zero is not bound
+	until time.Time // when it ends whatever happens; zero is unlimited
 	left  atomic.Bool
 	leave func()
 }

@@ -19,7 +19,7 @@ import (
 // accepted returns the connection that comes next.
 func accepted(t *testing.T, l net.Listener) net.Conn {
 	t.Helper()
-	_ = l.(*net.TCPListener).SetDeadline(time.Now().Add(30 * time.Second))
+	_ = l.(*net.TCPListener).SetDeadline(time.Now().Add(5 * time.Minute))
 	c, err := l.Accept()
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Refusal is why a request is not served, and the status that says so.
+// Refusal is why a request is not served, and the status that reports it.
 type Refusal struct {
 	Status int // 401, 403 or 429
 	why    string
@@ -25,8 +25,8 @@ func ConnContext(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// Admit reports why a request is not served, nil when it is. The server has
-// ConnContext; one without it knows no user.
+// Admit reports why a request is not served; nil if it is. The server must have
+// ConnContext: without it no user is known.
 func (d *Listener) Admit(r *http.Request) *Refusal {
 	c, _ := r.Context().Value(connKey{}).(*conn)
 	switch {
@@ -35,11 +35,11 @@ func (d *Listener) Admit(r *http.Request) *Refusal {
 			return &Refusal{http.StatusUnauthorized, "no valid token (Authorization: Bearer ...)"}
 		}
 	case c == nil || !c.known:
-		return &Refusal{http.StatusForbidden, fmt.Sprintf("another user of this host, without a token (hint: give redline "+
-			"one by %s, and show it as Authorization: Bearer)", d.o.Variable)}
+		return &Refusal{http.StatusForbidden, fmt.Sprintf("another user of this host, without a token (hint: set one for "+
+			"redline in %s, and send it as Authorization: Bearer)", d.o.Variable)}
 	}
 	if d.limiter != nil && !d.limiter.Allow() {
-		return &Refusal{http.StatusTooManyRequests, fmt.Sprintf("rate: more than %g requests a second", d.o.Rate)}
+		return &Refusal{http.StatusTooManyRequests, fmt.Sprintf("rate: more than %g requests per second", d.o.Rate)}
 	}
 	return nil
 }

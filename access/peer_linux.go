@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix" // netlink
 )
 
-// knowsPeers reports whether the system says who is at the other end of a
-// connection of loopback.
+// knowsPeers reports whether the system knows who is at the other end of a
+// loopback connection.
 const knowsPeers = true
 
 // Sizes of struct inet_diag_req_v2 and of struct inet_diag_msg, and TCP's states
@@ -29,14 +29,14 @@ const (
 
 var errGone = errors.New("the other end of the connection has no owner")
 
-// peer returns the user who made the other end of a connection of loopback. It
-// asks for that one socket (sock_diag(7)), so that it costs the same on a host
-// of many connections.
+// peer returns the user who made the other end of a loopback connection. It asks
+// for that one socket (sock_diag(7)), so its cost does not grow with the number of
+// connections on the host.
 //
-// Hazard: a socket that its process has closed lives on for its sent bytes, and
-// is shown as root's. Only one with an inode belongs to somebody. And where the
-// connection is not found the kernel looks for a listener of the same port, so
-// the answer must be of this connection.
+// Hazard: a socket that its process has closed lives on until its bytes are sent,
+// and is listed as root's. Only one with an inode belongs to a user. If the
+// kernel does not find the connection, it looks for a listener on the same port,
+// so the reply must be checked to be about this connection.
 func peer(c net.Conn) (uid int, err error) {
 	theirs, err1 := netip.ParseAddrPort(c.RemoteAddr().String())
 	ours, err2 := netip.ParseAddrPort(c.LocalAddr().String())
@@ -67,7 +67,7 @@ func identity(b []byte, from, to netip.AddrPort) {
 	copy(b[20:36], to.Addr().AsSlice())
 }
 
-// canonical writes addresses of IPv4 within an IPv6 socket as plain ones.
+// canonical turns IPv4 addresses of an IPv6 socket into plain ones.
 func canonical(family byte, id []byte) []byte {
 	if family != unix.AF_INET6 {
 		return id
@@ -86,8 +86,8 @@ func ask(from, to netip.AddrPort) ([]byte, error) {
 		return nil, err
 	}
 	defer unix.Close(fd)
-	// The kernel answers within the call; this only keeps a mistake from
-	// holding up who comes next.
+	// The kernel answers within the call; the timeout only keeps a mistake from
+	// blocking further connections.
 	timeout := unix.NsecToTimeval(int64(time.Second))
 	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &timeout); err != nil {
 		return nil, err

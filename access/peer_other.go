@@ -7,10 +7,10 @@ import (
 	"net"
 )
 
-// knowsPeers reports whether the system says who is at the other end of a
-// connection of loopback.
+// knowsPeers reports whether the system knows who is at the other end of a
+// loopback connection.
 const knowsPeers = false
 
 func peer(net.Conn) (int, error) {
-	return 0, errors.New("who connects over loopback is known on Linux alone")
+	return 0, errors.New("only on Linux is it known who connects over loopback")
 }

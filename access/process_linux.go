@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// OwnerOf returns a function that reports whether a process runs as a user
-// now: real or effective, because services begin as root and drop their rights. It
-// is for Options.Known. A pid of 0 has no owner.
+// OwnerOf returns a function that reports whether a process now runs as a user:
+// real or effective, because services begin as root and drop their rights. It is
+// for Options.Known. A pid of 0 has no owner.
 //
-// The files of /proc belong to root where a process must not be looked into, so
-// that their owner says nothing.
+// It does not use the owner of the /proc files: they belong to root if the process
+// is not dumpable.
 func OwnerOf(pid int) func(uid int) bool {
 	return func(uid int) bool {
 		if pid <= 0 {

@@ -3,5 +3,5 @@
 package access
 
 // OwnerOf returns a function that reports whether a process runs as a user.
-// Here none is: who connects is unknown too.
+// Here it never does, because it is also unknown who connects.
 func OwnerOf(int) func(uid int) bool { return func(int) bool { return false } }

@@ -39,8 +39,8 @@ func raw(v *live, n int, stream ...string) {
 			v.t.Error(err)
 			return
 		}
-		// A piece that ends a header goes with the next one; others arrive apart,
-		// which only time can see to: the server tells nobody that it waits.
+		// A piece that ends a header goes with the next one. The others must arrive
+		// apart, which takes a sleep: nothing says that the server waits for more.
 		if !strings.HasSuffix(s, "\r\n\r\n") {
 			time.Sleep(2 * time.Millisecond)
 		}
@@ -139,9 +139,9 @@ func TestBoundaries(t *testing.T) {
 		}, 1},
 		{"pipelined", deaf, nil, func(v *live) { raw(v, 20, strings.Repeat(bare, 20)) }, 20},
 		{"pipelined behind the handler's back", func(w http.ResponseWriter, r *http.Request) {
-			time.Sleep(time.Millisecond)
+			time.Sleep(5 * time.Millisecond) // the others arrive meanwhile
 			fmt.Fprintln(w, "slow")
-		}, nil, func(v *live) { raw(v, 10, bare[:len(bare)-4]+"\r\n\r\n", strings.Repeat(bare, 9)) }, 10},
+		}, nil, func(v *live) { raw(v, 10, bare[:len(bare)-2], "\r\n", strings.Repeat(bare, 9)) }, 10},
 		{"pipelined bodies", ok, nil, func(v *live) {
 			raw(v, 20, strings.Repeat("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc", 20))
 		}, 20},
@@ -227,9 +227,9 @@ func TestBoundaries(t *testing.T) {
 	}
 }
 
-// TestMergedRequestsAreCounted serves what may leave no sign of an end at all: a
-// pipelining client, and a handler that flushes all of its response. What cannot
-// be told apart must lower the coverage.
+// TestMergedRequestsAreCounted serves requests that may leave no sign of their end: the
+// client pipelines, and the handler flushes all of its response. What cannot be told
+// apart must lower the coverage.
 func TestMergedRequestsAreCounted(t *testing.T) {
 	v := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", "2")
@@ -267,9 +267,9 @@ func TestHijackedConnectionsAreLeftOut(t *testing.T) {
 	}
 }
 
-// TestTLS also covers a connection that buffers: the background reader may take a
-// whole record, the next request, off the wire, and then nothing but the flush
-// tells that the first one ended.
+// TestTLS also covers a connection that buffers: the background reader may take a whole
+// record, the next request, off the wire, and then only the flush shows that the first
+// one ended.
 func TestTLS(t *testing.T) {
 	v := serve(t, deaf, func(s *http.Server) {
 		certs := httptest.NewUnstartedServer(nil)

@@ -12,9 +12,9 @@ import (
 	"github.com/redline-go/redline/record/breakdown"
 )
 
-// generations returns where each generation of a Go 1.26 trace ends: behind the
-// one-byte event that says so. Batches are a type byte, four varints (generation,
-// thread, time, size) and size bytes.
+// generations returns where each generation of a Go 1.26 trace ends: just after the
+// one-byte event that says so. Batches are a type byte, four varints (generation, thread,
+// time, size) and size bytes.
 func generations(t testing.TB, data []byte) (ends []int) {
 	t.Helper()
 	const header, batch, end = 16, 1, 52
@@ -38,8 +38,8 @@ func generations(t testing.TB, data []byte) (ends []int) {
 	return ends
 }
 
-// TestLostGenerations cuts generations out of a trace. What stands before the
-// gap counts, and the gap is told.
+// TestLostGenerations cuts generations out of a trace. What comes before the gap counts,
+// and the gap is reported.
 func TestLostGenerations(t *testing.T) {
 	data := readFixture(t, "go1.26-generations.trace")
 	ends := generations(t, data)
@@ -53,7 +53,7 @@ func TestLostGenerations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		whole := i+1 == len(ends)-1 // nothing is behind the gap
+		whole := i+1 == len(ends)-1 // nothing follows the gap
 		if a.Requests < last || a.Requests > 120 || a.Requests == 120 && !whole || (len(a.Warnings) > 0) == whole {
 			t.Errorf("without generation %d: %d requests, %d cut, after %d with less; %q", i+1, a.Requests, a.Cut, last, a.Warnings)
 		}
@@ -61,7 +61,7 @@ func TestLostGenerations(t *testing.T) {
 	}
 }
 
-// TestCutMidEvent ends a trace after each of many bytes.
+// TestCutMidEvent cuts a trace off at many offsets.
 func TestCutMidEvent(t *testing.T) {
 	data := readFixture(t, "go1.26-generations.trace")
 	for n := 0; n < len(data); n += 977 {
@@ -95,9 +95,8 @@ func (r *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestEndlessTrace feeds traces that never end: what is read of them keeps to its
-// bounds, and so does the memory that takes, also where each batch is all but
-// empty.
+// TestEndlessTrace feeds traces that never end: what is read of them stays within its
+// bounds, and so does the memory that this takes, even where each batch is all but empty.
 func TestEndlessTrace(t *testing.T) {
 	header := readFixture(t, "go1.26.trace")[:16]
 	const bound = 8 << 20
@@ -127,7 +126,8 @@ func TestEndlessTrace(t *testing.T) {
 	}
 }
 
-// TestBatchesAreCounted sees each fixture in pieces of every size.
+// TestBatchesAreCounted reads a trace byte by byte, and from a reader that returns io.EOF
+// together with the last bytes.
 func TestBatchesAreCounted(t *testing.T) {
 	data := readFixture(t, "go1.26-generations.trace")
 	whole, err := analyze(bytes.NewReader(data), anatomy.Options{})

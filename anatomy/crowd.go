@@ -6,8 +6,8 @@ import (
 	"github.com/redline-go/redline/anatomy/bounded"
 )
 
-// Bounds on what lives at once in a trace, of which the reader and the tracker keep
-// some 500 bytes each.
+// Bounds on what is alive at once in a trace; the reader and the tracker keep some 500
+// bytes for each.
 const (
 	maxGoroutines = 500_000
 	maxAlive      = 200_000 // tasks, and processors

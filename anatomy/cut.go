@@ -10,13 +10,13 @@ import (
 	"github.com/redline-go/redline/anatomy/server"
 )
 
-// workers returns who works for each request that waits as the trace ends, by the goroutine that
-// waits: middleware such as net/http.TimeoutHandler runs the handler on a goroutine of its own.
-// What a request started within the trace, alone, is its own.
+// workers returns the goroutine that works for each request that waits as the trace ends, by the
+// goroutine that waits: middleware such as net/http.TimeoutHandler runs the handler on a goroutine
+// of its own. If a request started exactly one within the trace, it is that one.
 //
-// Subtle: no event says who started a goroutine that ran before the trace did, but it began in a
-// closure of the function that waits for it. Where as many of those are left as requests wait
-// there, each request has one, and which has which makes no difference to a sum.
+// Subtle: no event says who started a goroutine that ran before the trace began, but it began in a
+// closure of the function that waits for it. If as many of those are left as requests wait there,
+// each request has one, and which has which makes no difference to a sum.
 func (t *tracker) workers() map[trace.GoID]trace.GoID {
 	by := map[trace.GoID]trace.GoID{}
 	started := map[*goroutines.Conn][]*goroutines.Goroutine{} // by request
@@ -50,7 +50,7 @@ func (t *tracker) workers() map[trace.GoID]trace.GoID {
 			if in == "" || !strings.HasPrefix(t.stacks.Names[entry], in+".") || len(list) != len(requests) {
 				continue
 			}
-			if working != nil { // two closures of the function: nothing says which one works
+			if working != nil { // two closures of the function: it is unknown which one works
 				working = nil
 				break
 			}
@@ -65,10 +65,10 @@ func (t *tracker) workers() map[trace.GoID]trace.GoID {
 
 // cutAtEnd ends the request that a goroutine still serves as the trace ends.
 //
-// Subtle: the wait that it is in has no end, so what ends it is not known. It is taken to be the
-// goroutine that works for the request, worker, if there is one; else, where
-// one goroutine alone ended all waits of requests in the same function, that one; else the time
-// counts as its state at its stack.
+// Subtle: the wait that it is in has no end, so what ends it is not known. It is taken to be
+// worker, the goroutine that works for the request, if there is one; else the goroutine that ended
+// all waits of requests in the same function, if that was only one; else the time counts as its
+// state at its stack.
 func (t *tracker) cutAtEnd(g *goroutines.Goroutine, worker trace.GoID) {
 	c := g.Conn
 	e := goroutines.Ended{By: worker}

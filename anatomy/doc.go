@@ -41,9 +41,9 @@
 //   - fasthttp's goroutines serve connection after connection. A request begins
 //     like one of net/http, with its first bytes, and ends with the last flush
 //     before the next read. Requests that came in one read (pipelining) leave no
-//     sign between them and count as one, which nothing in the trace gives away.
+//     sign between them and count as one, which the trace does not reveal.
 //
-// The probe's markers (a task of type record.RequestTask around the handler) give a
+// The probe's markers (a task of type breakdown.RequestTask around the handler) give a
 // request the id that the load half sent. If a goroutine shows a second task, the end of
 // the first separates two requests that looked like one; if the goroutine belongs to no
 // known server, the task is the request. A marker in a goroutine that a request started
@@ -75,8 +75,10 @@
 // it. One that waited in the same queue (started in the same function, waiting at the
 // same site) is skipped in favour of the one that held it up. The pieces of a wait add up
 // to it; a piece without a link was not followed, because a past was forgotten (each
-// goroutine's last 512 stretches are kept, and 4,096 goroutines that ended) or a bound
-// was hit: of a queue of hundreds, the last 192 that held a wait up are reported.
+// goroutine's last 512 stretches are kept, or 2,048 while there is room, and 4,096
+// goroutines that ended) or a bound was hit: of a queue of hundreds, the last 192 that
+// held a wait up are reported. Links are kept apart by the target's functions that led to
+// the wait, and each counts how often it was come to.
 //
 // The goroutine that ends a wait is not always the cause: whoever finishes next may give
 // back a semaphore's slot. System calls shorter than 20 us between two runs count as

@@ -14,8 +14,8 @@ import (
 	"github.com/redline-go/redline/record/breakdown"
 )
 
-// TestEdges traces the middle of a load. Every handler run that lies inside the
-// trace with its request's end must be found, what the edges cut must not be.
+// TestEdges traces the middle of a load. Every handler run that lies inside the trace
+// with its request's end must be found; what the edges cut must not be.
 func TestEdges(t *testing.T) {
 	v := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(time.Millisecond)
@@ -86,7 +86,7 @@ func holds(lines []breakdown.Timeline, h handled, slack time.Duration) bool {
 	return false
 }
 
-// TestSeveralTraces analyzes one trace twice: counts double, means stay.
+// TestSeveralTraces analyzes one trace twice: counts double, means stay the same.
 func TestSeveralTraces(t *testing.T) {
 	data := readFixture(t, "go1.26.trace")
 	one, err := analyze(bytes.NewReader(data), anatomy.Options{})
@@ -98,7 +98,7 @@ func TestSeveralTraces(t *testing.T) {
 		t.Fatal(err)
 	}
 	if two.Requests != 2*one.Requests || two.MeanNS != one.MeanNS || two.Traced != 2*one.Traced || len(two.All) != len(one.All) {
-		t.Errorf("twice the same trace: %d requests of mean %v in %d parts, once: %d, %v, %d",
+		t.Errorf("the same trace twice: %d requests of mean %v in %d parts, once: %d, %v, %d",
 			two.Requests, two.MeanNS, len(two.All), one.Requests, one.MeanNS, len(one.All))
 	}
 }

@@ -115,9 +115,9 @@ func TestFastHTTPBoundaries(t *testing.T) {
 	}
 }
 
-// TestFastHTTPPipelining documents what the trace of fasthttp does not show:
-// where one ends of several requests that came in one read. An event that happens to
-// fall into the reading of one of them shows it: none of their time is lost either way.
+// TestFastHTTPPipelining documents what the trace of fasthttp does not show: where each
+// of several requests that came in one read ends. An event that happens to fall into the
+// reading of one of them reveals it; either way none of their time is lost.
 func TestFastHTTPPipelining(t *testing.T) {
 	v, l := listen(t)
 	s := &fasthttp.Server{Handler: func(ctx *fasthttp.RequestCtx) { v.witness.run(func() { time.Sleep(time.Millisecond) }) }}

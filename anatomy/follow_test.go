@@ -16,7 +16,8 @@ import (
 	"github.com/redline-go/redline/record/breakdown"
 )
 
-// chained is a wait for other goroutines, and what they must be seen to do.
+// chained is a request's wait for other goroutines, and what the anatomy must show them
+// doing.
 type chained struct {
 	name    string
 	handler func()
@@ -86,7 +87,7 @@ func chains(t *testing.T) []chained {
 		{"started late", func() {
 			done := make(chan int)
 			// Longer than the query: on a busy machine the request may begin to wait
-			// late, and what it missed of the sleep is no wait of its own.
+			// late, and what it missed of the sleep is not part of its wait.
 			go func() { time.Sleep(4 * hold); go func() { query(addr); close(done) }() }()
 			<-done
 		}, breakdown.StateChannel,
@@ -97,8 +98,8 @@ func chains(t *testing.T) []chained {
 	}
 }
 
-// TestChains lets requests wait for goroutines that wait in turn, and asserts
-// that the anatomy tells what for.
+// TestChains lets requests wait for goroutines that wait in turn, and asserts that the
+// anatomy shows what for.
 func TestChains(t *testing.T) {
 	for _, test := range chains(t) {
 		t.Run(test.name, func(t *testing.T) {
@@ -130,4 +131,56 @@ func matches(links, want []breakdown.Link) bool {
 		return l.State == w.State && l.Request == w.Request && strings.Contains(l.Goroutine, w.Goroutine) &&
 			strings.Contains(l.Site, w.Site)
 	})
+}
+
+func ask(addr string) { query(addr) }
+
+func askAgain(addr string, times int) {
+	for range times {
+		ask(addr)
+	}
+}
+
+// TestCallersOfDelegatedWaits: a goroutine that works for a request asks through one function, five
+// times from one caller and once from another. Its waits are kept apart by caller, and counted.
+func TestCallersOfDelegatedWaits(t *testing.T) {
+	url := downstream(t)
+	addr := strings.TrimPrefix(url, "http://")
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}
+	t.Cleanup(client.CloseIdleConnections)
+	v := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		done := make(chan int)
+		go func() { askAgain(addr, 5); ask(addr); get(client, url); get(client, url); done <- 1 }()
+		<-done
+	}, nil)
+	a, lines := v.dissect(v.capture(func() {
+		closedLoop(t, 6, 8, func(c *http.Client, i int) error { return get(c, v.url()) })
+	}))
+	v.matchHandlers(lines)
+	again, once, heads, waits := 0.0, 0.0, 0.0, 0.0
+	for _, p := range a.All {
+		for _, c := range p.Behind {
+			l := c.Links[0]
+			switch {
+			case hasFrame(l.Stack, "net/http.(*persistConn).roundTrip"): // once or twice per call
+				waits += l.Times
+				if next := c.Links[1]; next.State == breakdown.StateNetwork {
+					heads += next.Times
+				}
+			case l.State != breakdown.StateNetwork || !hasFrame(l.Stack, "net.(*conn).Read"):
+			case hasFrame(l.Stack, "anatomy_test.askAgain"):
+				again += l.Times
+			default:
+				once += l.Times
+			}
+		}
+	}
+	if again < 4.9 || again > 5.1 || once < 0.9 || once > 1.1 {
+		t.Errorf("a request asks %.2f times through askAgain and %.2f times without, want 5 and 1\n%s", again, once, render(a))
+	}
+	// A piece of each wait is too short for the record, and takes its part of the count with
+	// it.
+	if heads < 1.8 || heads > 2.2 || waits < 1.8 || waits > 4.2 {
+		t.Errorf("two HTTP calls wait %.2f times, %.2f of them for a head\n%s", waits, heads, render(a))
+	}
 }

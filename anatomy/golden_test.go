@@ -70,8 +70,8 @@ func renderPath(b *strings.Builder, nodes []breakdown.PathNode, depth int) {
 	}
 }
 
-// TestGolden takes traces of several Go versions apart; testdata/server and
-// testdata/servers made them, with 120 requests in each.
+// TestGolden takes traces of several Go versions apart; testdata/server, testdata/servers
+// and testdata/path made them, with 120 requests in each.
 func TestGolden(t *testing.T) {
 	traces, err := filepath.Glob("testdata/*.trace")
 	if err != nil || len(traces) == 0 {

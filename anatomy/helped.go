@@ -4,14 +4,14 @@ import (
 	"github.com/redline-go/redline/anatomy/goroutines"
 )
 
-// helped counts a goroutine at its end, where it worked for one request alone: that
-// request started it, itself or by a helper, and is still under way. What outlives its
-// request may work for later ones, as a connection's reader does.
+// helped counts a goroutine at its end if it worked for only one request: that request
+// started it, itself or through a helper, and is still in progress. A goroutine that
+// outlives its request may work for later ones, such as a connection's reader.
 func (t *tracker) helped(g *goroutines.Goroutine) {
 	if g.Started == 0 || g.Entry == 0 {
 		return
 	}
 	if c, _ := g.Request(); c != nil {
-		t.all.AddHelper(g.Entry, g.Started)
+		t.all.AddHelper(t.stacks.Called(g.Entry), g.Started)
 	}
 }

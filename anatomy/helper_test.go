@@ -10,7 +10,8 @@ import (
 )
 
 // Goroutines that a request starts, and that end before it, are known by the function
-// they began in and by who started them; what a connection or the service keeps is none.
+// they began in and by who started them; a goroutine that a connection or the service
+// keeps is not one of them.
 func TestHelpers(t *testing.T) {
 	a := recorded(t, "fanout")
 	if len(a.Helpers) != 1 {
@@ -26,7 +27,7 @@ func TestHelpers(t *testing.T) {
 	}
 	for _, name := range []string{"store", "lock"} {
 		for _, h := range recorded(t, name).Helpers {
-			t.Errorf("%s: %+v is told as a helper of a request", name, h)
+			t.Errorf("%s: %+v is reported as a helper of a request", name, h)
 		}
 	}
 }
@@ -71,5 +72,33 @@ func TestStartedByAVariable(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// One go statement may start several functions; each is known by its own name.
+func TestStartedBySeveralVariables(t *testing.T) {
+	var handler http.HandlerFunc = func(rw http.ResponseWriter, r *http.Request) {
+		started := make(chan bool)
+		both := []func(chan<- bool){
+			func(started chan<- bool) { started <- true },
+			func(started chan<- bool) { started <- false },
+		}
+		for _, f := range both {
+			go f(started)
+		}
+		<-started
+		<-started
+	}
+	v := serve(t, handler, nil)
+	a, _ := v.dissect(v.capture(func() {
+		closedLoop(t, 1, 20, func(c *http.Client, _ int) error { return get(c, v.url()) })
+	}))
+	const of = "github.com/redline-go/redline/anatomy_test.TestStartedBySeveralVariables.func1."
+	started := map[string]int{}
+	for _, h := range a.Helpers {
+		started[h.Entry] += h.Count
+	}
+	if one, two := started[of+"1"], started[of+"2"]; len(started) != 2 || one < 10 || two < 10 {
+		t.Errorf("requests started %v, want about twenty of each function", started)
 	}
 }

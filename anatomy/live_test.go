@@ -32,7 +32,7 @@ type handled struct {
 	from, to  time.Duration
 }
 
-// goroutine returns the caller's id, which only its stack dump tells.
+// goroutine returns the caller's id, which only its stack dump shows.
 func goroutine() int64 {
 	var buf [64]byte
 	text, _, _ := bytes.Cut(bytes.TrimPrefix(buf[:runtime.Stack(buf[:], false)], []byte("goroutine ")), []byte(" "))
@@ -113,7 +113,7 @@ func serve(t *testing.T, h http.HandlerFunc, setup func(*http.Server)) *live {
 	return v
 }
 
-// listen makes a live one without a server, for tests that bring their own.
+// listen makes a live without a server, for tests that bring their own.
 func listen(t *testing.T) (*live, net.Listener) {
 	t.Helper()
 	clock, err := timebase.Start()
@@ -145,8 +145,8 @@ func (v *live) await(n int) {
 	}
 }
 
-// capture traces load, with the server up before and closed (so that every
-// request ended) before the trace ends.
+// capture traces load. The server is up before the trace begins, and is shut down, so
+// that every request has ended, before the trace ends.
 func (v *live) capture(load func()) []byte {
 	v.t.Helper()
 	return v.traced(func() {
@@ -155,7 +155,7 @@ func (v *live) capture(load func()) []byte {
 	})
 }
 
-// traced traces what is done meanwhile.
+// traced returns the trace of what do does.
 func (v *live) traced(do func()) []byte {
 	v.t.Helper()
 	tracing.Lock()
@@ -172,7 +172,7 @@ func (v *live) traced(do func()) []byte {
 func (v *live) shutdown() {
 	// Shutdown returns when no connection is active, so every request has ended;
 	// connections are closed but their goroutines may live on a little.
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	if err := v.server.Shutdown(ctx); err != nil {
 		v.t.Logf("shutdown: %v", err)

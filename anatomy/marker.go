@@ -59,9 +59,9 @@ func (t *tracker) marker(ev trace.Event) {
 // live reports whether the request that a task marks is still being served.
 func (k task) live() bool { return k.conn.Phase == goroutines.PhaseActive && k.conn.Serial == k.serial }
 
-// mark begins a task of goroutine g at now. A second task where the first one is
-// over is the next request: its bytes were there, and nothing else showed where
-// one ended and the other began.
+// mark begins a task of goroutine g at now. A second task after the first one is over is
+// the next request: its bytes were already there, and nothing else showed where one
+// ended and the other began.
 func (t *tracker) mark(g *goroutines.Goroutine, now trace.Time) task {
 	c, _ := g.Request()
 	own := g.Conn
@@ -104,8 +104,8 @@ func (t *tracker) unmark(k task, now trace.Time) {
 	k.goroutine.Conn = nil
 }
 
-// identity takes apart what the load half sends, a number and which request of the mix it is, as in "42.3". Other ids
-// stay whole.
+// identity splits what the load half sends: a number, and which request of the mix it is, as in "42.3". Other ids stay
+// whole.
 func identity(text string) (id string, request int) {
 	id, of, found := strings.Cut(text, ".")
 	if _, err := strconv.ParseInt(id, 10, 64); err != nil || !found {
@@ -118,7 +118,7 @@ func identity(text string) (id string, request int) {
 	return id, int(n)
 }
 
-// cleanID bounds an id, which a trace may say to be anything, and keeps what a
+// cleanID bounds an id, which may be anything in an untrusted trace, and keeps what a
 // terminal can show of it.
 func cleanID(id string) string {
 	return strings.Map(func(r rune) rune {

@@ -47,8 +47,8 @@ func numbered(from, to int) []string {
 	return list
 }
 
-// TestMarkersNameRequests marks every other request of net/http; the slow ones
-// must be found by their ids.
+// TestMarkersNameRequests marks the second half of the requests to net/http; the slow
+// ones among them must be found by their ids.
 func TestMarkersNameRequests(t *testing.T) {
 	v := serve(t, request.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "7") {
@@ -84,13 +84,14 @@ func TestMarkersNameRequests(t *testing.T) {
 	}
 }
 
-// TestMarkersSayWhichRequest sends what the load half sends of a mix.
+// TestMarkersSayWhichRequest sends the ids that the load generator sends with the
+// requests of a mix.
 func TestMarkersSayWhichRequest(t *testing.T) {
 	v := serve(t, request.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP, nil)
 	data := v.capture(func() {
 		closedLoop(t, 1, 40, func(c *http.Client, i int) error {
 			req, _ := http.NewRequest("GET", v.url(), nil)
-			// In turns: the first, the second, an id of no mix, one beyond it.
+			// In turn: the first, the second, an id outside any mix, one beyond the mix.
 			req.Header.Set(request.Header, fmt.Sprintf("%d%s", i, []string{".1", ".2", "", ".3"}[i%4]))
 			resp, err := c.Do(req)
 			if err == nil {
@@ -107,7 +108,7 @@ func TestMarkersSayWhichRequest(t *testing.T) {
 		t.Fatalf("named: %+v", a.Named)
 	}
 	if got := ids(a.Marked); len(got) == 0 || slices.ContainsFunc(got, func(id string) bool { return strings.HasSuffix(id, ".1") }) {
-		t.Errorf("ids %q: they are the numbers of slow.jsonl", got)
+		t.Errorf("ids %q: want the bare numbers, as in slow.jsonl", got)
 	}
 }
 
@@ -130,8 +131,8 @@ func TestMarkersTellPipelinedApart(t *testing.T) {
 	}
 }
 
-// TestMarkersAlone finds the requests of a server that nobody knows, and gives
-// those of a handler that runs beside its connection's goroutine to that one.
+// TestMarkersAlone finds the requests of an unknown server; the marks of a handler that
+// runs on a goroutine of its own go to its connection's request.
 func TestMarkersAlone(t *testing.T) {
 	t.Run("unknown server", func(t *testing.T) {
 		v, l := listen(t)
@@ -178,8 +179,8 @@ func burn(n int) (x uint64) {
 	return x
 }
 
-// TestSamples takes a CPU profile during the trace: what slow requests run
-// besides must be told.
+// TestSamples takes a CPU profile during the trace: it must show what only slow requests
+// run.
 func TestSamples(t *testing.T) {
 	v := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		x := burn(5e6)

@@ -11,16 +11,16 @@ import (
 	"github.com/redline-go/redline/anatomy/interned"
 )
 
-// Bounds of what the logs of operations may say.
+// Bounds on the logs of operations.
 const (
 	maxOperation  = 1 << 16 // an operation's number
 	maxNested     = 8       // operations of one goroutine at a time
 	maxOperations = 1 << 12 // of one request that are counted
 )
 
-// operation takes a log of the probe's hooks: "b KIND ID STACK" where an operation
-// begins on a goroutine, "e ID STACK" where it ends. What a trace says is not trusted:
-// another form is left out.
+// operation takes a log of the probe's hooks: "b KIND ID STACK" where an operation begins
+// on a goroutine, "e ID STACK" where it ends. A trace is untrusted: any other form is
+// ignored.
 func (t *tracker) operation(ev trace.Event, message string) {
 	g := t.goroutines.ByID[ev.Goroutine()]
 	if g == nil || len(message) > 32 {
@@ -43,7 +43,7 @@ func (t *tracker) operation(ev trace.Event, message string) {
 			}
 		}
 	case len(words) == 3 && words[0] == "e":
-		// Rows are closed when they are: what ends is not always the innermost.
+		// Rows may be closed at any time: the operation that ends is not always the innermost.
 		for i := len(g.Operations) - 1; i >= 0; i-- {
 			if g.Operations[i] == operationOf(words[1]) {
 				g.Operations = slices.Delete(g.Operations, i, i+1)

@@ -12,8 +12,9 @@ import (
 	"github.com/redline-go/redline/record/operation"
 )
 
-// TestOperationsLabelWaits: what lies between an operation's begin and end belongs to
-// it, though all wait at one line; and requests count what they begin.
+// TestOperationsLabelWaits: what lies between an operation's begin and end belongs to it,
+// although all of them wait at one line; and the operations that a request begins are
+// counted.
 func TestOperationsLabelWaits(t *testing.T) {
 	ctx := context.Background()
 	wait := func(begin, end string) {

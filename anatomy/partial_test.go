@@ -46,9 +46,9 @@ func TestRequestsUnderWayCount(t *testing.T) {
 	}
 }
 
-// TestWorkOnAGoroutineOfItsOwn traces requests that are longer than the trace, whose handler
-// middleware runs on a goroutine of its own: each waits for what that one does, whether it was
-// started before the trace or within it.
+// TestWorkOnAGoroutineOfItsOwn traces requests that are longer than the trace, and whose
+// handler a middleware runs on a goroutine of its own: each waits for what that goroutine
+// does, whether it was started before the trace or within it.
 func TestWorkOnAGoroutineOfItsOwn(t *testing.T) {
 	const n = 3
 	for _, before := range []bool{true, false} {
@@ -94,8 +94,8 @@ func TestWorkOnAGoroutineOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestCutRequestsStayOutWhereWholeOnesAreMany has enough whole requests: what an
-// edge cuts would only blur their durations.
+// TestCutRequestsStayOutWhereWholeOnesAreMany has enough whole requests: those that an
+// edge cuts would only blur the durations.
 func TestCutRequestsStayOutWhereWholeOnesAreMany(t *testing.T) {
 	release, arrived := make(chan struct{}), make(chan struct{}, 1)
 	v := serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -45,8 +45,8 @@ func checkPath(t *testing.T, a *breakdown.Anatomy) {
 	}
 }
 
-// find returns the share of request time of the nodes that a way leads to: each
-// word is part of a node's kind, state and function, and nodes between are passed.
+// find returns the share of request time of the nodes that a way leads to: each step must
+// occur in a node's kind, state and function, and nodes in between are skipped.
 func find(nodes []breakdown.PathNode, way ...string) (share float64) {
 	for _, n := range nodes {
 		rest := way
@@ -61,8 +61,8 @@ func find(nodes []breakdown.PathNode, way ...string) (share float64) {
 	return share
 }
 
-// TestPath follows requests to the work that they wait for. Their functions say
-// where the time goes; see testdata/path.
+// TestPath follows requests to the work that they wait for. The functions in
+// testdata/path say where their time goes.
 func TestPath(t *testing.T) {
 	const loop = "goroutine  main.(*Store).loop"
 	for _, test := range []struct {
@@ -106,9 +106,9 @@ func TestPathsAddUp(t *testing.T) {
 	}
 }
 
-// TestPathOfFewRequests: a wait that the trace's end cuts leads to the goroutine
-// that ended all others there, and where none was served the path says why there
-// is none.
+// TestPathOfFewRequests: a wait that the trace's end cuts leads to the goroutine that
+// ended all other waits at that place; where no request was served, the path says why it
+// is empty.
 func TestPathOfFewRequests(t *testing.T) {
 	data := readFixture(t, "path-store.trace")
 	a, err := analyze(bytes.NewReader(data), anatomy.Options{MaxEvents: 900})
@@ -128,8 +128,8 @@ func TestPathOfFewRequests(t *testing.T) {
 	}
 }
 
-// TestPathFromProfile: without samples in the trace, the run's CPU profile says
-// what a goroutine runs, and is not asked for where the trace has them.
+// TestPathFromProfile: without samples in the trace, the run's CPU profile says what a
+// goroutine runs, and is asked for once.
 func TestPathFromProfile(t *testing.T) {
 	asked := 0
 	profile := func() []bands.Ran {
@@ -149,16 +149,17 @@ func TestPathFromProfile(t *testing.T) {
 	all := find(a.Path.Nodes, "goroutine  main.worker", "running")
 	if share := find(a.Path.Nodes, "goroutine  main.worker", "running", "main.(*Store).find"); asked != 1 ||
 		all == 0 || math.Abs(share-0.75*all) > 1e-6 {
-		t.Errorf("asked %d times; %v of the worker's %v are told", asked, share, all)
+		t.Errorf("asked %d times; %v of the worker's %v are shown", asked, share, all)
 	}
 	if find(a.Path.Nodes, "main.background") > 0 {
 		t.Error("what nobody waits for is on the path")
 	}
 }
 
-// TestPathOfRequestsUnderWay: in a trace that is shorter than a request most wait
-// from its begin or to its end. What they wait for is known all the same: their
-// stacks say how they wait, and others' waits in the same function who ends them.
+// TestPathOfRequestsUnderWay: in a trace that is shorter than a request, most requests
+// wait when it begins or when it ends. What they wait for is known all the same: their
+// stacks say how they wait, and the waits of others in the same function say who ends
+// them.
 func TestPathOfRequestsUnderWay(t *testing.T) {
 	a, err := analyze(bytes.NewReader(readFixture(t, "path/midway.trace")), anatomy.Options{})
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 func readTrace(in Input, o Options, all *bands.Requests) (events int, err error) {
 	clock := &goroutines.Clock{Run: o.Clock, Span: in.Span}
 	t := newTracker(all, clock)
-	// The reader checks what it reads, but a trace is untrusted and its parser
-	// large: a panic in it is one more sign that the trace is broken.
+	// The reader checks what it reads, but a trace is untrusted and its parser large: a
+	// panic in it also means that the trace is broken.
 	defer func() {
 		if c, ok := in.Trace.(io.Closer); ok {
 			c.Close() // it was only read
@@ -52,7 +52,7 @@ func readTrace(in Input, o Options, all *bands.Requests) (events int, err error)
 		if err != nil {
 			return events, fmt.Errorf("breaks off: %s", firstLine(err.Error()))
 		}
-		if ev.Kind() != trace.EventSync { // which the reader makes up at an end
+		if ev.Kind() != trace.EventSync { // which the reader inserts at an end
 			if events++; events == 1 {
 				clock.First = ev.Time()
 			}

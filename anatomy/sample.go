@@ -22,7 +22,7 @@ func (t *tracker) sample(ev trace.Event) {
 		return
 	}
 	if t.stacks.Wraps(g.Entry) {
-		t.stacks.Unwrap(g.Entry, t.stacks.Info(s.Stack))
+		g.Entry = t.stacks.Unwrap(g.Entry, t.stacks.Info(s.Stack))
 	}
 	g.RanAt(s)
 	if g.Conn != nil && len(g.Conn.Samples) < maxSamples {

@@ -18,9 +18,9 @@ func recorded(t *testing.T, name string) *breakdown.Anatomy {
 	return a
 }
 
-// TestSerialResources: the goroutine that all requests wait for is busy all the
-// time, and its time per request is what bounds throughput; goroutines of a
-// request's own, and those of other requests, are no resource of all.
+// TestSerialResources: the goroutine that all requests wait for is busy all the time, and
+// its time per request is what bounds throughput; a request's own goroutines, and those
+// of other requests, are not a resource that all share.
 func TestSerialResources(t *testing.T) {
 	for _, name := range []string{"store", "closes"} {
 		a := recorded(t, name)
@@ -36,7 +36,8 @@ func TestSerialResources(t *testing.T) {
 		if did := loop.OnCPU + loop.Queued; did < 0.9*loop.Utilization || did > 1.001 {
 			t.Errorf("%s: of %v busy it ran %v and was queued %v", name, loop.Utilization, loop.OnCPU, loop.Queued)
 		}
-		// The law: by its time per request it can serve no more than it did.
+		// The utilization law: its time per request bounds the throughput, and the load
+		// came close to that.
 		rate := float64(a.Requests) / a.Traced.Seconds()
 		if bound := 1e9 / float64(loop.ServiceNS); rate > 1.01*bound || rate < 0.8*bound {
 			t.Errorf("%s: %.1f requests/s, bounded by %.1f/s", name, rate, bound)
@@ -44,13 +45,13 @@ func TestSerialResources(t *testing.T) {
 	}
 	for _, name := range []string{"fanout", "lock"} {
 		for _, s := range recorded(t, name).Serial {
-			t.Errorf("%s: %+v is told as a server of all requests", name, s)
+			t.Errorf("%s: %+v is reported as a server of all requests", name, s)
 		}
 	}
 }
 
-// TestWorkersThatWakeAll: several workers that wake all requests whenever one of
-// them is done are busy with what they wait for, though each wait ends by one only.
+// TestWorkersThatWakeAll: workers that each wake all requests whenever they are done are
+// all busy with what the requests wait for, although only one of them ends each wait.
 func TestWorkersThatWakeAll(t *testing.T) {
 	for _, s := range recorded(t, "crowd").Serial {
 		if s.Goroutine == "main.(*Crowd).worker" {

@@ -97,7 +97,7 @@ func startHTTP(secure bool, choose func(*http.Server, *http.Protocols)) func(*te
 
 // shut ends a server that knows when its requests have ended.
 func shut(t *testing.T, shutdown func(context.Context) error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	if err := shutdown(ctx); err != nil {
 		t.Errorf("shutdown: %v", err)
@@ -122,8 +122,8 @@ func startH2C(t *testing.T, l net.Listener, handle func()) (func() error, func()
 	}
 }
 
-// drained returns when no goroutine runs a function of that name any more:
-// connections that were taken over are none of Shutdown's.
+// drained returns when no goroutine runs a function of that name any more: connections
+// that a handler took over are not the server's to wait for.
 func drained(t *testing.T, function string) {
 	buf := make([]byte, 1<<20)
 	for range 2000 {
@@ -135,8 +135,8 @@ func drained(t *testing.T, function string) {
 	t.Errorf("%s still runs", function)
 }
 
-// calls is gRPC's test service: unary calls, and streams of which each message
-// is answered.
+// calls is gRPC's test service: unary calls, and streams in which each message is
+// answered.
 type calls struct {
 	grpctest.UnimplementedTestServiceServer
 	handle func()
@@ -257,9 +257,9 @@ func injections(t *testing.T) []injection {
 	}
 }
 
-// TestServers serves a load by every kind of server, each request waiting in one
-// known way, and asserts that each is found, holding its handler's run, and that
-// the wait dominates at its place.
+// TestServers serves a load with every kind of server, each request waiting in one known
+// way, and asserts that each is found, holding its handler's run, and that the wait
+// dominates at its place.
 func TestServers(t *testing.T) {
 	const clients, each = 6, 8
 	injected := injections(t)
@@ -296,8 +296,8 @@ func TestServers(t *testing.T) {
 	}
 }
 
-// checkDominant asserts that of all that is not waiting for a processor, the
-// injected wait is the most.
+// checkDominant asserts that the injected wait takes more time than any other state but
+// running and waiting for a processor.
 func checkDominant(t *testing.T, a *breakdown.Anatomy, in injection) {
 	t.Helper()
 	most := map[breakdown.State]int64{}

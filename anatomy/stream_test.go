@@ -13,8 +13,8 @@ import (
 	"github.com/redline-go/redline/record/breakdown"
 )
 
-// TestStreams calls gRPC's streaming methods: a stream is one request, however
-// many messages it carries, and waits for the next one as it would for a network.
+// TestStreams calls gRPC's streaming methods: a stream is one request, however many
+// messages it carries.
 func TestStreams(t *testing.T) {
 	for _, workers := range []uint32{0, 2} {
 		v, l := listen(t)
@@ -76,8 +76,8 @@ func converse(client grpctest.TestServiceClient, n int) error {
 	return nil
 }
 
-// TestServersEdges traces the middle of a load on every kind of server: what
-// lies inside must be found, and what the edges cut be counted.
+// TestServersEdges traces the middle of a load on every kind of server: what lies inside
+// must be found, and no more than the edges can cut may count as cut.
 func TestServersEdges(t *testing.T) {
 	const clients = 6
 	for _, k := range kinds() {
@@ -128,8 +128,8 @@ func TestServersEdges(t *testing.T) {
 					missed++
 				}
 			}
-			// Of each client, the first request may have begun before the trace,
-			// and the last one end behind it.
+			// For each client, the first request may have begun before the trace, and the
+			// last one may end after it.
 			if inside < 20*clients || missed > 2*clients || a.Cut > 2*clients || a.Requests > most || a.Merged != 0 {
 				t.Errorf("%d of %d inside missed; %d requests of at most %d, %d cut, %d merged", missed, inside,
 					a.Requests, most, a.Cut, a.Merged)

@@ -14,7 +14,8 @@ import (
 // crafted is a trace of one generation that a hostile hand wrote.
 type crafted struct{ bytes.Buffer }
 
-// Events of a trace by their numbers, golang.org/x/exp/trace/internal/tracev2.
+// The numbers of a trace's events and states, from
+// golang.org/x/exp/trace/internal/tracev2.
 const (
 	stacks, stack, stringTable, stringEntry, cpuSamples, cpuSample = 2, 3, 4, 5, 6, 7
 	frequency, procStatus, goStatus, taskBegin                     = 8, 13, 25, 40
@@ -42,7 +43,8 @@ func (c *crafted) batch(thread uint64, numbers []uint64) {
 	c.Write(body)
 }
 
-// many writes n entries in batches of each numbers.
+// many writes n entries, in batches of each entries that start with begin, and ends the
+// generation.
 func (c *crafted) many(n, each int, thread uint64, begin []uint64, entry func(i int) []uint64) *crafted {
 	for i := 0; i < n; i += each {
 		numbers := append([]uint64{}, begin...)
@@ -55,8 +57,8 @@ func (c *crafted) many(n, each int, thread uint64, begin []uint64, entry func(i 
 	return c
 }
 
-// TestCrowdedTrace: what the reader and the tracker keep of a trace is bounded
-// where it says so, not where memory ends.
+// TestCrowdedTrace: what the reader and the tracker keep of a trace is bounded by limits
+// of their own, not by the memory there is.
 func TestCrowdedTrace(t *testing.T) {
 	const none = math.MaxUint64
 	old := append([]byte("go 1.21 trace\x00\x00\x00"), bytes.Repeat([]byte{2}, 9<<20)...)
@@ -97,14 +99,14 @@ func TestCrowdedTrace(t *testing.T) {
 				said = strings.Join(a.Warnings, "\n")
 			}
 			if !strings.Contains(said, test.want) {
-				t.Errorf("it says %q, not %q", said, test.want)
+				t.Errorf("it says %q, want %q in it", said, test.want)
 			}
 		})
 	}
 }
 
-// TestTracesShareABudget: of many traces no more events are read than of a few
-// large ones, each is closed, and none is opened after the budget is spent.
+// TestTracesShareABudget: many traces share one budget of events; each that is read is
+// closed, and none is read after the budget is spent.
 func TestTracesShareABudget(t *testing.T) {
 	data := readFixture(t, "go1.26.trace")
 	var inputs []anatomy.Input

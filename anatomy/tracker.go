@@ -11,7 +11,7 @@ import (
 	"github.com/redline-go/redline/anatomy/server"
 )
 
-// Names of the ranges that hold requests up, as the trace reader gives them.
+// The trace reader's names of the ranges that hold requests up.
 const (
 	rangeAssist = "GC mark assist"
 	rangeSTW    = "stop-the-world"
@@ -93,7 +93,7 @@ func (t *tracker) observe(ev trace.Event) *goroutines.Goroutine {
 	}
 	info := t.stacks.Info(t.stacks.Intern(h))
 	if wrapped {
-		t.stacks.Unwrap(g.Entry, info)
+		g.Entry = t.stacks.Unwrap(g.Entry, info)
 	}
 	if g.Conn != nil || g.Entry == 0 {
 		t.see(g, info, ev.Time())
@@ -111,7 +111,7 @@ func (t *tracker) see(g *goroutines.Goroutine, info *interned.Info, now trace.Ti
 		if info.Server == server.None || g.Served {
 			return
 		}
-		c = &goroutines.Conn{Phase: goroutines.PhaseUnknown} // a server started in a goroutine of the user's
+		c = &goroutines.Conn{Phase: goroutines.PhaseUnknown} // a server started in the user's goroutine
 		if g.Born != 0 {
 			c.Phase, c.Base, c.Based = goroutines.PhaseNew, g.Born, true
 		}
@@ -289,7 +289,7 @@ func (t *tracker) finish(g *goroutines.Goroutine, end, now trace.Time) {
 	whole := !c.Cut && !c.Overlong && end > c.Begin
 	begin, partial := c.Begin, c.Cut && !c.Overlong
 	segments, samples := c.Take(end)
-	g.Operations = g.Operations[:0] // rows that another goroutine closes, or none does
+	g.Operations = g.Operations[:0] // rows that another goroutine closes, or nobody
 	switch {
 	case !whole || len(segments) == 0 || segments[0].From != begin:
 		t.all.CutOff(c.Server)
@@ -333,9 +333,8 @@ func (t *tracker) ranges(ev trace.Event) {
 	}
 }
 
-// close ends the trace: what is still being served is cut. A connection that
-// became readable and was not read yet does not count: its client may have
-// closed it.
+// close ends the trace: requests still being served are cut. A connection that became
+// readable but was not read does not count: its client may have closed it.
 func (t *tracker) close() {
 	by := t.workers()
 	for _, g := range t.goroutines.Sorted() {

@@ -10,8 +10,8 @@ import (
 	"github.com/redline-go/redline/anatomy/site"
 )
 
-// TestWithoutStacks follows goroutines of whose stacks the trace holds nothing:
-// no request can be told, and no wait named.
+// TestWithoutStacks follows goroutines without a single stack in the trace: no request
+// can be recognised, and no wait named.
 func TestWithoutStacks(t *testing.T) {
 	all := bands.New(site.NewOwnership(), bands.Options{})
 	tr := newTracker(all, &goroutines.Clock{})
@@ -41,7 +41,7 @@ func TestWithoutStacks(t *testing.T) {
 		move(1, 1, trace.GoSyscall, trace.GoRunning, "")
 	}
 	move(1, 1, trace.GoRunning, trace.GoNotExist, "")
-	move(9, 8, trace.GoRunning, trace.GoWaiting, "sync") // of whom nothing was said
+	move(9, 8, trace.GoRunning, trace.GoWaiting, "sync") // goroutines that the trace has not introduced
 	tr.close()
 	if out := all.Anatomy(); out.Requests != 0 || out.Cut != 0 || len(out.Warnings) != 1 {
 		t.Errorf("%d requests, %d cut, warnings %q", out.Requests, out.Cut, out.Warnings)

@@ -53,7 +53,7 @@ func downstream(t *testing.T) (url string) {
 	return "http://" + l.Addr().String()
 }
 
-// crowd lets a test hold something until all connections' handlers are there to
+// crowd lets a test hold something until the handlers of all connections are there to
 // wait for it, so that contention does not depend on luck.
 type crowd struct {
 	size    int64
@@ -80,8 +80,8 @@ type wait struct {
 	least   time.Duration
 }
 
-// contended is the least mean of a wait in which only the first request of each
-// of four connections, of eight, is held up: hold/8, and room for a busy machine.
+// contended is the least mean of a wait that holds up only the first of the eight
+// requests of each connection: hold/8, with room for a busy machine.
 const contended = hold / 32
 
 func lockWaits() []wait {
@@ -195,7 +195,7 @@ func TestWaits(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			c := &crowd{size: 4}
 			if test.name == "once" {
-				c.size = 2 // one of the crowd is inside
+				c.size = 2 // one of them is inside
 			}
 			v := serve(t, func(w http.ResponseWriter, r *http.Request) {
 				c.entered.Add(1)

@@ -1,9 +1,9 @@
-// Package assess turns a bundle into answers: it takes the
-// requests of its traces apart, runs the analyzers, checks the thresholds, and
+// Package assess turns a bundle into findings, thresholds and a summary: it takes
+// the requests of its traces apart, runs the analyzers, checks the thresholds, and
 // writes anatomy.json, findings.json and summary.json next to the measurements.
 //
-// It needs the bundle alone: judging twice, or on another machine, gives the
-// same answer. It never changes the measurements.
+// It needs only the bundle: assessing twice, or on another machine, gives the same
+// result. It never changes the measurements.
 package assess
 
 import (
@@ -25,9 +25,9 @@ import (
 )
 
 // Bundle assesses the bundle in dir, writes the outcome into it, and returns
-// the record and its summary. A bundle whose run was killed is judged on what
-// it holds. When only writing fails (a full disk), the record and the summary
-// are returned with the error.
+// the record and its summary. The bundle of a killed run is judged by what it
+// holds. If only writing fails (a full disk), the record and the summary are
+// returned with the error.
 func Bundle(dir string) (*record.Record, *record.Summary, error) {
 	a, err := assessed(dir, dissect)
 	if err != nil {
@@ -36,7 +36,8 @@ func Bundle(dir string) (*record.Record, *record.Summary, error) {
 	return a.rec, a.summary, a.write(dir)
 }
 
-// SoFar assesses the bundle of a run that goes on, on what it holds, and writes nothing.
+// SoFar assesses the bundle of a running run by what it holds so far, and writes
+// nothing.
 func SoFar(dir string) (*record.Summary, error) {
 	a, err := assessed(dir, dissect)
 	if err != nil {
@@ -102,8 +103,8 @@ func assessed(dir string, dissect dissection) (*assessment, error) {
 	return &assessment{rec, summary, body, found}, nil
 }
 
-// measured returns the summary's measured half: as the run left it, or put
-// together from the record when the run was killed before it could.
+// measured returns the summary's measured half: as the run wrote it, or derived
+// from the record if the run was killed before it could.
 func measured(rec *record.Record) (*record.Summary, error) {
 	summary := &record.Summary{}
 	err := rec.ReadJSON(record.SummaryFile, summary)
@@ -170,22 +171,22 @@ func thresholds(rec *record.Record, s *record.Summary) []record.ThresholdResult 
 		return results
 	}
 	plan, err := scenario.ReadRecorded(rec.Run.Scenario)
-	if err != nil { // whether there were any is not known, so nothing may pass
+	if err != nil { // it is unknown whether there were any, so nothing may pass
 		return append(results, record.ThresholdResult{Expr: "unknown: " + err.Error()})
 	}
 	for _, t := range plan.Thresholds {
 		ok, value := t.Check(func(name string) (float64, bool) { return metric(s, name) })
 		bound := value != nil && lowerBound(s, t.Metric)
 		if bound && strings.HasPrefix(t.Op, "<") {
-			ok = false // it is at least the value, by an unknown amount
+			ok = false // the true figure exceeds the value by an unknown amount
 		}
 		results = append(results, record.ThresholdResult{Expr: t.Expr, OK: ok, Value: value, AtLeast: bound})
 	}
 	return results
 }
 
-// lowerBound reports whether all that is known of a metric is that it is at
-// least so large, because it falls on requests that never ended.
+// lowerBound reports whether only a lower bound of a metric is known, because it
+// falls on requests that never ended.
 func lowerBound(s *record.Summary, name string) bool {
 	percentile, ok := map[string]float64{"p50": 50, "p90": 90, "p95": 95, "p99": 99, "p99_9": 99.9, "max": 100, "mean": 100}[name]
 	return ok && s.Load.Latency.Bound(percentile)
@@ -207,7 +208,7 @@ func metric(s *record.Summary, name string) (float64, bool) {
 		return l.Rate, true
 	}
 	if l.Errors == l.Requests {
-		return 0, false // latency of successes: there is none
+		return 0, false // there were no successes, so there is no latency
 	}
 	q := map[string]int64{
 		"mean": l.Latency.Mean, "p50": l.Latency.P50, "p90": l.Latency.P90, "p95": l.Latency.P95,

@@ -46,8 +46,8 @@ func killedBundle(t *testing.T) string {
 	for range 1000 {
 		h.RecordValue(int64(20 * time.Millisecond))
 	}
-	// 1,000/s of 1 ms are one request under way, on 8 connections: only the windows of
-	// a run that nobody judged say that the generator did not keep up.
+	// 1,000/s of 1 ms are one request in progress, on 8 connections: only the windows of
+	// a run without a summary say that the generator did not keep up.
 	quick := histogram.New()
 	for range 1000 {
 		quick.RecordValue(int64(time.Millisecond))
@@ -125,7 +125,7 @@ func TestKilledRunIsJudgedOnWhatItHolds(t *testing.T) {
 	}
 }
 
-// TestUnreadablePlanFailsItsThresholds: whether there were any is not known then.
+// TestUnreadablePlanFailsItsThresholds: whether there were any is unknown then.
 func TestUnreadablePlanFailsItsThresholds(t *testing.T) {
 	rec := &record.Record{}
 	s := &record.Summary{Load: record.LoadSummary{Requests: 100, Rate: 10}}
@@ -157,7 +157,7 @@ func TestThresholdsOnNothingFail(t *testing.T) {
 	}
 }
 
-// TestThresholdsOnBoundsFail: what is at least 4 s keeps no upper limit, however
+// TestThresholdsOnBoundsFail: a percentile of at least 4 s meets no upper limit, however
 // high.
 func TestThresholdsOnBoundsFail(t *testing.T) {
 	rec := &record.Record{}

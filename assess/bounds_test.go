@@ -15,7 +15,7 @@ import (
 )
 
 // TestManyTraces has traces that claim 10 GB in all. They are opened one at a time,
-// and what is left out is said.
+// and those left out are reported.
 func TestManyTraces(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "bundle")
 	clock, err := timebase.Start()
@@ -59,7 +59,7 @@ func TestManyTraces(t *testing.T) {
 	}
 }
 
-// TestLongRunIsSaid has a thinned run say so.
+// TestLongRunIsSaid: a thinned run says so.
 func TestLongRunIsSaid(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "bundle")
 	clock, err := timebase.Start()

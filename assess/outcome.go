@@ -7,8 +7,8 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// mostUnexpected of the answers may have a status that the scenario does not expect
-// without a warning: the figures are then those of the service at work.
+// mostUnexpected is the part of answers that may have a status other than expected
+// without a warning: with so few, the figures still describe the service at work.
 const mostUnexpected = 0.01
 
 // unexpected warns of a run whose answers differ from the scenario's expectation.

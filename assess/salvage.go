@@ -13,15 +13,15 @@ import (
 // unknownValidity warns of figures that may be the generator's.
 const unknownValidity = "the run was killed before the generator checked its figures, so its validity is unknown"
 
-// salvage puts the measured half of a summary together from windows and
-// histograms: the run was killed before it could write one. The steady span is
-// then the planned one, as far as windows reach.
+// salvage derives the measured half of a summary from windows and histograms if the
+// run was killed before it could write one. The steady span is then the planned
+// one, as far as windows reach.
 func salvage(rec *record.Record) (*record.Summary, error) {
 	plan, err := scenario.ReadRecorded(rec.Run.Scenario)
 	if err != nil {
 		return nil, err
 	}
-	// Whether the generator was the limit is not known: neither valid nor invalid.
+	// It is unknown whether the generator was the limit: neither valid nor invalid.
 	s := &record.Summary{Generator: record.Generator{Validity: record.ValidityUnknown, WhyInvalid: []string{}}}
 	rec.Run.Warnings = append(rec.Run.Warnings, unknownValidity)
 	span := steady(rec, plan.Load)
@@ -54,8 +54,8 @@ func salvage(rec *record.Record) (*record.Summary, error) {
 	return s, nil
 }
 
-// steady is the span that figures are of: the recorded one, else from the first window
-// with requests plus the warm-up to the last window.
+// steady is the span that figures cover: the recorded one, or else from the first
+// window with requests plus the warm-up to the last window.
 func steady(rec *record.Record, l scenario.Load) timebase.Span {
 	if rec.Run.Steady.Len() > 0 {
 		return rec.Run.Steady

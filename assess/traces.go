@@ -9,8 +9,8 @@ import (
 )
 
 // mostTraces bounds the bytes of traces that are taken apart, some 12 s of work, and
-// mostFiles their number. A run's own are far below; of more, those that are read
-// are spread over the run.
+// mostFiles their number. Ordinary runs stay far below; beyond, the traces read are
+// spread over the run.
 const (
 	mostTraces = 128 << 20
 	mostFiles  = 100

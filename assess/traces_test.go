@@ -12,7 +12,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// traced opens a bundle with traces of these sizes that hold nothing.
+// traced opens a bundle with empty traces of these sizes.
 func traced(t *testing.T, sizes ...int64) string {
 	t.Helper()
 	dir := killedBundle(t)
@@ -31,7 +31,7 @@ func traced(t *testing.T, sizes ...int64) string {
 	return dir
 }
 
-// TestSparseTraces: traces that claim to be large cost what they hold.
+// TestSparseTraces: traces that claim to be large cost only what they contain.
 func TestSparseTraces(t *testing.T) {
 	dir := traced(t, 250<<20, 250<<20)
 	var before, after runtime.MemStats
@@ -46,8 +46,8 @@ func TestSparseTraces(t *testing.T) {
 	}
 }
 
-// TestManyTracesAreSpread: of more than can be taken apart, those that are cover
-// the whole run.
+// TestManyTracesAreSpread: if there are more traces than can be analyzed, the chosen ones
+// cover the whole run.
 func TestManyTracesAreSpread(t *testing.T) {
 	sizes := make([]int64, 40)
 	for i := range sizes {

@@ -29,10 +29,10 @@ import (
 // cuts are the tenths of a run at which it may have been killed.
 const cuts = 10
 
-// TestKilledRunIsJudgedTheSameTwice cuts every recorded run of the corpus off at ten
-// places and judges what is left twice: the second judgement, which finds the first one's
-// files, must be equal in all that it says. Packed bundles hold no traces, so the anatomy
-// that was made of them stands for them. All of it takes two minutes of CPU; with -short
+// TestKilledRunIsJudgedTheSameTwice cuts off every recorded run of the corpus at ten
+// places and assesses the rest twice: the second assessment, which finds the first one's
+// files, must be equal in everything that it says. Packed bundles hold no traces, so their
+// anatomy stands for them. All of it takes two minutes of CPU; with -short
 // it is every tenth recording.
 func TestKilledRunIsJudgedTheSameTwice(t *testing.T) {
 	files, err := filepath.Glob("../corpus/fixtures/*" + corpus.PackExt)
@@ -67,7 +67,7 @@ func twice(t *testing.T, when, dir string, anatomy *breakdown.Anatomy) {
 		if err != nil {
 			t.Fatalf("%s: %v", when, err)
 		}
-		a.body = nil // it is the fixture's, and a third of the time is its writing
+		a.body = nil // it is the fixture's, and writing it would take a third of the time
 		if err := a.write(dir); err != nil {
 			t.Fatalf("%s: %v", when, err)
 		}
@@ -75,7 +75,7 @@ func twice(t *testing.T, when, dir string, anatomy *breakdown.Anatomy) {
 		if s.Generator.Verdict() != record.ValidityUnknown || s.Generator.Valid {
 			t.Errorf("%s, judgement %d: the generator is %q, valid %t", when, i+1, s.Generator.Verdict(), s.Generator.Valid)
 		}
-		var found findings.Findings // what the summary leaves out is in it
+		var found findings.Findings // with the parts that the summary leaves out
 		read(t, filepath.Join(dir, findings.File), &found)
 		if texts[i], err = json.Marshal([]any{s, found}); err != nil {
 			t.Fatal(err)
@@ -97,9 +97,9 @@ func read(t *testing.T, file string, v any) {
 	}
 }
 
-// kill plays a recorded run again and calls judge at each tenth of it, with what a run that
-// was killed there leaves: the journal, latencies so far, profiles that had ended, and no
-// judgement. The time that the writer takes to flush is a bubble's.
+// kill replays a recorded run and calls judge at each tenth of it, with the files of a run that
+// was killed there: the journal, latencies so far, profiles that had ended, and no
+// assessment. The time that the writer takes to flush is that of a synctest bubble.
 func kill(t *testing.T, whole string, judge func(when, dir string)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -138,7 +138,7 @@ func kill(t *testing.T, whole string, judge func(when, dir string)) {
 			}
 			time.Sleep(time.Second) // the journal is flushed each half second
 			judge(fmt.Sprintf("killed after %d tenths", tenth), w.Dir())
-			for _, file := range judgement { // the run goes on as if nobody had looked
+			for _, file := range judgement { // the run continues as if it had not been assessed
 				if err := os.Remove(filepath.Join(w.Dir(), file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 					t.Fatal(err)
 				}
@@ -148,7 +148,7 @@ func kill(t *testing.T, whole string, judge func(when, dir string)) {
 	})
 }
 
-// judgement is what assessing a bundle writes into it.
+// judgement are the files that an assessment writes into the bundle.
 var judgement = []string{breakdown.File, findings.File, record.SummaryFile}
 
 // replay writes the windows of a span, and the profiles that end in it.

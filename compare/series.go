@@ -142,7 +142,7 @@ func changes(a, b map[string]float64) []verify.Change {
 	}
 	out := []verify.Change{}
 	if whole[0] == 0 || whole[1] == 0 {
-		return out // one run was not looked at
+		return out // one run was not observed
 	}
 	for _, c := range places {
 		if math.Abs(c.B-c.A) >= leastChange*max(whole[0], whole[1]) {

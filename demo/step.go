@@ -33,7 +33,7 @@ var stack = []ladder.Step{
 }
 
 // next returns the step that follows those taken, given the findings of the last run;
-// false where there is none. On the ladder "order" the best-ranked finding chooses; the
+// false if there is none. On the ladder "order" the best-ranked finding chooses; the
 // stack's steps have their order, and the finding is the one that would have.
 func next(name string, found []findings.Finding, remedies []gateway.Remedy, taken []ladder.Step) (ladder.Step, bool) {
 	on := map[string]bool{}

@@ -17,8 +17,8 @@ const mostReasons = 2
 
 // reason adds what the compiler says about the lines that findings name: why a
 // value is on the heap, to findings about memory; missed inlining and bounds
-// checks, to findings about CPU. It adds nothing without remarks in the bundle:
-// redline has them only of a target that it built.
+// checks, to findings about CPU. It adds nothing without remarks in the bundle,
+// which exist only if redline built the target.
 func (p *Pass) reason(found []findings.Finding, stages map[string]Stage) {
 	var remarks code.Compiler
 	if err := p.Record.ReadJSON(code.File, &remarks); err != nil {
@@ -47,7 +47,7 @@ func (p *Pass) reason(found []findings.Finding, stages map[string]Stage) {
 	}
 }
 
-// remarkText words a remark with the last step of its flow, the one that made the
+// remarkText formats a remark with the last step of its flow, the one that made the
 // value escape.
 func remarkText(r code.Remark) string {
 	if len(r.Flow) == 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// TestCompilersReasons: a finding about memory carries why its line allocates,
-// and not what the compiler says of other lines or of other costs.
+// TestCompilersReasons: a finding about memory says why its line allocates, and not
+// what the compiler says about other lines or other costs.
 func TestCompilersReasons(t *testing.T) {
 	rec, _ := diagnosetest.New(16, 10*time.Millisecond).Open(t)
 	at := code.Frame{Function: "main.load", File: "shop/main.go", Line: 6}

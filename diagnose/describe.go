@@ -10,8 +10,8 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// At words a place for a title: "orders.go:41", or the function if the file is not
-// known.
+// At formats a place for a title: "orders.go:41", or the function if the file is
+// unknown.
 func At(f code.Frame) string { return callstack.At(f) }
 
 // WhereOf turns a frame into a finding's place.
@@ -19,28 +19,27 @@ func WhereOf(f code.Frame) findings.Where {
 	return findings.Where{Function: f.Function, File: f.File, Line: f.Line}
 }
 
-// Percent words a share, 0 to 1: "87 %", "8.7 %", "0.40 %".
+// Percent formats a share, 0 to 1: "87 %", "8.7 %", "0.40 %".
 func Percent(share float64) string { return notation.Percent(share) }
 
-// Span words a duration in ns with three figures: "1.24 ms", "310 µs".
+// Span formats a duration in ns with three figures: "1.24 ms", "310 µs".
 func Span(ns float64) string { return notation.Span(ns) }
 
-// Size words bytes: "41.0 KiB".
+// Size formats bytes: "41.0 KiB".
 func Size(bytes float64) string { return notation.Size(bytes) }
 
-// Times words a mean count: "2", "1.5", "12.3".
+// Times formats a mean count: "2", "1.5", "12.3".
 func Times(n float64) string { return notation.Short(n) }
 
-// Number words a whole number: "1,412".
+// Number formats a whole number: "1,412".
 func Number(n float64) string { return notation.Whole(n) }
 
-// Counted words a whole number of things: "a segment" is "1 segment", several are
-// "1,412 segments".
+// Counted formats a whole number of things: "1 segment", "1,412 segments".
 func Counted(n float64, one, several string) string {
 	return notation.Counted(int64(math.Round(n)), one, several)
 }
 
-// Mean words a mean number of things with three figures: "1 row", "2.5 rows".
+// Mean formats a mean number of things with three figures: "1 row", "2.5 rows".
 func Mean(n float64, one, several string) string {
 	if text := Times(n); text != "1" {
 		return text + " " + several
@@ -48,10 +47,11 @@ func Mean(n float64, one, several string) string {
 	return "1 " + one
 }
 
-// Rate words a number per second, without its unit: "358", "12,345".
+// Rate formats a number per second, without its unit: "358", "12,345".
 func Rate(v float64) string { return notation.Rate(v) }
 
-// OfWhat words what a finding's share is of, for the middle of a sentence.
+// OfWhat names the whole that a finding's share is of, for the middle of a
+// sentence.
 func OfWhat(shareOf string) string {
 	if shareOf == OfCPU {
 		return "CPU"
@@ -59,8 +59,8 @@ func OfWhat(shareOf string) string {
 	return shareOf
 }
 
-// PerRequest words a mean count of things per request: "a call per request", "2.5 calls
-// per request", "a call in 20 requests". one has its article.
+// PerRequest formats a mean count of things per request: "a call per request", "2.5
+// calls per request", "a call in 20 requests". one has its article.
 func PerRequest(n float64, one, several string) string {
 	switch {
 	case n >= 0.95 && n < 1.05:
@@ -97,13 +97,13 @@ const (
 	Hertz   = "1/s"
 )
 
-// What a finding's share is of.
+// The wholes that a finding's share is of.
 const (
 	OfRequest  = "request time"
 	OfTail     = "tail latency"
 	OfCPU      = "cpu"
 	OfCapacity = "capacity"
-	// Of causes that grow.
+	// For causes that grow.
 	OfGoroutines  = "goroutines"
 	OfLiveHeap    = "live heap"
 	OfConnections = "database connections"

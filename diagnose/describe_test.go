@@ -6,7 +6,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 )
 
-// TestPerRequest: one is no plural, and few are told by how many requests have one.
+// TestPerRequest: one is no plural, and for a rare event the text says how many requests have one.
 func TestPerRequest(t *testing.T) {
 	for n, want := range map[float64]string{1: "a call per request", 0.97: "a call per request",
 		2.5: "2.5 calls per request", 12: "12 calls per request",

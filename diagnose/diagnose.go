@@ -10,11 +10,11 @@
 //
 // Missing data yields "not judged", never "healthy".
 //
-// What decides between causes is what their removal could gain. In a closed loop requests
-// queue somewhere whatever the limit is, so the place where they queue proves nothing by
-// itself: while all CPUs are busy a queue at the pool, at a lock or for a CPU is a
-// symptom, and removing it would move the queue. So removing a wait gains at most the
-// idle CPUs, and removing CPU use gains at most its part of all the CPU in use; see
+// The gain of removing a cause decides between causes. In a closed loop requests queue
+// somewhere whatever the limit is, so the place where they queue proves nothing by
+// itself: while all CPUs are busy, a queue at the pool, at a lock or for a CPU is a
+// symptom, and removing it would only move the queue. So removing a wait gains at most
+// the idle CPUs, and removing CPU use gains at most its part of all the CPU in use; see
 // evidence.Set.Waited, evidence.Set.Ran and package laws. Ranking by share alone was
 // tried and rejected: it names the queue.
 package diagnose
@@ -40,14 +40,14 @@ type Analyzer struct {
 	// Last makes it run after all others that are not Last, for causes reported only if
 	// nothing else explains the limit; see Pass.FoundIn.
 	Last bool
-	// Run returns what it found, in any order; nil for nothing. An error makes its
+	// Run returns its findings, in any order; nil for none. An error makes its
 	// causes not judged, with the error's text as the reason.
 	Run func(*Pass) ([]Finding, error)
 }
 
-// Stage is the order of judgement: is the measurement valid, is the host the
-// limit, do requests wait, then memory, then CPU. It breaks ties between
-// findings that promise the same gain.
+// Stage is the order of judgement: validity of the measurement, the host, the
+// database, waits, memory, CPU. It breaks ties between findings that promise the
+// same gain.
 type Stage int
 
 // Stages, in order.
@@ -76,28 +76,27 @@ type Cause struct {
 	Verify string
 	// Cases names the services of the corpus that set its thresholds.
 	Cases []string
-	// FollowsFrom lists causes whose consequence this one may be. Where one of them
-	// is found and promises at least half as much (see rootWorth), this cause is
-	// reported in its finding rather than in one of its own.
+	// FollowsFrom lists causes whose consequence this one may be. If one of them is
+	// found and promises at least half as much (see rootWorth), this cause is
+	// reported in that finding rather than in its own.
 	FollowsFrom []string
 	// SamePlace narrows FollowsFrom to findings that name the same function.
 	SamePlace bool
-	// HeldBy lists causes that are work. Where what one of them names is most of the
-	// work for which requests queue at one goroutine or lock, that queue is its
-	// consequence.
+	// HeldBy lists causes that are work. If one of them names most of the work for
+	// which requests queue at one goroutine or lock, the queue is its consequence.
 	HeldBy []string
 	// Voids marks a cause that voids every other finding: it ranks first.
 	Voids bool
-	// Qualifies marks a cause that concerns the measurement, or that remains when nothing
+	// Qualifies marks a cause that concerns the measurement, or that applies when nothing
 	// limits: it ranks last.
 	Qualifies bool
-	// Note marks a cause that is a warning of the summary and no finding: it
-	// concerns the measurement alone, and lowers the confidence of findings whose
+	// Note marks a cause that is a warning in the summary rather than a finding: it
+	// concerns only the measurement, and lowers the confidence of findings whose
 	// figures it spoils.
 	Note bool
 	// Grows marks a cause that gets worse with time, such as a leak: it is reported
 	// even if removing it gains nothing yet. Its Share is the grown part of what
-	// ShareOf names. It ranks as if it gained a third: behind what stops the
+	// ShareOf names. It ranks as if it gained a third: behind causes that limit the
 	// service now, before what could merely be tuned.
 	Grows bool
 }

@@ -22,7 +22,7 @@ func cause(id string, roots ...string) diagnose.Cause {
 	return diagnose.Cause{ID: id, Title: "The " + id, Doc: "d", Remedy: "r", FollowsFrom: roots}
 }
 
-// finds is an analyzer that always finds the same.
+// finds is an analyzer that always makes the same finding.
 func finds(name string, c diagnose.Cause, gain float64, trust findings.Confidence, after ...string) diagnose.Analyzer {
 	return diagnose.Analyzer{
 		Name: name, Doc: "d", Causes: []diagnose.Cause{c}, After: after,
@@ -50,7 +50,7 @@ func TestValidateTellsWhatIsWrong(t *testing.T) {
 		{"unknown need", []diagnose.Analyzer{{Name: "a", Doc: "d", Causes: []diagnose.Cause{cause("x")}, Needs: []diagnose.Need{"luck"}, Run: ok.Run}}, "luck"},
 		{"unknown predecessor", []diagnose.Analyzer{finds("a", cause("x"), 2, findings.High, "ghost")}, "ghost"},
 		{"unknown root", []diagnose.Analyzer{finds("a", cause("x", "ghost"), 2, findings.High)}, "follows from ghost"},
-		{"circle", []diagnose.Analyzer{finds("a", cause("x"), 2, findings.High, "b"), finds("b", cause("y"), 2, findings.High, "a")}, "circle"},
+		{"circle", []diagnose.Analyzer{finds("a", cause("x"), 2, findings.High, "b"), finds("b", cause("y"), 2, findings.High, "a")}, "cycle"},
 	} {
 		err := diagnose.Validate(c.suite)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -99,7 +99,7 @@ func TestConsequencesAreFolded(t *testing.T) {
 	ExpectAll(t, []diagnose.Analyzer{queue(2), root(3, findings.Low)}, Idle(), "queue", "root")
 }
 
-// An analyzer that fails leaves its causes not judged and the others alone.
+// An analyzer that fails leaves its causes not judged and does not affect the others.
 func TestFailureIsNotHealth(t *testing.T) {
 	fails := finds("fails", cause("x"), 2, findings.High)
 	fails.Run = func(*diagnose.Pass) ([]diagnose.Finding, error) { return nil, errors.New("torn profile") }
@@ -128,7 +128,7 @@ func TestNothingObserved(t *testing.T) {
 		}
 		unjudged[n.Cause] = true
 	}
-	// These need load alone, and load there was.
+	// These need only load, of which there was some.
 	judged := map[string]bool{"generator-saturated": true, "cold-start": true}
 	for _, analyzer := range suite.All() {
 		for _, c := range analyzer.Causes {
@@ -139,7 +139,7 @@ func TestNothingObserved(t *testing.T) {
 	}
 }
 
-// The same bundle gives the same findings, again and on another machine.
+// The same bundle gives the same findings, when repeated and on another machine.
 func TestReplay(t *testing.T) {
 	rec, a := Healthy().Sample(9*time.Second, "encoding/json.Marshal", Route).Open(t)
 	first, err := diagnose.Run(rec, a, suite.All())

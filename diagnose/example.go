@@ -9,8 +9,8 @@ import (
 )
 
 // exemplify adds an example to the findings about slow requests: the trace id of
-// one, to be looked up wherever traces are kept, and what its spans say took
-// longest. It is the last of the evidence, because one request proves nothing.
+// one, to be looked up wherever traces are kept, and its longest span. It comes
+// last in the evidence, because one request proves nothing.
 func (p *Pass) exemplify(found []findings.Finding) {
 	for i := range found {
 		f := &found[i]
@@ -45,7 +45,7 @@ func (p *Pass) example(f *findings.Finding) (findings.Evidence, bool) {
 	return findings.Evidence{}, false
 }
 
-// spanName words a span: what it did and who did it.
+// spanName names a span and its service.
 func spanName(n *story.Node) string {
 	name := n.Name
 	if n.Service != "" {

@@ -8,14 +8,13 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// hardlyAny is the number of whole requests below which one of them decides, so
-// that a finding that rests on them is a hint.
+// hardlyAny: with fewer whole requests, a single one can decide, and a finding that
+// rests on them is a hint.
 const hardlyAny = 3
 
 // few lowers the confidence of findings that rest on few requests, and says how
-// many. Slow services leave few requests in a trace, and they are those that need a
-// diagnosis: leaving their causes not judged, as was done before, reported a
-// missing probe that was there.
+// many. A trace of a slow service holds few requests, but slow services are the
+// ones that need a diagnosis, so their causes are not left unjudged.
 func (p *Pass) few(a Analyzer, found []Finding) {
 	if !slices.Contains(a.Needs, NeedAnatomy) || p.Anatomy == nil || p.Anatomy.Requests >= waits.FewRequests {
 		return
@@ -31,7 +30,7 @@ func (p *Pass) few(a Analyzer, found []Finding) {
 		}
 		text := "this rests on " + Counted(float64(p.Anatomy.Requests), "whole request", "whole requests")
 		if p.Anatomy.Partial > 0 {
-			text += fmt.Sprintf(" and what %d more did within the traces", p.Anatomy.Partial)
+			text += fmt.Sprintf(" and on the parts of %d more within the traces", p.Anatomy.Partial)
 		}
 		f.Evidence = append(f.Evidence, Fact(FromTrace, float64(p.Anatomy.Requests), "requests", "%s", text))
 	}

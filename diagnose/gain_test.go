@@ -23,8 +23,8 @@ func within(t *testing.T, what string, got, least, most float64) {
 	}
 }
 
-// A generator that uses as much in windows with few requests as in those with many
-// bounds no rate; one whose CPU follows the requests does.
+// A generator that uses as much CPU in windows with few requests as in those with many
+// does not bound the rate; one whose CPU is proportional to the requests does.
 func TestGeneratorBoundsByWhatFollowsTheRate(t *testing.T) {
 	requests := func(window int) float64 { return 80 + 40*float64(window%2) }
 	for name, c := range map[string]struct {
@@ -42,7 +42,7 @@ func TestGeneratorBoundsByWhatFollowsTheRate(t *testing.T) {
 	}
 }
 
-// A thread without work looks for some: the less there is, the more. That is no demand
+// An idle thread looks for work: the less work there is, the more it looks. That is no demand
 // of a request.
 func TestSearchForWorkIsNoDemand(t *testing.T) {
 	sleeps := func() *Builder {
@@ -57,8 +57,8 @@ func TestSearchForWorkIsNoDemand(t *testing.T) {
 	})
 }
 
-// A logger writes under a lock of its own: what it does is worth its part of that lock,
-// however idle the CPUs are.
+// A logger writes under its own lock: its work is worth its share of that lock, however
+// idle the CPUs are.
 func TestLoggingIsWorthItsLock(t *testing.T) {
 	held := breakdown.Chain{Links: []breakdown.Link{{Goroutine: "net/http.(*conn).serve", Request: true, State: breakdown.StateRunning}}}
 	b := New(64, 40*time.Millisecond).CPU(2, 0.6, 0.5, 0.1, 0).Wait(breakdown.StateRunning, time.Millisecond, 1).
@@ -74,7 +74,7 @@ func TestLoggingIsWorthItsLock(t *testing.T) {
 	})
 }
 
-// What is left of a request queues less for CPUs on which work is spared.
+// The rest of a request queues less for CPUs on which work is saved.
 func TestSparedWorkShortensTheQueue(t *testing.T) {
 	b := New(16, 10*time.Millisecond).CPU(2, 1.8, 1, 0.1, 0).Wait(breakdown.StateNetwork, 5*time.Millisecond, 1, Query()...).
 		Wait(breakdown.StateRunnable, 4*time.Millisecond, 5).Wait(breakdown.StateRunning, time.Millisecond, 1)
@@ -108,7 +108,50 @@ func TestBusyCPUsBoundOnlyWhoQueuesForThem(t *testing.T) {
 	})
 }
 
-// The error of a share is that of the samples, or of the whole requests, that it rests on.
+// The CPU of a program that the service asks is demand of its requests, as the database's is: not asking frees it,
+// asking sooner does not, and the service's own CPU is a part of the whole.
+func TestPeersAreDemand(t *testing.T) {
+	upstream := []string{"net/http.(*Transport).roundTrip", "net/http.(*Client).Do", handle}
+	requests := func() *Builder {
+		return New(16, 10*time.Millisecond).CPU(2, 1.98, 0.3, 0.1, 0).Wait(breakdown.StateRunning, time.Millisecond, 1).
+			Wait(breakdown.StateSelect, 9*time.Millisecond, 1, upstream...)
+	}
+	runWith(t, requests(), func(p *diagnose.Pass) {
+		within(t, "an answer that comes from nowhere", p.Elsewhere(0.9).Factor, 4.5, 5.1)
+		within(t, "the same, not asked for", p.Unasked(0.9).Factor, 4.5, 5.1)
+	})
+	runWith(t, requests().Peer("backend", "9001", 1.5), func(p *diagnose.Pass) {
+		within(t, "a peer's answer that comes sooner", p.Elsewhere(0.9).Factor, 1, 1.01)
+		within(t, "half of the asking", p.Unasked(0.45).Factor, 1.9/1.15-0.05, 1.9/1.15+0.05)
+		within(t, "half of the service's own CPU", p.Ran(evidence.Work{Share: 0.5}).Factor, 1, 1.1)
+		within(t, "the CPUs that the load uses", p.CPU().Used(), 1.89, 1.91)
+		if said := p.BusyPeers(); len(said) != 1 || said[0].Text != "backend, which the service asks at port 9001, uses 1.5 of 2 CPUs" {
+			t.Errorf("said of peers: %+v", said)
+		}
+	})
+}
+
+// Peers that requests ask as their only servers, by a database's driver, are the database.
+func TestPeersThatAreTheDatabase(t *testing.T) {
+	asks := New(16, 10*time.Millisecond).CPU(2, 1.98, 0.3, 0.1, -1).Peer("mariadbd", "3306", 1.5).
+		Wait(breakdown.StateRunning, time.Millisecond, 1).Wait(breakdown.StateNetwork, 9*time.Millisecond, 1, Query()...)
+	runWith(t, asks, func(p *diagnose.Pass) {
+		within(t, "the database's CPU", p.CPU().Database+p.CPU().Peers, 1.49, 1.51)
+		within(t, "the database's CPU alone", p.CPU().Database, 1.49, 1.51)
+	})
+	for name, b := range map[string]*Builder{
+		"an end that is not seen": asks.Gauge(series.PeersUnseen, "", 1),
+		"an upstream, too":        asks.Wait(breakdown.StateSelect, 5*time.Millisecond, 1, "net/http.(*Client).Do", handle),
+	} {
+		runWith(t, b, func(p *diagnose.Pass) {
+			if d := p.CPU().Database; !math.IsNaN(d) {
+				t.Errorf("%s: the database uses %v", name, d)
+			}
+		})
+	}
+}
+
+// The error of a share is that of the samples, or of the whole requests, on which it is based.
 func TestErrorOfAShare(t *testing.T) {
 	sampled := func(total time.Duration) *Builder {
 		return New(16, 8*time.Millisecond).CPU(2, 2, 2, 0, 0).Sample(total*19/20, handle).Sample(total/20, "shop/web.Rest@web.go:80").

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// leastHot is the share of CPU or of allocated bytes from which a line is
-	// hot: a dozen lines of a service reach it, and below it no change of one
-	// line could be measured.
+	// leastHot is the share of CPU or of allocated bytes at which a line is hot: a
+	// dozen lines of a service reach it, and below it no change to a line could be
+	// measured.
 	leastHot = 0.02
 	// mostHot bounds the lines that are reported.
 	mostHot = 64
@@ -61,4 +61,29 @@ func HotLines(rec *record.Record) []code.HotLine {
 		return cmp.Or(cmp.Compare(b.Cost(), a.Cost()), measured.CompareFrames(a.Frame, b.Frame))
 	})
 	return hot[:min(len(hot), mostHot)]
+}
+
+// mostCallLines bounds the lines that are looked up in the service's sources.
+const mostCallLines = 256
+
+// CallLines returns the lines of the service's own code on the way to the calls of databases and
+// other services that the hooks counted, sorted, 256 at most.
+func CallLines(rec *record.Record) []code.Frame {
+	p := evidence.New(rec, nil)
+	ops := p.Operations()
+	if ops == nil {
+		return nil
+	}
+	var lines []code.Frame
+	for _, o := range ops.Operations { // those that take most time first
+		for _, by := range o.Callers {
+			for _, f := range by.Stack {
+				if len(lines) < mostCallLines && p.Stacks.User(f) && !slices.Contains(lines, f) {
+					lines = append(lines, f)
+				}
+			}
+		}
+	}
+	slices.SortFunc(lines, measured.CompareFrames)
+	return lines
 }

@@ -16,12 +16,13 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// leastEntry is the part of the whole from which a ledger names an entry. Smaller
-// ones are booked on their group, so that nothing is lost and the list stays short.
+// leastEntry is the least part of the whole for which a ledger names an entry.
+// Smaller ones are added to their group, so that nothing is lost and the list stays
+// short.
 const leastEntry = 0.02
 
-// leastObserved is the part of the process's CPU above which the ledger shows what
-// redline itself took; below it the rest is the whole.
+// leastObserved is the part of the process's CPU above which the ledger shows
+// redline's own use; below it that use is left out of the whole.
 const leastObserved = 0.01
 
 const (
@@ -33,9 +34,9 @@ const (
 	waitRest   = "other waits"
 )
 
-// ledger accounts for all of the request time and all of the service's CPU, where
-// findings name only what stops the service. A half that was not measured is empty;
-// nil if neither was.
+// ledger accounts for all of the request time and all of the service's CPU, whereas
+// findings name only what limits the service. A half that was not measured is
+// empty; nil if neither was.
 func (p *Pass) ledger() *findings.Ledger {
 	l := &findings.Ledger{CPU: p.cpuLedger(), RequestTime: p.timeLedger()}
 	if len(l.CPU) == 0 && len(l.RequestTime) == 0 {
@@ -50,31 +51,37 @@ func (p *Pass) ledger() *findings.Ledger {
 		if use := p.CPU().Use(); !math.IsNaN(use) {
 			l.Shape += fmt.Sprintf("; CPUs %s busy", Percent(min(1, use)))
 		}
+		for _, peer := range p.BusyPeers() {
+			l.Shape += "; " + peer.Text
+		}
 		l.Shape += "."
 	}
 	return l
 }
 
-// mostly is the part of the whole from which it is one thing's.
+// mostly is the part of the whole at which one thing has most of it.
 const mostly = 0.5
 
-// most names what has most of the CPU that the load uses, where that is used up, or else
-// of the requests' time; "" where nothing has, or the load shows that nothing is slow. Work
-// and the queue for a CPU are no single thing: which function it is, the CPU says. Where the
-// load with its database is known to use the CPUs up, nor is the wait for that: it is a queue
-// for them, and statements that the server counted are judged one by one.
+// most names what takes most of the load's CPU, if CPUs are used up, or else of the requests'
+// time; "" if nothing does, or if the load shows that nothing is slow. Running and queueing
+// for a CPU are no single thing: the CPU half names the function. If the load with its
+// database is known to use up the CPUs, the wait for the database is none either: it is a
+// queue for CPUs, and statements that the server counted are judged one by one.
 func (p *Pass) most(l *findings.Ledger) string {
 	c := p.CPU()
 	if p.Load().Instant() {
 		return ""
 	}
 	if use, err := p.Use(); err == nil && c.Use() >= evidence.Saturation {
-		// A part of the service's CPU is less of all that the load uses.
+		// A part of the service's CPU is a smaller part of the load's.
 		if part := c.Target / c.Used(); part > 0 {
 			if at, share, ok := use.Deepest(mostly / part); ok {
 				return fmt.Sprintf("%s of the service's CPU is below %s", Percent(share), named(at))
 			}
 		}
+	}
+	if text := p.busiest(c); text != "" {
+		return text
 	}
 	for _, e := range l.RequestTime {
 		switch e.Who {
@@ -85,7 +92,7 @@ func (p *Pass) most(l *findings.Ledger) string {
 		case e.Share <= mostly:
 		case e.Who == ofDatabase && c.Database > 0 && c.Full():
 			if part := c.Database / c.Used(); part > mostly && !p.Has(NeedStatements) {
-				return fmt.Sprintf("%s of the CPU that the load uses is the database's", Percent(part))
+				return fmt.Sprintf("the database takes %s of the CPU that the load uses", Percent(part))
 			}
 		case e.Who == findings.Unattributed || e.Who == findings.Collecting:
 			return fmt.Sprintf("%s of request time is %s", Percent(e.Share), e.Who)
@@ -96,10 +103,21 @@ func (p *Pass) most(l *findings.Ledger) string {
 	return ""
 }
 
-// largest names the largest part of the service's CPU that one change could take away, where CPUs
-// are what limits the load and nothing is worth a finding; "" where none is worth MinGain.
-// What that gains is bounded by Amdahl's law on a host of the service's own: what other programs take
-// now is none of its parts.
+// busiest names the program on this host that takes most of the load's CPU at the service's request, if
+// CPUs are used up; "" if none does.
+func (p *Pass) busiest(c evidence.CPU) string {
+	if peers := p.Peers(); len(peers) > 0 && c.Full() {
+		if part := peers[0].CPUs / c.Used(); part > mostly {
+			return fmt.Sprintf("%s, which the service asks at port %s, takes %s of the CPU that the load uses",
+				peers[0].Program, peers[0].Port, Percent(part))
+		}
+	}
+	return ""
+}
+
+// largest names the largest part of the service's CPU that one change could remove, if CPUs limit the
+// load and nothing is worth a finding; "" if none is worth MinGain. Amdahl's law bounds its gain on a
+// host without other programs.
 func (p *Pass) largest() string {
 	use, err := p.Use()
 	if err != nil || use.Samples < leastSamples || !p.CPU().Saturated() || p.Load().Instant() {
@@ -120,12 +138,13 @@ func (p *Pass) largest() string {
 		notation.Factor(Ceiling(part.Share)), part.Cause)
 }
 
-// account sums what is booked on each name.
+// account sums the amounts attributed to each name.
 type account struct {
 	sums  map[string]float64
 	group map[string]string
 	total float64
-	// whole is what the shares are of, where it is known by itself; else total.
+	// whole is what the shares are of, if it is known independently; otherwise
+	// total is.
 	whole float64
 }
 
@@ -152,8 +171,8 @@ func (a *account) entries() []findings.LedgerEntry {
 		a.book(findings.Unattributed, "", max(0, whole-a.total))
 	}
 	shares := map[string]float64{}
-	// In one order: sums of fractions depend on it in their last digit, and judging
-	// twice must print the same.
+	// In a fixed order, because the last digit of a sum of fractions depends on it,
+	// and judging twice must print the same.
 	for _, who := range slices.Sorted(maps.Keys(a.sums)) {
 		sum := a.sums[who]
 		if group := a.group[who]; group != "" && sum < leastEntry*whole {
@@ -179,8 +198,8 @@ func (a *account) entries() []findings.LedgerEntry {
 	return list
 }
 
-// cpuLedger books each sample on its innermost frame outside the standard
-// library: that code chose to call what lies below it. Marking on idle CPUs is
+// cpuLedger attributes each sample to its innermost frame outside the standard
+// library: that code chose to call the frames below it. Marking on idle CPUs is
 // left out, as in Use.
 func (p *Pass) cpuLedger() []findings.LedgerEntry {
 	use, err := p.Use()
@@ -198,9 +217,9 @@ func (p *Pass) cpuLedger() []findings.LedgerEntry {
 	return a.entries()
 }
 
-// responsible names whom a sample is booked on, and the group for small sums. The
-// collector, the scheduler and the kernel were not chosen by any frame and come before any
-// frame.
+// responsible returns the name that a sample is attributed to, and the group for small
+// sums. No frame chose to run the collector, the scheduler or the kernel, so these take
+// precedence over frames.
 func (p *Pass) responsible(s usage.Booked) (who, group string) {
 	switch {
 	case len(s.Stack) == 0:
@@ -234,7 +253,7 @@ func (p *Pass) responsible(s usage.Booked) (who, group string) {
 	return "runtime", ""
 }
 
-// module returns the module of a package by the custom of its host: three elements
+// module returns the module of a package by its host's convention: three elements
 // of the path, "github.com/jackc/pgx". The binary's list of modules would be exact,
 // but only instrumented builds have it.
 func module(pkg string) string {
@@ -242,16 +261,16 @@ func module(pkg string) string {
 	return strings.Join(parts[:min(3, len(parts))], "/")
 }
 
-// timeLedger books the mean request's time on what it waits for. Its waits are not made
-// to fill that time: what they leave of it is unattributed. The trace does not
-// say what a running goroutine runs; the ledger of CPU does.
+// timeLedger attributes the mean request's time to what it waits for. Waits are not
+// scaled to fill that time: the remainder is unattributed. The trace does not say what
+// a running goroutine executes; the CPU ledger does.
 func (p *Pass) timeLedger() []findings.LedgerEntry {
 	w, a := p.Waits(), newAccount()
 	for _, kind := range w.Kinds() {
 		for _, s := range w.Sites(kind) {
 			who, group := waitsFor(kind, s.Place)
 			if kind == callstack.OtherWait && callstack.Calls(s.Part.Stack, "runtime.GC") {
-				who = findings.Collecting // a cycle that the request demands
+				who = findings.Collecting // a cycle that the request forces
 			}
 			a.book(who, group, s.NS)
 		}
@@ -261,8 +280,8 @@ func (p *Pass) timeLedger() []findings.LedgerEntry {
 }
 
 // waitsFor names what a kind of wait is for. Waits inside the service carry their
-// place, because "lock" alone says nothing; waits for others do not, as the other
-// end is one.
+// place, because "lock" alone says nothing; waits for other servers do not need
+// one.
 func waitsFor(kind callstack.Wait, at code.Frame) (who, group string) {
 	switch kind {
 	case callstack.Busy:

@@ -8,8 +8,8 @@ import (
 	"github.com/redline-go/redline/record/series"
 )
 
-// how says what would provide a kind of data, for when nothing is known about why
-// it is missing; "" for an unknown kind.
+// how says what would provide a kind of data, for use if the reason why it is
+// missing is unknown; "" for an unknown kind.
 func how(n Need) string {
 	switch n {
 	case NeedLoad:
@@ -33,7 +33,7 @@ func how(n Need) string {
 }
 
 // Explain returns why a kind of data is missing and what would provide it. The run's own
-// reason, if any, comes first: advice to add a probe that was there helps nobody.
+// reason, if any, takes precedence: advice to add a probe that was present helps nobody.
 func (p *Pass) Explain(n Need) string {
 	reason := func(source, what string) string {
 		for _, s := range p.Record.Run.Sources {
@@ -68,7 +68,7 @@ func (p *Pass) Explain(n Need) string {
 }
 
 // noRequests returns why no request was taken apart although traces were taken, or
-// could not be; "" if none was asked for. said is the source's own reason, ""
+// why none could be taken; "" if none was requested. reason is the source's own, ""
 // without one.
 func (p *Pass) noRequests(reason string) string {
 	a := p.Anatomy

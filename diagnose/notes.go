@@ -8,7 +8,7 @@ import (
 )
 
 // apartNotes separates the notes on the measurement from the findings, in order.
-// Both are ranked from 1; what was rejected stays with the first of all.
+// Both are ranked from 1; rejected causes stay with the first finding of all.
 func apartNotes(all []Finding, suite []Analyzer) (findings, notes []Finding) {
 	for _, f := range all {
 		if cause, _ := Lookup(suite, f.Cause); cause.Note {
@@ -22,19 +22,19 @@ func apartNotes(all []Finding, suite []Analyzer) (findings, notes []Finding) {
 	return findings, notes
 }
 
-// spoiled are the wholes whose figures another program or guest of the host
-// changes: how long requests take and what the CPUs have left. What the service
-// spends its own CPU and memory on stays the same.
+// spoiled are the wholes whose figures other programs or guests of the host change:
+// how long requests take, and free CPU. The division of the service's own CPU and
+// memory stays the same.
 var spoiled = []string{OfRequest, OfTail, OfCapacity}
 
 // mostOwnWait is the part of each second that the generator's threads may wait in
-// the kernel's run queue. Answers that come meanwhile are read late, so that beyond
-// it most of the service time can be the generator's own wait.
+// the kernel's run queue. Answers that arrive meanwhile are read late, so beyond it
+// most of the service time may be the generator's own wait.
 const mostOwnWait = 0.5
 
 // spoil lowers the confidence of findings that rest on figures which a note, or the
-// generator's own wait for CPUs, spoils. It drops none: a noisy host hides causes,
-// and rarely invents them.
+// generator's own wait for CPUs, spoils. It drops none: a noisy host hides causes
+// but rarely invents them.
 func (p *Pass) spoil(found, notes []Finding) {
 	if delay, ok := p.Rate(series.GeneratorDelay, ""); ok && delay/1e9 > mostOwnWait {
 		wait := Finding{Cause: "generator-saturated", Title: "up to " + Percent(min(1, delay/1e9)) +

@@ -12,16 +12,16 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// Pass is one analyzer's view: the evidence of the record, which all share, what other
-// analyzers found, and what it reports besides findings. It is not safe for concurrent use.
+// Pass is one analyzer's view: the shared evidence of the record, the findings of other
+// analyzers, and what it reports besides findings. It is not safe for concurrent use.
 type Pass struct {
 	*evidence.Set
 
 	analyzers map[string]Analyzer
 	results   map[string][]Finding
 	rejected  []findings.Rejected
-	// reached holds, by cause, the functions on the way to where it makes requests
-	// wait.
+	// reached holds, by cause, the functions on the way to the places where it
+	// makes requests wait.
 	reached map[string][]string
 	// queues and covered are by placeKey: see Queue and Cover.
 	queues   map[string]waits.Site
@@ -41,7 +41,7 @@ func newPass(rec *record.Record, a *breakdown.Anatomy) *Pass {
 }
 
 // Findings returns what an analyzer named in After found; nil if it found nothing,
-// or was not run for want of data.
+// or was not run for lack of data.
 func (p *Pass) Findings(analyzer string) []Finding { return p.results[analyzer] }
 
 // Found reports whether one of the analyzers named in After found a cause that is worth
@@ -58,8 +58,8 @@ func (p *Pass) Found(analyzers []string) bool {
 }
 
 // FoundIn reports whether an analyzer of one of the stages found a cause worth
-// reporting that limits the service; what only qualifies the measurement does not
-// count. It is for analyzers that run Last.
+// reporting that limits the service; causes that only qualify the measurement do
+// not count. It is for analyzers that run Last.
 func (p *Pass) FoundIn(stages ...Stage) bool {
 	for name, findings := range p.results {
 		a := p.analyzers[name]
@@ -92,7 +92,7 @@ func (p *Pass) Unjudged(cause, format string, args ...any) {
 }
 
 const (
-	// leastSamples is the number of samples of a CPU profile from which a share
+	// leastSamples is the least number of samples of a CPU profile at which a share
 	// means something: with 100, a share of 15 % has a standard error of 3.6
 	// points.
 	leastSamples = 100

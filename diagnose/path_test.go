@@ -16,7 +16,7 @@ import (
 	"github.com/redline-go/redline/record/breakdown"
 )
 
-// traced is the critical path of a fixture of package anatomy's, in a run.
+// traced is the critical path of a fixture of package anatomy, in a run.
 func traced(t *testing.T, name string) *Builder {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("../anatomy/testdata", "path-"+name+".trace"))
@@ -30,7 +30,7 @@ func traced(t *testing.T, name string) *Builder {
 	return New(64, 40*time.Millisecond).Wait(breakdown.StateRunning, a.MeanNS, 1).Path(a.Path.Nodes, a.Serial...)
 }
 
-// TestPathInWords: the ledger says of each service where its requests' time goes,
+// TestPathInWords: the ledger says for each service where its requests' time goes,
 // down to the function that works, and that a lock's holder only waits for a CPU.
 func TestPathInWords(t *testing.T) {
 	for name, want := range map[string][]string{
@@ -65,8 +65,8 @@ func TestPathInWords(t *testing.T) {
 	}
 }
 
-// TestPathForAnalyzers: a function's share of the path counts what is below it
-// once, and 0 says that it is not on it.
+// TestPathForAnalyzers: a function's share of the path counts the functions below it
+// once, and 0 means that it is not on the path.
 func TestPathForAnalyzers(t *testing.T) {
 	const loop, check = "main.(*Store).loop", "main.(*Store).checkConsistency"
 	runWith(t, traced(t, "store"), func(p *diagnose.Pass) {

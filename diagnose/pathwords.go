@@ -14,19 +14,18 @@ import (
 )
 
 const (
-	// pathLines is how many lines of a path are printed, and leastLine the part of
-	// request time from which a line, or a part of one, is printed.
+	// pathLines is how many lines of a path are printed, and leastLine the least
+	// part of request time for which a line, or a part of one, is printed.
 	pathLines = 7
 	leastLine = 0.03
-	// onWay is the part of a function's time in one function it calls, from which
-	// the function only leads there.
+	// onWay: a function with this part of its time in one callee only leads there.
 	onWay = 0.7
-	// pathDepth is how many waits for one another a line follows.
+	// pathDepth is how many nested waits a line follows.
 	pathDepth = 3
 )
 
-// pathEntries words where a request's time goes, longest first. The shares of the
-// lines sum to 1.
+// pathEntries describes where a request's time goes, longest first. The shares of
+// the lines sum to 1.
 func (p *Pass) pathEntries() []findings.LedgerPath {
 	var list []findings.LedgerPath
 	rest := 0.0
@@ -68,7 +67,7 @@ func (p *Pass) pathWhy() string {
 	return p.Anatomy.Path.Why
 }
 
-// lineOf words one node of the first level.
+// lineOf describes one node of the first level.
 func (p *Pass) lineOf(n breakdown.PathNode) string {
 	if n.Kind == breakdown.PathState {
 		return p.stateWords(n)
@@ -76,8 +75,9 @@ func (p *Pass) lineOf(n breakdown.PathNode) string {
 	return p.behindWords(n, 1)
 }
 
-// behindWords words a wait for a goroutine, and what that goroutine does meanwhile.
-// It follows such waits pathDepth deep: beyond that a line is not readable.
+// behindWords describes a wait for a goroutine, and what that goroutine does
+// meanwhile. It follows nested waits up to pathDepth: a longer line is not
+// readable.
 func (p *Pass) behindWords(n breakdown.PathNode, depth int) string {
 	text := p.waitWords(n)
 	var does []string
@@ -105,7 +105,8 @@ func (p *Pass) behindWords(n breakdown.PathNode, depth int) string {
 	return text + ": " + strings.Join(does, ", ")
 }
 
-// waitWords words what a request waits for, with how busy it is where one serves many.
+// waitWords names what a request waits for, and how busy that is if it serves many
+// requests.
 func (p *Pass) waitWords(n breakdown.PathNode) string {
 	if n.Kind == breakdown.PathRequest {
 		at := ""
@@ -137,7 +138,7 @@ func (p *Pass) waitWords(n breakdown.PathNode) string {
 	return "for goroutines of " + who
 }
 
-// stateWords words what a goroutine does itself.
+// stateWords describes what a goroutine does itself.
 func (p *Pass) stateWords(n breakdown.PathNode) string {
 	switch n.State {
 	case breakdown.StateRunning:
@@ -161,7 +162,7 @@ func (p *Pass) stateWords(n breakdown.PathNode) string {
 	return words + " in " + named(at)
 }
 
-// named is a function with its line, or without where its file is not known.
+// named formats a function with its line, or without if its file is unknown.
 func named(f code.Frame) string {
 	name, at := callstack.Short(f.Function), At(f)
 	if at == name {
@@ -170,10 +171,9 @@ func named(f code.Frame) string {
 	return fmt.Sprintf("%s (%s)", name, at)
 }
 
-// waitVerbs words what a goroutine that waits does. Kinds without an entry print
-// their name.
+// waitVerbs describe waiting goroutines. Kinds without an entry print their name.
 var waitVerbs = map[callstack.Wait]string{
-	callstack.PoolWait:     "waiting for a database connection of the pool",
+	callstack.PoolWait:     "waiting for a database connection from the pool",
 	callstack.ConnectWait:  "waiting for a database connection to open",
 	callstack.PrepareWait:  "waiting for a statement to be prepared",
 	callstack.DatabaseWait: "waiting for the database",
@@ -199,9 +199,9 @@ var waitVerbs = map[callstack.Wait]string{
 	callstack.OtherWait:    "waiting for the runtime",
 }
 
-// ranWords words what runs below a node: the function in which the work divides,
-// and its parts. Functions that only lead there are skipped; a handler's own name
-// says nothing about its time. in goes before the function.
+// ranWords describes what runs below a node: the function in which the work
+// divides, and its parts. Functions that only lead there are skipped, because a
+// handler's name says nothing about its time. in precedes the function.
 func ranWords(n breakdown.PathNode, in string) string {
 	at := n
 	for {
@@ -232,7 +232,8 @@ func ranWords(n breakdown.PathNode, in string) string {
 	return text + ")"
 }
 
-// callee words a function below another: an own one with its line.
+// callee formats a function below another, with its line if it is the service's
+// own.
 func callee(c breakdown.PathNode) string {
 	text := callstack.Short(c.Function)
 	if c.Own {

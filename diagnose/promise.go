@@ -6,9 +6,9 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// Promise writes the largest of the gains into a finding, unless it promises more
-// already. Gains are alternatives, by different models of the same removal; they
-// never add up.
+// Promise writes the largest of the gains into a finding, unless it already
+// promises more. Gains are alternatives, from different models of the same removal;
+// they never add up.
 func Promise(f *Finding, gains ...laws.Gain) {
 	for _, g := range gains {
 		if g.Factor > f.GainCeiling {
@@ -26,8 +26,22 @@ func (p *Pass) gainOf(f findings.Finding) string {
 	return p.Model(false).Of()
 }
 
-// cpuUse is the use of CPUs for readers, in CPUs; nil if the host's is unknown.
-func cpuUse(c evidence.CPU) *findings.CPUUse {
+// leastPeer is the least use, in CPUs, of a peer that is named.
+const leastPeer = 0.05
+
+// BusyPeers returns the peers that use enough CPU to be named, as clauses for the report, what uses most first.
+func (p *Pass) BusyPeers() (facts []findings.Evidence) {
+	for _, peer := range p.Peers() {
+		if peer.CPUs >= leastPeer {
+			facts = append(facts, Fact(FromProcess, peer.CPUs, "CPUs", "%s, which the service asks at port %s, uses %s of %s CPUs",
+				peer.Program, peer.Port, Times(peer.CPUs), Number(p.CPU().CPUs)))
+		}
+	}
+	return facts
+}
+
+// cpuUse is the use of CPUs for the report, in CPUs; nil if the host's is unknown.
+func cpuUse(c evidence.CPU, peers []evidence.Peer) *findings.CPUUse {
 	if !(c.CPUs > 0 && c.Busy > 0) {
 		return nil
 	}
@@ -37,6 +51,15 @@ func cpuUse(c evidence.CPU) *findings.CPUUse {
 		}
 		return 0
 	}
-	return &findings.CPUUse{CPUs: c.CPUs, Busy: c.Busy, Full: c.HostUse() >= evidence.Saturation,
+	use := &findings.CPUUse{CPUs: c.CPUs, Busy: c.Busy, Full: c.HostUse() >= evidence.Saturation,
 		Target: known(c.Target), Generator: known(c.Generator), Database: known(c.Database)}
+	if c.Peers == 0 && len(peers) > 0 {
+		use.Database = 0 // they are the database, and have names
+	}
+	for _, peer := range peers {
+		if peer.CPUs >= leastPeer {
+			use.Peers = append(use.Peers, findings.PeerCPU{Program: peer.Program, Port: peer.Port, CPUs: peer.CPUs})
+		}
+	}
+	return use
 }

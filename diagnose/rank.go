@@ -15,21 +15,21 @@ import (
 // the default margin of 5 % could confirm. Less cannot be distinguished from noise.
 const MinGain = 1.05
 
-// growsGain is the gain that a cause which gets worse with time counts as having,
-// for ranking only. Left alone it ends the service, so it goes before a tuning
-// worth a few per cent; what costs a third of the throughput is felt today.
+// growsGain is the gain assumed for a cause that gets worse with time, for ranking
+// only. Left alone it ends the service, so it ranks before a tuning worth a few per
+// cent, but behind a loss of a third of the throughput today.
 const growsGain = 1.33
 
-// rootWorth is the part of a consequence's gain, as a logarithm, that its root must promise. Each is
-// estimated from evidence of its own, and the queue behind a cause is often longer
-// than what is visible of the cause itself (stock-reserve's idle transaction
-// promises two thirds of the lock that it holds).
+// rootWorth is the part of a consequence's gain, as a logarithm, that its root must promise. Each
+// gain is estimated from its own evidence, and the queue behind a cause is often longer than the
+// visible cause itself (stock-reserve's idle transaction promises two thirds of the lock that it
+// holds).
 const rootWorth = 0.5
 
-// Ceiling returns Amdahl's bound on the gain when a share (0 to 1) of the whole
-// vanishes: 1/(1-share), at most 50. Most findings ask the model
-// (evidence.Set.Waited, Elsewhere and Ran); this is for wholes that are not in it,
-// such as the time of slow requests, or failures.
+// Ceiling returns Amdahl's bound on the gain of removing a share (0 to 1) of the
+// whole: 1/(1-share), at most 50. Most findings use the model (evidence.Set.Waited,
+// Elsewhere and Ran); this is for wholes outside of it, such as the time of slow
+// requests, or failures.
 func Ceiling(share float64) float64 { return laws.Amdahl(share) }
 
 // trust scales a finding's gain by its confidence, for ranking only: a hint must
@@ -44,8 +44,8 @@ func trust(c findings.Confidence) float64 {
 	return 0.4
 }
 
-// rank folds consequences into their roots, drops what would gain nothing, sorts
-// and numbers.
+// rank folds consequences into their roots, drops findings that would gain nothing,
+// sorts and numbers.
 func (p *Pass) rank(suite []Analyzer, found []Finding) []Finding {
 	stages, causes := map[string]Stage{}, map[string]Cause{}
 	for _, a := range suite {
@@ -81,8 +81,9 @@ func (p *Pass) rank(suite []Analyzer, found []Finding) []Finding {
 	return kept
 }
 
-// sort puts first what voids the run, then findings by gain times trust, then what
-// qualifies; ties by stage, so that two runs of the same record print the same.
+// sort puts causes that void the run first, then findings by gain times trust, then
+// causes that qualify; ties by stage, so that two diagnoses of a record print the
+// same.
 func (p *Pass) sort(found []Finding, stages map[string]Stage, causes map[string]Cause) {
 	group := func(f Finding) int {
 		switch c := causes[f.Cause]; {
@@ -114,7 +115,8 @@ func (p *Pass) sort(found []Finding, stages map[string]Stage, causes map[string]
 	})
 }
 
-// busy words why a wait is worth little, if busy CPUs are the reason; otherwise "".
+// busy says why removing a wait gains little, if busy CPUs are the reason;
+// otherwise "".
 func (p *Pass) busy() string {
 	if c := p.CPU(); c.Saturated() {
 		return fmt.Sprintf(": the CPUs are %s busy already", Percent(min(1, c.Use())))
@@ -123,7 +125,7 @@ func (p *Pass) busy() string {
 }
 
 // fold reports a consequence in the finding of its root, if the root promises at
-// least rootWorth of it: a reader should meet one cause, not its echo in every
+// least rootWorth of it: a reader should see one cause, not its echo in every
 // queue.
 func (p *Pass) fold(found []Finding, causes map[string]Cause) []Finding {
 	root := func(f Finding) int {
@@ -132,7 +134,7 @@ func (p *Pass) fold(found []Finding, causes map[string]Cause) []Finding {
 			if r.Cause == f.Cause || !slices.Contains(causes[f.Cause].FollowsFrom, r.Cause) && !p.heldBy(f, r, causes) {
 				continue
 			}
-			// A hint is the root only of what is found at its own place.
+			// A hint is the root only of findings at its own place.
 			if r.Confidence == findings.Low && !(causes[f.Cause].SamePlace && r.GainCeiling >= f.GainCeiling) {
 				continue
 			}
@@ -142,7 +144,8 @@ func (p *Pass) fold(found []Finding, causes map[string]Cause) []Finding {
 			if p.apart(f.Cause, r.Where.Function) {
 				continue
 			}
-			// Gains are factors with a pole where nothing remains: their logarithms compare.
+			// Gains are factors with a pole where nothing remains, so their logarithms are
+			// compared.
 			if math.Log(r.GainCeiling) >= rootWorth*math.Log(f.GainCeiling) && (best < 0 || r.GainCeiling > found[best].GainCeiling) {
 				best = i
 			}
@@ -175,7 +178,7 @@ func (p *Pass) fold(found []Finding, causes map[string]Cause) []Finding {
 // a statement that runs on another. nil notes that it follows from no function at all.
 func (p *Pass) Reached(cause string, functions []string) { p.reached[cause] = functions }
 
-// Cover notes functions whose work a finding explains, in addition to its own place.
+// Cover notes functions whose work a finding explains in addition to its own place.
 func (p *Pass) Cover(f Finding, functions ...string) {
 	p.covered[placeKey(f)] = append(p.covered[placeKey(f)], functions...)
 }
@@ -184,18 +187,18 @@ func (p *Pass) covers(f Finding, function string) bool {
 	return slices.Contains(p.covered[placeKey(f)], function)
 }
 
-// mostHeld is the part of what a queue waits for that one function must take for the
-// queue to be its consequence: most of it.
+// mostHeld is the part of a queue's wait that one function must account for, for the
+// queue to be its consequence.
 const mostHeld = 0.5
 
-// Queue notes at which site requests queue for one goroutine or lock that a finding of
-// a cause names.
+// Queue notes the site at which requests queue for the goroutine or lock that a
+// finding names.
 func (p *Pass) Queue(f Finding, site waits.Site) { p.queues[placeKey(f)] = site }
 
 func placeKey(f Finding) string { return f.Cause + " " + f.Where.Function }
 
-// heldBy reports whether a queue is the consequence of work that a root names: of work
-// that is done while requests wait there, and is most of it.
+// heldBy reports whether a queue is the consequence of the work that a root names:
+// whether that is most of the work done while requests wait there.
 func (p *Pass) heldBy(f, root Finding, causes map[string]Cause) bool {
 	site, ok := p.queues[placeKey(f)]
 	return ok && slices.Contains(causes[f.Cause].HeldBy, root.Cause) && p.Doing(site, root.Where.Function) >= mostHeld
@@ -208,7 +211,7 @@ func (p *Pass) apart(cause, function string) bool {
 	return known && function != "" && !slices.Contains(functions, function)
 }
 
-// consequence words a folded finding as the second half of a sentence.
+// consequence formats a folded finding as the second half of a sentence.
 func (p *Pass) consequence(f Finding, c Cause) string {
 	return fmt.Sprintf("%s (%s of %s)", lowerFirst(c.Title), Percent(f.Share), OfWhat(f.ShareOf))
 }

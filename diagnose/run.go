@@ -54,7 +54,7 @@ func Run(rec *record.Record, a *breakdown.Anatomy, suite []Analyzer) (findings.F
 	out.Unread = p.Unread()
 	p.reason(out.Findings, stagesOf(sorted))
 	p.exemplify(out.Findings)
-	out.Rejected, out.CPU = p.rejected, cpuUse(p.CPU())
+	out.Rejected, out.CPU = p.rejected, cpuUse(p.CPU(), p.Peers())
 	if out.Ledger = p.ledger(); out.Ledger != nil && len(out.Findings) == 0 {
 		out.Ledger.Largest = p.largest()
 	}
@@ -72,12 +72,12 @@ func stagesOf(suite []Analyzer) map[string]Stage {
 	return stages
 }
 
-// hedgeShare is the part of the request below which a wait may be the queue that
-// busy CPUs make; a longer one is where most requests wait whatever the CPUs do.
+// hedgeShare is the part of the request below which a wait may be a queue caused by
+// busy CPUs; with more, most requests wait there whatever the CPUs do.
 const hedgeShare = 0.5
 
-// hedge lowers the confidence of waits in a run that does not know how busy the
-// CPUs were, because that is what distinguishes a cause from a symptom.
+// hedge lowers the confidence of waits if the run does not know how busy the CPUs
+// were, because that distinguishes a cause from a symptom.
 func (p *Pass) hedge(stage Stage, found []Finding) {
 	if !math.IsNaN(p.CPU().HostUse()) || stage != Database && stage != Wait {
 		return

@@ -31,7 +31,7 @@ func oneForAll() *Builder {
 		Background(9500*time.Millisecond, storeCheck, storeLoop).Background(500*time.Millisecond, storeLoop)
 }
 
-// What a goroutine does that all requests wait for is worth its part of that
+// Work of a goroutine for which all requests wait is worth its share of that
 // goroutine, however idle the CPUs are, and the queue is worth the whole chain.
 func TestWorkBehindOneGoroutineIsWorthItsChain(t *testing.T) {
 	found := ExpectFirst(t, suite.All(), oneForAll(), "channel-bottleneck")
@@ -49,7 +49,7 @@ func TestWorkBehindOneGoroutineIsWorthItsChain(t *testing.T) {
 	})
 }
 
-// A finding says what it gains and what limits next.
+// A finding says what its remedy gains and what limits next.
 func TestGainSaysWhatLimitsNext(t *testing.T) {
 	runWith(t, New(64, 40*time.Millisecond).CPU(2, 1.8, 0.8, 0.5, 0.5).
 		Wait(breakdown.StateSleep, 30*time.Millisecond, 1, "time.Sleep", storeGet), func(p *diagnose.Pass) {
@@ -68,7 +68,7 @@ func TestGainSaysWhatLimitsNext(t *testing.T) {
 }
 
 // behindLock is a service whose requests wait for a lock in which one of them works, at a
-// cost per request that rises with what is kept.
+// cost per request that rises with the stored data.
 func behindLock(work ...string) *Builder {
 	rising := func(w int) float64 { return 1e8 * (0.02 + float64(w)/100) }
 	holding := breakdown.Chain{Links: []breakdown.Link{{Request: true, State: breakdown.StateRunning, Stack: Stack(storeGet)}}}
@@ -82,8 +82,8 @@ func behindLock(work ...string) *Builder {
 		Sample(time.Second, storeGet).Sample(8*time.Second, work...)
 }
 
-// A lock is held for longer the more is kept: what grows is the cause, if it is done while
-// requests wait for the lock.
+// A lock is held for longer the more is stored: the growing work is the cause if it is done
+// while requests wait for the lock.
 func TestLockFollowsFromWhatGrowsUnderIt(t *testing.T) {
 	ExpectFirst(t, suite.All(), behindLock(storeCheck, storeGet), "grows-with-state")
 	ExpectFirst(t, suite.All(), behindLock("shop/page.Render@page.go:12"), "lock-contention")

@@ -14,7 +14,7 @@ import (
 )
 
 // TestFindingsHaveAnExample: findings about slow requests name the trace of one,
-// with the finding's statement where it has one.
+// with the finding's statement if it has one.
 func TestFindingsHaveAnExample(t *testing.T) {
 	const ms, query = time.Millisecond, "SELECT * FROM orders WHERE id = $1"
 	clock, err := timebase.Start()

@@ -81,7 +81,7 @@ func order(suite []Analyzer) ([]Analyzer, error) {
 			}
 		}
 		if len(sorted) == before {
-			return nil, errors.New("suite: analyzers wait for each other in a circle")
+			return nil, errors.New("suite: the analyzers' After lists form a cycle")
 		}
 	}
 	return sorted, nil

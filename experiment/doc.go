@@ -4,5 +4,5 @@
 //
 // An experiment is a plain value. Suite lists them, Claims the claims that they settle;
 // Session runs them through verify's paired design and keeps each result as it is
-// decided, so that an interrupted session goes on where it was.
+// decided, so that an interrupted session continues where it was.
 package experiment

@@ -1,6 +1,6 @@
 package experiment
 
-// inProcess are the experiments that need one process alone.
+// inProcess are the experiments that need only one process.
 var inProcess = in("micro", []Experiment{
 	{ID: "A-json-codegen", Title: "generated encoder against encoding/json",
 		Baseline: "json.Marshal of twenty orders", Tuned: "what a generator writes for the type, into one buffer",
@@ -13,7 +13,7 @@ var inProcess = in("micro", []Experiment{
 		Expect: "smaller than claimed: the claim does not count the exchange, which every caller pays for",
 		Safety: "sync.Pool drops open sockets when the collector runs. kit/pool is bounded and closes its sockets."},
 	{ID: "A-escape", Title: "an object in the caller's frame against one on the heap",
-		Baseline: "a function returns a pointer", Tuned: "the caller gives the place",
+		Baseline: "a function returns a pointer", Tuned: "the caller passes a variable of its own",
 		Benchmark: "Escape", Metric: "allocs/op", Same: "equal values",
 		Expect: "no allocations: escape analysis keeps the object on the stack"},
 	{ID: "A-ring", Title: "kit/ring against a buffered channel, one by one",
@@ -40,11 +40,11 @@ var inProcess = in("micro", []Experiment{
 		Benchmark: "Inline", Metric: "sec/op", Same: "equal sums",
 		Expect: "better in a loop this tight; a call is about a nanosecond"},
 	{ID: "B-structures.point", Title: "a map against an ordered list, one key",
-		Baseline: "halving an ordered list of 10,000", Tuned: "a map",
+		Baseline: "binary search in an ordered list of 10,000", Tuned: "a map",
 		Benchmark: "PointQuery", Metric: "sec/op", Same: "each key is found",
 		Expect: "better: one or two cache misses instead of up to fourteen string comparisons"},
 	{ID: "B-structures.range", Title: "an ordered list against a map, a range of keys",
-		Baseline: "a map of 10,000, read from end to end and sorted", Tuned: "halving an ordered list",
+		Baseline: "a map of 10,000, read from end to end and sorted", Tuned: "binary search in an ordered list",
 		Benchmark: "RangeQuery", Metric: "sec/op", Same: "equal lists",
 		Expect: "better by orders of magnitude: a map must be scanned, because it has no order"},
 	{ID: "B-encode.names", Title: "short field names and fewer fields against full ones", Factor: 1 / (1 - 0.70),
@@ -73,7 +73,7 @@ var inProcess = in("micro", []Experiment{
 		Safety: "The claim's form reads kernel pages through unsafe; it depends on the kernel version and is not measured."},
 	{ID: "C-fast-clock.random", Title: "math/rand/v2 against one generator under a lock", Factor: 18.5 / 0.9,
 		Baseline: "a rand.Rand that all goroutines share", Tuned: "rand/v2's own, one per thread",
-		Benchmark: "Random", Metric: "sec/op", Same: "both draw all numbers that are asked for",
+		Benchmark: "Random", Metric: "sec/op", Same: "both draw all requested numbers",
 		Expect: "better; the gain grows with the number of cores that contend for the lock"},
 	{ID: "C-syncpool-span", Title: "buffers of 512 B from sync.Pool against new ones", Factor: 12480.0 / 86,
 		Baseline: "a new bytes.Buffer per answer", Tuned: "one from a sync.Pool",

@@ -58,7 +58,7 @@ func (r Row) Says() string {
 	return "not run"
 }
 
-// What is the comparison, or the claim where there is none.
+// What is the comparison, or the claim if there is none.
 func (r Row) What() string {
 	if r.Experiment != nil {
 		return r.Experiment.Title

@@ -50,7 +50,7 @@ type pusher struct {
 
 	mu      sync.Mutex
 	queue   []request
-	queued  int // bytes, the request under way included
+	queued  int // bytes, the request in progress included
 	closed  bool
 	failing bool
 	sent    int64 // values

@@ -22,7 +22,7 @@ func scrapeAs(t *testing.T, uid int, page, token string) (int, string) {
 		t.Fatal(err)
 	}
 	conn := accesstest.Dial(t, uid, "tcp", to.Host)
-	_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(5 * time.Minute))
 	q, err := http.NewRequest("GET", page, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -17,20 +17,22 @@ const Schema = "redline.forecast/1"
 // errShort is why a history is too short.
 var errShort = forecast.ErrShort
 
-// Short reports whether an error says that a history is too short, which more of it
-// would mend.
+// Short reports whether an error means that the history is too short, so that more
+// of it would help.
 func Short(err error) bool { return errors.Is(err, errShort) }
 
-// Question is what is asked of a history.
+// Question is a question about a history.
 type Question struct {
 	Grid Grid
 	Unit string // of the values, as "/s"; may be empty
 	// Source names where the history comes from, without secrets.
 	Source string
-	// Limit is asked for where it is above 0; LimitOf says what it is, as "the knee".
+	// Limit is the limit in question if above 0; LimitOf names it, such as "the
+	// knee".
 	Limit   float64
 	LimitOf string
-	// Horizon is how far to look; zero means as far as the history is long, at most a year.
+	// Horizon is how far to look ahead; zero means the length of the history, at most a
+	// year.
 	Horizon  time.Duration
 	Holidays []time.Time // days, in UTC
 	Seed     uint64
@@ -43,7 +45,7 @@ type Answer struct {
 	Unit    string     `json:"unit"`
 	Start   time.Time  `json:"start"` // of the history
 	Step    float64    `json:"step_s"`
-	History []*float64 `json:"history"` // null where nothing is known
+	History []*float64 `json:"history"` // null if unknown
 	// From is the beginning of the first forecast step.
 	From     time.Time `json:"from"`
 	Middle   []float64 `json:"middle"`
@@ -59,13 +61,13 @@ type Answer struct {
 	Warnings      []string `json:"warnings"`
 }
 
-// Backtest is how the candidates did on the history's own past.
+// Backtest is how the candidates performed on the history's own past.
 type Backtest struct {
 	Origins int     `json:"origins"`
-	Ahead   float64 `json:"ahead_s"` // how far each forecast
+	Ahead   float64 `json:"ahead_s"` // how far each forecast looked ahead
 	Trials  []Trial `json:"trials"`  // best first
 	// Held is the share of values within the intervals before they were stretched; null
-	// when it is not known.
+	// if unknown.
 	Held    *float64 `json:"held"`
 	Stretch float64  `json:"stretch"`
 }
@@ -87,7 +89,8 @@ type Reach struct {
 	Late   *time.Time `json:"late"`
 	// Share of the simulated futures that reach it within the horizon.
 	Share float64 `json:"share"`
-	// Already is how many steps of the history reached it, and Last the latest of them.
+	// Already is the number of steps of the history that reached it, and Last the
+	// latest of them.
 	Already int        `json:"already"`
 	Last    *time.Time `json:"last,omitempty"`
 }
@@ -148,8 +151,8 @@ func known(v float64) *float64 {
 	return &v
 }
 
-// numbered gives the steps of each holiday, of history and horizon, a number of its own;
-// nil without holidays.
+// numbered numbers the holidays of history and horizon and returns each step's; nil
+// without holidays.
 func (g Grid) numbered(holidays []time.Time, ahead int) []int {
 	if len(holidays) == 0 {
 		return nil
@@ -184,7 +187,7 @@ func (g Grid) reach(p forecast.Passage, q Question) *Reach {
 	return r
 }
 
-// span is a length of time in days where it is whole ones, or many.
+// span formats a length of time, in days if it is a whole number of them, or many.
 func span(d time.Duration) string {
 	const day = 24 * time.Hour
 	if d >= 2*day || d == day {

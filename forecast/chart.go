@@ -27,7 +27,7 @@ var (
 	ascii = map[mark]string{nothing: " ", interval: ":", limitLine: "-", pastRange: "#", middleLine: "o"}
 )
 
-// chart draws the history as the range of values per column, then the forecast's middle in
+// chart draws the history as the range of values per column, then the forecast's median in
 // its interval, and the limit as a line.
 func chart(a *Answer, o TextOptions) []string {
 	symbols, side, corner, floor := drawn, "│", "╰", "─"
@@ -94,7 +94,7 @@ func (a *Answer) extent() (low, high float64) {
 	return low, high
 }
 
-// column is where a step of history and forecast lies.
+// column returns the column of a step of history or forecast.
 func (a *Answer) column(step, columns int) int {
 	return step * columns / (len(a.History) + len(a.Middle))
 }

@@ -19,7 +19,8 @@ const (
 	mostPoints = 2_000_000
 )
 
-// timeColumns and valueColumns are what headers call them, in lower case.
+// timeColumns and valueColumns are names of these columns in headers, in lower
+// case.
 var (
 	timeColumns  = []string{"time", "timestamp", "date", "datetime", "ds", "ts", "measured", "_time"}
 	valueColumns = []string{"value", "y", "rate", "qps", "rps", "requests", "_value"}
@@ -28,8 +29,8 @@ var (
 // ReadCSV reads a history of time and value. A header names the columns; without one
 // they are the first two. Times are RFC 3339, "2006-01-02 15:04:05", "2006-01-02 15:04" or
 // "2006-01-02" in UTC, or seconds or milliseconds since 1970; an empty value, NaN, null and
-// NA are unknown ones. Fields are separated by commas, semicolons or tabs. The column
-// named value is read where it is not empty. Errors name the line.
+// NA are unknown. Fields are separated by commas, semicolons or tabs. value, if not empty,
+// names the column of values. Errors name the line.
 func ReadCSV(r io.Reader, value string) ([]Point, error) {
 	limited := &io.LimitedReader{R: r, N: mostBytes + 1}
 	buffered := bufio.NewReader(limited)
@@ -71,8 +72,8 @@ func ReadCSV(r io.Reader, value string) ([]Point, error) {
 	}
 }
 
-// separator looks at the beginning of the file: the first of the three that its first
-// line holds.
+// separator returns the first of the three separators that the file's first line
+// holds.
 func separator(r *bufio.Reader) rune {
 	head, _ := r.Peek(4096)
 	line, _, _ := strings.Cut(string(head), "\n")
@@ -84,10 +85,10 @@ func separator(r *bufio.Reader) rune {
 	return ','
 }
 
-// columns finds time and value in a header; named is false when the row is data.
+// columns finds time and value in a header; named is false if the row is data.
 func columns(row []string, value string) (named bool, at, of int, err error) {
 	if len(row) > 0 {
-		row[0] = strings.TrimPrefix(row[0], "\ufeff") // what spreadsheets begin a file with
+		row[0] = strings.TrimPrefix(row[0], "\ufeff") // the byte order mark that spreadsheets write
 	}
 	if _, err := instant(row[0]); err == nil {
 		if value != "" {
@@ -111,7 +112,7 @@ func columns(row []string, value string) (named bool, at, of int, err error) {
 		of = 1 - at
 	}
 	if of < 0 {
-		return false, 0, 0, fmt.Errorf("no column of the header, %.80q, is the value's (hint: --column NAME)",
+		return false, 0, 0, fmt.Errorf("the header, %.80q, has no column of values (hint: --column NAME)",
 			strings.Join(row, ","))
 	}
 	return true, at, of, nil
@@ -119,7 +120,7 @@ func columns(row []string, value string) (named bool, at, of int, err error) {
 
 func point(row []string, at, of int) (p Point, err error) {
 	if max(at, of) >= len(row) {
-		return p, fmt.Errorf("%d fields, and at least %d are needed", len(row), max(at, of)+1)
+		return p, fmt.Errorf("%d fields; at least %d are needed", len(row), max(at, of)+1)
 	}
 	if p.Time, err = instant(row[at]); err != nil {
 		return p, err
@@ -136,7 +137,7 @@ func point(row []string, at, of int) (p Point, err error) {
 	return p, nil
 }
 
-// Instants that a history may hold.
+// The range of times that a history may hold.
 var (
 	earliest = time.Date(1970, 1, 2, 0, 0, 0, 0, time.UTC)
 	latest   = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -145,7 +146,7 @@ var (
 func instant(text string) (t time.Time, err error) {
 	text = strings.TrimSpace(text)
 	if v, err := strconv.ParseFloat(text, 64); err == nil && v > 0 && v < 1e14 {
-		if v >= 1e11 { // as seconds that would be the year 5138
+		if v >= 1e11 { // milliseconds: as seconds it would be the year 5138
 			v /= 1000
 		}
 		t = time.UnixMilli(int64(math.Round(v * 1000))).UTC()

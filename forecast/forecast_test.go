@@ -120,7 +120,7 @@ func TestRegular(t *testing.T) {
 	if got, want := fmt.Sprint(g.Values), "[1 9 3 NaN 0 NaN 7]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	for _, want := range []string{"not in the order", "1 row without a value", "1 row at an instant", "1 value of 0 (",
+	for _, want := range []string{"not in order of time", "1 row without a value", "1 row at the same time", "1 value of 0 (",
 		"2 steps of 7"} {
 		if !strings.Contains(strings.Join(g.Remarks, "; "), want) {
 			t.Errorf("no remark %q in %q", want, g.Remarks)
@@ -243,7 +243,7 @@ func TestQuery(t *testing.T) {
 	}
 	for answer, want := range map[string]string{
 		`{"status":"error","error":"parse error"}`: "parse error",
-		`<html>`: "no answer of its API",
+		`<html>`: "without a reply of its API",
 		`{"status":"success","data":{"resultType":"matrix","result":[]}}`:                       "no series",
 		`{"status":"success","data":{"resultType":"matrix","result":[{},{}]}}`:                  "2 series",
 		`{"status":"success","data":{"resultType":"matrix","result":[{"values":[["x","1"]]}]}}`: "not a time",

@@ -10,8 +10,8 @@ import (
 
 const mostHolidays = 10_000
 
-// ReadHolidays reads days, one a line as 2026-12-25, in front of anything else; empty
-// lines and those that begin with # are left out. Errors name the line.
+// ReadHolidays reads days, one per line, such as 2026-12-25, followed by anything;
+// empty lines and those that begin with # are skipped. Errors name the line.
 func ReadHolidays(r io.Reader) ([]time.Time, error) {
 	var out []time.Time
 	lines := bufio.NewScanner(r)

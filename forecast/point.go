@@ -9,44 +9,44 @@ import (
 	"github.com/redline-go/redline/notation"
 )
 
-// Point is one value of a history. NaN stands for a value that is not known.
+// Point is one value of a history. NaN stands for an unknown value.
 type Point struct {
 	Time  time.Time
 	Value float64
 }
 
-// Grid is a history at equal steps. Values[i] is that of the step that begins at
-// Start + i Step; NaN where there is none.
+// Grid is a history at equal steps. Values[i] is the value of the step that begins
+// at Start + i Step; NaN if there is none.
 type Grid struct {
 	Start  time.Time
 	Step   time.Duration
 	Values []float64
-	// Remarks say what was put in order, in sentences without a full stop.
+	// Remarks say what was corrected, in sentences without a full stop.
 	Remarks []string
 }
 
-// How several points of one step become a value.
+// How several points of one step are combined into a value.
 const (
 	ByMax  = "max"
 	ByMean = "mean"
 )
 
-// GridOptions say how points become a grid; the zero value is usable.
+// GridOptions say how points are put on a grid; the zero value is usable.
 type GridOptions struct {
 	Step time.Duration // zero means the most common distance between points
-	By   string        // ByMax or ByMean; "" means ByMax: a limit is reached by peaks
+	By   string        // ByMax or ByMean; "" means ByMax: peaks reach a limit
 	// ZeroIsGap takes values of 0 for missing ones.
 	ZeroIsGap bool
 }
 
 // Bounds of a grid.
 const (
-	mostSteps = 20_000 // hourly values of two years and more
+	mostSteps = 20_000 // hourly values over two years
 	leastStep = time.Second
 )
 
-// Regular brings points to a grid. Rows in any order are sorted, of several at one instant
-// the last is taken, and steps without any are gaps. The error says what is wrong with the
+// Regular puts points on a grid. Rows in any order are sorted, of several at one time the
+// last is taken, and steps without any are gaps. The error says what is wrong with the
 // points.
 func Regular(points []Point, o GridOptions) (Grid, error) {
 	var g Grid
@@ -60,7 +60,7 @@ func Regular(points []Point, o GridOptions) (Grid, error) {
 		whole := points[len(points)-1].Time.Sub(points[0].Time)
 		for _, coarser := range []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 24 * time.Hour} {
 			if g.Step < coarser && (whole/g.Step >= mostSteps/4 || coarser <= time.Minute) {
-				g.Remarks = append(g.Remarks, fmt.Sprintf("points %s apart are taken together, %s each", g.Step, coarser))
+				g.Remarks = append(g.Remarks, fmt.Sprintf("points %s apart are combined into steps of %s", g.Step, coarser))
 				g.Step = coarser
 			}
 		}
@@ -78,7 +78,8 @@ func Regular(points []Point, o GridOptions) (Grid, error) {
 	return g, nil
 }
 
-// ordered sorts points, drops those without a value and all but the last of one instant.
+// ordered sorts points, and drops those without a value and all but the last at one
+// time.
 func ordered(points []Point, zeroIsGap bool) (out []Point, remarks []string) {
 	sorted := slices.IsSortedFunc(points, func(a, b Point) int { return a.Time.Compare(b.Time) })
 	unknown, zeros, twice := 0, 0, 0
@@ -100,19 +101,19 @@ func ordered(points []Point, zeroIsGap bool) (out []Point, remarks []string) {
 		}
 	}
 	if !sorted {
-		remarks = append(remarks, "rows were not in the order of time")
+		remarks = append(remarks, "rows were not in order of time")
 	}
 	for _, r := range []struct {
 		n    int
 		what string
-	}{{unknown, "without a value"}, {twice, "at an instant that another has: the last is taken"}} {
+	}{{unknown, "without a value"}, {twice, "at the same time as another: the last is taken"}} {
 		if r.n > 0 {
 			remarks = append(remarks, fmt.Sprintf("%s %s", notation.Counted(int64(r.n), "row", "rows"), r.what))
 		}
 	}
 	switch {
 	case zeros > 0 && zeroIsGap:
-		remarks = append(remarks, fmt.Sprintf("%s of 0 taken for gaps", notation.Counted(int64(zeros), "value", "values")))
+		remarks = append(remarks, fmt.Sprintf("%s of 0 treated as gaps", notation.Counted(int64(zeros), "value", "values")))
 	case zeros > 0:
 		remarks = append(remarks, fmt.Sprintf("%s of 0 (hint: --zeros gaps, if nothing was measured then)",
 			notation.Counted(int64(zeros), "value", "values")))
@@ -120,7 +121,8 @@ func ordered(points []Point, zeroIsGap bool) (out []Point, remarks []string) {
 	return out, remarks
 }
 
-// distance is the median distance between points, which outages and bursts do not move.
+// distance is the median distance between points, which outages and bursts hardly
+// affect.
 func distance(points []Point) time.Duration {
 	all := make([]time.Duration, 0, len(points)-1)
 	for i := 1; i < len(points); i++ {
@@ -128,7 +130,7 @@ func distance(points []Point) time.Duration {
 	}
 	slices.Sort(all)
 	middle := all[len(all)/2]
-	// Scrapers are off by milliseconds.
+	// The times of scrapes are off by milliseconds.
 	for _, unit := range []time.Duration{time.Hour, time.Minute, time.Second} {
 		if rounded := middle.Round(unit); rounded > 0 && (rounded-middle).Abs() < middle/100 {
 			return rounded
@@ -137,7 +139,7 @@ func distance(points []Point) time.Duration {
 	return middle
 }
 
-// collect puts ordered points into the steps that they lie in.
+// collect puts ordered points into their steps.
 func (g *Grid) collect(points []Point, steps int, by string) {
 	g.Values = make([]float64, steps)
 	counts := make([]float64, steps)
@@ -170,8 +172,8 @@ func (g *Grid) collect(points []Point, steps int, by string) {
 // at is the beginning of step i; steps from len(Values) on are the future.
 func (g Grid) at(i int) time.Time { return g.Start.Add(time.Duration(i) * g.Step) }
 
-// seasons are the day and the week in steps, where the history shows them three times:
-// the third shows what is season and what is growth.
+// seasons returns the day and the week in steps, if the history contains them three
+// times: the third separates season from growth.
 func (g Grid) seasons() (out []int, remarks []string) {
 	for _, s := range []struct {
 		name string
@@ -182,7 +184,7 @@ func (g Grid) seasons() (out []int, remarks []string) {
 			continue
 		}
 		if len(g.Values) < 3*m {
-			remarks = append(remarks, fmt.Sprintf("the history is shorter than three %ss: a season of a %s is not looked for",
+			remarks = append(remarks, fmt.Sprintf("the history is shorter than three %ss: redline does not look for a season of a %s",
 				s.name, s.name))
 			continue
 		}

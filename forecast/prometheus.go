@@ -15,23 +15,23 @@ import (
 	"github.com/redline-go/redline/redact"
 )
 
-// mostAnswer bounds what is read of an answer of Prometheus; its own limit is 11,000 points
-// per series, of some 40 bytes each.
+// mostAnswer bounds the bytes read of a reply; Prometheus's own limit is 11,000 points per
+// series, of some 40 bytes each.
 const mostAnswer = 8 << 20
 
-// mostPerQuery is that limit (prometheus web/api/v1, query_range).
+// mostPerQuery is Prometheus's limit of points (web/api/v1, query_range).
 const mostPerQuery = 11_000
 
-// Range is what is asked of Prometheus.
+// Range is a query to Prometheus.
 type Range struct {
-	URL      string // base, as http://127.0.0.1:9090; user and password in it are sent
-	Query    string // PromQL that gives one series
+	URL      string // base, such as http://127.0.0.1:9090; user and password in it are sent
+	Query    string // PromQL that yields one series
 	From, To time.Time
 	Step     time.Duration
 }
 
-// Query reads a history from Prometheus by its HTTP API (/api/v1/query_range). Errors hold
-// neither user nor password.
+// Query reads a history from Prometheus through its HTTP API (/api/v1/query_range). Errors
+// contain neither user nor password.
 func Query(ctx context.Context, r Range) ([]Point, error) {
 	base, err := url.Parse(r.URL)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
@@ -41,7 +41,7 @@ func Query(ctx context.Context, r Range) ([]Point, error) {
 		return nil, errors.New("prometheus: the range is empty")
 	}
 	if r.To.Sub(r.From)/r.Step >= mostPerQuery {
-		return nil, fmt.Errorf("prometheus: it answers with at most %d points (hint: a longer --step or a shorter --since)",
+		return nil, fmt.Errorf("prometheus: it returns at most %d points (hint: a longer --step or a shorter --since)",
 			mostPerQuery)
 	}
 	u := base.JoinPath("api/v1/query_range")
@@ -54,7 +54,7 @@ func Query(ctx context.Context, r Range) ([]Point, error) {
 	}
 	answer, err := http.DefaultClient.Do(req)
 	if err != nil {
-		var wrapped *url.Error // its text holds the whole URL
+		var wrapped *url.Error // its text contains the whole URL
 		if errors.As(err, &wrapped) {
 			err = wrapped.Err
 		}
@@ -75,7 +75,7 @@ func Query(ctx context.Context, r Range) ([]Point, error) {
 	return points, nil
 }
 
-// matrix reads an answer with one series of values.
+// matrix reads a reply with one series of values.
 func matrix(body []byte, status int) ([]Point, error) {
 	var answer struct {
 		Status string
@@ -89,7 +89,7 @@ func matrix(body []byte, status int) ([]Point, error) {
 		}
 	}
 	if err := json.Unmarshal(body, &answer); err != nil {
-		return nil, fmt.Errorf("status %d, and no answer of its API (hint: the base URL of Prometheus)", status)
+		return nil, fmt.Errorf("status %d without a reply of its API (hint: give the base URL of Prometheus)", status)
 	}
 	if answer.Status != "success" {
 		return nil, fmt.Errorf("status %d: %.300s", status, redact.Text(answer.Error))
@@ -97,9 +97,9 @@ func matrix(body []byte, status int) ([]Point, error) {
 	series := answer.Data.Result
 	switch {
 	case answer.Data.ResultType != "matrix" || len(series) == 0:
-		return nil, errors.New("the query has no series in that range")
+		return nil, errors.New("the query returns no series in that range")
 	case len(series) > 1:
-		return nil, fmt.Errorf("the query has %d series, and one is needed (hint: sum(...))", len(series))
+		return nil, fmt.Errorf("the query returns %d series; it must return one (hint: sum(...))", len(series))
 	}
 	points := make([]Point, 0, len(series[0].Values))
 	for _, pair := range series[0].Values {

@@ -10,10 +10,10 @@ import (
 	"github.com/redline-go/redline/notation/inert"
 )
 
-// TextOptions lay out an answer; the zero value is usable.
+// TextOptions are the layout of an answer; the zero value is usable.
 type TextOptions struct {
 	Width int  // of the chart, in columns; zero means 80
-	Plain bool // ASCII alone
+	Plain bool // only ASCII
 }
 
 // Sentence is the answer in one line.
@@ -30,7 +30,7 @@ func (a *Answer) Sentence() string {
 	case r.Middle == nil && r.Early == nil:
 		return fmt.Sprintf("does not reach %s by %s in %s of the simulated futures", limit, end, notation.Percent(1-r.Share))
 	case r.Middle == nil:
-		return fmt.Sprintf("may reach %s from %s on, and more likely does not by %s: %s of the simulated futures do",
+		return fmt.Sprintf("may reach %s from %s on, but more likely will not by %s: %s of the simulated futures do",
 			limit, a.date(r.Early, 0), end, notation.Percent(r.Share))
 	case r.Late == nil:
 		return fmt.Sprintf("reaches %s on %s (%s: %s to after %s)", limit, a.date(r.Middle, 0), notation.Percent(a.Interval),
@@ -42,7 +42,8 @@ func (a *Answer) Sentence() string {
 
 func (a *Answer) amount(v float64) string { return notation.Figure(v) + inert.Text(a.Unit) }
 
-// date is the day of a step, with its hour where steps are shorter and the horizon is near.
+// date returns the day of a step, with its hour if steps are shorter and the horizon is
+// near.
 func (a *Answer) date(from *time.Time, step int) string {
 	if from == nil {
 		return "later"
@@ -64,7 +65,7 @@ func Text(w io.Writer, a *Answer, o TextOptions) error {
 	var b strings.Builder
 	inert.Fprintf(&b, "%s\n\n", a.Sentence())
 	for _, line := range chart(a, o) {
-		b.WriteString(line + "\n") // a name's spaces would become one
+		b.WriteString(line + "\n") // formatting would collapse spaces
 	}
 	b.WriteString("\n")
 	for _, line := range a.basis() {
@@ -96,7 +97,7 @@ func Markdown(w io.Writer, a *Answer) error {
 // JSON writes an answer for programs. The error is the writer's.
 func JSON(w io.Writer, a *Answer) error { return inert.JSON(w, a) }
 
-// basis says what the answer rests on.
+// basis says what the answer is based on.
 func (a *Answer) basis() []string {
 	step := time.Duration(a.Step * float64(time.Second))
 	out := []string{fmt.Sprintf("history: %s, %s of %s from %s", a.Source,

@@ -131,7 +131,7 @@ func (s *Store) begin(ctx context.Context, tx *sql.Tx) error {
 	return err
 }
 
-// version returns the schema's version, 0 where there is none yet.
+// version returns the schema's version, 0 if there is none yet.
 func (s *Store) version(ctx context.Context, q interface {
 	QueryRowContext(context.Context, string, ...any) *sql.Row
 }) (version int, err error) {

@@ -272,7 +272,7 @@ func TestDamagedFile(t *testing.T) {
 	}
 }
 
-// TestRead makes no file where there is none.
+// TestRead makes no file if there is none.
 func TestRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none", "history.db")
 	if _, err := Read(t.Context(), path); !errors.Is(err, ErrNone) {

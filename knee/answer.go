@@ -28,25 +28,25 @@ type Header struct {
 	Begun   time.Time       `json:"begun"`
 	Redline string          `json:"redline"`
 	CPUs    int             `json:"cpus"`
-	// Objectives are expressions; Reason says how they came about when nobody stated them.
+	// Objectives are expressions; Reason says how they were derived if nobody stated them.
 	Objectives []string `json:"objectives"`
 	Reason     string   `json:"objectives_reason,omitempty"`
 }
 
-// Answer is knee.json: the knee and all that is known of it. Rates are 1/s.
+// Answer is knee.json: the knee and all that is known about it. Rates are 1/s.
 type Answer struct {
 	Schema string `json:"schema"`
 	State  State  `json:"state"`
-	Why    string `json:"why,omitempty"` // of a state other than found
+	Why    string `json:"why,omitempty"` // for a state other than found
 	Header Header `json:"session"`
-	// Knee is the highest rate at which the objectives hold, nil where steps on one side
-	// alone were measured; AtLeast is the highest rate that held then.
+	// Knee is the highest rate at which the objectives hold, nil if only steps on one
+	// side of it were measured; AtLeast is then the highest rate that held.
 	Knee    *Interval `json:"knee,omitempty"`
 	AtLeast float64   `json:"at_least,omitempty"`
-	// Broke is what failed first above the knee, in words.
+	// Broke says what failed first above the knee.
 	Broke   string   `json:"broke,omitempty"`
 	Finding *Finding `json:"finding,omitempty"`
-	// Plateau is the throughput while more was offered than served; 0 is not known.
+	// Plateau is the throughput while more was offered than served; 0 if unknown.
 	Plateau    float64     `json:"plateau,omitempty"`
 	Hysteresis *Hysteresis `json:"hysteresis,omitempty"`
 	Soak       *Step       `json:"soak,omitempty"`
@@ -60,11 +60,11 @@ type Answer struct {
 
 // Hysteresis compares the way up with the way down.
 type Hysteresis struct {
-	// Down is the throughput with connections falling over that with them rising, the
-	// median over the same concurrencies; 0 is not known.
+	// Down is the throughput on the way down divided by that on the way up, as the
+	// median over the same concurrencies; 0 if unknown.
 	Down float64 `json:"down_over_up,omitempty"`
 	// Overload and Return are the rates of a step above the knee and of the one right
-	// after it; Recovered is whether that one held. 0 where they were not tried.
+	// after it; Recovered is whether the latter held. 0 if they were not tried.
 	Overload  float64 `json:"overload,omitempty"`
 	Return    float64 `json:"return,omitempty"`
 	Recovered bool    `json:"recovered"`

@@ -10,34 +10,34 @@ import (
 )
 
 const (
-	// leastGrowth is the part of the offered load that must stay behind for a step to
-	// break: half of what an interval of 1 % would see.
+	// leastGrowth is the part of the offered load that must be left unserved for a
+	// step to break: half of what an interval of 1 % can resolve.
 	leastGrowth = 0.005
-	// leastBehind is how many requests that must be, over the step: the number in
-	// progress moves by some all the time.
+	// leastBehind is the least number of such requests over the step: the number in
+	// progress always fluctuates by a few.
 	leastBehind = 4
 	// shiftP and shiftLeast are how sure and how large a shift of the median latency
-	// makes a step unsteady. Windows follow one another, so that Pettitt's p is too
-	// small for them; the size decides.
+	// makes a step unsteady. Successive windows are correlated, so Pettitt's p is
+	// too small for them; the size decides.
 	shiftP     = 0.001
 	shiftLeast = 0.5
-	// fewWindows say nothing of a trend.
+	// fewWindows are too few to show a trend.
 	fewWindows = 10
-	// mostErrors of the requests may fail in an objective that nobody stated.
+	// mostErrors is the part of requests that may fail under derived objectives.
 	mostErrors = 0.01
 )
 
-// Windows are what a step showed over its measured span, by window.
+// Windows holds a step's figures over its measured span, by window.
 type Windows struct {
 	Seconds  float64   // width of a window
 	Progress []float64 // requests sent or waiting to be; NaN is a gap
-	P50      []float64 // median latency, ns; NaN where nothing ended
+	P50      []float64 // median latency, ns; NaN if nothing ended
 }
 
-// Judge sets the outcome of an open step from its figures and windows. broken are the objectives
-// that it failed, in words; void is why its figures are not the target's, empty if
-// they are. Poisson says that arrivals were random, so that the number in progress
-// wanders by itself.
+// Assess sets the outcome of an open-loop step from its figures and windows. broken are the
+// objectives that it failed, in words; void is why its figures are not the target's, empty if
+// they are. poisson is set if arrivals were random, so that the number in progress fluctuates by
+// itself.
 func (s *Step) Assess(w Windows, broken []string, void string, poisson bool) {
 	s.Progress, s.Growth = w.growth(s.Rate)
 	s.Why = slices.Clone(broken)
@@ -58,9 +58,9 @@ func (s *Step) Assess(w Windows, broken []string, void string, poisson bool) {
 	}
 }
 
-// behind reports whether the target did not keep up. Random arrivals move the number
-// in progress by the square root of their number, and a service of random times does
-// so again: what is within twice that is no trend.
+// behind reports whether the target did not keep up. Random arrivals change the
+// number in progress by the square root of their number, and so do random service
+// times: a change within twice that is no trend.
 func (s *Step) behind(poisson bool) bool {
 	left := s.Growth * s.Rate * s.Measured.Seconds()
 	least := float64(leastBehind)
@@ -72,7 +72,7 @@ func (s *Step) behind(poisson bool) bool {
 
 // growth returns the mean number in progress, and how fast it grew, over the rate:
 // the slope of Theil and Sen (P. K. Sen, JASA 63 (1968), 1379-1389), which a few odd
-// windows do not move.
+// windows hardly affect.
 func (w Windows) growth(rate float64) (mean, growth float64) {
 	var slopes []float64
 	total, n := 0.0, 0
@@ -97,8 +97,8 @@ func (w Windows) growth(rate float64) (mean, growth float64) {
 	return mean, stat.Median(slopes) / rate
 }
 
-// shift returns the window at which the level of the median latency shifts, and by
-// which part of the lower level; 0 when it does not.
+// shift returns the window at which the level of the median latency shifts, and the
+// size of the shift as a part of the lower level; 0 if there is none.
 func (w Windows) shift() (at int, by float64) {
 	present := slices.DeleteFunc(slices.Clone(w.P50), math.IsNaN)
 	if len(present) < fewWindows {

@@ -11,11 +11,11 @@ import (
 	"github.com/redline-go/redline/stat/usl"
 )
 
-// widest is the width at which an interval still is an answer.
+// widest is the largest width at which an interval is still an answer.
 const widest = 0.25
 
-// Decide gives the answer of a session's steps. ended is why the session ended before it
-// was through, empty if it was; interrupted says that a person ended it.
+// Decide returns the answer from a session's steps. ended is why the session ended
+// early, empty if it was complete; interrupted is set if a person ended it.
 func Decide(h Header, steps []Step, ended string, interrupted bool) *Answer {
 	a := &Answer{Schema: Schema, State: Found, Header: h, Steps: steps, Warnings: []string{}}
 	for _, s := range steps {
@@ -59,7 +59,8 @@ func (a *Answer) of(phases ...Phase) (list []Step) {
 	return list
 }
 
-// Guess returns where to begin a search: the most that a sweep served; 0 without one.
+// Guess returns the rate at which to begin a search: the most that a sweep served; 0
+// without one.
 func Guess(steps []Step) (most float64) {
 	for _, s := range steps {
 		if s.Phase == Light || s.Phase == Up || s.Phase == Down {
@@ -69,9 +70,8 @@ func Guess(steps []Step) (most float64) {
 	return most
 }
 
-// locate finds the knee by the steps of all launches together. Launches that exclude
-// each other's interval are two different knees: then it is from the lower to the
-// upper end of both.
+// locate finds the knee from the steps of all launches together. Launches whose
+// intervals exclude each other have different knees: then the interval spans both.
 func (a *Answer) locate() {
 	guess := Guess(a.Steps)
 	if guess <= 0 {
@@ -93,7 +93,7 @@ func (a *Answer) locate() {
 		return
 	}
 	if all.ended > 0 {
-		a.Why = "" // that it ends is what ends its capacity
+		a.Why = "" // its capacity ends where the target exits
 		a.Warnings = append(
 			a.Warnings,
 			fmt.Sprintf("above the knee the target ended by itself, %s", notation.Counted(int64(all.ended), "time", "times")),
@@ -120,7 +120,7 @@ func (a *Answer) locate() {
 	a.Knee = &knee
 }
 
-// oneSided words why there is no interval.
+// oneSided says why there is no interval.
 func (a *Answer) oneSided() string {
 	switch steps := a.of(Searched); {
 	case a.AtLeast > 0:
@@ -132,7 +132,7 @@ func (a *Answer) oneSided() string {
 	return "no rate was tried before the time was up (hint: a longer --max-time)"
 }
 
-// describe sets all that stands beside the knee.
+// describe sets the rest of the answer.
 func (a *Answer) describe() {
 	up := a.of(Light, Up)
 	a.Law, a.NoLaw = law(a.of(Light, Up, Down))
@@ -180,7 +180,7 @@ func law(sweep []Step) (*usl.Fit, string) {
 	return fit, ""
 }
 
-// hysteresis is nil where no way down was measured.
+// hysteresis returns nil if no way down was measured.
 func hysteresis(steps []Step) *Hysteresis {
 	h, any := &Hysteresis{}, false
 	rising := map[int]float64{}

@@ -1,15 +1,15 @@
-// Package knee answers how much load a service sustains, and what limits it: the highest
+// Package knee finds how much load a service sustains, and what limits it: the highest
 // rate at which its objectives hold, as an interval, from steps of load.
 //
-// It is the decision alone, and pure: Judge says what one step showed, Search which
-// rate to try next and where the knee lies by all that was tried, Decide the answer
-// of all steps. session conducts the steps, render writes the answer.
+// It contains only the decision, and is pure: Step.Assess judges one step, Search
+// chooses the next rate and locates the knee from all steps so far, Decide gives
+// the answer. session conducts the steps, render writes the answer.
 //
-// It refuses to answer where the steps do not carry it: a generator that was the
-// limit, a rate that was never steady, a target that ended. Those are answers of
-// their own (Undecided), with the reason.
+// It refuses to answer if the steps do not support an answer: the generator was the
+// limit, no rate was steady, or the target ended. Then the answer is Undecided,
+// with the reason.
 //
-// A single ramp was rejected: one unlucky window ends it, and a queue that a high
-// rate left behind is taken for the next rate's. Plain bisection was rejected: one
-// step that a neighbour spoilt leads it away for good.
+// A single ramp was rejected: one unlucky window ends it, and a queue left by one
+// rate is taken for the next rate's. Plain bisection was rejected: a single step
+// spoilt by another program leads it astray for good.
 package knee

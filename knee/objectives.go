@@ -11,24 +11,25 @@ import (
 )
 
 const (
-	// slower is how many times as slow as without a queue the slowest of 100 requests
-	// may become. With random arrivals at one server that is at 90 % of capacity:
-	// waiting makes response time 1/(1-utilisation) times the service time.
+	// slower is how many times slower than without a queue the slowest of 100
+	// requests may become. With random arrivals at one server that corresponds to 90
+	// % of capacity: queueing makes response time 1/(1-utilisation) times the service
+	// time.
 	slower = 10
-	// leastLimit is a limit that any derived one has at least, in ns: below it the
-	// kernel's scheduling decides on a tail, and nobody waits.
+	// leastLimit is the least derived limit, in ns: below it the kernel's
+	// scheduling determines the tail, and nobody notices the wait.
 	leastLimit = 20e6
 )
 
 // Objectives are what must hold at a rate.
 type Objectives struct {
 	Thresholds []criteria.Threshold
-	// Derived says that nobody stated them; Reason is then how they came about.
+	// Derived is set if nobody stated them; Reason then says how they were derived.
 	Derived bool
 	Reason  string
 }
 
-// Given returns the objectives of a scenario. Thresholds of the rate and of the number
+// Given returns the objectives of a scenario. Thresholds on the rate and on the number
 // of requests are left out, because both follow from the step.
 func Given(thresholds []criteria.Threshold) Objectives {
 	var o Objectives
@@ -41,15 +42,15 @@ func Given(thresholds []criteria.Threshold) Objectives {
 }
 
 // Derive returns the objectives of a scenario that states none: few errors, and a
-// tail of at most ten times that of a service with nothing to do. light is such a
-// step.
+// tail of at most ten times that of an unloaded service. light is a step with such
+// a service.
 func Derive(light Step) Objectives {
 	limit := max(leastLimit, twoDigits(slower*float64(light.P99)))
 	o := Objectives{Derived: true}
 	for _, expr := range []string{fmt.Sprintf("errors < %g%%", 100*mostErrors), fmt.Sprintf("p99 < %gms", limit/1e6)} {
 		t, err := criteria.ParseThreshold(expr)
 		if err != nil {
-			panic(err) // both are written above
+			panic(err) // both expressions are constants
 		}
 		o.Thresholds = append(o.Thresholds, t)
 	}
@@ -58,7 +59,7 @@ func Derive(light Step) Objectives {
 }
 
 // Complete returns the objectives with what a scenario must not leave open: whether
-// requests may fail; and all of them where it states none.
+// requests may fail. If it states none, all are derived.
 func (o Objectives) Complete(light Step) Objectives {
 	derived := Derive(light)
 	if len(o.Thresholds) == 0 {
@@ -82,7 +83,7 @@ func (o Objectives) Words() string {
 	return strings.Join(append(words, "no queue that grows"), ", ")
 }
 
-// twoDigits rounds up to two significant digits, so that a limit can be said.
+// twoDigits rounds up to two significant digits, so that a limit is easy to state.
 func twoDigits(v float64) float64 {
 	if !(v > 0) {
 		return 0

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Pool sizes what every request holds for its whole service time: a pool of
-// connections, of workers, a limit of requests.
+// Pool sizes a resource that every request holds for its whole service time: a pool
+// of connections or workers, or a concurrency limit.
 type Pool struct {
 	// Service is the mean service time without a queue, in ns.
 	Service int64 `json:"service_ns"`
@@ -16,17 +16,18 @@ type Pool struct {
 	// Operations Research 9 (1961), 383-387). Size is that, rounded up.
 	Little float64 `json:"little"`
 	Size   int     `json:"size"`
-	// Folklore is rate x (service time in ms + 50) / 1000. Its 50 ms stand for nothing
-	// that was measured.
+	// Folklore is rate x (service time in ms + 50) / 1000. Its 50 ms have no basis in
+	// a measurement.
 	Folklore float64 `json:"folklore"`
-	// Swept is the concurrency from which throughput rose no more, in the sweep; 0 without one.
+	// Swept is the concurrency beyond which throughput no longer rose in the sweep; 0 without
+	// one.
 	Swept int `json:"swept,omitempty"`
 }
 
-// risen is the part of the largest throughput that counts as all of it.
+// risen is the part of the largest throughput that counts as the maximum.
 const risen = 0.95
 
-// SizePool sizes a pool for a rate. up are the steps of a sweep.
+// SizePool sizes a pool for a rate. up holds the rising steps of a sweep.
 func SizePool(rate float64, service time.Duration, up []Step) *Pool {
 	if !(rate > 0) || service <= 0 {
 		return nil

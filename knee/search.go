@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv" // the normal distribution, tested elsewhere
+	"gonum.org/v1/gonum/stat/distuv" // the normal distribution
 
 	"github.com/redline-go/redline/notation"
 )
@@ -22,19 +22,19 @@ func (i Interval) Width() float64 { return (i.High - i.Low) / i.Rate }
 const (
 	// fine is the step of the grid, in logarithms of the rate.
 	fine = 0.003
-	// outer is how far from the guess a knee may lie, as a factor.
+	// outer is how far from the guess the knee may lie, as a factor.
 	outer = 8
-	// lapse is the probability of a step that shows the contrary of its rate, because
-	// something else happened meanwhile.
+	// lapse is the probability that a step misleads, because something else happened
+	// meanwhile.
 	lapse = 0.03
-	// guessed is the part of the first belief that lies around the guess, within
-	// guessSpread; the rest lies anywhere.
+	// guessed is the part of the prior belief around the guess, within guessSpread;
+	// the rest is spread over all rates.
 	guessed     = 0.6
 	guessSpread = 0.04
 	// credible is the part of the belief that the interval holds.
 	credible = 0.95
 	// apart is the resolution of the steps: two rates this close give the same outcome.
-	// The interval is wider by it on both sides.
+	// The interval is widened by it on both sides.
 	apart = 2 * leastGrowth
 
 	narrow        = 0.06 // width at which a search ends
@@ -42,27 +42,27 @@ const (
 	neighbourly   = 0.1
 	leastToLocate = 0.25 // steps go to this quantile of the belief, and to its mirror
 
-	patience     = 2    // steps that the generator spoils, or that are not steady, before that is believed
-	belowCeiling = 0.95 // of a rate that the generator cannot offer, one that it can
-	fewEnds      = 4    // of the target, if it never held: each costs a launch
-	mostEnds     = 8    // of the target, if it did
+	patience     = 2    // consecutive steps that the generator spoils, or that are not steady, before the search gives up
+	belowCeiling = 0.95 // the part of a rate that the generator cannot offer which it can offer
+	fewEnds      = 4    // exits of the target, if no step held: each costs a launch
+	mostEnds     = 8    // exits of the target, if some step held
 )
 
-// spreads are how gradually a knee ends: the standard deviation of the rate at which
-// a step breaks, in logarithms.
+// spreads are how gradual the knee may be: the standard deviation of the rate at
+// which a step breaks, in logarithms.
 var spreads = []float64{0.002, 0.005, 0.01, 0.02, 0.04, 0.08}
 
 // Search finds the knee from steps that hold or break: a belief over all rates, by
 // Bayes' rule after each step (A. B. Watson, D. G. Pelli, QUEST: a Bayesian adaptive
-// psychometric method, Perception & Psychophysics 33 (1983), 113-120), with the
-// spread of the knee unknown and some steps wrong. A step that shows the contrary
-// of the others widens the interval and does not end the search elsewhere.
+// psychometric method, Perception & Psychophysics 33 (1983), 113-120), with an
+// unknown spread of the knee, and with some steps misleading. A step that
+// contradicts the others widens the interval instead of moving the search elsewhere.
 type Search struct {
 	grid   []float64   // logarithms of rates
 	belief [][]float64 // by spread, then by rate
 	tried  []trial
 
-	voids, unsteady int     // in succession
+	voids, unsteady int     // consecutive
 	ended           int     // how often the target ended
 	ceiling         float64 // rate that the generator cannot offer; 0 is none
 	held            int     // steps that held close below the ceiling
@@ -90,7 +90,7 @@ func NewSearch(guess float64) *Search {
 	return s
 }
 
-// Take takes in a step, whatever its outcome.
+// Take processes a step, whatever its outcome.
 func (s *Search) Take(step Step) {
 	switch step.Outcome {
 	case Void:
@@ -112,7 +112,7 @@ func (s *Search) Take(step Step) {
 	s.Add(step.Rate, step.Outcome == Holds)
 }
 
-// Add takes in a step that held or broke.
+// Add processes a step that held or broke.
 func (s *Search) Add(rate float64, holds bool) {
 	s.tried = append(s.tried, trial{rate, holds})
 	at, total := math.Log(rate), 0.0
@@ -147,9 +147,10 @@ func (s *Search) quantile(part float64) float64 {
 	return math.Exp(s.grid[len(s.grid)-1])
 }
 
-// Next returns the rate to try: by turns above and below the middle of the belief,
-// so that the knee is approached from both sides. longer is by which factor the step
-// should be longer than usual, because one before it was not steady.
+// Next returns the rate to try: alternately above and below the median of the
+// belief, so that the knee is approached from both sides. longer is the factor by
+// which the step should be longer than usual, because the one before it was not
+// steady.
 func (s *Search) Next() (rate, longer float64) {
 	part := leastToLocate
 	if n := len(s.tried); n > 0 && s.tried[n-1].holds {
@@ -182,7 +183,7 @@ func (s *Search) Stuck() string {
 	return ""
 }
 
-// exhausted reports whether the belief has left for rates below all that can be tried.
+// exhausted reports whether the belief has moved below all rates that can be tried.
 func (s *Search) exhausted() bool { return s.quantile((1+credible)/2) < math.Exp(s.grid[0])*2 }
 
 // lowest is the lowest rate that was tried.
@@ -202,8 +203,8 @@ func (s *Search) Interval() Interval {
 	}
 }
 
-// Bounded reports whether steps on both sides were seen, so that the interval is not
-// the first belief's.
+// Bounded reports whether there are steps on both sides, so that the interval does
+// not come from the prior belief.
 func (s *Search) Bounded() bool {
 	held, broke := s.near(math.Inf(1))
 	return held > 0 && broke > 0
@@ -216,7 +217,7 @@ func (s *Search) Done() bool {
 	return s.Interval().Width() <= narrow && held >= leastOfEach && broke >= leastOfEach
 }
 
-// near counts the steps that held below and broke above, within a part of the estimate.
+// near counts the steps that held and that broke within a part of the estimate.
 func (s *Search) near(within float64) (held, broke int) {
 	knee := s.quantile(0.5)
 	for _, t := range s.tried {

@@ -24,13 +24,13 @@ type Outcome string
 const (
 	Holds    Outcome = "holds"
 	Breaks   Outcome = "breaks"
-	Unsteady Outcome = "unsteady" // the level shifted within the step: it says nothing of its rate
+	Unsteady Outcome = "unsteady" // the level shifted within the step, which says nothing about its rate
 	Void     Outcome = "void"     // the generator was the limit
 	Ended    Outcome = "ended"    // the target ended by itself
 )
 
-// Step is one stretch of load at one rate or concurrency, and what came of it: a
-// line of a session's log. Times are ns, rates 1/s.
+// Step is one stretch of load at one rate or concurrency, with its result: a line
+// of a session's log. Times are ns, rates 1/s.
 type Step struct {
 	Phase  Phase   `json:"phase"`
 	Launch int     `json:"launch"` // of the target, from 1
@@ -49,19 +49,19 @@ type Step struct {
 	Service  int64   `json:"service_ns"` // mean, from sending
 	// Progress is the mean number of requests sent or waiting to be.
 	Progress float64 `json:"in_progress"`
-	// Growth is the part of the offered load that stayed behind: how fast the
-	// requests in progress grew, over the rate.
+	// Growth is the part of the offered load that was left unserved: the growth
+	// rate of the requests in progress, divided by the offered rate.
 	Growth float64 `json:"growth"`
-	// CPU is what the target used, in CPUs; 0 is not known.
+	// CPU is the number of CPUs that the target used; 0 if unknown.
 	CPU float64 `json:"cpus,omitempty"`
 
 	Outcome Outcome  `json:"outcome"`
 	Why     []string `json:"why,omitempty"` // the reasons, in words
-	// Finding is what limits the service, of the AtKnee step; empty where none was made.
+	// Finding is what limits the service, in the AtKnee step; nil if nothing was found.
 	Finding *Finding `json:"finding,omitempty"`
 }
 
-// Finding is the cause that a run at the knee was found with.
+// Finding is the first cause that the run at the knee found.
 type Finding struct {
 	Cause      string `json:"cause"`
 	Title      string `json:"title"`

@@ -1,11 +1,11 @@
 // Package lint joins the Go compiler's remarks with the lines that cost a service
 // most: values that it put on the heap, functions that it could not inline,
-// indexes that it left to be checked. Only lines measured to be hot are reported,
+// bounds checks that it could not remove. Only lines measured to be hot are reported,
 // ranked by their measured cost; a linter that reports every escape reports
 // thousands, and nearly all of them cost nothing.
 //
 // It joins a recorded run with the sources that the service was built from. The
-// run's code and the sources should be of one revision; lines that moved find
+// run's binary and the sources should be of the same revision; lines that moved get
 // no remarks, or another line's.
 package lint
 
@@ -26,19 +26,24 @@ import (
 	"github.com/redline-go/redline/service/compiler"
 )
 
-// Explain returns the hot lines of a record with the compiler's remarks. dir is
+// Explain returns the hot lines of a record with the compiler's remarks, and the lines
+// that call others in a loop. dir is
 // where the go command is run, and patterns are the packages that may be asked
-// about ("./..."). Lines are empty when the record has no profiles. The error
-// is for packages that could not be listed or compiled; it is nil if none of them
-// is hot.
+// about ("./..."). Lines are empty if the record has no profiles; the error is then
+// nil. It reports packages that could not be listed or compiled.
 func Explain(ctx context.Context, rec *record.Record, dir string, patterns ...string) (code.Compiler, error) {
 	out := code.Compiler{GoVersion: runtime.Version(), Lines: diagnose.HotLines(rec)}
-	if len(out.Lines) == 0 {
+	calls := diagnose.CallLines(rec)
+	if len(out.Lines)+len(calls) == 0 {
 		return out, nil
 	}
 	listed, err := compiler.List(ctx, dir, patterns...)
 	if err != nil {
 		return out, err
+	}
+	out.Loops = loops(calls, listed, rec.Run.Target.MainPkg)
+	if len(out.Lines) == 0 {
+		return out, nil
 	}
 	out.GoVersion = compiler.Version(ctx, dir)
 	files, err := compiler.Ask(ctx, dir, hotPackages(out.Lines, listed, rec.Run.Target.MainPkg)...)
@@ -50,8 +55,8 @@ func Explain(ctx context.Context, rec *record.Record, dir string, patterns ...st
 }
 
 // hotPackages returns the listed packages that hold hot lines, sorted. Frames
-// call every main package "main"; which one it was the record says, and where
-// it does not, all that are listed may be.
+// call every main package "main"; the record names the one that was built, and if
+// it does not, every listed one counts.
 func hotPackages(lines []code.HotLine, listed []compiler.Package, mainPkg string) []string {
 	hot := map[string]bool{}
 	for _, l := range lines {
@@ -60,8 +65,7 @@ func hotPackages(lines []code.HotLine, listed []compiler.Package, mainPkg string
 	}
 	var packages []string
 	for _, p := range listed {
-		isMain := p.Name == "main" && hot["main"] && (mainPkg == "" || mainPkg == p.ImportPath)
-		if hot[p.ImportPath] || isMain {
+		if hot[p.ImportPath] || hot["main"] && mainOf(p, "main", mainPkg) {
 			packages = append(packages, p.ImportPath)
 		}
 	}
@@ -101,9 +105,9 @@ func attach(lines []code.HotLine, files []compiler.File) {
 	})
 }
 
-// leastSelf is the share of CPU that a line must spend itself for a bounds check
-// or a missed inlining at it to matter: either is some per cent of the
-// instructions around it.
+// leastSelf is the share of CPU that a line itself must spend for a bounds check
+// or a missed inlining there to matter: either costs a few per cent of the
+// surrounding instructions.
 const leastSelf = 0.02
 
 // matters reports whether a line's cost is of the kind that a remark concerns.
@@ -118,15 +122,15 @@ func repeated(remarks []code.Remark, r code.Remark) bool {
 	return slices.ContainsFunc(remarks, func(old code.Remark) bool { return old.Kind == r.Kind && old.Text == r.Text })
 }
 
-// tooLarge is the inlining cost above which saying that a function is not
-// inlined is no use: the compiler's budget is 80 and a function of twice that
-// can be split or simplified; a larger one is not meant to be inlined.
+// tooLarge is the inlining cost above which it is useless to report that a function
+// is not inlined: the compiler's budget is 80 and a function of up to twice that can
+// be split or simplified; a larger one is not meant to be inlined.
 const tooLarge = 160
 
 var inlineCost = regexp.MustCompile(`cost (\d+) exceeds budget`)
 
 // notInlined returns why the function around a line is not inlined, if it could
-// be made to.
+// be made inlinable.
 func notInlined(f compiler.File, line int) (code.Remark, bool) {
 	decl, err := compiler.Enclosing(f.Path, line)
 	if err != nil {

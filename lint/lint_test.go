@@ -11,6 +11,7 @@ import (
 	"github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/lint"
 	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/operation"
 )
 
 const source = `package main
@@ -60,6 +61,19 @@ func hot() *diagnosetest.Builder {
 		Alloc(1000, 1<<20, "strings.Clone", "main.main@main.go:22").
 		Sample(6*time.Second, "main.total@main.go:15").
 		Sample(2*time.Second, "encoding/json.Marshal", "main.main@main.go:23")
+}
+
+// TestLoops: of the lines that lead to a call, only the one in a loop is listed.
+func TestLoops(t *testing.T) {
+	rec, _ := diagnosetest.New(16, 10*time.Millisecond).Asks(operation.HTTP, "GET tax/{}", 4000, time.Millisecond, 0,
+		diagnosetest.Caller(1, time.Millisecond, "net/http.(*Client).Do", "main.total@main.go:15", "main.main@main.go:23")).Open(t)
+	said, err := lint.Explain(context.Background(), rec, service(t), "./...")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(said.Loops) != 1 || said.Loops[0].Function != "main.total" || said.Loops[0].Line != 15 {
+		t.Errorf("in loops are %+v, want main.total, line 15", said.Loops)
+	}
 }
 
 func TestExplain(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/redline-go/redline/record/disk"
 )
 
-// Bundle writes the compiler's remarks on the hot lines of the bundle in dir,
+// Bundle writes what Explain says of the bundle in dir,
 // whose target was built from the main package pkg (a folder or an import path).
 func Bundle(ctx context.Context, dir, pkg string) error {
 	rec, err := record.Open(dir)
@@ -22,7 +22,7 @@ func Bundle(ctx context.Context, dir, pkg string) error {
 		where, pattern = pkg, "."
 	}
 	explained, err := Explain(ctx, rec, where, pattern)
-	if err != nil || len(explained.Lines) == 0 {
+	if err != nil || len(explained.Lines)+len(explained.Loops) == 0 {
 		return err
 	}
 	return disk.WriteJSON(dir, code.File, explained)

@@ -13,7 +13,7 @@ import (
 )
 
 // Text writes hot lines with their remarks, costliest first, at most most of
-// them (0 is all). Hot lines of which the compiler says nothing are counted.
+// them (0 is all). Hot lines without remarks are only counted.
 func Text(w io.Writer, explained code.Compiler, most int) error {
 	var b strings.Builder
 	reported, silent := 0, 0
@@ -40,13 +40,13 @@ func Text(w io.Writer, explained code.Compiler, most int) error {
 	case reported == 0:
 		inert.Fprintf(&b, "the compiler (%s) has no remarks on the %d hot lines\n", explained.GoVersion, silent)
 	case silent > 0:
-		inert.Fprintf(&b, "%d more hot lines without remarks of the compiler (%s)\n", silent, explained.GoVersion)
+		inert.Fprintf(&b, "%d more hot lines without remarks from the compiler (%s)\n", silent, explained.GoVersion)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// cost words a line's measured cost.
+// cost describes a line's measured cost.
 func cost(l code.HotLine) string {
 	var parts []string
 	for _, c := range []struct {

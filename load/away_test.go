@@ -68,7 +68,7 @@ func TestANameThatMovesAway(t *testing.T) {
 	}
 	r.mu.Lock()
 	for name, n := range r.names {
-		n.until = time.Now() // as if it had been kept for long
+		n.until = time.Now() // as if it had been kept for a long time
 		r.names[name] = n
 	}
 	r.mu.Unlock()
@@ -84,7 +84,7 @@ func TestANameThatMovesAway(t *testing.T) {
 	}
 }
 
-// TestLoadStaysHere has plans that nobody asked a person about.
+// TestLoadStaysHere has plans that no user has confirmed.
 func TestLoadStaysHere(t *testing.T) {
 	for url, ok := range map[string]bool{"http://203.0.113.5:9/": false, "http://[2001:db8::1]:9/": false, "http://127.0.0.1:9/": true} {
 		r := &run{}

@@ -10,8 +10,8 @@ import (
 	"github.com/redline-go/redline/load/usage"
 )
 
-// A loop's thread ends with its load, before the last edge of a run: what it had
-// used by then must not be forgotten, or a generator that is the limit passes.
+// A loop's thread ends with its load, before the last edge of a run: its CPU time until
+// then must not be lost, or a generator that is the limit passes.
 func TestLoopIsFullToItsEnd(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

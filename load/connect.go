@@ -11,7 +11,7 @@ import (
 	"github.com/redline-go/redline/load/socket"
 )
 
-// open begins to connect a closed link. Lanes wait in its queue meanwhile.
+// open starts connecting a closed link. Lanes wait in its queue meanwhile.
 func (l *loop) open(k *link) {
 	if now := l.now(); l.dialing.admit(k, now) {
 		l.dial(k, now)
@@ -26,8 +26,9 @@ func (l *loop) dial(k *link, now time.Duration) {
 		l.resolved(k, addrs, nil, now)
 		return
 	}
-	// A lookup blocks, so it runs apart. Its answer finds the link by generation: the request
-	// that it was for may have timed out meanwhile, and the link be on its way again.
+	// A lookup blocks, so it runs in a goroutine of its own. Its answer finds the link by
+	// generation: the request that it was for may have timed out meanwhile, and the link may be
+	// opening again.
 	k.state = linkResolving
 	k.generation++
 	generation := k.generation
@@ -43,7 +44,7 @@ func (l *loop) dial(k *link, now time.Duration) {
 	})
 }
 
-// resolved goes on with the addresses of a link's host.
+// resolved continues with the addresses of a link's host.
 func (l *loop) resolved(k *link, addrs []netip.AddrPort, err error, now time.Duration) {
 	k.addrs, k.attempt = addrs, 0
 	if err != nil {
@@ -70,7 +71,7 @@ func (l *loop) connect(k *link, now time.Duration) {
 			source = r.plan.Sources[k.id%n]
 		}
 		fd, err := socket.Connect(to, source)
-		// Registered before it is connected: the poller then says when the attempt is over.
+		// Registered before it is connected: the poller then reports when the attempt is over.
 		if err == nil {
 			k.state, k.fd, k.writing = linkConnecting, fd, true
 			k.generation++
@@ -89,7 +90,7 @@ func (l *loop) connect(k *link, now time.Duration) {
 
 // connected is called when a connection attempt is over.
 func (l *loop) connected(k *link) {
-	// The poller says only that the attempt is over; SO_ERROR has its outcome (connect(2)).
+	// The poller reports only that the attempt is over; SO_ERROR has its outcome (connect(2)).
 	to := k.addrs[(k.id+k.attempt-1)%len(k.addrs)]
 	now := l.now()
 	if err := socket.Connected(k.fd, to); err != nil {
@@ -108,16 +109,16 @@ func (l *loop) connected(k *link) {
 		return
 	}
 	// The handshake takes a millisecond of CPU and two round trips, and crypto/tls
-	// blocks in it: it runs apart, with the socket out of the poller.
+	// blocks in it: it runs in a goroutine of its own, with the socket out of the poller.
 	// A socket that stays in the poller would report the handshake's own records to the loop.
 	l.poll.Forget(k.fd)
 	k.state, k.tls = linkShaking, socket.NewTLS(k.fd, config)
-	// Copied for the goroutine: the link's fields are the loop's alone.
+	// Copied for the goroutine: the link's fields belong to the loop.
 	t, generation := k.tls, k.generation
 	l.apart.Go(func() {
 		ctx, cancel := context.WithTimeout(l.ctx, l.run.plan.Timeout)
 		defer cancel()
-		// Handshakes queue here. More of them at once would only make all of them later.
+		// Handshakes queue here: running more of them at once would only delay them all.
 		l.run.shaking <- struct{}{}
 		err := t.Handshake(ctx)
 		<-l.run.shaking
@@ -125,8 +126,8 @@ func (l *loop) connected(k *link) {
 	})
 }
 
-// shaken goes on after a TLS handshake. The socket was the handshake's until
-// now, so that it is closed here when the link was given up meanwhile.
+// shaken continues after a TLS handshake. The socket was the handshake's until now;
+// if the link was given up meanwhile, the handshake has closed it.
 func (l *loop) shaken(k *link, t *socket.TLS, generation int32, err error) {
 	if k.tls != t || k.generation != generation || k.state != linkShaking {
 		return
@@ -155,8 +156,8 @@ func (l *loop) opened(k *link, now time.Duration) {
 	k.state, k.used = linkOpen, false
 	l.counted.Dials++
 	l.counted.Open++
-	// The connection before it was ended by the target while idle: this one replaces it and
-	// is no growth.
+	// The target closed the connection before it while idle: this one replaces it and is not
+	// an additional one.
 	if k.parted {
 		k.parted = false
 		l.counted.Reconnects++
@@ -176,8 +177,8 @@ func (l *loop) opened(k *link, now time.Duration) {
 
 // advance sends requests that wait for a link as far as it has room, and replaces the
 // connection when its wire is over.
-// It is what turns freed room into requests, so whatever ends an exchange or opens a link
-// calls it last.
+// It turns freed room into requests, so whatever ends an exchange or opens a link calls it
+// last.
 func (l *loop) advance(k *link, now time.Duration) {
 	if k.state != linkOpen {
 		return
@@ -185,22 +186,22 @@ func (l *loop) advance(k *link, now time.Duration) {
 	room, over := k.wire.State()
 	for room > 0 && k.head != nil && k.state == linkOpen {
 		u := k.dequeue()
-		// A request that waited for the link is ready from when the link is.
+		// A request that waited for the link is ready once the link is.
 		u.since = max(u.since, now)
 		l.send(u, k)
 		room, over = k.wire.State()
 	}
-	// Over with requests under way: the peer still answers those (GOAWAY, "Connection: close").
+	// Over with requests in progress: the peer still answers those (GOAWAY, "Connection: close").
 	if over && k.under == 0 && k.state == linkOpen {
 		if !k.used && k.head != nil {
 			l.fail(k, errUnused, now) // opening it again at once would spin
 			return
 		}
 		if l.current == k {
-			l.flush() // a last word of the wire's
+			l.flush() // what the wire sends last
 		}
 		if k.state != linkOpen {
-			return // writing it failed, which did the rest
+			return // writing failed, and fail did the rest
 		}
 		l.close(k)
 		if k.head != nil {
@@ -211,14 +212,13 @@ func (l *loop) advance(k *link, now time.Duration) {
 
 var errUnused = &failure.Error{Kind: failure.EOF, Err: errors.New("the target ended the connection before it took a request")}
 
-// mostReads bounds the reads of one link in a row, so that others get their
-// turn.
+// mostReads bounds the consecutive reads of one link, so that others get their turn.
 const mostReads = 16
 
-// readable reads a link to the end of its input: a read that is not
-// filled, or the end of the stream if the peer is over. Where answers share a
-// connection the end is that nothing is left, because more arrive while some are
-// looked at, and the output of all of them then goes out in one write.
+// readable reads a link to the end of its input: a short read, or the end of the
+// stream if the peer is over. If answers share a connection it reads until nothing is
+// left, because more arrive while some are handled, and the output of all of them
+// then goes out in one write.
 func (l *loop) readable(k *link, over bool) {
 	// A peer that is over sends no further event, and what it sent before its end must be
 	// read to the end of the stream now.
@@ -245,15 +245,15 @@ func (l *loop) readable(k *link, over bool) {
 			l.shut(k, now)
 		default:
 			l.receive(k, l.in[:n], now)
-			// A read that was not filled has emptied the socket: asking again would cost a system
-			// call to hear so. Edge-triggered, the next bytes bring an event.
+			// A short read has emptied the socket: asking again would cost a system call to learn
+			// that. Edge-triggered, the next bytes bring an event.
 			if n < len(l.in) && !over {
 				return
 			}
 		}
 	}
 	// Edge-triggered: the kernel does not repeat an event for bytes that are already there
-	// (epoll(7)), so that the loop itself must come back.
+	// (epoll(7)), so the loop itself must come back.
 	l.unread = append(l.unread, unread{k, k.generation})
 }
 
@@ -284,8 +284,8 @@ func (l *loop) readTLS(k *link) (found bool) {
 	if l.ahead == nil {
 		l.ahead = make([]byte, readBuffer)
 	}
-	// Read ahead of crypto/tls: it asks for a record's head and its body apart, which would
-	// be two system calls for each record.
+	// Read ahead of crypto/tls: it asks for a record's head and body separately, which would
+	// be two system calls per record.
 	k.tls.Ready(l.ahead)
 	for k.state == linkOpen {
 		n, err := k.tls.Read(l.in)
@@ -319,7 +319,7 @@ func (l *loop) receive(k *link, b []byte, now time.Duration) {
 	}
 	var err error
 	l.out, l.ends, err = k.wire.Receive(b, now, l.out, l.ends[:0])
-	// Answers that came before a violation count: their requests ended well.
+	// Answers that came before a violation count: their requests succeeded.
 	for _, x := range l.ends {
 		l.conclude(&k.group.lanes[x.Slot], k, now)
 	}
@@ -329,7 +329,7 @@ func (l *loop) receive(k *link, b []byte, now time.Duration) {
 	l.goOn(k, now)
 }
 
-// goOn follows redirects and sends requests that waited for the link.
+// goOn follows redirects and sends requests that wait for the link.
 func (l *loop) goOn(k *link, now time.Duration) {
 	l.follow()
 	l.work()
@@ -344,8 +344,8 @@ func (l *loop) shut(k *link, now time.Duration) {
 		l.conclude(&k.group.lanes[x.Slot], k, now)
 	}
 	switch {
-	// An idle connection may be closed at any time, which is nobody's failure (RFC 9112,
-	// section 9.5); one that never took a request is.
+	// An idle connection may be closed at any time, which is not a failure (RFC 9112,
+	// section 9.5); closing one that never took a request is.
 	case k.under == 0 && k.used:
 		err = nil
 	case k.under == 0 && err == nil:
@@ -357,10 +357,10 @@ func (l *loop) shut(k *link, now time.Duration) {
 	l.goOn(k, now)
 }
 
-// fail ends a link's socket and the requests under way on it; those that wait
-// for the link fail only if it could not be opened, or its wire's own handshake
-// failed. Without an error and without requests under way it was the target's to
-// close it.
+// fail closes a link's socket and ends the requests in progress on it. Those that
+// wait for the link fail only if it could not be opened, or its wire's own handshake
+// failed. Without an error and without requests in progress, the target had the right
+// to close it.
 func (l *loop) fail(k *link, err error, now time.Duration) {
 	// What failed decides who fails: on a link that never opened, those that wait for it; on
 	// one that carried requests, those it carries.
@@ -369,7 +369,7 @@ func (l *loop) fail(k *link, err error, now time.Duration) {
 		k.parted = true
 	}
 	again := opened && l.run.repeater != nil
-	if l.current == k { // no reader is left
+	if l.current == k { // there is no reader any more
 		l.drop()
 	}
 	l.close(k)
@@ -380,8 +380,8 @@ func (l *loop) fail(k *link, err error, now time.Duration) {
 			if u.state != laneSent || u.link != k {
 				continue
 			}
-			// Only on a connection that had been idle, and only a request whose second reading
-			// does no harm: one that may have taken effect is never doubled.
+			// Only on a connection that had been idle, and only a request that does no harm if it
+			// is read twice: one that may have taken effect is never repeated.
 			if again && l.lost(u, err) {
 				l.resend(u, k)
 			} else {
@@ -419,11 +419,11 @@ func (l *loop) close(k *link) {
 // drop forgets the bytes gathered for the current link.
 func (l *loop) drop() { l.current, l.out, l.leaving = nil, l.out[:0], l.leaving[:0] }
 
-// release gives the socket back. During a handshake it is the handshake's to
-// use, and is closed when that has seen its context end.
+// release gives the socket back. During a handshake it belongs to the handshake, and
+// is closed when that sees its context end.
 func (l *loop) release(k *link) {
 	if k.tls != nil {
-		k.tls.Close() // the socket too, once the handshake lets go of it
+		k.tls.Close() // the socket too, once the handshake has finished with it
 	} else if k.fd >= 0 {
 		socket.Close(k.fd)
 	}
@@ -439,8 +439,8 @@ func (l *loop) flush() {
 	}
 	out := l.out
 	l.out = l.out[:0]
-	// Stamped before the write: the generator lets go of the request here, and a system call
-	// that takes long must not look like its lag.
+	// Stamped before the write: the generator is done with the request here, and a slow system
+	// call must not look like its lag.
 	l.stamp(k)
 	if k.tls != nil {
 		err := k.tls.Write(out)
@@ -452,7 +452,7 @@ func (l *loop) flush() {
 		l.fail(k, err, l.now())
 		return
 	}
-	// Bytes leave in order, so these go behind those that the kernel had no room for.
+	// Bytes leave in order, so these follow those that the kernel had no room for.
 	if len(k.out) > 0 {
 		k.out = append(k.out, out...)
 		return

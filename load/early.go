@@ -10,23 +10,23 @@ import (
 // Bounds of waking early. A thread that sleeps until a request is due wakes late: the timer's
 // interrupt, leaving an idle state and a run queue take 20 to 40 us on a virtual machine, and all
 // of it would be in the request's latency, which counts from when it is due. So a loop sleeps
-// until a little before, and looks at its sockets without sleeping for the rest. It takes only CPU time
-// that nobody uses, and only a part of it.
+// until a little before, and polls its sockets for the rest. It takes only CPU time that nobody
+// uses, and only part of it.
 const (
-	// earlyShare is the most of a loop's time that goes into this.
+	// earlyShare bounds the share of a loop's time that goes into this.
 	earlyShare = 0.25
 	// earlySpare is how many CPUs per loop have to be idle: as much again stays idle.
 	earlySpare = 2 * earlyShare
-	// mostEarly bounds one spell. What wakes later than that has another cause, such as other
-	// programs on the CPU, and time spent waiting does not mend it.
+	// mostEarly bounds one spell. A wake-up later than that has another cause, such as other
+	// programs on the CPU, which waiting does not remedy.
 	mostEarly = 100 * time.Microsecond
-	// mostSaved bounds what a quiet time saves up for a burst.
+	// mostSaved bounds what a quiet period saves up for a burst.
 	mostSaved = time.Millisecond
-	// wakesLate is the part of wake-ups that may still come late.
+	// wakesLate is the share of wake-ups that may still be late.
 	wakesLate = 0.1
 )
 
-// early decides how much before a due time a loop wakes. The zero value wakes at the time
+// early decides how long before a due time a loop wakes. The zero value wakes at the time
 // itself until it has seen how late that is.
 type early struct {
 	usual time.Duration // lateness that wakesLate of the wake-ups exceed
@@ -47,10 +47,10 @@ func (e *early) lead(now time.Duration) time.Duration {
 	return e.usual
 }
 
-// woke takes in how much later than asked a wait ended. The quantile follows by a step up or down
-// whose ratio is that of the probabilities, so it needs no memory of earlier ones (stochastic
-// approximation, Robbins and Monro 1951); the step is a part of the value, which reaches any
-// size within some dozens of wake-ups.
+// woke learns how late a wait ended. The quantile moves a step up or down, and the ratio of the
+// steps is that of the probabilities, so it needs no memory of earlier values (stochastic
+// approximation, Robbins and Monro 1951). The step is proportional to the quantile, which
+// therefore reaches any size within some dozens of wake-ups.
 func (e *early) woke(late time.Duration) {
 	step := max(time.Microsecond, e.usual/8)
 	if late > e.usual {
@@ -60,8 +60,8 @@ func (e *early) woke(late time.Duration) {
 	}
 }
 
-// spent takes off the time that a spell took. One that other threads interrupted takes more than there
-// was, and the next ones wait for that.
+// spent subtracts the time that a spell took. One that other threads interrupted takes more than was
+// saved, and the next ones wait until that is made up.
 func (e *early) spent(d time.Duration) {
 	e.saved -= d
 	e.total.Add(int64(d))
@@ -75,8 +75,8 @@ type spare struct {
 	yes   atomic.Bool
 }
 
-// spareEvery is how often the idle time is read: the kernel makes the file anew at each
-// reading, which takes a millisecond where there are hundreds of CPUs.
+// spareEvery is how often the idle time is read: the kernel generates the file at each
+// read, which takes a millisecond with hundreds of CPUs.
 const spareEvery = time.Second
 
 func (s *spare) look(now time.Duration) {
@@ -104,7 +104,7 @@ func (l *loop) wait() (int, error) {
 		if n > 0 || err != nil {
 			return n, err
 		}
-		// Not where a signal ended the wait before its time.
+		// Not if a signal ended the wait before its time.
 		if now >= from {
 			l.early.woke(now - from)
 		}

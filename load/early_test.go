@@ -10,7 +10,7 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// TestEarlyLearnsTheQuantile: one wake-up of ten comes later than the lead, whatever the scale.
+// TestEarlyLearnsTheQuantile: one wake-up in ten comes later than the lead, whatever the scale.
 func TestEarlyLearnsTheQuantile(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, scale := range []time.Duration{5 * time.Microsecond, 40 * time.Microsecond} {
@@ -36,7 +36,7 @@ func TestEarlyLearnsTheQuantile(t *testing.T) {
 	}
 }
 
-// TestEarlyKeepsToItsShare: however often requests are due, a quarter of the time is all.
+// TestEarlyKeepsToItsShare: however often requests are due, it takes at most a quarter of the time.
 func TestEarlyKeepsToItsShare(t *testing.T) {
 	e := early{usual: 50 * time.Microsecond}
 	var spent time.Duration
@@ -55,7 +55,8 @@ func TestEarlyKeepsToItsShare(t *testing.T) {
 	}
 }
 
-// TestWaitLooksWhileItWaits: an event within a spell ends it, and the spell is paid for and is no work.
+// TestWaitLooksWhileItWaits: an event within a spell of polling ends it, and the spell counts against the share
+// but is no work.
 func TestWaitLooksWhileItWaits(t *testing.T) {
 	poll, err := socket.NewPoller()
 	if err != nil {

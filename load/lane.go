@@ -7,17 +7,17 @@ import (
 	"github.com/redline-go/redline/load/pace"
 )
 
-// Bounds of the pause after a connection could not be opened. It doubles from
-// the first to the longest, so that a target that refuses is neither spun on
-// nor left alone for long once it is back.
+// Bounds of the pause after a connection could not be opened. It doubles from the first
+// to the longest, so that a loop neither spins on a target that refuses nor leaves it
+// alone for long once it is back.
 const (
 	backoffFirst   = time.Millisecond
 	backoffLongest = 100 * time.Millisecond
 )
 
-// lane carries one request at a time: in a closed loop it is the virtual user,
-// in an open one a place for a due request. As many lanes as a connection has
-// streams share it; see group.
+// lane carries one request at a time: in a closed loop it is the virtual user, in an
+// open one a slot for a due request. A connection is shared by as many lanes as it has
+// streams; see group.
 type lane struct {
 	x     Exchange
 	id    int // of all lanes of the run
@@ -32,15 +32,15 @@ type lane struct {
 	// free, and a connection was there.
 	since time.Duration
 	begun time.Duration
-	own   time.Duration // see sample.own
+	own   time.Duration // see account.Sample.Own
 
-	resent  uint8         // times that the request went out again; see resend.go
+	resent  uint8         // how often the request went out again; see resend.go
 	drawn   bool          // data went into it: the next request takes the next rows
 	reused  bool          // it went out over a connection that had been idle
 	free    time.Duration // when the last request ended; zero before the first
 	backoff time.Duration
 	wake    time.Duration // while it is in the loop's alarms
-	behind  []pace.Ticket // tickets of its own that are due and wait for it, in order; at is run time
+	behind  []pace.Ticket // its connection's due tickets that wait for it, in order; At is run time
 	rng     rand.PCG
 }
 
@@ -62,8 +62,8 @@ type group struct {
 
 // deadline is when the lane's request times out: the timeout bounds the wait
 // for a connection, and then the answer.
-// A request that waits for a connection has its own timeout, so that the two together take
-// twice the plan's at most.
+// A request that waits for a connection has a timeout for that, so the two together take at
+// most twice the plan's.
 func (u *lane) deadline(timeout time.Duration) time.Duration {
 	if u.x.Sent > 0 {
 		return u.x.Sent + timeout
@@ -77,8 +77,8 @@ func (u *lane) pause() time.Duration {
 	return u.backoff
 }
 
-// alarms are sleeping lanes, the first to wake on top: a binary heap without
-// the interface of container/heap, which would box every lane.
+// alarms are sleeping lanes, the first to wake on top: a binary heap that avoids the
+// interface of container/heap, which would box every lane.
 type alarms []*lane
 
 func (a *alarms) add(u *lane, at time.Duration) {

@@ -90,7 +90,7 @@ func TestDialsKeepTheConnectRate(t *testing.T) {
 	if _, waits := d.wake(); waits {
 		t.Error("something still waits")
 	}
-	// A pause does not save up: two that come after it are a gap apart.
+	// A pause does not accumulate: two that come after it are a gap apart.
 	if !d.admit(&links[0], 500) || d.admit(&links[5], 501) {
 		t.Error("the gap is not kept after a pause")
 	}

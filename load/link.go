@@ -19,7 +19,7 @@ type link struct {
 	drainer    Drainer // the wire, if it is one
 
 	state   linkState
-	inLine  bool // it has a place in dials, even if it gave up waiting since
+	inLine  bool // it is queued in dials, even if it has given up waiting since
 	fd      int
 	tls     *socket.TLS // nil for plaintext
 	out     []byte      // bytes that the kernel had no room for
@@ -48,8 +48,7 @@ const (
 
 func (k *link) token() socket.Token { return socket.Token{Index: k.index, Generation: k.generation} }
 
-// opening reports whether the link is on its way to being open, the wire's own
-// handshake included.
+// opening reports whether the link is being opened, the wire's own handshake included.
 func (k *link) opening() bool {
 	if k.state != linkOpen || k.used {
 		return k.state != linkOpen && k.state != linkClosed
@@ -58,7 +57,7 @@ func (k *link) opening() bool {
 	return room == 0
 }
 
-// enqueue makes a lane wait for the link, behind those that do already.
+// enqueue makes a lane wait for the link, after those that already do.
 func (k *link) enqueue(u *lane) {
 	u.state, u.queue = laneWaiting, nil
 	if k.tail == nil {
@@ -82,8 +81,8 @@ func (k *link) dequeue() *lane {
 	return u
 }
 
-// remove takes a lane out of the queue wherever it stands.
-// Queues are short, and it is called for requests that time out: a walk is cheap enough.
+// remove removes a lane from anywhere in the queue.
+// Queues are short, and it is called only for requests that time out: a walk is cheap enough.
 func (k *link) remove(u *lane) {
 	var before *lane
 	for at := k.head; at != nil; before, at = at, at.queue {
@@ -112,8 +111,8 @@ type dials struct {
 }
 
 // admit reports whether k may open now, and else queues it.
-// A pause does not save up: connections that come after one are a gap apart again, because
-// what the plan bounds is the burst that the target's accept queue sees.
+// A pause does not accumulate credit: connections after one are a gap apart again, because
+// the plan bounds the burst that the target's accept queue sees.
 func (d *dials) admit(k *link, now time.Duration) bool {
 	if d.gap == 0 {
 		return true
@@ -161,5 +160,5 @@ func (d *dials) advance(now time.Duration) {
 	}
 }
 
-// wake is when due has something; ok is false when nothing is queued.
+// wake is when due returns a link; ok is false if nothing is queued.
 func (d *dials) wake() (at time.Duration, ok bool) { return d.next, d.first < len(d.queued) }

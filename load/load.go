@@ -43,9 +43,9 @@
 // second, where the loop reaches 1.1); time.Sleep for pacing (the runtime's
 // poller waits in whole milliseconds on Linux: 0.8 ms late at the median);
 // handing tickets to connections round-robin (it opens every connection that the
-// cap allows, and the idle ones then meet the target's keep-alive timeout); one
-// write for all that a batch of events leads to (requests then leave up to a
-// batch later than their time of sending says).
+// cap allows, and the idle ones then run into the target's keep-alive timeout); one
+// write for everything that a batch of events leads to (requests then leave up to a
+// batch later than their recorded time of sending).
 package load
 
 import (
@@ -65,8 +65,7 @@ import (
 type Config struct {
 	Plan  *scenario.Plan
 	Clock timebase.Clock
-	// Protocol is that of the plan's requests, made for this plan
-	// (http1.New).
+	// Protocol is the protocol of the plan's requests, made for this plan (http1.New).
 	Protocol Protocol
 	// Record takes windows, histograms and slow requests.
 	Record account.Sink
@@ -77,9 +76,9 @@ type Config struct {
 	Window time.Duration
 	// Seed seeds everything random: Poisson arrivals, the order of the mix, rows.
 	Seed uint64
-	// Trace makes some requests, 50 a second at most, carry W3C trace context and
-	// their number, where the protocol is Traced: it is the first half of their
-	// trace ids, and must be new for each run. Zero sends none.
+	// Trace makes some requests, at most 50 per second, carry W3C trace context and
+	// their number, if the protocol is Traced. It is the first half of their trace ids,
+	// and must be new for each run. Zero sends none.
 	Trace uint64
 	// OnWindow, if set, is called after each window with the requests that ended in it, for
 	// the live view. It must not block.
@@ -127,7 +126,7 @@ type Result struct {
 
 // Progress is one window as the live view shows it.
 type Progress struct {
-	Window      int64               // its number; see record.Window
+	Window      int64               // its number; see timebase.Window
 	Warmup      bool                // it begins before the measured span
 	Done, Total float64             // seconds of load so far, and planned
 	Rate        float64             // successes per second in this window

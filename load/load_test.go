@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"strings"
 	"sync"
@@ -23,7 +24,7 @@ import (
 	"github.com/redline-go/redline/scenario/feeder"
 )
 
-// memory is a Sink that keeps what it is given.
+// memory is a Sink that keeps everything it receives.
 type memory struct {
 	mu     sync.Mutex
 	points []series.Point
@@ -233,7 +234,7 @@ func TestRefusedIsCountedAndNotSpun(t *testing.T) {
 	}
 	s := r.Load
 	// Two connections, 1+2+4...+100 ms between attempts: far fewer than the
-	// tens of thousands that a spin would make.
+	// tens of thousands of attempts of a busy loop.
 	if s.Requests == 0 || s.Requests > 60 || s.ErrorKinds["refused"] != s.Requests || s.Rate != 0 {
 		t.Errorf("summary %+v", s)
 	}
@@ -267,7 +268,7 @@ func TestCancelKeepsWhatWasMeasured(t *testing.T) {
 }
 
 // TestStallIsSeenByWhatWasDue is the test for coordinated omission: while the
-// target stands still for 300 ms, requests go on falling due, and their waiting
+// target stands still for 300 ms, requests continue to fall due, and their wait
 // must be in the latency although the target served each of them at once.
 func TestStallIsSeenByWhatWasDue(t *testing.T) {
 	const stall = 300 * time.Millisecond
@@ -297,8 +298,8 @@ func TestStallIsSeenByWhatWasDue(t *testing.T) {
 	if p90 := time.Duration(s.Latency.P90); p90 < stall/4 {
 		t.Errorf("latency p90 %v does not show the stall", p90)
 	}
-	// One is served slowly. A slow host serves more so, but one after the other:
-	// all that was served fits into the run, which what waited in line does not.
+	// One is served slowly. A slow host serves more of them slowly, but one after the
+	// other: all service times fit into the run, which the waits in line do not.
 	if mean := time.Duration(s.Service.Mean); time.Duration(s.Service.Max) < stall || mean*time.Duration(s.Requests) > took {
 		t.Errorf("service mean %v of %d requests in %v, and max %v: that is not one after the other",
 			mean, s.Requests, took, time.Duration(s.Service.Max))
@@ -329,7 +330,7 @@ func TestWhatIsNeverAnsweredIsUnfinished(t *testing.T) {
 	if sent := m.sum(series.LoadSent, ""); sent != 3 {
 		t.Errorf("%v sent", sent)
 	}
-	l.Rate = 100 // 30 due, 3 sent, 27 wait for a connection for ever
+	l.Rate = 100 // 30 due, 3 sent, 27 wait forever for a connection
 	if r, _, err = run(t, t.Context(), url, l); err != nil {
 		t.Fatal(err)
 	}
@@ -400,6 +401,16 @@ func TestFailuresKeepTheRunGoing(t *testing.T) {
 	}
 	if s.Status["500"] != s.ErrorKinds["status"] {
 		t.Errorf("status %v, kinds %v", s.Status, s.ErrorKinds)
+	}
+	byMessage := map[string]int64{}
+	for _, f := range s.Failures {
+		byMessage[f.Kind] += f.Count
+		if f.Text == "" || f.Request != "" || f.First < r.Steady.From || f.Last < f.First {
+			t.Errorf("failures by message: %+v", f)
+		}
+	}
+	if !maps.Equal(byMessage, s.ErrorKinds) || len(s.Failures) != 3 {
+		t.Errorf("failures by message %+v, by kind %v", s.Failures, s.ErrorKinds)
 	}
 }
 
@@ -494,8 +505,8 @@ func TestPlannedSpan(t *testing.T) {
 	}
 }
 
-// BenchmarkClosedLoop reports requests per CPU-second of the whole process, the
-// minimal server in it included, which takes about half.
+// BenchmarkClosedLoop reports requests per CPU-second of the whole process, including
+// its minimal server, which takes about half.
 func BenchmarkClosedLoop(b *testing.B) {
 	url := serve(b, always(ok, false))
 	b.ReportAllocs()

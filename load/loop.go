@@ -20,9 +20,9 @@ const readBuffer = 64 << 10
 // loop drives its share of the run's lanes from one thread: it waits for
 // sockets and due times at once, and does whatever either asks for.
 //
-// Everything that an event leads to is done before the next event is looked at,
-// and its output to one connection goes out in one write: requests of many
-// streams that are answered together are followed up together.
+// Everything that an event leads to is done before the next event is handled, and its
+// output to one connection goes out in one write: if many streams are answered
+// together, their next requests leave together.
 type loop struct {
 	*account.Feed
 	run    *run
@@ -38,7 +38,7 @@ type loop struct {
 	alarms   alarms        // lanes whose next request begins later
 	dialing  dials         // connections that wait for the connect rate
 	early    early         // how long before a due time to wake
-	scan     time.Duration // when lanes are next looked at for timeouts
+	scan     time.Duration // when lanes are next checked for timeouts
 
 	in      []byte        // read buffer
 	ahead   []byte        // read buffer below TLS
@@ -64,11 +64,11 @@ type loop struct {
 	mu      sync.Mutex
 	inbox   []func() // from other goroutines
 	apart   sync.WaitGroup
-	ctx     context.Context // of goroutines that run apart
+	ctx     context.Context // of the loop's goroutines
 	end     context.CancelFunc
 }
 
-// newLoop lays out the groups of loop index: every loops-th of the run's.
+// newLoop makes loop index of loops, with every loops-th group of the run.
 func newLoop(r *run, index, loops int) (*loop, error) {
 	// A poller of its own: events of one loop never wake another's thread.
 	poll, err := socket.NewPoller()
@@ -87,8 +87,8 @@ func newLoop(r *run, index, loops int) (*loop, error) {
 	for g := range l.groups {
 		at := &l.groups[g]
 		at.lanes, at.links = l.lanes[g*streams:(g+1)*streams:(g+1)*streams], l.links[g*hosts:(g+1)*hosts:(g+1)*hosts]
-		// Names of connections are dealt out like tickets, so that with a rate per connection a
-		// ticket finds its connection's loop by a modulo.
+		// Connections are numbered like tickets, so that with a rate per connection a ticket
+		// finds its connection's loop by a modulo.
 		id := g*loops + index
 		for h := range at.links {
 			at.links[h] = link{index: int32(g*hosts + h), host: h, id: id, group: at, fd: -1}
@@ -117,8 +117,8 @@ func newLoop(r *run, index, loops int) (*loop, error) {
 // drive runs the loop until its load is over or stop is called, and closes its
 // connections.
 func (l *loop) drive() error {
-	runtime.LockOSThread() // and never unlocked: the thread's timer slack ends with it
-	// The kernel delays timers by 50 µs to batch them (timerslack, prctl(2)); that would be lag.
+	runtime.LockOSThread() // and never unlocked: the thread's settings end with it
+	// The kernel delays timers by 50 us to batch them (timerslack, prctl(2)); that would be lag.
 	socket.Precise()
 	l.Thread.Store(int64(socket.Thread()))
 	defer l.shutdown()
@@ -142,8 +142,7 @@ func (l *loop) drive() error {
 			break
 		}
 		l.Publish(&l.counted, &l.published)
-		// Published before the wait, which may be long: the reporter reads what was done, and
-		// not what is about to be.
+		// Published before the wait, which may be long, so that the reporter sees what was done.
 		n, err := l.wait()
 		if err != nil {
 			return fmt.Errorf("load: %w", err)
@@ -151,7 +150,7 @@ func (l *loop) drive() error {
 		for i := range n {
 			l.handle(l.poll.Event(i))
 			l.work()
-			// Not with the next event's: the time of sending is taken before.
+			// Not together with the next event's output: the time of sending is taken before.
 			l.flush()
 		}
 	}
@@ -160,7 +159,7 @@ func (l *loop) drive() error {
 
 func (l *loop) now() time.Duration { return l.run.clock.Now() }
 
-// start gives every lane its first request, or its place among the free.
+// start gives every lane its first request, or lists it as free.
 func (l *loop) start() {
 	// No request can time out before one timeout has passed.
 	l.scan = l.now() + l.run.plan.Timeout
@@ -177,13 +176,13 @@ func (l *loop) start() {
 	}
 	if l.run.plan.PerConnection > 0 {
 		for i := range l.links {
-			// A rate per connection is of connections that are open from the start.
+			// With a rate per connection, connections are open from the start.
 			l.open(&l.links[i])
 		}
 	}
 }
 
-// over reports whether nothing is under way and nothing will be due.
+// over reports whether nothing is in progress and nothing will be due.
 func (l *loop) over() bool {
 	if l.under > 0 || len(l.ready) > 0 || len(l.alarms) > 0 {
 		return false
@@ -217,7 +216,7 @@ func (l *loop) next() (at time.Duration, exact bool) {
 	if l.under > 0 {
 		sooner(l.scan, false)
 	}
-	// With every lane taken, due tickets wait for an answer, and waking for them would spin.
+	// If every lane is busy, due tickets wait for an answer, and waking for them would spin.
 	if l.run.plan.Open() && (len(l.idle) > 0 || l.run.plan.PerConnection > 0 && l.behind < mostBehind) {
 		if _, t, ok := l.arrivals.Peek(); ok {
 			sooner(l.run.start+t, true)
@@ -226,7 +225,7 @@ func (l *loop) next() (at time.Duration, exact bool) {
 	return at, exact
 }
 
-// stop ends the loop from any goroutine, whatever is under way.
+// stop ends the loop from any goroutine, whatever is in progress.
 func (l *loop) stop() {
 	l.stopped.Store(true)
 	l.poll.Wake()
@@ -243,7 +242,7 @@ func (l *loop) post(f func()) {
 // handle handles one event.
 func (l *loop) handle(e socket.Event) {
 	if e.Token.Index < 0 {
-		// Taken out before they run: what they post waits for the next wake-up.
+		// Removed before they run: what they post waits for the next wake-up.
 		l.mu.Lock()
 		posted := l.inbox
 		l.inbox = nil
@@ -273,8 +272,8 @@ func (l *loop) handle(e socket.Event) {
 	}
 }
 
-// shutdown closes every connection and waits for goroutines that run apart. Requests that
-// are under way keep their lanes, for the count of the unfinished.
+// shutdown closes every connection and waits for the loop's goroutines. Requests in
+// progress keep their lanes, for the count of the unfinished.
 func (l *loop) shutdown() {
 	// Before they close: what was open at the end is a figure of the load.
 	l.Publish(&l.counted, &l.published) // connections as the load left them

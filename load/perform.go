@@ -13,9 +13,9 @@ import (
 // beyond stay with the arrivals and wait there, in order.
 const mostBehind = 1 << 20
 
-// handOut gives the tickets of an open loop that are due to free lanes. When
-// all are busy, tickets wait in order: they are due whether anyone can send
-// them or not, and their latency counts from then.
+// handOut gives the due tickets of an open loop to free lanes. If all are busy, tickets
+// wait in order: they are due whether or not they can be sent, and their latency counts
+// from then.
 func (l *loop) handOut(now time.Duration) {
 	r := l.run
 	if !r.plan.Open() {
@@ -29,8 +29,8 @@ func (l *loop) handOut(now time.Duration) {
 		var u *lane
 		switch {
 		case r.plan.PerConnection > 0:
-			// A busy connection's tickets are its own: if a free one took them, each connection
-			// would no longer keep its rate.
+			// A busy connection keeps its tickets: if a free one took them, connections would not
+			// keep their rates.
 			if u = l.owner(n); u.state != laneFree || u.wake > 0 || len(u.behind) > 0 {
 				if l.behind == mostBehind {
 					return
@@ -41,8 +41,7 @@ func (l *loop) handOut(now time.Duration) {
 				continue
 			}
 		case len(l.idle) > 0:
-			// The one that was free last, so that no more connections open than the rate needs and the
-			// others stay closed.
+			// The one freed last, so that no more connections are opened than the rate needs.
 			u = l.idle[len(l.idle)-1]
 			l.idle = l.idle[:len(l.idle)-1]
 		default:
@@ -66,8 +65,8 @@ func (l *loop) owner(n int64) *lane {
 
 // again decides a lane's next step after its last request ended.
 func (l *loop) again(u *lane) {
-	// After failures without a byte sent a lane pauses, or a target that refuses would be
-	// asked as fast as the loop can turn.
+	// After failures without a byte sent a lane pauses, or the loop would spin on a target
+	// that refuses.
 	if u.backoff > 0 && l.run.plan.Open() {
 		l.alarms.add(u, l.now()+u.backoff)
 		return
@@ -94,15 +93,15 @@ func (l *loop) rest(u *lane) {
 	}
 }
 
-// schedule plans the next request of a closed loop's lane, for when the course
-// of the load next has a place for it from that time on.
+// schedule plans the next request of a closed loop's lane, for the first time from then
+// on at which the course of the load includes that lane.
 func (l *loop) schedule(u *lane, from time.Duration) {
 	r := l.run
 	at, ok := r.pace.Active(u.id, max(0, from-r.start))
 	if !ok || !r.spend(at) {
 		return // this lane is over
 	}
-	// Due when the course has a place for it, and not before the think time is over.
+	// Due when the course includes the lane, and not before the think time is over.
 	u.intended = max(at+r.start, from)
 	if u.intended > u.free && u.intended > l.now() {
 		l.alarms.add(u, u.intended)
@@ -111,7 +110,7 @@ func (l *loop) schedule(u *lane, from time.Duration) {
 	l.ready = append(l.ready, u)
 }
 
-// woken is a lane whose alarm went off.
+// woken handles a lane whose alarm went off.
 func (l *loop) woken(u *lane) {
 	u.wake = 0
 	if !l.run.plan.Open() {
@@ -123,10 +122,9 @@ func (l *loop) woken(u *lane) {
 	l.rest(u)
 }
 
-// work begins the requests of lanes that are ready and hands out tickets to
-// lanes that were freed. Lanes that become ready by that, as after a message that
-// ends when it was sent, are left for the next time: sockets would never be looked
-// at otherwise.
+// work begins the requests of lanes that are ready and hands out tickets to lanes that
+// were freed. Lanes that thereby become ready, as after a message that ends when it was
+// sent, are left for the next round: sockets would otherwise starve.
 func (l *loop) work() {
 	n := len(l.ready)
 	for i := range n {
@@ -144,18 +142,18 @@ func (l *loop) work() {
 func (l *loop) begin(u *lane) {
 	r := l.run
 	if len(u.behind) > 0 {
-		// Not taken before now: requests that fall due meanwhile must go behind it.
+		// Not taken before now: requests that fall due meanwhile must come after it.
 		u.number, u.intended = u.behind[0].N, u.behind[0].At
 		if u.behind = u.behind[1:]; len(u.behind) == 0 {
 			u.behind = nil
 		}
 		l.behind--
 	}
-	// The slot is the lane's for good; all else begins anew, so that nothing of the last
-	// answer can pass for this one's.
+	// The lane keeps its slot; all else is reset, so that nothing of the last answer can pass
+	// for this one's.
 	u.x = Exchange{Slot: u.x.Slot, Data: l.cursor(u)}
 	if replay := r.plan.Replay; replay != nil {
-		// A replayed line names its request and its row; only when it is sent is redline's.
+		// A replayed line names its request and its row.
 		u.x.Request = int(replay.Request[u.number])
 		u.x.Data.Seek(int(replay.Row[u.number]))
 	} else {
@@ -164,8 +162,8 @@ func (l *loop) begin(u *lane) {
 	if !r.plan.Open() {
 		u.number = l.counted.Begun*int64(len(r.loops)) + int64(l.index) // unique
 	}
-	// Ready since both were there, the due time and a lane: what passes from here until the
-	// bytes leave is the generator's own delay.
+	// Ready once it is due and has a lane: the time from here until the bytes leave is the
+	// generator's own delay.
 	u.since = max(u.intended, u.free)
 	u.begun, u.resent, u.drawn = u.since, 0, false
 	l.under++
@@ -182,8 +180,8 @@ func (l *loop) route(u *lane, k *link) {
 			l.send(u, k)
 			return
 		}
-		// A connection that takes no more is replaced here rather than at its end, because its
-		// end may never be announced.
+		// A connection that takes no more requests is replaced here rather than at its end, which
+		// may never be announced.
 		if over && k.under == 0 {
 			l.close(k)
 		}
@@ -216,7 +214,7 @@ func (l *loop) send(u *lane, k *link) {
 	}
 	l.out = out
 	l.leaving = append(l.leaving, u)
-	// Reused means idle before: with others under way the peer was seen to be there.
+	// Reused means idle before: if others are in progress, the peer is known to be there.
 	u.state, u.reused = laneSent, k.used && k.under == 0
 	k.used = true
 	k.under++
@@ -243,7 +241,7 @@ func (l *loop) conclude(u *lane, k *link, now time.Duration) {
 		return
 	}
 	if len(u.x.Redirect) > 0 && u.x.Err == nil && l.run.follower != nil {
-		// The next hop is a part of the same request: its time goes on.
+		// The next hop is part of the same request: its time continues.
 		host, err := l.run.follower.Follow(&u.x)
 		if err == nil {
 			u.x.Redirect = nil
@@ -276,14 +274,14 @@ func (l *loop) finish(u *lane, now time.Duration) {
 		s.Intended = l.run.intended(u)
 	}
 	if x.Err != nil {
-		s.Kind = l.run.failed(x.Err)
+		s.Kind, s.Message = l.run.failed(x.Err)
 	}
 	if x.Trace != nil {
 		s.Trace = x.Trace.index
 	}
 	l.Ended.Add(l.run.steady, s.Intended)
-	// The ring is full: the loop stops to empty it. Its requests then go late, which own lag
-	// shows, instead of getting lost.
+	// The ring is full: the loop stops to empty it. Its next requests are then late, which
+	// shows in the own lag, instead of this one being lost.
 	for !l.Push(&s) {
 		l.run.collector.Empty(l.Feed)
 	}
@@ -300,11 +298,10 @@ func (l *loop) finish(u *lane, now time.Duration) {
 	l.again(u)
 }
 
-// expire ends the requests whose timeout has passed. Lanes are not kept in the
-// order of their deadlines: that would cost every request something for the
-// sake of the few that time out. They are looked at when the earliest deadline
-// that was seen last passes, or a whole timeout later, before which nothing
-// that began since can be due.
+// expire ends the requests whose timeout has passed. Lanes are not kept in the order of
+// their deadlines: that would cost every request something for the sake of the few that
+// time out. They are checked when the earliest deadline seen at the last check passes, or
+// a whole timeout later: no request begun since then can expire before.
 func (l *loop) expire(now time.Duration) {
 	if now < l.scan {
 		return
@@ -325,7 +322,7 @@ func (l *loop) expire(now time.Duration) {
 	l.scan = max(earliest, now+leastScan)
 }
 
-// leastScan bounds how often all lanes are looked at.
+// leastScan bounds how often all lanes are checked.
 const leastScan = time.Millisecond
 
 var errTimeout = &failure.Error{Kind: failure.Timeout, Err: errors.New("no answer within the timeout")}
@@ -337,7 +334,7 @@ func (l *loop) giveUp(u *lane, now time.Duration) {
 	if u.state == laneWaiting {
 		k.remove(u)
 		l.finish(u, now)
-		// Nobody waits for this connection any more: an attempt that hangs would hold its slot.
+		// Nobody waits for this connection any more: a hanging attempt would occupy it.
 		if k.head == nil && k.opening() {
 			l.close(k)
 		}
@@ -347,7 +344,7 @@ func (l *loop) giveUp(u *lane, now time.Duration) {
 		l.flush()
 		l.current = k
 	}
-	// HTTP/2 resets the one stream; HTTP/1 has no way to say so but to close.
+	// HTTP/2 resets the stream; HTTP/1 can only close the connection.
 	out, keep := k.wire.Cancel(&u.x, l.out)
 	l.out = out
 	k.under--

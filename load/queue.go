@@ -10,8 +10,8 @@ import (
 // loops run: the gauge of the live view. It belongs to the reporter.
 type queue struct {
 	run *run
-	// ahead are the loops' arrivals once more, where the tickets that are due
-	// can only be counted one by one.
+	// ahead is a copy of the loops' arrivals, if due tickets can only be counted one
+	// by one.
 	ahead []pace.Arrivals
 	due   int64
 }
@@ -37,8 +37,8 @@ func (q *queue) waiting(at time.Duration) int64 {
 	}
 	for i := range q.ahead {
 		a := &q.ahead[i]
-		// Each ticket is drawn once more here, over the whole load: as much work as the loops'
-		// own draws, in the reporter's time.
+		// Each ticket of the load is drawn a second time here: as much work as the loops' own
+		// draws, in the reporter's time.
 		for _, next, ok := a.Peek(); ok && next < at; _, next, ok = a.Peek() {
 			a.Take()
 			q.due++

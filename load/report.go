@@ -34,7 +34,7 @@ func (r *run) report(driven <-chan struct{}) {
 			r.edge(timebase.Window(r.clock.Now(), r.Window))
 			r.sunk(r.collector.WriteEnded(r.Record, r.clock.Now))
 		case <-driven:
-			// Nothing ends any more: the window under way may close early.
+			// Nothing ends any more: the current window may close early.
 			r.edge(timebase.Window(r.clock.Now(), r.Window) + 1)
 			r.writeLast()
 			return
@@ -107,18 +107,18 @@ func (r *run) markLoops(at time.Duration) {
 	}
 }
 
-// worked returns the CPU time of the loop's thread without that of waking early, which it would
-// give up for any work.
+// worked returns the CPU time of the loop's thread without that of waking early, which yields
+// to any work.
 func (l *loop) worked() (time.Duration, bool) {
 	used, ok := usage.ThreadCPU(int(l.Thread.Load()))
 	return max(0, used-time.Duration(l.early.total.Load())), ok
 }
 
-// busiest returns the share of the time since then that the busiest loop was on
-// CPU; zero where that is not known.
+// busiest returns the share of the time since markLoops that the busiest loop was on
+// CPU; zero if that is not known.
 //
-// Hazard: a loop's thread ends with its load, a little before the last edge. Its
-// share as of the edge before stays.
+// Hazard: a loop's thread ends with its load, a little before the last edge. Its share
+// then remains that of the edge before.
 func (r *run) busiest(at time.Duration) (share float64) {
 	for i, l := range r.loops {
 		if used, ok := l.worked(); ok && at > r.loopsAt {

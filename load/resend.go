@@ -7,9 +7,9 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// Bounds of how often a request goes out again: one that the target said it
-// has not seen (failure.Error.Unseen), and one whose connection was closed under it
-// between two requests, where that is only likely.
+// Bounds of how often a request goes out again: one that the target declared unprocessed
+// (failure.Error.Unseen), and one whose connection was closed between two requests, where
+// that is only likely.
 const (
 	mostUnseen = 3
 	mostClosed = 1
@@ -42,18 +42,17 @@ type hop struct {
 	host int
 }
 
-// unseen reports whether a request whose wire ended it may go out again: the
-// target did not turn the request away, it turned the connection away.
+// unseen reports whether a request that its wire ended may go out again: the target
+// refused the connection, not the request.
 func (u *lane) unseen() bool {
 	f, ok := u.x.Err.(*failure.Error)
 	return ok && f.Unseen && u.resent < mostUnseen
 }
 
-// lost reports whether a request may go out again after its connection failed
-// by err. Servers close connections that idle, and one that is about to be
-// closed cannot be distinguished from one that is not: a request that went out over a
-// connection that had been idle, and of whose answer nothing came, was most
-// likely never read (RFC 9112, section 9.3.1). It goes out once more if reading
+// lost reports whether a request may go out again after its connection failed with err.
+// Servers close idle connections, and a client cannot see that one is about to be
+// closed: a request over a connection that had been idle, without any byte of an answer,
+// was most likely never read (RFC 9112, section 9.3.1). It goes out once more if reading
 // it twice does no harm.
 func (l *loop) lost(u *lane, err error) bool {
 	if !u.reused || u.resent >= mostClosed || u.x.FirstByte > 0 || l.run.repeater == nil {
@@ -65,20 +64,20 @@ func (l *loop) lost(u *lane, err error) bool {
 	return l.run.repeater.Repeatable(&u.x)
 }
 
-// resend has a lane's request go out again, over a new connection to the same
-// host. Its time goes on.
+// resend sends a lane's request again, over a new connection to the same host. Its time
+// goes on.
 func (l *loop) resend(u *lane, k *link) {
 	u.resent++
 	l.counted.Resent++
-	// Sent stays: the request was handed to the kernel then, and its service time counts what
-	// the target's closing cost.
+	// Sent stays: the request was handed to the kernel then, and its service time includes the
+	// cost of the target's closing.
 	u.x.Err, u.x.Status, u.x.FirstByte, u.x.Done = nil, 0, 0, 0
 	k.parted = true
 	l.hops = append(l.hops, hop{u, k.host})
 }
 
-// follow sends the requests that go out again. A lane whose request waits for that is on
-// no link, so it comes before anything that looks at lanes.
+// follow sends the requests that go out again. A lane whose request waits for that is on no
+// link, so follow comes before anything that examines lanes.
 func (l *loop) follow() {
 	for len(l.hops) > 0 {
 		h := l.hops[len(l.hops)-1]

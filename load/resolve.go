@@ -12,13 +12,13 @@ import (
 	"github.com/redline-go/redline/load/fence"
 )
 
-// keepNames is how long a looked-up name is used. Long enough that a target
-// that closes every connection does not turn the load onto the name server,
-// short enough to follow a name that moves.
+// keepNames is how long a looked-up name is used: long enough that a target that closes
+// every connection does not put load on the name server, short enough to follow a name
+// that moves.
 const keepNames = 5 * time.Second
 
-// resolver caches the addresses of host:port. The zero resolver is ready for
-// use, and answers with addresses of this host alone.
+// resolver caches the addresses of host:port. The zero resolver is ready for use, and
+// answers only with addresses of this host.
 type resolver struct {
 	asking sync.Mutex // held while the name server is asked: connections that open together ask once
 	mu     sync.Mutex // of names
@@ -31,7 +31,7 @@ type resolved struct {
 	until time.Time        // zero is for ever
 }
 
-// known returns the addresses of host:port when no name server need be asked.
+// known returns the addresses of host:port if no name server needs to be asked.
 func (r *resolver) known(address string) ([]netip.AddrPort, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -47,7 +47,7 @@ func (r *resolver) known(address string) ([]netip.AddrPort, bool) {
 	return addrs, true
 }
 
-// reaches reports why load does not go to an address in numbers; names are checked
+// reaches returns an error if load must not go to a numeric address; names are checked
 // when they are looked up.
 func (r *resolver) reaches(address string) error {
 	addr, err := netip.ParseAddrPort(address)
@@ -86,7 +86,7 @@ func (r *resolver) lookup(ctx context.Context, address string) ([]netip.AddrPort
 		return nil, err
 	}
 	// Before any of them is used: a name server that answers with a stranger's address
-	// would otherwise turn the load onto a host that nobody named.
+	// would otherwise direct the load to a host that nobody named.
 	if err := r.bounds.Check(host, addresses...); err != nil {
 		return nil, &failure.Error{Kind: failure.DNS, Err: err}
 	}

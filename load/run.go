@@ -22,7 +22,7 @@ import (
 	"github.com/redline-go/redline/scenario/protocol"
 )
 
-// mostShaking bounds the TLS handshakes under way: each takes a millisecond of
+// mostShaking bounds the TLS handshakes in progress: each takes a millisecond of
 // CPU and blocks a thread.
 const mostShaking = 16
 
@@ -44,8 +44,8 @@ type run struct {
 	hosts    []Host
 	hostOf   []int // by request
 	follower Follower
-	repeater Repeater // nil where nothing is sent again by guess
-	// statusName is nil where a status is HTTP's.
+	repeater Repeater // nil if nothing is sent again on a guess
+	// statusName is nil for HTTP's statuses.
 	statusName func(int) string
 	data       bool // templates take rows
 	resolver   resolver
@@ -57,6 +57,7 @@ type run struct {
 
 	mu       sync.Mutex // of all below
 	failures [len(failure.Kinds)]error
+	messages failure.Messages
 	sinkErr  error // the first that Record returned
 
 	// The reporter's own state; see report.go.
@@ -70,8 +71,8 @@ type run struct {
 	used   usage.Usage // at the last edge
 	usedAt time.Duration
 	spent  validity.Spent
-	// CPU time of the loops' threads at the measured span's beginning, and which
-	// share of the time since then they were on CPU when they could last be asked.
+	// CPU time of the loops' threads at the beginning of the measured span, and the share
+	// of the time since then that they were on CPU at their last reading.
 	loopsUsed []time.Duration
 	loopsAt   time.Duration
 	loopsBusy []float64
@@ -128,8 +129,8 @@ func newRun(ctx context.Context, c Config, plan scenario.Load) (*run, error) {
 func (r *run) lay() error {
 	n := r.plan.Threads
 	if n <= 0 {
-		// A target on this host needs CPUs of its own, or half of the
-		// measurement is the two waiting for each other.
+		// A target on this host needs CPUs of its own, or half of the measurement would be
+		// the two waiting for each other.
 		if n = runtime.NumCPU(); validity.Loopback(r.Plan) {
 			n = max(1, n/2)
 		}
@@ -159,21 +160,22 @@ func (r *run) spend(at time.Duration) bool {
 	return r.plan.Requests == 0 || at+r.start < r.steady.From || r.left.Add(-1) >= 0
 }
 
-// failed returns the kind of a failed request and keeps the first error of each
-// kind, which a warning quotes.
-func (r *run) failed(err error) uint8 {
-	// Every loop calls it, once per failure: a run whose failures contend for this lock
-	// measures nothing anyway.
+// failed returns the kind and the message of a failed request, and keeps the first error
+// of each kind, which a warning quotes.
+func (r *run) failed(err error) (kind, message uint8) {
+	// Every loop calls it once per failure: a run with so many failures that they contend for
+	// this lock measures nothing anyway.
 	i := failure.Of(err).Index()
 	r.mu.Lock()
 	if r.failures[i] == nil {
 		r.failures[i] = err
 	}
+	message = r.messages.Number(err)
 	r.mu.Unlock()
-	return i
+	return i, message
 }
 
-// sunk keeps the first error of the record. Load goes on without it.
+// sunk keeps the first error of the record. The load continues without it.
 func (r *run) sunk(err error) {
 	if err == nil {
 		return
@@ -185,7 +187,7 @@ func (r *run) sunk(err error) {
 	r.mu.Unlock()
 }
 
-// drive is Run after everything was checked.
+// drive is the part of Run after all checks.
 func (r *run) drive() (*Result, error) {
 	defer func() {
 		for _, l := range r.loops {
@@ -196,18 +198,18 @@ func (r *run) drive() (*Result, error) {
 	if !sleep(r.ctx, r.start-r.clock.Now()) {
 		return r.result(r.start), r.ctx.Err()
 	}
-	// A loop's thread that wakes must find a P at once, whatever else the
-	// process does: waiting for one would show as the target's latency. The
-	// kernel then shares the CPUs, which it does by the millisecond.
+	// A loop's thread that wakes must find a P at once, whatever else the process does:
+	// waiting for one would show as the target's latency. The kernel then shares the CPUs,
+	// millisecond by millisecond.
 	addProcs(len(r.loops))
 	defer addProcs(-len(r.loops))
 
-	// hard ends the requests under way: when the caller ends the run, and when the
+	// hard ends the requests in progress: when the caller ends the run, and when the
 	// grace time is over.
 	hard, end := context.WithCancel(r.ctx)
 	defer end()
-	// The load's end is the plan's, whatever the loops do: one that hangs would otherwise
-	// hold the run for ever.
+	// The plan determines the load's end, whatever the loops do: one that hangs would
+	// otherwise hold up the run for ever.
 	grace := time.AfterFunc(r.steady.To+r.plan.Grace-r.clock.Now(), end)
 	defer grace.Stop()
 	defer context.AfterFunc(hard, r.stop)()
@@ -225,7 +227,7 @@ func (r *run) drive() (*Result, error) {
 	for i, l := range r.loops {
 		all.Go(func() {
 			if failed[i] = l.drive(); failed[i] != nil {
-				end() // without one loop the others would flatter
+				end() // without this loop the others' figures would flatter the target
 			}
 		})
 	}
@@ -239,7 +241,7 @@ func (r *run) drive() (*Result, error) {
 	return result, r.failure(failed)
 }
 
-// failure joins what went wrong in the loops with what ended the run and what the sink did not take.
+// failure joins the errors of the loops, of the balance, of what ended the run and of the sink.
 func (r *run) failure(loops []error) error {
 	err := errors.Join(append(loops, r.balance())...)
 	r.mu.Lock()
@@ -253,8 +255,8 @@ func (r *run) failure(loops []error) error {
 	return err
 }
 
-// procs makes a change of GOMAXPROCS one step: runs of one process may overlap,
-// and what each adds and takes back must add up.
+// procs makes a change of GOMAXPROCS atomic: runs of one process may overlap, and what
+// each adds and takes back must balance.
 var procs sync.Mutex
 
 func addProcs(n int) {
@@ -296,11 +298,11 @@ func (r *run) due(span timebase.Span) (n int64) {
 // begun is a success, a failure, or unfinished, and in an open loop everything
 // that was due as well.
 func (r *run) balance() error {
-	// An error here is a defect of redline, and ends the run as one: figures whose sum is wrong
-	// must not be printed.
+	// An error here is a defect of redline, and ends the run: figures whose sum is wrong must
+	// not be printed.
 	var recorded int64
 	for _, l := range r.loops {
-		// Counted by the loops themselves, on another path than the totals.
+		// Counted by the loops themselves, on a different path than the totals.
 		recorded += l.Ended.Steady
 	}
 	t := r.collector.Totals
@@ -357,11 +359,12 @@ func (r *run) result(now time.Duration) *Result {
 		ThinkSum: time.Duration(t.Requests) * pace.MeanThink(r.plan.Think), Begun: left.begun, Waiting: left.waiting, Oldest: left.oldest,
 		Cut: r.ctx.Err() != nil, Grace: r.plan.Grace,
 	}
-	// Stages that fall to zero leave time without load, which says nothing about a generator
-	// that keeps up.
+	// Stages that fall to zero leave time without load, which says nothing about whether the
+	// generator keeps up.
 	e.On = r.pace.On(timebase.Span{From: steady.From - r.start, To: steady.To - r.start}, e.MeanService())
 	r.mu.Lock()
 	e.Failures = r.failures
+	s.Failures = t.FailureSummaries(&r.messages)
 	r.mu.Unlock()
 	g, warnings := validity.Assess(&e)
 	g.CPU = int64(r.spent.CPU)

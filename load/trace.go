@@ -51,9 +51,9 @@ func (t *Trace) AppendNumber(dst []byte) []byte {
 	return dst
 }
 
-// traceID returns the trace id of a sampled request: the run's own half, and a
-// half in which neighbours have nothing in common, because samplers downstream may
-// decide by it.
+// traceID returns the trace id of a sampled request: the run's half, and a half in which
+// successive requests have nothing in common, because samplers downstream may use it to
+// decide.
 func traceID(run uint64, index uint32) (id [16]byte) {
 	binary.BigEndian.PutUint64(id[:8], run)
 	binary.BigEndian.PutUint64(id[8:], scatter(run+uint64(index)))
@@ -69,14 +69,14 @@ func scatter(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// tracesPerSecond is how many requests a run samples at most: too few to be felt
-// by a target that records nothing otherwise.
+// tracesPerSecond is the most requests that a run samples: too few to affect a target
+// that records nothing otherwise.
 const tracesPerSecond = 50
 
 // Traced is implemented by protocols whose requests can carry a Trace.
 type Traced interface {
-	// Traced reports whether the plan leaves it to redline which trace a request
-	// of the mix belongs to.
+	// Traced reports whether the plan leaves the trace of a request of the mix to
+	// redline.
 	Traced(request int) bool
 }
 
@@ -91,14 +91,13 @@ func Traceable(q scenario.Request) bool {
 	return true
 }
 
-// sampler chooses the requests of one loop that carry a Trace. Each request of
-// the same moment is as likely as any other, whatever becomes of it: the number
-// to pass over is drawn by chance, before anything is known of the
-// next one. By time instead (the first request of every 20 ms) requests after a
-// stall would be chosen too seldom.
+// sampler chooses the requests of one loop that carry a Trace. All requests of the same
+// moment are equally likely, whatever becomes of them: the number to skip is drawn at
+// random, before anything is known about the next one. Sampling by time (the first
+// request of every 20 ms) would choose requests after a stall too seldom.
 type sampler struct {
 	on    bool
-	skip  int64 // requests to pass over before the next
+	skip  int64 // requests to skip before the next
 	every int64 // mean of skip, plus one
 	gap   time.Duration
 
@@ -122,11 +121,11 @@ func newSampler(run uint64, index, loops int, seed uint64) sampler {
 	return s
 }
 
-// adapts is how often the sampler looks at the rate of requests.
+// adapts is how often the sampler adapts to the rate of requests.
 const adapts = 200 * time.Millisecond
 
-// next returns the Trace of a request that is sent now; nil for the most. It
-// allocates for those that it samples.
+// next returns the Trace of a request that is sent now; nil for most. It allocates for
+// those that it samples.
 func (s *sampler) next(now time.Duration, number int64) *Trace {
 	s.passed++
 	if s.skip > 0 && now-s.at < 5*adapts { // else the rate may have fallen to nothing
@@ -137,8 +136,8 @@ func (s *sampler) next(now time.Duration, number int64) *Trace {
 	s.allow = min(s.allow+float64(now-s.allowedAt)/float64(s.gap), burst)
 	s.allowedAt = now
 	if since := now - s.at; since >= adapts {
-		// A quarter more than would use the allowance up, so that the bound,
-		// which takes the first request, seldom decides.
+		// A quarter more than the allowance would give, so that the bound, which favours the
+		// first request, seldom decides.
 		s.every = max(1, int64(1.25*float64(s.passed)*float64(s.gap)/float64(since)))
 		s.at, s.passed = now, 0
 	}

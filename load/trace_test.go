@@ -32,9 +32,9 @@ func TestTraceContext(t *testing.T) {
 	}
 }
 
-// TestSampler drives loops at rates from rare to many and checks the bound, that
-// it is made use of, and that every place in a cycle of requests is as likely:
-// a mix in turn must not meet a sample in step.
+// TestSampler drives loops at rates from low to high and checks the bound, that it is
+// used up, and that every position in a cycle of requests is equally likely: samples
+// must not be in step with a mix that takes its requests in turn.
 func TestSampler(t *testing.T) {
 	for _, rate := range []float64{0.2, 10, 100, 5000, 200_000} {
 		const loops, cycle, seconds = 2, 7, 60

@@ -8,15 +8,14 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// unfinished are the loops' leftovers of the requests that were intended
-// in a span.
+// unfinished are the requests intended in a span that the loops did not finish.
 type unfinished struct {
 	begun   int64         // and not ended
 	waiting int64         // due and never begun
 	oldest  time.Duration // how long the oldest of the begun ones had waited
 }
 
-// unfinished may be asked when the loops are over.
+// unfinished may be called once the loops are over.
 func (r *run) unfinished(span timebase.Span, now time.Duration) (u unfinished) {
 	for _, l := range r.loops {
 		for i := range l.lanes {
@@ -40,13 +39,13 @@ func (r *run) unfinished(span timebase.Span, now time.Duration) (u unfinished) {
 	return u
 }
 
-// ages may be asked when the loops are over.
+// ages may be called once the loops are over.
 func (r *run) ages(span timebase.Span, now time.Duration) (a account.Ages) {
 	steps := r.collector.Totals.StepCount()
 	add := func(request int, intended time.Duration) { a.Add(request, steps, now-intended) }
 	for _, l := range r.loops {
-		// An untaken ticket has no request of the mix yet: it gets one as
-		// it would have.
+		// An untaken ticket has no request of the mix yet: it is given one as it would have
+		// been.
 		rng := rand.NewPCG(r.seed, uint64(l.index))
 		draw := func(n int64) int {
 			if replay := r.plan.Replay; replay != nil {
@@ -82,7 +81,7 @@ func (r *run) ages(span timebase.Span, now time.Duration) (a account.Ages) {
 	return a
 }
 
-// intended is when a lane's request counts from: in a closed loop, once its
+// intended is the time from which a lane's request counts: in a closed loop, once its
 // connection was there.
 func (r *run) intended(u *lane) time.Duration {
 	if r.plan.Open() || u.x.Sent == 0 {
@@ -91,8 +90,8 @@ func (r *run) intended(u *lane) time.Duration {
 	return min(max(u.since, u.intended), u.x.Sent)
 }
 
-// logOpen writes the ages of requests that never ended behind the latency log's last
-// interval, over the grace time, in which they were last waited for.
+// logOpen writes the ages of requests that never ended after the latency log's last
+// interval, over the grace time, in which they were last awaited.
 func (r *run) logOpen(now time.Duration) {
 	span := timebase.Span{From: min(r.steady.To, now), To: now}
 	r.sunk(r.collector.WriteUnfinished(r.Record, span))

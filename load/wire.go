@@ -36,19 +36,19 @@ type Wire interface {
 	// Open readies the wire for a new socket, whatever it was in the middle of,
 	// and appends the bytes that go out before any request.
 	Open(out []byte) []byte
-	// State returns how many more requests Send takes now, and whether the
-	// wire is over: it takes none until the next Open. A wire with no room that
-	// is not over waits: for an answer, or for a handshake of its own.
+	// State returns how many more requests Send takes now, and whether the wire is over:
+	// it takes none until the next Open. A wire without room that is not over waits for
+	// an answer, or for a handshake of its own.
 	State() (room int, over bool)
 	// Send appends the request of x and keeps x until it is ended or cancelled.
-	// With an error (data that the protocol cannot carry) nothing was appended
-	// and x not begun.
+	// After an error (data that the protocol cannot carry) nothing was appended and x
+	// has not begun.
 	Send(x *Exchange, out []byte) ([]byte, error)
 	// Receive takes the bytes that arrived at now in whatever pieces, appends the bytes that go
 	// back (acknowledgements, the rest of a request's body), and adds the
 	// exchanges that it completes to ended, with their FirstByte, Done, Status
-	// and Err filled in. With an error the connection is of no further use:
-	// exchanges under way that are not in ended failed by it.
+	// and Err filled in. After an error the connection is unusable: exchanges in
+	// progress that are not in ended failed with it.
 	Receive(in []byte, now time.Duration, out []byte, ended []*Exchange) ([]byte, []*Exchange, error)
 	// Shut is called when the peer sends no more. It adds the exchanges that this
 	// completes; the error is that of the others, nil when there are none.
@@ -60,9 +60,9 @@ type Wire interface {
 
 // Follower is implemented by protocols with redirects.
 type Follower interface {
-	// Follow readies x, whose answer asked for it with a Redirect, for being
-	// sent again, and returns the host it goes to. An error (a host that the
-	// plan does not name, too many hops) ends x.
+	// Follow readies x, whose answer was a redirect, for being sent again, and returns
+	// the host to which it goes. An error (a host that the plan does not name, too many
+	// hops) ends x.
 	Follow(x *Exchange) (host int, err error)
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// maxError is the largest alignment error that is resolved; larger ones count as it.
+// maxError is the largest alignment error that is resolved; larger ones count as this.
 const maxError = time.Minute
 
 // Bracket dates readings and bounds the error: it reads the clock before and after, takes

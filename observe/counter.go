@@ -9,8 +9,8 @@ import (
 // minCover is the share of a window that readings must cover for its amount to
 // be delivered. A window at the start, at the end or next to a gap is covered in
 // part only, and the part would read as a dip that never was. It is below one
-// because the first reading comes a little after its edge, by as much as the
-// host kept us waiting.
+// because the first reading comes a little after its edge: as late as the host
+// scheduled us.
 const minCover = 0.9
 
 // Counter turns cumulative readings, taken at uneven instants, into the amount
@@ -72,9 +72,9 @@ func (c *Counter) Break() {
 	c.based, c.amount, c.covered = false, 0, 0
 }
 
-// accrue adds a part of an amount to a window, which it saw for the time cover. A window
-// is delivered when a later one begins, and only if most of it was seen: a part of an
-// amount would read as a dip.
+// accrue adds a part of an amount to a window, of which it covers the time cover. A
+// window is delivered when a later one begins, and only if most of it was covered: a
+// part of an amount would read as a dip.
 func (c *Counter) accrue(w int64, cover time.Duration, part float64, deliver func(int64, float64)) {
 	if w != c.window {
 		if float64(c.covered) >= minCover*float64(c.Width) {

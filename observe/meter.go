@@ -39,7 +39,7 @@ func (m *Meter) Count(name, labels string, at time.Duration, total float64) {
 }
 
 // Gauge takes the value of a gauge, read at an edge: it belongs to the window
-// that ends there. A value that is NaN or infinite is not known and stays out.
+// that ends there. A value that is NaN or infinite is unknown and left out.
 func (m *Meter) Gauge(name, labels string, edge time.Duration, value float64) {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return
@@ -54,7 +54,7 @@ func (m *Meter) Gauge(name, labels string, edge time.Duration, value float64) {
 // Forget drops a counter, so that a series that ended costs nothing more.
 func (m *Meter) Forget(name, labels string) { delete(m.counters, key{name, labels}) }
 
-// Break marks a time in which the source was blind: see Counter.Break.
+// Break marks a gap in all counters: see Counter.Break.
 func (m *Meter) Break() {
 	for _, counter := range m.counters {
 		counter.Break()
@@ -72,7 +72,7 @@ func (m *Meter) Flush(sink Sink) error {
 	return err
 }
 
-// Put gathers one point as it is, for sources that count by themselves.
+// Put adds one point unchanged, for sources that count by themselves.
 func (m *Meter) Put(name, labels string, window int64, value float64) {
 	unit, ok := m.units[name]
 	if !ok {

@@ -5,12 +5,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record/timebase"
 )
 
 // Every calls f at each window edge of the clock until ctx is done, and then
-// returns nil; an error of f ends it and is returned. It is an Edges whose
-// unused count of missed edges.
+// returns nil; an error of f ends it and is returned. It is Edges.Each without
+// the count of missed edges.
 func Every(ctx context.Context, clock timebase.Clock, width time.Duration, f func(edge time.Duration) error) error {
 	return (&Edges{Clock: clock, Width: width}).Each(ctx, f)
 }
@@ -32,6 +33,11 @@ type Edges struct {
 
 // Missed returns how many edges were skipped so far.
 func (e *Edges) Missed() int64 { return e.missed.Load() }
+
+// Skipped says that edges passed without a reading, for record.SourceHealth.
+func Skipped(missed int64) string {
+	return notation.Counted(missed, "window was", "windows were") + " skipped because redline got no CPU"
+}
 
 // Each calls f with the run time of each edge until ctx is done, and then
 // returns nil; an error of f ends it and is returned. The first edge is the

@@ -23,7 +23,7 @@ func startClock(t *testing.T) timebase.Clock {
 	return clock
 }
 
-// In a synctest bubble the clock moves only while everybody sleeps, so edges
+// In a synctest bubble the clock moves only while all goroutines sleep, so edges
 // are exact.
 func TestEdgesAreAlignedAndSkipped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

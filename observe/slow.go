@@ -7,14 +7,14 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// A window is slow when its p99 is above slowFactor medians of the windows
+// A window is slow if its p99 is above slowFactor times the median of the windows
 // before it, and at least slowLeast above the median: a service of 100 us that
-// takes 400 for a moment is no matter.
+// takes 400 for a moment does not matter.
 const (
 	slowFactor = 4
 	slowLeast  = time.Millisecond
 	slowMemory = 100 // windows that the median is taken over
-	slowEnough = 20  // windows before the first judgement
+	slowEnough = 20  // windows before the first decision
 )
 
 // Slow announces windows with a high p99, as measured by the load, so that sources can look
@@ -22,8 +22,8 @@ const (
 //
 // One goroutine feeds it, one source reads C.
 type Slow struct {
-	// C carries the spans of slow windows. It buffers one and drops the next until that is
-	// read, so Window never blocks.
+	// C carries the spans of slow windows. It buffers one and drops further ones until that
+	// is read, so Window never blocks.
 	C     <-chan timebase.Span
 	c     chan timebase.Span
 	width time.Duration

@@ -43,8 +43,8 @@ func TestSlowWindows(t *testing.T) {
 		t.Errorf("%v was kept for a reader who was busy", span)
 	default:
 	}
-	// What is slow for long is the new steady state of nobody: it does not move
-	// the median, and the median of a service that changed follows in time.
+	// A long slow spell is no new steady state at once: it does not move the median,
+	// but the median of a service that has changed follows in time.
 	feed(200, 30*ms)
 	if n := feed(1, 90*ms); n != 0 {
 		t.Errorf("the median did not follow: thrice of it is slow")

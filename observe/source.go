@@ -32,7 +32,7 @@ type Source interface {
 type Description struct {
 	Name  string // as in summary.json, unique in a run
 	Doc   string // one sentence
-	Needs string // its needs of the target or the host
+	Needs string // what it needs from the target or the host
 	Cost  string // its cost in the target
 }
 
@@ -43,7 +43,7 @@ type Subject struct {
 	// Steady is the planned steady span; sources that take snapshots place
 	// them in it. It is known before the load starts.
 	Steady timebase.Span
-	PID    int    // 0 when the target's process is not known or not local
+	PID    int    // 0 if the target's process is unknown or not local
 	Ring   string // path of the probe's shared memory; empty without probe
 	Socket string // path of the probe's control socket; empty without probe
 	Pprof  string // base URL of net/http/pprof; empty without it
@@ -52,14 +52,14 @@ type Subject struct {
 	// OTLPToken; if it is empty, any export is accepted, on loopback only.
 	OTLP      []string
 	OTLPToken string
-	// Trace is the first half of the trace ids that the load gives to its
-	// requests; zero for none.
+	// Trace is the first half of the trace ids that the load gives its requests; zero
+	// for none.
 	Trace uint64
 	// Statement, if set, receives the text of each statement as soon as it is known, without
 	// constants. It must not block.
 	Statement func(queryid, text string)
-	// Slow announces windows whose requests were slow, as they close; nil when
-	// there is no announcer. One source reads it.
+	// Slow announces windows whose requests were slow, as they close; nil if
+	// nothing announces them. One source reads it.
 	Slow <-chan timebase.Span
 	// GCTrace returns the next line of the target's GODEBUG=gctrace=1 that was
 	// not returned yet, and when it came; false when there is none now. It is

@@ -9,9 +9,9 @@ import (
 
 // Bridge returns the file of package auto that connects the hooks in instrumented
 // packages to package operations, for injection into the module with the given path.
-// Of those in below, which also serve as drivers of database/sql in this program, each
-// call is looked at: one that database/sql made is counted there alone. Those in pools
-// show their pools of connections.
+// The packages in below also serve database/sql as drivers in this program: each of
+// their calls is examined, and one that database/sql made is counted there alone. Those
+// in pools show their connection pools.
 func Bridge(modulePath string, packages, below, pools []string) (name string, content []byte) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "package auto\n\nimport (\n\t_ \"unsafe\" // for go:linkname\n\n\t%q\n\t%q\n)\n\nvar _ = slots.Show\n",

@@ -10,7 +10,7 @@ import (
 
 // Dir is where the probe's packages land, relative to the root of the module
 // that they are injected into. It is internal to the module, so that every
-// main package of it may import them and nothing else may.
+// main package of the module may import them and nothing outside it may.
 const Dir = "internal/redlineprobe"
 
 // AutoDir is the package below the module's root whose import starts the probe.
@@ -50,7 +50,7 @@ func Files(modulePath string) (map[string][]byte, error) {
 }
 
 // Main returns the content of MainFile: a file of package main that imports
-// the probe for its effect. It belongs beside the main package's other files.
+// the probe for its side effect. It belongs beside the main package's other files.
 func Main(modulePath string) ([]byte, error) {
 	if err := checkModulePath(modulePath); err != nil {
 		return nil, err

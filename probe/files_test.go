@@ -105,7 +105,7 @@ func TestInjection(t *testing.T) {
 }
 
 // TestTargetSurvivesTheAgentsDeath kills the process that the probe takes for
-// redline: the probe ends, the program goes on and is silent about it.
+// redline: the probe ends, and the program continues and is silent about it.
 func TestTargetSurvivesTheAgentsDeath(t *testing.T) {
 	goTool, err := exec.LookPath("go")
 	if err != nil {

@@ -1,9 +1,9 @@
 // Package probe carries the source of redline's probe, so that redline can
-// build it into a program that never heard of it, and hands it out rewritten
+// build it into a program that never heard of it, and provides it rewritten
 // for that program's module.
 //
 // The probe itself lives in the packages below. A program that wants it without
-// redline's build imports one of them for its effect:
+// redline's build imports one of them for its side effect:
 //
 //	import _ "github.com/redline-go/redline/probe/auto"
 //
@@ -15,25 +15,25 @@
 //	control  profiles and traces on demand over a Unix socket
 //	operations  counts statements and calls, from hooks that redline's build adds
 //	slots    the connection pools that a program shows, by name
-//	auto     starts the three in a program that was started by redline
+//	auto     starts sampler, control and operations in a program that redline started
 //
 // Two more are for programs to call, and are not injected:
 //
-//	pool     shows connection pools: how full, how long waited for
+//	pool     shows connection pools: how full they are, how long the program waits for them
 //	request  marks requests in execution traces
 //
 // These packages belong to redline's own module, so that the command embeds them and
-// installs by its path. A release also tags them as a module without requirements
-// (scripts/release.sh), which `go get` of a service finds first.
+// can be installed by its path. A release also tags them as a module without
+// requirements (scripts/release.sh), which `go get` in a service's module finds first.
 //
 // Everything here is standard library only, because it is linked into other
 // people's services, and is written in the Go of 2021 (no type parameters, no
 // range over integers, no min and max): injected files are compiled with the
 // language version of the module that they land in.
 //
-// Rejected: one generated file. Import cycles and name clashes vanish just as
-// well when the packages keep their shape below an internal directory, and
-// what runs in the target is then the code that the tests here exercise.
+// Rejected: one generated file. Import cycles and name clashes are avoided just as
+// well if the packages stay separate below an internal directory, and the code
+// that runs in the target is then the code that the tests here exercise.
 package probe
 
 import "embed"

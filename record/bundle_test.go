@@ -167,7 +167,7 @@ func TestCompleteBundle(t *testing.T) {
 	}
 }
 
-// TestKilledBundle copies the directory while the run goes on, as it would
+// TestKilledBundle copies the directory while the run continues, as it would
 // look after SIGKILL.
 func TestKilledBundle(t *testing.T) {
 	w := create(t)

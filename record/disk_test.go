@@ -16,8 +16,8 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// TestFullDisk fills the disk in mid-run: every write says so, what was
-// written opens, and Close reports.
+// TestFullDisk fills the disk in mid-run: every write fails and says so, what was written
+// before can be opened, and Close reports the error.
 func TestFullDisk(t *testing.T) {
 	small := smallDisk(t, 256<<10)
 	w, err := Create(filepath.Join(small, "bundle"), testRun(t))
@@ -26,8 +26,8 @@ func TestFullDisk(t *testing.T) {
 	for i := range int64(5) {
 		must(t, w.Add(series.Point{Window: i, Series: s, Value: 1}))
 	}
-	w.onTimer() // on disk
-	// A file takes the rest of the room.
+	w.onTimer() // now they are on disk
+	// Another file takes the rest of the room.
 	filler, err := os.Create(filepath.Join(small, "filler"))
 	must(t, err)
 	defer filler.Close()
@@ -58,7 +58,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestConcurrentWriters calls every method at once and loses nothing.
+// TestConcurrentWriters writes from several goroutines at once and loses nothing.
 func TestConcurrentWriters(t *testing.T) {
 	w := create(t)
 	const each, writers = 200, 4
@@ -121,8 +121,8 @@ func TestWriterRefuses(t *testing.T) {
 	must(t, w.Trace(Trace{Span: s}))
 }
 
-// TestAppendTakesBackTornEntries writes until the disk is full and again when
-// there is room: the file holds whole entries only.
+// TestAppendTakesBackTornEntries writes until the disk is full, and again when there is
+// room: the file holds only whole entries.
 func TestAppendTakesBackTornEntries(t *testing.T) {
 	small := smallDisk(t, 64<<10)
 	filler := filepath.Join(small, "filler")
@@ -142,7 +142,7 @@ func TestAppendTakesBackTornEntries(t *testing.T) {
 		t.Fatal(err)
 	}
 	must(t, os.Remove(filler))
-	// Shorter than what was torn, which it must not leave behind itself.
+	// Shorter than the torn entry, none of which may remain after it.
 	must(t, a.Append([]byte("\n")))
 	info, err := os.Stat(a.Path)
 	must(t, err)

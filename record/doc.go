@@ -2,14 +2,15 @@
 // leaves behind and that every later stage (anatomy, diagnosis, verdicts,
 // reports) reads instead of the world.
 //
-// A Writer writes it while the run goes on, and Open reads it as a Record. The parts
+// A Writer writes it during the run, and Open reads it as a Record. The parts
 // have packages of their own below: timebase the clock; series, windows and histogram
 // the figures over time; profiles, stacks and code what was on the CPU; breakdown,
 // operation, database and findings the schemas of the JSON files; disk how files are
 // written.
 //
 // It refuses to interpret: no threshold, percentile choice or cause lives here, and it
-// imports no room but redact, so that a bundle can be opened anywhere.
+// imports no other package of redline's except redact, so that a bundle can be opened
+// anywhere.
 //
 // Layout of a bundle:
 //
@@ -22,16 +23,17 @@
 //	traces/          Go execution traces, named by window range
 //	operations.json  the target's requests to databases and other services
 //	statements.json  SQL statements seen, by query id, with plans
+//	compiler.json    the compiler's remarks on hot lines
 //	anatomy.json     request anatomy
 //	findings.json    findings, ranked
 //	summary.json     the command line's JSON contract
 //	report.html      one file, opens offline
 //
-// While a run goes on, windows are appended to a journal (windows.journal) once
-// a second and become Parquet at the close. A bundle whose run was killed has
-// state "running" and only a journal; Open reads it and calls it aborted.
+// During a run, windows are appended to a journal (windows.journal) every half second;
+// at the close they become Parquet. A bundle whose run was killed has state "running"
+// and only a journal; Open reads it and calls it aborted.
 //
-// Designs tried and rejected: one SQLite file (other tools of the field read
-// Parquet, pprof and hlog, none reads our tables), and keeping raw samples per
-// request (memory grows with the run).
+// Designs tried and rejected: one SQLite file (other tools of the field read Parquet,
+// pprof and hlog, but none reads our tables), and keeping raw samples per request
+// (memory grows with the run).
 package record

@@ -17,9 +17,9 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// Bounds on a bundle's files. Writers keep to them, and a bundle from
-// elsewhere that does not is refused with an error that names the file, because
-// it would otherwise choose how much memory its reader takes.
+// Bounds on a bundle's files. Writers keep to them. A bundle that exceeds them is
+// refused with an error that names the file, because it would otherwise determine how
+// much memory its reader takes.
 const (
 	MaxRunJSON = 8 << 20   // bytes of run.json
 	MaxJSON    = 64 << 20  // bytes of each other JSON file
@@ -42,9 +42,9 @@ const (
 //	profiles/cpu-w50-w149_5000000000-14999000000.pprof
 //	traces/trace-w80-w99_8000123456-9999870000.trace
 //
-// The second window is the last that the span touches. The span lies in the
-// name and not in an index next to it, because a run may be killed between two
-// writes and names cannot disagree with themselves.
+// The second window is the last that the span touches. The span is in the name and not
+// in a separate index, because a run may be killed between two writes, and the two
+// could then disagree.
 const (
 	profilesDir = "profiles"
 	tracesDir   = "traces"
@@ -113,8 +113,8 @@ func (w *Writer) store(dir, typ, ext string, s timebase.Span, data []byte, bound
 	w.mu.Unlock()
 
 	full = full && !taken
-	// The file is written without the lock: a trace takes its time, and the
-	// points of the windows must not wait for it.
+	// The file is written without the lock: a trace takes long, and the points of the
+	// windows must not wait for it.
 	var err error
 	switch {
 	case s.To < s.From:
@@ -144,8 +144,8 @@ type stored struct {
 	path string // in the bundle
 }
 
-// listStored lists a folder of profiles or traces in order of time. Other
-// files in it are none of ours and are left out.
+// listStored lists a folder of profiles or traces in order of time. Other files in it
+// are not ours and are left out.
 func listStored(dir, sub, ext string) ([]stored, error) {
 	f, err := os.OpenInRoot(dir, sub)
 	if os.IsNotExist(err) {
@@ -223,8 +223,8 @@ func (r *Record) storedTrace(t Trace) (stored, error) {
 	return stored{}, fmt.Errorf("read trace: %s holds none of %v to %v: %w", r.Dir, t.Span.From, t.Span.To, fs.ErrNotExist)
 }
 
-// OpenTrace opens a listed trace to be read as it goes, and returns its size in
-// bytes. The file is as the bundle holds it; its readers bound their own input.
+// OpenTrace opens a listed trace for streaming, and returns its size in bytes. The file
+// is unchecked; its readers bound their own input.
 func (r *Record) OpenTrace(t Trace) (io.ReadCloser, int64, error) {
 	s, err := r.storedTrace(t)
 	if err != nil {
@@ -237,9 +237,9 @@ func (r *Record) OpenTrace(t Trace) (io.ReadCloser, int64, error) {
 	return f, size, nil
 }
 
-// Spread returns which of n files of the given sizes to read when not all of them
-// fit within budget bytes: as many as fit, evenly spread over the list, the first
-// and the last among them where two fit. All of them when they do.
+// Spread returns which of n files of the given sizes to read within budget bytes: all if
+// they fit, otherwise as many as fit, evenly spread over the list, including the first
+// and the last if two fit.
 func Spread(n int, size func(i int) int64, budget int64, most int) []int {
 	for k := min(n, most); k > 0; k = min(k-1, k*7/8) {
 		picked, sum := make([]int, 0, k), int64(0)

@@ -44,7 +44,7 @@ func TestHlogIsStandard(t *testing.T) {
 	}
 }
 
-// TestHlogIsStreamed reads a log of many short lines, of which none is wanted.
+// TestHlogIsStreamed reads a log with a million short lines, none of which is wanted.
 func TestHlogIsStreamed(t *testing.T) {
 	dir := finished(t)
 	f, err := os.OpenFile(filepath.Join(dir, hlogFile), os.O_APPEND|os.O_WRONLY, 0)
@@ -62,8 +62,8 @@ func TestHlogIsStreamed(t *testing.T) {
 	h, err := r.Histogram("", histogram.Latency, spanOf(0, 20))
 	must(t, err)
 	runtime.ReadMemStats(&after)
-	// A line costs two short strings at most, for a moment; the index that was kept
-	// once took 120 bytes a line, all the time.
+	// A line costs two short strings at most, for a moment; an earlier index of all lines
+	// took 120 bytes for each, all the time.
 	if live := int64(after.HeapAlloc) - int64(before.HeapAlloc); live > 30<<20 || h.TotalCount() != 80 {
 		t.Errorf("%d MB are held after reading, %d values", live>>20, h.TotalCount())
 	}

@@ -21,12 +21,12 @@ import (
 
 const hlogFile = "latency.hlog"
 
-// hlogWhole is the line that a log has behind its header when it was put together
-// from parts: parts that are still there are in it.
+// hlogWhole is the line after the header of a log that was put together from parts:
+// parts that still exist are included in it.
 const hlogWhole = "#[Joined: this log is whole]\n"
 
-// hlogSegment makes the log that takes lines of a slot the open one. Late lines go
-// to the one that is open.
+// hlogSegment opens the log for the lines of a slot. Late lines go to the log that is
+// open.
 func (w *Writer) hlogSegment(at time.Duration) error {
 	slot := windows.FloorDiv(timebase.Window(at, w.window), w.slot)
 	if w.hlogOpen.slot == unknownSlot {
@@ -39,7 +39,7 @@ func (w *Writer) hlogSegment(at time.Duration) error {
 	next := &segment{slot: slot, name: partPath(slot, slot, 1, hlogExt)}
 	var err error
 	if next.file, err = w.createPart(next.name, histogram.LogHeader(w.run.Clock.EpochWall)); err != nil {
-		return w.keep(hlogFile, err) // the old one goes on
+		return w.keep(hlogFile, err) // the old one stays in use
 	}
 	old := w.hlogOpen
 	w.hlogOpen = next
@@ -87,8 +87,8 @@ type located struct {
 	payload int
 }
 
-// joinLines writes one line for all lines of a tag that begin in the same window
-// of the step's factor. It holds the places of the lines and one histogram.
+// joinLines writes one line for all lines of a tag that begin in the same window of the
+// step's factor. In memory it holds the positions of the lines and one histogram.
 func (w *Writer) joinLines(out io.Writer, j joint) error {
 	files := make([]*os.File, len(j.parts))
 	defer func() {
@@ -149,8 +149,8 @@ func (w *Writer) joinLines(out io.Writer, j joint) error {
 	return nil
 }
 
-// gatherHistograms makes latency.hlog of the parts, when there are any, and
-// removes them.
+// gatherHistograms makes latency.hlog from the parts, if there are any, and removes
+// them.
 func (w *Writer) gatherHistograms() error {
 	parts, err := listParts(w.dir, hlogExt)
 	if err != nil || len(parts) == 0 {
@@ -207,8 +207,7 @@ func eachHlog(dir string, yield func(name string, f io.Reader) error) error {
 	return nil
 }
 
-// eachPart yields one file, and reports whether it says that it is whole. A file
-// that is not there is none.
+// eachPart yields one file, if it exists, and reports whether it is marked as whole.
 func eachPart(dir, name string, yield func(name string, f io.Reader) error) (whole bool, err error) {
 	f, _, err := disk.Open(dir, name, MaxHlog)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -226,8 +225,8 @@ func eachPart(dir, name string, yield func(name string, f io.Reader) error) (who
 	return bytes.Contains(head[:n], []byte(hlogWhole)), yield(name, f)
 }
 
-// Counts appends one interval to latency.hlog, as Histogram does, at less cost.
-// It does not keep c.
+// Counts appends one interval to latency.hlog like Histogram, at less cost. It does not
+// keep c.
 func (w *Writer) Counts(step string, kind histogram.Kind, s timebase.Span, c *histogram.Counts) error {
 	if c.Total() == 0 {
 		return nil

@@ -20,8 +20,8 @@ func finished(t testing.TB) string {
 	return w.Dir()
 }
 
-// TestHostileBundle spoils one file at a time. Each must end in an error that
-// names the file.
+// TestHostileBundle spoils one file at a time. Opening must end in an error that names
+// the file.
 func TestHostileBundle(t *testing.T) {
 	for name, c := range map[string]struct {
 		file  string
@@ -79,7 +79,7 @@ func TestReadRefuses(t *testing.T) {
 	if err := disk.WriteJSON(dir, "../x.json", 1); err == nil {
 		t.Error("a file outside of the bundle was written")
 	}
-	// A line in the middle that is none.
+	// A malformed line that is not the last.
 	path := filepath.Join(dir, hlogFile)
 	data, err := os.ReadFile(path)
 	must(t, err)
@@ -95,7 +95,7 @@ func FuzzParseRun(f *testing.F) {
 	f.Add(data)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if run, err := parseRun(data); err == nil && run.Window <= 0 {
-			t.Error("a run without window")
+			t.Error("a run without a window")
 		}
 		parseSlow(data)
 		parseSpanName(string(data))

@@ -10,8 +10,8 @@ import (
 	"github.com/redline-go/redline/record/database"
 )
 
-// TestCountsAreBounded: a file within its bound of bytes may still hold more values
-// than memory does.
+// TestCountsAreBounded: a file within its bound of bytes may still hold more values than
+// memory has room for.
 func TestCountsAreBounded(t *testing.T) {
 	dir := finished(t)
 	r, err := Open(dir)

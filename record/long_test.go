@@ -43,12 +43,12 @@ func longWindow(w int64) []series.Point {
 	return points
 }
 
-// logged is how many windows go to an interval of the latency log: encoding one per
-// window would be most of the time of these tests.
+// logged is how many windows there are to one interval of the latency log: encoding one
+// for each window would take most of the time of these tests.
 const logged = 5
 
-// writeLong writes windows [from, to) of a long run. Some points come late, and a
-// counter in two parts, as sources deliver them.
+// writeLong writes windows [from, to) of a long run. Some points come late, and one
+// counter comes in two parts, as sources deliver them.
 func writeLong(t testing.TB, w *Writer, from, to int64) {
 	t.Helper()
 	var c histogram.Counts
@@ -71,7 +71,7 @@ func writeLong(t testing.TB, w *Writer, from, to int64) {
 	}
 }
 
-// expect compares what a record holds of windows [from, to) with what was written.
+// expectLong compares what a record holds of windows [from, to) with what was written.
 func expectLong(t *testing.T, r *Record, from, to int64) {
 	t.Helper()
 	var amount, errors float64
@@ -101,13 +101,14 @@ func expectLong(t *testing.T, r *Record, from, to int64) {
 
 const minute = int64(time.Minute / testWidth)
 
-// TestLongRun writes an hour and a half: amounts and counts of every span are what they
-// would be in full, the rest follows its rule, and the bundle is small.
+// TestLongRun writes an hour and a half: amounts and counts over a span are what they
+// would be at full resolution, the rest follows the rule of its series, and the bundle is
+// small.
 func TestLongRun(t *testing.T) {
 	t.Parallel() // most of it waits for the disk
 	const length = 90 * minute
 	w := create(t)
-	steady := spanOf(43, length-10) // begins within joined windows
+	steady := spanOf(43, length-10) // begins where windows would be joined, but for Pin
 	w.Pin(steady.From)
 	writeLong(t, w, 0, length)
 	must(t, w.Update(func(r *Run) { r.Steady = steady }))
@@ -119,7 +120,7 @@ func TestLongRun(t *testing.T) {
 	must(t, err)
 	expectLong(t, r, 0, length)
 	expectLong(t, r, 43, length-10)
-	expectLong(t, r, length-5*minute, length) // in full
+	expectLong(t, r, length-5*minute, length) // at full resolution
 	if from, to := r.Windows(); from != 0 || to != length {
 		t.Errorf("windows [%d, %d)", from, to)
 	}
@@ -158,7 +159,7 @@ func checkRules(t *testing.T, r *Record) {
 			}
 		}
 	}
-	// A line over several resolutions is even, at the coarsest.
+	// A line over several resolutions has one width, the coarsest.
 	l := r.Series(series.LoadRequests, "", spanOf(20*minute, 85*minute))
 	if l.Width != 10*time.Second || len(l.Values) != 65*6 {
 		t.Fatalf("%d values of %v", len(l.Values), l.Width)
@@ -168,14 +169,14 @@ func checkRules(t *testing.T, r *Record) {
 			t.Errorf("at %v %v requests per second", l.Span(i).From, rate)
 		}
 	}
-	// Within one wide window there is that one.
+	// A span within one wide window gets that window.
 	if l := r.Series(series.LoadRequests, "", spanOf(7203, 7204)); len(l.Values) != 1 || math.IsNaN(l.Values[0]) ||
 		l.Width != 10*time.Second {
 		t.Errorf("within a wide window %v of %v", l.Values, l.Width)
 	}
 }
 
-// TestShortRunIsNotThinned holds that a quarter of an hour stays as it was.
+// TestShortRunIsNotThinned asserts that a run of a quarter of an hour stays as it was.
 func TestShortRunIsNotThinned(t *testing.T) {
 	t.Parallel()
 	w := create(t)
@@ -197,8 +198,8 @@ func TestShortRunIsNotThinned(t *testing.T) {
 	}
 }
 
-// TestKilledLongRun kills the run between any two steps of the thinning, and within
-// each: after the joined file has its name and before the others are gone.
+// TestKilledLongRun kills the run after every twentieth step of the thinning, and within
+// it: when the joined file has its name and the others are not gone yet.
 func TestKilledLongRun(t *testing.T) {
 	t.Parallel()
 	const length = 71 * minute
@@ -241,7 +242,7 @@ func TestKilledLongRun(t *testing.T) {
 				continue
 			}
 			look(w.Dir(), fmt.Sprint("after step ", steps))
-			// Both the old files and the new.
+			// Both the old files and the new ones.
 			err = os.CopyFS(filepath.Join(before, partsDir), os.DirFS(filepath.Join(w.Dir(), partsDir)))
 			if err != nil && !errors.Is(err, os.ErrExist) {
 				t.Fatal(err)
@@ -260,7 +261,7 @@ func TestKilledLongRun(t *testing.T) {
 	}
 }
 
-// merge copies the files of a folder that another does not have.
+// merge copies the files of one folder into another, over those of the same name.
 func merge(t *testing.T, from, to string) {
 	t.Helper()
 	entries, err := os.ReadDir(from)
@@ -272,7 +273,8 @@ func merge(t *testing.T, from, to string) {
 	}
 }
 
-// TestKilledWhileClosing has the log whole and its parts still there.
+// TestKilledWhileClosing opens a bundle whose log is whole and whose parts are still
+// there.
 func TestKilledWhileClosing(t *testing.T) {
 	w := create(t)
 	writeLong(t, w, 0, 3*minute)
@@ -287,7 +289,7 @@ func TestKilledWhileClosing(t *testing.T) {
 	expectLong(t, r, 0, 3*minute)
 }
 
-// TestWrongWindowAgesNothing has one value far in the future.
+// TestWrongWindowAgesNothing adds one value far in the future.
 func TestWrongWindowAgesNothing(t *testing.T) {
 	w := create(t)
 	writeLong(t, w, 0, 2*minute)

@@ -16,10 +16,10 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// Profiles of stretches (CPU, and differences of the others) of a long run are
-// merged: those of five minutes when they are a quarter of an hour old, and those
-// of an hour when they are an hour old. Five minutes are merged first so that an
-// hour of them is never in memory at once.
+// Delta profiles (CPU, and differences of the others) of a long run are merged: those of
+// five minutes once they are a quarter of an hour old, and those of an hour once they
+// are an hour old. Five minutes are merged first so that an hour of profiles is never in
+// memory at once.
 var profileTiers = []struct{ group, after time.Duration }{
 	{5 * time.Minute, 15 * time.Minute},
 	{time.Hour, time.Hour},
@@ -68,7 +68,7 @@ func (p *profileSet) next() (group []stored, key string) {
 	return nil, ""
 }
 
-// done replaces a group by the profile that was made of it.
+// done replaces a group by the profile made from it.
 func (p *profileSet) done(group []stored, made stored) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,7 +76,7 @@ func (p *profileSet) done(group []stored, made stored) {
 	p.all = append(p.all, made)
 }
 
-// leave takes a group as it is.
+// leave leaves a group as it is.
 func (p *profileSet) leave(key string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,8 +86,8 @@ func (p *profileSet) leave(key string) {
 	p.left[key] = true
 }
 
-// joinProfiles merges one group of old profiles. A group that does not merge (a
-// profile that is none, one that would become too large) stays as it is.
+// joinProfiles merges one group of old profiles. A group that cannot be merged (an
+// invalid profile, a result that is too large) stays as it is.
 func (w *Writer) joinProfiles() (did bool, err error) {
 	group, key := w.profiles.next()
 	if group == nil {
@@ -117,9 +117,8 @@ func (w *Writer) mergeProfiles(group []stored) ([]byte, error) {
 	return profiles.Merge(len(group), func(i int) ([]byte, error) { return disk.Read(w.dir, group[i].path, MaxProfile) })
 }
 
-// withoutMerged drops the profiles that a merged one holds: a writer that was
-// killed between writing the one and removing the others leaves both. all is in
-// order of time.
+// withoutMerged drops the profiles that a merged one contains: a writer that was killed
+// between writing the one and removing the others leaves both. all is in order of time.
 func withoutMerged(all []stored) []stored {
 	widest := map[string]stored{}
 	drop := map[string]bool{}

@@ -13,7 +13,7 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// cpuProfile is a CPU profile of 10 s with one stack, and one of its own.
+// cpuProfile is a CPU profile of 10 s with n samples of one stack.
 func cpuProfile(t testing.TB, n int) []byte {
 	t.Helper()
 	function := func(id uint64, name string) *profile.Location {
@@ -50,8 +50,8 @@ func cpuOf(t *testing.T, r *Record) (samples, duration int64) {
 	return samples, duration
 }
 
-// TestProfilesAreMerged writes CPU profiles of four hours and counts their samples.
-// In between, merged files stand beside those that they hold, as a kill leaves them.
+// TestProfilesAreMerged writes CPU profiles of four hours and counts their samples. In
+// between, merged files lie beside those that they were made of, as a kill leaves them.
 func TestProfilesAreMerged(t *testing.T) {
 	t.Parallel()
 	w := create(t)
@@ -103,7 +103,7 @@ func TestProfilesAreMerged(t *testing.T) {
 	}
 }
 
-// TestBadProfilesStay has one that is none among those to be merged.
+// TestBadProfilesStay has one that cannot be parsed among those to be merged.
 func TestBadProfilesStay(t *testing.T) {
 	w := create(t)
 	for i := range 180 {
@@ -117,7 +117,8 @@ func TestBadProfilesStay(t *testing.T) {
 	must(t, w.Close(Complete, ""))
 	r, err := Open(w.dir)
 	must(t, err)
-	// The first five minutes stay, two times five are one each, fifteen are new.
+	// The first five minutes hold the bad one and stay, two times five minutes become one
+	// each, the last fifteen are too new.
 	if n := len(r.Profiles("cpu")); n != 30+2+90 {
 		t.Errorf("%d CPU profiles", n)
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/redline-go/redline/record/windows"
 )
 
-// While a long run goes on, its windows and histograms lie in several files,
-// each of the slots (minutes) from first to last, with values of that many windows:
+// During a long run its windows and histograms are in several files, each for the slots
+// (minutes) from first to last, with values that stand for that many windows:
 //
 //	journal/15_15.x1.journal
 //	journal/0_9.x100.hlog
@@ -65,8 +65,8 @@ func parsePart(name string) (part, bool) {
 	return p, errors.Join(errs[:]...) == nil && p.first <= p.last && p.factor >= 1 && p.factor <= windows.MaxFactor
 }
 
-// listParts returns the parts of a bundle that count, in order of time: those
-// that a coarser one replaces are left out.
+// listParts returns the parts of a bundle that count, in order of time, without those
+// that a coarser one replaces.
 func listParts(dir, ext string) ([]part, error) {
 	f, err := os.OpenInRoot(dir, partsDir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -93,7 +93,7 @@ func listParts(dir, ext string) ([]part, error) {
 	return current(all), nil
 }
 
-// current drops the parts whose slots a coarser one holds, and sorts the others.
+// current drops the parts whose slots are in a coarser one, and sorts the others.
 func current(all []part) []part {
 	slices.SortFunc(all, func(a, b part) int {
 		return cmp.Or(cmp.Compare(b.factor, a.factor), cmp.Compare(a.first, b.first), cmp.Compare(b.last, a.last))

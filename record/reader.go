@@ -25,8 +25,8 @@ const (
 	parquetFile = "windows.parquet"
 )
 
-// Record is an opened bundle. Its windows are in memory; histograms, profiles,
-// traces and JSON files are read when asked for. It may be used concurrently.
+// Record is an opened bundle. Its windows are in memory; histograms, profiles, traces
+// and JSON files are read on demand. It may be used concurrently.
 type Record struct {
 	Dir string
 	Run Run
@@ -83,7 +83,7 @@ func (r *Record) readRun() error {
 	return nil
 }
 
-// parseRun parses run.json and refuses values that later arithmetic cannot bear.
+// parseRun parses run.json and refuses values that would break later arithmetic.
 func parseRun(data []byte) (Run, error) {
 	var run Run
 	if err := disk.Unmarshal(data, &run); err != nil {
@@ -147,8 +147,8 @@ func (r *Record) Series(name, labels string, s timebase.Span) windows.Line {
 	return r.windows.Line(name, labels, s, 0)
 }
 
-// SeriesAt is Series at a resolution that is no finer than width, so that it
-// compares with another line.
+// SeriesAt is Series at a resolution no finer than width, so that it can be compared
+// with another line.
 func (r *Record) SeriesAt(name, labels string, s timebase.Span, width time.Duration) windows.Line {
 	return r.windows.Line(name, labels, s, width)
 }
@@ -169,8 +169,8 @@ func (r *Record) Histogram(step string, kind histogram.Kind, s timebase.Span) (*
 	return merged.Histogram(), err
 }
 
-// Intervals calls yield for every interval of a kind, until it returns false. They
-// come in the order of the log, which is that of time except for late ones. The
+// Intervals calls yield for every interval of a kind, until it returns false. They come
+// in the order of the log, which is the order of time except for late ones. The
 // histogram is valid until yield returns.
 func (r *Record) Intervals(kind histogram.Kind, yield func(step string, s timebase.Span, c *histogram.Counts) bool) error {
 	var c histogram.Counts
@@ -194,7 +194,7 @@ func (r *Record) Intervals(kind histogram.Kind, yield func(step string, s timeba
 	return err
 }
 
-// errEnough ends a scan that its reader has enough of.
+// errEnough ends a scan of which the reader has seen enough.
 var errEnough = errors.New("enough")
 
 // intervals reads the latency log, one line at a time.
@@ -259,8 +259,8 @@ func (r *Record) ReadJSON(file string, v any) error {
 	return nil
 }
 
-// Judged returns the span that figures and findings speak of: the run's steady span,
-// or all that was recorded when the run ended before it had one.
+// Judged returns the span of figures and findings: the run's steady span, or all that
+// was recorded if the run ended before it had one.
 func (r *Record) Judged() timebase.Span {
 	if s := r.Run.Steady; s.Len() > 0 {
 		return s
@@ -270,8 +270,8 @@ func (r *Record) Judged() timebase.Span {
 	return timebase.Span{From: timebase.WindowSpan(from, width).From, To: timebase.WindowSpan(to, width).From}
 }
 
-// Thinned returns the stretches of the run whose windows were joined to wider
-// ones, in order of time; nil when every window is as it was measured.
+// Thinned returns the stretches of the run whose windows were joined into wider ones,
+// in order of time; nil if every window is as it was measured.
 func (r *Record) Thinned() []windows.Resolution { return r.windows.Resolutions() }
 
 // ThinnedText says in one sentence which windows were joined; "" when none

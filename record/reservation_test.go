@@ -13,8 +13,8 @@ import (
 	"github.com/redline-go/redline/record/disk"
 )
 
-// TestReserveNewAtOnce reserves one name from many goroutines: each gets a
-// directory of its own, that was there before nobody.
+// TestReserveNewAtOnce reserves one name from many goroutines: each gets a directory of
+// its own, which did not exist before.
 func TestReserveNewAtOnce(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "runs", "20260102-150405-shop")
 	const runs = 32
@@ -37,7 +37,7 @@ func TestReserveNewAtOnce(t *testing.T) {
 		info, err := os.Stat(p.Dir())
 		must(t, err)
 		if seen[p.Dir()] || info.Mode() != os.ModeDir|disk.DirMode {
-			t.Errorf("%s has mode %v, and is another's: %v", p.Dir(), info.Mode(), seen[p.Dir()])
+			t.Errorf("%s has mode %v, and was given out before: %v", p.Dir(), info.Mode(), seen[p.Dir()])
 		}
 		seen[p.Dir()] = true
 	}
@@ -52,8 +52,8 @@ func TestReserveNewAtOnce(t *testing.T) {
 	}
 }
 
-// TestReserveAndReleaseAtOnce reserves one directory again and again from many
-// goroutines that give it back at once: never do two hold it.
+// TestReserveAndReleaseAtOnce reserves one directory again and again from many goroutines
+// that give it back immediately: two never hold it at once.
 func TestReserveAndReleaseAtOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	var all sync.WaitGroup
@@ -135,8 +135,9 @@ func TestReserve(t *testing.T) {
 	}
 }
 
-// TestFullDiskAtTheStart begins a bundle with every amount of room from none on,
-// until it can be begun: what cannot is an error, and nothing is left of it.
+// TestFullDiskAtTheStart begins a bundle with no room on the disk, then with one page
+// more each time, until there is enough: before that it is an error, and nothing is left
+// of the bundle.
 func TestFullDiskAtTheStart(t *testing.T) {
 	const page = 4096
 	failed := 0
@@ -147,7 +148,7 @@ func TestFullDiskAtTheStart(t *testing.T) {
 		fillBut(t, small, room)
 		w, err := Create(dir, testRun(t))
 		if err == nil {
-			_ = w.Close(Complete, "") // which the room left may not be enough for
+			_ = w.Close(Complete, "") // for which the room left may not be enough
 			break
 		}
 		failed++
@@ -158,7 +159,7 @@ func TestFullDiskAtTheStart(t *testing.T) {
 			t.Errorf("with %d bytes, left are %v %v", room, left, err)
 		}
 		if room > 64<<10 {
-			t.Fatal("it never could")
+			t.Fatal("no room was enough")
 		}
 	}
 	if failed == 0 {
@@ -175,7 +176,7 @@ func TestFullDiskAtTheStart(t *testing.T) {
 	}
 }
 
-// fillBut fills a disk of whole pages and gives the last bytes back.
+// fillBut fills a disk page by page and then frees room bytes.
 func fillBut(t *testing.T, small string, room int) {
 	t.Helper()
 	f, err := os.Create(filepath.Join(small, "filler"))

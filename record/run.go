@@ -18,7 +18,7 @@ const (
 // State is how a run ended.
 type State string
 
-// States of a run. A bundle on disk that still says running was killed; Open
+// States of a run. The run of a bundle on disk whose state is running was killed; Open
 // turns that into aborted.
 const (
 	Running  State = "running"
@@ -35,28 +35,28 @@ type Run struct {
 	Redline string         `json:"redline"`       // version of the tool
 	Clock   timebase.Clock `json:"clock"`
 	Window  time.Duration  `json:"window_ns"`
-	// Steady is the span that findings speak of: after warm-up, up to the end
-	// of load. Zero while the run has not got there.
+	// Steady is the span of the findings: after the warm-up, up to the end of load.
+	// Zero until the run has got there.
 	Steady timebase.Span `json:"steady"`
-	// Resolution lists the stretches of a long run whose windows were joined to
-	// wider ones; none in a run of up to a quarter of an hour.
+	// Resolution lists the stretches of a long run whose windows were joined into wider
+	// ones; none in a run of up to a quarter of an hour.
 	Resolution []windows.Resolution `json:"resolution,omitempty"`
 	Scenario   json.RawMessage      `json:"scenario"` // the plan, redacted
 	Host       Host                 `json:"host"`
 	Target     Target               `json:"target"`
 	Sources    []SourceHealth       `json:"sources"`
 	Warnings   []string             `json:"warnings"`
-	// Marks are the moments that somebody marked while the run went on, in order.
+	// Marks are the moments that the user marked during the run, in order.
 	Marks []Mark `json:"marks,omitempty"`
 }
 
-// Bounds on what people mark.
+// Bounds on marks.
 const (
 	MaxMarks    = 200
 	MaxMarkText = 200 // bytes
 )
 
-// Mark is a moment of a run and what somebody wrote about it, which may be nothing.
+// Mark is a moment of a run, with the user's note about it, if any.
 type Mark struct {
 	At   time.Duration `json:"at_ns"` // run time
 	Text string        `json:"text"`
@@ -82,20 +82,20 @@ type Target struct {
 	Module    string   `json:"module,omitempty"`       // main module path, as in build info
 	MainPkg   string   `json:"main_package,omitempty"` // its main package
 	Revision  string   `json:"revision,omitempty"`     // vcs.revision of the build
-	// Modules are the paths of the modules that its binary is built of, without its
-	// own, as in build info; empty when that is not known.
+	// Modules are the paths of the modules in its binary except its own, as in build
+	// info; empty if unknown.
 	Modules    []string `json:"modules,omitempty"`
 	GOMAXPROCS int      `json:"gomaxprocs,omitempty"`
 	Probe      bool     `json:"probe"` // whether redline's probe is linked in
-	// Instrumented are the packages that redline's build put hooks into, so that the
-	// operations made through them are counted; NotInstrumented says which ones it
-	// knows and left alone, and why.
+	// Instrumented are the packages into which redline's build put hooks, so that the
+	// operations made through them are counted; NotInstrumented says which known ones
+	// it left alone, and why.
 	Instrumented    []string `json:"instrumented,omitempty"`
 	NotInstrumented []string `json:"not_instrumented,omitempty"`
-	// Exit is how the target ended when it ended by itself during the run.
+	// Exit is how the target ended, if it ended by itself during the run.
 	Exit *Exit `json:"exit,omitempty"`
-	// Panicked says how often it panicked while it answered and went on, with the first
-	// panic's message and place, redacted; empty when it was not seen to.
+	// Panicked says how often it panicked while serving and recovered, with the first
+	// panic's message and place, redacted; empty if no panic was seen.
 	Panicked string `json:"panicked,omitempty"`
 }
 
@@ -110,8 +110,8 @@ type Exit struct {
 type SourceHealth struct {
 	Name string `json:"name"`
 	OK   bool   `json:"ok"`
-	// Why names the missing data and how to enable it, when not OK or only
-	// partly.
+	// Why names the missing data and how to enable it, if the source is not or only
+	// partly OK.
 	Why     string `json:"why"`
 	Samples int64  `json:"samples"`
 	// Align is the measured bound on the error of its timestamps: half the
@@ -119,24 +119,23 @@ type SourceHealth struct {
 	Align timebase.Align `json:"align_error_ns"`
 	// CPU is the source's cost in redline's own process, in ns; 0 if unknown.
 	CPU time.Duration `json:"cpu_ns"`
-	// NotAsked is set when the source was not asked for and the target shows
-	// nothing of its kind: then it is not OK, which is no failure.
+	// NotAsked is set if nobody asked for the source and the target shows nothing of
+	// its kind: then it is not OK, but that is not a failure.
 	NotAsked bool `json:"not_asked,omitempty"`
-	// Gaps are stretches in which the source was blind, in order. Amounts of
-	// windows that they touch are absent, never interpolated.
+	// Gaps are the periods without data, in order. Amounts of windows that they touch
+	// are absent, never interpolated.
 	Gaps []Gap `json:"gaps,omitempty"`
 }
 
-// Gap is a stretch of run time that a source, or a part of it, did not see.
+// Gap is a period of run time without data from a source, or from a part of it.
 type Gap struct {
 	timebase.Span
 	Of  string `json:"of"`  // the missing data: "statements"; empty for all
 	Why string `json:"why"` // "pg_stat_statements was reset"
 }
 
-// Profile is one pprof file of the run. From and To are the instants that a
-// delta profile lies between; for a profile of state (heap, goroutine) they are
-// equal.
+// Profile is one pprof file of the run. A delta profile covers the time between From
+// and To; for a profile of state (heap, goroutine) they are equal.
 type Profile struct {
 	Type string // cpu, allocs, heap, mutex, block, goroutine or goroutineleak
 	Span timebase.Span
@@ -146,8 +145,8 @@ type Profile struct {
 // Trace is one Go execution trace of the run.
 type Trace struct {
 	Span timebase.Span
-	// Slow is set on the trace of a window that was slow: it covers that
-	// window, and would bias statements on all requests.
+	// Slow is set on the trace of a slow window: it covers that window, and would bias
+	// statements about all requests.
 	Slow bool
 	Data []byte
 }
@@ -164,6 +163,6 @@ type SlowRequest struct {
 	Status     int           `json:"status"`
 	Error      string        `json:"error,omitempty"` // error kind
 	// TraceID is the W3C trace id that the request carried, 32 hexadecimal
-	// digits; empty for the most, which carry none.
+	// digits; empty for most, which carry none.
 	TraceID string `json:"trace_id,omitempty"`
 }

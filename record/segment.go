@@ -28,8 +28,8 @@ type segment struct {
 	values int              // written
 }
 
-// segmentOf returns the open segment that takes a window's points. Points that are
-// later than any open segment go to the oldest.
+// segmentOf returns the open segment that takes a window's points. Points older than
+// every open segment go to the oldest.
 func (w *Writer) segmentOf(window int64) (*segment, error) {
 	slot := windows.FloorDiv(window, w.slot)
 	newest := w.open[len(w.open)-1]
@@ -48,8 +48,8 @@ func (w *Writer) segmentOf(window int64) (*segment, error) {
 	return w.open[0], nil
 }
 
-// openSegment opens the segment of a slot after the newest one. If it cannot, the
-// newest goes on.
+// openSegment opens the segment of a slot after the newest one. If that fails, the
+// newest stays in use.
 func (w *Writer) openSegment(slot int64, newest *segment) (*segment, error) {
 	s := &segment{slot: slot, name: partPath(slot, slot, 1, journalExt), points: w.encoder()}
 	var err error
@@ -66,8 +66,8 @@ func (w *Writer) openSegment(slot int64, newest *segment) (*segment, error) {
 }
 
 // Pin keeps the minute around an instant at full resolution, however long the run
-// becomes, so that a span which begins or ends there is exact. It takes effect for
-// those not joined yet.
+// becomes, so that a span which begins or ends there is exact. It has no effect on
+// minutes that are already joined.
 func (w *Writer) Pin(at time.Duration) {
 	slot := max(0, windows.FloorDiv(timebase.Window(at, w.window), w.slot))
 	w.journal.pin(slot)
@@ -91,7 +91,7 @@ func (w *Writer) createPart(name string, header []byte) (*disk.Appender, error) 
 	return f, nil
 }
 
-// closeSegment writes the rest of a segment and hands it to the thinner.
+// closeSegment writes the rest of a segment and passes it to the thinner.
 func (w *Writer) closeSegment(s *segment) error {
 	err := w.flushSegment(s)
 	if e := s.file.Close(); e != nil && err == nil {
@@ -126,9 +126,9 @@ func (w *Writer) flushSegment(s *segment) error {
 	return err
 }
 
-// chain knows the closed files of one kind and which slots there have been. Ages
-// are counted in slots that hold data, not by a clock: one wrong window far in the
-// future makes nothing old.
+// chain knows the closed files of one kind and which slots there have been. Ages are
+// counted in slots that hold data, not by a clock, so that one wrong window far in the
+// future does not make everything old.
 type chain struct {
 	ext   string
 	tiers []windows.Tier
@@ -175,8 +175,8 @@ func (j joint) path() string {
 	return partPath(j.parts[0].first, j.parts[len(j.parts)-1].last, j.factor, j.parts[0].ext)
 }
 
-// next returns the next step; ok is false when there is none. Where the values
-// altogether are more than half of a reader's bound, files age faster.
+// next returns the next step; ok is false if there is none. If there are more values in
+// total than half of a reader's bound, files age faster.
 func (c *chain) next() (j joint, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -198,7 +198,7 @@ func (c *chain) next() (j joint, ok bool) {
 	}
 }
 
-// due returns the oldest files of factor from that belong into one of the tier.
+// due returns the oldest files of factor from that belong in one file of the tier.
 func (c *chain) due(t windows.Tier, from int64) (j joint, ok bool) {
 	j.factor = t.Factor
 	group := int64(0)
@@ -208,7 +208,7 @@ func (c *chain) due(t windows.Tier, from int64) (j joint, ok bool) {
 		if len(j.parts) > 0 && (!fits || g != group) {
 			break
 		}
-		// All of the group's slots must be old: none comes to it any more.
+		// All of the group's slots must be old, so that nothing is added to it any more.
 		if fits && c.newer((g+1)*t.Group-1) >= t.After {
 			j.parts, group = append(j.parts, p), g
 		}
@@ -222,7 +222,7 @@ func (c *chain) newer(slot int64) int64 {
 	return int64(len(c.begun) - at)
 }
 
-// done replaces the files of a step by the one that was made of them.
+// done replaces the files of a step by the one made from them.
 func (c *chain) done(j joint, size int64, points int) {
 	made := part{first: j.parts[0].first, last: j.parts[len(j.parts)-1].last, factor: j.factor, ext: c.ext,
 		path: j.path(), size: size, points: points}

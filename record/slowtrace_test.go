@@ -6,8 +6,7 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// A trace of a slow window is distinguished from the others, also from one of the
-// same span.
+// A trace of a slow window is kept apart from the others, even from one of the same span.
 func TestTracesOfSlowWindowsAreApart(t *testing.T) {
 	w := create(t)
 	span := timebase.Span{From: 1e9, To: 2e9}

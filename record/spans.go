@@ -15,9 +15,9 @@ import (
 // spansFile holds the spans that were kept, in no order.
 const spansFile = "spans.jsonl"
 
-// TraceSpan is a line of spans.jsonl: a span as OpenTelemetry means it, a piece
-// of work that a service exported. Instants are run time, converted from the
-// service's wall clock.
+// TraceSpan is a line of spans.jsonl: a span in OpenTelemetry's sense, a piece of work
+// that a service exported. Instants are run time, converted from the service's wall
+// clock.
 type TraceSpan struct {
 	Trace  string `json:"trace_id"` // 32 hexadecimal digits
 	ID     string `json:"span_id"`  // 16
@@ -33,13 +33,13 @@ type TraceSpan struct {
 	// Attributes are a few of the span's, by the names of OpenTelemetry's
 	// conventions. The text of a statement is in its normal form.
 	Attributes map[string]string `json:"attributes,omitempty"`
-	// Statement is the key (package record/statement) of the SQL statement that
-	// the span is of; empty for others.
+	// Statement is the key (package record/statement) of the span's SQL statement;
+	// empty for other spans.
 	Statement string `json:"statement,omitempty"`
 }
 
-// Spans writes spans.jsonl, the whole file: a second call replaces it. Its size
-// is bounded by MaxSpans; the spans beyond are left out with an error.
+// Spans writes the whole of spans.jsonl; a second call replaces it. Its size is bounded
+// by MaxSpans; spans beyond that are left out with an error.
 func (w *Writer) Spans(spans ...TraceSpan) error {
 	var data []byte
 	var failed error

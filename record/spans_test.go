@@ -40,7 +40,7 @@ func TestSpansAreBounded(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	if err := w.Close(Complete, ""); err == nil {
-		t.Error("Close does not tell")
+		t.Error("Close returns no error")
 	}
 	r, err := Open(w.Dir())
 	must(t, err)

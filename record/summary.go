@@ -1,6 +1,8 @@
 package record
 
 import (
+	"time"
+
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/histogram"
@@ -9,8 +11,8 @@ import (
 // SummaryFile is the name of Summary in a bundle.
 const SummaryFile = "summary.json"
 
-// Summary is summary.json, and all that --json prints: the contract of design
-// section 9. Times are ns, sizes bytes, rates 1/s.
+// Summary is summary.json, and all that --json prints: a contract with scripts. Times
+// are ns, sizes bytes, rates 1/s.
 type Summary struct {
 	Schema     string               `json:"schema"`
 	Run        string               `json:"run"` // path of the bundle
@@ -22,8 +24,8 @@ type Summary struct {
 	Anatomy    breakdown.Summary    `json:"anatomy"`
 	Findings   []findings.Finding   `json:"findings"`
 	NotJudged  []findings.NotJudged `json:"not_judged"`
-	CPU        *findings.CPUUse     `json:"cpu,omitempty"`    // nil where the host's CPUs are not known, or the target runs elsewhere
-	Ledger     *findings.Ledger     `json:"ledger,omitempty"` // nil where neither an anatomy nor a CPU profile was taken
+	CPU        *findings.CPUUse     `json:"cpu,omitempty"`    // nil if the host's CPUs are not known, or the target runs elsewhere
+	Ledger     *findings.Ledger     `json:"ledger,omitempty"` // nil if neither an anatomy nor a CPU profile was taken
 	Overhead   *Overhead            `json:"overhead,omitempty"`
 	Thresholds []ThresholdResult    `json:"thresholds"`
 	Warnings   []string             `json:"warnings"`
@@ -45,6 +47,7 @@ type LoadSummary struct {
 	ErrorLatency histogram.Quantiles `json:"error_latency_ns"`
 	Status       map[string]int64    `json:"status"`
 	ErrorKinds   map[string]int64    `json:"error_kinds"`
+	Failures     []FailureSummary    `json:"failures,omitempty"` // their messages, most frequent first
 	BytesIn      int64               `json:"bytes_in"`
 	BytesOut     int64               `json:"bytes_out"`
 	InFlight     int64               `json:"in_flight_at_end"` // unfinished after the grace time
@@ -53,12 +56,12 @@ type LoadSummary struct {
 	Streams     int     `json:"streams,omitempty"`     // requests at once per connection, where it can be more than one
 	Established float64 `json:"established,omitempty"` // mean number of open connections
 	Dials       int64   `json:"dials,omitempty"`       // connections opened, warm-up included
-	// Reconnects are the dials that replaced a connection which the target had
-	// closed between two requests.
+	// Reconnects are the dials that replaced a connection that the target had closed
+	// between two requests.
 	Reconnects int64 `json:"reconnects,omitempty"`
-	// Resent are the requests that went out once more, on a new connection,
-	// because the target closed the old one without having looked at them, warm-up
-	// included. They are no errors; their latency counts on.
+	// Resent are the requests that went out once more, on a new connection, because the
+	// target closed the old one without processing them, warm-up included. They are not
+	// errors; their latency keeps counting.
 	Resent int64         `json:"resent,omitempty"`
 	Steps  []StepSummary `json:"steps,omitempty"` // one per request of the mix, if there are several
 	Checks []CheckResult `json:"checks,omitempty"`
@@ -67,7 +70,7 @@ type LoadSummary struct {
 }
 
 // UnexpectedStatus is the kind of failure that load gives to an answer whose status
-// the scenario does not take as success.
+// does not count as success in the scenario.
 const UnexpectedStatus = "status"
 
 // StepSummary is one request of the mix over the steady span.
@@ -78,8 +81,18 @@ type StepSummary struct {
 	Latency  histogram.Quantiles `json:"latency_ns"`
 }
 
-// CheckResult is one check of the scenario over the steady span. Answers that
-// failed as a whole (no answer, not the protocol) are not looked at.
+// FailureSummary counts failures of one request with the same message.
+type FailureSummary struct {
+	Kind    string        `json:"kind"`              // as in error_kinds; empty for the rest, beyond the record's bound
+	Text    string        `json:"text"`              // what the generator saw, without secrets
+	Request string        `json:"request,omitempty"` // of the mix, if there are several
+	Count   int64         `json:"count"`
+	First   time.Duration `json:"first_ns"` // run time at which the first and the last of them ended
+	Last    time.Duration `json:"last_ns"`
+}
+
+// CheckResult is one check of the scenario over the steady span. Requests that failed as
+// a whole (no answer, not the protocol) are not checked.
 type CheckResult struct {
 	Request string `json:"request"`
 	Name    string `json:"name"`
@@ -108,7 +121,7 @@ func (g Generator) Verdict() Validity {
 	return ValidityInvalid
 }
 
-// Generator is the generator's judgement of itself.
+// Generator is the generator's assessment of itself.
 type Generator struct {
 	CPU            int64   `json:"cpu_ns"`
 	RequestsPerCPU float64 `json:"requests_per_cpu_s"`
@@ -117,8 +130,8 @@ type Generator struct {
 	Valid      bool     `json:"valid"`
 	Validity   Validity `json:"validity,omitempty"`
 	WhyInvalid []string `json:"why_invalid"`
-	// Unanswered is the one reason of WhyInvalid that is not the generator's
-	// doing: too many requests never ended. Empty when that is none of them.
+	// Unanswered is the only reason of WhyInvalid that the generator does not cause: too
+	// many requests never ended. Empty if that is not among them.
 	Unanswered string `json:"unanswered,omitempty"`
 }
 

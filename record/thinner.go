@@ -11,9 +11,9 @@ import (
 	"github.com/redline-go/redline/record/windows"
 )
 
-// thinner joins old files to coarser ones, in a goroutine of its own. Its inputs
-// are closed files, so it never holds the writer's lock: windows do not wait for
-// it, and it keeps a few minutes of values in memory at most.
+// thinner joins old files into coarser ones, in a goroutine of its own. Its inputs are
+// closed files, so it never holds the writer's lock: windows do not wait for it, and it
+// keeps at most a few minutes of values in memory.
 type thinner struct {
 	dir    string
 	window time.Duration
@@ -72,8 +72,8 @@ func (t *thinner) catchUp(stop <-chan struct{}) {
 	}
 }
 
-// close ends the goroutine and does the remaining steps. It returns the first error
-// of all.
+// close ends the goroutine and does the remaining steps. It returns the first of all
+// errors.
 func (t *thinner) close() error {
 	close(t.stop)
 	<-t.stopped
@@ -104,7 +104,7 @@ func (w *Writer) joinJournal() (did bool, err error) {
 	return true, w.replace(w.journal, j, t.Size())
 }
 
-// replace notes the file that a step made and removes those it was made of.
+// replace notes the file that a step made and removes those it was made from.
 func (w *Writer) replace(c *chain, j joint, points int) error {
 	var size int64
 	if info, err := os.Stat(filepath.Join(w.dir, j.path())); err == nil {

@@ -25,19 +25,18 @@ import (
 // ErrClosed is returned by the methods of a Writer after Close.
 var ErrClosed = errors.New("the bundle is closed")
 
-// flushAfter is how long a point may wait in memory: half of the second that a
-// killed run may lose.
+// flushAfter is how long a point may wait in memory: half of the second that a killed
+// run may lose.
 const flushAfter = 500 * time.Millisecond
 
-// Writer writes a bundle as the run goes on. Its methods may be called
-// concurrently. A failed write (a full disk) is returned by the call that met
-// it and by Close; later writes are still tried. A write that a timer made is
+// Writer writes a bundle during the run. Its methods may be called concurrently. The
+// error of a failed write (a full disk) is returned by the call that met it and by
+// Close; later writes are still tried. The error of a write that a timer made is
 // returned by the next Add.
 //
-// A Writer holds less than a second of points, and none of the other data, in
-// memory. In a long run it joins old windows to wider ones as it goes, so that the
-// bundle stays within a reader's bounds. Its input goes through its
-// Redactor; see Hide.
+// A Writer holds less than a second of points, and none of the other data, in memory.
+// In a long run it joins old windows into wider ones as it goes, so that the bundle
+// stays within a reader's bounds. Its input goes through its Redactor; see Hide.
 type Writer struct {
 	dir      string
 	window   time.Duration
@@ -69,9 +68,8 @@ type Writer struct {
 	broken map[string]bool // files with an error in errs
 }
 
-// Create makes the bundle directory dir (which must not exist or be empty) and
-// writes run.json with state running. Nothing is left of a bundle that could not
-// be begun.
+// Create makes the bundle directory dir (which must be absent or empty) and writes
+// run.json with state running. Nothing is left of a bundle that could not be begun.
 func Create(dir string, run Run) (*Writer, error) {
 	if run.Window <= 0 || run.Window > MaxWindowWidth {
 		return nil, fmt.Errorf("create bundle %s: window of %v is not within (0, %v]", dir, run.Window, MaxWindowWidth)
@@ -98,8 +96,8 @@ func Create(dir string, run Run) (*Writer, error) {
 			w.run.ID = filepath.Base(abs)
 		}
 	}
-	// A directory that was there may be open to others, or another user's: then
-	// it stays as it is, and the files in it are the user's alone.
+	// An existing directory may be open to others, or another user's: then it stays as
+	// it is, and only the user can read the files in it.
 	_ = os.Chmod(dir, disk.DirMode)
 	if err := w.begin(run.Clock.EpochWall); err != nil {
 		return nil, fmt.Errorf("create bundle: %w", err)
@@ -110,11 +108,11 @@ func Create(dir string, run Run) (*Writer, error) {
 	return w, nil
 }
 
-// Hide gives the writer the redactor that knows the run's secrets. It hides them by form and
-// value in all that the writer writes, and by name where people and programs
-// wrote: warnings, reasons, the target's last words, labels of profiles, strings
-// of traces. Without it only names and forms are known. It must be called before
-// anything but Create.
+// Hide gives the writer the redactor that knows the run's secrets. It hides them by form
+// and value in all that the writer writes, and by name in texts of people and programs:
+// warnings, reasons, the target's last words, labels of profiles, strings of traces.
+// Without it only names and forms are known. It must be called before anything except
+// Create.
 func (w *Writer) Hide(r *redact.Redactor) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -124,7 +122,7 @@ func (w *Writer) Hide(r *redact.Redactor) {
 	}
 }
 
-// encoder returns one for a file of the journal.
+// encoder returns an encoder for a file of the journal.
 func (w *Writer) encoder() *windows.Encoder {
 	if w.hide == nil {
 		return windows.NewEncoder(w.units, nil)
@@ -132,13 +130,13 @@ func (w *Writer) encoder() *windows.Encoder {
 	return windows.NewEncoder(w.units, w.hide.Sweep)
 }
 
-// WriteJSON writes one of the bundle's JSON files, as WriteJSON does, without
-// secrets.
+// WriteJSON writes one of the bundle's JSON files without secrets, like
+// disk.WriteRedacted.
 func (w *Writer) WriteJSON(file string, v any) error {
 	return disk.WriteRedacted(w.dir, file, v, w.hide)
 }
 
-// begin makes the files of a new bundle. On an error those that it made are gone.
+// begin makes the files of a new bundle. On an error it removes those that it made.
 func (w *Writer) begin(epoch time.Time) (err error) {
 	var made []string
 	defer func() {
@@ -183,10 +181,10 @@ func (w *Writer) begin(epoch time.Time) (err error) {
 // Dir returns the bundle's directory.
 func (w *Writer) Dir() string { return w.dir }
 
-// Add journals points. Points of one (window, series) that arrive more than
-// once are summed at the close (counters split over windows do that). A NaN
-// value is absent data and is not stored. A point that cannot be stored (an
-// infinite value, one series too many) is an error; the others are stored.
+// Add journals points. Several points of one (window, series) are summed at the close
+// (counters split over windows have them). A NaN value is absent data and is not
+// stored. A point that cannot be stored (an infinite value, one series too many) is an
+// error; the others are stored.
 func (w *Writer) Add(points ...series.Point) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -302,12 +300,12 @@ func (w *Writer) Close(state State, why string) error {
 	w.closeFiles()
 	w.keep(partsDir, w.thinner.close())
 	if err := w.keep(parquetFile, w.convert()); err == nil {
-		// The journal goes before run.json is written: its space may be the space that
-		// run.json needs, and Parquet is there already.
+		// The journal is removed before run.json is written: run.json may need its space,
+		// and Parquet is already there.
 		w.keep(journalFile, w.removeJournal())
 	}
 	w.keep(hlogFile, w.gatherHistograms())
-	_ = os.Remove(filepath.Join(w.dir, partsDir)) // where all of it was gathered
+	_ = os.Remove(filepath.Join(w.dir, partsDir)) // if all of it was gathered
 	w.run.State, w.run.Why = state, why
 	if w.lost > 0 {
 		w.run.Warnings = append(w.run.Warnings, fmt.Sprintf("%d values of series could not be written and are missing", w.lost))
@@ -361,7 +359,7 @@ func (w *Writer) writeRun() error {
 	return disk.WriteRedacted(w.dir, disk.RunFile, w.run.without(w.hide), w.hide)
 }
 
-// without returns the run with secrets hidden by name too in fields that people and
+// without returns the run with secrets also hidden by name in fields that people and
 // programs wrote.
 func (r Run) without(hide *redact.Redactor) Run {
 	r.Why = hide.Text(r.Why)

@@ -55,7 +55,7 @@ func secretArg(args []string, i int) (from int, ok bool) {
 		user, _, found := strings.Cut(arg, ":")
 		return len(user) + 1, found && program == "curl"
 	case flag == "-H" || flag == "--header" || flag == "-e" || flag == "--env":
-		return 0, false // a pair: Text has looked at it
+		return 0, false // a pair: Text has examined it
 	default:
 		return 0, ofName(name) != innocent
 	}

@@ -121,6 +121,6 @@ func (r *Redactor) Writer(to io.Writer) *Lines {
 		if whole {
 			line += "\n"
 		}
-		_, _ = io.WriteString(to, line) // as with a terminal that is gone: the run goes on
+		_, _ = io.WriteString(to, line) // as with a terminal that is gone: the run continues
 	}}
 }

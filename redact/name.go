@@ -2,7 +2,7 @@ package redact
 
 import "strings"
 
-// A name is looked at word by word: "X-Auth-Token", "sessionId" and
+// A name is examined word by word: "X-Auth-Token", "sessionId" and
 // "DB_PASSWORD" have two or three. So "pin" is a secret and "pinned" is none,
 // "auth" is and "author" is not.
 

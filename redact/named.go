@@ -29,7 +29,7 @@ func (r *Redactor) named(text string) string {
 }
 
 // each calls hidden with every value that is to be hidden, in order. What
-// follows a sign is looked at again unless it is hidden: a value may be a pair
+// follows a sign is examined again unless it is hidden: a value may be a pair
 // itself (DSN="password=x").
 func (r *Redactor) each(text string, hidden func(p position, begin, end int)) {
 	for i, done := 0, 0; i < len(text); i++ {

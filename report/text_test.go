@@ -48,6 +48,9 @@ func variants() map[string]*record.Summary {
 	void.Generator.Valid, void.Generator.WhyInvalid = false, []string{"its CPU was used up"}
 	busy := reporttest.Healthy()
 	busy.CPU = &findings.CPUUse{CPUs: 2, Busy: 1.94, Full: true, Target: 1.07, Generator: 0.35}
+	asks := reporttest.Healthy()
+	asks.CPU = &findings.CPUUse{CPUs: 2, Busy: 1.94, Full: true, Target: 0.3, Generator: 0.35,
+		Peers: []findings.PeerCPU{{Program: "maria\x1b[2Jdbd", Port: "3306", CPUs: 1.2}}}
 	dead := &record.Summary{State: record.Aborted, Run: "runs/x", Load: record.LoadSummary{Errors: 0}}
 	return map[string]*record.Summary{
 		"sick":      reporttest.Sick(),
@@ -57,6 +60,7 @@ func variants() map[string]*record.Summary {
 		"dead":      dead,
 		"void":      void,
 		"busy":      busy,
+		"asks":      asks,
 	}
 }
 

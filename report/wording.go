@@ -161,11 +161,16 @@ const halfOfTime = 0.5
 // it cannot serve more on this host.
 func full(c *findings.CPUUse) string {
 	text := fmt.Sprintf("The host's CPUs were %s busy", notation.Percent(math.Min(1, c.Busy/c.CPUs)))
-	var users []string
-	for _, u := range []struct {
+	type user struct {
 		name string
 		cpus float64
-	}{{"the service", c.Target}, {"the load generator", c.Generator}, {"the database", c.Database}} {
+	}
+	list := []user{{"the service", c.Target}, {"the load generator", c.Generator}, {"the database", c.Database}}
+	for _, peer := range c.Peers {
+		list = append(list, user{notation.Clean(peer.Program) + " at port " + notation.Clean(peer.Port), peer.CPUs})
+	}
+	var users []string
+	for _, u := range list {
 		if u.cpus > 0 {
 			users = append(users, fmt.Sprintf("%s used %s", u.name, notation.Short(u.cpus)))
 		}

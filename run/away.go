@@ -7,9 +7,9 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// Elsewhere returns the hosts that a plan puts load on, that are not this one and
-// that it does not name, and says each with its addresses. A run does not go
-// there: who asked a person adds them to the plan's Hosts.
+// Elsewhere returns the hosts that a plan puts load on, except this one and those
+// that the plan names, and describes each with its addresses. A run refuses to load
+// them: the caller adds them to the plan's Hosts once a person has agreed.
 func Elsewhere(ctx context.Context, p *scenario.Plan) (hosts, described []string, err error) {
 	away, err := fence.Elsewhere(ctx, p)
 	for _, a := range away {
@@ -18,8 +18,7 @@ func Elsewhere(ctx context.Context, p *scenario.Plan) (hosts, described []string
 	return hosts, described, err
 }
 
-// staysHere is the error of an unconfirmed plan that leaves this
-// host.
+// staysHere returns an error if a plan leaves this host without confirmation.
 func staysHere(ctx context.Context, p *scenario.Plan) error {
 	away, err := fence.Elsewhere(ctx, p)
 	if err == nil && len(away) > 0 {

@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// conform serves net/http/pprof and computes a little until its input ends.
+// conform serves net/http/pprof and allocates a little until its input ends.
 func conform() {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -59,8 +59,7 @@ func conform() {
 
 var kept []byte
 
-// startService starts the service with the probe, which is built in, given the place
-// to write.
+// startService starts the service, and gives its built-in probe a place to write.
 func startService(t *testing.T) observe.Subject {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "svc") // short, for the socket
@@ -110,8 +109,8 @@ func startService(t *testing.T) observe.Subject {
 	return subject
 }
 
-// startDatabase returns the DSN of a throwaway server, empty where there are no
-// binaries of one.
+// startDatabase returns the DSN of a throwaway server, empty where no binaries are
+// installed.
 func startDatabase(t *testing.T) string {
 	t.Helper()
 	if _, err := postgres.Installed(); err != nil {
@@ -155,7 +154,7 @@ func TestSourcesConform(t *testing.T) {
 				t.Errorf("Open: %v", err)
 			case refusal.What == "" || refusal.Enable == "":
 				t.Errorf("%+v does not say what is missing and what would enable it", refusal)
-			default: // the suite of what needs no subject
+			default: // the part of the suite that needs no subject
 				observetest.Run(t, newSource)
 				t.Logf("not seen here: %v", err)
 			}
@@ -182,7 +181,7 @@ func tried(t *testing.T, source observe.Source, subject observe.Subject) error {
 	return nil
 }
 
-// collections are lines as Go 1.26 prints them, one each call.
+// collections are lines as Go 1.26 prints them, one every 10 ms at most.
 func collections() func() (time.Time, string, bool) {
 	var mu sync.Mutex
 	var last time.Time
@@ -206,7 +205,7 @@ const nobody = 65534
 func unprivileged(t *testing.T, pattern string) string {
 	t.Helper()
 	if os.Getuid() != 0 {
-		t.Skip("needs root, to become somebody else: the other tests ran as an ordinary user")
+		t.Skip("needs root, to become another user: the other tests ran as an ordinary user")
 	}
 	dir, err := os.MkdirTemp("", "nobody")
 	if err != nil {
@@ -248,12 +247,12 @@ func TestSourcesConformForAnOrdinaryUser(t *testing.T) {
 		t.Skip("-short: a service and a database are started")
 	}
 	out := unprivileged(t, "^TestSourcesConform$")
-	for _, name := range []string{"runtime", "profiles", "traces", "process", "container", "netstat", "sockets", "spans"} {
+	for _, name := range []string{"runtime", "profiles", "traces", "process", "container", "netstat", "sockets", "peers", "spans"} {
 		if !strings.Contains(out, "--- PASS: TestSourcesConform/"+name+"/run_0") {
 			t.Errorf("%s sees nothing as an ordinary user:\n%s", name, out)
 		}
 	}
 	if !strings.Contains(out, "not seen here: eBPF is not permitted") {
-		t.Error("eBPF is not said to be missing")
+		t.Error("nothing says that eBPF is missing")
 	}
 }

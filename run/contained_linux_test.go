@@ -1,8 +1,8 @@
 package run
 
-// The sources as redline finds them in containers: without what is mounted on a
-// host, without a host's privileges. The test binary masks and drops them for
-// itself and then runs its other tests again.
+// The sources as redline finds them in containers: without what is mounted on a host, and
+// without a host's privileges. The test binary masks and drops them for itself and then
+// runs its other tests again.
 
 import (
 	"errors"
@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix" // mounts and capabilities
 )
 
-// contained names what the test binary gives up before its tests run: words of
-// maskings, of "proc" for a /proc of its own, and of "caps".
+// contained names what the test binary gives up before its tests run: keys of maskings,
+// "proc" for a /proc of its own, and "caps" for capabilities.
 const contained = "REDLINE_TEST_CONTAINED"
 
 // maskings are what a container lacks, by the word for it.
@@ -104,7 +104,7 @@ func dropCapabilities() error {
 func contain(t *testing.T, words string, namespaces uintptr, pattern string) string {
 	t.Helper()
 	if os.Getuid() != 0 {
-		t.Skip("needs root, to make namespaces")
+		t.Skip("needs root, to create namespaces")
 	}
 	if testing.Short() {
 		t.Skip("-short: a service and a database are started")
@@ -137,7 +137,7 @@ func sees(t *testing.T, out string, names ...string) {
 }
 
 // plain are the sources that need nothing of the host.
-var plain = []string{"runtime", "profiles", "traces", "process", "container", "netstat", "sockets", "spans", "collections"}
+var plain = []string{"runtime", "profiles", "traces", "process", "container", "netstat", "sockets", "peers", "spans", "collections"}
 
 // Neither a BPF file system nor tracefs is needed for anything.
 func TestSourcesConformWithoutBPFFileSystem(t *testing.T) {
@@ -148,8 +148,8 @@ func TestSourcesConformWithoutBPFFileSystem(t *testing.T) {
 	}
 }
 
-// A container of Docker's defaults: what needs a privilege or the kernel's own
-// description is missing and says so, and all else works.
+// A container with Docker's defaults: a source that needs a privilege or the kernel's own
+// description is missing and says so, and all others work.
 func TestSourcesConformInAContainer(t *testing.T) {
 	for words, reason := range map[string]string{
 		"caps":                   "not seen here: eBPF is not permitted",
@@ -159,7 +159,7 @@ func TestSourcesConformInAContainer(t *testing.T) {
 			out := contain(t, words, 0, "^TestSourcesConform$")
 			sees(t, out, plain...)
 			if !strings.Contains(out, reason) {
-				t.Errorf("%q is not said:\n%s", reason, out)
+				t.Errorf("nothing says %q:\n%s", reason, out)
 			}
 		})
 	}
@@ -167,12 +167,12 @@ func TestSourcesConformInAContainer(t *testing.T) {
 		out := contain(t, "proc btf bpffs tracefs caps", unix.CLONE_NEWPID, "^TestSourcesConform$")
 		sees(t, out, plain...)
 		if !strings.Contains(out, "not seen here: redline is in a PID namespace of its own") {
-			t.Errorf("the namespace is not said to be in the way:\n%s", out)
+			t.Errorf("nothing says that the namespace is in the way:\n%s", out)
 		}
 	})
 }
 
-// The doctor's list is whole in a container too.
+// The doctor's list is complete in a container too.
 func TestDoctorInAContainer(t *testing.T) {
 	contain(t, "proc btf bpffs tracefs caps", unix.CLONE_NEWPID, "^TestDoctor(MeetsAService)?$")
 }

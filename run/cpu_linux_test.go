@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestThreadIsEagerOnlyMeanwhile runs a thread with a niceness of its own before
-// others, and gives it back as it was.
+// TestThreadIsEagerOnlyMeanwhile runs a thread that has a niceness of its own ahead of
+// others, and restores that niceness.
 func TestThreadIsEagerOnlyMeanwhile(t *testing.T) {
 	done := make(chan struct{})
 	go func() { // its thread ends with it, and so does the niceness

@@ -57,7 +57,7 @@ const (
 	Sees     SourceState = "ok"
 	Partly   SourceState = "partly"
 	Blind    SourceState = "no"
-	NotAsked SourceState = "not asked" // the target was not declared to have its subject
+	NotAsked SourceState = "not asked" // nobody declared that the target has what it observes
 )
 
 // SourceCheck is one source.
@@ -65,7 +65,7 @@ type SourceCheck struct {
 	Name  string      `json:"name"`
 	State SourceState `json:"state"`
 	// Series are the names that it delivered within a moment; a source that
-	// delivers at the end of a run alone has none.
+	// delivers only at the end of a run has none.
 	Series []string `json:"series"`
 	Why    string   `json:"why"`    // the missing data; empty when nothing is missing
 	Enable string   `json:"enable"` // the remedy; empty when Why names it
@@ -87,9 +87,9 @@ func (c *Checkup) Works() bool {
 	return slices.ContainsFunc(c.Sources, func(s SourceCheck) bool { return s.State == Sees || s.State == Partly })
 }
 
-// Doctor opens every source for a moment and reports how each fared, next to
+// Doctor opens every source for a moment and reports how each fared, and checks
 // the machine. It puts no load on anything, leaves nothing behind,
-// and fails only when there is no clock.
+// and fails only if there is no clock.
 func Doctor(ctx context.Context, p Patient) (*Checkup, error) {
 	clock, err := timebase.Start()
 	if err != nil {
@@ -98,7 +98,7 @@ func Doctor(ctx context.Context, p Patient) (*Checkup, error) {
 	subject := observe.Subject{
 		Clock: clock, Window: timebase.DefaultWindow, PID: p.PID, Pprof: p.Pprof, DSN: p.Postgres,
 		OTLP: []string{"127.0.0.1:0"},
-		// Far off: profiles and traces are for runs, only the way to them is tried.
+		// Far off: profiles and traces belong to runs; doctor only tries to reach them.
 		Steady: timebase.Span{From: time.Hour, To: 2 * time.Hour},
 	}
 	c := &Checkup{Schema: CheckupSchema}
@@ -119,7 +119,7 @@ func Doctor(ctx context.Context, p Patient) (*Checkup, error) {
 	return c, nil
 }
 
-// meet finds the target's process and its pprof, when it is given by its URL.
+// meet finds the target's process and its pprof, if its URL is given.
 func (p Patient) meet(ctx context.Context, subject *observe.Subject) (who string, checks []Check) {
 	if p.URL != "" {
 		ctx, cancel := context.WithTimeout(ctx, reach)
@@ -128,7 +128,7 @@ func (p Patient) meet(ctx context.Context, subject *observe.Subject) (who string
 		svc, err := service.Start(ctx, service.Options{Target: scenario.Target{PID: p.PID}, URL: p.URL, Clock: subject.Clock,
 			Window: subject.Window})
 		if err == nil {
-			defer svc.End() // which ends nothing: it ran already
+			defer svc.End() // which ends nothing: it was already running
 			check.OK, subject.PID = true, svc.Info().PID
 		} else {
 			check.Value, check.Advice = redact.Text(p.URL)+": "+err.Error(), "start the service, or give the URL that it serves"
@@ -173,7 +173,7 @@ func pprofHint(ctx context.Context, rawURL string) string {
 	return base.String()
 }
 
-// examineWithin examines a source, and goes on without one that hangs.
+// examineWithin examines a source, and gives it up if it hangs.
 func examineWithin(ctx context.Context, source observe.Source, subject observe.Subject, bound time.Duration) SourceCheck {
 	examined := make(chan SourceCheck, 1)
 	go func() { examined <- examine(ctx, source, subject) }()
@@ -222,8 +222,8 @@ func examine(ctx context.Context, source observe.Source, subject observe.Subject
 		return check
 	}
 	reporter, ok := source.(observe.Reporter)
-	if _, waits := source.(*spans.Source); ok && !waits { // that none came in a moment says nothing
-		// Without a sample it says only that the run was short.
+	if _, waits := source.(*spans.Source); ok && !waits { // no span within a moment means nothing
+		// Without a sample, Why only says that the run was short.
 		if h := reporter.Health(); h.Samples > 0 && h.Why != "" {
 			check.State, check.Why = Partly, redact.Text(h.Why)
 		}
@@ -231,8 +231,8 @@ func examine(ctx context.Context, source observe.Source, subject observe.Subject
 	return check
 }
 
-// alone corrects the words when no target was named: nothing is wrong with a
-// way into a runtime that was not asked for.
+// alone corrects the state if no target was named: nothing is wrong if there is no
+// way into a runtime that nobody asked about.
 func (c *SourceCheck) alone(source observe.Source) {
 	switch source.(type) {
 	case *goruntime.Metrics, *goruntime.Profiles, *goruntime.Traces:
@@ -242,7 +242,7 @@ func (c *SourceCheck) alone(source observe.Source) {
 	}
 }
 
-// names is a sink that keeps the names of the series alone.
+// names is a sink that keeps only the names of series.
 type names struct {
 	mu   sync.Mutex
 	seen map[string]bool

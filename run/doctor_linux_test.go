@@ -38,7 +38,7 @@ func checked(t *testing.T, c *Checkup) map[string]SourceState {
 		switch s.State {
 		case Sees:
 			if s.Why != "" {
-				t.Errorf("%s is ok and lacks %q", s.Name, s.Why)
+				t.Errorf("%s sees everything and says why not: %q", s.Name, s.Why)
 			}
 		case Partly:
 			if s.Why == "" || len(s.Series) == 0 {
@@ -68,7 +68,7 @@ func checked(t *testing.T, c *Checkup) map[string]SourceState {
 	return states
 }
 
-// A service with a pprof of its own is found by its URL, with its process.
+// A service that serves pprof itself is found by its URL, and so is its process.
 func TestDoctorMeetsAService(t *testing.T) {
 	subject := startService(t)
 	url := strings.TrimSuffix(subject.Pprof, "/debug/pprof")
@@ -91,7 +91,7 @@ func TestDoctorMeetsAService(t *testing.T) {
 	}
 	states = checked(t, c)
 	if c.Machine[0].OK || states["postgres"] != Blind || states["process"] != Blind {
-		t.Errorf("nothing is there, and it says %+v, %v", c.Machine[0], states)
+		t.Errorf("nothing is there, and the checkup says %+v, %v", c.Machine[0], states)
 	}
 	for _, s := range c.Sources {
 		if strings.Contains(s.Why+s.Enable, "hunter2") {

@@ -16,11 +16,10 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// Who sees a run besides its record: exporters to other tools, and the live page.
+// What receives a run besides its record: exporters to other tools, and the live page.
 
-// Follower receives what a run records, as it is recorded. Its methods are called by the
-// load's window loop and by sources, maybe at once; they must not block, and keep nothing that they
-// are handed.
+// Follower receives what a run records, as it is recorded. The load's window loop and the sources call
+// its methods, perhaps concurrently; they must not block, and must not keep what they are passed.
 type Follower interface {
 	// Begin is called once, before anything is recorded.
 	Begin(Recording)
@@ -35,7 +34,7 @@ type Recording struct {
 	Steady timebase.Span // the planned one
 	// Hide takes secrets out of labels and texts, as the record does.
 	Hide func(string) string
-	// Mark records that somebody marked the present moment. It fails once the record is closed or has
+	// Mark records that the user marked the present moment. It fails once the record is closed or has
 	// record.MaxMarks.
 	Mark func(text string) (record.Mark, error)
 }
@@ -46,7 +45,7 @@ type recorder interface {
 	observe.Sink
 }
 
-// recorder returns the record, with its exporters and the follower beside it. It must be called after
+// recorder returns the record with its exporters and the follower. It must be called after
 // beginExport.
 func (c *conductor) recorder(steady timebase.Span) recorder {
 	if c.Follow == nil {
@@ -71,7 +70,7 @@ func (c *conductor) mark(text string) (m record.Mark, err error) {
 	return m, full
 }
 
-// followed is a record whose follower sees what goes in.
+// followed is a record that also passes what it receives to a follower.
 type followed struct {
 	*export.Tee
 	by    Follower
@@ -98,7 +97,7 @@ func (f *followed) Trace(t record.Trace) error {
 	return f.Tee.Trace(t)
 }
 
-// statement passes the text of a statement on to who follows the run; nil if nobody does.
+// statement returns a function that passes a statement's text to the follower; nil without one.
 func (c *conductor) statement() func(queryid, text string) {
 	if c.Follow == nil {
 		return nil
@@ -134,7 +133,7 @@ func (c *conductor) openExporters() (err error) {
 	return nil
 }
 
-// beginExport puts the exporters next to the record.
+// beginExport connects the exporters to the record.
 func (c *conductor) beginExport() {
 	name := filepath.Base(c.bundle.Dir())
 	if abs, err := filepath.Abs(c.bundle.Dir()); err == nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/redline-go/redline/redact"
 )
 
-// TestMarksAreRecorded: at once, without secrets, and not without end; a run that is killed later has them.
+// TestMarksAreRecorded: at once, without secrets, and only so many; a run that is killed later still has
+// them.
 func TestMarksAreRecorded(t *testing.T) {
 	clock, err := timebase.Start()
 	if err != nil {

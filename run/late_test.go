@@ -67,11 +67,11 @@ func (s *slowSource) Store() (file string, value any, err error) {
 	return s.name + ".json", s.name, nil
 }
 
-// TestLateSourcesCostTheirOwn has a source hang in each of the methods of one: the
-// others' health and files are kept, and the late one is said to be late.
+// TestLateSourcesCostTheirOwn has one source hang in each of a source's methods: the
+// others' health and files are kept, and the late one is reported as late.
 //
-// In a synctest bubble the clock moves only while everybody waits: what is late is
-// what hangs, not what this machine is slow at.
+// In a synctest bubble the clock moves only while everybody waits: what is late hangs; a
+// slow machine makes nothing late.
 func TestLateSourcesCostTheirOwn(t *testing.T) {
 	synctest.Test(t, lateSourcesCostTheirOwn)
 }
@@ -113,10 +113,10 @@ func lateSourcesCostTheirOwn(t *testing.T) {
 	warned := strings.Join(out.Warnings, "\n")
 	for _, want := range []string{"store: its file", "fails: no room"} {
 		if !strings.Contains(warned, want) {
-			t.Errorf("%q is not said: %s", want, warned)
+			t.Errorf("nothing says %q: %s", want, warned)
 		}
 	}
-	// What opens in the end is released.
+	// What opens late is released all the same.
 	close(let)
 	synctest.Wait()
 	for _, s := range all {
@@ -128,7 +128,7 @@ func lateSourcesCostTheirOwn(t *testing.T) {
 	}
 }
 
-// TestDoctorWaitsForNoSource examines a source that hangs.
+// TestDoctorWaitsForNoSource examines a source that hangs in Open.
 func TestDoctorWaitsForNoSource(t *testing.T) {
 	let := make(chan struct{})
 	defer close(let)

@@ -33,7 +33,7 @@ func cpus() Check {
 // lateTimer is the lateness of a timer that makes an open loop uneven.
 const lateTimer = 2 * time.Millisecond
 
-// timers measures how late the runtime's timers come while nothing else is done.
+// timers measures how late the runtime's timers fire while redline does nothing else.
 func timers() Check {
 	const sleep = time.Millisecond
 	late := make([]time.Duration, 50)
@@ -52,7 +52,7 @@ func timers() Check {
 	return c
 }
 
-// toolchain: --build needs the go command; nothing of redline needs a C compiler.
+// toolchain: --build needs the go command; nothing in redline needs a C compiler.
 func toolchain() Check {
 	c := Check{Name: "go"}
 	path, err := exec.LookPath("go")

@@ -19,8 +19,8 @@ import (
 const (
 	// fewFiles is less than a thousand connections and their sources need.
 	fewFiles = 4096
-	// fewPorts is less than connections to one address need when they are
-	// opened anew at 400 a second and rest for a minute each (TIME_WAIT).
+	// fewPorts is less than what 400 new connections per second to one address
+	// need, because each port then rests for a minute (TIME_WAIT).
 	fewPorts = 24_000
 )
 
@@ -94,7 +94,7 @@ func confinement() Check {
 	ctx, cancel := context.WithTimeout(context.Background(), 250*time.Millisecond)
 	defer cancel()
 	own := limits{}
-	_ = source.Run(ctx, own) // it ends with its context alone
+	_ = source.Run(ctx, own) // it ends only with its context
 	quota, confined := own[series.CgroupQuota]
 	memory, limited := own[series.CgroupMemoryLimit]
 	if confined {

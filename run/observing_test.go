@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write the tables of docs/observing.md a
 
 const observingDoc = "../docs/observing.md"
 
-// owners say which source delivers the series whose names begin so, and what
+// owners say which source delivers the series whose names begin with a prefix, and what
 // reading them takes; the longest prefix counts.
 var owners = []struct{ prefix, source, cost string }{
 	{"load.", "load", "counted as requests end"},
@@ -56,6 +56,8 @@ var owners = []struct{ prefix, source, cost string }{
 	{"sockets.", "sockets", "a walk of the kernel's table of connections, at most 1 % of a CPU"},
 	{"sockets.accept_queue", "sockets", "a walk of the kernel's listeners four times a window"},
 	{"sockets.backlog", "sockets", "a walk of the kernel's listeners four times a window"},
+	{"peers.", "peers", "a CPU clock per peer each window"},
+	{"peers.unseen", "peers", "a walk of the kernel's table of connections and of descriptors, at most 1 % of a CPU"},
 	{"tcp.", "events", "a program per connection opened or closed and per retransmission"},
 	{"runqueue.", "events", "a program per switch of threads"},
 	{"block.", "events", "a program per request of a block device"},
@@ -64,7 +66,7 @@ var owners = []struct{ prefix, source, cost string }{
 	{"span", "spans", "what the services' exporters take"},
 }
 
-// owner returns who delivers a series.
+// owner returns which source delivers a series, and what that takes.
 func owner(name string) (source, cost string) {
 	best := 0
 	for _, o := range owners {
@@ -139,7 +141,7 @@ func seriesTable(t *testing.T) string {
 	return b.String()
 }
 
-// runtimeTable is what the probe takes of this Go version.
+// runtimeTable lists what the probe reads from this Go version's runtime/metrics.
 func runtimeTable() string {
 	var b strings.Builder
 	b.WriteString("| series | unit | kind |\n|---|---|---|\n")

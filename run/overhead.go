@@ -28,12 +28,12 @@ const (
 const overheadConfidence = 0.95
 
 // Overhead measures the cost of observation in the target: pairs of short runs of
-// the same plan, one observed and one blind, in random order within each pair,
-// with the target started anew for every run that redline starts it for. The
-// effect is the Hodges-Lehmann estimate of ln(blind/observed) over the pairs
-// with its signed-rank interval (Hollander, Wolfe and Chicken, Nonparametric
-// Statistical Methods, 3rd ed., sections 3.2 and 3.3), of throughput in a
-// closed loop and of the target's CPU per request in an open one.
+// the same plan, one observed and one blind, in random order within each pair. A
+// target that redline starts is started anew for each run. The effect is the
+// Hodges-Lehmann estimate of ln(blind/observed) of throughput over the pairs, with
+// its signed-rank interval (Hollander, Wolfe and Chicken, Nonparametric Statistical
+// Methods, 3rd ed., sections 3.2 and 3.3). An open loop is refused, because its rate
+// is set.
 func Overhead(ctx context.Context, o Options, pairs int) (*record.Overhead, error) {
 	if o.Plan.Load.Open() {
 		return nil, errors.New("--measure-overhead compares throughput and needs a closed loop (hint: -c instead of --rate)")

@@ -15,8 +15,8 @@ import (
 )
 
 // newProtocol compiles the plan's requests into their protocol. With asks it may
-// ask the target for the schema that the plan lacks, and the target must then be up; else
-// it returns nil for a plan that needs it.
+// ask the target for a schema that the plan lacks, so the target must be up; without,
+// it returns nil for such a plan.
 func newProtocol(ctx context.Context, p *scenario.Plan, asks bool) (load.Protocol, error) {
 	switch p.Protocol {
 	case "", protocol.HTTP1:

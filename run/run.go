@@ -1,9 +1,9 @@
 // Package run conducts one run: target up, sources open, load driven, record
-// closed. It leaves a bundle behind whatever happens after the bundle was
-// created, and ends its processes.
+// closed. Once it has created the bundle it leaves one whatever happens, and it
+// ends its processes.
 //
-// It does not judge: anatomy and findings are made from the bundle by package
-// judge, here or on another machine.
+// It does not judge: package assess makes anatomy and findings from the bundle,
+// here or on another machine.
 package run
 
 import (
@@ -37,23 +37,23 @@ const settleCounters = 150 * time.Millisecond
 // Options describes a run. Plan, Dir and Version are required.
 type Options struct {
 	Plan *scenario.Plan
-	Dir  string // of the bundle; must not exist or be empty
+	Dir  string // of the bundle; must be absent or empty
 	// Reservation is Dir as it was reserved earlier; nil reserves it for this run.
 	Reservation *disk.Reservation
 	Version     string // of redline
-	// Binary is a target that target.Build made earlier; empty builds anew.
+	// Binary is the target, built earlier; empty builds it anew.
 	Binary string
 	// Blind opens no source and leaves the target's probe asleep; overhead is
 	// measured against such a run.
 	Blind bool
 	// Counters opens only the sources that cost the target next to nothing: its
-	// runtime's and its process's counters. Comparisons are measured so.
+	// runtime's and its process's counters. Comparisons use it.
 	Counters bool
-	// Clock of the run; zero starts one. Runs that load by turns share one.
+	// Clock of the run; zero starts one. Runs that take turns share one.
 	Clock timebase.Clock
 	// Await, if set, is called once the target is ready and returns when the load
-	// shall start, on the clock; the time until then is for opening the sources.
-	// Runs that load by turns meet in it. Zero starts it as if there were no Await. An error ends the run.
+	// is to start, on the clock; the time until then is for opening the sources.
+	// Runs that take turns synchronise in it. Zero means as without Await. An error ends the run.
 	Await func(context.Context) (start time.Duration, err error)
 	// Output takes the target's standard output and error; nil discards them.
 	Output io.Writer
@@ -62,22 +62,22 @@ type Options struct {
 	Hide *redact.Redactor
 	// OnEvent, if set, receives the run's progress. It must not block.
 	OnEvent func(Event)
-	// Follow, if set, receives what is recorded; the live page hangs on it.
+	// Follow, if set, receives what is recorded, for the live page and the terminal's view.
 	Follow Follower
 }
 
 // Event is one step or window of a run as it goes.
 type Event struct {
-	Phase   string         // "building ./cmd/svc", "warm-up", "measuring"; empty to keep
+	Phase   string         // "building ./cmd/svc", "warm-up", "measuring"; empty: unchanged
 	Load    *load.Progress // set once per window while load is driven
 	Warning string
-	// Traced is the span of an execution trace that was recorded, and Statement one whose text became
-	// known; both only where somebody follows the run.
+	// Traced is the span of a recorded execution trace, and Statement one whose text became
+	// known; both only if there is a follower.
 	Traced    timebase.Span
 	Statement Statement
 }
 
-// ErrStopped is the cause of a context that ends a run early because somebody asked for it on
+// ErrStopped is the cause of a context that ends a run early because the user asked for it on
 // the live page. It is a context.Canceled as well, so that the measurements are kept.
 var ErrStopped error = stopped{}
 
@@ -98,11 +98,11 @@ func (e *Ended) Error() string {
 }
 
 // Run conducts a run and returns when its bundle is closed. When the error is
-// not nil the bundle may still be there: Dir holds one as soon as the target
-// was ready, with state aborted and the reason. A context that ends is an
-// orderly end: the measurements are kept.
+// not nil there may still be a bundle: Dir holds one from when the target was
+// ready, with state aborted and the reason. A context that ends is an orderly
+// end: the measurements are kept.
 func Run(ctx context.Context, o Options) error {
-	// Before anything is started: whether the result can be kept.
+	// Before anything is started: a result that cannot be kept is an error.
 	if o.Reservation == nil {
 		reservation, err := disk.Reserve(o.Dir)
 		if err != nil {
@@ -137,7 +137,7 @@ func Run(ctx context.Context, o Options) error {
 	if err := c.openExporters(); err != nil {
 		return err
 	}
-	defer c.exporters.Abandon() // nothing is left to do once the run was shown
+	defer c.exporters.Abandon() // does nothing after an orderly end
 	svc, err := service.Start(ctx, service.Options{
 		Target: c.exporting(), URL: string(o.Plan.Requests[0].URL), Clock: clock, Window: timebase.DefaultWindow,
 		Blind: o.Blind, Binary: o.Binary, Stdout: output, Stderr: output, Hide: o.Hide,
@@ -168,7 +168,7 @@ func (c *conductor) closeBundle(err error) error {
 	return c.bundle.Close(record.Complete, "")
 }
 
-// ready returns when the load may begin: the target has answered, and whoever else takes part is ready.
+// ready returns once the load may begin: the target's schema is known, and all that Await waits for is ready.
 func (c *conductor) ready(ctx context.Context) (err error) {
 	if why := c.target.Unguarded(); why != "" {
 		c.event(Event{Warning: why + ": the target's child processes may survive if redline is killed"})
@@ -200,7 +200,7 @@ type conductor struct {
 
 	exporters *export.Exporters
 	tee       *export.Tee // the bundle, and its exporters
-	sink      recorder    // the same, and who follows the run
+	sink      recorder    // the same, and the follower
 }
 
 // opening is run.json as the run begins.
@@ -237,7 +237,7 @@ func (c *conductor) conduct(ctx context.Context) error {
 	return errors.Join(err, c.store(result, sources))
 }
 
-// stopWhenTargetEnds cuts the load short when there is nothing left to load.
+// stopWhenTargetEnds cuts the load short if the target ends by itself.
 func (c *conductor) stopWhenTargetEnds(ctx context.Context, stop context.CancelCauseFunc) {
 	select {
 	case <-ctx.Done():

@@ -14,13 +14,13 @@ import (
 
 // seat is one source and how it fared.
 //
-// Hazard: a source that is late goes on in a goroutine of its own. Whatever that
-// goroutine writes is read only after its channel was closed, and a late source is
-// asked for nothing more.
+// Hazard: a late source goes on in a goroutine of its own. What that goroutine
+// writes is read only after its channel was closed, and a late source is asked for
+// nothing more.
 type seat struct {
 	source observe.Source
 	state  atomic.Int32 // opening, then taken or abandoned
-	late   error        // the step that it missed in time; nil if it kept to its time
+	late   error        // the step that it did not finish in time; nil if it finished all
 
 	giveUp context.CancelFunc // ends an Open that is late
 	opened chan struct{}      // closed when Open has returned
@@ -50,7 +50,7 @@ type stored struct {
 	err   error
 }
 
-// take opens the source and lets it run, concurrently with the caller. One that opens after
+// take opens the source and runs it, concurrently with the caller. One that opens after
 // it was given up is released at once.
 func (s *seat) take(ctx context.Context, subject observe.Subject, sink observe.Sink) {
 	s.opened, s.ended = make(chan struct{}), make(chan struct{})
@@ -80,14 +80,14 @@ func (s *seat) abandon(why error) {
 	}
 }
 
-// end waits for Run to deliver pending data.
+// end waits until Run has delivered pending data.
 func (s *seat) end(within context.Context, p patience) {
 	if s.state.Load() == taken && !before(s.ended, within) {
 		s.late = fmt.Errorf("it did not end within %v after the load: later data is missing", p.end)
 	}
 }
 
-// ask has the source say how it fared and leave its file, concurrently with the caller.
+// ask has the source report its health and its file, concurrently with the caller.
 func (s *seat) ask() reported {
 	t := reported{make(chan record.SourceHealth, 1), make(chan stored, 1)}
 	go func() {
@@ -154,7 +154,7 @@ func before(done <-chan struct{}, within context.Context) bool {
 	}
 }
 
-// received is the same of a value.
+// received is before for a channel that sends a value.
 func received[T any](from <-chan T, within context.Context) (value T, ok bool) {
 	select {
 	case value = <-from:

@@ -25,7 +25,7 @@ func Sources(subject observe.Subject) []observe.Source {
 		postgres.New(),
 		spans.New(),
 	}, kernel.Sources()...)
-	if subject.GCTrace != nil { // a stand-in for the probe is not needed next to it
+	if subject.GCTrace != nil { // replaces the probe, if there is none
 		list = append(list, goruntime.NewCollections())
 	}
 	return list

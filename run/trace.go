@@ -10,7 +10,7 @@ import (
 )
 
 // trace returns the first half of the trace ids that a run gives to its
-// requests, another one for each run; zero for a blind run, which gives none.
+// requests, different for each run; zero for a blind run, which gives none.
 func (c *conductor) trace() uint64 {
 	if c.Blind {
 		return 0
@@ -43,7 +43,7 @@ func (c *conductor) exporting() scenario.Target {
 	// The last of the standard ports is the one of HTTP; both are served at each.
 	address := p.Observe.OTLP[len(p.Observe.OTLP)-1]
 	if strings.HasSuffix(address, ":0") {
-		return t // known only when it is too late
+		return t // its port is known only after the target has started
 	}
 	t.Env = maps.Clone(t.Env)
 	if t.Env == nil {

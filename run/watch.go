@@ -15,14 +15,14 @@ import (
 // patience is how long a source may keep others waiting. One that takes longer
 // costs its own data alone.
 type patience struct {
-	hold time.Duration // how long the load waits for Open; who opens later joins
+	hold time.Duration // how long the load waits for Open; a source that opens later joins
 	open time.Duration // after which a source that has not opened is given up
 	end  time.Duration // to deliver pending data, and again to report its health
 }
 
-// usual is longer than any source takes that has not lost its way: eBPF programs
-// are checked for a second, a database is dialled for 5, and a profile over HTTP
-// may end 8 s late.
+// usual is longer than any working source takes: the kernel checks eBPF programs
+// for a second, dialling a database may take 5, and a profile over HTTP may end
+// 8 s late.
 var usual = patience{hold: 3 * time.Second, open: 12 * time.Second, end: 15 * time.Second}
 
 // Watch is a set of sources that are open.
@@ -41,10 +41,10 @@ type Watched struct {
 	Warnings []string
 }
 
-// watch opens the sources that suit the target and lets them run until Close.
+// watch opens the run's sources and lets them run until Close.
 func (c *conductor) watch(ctx context.Context, steady timebase.Span) *Watch {
 	// Subtle: sources outlive a cancelled run by the time they need to deliver, so
-	// they are ended by Close alone.
+	// only Close ends them.
 	ctx = context.WithoutCancel(ctx)
 	if c.Blind {
 		return OpenSources(ctx, observe.Subject{}, nil, c.sink)
@@ -66,9 +66,9 @@ func (c *conductor) watch(ctx context.Context, steady timebase.Span) *Watch {
 	return OpenSources(ctx, subject, list, c.sink)
 }
 
-// OpenSources opens sources, which get the subject, and lets them run
-// and deliver to sink until Close or until ctx ends. One that cannot open, or not
-// in time, says why in its health.
+// OpenSources opens sources for a subject, and lets them run and deliver to sink
+// until Close or until ctx ends. One that cannot open, or not in time, reports why
+// in its health.
 func OpenSources(ctx context.Context, subject observe.Subject, list []observe.Source, sink observe.Sink) *Watch {
 	return openSources(ctx, subject, list, sink, usual)
 }
@@ -79,8 +79,8 @@ func openSources(ctx context.Context, subject observe.Subject, list []observe.So
 	for _, source := range list {
 		w.seats = append(w.seats, &seat{source: source})
 	}
-	// Opened side by side, and each runs as soon as it is open: one that waits for
-	// a dead address delays no other for long.
+	// Concurrently, and each runs as soon as it is open: one that waits for a dead
+	// address does not delay the others for long.
 	for _, s := range w.seats {
 		s.take(ctx, subject, sink)
 	}
@@ -97,15 +97,15 @@ func openSources(ctx context.Context, subject observe.Subject, list []observe.So
 
 // abandon gives up all that have not opened.
 func (w *Watch) abandon(why error) {
-	w.giveUp.Lock() // late is set when the lock is free
+	w.giveUp.Lock() // whoever gets the lock next finds late set
 	defer w.giveUp.Unlock()
 	for _, s := range w.seats {
 		s.abandon(why)
 	}
 }
 
-// Close ends the sources and gathers their results. A source that is late
-// says so in its health, and the others keep theirs.
+// Close ends the sources and gathers their results. A late source reports that in
+// its health, and the others keep their results.
 func (w *Watch) Close() Watched {
 	w.overdue.Stop()
 	w.abandon(errors.New("it did not open before the load ended (to enable: check it with redline doctor)"))

@@ -12,8 +12,8 @@ import (
 	"github.com/redline-go/redline/scenario/protocol"
 )
 
-// MaxChecks is how many checks a request has at most: an exchange says in one
-// word which of them failed.
+// MaxChecks is how many checks a request may have: the mask of failed ones is one
+// machine word.
 const MaxChecks = 64
 
 // ParsePath checks a JSONPath (RFC 9535) of at most 1,000 bytes and returns it as
@@ -115,7 +115,7 @@ func shortened(text string) string {
 	return text
 }
 
-// texts are those that the answer is compared with.
+// texts are the texts that the answer is compared with.
 func (c Check) texts() []string {
 	if c.Equals != nil {
 		return []string{c.Contains, *c.Equals}

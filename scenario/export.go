@@ -10,17 +10,17 @@ import (
 	"github.com/redline-go/redline/scenario/mistake"
 )
 
-// Variables of the environment that hold tokens, of flags and of files that
-// give none. A flag would show them to whoever lists processes.
+// Environment variables that hold the tokens, if the file gives none. A flag would
+// show them to whoever lists processes.
 const (
 	PrometheusTokenVariable  = "REDLINE_PROMETHEUS_TOKEN"
 	PyroscopeTokenVariable   = "REDLINE_PYROSCOPE_TOKEN"
 	OTLPMetricsTokenVariable = "REDLINE_OTLP_METRICS_TOKEN"
 )
 
-// Export says where a run is shown while it goes on; the zero Export shows it
-// nowhere. Tokens are bearer tokens and never written down; the userinfo of a
-// URL is basic authentication.
+// Export says where a run is shown as it goes; the zero Export shows it nowhere.
+// Tokens are bearer tokens and never recorded; the userinfo of a URL is basic
+// authentication.
 type Export struct {
 	// Prometheus is an address to be scraped at, or the URL of a receiver of
 	// remote write.
@@ -28,7 +28,7 @@ type Export struct {
 	Pyroscope  string `json:"pyroscope,omitempty"` // base URL
 	OTLP       string `json:"otlp,omitempty"`      // of metrics, over HTTP; without a path /v1/metrics is meant
 
-	PrometheusToken string `json:"-"` // to send, or for scrapers to show
+	PrometheusToken string `json:"-"` // to send, or to demand of scrapers
 	PyroscopeToken  string `json:"-"`
 	OTLPToken       string `json:"-"`
 }
@@ -45,8 +45,8 @@ func (x Export) redacted(hide *redact.Redactor) Export {
 	return x
 }
 
-// validate checks the export, and makes the address of a page one that only
-// this host reaches when it names no host.
+// validate checks the export, and puts the address of a page that names no host
+// on loopback.
 func (x *Export) validate() error {
 	for _, one := range []struct{ name, url, token string }{
 		{"prometheus", x.Prometheus, x.PrometheusToken}, {"pyroscope", x.Pyroscope, x.PyroscopeToken}, {"otlp", x.OTLP, x.OTLPToken},
@@ -87,8 +87,8 @@ func (x *Export) validatePage() error {
 	return nil
 }
 
-// apply overrides the export by flags. A token of the file is for the receiver
-// of the file, so a flag that names another one drops it.
+// apply overrides the export by flags. A file's token is for the file's receiver,
+// so a flag that names another receiver drops it.
 func (x *Export) apply(f Export) {
 	for _, one := range []struct{ to, token, from, env *string }{
 		{&x.Prometheus, &x.PrometheusToken, &f.Prometheus, &f.PrometheusToken},

@@ -64,7 +64,7 @@ type Flags struct {
 	Pprof      string   // --pprof
 	Postgres   string   // --postgres
 	OTLP       string   // --otlp, as ParseOTLP reads it
-	OTLPToken  string   // of the environment; a scenario's own goes before
+	OTLPToken  string   // of the environment; a scenario's own takes precedence
 	Export     Export   // --prometheus, --pyroscope, --otlp-metrics, and tokens of the environment
 	Thresholds []string // --threshold, added
 	Redact     []string // --redact, added
@@ -241,7 +241,7 @@ func (t *Target) apply(f Flags) error {
 	if f.Exec != "" || f.Build != "" || f.PID != 0 {
 		t.Exec, t.Build, t.PID = nil, f.Build, f.PID
 		if t.Build == "" {
-			t.BuildFlags = nil // those of a build that does not come
+			t.BuildFlags = nil // there is nothing to build
 		}
 	}
 	if f.Exec != "" {

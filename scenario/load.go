@@ -26,7 +26,7 @@ func ParseArrivals(text string) (Arrivals, error) {
 	return Arrivals(word), err
 }
 
-// ParseThink parses a think time as flags have it: "200ms", which is fixed,
+// ParseThink parses a think time in the form of flags: "200ms", which is fixed,
 // "min=100ms,max=300ms" or "mean=200ms".
 func ParseThink(text string) (Think, error) {
 	var t Think

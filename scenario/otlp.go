@@ -13,8 +13,8 @@ import (
 // standardOTLP are the addresses that exporters send to by default.
 var standardOTLP = []string{"127.0.0.1:4317", "127.0.0.1:4318"}
 
-// ParseOTLP reads where spans are received: "on" for the ports that exporters
-// send to by themselves, on loopback, or an address as "127.0.0.1:4318".
+// ParseOTLP reads where spans are received: "on" for the default ports of exporters,
+// on loopback, or an address such as "127.0.0.1:4318".
 func ParseOTLP(text string) ([]string, error) {
 	if text == "on" || text == "true" {
 		return append([]string(nil), standardOTLP...), nil

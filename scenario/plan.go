@@ -2,7 +2,7 @@
 // from a document (scenario/document) or from flags. It is pure: it opens no
 // connection and starts nothing; the files that a scenario names (rows of data,
 // certificates, schemas, logs) are read through the fs.FS it is given, and those
-// of flags from where the person is.
+// that flags name relative to the working directory.
 //
 // The nouns below it: feeder is its data and templates, protocol what a request
 // must look like, criteria what passes, accesslog what a replay sends, mistake how
@@ -40,11 +40,11 @@ type Plan struct {
 	// Warnings are remarks on the plan for its author, in whole sentences.
 	Warnings []string `json:"warnings,omitempty"`
 
-	// secrets are values that must come back nowhere and that no field above
+	// secrets are values that must not appear anywhere and that no field above
 	// holds: keys of tokens, variables of the environment.
 	secrets []string
 
-	// openEnded says that no duration was given, so that it follows the rest.
+	// openEnded says that no duration was given, so it follows from the rest.
 	openEnded bool
 }
 
@@ -58,13 +58,13 @@ func (p *Plan) NewCursor(seed uint64) *feeder.Cursor {
 }
 
 // Target says how to get the service under test. At most one of Exec, Build
-// and PID is set; none means that it runs already.
+// and PID is set; none means that it is already running.
 type Target struct {
 	Exec  []string `json:"exec,omitempty"`  // command and arguments
 	Build string   `json:"build,omitempty"` // package directory or pattern of one main package
 	PID   int      `json:"pid,omitempty"`
 	// Plain builds without hooks in the packages that talk to databases and other
-	// services; findings then infer which statement is whose.
+	// services; findings then infer who runs which statement.
 	Plain bool `json:"plain,omitempty"`
 	// BuildFlags are flags of go build, for Build: -tags=sqlite, "-ldflags=-s -w".
 	BuildFlags []string `json:"build_flags,omitempty"`
@@ -103,7 +103,7 @@ type Load struct {
 	// zero is no bound.
 	Requests int64 `json:"requests,omitempty"`
 	// Streams is how many requests a connection carries at once (HTTP/2, gRPC);
-	// zero means 1. A closed loop keeps Connections x Streams under way.
+	// zero means 1. A closed loop keeps Connections x Streams in progress.
 	Streams int `json:"streams,omitempty"`
 	// Think is for a closed loop.
 	Think Think `json:"think,omitzero"`
@@ -156,10 +156,10 @@ type Think struct {
 	Mean time.Duration `json:"mean_ns,omitempty"`
 }
 
-// Replay is an access log to drive again: entry i is due at At[i] after the
-// load's start (scaled already) and is request Request[i] of the plan with row
-// Row[i] of the feeder Feeder, which Cursor.Seek puts there. It takes the place
-// of a rate. Entries that ask for the same share a row.
+// Replay is an access log to replay: entry i is due at At[i] after the load's start
+// (already scaled) and is request Request[i] of the plan with row Row[i] of the
+// feeder Feeder, which Cursor.Seek selects. It replaces a rate. Entries that ask for
+// the same share a row.
 type Replay struct {
 	File   string  `json:"file"`
 	Speed  float64 `json:"speed"` // 2 is twice as fast as it was
@@ -193,20 +193,20 @@ type Request struct {
 	// Body is the message of gRPC (JSON; a list is several messages of a
 	// client's stream), WebSocket and TCP.
 	Body feeder.Template `json:"body,omitempty"`
-	// Expect is the status that counts as success; zero means 200 to 399, and
-	// OK of gRPC, whose codes it holds.
+	// Expect is the status that counts as success; zero means 200 to 399. For gRPC
+	// it is a status code, and zero means OK.
 	Expect int `json:"expect,omitempty"`
 	// Follow follows redirects, to hosts that the plan names. Otherwise a
 	// redirect is the response.
 	Follow bool `json:"follow,omitempty"`
 	// Checks are counted apart from errors; 64 at most.
 	Checks []Check `json:"checks,omitempty"`
-	// NoReply is for messages (WebSocket, TCP) that nothing answers: they end
-	// when they were sent.
+	// NoReply is for messages (WebSocket, TCP) without an answer: they end once
+	// they are sent.
 	NoReply bool `json:"no_reply,omitempty"`
 
-	// fromEnv names the headers whose values hold a variable of the
-	// environment: secrets most often, so Redacted hides them.
+	// fromEnv names the headers whose values hold an environment variable: most
+	// are secrets, so Redacted hides them.
 	fromEnv map[string]bool
 }
 
@@ -225,8 +225,8 @@ type Check struct {
 	Equals   *string `json:"equals,omitempty"` // as text; a JSON value that is no string is compared in its JSON form
 }
 
-// Secret is a header's value. It marshals as itself only when its header is
-// not on the redaction list; Plan.Redacted does the replacing.
+// Secret is a header's value. It marshals as itself only if its header is not on
+// the redaction list; Plan.Redacted replaces it.
 type Secret string
 
 // Observe names sources in addition to those that are always on.
@@ -235,7 +235,7 @@ type Observe struct {
 	Postgres string `json:"postgres,omitempty"` // DSN; Redacted hides its password
 	// OTLP are the addresses to receive spans at; none receives none.
 	OTLP []string `json:"otlp,omitempty"`
-	// OTLPToken must come with exports there (Authorization: Bearer); empty
-	// asks for none, which is for loopback only.
+	// OTLPToken must come with exports to them (Authorization: Bearer); empty
+	// demands none, which is allowed only on loopback.
 	OTLPToken string `json:"-"`
 }

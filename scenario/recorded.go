@@ -8,9 +8,9 @@ import (
 	"github.com/redline-go/redline/scenario/criteria"
 )
 
-// Recorded is the part of a run's plan that its bundle keeps, as far as readers
-// of bundles ask for it: secrets, rows and the target's environment never reach
-// the disk, so it cannot be run again.
+// Recorded is the part of a bundle's plan that readers of bundles need. Secrets,
+// rows and the target's environment never reach the disk, so it cannot be run
+// again.
 type Recorded struct {
 	Name       string               `json:"name"`
 	Load       Load                 `json:"load"` // defaults filled in

@@ -10,22 +10,22 @@ import (
 	"github.com/redline-go/redline/scenario/feeder"
 )
 
-// SecretHeader reports whether the plan keeps the values of a header to
-// itself: names that say so, and those under redact.
+// SecretHeader reports whether the values of a header are secret: by its name, or
+// because redact lists it.
 func (p *Plan) SecretHeader(name string) bool { return redact.New(p.Redact...).Secret(name) }
 
 // Hide makes the plan's Redactor hide a value that no field of the plan holds: the
 // key of tokens, a variable of the environment.
 func (p *Plan) Hide(value string) { p.secrets = append(p.secrets, value) }
 
-// mostCells is how many values of feeders are looked at for secrets by form; of
-// columns whose names say secret all are learnt.
+// mostCells is how many values of feeders are examined for the form of a secret; all
+// values of columns with a secret's name are learnt.
 const mostCells = 10_000
 
-// Redactor returns a redactor of the plan's secrets, by name, form and value: those that
-// the plan itself holds, and those that variables of the environment hold that the
-// target inherits ("NAME=value", as os.Environ has them; nil for none). A run
-// makes one and hands it to all that writes.
+// Redactor returns a redactor of the plan's secrets, by name, form and value: those in
+// the plan itself, and those in the environment that the target inherits ("NAME=value",
+// as in os.Environ; nil for none). A run makes one and passes it to everything that
+// writes.
 func (p *Plan) Redactor(environ []string) *redact.Redactor {
 	r := redact.New(p.Redact...)
 	for _, variable := range environ {
@@ -109,9 +109,9 @@ func teachRows(t *feeder.Table, to *redact.Redactor) {
 
 // Redacted returns the plan as JSON, for the record, without secrets: the
 // values of secret headers and of those that came from the environment, and
-// all that the plan's Redactor finds. The target's environment, the feeders'
-// rows, the contents of the files of TLS and gRPC hold and the paths of a replayed log are
-// not in it at all.
+// all that the plan's Redactor finds. The target's environment, the feeders' rows,
+// the contents of TLS and gRPC files, and the paths of a replayed log are not in it
+// at all.
 func (p *Plan) Redacted() json.RawMessage {
 	hide := p.Redactor(nil)
 	c := *p
@@ -132,8 +132,8 @@ func (p *Plan) Redacted() json.RawMessage {
 	}
 	out, err := json.Marshal(&c)
 	if err != nil {
-		// A Plan holds strings and finite numbers only (Validate), which
-		// always marshal; say so rather than lose the record.
+		// A Plan holds only strings and finite numbers (Validate), which always
+		// marshal; recording the error is still better than losing the record.
 		out, _ = json.Marshal(map[string]string{"error": err.Error()})
 	}
 	return out
@@ -160,8 +160,8 @@ func (r Request) redacted(hide *redact.Redactor) Request {
 }
 
 // nameless hides secrets in the names of requests and checks, which become labels
-// of series and lines of reports. A name that would then be another one's stays
-// as it is for the record to hide.
+// of series and lines of reports. A name that would then equal another stays as it
+// is, and the record hides it.
 func (p *Plan) nameless() {
 	taken := map[string]bool{}
 	for _, r := range p.Requests {

@@ -30,13 +30,13 @@ const maxKinds = 64
 type ReplaySource struct {
 	File    string
 	Format  string   // "combined" or "jsonl"; "" lets the file's name decide
-	Base    string   // URL that logged paths are put behind
+	Base    string   // URL to which logged paths are appended
 	Speed   float64  // 0 means 1
 	Methods []string // to send; none sends the safe ones
 	Shared  Request  // headers and follow of every request
 }
 
-// ParseSpeed parses how much faster a log is replayed than it was written.
+// ParseSpeed parses the factor by which a log is replayed faster than it was written.
 func ParseSpeed(text string) (float64, error) {
 	speed, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), "x"), 64)
 	if err != nil || checkSpeed(speed) != nil {
@@ -54,7 +54,7 @@ func checkSpeed(speed float64) error {
 	return nil
 }
 
-// CheckBase checks the URL that the paths of a log are put behind.
+// CheckBase checks the URL to which the paths of a log are appended.
 func CheckBase(text string) (string, error) {
 	if _, err := protocol.CheckURL(text); err != nil {
 		return "", err
@@ -65,8 +65,7 @@ func CheckBase(text string) (string, error) {
 	return strings.TrimRight(text, "/"), nil
 }
 
-// Into reads the log and makes the requests, the feeder and the times of a plan
-// of it.
+// Into reads the log and makes a plan's requests, feeder and times from it.
 func (s *ReplaySource) Into(p *Plan, log io.Reader) error {
 	format := s.Format
 	if format == "" {

@@ -23,8 +23,8 @@ func CheckRoots(data []byte) error {
 	return nil
 }
 
-// CheckPEM returns a check for a block whose type ends in want. Its errors
-// hold nothing of the file.
+// CheckPEM returns a check for a block whose type ends in want. Its errors quote
+// nothing of the file.
 func CheckPEM(want string) func([]byte) error {
 	return func(data []byte) error {
 		for rest := data; ; {

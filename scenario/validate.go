@@ -25,8 +25,8 @@ const (
 	DefaultReady       = 30 * time.Second
 )
 
-// Validate checks the plan as a whole and sets the defaults of fields that are
-// zero. Parse, FromURL and Apply call it.
+// Validate checks the plan as a whole and sets the defaults of zero fields. Parse,
+// FromURL and Apply call it.
 func (p *Plan) Validate() error {
 	if p.Load.Duration == 0 {
 		p.openEnded = true
@@ -133,8 +133,8 @@ func (t *Target) validate() error {
 	return nil
 }
 
-// validateTokens refuses tokens that expire before the load has ended: what is
-// measured then are refusals.
+// validateTokens refuses tokens that expire before the load has ended: from then on
+// only refusals would be measured.
 func (p *Plan) validateTokens() error {
 	l := p.Load
 	if l.Requests > 0 && l.Duration == scalar.MaxDuration {
@@ -149,8 +149,8 @@ func (p *Plan) validateTokens() error {
 	return nil
 }
 
-// validateProtocol settles the plan's protocol, which the schemes of its URLs
-// say, and checks the settings of one protocol only.
+// validateProtocol determines the plan's protocol from the schemes of its URLs, and
+// checks the settings that only some protocols have.
 func (p *Plan) validateProtocol() error {
 	secure := false
 	for i := range p.Requests {

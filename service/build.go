@@ -44,10 +44,10 @@ func Build(ctx context.Context, pkg, binary string, flags ...string) error {
 	return main.compile(ctx, pkg, binary, scratch, args, nil)
 }
 
-// BuildID identifies the code that a main package is built of: the go command's content ids of the
+// BuildID identifies the code from which a main package is built: the go command's content ids of the
 // package and all of its dependencies, compiled without their folders, version control and the
-// probe (cmd/go, "go help buildid"). Equal ids are of equal code. A changed function far below may
-// leave the main package's own id as it is, so that all of them count. folder takes temporary files.
+// probe (cmd/go, "go help buildid"). Equal ids mean equal code. All packages count, because a changed
+// function far below may not change the main package's own id. folder takes temporary files.
 func BuildID(ctx context.Context, pkg, folder string, flags ...string) (string, error) {
 	main, err := findMain(ctx, pkg, folder, flags)
 	if err != nil {
@@ -84,15 +84,15 @@ func (m mainPackage) compile(ctx context.Context, pkg, binary, scratch string, a
 	return nil
 }
 
-// importsProbe reports whether a main package carries the probe by its own
-// imports: a second one next to it would get the settings of the first. What
-// go list misses, the build reports better.
+// importsProbe reports whether a main package imports the probe itself: a second one
+// would get the settings of the first. Errors of go list are ignored, because the
+// build reports them better.
 func importsProbe(ctx context.Context, main mainPackage, scratch string) bool {
 	out, err := guard.Output(ctx, main.goCommand(scratch, "list", "-deps", "-f", "{{.ImportPath}}", "."), syscall.SIGINT)
 	return err == nil && slices.Contains(strings.Fields(string(out)), probeModule+"/auto")
 }
 
-// goCommand is the go command where the package lies, with the flags of its build.
+// goCommand is the go command in the package's folder, with the flags of its build.
 func (m mainPackage) goCommand(scratch string, args ...string) *exec.Cmd {
 	cmd := compiler.Command(m.Dir, scratch, args...)
 	if m.flags != "" {

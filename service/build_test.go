@@ -30,7 +30,7 @@ const (
 	tagged   = "//go:build extra\n\npackage main\n\nfunc more() string { return \" with extra\" }\n"
 )
 
-// printed builds a program and returns what it prints on standard error.
+// printed builds a program and returns what it prints.
 func printed(t *testing.T, dir string, flags ...string) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "program")
@@ -45,7 +45,7 @@ func printed(t *testing.T, dir string, flags ...string) string {
 }
 
 func TestFlagsReachEveryStepOfTheBuild(t *testing.T) {
-	// The whole package is behind a tag: go list finds it with the tag only.
+	// The whole package is behind a tag: go list finds it only with the tag.
 	dir := files(t, map[string]string{
 		"go.mod":  "module example.com/svc\n\ngo 1.21\n",
 		"main.go": "//go:build extra\n\n" + printing, "more.go": tagged,
@@ -69,7 +69,7 @@ func TestFlagsReachEveryStepOfTheBuild(t *testing.T) {
 	})
 }
 
-// TestShapesOfModules: the probe goes in whatever the module looks like.
+// TestShapesOfModules: whatever the module looks like, it builds with the probe in it.
 func TestShapesOfModules(t *testing.T) {
 	library := "package lib\n\nfunc Name() string { return \"lib\" }\n"
 	user := "package main\n\nimport \"example.com/lib\"\n\nfunc main() { println(lib.Name()) }\n"
@@ -153,8 +153,8 @@ func TestBuildSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// TestSourcesThatGitRefusesAreBuilt: the go command refuses a repository that git
-// cannot read, such as another user's or half a clone.
+// TestSourcesThatGitRefusesAreBuilt: the go command refuses a repository that git cannot
+// read, such as another user's or half a clone; redline does not.
 func TestSourcesThatGitRefusesAreBuilt(t *testing.T) {
 	t.Setenv("GOFLAGS", "-buildvcs=true")
 	dir := files(t, map[string]string{
@@ -166,8 +166,8 @@ func TestSourcesThatGitRefusesAreBuilt(t *testing.T) {
 	}
 }
 
-// TestBuildID: the same code in another folder has the same id, and a change below a function that is
-// called through another package does not.
+// TestBuildID: the same code in another folder has the same id; a change in a package that main
+// imports only through another changes it.
 func TestBuildID(t *testing.T) {
 	id := func(price string) string {
 		dir := files(t, map[string]string{

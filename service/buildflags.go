@@ -27,9 +27,9 @@ var refused = map[string]string{
 	"exec":    "it is a flag of go run",
 }
 
-// goFlags returns flags of go build as GOFLAGS wants them, one word each, -name=value,
-// in quotes where there is a space; "" for none. By that variable all that redline asks
-// the go command sees the same packages.
+// goFlags returns flags of go build in the form of GOFLAGS, one word each, -name=value,
+// in quotes if there is a space; "" for none. Through that variable all of redline's go
+// commands see the same packages.
 func goFlags(flags []string) (string, error) {
 	var words []string
 	for i := 0; i < len(flags); i++ {
@@ -61,8 +61,8 @@ func goFlags(flags []string) (string, error) {
 	return strings.Join(words, " "), nil
 }
 
-// quote puts a word into quotes as cmd/internal/quoted reads them: there are no
-// escapes, so a word may hold one kind of quotes only.
+// quote puts a word into quotes in the form of cmd/internal/quoted: there are no
+// escapes, so a word may hold only one kind of quotes.
 func quote(word string) (string, error) {
 	switch {
 	case !strings.ContainsAny(word, " \t\n\r'\""):

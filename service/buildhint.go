@@ -2,8 +2,8 @@ package service
 
 import "strings"
 
-// hints are remedies for the go command's errors when it cannot
-// build, by a part of its sentence. The first that fits counts.
+// hints are remedies for the go command's build errors, by a part of the message. The
+// first that matches counts.
 var hints = []struct{ says, do string }{
 	{"go.mod file not found", "the folder is not in a module: name the folder with the go.mod or one below it, or " +
 		"make one there with go mod init and go mod tidy"},
@@ -27,8 +27,8 @@ var hints = []struct{ says, do string }{
 	{"use of internal package", "build it from the module that owns the package"},
 }
 
-// hintFor returns the remedy for the go command's output, "" where that says enough
-// by itself.
+// hintFor returns the remedy for the go command's output, "" if the output is clear
+// enough.
 func hintFor(output string) string {
 	for _, h := range hints {
 		if strings.Contains(output, h.says) {

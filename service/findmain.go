@@ -58,8 +58,8 @@ func afterOwn(ctx context.Context, scratch, flags string) (string, error) {
 	return strings.TrimSpace(string(own) + " " + flags), nil
 }
 
-// checkPackage refuses an argument that is not the name of a package, where the go command would
-// answer with a misleading error.
+// checkPackage refuses an argument that is not a package, for which the go command's error would be
+// misleading.
 func checkPackage(pkg string) error {
 	if _, err := os.Stat(pkg); err == nil {
 		if strings.HasSuffix(pkg, ".go") {
@@ -105,9 +105,9 @@ func list(ctx context.Context, scratch, goflags, pkg string) ([]mainPackage, err
 	return found, nil
 }
 
-// workspaceOf returns the go.work of the working directory where it uses the module that a folder lies in;
-// "" where it does not, or where the folder's commands find it themselves. The go command, asked for the folder from
-// here, takes it too; from within the folder it looks in the folder's own parents alone.
+// workspaceOf returns the go.work of the working directory if it uses the module of a folder; "" if it does not, or if
+// commands in the folder find it themselves. The go command, run here for that folder, uses it too; within the folder it
+// searches only the folder's own parents.
 func workspaceOf(ctx context.Context, scratch, goflags, folder string) string {
 	work := func(dir string) string {
 		out, err := guard.Output(ctx, compiler.Command(dir, scratch, "env", "GOWORK"), syscall.SIGINT)
@@ -127,7 +127,7 @@ func workspaceOf(ctx context.Context, scratch, goflags, folder string) string {
 	return here
 }
 
-// list asks the go command for packages, where m lies and with its flags; remarks are what it writes to standard error.
+// list asks the go command for packages, in m's folder and with its flags; remarks are what it writes to standard error.
 func (m mainPackage) list(ctx context.Context, scratch, pattern string) (found []mainPackage, remarks []byte, err error) {
 	cmd := m.goCommand(scratch, "list", "-find", "-json=Dir,ImportPath,Name,Module", pattern)
 	var stderr bytes.Buffer
@@ -169,7 +169,7 @@ func mainsBelow(ctx context.Context, scratch, goflags, pkg string) string {
 	return ": " + nameSome(mains)
 }
 
-// nameSome names the folders of packages, as one would type them.
+// nameSome names the folders of packages in the form that one would type.
 func nameSome(mains []mainPackage) string {
 	const most = 8
 	here, _ := os.Getwd()

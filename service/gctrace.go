@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// Bounds on a target's gctrace lines until they are read: the
-// lines of some seconds of the busiest collector.
+// Bounds on a target's unread gctrace lines: some seconds of the busiest collector.
 const (
 	gcQueue = 1024
 	gcWidth = 400 // bytes per line; the runtime's have about 150
@@ -24,8 +23,8 @@ const (
 	gcSetting   = "gctrace="
 )
 
-// gcLines is a target's standard error with the lines of its collector
-// (GODEBUG=gctrace=1) taken note of, and taken out if we asked for them.
+// gcLines is a target's standard error. It keeps the lines of the collector
+// (GODEBUG=gctrace=1), and removes them from the output if we asked for them.
 type gcLines struct {
 	next io.Writer // takes the rest
 	ours bool      // whether it was us who asked for the lines
@@ -67,7 +66,7 @@ func (g *gcLines) piece(p []byte) error {
 	if whole {
 		defer func() { g.partial = g.partial[:0] }()
 	}
-	// The end of a longer line is not in partial: its beginning went on long ago.
+	// The end of a longer line is not in partial: its beginning was passed on before.
 	if might && bytes.HasSuffix(g.partial, []byte("\n")) && bytes.Contains(g.partial, []byte(" ms clock, ")) {
 		g.keep(strings.TrimRight(string(g.partial), "\r\n"))
 		if g.ours {
@@ -78,7 +77,7 @@ func (g *gcLines) piece(p []byte) error {
 		return nil // held back until its kind is known
 	}
 	if g.ours && mightBeGC(g.partial[:before]) && before < gcWidth {
-		p = append(g.partial[:before:before], p...) // and the part held back of it
+		p = append(g.partial[:before:before], p...) // with the part that was held back
 	}
 	_, err := g.next.Write(p)
 	return err
@@ -113,10 +112,10 @@ func (g *gcLines) read() (came time.Time, line string, ok bool) {
 	return first.came, first.text, true
 }
 
-// gcTrace returns the setting that makes a command's runtime print its collections, where
-// added is the environment that it gets in addition to redline's own, and nil when it
-// is not to: a program that carries the probe reports more, and cheaper, and the go
-// command would print those of the compiler.
+// gcTrace returns the setting that makes a command's runtime print its collections; added
+// is its environment in addition to redline's own. It returns nil if they must not be
+// printed: a program with the probe reports more at less cost, and the go command would
+// print the compiler's collections.
 func gcTrace(command, added []string) (*gcLines, []string) {
 	path, err := exec.LookPath(command[0])
 	if err != nil || filepath.Base(path) == "go" {

@@ -13,7 +13,7 @@ import (
 const maxModules = 1024
 
 // describeBinary reads the Go toolchain's build information in the target's binary. A
-// target that is not Go, or not ours to read, keeps the fields empty.
+// target that is not Go, or that we may not read, keeps the fields empty.
 func describeBinary(t *record.Target) {
 	if t.PID == 0 {
 		return
@@ -34,10 +34,10 @@ func describeBinary(t *record.Target) {
 	}
 }
 
-// listener returns the process that listens where the URL points: `go run` and
-// shells put a process between us and the service. It is an error when the
-// address is not of this host or the process is not visible. prefer is the
-// process to choose when several share the socket.
+// listener returns the process that listens at the URL's address: `go run` and shells
+// put a process between us and the service. It is an error if the address does not
+// belong to this host or the process is not visible. prefer is the process to choose if
+// several share the socket.
 func listener(rawURL string, prefer int) (int, error) {
 	host, port, err := net.SplitHostPort(dialAddress(rawURL))
 	if err != nil {

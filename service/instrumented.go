@@ -22,8 +22,8 @@ import (
 // Instrumented names the packages that a build put its hooks into.
 type Instrumented struct {
 	Packages []string // import paths, sorted
-	// Left says which packages that redline knows stayed as they are, and why: one
-	// sentence each. Without the hooks joins are inferred.
+	// Left says which known packages stayed as they are, and why: one sentence each.
+	// Without the hooks redline infers which statement a wait belongs to.
 	Left []string
 }
 

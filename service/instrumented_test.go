@@ -128,8 +128,7 @@ func ask(t *testing.T, svc *Target, r control.Request) string {
 	return data.String()
 }
 
-// pools returns what the probe samples next of the pools that the service has, by figure
-// and name.
+// pools returns the probe's next sample of the service's pools, by figure and name.
 func pools(t *testing.T, svc *Target) map[string]float64 {
 	t.Helper()
 	r, err := ring.Open(svc.Ring())
@@ -138,7 +137,7 @@ func pools(t *testing.T, svc *Target) map[string]float64 {
 	}
 	defer r.Close()
 	var sample ring.Sample
-	// The samples that are there were taken before, the next one is not.
+	// The samples already in the ring were taken before; the next one was not.
 	for taken := 0; taken < 2; {
 		ok, err := r.Next(&sample)
 		switch {
@@ -165,8 +164,8 @@ func pools(t *testing.T, svc *Target) map[string]float64 {
 	return got
 }
 
-// TestBuildIsInstrumented in each layout that a module may have: what it asks of its
-// database is counted, with its caller, and without constants.
+// TestBuildIsInstrumented: in each layout that a module may have, what the service asks
+// of its database is counted, with its caller and without constants.
 func TestBuildIsInstrumented(t *testing.T) {
 	for name, layout := range map[string]func(t *testing.T, dir string){
 		"module": func(*testing.T, string) {},
@@ -214,7 +213,7 @@ func TestBuildIsInstrumented(t *testing.T) {
 	}
 }
 
-// TestBuildThatFailsWithHooksIsMadeWithout: a vendored fork of pgx has a name that the
+// TestBuildThatFailsWithHooksIsMadeWithout: a vendored fork of pgx uses a name that the
 // hooks need.
 func TestBuildThatFailsWithHooksIsMadeWithout(t *testing.T) {
 	dir := shopModule(t)
@@ -233,8 +232,8 @@ func TestBuildThatFailsWithHooksIsMadeWithout(t *testing.T) {
 	}
 }
 
-// TestHooksInShapesOfModules: a module that needs its go.mod rewritten, because pgx lies in the module cache, keeps what
-// is relative in it, its flags, its embedded files and its C.
+// TestHooksInShapesOfModules: a module keeps its relative paths, its flags, its embedded files and its C, also where its
+// go.mod must be rewritten because pgx lies in the module cache.
 func TestHooksInShapesOfModules(t *testing.T) {
 	own := map[string]string{
 		"main.go": "//go:build extra\n\npackage main\n\nimport (\n\t_ \"embed\"\n\t\"fmt\"\n\n\t\"example.com/lib\"\n" +

@@ -19,8 +19,9 @@ import (
 	"github.com/redline-go/redline/service/postgres"
 )
 
-// TestEveryStatementIsJoined: of the lab's gateway, which asks through GORM, database/sql
-// and pgx, the hooks count every statement that the server counts, as often as it does.
+// TestEveryStatementIsJoined: for the lab's gateway, which asks through GORM,
+// database/sql and pgx, the hooks count every SELECT that the server counts, as often as
+// it does.
 func TestEveryStatementIsJoined(t *testing.T) {
 	db, err := postgres.Start(t.Context(), postgres.Options{})
 	if err != nil {
@@ -107,7 +108,7 @@ var orderSchema = []string{
 	"CREATE EXTENSION IF NOT EXISTS pg_stat_statements",
 }
 
-// counted returns the server's calls of each of the service's statements, by their form.
+// counted returns how often the server ran each SELECT of the service, by normal form.
 func counted(t *testing.T, conn *pgx.Conn) map[string]int {
 	t.Helper()
 	rows, err := conn.Query(t.Context(), "SELECT query, calls FROM pg_stat_statements WHERE query LIKE 'SELECT%' AND "+
@@ -132,7 +133,7 @@ func counted(t *testing.T, conn *pgx.Conn) map[string]int {
 
 var operation = regexp.MustCompile(`(?m)^op \d+ [12] (\d+) .*? ("(?:[^"\\]|\\.)*")$`)
 
-// hooked returns what the hooks counted, likewise.
+// hooked returns what the hooks counted, by normal form too.
 func hooked(t *testing.T, svc *Target) map[string]int {
 	t.Helper()
 	calls := map[string]int{}

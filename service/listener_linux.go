@@ -71,7 +71,7 @@ func holder(fs procfs.FS, sockets map[string]bool, prefer int) (int, error) {
 }
 
 // listens returns the TCP addresses at which a process and those that it started
-// listen, as one would dial them, sorted.
+// listen, in the form for dialling, sorted.
 func listens(pid int) ([]string, error) {
 	fs, err := procfs.NewDefaultFS()
 	if err != nil {
@@ -102,8 +102,8 @@ func listens(pid int) ([]string, error) {
 	return slices.Sorted(maps.Keys(found)), nil
 }
 
-// sockets returns the sockets of a process and its descendants, as the names that
-// their descriptors have.
+// sockets returns the sockets of a process and its descendants, by the names of their
+// descriptors.
 func sockets(fs procfs.FS, pid int) (map[string]bool, error) {
 	procs, err := fs.AllProcs()
 	if err != nil {

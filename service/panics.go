@@ -22,20 +22,20 @@ type panics struct {
 
 	left   int    // lines left of the first one's stack
 	before string // the line before
-	below  bool   // the frames of net/http's form that caused it have begun
+	below  bool   // in net/http's form: the frames that caused it have begun
 	file   string // in gin's form, which names the function on the line after
 }
 
 // ginFrame is a frame as gin prints it: "/src/shop/main.go:33 (0x753acb)".
 var ginFrame = regexp.MustCompile(`^(/\S+\.go:\d+) \(0x[0-9a-f]+\)$`)
 
-// wants reports whether take would look at a line.
+// wants reports whether take would use a line.
 func (p *panics) wants(line string) bool {
 	_, begins := panicked(line)
 	return begins || p.left > 0 && p.site == ""
 }
 
-// take looks at one line of the service's standard error.
+// take takes one line of the service's standard error.
 func (p *panics) take(line string) {
 	if message, ok := panicked(line); ok {
 		p.count++
@@ -68,7 +68,7 @@ func (p *panics) take(line string) {
 }
 
 // found takes a frame as the panic's site, unless it is the runtime's, which raises
-// the panics of an index and of a nil pointer.
+// panics for indices and nil pointers.
 func (p *panics) found(function, file string) {
 	if function = path.Base(function); function != "panic" && function != "." && !strings.Contains(file, "/src/runtime/") {
 		p.site = function + " (" + path.Base(file) + ")"
@@ -85,7 +85,7 @@ func panicked(line string) (message string, ok bool) {
 	return "", strings.Contains(line, "panic recovered:")
 }
 
-// String words what was seen as a warning of the run, "" without a panic.
+// String is what was seen as a warning of the run, "" without a panic.
 func (p *panics) String() string {
 	if p.count == 0 {
 		return ""

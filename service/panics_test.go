@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What net/http of Go 1.26 and gin 1.10 print of one panic in (*shop).price, called by
-// a handler.
+// What net/http of Go 1.26 and gin 1.10 print of a panic in (*shop).price, called by a
+// handler; panicOfNil is net/http's too.
 const (
 	panicOfHTTP = `2026/11/24 08:03:56 http: panic serving 127.0.0.1:47906: runtime error: index out of range [4] with length 1
 goroutine 23 [running]:

@@ -24,10 +24,9 @@ type process struct {
 	asked atomic.Bool // whether we asked it to end
 }
 
-// startProcess starts command under a guardian, in dir, which is redline's own when
-// empty.
+// startProcess starts command under a guardian, in dir; empty is redline's own.
 //
-// gc, where there is one, sees the standard error first.
+// gc, if not nil, sees the standard error first.
 func startProcess(command []string, dir string, env []string, hide *redact.Redactor, stdout, stderr io.Writer,
 	gc *gcLines) (*process, error) {
 	p := &process{tail: newTail(hide)}
@@ -68,10 +67,10 @@ func (p *process) exit(c timebase.Clock) *record.Exit {
 	return &record.Exit{At: c.At(state.Ended), Status: state.String(), Stderr: p.tail.lines()}
 }
 
-// end asks the target to end, and kills it and its children when it does not.
+// end asks the target to end, and kills it and its children if it does not.
 func (p *process) end() {
 	select {
-	case <-p.done: // by itself, which stays its exit
+	case <-p.done: // it ended by itself, and that remains its exit
 		return
 	default:
 	}
@@ -79,8 +78,8 @@ func (p *process) end() {
 	p.End(guard.Grace)
 }
 
-// multi returns a writer to those of a and b that are there. It returns an
-// untyped nil when none is, which exec takes for /dev/null.
+// multi returns a writer to those of a and b that are not nil. If both are, it returns an
+// untyped nil, which exec takes for /dev/null.
 func multi(a, b io.Writer) io.Writer {
 	switch {
 	case a == nil && b == nil:

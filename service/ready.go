@@ -24,10 +24,10 @@ const (
 type NotReady struct {
 	What string       // the sign of readiness
 	Last error        // the last attempt's error
-	Exit *record.Exit // how it ended, when it did
+	Exit *record.Exit // how it ended, if it did
 
-	// Listens are the TCP addresses at which the target listens instead; empty where
-	// there are none or they are not visible.
+	// Listens are the TCP addresses at which the target listens instead; empty if there
+	// are none or they are not visible.
 	Listens []string
 	// Stderr is the end of its output so far.
 	Stderr []string
@@ -66,8 +66,8 @@ func quoteLines(b *strings.Builder, lines []string) {
 
 func (e *NotReady) Unwrap() error { return e.Last }
 
-// waitReady polls until the target answers. A target that runs already gets
-// one second: it is either there or the address is wrong.
+// waitReady polls until the target answers. A target that is already running gets one
+// second: it is either there or the address is wrong.
 func waitReady(ctx context.Context, o Options, p *process) error {
 	limit := o.Target.ReadyTimeout
 	if limit == 0 {
@@ -91,7 +91,7 @@ func waitReady(ctx context.Context, o Options, p *process) error {
 			return nil
 		}
 		if last == nil || ctx.Err() == nil {
-			last = err // the deadline cutting an attempt short says nothing of the target
+			last = err // an attempt that the deadline cut short says nothing about the target
 		}
 		select {
 		case <-exited:
@@ -106,7 +106,7 @@ func waitReady(ctx context.Context, o Options, p *process) error {
 	}
 }
 
-// notReady looks at a target that runs, and does not answer where it should.
+// notReady describes a target that runs but does not answer where it should.
 func notReady(what string, last error, o Options, p *process) error {
 	e := &NotReady{What: what, Last: last}
 	if p == nil {
@@ -177,8 +177,8 @@ func dialAddress(raw string) string {
 	return net.JoinHostPort(u.Hostname(), "80")
 }
 
-// checkFree refuses a target whose address somebody serves already: the target
-// could not bind it, and the load would hit a stranger.
+// checkFree refuses a target whose address is already served: the target could not bind
+// it, and the load would hit a stranger.
 func checkFree(rawURL string) error {
 	address := dialAddress(rawURL)
 	conn, err := net.DialTimeout("tcp", address, time.Second)

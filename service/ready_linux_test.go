@@ -11,14 +11,15 @@ import (
 )
 
 // TestTargetThatAnswersElsewhere: the error names the addresses at which the target
-// listens, also behind a shell, and says so when there are none.
+// listens, even behind a shell, and says so when there are none.
 func TestTargetThatAnswersElsewhere(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "svc")
 	if err := Build(t.Context(), module(t, service), binary); err != nil {
 		t.Fatal(err)
 	}
 	wanted, own := freeAddress(t), freeAddress(t)
-	// Each target says "up" before it is waited for: no deadline decides what is seen.
+	// Each target that stays creates the file "up" first, and the test waits for that: no
+	// deadline decides what is seen.
 	dir := t.TempDir()
 	for name, c := range map[string]struct {
 		command string

@@ -13,16 +13,16 @@ const (
 	tailWidth = 400 // bytes per line
 )
 
-// tail keeps the last lines written to it. Secrets are hidden before a line is
-// cut, because half of one would not be found; but only in what is shown: a service that
-// writes 200,000 lines a second had redline use a CPU for hiding what nobody reads.
+// tail keeps the last lines written to it. It hides secrets before it cuts a line,
+// because half a secret would not be found, but only in what is shown: for a service
+// that writes 200,000 lines per second, hiding in all of them took a CPU.
 type tail struct {
 	*redact.Lines
 
 	mu    sync.Mutex
 	kept  [tailLines]string // with their secrets; the oldest is overwritten
 	count int               // of all lines so far
-	long  bool              // the last one kept goes on: its other parts are left out
+	long  bool              // the last kept line continues: its other parts are left out
 	seen  panics
 }
 
@@ -61,7 +61,7 @@ func (t *tail) lines() []string {
 	return lines
 }
 
-// panicked words the panics among all lines so far, "" without one.
+// panicked describes the panics among all lines so far, "" without one.
 func (t *tail) panicked() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

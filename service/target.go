@@ -1,15 +1,15 @@
 // Package service gets the service under test: builds it with the probe
 // injected, starts it, waits until it is ready, watches it, and ends it.
 //
-// It ends only processes that it started: a target that ran already is left running. What
-// it started dies with redline, however redline dies; see package guard.
+// It ends only processes that it started: a target that was already running is left
+// running. What it started dies with redline, however redline dies; see package guard.
 //
 // The probe is injected with `go build -overlay`: virtual packages inside the
 // user's module and one virtual file in the main package, so the source tree is
 // not touched. A program that imports the probe itself is built as it is. A
 // command that has no probe is started with GODEBUG=gctrace=1. Rewriting the
-// source, a toolchain wrapper and LD_PRELOAD were rejected: the first two break
-// caches and vendoring, the last sees no Go.
+// source, a toolchain wrapper and LD_PRELOAD were rejected: the first two break caches
+// and vendoring, the last does not see Go code.
 package service
 
 import (
@@ -33,15 +33,15 @@ import (
 type Options struct {
 	Target scenario.Target
 	// URL is where the load will go; its host and port identify readiness and the
-	// listening process when Target says nothing better.
+	// listening process unless Target says more.
 	URL    string
 	Clock  timebase.Clock
 	Window time.Duration
 	// Blind starts the target without giving a probe a place to write: the
 	// probe then does nothing at all. Overhead is measured against it.
 	Blind bool
-	// Binary is a binary that an earlier Build made of Target.Build; empty
-	// means to build.
+	// Binary is a binary that an earlier Build made from Target.Build; empty means to
+	// build.
 	Binary string
 	// Hide takes secrets out of the target's kept output; nil knows those of
 	// Target and of redline's own environment.
@@ -60,7 +60,7 @@ type Target struct {
 	socket string
 	dir    *scratch.Folder // for the binary, removed by End
 	shared *scratch.Folder // of the probe's ring and socket, removed by End
-	proc   *process        // nil when it ran already
+	proc   *process        // nil if it was already running
 	gc     *gcLines        // nil unless its runtime prints its collections
 }
 
@@ -186,8 +186,8 @@ func (t *Target) Ring() string { return t.ring }
 // Socket returns the path of the probe's control socket, "" without a probe.
 func (t *Target) Socket() string { return t.socket }
 
-// Panicked words how often the target panicked while it answered, with the first
-// one's message and place; "" when it did not, or when redline did not start it.
+// Panicked says how often the target panicked while serving, with the first panic's
+// message and place; "" if it did not, or if redline did not start it.
 func (t *Target) Panicked() string {
 	if t.proc == nil {
 		return ""
@@ -204,8 +204,8 @@ func (t *Target) GCTrace() func() (came time.Time, line string, ok bool) {
 	return t.gc.read
 }
 
-// Unguarded says why the target's children may survive if redline is killed;
-// empty when it does not, and for a target that we did not start.
+// Unguarded says why the target's children may survive if redline is killed; empty if
+// they do not, and for a target that we did not start.
 func (t *Target) Unguarded() string {
 	if t.proc == nil {
 		return ""
@@ -222,8 +222,8 @@ func (t *Target) Exited() <-chan struct{} {
 	return t.proc.done
 }
 
-// Exit returns how the target ended, nil while it runs or when we did not start
-// it. The time is on the given clock.
+// Exit returns how the target ended; nil while it runs or if we did not start it. The
+// time is on the given clock.
 func (t *Target) Exit(c timebase.Clock) *record.Exit {
 	if t.proc == nil {
 		return nil

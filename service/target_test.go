@@ -20,7 +20,7 @@ import (
 	"github.com/redline-go/redline/service/port"
 )
 
-// service is a small HTTP service: it serves on $ADDR, and POST /die ends it
+// service is a small HTTP service: it serves on $ADDR, and a request for /die ends it
 // with words on standard error.
 const service = `package main
 
@@ -252,30 +252,28 @@ func TestTailKeepsTheLastLinesRedacted(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if len(lines[tailLines]) != tailWidth {
-		t.Errorf("an unbounded line of %d bytes", len(lines[tailLines]))
+		t.Errorf("a line is not bounded: %d bytes", len(lines[tailLines]))
 	}
 }
 
-// TestTailHidesBeforeItCuts: a secret that lies across the width at which a line
-// is cut, or across two writes, leaves no half behind.
+// TestTailHidesBeforeItCuts: a secret that lies across the width at which a line is cut,
+// or across two writes, leaves no part of itself behind.
 func TestTailHidesBeforeItCuts(t *testing.T) {
 	hide := redact.New()
 	hide.Learn("correct-horse-battery")
 	for before := tailWidth - 24; before <= tailWidth; before++ {
 		for _, secret := range []string{"correct-horse-battery", "https://u:correct-horse@h/", "Bearer abcdefgh12345678",
 			"eyJhbGciOiJIUzI1NiJ9.abcdefgh.abc"} {
-			tail := newTail(hide)
 			line := strings.Repeat("x", before-1) + " " + secret + " and more\n"
-			for cut := range len(line) {
-				if cut > before && cut%5 == 0 {
-					tail = newTail(hide)
-					fmt.Fprint(tail, line[:cut])
-					fmt.Fprint(tail, line[cut:])
-				}
-			}
-			for _, half := range []string{"corr", "abcd", "eyJ"} {
-				if text := strings.Join(tail.lines(), "\n"); strings.Contains(text, half) {
-					t.Fatalf("after %d bytes %q left %q", before, secret, text[before-2:])
+			for cut := before + 1; cut < len(line); cut += 5 {
+				tail := newTail(hide)
+				fmt.Fprint(tail, line[:cut])
+				fmt.Fprint(tail, line[cut:])
+				text := strings.Join(tail.lines(), "\n")
+				for _, half := range []string{"corr", "abcd", "eyJ"} {
+					if strings.Contains(text, half) {
+						t.Fatalf("%q after %d bytes, written in two at %d, left %q", secret, before, cut, text[before-2:])
+					}
 				}
 			}
 		}

@@ -6,8 +6,8 @@ import "math"
 // shifts: values[:at] came before, values[at:] after. p is the approximate
 // probability of so large a shift if there is none (Pettitt 1979, equations 2.3
 // and 3.2): p = 2 exp(-6 K^2 / (n^3 + n^2)), which its author finds accurate to
-// two decimals for p below one half. It asks for no distribution, so latency
-// with outliers is fit for it as it is.
+// two decimals for p below one half. It assumes no distribution, so it suits
+// latencies with outliers.
 //
 // Values must be in order of time and independent under the null hypothesis;
 // Lag1 measures how far they are from that. at is 0 and p is 1 for fewer than four

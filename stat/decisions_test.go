@@ -159,8 +159,8 @@ func TestEffectsAgainstReference(t *testing.T) {
 	}
 }
 
-// TestDetectableEffectIsDetected: at the effect that it names, the test finds it
-// about as often as it says.
+// TestDetectableEffectIsDetected: the signed-rank test finds an effect of the size that
+// DetectableEffect returns about as often as it says.
 func TestDetectableEffectIsDetected(t *testing.T) {
 	const sessions, n, power = 1000, 20, 0.8
 	rng := rand.New(rand.NewPCG(11, 3))
@@ -195,9 +195,9 @@ func TestChangePointsAgainstReference(t *testing.T) {
 	}
 	changes := ChangePoints(history, 0.001)
 	if len(changes) != 2 || changes[0].At != 30 || changes[1].At != 42 || changes[0].After < 105 || changes[1].Before < 105 {
-		t.Errorf("a rise at 30 and a fall at 42 are told as %+v", changes)
+		t.Errorf("a rise at 30 and a fall at 42 are reported as %+v", changes)
 	}
-	for range 200 { // without a change, hardly ever one
+	for range 200 { // no change, so none may be found
 		flat := make([]float64, 40)
 		for i := range flat {
 			flat[i] = rng.NormFloat64()
@@ -217,7 +217,7 @@ func TestChangePointsAgainstReference(t *testing.T) {
 }
 
 // TestShiftIntervalCovers: of samples that are shifted by one, about 95 % of the
-// intervals hold that shift, whatever their sizes.
+// intervals contain that shift, whatever the sizes of the samples.
 func TestShiftIntervalCovers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 8))
 	for _, size := range [][2]int{{12, 12}, {10, 30}, {60, 40}} {

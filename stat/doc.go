@@ -5,9 +5,10 @@
 // source, so that a verdict can be replayed.
 //
 // It refuses to decide: margins, multiple comparisons and what an interval means
-// belong to the caller. It makes no normality assumption about measurements,
-// because run times are skewed and have outliers; the t interval was tried and
-// rejected for that reason: one stalled run moves it beyond use.
+// belong to the caller. Estimates and intervals do not assume normality, because
+// run times are skewed and have outliers: a t interval becomes useless after one
+// stalled run. Student's t is only for differences beyond doubt (StudentInterval)
+// and between the levels of a history (ChangePoints).
 //
 // Methods are taken from
 //

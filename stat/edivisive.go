@@ -34,8 +34,8 @@ func ChangePoints(values []float64, maxP float64) []Change {
 	return prune(values, at, maxP)
 }
 
-// loose is how much weaker than asked a division may be to be divided further:
-// a real change next to another one looks weak until its neighbour is cut off.
+// loose is the factor by which p may exceed maxP while the search continues: a real change
+// next to another one looks weak until its neighbour is cut off.
 const loose = 10
 
 func divide(values []float64, offset int, maxP float64, at *[]int) {
@@ -48,7 +48,7 @@ func divide(values []float64, offset int, maxP float64, at *[]int) {
 	divide(values[cut:], offset+cut, maxP, at)
 }
 
-// prune takes the weakest change out until all that are left hold.
+// prune removes the weakest change until all that are left hold.
 func prune(values []float64, at []int, maxP float64) []Change {
 	for {
 		changes := levels(values, at)

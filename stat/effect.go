@@ -17,8 +17,8 @@ const signedRankEfficiency = 3 / math.Pi
 // alpha with the given power: (t[1-alpha/2] + t[power]) sd / sqrt(n 3/pi), with
 // Student's t of n-1 degrees of freedom, because sd is an estimate (Lehmann,
 // Nonparametrics, section 4.3; Jennison and Turnbull, section 4.2 for the form).
-// Outliers make it larger than it need be, never smaller; Spread gives an sd
-// that they do not move.
+// Outliers make it larger than necessary, never smaller; Spread gives an sd that is
+// robust against them.
 //
 // It is NaN for n below 2, a negative sd, or levels outside (0, 1).
 func DetectableEffect(sd float64, n int, alpha, power float64) float64 {

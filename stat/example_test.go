@@ -30,7 +30,7 @@ func ExampleShiftInterval() {
 	// Output: 3 0 6 true
 }
 
-// Four looks at growing data cost little of the last one's level.
+// Four looks at growing data take little from the level of the last one.
 func ExampleOBrienFleming() {
 	for _, level := range stat.OBrienFleming(4, 0.05) {
 		fmt.Printf("%.3f ", level)
@@ -38,7 +38,7 @@ func ExampleOBrienFleming() {
 	// Output: 0.000 0.004 0.019 0.043
 }
 
-// Three tests at once; one that is not known (NaN) is not counted.
+// Three tests at once; one whose p-value is unknown (NaN) does not count.
 func ExampleHolm() {
 	fmt.Println(stat.Holm([]float64{0.01, 0.04, math.NaN(), 0.03}))
 	// Output: [0.03 0.06 NaN 0.06]

@@ -46,8 +46,8 @@ func OBrienFleming(looks int, alpha float64) []float64 {
 	return levels
 }
 
-// boundaries remembers what was computed: sessions ask for the same one at every
-// look, and it takes tens of milliseconds.
+// boundaries caches what was computed: sessions ask for the same one at every look,
+// and it takes tens of milliseconds.
 var boundaries sync.Map
 
 // crossing returns the probability that a random walk S_k of unit normal steps
@@ -93,9 +93,9 @@ func crossing(looks int, c float64) float64 {
 	return 1 - inside
 }
 
-// Holm adjusts p-values of several tests for being several, so that the chance
-// of one or more false rejections stays at the level that the adjusted values
-// are compared with (Holm 1979): the i-th smallest of m is multiplied by m-i+1,
+// Holm adjusts p-values for multiple testing, so that the chance of one or more
+// false rejections stays at the level that the adjusted values are compared with
+// (Holm 1979): the i-th smallest of m is multiplied by m-i+1,
 // and none may be less than a smaller one's. It needs no independence. NaN, a
 // test that could not be made, stays NaN and does not count.
 func Holm(p []float64) []float64 {

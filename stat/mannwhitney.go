@@ -8,9 +8,9 @@ import (
 )
 
 // MannWhitney returns the two-sided p-value of the Mann-Whitney U test that two
-// independent samples are of one distribution (HWC section 4.1): exact up to 50
-// values a side (25 with ties), normal with tie correction beyond. It is 1 when
-// all values are equal, NaN when a sample is empty or has values that are not
+// independent samples come from one distribution (HWC section 4.1): exact up to 50
+// values per side (25 with ties), normal with tie correction beyond. It is 1 if
+// all values are equal, NaN if a sample is empty or has values that are not
 // finite.
 func MannWhitney(a, b []float64) float64 {
 	if len(a) == 0 || len(b) == 0 || !finite(a) || !finite(b) {

@@ -6,10 +6,10 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// StudentInterval returns the mean of values with Student's t interval of a confidence, and the
-// two-sided p-value that the mean is zero. It supposes normal values: tails that are heavier make
-// the test of a few of them reject less often, not more (Benjamini, Is the t test really
-// conservative when the parent distribution is long-tailed?, JASA 1983).
+// StudentInterval returns the mean of values with its Student's t interval at a confidence, and the
+// two-sided p-value of a mean of zero. It assumes normal values; heavier tails make the test of a
+// few values reject less often, not more (Benjamini, Is the t test really conservative when the
+// parent distribution is long-tailed?, JASA 1983).
 //
 // ok is false, and all but the mean NaN, for fewer than two values, values that are not finite, or
 // a confidence outside (0, 1). Values without any spread have p = 0, unless they are all zero.

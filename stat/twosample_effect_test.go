@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestDetectableShift: a shift of the size that is said to be found in four of
-// five cases is.
+// TestDetectableShift: a shift of the size that DetectableShift returns for a power of
+// 0.8 is found in about four of five cases.
 func TestDetectableShift(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, c := range []struct{ n, m int }{{20, 20}, {12, 30}, {40, 10}} {
@@ -33,7 +33,7 @@ func TestDetectableShift(t *testing.T) {
 	for _, v := range []float64{DetectableShift(1, 1, 9, 0.02, 0.8), DetectableShift(-1, 9, 9, 0.02, 0.8),
 		DetectableShift(1, 9, 9, 0, 0.8), DetectableShift(1, 9, 9, 0.02, 1)} {
 		if !math.IsNaN(v) {
-			t.Errorf("%v where nothing can be told", v)
+			t.Errorf("%v where no shift can be detected", v)
 		}
 	}
 }

@@ -20,29 +20,29 @@ const (
 	Runtime Kind = "runtime" // a variable that the Go runtime reads
 	Env     Kind = "env"     // a variable of the environment
 	Flag    Kind = "flag"    // an argument of the command line
-	PGO     Kind = "pgo"     // whether the target is built by a profile of itself
+	PGO     Kind = "pgo"     // whether the target is built with a profile of itself
 	Live    Kind = "live"    // set by HTTP while the service runs
 )
 
-// Bounds on what a person asks for: beyond them a search finds nothing in a day.
+// Bounds on what can be requested: beyond them a search finds nothing in a day.
 const (
 	mostKnobs  = 8
 	mostLevels = 32
-	// sweptLevels is how many values stand for a range.
+	// sweptLevels is the number of values that represent a range.
 	sweptLevels = 7
-	// logRatio is from which ratio of a range's ends on its values have equal ratios instead of
+	// logRatio is the ratio of a range's ends at which its values have equal ratios instead of
 	// equal differences.
 	logRatio = 8
 )
 
 // Knob is one setting of the service with the values that it may take.
 type Knob struct {
-	Name string // as the person wrote it: "GOGC", "env:DB_POOL", "flag:-workers", "pgo"
+	Name string // as given: "GOGC", "env:DB_POOL", "flag:-workers", "pgo"
 	Kind Kind
 	Key  string // of the variable, the flag with its dashes, or the request; empty for pgo
 	// Request sets a live knob; nil for all others.
 	Request *Request
-	// Levels are the values that are tried, ascending where they are numbers.
+	// Levels are the values to try, ascending if they are numbers.
 	Levels []Level
 	// Numeric says that values are ordered; Log that ratios of them count.
 	Numeric, Log bool
@@ -55,7 +55,7 @@ type Level struct {
 	Text string // as it is set; empty for Unset
 	// Unset leaves the knob out of the environment and the command line.
 	Unset bool
-	// At is where a number lies on the knob's scale: 0 is the lowest value that was asked for, 1 the highest.
+	// At is a number's position on the knob's scale: 0 is the lowest requested value, 1 the highest.
 	At float64
 }
 
@@ -75,8 +75,8 @@ var (
 )
 
 // ParseKnob reads NAME=VALUES: the name GOGC, GOMEMLIMIT, GOMAXPROCS, env:NAME,
-// flag:-name, http:[METHOD ]URL[ BODY] or pgo; the values a range (50..400, 64MiB..1GiB) or a list (a,b,c). pgo needs
-// none. A range from 8 times its low end on is divided by equal ratios.
+// flag:-name, http:[METHOD ]URL[ BODY] or pgo; the values a range (50..400, 64MiB..1GiB) or a list (a,b,c).
+// pgo needs none. A range whose ends have a ratio of 8 or more is divided by equal ratios.
 func ParseKnob(text string) (Knob, error) {
 	name, values, given := strings.Cut(text, "=")
 	if at := strings.LastIndex(text, "="); strings.HasPrefix(text, "http:") && at >= 0 {
@@ -87,7 +87,7 @@ func ParseKnob(text string) (Knob, error) {
 	case name == "pgo":
 		k.Kind, k.Key = PGO, ""
 		if given && values != "off,on" && values != "on,off" {
-			return k, fmt.Errorf("knob pgo takes no values: it is off and on")
+			return k, fmt.Errorf("knob pgo takes no values: it is tried off and on")
 		}
 		k.Levels = []Level{{Text: "off"}, {Text: "on"}}
 		return k, nil
@@ -96,7 +96,7 @@ func ParseKnob(text string) (Knob, error) {
 	case strings.HasPrefix(name, "env:"):
 		k.Kind, k.Key = Env, name[len("env:"):]
 		if !variable.MatchString(k.Key) {
-			return k, fmt.Errorf("knob %q: %q is no name of a variable", name, k.Key)
+			return k, fmt.Errorf("knob %q: %q is not the name of a variable", name, k.Key)
 		}
 		if redact.New().Secret(k.Key) {
 			return k, fmt.Errorf("knob %q is named like a secret, and a tune prints and keeps the values of its knobs", name)
@@ -104,7 +104,7 @@ func ParseKnob(text string) (Knob, error) {
 	case strings.HasPrefix(name, "flag:"):
 		k.Kind, k.Key = Flag, name[len("flag:"):]
 		if !flagName.MatchString(k.Key) {
-			return k, fmt.Errorf("knob %q: %q is no flag (hint: flag:-workers=1..16)", name, k.Key)
+			return k, fmt.Errorf("knob %q: %q is not a flag (hint: flag:-workers=1..16)", name, k.Key)
 		}
 	case strings.HasPrefix(name, "http:"):
 		k.Kind, k.Key = Live, name[len("http:"):]
@@ -148,7 +148,7 @@ func (k *Knob) parse(values string) error {
 		return fmt.Errorf("%q is one value: there is nothing to choose from", values)
 	}
 	if len(words) > mostLevels {
-		return fmt.Errorf("%d values, and at most %d are tried", len(words), mostLevels)
+		return fmt.Errorf("%d values are too many: at most %d are tried", len(words), mostLevels)
 	}
 	k.Numeric = true
 	var numbers []float64
@@ -187,8 +187,8 @@ func (k *Knob) repeated() error {
 	return nil
 }
 
-// check refuses values of the Go runtime's variables that it does not take: it ignores
-// some of them in silence and ends the process at others.
+// check refuses values that the Go runtime does not accept for its variables: it
+// silently ignores some of them and ends the process at others.
 func (k *Knob) check() error {
 	if k.Kind != Runtime {
 		return nil
@@ -200,7 +200,7 @@ func (k *Knob) check() error {
 		case k.Key == "GOGC" && l.Text != "off" && (err != nil || n < 1):
 			return fmt.Errorf("knob GOGC: %q is neither a percentage of 1 or more nor off", l.Text)
 		case k.Key == "GOMAXPROCS" && (err != nil || n < 1 || n > 1024):
-			return fmt.Errorf("knob GOMAXPROCS: %q is no number of 1 to 1024", l.Text)
+			return fmt.Errorf("knob GOMAXPROCS: %q is not a number from 1 to 1024", l.Text)
 		case k.Key == "GOMEMLIMIT" && l.Text != "off" && (sizeErr != nil || v < 1<<20 || unit == ""):
 			return fmt.Errorf("knob GOMEMLIMIT: %q is neither a size of 1MiB or more nor off", l.Text)
 		}
@@ -208,9 +208,9 @@ func (k *Knob) check() error {
 	return nil
 }
 
-// WithPresent returns the knob with the value that the service has now among its
-// levels, and that level's number. set is false where neither the scenario nor a default
-// known to redline gives one.
+// WithPresent returns the knob with the service's present value among its levels, and
+// that level's number. set is false if neither the scenario nor a default known to
+// redline gives one.
 func (k Knob) WithPresent(text string, set bool) (Knob, int) {
 	k.Levels = slices.Clone(k.Levels)
 	if !set {
@@ -222,7 +222,8 @@ func (k Knob) WithPresent(text string, set bool) (Knob, int) {
 	}
 	v, _, err := amount(text)
 	if !k.Numeric || err != nil {
-		// A word among numbers, such as off, has a meaning of its own: it lies on no scale.
+		// A word among numbers, such as off, has a special meaning and no place on the
+		// scale.
 		k.Levels = append(k.Levels, Level{Text: text, At: math.NaN()})
 		return k, len(k.Levels) - 1
 	}
@@ -238,7 +239,7 @@ func (k Knob) WithPresent(text string, set bool) (Knob, int) {
 	return k, i
 }
 
-// Amount returns the number that a value is, sizes in bytes; false for a word.
+// Amount returns a value as a number, sizes in bytes; false for a word.
 func Amount(text string) (float64, bool) {
 	v, _, err := amount(text)
 	return v, err == nil

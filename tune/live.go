@@ -13,16 +13,16 @@ import (
 // Request is how a live knob is set and read: by HTTP, while the service runs.
 type Request struct {
 	Method string // PUT, POST or PATCH
-	// URL and Body hold {} once together, where the value goes. A URL without scheme is a path on
-	// the host that the load goes to.
+	// URL and Body together hold {} exactly once, where the value goes. A URL without scheme is a
+	// path on the host that the load goes to.
 	URL  string
 	Body string // empty for none
-	// Name is what the value is called: the parameter or JSON member that stands before {}; empty for
-	// one that is part of the path.
+	// Name is the value's name: the parameter or JSON member before {}; empty if the value is part of
+	// the path.
 	Name string
 }
 
-// place is where a value goes.
+// placeholder is where the value goes.
 const placeholder = "{}"
 
 var (
@@ -45,7 +45,7 @@ func parseRequest(text string) (r Request, err error) {
 	case !strings.HasPrefix(r.URL, "/") && !strings.HasPrefix(r.URL, "http://") && !strings.HasPrefix(r.URL, "https://"):
 		return r, fmt.Errorf("%q is neither a path nor an http URL %s", r.URL, form)
 	case strings.Count(r.URL+r.Body, placeholder) != 1:
-		return r, fmt.Errorf("%s must stand once where the value goes %s", placeholder, form)
+		return r, fmt.Errorf("%s must occur exactly once, where the value goes %s", placeholder, form)
 	case strings.Contains(r.URL, "@"), redact.Text(text) != text:
 		return r, errors.New("it holds a secret, and a tune prints and keeps its knobs")
 	}
@@ -60,7 +60,7 @@ func parseRequest(text string) (r Request, err error) {
 	return r, nil
 }
 
-// Read is the URL that returns the present value where the service offers that: the one that sets it, without
+// Read is the URL that returns the present value, if the service offers that: the one that sets it, without
 // the value.
 func (r Request) Read() string {
 	before, after, in := strings.Cut(r.URL, placeholder)
@@ -70,13 +70,13 @@ func (r Request) Read() string {
 	if !strings.Contains(before, "?") {
 		return strings.TrimRight(before, "/") + after
 	}
-	// The parameter goes, and the others stay.
+	// Remove the parameter and keep the others.
 	before = strings.TrimSuffix(before, r.Name+"=")
 	return strings.TrimRight(before+strings.TrimPrefix(after, "&"), "?&")
 }
 
-// Answer finds the value in what the service says at Read: the JSON member of the knob's name at any
-// depth, the one word of a text, or the word after "name=" or "name:"; false where there is none.
+// Answer finds the value in the service's reply at Read: the JSON member with the knob's name at any
+// depth, the only word of a text, or the word after "name=" or "name:"; false if there is none.
 func (r Request) Answer(body []byte) (string, bool) {
 	var tree any
 	if json.Unmarshal(body, &tree) == nil {
@@ -100,10 +100,10 @@ func (r Request) Answer(body []byte) (string, bool) {
 	return "", false
 }
 
-// mostWord bounds a value that is read, in bytes.
+// mostWord bounds the length of a value that is read, in bytes.
 const mostWord = 64
 
-// inTree looks for a member by name, the outermost first.
+// inTree looks for a member by name, outermost first.
 func inTree(tree any, name string) (string, bool) {
 	switch v := tree.(type) {
 	case map[string]any:
@@ -136,7 +136,8 @@ func word(v any) (string, bool) {
 	return "", false
 }
 
-// Alike reports whether two texts are one value: equal numbers, or equal words.
+// Alike reports whether two texts are the same value: equal numbers, or equal
+// words.
 func Alike(a, b string) bool {
 	x, isNumber := Amount(a)
 	y, both := Amount(b)
@@ -146,7 +147,7 @@ func Alike(a, b string) bool {
 	return a == b
 }
 
-// Words writes the request that sets a value.
+// Words formats the request that sets a value.
 func (r Request) Words(value string) string {
 	out := r.Method + " " + strings.Replace(r.URL, placeholder, value, 1)
 	if r.Body != "" {

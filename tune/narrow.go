@@ -2,9 +2,8 @@ package tune
 
 import "slices"
 
-// narrow excludes the levels that a failure is to be blamed on: the only knob that was
-// turned, or one whose level failed twice and never served. What lies beyond such a level is
-// excluded with it.
+// narrow excludes the levels that are to blame for a failure: that of the only changed knob,
+// or one that failed twice and never served. Levels beyond it are excluded too.
 func (s *Search) narrow(x Setting) {
 	changed := s.space.changed(x)
 	for _, i := range changed {
@@ -48,14 +47,15 @@ func (s *Search) Excluded(knob int) (levels []int) {
 	return levels
 }
 
-// Ignore takes a knob out of the search: the target does not obey it.
+// Ignore removes a knob from the search because the target ignores it.
 func (s *Search) Ignore(knob int) {
 	for l := range s.excluded[knob] {
 		s.excluded[knob][l] = l != s.space.Present[knob]
 	}
 }
 
-// possible reports whether a setting may be tried: nothing known speaks against it.
+// possible reports whether a setting may be tried, because nothing known speaks
+// against it.
 func (s *Search) possible(x Setting) bool {
 	for i, l := range x {
 		if s.excluded[i][l] {

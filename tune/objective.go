@@ -12,7 +12,8 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// Objective is what a search makes better, and what it must not make bad.
+// Objective is the figure that a search improves, with the limits that it must
+// keep.
 type Objective struct {
 	Metric verify.Metric
 	Guards []Guard
@@ -26,12 +27,12 @@ const defaultErrors = 0.001
 
 // Guard is a limit that a recommended setting keeps.
 type Guard struct {
-	Text     string  // as it was asked for: "p99 < 20ms"
+	Text     string  // as given: "p99 < 20ms"
 	Quantile float64 // of latency; 0 for memory
 	Limit    float64 // ns, or bytes
 }
 
-// objectives are the names of metrics as people say them.
+// objectives maps the names of objectives to metrics.
 var objectives = []struct{ name, metric string }{
 	{"throughput", "throughput"}, {"cpu", "cpu_per_request"}, {"p50", "p50"}, {"p90", "p90"}, {"p99",
 		"p99"}, {"memory", "rss"},
@@ -40,8 +41,8 @@ var objectives = []struct{ name, metric string }{
 var condition = regexp.MustCompile(`^\s*([a-z0-9_]+)(?:\s+(?:at|with|if)\s+(.*))?$`)
 
 // ParseObjective reads an objective, "cpu" or "throughput at p99 < 20ms", and further guards.
-// open says that the load has a rate. Empty is the throughput of a closed loop, and the CPU per
-// request at a rate.
+// open is set if the load has a rate. An empty text means the throughput of a closed loop, or
+// the CPU per request at a rate.
 func ParseObjective(text string, guards []string, open bool) (o Objective, err error) {
 	if text == "" {
 		text = "throughput"
@@ -64,7 +65,7 @@ func ParseObjective(text string, guards []string, open bool) (o Objective, err e
 			strings.Join(names, ", "))
 	case names[i] == "throughput" && open:
 		return o, fmt.Errorf(
-			"the rate sets the throughput, so it is no objective (hint: --objective cpu or p99, or -c in place of --rate)",
+			"the rate determines the throughput, so it cannot be the objective (hint: --objective cpu or p99, or -c in place of --rate)",
 		)
 	case strings.HasPrefix(names[i], "p") && !open:
 		return o, fmt.Errorf(
@@ -93,7 +94,7 @@ func (o *Objective) guard(text string) error {
 	if name = strings.TrimSpace(name); ok && (name == "rss" || name == "memory") {
 		v, _, err := amount(strings.TrimSpace(strings.TrimPrefix(limit, "=")))
 		if err != nil || !(v > 0) {
-			return fmt.Errorf("guard %q: %q is no size (hint: rss < 512MiB)", text, strings.TrimSpace(limit))
+			return fmt.Errorf("guard %q: %q is not a size (hint: rss < 512MiB)", text, strings.TrimSpace(limit))
 		}
 		o.Guards = append(o.Guards, Guard{Text: strings.TrimSpace(text), Limit: v})
 		return nil
@@ -116,7 +117,7 @@ func (o *Objective) guard(text string) error {
 	return nil
 }
 
-// String words the objective with its guards.
+// String describes the objective with its guards.
 func (o Objective) String() string {
 	words := "less " + o.Metric.Name
 	for _, known := range objectives {
@@ -132,8 +133,8 @@ func (o Objective) String() string {
 	return words
 }
 
-// Value is a guarded figure of blocks together: a percentile of all their requests, or the mean
-// of their memory; NaN where a block lacks it.
+// Value is a guarded figure over several blocks: a percentile of all their requests, or the
+// mean of their memory; NaN if a block lacks it.
 func (g Guard) Value(blocks []verify.Block) float64 {
 	if g.Quantile == 0 {
 		sum := 0.0
@@ -155,7 +156,7 @@ func (g Guard) Value(blocks []verify.Block) float64 {
 	return all.Quantile(g.Quantile)
 }
 
-// Amount writes a guarded figure with its unit.
+// Amount formats a guarded figure with its unit.
 func (g Guard) Amount(v float64) string {
 	if g.Quantile == 0 {
 		return notation.Quantity(v, "bytes")
@@ -163,9 +164,9 @@ func (g Guard) Amount(v float64) string {
 	return notation.Quantity(v, "ns")
 }
 
-// Excess returns the logarithm of the figure over its limit that is largest of all guards, and
-// which that is; nil without guards. A figure that is missing counts as broken: missing
-// data never passes.
+// Excess returns the largest logarithm, over all guards, of a figure divided by its limit, and
+// the guard that has it; nil without guards. A missing figure counts as broken: missing data
+// never passes.
 func (o Objective) Excess(blocks ...verify.Block) (excess *float64, by Guard) {
 	for _, g := range o.Guards {
 		e := math.Log(g.Value(blocks) / g.Limit)
@@ -179,7 +180,7 @@ func (o Objective) Excess(blocks ...verify.Block) (excess *float64, by Guard) {
 	return excess, by
 }
 
-// Outcome makes a trial's outcome of a pair, A the present setting.
+// Outcome turns a pair, with A the present setting, into a trial's outcome.
 func (o Objective) Outcome(p verify.Pair) (out Outcome) {
 	a, b := o.Metric.Of(p.A), o.Metric.Of(p.B)
 	switch {
@@ -202,9 +203,9 @@ func (o Objective) Outcome(p verify.Pair) (out Outcome) {
 	return out
 }
 
-// Rules are those of the session that confirms a setting: the objective's metric decides
-// alone, the others are shown. Where the present setting breaks a guard, that guard's
-// figure decides in its place: keeping it is what the change is for.
+// Rules are those of the session that confirms a setting: only the objective's metric
+// decides, the others are shown. If the present setting breaks a guard, that guard's
+// figure decides instead, because keeping it is the purpose of the change.
 func (o Objective) Rules(open bool, broken *Guard, seed uint64) verify.Rules {
 	metrics := verify.Metrics(open)
 	decides := o.Metric.Name

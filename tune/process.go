@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat" // Cholesky factors
 )
 
-// observed is what the trials of one setting gave together.
+// observed is the combined result of all trials of one setting.
 type observed struct {
 	at     Setting
 	mean   float64
@@ -15,11 +15,11 @@ type observed struct {
 }
 
 // process is a Gaussian process over the settings of a space, whose prior mean is the
-// present setting's value, 0. Its covariance is a sum over knobs, by which few trials say
-// much of each knob alone, and a product over them, by which knobs may depend on
-// each other; both of Matern 5/2 with a length per knob (Rasmussen and Williams, Gaussian
-// Processes for Machine Learning, 2006, section 4.2; Duvenaud et al., Additive Gaussian
-// Processes, NIPS 2011).
+// present setting's value, 0. Its covariance is the sum of two parts, a sum over knobs,
+// with which few trials say much about each knob alone, and a product over them, with
+// which knobs may interact; both use Matern 5/2 with a length per knob (Rasmussen and
+// Williams, Gaussian Processes for Machine Learning, 2006, section 4.2; Duvenaud et al.,
+// Additive Gaussian Processes, NIPS 2011).
 type process struct {
 	space Space
 	theta theta
@@ -28,7 +28,7 @@ type process struct {
 	// correlation of two levels, by knob.
 	correlation [][][]float64
 	alpha       *mat.VecDense
-	// inverse of the covariances of what is known, row by row; nil before it is asked for.
+	// inverse of the covariances of the known settings, row by row; computed on demand.
 	inverse []float64
 }
 
@@ -40,8 +40,8 @@ type theta struct {
 	noise  float64   // of one trial
 }
 
-// The values that parameters may take, with the middle and the width of their
-// lognormal priors. Values are standard deviations of logarithms of ratios: 0.1 is 10 %.
+// The possible values of parameters, with the median and the width of their lognormal
+// priors. Values are standard deviations of logarithms of ratios: 0.1 is 10 %.
 var (
 	lengths = []float64{0.2, 0.35, 0.6, 1, 1.8, 3.2}
 	scales  = []float64{0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6}
@@ -59,12 +59,13 @@ func (p prior) log(v float64) float64 {
 	return -z * z / 2
 }
 
-// presentNoise is the deviation of the present setting's value, which is 0 by
-// definition; above zero so that the matrix has a factor.
+// presentNoise is the standard deviation of the present setting's value. The value
+// is exactly 0 by definition; the deviation is above zero so that the matrix can be
+// factorised.
 const presentNoise = 1e-3
 
-// fit finds the parameters that the data make most likely, from those of an earlier fit,
-// by one coordinate at a time: the surface of the likelihood is smooth and the grid coarse.
+// fit finds the most likely parameters, starting from those of an earlier fit, one
+// coordinate at a time: the likelihood is smooth and the grid coarse.
 func fit(space Space, data []observed, from *theta) *process {
 	at := theta{length: make([]float64, len(space.Knobs)), alone: 0.1, joint: 0.05, noise: 0.045}
 	for i := range at.length {
@@ -112,7 +113,7 @@ func (t theta) clone() theta {
 	return t
 }
 
-// newProcess conditions a process on data; nil if the matrix has no factor.
+// newProcess conditions a process on data; nil if the matrix cannot be factorised.
 func newProcess(space Space, data []observed, t theta) *process {
 	p := &process{space: space, theta: t, data: data}
 	p.correlation = p.tables()
@@ -141,7 +142,7 @@ func newProcess(space Space, data []observed, t theta) *process {
 	return p
 }
 
-// at returns the i-th setting that is known; the present one comes first.
+// at returns the i-th known setting; the present one comes first.
 func (p *process) at(i int) Setting {
 	if i == 0 {
 		return p.space.Present
@@ -156,7 +157,7 @@ func (p *process) variance(i int) float64 {
 	return p.theta.noise * p.theta.noise / float64(p.data[i-1].n)
 }
 
-// tables are the correlations of each knob's levels.
+// tables returns the correlations of each knob's levels.
 func (p *process) tables() (out [][][]float64) {
 	for i := range p.space.Knobs {
 		k := &p.space.Knobs[i]
@@ -184,8 +185,8 @@ func (p *process) covariance(a, b Setting) float64 {
 }
 
 // likelihood is the logarithm of the data's marginal likelihood with the priors of the
-// parameters, up to a constant. Trials of one setting enter by their mean and by how they
-// differ from it.
+// parameters, up to a constant. Trials of one setting enter through their mean and their
+// deviations from it.
 func (p *process) likelihood() float64 {
 	l := -p.chol.LogDet() / 2
 	for i, d := range p.data {
@@ -206,7 +207,7 @@ func (p *process) predict(x Setting) (mean, sd float64) {
 	return p.moments(k, p.covariance(x, x))
 }
 
-// mean returns the mean alone, which is quicker.
+// mean returns only the mean, which is quicker.
 func (p *process) mean(x Setting) (mean float64) {
 	for i := range len(p.data) + 1 {
 		mean += p.covariance(x, p.at(i)) * p.alpha.AtVec(i)
@@ -227,15 +228,15 @@ func (p *process) combine(at []Setting, weights []float64) (mean, sd float64) {
 	return p.moments(k, variance)
 }
 
-// against adds the weighted covariances of a setting with those that are known.
+// against adds the weighted covariances of a setting with the known ones.
 func (p *process) against(x Setting, weight float64, to []float64) {
 	for i := range to {
 		to[i] += weight * p.covariance(x, p.at(i))
 	}
 }
 
-// moments are the mean and the standard deviation of what has covariances k with what is
-// known, and this variance of its own.
+// moments returns the mean and the standard deviation of a variable with covariances k
+// with the known settings and its own variance.
 func (p *process) moments(k []float64, variance float64) (mean, sd float64) {
 	n := len(k)
 	if p.inverse == nil {
@@ -255,7 +256,8 @@ func (p *process) moments(k []float64, variance float64) (mean, sd float64) {
 func (p *process) invert() []float64 {
 	var inverse mat.SymDense
 	n := len(p.data) + 1
-	// The error is a matrix that is nearly singular: its inverse is there all the same.
+	// The error only warns of a nearly singular matrix; the inverse is computed even
+	// so.
 	_ = p.chol.InverseTo(&inverse)
 	out := make([]float64, n*n)
 	for i := range n {
@@ -293,7 +295,7 @@ func (p *process) joint(at []Setting) (means []float64, root *mat.TriDense) {
 				v -= by[a][i] * k
 			}
 			if a == b {
-				v += 1e-9 // the leader is its own rival: two rows are one
+				v += 1e-9 // the leader is its own rival, so two rows are equal
 			}
 			c.SetSym(a, b, v)
 		}
@@ -303,7 +305,8 @@ func (p *process) joint(at []Setting) (means []float64, root *mat.TriDense) {
 	if chol.Factorize(c) {
 		chol.LTo(root)
 	} else {
-		// Nearly singular: each by itself, which expects too much rather than too little.
+		// Nearly singular: treat them as independent, which overestimates the regret
+		// rather than underestimating it.
 		for a := range at {
 			root.SetTri(a, a, math.Sqrt(math.Max(0, c.At(a, a))))
 		}

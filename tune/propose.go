@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// candidates are the settings that a proposal is chosen from: all, or where they are too
-// many some of them with the neighbours of the best.
+// candidates returns the settings from which a proposal is chosen: all, or if they are
+// too many, some of them with the neighbours of the best.
 func (s *Search) candidates() (out []Setting) {
 	if s.space.Size() <= enumerated {
 		s.space.each(func(x Setting) { out = append(out, x) })
@@ -30,12 +30,12 @@ func (s *Search) candidates() (out []Setting) {
 	return out
 }
 
-// mostProposed is how often a setting is proposed for its promise: to repeat the best is what the rungs
-// are for, and in much noise its neighbours say as much of it as itself.
+// mostProposed is how often a setting may be proposed: repeating the best is the rungs' task, and in
+// much noise its neighbours say as much about it as it does.
 const mostProposed = 3
 
 // propose returns the setting with the greatest expected improvement on the best so far,
-// weighted by how probably it keeps the guards; ok is false where none is left.
+// weighted by the probability that it keeps the guards; ok is false if none is left.
 func (s *Search) propose() (best Setting, ok bool) {
 	s.refit()
 	incumbent := 0.0
@@ -48,8 +48,8 @@ func (s *Search) propose() (best Setting, ok bool) {
 			incumbent = math.Max(incumbent, mean-sd)
 		}
 	}
-	// A mean is quick and a deviation is not: no score is above that of the process's own deviation, so that
-	// settings come by their means, and those after the first that cannot win are left out.
+	// A mean is quick to compute, a deviation is not. No score exceeds that with the process's prior
+	// deviation, so settings are visited by their means, and the first one that cannot win ends the loop.
 	type promising struct {
 		x    Setting
 		mean float64
@@ -70,7 +70,7 @@ func (s *Search) propose() (best Setting, ok bool) {
 			continue
 		}
 		mean, sd := s.model.predict(x)
-		// What is known well is not measured again: the augmented criterion of Huang et al., Global
+		// Do not measure again what is well known: the augmented criterion of Huang et al., Global
 		// Optimization of Stochastic Black-Box Systems, 2006, equation 12.
 		news := 1 - s.model.theta.noise/math.Hypot(s.model.theta.noise, sd)
 		score := math.Log(expectedImprovement(mean-incumbent, sd)) + math.Log(news) + math.Log(s.keeps(x))
@@ -82,8 +82,8 @@ func (s *Search) propose() (best Setting, ok bool) {
 }
 
 // expectedImprovement of a normal variable over 0 (Jones et al., Efficient Global
-// Optimization of Expensive Black-Box Functions, 1998, equation 15); never 0, so that it
-// has a logarithm.
+// Optimization of Expensive Black-Box Functions, 1998, equation 15); never 0, so that
+// its logarithm exists.
 func expectedImprovement(mean, sd float64) float64 {
 	const least = 1e-300
 	if sd <= 0 {
@@ -97,7 +97,7 @@ func expectedImprovement(mean, sd float64) float64 {
 // below is the standard normal distribution function.
 func below(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
 
-// data gathers the trials of each setting that served.
+// data collects the trials of each setting that served.
 func (s *Search) data(of func(Trial) float64) (out []observed) {
 	index := map[string]int{}
 	var values [][]float64
@@ -127,8 +127,9 @@ func (s *Search) data(of func(Trial) float64) (out []observed) {
 	return out
 }
 
-// between is after how many trials parameters are fitted anew, or a tenth of those before: what hundreds said
-// another four do not change, and a fit takes as long as hundreds of proposals.
+// between is the number of trials after which parameters are refitted, or a tenth of the previous trials if
+// that is more: four more trials hardly change what hundreds showed, and a fit takes as long as hundreds of
+// proposals.
 const between = 4
 
 // refit conditions the processes on the trials so far.

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// parseRange divides a range into levels with two digits that count.
+// parseRange divides a range into levels with two significant digits.
 func (k *Knob) parseRange(lowText, highText string) error {
 	low, unit, err := amount(lowText)
 	if err != nil {
@@ -18,10 +18,10 @@ func (k *Knob) parseRange(lowText, highText string) error {
 		return err
 	}
 	if !(low < high) {
-		return fmt.Errorf("%s..%s is no range from a low value to a high one", lowText, highText)
+		return fmt.Errorf("%s..%s is not a range from a low value to a high one", lowText, highText)
 	}
 	if (unit == "") != (unitHigh == "") {
-		return fmt.Errorf("one end of %s..%s has a unit, and the other none", lowText, highText)
+		return fmt.Errorf("one end of %s..%s has a unit, the other does not", lowText, highText)
 	}
 	whole := unit != "" || !strings.Contains(lowText+highText, "..") && !strings.Contains(lowText+highText, ".")
 	k.Numeric = true
@@ -55,16 +55,16 @@ func (k *Knob) parseRange(lowText, highText string) error {
 func amount(text string) (v float64, unit string, err error) {
 	m := number.FindStringSubmatch(text)
 	if m == nil {
-		return 0, "", fmt.Errorf("%q is no number (hint: 50..400, 64MiB..1GiB, or a list a,b,c)", text)
+		return 0, "", fmt.Errorf("%q is not a number (hint: 50..400, 64MiB..1GiB, or a list a,b,c)", text)
 	}
 	v, err = strconv.ParseFloat(m[1], 64)
 	if err != nil || math.Abs(v) > 1e15 {
-		return 0, "", fmt.Errorf("%q is no number that a setting has", text)
+		return 0, "", fmt.Errorf("%q is out of range for a setting", text)
 	}
 	return v * sizes[m[2]], m[2], nil
 }
 
-// rounded keeps two digits that count: nobody deploys a pool of 23.78.
+// rounded keeps two significant digits: nobody deploys a pool of 23.78.
 func rounded(v float64, whole bool) float64 {
 	if v == 0 {
 		return 0
@@ -76,7 +76,7 @@ func rounded(v float64, whole bool) float64 {
 	return math.Round(v/step) * step
 }
 
-// written writes a number, as a size in the largest unit that leaves it whole.
+// written formats a number; a size in the largest unit in which it is whole.
 func written(v float64, size, whole bool) string {
 	if size {
 		for _, unit := range unitsDown {
@@ -91,13 +91,13 @@ func written(v float64, size, whole bool) string {
 	return strconv.FormatFloat(v, 'g', 6, 64)
 }
 
-// scale fixes the ends, and whether ratios or differences count.
+// scale sets the ends, and whether ratios or differences count.
 func (k *Knob) scale(low, high float64) {
 	k.Log = low > 0 && high/low >= logRatio
 	k.low, k.high = low, high
 }
 
-// at returns where a value lies on the scale.
+// at returns the position of a value on the scale.
 func (k *Knob) at(v float64) float64 {
 	if k.Log {
 		return math.Log(math.Max(v, k.low/1e3)/k.low) / math.Log(k.high/k.low)
@@ -113,7 +113,7 @@ func (k *Knob) value(at float64) float64 {
 	return k.low + at*(k.high-k.low)
 }
 
-// Scale words how a knob's values are spaced.
+// Scale names how a knob's values are spaced.
 func (k *Knob) Scale() string {
 	switch {
 	case !k.Numeric:

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// tried are the settings that served at least once, without the present one.
+// tried returns the settings that served at least once, without the present one.
 func (s *Search) tried() (out []Setting) {
 	for _, d := range s.data(func(t Trial) float64 { return t.Gain }) {
 		out = append(out, d.at)
@@ -14,8 +14,8 @@ func (s *Search) tried() (out []Setting) {
 	return out
 }
 
-// ranked are the settings that a rung may hold, best first: those that were tried, and the
-// one that the process believes in most.
+// ranked returns the settings that a rung may hold, best first: those that were tried, and
+// the one with the best prediction.
 func (s *Search) ranked() []Setting {
 	s.refit()
 	all := s.tried()
@@ -64,8 +64,8 @@ func (s *Search) sorted(all []Setting) []Setting {
 	return out
 }
 
-// leader is the best setting of those that were tried and keep the guards: by the process, which
-// knows the trials of all rungs, and not by the last rung alone.
+// leader returns the best of the settings that were tried and keep the guards, by the process,
+// which includes the trials of all rungs, and not by the last rung alone.
 func (s *Search) leader() (Setting, bool) {
 	list := s.sorted(s.tried())
 	if len(list) == 0 || s.keeps(list[0]) <= 0.5 {
@@ -75,16 +75,16 @@ func (s *Search) leader() (Setting, bool) {
 }
 
 const (
-	// worthwhile is the loss, all together, for which a setting that changes less is always
+	// worthwhile is the total loss up to which a setting with fewer changes is always
 	// preferred: 0.5 %.
 	worthwhile = 0.005
-	// tolerated is the loss that may be expected of a setting that changes less: 1 %.
+	// tolerated is the expected loss that is accepted for fewer changes: 1 %.
 	tolerated = 0.01
 )
 
-// plainer sets those knobs of a setting back that were not seen to gain anything, one at a time: the
-// interval of the loss, all together, includes none, and little is lost on average if there is one after all. By
-// the interval alone a search in much noise gave several percent away.
+// plainer undoes, one at a time, the changes of a setting that showed no gain: the interval of the total loss
+// includes zero, and the expected loss is small. With the interval alone, a search in much noise gave away
+// several percent.
 func (s *Search) plainer(from Setting) Setting {
 	x := from
 	for {

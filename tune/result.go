@@ -16,10 +16,10 @@ type Verdict string
 
 // Verdicts.
 const (
-	Recommend   Verdict = "recommend"   // a fresh session confirmed a better setting
-	Keep        Verdict = "keep"        // none was found, or the fresh session did not confirm it
+	Recommend   Verdict = "recommend"   // a new session confirmed a better setting
+	Keep        Verdict = "keep"        // none was found, or the new session did not confirm it
 	Unmet       Verdict = "unmet"       // no setting keeps the guards
-	Invalid     Verdict = "invalid"     // nothing that may be compared was measured
+	Invalid     Verdict = "invalid"     // nothing comparable was measured
 	Interrupted Verdict = "interrupted" // before there was a verdict
 )
 
@@ -35,7 +35,8 @@ type Result struct {
 
 	Knobs  []KnobResult `json:"knobs"`
 	Trials int          `json:"trials"` // pairs of launches that the search took
-	// Running says that the target ran already: pairs are of stretches of load on one process.
+	// Running is set if the target was already running: pairs are then stretches of load on
+	// one process.
 	Running bool `json:"running,omitempty"`
 	// Space is how many settings there are, Tried how many of them were measured.
 	Space int `json:"space"`
@@ -52,13 +53,14 @@ type Result struct {
 	Together []Interaction `json:"together"`
 	Measured []Measured    `json:"measured"`
 	Surface  *Surface      `json:"surface,omitempty"`
-	// Confirmed is the fresh session's result, side b being Best; nil if there was none.
+	// Confirmed is the confirming session's result, with Best as side b; nil if there
+	// was none.
 	Confirmed *verify.Result `json:"confirmed,omitempty"`
 	PGO       *Inlining      `json:"pgo,omitempty"`
 	Warnings  []string       `json:"warnings"`
 }
 
-// KnobResult is a knob with what became of it.
+// KnobResult is a knob with its result.
 type KnobResult struct {
 	Name    string   `json:"name"`
 	Scale   string   `json:"scale"` // "log", "linear" or "list"
@@ -67,45 +69,47 @@ type KnobResult struct {
 	// Remark says that the target ignores the knob, that no effect was seen, or which values
 	// it did not survive; empty for one that just works.
 	Remark string `json:"remark,omitempty"`
-	// Curve is what the search believes along the knob, the others as in Best.
+	// Curve is the search's estimate along the knob, with the others as in Best.
 	Curve []Point `json:"curve"`
-	// Plateau is the lowest value from which on more gains less than 2 %; empty where there is none.
+	// Plateau is the lowest value beyond which more gains less than 2 %; empty if there is none.
 	Plateau string `json:"plateau,omitempty"`
 }
 
-// Surface is what the search believes over two knobs, the others as in Best.
+// Surface is the search's estimate over two knobs, with the others as in Best.
 type Surface struct {
 	X    string   `json:"x"`
 	Y    string   `json:"y"`
 	Xs   []string `json:"xs"`
 	Ys   []string `json:"ys"`
 	Gain [][]Gain `json:"gain"` // [y][x]
-	// Trials of exactly these settings, Out for those that may not be recommended.
+	// Trials of exactly these settings; Out marks those that must not be
+	// recommended.
 	Trials [][]int  `json:"trials"`
 	Out    [][]bool `json:"out"`
-	// PresentX and so on are the numbers of values.
+	// PresentX and so on are indexes into Xs and Ys.
 	PresentX int `json:"present_x"`
 	PresentY int `json:"present_y"`
 	BestX    int `json:"best_x"`
 	BestY    int `json:"best_y"`
 }
 
-// Inlining is what a profile had the compiler inline.
+// Inlining is what the compiler inlines only with a profile.
 type Inlining struct {
 	Calls []Inlined `json:"calls"` // at hot functions, hottest first
-	Total int       `json:"total"` // in the packages that were asked
+	Total int       `json:"total"` // in the compared packages
 }
 
-// Inlined is one call that only the build by profile inlines.
+// Inlined is one call that only the build with the profile inlines.
 type Inlined struct {
 	Caller string `json:"caller"` // file:line
 	Callee string `json:"callee"`
-	// Share of the profile's CPU that the callee had, with what it calls, 0 to 1.
+	// Share is the part of the profile's CPU in the callee, with its own callees, 0
+	// to 1.
 	Share float64 `json:"share"`
 }
 
-// Result puts together what the search knows; best is nil where it ended with no setting.
-// remarks are the measurement's own, by knob.
+// Result summarises the search; best is nil if it ended without a setting. remarks are
+// the measurement's own, by knob.
 func (s *Search) Result(best Setting, remarks []string) Result {
 	r := Result{Schema: Schema, Trials: len(s.trials), Space: s.space.Size(), Tried: len(s.tried()), Best: []Value{},
 		Lines:  []string{},
@@ -149,7 +153,7 @@ func (s *Search) knob(i int, k Knob, at Setting, remark string) KnobResult {
 	return out
 }
 
-// remark words what the search found about a knob that is worth a warning.
+// remark describes what the search found about a knob, if that is worth a warning.
 func (s *Search) remark(i int, k Knob) string {
 	var lost []string
 	for _, l := range s.Excluded(i) {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// layRungs divides the trials of a round, from those that there are to an end: half explores, a third
-// halves, the rest is for the changes of the last one alone.
+// layRungs divides the trials of a round: half for exploration, a third for halving, the rest for the
+// changes of the last setting, one at a time.
 func (s *Search) layRungs(from, to int) {
 	s.rungs, s.standing = nil, nil
 	halving := float64(to-from) * 0.35
@@ -23,7 +23,8 @@ func (s *Search) layRungs(from, to int) {
 	s.explored = from + max(0, left-used-max(left/8, min(left/3, len(s.space.Knobs))))
 }
 
-// rung queues the best of those that stand, each as often as the rung can afford.
+// rung queues the best of the remaining settings, each as often as the rung can
+// afford.
 func (s *Search) rung() bool {
 	n := s.rungs[0]
 	s.rungs = s.rungs[1:]
@@ -42,8 +43,8 @@ func (s *Search) rung() bool {
 	return len(s.queue) > 0 || len(s.rungs) > 0
 }
 
-// split queues what remains to be known of the best setting: itself without the changes
-// that gain nothing, and each of its changes alone.
+// split queues the last trials of the best setting: without the changes that gain
+// nothing, and each of its changes alone.
 func (s *Search) split() bool {
 	best, ok := s.leader()
 	if !ok {
@@ -62,9 +63,9 @@ func (s *Search) split() bool {
 	return len(s.queue) > 0
 }
 
-// again begins a round of twice the trials where the last one, for all that is known, chose a setting that
-// is more than 0.5 % from the best: noise decides how many trials a choice takes, and nobody knows it before
-// (the doubling of Auer et al., Gambling in a Rigged Casino, FOCS 1995, section 4, for an unknown horizon).
+// again begins a round of twice the trials if the last one is estimated to have chosen a setting more than
+// 0.5 % from the best: noise, which is not known beforehand, decides how many trials a choice takes (the
+// doubling of Auer et al., Gambling in a Rigged Casino, FOCS 1995, section 4, for an unknown horizon).
 func (s *Search) again() bool {
 	if s.round >= s.o.Trials || s.regret() <= worthwhile {
 		return false
@@ -74,15 +75,15 @@ func (s *Search) again() bool {
 	return true
 }
 
-// Settings that regret looks at, and futures that it draws.
+// The number of settings that regret considers, and of samples that it draws.
 const (
 	rivals = 40
 	drawn  = 400
 )
 
-// regret is by how much the leader is expected to fall short of the best: the mean, over values that the process
-// believes in, of the best rival's lead (Ryzhov, Powell and Frazier's opportunity cost). Rivals are the settings
-// of the highest means.
+// regret is how far the leader is expected to fall short of the best: the mean, over samples of the process,
+// of the best rival's lead (Ryzhov, Powell and Frazier's opportunity cost). Rivals are the settings with the
+// highest means.
 func (s *Search) regret() float64 {
 	best, ok := s.leader()
 	if !ok {

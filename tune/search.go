@@ -5,19 +5,19 @@ import (
 	"math/rand/v2"
 )
 
-// Outcome is what a trial of a setting gave.
+// Outcome is the result of a trial of a setting.
 type Outcome struct {
 	// Gain is the logarithm of the objective's ratio, candidate to present, + is better.
-	// It means nothing where the trial failed.
+	// It is meaningless if the trial failed.
 	Gain float64 `json:"gain"`
 	// Failed says why the candidate was not measured: it did not start, ended, or failed its
 	// requests. Empty for one that served.
 	Failed string `json:"failed,omitempty"`
-	// Spoilt says that the load generator failed and not the candidate: no value is to blame.
+	// Spoilt is set if the load generator failed and not the candidate: no value is to blame.
 	Spoilt bool `json:"spoilt,omitempty"`
-	// Excess is the logarithm of a guarded figure over its limit, above 0 where the guard is
-	// broken: of the guard that was broken most, or came nearest to it; Present is the same
-	// of the present setting. Both are nil without guards.
+	// Excess is the logarithm of a guarded figure over its limit, above 0 if the guard is
+	// broken, for the guard that is broken most or comes nearest to it; Present is the same
+	// for the present setting. Both are nil without guards.
 	Excess  *float64 `json:"excess,omitempty"`
 	Present *float64 `json:"present_excess,omitempty"`
 	// Broken names the guard that Excess broke.
@@ -45,23 +45,24 @@ const (
 
 // Options say how to search.
 type Options struct {
-	// Trials is how many there will be at most; at least 2 per knob are needed to say anything. A search ends
-	// before where it expects to lose less than 0.5 % by its choice.
+	// Trials is the maximum; at least 2 per knob are needed to say anything. A search ends earlier if it
+	// expects its choice to lose less than 0.5 %.
 	Trials int
 	Seed   uint64
-	// Sweep tries every setting in turn instead of searching: for one knob, and to measure
-	// what a search is compared with.
+	// Sweep tries every setting in turn instead of searching: for one knob, and as a
+	// reference for searches.
 	Sweep bool
 }
 
-// worst is the loss beyond which settings are alike: half as good. A cliff would bend
+// worst is the loss at which values are clamped: half as good. A cliff would distort
 // the process everywhere else.
 const worst = -math.Ln2
 
-// perKnob trials make a first round: on a quiet machine nothing is gained from more.
+// perKnob trials per knob make a first round: on a quiet machine more gain nothing.
 const perKnob = 40
 
-// enumerated is up to how many settings all are considered at every proposal.
+// enumerated is the largest number of settings that are all considered at every
+// proposal.
 const enumerated = 4096
 
 // Search proposes trials and takes their outcomes.
@@ -73,16 +74,16 @@ type Search struct {
 	queue  []Trial
 	phase  Phase
 
-	round    int       // up to how many trials the present round goes
+	round    int       // the number of trials at which the present round ends
 	first    int       // trials of each knob alone
-	rungs    []int     // how many settings each rung to come has
+	rungs    []int     // the number of settings in each coming rung
 	each     int       // trials of a setting in the next rung
-	explored int       // up to how many trials proposals are made
+	explored int       // the number of trials at which proposals end
 	standing []Setting // of the present rung
 	chosen   Setting   // after the last rung; nil before
 	excluded [][]bool  // levels of knobs that the service does not survive
 
-	model, guard       *process // nil once a trial came after them
+	model, guard       *process // nil once a newer trial exists
 	lastFit, lastGuard *theta
 	fitted             int // trials at the last fit of parameters
 }
@@ -104,8 +105,8 @@ func NewSearch(space Space, o Options) *Search {
 	return s
 }
 
-// ends are the trials of each knob alone: at both ends of its scale, or at some of the
-// values of a list.
+// ends returns the trials of each knob alone: at both ends of its scale, or at some of
+// the values of a list.
 func (s *Search) ends() (queue []Trial) {
 	for i, k := range s.space.Knobs {
 		var levels []int
@@ -133,8 +134,8 @@ func (s *Search) highest(knob int) int {
 	return 0
 }
 
-// Next proposes a trial; ok is false once the search has ended. It is to be answered by
-// Observe.
+// Next proposes a trial; ok is false once the search has ended. Each must be followed
+// by Observe.
 func (s *Search) Next() (t Trial, ok bool) {
 	for len(s.trials) < s.o.Trials {
 		for len(s.queue) > 0 {
@@ -151,7 +152,7 @@ func (s *Search) Next() (t Trial, ok bool) {
 	return t, false
 }
 
-// refill queues what comes next; false if nothing does.
+// refill queues the next trials; false if there are none.
 func (s *Search) refill() bool {
 	switch {
 	case s.o.Sweep:

@@ -247,7 +247,7 @@ func TestParseObjective(t *testing.T) {
 		{"throughput at p99 < 20ms", []string{"rss < 512MiB"}, false, "more throughput at p99 < 20ms and rss < 512MiB"},
 		{"p99", []string{"errors < 1%"}, true, "less p99"},
 		{"memory", nil, false, "less memory"},
-		{"throughput", nil, true, "error: the rate sets the throughput"},
+		{"throughput", nil, true, "error: the rate determines the throughput"},
 		{"p99", nil, false, "error: in a closed loop"},
 		{"speed", nil, false, "error: unknown objective"},
 		{"cpu", []string{"p99 > 20ms"}, false, "error: guard \"p99 > 20ms\": a guard is an upper limit"},

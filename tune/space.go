@@ -8,25 +8,25 @@ import (
 	"strings"
 )
 
-// Setting is a value of each knob: the numbers of their levels.
+// Setting is a value for each knob, as the numbers of their levels.
 type Setting []int
 
-// Space is all settings that a search may try.
+// Space holds all settings that a search may try.
 type Space struct {
 	Knobs []Knob
 	// Present is the setting that the service has now.
 	Present Setting
 }
 
-// NewSpace checks that knobs make a space. present gives the value that a knob has now,
-// and false where it is not known.
+// NewSpace checks that the knobs form a space. present gives a knob's present value,
+// and false if it is unknown.
 func NewSpace(knobs []Knob, present func(Knob) (string, bool)) (Space, error) {
 	var s Space
 	if len(knobs) == 0 {
 		return s, errors.New("no knob to turn (hint: --knob GOGC=50..400)")
 	}
 	if len(knobs) > mostKnobs {
-		return s, fmt.Errorf("%d knobs, and a search finds its way among at most %d", len(knobs), mostKnobs)
+		return s, fmt.Errorf("%d knobs are too many: a search handles at most %d", len(knobs), mostKnobs)
 	}
 	for i, k := range knobs {
 		if slices.ContainsFunc(knobs[:i], func(other Knob) bool {
@@ -59,11 +59,11 @@ func (x Setting) with(knob, level int) Setting {
 	return y
 }
 
-// Value is what a setting gives a knob.
+// Value is a knob's value in a setting.
 type Value struct {
 	Knob  string `json:"knob"`
 	Value string `json:"value"` // "not set" for one that is left out
-	// Changed says that the present setting has another value.
+	// Changed is set if the present setting has another value.
 	Changed bool `json:"changed"`
 }
 
@@ -76,7 +76,7 @@ func (s Space) Values(x Setting) []Value {
 	return out
 }
 
-// String words a setting: what it changes.
+// String describes a setting by its changes.
 func (s Space) String(x Setting) string {
 	var changed []string
 	for i, level := range x {
@@ -90,7 +90,7 @@ func (s Space) String(x Setting) string {
 	return strings.Join(changed, " ")
 }
 
-// changed lists the knobs that a setting turns.
+// changed lists the knobs that a setting changes.
 func (s Space) changed(x Setting) (knobs []int) {
 	for i := range x {
 		if x[i] != s.Present[i] {
@@ -100,7 +100,7 @@ func (s Space) changed(x Setting) (knobs []int) {
 	return knobs
 }
 
-// unlike is the distance of two levels that lie on no common scale.
+// unlike is the distance of two levels without a common scale.
 const unlike = 0.7
 
 // ordered reports whether a level lies on its knob's scale.
@@ -109,7 +109,7 @@ func (k *Knob) ordered(level int) bool {
 	return k.Numeric && !l.Unset && !math.IsNaN(l.At)
 }
 
-// distance is how far two levels of a knob are apart, in lengths of its scale.
+// distance is the distance of two levels of a knob, in lengths of its scale.
 func (k *Knob) distance(a, b int) float64 {
 	if a == b {
 		return 0

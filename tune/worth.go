@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// interval is how many standard deviations lie to either side in an interval of 90 %.
+// interval is the half width of a 90 % interval in standard deviations.
 const interval = 1.645
 
-// Gain is a relative change of the objective, + is better, with its interval of 90 % under
+// Gain is a relative change of the objective, + is better, with its 90 % interval under
 // the process: 0.10 is 10 % more throughput, or CPU per request divided by 1.10.
 type Gain struct {
 	Gain float64 `json:"gain"`
@@ -26,11 +26,11 @@ type Worth struct {
 	Knob  string `json:"knob"`
 	From  string `json:"from"`
 	To    string `json:"to"`
-	Alone Gain   `json:"alone"` // turned by itself, from the present setting
-	Last  Gain   `json:"last"`  // turned last, when the others have been
+	Alone Gain   `json:"alone"` // changed alone, from the present setting
+	Last  Gain   `json:"last"`  // changed last, after the others
 }
 
-// Interaction is what two changes give together beyond the product of both alone.
+// Interaction is what two changes gain together beyond the product of both alone.
 type Interaction struct {
 	A      string `json:"a"`
 	B      string `json:"b"`
@@ -43,14 +43,14 @@ type Measured struct {
 	Values []Value `json:"values"`
 	Trials int     `json:"trials"`
 	Gain   *Gain   `json:"gain,omitempty"` // nil where it never served
-	// Out says why it can not be recommended: it failed, or broke a guard.
+	// Out says why it cannot be recommended: it failed, or broke a guard.
 	Out string `json:"out,omitempty"`
 
 	setting Setting
 }
 
-// Chosen is the setting that a search ended with; false where none is better under the process than the present
-// one, or none keeps the guards.
+// Chosen returns the setting that the search ended with; false if none is better under the process than the
+// present one, or none keeps the guards.
 func (s *Search) Chosen() (Setting, bool) {
 	if s.o.Sweep {
 		return s.bestSwept()
@@ -69,8 +69,8 @@ func (s *Search) Chosen() (Setting, bool) {
 	return best, s.model.mean(best) > 0 || s.PresentBroken()
 }
 
-// bestSwept is the best setting of a sweep: of those that the process finds alike, the one that
-// changes least.
+// bestSwept returns the best setting of a sweep: of those that the process cannot separate, the
+// one with the fewest changes.
 func (s *Search) bestSwept() (Setting, bool) {
 	list := s.sorted(s.tried())
 	if len(list) == 0 || s.keeps(list[0]) <= 0.5 {
@@ -80,7 +80,7 @@ func (s *Search) bestSwept() (Setting, bool) {
 	return best, s.model.mean(best) > 0 || s.PresentBroken()
 }
 
-// Gain returns what the process believes of a setting.
+// Gain returns the process's estimate for a setting.
 func (s *Search) Gain(x Setting) Gain {
 	s.refit()
 	return gain(s.model.predict(x))
@@ -92,10 +92,10 @@ func (s *Search) Noise() float64 {
 	return s.model.theta.noise
 }
 
-// Trials are those so far, in order.
+// Trials returns the trials so far, in order.
 func (s *Search) Trials() []Trial { return s.trials }
 
-// Worth returns what each change of a setting gives, and each two of them together.
+// Worth returns what each change of a setting gains, and each two of them together.
 func (s *Search) Worth(x Setting) (worth []Worth, together []Interaction) {
 	s.refit()
 	changed, present := s.space.changed(x), s.space.Present
@@ -117,8 +117,8 @@ func (s *Search) Worth(x Setting) (worth []Worth, together []Interaction) {
 	return worth, together
 }
 
-// Measured returns all settings that were tried, best first, and those that may not be
-// recommended after them.
+// Measured returns all settings that were tried, best first; those that must not be
+// recommended come last.
 func (s *Search) Measured() (out []Measured) {
 	s.refit()
 	for _, t := range s.trials {
@@ -156,7 +156,7 @@ func (s *Search) Measured() (out []Measured) {
 	return out
 }
 
-// brief is what a failure says in one line: the first two of its lines, for the first of a target's own
+// brief returns a failure in one line: its first two lines, because the first line of the target's own
 // output follows the reason.
 func brief(failed string) string {
 	lines := strings.SplitN(strings.TrimPrefix(failed, "side b: "), "\n", 3)
@@ -173,7 +173,7 @@ func (s *Search) broken(x Setting) string {
 			return t.Broken
 		}
 	}
-	return "a guard, by what its neighbours did"
+	return "a guard, judging by its neighbours"
 }
 
 // Point is one value of a knob along its scale, the other knobs at a setting.
@@ -187,14 +187,15 @@ type Point struct {
 	Out     bool `json:"out,omitempty"` // excluded, or failed
 }
 
-// Curve returns what the process believes along a knob, the other knobs at a setting.
+// Curve returns the process's estimate along a knob, with the other knobs as in a
+// setting.
 func (s *Search) Curve(knob int, x Setting) (points []Point) {
 	s.refit()
 	for l, level := range s.space.Knobs[knob].Levels {
 		y := x.with(knob, l)
 		at := level.At
 		if math.IsNaN(at) {
-			at = 0 // a word lies on no scale, and JSON has no NaN
+			at = 0 // a word has no place on the scale, and JSON has no NaN
 		}
 		points = append(points, Point{
 			Value: level.String(), At: at, Gain: s.Gain(y), Trials: s.count(y),
@@ -204,12 +205,12 @@ func (s *Search) Curve(knob int, x Setting) (points []Point) {
 	return points
 }
 
-// plateauShare is how much of the best value the plateau may lack.
+// plateauShare is how far the plateau may be below the best value.
 const plateauShare = 0.02
 
-// Plateau returns the lowest value of a knob from which on more of it gains less than 2 %:
-// the first whose mean is that close to the best one's. ok is false for a list of words, where the
-// lowest value is as good as any, and where the highest is the first: what lies beyond it is not known.
+// Plateau returns the lowest value of a knob beyond which more of it gains less than 2 %: the first
+// whose mean is that close to the best one's. ok is false for a list of words, if the lowest value is
+// as good as any, and if the highest is the first such value, because what lies beyond it is unknown.
 func Plateau(k Knob, points []Point) (at int, ok bool) {
 	best := math.Inf(-1)
 	for l, p := range points {
@@ -235,9 +236,9 @@ func Plateau(k Knob, points []Point) (at int, ok bool) {
 	return 0, false
 }
 
-// Idle reports whether a knob showed no effect: nowhere along it, from the present setting,
-// is there a difference that is larger than its interval. least is the
-// smallest effect that would have been seen at the knob's ends.
+// Idle reports whether a knob showed no effect: nowhere along it does the difference from
+// the present setting exceed its interval. least is the smallest effect that would have
+// been detected at the knob's ends.
 func (s *Search) Idle(knob int) (idle bool, least float64) {
 	s.refit()
 	tried := false

@@ -28,7 +28,7 @@ func nested(c Components, pairs, least, most int, seed uint64) []Pair {
 	return out
 }
 
-// TestComponents: what is drawn is found again, whatever the numbers of turns, and one component is
+// TestComponents: the drawn components are recovered, whatever the numbers of turns, and one is
 // not taken for another.
 func TestComponents(t *testing.T) {
 	for _, want := range []Components{
@@ -47,7 +47,7 @@ func TestComponents(t *testing.T) {
 				t.Fatalf("%+v, %v", got, ok)
 			}
 			near("turn", got.Turn, want.Turn, 0.03*want.Turn)
-			// These variances are differences; near zero they are what that leaves.
+			// These variances are differences, hence inaccurate near zero.
 			near("launch", got.Launch*got.Launch, want.Launch*want.Launch, 4e-4)
 			near("drift", got.Drift*got.Drift, want.Drift*want.Drift, 0.1*want.Drift*want.Drift+3e-4)
 			near("order", got.Order, want.Order, 3.5*got.OrderError)
@@ -67,7 +67,7 @@ func TestComponents(t *testing.T) {
 	}
 }
 
-// TestTurnsPerLaunch: the number is that at which sessions of one length deviate least.
+// TestTurnsPerLaunch: the number is the one at which sessions of one length deviate least.
 func TestTurnsPerLaunch(t *testing.T) {
 	const turn = 400 * time.Millisecond
 	for _, c := range []Components{{Launch: 0.04, Turn: 0.15}, {Launch: 0.08, Turn: 0.06}, {Launch: 0.02, Turn: 0.2}} {
@@ -92,7 +92,7 @@ func TestTurnsPerLaunch(t *testing.T) {
 	}
 }
 
-// TestForesee: what earlier sessions foresee is what sessions with their noise then say.
+// TestForesee: the forecast of earlier sessions agrees with the result of sessions with their noise.
 func TestForesee(t *testing.T) {
 	r := rules()
 	r.Metrics = r.Metrics[:1]

@@ -35,7 +35,7 @@ type Rules struct {
 	// Planned is how many pairs the last look will have; zero takes it from the
 	// pairs at hand, as looks are evenly spaced.
 	Planned int
-	// Early says that the first pairs were looked at by Early, which spent some of Alpha.
+	// Early says that Early has examined the first pairs, at the cost of some of Alpha.
 	Early bool
 	Seed  uint64 // of the bootstrap and the simulation
 
@@ -50,7 +50,7 @@ func (r Rules) alpha() float64 {
 }
 
 // Decide judges pairs at one of the planned looks, from 1. Only at the last look
-// does a metric pass for want of anything worse; before it, one that is clearly
+// does a metric pass for lack of anything worse; before it, one that is clearly
 // inside its margin does, and the rest is inconclusive. aa are pairs of side A
 // with itself; their meaning for the session's errors is up to Errors.
 func Decide(pairs, aa []Pair, look int, r Rules) Result {

@@ -26,8 +26,8 @@ func session(b bench, most int, r Rules) Result {
 	return out
 }
 
-// TestErrorRates: over simulated sessions of identical sides hardly any is a
-// regression; a real slow-down is found; an improvement is never one.
+// TestErrorRates: of simulated sessions of identical sides hardly any is a
+// regression; a real slow-down is found; an improvement is never a regression.
 func TestErrorRates(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: hundreds of simulated sessions take seconds")
@@ -39,8 +39,8 @@ func TestErrorRates(t *testing.T) {
 		slower   float64
 		sessions int
 		verdict  Verdict
-		least    float64 // how often it must come
-		most     float64 // how often a regression may come
+		least    float64 // how often it must occur
+		most     float64 // how often a regression may occur
 	}{
 		{0, 200, Pass, 0.95, 0.01},
 		{0.05, 100, Regression, 0.95, 1},
@@ -59,8 +59,8 @@ func TestErrorRates(t *testing.T) {
 	}
 }
 
-// TestDetectable: what is said to be found in four of five sessions is, with
-// noise that has stalls in it, which a standard deviation takes too seriously.
+// TestDetectable: a change that is stated to be found in four of five sessions is, even with
+// noise that contains stalls, which a standard deviation overrates.
 func TestDetectable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 1))
 	draw := func() float64 {
@@ -116,7 +116,7 @@ func metric(t *testing.T, r Result, name string) MetricResult {
 	return MetricResult{}
 }
 
-// TestLeast: at the fewest pairs the largest of changes is a regression, and one
+// TestLeast: with the minimum of pairs the largest of changes is a regression, and one
 // pair fewer is not enough.
 func TestLeast(t *testing.T) {
 	for deciding, want := range map[int]int{1: 7, 2: 8, 4: 9} {
@@ -139,9 +139,9 @@ func TestLeast(t *testing.T) {
 	}
 }
 
-// TestEarly: the first pairs decide what is beyond doubt and nothing else, and their false alarms
-// stay within the share that they spend, in noise with stalls and in a machine that is as restless
-// as any that was seen.
+// TestEarly: the first pairs decide only what is beyond doubt, and their false alarms
+// stay within the share that they spend, in noise with stalls and on a machine as noisy
+// as any observed.
 func TestEarly(t *testing.T) {
 	r := rules()
 	r.Metrics = r.Metrics[:2]
@@ -170,8 +170,8 @@ func TestEarly(t *testing.T) {
 	}
 }
 
-// TestGuard: a side that waits longer takes no more CPU, and does not pass; one whose throughput is a
-// little lower is not held up by it.
+// TestGuard: a side that waits longer, without taking more CPU, does not pass; one whose throughput is a
+// little lower still does.
 func TestGuard(t *testing.T) {
 	r := rules()
 	r.Metrics, r.rough = r.Metrics[:2], true
@@ -230,7 +230,7 @@ func TestPrimary(t *testing.T) {
 	}
 }
 
-// TestAlso: what is worse than either base is a regression, and nothing passes that is not decided
+// TestAlso: a side that is worse than either base is a regression, and none passes that is not decided
 // against both.
 func TestAlso(t *testing.T) {
 	for _, c := range []struct{ one, two, want Verdict }{
@@ -264,7 +264,7 @@ func TestPercentiles(t *testing.T) {
 	}
 }
 
-// TestNeverPassesUnseen: what could not have failed does not pass.
+// TestNeverPassesUnseen: a comparison that could not have failed does not pass.
 func TestNeverPassesUnseen(t *testing.T) {
 	quiet := bench{rng: rand.New(rand.NewPCG(4, 4)), sd: 0.01, slower: 0}
 	loud := bench{rng: rand.New(rand.NewPCG(4, 5)), sd: 0.30, slower: 0}
@@ -331,7 +331,7 @@ func TestLatencies(t *testing.T) {
 	}
 }
 
-// TestPassIsTheBounds: of identical sides nearly all pass where one pair deviates by 8 %, as on the
+// TestPassIsTheBounds: nearly all identical sides pass if one pair deviates by 8 %, as on the
 // order gateway, and a side that is worse by its margin hardly ever does.
 func TestPassIsTheBounds(t *testing.T) {
 	if testing.Short() {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestLimits: a machine that is throttled half way and a side that leaks are named; the usual noise,
+// TestLimits: a machine that is throttled halfway and a side that leaks are named; the usual noise,
 // a difference between the sides and a warm-up that both have are not.
 func TestLimits(t *testing.T) {
 	for name, c := range map[string]struct {

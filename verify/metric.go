@@ -10,8 +10,8 @@ import (
 type Metric struct {
 	Name string // as in ab.json: "cpu_per_request"
 	Unit string // of its values
-	// Higher says that more is better; relative changes are written with + as worse
-	// all the same.
+	// Higher says that more is better; even then relative changes are written with + as
+	// worse.
 	Higher bool
 	// Quantile is the percentile of latency that it is, 0 to 1; 0 for a figure
 	// that each block gives as one number.

@@ -21,7 +21,7 @@ const leastNoise = 6
 // Errors returns the detectable change of a session with a number of pairs and how
 // often it errs, by a side's comparison with itself: by which metrics identical
 // sides differed, the smallest effect that is found, and, by simulation with the
-// same noise, how often the rules call a regression where there is none. The noise
+// same noise, how often the rules call a regression if there is none. The noise
 // is that of the pairs compared as well, less their location; nil has that of aa
 // alone.
 func Errors(aa, compared []Pair, planned int, r Rules) AA {

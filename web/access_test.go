@@ -11,7 +11,7 @@ import (
 	"github.com/redline-go/redline/web/webtest"
 )
 
-// TestPagesCanBeReadByAll also without a mouse, and with other eyes; the live page has a test of its own.
+// TestPagesCanBeReadByAll: pages work without a mouse and with impaired sight; the live page has its own test.
 func TestPagesCanBeReadByAll(t *testing.T) {
 	t.Parallel()
 	dir := nodeModules(t)

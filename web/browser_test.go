@@ -82,7 +82,7 @@ type seen struct {
 	Paper struct {
 		Canvases  int
 		Ink, Left string
-		Off       []string // canvases that are wider than the paper, or drawn for another width
+		Off       []string // canvases that are wider than the page, or drawn for another width
 	}
 	File    string // of the page; the browser downloads beside it
 	Stories []struct {
@@ -161,7 +161,7 @@ func TestPageInBrowser(t *testing.T) {
 }
 
 // TestFlameGraphsInBrowser points, zooms, searches, asks for callers, and reads the profile that the
-// page hands out as pprof does.
+// page offers for download, as pprof does.
 func TestFlameGraphsInBrowser(t *testing.T) {
 	t.Parallel()
 	s := browse(t, page(t, reporttest.Bundle(t, reporttest.Options{})))
@@ -194,7 +194,7 @@ func TestHostilePageInBrowser(t *testing.T) {
 	}
 }
 
-// TestDamagedPageInBrowser: a file that was cut off on its way shows its answer, and says what is lost.
+// TestDamagedPageInBrowser: a file that was truncated on its way shows its answer, and says what is lost.
 func TestDamagedPageInBrowser(t *testing.T) {
 	t.Parallel()
 	html := page(t, reporttest.Bundle(t, reporttest.Options{}))

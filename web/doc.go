@@ -9,7 +9,7 @@
 //	serve.go             the pages that only a server has
 //	door/                who may see what is served
 //	shelf/               saved runs, served
-//	live/                a run that goes on, served
+//	live/                a run in progress, served
 //	rundata/             what the page knows of a run
 //	flame/               call stacks as flame graphs
 //	page/                the sources of the script, and what is built of them

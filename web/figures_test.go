@@ -22,7 +22,7 @@ import (
 )
 
 // TestOneBundleHasOneSetOfFigures renders a bundle as the live page at the run's end, the command line, JSON and
-// the report file. What the figures of pages look like is TestPageWritesTheSameFigures' subject.
+// the report file. TestPageWritesTheSameFigures tests what the figures of pages look like.
 func TestOneBundleHasOneSetOfFigures(t *testing.T) {
 	t.Parallel()
 	rec := reporttest.Bundle(t, reporttest.Options{})
@@ -100,7 +100,7 @@ func shownFigures(t *testing.T, html, url string, s *record.Summary, text string
 	}
 }
 
-// figures are all texts and numbers of a JSON value, by where they stand.
+// figures are all texts and numbers of a JSON value, by their path.
 func figures(at string, v any) map[string]any {
 	all := map[string]any{}
 	switch v := v.(type) {
@@ -119,8 +119,8 @@ func figures(at string, v any) map[string]any {
 	return all
 }
 
-// TestPageWritesTheSameFigures holds the page's TypeScript to the table that package
-// notation is held to.
+// TestPageWritesTheSameFigures tests the page's TypeScript with the same table as package
+// notation.
 func TestPageWritesTheSameFigures(t *testing.T) {
 	t.Parallel()
 	dir := nodeModules(t)

@@ -20,8 +20,8 @@ type largeFlame struct {
 	Found, Strip, InStrip   string
 }
 
-// TestLargeFlameGraph: a profile of many stacks is there whole, each of its functions found. How long it takes is
-// logged. REDLINE_STACKS=100000 makes it as large as it may become.
+// TestLargeFlameGraph: a profile of many stacks is shown whole, and each of its functions can be found. How long it
+// takes is logged. REDLINE_STACKS=100000 makes it as large as it may become.
 func TestLargeFlameGraph(t *testing.T) {
 	t.Parallel()
 	dir, stacks := nodeModules(t), 10_000

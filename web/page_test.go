@@ -56,7 +56,7 @@ func pack(v any) (string, error) {
 		return "", err
 	}
 	var b bytes.Buffer
-	zip, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level exists
+	zip, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // fails only for an unknown level
 	_, err = zip.Write(text)
 	err = errors.Join(err, zip.Close())
 	return base64.StdEncoding.EncodeToString(b.Bytes()), err
@@ -217,7 +217,7 @@ func TestPageIsSelfContainedAndSafe(t *testing.T) {
 	}
 }
 
-// TestAnswerStandsFirst: what is read before the answer is shown does not grow with the run.
+// TestAnswerStandsFirst: the part that is read before the answer is shown does not grow with the run.
 func TestAnswerStandsFirst(t *testing.T) {
 	html := page(t, reporttest.Bundle(t, reporttest.Options{Windows: 1800, Extra: 24, Stacks: 300, Parts: 6}))
 	var first map[string]any
@@ -249,7 +249,7 @@ func loader(t testing.TB, page string) string {
 	return found
 }
 
-// TestPageSize bounds what a page takes: of half a minute, and of ten with all profiles.
+// TestPageSize bounds the size of a page: of half a minute, and of ten minutes with all profiles.
 func TestPageSize(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -19,7 +19,7 @@ import (
 	"github.com/redline-go/redline/web/webtest"
 )
 
-// recorded opens a bundle that a real run of a service of the corpus left.
+// recorded opens the bundle of a real run of a service of the corpus.
 func recorded(t *testing.T, name string) (*record.Record, *record.Summary) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), name)
@@ -81,7 +81,7 @@ func TestRealComparisonInBrowser(t *testing.T) {
 	}
 }
 
-// TestCompilersRemarksInBrowser: where the compiler said something of a hot line, the line says so in a flame graph.
+// TestCompilersRemarksInBrowser: the compiler's remark on a hot line is shown with the line in a flame graph.
 func TestCompilersRemarksInBrowser(t *testing.T) {
 	t.Parallel()
 	rec, s := recorded(t, "feed-shelf")

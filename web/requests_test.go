@@ -45,7 +45,7 @@ func TestTenThousandRequestsInBrowser(t *testing.T) {
 	}
 }
 
-// TestPageSaysWhatTheCommandLineSays: the figures of the page stand in the text that the command line prints of the
+// TestPageSaysWhatTheCommandLineSays: the figures of the page are in the text that the command line prints for the
 // same bundle, to the digit.
 func TestPageSaysWhatTheCommandLineSays(t *testing.T) {
 	s := reporttest.Sick()

@@ -18,7 +18,7 @@ import (
 	"github.com/redline-go/redline/web/webtest"
 )
 
-// followed is what the sections of a page say under a selection.
+// followed is what the sections of a page show under a selection.
 type followed struct {
 	Hash, Covers, P50, Requests, Anatomy, Flame, Bar string
 	Rows                                             [][]string
@@ -48,7 +48,7 @@ func selectIn(t *testing.T, rec *record.Record) selectedPage {
 	return s
 }
 
-// TestSelectionFiltersThePage drags, follows a link and uses keys, and holds the figures against those that the
+// TestSelectionFiltersThePage drags, follows a link and uses keys, and compares the figures with those that the
 // record gives for the same spans.
 func TestSelectionFiltersThePage(t *testing.T) {
 	t.Parallel()
@@ -75,7 +75,7 @@ func TestSelectionFiltersThePage(t *testing.T) {
 		!slices.Equal(s.Linked.Rows[0][:4], want) {
 		t.Errorf("requests of the mix from 20 s to 25 s: %q", s.Linked.Rows)
 	}
-	if want := "3,500"; len(s.Linked.Statement) != 5 || s.Linked.Statement[1] != want { // 70 calls a window
+	if want := "3,500"; len(s.Linked.Statement) != 5 || s.Linked.Statement[1] != want { // 70 calls per window
 		t.Errorf("statement from 20 s to 25 s: %q", s.Linked.Statement)
 	}
 	if s.Linked.Slow >= 10 || !strings.Contains(s.Linked.Anatomy, "The selection contains no execution trace") {

@@ -53,7 +53,7 @@ func Text(w io.Writer, title, text string) error {
 //go:embed page/dist/live.js
 var liveScript string
 
-// Live writes the page of a run that goes on, which asks its own server for what happens. viewer
+// Live writes the page of a run in progress, which asks its own server for what happens. viewer
 // names this page to the server, and secret proves that a button was pressed on it.
 func Live(w io.Writer, title, viewer, secret string) error {
 	data := map[string]string{"title": notation.Clean(title), "viewer": viewer, "secret": secret}

@@ -1,8 +1,8 @@
-// Package accesstest lets a test stand at a listener as another user of the host
-// does: it starts the test's own program again under that user's id, and hands
-// the test the connection that this second process made.
+// Package accesstest lets a test connect to a listener as another user of the host:
+// it starts the test's own program again under that user's id, and gives the test
+// the connection that this second process made.
 //
-// A thread that changed its id was rejected: whom the kernel takes it for then
+// A thread that changes its id was rejected: which user the kernel sees then
 // depends on which of the process's threads made the socket.
 package accesstest
 
@@ -29,7 +29,7 @@ const (
 	crowdVariable   = "REDLINE_DOORTEST_CROWD" // how many connections to hold
 )
 
-// init makes a relay of a program that was started as one.
+// init turns a program that was started as a relay into one.
 func init() {
 	network, address := os.Getenv(networkVariable), os.Getenv(addressVariable)
 	if address == "" {
@@ -54,7 +54,7 @@ func init() {
 	os.Exit(0)
 }
 
-// crowd holds connections that say nothing, and says so once all are there.
+// crowd holds silent connections, and writes a byte once all are open.
 func crowd(network, address string, n int) {
 	var held []net.Conn
 	for range n {
@@ -102,16 +102,16 @@ func command(t testing.TB, uid int, network, address string) *exec.Cmd {
 	return cmd
 }
 
-// Dial connects to an address as a user, in a process of that user. What that
-// process cannot connect to gives a connection that ends at once. Without root
+// Dial connects to an address as a user, in a process of that user. If that
+// process cannot connect, the returned connection ends at once. Without root
 // the test is skipped.
 func Dial(t testing.TB, uid int, network, address string) net.Conn {
 	t.Helper()
 	return begin(t, command(t, uid, network, address))
 }
 
-// Crowd has a user hold n connections that say nothing until the test ends, and
-// returns once they are there.
+// Crowd has a user hold n silent connections until the test ends, and returns once
+// they are open.
 func Crowd(t testing.TB, uid int, network, address string, n int) {
 	t.Helper()
 	cmd := command(t, uid, network, address)

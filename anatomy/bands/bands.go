@@ -7,7 +7,6 @@ package bands
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -74,7 +73,7 @@ func (a *Requests) Anatomy() *breakdown.Anatomy {
 	return out
 }
 
-// percentile returns the nearest rank of sorted requests, of which there is one.
+// percentile returns the nearest rank of sorted requests, of which there is at least one.
 func percentile(all []request, p int) time.Duration {
 	rank := (len(all)*p + 99) / 100
 	return all[max(rank, 1)-1].took
@@ -85,9 +84,23 @@ type sum struct {
 	partKey
 	took   time.Duration
 	times  int64
-	merged bool                                 // of parts below the list's bound
-	wakers map[interned.Stack]time.Duration     // the time of the waits that each ended
-	behind map[goroutines.ChainID]time.Duration // the time that was followed to each
+	merged bool                             // of parts below the list's bound
+	wakers map[interned.Stack]time.Duration // the time of the waits that each ended
+	behind map[goroutines.ChainID]followed
+}
+
+// followed is what was followed to a chain: the time, and how often each link began.
+type followed struct {
+	took  time.Duration
+	begun [goroutines.MaxLinks]float64
+}
+
+func (f followed) plus(o followed) followed {
+	f.took += o.took
+	for i := range f.begun {
+		f.begun[i] += o.begun[i]
+	}
+	return f
 }
 
 // band returns the mean request of a band, the sum that each of its parts comes from, and its mean
@@ -124,9 +137,13 @@ func (a *Requests) sums(requests []request) []*sum {
 			}
 			if p.chain != 0 {
 				if s.behind == nil {
-					s.behind = map[goroutines.ChainID]time.Duration{}
+					s.behind = map[goroutines.ChainID]followed{}
 				}
-				s.behind[p.chain] += p.took
+				f := followed{took: p.took}
+				for i, n := range p.begun {
+					f.begun[i] = float64(n)
+				}
+				s.behind[p.chain] = s.behind[p.chain].plus(f)
 			}
 		}
 	}
@@ -141,10 +158,10 @@ func (a *Requests) sums(requests []request) []*sum {
 	return sums
 }
 
-// list turns sums into parts per request. What lies below the bound is merged by
-// state, so that shares by state stay exact. Each part is the difference of two
-// rounded running sums, so that the parts add up to the rounded mean. Kept are the sums of the parts, in their
-// order.
+// list turns sums into parts per request. Those below the bound are merged by state, so
+// that shares by state stay exact. Each part is the difference of two rounded running
+// sums, so that the parts add up to the rounded mean. kept are the sums of the parts, in
+// the same order.
 func (a *Requests) list(sums []*sum, n int, total time.Duration) (parts []breakdown.Part, kept []*sum) {
 	if rest := len(sums) - a.options.MaxParts; rest > 0 {
 		var merged [len(interned.States)]*sum
@@ -213,46 +230,4 @@ func (a *Requests) wakerOf(s *sum) []code.Frame {
 		return []code.Frame{{Function: breakdown.WakerTimer}}
 	}
 	return a.Stacks.Info(best).Frames
-}
-
-// Bounds of what is reported of the chains behind one part.
-const (
-	maxBehind  = 8
-	leastShare = 0.01 // of the part
-)
-
-// behind returns what a part's waits waited for, the longest first.
-func (a *Requests) behind(s *sum, n int, total time.Duration) []breakdown.Chain {
-	var list []breakdown.Chain
-	ids := slices.SortedFunc(maps.Keys(s.behind), func(x, y goroutines.ChainID) int {
-		return cmp.Or(cmp.Compare(s.behind[y], s.behind[x]), cmp.Compare(x, y))
-	})
-	for _, id := range ids[:min(len(ids), maxBehind)] {
-		took := s.behind[id]
-		if float64(took) < leastShare*float64(s.took) {
-			break
-		}
-		list = append(list, breakdown.Chain{
-			NS: int64(took) / int64(n), Share: float64(took) / float64(total), Links: a.links(id, true),
-		})
-	}
-	return list
-}
-
-// links returns a chain; the stack of its last link, if wanted.
-func (a *Requests) links(id goroutines.ChainID, stack bool) []breakdown.Link {
-	if id == 0 {
-		return nil
-	}
-	ids := a.Chains.List(id)
-	links := make([]breakdown.Link, len(ids))
-	for i, id := range ids {
-		l := a.Chains.Links[id]
-		links[i] = breakdown.Link{Goroutine: a.Stacks.Names[l.Entry], Request: l.Request,
-			State: interned.States[l.State], Site: a.Stacks.Names[l.Site]}
-	}
-	if stack {
-		links[len(links)-1].Stack = a.Stacks.Info(a.Chains.Stacks[id]).Frames
-	}
-	return links
 }

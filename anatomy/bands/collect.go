@@ -22,7 +22,7 @@ type request struct {
 	first, last             int32
 	firstSample, lastSample int32
 	trace                   int32 // in Requests.traces
-	name                    int32 // in Options.Names, from 1; 0 where it is not known
+	name                    int32 // in Options.Names, from 1; 0 if unknown
 }
 
 // part is the time of one request in one state at one stack, ended by one waker
@@ -33,6 +33,7 @@ type part struct {
 	chain goroutines.ChainID
 	times int32
 	took  time.Duration
+	begun [goroutines.MaxLinks]int32 // how often each link of the chain began
 }
 
 type partKey struct {
@@ -62,8 +63,8 @@ type Requests struct {
 	operations map[goroutines.Operation]perRequest
 	serials    map[interned.Name]*serialKind
 	helpers    map[helperKind]int
-	cpu        []Ran     // of Options.CPU, nil until it was asked for
-	partial    []request // what an edge cuts, at most maxPartial
+	cpu        []Ran     // of Options.CPU, nil until requested
+	partial    []request // those cut by an edge, at most maxPartial
 	parts      []part
 	samples    []interned.Stack
 	slowest    timelines
@@ -86,7 +87,7 @@ func New(own site.Ownership, o Options) *Requests {
 		slowest: timelines{most: o.MaxSlowest}, marked: timelines{most: o.MaxMarked}}
 }
 
-// maxWarnings bounds what a run of broken traces says.
+// maxWarnings bounds the warnings of a run with broken traces.
 const maxWarnings = 20
 
 // Warn adds a warning, unless it is a duplicate or there are too many.
@@ -163,10 +164,23 @@ func (a *Requests) addPart(first int, s goroutines.Segment) {
 		if p := &a.parts[i]; p.key == key && p.waker == s.Waker && p.chain == s.Chain {
 			p.times += times
 			p.took += s.To.Sub(s.From)
+			p.begins(s)
 			return
 		}
 	}
-	a.parts = append(a.parts, part{key: key, waker: s.Waker, chain: s.Chain, times: times, took: s.To.Sub(s.From)})
+	p := part{key: key, waker: s.Waker, chain: s.Chain, times: times, took: s.To.Sub(s.From)}
+	p.begins(s)
+	a.parts = append(a.parts, p)
+}
+
+// begins counts the links of a segment's chain that begin with it.
+func (p *part) begins(s goroutines.Segment) {
+	if s.Chain == 0 {
+		return
+	}
+	for i := int(s.Begun); i < len(p.begun); i++ {
+		p.begun[i]++
+	}
 }
 
 func (a *Requests) timeline(id trace.GoID, c *goroutines.Conn, segments []goroutines.Segment, clock *goroutines.Clock) breakdown.Timeline {

@@ -14,8 +14,8 @@ import (
 	"github.com/redline-go/redline/anatomy/site"
 )
 
-// TestBandsAddUp adds requests at random, with more sites than a list may
-// hold, and asserts exact sums.
+// TestBandsAddUp adds random requests, with more sites than a list may hold, and asserts
+// exact sums.
 func TestBandsAddUp(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	a := New(site.NewOwnership(), Options{MaxParts: 20, MaxSlowest: 3})
@@ -110,7 +110,7 @@ func TestShortenKeepsTheTime(t *testing.T) {
 	}
 }
 
-// TestAlignment sums up what snapshots of one trace disagree by.
+// TestAlignment sums up by how much the clock snapshots of one trace disagree.
 func TestAlignment(t *testing.T) {
 	if got, want := alignment([]time.Duration{30, 10, 20}), (timebase.Align{P50: 20, P99: 30}); got != want {
 		t.Errorf("disagreement %v, want %v", got, want)

@@ -10,15 +10,15 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// maxDuring bounds the spans that the bands are divided into: more traces are divided into
-// groups of neighbours.
+// maxDuring bounds the number of spans into which the bands are divided: more traces are
+// combined into groups of adjacent ones.
 const maxDuring = 24
 
 // NextTrace begins another trace, which covers span.
 func (a *Requests) NextTrace(span timebase.Span) { a.traces = append(a.traces, span) }
 
-// during divides the bands by the traces that they come from; nil where there is one. Kept are the
-// sums that the parts of the mean of all come from, in the order of the parts.
+// during divides the bands by the traces that they come from; nil if there is only one. kept are the
+// sums from which the parts of the mean of all come, in the order of the parts.
 func (a *Requests) during(all []request, kept []*sum) []breakdown.During {
 	if len(a.traces) < 2 || len(all) == 0 {
 		return nil
@@ -49,7 +49,7 @@ func split(all []request) (middle, tail []request) {
 	return all[n*2/5 : max(n*3/5, min(n, n*2/5+1))], all[min(n*99/100, max(n-1, 0)):]
 }
 
-// index is where the parts of a list are: those of a key, and those that were merged by state.
+// index finds the parts of a list: by key, and by state for those that were merged.
 type index struct {
 	byKey  map[partKey]int
 	merged [len(interned.States)]int

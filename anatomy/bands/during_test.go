@@ -14,7 +14,7 @@ import (
 )
 
 // TestTracesDivideTheBands: what the requests of each trace did adds up to what all of them did, part by part,
-// also where a list merges the small ones, and a trace without requests has none.
+// even where a list merges the small ones; a trace without requests has no parts.
 func TestTracesDivideTheBands(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	a := New(site.NewOwnership(), Options{MaxParts: 20})

@@ -8,22 +8,21 @@ import (
 	"github.com/redline-go/redline/record/breakdown"
 )
 
-// maxHelpers bounds the kinds of helpers that are counted, and leastHelper the part of
-// a function's helpers below which a place that starts them is left out of the record.
+// maxHelpers bounds the kinds of helpers that are counted. A go statement that starts less
+// than leastHelper of a function's helpers is left out of the record.
 const (
 	maxHelpers  = 256
 	leastHelper = 0.01
 )
 
-// helperKind is a function that requests start goroutines in, and the place of the go
-// statement.
+// helperKind is a function in which requests start goroutines, and the go statement.
 type helperKind struct {
 	entry interned.Name
 	start interned.Stack
 }
 
-// AddHelper counts a goroutine that worked for one request alone: the function that it
-// began in, and the stack of its go statement.
+// AddHelper counts a goroutine that worked for only one request: the function in which it
+// began, and the stack of its go statement.
 func (a *Requests) AddHelper(entry interned.Name, start interned.Stack) {
 	kind := helperKind{entry, start}
 	if _, ok := a.helpers[kind]; ok || len(a.helpers) < maxHelpers {
@@ -31,7 +30,7 @@ func (a *Requests) AddHelper(entry interned.Name, start interned.Stack) {
 	}
 }
 
-// helperList returns the helpers, those of one function together, the most first.
+// helperList returns the helpers, those of one function together, the most frequent first.
 func (a *Requests) helperList() []breakdown.Helper {
 	sums := map[interned.Name]int{}
 	for kind, n := range a.helpers {

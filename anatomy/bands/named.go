@@ -8,14 +8,14 @@ import (
 	"github.com/redline-go/redline/record/breakdown"
 )
 
-// Bounds of what is reported of the requests of a mix.
+// Bounds on what is reported by request of the mix.
 const (
 	maxNamed  = 24
 	maxPieces = 30 // of each band
 )
 
-// named divides the bands by the requests of the mix, as far as they are marked; nil where none is. Kept are the sums
-// that the parts of the mean of all come from, in the order of the parts.
+// named divides the bands by the requests of the mix, as far as they are marked; nil if none is. kept are the sums from
+// which the parts of the mean of all come, in the order of the parts.
 func (a *Requests) named(all []request, kept []*sum) []breakdown.Named {
 	groups := make([][]request, len(a.options.Names)+1)
 	for _, r := range all { // the shortest first, and so they stay

@@ -13,8 +13,8 @@ import (
 	"github.com/redline-go/redline/record/breakdown"
 )
 
-// TestNamesDivideTheBands: each request of a mix has its own bands, unmarked ones and unknown ones are in none, and
-// of many names those with most time are kept.
+// TestNamesDivideTheBands: each request of a mix has its own bands, unmarked and unknown requests are in none, and
+// of many names those with the most time are kept.
 func TestNamesDivideTheBands(t *testing.T) {
 	var names []string
 	for i := range 30 {

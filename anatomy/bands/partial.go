@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	// fewWhole is the number of whole requests below which those that an edge of a
-	// trace cuts count as well. A service that answers slowly has most of its
-	// requests at an edge, and leaving those out would judge it by its fastest. Above
-	// it the cut ones would only blur the durations.
+	// fewWhole is the number of whole requests below which those cut by an edge of a
+	// trace count as well. A slow service has most of its requests at an edge, and
+	// leaving those out would assess it by its fastest. Above it the cut ones would only
+	// blur the durations.
 	fewWhole = 20
-	// maxPartial bounds what is kept of cut requests before it is known whether
-	// whole ones are few.
+	// maxPartial bounds how many cut requests are kept until it is known whether whole
+	// ones are few.
 	maxPartial = 1000
 )
 

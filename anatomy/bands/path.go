@@ -14,9 +14,9 @@ import (
 const (
 	// maxNodes of a path are kept; the smallest ones are summed at the node above.
 	maxNodes = 256
-	// leastSampled: below as many samples in the traces the CPU profile of the run
-	// says what a goroutine runs, where it can: a share of a half then has a
-	// standard error of 11 %.
+	// leastSampled: with fewer samples in the traces, the CPU profile of the run says
+	// what a goroutine runs, if it can. With 20, a share of a half has a standard error
+	// of 11 %.
 	leastSampled = 20
 )
 
@@ -84,9 +84,9 @@ func (a *Requests) path(sums []*sum, requests []request, partial int) *breakdown
 	root := &branch{}
 	for _, s := range sums {
 		rest := s.took
-		for id, took := range s.behind {
-			a.follow(root, s, id, took, ran)
-			rest -= took
+		for id, f := range s.behind {
+			a.follow(root, s, id, f.took, ran)
+			rest -= f.took
 		}
 		if rest > 0 {
 			a.ends(root, s.state, s.stack, rest, own[s.state], 0)
@@ -109,10 +109,10 @@ func (a *Requests) follow(root *branch, s *sum, chain goroutines.ChainID, took t
 		info := a.Stacks.Info(stack)
 		key := branchKey{kind: breakdown.PathGoroutine, name: a.Stacks.Names[l.Entry]}
 		kind, _ := server.OfEntry(key.name)
-		serves := l.Request || kind != server.None // those that ended are forgotten to serve
+		serves := l.Request || kind != server.None // a goroutine that ended no longer counts as serving
 		if serves {
-			// Another request's server is no one goroutine: where it is waited
-			// for is the matter, and whether that is a lock or a channel.
+			// The server of another request is not one particular goroutine: what matters
+			// is where it is waited for, and whether that is a lock or a channel.
 			f, _ := a.Stacks.Own.Innermost(info.Frames)
 			key = branchKey{kind: breakdown.PathRequest, state: state, name: f.Function}
 		}
@@ -140,9 +140,9 @@ func (a *Requests) locate(b *branch, frames []code.Frame, took time.Duration) {
 	}
 }
 
-// ends adds what a path ends at: a goroutine's time in one state, divided by what
-// it ran where that is known. The goroutine began in entry, if it is neither the
-// request's own nor another's.
+// ends adds the end of a path: a goroutine's time in one state, divided by what it ran
+// if that is known. The goroutine began in entry, unless it is the request's own or
+// another request's.
 func (a *Requests) ends(at *branch, state interned.State, stack interned.Stack, took time.Duration,
 	samples []weighed, entry interned.Name) {
 	info := a.Stacks.Info(stack)

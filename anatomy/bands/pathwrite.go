@@ -10,8 +10,8 @@ import (
 	"github.com/redline-go/redline/record/breakdown"
 )
 
-// largest returns the branches that a path keeps: a branch has no more time than
-// the one above it and comes behind it, so that what is kept is a tree.
+// largest returns the branches that a path keeps. A branch has no more time than the one
+// above it and comes after it, so what is kept is a tree.
 func largest(root *branch) map[*branch]bool {
 	type found struct {
 		*branch
@@ -42,8 +42,8 @@ func sortedKeys(below map[branchKey]*branch) []branchKey {
 	})
 }
 
-// writer makes the record's nodes of branches. Each time per request is the
-// difference of two rounded running sums, so that nodes add up to the rounded mean.
+// writer turns branches into the record's nodes. Each time per request is the difference
+// of two rounded running sums, so that nodes add up to the rounded mean.
 type writer struct {
 	a        *Requests
 	requests time.Duration
@@ -52,8 +52,8 @@ type writer struct {
 	sum      time.Duration
 }
 
-// nodes returns what lies below a branch. What lies below a node was written
-// before the node's own time is.
+// nodes returns what is below a branch. It writes what is below a node before the node's
+// own time.
 func (w *writer) nodes(b *branch) []breakdown.PathNode {
 	var list []breakdown.PathNode
 	var small time.Duration

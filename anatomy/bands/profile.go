@@ -110,8 +110,8 @@ func (a *Requests) chainSamples() map[goroutines.ChainID][]weighed {
 	return by
 }
 
-// profiled returns what the run's CPU profile says of goroutines that began in
-// entry, or of those that serve requests.
+// profiled returns what the run's CPU profile says about goroutines that began in entry,
+// or about those that serve requests.
 func (a *Requests) profiled(entry interned.Name, assists bool) []weighed {
 	if a.options.CPU == nil {
 		return nil

@@ -8,11 +8,11 @@ import (
 	"github.com/redline-go/redline/record/breakdown"
 )
 
-// leastRan is the number of requests from which the tenth that ran least is more than one.
+// leastRan is the number of requests from which a tenth of them is more than one.
 const leastRan = 20
 
-// ran returns how long requests ran, whatever they waited for; nil of few. Durations
-// cannot say it: on busy CPUs a request's place in the queue decides those.
+// ran returns how long requests ran, whatever they waited for; nil if there are few. Durations
+// do not show it: on busy CPUs they depend on a request's position in the run queue.
 func (a *Requests) ran(all []request) *breakdown.Ran {
 	if len(all) < leastRan {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/redline-go/redline/record/breakdown"
 )
 
-// Bounds of what is kept of the goroutines that requests wait for.
+// Bounds on what is kept about the goroutines that requests wait for.
 const (
 	maxSerial      = 16 // kinds that the record keeps
 	maxSerialKinds = 1024
@@ -24,6 +24,7 @@ type serialKind struct {
 	requests             int
 	waits, busy          time.Duration
 	onCPU, queued, lived time.Duration
+	calls                goroutines.Calls
 }
 
 // AddServing adds the work of the goroutines of one trace, which ends at end.
@@ -33,6 +34,7 @@ func (a *Requests) AddServing(list []*goroutines.Serving, end trace.Time) {
 		k := kinds[s.Entry]
 		if k == nil {
 			k = &serialKind{}
+			k.calls.Merge(s.Calls)
 			kinds[s.Entry] = k
 		}
 		busy := s.Closed
@@ -57,6 +59,7 @@ func (a *Requests) AddServing(list []*goroutines.Serving, end trace.Time) {
 		sum.requests += k.requests
 		sum.waits, sum.busy, sum.onCPU, sum.queued = sum.waits+k.waits, sum.busy+k.busy, sum.onCPU+k.onCPU, sum.queued+k.queued
 		sum.lived += k.lived
+		sum.calls.Merge(&k.calls)
 	}
 }
 
@@ -68,7 +71,8 @@ func (a *Requests) serial() []breakdown.Serial {
 		part := func(d time.Duration) float64 { return min(1, float64(d)/float64(k.lived)) }
 		list = append(list, breakdown.Serial{
 			Goroutine: a.Stacks.Names[entry], Goroutines: k.goroutines, Requests: k.requests, WaitNS: int64(k.waits) / int64(k.requests),
-			Utilization: part(k.busy), OnCPU: part(k.onCPU), Queued: part(k.queued), ServiceNS: int64(k.busy) / int64(k.requests),
+			Utilization: part(k.busy), OnCPU: part(k.onCPU), Queued: part(k.queued),
+			Kernel: part(k.calls.Took()), KernelAlone: part(k.calls.Alone()), ServiceNS: int64(k.busy) / int64(k.requests),
 		})
 	}
 	slices.SortFunc(list, func(x, y breakdown.Serial) int {

@@ -2,9 +2,9 @@ package bounded
 
 import "strings"
 
-// maxBatches bounds the batches of a trace. The runtime's hold up to 64 KiB each;
-// a reader takes some 2 KiB of memory for the smallest, so that a hostile trace of
-// nothing but empty ones would take hundreds of times its size.
+// maxBatches bounds the batches of a trace. The runtime's hold up to 64 KiB each; a
+// reader takes some 2 KiB of memory for the smallest, so a hostile trace of only empty
+// ones would take hundreds of times its size.
 const maxBatches = 1 << 16
 
 // batches counts the batches of a trace since Go 1.22 as its bytes go by. A batch
@@ -23,7 +23,7 @@ type batches struct {
 	tables  tables
 	full    bool // the tables of a generation are over their bounds
 	skip    bool // the next byte is the experiment's
-	foreign bool // not of a kind that is known: its parser will say
+	foreign bool // of an unknown kind: its parser will report that
 }
 
 const (

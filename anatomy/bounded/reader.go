@@ -1,6 +1,6 @@
-// Package bounded reads an execution trace, which is untrusted, within bounds: of its
-// bytes, and of what its batches and tables would make a parser allocate. It cuts and
-// says so; it parses no event.
+// Package bounded reads an execution trace, which is untrusted, within bounds: on its
+// bytes, and on what its batches and tables would make a parser allocate. It cuts a
+// trace that exceeds them and says so; it parses no event.
 package bounded
 
 import (

@@ -1,16 +1,16 @@
 package bounded
 
-// A generation's strings, stacks and CPU samples lie in batches of their own, and
-// the reader makes of each entry, which may take three bytes, up to a hundred. A
-// generation is a second of the target's; large services fill a tenth of these.
+// A generation's strings, stacks and CPU samples are in batches of their own, and the
+// reader turns each entry, which may take three bytes, into up to a hundred. A
+// generation is a second of the target's time; large services fill a tenth of these.
 const (
 	maxStackBytes  = 16 << 20
 	maxStringBytes = 8 << 20
 	maxSampleBytes = 8 << 20
 )
 
-// maxOldBytes bounds a trace of Go 1.21 and before, which its parser reads as a
-// whole: it makes some 80 bytes of an event that takes two.
+// maxOldBytes bounds a trace of Go 1.21 and before, which its parser reads as a whole: it
+// turns an event of two bytes into some 80.
 const maxOldBytes = 8 << 20
 
 // Events that batches of tables begin with.

@@ -23,7 +23,7 @@ type snapshot struct {
 	offset int64 // CLOCK_MONOTONIC minus trace time, ns
 }
 
-// Add takes a snapshot. With a perfect trace clock all snapshots would have the same
+// Add takes a snapshot. If the trace clock were perfect, all snapshots would have the same
 // offset; the difference between two bounds the error of an instant between them.
 func (c *Clock) Add(s *trace.ClockSnapshot) {
 	if s == nil {

@@ -27,7 +27,8 @@ type Segment struct {
 	Chain        ChainID   // what it waited for; 0 if unknown
 	Operation    Operation // that a wait lies within
 	State        interned.State
-	More         bool // continues the wait of the previous segment
+	Begun        uint8 // the first link of the chain whose stretch this piece opens; MaxLinks for none
+	More         bool  // continues the wait of the previous segment
 }
 
 // TimerWaker is the waker of a wait that a timer ended.
@@ -48,7 +49,7 @@ type Conn struct {
 	Phase  Phase
 
 	Base       trace.Time // end of the last request, or of what came before
-	Based      bool       // whether base is known
+	Based      bool       // whether Base is known
 	Begin      trace.Time
 	begun      bool       // begin is set
 	Cut        bool       // the current request began before the trace
@@ -58,7 +59,7 @@ type Conn struct {
 	Serial     int        // of the current request
 	Overlong   bool
 	Operations []Operation // begun in the request
-	servedBy   []*Serving  // goroutines that request servedIn waited for
+	servedBy   []*Serving  // goroutines for which request servedIn waited
 	servedIn   int
 	Spent      []Spent // its time within operations
 	segments   []Segment
@@ -75,7 +76,7 @@ type Mark struct {
 	Ended   trace.Time // when the last task that was open ended
 }
 
-// push appends a segment, but what lies before base.
+// push appends the part of a segment that is not before Base.
 func (c *Conn) push(s Segment) {
 	if c.Based && s.From < c.Base {
 		if s.To <= c.Base {
@@ -90,8 +91,7 @@ func (c *Conn) push(s Segment) {
 	c.segments = append(c.segments, s)
 }
 
-// restart forgets all before t: a request that follows can have begun then at
-// the earliest.
+// restart forgets everything before t: the next request cannot have begun earlier.
 func (c *Conn) restart(t trace.Time) {
 	c.segments = c.segments[:0]
 	c.Base, c.Based, c.Overlong = t, true, false
@@ -140,12 +140,12 @@ func (c *Conn) See(k server.Class, t trace.Time) (end trace.Time, ended bool) {
 		return 0, false
 	case server.ClassBody:
 		c.Activate(c.Phase != PhaseUnknown)
-		c.Flushed = 0 // that was no more than "100 Continue"
+		c.Flushed = 0 // that was only "100 Continue"
 		return 0, false
 	case server.ClassBegin, server.ClassHandler:
 		if c.Phase == PhaseActive && c.Flushed > 0 {
-			// The response was flushed: this is the next request, whose bytes
-			// some buffer held, so that nothing else showed the end.
+			// The response was flushed: this is the next request, whose bytes were already
+			// buffered, so that nothing else showed the end.
 			c.Phase = PhaseEnded
 			return c.Flushed, true
 		}

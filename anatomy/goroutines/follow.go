@@ -11,24 +11,25 @@ import (
 // on. The zero ChainID means that the wait was not followed.
 type ChainID int32
 
-// link is one step of a chain: what a goroutine was doing, which itself, when it
-// waited too, goes on in the links below it. Goroutines that began in the same
-// function and did the same at the same site are reported as one.
+// link is one step of a chain: what a goroutine was doing. If that was a wait, it
+// continues in the links below. Goroutines that began in the same function and did the
+// same at the same site, called by the same functions of the target, are reported as one.
 type link struct {
 	above   ChainID
 	Entry   interned.Name
 	Site    interned.Name
+	Path    interned.Name // of the target's functions that led to the site
 	State   interned.State
 	Request bool // the goroutine serves requests
 }
 
-// Bounds of following: links of a chain, goroutines looked at per wait (those
-// that only stood in the same queue are no links), pieces that one wait is cut
-// into, and distinct links of all traces.
+// Bounds of following: links of a chain, goroutines examined per wait (those that only
+// wait in the same queue are not links), pieces into which one wait is cut, and distinct
+// links of all traces.
 const (
-	maxLinks  = 5
+	MaxLinks  = 5
 	maxHops   = 192
-	maxPieces = 512
+	maxPieces = morePast
 	maxChains = 1 << 16
 )
 
@@ -45,7 +46,7 @@ func NewChains() *Chains {
 	return &Chains{ids: map[link]ChainID{}, Links: make([]link, 1), Stacks: make([]interned.Stack, 1), Ran: map[chainStack]int64{}}
 }
 
-// add appends a link to a chain. Where no more are kept, the chain stays as it is.
+// add appends a link to a chain. Beyond the bound the chain stays as it is.
 func (c *Chains) add(l link, stack interned.Stack) ChainID {
 	id, ok := c.ids[l]
 	if ok {
@@ -62,7 +63,7 @@ func (c *Chains) add(l link, stack interned.Stack) ChainID {
 
 // List returns a chain's links, outermost first.
 func (c *Chains) List(id ChainID) []ChainID {
-	var list [maxLinks]ChainID
+	var list [MaxLinks]ChainID
 	n := len(list)
 	for ; id != 0 && n > 0; id = c.Links[id].above {
 		n--
@@ -82,15 +83,17 @@ type Follower struct {
 	World      *World
 	pieces     []piece // scratch: newest first
 	hops       int
+	begun      uint8 // of the next piece
 }
 
 type piece struct {
 	from  trace.Time
 	chain ChainID
+	begun uint8 // as in Segment
 }
 
-// wait is what is being followed. A goroutine of the same kind that waits at the
-// same place is in the same queue, and is no link of its own.
+// wait is the wait being followed. A goroutine of the same kind that waits at the same
+// site is in the same queue, and is not a link of its own.
 type wait struct {
 	entry interned.Name
 	state interned.State
@@ -99,15 +102,15 @@ type wait struct {
 	depth int
 }
 
-// divide cuts a wait of goroutine g, which by ended, and pushes its pieces in
+// divide cuts a wait of goroutine g, which goroutine by ended, and pushes its pieces in
 // order.
 func (f *Follower) divide(g *Goroutine, seg Segment, by trace.GoID, push func(Segment)) {
-	f.pieces, f.hops = f.pieces[:0], maxHops
+	f.pieces, f.hops, f.begun = f.pieces[:0], maxHops, MaxLinks
 	root := wait{entry: g.Entry, state: seg.State, site: f.Stacks.Info(seg.Stack).SiteID}
 	f.follow(seg.From, seg.To, by, root, root)
 	for i := len(f.pieces) - 1; i >= 0; i-- {
 		p, s := f.pieces[i], seg
-		s.From, s.Chain, s.More = p.from, p.chain, i < len(f.pieces)-1
+		s.From, s.Chain, s.Begun, s.More = p.from, p.chain, p.begun, i < len(f.pieces)-1
 		if i > 0 {
 			s.To = f.pieces[i-1].from
 		}
@@ -117,16 +120,18 @@ func (f *Follower) divide(g *Goroutine, seg Segment, by trace.GoID, push func(Se
 
 // cut ends the stretch that is being divided at from, going back in time.
 func (f *Follower) cut(from trace.Time, chain ChainID) {
+	begun := f.begun
+	f.begun = MaxLinks
 	if n := len(f.pieces); n > 0 && f.pieces[n-1].chain == chain {
 		f.pieces[n-1].from = from
 		return
 	}
-	f.pieces = append(f.pieces, piece{from, chain})
+	f.pieces = append(f.pieces, piece{from, chain, begun})
 }
 
 // follow divides the time between from and to by what the goroutine by did then.
-// It goes back in time, so that what is given up, when a bound is hit or a past
-// forgotten, is the oldest part: that stays with the wait itself.
+// It goes back in time, so that if a bound is hit or a past forgotten, the oldest part is
+// given up: it stays with the wait itself.
 func (f *Follower) follow(from, to trace.Time, by trace.GoID, w, root wait) {
 	g := f.Goroutines.ByID[by]
 	if g == nil || f.hops == 0 {
@@ -148,7 +153,7 @@ func (f *Follower) follow(from, to trace.Time, by trace.GoID, w, root wait) {
 	switch {
 	case to <= from:
 	case g.Born != 0 && g.Born >= to && g.Creator != 0:
-		f.follow(from, to, g.Creator, w, root) // who came to start it that late
+		f.follow(from, to, g.Creator, w, root) // the goroutine that started it so late
 	default:
 		f.cut(from, w.chain)
 	}
@@ -162,11 +167,13 @@ func (f *Follower) describe(from, to trace.Time, g *Goroutine, p past, w, root w
 	}
 	next := wait{entry: g.Entry, state: p.state, site: f.Stacks.Info(p.stack).SiteID, chain: w.chain, depth: w.depth}
 	if !p.state.Followed() || !f.queued(next, root) {
-		if w.depth == maxLinks {
+		if w.depth == MaxLinks {
 			f.cut(from, w.chain)
 			return
 		}
-		l := link{above: w.chain, Entry: g.Entry, Site: next.site, State: p.state, Request: g.Conn != nil && g.Conn.Server != server.None}
+		l := link{above: w.chain, Entry: g.Entry, Site: next.site, Path: f.Stacks.Info(p.stack).Path, State: p.state,
+			Request: g.Conn != nil && g.Conn.Server != server.None}
+		f.begun = min(f.begun, uint8(w.depth))
 		next.chain, next.depth = f.Chains.add(l, p.stack), w.depth+1
 		if len(g.ran) > 0 && (p.state == interned.Running || p.state == interned.Assist) {
 			f.sampled(g, from, to, next.chain)

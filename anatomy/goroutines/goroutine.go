@@ -1,6 +1,6 @@
-// Package goroutines follows what each goroutine does over a trace: its stretches of one
+// Package goroutines follows what each goroutine does over a trace: its stretches in one
 // state, the requests that it serves, and its past, by which the waits of others are
-// divided into what they waited for. It takes steps, and reads no event.
+// divided. It is driven by its caller, and reads no events.
 package goroutines
 
 import (
@@ -35,8 +35,8 @@ type Goroutine struct {
 
 	Conn   *Conn // nil unless it serves requests, or may turn out to
 	Served bool  // Conn was dropped: its later stacks belong to no request
-	Within *Conn // the request that it was started in, itself or by its creator
-	Serial int   // of that request on within
+	Within *Conn // the request in which it or its creator was started
+	Serial int   // of that request on Within
 
 	serving *Serving    // nil unless requests wait for it
 	ran     []CPUSample // its last CPU samples
@@ -45,7 +45,7 @@ type Goroutine struct {
 // Ended is who ended a wait, and with which stack.
 type Ended struct {
 	Stack interned.Stack
-	By    trace.GoID // 0 when no goroutine did
+	By    trace.GoID // 0 if no goroutine did
 }
 
 // Stay closes the current segment at t and opens one in the same state.
@@ -82,7 +82,7 @@ func (g *Goroutine) Stay(t trace.Time, e Ended, f *Follower) {
 		f.Goroutines.waited(g, e.By, g.since, t)
 	}
 	if g.serving != nil {
-		g.serving.did(state, g.since, t)
+		g.serving.did(state, g.Stack, g.since, t)
 		if e.By != 0 && f.Goroutines.delegates(e.By) {
 			g.serving.work(g.since, t)
 		}
@@ -117,11 +117,12 @@ type Set struct {
 	ByID   map[trace.GoID]*Goroutine
 	dead   [maxDead]*Goroutine // a ring
 	oldest int
-	spare  [][]past // rings of the forgotten, to be used again
-	room   int      // entries that histories may still grow by, all together
+	spare  [][]past // rings of forgotten goroutines, for reuse
+	room   int      // entries by which all histories together may still grow
 
 	First  trace.Time // of the trace
 	Served []*Serving // those that requests wait for
+	calls  map[interned.Name]*Calls
 }
 
 // NewSet returns an empty set.

@@ -9,8 +9,8 @@ import (
 	"github.com/redline-go/redline/anatomy/interned"
 )
 
-// past is a stretch of one state in a goroutine's past. It ends where the next
-// one begins, or at the goroutine's since.
+// past is a stretch of one state in a goroutine's past. It ends where the next one
+// begins, or where the goroutine's current stretch does.
 type past struct {
 	from  trace.Time
 	by    trace.GoID // who ended it, when it was a wait that can be followed
@@ -18,16 +18,18 @@ type past struct {
 	state interned.State
 }
 
-// Bounds of what is remembered: of one goroutine, and of all together (24 bytes
-// each).
+// Bounds of what is remembered: per goroutine, and in total (24 bytes each). While half of the
+// total is free, a goroutine may have four times as much: three hundred calls that one makes for
+// a request are two thousand stretches.
 const (
 	maxPast    = 512
 	maxPastAll = 1 << 20
+	morePast   = 4 * maxPast
 )
 
-// shortCall is the length up to which a system call between two runs counts as
-// running: a goroutine that talks to the network makes two of them per message,
-// and they would push out what is worth remembering.
+// shortCall is the length up to which a system call between two runs counts as running:
+// a goroutine that uses the network makes two of them per message, and they would push
+// out what is worth remembering.
 const shortCall = 20 * time.Microsecond
 
 // history is the last part of what a goroutine did: a ring.
@@ -45,7 +47,7 @@ func (h *history) before(t trace.Time) int {
 	return sort.Search(h.n, func(i int) bool { return h.at(i).from >= t })
 }
 
-// add appends a stretch. Where it may not grow, the oldest goes.
+// add appends a stretch. If the ring may not grow, the oldest goes.
 func (h *history) add(p past, all *Set) {
 	if h.n > 0 {
 		last := h.at(h.n - 1)
@@ -71,7 +73,11 @@ func (h *history) add(p past, all *Set) {
 
 func (h *history) grow(all *Set) bool {
 	more := max(8, len(h.ring))
-	if len(h.ring)+more > maxPast || more > all.room {
+	most := maxPast
+	if all.room > maxPastAll/2 {
+		most = morePast
+	}
+	if len(h.ring)+more > most || more > all.room {
 		return false
 	}
 	all.room -= more

@@ -8,16 +8,20 @@ import (
 	"github.com/redline-go/redline/anatomy/interned"
 )
 
-// TestHistoryForgets fills a history beyond its bound, and one for which there is
-// no room.
+// TestHistoryForgets fills histories beyond their bounds: where there is much room, where
+// there is little, and where there is none.
 func TestHistoryForgets(t *testing.T) {
 	all := NewSet()
-	var h history
-	for i := range 10 * maxPast {
-		h.add(past{from: trace.Time(i), state: interned.State(i % 2)}, all)
-	}
-	if h.n != maxPast || h.at(0).from != 9*maxPast || h.at(h.n-1).from != 10*maxPast-1 {
-		t.Errorf("%d stretches from %d to %d", h.n, h.at(0).from, h.at(h.n-1).from)
+	for _, test := range []struct{ room, kept int }{{maxPastAll, morePast}, {maxPastAll / 2, maxPast}} {
+		all.room = test.room
+		var h history
+		last := 3*test.kept - 1
+		for i := range last + 1 {
+			h.add(past{from: trace.Time(i), state: interned.State(i % 2)}, all)
+		}
+		if h.n != test.kept || int(h.at(0).from) != last+1-test.kept || int(h.at(h.n-1).from) != last {
+			t.Errorf("with room for %d: %d stretches from %d to %d", test.room, h.n, h.at(0).from, h.at(h.n-1).from)
+		}
 	}
 	all.room = 0
 	var none history

@@ -10,9 +10,9 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// TestFastHTTPPreempted lets one request over a connection of fasthttp be preempted
-// in whatever its goroutine calls around the handler, as a busy host does: that
-// makes no second one of it.
+// TestFastHTTPPreempted lets one request over a connection of fasthttp be preempted in
+// whatever its goroutine calls around the handler, as a busy host does: that must not
+// split it in two.
 func TestFastHTTPPreempted(t *testing.T) {
 	const own = "github.com/valyala/fasthttp."
 	type place struct {
@@ -20,8 +20,8 @@ func TestFastHTTPPreempted(t *testing.T) {
 		in     string // the function of fasthttp that calls it
 	}
 	serve := server.FastServeConn + "Counted"
-	// In the order of fasthttp 1.73; the bare steps are those without which there
-	// is no request.
+	// In the order of fasthttp 1.73; the steps that are not preempted are those without
+	// which there is no request.
 	walk := []struct {
 		place
 		preempted bool

@@ -21,7 +21,7 @@ type chainStack struct {
 	Stack interned.Stack
 }
 
-// ran keeps the last samples of a goroutine.
+// RanAt keeps the last samples of a goroutine.
 func (g *Goroutine) RanAt(s CPUSample) {
 	if len(g.ran) == maxRan {
 		g.ran = append(g.ran[:0], g.ran[maxRan/2:]...)
@@ -43,7 +43,7 @@ func (f *Follower) sampled(g *Goroutine, from, to trace.Time, chain ChainID) {
 	}
 }
 
-// CPUSample is one sample of the CPU profile, where one was taken at the same time.
+// CPUSample is one sample of the CPU profile, if one was taken at the same time.
 type CPUSample struct {
 	At    trace.Time
 	Stack interned.Stack

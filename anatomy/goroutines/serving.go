@@ -10,24 +10,25 @@ import (
 	"github.com/redline-go/redline/anatomy/server"
 )
 
-// maxServing bounds the goroutines of one trace that are watched because requests wait for them.
+// maxServing bounds how many goroutines of one trace are watched because requests wait for them.
 const maxServing = 4096
 
 // Serving is the work of one goroutine that requests wait for.
 //
-// Subtle: it is busy while a request waits for it, whatever it does then, and
-// while it works though none waits (after its answer). The first alone would miss
-// that work, the second alone what it waits for on its requests' behalf. A wait that
-// a goroutine ends which serves no request is such work too: of several workers that
-// wake all requests at once only one is seen to be waited for. Waits for the network
-// are not: a connection's reader waits for it while it has nothing to do.
+// Subtle: it is busy while a request waits for it, whatever it does then, and while it
+// works though none waits (after its answer). The first alone would miss that work, the
+// second alone what it waits for on its requests' behalf. A wait that is ended by a
+// goroutine that serves no request is such work too: of several workers that wake all
+// requests at once, only one is seen to be waited for. Waits for the network are not: a
+// connection's reader waits for it while it has nothing to do.
 type Serving struct {
 	Entry         interned.Name
 	From          trace.Time // the trace, or the goroutine, begins
-	Busy          []stop     // disjoint, in order: the last ones, which a wait may yet join
+	Busy          []stop     // disjoint, in order: the last ones, which a wait may still join
 	Closed        time.Duration
 	closedTo      trace.Time // where what closed sums ends
 	OnCPU, Queued time.Duration
+	Calls         *Calls // shared by all that began in the same function
 	Waits         time.Duration
 	Requests      int
 }
@@ -52,22 +53,23 @@ func (s *Serving) work(from, to trace.Time) {
 	s.Busy = append(s.Busy, stop{from, to})
 }
 
-// did adds a stretch of the goroutine's own.
-func (s *Serving) did(state interned.State, from, to trace.Time) {
+// did adds a stretch of the goroutine's own; stack is that of a system call.
+func (s *Serving) did(state interned.State, stack interned.Stack, from, to trace.Time) {
 	switch took := to.Sub(from); state {
 	case interned.Running, interned.Assist, interned.Stopped:
 		s.OnCPU += took
 	case interned.Runnable:
 		s.Queued += took
 	case interned.Syscalling:
+		s.Calls.add(stack, took)
 	default:
 		return
 	}
 	s.work(from, to)
 }
 
-// delegates reports whether a goroutine, which ends another's wait, is one that works
-// for it and does not hand it a request's work.
+// delegates reports whether a goroutine that ends another's wait works for it, rather
+// than passing it a request's work.
 func (all *Set) delegates(by trace.GoID) bool {
 	g := all.ByID[by]
 	if g == nil || g.Conn != nil && g.Conn.Server != server.None {
@@ -77,9 +79,8 @@ func (all *Set) delegates(by trace.GoID) bool {
 	return of == nil
 }
 
-// waited notes that goroutine g, which serves or helps a request, waited for the
-// goroutine by. Neither a goroutine of a request's own nor one that serves another
-// request is a server of all.
+// waited notes that goroutine g, which serves or helps a request, waited for goroutine
+// by. A request's own goroutine and one that serves another request do not count.
 func (all *Set) waited(g *Goroutine, by trace.GoID, from, to trace.Time) {
 	c, serial := g.Request()
 	if c == nil {
@@ -97,7 +98,7 @@ func (all *Set) waited(g *Goroutine, by trace.GoID, from, to trace.Time) {
 		if len(all.Served) >= maxServing {
 			return
 		}
-		s = &Serving{Entry: w.Entry, From: max(all.First, w.Born)}
+		s = &Serving{Entry: w.Entry, From: max(all.First, w.Born), Calls: all.callsOf(w.Entry)}
 		w.serving = s
 		all.Served = append(all.Served, s)
 	}

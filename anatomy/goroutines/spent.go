@@ -14,7 +14,7 @@ const maxSpent = 1 << 10
 // Operation is the number of an operation; 0 is none.
 type Operation int32
 
-// doingFor returns the innermost operation that a goroutine is within.
+// doingFor returns the innermost operation of a goroutine.
 func (g *Goroutine) doingFor() Operation {
 	if n := len(g.Operations); n > 0 {
 		return g.Operations[n-1]

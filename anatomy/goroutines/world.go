@@ -30,8 +30,8 @@ func (w *World) End(t trace.Time) {
 	w.open = false
 }
 
-// split divides the time that a goroutine was ready and did not run into what
-// the stopped world took and the rest, and pushes both in order.
+// split divides the time in which a goroutine was ready but did not run into that of the
+// stopped world and the rest, and pushes both in order.
 func (w *World) split(s Segment, push func(Segment)) {
 	first := len(w.stops)
 	for first > 0 && w.stops[first-1].To > s.From {

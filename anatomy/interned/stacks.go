@@ -1,6 +1,6 @@
 // Package interned numbers the stacks, names and states of traces, so that what is kept
-// of millions of events stays small and compares fast, and holds what is known of each
-// distinct stack. Numbers hold for all traces of one analysis; 0 is none.
+// of millions of events stays small and compares fast, and holds what is known about each
+// distinct stack. Numbers are valid for all traces of one analysis; 0 is none.
 package interned
 
 import (
@@ -25,12 +25,13 @@ type Info struct {
 	Frames []code.Frame // innermost first, at most maxFrames
 	Site   string
 	SiteID Name
+	Path   Name // the target's own frames with their lines, up to the goroutine's entry; 0 without one
 	Class  server.Class
 	Server server.Kind
 	sync   site.Sync
 	Closes bool   // it closes a channel of gRPC's workers
-	Hands  bool   // it hands a call to one
-	Entry  Name   // the function that its goroutine began in; 0 if the stack is truncated
+	Hands  bool   // it passes a call to one
+	Entry  Name   // the function in which its goroutine began; 0 if the stack is truncated
 	Waits  *Ender // of the function that waits
 }
 
@@ -38,7 +39,7 @@ type Info struct {
 type Ender struct {
 	By      trace.GoID
 	Several bool // there is more than one
-	Trace   int  // in which it did
+	Trace   int  // in which it ended them
 }
 
 // Ended notes who ended a request's wait in a trace.
@@ -60,8 +61,10 @@ type Stacks struct {
 	content map[string]Stack
 	Names   []string
 	nameIDs map[string]Name
+	// called maps wrappers that the compiler made to what they were first seen to call; see Unwrap.
+	called  map[Name]Name
 	Entries map[string]code.Frame // of the functions that goroutines begin in: one of their lines
-	Trace   int                   // that is being read, from 1
+	Trace   int                   // the one being read, from 1
 	enders  map[string]*Ender     // by the function that waits
 	all     []Info
 	key     []byte // scratch
@@ -70,7 +73,7 @@ type Stacks struct {
 // New returns empty tables; own decides which frames are the target's code.
 func New(own site.Ownership) *Stacks {
 	return &Stacks{Own: own, content: map[string]Stack{}, Names: []string{""},
-		nameIDs: map[string]Name{"": 0}, Entries: map[string]code.Frame{}, enders: map[string]*Ender{},
+		nameIDs: map[string]Name{"": 0}, called: map[Name]Name{}, Entries: map[string]code.Frame{}, enders: map[string]*Ender{},
 		all: []Info{{Class: server.ClassNone, Waits: &Ender{}}}}
 }
 
@@ -98,10 +101,17 @@ func (s *Stacks) Intern(h trace.Stack) Stack {
 	return id
 }
 
+// root is what the runtime lets every goroutine return to. CPU samples in a trace end with it, as other stacks do not; it
+// says nothing about where the goroutine began.
+const root = "runtime.goexit"
+
 func (s *Stacks) add(h trace.Stack) Stack {
 	var frames []code.Frame
 	s.key = s.key[:0]
 	for f := range h.Frames() {
+		if f.Func == root {
+			continue
+		}
 		frames = append(frames, code.Frame{Function: f.Func, File: f.File, Line: int(f.Line)})
 		s.key = append(s.key, f.Func...)
 		s.key = append(s.key, 0)
@@ -123,6 +133,7 @@ func (s *Stacks) add(h trace.Stack) Stack {
 	info.Site = s.Own.Site(frames, info.sync)
 	info.Closes, info.Hands = server.WakesWorker(frames)
 	info.SiteID = s.name(info.Site)
+	info.Path = s.path(frames)
 	if whole {
 		if began, ok := site.Began(frames); ok {
 			info.Entry = s.name(began.Function)
@@ -137,8 +148,22 @@ func (s *Stacks) add(h trace.Stack) Stack {
 	return id
 }
 
-// ender returns who ends waits in the target's innermost function of a stack, or at
-// its site: a send and a receive of one function are waits for the same goroutine.
+// path numbers the target's own frames of a stack.
+func (s *Stacks) path(frames []code.Frame) Name {
+	s.key = s.key[:0]
+	for _, f := range frames {
+		if s.Own.Owns(f) {
+			s.key = append(s.key, f.Function...)
+			s.key = append(s.key, ' ')
+			s.key = strconv.AppendInt(s.key, int64(f.Line), 36)
+			s.key = append(s.key, 0)
+		}
+	}
+	return s.name(string(s.key))
+}
+
+// ender returns what ends waits in the target's innermost function of a stack, or at its
+// site: a send and a receive in one function wait for the same goroutine.
 func (s *Stacks) ender(frames []code.Frame, site string) *Ender {
 	key := site
 	if f, ok := s.Own.Innermost(frames); ok {
@@ -150,8 +175,8 @@ func (s *Stacks) ender(frames []code.Frame, site string) *Ender {
 	return s.enders[key]
 }
 
-// WaitsIn returns the function that waits: the innermost that neither the runtime nor a package
-// of synchronization has; "" without one.
+// WaitsIn returns the function that waits: the innermost outside the runtime and the packages of
+// synchronisation; "" without one.
 func (i *Info) WaitsIn() string {
 	for _, f := range i.Frames {
 		switch pkg, _, _ := strings.Cut(f.Function, "."); {
@@ -164,22 +189,37 @@ func (i *Info) WaitsIn() string {
 }
 
 // wrapper is in the name of a function that the compiler makes for a go statement with
-// arguments. The runtime names its goroutine after what it calls (runtime.startPCForTrace), but for
+// arguments. The runtime names its goroutine after what it calls (runtime.startPCForTrace), except for
 // functions in variables: the goroutine of go f(i) in serve begins in "main.serve.gowrap1".
 const wrapper = ".gowrap"
 
-// Wraps reports whether an entry is a compiler-generated wrapper whose callee is still
-// unknown.
-func (s *Stacks) Wraps(entry Name) bool { return strings.Contains(s.Names[entry], wrapper) }
+// Wraps reports whether an entry is a compiler-generated wrapper.
+func (s *Stacks) Wraps(entry Name) bool {
+	return s.called[entry] != 0 || strings.Contains(s.Names[entry], wrapper)
+}
 
-// Unwrap takes a stack of a goroutine that began in a wrapper, and names the entry after what the
-// wrapper calls, as all stacks and profiles do: they leave wrappers out.
-func (s *Stacks) Unwrap(entry Name, i *Info) {
+// Unwrap takes a stack of a goroutine that began in a wrapper, and returns what the wrapper called
+// there, which is how all stacks and profiles name the goroutine: they leave wrappers out. Of go
+// fs[i](x) that may differ between goroutines, and the entry itself is known by what it called first.
+// It returns the entry where the stack does not show it.
+func (s *Stacks) Unwrap(entry Name, i *Info) Name {
 	called := s.Names[i.Entry]
 	if i.Entry == 0 || strings.Contains(called, wrapper) || strings.HasPrefix(called, "runtime.") {
-		return // the wrapper itself, or what the runtime does for it
+		return entry // the wrapper itself, or what the runtime does for it
 	}
-	s.Names[entry] = called
+	if s.called[entry] == 0 {
+		s.called[entry], s.Names[entry] = i.Entry, called
+	}
+	return i.Entry
+}
+
+// Called returns what a wrapper called first, or the entry itself if it is none or has not been seen to
+// call anything.
+func (s *Stacks) Called(entry Name) Name {
+	if c := s.called[entry]; c != 0 {
+		return c
+	}
+	return entry
 }
 
 func (s *Stacks) name(text string) Name {

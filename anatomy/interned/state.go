@@ -43,8 +43,8 @@ func (s State) Sited() bool { return s > Stopped }
 // that what that one did explains the wait.
 func (s State) Followed() bool { return s >= Lock && s <= Selecting }
 
-// GoState is the state that a goroutine of the given scheduler state is in,
-// when it does not wait.
+// GoState is the state of a goroutine in the given scheduler state, if it does not
+// wait.
 func GoState(s trace.GoState) State {
 	switch s {
 	case trace.GoRunning:
@@ -88,8 +88,8 @@ func WaitState(reason string, info *Info) State {
 	return Other
 }
 
-// StoodState names what a goroutine waits for if it waited already when the trace began: no
-// event gives the reason, so the innermost frames decide.
+// StoodState names what a goroutine waits for if it was already waiting when the trace
+// began: no event gives the reason, so the innermost frames decide.
 func StoodState(info *Info) State {
 	if info.Class == server.ClassEnd {
 		return Runnable // see the package comment

@@ -6,8 +6,8 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// Functions of net/http that mark a request; their names have stood since
-// Go 1.8, and the fixtures in testdata fail when one moves.
+// Functions of net/http that mark a request. Their names have not changed since Go 1.8,
+// and the fixtures in testdata fail if one does.
 const (
 	connServe       = "net/http.(*conn).serve"
 	connServeDefer  = "net/http.(*conn).serve.func1"
@@ -48,10 +48,10 @@ const (
 	ClassStream               // serves one request and ends
 )
 
-// classifyHTTP looks for net/http's own frames, from the most specific on. The
-// order matters: a panicking handler's stack holds the deferred function of serve
-// above the handler, and a body's end may start the background reader anywhere
-// below the handler or in finishRequest.
+// classifyHTTP looks for net/http's own frames, the most specific first. The order
+// matters: a panicking handler's stack holds the deferred function of serve above the
+// handler, and a body's end may start the background reader anywhere below the handler
+// or in finishRequest.
 func classifyHTTP(frames []code.Frame) Class {
 	at := map[string]int{}
 	serve := -1

@@ -89,9 +89,8 @@ func Classify(frames []code.Frame) (Class, Kind) {
 // classifyFast takes the frames below fasthttp's serveConn. Its own steps are
 // direct callees of that function; anything else is the handler.
 //
-// Hazard: a busy host preempts a goroutine in any of them, however short. One
-// that is taken for a wait for the next request, or for the handler, makes two
-// requests of one.
+// Hazard: a busy host preempts a goroutine in any of them, however short. If such a step
+// is taken for a wait for the next request, or for the handler, one request becomes two.
 func classifyFast(below []code.Frame) Class {
 	if len(below) == 0 {
 		return ClassNone // it was preempted there, which says nothing
@@ -120,7 +119,7 @@ var fastSteps = []struct {
 	{"github.com/valyala/fasthttp.(*RequestHeader).Read", ClassRead},
 	{"github.com/valyala/fasthttp.(*RequestHeader).readLoop", ClassRead},
 	{"github.com/valyala/fasthttp.(*RequestHeader).tryRead", ClassRead},
-	// Asked of before and after the handler: whether to close, and which version.
+	// Called before and after the handler: whether to close, and which version.
 	{"github.com/valyala/fasthttp.(*RequestHeader).", ClassNone},
 	{"github.com/valyala/fasthttp.(*ResponseHeader).", ClassNone},
 	{"github.com/valyala/fasthttp.nextConnID", ClassNone},
@@ -159,8 +158,8 @@ func classifyWorker(below []code.Frame) Class {
 	return ClassHandler
 }
 
-// WakesWorker decides by the stack that woke a goroutine whether that is a gRPC
-// worker, which is handed a call or made to end.
+// WakesWorker decides by the stack that woke a goroutine whether that is a gRPC worker,
+// which gets a call or is made to end.
 func WakesWorker(frames []code.Frame) (closes, hands bool) {
 	for i, f := range frames {
 		if !strings.HasPrefix(f.Function, "runtime.") {

@@ -7,9 +7,9 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// starters are functions of libraries that run on a goroutine of their own what they are handed,
-// by the beginnings of their closures' names. Goroutines that began there have nothing
-// in common: what they were handed says what they do.
+// starters are library functions that run what they are given on a goroutine of its own, by the
+// beginnings of their closures' names. Goroutines that began there have nothing in common: what
+// they were given says what they do.
 var starters = []string{
 	"sync.(*WaitGroup).Go.",
 	"golang.org/x/sync/errgroup.(*Group).",
@@ -19,14 +19,14 @@ var starters = []string{
 	"k8s.io/apimachinery/pkg/util/wait.",
 }
 
-// Starts reports whether a function only runs what it is handed on a goroutine of its own.
+// Starts reports whether a function only runs what it is given on a goroutine of its own.
 func Starts(function string) bool {
 	return slices.ContainsFunc(starters, func(s string) bool { return strings.HasPrefix(function, s) })
 }
 
-// Began returns the frame of a whole stack, innermost first, in which its goroutine began, below
-// whoever only started it. ok is false where the stack shows that one alone: before what it
-// was handed runs, and after.
+// Began returns the frame of a whole stack, innermost first, in which its goroutine began, without
+// a function that only started it. ok is false if the stack shows only that function, as it does
+// before and after what it was given runs.
 func Began(frames []code.Frame) (f code.Frame, ok bool) {
 	for i := len(frames) - 1; i >= 0; i-- {
 		if !Starts(frames[i].Function) {

@@ -16,7 +16,7 @@ func TestBegan(t *testing.T) {
 		{[]string{"net.(*conn).Read", "main.ask", "main.all.func1", "golang.org/x/sync/errgroup.(*Group).Go.func1"}, "main.all.func1"},
 		{[]string{"main.tick", "github.com/sourcegraph/conc/panics.(*Catcher).Try", "github.com/sourcegraph/conc.(*WaitGroup).Go.func1"},
 			"main.tick"},
-		// What was handed has returned.
+		// The function that was handed over has returned.
 		{[]string{"sync.(*WaitGroup).Add", "sync.(*WaitGroup).Done", "sync.(*WaitGroup).Go.func1"}, ""},
 		{[]string{"golang.org/x/sync/errgroup.(*Group).Go.func1"}, ""},
 		{[]string{"runtime.gcBgMarkWorker"}, "runtime.gcBgMarkWorker"},

@@ -78,7 +78,7 @@ func plumbing(function string) bool {
 		strings.Contains(pkg, "/internal/") || strings.HasSuffix(pkg, "/internal")
 }
 
-// place names a frame of the target's own.
+// position names a frame of the target's own.
 func position(f code.Frame) string {
 	return fmt.Sprintf("%s %s:%d", f.Function, path.Base(f.File), f.Line)
 }
@@ -93,11 +93,11 @@ func (o Ownership) Caller(frames []code.Frame) string {
 	return ""
 }
 
-// Site names the place of a wait as "mechanism < caller file.go:12": the
-// innermost function that a reader would name, and the target's own frame that
-// called for it; either is alone if the other is missing. A lock is named by
-// who took it, because the state says that it is a lock; a WaitGroup or a Cond is
-// named itself, because the state does not.
+// Site names the site of a wait as "mechanism < caller file.go:12": the innermost
+// function that a reader would name, and the target's own frame that called it; either
+// stands alone if the other is missing. For a lock the caller is named, because the
+// state says that it is a lock; a WaitGroup or a Cond is named itself, because the state
+// does not.
 func (o Ownership) Site(frames []code.Frame, kind Sync) string {
 	mechanism, within := "", ""
 	for i, f := range frames {
@@ -115,8 +115,8 @@ func (o Ownership) Site(frames []code.Frame, kind Sync) string {
 		case below(f.Function):
 		case !plumbing(f.Function):
 			mechanism = f.Function
-		// Of what only carries, the innermost package's entry: os.(*File).Write,
-		// not the formatter above it.
+		// Of plumbing, the entry of the innermost package: os.(*File).Write, not the
+		// formatter above it.
 		case within == "" || i > 0 && packageOf(frames[i-1].Function) == pkg && packageOf(within) == pkg:
 			within = f.Function
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// stack makes frames, innermost first, of "function file" lines; files without
-// a slash lie in GOROOT under their function's package.
+// stack makes frames, innermost first, of "function file" lines; a line without a file
+// gets one in GOROOT, under its function's package.
 func stack(lines ...string) []code.Frame {
 	var frames []code.Frame
 	for i, l := range lines {

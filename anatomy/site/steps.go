@@ -12,14 +12,14 @@ type step struct {
 	Own   bool
 }
 
-// maxSteps bounds the functions that one sample is reported by: the outermost and the
+// maxSteps bounds the functions by which one sample is reported: the outermost and the
 // innermost ones.
 const maxSteps = 12
 
 // Steps reduces a stack to the target's own functions, outermost first, and the
-// function of another module that the innermost calls. A closure belongs to the
-// function it lies in where that one is on the stack: what sort.Slice compares by
-// is part of the sort. Stacks without own code are named by where they began.
+// function of another module that the innermost calls. A closure belongs to its
+// enclosing function if that is on the stack: the comparison in sort.Slice is part of
+// the sort. Stacks without own code are named by where they began.
 func (o Ownership) Steps(frames []code.Frame) []step {
 	var list []step
 	called := code.Frame{}

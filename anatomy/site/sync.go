@@ -17,9 +17,9 @@ const (
 	SyncWorld             // the semaphores around starting a GC cycle
 )
 
-// SyncOf looks at the innermost frames: the reason alone is not enough, and
-// further out a lock's name says nothing (a handler called by a Once waits for a
-// row, not for the Once).
+// SyncOf decides by the innermost frames: the reason alone is not enough, and further
+// out a lock's name means nothing (a handler called by a Once waits for a row, not for
+// the Once).
 func SyncOf(frames []code.Frame) Sync {
 	kind := SyncOther
 	for _, f := range frames {
@@ -41,9 +41,9 @@ func SyncOf(frames []code.Frame) Sync {
 	return kind
 }
 
-// Stood returns what a goroutine waits for by the innermost frames of its stack, where
-// no event gives the reason: at the beginning of a trace, in a goroutine profile.
-// [breakdown.StateOther] where it does not wait, or in none of these ways.
+// Stood returns what a goroutine waits for by the innermost frames of its stack, if no
+// event gives the reason: at the beginning of a trace, in a goroutine profile. It is
+// [breakdown.StateOther] if the goroutine does not wait, or in none of these ways.
 func Stood(frames []code.Frame) breakdown.State {
 	for _, f := range frames {
 		switch {

@@ -5,11 +5,11 @@
 // Requests are joined to spans by the trace id that the load gave them, and to the
 // execution trace by the number that they carry besides; spans to statements by the
 // normal form of their SQL (package record/statement). A story is an example: it
-// describes the slowest of the few requests that carry a trace id. Whether the other slow
-// requests are like them, other evidence must show.
+// describes the slowest of the few requests that carry a trace id. Other evidence must
+// show whether the other slow requests are like them.
 //
-// It refuses to fill gaps: a span whose parent did not arrive is put at the top,
-// and time that no span covers stays its parent's own.
+// It refuses to fill gaps: a span whose parent did not arrive is put at the top, and
+// time that no span covers remains its parent's own.
 package story
 
 import (
@@ -28,10 +28,10 @@ import (
 type Story struct {
 	Request record.SlowRequest
 	// Roots are the spans whose parent is not among the spans, in order of their
-	// start. The first is most often the entry of the service that was asked.
+	// start. The first is usually the entry of the called service.
 	Roots []*Node
-	// Spans counts those in the tree, Missing the parents besides the request
-	// itself that spans name and that did not arrive.
+	// Spans counts those in the tree. Missing counts the parents, other than the request
+	// itself, that spans name but that did not arrive.
 	Spans, Missing int
 }
 
@@ -41,19 +41,18 @@ type Node struct {
 	// Self is the time within the span in which none of its children ran.
 	Self     time.Duration
 	Children []*Node // in order of their start
-	// QueryID is the statement in statements.json that the span is of; empty when
-	// it is of none, or the database's statements were not seen. Of several that
-	// have one normal form (they differ in the length of a list) it is the one
-	// that took the most time.
+	// QueryID is the span's statement in statements.json; empty if it has none, or the
+	// database's statements were not seen. Of several with one normal form (they differ
+	// in the length of a list) it is the one that took the most time.
 	QueryID string
 }
 
 // Took is how long the span lasted.
 func (n *Node) Took() time.Duration { return n.To - n.From }
 
-// Describe returns the stories of the slowest requests that have spans, at most so
-// many, slowest first; nil when none has. The error is for lists of the bundle that
-// do not parse.
+// Describe returns the stories of the slowest requests that have spans, at most most of
+// them, slowest first; nil if none has. The error is for lists of the bundle that do not
+// parse.
 func Describe(rec *record.Record, most int) ([]Story, error) {
 	slow, err := rec.SlowRequests()
 	if err != nil {
@@ -108,8 +107,8 @@ func queryIDs(rec *record.Record) (map[string]string, error) {
 	return byKey, nil
 }
 
-// describe makes the tree of one request. Spans that are each other's parents, which
-// only a broken service sends, are in no tree and left out.
+// describe makes the tree of one request. It leaves out spans that are each other's
+// parents, which only a broken service sends.
 func describe(request record.SlowRequest, spans []record.TraceSpan, queries map[string]string) Story {
 	s := Story{Request: request}
 	nodes := map[string]*Node{}

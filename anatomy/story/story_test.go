@@ -16,7 +16,8 @@ import (
 
 const ms = time.Millisecond
 
-// bundle writes a record with one sampled request.
+// bundle writes a record with three slow requests: one was not traced, one has these
+// spans, and of one none was received.
 func bundle(t *testing.T, spans ...record.TraceSpan) *record.Record {
 	t.Helper()
 	clock, err := timebase.Start()

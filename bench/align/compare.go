@@ -15,14 +15,14 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// view is how one source saw one event.
+// view is one source's account of one event.
 type view struct {
 	// Seen is false when the source shows nothing of it.
 	Seen bool `json:"seen"`
 	// Same means that it is in the event's own window.
 	Same bool `json:"same"`
-	// Off is how far the event lies outside of where the source put it. For a
-	// view that has instants (load, traces) that is the distance between its
+	// Off is how far the event lies outside the span in which the source put it. For
+	// a view with instants (load, traces) that is the distance between its
 	// instants and the service's own; for a counter, which has windows, that
 	// of the event from the window that got the most of it.
 	Off time.Duration `json:"off_ns"`
@@ -36,14 +36,14 @@ type view struct {
 	Parts [3]float64 `json:"parts"`
 }
 
-// trial is one event as all saw it.
+// trial is one event as all sources saw it.
 type trial struct {
 	// Phase is where in its window it begins.
 	Phase time.Duration `json:"phase_ns"`
 	// Edge is its distance from the nearest edge between windows; zero across one.
 	Edge   time.Duration   `json:"edge_ns"`
 	Across bool            `json:"across"` // it lies on both sides of an edge
-	Traced bool            `json:"traced"` // a trace was being taken all the while
+	Traced bool            `json:"traced"` // a trace was being taken all the time
 	Views  map[string]view `json:"views"`
 }
 
@@ -62,7 +62,7 @@ var counted = []struct {
 	{"postgres", series.StatementCalls, "*", 1, func(m mark) instants { return m.Query }},
 }
 
-// compare judges the events of a run by its bundle.
+// compare assesses the events of a run by its bundle.
 func compare(rec *record.Record, clock timebase.Clock, marks []mark, health []record.SourceHealth) ([]trial, error) {
 	slow, err := rec.SlowRequests()
 	if err != nil {
@@ -90,8 +90,8 @@ func compare(rec *record.Record, clock timebase.Clock, marks []mark, health []re
 				Same: timebase.Window(sent.To, width) == timebase.Window(event.To, width)}
 		}
 		if served, ok := traced[name(m.Number)]; ok {
-			// It begins when the request's bytes came and ends with the answer,
-			// so it holds the event and lies within the load's measurement.
+			// It begins when the request's bytes arrived and ends with the answer,
+			// so it contains the event and lies within the load's measurement.
 			middle := served.From + served.Len()/2
 			t.Views["traces"] = view{Seen: true, Same: timebase.Window(middle, width) == timebase.Window(event.To, width),
 				Off: max(outside(event, served), outside(served, sent)), Stated: sources["traces"].Align.P99}
@@ -109,7 +109,7 @@ func compare(rec *record.Record, clock timebase.Clock, marks []mark, health []re
 	return all, nil
 }
 
-// span moves instants of the service's to the run's clock.
+// span converts instants of the service to the run's clock.
 func span(clock timebase.Clock, i instants) timebase.Span {
 	return timebase.Span{From: clock.FromMonotonic(i.From), To: clock.FromMonotonic(i.To)}
 }
@@ -125,7 +125,7 @@ func outside(inner, outer timebase.Span) time.Duration {
 	return max(0, outer.From-inner.From, inner.To-outer.To)
 }
 
-// sentOf finds the load's own record of an event: the request that was under way
+// sentOf finds the load's own record of an event: the request in progress
 // nearest to it. Each is the slowest, and only, one of its window.
 func sentOf(slow []record.SlowRequest, event timebase.Span) (sent timebase.Span, found bool) {
 	best := width

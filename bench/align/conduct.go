@@ -40,7 +40,7 @@ const (
 )
 
 // plan drives one event every spacing, each at a random phase of its window. The
-// first entry of the log is none: it sets the beginning, on an edge.
+// first entry of the log is no event: it sets the beginning, on an edge.
 func plan(scratch, self, listen, dsn string, n int, seed uint64) (*scenario.Plan, error) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	var log bytes.Buffer
@@ -95,7 +95,7 @@ func (l *lines) marks() (all []mark, err error) {
 	}
 }
 
-// measure makes n events and returns those that can be judged.
+// measure makes n events and returns those that can be assessed.
 func measure(ctx context.Context, self string, n int, seed uint64, stderr io.Writer) ([]trial, error) {
 	scratch, err := os.MkdirTemp("", "alignment-")
 	if err != nil {

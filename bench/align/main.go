@@ -1,6 +1,6 @@
 //go:build linux
 
-// Command align holds redline's views of one event against each other: do
+// Command align compares redline's views of one event with each other: do
 // load, runtime, execution trace, kernel and database put it into the same
 // window of 100 ms, and how far off are their dates?
 //
@@ -11,13 +11,13 @@
 // a statement that pg_stat_statements counts, and reports by its own reading of
 // CLOCK_MONOTONIC when it did. The request comes from redline's load, at a phase
 // of its window drawn at random, and the execution trace holds it under its
-// number. All of redline's own parts run as in a run: the generator, the probe,
-// the sources, the bundle; the bundle alone is judged.
+// number. All of redline's own parts work as in a run: the generator, the probe,
+// the sources, the bundle; only the bundle is assessed.
 //
 // An event that lies across an edge between two windows belongs to both, and is
-// set apart. One that lies within a millisecond of an edge may be put on the
-// other side of it by an error of date that is allowed; it counts, and the share
-// of those that lie farther from it is reported besides.
+// counted separately. One within a millisecond of an edge may be put on the
+// other side of it by a permitted error of its date; it counts, and the share
+// of those farther from an edge is reported in addition.
 package main
 
 import (
@@ -41,7 +41,7 @@ func main() {
 // least is how many events a run has.
 const least = 30
 
-// command runs the bench, or the service that it starts itself as.
+// command runs the bench, or the service as which it starts itself.
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) > 0 && args[0] == "serve" {
 		return serve(ctx, args[1:], stdout)
@@ -67,8 +67,8 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		return err
 	}
 	for begun := len(all); traced(all[begun:]) < *trials; {
-		// Some events fall between two traces, so more are made; in a run that is
-		// too short no trace fits.
+		// Some events fall between two traces, so more are made; no trace fits into a
+		// run that is too short.
 		n := min(*at, max(least, (*trials-traced(all[begun:]))*3/2))
 		fmt.Fprintf(stderr, "%d of %d trials; a run of %v\n", traced(all[begun:]), *trials, spacing*time.Duration(n))
 		more, err := measure(ctx, self, n, *seed+uint64(len(all)), stderr)

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"golang.org/x/sys/unix" // CLOCK_MONOTONIC, as the truth that views are held against
+	"golang.org/x/sys/unix" // CLOCK_MONOTONIC, the truth with which views are compared
 
 	_ "github.com/redline-go/redline/probe/auto"
 	"github.com/redline-go/redline/probe/request"
@@ -127,7 +127,7 @@ func (s *marker) mark(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	_ = s.out.Encode(m) // who does not read it any more has ended us
+	_ = s.out.Encode(m) // fails only if the bench, which ends this process, no longer reads
 }
 
 // name is a mark's id in the trace.

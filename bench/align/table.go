@@ -26,13 +26,13 @@ const (
 // verdict is the outcome of the trials.
 type verdict struct {
 	events, across, untraced int
-	trials                   int // judged: whole within a window, and within a trace
+	trials                   int // assessed: whole within a window, and within a trace
 	all                      share
 	rows                     []row
 }
 
 // share is how many of how many; clear are those farther from an edge than the
-// error that is allowed.
+// permitted error.
 type share struct{ same, trials, sameClear, clear int }
 
 func (s share) of() string { return portion(s.same, s.trials) }
@@ -62,7 +62,7 @@ type row struct {
 	share  share
 	unseen int
 	off    []time.Duration // sorted
-	stated time.Duration   // the largest that a run stated
+	stated time.Duration   // the largest error that a run stated
 	partly string          // the data that a run reported missing
 }
 

@@ -25,7 +25,7 @@ type bench struct {
 	out     io.Writer
 	results results
 	misses  corpus.Misses
-	before  time.Duration // that earlier sessions took
+	before  time.Duration // time that earlier sessions took
 }
 
 // results is what a session writes.
@@ -36,7 +36,7 @@ type results struct {
 	Host    record.Host   `json:"host"`
 	Took    time.Duration `json:"took_ns"`
 	Runs    []measured    `json:"runs"`
-	// Calibration is of the last session that was asked for one.
+	// Calibration is from the last session that calibrated.
 	Calibration []calibrated `json:"calibration,omitempty"`
 }
 
@@ -57,8 +57,8 @@ func newBench(o options, args []string, stdout io.Writer) *bench {
 	return b
 }
 
-// reported leaves out of the flags where things lie on this machine, and the DSN,
-// which has a password in it: what is left is what was measured.
+// reported removes from the flags the paths on this machine and the DSN, which
+// contains a password: the rest says what was measured.
 func reported(args []string) (kept []string) {
 	for i := 0; i < len(args); i++ {
 		name, _, joined := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
@@ -74,8 +74,7 @@ func reported(args []string) (kept []string) {
 	return kept
 }
 
-// describe prints the table and writes the files. Marks that are missed are an
-// error.
+// describe prints the table and writes the files. A missed mark is an error.
 func (b *bench) describe() error {
 	if len(b.results.Runs) == 0 {
 		return errors.New("nothing was measured")
@@ -100,7 +99,7 @@ func (b *bench) describe() error {
 	return nil
 }
 
-// writeFigures stores results that have no runs, of which no page can be made.
+// writeFigures stores results without runs, from which no page can be made.
 func (b *bench) writeFigures() error {
 	if b.json == "" {
 		return nil
@@ -116,7 +115,7 @@ func (b *bench) table() corpus.Table {
 	return b.tableOf(func(measured) bool { return true })
 }
 
-// tableOf counts the runs that are chosen.
+// tableOf counts the chosen runs.
 func (b *bench) tableOf(chosen func(measured) bool) (t corpus.Table) {
 	for _, m := range b.results.Runs {
 		if chosen(m) {
@@ -126,8 +125,8 @@ func (b *bench) tableOf(chosen func(measured) bool) (t corpus.Table) {
 	return t
 }
 
-// earlier takes in the runs of a file that was written before, and returns the
-// cases that it lacks. A file that is not there holds none.
+// earlier adds the runs of a file written earlier, and returns the cases that it
+// lacks. A missing file has no runs.
 func (b *bench) earlier(cases []corpus.Case) ([]corpus.Case, error) {
 	data, err := os.ReadFile(b.json)
 	if errors.Is(err, os.ErrNotExist) {
@@ -177,7 +176,7 @@ func (b *bench) note(m measured) {
 	}
 }
 
-// packed writes the fixture of a case from its bundle, when that is asked for.
+// packed writes the fixture of a case from its bundle, if -pack asks for it.
 func (b *bench) packed(c corpus.Case, bundle string) {
 	if _, err := os.Stat(bundle); !b.pack || err != nil {
 		return
@@ -187,7 +186,7 @@ func (b *bench) packed(c corpus.Case, bundle string) {
 	}
 }
 
-// score judges bundles again: folders by redline itself, fixtures in this process.
+// score assesses bundles again: folders by redline itself, fixtures in this process.
 func (b *bench) score(ctx context.Context, cases []corpus.Case) error {
 	for _, c := range cases {
 		for _, folder := range b.options.score {

@@ -24,14 +24,14 @@ const (
 	// remedied is the variable with which a service of the corpus starts healed.
 	// One that does not read it has no twin.
 	remedied = "FIXED"
-	// within is the factor that a claim may be off, and wantWithin the part of the
+	// within is the factor by which a claim may be off, and wantWithin the share of the
 	// cases that must be within it.
 	within, wantWithin = 1.5, 0.80
-	// wantTwins is how many cases with a twin it takes for the part to mean something.
+	// wantTwins is how many cases with a twin it takes for the share to mean something.
 	wantTwins = 40
 )
 
-// calibrated is the gain that was claimed for a case, against what its remedy gave.
+// calibrated is the gain that was claimed for a case, and the gain of its remedy.
 type calibrated struct {
 	Case, Cause, Of, Then string
 	Pairs                 int
@@ -40,8 +40,8 @@ type calibrated struct {
 	Why                   string  `json:",omitempty"` // it could not be compared
 }
 
-// off is by which factor a claim is wrong, 1 or more; 0 where that is not known. A claim
-// that is printed as a floor is wrong only where less was gained.
+// off is the factor by which a claim is wrong, 1 or more; 0 if that is unknown. A claim
+// that is printed as a floor is wrong only if less was gained.
 func (c calibrated) off() float64 {
 	if !(c.Claimed > 0) || !(c.Measured > 0) {
 		return 0
@@ -62,7 +62,7 @@ func (b *bench) twin(c corpus.Case) bool {
 }
 
 // calibrate runs each case that has a twin sick and healed in turn, -runs pairs of
-// it, and holds what was claimed against what the remedy gave.
+// it, and compares the claimed gain with that of the remedy.
 func (b *bench) calibrate(ctx context.Context, cases []corpus.Case) error {
 	if _, err := os.Stat(b.redline); err != nil {
 		return fmt.Errorf("%w (hint: go build -o bin/redline ./cmd/redline)", err)
@@ -94,7 +94,7 @@ func (b *bench) calibrate(ctx context.Context, cases []corpus.Case) error {
 	for _, c := range twins {
 		one := b.against(ctx, n, c, dir)
 		if ctx.Err() != nil {
-			return nil // cut short: it says nothing
+			return nil // cut short, so the case has no result
 		}
 		fmt.Fprintln(b.out, one.line())
 		b.results.Calibration = append(b.results.Calibration, one)
@@ -102,8 +102,8 @@ func (b *bench) calibrate(ctx context.Context, cases []corpus.Case) error {
 	return nil
 }
 
-// compared reports whether the results hold a claim of the case beside its measure.
-// A case that could not be compared is measured again, so its row goes.
+// compared reports whether the results hold a claim of the case beside its measurement.
+// A case that could not be compared is measured again, so its row is removed.
 func (b *bench) compared(c corpus.Case) bool {
 	name := string(c.Kind) + "/" + c.Name
 	i := slices.IndexFunc(b.results.Calibration, func(old calibrated) bool { return old.Case == name })
@@ -115,7 +115,7 @@ func (b *bench) compared(c corpus.Case) bool {
 }
 
 // against measures one case. Which side goes first alternates, so that a machine
-// that gets slower or faster meanwhile favours none.
+// that gets slower or faster meanwhile favours neither.
 func (b *bench) against(ctx context.Context, n *needs, c corpus.Case, dir string) calibrated {
 	one := calibrated{Case: string(c.Kind) + "/" + c.Name}
 	if err := b.build(ctx, c); err != nil {
@@ -149,7 +149,7 @@ func (b *bench) against(ctx context.Context, n *needs, c corpus.Case, dir string
 			floors++
 		}
 	}
-	one.AtLeast = floors == len(claimed) // else one of them was held to both sides
+	one.AtLeast = floors == len(claimed) // else one of them claims an upper bound as well
 	one.Pairs, one.Claimed, one.Measured = len(claimed), median(claimed), median(measured)
 	return one
 }
@@ -161,7 +161,7 @@ type side struct {
 }
 
 // expected returns the first finding that answers the case: its weightiest cause, or
-// one that is the same answer in other words.
+// an equivalent one.
 func (s side) expected(c corpus.Case) (findings.Finding, bool) {
 	for _, f := range s.found.Findings {
 		if len(c.Findings) > 0 && c.Findings[0].Is(f.Cause) {
@@ -185,7 +185,7 @@ func (b *bench) sideOf(ctx context.Context, n *needs, c corpus.Case, dir string,
 		return s, err
 	}
 	// A run that is invalid because the healed service outruns the generator counts:
-	// what was measured is a lower bound.
+	// the measured gain is a lower bound.
 	if _, err := b.redlineRun(ctx, c, dir, env); err != nil {
 		return s, err
 	}
@@ -233,7 +233,7 @@ func (c calibrated) line() string {
 		c.Case, c.Cause, floor, c.Claimed, c.Measured, c.off(), c.Of, c.Then)
 }
 
-// calibration is the section of the page; "" where nothing was calibrated.
+// calibration is the section of the page; "" if nothing was calibrated.
 func calibration(list []calibrated) string {
 	if len(list) == 0 {
 		return ""
@@ -282,8 +282,8 @@ func (b *bench) recalibrate(ctx context.Context, cases []corpus.Case) error {
 	return b.describe()
 }
 
-// keepOld takes over what the file of results holds. A file that is not there, or
-// that is none, holds nothing.
+// keepOld keeps what the file of results holds. A file that is missing or invalid
+// holds nothing.
 func (b *bench) keepOld() {
 	var old results
 	if data, err := os.ReadFile(b.json); err == nil && json.Unmarshal(data, &old) == nil && old.Schema == b.results.Schema {

@@ -20,8 +20,8 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// judged judges the bundle in a folder, or the fixture next to where it would
-// lie. The error is fs.ErrNotExist when there is neither.
+// judged assesses the bundle in a folder, or the fixture beside the place of the
+// folder. The error is fs.ErrNotExist if there is neither.
 func (b *bench) judged(ctx context.Context, path string) (findings.Findings, error) {
 	if _, err := os.Stat(filepath.Join(path, "run.json")); err == nil {
 		return b.again(ctx, path)
@@ -32,7 +32,7 @@ func (b *bench) judged(ctx context.Context, path string) (findings.Findings, err
 	return replay(path + corpus.PackExt)
 }
 
-// again lets redline judge a bundle: its binary may be newer than this one.
+// again lets redline assess a bundle: its binary may be newer than this one.
 func (b *bench) again(ctx context.Context, dir string) (findings.Findings, error) {
 	out, err := exec.CommandContext(ctx, b.redline, "diagnose", dir, "--json").CombinedOutput()
 	var exit *exec.ExitError
@@ -42,7 +42,7 @@ func (b *bench) again(ctx context.Context, dir string) (findings.Findings, error
 	return storedFindings(dir)
 }
 
-// findings reads findings.json.
+// storedFindings reads findings.json.
 func storedFindings(dir string) (findings.Findings, error) {
 	var found findings.Findings
 	data, err := os.ReadFile(filepath.Join(dir, findings.File))
@@ -52,7 +52,7 @@ func storedFindings(dir string) (findings.Findings, error) {
 	return found, json.Unmarshal(data, &found)
 }
 
-// replay judges a packed bundle with the analyzers of this process.
+// replay assesses a packed bundle with the analyzers of this process.
 func replay(file string) (findings.Findings, error) {
 	dir, err := os.MkdirTemp("", "replay-")
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/redline-go/redline/service/guard"
 )
 
-// errMissed is a bench that was done, and whose marks are not all met.
+// errMissed means that the bench completed but not all marks are met.
 var errMissed = errors.New("a mark is missed")
 
 func main() {
@@ -95,7 +95,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	}
 	cases, err := corpus.All(o.root)
 	if err != nil {
-		fmt.Fprintln(stderr, err) // the others are measured all the same
+		fmt.Fprintln(stderr, err) // the others are measured nevertheless
 	}
 	chosen := cases[:0:0]
 	for _, c := range cases {

@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	// longest is how long one run may take: building, a load of 10 s, judging.
+	// longest is how long one run may take: building, a load of 10 s, the assessment.
 	longest = 3 * time.Minute
 	// farewell is how long an interrupted redline may take to end its service.
 	farewell = 20 * time.Second
 )
 
-// measure runs the cases. What a case needs and this machine lacks is reported as
-// the case's failure.
+// measure runs the cases. A need that this machine cannot meet is reported as the
+// case's failure.
 func (b *bench) measure(ctx context.Context, cases []corpus.Case) error {
 	if _, err := os.Stat(b.redline); err != nil {
 		return fmt.Errorf("%w (hint: go build -o bin/redline ./cmd/redline)", err)
@@ -61,7 +61,7 @@ func (b *bench) measure(ctx context.Context, cases []corpus.Case) error {
 			}
 			m := b.valid(ctx, n, c, dir)
 			if ctx.Err() != nil {
-				return nil // cut short: it says nothing
+				return nil // cut short, so the case has no result
 			}
 			m.Run = run
 			b.note(m)
@@ -116,8 +116,8 @@ func (b *bench) once(ctx context.Context, n *needs, c corpus.Case, dir string) m
 
 // mostRepeats is how often a case is run again because redline called its run
 // invalid: the generator did not get the CPU that it needed, as on a machine with
-// other work to do. Then nothing is said of the service that could be right or
-// wrong. The page says how many runs were repeated.
+// other work to do. Such a run makes no claim about the service that could be right
+// or wrong. The page says how many runs were repeated.
 const mostRepeats = 2
 
 // valid runs a case until its run is valid, or was repeated often enough. A case

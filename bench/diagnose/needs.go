@@ -23,15 +23,15 @@ import (
 	"github.com/redline-go/redline/service/postgres"
 )
 
-// needs holds what cases need besides their service.
+// needs holds what cases need in addition to their service.
 type needs struct {
 	dsn     string           // of a server; empty without one
-	server  *postgres.Server // nil when it was not started here
+	server  *postgres.Server // nil if it was not started here
 	backend string           // binary
 	scratch string
 }
 
-// outfit gets what any of the cases needs.
+// outfit provides everything that any of the cases needs.
 func (b *bench) outfit(ctx context.Context, cases []corpus.Case) (n *needs, err error) {
 	n = &needs{dsn: b.postgres}
 	defer func() {
@@ -73,8 +73,8 @@ func (n *needs) close() {
 	}
 }
 
-// provide returns the environment that a case runs in; release ends what was
-// started for it.
+// provide returns the environment in which a case runs; release ends the processes
+// that were started for it.
 func (n *needs) provide(ctx context.Context, c corpus.Case) (env []string, release func(), err error) {
 	for _, v := range os.Environ() {
 		name, _, _ := strings.Cut(v, "=")

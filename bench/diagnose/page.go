@@ -12,7 +12,7 @@ import (
 	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
 )
 
-// page words the results: as plain text, or as the Markdown of docs/diagnosis.md.
+// page renders the results: as plain text, or as the Markdown of docs/diagnosis.md.
 func (b *bench) page(markdown bool) string {
 	var w strings.Builder
 	if markdown {
@@ -36,8 +36,8 @@ func (b *bench) page(markdown bool) string {
 	return w.String()
 }
 
-// marks is the table of what is asked: a column per set of services, and whether
-// the first of them, all, meets the mark.
+// marks is the table of the marks: a column per set of services, and whether
+// the first of them, all services, meets the mark.
 func (b *bench) marks(w *strings.Builder, markdown bool, head []string, columns []corpus.Table) {
 	all := columns[0]
 	mean, most := b.pace()
@@ -172,8 +172,7 @@ func (m measured) wanted() string {
 	return m.Wanted
 }
 
-// failures lists the runs with which something is wrong, and why as far as that
-// is known.
+// failures lists the runs that went wrong, and why as far as that is known.
 func (b *bench) failures(w *strings.Builder, markdown bool) {
 	first := true
 	for _, m := range b.results.Runs {
@@ -195,7 +194,7 @@ func (b *bench) failures(w *strings.Builder, markdown bool) {
 	}
 }
 
-// cases lists what was run.
+// cases lists the cases that were run.
 func (b *bench) cases(w *strings.Builder) {
 	title(w, true, "All runs")
 	w.WriteString("| case | expected | first | reported first | s |\n|---|---|---|---|---|\n")

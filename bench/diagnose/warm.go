@@ -15,7 +15,7 @@ import (
 )
 
 // warm builds the cases as their runs will, probe and hooks included, so that a
-// session beside which nothing else may compute links only.
+// session on a quiet machine only has to link.
 func (b *bench) warm(ctx context.Context, cases []corpus.Case) error {
 	folder, err := os.MkdirTemp("", "bench-diagnose-")
 	if err != nil {

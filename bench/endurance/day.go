@@ -15,13 +15,13 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// Bounds on judging a day's bundle.
+// Bounds on assessing a day's bundle.
 const (
 	mostJudging  = 10 * time.Second
 	mostPageTime = 30 * time.Second
 )
 
-// day writes a synthetic record and has redline judge it and make its report, each
+// day writes a synthetic record and has redline assess it and make its report, each
 // in a process of its own whose memory the kernel reports.
 func (o options) day(ctx context.Context, stdout, stderr io.Writer) error {
 	begin := time.Now()
@@ -78,8 +78,8 @@ func (o options) day(ctx context.Context, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// child runs a command to its end and returns how long it took and the largest
-// memory that it had, in bytes (ru_maxrss, getrusage(2)).
+// child runs a command to its end and returns how long it took and its maximum
+// resident memory, in bytes (ru_maxrss, getrusage(2)).
 func child(ctx context.Context, stderr io.Writer, name string, args ...string) (took time.Duration, memory int64, err error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Stdout, cmd.Stderr = io.Discard, stderr

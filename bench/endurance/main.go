@@ -2,20 +2,20 @@
 
 // Command endurance runs redline for a long time with every source on, against
 // the lab's instrumented service and a PostgreSQL of its own, and reports how much
-// memory redline came to take and how large its bundle became.
+// memory redline took and how large its bundle became.
 //
 //	make bench-endurance ENDURANCE="-length 10m -rate 500"
 //	make bench-endurance ENDURANCE="-length 2h -rate 1000"
 //	make bench-endurance ENDURANCE="-synthetic 24h"
 //
-// The last writes the record of a day through the same writer, as fast as that
-// takes it, and reports its size and the cost of judging it.
+// The last one writes the record of a day through the same writer, as fast as that
+// accepts it, and reports its size and the cost of assessing it.
 //
-// It needs no quiet machine: memory and bytes do not depend on who else runs.
-// The memory reported is that of redline's process alone, which holds the load
-// generator too; it is read each second until the process is gone, so that the
-// judging of the bundle at its end is in it. The bounds on a bundle's size
-// apply to the directory as redline leaves it, and of its largest moment.
+// It needs no quiet machine: memory and bytes do not depend on other work.
+// The memory reported is that of redline's process alone, which includes the load
+// generator; it is read each second until the process is gone, so that it includes
+// the assessment of the bundle at the end. The bounds on a bundle's size
+// apply to the directory as redline leaves it, and at its largest.
 package main
 
 import (
@@ -45,8 +45,9 @@ const (
 	mostBundleDay = 2 << 30
 )
 
-// asked returns the bounds on a run's memory and bundle: those of ten
-// minutes, and of longer runs so much more by length that it is a day's for a day.
+// asked returns the bounds on a run's memory and bundle: those of ten minutes; for a
+// longer run the memory of a day, and a bundle in proportion to the length, up to that
+// of a day.
 func asked(length time.Duration) (memory, bundle int64) {
 	const short, day = 10 * time.Minute, 24 * time.Hour
 	more := min(1, max(0, float64(length-short)/float64(day-short)))
@@ -69,7 +70,7 @@ type options struct {
 	service string // folder of the service's main package
 	out     string // folder of the bundle; empty for one that is removed
 
-	synthetic time.Duration // length of a run that is not made but written
+	synthetic time.Duration // length of a run that is not made but only written
 }
 
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -122,8 +123,7 @@ func flagged(flags *flag.FlagSet, name string) (given bool) {
 	return given
 }
 
-// scenario is redline's task: every source is on, and
-// nothing is sent on.
+// scenario is redline's task: every source is on, and nothing is exported.
 const scenario = `
 target: {build: %[1]q, args: ["-listen", %[2]q, "-dsn", %[3]q], ready: "http://%[2]s/healthz"}
 load: {rate: %[4]d/s, duration: %[5]v, warmup: 2s, max_connections: 64}

@@ -26,8 +26,8 @@ type seen struct {
 	run     record.Run
 	ended   error
 	memory  []int64 // bytes resident, each second
-	peak    int64   // of these, as the kernel keeps it (VmHWM)
-	largest int64   // the bundle's largest moment, bytes
+	peak    int64   // of these, from the kernel (VmHWM)
+	largest int64   // the bundle's largest size, bytes
 	bundle  map[string]int64
 }
 
@@ -88,7 +88,7 @@ func sizes(dir string) map[string]int64 {
 	all := map[string]int64{}
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
-			return nil // it is written to meanwhile, so files come and go
+			return nil // redline still writes, so files come and go
 		}
 		info, err := d.Info()
 		if err != nil {

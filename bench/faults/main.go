@@ -31,7 +31,7 @@ import (
 	"github.com/redline-go/redline/benchmark"
 )
 
-// parts are all there are, in the order in which they run.
+// parts are all parts, in the order in which they run.
 var parts = []part.Part{
 	kills.Part,
 	accounting.Part,
@@ -94,7 +94,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		for _, line := range result.Failures {
 			fmt.Fprintf(stdout, "             FAILED %s\n", line)
 		}
-		if err := o.write(report); err != nil { // after each: the next one takes its time
+		if err := o.write(report); err != nil { // after each part: the next one takes long
 			return err
 		}
 	}
@@ -151,7 +151,7 @@ type report struct {
 	Results []part.Result `json:"results"`
 }
 
-// read returns the figures of earlier parts, none when there are none.
+// read returns the figures of earlier parts, if there are any.
 func (o options) read() (*report, error) {
 	r := &report{}
 	data, err := os.ReadFile(o.out)

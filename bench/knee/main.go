@@ -29,8 +29,8 @@ type service struct {
 	truth float64 // requests per second
 }
 
-// services are of three kinds: requests that wait for one of several workers, for a
-// lock, and that are refused.
+// services are of three kinds: their requests wait for one of several workers, wait for
+// a lock, or are refused.
 var services = []service{
 	{"pool", []string{"-kind", "pool", "-workers", "4", "-each", "5ms"}, 800},
 	{"lock", []string{"-kind", "lock", "-each", "2ms"}, 500},
@@ -49,7 +49,7 @@ type options struct {
 	repetitions int
 	maxTime     time.Duration
 	soak        time.Duration
-	under       []string // a command that each repetition is run by
+	under       []string // a command that runs each repetition
 	out         string
 	add         bool
 }
@@ -83,7 +83,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	return o, err
 }
 
-// command runs the repetitions, by turns of the services, and prints the table.
+// command runs the repetitions, the services in turn, and prints the table.
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	o, err := parse(args, stderr)
 	if err != nil {
@@ -114,7 +114,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	return errors.Join(err, ctx.Err())
 }
 
-// repeat has redline measure a service once.
+// repeat lets redline measure a service once.
 func (o options) repeat(ctx context.Context, s service) (repetition, error) {
 	dir, err := os.MkdirTemp("", "bench-knee")
 	if err != nil {

@@ -39,7 +39,7 @@ type repetition struct {
 	Why     string         `json:"why,omitempty"`
 	Knee    *knee.Interval `json:"knee,omitempty"`
 	Inside  bool           `json:"inside"`
-	Seconds float64        `json:"seconds"` // to the begin of the last step's judgement
+	Seconds float64        `json:"seconds"` // until the assessment of the last step begins
 	Steps   int            `json:"steps"`
 	Finding string         `json:"finding,omitempty"` // cause
 	Title   string         `json:"title,omitempty"`

@@ -21,17 +21,17 @@ type allocation struct {
 	NS        float64 `json:"ns_per_op"`
 	Bytes     int64   `json:"bytes_per_op"`
 	Count     int64   `json:"allocs_per_op"`
-	// Requests is how many requests an operation is: 1, or by the benchmark's
-	// metric "requests/s" when its operation is a whole run.
+	// Requests is how many requests an operation makes: 1, or by the benchmark's
+	// metric "requests/s" if its operation is a whole run.
 	Requests float64 `json:"requests_per_op"`
 }
 
-// perRequest is the allocations of one request. The start of a run is in it where
-// an operation is a whole run.
+// perRequest is the allocations of one request. It includes the start of a run if an
+// operation is a whole run.
 func (a allocation) perRequest() float64 { return float64(a.Count) / max(a.Requests, 1) }
 
-// extra are the benchmarks that do more than the loop must: checks look into
-// the answer's body.
+// extra reports whether the benchmark does more than the loop must: checks examine the
+// answer's body.
 func (a allocation) extra() bool { return strings.Contains(a.Benchmark, "checked") }
 
 // noAllocation is the share of a run's start, spread over its requests.

@@ -95,7 +95,7 @@ func (b *bench) compare(ctx context.Context, tools []*generator.Tool, s generato
 			o.PerCPU = float64(reported.Requests) / used.CPU.Seconds()
 			e.Outings = append(e.Outings, o)
 			b.say("round %d  %-18s %10s requests/s  %10s per CPU second", round+1, e.Tool, thousands(o.Rate), thousands(o.PerCPU))
-			time.Sleep(200 * time.Millisecond) // connections of the last one are closed meanwhile
+			time.Sleep(200 * time.Millisecond) // for the connections of the last one to close
 		}
 	}
 	return entrants, nil
@@ -105,7 +105,7 @@ func (b *bench) compare(ctx context.Context, tools []*generator.Tool, s generato
 // rounds (95 %). Low and High are NaN with fewer than two rounds.
 type ratio struct{ Value, Low, High float64 }
 
-// ratioOf pairs the rounds of two entrants; ok is false when one has none.
+// ratioOf pairs the rounds of two entrants; ok is false if one has none.
 func (b *bench) ratioOf(over, under entrant) (ratio, bool) {
 	x, y := over.perCPU(), under.perCPU()
 	n := min(len(x), len(y))
@@ -133,7 +133,7 @@ func (r ratio) String() string {
 	return fmt.Sprintf("%.2f (%.2f to %.2f)", r.Value, r.Low, r.High)
 }
 
-// find returns the entrant of a name; one without outings when it is not there.
+// find returns the entrant of that name; one without outings if there is none.
 func find(entrants []entrant, name string) entrant {
 	for _, e := range entrants {
 		if e.Tool == name {

@@ -34,7 +34,7 @@ type options struct {
 	short       bool
 }
 
-// command runs the harness, or one of the servers that it starts itself as.
+// command runs the harness, or one of the servers as which it starts itself.
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) > 0 {
 		switch args[0] {
@@ -84,7 +84,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	return o, nil
 }
 
-// choose splits a list of names; an empty one is all.
+// choose splits a list of names; an empty list means all.
 func choose(list string, known []string) ([]string, error) {
 	if list == "" {
 		return known, nil
@@ -121,7 +121,7 @@ func sectionNames() []string {
 const again = `make bench-load BENCH="-o docs/load-bench.json"`
 
 // measure runs the chosen sections and writes the results after each, so that
-// an interrupt loses one section at most.
+// an interrupt loses at most one section.
 func measure(ctx context.Context, o options, stdout, stderr io.Writer) error {
 	b, err := newBench(ctx, o, stderr)
 	if err != nil {

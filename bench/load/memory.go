@@ -38,8 +38,8 @@ type occupied struct {
 	Readings    []reading       `json:"readings"`
 }
 
-// memory measures the cost of an idle keep-alive connection in the generator, and
-// of time.
+// memory measures the memory that an idle keep-alive connection costs in the generator,
+// and its growth over time.
 func (b *bench) memory(ctx context.Context) (*section, error) {
 	n, err := b.startNginx()
 	if err != nil {
@@ -110,7 +110,7 @@ func (b *bench) occupy(ctx context.Context, s generator.Shape) (occupied, error)
 	}
 	<-done
 	o.Tally = reported
-	// The warm-up and the closing of the record are not the load.
+	// The warm-up and the closing of the record do not belong to the load.
 	o.Readings = between(o.Readings, s.Duration/3+time.Second, s.Duration/3+s.Duration)
 	if len(o.Readings) < 2 {
 		return o, fmt.Errorf("memory of redline at %d connections: %d readings are too few", s.Connections, len(o.Readings))

@@ -38,7 +38,7 @@ func (b *bench) stallPlan() stallPlan {
 type stallLog struct {
 	mu     sync.Mutex
 	stalls []stall
-	ended  chan stall // the latest, if somebody waits
+	ended  chan stall // the latest, if a receiver waits
 }
 
 func (l *stallLog) follow(lines *bufio.Scanner) {
@@ -144,8 +144,8 @@ func (b *bench) stalls(ctx context.Context) (*section, error) {
 	return s, err
 }
 
-// witness lets one tool load the server from the end of a stall on. What a
-// request takes without a stall is measured before and after.
+// witness lets one tool load the server from the end of a stall on. The time of a
+// request without a stall is measured before and after.
 func (b *bench) witness(ctx context.Context, t *generator.Tool, s generator.Shape, p stallPlan, server *process.Server,
 	log *stallLog) (*testimony, error) {
 	if err := log.next(ctx, server); err != nil {

@@ -41,7 +41,7 @@ type section struct {
 	Raw     json.RawMessage `json:"raw"`
 }
 
-// mark is one figure that the project wants, and its measurement.
+// mark is one figure that the project requires, and its measurement.
 type mark struct {
 	What    string `json:"what"`
 	Want    string `json:"want"`
@@ -62,7 +62,7 @@ func verdict(ok bool) string {
 	return missed
 }
 
-// mostBusy is the usage that an idle machine may have all the same.
+// mostBusy is the usage up to which a machine counts as idle.
 const mostBusy = 0.05
 
 // addRaw adds to the section's raw figures under a name.
@@ -75,8 +75,7 @@ func (s *section) addRaw(name string, value any) {
 	s.Raw, _ = json.Marshal(raw)
 }
 
-// openResults reads the results of earlier runs; a file that is not there is
-// none.
+// openResults reads the results of earlier runs; a missing file holds none.
 func openResults(file string) (*results, error) {
 	r := &results{}
 	if err := generator.ReadJSON(file, r); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -95,8 +94,7 @@ func (r *results) section(name string) *section {
 	return nil
 }
 
-// put takes a section in place of its earlier measurement, in the order of
-// sectionNames.
+// put replaces a section's earlier measurement, in the order of sectionNames.
 func (r *results) put(s *section) {
 	r.Sections = slices.DeleteFunc(r.Sections, func(old *section) bool { return old.Name == s.Name })
 	r.Sections = append(r.Sections, s)
@@ -176,7 +174,7 @@ func thousands(v float64) string {
 	return digits
 }
 
-// brief writes a time with three figures that matter; "-" for none.
+// brief writes a time with three significant figures; "-" for none.
 func brief(d time.Duration) string {
 	if d <= 0 {
 		return "-"

@@ -21,8 +21,8 @@ type stall struct{ Begin, End time.Duration }
 
 // truth is the latency of every request of an open loop, from the schedule and
 // the server's own record of its stalls: a request that is due in a stall waits
-// for its end, and each takes as long as it takes without one, of which base holds
-// samples. Ascending.
+// for its end, and each takes in addition the time of an undisturbed request, of which
+// base holds samples. The result is in ascending order.
 func truth(start, length time.Duration, rate float64, stalls []stall, base []time.Duration) []time.Duration {
 	var latencies []time.Duration
 	for i := range int(rate * length.Seconds()) {
@@ -50,7 +50,7 @@ func quantile(ascending []time.Duration, q float64) time.Duration {
 	return ascending[min(max(rank, 1), len(ascending))-1]
 }
 
-// tallyOf is the truth as a tool would state it.
+// tallyOf is the truth in the form of a tool's report.
 func tallyOf(ascending []time.Duration) generator.Tally {
 	return generator.Tally{
 		Requests: int64(len(ascending)), P50: quantile(ascending, 0.5), P99: quantile(ascending, 0.99),
@@ -60,7 +60,7 @@ func tallyOf(ascending []time.Duration) generator.Tally {
 
 // undisturbed measures the time of a request when the server does not stall:
 // round trips of a blocking socket on the generator's core, one at a time, at
-// the rate of the test. No event loop and no histogram is in it.
+// the rate of the test. It involves no event loop and no histogram.
 func undisturbed(core int, address string, rate float64, n int) ([]time.Duration, error) {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {

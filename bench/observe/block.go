@@ -46,8 +46,8 @@ type block struct {
 	shut string // why a source that is measured alone cannot be opened here
 }
 
-// round drives load without a break, and attaches sources to the gateway for a
-// block each, in the order given; "" is blind. It returns the blocks in order.
+// round drives load without a break, and attaches sources to the gateway for one
+// block each, in the given order; "" is blind. It returns the blocks in order.
 func (s *stage) round(ctx context.Context, order []string, length time.Duration) ([]block, error) {
 	s.rounds++
 	dir := fmt.Sprintf("%s/%d", s.scratch, s.rounds)
@@ -75,8 +75,8 @@ func (s *stage) round(ctx context.Context, order []string, length time.Duration)
 	return blocks, err
 }
 
-// block attaches the sources of a condition for a span that begins a gap after
-// the one given, and is as long.
+// block attaches the sources of a condition for a span that is as long as due and begins
+// a gap after due's beginning, or after now if that has passed.
 func (s *stage) block(ctx context.Context, condition string, due timebase.Span, sink observe.Sink) (b block, err error) {
 	pause := gap
 	if condition == "events" || condition == all {
@@ -122,7 +122,7 @@ func (s *stage) block(ctx context.Context, condition string, due timebase.Span, 
 
 func ceil(t, step time.Duration) time.Duration { return (t + step - 1) / step * step }
 
-// driving is load that goes on until it is ended.
+// driving is load that continues until it is ended.
 type driving struct {
 	cancel context.CancelFunc
 	done   chan struct{}

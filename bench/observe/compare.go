@@ -64,10 +64,10 @@ func (s *stage) compare(ctx context.Context, round int, conditions []string, len
 	return err
 }
 
-// drift is the most that the two blind blocks of a trial may differ by. When they
-// differ by more, something else took the machine meanwhile, and the block between
-// shows that. It is judged by the blind blocks alone, so that no cost is
-// hidden or made up by it.
+// drift is the largest permitted difference of the two blind blocks of a trial. If they
+// differ by more, something else used the machine, and the block between them shows
+// that. Only the blind blocks decide this, so that it neither hides a cost nor makes
+// one up.
 const drift = 0.10
 
 func (t trial) steady() bool {
@@ -84,8 +84,8 @@ func (t trial) rate() float64   { return -t.against(func(b block) float64 { retu
 func (t trial) target() float64 { return t.against(func(b block) float64 { return b.Target }) }
 func (t trial) host() float64   { return t.against(func(b block) float64 { return b.Host }) }
 
-// own is the cost of watching in redline's process, in shares of a core: what the
-// load took of it goes with the answers.
+// own is the cost of watching in redline's process, in shares of a core. The load's part
+// is proportional to the answers and subtracted.
 func (t trial) own() float64 {
 	perAnswer := (t.Blind[0].Agent/t.Blind[0].Rate + t.Blind[1].Agent/t.Blind[1].Rate) / 2
 	return (t.Observed.Agent - perAnswer*t.Observed.Rate) / 1e9
@@ -147,8 +147,8 @@ func (e estimate) percent() string {
 	return fmt.Sprintf("%+.2f %% (%+.2f to %+.2f)", 100*e.Value, 100*e.Low, 100*e.High)
 }
 
-// verdict holds a figure against the most that it may be. An interval on both
-// sides of the mark settles nothing.
+// verdict compares a figure with its maximum. An interval on both sides of the mark
+// decides nothing.
 func (e estimate) verdict(most float64) string {
 	switch {
 	case !e.Known:

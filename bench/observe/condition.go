@@ -17,9 +17,9 @@ const (
 	all        = "all"
 )
 
-// conditions maps each condition to the sources that it opens; nil is all. What
-// takes its samples at certain points of a run has long blocks, or these points
-// would come too close.
+// conditions maps each condition to the sources that it opens; nil is all. Sources that
+// take their samples at certain points of a run have long blocks, because those points
+// would otherwise come too close together.
 // Spans are not among them: the gateway exports none. Nor are collections, which
 // stand in for the probe.
 var conditions = []struct {
@@ -38,6 +38,7 @@ var conditions = []struct {
 	{"postgres", []string{"postgres"}, false},
 	{"netstat", []string{"netstat"}, false},
 	{"sockets", []string{"sockets"}, false},
+	{"peers", []string{"peers"}, false},
 	{"events", []string{"events"}, false},
 	{all, nil, true},
 }
@@ -55,8 +56,8 @@ func conditionNames() []string {
 	return names
 }
 
-// sourcesOf returns the sources of a condition, anew, and whether the probe is
-// to sample and the hooks are to count for them; none of "".
+// sourcesOf returns new instances of a condition's sources, none for "", and whether the
+// probe samples and the hooks count for them.
 func sourcesOf(name string, subject observe.Subject) (list []observe.Source, samples, counts bool) {
 	at := slices.Index(conditionNames(), name)
 	if at < 0 {

@@ -4,16 +4,16 @@
 // and all of them together, on the lab's order gateway under a closed loop.
 //
 // One gateway and one PostgreSQL run all the time, and sources are attached to
-// them and taken off again. Short blocks of load follow each other, every other
+// them and detached again. Short blocks of load follow each other, every other
 // one blind, with the observed ones in random order between them, so that each
-// is compared with the mean of the blind blocks just before and after it: a drift
-// of the machine that is even over three blocks cancels. A blind block has the
+// is compared with the mean of the blind blocks just before and after it: a
+// linear drift of the machine over three blocks cancels out. A blind block has the
 // probe in the gateway too, paused, and the same record being written.
 //
 // Three figures are compared, as the ratio of observed to blind: requests per
 // second, the gateway's CPU per request, and the CPU of the whole host per
-// request. The second is the least noisy, and does not see what redline itself
-// takes; the third sees everything. The estimate over the rounds is that of
+// request. The second is the least noisy, but excludes what redline itself
+// uses; the third includes everything. The estimate over the rounds is that of
 // Hodges and Lehmann with the signed-rank interval at 95 %. Next to them is
 // the CPU that each source took of redline's own process.
 //
@@ -23,16 +23,15 @@
 //	make bench-observe BENCH="-add -rounds 1 -o docs/observe-bench.json"
 //
 // A trial whose two blind blocks differ by more than 10 % is left out, because
-// something else took the machine then.
+// something else used the machine then.
 //
 // With -add the rounds join those that the file holds of the same machine and
-// settings, so that many short calls make one measurement; each has a gateway of
-// its own, and differences between processes are in the interval.
+// settings, so that many short calls make one measurement; each has its own
+// gateway, so the interval includes the differences between processes.
 //
-// Rejected: redline's own --measure-overhead for each source. It starts the
-// target anew for each block, and two processes of one binary differ by more
+// Rejected: redline's own --measure-overhead for each source. It restarts the
+// target for each block, and two processes of one binary differ by more
 // than most sources cost.
 //
-// It is below run and not below observe, because it needs the load as well. It
-// runs on Linux only, as most sources do.
+// It runs on Linux only, as most sources do.
 package main

@@ -94,8 +94,8 @@ func (s *stage) start(ctx context.Context, o options) (err error) {
 	return errors.Join(s.sample("ring", false), s.sample("operations", false))
 }
 
-// remedies returns the environment of a gateway that is healthy: all remedies
-// but those that hide what others cure.
+// remedies returns the environment of a healthy gateway: all remedies except
+// those that hide what others cure.
 func remedies(ctx context.Context, binary string, without []string) (map[string]string, error) {
 	list, err := gateway.Remedies(ctx, binary)
 	if err != nil {
@@ -110,7 +110,7 @@ func remedies(ctx context.Context, binary string, without []string) (map[string]
 	return env, nil
 }
 
-// aim makes the plan of a block: the order scenario at an address of its own.
+// aim makes the plan of the load: the order scenario on the built gateway.
 func (s *stage) aim(o options) (err error) {
 	if s.plan, err = gateway.Order(labGateway); err != nil {
 		return err

@@ -35,8 +35,8 @@ func (s *stage) usage(span timebase.Span) usage {
 	return usage{b.seconds - a.seconds, b.target - a.target, b.host - a.host, b.agent - a.agent, errors.Join(a.err, b.err)}
 }
 
-// busy returns the CPU time of all that ran on this host, in ns, from the first
-// line of /proc/stat (proc_stat(5)): ticks of 10 ms, idle and iowait left out.
+// busy returns the CPU time of everything that ran on this host, in ns, from the first
+// line of /proc/stat (proc_stat(5)): ticks of 10 ms, without idle and iowait.
 func busy() (float64, error) {
 	data, err := os.ReadFile("/proc/stat")
 	if err != nil {

@@ -40,7 +40,7 @@ func drawnTrial(kind string, verdict verify.Verdict, slower, seconds float64) tr
 	return t
 }
 
-// TestMarks: a miss is told as one, and too few sessions are not a success.
+// TestMarks: a miss is reported as one, and too few sessions are not a success.
 func TestMarks(t *testing.T) {
 	r := &results{Machines: []machine{{}}, Simulated: []simulation{{Noise: drawnNoise, Sessions: 500,
 		Verdicts: map[verify.Verdict]int{verify.Regression: 6, verify.Pass: 494}}}}

@@ -79,8 +79,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	return o, err
 }
 
-// command runs the parts and prints the tables of all that the file then holds.
-// What was measured before an error or an interrupt is kept.
+// command runs the parts and prints the tables of everything that the file then holds.
+// Sessions measured before an error or an interrupt are kept.
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	o, err := parse(args, stderr)
 	if err != nil {

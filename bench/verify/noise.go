@@ -63,7 +63,7 @@ func listen(ctx context.Context, o options, kept *results, say func(string, ...a
 	return nil
 }
 
-// pairs are those of a recording.
+// pairs are the pairs of a recording.
 func (n noise) pairs() (out []verify.Pair) {
 	for i, p := range pairs(n.Rows) {
 		l := n.Launches[i]
@@ -116,7 +116,7 @@ func (r *results) writeNoise(b *strings.Builder) {
 		turnSeconds, best)
 }
 
-// turnSeconds is what a turn of both sides takes, with the rests.
+// turnSeconds is how long a turn of both sides takes, with the rests.
 const turnSeconds = 0.4
 
 func percents(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) }

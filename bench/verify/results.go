@@ -22,7 +22,7 @@ const schema = "redline.verify-bench/4"
 
 const earlierSchema = "redline.verify-bench/3"
 
-// results are all that was measured, maybe on several machines.
+// results holds all measurements, possibly of several machines.
 type results struct {
 	Schema    string       `json:"schema"`
 	MaxTime   string       `json:"max_time"`
@@ -35,7 +35,7 @@ type results struct {
 	here int // index of this machine's place
 }
 
-// place is where sessions were run. The work that makes 5 % belongs to it: another
+// machine is where sessions were run. The work that makes 5 % belongs to it: another
 // processor needs more or fewer rounds.
 type machine struct {
 	Date    time.Time   `json:"date"` // of the last session
@@ -45,8 +45,8 @@ type machine struct {
 	Work    work        `json:"work"`
 }
 
-// openResults returns what the file holds, if it is to be gone on with; this
-// machine's place is the last one of the same host and Go, or a new one.
+// openResults returns what the file holds, if the bench continues it; this machine's
+// place is the one of the same host, Go and revision of redline, or a new one.
 func openResults(o options) (*results, error) {
 	r := &results{Schema: schema, MaxTime: o.maxTime.String(), Sessions: []trial{}}
 	if o.add {
@@ -58,7 +58,7 @@ func openResults(o options) (*results, error) {
 		Date: time.Now().UTC().Truncate(time.Second), Host: record.HostInfo(), Go: runtime.Version(),
 		Redline: benchmark.Revision("."),
 	}
-	// Sessions of another revision of redline are of another place: they may be decided otherwise.
+	// Sessions of another revision of redline belong to another place: their verdicts may differ.
 	r.here = slices.IndexFunc(r.Machines, func(p machine) bool { return p.Host == now.Host && p.Go == now.Go && p.Redline == now.Redline })
 	if r.here < 0 {
 		r.here, r.Machines = len(r.Machines), append(r.Machines, now)
@@ -66,7 +66,7 @@ func openResults(o options) (*results, error) {
 	return r, nil
 }
 
-// load reads what the file holds; a file that is not there holds nothing.
+// load reads the file; a missing file holds nothing.
 func (r *results) load(file string) error {
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -79,7 +79,7 @@ func (r *results) load(file string) error {
 	if err != nil {
 		return fmt.Errorf("earlier results: %w (hint: -o another file)", err)
 	}
-	if old.Schema == earlierSchema { // it lacks recordings, and its simulations are made anew
+	if old.Schema == earlierSchema { // it lacks recordings, and its simulations are repeated
 		old.Schema, old.Simulated = r.Schema, nil
 	}
 	if old.Schema != r.Schema || old.MaxTime != r.MaxTime {

@@ -16,7 +16,7 @@ import (
 )
 
 // kind is a kind of real session: how many times the calibrated work each side
-// does more than the healthy gateway.
+// does in addition to that of the healthy gateway.
 type kind struct {
 	name, title string
 	a, b        int
@@ -90,7 +90,7 @@ func (s *stage) session(ctx context.Context, o options, k kind, rounds int, seed
 	run := &session.Session{
 		A: s.side("a", k.a*rounds), B: s.side("b", k.b*rounds), Log: log, MaxTime: o.maxTime,
 		Measurer: &session.Launcher{Scratch: s.scratch}, Rules: verify.Rules{Metrics: metrics, Seed: seed},
-		// Progress is part of what a session costs the machine.
+		// Progress is part of the cost of a session.
 		OnProgress: func(p session.Progress) { _ = p.Line() },
 	}
 	result, err := run.Run(ctx)
@@ -109,7 +109,7 @@ func (s *stage) session(ctx context.Context, o options, k kind, rounds int, seed
 // work is how the added work was calibrated.
 type work struct {
 	Rounds  int     `json:"rounds"`   // that make 5 %
-	RoundNS float64 `json:"round_ns"` // CPU that one takes
+	RoundNS float64 `json:"round_ns"` // CPU time of one
 	CPU     float64 `json:"cpu_ns"`   // of the healthy gateway per request
 	Pairs   int     `json:"pairs"`    // of launches that reported them; 0 when it was given
 }
@@ -122,8 +122,8 @@ const (
 )
 
 // calibrate finds how many rounds make 5 % of the healthy gateway's CPU per
-// request, both measured under the load of the sessions, by turns as in them. Each start of
-// the bench does so anew: what a request takes changes with the machine.
+// request, both measured under the load of the sessions, in turns as in them. Each start of
+// the bench does so again: the CPU time of a request changes with the machine.
 func (s *stage) calibrate(ctx context.Context, o options, kept *results) error {
 	if o.spin > 0 {
 		*kept.work() = work{Rounds: o.spin}

@@ -19,19 +19,19 @@ import (
 	"github.com/redline-go/redline/verify/session"
 )
 
-// simulation is what simulated sessions of one size of change came to.
+// simulation is the outcome of the simulated sessions of one size of change.
 type simulation struct {
 	Noise    string                 `json:"noise"`  // drawnNoise or recordedNoise
 	Slower   float64                `json:"slower"` // of side b
 	Sessions int                    `json:"sessions"`
 	Pairs    int                    `json:"pairs"`    // at most, in each
-	Recorded int                    `json:"recorded"` // pairs that the noise is of
+	Recorded int                    `json:"recorded"` // pairs from which the noise comes
 	Verdicts map[verify.Verdict]int `json:"verdicts"`
 	Early    int                    `json:"early"` // of these, decided by the first pairs
 	Typical  float64                `json:"typical_pairs"`
 }
 
-// Where simulated sessions have their noise from.
+// Where the noise of simulated sessions comes from.
 const (
 	drawnNoise    = "components"     // normal, with the components of the recorded pairs
 	recordedNoise = "recorded pairs" // these pairs again
@@ -43,7 +43,7 @@ var changes = map[string][]float64{drawnNoise: {0, 0.05, 0.03, -0.05, 0.10}, rec
 // stretch is how many consecutive pairs are drawn together.
 const stretch = 4
 
-// source gives pairs of identical sides.
+// source supplies pairs of identical sides.
 type source interface {
 	draw(rng *rand.Rand) verify.Pair
 }
@@ -73,7 +73,7 @@ type modelled struct {
 	components verify.Components
 	turns      int
 	follows    float64 // by how much throughput falls when CPU per request rises
-	own        float64 // deviation that throughput has besides
+	own        float64 // further deviation of throughput
 }
 
 func (m *modelled) draw(rng *rand.Rand) (p verify.Pair) {
@@ -92,7 +92,7 @@ func (m *modelled) draw(rng *rand.Rand) (p verify.Pair) {
 	return p
 }
 
-// model takes the noise of recorded pairs apart.
+// model splits the noise of recorded pairs into its components.
 func model(all []verify.Pair) (*modelled, error) {
 	c, ok := verify.EstimateComponents(all)
 	if !ok {
@@ -113,8 +113,8 @@ func model(all []verify.Pair) (*modelled, error) {
 	return m, nil
 }
 
-// measurer gives a session the blocks of pairs that are drawn instead of measured. Blocks are asked
-// for in pairs, and are given in the order in which they are asked for.
+// measurer gives a session the blocks of pairs that are drawn instead of measured. Blocks are
+// requested in pairs, and are given in the order in which they are requested.
 type measurer struct {
 	source
 	rng     *rand.Rand
@@ -134,8 +134,8 @@ func (m *measurer) Measure(_ context.Context, s session.Side) (verify.Block, err
 	return m.change(b, s), nil
 }
 
-// change makes a block of side b so much slower: what takes more CPU serves less
-// by half as much, because half of the machine's work is the database's and the
+// change makes a block of side b slower by m.slower: with more CPU per request throughput
+// falls by half as much, because half of the machine's work is the database's and the
 // load's.
 func (m *measurer) change(b verify.Block, s session.Side) verify.Block {
 	out := verify.Block{Values: maps.Clone(b.Values)}
@@ -158,7 +158,7 @@ func simulate(ctx context.Context, o options, kept *results, say func(string, ..
 		recorded = append(recorded, n.pairs())
 	}
 	most := int(o.maxTime.Seconds() / took(all))
-	// Those of other noise, or of fewer sessions, are made anew; the others are gone on from.
+	// Those with other noise, or of fewer sessions, are repeated; the others are kept.
 	kept.Simulated = slices.DeleteFunc(kept.Simulated, func(s simulation) bool {
 		return s.Sessions != o.simulated || s.Recorded != len(all) || s.Pairs != most
 	})
@@ -179,7 +179,7 @@ func simulate(ctx context.Context, o options, kept *results, say func(string, ..
 				return err
 			}
 			kept.Simulated = append(kept.Simulated, s)
-			if err := kept.write(o.out); err != nil { // a bench that is stopped has some
+			if err := kept.write(o.out); err != nil { // so that a bench that is stopped has some
 				return err
 			}
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/redline-go/redline/verify/session"
 )
 
-// stage is what all sessions share: a database, a gateway that is built, and the
+// stage is what all sessions share: a database, the built gateway, and the
 // scenario.
 type stage struct {
 	database *postgres.Server
@@ -66,7 +66,7 @@ func (s *stage) start(ctx context.Context, o options) (err error) {
 	return err
 }
 
-// remedied is the environment of a gateway that is healthy: all remedies but the
+// remedied is the environment of a healthy gateway: all remedies except the
 // cache, which would hide most of its work.
 func (s *stage) remedied(ctx context.Context) (map[string]string, error) {
 	list, err := gateway.Remedies(ctx, s.binary)

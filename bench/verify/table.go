@@ -62,7 +62,7 @@ func (r *results) writeMachine(b *strings.Builder, i int) {
 // letter names a place.
 func letter(i int) string { return string(rune('A' + i%26)) }
 
-// mark is one line of what was promised.
+// mark is one line of the promises.
 type mark struct {
 	what, want, got string
 	met, enough     bool
@@ -120,8 +120,8 @@ func (r *results) marks() []mark {
 	return append(list, w)
 }
 
-// wantedSimulated are the marks of simulated sessions: of a change in CPU per request, the least and
-// the most of them that may end with a verdict.
+// wantedSimulated are the marks of simulated sessions: for a change in CPU per request, the lowest
+// and the highest share of them that may end with a verdict.
 var wantedSimulated = []struct {
 	slower      float64
 	verdict     verify.Verdict
@@ -155,7 +155,7 @@ func (r *results) simulatedMarks() (list []mark) {
 	return list
 }
 
-// sizeOf words a change of CPU per request.
+// sizeOf puts a change of CPU per request into words.
 func sizeOf(slower float64) string {
 	switch {
 	case slower > 0:
@@ -234,7 +234,7 @@ func reported(t trial) string {
 	return string(t.Verdict)
 }
 
-// size is what the pairs of many sessions say together.
+// size is the result of the pairs of many sessions together.
 type size struct {
 	change     string
 	sd, spread float64

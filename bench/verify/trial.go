@@ -52,7 +52,7 @@ type launched struct {
 	Took   float64   `json:"seconds"`
 }
 
-// launches keeps of pairs what their turns took.
+// launches extracts from pairs the CPU of their turns.
 func launches(pairs []verify.Pair) (out []launched) {
 	round := func(turns []float64) (out []float64) {
 		for _, v := range turns {
@@ -82,7 +82,7 @@ func newTrial(kind string, r verify.Result, took time.Duration, same, compared [
 	return t
 }
 
-// metric returns what the session reported of a metric; ok is false for nothing.
+// metric returns the session's result of a metric; ok is false if there is none.
 func (t trial) metric(name string) (verify.MetricResult, bool) {
 	for _, m := range t.Metrics {
 		if m.Name == name {
@@ -102,7 +102,7 @@ func (t trial) line() string {
 		t.Verdict, 100*m.Estimate, 100*m.Low, 100*m.High, 100*m.MDE, t.Pairs, t.Seconds)
 }
 
-// flat keeps of pairs what decides.
+// flat extracts from pairs the values that decide.
 func flat(pairs []verify.Pair) [][]float64 {
 	out := [][]float64{}
 	for _, p := range pairs {
@@ -145,7 +145,7 @@ func pairs(rows [][]float64) (out []verify.Pair) {
 	return out
 }
 
-// metrics are the rules' own of those that are kept.
+// metrics are the rules' own metrics among those that are kept.
 func metrics() (out []verify.Metric) {
 	for _, m := range verify.Metrics(false) {
 		for _, name := range measured {
@@ -157,7 +157,7 @@ func metrics() (out []verify.Metric) {
 	return out
 }
 
-// exchanged judges the recorded pairs with the sides exchanged, look by look, up
+// exchanged decides the recorded pairs with the sides exchanged, look by look, up
 // to where the session ended.
 func (t trial) exchanged() verify.Verdict {
 	list := pairs(t.Compared)

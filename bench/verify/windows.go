@@ -25,7 +25,7 @@ type windowed struct {
 // mostWindows is what an endurance run of some hours has.
 const mostWindows = 100_000
 
-// compareWindows compares two runs that are drawn, as long as runs get.
+// compareWindows compares two drawn runs, as long as runs get.
 func compareWindows(kept *results, say func(string, ...any)) error {
 	say("comparing two runs of %d windows", mostWindows)
 	scratch, err := os.MkdirTemp("", "redline-windows-")

@@ -1,14 +1,16 @@
 package main
 
-// redline ab through the built command, on a small service of which one side is
-// broken in turn: whatever is wrong, it is never a pass, and nothing is left.
+// redline ab through the built command, on a small service one side of which is
+// broken in turn: whatever is wrong, the verdict is never pass, and nothing is left behind.
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -20,11 +22,11 @@ import (
 )
 
 // stall is a git repository with a service whose environment says what is wrong
-// with it. It notes the processes that ran in the file pids.
+// with it. It writes the ids of its processes to the file pids.
 type stall struct {
 	dir, address, pids string
-	tmp                string   // TMPDIR of what is begun, so that what is left there can be seen
-	env                []string // further variables of what is begun
+	tmp                string   // TMPDIR of the started commands, so that leftovers can be found
+	env                []string // further variables of the started commands
 }
 
 const shopSource = `package main
@@ -79,8 +81,8 @@ func main() {
 			http.Error(w, "no", http.StatusInternalServerError)
 			return
 		}
-		// Longer than a busy host lets the generator wait for a CPU: most of the time
-		// between two requests is the service's, as a valid block asks for.
+		// Longer than the generator waits for a CPU on a busy host: most of the time
+		// between two requests is the service's, as a valid block requires.
 		time.Sleep(5 * time.Millisecond)
 		fmt.Fprintf(w, "%x\n", price(rounds))
 	})}
@@ -89,7 +91,7 @@ func main() {
 }
 `
 
-// secret is what no file and no output may hold.
+// secret must not be in any file or output.
 const secret = "hush-4711-hush"
 
 // newStall makes the repository. Version 1 is tagged v1.
@@ -106,7 +108,7 @@ func newStall(t *testing.T) stall {
 	return s
 }
 
-// scenario of one metric, so that few pairs decide.
+// scenario writes a scenario with one metric, so that few pairs decide.
 func (s stall) scenario(address string) string {
 	return fmt.Sprintf(`target:
   build: ./svc
@@ -147,7 +149,7 @@ func (s stall) hasWorktree() bool {
 	return len(made) > 0
 }
 
-// slower makes the work tree's service do a hundred times the work: far beyond what other load on the machine can hide.
+// slower makes the work tree's service do a hundred times the work: far more than other load on the machine can hide.
 func (s stall) slower(t *testing.T) {
 	t.Helper()
 	s.write(t, "svc/main.go", strings.Replace(shopSource, "rounds = 300", "rounds = 30000", 1))
@@ -159,8 +161,8 @@ func (s stall) begin(t *testing.T, args ...string) *invocation {
 	return startWith(t, s.dir, append([]string{"TMPDIR=" + s.tmp}, s.env...), append(args, "--block", "250ms")...)
 }
 
-// left fails the test for what a session must not leave behind: processes,
-// worktrees, scratch files, and secrets in what was written.
+// left fails the test if a session left anything behind that it must not: processes,
+// worktrees, scratch files, and secrets in its files.
 func (s stall) left(t *testing.T, r result) {
 	t.Helper()
 	s.processesGone(t)
@@ -193,7 +195,20 @@ func (s stall) processesGone(t *testing.T) {
 	}
 }
 
-// await polls until what is waited for is there.
+// startedGone waits for the end of all processes that have the session's temporary directory in their environment, as
+// guardians do.
+func (s stall) startedGone(t *testing.T) {
+	t.Helper()
+	await(t, "end of what the session started", func() bool {
+		environments, _ := filepath.Glob("/proc/[0-9]*/environ")
+		return !slices.ContainsFunc(environments, func(path string) bool {
+			data, _ := os.ReadFile(path)
+			return bytes.Contains(data, []byte("TMPDIR="+s.tmp+"\x00"))
+		})
+	})
+}
+
+// await polls until there reports true.
 func await(t *testing.T, what string, there func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -213,7 +228,7 @@ func blocksLogged(dir string) int {
 	return strings.Count(string(data), "\n")
 }
 
-// TestBrokenSide: each is reported after one launch of either side.
+// TestBrokenSide: each fault is reported after one launch of either side.
 func TestBrokenSide(t *testing.T) {
 	t.Parallel()
 	s := newStall(t)
@@ -251,7 +266,7 @@ func TestBrokenSide(t *testing.T) {
 	}
 }
 
-// resultOf reads what --json leaves alone on stdout.
+// resultOf reads stdout, which with --json holds only the result.
 func resultOf(t *testing.T, r result) verify.Result {
 	t.Helper()
 	var out verify.Result
@@ -302,7 +317,7 @@ func TestNothingToDecideBy(t *testing.T) {
 	}
 }
 
-// TestKilledSession: what was started ends with redline, and git recovers.
+// TestKilledSession: the processes that were started end with redline, and git recovers.
 func TestKilledSession(t *testing.T) {
 	t.Parallel()
 	s := newStall(t)
@@ -316,6 +331,7 @@ func TestKilledSession(t *testing.T) {
 	await(t, "worktree", s.hasWorktree)
 	i.cmd.Process.Kill()
 	finish(t, i)
+	s.startedGone(t)                            // git undoes an unfinished worktree when its guardian ends it
 	if err := os.RemoveAll(s.tmp); err != nil { // as a reboot does
 		t.Fatal(err)
 	}

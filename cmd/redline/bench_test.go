@@ -83,11 +83,11 @@ func TestBench(t *testing.T) {
 	r = invokeIn(t, dir, append([]string{"bench", "-o", "alone", "--history", "kept.db", "."}, quick...)...)
 	if r.code != cli.ExitOK || !strings.Contains(r.stdout, "1 benchmark measured in 12 rounds") ||
 		!strings.Contains(r.stderr, "round 12 of 12") ||
-		!strings.Contains(r.stderr, "kept in the history kept.db, as of a dirty tree at ") {
+		!strings.Contains(r.stderr, "kept in the history kept.db, from a dirty tree at ") {
 		t.Errorf("one side: exit %d\n%s\n%s", r.code, r.stdout, r.stderr)
 	}
 	r = invokeIn(t, dir, "history", "add", "out", "alone", "--history", "kept.db")
-	if r.code != cli.ExitOK || !strings.Contains(r.stdout, "out: kept, as of a dirty tree") ||
+	if r.code != cli.ExitOK || !strings.Contains(r.stdout, "out: kept, from a dirty tree") ||
 		!strings.Contains(r.stdout, "alone: already kept") {
 		t.Errorf("what bench left is added: exit %d\n%s\n%s", r.code, r.stdout, r.stderr)
 	}
@@ -126,8 +126,8 @@ func TestBenchRefuses(t *testing.T) {
 	}
 }
 
-// TestBenchInterrupted: Ctrl-C ends the launch that is under way, keeps what was
-// measured and takes the worktree away.
+// TestBenchInterrupted: Ctrl-C ends the launch in progress, keeps the measurements
+// and removes the worktree.
 func TestBenchInterrupted(t *testing.T) {
 	dir := benchModule(t)
 	hangs := filepath.Join(t.TempDir(), "hangs")

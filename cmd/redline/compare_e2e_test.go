@@ -15,7 +15,7 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// TestCompare sets a run of a quick service beside one of its like that sleeps.
+// TestCompare compares a run of a quick service with one of a like service that sleeps.
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -38,7 +38,7 @@ func TestCompare(t *testing.T) {
 		t.Fatalf("exit %d: %v\n%s%s", r.code, err, r.stdout, r.stderr)
 	}
 	for part, list := range map[string][]verify.Change{"mean": s.Parts, "tail": s.Tail} {
-		// Waiting for a CPU may have changed by more, where others take it.
+		// Waiting for a CPU may have changed by more on a busy host.
 		slept := slices.IndexFunc(list, func(c verify.Change) bool {
 			return strings.HasPrefix(c.Place, "sleep time.Sleep < main.main.func1 main.go:")
 		})

@@ -1,9 +1,8 @@
 package main
 
-// The built command where something is missing: a full or read-only disk, no
+// The built command on a host where something is missing: a full or read-only disk, no
 // /proc, system calls that a sandbox or an old kernel refuses, no privileges. The
-// test binary takes it from itself, in namespaces of its own, and then becomes
-// redline.
+// test binary gives these up, in its own namespaces, and then becomes redline.
 
 import (
 	"errors"
@@ -21,7 +20,7 @@ import (
 	"golang.org/x/sys/unix" // mounts and seccomp
 )
 
-// confined says what to give up before redline is run, in words:
+// confined is the variable that lists what to give up before redline runs:
 //
 //	proc           an empty, read-only /proc
 //	ro=DIR         DIR is read-only
@@ -70,7 +69,7 @@ func giveUp(word string) error {
 	return fmt.Errorf("%q is nothing to give up", word)
 }
 
-// fill takes all that is left of a file system.
+// fill uses up all the space of a file system.
 func fill(dir string) error {
 	f, err := os.OpenFile(filepath.Join(dir, "filler"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -114,7 +113,7 @@ func refuse(list string) error {
 	return unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0)
 }
 
-// invokeConfined runs redline without what the words name.
+// invokeConfined runs redline confined as words says.
 func invokeConfined(t *testing.T, words string, args ...string) result {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -142,8 +141,7 @@ func invokeConfined(t *testing.T, words string, args ...string) result {
 	return r
 }
 
-// asNobody is how redline is run by a user without privileges, in a folder of
-// that user's own.
+// asNobody runs redline as a user without privileges, in a folder of that user.
 type asNobody struct{ dir, binary string }
 
 const nobody = 65534
@@ -153,7 +151,7 @@ func becomeNobody(t *testing.T) asNobody {
 	if os.Getuid() != 0 {
 		t.Skip("needs root, to become somebody else")
 	}
-	dir, err := os.MkdirTemp("", "nobody") // t.TempDir lets nobody else in
+	dir, err := os.MkdirTemp("", "nobody") // other users cannot enter t.TempDir
 	if err != nil {
 		t.Fatal(err)
 	}

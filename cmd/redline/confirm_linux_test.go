@@ -13,8 +13,8 @@ import (
 	"github.com/redline-go/redline/cmd/redline/cli"
 )
 
-// elsewhere is of nobody (RFC 5737). What is asked of it here ends before a
-// packet is sent.
+// elsewhere is an address that nobody has (RFC 5737). The tests end before they send it
+// a packet.
 const elsewhere = "http://203.0.113.5:9/"
 
 // TestLoadElsewhereIsConfirmed has no terminal: every verb that puts load on a
@@ -44,7 +44,7 @@ func TestLoadElsewhereIsConfirmed(t *testing.T) {
 		"knee":          {"knee", elsewhere, "--exec", "touch " + started, "-o", filepath.Join(dir, "knee")},
 		"save-baseline": {"gate", "--save-baseline", filepath.Join(dir, "base.json"), mixed, "-o", filepath.Join(dir, "base")},
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		var out, said strings.Builder
 		code := execute(ctx, args, &out, &said)
 		cancel()
@@ -57,8 +57,8 @@ func TestLoadElsewhereIsConfirmed(t *testing.T) {
 	}
 }
 
-// init makes a redline of a test program that was started as one, before it
-// builds what tests need.
+// init turns the test binary into redline if it was started as that, before it builds
+// anything for tests.
 func init() {
 	if dir := os.Getenv("REDLINE_TEST_ASKED"); dir != "" {
 		args := []string{"run", elsewhere, "-n", "1", "-c", "1", "--warmup", "0s", "--no-observe", "-o", dir}
@@ -66,7 +66,7 @@ func init() {
 	}
 }
 
-// TestAPersonIsAsked answers at a terminal, in a network without routes.
+// TestAPersonIsAsked answers the question at a terminal, in a network without routes.
 func TestAPersonIsAsked(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("a network of its own cannot be made: this test runs as root alone")

@@ -13,8 +13,8 @@ import (
 const debugVariable = "REDLINE_DEBUG"
 
 // crashed reports an unexpected panic: a bug, which a damaged bundle
-// brought to light if one was being read. The exit code is that of an input error
-// then, and otherwise that of a measurement that came to nothing.
+// brought to light if one was being read. The exit code is then that of an input
+// error, and otherwise that of a measurement that failed.
 func crashed(stderr io.Writer, p any, stack []byte) int {
 	code, about := cli.ExitUndecided, "this is a bug in redline"
 	if file := disk.LastOpened(); file != "" {

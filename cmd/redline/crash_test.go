@@ -12,8 +12,8 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// explosive panics where text is printed, as a parser would on a bundle that nobody
-// thought of.
+// explosive panics where text is printed, as a parser would on a bundle that no one
+// anticipated.
 type explosive struct{}
 
 func (explosive) Write([]byte) (int, error) { panic("index out of range\n::error::owned") }

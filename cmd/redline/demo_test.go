@@ -60,7 +60,7 @@ func TestDemoShortened(t *testing.T) {
 		if s.QPS <= 0 || s.P50 <= 0 || s.P50 > s.P95 || s.P95 > s.P99 {
 			t.Errorf("step %d: %+v", i, s)
 		}
-		// Which of its defects leads depends on how fast the host is: each step has to be
+		// Which of its defects leads depends on the speed of the host: each step must be
 		// one that its finding calls for, taken once.
 		cures := cured[s.Step]
 		if i > 0 && (!slices.Contains(cures, s.Finding) || taken[s.Step]) {
@@ -81,7 +81,7 @@ var builtGateway = sync.OnceValues(func() (path string, err error) {
 	return path, nil
 })
 
-// remedies are the gateway's: the causes that each cures, by its name.
+// remedies returns the causes that each remedy of the gateway cures, by the remedy's name.
 func remedies(t *testing.T) map[string][]string {
 	t.Helper()
 	binary, err := builtGateway()
@@ -99,12 +99,12 @@ func remedies(t *testing.T) map[string][]string {
 	return all
 }
 
-// fault is a setting of the gateway that is healthy but for one thing.
+// fault is a setting of the gateway that is healthy except for one thing.
 type fault struct {
 	Name  string            `json:"name"`
 	Env   map[string]string `json:"env"`
 	Cause string            `json:"cause"`
-	Also  []string          `json:"also"` // causes that are as right
+	Also  []string          `json:"also"` // causes that are equally right
 	Where string            `json:"where"`
 	Load  struct {
 		Connections int     `json:"connections"`
@@ -114,14 +114,14 @@ type fault struct {
 
 var recordFaults = flag.Bool("record-faults", false, "run the gateway with each fault and keep the bundles in testdata/gateway")
 
-// liveFaults are run for real: what the database knows, and what the execution trace
-// knows. That each fault comes first is judged from what was recorded of it, which no
-// busy machine changes: of a live run the fault has to be among the findings.
+// liveFaults are run for real: one that the database shows and one that the execution
+// trace shows. That each fault comes first is checked on its recording, which a busy
+// machine cannot change: in a live run the fault only has to be among the findings.
 var liveFaults = []string{"no-index", "ledger-lock"}
 
 // TestSingleFaultsAreNamed switches on one bad setting of the gateway at a
 // time: the first finding must name it, and the healthy gateway gets none.
-// -record-faults records all settings anew.
+// -record-faults records all settings again.
 func TestSingleFaultsAreNamed(t *testing.T) {
 	lab := startLab(t)
 	var faults []fault
@@ -149,7 +149,7 @@ func TestSingleFaultsAreNamed(t *testing.T) {
 	}
 }
 
-// record keeps what diagnosis reads of a run.
+// record keeps the parts of a run that diagnosis reads.
 func (l *lab) record(t *testing.T, f fault, file string) {
 	t.Helper()
 	bundle := filepath.Join(t.TempDir(), "bundle")
@@ -195,7 +195,7 @@ func (f fault) is(found findings.Finding) bool {
 	return slices.Contains(append(slices.Clone(f.Also), f.Cause), found.Cause) && strings.Contains(place, f.Where)
 }
 
-// brief lists the findings and, for want of one, what the anatomy saw.
+// brief lists the findings and, if there are none, what the anatomy saw.
 func brief(s record.Summary) string {
 	var b strings.Builder
 	for _, f := range s.Findings {

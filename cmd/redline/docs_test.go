@@ -1,7 +1,7 @@
 package main
 
-// The examples of docs/load.md, run as they stand there against servers on
-// loopback. Only what makes them take long is shortened.
+// The examples of docs/load.md, run unchanged against servers on loopback, except that
+// their long times are shortened.
 
 import (
 	"os"
@@ -75,8 +75,8 @@ func TestLoadDocumentation(t *testing.T) {
 	}
 }
 
-// TestLoadFiguresAreDocumented: what the summary says of load, and every kind of
-// failure, stand in the documentation.
+// TestLoadFiguresAreDocumented: the documentation names every figure of load in the
+// summary and every kind of failure.
 func TestLoadFiguresAreDocumented(t *testing.T) {
 	content, err := os.ReadFile(loadDoc)
 	if err != nil {
@@ -104,8 +104,8 @@ func TestLoadFiguresAreDocumented(t *testing.T) {
 	}
 }
 
-// check holds a run to what is documented, and reports whether it was a valid
-// measurement. That a neighbour's burst makes one invalid is not the command's
+// check compares a run with the documentation, and reports whether it was a valid
+// measurement. One that another process's burst made invalid is not the command's
 // error; it prints the same lines then.
 func (c *example) check(t *testing.T, r result) (valid bool) {
 	valid = r.code != cli.ExitUndecided || !strings.Contains(r.stderr, "the measurement is invalid")
@@ -184,7 +184,7 @@ func examples(t *testing.T, text string) (all []*example) {
 
 var duration = regexp.MustCompile(`-d \w+`)
 
-// times are what makes an example take long, with what they become.
+// times are the times that make an example long, and their replacements.
 var times = []struct {
 	long  *regexp.Regexp
 	short string
@@ -198,7 +198,7 @@ var times = []struct {
 }
 
 func shorten(text string) string {
-	// A closed loop ends by its requests: in a time, a busy host may answer none.
+	// A closed loop ends after a number of requests: within a time, a busy host may answer none.
 	if !strings.Contains(text, "rate") && !strings.Contains(text, "/stalls") {
 		text = duration.ReplaceAllString(text, "-n 300")
 	}
@@ -237,7 +237,7 @@ func literal(text string) string {
 	return blanks.ReplaceAllString(regexp.QuoteMeta(text), `\s+`)
 }
 
-// documentedServers starts the servers that the documentation speaks of, puts
+// documentedServers starts the servers that the documentation mentions, puts
 // their authority's files into dir, and replaces their addresses.
 func documentedServers(t *testing.T, dir string) *strings.Replacer {
 	t.Helper()

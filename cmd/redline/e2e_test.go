@@ -197,8 +197,8 @@ func TestRunOnAHealthyService(t *testing.T) {
 	if s.Anatomy.Requests == 0 {
 		t.Error("no request was taken apart")
 	}
-	// What a busy host makes of a healthy service is judged by recordings, of the
-	// gateway here and of the corpus in diagnose/suite.
+	// A busy host may give a healthy service findings; recordings test their absence, of
+	// the gateway here and of the corpus in diagnose/suite.
 	if err := quiet(s); err != nil {
 		t.Logf("as measured on this host: %v", err)
 	}
@@ -229,15 +229,15 @@ func ran(r result) bool { return exits(r, cli.ExitOK) }
 
 // exits reports whether a run ended with a code. On a busy machine the generator
 // may find itself the limit, and says so by exit code 3, whatever else was measured:
-// that is right, and not what most tests are about. TestOutcome holds which of the
+// that is right, and not what most tests are about. TestOutcome tests which of the
 // two codes comes first.
 func exits(r result, code int) bool {
 	return r.code == code || r.code == cli.ExitUndecided && strings.Contains(r.stderr, "the measurement is invalid")
 }
 
 // TestRunNamesALock holds a lock while it sleeps: of eight requests seven wait for
-// it, however fast the host is. Which findings of a busy host stand before it is not
-// looked at: recordings judge the order (TestSingleFaultsAreNamed, diagnose/suite).
+// it, however fast the host is. Findings of a busy host may come before it: recordings
+// test the order (TestSingleFaultsAreNamed, diagnose/suite).
 func TestRunNamesALock(t *testing.T) {
 	pkg := service(t, `var mu sync.Mutex
 	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -255,8 +255,8 @@ func TestRunNamesALock(t *testing.T) {
 	t.Errorf("want lock-contention in main.main, got %s", brief(s))
 }
 
-// quiet is an error when a healthy service is reported to have something worth
-// acting on.
+// quiet returns an error if the findings of a healthy service contain one worth acting
+// on.
 func quiet(s record.Summary) error {
 	for _, f := range s.Findings {
 		if f.Confidence != findings.Low {
@@ -348,7 +348,7 @@ func TestInterruptKeepsTheBundle(t *testing.T) {
 
 // TestInterruptWhileBuilding: nothing was measured, and nothing is left.
 func TestInterruptWhileBuilding(t *testing.T) {
-	// Cancelled before it begins, which a build that takes its time looks like.
+	// Cancelled before it begins, which looks like a slow build.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var stdout, stderr bytes.Buffer
@@ -393,8 +393,8 @@ func awaitGone(t *testing.T, pid int) {
 	}
 }
 
-// zombie reports whether a process has ended and waits for its parent: where
-// tests run without an init that reaps, an orphan stays one.
+// zombie reports whether a process has ended and waits for its parent: if tests run
+// without an init that reaps, an orphan stays one.
 func zombie(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	_, rest, _ := strings.Cut(string(stat), ") ")

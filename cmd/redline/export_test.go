@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// TestRunIsShownElsewhere: a receiver gets the run, one that is not there costs
-// a warning and not the run, and no password stays behind.
+// TestRunIsShownElsewhere: a receiver gets the run, a missing one costs a warning and
+// not the run, and no password stays behind.
 func TestRunIsShownElsewhere(t *testing.T) {
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") }))
 	defer service.Close()

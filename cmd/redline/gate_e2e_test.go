@@ -18,8 +18,8 @@ import (
 	"github.com/redline-go/redline/verify/session"
 )
 
-// TestGate runs whole sessions side by side: nobody judges their precision, and
-// most of each is waiting for launches. One is interrupted and goes on.
+// TestGate runs whole sessions side by side: their precision does not matter, and
+// most of each is waiting for launches. One is interrupted and resumed.
 func TestGate(t *testing.T) {
 	s := newStall(t)
 	same, failing := freePort(t), freePort(t)
@@ -60,8 +60,8 @@ func TestGate(t *testing.T) {
 	t.Run("identical sides", func(t *testing.T) {
 		r := finish(t, identical)
 		out := resultOf(t, r)
-		// How seldom identical sides are called different is package verify's to test, of
-		// drawn sessions: seven signs alike come once in 128. Here the code is the verdict's.
+		// How rarely identical sides are called different is for package verify to test, on
+		// drawn sessions: seven equal signs occur once in 128. Here the code must be the verdict's.
 		codes := map[verify.Verdict]int{verify.Pass: cli.ExitOK, verify.Improvement: cli.ExitOK, verify.Regression: cli.ExitFailed,
 			verify.Inconclusive: cli.ExitUndecided}
 		if want, decided := codes[out.Verdict]; !decided || r.code != want {
@@ -70,7 +70,9 @@ func TestGate(t *testing.T) {
 		if out.Turn == 0 {
 			t.Errorf("the sides took no turns: %s", out.Apart)
 		}
-		if strings.Contains(r.stderr, "\x1b") || !strings.Contains(r.stderr, "comparing side a with itself, 1 of ") ||
+		// Where pairs take long, there is no time to compare side a with itself.
+		itself := strings.Contains(r.stderr, "comparing side a with itself, 1 of ")
+		if strings.Contains(r.stderr, "\x1b") || itself != (out.AA.Pairs > 0) ||
 			!strings.Contains(r.stderr, "\npair 7 of at most 7") {
 			t.Errorf("progress where there is no terminal:\n%q", r.stderr)
 		}
@@ -151,7 +153,7 @@ func (s stall) differenceShown(t *testing.T, r result) {
 	}
 }
 
-// TestGateWithoutABuild: which side does not build, and what the compiler says.
+// TestGateWithoutABuild: the message says which side does not build, and what the compiler says.
 func TestGateWithoutABuild(t *testing.T) {
 	t.Parallel()
 	s := newStall(t)

@@ -96,8 +96,7 @@ func TestHistoryIsDrawn(t *testing.T) {
 	}
 }
 
-// repository makes a git repository of a folder, with all that is in it
-// committed.
+// repository makes a folder a git repository and commits everything in it.
 func repository(t *testing.T, dir string) {
 	t.Helper()
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "main.go", "go.mod"},
@@ -110,11 +109,11 @@ func repository(t *testing.T, dir string) {
 	}
 }
 
-// TestResultsAreKept goes the way of a CI job: a baseline is stored, the gate
-// compares with it, both are kept by commit, and what was kept is found again
-// in the sessions' directories.
+// TestResultsAreKept follows a CI job: a baseline is stored, the gate compares with it,
+// both are kept by commit, and the kept results can be read back from the sessions'
+// directories.
 func TestResultsAreKept(t *testing.T) {
-	// It takes longer than a busy host lets the generator wait for a CPU.
+	// It takes longer than the generator waits for a CPU on a busy host.
 	dir := service(t, `http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(5 * time.Millisecond)
 		fmt.Fprintln(w, "hello")
@@ -150,7 +149,7 @@ func TestResultsAreKept(t *testing.T) {
 		t.Errorf("a handler that sleeps: exit %d\n%s\n%s", r.code, r.stdout, r.stderr)
 	}
 	if !strings.Contains(r.stderr, "base.json is not written: the verdict is regression") ||
-		!strings.Contains(r.stderr, "as of a dirty tree at") {
+		!strings.Contains(r.stderr, "from a dirty tree at") {
 		t.Errorf("%s", r.stderr)
 	}
 	r = gate("--baseline", "base.json", "-o", "three", "--block", "700ms")
@@ -185,8 +184,8 @@ func TestResultsAreKept(t *testing.T) {
 	}
 }
 
-// TestRunIsKept: a run is kept where it is asked for, and a history that cannot
-// be fails before anything is measured.
+// TestRunIsKept: a run is kept in the given history, and a history that cannot be
+// opened fails before anything is measured.
 func TestRunIsKept(t *testing.T) {
 	dir := service(t, healthy)
 	repository(t, dir)

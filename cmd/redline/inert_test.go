@@ -21,12 +21,12 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// hostileName does something in a terminal, a log, a CI system or a page wherever it is
-// printed as it is: an escape sequence, lines of their own, C1, overrides of direction.
+// hostileName acts in a terminal, a log, a CI system or a page if it is printed
+// unescaped: an escape sequence, lines of their own, C1, overrides of direction.
 const hostileName = "owned\x1b]0;owned\x07\x1b[2J\r\n::error::owned\n##vso[task.complete]\u009b31m\u202e\u2028x"
 
 // taint sets every text within v to hostileName and gives every list, map and pointer an
-// element, so that a field that is new tomorrow is hostile as well.
+// element, so that future fields are hostile as well.
 func taint(v reflect.Value, depth int) {
 	if depth > 8 || !v.CanSet() {
 		return
@@ -90,7 +90,7 @@ func hostileBundle(t *testing.T) string {
 		Statement(hostileName, 9000, time.Millisecond, 1, 1, "").Summary(s).Open(t)
 	var f findings.Findings
 	taint(reflect.ValueOf(&f).Elem(), 0)
-	if err := disk.WriteJSON(rec.Dir, findings.File, f); err != nil { // so that report does not judge anew
+	if err := disk.WriteJSON(rec.Dir, findings.File, f); err != nil { // so that report does not assess again
 		t.Fatal(err)
 	}
 	return rec.Dir
@@ -112,8 +112,8 @@ func hostileKnee(t *testing.T) string {
 	return dir
 }
 
-// acts returns what of an output acts: characters that a terminal obeys, and lines that a CI
-// system takes for commands.
+// acts returns the parts of an output that act: characters that a terminal obeys, and lines
+// that a CI system takes for commands.
 func acts(output string) string {
 	if i := strings.IndexAny(output, "\x1b\x07\r\u009b\u202e\u2028"); i >= 0 {
 		return output[i:min(len(output), i+20)]
@@ -126,7 +126,7 @@ func acts(output string) string {
 	return ""
 }
 
-// inProcess runs a command line and returns all that it prints, and what it wrote to out.
+// inProcess runs a command line and returns everything that it prints or writes to out.
 func inProcess(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -143,12 +143,12 @@ func daily() string {
 	return b.String()
 }
 
-// TestHostileNamesAreInert gives every verb hostile names, of a bundle where it reads one,
-// and else of its command line. A verb that is not in the table fails the test: say how
+// TestHostileNamesAreInert gives every verb hostile names, from a bundle if it reads one,
+// and else from its command line. A verb that is not in the table fails the test: add how
 // it prints a name from outside.
 func TestHostileNamesAreInert(t *testing.T) {
 	dir := t.TempDir()
-	// diagnose replaces the summary of the bundle that it judges.
+	// diagnose replaces the summary of the bundle that it assesses.
 	bundle, again, file, db := hostileBundle(t), hostileBundle(t), filepath.Join(dir, "out"), filepath.Join(dir, "history.db")
 	h := hostileName
 	plan := filepath.Join(dir, "plan.yaml")

@@ -1,6 +1,6 @@
 package main
 
-// Somebody at the terminal: what the keys do, and that the terminal is as it was whatever ends the run.
+// A user at the terminal: what the keys do, and that the terminal is restored whatever ends the run.
 
 import (
 	"fmt"
@@ -17,10 +17,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/record"
 )
 
-// seated is a run in a terminal, below a shell as everywhere.
+// seated is a run in a terminal, started by a shell as usual.
 type seated struct {
 	t                *testing.T
 	dir              string
@@ -98,7 +99,7 @@ func TestTerminalIsRestored(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := seat(t)
-			shown := awaitText(t, s.leader, "so far") // the percentiles of what was measured
+			shown := awaitText(t, s.leader, "so far") // the percentiles so far
 			if mode := s.mode(); mode.Lflag&(unix.ICANON|unix.ECHO) != 0 || mode.Lflag&unix.ISIG == 0 {
 				t.Errorf("while keys are read the mode is %#x", mode.Lflag)
 			}
@@ -132,7 +133,7 @@ func TestTerminalIsRestored(t *testing.T) {
 	}
 }
 
-// TestKeysAfterAStop: a shell that stopped redline gave the terminal its own mode; whoever goes on reads keys again.
+// TestKeysAfterAStop: a shell that stopped redline gave the terminal its own mode; once continued, redline reads keys again.
 func TestKeysAfterAStop(t *testing.T) {
 	s := seat(t, "-d", "30s")
 	awaitText(t, s.leader, "in flight")
@@ -157,7 +158,7 @@ func TestKeysAfterAStop(t *testing.T) {
 	awaitText(t, s.leader, "it ended: 130")
 }
 
-// TestLeavingTheView: the run goes on to its end, with lines and echo, and says what it found.
+// TestLeavingTheView: the run continues to its end, with lines and echo, and prints its findings.
 func TestLeavingTheView(t *testing.T) {
 	s := seat(t, "-d", "3s")
 	awaitText(t, s.leader, "in flight")
@@ -166,7 +167,14 @@ func TestLeavingTheView(t *testing.T) {
 	if *s.mode() != *s.before {
 		t.Errorf("the mode is %+v, was %+v", *s.mode(), *s.before)
 	}
-	rest := awaitText(t, s.leader, "it ended: 0")
+	rest := awaitText(t, s.leader, "it ended: ")
+	for !strings.HasSuffix(rest, "\n") { // the shell's line, whole
+		rest += awaitText(t, s.leader, "\n")
+	}
+	disturbed := strings.Contains(rest, "INVALID") && strings.HasSuffix(rest, fmt.Sprintf("it ended: %d\r\n", cli.ExitUndecided))
+	if !disturbed && !strings.HasSuffix(rest, "it ended: 0\r\n") {
+		t.Errorf("it ends with another code:\n%s", rest)
+	}
 	if !strings.Contains(rest, "Requests/sec:") {
 		t.Errorf("no summary:\n%s", rest)
 	}

@@ -52,7 +52,7 @@ func TestLabThatMakesNoSense(t *testing.T) {
 	}
 }
 
-// TestLabReport shows results that a run left, as a page and as a table.
+// TestLabReport shows the results of a finished run, as a page and as a table.
 func TestLabReport(t *testing.T) {
 	dir := t.TempDir()
 	text := `{"schema":"redline.lab/1","go":"go1.26.8","results":[` +

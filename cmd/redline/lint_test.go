@@ -14,7 +14,7 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// TestLint asks the compiler about a run's hot line, from the service's folder.
+// TestLint asks the compiler about a run's hot line, in the service's folder.
 func TestLint(t *testing.T) {
 	rec, _ := diagnosetest.New(16, 10*time.Millisecond).Alloc(9000, 9<<20, "main.load@main.go:6").Open(t)
 	t.Chdir(t.TempDir())

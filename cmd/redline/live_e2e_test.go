@@ -22,7 +22,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// livePage starts a run with --web and returns where its page is, when its load goes on.
+// livePage starts a run with --web and returns where its page is, once its load is in progress.
 func livePage(t *testing.T, dir string, args ...string) (cmd *exec.Cmd, url string, stderr *heard) {
 	t.Helper()
 	cmd = exec.CommandContext(t.Context(), redline, append([]string{"run"}, args...)...)
@@ -31,7 +31,7 @@ func livePage(t *testing.T, dir string, args ...string) (cmd *exec.Cmd, url stri
 	return cmd, url, stderr
 }
 
-// pageOf starts a command with --web and returns where its page is, once it has said one of the words.
+// pageOf starts a command with --web and returns where its page is, once it has printed one of the words.
 func pageOf(t *testing.T, cmd *exec.Cmd, words ...string) (url string, stderr *heard) {
 	t.Helper()
 	stderr = &heard{}
@@ -55,7 +55,7 @@ func pageOf(t *testing.T, cmd *exec.Cmd, words ...string) (url string, stderr *h
 	return "", nil
 }
 
-// watchSteps follows a page to its end as a browser does: it returns the folders of the runs that it showed, and the
+// watchSteps follows a page to its end as a browser does, and returns the folders of the runs that it showed, and the
 // result.
 func watchSteps(t *testing.T, url string) (shown []string, result string) {
 	t.Helper()
@@ -97,7 +97,7 @@ func watchSteps(t *testing.T, url string) (shown []string, result string) {
 	return shown, string(page)
 }
 
-// secretOf unpacks what the page proves itself with.
+// secretOf extracts the secret with which the page authenticates.
 func secretOf(t *testing.T, url string) string {
 	t.Helper()
 	answer, err := http.Get(url)
@@ -142,8 +142,8 @@ func post(t *testing.T, url, secret, text string) {
 	}
 }
 
-// TestWatchedRunIsStoppedAndKept: a mark is in the bundle and its report, and stopping early keeps what was
-// measured, as Ctrl-C does. The process waits for no browser.
+// TestWatchedRunIsStoppedAndKept: a mark is in the bundle and its report, and stopping early keeps the
+// measurements, as Ctrl-C does. The process waits for no browser.
 func TestWatchedRunIsStoppedAndKept(t *testing.T) {
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") }))
 	defer service.Close()
@@ -154,7 +154,7 @@ func TestWatchedRunIsStoppedAndKept(t *testing.T) {
 	post(t, url+"mark", secret, "deploy <b>")
 	awaitWindows(t, filepath.Join(dir, "bundle"))
 	post(t, url+"stop", secret, "")
-	_ = cmd.Wait() // its code is what counts
+	_ = cmd.Wait() // only its exit code counts
 	if code := cmd.ProcessState.ExitCode(); code != cli.ExitInterrupted || !strings.Contains(stderr.String(), "are kept in bundle") {
 		t.Errorf("exit %d:\n%s", code, stderr.String())
 	}

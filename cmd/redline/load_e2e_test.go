@@ -16,12 +16,12 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// loaded runs a short load that watches nothing, and returns its summary.
+// loaded runs a short load that observes nothing, and returns its summary.
 func loaded(t *testing.T, code int, args ...string) record.Summary {
 	t.Helper()
 	r := invoke(t, append([]string{"run", "--json", "--no-observe"}, args...)...)
 	s := summaryOf(t, r)
-	// Others use this machine too; what is looked at here is no measurement.
+	// Other processes use this machine too; these tests check no measurement.
 	if disturbed := r.code == cli.ExitUndecided && !s.Generator.Valid; r.code != code && !disturbed {
 		t.Errorf("%q: exit %d, want %d\n%s", args, r.code, code, r.stderr)
 	}
@@ -120,8 +120,8 @@ func TestReplayedLog(t *testing.T) {
 	s := loaded(t, cli.ExitOK, "http://"+address, "--replay", log, "--speed", "2", "--replay-methods", "GET,HEAD,DELETE")
 	mu.Lock()
 	defer mu.Unlock()
-	// Each is sent at its time, whether the last was answered or not: where the server
-	// is slow to take them, they may be seen in another order.
+	// Each is sent at its time, whether the last was answered or not: a server that is
+	// slow to accept them may see them in another order.
 	slices.Sort(seen)
 	if want := []string{"DELETE /c", "GET /a?x=1", "HEAD /b"}; !slices.Equal(seen, want) {
 		t.Errorf("the server saw %q, want %q", seen, want)
@@ -181,7 +181,7 @@ func TestInterruptedWebSockets(t *testing.T) {
 	}
 }
 
-// TestNothingAnswered: a target that takes requests and answers none has not
+// TestNothingAnswered: a target that accepts requests but answers none has not
 // been measured.
 func TestNothingAnswered(t *testing.T) {
 	s := loaded(t, cli.ExitUndecided, "http://"+serveHTTP(t, shop(), nil)+"/never", "--rate", "10/s", "-d", "300ms", "--grace",

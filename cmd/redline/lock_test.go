@@ -10,7 +10,7 @@ import (
 	"github.com/redline-go/redline/verify/session"
 )
 
-// TestOneSessionAtATime begins a session where another command is at one.
+// TestOneSessionAtATime begins a session in the directory of another command's session.
 func TestOneSessionAtATime(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "session")
 	log, err := session.Create(dir, session.Header{Plan: []byte("{}")})
@@ -20,8 +20,8 @@ func TestOneSessionAtATime(t *testing.T) {
 	defer log.Close()
 	var out, said bytes.Buffer
 	code := execute(t.Context(), []string{"ab", "--a", "true", "--b", "false", "http://127.0.0.1:1/", "-o", dir}, &out, &said)
-	// A new session is refused before the lock is asked, whoever holds it; that a
-	// resumed one is refused by the lock is package verify's to test.
+	// A new session is refused before it tries the lock, whoever holds that; that the lock
+	// refuses a resumed one is for package verify to test.
 	if code != cli.ExitUsage || !strings.Contains(said.String(), "holds a session already") {
 		t.Errorf("exit %d: %s", code, said.String())
 	}

@@ -45,7 +45,7 @@ func execute(ctx context.Context, args []string, out, errs io.Writer) (code int)
 		code, text = cli.ExitOf(err)
 	}
 	if ctx.Err() != nil && code != cli.ExitInterrupted {
-		// It came too late to cut anything short, and is no success all the same.
+		// The interrupt came too late to cut anything short, but must not count as success.
 		code = cli.ExitInterrupted
 		if text == "" {
 			text = "interrupted; the output so far is kept"

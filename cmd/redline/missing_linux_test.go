@@ -1,6 +1,6 @@
 package main
 
-// Where redline lacks what it sees by: no /proc, a sandbox or an old kernel without
+// redline without the means to observe: no /proc, a sandbox or an old kernel without
 // some system calls, a user without privileges. The load is measured in full, and
 // each source that sees nothing says what is missing, what that costs and what
 // would enable it, in a run and in doctor.
@@ -32,12 +32,12 @@ func recent() string {
 }
 
 func TestWhatIsMissingIsSaid(t *testing.T) {
-	clone3 := fmt.Sprint(",", unix.SYS_CLONE3) // EPERM would keep Go from starting a process: no sandbox says that
+	clone3 := fmt.Sprint(",", unix.SYS_CLONE3) // with EPERM Go could start no process: no sandbox answers that
 	n := becomeNobody(t)
 	url := profiled(t)
 	for name, c := range map[string]struct {
 		by      func(t *testing.T, args ...string) result
-		missing map[string]string // words of why and how, by source
+		missing map[string]string // words of the reason and the remedy, by source
 		sees    []string
 	}{
 		"no /proc": {

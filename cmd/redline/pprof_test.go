@@ -29,7 +29,7 @@ func main() {
 func backOff() { time.Sleep(20 * time.Millisecond) }
 `
 
-// TestRunThroughPprof: nothing linked but net/http/pprof, started as a command.
+// TestRunThroughPprof: only net/http/pprof is linked, and the target is started as a command.
 func TestRunThroughPprof(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -51,7 +51,7 @@ func TestRunThroughPprof(t *testing.T) {
 	if !ran(r) || s.Target.Probe || s.Target.Module != "example.com/sleeper" {
 		t.Errorf("exit %d, target %+v\n%s", r.code, s.Target, r.stderr)
 	}
-	// A busy host may be found before it: the order is judged by recordings, in
+	// A finding about a busy host may come before it: recordings test the order, in
 	// diagnose/suite.
 	slept := slices.IndexFunc(s.Findings, func(f findings.Finding) bool { return f.Cause == "sleep" })
 	if s.Anatomy.Requests == 0 || slept < 0 {

@@ -6,17 +6,17 @@ import (
 	"syscall"
 )
 
-// preferOwnThreads has the scheduler prefer this process and all it starts, where that
+// preferOwnThreads makes the scheduler prefer this process and all its children, if that
 // is allowed (root). Sessions here measure launches of a quarter of a second: on cores
-// that the other packages' tests fill, a service may wait longer than that for one, and
+// that the other packages' tests fill, a service may wait longer than that for a CPU, and
 // redline rightly calls the measurement invalid.
 //
-// The system calls know threads, not processes; those to come inherit it.
+// The system calls apply to threads, not processes; future threads inherit the priority.
 func preferOwnThreads() {
-	threads, _ := os.ReadDir("/proc/self/task") // elsewhere than on Linux: none
+	threads, _ := os.ReadDir("/proc/self/task") // none on systems other than Linux
 	for _, t := range threads {
 		if id, err := strconv.Atoi(t.Name()); err == nil {
-			_ = syscall.Setpriority(syscall.PRIO_PROCESS, id, -10) // what is not allowed is not needed either
+			_ = syscall.Setpriority(syscall.PRIO_PROCESS, id, -10) // useful, but not necessary
 		}
 	}
 }

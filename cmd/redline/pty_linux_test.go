@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pseudoTerminal returns both ends of a terminal: a person's and a program's.
+// pseudoTerminal returns both ends of a terminal: the user's and the program's.
 func pseudoTerminal(t *testing.T) (leader, follower *os.File) {
 	t.Helper()
 	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
@@ -32,10 +32,10 @@ func pseudoTerminal(t *testing.T) (leader, follower *os.File) {
 	return leader, follower
 }
 
-// awaitText reads a terminal until a text was shown, and returns all that was.
+// awaitText reads a terminal until it shows a text, and returns everything that it showed.
 func awaitText(t *testing.T, leader *os.File, text string) string {
 	t.Helper()
-	_ = leader.SetReadDeadline(time.Now().Add(60 * time.Second))
+	_ = leader.SetReadDeadline(time.Now().Add(5 * time.Minute))
 	var all strings.Builder
 	buf := make([]byte, 4096)
 	for !strings.Contains(all.String(), text) {

@@ -1,7 +1,7 @@
 package main
 
-// Whose result it is: a directory belongs to one run, a run that measured nothing
-// says nothing, and what is kept is its owner's alone.
+// Ownership of results: a directory belongs to one run, a run that measured nothing
+// leaves nothing, and only the owner can read what is kept.
 
 import (
 	"crypto/sha256"
@@ -19,7 +19,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// contents are the files below dir with a hash of each, its modes and directories.
+// contents returns the files and directories below dir with their modes, and a hash of each file.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -65,10 +65,10 @@ func profiled(t *testing.T) string {
 	return "http://" + serveHTTP(t, mux, nil)
 }
 
-// short is the load of a run that is about something else.
+// short is the load of a run whose load does not matter.
 var short = []string{"-c", "2", "-n", "200", "--warmup", "0s"}
 
-// TestNoRunIntoAnother gives every verb a directory that holds something: it says
+// TestNoRunIntoAnother gives every verb a directory that is not empty: the verb says
 // so before it builds or starts anything, prints no result and changes nothing.
 func TestNoRunIntoAnother(t *testing.T) {
 	url := hello(t)
@@ -155,7 +155,7 @@ func TestRunsOfOneSecond(t *testing.T) {
 }
 
 // TestNothingMeasuredLeavesNothing ends runs before they measure: no directory
-// stays, and one that was there before does.
+// stays, except one that existed before.
 func TestNothingMeasuredLeavesNothing(t *testing.T) {
 	broken := scenarioFile(t, service(t, "this is not Go"), freePort(t), shortLoad)
 	dir := t.TempDir()
@@ -181,8 +181,8 @@ func TestNothingMeasuredLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestBundleIsItsOwners looks at the modes of all that a run writes, under an
-// umask that lets everybody in.
+// TestBundleIsItsOwners checks the modes of everything that a run writes, under an
+// umask that permits everything.
 func TestBundleIsItsOwners(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

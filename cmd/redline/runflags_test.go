@@ -18,7 +18,7 @@ func command(t *testing.T, args ...string) (string, error) {
 	return out.String(), err
 }
 
-// TestFlagsThatMakeNoSense holds what run refuses before it touches anything.
+// TestFlagsThatMakeNoSense checks what run refuses before it does anything.
 func TestFlagsThatMakeNoSense(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "access.log")
 	if err := os.WriteFile(log, []byte(`h - - [31/Jan/2026:08:00:00 +0000] "GET /a HTTP/1.1" 200 1`+"\n"), 0o600); err != nil {
@@ -54,7 +54,7 @@ func TestFlagsThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// certificate writes a file that is one by its form.
+// certificate writes a file that has the form of a certificate.
 func certificate(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "cert.pem")

@@ -31,7 +31,7 @@ import (
 	"google.golang.org/grpc/reflection"
 )
 
-// shop is a small HTTP service: orders for who has a token, redirects, a stall,
+// shop is a small HTTP service: orders for clients with a token, redirects, a stall,
 // and an echo over WebSocket.
 func shop() http.Handler {
 	begun := time.Now()
@@ -71,7 +71,7 @@ func shop() http.Handler {
 	return mux
 }
 
-// echoMessages answers each message with itself, but those that say so.
+// echoMessages answers each message with itself, except those that ask for something else.
 func echoMessages(w http.ResponseWriter, r *http.Request) {
 	c, err := websocket.Accept(w, r, nil)
 	if err != nil {
@@ -96,7 +96,7 @@ func echoMessages(w http.ResponseWriter, r *http.Request) {
 func serveHTTP(t *testing.T, h http.Handler, config *tls.Config) string {
 	t.Helper()
 	s := httptest.NewUnstartedServer(h)
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // clients that do not trust it are meant
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // clients that do not trust it are part of the tests
 	if config == nil {
 		s.Config.Protocols = new(http.Protocols)
 		s.Config.Protocols.SetHTTP1(true)
@@ -202,8 +202,8 @@ func (a *authority) issue(name string) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
 }
 
-// server is the configuration of a server, which demands a client's certificate
-// if it is to be mutual.
+// server is the configuration of a server, which requires a client certificate if
+// mutual is set.
 func (a *authority) server(mutual bool) *tls.Config {
 	config := &tls.Config{Certificates: []tls.Certificate{a.issue("server")}}
 	if mutual {

@@ -11,7 +11,7 @@ import (
 // a program to end; a second Ctrl-C or SIGTERM calls again.
 //
 // SIGHUP is one of them: a terminal that closes ends a run as Ctrl-C does, unless
-// nohup wants it otherwise.
+// nohup has it ignored.
 func interruptible(parent context.Context, again func()) context.Context {
 	ctx, cancel := context.WithCancel(parent)
 	came := make(chan os.Signal, 2)

@@ -1,6 +1,6 @@
 package main
 
-// A run that is asked to end, at each of its steps and by each of the signals.
+// A run that receives a signal, at each of its steps and each of the signals.
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// heard is what a command says, as it says it.
+// heard is the output of a command while it runs.
 type heard struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -37,7 +37,7 @@ func (h *heard) String() string {
 	return h.text.String()
 }
 
-// endedAt starts a run, sends a signal as soon as it says a phase, and returns how
+// endedAt starts a run, sends a signal as soon as it prints a phase, and returns how
 // it ended.
 func endedAt(t *testing.T, tmp, phase string, s syscall.Signal, args ...string) result {
 	t.Helper()
@@ -68,8 +68,8 @@ func endedAt(t *testing.T, tmp, phase string, s syscall.Signal, args ...string) 
 
 func TestEveryStepCanBeInterrupted(t *testing.T) {
 	t.Parallel()
-	// Where this test itself runs below nohup, SIGHUP would be ignored in redline,
-	// too; a handler here is the default there.
+	// If this test itself runs under nohup, redline would ignore SIGHUP too; a handler
+	// here becomes the default there.
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
@@ -92,7 +92,7 @@ func TestEveryStepCanBeInterrupted(t *testing.T) {
 			bundle := filepath.Join(t.TempDir(), "bundle")
 			address := freePort(t)
 			path := scenarioFile(t, pkg, address, "load: {connections: 2, duration: 600ms, warmup: 300ms}\n")
-			if strings.HasPrefix(c.phase, "waiting") { // for what never is ready
+			if strings.HasPrefix(c.phase, "waiting") { // for a service that is never ready
 				text := fmt.Sprintf("target: {exec: [sleep, \"600\"]}\nrequests: [{get: \"http://%s/\"}]\n", address)
 				if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 					t.Fatal(err)
@@ -118,7 +118,7 @@ func TestEveryStepCanBeInterrupted(t *testing.T) {
 	}
 }
 
-// TestSecondInterruptEndsAtOnce: without the polite end, and yet with nothing left.
+// TestSecondInterruptEndsAtOnce: it ends without grace, and yet leaves nothing behind.
 func TestSecondInterruptEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	tmp := t.TempDir()
@@ -133,7 +133,7 @@ func TestSecondInterruptEndsAtOnce(t *testing.T) {
 	i := startWith(t, t.TempDir(), []string{"TMPDIR=" + tmp}, "run", path, "--plain")
 	pid := awaitPID(t, pids)
 	i.cmd.Process.Signal(os.Interrupt)
-	// The first is taken once the target is asked to end, which it does not.
+	// The first signal is handled once the target is asked to end, which it ignores.
 	await(t, "first interrupt", func() bool { return pendingNone(i.cmd.Process.Pid) })
 	i.cmd.Process.Signal(os.Interrupt)
 	if r := finish(t, i); r.code != cli.ExitInterrupted {
@@ -146,7 +146,7 @@ func TestSecondInterruptEndsAtOnce(t *testing.T) {
 	})
 }
 
-// pendingNone reports whether a process has taken all signals that it was sent.
+// pendingNone reports whether a process has no pending signals.
 func pendingNone(pid int) bool {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	return err == nil && strings.Contains(string(status), "ShdPnd:\t0000000000000000")
@@ -163,7 +163,7 @@ func awaitPID(t *testing.T, path string) (pid int) {
 	return pid
 }
 
-// TestNohup: who asked for it keeps the run when the terminal closes.
+// TestNohup: under nohup a run survives when the terminal closes.
 func TestNohup(t *testing.T) {
 	t.Parallel()
 	path := scenarioFile(t, service(t, healthy), freePort(t), "load: {connections: 2, duration: 1s, warmup: 0s}\n")

@@ -1,7 +1,7 @@
 package main
 
-// Disks that are full or may not be written, before, in and after a run: it is
-// said once, what was measured is kept, and what was judged is printed.
+// Disks that are full or read-only, before, during and after a run: the error is
+// reported once, the measurements are kept, and the findings are printed.
 
 import (
 	"fmt"
@@ -37,8 +37,8 @@ func smallDisk(t *testing.T, size string) string {
 	return dir
 }
 
-// TestNowhereToWrite gives runs directories that cannot be written: it is said
-// before the target starts, with what to do about it.
+// TestNowhereToWrite gives runs directories that cannot be written: the error comes
+// before the target starts, with a remedy.
 func TestNowhereToWrite(t *testing.T) {
 	started := filepath.Join(t.TempDir(), "started")
 	args := func(out string) []string {
@@ -116,8 +116,8 @@ func TestDiskFillsUp(t *testing.T) {
 	}
 }
 
-// TestDiskLimits runs with files that may not grow (RLIMIT_FSIZE), as any user
-// can be told to.
+// TestDiskLimits runs with files that may not grow (RLIMIT_FSIZE), a limit that any
+// user can have.
 func TestDiskLimits(t *testing.T) {
 	t.Parallel()
 	url := hello(t)
@@ -135,9 +135,9 @@ func TestDiskLimits(t *testing.T) {
 	}
 }
 
-// TestReadOnlyBundle judges a bundle that cannot be written, on a read-only disk
-// and as somebody who may only read it: the judgement is printed, with its exit
-// code, and that it is not stored is said once.
+// TestReadOnlyBundle assesses a bundle that cannot be written, on a read-only disk
+// and as a user who may only read it: the findings are printed, with the exit code, and
+// a message says once that they are not stored.
 func TestReadOnlyBundle(t *testing.T) {
 	n := becomeNobody(t)
 	bundle := filepath.Join(filepath.Dir(n.dir), "bundle")
@@ -150,7 +150,7 @@ func TestReadOnlyBundle(t *testing.T) {
 	if !exits(measured, cli.ExitFailed) {
 		t.Fatalf("exit %d\n%s", measured.code, measured.stderr)
 	}
-	// Not judged yet, as when a run was killed.
+	// Not assessed yet, as after a kill.
 	for _, file := range []string{"findings.json", "report.html"} {
 		if err := os.Remove(filepath.Join(bundle, file)); err != nil {
 			t.Fatal(err)
@@ -188,7 +188,7 @@ func TestReadOnlyBundle(t *testing.T) {
 	}
 }
 
-// startLimited starts redline below a shell that sets limits.
+// startLimited starts redline from a shell that sets limits.
 func startLimited(t *testing.T, limits string, args ...string) *invocation {
 	t.Helper()
 	i := &invocation{cmd: exec.CommandContext(t.Context(), "sh", append([]string{"-c", limits + `exec "$0" "$@"`, redline}, args...)...)}

@@ -1,7 +1,7 @@
 package main
 
-// What goes wrong around a run: the disk is full, the database goes away, the
-// bundle is damaged. Each ends with a clear sentence and keeps what was seen.
+// Failures around a run: the disk is full, the database goes away, the bundle is
+// damaged. Each ends with a clear message and keeps the data so far.
 
 import (
 	"context"
@@ -30,8 +30,8 @@ func TestFullDisk(t *testing.T) {
 	}
 	t.Cleanup(func() { exec.Command("umount", disk).Run() })
 	bundle := filepath.Join(disk, "bundle")
-	// The service itself takes what is left, in the middle of the load: how much a run
-	// writes depends on the host.
+	// The service itself uses up the rest of the disk in the middle of the load, because
+	// how much a run writes depends on the host.
 	greedy := fmt.Sprintf(`var asked atomic.Int64
 	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if asked.Add(1) == 200 {
@@ -71,8 +71,8 @@ func TestDatabaseLostMidRun(t *testing.T) {
 	if err := db.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// It goes on for two seconds of its own time, of which each has its queries, and
-	// only then ends, as it is asked to.
+	// It continues for two seconds of its own time, each with its queries, and only then
+	// ends, as requested.
 	lost := awaitLoaded(t, bundle, 0)
 	if kept := awaitLoaded(t, bundle, lost+20); kept < lost+20 {
 		t.Errorf("%d windows, and %d when the database went", kept, lost)
@@ -133,7 +133,7 @@ func TestDamagedBundle(t *testing.T) {
 	if !ran(r) {
 		t.Fatalf("exit %d\n%s", r.code, r.stderr)
 	}
-	before := map[string]bool{} // a busy host or its quota may be found, and is no error
+	before := map[string]bool{} // findings about a busy host or its quota are no error
 	for _, f := range summaryOf(t, r).Findings {
 		before[f.Cause] = true
 	}

@@ -1,6 +1,6 @@
 package main
 
-// redline tune through the built command: what it refuses, values that the service does not
+// redline tune through the built command: refusals, values that the service does not
 // survive, and an interrupt.
 
 import (
@@ -25,11 +25,11 @@ func TestTuneRefuses(t *testing.T) {
 		{[]string{url, "--exec", "true"}, "no knob to turn"},
 		{[]string{url, "--exec", "true", "--knob", "gogc=50..400"}, `unknown knob "gogc" (hint: GOGC)`},
 		{[]string{url, "--exec", "true", "--knob", "somaxconn=128..4096"}, `unknown knob "somaxconn"`},
-		{[]string{url, "--exec", "true", "--knob", "GOGC=400..50"}, "no range"},
+		{[]string{url, "--exec", "true", "--knob", "GOGC=400..50"}, "is not a range from a low value to a high one"},
 		{[]string{url, "--exec", "true", "--knob", "env:API_TOKEN=a,b"}, "named like a secret"},
 		{[]string{url, "--exec", "true", "--knob", "GOGC=50..400", "--knob", "GOGC=1,2"}, "given twice"},
 		{[]string{url, "--exec", "true", "--knob", "GOGC=50..400", "--objective", "p99"}, "in a closed loop"},
-		{[]string{url, "--exec", "true", "--knob", "GOGC=50..400", "--rate", "9/s", "--objective", "throughput"}, "the rate sets the throughput"},
+		{[]string{url, "--exec", "true", "--knob", "GOGC=50..400", "--rate", "9/s", "--objective", "throughput"}, "the rate determines the throughput"},
 		{[]string{url, "--exec", "true", "--knob", "GOGC=50..400", "--guard", "p99 > 5ms"}, "a guard is an upper limit"},
 		{[]string{url, "--exec", "true", "--knob", "GOGC=50..400", "-d", "5s"}, "--duration does not apply"},
 		{[]string{url, "--exec", "true", "--pgo"}, "has no target.build"},
@@ -44,8 +44,8 @@ func TestTuneRefuses(t *testing.T) {
 	}
 }
 
-// TestTuneSurvives: values under which the service ends or fails its requests are reported, and
-// the present one is kept.
+// TestTuneSurvives: values with which the service ends or fails its requests are reported, and
+// the present value is kept.
 func TestTuneSurvives(t *testing.T) {
 	t.Parallel()
 	s := newStall(t)

@@ -12,8 +12,7 @@ import (
 	"github.com/redline-go/redline/scenario/mistake"
 )
 
-// hintFlag adds to the error of a flag that the verb does not have the flag that was
-// probably meant.
+// hintFlag adds to the error of an unknown flag the one that was probably meant.
 func hintFlag(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
@@ -42,7 +41,7 @@ func flagNames(c *cobra.Command) []string {
 }
 
 // unknownVerb returns the error of a command line whose verb does not exist, with
-// the verb that was probably meant; nil where it exists. root has been executed, so
+// the verb that was probably meant; nil if it exists. root must have been executed, so
 // that cobra's own verbs are there.
 func unknownVerb(root *cobra.Command, args []string) error {
 	if _, _, err := root.Find(args); err == nil {

@@ -18,11 +18,11 @@ import (
 // answers says how requests are answered. The zero value answers at once.
 type answers struct {
 	latency, jitter time.Duration // jitter is uniform, on top
-	slowEvery       int64         // each so many-th request takes slow longer; 0 is none
+	slowEvery       int64         // one request in so many takes slow longer; 0 is none
 	slow            time.Duration
-	fail, stall     float64 // parts of the requests, 0 to 1
+	fail, stall     float64 // shares of the requests, 0 to 1
 	cpu             time.Duration
-	capacity        int // requests under way at once; 0 is no bound
+	capacity        int // requests in progress at once; 0 is no bound
 	body            int // bytes
 
 	seats   chan struct{}
@@ -64,7 +64,7 @@ func (a *answers) ready() error {
 // ServeHTTP takes a seat, waits, works and answers.
 func (a *answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	gone := r.Context().Done()
-	// What a client sends is taken, so that the connection can be used again.
+	// The body is read, so that the connection can be reused.
 	_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, 16<<20))
 	if a.stall > 0 && rand.Float64() < a.stall {
 		<-gone
@@ -102,7 +102,7 @@ func (a *answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(a.content)
 }
 
-// burn takes CPU time, however long that lasts on a busy machine.
+// burn uses CPU time, however long that takes on a busy machine.
 func burn(d time.Duration) {
 	if d <= 0 {
 		return
@@ -115,7 +115,7 @@ func burn(d time.Duration) {
 			spent = spent*6364136223846793005 + 1442695040888963407
 		}
 	}
-	runtime.KeepAlive(spent) // the compiler must not leave the work out
+	runtime.KeepAlive(spent) // the compiler must not eliminate the work
 }
 
 func used() time.Duration {

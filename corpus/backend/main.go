@@ -1,6 +1,6 @@
 // Command backend is the service that services of the corpus call: it answers
-// every request after a latency, with the troubles its flags ask for, in a
-// process of its own. It prints its URL on standard output once it listens, and
+// every request after a latency, with the faults that its flags set, in a
+// separate process. It prints its URL on standard output once it listens, and
 // with -tls the path of its certificate authority on the next line.
 package main
 

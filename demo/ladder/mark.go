@@ -7,7 +7,7 @@ import (
 	"github.com/redline-go/redline/notation"
 )
 
-// Mark is what a report claims of its ladder, held against what was measured.
+// Mark is a report's claim about its ladder, compared with the measurement.
 type Mark struct {
 	What, Claimed, Measured string
 	Verdict                 string // "met", "missed", "open" or "not measured"

@@ -31,7 +31,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// Names come from profiles and traces that others wrote.
+// Names come from profiles and traces from outside.
 func FuzzSplit(f *testing.F) {
 	for _, seed := range []string{"", "main.main", "a/b.(*T[c/d.E]).m.func1", "[[[", "]].", "x/.", "a.b%2ec/d.e"} {
 		f.Add(seed)
@@ -77,7 +77,7 @@ func TestUser(t *testing.T) {
 func stack(functions ...string) []code.Frame {
 	out := make([]code.Frame, 0, len(functions)+2)
 	for _, f := range append(functions, "net/http.HandlerFunc.ServeHTTP", "net/http.(*conn).serve") {
-		// As -trimpath leaves them: a version only where the file is of a module.
+		// As -trimpath leaves them: only files of a module have a version.
 		file := "x/x.go"
 		if first, _, _ := strings.Cut(f, "/"); strings.Contains(first, ".") {
 			file = "lib@v1.2.3/x.go"
@@ -219,8 +219,8 @@ func TestUserOfInlinedClosures(t *testing.T) {
 	}
 }
 
-// A function that only wraps a primitive of its own name is no place: its caller is. A
-// function of another name, or with no caller of the user's, is.
+// A function that only wraps a primitive of the same name is no place: its caller is. A
+// function of another name, or without a caller in the user's code, is one.
 func TestWrappersAreNoPlaces(t *testing.T) {
 	c := Code{Module: "shop"}
 	frames := func(functions ...string) (stack []code.Frame) {
@@ -243,7 +243,7 @@ func TestWrappersAreNoPlaces(t *testing.T) {
 	}
 }
 
-// TestStubsAreNoPlaces: nobody edits what a compiler of services wrote.
+// TestStubsAreNoPlaces: nobody edits generated stubs of services.
 func TestStubsAreNoPlaces(t *testing.T) {
 	c := Code{Module: "shop"}
 	stack := []code.Frame{{Function: "google.golang.org/grpc.(*ClientConn).Invoke"},
@@ -281,6 +281,20 @@ func TestElided(t *testing.T) {
 	} {
 		if got := Elided(function); got != want {
 			t.Errorf("%s: %s, want %s", function, got, want)
+		}
+	}
+}
+
+func TestUnwrapped(t *testing.T) {
+	for function, want := range map[string]string{
+		"shop.(*Directory).Lookup.deferwrap1": "shop.(*Directory).Lookup",
+		"main.f.func1.gowrap12":               "main.f.func1",
+		"main.f.func1":                        "main.f.func1",
+		"main.f.deferwrapped":                 "main.f.deferwrapped",
+		"main":                                "main",
+	} {
+		if got := Unwrapped(function); got != want {
+			t.Errorf("%s: %q, want %q", function, got, want)
 		}
 	}
 }

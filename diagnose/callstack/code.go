@@ -27,10 +27,10 @@ const (
 	AnswersAll          // whatever it calls
 )
 
-// User reports whether a frame is code of the target's own: package main, the
-// main module, or, where the module is not known, a file that lies neither in
-// the standard library nor in a module cache or vendor folder. Files also decide
-// for a workspace's other modules, which have no version in their path.
+// User reports whether a frame is the target's own code: package main, the main
+// module, or, if the module is unknown, a file that lies neither in the standard
+// library nor in a module cache or vendor folder. Files also decide for a
+// workspace's other modules, which have no version in their path.
 func (c Code) User(f code.Frame) bool {
 	pkg, name := Split(f.Function)
 	switch {
@@ -49,8 +49,8 @@ func (c Code) User(f code.Frame) bool {
 	return !strings.Contains(f.File, "/vendor/") && !versioned(f.File)
 }
 
-// cgoStub begins the functions that cgo writes into the user's package to call C
-// (_cgo_gotypes.go); who calls them is the user's.
+// cgoStub is the prefix of functions that cgo generates in the user's package to
+// call C (_cgo_gotypes.go); their callers are the user's code.
 const cgoStub = "_Cfunc_"
 
 // workspace reports whether a package of another module is being edited rather
@@ -59,10 +59,10 @@ func workspace(pkg, file string) bool {
 	return strings.HasPrefix(file, "/") && !versioned(file) && strings.Contains(pkg, ".")
 }
 
-// borrowed reports whether a file is another module's in the module cache. The compiler
-// names a library's closure after the user's function that its maker was inlined into.
-// The main module of a tool under test may be cached itself, with "!" before what were
-// capital letters.
+// borrowed reports whether a file belongs to another module in the module cache. The
+// compiler names a library's closure after the user's function into which its enclosing
+// function was inlined. The main module of a tool under test may itself be cached, with
+// "!" before former capital letters.
 func (c Code) borrowed(file string) bool {
 	if c.Module == "" || !versioned(file) {
 		return false
@@ -85,8 +85,8 @@ func (c Code) Innermost(stack []code.Frame) int {
 }
 
 // Place returns the frame to name for a stack: the user's innermost that is not a wrapper,
-// else the innermost outside the standard library, else the innermost outside the runtime.
-// ok is false for an empty stack.
+// or else the innermost outside the standard library, or else outside the runtime. ok is
+// false for an empty stack.
 func (c Code) Place(stack []code.Frame) (f code.Frame, ok bool) {
 	if i := c.Innermost(stack); i >= 0 {
 		for wraps(stack, i) || stub(stack[i].File) {
@@ -117,8 +117,8 @@ func (c Code) Place(stack []code.Frame) (f code.Frame, ok bool) {
 // mostCallers bounds how many callers of a place are named.
 const mostCallers = 4
 
-// Callers returns the user's frames above a place of a stack, innermost first, four at
-// most: one of them calls it too often.
+// Callers returns the user's frames that lead to a place on a stack, innermost first,
+// at most four: one of them may call it too often.
 func (c Code) Callers(stack []code.Frame, place code.Frame) (callers []code.Frame) {
 	for _, f := range stack[1+slices.Index(stack, place):] {
 		if c.User(f) && len(callers) < mostCallers {
@@ -141,8 +141,8 @@ func stub(file string) bool {
 }
 
 // wraps reports whether a function wraps the one it calls, and has its name: a Lock
-// that counts and locks, a Sleep that draws its length. Nothing can be changed
-// there; its caller is the place.
+// that counts and locks, a Sleep of random length. There is nothing to change in
+// it; its caller is the place.
 func wraps(stack []code.Frame, i int) bool {
 	if i == 0 {
 		return false

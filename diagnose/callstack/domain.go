@@ -13,14 +13,15 @@ func (x *Index) Domain(stack []code.Frame) Role {
 	return role
 }
 
-// kept are domains that keep whatever they call: a comparison is the sort's work, a
-// value that formats itself is the logger's, a tracer the database client's. Metrics
-// and tracing are none of them: they wrap the handler, and its work is not theirs.
+// kept are domains that include user code that they call back: a comparison is part
+// of the sort, a value that formats itself part of the logger, a tracer part of the
+// database client. Metrics and tracing are excluded: they wrap the handler, whose
+// work is not theirs.
 const kept = Logging | Sort | DBClient | HTTPClient | RPCClient
 
-// users are domains that count only below a user's frame: the server itself
-// formats dates, reads the clock and looks into maps for every request, and no
-// change of the service removes that.
+// users are domains that count only below a user's frame: the server itself formats
+// dates and reads the clock for every request, and no change to the service removes
+// that.
 const users = Format | Clock | Sort | Reflect
 
 // Book returns a CPU sample's role, as Domain does, and the index of the frame in which the
@@ -46,8 +47,8 @@ func (x *Index) Book(stack []code.Frame) (role Role, at int) {
 		return Logging, x.Find(inner, LogWrapper)
 	}
 	if role, at = x.outermost(stack, inner); role != 0 {
-		// A formatter that ends in a file is a log by another name: fmt.Fprintf to
-		// an *os.File in the request path costs what a logger costs.
+		// Formatting into a file is logging by another name: fmt.Fprintf to an
+		// *os.File in the request path costs as much as a logger.
 		if role == Format && x.Roles(inner).Has(FileWrite) {
 			role = FileWrite
 		}
@@ -66,9 +67,9 @@ func (x *Index) Book(stack []code.Frame) (role Role, at int) {
 }
 
 // making reports whether a stack makes a library's value, by its constructor or by
-// allocating its insides, and does not use it yet. A compressor takes some hundred
-// kilobytes: one per answer may cost more than what it compresses, and its remedy
-// is another.
+// allocating its internals, rather than uses it. A compressor takes some hundred
+// kilobytes: making one per answer may cost more than compressing, and has another
+// remedy.
 func (x *Index) making(stack []code.Frame, all Role) bool {
 	m, ok := Makes(stack, x.Innermost(stack))
 	return ok && (!m.Lazy || all.Has(Allocate))
@@ -109,9 +110,8 @@ func (x *Index) outermost(stack, inner []code.Frame) (role Role, at int) {
 	return role, at
 }
 
-// Work returns the role, one of Works, of the frames below a user's function; 0 for none:
-// what the runtime's maps do, moving bytes, one atomic operation, an unbuffered system
-// call.
+// Work returns the role, one of Works, of the frames below a user's function: map
+// operations, moving bytes, one atomic operation, an unbuffered system call; 0 for none.
 func (x *Index) Work(below []code.Frame) Role {
 	if len(below) == 0 {
 		return 0
@@ -142,9 +142,9 @@ func (x *Index) flushed(below []code.Frame) bool {
 	return false
 }
 
-// clears reports whether a frame is the runtime's that writes zeros. Below the
-// allocator they are the new memory's, whose remedy is to allocate less; a slice that
-// grows is moved there as well, which is a copy.
+// clears reports whether a frame is the runtime's zeroing of memory. Below the
+// allocator it zeroes new memory, and the remedy is to allocate less; growing a slice
+// moves memory there as well, which is a copy.
 func clears(f code.Frame) bool { return strings.HasPrefix(f.Function, "runtime.memclr") }
 
 // allocating are functions that clear or move memory on behalf of the allocator or

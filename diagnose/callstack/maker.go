@@ -114,8 +114,8 @@ func Makes(stack []code.Frame, user int) (m Made, ok bool) {
 }
 
 // insides reports whether the innermost frame belongs to the library of a method,
-// or to a sibling folder: bytes that a compressor passes on are not its own
-// allocation.
+// or to a sibling folder: what the writer below a compressor allocates is not the
+// compressor's.
 func insides(below []code.Frame, pkg string) bool {
 	if len(below) == 0 {
 		return true
@@ -124,7 +124,7 @@ func insides(below []code.Frame, pkg string) bool {
 	return leaf == pkg || path.Dir(leaf) == path.Dir(pkg) || strings.HasPrefix(leaf, pkg+"/")
 }
 
-// sizes end the names of constructors that take options.
+// sizes are suffixes of constructors that take options.
 var sizes = []string{"Dict", "Level", "Size", "Seed", "WithOptions", "WithConfig", "WithContext", "Default"}
 
 // constructor returns the noun of an exported constructor's name: "Writer" of

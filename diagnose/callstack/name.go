@@ -102,6 +102,21 @@ func Enclosing(function string) string {
 	return pkg + "." + name
 }
 
+// Unwrapped returns the function that a compiler's wrapper of its defer or go statement stands for: "main.f" for
+// "main.f.deferwrap1". Other names stay as they are.
+func Unwrapped(function string) string {
+	at := strings.LastIndexByte(function, '.')
+	if at < 0 {
+		return function
+	}
+	for _, mark := range []string{"gowrap", "deferwrap"} {
+		if rest, ok := strings.CutPrefix(function[at+1:], mark); ok && digits(rest) {
+			return function[:at]
+		}
+	}
+	return function
+}
+
 // closureMark reports whether a name element is one the compiler gives to
 // closures and wrappers.
 func closureMark(element string) bool {

@@ -6,10 +6,10 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// Observes reports whether a stack, innermost first, is the observation and not the
-// service: redline's probe and hooks, net/http/pprof, and what the runtime does to write
-// execution traces and profiles. The innermost frame outside the standard library decides,
-// so that a handler below the probe's middleware stays the service's.
+// Observes reports whether a stack, innermost first, belongs to the observation and not to
+// the service: redline's probe and hooks, net/http/pprof, and what the runtime does to
+// write execution traces and profiles. The innermost frame outside the standard library
+// decides, so that a handler below the probe's middleware stays the service's.
 func Observes(stack []code.Frame) bool {
 	for _, f := range stack {
 		if code.Probe(f) || tracing(f.Function) {
@@ -32,7 +32,7 @@ func Observes(stack []code.Frame) bool {
 
 // tracing reports whether a function of the standard library hands out profiles, or writes
 // events of an execution trace: runtime.traceLocker, runtime.(*traceBuf). Stacks are
-// walked (runtime.traceback) for other reasons, too.
+// walked (runtime.traceback) for other reasons too.
 func tracing(function string) bool {
 	if strings.HasPrefix(function, "net/http/pprof.") {
 		return true

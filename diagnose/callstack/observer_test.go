@@ -36,7 +36,7 @@ func TestObserves(t *testing.T) {
 	}
 }
 
-// TestPlaceBelowMiddleware: where a middleware of the user's hands the request on, the place is the
+// TestPlaceBelowMiddleware: if a middleware of the user passes the request on, the place is the
 // handler that it reaches, the user's or a library's.
 func TestPlaceBelowMiddleware(t *testing.T) {
 	x := callstack.NewIndex(callstack.Code{Module: "shop"})

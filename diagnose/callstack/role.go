@@ -74,8 +74,8 @@ const (
 const Domains = DBClient | HTTPClient | RPCClient | Logging | Instrument | JSON | RegexpCompile | RegexpMatch | TemplateParse |
 	Router | Sort | Reflect | Clock | Format | Handshake | TLS | Crypto | Compress | Child
 
-// Works are the roles by which a function's own time is divided, below the domains: what
-// the runtime and the kernel do for the innermost user function.
+// Works are the roles by which a function's own time is divided, below the domains: work
+// of the runtime and the kernel for the innermost user function.
 const Works = Map | Copy | Atomic | SmallIO
 
 // Has reports whether r has any role of other.
@@ -127,7 +127,7 @@ func (x *Index) Role(function string) Role {
 		return role
 	}
 	pkg, name := Split(function)
-	// Handlers call each other through this method, whoever declares it.
+	// Handlers call each other through this method, whatever type declares it.
 	var role Role
 	if strings.HasSuffix(name, ".ServeHTTP") {
 		role = Hop
@@ -181,18 +181,34 @@ func (x *Index) Find(stack []code.Frame, role Role) int {
 	return -1
 }
 
-// Place returns the frame to name for a stack, as Code's, unless that one only handed the request
-// on: below a middleware of the user's a library's handler may do the work, and that is what to
-// replace or configure.
+// Place returns the frame to name for a stack, like Code.Place, unless that one only passed the
+// request on: below the user's middleware a library's handler may do the work, and that is what
+// to replace or configure.
 func (x *Index) Place(stack []code.Frame) (f code.Frame, ok bool) {
 	if f, ok := x.HandedOn(stack); ok {
 		return f, true
 	}
-	return x.Code.Place(stack)
+	return x.Code.Place(x.Asked(stack))
 }
 
-// HandedOn returns the handler of a library that a router or middleware called, where none of the
-// user's code is below it; ok is false where the user's own handler was called.
+// Asked returns the part of a stack from the user's function that asks a client, outwards. A client
+// may call the user's code on its way, an http.RoundTripper that adds a header or an interceptor of
+// gRPC's, and that code asks for nothing: all calls of the service pass it.
+func (x *Index) Asked(stack []code.Frame) []code.Frame {
+	for at := x.Innermost(stack); at >= 0; at = x.Innermost(stack) {
+		for at < len(stack) && x.User(stack[at]) {
+			at++
+		}
+		if at == len(stack) || !x.Role(stack[at].Function).Has(HTTPClient|RPCClient) || x.Innermost(stack[at:]) < 0 {
+			break
+		}
+		stack = stack[at:]
+	}
+	return stack
+}
+
+// HandedOn returns the library's handler that a router or middleware called, if none of the
+// user's code is below it; ok is false if the user's own handler was called.
 func (x *Index) HandedOn(stack []code.Frame) (f code.Frame, ok bool) {
 	inner := x.Handler(stack)
 	if len(inner) == 0 || len(inner) == len(stack) || x.Innermost(inner) >= 0 {
@@ -204,8 +220,8 @@ func (x *Index) HandedOn(stack []code.Frame) (f code.Frame, ok bool) {
 }
 
 // Handler returns the part of a stack inside the innermost hop: what the last
-// router or middleware called. Logging middleware that encloses a handler is
-// outside it then, and its own work is inside.
+// router or middleware called. Logging middleware around a handler is then outside,
+// but its own work is inside.
 func (x *Index) Handler(stack []code.Frame) []code.Frame {
 	if i := x.Find(stack, Hop); i >= 0 {
 		return stack[:i]

@@ -175,7 +175,7 @@ var domainRules = []rule{
 	{"github.com/hashicorp/go-hclog", "", Logging},
 	{"github.com/labstack/gommon/log", "", Logging},
 	{"gopkg.in/natefinch/lumberjack.v2", "", Logging},
-	// Gathering is left out: a scrape is an answer, and of an exporter its purpose.
+	// Gathering is left out: a scrape is a response, and an exporter's purpose.
 	{"github.com/prometheus/client_golang/prometheus", "(*CounterVec) (*GaugeVec) (*HistogramVec) (*SummaryVec) (*MetricVec) (*metricMap) (*histogram) (*summary) (*counter) (*gauge) (*Timer) NewTimer v2NewTimer", Instrument},
 	{"github.com/prometheus/client_golang/prometheus/promhttp", "Instrument instrument sanitize", Instrument},
 	{"github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus", "", Instrument},

@@ -38,7 +38,7 @@ const (
 	SyscallWait  Wait = "system call"
 	ChannelWait  Wait = "channel"
 	JoinWait     Wait = "other goroutines" // WaitGroup, Cond
-	EventWait    Wait = "an event"         // that the request was made to wait for: a long poll
+	EventWait    Wait = "an event"         // that the request is meant to wait for: a long poll
 	OtherWait    Wait = "other"
 )
 
@@ -103,10 +103,10 @@ func GRPC(stack []code.Frame) bool {
 }
 
 // flight reports whether a wait was for a computation that another request shares
-// with all who want it. x/sync's group is known by name, others by what they do:
-// the request that computes wakes all waiters at once, by closing a channel or
-// ending a WaitGroup, and went through the function that they wait in to get there.
-// A semaphore's release is not the function of its acquire, and wakes one at a
+// with all that need it. x/sync's group is known by name, others by their
+// behaviour: the computing request wakes all waiters at once, by closing a channel
+// or ending a WaitGroup, and went through the function in which they wait. A
+// semaphore's release is not in the function that acquires, and wakes one at a
 // time.
 func (x *Index) flight(part breakdown.Part) bool {
 	for _, f := range part.Waker {
@@ -137,18 +137,18 @@ func Calls(stack []code.Frame, function string) bool {
 	return false
 }
 
-// released is how many a goroutine wakes at a time.
+// released is how many waiters a goroutine wakes at a time.
 type released int
 
 const (
 	one       released = iota
 	broadcast          // all who wait: a closed channel, Cond.Broadcast
-	group              // a WaitGroup that comes to zero
+	group              // a WaitGroup that reaches zero
 )
 
-// release returns what a goroutine wakes by. Closing a channel leaves no frame of
-// the runtime in the trace, as sends and receives do: the innermost frame is the
-// caller's.
+// release returns how a goroutine wakes others. Closing a channel, unlike sending
+// and receiving, leaves no frame of the runtime in the trace: the innermost frame
+// is the caller's.
 func release(waker []code.Frame) released {
 	for i, f := range waker {
 		pkg, name := Split(f.Function)
@@ -172,18 +172,18 @@ func Closes(waker []code.Frame) bool {
 	return release(waker) == broadcast && !Calls(waker, "sync.(*Cond).Broadcast")
 }
 
-// Broadcasts reports whether a goroutine wakes all who wait at once.
+// Broadcasts reports whether a goroutine wakes all waiters at once.
 func Broadcasts(waker []code.Frame) bool { return release(waker) == broadcast }
 
-// partly bounds the part of a select's time that something other than its own timer
-// ended, for it to be a long poll: neither hardly ever nor nearly always. The
-// corpus' inbox-longpoll has 0.56, coupon-retry and geo-quota 0.
+// partly: in a long poll, the part of a select's time that something other than its
+// own timer ended is neither below this nor above 1 less this. The corpus'
+// inbox-longpoll has 0.56, coupon-retry and geo-quota 0.
 const partly = 0.1
 
-// polls reports whether the waits of a select were ended partly by a timer of its
-// own and partly by goroutines that had nothing to do until then: the request waits
-// for an event, as long as its client allows. Waits that always run into their
-// timer are pauses, and those that a goroutine at work ends are a queue.
+// polls reports whether a select's own timer ended some of its waits and idle
+// goroutines the others: the request waits for an event, as long as its client
+// allows. Waits that always end by their timer are pauses, and those that a working
+// goroutine ends are a queue.
 func (x *Index) polls(part breakdown.Part) bool {
 	var followed, idle int64
 	for _, c := range part.Behind {
@@ -199,9 +199,9 @@ func (x *Index) polls(part breakdown.Part) bool {
 	return share > partly && share < 1-partly || Broadcasts(part.Waker)
 }
 
-// Root returns what a chain of waits ends at: what the last of its goroutines did
-// while all others waited for it. One that was at a channel, and that no other
-// goroutine woke, waited for a timer or a ticker. OtherWait for an empty chain.
+// Root returns the end of a chain of waits: what the last of its goroutines did
+// while all others waited for it. If that was at a channel and no other goroutine
+// woke it, it waited for a timer or a ticker. OtherWait for an empty chain.
 func (x *Index) Root(c breakdown.Chain) Wait {
 	if len(c.Links) == 0 {
 		return OtherWait
@@ -217,14 +217,14 @@ func (x *Index) Root(c breakdown.Chain) Wait {
 	return kind
 }
 
-// Timed reports whether a timer ended a wait: itself, or through the goroutine in
-// which it cancels a context whose deadline has come.
+// Timed reports whether a timer ended a wait, directly or by cancelling a context
+// whose deadline passed.
 func Timed(waker []code.Frame) bool {
 	return len(waker) == 1 && waker[0].Function == breakdown.WakerTimer || Deadline(waker)
 }
 
-// Deadline reports whether a context whose deadline has come ended a wait: whoever
-// waited gave up on something else.
+// Deadline reports whether a context whose deadline passed ended a wait: the waiter
+// gave up on something else.
 func Deadline(waker []code.Frame) bool {
 	return slices.ContainsFunc(waker, func(f code.Frame) bool {
 		pkg, name := Split(f.Function)
@@ -255,7 +255,7 @@ func databaseWait(state breakdown.State, roles Role) Wait {
 	return DatabaseWait
 }
 
-// plainWait classifies by state what no library's frames explain.
+// plainWait classifies by state waits that no library's frames explain.
 func (x *Index) plainWait(state breakdown.State, stack []code.Frame, roles Role) Wait {
 	switch state {
 	case breakdown.StateLock:

@@ -17,14 +17,13 @@ func (b *Builder) Wait(state breakdown.State, each time.Duration, times float64,
 	return b
 }
 
-// Ran sets how long requests run: the mean, and the tenth that runs least.
+// Ran sets how long requests run: the mean, and the 10th percentile.
 func (b *Builder) Ran(mean, least time.Duration) *Builder {
 	b.anatomyOf().Ran = &breakdown.Ran{MeanNS: mean, P10NS: least, P50NS: mean}
 	return b
 }
 
-// Slow adds a stretch to the slow requests alone, and the hundredth part of it to
-// the mean.
+// Slow adds a stretch to the slow requests only, and a hundredth of it to the mean.
 func (b *Builder) Slow(state breakdown.State, each time.Duration, frames ...string) *Builder {
 	a := b.anatomyOf()
 	a.Tail = append(a.Tail, b.part(state, each, 1, frames))
@@ -35,7 +34,7 @@ func (b *Builder) Slow(state breakdown.State, each time.Duration, frames ...stri
 // Cut sets the number of requests cut by the start or end of a trace.
 func (b *Builder) Cut(n int) *Builder { b.anatomyOf().Cut = n; return b }
 
-// Waker says who ended the waits that were added last.
+// Waker says what ended the waits added last.
 func (b *Builder) Waker(frames ...string) *Builder {
 	a := b.anatomyOf()
 	for _, band := range []*[]breakdown.Part{&a.All, &a.Median, &a.Tail} {
@@ -58,8 +57,8 @@ func (b *Builder) WakerRequest(frames ...string) *Builder {
 	return b
 }
 
-// Behind says what the goroutines that ended the waits added last were doing
-// meanwhile. A chain without NS takes all of the wait's time that others leave.
+// Behind says what the goroutines that ended the waits added last were doing during
+// them. A chain without NS takes all of the wait's time that others leave.
 func (b *Builder) Behind(chains ...breakdown.Chain) *Builder {
 	a := b.anatomyOf()
 	for _, band := range []*[]breakdown.Part{&a.All, &a.Median, &a.Tail} {
@@ -88,7 +87,7 @@ func (b *Builder) Spawned(n float64) *Builder { b.anatomyOf().Spawned = n; retur
 // NoAnatomy forgets the anatomy.
 func (b *Builder) NoAnatomy() *Builder { b.anatomy = nil; return b }
 
-// Served says by which server so many of the requests were served.
+// Served says which server served so many of the requests.
 func (b *Builder) Served(server string, requests int) *Builder {
 	a := b.anatomyOf()
 	a.Served = append(a.Served, breakdown.Served{Server: server, Requests: requests})
@@ -141,7 +140,7 @@ func (b *Builder) finish() *breakdown.Anatomy {
 	return &a
 }
 
-// Path sets the requests' critical path, and the goroutines that they wait for.
+// Path sets the requests' critical path, and the goroutines for which they wait.
 func (b *Builder) Path(nodes []breakdown.PathNode, serial ...breakdown.Serial) *Builder {
 	a := b.anatomyOf()
 	a.Path, a.Serial = &breakdown.Path{Requests: max(1, a.Requests), Nodes: nodes}, serial

@@ -29,8 +29,8 @@ const (
 // Amounts are over the steady span of ten seconds. Make one with New, Healthy or
 // Idle.
 //
-// A near miss is worth as much as a hit: most tests start from Healthy, which
-// queues everywhere and must not be named, and add one fault.
+// A near miss is worth as much as a hit: most tests start from Healthy, which queues
+// everywhere and must get no finding, and add one fault.
 type Builder struct {
 	module      string
 	modules     []string
@@ -43,6 +43,7 @@ type Builder struct {
 	series      map[series.Series]func(window int) float64
 	profiles    map[string]*stacks
 	shots       map[shot]*stacks
+	early       time.Duration // before the steady span, of the first shots
 	raw         []record.Profile
 	statements  []database.Statement
 	tables      []database.Table
@@ -64,10 +65,10 @@ func New(connections int, latency time.Duration) *Builder {
 	return b
 }
 
-// Module sets the target's main module; empty means that it is not known.
+// Module sets the target's main module; empty means that it is unknown.
 func (b *Builder) Module(path string) *Builder { b.module = path; return b }
 
-// Modules sets what the target's binary is built of besides its own module.
+// Modules sets the modules of the target's binary other than its own.
 func (b *Builder) Modules(paths ...string) *Builder { b.modules = paths; return b }
 
 // Rate makes the load an open loop at a rate per second.
@@ -118,8 +119,7 @@ func (b *Builder) Without(name string) *Builder {
 	return b
 }
 
-// CPU sets who uses the CPUs of a host, in CPUs. A negative database is not
-// local.
+// CPU sets the users of a host's CPUs, in CPUs. A negative database is not local.
 func (b *Builder) CPU(cpus, busy, target, generator, database float64) *Builder {
 	seconds := duration.Seconds() * 1e9
 	b.Gauge(series.HostCPUs, "", cpus).Counter(series.HostBusy, "", busy*seconds)
@@ -131,7 +131,13 @@ func (b *Builder) CPU(cpus, busy, target, generator, database float64) *Builder 
 	return b
 }
 
-// Children sets what short-lived processes that the service started use, in CPUs.
+// Peer adds a program on this host that the service asks, with its CPUs.
+func (b *Builder) Peer(program, port string, cpus float64) *Builder {
+	return b.Counter(series.PeersCPU, series.Labels("program", program, "port", port), cpus*duration.Seconds()*1e9).
+		Gauge(series.PeersUnseen, "", 0)
+}
+
+// Children sets the usage of short-lived processes that the service starts, in CPUs.
 func (b *Builder) Children(cpus float64) *Builder {
 	return b.Counter(series.ProcessReaped, "", cpus*duration.Seconds()*1e9)
 }
@@ -155,7 +161,7 @@ func (b *Builder) Statement(text string, calls int64, mean time.Duration, rows, 
 	return b.Counter(series.StatementHits, labels, blocks*float64(calls))
 }
 
-// Tables adds what the database's catalogue has on the tables of plans, and the
+// Tables adds the database's catalogue entries for the tables of plans, and the
 // results of hypopg for the last statement.
 func (b *Builder) Tables(tables []database.Table, checks ...database.IndexCheck) *Builder {
 	b.tables = append(b.tables, tables...)
@@ -248,7 +254,7 @@ func (b *Builder) write(dir string) error {
 }
 
 // load writes histograms with the latency as the mean and three times that in the
-// tail, as queues make it.
+// tail, as with queues.
 func (b *Builder) load(w *record.Writer, steady timebase.Span) error {
 	for _, kind := range []histogram.Kind{histogram.Latency, histogram.Service} {
 		h := histogram.New()

@@ -18,13 +18,13 @@ type shot struct {
 // lead is how long before the end of the steady span the last shot is taken.
 const lead = 100 * time.Millisecond
 
-// Heap adds what a place that requests allocate at holds, in bytes, in the first
-// and in the last heap profile.
+// Heap adds a place at which requests allocate, with the bytes in use from there in the
+// first and in the last heap profile.
 func (b *Builder) Heap(first, last int64, frames ...string) *Builder {
 	return b.ends("heap", first, last, append(Stack(frames...), Serving()...), func(bytes int64) []int64 { return []int64{1, bytes} })
 }
 
-// Standing adds requests that wait somewhere, in the first and in the last
+// Standing adds requests that wait at a place, in the first and in the last
 // goroutine profile.
 func (b *Builder) Standing(first, last int64, frames ...string) *Builder {
 	return b.ends("goroutine", first, last, append(Stack(frames...), Serving()...), func(n int64) []int64 { return []int64{n} })
@@ -49,13 +49,19 @@ func (b *Builder) ends(typ string, first, last int64, stack []code.Frame, values
 	return b
 }
 
+// Early takes the first shots that much before the steady span begins.
+func (b *Builder) Early(by time.Duration) *Builder {
+	b.early = by
+	return b
+}
+
 func (b *Builder) writeShots(w *record.Writer, steady timebase.Span) error {
 	for key, s := range b.shots {
 		data, err := s.encode()
 		if err != nil {
 			return err
 		}
-		at := steady.From
+		at := steady.From - b.early
 		if key.last {
 			at = steady.To - lead
 		}

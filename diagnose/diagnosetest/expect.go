@@ -1,12 +1,12 @@
-// Package diagnosetest is the test kit of analyzers. A test is three lines: a
+// Package diagnosetest is the test kit for analyzers. A test takes three things: a
 // fixture that says what was observed, the analyzer, and what it must name.
 //
 //	b := diagnosetest.Healthy().Wait(breakdown.StateLock, 8*time.Millisecond, 1, "sync.(*Mutex).Lock", "shop/cache.(*Cache).Get@cache.go:41")
 //	diagnosetest.Expect(t, wait.Lock, b, "lock-contention at cache.go:41")
 //
-// Fixtures are built (Builder) or are recorded bundles (Dir). Either is a real
-// bundle on disk, opened as redline opens it, so that what the analyzers read is
-// what a run writes.
+// Fixtures are built (Builder) or are recorded bundles (Dir, Packed). Each is a real
+// bundle on disk, opened as redline opens it, so that the analyzers read what a run
+// writes.
 package diagnosetest
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// Fixture gives a record and its anatomy, which is nil where there is none.
+// Fixture provides a record and its anatomy, which is nil if there is none.
 type Fixture interface {
 	Open(t testing.TB) (*record.Record, *breakdown.Anatomy)
 }
@@ -51,11 +51,11 @@ func (d Dir) Open(t testing.TB) (*record.Record, *breakdown.Anatomy) {
 
 // Expect runs one analyzer alone over a fixture and fails unless it names
 // exactly the wanted causes, in order of rank. A want is a cause, or "cause at
-// file.go:12" where the place matters; no wants means that nothing may be found.
-// It returns the findings for closer looks.
+// file.go:12" if the place matters; no wants means that nothing may be found.
+// It returns the findings for further checks.
 func Expect(t testing.TB, a diagnose.Analyzer, from Fixture, want ...string) []findings.Finding {
 	t.Helper()
-	// Alone it has no other analyzer to follow or to read.
+	// Alone it cannot depend on another analyzer.
 	a.After = nil
 	a.Causes = slices.Clone(a.Causes)
 	for i := range a.Causes {
@@ -86,7 +86,7 @@ func ExpectAll(t testing.TB, suite []diagnose.Analyzer, from Fixture, want ...st
 	return all
 }
 
-// reported returns what was found, and the notes on the measurement after it.
+// reported returns the findings, followed by the notes on the measurement.
 func reported(out findings.Findings) []findings.Finding {
 	all := slices.Concat(out.Findings, out.Notes)
 	for i := range all {
@@ -114,7 +114,7 @@ func ExpectFirst(t testing.TB, suite []diagnose.Analyzer, from Fixture, want str
 }
 
 // ExpectUnjudged fails unless the causes are reported as not judged, and nothing
-// as found.
+// is found.
 func ExpectUnjudged(t testing.TB, a diagnose.Analyzer, from Fixture, causes ...string) {
 	t.Helper()
 	a.After = nil
@@ -145,7 +145,7 @@ func assess(t testing.TB, suite []diagnose.Analyzer, from Fixture) findings.Find
 	return out
 }
 
-// check holds every finding to what the contract promises its readers: a rank, a
+// check checks that a finding has what the contract promises its readers: a rank, a
 // title on one line, evidence, a remedy, a share of something and a gain within
 // bounds.
 func check(t testing.TB, f findings.Finding, i int) {
@@ -172,7 +172,7 @@ func check(t testing.TB, f findings.Finding, i int) {
 	}
 }
 
-// explain words what was judged, for a failing test.
+// explain describes the findings and the causes not judged, for a failing test.
 func explain(out findings.Findings) string {
 	var b strings.Builder
 	for _, f := range out.Findings {

@@ -7,14 +7,14 @@ import (
 	"github.com/redline-go/redline/record/series"
 )
 
-// Frames that several fixtures share: a repository method of the user's, with
+// Frames that several fixtures share: a repository method of the user, with
 // database/sql on pgx below it.
 const (
 	List  = "shop/orders.(*Repository).List@orders.go:41"
 	Route = "shop/orders.(*API).Query@api.go:88"
 )
 
-// Query is the inner end of a stack that waits for PostgreSQL's answer.
+// Query is the inner end of a stack that waits for an answer from PostgreSQL.
 func Query() []string {
 	return []string{"internal/poll.runtime_pollWait", "net.(*conn).Read", "github.com/jackc/pgx/v5/pgconn.(*PgConn).peekMessage",
 		"github.com/jackc/pgx/v5/pgconn.(*ResultReader).readUntilRowDescription", "github.com/jackc/pgx/v5.(*Conn).Query",
@@ -28,7 +28,7 @@ func PoolWait() []string {
 		"database/sql.(*DB).QueryContext", List, Route}
 }
 
-// IndexPlan is the plan of a statement that an index serves.
+// IndexPlan is the plan of a statement that uses an index.
 const IndexPlan = `[{"Plan":{"Node Type":"Index Scan","Relation Name":"orders","Index Name":"orders_uid",` +
 	`"Index Cond":"(uid = $1)","Total Cost":8.44,"Plan Rows":10}}]`
 
@@ -50,7 +50,7 @@ func Healthy() *Builder {
 	return b.Busy(9800 * time.Millisecond)
 }
 
-// Idle is the same service at a rate that it carries easily: half of the request
+// Idle is the same service at a rate that it sustains easily: half of the request
 // is the database's answer, and nothing is wrong.
 func Idle() *Builder {
 	b := New(64, 1500*time.Microsecond).Rate(400).CPU(2, 0.35, 0.15, 0.06, 0.1)
@@ -62,7 +62,7 @@ func Idle() *Builder {
 	return b.Busy(1500 * time.Millisecond)
 }
 
-// Busy spreads CPU as healthy services of this kind do.
+// Busy adds CPU time, spread as in healthy services of this kind.
 func (b *Builder) Busy(total time.Duration) *Builder {
 	part := func(percent int) time.Duration { return total * time.Duration(percent) / 100 }
 	b.Sample(part(7), "encoding/json.(*encodeState).marshal", "encoding/json.Marshal", "github.com/gin-gonic/gin.(*Context).JSON", Route)

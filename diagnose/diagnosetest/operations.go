@@ -8,8 +8,8 @@ import (
 )
 
 // Asks adds an operation as the hooks count it: a statement that the service runs so
-// many times in the steady span, each of which takes a time. Within gives its own
-// part of the mean request.
+// many times in the steady span, and how long each takes. Within sets its share of the
+// mean request.
 func (b *Builder) Asks(kind operation.Kind, text string, calls int64, each time.Duration, rows float64,
 	callers ...operation.Caller) *Builder {
 	b.operations.Operations = append(b.operations.Operations, operation.Operation{
@@ -27,14 +27,14 @@ func (b *Builder) Undated(longest time.Duration) *Builder {
 	return b
 }
 
-// Failing sets the part of the calls of the operation added last that fail, 0 to 1.
+// Failing sets the share of the calls of the operation added last that fail, 0 to 1.
 func (b *Builder) Failing(part float64) *Builder {
 	op := &b.operations.Operations[len(b.operations.Operations)-1]
 	op.Errors = int64(part * float64(op.Calls))
 	return b
 }
 
-// Caller is a stack that an operation was called with, a share of its calls.
+// Caller is a stack that called an operation, for a share of its calls.
 func Caller(share float64, each time.Duration, frames ...string) operation.Caller {
 	return operation.Caller{Share: share, MeanNS: int64(each), Stack: append(Stack(frames...), Serving()...), Sampled: 256}
 }
@@ -64,7 +64,7 @@ func (b *Builder) Plan(rows []string, scans ...operation.SQLiteScan) *Builder {
 	return b
 }
 
-// Kept sets the total time that the connections got by the operation added last were held.
+// Kept sets the total time for which the connections that the operation added last got were held.
 func (b *Builder) Kept(total time.Duration, opened int64) *Builder {
 	op := &b.operations.Operations[len(b.operations.Operations)-1]
 	op.HeldNS, op.Opened = int64(total), opened

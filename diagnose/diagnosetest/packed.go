@@ -8,7 +8,7 @@ import (
 	"github.com/redline-go/redline/record/breakdown"
 )
 
-// Packed is the file of a bundle that corpus.Pack wrote.
+// Packed is a bundle's file, written by corpus.Pack.
 type Packed string
 
 // Open unpacks the bundle into a folder of the test and opens it.

@@ -15,7 +15,7 @@ import (
 
 // Stack makes a stack from frames written "function" or "function@file:line",
 // innermost first. Frames without a file get one in GOROOT or in the module cache,
-// as their package says, so that they are not the user's.
+// according to their package, so that they are not the user's.
 func Stack(frames ...string) []code.Frame {
 	stack := make([]code.Frame, len(frames))
 	for i, text := range frames {
@@ -115,7 +115,7 @@ func (b *Builder) Alloc(objects, bytes int64, frames ...string) *Builder {
 	return b.sampleOf("allocs", append(Stack(frames...), Serving()...), objects, bytes)
 }
 
-// Held adds contention of the mutex profile, booked on who released the lock.
+// Held adds contention to the mutex profile, booked on the stack that released the lock.
 func (b *Builder) Held(delay time.Duration, frames ...string) *Builder {
 	return b.sampleOf("mutex", Stack(frames...), 1000, int64(delay))
 }

@@ -8,20 +8,23 @@ import (
 	"github.com/redline-go/redline/record/series"
 )
 
-// Saturation is the utilisation from which CPUs count as fully used. A saturated
-// host of two cores measures 0.95 to 1.0, because of moments when a wake-up is
-// under way; services that wait for something stay below 0.9.
+// Saturation is the utilisation at which CPUs count as fully used. A saturated host
+// of two cores measures 0.95 to 1.0, because a wake-up takes a moment in which a
+// CPU is idle; services that wait for something stay below 0.9.
 const Saturation = laws.Full
 
-// CPU is the use of CPUs over the steady span, in CPUs (1 is one CPU all the time).
-// NaN is unknown, so that no comparison with it holds.
+// CPU is how many CPUs each party used over the steady span (1 is one CPU all the
+// time). NaN is unknown, so that no comparison with it holds.
 type CPU struct {
 	CPUs      float64 // of the host
 	Busy      float64 // all that ran on the host
-	Target    float64 // the service's own process, or its whole tree where that is not known apart
-	Children  float64 // processes that it started; 0 where they are not known apart
+	Target    float64 // the service's own process, or with its children where they are not measured separately
+	Children  float64 // processes that it started; 0 where they are not measured separately
 	Generator float64
-	Database  float64 // 0 if requests ask nothing outside of the service
+	Database  float64 // 0 if requests use no other server
+	// Peers is what other programs on this host use that the target asks, as far as they were seen; 0
+	// where none was. It is demand of the requests, as the database's CPU is.
+	Peers float64
 	// Limit is how many CPUs the target may use: the host's, its quota, its
 	// GOMAXPROCS, whichever is least.
 	Limit float64
@@ -37,17 +40,17 @@ func (p *Set) CPU() CPU {
 	return p.cpu.Get(p.readCPU)
 }
 
-// readCPU puts the accounts together. Three corrections matter: children are not
-// the process (a child that requests wait for hid the wait behind its CPU), reaped
-// processes are seen by no sampler, and without the target's CPU the host's is not
-// attributable and dropped.
+// readCPU combines the counters, with three corrections. Children are separate from
+// the process: their CPU would hide the requests' wait for them. Reaped children,
+// which no sampler sees, are added. Without the target's CPU the host's cannot be
+// attributed, and is dropped.
 func (p *Set) readCPU() CPU {
 	cpus := func(names ...string) float64 {
 		total := 0.0
 		for _, name := range names {
 			rate, ok := p.Rate(name, "")
 			if !ok {
-				return math.NaN() // a part of it would be taken for the whole
+				return math.NaN() // a partial sum would pass for the whole
 			}
 			total += rate / 1e9
 		}
@@ -65,17 +68,18 @@ func (p *Set) readCPU() CPU {
 		Generator: cpus(series.GeneratorCPU), Database: cpus(series.DBCPU),
 		Quota: gauge(series.CgroupQuota),
 	}
-	// The profile knows the process alone, and a child that requests wait for is
-	// no cost of theirs: separate it where the probe counts the process's own.
+	// The profile covers only the process itself, and a child's CPU is a wait to
+	// the requests: separate it where the probe counts the process's own.
 	if own := cpus("/process/cpu/user:cpu-seconds", "/process/cpu/system:cpu-seconds"); own > 0 && own < c.Target {
 		c.Children, c.Target = c.Target-own, own
 	}
 	if reaped := cpus(series.ProcessReaped); reaped > 0 {
-		c.Children += reaped // those that came and went between two looks
+		c.Children += reaped // those that started and ended between two samples
 	}
 	if math.IsNaN(c.Database) && p.alone() {
 		c.Database = 0
 	}
+	p.addPeers(&c)
 	if math.IsNaN(c.CPUs) && p.Record.Run.Host.CPUs > 0 {
 		c.CPUs = float64(p.Record.Run.Host.CPUs)
 	}
@@ -88,7 +92,7 @@ func (p *Set) readCPU() CPU {
 		procs = float64(n)
 	}
 	if math.IsNaN(c.Quota) && p.stopped() {
-		c.Limit = c.Target // the quota was not read, but it is used up
+		c.Limit = c.Target // the quota was not read, but throttling shows that it is used up
 	}
 	for _, limit := range []float64{c.Quota, procs} {
 		if limit > 0 && !(limit >= c.Limit) {
@@ -99,37 +103,40 @@ func (p *Set) readCPU() CPU {
 	return c
 }
 
-// leastOutside is the part of request time from which others on the host work for
-// requests: by Little's law it is a hundredth of a CPU for each request in flight.
+// leastOutside is the least share of request time at which waits for other servers
+// count: by Little's law, a hundredth of a CPU per request in flight.
 const leastOutside = 0.01
 
-// alone reports whether requests are known to ask no database, upstream or other
+// alone reports whether requests are known to use no database, upstream or other
 // server.
 func (p *Set) alone() bool {
 	outside := []callstack.Wait{callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait}
-	if !p.UsesOnly(callstack.SQLite) { // which is no server: its waits are for files and locks
+	if !p.UsesOnly(callstack.SQLite) { // SQLite is no server: its waits are for files and locks
 		outside = append(outside, callstack.DatabaseWait, callstack.PrepareWait, callstack.ConnectWait)
 	}
 	return p.Traced() && p.Waits().Share(outside...) < leastOutside
 }
 
-// LeastQueue is the part of request time in the queue for a CPU, from which CPUs
-// are what requests share. Below it, idle CPUs would make them faster by at most
-// that part.
+// LeastQueue is the least share of request time queued for a CPU at which requests
+// compete for CPUs. Below it, idle CPUs would make them faster by less than that
+// share.
 const LeastQueue = 0.05
 
-// leavesSpare reports whether busy CPUs do not limit this load: what it is known to
-// use leaves some of them, and its requests hardly wait for one. Other programs
-// keep them busy, or services that it calls, and give way (workers-small).
+// leavesSpare reports whether busy CPUs do not limit this load: the load is known
+// to leave some unused, and its requests hardly wait for one. Other programs, or
+// services that the target calls, keep them busy and give way (workers-small).
 func (p *Set) leavesSpare(c CPU) bool {
 	return c.known()/c.CPUs < Saturation && !(c.Target/c.Limit >= Saturation) && p.Traced() && p.queuesAtMost(c) < LeastQueue
 }
 
 // queuesAtMost bounds the part of request time in the queue for this host's CPUs. How long
-// the processes of a database stand in it is not observed; no request waits for them longer
-// than it waits for the database, and not while another session's lock holds its own up.
+// the processes of a database or of other peers queue is not observed. It is at most the time that
+// requests wait for them, for the database less the time in which their session waits for another's lock.
 func (p *Set) queuesAtMost(c CPU) float64 {
 	most := p.Waits().Share(callstack.Queued)
+	if c.Peers > 0 {
+		most += p.Waits().Share(p.asked(c)...)
+	}
 	if c.Database > 0 {
 		most += p.Waits().Share(callstack.DatabaseWait, callstack.PrepareWait, callstack.ConnectWait) * (1 - p.blocked())
 	}
@@ -147,8 +154,7 @@ func (p *Set) blocked() float64 {
 	return math.Min(1, blocked/active)
 }
 
-// mostStopped is the part of its periods in which a quota runs out, from which it
-// is used up.
+// mostStopped: a quota that runs out in this part of its periods counts as used up.
 const mostStopped = 0.5
 
 // stopped reports whether the target's quota runs out in most of its periods.
@@ -178,17 +184,17 @@ func (c CPU) Use() float64 {
 func (c CPU) Saturated() bool { return c.Use() >= Saturation && !c.spare }
 
 // Full reports whether the load itself is known to use CPUs fully: the service up
-// to its limit, or it, the generator and the database the whole host. CPUs that
-// other programs took are busy too, but then requests are not held up by their own
-// work.
+// to its limit, or it, the generator, the database and other peers the whole host. CPUs that
+// other programs took are busy too, but then it is not the load's own work that
+// delays requests.
 func (c CPU) Full() bool {
 	return c.Saturated() && (c.Target/c.Limit >= Saturation || !(c.Used()/c.CPUs < Saturation))
 }
 
 const (
-	// limitUsed is the part of what a target may use, from which the limit is used
-	// up on average. The corpus' invoice-quota and barcode-one-proc use 0.99 of
-	// theirs; parcel-burst-quota, which is stopped in bursts, 0.6.
+	// limitUsed: a target that uses this part of its limit uses it up on average.
+	// The corpus' invoice-quota and barcode-one-proc use 0.99 of theirs;
+	// parcel-burst-quota, which is stopped in bursts, 0.6.
 	limitUsed = 0.85
 )
 
@@ -207,17 +213,17 @@ func (c CPU) Room() float64 {
 	return math.Min(laws.Most, (own+free)/own)
 }
 
-// leastAwake: above this part, the difference between what requests run and what
-// the target's CPUs did is an error of measurement. parts-mmap has 0.3.
+// leastAwake: above this ratio of the target's CPU time to its requests' running
+// time, the difference is measurement error. parts-mmap has 0.3.
 const leastAwake = 0.7
 
-// Own returns how many CPUs the service uses for itself: Target without what the observation
-// takes. Shares of the CPU profile are parts of it. NaN where Target is unknown.
+// Own returns how many CPUs the service itself uses: Target less the cost of observing it.
+// Shares of the CPU profile are shares of this. NaN where Target is unknown.
 func (p *Set) Own() float64 { return p.CPU().Target * (1 - p.Observed()) }
 
 // awake returns the part of requests' running time in which a CPU ran them, 0 to 1.
-// To Go's trace a goroutine runs while its thread is stopped, in a page fault or by
-// the kernel, and others queue behind it: time that no saving of CPU gives back.
+// Go's trace counts a goroutine as running while a page fault or the kernel stops
+// its thread. Saving CPU does not shorten that time.
 func (p *Set) awake() float64 {
 	c, load := p.CPU(), p.Load()
 	running := p.Waits().NS(callstack.Busy) * load.Rate / 1e9 // CPUs
@@ -227,12 +233,12 @@ func (p *Set) awake() float64 {
 	return 1
 }
 
-// Used returns the CPUs that serving the load took: the service's and its
-// children's, the generator's and the database's, where they are known, and all
-// that was busy where the database's are not. CPUs that other programs of the host
-// took are not the load's, and would hide what it is made of.
+// Used returns the CPUs that serving the load took: those of the service, its
+// children, the generator, the database and other peers, as far as they are known; all busy CPUs
+// where the database's are unknown. CPUs that other programs took are not the
+// load's.
 func (c CPU) Used() float64 {
-	if known := c.Target + c.Children + c.Generator + c.Database; known > 0 {
+	if known := c.Target + c.Children + c.Generator + c.Database + c.Peers; known > 0 {
 		if math.IsNaN(c.Busy) {
 			return known
 		}

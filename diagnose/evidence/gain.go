@@ -9,8 +9,8 @@ import (
 	"github.com/redline-go/redline/notation"
 )
 
-// leastRoom: from this factor a limit of the target's own is reported before what
-// its CPU is spent on.
+// leastRoom: if lifting a limit of the target's own gains at least this factor, the
+// limit is reported before what the CPU is spent on.
 const leastRoom = 1.3
 
 // Names of the CPUs as resources.
@@ -29,7 +29,7 @@ func (p *Set) Model(own bool) laws.Model {
 	case own || c.spare:
 		busy = c.known()
 	case c.Saturated() && !c.Full():
-		// Other programs keep what they took: the load has what they leave it.
+		// Other programs keep what they took: the load has only what they leave.
 		busy, servers = c.Used(), c.Used()
 	}
 	if c.CPUs > 0 && busy > 0 {
@@ -41,15 +41,15 @@ func (p *Set) Model(own bool) laws.Model {
 			Fixed: p.idling()})
 	}
 	if at := m.Tightest(); c.Saturated() && at >= 0 {
-		// On CPUs that are used up all that ends by this host's work is a queue for
-		// them, whatever a request waits at; a timer's end is not.
+		// When CPUs are used up, every wait that this host's work ends is a queue
+		// for them, wherever the request waits. A wait that a timer ends is not.
 		m.Resources[at].Queue = m.Response * (1 - p.Waits().Share(callstack.SleepWait, callstack.EventWait))
 	}
 	return m
 }
 
 // others returns how many of the busy CPUs serve no request, because other programs use them;
-// 0 where it is not known what the database uses.
+// 0 where the database's use is unknown.
 func (c CPU) others(busy float64) float64 {
 	if math.IsNaN(c.Database) || !(busy > c.Used()) {
 		return 0
@@ -65,8 +65,9 @@ func named(format string, n float64) string {
 	return fmt.Sprintf(format, cpus)
 }
 
-// response is the mean request's time in seconds as the load saw it, which is what a
-// client's think time adds to, or else in the trace. Times are shares of it.
+// response is the mean request's time in seconds as the load measured it, because a
+// client's think time adds to that; otherwise the trace's. Times are given as shares
+// of it.
 func (p *Set) response() float64 {
 	if s := p.Load().Service; s > 0 {
 		return s / 1e9
@@ -74,14 +75,14 @@ func (p *Set) response() float64 {
 	if mean := p.Waits().MeanNS(); mean > 0 {
 		return mean / 1e9
 	}
-	return 1 // a unit: shares of it are known all the same
+	return 1 // a unit: shares are known even so
 }
 
-// known returns the CPUs that the service, the generator and the database use, as
-// far as they are known.
+// known returns the CPUs that the service, the generator, the database and other peers
+// use, as far as they are known.
 func (c CPU) known() float64 {
 	sum := 0.0
-	for _, one := range []float64{c.Target, c.Generator, c.Database} {
+	for _, one := range []float64{c.Target, c.Generator, c.Database, c.Peers} {
 		if one > 0 {
 			sum += one
 		}
@@ -156,10 +157,10 @@ func (p *Set) Freed(share, own, host float64) laws.Gain {
 }
 
 // Untraced returns the difference between the load's mean request and the mean of those
-// that are complete in traces, in ns. A trace is as likely to cut a request as that is long
-// (length-biased sampling, the inspection paradox), so the longest are missing. 0 where
-// CPUs are used up: then a request is also longer to the generator, which waits for a CPU
-// itself.
+// that are complete in traces, in ns. A trace cuts a request with a probability
+// proportional to its length (length-biased sampling, the inspection paradox), so the
+// longest are missing. 0 where CPUs are used up: then the generator waits for a CPU too,
+// and measures requests as longer.
 func (p *Set) Untraced() float64 {
 	if !p.Traced() || p.Anatomy.Cut == 0 || p.CPU().Saturated() {
 		return 0
@@ -167,8 +168,8 @@ func (p *Set) Untraced() float64 {
 	return math.Max(0, p.Load().Service-p.Waits().MeanNS())
 }
 
-// queued returns the part of request time in the queue for a CPU, 0 to 1: that of
-// requests, and that of goroutines which they wait for.
+// queued returns the part of request time queued for a CPU, 0 to 1, by requests and
+// by goroutines that they wait for.
 func (p *Set) queued() float64 {
 	w, sum := p.Waits(), 0.0
 	for _, kind := range w.Kinds() {
@@ -187,9 +188,9 @@ func (p *Set) queued() float64 {
 type Work struct {
 	// Share of the service's CPU, 0 to 1.
 	Share float64
-	// Roles are the domains of its samples, or Function is on their stacks: both
-	// find what of it runs inside a serial resource, and where they find more than Share
-	// a like part of that counts. Zero values find nothing.
+	// Roles are the domains of its samples, or Function is on their stacks. They select
+	// the samples that run inside a serial resource; if they select more than Share, the
+	// result is scaled down to it. Zero values select nothing.
 	Roles    callstack.Role
 	Function string
 	// Doing narrows what Function finds to samples with one of these roles
@@ -198,8 +199,9 @@ type Work struct {
 }
 
 // Ran bounds what removing work could gain. It frees CPUs, shortens the requests
-// that do it, and frees the goroutine or lock it runs inside of: where requests
-// queue for that one, the work is worth its part of it, however idle the CPUs are.
+// that do it, and frees the goroutine or lock that it runs inside. Where requests
+// queue for that one, removing the work gains its part of it, however idle the CPUs
+// are.
 func (p *Set) Ran(w Work) laws.Gain {
 	m, c := p.Model(false), p.CPU()
 	cut := laws.Cut{Busy: map[string]float64{}, Error: p.CPUError(w.Share)}
@@ -221,8 +223,20 @@ func (p *Set) Ran(w Work) laws.Gain {
 	return m.Gain(cut)
 }
 
+// Alone returns the gain that removing a share of the service's CPU would have on a host
+// without other programs, where CPUs bound the service. What others take bounds the
+// gain on this host, not how sick the service is. 0 where CPUs are idle.
+func (p *Set) Alone(share float64) float64 {
+	if !p.CPU().Saturated() {
+		return 0
+	}
+	// A share of 1 would promise infinity; profiles contain nothing but the cause
+	// now and then.
+	return laws.Amdahl(min(0.99, share))
+}
+
 // Lifted returns the gain of lifting a limit of the target's own; +Inf if none is reached.
-// Lifting it is the smaller change, so a saving of CPU does not rank above it.
+// Lifting it is the smaller change, so saving CPU does not rank above it.
 func (p *Set) Lifted() float64 {
 	least := math.Inf(1)
 	for _, gain := range []float64{p.CPU().Room(), p.Stops().Gain} {

@@ -26,10 +26,11 @@ type Asked struct {
 	Prepares float64
 	// Most is the largest number of executions in one traced request; 0 if none was traced.
 	Most int64
-	// Running, Queued and Waiting are ns of the mean request of the traces within the
-	// statement and in nothing that it called; zero without traces.
+	// Running, Queued and Waiting are the ns that the traces' mean request spends in
+	// the statement itself, not in operations inside it; zero without traces.
 	Running, Queued, Waiting float64
-	// Callers are the user's places that ran it, by their calls, most first.
+	// Callers are the places in the user's code that ran it, by number of calls,
+	// most first.
 	Callers []AskedBy
 	// Plan is SQLite's query plan, if the run could read it.
 	Plan *operation.SQLitePlan
@@ -42,15 +43,14 @@ type AskedBy struct {
 	Place code.Frame
 	User  bool
 	Share float64 // of the statement's calls, 0 to 1
-	NS    float64 // of a call there, on average
+	NS    float64 // per call there, on average
 	Stack []code.Frame
 }
 
 // Took returns the statement's own time in the mean request, in ns.
 func (a Asked) Took() float64 { return a.Running + a.Queued + a.Waiting }
 
-// Lead returns the caller with most calls, Heaviest that with most time. ok is false
-// without stacks.
+// Lead returns the caller with most calls. ok is false without stacks.
 func (a Asked) Lead() (by AskedBy, ok bool) {
 	if len(a.Callers) == 0 {
 		return by, false
@@ -87,8 +87,8 @@ func (p *Set) Asked() []Asked {
 	return p.operations.Get(p.readOperations).statements
 }
 
-// AskedAs returns what the hooks counted of a statement, by the text that the
-// server shows. ok is false if they do not know it.
+// AskedAs returns the hooks' counts of a statement, given the server's text of it.
+// ok is false if they did not see it.
 func (p *Set) AskedAs(text string) (a Asked, ok bool) {
 	form := statement.Normal(text)
 	for _, a := range p.Asked() {
@@ -99,7 +99,8 @@ func (p *Set) AskedAs(text string) (a Asked, ok bool) {
 	return a, false
 }
 
-// cutForm reports whether a text whose end was cut off in the target begins a form.
+// cutForm reports whether a text that the target truncated is the beginning of a
+// form.
 func cutForm(text, form string) bool {
 	head, cut := strings.CutSuffix(text, "...")
 	if !cut {
@@ -107,7 +108,7 @@ func cutForm(text, form string) bool {
 	}
 	head = statement.Normal(head)
 	if i := strings.LastIndexByte(head, ' '); i > 0 {
-		head = head[:i] // the last word may be a part of one
+		head = head[:i] // the last word may be truncated
 	}
 	return head != "" && strings.HasPrefix(form, head)
 }
@@ -168,9 +169,9 @@ func (p *Set) noneJoined() bool {
 	return p.Anatomy != nil && p.Anatomy.Requests == 0 && p.Anatomy.Partial > 0 && len(p.Anatomy.Operations) == 0
 }
 
-// asCounted puts the time that the hooks counted in the place of the traces': the part
-// of a request's time within the operation, of the traces' mean request. How much of it
-// ran and how much queued for a CPU is as in the request as a whole.
+// asCounted replaces the traces' time of an operation by the hooks': its part of
+// request time, applied to the traces' mean request. It is split into running, queued
+// and waiting as the request as a whole is.
 func (p *Set) asCounted(o operation.Operation) (t breakdown.OperationsPerRequest) {
 	load, w := p.Load(), p.Waits()
 	if !(load.Requests > 0) || !(load.Service > 0) {
@@ -206,7 +207,7 @@ func (a *Asked) add(o operation.Operation, t breakdown.OperationsPerRequest) {
 // until settle.
 func (p *Set) addCallers(a *Asked, o operation.Operation) {
 	if o.Kind == operation.Prepare {
-		return // who has it prepared is not who runs it
+		return // the function that prepares it need not be the one that runs it
 	}
 	for _, c := range o.Callers {
 		place, ok := p.Stacks.Place(c.Stack)

@@ -14,8 +14,8 @@ import (
 	"github.com/redline-go/redline/record/series"
 )
 
-// leastBehind is the part of request time from which the object of a queue is a
-// resource: below it the queue comes and goes.
+// leastBehind is the least share of request time spent in a queue for what it leads
+// to to count as a resource: below it the queue comes and goes.
 const leastBehind = 0.2
 
 // serial is a goroutine or a lock that requests queue for. It is always busy, so it
@@ -28,7 +28,7 @@ type serial struct {
 	runs float64
 }
 
-// part returns which part of a serial resource's time some work takes, 0 to 1.
+// part returns the part of a serial resource's time that some work takes, 0 to 1.
 func (s serial) part(p *Set, w Work) float64 {
 	use, err := p.Use()
 	if err != nil || w.Roles == 0 && w.Function == "" {
@@ -43,7 +43,7 @@ func (s serial) part(p *Set, w Work) float64 {
 	}
 	of := use.Part(func(u usage.Booked) bool { return s.inside(u) && found(u) })
 	if whole := use.Part(found); w.Share < whole {
-		of *= w.Share / whole // not all that the function does is to go
+		of *= w.Share / whole // only a part of what the function does is removed
 	}
 	return s.runs * of / all
 }
@@ -63,9 +63,9 @@ func (p *Set) readSerials() (list []serial) {
 	return list
 }
 
-// serialAt makes a resource of a site, if by Little's law more requests wait there
-// than it has servers. Its demand is then known without measuring its service time:
-// it is always busy.
+// serialAt turns a site into a resource if, by Little's law, more requests wait
+// there than it has servers. It is then always busy, so its demand is known without
+// measuring its service time.
 func (p *Set) serialAt(site waits.Site) (s serial, ok bool) {
 	if site.Share < leastBehind || site.Via != "" {
 		return s, false
@@ -89,7 +89,7 @@ func (p *Set) serialAt(site waits.Site) (s serial, ok bool) {
 	default:
 		return s, false
 	}
-	// Little's law: more wait than it can have in hand, so that it is never without.
+	// Little's law: more requests wait than it has servers, so it is never idle.
 	if p.Load().Rate*site.NS/1e9 <= waits.Crowd*s.Servers {
 		return s, false
 	}
@@ -97,8 +97,8 @@ func (p *Set) serialAt(site waits.Site) (s serial, ok bool) {
 	return s, s.runs > 0
 }
 
-// holders returns the functions that hold a lock: those that were seen to run while
-// requests waited, or else the one that unlocks it.
+// holders returns the functions that hold a lock: those that ran while requests
+// waited, or else the one that unlocks it.
 func (p *Set) holders(site waits.Site) []string {
 	holders := p.Holders(site)
 	if at, ok := p.Stacks.Place(site.Part.Waker); ok && len(holders) == 0 {
@@ -108,7 +108,7 @@ func (p *Set) holders(site waits.Site) []string {
 }
 
 // Serialised bounds the gain at a place where requests queue for one goroutine or lock that
-// is always busy: all its work for them is removed, and its CPU time is freed. ok is false
+// is always busy, if all its work for them is removed and its CPU time freed. ok is false
 // if the place is no such resource.
 func (p *Set) Serialised(site waits.Site) (g laws.Gain, ok bool) {
 	s, ok := p.serialAt(site)
@@ -138,8 +138,8 @@ func (p *Set) Doing(site waits.Site, function string) float64 {
 	return s.part(p, Work{Share: 1, Function: function})
 }
 
-// inTurn reports whether requests themselves hold what a part of time is waited for: half
-// of it or more was behind another request.
+// inTurn reports whether requests themselves hold what others wait for: at least half of
+// the wait is behind another request.
 func inTurn(part breakdown.Part) bool {
 	var all, requests int64
 	for _, c := range part.Behind {
@@ -151,8 +151,8 @@ func inTurn(part breakdown.Part) bool {
 	return all > 0 && 2*requests >= all
 }
 
-// Under describes the work done while requests wait for a lock; see usage.Use. more are
-// functions known to hold it, in addition to those in the trace.
+// Under describes the work done while requests wait for a lock; see usage.Table. more
+// are functions known to hold it, in addition to those in the trace.
 func (p *Set) Under(site waits.Site, more ...string) string {
 	use, err := p.Use()
 	if err != nil {
@@ -162,10 +162,11 @@ func (p *Set) Under(site waits.Site, more ...string) string {
 }
 
 // Alongside returns the goroutines that serve one request after another, as resources that
-// bound the rate whatever else gets cheaper. Its demand is its own time: running, or in the
-// kernel (fsync). Time in which it waits for a CPU, a lock, a channel or an answer depends
-// on the load of others and is no demand. So the bound errs upwards. It does not hold for a
-// goroutine that serves batches, which grow with the rate.
+// bound the rate whatever else gets cheaper. A goroutine's demand is its own time: running,
+// or in the kernel (fsync). Waiting for a CPU, a lock, a channel or an answer depends on
+// other load and is not demand; nor, on saturated CPUs, is what system calls take beyond the
+// quickest of them. So the bound errs upwards. It does not hold for a goroutine
+// that serves batches, which grow with the rate.
 func (p *Set) Alongside() (list []laws.Resource) {
 	if p.Anatomy == nil {
 		return nil
@@ -175,11 +176,7 @@ func (p *Set) Alongside() (list []laws.Resource) {
 			continue
 		}
 		n := float64(s.Goroutines)
-		busy := n * (s.OnCPU + math.Max(0, s.Utilization-s.OnCPU-s.Queued)*p.inKernel(s.Goroutine))
-		if stands := p.Load().Rate * p.wakeUp(); p.CPU().Saturated() {
-			busy -= stands // it comes back from the kernel once per request at least
-		}
-		if busy > 0 {
+		if busy := n * (s.OnCPU + p.inKernel(s)); busy > 0 {
 			name := "the goroutine of "
 			if s.Goroutines > 1 {
 				name = fmt.Sprintf("the %d goroutines of ", s.Goroutines)
@@ -190,9 +187,26 @@ func (p *Set) Alongside() (list []laws.Resource) {
 	return list
 }
 
-// inKernel returns which part of the waits of the goroutines that began in a function, 0 to
-// 1, is for system calls: not for a CPU, and not for other goroutines or servers.
-func (p *Set) inKernel(entry string) float64 {
+// inKernel returns the part of a goroutine's time, 0 to 1, in which the kernel works for it.
+func (p *Set) inKernel(s breakdown.Serial) float64 {
+	switch saturated := p.CPU().Saturated(); {
+	case s.Kernel > 0 && saturated:
+		return s.KernelAlone
+	case s.Kernel > 0:
+		return s.Kernel
+	default:
+		waits := math.Max(0, s.Utilization-s.OnCPU-s.Queued) * p.callsPart(s.Goroutine)
+		if saturated {
+			waits -= p.Load().Rate * p.wakeUp() // it comes back from the kernel once per request at least
+		}
+		return waits
+	}
+}
+
+// callsPart returns which part of the waits of the goroutines that began in a function, 0 to
+// 1, is for system calls: not for a CPU, and not for other goroutines or servers. It stands in
+// for calls that the bundle does not count.
+func (p *Set) callsPart(entry string) float64 {
 	behind, _ := p.Path().Behind(entry)
 	var kernel, all float64
 	for _, n := range behind.Nodes {
@@ -210,8 +224,8 @@ func (p *Set) inKernel(entry string) float64 {
 	return kernel / all
 }
 
-// wakeUp returns for how many seconds a thread of the target stands in the kernel's run queue
-// before it runs, in the mean; 0 where that was not seen.
+// wakeUp returns the mean time in seconds that a thread of the target spends in the kernel's
+// run queue before it runs; 0 if unknown.
 func (p *Set) wakeUp() float64 {
 	stood, _ := p.Sum(series.ProcessRunDelay, "")
 	gave, _ := p.Sum(series.ProcessVoluntary, "")

@@ -1,7 +1,7 @@
-// Package evidence is everything derived from a record that more than one analyzer needs:
-// who used the CPUs, what requests waited for, statements, goroutines, the critical path,
-// and what a model of the service gives for removing some of it. Each table is read once
-// per diagnosis.
+// Package evidence derives from a record what more than one analyzer needs: who used the
+// CPUs, what requests waited for, statements, goroutines, the critical path, and how much
+// a model of the service predicts from removing some of it. Each table is read once per
+// diagnosis.
 //
 // It states figures and decides nothing: it knows no analyzer, names no cause and
 // makes no finding.

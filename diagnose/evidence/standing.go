@@ -11,11 +11,11 @@ import (
 // leastWindows is how many windows a line needs for its slope to mean anything.
 const leastWindows = 20
 
-// standing returns how many CPUs the generator uses at any rate: it samples, draws and
-// wakes up, however few requests there are, and that bounds no rate. It is where the line
-// through its CPU and its requests per window meets no request: demand by regression of
-// the utilisation law (Rolia and Vetland, Parameter Estimation for Performance Models of
-// Distributed Application Systems, CASCON 1995). 0 where windows are too few, or the
+// standing returns how many CPUs the generator uses at any rate: it samples, draws its
+// view and wakes up however few requests there are, and that bounds no rate. It is the
+// intercept of the line through its CPU and its requests per window: demand by regression
+// of the utilisation law (Rolia and Vetland, Parameter Estimation for Performance Models
+// of Distributed Application Systems, CASCON 1995). 0 where windows are too few, or the
 // rate does not vary.
 //
 // The service has no such line: on CPUs that are used up it uses the same at any rate.
@@ -34,10 +34,10 @@ func (p *Set) standing() float64 {
 }
 
 // idling returns how many CPUs the service uses for no request: redline's probe and
-// traces, and the scheduler's search for work. A thread without any spins through the
-// queues of all others before it parks (runtime/proc.go, "Worker thread
-// parking/unparking"), so that part goes with idleness rather than with requests: it
-// counts as far as the service leaves its CPUs idle.
+// traces, and the scheduler's search for work. A thread without work spins through
+// the queues of all others before it parks (runtime/proc.go, "Worker thread
+// parking/unparking"). That cost depends on idleness rather than on requests, so it
+// is weighted by how idle the service leaves its CPUs.
 func (p *Set) idling() float64 {
 	c := p.CPU()
 	if !(c.Target > 0) {

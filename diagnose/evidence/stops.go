@@ -11,8 +11,8 @@ const (
 	// quotaPeriod of the kernel's CPU bandwidth control, in seconds
 	// (cpu.max's default, Documentation/admin-guide/cgroup-v2.rst).
 	quotaPeriod = 0.1
-	// leastSide is how many windows with stops, and as many without, a comparison
-	// of their latency takes.
+	// leastSide is the least number of windows with stops, and of windows without,
+	// for comparing their latency.
 	leastSide = 5
 )
 

@@ -1,7 +1,7 @@
-// Package explain words what redline knows about a cause: how it looks, how redline
-// knows, what to do about it with code before and after, and how to see that it
-// helped. The terminal's text and the pages of docs/causes/ are made from the
-// analyzers' own metadata, so that neither can claim what the analyzers do not do.
+// Package explain describes a cause: its symptoms, how redline recognises it, the
+// remedy with code before and after, and how to verify it. The terminal's text and
+// the pages of docs/causes/ are rendered from the analyzers' own metadata, so that
+// neither claims what the analyzers do not do.
 package explain
 
 import (
@@ -79,7 +79,7 @@ func (c Causes) List(width int) string {
 	return b.String()
 }
 
-// stage words a stage for a heading.
+// stage names a stage for a heading.
 func stage(s diagnose.Stage) string {
 	names := map[diagnose.Stage]string{
 		diagnose.Validity: "The measurement", diagnose.Host: "The host and its limits", diagnose.Database: "The database",
@@ -92,7 +92,7 @@ func stage(s diagnose.Stage) string {
 // part is a heading with its text; code is not wrapped.
 type part struct {
 	title, text string
-	code        string // language of the text, when it is code
+	code        string // language of the text if it is code
 }
 
 // parts returns what is known about a cause, in the order of a reader's questions,

@@ -23,8 +23,8 @@ func suite() []diagnose.Analyzer {
 	}
 }
 
-// TestText: parts in a reader's order, prose wrapped, code as it is written,
-// and nothing that the cause does not say.
+// TestText: parts in a reader's order, prose wrapped, code unchanged, and nothing that the
+// cause does not say.
 func TestText(t *testing.T) {
 	pages := Of(suite())
 	page, ok := pages.Find("lock-contention")

@@ -27,14 +27,14 @@ const (
 	Latency    = "latency" // in an open loop below saturation, where the rate is fixed
 )
 
-// Full is the utilisation from which a resource counts as used up. A saturated host
-// of two cores measures 0.95 to 1.0, because of moments between a wake-up and the
-// run; services that wait for something stay below 0.9.
+// Full is the utilisation at which a resource counts as used up. A saturated host
+// of two cores measures 0.95 to 1.0, because a CPU is idle for a moment between a
+// wake-up and the run; services that wait for something stay below 0.9.
 const Full = 0.92
 
 // halfIdle is the utilisation below which most requests find a CPU idle: an arrival does with
 // probability 1 - use (Poisson arrivals see time averages; Wolff, Operations Research 30(2), 1982). The
-// CPU time that was measured then holds a wake-up for each, which a busy CPU is spared.
+// measured CPU time then includes a wake-up for each, which a busy CPU is spared.
 const halfIdle = 0.5
 
 // Resource serves a bounded number of requests at a time.
@@ -67,8 +67,8 @@ func (r Resource) Use() float64 {
 }
 
 // bound returns by which factor the rate may grow until the resource is used up,
-// when freed of its servers are no longer busy. One that is used up cannot carry
-// more than it does now, whatever is missing to 1.
+// when freed of its servers are no longer busy. One that is used up carries its
+// maximum now, even if its utilisation is slightly below 1.
 func (r Resource) bound(freed float64) float64 {
 	if r.Use() == 0 {
 		return math.Inf(1)
@@ -119,8 +119,8 @@ type Gain struct {
 	// CPU time whose demand is not removed and was measured while most CPUs were idle.
 	AtLeast bool
 	// Low and High are the factors if the cut is two standard errors smaller or larger than
-	// measured; 0 where its error is not known. Near the pole a hundredth of the whole is a multiple
-	// of the factor.
+	// measured; 0 where its error is not known. Near the pole a hundredth of the whole multiplies
+	// the factor.
 	Low, High float64
 }
 
@@ -201,9 +201,9 @@ func (c Cut) nothing() bool {
 	return !(c.Time > 0)
 }
 
-// shorter returns by which factor a client comes round faster (in an open loop: by
-// which the response gets shorter); +Inf where the response is unknown, or in an
-// open loop that is saturated, where requests are due however long others take.
+// shorter returns the factor by which a client's cycle (in an open loop, the
+// response) gets shorter; +Inf if the response is unknown, or in a saturated open
+// loop, where requests are due however long others take.
 func (m Model) shorter(cut Cut) float64 {
 	if !(m.Response > 0) || m.Open && m.Saturated() {
 		return math.Inf(1)

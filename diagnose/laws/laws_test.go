@@ -96,8 +96,8 @@ func TestThinkTimeIsNotGained(t *testing.T) {
 	}
 }
 
-// Any model: a gain is 1 or more, grows with what is cut, and is never above the
-// bound of a resource that the cut leaves as it is.
+// Any model: a gain is 1 or more, grows with the cut, and is never above the
+// bound of a resource that the cut does not affect.
 func TestBounds(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {
@@ -132,7 +132,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// What runs at any rate is no demand of a request: it leaves its servers to none.
+// Work that runs at any rate is no demand of a request: it occupies its servers for good.
 func TestFixedUseIsNotGained(t *testing.T) {
 	m := laws.Model{Response: 1, Resources: []laws.Resource{{Name: cpus, Servers: 2, Busy: 1.9, Queue: 1, Fixed: 0.5}}}
 	if g := m.Gain(laws.Cut{Busy: map[string]float64{cpus: 1.2}}); !near(g.Factor, 1.4/0.2) {
@@ -160,7 +160,7 @@ func TestCountedServers(t *testing.T) {
 }
 
 // Near the pole a hundredth of the whole is a multiple of the factor; far from it, it is nothing; and
-// where another resource limits, the cut's error is not the gain's.
+// if another resource limits, the cut's error is not the gain's.
 func TestGainHasTheErrorOfItsShare(t *testing.T) {
 	m := laws.Model{Response: 1, Resources: []laws.Resource{{Name: cpus, Servers: 2, Busy: 2, Queue: 1}}}
 	ran := func(share float64) laws.Gain {

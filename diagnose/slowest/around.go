@@ -16,18 +16,18 @@ import (
 	"github.com/redline-go/redline/stat"
 )
 
-// around looks up what the service and its host went through, window by window. A
-// request is shorter than most series' windows, so it is the company it kept, never
+// around looks up what happened in the service and on its host, window by window. A
+// request is shorter than most series' windows, so this is circumstance, never
 // proof of a cause.
 type around struct {
 	rec        *record.Record
-	width      time.Duration     // of the windows that usual is of
+	width      time.Duration     // of the windows that usual is based on
 	usual      float64           // p99 of the median window, ns
 	statements map[string]string // text by query id
 }
 
-// newAround reads what is usual once: the p99 of the median window of the steady
-// span.
+// newAround reads the usual latency once: the p99 of the median window of the
+// steady span.
 func newAround(rec *record.Record) *around {
 	a := &around{rec: rec, statements: map[string]string{}}
 	if steady := rec.Run.Steady; steady.Len() > 0 {
@@ -47,7 +47,8 @@ func newAround(rec *record.Record) *around {
 	return a
 }
 
-// during words what happened in the windows that a request touched, a sentence each.
+// during describes what happened in the windows that a request touched, a sentence
+// per event.
 func (a *around) during(s timebase.Span) []string {
 	var words []string
 	for _, explain := range []func(timebase.Span) string{a.latency, a.collector, a.cpu, a.quota, a.statement, a.locks, a.fsync} {
@@ -58,7 +59,7 @@ func (a *around) during(s timebase.Span) []string {
 	return words
 }
 
-// sum adds a series up over the windows of s; ok is false where it has no value.
+// sum adds up a series over the windows of s; ok is false if it has no value.
 func (a *around) sum(name, labels string, s timebase.Span) (sum float64, ok bool) {
 	sum, n := a.rec.Series(name, labels, s).Sum()
 	return sum, n > 0
@@ -85,18 +86,18 @@ func (a *around) windows(s timebase.Span) int {
 	return int(timebase.Window(s.To-1, width) - timebase.Window(s.From, width) + 1)
 }
 
-// From how much above the usual the p99 of a window marks a moment that was
-// somewhat slower, or bad, for all.
+// Factors above the usual p99 at which a window was somewhat slower, or slow, for
+// all requests.
 const (
 	slower = 1.25
 	bad    = 2
 )
 
-// latency says first of all whether the request was slow alone or with all others:
-// the former points at the request, the latter at the host.
+// latency says whether the request was slow alone or with all others: the former
+// points to the request, the latter to the host.
 func (a *around) latency(s timebase.Span) string {
-	// At the resolution of the usual one: the largest of a wide window compares with
-	// those of other wide windows alone.
+	// At the resolution of the usual one: the largest value of a wide window
+	// compares only with those of other wide windows.
 	p99 := largest(a.rec.SeriesAt(series.LoadLatency, series.Labels("q", "p99"), s, a.width))
 	if p99 <= 0 || !(a.usual > 0) {
 		return ""
@@ -158,7 +159,7 @@ func (a *around) cpu(s timebase.Span) string {
 	return text + "."
 }
 
-// quota reports a CPU quota that had run out; "" if the threads were not stopped.
+// quota reports that the CPU quota had run out; "" if the threads were not stopped.
 func (a *around) quota(s timebase.Span) string {
 	if stood, ok := a.sum(series.CgroupThrottled, "", s); ok && stood > 0 {
 		return fmt.Sprintf("The CPU quota had run out, and the service's threads were stopped for %s.", diagnose.Span(stood))

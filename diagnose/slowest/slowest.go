@@ -22,21 +22,21 @@ import (
 	"github.com/redline-go/redline/record/breakdown"
 )
 
-// Most is how many requests are described.
+// Most is the largest number of requests that are described.
 const Most = 5
 
 // Request is one slow request. Times are ns; Begin is in run time.
 type Request struct {
-	// Name is the request's in the scenario and ID the number that the load gave
-	// it; both are empty when the service does not mark requests.
+	// Name is the request's name in the scenario and ID the number that the load
+	// gave it; both are empty if the service does not mark requests.
 	Name string `json:"name,omitempty"`
 	ID   string `json:"id,omitempty"`
-	// Begin is in run time. Took is the time in the service, Latency that from
-	// when the load meant to send; 0 when it is not known.
+	// Begin is in run time. Took is the time in the service, Latency the time from
+	// the intended start; 0 if unknown.
 	Begin   time.Duration `json:"begin_ns"`
 	Took    time.Duration `json:"took_ns"`
 	Latency time.Duration `json:"latency_ns,omitempty"`
-	// Lead is a sentence on what took most time.
+	// Lead is a sentence about what took most time.
 	Lead  string `json:"lead"`
 	Steps []Step `json:"steps"`
 	// Meanwhile holds a sentence per event around the request.
@@ -54,7 +54,7 @@ type Step struct {
 	State breakdown.State `json:"state"`
 	Text  string          `json:"text"`            // "waited for the network at list.go:41"
 	For   string          `json:"for,omitempty"`   // what it waited for, as far as it was followed
-	Place string          `json:"place,omitempty"` // the function waited in, in full
+	Place string          `json:"place,omitempty"` // the full name of the function that it waited in
 	Share float64         `json:"share"`           // of the request
 	Rest  bool            `json:"rest,omitempty"`  // the rest of a stretch of time, as one step
 }
@@ -158,7 +158,7 @@ func lead(t Request) string {
 		diagnose.Percent(float64(most.took)/float64(t.Took)), most.text, often)
 }
 
-// spans words the longest spans of a request.
+// spans describes the longest spans of a request.
 func spans(s *story.Story) []string {
 	const most = 5
 	var nodes []*story.Node

@@ -18,7 +18,7 @@ import (
 
 const ms = time.Millisecond
 
-// at is when the told request begins: in the window 10 of 100 ms, and the next.
+// at is when the described request begins: in window 10 of 100 ms, and the next.
 const at = 1050 * ms
 
 // bundle is a run whose windows 10 and 11 were bad ones.
@@ -71,7 +71,7 @@ func bundle(t *testing.T) *record.Record {
 
 // anatomy has one slow request of 100 ms: a lock for 60 ms, thirty short waits
 // for the database of 1 ms each with work between them, and an end too short to
-// be told.
+// be mentioned.
 func anatomy() *breakdown.Anatomy {
 	lock := []code.Frame{{Function: "sync.(*Mutex).Lock", File: "/usr/local/go/src/sync/mutex.go", Line: 9},
 		{Function: "shop/ledger.(*Book).Credit", File: "/src/shop/ledger.go", Line: 41}}

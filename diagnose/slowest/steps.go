@@ -12,12 +12,13 @@ import (
 )
 
 const (
-	// tellable is the part of a request from which a stretch is a step of its own:
-	// with less, a long request would have hundreds.
+	// tellable is the least part of a request for which a stretch is a step of its
+	// own: with less, a long request would have hundreds of steps.
 	tellable = 0.06
 	// inRest is how many kinds of short stretches are named between two steps.
 	inRest = 3
-	// silent is the part below which what lies between two steps is left out.
+	// silent is the part of a request below which the time between two steps is
+	// left out.
 	silent = 0.01
 )
 
@@ -27,7 +28,7 @@ type stretch struct {
 	at time.Duration
 }
 
-// steps describes a timeline: long stretches one by one, what lies between them by
+// steps describes a timeline: long stretches one by one, the time between them by
 // kind.
 func (t *describer) steps(line breakdown.Timeline) []Step {
 	whole := line.Len()

@@ -8,9 +8,9 @@ import (
 	"github.com/redline-go/redline/record/breakdown"
 )
 
-// doing words what a request does, for "it ... at main.go:41": in the past tense,
-// and without terms that a reader who never opened an execution trace would have to
-// look up.
+// doing describes what a request did, for "it ... at main.go:41": in the past
+// tense, and without terms that a reader who never opened an execution trace would
+// have to look up.
 var doing = map[callstack.Wait]string{
 	callstack.Busy:         "ran on a CPU",
 	callstack.Queued:       "was ready to run, and waited for a CPU",
@@ -39,7 +39,7 @@ var doing = map[callstack.Wait]string{
 	callstack.EventWait:    "waited for an event, as intended (long poll)",
 }
 
-// does words what a request's goroutine did.
+// does describes what a request's goroutine did.
 func does(w callstack.Wait, state breakdown.State) string {
 	switch state {
 	case breakdown.StateAssist:
@@ -53,7 +53,7 @@ func does(w callstack.Wait, state breakdown.State) string {
 	return "did what the trace does not show (unattributed)"
 }
 
-// states words what a goroutine did while a request waited for it.
+// states describe what a goroutine did while a request waited for it.
 var states = map[breakdown.State]string{
 	breakdown.StateRunning: "was at work", breakdown.StateRunnable: "waited for a CPU",
 	breakdown.StateAssist: "helped the garbage collector",
@@ -63,7 +63,7 @@ var states = map[breakdown.State]string{
 	breakdown.StateNetwork: "waited for the network", breakdown.StateSyscall: "was in a system call", breakdown.StateOther: "waited",
 }
 
-// behind words the goroutines that a request waited for, each for the next one:
+// behind describes the goroutines that a request waited for, each for the next one:
 // "main.worker, which slept at work.go:7, for ...".
 func behind(links []breakdown.Link) string {
 	var b strings.Builder

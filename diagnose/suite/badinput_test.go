@@ -15,15 +15,15 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// waitsAt is a service whose requests stand at a mutex, with these frames below.
+// waitsAt is a service whose requests wait at a mutex, with these frames below.
 func waitsAt(frames ...string) *Builder {
 	mutex := []string{"sync.runtime_SemacquireMutex", "internal/sync.(*Mutex).lockSlow", "sync.(*Mutex).Lock"}
 	return waiting(0.8).Wait(breakdown.StateLock, 32*ms, 1, append(mutex, frames...)...)
 }
 
 // TestFramesAsBinariesGiveThem: names and places come from other people's
-// binaries. The cause must be found whatever they look like, and its place be the
-// user's where there is one.
+// binaries. The cause must be found whatever they look like, and its place must be in
+// the user's code if there is any.
 func TestFramesAsBinariesGiveThem(t *testing.T) {
 	generic := "shop/cache.(*Cache[go.shape.struct { shop/orders.ID string; shop/orders.Lines []shop/orders.Line }]).Get"
 	for _, c := range []struct {
@@ -60,7 +60,7 @@ func TestFramesAsBinariesGiveThem(t *testing.T) {
 	}
 }
 
-// onlyPprof forgets what the probe and the host's own sources tell.
+// onlyPprof removes the data of the probe and of the host's own sources.
 func onlyPprof(b *Builder) *Builder {
 	for _, name := range []string{"/sched/gomaxprocs:threads", series.HostCPUs, series.HostBusy,
 		series.ProcessUser, series.ProcessSystem, series.DBCPU,
@@ -70,8 +70,8 @@ func onlyPprof(b *Builder) *Builder {
 	return b
 }
 
-// TestOnlyPprof: a service elsewhere with net/http/pprof alone. What stands out is
-// found all the same; nothing is said of a healthy one that is sure.
+// TestOnlyPprof: a service on another host with net/http/pprof alone. An obvious cause is
+// found nevertheless; a healthy one gets no finding of high confidence.
 func TestOnlyPprof(t *testing.T) {
 	cache := "shop/cache.(*Cache).Get@cache.go:41"
 	ExpectFirst(t, suite.All(), onlyPprof(waitsAt(cache)), "lock-contention")
@@ -84,7 +84,7 @@ func TestOnlyPprof(t *testing.T) {
 	}
 }
 
-// TestLostGenerations: a trace of which most was lost holds a few requests, from
+// TestLostGenerations: a trace that was mostly lost holds a few requests, from
 // which nothing is judged.
 func TestLostGenerations(t *testing.T) {
 	rec, a := waitsAt("shop/cache.(*Cache).Get@cache.go:41").Open(t)

@@ -20,9 +20,9 @@ const (
 	fixturesDir = corpusDir + "/fixtures"
 )
 
-// TestRecordedCorpus replays what was recorded of each service of the corpus and
-// holds the findings to its expect.yaml. A case that is known to be missed must
-// be missed: one that passes leaves the list.
+// TestRecordedCorpus replays the recording of each service of the corpus and
+// compares the findings with its expect.yaml. A case that is known to be missed must
+// be missed: remove one that passes from the list.
 func TestRecordedCorpus(t *testing.T) {
 	misses, err := corpus.ReadMisses(fixturesDir)
 	if err != nil {
@@ -74,8 +74,8 @@ func TestRecordedCorpus(t *testing.T) {
 	}
 }
 
-// TestCorpusNamesCauses: a case can only want what the suite can name, and every
-// case that an analyzer rests a threshold on exists.
+// TestCorpusNamesCauses: a case can only want causes that the suite can name, and every
+// case on which an analyzer bases a threshold exists.
 // wanted are causes that held-back services have and no analyzer names yet: each is
 // a miss that the bench counts.
 var wanted []string

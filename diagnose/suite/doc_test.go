@@ -13,7 +13,7 @@ var update = flag.Bool("update", false, "write docs/causes.md and docs/causes/")
 
 const docs = "../../docs"
 
-// TestCausesPages holds docs/causes.md and docs/causes/ to the analyzers' own
+// TestCausesPages compares docs/causes.md and docs/causes/ with the analyzers' own
 // metadata.
 func TestCausesPages(t *testing.T) {
 	causes := explain.Of(All())
@@ -57,7 +57,7 @@ var unproduced = map[string]string{
 	"softnet-drop": "the loopback device hands packets over without a queue that could overflow",
 }
 
-// TestCausesAreExplained: every cause says all that `redline explain` tells.
+// TestCausesAreExplained: every cause has all parts that `redline explain` prints.
 func TestCausesAreExplained(t *testing.T) {
 	for _, page := range explain.Of(All()) {
 		for what, missing := range map[string]bool{

@@ -17,7 +17,7 @@ import (
 )
 
 // TestFewRequestsAreJudged has a service at 1.2 requests/s: three whole ones in
-// its traces, and two under way.
+// its traces, and two in progress.
 func TestFewRequestsAreJudged(t *testing.T) {
 	const at = "shop/cache.(*Cache).Get@cache.go:41"
 	b := New(2, 1700*ms).CPU(2, 0.3, 0.2, 0.01, -1).Wait(breakdown.StateRunning, 100*ms, 3).
@@ -43,8 +43,8 @@ func TestFewRequestsAreJudged(t *testing.T) {
 	}
 }
 
-// TestNotJudgedSaysWhy has traces without a request: nothing is gained by asking
-// for the probe that took them.
+// TestNotJudgedSaysWhy has traces without a request: advising the probe would be useless,
+// because it took them.
 func TestNotJudgedSaysWhy(t *testing.T) {
 	b := New(2, 1700*ms).CPU(2, 0.3, 0.2, 0.01, -1).Wait(breakdown.StateRunning, ms, 1)
 	rec, a := b.Open(t)

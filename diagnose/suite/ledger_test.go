@@ -16,8 +16,8 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// TestMostOfTheLedger: a ledger names what has most of the requests' time or of used-up CPUs,
-// unless it has the shape of a healthy service.
+// TestMostOfTheLedger: a ledger names the entry with most of the requests' time or of saturated
+// CPUs, unless it has the shape of a healthy service.
 func TestMostOfTheLedger(t *testing.T) {
 	const ms = time.Millisecond
 	const scan, serve = "shop/tree.(*Index).Scan@index.go:117", "shop.(*Server).list@list.go:9"
@@ -34,9 +34,12 @@ func TestMostOfTheLedger(t *testing.T) {
 	}{
 		"one wait":           {asks(diagnosetest.New(8, 10*ms).CPU(2, 0.5, 0.2, 0.1, 0.2)), "one wait: database"},
 		"others' CPUs":       {asks(diagnosetest.New(8, 10*ms).CPU(2, 1.98, 0.1, 0.1, 0.7)), "one wait: database"},
-		"the database's CPU": {asks(diagnosetest.New(8, 10*ms).CPU(2, 1.98, 0.4, 0.1, 1.45)), "of the CPU that the load uses is the database's"},
+		"the database's CPU": {asks(diagnosetest.New(8, 10*ms).CPU(2, 1.98, 0.4, 0.1, 1.45)), "the database takes 74 % of the CPU that the load uses"},
 		"a database that was read": {asks(diagnosetest.New(8, 10*ms).CPU(2, 1.98, 0.4, 0.1, 1.45).
 			Statement("SELECT 1", 50e3, 200*time.Microsecond, 1, 4, "")), ""},
+		"a peer's CPU": {asks(diagnosetest.New(8, 10*ms).CPU(2, 1.98, 0.4, 0.1, -1).Peer("mariadbd", "3306", 1.45)),
+			"mariadbd, which the service asks at port 3306, takes 74 % of the CPU that the load uses"},
+		"a peer, idle CPUs":     {asks(diagnosetest.New(8, 10*ms).CPU(2, 0.9, 0.1, 0.1, -1).Peer("mariadbd", "3306", 0.7)), "one wait: database"},
 		"a queue for the CPUs":  {asks(diagnosetest.New(8, 10*ms).CPU(2, 1.98, 0.9, 0.3, 0.75)), ""},
 		"at once":               {asks(diagnosetest.New(8, 3*ms).CPU(2, 0.5, 0.2, 0.1, 0.2).Rate(500)), ""},
 		"one function":          {works(diagnosetest.New(8, 10*ms).CPU(2, 1.98, 1.6, 0.3, 0), scan, serve), "75 % of the service's CPU is below tree.(*Index).Scan"},
@@ -55,8 +58,8 @@ func TestMostOfTheLedger(t *testing.T) {
 	}
 }
 
-// TestLargestPartIsNamed: where CPUs limit the load and nothing is worth a finding, the ledger names the
-// part that could go, with its small gain; not where CPUs are idle, nor beside a finding.
+// TestLargestPartIsNamed: if CPUs limit the load and nothing is worth a finding, the ledger names the
+// part that could go, with its small gain; not if CPUs are idle, nor beside a finding.
 func TestLargestPartIsNamed(t *testing.T) {
 	encodes := []string{"encoding/json.(*encodeState).marshal", "encoding/json.Marshal", "shop/web.Show@web.go:12"}
 	scores := "shop/rank.score@rank.go:7"

@@ -17,8 +17,8 @@ import (
 	"github.com/redline-go/redline/record/series"
 )
 
-// observed adds what the kernel and the container tell of a service whose host is
-// in order.
+// observed adds the data of kernel and container for a service whose host is in
+// order.
 func observed(b *Builder) *Builder {
 	for _, name := range []string{series.NetListenOverflows, series.NetRetransmits, series.NetSynRetransmits,
 		series.SocketsRetransmits, series.TCPRetransmits,
@@ -77,7 +77,7 @@ func complete() map[string]func() *Builder {
 	}
 }
 
-// judgement is what a suite says of one bundle.
+// judgement is a suite's result on one bundle.
 type judgement struct {
 	found    map[string]findings.Confidence
 	follows  map[string]bool // reported in the finding of another
@@ -115,7 +115,7 @@ func judged(t *testing.T, name string, b *Builder) judgement {
 	return j
 }
 
-// finite holds a finding to figures that are numbers.
+// finite checks that a finding's figures are numbers.
 func finite(t *testing.T, name string, f findings.Finding) {
 	t.Helper()
 	bad := func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
@@ -132,8 +132,8 @@ func finite(t *testing.T, name string, f findings.Finding) {
 	}
 }
 
-// held says that less was seen than in whole: nothing may be found for that, save
-// as a hint, or where it was told in the finding of its root.
+// held checks a record with less data than whole: no finding may come from that, except
+// as a hint, or one that was reported within the finding of its root.
 func (less judgement) held(t *testing.T, name string, whole judgement) {
 	t.Helper()
 	for _, cause := range slices.Sorted(maps.Keys(less.found)) {
@@ -154,8 +154,8 @@ func removals(t *testing.T, b *Builder) map[string]func(*Builder) *Builder {
 		"the module":     func(b *Builder) *Builder { return b.Module("") },
 	}
 	for _, s := range rec.Names() {
-		// Without requests nothing is judged; and a quota of which neither it nor what
-		// it does is seen cannot be told from none.
+		// Without requests nothing is judged; and a quota that is not seen, nor its effects,
+		// cannot be distinguished from none.
 		if s.Name != series.LoadRequests && s.Name != series.CgroupThrottles {
 			all[s.Name] = func(b *Builder) *Builder { return b.Without(s.Name) }
 		}
@@ -166,8 +166,8 @@ func removals(t *testing.T, b *Builder) map[string]func(*Builder) *Builder {
 	return all
 }
 
-// TestNothingIsFoundForWantOfData takes each kind of data away, and subsets of
-// them: what is not seen is not judged, and no finding rests on it.
+// TestNothingIsFoundForWantOfData removes each kind of data, and subsets of them: causes
+// without data are not judged, and no finding comes from their absence.
 func TestNothingIsFoundForWantOfData(t *testing.T) {
 	const subsets = 16
 	for name, build := range complete() {
@@ -179,7 +179,7 @@ func TestNothingIsFoundForWantOfData(t *testing.T) {
 			for _, one := range names {
 				judged(t, "without "+one, all[one](build())).held(t, "without "+one, whole)
 			}
-			// A fixed seed: a failure must come again.
+			// A fixed seed: a failure must be reproducible.
 			rng := rand.New(rand.NewPCG(7, uint64(len(name))))
 			for i := range subsets {
 				b, gone := build(), []string{}

@@ -18,8 +18,8 @@ import (
 	"github.com/redline-go/redline/record/stacks"
 )
 
-// probeNamed returns what of findings names redline's own probe: a place, a cause's evidence
-// or an entry of the ledger.
+// probeNamed returns the parts of findings that name redline's own probe: a place, a cause's
+// evidence or an entry of the ledger.
 func probeNamed(t *testing.T, found findings.Findings) bool {
 	t.Helper()
 	text, err := json.Marshal(found)

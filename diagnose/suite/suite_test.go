@@ -35,7 +35,7 @@ func waiting(share float64) *Builder {
 	return b.Wait(breakdown.StateRunning, rest/4, 3).Wait(breakdown.StateNetwork, rest*3/4, 1, Query()...)
 }
 
-// slowQuery saturates the host with a statement that scans.
+// slowQuery saturates the host by a statement that scans.
 func slowQuery() *Builder {
 	b := New(64, 320*ms).CPU(2, 1.96, 0.1, 0.03, 1.8)
 	b.Gauge(series.DBMax, "", 100).Gauge(series.DBBlocked, "", 0).Counter(series.DBSessions, "", 2)
@@ -45,7 +45,7 @@ func slowQuery() *Builder {
 	return b.Wait(breakdown.StateNetwork, 250*ms, 2, Query()...).Busy(time.Second)
 }
 
-// nPlusOne asks for each item by itself, with a fast statement.
+// nPlusOne reads each item separately, with a fast statement.
 func nPlusOne() *Builder {
 	b := New(64, 60*ms).CPU(2, 1.96, 0.9, 0.06, 0.98)
 	b.Gauge(series.DBMax, "", 100).Gauge(series.DBBlocked, "", 0).Counter(series.DBSessions, "", 2)
@@ -97,7 +97,7 @@ func allocation() *Builder {
 		"shop/orders.render@orders.go:130")
 }
 
-// assist makes requests help the collector, with allocation spread.
+// assist makes requests help the collector, with allocations spread over the code.
 func assist() *Builder {
 	b := Healthy().Wait(breakdown.StateAssist, 6*ms, 2).Gauge("/gc/gogc:percent", "", 20).Counter("/gc/cycles/total:gc-cycles", "", 400)
 	n := int64(b.Requests())

@@ -18,7 +18,7 @@ const (
 	chance = 0.05
 )
 
-// timing is what the order of the windows says of a wait that explains a tail.
+// timing is what the order of the windows says about a wait that explains a tail.
 type timing int
 
 const (
@@ -43,8 +43,7 @@ func seriesOf(kind callstack.Wait) (name, labels string) {
 }
 
 // inTime compares a wait with time: its windows must be slow ones, or lead them.
-// This is what separates a tail that the wait causes from a tail that it merely is
-// part of.
+// This separates a tail that the wait causes from one that it is merely part of.
 func inTime(p *diagnose.Pass, kind callstack.Wait) timing {
 	name, labels := seriesOf(kind)
 	if name == "" {

@@ -21,13 +21,13 @@ const (
 	// LeastNS per request: a wait below 100 µs is a hand-over between goroutines, even if
 	// it is a large share of a short request.
 	LeastNS = 100e3
-	// LeastTail of the time above the median: the site that explains most of it.
+	// LeastTail is the part of the time above the median that a site must explain.
 	LeastTail = 0.50
-	// LeastGapNS: tails that exceed the median by less than 5 ms are within what
-	// scheduling and collection do to any service.
+	// LeastGapNS: scheduling and collection alone can make a tail exceed the median
+	// by up to 5 ms.
 	LeastGapNS = 5e6
-	// Dominant is the part of the mean request from which most requests are at this
-	// one place, so that what they wait for is never idle even while CPUs are busy.
+	// Dominant is the part of the mean request at which most requests are at one
+	// place, so that what they wait for is never idle even while CPUs are busy.
 	Dominant = 0.50
 )
 
@@ -65,6 +65,9 @@ func Decide(p *diagnose.Pass, s waits.Site, kind Nature) (Verdict, bool) {
 		if kind == Outside || !p.CPU().Full() && (kind == Serial || p.Waits().Share(callstack.Queued) < evidence.LeastQueue) {
 			worth = p.Elsewhere(s.Share)
 		}
+		if kind == Outside && p.Asks(s.Wait) {
+			worth = p.Unasked(s.Share)
+		}
 		if chain, ok := p.Serialised(s); ok && kind == Serial && (s.Share >= Dominant || !p.CPU().Full()) && chain.Factor > worth.Factor {
 			worth = chain
 		}
@@ -73,7 +76,8 @@ func Decide(p *diagnose.Pass, s waits.Site, kind Nature) (Verdict, bool) {
 		if p.CPU().Saturated() {
 			v.Confidence = findings.Medium
 			if kind == Serial && s.Share >= Dominant {
-				// At least worth the comparison that would settle it.
+				// The gain is at least the smallest that a comparison could
+				// confirm.
 				v.Gain = max(v.Gain, diagnose.MinGain)
 			}
 		}
@@ -113,14 +117,16 @@ func (v Verdict) Finding(p *diagnose.Pass, cause string, s waits.Site) diagnose.
 	}
 	if use := p.CPU().Use(); use == use {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio,
-			"CPUs are %s busy meanwhile", diagnose.Percent(min(1, use))))
+			"meanwhile CPUs are %s busy", diagnose.Percent(min(1, use))))
+	}
+	if p.Asks(s.Wait) {
+		f.Evidence = append(f.Evidence, p.BusyPeers()...)
 	}
 	return f
 }
 
-// entered words how often a request waits at a site. For the network it says
-// nothing: an answer is read in as many waits as it comes in pieces, which count no
-// calls.
+// entered says how often a request waits at a site. For the network it says
+// nothing: reading an answer waits once per piece, so waits do not count calls.
 func entered(s waits.Site) string {
 	switch s.Wait {
 	case callstack.DatabaseWait, callstack.PrepareWait, callstack.HTTPWait, callstack.HTTPOpen,

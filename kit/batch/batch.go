@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// Item is one caller's part of a group.
+// Item is one caller's item in a group.
 type Item[T, R any] struct {
 	// Value is what the caller gave to Do.
 	Value T
-	// Context is that of the caller: for its values, such as the span of its trace. It
-	// may end during the write.
+	// Context is the caller's: for its values, such as the span of its trace. It may
+	// end during the write.
 	Context context.Context
-	// Result and Err are for Flush to set: the caller gets both.
+	// Flush sets Result and Err; the caller gets both.
 	Result R
 	Err    error
 
-	gone bool // the caller took it back
+	gone bool // the caller withdrew it
 }
 
 // Config is how a [Writer] gathers and writes. The zero value of each field but Flush is
@@ -31,8 +31,8 @@ type Config[T, R any] struct {
 	Flush func(context.Context, []*Item[T, R]) error
 	// MaxSize is the most items of a group; 0 is 1,000.
 	MaxSize int
-	// MaxDelay is how long a group that is not full waits for more, from its first item
-	// on; 0 writes at once if a worker is free.
+	// MaxDelay is how long a group that is not full waits for more items, counted from
+	// its first; 0 writes at once if a worker is free.
 	MaxDelay time.Duration
 	// Workers is how many groups are written at a time; 0 is one, which keeps the order
 	// of items across groups.
@@ -49,7 +49,7 @@ var (
 	// ErrClosed reports a writer that was closed: the item was not written.
 	ErrClosed = errors.New("batch: closed")
 	// ErrUncertain reports that the caller's context ended during the write: the item
-	// may have been written or not. The context's error is wrapped beside it.
+	// may have been written or not. The context's error is wrapped too.
 	ErrUncertain = errors.New("batch: the caller left during the write, which may have succeeded")
 )
 
@@ -81,26 +81,26 @@ type Writer[T, R any] struct {
 	mu     sync.Mutex
 	groups []*group[T, R] // in order of arrival; only the last may grow
 	busy   int            // workers at work
-	usual  int            // items of the last group: as many as the next may have
+	usual  int            // items of the last group, a guess for the next
 	closed bool
-	ended  chan struct{} // closed when closed and nothing is left
+	ended  chan struct{} // closed once the writer is closed and nothing is left
 	stats  Stats
 }
 
 // Stats is what a writer has done since it was made.
 type Stats struct {
-	// Groups and Items were handed to Flush; TakenBack are items whose caller left before.
+	// Groups and Items were passed to Flush; TakenBack are items whose caller left before.
 	Groups, Items, TakenBack int64
 	// Full, Due and Last count groups by what ended them: their size; the delay, or a
 	// free worker; Close.
 	Full, Due, Last int64
 	// Panics counts those of Flush.
 	Panics int64
-	// Gathered are the items that wait now.
+	// Gathered is the number of items that wait now.
 	Gathered int
 }
 
-// New makes a writer. The error reports a Config that cannot work.
+// New makes a writer. The error reports an invalid Config.
 func New[T, R any](config Config[T, R]) (*Writer[T, R], error) {
 	if config.Flush == nil {
 		return nil, errors.New("batch: Config.Flush is required")
@@ -126,7 +126,7 @@ func New[T, R any](config Config[T, R]) (*Writer[T, R], error) {
 	return w, nil
 }
 
-// Do hands an item over, waits until its group is written, and returns what Flush set for
+// Do submits an item, waits until its group is written, and returns what Flush set for
 // it. It blocks while the queue is full. When ctx ends the error wraps that of ctx, and
 // [ErrUncertain] if the write had begun.
 func (w *Writer[T, R]) Do(ctx context.Context, value T) (R, error) {
@@ -184,11 +184,12 @@ func (w *Writer[T, R]) takeBack(ctx context.Context, g *group[T, R], at int) err
 }
 
 // Close refuses further items, writes those accepted, and returns when that is done. A
-// second Close waits too. The error is always nil: that of a write is its caller's.
+// second Close waits too. The error is always nil: an error of a write goes to its
+// callers.
 func (w *Writer[T, R]) Close() error { return w.Shutdown(context.Background()) }
 
-// Shutdown is Close with an end: when ctx ends first it cancels the context of the writes
-// under way and of those that follow, and returns the error of ctx without waiting for
+// Shutdown is Close with a limit: if ctx ends first, it cancels the context of the writes
+// in progress and of those that follow, and returns the error of ctx without waiting for
 // them.
 func (w *Writer[T, R]) Shutdown(ctx context.Context) error {
 	w.mu.Lock()
@@ -209,7 +210,7 @@ func (w *Writer[T, R]) Shutdown(ctx context.Context) error {
 	}
 }
 
-// Stats returns the counters, all of one moment.
+// Stats returns a consistent snapshot of the counters.
 func (w *Writer[T, R]) Stats() Stats {
 	w.mu.Lock()
 	defer w.mu.Unlock()

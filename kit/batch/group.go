@@ -8,15 +8,15 @@ import (
 
 // group is items that are written together.
 type group[T, R any] struct {
-	items   []Item[T, R] // does not grow once taken
+	items   []Item[T, R] // fixed once taken
 	written chan struct{}
 	timer   *time.Timer // until due; nil without a delay
 	due     bool
 	taken   bool // by a worker: nothing can be taken back
 }
 
-// gather puts an item into the group that grows, and reports its place there. It is
-// called with the lock held.
+// gather adds an item to the growing group, and returns it with the item's index.
+// It is called with the lock held.
 func (w *Writer[T, R]) gather(ctx context.Context, value T) (*group[T, R], int) {
 	var g *group[T, R]
 	if n := len(w.groups); n > 0 && len(w.groups[n-1].items) < w.config.MaxSize {
@@ -89,7 +89,7 @@ func (w *Writer[T, R]) work(g *group[T, R]) {
 		if finished {
 			return
 		}
-		// Flush ended the goroutine, as t.FailNow does: another goes on.
+		// Flush ended the goroutine, as t.FailNow does: another continues.
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.busy--
@@ -123,7 +123,7 @@ func (w *Writer[T, R]) end() {
 
 // write hands a group to Flush, and wakes its callers.
 func (w *Writer[T, R]) write(g *group[T, R]) {
-	// Pointers, so that Flush may sort them: the callers look at their own items.
+	// Pointers, so that Flush may sort them: callers read their own items.
 	items := make([]*Item[T, R], 0, len(g.items))
 	for i := range g.items {
 		if !g.items[i].gone {
@@ -146,9 +146,9 @@ func (w *Writer[T, R]) write(g *group[T, R]) {
 	w.flush(items)
 }
 
-// flush calls Flush, and leaves its error, or that of its panic, with the items.
+// flush calls Flush, and stores its error, or that of its panic, in the items.
 func (w *Writer[T, R]) flush(items []*Item[T, R]) {
-	// Flush may do with the slice as it likes.
+	// A copy, because Flush may change the slice.
 	own := append([]*Item[T, R](nil), items...)
 	var err error
 	returned := false

@@ -1,5 +1,5 @@
-// Package clock reads the time at the price of a load from memory: one goroutine reads the real clock at a fixed
-// resolution, and readers take its latest reading.
+// Package clock reads the time at the cost of a load from memory: one goroutine reads the real clock at a
+// fixed resolution, and readers take its latest reading.
 //
 // # When not to use it
 //
@@ -36,15 +36,15 @@ import (
 const (
 	// Finest is the finest resolution: below it the goroutine's wake-ups cost more than they are worth.
 	Finest = 100 * time.Microsecond
-	// Usual is the resolution in place of zero.
+	// Usual is the resolution that zero means.
 	Usual = time.Millisecond
 )
 
-// Clock is a coarse clock. The zero value works and never goes stale: it reads the real clock each time, at the real
-// clock's price, as a stopped Clock does. All methods may be called by any number of goroutines. A Clock must not be
-// copied after first use.
+// Clock is a coarse clock. The zero value works and never goes stale: it reads the real clock each time, at
+// the real clock's cost, as a stopped Clock does. All methods may be called by any number of goroutines. A
+// Clock must not be copied after first use.
 type Clock struct {
-	latest     atomic.Pointer[time.Time] // nil: the real clock is read
+	latest     atomic.Pointer[time.Time] // nil means: read the real clock
 	resolution time.Duration
 
 	ticks  atomic.Int64
@@ -56,7 +56,7 @@ type Clock struct {
 
 // Stats describes how a Clock has kept its resolution.
 type Stats struct {
-	// Resolution is the interval between two ticks that was asked for, within bounds; zero in the zero Clock.
+	// Resolution is the requested interval between two ticks, within bounds; zero in the zero Clock.
 	Resolution time.Duration
 	// Ticks counts readings of the real clock.
 	Ticks int64

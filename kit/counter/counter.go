@@ -1,19 +1,20 @@
-// Package counter counts without making cores wait for each other: a counter in shards, each on cache lines of its own.
+// Package counter counts without making cores wait for each other: a counter in shards, each on its own cache
+// lines.
 //
 // # When not to use it
 //
 // Not where one atomic.Int64 is not contended: that is 8 bytes and reads in one load, where a Counter has 128 bytes
-// per shard and Value reads them all. Not where Value is asked as often as Add, as in a limiter: there the sum costs
-// more than the contention. Not where each goroutine has its own place already, as a worker with an index: a [Padded]
-// per worker is cheaper and simpler. And not before a profile shows an atomic instruction among the hottest: two cores
-// that add to one counter some 10,000 times per second never meet.
+// per shard and Value reads them all. Not where Value is called as often as Add, as in a limiter: there the
+// sum costs more than the contention. Not where each goroutine already has its own place, such as a worker
+// with an index: a [Padded] per worker is cheaper and simpler. And not before a profile shows an atomic
+// instruction among the hottest: two cores that add to one counter some 10,000 times per second never meet.
 //
 // # How a shard is chosen
 //
 // By the address of the calling goroutine's stack, which differs between goroutines that run at once, hashed. So
-// goroutines that add at the same time mostly add to different shards; two that share one cost time and nothing else,
-// as each shard is atomic. No P is looked up: a goroutine that moves between cores takes its shard along, and pays for
-// one cache line's move.
+// goroutines that add at the same time mostly add to different shards; two that share one lose only time,
+// because each shard is atomic. No P is looked up: a goroutine that moves between cores keeps its shard, and
+// pays for moving one cache line.
 //
 // Tried and rejected:
 //
@@ -42,10 +43,10 @@ const line = 128
 const MaxShards = 1024
 
 // Padded is an atomic integer with cache lines of its own, for counters that lie side by side in an array or a struct
-// and that different cores write: without the padding each addition takes the line from the neighbour's core. The zero
-// value is 0 and ready for use; it must not be copied after first use. In an array, an element's padding keeps its
-// neighbours off; a Padded at the beginning of a struct or of an array shares no line with what lies before it if that
-// is at least 64 bytes away, which the padding on both sides ensures.
+// and that different cores write: without the padding each addition takes the line from the other core. The
+// zero value is 0 and ready for use; it must not be copied after first use. In an array, an element's padding
+// keeps its neighbours off; a Padded at the beginning of a struct or of an array shares no line with what
+// lies before it if that is at least 64 bytes away, which the padding on both sides ensures.
 type Padded struct {
 	_ [line - 8]byte
 	atomic.Int64
@@ -104,9 +105,9 @@ func (c *Counter) first() *[]shard {
 // Inc adds 1.
 func (c *Counter) Inc() { c.Add(1) }
 
-// Value returns the sum. Each addition that returned before Value began is in it; one that runs beside it may be, or
-// not. So a sum taken while others add and subtract may be one that the counter never had, as between a subtraction
-// that it saw and an addition before it that it did not.
+// Value returns the sum. Each addition that returned before Value began is in it; a concurrent one may or may
+// not be. So a sum taken while others add and subtract may be a value that the counter never had, if it
+// includes a subtraction but not an addition before it.
 func (c *Counter) Value() int64 {
 	shards := c.shards.Load()
 	if shards == nil {
@@ -119,8 +120,8 @@ func (c *Counter) Value() int64 {
 	return sum
 }
 
-// Take returns the sum and sets it to zero, for counts per window. No addition is lost or counted twice: one that runs
-// beside it is in this Take or in the next.
+// Take returns the sum and sets it to zero, for counts per window. No addition is lost or counted twice: a
+// concurrent one is in this Take or in the next.
 func (c *Counter) Take() int64 {
 	shards := c.shards.Load()
 	if shards == nil {

@@ -52,15 +52,15 @@ type layer struct {
 	chain  *chain
 	above  *layer          // nil for the first of a chain
 	depth  int             // layers above
-	values context.Context // what holds values: nothing between it and the layer does
+	values context.Context // the next context above that may hold values
 	at     time.Time       // the soonest limit of this layer and of all above
 
 	// ending is why the layer has ended, once anyone noticed.
 	ending   atomic.Pointer[ending]
-	extended atomic.Bool // there are, or were, layers below
+	extended atomic.Bool // there are or were layers below
 	done     atomic.Pointer[chan struct{}]
 
-	// The chain's lock guards these, of a layer that is waited on.
+	// For a layer that is waited on; guarded by the chain's lock.
 	timer *time.Timer
 	index int // in chain.waited
 	after map[*func()]struct{}
@@ -70,7 +70,7 @@ var _ context.Context = (*layer)(nil)
 
 // chain is what directly nested layers share.
 type chain struct {
-	base context.Context // what the first layer hangs on
+	base context.Context // the parent of the first layer
 
 	mu     sync.Mutex
 	waited []*layer // whose Done was called, and which have not ended
@@ -92,7 +92,7 @@ func (l *layer) Deadline() (time.Time, bool) { return l.at, true }
 // Value looks above: a layer has no values of its own.
 func (l *layer) Value(key any) any { return l.values.Value(key) }
 
-// String names the context, without reading what other goroutines change.
+// String names the context, without reading fields that other goroutines change.
 func (l *layer) String() string { return "deadline.WithDeadline(" + l.at.String() + ")" }
 
 // Err returns why the context has ended, nil if it has not.
@@ -109,7 +109,7 @@ func (l *layer) Err() error {
 	return l.ending.Load().err
 }
 
-// look finds out whether the layer has ended. Without anyone who waits nothing else does.
+// look finds out whether the layer has ended. If nobody waits, nothing else does.
 func (l *layer) look() *ending {
 	for a := l; a != nil; a = a.above {
 		if e := a.ending.Load(); e != nil {
@@ -119,7 +119,7 @@ func (l *layer) look() *ending {
 	if err := l.chain.base.Err(); err != nil {
 		return &ending{err}
 	}
-	// Who waits has a timer, and Err must not run ahead of it.
+	// A layer with waiters has a timer, and Err must not run ahead of it.
 	if l.done.Load() == nil && !time.Now().Before(l.at) {
 		return expired
 	}
@@ -243,9 +243,10 @@ func (c *chain) baseEnded() {
 	}
 }
 
-// AfterFunc calls f once the context has ended, and returns what prevents that. The
-// standard library looks for this method, and needs no goroutine to wait for a context
-// that has it. f is called by whoever ends the context, and must return soon.
+// AfterFunc calls f once the context has ended, and returns a function that prevents
+// that. The standard library looks for this method, and needs no goroutine to wait for
+// a context that has it. f is called by whoever ends the context, and must return
+// soon.
 func (l *layer) AfterFunc(f func()) (stop func() bool) {
 	l.Done()
 	c := l.chain

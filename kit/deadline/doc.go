@@ -10,11 +10,11 @@
 //
 // # Meaning
 //
-// As with the standard library a context ends when its own cancel function is called, its
-// limit has passed, or any context above it ends; cancelling a layer ends all below it
-// and none above. Deadline reports the soonest limit. Contexts of both kinds and values
-// nest in any order; each context of another kind in between, values excepted, begins
-// a new flat chain. Five differences remain:
+// As with the standard library, a context ends when its own cancel function is called,
+// when its limit has passed, or when any context above it ends; cancelling a layer ends
+// all below it and none above. Deadline reports the soonest limit. Contexts of both kinds
+// and values nest in any order; each context of another kind in between, values excepted,
+// begins a new flat chain. Five differences remain:
 //
 //   - A context that nobody has waited on looks at the clock when Err is called. If its
 //     limit passed and it was cancelled too before anyone looked, Err may report either

@@ -5,8 +5,8 @@ import (
 	"reflect"
 )
 
-// nearest returns the layer that ctx is, or that only values separate it from. Else it
-// returns nil, and what ctx is below its values: a context of another kind, which may end
+// nearest returns the layer that ctx is, or from which only values separate it. Otherwise
+// it returns nil, and the context below those values: one of another kind, which may end
 // by itself.
 func nearest(ctx context.Context) (*layer, context.Context) {
 	for {
@@ -26,8 +26,8 @@ var valueType = reflect.TypeOf(context.WithValue(context.Background(), parentKey
 
 type parentKey struct{}
 
-// unwraps is whether a context with a value still gives its parent away. If it does not,
-// values begin a new chain like any other context: that costs more, and means the same.
+// unwraps is whether a context with a value still exposes its parent. If not, values
+// begin a new chain like any other context: that costs more but means the same.
 var unwraps = func() bool {
 	if valueType.Kind() != reflect.Pointer || valueType.Elem().Kind() != reflect.Struct {
 		return false

@@ -106,7 +106,7 @@ func sweep(b *testing.B, setting string) {
 	}
 }
 
-// highestRSS is the process's VmHWM, in bytes; 0 where there is none.
+// highestRSS is the process's VmHWM, in bytes; 0 if there is none.
 func highestRSS() int64 {
 	text, _ := os.ReadFile("/proc/self/status")
 	_, rest, _ := strings.Cut(string(text), "VmHWM:")

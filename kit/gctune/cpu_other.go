@@ -2,5 +2,5 @@
 
 package gctune
 
-// cpuSeconds is not known here: what the runtime counts stands in for it.
+// cpuSeconds is unknown here: the runtime's counters stand in for it.
 func cpuSeconds() (seconds float64, ok bool) { return 0, false }

@@ -10,44 +10,46 @@
 //
 // Not where the heap is small against the container: GOGC=200 or 400 in the environment, with GOMEMLIMIT, does the
 // same without a moving part. Not where collection takes a few percent of the CPU and latency does not follow it:
-// there is nothing to win. Not in place of allocating less, which a profile of allocations shows and which helps at
-// every setting. Not in tests or benchmarks that compare, where a setting that moves is noise. And not next to another
-// package that sets GOGC or the memory limit: a Tuner that finds GOGC changed by someone else leaves it alone from
-// then on. For the limit alone, at start-up, automemlimit (github.com/KimMachineGun/automemlimit) is well kept and
-// smaller. GOMAXPROCS follows the control group by itself from Go 1.25 on.
+// there is nothing to win. Not in place of allocating less, which helps at every setting (an allocation
+// profile shows where). Not in tests or comparing benchmarks, where a changing setting is noise. And not next
+// to another package that sets GOGC or the memory limit: a Tuner that finds GOGC changed by someone else
+// leaves it alone from then on. For the limit alone, at start-up, automemlimit
+// (github.com/KimMachineGun/automemlimit) is well kept and smaller. GOMAXPROCS follows the control group by
+// itself from Go 1.25 on.
 //
 // # The control law
 //
-// The Go guide to the collector (https://go.dev/doc/gc-guide, "GOGC") derives that the CPU share of collection goes by
-// 1/GOGC for a given program and load. So the law works on logarithms, where that is a straight line of slope -1, and
-// is an integral controller:
+// The Go guide to the collector (https://go.dev/doc/gc-guide, "GOGC") derives that the CPU share of
+// collection is proportional to 1/GOGC for a given program and load. So the law works on logarithms, where
+// that is a straight line of slope -1, and is an integral controller:
 //
 //	GOGC(n+1) = GOGC(n) (signal / center)^g, with g = 1/2 for CPU and 1/4 for latency
 //
 // With slope -k each step leaves 1 - gk of the error: it shrinks without overshoot up to k = 1/g, and is stable up to
 // k = 2/g. CPU has k = 1. For the latency of mark assist, field reports imply k = 2 to 3 (0.8, 3.2 and 11.7 ms at GOGC
 // 150, 75 and 50). A controller with fixed steps, as in "10 % down above 5 ms, 5 % up below", has no point of rest: it
-// crosses its target for ever, and down is the wrong direction wherever collection is the cause of the latency.
+// crosses its target forever, and lowering GOGC is wrong wherever collection causes the latency.
 //
-// What keeps it calm: between 0.7 and 1.0 of the target nothing changes. A decision rests on at least two collections,
-// as the runtime's CPU figures move once per cycle, and on the median of three such spans unless the first is far off.
-// A step is at most a factor of 1.5 for CPU and 1.25 for latency. Each reversal of direction halves the gain, and a
-// third within a minute is not made.
+// What keeps it calm: between 0.7 and 1.0 of the target nothing changes. A decision rests on at least two
+// collections, because the runtime's CPU figures change once per cycle, and on the median of three such spans
+// unless the first is far off. A step is at most a factor of 1.5 for CPU and 1.25 for latency. Each reversal
+// of direction halves the gain, and a third within a minute is not made.
 //
 // What keeps it safe: after each step, CPU per allocated byte (which does not depend on the load; the kernel's figure)
 // is compared with what the step explains. If two spans in a row exceed that by 15 % and by twice the noise between
-// spans, the step is taken back and its direction rests for 5 minutes. If latency has not fallen by a tenth when GOGC
-// has doubled, GOGC is not its cause: all is taken back. GOGC stays within bounds, and within what the memory limit
-// leaves, by the guide's formula for the heap's goal, so that the limit is a net and not a brake: a heap that runs
-// into its limit collects without pause.
+// spans, the step is undone and its direction rests for 5 minutes. If latency has not fallen by a tenth when
+// GOGC has doubled, GOGC is not its cause: all steps are undone. GOGC stays within bounds, and within what
+// the memory limit leaves, by the guide's formula for the heap's goal. So the limit is a safety net and not a
+// brake: a heap that runs into its limit collects continuously.
 //
 // # The memory limit
 //
-// For each level of control groups with a limit, Go may hold MemoryShare of the limit less what is used beside Go's
-// memory: C libraries, mapped files in use, other processes of the group. The smallest of these is the runtime's
-// memory limit. It is read again at each interval, as limits of running containers change. A memory limit that was set
-// before, as by GOMEMLIMIT, is never raised. Nor is it set below what is alive: that cannot be reached, and the kernel
-// will end a program whose live heap outgrows its limit, with this package as without.
+// For each level of control groups with a limit, Go may hold MemoryShare of the limit less what is used
+// outside Go's memory: C libraries, mapped files in use, other processes of the group. The smallest of these
+// is the runtime's memory limit. It is read again at each interval, because limits of running containers
+// change. A memory limit that was set before, such as by GOMEMLIMIT, is never raised. Nor is the limit set
+// below the live heap: that cannot be reached, and the kernel ends a program whose live heap outgrows its
+// limit, with or without this package.
 package gctune
 
 import (
@@ -61,7 +63,7 @@ import (
 	"github.com/redline-go/redline/kit/gctune/cgroup"
 )
 
-// none is the runtime's memory limit where there is none.
+// none is the runtime's memory limit if none is set.
 const none = math.MaxInt64
 
 // ErrRunning is returned by Start while another Tuner runs: GOGC is one per process.
@@ -72,10 +74,11 @@ type Options struct {
 	// GCShare is the target: collection's share of the CPU that the program uses, above 0 and at most 0.5. Zero means
 	// 0.05. It is not used if P99 is set.
 	GCShare float64
-	// P99 returns the latency of the last interval, at whatever percentile is to be held, and false if nothing was
-	// measured. It is called once per Interval, on the Tuner's goroutine, and must not block. Nil: GCShare is held.
+	// P99 returns the latency of the last interval, at the percentile that is to be held, and false if
+	// nothing was measured. It is called once per Interval, on the Tuner's goroutine, and must not block. If
+	// nil, GCShare is held.
 	P99 func() (time.Duration, bool)
-	// Target is what P99 is held at, above 0. Required with P99.
+	// Target is the latency at which P99 is held, above 0. Required with P99.
 	Target time.Duration
 	// Min and Max bound GOGC, in percent, 1 to 10000. Zero means 50 and 400.
 	Min, Max int
@@ -83,16 +86,18 @@ type Options struct {
 	// 0.9, because the runtime lets a heap pass its goal by up to a tenth while it marks (maxOvershoot in
 	// runtime/mgcpacer.go).
 	MemoryShare float64
-	// Limit is a limit in bytes for this process beside those of the control group; zero means none.
+	// Limit is a limit in bytes for this process in addition to those of the control group; zero
+	// means none.
 	Limit int64
 	// Interval between readings. Zero means 1 s; below 10 ms means 10 ms.
 	Interval time.Duration
 	// OnChange, if not nil, receives the Stats after each change of GOGC or of the memory limit, on the Tuner's
-	// goroutine. It may call Stats and Stop, and must not block. One call may still be under way when Stop returns.
+	// goroutine. It may call Stats and Stop, and must not block. One call may still be in progress when Stop
+	// returns.
 	OnChange func(Stats)
 }
 
-// State is why GOGC stands where it stands.
+// State is why GOGC has its present value.
 type State string
 
 // The states of a Tuner.
@@ -105,11 +110,11 @@ const (
 	Doubting    State = "doubting"                    // CPU rose after the step: one more span decides
 	SteppedBack State = "stepped back"                // the step was undone, because CPU rose
 	Deaf        State = "latency does not follow"     // the climb was undone, because latency did not fall
-	Resting     State = "resting"                     // the direction was undone a short while ago
+	Resting     State = "resting"                     // a step in this direction was undone a short while ago
 	Damped      State = "damped"                      // it would be the third reversal within a minute
 	Overridden  State = "overridden"                  // someone else set GOGC: it is left alone
 	Blind       State = "control group is unreadable" // as Waiting; Err has the reason, and the memory limit stays
-	Stopped     State = "stopped"                     // the settings from before are in force
+	Stopped     State = "stopped"                     // the original settings are in force again
 )
 
 // Stats is a snapshot of a Tuner.
@@ -122,7 +127,8 @@ type Stats struct {
 	// unknown.
 	GCShare float64
 	Latency time.Duration
-	// Signal is what is steered as a share of its target: the median that decided last. Zero while unknown.
+	// Signal is the controlled figure as a share of its target: the median that decided last. Zero while
+	// unknown.
 	Signal float64
 	// Moves counts changes of GOGC, Reversals those in the direction opposite to the one before, and StepsBack those
 	// that undid others.
@@ -149,7 +155,7 @@ type Tuner struct {
 	ended chan struct{}
 }
 
-// settings are the two of the runtime that a Tuner moves.
+// settings are the two runtime settings that a Tuner changes.
 type settings struct {
 	percent int // negative: off
 	memory  int64
@@ -157,18 +163,19 @@ type settings struct {
 
 // process is what a Tuner steers.
 type process interface {
-	// read returns a sample but for its latency, the budget with its error apart.
+	// read returns a sample without its latency. The error concerns only the
+	// budget.
 	read() (sample, error)
 	// apply sets both and returns what was in force before.
 	apply(settings) settings
 }
 
-// running is whether some Tuner has the process in hand.
+// running is whether a Tuner controls the process.
 var running atomic.Bool
 
 // Start begins to steer this process, in a goroutine that ends with Stop. It fails with ErrRunning, or because of
-// options out of bounds, and then has changed nothing. Where the control group cannot be read it starts, and Stats has
-// the reason.
+// options out of bounds, and then has changed nothing. If the control group cannot be read it starts even so,
+// and Stats has the reason.
 func Start(o Options) (*Tuner, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -258,7 +265,8 @@ func (t *Tuner) step() {
 	}
 }
 
-// advance is step without the user's functions, which must not run under the lock.
+// advance is step without the user's functions, which must not run with the lock
+// held.
 func (t *Tuner) advance(latency time.Duration, heard bool) (changed bool, stats Stats) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -327,8 +335,8 @@ func (t *Tuner) Stats() Stats {
 	return stats
 }
 
-// Stop puts GOGC and the memory limit back to what they were before Start, but for a setting that someone else has
-// changed since: that one stays. The goroutine ends soon after. A second Stop does nothing.
+// Stop restores GOGC and the memory limit to their values before Start, except for a setting that someone
+// else has changed since. The goroutine ends soon after. A second Stop does nothing.
 func (t *Tuner) Stop() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

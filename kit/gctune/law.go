@@ -12,32 +12,35 @@ const (
 	// center and low end of the band around the target in which nothing is changed, as shares of it. The upper end is
 	// the target.
 	center, low = 0.85, 0.7
-	// The share of the logarithmic error that one step mends. See the package's comment: without overshoot for
-	// responses up to the second power for CPU, which responds by the first, and up to the fourth for latency.
+	// The share of the logarithmic error that one step corrects. See the package's comment: without overshoot
+	// for responses up to the second power for CPU, which responds by the first, and up to the fourth for
+	// latency.
 	gainCPU, gainLatency = 0.5, 0.25
 	// damping is how far reversals may lower the gain.
 	damping = 8
 	// The largest step, as a factor.
 	largestCPU, largestLatency = 1.5, 1.25
-	// leastCycles is how many collections a decision rests on: CPU figures of the runtime move once per cycle.
+	// leastCycles is how many collections a decision rests on: the runtime's CPU figures change once per
+	// cycle.
 	leastCycles = 2
-	// smooth is how many signals the median is taken of.
+	// smooth is the number of signals in the median.
 	smooth = 3
 	// mostReversals of direction within a minute.
 	mostReversals = 2
 	minute        = time.Minute
-	// rise is by how much CPU per allocated byte may exceed what the step explains, before the step is taken back.
+	// rise is by how much CPU per allocated byte may exceed what the step explains before the step is undone.
 	rise = 1.15
-	// doubts is how many standard deviations of its own noise it must exceed it by as well, and fresh the weight of
-	// the latest span in those.
+	// doubts is by how many standard deviations of its noise it must exceed that as well, and fresh the
+	// latest span's weight in the noise.
 	doubts, fresh = 2, 0.2
 	// answer is the share to which a latency must have fallen when GOGC has doubled, or GOGC has nothing to do with it.
 	answer = 0.9
-	// rest is for how long a direction that was taken back is not tried again.
+	// rest is how long an undone direction is not tried again.
 	rest = 5 * time.Minute
 	// headroom is what the runtime keeps free below its memory limit for errors of pacing (runtime/mgcpacer.go).
 	headroom = 0.97
-	// near is by how much a limit may move before the runtime is given the new one.
+	// near is by how much a limit may change before the new one is passed to the
+	// runtime.
 	near = 0.01
 )
 
@@ -48,7 +51,7 @@ type sample struct {
 	soft    int64         // the memory limit in force
 	gc      float64       // CPU seconds of collection, without idle marking
 	user    float64       // CPU seconds of everything else
-	cpu     float64       // CPU seconds that the process used, of the kernel where it counts them
+	cpu     float64       // CPU seconds that the process used, from the kernel if it counts them
 	cycles  uint64
 	allocs  uint64 // bytes
 	live    int64  // bytes marked by the last cycle
@@ -59,13 +62,13 @@ type sample struct {
 	heard   bool // latency is a reading
 }
 
-// decision is what a law makes of a sample.
+// decision is a law's response to a sample.
 type decision struct {
 	percent int
 	memory  int64 // the runtime's memory limit
 	state   State
-	signal  float64 // what is steered, as a share of its target; 0 while unknown
-	share   float64 // of CPU in use that collects
+	signal  float64 // the controlled figure as a share of its target; 0 while unknown
+	share   float64 // of the CPU in use that goes into collection
 }
 
 // law is the controller, free of clock and process: the same samples give the same decisions.
@@ -91,12 +94,13 @@ type law struct {
 	// How CPU per byte varies between spans without a step: the last one's logarithm, 0 after a step, and the mean
 	// square of differences.
 	last, variance float64
-	// On probation after a step: what CPU per byte should be, and what to go back to.
+	// On probation after a step: the expected CPU per byte, and the setting to go
+	// back to.
 	probation bool
 	before    float64
 	expected  float64
 	suspicion bool
-	// Where a climb began, to see whether latency answers.
+	// Where a climb began, to see whether latency responds.
 	climb struct {
 		percent, signal float64
 	}
@@ -131,14 +135,14 @@ func (l *law) begin(s sample) {
 	l.variance = math.Pow(math.Log(rise), 2) // until it is measured
 	l.percent = float64(s.percent)
 	if s.percent < 0 {
-		l.percent = float64(l.most) // off: the heap was to use the room it has
+		l.percent = float64(l.most) // GOGC was off: the heap was meant to use all available room
 	}
 	l.percent = min(max(l.percent, float64(l.least)), float64(l.most))
 	l.memory = l.originalSoft
 }
 
-// limit follows the memory that Go may use. It never asks for less than what is alive: no collection can get there,
-// and each would cost CPU in vain.
+// limit follows the memory that Go may use. It is never below the live heap: no collection could get there,
+// and each would waste CPU.
 func (l *law) limit(s sample) {
 	want := min(max(s.budget, s.live+s.other), l.originalSoft)
 	if change := float64(want-l.memory) / float64(l.memory); math.Abs(change) > near || want == l.originalSoft {
@@ -155,7 +159,7 @@ func (l *law) room(s sample) float64 {
 	return (float64(l.memory)*headroom - float64(s.other) - float64(s.live)) / float64(s.live+s.roots) * 100
 }
 
-// judge decides on a span with enough collections.
+// evaluate decides on a span with enough collections.
 func (l *law) evaluate(s sample, d *decision) State {
 	gc, user, bytes := s.gc-l.since.gc, s.user-l.since.user, float64(s.allocs-l.since.allocs)
 	defer func() { l.since = s }()
@@ -182,7 +186,7 @@ func (l *law) evaluate(s sample, d *decision) State {
 	signal := d.share / l.target
 	if l.aim > 0 {
 		if !s.heard || l.since.at == l.anchor.at {
-			return Waiting // right after a step, what is heard may still be of the settings before
+			return Waiting // right after a step, the reading may still reflect the previous settings
 		}
 		signal = float64(s.latency) / float64(l.aim)
 	}
@@ -191,7 +195,8 @@ func (l *law) evaluate(s sample, d *decision) State {
 		l.signals = l.signals[1:]
 	}
 	d.signal = median(l.signals)
-	// Right after a step one reading must do if it is far off; in doubt three decide.
+	// Right after a step a single reading suffices if it is far off; in doubt three
+	// decide.
 	if len(l.signals) < smooth && d.signal > low && d.signal < 1.5 {
 		return Waiting
 	}
@@ -241,8 +246,8 @@ func (l *law) steer(s sample, d decision) State {
 		return Damped
 	}
 	from := l.percent
-	// From all that was measured under these settings: what the step explains of CPU per byte. The cost of collecting
-	// goes by 1/GOGC; what a larger heap saves is a gift, and not expected.
+	// From all that was measured under these settings: what the step explains of CPU per byte. The cost of
+	// collecting is proportional to 1/GOGC; other savings of a larger heap are not expected.
 	gc, user := s.gc-l.anchor.gc, s.user-l.anchor.user
 	l.expected = (s.cpu - l.anchor.cpu) / float64(s.allocs-l.anchor.allocs) * (user + gc*max(from/to, 1)) / (user + gc)
 	l.move(s, to)
@@ -251,7 +256,7 @@ func (l *law) steer(s sample, d decision) State {
 	return Stepped
 }
 
-// back undoes a step, and lets its direction rest.
+// back undoes a step, and bars its direction for a while.
 func (l *law) back(s sample, to float64) State {
 	l.probation, l.suspicion = false, false
 	undone := sign(l.percent - to)
@@ -264,7 +269,7 @@ func (l *law) back(s sample, to float64) State {
 	return SteppedBack
 }
 
-// named names a step back by its reason, if it was taken.
+// named returns the reason as the state of a step back, if the step was taken.
 func named(taken, reason State) State {
 	if taken == SteppedBack {
 		return reason
@@ -280,8 +285,8 @@ func (l *law) recent(now time.Duration) int {
 	return len(l.reversals)
 }
 
-// move sets GOGC and keeps account of directions. A reversal halves the gain, a step that goes on restores half of
-// what is lost.
+// move sets GOGC and records directions. A reversal halves the gain, a step in the same direction restores
+// half of what is lost.
 func (l *law) move(s sample, to float64) {
 	direction := sign(to - l.percent)
 	if direction == 0 {
@@ -297,7 +302,7 @@ func (l *law) move(s sample, to float64) {
 	l.direction, l.percent = direction, to
 }
 
-// settle forgets what was measured under the settings before.
+// settle discards what was measured under the previous settings.
 func (l *law) settle(s sample) {
 	l.since, l.anchor, l.signals = s, s, l.signals[:0]
 	l.probation, l.last = false, 0

@@ -71,7 +71,7 @@ func (r *goRuntime) read() (sample, error) {
 		}
 		return r.samples[i].Value.Float64()
 	}
-	// Marking on Ps that would idle takes nothing from anyone.
+	// Marking on Ps that would otherwise be idle costs nothing.
 	gc, idle := seconds(cpuGC)-seconds(cpuGCIdle), seconds(cpuIdle)+seconds(cpuGCIdle)
 	s := sample{
 		at:      time.Since(r.begun),
@@ -96,7 +96,7 @@ func (r *goRuntime) read() (sample, error) {
 	return s, err
 }
 
-// percentOf reads /gc/gogc:percent, which is the largest integer when collection by GOGC is off.
+// percentOf reads /gc/gogc:percent, which is the largest integer if GOGC is off.
 func percentOf(v metrics.Value) int {
 	if v.Kind() != metrics.KindUint64 || v.Uint64() > math.MaxInt32 {
 		return -1
@@ -115,7 +115,8 @@ func (r *goRuntime) budget(held int64) (int64, error) {
 	}
 	levels, err := r.group.Memory()
 	for _, level := range levels {
-		// The two are read one after the other: what grew between is no one else's.
+		// The two are read one after the other, so growth in between must not count
+		// as others'.
 		others := max(0, level.Used-held)
 		budget = min(budget, int64(r.share*float64(level.Limit))-others)
 	}

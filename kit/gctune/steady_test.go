@@ -126,7 +126,7 @@ func BenchmarkSteady(b *testing.B) {
 	b.Logf("%s after %.1f min; limit %d MiB", s.State, minutes, steadyLimit>>20)
 }
 
-// residentMemory is the process's VmRSS, in bytes; 0 where there is none.
+// residentMemory is the process's VmRSS, in bytes; 0 if there is none.
 func residentMemory() int64 {
 	text, _ := os.ReadFile("/proc/self/status")
 	_, rest, _ := strings.Cut(string(text), "VmRSS:")

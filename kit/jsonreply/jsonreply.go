@@ -57,8 +57,8 @@ func Write(w http.ResponseWriter, status int, value any) error {
 }
 
 // Write answers with a status and the value as JSON. It sets Content-Length, and
-// Content-Type unless the caller has. An [EncodeError] says that nothing was written; any
-// other error is that of writing, and the connection is of no more use.
+// Content-Type unless the caller has. An [EncodeError] means that nothing was written;
+// any other error comes from writing, and the connection is unusable.
 func (x *Writer) Write(w http.ResponseWriter, status int, value any) error {
 	if status < 200 || status == http.StatusNoContent || status == http.StatusNotModified {
 		return &EncodeError{fmt.Errorf("%w: %d", ErrNoBody, status)}
@@ -136,7 +136,7 @@ func (b *buffer) append(x *Writer, value any) ([]byte, error) {
 		return nil, err
 	}
 	// What Append returns may be a larger array of its own, or something it keeps, such
-	// as a constant answer. Only the array that was made here is known to be ours.
+	// as a constant answer. Only an array made here is known to be ours.
 	if grown := cap(body) > 0 && &body[:1][0] != &b.dst[:1][0]; grown && len(body) <= x.maxPooled() {
 		b.dst = make([]byte, 0, min(len(body)+len(body)/4, x.maxPooled()))
 	}

@@ -13,13 +13,13 @@ type breaker struct {
 	failures int
 	broken   bool
 	until    int64 // no dial before, while broken
-	probing  bool  // the one dial that may end it is under way
-	err      error // for those who are refused
+	probing  bool  // the one dial that may end it is in progress
+	err      error // for callers that are refused
 	wake     *time.Timer
 }
 
-// allow reports whether a dial may begin now, and whether it is the one that decides
-// over a broken breaker.
+// allow reports whether a dial may begin now, and whether it is the probe that
+// decides whether the break ends.
 func (b *breaker) allow(now int64) (probe, ok bool) {
 	if !b.broken {
 		return false, true

@@ -47,19 +47,19 @@ type Config[C io.Closer] struct {
 	Cooldown time.Duration
 }
 
-// Errors that [Pool.Get] wraps. That of a context is wrapped as well, and so is that of
-// a dial that failed.
+// Errors that [Pool.Get] wraps, in addition to the errors of contexts and of failed
+// dials.
 var (
 	// ErrClosed reports a pool that was closed.
 	ErrClosed = errors.New("pool: closed")
 	// ErrMaxWait reports that no connection came free within MaxWait.
 	ErrMaxWait = errors.New("pool: no connection came free within MaxWait")
 	// ErrBreaker reports that dialling has stopped after consecutive failures, and no
-	// connection is open to wait for. The error of the last dial is wrapped beside it.
+	// connection is open to wait for. The error of the last dial is wrapped too.
 	ErrBreaker = errors.New("pool: dialling has stopped after consecutive failures")
 )
 
-// withDefaults replaces zero values, or reports what cannot work.
+// withDefaults replaces zero values, or reports invalid ones.
 func (c Config[C]) withDefaults() (Config[C], error) {
 	if c.Dial == nil {
 		return c, errors.New("pool: Config.Dial is required")

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// provide starts a dial for each waiter that none is under way for, as far as MaxOpen
-// and the breaker allow, and fails the waiters for whom nothing can come. It is called
-// with the lock held, whenever one of these has changed.
+// provide starts a dial for each waiter without one, as far as MaxOpen and the breaker
+// allow, and fails waiters that cannot get a connection. It is called with the lock
+// held, whenever one of these has changed.
 func (p *Pool[C]) provide() {
 	if p.closed {
 		return
@@ -100,7 +100,7 @@ func (p *Pool[C]) dialed(conn C, err error, probe bool) {
 	}
 }
 
-// resume dials again for those who wait, when the cooldown is over.
+// resume dials again for waiters once the cooldown is over.
 func (p *Pool[C]) resume() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

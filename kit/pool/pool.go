@@ -44,8 +44,8 @@ type entry[C io.Closer] struct {
 	expires   int64 // 0 is never
 }
 
-// Lease is a connection on loan. Copies of it stand for the same loan. The zero Lease is
-// of no connection, and may be released.
+// Lease is a connection on loan. Copies of it stand for the same loan. The zero Lease
+// has no connection, and may be released.
 type Lease[C io.Closer] struct {
 	// Conn is the connection. It must not be used after Release or Discard, nor closed
 	// by the borrower.
@@ -54,8 +54,8 @@ type Lease[C io.Closer] struct {
 	number uint64
 }
 
-// New makes a pool. It dials nothing before the first Get. The error reports a Config
-// that cannot work.
+// New makes a pool. It dials nothing before the first Get. The error reports an
+// invalid Config.
 func New[C io.Closer](config Config[C]) (*Pool[C], error) {
 	config, err := config.withDefaults()
 	if err != nil {
@@ -68,8 +68,8 @@ func New[C io.Closer](config Config[C]) (*Pool[C], error) {
 }
 
 // Get lends a connection, and waits for one while all are lent. The caller must call
-// Release or Discard on the lease. The error wraps that of the context, [ErrMaxWait],
-// [ErrClosed], [ErrBreaker], or that of the dial which was made for this caller.
+// Release or Discard on the lease. The error wraps the context's, [ErrMaxWait],
+// [ErrClosed], [ErrBreaker], or that of the dial for this caller.
 func (p *Pool[C]) Get(ctx context.Context) (Lease[C], error) {
 	if err := ctx.Err(); err != nil {
 		return Lease[C]{}, fmt.Errorf("pool: %w", err)
@@ -112,7 +112,8 @@ func (e *entry[C]) lend() Lease[C] {
 }
 
 // sound checks a connection that was idle for long, and drops it unless the check
-// succeeds. One whose check was interrupted is dropped too: what it was sent is unknown.
+// succeeds. If the check was interrupted it is dropped too, because its protocol state
+// is unknown.
 func (p *Pool[C]) sound(ctx context.Context, lease Lease[C]) bool {
 	ok := false
 	defer func() { // Check may panic
@@ -133,7 +134,7 @@ func (p *Pool[C]) sound(ctx context.Context, lease Lease[C]) bool {
 }
 
 // Release gives the connection back. Once a lease has been released or discarded, a
-// further Release or Discard of it does nothing, so that both may stand in a defer.
+// further Release or Discard of it does nothing, so that either may be deferred.
 func (l Lease[C]) Release() { l.end(none) }
 
 // Discard gives the connection back as broken: it is closed, and its place is free for
@@ -162,8 +163,8 @@ func (l Lease[C]) end(why reason) {
 	}
 }
 
-// keep passes a connection to who has waited longest, or lays it idle. It returns why
-// it must be closed instead, or none. It is called with the lock held.
+// keep passes a connection to the longest waiter, or makes it idle. It returns why it
+// must be closed instead, or none. It is called with the lock held.
 func (p *Pool[C]) keep(e *entry[C]) reason {
 	switch {
 	case p.closed:
@@ -208,9 +209,9 @@ func (p *Pool[C]) vacate() {
 	p.provide()
 }
 
-// Close closes the idle connections, fails those who wait with [ErrClosed], and ends
-// dials under way. Connections on loan are closed when they are released. A second Close
-// does nothing. The error is always nil; Stats counts the errors of closing.
+// Close closes the idle connections, fails waiters with [ErrClosed], and ends dials in
+// progress. Connections on loan are closed when they are released. A second Close does
+// nothing. The error is always nil; Stats counts the errors of closing.
 func (p *Pool[C]) Close() error {
 	p.mu.Lock()
 	if p.closed {

@@ -4,11 +4,11 @@ import "time"
 
 // Stats is what a pool has done since it was made, and what it holds now.
 type Stats struct {
-	// Gets counts calls of Get, Reused those that got a connection which had been lent
-	// before or lay idle.
+	// Gets counts calls of Get, Reused those that got a connection that had been lent
+	// before or was idle.
 	Gets, Reused int64
 	// Dialed counts dials that succeeded, DialErrors those that failed, Breaks how often
-	// the breaker stopped them, Refused the callers who were refused for that.
+	// the breaker stopped them, Refused the callers that were refused because of it.
 	Dialed, DialErrors, Breaks, Refused int64
 	// Waits counts callers who found no idle connection, WaitTime their time until they
 	// got one or an error, GaveUp those whose context or MaxWait ended first.
@@ -48,7 +48,7 @@ func (s Stats) Reuse() float64 {
 	return float64(s.Reused) / float64(s.Gets)
 }
 
-// Stats returns the counters, all of one moment.
+// Stats returns a consistent snapshot of the counters.
 func (p *Pool[C]) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -14,7 +14,7 @@ type grant[C io.Closer] struct {
 	err   error
 }
 
-// waiter is one caller of Get in the queue. Whoever takes it out sends one grant.
+// waiter is one caller of Get in the queue. Whoever removes it sends one grant.
 type waiter[C io.Closer] struct {
 	ready      chan grant[C] // of capacity 1
 	queued     bool
@@ -53,7 +53,7 @@ func (q *queue[C]) remove(w *waiter[C]) {
 	q.len--
 }
 
-// pop takes out who has waited longest, or returns nil.
+// pop removes and returns the longest waiter, or returns nil.
 func (q *queue[C]) pop() *waiter[C] {
 	w := q.first
 	if w != nil {
@@ -106,7 +106,7 @@ func (p *Pool[C]) wait(ctx context.Context) (Lease[C], error) {
 		return Lease[C]{}, err
 	}
 	p.mu.Unlock()
-	// A grant came at the same moment: it goes on to the next one.
+	// A grant arrived at the same moment: pass it on to the next waiter.
 	g := <-w.ready
 	g.lease.Release()
 	return Lease[C]{}, err

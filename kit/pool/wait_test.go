@@ -319,7 +319,7 @@ func TestShutdown(t *testing.T) {
 	})
 }
 
-// TestCloseFailsThoseWhoWait, ends the dial under way, and closes what it yields all the
+// TestCloseFailsThoseWhoWait, ends the dial in progress, and closes what it yields all the
 // same.
 func TestCloseFailsThoseWhoWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

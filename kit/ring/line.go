@@ -12,7 +12,7 @@ const all = math.MaxInt
 
 // line is where goroutines sleep until the other side changes something.
 type line struct {
-	len         atomic.Int64 // changed under mu; read without it by those who wake
+	len         atomic.Int64 // changed under mu; read without it by wakers
 	mu          sync.Mutex
 	first, last *sleeper
 	spare       *sleeper // linked by next, for reuse
@@ -28,8 +28,8 @@ type sleeper struct {
 }
 
 // sleep sleeps until try succeeds; it tries each time that it is woken. It returns
-// ctx's error if that ends it, and nil otherwise. The caller must pass on what it
-// may have been woken for.
+// ctx's error if that ends it, and nil otherwise. The caller must pass on a wake-up
+// that it may not have used.
 func (l *line) sleep(ctx context.Context, try func() bool) error {
 	s := l.sleeper()
 	defer l.reuse(s)
@@ -86,7 +86,7 @@ func (l *line) join(s *sleeper, front bool) {
 	l.len.Add(1)
 }
 
-// leave takes s out of the line; if it was woken meanwhile, it eats that.
+// leave removes s from the line; if s was woken meanwhile, it consumes the wake-up.
 func (l *line) leave(s *sleeper) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,17 +1,17 @@
 // Package ring is a bounded queue for many producers and many consumers: what a
 // buffered channel does between goroutines that pass many small values, at a
-// fraction of the cost, because they claim slots of the queue by an atomic each and
-// meet on a lock only to sleep.
+// fraction of the cost, because goroutines claim slots with one atomic operation each and
+// take a lock only to sleep.
 //
 // Use a channel instead
 //   - where the values are few: below about a million per second the channel is not
 //     what costs;
-//   - where a goroutine selects over several sources: a Ring cannot stand in a select;
-//   - where the queue has no room on purpose: an unbuffered channel hands over, and a
+//   - where a goroutine selects over several sources: a Ring cannot be part of a select;
+//   - where the queue must have no room: an unbuffered channel hands over directly, a
 //     Ring always stores.
 //
-// PutAll and TakeSome move several elements for about the price of one claim, and that is where
-// most of the gain lies: docs/kit/ring.md has the figures. The package offers no unbounded queue and no priorities.
+// PutAll and TakeSome move several elements for about the cost of one claim, which is most of the gain:
+// docs/kit/ring.md has the figures. The package offers no unbounded queue and no priorities.
 //
 // # Order
 //
@@ -24,29 +24,30 @@
 //
 // Close works as on a channel: what was put before is still taken, and after it Take
 // answers ErrClosed. Where a channel panics a Ring returns: Put on a closed Ring is
-// ErrClosed, and a second Close does nothing. Close may run beside Put: a Put that
-// returned nil is taken, one that returned an error is not in the queue.
+// ErrClosed, and a second Close does nothing. Close may run concurrently with Put:
+// an element whose Put returned nil will be taken, one whose Put returned an error
+// is not in the queue.
 //
 // # Memory model
 //
 // The queue is Vyukov's bounded MPMC queue (1024cores.net, "Bounded MPMC queue"). A
 // ticket t belongs to slot t modulo the capacity, whose state says whose turn it is: 2t free
-// for the producer with ticket t, 2t+1 filled for the consumer with ticket t. Who
-// moves tail (or head) from t to t+1 by compare-and-swap owns the slot alone until it
-// stores the next state, and that store is what publishes:
+// for the producer with ticket t, 2t+1 filled for the consumer with ticket t. The goroutine
+// that moves tail (or head) from t to t+1 by compare-and-swap owns the slot until it stores
+// the next state, and that store publishes:
 //
 //   - a producer writes the value, then stores 2t+1; a consumer that loads 2t+1 reads
 //     the value. So Put happens before the Take that returns its element.
 //   - a consumer clears the value, then stores 2(t+capacity); the producer of the next lap that
 //     loads it overwrites the slot. So the read happens before the overwrite.
 //
-// Who finds nothing to do joins a line of sleepers, looks again, and only then
-// sleeps. Who changes a slot stores its state, then reads the length of the line.
-// Go's atomics are sequentially consistent, so that one of the two sees the other:
-// either the sleeper finds the slot, or the other side finds the sleeper. One
-// change wakes one sleeper. Slots may become ready out of order, and then a sleeper
-// is woken for a slot behind one that is not ready; so whoever takes the slot in
-// front looks at the next one, and wakes for it.
+// A goroutine that finds nothing to do joins a line of sleepers, looks again, and
+// only then sleeps. One that changes a slot stores its state, then reads the length
+// of the line. Go's atomics are sequentially consistent, so one of the two sees the
+// other: either the sleeper finds the slot, or the other side finds the sleeper.
+// One change wakes one sleeper. Slots may become ready out of order, and then a
+// sleeper is woken for a slot behind one that is not ready; so whoever takes the
+// slot in front looks at the next one, and wakes for it.
 package ring
 
 import (
@@ -58,7 +59,7 @@ import (
 	"sync/atomic"
 )
 
-// What calls return that could not do their work.
+// Errors of calls that could not do their work.
 var (
 	// ErrClosed: the Ring was closed; from Take and TryTake also that nothing is left.
 	ErrClosed = errors.New("ring: closed")
@@ -68,8 +69,8 @@ var (
 	ErrEmpty = errors.New("ring: empty")
 )
 
-// pad keeps neighbours off a cache line, and off the line beside it, which the
-// processor may fetch along.
+// pad keeps neighbours off a cache line, and off the adjacent line, which the
+// processor may fetch with it.
 type pad [128]byte
 
 // shut is the bit of Ring.tail that Close sets. It leaves 63 bits for tickets:
@@ -101,7 +102,7 @@ type slot[T any] struct {
 }
 
 // New returns an empty Ring for at least capacity elements: the next power of two,
-// see Cap. It panics unless capacity is above zero and the memory is there, as make does.
+// see Cap. It panics if capacity is out of range or memory is lacking, as make does.
 func New[T any](capacity int) *Ring[T] {
 	if capacity < 1 || capacity > 1<<40 {
 		panic("ring: capacity must be between 1 and 1<<40")
@@ -215,7 +216,7 @@ func (r *Ring[T]) Close() {
 	}
 }
 
-// Len returns the number of elements, a moment ago: those whose Put has begun and
+// Len returns the number of elements a moment ago: those whose Put has begun and
 // whose Take has not.
 func (r *Ring[T]) Len() int {
 	// Head first: it never overtakes a tail that is read after it.
@@ -223,7 +224,7 @@ func (r *Ring[T]) Len() int {
 	return int(min(r.tail.Load()&^shut-head, r.mask+1))
 }
 
-// Cap returns the number of elements that the Ring holds at most.
+// Cap returns the maximum number of elements.
 func (r *Ring[T]) Cap() int { return int(r.mask + 1) }
 
 func (r *Ring[T]) put(v T) error {
@@ -244,7 +245,7 @@ func (r *Ring[T]) put(v T) error {
 				return nil
 			}
 		case state < 2*t:
-			return ErrFull // the element of the lap before is still there
+			return ErrFull // the element of the previous lap is still there
 		}
 		// Another producer was faster: tail has moved.
 	}
@@ -275,7 +276,7 @@ func (r *Ring[T]) take() (v T, err error) {
 }
 
 // passRoom wakes a putter if the next slot is free: the wake-up for it may have gone
-// to one who found the slot before it still taken.
+// to one that found the previous slot still taken.
 func (r *Ring[T]) passRoom() {
 	if !r.putters.some() {
 		return

@@ -8,19 +8,19 @@ import (
 
 // Handler admits requests to Next by Limiter and answers the others with 503 at once.
 // A request whose deadline passed counts as dropped; one whose client went away, or whose handler
-// panicked, is ignored. Responses are not looked at, and the ResponseWriter is handed
-// on as it is. So a handler that fails fast for much of its traffic makes the service look
-// faster than it is; let it call Acquire itself, and Ignore.
+// panicked, is ignored. Responses are not examined, and the ResponseWriter is passed on
+// unchanged. So a handler that fails fast for much of its traffic makes the service look faster
+// than it is; let it call Acquire itself, and Ignore.
 //
-// Put it outside of what costs, and inside of what must always answer: health checks
-// and metrics either stay outside, or are exempt.
+// Put it around everything costly; health checks and metrics, which must always
+// answer, either stay outside or are exempt.
 type Handler struct {
 	Limiter *Limiter
 	Next    http.Handler
-	// Exempt reports requests that pass unasked and uncounted: health checks, and
-	// those that last, such as WebSockets. Nil exempts none.
+	// Exempt reports requests that pass without admission and are not counted:
+	// health checks, and long-lived ones such as WebSockets. Nil exempts none.
 	Exempt func(*http.Request) bool
-	// Shed answers what is turned away. Nil writes 503 with "Retry-After: 1".
+	// Shed answers rejected requests. Nil writes 503 with "Retry-After: 1".
 	Shed http.Handler
 }
 

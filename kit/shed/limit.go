@@ -11,14 +11,14 @@ type probe struct {
 	level     int
 	need      int       // requests to measure
 	measuring bool      // what was in flight before has drained
-	until     time.Time // then it is given up
+	until     time.Time // after that it is abandoned
 }
 
-// turn is where a fall of the limit began: by Little's law latency falls with the
-// limit if it comes from the queue that the limit allows.
+// turn is where a fall of the limit began: by Little's law, latency falls with the
+// limit if a queue that the limit allows causes it.
 type turn struct{ limit, latency float64 }
 
-// decide moves the limit by a window without a probe.
+// decide adjusts the limit after a window without a probe.
 func (l *Limiter) decide(w window, cpu float64, now time.Time) {
 	latency := w.mean()
 	loaded := w.rejected || float64(2*w.peak) >= l.limit
@@ -30,7 +30,7 @@ func (l *Limiter) decide(w window, cpu float64, now time.Time) {
 		return
 	}
 	if l.baseline == 0 {
-		l.baseline = latency // with a queue in it, for all that is known: the probe below shows
+		l.baseline = latency // possibly with a queue in it: the probe below shows
 	} else if latency < l.baseline*(1-l.options.Tolerance) {
 		l.baseline += weight(w.n, enough) * (latency - l.baseline)
 		l.anchor = min(l.anchor, l.baseline)
@@ -43,21 +43,21 @@ func (l *Limiter) decide(w window, cpu float64, now time.Time) {
 	before := l.limit
 	l.move(latency, cpu)
 	stubborn := l.stubborn(before, latency)
-	// What turns nobody away needs no check.
+	// A limit that rejects nobody needs no check.
 	if w.rejected && (stubborn || !now.Before(l.nextProbe)) {
 		l.beginProbe(w, now)
 	}
 }
 
-// enough is how many requests make a mean that little can move.
+// enough is the number of requests at which a mean is stable.
 const enough = 100
 
-// weight is what the mean of n requests counts for beside what others have shown.
+// weight is the weight of a mean of n requests against that of others.
 func weight(n, others int) float64 { return float64(n) / float64(n+others) }
 
-// learn takes the latency of a window at light load into the baseline. A limit far above what
-// the service holds lets a queue grow under it that looks like light load; so the
-// baseline rises no further than the tolerance before a probe has confirmed it.
+// learn updates the baseline with the latency of a window at light load. Under a limit far
+// above what the service sustains, a queue can grow that looks like light load; so the
+// baseline rises no further than the tolerance until a probe has confirmed it.
 func (l *Limiter) learn(w window) {
 	l.baseline += weight(w.n, min(l.seen, enough)) * (w.mean() - l.baseline)
 	l.seen += w.n
@@ -84,8 +84,8 @@ func (l *Limiter) move(latency, cpu float64) {
 	l.stats.Gradient = gradient
 }
 
-// stubborn reports that the limit has been halved and latency has not followed: then
-// it was not the queue's.
+// stubborn reports that the limit was halved and latency did not follow: then the
+// queue did not cause it.
 func (l *Limiter) stubborn(before, latency float64) bool {
 	if l.limit >= before || l.turn.limit == 0 {
 		l.turn = turn{l.limit, latency}
@@ -126,7 +126,7 @@ func (l *Limiter) drained(now time.Time) {
 }
 
 // giveUp ends a probe that takes too long, because it cannot drain or gets few
-// requests. It makes do with those it got, if they are some.
+// requests. It uses those that it got, if any.
 func (l *Limiter) giveUp(now time.Time) {
 	if l.probe == nil || !now.After(l.probe.until) {
 		return
@@ -141,7 +141,8 @@ func (l *Limiter) giveUp(now time.Time) {
 }
 
 // fell is the share of its former rate below which a service has no queue any more.
-// At half of what it holds it would serve half; chance moves the rate by some tenths.
+// At half of what it sustains it would serve half; chance moves the rate by some
+// tenths.
 const fell = 0.6
 
 // endProbe takes what the probe saw as the baseline. If the service served about as
@@ -168,7 +169,8 @@ func (l *Limiter) endProbe(w window, now time.Time) bool {
 	return true
 }
 
-// few is how many requests a step of a probe looks at, unless they surprise.
+// few is the number of requests that a step of a probe measures, unless the result
+// is surprising.
 func few(level int) int { return max(20, 2*level) }
 
 // accept ends the probe with a baseline.

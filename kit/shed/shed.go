@@ -18,16 +18,16 @@
 // Four things differ from Envoy:
 //
 //   - The mean, not a percentile, because Little's law is about the mean. A request
-//     that hangs counts as one in flight, from the start, and not by its minutes in the end.
+//     that hangs counts as one in flight from the start, not with its minutes at the end.
 //   - A window lasts until as many requests have ended as were in flight, so that
-//     each step rests on what the step before led to.
-//   - A window that never used half of the limit leaves it as it is, and shows the
-//     baseline for nothing: light load neither raises nor lowers the limit.
+//     each step rests on the effect of the previous one.
+//   - A window that never used half of the limit does not change it, and shows the
+//     baseline at no cost: light load neither raises nor lowers the limit.
 //   - Under lasting load a probe checks the baseline, as in Envoy, but at half of what
 //     is in flight rather than at 3. If the service still serves as many per second, it still had a
 //     queue, and the probe halves again. A probe costs some capacity for some requests'
 //     time, and follows early if the limit was halved and latency did not fall: then
-//     the service has become slower, and the queue is not why.
+//     the service has become slower, and the queue is not the cause.
 //
 // # CPU
 //
@@ -35,15 +35,15 @@
 // CPU, as its pressure information (a thread waits) or the quota of the control group (it
 // throttles) shows, the reason is known, and the tolerance shrinks by the share of the
 // time in which it does: down to none. The limit then settles near P plus its square
-// root. CPU pressure alone never lowers it further, because a service that a
-// neighbour disturbs but that answers in time has no reason to turn anyone away.
+// root. CPU pressure alone never lowers it further, because a service that other programs
+// disturb but that answers in time has no reason to reject anyone.
 //
 // # When not to use it
 //
 //   - Where the bound is known, as with a pool of ten database connections: a semaphore
 //     of that size is simpler and never wrong.
 //   - Where requests of one Limiter differ in cost by orders of magnitude, and the mix
-//     changes: the mean then moves for no fault of the service. Use a Limiter per class.
+//     changes: the mean then changes through no fault of the service. Use a Limiter per class.
 //   - For connections that stay, such as streams and WebSockets: they hold their
 //     permit for hours. Exempt them.
 //   - At a client that retries what is turned away, without a budget of retries:
@@ -84,7 +84,7 @@ type Options struct {
 	CPU func() float64
 }
 
-// Stats is what a Limiter has done and believes.
+// Stats is what a Limiter has done, and its estimates.
 type Stats struct {
 	Limit    int // requests at once, now; during a probe its level
 	Inflight int
@@ -101,7 +101,7 @@ type Stats struct {
 }
 
 // Limiter admits requests. Its methods may be called from any goroutine; it starts
-// none. The zero value admits nothing: use New.
+// no goroutine. The zero value admits nothing: use New.
 type Limiter struct {
 	options Options
 
@@ -116,7 +116,7 @@ type Limiter struct {
 	seen      int       // requests at light load
 	rate      float64   // requests per second under load
 	nextProbe time.Time // zero: as soon as a window shows load
-	probe     *probe    // nil unless one is under way
+	probe     *probe    // nil unless one is in progress
 	turn      turn
 	stats     Stats
 }
@@ -183,8 +183,8 @@ func New(o Options) (*Limiter, error) {
 	return l, nil
 }
 
-// Permit is one admitted request. Exactly one of Done, Ignore and Drop ends it; those that
-// follow do nothing, so that a deferred Done may stand behind another. It belongs to one goroutine at a time.
+// Permit is one admitted request. The first call of Done, Ignore or Drop ends it; later ones do nothing, so
+// that a deferred Done may follow another. It belongs to one goroutine at a time.
 type Permit struct {
 	limiter *Limiter
 	start   time.Time
@@ -225,8 +225,8 @@ func (p *Permit) Done() { p.end(false, false) }
 // at once, or whose client went away.
 func (p *Permit) Ignore() { p.end(true, false) }
 
-// Drop ends a request that failed by overload: it timed out, or what lies below shed it.
-// It counts as one that took eight times the baseline, or longer if it did.
+// Drop ends a request that failed because of overload: it timed out, or a service below
+// rejected it. It counts as one that took eight times the baseline, or longer if it did.
 func (p *Permit) Drop() { p.end(false, true) }
 
 func (p *Permit) end(ignore, drop bool) {
@@ -244,7 +244,7 @@ func (p *Permit) end(ignore, drop bool) {
 	switch {
 	case ignore:
 		l.stats.Ignored++
-		// As if it had not been there, as far as the window goes.
+		// As if it had not been in this window.
 		w.n--
 		w.area = max(0, w.area-min(now.Sub(p.start), now.Sub(w.start)).Seconds())
 	case drop:
@@ -258,7 +258,7 @@ func (p *Permit) end(ignore, drop bool) {
 	}
 }
 
-// dropped is what a dropped request counts at least, in baselines: enough that a tenth of
+// dropped is the least latency of a dropped request, in baselines: enough that a tenth of
 // them shows.
 const dropped = 8
 
@@ -280,7 +280,7 @@ func (l *Limiter) least() time.Duration {
 }
 
 // closeWindow decides by the window and opens the next. It is called with mu held,
-// and lets go of it while it reads the CPU's files.
+// and releases it while it reads the CPU's files.
 func (l *Limiter) closeWindow() {
 	l.busy = true
 	l.mu.Unlock()

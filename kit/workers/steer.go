@@ -2,13 +2,13 @@ package workers
 
 import "time"
 
-// call wakes steer if it rests and tasks wait for which no worker is idle. A
-// submitter calls after it stored its task, a worker after it ceased to be idle, and
-// steer looks once more after it said that it rests: of any two that meet, one sees
-// the other.
+// call wakes steer if it rests and tasks wait without an idle worker. A submitter
+// calls it after storing its task, a worker after it ceases to be idle, and steer
+// looks once more after it announced that it rests: so of any two that race, one
+// sees the other.
 func (p *Pool) call() {
 	if p.resting.Load() && p.short() && p.resting.CompareAndSwap(true, false) {
-		p.called <- struct{}{} // has room: only who cleared resting sends
+		p.called <- struct{}{} // has room: only the goroutine that cleared resting sends
 	}
 }
 
@@ -16,7 +16,7 @@ func (p *Pool) call() {
 func (p *Pool) short() bool { return int64(p.queue.Len()) > p.idle.Load() }
 
 // steer grows and shrinks the pool. It ticks only while there is something to
-// decide, so that an idle pool uses no CPU.
+// decide, so an idle pool uses no CPU.
 func (p *Pool) steer() {
 	defer p.end()
 	for {
@@ -82,8 +82,8 @@ func (p *Pool) wanted(finishing bool) int {
 	return 0
 }
 
-// retire offers n workers to leave; mayLeave keeps Min. The offer goes through the
-// queue: only an idle worker finds it soon, and if the queue is full none is made.
+// retire asks n workers to leave; mayLeave keeps Min. The requests go through the
+// queue: an idle worker finds one soon, and if the queue is full none is made.
 func (p *Pool) retire(n int64) {
 	for ; n > 0; n-- {
 		if p.queue.TryPut(nil) != nil {

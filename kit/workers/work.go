@@ -94,7 +94,7 @@ func (p *Pool) run(task Task) {
 	returned = true
 }
 
-// report calls OnPanic. What that panics with in its turn is logged.
+// report calls OnPanic. If that panics too, its panic is logged.
 func (p *Pool) report(value any, stack []byte) {
 	defer func() {
 		if second := recover(); second != nil {

@@ -1,24 +1,24 @@
 // Package workers runs tasks on a pool of goroutines that grows while tasks wait and
-// there is CPU left, shrinks when it is idle, and makes those who submit wait when
-// the queue is full. A task that panics is contained and reported.
+// there is CPU left, shrinks when it is idle, and makes submitters wait when the
+// queue is full. A task that panics is contained and reported.
 //
-// Use a plain go statement under golang.org/x/sync/errgroup's SetLimit instead where
-// the tasks of one call are to be waited for, or where starting goroutines is not
-// what costs: a go statement takes a few hundred nanoseconds, and any task longer than some
-// microseconds hides it. A pool is for the bound: on goroutines, on what waits, and on
-// what stands behind them.
+// Use a plain go statement under golang.org/x/sync/errgroup's SetLimit instead where a call
+// waits for all of its tasks, or where starting goroutines is not the main cost: a go
+// statement takes a few hundred nanoseconds, and any task longer than some microseconds
+// hides it. A pool is for its bounds: on goroutines, on waiting tasks, and on the resource
+// behind them.
 //
-// Do not submit from a task to its own pool and wait: with every worker doing so and the
-// queue full, none goes on. TrySubmit cannot block and is safe there.
+// Do not submit from a task to its own pool and wait: if every worker does so and the
+// queue is full, none continues. TrySubmit cannot block and is safe there.
 //
 // # Growth
 //
 // Every Tick that finds tasks waiting and no worker idle, the pool doubles, by at most
 // the number that waits and up to Max, provided that CPU reports less than Ceiling:
-// where the CPU is short, more goroutines only wait for it. If no task at all has ended
-// in that Tick, the workers are blocked rather than busy, and the pool grows by one whatever
-// the CPU; so a pool whose tasks block never stands still because of a neighbour.
-// Workers that none needed throughout Idle leave, down to Min.
+// if CPU is short, more goroutines only wait for it. If no task at all has ended in that
+// Tick, the workers are blocked rather than busy, and the pool grows by one whatever the
+// CPU; so a pool whose tasks block never stands still because of a neighbour. Workers that
+// none needed throughout Idle leave, down to Min.
 package workers
 
 import (
@@ -34,7 +34,7 @@ import (
 	"github.com/redline-go/redline/kit/ring"
 )
 
-// What calls return that could not do their work.
+// Errors of calls that could not do their work.
 var (
 	// ErrClosed comes from Submit and TrySubmit after Close.
 	ErrClosed = errors.New("workers: closed")
@@ -71,12 +71,12 @@ type Options struct {
 	CPU func() float64
 	// Ceiling is the CPU from which the pool no longer doubles. 0 means 0.9.
 	Ceiling float64
-	// OnPanic gets what a task panicked with, or ErrExited, and the stack. It runs on
-	// the worker. Nil logs it with slog.Error.
+	// OnPanic gets the value of a task's panic, or ErrExited, and the stack. It runs
+	// on the worker. Nil logs it with slog.Error.
 	OnPanic func(value any, stack []byte)
 }
 
-// Stats is what a pool has done and does. The counts rise only.
+// Stats is what a pool has done and does. The counts only rise.
 type Stats struct {
 	Workers, Idle, Queued int // now
 	Peak                  int // most workers at once
@@ -173,7 +173,7 @@ func (o Options) complete() (Options, error) {
 	return o, nil
 }
 
-// Submit hands a task over, and waits for room in the queue until ctx is done. It
+// Submit submits a task, and waits for room in the queue until ctx is done. It
 // returns ErrClosed or ctx's error, and then the task will not run.
 func (p *Pool) Submit(ctx context.Context, task Task) error {
 	if task == nil {
@@ -184,7 +184,7 @@ func (p *Pool) Submit(ctx context.Context, task Task) error {
 		return err
 	}
 	err := p.queue.TryPut(task)
-	p.call() // before it waits: a full queue is what growth is for
+	p.call() // before it waits, because a full queue must make the pool grow
 	if err == ring.ErrFull {
 		err = p.queue.Put(ctx, task)
 	}
@@ -198,7 +198,7 @@ func (p *Pool) Submit(ctx context.Context, task Task) error {
 	return err
 }
 
-// TrySubmit hands a task over without waiting. It returns ErrFull or ErrClosed, and
+// TrySubmit submits a task without waiting. It returns ErrFull or ErrClosed, and
 // then the task will not run.
 func (p *Pool) TrySubmit(task Task) error {
 	if task == nil {
@@ -218,9 +218,8 @@ func (p *Pool) TrySubmit(task Task) error {
 
 // Close accepts no more tasks, runs those that wait, and returns when every goroutine of
 // the pool has ended. If ctx ends first, tasks that wait are dropped, the context of
-// those that run is cancelled, and Close returns ErrAbandoned; their goroutines
-// end with them, because Go cannot end a goroutine from outside, and another Close waits for that. Close is never to be called
-// by a task.
+// those that run is cancelled, and Close returns ErrAbandoned; their goroutines end only with them, because
+// Go cannot end a goroutine from outside, and another Close waits for that. A task must never call Close.
 func (p *Pool) Close(ctx context.Context) error {
 	p.mu.Lock()
 	if !p.closed {
@@ -247,7 +246,7 @@ func (p *Pool) Close(ctx context.Context) error {
 	return fmt.Errorf("%w: %d tasks dropped, %d workers not back: %w", ErrAbandoned, p.dropped.Load(), running, context.Cause(ctx))
 }
 
-// drop empties the queue. Workers do the same beside it.
+// drop empties the queue, concurrently with the workers.
 func (p *Pool) drop() {
 	for {
 		task, err := p.queue.TryTake()

@@ -1,3 +1,3 @@
 // Package render writes the answer of a knee: as text for a terminal, and as Markdown
-// for a page. It adds nothing to what was decided.
+// for a page. It adds nothing to the decision.
 package render

@@ -34,7 +34,7 @@ func Markdown(w io.Writer, a *knee.Answer) error {
 	return err
 }
 
-// escape makes text of unknown origin stand in a cell.
+// escape makes text of unknown origin safe in a table cell.
 func escape(s string) string { return escapes.Replace(notation.Clean(s)) }
 
 var escapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "\n", " ")

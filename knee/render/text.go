@@ -11,7 +11,7 @@ import (
 	"github.com/redline-go/redline/notation/inert"
 )
 
-// bar is the width of the longest, in cells.
+// bar is the width of the longest bar, in cells.
 const bar = 40
 
 // Text writes an answer for a terminal.
@@ -38,8 +38,8 @@ func Text(w io.Writer, a *knee.Answer) error {
 	return out.Flush()
 }
 
-// row writes cells side by side. The tabs between them must not pass with what is
-// cleaned.
+// row writes cells side by side. The tabs between them must not go through the
+// cleaning.
 func row(w io.Writer, cells []string) {
 	for i, cell := range cells {
 		if i > 0 {

@@ -33,7 +33,7 @@ func Headline(a *knee.Answer) string {
 	return line
 }
 
-// end is what ends the capacity, in a clause.
+// end says in a clause what limits the capacity.
 func end(a *knee.Answer) string {
 	switch {
 	case a.Finding != nil:
@@ -44,8 +44,8 @@ func end(a *knee.Answer) string {
 	return ""
 }
 
-// lower writes a title as the end of a sentence, unless it begins with an acronym or
-// a name.
+// lower makes a title the end of a sentence, unless it begins with an acronym or a
+// name.
 func lower(title string) string {
 	first, rest, _ := strings.Cut(title, " ")
 	if first == "" || len(first) > 1 && strings.ToLower(first[1:]) != first[1:] {
@@ -138,7 +138,7 @@ func pool(p *knee.Pool) string {
 		notation.Short(p.Little),
 	)
 	if p.Swept > 0 {
-		text += fmt.Sprintf("; in the sweep throughput rose no more from %d on", p.Swept)
+		text += fmt.Sprintf("; in the sweep throughput stopped rising at %d", p.Swept)
 	}
 	return text + fmt.Sprintf(". rate x (ms + 50) / 1000 would say %s: its 50 ms were never measured",
 		notation.Whole(math.Ceil(p.Folklore)))

@@ -10,12 +10,12 @@ import (
 	"github.com/redline-go/redline/notation"
 )
 
-// driver puts steps on the target.
+// driver runs steps of load on the target.
 type driver interface {
-	// drive measures one step, and returns it without an outcome of the conductor's.
+	// drive measures one step.
 	drive(ctx context.Context, l load) (knee.Step, error)
-	// relaunch starts the target anew, and reports whether it could: one that redline
-	// did not start stays as it is.
+	// relaunch restarts the target, and reports whether it could: one that redline
+	// did not start is left alone.
 	relaunch(ctx context.Context) (bool, error)
 	// atKnee measures with everything observed.
 	atKnee(ctx context.Context, l load) (knee.Step, error)
@@ -31,7 +31,7 @@ type load struct {
 	objectives  knee.Objectives
 }
 
-// lostError is a target that cannot be measured any further.
+// lostError is returned for a target that cannot be measured any further.
 type lostError struct{ why error }
 
 func (e *lostError) Error() string {
@@ -51,19 +51,22 @@ const (
 	kneeWarm   = 2 * time.Second
 	overTime   = 4 * time.Second
 	soakLeast  = 10 * time.Second
-	overhead   = 1500 * time.Millisecond // of a step: sources, grace time, judgement
-	kneeClosed = 8 * time.Second         // of the run at the knee: launch, traces, judgement
-	// stepRequests is what a 99th percentile and a trend need.
+	overhead   = 1500 * time.Millisecond // per step: sources, grace time, assessment
+	kneeClosed = 8 * time.Second         // for the run at the knee: launch, traces, assessment
+	// stepRequests is the number of requests that a 99th percentile and a trend
+	// need.
 	stepRequests = 400
 	// sweepMost bounds the connections of the sweep.
 	sweepMost = 256
-	// sweepFlat: so many doublings in succession that serve no more end it.
+	// sweepFlat is the number of consecutive doublings without a gain that end the
+	// sweep.
 	sweepFlat = 3
 	risen     = 1.03
-	leastUp   = 6 // concurrencies that a law needs, and one more
-	// overloaded, returned and soaked are rates over the knee's.
+	leastUp   = 6 // one more concurrency than the scalability law needs
+	// overloaded, returned, soaked and justAbove are rates as multiples of the
+	// knee's.
 	overloaded, returned, soaked, justAbove = 1.3, 0.95, 0.8, 1.03
-	// relaunchAfter is the number of steps of the search in the first launch.
+	// relaunchAfter is the number of search steps in the first launch.
 	relaunchAfter = 5
 )
 
@@ -79,10 +82,10 @@ type conductor struct {
 
 	objectives knee.Objectives
 	launches   int
-	answer     string // what is known of the knee so far, in words
+	answer     string // what is known about the knee so far, in words
 }
 
-// conduct measures all parts. ended is why the session was not through.
+// conduct measures all parts. ended is why the session was not completed.
 func (c *conductor) conduct(ctx context.Context) (ended string, err error) {
 	c.launches = 1
 	light, err := c.step(ctx, load{phase: knee.Light, connections: 1, warmup: stepWarm, measured: lightTime})
@@ -112,7 +115,7 @@ func (c *conductor) conduct(ctx context.Context) (ended string, err error) {
 	return c.around(ctx, found.Interval())
 }
 
-// around measures what is asked of a knee that was found.
+// around measures the remaining parts around a knee that was found.
 func (c *conductor) around(ctx context.Context, i knee.Interval) (ended string, err error) {
 	left := c.end - c.now() - kneeWarm - kneeTime - kneeClosed
 	if left > overTime+stepLeast+soakLeast+4*overhead {
@@ -143,7 +146,8 @@ func (c *conductor) around(ctx context.Context, i knee.Interval) (ended string, 
 	return ended, c.log.add(s)
 }
 
-// sweep raises the connections until that serves no more, and lowers them again.
+// sweep raises the connections until throughput stops rising, and lowers them
+// again.
 func (c *conductor) sweep(ctx context.Context, light knee.Step) error {
 	most, flat, levels := light.Served, 0, []int{}
 	for n := 2; n <= sweepMost && flat < sweepFlat; n *= 2 {
@@ -169,7 +173,7 @@ func (c *conductor) sweep(ctx context.Context, light knee.Step) error {
 	return nil
 }
 
-// search tries rates until the knee is known, or the time for it is up.
+// search tries rates until the knee is known or its time is up.
 func (c *conductor) search(ctx context.Context) (*knee.Search, error) {
 	guess := knee.Guess(c.log.steps)
 	found := knee.NewSearch(guess)
@@ -179,7 +183,7 @@ func (c *conductor) search(ctx context.Context) (*knee.Search, error) {
 		rate, longer := found.Next()
 		l := load{phase: knee.Searched, rate: rate, warmup: stepWarm, measured: time.Duration(longer * float64(lengthAt(rate)))}
 		if after {
-			l.warmup = 2 * stepWarm // a queue that the step before left is none of this one's
+			l.warmup = 2 * stepWarm // a queue left by the previous step must not count for this one
 		}
 		if c.now()+l.warmup+l.measured+overhead > until {
 			break
@@ -204,12 +208,12 @@ func (c *conductor) search(ctx context.Context) (*knee.Search, error) {
 	return found, nil
 }
 
-// lengthAt returns how long a step at a rate is, for its tail to mean something.
+// lengthAt returns the length of a step at a rate that makes its tail meaningful.
 func lengthAt(rate float64) time.Duration {
 	return min(stepMost, max(stepLeast, time.Duration(stepRequests/rate*float64(time.Second))))
 }
 
-// anew launches the target again, where it can be.
+// anew relaunches the target if possible.
 func (c *conductor) anew(ctx context.Context) (bool, error) {
 	c.progress("relaunching the target", false)
 	could, err := c.relaunch(ctx)
@@ -222,7 +226,7 @@ func (c *conductor) anew(ctx context.Context) (bool, error) {
 	return could, nil
 }
 
-// step measures one step and keeps it. A target that ended is launched anew.
+// step measures one step and keeps it. A target that ended is relaunched.
 func (c *conductor) step(ctx context.Context, l load) (knee.Step, error) {
 	l.objectives = c.objectives
 	c.progress(l.words()+c.answer, false)

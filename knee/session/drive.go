@@ -22,13 +22,13 @@ import (
 	"github.com/redline-go/redline/service/scratch"
 )
 
-// runner drives steps by package run.
+// runner drives steps with package run.
 type runner struct {
 	Options
 	folder *scratch.Folder
 	clock  timebase.Clock
-	binary string          // that Target.Build made; empty without one
-	target *service.Target // up from step to step; nil unless redline starts it
+	binary string          // built from Target.Build; empty without it
+	target *service.Target // running from step to step; nil unless redline starts it
 	steps  int
 }
 
@@ -53,10 +53,10 @@ func (r *runner) close() {
 	if r.target != nil {
 		r.target.End()
 	}
-	_ = r.folder.Remove() // leftovers are swept later
+	_ = r.folder.Remove() // a later sweep removes leftovers
 }
 
-// starts reports whether the plan has redline start the target.
+// starts reports whether redline starts the target.
 func (r *runner) starts() bool { return r.Plan.Target.Build != "" || len(r.Plan.Target.Exec) > 0 }
 
 // up makes sure that the target runs.
@@ -80,7 +80,7 @@ func (r *runner) up(ctx context.Context) error {
 	return err
 }
 
-// output is an interface that stays nil without a writer.
+// output returns an interface that stays nil without a writer.
 func (r *runner) output() io.Writer {
 	if r.Output == nil {
 		return nil
@@ -88,7 +88,7 @@ func (r *runner) output() io.Writer {
 	return r.Plan.Redactor(os.Environ()).Writer(r.Output)
 }
 
-// build makes the binary of all launches: with the hooks, which the run at the knee
+// build makes the binary for all launches, with the hooks that the run at the knee
 // reads.
 func (r *runner) build(ctx context.Context) (err error) {
 	t, binary := r.Plan.Target, filepath.Join(r.folder.Path, "target")
@@ -124,7 +124,7 @@ func (r *runner) plan(l load) *scenario.Plan {
 		return &p
 	}
 	if !r.Plan.Load.Open() {
-		p.Load.Connections = 0 // those of a closed loop are no cap on an open one
+		p.Load.Connections = 0 // the connections of a closed loop must not cap an open one
 	}
 	p.Load.Rate, p.Load.Think = l.rate, scenario.Think{}
 	return &p
@@ -166,7 +166,7 @@ func (r *runner) drive(ctx context.Context, l load) (knee.Step, error) {
 	return r.read(dir, l)
 }
 
-// ended is the step in which the target ended.
+// ended returns the step in which the target ended.
 func (r *runner) ended(l load) knee.Step {
 	why := errEnded.Error()
 	if exit := r.target.Exit(r.clock); exit != nil {
@@ -177,7 +177,8 @@ func (r *runner) ended(l load) knee.Step {
 	return knee.Step{Rate: l.rate, Connections: l.connections, Measured: l.measured, Outcome: knee.Ended, Why: []string{why}}
 }
 
-// atKnee runs the plan's own target, so that all that a run observes is there.
+// atKnee runs the plan's own target, so that everything that a run observes is
+// there.
 func (r *runner) atKnee(ctx context.Context, l load) (knee.Step, error) {
 	if r.target != nil {
 		r.target.End()
@@ -201,7 +202,7 @@ func (r *runner) atKnee(ctx context.Context, l load) (knee.Step, error) {
 	return s, err
 }
 
-// read judges the bundle of a step.
+// read assesses the bundle of a step.
 func (r *runner) read(dir string, l load) (knee.Step, error) {
 	rec, summary, err := assess.Bundle(dir)
 	if err != nil {
@@ -239,7 +240,7 @@ func (r *runner) read(dir string, l load) (knee.Step, error) {
 	return s, nil
 }
 
-// failed returns the objectives that a step did not keep, and why its figures are not
+// failed returns the objectives that a step did not meet, and why its figures are not
 // the target's.
 func failed(s *record.Summary, l load) (broken []string, void string) {
 	switch {
@@ -265,18 +266,18 @@ func failed(s *record.Summary, l load) (broken []string, void string) {
 	return broken, void
 }
 
-// value writes the figure of a threshold.
+// value formats the figure of a threshold.
 func value(t record.ThresholdResult) string {
 	switch {
 	case t.Value == nil:
-		return ", whose figure is not known"
+		return ", because its figure is unknown"
 	case len(t.Expr) >= 6 && t.Expr[:6] == "errors":
 		return ": " + notation.Percent(*t.Value)
 	}
 	return ": " + notation.Span(*t.Value)
 }
 
-// windowsOf reads what a step's steadiness is judged by.
+// windowsOf reads the figures by which a step's steadiness is judged.
 func windowsOf(rec *record.Record) knee.Windows {
 	span := rec.Run.Steady
 	sent, queued := rec.Series(series.LoadInFlight, "", span), rec.Series(series.LoadQueued, "", span)
@@ -290,7 +291,7 @@ func windowsOf(rec *record.Record) knee.Windows {
 	return w
 }
 
-// event shows a window of a step under way.
+// event shows a window of the step in progress.
 func (r *runner) event(e run.Event) {
 	if r.OnEvent != nil {
 		r.OnEvent(e)

@@ -40,7 +40,7 @@ type line struct {
 
 // ending is how a session ended. A log without one was killed.
 type ending struct {
-	Ended       string `json:"ended,omitempty"` // why it was not through; empty if it was
+	Ended       string `json:"ended,omitempty"` // why it ended early; empty if it was complete
 	Interrupted bool   `json:"interrupted,omitempty"`
 }
 
@@ -63,7 +63,7 @@ func create(dir string, h knee.Header) (*log, error) {
 	return &log{dir: dir, header: h, file: file}, nil
 }
 
-// objectives notes what must hold, once it is known.
+// objectives writes the objectives into the header once they are known.
 func (l *log) objectives(o knee.Objectives) error {
 	l.header.Objectives, l.header.Reason = []string{}, o.Reason
 	for _, t := range o.Thresholds {
@@ -122,7 +122,7 @@ func read(dir string) (h knee.Header, steps []knee.Step, end ending, err error) 
 	return h, steps, end, err
 }
 
-// parse reads a log. A last line that a kill cut short is left out.
+// parse reads a log. An incomplete last line, left by a kill, is dropped.
 func parse(r io.Reader) (steps []knee.Step, end ending, err error) {
 	end = ending{Ended: "the session was killed", Interrupted: true}
 	_, err = disk.ScanLines(r, disk.Bounds{Lines: mostSteps, Longest: mostStep}, func(text []byte) error {

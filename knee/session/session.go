@@ -17,7 +17,7 @@ import (
 // DefaultMaxTime bounds a session.
 const DefaultMaxTime = 4 * time.Minute
 
-// LeastTime is what the steps of any session need.
+// LeastTime is the time that the steps of any session need.
 const LeastTime = 45 * time.Second
 
 // DefaultSoak is the longest soak, unless asked for.
@@ -35,7 +35,7 @@ type Options struct {
 	// Output takes the target's standard output and error; nil discards them.
 	Output     io.Writer
 	OnProgress func(Progress) // may be nil; must not block
-	// OnEvent, if set, receives the events of the steps' runs, and Follow what they record.
+	// OnEvent, if set, receives the events of the steps' runs, and Follow their recordings.
 	OnEvent func(run.Event)
 	Follow  run.Follower
 }
@@ -44,12 +44,13 @@ type Options struct {
 type Progress struct {
 	Text string
 	Left time.Duration // at most
-	// Within says that it is of a step under way, and another follows in a moment.
+	// Within is set if it concerns a step in progress, so that another follows in a
+	// moment.
 	Within bool
 }
 
-// Run measures and answers. What was measured before ctx ended is answered from and
-// kept, as an answer that says so. The error is for a session that could not be
+// Run measures and answers. If ctx ends, the answer rests on the measurements so
+// far and says so; all are kept. The error is for a session that could not be
 // measured at all: the target did not start, or nothing can be kept.
 func Run(ctx context.Context, o Options) (*knee.Answer, error) {
 	if err := check(o.Plan); err != nil {
@@ -59,7 +60,7 @@ func Run(ctx context.Context, o Options) (*knee.Answer, error) {
 		o.MaxTime = DefaultMaxTime
 	}
 	if o.MaxTime < LeastTime {
-		return nil, fmt.Errorf("--max-time %v is too short: the steps need %v at least", o.MaxTime, LeastTime)
+		return nil, fmt.Errorf("--max-time %v is too short: the steps need at least %v", o.MaxTime, LeastTime)
 	}
 	if o.Soak <= 0 {
 		o.Soak = DefaultSoak
@@ -91,7 +92,7 @@ func Run(ctx context.Context, o Options) (*knee.Answer, error) {
 	return nil, errors.Join(err, log.Close())
 }
 
-// check refuses plans that have no rate to vary.
+// check refuses plans without a rate to vary.
 func check(p *scenario.Plan) error {
 	if p.Load.Replay != nil {
 		return errors.New("a replayed log has its own times, and no rate to vary (hint: a URL or a scenario without replay)")
@@ -99,7 +100,7 @@ func check(p *scenario.Plan) error {
 	return nil
 }
 
-// Read answers from the log of a session again.
+// Read computes the answer again from a session's log.
 func Read(dir string) (*knee.Answer, error) {
 	h, steps, end, err := read(dir)
 	if err != nil {

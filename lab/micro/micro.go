@@ -3,7 +3,7 @@
 // runs it. The catalogue, what is claimed and the verdict are in redline's experiment
 // package; `redline lab run` builds and pairs these benchmarks.
 //
-// Beside each benchmark stands a test that its sides give the same answers, or that the
+// Next to each benchmark is a test that its sides give the same answers, or that the
 // literal form of a claim fails where it is not safe.
 package micro
 
@@ -19,7 +19,7 @@ const (
 	Tuned    = "tuned"    // as the report would have it, in a form that is sound
 )
 
-// Of returns what this process's side runs.
+// Of returns the work of this process's side.
 func Of[T any](baseline, tuned T) T {
 	if os.Getenv(Variable) == Tuned {
 		return tuned

@@ -87,7 +87,7 @@ func share(b *testing.B, p protocol) {
 }
 
 // BenchmarkManyConnections has 64 callers at once wait for each other's requests to be
-// under way, so that HTTP/1.1 needs a connection for each.
+// in progress, so that HTTP/1.1 needs a connection for each.
 func BenchmarkManyConnections(b *testing.B) {
 	gate := newGate(many)
 	m := speak(b, micro.Of(one, two), gate)

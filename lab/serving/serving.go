@@ -1,10 +1,10 @@
 // Package serving holds the lab's experiments on servers and their clients, all in one
-// process and over loopback, and on how the runtime's settings bear on them. As in
+// process and over loopback, and on how the runtime's settings affect them. As in
 // package micro, each is a Go benchmark whose work is chosen by the side that runs it
-// (micro.Of), and beside it stands a test that its sides give the same answers, or that
+// (micro.Of), and next to it is a test that its sides give the same answers, or that
 // the literal form of a claim fails.
 //
-// Where the report had thousands of clients on machines of their own, these have some
-// dozens on the same one: a ratio between two servers carries over better than a rate.
-// An experiment that cannot be tried on a host skips itself, and says what it lacks.
+// Where the report had thousands of clients on other machines, these have some dozens
+// on the same one: a ratio between two servers carries over better than a rate. An
+// experiment that cannot run on a host skips itself, and says what is missing.
 package serving

@@ -1,9 +1,9 @@
 // Command traced is a small order service instrumented with OpenTelemetry as its
 // guide has it: otelhttp around the handlers, spans of its own around what a
 // handler does, the SDK's batch processor, and an exporter that the environment
-// configures. It is what redline's receiver of spans is tested with.
+// configures. Tests of redline's span receiver use it.
 //
-// Every twentieth order lies behind a slow lookup.
+// Every twentieth order needs a slow lookup.
 package main
 
 import (
@@ -44,7 +44,7 @@ func run(args []string) error {
 	flags := flag.NewFlagSet("traced", flag.ContinueOnError)
 	listen := flags.String("listen", "127.0.0.1:8080", "address to serve at")
 	dsn := flags.String("dsn", "", "PostgreSQL")
-	protocol := flags.String("protocol", "http", "of the exporter: http or grpc")
+	protocol := flags.String("protocol", "http", "exporter's protocol: http or grpc")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -150,8 +150,10 @@ func checkStories(t *testing.T, rec *record.Record) {
 			t.Errorf("request %d: its statement is not among those of the database", s.Request.ID)
 		}
 		if n := s.Of(statement.Key(history)); n != nil {
-			if sleeping++; n.QueryID == "" || s.Longest() != n || n.Self < 40e6 {
-				t.Errorf("request %d: the slow lookup is %+v", s.Request.ID, n)
+			// On a busy host another part of the request may wait even longer.
+			longest := s.Longest()
+			if sleeping++; n.QueryID == "" || n.Self < 40e6 || longest != n && longest.Self <= n.Self {
+				t.Errorf("request %d: the slow lookup is %+v, the longest %+v", s.Request.ID, n, longest)
 			}
 		}
 	}

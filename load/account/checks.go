@@ -9,7 +9,7 @@ import (
 // mostChecks bounds the checks that a summary lists: a mix of 10,000 requests may have 10 times as many.
 const mostChecks = 100
 
-// shortChecks keeps the first checks, those that failed before all others where there are too many, and
+// shortChecks keeps all checks, or if there are too many the first ones, failed ones before others, and
 // adds the rest up in one more.
 func shortChecks(all []record.CheckResult) []record.CheckResult {
 	if len(all) <= mostChecks {

@@ -6,7 +6,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// TestChecksAreBounded: a summary lists the failed ones and loses no count.
+// TestChecksAreBounded: a summary lists the failed checks and loses no count.
 func TestChecksAreBounded(t *testing.T) {
 	all := make([]record.CheckResult, 5000)
 	for i := range all {

@@ -28,9 +28,9 @@ type Sink interface {
 	Slow(requests ...record.SlowRequest) error
 }
 
-// Collector empties the loops' rings into windows, whose times become
-// lines of the latency log and are added to the totals when they close. Its
-// lock is taken at window edges, and by a loop whose ring is full.
+// Collector empties the loops' rings into windows. When a window closes, its times
+// become lines of the latency log and are added to the totals. The lock is taken at
+// window edges, and by a loop whose ring is full.
 //
 // A time is recorded once, into the histogram of its window, step and kind;
 // everything else follows by adding histograms up at the window's end.
@@ -116,8 +116,8 @@ func (c *Collector) takeTraced(s *Sample, w *Window) {
 	}
 }
 
-// window returns the open window of a time: for a sample that comes late, its
-// own window being closed, the first.
+// window returns the open window of a time; for a late sample, whose own window is
+// closed, the first open one.
 func (c *Collector) window(t time.Duration) *Window {
 	// Windows that were closed are written. A request that a loop handed over late counts in
 	// the next one, so that the sum over windows stays right.
@@ -129,8 +129,8 @@ func (c *Collector) window(t time.Duration) *Window {
 	if at < len(c.pending) && c.pending[at].Index == index {
 		return c.pending[at]
 	}
-	// Memory stays bounded, at the price of the windows' times: the totals are exact all the
-	// same.
+	// Memory stays bounded, at the expense of the windows' times; the totals are exact
+	// nevertheless.
 	if len(c.pending) >= mostPending {
 		return c.pending[len(c.pending)-1]
 	}
@@ -175,7 +175,7 @@ func (c *Collector) Edge(until int64, f func(*Window)) (g Gauges, ended int64) {
 	defer c.mu.Unlock()
 	for _, f := range c.feeds {
 		c.drain(f)
-		// Read after the ring, so that no request counts as ended and not begun.
+		// Read after the ring, so that no request counts as ended but not begun.
 		g.Begun += f.begun.Load()
 		g.Unsent += f.unsent.Load()
 		g.Dials += f.dials.Load()

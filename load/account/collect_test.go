@@ -37,7 +37,7 @@ func flush(t testing.TB, c *Collector, sink Sink, now time.Duration) {
 	}
 }
 
-// logged keeps what the latency log would get.
+// logged keeps the entries that the latency log would get.
 type logged struct {
 	discard
 	spans []timebase.Span
@@ -77,7 +77,7 @@ func randomSample(r *rand.Rand, at time.Duration, steps int) Sample {
 	return s
 }
 
-// addTimes counts what a sample says, as the documentation of Run has it.
+// addTimes counts a sample's times as the documentation of Run defines them.
 func addTimes(t *[timeKinds]Timing, s *Sample) {
 	kind := failure.Kinds[s.Kind]
 	if kind == "" || kind == failure.Timeout {
@@ -95,8 +95,8 @@ func addTimes(t *[timeKinds]Timing, s *Sample) {
 	}
 }
 
-// TestEveryTimeIsCounted sends random requests through windows and holds the
-// totals and the log against plain sums.
+// TestEveryTimeIsCounted sends random requests through windows and compares the
+// totals and the log with plain sums.
 func TestEveryTimeIsCounted(t *testing.T) {
 	for round := range 30 {
 		r := rand.New(rand.NewPCG(uint64(round), 1))
@@ -253,7 +253,7 @@ func TestChecksAreCounted(t *testing.T) {
 	c := testCollector(timebase.Span{From: time.Second, To: time.Hour}, plan, "a", "b", "c")
 	for _, s := range []Sample{
 		{Failed: 0}, {Failed: 1}, {Failed: 3},
-		{Failed: 2, Kind: failure.Status.Index(), Status: 500}, // an answer all the same
+		{Failed: 2, Kind: failure.Status.Index(), Status: 500}, // an answer nevertheless
 		{Failed: 3, Kind: failure.Reset.Index()},               // none
 		{Failed: 1 << 63}, {Failed: 3, Request: 1},
 	} {
@@ -313,7 +313,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	if raceDetector {
 		windows = 9_000 // a window takes 25 times as long
 	}
-	const settled = 3600 // by now all histograms that are needed at once are there
+	const settled = 3600 // by now all histograms that are needed at once exist
 	for i := range settled {
 		window(i)
 	}
@@ -344,8 +344,8 @@ func liveHeap() int64 {
 }
 
 // BenchmarkAccount takes samples through window, log and totals. A window of
-// 10,000 is closed and written to a bundle as often as it comes, which is part
-// of the time; the last figures are what the log takes.
+// 10,000 is closed and written to a bundle as often as it occurs, which is part
+// of the time; the last figures are the cost of the log.
 func BenchmarkAccount(b *testing.B) {
 	for _, steps := range []int{1, 5} {
 		b.Run([]string{1: "one step", 5: "five steps"}[steps], func(b *testing.B) { account(b, steps, 10_000) })

@@ -8,7 +8,7 @@ import (
 )
 
 // Feed is a loop's output to the reporter while it runs: ended requests
-// through the ring, and counters so far. The loop alone writes it, but for the
+// through the ring, and counters so far. Only the loop writes it, except for the
 // ring's head.
 type Feed struct {
 	ring  ring

@@ -14,7 +14,7 @@ const (
 	otherSteps = "(other requests)"
 )
 
-// stepNames returns the names of the mix's requests as the log has them.
+// stepNames returns the names of the mix's requests in the log.
 func stepNames(names []string) []string {
 	if len(names) > mostSteps {
 		return append(names[:mostSteps:mostSteps], otherSteps)
@@ -27,7 +27,7 @@ func stepNames(names []string) []string {
 type interval struct {
 	span timebase.Span
 	// Requests of the measured span, which the totals take, and others, by step.
-	// Only around the span's ends has an interval both.
+	// Only around the span's ends does an interval have both.
 	inside, outside []stepTimes
 }
 
@@ -111,8 +111,8 @@ func (l *intervals) join(i *interval) {
 	}
 }
 
-// ended takes the first interval out whose window is closed and whose end has
-// passed; nil when there is none. It goes back through reuse.
+// ended removes and returns the first interval whose window is closed and whose end
+// has passed; nil if there is none. It goes back through reuse.
 func (l *intervals) ended(now time.Duration) *interval {
 	if len(l.closed) == 0 || l.closed[0].span.To > now {
 		return nil

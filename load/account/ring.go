@@ -18,12 +18,13 @@ type Sample struct {
 	Connection        int32
 	Status            uint16
 	Kind              uint8  // index into failure.Kinds; 0 is success
+	Message           uint8  // number of the failure's message; 0 for none
 	Trace             uint32 // index of its Trace; 0 for none
 }
 
-// ring carries samples from one loop to whoever empties it, without a lock: the
-// loop alone moves tail, and head moves under the collector's lock. When it is
-// full the loop empties it itself, so nothing is lost and nothing grows.
+// ring carries samples from one loop to whoever empties it, without a lock: only the
+// loop moves tail, and head moves under the collector's lock. When it is full the
+// loop empties it itself, so nothing is lost and nothing grows.
 type ring struct {
 	samples []Sample // length is a power of two
 	head    atomic.Uint64

@@ -59,7 +59,7 @@ func (s *Series) Points(dst []series.Point, w *Window, met *[len(failure.Kinds)]
 	add(s.bytesIn, float64(w.bytesIn))
 	add(s.bytesOut, float64(w.bytesOut))
 	for i := range failure.Kinds {
-		// A kind that was met once goes on with zeros: a gap would read as "not measured".
+		// Once a kind has occurred, it continues with zeros: a gap would read as "not measured".
 		if met[i] = met[i] || w.failures[i] > 0; met[i] {
 			add(s.errors[i], float64(w.failures[i]))
 		}

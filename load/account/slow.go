@@ -12,7 +12,7 @@ const (
 	slowestWindows = 6000
 )
 
-// slowest keeps the requests of the longest latency, as a heap with the
+// slowest keeps the requests with the longest latencies, as a heap with the
 // shortest of them on top.
 type slowest struct {
 	kept    []slowSample

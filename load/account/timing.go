@@ -71,10 +71,10 @@ var loggedKinds = [timeKinds]histogram.Kind{histogram.Latency, histogram.Service
 type stepTimes [timeKinds]*Timing
 
 // timed reports whether a sample's times belong to latency and service time:
-// successes and timeouts, which took as long as the timeout at least.
+// successes and timeouts, which took at least as long as the timeout.
 func (s *Sample) timed() bool { return s.Kind == 0 || failure.Kinds[s.Kind] == failure.Timeout }
 
-// each calls add for every time of the sample that there is.
+// each calls add for every time that the sample has.
 func (s *Sample) each(add func(kind int, d time.Duration)) {
 	if s.timed() {
 		add(timeLatency, s.Done-s.Intended)

@@ -34,8 +34,9 @@ type Totals struct {
 	// Open are the requests that had not ended when the run did.
 	Open Ages
 
-	steps  []stepTotals  // as the latency log has them
+	steps  []stepTotals  // the same as in the latency log
 	checks []checkTotals // by request
+	failed map[failed]*record.FailureSummary
 }
 
 // stepTotals is one request of the mix.
@@ -60,7 +61,7 @@ type Ages struct {
 	service, first Timing   // from sending, of those that were sent; first of those without an answer's begin
 }
 
-// Add adds the age of a request of the mix, in which steps have figures of their own.
+// Add adds the age of a request of the mix; steps is how many of them have figures of their own.
 func (a *Ages) Add(request, steps int, age time.Duration) {
 	if a.steps == nil {
 		a.steps = make([]Timing, steps)
@@ -118,6 +119,7 @@ func (t *Totals) add(s *Sample) bool {
 	step.requests++
 	if s.Kind != 0 {
 		step.errors++
+		t.fail(s)
 	}
 	if c := &t.checks[s.Request]; len(c.failed) > 0 {
 		c.add(s)
@@ -125,12 +127,11 @@ func (t *Totals) add(s *Sample) bool {
 	return true
 }
 
-// answered reports whether there is an answer, be it with a status that the
-// plan does not expect.
+// answered reports whether there is an answer, even one with a status that the plan
+// does not expect.
 func (s *Sample) answered() bool { return s.Kind == 0 || failure.Kinds[s.Kind] == failure.Status }
 
-// add counts the checks' verdicts on an answer. Without an answer they have
-// looked at nothing.
+// add counts the checks' verdicts on an answer. Without an answer there are none.
 func (c *checkTotals) add(s *Sample) {
 	if !s.answered() {
 		return
@@ -165,7 +166,7 @@ func (t *Totals) Failed() int64 { return t.Requests - t.Failures[0] }
 // not know: the model and the unfinished requests. name gives a status its name;
 // nil means its number.
 func (t *Totals) Summary(measured time.Duration, name func(status int) string) record.LoadSummary {
-	first := 0 // which is a success where statuses have names, as gRPC's have
+	first := 0 // which is a success where statuses have names, as in gRPC
 	if name == nil {
 		name, first = strconv.Itoa, 1
 	}

@@ -51,8 +51,8 @@ func New(r scenario.Request) (*Set, error) {
 	return s, nil
 }
 
-// compile refuses a check of several things: it has one bit in the mask, so its
-// failures could not say which of them failed.
+// compile refuses a check of several things: it has one bit in the mask, so a
+// failure could not say which of them failed.
 func compile(from scenario.Check) (compiled, error) {
 	c := compiled{
 		name: from.Name, status: from.Status, header: strings.ToLower(from.Header), body: from.Body,
@@ -85,7 +85,7 @@ func compile(from scenario.Check) (compiled, error) {
 }
 
 // holds reports whether a value satisfies the check. A check that compares nothing
-// holds for any value: that there is one is what it asks for.
+// holds for any value: it only requires that there is one.
 func (c *compiled) holds(value []byte) bool {
 	if c.equals != nil {
 		return string(value) == *c.equals

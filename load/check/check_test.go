@@ -10,7 +10,7 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// newSet makes the set of checks that must be right.
+// newSet makes a set of checks, which must be valid.
 func newSet(t testing.TB, checks ...scenario.Check) *Set {
 	t.Helper()
 	s, err := New(scenario.Request{Checks: checks})
@@ -70,7 +70,7 @@ func TestChecks(t *testing.T) {
 		var a Answer
 		for _, test := range tests {
 			s := newSet(t, test.check)
-			// An interim answer of what is not looked for comes first.
+			// An interim answer with other content comes first.
 			a.Begin(s)
 			a.Header([]byte("X-Missing"), []byte("interim"))
 			a.Begin(s)
@@ -209,7 +209,7 @@ func FuzzWalk(f *testing.F) {
 	})
 }
 
-// FuzzAnswer checks that pieces of a body make no difference, whatever it is.
+// FuzzAnswer checks that the division of a body into pieces makes no difference, whatever it is.
 func FuzzAnswer(f *testing.F) {
 	for _, body := range []string{`{"a":[1,{"b":"x"}]}`, `[[[[`, `"\ud800"`, "1e999999", ""} {
 		f.Add([]byte(body), uint8(3))

@@ -3,7 +3,7 @@
 // of its body as they come, and gets one bit for each check that failed.
 //
 // Bodies are compared as they arrive. A body with a Content-Encoding is not
-// decoded, because the generator would spend on it CPU that belongs to the load: ask
+// decoded, because that would take CPU that the generator needs for the load: ask
 // for identity in the plan's Accept-Encoding where bodies are checked.
 //
 // The part of an answer that a check keeps is bounded: 1 MiB of the body. The checks of

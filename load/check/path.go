@@ -44,8 +44,8 @@ func (p *path) holds(d *document, c *compiled) bool {
 	return false
 }
 
-// text is a value as it is compared: a string as it is, anything else in its
-// JSON form without blanks, objects' names in order, numbers as they came.
+// text is a value in the form that is compared: a string as it is, anything else in
+// its JSON form without blanks, with objects' names sorted and numbers unchanged.
 func text(value any) []byte {
 	switch v := value.(type) {
 	case string:
@@ -78,7 +78,7 @@ func rawText(raw []byte) []byte {
 	return raw
 }
 
-// document is a body as JSON, looked at once for all the checks of an answer.
+// document is a body as JSON, validated and decoded at most once for all the checks of an answer.
 type document struct {
 	body          []byte
 	checked, isOK bool
@@ -105,7 +105,7 @@ func (d *document) decoded() any {
 // decode decodes valid JSON.
 func decode(raw []byte) (value any) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber() // or an id over 2^53 would compare as another one
+	decoder.UseNumber() // or an id over 2^53 would equal another one
 	if decoder.Decode(&value) != nil {
 		return nil // not possible: it is valid
 	}

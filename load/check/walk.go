@@ -82,8 +82,8 @@ func (s *step) child(doc []byte) (child []byte, ok bool) {
 
 // children yields the members of an object, names with their quotes, or the
 // elements of an array.
-// It and what it calls look at no bounds, because the caller has seen that doc is valid
-// JSON: each value, name and bracket has its end.
+// Neither it nor what it calls checks bounds, because the caller has made sure that doc is
+// valid JSON: each value, name and bracket has its end.
 func children(doc []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(name, value []byte) bool) {
 		for i := blanks(doc, 1); doc[i] != '}' && doc[i] != ']'; {
@@ -151,8 +151,8 @@ func named(quoted []byte, want string) bool {
 	return decoded(quoted) == want
 }
 
-// unquoted returns the text between the quotes; plain means that it is the
-// string's value as it stands.
+// unquoted returns the text between the quotes; plain means that it is the string's
+// value, without escapes.
 func unquoted(quoted []byte) (b []byte, plain bool) {
 	b = quoted[1 : len(quoted)-1]
 	return b, bytes.IndexByte(b, '\\') < 0 && utf8.Valid(b)

@@ -17,7 +17,7 @@ import (
 type Endpoint struct {
 	Scheme    string      // in lower case
 	Address   string      // host:port, IPv6 in brackets; the scheme's port when the URL has none
-	Authority string      // as the URL has it, for a Host or :authority header
+	Authority string      // as in the URL, for a Host or :authority header
 	Path      string      // path and query, still a template; begins with "/"
 	TLS       *tls.Config // nil for plaintext; the caller sets NextProtos
 }

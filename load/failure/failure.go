@@ -1,5 +1,5 @@
 // Package failure names why requests fail, so that wires, accounting and the
-// generator's validity mean the same.
+// generator's validity use the same names.
 package failure
 
 import (
@@ -81,16 +81,16 @@ func Of(err error) Kind {
 			return c.kind
 		}
 	}
-	// The error of crypto/tls for an alert, and of bytes that are no record, has no
-	// type of its own. A server that wants a client's certificate says so after
-	// the handshake (RFC 8446, section 4.4.2.4), when a request is under way.
+	// The errors of crypto/tls for an alert, and for bytes that are not a record, have
+	// no type of their own. A server that refuses a client's certificate says so after
+	// the handshake (RFC 8446, section 4.4.2.4), when a request is in progress.
 	var alert *net.OpError
 	var record tls.RecordHeaderError
 	if errors.As(err, &record) || errors.As(err, &alert) && (alert.Op == "remote error" || alert.Op == "local error") {
 		return TLS
 	}
-	// A name that takes too long to resolve is a timeout of the resolver; what
-	// to fix is still the name.
+	// A name that takes too long to resolve is a timeout of the resolver; it is still
+	// the name that needs fixing.
 	var dns *net.DNSError
 	if errors.As(err, &dns) {
 		return DNS

@@ -35,8 +35,8 @@ func BoundsOf(hosts []string) Bounds {
 	return b
 }
 
-// canonical writes a host in one way: names in lower case without the root's dot,
-// addresses as netip does, those of IPv4 within IPv6 as plain ones.
+// canonical writes a host in a unique form: names in lower case without the root's
+// dot, addresses as netip does, with IPv4 within IPv6 as plain IPv4.
 func canonical(host string) string {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return a.Unmap().String()
@@ -73,8 +73,8 @@ func (b Bounds) Check(host string, addresses ...netip.Addr) error {
 	return &AwayError{Away{Host: canonical(host), Addresses: beyond}}
 }
 
-// here reports whether an address is of this host: of loopback, the unspecified
-// one, which connects to loopback, or of one of its interfaces.
+// here reports whether an address belongs to this host: it is a loopback address, the
+// unspecified one, which connects to loopback, or that of an interface.
 func here(a netip.Addr) bool {
 	if a.IsLoopback() || a.IsUnspecified() {
 		return true
@@ -96,7 +96,7 @@ type Away struct {
 	Addresses []netip.Addr
 }
 
-// String is the host, and its addresses where it is a name.
+// String is the host, with its addresses if it is a name.
 func (a Away) String() string {
 	var all []string
 	for _, address := range a.Addresses {

@@ -13,7 +13,7 @@ import (
 	"github.com/redline-go/redline/scenario/feeder"
 )
 
-// answering has the names of a table, and no others.
+// answering resolves the names of a table, and no others.
 func answering(names map[string][]string) lookup {
 	return func(_ context.Context, _, host string) (all []netip.Addr, err error) {
 		for _, text := range names[strings.TrimSuffix(host, ".")] {
@@ -43,7 +43,7 @@ func TestElsewhere(t *testing.T) {
 		"http://203.0.113.5/": true, "https://shop.test/x": true, "http://SHOP.test./": true,
 		"grpc://mixed.test:50051/a.B/C": true, "tcp://[2001:db8::1]:9": true,
 		"wss://mapped.test/": true, "http://[::ffff:203.0.113.5]/": true, "http://169.254.169.254/": true, "http://10.0.0.99/": true,
-		"http://nowhere.test/": false, // it has no address that load could go to
+		"http://nowhere.test/": false, // it has no address to which load could go
 	} {
 		away, err := elsewhere(t.Context(), &scenario.Plan{Requests: []scenario.Request{{URL: feeder.Template(url)}}}, names)
 		if err != nil || (len(away) > 0) != want {
@@ -52,7 +52,7 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-// TestNamedHostsAreNotElsewhere: the scenario's own list, written in other ways.
+// TestNamedHostsAreNotElsewhere: hosts on the scenario's own list, written in other ways.
 func TestNamedHostsAreNotElsewhere(t *testing.T) {
 	names := answering(map[string][]string{"shop.test": {"203.0.113.5"}, "other.test": {"203.0.113.5"}})
 	plan := &scenario.Plan{Hosts: []string{"Shop.Test", "2001:DB8::1", "203.0.113.9"}, Requests: []scenario.Request{

@@ -13,7 +13,7 @@ import (
 )
 
 // busy is a wire with as many exchanges as it has slots, again and again. Every
-// answer has the same frames, in which the streams' ids are put.
+// answer has the same frames, into which the streams' ids are put.
 type busy struct {
 	t         testing.TB
 	wire      load.Wire
@@ -22,7 +22,7 @@ type busy struct {
 	exchanges []load.Exchange
 	ended     []*load.Exchange
 	in, out   []byte
-	ids       []int // where ids stand in in
+	ids       []int // offsets of ids within in
 	per       int   // ids of one answer
 	id        uint32
 	now       time.Duration
@@ -102,7 +102,7 @@ func page(id uint32) []byte {
 }
 
 // busies are wires to compare: plain HTTP/2, a call, calls with data that is
-// encoded by field and by way of JSON, and a call whose answer is checked.
+// encoded by field and through JSON, and a call whose answer is checked.
 func busies(t testing.TB, streams int) map[string]*busy {
 	web := &scenario.Plan{Requests: []scenario.Request{{Name: "get", URL: "http://127.0.0.1:8080/"}}}
 	still := shopPlan(t, "Buy", `{"userName":"somebody","item":{"count":7}}`)

@@ -46,7 +46,7 @@ func (c *checking) end(m *messages) {
 	}
 }
 
-// fields gives it the metadata of a head or of trailers.
+// fields checks the metadata of a head or of trailers.
 func (c *checking) fields(h *http2.Head) {
 	for i := range h.Fields {
 		c.name = append(c.name[:0], h.Fields[i].Name...)
@@ -73,7 +73,7 @@ func newDecoder(q scenario.Request, m protoreflect.MethodDescriptor, s *schema) 
 // check checks a complete answer by the request's checks.
 func (c *checking) check(q *request, of *call) (failed uint64, err error) {
 	switch {
-	// An answer that ended within a message fails by that; its checks see no body.
+	// An answer that ended within a message fails anyway; its checks see no body.
 	case q.decode == nil || !of.messages.whole():
 	case of.messages.long:
 		c.answer.Long()
@@ -110,7 +110,7 @@ func (c *checking) decode(d *decoder, m *messages) error {
 	if err != nil || len(c.json) == 0 {
 		return err
 	}
-	// The library puts blanks in at random, so that no code relies on them.
+	// The library inserts blanks at random, so that no code relies on its output.
 	return json.Compact(&c.compact, c.json)
 }
 

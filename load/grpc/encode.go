@@ -59,7 +59,7 @@ func (n *nested) encode(dst []byte, e *encoding) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	// The length takes one byte mostly; otherwise the message moves.
+	// The length mostly takes one byte; otherwise the message moves.
 	length := uint64(len(dst) - begin)
 	if more := protowire.SizeVarint(length) - 1; more > 0 {
 		dst = append(dst, make([]byte, more)...)
@@ -96,8 +96,8 @@ func appendPieces(dst []byte, pieces []piece, rows *feeder.Cursor) []byte {
 	return dst
 }
 
-// valueError is a value that its field cannot hold. It does not say the value,
-// which may be a secret.
+// valueError is a value that its field cannot hold. Its text omits the value, which
+// may be a secret.
 type valueError struct{ field protoreflect.FieldDescriptor }
 
 func (e *valueError) Error() string {

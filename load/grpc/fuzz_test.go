@@ -10,7 +10,7 @@ import (
 	"github.com/redline-go/redline/scenario/feeder"
 )
 
-// FuzzMessages takes the same bytes apart in one piece and in pieces of a size.
+// FuzzMessages parses the same bytes in one piece and in pieces of one size.
 func FuzzMessages(f *testing.F) {
 	f.Add([]byte("\x00\x00\x00\x00\x02hi\x00\x00\x00\x00\x00"), 1)
 	f.Add([]byte("\x01\x00\x00\x00\x00"), 3)
@@ -44,7 +44,7 @@ func FuzzMessages(f *testing.F) {
 	})
 }
 
-// FuzzWire gives a call whose answer is checked the bytes of a stranger.
+// FuzzWire gives arbitrary bytes to a call whose answer is checked.
 func FuzzWire(f *testing.F) {
 	plan := shopPlan(f, "Talk", `[{"count":1},{"count":2}]`)
 	plan.Requests[0].Checks = []scenario.Check{{Name: "x", JSON: "$[0].count"}, {Name: "y", Header: "x-key"}}
@@ -56,7 +56,7 @@ func FuzzWire(f *testing.F) {
 }
 
 // FuzzJSON compiles messages, and encodes those that take data with a row of it:
-// what both ways of encoding take, they must take alike.
+// a message that both ways of encoding accept must come out equal.
 func FuzzJSON(f *testing.F) {
 	s := shopSchema(f)
 	f.Add(`{"userName":"{{d.a}}","item":{"count":{{d.b}}},"words":["{{d.a}}"]}`, "x", "7")

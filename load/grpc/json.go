@@ -18,7 +18,7 @@ import (
 type node struct {
 	kind    nodeKind
 	literal string   // of a number, true, false or null
-	text    []piece  // of a string; of a bare place, which is the one piece
+	text    []piece  // of a string; of a bare placeholder, which is the only piece
 	names   []string // of an object's members
 	inner   []*node  // members or elements
 	filled  bool     // data stands in it somewhere
@@ -31,7 +31,7 @@ const (
 	listNode
 	textNode    // in quotes
 	literalNode // number, true, false, null
-	bareNode    // a place without quotes: its data is any JSON value
+	bareNode    // a placeholder without quotes: its data is any JSON value
 )
 
 // piece is text, followed by data unless that is nil.
@@ -40,20 +40,20 @@ type piece struct {
 	data *feeder.Renderer
 }
 
-// hole is a {{place}} of a template.
+// hole is a placeholder of a template.
 type hole struct {
 	data   *feeder.Renderer
 	quoted bool // it stands within a string
 }
 
-// marks are the runes that may stand for places while the JSON around them is
-// parsed; one is taken that the template does not hold.
+// firstMark to lastMark are the runes that may stand for placeholders while the JSON around
+// them is parsed; one that the template does not contain is used.
 const firstMark, lastMark = '\ue000', '\uf8ff'
 
 // parseJSON parses a template of JSON.
 func parseJSON(t feeder.Template, p *scenario.Plan) (*node, error) {
 	mark := firstMark
-	// The escaped form decodes to the same rune, and would be taken for a placeholder, too.
+	// The escaped form decodes to the same rune, and would be taken for a placeholder too.
 	for strings.ContainsRune(string(t), mark) || strings.Contains(strings.ToLower(string(t)), fmt.Sprintf(`\u%x`, mark)) {
 		if mark++; mark > lastMark {
 			return nil, errors.New("the message contains every character of Unicode's private use area")
@@ -79,9 +79,9 @@ func parseJSON(t feeder.Template, p *scenario.Plan) (*node, error) {
 	return n, nil
 }
 
-// markHoles puts marks around the number of each place instead of the place.
-// With its placeholders a template is no JSON: {"id": {{user.id}}}. So each is replaced by a
-// string that names it, and found again in the tree that encoding/json makes of the rest.
+// markHoles replaces each placeholder by its number between marks.
+// With placeholders a template is not JSON: {"id": {{user.id}}}. So each is replaced by a
+// string that names it, and found again in the tree that encoding/json makes of the result.
 func markHoles(t string, mark rune, p *scenario.Plan) (marked string, holes []hole, err error) {
 	var b strings.Builder
 	quoted := false
@@ -96,7 +96,7 @@ func markHoles(t string, mark rune, p *scenario.Plan) (marked string, holes []ho
 			if err != nil {
 				return "", nil, err
 			}
-			// Two marks around a number, so that text that follows a place cannot lengthen it.
+			// Marks on both sides of a number, so that text after a placeholder cannot lengthen it.
 			stand := string(mark) + strconv.Itoa(len(holes)) + string(mark)
 			if !quoted {
 				stand = `"` + stand + `"`
@@ -203,7 +203,7 @@ func (d *jsonReader) text(s string) *node {
 			n.text = append(n.text, piece{text: s})
 			return n
 		}
-		// The rune stands nowhere else in the template, so a mark always has its fellow.
+		// The rune occurs nowhere else in the template, so marks always come in pairs.
 		number, after, _ := strings.Cut(rest, d.mark)
 		i, _ := strconv.Atoi(number) // written by markHoles
 		n.text = append(n.text, piece{before, d.holes[i].data})
@@ -215,8 +215,8 @@ func (d *jsonReader) text(s string) *node {
 	}
 }
 
-// scalar returns the one place that a node consists of, or its pieces, for
-// values that data may fill in whole; ok is false for objects and lists.
+// scalar returns the pieces of a node, for values that data may fill in whole; ok is
+// false for objects and lists.
 func (n *node) scalar() (pieces []piece, ok bool) {
 	switch n.kind {
 	case textNode, bareNode:
@@ -227,7 +227,7 @@ func (n *node) scalar() (pieces []piece, ok bool) {
 	return nil, false
 }
 
-// unquote makes a place that is all of a string a bare one.
+// unquote turns a string that consists of one placeholder into a bare one.
 func (n *node) unquote() {
 	if n.kind == textNode && len(n.text) == 2 && n.text[0].text == "" && n.text[1].text == "" {
 		n.kind, n.text = bareNode, n.text[:1]
@@ -235,7 +235,7 @@ func (n *node) unquote() {
 }
 
 // appendJSON appends the node's JSON as pieces whose text is verbatim.
-// Data within quotes is to be escaped, which quoted says for each piece.
+// Data within quotes must be escaped, which quoted says for each piece.
 func (n *node) appendJSON(w *jsonPieces) {
 	switch n.kind {
 	case literalNode:
@@ -280,7 +280,7 @@ type jsonPieces struct {
 }
 
 func (w *jsonPieces) text(s string) {
-	// Text grows together until data ends it: a message has as many pieces as places.
+	// Text is joined until data ends it: a message has as many pieces as placeholders.
 	if last := len(w.pieces) - 1; last >= 0 && w.pieces[last].data == nil {
 		w.pieces[last].text += s
 		return
@@ -294,7 +294,7 @@ func (w *jsonPieces) data(r *feeder.Renderer, quoted bool) {
 	w.pieces[last].data, w.quoted[last] = r, quoted
 }
 
-// json returns the JSON of a node that no data stands in.
+// json returns the JSON of a node without data.
 func (n *node) json() []byte {
 	w := jsonPieces{}
 	n.appendJSON(&w)

@@ -66,7 +66,7 @@ type framed struct{ message encoder }
 
 func (f *framed) encode(dst []byte, e *encoding) ([]byte, error) {
 	begin := len(dst)
-	// The length is known only behind the message, so its place is left and filled.
+	// The length is known only after the message, so room is left for it and filled in.
 	dst, err := f.message.encode(append(dst, make([]byte, prefix)...), e)
 	if err != nil {
 		return dst, err
@@ -79,11 +79,11 @@ func (f *framed) encode(dst []byte, e *encoding) ([]byte, error) {
 	return dst, nil
 }
 
-// compileMessage makes a message of its JSON. Where data goes into it, fields
-// are encoded one by one; types with a JSON of their own, such as
-// google.protobuf.Timestamp, make the whole message take the longer way.
+// compileMessage makes a message from its JSON. If data goes into it, fields are
+// encoded one by one; types with a JSON form of their own, such as
+// google.protobuf.Timestamp, make the whole message a rendered one.
 func compileMessage(n *node, as protoreflect.MessageDescriptor, s *schema) (encoder, error) {
-	// The whole message is one place: only each row says what it is.
+	// The whole message is one placeholder: only each row says what it is.
 	if n.kind == bareNode {
 		return &rendered{jsonPieces{n.text, []bool{false}}, as, s}, nil
 	}
@@ -146,7 +146,7 @@ func encodeJSON(text []byte, as protoreflect.MessageDescriptor, s *schema) (fixe
 }
 
 // errOwnJSON is returned for messages that cannot be encoded field by field.
-var errOwnJSON = errors.New("grpc: the message has a JSON of its own")
+var errOwnJSON = errors.New("grpc: the message has a JSON form of its own")
 
 // ownJSON reports whether a message's JSON is not an object of its fields.
 func ownJSON(m protoreflect.MessageDescriptor) bool {
@@ -165,9 +165,9 @@ func fieldOf(m protoreflect.MessageDescriptor, name string) protoreflect.FieldDe
 	return m.Fields().ByTextName(name)
 }
 
-// checkFields checks the names in a message, for an error that says which
-// there are. Values are checked by encoding them. A place in quotes that is all
-// of a bool loses them: YAML has no way to write it without.
+// checkFields checks the names in a message, for an error that lists the known ones.
+// Values are checked by encoding them. A bool that is one placeholder in quotes loses
+// the quotes, because YAML cannot write it without.
 func checkFields(n *node, as protoreflect.MessageDescriptor) error {
 	if n.kind != objectNode || ownJSON(as) {
 		return nil
@@ -228,7 +228,7 @@ func compileFields(n *node, as protoreflect.MessageDescriptor, s *schema) (encod
 		}
 		once := protoreflect.Descriptor(f)
 		// Two members of a oneof in one message: parsers keep the last (proto3 language guide,
-		// "Oneof"), so the other would be sent for nothing.
+		// "Oneof"), so the other would be sent in vain.
 		if of := f.ContainingOneof(); of != nil {
 			once = of
 		}
@@ -246,8 +246,8 @@ func compileFields(n *node, as protoreflect.MessageDescriptor, s *schema) (encod
 		}
 		encoders = append(encoders, encoded)
 	}
-	// What no data goes into is encoded once, ahead of the rest: the order of fields means
-	// nothing.
+	// Fields without data are encoded once, before the rest: the order of fields has no
+	// meaning.
 	before, err := encodeJSON(still.json(), as, s)
 	encoders[0] = before
 	return encoders, err
@@ -322,7 +322,7 @@ func compileValue(f protoreflect.FieldDescriptor, v *node, s *schema) (encoder, 
 	switch f.Kind() {
 	case protoreflect.StringKind, protoreflect.BytesKind, protoreflect.EnumKind:
 		if v.kind != textNode {
-			return nil, errOwnJSON // the data brings its quotes
+			return nil, errOwnJSON // the data includes its quotes
 		}
 	}
 	return &scalar{tagOf(f), f, pieces}, nil
@@ -333,7 +333,7 @@ func tagOf(f protoreflect.FieldDescriptor) []byte {
 	return protowire.AppendTag(nil, f.Number(), wireTypes[f.Kind()])
 }
 
-// wireTypes are those of a value by itself.
+// wireTypes are the wire types of single values.
 // https://protobuf.dev/programming-guides/encoding/#structure
 var wireTypes = map[protoreflect.Kind]protowire.Type{
 	protoreflect.BoolKind:     protowire.VarintType,

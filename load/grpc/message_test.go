@@ -19,7 +19,7 @@ func row(a, b string) *scenario.Plan {
 }
 
 // TestDataGoesIntoMessages encodes a message with data, and compares it with
-// what protobuf's own JSON makes of the text in which the data stands already.
+// what protobuf's own JSON makes of the text that already contains the data.
 func TestDataGoesIntoMessages(t *testing.T) {
 	s := shopSchema(t)
 	order := shopMessage(t, s, "Order")
@@ -137,7 +137,7 @@ func TestBodiesThatAreNone(t *testing.T) {
 }
 
 // TestRowsThatFitNot has data that its field cannot hold, which an error must
-// not quote: it may be a secret.
+// not quote, because it may be a secret.
 func TestRowsThatFitNot(t *testing.T) {
 	s := shopSchema(t)
 	for body, want := range map[string]string{

@@ -21,9 +21,9 @@ type messages struct {
 	kept  []byte // with their prefixes
 }
 
-// feed takes a piece. After an error the answer is of no use.
-// Messages are counted and passed over; their bytes are kept only for checks. A prefix may
-// be cut anywhere: DATA frames have nothing to do with messages.
+// feed takes a piece. After an error the answer is unusable.
+// Messages are counted and skipped; their bytes are kept only for checks. A prefix may be
+// cut anywhere, because DATA frames are independent of messages.
 func (m *messages) feed(data []byte) error {
 	switch {
 	case !m.keep || m.long:
@@ -46,8 +46,8 @@ func (m *messages) feed(data []byte) error {
 		}
 		switch m.head[0] {
 		case 0:
-		// The request named no encoding (grpc-accept-encoding), so identity is all that a
-		// server may send.
+		// The request named no encoding (grpc-accept-encoding), so a server may only send
+		// identity.
 		case 1:
 			return errCompressed
 		default:
@@ -60,7 +60,7 @@ func (m *messages) feed(data []byte) error {
 	return nil
 }
 
-// whole reports whether no message is half there.
+// whole reports whether no message is incomplete.
 func (m *messages) whole() bool { return m.have == 0 && m.left == 0 }
 
 // each calls f with every message that was kept.

@@ -26,14 +26,14 @@ var (
 	_ http2.Handler    = (*wire)(nil)
 )
 
-// Protocol makes the wires of a plan of gRPC calls. It is immutable but
-// for room that its wires share.
+// Protocol makes the wires of a plan of gRPC calls. It is immutable except for
+// buffers that its wires share.
 type Protocol struct {
 	hosts    requests.Hosts
 	requests []request
 	streams  int
 	timeout  time.Duration // sent to servers
-	keep     []string      // fields of answers that are looked at
+	keep     []string      // fields of answers that are examined
 
 	// Room that calls take while they need it.
 	renderings sync.Pool // of *rendering
@@ -70,8 +70,8 @@ func New(ctx context.Context, p *scenario.Plan) (*Protocol, error) {
 		if err != nil {
 			return err
 		}
-		// HTTP/2 alone: a server that would choose HTTP/1.1 serves no gRPC, and
-		// the handshake says so more clearly than a failed call.
+		// Only HTTP/2: a server that would choose HTTP/1.1 serves no gRPC, and the
+		// handshake reports that more clearly than a failed call.
 		r.host = protocol.hosts.Add(endpoints[i], "h2")
 		protocol.requests = append(protocol.requests, r)
 		return tryRows(&r, p)
@@ -156,7 +156,7 @@ func tryRows(r *request, p *scenario.Plan) error {
 	return nil
 }
 
-// trialPlan is a plan with the data of p, so that trying it does not take from
+// trialPlan returns a plan with the data of p, so that trying it does not take from
 // its sequences, and the number of rows of its longest feeder.
 func trialPlan(p *scenario.Plan) (trial *scenario.Plan, rows int) {
 	trial, rows = &scenario.Plan{Data: map[string]*feeder.Table{}}, 1

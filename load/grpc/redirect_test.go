@@ -20,7 +20,7 @@ func plaintext(t *testing.T, h http.HandlerFunc) *httptest.Server {
 	return s
 }
 
-// TestReflectionFollowsNoRedirect: a target does not choose whom redline asks,
+// TestReflectionFollowsNoRedirect: a target must not choose which server redline asks,
 // least of all with the plan's credentials.
 func TestReflectionFollowsNoRedirect(t *testing.T) {
 	var hits atomic.Int64

@@ -21,7 +21,7 @@ import (
 	"github.com/redline-go/redline/redact"
 )
 
-// reflectionTimeout bounds all of the questions to one server.
+// reflectionTimeout bounds all queries to one server.
 const reflectionTimeout = 10 * time.Second
 
 const givenHint = "give the schema as a descriptor set: protoc --include_imports --descriptor_set_out=FILE"
@@ -34,15 +34,15 @@ func askSchema(ctx context.Context, at endpoint.Endpoint, services []protoreflec
 	defer cancel()
 	transport, base := transportTo(at)
 	defer transport.CloseIdleConnections()
-	// A target does not choose whom redline asks: the question has the plan's
-	// metadata, credentials too.
+	// A target does not choose whom redline asks, because the query carries the plan's
+	// metadata, including credentials.
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	client := grpcreflect.NewClient(&http.Client{Transport: transport, CheckRedirect: stay}, base,
 		connect.WithGRPC(), connect.WithReadMaxBytes(maxSchema))
 	stream := client.NewStream(ctx, grpcreflect.WithReflectionHost(at.Authority), grpcreflect.WithRequestHeaders(metadata))
 	a := asker{stream: stream, have: map[string]bool{}}
 	err := a.ask(services)
-	cancel() // whatever the server would say yet
+	cancel() // whatever the server still has to say
 	_, _ = stream.Close()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", at.Address, err)
@@ -66,7 +66,7 @@ func transportTo(at endpoint.Endpoint) (t *http.Transport, base string) {
 	return t, "https://" + at.Address
 }
 
-// asker collects the files that services are described by.
+// asker collects the files that describe services.
 type asker struct {
 	stream *grpcreflect.ClientStream
 	files  []*descriptorpb.FileDescriptorProto
@@ -88,7 +88,7 @@ func (a *asker) ask(services []protoreflect.FullName) error {
 		}
 	}
 	// Servers may answer with the file alone or with all that it imports. The list grows
-	// while it is walked, so that imports of imports are asked for, too.
+	// while it is walked, so that imports of imports are requested too.
 	for i := 0; i < len(a.files); i++ {
 		for _, path := range a.files[i].GetDependency() {
 			if a.have[path] {
@@ -153,7 +153,7 @@ func explain(err error) error {
 		return err
 	}
 	text := redact.Text(refused.Message())
-	// The server's words, however many, are quoted in a message for a terminal.
+	// The server's words are quoted in a message for a terminal, so they are cut.
 	if len(text) > 200 {
 		text = text[:200]
 	}

@@ -80,7 +80,7 @@ func TestReflectionIsGivenTheMetadata(t *testing.T) {
 }
 
 // TestReflectionOfAServerThatHangsUp asks one that resets each connection,
-// at whatever byte of the question that is.
+// after any number of bytes of the question.
 func TestReflectionOfAServerThatHangsUp(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -106,7 +106,7 @@ func TestReflectionOfAServerThatHangsUp(t *testing.T) {
 	}
 }
 
-// TestReflectionIsBounded asks a server that takes connections and says nothing.
+// TestReflectionIsBounded asks a server that accepts connections and says nothing.
 func TestReflectionIsBounded(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -61,7 +61,7 @@ func compile(q scenario.Request, p *scenario.Plan, at endpoint.Endpoint, m proto
 	r.add(":scheme", httpScheme(at), nil, false)
 	r.add(":path", at.Path, nil, false)
 	r.add(":authority", at.Authority, nil, false)
-	// "te" lets servers find proxies that would drop trailers, and the status with them.
+	// "te" lets servers detect proxies that would drop trailers, and the status with them.
 	r.add("te", "trailers", nil, false)
 	r.add("grpc-timeout", timeoutText(timeout), nil, false)
 	r.add("content-type", "application/grpc", nil, false)
@@ -118,7 +118,7 @@ func (r *request) metadata(q scenario.Request, p *scenario.Plan) error {
 	return nil
 }
 
-// own are fields that gRPC or HTTP/2 gives a meaning of its own.
+// own are fields to which gRPC or HTTP/2 gives a meaning of its own.
 var own = []string{
 	"content-type", "te", "host", "content-length",
 	"connection", "proxy-connection", "keep-alive", "transfer-encoding", "upgrade",
@@ -170,8 +170,8 @@ func (r *request) appendBlock(block, value []byte, at *feeder.Cursor) (extended,
 	return block, value
 }
 
-// openMetadata is the metadata of a request that no data goes into, for asking
-// the server for its schema: it may refuse callers without.
+// openMetadata is the part of a request's metadata without data, for asking the server
+// for its schema: it may refuse callers without metadata.
 func openMetadata(q scenario.Request, p *scenario.Plan) http.Header {
 	h := http.Header{}
 	for name, template := range q.Headers {

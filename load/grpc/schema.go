@@ -80,8 +80,8 @@ func newSchema(files []*descriptorpb.FileDescriptorProto) (*schema, error) {
 }
 
 // wellKnown returns a file that comes with protobuf, nil for any other. Sets made
-// without --include_imports lack these files, and reflection of some servers does not
-// give them out; they are linked into this binary anyhow.
+// without --include_imports lack these files, and some servers do not reflect them;
+// they are linked into this binary anyway.
 func wellKnown(path string) *descriptorpb.FileDescriptorProto {
 	if !strings.HasPrefix(path, "google/protobuf/") {
 		return nil
@@ -103,7 +103,7 @@ func (s *schema) method(path string) (protoreflect.MethodDescriptor, error) {
 	if err != nil && !errors.Is(err, protoregistry.NotFound) {
 		return nil, err
 	}
-	// Messages and enums have names of the same kind, so finding one does not make it a service.
+	// Messages and enums share the name space, so what is found need not be a service.
 	in, ok := found.(protoreflect.ServiceDescriptor)
 	if !ok {
 		return nil, unknown("the schema has no service", string(service), s.services())
@@ -118,7 +118,7 @@ func (s *schema) method(path string) (protoreflect.MethodDescriptor, error) {
 	return nil, unknown("service "+string(service)+" has no method", string(method), names)
 }
 
-// splitPath takes a path apart that names a method.
+// splitPath splits a path that names a method.
 func splitPath(path string) (service protoreflect.FullName, method protoreflect.Name, err error) {
 	before, after, ok := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	service, method = protoreflect.FullName(before), protoreflect.Name(after)
@@ -138,7 +138,7 @@ func (s *schema) services() (names []string) {
 	return names
 }
 
-// unknown is an error for a name that nothing has, with the names near to it.
+// unknown is an error for an unknown name, with the names near to it.
 func unknown(what, name string, known []string) error {
 	if hint := mistake.DidYouMean(name, known); hint != "" {
 		return fmt.Errorf("%s %.100q (%s)", what, name, hint)

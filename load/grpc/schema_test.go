@@ -143,8 +143,8 @@ func TestSetsThatAreNoUse(t *testing.T) {
 	}
 }
 
-// FuzzSchema reads the descriptor sets of strangers and compiles a call of each
-// method in them.
+// FuzzSchema reads arbitrary descriptor sets and compiles a call of each method in
+// them.
 func FuzzSchema(f *testing.F) {
 	f.Add(shopSet(f))
 	f.Fuzz(func(t *testing.T, set []byte) {

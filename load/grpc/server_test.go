@@ -61,7 +61,7 @@ func get(m *dynamicpb.Message, field string) protoreflect.Value {
 	return m.Get(m.Descriptor().Fields().ByName(protoreflect.Name(field)))
 }
 
-// buy gives an order back, or fails as its user is called.
+// buy returns an order, or fails as the name of its user says.
 func (s *shopServer) buy(_ any, stream grpc.ServerStream) error {
 	order := s.message("Order")
 	if err := stream.RecvMsg(order); err != nil {
@@ -84,7 +84,7 @@ func (s *shopServer) buy(_ any, stream grpc.ServerStream) error {
 	return stream.SendMsg(order)
 }
 
-// watch sends as many items as the order's i32 says.
+// watch sends as many items as the order's i32.
 func (s *shopServer) watch(_ any, stream grpc.ServerStream) error {
 	order := s.message("Order")
 	if err := stream.RecvMsg(order); err != nil {
@@ -118,7 +118,7 @@ func (s *shopServer) fill(_ any, stream grpc.ServerStream) error {
 	}
 }
 
-// talk gives each item back.
+// talk returns each item.
 func (s *shopServer) talk(_ any, stream grpc.ServerStream) error {
 	for {
 		item := s.message("Item")
@@ -134,7 +134,7 @@ func (s *shopServer) talk(_ any, stream grpc.ServerStream) error {
 	}
 }
 
-// Reflect returns what a server offers of its schema.
+// reflects registers a version of the reflection service with a server.
 type reflects func(*grpc.Server, reflection.ServerOptions)
 
 func v1(s *grpc.Server, o reflection.ServerOptions) {
@@ -178,7 +178,7 @@ func certificate(t testing.TB) (tls.Certificate, []byte) {
 	return s.TLS.Certificates[0], pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
 }
 
-// conversation is a connection that one exchange after the other goes over.
+// conversation is a connection that carries one exchange after the other.
 type conversation struct {
 	t     testing.TB
 	p     *Protocol
@@ -201,7 +201,7 @@ func converse(t testing.TB, p *Protocol) *conversation {
 		c.conn = tls.Client(c.conn, host.TLS)
 	}
 	t.Cleanup(func() { c.conn.Close() })
-	if err := c.conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := c.conn.SetDeadline(time.Now().Add(5 * time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	c.write(c.wire.Open(nil))
@@ -233,7 +233,7 @@ func (c *conversation) send(x *load.Exchange) {
 	c.write(out)
 }
 
-// read takes what arrives next; false when the connection is over.
+// read reads the next bytes; false when the connection is closed.
 func (c *conversation) read() bool {
 	c.t.Helper()
 	n, err := c.conn.Read(c.in)
@@ -354,7 +354,7 @@ func TestDeadlineOfARealServer(t *testing.T) {
 	}
 }
 
-// TestCancelReachesTheServer gives a call up; the next one goes over the same
+// TestCancelReachesTheServer gives up a call; the next one goes over the same
 // connection.
 func TestCancelReachesTheServer(t *testing.T) {
 	begun, gone := make(chan bool, 2), make(chan error, 1)
@@ -386,7 +386,7 @@ func TestCancelReachesTheServer(t *testing.T) {
 	}
 }
 
-// TestServerThatDies is one that says the beginning of a stream and no more.
+// TestServerThatDies has one that sends the beginning of a stream and no more.
 func TestServerThatDies(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

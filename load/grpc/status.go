@@ -11,7 +11,7 @@ import (
 	"github.com/redline-go/redline/redact"
 )
 
-// Status codes that the code speaks of.
+// Status codes that the code refers to.
 // https://github.com/grpc/grpc/blob/master/doc/statuscodes.md
 const (
 	codeOK               = 0
@@ -37,8 +37,8 @@ func codeName(code int) string {
 	return strconv.Itoa(code)
 }
 
-// codeOf is the code that stands for an HTTP status, for answers that have none
-// of gRPC: a proxy gave them.
+// codeOf is the code that stands for an HTTP status, for answers without a gRPC
+// status, such as a proxy's.
 // https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md
 func codeOf(status int) int {
 	switch status {
@@ -56,8 +56,8 @@ func codeOf(status int) int {
 	return codeUnknown
 }
 
-// parseStatus reads a grpc-status. An undefined code is UNKNOWN, as
-// statuscodes.md asks for.
+// parseStatus reads a grpc-status. An undefined code is UNKNOWN, as statuscodes.md
+// requires.
 func parseStatus(text string) (code int, ok bool) {
 	n, err := strconv.ParseUint(text, 10, 31)
 	switch {
@@ -74,8 +74,8 @@ const maxQuoted = 200
 
 // quote makes a grpc-message fit for an error: its escapes undone, without
 // secrets, in one line.
-// It is percent-encoded (PROTOCOL-HTTP2.md, "Responses"), so that up to three bytes stand
-// for one; a broken escape is kept as it is, which that document asks for.
+// It is percent-encoded (PROTOCOL-HTTP2.md, "Responses"), so up to three bytes stand for
+// one; a broken escape is kept as it is, as that document requires.
 func quote(message string) string {
 	message = message[:min(len(message), 4*maxQuoted)]
 	var b strings.Builder
@@ -101,8 +101,8 @@ func quote(message string) string {
 	return text
 }
 
-// timeoutText is a grpc-timeout: at most eight digits and a unit. What does not
-// go into them evenly is rounded up: the plan's own timeout then comes first.
+// timeoutText is a grpc-timeout: at most eight digits and a unit. A remainder is
+// rounded up, so that the plan's own timeout comes first.
 // https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md ("Requests", TimeoutValue)
 func timeoutText(d time.Duration) string {
 	for _, unit := range []struct {

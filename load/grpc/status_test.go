@@ -37,7 +37,7 @@ func TestStatusNames(t *testing.T) {
 	}
 }
 
-// TestHTTPStatuses has the table of http-grpc-status-mapping.md.
+// TestHTTPStatuses checks the table of http-grpc-status-mapping.md.
 func TestHTTPStatuses(t *testing.T) {
 	for status, want := range map[int]string{
 		400: "INTERNAL", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "UNIMPLEMENTED",
@@ -50,7 +50,7 @@ func TestHTTPStatuses(t *testing.T) {
 	}
 }
 
-// TestPlansThatCannotBeSent has what New refuses, with a reason to go by.
+// TestPlansThatCannotBeSent: New refuses them, with a useful reason.
 func TestPlansThatCannotBeSent(t *testing.T) {
 	for want, change := range map[string]func(*scenario.Plan){
 		"has no request":                         func(p *scenario.Plan) { p.Requests = nil },
@@ -80,7 +80,7 @@ func meta(name string, value scenario.Secret) func(*scenario.Plan) {
 	return func(p *scenario.Plan) { p.Requests[0].Headers = map[string]scenario.Secret{name: value} }
 }
 
-// TestTryingRowsTakesNoNumbers has a sequence, which is to begin with its first
+// TestTryingRowsTakesNoNumbers has a sequence, which must begin with its first
 // number when the load does.
 func TestTryingRowsTakesNoNumbers(t *testing.T) {
 	p := shopPlan(t, "Buy", `{"i32":{{n}}}`)

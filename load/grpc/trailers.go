@@ -5,8 +5,8 @@ import (
 	"github.com/redline-go/redline/load/http2"
 )
 
-// trailers is the content of an answer's last head. It is kept as the head's note,
-// so that an answer like one before costs nothing.
+// trailers is the content of an answer's last head. It is kept as the head's note, so
+// that an answer identical to an earlier one costs nothing.
 type trailers struct {
 	given, valid bool // there is a grpc-status; it is one
 	code         int
@@ -21,7 +21,7 @@ type statusError struct {
 	err    error
 }
 
-// trailersOf reads a head once: heads that are alike share one, with its note.
+// trailersOf reads a head once: identical heads share one, with its note.
 func trailersOf(h *http2.Head) *trailers {
 	if t, ok := h.Note.(*trailers); ok {
 		return t

@@ -16,11 +16,11 @@ type wire struct {
 	calls []call // by slot; grown as slots come into use
 }
 
-// call is the call under way in a slot.
+// call is the call in progress in a slot.
 type call struct {
 	x        *load.Exchange // nil for none
 	http     int            // status of the head; 0 before it
-	foreign  error          // why the answer is not gRPC's; nil when it is
+	foreign  error          // why the answer is not gRPC; nil if it is
 	messages messages
 	checking *checking // nil when the request has no checks
 }
@@ -65,8 +65,8 @@ func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 	return out, nil
 }
 
-// render sends a request that data or a trace goes into. Room for that is shared, because
-// idle connections are to hold none.
+// render sends a request that data or a trace goes into. Its buffers are shared, so that
+// idle connections hold none.
 func (w *wire) render(x *load.Exchange, q *request, out []byte) (_ []byte, err error) {
 	r := w.p.renderings.Get().(*rendering)
 	defer w.p.renderings.Put(r)
@@ -155,8 +155,8 @@ func (w *wire) Data(slot int, data []byte, end bool) error {
 	return nil
 }
 
-// Failed ends a call by an error; see http2.Handler. Servers also reset streams
-// whose deadline has passed; Go's does.
+// Failed ends a call with an error; see http2.Handler. Servers, such as Go's, also
+// reset streams whose deadline has passed.
 func (w *wire) Failed(slot int, err error) {
 	c := w.count(slot)
 	if failure.Of(err) == failure.StreamReset && w.late(c) {
@@ -165,8 +165,7 @@ func (w *wire) Failed(slot int, err error) {
 	w.end(c, err)
 }
 
-// foreign returns an error when a head is not of gRPC. Its body is then no
-// messages.
+// foreign returns an error if a head is not gRPC's. Its body then holds no messages.
 func foreign(h *http2.Head) error {
 	if h.Status != 200 {
 		return errForeign
@@ -234,9 +233,8 @@ func (w *wire) finish(c *call, q *request, code int, t *trailers) error {
 	return t.failure(kind, q.expect)
 }
 
-// late reports whether the plan's timeout has passed. The server learns of it,
-// its clock begins at about the same time as ours, and either may be first to
-// say that it is over.
+// late reports whether the plan's timeout has passed. The server knows the timeout and
+// starts its clock at about the same time, so either side may be first to end the call.
 func (w *wire) late(c *call) bool {
 	return c.x.Sent > 0 && w.Now()-c.x.Sent >= w.p.timeout-w.p.timeout/slack
 }

@@ -33,7 +33,7 @@ func newProtocol(t testing.TB, p *scenario.Plan) *Protocol {
 	return made
 }
 
-// subject is a plan against a peer, with calls that all end alike.
+// subject is a plan against a peer, with calls that all end the same way.
 func subject(t testing.TB, p *scenario.Plan, answer func(id uint32) []byte, want loadtest.Want) loadtest.Subject {
 	return loadtest.Subject{
 		Protocol: newProtocol(t, p), Plan: p, Streams: p.Load.Streams, Exchanges: []loadtest.Want{want, want, want, want},
@@ -211,7 +211,7 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// once drives the first exchange, in one piece each way, and returns it.
+// once drives the first exchange, in one piece in each direction, and returns it.
 func once(t *testing.T, s loadtest.Subject) *load.Exchange {
 	t.Helper()
 	x := &load.Exchange{Request: s.Exchanges[0].Request, Sent: time.Second}

@@ -8,8 +8,8 @@ import (
 	"github.com/redline-go/redline/scenario/feeder"
 )
 
-// BenchmarkWire is a request and its answer: what the event loop pays per
-// request besides the system calls.
+// BenchmarkWire is a request and its answer: the event loop's cost per request
+// apart from the system calls.
 func BenchmarkWire(b *testing.B) {
 	p := get("http://127.0.0.1:8080/")
 	p.Data = map[string]*feeder.Table{"u": {Columns: []string{"id"}, Rows: [][]string{{"1"}, {"2"}}}}

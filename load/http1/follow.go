@@ -21,12 +21,12 @@ func (t *Protocol) Follow(x *load.Exchange) (host int, err error) {
 }
 
 // Repeatable reports whether a request may be sent twice; see load.Repeater. A
-// redirect may have made a GET of it.
+// redirect may have turned it into a GET.
 func (t *Protocol) Repeatable(x *load.Exchange) bool {
 	return t.requests[x.Request].repeat || x.Hop.Count > 0 && load.Idempotent(x.Hop.Method, nil)
 }
 
-// origin is the plan's own request as it was sent for x.
+// origin is the plan's own request in the form sent for x.
 func (q *request) origin(x *load.Exchange) []byte {
 	if q.static != nil {
 		return q.static
@@ -55,7 +55,7 @@ func (q *request) appendHop(dst []byte, x *load.Exchange, at *endpoint.Endpoint)
 		// Content-Length, Content-Type and the like describe a body that does not go along.
 		case hop.NoBody && len(name) > len("content-") && is(name[:len("content-")], "content-"):
 		case is(name, "host") && hop.Host != q.host:
-			// A Host that the plan gives is for the host that it sends it to.
+			// A Host header of the plan is meant for the plan's own host.
 			dst = append(append(append(dst, "Host: "...), at.Authority...), "\r\n"...)
 		default:
 			dst = append(append(dst, line...), "\r\n"...)

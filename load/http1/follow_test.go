@@ -11,8 +11,7 @@ import (
 	"github.com/redline-go/redline/scenario/feeder"
 )
 
-// ask sends x over a wire of its own and gives it the answer. It returns what
-// was sent.
+// ask sends x over a new wire and gives that the answer. It returns the bytes sent.
 func ask(t *testing.T, p *Protocol, host int, x *load.Exchange, answer string) string {
 	t.Helper()
 	w := p.Wire(host)
@@ -69,7 +68,7 @@ func TestFollow(t *testing.T) {
 			t.Errorf("%s: redirect %q, status %d (%v)", test.name, x.Redirect, x.Status, x.Err)
 		}
 		host, err := p.Follow(&x)
-		// What befalls the next request is not the redirect's.
+		// The fate of the next request is not the redirect's.
 		if err != nil || host != test.host || len(x.Redirect) != 0 || x.Status != 0 || x.FirstByte != 0 || x.Done != 0 {
 			t.Errorf("%s: host %d, redirect %q (%v)", test.name, host, x.Redirect, err)
 			continue
@@ -97,7 +96,7 @@ func TestRedirectsAsAnswers(t *testing.T) {
 		"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n": true,
 		away(300, "/b"): true,
 		away(201, "/b"): true,
-		// Of an interim answer nothing stays.
+		// Nothing of an interim answer remains.
 		"HTTP/1.1 103 Early Hints\r\nLocation: /c\r\n\r\nHTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n": true,
 	} {
 		p := protocol(t, &scenario.Plan{Requests: []scenario.Request{{URL: "http://one.test/", Follow: follow}}})

@@ -35,8 +35,8 @@ const (
 // make no difference to its result. The zero parser is not usable; reset
 // readies one for an answer.
 //
-// There is one for each connection, so it holds no memory but a line that
-// arrived in part, and that only until it is whole.
+// There is one for each connection, so it holds no memory except for a line that
+// arrived in part, until that is complete.
 type parser struct {
 	left   int64 // bytes of the body or chunk that are still to come
 	length int64 // from Content-Length
@@ -57,7 +57,7 @@ type parser struct {
 var lines = sync.Pool{New: func() any { return new([]byte) }}
 
 func (p *parser) reset(head bool) {
-	// What an earlier answer left, such as half a line, must not become a part of this one.
+	// Remains of an earlier answer, such as half a line, must not become part of this one.
 	p.dropLine()
 	*p = parser{head: head, room: maxHead}
 }
@@ -71,8 +71,8 @@ func (p *parser) dropLine() {
 	}
 }
 
-// feed takes the next bytes and returns how many belong to the answer. Once
-// state is complete, the rest belongs to no request of ours.
+// feed takes the next bytes and returns how many belong to the answer. Once state is
+// complete, the rest belongs to none of our requests.
 func (p *parser) feed(b []byte) (used int, err error) {
 	// Bodies pass in whole pieces. Only what frames them, heads and the sizes of chunks, is
 	// taken line by line.
@@ -111,7 +111,7 @@ func (p *parser) feed(b []byte) (used int, err error) {
 
 // takeLine takes one line, or its beginning.
 func (p *parser) takeLine(b []byte) (used int, err error) {
-	// The usual line lies whole in the read buffer and is parsed where it lies.
+	// The usual line is whole in the read buffer and is parsed in place.
 	end := bytes.IndexByte(b, '\n')
 	if p.line != nil || end < 0 || end >= int(p.room) {
 		return p.takePart(b, end)
@@ -166,7 +166,7 @@ func (p *parser) take(line []byte) error {
 		}
 		p.state, p.room = chunkSize, maxChunkLine
 	case trailerLine:
-		// Trailers are read to their end and not looked at: nothing in a plan speaks of them.
+		// Trailers are read to their end but not examined: nothing in a plan refers to them.
 		if len(line) == 0 {
 			p.state = complete
 		}
@@ -183,8 +183,8 @@ func (p *parser) tooLong() error {
 
 // takeStatus parses "HTTP/1.1 200 OK".
 func (p *parser) takeStatus(line []byte) error {
-	// RFC 9112, section 4: the reason after the status may be empty. Some servers leave out
-	// the blank before it as well, which is read here, too.
+	// RFC 9112, section 4: the reason after the status may be empty. Some servers also leave
+	// out the blank before it, which is accepted too.
 	const version = "HTTP/1."
 	if len(line) < 12 || string(line[:len(version)]) != version || !digit(line[7]) || line[8] != ' ' ||
 		!digit(line[9]) || line[9] == '0' || !digit(line[10]) || !digit(line[11]) || len(line) > 12 && line[12] != ' ' {
@@ -202,7 +202,7 @@ func (p *parser) takeStatus(line []byte) error {
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }
 
-// takeHeader looks at the three headers that frame an answer.
+// takeHeader examines the three headers that frame an answer.
 func (p *parser) takeHeader(line []byte) error {
 	if len(line) == 0 {
 		p.endHead()
@@ -217,8 +217,8 @@ func (p *parser) takeHeader(line []byte) error {
 	if p.watch != nil {
 		p.watch.header(line[:colon], trim(line[colon+1:]))
 	}
-	// Length first, then the usual spelling: most headers are passed over without a look at
-	// their letters, and the three that count are seldom folded.
+	// Length first, then the usual spelling: most headers are skipped without comparing their
+	// letters, and the three that count seldom need folding.
 	switch name := line[:colon]; colon {
 	case len("Connection"):
 		if string(name) == "Connection" || is(name, "connection") {
@@ -243,7 +243,7 @@ func (p *parser) takeHeader(line []byte) error {
 
 func blank(c byte) bool { return c == ' ' || c == '\t' }
 
-// trim is bytes.Trim for blanks, which costs more than all the rest of a line.
+// trim is a cheaper bytes.Trim for blanks; that costs more than the rest of a line.
 func trim(b []byte) []byte {
 	for len(b) > 0 && blank(b[0]) {
 		b = b[1:]
@@ -272,7 +272,7 @@ func is(b []byte, want string) bool {
 }
 
 func (p *parser) takeConnection(value []byte) {
-	// What nearly every server writes that writes anything; the list is for the rest.
+	// Nearly every server that sends the header sends this; the list is for the others.
 	if string(value) == "keep-alive" {
 		p.keep = true
 		return
@@ -357,7 +357,7 @@ func (p *parser) takeChunkSize(line []byte) error {
 }
 
 // parseUint parses digits of a base up to 16, and nothing else.
-// strconv.ParseInt takes a sign, too, which RFC 9110 does not have: two readers of one
+// strconv.ParseInt also accepts a sign, which RFC 9110 does not allow: two readers of one
 // answer could disagree about where it ends.
 func parseUint(b []byte, base int64) (n int64, ok bool) {
 	for _, c := range b {
@@ -381,10 +381,9 @@ func parseUint(b []byte, base int64) (n int64, ok bool) {
 	return n, len(b) > 0
 }
 
-// end returns the meaning of the connection's end for the answer: nil when it
-// completes it.
-// Until an answer begins, a closed connection is what a server does to one that idles
-// (failure.EOF), and the request may go out again; within a body it never is.
+// end returns what the connection's end means for the answer: nil if it completes it.
+// Before an answer begins, the server may have closed the connection because it was idle
+// (failure.EOF), and the request may be sent again; within a body that is never so.
 func (p *parser) end() error {
 	switch p.state {
 	case complete:

@@ -13,7 +13,7 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// found is what a parser makes of an answer, however it arrives.
+// found is a parser's result for an answer, in whatever pieces that arrives.
 type found struct {
 	status   int
 	used     int // bytes that belong to the answer
@@ -127,8 +127,8 @@ func TestParserLeavesWhatFollows(t *testing.T) {
 	}
 }
 
-// FuzzParser checks that pieces make no difference, and that what the parser
-// holds back is bounded.
+// FuzzParser checks that pieces make no difference, and that the bytes which the parser
+// holds back are bounded.
 func FuzzParser(f *testing.F) {
 	for _, a := range answers {
 		if len(a.text) < 1<<10 {
@@ -163,7 +163,7 @@ func BenchmarkParser(b *testing.B) {
 	}
 }
 
-// heard is what an exchange became.
+// heard is the result of an exchange.
 type heard struct {
 	ended, over      bool
 	kind             failure.Kind
@@ -193,15 +193,15 @@ func hear(t *testing.T, p *Protocol, in []byte, piece int) (h heard) {
 	}
 	if h.ended = len(ended) == 1; h.ended {
 		err = x.Err
-		h.bytesIn = x.BytesIn // of a bad answer it depends on the pieces
+		h.bytesIn = x.BytesIn // for a bad answer it depends on the pieces
 	}
 	h.kind, h.status, h.failed = failure.Of(err), x.Status, x.Failed
 	h.redirect, h.origin = string(x.Redirect), string(x.Hop.Origin)
 	return h
 }
 
-// FuzzWire gives outsiders' bytes to a wire that has sent a request with checks
-// that follows redirects.
+// FuzzWire gives arbitrary bytes to a wire that has sent a request with checks and
+// follows redirects.
 func FuzzWire(f *testing.F) {
 	for _, a := range answers {
 		if len(a.text) < 1<<10 {

@@ -59,8 +59,8 @@ func compile(q scenario.Request, p *scenario.Plan) (r request, at endpoint.Endpo
 		//lint:ignore ST1005 the dots stand for the rest of a URL
 		return r, at, fmt.Errorf("scheme %q does not speak HTTP/1.1; write http://... or https://...", at.Scheme)
 	}
-	// Escaped as a URL where data goes in: a row with a blank or a line break must not end the
-	// request line.
+	// Data is escaped as in a URL: a row with a blank or a line break must not end the request
+	// line.
 	target, err := feeder.CompileURL(feeder.Template(at.Path), p.Data)
 	if err != nil {
 		return r, at, err
@@ -78,7 +78,7 @@ func compile(q scenario.Request, p *scenario.Plan) (r request, at endpoint.Endpo
 		return r, at, err
 	}
 	r.watched = r.follow || r.checks != nil
-	// RFC 9110, section 8.6: these say that they have no body.
+	// RFC 9110, section 8.6: these methods state that there is no body.
 	if r.body == nil && (method == "POST" || method == "PUT" || method == "PATCH") {
 		r.parts = append(r.parts, piece{text: "Content-Length: 0\r\n"})
 	}
@@ -108,14 +108,14 @@ func (r *request) headers(q scenario.Request, p *scenario.Plan, host string) err
 	if !given["user-agent"] {
 		r.parts = append(r.parts, piece{text: "User-Agent: redline\r\n"})
 	}
-	// A map has no order. Sorted, the same plan always sends the same bytes.
+	// Sorted, because a map has no order: the same plan always sends the same bytes.
 	for _, name := range slices.Sorted(maps.Keys(q.Headers)) {
 		value, err := feeder.CompileHeader(feeder.Template(q.Headers[name]), p.Data)
 		if err != nil {
 			return fmt.Errorf("header %s: %w", name, err)
 		}
-		// The target ends the connection with its answer then; to wait for room on it would be
-		// to wait for ever.
+		// The target then closes the connection after its answer; waiting for room on it would
+		// never end.
 		if strings.EqualFold(name, "connection") && strings.Contains(strings.ToLower(string(q.Headers[name])), "close") {
 			r.close = true
 		}
@@ -126,7 +126,7 @@ func (r *request) headers(q scenario.Request, p *scenario.Plan, host string) err
 
 // fix renders the request once for all when no data goes into it.
 func (r *request) fix() {
-	// Most requests of most plans: then sending one is a copy.
+	// That is so for most requests of most plans; sending one is then a copy.
 	for _, part := range r.parts {
 		if part.data != nil && !part.data.Static() {
 			return
@@ -141,8 +141,8 @@ func (r *request) fix() {
 // append renders the request, with its trace headers if it has any.
 func (r *request) append(dst []byte, at *feeder.Cursor, trace *load.Trace) []byte {
 	begin := len(dst)
-	// The head holds the body's length. So the body is rendered first, copied
-	// behind the head, and both moved over it: no memory of its own needed.
+	// The head holds the body's length, so the body is rendered first, copied after the
+	// head, and both are moved over it: that needs no memory of its own.
 	if r.body != nil {
 		dst = r.body.Append(dst, at)
 	}

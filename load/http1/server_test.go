@@ -18,7 +18,7 @@ import (
 )
 
 // drive sends a plan's requests one after another, as the event loop does but
-// waiting for each, and returns what became of them and the connections opened.
+// waiting for each, and returns their results and the number of connections opened.
 func drive(t *testing.T, p *Protocol, requests int) (all []*load.Exchange, opened int) {
 	t.Helper()
 	wires, conns := map[int]load.Wire{}, map[int]net.Conn{}
@@ -61,7 +61,7 @@ func dial(t *testing.T, h load.Host) net.Conn {
 		conn, err = secure, secure.Handshake()
 	}
 	if err == nil {
-		err = conn.SetDeadline(time.Now().Add(20 * time.Second)) // a failure, not a hang
+		err = conn.SetDeadline(time.Now().Add(5 * time.Minute)) // a failure, not a hang
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +94,7 @@ func roundTrip(t *testing.T, w load.Wire, conn net.Conn, x *load.Exchange) {
 	t.Fatal(err)
 }
 
-// TestRealServer goes through what Go's server does with answers, over plaintext
+// TestRealServer goes through the forms of answer of Go's server, over plaintext
 // and TLS.
 func TestRealServer(t *testing.T) {
 	mux := http.NewServeMux()

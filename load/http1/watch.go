@@ -6,9 +6,9 @@ import (
 	"github.com/redline-go/redline/load/redirect"
 )
 
-// watcher sees an answer go by for a request that has checks or follows
-// redirects. The others have none and pay nothing. It is taken for one
-// exchange and then given back.
+// watcher examines the answer to a request that has checks or follows redirects.
+// Other requests have none and pay nothing. It is taken for one exchange and then
+// given back.
 type watcher struct {
 	set      *check.Set // nil without checks
 	answer   check.Answer
@@ -40,7 +40,7 @@ func (w *watcher) header(name, value []byte) {
 	if w.set != nil {
 		w.answer.Header(name, value)
 	}
-	// The first one counts, as in net/http; the second is a mistake of the server.
+	// The first one counts, as in net/http; a second is the server's mistake.
 	if w.follow && !w.located && is(name, "location") {
 		w.location, w.located = append(w.location[:0], value...), true
 	}
@@ -52,8 +52,8 @@ func (w *watcher) body(piece []byte) {
 	}
 }
 
-// apply puts the complete answer to x, except for its status. A redirect
-// that is followed is not subject to the checks.
+// apply stores the result of the complete answer in x, except for its status. A
+// redirect that is followed is not checked.
 func (w *watcher) apply(x *load.Exchange) {
 	if w.follow && redirect.Is(x.Status) && len(w.location) > 0 {
 		x.Redirect = append(x.Redirect[:0], w.location...)

@@ -13,7 +13,7 @@ import (
 type wire struct {
 	t      *Protocol
 	host   int
-	x      *load.Exchange // under way; nil for none
+	x      *load.Exchange // in progress; nil for none
 	q      *request       // and its request
 	parser parser
 	over   bool
@@ -58,9 +58,9 @@ func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 	return out, nil
 }
 
-// Receive takes a piece of the answer; see load.Wire. Bytes that no request
-// asked for end the connection: they would be taken for the next answer. Some
-// servers say 408 so before they close.
+// Receive takes a piece of the answer; see load.Wire. Bytes that no request asked
+// for end the connection: they would be taken for the next answer. Some servers send
+// 408 that way before they close.
 func (w *wire) Receive(in []byte, now time.Duration, out []byte, ended []*load.Exchange) ([]byte, []*load.Exchange, error) {
 	x := w.x
 	if len(in) == 0 {
@@ -82,7 +82,7 @@ func (w *wire) Receive(in []byte, now time.Duration, out []byte, ended []*load.E
 	if w.parser.state != complete {
 		return out, ended, nil
 	}
-	// Bytes behind the answer belong to nothing that was asked; see Receive.
+	// Bytes after the answer belong to no request; see Receive.
 	w.over = used < len(in)
 	return out, append(ended, w.finish(now)), nil
 }
@@ -100,8 +100,8 @@ func (w *wire) Shut(now time.Duration, ended []*load.Exchange) ([]*load.Exchange
 	return append(ended, w.finish(now)), nil
 }
 
-// Cancel gives up; see load.Wire. HTTP/1.1 has no way to notify the target, whose
-// answer would come all the same.
+// Cancel gives up; see load.Wire. HTTP/1.1 cannot notify the target, whose answer would
+// still come.
 func (w *wire) Cancel(x *load.Exchange, out []byte) ([]byte, bool) {
 	if x != w.x {
 		return out, !w.over
@@ -118,7 +118,7 @@ func (w *wire) finish(now time.Duration) *load.Exchange {
 	if w.parser.watch != nil {
 		w.parser.watch.apply(x)
 	}
-	// Whichever side says so ends it: RFC 9112, section 9.6.
+	// Either side may end it: RFC 9112, section 9.6.
 	w.over = w.over || !w.parser.keep || w.q.close
 	w.end()
 	return x

@@ -21,7 +21,7 @@ func get(url string) *scenario.Plan {
 	return &scenario.Plan{Requests: []scenario.Request{{Name: "get", URL: feeder.Template(url)}}}
 }
 
-// protocol compiles a plan that must be right.
+// protocol compiles a plan, which must be valid.
 func protocol(t testing.TB, p *scenario.Plan) *Protocol {
 	t.Helper()
 	made, err := New(p)
@@ -89,7 +89,7 @@ func TestConnectionIsKeptOrNot(t *testing.T) {
 			p.Requests[0].Headers = map[string]scenario.Secret{"Connection": scenario.Secret(test.connection)}
 		}
 		w := protocol(t, p).Wire(0)
-		for range 2 { // Open makes it as good as new
+		for range 2 { // Open resets it
 			var x load.Exchange
 			w.Open(nil)
 			if room, over := w.State(); room != 1 || over {
@@ -245,7 +245,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// TestSize: fifteen thousand idle connections are to fit into 3 KiB each, with
+// TestSize: fifteen thousand idle connections must take at most 3 KiB each, with
 // what the loop and the kernel keep for them.
 func TestSize(t *testing.T) {
 	if size := unsafe.Sizeof(wire{}); size > 128 {

@@ -22,8 +22,8 @@ func answer200(out []byte, id uint32) []byte {
 	return append(out, "hello, world\n"...)
 }
 
-// hello is what a target says first: its settings, and in answer to stream 1
-// that it uses no table.
+// hello is what a target sends first: its settings and, in its answer on stream 1, that
+// it uses no table.
 func hello() []byte {
 	in := appendFrame(nil, 6, frameSettings, 0, 0)
 	in = appendSetting(in, settingStreams, 1<<20)
@@ -38,7 +38,7 @@ type busy struct {
 	exchanges []load.Exchange
 	ended     []*load.Exchange
 	in, out   []byte
-	ids       []int // where stream ids stand in in
+	ids       []int // offsets of stream ids within in
 	id        uint32
 	now       time.Duration
 }

@@ -24,8 +24,8 @@ var static = func() (table [62]hpack.HeaderField) {
 // staticIndex returns the index of a name in the static table, 0 for none, and
 // whether the value is the entry's as well.
 func staticIndex(name, value string) (index int, whole bool) {
-	// Backwards, so that of entries with the same name the first is left over, as other
-	// encoders choose it.
+	// Backwards, so that of entries with the same name the first is chosen, as by other
+	// encoders.
 	for i := len(static) - 1; i > 0; i-- {
 		if static[i].Name != name {
 			continue

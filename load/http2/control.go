@@ -25,7 +25,7 @@ func (s *Session) settings(f frame, payload []byte) error {
 	}
 	if !s.greeted {
 		s.greeted = true
-		// Until now the session kept to cautious: without the setting there is no limit
+		// Until now the session stayed within cautious: without the setting there is no limit
 		// (section 6.5.2).
 		s.peerStreams = math.MaxInt32 // unless it says otherwise
 	}
@@ -45,8 +45,8 @@ func (s *Session) setting(id uint16, value uint32) error {
 		if value != 0 {
 			return violates(ProtocolError, "the target sets ENABLE_PUSH to %d, which only a client may", value)
 		}
-	// It may fall below the streams under way. Those go on; Room is 0 until enough have
-	// ended.
+	// It may fall below the number of streams in progress. Those continue; Room is 0 until
+	// enough have ended.
 	case settingStreams:
 		s.peerStreams = int(min(value, math.MaxInt32))
 	case settingMaxFrame:
@@ -58,7 +58,7 @@ func (s *Session) setting(id uint16, value uint32) error {
 		if value > maxWindow {
 			return violates(FlowControlError, "the target's setting INITIAL_WINDOW_SIZE is %d", value)
 		}
-		// Streams under way change by the difference, below zero too (6.9.2).
+		// Streams in progress change by the difference, even below zero (6.9.2).
 		by := int64(value) - int64(s.peerWindow)
 		s.peerWindow = int32(value)
 		for i := range s.streams {
@@ -72,7 +72,7 @@ func (s *Session) setting(id uint16, value uint32) error {
 			st.window = int32(int64(st.window) + by)
 		}
 	}
-	return nil // our own requests use no table; the others do not concern us
+	return nil // our requests use no table; other settings do not concern us
 }
 
 func (s *Session) ping(f frame, payload []byte) error {
@@ -92,7 +92,7 @@ func (s *Session) ping(f frame, payload []byte) error {
 }
 
 // grow takes a WINDOW_UPDATE.
-// A mistake with a stream's window costs the stream, one with the connection's the
+// An error in a stream's window ends the stream, one in the connection's window the
 // connection (section 6.9.1).
 func (s *Session) grow(f frame, payload []byte) error {
 	if f.length != 4 {
@@ -144,8 +144,8 @@ func (s *Session) reset(f frame, payload []byte) error {
 	return nil
 }
 
-// goAway takes a GOAWAY: the streams above its last one were not looked at, the
-// others may yet end.
+// goAway takes a GOAWAY: the streams above its last one were not processed, the others
+// may still end.
 func (s *Session) goAway(f frame, payload []byte) error {
 	switch {
 	case f.stream != 0:

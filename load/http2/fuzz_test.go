@@ -7,7 +7,7 @@ import (
 	"github.com/redline-go/redline/load/loadtest"
 )
 
-// FuzzReceive gives a wire that has sent a request the bytes of an outsider.
+// FuzzReceive gives arbitrary bytes to a wire that has sent a request.
 func FuzzReceive(f *testing.F) {
 	for _, in := range [][]byte{
 		joined(settings(settingStreams, 3, settingWindow, 9), answer200(nil, 1)),
@@ -25,8 +25,8 @@ func FuzzReceive(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) { loadtest.Survive(t, s, in) })
 }
 
-// FuzzSession begins and cancels streams amid the bytes of an outsider, and
-// bounds what a session keeps of them.
+// FuzzSession begins and cancels streams between arbitrary bytes, and checks the bounds
+// on what a session keeps of them.
 func FuzzSession(f *testing.F) {
 	f.Add([]byte{3}, answer200(answer200(nil, 1), 3))
 	f.Add([]byte{1, 200}, joined(framed(frameHeaders, flagEndHeaders, 1, bomb()...), answer200(nil, 5)))
@@ -64,11 +64,11 @@ func FuzzSession(f *testing.F) {
 				return
 			}
 		}
-		_ = s.Shut() // what it says depends on the input
+		_ = s.Shut() // its result depends on the input
 	})
 }
 
-// slots checks that a handler hears of streams under way only.
+// slots checks that a handler is called only for streams in progress.
 type slots struct {
 	t    *testing.T
 	live [4]bool

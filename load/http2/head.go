@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// maxHead bounds a head's block, and its fields once decoded: a block may
-	// name a long field again in one byte.
+	// maxHead bounds a head's block, and its fields once decoded: a block may refer to
+	// a long field in one byte.
 	maxHead = 64 << 10
-	// ownTable is the table that a peer may use until it took our settings.
+	// ownTable is the table that a peer may use until it has our settings.
 	ownTable = 4096
 	// knownHeads is how many heads are remembered, and longestKnown the longest.
 	// Targets answer with few different ones within a second, in which their
@@ -49,8 +49,8 @@ type heads struct {
 	last   int // in known, the one that came last
 	oldest int // in known, the next to be forgotten
 
-	// stateless says that the peer's table is empty and stays so. That begins
-	// by its saying so.
+	// stateless says that the peer's table is empty and stays so, as the peer has
+	// declared.
 	stateless bool
 	decoder   *hpack.Decoder // of peers that use a table; nil until one does
 	reader    headReader
@@ -62,7 +62,7 @@ type knownHead struct {
 	head  *Head
 }
 
-// anew keeps room for the next connection.
+// anew returns heads for the next connection, which reuse the buffers.
 func (h *heads) anew() heads {
 	next := heads{known: h.known, reader: h.reader, long: h.long}
 	next.forget()
@@ -94,7 +94,7 @@ func (h *heads) decode(block []byte, keep []string) (*Head, error) {
 	r.begin(&h.long, keep)
 	alone := r.walk(block, h.stateless)
 	if !alone {
-		// Begun anew: walk took the fields before the one that needs the table.
+		// From the beginning: walk has taken the fields before the one that needs the table.
 		r.begin(&h.long, keep)
 		if err := h.decodeWithTable(block); err != nil {
 			return nil, violates(CompressionError, "a header block cannot be decoded: %v", err)
@@ -134,11 +134,11 @@ func (h *heads) decodeWithTable(block []byte) error {
 		h.reader.size, err = maxHead+1, nil
 	}
 	if len(block) > 0 && block[0]&0xe0 == 0x20 {
-		// Of several sizes the last one holds. It is not looked for: peers that
-		// received zero send zero, once.
+		// Of several sizes the last one counts. Only one is handled: peers that received
+		// zero send zero, once.
 		h.stateless = block[0] == 0x20 && (len(block) == 1 || block[1]&0xe0 != 0x20)
 		if h.forget(); h.stateless {
-			h.decoder = nil // most likely it has done its work
+			h.decoder = nil // most likely it is not needed any more
 		}
 	}
 	return err
@@ -167,7 +167,7 @@ type headReader struct {
 	head        *Head
 	keep        []string
 	size        int
-	regular     bool   // a field that is no pseudo field came
+	regular     bool   // a field other than a pseudo-header came
 	bad         string // the malformed part; RFC 9113, sections 8.2 and 8.3
 	name, value scratch
 }
@@ -191,14 +191,14 @@ func (r *headReader) keeps(name []byte) string {
 	return ""
 }
 
-// field takes a field. Its value is not looked at unless looksAt says so.
+// field takes a field. Its value is ignored unless looksAt.
 func (r *headReader) field(name, value []byte) {
 	r.size += len(name) + len(value)
 	switch {
 	case string(name) == ":status":
 		status, ok := decimal(value)
 		// RFC 9113, section 8.3.2: exactly one, and section 8.3: before all fields that are not
-		// pseudo fields.
+		// pseudo-headers.
 		if !ok || status < 100 || status > 999 || r.head.Status != 0 || r.regular {
 			r.bad = "its :status is invalid, repeated, or not first"
 		}

@@ -12,8 +12,8 @@ import (
 type peer struct {
 	// first are the frames that it begins with.
 	first []byte
-	// answer returns what is said to a complete request, and whether the
-	// connection is shut then.
+	// answer returns the bytes sent on a complete request, and whether the
+	// connection is then closed.
 	answer func(p *peer, id uint32, path string, body []byte) (out []byte, shut bool)
 
 	in      []byte

@@ -25,9 +25,9 @@ type Protocol struct {
 	hosts    requests.Hosts
 	requests []request
 	streams  int
-	keep     []string // fields of answers that are looked at
+	keep     []string // fields of answers that are examined
 
-	// Buffers that exchanges take for a while, so that idle connections hold none of it.
+	// Buffers that exchanges take for a while, so that idle connections hold none.
 	watchers   sync.Pool // of *watcher
 	renderings sync.Pool // of *rendering
 }

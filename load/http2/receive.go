@@ -31,7 +31,7 @@ type headerBlock struct {
 // Receive takes the bytes that arrived at now, split anywhere, calls the handler, and
 // appends the reply. After an error the session is unusable.
 func (s *Session) Receive(in []byte, now time.Duration, out []byte) ([]byte, error) {
-	// Bytes behind a violation are of a stream that both sides count differently.
+	// After a violation both sides disagree about what the bytes mean.
 	if s.dead != nil {
 		return out, s.dead
 	}
@@ -68,7 +68,7 @@ func (s *Session) receive(in []byte) (err error) {
 
 // begin handles a frame whose first nine bytes are there.
 func (s *Session) begin(in []byte) (rest []byte, err error) {
-	// Whole in one read, as most frames are: it is handled where it lies, without a copy.
+	// Whole in one read, as most frames are: it is handled in place, without a copy.
 	f := parseFrame(in)
 	if err := s.admit(f, in); err != nil {
 		return nil, err
@@ -85,8 +85,8 @@ func (s *Session) begin(in []byte) (rest []byte, err error) {
 }
 
 // collect adds to a frame that began in an earlier piece.
-// All kinds but DATA are gathered: they are small, and most must be whole to mean
-// anything. DATA passes by in pieces, or a large body would be copied once more.
+// All kinds except DATA are gathered: they are small, and most must be complete to mean
+// anything. DATA is passed on in pieces, or a large body would be copied once more.
 func (s *Session) collect(in []byte) (rest []byte, err error) {
 	if n := frameHead - len(s.partial); n > 0 {
 		n = min(n, len(in))
@@ -116,8 +116,8 @@ func (s *Session) collect(in []byte) (rest []byte, err error) {
 
 // admit checks the rules for every frame. head begins with its first nine
 // bytes.
-// The greeting leaves the largest frame at its default, 16,384 bytes (section 4.2), so
-// that a peer that sends more has not read it.
+// The greeting leaves the largest frame at its default, 16,384 bytes (section 4.2), which a
+// peer must not exceed.
 func (s *Session) admit(f frame, head []byte) error {
 	switch {
 	case !s.greeted:
@@ -139,8 +139,7 @@ func (s *Session) admit(f frame, head []byte) error {
 }
 
 // foreign returns an error for an answer of HTTP/1.
-// It is what a port that speaks HTTP/1 answers to the preface, and the commonest reason
-// of all.
+// That is how a port that speaks HTTP/1 answers the preface, and the most frequent reason.
 func (s *Session) foreign(head []byte) error {
 	if !bytes.HasPrefix(head, []byte("HTTP/1")) {
 		return nil
@@ -182,10 +181,10 @@ func (s *Session) handle(f frame, payload []byte) error {
 	return nil // PRIORITY and extensions mean nothing to a client (sections 5.3.2 and 5.5)
 }
 
-// known checks that the peer may speak of a stream: one that was begun, whether
-// or not it is still under way.
+// known checks that the peer may refer to a stream: one that was begun, whether or not
+// it is still in progress.
 func (s *Session) known(f frame) error {
-	// A client's streams are odd and rise (section 5.1.1), so that comparing with the next one
+	// A client's stream ids are odd and ascend (section 5.1.1), so comparing with the next one
 	// shows what was begun, without remembering streams that ended.
 	if f.stream == 0 || f.stream&1 == 0 || f.stream >= s.next {
 		return violates(ProtocolError, "a frame of type %d for stream %d, which was never opened", f.kind, f.stream)
@@ -220,7 +219,7 @@ func (s *Session) headers(f frame, payload []byte) error {
 	if err != nil {
 		return err
 	}
-	// Counted on the wire, padding and frame heads included, as for HTTP/1: bytes compare.
+	// Counted on the wire, padding and frame heads included, so that it compares with HTTP/1.
 	size := frameHead + f.length
 	if f.has(flagEndHeaders) {
 		return s.head(f.stream, block, f.has(flagEndStream), size)
@@ -231,7 +230,7 @@ func (s *Session) headers(f frame, payload []byte) error {
 
 func (s *Session) continued(f frame, payload []byte) error {
 	b := &s.block
-	// Frames count by their size, so that empty ones come to an end too.
+	// Frame heads count too, so that empty frames cannot go on forever.
 	if b.size += frameHead + f.length; b.size > maxHead {
 		return &violation{EnhanceYourCalm, errHeadTooLarge}
 	}
@@ -255,8 +254,8 @@ func (s *Session) head(id uint32, block []byte, end bool, size int) error {
 		return err
 	}
 	slot := s.slot(id)
-	// RFC 7541, section 2.2: every block changes the decoder's state, so it is decoded
-	// although no stream waits for it.
+	// RFC 7541, section 2.2: every block changes the decoder's state, so it is decoded even if
+	// no stream waits for it.
 	if slot < 0 {
 		return nil // cancelled; decoded for the table's sake
 	}
@@ -312,7 +311,7 @@ func (s *Session) beginData(f frame) error {
 	if err := s.known(f); err != nil {
 		return err
 	}
-	// No peer gets to the end of a window that is filled up at its half.
+	// The window is refilled when half of it is used, so that no peer exhausts it.
 	// Frames of streams that were given up count as well, and padding: the peer charged
 	// both against the connection's window (section 6.9.1).
 	if s.owed += int64(f.length); s.owed >= sessionWindow/2 {
@@ -389,7 +388,7 @@ func (s *Session) endData(slot int, piece []byte) {
 	if end {
 		s.end(&s.streams[slot])
 	}
-	// A piece of padding alone is no news for the handler.
+	// A piece of padding alone does not concern the handler.
 	if !end && len(piece) == 0 {
 		return
 	}

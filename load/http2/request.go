@@ -69,7 +69,7 @@ func compile(q scenario.Request, p *scenario.Plan, at endpoint.Endpoint) (reques
 			return r, err
 		}
 	}
-	// RFC 9110, section 8.6: a method that usually brings a body says so when it has none.
+	// RFC 9110, section 8.6: a method that usually has a body states that there is none.
 	r.length = r.render != nil || r.method == "POST" || r.method == "PUT" || r.method == "PATCH"
 	r.fix()
 	return r, nil
@@ -80,7 +80,7 @@ func (r *request) add(name, text string, value *feeder.Renderer, secret bool) {
 	if value != nil && value.Static() {
 		text, value = string(value.Append(nil, nil)), nil
 	}
-	// Fixed fields grow together, so that a head without data is one piece.
+	// Fixed fields are joined, so that a head without data is one piece.
 	if n := len(r.fields); n == 0 || r.fields[n-1].value != nil {
 		r.fields = append(r.fields, field{})
 	}
@@ -93,10 +93,10 @@ func (r *request) add(name, text string, value *feeder.Renderer, secret bool) {
 	}
 }
 
-// authority adds the host that is asked, which a Host header of the plan gives.
+// authority adds the host of the request, which a Host header of the plan overrides.
 func (r *request) authority(q scenario.Request, p *scenario.Plan, at endpoint.Endpoint) error {
-	// RFC 9113, section 8.3.1: :authority says what Host says in HTTP/1, and one of them is
-	// enough. Two that differ would be for servers to sort out, each its own way.
+	// RFC 9113, section 8.3.1: :authority replaces the Host of HTTP/1, and one of them is
+	// enough. Servers would each interpret two different ones in their own way.
 	for name, text := range q.Headers {
 		if strings.EqualFold(name, "host") {
 			value, err := headerValue(name, text, p)
@@ -186,8 +186,8 @@ type rendering struct {
 // message renders the plan's own request, with its trace if it has one.
 func (r *rendering) message(q *request, at *feeder.Cursor, trace *load.Trace) Message {
 	m := Message{Body: q.body, Lasts: true}
-	// Rendered into room that the next request reuses, so the session must copy what its
-	// window does not let out at once; a fixed body lasts.
+	// Rendered into a buffer that the next request reuses, so the session must copy what the
+	// windows hold back; a fixed body lasts.
 	if q.render != nil {
 		r.body = q.render.Append(r.body[:0], at)
 		m.Body, m.Lasts = r.body, false
@@ -201,7 +201,7 @@ func (r *rendering) message(q *request, at *feeder.Cursor, trace *load.Trace) Me
 }
 
 // AppendTrace appends a trace's fields to a header block.
-// It goes last, and is a literal that enters no table: ids never come twice.
+// It goes last, as a literal that enters no table, because ids never repeat.
 func AppendTrace(block []byte, trace *load.Trace) []byte {
 	var room [64]byte // a traceparent takes 55
 	block = AppendValue(append(block, parentName...), trace.AppendParent(room[:0]))

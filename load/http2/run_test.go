@@ -67,7 +67,7 @@ func TestLoadOverHTTP2(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// What the server turned away with a GOAWAY it must not have seen.
+		// The server must not have seen the requests that it turned away with a GOAWAY.
 		sum, away := r.Load, r.Load.ErrorKinds[string(failure.StreamReset)]
 		if sum.Requests != 3000 || sum.Errors != away || away > 300 || sum.Status["200"] != 3000-away ||
 			seen.Load() != 3000-away || sum.BytesIn < sum.Requests*20000 {

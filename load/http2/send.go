@@ -84,10 +84,10 @@ func (s *Session) resume(st *stream) {
 	}
 }
 
-// resumeAll does so for all streams, after the session's window or all of the
-// streams' grew.
-// Streams go by slot, so the first ones finish their bodies first. A turn for each would
-// keep all of them unfinished for longer.
+// resumeAll does so for all streams, after the session's window or those of all
+// streams grew.
+// Streams go by slot, so the first ones finish their bodies first. Taking turns would keep
+// all of them unfinished for longer.
 func (s *Session) resumeAll() {
 	for slot := 0; slot < len(s.streams) && s.waiting > 0; slot++ {
 		s.resume(&s.streams[slot])

@@ -48,7 +48,7 @@ func connect(t testing.TB, h load.Host) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(5 * time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	return conn

@@ -9,15 +9,15 @@ import (
 	"github.com/redline-go/redline/load/failure"
 )
 
-// Windows that a session announces for its input. Bodies are dropped at
-// once, so the peer is never to wait for a window.
+// Windows that a session announces for its input. Bodies are dropped at once, so the
+// peer never needs to wait for a window.
 const (
 	streamWindow  = 1 << 30
 	sessionWindow = 1 << 30
 )
 
-// cautious is how many streams a session begins before the peer has announced how
-// many it takes. RFC 9113, section 6.5.2, asks peers not to take fewer.
+// cautious is how many streams a session begins before the peer has announced how many
+// it accepts. RFC 9113, section 6.5.2, recommends that peers accept no fewer.
 const cautious = 100
 
 // Config configures a session. Handler must be set.
@@ -42,8 +42,8 @@ type Handler interface {
 	Head(slot int, h *Head, end bool) error
 	// Data receives a piece of the body, which is empty when only its end came.
 	Data(slot int, data []byte, end bool) error
-	// Failed is called when the stream came to nothing, while the connection may
-	// be of use yet. The error is a *failure.Error, or the error that Head or Data returned.
+	// Failed is called when the stream failed; the connection may still be usable. The
+	// error is a *failure.Error, or the error that Head or Data returned.
 	Failed(slot int, err error)
 }
 
@@ -60,12 +60,12 @@ type Message struct {
 
 // Session is the client's side of one HTTP/2 connection without the connection.
 // Use NewSession, then Open for each new connection. Slots are small numbers that the
-// caller gives to streams; no two streams under way have the same.
+// caller gives to streams; no two streams in progress have the same.
 type Session struct {
 	config  Config
 	streams []stream // by slot; grown as slots come into use
 	recent  []int32  // slots by stream id modulo its length: a first guess, see slot
-	active  int      // streams under way
+	active  int      // streams in progress
 	next    uint32   // id of the next stream
 	over    bool     // takes no more streams
 	dead    error    // the reason of its end
@@ -91,7 +91,7 @@ type Session struct {
 	heads      heads
 }
 
-// stream is a stream under way. Its id is 0 when there is none.
+// stream is a stream in progress. Its id is 0 if there is none.
 type stream struct {
 	id      uint32
 	window  int32 // the peer's window; negative after it shrank its windows
@@ -186,7 +186,7 @@ func (s *Session) appendHead(st *stream, block []byte, last bool, out []byte) []
 	}
 	kind := byte(frameHeaders)
 	flags &^= flagEndHeaders
-	// Nothing may stand between these frames (section 6.10), so they leave together.
+	// Nothing may come between these frames (section 6.10), so they leave together.
 	for len(block) > s.peerFrame {
 		out = appendFrame(out, s.peerFrame, kind, flags, st.id)
 		out = append(out, block[:s.peerFrame]...)
@@ -252,11 +252,11 @@ func (s *Session) Shut() error {
 	return fault(failure.EOF, "the target closed the connection before it answered%s", s.leaving)
 }
 
-// slot returns the slot of a stream under way, -1 when there is none.
-// It is asked for every frame. A map would allocate and hash where an index mostly hits.
+// slot returns the slot of a stream in progress, -1 when there is none.
+// It is called for every frame. A map would hash and allocate where an index mostly hits.
 func (s *Session) slot(id uint32) int {
-	// Ids under way are mostly close together, so that no two of them share a
-	// place in recent. One that lives long may have lost its place.
+	// Ids in progress are mostly close together, so no two of them share an entry of
+	// recent. A long-lived one may have lost its entry.
 	if slot := int(s.recent[id>>1&uint32(len(s.recent)-1)]); slot < len(s.streams) && s.streams[slot].id == id {
 		return slot
 	}
@@ -326,7 +326,7 @@ func (s *Session) die(err error) error {
 	var v *violation
 	if errors.As(err, &v) {
 		s.out = appendFrame(s.out, 8, frameGoAway, 0, 0)
-		// The last stream id is 0: a client's GOAWAY speaks of pushed streams, and none are.
+		// The last stream id is 0: a client's GOAWAY is about pushed streams, and there are none.
 		s.out = append(s.out, 0, 0, 0, 0, byte(v.code>>24), byte(v.code>>16), byte(v.code>>8), byte(v.code))
 		err = v.err
 	}

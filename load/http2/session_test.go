@@ -134,7 +134,7 @@ func TestBodyWaitsForWindows(t *testing.T) {
 	expect(t, "nothing while it is empty", frames(t, receive(t, s, framed(frameWindow, 0, 1, number(20000)...))), "")
 	expect(t, "the session's window", frames(t, receive(t, s, framed(frameWindow, 0, 0, number(50000)...))),
 		"0/1:10000! 0/5:16384 0/5:8081")
-	// A window may shrink below what was used of it, and must grow from there.
+	// A window may shrink below the part in use, and must grow from there.
 	expect(t, "smaller windows", frames(t, receive(t, s, settings(settingWindow, 10))), "4/0:0")
 	expect(t, "still used up", frames(t, receive(t, s, framed(frameWindow, 0, 3, number(29990)...))), "")
 	expect(t, "a byte", frames(t, receive(t, s, framed(frameWindow, 0, 3, number(1)...))), "0/3:1")

@@ -12,7 +12,7 @@ import (
 type Transport struct {
 	Session *Session
 
-	// Of the call of Receive or Shut.
+	// Of the current call of Receive or Shut.
 	now   time.Duration
 	ended []*load.Exchange
 }
@@ -28,7 +28,7 @@ func (t *Transport) Receive(in []byte, now time.Duration, out []byte, ended []*l
 	return out, ended, err
 }
 
-// Shut fails the exchanges under way; see load.Wire.
+// Shut fails the exchanges in progress; see load.Wire.
 func (t *Transport) Shut(now time.Duration, ended []*load.Exchange) ([]*load.Exchange, error) {
 	t.now, t.ended = now, ended
 	err := t.Session.Shut()
@@ -36,7 +36,7 @@ func (t *Transport) Shut(now time.Duration, ended []*load.Exchange) ([]*load.Exc
 	return ended, err
 }
 
-// Now returns the run time of the call of Receive or Shut that calls the handler.
+// Now returns the run time of the call of Receive or Shut during which the handler is called.
 func (t *Transport) Now() time.Duration { return t.now }
 
 // End ends an exchange at Now. Only a handler may call it.

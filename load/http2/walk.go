@@ -2,13 +2,13 @@ package http2
 
 import "golang.org/x/net/http2/hpack"
 
-// walk takes the fields of a block that stands alone: it neither refers to the
-// peer's table nor adds to it. stateless says that nothing can be added. False
-// means that the block does not stand alone, or is no valid one: hpack's Decoder
-// is to say then.
+// walk takes the fields of a self-contained block: one that neither refers to the
+// peer's table nor adds to it. stateless says that nothing can be added. False means
+// that the block is not self-contained, or not valid, which hpack's Decoder then
+// decides.
 //
-// That decoder would do for all blocks. But it makes strings of every field, and
-// targets give each answer an id of its own, which no memory of heads can help.
+// That decoder would do for all blocks, but it makes a string of every field, and
+// remembering heads does not help against targets that give each answer a new id.
 func (r *headReader) walk(block []byte, stateless bool) bool {
 	for len(block) > 0 && r.size <= maxHead {
 		b := block[0]
@@ -52,8 +52,8 @@ func (r *headReader) walk(block []byte, stateless bool) bool {
 	return true
 }
 
-// eachField takes a block of AppendField and its like apart. raw is the field as
-// it stands in the block.
+// eachField splits a block made by AppendField and its like. raw is the field in its
+// encoded form.
 func eachField(block []byte, f func(name, value, raw []byte)) {
 	for len(block) > 0 {
 		whole, prefix := block[0]&0x80 != 0, 4

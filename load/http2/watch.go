@@ -9,9 +9,9 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// watcher sees an answer go by for a request that has checks or follows
-// redirects. The others have none and pay nothing. It is taken for one exchange
-// and then given back.
+// watcher examines the answer to a request that has checks or follows redirects.
+// Other requests have none and pay nothing. It is taken for one exchange and then
+// given back.
 type watcher struct {
 	answer      check.Answer
 	name, value []byte // of a header, for answer
@@ -19,7 +19,7 @@ type watcher struct {
 	sent        []byte // see origin; when data went into a request that follows
 }
 
-// keep adds the fields that a request looks at to those that are kept.
+// keep adds the fields that a request's checks examine to those that are kept.
 func keep(all []string, q *scenario.Request) []string {
 	for _, c := range q.Checks {
 		if c.Header != "" {
@@ -43,7 +43,7 @@ func (w *watcher) head(q *request, h *Head) {
 	}
 	w.answer.Begin(q.checks)
 	for i := range h.Fields {
-		// Copied into room of the watcher's, because the checks take bytes and the head holds
+		// Copied into the watcher's buffers, because the checks take bytes and the head holds
 		// strings: a conversion would allocate for each field.
 		w.name = append(w.name[:0], h.Fields[i].Name...)
 		w.value = append(w.value[:0], h.Fields[i].Value...)
@@ -57,8 +57,8 @@ func (w *watcher) body(q *request, piece []byte) {
 	}
 }
 
-// apply puts the complete answer to x, except for its status. A redirect
-// that is followed is not subject to the checks.
+// apply stores the result of the complete answer in x, except for its status. A
+// redirect that is followed is not checked.
 func (w *watcher) apply(q *request, x *load.Exchange) {
 	if q.follow && redirect.Is(x.Status) && len(w.location) > 0 {
 		x.Redirect = append(x.Redirect[:0], w.location...)

@@ -13,7 +13,7 @@ type wire struct {
 	answers []answer // by slot; grown as slots come into use
 }
 
-// answer is the exchange under way in a slot.
+// answer is the exchange in progress in a slot.
 type answer struct {
 	x       *load.Exchange // nil for none
 	in, out int64          // x's bytes before
@@ -31,7 +31,7 @@ func (w *wire) Open(out []byte) []byte {
 
 // Send begins x's stream.
 // A followed redirect comes back with the bytes of the requests before it: a.in and a.out
-// are where this one begins.
+// are the counts from which this one begins.
 func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 	q := &w.p.requests[x.Request]
 	for len(w.answers) <= x.Slot {
@@ -90,7 +90,7 @@ func (w *wire) Head(slot int, h *Head, end bool) error {
 	if h.Status >= 200 {
 		q := &w.p.requests[a.x.Request]
 		a.x.Status = h.Status
-		// RFC 9110, section 6.4.1: these have no body whatever content-length says.
+		// RFC 9110, section 6.4.1: these have no body, whatever content-length says.
 		if a.left = h.Length; q.bodiless(a.x) || h.Status == 204 || h.Status == 304 {
 			a.left = 0
 		}
@@ -143,7 +143,7 @@ func (w *wire) end(a *answer) error {
 	return nil
 }
 
-// Failed ends an exchange by an error; see Handler.
+// Failed ends an exchange with an error; see Handler.
 func (w *wire) Failed(slot int, err error) {
 	a := &w.answers[slot]
 	w.count(a)

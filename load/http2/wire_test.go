@@ -11,15 +11,15 @@ import (
 	"github.com/redline-go/redline/scenario/feeder"
 )
 
-// script is what a peer says to a complete request.
+// script is what a peer sends on a complete request.
 type script = func(p *peer, id uint32, path string, body []byte) (out []byte, shut bool)
 
-// each answers every request with what f makes.
+// each answers every request with the result of f.
 func each(f func(id uint32) []byte) script {
 	return func(_ *peer, id uint32, _ string, _ []byte) ([]byte, bool) { return f(id), false }
 }
 
-// closing shuts the connection after what f makes.
+// closing closes the connection after the result of f.
 func closing(f func(id uint32) []byte) script {
 	return func(_ *peer, id uint32, _ string, _ []byte) ([]byte, bool) { return f(id), true }
 }
@@ -64,7 +64,7 @@ func protocol(t testing.TB, p *scenario.Plan) *Protocol {
 	return made
 }
 
-// subject is a plan against a peer, with exchanges that all end alike.
+// subject is a plan against a peer, with exchanges that all end the same way.
 func subject(t testing.TB, p *scenario.Plan, first []byte, answer script, n int, want loadtest.Want) loadtest.Subject {
 	s := loadtest.Subject{
 		Protocol: protocol(t, p), Plan: p, Streams: p.Load.Streams,
@@ -174,8 +174,8 @@ func TestWire(t *testing.T) {
 	}
 }
 
-// serial is the plan with one stream at once: what ends a connection would end
-// others on it too, depending on what came together.
+// serial is the plan with one stream at a time: the end of a connection would end
+// the others on it too, depending on which came together.
 func serial(p *scenario.Plan) *scenario.Plan {
 	p.Load.Streams = 1
 	return p

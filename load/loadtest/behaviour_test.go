@@ -10,7 +10,7 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// TestOddTargetsFailNothing: what a server may do and few do.
+// TestOddTargetsFailNothing: permitted but rare behaviour of servers.
 func TestOddTargetsFailNothing(t *testing.T) {
 	for name, test := range map[string]struct {
 		serve loadtest.Behaviour
@@ -52,8 +52,8 @@ func TestTLSTarget(t *testing.T) {
 	}
 }
 
-// TestStallsAreInTheTail: what falls due while the target stands still waits,
-// and all of it is counted.
+// TestStallsAreInTheTail: requests that fall due while the target stands still wait,
+// and all of them are counted.
 func TestStallsAreInTheTail(t *testing.T) {
 	p := get("http://"+loadtest.Serve(t, loadtest.Stalls(200*time.Millisecond, 200*time.Millisecond)), func(p *scenario.Plan) {
 		p.Load.Rate, p.Load.Connections, p.Load.Duration = 500, 8, 800*time.Millisecond

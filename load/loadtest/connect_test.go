@@ -21,7 +21,7 @@ import (
 )
 
 // TestConnectRateOutlastsTimeouts: a request that times out before its
-// connection's turn has come leaves no second place in the queue behind.
+// connection's turn comes leaves no second entry in the queue.
 func TestConnectRateOutlastsTimeouts(t *testing.T) {
 	const patience = 50 * time.Millisecond
 	for _, rate := range []float64{0, 200} {
@@ -50,7 +50,7 @@ func TestConnectRateOutlastsTimeouts(t *testing.T) {
 }
 
 // open counts the connections of a server that their clients keep open. The kernel
-// knows of an end when it happens, a server's goroutine when it comes to run.
+// knows of an end when it happens, a server's goroutine only when it runs.
 type open struct {
 	mu   sync.Mutex
 	all  []*net.TCPConn
@@ -68,7 +68,7 @@ func (o *open) add(t *testing.T, c *net.TCPConn) {
 			t.Error(err)
 			return
 		}
-		_ = raw.Control(func(fd uintptr) { // fails where the server has closed it
+		_ = raw.Control(func(fd uintptr) { // fails if the server has closed it
 			info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
 			if err == nil && info.State == unix.BPF_TCP_ESTABLISHED {
 				n++
@@ -92,7 +92,7 @@ func h2(t *testing.T, change func(*http.Server), handle http.HandlerFunc) *scena
 	return get(s.URL, func(p *scenario.Plan) { p.Protocol, p.Load.Streams = protocol.HTTP2, 8 })
 }
 
-// TestStreamTimesOutAlone: one stream's timeout is not its neighbours'.
+// TestStreamTimesOutAlone: one stream's timeout does not affect its neighbours.
 func TestStreamTimesOutAlone(t *testing.T) {
 	var n atomic.Int64
 	p := h2(t, nil, func(w http.ResponseWriter, r *http.Request) {
@@ -103,8 +103,8 @@ func TestStreamTimesOutAlone(t *testing.T) {
 	p.Load.Rate, p.Load.Connections, p.Load.Timeout, p.Load.Duration = 500, 4, time.Second, 300*time.Millisecond
 	r, _ := loadtest.Run(t, p, newProtocol(t, p))
 	s := r.Load
-	// What a busy host holds up for as long times out as well; a neighbour that is
-	// taken along was younger.
+	// Streams that a busy host delays for as long time out as well; a neighbour that was
+	// wrongly ended with it is younger.
 	timeouts := s.ErrorKinds[string(failure.Timeout)]
 	if s.Errors != timeouts || timeouts < 15 || s.Status["200"] != 150-timeouts ||
 		s.ErrorLatency.Min < int64(p.Load.Timeout) || s.Dials > 4 {
@@ -114,7 +114,7 @@ func TestStreamTimesOutAlone(t *testing.T) {
 }
 
 // TestSessionsEnd: a target that sends its clients away after each answer
-// (GOAWAY) is called again and fails nobody.
+// (GOAWAY) is connected to again and fails no request.
 func TestSessionsEnd(t *testing.T) {
 	p := h2(t, nil, func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Connection", "close") })
 	p.Load.Streams, p.Load.Rate, p.Load.Connections = 1, 200, 2
@@ -124,8 +124,8 @@ func TestSessionsEnd(t *testing.T) {
 	}
 }
 
-// TestHTTP2TargetsThatAreNone: a target that does not speak it is named, and not
-// spun on.
+// TestHTTP2TargetsThatAreNone: a target that does not speak HTTP/2 is reported, and not
+// retried in a busy loop.
 func TestHTTP2TargetsThatAreNone(t *testing.T) {
 	for name, test := range map[string]struct {
 		serve loadtest.Behaviour
@@ -155,5 +155,5 @@ func TestHTTP2TargetsThatAreNone(t *testing.T) {
 	}
 }
 
-// goAway ends a session with no stream taken and no error.
+// goAway ends a session without having accepted a stream, and with no error.
 const goAway = "\x00\x00\x08\x07\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"

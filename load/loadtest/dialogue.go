@@ -83,7 +83,7 @@ func (d *dialogue) step() {
 	if d.next < len(d.s.Exchanges) {
 		host = d.s.Protocol.Host(d.s.Exchanges[d.next].Request)
 	}
-	// The loop replaces a connection only when nothing is under way on it.
+	// The loop replaces a connection only when nothing is in progress on it.
 	if d.wire != nil && len(d.underWay) == 0 {
 		if _, over := d.wire.State(); over || d.host != host {
 			d.wire = nil
@@ -95,7 +95,7 @@ func (d *dialogue) step() {
 	}
 	room, over := d.state()
 	switch {
-	// What is on its way while nothing is under way comes first, or what became
+	// What is on its way while nothing is in progress comes first, or what became
 	// of the next exchange would depend on the pieces.
 	case len(d.underWay) == 0 && len(d.pending) > 0:
 		d.receive(d.cut(len(d.pending)))
@@ -189,7 +189,7 @@ func (d *dialogue) send() {
 	}
 }
 
-// slot returns the lowest one that no exchange under way has.
+// slot returns the lowest one that no exchange in progress has.
 func (d *dialogue) slot() int {
 	for slot := 0; ; slot++ {
 		taken := false
@@ -242,9 +242,9 @@ func (d *dialogue) end() {
 	d.fail(err)
 }
 
-// fail ends the exchanges under way with err, and the connection.
+// fail ends the exchanges in progress with err, and the connection.
 func (d *dialogue) fail(err error) {
-	// As the loop does: who is under way on a connection fails with it.
+	// As the loop does: every exchange in progress on a connection fails with it.
 	for _, p := range d.underWay {
 		d.became[p.index] = outcome{kind: failure.Of(err), status: p.Status, bytesIn: p.BytesIn, ended: true}
 	}
@@ -288,7 +288,7 @@ func (d *dialogue) ended(all []*load.Exchange, sent bool) {
 	}
 }
 
-// cancel gives up everything that is under way.
+// cancel gives up everything that is in progress.
 func (d *dialogue) cancel() {
 	d.t.Helper()
 	for len(d.underWay) > 0 {

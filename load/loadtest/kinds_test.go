@@ -35,7 +35,7 @@ func get(url string, change ...func(*scenario.Plan)) *scenario.Plan {
 	return p
 }
 
-// protocol makes what the plan's URLs ask for.
+// newProtocol makes the protocol that the plan's URLs require.
 func newProtocol(t testing.TB, p *scenario.Plan) load.Protocol {
 	t.Helper()
 	var made load.Protocol
@@ -64,8 +64,8 @@ func trusting(t testing.TB, kind loadtest.Certificate) *scenario.Plan {
 	return get("https://"+address, func(p *scenario.Plan) { p.TLS.CA = authority })
 }
 
-// kinds has a real case for each kind of failure but those that need a process
-// of their own.
+// kinds has a real case for each kind of failure except those that need a separate
+// process.
 var kinds = []struct {
 	name string
 	want failure.Kind
@@ -104,7 +104,7 @@ var kinds = []struct {
 		loadtest.Answer("HTTP/1.1 302 Found\r\nLocation: http://elsewhere.test/\r\nContent-Length: 0\r\n\r\n"),
 		func(p *scenario.Plan) { p.Requests[0].Follow = true })},
 	{"source address", failure.NoPorts, false, serving(loadtest.Answer(loadtest.OK), func(p *scenario.Plan) {
-		p.Load.Sources = []netip.Addr{netip.MustParseAddr("192.0.2.1")} // of no interface (RFC 5737)
+		p.Load.Sources = []netip.Addr{netip.MustParseAddr("192.0.2.1")} // no interface has it (RFC 5737)
 	})},
 	{"empty message", failure.BadRequest, false, func(t *testing.T) *scenario.Plan {
 		p := get("tcp://" + loadtest.Serve(t, loadtest.Silent))
@@ -122,7 +122,7 @@ var kinds = []struct {
 	}},
 }
 
-// serving is a plan against a server that behaves so.
+// serving is a plan against a server with the given behaviour.
 func serving(b loadtest.Behaviour, change ...func(*scenario.Plan)) func(*testing.T) *scenario.Plan {
 	return func(t *testing.T) *scenario.Plan { return get("http://"+loadtest.Serve(t, b), change...) }
 }
@@ -139,7 +139,7 @@ func TestEveryKindOfFailure(t *testing.T) {
 				t.Errorf("%d of %d requests failed so; kinds %v, statuses %v, %d unfinished", got, s.Requests,
 					s.ErrorKinds, s.Status, s.InFlight)
 			}
-			// The run goes on: a failure holds up nothing but its own connection.
+			// The run continues: a failure delays only its own connection.
 			if s.InFlight > 0 {
 				t.Errorf("%d requests are unfinished", s.InFlight)
 			}

@@ -18,7 +18,7 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// TestFailuresOverTLS: the same targets are called the same behind TLS.
+// TestFailuresOverTLS: the same failures have the same kinds over TLS.
 // Connections end there without a close_notify, as crashed servers end them.
 func TestFailuresOverTLS(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -59,9 +59,9 @@ func TestFailuresOverTLS(t *testing.T) {
 	}
 }
 
-// TestTargetRestarts: a target that goes away in the middle of a run, until
-// requests have failed of it, costs the requests of that time and no others: what
-// it answered stays, and what falls due when it is back succeeds.
+// TestTargetRestarts: a target that goes away in the middle of a run, until requests
+// have failed because of it, costs the requests of that time and no others: earlier
+// answers stay, and requests that fall due when it is back succeed.
 func TestTargetRestarts(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -111,7 +111,7 @@ func TestTargetRestarts(t *testing.T) {
 	if s.ErrorKinds[string(failure.Refused)] == 0 || s.InFlight > 0 || s.Requests != 500 {
 		t.Errorf("%d requests, kinds %v, statuses %v, %d unfinished", s.Requests, s.ErrorKinds, s.Status, s.InFlight)
 	}
-	// Closing may take what lies answered on each connection with it.
+	// Closing may discard an unread answer on each connection.
 	since := int64((r.Steady.To - back).Seconds() * p.Load.Rate)
 	if least := 150 - int64(p.Load.Connections) + max(0, since); back == 0 || s.Status["200"] < least {
 		t.Errorf("statuses %v of %d requests, %d of which were due when the target was back at %v; kinds %v", s.Status,

@@ -16,7 +16,7 @@ import (
 )
 
 // closesOnNext is a target that answers one request on each connection, and
-// closes when the next one arrives: unread, so that the kernel resets, or read.
+// closes when the next one arrives: without reading it, so that the kernel resets, or after.
 func closesOnNext(read bool) loadtest.Behaviour {
 	return func(c *loadtest.Conn) {
 		if !c.ReadRequest() || !c.Say(loadtest.OK) {
@@ -30,8 +30,8 @@ func closesOnNext(read bool) loadtest.Behaviour {
 	}
 }
 
-// TestSentAgain: what a keep-alive connection's end swallowed goes out again,
-// and is no error, where reading it twice does no harm.
+// TestSentAgain: a request lost to the end of a keep-alive connection is sent again,
+// and is no error, if receiving it twice does no harm.
 func TestSentAgain(t *testing.T) {
 	for name, test := range map[string]struct {
 		method  string
@@ -83,7 +83,7 @@ func headOnce(c *loadtest.Conn) {
 	}
 }
 
-// TestSentAgainOnce: a target that takes requests and hangs up is not hidden.
+// TestSentAgainOnce: a target that accepts requests and hangs up is not hidden.
 func TestSentAgainOnce(t *testing.T) {
 	for name, serve := range map[string]loadtest.Behaviour{
 		"never answers": loadtest.ClosesUnanswered,
@@ -103,7 +103,7 @@ func TestSentAgainOnce(t *testing.T) {
 			p := get("http://"+loadtest.Serve(t, serve), func(p *scenario.Plan) {
 				p.Load = scenario.Load{Connections: 1, Requests: 10, Timeout: 20 * time.Second}
 			})
-			if name == "answers once" { // then nobody answers: the second would wait
+			if name == "answers once" { // then nothing answers: the second would wait
 				p.Load.Timeout = 200 * time.Millisecond
 			}
 			r, _ := loadtest.Run(t, p, newProtocol(t, p))

@@ -13,7 +13,7 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// patience is how long a run waits for requests under way; it ends as soon as all
+// patience is how long a run waits for requests in progress; it ends as soon as all
 // has ended.
 const patience = time.Minute
 
@@ -22,7 +22,7 @@ const patience = time.Minute
 // latency log and the summary of an open loop add up to the same. (In a
 // closed loop the last requests may begin after the measured span.)
 //
-// A plan without a grace time waits for requests under way as long as a host may
+// A plan without a grace time waits for requests in progress as long as a host may
 // take: a late answer is not a lost one.
 func Run(t testing.TB, p *scenario.Plan, protocol load.Protocol) (*load.Result, *Sink) {
 	t.Helper()

@@ -33,7 +33,7 @@ import (
 	"github.com/redline-go/redline/scenario/protocol"
 )
 
-// witness is what a server saw of traces.
+// witness records the traces that a server saw.
 type witness struct {
 	mu     sync.Mutex
 	all    int
@@ -96,7 +96,7 @@ func traced(t *testing.T, p *scenario.Plan, protocol load.Protocol) map[string]r
 	return slow
 }
 
-// TestTracesReachTheTarget: what a sampled request says of itself arrives, over
+// TestTracesReachTheTarget: the trace context of a sampled request arrives, over
 // each protocol that can carry it, and slow.jsonl holds the same requests.
 func TestTracesReachTheTarget(t *testing.T) {
 	plan := func(url string, change func(*scenario.Plan)) *scenario.Plan {
@@ -155,8 +155,8 @@ func TestTracesReachTheTarget(t *testing.T) {
 			p, protocol := test(t, w)
 			begun := time.Now()
 			slow := traced(t, p, protocol)
-			most := int(50 * (1 + time.Since(begun).Seconds())) // 50 a second, and those of its first
-			w.mu.Lock()                                         // what nobody waits for any more is still under way
+			most := int(50 * (1 + time.Since(begun).Seconds())) // 50 per second, and those of the first
+			w.mu.Lock()                                         // abandoned requests are still in progress
 			defer w.mu.Unlock()
 			if len(w.odd) > 0 {
 				t.Errorf("the server saw %q", w.odd)
@@ -169,7 +169,7 @@ func TestTracesReachTheTarget(t *testing.T) {
 			}
 			for id, s := range slow {
 				want := fmt.Sprint(s.ID)
-				if len(p.Requests) > 1 { // the server learns which of the mix it is
+				if len(p.Requests) > 1 { // the server learns which request of the mix it is
 					of := func(q scenario.Request) bool { return q.Name == s.Request }
 					want += fmt.Sprint(".", slices.IndexFunc(p.Requests, of)+1)
 				}
@@ -199,8 +199,8 @@ func healthServer(t *testing.T, w *witness) string {
 	return listener.Addr().String()
 }
 
-// TestPlansKeepTheirOwnTrace: where the plan gives the context, and in runs that
-// trace nothing, requests are what the plan says.
+// TestPlansKeepTheirOwnTrace: if the plan gives the context, and in runs that trace
+// nothing, requests are as the plan says.
 func TestPlansKeepTheirOwnTrace(t *testing.T) {
 	const own = "00-11111111111111111111111111111111-2222222222222222-00"
 	seen := func(run func(url string)) map[string]int {

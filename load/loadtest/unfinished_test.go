@@ -14,8 +14,8 @@ import (
 	"github.com/redline-go/redline/scenario/feeder"
 )
 
-// answersOnly is a target that answers so many requests in all, and then holds
-// what comes.
+// answersOnly is a target that answers so many requests in all, and then holds the
+// others without an answer.
 func answersOnly(n int64) loadtest.Behaviour {
 	var answered atomic.Int64
 	return func(c *loadtest.Conn) {
@@ -78,8 +78,8 @@ func TestMostNeverEnd(t *testing.T) {
 	}
 }
 
-// TestUnfinishedOfAMix: what nobody took is drawn from the mix as it would have
-// been.
+// TestUnfinishedOfAMix: requests that were never sent are drawn from the mix as they would
+// have been.
 func TestUnfinishedOfAMix(t *testing.T) {
 	address := "http://" + loadtest.Serve(t, answersOnly(0))
 	p := get(address, func(p *scenario.Plan) {
@@ -93,7 +93,7 @@ func TestUnfinishedOfAMix(t *testing.T) {
 	}
 }
 
-// TestFewNeverEnd: a handful of requests that hang is said, and voids nothing.
+// TestFewNeverEnd: a handful of requests that hang is reported, and invalidates nothing.
 func TestFewNeverEnd(t *testing.T) {
 	var asked atomic.Int64
 	hangs := func(c *loadtest.Conn) {

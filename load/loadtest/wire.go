@@ -21,7 +21,7 @@ type Subject struct {
 	Target func() func(sent []byte) (answer []byte, shut bool)
 	// Exchanges are sent in this order, one after the other or Streams at once.
 	Exchanges []Want
-	// Streams is how many exchanges are under way at once; zero means 1.
+	// Streams is how many exchanges are in progress at once; zero means 1.
 	Streams int
 	// Allocates is for exchanges that cannot do without: JSON checks.
 	Allocates bool

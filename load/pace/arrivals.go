@@ -10,10 +10,10 @@ import (
 )
 
 // Arrivals are the tickets of one event loop of an open loop, in the order of
-// their intended times. It is a value without pointers into the heap but the
-// shared pace, and never allocates.
+// their intended times. Its only pointer is to the shared pace, and it never
+// allocates.
 //
-// The loops share the load without talking to each other:
+// The loops share the load without communicating:
 //
 //   - Evenly spaced and replayed tickets have one numbering. Ticket n belongs to
 //     loop n mod loops. With a rate per connection, ticket n belongs to
@@ -35,9 +35,8 @@ type Arrivals struct {
 	i       int64 // tickets taken
 	next    Ticket
 	stream  stream
-	// Streams cannot go back, so states that they passed are kept for due: at
-	// the beginning, at the last ticket of the warm-up, and two of the last
-	// seconds.
+	// A stream cannot go back, so past states are kept for Due: at the beginning, at
+	// the last ticket of the warm-up, and two of the last seconds.
 	begin, steady, older, newer stream
 }
 
@@ -117,7 +116,7 @@ func (a *Arrivals) Due(t time.Duration) int64 {
 	return s.count
 }
 
-// mark keeps the states that due starts from.
+// mark keeps the states from which Due starts.
 func (a *Arrivals) mark() {
 	s := &a.stream
 	if !s.ok {
@@ -131,7 +130,7 @@ func (a *Arrivals) mark() {
 	}
 }
 
-// stream is a Poisson process at the ticket that is next. Times of a process of
+// stream is a Poisson process at its next ticket. Times of a process of
 // rate 1 are turned into intended times through the integral of the rate
 // (time-rescaling: Brown et al., Neural Computation 14, 2002, section 2.2). The
 // sum of the gaps is one float64, whose rounding is a millionth of a gap after

@@ -50,7 +50,7 @@ func randomArrivals(r *rand.Rand) scenario.Load {
 	return l.WithDefaults()
 }
 
-// checkArrivals holds due against what the loops take, and the numbers against
+// checkArrivals compares due with the tickets that the loops take, and the numbers with
 // what their readers derive from them. It returns all tickets in order.
 func checkArrivals(t *testing.T, l scenario.Load, loops int, seed uint64) []arrived {
 	t.Helper()

@@ -14,7 +14,7 @@ import (
 )
 
 // Pace is the course of a load's leading quantity (requests due per second, or
-// requests under way: connections times streams) over time since the load's start. It is a pure function: the
+// requests in progress: connections times streams) over time since the load's start. It is a pure function: the
 // n-th intended time follows in closed form from the integral of the rate, so
 // that no error accumulates however long the load lasts.
 //
@@ -27,8 +27,8 @@ type Pace struct {
 	end      time.Duration
 	steady   time.Duration   // the warm-up's end
 	replay   []time.Duration // intended times, ascending; nil where the course leads
-	limit    int64           // tickets in all, by plan.Requests; negative for no bound
-	bound    int64           // plan.Requests; 0 for no bound
+	limit    int64           // tickets in all, by scenario.Load.Requests; negative for no bound
+	bound    int64           // scenario.Load.Requests; 0 for no bound
 }
 
 // segment is a linear piece of the course.
@@ -73,7 +73,7 @@ func (p *Pace) reached() time.Duration {
 	return p.segments[len(p.segments)-1].to
 }
 
-// add appends a segment; one without length is a jump and leaves no trace.
+// add appends a segment; one without length is a jump and is not stored.
 func (p *Pace) add(over time.Duration, first, last float64) {
 	from := p.reached()
 	whole := over
@@ -119,9 +119,9 @@ func (p *Pace) reach(m float64) (time.Duration, bool) {
 	return 0, false
 }
 
-// solve returns the time after s.from at which the integral over the segment
-// reaches m: the positive root of k/2 t^2 + first t = m, in the form that does
-// not cancel when k is small.
+// solve returns the time after s.from at which the integral over the segment reaches m:
+// the positive root of k/2 t^2 + first t = m, in the form that avoids cancellation when k
+// is small.
 func (s *segment) solve(m float64) time.Duration {
 	if m <= 0 {
 		return 0
@@ -146,7 +146,7 @@ func (p *Pace) Due(t time.Duration) int64 {
 	n := p.bounded(int64(math.Ceil(p.integral(t))))
 	// The estimate is off by one where at rounds to a nanosecond.
 	before := func(n int64) bool { d, ok := p.at(n); return ok && d < t }
-	// At most a step or two: the loops correct rounding and search nothing.
+	// At most a step or two: the loops only correct rounding.
 	for n > 0 && !before(n-1) {
 		n--
 	}
@@ -180,7 +180,7 @@ func (s *segment) value(t time.Duration) float64 {
 	return s.first + (s.last-s.first)*float64(t-s.from)/float64(s.to-s.from)
 }
 
-// On returns how much of a span has a course above zero, plus a tail after each such
+// On returns for how much of a span the course is above zero, plus a tail after each such
 // stretch, in which its last requests are answered.
 func (p *Pace) On(span timebase.Span, tail time.Duration) (on time.Duration) {
 	reached := span.From

@@ -159,7 +159,7 @@ func TestConnectionRamp(t *testing.T) {
 }
 
 // TestStreamsAreUnderWayAtOnce: a closed loop keeps every stream of every
-// connection busy, also while the connections are ramped.
+// connection busy, even while the connections are ramped.
 func TestStreamsAreUnderWayAtOnce(t *testing.T) {
 	sec := time.Second
 	p := New(scenario.Load{Connections: 2, Streams: 8, Duration: 4 * sec, Stages: []scenario.Stage{{To: 4, Over: 2 * sec}}}.WithDefaults())

@@ -1,6 +1,6 @@
-// Package redirect says where a redirected request goes, for all protocols that
-// carry HTTP. It sends nothing: a protocol's Follow calls Follow, and its Send
-// makes a request of the Hop.
+// Package redirect determines where a redirected request goes, for all protocols that
+// carry HTTP. It sends nothing: a protocol's Follow calls Follow, and its Send makes a
+// request from the Hop.
 package redirect
 
 import (
@@ -15,8 +15,7 @@ import (
 	"github.com/redline-go/redline/load/failure"
 )
 
-// mostHops is how many redirects an exchange follows, as many as curl's and Go's
-// clients would at least.
+// mostHops is how many redirects an exchange follows.
 const mostHops = 10
 
 // Is reports whether a status redirects automatically: not 300, which leaves the choice to
@@ -55,7 +54,7 @@ func Follow(x *load.Exchange, own Request, hosts []endpoint.Endpoint) (host int,
 		hop.Method = own.Method
 	}
 	// RFC 9110, section 15.4: 303 asks for a retrieval; after 301 and 302 a POST
-	// becomes a GET, as it always did.
+	// becomes a GET, as clients have always done.
 	if x.Status == 303 && hop.Method != "HEAD" || (x.Status == 301 || x.Status == 302) && hop.Method == "POST" {
 		hop.Method, hop.NoBody = "GET", true
 	}

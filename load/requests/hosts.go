@@ -11,7 +11,7 @@ import (
 // name them. The zero value has none.
 type Hosts struct {
 	All       []load.Host
-	Endpoints []endpoint.Endpoint // of each host, as its first request has it
+	Endpoints []endpoint.Endpoint // of each host, as in its first request
 }
 
 // Add returns the index of at's host, and adds the host if it is new. A new host that
@@ -31,7 +31,7 @@ func (h *Hosts) Add(at endpoint.Endpoint, alpn string) int {
 }
 
 // Same reports whether two endpoints are on one host. Their TLS settings are the plan's,
-// so they are alike when the schemes are.
+// so these are equal if the schemes are.
 func Same(a, b endpoint.Endpoint) bool {
 	return a.Scheme == b.Scheme && strings.EqualFold(a.Address, b.Address)
 }

@@ -29,8 +29,8 @@ func Each(protocol string, p *scenario.Plan, compile func(i int, q *scenario.Req
 	return nil
 }
 
-// OneAtATime returns an error if p wants several messages under way on a connection, for
-// protocols whose answers do not say which message they belong to.
+// OneAtATime returns an error if p wants several messages in progress on a connection, for
+// protocols whose answers do not identify their message.
 func OneAtATime(protocol string, p *scenario.Plan) error {
 	if p.Load.Streams > 1 {
 		return fmt.Errorf("%s: a connection carries one message at a time, not %d; take more connections", protocol, p.Load.Streams)
@@ -38,12 +38,12 @@ func OneAtATime(protocol string, p *scenario.Plan) error {
 	return nil
 }
 
-// Headers returns the set of a request's header names, in lower case. A name that is no
-// token of HTTP, one that differs from another in case only, and a value with a control
-// character (a line break would begin a header of its own) are errors.
+// Headers returns the set of a request's header names, in lower case. A name that is not an
+// HTTP token, one that differs from another only in case, and a value with a control
+// character (a line break would begin another header) are errors.
 func Headers(headers map[string]scenario.Secret) (given map[string]bool, err error) {
 	given = map[string]bool{}
-	// A map has no order. Sorted, the same plan always gives the same error.
+	// Sorted, because a map has no order: the same plan always gives the same error.
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		lower := strings.ToLower(name)
 		switch {

@@ -6,7 +6,7 @@ package socket
 type Token struct{ Index, Generation int32 }
 
 // Event is a descriptor's readiness. It is edge-triggered: there is no further event until
-// a read or write returned ErrAgain, or transferred fewer bytes than asked for. An error or
+// a read or write returned ErrAgain, or transferred fewer bytes than requested. An error or
 // hang-up counts as both, so that the next call on the descriptor returns the cause.
 type Event struct {
 	Token              Token // Index is negative for the poller's own descriptors

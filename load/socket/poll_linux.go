@@ -34,8 +34,8 @@ func NewPoller() (*Poller, error) {
 		p.Close()
 		return nil, err
 	}
-	// epoll_pwait2 is of Linux 5.11 and waits in nanoseconds; before it, a
-	// timerfd among the descriptors does the same for one more system call.
+	// epoll_pwait2 (Linux 5.11 and later) waits in nanoseconds; on older kernels a timerfd
+	// among the descriptors does the same for one more system call.
 	var none unix.Timespec
 	if _, errno := p.wait(&none); errno == unix.ENOSYS {
 		if err := p.useTimer(); err != nil {
@@ -66,8 +66,8 @@ func (p *Poller) Close() {
 func (p *Poller) Add(fd int, t Token) error { return p.add(fd, t, interest) }
 
 func (p *Poller) add(fd int, t Token, events uint32) error {
-	// The kernel gives back 64 bits as it got them (epoll_ctl(2)): index and generation fill
-	// them, so that no map from descriptors to links is needed.
+	// The kernel returns 64 bits unchanged (epoll_ctl(2)): index and generation fill them, so
+	// no map from descriptors to links is needed.
 	e := unix.EpollEvent{Events: events, Fd: t.Index, Pad: t.Generation}
 	if err := unix.EpollCtl(p.epoll, unix.EPOLL_CTL_ADD, fd, &e); err != nil {
 		return fmt.Errorf("epoll_ctl: %w", err)
@@ -75,9 +75,9 @@ func (p *Poller) add(fd int, t Token, events uint32) error {
 	return nil
 }
 
-// interest is everything, once for all: a descriptor is registered when it is
-// opened and never changed. Edge-triggered, because the kernel otherwise looks at
-// each descriptor once more in the call after it was ready.
+// interest is everything: a descriptor is registered once, when it is opened, and never
+// changed. Edge-triggered, because the kernel otherwise checks each descriptor again in
+// the call after it was ready.
 const interest = unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP | unix.EPOLLET&0xffffffff
 
 // Forget stops waiting for fd, as does closing it.
@@ -98,9 +98,9 @@ func (p *Poller) Wait(d time.Duration) (int, error) {
 	return n, nil
 }
 
-// wait blocks, and announces that to Go's scheduler. Looking first without doing so
-// (RawSyscall with no time to wait) was tried: a loop that sleeps pays for two
-// calls, and one that does not has many events per call to share one.
+// wait blocks, and announces that to Go's scheduler. Polling first without doing so
+// (RawSyscall with no time to wait) was tried and rejected: a loop that sleeps pays for
+// two calls, and one that does not sleep has many events per call to share the cost.
 func (p *Poller) wait(limit *unix.Timespec) (int, unix.Errno) {
 	events := unsafe.Pointer(&p.events[0])
 	if p.timer < 0 {
@@ -138,7 +138,7 @@ func (p *Poller) Event(i int) Event {
 	over := e.Events&(unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) != 0
 	return Event{
 		Token: Token{Index: e.Fd, Generation: e.Pad},
-		// A socket that is over is readable, too: only reading it says how it ended.
+		// A socket that is over is also readable: only reading it shows how it ended.
 		Readable: over || e.Events&unix.EPOLLIN != 0,
 		Writable: e.Events&(unix.EPOLLOUT|unix.EPOLLHUP|unix.EPOLLERR) != 0,
 		Over:     over,
@@ -162,23 +162,23 @@ func (p *Poller) Wake() {
 
 // slice is the shortest time slice that the kernel grants (kernel/sched/syscalls.c, since
 // Linux 6.12). The scheduler runs the thread with the earliest deadline, and a thread's deadline is
-// its slice away, so one that asks for short slices comes on when it wakes, and gets no more of the
-// CPU in all (EEVDF, Stoica and Abdel-Wahab 1995).
+// its slice away, so one that asks for short slices runs as soon as it wakes, without getting more
+// CPU in total (EEVDF, Stoica and Abdel-Wahab 1995).
 const slice = 100 * time.Microsecond
 
 // Precise lets the calling thread's waits end within microseconds of their
 // time: the kernel otherwise rounds them by 50 us to save power
-// (PR_SET_TIMERSLACK, prctl(2)), and on busy CPUs lets others finish their slices of milliseconds
-// first. With two busy threads per CPU, five interleaved pairs of 3,000 waits of 1 ms ended late by
-// 0.06 to 2.6 ms at p90 without short slices, by 0.04 to 0.06 ms with them; at p99 by 5.9 to 8.1 and by
-// 3.9 to 4.5 ms.
+// (PR_SET_TIMERSLACK, prctl(2)), and on busy CPUs lets others first finish their slices of
+// milliseconds. With two busy threads per CPU, 3,000 waits of 1 ms in five interleaved pairs ended
+// late by 0.06 to 2.6 ms at p90 without short slices and by 0.04 to 0.06 ms with them; at p99 by 5.9
+// to 8.1 ms and by 3.9 to 4.5 ms.
 //
-// Neither needs a privilege. Where the kernel does not know one, the thread is as it was.
+// Neither needs a privilege. If the kernel does not support one, that setting stays as it was.
 func Precise() {
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 	a, err := unix.SchedGetAttr(0, 0)
 	if err != nil || a.Policy != unix.SCHED_NORMAL {
-		return // a real-time thread comes on when it wakes
+		return // a real-time thread runs as soon as it wakes
 	}
 	a.Runtime = uint64(slice)
 	_ = unix.SchedSetAttr(0, a, 0)

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestPrecise: the calling thread alone has short slices, with the niceness that it had.
+// TestPrecise: only the calling thread has short slices, and it keeps its niceness.
 func TestPrecise(t *testing.T) {
 	before, err := unix.SchedGetAttr(0, 0)
 	if err != nil {

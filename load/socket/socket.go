@@ -30,7 +30,7 @@ func Connect(to netip.AddrPort, source netip.Addr) (fd int, err error) {
 }
 
 func connect(fd int, to netip.AddrPort, source netip.Addr) error {
-	// Small writes go out at once, as every load generator's do.
+	// Small writes go out at once, as in every load generator.
 	if err := unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1); err != nil {
 		return fmt.Errorf("TCP_NODELAY: %w", err)
 	}

@@ -11,7 +11,7 @@ func open(family int) (int, error) {
 	}
 	unix.CloseOnExec(fd)
 	if err = unix.SetNonblock(fd, true); err == nil {
-		// A peer that is gone is an error of the write, not a signal.
+		// If the peer is gone, the write returns an error instead of raising a signal.
 		err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_NOSIGPIPE, 1)
 	}
 	if err != nil {

@@ -286,7 +286,7 @@ func TestTLSCloseEndsAHandshake(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- c.Handshake(t.Context()) }()
 	var b [1]byte
-	if _, err := io.ReadFull(peer, b[:]); err != nil { // it is under way
+	if _, err := io.ReadFull(peer, b[:]); err != nil { // it is in progress
 		t.Fatal(err)
 	}
 	c.Close()

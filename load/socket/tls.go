@@ -55,8 +55,8 @@ func (t *TLS) Handshake(ctx context.Context) error {
 
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	// Closed meanwhile: the descriptor was the handshake's until now. To close it before would
-	// let the kernel give its number to another connection, which the handshake would write to.
+	// Closed meanwhile: the descriptor was the handshake's until now. Closing it earlier would
+	// let the kernel reuse its number for another connection, to which the handshake would write.
 	if t.shaking = nil; t.closed {
 		Close(t.raw.fd)
 	}
@@ -82,14 +82,14 @@ func (t *TLS) Close() {
 // Kept reports whether Flush has bytes to write.
 func (t *TLS) Kept() bool { return len(t.raw.kept) > 0 }
 
-// Ready begins a round of reads: the socket may have more than the last
-// round found. Ciphertext is read into ahead, which must not be used otherwise
-// until the round is over: crypto/tls asks for half a kilobyte at a time, and a
-// peer that writes many small records would cost a system call for each few.
+// Ready begins a round of reads: the socket may have more than the last round found.
+// Ciphertext is read into ahead, which must not be used otherwise until the round is
+// over. Without it crypto/tls asks for half a kilobyte at a time, and a peer that writes
+// many small records would cost a system call for every few.
 func (t *TLS) Ready(ahead []byte) { t.raw.drained, t.raw.buffer = false, ahead }
 
-// Read reads bytes that have arrived, up to one record. A round is over when More says
-// so or the error is ErrAgain. io.EOF is the orderly end.
+// Read reads bytes that have arrived, up to one record. A round is over when More returns
+// false or the error is ErrAgain. io.EOF is the orderly end.
 func (t *TLS) Read(b []byte) (int, error) { return t.conn.Read(b) }
 
 // More reports whether another Read may find something: crypto/tls gets one record at a
@@ -124,11 +124,11 @@ type raw struct {
 	fd       int
 	blocking bool // during the handshake
 	ctx      context.Context
-	// drained is set when a read got less than it asked for: the socket is
-	// empty, and asking it again would cost a system call to hear so.
+	// drained is set after a short read: the socket is empty, and reading again would
+	// cost a system call only to learn that.
 	drained bool
 	buffer  []byte // to read into
-	ahead   []byte // bytes read and not asked for yet; of buffer
+	ahead   []byte // bytes read and not yet requested; of buffer
 	record  record // that is being handed out
 	kept    []byte // ciphertext that the kernel had no room for
 }
@@ -159,10 +159,9 @@ func (r *raw) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// record follows the bounds of TLS records (RFC 8446, section 5.1), so that
-// crypto/tls is never handed the beginning of the next one: it would keep that
-// to itself, and every round would need one more Read to hear that there is
-// nothing in it.
+// record tracks the bounds of TLS records (RFC 8446, section 5.1), so that crypto/tls is
+// never given the beginning of the next one: it would buffer that, and every round would
+// need one more Read to learn that it holds nothing complete.
 type record struct {
 	head [recordHead]byte
 	have int // bytes of head
@@ -269,8 +268,8 @@ func (r *raw) await(write bool) error {
 	}
 }
 
-// Close, LocalAddr, RemoteAddr and the deadlines serve net.Conn; the socket is
-// not the connection's, and time is the caller's.
+// Close, LocalAddr, RemoteAddr and the deadlines implement net.Conn; the caller closes
+// the socket and watches the time.
 func (r *raw) Close() error                     { return nil }
 func (r *raw) LocalAddr() net.Addr              { return &net.TCPAddr{} }
 func (r *raw) RemoteAddr() net.Addr             { return &net.TCPAddr{} }

@@ -1,12 +1,12 @@
-// Package tcp speaks to echo servers over raw TCP for the load package. A
-// request's body is the message; its answer is complete when as many bytes as
-// were sent came back, and they must be the same bytes. A message of a request
-// with NoReply ends when it was sent, and replies are dropped.
+// Package tcp speaks to echo servers over raw TCP for the load package. A request's
+// body is the message; its answer is complete when as many bytes as were sent have
+// come back, and they must be the same bytes. A message of a request with NoReply
+// ends when it was sent, and replies are dropped.
 //
-// A connection carries one message at a time: a second one on its way would
-// hide how long the first one's echo took. Bytes that arrive when nothing is under
-// way end the connection, unless the plan has messages without a reply, whose
-// answers would be such bytes.
+// A connection carries one message at a time: a second one in flight would hide how
+// long the first one's echo took. Bytes that arrive when nothing is in progress end
+// the connection, unless the plan has messages without a reply, whose answers would be
+// such bytes.
 package tcp
 
 import (

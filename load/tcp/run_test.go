@@ -12,7 +12,7 @@ import (
 	"github.com/redline-go/redline/scenario/protocol"
 )
 
-// against is a plan of messages to a server that behaves so.
+// against is a plan of messages to a server with the given behaviour.
 func against(t *testing.T, body string, b loadtest.Behaviour, l scenario.Load) *scenario.Plan {
 	t.Helper()
 	p := message(body)
@@ -62,7 +62,7 @@ func TestNoReplyEndsWhenSent(t *testing.T) {
 			p.Requests[0].NoReply = true
 			r, _ := loadtest.Run(t, p, newProtocol(t, p))
 			s := r.Load
-			want := max(l.Requests, int64(l.Rate*0.3)) // 0: as many as the host lets go
+			want := max(l.Requests, int64(l.Rate*0.3)) // 0: as many as the host can send
 			if want > 0 && s.Requests != want || s.Requests == 0 || s.Errors > 0 || s.InFlight > 0 {
 				t.Errorf("%d requests, kinds %v, %d unfinished", s.Requests, s.ErrorKinds, s.InFlight)
 			}
@@ -70,7 +70,7 @@ func TestNoReplyEndsWhenSent(t *testing.T) {
 	}
 }
 
-// TestNoReplyToWhoDoesNotRead: what the kernel does not take was not sent.
+// TestNoReplyToWhoDoesNotRead: a message that the kernel does not accept was not sent.
 func TestNoReplyToWhoDoesNotRead(t *testing.T) {
 	block := make(chan struct{})
 	p := against(t, string(make([]byte, 16<<20)), func(*loadtest.Conn) { <-block }, scenario.Load{Rate: 50, Connections: 2})

@@ -13,7 +13,7 @@ import (
 	"github.com/redline-go/redline/scenario/feeder"
 )
 
-// message is a plan of one kind of message, changed as a test wants it.
+// message is a plan of one kind of message, modified by the test.
 func message(body string, change ...func(*scenario.Request)) *scenario.Plan {
 	p := &scenario.Plan{Requests: []scenario.Request{{Name: "echo", URL: "tcp://127.0.0.1:7", Body: feeder.Template(body)}}}
 	for _, f := range change {
@@ -31,12 +31,12 @@ func newProtocol(t testing.TB, p *scenario.Plan) *tcp.Protocol {
 	return made
 }
 
-// echo is a target that sends back what it gets.
+// echo is a target that sends back what it receives.
 func echo() func([]byte) ([]byte, bool) {
 	return func(sent []byte) ([]byte, bool) { return sent, false }
 }
 
-// saying is a target that answers whatever it gets with the same bytes.
+// saying is a target that answers anything with the same bytes.
 func saying(answer string, shut bool) func() func([]byte) ([]byte, bool) {
 	return func() func([]byte) ([]byte, bool) {
 		return func([]byte) ([]byte, bool) { return []byte(answer), shut }

@@ -15,7 +15,7 @@ import (
 // into it: there may be tens of thousands of wires.
 type wire struct {
 	p        *Protocol
-	x        *load.Exchange // under way; nil for none
+	x        *load.Exchange // in progress; nil for none
 	want     []byte         // the missing rest of the echo
 	rendered []byte         // the message, when data went into it
 	over     bool
@@ -27,7 +27,7 @@ func (w *wire) Open(out []byte) []byte {
 	return out
 }
 
-// State returns room for one message when none is under way.
+// State returns room for one message when none is in progress.
 func (w *wire) State() (room int, over bool) {
 	if w.x == nil && !w.over {
 		room = 1
@@ -64,8 +64,8 @@ func (w *wire) Receive(in []byte, now time.Duration, out []byte, ended []*load.E
 		return out, ended, nil
 	}
 	if len(w.want) == 0 {
-		// Bytes when nothing is awaited: a banner, or more than an echo. Where every message is
-		// sent without a reply they are let go by.
+		// Bytes when nothing is awaited: a banner, or more than an echo. If the plan has messages
+		// without a reply, they are ignored.
 		w.over = w.over || !w.p.oneWay
 		return out, ended, nil
 	}
@@ -91,7 +91,7 @@ func (w *wire) Receive(in []byte, now time.Duration, out []byte, ended []*load.E
 	return out, append(ended, x), nil
 }
 
-// differs returns the index of the first byte of want that in has not.
+// differs returns the index of the first byte at which in differs from want.
 func differs(in, want []byte) int64 {
 	for i, b := range want {
 		if in[i] != b {

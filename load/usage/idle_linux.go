@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix" // sched_getaffinity
 )
 
-// mostStat bounds what is read of /proc/stat: a line per CPU stands before all else.
+// mostStat bounds what is read of /proc/stat, which begins with a line per CPU.
 const mostStat = 256 << 10
 
 // tick is the unit of /proc/stat, which is 1/USER_HZ s: 100 on every architecture that Go
@@ -46,8 +46,8 @@ func (i *Idle) CPUs() (cpus float64, ok bool) {
 	return since.Seconds() / span.Seconds(), true
 }
 
-// idleTime sums the fourth and the fifth figure, idle and waiting for a disk, of the lines of
-// the CPUs that are allowed.
+// idleTime sums the fourth and the fifth figure, idle and waiting for a disk, over the lines of
+// the allowed CPUs.
 func idleTime(stat []byte, allowed func(cpu int) bool) (sum time.Duration) {
 	for line := range bytes.Lines(stat) {
 		fields := bytes.Fields(line)

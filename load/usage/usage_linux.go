@@ -52,8 +52,8 @@ func (m *Meter) Read() Usage {
 	}
 	var line [96]byte
 	for id, t := range m.threads {
-		// Read again from its beginning, which makes the kernel write it anew; seeking first would
-		// be a second system call.
+		// Read at offset 0, which makes the kernel generate it anew; seeking first would be a
+		// second system call.
 		n, err := t.file.ReadAt(line[:], 0)
 		delay, ok := runDelay(line[:n])
 		if n == 0 && err != nil || !ok { // the thread ended

@@ -18,8 +18,8 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// Thresholds of the generator's validity. What is over one of these
-// makes the run invalid: its figures describe the generator.
+// Thresholds of the generator's validity. Exceeding one of these makes the run invalid:
+// its figures describe the generator.
 const (
 	// ownLag: a request that is sent late although a connection was free adds
 	// the generator's delay to the target's latency. Below a millisecond that
@@ -34,38 +34,36 @@ const (
 	// a late request is then the price of sharing the CPUs, which is a warning but
 	// does not void the run, unless the late sending makes up half of the tail:
 	// then the tail is more the generator's than the target's.
-	// Less than two turns of another thread (two slices of the kernel's scheduler,
-	// some 1.5 ms each on 2 to 4 CPUs) are waits of any client there, however
-	// short the latency is.
+	// Any client there waits for up to two turns of another thread (two slices of the
+	// kernel's scheduler, some 1.5 ms each on 2 to 4 CPUs), however short the latency
+	// is.
 	starved    = 0.20
 	sharedMost = 0.50
 	twoTurns   = 3 * time.Millisecond
 	// Little's law: rate x mean service time is the number of requests in
-	// service. In a closed loop that is the number of connections, unless the
-	// generator itself keeps them; a rate may be wrong by a tenth
-	// before verdicts with the default margin of 5 % turn round.
+	// service. In a closed loop that is the number of connections, unless the generator
+	// itself holds requests up; a rate may be wrong by a tenth before verdicts with the
+	// default margin of 5 % change sides.
 	littleLeast = 0.90
 	// cpuMost: with all CPUs used by the generator alone, nothing says that the
 	// target could not have answered faster.
 	cpuMost = 0.95
-	// loopMost: an event loop that is on CPU all of the time always finds the
-	// next event waiting when it comes back, so answers queue in the generator
-	// and more of them could not have been taken. Below, there are pauses, in
-	// which it waits for the target.
+	// loopMost: an event loop that is on CPU all the time always finds the next event
+	// already waiting, so answers queue in the generator and it could not have taken
+	// more of them. Below that there are pauses, in which it waits for the target.
 	loopMost = 0.95
-	// localFailures: failures that come from the generator's own limits
-	// (descriptors, ports) are no property of the target. One in a thousand is
-	// where they begin to show in p99.9.
+	// localFailures: failures that come from the generator's own limits (descriptors,
+	// ports) say nothing about the target. From one in a thousand they begin to show in
+	// p99.9.
 	localFailures = 0.001
-	// unfinishedMost: of a request that never ended, the latency is only known to
-	// be at least its age. With up to one in 100 of these the 99th percentile, by
-	// which the validity of most runs rests, still is one of a request that ended; with more
-	// it may lie anywhere above. (The estimate of histogram.Counts.Censored cannot
-	// say more: it takes the unfinished to be like the others, which under a
-	// target that stalls they are not.)
+	// unfinishedMost: the latency of a request that never ended is only known to be at
+	// least its age. With up to one in 100 of these the 99th percentile is still that of
+	// a request that ended; with more it may lie anywhere above. (The estimate of
+	// histogram.Counts.Censored does not help: it assumes that unfinished requests are
+	// like the others, which is false if the target stalls.)
 	unfinishedMost = 0.01
-	// connectedLeast: share of the asked connections that were there. It voids
-	// the run only when the generator's own limits are the reason.
+	// connectedLeast: share of the requested connections that were there. It voids the
+	// run only if the generator's own limits are the reason.
 	connectedLeast = 0.90
 )
 
@@ -83,7 +81,7 @@ const (
 type Evidence struct {
 	Open     bool          // an open loop
 	Span     time.Duration // the measured one
-	On       time.Duration // of the span, with requests due or under way; 0 for all of it
+	On       time.Duration // of the span, with requests due or in progress; 0 for all of it
 	Asked    int           // connections; in an open loop the cap
 	Held     bool          // an open loop whose connections are all open from the start
 	Ramped   bool          // connections differ over the span
@@ -119,8 +117,7 @@ type Spent struct {
 	Edges int // that Open is the mean of
 }
 
-// verdict gathers the reasons against a run, each with the figure that it
-// spoils.
+// verdict gathers the reasons that void a run, each with the figure that it spoils.
 type verdict struct{ why []string }
 
 func (v *verdict) invalid(figure, format string, args ...any) {
@@ -150,8 +147,8 @@ func Assess(e *Evidence) (record.Generator, []string) {
 	return record.Generator{WhyInvalid: v.why, Valid: len(v.why) == 0, Validity: verdict, Unanswered: unanswered}, warnings(e)
 }
 
-// checkLag separates the generator's own lag from queueing: lag while all
-// connections were busy is the target's and belongs into the latency.
+// checkLag separates the generator's own lag from queueing: lag while all connections
+// were busy is the target's and belongs to the latency.
 func checkLag(e *Evidence, v *verdict) {
 	bound := e.ownLagBound()
 	switch typical, tail := time.Duration(e.Own.P50), time.Duration(e.Own.P99); {
@@ -175,8 +172,8 @@ func (e *Evidence) sharedTail() bool {
 	return e.Loopback && e.queueShare() >= starved && (late < sharedMost*float64(e.Summary.Latency.P99) || late < float64(twoTurns))
 }
 
-// queueShare returns the share of the time that the generator's threads wanted
-// to run for which they stood in the kernel's run queue; 0 where it is not known.
+// queueShare returns for which share of the time that the generator's threads wanted to
+// run they were in the kernel's run queue; 0 if that is not known.
 func (e *Evidence) queueShare() float64 {
 	wanted := e.Spent.CPU + e.Spent.Delay
 	if !e.Spent.Known || wanted <= 0 {
@@ -223,8 +220,8 @@ func checkLimits(e *Evidence, v *verdict) {
 	}
 }
 
-// checkConnections voids a run whose connections are missing for a reason of
-// the generator's. A target that refuses them is a finding, and only a warning.
+// checkConnections voids a run whose connections are missing because of the generator.
+// A target that refuses them causes only a warning.
 func checkConnections(e *Evidence, v *verdict) {
 	if !e.disconnected() {
 		return
@@ -237,7 +234,7 @@ func checkConnections(e *Evidence, v *verdict) {
 	}
 }
 
-// disconnected reports whether too few of the asked connections were there, on
+// disconnected reports whether too few of the requested connections were there, on
 // average. An open loop opens only as many as it needs, unless it holds them.
 func (e *Evidence) disconnected() bool {
 	return (!e.Open || e.Held) && !e.Ramped && e.Spent.Edges > 0 && e.Spent.Open < connectedLeast*float64(e.Asked)
@@ -253,8 +250,8 @@ func checkCPU(e *Evidence, v *verdict) {
 	}
 }
 
-// checkOffered compares sent requests with due ones. Requests that waited
-// for a connection while the generator had time are the target's doing.
+// checkOffered compares sent requests with due ones. If requests waited for a connection
+// while the generator had time, the target is the reason.
 func checkOffered(e *Evidence, v *verdict) {
 	if e.neverSent() && e.full() {
 		v.invalid(figureOffered, "%s of %s due requests were never sent because the generator had no CPU time left",
@@ -262,8 +259,8 @@ func checkOffered(e *Evidence, v *verdict) {
 	}
 }
 
-// checkUnfinished voids a run in which too many requests never ended for
-// their latency to be known, and returns the reason.
+// checkUnfinished voids a run in which so many requests never ended that latencies are
+// unknown, and returns the reason.
 func checkUnfinished(e *Evidence, v *verdict) string {
 	open := e.Begun + e.Waiting
 	if e.Cut || float64(open) <= unfinishedMost*float64(e.due()) {
@@ -293,8 +290,8 @@ func (e *Evidence) cpusUsed() float64 {
 	return series.PerSecond(e.Spent.CPU.Seconds(), e.Span)
 }
 
-// busy is the largest share of the time under load that one event loop was on
-// CPU. Where the load pauses, the loop does too, and that says nothing.
+// busy is the largest share of the time under load that one event loop was on CPU. When
+// the load pauses so does the loop, and that time does not count.
 func (e *Evidence) busy() float64 {
 	return min(1, e.LoopBusy*float64(e.Span)/float64(max(1, cmp.Or(e.On, e.Span))))
 }
@@ -308,7 +305,7 @@ func (e *Evidence) MeanService() time.Duration {
 // as the URL names it.
 func Loopback(p *scenario.Plan) bool {
 	for _, q := range p.Requests {
-		// The host never comes from data, so that it stands before any placeholder.
+		// The host never comes from data, so it stands before any placeholder.
 		text, _, _ := strings.Cut(string(q.URL), "{{")
 		u, err := url.Parse(text)
 		if err != nil {

@@ -17,13 +17,13 @@ const (
 	// sharedCPU: a generator that takes this share of the CPUs next to its
 	// target takes it from the target.
 	sharedCPU = 0.25
-	// queued: part of all time for which the generator's threads stood in the
-	// kernel's run queue. An answer that arrives meanwhile is read only
-	// afterwards. By Little's law the mean answer waits for that no larger a part
-	// of its service time than the part of time that its event loop stands there,
-	// because no more than all requests under way wait then. Verdicts bear a tenth
-	// of it; how large a part of the time that the threads wanted to run it is
-	// says nothing of that: a generator with little to do wants to run for a moment.
+	// queued: the share of all time for which the generator's threads were in the
+	// kernel's run queue. An answer that arrives meanwhile is read only afterwards. By
+	// Little's law the share of the mean service time that answers wait for this is at
+	// most the share of time that their event loop is there, because at most all requests
+	// in progress wait then. Verdicts tolerate a tenth of it. The share of the time in
+	// which the threads wanted to run would mislead: a generator with little to do wants
+	// to run only for moments.
 	queued = 0.10
 )
 
@@ -61,8 +61,8 @@ func warnings(e *Evidence) []string {
 	return all
 }
 
-// warnQueued says how long the generator waited for a CPU, in the kernel's run
-// queue, and the figures that contain it.
+// warnQueued reports how long the generator waited for a CPU in the kernel's run queue,
+// and which figures contain that.
 func warnQueued(e *Evidence, warn func(format string, args ...any)) {
 	if e.Summary.Requests == 0 {
 		return

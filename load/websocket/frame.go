@@ -47,8 +47,8 @@ type head struct {
 
 // feed takes bytes until the head is complete and returns how many it took.
 // A frame that no server may send is an error.
-// It looks at each byte as it comes: a head has ten at most, and a wrong first byte is
-// refused although the second never comes.
+// It checks each byte as it comes: a head has at most ten, and a wrong first byte is
+// refused even if the second never comes.
 func (h *head) feed(in []byte) (n int, complete bool, err error) {
 	for n < len(in) {
 		h.bytes[h.have] = in[n]
@@ -65,7 +65,7 @@ func (h *head) feed(in []byte) (n int, complete bool, err error) {
 }
 
 // length is the head's length, as far as the bytes so far determine it.
-// Before its second byte came the longest possible one is assumed, so that feed goes on.
+// Until the second byte arrives it is the longest possible one, so that feed continues.
 func (h *head) length() int {
 	switch {
 	case h.have < 2:
@@ -95,7 +95,7 @@ func (h *head) size() uint64 {
 	return uint64(h.bytes[1] & lengthBits)
 }
 
-// check looks at the byte that was added last.
+// check checks the byte that was added last.
 func (h *head) check() error {
 	switch h.have {
 	case 1:
@@ -119,7 +119,7 @@ func (h *head) check() error {
 	return nil
 }
 
-// checkSize looks at a complete head: a length takes as few bytes as it can.
+// checkSize checks a complete head: a length must take as few bytes as possible.
 func (h *head) checkSize() error {
 	size := h.size()
 	switch length := h.length(); {

@@ -6,21 +6,21 @@
 //
 // The upgrade carries the plan's headers (Authorization, Cookie, Origin,
 // Sec-WebSocket-Protocol). It goes out when the connection opens, so that idle
-// connections stand before there is load. Where data goes into the URL or a
-// header it waits for the connection's first message and takes that message's
-// row, for as long as the connection lasts; the time that the upgrade takes is
-// then part of the first message's.
+// connections are upgraded before there is load. If data goes into the URL or a
+// header, it waits for the connection's first message and takes that message's row,
+// for as long as the connection lasts; the time of the upgrade is then part of the
+// first message's.
 //
-// Messages of the target when nothing is under way are dropped. A message that it
+// Messages of the target when nothing is in progress are dropped. A message that it
 // pushes between a message and its answer looks like the answer.
 //
-// Mask keys come from a generator that is not secret. Masking protects proxies
-// from attacks by a page through a browser (RFC 6455, section 10.3); here the
-// sender wrote the messages.
+// Masking keys come from a generator that is not secret. Masking protects proxies
+// from attacks by a page through a browser (RFC 6455, section 10.3); here the sender
+// wrote the messages.
 //
-// Refused: more than one message under way per connection, because nothing says
-// which answer belongs to which; redirects of the upgrade, which a client may
-// follow and most do not.
+// Refused: more than one message in progress per connection, because answers
+// cannot be matched to messages; redirects of the upgrade, which a client may follow
+// but most do not.
 package websocket
 
 import (
@@ -49,11 +49,11 @@ var (
 // Protocol makes the wires of a plan over WebSocket. It is immutable except for the count
 // of its wires, which seeds their masking keys.
 type Protocol struct {
-	handshakes []handshake // a host each
+	handshakes []handshake // one per host
 	hosts      []load.Host
 	requests   []request
 	wires      atomic.Uint64
-	answers    sync.Pool // of *check.Answer, which only exchanges under way hold
+	answers    sync.Pool // of *check.Answer, which only exchanges in progress hold
 }
 
 // request is one kind of message.
@@ -129,7 +129,7 @@ func (p *Protocol) compile(q *scenario.Request, plan *scenario.Plan, secure map[
 	return nil
 }
 
-// fits refuses settings that a message has no place for.
+// fits refuses settings that do not apply to messages.
 func fits(q *scenario.Request) error {
 	switch {
 	case q.Expect != 0 && q.Expect != 101:

@@ -122,7 +122,7 @@ func appendKey(out []byte, nonce [2]uint64) []byte {
 
 // accepted returns a server's answer to a key (RFC 6455, section 4.2.2).
 // The GUID is the protocol's own (section 1.3). SHA-1 protects nothing here: it shows
-// that the server took the request for WebSocket and did not just echo it.
+// that the server understood WebSocket and did not just echo the request.
 func accepted(key []byte) string {
 	sum := sha1.Sum(append(key[:len(key):len(key)], "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"...))
 	return base64.StdEncoding.EncodeToString(sum[:])
@@ -132,7 +132,7 @@ func accepted(key []byte) string {
 // or 0 when it is not complete. The first from bytes are known to hold no end.
 func headEnd(b []byte, from int) int {
 	// The blank line may begin in the three bytes before, as in "\r\n\r" and "\n". A bare LF
-	// ends a line, too (RFC 9112, section 2.2).
+	// also ends a line (RFC 9112, section 2.2).
 	for at := max(0, from-3); ; {
 		i := bytes.IndexByte(b[at:], '\n')
 		if i < 0 {

@@ -17,7 +17,7 @@ import (
 	"github.com/redline-go/redline/scenario/feeder"
 )
 
-// message is a plan of one kind of message, changed as a test wants it.
+// message is a plan of one kind of message, modified by the test.
 func message(body string, change ...func(*scenario.Request)) *scenario.Plan {
 	p := &scenario.Plan{Requests: []scenario.Request{{Name: "say", URL: "ws://127.0.0.1:9/chat", Body: feeder.Template(body)}}}
 	for _, f := range change {
@@ -58,7 +58,7 @@ const (
 )
 
 // target is a server without a socket. upgrade answers the upgrade, and say a
-// message; nil upgrades as it should and echoes.
+// message; nil upgrades correctly and echoes.
 type target struct {
 	t       testing.TB
 	upgrade func(request string) string
@@ -134,7 +134,7 @@ func (s *target) unmask() (first byte, payload string, ok bool) {
 	return b[0], string(body), true
 }
 
-// switching answers an upgrade as a server should.
+// switching answers an upgrade correctly.
 func switching(request, more string) string {
 	_, key, _ := strings.Cut(request, "Sec-WebSocket-Key: ")
 	key, _, _ = strings.Cut(key, "\r\n")
@@ -218,7 +218,7 @@ func TestWire(t *testing.T) {
 	}
 }
 
-// say2 answers any upgrade alike.
+// say2 answers every upgrade the same way.
 func say2(answer string) func(string) string { return func(string) string { return answer } }
 
 // talk opens a wire to a target, and sends one message over it.
@@ -284,7 +284,7 @@ func TestKeysDiffer(t *testing.T) {
 	}
 }
 
-// TestAnswerBegunBeforeTheMessageIsNone: what was on its way already answers
+// TestAnswerBegunBeforeTheMessageIsNone: an answer that was already on its way answers
 // something else.
 func TestAnswerBegunBeforeTheMessageIsNone(t *testing.T) {
 	w := newProtocol(t, message("x")).Wire(0)

@@ -23,9 +23,9 @@ const (
 	open
 )
 
-// wire is one connection. It is kept small: there may be tens of thousands,
-// most of them idle. Its buffers are made when they are needed, and parts that only
-// the upgrade needs are let go after it.
+// wire is one connection. It is kept small: there may be tens of thousands, most of
+// them idle. Buffers are made when needed, and what only the upgrade needs is released
+// after it.
 type wire struct {
 	p     *Protocol
 	at    *handshake
@@ -37,7 +37,7 @@ type wire struct {
 	// after it.
 	answer, message []byte
 
-	x       *load.Exchange // under way; nil for none
+	x       *load.Exchange // in progress; nil for none
 	noReply bool           // x ends when it was sent
 	checks  *check.Set     // of its answer; nil for none
 	look    *check.Answer  // under inspection; nil for none
@@ -163,13 +163,13 @@ func (w *wire) Receive(in []byte, now time.Duration, out []byte, ended []*load.E
 	return out, ended, nil
 }
 
-// upgraded takes bytes of the upgrade's answer and returns those behind it.
+// upgraded takes bytes of the upgrade's answer and returns those after it.
 func (w *wire) upgraded(in []byte) (rest []byte, err error) {
 	for w.phase == upgrading && len(in) > 0 {
 		had := len(w.answer)
 		w.answer = append(w.answer, in...)
-		// Refused by its first bytes: a target of another protocol may never send a blank
-		// line, and the request would end by its timeout instead of its cause.
+		// Refused at its first bytes: a target that speaks another protocol may never send a
+		// blank line, and the request would fail with a timeout instead of the cause.
 		if begin := "HTTP/1."; !strings.HasPrefix(begin, string(w.answer[:min(len(w.answer), len(begin))])) {
 			return nil, bad(fmt.Errorf("the answer to the upgrade begins with %.16q and is not HTTP", w.answer))
 		}
@@ -215,9 +215,9 @@ func (w *wire) frame(in []byte, now time.Duration) (n int, complete bool, err er
 			w.x.BytesIn += int64(w.head.length())
 		}
 	}
-	// A payload is looked at in the pieces that arrive and never gathered, so that an
-	// answer of any length takes no memory. Only a control frame's is kept, 125 bytes at
-	// most: a pong repeats its ping's (section 5.5.3).
+	// A payload is examined in the pieces that arrive and never gathered, so that an
+	// answer of any length takes no memory. Only that of a control frame is kept, at most
+	// 125 bytes: a pong repeats its ping's (section 5.5.3).
 	payload := in[n:]
 	if uint64(len(payload)) > w.left {
 		payload = payload[:w.left]
@@ -239,8 +239,8 @@ func (w *wire) answering() bool {
 	return w.answers && w.x != nil && !w.head.opcode().control()
 }
 
-// begin is called with a frame's first byte: it must follow on the frame that was
-// before, and may begin the answer.
+// begin is called with a frame's first byte: the frame must continue the one before, and
+// may begin the answer.
 func (w *wire) begin(now time.Duration) error {
 	o := w.head.opcode()
 	switch {
@@ -309,7 +309,7 @@ func (w *wire) finish(now time.Duration, out []byte, ended []*load.Exchange) ([]
 	return out, ended, nil
 }
 
-// broken is the effect of the connection's end on x.
+// broken is the error that the connection's end causes for x.
 func (w *wire) broken(why error) error {
 	kind := failure.EOF
 	if w.answers {

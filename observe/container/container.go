@@ -23,7 +23,7 @@
 // accounting/psi.rst of the kernel.
 //
 // A group is looked up through the mounts that redline itself sees. One that it
-// cannot see, as of another container, is absent and reported so. When the
+// cannot see, such as another container's, is absent and reported as such. When the
 // target moves to another group, its counters begin anew there.
 package container
 
@@ -83,7 +83,7 @@ func (s *Source) Health() record.SourceHealth {
 		why = append(why, "the run ended before the first window did")
 	}
 	if s.missed > 0 {
-		why = append(why, fmt.Sprintf("%d windows were skipped because redline got no CPU", s.missed))
+		why = append(why, observe.Skipped(s.missed))
 	}
 	return record.SourceHealth{
 		Name:    s.Describe().Name,
@@ -95,7 +95,7 @@ func (s *Source) Health() record.SourceHealth {
 	}
 }
 
-// say notes a blindness once.
+// say notes, once, what the source cannot see.
 func (s *Source) say(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(s.notes, text) && len(s.notes) < 16 {
 		s.notes = append(s.notes, text)

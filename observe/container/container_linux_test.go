@@ -26,7 +26,7 @@ func TestConformance(t *testing.T) {
 }
 
 // watch runs a source over a process until the sink has seen enough, which is
-// asked after each delivery; on a busy host that may take a while.
+// checked after each delivery; on a busy host that may take a while.
 func watch(t *testing.T, s *Source, pid int, enough func(*observetest.Sink) bool) *observetest.Sink {
 	t.Helper()
 	clock, err := timebase.Start()
@@ -70,7 +70,7 @@ func TestRecordedTrees(t *testing.T) {
 	tests := []struct {
 		tree    string
 		gauges  []float64
-		there   int // of the counters, from the first
+		there   int // how many of the counters exist, from the first
 		missing map[string]bool
 		says    string
 	}{
@@ -86,7 +86,7 @@ func TestRecordedTrees(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.tree, func(t *testing.T) {
 			s := New(Options{Root: "testdata/" + test.tree})
-			sink := watch(t, s, 42, func(sink *observetest.Sink) bool { // what is read once a second, twice
+			sink := watch(t, s, 42, func(sink *observetest.Sink) bool { // the figures of once a second, twice
 				return seen(sink, series.CgroupOOMKills) && seen(sink, series.PressureMemoryFull)
 			})
 			for i, name := range gauges {
@@ -94,7 +94,7 @@ func TestRecordedTrees(t *testing.T) {
 					t.Errorf("%s = %v, want %v", name, got, want)
 				}
 			}
-			// Nothing moves in a recording: what is there stands still.
+			// Nothing moves in a recording: existing counters stand still.
 			for i, name := range counters {
 				sum, n := sink.Sum(name, "")
 				if want := i < test.there && !test.missing[name]; sum != 0 || (n > 0) != want {
@@ -113,7 +113,7 @@ func TestRecordedTrees(t *testing.T) {
 }
 
 // The levels whose files count: the quota's own for throttling, the limit's own
-// for its events, the target's own for what was killed.
+// for its events, the target's own for kills.
 func TestLevels(t *testing.T) {
 	s := New(Options{Root: "testdata/linux-6.18-v1"})
 	if err := s.Open(t.Context(), observe.Subject{PID: 42}); err != nil {
@@ -224,7 +224,7 @@ func TestThrottled(t *testing.T) {
 	}
 }
 
-// The kernel ends a process for want of memory, which its group outlives.
+// The kernel ends a process for lack of memory; its group survives.
 func TestOOMKill(t *testing.T) {
 	dir := group(t, "memory", map[bool][2]string{true: {"memory.max", "16777216"}, false: {"memory.limit_in_bytes", "16777216"}})
 	pid, begin := start(t, dir, "exec dd if=/dev/zero of=/dev/null bs=100M count=1 2>/dev/null")
@@ -234,8 +234,8 @@ func TestOOMKill(t *testing.T) {
 			begin()
 			begin = nil
 		}
-		// What is counted between two readings is spread over the windows between them, and the last
-		// part arrives with the reading after. A window without a kill shows that all of it is there.
+		// A count between two readings is spread over the windows between them, and its last
+		// part arrives with the next reading. A window without a kill shows that all of it has arrived.
 		kills, _ := sink.Sum(series.CgroupOOMKills, "")
 		return kills > 0 && sink.Last(series.CgroupOOMKills, "") == 0
 	})

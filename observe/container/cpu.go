@@ -48,7 +48,7 @@ type throttling struct {
 }
 
 // parseThrottling parses cpu.stat. ok is false for the root of version 2, which
-// counts no periods, and where the cpu controller is not enabled.
+// counts no periods, and if the cpu controller is not enabled.
 func (h *hierarchy) parseThrottling(text []byte) (t throttling, ok bool) {
 	periods, ok1 := pseudofile.Keyed(text, "nr_periods")
 	throttled, ok2 := pseudofile.Keyed(text, "nr_throttled")

@@ -11,8 +11,8 @@ type hierarchy struct {
 	// levels are directories, from the target's own group up to the root of
 	// the mount.
 	levels []string
-	// top is set where the root of the mount is the host's, and no group: its
-	// figures are of the whole host. In a container it is the container's group.
+	// top is set if the root of the mount is the host's and not a group: its
+	// figures are those of the whole host. In a container it is the container's group.
 	top bool
 }
 
@@ -45,8 +45,8 @@ func (h *hierarchy) own() string { return h.levels[0] }
 // root reports whether the target is in no group of its own.
 func (h *hierarchy) root() bool { return h.top && len(h.levels) == 1 }
 
-// tightest returns the least value that a level has, and the level; ok is false
-// when none has one.
+// tightest returns the lowest value of any level, and that level; ok is false
+// if no level has a value.
 func (h *hierarchy) tightest(value func(dir string) (float64, bool)) (least float64, level string, ok bool) {
 	for _, dir := range h.levels {
 		if v, has := value(dir); has && (!ok || v < least) {

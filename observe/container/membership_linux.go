@@ -8,10 +8,10 @@ import (
 	"github.com/prometheus/procfs" // mountinfo, cgroup and limits files with their escapes and versions
 )
 
-// membership is where the target stands in the control groups of the host: version 1
+// membership is the target's position in the control groups of the host: version 1
 // (a tree per controller), version 2 (one tree), or both at once.
 type membership struct {
-	cpu, memory, pressure *hierarchy // nil where there is none
+	cpu, memory, pressure *hierarchy // nil if there is none
 }
 
 // find looks up the groups of a process under the mounts that redline

@@ -24,8 +24,8 @@ func (h *hierarchy) memoryFiles() memoryFiles {
 	return memoryV1
 }
 
-// used returns the bytes that the target's own group holds; ok is false outside
-// any group, because the root's figures are the whole host's.
+// used returns the bytes charged to the target's own group; ok is false outside
+// any group, because the root's figures are those of the whole host.
 func (h *hierarchy) used(read readFile) (n uint64, ok bool) {
 	if h.root() {
 		return 0, false
@@ -55,7 +55,7 @@ func (h *hierarchy) inactive(read readFile) (n uint64, ok bool) {
 // Anything near it is no limit of a real machine.
 const unlimitedV1 = 1 << 62
 
-// bound returns the tightest of a file of limits, and its level.
+// bound returns the tightest limit in the files of that name, and its level.
 func (h *hierarchy) bound(file string, read readFile) (n float64, level string, ok bool) {
 	if file == "" {
 		return 0, "", false
@@ -71,12 +71,12 @@ func (h *hierarchy) bound(file string, read readFile) (n float64, level string, 
 }
 
 // memoryEvents are the series of memory.events, which counts events at
-// the limits of a group and of those in it.
+// the limits of a group and of its descendants.
 var memoryEvents = [...]struct{ key, series string }{
 	{"high", series.CgroupMemoryHighs}, {"max", series.CgroupMemoryMaxes}, {"oom", series.CgroupOOMs},
 }
 
-// events calls count with the counts of events at a level's limits, so far.
+// events calls count with the counts so far of events at a level's limits.
 func (h *hierarchy) events(level string, read readFile, count func(name string, total uint64)) {
 	if !h.v2 {
 		if text, err := read(level + "/memory.failcnt"); err == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// seldom is how often limits, memory and the target's group are looked at.
+// seldom is how often limits, memory and the target's group are read.
 const seldom = time.Second
 
 // state is acquired by Open and used by Run.
@@ -27,18 +27,18 @@ type state struct {
 	fs      procfs.FS
 	proc    string // mount point of procfs
 
-	groups string        // /proc/<pid>/cgroup as it was last
+	groups string        // /proc/<pid>/cgroup at the last look
 	looked time.Duration // when that was
 	member membership
 	// throttling is the level whose cpu.stat is counted, events the one whose
-	// limits are; both are empty until they were looked up.
+	// memory events are; both are empty until they are looked up.
 	throttling, events string
 	pressures          []pressureFile
 	seldomAt           time.Duration
 }
 
-// pressureFile is one file of PSI that is there, and its scope: the
-// host's stand in for the group's where that has none.
+// pressureFile is one existing file of PSI and its scope: the host's stand in for
+// those of a group that has none.
 type pressureFile struct {
 	path   string
 	stalls []stall
@@ -109,7 +109,7 @@ func (s *state) ended() bool {
 	return err != nil || bytes.HasPrefix(text[end+1:], []byte(" Z")) || bytes.HasPrefix(text[end+1:], []byte(" X"))
 }
 
-// tellAbsent reports the figures that this place lacks.
+// tellAbsent reports the figures that are not available here.
 func (s *state) tellAbsent() {
 	const outside = "mount its cgroups where redline runs, or run redline on the host"
 	switch p := s.member; {

@@ -62,7 +62,7 @@ func (s *state) follow(at *string, level string, name ...string) {
 	}
 }
 
-// read dates the reading of one file; f parses it and says whether it is good.
+// read dates the reading of one file; f parses it and reports whether it is valid.
 func (s *state) read(path string, f func(text []byte) bool) (at time.Duration, ok bool) {
 	at, err := s.bracket.Read(s.subject.Clock, func() error {
 		text, err := s.files.Read(path)

@@ -19,15 +19,15 @@ const (
 	maxProfile = 32 << 20  // compressed
 	maxText    = 300       // of an error's text
 	maxInflate = 128 << 20 // a profile, decompressed
-	// overhang is the time that a request may take beyond the length asked for, and what
-	// the end of a profile may take once it was asked for early.
+	// overhang is the time that a request may take beyond the requested length, and that
+	// a profile may take to end once it was ended early.
 	overhang = 8 * time.Second
 )
 
 // client fetches from the target's runtime. A context that ends makes a CPU
-// profile or trace end early where the way in allows it.
+// profile or trace end early if the way in allows it.
 type client interface {
-	// snapshot fetches a profile as it stands.
+	// snapshot fetches a profile of the current state.
 	snapshot(ctx context.Context, kind string) (capture, error)
 	// cpu takes a CPU profile of about a length.
 	cpu(ctx context.Context, length time.Duration) (capture, error)
@@ -35,7 +35,7 @@ type client interface {
 	// next to an error is a trace whose end is missing.
 	trace(ctx context.Context, length time.Duration, limit int64) (capture, error)
 	// identity returns a mark that distinguishes the target's process from one that takes its
-	// place, "" where there is none.
+	// place, "" if there is none.
 	identity(ctx context.Context) (string, error)
 }
 
@@ -47,14 +47,14 @@ type tuner interface {
 
 // flier is a client that has a flight recorder.
 type flier interface {
-	// fly starts it: about the last length is kept, in bytes of memory.
+	// fly starts it: it keeps about the last length, within so many bytes of memory.
 	fly(ctx context.Context, length time.Duration, bytes int64) error
 	// dump fetches its contents.
 	dump(ctx context.Context) (capture, error)
 	land(ctx context.Context) error
 }
 
-// capture is the answer.
+// capture is a client's answer.
 type capture struct {
 	data []byte
 	// span is when the subject began and ended; for a snapshot it brackets its
@@ -63,7 +63,7 @@ type capture struct {
 	// err bounds the error of the span's instants.
 	err time.Duration
 	cut bool // ended early
-	// ends means that the span's end is the target's own reading, not reckoned
+	// ends means that the span's end is the target's own reading, not calculated
 	// from its begin.
 	ends bool
 }
@@ -128,7 +128,7 @@ func absent(err error) bool {
 	return errors.As(err, &remote) && (strings.Contains(remote.Text, "no profile") || strings.Contains(remote.Text, "is none of"))
 }
 
-// quiet reports whether an error only says that the run was ended.
+// quiet reports whether an error only says that the run has ended.
 func quiet(err error) bool { return errors.Is(err, context.Canceled) }
 
 // unreachable reports whether an error means that there is no listener.

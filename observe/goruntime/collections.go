@@ -24,7 +24,7 @@ type Collections struct {
 	subject observe.Subject
 	meter   observe.Meter
 	bracket observe.Bracket
-	offset  time.Duration // run time at the program's start, at most a millisecond late
+	offset  time.Duration // run time at the program's start, best estimate so far
 	based   bool
 	number  int64              // of the last cycle
 	window  int64              // the last that was filled up to
@@ -76,7 +76,7 @@ func (c *Collections) Run(ctx context.Context, sink observe.Sink) error {
 	c.window = timebase.Window(begun, c.subject.Window) // the first is seen in part only
 	err := observe.Every(ctx, c.subject.Clock, c.subject.Window, func(edge time.Duration) error {
 		c.drain(begun)
-		// A line comes after its cycle's end: windows are delivered one later.
+		// A line comes after its cycle's end: windows are delivered one window later.
 		c.deliver(timebase.Window(edge, c.subject.Window) - 2)
 		if err := c.meter.Flush(sink); err != nil {
 			c.trouble.add("store: %v", err)
@@ -110,7 +110,7 @@ const tick = time.Millisecond
 
 // add counts a cycle in the window in which it ended.
 func (c *Collections) add(g gctrace.Cycle, came, begun time.Duration) {
-	if g.Number <= c.number { // a program that was started anew, or its child
+	if g.Number <= c.number { // a restarted program, or its child
 		c.trouble.add("the target restarted: its collections start over")
 		c.based = false
 	}
@@ -141,9 +141,9 @@ func (c *Collections) add(g gctrace.Cycle, came, begun time.Duration) {
 
 var gcCounters = [...]string{series.GCCycles, series.GCForced, series.GCPause, series.GCMark, series.GCAssist, series.GCCPU}
 
-// deliver hands out all windows up to one, and begins the next. A
-// window without a cycle is delivered as such once the runtime has printed one: then
-// it is known to print.
+// deliver delivers all windows up to upTo, and begins the next. A window without a
+// cycle is delivered as such once the runtime has printed one, because then it is
+// known to print.
 func (c *Collections) deliver(upTo int64) {
 	for ; c.window < upTo; c.window++ {
 		if c.based {

@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// flightRate is how many bytes of trace a second the target may make for its
+	// flightRate is how many bytes of trace per second the target may produce for its
 	// flight recorder to be left on: some 100,000 events, half a percent of a
-	// CPU. Above, the traces that were planned have to do.
+	// CPU. Above that, the planned traces have to suffice.
 	flightRate = 512 << 10
 	// flightLeast is the shortest steady span in which a window can be called slow.
 	flightLeast = 3 * time.Second
-	// flightPause is how long after a slow window others are passed over: one
+	// flightPause is how long after a slow window others are ignored: one
 	// cause makes many.
 	flightPause = 5 * time.Second
-	// flightStale is how old a slow window may be: what the recorder keeps by
-	// then begins after it.
+	// flightStale is how old a slow window may be: later, the kept trace begins
+	// after it.
 	flightStale = 800 * time.Millisecond
 )
 
@@ -35,8 +35,8 @@ type flights struct {
 	say     func(format string, args ...any)
 }
 
-// run records from the steady span's begin to its end. It returns early when
-// the target makes too many events, or has no recorder.
+// run records from the steady span's begin to its end. It returns early if
+// the target makes too many events or has no recorder.
 func (f *flights) run(ctx context.Context) {
 	clock := f.subject.Clock
 	if f.subject.Steady.Len() < flightLeast || !sleepUntil(ctx, clock, f.subject.Steady.From) {
@@ -97,12 +97,12 @@ func (f *flights) watch(ctx context.Context) {
 	}
 }
 
-// flightStretch is how much more than asked for a recorder may keep: the
+// flightStretch is how much more than requested a recorder may keep: the
 // generation of a trace, of about a second, in which the kept stretch begins.
 const flightStretch = 10 * time.Second
 
 // dateFlight dates the recorder's trace by the trace's own first reading of
-// the clock, as dateTrace does; its end is when it was asked for.
+// the clock, as dateTrace does; its end is when it was requested.
 func dateFlight(c capture, bracket timebase.Span, clock timebase.Clock) capture {
 	from, ok := traceBegin(c.data, clock)
 	if ok && from >= bracket.From && from < c.span.To {

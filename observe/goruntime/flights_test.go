@@ -12,8 +12,8 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// TestSlowWindowsOfARealTarget announces slow windows and awaits what the
-// target's flight recorder kept of them.
+// TestSlowWindowsOfARealTarget announces slow windows and awaits the traces of them
+// from the target's flight recorder.
 func TestSlowWindowsOfARealTarget(t *testing.T) {
 	target := startService(t, "-quiet")
 	subject := steadyFor(target.ways()["probe"], time.Minute)
@@ -23,7 +23,7 @@ func TestSlowWindowsOfARealTarget(t *testing.T) {
 	if err := s.Open(t.Context(), subject); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	sink := &observetest.Sink{}
 	ended := make(chan error)
@@ -62,7 +62,7 @@ func TestSlowWindowsOfARealTarget(t *testing.T) {
 	if h := s.Health(); !h.OK || h.Why != "" || h.Align.P99 <= 0 || h.Align.P99 > subject.Clock.Now() {
 		t.Errorf("%+v", h)
 	}
-	// The recorder was stopped: the runtime would refuse a second.
+	// The recorder was stopped: otherwise the runtime would refuse a second.
 	if c, ok := s.client.(flier); !ok {
 		t.Error("the socket has no flight recorder")
 	} else if _, err := c.dump(t.Context()); err == nil || !strings.Contains(err.Error(), "does not run") {
@@ -113,12 +113,12 @@ func TestFlightsAreFewAndCheap(t *testing.T) {
 			s := NewTraces(Options{Traces: -1, Flights: 2})
 			s.client = c
 			s.subject = observe.Subject{Clock: clock, Slow: slow, Steady: span(clock.Now(), clock.Now()+time.Minute)}
-			// Windows of the future are past the pause between two.
+			// Windows in the future are beyond the pause between two.
 			for i := range 4 {
 				from := time.Duration(i) * 10 * time.Second
 				slow <- span(from, from)
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			sink := &observetest.Sink{}
 			ended := make(chan error)

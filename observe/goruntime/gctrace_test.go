@@ -16,7 +16,7 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// printed is a target's standard error with what comes when.
+// printed is a target's standard error: lines, and when they come.
 type printed struct {
 	lines []string
 	came  []time.Time
@@ -166,7 +166,7 @@ func TestCollectionsOfARealTarget(t *testing.T) {
 	if err := c.Open(t.Context(), observe.Subject{Clock: clock, Window: 20 * time.Millisecond, GCTrace: read}); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	sink := &observetest.Sink{}
 	go func() { // of them the service forces one every 50 ms

@@ -11,8 +11,8 @@ import (
 	"github.com/redline-go/redline/observe/observetest"
 )
 
-// A target may do to its ring in the middle of a run what it likes: what was read
-// before stays, nothing is made up, and the rest of the run is a gap.
+// Whatever a target does to its ring in the middle of a run, earlier readings stay,
+// nothing is made up, and the rest of the run is a gap.
 func TestMetricsOfARingThatGoesBad(t *testing.T) {
 	const slotsAt, written = 28, 80 // offsets in the header of package ring
 	for name, spoil := range map[string]func(data []byte) []byte{

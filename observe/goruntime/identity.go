@@ -6,10 +6,10 @@ import (
 	"os"
 )
 
-// processIdentity returns a mark that distinguishes a process of this host from one that has
-// its id later: when it started, and where its stack begins, which execve(2)
-// chooses anew while the start stays. It is "" for a process that is not known,
-// or where there is no /proc. Fields 22 and 28 of /proc/PID/stat, proc(5).
+// processIdentity returns a mark that distinguishes a process of this host from one that
+// has its id later: when it started, and where its stack begins, which execve(2)
+// chooses anew while the start stays. It is "" for an unknown process, or on a system
+// without /proc. Fields 22 and 28 of /proc/PID/stat, proc(5).
 func processIdentity(pid int) string {
 	if pid <= 0 {
 		return ""

@@ -32,7 +32,7 @@ type Metrics struct {
 	subject observe.Subject
 	reader  *ring.Reader
 	came    time.Duration // instant of the ring's last sample; 0 before the first
-	left    time.Duration // that of the ring before, until the new one has a sample
+	left    time.Duration // that of the previous ring, until the new one has a sample
 	gaps    []record.Gap
 	unseen  time.Duration // in all gaps
 	begun   time.Duration // samples from before it are not delivered
@@ -44,7 +44,7 @@ type Metrics struct {
 	bracket observe.Bracket
 	last    int64 // the last window that got gauges
 	lost    uint64
-	foreign int64 // samples whose time cannot be
+	foreign int64 // samples whose time is not possible
 	trouble problems
 }
 
@@ -62,8 +62,8 @@ type line struct {
 }
 
 // maxStride is how many windows may pass between two samples. A busy target
-// leaves out one or two; after more it was stopped, and when within them what
-// happened happened is not known.
+// leaves out one or two; after more it was stopped, and how its amounts spread over
+// them is not known.
 const maxStride = 5
 
 // NewMetrics returns the source.
@@ -117,7 +117,7 @@ func (m *Metrics) attach() error {
 	m.reader, m.series, m.came = r, nil, 0
 	m.seen = map[series.Series]bool{}
 	for i, c := range r.Columns {
-		// A column of a later version whose kind or name is not known here, or
+		// A column of a later version whose kind or name is unknown here, or
 		// that comes twice, is left out: its figures would be guesses.
 		series, ok := seriesOf(c)
 		if !ok || c.Named == 0 && m.seen[series] {
@@ -137,8 +137,8 @@ func (m *Metrics) attach() error {
 }
 
 // seriesOf returns the series of a column: one of runtime/metrics, or of a pool,
-// whose label is still to come. Whatever else the catalogue has is not the
-// target's to report.
+// whose label is still to come. The target must not report the other series of
+// the catalogue.
 func seriesOf(c ring.Column) (series.Series, bool) {
 	info, known := series.Known(c.Name)
 	unit, ok := map[ring.Unit]string{ring.One: "1", ring.Nanoseconds: "ns", ring.Bytes: "bytes"}[c.Unit]
@@ -168,7 +168,7 @@ func (m *Metrics) label(l *line) bool {
 		return false
 	}
 	l.series.Labels = series.Labels("pool", name)
-	if m.seen[l.series] { // two of one name would be added up
+	if m.seen[l.series] { // two with one name would be added up
 		l.series.Labels = ""
 		return false
 	}
@@ -194,8 +194,8 @@ func (m *Metrics) Run(ctx context.Context, sink observe.Sink) error {
 
 // finish waits for the sample that closes the window in which the run ended,
 // which comes a moment after that window's edge. A sample that was taken before the
-// end and is read only now is not that one: a comparison's blocks lost up to a tenth of
-// their CPU with it.
+// end and is read only now does not close it: with that one, the blocks of a comparison
+// lost up to a tenth of their CPU.
 func (m *Metrics) finish(sink observe.Sink) {
 	ended := m.subject.Clock.Now()
 	end := ended + m.subject.Window*5/2
@@ -212,7 +212,7 @@ func (m *Metrics) finish(sink observe.Sink) {
 // drain delivers all samples that have come, and follows a target that
 // restarted to its new ring.
 func (m *Metrics) drain(sink observe.Sink) {
-	// Bounded: a hostile target may write faster than anybody reads.
+	// Bounded: a hostile target may write faster than we read.
 	for range ring.MaxSlots {
 		ok, err := m.reader.Next(&m.sample)
 		if err != nil {
@@ -280,8 +280,8 @@ func (m *Metrics) deliver(sink observe.Sink) {
 	m.points, m.pools = m.points[:0], totals{}
 	// A sample comes a little after the edge that it is meant for (the probe
 	// leaves out one that would come later than three quarters of a window), and
-	// delivers the gauges of the window that ended there; but not of one that had
-	// ended before the source ran.
+	// delivers the gauges of the window that ended there, unless it ended before the
+	// source ran.
 	window := timebase.Window(at-m.subject.Window*3/4, m.subject.Window)
 	for i := range m.series {
 		l := &m.series[i]

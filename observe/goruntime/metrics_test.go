@@ -188,7 +188,7 @@ func TestMetricsFollowATargetThatRestarts(t *testing.T) {
 }
 
 // TestMetricsLeaveAGap stops the target's probe for longer than a busy target
-// does: what accrued meanwhile is not spread over the windows between.
+// does: the amounts of that time are not spread over the windows between.
 func TestMetricsLeaveAGap(t *testing.T) {
 	m, subject := openMetrics(t)
 	w := writeRing(t, subject.Ring)

@@ -49,8 +49,8 @@ func (o *Operations) Describe() observe.Description {
 	}
 }
 
-// Open implements observe.Source. A target with a probe but without hooks was built by
-// someone else or with --no-instrument, so the error has NotAsked set.
+// Open implements observe.Source. A target with a probe but without hooks was not built
+// by redline, or with --no-instrument, so the error has NotAsked set.
 func (o *Operations) Open(ctx context.Context, subject observe.Subject) error {
 	const enable = "let redline build the target with hooks (--build PKG, without --no-instrument)"
 	if subject.Socket == "" {

@@ -15,7 +15,7 @@ const (
 	mostTraces  = 3
 	leastTrace  = 20 * time.Millisecond
 	// quietTrace is the size of a second of trace up to which tracing is cheap
-	// enough to go on for longer: some 200,000 events, 1 to 2 % of a CPU. A
+	// enough to last longer: some 200,000 events, 1 to 2 % of a CPU. A
 	// service that is quiet under load answers slowly, and a short trace of it
 	// would hold no whole request.
 	quietTrace = 1 << 20

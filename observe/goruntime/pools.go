@@ -2,15 +2,15 @@ package goruntime
 
 import "github.com/redline-go/redline/record/series"
 
-// totals adds up the gauges of a target's connection pools in one window: who
-// asks how many connections there are does not care which pool has them.
+// totals adds up the gauges of a target's connection pools in one window: for the
+// number of connections it does not matter which pool has them.
 type totals struct {
 	pools                int
 	inUse, idle, most    float64
 	knowsIdle, boundless bool
 }
 
-// add sums the pools of one window. A single pool without a bound makes the sum
+// add adds a gauge of one pool. A single pool without a bound makes the sum
 // unbounded, which the series shows as 0.
 func (t *totals) add(name string, value float64) {
 	switch name {
@@ -26,7 +26,7 @@ func (t *totals) add(name string, value float64) {
 	}
 }
 
-// points appends the totals to list, none without a pool.
+// points appends the totals to list; none if there is no pool.
 func (t *totals) points(list []series.Point, window int64) []series.Point {
 	if t.pools == 0 {
 		return list

@@ -23,7 +23,7 @@ type pprof struct {
 	base  *url.URL
 	clock timebase.Clock
 	http  *http.Client
-	pid   int // 0 when the process is not known or not of this host
+	pid   int // 0 if the process is unknown or on another host
 }
 
 var _ client = (*pprof)(nil)
@@ -86,8 +86,8 @@ func (p *pprof) snapshot(ctx context.Context, kind string) (capture, error) {
 	return c, err
 }
 
-// cpu takes whole seconds, because net/http/pprof knows no others; the bit that
-// the asking itself takes off a full second is forgiven.
+// cpu takes whole seconds, because net/http/pprof has no others; a length a little
+// short of a full second, by the time that connecting took, is rounded up.
 func (p *pprof) cpu(ctx context.Context, length time.Duration) (capture, error) {
 	seconds := int((length + 100*time.Millisecond) / time.Second)
 	if seconds < 1 {
@@ -102,9 +102,9 @@ func (p *pprof) trace(ctx context.Context, length time.Duration, limit int64) (c
 	return p.timed(ctx, "trace", strconv.FormatFloat(length.Seconds(), 'f', 3, 64), length, limit)
 }
 
-// timed fetches a page that takes a while. It began somewhere between the sending of
-// the request and its length before the end: the middle of that is taken, and
-// half of it is the error.
+// timed fetches a page that takes a while. The profile or trace began somewhere between
+// the sending of the request and its length before the end: the middle of that span is
+// taken as its begin, and half of the span is the error.
 func (p *pprof) timed(ctx context.Context, kind, seconds string, length time.Duration, limit int64) (capture, error) {
 	c, err := p.get(ctx, kind, url.Values{"seconds": {seconds}}, length, limit)
 	if slack := c.span.Len() - length; slack >= 0 {
@@ -116,8 +116,8 @@ func (p *pprof) timed(ctx context.Context, kind, seconds string, length time.Dur
 	return c, err
 }
 
-// identity is what the kernel says of the process (pid and start time), as the target
-// itself has no way to say it over HTTP. "" when its host is another.
+// identity is the kernel's account of the process (start time and stack), because the
+// target itself cannot report it over HTTP; "" if it is on another host.
 func (p *pprof) identity(context.Context) (string, error) { return processIdentity(p.pid), nil }
 
 // get fetches one of net/http/pprof's pages. Bytes before an error are in
@@ -132,7 +132,7 @@ func (p *pprof) get(ctx context.Context, page string, query url.Values, length t
 	if err != nil {
 		return capture{}, errors.New("pprof: cannot make the request")
 	}
-	// The runtime is asked once the connection stands, not before.
+	// The request is sent once the connection is established, not before.
 	var sent time.Duration
 	request = request.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) { sent = p.clock.Now() },
@@ -187,7 +187,7 @@ func refused(r *http.Response) error {
 	return nil
 }
 
-// bare takes the URL, which may hold a password, out of an HTTP error.
+// bare removes the URL, which may hold a password, from an HTTP error.
 func bare(err error) error {
 	var e *url.Error
 	if errors.As(err, &e) {

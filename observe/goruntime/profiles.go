@@ -76,8 +76,8 @@ func (p *Profiles) Run(ctx context.Context, sink observe.Sink) error {
 	return nil
 }
 
-// setRates turns mutex and block profiles on where the way in allows it, and
-// returns a function that gives them back.
+// setRates turns mutex and block profiles on if the way in allows it, and
+// returns a function that restores the former rates.
 func (p *Profiles) setRates(ctx context.Context) (restore func()) {
 	t, ok := p.client.(tuner)
 	if !ok {
@@ -108,8 +108,8 @@ func (p *Profiles) setRates(ctx context.Context) (restore func()) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		for _, s := range back {
-			// A target that has ended needs nothing back, and the probe gives the
-			// rates back by itself when redline is gone.
+			// A target that has ended needs no restoring, and the probe restores the
+			// rates by itself when redline is gone.
 			_, _ = t.rate(ctx, s.kind, s.rate)
 		}
 	}
@@ -164,7 +164,7 @@ func (p *Profiles) takeSnapshots(ctx context.Context, sink observe.Sink) {
 	first := p.shots(ctx, sink)
 	sleepUntil(ctx, p.subject.Clock, to)
 	ended := ctx
-	// Also, and at once, when the run is over: the profiles so far are delivered.
+	// Even, and at once, when the run is over: the profiles so far are delivered.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), overhang)
 	defer cancel()
 	last := p.shots(ctx, sink)
@@ -189,7 +189,7 @@ func (p *Profiles) takeSnapshots(ctx context.Context, sink observe.Sink) {
 	}
 }
 
-// identity identifies the target's process, "" where nothing does.
+// identity identifies the target's process; "" if nothing does.
 func (p *Profiles) identity(ctx context.Context) string {
 	id, err := p.client.identity(ctx)
 	if err != nil {
@@ -198,8 +198,8 @@ func (p *Profiles) identity(ctx context.Context) string {
 	return id
 }
 
-// leaks stores the goroutines that are blocked for ever. A runtime that cannot
-// report it is nothing to complain of: hardly any can yet.
+// leaks stores the goroutines that are blocked forever. A runtime that cannot
+// report them is not reported as a problem: hardly any can yet.
 func (p *Profiles) leaks(ctx context.Context, sink observe.Sink) {
 	c, err := p.client.snapshot(ctx, "goroutineleak")
 	if absent(err) {
@@ -221,7 +221,7 @@ func (p *Profiles) leaks(ctx context.Context, sink observe.Sink) {
 }
 
 // subtract stores the difference of two snapshots. An empty one means that
-// nothing waited only when we know that waits were sampled; else it is not
+// nothing waited only if we know that waits were sampled; otherwise it is not
 // stored, which reads as "not seen".
 func (p *Profiles) subtract(sink observe.Sink, first, last shot, typ string) {
 	d, err := difference(first, last, typ)
@@ -251,7 +251,7 @@ func empty(typ string) string {
 	return "the " + typ + " profile is empty, and the target may not sample it (" + enable + ")"
 }
 
-// shots fetches all snapshots and stores those that are kept as they stand.
+// shots fetches all snapshots and stores those that are kept unchanged.
 func (p *Profiles) shots(ctx context.Context, sink observe.Sink) map[string]shot {
 	got := map[string]shot{}
 	for _, k := range kinds {
@@ -274,8 +274,8 @@ func (p *Profiles) shots(ctx context.Context, sink observe.Sink) map[string]shot
 	return got
 }
 
-// shot fetches one snapshot, again when a busy host let it take so long that
-// its instant is unclear, and keeps the clearest.
+// shot fetches one snapshot, again if it took so long on a busy host that its
+// instant is uncertain, and keeps the one with the smallest error.
 func (p *Profiles) shot(ctx context.Context, kind string) (best shot, err error) {
 	spent := time.Duration(0)
 	for try := range shotTries {
@@ -306,8 +306,8 @@ func (p *Profiles) shot(ctx context.Context, kind string) (best shot, err error)
 
 // maxError is the alignment error above which a snapshot is taken again, at most
 // shotTries times in all: on a saturated host every other one is interrupted. The
-// pauses between them grow by shotPause, and are 180 ms in all at most. No more
-// are taken once they took a shotShare-th of the steady span: each costs the
+// pauses between them grow by shotPause, and are at most 180 ms in total. No more
+// are taken once they took 1/shotShare of the steady span: each costs the
 // target some milliseconds, which a short run would feel.
 const (
 	maxError  = 500 * time.Microsecond
@@ -323,7 +323,7 @@ func (p *Profiles) store(sink observe.Sink, typ string, span timebase.Span, data
 	p.put(sink, typ, span, data)
 }
 
-// put hands a profile to the record. A full disk costs the profile and not the run.
+// put passes a profile to the record. A full disk costs the profile and not the run.
 func (p *Profiles) put(sink observe.Sink, typ string, span timebase.Span, data []byte) {
 	p.mu.Lock()
 	p.stored++

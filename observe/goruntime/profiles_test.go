@@ -30,14 +30,13 @@ func steadyFor(s observe.Subject, length time.Duration) observe.Subject {
 	return s
 }
 
-// run runs an open source until ended reports that it did what is wanted of it,
-// or a generous time is over. The steady span begins with it, however long
-// opening took.
+// run runs an open source until ended reports true, or a generous time is over. The
+// steady span begins with it, however long opening took.
 func run(t *testing.T, s observe.Source, steady *timebase.Span, clock timebase.Clock, length time.Duration,
 	ended func(*observetest.Sink) bool) *observetest.Sink {
 	t.Helper()
 	*steady = steadyFor(observe.Subject{Clock: clock}, length).Steady
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	sink := &observetest.Sink{}
 	done := make(chan error, 1)
@@ -83,8 +82,8 @@ func TestProfilesOfARealTarget(t *testing.T) {
 						t.Errorf("%s spans %v", got.Type, got.Span)
 					}
 				case "cpu":
-					// What it says of itself is what its span is; how long it took
-					// is the host's business.
+					// Its own statement of time must match its span; how long it took
+					// depends on the host.
 					if own := time.Duration(parsed.DurationNanos); got.Span.Len() != own {
 						t.Errorf("a CPU profile of %v over %v", own, got.Span)
 					}
@@ -134,7 +133,7 @@ func wantFrame(t *testing.T, typ string, p *profile.Profile, function string) {
 	t.Errorf("the %s profile has no sample of %s", typ, function)
 }
 
-// wantLength checks that a difference holds the time between its snapshots.
+// wantLength checks that a difference covers the time between its snapshots.
 func wantLength(t *testing.T, p record.Profile, parsed *profile.Profile) {
 	t.Helper()
 	if l := p.Span.Len(); l <= 0 || l != time.Duration(parsed.DurationNanos) {
@@ -161,7 +160,7 @@ func TestTracesOfARealTarget(t *testing.T) {
 				t.Fatalf("%d traces: %+v", len(traces), s.Health())
 			}
 			got := traces[0]
-			// Its span is what its own clock says, and holds its events.
+			// Its span is that of its own clock, and contains its events.
 			begin, samples := readTrace(t, got.Data, subject.Clock)
 			if got.Span.Len() <= 0 || begin != 0 && begin != got.Span.From {
 				t.Errorf("a trace that begins at %v is dated %v", begin, got.Span)
@@ -178,8 +177,8 @@ func TestTracesOfARealTarget(t *testing.T) {
 	}
 }
 
-// readTrace returns the run time of the trace's first clock snapshot, 0 where
-// its Go version writes none, and how many CPU samples it holds.
+// readTrace returns the run time of the trace's first clock snapshot, 0 if its
+// Go version writes none, and how many CPU samples it holds.
 func readTrace(t *testing.T, data []byte, clock timebase.Clock) (begin time.Duration, samples int) {
 	t.Helper()
 	r, err := trace.NewReader(bytes.NewReader(data))
@@ -236,8 +235,8 @@ func TestEndedEarly(t *testing.T) {
 	if count["cpu"] != 1 || count["allocs"] != 1 || count["goroutine"] != 2 {
 		t.Errorf("profiles by type: %v", count)
 	}
-	// One trace, as long as it may be without a slice before it, in the middle of
-	// an hour, which is now.
+	// One trace, as long as it may be without a slice before it, in the middle of an
+	// hour around now.
 	subject.Steady = span(subject.Clock.Now()-time.Hour/2, subject.Clock.Now()+time.Hour/2)
 	traces := NewTraces(Options{Traces: 1, TraceLength: 2*traceSlice - 1, CPULength: -1})
 	sink = end(traces, subject, func(s *observetest.Sink) bool {

@@ -118,7 +118,7 @@ func TestIdentityTellsProcessesApart(t *testing.T) {
 	_ = cmd.Wait() // read fails at the end of the input
 }
 
-// served returns what watches profiles served by a handler that is sound while
+// served returns a source of profiles that are served by a handler, which behaves while
 // the source opens.
 func served(t *testing.T, later http.HandlerFunc) (*Profiles, *observetest.Sink) {
 	t.Helper()

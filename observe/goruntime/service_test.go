@@ -97,8 +97,8 @@ type service struct {
 	end     func()
 }
 
-// startService starts the service with the probe's place to write, and a
-// subject that knows of both ways in.
+// startService starts the service with a place for the probe to write, and returns it with
+// a subject that has both ways in.
 func startService(t *testing.T, args ...string) *service {
 	t.Helper()
 	if testing.Short() {
@@ -163,22 +163,22 @@ func startBinary(t *testing.T, binary string, args ...string) *service {
 	return s
 }
 
-// kill ends the service without its knowing.
+// kill kills the service.
 func (s *service) kill() {
 	_ = s.cmd.Process.Kill() // it may have ended
 	_ = s.cmd.Wait()
 	s.end = func() {}
 }
 
-// wait returns at a run time.
+// wait waits until a run time.
 func (s *service) wait(t time.Duration) {
 	sleepUntil(context.Background(), s.subject.Clock, t)
 }
 
-// await returns once ok is true, for what signals nothing when it happens.
+// await returns once ok reports true, for events that signal nothing.
 func await(t *testing.T, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(60 * time.Second); !ok(); {
+	for end := time.Now().Add(5 * time.Minute); !ok(); {
 		if time.Now().After(end) {
 			t.Fatal("it does not happen")
 		}

@@ -57,8 +57,8 @@ func (s *socket) cpu(ctx context.Context, length time.Duration) (capture, error)
 	return s.ask(ctx, control.Request{Op: control.CPU, Length: length}, maxProfile)
 }
 
-// trace takes an execution trace. limit bounds its size in bytes; the span says how far
-// it got.
+// trace takes an execution trace. limit bounds its size in bytes; the capture's span says
+// how far it got.
 func (s *socket) trace(ctx context.Context, length time.Duration, limit int64) (capture, error) {
 	// The probe stops at the limit and sends the trace's end after it.
 	return s.ask(ctx, control.Request{Op: control.Trace, Length: length, MaxBytes: limit}, 2*limit)
@@ -78,7 +78,7 @@ func (s *socket) fly(ctx context.Context, length time.Duration, bytes int64) err
 	return err
 }
 
-// dump takes what the flight recorder holds. It goes on recording.
+// dump fetches the flight recorder's trace. The recorder continues.
 func (s *socket) dump(ctx context.Context) (capture, error) {
 	return s.ask(ctx, control.Request{Op: control.FlightDump}, maxProfile)
 }
@@ -105,8 +105,8 @@ func (s *socket) identity(ctx context.Context) (string, error) {
 	return strings.Join(id, " "), nil
 }
 
-// ask exchanges one request for at most limit bytes. An error comes with the data until
-// then: of a trace that was cut short the begin is still of use.
+// ask exchanges one request for at most limit bytes. An error comes with the data up to
+// it: the first part of a trace that was cut short is still useful.
 func (s *socket) ask(ctx context.Context, r control.Request, limit int64) (capture, error) {
 	sent := s.clock.Now()
 	data, outcome, err := s.exchange(ctx, r, limit)

@@ -21,12 +21,11 @@ import (
 // second, so there are few, short and bounded ones: before a long one a slice
 // of 200 ms shows how fast events come, and the trace is made as long as its
 // size allows. The slice is not stored unless the trace fails: short traces
-// hold whole requests of the short kind only.
+// contain only short requests whole.
 //
-// With the probe each trace holds CPU samples, with their goroutine: where no
-// CPU profile runs at the moment, the probe runs an unread one. Over HTTP
-// they are in a trace when Profiles takes its CPU profile at the time, as it is
-// planned to.
+// With the probe each trace holds CPU samples, with their goroutine: if no CPU
+// profile runs at the moment, the probe runs one that no one reads. Over HTTP a trace
+// holds them if Profiles takes its CPU profile at the same time, as planned.
 //
 // When a window was slow, the flight recorder's trace of it is
 // delivered in addition (flights).
@@ -140,12 +139,12 @@ func (t *Traces) fetch(ctx context.Context, length time.Duration) (capture, bool
 }
 
 // dateTrace dates a trace by the reading of CLOCK_MONOTONIC that it begins with
-// since Go 1.25, where that lies in the bracket around it; elsewhere it is
+// since Go 1.25, if that lies in the bracket around it; otherwise the reading is
 // another host's.
 func dateTrace(c capture, bracket timebase.Span, clock timebase.Clock) capture {
 	from, ok := traceBegin(c.data, clock)
 	// A trace begins anywhere within the call that starts it, on a busy host some
-	// milliseconds late; it ends when it was due to, whenever it began.
+	// milliseconds late; it ends at its planned end, whenever it began.
 	own := timebase.Span{From: from, To: min(from+c.span.Len(), bracket.To)}
 	if c.ends {
 		own.To = c.span.To
@@ -167,7 +166,7 @@ func traceBegin(data []byte, clock timebase.Clock) (at time.Duration, ok bool) {
 	}()
 	r, err := trace.NewReader(bytes.NewReader(data))
 	if err != nil {
-		return 0, false // whoever reads the trace meets the error and reports it
+		return 0, false // the reader of the trace meets the error and reports it
 	}
 	event, err := r.ReadEvent()
 	if err != nil || event.Kind() != trace.EventSync || event.Sync().ClockSnapshot == nil {
@@ -179,7 +178,7 @@ func traceBegin(data []byte, clock timebase.Clock) (at time.Duration, ok bool) {
 // traceMagic begins every execution trace: "go 1.25 trace\x00\x00\x00".
 var traceMagic = []byte("go 1.")
 
-// store hands a trace to the record. slow marks one of a window that was slow, which is
+// store passes a trace to the record. slow marks one of a window that was slow, which is
 // no sample of all requests.
 func (t *Traces) store(sink observe.Sink, c capture, slow bool) {
 	t.bracket.Add(c.span.From-c.err, c.span.From+c.err)

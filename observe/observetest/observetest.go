@@ -2,7 +2,7 @@
 // of sources calls Run from a test with a subject that its source can watch;
 // the suite asserts the properties that the conductor of a run and the record rely on.
 //
-// It refuses to judge figures: whether a source's figures are true is for its own
+// It refuses to check figures: whether a source's figures are true is for its own
 // tests. It counts the process's goroutines and descriptors, so the calling
 // test must not run in parallel with others.
 package observetest
@@ -23,7 +23,7 @@ import (
 
 const (
 	width = 20 * time.Millisecond
-	// length is how long each source runs at least: enough for sources that wait
+	// length is the minimum time that each source runs: enough for sources that wait
 	// some windows before they deliver.
 	length = 25 * width
 	// hang is how long Run may take to return once its context is done before
@@ -45,8 +45,8 @@ func Run(t *testing.T, newSource func() observe.Source, subjects ...observe.Subj
 	}
 }
 
-// describe holds that a source says what it sees, needs and costs: docs/observing.md is
-// made of it.
+// describe checks that a source says what it sees, needs and costs: docs/observing.md is
+// made from this.
 func describe(t *testing.T, newSource func() observe.Source) {
 	source := newSource()
 	d := source.Describe()
@@ -60,8 +60,8 @@ func describe(t *testing.T, newSource func() observe.Source) {
 	}
 }
 
-// unsupported opens the source where nothing is to be seen. That must be a sentence with
-// a remedy, never a failed run.
+// unsupported opens the source on a subject without anything to see. The error must be a
+// sentence with a remedy, never a failed run.
 func unsupported(t *testing.T, newSource func() observe.Source) {
 	before := took(t)
 	source := newSource()
@@ -78,8 +78,8 @@ func unsupported(t *testing.T, newSource func() observe.Source) {
 	before.released(t)
 }
 
-// watch runs the source until it delivered something, and checks that: known series, in
-// windows of the run. What the process holds is the same before and after.
+// watch runs the source until it delivers something, and checks it: known series, in
+// windows of the run. The process must hold the same resources before and after.
 func watch(t *testing.T, newSource func() observe.Source, subject observe.Subject) {
 	before := took(t)
 	subject = fill(t, subject)
@@ -129,7 +129,7 @@ func cancelled(t *testing.T, newSource func() observe.Source, subject observe.Su
 	sink.check(t, subject.Window, timebase.Span{To: subject.Clock.Now()})
 }
 
-// fill gives a subject what the test left out.
+// fill sets the fields of a subject that the test left out.
 func fill(t *testing.T, subject observe.Subject) observe.Subject {
 	t.Helper()
 	clock, err := timebase.Start()
@@ -191,7 +191,7 @@ func took(t *testing.T) holdings {
 }
 
 // released waits until no more is held than before: goroutines and descriptors
-// of closed connections go a moment after the call that closed them.
+// of closed connections go away a moment after the call that closed them.
 func (before holdings) released(t *testing.T) {
 	t.Helper()
 	deadline := time.Now().Add(hang)

@@ -15,7 +15,7 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// Sink is an observe.Sink that keeps all it is given. The zero Sink is ready.
+// Sink is an observe.Sink that keeps everything it receives. The zero Sink is ready.
 type Sink struct {
 	mu       sync.Mutex
 	points   []series.Point

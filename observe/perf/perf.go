@@ -1,14 +1,15 @@
 // Package perf counts the CPUs' work for the target's threads: cycles, instructions,
 // misses of the last level of cache and of branch prediction, by the hardware's own
-// counters (perf_event_open(2)). The kernel's counters, such as that of moves between
-// CPUs, are left alone: one of them made a round trip of two threads 30 % more expensive
-// (3.4 to 4.4 us), four times the cost of the eBPF program for the run queue.
+// counters (perf_event_open(2)). The kernel's software counters, such as that of
+// migrations between CPUs, are not used: one of them made a round trip of two threads
+// 30 % more expensive (3.4 to 4.4 us), four times the cost of the eBPF program for the
+// run queue.
 //
 // Each thread that the target has when the run begins gets a counter of its own
-// that later threads and children inherit. A thread that is born in the moment
-// between listing and attaching is not counted. Where more is counted than the
-// CPU has registers for, the kernel takes turns, and a window's amount is scaled
-// up by the time that its counter was on.
+// that later threads and children inherit. A thread that is born
+// between listing and attaching is not counted. If there are more events than the
+// CPU has registers, the kernel multiplexes them, and a window's amount is scaled
+// up by the share of time for which its counter was on.
 package perf
 
 import (
@@ -51,6 +52,6 @@ func (*Source) Describe() observe.Description {
 	}
 }
 
-// Health implements observe.Reporter. It names counters that shared the CPU's registers
-// with others, because their amounts are scaled.
+// Health implements observe.Reporter. It names counters that were multiplexed with
+// others, because their amounts are scaled.
 func (s *Source) Health() record.SourceHealth { return s.vitals.Health(s.Describe().Name) }

@@ -49,8 +49,8 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// Threads that were there and threads born later add up to the CPU time that the
-// process used, by the clock that stands in for the hardware's counters.
+// Existing threads and threads born later add up to the CPU time that the process
+// used, by the clock that stands in for the hardware's counters.
 func TestEveryThreadIsCounted(t *testing.T) {
 	s := &Source{events: standIn}
 	clock, err := timebase.Start()

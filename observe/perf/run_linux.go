@@ -23,7 +23,7 @@ const seldom = time.Second
 // maxThreads bounds the threads counted, each with a descriptor per event.
 const maxThreads = 128
 
-// mostThreads is the bound where descriptors are few: an eighth of them, because
+// mostThreads is the bound if descriptors are few: an eighth of them, because
 // the rest are for connections.
 func (s *Source) mostThreads() int {
 	var limit unix.Rlimit
@@ -63,11 +63,11 @@ type counter struct {
 // thread is the counter of one thread and its children.
 type thread struct {
 	fd   int     // of perf_event_open(2)
-	last reading // what it said at the edge before
+	last reading // at the previous edge
 }
 
 // reading is the kernel's result with PERF_FORMAT_TOTAL_TIME_ENABLED and
-// _RUNNING: how much, and the ns that the counter was wanted and was on.
+// _RUNNING: the count, and the ns for which the counter was wanted and was on.
 type reading struct{ value, enabled, running uint64 }
 
 // Open implements observe.Source. Counters are inherited by threads and children born later
@@ -104,11 +104,11 @@ func (s *Source) Open(_ context.Context, subject observe.Subject) error {
 }
 
 // attach opens the counter of a thread; without the privilege for the kernel's
-// share, the user's alone.
+// share, of user space alone.
 func (s *state) attach(c *counter, tid int) {
 	// The hypervisor's share is excluded: few CPUs can distinguish it, and the target can do
-	// nothing about it. Both times are read, as more counters than the CPU has take turns: value times
-	// enabled/running is the estimate (perf_event_open(2)).
+	// nothing about it. Both times are read because counters beyond those of the CPU are
+	// multiplexed: value times enabled/running is the estimate (perf_event_open(2)).
 	attr := unix.PerfEventAttr{
 		Type: c.kind, Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{})), Config: c.config,
 		Read_format: unix.PERF_FORMAT_TOTAL_TIME_ENABLED | unix.PERF_FORMAT_TOTAL_TIME_RUNNING,
@@ -186,8 +186,8 @@ func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
 	return err
 }
 
-// alive reports whether any process of the target lives; else it counts nothing
-// more, which is not the same as zero.
+// alive reports whether any process of the target lives; if none does, nothing is
+// counted any more, which is not the same as zero.
 func (s *state) alive(edge time.Duration) bool {
 	if edge >= s.lookAt && len(s.tree.Members) > 0 {
 		s.lookAt = edge + seldom
@@ -200,9 +200,8 @@ func (s *state) alive(edge time.Duration) bool {
 	return false
 }
 
-// sample reads all counters at a window's edge. Each is read by itself and dated by
-// itself: the threads' counters are many, and a pause between two must not shift the
-// second.
+// sample reads all counters at a window's edge. Each is read and dated by itself: the
+// threads' counters are many, and a pause between two must not shift the second.
 func (s *state) sample() {
 	for _, c := range s.counters {
 		before := s.subject.Clock.Now()
@@ -228,8 +227,8 @@ func (s *state) release() {
 	}
 }
 
-// read adds the amounts of all threads since the last call. It reports false when a
-// counter was wanted and never on: how much it missed is not known.
+// read adds the amounts of all threads since the last call. It reports false if a
+// counter was wanted but never on: how much it missed is unknown.
 func (c *counter) read() (known bool) {
 	known = true
 	for i := range c.threads {
@@ -247,8 +246,8 @@ func (c *counter) read() (known bool) {
 	return known
 }
 
-// since returns the amount between two readings, scaled to the time that the
-// counter was wanted; ok is false if it was not on at all in it.
+// since returns the amount between two readings, scaled to the time for which the
+// counter was wanted; ok is false if it was never on in that time.
 func (r reading) since(last reading) (amount float64, ok bool) {
 	enabled, running := r.enabled-last.enabled, r.running-last.running
 	if running == 0 {

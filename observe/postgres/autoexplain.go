@@ -15,15 +15,15 @@ import (
 	normal "github.com/redline-go/redline/record/statement"
 )
 
-// The plans that auto_explain logs are of the executions themselves, with their
-// own values and, with log_analyze, the rows they met. They are taken from the
-// server's log, from where it stood when the run began, and need none of the rights that
-// rights.go is wary of: nothing is planned for them.
+// The plans that auto_explain logs are those of the executions themselves, with their
+// own values and, with log_analyze, their actual rows. They are read from the server's
+// log, from its end when the run began, and need none of the rights of which rights.go
+// is wary: nothing is planned for them.
 
-// planLog is auto_explain's log: which way leads to it, in which form it is, and how far
-// it had been written when the run began. Older entries are another run's.
+// planLog is auto_explain's log: how to reach it, its format, and how far it had been
+// written when the run began. Older entries belong to another run.
 type planLog struct {
-	files  planlog.Files // nil where it is off or cannot be read
+	files  planlog.Files // nil if it is off or cannot be read
 	format planlog.Format
 	from   planlog.Mark
 }
@@ -34,7 +34,7 @@ type fromLog struct {
 	seen int // executions that were logged
 }
 
-// findPlanLog looks whether auto_explain is on, and where its plans go to.
+// findPlanLog finds out whether auto_explain is on, and where its plans go.
 func (s *Source) findPlanLog(ctx context.Context) error {
 	var least, collector, destination string
 	var roles, views bool
@@ -106,16 +106,16 @@ func (s *Source) openPlanLog(ctx context.Context, collected bool) error {
 	return nil
 }
 
-// logged returns the plans of the statements that auto_explain logged during the
-// run: of each the slowest execution's. They are joined by the statement's id
-// where it is logged, else by the text without its constants.
+// logged returns the plans that auto_explain logged during the run, per statement
+// that of the slowest execution. They are joined by the statement's id if it is
+// logged, or else by the text without constants.
 func (w *watch) logged(ctx context.Context, top []*statement) map[int64]fromLog {
 	found := map[int64]fromLog{}
 	if w.planLog.files == nil {
 		return found
 	}
 	files := w.planLog.files
-	switch way := files.(type) { // of the session that there is now
+	switch way := files.(type) { // of the present session
 	case served:
 		files = served{w.session, way.format}
 	case planlog.LocalFiles:
@@ -162,7 +162,7 @@ func (f fromLog) source() string {
 	return fmt.Sprintf("auto_explain: the slowest of %d executions logged, %s", f.seen, notation.Span(1e6*f.Duration))
 }
 
-// served are the files that the server itself reads out, with the rights of
+// served are files that the server itself reads for us, with the rights of
 // redline's role.
 type served struct {
 	session *session

@@ -86,7 +86,7 @@ func log(t *testing.T, conn *pgx.Conn, destination, format string) {
 	exec(t, conn, "ALTER SYSTEM SET log_destination = "+destination)
 	exec(t, conn, "ALTER SYSTEM SET auto_explain.log_format = "+format)
 	exec(t, conn, "SELECT pg_reload_conf()")
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(5 * time.Minute)
 	for {
 		var there, as string
 		var named *string

@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// maxAsked is for how many sessions at once it is asked who blocks them, and
+	// maxAsked is the number of sessions whose blockers are queried at once, and
 	// maxRounds how often in a row: each call stops the lock manager for a moment.
 	maxAsked  = 8
 	maxRounds = 3
 	// maxChains bounds the different chains that are kept.
 	maxChains = 64
-	// maxQuery bounds the text of a session that is looked at, in characters.
+	// maxQuery bounds the text that is read of a session, in characters.
 	maxQuery = 4096
 )
 
@@ -42,9 +42,9 @@ func involvedSQL(version int) string {
 	left(coalesce(query, ''), ` + strconv.Itoa(maxQuery) + `), ` + id + ` FROM pg_stat_activity WHERE pid = ANY($1::int[])`
 }
 
-// blockers asks who holds up the given sessions, and in turn those, until the
-// heads of the chains are found or maxRounds is reached. It returns who waits
-// for whom, each waiting for one, and the details of all involved.
+// blockers queries who blocks the given sessions, and who blocks those in turn,
+// until the heads of the chains are found or maxRounds is reached. It returns who
+// waits for whom, one blocker per session, and the details of all involved.
 func (s *session) blockers(ctx context.Context, blocked []int32) (by map[int32]int32, involved map[int32]database.BlockingLink, err error) {
 	by = map[int32]int32{}
 	met, waits := map[int32]bool{}, map[int32]bool{}
@@ -83,8 +83,8 @@ func (s *session) blockers(ctx context.Context, blocked []int32) (by map[int32]i
 	return by, involved, err
 }
 
-// firstHolder prefers a blocker that does not wait itself: of those in front of
-// a session in a queue it is the one to blame.
+// firstHolder prefers a blocker that does not wait itself: of the sessions ahead in
+// a queue, that one is to blame.
 func firstHolder(blockers []int32, waits map[int32]bool) int32 {
 	for _, pid := range blockers {
 		if !waits[pid] {
@@ -127,9 +127,8 @@ func readInvolved(rows pgx.Rows) (map[int32]database.BlockingLink, error) {
 	return found, rows.Err()
 }
 
-// blockingText is the part of a session's text that may be kept, which holds constants:
-// utility statements are cut as in statements, and of the others the form
-// without constants is kept.
+// blockingText is the part of a session's text, which holds constants, that may be
+// kept: utility statements are cut as in statements, others are kept without constants.
 func blockingText(text string) string {
 	if cut := kept(text); strings.HasSuffix(cut, strings.TrimSpace(notKept)) {
 		return cut
@@ -137,14 +136,14 @@ func blockingText(text string) string {
 	return form.Normal(text)
 }
 
-// chains keeps the chains of blocked sessions that were met.
+// chains keeps the chains of blocked sessions that were seen.
 type chains struct {
 	kept    map[string]*database.Blocking
 	dropped bool
 }
 
-// add takes one answer of blockers, at a run time: one chain per session that
-// waits and that no other session waits for.
+// add takes one result of blockers, at a run time: one chain per session that waits
+// and for which no other waits.
 func (c *chains) add(at time.Duration, by map[int32]int32, involved map[int32]database.BlockingLink) {
 	awaited := map[int32]bool{}
 	for _, head := range by {
@@ -199,7 +198,7 @@ func inCycle(pid int32, by map[int32]int32) bool {
 	return false
 }
 
-// met counts a chain once per reading, however many sessions stand in it.
+// met counts a chain once per reading, however many sessions wait in it.
 func (c *chains) met(at time.Duration, chain []database.BlockingLink, seen map[string]bool) {
 	var key strings.Builder
 	for _, l := range chain {

@@ -24,14 +24,14 @@ var (
 		"and another role could race: give redline a DSN of the application's own role and of the server itself")
 )
 
-// explain asks for the plan that a statement gets without regard to its
-// parameters. Nothing of it is executed: EXPLAIN without ANALYZE, in a read-only
-// transaction. Its basis is asked for again in that transaction.
+// explain gets a statement's generic plan, which does not depend on its parameters.
+// Nothing is executed: EXPLAIN without ANALYZE, in a read-only transaction. The
+// basis is checked again in that transaction.
 //
-// Hazard: a role could make a function after the question and before the
-// planning. So the statement's names are resolved first, then the question is
-// asked, and then the resolved statement is planned. A function that was dropped in
-// between is known by the invalidation that the next lock of a table takes in.
+// Hazard: a role could create a function after the check and before the planning.
+// So the statement's names are resolved first, then the basis is checked, and then
+// the resolved statement is planned. If a function is dropped in between, the
+// invalidation that the next lock of a table processes reveals it.
 func (s *session) explain(ctx context.Context, a author) ([]byte, error) {
 	s.Transactions++
 	parameters, err := s.parameters(ctx, a)
@@ -49,8 +49,8 @@ func (s *session) explain(ctx context.Context, a author) ([]byte, error) {
 	return nil, errPrepared
 }
 
-// parameters counts those of a statement, whose names it looks up; the protocol
-// refuses a text of several statements.
+// parameters counts a statement's parameters, and so resolves its names; the
+// protocol refuses a text of several statements.
 func (s *session) parameters(ctx context.Context, a author) (int, error) {
 	var e exchange
 	e.run(s, s.planning(a.as()))
@@ -59,8 +59,8 @@ func (s *session) parameters(ctx context.Context, a author) (int, error) {
 	return e.parameters, err
 }
 
-// explainPortal explains by a portal. A generic plan does not look at the
-// parameters, yet the protocol wants them: they are NULL.
+// explainPortal explains through a portal. A generic plan ignores the parameters,
+// but the protocol requires them: they are NULL.
 func (s *session) explainPortal(ctx context.Context, a author, explain string, parameters int) ([]byte, error) {
 	s.Transactions++
 	var e exchange
@@ -78,25 +78,26 @@ func (s *session) explainPortal(ctx context.Context, a author, explain string, p
 	return checkPlan(rows)
 }
 
-// refusing is text that is no number, so that a failed assertion ends the transaction.
+// refusing is text that is not a number, so that a failed assertion aborts the
+// transaction.
 const refusing = "redline_refuses"
 
-// assertions fail unless the basis holds, and include changes until then.
+// assertions fail unless the basis holds, with all changes up to then.
 func (s *session) assertions(a author) []server.Query {
 	return []server.Query{
 		{SQL: "SELECT " + server.Marker + " (CASE WHEN " + s.condition(a.basis) + " THEN '1' ELSE '" + refusing +
 			"' END)::pg_catalog.int4", Args: []any{a.user}},
-		// A table that nothing else of the transaction locks.
+		// Locks a table that nothing else in the transaction locks.
 		{SQL: "SELECT " + server.Marker + " FROM pg_catalog.pg_conversion LIMIT 0"},
 	}
 }
 
-// explainPrepared is for versions before 16, whose EXPLAIN takes no parameters:
-// a prepared statement with a forced generic plan does not look at them. It
-// outlives its transaction, so the session must be ours.
+// explainPrepared is for versions before 16, whose EXPLAIN takes no parameters: a
+// prepared statement with a forced generic plan ignores them. It outlives its
+// transaction, so the session must be ours.
 //
-// Hazard: EXECUTE resolves names anew if a function of the statement was dropped
-// meanwhile. So it is not for texts of those who hold fewer rights.
+// Hazard: EXECUTE resolves names again if a function of the statement was dropped
+// meanwhile. So it must not be used for texts of roles with fewer rights.
 func (s *session) explainPrepared(ctx context.Context, a author, parameters int) (plan []byte, err error) {
 	settings := s.planning(a.as(), [2]string{"plan_cache_mode", "force_generic_plan"})
 	if err := s.AskAfter(ctx, settings, server.Query{SQL: "PREPARE " + preparedName + " AS " + server.Marker + " " + a.text}); err != nil {
@@ -104,7 +105,7 @@ func (s *session) explainPrepared(ctx context.Context, a author, parameters int)
 	}
 	defer func() {
 		if s.Ask(ctx, server.Query{SQL: "DEALLOCATE " + preparedName + " " + server.Marker}) != nil {
-			s.Close() // anything that must not stay ends with the session
+			s.Close() // nothing may stay behind: everything ends with the session
 		}
 	}()
 	call := "EXPLAIN (FORMAT JSON) " + server.Marker + " EXECUTE " + preparedName + "(" +
@@ -122,8 +123,8 @@ func (s *session) explainPrepared(ctx context.Context, a author, parameters int)
 	return checkPlan(rows)
 }
 
-// checkPlan returns the one plan of the rows. What is no JSON, or over the bound, is an
-// error.
+// checkPlan returns the single plan in the rows. Invalid JSON, or more than the bound,
+// is an error.
 func checkPlan(rows [][]byte) ([]byte, error) {
 	if len(rows) != 1 {
 		return nil, errors.New("the server answered EXPLAIN with no plan")
@@ -143,7 +144,7 @@ func unsafe(err error) error {
 	return err
 }
 
-// exchange is a round trip below the API of pgx, which names no portals.
+// exchange is a round trip below the API of pgx, which has no named portals.
 type exchange struct {
 	messages   []pgproto3.FrontendMessage
 	err        error
@@ -155,7 +156,7 @@ func (e *exchange) add(messages ...pgproto3.FrontendMessage) {
 	e.messages = append(e.messages, messages...)
 }
 
-// run adds a query of ours.
+// run adds one of our queries.
 func (e *exchange) run(s *session, q server.Query) {
 	var parameters pgx.ExtendedQueryBuilder
 	if err := parameters.Build(s.Conn.TypeMap(), nil, q.Args); err != nil {
@@ -185,7 +186,7 @@ func (e *exchange) finish(ctx context.Context, s *session) (rows [][]byte, err e
 	for {
 		message, received := conn.ReceiveMessage(ctx)
 		if received != nil {
-			s.Close() // further messages are unknown
+			s.Close() // the connection's state is unknown
 			return nil, received
 		}
 		switch m := message.(type) {

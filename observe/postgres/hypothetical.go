@@ -13,10 +13,11 @@ import (
 	"github.com/redline-go/redline/record/index"
 )
 
-// maxChecks is how many statements have their index tried.
+// maxChecks is the number of statements for which an index is tried.
 const maxChecks = 10
 
-// hypopg is where the extension is; empty where the database has none.
+// findHypopg returns the schema of the extension; empty if the database does not
+// have it.
 func (s *session) findHypopg(ctx context.Context) (schema string, err error) {
 	err = s.Ask(ctx, server.Query{SQL: `SELECT /* redline */ n.nspname FROM pg_extension e
 		JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'hypopg'`, Read: server.One(&schema)})
@@ -26,11 +27,11 @@ func (s *session) findHypopg(ctx context.Context) (schema string, err error) {
 	return schema, err
 }
 
-// check tries the indexes that the plans ask for, where the database has hypopg.
-// Its indexes exist in the session's memory alone.
+// check tries the indexes that the plans lack, if the database has hypopg, whose
+// indexes exist only in the session's memory.
 //
-// Hazard: they would be seen by the EXPLAINs of whoever shares the session, so
-// that nothing is tried through a pooler.
+// Hazard: the EXPLAINs of others that share the session would see them, so nothing
+// is tried through a pooler.
 func (w *watch) check(ctx context.Context, top []*statement, asked map[int64]author) error {
 	schema, err := w.session.findHypopg(ctx)
 	if err != nil || schema == "" {
@@ -64,7 +65,7 @@ func (w *watch) check(ctx context.Context, top []*statement, asked map[int64]aut
 	return nil
 }
 
-// advice returns the index that a statement's plan asks for.
+// advice returns the index that a statement's plan lacks.
 func (s *statement) advice(c index.Catalogue) (index.Advice, bool) {
 	root, err := index.Parse(s.plan)
 	if err != nil || s.sum.Calls <= 0 {
@@ -77,10 +78,10 @@ func (s *statement) advice(c index.Catalogue) (index.Advice, bool) {
 	return worst.Advise(), true
 }
 
-// try makes a hypothetical index, asks for the plan, and forgets the index.
+// try creates a hypothetical index, gets the plan, and drops the index.
 func (s *session) try(ctx context.Context, schema string, a author, create string, c *database.IndexCheck) error {
 	function := func(name string) string { return pgx.Identifier{schema, name}.Sanitize() }
-	// The plan at hand may be of an execution with its own values.
+	// The plan at hand may be that of an execution with its own values.
 	before, err := s.cost(ctx, a, "", c)
 	if err != nil {
 		return err
@@ -104,7 +105,7 @@ func (s *session) try(ctx context.Context, schema string, a author, create strin
 	return unsafe(err)
 }
 
-// cost asks for a plan's cost, and takes note of whether it uses the index of a name.
+// cost gets a plan's cost, and notes whether the plan uses the index with a name.
 func (s *session) cost(ctx context.Context, a author, name string, c *database.IndexCheck) (float64, error) {
 	plan, err := s.explain(ctx, a)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// maxIdle bounds the idle sessions that are read, and maxIdleTexts the
-	// different statements of theirs that are kept.
+	// maxIdle bounds the idle sessions that are read, and maxIdleTexts the number
+	// of different statements that are kept.
 	maxIdle      = 500
 	maxIdleTexts = 64
 )
@@ -27,7 +27,7 @@ func idleSQL(version int) string {
 		id = "NULL::bigint"
 	}
 	// clock_timestamp() and not now(), which is the start of redline's own transaction. LIKE
-	// takes in 'idle in transaction' and its '(aborted)'. Workers have rows as well, so only
+	// also matches 'idle in transaction' and its '(aborted)'. Workers have rows too, so only
 	// client backends count.
 	return `SELECT /* redline */ coalesce(state, ''), coalesce(application_name, ''),
 	coalesce(extract(epoch FROM clock_timestamp() - state_change), 0)::float8,
@@ -37,7 +37,7 @@ func idleSQL(version int) string {
 	AND application_name <> '` + server.Application + `' LIMIT ` + strconv.Itoa(maxIdle)
 }
 
-// readIdle asks for the idle sessions, one entry each.
+// readIdle queries the idle sessions, one entry each.
 func (s *session) readIdle(ctx context.Context) (all []database.Idle, err error) {
 	err = s.Ask(ctx, server.Query{SQL: idleSQL(s.Version), Args: []any{s.DB}, Read: func(rows pgx.Rows) (err error) {
 		all, err = readIdle(rows)
@@ -46,7 +46,7 @@ func (s *session) readIdle(ctx context.Context) (all []database.Idle, err error)
 	return all, err
 }
 
-// readIdle reads the rows of sessions that sit idle, by statement and application.
+// readIdle reads the rows of idle sessions.
 func readIdle(rows pgx.Rows) (all []database.Idle, err error) {
 	for rows.Next() {
 		var one database.Idle
@@ -55,7 +55,7 @@ func readIdle(rows pgx.Rows) (all []database.Idle, err error) {
 		if err := rows.Scan(&one.State, &one.Application, &idle, &open, &one.Text, &id); err != nil {
 			return nil, err
 		}
-		// Without compute_query_id there is none (NULL).
+		// Without compute_query_id it is NULL.
 		if id != nil && *id != 0 {
 			one.QueryID = strconv.FormatInt(*id, 10)
 		}
@@ -72,7 +72,7 @@ type idles struct {
 	readings int64
 }
 
-// idleKey is what makes two idle sessions alike.
+// idleKey identifies idle sessions that count as the same.
 type idleKey struct{ state, application, text string }
 
 // add takes one reading, at a run time.
@@ -100,7 +100,7 @@ func (i *idles) add(at time.Duration, sessions []database.Idle) {
 		kept.Most, kept.Last = max(kept.Most, now[key]), at
 		kept.Longest, kept.Transaction = max(kept.Longest, one.Longest), max(kept.Transaction, one.Transaction)
 	}
-	// Sessions that sit idle by design come and go; those that leak are still there at the end.
+	// Ordinary idle sessions come and go; leaked ones are still there at the end.
 	for key, kept := range i.kept {
 		kept.AtEnd = now[key]
 	}

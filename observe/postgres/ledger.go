@@ -18,16 +18,15 @@ import (
 // keeps 5000 by default.
 const maxFollowed = 500
 
-// Beyond maxCrowd statements only those get a place that take crowdShare of the
-// execution time of an interval.
+// Beyond maxCrowd statements, only those with at least crowdShare of an interval's
+// execution time are followed.
 const (
 	maxCrowd   = 400
 	crowdShare = 0.01
 )
 
 // ledger turns readings of pg_stat_statements into series per statement and
-// totals of the steady span. It is pure: the server's readings come in, points
-// go out.
+// totals of the steady span. It is pure: readings in, points out.
 type ledger struct {
 	meter    observe.Meter
 	steady   timebase.Span // zero counts everything
@@ -46,22 +45,22 @@ type statement struct {
 	id     int64
 	users  map[uint32]bool // who called it
 	label  string
-	sum    server.Figures // since it is followed; never falls
+	sum    server.Figures // since it was first followed; never falls
 	counts [9]observe.Counter
 
 	steady    server.Figures // in the steady span; times in ns
 	text      string         // empty until fetched
 	plan      []byte
 	planError string
-	// planSource says where the plan is from.
+	// planSource says where the plan comes from.
 	planSource string
 	checks     []database.IndexCheck
 }
 
 // read takes all rows of one reading at the run time at, and returns how many
 // entries were lost since the last: dropped or reset. The work of their statements
-// in between is not known, so it stays absent. An entry that comes back later
-// began anew and counts in full.
+// in between is unknown, so it stays absent. An entry that comes back later started
+// from zero and counts in full.
 func (l *ledger) read(at time.Duration, rows map[server.Entry]server.Figures) (lost int) {
 	if l.last == nil {
 		l.since = at
@@ -80,7 +79,7 @@ func (l *ledger) read(at time.Duration, rows map[server.Entry]server.Figures) (l
 		if l.last == nil || broken[e.Query] {
 			continue
 		}
-		// Planning is counted when it ends, long before the call sometimes.
+		// Planning is counted when it ends, which may be long before the call ends.
 		if delta := now.Minus(l.last[e]); delta.Calls > 0 || delta.Plan > 0 {
 			deltas[e.Query] = deltas[e.Query].Plus(delta)
 			users[e.Query] = append(users[e.Query], e.User)
@@ -121,17 +120,17 @@ func (l *ledger) lose() {
 	}
 }
 
-// forget breaks a statement's counters: what is counted next is a new base, and the
-// window between stays absent.
+// forget resets a statement's counters: the next count is a new base, and the
+// window in between stays absent.
 func (s *statement) forget() {
 	for i := range s.counts {
 		s.counts[i].Break()
 	}
 }
 
-// follow returns the statement, nil when it is redline's own or one too many.
-// Late places are for those that matter: an application that makes up statement
-// after statement must not shut out the one that takes the time.
+// follow returns the statement, or nil if it is redline's own or one too many. The
+// last places are for statements that matter: an application that generates ever
+// new statements must not shut out the one that takes the time.
 func (l *ledger) follow(id int64, matters bool) *statement {
 	if l.own[id] {
 		return nil
@@ -149,9 +148,10 @@ func (l *ledger) follow(id int64, matters bool) *statement {
 	s := &statement{id: id, users: map[uint32]bool{}, label: series.Labels("queryid", strconv.FormatInt(id, 10))}
 	for i := range s.counts {
 		s.counts[i].Width = l.meter.Width
-		// At the reading before it had not been called in this run. That is
-		// counted in the whole window of that reading, if we watched it from its
-		// beginning: else the window would count as seen in part and be lost.
+		// At the previous reading it had not been called in this run. So the whole
+		// window of that reading counts as observed, if we watched it from its
+		// beginning: otherwise the window would count as partly observed and be
+		// lost.
 		if from := time.Duration(timebase.Window(l.lastAt, l.width())) * l.width(); from >= l.since {
 			s.counts[i].Read(from, 0, nil)
 		}
@@ -161,8 +161,8 @@ func (l *ledger) follow(id int64, matters bool) *statement {
 	return s
 }
 
-// count delivers a statement's windows. Calls and time are delivered when zero
-// too, so that a chart falls to zero; of the rest zeros are left out.
+// count delivers a statement's windows. Calls and time are delivered even if zero,
+// so that a chart falls to zero; zeros of other figures are left out.
 func (l *ledger) count(s *statement, at time.Duration) {
 	if l.own[s.id] {
 		return
@@ -191,10 +191,10 @@ func (l *ledger) count(s *statement, at time.Duration) {
 	}
 }
 
-// width is the windows' width; a ledger of a test may have none.
+// width is the windows' width; in tests a ledger may have none.
 func (l *ledger) width() time.Duration { return cmp.Or(l.meter.Width, timebase.DefaultWindow) }
 
-// isSteady reports whether a window lies within the steady span, whole: a part of a
+// isSteady reports whether a whole window lies within the steady span: a part of a
 // window cannot be separated from the rest.
 func (l *ledger) isSteady(w int64) bool {
 	if l.steady.Len() <= 0 {
@@ -219,7 +219,7 @@ func (l *ledger) top(n int) []*statement {
 	return all[:min(n, len(all))]
 }
 
-// record returns the statement as statements.json has it.
+// record returns the statement in the form of statements.json.
 func (s *statement) record() database.Statement {
 	whole := func(v float64) int64 { return int64(math.Round(v)) }
 	f := s.steady

@@ -9,7 +9,7 @@ import (
 // within which a chart still shows when something changed.
 const maxPace = 64
 
-// pace decides how many windows apart readings are, so that they take no more
+// pace decides how many windows lie between readings, so that these take no more
 // than a share of the time.
 //
 // Its zero value is ready.
@@ -17,16 +17,15 @@ type pace struct {
 	share   float64 // of the time that reading may take; zero means a quarter
 	every   int64   // windows; zero means 1
 	slowest int64   // the largest every was
-	slow    int     // readings in a row that took too long
-	quick   int     // that would be quick enough at half the distance
+	slow    int     // consecutive readings that took too long
+	quick   int     // consecutive readings quick enough for half the distance
 }
 
-// due reports whether the reading at the edge after this many windows is to be
-// taken.
+// due reports whether to take a reading at the edge after this many windows.
 func (p *pace) due(edge int64) bool { return p.every <= 1 || edge%p.every == 0 }
 
-// took takes note of how long a reading lasted. One slow reading may be a
-// hiccup of the host; three in a row are the server's statistics.
+// took notes how long a reading lasted. One slow reading may be a hiccup of the
+// host; three in a row are due to the size of the server's statistics.
 func (p *pace) took(d, window time.Duration) {
 	p.every = max(p.every, 1)
 	distance := time.Duration(p.every) * window

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// maxStored is how many statements go into statements.json, maxPlans how
-	// many of them with a plan.
+	// maxStored is the number of statements in statements.json, maxPlans the number
+	// of those with a plan.
 	maxStored = 100
 	maxPlans  = 20
 	// maxPlan bounds a plan's size in bytes.
@@ -23,11 +23,12 @@ const (
 	finishTimeout = 5 * time.Second
 )
 
-// finish fetches the data left over from the load, above all the plans, and
-// fills the result of Store. It outlives ctx, which is done.
+// finish fetches what remains after the load, above all the plans, and fills the
+// result of Store. It outlives ctx, which is done.
 func (w *watch) finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()
+	w.revive(ctx)
 	if w.session != nil && w.samples > 0 {
 		if err := w.fetchTexts(ctx); err != nil {
 			w.say(err.Error())
@@ -59,10 +60,26 @@ func (w *watch) finish(ctx context.Context) {
 	}
 }
 
-// lost is why there is no plan of a server that is gone.
+// revive connects again if the last readings lost the connection: a busy server is there still, and texts and plans are
+// to come.
+func (w *watch) revive(ctx context.Context) {
+	if w.session != nil {
+		err := w.session.Conn.Ping(ctx)
+		if err == nil {
+			return
+		}
+		w.lost.begin(w.lastAt, err)
+		w.disconnect()
+	}
+	if w.samples > 0 {
+		w.reconnect(ctx, w.retryAt)
+	}
+}
+
+// lost is the reason for a missing plan if the server is gone.
 const lost = "the connection to the server was lost before EXPLAIN"
 
-// adviseOn reads the catalogue for advice on indexes, and tries them.
+// adviseOn reads the catalogue for advice on indexes, and tries the advised ones.
 func (w *watch) adviseOn(ctx context.Context, top []*statement, asked map[int64]author) {
 	if w.session.Conn.IsClosed() {
 		return
@@ -76,13 +93,12 @@ func (w *watch) adviseOn(ctx context.Context, top []*statement, asked map[int64]
 	}
 }
 
-// plan asks for the plans of statements and reports which were not taken. It
-// returns whose they are.
+// plan gets the plans of statements and reports which are missing. It returns the
+// statements' authors.
 func (w *watch) plan(ctx context.Context, top []*statement) (asked map[int64]author) {
 	refused := map[string]int{}
 	var reasons []string // in order
-	// A plan that the server logged was made for values that the service sent; EXPLAIN has
-	// to do without them.
+	// A logged plan was made for values that the service sent; EXPLAIN has none.
 	logged := w.logged(ctx, top)
 	asked, err := w.session.findAuthors(ctx, top)
 	for _, s := range top {
@@ -122,7 +138,7 @@ func (w *watch) plan(ctx context.Context, top []*statement) (asked map[int64]aut
 	return asked
 }
 
-// unplannable says why a text has no plan whoever asks for it, else "".
+// unplannable says why nobody can get a plan of a text; "" if somebody can.
 func unplannable(text string) string {
 	switch {
 	case text == "":
@@ -138,7 +154,8 @@ func unplannable(text string) string {
 	return ""
 }
 
-// inWords says why there is no plan, without constants that a message may quote.
+// inWords says why there is no plan, without the constants that a message may
+// quote.
 func inWords(err error) string {
 	var refusal *pgconn.PgError
 	switch {
@@ -146,7 +163,7 @@ func inWords(err error) string {
 		message, _ := redact.SQL(redact.Text(refusal.Message))
 		return fmt.Sprintf("%s (SQLSTATE %s)", message, refusal.Code)
 	case errors.Is(err, context.DeadlineExceeded):
-		return "there was no time left to ask for it"
+		return "no time was left for it"
 	}
 	return err.Error()
 }

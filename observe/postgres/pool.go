@@ -17,12 +17,12 @@ const (
 	other, unnamed = "other", "(unnamed)"
 )
 
-// pool describes the target's connections as the server sees them. Connections
-// that come and go between two readings are not met: their number is in
-// postgres.sessions, which the server counts.
+// pool describes the target's connections as the server sees them. Connections that
+// come and go between two readings are not seen; the server counts them in
+// postgres.sessions.
 type pool struct {
 	known  map[int32]time.Time        // pid to start, as of the last reading; nil before it
-	states map[string]map[string]bool // met, by application
+	states map[string]map[string]bool // states seen, by application
 }
 
 // ofApplication holds the figures of one application name.
@@ -32,7 +32,7 @@ type ofApplication struct {
 	opened int
 }
 
-// deliver hands on the connections met at an edge.
+// deliver delivers the connections seen at an edge.
 func (p *pool) deliver(meter *observe.Meter, edge time.Duration, clients []server.Client) {
 	if p.states == nil {
 		p.states = map[string]map[string]bool{}
@@ -48,7 +48,7 @@ func (p *pool) deliver(meter *observe.Meter, edge time.Duration, clients []serve
 		}
 		state := c.State
 		if state == "" {
-			state = "hidden" // from our role, or just starting
+			state = "hidden" // hidden from our role, or just starting
 		}
 		a.states[state]++
 		p.states[name][state] = true
@@ -94,7 +94,7 @@ func (p *pool) name(application string) string {
 	return application
 }
 
-// widthOf is the meter's width of a window, or the default of a test.
+// widthOf is the meter's width of a window, or the default in tests.
 func widthOf(meter *observe.Meter) time.Duration {
 	if meter.Width <= 0 {
 		return timebase.DefaultWindow

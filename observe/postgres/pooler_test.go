@@ -107,7 +107,7 @@ func startPooler(t *testing.T, cmd *process.Cmd, port int) {
 		_ = cmd.Process.Kill()
 		<-ended
 	})
-	for deadline := time.Now().Add(20 * time.Second); ; {
+	for deadline := time.Now().Add(5 * time.Minute); ; {
 		conn, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 		if err == nil {
 			_ = conn.Close()

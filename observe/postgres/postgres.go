@@ -34,18 +34,17 @@
 // on this host reads the same clock; of another host the offset is estimated
 // from round trips, and its bound is part of the alignment error.
 //
-// Where the server was away, or its statistics were reset or dropped since the
-// table was full, amounts are absent and the record's health has the gap.
+// While the server was away, and after its statistics were reset or dropped because
+// the table was full, amounts are absent and the record's health has the gap.
 //
 // redline's own session and statements are left out of every figure. The
 // package refuses to change the server (its transactions are read only), to leave
 // a setting on a connection that a pooler shares (see ask.go), to plan a statement
 // where somebody's code could gain rights by it (see rights.go), to run EXPLAIN
-// ANALYZE, and to keep the text of statements that may hold secrets. It
-// never reads faster than a quarter of the time allows, nor than costs the server
-// 1 % of a CPU, as the CPU clock of its own backend shows on this host. The
-// server's own figures of connections, checkpoints and I/O include the share that redline
-// causes, which is next to nothing: it writes nothing.
+// ANALYZE, and to keep the text of statements that may hold secrets. Reading takes at
+// most a quarter of the time, and at most 1 % of a CPU of the server, as the CPU clock of
+// its own backend shows on this host. The server's figures of connections, checkpoints
+// and I/O include redline's share, which is next to nothing: it writes nothing.
 //
 // Rejected: pg_stat_statements(true) at each reading (it reads the file of all
 // texts, megabytes), resetting the statistics (others watch them too), and one
@@ -75,7 +74,7 @@ type Source struct {
 	ledger  ledger
 	bracket observe.Bracket
 	pace    pace
-	// statementPace is for pg_stat_statements, which costs by the entry.
+	// statementPace is for pg_stat_statements, whose cost is per entry.
 	statementPace pace
 	lost          outages
 	gaps          []record.Gap
@@ -121,7 +120,7 @@ func (s *Source) Health() record.SourceHealth {
 		why = append(why, "no reading succeeded")
 	}
 	if s.missed > 0 {
-		why = append(why, fmt.Sprintf("%d windows were skipped because redline got no CPU", s.missed))
+		why = append(why, observe.Skipped(s.missed))
 	}
 	if k := s.pace.slowest; k > 1 {
 		why = append(why, fmt.Sprintf("readings took long, so that at times only one window in %d was read (amounts are "+
@@ -157,7 +156,7 @@ func (s *Source) Store() (file string, value any, err error) {
 	return database.File, s.store, nil
 }
 
-// say notes a blindness once.
+// say notes once something that cannot be seen.
 func (s *Source) say(text string) {
 	for _, known := range s.blind {
 		if known == text {
@@ -178,7 +177,7 @@ type outages struct {
 	err   string // of the first loss
 }
 
-// outage is one of them; restarted means that another server came back.
+// outage is one of them; restarted means that the server was restarted.
 type outage struct {
 	timebase.Span
 	restarted bool
@@ -196,8 +195,8 @@ func (o *outages) begin(at time.Duration, err error) {
 	}
 }
 
-// end closes the gap. A server that was restarted began its counters anew and lost its
-// sessions, which a lost connection does not mean.
+// end closes the gap. A restarted server, unlike one whose connection was lost, reset
+// its counters and lost its sessions.
 func (o *outages) end(at time.Duration, restarted bool) {
 	o.now = false
 	if len(o.all) >= maxGaps {
@@ -207,7 +206,7 @@ func (o *outages) end(at time.Duration, restarted bool) {
 	o.all = append(o.all, outage{timebase.Span{From: o.since, To: at}, restarted})
 }
 
-// gaps returns the outages as the record has them; one that lasts ends now.
+// gaps returns the outages in the record's form; one that still lasts ends now.
 func (o *outages) gaps(now time.Duration) []record.Gap {
 	var gaps []record.Gap
 	for _, out := range o.all {
@@ -248,12 +247,12 @@ func (o *outages) text() string {
 	return "the server was lost " + strings.Join(parts, ", ") + " of the run (" + o.err + ")"
 }
 
-// session is the connection, with the questions that are asked seldom: who blocks
-// whom, what sat idle, which plan a statement has.
+// session is the connection, with the rare queries: who blocks whom, which sessions
+// are idle, which plan a statement has.
 type session struct{ *server.Session }
 
-// open connects. The questions that are asked seldom are asked once here, so that a
-// server or a role that refuses them is known before the run.
+// open connects. It runs the rare queries once, so that a server or a role that
+// refuses them is known before the run.
 func open(ctx context.Context, dsn string, clock timebase.Clock) (*session, error) {
 	connected, err := server.Open(ctx, dsn, clock, func(ctx context.Context, s *server.Session) error {
 		asking := &session{s}

@@ -119,7 +119,7 @@ func (r *running) healthy(t *testing.T) {
 // until waits for an event in what was delivered.
 func (r *running) until(t *testing.T, what string, happened func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(5 * time.Minute)
 	for !happened() {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited in vain for %s; %+v", what, r.Health())
@@ -318,6 +318,26 @@ func TestServerLostAndFound(t *testing.T) {
 	h := r.Health()
 	if !strings.Contains(h.Why, "the server was lost from") || !strings.Contains(h.Why, "administrator command") {
 		t.Errorf("health does not report the loss: %+v", h)
+	}
+}
+
+// TestLostAtTheEnd: the connection ends right before the load does, as a reading does that a busy server keeps waiting.
+func TestLostAtTheEnd(t *testing.T) {
+	server := start(t, nil)
+	conn := connectTo(t, server.DSN)
+	r := run(t, server.DSN)
+	r.base(t)
+	exec(t, conn, "SELECT count(*) FROM pg_class WHERE relpages > 7")
+	r.until(t, "the call", func() bool { n, _ := r.Sum(series.StatementCalls, "*"); return n > 0 })
+	exec(t, conn, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'redline'")
+	r.stop()
+	for _, s := range r.store.Statements {
+		if strings.Contains(s.Text, "relpages") && (s.PlanSource != "EXPLAIN" || s.PlanError != "") {
+			t.Errorf("%s: plan by %q, %q", s.Text, s.PlanSource, s.PlanError)
+		}
+	}
+	if h := r.Health(); !strings.Contains(h.Why, "the server was lost from") || len(r.store.Statements) == 0 {
+		t.Errorf("%d statements, health %+v", len(r.store.Statements), h)
 	}
 }
 

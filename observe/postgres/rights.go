@@ -16,11 +16,11 @@ import (
 // and stable ones for its estimates, with the rights of the session: those that
 // a statement names, and those behind its operators, casts, domains, views,
 // policies and indexes. A read-only transaction stops neither COPY TO PROGRAM nor
-// a function's actions with the rights that it finds. SET LOCAL ROLE is no
-// cage: code in it calls set_config('role', 'none') and has the session's rights
-// back, and SET SESSION AUTHORIZATION falls to RESET likewise.
+// a function's actions with the rights that it finds. SET LOCAL ROLE is no cage:
+// code in it can call set_config('role', 'none') and regain the session's rights,
+// and RESET undoes SET SESSION AUTHORIZATION likewise.
 //
-// So a statement is explained in one of three cases alone. S is the role that
+// So a statement is explained in one of three cases only. S is the role that
 // redline connects as, U the one that ran the statement, and a role holds S's
 // rights if it can become S or is a superuser.
 //
@@ -37,15 +37,15 @@ import (
 //	        but the server's own, those in C (an administrator's), and those of
 //	        triggers, which the planner cannot call.
 //
-// Every user's code is a row of pg_proc: operators, casts, constraints, policies
-// and languages have no other. Of the server's own functions, those that
-// write, run SQL of their arguments or set settings are volatile and not called
-// by the planner. table_to_xml and its like are stable and read tables, with the
-// rights of the cases above.
+// All user code is in pg_proc: operators, casts, constraints, policies and
+// languages have no other. Of the server's own functions, those that write, run SQL
+// from their arguments or change settings are volatile, so the planner does not
+// call them. table_to_xml and the like are stable and read tables, with the rights
+// of the cases above.
 //
-// The text is U's as well: ids are no proof, as 64 bits can be made to collide,
-// and statements that functions run are left out, whose text may be their
-// caller's.
+// The text must be U's as well: ids are no proof, because 64 bits can be made to
+// collide, and statements run by functions are left out, because their text may be
+// their caller's.
 type basis int
 
 const (
@@ -62,10 +62,10 @@ type author struct {
 	text  string
 	role  string
 	basis basis
-	why   string // there is no basis
+	why   string // why there is no basis
 }
 
-// as is the role to set: none is the session's own.
+// as is the role to set; none means the session's own.
 func (a author) as() string {
 	if a.basis == become {
 		return a.role
@@ -73,11 +73,11 @@ func (a author) as() string {
 	return "none"
 }
 
-// holds is the SQL that asks whether a role holds the rights of session_user.
-// Since version 16 a membership may be without the right to become the role.
+// holds is the SQL that tests whether a role holds the rights of session_user.
+// Since version 16 a membership may lack the right to become the role.
 func (s *session) holds(role string) string { return s.canBecome(role, sessionRole) }
 
-// canBecome is the SQL that asks whether a role may SET ROLE to another.
+// canBecome is the SQL that tests whether a role may SET ROLE to another.
 func (s *session) canBecome(role, other string) string {
 	mode := "MEMBER"
 	if s.Version >= 160000 {
@@ -86,12 +86,13 @@ func (s *session) canBecome(role, other string) string {
 	return "pg_catalog.pg_has_role(" + role + ", " + other + ", '" + mode + "')"
 }
 
-// These are qualified to the last operator, as they run with the search path of
-// the application.
+// These are qualified down to the last operator, because they run with the
+// application's search path.
 const (
 	sessionRole = "(SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) session_user)"
 	superuser   = "(SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) session_user)"
-	// 2279 and 3838 are trigger and event_trigger: PL/pgSQL refuses to call such.
+	// 2279 and 3838 are trigger and event_trigger: PL/pgSQL refuses calls of such
+	// functions.
 	notTrigger = "NOT (p.prorettype OPERATOR(pg_catalog.=) ANY (ARRAY[2279, 3838]::pg_catalog.oid[]) AND p.prolang " +
 		"OPERATOR(pg_catalog.=) " +
 		"(SELECT l.oid FROM pg_catalog.pg_language l WHERE l.lanname OPERATOR(pg_catalog.=) 'plpgsql'))"
@@ -104,7 +105,7 @@ const (
 		"AND a.grantee OPERATOR(pg_catalog.=) 0 AND a.privilege_type OPERATOR(pg_catalog.=) 'CREATE')"
 )
 
-// foreign is the SQL of the functions whose owners do not hold our rights.
+// foreign is the SQL for functions whose owners do not hold our rights.
 func (s *session) foreign() string {
 	return " FROM pg_catalog.pg_proc p WHERE NOT " + s.holds("p.proowner") + " AND " + notTrigger
 }
@@ -124,8 +125,8 @@ func (s *session) condition(b basis) string {
 	return "false"
 }
 
-// findAuthors asks for the texts of statements by those who ran them, and
-// chooses for each the one that can be explained best.
+// findAuthors gets the texts of statements by the roles that ran them, and chooses
+// for each the one that can best be explained.
 func (s *session) findAuthors(ctx context.Context, top []*statement) (map[int64]author, error) {
 	found := map[int64]author{}
 	if s.Queries.Authors == "" || len(top) == 0 {
@@ -157,7 +158,7 @@ func (s *session) findAuthors(ctx context.Context, top []*statement) (map[int64]
 		j, known := bases[a.user]
 		if !known {
 			if j, err = s.basisOf(ctx, a.user); err != nil {
-				return nil, fmt.Errorf("ask for the rights of roles: %w", err)
+				return nil, fmt.Errorf("read the rights of roles: %w", err)
 			}
 			bases[a.user] = j
 		}
@@ -213,13 +214,13 @@ func (s *session) basisOf(ctx context.Context, user uint32) (author, error) {
 	return a, err
 }
 
-// refusal says why a statement must not be explained, else "".
+// refusal says why a statement must not be explained; "" if it may.
 func (s *session) refusal(a author) string {
 	if a.basis == refused {
 		return a.why
 	}
-	// Before version 1.9 the extension did not separate statements of clients from
-	// those that functions run.
+	// Before version 1.9 the extension did not separate clients' statements from
+	// those inside functions.
 	if s.Nested {
 		return "pg_stat_statements before 1.9 does not separate it from statements inside functions: run ALTER EXTENSION " +
 			"pg_stat_statements UPDATE"
@@ -227,8 +228,8 @@ func (s *session) refusal(a author) string {
 	return ""
 }
 
-// planning are the settings of a transaction that plans, which leave the
-// application's names and choices as they are.
+// planning returns the settings of a transaction that plans. They leave the
+// application's search path and planner settings as they are.
 func (s *session) planning(role string, more ...[2]string) server.Query {
 	list := [][2]string{}
 	for _, setting := range server.Local {

@@ -14,10 +14,10 @@ import (
 	"github.com/redline-go/redline/record/series"
 )
 
-// seldom is the interval of costly requests: who blocks, texts.
+// seldom is the interval of costly queries: who blocks whom, texts.
 const seldom = time.Second
 
-// maxBackoff bounds the time between two attempts to connect anew.
+// maxBackoff bounds the time between two attempts to reconnect.
 const maxBackoff = 2 * time.Second
 
 // Open implements observe.Source.
@@ -53,8 +53,8 @@ func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
 	w := &watch{Source: s, sink: sink}
 	defer w.disconnect()
 	// Subtle: pgx closes a connection whose context ends during a query, and
-	// the texts and plans are still to come. So queries outlive ctx, for a
-	// second at most, and a server that hangs does not hold up the end.
+	// the texts and plans are still to come. So queries outlive ctx, but for a
+	// second at most, so that a hanging server does not delay the end.
 	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	// The select ends the goroutine with Run, so that none outlives it by that second.
@@ -68,7 +68,7 @@ func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
 	edges := &observe.Edges{Clock: s.subject.Clock, Width: s.subject.Window}
 	err := edges.Each(ctx, func(edge time.Duration) error {
 		w.edge(ctx, calls, edge)
-		_ = s.ledger.meter.Flush(sink) // a full disk is the conductor's to report
+		_ = s.ledger.meter.Flush(sink) // the conductor reports a full disk
 		return nil
 	})
 	s.missed = edges.Missed()
@@ -89,7 +89,7 @@ type watch struct {
 	lastAt     time.Duration              // run time of the last reading that succeeded
 	plain      time.Duration              // CPU of the last reading without statements
 	keeping    server.Keeping             // as of the last reading with statements
-	seen       map[string]map[string]bool // labels met per gauge: they fall to zero, not to nothing
+	seen       map[string]map[string]bool // labels seen per gauge: they fall to zero rather than vanish
 	pool       pool
 	commits    ownCount
 }
@@ -119,8 +119,8 @@ func (w *watch) edge(ctx, calls context.Context, edge time.Duration) {
 	if w.session.CheckOwner(r) {
 		w.say(server.PoolerNote)
 	}
-	// The server's clock around the reading counts waits for a CPU as well, which a busy host
-	// makes; what the backend itself used is its cost.
+	// The server's clock around the reading also counts waits for a CPU, which a busy host
+	// causes; the cost is what the backend itself used.
 	cost := r.StatedAt.After.Sub(r.StatedAt.Before)
 	if seen {
 		now, _ := w.session.Spent()
@@ -138,16 +138,16 @@ func (w *watch) edge(ctx, calls context.Context, edge time.Duration) {
 	}
 }
 
-// failed distinguishes an error of a query from the loss of the server. An error of a
-// query (a timeout on a busy server) costs the reading and makes the next ones
-// rarer.
+// failed distinguishes an error of a query from the loss of the server. After an
+// error of a query (a timeout on a busy server) the reading is lost and later ones
+// become rarer.
 func (w *watch) failed(err error, at time.Duration) {
 	if w.session.Conn.IsClosed() {
 		w.lost.begin(w.lastAt, err)
 		w.disconnect()
 		w.ledger.blank()
-		// Their totals are those of a server that may have restarted: differences to them would
-		// be negative, or a jump.
+		// The server may have restarted, so differences from the old totals would be negative,
+		// or a jump.
 		w.commits, w.pool, w.keeping = ownCount{}, pool{}, server.Keeping{}
 		w.retryAt, w.backoff = at, 50*time.Millisecond
 		return
@@ -156,7 +156,7 @@ func (w *watch) failed(err error, at time.Duration) {
 	w.pace.took(server.CallTimeout, w.subject.Window)
 }
 
-// reconnect tries again when it is time to.
+// reconnect tries again when it is due.
 func (w *watch) reconnect(ctx context.Context, edge time.Duration) {
 	if edge < w.retryAt {
 		return
@@ -174,7 +174,7 @@ func (w *watch) reconnect(ctx context.Context, edge time.Duration) {
 	w.lost.end(w.subject.Clock.Now(), restarted)
 }
 
-// disconnect drops the session. The next edge connects anew.
+// disconnect drops the session. The next edge reconnects.
 func (w *watch) disconnect() {
 	if w.session != nil {
 		w.session.Close()
@@ -182,7 +182,7 @@ func (w *watch) disconnect() {
 	}
 }
 
-// deliver dates a reading and hands its figures on.
+// deliver dates a reading and delivers its figures.
 func (w *watch) deliver(r *server.Reading, edge, before, after time.Duration) {
 	clock, meter := &w.session.Clock, &w.ledger.meter
 	if r.Database {
@@ -201,14 +201,14 @@ func (w *watch) deliver(r *server.Reading, edge, before, after time.Duration) {
 		}
 	}
 	if r.Statements != nil {
-		at := before + (after-before)/2 // of a reading without an entry
+		at := before + (after-before)/2 // for a reading without an entry
 		if !r.StatedAt.Before.IsZero() {
 			at = w.bracket.Add(clock.Bracket(r.StatedAt.Before, r.StatedAt.After))
 		}
 		w.statements(r, at)
 	}
 	for _, state := range []string{"active", "idle", "idle in transaction"} {
-		r.States[state] += 0 // nobody in a state is zero, not a gap
+		r.States[state] += 0 // no session in a state is zero, not a gap
 	}
 	w.gauges(series.DBBackends, "state", edge, r.States)
 	w.gauges(series.DBWaits, "event", edge, r.Waits)
@@ -227,8 +227,8 @@ func (w *watch) deliver(r *server.Reading, edge, before, after time.Duration) {
 	}
 }
 
-// gauges delivers one gauge per label value, zero for those that were met
-// before and are not there now.
+// gauges delivers one gauge per label value, zero for those seen before but not
+// now.
 func (w *watch) gauges(name, label string, edge time.Duration, values map[string]int) {
 	const maxLabels = 300 // wait events are some 250; a hostile server may make up more
 	if w.seen == nil {
@@ -242,19 +242,20 @@ func (w *watch) gauges(name, label string, edge time.Duration, values map[string
 			w.seen[name][value] = true
 		}
 	}
-	// Whoever left is written as 0: a gap would mean that nobody looked.
+	// Values that disappeared are written as 0: a gap would mean that they were not
+	// observed.
 	for value := range w.seen[name] {
 		w.ledger.meter.Gauge(name, series.Labels(label, value), edge, float64(values[value]))
 	}
 }
 
-// askSeldom makes the requests that are too costly for every window.
+// askSeldom runs the queries that are too costly for every window.
 func (w *watch) askSeldom(ctx context.Context, r *server.Reading, edge time.Duration) error {
 	holding := map[string]int{}
 	if len(r.Blocked) > 0 {
 		by, involved, err := w.session.blockers(ctx, r.Blocked)
 		if err != nil {
-			return fmt.Errorf("ask who blocks: %w", err)
+			return fmt.Errorf("query blockers: %w", err)
 		}
 		w.chains.add(edge, by, involved)
 		for _, pid := range slices.Compact(slices.Sorted(maps.Values(by))) {
@@ -264,7 +265,7 @@ func (w *watch) askSeldom(ctx context.Context, r *server.Reading, edge time.Dura
 	w.gauges(series.DBBlockers, "state", edge, holding)
 	idle, err := w.session.readIdle(ctx)
 	if err != nil {
-		return fmt.Errorf("ask for idle sessions: %w", err)
+		return fmt.Errorf("query idle sessions: %w", err)
 	}
 	w.idles.add(edge, idle)
 	if whole, err := w.session.ReadWhole(ctx); err == nil {
@@ -284,9 +285,9 @@ func (w *watch) askSeldom(ctx context.Context, r *server.Reading, edge time.Dura
 	return w.fetchTexts(ctx)
 }
 
-// ownCount takes our own transactions out of the database's.
-// Backends report at most once a second, so ours are in the figure in lumps,
-// and the difference is held where it would fall.
+// ownCount subtracts our own transactions from the database's. Backends report at
+// most once a second, so ours arrive in lumps, and the difference is kept from
+// falling.
 type ownCount struct {
 	own  int64 // made until the last reading
 	from int64 // made before the database's statistics were reset
@@ -294,19 +295,19 @@ type ownCount struct {
 	raw  int64
 }
 
-// without takes the database's transactions and how many were ours so far.
+// without takes the database's transactions and the number of ours so far.
 func (o *ownCount) without(commits, own int64) float64 {
 	if commits < o.raw { // the database's statistics were reset
 		*o = ownCount{from: o.own}
 	}
 	o.own, o.raw = own, commits
-	// Never down: while our lump is not reported yet, the difference would take away commits
-	// that the target made.
+	// It never falls: as long as our own lump is not yet reported, the difference would
+	// subtract commits of the target.
 	o.last = max(o.last, commits-(own-o.from))
 	return float64(o.last)
 }
 
-// deliverWhole hands the server's figures on.
+// deliverWhole delivers the whole server's figures.
 func (w *watch) deliverWhole(r *server.Whole) {
 	meter := &w.ledger.meter
 	from, to := w.session.Clock.Bracket(r.At.Before, r.At.After)
@@ -316,7 +317,7 @@ func (w *watch) deliverWhole(r *server.Whole) {
 			meter.Count(name, labels, at, *value*unit)
 		}
 	}
-	const ms = float64(time.Millisecond) // in which these views keep times
+	const ms = float64(time.Millisecond) // the unit of times in these views
 	count(series.DBWAL, "", r.WAL, 1)
 	count(series.DBCheckpoints, "kind=timed", r.Timed, 1)
 	count(series.DBCheckpoints, "kind=requested", r.Requested, 1)

@@ -17,11 +17,11 @@ var databaseMore = [5]string{series.DBDeadlocks, series.DBTempFiles, series.DBTe
 // thousands.
 const costShare = 0.01
 
-// costNote says that the entries are read more seldom than the windows are.
+// costNote says that the entries are read less often than once per window.
 const costNote = "pg_stat_statements was at times read only in one window in %d, to cost the server no more than 1 %% of a CPU"
 
-// pay notes a reading's cost: took is ours, the round trip; cost is
-// the server's, of CPU time when that is seen, else of the statements alone.
+// pay notes a reading's cost: took is ours, the round trip; cost is the server's:
+// CPU time if it is visible, or else the time of the statements alone.
 func (w *watch) pay(r *server.Reading, took, cost time.Duration, cpu bool) {
 	w.statementPace.share = costShare
 	if r.Statements != nil {
@@ -42,8 +42,8 @@ func (w *watch) statements(r *server.Reading, at time.Duration) {
 	w.keeping = r.Keeping
 	from := w.ledger.lastAt
 	if was.Known && !r.Keeping.ResetAt.Equal(was.ResetAt) {
-		// The reading may be from before the reset or after: the next
-		// reading is the new base.
+		// The reading may be from before or after the reset, so the next one is the
+		// new base.
 		w.ledger.lose()
 		w.resetAt = from
 		w.gap(record.Gap{Span: timebase.Span{From: from, To: at}, Of: "statements", Why: resetWhy})
@@ -71,11 +71,11 @@ func (w *watch) statements(r *server.Reading, at time.Duration) {
 // resetWhy is the reason of the gap that a reset leaves.
 const resetWhy = "pg_stat_statements was reset"
 
-// maxGaps bounds the gaps that are kept apart.
+// maxGaps bounds the number of gaps that are kept separately.
 const maxGaps = 64
 
-// gap marks a stretch that was not seen. It joins the last one of its kind when
-// they touch, or when there are too many.
+// gap marks a stretch that was not observed. It is joined to the last one of its
+// kind if they touch, or if there are too many.
 func (s *Source) gap(g record.Gap) {
 	for i := len(s.gaps) - 1; i >= 0; i-- {
 		last := &s.gaps[i]

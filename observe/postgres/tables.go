@@ -27,15 +27,15 @@ const plannerSQL = `SELECT /* redline */ current_setting('seq_page_cost')::float
 	current_setting('cpu_tuple_cost')::float8, current_setting('cpu_index_tuple_cost')::float8, current_setting('cpu_operator_cost')::float8`
 
 // tablesSQL describes the tables of given names, those of the schemas $2 first. It
-// reads the catalogue alone: nothing in it runs a function of a user.
+// reads only the catalogue, and runs no user's function.
 //
 // Text is ordered by bytes with the classes *_pattern_ops, with the collations C
 // and POSIX, and with those of the built-in provider.
 //
-// Of pg_index: indkey counts from 0 and is 0 for an expression; of indoption bit 1 is DESC
-// and bit 2 NULLS FIRST; the first indnkeyatts attributes are keys, the rest is INCLUDE
-// (src/include/catalog/pg_index.h). reltuples is -1 before the first VACUUM or ANALYZE,
-// since PostgreSQL 14.
+// In pg_index, indkey is indexed from 0 and holds 0 for an expression; in indoption, 1
+// means DESC and 2 NULLS FIRST; the first indnkeyatts attributes are keys, the rest
+// INCLUDE (src/include/catalog/pg_index.h). From PostgreSQL 14 on, reltuples is -1 until
+// the first VACUUM or ANALYZE.
 const tablesSQL = `SELECT /* redline */ json_build_object('schema', n.nspname, 'name', c.relname,
 	'rows', c.reltuples::float8, 'pages', greatest(c.relpages, pg_relation_size(c.oid) / current_setting('block_size')::int),
 	'rows_counted', coalesce(pg_stat_get_live_tuples(c.oid), 0), 'rows_changed', coalesce(pg_stat_get_mod_since_analyze(c.oid), 0),
@@ -78,7 +78,7 @@ const tablesSQL = `SELECT /* redline */ json_build_object('schema', n.nspname, '
 	AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
 	ORDER BY array_position($2, n.nspname) NULLS LAST, n.nspname LIMIT $3`
 
-// describeTables reads the catalogue's entries on the tables of the plans.
+// describeTables reads the catalogue's entries for the tables in the plans.
 func (w *watch) describeTables(ctx context.Context, top []*statement) error {
 	var names []string
 	for _, s := range top {
@@ -87,7 +87,7 @@ func (w *watch) describeTables(ctx context.Context, top []*statement) error {
 		}
 		root, err := index.Parse(s.plan)
 		if err != nil {
-			continue // it is the server's, and kept as it is
+			continue // it belongs to the server
 		}
 		for _, name := range root.Relations() {
 			if !slices.Contains(names, name) && len(names) < maxTables {
@@ -98,8 +98,8 @@ func (w *watch) describeTables(ctx context.Context, top []*statement) error {
 	if len(names) == 0 {
 		return nil
 	}
-	// Names of a plan are those of the application's search path, of which ours
-	// is the nearest that is known.
+	// Names in a plan depend on the application's search path; ours is the best
+	// known approximation.
 	var path []string
 	if err := w.session.AskAfter(ctx, w.session.planning("none"), server.Query{SQL: "SELECT " + server.Marker +
 		" pg_catalog.current_schemas(false)::pg_catalog.text[]", Read: server.One(&path)}); err != nil {
@@ -121,8 +121,8 @@ func (w *watch) describeTables(ctx context.Context, top []*statement) error {
 	return nil
 }
 
-// readTables reads one JSON document per table. A document over the bound, or one that
-// does not parse, costs that table alone.
+// readTables reads one JSON document per table. If a document exceeds the bound or
+// does not parse, only that table is lost.
 func readTables(rows pgx.Rows) (tables []database.Table, err error) {
 	for rows.Next() {
 		var text []byte
@@ -143,7 +143,7 @@ func readTables(rows pgx.Rows) (tables []database.Table, err error) {
 	return tables, rows.Err()
 }
 
-// unambiguous keeps one table of each name: the first of the search path, else the
+// unambiguous keeps one table per name: the first in the search path, or else the
 // only one.
 func (w *watch) unambiguous(tables []database.Table, path []string) []database.Table {
 	var kept []database.Table

@@ -12,12 +12,12 @@ import (
 	"github.com/redline-go/redline/redact"
 )
 
-// maxText is the length, in characters, up to which a statement's text is kept.
+// maxText is the maximum length, in characters, of a kept text.
 const maxText = 64 << 10
 
-// fetchTexts asks for the texts of the statements that have none yet, if any,
-// and so once per statement. Our own are found out here, by their comment, and
-// left out from then on.
+// fetchTexts reads the texts of statements that have none yet, and so once per
+// statement. Here our own are recognised by their comment, and left out from then
+// on.
 func (w *watch) fetchTexts(ctx context.Context) error {
 	var missing []int64
 	for id, s := range w.ledger.followed {
@@ -68,11 +68,11 @@ func (l *ledger) named(id int64, text string) {
 // notKept ends the kept part of a text that may hold secrets.
 const notKept = " (text not kept: it may contain secrets)"
 
-// kept returns the part of a statement's text that may be kept. The server has put
-// parameters in place of the constants of queries, but not in those of utility
-// statements, whose texts may hold passwords (ALTER ROLE, CREATE SUBSCRIPTION):
-// of these only the command is kept. A query whose entry was evicted while it
-// ran keeps its constants too, so that they are hidden in any text.
+// kept returns the part of a statement's text that may be kept. The server replaces
+// the constants of queries by parameters, but not those of utility statements,
+// whose texts may hold passwords (ALTER ROLE, CREATE SUBSCRIPTION): of these only
+// the command is kept. A query whose entry was evicted while it ran keeps its
+// constants too, so constants are hidden in every text.
 func kept(text string) string {
 	switch command(text) {
 	case "select", "insert", "update", "delete", "merge", "with", "values", "table",
@@ -102,8 +102,7 @@ func command(text string) string {
 	return strings.ToLower(text)
 }
 
-// withoutComments cuts comments and blanks that a text begins with. Block
-// comments nest in SQL.
+// withoutComments removes leading comments and blanks. Block comments nest in SQL.
 func withoutComments(text string) string {
 	for {
 		text = strings.TrimLeft(text, " \t\r\n")

@@ -47,8 +47,9 @@ func (s *state) io() {
 	s.meter.Count(series.ProcessWriteBytes, "", at, float64(t.write.total))
 }
 
-// descriptors describes the process that is nearest its limit of open files: the limit
-// is each process's own, so that sums over several would hide the one that runs out.
+// descriptors delivers the descriptors of the process that is nearest to its limit of open
+// files: each process has its own limit, so sums over several would hide the one that runs
+// out.
 func (s *state) descriptors(edge time.Duration) {
 	var open, limit uint64
 	known := false
@@ -57,8 +58,8 @@ func (s *state) descriptors(edge time.Duration) {
 		if err != nil {
 			continue // ended since
 		}
-		// Since Linux 6.2 the size of /proc/<pid>/fd is the number. Before, the directory is
-		// listed, which a process with 100,000 descriptors makes cost milliseconds.
+		// Since Linux 6.2 the size of /proc/<pid>/fd is the number. Before that the directory
+		// is listed, which takes milliseconds for a process with 100,000 descriptors.
 		n, err := p.FileDescriptorsLen()
 		if errors.Is(err, fs.ErrPermission) {
 			s.say("descriptors of process %d: permission denied (%s)", m.pid, privilege)
@@ -67,7 +68,7 @@ func (s *state) descriptors(edge time.Duration) {
 			continue
 		}
 		limits, err := p.Limits()
-		// A limit of 0 may be set under descriptors that are open already; it divides nothing.
+		// A limit of 0 may be set while descriptors are open; it allows no division.
 		if err != nil || limits.OpenFiles == 0 {
 			continue
 		}

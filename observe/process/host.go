@@ -17,8 +17,8 @@ type hostStat struct {
 }
 
 // parseHostStat sums the CPUs' time other than idle: user, nice, system, irq
-// and softirq. Guest time is part of user already; time stolen by the
-// hypervisor is apart, because nothing of this host ran then.
+// and softirq. Guest time is already part of user; time stolen by the
+// hypervisor is separate, because nothing of this host ran then.
 func parseHostStat(text []byte) (h hostStat, ok bool) {
 	for line := range bytes.Lines(text) {
 		rest, found := bytes.CutPrefix(line, []byte("cpu"))

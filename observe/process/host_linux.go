@@ -6,7 +6,7 @@ import (
 	"github.com/redline-go/redline/record/series"
 )
 
-// host reads the CPU of all that runs on this machine.
+// host reads the CPU time of everything that runs on this machine.
 func (s *state) host(edge time.Duration) {
 	var h hostStat
 	var ok bool

@@ -17,20 +17,20 @@
 //
 // The target is the process and its descendants, so that a service started
 // through a shell that did not exec is seen. The tree is looked up once a
-// second; the CPU of a child before it was found is left out, and so is that which a
-// thread or child burnt between its last reading and its end.
+// second; the CPU time of a child before it was found is left out, and so is that which a
+// thread or child used between its last reading and its end.
 //
 // Cost is bounded: with more than 64 threads the per-thread files are read every
 // fifth window, and descriptors, which are counted one by one, once a second.
 //
-// A process that took the pid of one that ended is another (its start time shows it)
+// A process that took the pid of one that ended is a stranger (its start time shows it)
 // and not watched: its figures are absent, and the health says when it came.
 //
 // It refuses to watch other processes of the host (package kernel and the
 // generator's own figures cover those), and the target's limits (package
-// container). procfs (github.com/prometheus/procfs)
-// reads files read once a second or once; those read each window are parsed
-// here without allocating, because procfs takes 20 us for a stat file.
+// container). procfs (github.com/prometheus/procfs) reads the files that are needed
+// once per second or once; those of each window are parsed here without allocating,
+// because procfs takes 20 us for a stat file.
 package process
 
 import (
@@ -104,7 +104,7 @@ func (s *Source) Health() record.SourceHealth {
 		say("the run ended before the first window did")
 	}
 	if s.missed > 0 {
-		say("%d windows were skipped because redline got no CPU", s.missed)
+		say("%s", observe.Skipped(s.missed))
 	}
 	for _, reason := range s.blind {
 		say("%s", reason)

@@ -16,8 +16,8 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// TestMain lets the test binary be the target: it burns CPU until its standard
-// input ends, reporting once that it has begun.
+// TestMain lets the test binary be the target: it uses CPU until its standard
+// input ends, after reporting that it has begun.
 func TestMain(m *testing.M) {
 	if os.Getenv("REDLINE_TEST_BURN") != "" {
 		go func() {
@@ -51,7 +51,7 @@ func burn(t *testing.T, shell bool) *exec.Cmd {
 	return started(t, "REDLINE_TEST_BURN=1", "GOMAXPROCS=2")
 }
 
-// started starts the test binary as what an environment makes it.
+// started starts the test binary with an environment that says what it is.
 func started(t *testing.T, env ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
@@ -65,24 +65,7 @@ func started(t *testing.T, env ...string) *exec.Cmd {
 func begun(t *testing.T, cmd *exec.Cmd, env ...string) *exec.Cmd {
 	t.Helper()
 	cmd.Env = append(os.Environ(), env...)
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		stdin.Close() // ends the target however deep it is
-		_ = cmd.Wait()
-	})
-	if _, err := bufio.NewReader(stdout).ReadString('\n'); err != nil {
-		t.Fatalf("the target did not begin: %v", err)
-	}
+	observetest.Begin(t, cmd)
 	return cmd
 }
 
@@ -92,7 +75,7 @@ func TestConformance(t *testing.T) {
 }
 
 // watch runs a source over a process until the sink has seen enough, which is
-// asked after each delivery; on a busy host that may take a while.
+// checked after each delivery; on a busy host that may take a while.
 func watch(t *testing.T, s *Source, pid int, enough func(*observetest.Sink) bool) *observetest.Sink {
 	t.Helper()
 	clock, err := timebase.Start()
@@ -124,8 +107,8 @@ func points(name string, n int) func(*observetest.Sink) bool {
 	}
 }
 
-// The figures of a busy process agree with what the kernel says of it in the
-// end, whichever way it was started.
+// The figures of a busy process agree with the kernel's totals at its end, however it
+// was started.
 func TestBusyProcess(t *testing.T) {
 	for name, shell := range map[string]bool{"direct": false, "behind a shell": true} {
 		t.Run(name, func(t *testing.T) {
@@ -157,7 +140,7 @@ func TestBusyProcess(t *testing.T) {
 			if h := s.Health(); !h.OK {
 				t.Errorf("health %+v", h)
 			}
-			// Of every window that was delivered no more than both CPUs' time.
+			// No delivered window has more than the time of both CPUs.
 			if busiest := float64(n+1) * 2 * 50e6; user+system > busiest {
 				t.Errorf("one loop used %v ns in %d windows", user+system, n)
 			}
@@ -234,7 +217,7 @@ func TestRecordedTree(t *testing.T) {
 	}
 }
 
-// What cannot be read is absent and said to be, never zero.
+// Figures that cannot be read are absent and reported as such, never zero.
 func TestMissingFilesAreAbsent(t *testing.T) {
 	root := t.TempDir()
 	if err := os.CopyFS(root, os.DirFS("testdata/linux-6.18")); err != nil {

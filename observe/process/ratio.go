@@ -4,7 +4,7 @@ import "time"
 
 // ratioSpan is how far back the ratio of user to system time is taken. utime
 // and stime count ticks of 10 ms, so that within one window of 100 ms they say
-// little; over a second they are good to a per cent of a CPU.
+// little; over a second they are accurate to a percent of a CPU.
 const ratioSpan = time.Second
 
 // ratio divides CPU time into user and system.

@@ -1,9 +1,9 @@
 package process
 
 // reaped is the CPU time of processes of the tree that came and went between two looks,
-// as those do that a service starts for a request. The kernel adds what a child has used
-// to its parent when the parent waits for it (cutime and cstime of proc_pid_stat(5)), so
-// none is missed, however short. A child whose parent ignores SIGCHLD, or has ended
+// such as those that a service starts for a request. The kernel adds the time of a child
+// to its parent's when the parent waits for it (cutime and cstime of proc_pid_stat(5)), so
+// none is missed, however short. A child whose parent ignores SIGCHLD, or ended
 // before it, is not added to any other process.
 type reaped struct {
 	waited tally  // ticks that the members' waits added
@@ -20,7 +20,7 @@ func (r *reaped) add(m *member, st stat) {
 	}
 }
 
-// end leaves out the counts of a member: its parent is about to count it again.
+// end leaves out the counts of a member, because its parent is about to count it again.
 func (r *reaped) end(m *member, members []*member) {
 	for _, parent := range members {
 		if parent.pid == m.parent && parent != m {
@@ -30,8 +30,8 @@ func (r *reaped) end(m *member, members []*member) {
 	}
 }
 
-// ticks returns the sum so far. It waits where a member has ended that its parent has
-// not waited for yet, and never falls.
+// ticks returns the sum so far. It stands still while a member has ended for which its
+// parent has not waited yet, and never falls.
 func (r *reaped) ticks() uint64 {
 	if r.waited.total > r.known {
 		r.most = max(r.most, r.waited.total-r.known)

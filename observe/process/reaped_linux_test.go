@@ -50,9 +50,9 @@ func TestShortProcessesAreCounted(t *testing.T) {
 	}
 }
 
-// TestReaped holds that no time counts twice: what a child used before it was seen, and
-// after it was last, comes with its parent's wait; what was counted while it was a member
-// does not.
+// TestReaped checks that no time counts twice: the time that a child used before it was
+// first seen, and after it was last seen, comes with its parent's wait; the time counted
+// while it was a member does not.
 func TestReaped(t *testing.T) {
 	var r reaped
 	root, child := &member{pid: 1}, &member{pid: 2}

@@ -112,7 +112,7 @@ func (s *state) sample(edge time.Duration) {
 	s.host(edge)
 }
 
-// say notes a blindness once.
+// say notes, once, what the source cannot see.
 func (s *Source) say(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(s.blind, text) && len(s.blind) < 16 {
 		s.blind = append(s.blind, text)

@@ -21,7 +21,7 @@ const (
 	switchesEvery = 500 * time.Millisecond
 )
 
-// threads reads the figures that the kernel keeps per thread only, when due.
+// threads reads, when due, the figures that the kernel keeps only per thread.
 func (s *state) threads(edge time.Duration) {
 	t := &s.tree
 	many := t.threads > manyThreads
@@ -99,9 +99,9 @@ func (s *state) readSwitches() (ok bool) {
 }
 
 // eachSchedstat calls f with the schedstat of each thread that still lives. The
-// files are held open, which takes a third of opening them each window; not
+// files are held open, which costs a third of opening them in each window; not
 // those of a process with many threads, which would take descriptors that the
-// load wants.
+// load needs.
 func (s *state) eachSchedstat(m *member, f func(tid int, text []byte)) {
 	if m.threads > manyThreads {
 		m.release()
@@ -113,7 +113,7 @@ func (s *state) eachSchedstat(m *member, f func(tid int, text []byte)) {
 	}
 	var text [64]byte
 	for tid, fd := range m.tasks {
-		// At offset 0 the kernel makes the text anew, so that the file need not be opened again.
+		// A read at offset 0 makes the kernel generate the text, so the file need not be reopened.
 		n, err := unix.Pread(fd, text[:], 0)
 		if err != nil { // the thread has ended
 			_ = unix.Close(fd)
@@ -139,8 +139,8 @@ func (s *state) hold(m *member) {
 			continue
 		}
 		// unix.Open rather than os.Open: no *os.File with its finalizer for each of some
-		// hundred threads. A descriptor of an ended thread reads ESRCH even if its number
-		// belongs to another by then.
+		// hundred threads. The descriptor of an ended thread reads ESRCH even if another
+		// thread has its id by then.
 		if fd, err := unix.Open(dir+"/"+strconv.Itoa(tid)+"/schedstat", unix.O_RDONLY|unix.O_CLOEXEC, 0); err == nil {
 			m.tasks[tid] = fd
 		}

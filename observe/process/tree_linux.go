@@ -30,8 +30,8 @@ type member struct {
 	start   uint64 // distinguishes a later process with the same pid
 	ended   bool
 	threads int
-	// parent, first and last are of its looks: ticks of all that its parent counts
-	// as reaped once it has waited for it.
+	// parent, first and last are from its looks; first and last are the ticks that its
+	// parent counts as reaped once it has waited for it.
 	parent      int
 	looked      bool
 	first, last uint64
@@ -172,8 +172,8 @@ func (s *state) countCPU(at time.Duration) {
 }
 
 // findChildren looks for descendants that are not followed yet. The kernel
-// lists a task's children only where built with CONFIG_PROC_CHILDREN, so every
-// process is asked for its parent, once: whoever is no descendant when first
+// lists a task's children only if built with CONFIG_PROC_CHILDREN, so the parent
+// of every process is read, once: a process that is not a descendant when first
 // seen does not become one.
 func (s *state) findChildren() {
 	pids, err := pseudofile.Numbered(s.proc)

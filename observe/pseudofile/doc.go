@@ -2,6 +2,6 @@
 // are read, those of /proc and of control groups, and parses the numbers in
 // them, without allocating once its buffer has grown.
 //
-// It refuses to interpret files: parsers lie with the source that uses
-// the figure.
+// It refuses to interpret files: their parsers are in the sources that use
+// the figures.
 package pseudofile

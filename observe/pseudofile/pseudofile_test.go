@@ -80,7 +80,7 @@ func TestNumbered(t *testing.T) {
 	}
 }
 
-// FuzzNumber holds the parser against the standard library's.
+// FuzzNumber compares the parser with the standard library's.
 func FuzzNumber(f *testing.F) {
 	f.Add([]byte(" 42 kB"))
 	f.Add([]byte("key 7\nkey: 8"))

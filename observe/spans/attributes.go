@@ -8,9 +8,9 @@ import (
 // attribute is a kept attribute of a span.
 type attribute struct{ key, value string }
 
-// keeps are the attributes that are kept, under the name that OpenTelemetry's
-// conventions have for them now. None holds a header, a query of a URL, or other
-// free text that a user sends; statements are in statementKeys.
+// keeps maps the attributes that are kept to their present names in OpenTelemetry's
+// conventions. None holds a header, a query of a URL, or other free text that a user
+// sends; the text of a statement is kept as statementKey.
 var keeps = map[string]string{
 	"http.route": "http.route", "http.request.method": "http.request.method", "http.method": "http.request.method",
 	"http.response.status_code": "http.response.status_code", "http.status_code": "http.response.status_code",
@@ -61,7 +61,7 @@ func (v anyValue) text() []byte {
 // attributes gathers those of one span.
 type attributes struct {
 	kept   []attribute
-	query  []byte // the statement as it came
+	query  []byte // the statement as it arrived
 	system string
 }
 
@@ -92,7 +92,7 @@ func (a *attributes) add(key []byte, value anyValue, t texts) {
 }
 
 // into gives the span the gathered attributes. A statement is kept in its normal form;
-// of databases without SQL, whose statements may hold anything, its first word.
+// for databases without SQL, whose statements may hold anything, only its first word.
 func (a *attributes) into(s *span, known shapes) {
 	s.attributes = a.kept
 	if len(a.query) == 0 {

@@ -18,7 +18,7 @@ func newBatch() *batch {
 	return &batch{admit: func([]byte) bool { return true }, texts: texts{}, shapes: shapes{}}
 }
 
-// rich is an export with all that is read and much that is not.
+// rich is an export with every field that is read and many that are not.
 func rich() *collector.ExportTraceServiceRequest {
 	at := time.Unix(1_800_000_000, 5)
 	s := entry("GET /orders", true, 7, time.Millisecond, at,
@@ -38,7 +38,7 @@ func rich() *collector.ExportTraceServiceRequest {
 	return e
 }
 
-// TestDecoders holds both decoders against the generated types.
+// TestDecoders compares both decoders with the generated types.
 func TestDecoders(t *testing.T) {
 	e := rich()
 	for name, decode := range map[string]func(*batch) error{
@@ -146,8 +146,8 @@ func FuzzProtobuf(f *testing.F) {
 		b := newBatch()
 		err := decodeProtobuf(data, b)
 		checkBatch(t, data, b)
-		// What the generated types take is taken here, too. (They check that
-		// texts are UTF-8, and parts that are not read here.)
+		// Exports that the generated types accept are accepted here, too. (They also check
+		// that texts are UTF-8, and parts that are not read here.)
 		if proto.Unmarshal(data, &collector.ExportTraceServiceRequest{}) == nil && err != nil {
 			t.Errorf("%v", err)
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	// The generated types of OTLP, without gRPC: what decoding is held against.
+	// The generated types of OTLP, without gRPC, with which decoding is compared.
 	collector "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
 	common "go.opentelemetry.io/proto/slim/otlp/common/v1"
 	resource "go.opentelemetry.io/proto/slim/otlp/resource/v1"
@@ -133,14 +133,14 @@ type running struct {
 	stop   func() record.SourceHealth
 }
 
-// start runs a source at an address of its own.
+// start runs a source at a free address.
 func start(t testing.TB, change ...func(*observe.Subject)) *running {
 	t.Helper()
 	return begin(t, opened(t, 0, change...))
 }
 
-// opened returns a source that listens, and takes nothing yet. rate, if not 0, is
-// the exports that it takes a second.
+// opened returns a source that listens but does not run yet. rate, if not 0, is how many
+// exports it takes per second.
 func opened(t testing.TB, rate float64, change ...func(*observe.Subject)) *running {
 	t.Helper()
 	clock, err := timebase.Start()

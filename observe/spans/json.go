@@ -10,7 +10,7 @@ import (
 // decodeJSON reads an export in OTLP's JSON: protobuf's JSON, but ids are in
 // hexadecimal and enums are numbers.
 //
-// Spans are decoded one by one as the text goes by: all at once they would take
+// Spans are decoded one by one as the text is read: all at once they could take
 // a hundred times the memory of a hostile text.
 func decodeJSON(data []byte, b *batch) error {
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -28,7 +28,7 @@ func decodeJSON(data []byte, b *batch) error {
 
 // resourceJSON reads a ResourceSpans (opentelemetry/proto/trace/v1/trace.proto in its
 // JSON mapping). It walks the tokens itself, because a decoder into the generated types
-// would build what is thrown away next.
+// would build values that are thrown away next.
 func (b *batch) resourceJSON(d *json.Decoder) error {
 	first, service := len(b.spans), ""
 	err := object(d, func(key string) error {
@@ -96,7 +96,7 @@ type jsonValue struct {
 	Bool   *bool       `json:"boolValue"`
 }
 
-// value returns the scalar; an empty text for what is not kept.
+// value returns the scalar; an empty text for a value that is not kept.
 func (v jsonValue) value() anyValue {
 	switch {
 	case v.String != nil:
@@ -139,7 +139,7 @@ func (n *jsonNumber) UnmarshalJSON(text []byte) error {
 	if err != nil {
 		signed, err := strconv.ParseInt(digits, 10, 64)
 		if err != nil {
-			return errMalformed // and its text may be anything
+			return errMalformed // without its text, which may be anything
 		}
 		v = uint64(signed)
 	}
@@ -224,7 +224,7 @@ func list(d *json.Decoder, f func() error) error {
 	return err
 }
 
-// skip passes over a value.
+// skip skips a value.
 func skip(d *json.Decoder) error {
 	var raw json.RawMessage
 	return d.Decode(&raw)

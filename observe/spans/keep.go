@@ -109,8 +109,8 @@ func (k *keeper) recorded(at func(wall uint64) time.Duration) []record.TraceSpan
 }
 
 // record returns the span as spans.jsonl has it. at converts the service's wall clock,
-// in ns since 1970. A span that ends before it begins, as a clock that was set makes it,
-// is of no length.
+// in ns since 1970. A span that ends before it begins, because a clock was set, has
+// length zero.
 func (s *span) record(at func(uint64) time.Duration, clean redactor) record.TraceSpan {
 	r := record.TraceSpan{
 		Trace: hex.EncodeToString(s.trace[:]), ID: hex.EncodeToString(s.id[:]),
@@ -129,7 +129,7 @@ func (s *span) record(at func(uint64) time.Duration, clean redactor) record.Trac
 	return r
 }
 
-// redactor hides secrets and remembers its result for a text.
+// redactor hides secrets and remembers the result for each text.
 type redactor map[string]string
 
 // text hides secrets in a service's own words.

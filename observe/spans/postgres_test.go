@@ -31,7 +31,7 @@ func TestStatementsAreFoundAgain(t *testing.T) {
 	}
 	exec("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
 	exec(`CREATE TABLE orders (id int, "Name" text, at timestamptz, tags text[], body jsonb, paid bool)`)
-	// What is sent first has its text shown; the second is as a span may have it.
+	// PostgreSQL shows the text of the first one sent; the second is as a span may have it.
 	for _, c := range [][2]string{
 		{"SELECT * FROM orders WHERE id = 7", "select  *\nfrom Orders /* comment */ where ID = $1 -- and more"},
 		{"SELECT id FROM orders WHERE id = -7 AND id > - 5", "SELECT id FROM orders WHERE id = $1 AND id > -3"},

@@ -127,8 +127,8 @@ func (b *batch) span(data []byte, service string) error {
 		b.invalid++
 		return nil
 	}
-	// First what admission needs, then the rest: of a flood most spans end here, before
-	// anything is kept of them.
+	// First the fields that admission needs, then the rest: most spans of a flood end here,
+	// before anything of them is kept.
 	var trace, id, parent, name []byte
 	var s span
 	err := eachField(data, func(n protowire.Number, v field) error {

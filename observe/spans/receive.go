@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"connectrpc.com/connect" // an error in the words of gRPC
+	"connectrpc.com/connect" // errors in gRPC's form
 
 	"github.com/redline-go/redline/access"
 )
@@ -61,7 +61,7 @@ func serve(listeners []*access.Listener, s *store) *server {
 // close ends every connection.
 func (s *server) close() {
 	s.once.Do(func() {
-		// Requests under way get a moment: an exporter that was cut off
+		// Requests in progress get a moment: an exporter that was cut off
 		// would complain in the target's log.
 		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 		defer cancel()
@@ -86,7 +86,7 @@ type receiver struct {
 	errors *connect.ErrorWriter
 }
 
-// handler admits before it reads: a body of someone who may not connect costs nothing.
+// handler admits before it reads: a body from a client that may not connect costs nothing.
 func (r *receiver) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/traces", r.export)
@@ -108,7 +108,7 @@ func (r *receiver) handler() http.Handler {
 	})
 }
 
-// turnAway answers who is not let in, in the words of its protocol, and counts it.
+// turnAway answers a client that is not admitted, in the form of its protocol, and counts it.
 func (r *receiver) turnAway(w http.ResponseWriter, q *http.Request, refusal *access.Refusal) {
 	if refusal.Status == http.StatusTooManyRequests {
 		r.store.limit()
@@ -126,7 +126,7 @@ func (r *receiver) turnAway(w http.ResponseWriter, q *http.Request, refusal *acc
 	case http.StatusTooManyRequests:
 		code = connect.CodeResourceExhausted
 	}
-	_ = r.errors.Write(w, q, connect.NewError(code, refusal)) // an exporter that went away
+	_ = r.errors.Write(w, q, connect.NewError(code, refusal)) // fails if the exporter went away
 }
 
 // export takes an export over HTTP.
@@ -157,14 +157,14 @@ func (r *receiver) export(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// refuse answers with an error and counts it. The text goes back as a plain one:
+// refuse answers with an error and counts it. The answer is plain text, because
 // exporters print it.
 func (r *receiver) refuse(w http.ResponseWriter, status int, err error) {
 	r.store.refuse(err)
 	http.Error(w, err.Error(), status)
 }
 
-// unpacked reads a body whole, within the bound. The status is of the error.
+// unpacked reads a whole body, within the bound. The status belongs to the error.
 func unpacked(q *http.Request) (body []byte, status int, err error) {
 	in := io.Reader(q.Body)
 	switch encoding := q.Header.Get("Content-Encoding"); encoding {
@@ -179,7 +179,7 @@ func unpacked(q *http.Request) (body []byte, status int, err error) {
 	default:
 		return nil, http.StatusUnsupportedMediaType, fmt.Errorf("an export is packed with gzip or not at all, not with %.20q", encoding)
 	}
-	// One byte beyond the bound: what gzip unfolds to more must not pass as cut.
+	// One byte beyond the bound: a body that gzip unpacks to more must not pass cut short.
 	var all bytes.Buffer
 	_, err = all.ReadFrom(io.LimitReader(in, maxBody+1))
 	var tooLarge *http.MaxBytesError

@@ -79,7 +79,7 @@ func call(t testing.TB, url string, e any, headers []string, options ...grpc.Cal
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	if headers != nil {
 		ctx = metadata.AppendToOutgoingContext(ctx, headers...)
@@ -319,8 +319,8 @@ func TestLastExportIsWaitedFor(t *testing.T) {
 			return
 		default:
 		}
-		// One that comes when the source is closing is refused, which is not
-		// what this is about.
+		// One that comes while the source is closing is refused, which is not
+		// the subject of this test.
 		body := wire(t, export("shop", entry("later", true, n, 1, time.Now())))
 		if answer, err := http.Post(r.url+"/v1/traces", protobuf, bytes.NewReader(body)); err == nil {
 			answer.Body.Close()

@@ -97,7 +97,7 @@ func (s *services) add(sp *span, window int64) {
 	_ = f.took.RecordValue(min(max(sp.took()/us, 1), int64(time.Hour)/us)) // within its range
 }
 
-// histogram returns an empty one, a used one if there is. Two digits over an hour in us
+// histogram returns an empty one, if possible a used one. Two digits over an hour in us
 // take some 25 KB, and there is one per service and open window.
 func (s *services) histogram() *hdrhistogram.Histogram {
 	if n := len(s.spare); n > 0 {
@@ -119,8 +119,8 @@ func (s *services) closeBelow(until int64, meter *observe.Meter) {
 	}
 }
 
-// deliver hands on a service's window. Calls are delivered when zero, too, so that a
-// service that stopped is seen to; errors only once it had any.
+// deliver delivers a service's window. Calls are delivered even if zero, so that a
+// service that stopped shows; errors only once it had any.
 func (s *services) deliver(known *service, window int64, meter *observe.Meter) {
 	f := known.windows[window]
 	if f == nil {

@@ -42,7 +42,7 @@ const (
 	kindConsumer kind = 5
 )
 
-// String is the kind as spans.jsonl has it, "" when it was not set.
+// String is the kind as spans.jsonl has it, "" if it was not set.
 func (k kind) String() string {
 	names := [...]string{"", "internal", "server", "client", "producer", "consumer"}
 	if int(k) < len(names) {
@@ -56,7 +56,7 @@ type status uint8
 
 const statusError status = 2
 
-// String is the status as spans.jsonl has it, "" when it was not set.
+// String is the status as spans.jsonl has it, "" if it was not set.
 func (s status) String() string {
 	switch s {
 	case 1:
@@ -80,11 +80,11 @@ func (s *span) took() int64 {
 	return int64(min(s.to-s.from, 1<<62))
 }
 
-// batch takes the spans of one export: admit is asked, by trace id, before a span
-// is looked at. It holds within bounds whatever the export says.
+// batch takes the spans of one export: admit is called, with the trace id, before a span
+// is examined. It stays within bounds whatever the export contains.
 type batch struct {
-	// admit decides by the trace id alone whether the rest of a span is decoded: what
-	// is over the rate costs its ids and no more.
+	// admit decides by the trace id alone whether the rest of a span is decoded: a span
+	// over the rate costs its ids and no more.
 	admit   func(trace []byte) bool
 	spans   []span
 	all     int64 // spans of the export
@@ -95,7 +95,7 @@ type batch struct {
 
 var errMalformed = errors.New("the export is malformed")
 
-// ids sets the ids of a span; false when they are none (OTLP: trace.proto).
+// ids sets the ids of a span; false if they are invalid (OTLP: trace.proto).
 func (s *span) ids(trace, id, parent []byte) bool {
 	if len(trace) != len(s.trace) || len(id) != len(s.id) || len(parent) != 0 && len(parent) != len(s.parent) {
 		return false
@@ -112,7 +112,7 @@ type texts map[string]string
 // shape is the kept form of a statement's text.
 type shape struct{ form, key string }
 
-// shapes keeps the shapes of the texts that come again and again.
+// shapes keeps the shapes of recurring texts.
 type shapes map[string]shape
 
 // of returns the shape of a text of PostgreSQL, or of another database.
@@ -141,13 +141,13 @@ func cut(form string) string {
 	return strings.ToValidUTF8(form, "")
 }
 
-// mostTexts bounds the texts that are kept to be met again.
+// mostTexts bounds the texts that are kept for their next occurrence.
 const mostTexts = 1 << 12
 
 // of returns text, cut to a number of bytes, as valid UTF-8.
 func (t texts) of(text []byte, most int) string {
 	if len(text) > most {
-		// Secrets go before the rest: half of one would not be found later.
+		// Secrets are removed before the cut: half of one would not be found later.
 		text = []byte(redact.Text(string(text[:min(len(text), 4*most)])))
 		text = text[:min(len(text), most)]
 	}

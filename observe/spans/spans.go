@@ -12,21 +12,21 @@
 //
 // A span lands in the window in which it ended, by its service's wall clock,
 // which on this host is the run's to within the error measured at every window.
-// Exporters send in batches, five seconds late by default, so figures
-// of a window are delivered six seconds after it, and when the load is over the
+// Exporters send in batches, five seconds late by default, so the figures
+// of a window are delivered six seconds after it, and after the load the
 // source waits that long for the last ones.
 //
-// Everything has a bound: connections, bodies, their unpacked size, spans that
-// are looked at per second, spans that are kept, the length of each text. What
-// is over it is counted and dropped, spans of the load's own requests last.
+// Everything has a bound: connections, bodies, their unpacked size, spans
+// examined per second, spans kept, the length of each text. Whatever exceeds it
+// is counted and dropped, spans of the load's own requests last.
 //
 // Only attributes that are known not to hold secrets are kept, statements in
 // their normal form without constants, and all text is redacted.
 //
 // Rejected: decoding with the generated types of OTLP (an empty span is two bytes
 // on the wire and 300 in memory, so that a body of 8 MiB takes a gigabyte; and
-// 0.7 MB of code); google.golang.org/grpc for the one method (4.9 MB, where
-// connect is linked already); the collector's receiver (15 MB).
+// 0.7 MB of code); google.golang.org/grpc for the one method (4.9 MB, whereas
+// connect is already linked); the collector's receiver (15 MB).
 package spans
 
 import (
@@ -56,7 +56,7 @@ type Source struct {
 	store     *store
 	bracket   observe.Bracket
 	patience  time.Duration // after the load, for the last exports
-	rate      float64       // exports that are taken a second
+	rate      float64       // exports taken per second
 	notStored error
 }
 
@@ -122,7 +122,7 @@ func listen(ctx context.Context, address string, o access.Options) (*access.List
 	return l, nil
 }
 
-// closed returns how many connections were more than the listeners take.
+// closed returns how many connections were closed because they exceeded the listeners' limit.
 func (s *Source) closed() (n int64) {
 	for _, l := range s.listeners {
 		n += l.Closed()

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// late is how long after its end a span is waited for: exporters of the SDKs
+	// late is how long the source waits for a span after its end: exporters of the SDKs
 	// send every five seconds by default.
 	late = 6 * time.Second
-	// mostPerSecond bounds the spans that are looked at, once for those of the
+	// mostPerSecond bounds the spans that are examined, once for those of the
 	// load's own traces and once for all others. Decoding them takes some 5 %
 	// of a CPU.
 	mostPerSecond = 20_000
@@ -46,8 +46,8 @@ type store struct {
 
 // tally counts the fates of spans.
 type tally struct {
-	// received are all spans of exports that were let in. Of these, dropped were over
-	// the rate and not looked at, invalid had no ids.
+	// received are all spans of admitted exports. Of these, dropped were over
+	// the rate and not examined, invalid had no ids.
 	received, dropped, invalid int64
 	// outside ended before the run or after it, by their clock; tooLate came after
 	// their window was delivered.
@@ -72,7 +72,7 @@ func newStore(clock timebase.Clock, width time.Duration, trace uint64) *store {
 	}
 }
 
-// take decodes an export and takes its spans; all or, when it is malformed, none.
+// take decodes an export and takes its spans: all or, if it is malformed, none.
 func (s *store) take(body []byte, decode func([]byte, *batch) error) error {
 	s.decoding.Lock()
 	defer s.decoding.Unlock()
@@ -96,7 +96,7 @@ func (s *store) take(body []byte, decode func([]byte, *batch) error) error {
 	return nil
 }
 
-// admit reports whether a span is looked at.
+// admit reports whether a span is examined.
 func (s *store) admit(trace []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +106,7 @@ func (s *store) admit(trace []byte) bool {
 	return s.others.take()
 }
 
-// loads reports whether the load gave the trace its id.
+// loads reports whether the trace has an id that the load gave.
 func (s *store) loads(trace []byte) bool {
 	return s.trace != 0 && binary.BigEndian.Uint64(trace) == s.trace
 }
@@ -152,8 +152,8 @@ func (s *store) align(b *observe.Bracket) {
 	b.Add(0, 2*(half+moved))
 }
 
-// edge delivers the spans of the window that ends, and the windows that no
-// span is waited for any more.
+// edge delivers the counts of the window that ends, and the windows for which no
+// more spans are awaited.
 func (s *store) edge(at time.Duration, meter *observe.Meter) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -218,7 +218,7 @@ func (s *store) recorded() []record.TraceSpan {
 
 // allowance is a token bucket of mostPerSecond spans.
 type allowance struct {
-	left float64       // spans that may still be looked at
+	left float64       // spans that may still be examined
 	at   time.Duration // of the last refill
 	used bool          // false until the first export
 }

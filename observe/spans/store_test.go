@@ -163,8 +163,8 @@ func TestClockIsFollowed(t *testing.T) {
 	if b.Samples() != 1 || a.P99 <= 0 {
 		t.Errorf("%+v", a)
 	}
-	// The error that is owned up to holds the real one, however busy the host is;
-	// both clocks are read by the microsecond, and the error is kept to a hundredth.
+	// The stated error covers the real one, however busy the host is; both clocks are
+	// read to the microsecond, and the error is kept to a hundredth.
 	if off := (s.runTime(uint64(now.UnixNano())) - clock.At(now)).Abs(); off > a.P99+a.P99/50+2*time.Microsecond {
 		t.Errorf("a span's time is off by %v, said to be off by %v at most", off, a.P99)
 	}

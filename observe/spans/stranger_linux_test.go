@@ -29,7 +29,7 @@ import (
 func postAs(t *testing.T, uid int, url string, body []byte, token string) (int, string) {
 	t.Helper()
 	conn := accesstest.Dial(t, uid, "tcp", strings.TrimPrefix(url, "http://"))
-	_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(5 * time.Minute))
 	q, err := http.NewRequest("POST", url+"/v1/traces", bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
@@ -60,13 +60,13 @@ func callAs(t *testing.T, uid int, url string, e any) error {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	return conn.Invoke(ctx, procedure, e, new(collector.ExportTraceServiceResponse))
 }
 
-// TestOtherUsersSendNoSpans has a user of the host export over HTTP and gRPC
-// without being asked, and this user do the same.
+// TestOtherUsersSendNoSpans has another user of the host export over HTTP and gRPC
+// without permission, and this user do the same.
 func TestOtherUsersSendNoSpans(t *testing.T) {
 	r := start(t)
 	of := func(name string, n uint64) *collector.ExportTraceServiceRequest {
@@ -91,7 +91,7 @@ func TestOtherUsersSendNoSpans(t *testing.T) {
 	}
 }
 
-// TestOtherUsersShowTheToken gives another user the token.
+// TestOtherUsersShowTheToken: another user who has the token may export.
 func TestOtherUsersShowTheToken(t *testing.T) {
 	r := start(t, func(s *observe.Subject) { s.OTLPToken = "s3cret" })
 	body := wire(t, export("shop", entry("shown", true, 1, time.Millisecond, time.Now())))
@@ -124,8 +124,8 @@ func TestTheTargetsUserSendsSpans(t *testing.T) {
 	}
 }
 
-// TestWhoLeavesIsNobody has another user send a whole export and be gone before
-// it is looked at: the kernel then shows its end as root's.
+// TestWhoLeavesIsNobody has another user send a whole export and be gone before its user
+// is checked: the kernel then shows its end as root's.
 func TestWhoLeavesIsNobody(t *testing.T) {
 	r := opened(t, 0)
 	body := wire(t, export("shop", entry("left", true, 1, time.Millisecond, time.Now())))
@@ -142,11 +142,11 @@ func TestWhoLeavesIsNobody(t *testing.T) {
 	}
 }
 
-// TestOtherUsersKeepNoneOut fills what connections another user may have.
+// TestOtherUsersKeepNoneOut uses up the connections that another user may have.
 func TestOtherUsersKeepNoneOut(t *testing.T) {
 	r := start(t)
 	accesstest.Crowd(t, accesstest.Nobody, "tcp", strings.TrimPrefix(r.url, "http://"), maxConnections+10)
-	client := &http.Client{Timeout: 10 * time.Second} // less than a silent connection is kept
+	client := &http.Client{Timeout: 10 * time.Second} // less than the time for which a silent connection is kept
 	defer client.CloseIdleConnections()
 	answer, err := client.Post(r.url+"/v1/traces", protobuf,
 		bytes.NewReader(wire(t, export("shop", entry("own", true, 1, time.Millisecond, time.Now())))))
@@ -159,7 +159,7 @@ func TestOtherUsersKeepNoneOut(t *testing.T) {
 	}
 }
 
-// TestExportsAreBoundInRate sends more exports than are taken in a second.
+// TestExportsAreBoundInRate sends more exports than are accepted per second.
 func TestExportsAreBoundInRate(t *testing.T) {
 	r := begin(t, opened(t, 1))
 	body := wire(t, export("shop", entry("often", true, 1, time.Millisecond, time.Now())))

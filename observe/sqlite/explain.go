@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// maxPlans bounds the statements whose plans are asked for: those with most time.
+	// maxPlans bounds the statements whose plans are requested: those with the most time.
 	maxPlans = 32
 	// maxSteps bounds a plan, and maxStep a step's text.
 	maxSteps, maxStep = 64, 256
@@ -27,7 +27,7 @@ const (
 )
 
 // Explain fills in the databases that a process has open, and SQLite's plans of the
-// operations that are statements. It does nothing for a process without one, and
+// operations that are statements. It does nothing for a process without a database, and
 // never fails: failures are named in the databases' Why.
 func Explain(ctx context.Context, pid int, ops *operation.Operations) {
 	files, err := find(pid)
@@ -55,7 +55,7 @@ func Explain(ctx context.Context, pid int, ops *operation.Operations) {
 	}
 }
 
-// explainable returns the statements that have a plan, those with most time first.
+// explainable returns the statements that have a plan, those with the most time first.
 func explainable(ops *operation.Operations) (texts []string) {
 	for _, o := range ops.Operations { // sorted by time
 		if o.Kind != operation.Query && o.Kind != operation.Exec || len(texts) == maxPlans {
@@ -79,7 +79,7 @@ func explainable(ops *operation.Operations) (texts []string) {
 // its log, so that no lock is taken which the target could meet. It notes the mode of
 // the journal and the size in d.
 func explain(ctx context.Context, f file, d *operation.SQLiteDatabase, texts []string) (plans []operation.SQLitePlan, err error) {
-	// A file that is no proper database may surprise the library; the run goes on.
+	// A damaged database may make the library panic; the run continues.
 	defer func() {
 		if r := recover(); r != nil {
 			plans, err = nil, fmt.Errorf("SQLite cannot read the file: %v", r)
@@ -113,7 +113,7 @@ func explain(ctx context.Context, f file, d *operation.SQLiteDatabase, texts []s
 	for _, text := range texts {
 		plan, err := planOf(ctx, db, text)
 		if err != nil {
-			continue // of another database, or with a function that only the target has
+			continue // a statement of another database, or with a function that only the target has
 		}
 		plan.File = d.File
 		plans = append(plans, plan)

@@ -65,8 +65,8 @@ func asked(texts ...string) *operation.Operations {
 	return ops
 }
 
-// TestExplain: plans are those of the database as it is, though all of it may stand in
-// the write-ahead log alone and a writer holds its lock; and nothing changes.
+// TestExplain: plans are those of the database's current state, though it may all be only in
+// the write-ahead log and a writer holds its lock; and nothing changes.
 func TestExplain(t *testing.T) {
 	const (
 		byMail  = "SELECT id FROM customers WHERE email = ?"
@@ -103,8 +103,8 @@ func TestExplain(t *testing.T) {
 			scans := map[string][]operation.SQLiteScan{
 				byMail: {{Table: "customers", Rows: 2000, Columns: []string{"email"}, Equal: []string{"email"}}}, byCity: nil,
 				newest: {{Table: "orders", Rows: 2000, Sorts: []string{"placed"}}},
-				// A virtual table is read through for each customer; that the customers are
-				// found by their key needs no index.
+				// A virtual table is read from end to end for each customer; the customers are
+				// found by their key, which needs no index.
 				notes: {{Table: "customers", Rows: 2000}, {Table: "notes", Rows: 1500, Inner: true, Virtual: true}},
 				byRow: {{Table: "customers", Rows: 2000}},
 				join:  {{Table: "orders", Rows: 2000, Columns: []string{"customer"}, Equal: []string{"customer"}}},

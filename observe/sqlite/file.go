@@ -93,7 +93,7 @@ func looksLike(at string) bool {
 	return err == nil && string(head) == magic
 }
 
-// openRegular opens a regular file, and waits for none that is something else.
+// openRegular opens a regular file, and never blocks on one of another kind.
 func openRegular(at string) (*os.File, error) {
 	f, err := os.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -111,24 +111,24 @@ const (
 	headerSize    = 100
 	walHeaderSize = 32
 	walFrameSize  = 24
-	// maxFrames of a log are looked at: 1 GiB of pages of 4 KiB. Pages committed
-	// later are not seen.
+	// maxFrames frames of a log are read: 1 GiB of pages of 4 KiB. Pages committed
+	// after them are not seen.
 	maxFrames = 1 << 18
 )
 
-// pages is a database's content: its file, and the pages that its log holds newer.
+// pages is a database's content: its file, and the newer pages in its log.
 type pages struct {
 	file, log *os.File // log is nil without a write-ahead log
-	// size is the database's in bytes, with the pages that are in the log alone; page
-	// is a page's.
+	// size is the database's in bytes, with the pages that are only in the log; page
+	// is that of a page.
 	size, page int64
 	inLog      map[int64]int64 // page number, from 0, to its offset in the log
 	wal        bool            // the journal mode
 }
 
 // openPages opens a database without a lock: even a shared one would hold up a writer of
-// the target (https://www.sqlite.org/lockingv3.html). What is read may thus be torn, which
-// the plans, of the schema and statistics alone, survive or SQLite reports.
+// the target (https://www.sqlite.org/lockingv3.html). Its pages may thus be torn; plans
+// need only those of the schema and the statistics, and SQLite reports a torn one.
 func openPages(f file) (p *pages, err error) {
 	p = &pages{inLog: map[int64]int64{}}
 	if p.file, err = openRegular(f.open); err != nil {
@@ -184,8 +184,8 @@ func (p *pages) readLog() error {
 		return errors.New("the log's pages have another size than the database's")
 	}
 	// A frame's header: page number from 1, the database's size in pages if a transaction
-	// ends here or else 0, and the salts, by which frames of an earlier round of the log,
-	// which is written over from its start, are recognized (fileformat2.html, 4.1).
+	// ends here or else 0, and the salts, which identify frames of an earlier round of the
+	// log, because it is overwritten from its start (fileformat2.html, 4.1).
 	frame, pending := make([]byte, walFrameSize), map[int64]int64{}
 	for i := range int64(maxFrames) {
 		at := walHeaderSize + i*(walFrameSize+p.page)

@@ -10,8 +10,8 @@ import (
 	"github.com/redline-go/redline/record/operation"
 )
 
-// scans returns the tables that a plan reads from end to end, with the columns that
-// the statement compares or sorts by there.
+// scans returns the tables that a plan reads from end to end, with the columns by which
+// the statement compares or sorts them.
 func scans(ctx context.Context, db *sql.DB, text string, plan []string) (list []operation.SQLiteScan) {
 	sorts := slices.ContainsFunc(plan, func(step string) bool { return strings.Contains(step, "TEMP B-TREE FOR ORDER BY") })
 	for at, step := range plan {
@@ -20,7 +20,7 @@ func scans(ctx context.Context, db *sql.DB, text string, plan []string) (list []
 			continue
 		}
 		virtual := strings.Contains(step, "VIRTUAL TABLE")
-		// An index that is made for one execution is a scan that makes it.
+		// An index that is made for one execution takes a scan to make.
 		whole := words[0] == "SCAN" && !strings.Contains(step, "CONSTANT ROW") && (!virtual || wholeVirtual.MatchString(step)) ||
 			words[0] == "SEARCH" && strings.Contains(step, "USING AUTOMATIC")
 		if !whole {
@@ -32,8 +32,8 @@ func scans(ctx context.Context, db *sql.DB, text string, plan []string) (list []
 			continue // a subquery, or a table function
 		}
 		if virtual {
-			// The rows of a full-text table are counted in a table of its own; the
-			// virtual table itself would be read through.
+			// The rows of a full-text table are counted in its docsize table; the
+			// virtual table itself would be read from end to end.
 			if n := rowsOf(ctx, db, table+"_docsize"); n > 0 {
 				list = append(list, operation.SQLiteScan{Table: table, Rows: n, Virtual: true, Inner: at > 0})
 			}
@@ -48,7 +48,7 @@ func scans(ctx context.Context, db *sql.DB, text string, plan []string) (list []
 			}
 			op := strings.ToUpper(c[2])
 			if op != "LIKE" && op != "GLOB" && slices.Contains(indexed, name) {
-				continue // another index of it would be passed over as well
+				continue // another index of it would not be used either
 			}
 			s.Columns = append(s.Columns, name)
 			if op == "" || op == "=" || op == "==" || op == "IN" || op == "IS" {
@@ -70,14 +70,14 @@ func scans(ctx context.Context, db *sql.DB, text string, plan []string) (list []
 
 var (
 	// wholeVirtual is a virtual table that is read from end to end: the full-text
-	// modules of SQLite number that plan 0 and give it no condition, where a search by
-	// MATCH or rowid has another number or a text behind it.
+	// modules of SQLite number that plan 0 and give it no condition, whereas a search by
+	// MATCH or rowid has another number or a text after it.
 	wholeVirtual = regexp.MustCompile(`VIRTUAL TABLE INDEX 0:( LEFT-JOIN)?$`)
 	// compared finds a column that is compared with a value, or with another column.
 	compared = regexp.MustCompile("(?i)([\\w.\"`\\[\\]]+)\\s*(=|==|<=|>=|<|>|\\bLIKE\\b|\\bGLOB\\b|\\bIN\\b|\\bIS\\b|\\bBETWEEN\\b)\\s*")
 	// joined finds the column on the right of a comparison.
 	joined = regexp.MustCompile("\\s*(?:=)\\s*([\\w.\"`\\[\\]]+\\.[\\w\"`\\[\\]]+)()")
-	// ordered finds the sort key of a statement that wants only some rows.
+	// ordered finds the sort key of a statement with a LIMIT.
 	ordered = regexp.MustCompile(`(?is)\bORDER BY (.+?)\s+LIMIT\b`)
 	// from finds the tables and their aliases.
 	from = regexp.MustCompile("(?i)\\b(?:FROM|JOIN|UPDATE|INTO|,)\\s+([\\w\"`\\[\\]]+)(?:\\s+AS)?\\s+([\\w\"`]+)")
@@ -112,7 +112,7 @@ func columnHere(name, alias, table string, columns []string) (string, bool) {
 	return columns[i], true
 }
 
-// columnsOf returns a table's columns in order, nil when they are not known.
+// columnsOf returns a table's columns in order, nil if they are unknown.
 func columnsOf(ctx context.Context, db *sql.DB, table string) (columns []string) {
 	rows, err := db.QueryContext(ctx, "SELECT name FROM pragma_table_info(?)", table)
 	if err != nil {
@@ -152,7 +152,7 @@ func indexedIn(ctx context.Context, db *sql.DB, table string) (columns []string)
 }
 
 // rowsOf returns about how many rows a table has: its largest rowid, which costs a
-// walk down the tree and not a count; -1 where it has none.
+// walk down the tree and not a count; -1 if the table has no rowid.
 func rowsOf(ctx context.Context, db *sql.DB, table string) int64 {
 	rows := sql.NullInt64{}
 	err := db.QueryRowContext(ctx, `SELECT max(rowid) FROM "`+strings.ReplaceAll(table, `"`, `""`)+`"`).Scan(&rows)

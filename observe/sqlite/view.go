@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// name is that of the one file which a view holds.
+// name is the name of the one file in a view.
 const name = "db"
 
 // view shows pages as a file system, which SQLite reads through its read-only VFS.

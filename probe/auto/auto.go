@@ -1,12 +1,12 @@
 // Package auto starts redline's probe in the program that imports it, if
-// redline started that program. It is imported for this effect alone:
+// redline started that program. Import it for its side effect:
 //
 //	import _ "github.com/redline-go/redline/probe/auto"
 //
-// It works in init. That is wrong almost anywhere, and right here: redline
+// It works in init. That is wrong almost anywhere, but right here: redline
 // injects this package into programs whose source it must not touch, so there
-// is no main to call it from, and a program that imports it by hand should be
-// able to drop the one line again. Without redline's environment variables
+// is no main to call it from, and a program that imports it by hand can remove
+// it again by deleting one line. Without redline's environment variables
 // init finds nothing and returns; no goroutine, file or socket is made, and the
 // program runs as if the probe were not there. The probe writes nothing to the
 // program's outputs, and no panic of its own leaves its goroutines.
@@ -38,7 +38,7 @@ func init() {
 	go run(config)
 }
 
-// connect sets the hooks in instrumented packages; nil where redline's build added
+// connect sets the hooks in instrumented packages; nil if redline's build added
 // none. The file that it adds calls bridge before init.
 var connect func()
 
@@ -49,7 +49,7 @@ func bridge(set func()) bool {
 
 var _ = bridge // called in builds with hooks only
 
-// aliveEvery is how often the probe looks whether redline is still there.
+// aliveEvery is how often the probe checks whether redline is still there.
 const aliveEvery = time.Second
 
 // run serves until redline is gone. A program that outlives redline is rid of
@@ -61,7 +61,7 @@ func run(c env.Config) {
 	stop := make(chan struct{})
 	defer close(stop)
 
-	// path is what vanishes when redline clears its directory.
+	// path is the file that vanishes when redline clears its directory.
 	note, path := "", ""
 	pause := make(chan bool)
 	if c.Socket != "" {
@@ -110,8 +110,8 @@ func header(c env.Config, clock sampler.Clock, note string) ring.Header {
 	}
 }
 
-// alive reports whether redline still is there: its process runs, and what we
-// made in its directory was not removed.
+// alive reports whether redline is still there: its process runs, and the file
+// that we made in its directory still exists.
 func alive(agent int, path string) bool {
 	if agent != 0 && !running(agent) {
 		return false

@@ -4,6 +4,6 @@ package auto
 
 import "syscall"
 
-// running reports whether a process exists. One that may not be signalled
+// running reports whether a process exists: one that we may not signal (EPERM)
 // does.
 func running(pid int) bool { return syscall.Kill(pid, 0) != syscall.ESRCH }

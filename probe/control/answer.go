@@ -7,7 +7,7 @@ import (
 )
 
 // answer frames what is written to it. After a failed write it discards, so
-// that a trace being written ends quickly. What comes after limit was passed is
+// that a trace being written ends quickly. Data that comes after limit is passed is
 // still sent: it is the end of a trace, without which the rest is worth less.
 type answer struct {
 	w     io.Writer
@@ -19,7 +19,7 @@ type answer struct {
 	err   atomic.Value // of failure
 }
 
-// failure wraps an error, because an atomic.Value wants one concrete type.
+// failure wraps an error, because an atomic.Value needs one concrete type.
 type failure struct{ error }
 
 func (a *answer) Write(p []byte) (int, error) {

@@ -22,8 +22,8 @@ type flight struct {
 
 var errNotRecording = errors.New("the flight recorder does not run")
 
-// start begins to record, anew if it records already. The runtime has one
-// recorder: when the target uses it itself, its error is returned.
+// start begins to record, and restarts a recording of ours. The runtime has one
+// recorder: if the target itself uses it, start returns the runtime's error.
 func (f *flight) start(length time.Duration, maxBytes, now int64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -36,8 +36,8 @@ func (f *flight) start(length time.Duration, maxBytes, now int64) error {
 	return nil
 }
 
-// dump writes what is kept to w, and returns since when it is kept at the
-// latest.
+// dump writes the kept trace to w, and returns the latest instant at which it
+// can begin.
 func (f *flight) dump(w io.Writer, now int64) (since int64, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

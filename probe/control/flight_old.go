@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// flight stands for the flight recorder that Go has since 1.25.
+// flight stands for the flight recorder that Go has had since 1.25.
 type flight struct{}
 
 var errNoFlight = errors.New("the target's Go has no flight recorder (it came with Go 1.25)")

@@ -24,7 +24,7 @@ func TestFlightRecorder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // it goes on after a dump
+	for range 2 { // it continues after a dump
 		runtime.Gosched()
 		data, outcome, err := ask(t, path, Request{Op: FlightDump})
 		if err != nil || !bytes.HasPrefix(data, []byte("go 1.")) {

@@ -20,12 +20,12 @@ const (
 // Outcome is how a whole answer ends.
 type Outcome struct {
 	// From and To are when the answer's subject began and ended, CLOCK_MONOTONIC
-	// ns. For a profile of state they bracket the taking of it.
+	// ns. For a profile of state they bracket its taking.
 	From, To int64
 	// Error bounds the error of From, and of To, in ns: a trace begins somewhere
 	// within the call that starts it.
 	Error int64
-	// Previous is the sampling rate that Rate replaced, where the runtime reports
+	// Previous is the sampling rate that Rate replaced, if the runtime reports
 	// it (mutex); else -1.
 	Previous int
 	// Cut reports that MaxBytes, or the client, ended a trace or profile early.
@@ -41,7 +41,7 @@ type RemoteError struct{ Text string }
 func (e *RemoteError) Error() string { return e.Text }
 
 // Receive copies the data of an answer to w and returns how it ended. An error
-// means that the data is not whole: *RemoteError when the probe said so.
+// means that the data is incomplete: *RemoteError if the probe said so.
 func Receive(r io.Reader, w io.Writer, limit int64) (Outcome, error) {
 	var head [frameHead]byte
 	var total int64
@@ -112,7 +112,7 @@ func writeFrame(w io.Writer, scratch []byte, kind byte, data []byte) ([]byte, er
 	}
 }
 
-// clean bounds a text from the other side and takes out what a terminal should
+// clean bounds a text from the other side and removes what a terminal should
 // not see.
 func clean(b []byte) string {
 	if len(b) > maxText {

@@ -7,13 +7,13 @@ import (
 	"syscall"
 )
 
-// welcome returns what reports whether the other end of a connection to the
-// socket at path may ask: the target's own user, root, and who made the
-// directory, which is redline. The kernel noted the user when it connected
-// (SO_PEERCRED, unix(7)).
+// welcome returns a function that reports whether the other end of a connection to
+// the socket at path may send requests: the target's own user may, root, and the
+// owner of the directory, which redline made. The kernel noted the user at the
+// connect (SO_PEERCRED, unix(7)).
 //
-// The permissions of the directory and the socket say the same. They are files,
-// though, and a tool or a umask may open them to others.
+// The permissions of the directory and the socket ensure the same, but a tool or a
+// umask may open them to others.
 func welcome(path string) func(net.Conn) bool {
 	owner := -1
 	if info, err := os.Stat(filepath.Dir(path)); err == nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// snapshot answers with a profile as it stands. Goroutine stacks are taken in
+// snapshot answers with a profile of the current state. Goroutine stacks are taken in
 // protobuf form only, never as debug=2 text, which stops the world for long.
 func (s *Server) snapshot(kind string, out *answer) (Outcome, error) {
 	profile := pprof.Lookup(kind)
@@ -16,7 +16,7 @@ func (s *Server) snapshot(kind string, out *answer) (Outcome, error) {
 		return Outcome{}, fmt.Errorf("no profile %q", kind)
 	}
 	// Into memory first: the time is that of the taking, not of the sending,
-	// and a slow client holds no lock of the runtime's.
+	// and a slow client holds no lock of the runtime.
 	buf := &bounded{limit: maxProfile}
 	from := s.now()
 	err := profile.WriteTo(buf, 0)
@@ -28,8 +28,8 @@ func (s *Server) snapshot(kind string, out *answer) (Outcome, error) {
 	return Outcome{From: from, To: to, Error: (to - from) / 2, Previous: -1}, err
 }
 
-// cpu answers with a CPU profile. The runtime takes one at a time: when the
-// target, or another client, profiles already, its error is the answer.
+// cpu answers with a CPU profile. The runtime takes one at a time: if the
+// target, or another client, is already profiling, the answer is the runtime's error.
 func (s *Server) cpu(length time.Duration, out *answer, ended <-chan struct{}) (Outcome, error) {
 	s.sampling.take()
 	defer s.sampling.release()
@@ -62,9 +62,9 @@ func (s *Server) cpu(length time.Duration, out *answer, ended <-chan struct{}) (
 }
 
 // A CPU profile whose start was interrupted for longer than unclearStart is
-// begun again, at most startTries times in all: on a full machine its instant
-// would be unclear by milliseconds. Ending one takes up to 0.2 s, which the
-// profile is shorter by.
+// begun again, at most startTries times in all: on a saturated machine its instant
+// would be uncertain by milliseconds. Ending one takes up to 0.2 s, by which the
+// profile is shorter.
 const (
 	unclearStart = int64(500 * time.Microsecond)
 	startTries   = 3
@@ -83,7 +83,7 @@ func (s *Server) trace(r Request, out *answer, ended <-chan struct{}) (Outcome, 
 	}
 	cut := s.wait(r.Length, ended, out.full)
 	to := s.now()
-	trace.Stop() // returns once all was passed to out
+	trace.Stop() // returns once everything was passed to out
 	if err := out.failed(); err != nil {
 		return Outcome{}, fmt.Errorf("send trace: %w", err)
 	}
@@ -91,7 +91,7 @@ func (s *Server) trace(r Request, out *answer, ended <-chan struct{}) (Outcome, 
 }
 
 // flightDump answers with the trace that the flight recorder keeps. It is read
-// into memory first, so that a slow client does not hold the recorder up.
+// into memory first, so that a slow client does not hold up the recorder.
 func (s *Server) flightDump(out *answer) (Outcome, error) {
 	buf := &bounded{limit: maxProfile}
 	before := s.now()
@@ -109,8 +109,8 @@ func (s *Server) flightDump(out *answer) (Outcome, error) {
 	return Outcome{From: from, To: before + half, Error: half, Previous: -1}, err
 }
 
-// began calls start and returns when it began what it starts, and the bound on
-// that figure's error: half of the time that the call took.
+// began calls start and returns when the thing that it starts began, and the bound on
+// the error of that instant: half of the time that the call took.
 func (s *Server) began(start func() error) (from, half int64, err error) {
 	before := s.now()
 	if err := start(); err != nil {

@@ -12,7 +12,7 @@ type rates struct {
 	changed map[string]bool
 }
 
-// set sets a rate and returns the one before, -1 where the runtime does not report it.
+// set sets a rate and returns the previous one, -1 if the runtime does not report it.
 func (r *rates) set(kind string, rate int) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -32,7 +32,7 @@ func (r *rates) set(kind string, rate int) int {
 	return before
 }
 
-// restore gives back the mutex fraction and turns the block profile off if
+// restore restores the mutex fraction, and turns the block profile off if
 // redline turned it on: the runtime does not report what its rate was.
 func (r *rates) restore() {
 	r.mu.Lock()

@@ -4,7 +4,7 @@
 // One connection carries one request: a line of words, answered by frames.
 // Every answer ends with a frame that says that it is whole, or why it is not,
 // and when on CLOCK_MONOTONIC it was taken, so that a cut connection is never
-// taken for a short profile. A client that shuts down its sending side ends a
+// mistaken for a short profile. A client that shuts down its sending side ends a
 // running profile or trace early and still gets what there is.
 //
 //	info
@@ -20,13 +20,13 @@
 //	flightstop
 //	operations
 //
-// While an execution trace is taken a CPU profile runs, if need be one that
+// While an execution trace is taken a CPU profile runs, if necessary one that
 // no one reads: the runtime puts CPU samples into a trace only then. It gives way
-// to a profile that is asked for.
+// to a requested profile.
 //
 // Rejected: net/http/pprof on the socket. It would link an HTTP server, and
 // register handlers on the default mux, in a target that may have neither. Its
-// CPU profile takes whole seconds only, and its answers hold no time.
+// CPU profile takes whole seconds only, and its answers carry no time.
 package control
 
 import (
@@ -53,7 +53,7 @@ type Op string
 // Requests.
 const (
 	Info    Op = "info"    // facts about the process, as lines of name=value
-	Profile Op = "profile" // a profile of Kind as it stands, gzipped protobuf
+	Profile Op = "profile" // a profile of Kind, of the current state, gzipped protobuf
 	CPU     Op = "cpu"     // a CPU profile of Length
 	Trace   Op = "trace"   // an execution trace of Length or MaxBytes
 	Rate    Op = "rate"    // set the sampling rate of Kind (mutex, block, ring or operations)
@@ -67,8 +67,8 @@ const (
 	Operations Op = "operations"
 )
 
-// Kinds of Rate that are not the runtime's: the probe's own samples, and the count of
-// statements and calls.
+// Kinds of Rate that are not the runtime's: the probe's own samples, and the counting
+// of statements and calls.
 const (
 	ring    = "ring"
 	counted = "operations"

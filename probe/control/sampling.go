@@ -6,16 +6,16 @@ import (
 	"sync"
 )
 
-// sampling lends execution traces a CPU profile: the runtime puts CPU samples
+// sampling provides execution traces with a CPU profile: the runtime puts CPU samples
 // into a trace only while one runs, and runs one at a time.
 type sampling struct {
 	mu     sync.Mutex
 	lent   bool // our profile that no one reads runs
-	traces int  // that want one
-	taken  int  // profiles that were asked for are under way
+	traces int  // that need one
+	taken  int  // requested profiles in progress
 }
 
-// lend starts a profile for a trace unless one runs; the target's own does as
+// lend starts a profile for a trace unless one runs; the target's own serves as
 // well.
 func (s *sampling) lend() {
 	s.mu.Lock()
@@ -26,7 +26,7 @@ func (s *sampling) lend() {
 	}
 }
 
-// giveBack ends what lend started, with the last trace.
+// giveBack ends, with the last trace, the profile that lend started.
 func (s *sampling) giveBack() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -36,7 +36,7 @@ func (s *sampling) giveBack() {
 	}
 }
 
-// take makes room for a profile that was asked for.
+// take makes room for a requested profile.
 func (s *sampling) take() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

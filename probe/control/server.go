@@ -29,23 +29,24 @@ type Server struct {
 	now      func() int64 // CLOCK_MONOTONIC, ns
 	stop     chan struct{}
 	slots    chan struct{}
-	welcome  func(net.Conn) bool // whether who connected may ask
+	welcome  func(net.Conn) bool // whether the other end may send requests
 	once     sync.Once
 	rates    rates
 	sampling sampling
 	flight   flight
-	// Pause takes whether the ring is to get no samples; nil where there is no
-	// ring. It is set before Serve.
+	// Pause receives true to pause the samples of the ring and false to resume
+	// them; nil if there is no ring. Set it before Serve.
 	Pause chan<- bool
-	start int64 // when it began to listen: separates a process from one that replaced it
+	start int64 // when it began to listen: distinguishes a process from one that replaced it
 }
 
-// Listen makes the socket at path, for its owner alone, in place of one that a
-// process before us left there. now reads CLOCK_MONOTONIC in ns.
+// Listen makes the socket at path, for its owner alone, in place of one that an
+// earlier process left there. now reads CLOCK_MONOTONIC in ns.
 //
-// Between its making and its chmod the socket has the permissions that the
+// Between its creation and the chmod the socket has the permissions that the
 // process's umask leaves; the directory, which redline makes for its user
-// alone, keeps others out, and who connects is looked at. The umask itself is the target's and stays as it is.
+// alone, keeps others out, and the user at the other end is checked. The umask
+// itself is the target's and stays as it is.
 func Listen(path string, now func() int64) (*Server, error) {
 	if info, err := os.Lstat(path); err == nil {
 		if info.Mode()&os.ModeSocket == 0 {
@@ -81,7 +82,7 @@ func (s *Server) Serve() {
 			case <-s.stop:
 				return
 			case <-time.After(100 * time.Millisecond):
-				continue // the target is out of descriptors: not our end
+				continue // the target is out of descriptors: no reason to end
 			}
 		}
 		if !s.welcome(conn) {
@@ -97,8 +98,8 @@ func (s *Server) Serve() {
 	}
 }
 
-// Close ends the server, what it still profiles and the flight recorder, gives
-// the sampling rates back, and removes the socket.
+// Close ends the server, its profiles in progress and the flight recorder, restores
+// the sampling rates, and removes the socket.
 func (s *Server) Close() {
 	s.once.Do(func() {
 		close(s.stop)
@@ -183,8 +184,8 @@ func (s *Server) do(r Request, out *answer, ended <-chan struct{}) (Outcome, err
 	return Outcome{}, errors.New("unknown request")
 }
 
-// pause stops the samples of the ring, or lets them go on. From when it returns
-// none is taken: the cost of sampling is measured so.
+// pause stops the samples of the ring, or resumes them. Once it has returned from
+// stopping them none is taken: this is how the cost of sampling is measured.
 func (s *Server) pause(pause bool) (Outcome, error) {
 	timer := time.NewTimer(lineTimeout)
 	defer timer.Stop()
@@ -206,7 +207,7 @@ func (s *Server) info(out *answer) (Outcome, error) {
 	return Outcome{From: from, To: s.now(), Previous: -1}, err
 }
 
-// wait returns when length is over, or earlier when the client or the server
+// wait returns when length is over, or earlier if the client or the server
 // ends or limit fires, and reports whether it was earlier.
 func (s *Server) wait(length time.Duration, ended, limit <-chan struct{}) (cut bool) {
 	timer := time.NewTimer(length)
@@ -222,7 +223,7 @@ func (s *Server) wait(length time.Duration, ended, limit <-chan struct{}) (cut b
 }
 
 // deadlined gives each write its own deadline: a client that stops reading
-// holds nothing of the target for longer.
+// holds nothing of the target any longer than that.
 type deadlined struct{ net.Conn }
 
 func (d deadlined) Write(p []byte) (int, error) {
@@ -230,7 +231,7 @@ func (d deadlined) Write(p []byte) (int, error) {
 	return d.Conn.Write(p)
 }
 
-// count begins to count statements and calls again, or pauses that.
+// count resumes the counting of statements and calls, or pauses it.
 func (s *Server) count(on bool) (Outcome, error) {
 	if !operations.Started() {
 		return Outcome{}, errors.New("no operations are counted: the build is not instrumented")

@@ -68,8 +68,8 @@ func (c Config) Environ() []string {
 }
 
 // Take reads the settings from the environment and removes them from it, so
-// that the processes which the target starts do not take themselves for it. It
-// reports whether there were any; without, the probe has nothing to do.
+// that processes which the target starts do not act as the target. It
+// reports whether there were any; without them the probe has nothing to do.
 func Take() (c Config, reported bool, err error) {
 	for _, name := range [...]string{Ring, Socket, Epoch, Wall, Window, Agent} {
 		value, ok := os.LookupEnv(name)

@@ -3,14 +3,15 @@
 // where it was called. Redline's build puts hooks into the packages that do it
 // (database/sql, pgx, net/http, gRPC, go-redis); they call Begin and End.
 //
-// What is counted is bounded, whatever the program does: shapes of texts, call stacks
-// and their pairs; what is beyond is counted as one. Constants leave a text before
-// it is kept under its shape, so that what a program writes into its SQL stays in it.
+// The counts are bounded, whatever the program does: shapes of texts, call stacks and
+// their pairs; those beyond the bound are counted as one. Constants are removed from a
+// text before its shape is kept, so that the values which a program writes into its
+// SQL never leave it.
 //
 // A call costs some hundred nanoseconds. A stack costs microseconds: after the first
-// calls of an operation one in stride is taken. While an execution trace runs Begin
-// and End also log into it: what lies between them on the goroutine belongs to the
-// operation.
+// calls of an operation it is taken of one call in stride. While an execution trace
+// runs Begin and End also log into it: what lies between them on the goroutine belongs
+// to the operation.
 //
 // Nothing here panics into the program, starts a goroutine, or makes a file. Begin
 // does nothing before Start and after Stop.
@@ -29,11 +30,11 @@ const (
 	Query       = 1
 	Exec        = 2
 	Prepare     = 3
-	Acquire     = 4 // a wait for a connection of a pool
+	Acquire     = 4 // a wait for a connection from a pool
 	Transaction = 5
 	Batch       = 7
 	Copy        = 8
-	HTTP        = 9  // name is "METHOD host", more the path
+	HTTP        = 9  // name is "METHOD host", more is the path
 	Dial        = 10 // a connection of net/http's client: looked up, or opened
 	RPC         = 11
 	Redis       = 12
@@ -45,7 +46,7 @@ const (
 	Failed     = 1
 	Opened     = 2 // a connection was opened for it
 	NoDeadline = 4
-	Held       = 8 // not a call: a connection was held since start, got by the operation
+	Held       = 8 // not a call: the connection that the operation got was held since start
 )
 
 // Category is that of the logs in execution traces. Their message is "b KIND OP STACK"
@@ -59,7 +60,7 @@ const (
 	maxCells  = 16384
 	maxDepth  = 24
 	first     = 256 // calls of an operation whose stack is always taken
-	stride    = 64  // of later ones: a power of two
+	stride    = 64  // of later calls one in so many; a power of two
 )
 
 // An operation's number, as the hooks carry it: from the lowest, 16 bits each, its
@@ -83,7 +84,7 @@ func Start() {
 	atomic.StoreInt32(&running, 1)
 }
 
-// Stop ends counting; what has begun is still ended.
+// Stop ends counting; operations that have begun are still ended.
 func Stop() { atomic.StoreInt32(&running, 0) }
 
 // Started reports whether there are hooks that count: Start was called once.
@@ -94,14 +95,14 @@ func Running() bool { return atomic.LoadInt32(&running) != 0 }
 
 func now() int64 { return int64(time.Since(base)) }
 
-// Begin is called where an operation begins. Of kind 0 it only returns the time. op is
+// Begin is called where an operation begins. For kind 0 it only returns the time. op is
 // zero while nothing is counted.
 func Begin(kind uint32, name, more string) (op uint64, start int64) {
 	return begin(kind, name, more, false)
 }
 
-// BeginOuter is Begin in a package that also serves below database/sql: what that
-// calls is its own operation and not counted again.
+// BeginOuter is Begin in a package that also serves database/sql as a driver: a call
+// from database/sql was counted there and is not counted again.
 func BeginOuter(kind uint32, name, more string) (op uint64, start int64) {
 	return begin(kind, name, more, true)
 }

@@ -12,12 +12,12 @@ import (
 type shape struct {
 	figures
 	begun int64
-	below int64 // times in a row that database/sql made the call; mixed where others do, too
+	below int64 // times in a row that database/sql made the call; near mixed if others do, too
 	kind  uint32
 	text  string
 }
 
-// Bounds of the texts as they came.
+// Bounds of the original texts.
 const (
 	longText = 4096
 	maxRaw   = 4096    // of one generation
@@ -26,14 +26,14 @@ const (
 	keyTail  = 64
 )
 
-// table is what is counted. Shape 0 is what is beyond the bound.
+// table holds the counts. Shape 0 stands for all beyond the bound.
 type table struct {
 	mu     sync.RWMutex
 	shapes [maxShapes]*shape
 	count  int
 	ids    map[string]uint16 // by kind and shape
-	// raw finds a shape by its text as it came, without looking at all of that. It
-	// has two generations: what is not asked for any more is forgotten.
+	// raw finds a shape by its original text, or by both ends of a long one. It has
+	// two generations: texts that no longer occur are forgotten.
 	raw, old map[rawKey]uint16
 	rawSize  int
 
@@ -66,7 +66,7 @@ func (t *table) shape(kind uint32, name, more string) uint16 {
 	key := rawKey{kind: kind, size: len(name), name: name, more: more}
 	long := len(name) > longText
 	if long {
-		// No one looks at the middle of a text so long: copying it would
+		// The middle of so long a text is not examined: copying it would
 		// cost the program more than its query.
 		key.name = name[:keyHead] + name[len(name)-keyTail:]
 	}
@@ -118,7 +118,7 @@ func (t *table) byShape(kind uint32, text string) uint16 {
 func (t *table) stack() uint16 {
 	var pcs [maxDepth]uintptr
 	// Above are runtime.Callers, stack, begin and Begin; the hook's own frames are
-	// taken off where the stack is written.
+	// left out when the stack is written.
 	n := runtime.Callers(4, pcs[:])
 	hash := uint64(14695981039346656037) // FNV-1a
 	for _, pc := range pcs[:n] {
@@ -162,12 +162,12 @@ func (t *table) cell(id, stack uint16) *figures {
 	return c
 }
 
-// mixed is far from zero, so that each call is looked at.
+// mixed is far below zero, so that each call is examined.
 const mixed = -1 << 40
 
-// belowSQL reports whether database/sql made this call. Who asks for a statement is
-// mostly the same: after the first calls one in stride is looked at, and each from the
-// first on that somebody else made.
+// belowSQL reports whether database/sql made this call. A statement mostly has one kind
+// of caller: after the first calls one in stride is examined, and every call from the
+// first one that something else made.
 func (s *shape) belowSQL(kind uint32) bool {
 	n := atomic.AddInt64(&s.below, 1)
 	if n > first && n%stride != 0 && s.kind != 0 {
@@ -183,9 +183,9 @@ func (s *shape) belowSQL(kind uint32) bool {
 // drivers remembers which return addresses lie in a driver's adapter to database/sql.
 var drivers sync.Map // uintptr to bool
 
-// belowSQL reports whether database/sql called, through a driver's adapter, what calls
-// Begin. pgx prepares within a query, so that more frames are looked at there; each
-// costs a tenth of a microsecond.
+// belowSQL reports whether database/sql called, through a driver's adapter, the function
+// that calls Begin. pgx prepares within a query, so that more frames are examined for a
+// Prepare; each costs a tenth of a microsecond.
 func belowSQL(kind uint32) bool {
 	var frames [8]uintptr
 	pcs := frames[:3]

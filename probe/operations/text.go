@@ -5,8 +5,8 @@ import "strings"
 // maxShape bounds the text of a shape.
 const maxShape = 1024
 
-// shapeOf returns what identifies an operation: no constant of a statement and no id
-// of a path is in it.
+// shapeOf returns the text that identifies an operation: without the constants of a
+// statement and the ids of a path.
 func shapeOf(kind uint32, name, more string) string {
 	switch kind {
 	case Query, Exec, Prepare:
@@ -29,7 +29,7 @@ func bound(text string) string {
 	return string(append([]byte(nil), text...))
 }
 
-// route takes ids out of a path: segments with digits, and long ones.
+// route removes ids from a path: segments with digits, and long ones.
 func route(path string) string {
 	const most, longest = 8, 32
 	segments := strings.Split(strings.TrimPrefix(path, "/"), "/")
@@ -44,7 +44,7 @@ func route(path string) string {
 	return "/" + strings.Join(segments, "/")
 }
 
-// version reports whether a segment is one of an API: v1.
+// version reports whether a segment is the version of an API, as v1 is.
 func version(s string) bool {
 	return len(s) >= 2 && len(s) <= 3 && s[0] == 'v' && s[1] >= '0' && s[1] <= '9'
 }
@@ -57,9 +57,9 @@ type eraser struct {
 }
 
 // withoutConstants returns a statement in one line with ? for each constant and
-// parameter, lists of them as one, and without comments. Where in doubt what is quoted
-// is taken for a constant: a name that is lost costs a join, a secret that is kept
-// costs more. Of a long statement the beginning is taken.
+// parameter, lists of them as one, and without comments. In doubt, quoted text is
+// taken for a constant: a lost name costs a join, a kept secret costs more. Only the
+// beginning of a long statement is taken.
 func withoutConstants(text string) string {
 	cut := len(text) > longText
 	if cut {
@@ -170,7 +170,7 @@ func (e *eraser) comment() bool {
 	return len(e.out) == 0 || e.in == "#" || e.in[1] == ' ' && e.word == ""
 }
 
-// nameAfter are words after which what stands in double quotes is a name.
+// nameAfter are the words after which text in double quotes is a name.
 var nameAfter = map[string]bool{"from": true, "join": true, "into": true, "update": true, "table": true, "as": true,
 	"only": true, "select": true, "by": true}
 

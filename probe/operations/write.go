@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 )
 
-// Write writes what was counted up to now, one thing a line:
+// Write writes the counts so far, one item per line:
 //
 //	op ID KIND FIGURES "TEXT"
 //	at ID STACK FIGURES
@@ -18,9 +18,9 @@ import (
 //	frame LINE "FUNCTION" "FILE"
 //
 // FIGURES are calls, errors, ns, longest ns, rows, opened connections, calls without a
-// deadline, and ns that connections were held. Of callers they are those of the calls
-// whose stack was taken. Frames follow their stack, innermost first. Operation 0 is what
-// was beyond the bounds.
+// deadline, and ns that connections were held. Those of callers count only the calls
+// whose stack was taken. Frames follow their stack, innermost first. Operation 0 stands
+// for all beyond the bounds.
 func Write(w io.Writer) error {
 	b := bufio.NewWriterSize(w, 32<<10)
 	all.mu.RLock()
@@ -62,7 +62,7 @@ func (f *figures) text() string {
 	return strings.Join(words, " ")
 }
 
-// writeFrames leaves the hooks out, and what they wrap.
+// writeFrames leaves out the hooks and the functions that they wrap.
 func writeFrames(b *bufio.Writer, pcs []uintptr) {
 	if len(pcs) == 0 {
 		return

@@ -1,5 +1,5 @@
 // Package pool shows a program's database connection pools to redline: how many
-// connections are in use, how many there may be, how often and how long the
+// connections are in use, how many there may be, and how often and how long the
 // program waited for one.
 //
 //	remove := pool.DB("orders", db)            // *sql.DB
@@ -8,14 +8,14 @@
 // The figures go into the probe's shared memory with every sample; redline shows
 // them as series pool.* with the label pool. Importing the package starts the
 // probe as package auto does: without redline nothing happens, and the pools are
-// never asked.
+// never read.
 //
-// Asking costs what the pool's own statistics cost, once per window: a lock of
-// the pool's and, with pgxpool, a walk over its connections and an allocation.
+// A reading costs what the pool's own statistics cost, once per window: a lock of
+// the pool and, with pgxpool, a walk over its connections and an allocation.
 // At most 16 pools are shown; those that come later, and those that have an
 // empty name, are not. Nothing here ever fails or logs.
 //
-// pgxpool is known by the shape of its statistics alone, so that a program that
+// pgxpool is known only by the methods of its statistics, so that a program that
 // does not use it does not link it.
 package pool
 
@@ -23,7 +23,7 @@ import (
 	"database/sql"
 	"time"
 
-	_ "github.com/redline-go/redline/probe/auto" // who shows its pools wants to be seen
+	_ "github.com/redline-go/redline/probe/auto" // a program that shows its pools needs the probe
 	"github.com/redline-go/redline/probe/slots"
 )
 
@@ -57,8 +57,8 @@ type closer interface {
 
 // Pgx shows a pool of pgxpool under a name, until the returned function is
 // called; stat is its method Stat. Its waits are the acquisitions that found no
-// idle connection, its wait time is that of all acquisitions: pgxpool reports no
-// other in all versions, and one that finds a connection takes next to none.
+// idle connection. Its wait time is that of all acquisitions: no other is reported
+// by all versions of pgxpool, and one that finds a connection takes next to none.
 func Pgx[S Stat](name string, stat func() S) (remove func()) {
 	return show(name, func(f *slots.Figures) {
 		s := stat()

@@ -4,12 +4,12 @@
 //	http.ListenAndServe(addr, request.Handler(mux))
 //
 // Each sampled request becomes a task of type "redline.request" with a log of
-// category "id" (package runtime/trace). A request is sampled by whoever sends
-// it: redline's own header, or a W3C traceparent whose sampled flag is set, says
-// so. While no trace is taken, which is nearly always, a request costs one load
-// of a flag: no header is read and nothing is allocated.
+// category "id" (package runtime/trace). Whoever sends a request decides whether
+// it is sampled: redline's own header, or a W3C traceparent whose sampled flag is
+// set, says so. While no trace is taken, which is nearly always, a request costs one
+// load of a flag: no header is read and nothing is allocated.
 //
-// Where a request is no net/http request, Begin marks it:
+// Begin marks a request that is not a net/http request:
 //
 //	ctx, end := request.Begin(ctx, id)
 //	defer end()
@@ -53,8 +53,8 @@ func Handler(next http.Handler) http.Handler {
 	})
 }
 
-// Begin marks what runs until end is called as the request of the given id. end
-// must be called once, from any goroutine.
+// Begin marks the code that runs until end is called as the request with the given
+// id. end must be called once, from any goroutine.
 func Begin(ctx context.Context, id string) (_ context.Context, end func()) {
 	if !trace.IsEnabled() {
 		return ctx, nothing
@@ -66,7 +66,7 @@ func Begin(ctx context.Context, id string) (_ context.Context, end func()) {
 
 func nothing() {}
 
-// ID returns the id under which a request is to be marked: that of redline's
+// ID returns the id under which to mark a request: that of redline's
 // header, or else the trace id of its traceparent. It is false when the request
 // is not sampled.
 func ID(h http.Header) (id string, ok bool) {
@@ -100,7 +100,7 @@ func traceID(parent string) (string, bool) {
 	return id, flags&sampled != 0 && id != "00000000000000000000000000000000"
 }
 
-// clean bounds an id and takes out what a terminal should not see.
+// clean bounds an id and removes what a terminal should not see.
 func clean(id string) string {
 	if len(id) > maxID {
 		id = id[:maxID]

@@ -4,8 +4,8 @@
 // The file begins with a header that names its own layout and with a table of
 // columns (name, labels, unit, kind), so that a probe and an agent of different
 // versions understand each other: the reader takes whatever columns the table
-// names and knows none in advance. Names that the program gives while it runs
-// (of its connection pools) have an area of their own, because the table is fixed.
+// names and knows none in advance. Names that come while the program runs (of its
+// connection pools) have an area of their own, because the table is fixed.
 // Slots follow, one per sample, reused in turn. Each has a sequence word (a
 // sequence lock) and a checksum.
 //
@@ -15,15 +15,15 @@
 //	...  slots: Slots x SlotSize bytes, at SlotsAt
 //
 // Integers have the byte order of the host: both ends are on one machine, and
-// the magic number read in another order is refused.
+// a magic number in another order is refused.
 //
 // The writer stores through a mapping and never waits. The reader uses pread on
 // the same file instead of a mapping of its own: both see the same page cache,
-// and a target that truncates or loses the file then yields an error, where a
+// and a target that truncates or loses the file then causes an error, whereas a
 // mapped page that vanished would kill redline with SIGBUS. pread promises no
 // memory ordering, hence the checksum next to the sequence word.
 //
-// The file must lie on a memory file system (TempDir): on a disk the
+// The file must be on a memory file system (TempDir): on a disk the
 // kernel writes dirty pages back, and a store into a page under writeback can
 // block the target.
 //
@@ -40,7 +40,7 @@ const Version = 2
 // magic is "RLprobe" with a high bit that text does not have.
 const magic uint64 = 0xd2_4c_70_72_6f_62_65_01
 
-// Bounds of what a reader accepts and a writer makes.
+// Bounds that a reader accepts and a writer keeps.
 const (
 	MaxColumns  = 512
 	MaxTable    = 64 << 10
@@ -79,12 +79,12 @@ const (
 	atNamesAt   = 256 // u32
 )
 
-// Kind says how a column's values are to be read.
+// Kind says how to read a column's values.
 type Kind uint8
 
 // Kinds of columns.
 const (
-	// Cumulative counts since some fixed start: its differences matter.
+	// Cumulative counts from a fixed start: its differences matter.
 	Cumulative Kind = 1
 	// Gauge is a state at the instant of the sample, or a figure about what
 	// happened since the sample before. NaN means that there is none.
@@ -105,9 +105,9 @@ const (
 type Column struct {
 	Name   string // of runtime/metrics verbatim, or redline's own; at most 255 bytes
 	Labels string // canonical text as in "q=p99"; empty for none
-	// Named, when above zero, says that the values are of the thing that name
-	// Named-1 names (Reader.Name), once it names one. Labels is then the
-	// label's key alone.
+	// Named, if above zero, says that the values belong to the object whose name
+	// is Reader.Name(Named-1), once that is set. Labels is then the label's key
+	// alone.
 	Named int
 	Kind  Kind
 	Unit  Unit
@@ -132,9 +132,9 @@ type Header struct {
 // Sample is one reading of all columns. Instants are CLOCK_MONOTONIC ns.
 type Sample struct {
 	Index uint64 // 0 for the first
-	// Since is when the sample before this one was taken (its middle); it is
-	// the probe's start for the first. Gauges of events speak of the time from
-	// then to now.
+	// Since is when the previous sample was taken (its middle); it is
+	// the probe's start for the first. Gauges of events describe the time since
+	// then.
 	Since int64
 	// Before and After bracket the reading.
 	Before, After int64

@@ -34,7 +34,7 @@ type Reader struct {
 // that this reader knows.
 var ErrForeign = errors.New("not a ring of redline's probe")
 
-// Open opens the ring at path. Samples that it holds already are delivered.
+// Open opens the ring at path. Samples that it already holds are delivered.
 func Open(path string) (*Reader, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -120,7 +120,7 @@ func (r *Reader) Next(s *Sample) (bool, error) {
 		if ok {
 			return true, nil
 		}
-		r.torn++ // overwritten under our hands, or damaged
+		r.torn++ // overwritten while we read, or damaged
 	}
 	return false, nil
 }
@@ -154,7 +154,7 @@ func (r *Reader) Ended() bool {
 	return err == nil && end != 0
 }
 
-// Same reports whether path still names the file that is being read. A target
+// Same reports whether path still names the file that r reads. A target
 // that restarts puts a new ring in its place.
 func (r *Reader) Same(path string) bool {
 	if r.file == nil {
@@ -206,7 +206,7 @@ func (r *Reader) read(index uint64, s *Sample) (bool, error) {
 	for i := range r.Columns {
 		s.Values = append(s.Values, math.Float64frombits(order.Uint64(r.buf[slotHeader+8*i:])))
 	}
-	// A bracket that is no bracket cannot be placed in time.
+	// A sample without a valid bracket cannot be dated.
 	return s.Before > 0 && s.After >= s.Before && s.Since <= s.Before, nil
 }
 
@@ -278,8 +278,8 @@ func printable(s string) bool {
 	return true
 }
 
-// spare is the number of slots not to be relied on: the oldest, which is the
-// one that the writer overwrites next. A ring of one slot has none to spare.
+// spare is the number of slots that must not be relied on: the oldest, which is
+// the one that the writer overwrites next. A ring of one slot has none to spare.
 func spare(slots uint64) uint64 {
 	if slots > 1 {
 		return 1

@@ -12,8 +12,8 @@ import (
 	"unsafe"
 )
 
-// DefaultSlots is how many samples a ring holds: 25 s of windows of 100 ms, so
-// that an agent that was stopped for a while loses nothing.
+// DefaultSlots is how many samples a ring holds by default: 25 s of windows of
+// 100 ms, so that an agent that was stopped for a while loses nothing.
 const DefaultSlots = 256
 
 // Writer puts samples into a ring. It has one user at a time.
@@ -29,9 +29,9 @@ type Writer struct {
 
 // Create makes the ring at path and maps it. slots 0 means DefaultSlots.
 //
-// The file appears under its name whole, and replaces one that is there: a
+// The file appears under its name complete, and replaces an existing one: a
 // service that restarts within a run makes a new ring, and a reader of the old
-// one is not cut off under its hands.
+// one can finish.
 func Create(path string, h Header, columns []Column, slots int) (*Writer, error) {
 	if slots == 0 {
 		slots = DefaultSlots
@@ -59,7 +59,7 @@ func Create(path string, h Header, columns []Column, slots int) (*Writer, error)
 	return w, nil
 }
 
-// errGone is a mapping whose file was truncated by somebody.
+// errGone means a mapping whose file was truncated by another process.
 var errGone = errors.New("write ring: its memory is gone")
 
 // Write stores one sample: values has one entry per column. It allocates
@@ -73,8 +73,8 @@ func (w *Writer) Write(since, before, after int64, values []float64) (err error)
 		return errors.New("write sample: ring is closed")
 	}
 	at := w.slotsAt + int(w.next%w.slots)*w.slotSize
-	// Subtle: all stores are atomic, because a plain one may pass the odd
-	// sequence word that must precede it on machines with weak ordering.
+	// Subtle: all stores are atomic, because on machines with weak ordering a plain
+	// one may overtake the odd sequence word that must precede it.
 	w.store(at, 2*w.next+1)
 	sum := checksum(checksumStart, w.next)
 	put := func(offset int, word uint64) {
@@ -122,8 +122,8 @@ func (w *Writer) Name(i int, name string) (err error) {
 	return nil
 }
 
-// Close marks the ring as ended and unmaps it. The file stays: it belongs to
-// the directory that redline made, and its last samples are still to be read.
+// Close marks the ring as ended and unmaps it. The file stays: it is in the
+// directory that redline made, and its last samples are still to be read.
 func (w *Writer) Close() (err error) {
 	defer guard(debug.SetPanicOnFault(true), &err)
 	if w.mem == nil {
@@ -141,9 +141,9 @@ func (w *Writer) Close() (err error) {
 }
 
 // guard turns the fault of a store into an error. A store into a mapping whose
-// file was truncated is a SIGBUS, and the runtime ends the process for it unless
-// the goroutine asked for a panic: the target must not die of what happens to
-// redline's file. (The race detector stores from code where even that ends it.)
+// file was truncated raises SIGBUS, for which the runtime ends the process unless
+// the goroutine asked for a panic: the target must not die because of what happens
+// to redline's file. (The race detector stores from code where even that ends it.)
 func guard(before bool, err *error) {
 	debug.SetPanicOnFault(before)
 	if recover() != nil {
@@ -216,7 +216,7 @@ func install(path string, image []byte) (mem []byte, err error) {
 		}
 	}()
 	// Written, not merely truncated to size: the pages then exist, and a full
-	// memory file system is an error here rather than a SIGBUS at some store.
+	// memory file system is an error here instead of a SIGBUS at a later store.
 	if _, err := f.Write(image); err != nil {
 		return nil, err
 	}

@@ -36,8 +36,8 @@ func bracket(read func() (int64, bool)) (Clock, bool) {
 }
 
 // fromWall ties the runtime's clock to the run's epoch through the wall clock,
-// where CLOCK_MONOTONIC itself is out of reach. Its error is unknown: whatever
-// the wall clock was slewed since the epoch; a millisecond is stated.
+// where CLOCK_MONOTONIC itself is out of reach. Its error is unknown, because the
+// wall clock may have been slewed since the epoch; a millisecond is stated.
 func fromWall(epochMonotonic, epochWall int64) Clock {
 	now := time.Now()
 	return Clock{base: now, mono: epochMonotonic + now.UnixNano() - epochWall, Error: time.Millisecond}

@@ -7,23 +7,23 @@ import (
 	"github.com/redline-go/redline/probe/ring"
 )
 
-// histogram summarises what was added to one of the runtime's cumulative
+// histogram summarises the values added to one of the runtime's cumulative
 // histograms since the last reading.
 type histogram struct {
 	last  []uint64
 	delta []uint64
-	// steps, when there are any, are bounds up to which events are counted
-	// apart: cumulative counts of the events up to each bound and above the one
-	// before, and then of those above the last.
+	// steps, if any, are bounds between which events are counted separately:
+	// cumulative counts of the events up to each bound and above the one before,
+	// and then of those above the last.
 	steps []float64
 }
 
 // allocsBySize is reported by size, in addition to its quantiles. Its 68 size classes are
-// too many for a series each.
+// too many for one series each.
 const allocsBySize = "/gc/heap/allocs-by-size:bytes"
 
-// allocSizes are size classes of the allocator, of its first 64 B to its last,
-// 32 KB: what is larger has a span of its own.
+// allocSizes are size classes of the allocator, from 64 B to its last, 32 KB:
+// larger objects have a span of their own.
 var allocSizes = [...]float64{64, 512, 4096, 32768}
 
 func stepColumns(name string) []ring.Column {
@@ -44,7 +44,7 @@ func histogramColumns(name string, unit ring.Unit) []ring.Column {
 	}
 }
 
-// read puts the cumulative count and the quantiles of what was added into the
+// read puts the cumulative count and the quantiles of the added values into the
 // first four entries of into, and the counts up to each step into the next.
 // Without any event there are no quantiles.
 func (h *histogram) read(now *metrics.Float64Histogram, scale float64, into []float64) {
@@ -80,7 +80,7 @@ func (h *histogram) countSteps(now *metrics.Float64Histogram, into []float64) {
 	}
 	step := 0
 	for i, n := range now.Counts {
-		// A bucket's upper edge is exclusive: one more than the class's size.
+		// A bucket's upper edge is exclusive: one more than the size of the class.
 		for step < len(h.steps) && now.Buckets[i] > h.steps[step] {
 			step++
 		}
@@ -122,8 +122,8 @@ func (h *histogram) max(edges []float64) float64 {
 	return none
 }
 
-// finite returns the edges of bucket i, the finite one for both when the other
-// is not.
+// finite returns the edges of bucket i; if one is infinite, the finite one stands
+// for both.
 func finite(edges []float64, i int) (low, high float64) {
 	low, high = edges[i], edges[i+1]
 	if math.IsInf(low, 0) {

@@ -13,16 +13,16 @@ type Loop struct {
 	Window  time.Duration // above zero
 	Sampler *Sampler
 	Ring    *ring.Writer
-	// Pause, if set, carries true for no samples from now on, not even a timer,
-	// and false for samples again.
+	// Pause, if set, carries true to stop the samples, and their timer with them,
+	// and false to resume.
 	Pause <-chan bool
 }
 
 // Run samples until stop is closed or the memory is gone, and closes the ring.
 // It never panics.
 //
-// Sampling comes at each window's edge. When the target is so busy that an edge
-// passes unsampled it is left out, not made up for.
+// It samples at each window's edge. If the target is so busy that an edge passes
+// without a sample, that one is left out, not made up for.
 func (l *Loop) Run(stop <-chan struct{}) {
 	defer func() { _ = recover() }()
 	defer l.Ring.Close()
@@ -39,7 +39,7 @@ func (l *Loop) Run(stop <-chan struct{}) {
 				return
 			}
 			if !timer.Stop() {
-				select { // as timers were before Go 1.23
+				select { // drained as timers needed before Go 1.23
 				case <-timer.C:
 				default:
 				}
@@ -73,7 +73,7 @@ func (l *Loop) rest(stop <-chan struct{}) bool {
 }
 
 // A reading takes some 10 us. One that took longer than wide was interrupted
-// (the kernel ran somebody else, or the collector stopped the world) and its
+// (the kernel ran another task, or the collector stopped the world) and its
 // instant is uncertain by as much; it is taken again, at most tries times.
 const (
 	wide  = int64(200 * time.Microsecond)
@@ -95,14 +95,14 @@ func (l *Loop) take() (before, after int64) {
 	return before, after
 }
 
-// untilEdge returns the time to the next edge; never zero, so that a clock
-// that stands still cannot make the loop spin.
+// untilEdge returns the time to the next edge; never zero, so that a stopped
+// clock cannot make the loop spin.
 func (l *Loop) untilEdge() time.Duration {
 	return edgeAfter(l.Clock.Now()-l.Epoch, l.Window)
 }
 
 // edgeAfter returns how long after elapsed (ns since the epoch) the next edge
-// comes. An edge less than a quarter window away is passed over: the sample
+// comes. An edge less than a quarter of a window away is skipped: the sample
 // that was just taken came late and stands for it.
 func edgeAfter(elapsed int64, window time.Duration) time.Duration {
 	width := int64(window)

@@ -5,7 +5,7 @@ import (
 	"github.com/redline-go/redline/probe/slots"
 )
 
-// poolColumns are the figures of one pool, under redline's own names: the
+// poolColumns are the figures of one pool, under redline's own names, because the
 // runtime has none for them.
 var poolColumns = [...]ring.Column{
 	{Name: "pool.in_use", Kind: ring.Gauge, Unit: ring.One},
@@ -21,7 +21,7 @@ var poolColumns = [...]ring.Column{
 type pools struct {
 	first   int // index of the first value
 	entries [slots.Max]slots.Entry
-	figures slots.Figures // reused, because what a function gets a pointer to moves to the heap
+	figures slots.Figures // reused, because a value whose pointer a function gets moves to the heap
 }
 
 func (p *pools) columns() []ring.Column {
@@ -35,9 +35,9 @@ func (p *pools) columns() []ring.Column {
 	return list
 }
 
-// read asks each pool. It runs the program's code, hence outside the bracket of
-// the sample: a pool whose lock is contended delays the sample, and does not
-// blur its time.
+// read reads each pool. It runs the program's code, and therefore outside the
+// bracket of the sample: a pool whose lock is contended delays the sample, but does
+// not blur its time.
 func (p *pools) read(values []float64) {
 	slots.Copy(&p.entries)
 	for i := range p.entries {
@@ -52,7 +52,7 @@ func (p *pools) read(values []float64) {
 	}
 }
 
-// ask calls read and reports whether it returned: one that panics is not asked
+// ask calls read and reports whether it returned: one that panics is not called
 // again.
 func (p *pools) ask(read func(*slots.Figures)) (ok bool) {
 	defer func() { ok = recover() == nil }()

@@ -3,14 +3,14 @@
 // allocates nothing per sample.
 //
 // It takes every metric of runtime/metrics that the target's Go version has,
-// but for the settings of GODEBUG and two histograms that repeat others, so a
-// new release's metrics arrive by themselves. Units become ns, bytes or 1.
+// except the settings of GODEBUG and two histograms that repeat others, so that
+// the metrics of a new release need no change here. Units become ns, bytes or 1.
 //
-// What to know of the figures: /cpu/classes/* move only once per GC cycle, and
+// About the figures: /cpu/classes/* change only once per GC cycle, and
 // /sched/latencies and /sync/mutex/wait are the runtime's own samples of one
 // goroutine in eight, so the count of the former is about an eighth of the
-// goroutines that ran. The probe's own goroutines, four at most while nothing is
-// asked of it, are in the count of goroutines.
+// goroutines that ran. The count of goroutines includes the probe's own, four at
+// most while it serves no request.
 package sampler
 
 import (
@@ -69,13 +69,13 @@ func New() *Sampler {
 				s.columns = append(s.columns, stepColumns(d.Name)...)
 			}
 		default:
-			continue // a kind of a later Go that this probe does not know
+			continue // a kind of a later Go version, unknown to this probe
 		}
 		s.samples = append(s.samples, metrics.Sample{Name: d.Name})
 		s.dest = append(s.dest, c)
 	}
 	s.values = make([]float64, len(s.columns))
-	s.Read() // the runtime makes its histograms now, and ours take their base
+	s.Read() // the runtime allocates its histograms now, and ours take their base
 	return s
 }
 

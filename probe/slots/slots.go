@@ -1,9 +1,9 @@
 // Package slots holds the connection pools that a program shows to redline, by
-// name, so that the sampler finds them: the program registers through package
-// pool, whenever its pools are made, and the ring's table is fixed by then.
+// name, so that the sampler finds them: the program registers them, through package
+// pool, whenever they are made, and the ring's table is fixed by then.
 //
-// It is apart from package pool so that the sampler, which is linked into every
-// target, takes neither database/sql nor anything newer than the Go of 2021.
+// It is separate from package pool so that the sampler, which is linked into every
+// target, needs neither database/sql nor anything newer than the Go of 2021.
 package slots
 
 import (
@@ -18,7 +18,7 @@ const Max = 16
 // Figures is the state of one pool. NaN stands for what its driver does not
 // report.
 type Figures struct {
-	InUse    float64 // connections that are acquired
+	InUse    float64 // connections acquired at present
 	Idle     float64
 	Most     float64 // connections that the pool may open; 0 means unlimited
 	Acquires float64 // since the pool was made
@@ -27,7 +27,7 @@ type Figures struct {
 	Closed   float64 // connections closed by the pool's limits, since then
 }
 
-// Unknown returns figures of which nothing is known.
+// Unknown returns figures that are all unknown.
 func Unknown() Figures {
 	n := math.NaN()
 	return Figures{n, n, n, n, n, n, n}
@@ -47,9 +47,8 @@ var registry struct {
 	turn    uint64
 }
 
-// Add shows a pool and returns its slot, -1 when all are taken. A name that is
-// known takes its old slot over, so that a pool that is made anew continues its
-// series.
+// Add shows a pool and returns its slot, -1 if all are taken. A known name takes its
+// old slot, so that a pool that is made anew continues its series.
 func Add(name string, read func(*Figures)) (slot int, turn uint64) {
 	registry.Lock()
 	defer registry.Unlock()
@@ -67,9 +66,9 @@ func Add(name string, read func(*Figures)) (slot int, turn uint64) {
 	return slot, registry.turn
 }
 
-// Show shows a pool that redline's build has found in the program, under a name that no
-// other has: of several with one name the second is "name 2". read sets those of the
-// figures, in the order of Figures, that are known. It returns what hides the pool.
+// Show shows a pool that redline's build found in the program, under a unique name: the
+// second of several pools with one name is "name 2". read sets the known figures, in the
+// order of Figures. The returned function hides the pool.
 //
 // No pool is shown twice: redline does not instrument a program that imports the probe.
 func Show(name string, read func(*[7]float64)) (remove func()) {
@@ -91,7 +90,7 @@ func Show(name string, read func(*[7]float64)) (remove func()) {
 	}
 	registry.turn++
 	turn := registry.turn
-	var values [7]float64 // not within the function: it would be made for each sample
+	var values [7]float64 // not within the function: it would be allocated for each sample
 	registry.entries[slot] = Entry{Name: name, Turn: turn, Read: func(f *Figures) {
 		for i := range values {
 			values[i] = math.NaN()
@@ -102,9 +101,9 @@ func Show(name string, read func(*[7]float64)) (remove func()) {
 	return func() { Remove(slot, turn) }
 }
 
-// free returns the slot for a pool that is found: the one of its name, where no pool is
-// shown there any more, or one that has no name; -1 where another pool has the name or
-// all are taken.
+// free returns the slot for a pool that was found: that of its name, if no pool is shown
+// there any more, or one without a name; -1 if another pool has the name or all slots
+// are taken.
 func free(name string) int {
 	slot := -1
 	for i := Max - 1; i >= 0; i-- {
@@ -120,7 +119,7 @@ func free(name string) int {
 	return slot
 }
 
-// Remove hides what Add showed, unless another took its slot since.
+// Remove hides the pool that Add showed, unless another has taken its slot since.
 func Remove(slot int, turn uint64) {
 	registry.Lock()
 	defer registry.Unlock()

@@ -76,7 +76,7 @@ func TestFoundPools(t *testing.T) {
 	same("pgxpool", "sql", "sql 2")
 	remove()
 	same("pgxpool", "sql 2")
-	Show("sql", read) // made anew: its series goes on
+	Show("sql", read) // made anew: its series continues
 	same("pgxpool", "sql", "sql 2")
 	remove() // that of the one before
 	same("pgxpool", "sql", "sql 2")

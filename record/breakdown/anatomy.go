@@ -51,15 +51,15 @@ type Anatomy struct {
 	// Ran is how long requests ran; nil of fewer than 20, and in bundles from before it
 	// was counted.
 	Ran *Ran `json:"ran,omitempty"`
-	// Coverage is requests taken apart over those whose end was seen inside
-	// the trace and whose begin was too; Merged counts those that look like
-	// several requests in one.
+	// Coverage is the share of requests taken apart among those whose begin and end
+	// were seen inside the trace; Merged counts those that look like several requests
+	// in one.
 	Coverage float64 `json:"coverage"`
 	Merged   int     `json:"merged"`
 	// Hijacked counts requests whose handler took the connection over; they are
 	// left out.
 	Hijacked int `json:"hijacked"`
-	// Markers counts the signs by which the requests were separated.
+	// Markers counts the marks by which the requests were separated.
 	Markers Markers `json:"markers"`
 	// Traced is the time the traces cover, all together.
 	Traced time.Duration `json:"traced_ns"`
@@ -86,8 +86,8 @@ type Anatomy struct {
 	// During divides All by the traces, in their order; nil where there is one, and in bundles from
 	// before it was divided.
 	During []During `json:"during,omitempty"`
-	// Named divides All by the requests of the mix, those with most time first; nil where no request
-	// is marked, and in bundles from before it was divided.
+	// Named divides All by the requests of the mix, those with most time first; nil if no request is
+	// marked, and in bundles from before it was divided.
 	Named []Named `json:"named,omitempty"`
 	// Slowest are the timelines of the slowest requests, slowest first.
 	Slowest []Timeline `json:"slowest"`
@@ -108,8 +108,8 @@ type Ran struct {
 	P50NS  time.Duration `json:"p50_ns"`
 }
 
-// Markers counts the marks that net/http leaves in a trace around its requests, cut ones
-// among them.
+// Markers counts the marks that net/http leaves in a trace around its requests, including
+// cut ones.
 type Markers struct {
 	Readers int `json:"readers"` // background readers started, one per request at most
 	Aborts  int `json:"aborts"`  // ends known from stopping the background reader
@@ -117,9 +117,9 @@ type Markers struct {
 	Tasks   int `json:"tasks"`   // whole requests that the probe marked with an id
 }
 
-// The probe marks a request by a task of type RequestTask in the execution
-// trace, around the handler, and logs the id that the load half sent, by a log
-// in it with category RequestLog.
+// The probe marks a request by a task of type RequestTask around the handler in the
+// execution trace. In the task it logs the id that the load half sent, with category
+// RequestLog.
 const (
 	RequestTask = "redline.request"
 	RequestLog  = "id"
@@ -133,20 +133,20 @@ type OperationsPerRequest struct {
 	Max       int64   `json:"max"`      // in one request; at most 4,096 operations of each are counted
 	Requests  int64   `json:"requests"` // that began it at least once
 	// RunningNS, QueuedNS and WaitingNS are how long the mean request was within the
-	// operation, and in none that it called: on a CPU, ready and without one, and
-	// waiting (a call of C is waiting to Go's trace).
+	// operation, but in none that it called: on a CPU, ready but without one, and
+	// waiting (to Go's trace, a call of C is waiting).
 	RunningNS int64 `json:"running_ns,omitempty"`
 	QueuedNS  int64 `json:"queued_ns,omitempty"`
 	WaitingNS int64 `json:"waiting_ns,omitempty"`
 }
 
-// Servers that requests are found of.
+// Servers whose requests are found.
 const (
 	ServerHTTP     = "net/http"
 	ServerHTTP2    = "http2" // of net/http or golang.org/x/net
 	ServerGRPC     = "grpc"
 	ServerFastHTTP = "fasthttp"
-	ServerMarked   = "marked" // of no server that is known: the probe's task is the request
+	ServerMarked   = "marked" // of no known server: the probe's task is the request
 )
 
 // Served counts the requests of one server.
@@ -157,7 +157,7 @@ type Served struct {
 }
 
 // CPUProfile contrasts the code of requests: how many samples fell into the
-// requests of each band, and the functions of the most of them.
+// requests of each band, and the functions with most of them.
 type CPUProfile struct {
 	All       int           `json:"all"`
 	Median    int           `json:"median"`
@@ -165,8 +165,8 @@ type CPUProfile struct {
 	Functions []CPUFunction `json:"functions"`
 }
 
-// CPUFunction is a function that requests ran, with the share that it has of
-// each band's samples.
+// CPUFunction is a function that requests ran, with its share of each band's
+// samples.
 type CPUFunction struct {
 	Function string  `json:"function"`
 	Caller   string  `json:"caller"` // the target's innermost frame, "" without one
@@ -175,13 +175,13 @@ type CPUFunction struct {
 	Tail     float64 `json:"tail"`
 }
 
-// Summary is the anatomy as summary.json carries it.
+// Summary is the part of the anatomy that summary.json holds.
 type Summary struct {
 	Requests int `json:"requests"` // whole requests found
-	Cut      int `json:"cut"`      // an edge of a trace cuts them: left out, but for Partial
+	Cut      int `json:"cut"`      // cut by an edge of a trace: left out, except for Partial
 	// Partial of the cut ones count in all bands and means with their part within
 	// the trace, because whole ones are few. Durations and Times are then lower bounds;
-	// shares hold.
+	// shares are right.
 	Partial int    `json:"partial,omitempty"`
 	Median  []Part `json:"median"`
 	Tail    []Part `json:"tail"`
@@ -194,8 +194,8 @@ type Summary struct {
 type Part struct {
 	State State `json:"state"`
 	// Site is the function that a reader would name: the innermost frame
-	// outside the runtime and package sync, with the innermost frame of the
-	// target's own module appended when it is another ("A < B file.go:12").
+	// outside the runtime and package sync, followed by the innermost frame of the
+	// target's own module if that is another ("A < B file.go:12").
 	Site  string  `json:"site"`
 	NS    int64   `json:"ns"`
 	Share float64 `json:"share"` // of the band's mean duration
@@ -207,17 +207,17 @@ type Part struct {
 	// Stack is innermost first, at most 48 frames; nil for states without site.
 	Stack []code.Frame `json:"stack,omitempty"`
 	// Waker is the stack, innermost first, of the goroutine that ended most of
-	// this wait's time, where the trace shows it: who released the semaphore,
-	// who took from the channel. A single frame whose function is WakerTimer
+	// this wait's time, if the trace shows it: the one that released the semaphore or
+	// received from the channel. A single frame whose function is WakerTimer
 	// means that a timer did; nil means unknown.
 	Waker []code.Frame `json:"waker,omitempty"`
-	// Behind divides the waits by the activity of the goroutines that ended them
-	// meanwhile, the longest first. The chains exclude each other and add up to
-	// NS at most; the rest was not followed.
+	// Behind divides the waits by what the goroutines that ended them were doing
+	// meanwhile, the longest first. The chains exclude each other and add up to at
+	// most NS; the rest was not followed.
 	Behind []Chain `json:"behind,omitempty"`
 }
 
-// Chain is the cause that some of a part's time waited for.
+// Chain is what some of a part's time was spent waiting for.
 type Chain struct {
 	NS    int64   `json:"ns"`
 	Share float64 `json:"share"` // of the band's mean duration
@@ -227,15 +227,19 @@ type Chain struct {
 // Link is a goroutine's activity while the one before it, at first the
 // request, waited for it. A link that waits is explained by the next one.
 type Link struct {
-	// Goroutine is the function that the goroutine began in; "" when the trace
-	// does not say.
+	// Goroutine is the function in which the goroutine began; "" if the trace does not
+	// show it.
 	Goroutine string `json:"goroutine"`
 	// Request reports that the goroutine serves requests: it is a neighbour, or a
 	// connection's.
 	Request bool   `json:"request,omitempty"`
 	State   State  `json:"state"`
 	Site    string `json:"site"`
-	// Stack is that of the last link's wait, as in Part.
+	// Times is how often, per request, the goroutine came to this; chains that begin with
+	// the same links divide it by their time. 0 in bundles from before it was counted.
+	Times float64 `json:"times,omitempty"`
+	// Stack is that of a wait, as in Part: of the last link, and of others in the target's own
+	// code (nil in older bundles).
 	Stack []code.Frame `json:"stack,omitempty"`
 }
 
@@ -281,6 +285,6 @@ type Segment struct {
 	Site  string        `json:"site"`
 	From  time.Duration `json:"from_ns"`
 	NS    int64         `json:"ns"`
-	// Behind is the cause of the segment's wait, as far as it was followed.
+	// Behind is the reason for the segment's wait, as far as it was followed.
 	Behind []Link `json:"behind,omitempty"`
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// During is what the requests of one trace did, or of neighbours where a run has many: the
-// parts of Anatomy.All as large as they are there. The bands are its own: its median
+// During is what the requests of one trace did, or of adjacent traces if a run has many:
+// the size that the parts of Anatomy.All have there. Its bands are its own: its median
 // requests, and its slowest.
 type During struct {
 	timebase.Span
@@ -22,7 +22,7 @@ type During struct {
 
 // Piece is a part of the mean request of a band of During.
 type Piece struct {
-	Part  int     `json:"part"` // its place in Anatomy.All
+	Part  int     `json:"part"` // its index in Anatomy.All
 	NS    int64   `json:"ns"`
 	Times float64 `json:"times"` // per request
 }
@@ -30,7 +30,7 @@ type Piece struct {
 // Named is what the marked requests of one name of a mix did, in the parts of Anatomy.All: the largest 30 of each band.
 type Named struct {
 	Name     string        `json:"name"`
-	Requests int           `json:"requests"` // marked, a sample chosen by chance
+	Requests int           `json:"requests"` // marked: a random sample
 	MeanNS   time.Duration `json:"mean_ns"`
 	MedianNS time.Duration `json:"median_ns"`
 	TailNS   time.Duration `json:"tail_ns"`

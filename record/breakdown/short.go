@@ -17,15 +17,15 @@ const (
 	shortBytes  = 140_000
 )
 
-// Short returns the summary as summary.json carries it: the largest parts of each band,
+// Short returns the summary in the form of summary.json: the largest parts of each band,
 // with the innermost frames of their stacks and most of what they waited for.
-// The parts left out are those of the least time. The receiver is unchanged.
+// The parts with the least time are left out. The receiver is unchanged.
 func (s Summary) Short() Summary {
 	whole := s
 	for frames := shortFrames; frames > 0; frames-- {
 		s.Median, s.Tail = shortParts(whole.Median, frames), shortParts(whole.Tail, frames)
 		text, err := json.MarshalIndent(s, "", "  ")
-		if err != nil || len(text) <= shortBytes { // who writes it reports the error
+		if err != nil || len(text) <= shortBytes { // the writer reports the error
 			break
 		}
 	}

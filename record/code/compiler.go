@@ -4,11 +4,14 @@ package code
 const File = "compiler.json"
 
 // Compiler is compiler.json: the lines of the service's own code that cost most,
-// with the Go compiler's remarks on them. It is written for targets that redline
-// built itself.
+// with the Go compiler's remarks on them, and which of its lines call others in a
+// loop. It is written for targets that redline built itself.
 type Compiler struct {
 	GoVersion string    `json:"go_version"` // of the compiler that was asked
 	Lines     []HotLine `json:"lines"`      // costliest first
+	// Loops are the lines of the service's own code that lead to a call of a database or another
+	// service and lie in a loop of their function.
+	Loops []Frame `json:"loops,omitempty"`
 }
 
 // HotLine is a line of the service's own code and its measured cost.
@@ -21,7 +24,7 @@ type HotLine struct {
 	// Bytes and Objects are the line's shares of all allocation, 0 to 1.
 	Bytes   float64 `json:"bytes"`
 	Objects float64 `json:"objects"`
-	// Remarks are the compiler's, in the order of the line.
+	// Remarks are the compiler's remarks on the line, in its order.
 	Remarks []Remark `json:"remarks,omitempty"`
 }
 

@@ -9,13 +9,13 @@ type Frame struct {
 	Line     int    `json:"line"`
 }
 
-// hookPrefix begins the name of a function that redline's build wrapped:
-// its body goes on under it, and the wrapper has its old name.
+// hookPrefix begins the new name of a function that redline's build wrapped; the
+// wrapper has the function's old name.
 const hookPrefix = "redline_"
 
-// Plain returns a stack, innermost first, as it is without the hooks of redline's
-// build: "(*DB).redline_conn", called by "(*DB).conn", is one function, at the lines
-// of its own body. Stacks without hooks come back as they are.
+// Plain returns a stack, innermost first, as it would be without the hooks of redline's
+// build: "(*DB).redline_conn", called by "(*DB).conn", becomes one function, at the
+// lines of its own body. Stacks without hooks are returned unchanged.
 func Plain(frames []Frame) []Frame {
 	hooked := false
 	for _, f := range frames {
@@ -39,8 +39,8 @@ func Plain(frames []Frame) []Frame {
 	return plain
 }
 
-// Unhooked returns the name that a function has without the hooks of redline's build,
-// and whether it is one that they wrap: a closure within it is
+// Unhooked returns the name of a function without the hooks of redline's build, and
+// whether it is one that they wrap; a closure within one is named
 // "(*DB).redline_conn.func1".
 func Unhooked(function string) (name string, wrapped bool) {
 	i := strings.Index(function, "."+hookPrefix)

@@ -3,9 +3,9 @@ package code
 import "strings"
 
 const (
-	// probeModule is what a service links by itself, and injected is where builds put the same
-	// packages within the service's own module (see package probe): by its path it
-	// would be the service's.
+	// probeModule is what a service links by itself. Builds put the same packages as
+	// injected into the service's own module (see package probe), so by its path it would
+	// be the service's.
 	probeModule = "github.com/redline-go/redline/probe"
 	injected    = "/internal/redlineprobe/"
 	// hooksFile is the file that builds add to packages whose functions they wrap (see

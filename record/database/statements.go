@@ -18,10 +18,10 @@ type Statements struct {
 	Blocking []Blocking `json:"blocking,omitempty"`
 	// Idle are the statements that sessions ran before they sat idle, most sessions first.
 	Idle []Idle `json:"idle,omitempty"`
-	// IdleReadings is how often, once a second, it was asked; 0 is never.
+	// IdleReadings is how often the server was asked, once a second; 0 is never.
 	IdleReadings int64 `json:"idle_readings,omitempty"`
-	// Tables are those that the plans read, a bounded number; Planner is nil
-	// where they were not asked for.
+	// Tables are those that the plans read, a bounded number; Planner is nil if they
+	// were not read.
 	Tables  []Table  `json:"tables,omitempty"`
 	Planner *Planner `json:"planner,omitempty"`
 }
@@ -32,27 +32,27 @@ type Idle struct {
 	QueryID     string        `json:"queryid,omitempty"` // of it, where the server reports it
 	Application string        `json:"application"`
 	State       string        `json:"state"`    // "idle", "idle in transaction"
-	Seen        int64         `json:"seen"`     // how many of the readings met any
-	Sessions    int64         `json:"sessions"` // met, summed over the readings
-	Most        int64         `json:"most"`     // met at once
-	AtEnd       int64         `json:"at_end"`   // met by the last reading
-	First       time.Duration `json:"first_ns"` // run time of the first reading that met any
+	Seen        int64         `json:"seen"`     // how many of the readings found any
+	Sessions    int64         `json:"sessions"` // found, summed over the readings
+	Most        int64         `json:"most"`     // found at once
+	AtEnd       int64         `json:"at_end"`   // found by the last reading
+	First       time.Duration `json:"first_ns"` // run time of the first reading that found any
 	Last        time.Duration `json:"last_ns"`
-	Longest     time.Duration `json:"longest_ns"` // that one sat idle
-	Transaction time.Duration `json:"held_ns"`    // the longest that one's transaction was open
+	Longest     time.Duration `json:"longest_ns"` // for which one sat idle
+	Transaction time.Duration `json:"held_ns"`    // the longest for which a transaction of one was open
 }
 
-// Blocking is a chain of sessions, each of which waited for a lock of the one
-// before it. Chains of the same statements in the same states count as one.
+// Blocking is a chain of sessions, each of which waited for a lock of the one before
+// it. Chains with the same statements in the same states count as one.
 type Blocking struct {
 	// Links begin with the session that does not wait.
 	Links []BlockingLink `json:"links"`
-	Seen  int64          `json:"seen"`     // how many of the readings, one a second, met it
+	Seen  int64          `json:"seen"`     // how many of the readings, one per second, found it
 	First time.Duration  `json:"first_ns"` // run time of the first of them
 	Last  time.Duration  `json:"last_ns"`
 }
 
-// BlockingLink is one session of a chain, with the longest times met.
+// BlockingLink is one session of a chain, with the longest times found.
 type BlockingLink struct {
 	Text        string        `json:"text"`              // its statement, the last one when it is idle; without constants
 	QueryID     string        `json:"queryid,omitempty"` // of its statement, where the server reports it
@@ -78,13 +78,12 @@ type Statement struct {
 	WAL     int64 `json:"wal_bytes,omitempty"`
 	// Planning is the time spent in planning; 0 unless the server tracks it.
 	Planning time.Duration `json:"planning_ns,omitempty"`
-	// Plan is EXPLAIN (FORMAT JSON) of the statement, nil if it could not be
-	// had; PlanError says why. It is a generic plan where the parameters are
-	// unknown.
+	// Plan is EXPLAIN (FORMAT JSON) of the statement, nil if there is none; PlanError
+	// then says why. It is a generic plan if the parameters are unknown.
 	Plan      json.RawMessage `json:"plan,omitempty"`
 	PlanError string          `json:"plan_error,omitempty"`
-	// PlanSource says where the plan is from: "EXPLAIN", or "auto_explain: ...",
-	// which is the plan of an execution with its own values, their constants hidden.
+	// PlanSource says where the plan comes from: "EXPLAIN", or "auto_explain: ...", the
+	// plan of an execution with its actual values, constants hidden.
 	PlanSource string `json:"plan_source,omitempty"`
 	// Checks are the indexes that hypopg tried for the statement.
 	Checks []IndexCheck `json:"index_checks,omitempty"`

@@ -1,7 +1,7 @@
 package database
 
-// Planner holds the cost settings of the server's planner, in its own unit: the
-// reading of one block in a row with others.
+// Planner holds the cost settings of the server's planner, in its own unit: the cost of
+// one sequential block read.
 type Planner struct {
 	SeqPage    float64 `json:"seq_page_cost"`
 	RandomPage float64 `json:"random_page_cost"`
@@ -58,14 +58,14 @@ type IndexKey struct {
 	Expression string `json:"expression,omitempty"`
 	Class      string `json:"class"` // operator class: "int4_ops", "text_pattern_ops"
 	Collation  string `json:"collation,omitempty"`
-	// Bytes: text is ordered byte by byte, so that LIKE 'abc%' is a range.
+	// Bytes: text is ordered byte by byte, so LIKE 'abc%' is a range.
 	Bytes      bool `json:"bytewise"`
 	Desc       bool `json:"desc"`
 	NullsFirst bool `json:"nulls_first"`
 }
 
-// Reference is a foreign key that points at a table. Deleting a row there looks
-// for the rows that refer to it.
+// Reference is a foreign key that points at a table. Deleting a row there searches for
+// the rows that refer to it.
 type Reference struct {
 	Schema  string   `json:"schema"`
 	Table   string   `json:"table"` // that holds the key
@@ -76,7 +76,7 @@ type Reference struct {
 	Indexed bool     `json:"indexed"` // a valid index begins with the columns
 }
 
-// IndexCheck is an index that was tried without making it, with the extension
+// IndexCheck is an index that was tried without creating it, with the extension
 // hypopg. Costs are the planner's.
 type IndexCheck struct {
 	Index  string  `json:"index"` // CREATE INDEX ...

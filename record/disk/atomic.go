@@ -20,11 +20,11 @@ const RunFile = "run.json"
 // WriteJSON writes one of a bundle's JSON files atomically: a reader sees the
 // old file or the whole new one.
 //
-// Secrets known by their form are hidden in it.
+// Secrets recognised by their form are hidden.
 func WriteJSON(dir, file string, v any) error { return WriteRedacted(dir, file, v, nil) }
 
-// WriteRedacted is WriteJSON without the secrets that hide knows, too. A nil Redactor
-// knows names and forms alone.
+// WriteRedacted is WriteJSON that also hides the secrets that hide knows. A nil Redactor
+// knows only names and forms.
 func WriteRedacted(dir, file string, v any, hide *redact.Redactor) error {
 	if filepath.Base(file) != file || !strings.HasSuffix(file, ".json") {
 		return fmt.Errorf("%q is not the name of a JSON file in a bundle", file)
@@ -54,9 +54,9 @@ func Write(dir, file string, data []byte) error {
 	})
 }
 
-// WriteFile writes dir/file in parts, through a temporary file next to it, for its
-// owner only, as CreateTemp makes it. On any error the old file stands and
-// the temporary one is gone, so that a full disk gets its space back.
+// WriteFile writes dir/file in parts, through a temporary file next to it, readable only
+// by its owner, as CreateTemp makes it. On any error the old file remains and the
+// temporary one is removed, so that a full disk gets its space back.
 func WriteFile(dir, file string, write func(io.Writer) error) (err error) {
 	path := filepath.Join(dir, file)
 	// The name ends in .tmp, so that a reader of the folder that matches by
@@ -85,8 +85,8 @@ func WriteFile(dir, file string, write func(io.Writer) error) (err error) {
 	return os.Rename(f.Name(), path)
 }
 
-// WithoutPath strips the temporary file's name from an error; the file that
-// was meant is named by the caller.
+// WithoutPath strips the temporary file's name from an error; the caller names the
+// intended file.
 func WithoutPath(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -95,14 +95,14 @@ func WithoutPath(err error) error {
 	return err
 }
 
-// Appender appends whole entries to a file. A write that fails half way (a
-// full disk) is taken back, so that the file's content is always a run of
-// whole entries, and later ones can follow when there is room again.
+// Appender appends whole entries to a file. A write that fails half-way (a full disk)
+// is undone, so the file always consists of whole entries, and later ones can follow
+// once there is room again.
 type Appender struct {
 	Path string
 	f    *os.File
 	Size int64 // of the whole entries
-	torn bool  // bytes past size could not be taken back yet
+	torn bool  // bytes past Size could not be removed yet
 }
 
 // NewAppender makes a file, which must not exist, for its owner only.

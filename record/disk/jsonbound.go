@@ -22,7 +22,7 @@ func Unmarshal(data []byte, v any) error {
 	return json.Unmarshal(data, v)
 }
 
-// jsonValues counts the values of a document, at most one too many: each but the
+// jsonValues counts the values of a document, at most one too many: each except the
 // first follows a bracket, a comma or a colon outside of texts.
 func jsonValues(data []byte) int {
 	n, text := 1, false

@@ -9,15 +9,15 @@ import (
 	"os"
 )
 
-// Bounds of a log of lines, which may come from elsewhere.
+// Bounds of a log of lines, which may be untrusted.
 type Bounds struct {
 	Lines   int // how many a log holds at most
 	Longest int // of a line, in bytes with its end
 }
 
-// LineError is what is wrong with a line of a log; the first line is 1.
+// LineError is an error in a line of a log; the first line is 1.
 type LineError struct {
-	Path string // "" where the log is no file
+	Path string // "" if the log is not a file
 	Line int
 	Err  error
 }
@@ -29,13 +29,13 @@ func (e *LineError) Error() string {
 	return fmt.Sprintf("%s:%d: %v", e.Path, e.Line, e.Err)
 }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the error in the line.
 func (e *LineError) Unwrap() error { return e.Err }
 
-// ScanLines hands each whole line of a log to take, with its end; the slice is valid until take
-// returns. whole is how many bytes they have: a kill may have cut short the line after them,
-// which is left out. A damaged line is an error rather than an end, because those after it
-// would be lost silently; the error is then a *LineError.
+// ScanLines passes each whole line of a log to take, with its end; the slice is valid until take
+// returns. whole is how many bytes they have: a kill may have cut the line after them, which is
+// left out. A damaged line is an error rather than an end, because those after it would be lost
+// silently; the error is then a *LineError.
 func ScanLines(r io.Reader, b Bounds, take func(line []byte) error) (whole int64, err error) {
 	lines := bufio.NewReaderSize(r, b.Longest)
 	for n := 1; ; n++ {
@@ -57,7 +57,7 @@ func ScanLines(r io.Reader, b Bounds, take func(line []byte) error) (whole int64
 	}
 }
 
-// ReadLines is ScanLines of a file. One that is not there has no lines.
+// ReadLines is ScanLines of a file. An absent file has no lines.
 func ReadLines(path string, b Bounds, take func(line []byte) error) (whole int64, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -75,8 +75,8 @@ func ReadLines(path string, b Bounds, take func(line []byte) error) (whole int64
 	return whole, err
 }
 
-// ContinueLines opens a log to append to it behind the first whole bytes, as ReadLines counted
-// them: a line that a kill cut short is written over. The file is made where there is none.
+// ContinueLines opens a log to append to it after the first whole bytes, as counted by
+// ReadLines: a line that a kill cut is overwritten. The file is created if there is none.
 func ContinueLines(path string, whole int64) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -4,5 +4,5 @@ package disk
 
 import "os"
 
-// lock leaves a directory to whoever makes it first.
+// lock leaves a directory to whoever creates it first.
 func lock(*os.File) (free bool, err error) { return true, nil }

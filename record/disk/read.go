@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 )
 
-// Open opens a regular file of the bundle, which must not be larger than
-// bound. A bundle from elsewhere may hold links that lead out of it and named
-// pipes that never answer; neither is followed.
+// Open opens a regular file of the bundle, which must not be larger than bound. An
+// untrusted bundle may hold links that lead out of it and named pipes that never
+// answer; both are refused.
 func Open(dir, name string, bound int64) (f *os.File, size int64, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

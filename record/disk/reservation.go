@@ -10,23 +10,23 @@ import (
 	"syscall"
 )
 
-// All that redline makes for itself is for its user alone: a record may hold the requests
-// to a service and its answers. An output that the user places by a path of
-// its own (WriteOutput) follows the umask.
+// Everything that redline creates for itself is readable only by its user: a record may
+// hold the requests to a service and its answers. An output at a path of the user's
+// choice (WriteOutput) follows the umask.
 const (
 	DirMode  = 0o700
 	fileMode = 0o600
 )
 
-// trialBytes are written and removed to learn whether a directory takes a bundle:
+// trialBytes are written and removed to learn whether a directory can hold a bundle:
 // as much as a run of a few seconds leaves.
 const trialBytes = 64 << 10
 
 // Reservation is a directory reserved for one result, before anything is built or
 // started for it. Only Reserve and ReserveNew make one.
 //
-// The reservation of a directory that is there already is a lock that ends with
-// the process, so a killed run leaves no mark that stands in the way.
+// The reservation of an existing directory is a lock that ends with the process, so a
+// killed run leaves nothing that blocks the next.
 type Reservation struct {
 	dir  string
 	lock *os.File
@@ -43,9 +43,9 @@ func (e *TakenError) Error() string {
 	return fmt.Sprintf("%s %s (hint: -o another directory; this one stays as it is)", e.Dir, e.Why)
 }
 
-// Reserve reserves dir, which is made if it is not there and must be empty if it
-// is. A *TakenError says that it belongs to something else; another error, that
-// nothing can be written there. Release is to follow.
+// Reserve reserves dir, which is created if it is absent and must be empty otherwise. A
+// *TakenError says that it belongs to something else; another error, that nothing can
+// be written there. The caller must call Release.
 func Reserve(dir string) (*Reservation, error) {
 	made, err := makeDirs(dir)
 	if err != nil {
@@ -54,8 +54,8 @@ func Reserve(dir string) (*Reservation, error) {
 	return reserve(dir, made)
 }
 
-// ReserveNew reserves a directory that is not there yet: dir, or dir with a number
-// where another run of the same second has it.
+// ReserveNew reserves a directory that does not exist yet: dir, or dir with a number if
+// another run of the same second has it.
 func ReserveNew(dir string) (*Reservation, error) {
 	for n := 1; ; n++ {
 		free := dir
@@ -78,7 +78,7 @@ func ReserveNew(dir string) (*Reservation, error) {
 	}
 }
 
-// reserve locks a directory and looks whether it is empty and can be written.
+// reserve locks a directory and checks that it is empty and can be written.
 func reserve(dir string, made []string) (*Reservation, error) {
 	p := &Reservation{dir: dir, made: made}
 	err := p.take()
@@ -105,8 +105,8 @@ func (p *Reservation) take() error {
 	}
 	free, err := lock(f)
 	if err == nil && free {
-		// Subtle: between the two calls another run may have given it back, and
-		// the lock is on a directory that has no name any more.
+		// Subtle: between the two calls another run may have removed it, and the lock is
+		// on a directory that has no name any more.
 		if held, statErr := f.Stat(); statErr != nil || !os.SameFile(info, held) || gone(p.dir, held) {
 			free = false
 		}
@@ -133,13 +133,13 @@ func (p *Reservation) take() error {
 	return nil
 }
 
-// gone reports whether a path is not the directory that was opened by it.
+// gone reports whether a path no longer names the directory that was opened there.
 func gone(path string, held fs.FileInfo) bool {
 	now, err := os.Stat(path)
 	return err != nil || !os.SameFile(now, held)
 }
 
-// try writes a file that has no name, so that nothing stays of it in any case.
+// try writes a file without a name, so that nothing of it stays in any case.
 func (p *Reservation) try() error {
 	f, err := os.CreateTemp(p.dir, ".trial-*.tmp")
 	if err != nil {
@@ -159,11 +159,11 @@ func (p *Reservation) try() error {
 	return nil
 }
 
-// Dir returns the directory as it was asked for.
+// Dir returns the reserved directory.
 func (p *Reservation) Dir() string { return p.dir }
 
 // Release ends the reservation. Directories that were made for it and hold nothing
-// are removed. A second Release, and one of a nil Place, does nothing.
+// are removed. A second Release, and one of a nil Reservation, does nothing.
 func (p *Reservation) Release() error {
 	if p == nil {
 		return nil
@@ -178,8 +178,8 @@ func (p *Reservation) Release() error {
 	return f.Close() // and the lock with it
 }
 
-// makeDirs makes a directory and those above it that are not there, and returns
-// those that it made, outermost first.
+// makeDirs makes a directory and the missing ones above it, and returns those that it
+// made, outermost first.
 func makeDirs(dir string) (made []string, err error) {
 	defer func() {
 		if err != nil {
@@ -198,7 +198,7 @@ func makeDirs(dir string) (made []string, err error) {
 		case !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir:
 			return made, err
 		}
-		// A run that ends may remove the empty parent again: then anew.
+		// A run that ends may remove the empty parent again: try once more.
 		above, aboveErr := makeDirs(filepath.Dir(dir))
 		if aboveErr != nil {
 			return made, aboveErr

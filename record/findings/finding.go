@@ -6,8 +6,8 @@ const File = "findings.json"
 // Confidence of a finding.
 type Confidence string
 
-// Levels of confidence: high when independent sources agree, medium when one
-// source shows it and nothing speaks against it, low when it is a hint.
+// Levels of confidence: high if independent sources agree, medium if one source shows
+// it and none contradicts it, low if it is a hint.
 const (
 	High   Confidence = "high"
 	Medium Confidence = "medium"
@@ -40,11 +40,11 @@ type Finding struct {
 	// on CPUs that were mostly idle, or the factor is cut at 50.
 	GainAtLeast bool `json:"gain_at_least,omitempty"`
 	// GainLow and GainHigh are the factor if the share is two standard errors smaller or larger than
-	// measured; 0 where its error is not known. Chance alone: what the laws leave out comes on top.
+	// measured; 0 if its error is not known. They cover only chance, not what the laws leave out.
 	GainLow  float64 `json:"gain_low,omitempty"`
 	GainHigh float64 `json:"gain_high,omitempty"`
 	// Then names what limits the service once the cause is gone ("the host's 2
-	// CPUs"); empty where no resource that was measured does.
+	// CPUs"); empty if no measured resource does.
 	Then       string     `json:"then,omitempty"`
 	Confidence Confidence `json:"confidence"`
 	Rejected   []Rejected `json:"rejected"`
@@ -83,17 +83,17 @@ type NotJudged struct {
 type Findings struct {
 	Findings  []Finding   `json:"findings"`
 	NotJudged []NotJudged `json:"not_judged"`
-	// Rejected are the causes that were looked at and found not to limit the
-	// service, with the figure that speaks against them.
+	// Rejected are the causes that were examined and found not to limit the service,
+	// with the figure that contradicts them.
 	Rejected []Rejected `json:"rejected,omitempty"`
 	CPU      *CPUUse    `json:"cpu,omitempty"`
 	// Unread names the parts of the record that were not read, because it is too large.
 	Unread []string `json:"unread,omitempty"`
-	// Notes speak of the measurement and not of the service: a host that was not
-	// quiet. They are warnings of the summary, and lower the confidence of the
-	// findings whose figures they spoil.
+	// Notes are about the measurement and not the service: a host that was not quiet.
+	// They are warnings of the summary, and lower the confidence of the findings whose
+	// figures they affect.
 	Notes []Finding `json:"notes,omitempty"`
-	// Ledger is nil where neither an anatomy nor a CPU profile was taken.
+	// Ledger is nil if neither an anatomy nor a CPU profile was taken.
 	Ledger *Ledger `json:"ledger,omitempty"`
 }
 
@@ -102,8 +102,17 @@ type Findings struct {
 type CPUUse struct {
 	CPUs      float64 `json:"cpus"`
 	Busy      float64 `json:"busy"` // all that ran
-	Full      bool    `json:"full"` // there was nothing left of them
+	Full      bool    `json:"full"` // they were used up
 	Target    float64 `json:"target,omitempty"`
 	Generator float64 `json:"generator,omitempty"`
 	Database  float64 `json:"database,omitempty"` // a local server's processes
+	// Peers are other programs on this host that the service asks, what uses most first.
+	Peers []PeerCPU `json:"peers,omitempty"`
+}
+
+// PeerCPU is what a program on this host uses that the service asks at a port.
+type PeerCPU struct {
+	Program string  `json:"program"`
+	Port    string  `json:"port"`
+	CPUs    float64 `json:"cpus"`
 }

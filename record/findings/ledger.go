@@ -3,12 +3,12 @@ package findings
 // Unattributed is the entry of a ledger for time without a known cause.
 const Unattributed = "unattributed"
 
-// QueuedForCPU is the entry of the request time in which a request was ready to run
-// and had no CPU.
+// QueuedForCPU is the entry for the time in which a request was ready to run but had
+// no CPU.
 const QueuedForCPU = "waiting for a CPU"
 
-// Entries of the request time that make no service slow by their length: work, the
-// client's own pace, and events that requests are made to wait for.
+// Entries of the request time whose length does not make a service slow: work, the
+// client's own pace, and events that requests wait for on purpose.
 const (
 	OnCPU      = "on CPU"
 	ForClient  = "waiting for the client to send or take bytes"
@@ -26,12 +26,12 @@ type Ledger struct {
 	RequestTime []LedgerEntry `json:"request_time,omitempty"`
 	CPU         []LedgerEntry `json:"cpu,omitempty"`
 	// Path says where a request's time goes along its critical path, the longest
-	// first; PathWhy says why it does not, and is empty where it does. See Path.
+	// first; if there is none, PathWhy says why. See breakdown.Path.
 	Path    []LedgerPath `json:"path,omitempty"`
 	PathWhy string       `json:"path_why,omitempty"`
 	// Most says in a clause what takes most of the requests' time, or of CPUs that are used
-	// up: "62 % of request time is one wait: database". Empty where nothing does, which is
-	// the shape of a healthy service.
+	// up: "62 % of request time is one wait: database". Empty if nothing does, as in a
+	// healthy service.
 	Most string `json:"most,omitempty"`
 	// Largest says, of a run without findings on CPUs that are used up, which part of the service's
 	// CPU one change could take away at most, and what that is worth: "JSON, most of it below
@@ -42,19 +42,19 @@ type Ledger struct {
 	Shape string `json:"shape,omitempty"`
 }
 
-// LedgerPath is one way that the requests' time goes, as a reader says it. The
+// LedgerPath is one way in which the requests' time is spent, in a reader's words. The
 // shares of a list sum to 1.
 type LedgerPath struct {
 	Share float64 `json:"share"` // of request time
 	NS    int64   `json:"ns,omitempty"`
 	Text  string  `json:"text"`
-	// Function is the target's own that works or waits at its end, "" where there is none.
+	// Function is the target's own that works or waits at its end, "" if there is none.
 	Function string `json:"function,omitempty"`
 	File     string `json:"file,omitempty"`
 	Line     int    `json:"line,omitempty"`
 }
 
-// LedgerEntry is one who is responsible, with a share of the whole, 0 to 1.
+// LedgerEntry is one responsible part, with its share of the whole, 0 to 1.
 type LedgerEntry struct {
 	Who   string  `json:"who"`
 	Share float64 `json:"share"`

@@ -1,26 +1,26 @@
 package histogram
 
-// Censored returns the figures of c together with values that are only known to
-// be at least so large: the ages of requests that had not ended when the run
-// did. Without any it is Quantiles.
+// Censored returns the figures of c together with values that are only lower bounds:
+// the ages of requests that had not ended when the run did. Without any it is
+// Quantiles.
 //
 // It is the product-limit estimator of Kaplan and Meier (Nonparametric
 // Estimation from Incomplete Observations, Journal of the American Statistical
 // Association 53, 1958), which Efron (The Two Sample Problem with Censored Data,
 // 1967) showed to be the same as giving each unfinished value's share, in equal
-// parts, to all that are larger. So a request that was cut off young counts
-// neither as fast nor as slow, and one that is older than all that ended weighs
-// on the tail. Within a bucket the ended ones come first.
+// parts, to all that are larger. So a request that was cut off young counts neither as
+// fast nor as slow, and one that is older than all ended ones adds to the tail. Within
+// a bucket the ended ones come first.
 //
-// What share of the distribution is beyond the largest ended value is known, but
-// not where. A percentile that falls there is a lower bound, and AtLeast says
-// so: it is the percentile of c and open taken as they are, each of which is no
-// larger than the true one, and not below the largest ended value. The mean is
-// then that of the two as they are.
+// It is known which share of the distribution lies beyond the largest ended value, but
+// not where. A percentile that falls there is a lower bound, and AtLeast marks it: it
+// is the percentile of c and open taken at face value, each of which is no larger than
+// the true one, and not below the largest ended value. The mean is then that of the
+// two at face value.
 //
-// The estimator takes it that unfinished values do not differ from those that took
-// as long and ended. Where a target gets slower as the run goes on that is too
-// kind, which is why more than a few unfinished requests void a run.
+// The estimator assumes that unfinished values do not differ from those that took as
+// long and ended. If a target gets slower during the run that is too optimistic, which
+// is why more than a few unfinished requests void a run.
 func (c *Counts) Censored(open *Counts) Quantiles {
 	if open == nil || open.total == 0 {
 		return c.Quantiles()
@@ -46,7 +46,7 @@ func (c *Counts) Censored(open *Counts) Quantiles {
 		}
 		left -= b.ended + b.open
 	}
-	if beyond < 0.5/float64(all.total) { // rounding: nothing is open beyond the last
+	if beyond < 0.5/float64(all.total) { // rounding: nothing is unfinished beyond the last
 		q.Mean = int64(mean)
 		return q
 	}
@@ -60,8 +60,8 @@ func (c *Counts) Censored(open *Counts) Quantiles {
 	return q
 }
 
-// reached reports whether a share of all values is the percentile or more, as
-// rank rounds it.
+// reached reports whether a share of all values is at least the percentile, with
+// rank's rounding.
 func reached(share, percentile float64, total int64) bool {
 	const slack = 1e-6 // of a value, for the rounding of the product
 	return share*float64(total) >= float64(rank(percentile, total))-slack

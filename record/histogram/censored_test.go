@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// counts is a histogram of values.
+// countsOfValues is a histogram of values.
 func countsOfValues(values []int64) *Counts {
 	c := &Counts{}
 	for _, v := range values {
@@ -38,9 +38,8 @@ func TestCensoredWithoutUnfinished(t *testing.T) {
 	}
 }
 
-// redistributed is the estimator as Efron describes it, value by value: the
-// smallest goes first, and one that is unfinished gives its share to all that
-// are behind it.
+// redistributed is the estimator as Efron describes it, value by value: the smallest goes
+// first, and one that is unfinished passes its share on to all larger ones.
 func redistributed(ended, open []int64, percentile float64) (value int64, known bool) {
 	type one struct {
 		value int64
@@ -73,14 +72,14 @@ func redistributed(ended, open []int64, percentile float64) (value int64, known 
 	return 0, false
 }
 
-// TestCensoredIsRedistribution holds the product over buckets against the plain
-// algorithm over values, and the bounds against what is sure.
+// TestCensoredIsRedistribution compares the product over buckets with the plain algorithm
+// over values, and the bounds with what is certain.
 func TestCensoredIsRedistribution(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for round := range 400 {
 		var ended, open []int64
 		for range rng.IntN(200) {
-			ended = append(ended, rng.Int64N(2000)*64) // one value a bucket, below 131 us
+			ended = append(ended, rng.Int64N(2000)*64) // one value per bucket, below 131 us
 		}
 		for range 1 + rng.IntN(60) {
 			open = append(open, rng.Int64N(int64(1+rng.IntN(2000)))*64)
@@ -100,7 +99,7 @@ func TestCensoredIsRedistribution(t *testing.T) {
 			}
 			at := all[max(0, int(math.Floor(p/100*float64(len(all))+0.5))-1)]
 			if q.Bound(p) && got < at {
-				t.Fatalf("round %d, p%g is at least %d, but %d is sure", round, p, got, at)
+				t.Fatalf("round %d, p%g is at least %d, but %d is certain", round, p, got, at)
 			}
 			if got < least {
 				t.Fatalf("round %d: p%g is %d, below the percentile before", round, p, got)

@@ -20,15 +20,15 @@ import (
 // hdrhistogram-go reads and writes it too. It makes a new zlib writer (800 KB)
 // for every interval and walks all buckets, 350 us each, in the process that
 // drives the load at 50 intervals a second and more; this codec takes 5 to 20 us.
-// A test holds the two against each other.
+// A test compares the two.
 const (
 	hdrCompressed = 0x1c849304 | 0x10
 	hdrPlain      = 0x1c849303 | 0x10
 	hdrHeader     = 40
 
-	// The geometry that New's configuration gives, as in New of
+	// The geometry that follows from New's configuration, as in New of
 	// hdrhistogram-go: values in units of 2^6 ns, in 2^11 linear steps for the
-	// first bucket and 2^10 for each that doubles the range.
+	// first bucket and 2^10 for each further one, which doubles the range.
 	hdrUnit   = 6
 	hdrHalf   = 10
 	hdrCounts = 27 << hdrHalf
@@ -44,14 +44,14 @@ type Encoder struct {
 	line   []byte
 }
 
-// Encoders keeps encoders that are not in use. A sync.Pool would lose them to
-// the garbage collector, and each takes 700 KB to make.
+// Encoders keeps encoders that are not in use. A sync.Pool would lose them to the
+// garbage collector, and each allocates 700 KB.
 type Encoders struct {
 	mu   sync.Mutex
 	free []*Encoder
 }
 
-// Get returns an encoder that nothing else uses; Put takes it back.
+// Get returns an encoder that nothing else uses; Put returns it.
 func (p *Encoders) Get() *Encoder {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -61,9 +61,9 @@ func (p *Encoders) Get() *Encoder {
 		return e
 	}
 	e := &Encoder{}
-	// Counts and runs of zeros hardly repeat in sequences, but few of their bytes
-	// are frequent: without looking for matches the stream is as short as with
-	// it, or shorter, in half of the time.
+	// Counts and runs of zeros hardly form repeated sequences, but only a few bytes are
+	// frequent: without searching for matches the stream is as short or shorter, in
+	// half the time.
 	e.zip, _ = zlib.NewWriterLevel(&e.packed, zlib.HuffmanOnly) // the level is valid
 	return e
 }
@@ -123,7 +123,7 @@ func appendBuckets(b []byte, empty int, counts []int64) ([]byte, error) {
 			b = binary.AppendVarint(b, -zeros)
 		}
 		zeros = 0
-		if count < 0 || count >= 1<<55 { // beyond, this varint's form is another
+		if count < 0 || count >= 1<<55 { // beyond that, this varint has another form
 			return nil, fmt.Errorf("a count of %d", count)
 		}
 		b = binary.AppendVarint(b, count)
@@ -141,8 +141,8 @@ type Decoder struct {
 // maxPlain bounds the stream: a varint of nine bytes for each count.
 const maxPlain = hdrHeader + 9*hdrCounts
 
-// AddTo adds an encoded histogram to c. Its least and largest values are the
-// ends of their buckets. On an error c is as it was, or holds a part of them.
+// AddTo adds an encoded histogram to c. Its least and largest values are the ends of
+// their buckets. On an error c is unchanged, or holds part of the values.
 func (d *Decoder) AddTo(c *Counts, payload []byte) error {
 	b, err := d.inflate(payload)
 	if err != nil {

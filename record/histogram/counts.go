@@ -8,21 +8,21 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Counts is a histogram of the one configuration (see New) for the
-// side that records: filling, adding up, emptying and encoding touch only the
-// buckets from the least to the largest value. hdrhistogram-go walks all 27,648
-// of them, and copies them to be encoded. Buckets and quantiles are the same; a
-// test holds the two against each other.
+// Counts is a histogram of the one configuration (see New) for the side that records:
+// filling, adding up, emptying and encoding touch only the buckets from the least to
+// the largest value. hdrhistogram-go walks all 27,648 of them, and copies them to
+// encode them. Buckets and quantiles are the same; a test compares the two.
 //
-// The zero Counts is empty. Its buckets (216 KB, of which the system provides
-// those that are touched) come with the first value. Counts is not for concurrent use.
+// The zero Counts is empty. Its buckets (216 KB, of which the system provides those
+// that are touched) are allocated with the first value. Counts is not for concurrent
+// use.
 type Counts struct {
 	buckets  *[hdrCounts]int64
 	total    int64
 	min, max int64 // exact
 }
 
-// Add counts a value. One below 0 or above Highest counts as these.
+// Add counts a value. One below 0 counts as 0, one above Highest as Highest.
 func (c *Counts) Add(v int64) {
 	v = min(max(v, 0), Highest)
 	if c.total == 0 {
@@ -112,9 +112,9 @@ type Bucket struct {
 	From, To, Count int64
 }
 
-// Quantiles returns the figures of QuantilesOf with the exact least and largest
-// value. A quantile is the upper end of its bucket, but not above the largest
-// value; the mean is that of the buckets' middles.
+// Quantiles returns the figures of QuantilesOf, with the exact least and largest value.
+// A quantile is the upper end of its bucket, but not above the largest value; the mean
+// is that of the buckets' middles.
 func (c *Counts) Quantiles() Quantiles {
 	q := Quantiles{Min: c.min, Max: c.max}
 	if c.total == 0 {
@@ -139,13 +139,13 @@ func (c *Counts) Quantiles() Quantiles {
 	return q
 }
 
-// rank returns how many values lie at or below a percentile, as hdrhistogram-go
-// rounds it.
+// rank returns how many values lie at or below a percentile, rounded as in
+// hdrhistogram-go.
 func rank(percentile float64, total int64) int64 {
 	return min(max(int64(percentile/100*float64(total)+0.5), 1), total)
 }
 
-// Histogram returns a copy of c as hdrhistogram-go has it.
+// Histogram returns a copy of c as a histogram of hdrhistogram-go.
 func (c *Counts) Histogram() *hdrhistogram.Histogram {
 	s := &hdrhistogram.Snapshot{
 		LowestTrackableValue: Lowest, HighestTrackableValue: Highest, SignificantFigures: Digits,
@@ -156,7 +156,7 @@ func (c *Counts) Histogram() *hdrhistogram.Histogram {
 	return hdrhistogram.Import(s)
 }
 
-// CountsOf takes over a histogram of the one configuration.
+// CountsOf converts a histogram of the one configuration.
 func CountsOf(h *hdrhistogram.Histogram) (*Counts, error) {
 	s := h.Export()
 	if s.LowestTrackableValue != Lowest || s.HighestTrackableValue != Highest ||

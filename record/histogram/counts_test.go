@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestCounts holds Counts against hdrhistogram-go's histogram.
+// TestCounts compares Counts with hdrhistogram-go's histogram.
 func TestCounts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var sum, both Counts
@@ -26,7 +26,7 @@ func TestCounts(t *testing.T) {
 			must(t, h.RecordValue(v))
 		}
 		if !c.Histogram().Equals(h) || c.Total() != h.TotalCount() {
-			t.Fatalf("round %d: other buckets than hdrhistogram-go's", round)
+			t.Fatalf("round %d: the buckets differ from hdrhistogram-go's", round)
 		}
 		sum.Merge(&c)
 		all.Merge(h)
@@ -51,7 +51,7 @@ func TestCounts(t *testing.T) {
 		}
 	}
 	if !sum.Histogram().Equals(all) || sum.Quantiles() != both.Quantiles() {
-		t.Error("the sum is another histogram")
+		t.Error("the sum differs from the histogram of all values")
 	}
 }
 
@@ -82,6 +82,6 @@ func TestCountsBoundValues(t *testing.T) {
 	}
 	c.Merge(&Counts{})
 	if c.Total() != 2 {
-		t.Error("nothing was added and something came")
+		t.Error("merging an empty histogram changed the count")
 	}
 }

@@ -3,5 +3,5 @@
 // interval log that tools of the field read (latency.hlog).
 //
 // Quantiles know which of them are only lower bounds, because requests had not ended
-// when the run did. It knows no folder: streams and lines come in and go out.
+// when the run did. It knows no folder: it reads and writes streams and lines.
 package histogram

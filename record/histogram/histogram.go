@@ -21,20 +21,19 @@ const (
 )
 
 // The one configuration of every histogram, so that any two can be merged
-// without loss. Values are ns. Steps of 64 ns below 131 us and three
-// significant digits above are finer than the clock readings around a request
-// on loopback (some 100 ns); a fourth digit would cost eight times the memory
-// and mean nothing. An hour is beyond any timeout, but in an open loop against
-// a target that stalls the latency is the whole run. A histogram of this
-// configuration takes about 220 KB.
+// without loss. Values are ns. Steps of 64 ns below 131 us and three significant
+// digits above are finer than the clock readings around a request on loopback (some
+// 100 ns); a fourth digit would cost eight times the memory and mean nothing. An hour
+// is beyond any timeout, but in an open loop against a stalled target the latency may
+// be as long as the run. A histogram of this configuration takes about 220 KB.
 const (
 	Lowest  = int64(100)
 	Highest = int64(time.Hour)
 	Digits  = 3
 )
 
-// New returns an empty histogram of the one configuration. Record at
-// most Highest in it: RecordValue refuses larger ones.
+// New returns an empty histogram of the one configuration. Its RecordValue refuses
+// values above Highest.
 func New() *hdrhistogram.Histogram {
 	return hdrhistogram.New(Lowest, Highest, Digits)
 }
@@ -66,12 +65,12 @@ type Quantiles struct {
 	P99  int64 `json:"p99"`
 	P999 int64 `json:"p99_9"`
 	Max  int64 `json:"max"`
-	// Unfinished are the requests that count here without having ended, at the
-	// age they had then; see Counts.Censored.
+	// Unfinished is the number of requests that count here without having ended, at
+	// their age at the end of the run; see Counts.Censored.
 	Unfinished int64 `json:"unfinished,omitempty"`
-	// AtLeast is the first of the percentiles 50, 90, 95, 99, 99.9 and 100 (the
-	// max) that is only a lower bound, as all later ones and the mean then are,
-	// because it falls on unfinished requests; 0 when none does.
+	// AtLeast is the first of the percentiles 50, 90, 95, 99, 99.9 and 100 (the max)
+	// that is only a lower bound because it falls on unfinished requests; all later
+	// ones and the mean then are too. 0 if there is none.
 	AtLeast float64 `json:"at_least_from,omitempty"`
 }
 

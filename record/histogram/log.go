@@ -97,10 +97,9 @@ var errHlogLine = errors.New("no interval line")
 // the log once for each kind.
 var logReaders = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, MaxLogLine) }}
 
-// ScanLog calls yield with each interval of a log, in the file's order, and with
-// its payload, which is valid until yield returns, and where that lies. It holds
-// one line in memory. A last line without its end is dropped: a killed writer
-// leaves one.
+// ScanLog calls yield with each interval of a log, in the file's order, with the offset
+// of its payload and the payload, which is valid until yield returns. It holds one line
+// in memory. A last line without its end is dropped: a killed writer leaves one.
 func ScanLog(r io.Reader, yield func(i Interval, offset int64, payload []byte) error) error {
 	br := logReaders.Get().(*bufio.Reader)
 	defer logReaders.Put(br)

@@ -13,14 +13,14 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// TestHdrCodec holds our codec against hdrhistogram-go's, in both directions.
+// TestHdrCodec checks our codec against hdrhistogram-go's, in both directions.
 func TestHdrCodec(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var p Encoders
 	var d Decoder
 	for round := range 40 {
 		h := New()
-		must(t, h.RecordValues(Highest, int64(round%2))) // the last bucket, at times
+		must(t, h.RecordValues(Highest, int64(round%2))) // the last bucket, every other round
 		for range rng.IntN(2000) {
 			must(t, h.RecordValues(int64(math.Exp(rng.Float64()*28)), 1+rng.Int64N(1<<(round%50))))
 		}
@@ -32,14 +32,14 @@ func TestHdrCodec(t *testing.T) {
 		theirs, err := hdrhistogram.Decode(ours)
 		must(t, err)
 		if !theirs.Equals(h) {
-			t.Fatalf("round %d: hdrhistogram-go reads another histogram than was written", round)
+			t.Fatalf("round %d: hdrhistogram-go does not read the histogram that was written", round)
 		}
 		payload, err := h.EncodeV2()
 		must(t, err)
 		var back Counts
 		must(t, d.AddTo(&back, payload))
 		if !back.Histogram().Equals(h) {
-			t.Fatalf("round %d: another histogram was read than hdrhistogram-go wrote", round)
+			t.Fatalf("round %d: the histogram that was read is not what hdrhistogram-go wrote", round)
 		}
 		must(t, d.AddTo(&back, ours))
 		if back.Total() != 2*h.TotalCount() || h.TotalCount() > 0 && back.max != h.Max() {
@@ -77,7 +77,7 @@ func TestHlogLineRoundTrip(t *testing.T) {
 
 func TestQuantilesOf(t *testing.T) {
 	if QuantilesOf(nil) != (Quantiles{}) || QuantilesOf(New()) != (Quantiles{}) {
-		t.Error("nothing has quantiles")
+		t.Error("an empty histogram has quantiles")
 	}
 	h := New()
 	for i := int64(1); i <= 1000; i++ {

@@ -9,7 +9,7 @@ import (
 
 // Advice is the remedy for a scan.
 type Advice struct {
-	// Create is the statement that makes the index; empty where none helps.
+	// Create is the statement that creates the index; empty if none helps.
 	Create string
 	// Qualified is the same with the table's schema, as far as it is known.
 	Qualified string
@@ -29,7 +29,7 @@ func (a Advice) String() string {
 	return strings.Join(parts, " ")
 }
 
-// key is one of an index that is advised.
+// key is a key of an advised index.
 type key struct {
 	column     string // or
 	expression string
@@ -55,7 +55,7 @@ func (k key) String() string {
 	return text + k.nulls
 }
 
-// design is an index in the making.
+// design is an index being designed.
 type design struct {
 	equal, rest []key
 	where       []string // of a partial one
@@ -111,12 +111,12 @@ func (d *design) addKey(to *[]key, k key) {
 	*to = append(*to, k)
 }
 
-// steady are functions of the server that are immutable, so that an index can
-// hold their results. Others depend on settings such as the time zone.
+// steady are immutable functions of the server, so an index can hold their results.
+// Others depend on settings such as the time zone.
 const steady = " lower upper md5 length abs btrim ltrim rtrim reverse mod coalesce "
 
-// dates are functions and casts that cut a time: a range of the column itself
-// asks the same and needs no index of an expression.
+// dates are functions and casts that truncate a time: a range of the column itself
+// selects the same rows and needs no index on an expression.
 const dates = " date date_trunc date_part to_char extract "
 
 func (s Scan) addEqual(d *design, c condition) {
@@ -149,7 +149,7 @@ func (s Scan) addEqual(d *design, c condition) {
 // or a field of a jsonb column.
 func (s Scan) steady(c condition) bool {
 	if strings.Contains(c.expression, "…") {
-		return false // a constant that is hidden
+		return false // a hidden constant
 	}
 	if c.function != "" {
 		return strings.Contains(steady, " "+c.function+" ") && !strings.Contains(strings.TrimPrefix(c.expression, c.function+"("), "::date")
@@ -157,8 +157,8 @@ func (s Scan) steady(c condition) bool {
 	return strings.Contains(c.expression, " ->> '")
 }
 
-// relabels reports whether a cast changes nothing but the name of the type, so
-// that an index on the column serves: varchar to text.
+// relabels reports whether a cast changes only the name of the type, so that an index
+// on the column serves: varchar to text.
 func (s Scan) relabels(c condition) bool {
 	t := s.typeOf(c.inner)
 	return c.cast == "text" && (t == "" || strings.HasPrefix(t, "character varying") || t == "text")
@@ -231,8 +231,8 @@ func (s Scan) patternClass(column string) string {
 
 var orderBy = regexp.MustCompile(`^(.*?)( USING .*)?( DESC)?( NULLS (?:FIRST|LAST))?$`)
 
-// order returns the sort's keys as an index has them, nil where one is no column
-// of the scan: an index then gives no order.
+// order returns the sort's keys as keys of an index; nil if one is not a column of the
+// scan, because an index then gives no order.
 func (s Scan) order(equal []key) (keys []key) {
 	for _, text := range s.SortKey {
 		m := orderBy.FindStringSubmatch(text)
@@ -257,8 +257,8 @@ func (s Scan) order(equal []key) (keys []key) {
 	return keys
 }
 
-// addPartial makes the index partial by a condition that at least halves the table, and a key
-// of the rest.
+// addPartial makes the index partial by a condition that at least halves the table, and adds the
+// others as keys.
 func (s Scan) addPartial(d *design, nulls []condition) {
 	for _, c := range nulls {
 		if c.column == "" {

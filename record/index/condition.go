@@ -25,7 +25,7 @@ const (
 type condition struct {
 	text       string // as printed
 	op         operator
-	column     string // unquoted; empty where an expression of it is compared
+	column     string // unquoted; empty if an expression is compared
 	expression string // as printed, without the table's alias
 	function   string // of the expression, "" for others
 	cast       string // type that the column alone is cast to
@@ -41,10 +41,10 @@ var (
 	inside = regexp.MustCompile(`::[a-z][\w ]*|\$\d+|'(?:[^']|'')*'|[a-z_]\w*\(|(?:("[^"]+"|[a-z_]\w*)\.)?("[^"]+"|[a-z_]\w*)`)
 )
 
-// maxConditions bounds those that are looked at of one scan.
+// maxConditions bounds how many conditions of one scan are examined.
 const maxConditions = 32
 
-// conditions takes a filter apart. alias is the scan's own.
+// conditions splits a filter. alias is the scan's own.
 func conditions(filter, alias string) (found []condition) {
 	for _, part := range split(bare(filter), " AND ") {
 		if part = strings.TrimSpace(part); part == "" {
@@ -119,7 +119,7 @@ func patternOf(value string) operator {
 	return prefixed
 }
 
-// of takes one side of a comparison for the column's. It reports whether it is.
+// of reports whether one side of a comparison is the column's, and if so takes it.
 func (c *condition) of(side, alias string) bool {
 	text := bare(side)
 	if c.plain(text, alias) {
@@ -176,7 +176,7 @@ func columnWithin(text, alias string) (column string) {
 	return column
 }
 
-// unqualified takes the scan's alias from the names of an expression.
+// unqualified removes the scan's alias from the names of an expression.
 func unqualified(text, alias string) string {
 	if alias == "" || strings.Contains(text, "'") {
 		return text
@@ -184,7 +184,7 @@ func unqualified(text, alias string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, quote(alias)+".", ""), alias+".", "")
 }
 
-// bare takes the brackets off that enclose all of a text.
+// bare removes the brackets that enclose all of a text.
 func bare(text string) string {
 	for text = strings.TrimSpace(text); len(text) > 1 && text[0] == '(' && text[len(text)-1] == ')' && balanced(text[1:len(text)-1]); {
 		text = strings.TrimSpace(text[1 : len(text)-1])
@@ -212,8 +212,8 @@ func split(text, by string) (parts []string) {
 	return append(parts, text[from:])
 }
 
-// each calls f at each byte outside of quotes with the depth of brackets that
-// holds after it, until it returns false.
+// each calls f at each byte outside of quotes with the depth of brackets after it,
+// until f returns false.
 func each(text string, f func(i, depth int) bool) {
 	depth := 0
 	var quote byte

@@ -56,9 +56,9 @@ func (s Scan) finish(d design) Advice {
 	return a
 }
 
-// serves reports whether an index serves a design: it begins with the
-// columns of equality, in any order, and goes on with the rest, in one direction
-// or the other. A wider one serves as well.
+// serves reports whether an index serves a design: it begins with the columns of
+// equality, in any order, and continues with the rest, in either direction. A wider
+// one serves as well.
 func serves(index database.Index, d design) bool {
 	method := d.method
 	if method == "" {
@@ -104,7 +104,7 @@ func plainText(text string) string {
 	return strings.NewReplacer("(", "", ")", "", " ", "").Replace(text)
 }
 
-// implied reports whether each part of an index's predicate is asked for.
+// implied reports whether the conditions include each part of an index's predicate.
 func implied(predicate string, where []string) bool {
 	for _, part := range split(bare(predicate), " AND ") {
 		if !slices.ContainsFunc(where, func(w string) bool { return plainText(w) == plainText(part) }) {
@@ -132,14 +132,14 @@ func (s Scan) unused(index database.Index) (why []string) {
 		"them): a parameter of another type, or random_page_cost far above that of the storage, keeps the planner from it.")
 }
 
-// stale reports whether the planner's figures of a table are no longer near the
-// counts: rows off by half, or never analysed.
+// stale reports whether the planner's figures of a table are far from the counts: rows
+// off by half, or never analysed.
 func (s Scan) stale() bool {
 	t := s.Table
 	if t == nil {
 		return false
 	}
-	// ANALYZE by itself comes at 10 % of changed rows; more than half is long ago.
+	// Autovacuum analyses at 10 % of changed rows; more than half means long ago.
 	if t.Rows < 0 || t.Changed > t.Live/2 && t.Changed > 1000 {
 		return true
 	}
@@ -192,9 +192,8 @@ func (s Scan) leading(column string) string {
 	return ""
 }
 
-// unselective returns the part of the table that a value of the only column of an
-// index stands for, where reading so much by the index costs more than a scan;
-// else 0.
+// unselective returns the part of the table that has one value of an index's only
+// column, if reading that much by the index costs more than a scan; else 0.
 func (s Scan) unselective(d design) (fraction float64, column string) {
 	if s.Table == nil || len(d.equal) != 1 || len(d.rest) > 0 || len(d.where) > 0 || d.equal[0].column == "" {
 		return 0, ""
@@ -212,8 +211,8 @@ func (s Scan) unselective(d design) (fraction float64, column string) {
 	return 0, ""
 }
 
-// References advises the indexes that deleting rows of a table needs: each
-// foreign key that points at it is looked up.
+// References advises the indexes that deleting rows of a table needs, because each
+// foreign key that points at it is checked.
 func References(root *Node, c Catalogue) (all []Advice) {
 	if root.Operation != "Delete" && root.Operation != "Update" {
 		return nil
@@ -223,7 +222,7 @@ func References(root *Node, c Catalogue) (all []Advice) {
 		return nil
 	}
 	for _, r := range t.References {
-		// An update looks only if it changes the key, which plans do not show.
+		// An update checks only if it changes the key, which plans do not show.
 		if r.Indexed || root.Operation == "Update" {
 			continue
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/redline-go/redline/record/database"
 )
 
-// table is one of a hundred thousand rows with the given indexes.
+// table is a table of a hundred thousand rows with the given indexes.
 func table(name string, indexes ...database.Index) database.Table {
 	return database.Table{Schema: "public", Name: name, Rows: 1e5, Pages: 1000, Live: 1e5, Indexes: indexes}
 }
@@ -30,7 +30,7 @@ func adviseOn(t *testing.T, plan string, rows float64, tables ...database.Table)
 	}
 	worst, ok := Worst(root, rows, -1, Catalogue{Tables: tables})
 	if !ok {
-		t.Fatalf("no scan of %s wastes", plan)
+		t.Fatalf("%s has no wasteful scan", plan)
 	}
 	return worst.Advise()
 }
@@ -84,7 +84,7 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// What exists is not advised; why it does not serve is said.
+// An index that exists is not advised; the advice says why it does not serve.
 func TestExistingIndex(t *testing.T) {
 	invalid := btree("t_uid", "uid")
 	invalid.Valid = false
@@ -116,7 +116,8 @@ func TestExistingIndex(t *testing.T) {
 	}
 }
 
-// A scan is waste by the work of an index that fits, not by a number of blocks.
+// A scan is wasteful by comparison with the work of an index that fits, not from a number
+// of blocks on.
 func TestWaste(t *testing.T) {
 	for _, c := range []struct {
 		name, plan   string

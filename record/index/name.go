@@ -14,7 +14,7 @@ const reserved = " all analyse analyze and any array as asc asymmetric authoriza
 	"notnull null offset on only or order outer overlaps placing primary references returning right select session_user similar " +
 	"some symmetric system_user table tablesample then to trailing true union unique user using variadic verbose when where window with "
 
-// quote writes a name as SQL takes it.
+// quote writes a name in the form that SQL requires.
 func quote(name string) string {
 	plain := name != "" && (name[0] == '_' || name[0] >= 'a' && name[0] <= 'z') &&
 		strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == "" && !strings.Contains(reserved, " "+name+" ")

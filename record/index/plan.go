@@ -1,11 +1,11 @@
-// Package index reads a plan together with the catalogue's tables next to it in
-// statements.json, and names the index that a scan lacks, or why one that
-// exists does not serve it.
+// Package index reads a plan together with the catalogue's tables in
+// statements.json, and names the index that a scan lacks, or why an existing one does
+// not serve it.
 //
-// Its measure is the work of an index that fits: the descent of a B-tree and
-// the blocks of the rows that are wanted, in the planner's own units. What a
-// scan does beyond is waste. It knows expressions as PostgreSQL prints them, and
-// where it does not understand one it names no index for it.
+// Its measure is the work with a fitting index: the descent of a B-tree and the blocks
+// of the wanted rows, in the planner's own units. What a scan does beyond that is
+// waste. It knows expressions as PostgreSQL prints them, and names no index for one
+// that it does not understand.
 //
 // It serves both sides of the record: observe tries its advice with hypopg, and
 // diagnose gives it. It talks to no database itself.
@@ -46,8 +46,8 @@ type Node struct {
 	Plans     []Node   `json:"Plans"`
 }
 
-// Parse reads EXPLAIN's output: an array with one object that holds Plan, or
-// that object alone as auto_explain logs it.
+// Parse reads EXPLAIN's output: an array with one object that holds Plan, or that
+// object alone, as logged by auto_explain.
 func Parse(data json.RawMessage) (*Node, error) {
 	if len(data) > MaxPlan {
 		return nil, fmt.Errorf("plan is larger than %d bytes", MaxPlan)

@@ -11,17 +11,17 @@ const (
 	// fanout is about how many entries of an index are in a block of 8 kB: keys
 	// of 8 to 16 bytes, with a line pointer and 70 to 90 % full.
 	fanout = 300
-	// unknownDepth of an index: that of one of up to 27 million rows.
+	// unknownDepth is the depth of an index of unknown size: up to 27 million rows.
 	unknownDepth = 3
-	// Halves is by how much an index must cut the work of a statement to be
+	// Halves is the factor by which an index must cut the work of a statement to be
 	// named: an index that leaves more than half of it is not the remedy.
 	Halves = 2
 )
 
-// defaults are PostgreSQL's, for records that hold no others.
+// defaults are PostgreSQL's, for records without settings.
 var defaults = database.Planner{SeqPage: 1, RandomPage: 4, Tuple: 0.01, IndexTuple: 0.005, Operator: 0.0025}
 
-// Catalogue holds the known facts on the tables of plans.
+// Catalogue holds what is known about the tables of plans.
 type Catalogue struct {
 	Tables  []database.Table
 	Planner *database.Planner // nil for PostgreSQL's defaults
@@ -46,12 +46,12 @@ func (c Catalogue) planner() database.Planner {
 // Scan is a place where a plan reads a table.
 type Scan struct {
 	Node    *Node
-	Table   *database.Table // nil where the catalogue was not read
-	Filter  string          // all that its rows must meet, the index's conditions too
-	SortKey []string        // of the sort above it that takes its rows alone
+	Table   *database.Table // nil if the catalogue was not read
+	Filter  string          // all that its rows must meet, including the index's conditions
+	SortKey []string        // of the sort above it that takes only its rows
 	Limited bool            // only the first rows of that sort are wanted
 	Loops   float64         // how often it runs per execution
-	Wanted  float64         // rows that are wanted each time
+	Wanted  float64         // rows wanted each time
 	Cost    float64         // the planner's, of one run
 	whole   bool            // every row of the table is wanted
 }
@@ -59,20 +59,20 @@ type Scan struct {
 // Removed is how many rows an execution reads and discards; 0 when it is not known.
 func (s Scan) Removed() float64 { return s.Node.Removed * max(1, s.Node.Loops) }
 
-// walkState is where the walk of a plan is.
+// walkState is the state of the walk of a plan.
 type walkState struct {
 	pure    bool // the rows go to the client one by one
 	sort    []string
 	sorting float64 // cost of the sort and the nodes below
 	limited bool
 	limit   float64 // on rows of the nodes below, infinite for none
-	ceiling float64 // cost that a limit above leaves
+	ceiling float64 // most cost that a limit above allows
 	loops   float64
 	depth   int
 }
 
-// Scans lists the scans of a plan. rows is how many an execution returned on
-// average, negative for not known.
+// Scans lists the scans of a plan. rows is how many rows an execution returned on
+// average, negative if unknown.
 func Scans(root *Node, rows float64, c Catalogue) (all []Scan) {
 	var walk func(n *Node, at walkState)
 	walk = func(n *Node, at walkState) {
@@ -140,12 +140,12 @@ func scan(n *Node, at walkState, rows float64, c Catalogue) Scan {
 	case len(at.sort) == 0:
 		s.Cost = min(s.Cost, at.ceiling) // it stops when the limit is reached
 	case at.limited && s.order(nil) != nil:
-		s.Cost = max(s.Cost, at.sorting) // the sort goes with it
+		s.Cost = max(s.Cost, at.sorting) // the index saves the sort too
 	}
 	return s
 }
 
-// bitmapConditions adds those of the index scans below a bitmap's scan of rows.
+// bitmapConditions adds the conditions of the index scans below a bitmap heap scan.
 func bitmapConditions(n *Node, add func(string), depth int) {
 	for i := range n.Plans {
 		if below := &n.Plans[i]; strings.HasPrefix(below.Type, "Bitmap") && below.Type != "BitmapOr" && depth < maxDepth {
@@ -171,8 +171,8 @@ func (s Scan) pages() float64 {
 	return s.Table.Pages
 }
 
-// NeededBlocks is how many blocks an execution would visit with an index that
-// fits: its descent, its leaves, and a block for each row at most.
+// NeededBlocks is how many blocks an execution would visit with a fitting index: its
+// descent, its leaves, and at most one block per row.
 func (s Scan) NeededBlocks() float64 {
 	blocks := s.depth() + s.Wanted/fanout + min(s.Wanted, s.pages())
 	if s.whole {
@@ -201,10 +201,10 @@ type Waste struct {
 	Blocks float64
 }
 
-// Worst finds the scan that wastes the most, where an index would cut the work of
-// the whole statement to a half or less: both by the planner's costs and, where
-// blocks (per execution, negative for not known) were counted, by these. rows is
-// rows that an execution returned, negative for unknown.
+// Worst finds the scan that wastes the most, if an index would cut the work of the whole
+// statement to half or less: by the planner's costs and also by blocks (per execution,
+// negative if unknown), if these were counted. rows is how many rows an execution
+// returned, negative if unknown.
 func Worst(root *Node, rows, blocks float64, c Catalogue) (worst Waste, ok bool) {
 	planner := c.planner()
 	needed, most, total := 0.0, 0.0, root.Cost

@@ -9,7 +9,7 @@ import (
 // other services.
 const File = "operations.json"
 
-// Log is the category of the logs in an execution trace between which a
+// Log is the category of the log messages in an execution trace between which a
 // goroutine is within an operation.
 const Log = "redline.op"
 
@@ -60,14 +60,14 @@ type Operation struct {
 	Rows       int64  `json:"rows,omitempty"`   // read or changed, where the package reports them
 	Opened     int64  `json:"opened,omitempty"` // connections opened in these calls
 	NoDeadline int64  `json:"no_deadline,omitempty"`
-	// HeldNS is how long connections were held that an acquire got.
+	// HeldNS is how long the connections that an acquire returned were held.
 	HeldNS int64 `json:"held_ns,omitempty"`
-	// Callers are those whose stack was taken, the most frequent first: all of the
-	// first calls, one in 64 later.
+	// Callers are those whose stack was taken, the most frequent first: of all first
+	// calls, later of one in 64.
 	Callers []Caller `json:"callers,omitempty"`
 }
 
-// Caller is one stack that an operation was called with.
+// Caller is one stack from which an operation was called.
 type Caller struct {
 	Share   float64      `json:"share"`             // of the operation's calls whose stack was taken
 	MeanNS  int64        `json:"mean_ns"`           // of these
@@ -80,7 +80,7 @@ type Caller struct {
 type SQLitePlan struct {
 	Text string   `json:"text"` // the operation's
 	File string   `json:"file"` // the database's base name
-	Rows []string `json:"plan"` // EXPLAIN QUERY PLAN, a step each
+	Rows []string `json:"plan"` // EXPLAIN QUERY PLAN, one per step
 	// Scans are the tables that the plan reads whole.
 	Scans []SQLiteScan `json:"scans,omitempty"`
 }
@@ -88,12 +88,12 @@ type SQLitePlan struct {
 // SQLiteScan is a table that a plan reads from end to end.
 type SQLiteScan struct {
 	Table string `json:"table"`
-	Rows  int64  `json:"rows"` // that the table has, about; -1 when not known
-	// Columns are compared with a value in the statement's condition and lead no
-	// index that the plan uses; Equal are those compared by "=".
+	Rows  int64  `json:"rows"` // of the table, approximately; -1 if unknown
+	// Columns are compared with a value in the statement's condition, but lead no index
+	// that the plan uses; Equal are those compared by "=".
 	Columns []string `json:"columns,omitempty"`
 	Equal   []string `json:"equal,omitempty"`
-	// Sorts are the columns that a statement with LIMIT has all its rows sorted by.
+	// Sorts are the columns by which a statement with LIMIT sorts all its rows.
 	Sorts []string `json:"sorts,omitempty"`
 	// Inner is a table that is read again for each row of those before it in the plan.
 	Inner bool `json:"inner,omitempty"`
@@ -104,7 +104,7 @@ type SQLiteScan struct {
 // SQLiteDatabase is a database file that the target has open.
 type SQLiteDatabase struct {
 	File string `json:"file"` // base name
-	// Journal is its journal mode, as the file says: "wal", or "rollback" (delete,
+	// Journal is its journal mode, according to the file: "wal", or "rollback" (delete,
 	// truncate or persist).
 	Journal string `json:"journal"`
 	Bytes   int64  `json:"bytes"`

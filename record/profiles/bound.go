@@ -6,10 +6,10 @@ import (
 	"google.golang.org/protobuf/encoding/protowire" // walks a message without making anything of it
 )
 
-// Bounds on a profile's contents, because the parser makes a few hundred bytes of a
-// message that takes two: 64 MB of empty samples would be 6 GB. The profile of a
-// minute of a large service has some 20,000 samples and 30,000 locations; one of 100,000 stacks that end in
-// functions of their own has 600,000 messages.
+// Bounds on a profile's contents, because the parser turns a message of two bytes into a
+// few hundred: 64 MB of empty samples would become 6 GB. The profile of a minute of a
+// large service has some 20,000 samples and 30,000 locations; one with 100,000 stacks
+// that each end in a different function has 600,000 messages.
 const (
 	maxProfileMessages = 1_000_000 // samples, locations, their lines, functions, mappings, labels and strings
 	maxProfileNumbers  = 4_000_000 // references to locations, and values
@@ -25,8 +25,8 @@ const (
 // profileSize counts a profile's contents.
 type profileSize struct{ messages, numbers int }
 
-// boundProfile refuses a profile that would take more memory than it is worth. What
-// is no profile at all is left to the parser.
+// boundProfile refuses a profile that would take more memory than it is worth. Data that
+// is not a profile is left to the parser.
 func boundProfile(data []byte) error {
 	var size profileSize
 	for len(data) > 0 {

@@ -12,13 +12,13 @@ import (
 const (
 	// mergedAtOnce is how many parsed profiles are in memory while they are merged.
 	mergedAtOnce = 8
-	// MaxUnpacked bounds a profile without its compression, in bytes. A CPU
-	// profile of a minute of a large service is below 2 MB.
+	// MaxUnpacked bounds an uncompressed profile, in bytes. A CPU profile of a minute of
+	// a large service is below 2 MB.
 	MaxUnpacked = 64 << 20
 )
 
-// Merge merges n profiles, read one by one, to a single one, in the form that
-// the runtime writes.
+// Merge merges n profiles, read one by one, into one in the form that the runtime
+// writes.
 func Merge(n int, read func(i int) ([]byte, error)) ([]byte, error) {
 	var parsed []*profile.Profile
 	for i := range n {
@@ -46,13 +46,13 @@ func Merge(n int, read func(i int) ([]byte, error)) ([]byte, error) {
 
 // Parse reads a pprof file, gzipped or not, of at most MaxUnpacked
 // bytes unpacked. It unpacks within the bound before it parses: profile.Parse would
-// unpack whatever size a hostile file claims.
+// unpack any size that a hostile file claims.
 func Parse(data []byte) (*profile.Profile, error) {
 	p, _, err := ParseSize(data)
 	return p, err
 }
 
-// ParseSize is Parse, and returns how many bytes it is unpacked.
+// ParseSize is Parse that also returns the unpacked size in bytes.
 func ParseSize(data []byte) (p *profile.Profile, size int64, err error) {
 	if len(data) > 2 && data[0] == 0x1f && data[1] == 0x8b {
 		unpacked, err := gzip.NewReader(bytes.NewReader(data))

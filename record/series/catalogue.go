@@ -11,7 +11,7 @@ import (
 
 // Info holds the fixed properties of a series of the catalogue.
 type Info struct {
-	Name    string // as a bundle has it: "load.requests"
+	Name    string // as in a bundle: "load.requests"
 	Unit    string // ns, bytes, 1 or 1/s
 	Counter bool   // an amount per window that is never negative; else a gauge
 	Most    bool   // a gauge that is the largest value within its window, not the last
@@ -20,9 +20,9 @@ type Info struct {
 	Source  string // kernel file, view or system call that the figure is from
 }
 
-// Known returns the fixed properties of a series name, and whether the name is one
-// that a bundle may hold: one of catalogue.txt, or one of runtime/metrics, whose
-// unit follows from its name and whose kind is not known here.
+// Known returns the fixed properties of a series name, and whether a bundle may hold
+// that name: one of catalogue.txt, or one of runtime/metrics, whose unit follows from
+// its name and whose kind is not known here.
 func Known(name string) (Info, bool) {
 	if strings.HasPrefix(name, "/") {
 		_, unit, ok := strings.Cut(name, ":")
@@ -51,8 +51,8 @@ func runtimeUnit(unit string) string {
 //go:embed catalogue.txt
 var table string
 
-// catalogue returns the table by name. It is parsed once; a test holds that it parses,
-// so that a panic is a mistake of who edited the table.
+// catalogue returns the table by name. It is parsed once; a test makes sure that it
+// parses, so a panic is a mistake in an edit of the table.
 var catalogue = sync.OnceValue(func() map[string]Info {
 	infos := map[string]Info{}
 	for _, group := range parse(table) {

@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "write names.go from catalogue.txt")
 
-// TestNamesAreTheCatalogues: the constants are those of the table, in its order.
+// TestNamesAreTheCatalogues: the constants are those of the table, in the table's order.
 func TestNamesAreTheCatalogues(t *testing.T) {
 	want, err := format.Source(constants(parse(table)))
 	if err != nil {
@@ -33,7 +33,8 @@ func TestNamesAreTheCatalogues(t *testing.T) {
 	}
 }
 
-// constants writes the table as Go constants, each with its line of the table behind it.
+// constants writes the table as Go constants, each followed by its line of the table as a
+// comment.
 func constants(groups []group) []byte {
 	var b bytes.Buffer
 	b.WriteString("// Code generated from catalogue.txt by its test. DO NOT EDIT.\n\npackage series\n\n" +

@@ -197,6 +197,10 @@ const (
 	SocketsAcceptQueue  = "sockets.accept_queue"      // peak, 1: connections waiting for accept, the most in the window
 	SocketsBacklog      = "sockets.backlog"           // gauge, 1: connections that queue may hold
 
+	// The programs on this host that the target asks over TCP.
+	PeersCPU    = "peers.cpu"    // counter, ns: CPU of a program that the target asks at this port; of further programs under other and 0
+	PeersUnseen = "peers.unseen" // gauge, 1: sockets that face the target's connections and whose process is not seen
+
 	// The target's kernel events, counted by eBPF. Latencies carry q=p50|p99|max.
 	TCPOpens          = "tcp.opens"          // counter, 1: connections established; dir is in or out
 	TCPCloses         = "tcp.closes"         // counter, 1: established connections that closed; dir as above

@@ -6,11 +6,10 @@ import (
 	"time"
 )
 
-// Bounds on series. Writers keep to them, and files from elsewhere that do not
-// are refused.
+// Bounds on series. Writers keep to them, and files that exceed them are refused.
 const (
-	// MaxSeries is the number of series; a label with a value per request
-	// reaches it and is then an error instead of all the memory.
+	// MaxSeries is the number of series; a label with a value per request reaches it,
+	// and causes an error instead of using up the memory.
 	MaxSeries = 1 << 16
 	// MaxSeriesText is the length of a series' name, labels or unit, in bytes.
 	MaxSeriesText = 4 << 10
@@ -37,8 +36,7 @@ type Point struct {
 
 // Labels returns the canonical text of labels given as name, value, name,
 // value...: sorted by name, `a=x,b=y`. Commas, equals signs and control
-// characters in values are replaced by '_', because labels name things and carry
-// no data.
+// characters in values are replaced by '_', because labels are names and not data.
 func Labels(pairs ...string) string {
 	if len(pairs) == 0 {
 		return ""
@@ -61,8 +59,8 @@ func Label(labels, name string) string {
 	return ""
 }
 
-// LabelRune returns r as it may stand in a label: '_' for a character that the canonical
-// text gives a meaning to, and for control characters.
+// LabelRune returns r in the form allowed in a label: '_' for a character with a meaning
+// in the canonical text, and for control characters.
 func LabelRune(r rune) rune {
 	if r == ',' || r == '=' || r < ' ' {
 		return '_'

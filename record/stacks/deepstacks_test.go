@@ -8,8 +8,8 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// TestDeepStacksAreCut: what lies outside of the innermost frames is left out,
-// inlined calls counted.
+// TestDeepStacksAreCut: only the innermost frames are kept, and inlined calls count as
+// frames.
 func TestDeepStacksAreCut(t *testing.T) {
 	f := &profile.Function{ID: 1, Name: "shop.f"}
 	l := &profile.Location{ID: 1, Line: slices.Repeat([]profile.Line{{Function: f, Line: 1}}, 100)}

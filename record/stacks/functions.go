@@ -27,6 +27,6 @@ func Functions(rec *record.Record) (self, total map[string]float64, samples int6
 	return self, total, prof.Count
 }
 
-// CPU returns the CPU profile of a run's steady span, all its parts together; an
-// error says that there is none or that it does not parse.
+// CPU returns the CPU profile of a run's steady span, all its parts merged; the error
+// says that there is none or that it does not parse.
 func CPU(rec *record.Record) (*Profile, error) { return Read(rec, "cpu", "cpu", nil) }

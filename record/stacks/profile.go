@@ -11,8 +11,8 @@ import (
 	"github.com/redline-go/redline/record/profiles"
 )
 
-// Bounds on the profiles of one type that are read, taken together. A long run
-// merges its own; a day of them that could not be merged is 8,640.
+// Bounds on all profiles of one type that are read. A long run merges its own; a day of
+// profiles that could not be merged is 8,640.
 const (
 	maxProfiles = 10_000
 	MaxBytes    = 256 << 20
@@ -35,7 +35,7 @@ type Profile struct {
 	Total int64
 	// Count is the number of events sampled: CPU samples, contentions.
 	Count int64
-	// Begins is the line at which a function begins, by its name, where the profile says so.
+	// Begins is the line at which a function begins, by its name, if the profile has it.
 	Begins map[string]int
 }
 
@@ -44,15 +44,37 @@ type Sample struct {
 	Stack []code.Frame // innermost first, inlined calls expanded
 	// Inlined marks frames that the compiler put into the next one.
 	Inlined []bool
-	Value   int64
-	Count   int64
+	// Cut reports that the stack has as many frames as the runtime keeps, so that the
+	// outermost may be missing: the last is not where its goroutine began.
+	Cut   bool
+	Value int64
+	Count int64
+}
+
+// keptCPU and kept are how many frames the runtime keeps of a CPU sample's stack (runtime/cpuprof.go,
+// maxCPUProfStack) and of others (GODEBUG profstackdepth), innermost first, inlined ones included.
+const (
+	keptCPU = 64
+	kept    = 128
+)
+
+// cut reports whether a sample has as many frames as the runtime keeps for values of a type.
+func cut(s *profile.Sample, value string) bool {
+	most, n := kept, 0
+	if value == "cpu" {
+		most = keptCPU
+	}
+	for _, l := range s.Location {
+		n += len(l.Line)
+	}
+	return n >= most
 }
 
 // Read returns the merged profile of a type ("cpu", "allocs", "mutex", "block") over
-// the span that is judged, with the values of one sample type ("cpu", "alloc_space",
-// "delay"). Profiles that lie outside are left out. note gets a sentence where there
-// are more than are read; nil drops it. The error names the file that does not parse, or says
-// that there is none.
+// Record.Judged, with the values of one sample type ("cpu", "alloc_space", "delay").
+// Profiles outside that span are left out. note gets a sentence if there are more than are
+// read; nil drops it. The error names the file that does not parse, or says that there is
+// none.
 func Read(rec *record.Record, typ, value string, note func(format string, args ...any)) (*Profile, error) {
 	merged, err := merge(rec, typ, note)
 	if err != nil {
@@ -129,7 +151,7 @@ func Flatten(from *profile.Profile, value string) (*Profile, error) {
 		if at >= len(s.Value) || s.Value[at] <= 0 {
 			continue
 		}
-		sample := Sample{Value: s.Value[at], Count: s.Value[count]}
+		sample := Sample{Value: s.Value[at], Count: s.Value[count], Cut: cut(s, value)}
 		sample.Stack, sample.Inlined = frames(s)
 		if held += len(sample.Stack); held > maxFrames {
 			return nil, fmt.Errorf("profile: stacks of more than %d frames in sum", maxFrames)
@@ -141,8 +163,8 @@ func Flatten(from *profile.Profile, value string) (*Profile, error) {
 	return out, nil
 }
 
-// frames expands inlined calls: a location's lines are innermost first. What lies
-// outside of maxStack frames is cut.
+// frames expands inlined calls: a location's lines are innermost first. Frames beyond
+// maxStack are cut.
 func frames(s *profile.Sample) (stack []code.Frame, inlined []bool) {
 	n := min(len(s.Location), maxStack)
 	stack, inlined = make([]code.Frame, 0, n), make([]bool, 0, n)
@@ -156,7 +178,7 @@ func frames(s *profile.Sample) (stack []code.Frame, inlined []bool) {
 				continue
 			}
 			name, wrapped := code.Unhooked(line.Function.Name)
-			if name == body { // wrapper by redline's build of the frame before
+			if name == body { // redline's wrapper of the frame before
 				body = ""
 				continue
 			}

@@ -9,13 +9,13 @@ import (
 // scanner cuts a text into tokens, after section 4.1 of PostgreSQL's manual.
 type scanner struct {
 	rest        string
-	quotesNames bool // double quotes are of names
+	quotesNames bool // double quotes enclose names
 	tokens      []string
 }
 
 const blanks = " \t\r\n\f\v"
 
-// next takes one token off the text; false when nothing is left.
+// next takes one token from the text; false if nothing is left.
 func (s *scanner) next() bool {
 	s.rest = strings.TrimLeft(s.rest, blanks)
 	if s.rest == "" {
@@ -45,7 +45,7 @@ func (s *scanner) next() bool {
 	case strings.HasPrefix(s.rest, "::"):
 		s.take(2, "::")
 	case (c == '-' || c == '+') && number(strings.TrimLeft(s.rest[1:], blanks)) && !s.operand():
-		s.rest = s.rest[1:] // the sign is the constant's
+		s.rest = s.rest[1:] // the sign belongs to the constant
 	case strings.IndexByte("()[],;.:", c) >= 0:
 		s.take(1, s.rest[:1])
 	default:
@@ -69,8 +69,8 @@ func (s *scanner) operand() bool {
 	return last == placeholder || last == ")" || last == "]" || word(last) && !keyword[last] || last[0] == '"'
 }
 
-// constant takes a quoted constant that begins at an offset, behind its prefix.
-// With escapes a backslash is known to escape the next character.
+// constant takes a quoted constant that begins at an offset, after its prefix. escapes
+// says that a backslash escapes the next character.
 func (s *scanner) constant(at int, escapes bool) {
 	quote := s.rest[at]
 	i := at + 1
@@ -92,7 +92,7 @@ func (s *scanner) constant(at int, escapes bool) {
 	s.take(len(s.rest), placeholder)
 }
 
-// name takes a quoted name; the quotes go where the name needs none.
+// name takes a quoted name; it drops the quotes if the name needs none.
 func (s *scanner) name() {
 	end := 1
 	for end < len(s.rest) {
@@ -193,7 +193,7 @@ func (s *scanner) operator() {
 	s.take(n, s.rest[:n])
 }
 
-// span is the length of the beginning of text whose bytes are all in a class.
+// span is the length of the prefix of text whose bytes are all in a class.
 func span(text string, in func(byte) bool) int {
 	n := 0
 	for n < len(text) && in(text[n]) {
@@ -207,7 +207,7 @@ func number(text string) bool {
 	return text != "" && (digit(text[0]) || text[0] == '.' && len(text) > 1 && digit(text[1]))
 }
 
-// lower is strings.ToLower for ASCII alone, as the server folds names.
+// lower is strings.ToLower for ASCII only, as the server folds names.
 func lower(text string) string {
 	b := []byte(text)
 	for i, c := range b {

@@ -1,15 +1,16 @@
-// Package statement brings SQL texts to one form, so that the statement which a
-// span names is found among those that the database counted.
+// Package statement brings SQL texts to one form, so that the statement of a span is
+// found among those that the database counted.
 //
-// A client's text holds constants, blanks and comments as it was written;
-// pg_stat_statements shows the text of the first call with $1, $2 instead of
-// constants, and distinguishes statements by their parse tree, which knows neither
-// case nor layout. The form here is close to that tree without a parser: words
-// in lower case, constants and parameters as "?", comments gone.
+// A client's text holds constants, blanks and comments as written; pg_stat_statements
+// shows the text of the first call with $1, $2 instead of constants, and distinguishes
+// statements by their parse tree, which knows neither case nor layout. The form here is
+// close to that tree without a parser: words in lower case, constants and parameters as
+// "?", no comments.
 //
-// Constants are gone from the form, so it may be kept where the text may not.
+// The form has no constants, so it may be kept where the text may not.
 //
-// Of the text itself only the verb is read: whether it writes, or is a utility command.
+// It understands little of a text: its verb, so whether it writes or is a utility
+// command, and whether it sorts by a random value.
 //
 // Rejected: PostgreSQL's own parser (libpg_query: cgo, or 10 MB of WebAssembly,
 // and a millisecond per text).
@@ -21,25 +22,25 @@ import (
 	"strings"
 )
 
-// maxText is how much of a text is looked at, in bytes.
+// maxText is how much of a text is read, in bytes.
 const maxText = 64 << 10
 
-// Normal returns the normal form of an SQL text as PostgreSQL reads it. Lists of
-// constants are shortened to one: texts that differ in how many values stand in
-// IN (...) or how many rows follow VALUES have one form.
+// Normal returns the normal form of an SQL text in PostgreSQL's syntax. Lists of
+// constants are shortened to one: texts that differ in the number of values in IN (...)
+// or of rows after VALUES have one form.
 //
-// Hazard: whether a backslash escapes in a plain constant is a setting that the
-// text does not say. Where the end of a constant is in doubt the form ends
-// with it, so that no part of a constant is ever taken for SQL.
+// Hazard: whether a backslash escapes in a plain constant is a setting that the text
+// does not show. If the end of a constant is in doubt the form ends with it, so that no
+// part of a constant is ever taken for SQL.
 func Normal(text string) string { return normal(text, true) }
 
-// Foreign returns the form of a text of a database that is not PostgreSQL, some
-// of which quote constants as PostgreSQL quotes names: both are hidden.
+// Foreign returns the form of a text for another database than PostgreSQL. Some quote
+// constants as PostgreSQL quotes names, so both are hidden.
 func Foreign(text string) string { return normal(text, false) }
 
-// Key returns the key of a text's normal form: 16 hexadecimal digits. Texts
-// that are one statement to PostgreSQL have one key; the reverse holds but for
-// the shortened lists. It is empty when the text holds nothing.
+// Key returns the key of a text's normal form: 16 hexadecimal digits. Texts that are one
+// statement to PostgreSQL have one key; the reverse holds except for shortened lists. It
+// is empty if the text holds nothing.
 func Key(text string) string {
 	form := Normal(text)
 	if form == "" {
@@ -115,14 +116,14 @@ func spaced(before, token string) bool {
 	case ")", ".", ",", "]", "[", ";":
 		return false
 	case "(":
-		// A call's parenthesis stands at its name: but for the words of SQL,
-		// which is ambiguous, so that only operators are set apart.
+		// A call's parenthesis follows its name without a blank. SQL's own words are
+		// ambiguous, so only operators among them are set apart.
 		return !word(before) || keyword[before]
 	}
 	return true
 }
 
-// keyword are the words that stand apart from a parenthesis after them.
+// keyword are the words that are followed by a blank before a parenthesis.
 var keyword = map[string]bool{
 	"in": true, "values": true, "and": true, "or": true, "not": true, "where": true, "from": true, "select": true,
 	"as": true, "on": true, "using": true, "with": true, "exists": true, "over": true, "union": true, "all": true,

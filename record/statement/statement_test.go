@@ -51,19 +51,19 @@ func TestKey(t *testing.T) {
 		t.Error("two statements have one key")
 	}
 	if Key("/* nothing */") != "" {
-		t.Error("nothing has a key")
+		t.Error("a comment alone has a key")
 	}
 }
 
-// FuzzNormal checks what the rest relies on: a form is its own form, it is not
-// much longer than its text, and no constant comes through.
+// FuzzNormal checks what the rest relies on: the normal form of a normal form is itself,
+// it is not much longer than its text, and no quoted constant comes through.
 func FuzzNormal(f *testing.F) {
 	f.Add("select * from t where a = 'x' and b in (1, 2) -- c\n")
 	f.Add(`insert into "T" values (E'\'', $1, $$a$$), (:b, @c, ?)`)
 	f.Add("a - -1 .5 /* /* */ 0x1f::int[] j->>'k' is not null")
 	f.Fuzz(func(t *testing.T, text string) {
 		form := Normal(text)
-		// Blanks between what is no SQL may fall otherwise.
+		// In text that is not SQL, blanks may fall in other places.
 		bare := strings.NewReplacer(" ", "")
 		if again := Normal(form); bare.Replace(again) != bare.Replace(form) {
 			t.Errorf("Normal(%q) = %q, and of that %q", text, form, again)

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// Verb returns the first word of a statement in capitals; "" if it starts with
+// Verb returns the first word of a statement in upper case; "" if it starts with
 // anything else, such as a comment.
 func Verb(text string) string {
 	text = strings.TrimLeft(text, " \t\r\n(")
@@ -17,8 +17,8 @@ func Verb(text string) string {
 	return strings.ToUpper(text[:i])
 }
 
-// Writes reports whether a statement changes rows, by its verb: a SELECT of a
-// function that writes is taken for a read.
+// Writes reports whether a statement changes rows, judging by its verb: a SELECT of a
+// function that writes counts as a read.
 func Writes(text string) bool {
 	switch Verb(text) {
 	case "INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE":
@@ -42,8 +42,8 @@ func Utility(text string) bool {
 // MySQL and SQL Server.
 var shuffles = []string{"random()", "rand()", "gen_random_uuid()", "uuid()", "newid()"}
 
-// Shuffles reports whether a statement sorts its rows by a random value first. No index holds
-// that order, so that all rows of the condition are read and sorted for any of them.
+// Shuffles reports whether a statement sorts its rows first by a random value. No index has
+// that order, so all rows of the condition are read and sorted to return any of them.
 func Shuffles(text string) bool {
 	_, order, ok := strings.Cut(Normal(text), " order by ")
 	return ok && slices.ContainsFunc(shuffles, func(f string) bool { return strings.HasPrefix(order, f) })

@@ -11,9 +11,9 @@ import (
 const DefaultWindow = 100 * time.Millisecond
 
 // Clock is a run's one clock: CLOCK_MONOTONIC, counted from the run's epoch.
-// Every instant in a bundle is a time.Duration since that epoch. eBPF
-// timestamps and the clock snapshots of Go execution traces are on
-// CLOCK_MONOTONIC already; FromMonotonic moves them here.
+// Every instant in a bundle is a time.Duration since that epoch. eBPF timestamps and
+// the clock snapshots of Go execution traces are already on CLOCK_MONOTONIC;
+// FromMonotonic converts them.
 //
 // The zero Clock is not usable; Start makes one. A Clock is a value and
 // may be copied and used concurrently.
@@ -54,7 +54,7 @@ func Start() (Clock, error) {
 	return best, nil
 }
 
-// Now returns the time since the epoch, in ns resolution.
+// Now returns the time since the epoch, with ns resolution.
 func (c Clock) Now() time.Duration { return time.Since(c.base) }
 
 // At returns the run time of t, which must carry a monotonic reading of this

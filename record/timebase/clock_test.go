@@ -13,8 +13,8 @@ func TestClock(t *testing.T) {
 	if c.EpochError < 0 || c.EpochError > 10*time.Millisecond {
 		t.Errorf("epoch error %v", c.EpochError)
 	}
-	// The three ways to the same instant agree within the bracket of reading
-	// them.
+	// Readings of the system's and the process's monotonic clock, converted, lie between
+	// those of Now before and after them.
 	before := c.Now()
 	mono, err := monotonic()
 	must(t, err)

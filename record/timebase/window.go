@@ -27,8 +27,8 @@ func WindowSpan(w int64, width time.Duration) Span {
 }
 
 // Split divides an amount that accrued evenly over s among the windows that s
-// touches and calls add once for each, in order. It is how a counter read at
-// uneven instants lands in even windows: the sum of the parts is the amount.
+// touches and calls add once for each, in order. That is how a counter read at uneven
+// instants is assigned to even windows: the sum of the parts is the amount.
 // An empty span puts the whole amount in the window of s.From.
 func Split(s Span, width time.Duration, amount float64, add func(window int64, part float64)) {
 	if s.To <= s.From {

@@ -11,12 +11,12 @@ import (
 // joining is how several windows of a series become one.
 type joining uint8
 
-// Ways of joining. A counter's amounts are summed. Of a gauge the last value
-// stays, as it is one at the window's end. The largest value of a window
-// stays the largest; so do percentiles above the median, because those of several
-// windows do not give that of all: the largest bounds it from above, and a slow
-// moment stays in sight. Medians are averaged, as the largest of many would be
-// no level of anything.
+// Ways of joining. A counter's amounts are summed. Of a gauge the last value stays,
+// because a gauge is the level at a window's end. Of values that are the largest in
+// their window the largest stays; so it does of percentiles above the median, because
+// the percentile of several windows does not follow from theirs: the largest bounds it
+// from above, and a slow moment stays visible. Medians are averaged, because the
+// largest of many would not be a typical level.
 const (
 	joinSum joining = iota
 	joinLast
@@ -57,7 +57,7 @@ var cumulative = sync.OnceValue(func() map[string]bool {
 	return names
 })
 
-// join adds a later value b, of nb windows, to a, of na.
+// join adds a later value b, of nb windows, to a, of na windows.
 func (j joining) join(a float64, na uint16, b float64, nb uint16) (float64, uint16) {
 	n := uint16(min(int(na)+int(nb), MaxFactor))
 	switch j {

@@ -29,8 +29,8 @@ import (
 // whose checksum is wrong is dropped. Text lines were tried first; they are
 // twice the size, and a torn number can read as another number.
 //
-// A thinned journal has another magic line, and behind each value a uvarint: how
-// many windows it was joined from. How many it stands for is in its name.
+// A thinned journal has another magic line, and after each value a uvarint: how many
+// windows it was joined from. How many it stands for is in the file's name.
 const (
 	JournalMagic = "redline journal 1\n"
 	thinnedMagic = "redline thinned 1\n"
@@ -63,7 +63,7 @@ type seriesKey struct{ name, labels string }
 type Units map[seriesKey]string
 
 // NewEncoder returns an encoder for one of the files that share the units of their
-// series; hide takes secrets out of labels, nil leaves them.
+// series; hide removes secrets from labels, nil leaves them.
 func NewEncoder(u Units, hide func(labels string) string) *Encoder {
 	return &Encoder{ids: map[series.Series]uint64{}, Units: u, Hide: hide}
 }
@@ -102,7 +102,7 @@ func (e *Encoder) addJoined(p series.Point, count uint16) error {
 	return nil
 }
 
-// id returns the number of a series, which it defines when it is new.
+// id returns the number of a series, which it defines if it is new.
 func (e *Encoder) id(s series.Series) (uint64, error) {
 	if id, ok := e.ids[s]; ok {
 		return id, nil
@@ -141,8 +141,8 @@ func (e *Encoder) id(s series.Series) (uint64, error) {
 	return id, nil
 }
 
-// Seal completes the frame and returns it with the number of its points; nil when it
-// is empty. The frame is valid until done is called.
+// Seal completes the frame and returns it with the number of its points; nil if it is
+// empty. The frame is valid until Done is called.
 func (e *Encoder) Seal() (frame []byte, points int) {
 	if len(e.frame) == 0 {
 		return nil, 0
@@ -153,8 +153,8 @@ func (e *Encoder) Seal() (frame []byte, points int) {
 	return e.frame, e.points
 }
 
-// Done drops the frame. When it was not written, the series that it defined
-// are undefined again, or the points of later frames would belong to no series.
+// Done drops the frame. If it was not written, the series that it defined become
+// undefined again, or the points of later frames would belong to no series.
 func (e *Encoder) Done(written bool) {
 	if !written {
 		for _, s := range e.pending {
@@ -165,8 +165,8 @@ func (e *Encoder) Done(written bool) {
 	e.pending, e.fresh, e.frame, e.points = e.pending[:0], 0, e.frame[:0], 0
 }
 
-// ReadJournal reads a journal into t, whose values are of factor windows each: 1 for
-// a plain journal. It returns how many bytes at the end were dropped as torn.
+// ReadJournal reads into t a journal whose values stand for factor windows each: 1 for a
+// plain journal. It returns how many bytes at the end were dropped as torn.
 func ReadJournal(r io.Reader, t *Table, factor int64) (torn int64, err error) {
 	br := bufio.NewReaderSize(r, 256<<10)
 	want := JournalMagic

@@ -9,16 +9,16 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// Line is a series over a span, on an even grid of windows. In a short run these
-// are the run's windows; where the span touches windows that were joined because
-// the run was long, all of the line is at the coarsest resolution met, so that
-// its values compare with each other. Width says which it is.
+// Line is a series over a span, on an even grid of windows. In a short run these are the
+// run's windows. If the span touches windows that were joined because the run was long,
+// the whole line has the coarsest resolution met, so that its values are comparable;
+// Width is that resolution.
 type Line struct {
-	// From is the begin of the first value's window.
+	// From is the beginning of the first value's window.
 	From time.Duration
 	// Width is the width of each value's window, a multiple of Run.Window.
 	Width time.Duration
-	// Values holds a value per window, NaN where there is none; nil if there is
+	// Values holds a value per window, NaN if there is none; nil if there is
 	// no such series. For a counter it is the amount within Width.
 	Values []float64
 
@@ -59,8 +59,8 @@ func (l Line) Sum() (sum float64, present int) {
 	return sum, present
 }
 
-// PerSecond returns a counter's amounts as rates over the time that each was
-// seen for, in a slice of its own; nil if there is no such series.
+// PerSecond returns a counter's amounts as rates over the time for which each was seen,
+// in a new slice; nil if there is no such series.
 func (l Line) PerSecond() []float64 {
 	if l.Values == nil {
 		return nil
@@ -118,8 +118,8 @@ func (t *Table) Line(name, labels string, s timebase.Span, width time.Duration) 
 	return l
 }
 
-// fillJoined writes c's values of the windows [from, to) to l, whose values
-// are of factor windows each.
+// fillJoined writes c's values of the windows [from, to) to l, whose values stand for
+// factor windows each.
 func (t *Table) fillJoined(c *column, l *Line, from, to, factor int64) {
 	first := FloorDiv(from, factor)
 	i := sort.Search(len(c.windows), func(i int) bool { return int64(c.windows[i]) > from-factor })
@@ -141,7 +141,7 @@ func (t *Table) fillJoined(c *column, l *Line, from, to, factor int64) {
 	}
 }
 
-// absent returns n values that are not there.
+// absent returns n absent values.
 func absent(n int64) []float64 {
 	values := make([]float64, n)
 	for i := range values {

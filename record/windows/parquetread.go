@@ -16,9 +16,9 @@ import (
 // https://github.com/apache/parquet-format (file layout, page headers, and the
 // RLE/bit-packing hybrid of dictionary indices).
 //
-// It knows that form alone: version 1 data pages, required columns, zstd, plain
-// or dictionary encoding. parquet-go would read any, but trusts the sizes in a
-// file (lists, pages, runs, zstd frames), and a bundle may come from anyone.
+// It knows only that form: version 1 data pages, required columns, zstd, plain or
+// dictionary encoding. parquet-go would read any, but trusts the sizes in a file (lists,
+// pages, runs, zstd frames), and a bundle may come from anyone.
 const (
 	maxFooter     = 1 << 20  // bytes of metadata; a writer's takes 1 KB per row group
 	maxGroupRows  = 1 << 20  // rows of a row group
@@ -56,8 +56,8 @@ func (c *chunk) at(row int) int {
 	return row
 }
 
-// ReadParquet adds the rows of a file of size bytes to t, which is to be finished
-// afterwards. An error leaves t with a part of them.
+// ReadParquet adds the rows of a file of size bytes to t, which must be finished
+// afterwards. An error leaves t with some of them.
 func ReadParquet(r io.ReaderAt, size int64, t *Table) error {
 	meta, err := readFooter(r, size)
 	if err != nil {
@@ -100,7 +100,7 @@ func readFooter(r io.ReaderAt, size int64) (*thriftValue, error) {
 	return &meta, err
 }
 
-// parquetDecoder decodes row groups; its buffer is used again.
+// parquetDecoder decodes row groups; it reuses its buffer.
 type parquetDecoder struct {
 	file  io.ReaderAt
 	size  int64
@@ -309,10 +309,10 @@ func (c *chunk) plain(page []byte, typ, n int64) error {
 	return nil
 }
 
-// hybrid appends n indices below limit: a byte with their width in bits, then
-// runs. A run's header is a uvarint; when it is even, half of it is how often
-// the one value that follows is repeated, else half of it is how many groups of
-// eight packed values follow.
+// hybrid appends n indices below limit: a byte with their width in bits, then runs. A
+// run's header is a uvarint; if it is even, half of it is how often the one value that
+// follows is repeated, else half of it is how many groups of eight packed values
+// follow.
 func (c *chunk) hybrid(page []byte, n, limit int) error {
 	if len(page) == 0 || page[0] > 32 {
 		return errShortPage

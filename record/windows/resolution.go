@@ -8,17 +8,16 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// Resolution is a stretch of a run whose windows were joined to wider ones,
-// because the run was long. Stretches that are not listed hold windows of
-// Run.Window.
+// Resolution is a stretch of a run whose windows were joined into wider ones because the
+// run was long. Stretches that are not listed have windows of Run.Window.
 type Resolution struct {
 	timebase.Span
 	Width time.Duration `json:"width_ns"`
 }
 
-// A long run keeps its newest windows as they are and joins older ones: ages
-// are counted in slots of a minute. A quarter of an hour leaves a run of ten
-// minutes, with its warm-up, as it was measured.
+// A long run keeps its newest windows as they are and joins older ones; ages are counted
+// in slots of a minute. A quarter of an hour leaves a run of ten minutes, with its
+// warm-up, unchanged.
 const (
 	slotLength = time.Minute
 	// MaxFactor bounds how many windows one value stands for; it fits 16 bits.
@@ -45,8 +44,8 @@ var widths = [...]struct {
 }
 
 // TiersOf returns the tiers of a run with windows of the given width, the full
-// resolution first. Each factor is a multiple of the one before it. A width
-// that is a window's already makes no tier.
+// resolution first. Each factor is a multiple of the one before it. A width that is not
+// above the window's makes no tier.
 func TiersOf(window time.Duration) []Tier {
 	tiers := []Tier{{Factor: 1, Group: 1}}
 	for _, w := range widths {
@@ -84,7 +83,7 @@ func FloorDiv(a, b int64) int64 {
 type grid struct {
 	slot    int64 // windows of a slot
 	factors map[int64]int64
-	last    int64 // slot that was marked last
+	last    int64 // slot marked last
 }
 
 // maxSlots bounds how many slots hold data: two years of minutes.
@@ -152,6 +151,6 @@ func (g *grid) Resolutions(window time.Duration) []Resolution {
 	return all
 }
 
-// Resolutions lists the stretches of the table's windows that were joined to wider
-// ones, in order of time; nil when none were.
+// Resolutions lists the stretches of the table's windows that were joined into wider
+// ones, in order of time; nil if none were.
 func (t *Table) Resolutions() []Resolution { return t.grid.Resolutions(t.width) }

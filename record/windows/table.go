@@ -12,8 +12,7 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// Bounds on windows. Writers keep to them, and files from elsewhere that do not
-// are refused.
+// Bounds on windows. Writers keep to them, and files that exceed them are refused.
 const (
 	// MaxPoints is the number of (window, series) values: three hours of 300
 	// series in windows of 100 ms. In memory a point takes 12 bytes.
@@ -42,7 +41,7 @@ type column struct {
 	// when each is one.
 	counts  []uint16
 	joining joining
-	// unsorted is set when a point came that does not follow the last.
+	// unsorted is set once a point came out of order.
 	unsorted bool
 }
 
@@ -54,7 +53,7 @@ func New(window time.Duration) *Table {
 		factors: map[int64]int64{}, last: math.MinInt64}}
 }
 
-// define returns the index of a series, which it adds when it is new.
+// define returns the index of a series, which it adds if it is new.
 func (t *Table) define(s series.Series) (int, error) {
 	key := seriesKey{s.Name, s.Labels}
 	if i, ok := t.index[key]; ok {
@@ -116,8 +115,8 @@ func (c *column) count(i int) uint16 {
 	return c.counts[i]
 }
 
-// merge adds a later value to the one at i, which begins at the same window. Parts
-// of one window are summed, whatever the series; joined windows by its rule.
+// merge adds a later value to the one at i, which begins at the same window. Parts of
+// one window are summed, whatever the series; joined windows follow its rule.
 func (c *column) merge(i int, value float64, factor int64, count uint16) {
 	if factor == 1 {
 		c.values[i] += value

@@ -8,9 +8,9 @@ import (
 // Parquet's metadata is Thrift in the compact protocol:
 // https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
 //
-// It is parsed here, into a tree that is never larger than a fixed multiple of
-// the input, because the decoders at hand make a list as long as the file says
-// it is: 20 hostile bytes ask for gigabytes, and no recover catches that.
+// It is parsed here, into a tree that is never larger than a fixed multiple of the
+// input, because available decoders allocate a list as long as the file claims: 20
+// hostile bytes ask for gigabytes, and no recover catches that.
 
 // thriftValue is a field's value; which part is set follows from its type.
 type thriftValue struct {
@@ -121,7 +121,7 @@ func (r *thriftReader) value(typ byte, depth int, inList bool) (v thriftValue, e
 		if len(r.b) < 8 {
 			return v, errThrift
 		}
-		r.b = r.b[8:] // no double is of use here
+		r.b = r.b[8:] // doubles are not needed here
 	case thriftBinary:
 		var n int
 		if n, err = r.length(); err == nil {

@@ -68,8 +68,8 @@ func FuzzReadJournal(f *testing.F) {
 	})
 }
 
-// TestFlippedBytes spoils one bit of every third byte of a Parquet file: an error or
-// other values, but no panic.
+// TestFlippedBytes flips one bit of every third byte of a Parquet file, one at a time: an
+// error or other values may come of it, but no panic.
 func TestFlippedBytes(t *testing.T) {
 	in := newTable()
 	for _, s := range []series.Series{{Name: "a", Unit: "1"}, {Name: "b", Labels: "q=p50", Unit: "ns"},

@@ -1,4 +1,4 @@
-// Package live shows a run while it goes on: a view that redraws itself on a
+// Package live shows a run in progress: a view that redraws itself on a
 // terminal, and plain lines everywhere else.
 //
 // It is fed with events and figures and never asks for anything; feeding it costs its
@@ -52,7 +52,7 @@ type Event struct {
 // Statement is the text of a database's statement, by its query id.
 type Statement struct{ QueryID, Text string }
 
-// SoFar is the first finding of a run that goes on, in words.
+// SoFar is the first finding of a run in progress, in words.
 type SoFar struct {
 	At                  time.Duration // of the load, up to which it was judged; 0 means up to now
 	Title, Place, Worth string        // Title is empty while nothing was found

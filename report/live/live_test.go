@@ -118,6 +118,21 @@ func TestDrawStaysWithinItsRoom(t *testing.T) {
 	}
 }
 
+// TestSecondsAddUp: what is done and what is left are the whole, also within a second.
+func TestSecondsAddUp(t *testing.T) {
+	for done, want := range map[time.Duration]string{
+		400 * time.Millisecond:   "0 of 30 s, 30 s left",
+		17600 * time.Millisecond: "17 of 30 s, 13 s left",
+		30 * time.Second:         "30 of 30 s, 0 s left",
+	} {
+		e := measuring()
+		e.Done = done
+		if got := ansi.Strip(draw(frame{snapshot: snapshot{last: e}, width: 80})); !strings.Contains(got, want) {
+			t.Errorf("after %s: %q, want %s", done, got, want)
+		}
+	}
+}
+
 func TestDrawBeforeTheLoad(t *testing.T) {
 	if got := ansi.Strip(draw(frame{snapshot: snapshot{last: Event{Phase: "building"}}, width: 80})); got != "redline  building" {
 		t.Errorf("got %q", got)
@@ -247,7 +262,7 @@ func (k *keyed) resize(width, height int) {
 // await returns once the screen shows a text, or does not any more.
 func (k *keyed) await(text string, shown bool) {
 	k.t.Helper()
-	patience := time.After(30 * time.Second)
+	patience := time.After(5 * time.Minute)
 	for strings.Contains(k.shown(), text) != shown {
 		select {
 		case <-k.wrote:
@@ -328,7 +343,7 @@ func TestTerminal(t *testing.T) {
 	v.Event(Event{Message: "the target logs a lot"})
 	select {
 	case <-out.seen:
-	case <-time.After(10 * time.Second):
+	case <-time.After(5 * time.Minute):
 		t.Fatalf("the view never showed the event: %q", out.String())
 	}
 	v.Close()

@@ -12,7 +12,7 @@ import (
 
 // Plain returns a view that writes lines: one for each second of load, change of
 // phase and message. It is for logs and pipes. Errors of w are ignored: the lines
-// are progress, and the run goes on without.
+// are progress, and the run continues without.
 func Plain(w io.Writer) View { return &plain{w: w, second: -1} }
 
 type plain struct {

@@ -66,7 +66,7 @@ func start(w io.Writer, o Options, more ...tea.ProgramOption) *terminal {
 	}
 	go func() {
 		defer close(t.done)
-		// An error means that the terminal went away; the run goes on without
+		// An error means that the terminal went away; the run continues without
 		// a view.
 		last, err := program.Run()
 		m, ok := last.(model)
@@ -245,7 +245,7 @@ func afterwards(w io.Writer) *plain {
 	return &plain{w: w, second: -1, quiet: true}
 }
 
-// begin says that the run goes on.
+// begin says that the run continues.
 func (p *plain) begin(last Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

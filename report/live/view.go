@@ -117,8 +117,9 @@ func (f frame) progress() string {
 	if e.Total <= 0 {
 		return ""
 	}
-	remaining := max(e.Total-e.Done, 0)
-	text := fmt.Sprintf("%.0f of %.0f s, %.0f s left", min(e.Done, e.Total).Seconds(), e.Total.Seconds(), math.Ceil(remaining.Seconds()))
+	// Seconds that have begun are left, so that the last one does not read "0 s left"; those done are the others.
+	total, left := math.Round(e.Total.Seconds()), math.Ceil(max(e.Total-e.Done, 0).Seconds())
+	text := fmt.Sprintf("%.0f of %.0f s, %.0f s left", max(total-left, 0), total, left)
 	cells := f.width - len(text) - 2
 	if cells < 5 {
 		return text

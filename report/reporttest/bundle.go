@@ -88,7 +88,7 @@ func poison(s *record.Summary, evil string) {
 	f.Where = findings.Where{Function: evil, File: evil, Line: 1, SQL: evil, Detail: evil}
 	f.Evidence[0].Text, f.Evidence[0].Source, f.Rejected[0].Why = evil, evil, evil
 	s.Warnings, s.Sources[0].Why, s.NotJudged[0].Why = []string{evil}, evil, evil
-	s.Thresholds[0].Expr, s.Load.ErrorKinds[evil] = evil, 1
+	s.Thresholds[0].Expr, s.Load.ErrorKinds[evil], s.Load.Failures[0].Text = evil, 1, evil
 }
 
 // slump is the share of a bad second in the middle of the run, 0 to 1.

@@ -1,6 +1,8 @@
 package reporttest
 
 import (
+	"time"
+
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/histogram"
@@ -20,6 +22,10 @@ func Sick() *record.Summary {
 			Service: histogram.Quantiles{Min: 810_000, Mean: 30_800_000, P50: 28_300_000, P90: 49_000_000, P95: 58_200_000,
 				P99: 90_900_000, P999: 1_200_000_000, Max: 2_009_000_000},
 			Status: map[string]int64{"200": 62122, "500": 10}, ErrorKinds: map[string]int64{"status": 10, "timeout": 2},
+			Failures: []record.FailureSummary{
+				{Kind: "status", Text: "status 500", Request: "order", Count: 10, First: 6_250 * time.Millisecond, Last: 27_400 * time.Millisecond},
+				{Kind: "timeout", Text: "no answer within the timeout", Request: "query", Count: 2, First: 18_230 * time.Millisecond, Last: 18_230 * time.Millisecond},
+			},
 			ErrorLatency: histogram.Quantiles{Min: 900_000, P50: 1_400_000, P99: 10_000_000_000, P999: 10_000_000_000, Max: 10_001_000_000},
 			BytesIn:      92_274_688, BytesOut: 9_437_184, InFlight: 3, Established: 63.9, Dials: 81, Reconnects: 17,
 			Steps: []record.StepSummary{
@@ -89,7 +95,7 @@ func findingsOfSick() []findings.Finding {
 func Healthy() *record.Summary {
 	s := Sick()
 	s.Findings, s.NotJudged, s.Warnings, s.Overhead, s.Thresholds = nil, nil, nil, nil, nil
-	s.Load.Errors, s.Load.ErrorKinds, s.Load.Status = 0, nil, map[string]int64{"200": 62134}
+	s.Load.Errors, s.Load.ErrorKinds, s.Load.Failures, s.Load.Status = 0, nil, nil, map[string]int64{"200": 62134}
 	s.Ledger = &findings.Ledger{RequestTime: []findings.LedgerEntry{{Who: findings.OnCPU, Share: 0.7}, {Who: "database", Share: 0.3}}}
 	return s
 }

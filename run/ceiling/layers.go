@@ -33,15 +33,15 @@ type Limits struct {
 	Files      int64 `json:"files"` // nofile, soft
 	MostFiles  int64 `json:"most_files"`
 	Conntrack  int64 `json:"conntrack"` // entries that are free
-	// Buffers are the bytes that all TCP sockets may use, Socket those of one with both
-	// buffers as they start.
+	// Buffers are the bytes that all TCP sockets may use, Socket those of one socket with
+	// both buffers at their initial size.
 	Buffers int64 `json:"buffers"`
 	Socket  int64 `json:"socket"`
 }
 
 // Demand is what a load asks for. The zero Demand asks for nothing in particular.
 type Demand struct {
-	From        string  `json:"from,omitempty"`        // who asks, in words
+	From        string  `json:"from,omitempty"`        // the origin of the demand, in words
 	Rate        float64 `json:"rate,omitempty"`        // requests per second
 	Connections int     `json:"connections,omitempty"` // at a time
 	Reconnects  bool    `json:"reconnects,omitempty"`  // a connection for each request
@@ -62,8 +62,8 @@ type Layer struct {
 	Unit   string  `json:"unit"`
 	Allows float64 `json:"allows"`
 	Basis  string  `json:"basis"`
-	// Counts is whether the load goes through this layer; a layer that does not is
-	// there to be looked at.
+	// Counts is whether the load goes through this layer; one that it does not go
+	// through is listed for information.
 	Counts bool `json:"counts"`
 	// Used is the part that the load asks for; 0 is not known.
 	Used  float64 `json:"used,omitempty"`
@@ -139,7 +139,7 @@ func (r *Report) rates() {
 		r.add(Layer{
 			Name: "JSON", Unit: Requests, Allows: m.JSON / float64(d.Body), Counts: true,
 			Basis: fmt.Sprintf(
-				"%s/s decoded and encoded by encoding/json, %s a request",
+				"%s/s decoded and encoded by encoding/json, %s per request",
 				notation.Size(m.JSON),
 				notation.Size(float64(d.Body)),
 			),
@@ -169,8 +169,8 @@ func (r *Report) rates() {
 	})
 	r.add(Layer{
 		Name: "statements", Unit: Requests, Allows: m.Statements, Counts: d.Database || m.Statements > 0,
-		Basis: "SELECT 1 over the named database, at one statement a request",
-		Raise: "fewer statements a request, a cache, pipelining", Cost: "stale answers, or code",
+		Basis: "SELECT 1 on the named database, at one statement per request",
+		Raise: "fewer statements per request, a cache, pipelining", Cost: "stale answers, or code",
 	})
 	r.add(Layer{
 		Name: "fsync", Unit: Requests, Allows: m.Fsyncs, Counts: false,
@@ -224,8 +224,8 @@ func (r *Report) connections() {
 	}
 }
 
-// doubled is the command that doubles what TCP's buffers may use: three numbers of
-// pages, at which the kernel is at ease, under pressure, and at its limit.
+// doubled is the command that doubles what TCP's buffers may use: the three numbers
+// of pages of tcp_mem, which are low, pressure and high.
 func doubled(buffers int64) string {
 	pages := 2 * buffers / int64(os.Getpagesize())
 	return fmt.Sprintf("sysctl -w net.ipv4.tcp_mem='%d %d %d'; or smaller tcp_rmem and tcp_wmem", pages/2, pages*2/3, pages)

@@ -29,7 +29,7 @@ func ReadLimits() Limits {
 	return l
 }
 
-// number returns a field of a sysctl; 0 where there is none.
+// number returns a field of a sysctl; 0 if there is none.
 func number(name string, field int) int64 {
 	text, err := os.ReadFile("/proc/sys/" + name)
 	if err != nil {

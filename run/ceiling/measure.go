@@ -11,7 +11,7 @@ import (
 )
 
 // each is how long one layer is measured. Shorter is within the noise of a laptop's
-// clock governor, longer would make people wait for figures of one digit.
+// frequency governor; longer would make people wait for figures of one digit.
 const each = 300 * time.Millisecond
 
 // Options says where to measure.
@@ -48,7 +48,7 @@ func Measure(ctx context.Context, o Options) (Measured, error) {
 }
 
 // rate calls work in a number of goroutines until the time is up, and returns how often
-// per second it returned without an error. The first error of each ends it there.
+// per second it returned without an error. A goroutine ends at its first error.
 func rate(ctx context.Context, goroutines int, begin func() (work func() error, end func(), err error)) (float64, error) {
 	ctx, stop := context.WithTimeout(ctx, each)
 	defer stop()
@@ -84,7 +84,8 @@ func rate(ctx context.Context, goroutines int, begin func() (work func() error, 
 	return 0, nil
 }
 
-// calls are made between two looks at the clock, which costs as much as one.
+// calls is the number of system calls between two checks of the time, each of which costs
+// as much as one call.
 const calls = 1000
 
 func (m *Measured) syscalls(ctx context.Context) error {

@@ -16,7 +16,7 @@ import (
 
 const loopback = "127.0.0.1:0"
 
-// message is about what a small request and its answer have.
+// message is about the size of a small request or answer, in bytes.
 const message = 128
 
 // roundTrips lets pairs of goroutines exchange messages over TCP.
@@ -46,7 +46,7 @@ func (m *Measured) roundTrips(ctx context.Context) error {
 		return err
 	}
 	m.RoundTrip = time.Duration(float64(time.Second) / one)
-	// More pairs than CPUs, so that none is idle while its pair waits.
+	// More pairs than CPUs, so that no CPU is idle while a pair waits.
 	m.RoundTrips, err = rate(ctx, 4*m.CPUs, begin)
 	return err
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/redline-go/redline/redact"
 )
 
-// order is a document as services exchange: some 700 bytes, texts and numbers.
+// order is a document like those that services exchange: some 700 bytes of texts and numbers.
 type order struct {
 	ID       int64             `json:"id"`
 	Customer string            `json:"customer"`
@@ -75,8 +75,8 @@ func (m *Measured) fsyncs(ctx context.Context, dir string) error {
 	return err
 }
 
-// statements asks a database the least that can be asked, over a connection for each
-// CPU and one more.
+// statements runs the cheapest statement of a database, over one connection more than
+// there are CPUs.
 func (m *Measured) statements(ctx context.Context, dsn string) (err error) {
 	if dsn == "" {
 		return nil

@@ -25,7 +25,7 @@ const maxLogHeaders = 16
 //	{"time": "2026-01-31T08:00:00.25Z", "method": "POST", "path": "/a?b=1", "body": {"n": 1}, "headers": {"Accept": "text/plain"}}
 //
 // time is RFC 3339, or Unix time in seconds with any fraction; method is GET
-// when missing; uri is another name of path. Other keys are passed over.
+// when missing; uri is another name for path. Other keys are ignored.
 func parseLogLine(line []byte) (Entry, error) {
 	e := Entry{Method: "GET"}
 	var object struct {

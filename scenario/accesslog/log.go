@@ -1,6 +1,6 @@
 // Package accesslog reads the requests of an access log for replay, in nginx's
-// combined format or as JSON lines. Errors hold nothing of a line, because a log
-// holds secrets.
+// combined format or as JSON lines. Errors quote nothing of a line, because logs
+// hold secrets.
 package accesslog
 
 import (
@@ -32,15 +32,15 @@ type Header struct{ Name, Value string }
 // Log holds a log's requests, in the log's order.
 type Log struct {
 	Entries   []Entry
-	Lines     int // that are not blank
+	Lines     int // not counting blank ones
 	Malformed int
 	First     error  // of the malformed lines
 	Left      counts // that are not to be sent
 }
 
-// errMethod holds nothing of the line, as all errors of a line: a warning may
-// hold them, and a log holds secrets.
-var errMethod = errors.New("its method cannot be one")
+// errMethod quotes nothing of the line, like all errors of a line: a warning may
+// contain them, and logs hold secrets.
+var errMethod = errors.New("its method is not valid")
 
 // lineParser is a format of a log: from one line to its request.
 type lineParser func(line []byte) (Entry, error)
@@ -48,9 +48,9 @@ type lineParser func(line []byte) (Entry, error)
 var logFormats = map[string]lineParser{"combined": parseCombined, "jsonl": parseLogLine}
 
 // Read reads a log of a format, "combined" or "jsonl", of at most MaxLog bytes
-// and MaxRows requests. methods names those to keep; none keeps the safe ones. A line that cannot be read is counted;
-// more than one in a hundred of them is an error, because the file is then of
-// another format.
+// and MaxRows requests. methods names those to keep; none keeps the safe ones. Lines that cannot be read are counted;
+// more than one in a hundred is an error, because the file then has another
+// format.
 func Read(r io.Reader, format string, methods []string) (*Log, error) {
 	parse := logFormats[format]
 	log := &Log{Left: counts{}}
@@ -88,8 +88,8 @@ func Read(r io.Reader, format string, methods []string) (*Log, error) {
 	return log, nil
 }
 
-// Spread sorts the entries by time. Where the log knows whole seconds only,
-// the requests of a second are spread evenly over it, in the log's order.
+// Spread sorts the entries by time. If the log has only whole seconds, it spreads
+// the requests of each second evenly, in the log's order.
 func (l *Log) Spread() {
 	slices.SortStableFunc(l.Entries, func(a, b Entry) int {
 		if a.At < b.At {

@@ -11,22 +11,22 @@ import (
 )
 
 // safeMethods are those that a replay sends unless methods are named: they ask for
-// nothing but an answer (RFC 9110, section 9.2.1). A log holds people's actions,
-// and to do it again may charge or delete it again.
+// nothing but an answer (RFC 9110, section 9.2.1). A log records people's actions,
+// and repeating them may charge or delete again.
 var safeMethods = []string{"GET", "HEAD", "OPTIONS"}
 
-// overrides are headers by which frameworks take a request for one of another
+// overrides are headers that make frameworks treat a request as one with another
 // method.
 var overrides = []string{"X-Http-Method-Override", "X-Http-Method", "X-Method-Override"}
 
-// Does is the method that the server acts by.
+// Does is the method that the server acts on.
 func (e Entry) Does() string {
 	for _, h := range e.Headers {
 		if slices.Contains(overrides, h.Name) && h.Value != "" {
 			if method, err := protocol.CheckMethod(strings.TrimSpace(h.Value)); err == nil {
 				return method
 			}
-			return "unknown" // whose text is the log's, and not for a warning
+			return "unknown" // its text comes from the log, and must not be in a warning
 		}
 	}
 	return e.Method

@@ -12,8 +12,8 @@ import (
 // maxPath bounds a logged path with its query, in bytes.
 const maxPath = 8 << 10
 
-// logPath makes a logged path and query fit for a URL and takes its first
-// slash off. A client's own escapes stay as they are.
+// logPath makes a logged path and query fit for a URL and removes its first
+// slash. A client's own escapes stay as they are.
 func logPath(text []byte) (string, error) {
 	if len(text) == 0 || text[0] != '/' {
 		return "", errors.New("its path does not begin with a slash")
@@ -28,7 +28,7 @@ func logPath(text []byte) (string, error) {
 	return strings.Join(parts, "?"), nil
 }
 
-// unixNano refuses times that no log has and that would not fit.
+// unixNano refuses times that no log has and that would overflow.
 func unixNano(t time.Time) (int64, error) {
 	if t.Year() < 1970 || t.Year() > 2200 {
 		return 0, fmt.Errorf("the year %d is not from 1970 to 2200", t.Year())

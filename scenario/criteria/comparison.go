@@ -15,11 +15,11 @@ type Comparison struct {
 	// keeps the metric's default.
 	Margin   float64 `json:"margin,omitempty"`
 	Advisory bool    `json:"advisory,omitempty"` // reported, and does not decide
-	Primary  bool    `json:"primary,omitempty"`  // decides, and those that are not primary do not
+	Primary  bool    `json:"primary,omitempty"`  // decides; metrics that are not primary then do not
 	Off      bool    `json:"off,omitempty"`      // not compared at all
 }
 
-// Compared names the metrics that two sides can be compared by.
+// Compared names the metrics by which two sides can be compared.
 func Compared() []string {
 	return []string{"cpu_per_request", "throughput", "p50", "p90", "p99", "allocs_per_request", "bytes_per_request", "gc_cpu", "rss"}
 }

@@ -78,7 +78,7 @@ func ParseThreshold(expr string) (Threshold, error) {
 	return t, err
 }
 
-// Check judges the threshold. metric returns a figure in the unit of Limit and
+// Check tests the threshold. metric returns a figure in the unit of Limit and
 // whether it is known. A figure that is missing or NaN is never OK, and value
 // is then nil.
 func (t Threshold) Check(metric func(name string) (float64, bool)) (ok bool, value *float64) {

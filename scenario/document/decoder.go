@@ -10,8 +10,8 @@ import (
 	"github.com/redline-go/redline/scenario/mistake"
 )
 
-// decoder walks the syntax tree. It goes on after a mistake, so that a person
-// sees all of them at once; the plan is of use only when there is none.
+// decoder walks the syntax tree. It continues after a mistake, so that a person
+// sees all of them at once; the plan is only usable if there is none.
 type decoder struct {
 	file  string
 	lines []string
@@ -19,7 +19,7 @@ type decoder struct {
 	env   func(string) (string, bool)
 	plan  *scenario.Plan
 	errs  mistake.Errors
-	// nodes are where the keys stand that a plan as a whole may contradict.
+	// nodes holds the nodes of keys that Validate may find in conflict.
 	nodes map[string]ast.Node
 	// replayAt is load.replay, which needs the feeders.
 	replayAt ast.Node

@@ -1,4 +1,4 @@
-// Package document reads a scenario's YAML into a Plan. It goes on after a mistake,
+// Package document reads a scenario's YAML into a Plan. It continues after a mistake,
 // so that a person sees all of them at once, each with its place and a hint.
 //
 // Unknown keys and wrong units are mistakes, never warnings. Files that the document
@@ -35,7 +35,7 @@ const (
 	maxNesting = 64
 )
 
-// ReadFile reads and parses the scenario file at path. The data files it names lie
+// Read reads and parses the scenario file at path. The data files it names lie
 // in its folder or below.
 func Read(path string) (*scenario.Plan, error) {
 	f, err := os.Open(path)
@@ -54,7 +54,7 @@ func Read(path string) (*scenario.Plan, error) {
 }
 
 // Parse parses a scenario. name stands for it in errors; fsys holds the data
-// files that it names. The error is of type Errors when the text is at fault.
+// files that it names. The error is of type mistake.Errors if the text is at fault.
 //
 // Variables ($NAME, ${NAME}; $$ is a dollar) are taken from the environment in
 // observe.postgres and observe.otlp_token, in target.env, in header values and in the keys of tokens,
@@ -95,8 +95,8 @@ func planName(file string) string {
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
-// bound refuses texts that would keep the parser busy. Brackets are counted
-// wherever they stand, in strings too: a scenario does not have 64 open ones.
+// bound refuses texts that would keep the parser busy. It counts brackets
+// everywhere, even in strings: no scenario has 64 open ones.
 func (d *decoder) bound(data []byte) *mistake.Error {
 	whole := func(format string, args ...any) *mistake.Error {
 		return &mistake.Error{File: d.file, Msg: fmt.Sprintf(format, args...), Hint: "put data in a CSV file and name it under data"}

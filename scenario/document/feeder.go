@@ -22,7 +22,7 @@ var feederName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 // data decodes the feeders.
 func (d *decoder) data(n ast.Node) {
 	d.plan.Data = map[string]*feeder.Table{}
-	// Tokens hold rows of other feeders and come last wherever they stand.
+	// Tokens hold rows of other feeders, so they are decoded last wherever they stand.
 	entries := slices.Clone(d.entries(n, "data"))
 	slices.SortStableFunc(entries, func(a, b *ast.MappingValueNode) int { return cmp.Compare(tokenOrder(a), tokenOrder(b)) })
 	for _, entry := range entries {
@@ -38,7 +38,7 @@ func (d *decoder) data(n ast.Node) {
 		before := len(d.errs)
 		t := d.feeder(entry, name)
 		if len(d.errs) > before || t == nil {
-			// Places that name it are no further mistakes.
+			// Placeholders that name it are not further mistakes.
 			t = nil
 		}
 		d.plan.Data[name] = t

@@ -118,8 +118,8 @@ func (d *decoder) writeNumber(b *bytes.Buffer, n ast.Node) error {
 	return nil
 }
 
-// writeString appends a JSON string without the escapes that are for HTML: a
-// message is read by people too.
+// writeString appends a JSON string without the escapes that HTML needs, because
+// people read messages too.
 func writeString(b *bytes.Buffer, s string) {
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)

@@ -73,7 +73,7 @@ func (d *decoder) errorAt(line, column, length int, msg, hint string) *mistake.E
 	return e
 }
 
-// remember keeps where the keys of a section stand.
+// remember keeps the nodes of a section's keys.
 func (d *decoder) remember(section string, seen map[string]ast.Node) {
 	for name, n := range seen {
 		key := name
@@ -85,7 +85,7 @@ func (d *decoder) remember(section string, seen map[string]ast.Node) {
 }
 
 // conflict notes an error of Validate at its key, or at that of the section
-// when the key is not there. False means that it has no place.
+// if the key is absent. False means that neither was found.
 func (d *decoder) conflict(err error) bool {
 	var c *mistake.Conflict
 	if !errors.As(err, &c) {

@@ -12,7 +12,7 @@ import (
 	"github.com/redline-go/redline/scenario/scalar"
 )
 
-// methods are the keys that stand for method and URL at once.
+// methods are the keys that give method and URL at once.
 var methods = []string{"get", "post", "put", "patch", "delete", "head", "options"}
 
 const maxRequests = 1000
@@ -54,13 +54,13 @@ func (d *decoder) oneProtocol(r *draft) {
 	}
 }
 
-// draft is a request on its way, with the nodes that its mistakes belong to.
+// draft is a request being decoded, with the nodes at which its mistakes are reported.
 type draft struct {
 	scenario.Request
 	seen          map[string]ast.Node
 	nameAt, urlAt ast.Node
 	messageAt     ast.Node
-	short         string // the key that stands for method and URL
+	short         string // the key that gives method and URL
 	headers       []header
 }
 
@@ -130,7 +130,7 @@ func (r *draft) keys() []key {
 	return keys
 }
 
-// form is a key that stands for the kind of request and its URL at once.
+// form is a key that gives the kind of request and its URL at once.
 func (r *draft) form(name string, schemes ...string) key {
 	return key{name: name, decode: func(d *decoder, n ast.Node) {
 		if r.short != "" {
@@ -141,7 +141,7 @@ func (r *draft) form(name string, schemes ...string) key {
 	}}
 }
 
-// messageOf decodes the message of a request that is one.
+// messageOf decodes the message of a request that consists of one.
 func (d *decoder) messageOf(r *draft) {
 	i := slices.IndexFunc(protocol.Forms, func(f protocol.Form) bool { return f.Key == r.short })
 	switch {

@@ -16,8 +16,8 @@ import (
 )
 
 func (d *decoder) root(n ast.Node) {
-	// Requests hold placeholders of the feeders and are of the plan's protocol, so
-	// they come last wherever they stand in the file.
+	// Requests refer to the feeders and to the plan's protocol, so they are decoded
+	// last wherever they stand in the file.
 	var requests ast.Node
 	seen := d.mapping(n, "a scenario", []key{
 		{name: "data", decode: (*decoder).data},

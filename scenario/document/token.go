@@ -16,7 +16,7 @@ import (
 const defaultTTL = time.Hour
 
 // token decodes a feeder of signed tokens: one for each row of the feeder that
-// the claims hold placeholders of, or a single one.
+// placeholders in the claims name, or a single one.
 func (d *decoder) token(n ast.Node, name string) *feeder.Table {
 	s := feeder.Tokens{Alg: "HS256", TTL: defaultTTL, Issued: time.Now()}
 	before := len(d.errs)
@@ -70,7 +70,7 @@ func (d *decoder) token(n ast.Node, name string) *feeder.Table {
 	return t
 }
 
-// tokenOrder sorts feeders of tokens behind those that they refer to.
+// tokenOrder sorts feeders of tokens after those that they refer to.
 func tokenOrder(entry *ast.MappingValueNode) int {
 	var values []*ast.MappingValueNode
 	switch n := entry.Value.(type) {

@@ -11,9 +11,9 @@ import (
 // {{user.token}} in a header, come from the same row.
 //
 // Rows are taken in turn, from a start that the seed chooses, so that
-// connections do not ask for the same row in step. Random numbers follow the
-// seed alone. A sequence is shared by all connections: it gives each of its
-// numbers once before it begins again.
+// connections do not ask for the same row in lockstep. Random numbers depend only
+// on the seed. All connections share a sequence: it gives each of its numbers once
+// before it begins again.
 //
 // A feeder of tokens stands on the row of the feeder that its claims name. A
 // replay's rows are not taken in turn: Seek sets them.
@@ -50,7 +50,7 @@ func NewCursor(tables map[string]*Table, replay string, seed uint64) *Cursor {
 		c.feeders = append(c.feeders, f)
 	}
 	for i := range c.feeders {
-		// Both have as many rows, so that they stay together in Next.
+		// Both have equally many rows, so Next keeps them together.
 		if at := slices.Index(names, c.feeders[i].table.with); at >= 0 {
 			c.feeders[i].row = c.feeders[at].row
 		}

@@ -13,11 +13,11 @@ import (
 // Field is a named value of a row.
 type Field struct{ Name, Value string }
 
-// ReadJSONLines reads one JSON object a line. The columns are the first
+// ReadJSONLines reads one JSON object per line. The columns are the first
 // object's keys in their order, then those of defaults. A key that is missing
 // or null takes its default, and without one it is an error; other keys of
-// later lines are of no use and passed over. Texts come without quotes, other
-// values in their JSON form.
+// later lines are ignored. Texts are without quotes, other values in their JSON
+// form.
 func ReadJSONLines(r io.Reader, defaults []Field) (*Table, error) {
 	t := &Table{}
 	fallback := map[string]string{}

@@ -1,7 +1,7 @@
 // Package feeder holds the data of a scenario: tables of rows or numbers, the
-// templates whose placeholders they fill, and the cursors by which each connection
-// walks them. Work that each request would repeat is done once: values are escaped
-// for where they stand, and tokens signed, when a template or table is made.
+// templates whose placeholders they fill, and the cursors with which each connection
+// walks them. Work that each request would repeat is done once, when a template or
+// table is made: values are escaped for their context, and tokens signed.
 package feeder
 
 import (
@@ -26,7 +26,7 @@ type Table struct {
 
 	taken atomic.Uint64 // numbers of Sequence taken so far
 	// Token says that the values are signed tokens; with names the feeder whose row
-	// they share, because tokens belong to users, and may be empty.
+	// they share, because tokens belong to users; it may be empty.
 	Token bool
 	with  string
 	// TTL is how long the tokens of the feeder live; 0 for other feeders.

@@ -27,21 +27,21 @@ type part struct {
 	literal string
 	feeder  int // index into Cursor.feeders; -1 for none
 	column  int
-	// values replaces the column where its context wants an escaped form; nil
-	// means that the rows are used as they stand. Escaping happens here once
+	// values replaces the column where its context needs an escaped form; nil
+	// means that the rows are used as they are. Escaping happens here once
 	// and not per request.
 	values []string
 }
 
-// CompileTemplate compiles a template whose values are inserted as they stand:
-// the form for bodies. An unknown feeder or column is a *TemplateError.
+// CompileTemplate compiles a template whose values are inserted unescaped: the form
+// for bodies. An unknown feeder or column is a *TemplateError.
 func CompileTemplate(t Template, tables map[string]*Table) (*Renderer, error) {
 	return compile(t, tables, func(*Table, string, string) (string, error) { return "", errKeep })
 }
 
 // CompileURL compiles a URL. Values in the query are query-escaped (data stays
 // data, whatever characters it holds); values in the path keep their slashes
-// and have only those characters escaped that a URL cannot hold. Scheme and host take no
+// and only characters that a URL cannot hold are escaped. Scheme and host take no
 // placeholders, because redline loads only the hosts that a scenario names.
 func CompileURL(t Template, tables map[string]*Table) (*Renderer, error) {
 	if first := strings.Index(string(t), "{{"); first >= 0 && !hostEnds(string(t[:first])) {
@@ -72,8 +72,8 @@ func CompileHeader(t Template, tables map[string]*Table) (*Renderer, error) {
 	})
 }
 
-// Append appends the text of the template to dst, with the rows that c stands
-// on, and returns the extended slice. It allocates nothing when dst has room.
+// Append appends the text of the template to dst, filled with the current rows of c,
+// and returns the extended slice. It allocates nothing if dst has room.
 func (r *Renderer) Append(dst []byte, c *Cursor) []byte {
 	for i := range r.parts {
 		p := &r.parts[i]
@@ -122,7 +122,7 @@ func (e *TemplateError) Error() string {
 }
 
 // escaper returns the form of a table's value in its context, given the
-// template's text before it, or errKeep for as it stands.
+// template's text before it, or errKeep if it needs no escaping.
 type escaper func(from *Table, before, value string) (string, error)
 
 var errKeep = fmt.Errorf("scenario: keep the value as it stands")

@@ -38,7 +38,7 @@ type Tokens struct {
 	Issued time.Time
 }
 
-// PrivateKey parses the key. Its errors hold nothing of it.
+// PrivateKey parses the key. Its errors quote nothing of it.
 func (s *Tokens) PrivateKey() (crypto.PrivateKey, error) {
 	switch s.Alg[:2] {
 	case "HS":
@@ -165,7 +165,7 @@ func (s *Tokens) Sign(key crypto.PrivateKey, c Claims) (*Table, error) {
 	return t, errors.Join(errs...)
 }
 
-// signRows signs the tokens of the rows from first on.
+// signRows signs the tokens of the rows from first to limit.
 func (s *Tokens) signRows(key crypto.PrivateKey, c Claims, to [][]string, first, limit int) error {
 	at := NewCursor(c.Tables, "", 0)
 	feeder := slices.Index(Names(c.Tables), c.feeder)

@@ -1,5 +1,5 @@
-// Package jsonlines reads files of one JSON object a line, as feeders and logs are.
-// Its errors name the line and hold nothing of it: a log holds secrets.
+// Package jsonlines reads files of one JSON object per line, such as feeders and logs.
+// Its errors name the line and quote nothing of it, because logs hold secrets.
 package jsonlines
 
 import (
@@ -50,7 +50,7 @@ func Decode(line []byte, object any) error {
 }
 
 // Keys returns the keys of an object that is known to be valid, in their
-// order; one more than most of them ends the list.
+// order; at most one more than most.
 func Keys(object []byte, most int) ([]string, error) {
 	dec := json.NewDecoder(bytes.NewReader(object))
 	if _, err := dec.Token(); err != nil {

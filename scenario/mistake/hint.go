@@ -19,7 +19,7 @@ func Nearest(written string, known []string) string {
 }
 
 // DidYouMean is the hint for an unknown name: the nearest known one, else the
-// known names when they are few, else nothing.
+// known names if they are few, else nothing.
 func DidYouMean(written string, known []string) string {
 	switch best := Nearest(written, known); {
 	case best != "":

@@ -23,8 +23,8 @@ func Newf(hint, format string, args ...any) error {
 	return &Mistake{Msg: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// Conflict is a mistake of a plan as a whole: keys that are well formed and
-// make no sense together. At is the key that is wrong, such as "load.think" or
+// Conflict is a mistake of a plan as a whole: keys that are well formed but make
+// no sense together. At is the key that is wrong, such as "load.think" or
 // "requests[2].follow", so that a file's error can point at it.
 type Conflict struct {
 	Mistake
@@ -45,7 +45,7 @@ func AtKey(key string, err error) error {
 	return &Conflict{*m, key}
 }
 
-// Within completes the key of a conflict by the section that it stands in.
+// Within completes the key of a conflict with the section that it is in.
 func Within(section string, err error) error {
 	var c *Conflict
 	if !errors.As(err, &c) {

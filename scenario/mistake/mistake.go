@@ -1,7 +1,7 @@
-// Package mistake holds the errors of what a person wrote: with file, line, column
-// and a caret where a file is at fault, with a hint where one is known. It finds
-// none itself; whoever reads a value makes its Mistake, and the reader of the file
-// places it.
+// Package mistake holds the errors in what a person wrote: with file, line, column
+// and a caret if a file is at fault, with a hint if one is known. It finds none
+// itself: the parser of a value makes a Mistake, and the reader of the file adds
+// its position.
 package mistake
 
 import (
@@ -20,7 +20,7 @@ type Error struct {
 	Len    int    // characters to underline, at least 1
 	Source string // the line
 	Msg    string
-	Hint   string // how to mend it; may be empty
+	Hint   string // how to fix it; may be empty
 }
 
 // Error returns the mistake in the form
@@ -48,8 +48,8 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// withoutSecrets returns a line that a person wrote without its secrets, and where
-// the column is then.
+// withoutSecrets returns a line that a person wrote without its secrets, and the
+// column's position in that.
 func withoutSecrets(line string, column int) (string, int) {
 	clean := redact.Text(line)
 	if clean == line {

@@ -10,8 +10,8 @@ import (
 
 var token = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") // RFC 9110, 5.6.2
 
-// OwnHeaders are written by the engine and would break framing if they came
-// from elsewhere.
+// OwnHeaders are written by the load generator and would break framing if they
+// came from elsewhere.
 var OwnHeaders = []string{"Content-Length", "Transfer-Encoding", "Connection", "Upgrade", "Te", "Trailer"}
 
 // CheckHeader checks the name of a header that a plan sets: redline writes OwnHeaders
@@ -28,8 +28,8 @@ func CheckHeader(name string) (string, error) {
 	return name, nil
 }
 
-// CheckField checks the name of a header of the answer: redline's own ones
-// are fine there.
+// CheckField checks the name of a header of the answer, where OwnHeaders are
+// allowed.
 func CheckField(name string) (string, error) {
 	if !token.MatchString(name) {
 		return "", mistake.Newf("", "%.60q cannot be the name of a header", name)

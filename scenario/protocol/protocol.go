@@ -1,4 +1,4 @@
-// Package protocol is what the protocols of load ask of a request before it is sent:
+// Package protocol is what the protocols of load demand of a request before it is sent:
 // the schemes of URLs and which protocol each means, methods, names of headers,
 // statuses and messages. It speaks none of them; the wires below load do.
 package protocol
@@ -11,7 +11,7 @@ import (
 	"github.com/redline-go/redline/scenario/mistake"
 )
 
-// Protocol is the protocol of a connection.
+// Name is the protocol of a connection.
 type Name string
 
 // Protocols. The scheme of the URL decides: http and https speak HTTP/1.1, or
@@ -24,7 +24,7 @@ const (
 	TCP       Name = "tcp"
 )
 
-// Parse parses the protocols that a scheme alone does not decide.
+// Parse parses the name of a protocol that a scheme alone does not determine.
 func Parse(text string) (Name, error) {
 	switch p := Name(text); p {
 	case HTTP1, HTTP2:
@@ -125,7 +125,7 @@ func pathOf(text string) string {
 	return rest
 }
 
-// keyOf is a hint: the key that a scheme belongs to.
+// keyOf is a hint that names the key to which a scheme belongs.
 func keyOf(scheme string) string {
 	for _, form := range Forms {
 		if slices.Contains(form.Schemes, scheme) {

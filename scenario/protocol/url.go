@@ -90,7 +90,7 @@ func CheckTemplateURL(text string) (feeder.Template, error) {
 	return CheckTemplate(text, "http", "https")
 }
 
-// CheckTemplate is checkTemplateURL for other schemes.
+// CheckTemplate is CheckTemplateURL for other schemes.
 func CheckTemplate(text string, allowed ...string) (feeder.Template, error) {
 	if _, known := schemes[schemeOf(text)]; known && !slices.Contains(allowed, schemeOf(text)) {
 		// The scheme is known, and another key's.
@@ -104,8 +104,8 @@ func CheckTemplate(text string, allowed ...string) (feeder.Template, error) {
 
 var hostName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9_.])?$`)
 
-// CheckHost checks a name or an address. Patterns are none: a list that names
-// hosts one by one is read before it is believed.
+// CheckHost checks a name or an address. Patterns are refused, so that the author
+// of a list has named each host that may be loaded.
 func CheckHost(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	if a, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")); err == nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/redline-go/redline/service/scratch"
 )
 
-// Ask compiles packages, given as import paths or directories ("./..." is not
-// taken), in the module of dir, and returns the compiler's remarks on their
-// files. An error holds the compiler's own last lines.
+// Ask compiles packages, given as import paths or directories (but not "./..."), in the
+// module of dir, and returns the compiler's remarks on their files. An error holds the
+// compiler's own last lines.
 func Ask(ctx context.Context, dir string, packages ...string) ([]File, error) {
 	if len(packages) == 0 {
 		return nil, nil

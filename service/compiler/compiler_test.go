@@ -112,7 +112,7 @@ func TestList(t *testing.T) {
 		names = append(names, p.ImportPath)
 	}
 	if !slices.Equal(names, []string{"shop/store", "shop"}) {
-		t.Errorf("listed %q: the main module's packages and no others were wanted", names)
+		t.Errorf("listed %q, want the main module's packages and no others", names)
 	}
 	if _, err := compiler.List(context.Background(), module(t), "./nothing"); err == nil || !strings.Contains(err.Error(), "nothing") {
 		t.Errorf("a folder that is not there gives %v", err)

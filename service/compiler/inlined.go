@@ -15,7 +15,7 @@ import (
 	"github.com/redline-go/redline/service/scratch"
 )
 
-// Call is a call that the compiler replaced by the body of what is called.
+// Call is a call that the compiler replaced by the body of the callee.
 type Call struct {
 	Path   string // absolute
 	Line   int    // from 1
@@ -51,7 +51,7 @@ func Inlined(ctx context.Context, dir string, flags []string, packages ...string
 
 var inlining = regexp.MustCompile(`^([^:]+\.go):(\d+):\d+: inlining call to (.+)$`)
 
-// readInlined reads the compiler's -m; lines about other things are passed over.
+// readInlined reads the compiler's -m; it skips lines about other things.
 func readInlined(r io.Reader, dir string) (calls []Call, err error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 64<<10), maxLine)

@@ -21,9 +21,8 @@ type Package struct {
 	ImportPath, Name, Dir string
 }
 
-// List returns the packages that patterns match, run in dir, with those that
-// they depend on; packages of other modules and of the standard library are
-// left out.
+// List returns the packages that patterns match in dir, and their dependencies;
+// packages of other modules and of the standard library are left out.
 func List(ctx context.Context, dir string, patterns ...string) ([]Package, error) {
 	folder, err := scratch.New("compiler")
 	if err != nil {
@@ -54,8 +53,8 @@ func List(ctx context.Context, dir string, patterns ...string) ([]Package, error
 	return list, nil
 }
 
-// Version returns the Go version that compiles in dir, "go1.26.1"; empty when
-// the go command does not say.
+// Version returns the Go version that compiles in dir, "go1.26.1"; empty if the go
+// command does not report it.
 func Version(ctx context.Context, dir string) string {
 	cmd := exec.Command("go", "env", "GOVERSION") // makes no files
 	cmd.Dir = dir
@@ -66,8 +65,8 @@ func Version(ctx context.Context, dir string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// Function is where a function is declared, as the compiler's remarks place it:
-// at its name, or at a literal's keyword.
+// Function is where a function is declared, at the position that the compiler's remarks
+// use: its name, or a literal's keyword.
 type Function struct {
 	Name         string // of the declaration; "function literal" for a literal
 	Line, Column int

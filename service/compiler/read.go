@@ -51,9 +51,8 @@ type diagnostic struct {
 	} `json:"relatedInformation"`
 }
 
-// Read reads one file of the compiler's remarks. Remarks of other kinds than
-// this package's are passed over. A line that is too long or not JSON is an
-// error with its number.
+// Read reads one file of the compiler's remarks. It skips remarks of other kinds than
+// this package's. A line that is too long or not JSON is an error with its number.
 func Read(r io.Reader) (File, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
@@ -114,9 +113,9 @@ func (d diagnostic) remark() (r code.Remark, ok bool) {
 	return code.Remark{}, false
 }
 
-// flow words the steps by which a value escapes. The compiler writes each as
-// "from X (why)" between headings that name its destination; the headings speak
-// of its own temporaries and are left out.
+// flow describes the steps by which a value escapes. The compiler writes each as
+// "from X (why)" between headings that name its destination; the headings name its own
+// temporaries and are left out.
 func (d diagnostic) flow() []string {
 	var steps []string
 	for _, r := range d.Related {

@@ -1,5 +1,5 @@
-// Package gateway readies the lab's order gateway for those who measure with it:
-// its database filled, its remedies known, its scenario at an address of its own.
+// Package gateway prepares the lab's order gateway for measurements: its database
+// filled, its remedies known, its scenario at an address of its own.
 package gateway
 
 import (
@@ -26,8 +26,8 @@ type Remedy struct {
 	Env   string   `json:"env"`
 	On    string   `json:"on"`    // the value that switches it on
 	Cures []string `json:"cures"` // the causes it removes
-	// Match narrows a cure to findings whose where or title contains one of
-	// these; empty takes any place.
+	// Match narrows a cure to findings whose where or title contains one of these;
+	// empty matches all.
 	Match []string `json:"match"`
 	// Last marks a remedy that is taken only when no finding calls for another:
 	// it would hide the defects that the others cure.

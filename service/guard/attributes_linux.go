@@ -2,6 +2,6 @@ package guard
 
 import "syscall"
 
-// endWithParent lets the kernel end a command when its parent dies without a
-// chance to (SIGKILL, OOM).
+// endWithParent has the kernel end a command if its parent dies without a chance to do
+// so itself (SIGKILL, OOM).
 func endWithParent(attr *syscall.SysProcAttr, s syscall.Signal) { attr.Pdeathsig = s }

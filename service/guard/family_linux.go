@@ -10,18 +10,18 @@ import (
 	"golang.org/x/sys/unix"        // prctl, waitid, pidfd
 )
 
-// adopt makes this process the parent of all orphans among its descendants. Where
-// a kernel refuses, daemons get away, as without a guardian.
+// adopt makes this process the parent of all orphans among its descendants. If the
+// kernel refuses, daemons escape, as without a guardian.
 func adopt() {
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-	// Who kills all that are called redline means no guardian.
+	// Whoever kills all processes called redline does not mean the guardians.
 	name := append([]byte("rl-guardian"), 0)
 	_ = unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&name[0])), 0, 0, 0)
 }
 
 func duplicate(from, to int) { _ = unix.Dup3(from, to, 0) }
 
-// reapOrphans reaps the children that have ended, but for the leader.
+// reapOrphans reaps the children that have ended, except the leader.
 func reapOrphans(leader int) {
 	for {
 		var info unix.Siginfo
@@ -74,8 +74,8 @@ func signalOutside(leader int, s syscall.Signal) {
 	}
 }
 
-// signalExactly signals a process by a handle, once it is sure that the handle is
-// of the process that was seen and not of another that got its number.
+// signalExactly signals a process through a handle, after making sure that the handle
+// is for the process that was seen and not for another with the same number.
 func signalExactly(seen procfs.ProcStat, s syscall.Signal) {
 	fd, err := unix.PidfdOpen(seen.PID, 0)
 	if err != nil {
@@ -91,8 +91,8 @@ func signalExactly(seen procfs.ProcStat, s syscall.Signal) {
 	}
 }
 
-// others reports whether anybody but the leader is left. Children that have ended
-// are reaped meanwhile.
+// others reports whether any process except the leader is left. It reaps children that
+// have ended.
 func others(leader int) bool {
 	left := false
 	for _, d := range family() {

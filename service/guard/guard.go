@@ -1,18 +1,18 @@
-// Package guard starts commands that are gone, with all that they started, however
-// this process ends.
+// Package guard starts commands and makes sure that they and all that they started are
+// gone however this process ends.
 //
 // Between this process and a command stands a guardian: this binary again, blocked
 // in reads and so without cost to the measurement. It holds a socket whose other
-// end dies with this process, is the command's parent, and (Linux) a child
-// subreaper: a daemon that forked twice and made a session of its own becomes its
-// child when it loses its parents. When the command ends it kills the processes that the command
-// left; when this process dies it ends the command, and sweeps the scratch folders
-// of the dead. A guardian that is killed itself takes the command along (Linux:
-// parent-death signal), but not the command's own children.
+// end dies with this process, is the command's parent, and (Linux) a child subreaper: a
+// daemon that forked twice and made a session of its own becomes its child when it
+// loses its parents. When the command ends, the guardian kills the processes that the
+// command left; when this process dies, it ends the command and sweeps the scratch
+// folders of dead processes. A guardian that is killed itself takes the command with it
+// (Linux: parent-death signal), but not the command's children.
 //
-// A program opts in by calling Main first of all. In one that did not, or where a
-// guardian cannot be started, a command gets a process group of its own and the
-// parent-death signal: a process that leaves the group then outlives a kill.
+// A program opts in by calling Main first. Otherwise, or if a guardian cannot be
+// started, a command gets a process group of its own and the parent-death signal: a
+// process that leaves the group then outlives a kill.
 //
 // Rejected: a control group per command (the kernel schedules it with a weight of
 // its own, which changes the measurement; version 1 has no kill), a PID namespace
@@ -31,11 +31,11 @@ import (
 	"time"
 )
 
-// Grace is how long a command that was asked to end is waited for: as long as it
-// can be with everything gone within three seconds.
+// Grace is how long a command may take to end once asked: as long as possible with
+// everything gone within three seconds.
 const Grace = 2500 * time.Millisecond
 
-// killWithin bounds the wait afterwards: the kernel takes this long only where it cannot
+// killWithin bounds the wait afterwards: the kernel takes this long only if it cannot
 // end a process at all.
 const killWithin = 2 * time.Second
 
@@ -50,7 +50,7 @@ type State struct {
 	Ended time.Time
 }
 
-// String words a state as os.ProcessState does.
+// String describes a state like os.ProcessState.
 func (s State) String() string {
 	switch {
 	case s.Status.Exited():

@@ -20,8 +20,8 @@ import (
 // variable holds, makes a scratch folder, and waits to be killed.
 const parentEnv = "REDLINE_GUARD_TEST_PARENT"
 
-// endEnv makes that parent end the script once the file that the variable names is
-// there, with all the time in the world.
+// endEnv makes that parent end the script, with an hour to do so, once the file that the
+// variable names is there.
 const endEnv = "REDLINE_GUARD_TEST_END"
 
 func TestMain(m *testing.M) {
@@ -60,7 +60,7 @@ func deaf(file string) string {
 }
 
 // shapes are commands that do not die with their parent by themselves. Each writes
-// the ids of its processes into a file, as many as are said.
+// the ids of its processes into a file; ids is how many.
 func shapes(dir string) map[string]struct {
 	script string
 	ids    int
@@ -78,13 +78,14 @@ func shapes(dir string) map[string]struct {
 		"child of a shell":    {"/bin/sh " + script + "; true", 1},
 		"child in background": {"/bin/sh " + script + " & echo $$ >> " + file + "; wait", 2},
 		"own session":         {"setsid /bin/sh " + script + " & wait", 1},
-		// The middle shell ends at once: nobody below the leader knows the daemon.
+		// The middle shell ends at once: no descendant of the leader is the daemon's
+		// parent.
 		"daemon":         {"(setsid /bin/sh -c '/bin/sh " + script + " & /bin/sh " + script + " & exit 0' &) ; while :; do sleep 0.2; done", 2},
 		"leader is deaf": {"setsid /bin/sh " + script + " & exec /bin/sh " + script, 2},
 	}
 }
 
-// awaitIDs polls until a file holds so many process ids.
+// awaitIDs polls until the file of process ids in dir holds n of them.
 func awaitIDs(t *testing.T, dir string, n int) (ids []int) {
 	t.Helper()
 	await(t, fmt.Sprintf("%d process ids", n), func() bool {
@@ -103,7 +104,7 @@ func awaitIDs(t *testing.T, dir string, n int) (ids []int) {
 // await polls: no event signals another process's children.
 func await(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); !done(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited in vain for %s", what)
 		}
@@ -195,8 +196,8 @@ func TestNothingIsLeftWhenTheParentIsKilled(t *testing.T) {
 	}
 }
 
-// TestSecondInterruptIsNotWaitedFor: whoever ends redline while it waits for a command
-// to end does not wait for the rest of that command's time.
+// TestSecondInterruptIsNotWaitedFor: when redline itself is ended while it waits for a
+// command to end, that command does not get the rest of its time.
 func TestSecondInterruptIsNotWaitedFor(t *testing.T) {
 	dir := t.TempDir()
 	ready := filepath.Join(dir, "ready")
@@ -221,8 +222,8 @@ func TestSecondInterruptIsNotWaitedFor(t *testing.T) {
 	await(t, "the command to be gone", func() bool { return gone(leader) })
 }
 
-// TestLeaderThatEndsLeavesNothing: what a command leaves behind is killed, and how
-// it ended is reported as it was.
+// TestLeaderThatEndsLeavesNothing: what a command leaves behind is killed, and its own
+// exit status is reported.
 func TestLeaderThatEndsLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	script := filepath.Join(dir, "deaf.sh")
@@ -258,8 +259,8 @@ func TestStateIsTheCommands(t *testing.T) {
 	}
 }
 
-// TestCommandIsUntouched: between a command and who starts it nothing is different
-// for the guardian's sake.
+// TestCommandIsUntouched: a command finds its arguments, environment, descriptors and
+// signals under a guardian as it does without one.
 func TestCommandIsUntouched(t *testing.T) {
 	dir := t.TempDir()
 	script := `echo "$0 $1"; env | sort; pwd; ls /proc/self/fd | wc -l; ulimit -n; grep -E '^Sig(Ign|Cgt|Blk)' /proc/self/status; ` +
@@ -318,7 +319,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	checkGone(t, ids)
 }
 
-// TestKilledGuardian takes its command along.
+// TestKilledGuardian: a guardian that is killed takes its command along.
 func TestKilledGuardian(t *testing.T) {
 	p, err := Start(exec.Command("sleep", "600"), 0)
 	if err != nil {
@@ -327,7 +328,7 @@ func TestKilledGuardian(t *testing.T) {
 	_ = p.orders.(*link).cmd.Process.Kill()
 	<-p.Done()
 	if p.State().Err() == nil {
-		t.Error("a success")
+		t.Error("the state is a success")
 	}
 	await(t, "the command to end", func() bool { return gone(p.PID()) })
 }

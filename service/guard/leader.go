@@ -33,7 +33,7 @@ func (l *leader) await() {
 	}
 }
 
-// signal signals the leader alone.
+// signal signals only the leader.
 func (l *leader) signal(s syscall.Signal) { l.send(func() error { return syscall.Kill(l.pid, s) }) }
 
 // signalGroup signals the leader's group, and the leader where it has left it. An
@@ -48,7 +48,7 @@ func (l *leader) signalGroup(s syscall.Signal) {
 	})
 }
 
-// send sends to a number that still is the leader's, or not at all.
+// send sends only while the number is still the leader's.
 func (l *leader) send(kill func() error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -57,7 +57,7 @@ func (l *leader) send(kill func() error) {
 	}
 }
 
-// reap kills the rest of the group, and lets the number go by wait.
+// reap kills the rest of the group, and releases the number by calling wait.
 func (l *leader) reap(wait func()) {
 	l.signalGroup(syscall.SIGKILL)
 	l.mu.Lock()

@@ -16,9 +16,9 @@ import (
 // guardian has died.
 const abandonedGrace = 1500 * time.Millisecond
 
-// Main makes guardians available. It comes first in func main or TestMain, before
-// flags are read: where this process was started as a guardian, it serves as one
-// and does not return.
+// Main makes guardians available. Call it first in func main or TestMain, before flags
+// are read: if this process was started as a guardian, it serves as one and does not
+// return.
 func Main() {
 	if len(os.Args) == 1 && os.Args[0] == argv0 {
 		if _, err := syscall.GetsockoptInt(socketFD, syscall.SOL_SOCKET, syscall.SO_TYPE); err == nil {
@@ -39,7 +39,7 @@ func serve() int {
 	enc, dec := gob.NewEncoder(conn), gob.NewDecoder(conn)
 	var s spec
 	if err := dec.Decode(&s); err != nil {
-		return 1 // the parent died before it wanted anything
+		return 1 // the parent died before it sent anything
 	}
 	release := scratch.Hold(s.Hold)
 	var w *ward
@@ -50,7 +50,7 @@ func serve() int {
 			_ = enc.Encode(message{Op: op, Errno: errno})
 			return 1
 		}
-		_ = enc.Encode(message{PID: w.leader.pid}) // who does not read it is dead, which is seen below
+		_ = enc.Encode(message{PID: w.leader.pid}) // a parent that does not read it is dead, which is noticed below
 	}
 	silence()
 	orders := make(chan order, 16) // more than come while none is read
@@ -79,7 +79,7 @@ func serve() int {
 	return 0
 }
 
-// over reports whether no more orders will come: the parent has died, too, while it
+// over reports whether no more orders will come: the parent has died as well, while it
 // waited for the end that it ordered.
 func over(orders <-chan order) bool {
 	for {
@@ -128,7 +128,7 @@ func errnoOf(err error) syscall.Errno {
 }
 
 // shield keeps signals to a whole terminal or session from ending the guardian.
-// Caught, not ignored: an ignored signal would be ignored in the command, too.
+// Caught, not ignored: an ignored signal would be ignored in the command as well.
 func shield() {
 	caught := make(chan os.Signal, 1)
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
@@ -142,8 +142,8 @@ func shield() {
 	}()
 }
 
-// silence lets go of the command's standard files: who reads them waits for the
-// command and its children, not for the guardian.
+// silence closes the command's standard files: their reader waits for the command and
+// its children, not for the guardian.
 func silence() {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {

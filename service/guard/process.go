@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// outputDelay bounds how long an output that somebody holds open is read once the
-// command is gone.
+// outputDelay bounds how long an output that another process holds open is read once
+// the command is gone.
 const outputDelay = time.Second
 
 // Process is a command that was started.
@@ -32,10 +32,10 @@ type orders interface {
 	drop()
 }
 
-// Start starts cmd in a process group of its own, so that Ctrl-C at a terminal
-// reaches this process alone. Its environment, folder, files and attributes are as
-// cmd says; ask is the signal that asks it to end, SIGTERM for zero. cmd is used
-// up, and must not have a context of its own.
+// Start starts cmd in a process group of its own, so that Ctrl-C at a terminal reaches
+// only this process. Environment, folder, files and attributes are cmd's; ask is the
+// signal that asks it to end, SIGTERM for zero. cmd must not be used again, and must
+// not have a context of its own.
 func Start(cmd *exec.Cmd, ask syscall.Signal) (*Process, error) {
 	if cmd.Err != nil {
 		return nil, cmd.Err
@@ -72,7 +72,7 @@ func (p *Process) State() State {
 	return p.state
 }
 
-// Signal passes a signal to the command alone. One that has ended gets none.
+// Signal passes a signal to the command only. One that has ended gets none.
 func (p *Process) Signal(s syscall.Signal) {
 	select {
 	case <-p.done:

@@ -46,7 +46,7 @@ type message struct {
 	Status syscall.WaitStatus
 }
 
-// link is a guardian as its parent sees it.
+// link is the parent's side of a guardian.
 type link struct {
 	cmd  *exec.Cmd
 	conn *os.File
@@ -72,7 +72,7 @@ func spawn(cmd *exec.Cmd) (*link, error) {
 	g.Env = []string{"TMPDIR=" + os.TempDir(), "GOMAXPROCS=2", "GORACE=atexit_sleep_ms=0"}
 	g.Stdin, g.Stdout, g.Stderr = cmd.Stdin, cmd.Stdout, cmd.Stderr
 	g.ExtraFiles = []*os.File{theirs}
-	// A group of its own: who kills this one's kills no guardian.
+	// A group of its own: killing this process's group kills no guardian.
 	g.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	g.WaitDelay = outputDelay
 	if err := g.Start(); err != nil {
@@ -82,7 +82,7 @@ func spawn(cmd *exec.Cmd) (*link, error) {
 	return &link{g, ours, gob.NewEncoder(ours), gob.NewDecoder(ours)}, nil
 }
 
-// executable is this binary, also when its file was replaced meanwhile.
+// executable is this binary, even if its file was replaced meanwhile.
 func executable() (string, error) {
 	const proc = "/proc/self/exe"
 	if runtime.GOOS == "linux" {
@@ -118,7 +118,7 @@ func (p *Process) guarded(cmd *exec.Cmd, ask syscall.Signal, l *link) error {
 		err = l.dec.Decode(&reply)
 	}
 	if err == nil && reply.Errno != 0 {
-		// As exec.Cmd has it.
+		// As from exec.Cmd.
 		err = &os.PathError{Op: reply.Op, Path: cmd.Path, Err: reply.Errno}
 	} else if err != nil {
 		err = fmt.Errorf("the guardian of %s: %w", cmd.Path, err)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// ward is a command in a guardian's care, with all that came of it.
+// ward is a command in a guardian's care, with all that it started.
 type ward struct {
 	leader leader
 	ask    syscall.Signal
@@ -16,7 +16,7 @@ type ward struct {
 	status syscall.WaitStatus
 }
 
-// sweepInterval is how often a guardian looks who is left, while it ends them.
+// sweepInterval is how often a guardian checks which processes are left while it ends them.
 const sweepInterval = 10 * time.Millisecond
 
 // watch returns when the command and all that it started are gone. It reports
@@ -46,8 +46,8 @@ func (w *ward) watch(orders <-chan order) (abandoned bool) {
 	}
 }
 
-// end asks all to end, waits for them as long as grace, and kills who is left. Once
-// orders are closed, because the parent has died meanwhile, they have abandonedGrace.
+// end asks all to end, waits for them for up to grace, and kills those that are left.
+// Once orders are closed, because the parent has died, they have abandonedGrace.
 func (w *ward) end(grace time.Duration, orders <-chan order) {
 	if grace > 0 {
 		w.leader.signalGroup(w.ask)
@@ -62,7 +62,7 @@ func (w *ward) end(grace time.Duration, orders <-chan order) {
 	case <-time.After(killWithin): // not even the kernel can end it
 		return
 	}
-	// Level by level: whose parent is killed becomes ours.
+	// Level by level: a process whose parent is killed becomes our child.
 	for !killChildren() && time.Now().Before(deadline) {
 		time.Sleep(sweepInterval)
 	}

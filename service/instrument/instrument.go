@@ -5,15 +5,16 @@
 // known with its call site, its duration, its rows, its wait for a connection; without
 // them redline has to infer which statement a wait belongs to, and has been wrong.
 //
-// Nothing of the user's changes: the rewritten files reach the compiler through `go
-// build -overlay`, or in a copy of their module. A function keeps its body and its lines under another name
-// (redline_queryDC); a wrapper with its old name and signature, at the end of the same
-// file, calls it between two hooks. The hooks are variables of the rewritten package
-// and stay nil until the probe sets them, by linkname: the standard library cannot
-// import the probe. Only values of basic types, and functions of those, cross that bridge.
+// The user's files do not change: the rewritten files reach the compiler through `go
+// build -overlay`, or in a copy of their module. A function keeps its body and its lines
+// under another name (redline_queryDC); a wrapper with its old name and signature, at the
+// end of the same file, calls it between two hooks. The hooks are variables of the
+// rewritten package and stay nil until the probe sets them, by linkname: the standard
+// library cannot import the probe. Only values of basic types, and functions of those,
+// cross that bridge.
 //
-// A package whose source does not have the expected functions, because it is an older
-// or a newer version or somebody's fork, is left as it is, with the reason.
+// A package whose source lacks the expected functions, because it is an older or a newer
+// version or a fork, is left as it is, with the reason.
 //
 // Rejected: a toolchain wrapper (-toolexec) recompiles everything whenever it changes
 // and fights with other wrappers; uprobes cost 23 us per hit and cannot read Go maps;
@@ -27,8 +28,8 @@ import (
 	"slices"
 )
 
-// Package is one dependency of the program to build, as `go list -deps -json` reports
-// it.
+// Package is one dependency of the program to build, as reported by `go list -deps
+// -json`.
 type Package struct {
 	ImportPath string
 	Dir        string

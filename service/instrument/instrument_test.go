@@ -252,8 +252,8 @@ func main() {
 	}
 }
 
-// modules is a program's folder that depends on all known modules, at the versions
-// that redline itself depends on, with one more file.
+// modules is the folder of a program that depends on all known modules, pgx and gRPC at
+// the versions that redline itself depends on, with one more file.
 func modules(t *testing.T, file, content string) string {
 	t.Helper()
 	version := func(path string) string {
@@ -300,7 +300,7 @@ func setupModules(t *testing.T, dir string) *Setup {
 	}
 	setup, err := r.Setup(t.Context(), deps, Layout{
 		ModCache: strings.TrimSpace(string(out)), GoMod: filepath.Join(dir,
-			"go.mod"), Scratch: t.TempDir(), // copies in the cache: the build is warm but for the first time
+			"go.mod"), Scratch: t.TempDir(), // copies of modules go to the user's cache: every build but the first is warm
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -308,7 +308,7 @@ func setupModules(t *testing.T, dir string) *Setup {
 	return setup
 }
 
-// TestForkIsLeftAlone: a package that only has the name of a known one.
+// TestForkIsLeftAlone: a package that shares only its name with a known one.
 func TestForkIsLeftAlone(t *testing.T) {
 	dir := written(t, map[string]string{"sql.go": "package sql\n\ntype DB struct{}\n\ntype Rows struct{}\ntype Tx " +
 		"struct{}\ntype driverConn struct{}\n\nfunc (db *DB) conn() error { return nil }\n"})

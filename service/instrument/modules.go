@@ -27,7 +27,7 @@ type Module struct {
 // Layout says where a build's files lie.
 type Layout struct {
 	ModCache string // GOMODCACHE
-	GoMod    string // of the main module; the file of -modfile where GOFLAGS names one
+	GoMod    string // of the main module; the file of -modfile if GOFLAGS names one
 	GoWork   string // "" outside of a workspace
 	Scratch  string // a folder for files of this build alone
 	Copies   string // a folder for copies of modules; empty means that of the user's cache
@@ -41,10 +41,9 @@ type Setup struct {
 }
 
 // Setup returns how to build with r. The go command refuses to replace files of its
-// module cache, whose content others rely on: modules from there are copied, with the
-// rewritten files, and put in their place by a go.mod, or a go.work, of this build
-// alone. A copy keeps its folder's name from build to build, so that the build cache
-// knows it.
+// module cache, on whose content others rely: modules from there are copied, with the
+// rewritten files, and substituted by a go.mod or go.work for this build only. A copy
+// keeps its folder's name from build to build, so that the build cache recognises it.
 func (r *Result) Setup(ctx context.Context, deps []Package, p Layout) (*Setup, error) {
 	s := &Setup{Files: map[string][]byte{}}
 	cached := map[*Module]map[string][]byte{}
@@ -96,8 +95,7 @@ func moduleOf(byDir map[string]*Module, path string) *Module {
 	}
 }
 
-// replace writes a go.mod or go.work next to the user's that puts copies in the place
-// of modules.
+// replace writes a go.mod or go.work like the user's that replaces modules by copies.
 func (s *Setup) replace(p Layout, copies map[string]string) error {
 	if p.GoWork != "" {
 		return s.replaceInWork(p, copies)
@@ -111,7 +109,7 @@ func (s *Setup) replace(p Layout, copies map[string]string) error {
 		return err
 	}
 	for path, dir := range copies {
-		for _, old := range slices.Clone(file.Replace) { // one of a certain version goes before one of all
+		for _, old := range slices.Clone(file.Replace) { // one for a certain version takes precedence over one for all
 			if old.Old.Path == path {
 				if err := file.DropReplace(path, old.Old.Version); err != nil {
 					return err
@@ -174,7 +172,7 @@ func (s *Setup) replaceInWork(p Layout, copies map[string]string) error {
 	return errors.Join(os.WriteFile(own, modfile.Format(file.Syntax), 0o600), copySums(p.GoWork+".sum", own+".sum"))
 }
 
-// copySums copies a file of checksums; there need be none.
+// copySums copies a file of checksums, if there is one.
 func copySums(from, to string) error {
 	data, err := os.ReadFile(from)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -186,9 +184,9 @@ func copySums(from, to string) error {
 	return os.WriteFile(to, data, 0o600)
 }
 
-// copyModule returns the folder of a module's copy with some files exchanged, and
-// makes it where it is not there. The name follows from the content, so that a copy that is
-// there is the right one; it appears under that name when it is whole.
+// copyModule returns the folder of a module's copy with some files exchanged, and makes
+// it if it does not exist. The name follows from the content, so an existing copy is the
+// right one; a copy appears under its name once it is whole.
 func copyModule(ctx context.Context, parent string, m *Module, files map[string][]byte) (string, error) {
 	if parent == "" {
 		cache, err := os.UserCacheDir()
@@ -210,7 +208,7 @@ func copyModule(ctx context.Context, parent string, m *Module, files map[string]
 	dir := filepath.Join(parent, name)
 	if _, err := os.Lstat(dir); err == nil {
 		now := time.Now()
-		_ = os.Chtimes(dir, now, now) // when it was used last, for forget
+		_ = os.Chtimes(dir, now, now) // the time of its last use, for forget
 		return dir, nil
 	}
 	forget(parent)
@@ -223,7 +221,7 @@ func copyModule(ctx context.Context, parent string, m *Module, files map[string]
 		return "", err
 	}
 	if err := os.Rename(fresh, dir); err != nil {
-		if _, there := os.Lstat(dir); there != nil { // not another redline's, made meanwhile
+		if _, there := os.Lstat(dir); there != nil { // another redline has not made it meanwhile
 			return "", err
 		}
 	}
@@ -252,7 +250,7 @@ func copyName(m *Module, files map[string][]byte) (string, error) {
 	return strings.ReplaceAll(escaped, "/", "_") + "@" + actual.Version + "-" + hex.EncodeToString(hash.Sum(nil)[:8]), nil
 }
 
-// copyTree copies a module's files but for its tests.
+// copyTree copies a module's files except its tests.
 func copyTree(ctx context.Context, m *Module, to string, files map[string][]byte) error {
 	err := filepath.WalkDir(m.Dir, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil {
@@ -303,11 +301,10 @@ func copyFile(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// keep is how long a copy stays that no build uses.
+// keep is how long an unused copy stays.
 const keep = 30 * 24 * time.Hour
 
-// forget removes copies that no build used for long, and leftovers of builds that were
-// killed.
+// forget removes copies that no build has used for long, and leftovers of killed builds.
 func forget(parent string) {
 	entries, err := os.ReadDir(parent)
 	if err != nil {

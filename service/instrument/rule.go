@@ -11,7 +11,7 @@ type rule struct {
 	name  string // of the package clause
 	edits []edit
 	// extra is Go source for the added file, next to the hooks: code that the wrappers
-	// call. Its imports stand in imports.
+	// call. Its imports are in imports.
 	imports []string
 	extra   string
 	// pool names the package's pools of connections, which it shows by a redlineShown;
@@ -23,8 +23,8 @@ type rule struct {
 // possible, except for optional ones: half of a pair would count operations that never end.
 type edit struct {
 	receiver, function string
-	// types are the types of parameters and results that body relies on, by its
-	// marks: {"$5": "string"}. A function that has others is not the one meant.
+	// types are the types of parameters and results on which body relies, by its marks:
+	// {"$5": "string"}. A function with other types is not the intended one.
 	types map[string]string
 	body  string
 	// structure and fields extend a struct instead of wrapping a function.
@@ -140,7 +140,7 @@ func redlineFailed(err error) uint32 {
 }
 `
 
-// poolBridge is the same in every package with pools. The figures are in the order of
+// poolBridge is the same in every package with pools. The figures have the order of
 // probe/slots.Figures.
 const poolBridge = `
 //go:linkname redlinePool

@@ -2,9 +2,9 @@ package instrument
 
 import "strings"
 
-// rules are the packages that are instrumented, by import path. What kinds and flags
-// mean stands in probe/operations, which the wrappers cannot import: the numbers are
-// held against its constants by a test.
+// rules are the packages that are instrumented, by import path. The kinds and flags are
+// those of probe/operations, which the wrappers cannot import: a test compares the
+// numbers with its constants.
 var rules = map[string]rule{
 	"database/sql":                    sqlRule,
 	"github.com/jackc/pgx/v5":         pgxRule,
@@ -18,7 +18,7 @@ var rules = map[string]rule{
 	"github.com/go-redis/redis/v8":    redisRule,
 }
 
-// sqlRule is database/sql, and so every driver of it. The text of a statement is known
+// sqlRule is database/sql, and so all of its drivers. The text of a statement is known
 // where its connection is, in queryDC and execDC, and in Stmt. A statement that returns
 // rows lasts until they are closed.
 var sqlRule = rule{
@@ -88,8 +88,8 @@ var sqlRule = rule{
 }
 
 const sqlExtra = `
-// redlineSpan is an operation that goes on beyond the call that began it. Whoever ends
-// it may be another goroutine: the one that waits for the context's end.
+// redlineSpan is an operation that continues beyond the call that began it. Another
+// goroutine may end it: the one that waits for the context's end.
 type redlineSpan struct {
 	op, start, rows atomic.Int64
 }
@@ -111,7 +111,7 @@ func redlineClock(op uint64) time.Time {
 	return nowFunc()
 }
 
-// redlineFigures leaves how many connections were acquired: the pool does not count them.
+// redlineFigures leaves out how many connections were acquired: the pool does not count them.
 func (db *DB) redlineFigures(f *[7]float64) {
 	s := db.Stats()
 	f[0], f[1], f[2] = float64(s.InUse), float64(s.Idle), float64(s.MaxOpenConnections)
@@ -144,7 +144,7 @@ func redlineOpen(rows *Rows, err error, op uint64, start int64) {
 }
 `
 
-// pgxRule is pgx by itself. Below database/sql (pgx/stdlib) the probe leaves it out.
+// pgxRule is pgx by itself. Below database/sql (pgx/stdlib) the probe ignores it.
 var pgxRule = rule{
 	name: "pgx",
 	edits: []edit{
@@ -243,11 +243,11 @@ const poolMade = `
 		$r1.redlineShown.show($r1.redlineFigures)
 	}`
 
-// httpRule is the client's transport: a call out lasts until the answer's header. Of the server it is the place where
-// every handler is called, over HTTP/1.1 and HTTP/2: there a request that redline sampled is marked in the execution trace, as
-// package request of the probe marks it. The handler gets the request that the server read, not one with the task's
-// context: the server removes the files of a form from its own request only. Names and bound are held against the
-// probe's by a test.
+// httpRule is the client's transport: an outgoing call lasts until the answer's header. In the server it wraps the function
+// that calls every handler, over HTTP/1.1 and HTTP/2: there a request that redline sampled is marked in the execution trace,
+// as by package request of the probe. The handler gets the request that the server read, not one with the task's context,
+// because the server removes the files of a form only from its own request. A test compares names and bound with the
+// probe's.
 var httpRule = rule{
 	name: "http", imports: []string{"context", "runtime/trace"}, extra: `
 func redlineMarked(r *Request) *trace.Task {
@@ -356,8 +356,8 @@ var redisRule = rule{
 	},
 }
 
-// BelowSQL returns those of the known packages that also serve as drivers below
-// database/sql in a program: calls there belong to the outer operation.
+// BelowSQL returns those of the known packages that also serve as drivers of
+// database/sql in a program: their calls belong to the outer operation.
 func BelowSQL(deps []Package) []string {
 	var below []string
 	for _, dep := range deps {

@@ -15,8 +15,9 @@ import (
 	"github.com/redline-go/redline/probe/request"
 )
 
-// server serves over HTTP/1.1 and HTTP/2 while an execution trace runs, and prints the trace. First it prints what
-// calling a handler allocates.
+// server serves over HTTP/1.1 and HTTP/2 while an execution trace runs, and prints the trace. Before that it
+// prints what calling a handler allocates, for a marked request without a trace and for an unmarked one with a
+// trace.
 const server = `package main
 
 import (
@@ -74,8 +75,8 @@ func main() {
 `
 
 // TestServerMarksRequests builds a program with the hooks: each request with redline's header is a task on its handler's
-// goroutine, with its id, and ends with its handler however that ends. Nothing else is, and without both a header and a trace nothing
-// is allocated.
+// goroutine, with its id, and ends with its handler however that ends. Nothing else is, and unless there are both a header and a
+// trace nothing is allocated.
 func TestServerMarksRequests(t *testing.T) {
 	dir := written(t, map[string]string{"go.mod": "module example.com/shop\n\ngo 1.21\n", "main.go": server, "linkname.s": ""})
 	r, err := Overlay(listed(t, dir), os.ReadFile)

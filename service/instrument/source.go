@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// source is one Go file with the edits to make in it. Edits insert bytes and never
-// take any out, so that every line keeps its number.
+// source is one Go file with the edits to make in it. Edits only insert bytes, so every
+// line keeps its number.
 type source struct {
 	content []byte
 	set     *token.FileSet
@@ -106,8 +106,7 @@ func (s *source) structure(name string) *ast.FieldList {
 	return nil
 }
 
-// prefix begins a wrapped function's own name. Readers of stacks take it
-// off again.
+// prefix begins a wrapped function's new name. Readers of stacks remove it.
 const prefix = "redline_"
 
 // wrap renames f and adds a wrapper with its name whose body is made from a template:
@@ -117,7 +116,7 @@ const prefix = "redline_"
 //	$1 ... $9  the parameters by position
 //	$r1 ... $r9 the results by position
 //
-// A name of the template that the function lacks is the reason why it stays unwrapped.
+// If the function lacks a name of the template it stays unwrapped, and why says so.
 func (s *source) wrap(f *ast.FuncDecl, body string) (why string) {
 	var sig signature
 	if f.Recv != nil {
@@ -168,8 +167,8 @@ func (g *signature) read(s *source, f *ast.FuncDecl) (why string) {
 	return ""
 }
 
-// values names all values of a list anew: a package-level name that the wrapper uses
-// must not be hidden by a parameter.
+// values gives new names to all values of a list: a parameter must not shadow a
+// package-level name that the wrapper uses.
 func (s *source) values(list *ast.FieldList, name string) []value {
 	var all []value
 	if list == nil {

@@ -1,5 +1,5 @@
-// Package port chooses addresses for servers that redline starts: a service's second side, a
-// database of its own, a test's.
+// Package port chooses addresses for servers that redline starts: the second side of a
+// service, redline's own database, a test's.
 package port
 
 import (

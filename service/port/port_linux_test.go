@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestReserved: whoever asks for the port by name gets it, and nobody answers before.
+// TestReserved: whoever asks for the port by number gets it, and nobody answers before.
 func TestReserved(t *testing.T) {
 	for _, host := range []string{"127.0.0.77", "localhost"} {
 		address, err := Reserve(host)
@@ -26,8 +26,8 @@ func TestReserved(t *testing.T) {
 	}
 }
 
-// TestGivenToNobody: the kernel never gives a reserved port again. Of 2,000 ports among its
-// 28,000, some 70 would be given twice.
+// TestGivenToNobody: the kernel never gives out a reserved port again. Of 2,000 ports among
+// its 28,000, some 70 would be given twice.
 func TestGivenToNobody(t *testing.T) {
 	given := map[string]bool{}
 	for range 2000 {

@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reserve binds a socket to a port of the kernel's choice, writes it into the address and
-// keeps the socket. Because it never listens and allows reuse, whoever binds the port by
-// name with SO_REUSEADDR, as Go and nearly all servers do, may listen on it.
+// reserve binds a socket to a port of the kernel's choice, writes that into the address
+// and keeps the socket. Because it never listens and allows reuse, a server that binds
+// exactly this port with SO_REUSEADDR, as Go and nearly all servers do, may listen on it.
 func reserve(address *net.TCPAddr) error {
 	family, name := unix.AF_INET6, unix.Sockaddr(&unix.SockaddrInet6{Addr: [16]byte(address.IP.To16())})
 	if ip := address.IP.To4(); ip != nil {

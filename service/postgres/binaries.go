@@ -39,7 +39,7 @@ func find(ctx context.Context, o Options) (binaries, error) {
 		return binaries{dir: dir, origin: dir}, nil
 	}
 	if path, err := exec.LookPath("postgres"); err == nil {
-		// PATH may hold a link into a folder where the rest lies.
+		// PATH may hold a link into the folder with the other binaries.
 		if real, err := filepath.EvalSymlinks(path); err == nil && holdsServer(filepath.Dir(real)) {
 			return binaries{dir: filepath.Dir(real), origin: filepath.Dir(real)}, nil
 		}

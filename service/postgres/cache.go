@@ -20,11 +20,11 @@ const cacheMode fs.FileMode = 0o700
 // manifestLimit bounds a manifest; the largest has some 2,000 files.
 const manifestLimit = 4 << 20
 
-// private makes the cache's folder and reports why it is not one that this user
-// and root alone can change. Programs executed from it run with this user's
-// rights, and who can write to a folder above it can put another in its place.
+// private makes the cache's folder and returns an error if others than this user and
+// root can change it. Programs executed from it run with this user's rights, and
+// whoever can write to a folder above it can substitute another.
 //
-// Hazard: under sudo the cache lies in the home of who called it, unless HOME is
+// Hazard: under sudo the cache is in the home of the user who called it, unless HOME is
 // root's. That is another user's folder.
 func private(dir string) error {
 	if err := os.MkdirAll(dir, cacheMode); err != nil {
@@ -128,8 +128,8 @@ func digest(root *os.Root, path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// unchanged reports why the tree in dir is not what the archive of that checksum
-// was unpacked to.
+// unchanged returns an error if the tree in dir differs from what the archive with that
+// checksum was unpacked to.
 func unchanged(dir, archive string) error {
 	f, err := os.OpenFile(manifestFile(dir), os.O_RDONLY|syscall.O_NOFOLLOW, 0)
 	if err != nil {

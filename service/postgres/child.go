@@ -7,9 +7,9 @@ import (
 	"github.com/redline-go/redline/service/guard"
 )
 
-// deathSignal makes postgres shut down immediately, and initdb remove what it
-// began. SIGINT would ask postgres for a checkpoint first, into data that
-// no one will read; SIGKILL would leave its shared memory behind.
+// deathSignal makes postgres shut down immediately, and initdb remove what it began.
+// SIGINT would first make postgres checkpoint data that no one will read; SIGKILL would
+// leave its shared memory behind.
 const deathSignal = syscall.SIGQUIT
 
 // child is a process that must not outlive this one.

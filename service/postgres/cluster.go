@@ -25,8 +25,8 @@ import (
 const (
 	superuser    = "redline"
 	databaseName = "redline"
-	// defaultReady is what initdb and a start take on a host whose CPUs others use: seconds
-	// of CPU, and minutes at worst.
+	// defaultReady is what initdb and a start may take on a busy host: they need seconds of
+	// CPU, which may be minutes at worst.
 	defaultReady = 2 * time.Minute
 )
 
@@ -43,7 +43,7 @@ type cluster struct {
 	port     int
 	server   *child
 
-	arguments, environment []string // of the server, besides those that every one has
+	arguments, environment []string // of the server, in addition to the common ones
 }
 
 // startCluster makes a cluster and returns once it accepts connections.
@@ -69,7 +69,7 @@ func startCluster(ctx context.Context, bin binaries, o Options) (*cluster, error
 	return c, nil
 }
 
-// chooseIdentity decides who the server runs as, by running `postgres --version` as
+// chooseIdentity decides as whom the server runs, by running `postgres --version` as
 // each candidate, and makes the run directory for that identity.
 func (c *cluster) chooseIdentity(ctx context.Context) error {
 	var failures []error
@@ -162,7 +162,7 @@ func (c *cluster) serve(ctx context.Context) (err error) {
 	return nil
 }
 
-// answer waits until a server answers whose log is not seen.
+// answer waits until a server answers whose log cannot be read.
 func (c *cluster) answer(ctx context.Context) error {
 	for {
 		conn, err := pgx.Connect(ctx, c.dsnOf("postgres"))
@@ -191,8 +191,8 @@ func (c *cluster) restart(ctx context.Context) error {
 	return c.serve(ctx)
 }
 
-// initdb makes the data directory. The password goes through a pipe, so that it
-// is never a file.
+// initdb makes the data directory. The password goes through a pipe, so that it is
+// never in a file.
 func (c *cluster) initdb(ctx context.Context) error {
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -266,8 +266,8 @@ func (c *cluster) close(ctx context.Context) error {
 	return nil
 }
 
-// command prepares one of the server's programs. The environment is made from
-// nothing: PGPORT and its kin would reach into the cluster.
+// command prepares one of the server's programs. It gets a new environment: PGPORT and
+// the like would affect the cluster.
 func (c *cluster) command(program string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(c.bin.dir, program), args...)
 	cmd.Dir = c.dir.Path

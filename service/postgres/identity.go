@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// identity is who the server runs as. PostgreSQL refuses to run as root.
+// identity is the user as whom the server runs. PostgreSQL refuses to run as root.
 type identity struct {
 	name     string
 	attr     *syscall.SysProcAttr
@@ -22,7 +22,7 @@ func (id identity) own(path string) error {
 	return os.Chown(path, id.uid, id.gid)
 }
 
-// foreign reports whether the server is another user for the file system.
+// foreign reports whether the file system sees the server as another user.
 func (id identity) foreign() bool { return id.uid >= 0 }
 
 // reaches reports whether everyone may enter every folder up to path, which a

@@ -12,7 +12,7 @@ const nobodyID = 65534
 // but 0 will do.
 const unprivilegedID = 1000
 
-// identities lists who the server can run as, best first. Whether user
+// identities lists the users as whom the server can run, best first. Whether user
 // namespaces are permitted is only known by trying.
 func identities() []identity {
 	if os.Geteuid() != 0 {

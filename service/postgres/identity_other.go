@@ -10,8 +10,8 @@ import (
 // nobodyID is the user that owns nothing on the BSDs and macOS.
 const nobodyID = 65534
 
-// identities lists who the server can run as. A server that runs as root's
-// nobody is ended by its guardian as any other.
+// identities lists the users as whom the server can run. The guardian ends a server that
+// root runs as nobody like any other.
 func identities() []identity {
 	if os.Geteuid() != 0 {
 		return []identity{{name: "this user", uid: -1, gid: -1, attr: &syscall.SysProcAttr{}}}

@@ -13,7 +13,7 @@ const (
 	readyLine = "database system is ready to accept connections"
 	// replicaLine is readyLine of a server that follows another.
 	replicaLine = "database system is ready to accept read-only connections"
-	// movedLine is the last of a server with logging_collector = on.
+	// movedLine is the last line of a server with logging_collector = on.
 	movedLine = "redirecting log output to logging collector process"
 )
 
@@ -41,7 +41,7 @@ func (t *logTail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.tee != nil {
-		// The server must not block or fail on a reader's account.
+		// The server must not block or fail because of a reader.
 		if _, err := t.tee.Write(p); err != nil {
 			t.tee = nil
 		}

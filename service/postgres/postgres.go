@@ -1,5 +1,5 @@
 // Package postgres runs a throwaway PostgreSQL for a measurement: no container,
-// no system service, as root or not, gone when its parent dies however it dies.
+// no system service, as root or not, gone when its parent dies, however that happens.
 //
 // Start looks for a server in this order: the DSN it is given (then nothing is
 // started and nothing is stopped), server binaries of the machine (the newest
@@ -17,7 +17,7 @@
 // as root and leaves the postmaster running when its parent is killed); pg_ctl
 // (it daemonises, and with that loses the death signal); a Unix socket (its path
 // is limited to 107 bytes and a run directory can be deeper); the parent-death
-// signal alone (initdb's own children do not get it, and the folder stays).
+// signal alone (initdb's children do not get it, and the folder stays).
 package postgres
 
 import (
@@ -34,8 +34,8 @@ import (
 
 // Options says which server to use. The zero value finds one and runs it.
 type Options struct {
-	// DSN of a server that runs already. It is used as it is; Stop leaves it
-	// alone. Empty means that a server is started.
+	// DSN of a running server. It is used as it is; Stop leaves it alone. Empty means
+	// that a server is started.
 	DSN string
 	// BinDir holds initdb and postgres. Empty means to search.
 	BinDir string
@@ -45,7 +45,7 @@ type Options struct {
 	// Major, from 13 to 18, asks for published binaries of this major version
 	// whatever the machine has. Zero takes the machine's, else the default.
 	Major int
-	// NoDownload makes it an error when the machine has no server binaries.
+	// NoDownload makes it an error if the machine has no server binaries.
 	NoDownload bool
 	// Durable switches on fsync, synchronous_commit and full_page_writes, for
 	// measurements of a commit's cost.
@@ -85,8 +85,8 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
-	// The port is picked by closing a listener on it, so another process can
-	// take it in between; a few fresh ports make that harmless.
+	// Outside of Linux the port is only known to have been free a moment ago (port.Reserve),
+	// so another process may take it; a few fresh ports make that harmless.
 	const attempts = 4
 	for try := 1; ; try++ {
 		c, err := startCluster(ctx, bin, o)
@@ -99,7 +99,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	}
 }
 
-// attach uses a server that runs already, after one round trip.
+// attach uses a running server, after one round trip.
 func attach(ctx context.Context, dsn string) (*Server, error) {
 	conn, err := pgx.Connect(ctx, dsn)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// Replicating are the settings of a server that is to have replicas, for Options.Settings. A
-// commit waits for them only in a session that asks so by synchronous_commit.
+// Replicating are the settings of a server that will have replicas, for Options.Settings. A
+// commit waits for these only in a session that asks for it by synchronous_commit.
 func Replicating() map[string]string {
 	return map[string]string{
 		"wal_level": "replica", "max_wal_senders": "4", "synchronous_standby_names": "*", "synchronous_commit": "local",
@@ -54,7 +54,7 @@ func (c *cluster) follow(ctx context.Context) (*cluster, error) {
 }
 
 // copyOf fills the data directory from a running server, and serves it. The password goes
-// through the environment, so that it is never a file.
+// through the environment, so that it is never in a file.
 func (c *cluster) copyOf(ctx context.Context, primary *cluster) (err error) {
 	address := []string{"-h", "127.0.0.1", "-p", strconv.Itoa(primary.port), "-U", superuser}
 	backup := c.command("pg_basebackup", append(address, "-D", c.data(), "--checkpoint=fast", "--wal-method=stream", "--no-sync")...)

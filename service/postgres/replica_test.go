@@ -10,7 +10,7 @@ import (
 )
 
 // TestReplica: what is committed on the primary is read on the replica, which takes no
-// writes, holds the password in no file, and is gone with Stop.
+// writes, does not show the password in its settings, and is gone after Stop.
 func TestReplica(t *testing.T) {
 	primary := start(t, Options{Settings: Replicating()})
 	replica, err := primary.Replica(t.Context())

@@ -15,8 +15,7 @@ func newRunDir(id identity) (*scratch.Folder, error) {
 		return nil, err
 	}
 	if id.foreign() {
-		// The server passes through this folder to its data, and reads nothing
-		// in it.
+		// The server passes through this folder to its data, but reads nothing in it.
 		err = os.Chmod(d.Path, 0o711)
 	}
 	data := filepath.Join(d.Path, "data")

@@ -37,11 +37,10 @@ var baseSettings = []setting{
 
 // volatileSettings give up crash safety, which throwaway data does not need.
 //
-// fsync off is a choice with an effect: a commit then costs no wait for the
-// disk. On a shared disk that wait swings by an order of magnitude from minute
-// to minute and would be the largest noise in every comparison that writes, yet
-// say nothing about the service. Options.Durable restores it for measurements
-// where the commit itself is the subject.
+// fsync off changes figures: a commit then does not wait for the disk. On a shared disk
+// that wait varies by an order of magnitude from minute to minute. It would be the
+// largest noise in every comparison that writes, yet say nothing about the service.
+// Options.Durable restores it for measurements of the commit itself.
 var volatileSettings = []setting{
 	{"fsync", "off", "the data dies with the run"},
 	{"synchronous_commit", "off", "nothing waits for a flush that does not happen"},

@@ -13,15 +13,15 @@ import (
 type Commit struct {
 	Hash    string    `json:"commit,omitempty"` // empty outside of git
 	Subject string    `json:"subject,omitempty"`
-	Branch  string    `json:"branch,omitempty"` // checked out, or as the CI system names it; empty if detached
+	Branch  string    `json:"branch,omitempty"` // checked out, or named by the CI system; empty if detached
 	Time    time.Time `json:"committed,omitzero"`
 	// Dirty says that the work tree had changes that no commit holds.
 	Dirty bool `json:"dirty,omitempty"`
 }
 
-// Describe asks git, here, for a revision; an empty one is the work tree. What
-// git does not know is left empty, save the revision itself: outside of git
-// there is nothing to describe.
+// Describe asks git, in the working directory, about a revision; an empty one is the
+// work tree. What git does not know is left empty, except the revision itself: outside
+// of git there is nothing to describe.
 func Describe(ctx context.Context, revision string) Commit {
 	c := Commit{Hash: revision}
 	name := revision
@@ -44,9 +44,9 @@ func Describe(ctx context.Context, revision string) Commit {
 	return c
 }
 
-// DescribeBinary asks the binary of a command for the commit that it was built
-// from (vcs.revision of its build information), and git, here, for that. It is
-// empty where the binary has none.
+// DescribeBinary reads the commit from which a command's binary was built (vcs.revision
+// of its build information), and asks git, in the working directory, about it. It is
+// empty if the binary has none.
 func DescribeBinary(ctx context.Context, command []string) Commit {
 	if len(command) == 0 {
 		return Commit{}

@@ -22,8 +22,7 @@ type Sources struct {
 	Revision string
 }
 
-// ParseSources splits PKG@REF. The last @ counts, and without one the work tree
-// is meant.
+// ParseSources splits PKG@REF at the last @; without one it means the work tree.
 func ParseSources(text string) Sources {
 	if i := strings.LastIndex(text, "@"); i > 0 {
 		return Sources{text[:i], text[i+1:]}
@@ -38,8 +37,8 @@ func (s Sources) String() string {
 	return s.Package + "@" + s.Revision
 }
 
-// Built is the result of building sources: a binary, the commit that it is of and whether
-// the work tree had changes that no commit holds.
+// Built is the result of building sources: a binary, its commit, and whether the work
+// tree had uncommitted changes.
 type Built struct {
 	Binary string
 	Commit string // empty outside of git
@@ -94,14 +93,15 @@ func BuildID(ctx context.Context, s Sources, folder string, flags ...string) (id
 type Tree struct {
 	Dir    string // the counterpart of the caller's folder
 	Commit string // empty outside of git
-	Dirty  bool   // whether a work tree has changes that no commit holds
+	Dirty  bool   // whether a work tree has uncommitted changes
 
 	from, root, prefix string // the caller's folder, the worktree, and the path between
 }
 
-// Checkout puts a revision into a worktree below folder, which lies in
-// one of package scratch; dir is a folder of the repository, empty for the working directory. An empty revision is the work tree
-// in place, which need not be git's. Remove takes the worktree away again.
+// Checkout puts a revision into a worktree below folder, which must be within a folder of
+// package scratch; dir is a folder of the repository, empty for the working directory. An
+// empty revision is the work tree in place, which need not be git's. Remove removes the
+// worktree.
 func Checkout(ctx context.Context, dir, revision, folder string) (t Tree, err error) {
 	t.Dir, t.from = dir, dir
 	if revision == "" {
@@ -134,9 +134,8 @@ func Checkout(ctx context.Context, dir, revision, folder string) (t Tree, err er
 	return t, nil
 }
 
-// Remove takes a worktree away, whatever state it is in; the caller's own is left
-// alone. It has a context of its own: an interrupted session must not leave one
-// behind.
+// Remove removes a worktree, whatever state it is in; the caller's own is left alone. It
+// uses a context of its own: an interrupted session must not leave a worktree behind.
 func (t Tree) Remove() error {
 	if t.root == "" {
 		return nil

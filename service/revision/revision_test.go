@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// repository makes a git repository whose service prints its version: v1 is
+// repository makes a git repository whose service prints its version: v1, v2 and v3 are
 // tagged, v2 does not compile, v3 is the head.
 func repository(t *testing.T) string {
 	t.Helper()

@@ -1,16 +1,16 @@
 // Package scratch makes the temporary folders of a process and removes those of
 // processes that died.
 //
-// A folder is ours when it carries our marker, and its owner lives as long as
-// someone holds a lock (flock) on that marker: the process that made it, and the
-// guardians of what that process started in it. The kernel drops the lock however
-// they end, so no age is guessed and no pid can be mistaken for another. The first
-// folder that a process makes sweeps those of the dead.
+// A folder is ours if it has our marker, and its owner lives as long as someone holds a
+// lock (flock) on that marker: the process that made it, and the guardians of what that
+// process started in it. The kernel releases the lock however they end, so no age is
+// guessed and no pid can be mistaken for another. When a process makes its first
+// folder, it sweeps those of dead processes.
 //
 // It refuses to touch anything that is not certainly ours: a folder of another user, a
 // link, a folder without the marker. Rejected: a list of folders in one file (a
-// kill between the folder and its line loses it), and sweeping by age (a run may
-// last a day, and one that was killed a second ago is in the way as well).
+// kill between the folder and its line loses it), and sweeping by age (a run may last a
+// day, and the folder of one killed a second ago should go too).
 package scratch
 
 import (
@@ -27,8 +27,8 @@ import (
 
 const (
 	prefix = "redline-"
-	// newborn begins the name of a folder that has no marker yet. Nothing else in
-	// the world has this name, so an empty one may be removed by anybody of us.
+	// newborn begins the name of a folder without a marker so far. Nothing else uses
+	// this name, so any redline may remove an empty one.
 	newborn = prefix + "new-"
 
 	markerName = "REDLINE-SCRATCH"
@@ -40,8 +40,8 @@ const memory = "/dev/shm"
 
 // Folder is a temporary folder of this process.
 type Folder struct {
-	// Path is absolute where the temporary directory's is. The folder is its
-	// owner's alone (mode 0700) and holds nothing but the marker.
+	// Path is absolute if the temporary directory's is. Only its owner may enter the
+	// folder (mode 0700), which at first holds only the marker.
 	Path string
 
 	marker *os.File // locked
@@ -60,13 +60,13 @@ func New(kind string) (*Folder, error) {
 	return newFolder(os.TempDir(), kind)
 }
 
-// Shared makes a folder on a memory file system where there is one, else in the
-// temporary directory.
+// Shared makes a folder on a memory file system if there is one, else in the temporary
+// directory.
 //
-// It matters to a target that maps files from there: a store into a page that the
-// kernel is writing to a disk may wait for the disk, and a goroutine that waits in
-// a page fault holds its P and every stop of the world. Programs may not be
-// executable there, so it is no place for a binary.
+// This matters to a target that maps files from there: a store into a page that the
+// kernel is writing to a disk may wait for the disk, and a goroutine that waits in a
+// page fault holds up its P and every stop of the world. Such file systems may be
+// mounted noexec, so binaries do not belong there.
 func Shared(kind string) (*Folder, error) {
 	sweepOnce()
 	if f, err := newFolder(memory, kind); err == nil {
@@ -85,12 +85,12 @@ func sweepOnce() {
 	}
 }
 
-// errSwept says that a sweep took a folder for a dead one's: it was made, and not
-// locked yet.
+// errSwept says that a sweep mistook a folder for that of a dead process, because it was
+// made but not locked yet.
 var errSwept = errors.New("swept while it was made")
 
 func newFolder(parent, kind string) (*Folder, error) {
-	const attempts = 20 // each loses against a sweep that came within microseconds
+	const attempts = 20 // each fails only if a sweep comes within microseconds
 	for try := 1; ; try++ {
 		f, err := makeFolder(parent, kind)
 		if err == nil {
@@ -145,8 +145,8 @@ func mark(path string) (*os.File, error) {
 	return f, nil
 }
 
-// lock locks a file without waiting. Other fails on a file system that has no
-// locks; there is no protection there, and nothing is swept either.
+// lock locks a file without waiting. On a file system without locks a shared lock
+// succeeds and an exclusive one fails: folders there are not protected, and not swept.
 func lock(f *os.File, how int) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
@@ -175,8 +175,8 @@ func (f *Folder) Remove() error {
 	return err
 }
 
-// empty removes a folder, its marker last: one that is cut short is still known
-// for ours.
+// empty removes a folder, its marker last: if that is cut short, the folder is still
+// recognised as ours.
 func empty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -205,8 +205,8 @@ func Held() []string {
 	return paths
 }
 
-// Hold keeps folders from being swept until release is called or this process
-// ends, whoever made them. A marker that is gone is none to hold.
+// Hold keeps folders from being swept until release is called or this process ends,
+// whoever made them. It ignores markers that are gone.
 func Hold(markers []string) (release func()) {
 	var held []*os.File
 	for _, path := range markers {

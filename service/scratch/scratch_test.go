@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// leave makes what a process that was killed leaves: its folder, and nobody who
-// holds it.
+// leave makes what a killed process leaves behind: its folder, which nobody holds.
 func leave(t *testing.T, kind string) string {
 	t.Helper()
 	f, err := New(kind)
@@ -56,7 +55,7 @@ func TestSweepTakesWhatHasNoOwner(t *testing.T) {
 	held := leave(t, "held")
 	release := Hold([]string{filepath.Join(held, markerName), filepath.Join(tmp, "nowhere")})
 
-	// What a kill leaves of a folder that is being made.
+	// What a kill leaves of a folder that was being made.
 	halves := []string{filepath.Join(tmp, newborn+"1"), filepath.Join(tmp, newborn+"2"), filepath.Join(tmp, newborn+"3")}
 	write(t, filepath.Join(halves[1], markerName), "")
 	write(t, filepath.Join(halves[2], markerName), markerText[:9])
@@ -139,7 +138,7 @@ func TestSweepTouchesNothingElse(t *testing.T) {
 	}
 }
 
-// TestManyMakeWhileManySweep: a folder that was handed out has its owner's lock,
+// TestManyMakeWhileManySweep: a folder that was handed out is locked by its owner,
 // whoever sweeps meanwhile.
 func TestManyMakeWhileManySweep(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
@@ -179,8 +178,8 @@ func TestManyMakeWhileManySweep(t *testing.T) {
 	}
 }
 
-// TestWorktreesOfTheDead: the user's own worktrees stay on the list, also one on a
-// disk that is not there just now.
+// TestWorktreesOfTheDead: the user's own worktrees stay on the list, even one on a disk
+// that is not mounted just now.
 func TestWorktreesOfTheDead(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	repository := t.TempDir()

@@ -11,17 +11,17 @@ import (
 )
 
 // Sweep removes the folders of this user, in the temporary directory and in shared
-// memory, whose owners are gone, and takes the git worktrees that lay in them off
-// their repositories' lists. It is best effort: anything it cannot judge or remove
-// stays for the next one.
+// memory, whose owners are gone, and removes the git worktrees in them from their
+// repositories' lists. It is best effort: what it cannot assess or remove stays for the
+// next sweep.
 func Sweep() {
 	sweep(os.TempDir())
 	sweep(memory)
 }
 
 func sweep(parent string) {
-	// Hazard: a temporary directory is everybody's. All is done relative to open
-	// folders, so that a link planted under a name of ours leads nowhere.
+	// Hazard: everybody can write to a temporary directory. All is done relative to open
+	// folders, so that a link planted under one of our names leads nowhere.
 	root, err := os.OpenRoot(parent)
 	if err != nil {
 		return
@@ -65,7 +65,7 @@ func sweepFolder(root *os.Root, parent, name string) {
 			_ = root.Remove(name)
 		}
 	case errors.Is(err, fs.ErrNotExist) && strings.HasPrefix(name, newborn):
-		_ = root.Remove(name) // which an empty folder only allows
+		_ = root.Remove(name) // succeeds only if the folder is empty
 	}
 }
 
@@ -96,8 +96,8 @@ func own(info fs.FileInfo) bool {
 
 var errOwned = errors.New("it has an owner, or is not ours")
 
-// ownerless returns the marker of a folder, locked against everybody, when it is
-// ours and has no holder. The error is fs.ErrNotExist when there is none.
+// ownerless returns the marker of a folder, locked exclusively, if it is ours and nobody
+// holds it. The error is fs.ErrNotExist if there is none.
 func ownerless(folder *os.Root) (*os.File, error) {
 	f, err := folder.OpenFile(markerName, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -108,7 +108,7 @@ func ownerless(folder *os.Root) (*os.File, error) {
 		return nil, errOwned
 	}
 	text, err := io.ReadAll(io.LimitReader(f, int64(len(markerText))+1))
-	// Its beginning alone is the marker of one that was killed while it wrote.
+	// Only the beginning of it is the marker of a process that was killed while writing.
 	if err != nil || !strings.HasPrefix(markerText, string(text)) || lock(f, syscall.LOCK_EX) != nil {
 		f.Close()
 		return nil, errOwned

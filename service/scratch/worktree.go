@@ -8,13 +8,13 @@ import (
 )
 
 // repositorySuffix ends the name of the file next to a worktree that says which
-// repository lists it: the worktree itself may be cut short before it does.
+// repository lists it: git may be interrupted before the worktree itself does.
 const repositorySuffix = ".repository"
 
-// NoteWorktree notes, before git is asked for a worktree, that the repository
-// whose common git directory is given (git rev-parse --git-common-dir, absolute)
-// will list root, so that it is taken off the list however this process ends. root
-// lies in a folder of this package.
+// NoteWorktree notes, before git is asked for a worktree, that the repository with the
+// given common git directory (git rev-parse --git-common-dir, absolute) will list root,
+// so that it is removed from the list however this process ends. root must be within a
+// folder of this package.
 func NoteWorktree(root, gitDir string) error {
 	if err := os.WriteFile(root+repositorySuffix, []byte(gitDir), 0o600); err != nil {
 		return fmt.Errorf("note the worktree: %w", err)
@@ -22,10 +22,9 @@ func NoteWorktree(root, gitDir string) error {
 	return nil
 }
 
-// ForgetWorktree removes a worktree that was noted, and takes it off its
-// repository's list. `git worktree prune` is no way to do that: it takes off every
-// worktree that is not there just now, also the user's own on a disk that is not
-// mounted.
+// ForgetWorktree removes a worktree that was noted, and removes it from its repository's
+// list. `git worktree prune` will not do: it removes every worktree that is currently
+// absent, even the user's own on a disk that is not mounted.
 func ForgetWorktree(root string) error {
 	gitDir, err := os.ReadFile(root + repositorySuffix)
 	if os.IsNotExist(err) { // forgotten before
@@ -44,8 +43,8 @@ func ForgetWorktree(root string) error {
 	return os.Remove(root + repositorySuffix)
 }
 
-// forgetWorktrees takes the worktrees that lie in a folder, at any depth, off
-// their repositories' lists.
+// forgetWorktrees removes the worktrees in a folder, at any depth, from their
+// repositories' lists.
 func forgetWorktrees(dir string) {
 	notes, _ := filepath.Glob(filepath.Join(dir, "*"+repositorySuffix))
 	for _, note := range notes {
@@ -57,8 +56,8 @@ func forgetWorktrees(dir string) {
 	}
 }
 
-// unlist takes those worktrees off a repository's list whose .git file's path is
-// ours; see gitrepository-layout(5), worktrees/<id>/gitdir.
+// unlist removes from a repository's list the worktrees for whose .git file's path ours
+// returns true; see gitrepository-layout(5), worktrees/<id>/gitdir.
 func unlist(gitDir string, ours func(path string) bool) error {
 	list := filepath.Join(gitDir, "worktrees")
 	entries, err := os.ReadDir(list)
@@ -77,11 +76,11 @@ func unlist(gitDir string, ours func(path string) bool) error {
 			}
 		}
 	}
-	_ = os.Remove(list) // as git does with the last one; one that holds others stays
+	_ = os.Remove(list) // as git does after the last one; it stays if it lists others
 	return err
 }
 
-// real resolves links in a path as git does, as far as it is there.
+// real resolves links in a path like git, as far as the path exists.
 func real(path string) string {
 	if resolved, err := filepath.EvalSymlinks(path); err == nil {
 		return resolved

@@ -146,7 +146,7 @@ func difference(values []float64, m int) []float64 {
 	return out
 }
 
-// assembled makes a model for forecasts of coefficients on the differences.
+// assembled makes a model for forecasts from coefficients on the differences.
 func assembled(o order, values []float64, ar, ma []lag, centre float64) *arima {
 	a := &arima{order: o, ma: ma, values: values}
 	sum := 1.0

@@ -11,7 +11,7 @@ const (
 	mostTriedOrders = 30
 )
 
-// fitLevels fits without plain differences, fitDifferences with one, or two where one
+// fitLevels fits without plain differences, fitDifferences with one, or two if one
 // leaves a trend.
 func fitLevels(s Series) (model, error) { return fitARIMA(s, 0) }
 
@@ -20,7 +20,7 @@ func fitDifferences(s Series) (model, error) { return fitARIMA(s, 1) }
 // fitARIMA chooses the order by Akaike's criterion, step by step (Hyndman and Khandakar,
 // "Automatic time series forecasting", 2008), and whether to take a seasonal difference by
 // the season's strength; coefficients by conditional sum of squares. Orders that the criterion does not separate
-// apart are averaged. Gaps are closed first.
+// are averaged. Gaps are closed first.
 func fitARIMA(s Series, differences int) (model, error) {
 	values := s.filled()
 	o := order{m: s.longest()}
@@ -148,7 +148,7 @@ func (o order) fit(values []float64) ([]float64, float64) {
 		start = append(start, mean(scaled))
 	}
 	errs := make([]float64, len(w))
-	// All orders are compared by the same errors, as far as a third of them goes.
+	// All orders are compared on the same errors, except that at most a third of the values is left out.
 	common := min(o.mostReach(), len(w)/3)
 	cost := func(x []float64) float64 {
 		ar, ma, centre := o.coefficients(x)

@@ -15,8 +15,8 @@ type candidate struct {
 	fit  func(Series) (model, error)
 }
 
-// candidates, the simpler first. Whether ARIMA takes differences, and whether logarithms, is
-// for the backtest: likelihoods of the one and the other do not compare.
+// candidates, the simpler first. The backtest decides whether ARIMA takes differences or logarithms,
+// because their likelihoods cannot be compared.
 var candidates = []candidate{
 	{yardstick, fitNaive},
 	{"Theta", fitTheta},
@@ -51,14 +51,14 @@ func ofLogs(fit func(Series) (model, error)) func(Series) (model, error) {
 type Trial struct {
 	Name string
 	MASE float64 // mean over the origins
-	// Chosen marks the one that forecasts; Model is its form where it is chosen.
+	// Chosen marks the one that forecasts; Model is then its form.
 	Chosen bool
 	Model  string
 
 	weights map[string]float64 // of the weighted mean
 }
 
-// fitted fits a candidate; nil when it does not fit or forecasts no numbers.
+// fitted fits a candidate; nil if that fails or its forecast is not sound.
 func (c candidate) fitted(s Series, horizon int) model {
 	m, err := c.fit(s)
 	if err != nil || !sound(m.mean(horizon), s) {
@@ -67,7 +67,7 @@ func (c candidate) fitted(s Series, horizon int) model {
 	return m
 }
 
-// sound reports whether a forecast is finite and not absurd beside the history.
+// sound reports whether a forecast is finite and not absurd compared with the history.
 func sound(forecast []float64, s Series) bool {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, v := range s.Values {
@@ -98,8 +98,8 @@ const (
 	longHistory  = 1000
 )
 
-// origins places the ends of the training histories: at most half of the values is
-// forecast, never further than the horizon asked for.
+// origins returns the ends of the training histories: at most half of the values are
+// forecast, never further than the requested horizon.
 func origins(s Series, horizon int) (ends []int, ahead int) {
 	n, m := len(s.Values), s.longest()
 	ahead = min(horizon, max(n/5, 1))
@@ -122,7 +122,8 @@ func origins(s Series, horizon int) (ends []int, ahead int) {
 	return ends, ahead
 }
 
-// backtest fits all candidates at all origins and returns the trials, best first.
+// backtest fits all candidates at all origins and returns the trials, best first, except that the
+// weighted mean comes before all of them.
 func backtest(s Series, horizon int) ([]past, []Trial, error) {
 	ends, ahead := origins(s, horizon)
 	var runs []past
@@ -179,10 +180,10 @@ func trial(runs []past, name string) (Trial, bool) {
 }
 
 const (
-	// nearness is up to which multiple of the least error candidates are averaged: a dozen
+	// nearness is the multiple of the least error up to which candidates are averaged: a dozen
 	// origins do not separate them.
 	nearness = 1.4
-	// leastMixed candidates are averaged in any case, by what their errors were: the best at the origins had luck too.
+	// leastMixed candidates are averaged in any case, because the best at the origins was partly lucky.
 	leastMixed = 3
 )
 
@@ -222,8 +223,8 @@ func mixed(weights map[string]float64, models map[string]model) model {
 // calibration returns by how much intervals must be stretched for a share of the
 // backtest's values to lie within them, and the share that lay within them as they
 // were (Vovk, Gammerman and Shafer's conformal prediction, pooled over steps). The errors
-// of one origin go together, so that origins count, not steps: for a next one to be within,
-// a share of (n+1)/n of the nominal must be.
+// of one origin are correlated, so n counts origins and not steps: for the next one to lie
+// within, (n+1)/n of the nominal share must.
 func calibration(runs []past, name string, nominal float64, rng *rand.Rand) (stretch, held float64) {
 	var ratios []float64
 	for _, r := range runs {

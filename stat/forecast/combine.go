@@ -14,12 +14,12 @@ import (
 type combined struct {
 	members []model
 	weights []float64   // sum 1
-	means   [][]float64 // of the members, as far as they were asked for
+	means   [][]float64 // of the members, as far as requested
 	alike   bool        // forms of one family
 }
 
-// mostAlike bounds the forms of a family that are averaged, and leastWeight leaves those out that
-// hardly count.
+// mostAlike bounds the forms of a family that are averaged; forms below leastWeight hardly count
+// and are left out.
 const (
 	mostAlike   = 4
 	leastWeight = 0.1
@@ -31,10 +31,10 @@ type scored struct {
 	criterion float64
 }
 
-// akaike averages the forms of a family by their Akaike weights, by how probable each is of those that
-// were fitted (Kolassa, "Combining exponential smoothing forecasts using Akaike weights", 2011): the
-// criterion of a hundred values does not distinguish a trend from none, and choosing one doubles the error
-// where it is the wrong one. Criteria must be of the same values.
+// akaike averages the forms of a family by their Akaike weights: how probable each is among those that
+// were fitted (Kolassa, "Combining exponential smoothing forecasts using Akaike weights", 2011). With a
+// hundred values the criterion does not distinguish a trend from none, and choosing the wrong one doubles
+// the error. Criteria must be of the same values.
 func akaike(all []scored) (model, error) {
 	if len(all) == 0 {
 		return nil, errUnfit
@@ -67,7 +67,7 @@ func (c *combined) name() string {
 	return "mean of " + strings.Join(names, ", ")
 }
 
-// foresee makes the members' means reach as far as asked.
+// foresee extends the members' means to the given number of steps.
 func (c *combined) foresee(steps int) {
 	if len(c.means) > 0 && len(c.means[0]) >= steps {
 		return

@@ -33,7 +33,7 @@ func decompose(values []float64, seasons []int, multiplicative bool) pattern {
 	return p
 }
 
-// detrended takes the moving average over one season away; its ends are NaN.
+// detrended removes the moving average over one season; its ends are NaN.
 func detrended(values []float64, m int, multiplicative bool) []float64 {
 	out := make([]float64, len(values))
 	for i := range values {

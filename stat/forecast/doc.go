@@ -5,9 +5,9 @@
 // Koehler, Ord and Snyder, "Forecasting with Exponential Smoothing", 2008) with damped
 // trend and one or two seasons (Taylor, "Short-term electricity demand forecasting using
 // double seasonal exponential smoothing", 2003), seasonal ARIMA by conditional sum of
-// squares, Theta, and the mean of all three. Choose backtests each over rolling origins
-// and takes the one with the least MASE; the seasonal naive forecast is the yardstick
-// and is taken where nothing beats it.
+// squares, and Theta. Choose backtests each over rolling origins and forecasts with the
+// weighted mean of those whose MASE is near the least. The seasonal naive forecast is the
+// yardstick, and takes part in the mean only if nothing beats it.
 //
 // A forecast is a set of simulated paths. Its intervals are their quantiles, widened or
 // narrowed by how often the intervals of the backtest held; the step at which a limit
@@ -17,7 +17,7 @@
 // units are the caller's.
 //
 // Tried and rejected: choosing by AICc across families (the likelihoods of differenced
-// and undifferenced series do not compare); intervals from the normal distribution with
-// fitted variance alone (they ignore that the model is chosen and fitted, and hold too
-// seldom); multiplicative trend (explodes within a season).
+// and undifferenced series cannot be compared); intervals from the normal distribution
+// with only the fitted variance (they ignore that the model is chosen and fitted, and
+// hold too seldom); multiplicative trend (explodes within a season).
 package forecast

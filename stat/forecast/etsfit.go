@@ -7,7 +7,7 @@ import (
 
 var errUnfit = errors.New("the model does not fit the series")
 
-// forms are those that are tried: without multiplicative trends, which explode, and
+// forms returns the forms to try: without multiplicative trends, which explode, and
 // without additive errors on a multiplicative season, which are unstable
 // (Hyndman et al. 2008, section 2.5).
 func forms(s Series) (out []form) {
@@ -42,7 +42,7 @@ func fitETS(s Series) (model, error) {
 }
 
 // fitDouble is exponential smoothing with all seasons at once and errors that carry
-// over; one season alone is fitETS's.
+// over; fitETS is for one season.
 func fitDouble(s Series) (model, error) {
 	if len(s.Seasons) < 2 {
 		return nil, errUnfit
@@ -107,8 +107,8 @@ func fitForm(s Series, f form) (*ets, float64) {
 	return e, corrected(minus2, k, float64(n))
 }
 
-// corrected is Akaike's criterion with the correction for few values, as far as there
-// are enough for it.
+// corrected is Akaike's criterion with the correction for few values, if there are
+// enough for that.
 func corrected(minus2, k, n float64) float64 {
 	out := minus2 + 2*k
 	if n-k-1 > 0 {

@@ -21,8 +21,8 @@ type Options struct {
 	// Seed of the simulation: the same seed gives the same figures.
 	Seed uint64
 	// Holidays number the days that are unlike others, from 1, for each step of history and
-	// horizon; 0 is an ordinary day. The values of those in the history are kept from the
-	// models; by how much they differed is how the future ones will. Nil means none.
+	// horizon; 0 is an ordinary day. The models do not see the values of holidays in the
+	// history; future holidays are taken to differ by as much as those did. Nil means none.
 	Holidays []int
 }
 
@@ -32,23 +32,23 @@ type Forecast struct {
 	Middle    []float64
 	Low, High []float64 // of the interval
 	Interval  float64
-	// Trials are all candidates of the backtest, best first.
+	// Trials are all candidates of the backtest: their weighted mean, then best first.
 	Trials []Trial
 	// Origins of the backtest, and steps that each forecast.
 	Origins, Ahead int
 	// Held is the share of the backtest's values that lay within the intervals before
-	// they were stretched by Stretch. NaN when nothing varied.
+	// they were stretched by Stretch. NaN if nothing varied.
 	Held, Stretch float64
 
 	// HolidayFactor is the median factor by which the history's holidays differed from
-	// what their season made probable; 1 without any.
+	// what their season predicted; 1 without any.
 	HolidayFactor float64
 
 	paths [][]float64
 }
 
-// Choose backtests all candidates and forecasts with the best. The error wraps
-// ErrShort for a history that is too short.
+// Choose backtests all candidates and forecasts with the first trial that fits. The
+// error wraps ErrShort if the history is too short.
 func Choose(s Series, o Options) (*Forecast, error) {
 	if err := s.Check(); err != nil {
 		return nil, err

@@ -40,7 +40,7 @@ func TestSeasonalPolynomials(t *testing.T) {
 	}
 	for lag, want := range map[int]float64{1: -0.4, 12: -0.6, 13: 0.24} {
 		if got := coefficient(ma, lag); math.Abs(got-want) > 1e-12 {
-			t.Errorf("moving lag %d: %v, want %v", lag, got, want)
+			t.Errorf("moving-average lag %d: %v, want %v", lag, got, want)
 		}
 	}
 }
@@ -54,8 +54,8 @@ func coefficient(all []lag, steps int) float64 {
 	return 0
 }
 
-// TestReaches: a line without noise passes its limit at a known step; one that falls never
-// does.
+// TestReaches: a line with little noise passes its limit at a known step; one that falls
+// never does.
 func TestReaches(t *testing.T) {
 	rising, falling := make([]float64, 80), make([]float64, 80)
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -78,7 +78,7 @@ func TestReaches(t *testing.T) {
 	}
 }
 
-// TestGaps: values that are missing are no zeros, and hardly move the forecast.
+// TestGaps: missing values are not taken as zeros, and hardly move the forecast.
 func TestGaps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	whole := make([]float64, 24*14)
@@ -121,7 +121,7 @@ func TestShort(t *testing.T) {
 	}
 }
 
-// TestSameSeedSameFigures: a forecast can be drawn again.
+// TestSameSeedSameFigures: the same seed gives the same forecast.
 func TestSameSeedSameFigures(t *testing.T) {
 	s := Series{Values: simulated(80, 0.5, 0)}
 	a, _ := Choose(s, Options{Horizon: 5, Seed: 7})
@@ -133,7 +133,7 @@ func TestSameSeedSameFigures(t *testing.T) {
 	}
 }
 
-// TestIntervalsHold: of simulated continuations 80 % lie within the intervals.
+// TestIntervalsHold: about 80 % of simulated continuations lie within the intervals.
 func TestIntervalsHold(t *testing.T) {
 	within, all := 0, 0
 	long := simulated(60*120, 0.8, 0)

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// apart takes the holidays out of a series, and returns by which factor each day of them
-// differed from what lies a season before and after.
+// apart removes the holidays from a series, and returns the factor by which each holiday
+// differed from the values a season before and after.
 func apart(s Series, days []int) (Series, []float64) {
 	n := len(s.Values)
 	if len(days) < n {

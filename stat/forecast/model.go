@@ -20,8 +20,8 @@ type model interface {
 // residuals are the one-step errors of a fit, from which futures are drawn.
 type residuals []float64
 
-// leastDrawn is the number of residuals from which on they are drawn as they are;
-// fewer stand for a normal distribution.
+// leastDrawn is the number of residuals needed to draw from them directly; fewer
+// give only the spread of a normal distribution.
 const leastDrawn = 40
 
 // draw returns an error of the same spread and shape as those of the fit.
@@ -36,7 +36,7 @@ func (r residuals) draw(rng *rand.Rand) float64 {
 	return rng.NormFloat64() * math.Sqrt(sum/float64(max(1, len(r))))
 }
 
-// centredAt0 takes the mean away, so that drawn errors do not drift.
+// centredAt0 removes the mean, so that drawn errors do not drift.
 func centredAt0(values []float64) residuals {
 	out := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	if len(out) == 0 {
@@ -49,8 +49,8 @@ func centredAt0(values []float64) residuals {
 	return out
 }
 
-// minimize returns the least point that Nelder-Mead finds from start. A function may
-// return NaN or infinity where it is not defined.
+// minimize returns the lowest point that Nelder-Mead finds from start, and its value. The
+// function may return NaN or infinity where it is not defined.
 func minimize(f func([]float64) float64, start []float64, evaluations int) ([]float64, float64) {
 	if len(start) == 0 {
 		return start, f(start)

@@ -49,14 +49,14 @@ func alike(t *testing.T, what string, got, want []float64, tolerance float64) {
 	}
 }
 
-// TestETSAsStatsmodels: with statsmodels' parameters of ETS(M,Ad,M), the same errors and
+// TestETSAsStatsmodels: with statsmodels' parameters, ETS(M,Ad,M) has the same errors and
 // forecasts; and a fit of our own is hardly worse.
 func TestETSAsStatsmodels(t *testing.T) {
 	want, values := statsmodels(t).ETS, publicSeries(t, "airline")
 	p := want.Params
 	index := make([]float64, 12)
 	for i := range index {
-		index[i] = p[fmt.Sprintf("initial_seasonal.%d", 11-i)] // theirs are counted backwards
+		index[i] = p[fmt.Sprintf("initial_seasonal.%d", 11-i)] // theirs count backwards
 	}
 	e := &ets{form: form{relative: true, trend: damped, season: 'M'}, alpha: p["smoothing_level"],
 		beta: p["smoothing_trend"],
@@ -111,14 +111,14 @@ func TestThetaAsStatsmodels(t *testing.T) {
 	alike(t, "Theta", m.mean(8), want.Forecast, 2e-3)
 }
 
-// TestFormsAreAveraged as far as the criterion does not tell them apart.
+// TestFormsAreAveraged: forms between which the criterion hardly decides are averaged.
 func TestFormsAreAveraged(t *testing.T) {
 	of := func(v float64) model { return naive{last: []float64{v}, errors: residuals{0}} }
 	m, err := akaike([]scored{{of(8), 2}, {of(2), 0}, {of(1000), 50}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	// exp(-1) to 1: the second form's weight is 0.269.
+	// exp(-1) to 1: the weight of the second best form is 0.269.
 	if got := m.mean(1)[0]; math.Abs(got-(2*0.7311+8*0.2689)) > 1e-3 || m.name() != "naive and 1 like it" {
 		t.Errorf("%s forecasts %.4f", m.name(), got)
 	}
@@ -130,7 +130,8 @@ func TestFormsAreAveraged(t *testing.T) {
 	}
 }
 
-// TestNoneAlone: the three best are averaged however far the first is ahead, and never the yardstick.
+// TestNoneAlone: the three best are averaged, however far the first is ahead, and the yardstick is
+// never among them.
 func TestNoneAlone(t *testing.T) {
 	weights := near([]Trial{{Name: "a", MASE: 1}, {Name: "b", MASE: 2}, {Name: yardstick, MASE: 2.1},
 		{Name: "c", MASE: 4}, {Name: "d", MASE: 5}})
@@ -139,7 +140,7 @@ func TestNoneAlone(t *testing.T) {
 	}
 }
 
-// TestNoSeasonIsFound: a week is asked about, and the values have none.
+// TestNoSeasonIsFound: a weekly season is looked for, and the values have none.
 func TestNoSeasonIsFound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	values := make([]float64, 120)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// published is what reference.py left of its forecasts of a public series.
+// published is what reference.py kept of its forecasts of a public series.
 type published struct {
 	Seasons []int              `json:"seasons"`
 	Horizon int                `json:"horizon"`
@@ -50,11 +50,11 @@ func publishedErrors(t testing.TB) map[string]published {
 	return all.Series
 }
 
-// TestPublicSeries forecasts public series at the origins that statsmodels had: never worse
-// than the seasonal naive forecast, and by at most the factor given worse than the best of
-// all models of statsmodels after the fact. Intervals hold about as often as they say. Long
-// series take a minute each: PUBLIC_SERIES=all has them too. docs/forecast.md has all
-// figures, with the series that miss this.
+// TestPublicSeries forecasts public series from the origins that statsmodels had: the error
+// is never above that of the seasonal naive forecast, and at most the given factor times
+// that of the statsmodels model that turned out best. How often the intervals hold is
+// logged. Long series take a minute each: PUBLIC_SERIES=all includes them. docs/forecast.md
+// has all figures, with the series that miss this.
 func TestPublicSeries(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute of computing")

@@ -14,7 +14,7 @@ type Series struct {
 	Seasons []int
 }
 
-// LeastValues is how many known values a forecast takes at least.
+// LeastValues is how many known values a forecast needs.
 const LeastValues = 12
 
 // ErrShort is returned for a history from which nothing can be backtested.

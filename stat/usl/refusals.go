@@ -18,9 +18,9 @@ func (e *TooFewError) Error() string {
 	return fmt.Sprintf("usl: %d concurrencies were measured, and %d are needed", e.Distinct, LeastConcurrencies)
 }
 
-// UnphysicalError is for points that the law fits well only with coefficients that
-// mean nothing: negative ones, or a contention above all of the work. Throughput
-// that grows faster than concurrency (caches, batches) gives a negative sigma.
+// UnphysicalError is for points that the law fits well only with meaningless
+// coefficients: negative ones, or a contention above 1. Throughput that grows faster
+// than concurrency (caches, batches) gives a negative sigma.
 type UnphysicalError struct{ Law Law }
 
 func (e *UnphysicalError) Error() string {

@@ -23,7 +23,7 @@ type surface struct {
 	points []Point
 	most   float64
 	total  float64 // sum of squares around the mean
-	// unit of each axis, so that a step means as much on one as on the other.
+	// unit of each axis, so that a step means the same on both.
 	unit candidate
 }
 

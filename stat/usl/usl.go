@@ -9,13 +9,13 @@
 // beyond. The law is N. J. Gunther's (Guerrilla Capacity Planning, Springer 2007,
 // chapters 4 to 6).
 //
-// It refuses fits that a reader would be misled by: a peak that nobody measured,
-// coefficients without a meaning, a curve that says less than a straight line. The
+// It refuses fits that would mislead a reader: a peak that nobody measured,
+// coefficients without a meaning, a curve that explains less than a straight line. The
 // refusals are typed errors and come with the fit, for those who want to see it.
 //
-// The transformed parabola of Gunther's book was rejected for least squares on the
-// throughputs themselves: dividing by the first measurement gives its error to all
-// others.
+// It fits the throughputs themselves by least squares. The transformed parabola of
+// Gunther's book was rejected: it divides by the first measurement, whose error then
+// affects all others.
 package usl
 
 import (
@@ -125,8 +125,8 @@ func (s *surface) refusal(f *Fit, physical candidate) error {
 	if s.sum(physical)/(freedom-3) >= s.line()/(freedom-2) {
 		return &WorseThanLineError{R2: f.R2, LineR2: f.LineR2}
 	}
-	// Where kappa may be as little as its lower limit, so far out may the peak be. A
-	// service that only stops to grow, without falling, has a kappa of zero within.
+	// The lower limit of kappa gives the farthest peak. If throughput only stops
+	// growing, without falling, the interval of kappa includes zero.
 	farthest := Law{Sigma: f.Sigma, Kappa: f.KappaInterval.Low}.Peak()
 	if peak := f.Peak(); farthest > s.most {
 		return &PeakOutsideError{Peak: peak, Farthest: farthest, Most: s.most}

@@ -43,8 +43,8 @@ func TestSDM91(t *testing.T) {
 	for i, want := range []float64{90, 1078, 1541, 1850, 1879, 1822, 1646} { // its fitted()
 		near(t, fmt.Sprint("throughput at ", sdm91[i].N), f.At(sdm91[i].N), want, 0.001)
 	}
-	// Its standard errors are the slope of the profile at the estimate; with four
-	// degrees of freedom the profile is as wide, and leans to the right.
+	// Its standard errors are the slope of the profile at the estimate; with four degrees
+	// of freedom the profile is about as wide, and leans to the right.
 	for _, c := range []struct {
 		name          string
 		v, deviation  float64
@@ -62,7 +62,7 @@ func TestSDM91(t *testing.T) {
 }
 
 // TestCisco has the book's values. Its peak, at 35, lies beyond the 32 threads that were
-// measured, so that it is refused.
+// measured, so it is refused.
 func TestCisco(t *testing.T) {
 	f, err := Of(cisco)
 	var outside *PeakOutsideError
@@ -76,8 +76,8 @@ func TestCisco(t *testing.T) {
 	near(t, "throughput at the peak", f.Limit(), 12341, 2e-4)
 }
 
-// simulated returns throughputs of a law with multiplicative normal noise, of three
-// sweeps.
+// simulated returns the throughputs of three sweeps by a law, with multiplicative normal
+// noise.
 func simulated(l Law, noise float64, seed uint64) []Point {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	var points []Point
@@ -122,9 +122,10 @@ func TestIntervalsCover(t *testing.T) {
 			kappas++
 		}
 	}
-	// Of 200 at 95 %, fewer than 180 have a probability of 1 in 800.
+	// If each holds with a probability of 95 %, fewer than 180 of 200 do so once in 860
+	// times.
 	if sigmas < 180 || kappas < 180 {
-		t.Errorf("of %d intervals %d hold sigma and %d kappa", rounds, sigmas, kappas)
+		t.Errorf("of %d intervals %d contain sigma and %d kappa", rounds, sigmas, kappas)
 	}
 }
 
@@ -142,7 +143,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	})
-	t.Run("throughput that stops to grow and does not fall", func(t *testing.T) {
+	t.Run("throughput that stops growing and does not fall", func(t *testing.T) {
 		var refusal *PeakOutsideError
 		four := func(n float64) float64 { return min(200*n, 800) }
 		if _, err := Of(points(four)); !errors.As(err, &refusal) || !math.IsInf(refusal.Farthest, 1) {
@@ -151,7 +152,7 @@ func TestRefusals(t *testing.T) {
 	})
 	t.Run("a straight line", func(t *testing.T) {
 		var refusal *WorseThanLineError
-		line := []Point{{1, 485}, {2, 425}, {4, 625}, {8, 1185}, {16, 1985}, {32, 3425}, {64, 6685}} // 305 + 100 n, and some 60
+		line := []Point{{1, 485}, {2, 425}, {4, 625}, {8, 1185}, {16, 1985}, {32, 3425}, {64, 6685}} // 305 + 100 n, give or take 80
 		if _, err := Of(line); !errors.As(err, &refusal) {
 			t.Errorf("%v", err)
 		}

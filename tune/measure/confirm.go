@@ -16,11 +16,11 @@ import (
 	"github.com/redline-go/redline/verify/session"
 )
 
-// promising is the gain under the search's process from which on a confirmation is worth its
+// promising is the gain under the search's process at which a confirmation is worth its
 // time: half of what the session's rules could confirm at all.
 func (t *Tuner) promising() float64 { return math.Log1p(t.Objective.Metric.Margin) / 4 }
 
-// conclude says what is recommended.
+// conclude decides what is recommended.
 func (t *Tuner) conclude(ctx context.Context, r *tune.Result, best tune.Setting) error {
 	r.Verdict = tune.Keep
 	excess, by := t.Objective.Excess(t.present...)
@@ -55,7 +55,7 @@ func (t *Tuner) conclude(ctx context.Context, r *tune.Result, best tune.Setting)
 	return t.confirm(ctx, r, best, guard)
 }
 
-// failedAll reports whether candidates failed, and none for a reason that is not its own.
+// failedAll reports whether candidates failed, all for reasons of their own.
 func (t *Tuner) failedAll() bool {
 	trials := t.search.Trials()
 	return len(trials) > 0 && !slices.ContainsFunc(trials, func(one tune.Trial) bool { return one.Spoilt })
@@ -76,7 +76,7 @@ func (t *Tuner) whyNone(r *tune.Result) string {
 	return "there was no time for any"
 }
 
-// nearest words the lowest value that a guarded figure had in any setting's trials.
+// nearest gives the lowest value of a guarded figure over all settings' trials.
 func (t *Tuner) nearest(g tune.Guard) string {
 	least, at := math.Inf(1), ""
 	for _, trial := range t.search.Trials() {
@@ -91,10 +91,10 @@ func (t *Tuner) nearest(g tune.Guard) string {
 }
 
 // confirm compares the setting with the present one in new launches, and recommends it only
-// if they show a gain that such a session detects.
+// if they show a gain that such a session can detect.
 func (t *Tuner) confirm(ctx context.Context, r *tune.Result, best tune.Setting, broken *tune.Guard) error {
 	open := t.Present.Plan.Load.Open()
-	// Not the search's seed: the order of launches is drawn anew as well.
+	// Not the search's seed: the order of launches is drawn independently too.
 	rules := t.Objective.Rules(open, broken, t.Seed+0x9e3779b97f4a7c15)
 	h := session.Header{A: t.Header.Service, B: t.Header.Service + " with " + t.Space.String(best),
 		Plan: t.Header.Plan, Host: t.Header.Host,
@@ -119,7 +119,8 @@ func (t *Tuner) confirm(ctx context.Context, r *tune.Result, best tune.Setting, 
 	return log.Finish(result)
 }
 
-// turnless reports whether the trials showed that both sides cannot be up at once.
+// turnless reports whether the trials showed that the sides cannot be up at the
+// same time.
 func (t *Tuner) turnless() bool {
 	turn, _ := t.trials.Turn()
 	return turn == 0
@@ -133,7 +134,7 @@ func (t *Tuner) sessionLog(h session.Header) (*session.Log, error) {
 	return session.Create(t.confirmDir(), h)
 }
 
-// anew is what a confirmation consists of, in words.
+// anew names what a confirmation consists of.
 func (t *Tuner) anew() string {
 	if t.Running {
 		return "new turns"
@@ -141,7 +142,7 @@ func (t *Tuner) anew() string {
 	return "new launches"
 }
 
-// verdict turns the fresh session's result into that of the tune.
+// verdict turns the confirming session's result into that of the tune.
 func (t *Tuner) verdict(result verify.Result, log *session.Log, broken *tune.Guard) (tune.Verdict, string) {
 	if result.Verdict == verify.Invalid {
 		return tune.Invalid, "the confirmation is invalid: " + firstLine(result.Why)
@@ -180,7 +181,7 @@ func (t *Tuner) verdict(result verify.Result, log *session.Log, broken *tune.Gua
 		return tune.Recommend, why
 	case result.Verdict == verify.Improvement:
 		return tune.Keep, fmt.Sprintf(
-			"keep what you have: %s of %s in %s is less than the %s that such a session detects for sure",
+			"keep what you have: %s of %s in %s is less than the %s that such a session detects reliably",
 			gain, m.Name, t.anew(),
 			notation.Tenths(m.MDE),
 		)
@@ -188,7 +189,7 @@ func (t *Tuner) verdict(result verify.Result, log *session.Log, broken *tune.Gua
 		return tune.Keep, fmt.Sprintf("keep what you have: %s show no gain, %s of %s", t.anew(), gain, m.Name)
 	}
 	why := fmt.Sprintf("keep what you have: %s did not confirm the gain, %s of %s", t.anew(), gain, m.Name)
-	if m.MDE > 0 { // a session that ends early does not simulate it
+	if m.MDE > 0 { // it is 0 after an early end
 		why += fmt.Sprintf(" (changes of %s are detectable)", notation.Tenths(m.MDE))
 	}
 	return tune.Keep, why
@@ -204,7 +205,8 @@ func decided(r verify.Result) verify.MetricResult {
 	return verify.MetricResult{}
 }
 
-// better turns a change with + as worse into the metric's own: more throughput is +, less CPU -.
+// better turns a change in which + is worse into the metric's own sign: more throughput is +,
+// less CPU -.
 func better(m verify.MetricResult, worse float64) float64 {
 	if m.Higher {
 		return 1/(1+worse) - 1

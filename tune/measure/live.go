@@ -19,7 +19,7 @@ import (
 	"github.com/redline-go/redline/tune"
 )
 
-// Bounds of a conversation with a target about its knobs.
+// Bounds of requests to a target about its knobs.
 const (
 	liveTimeout = 5 * time.Second
 	mostReply   = 64 << 10
@@ -28,33 +28,33 @@ const (
 // admin talks to a target about its live knobs.
 type admin struct {
 	client *http.Client
-	hosts  []string // that are allowed beside loopback
+	hosts  []string // allowed in addition to loopback
 
 	mu  sync.Mutex
-	had map[int]string // of the trial under way: values that the target kept, by knob
+	had map[int]string // of the current trial: values that the target kept, by knob
 }
 
 func newAdmin(hosts []string) *admin {
 	return &admin{hosts: hosts, had: map[int]string{}, client: &http.Client{
 		Timeout: liveTimeout,
-		// No proxy, and no redirect: a value goes where it was said to go, and nowhere else.
+		// No proxy and no redirect: a value goes only to the given address.
 		Transport:     &http.Transport{Proxy: nil, DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
-// address completes a knob's URL by the host that the load goes to, and refuses one that may not be
-// reached.
+// address completes a knob's URL with the host that the load goes to, and refuses hosts that must
+// not be contacted.
 func (a *admin) address(plan *scenario.Plan, text string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return "", fmt.Errorf("%s is no URL", redact.Text(text))
+		return "", fmt.Errorf("%s is not a URL", redact.Text(text))
 	}
 	if u.Host == "" {
 		base, _, _ := strings.Cut(string(plan.Requests[0].URL), "{{")
 		of, err := url.Parse(base)
 		if err != nil || of.Scheme != "http" && of.Scheme != "https" || of.Host == "" {
-			return "", errors.New("the load goes to no http URL that a path could belong to " +
+			return "", errors.New("a path needs a load over http, whose host it belongs to " +
 				"(hint: http:PUT http://127.0.0.1:8081/path?name={}=...)")
 		}
 		u.Scheme, u.Host = of.Scheme, of.Host
@@ -73,7 +73,7 @@ func loopback(host string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// do makes a request and returns the reply of a success.
+// do makes a request and returns the body of a successful reply.
 func (a *admin) do(ctx context.Context, method, address, body string) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
 	if err != nil {
@@ -96,7 +96,8 @@ func (a *admin) do(ctx context.Context, method, address, body string) ([]byte, e
 	return io.ReadAll(io.LimitReader(reply.Body, mostReply))
 }
 
-// set gives a knob a value, and returns what the target has then; "" where it does not say.
+// set gives a knob a value, and returns the target's value afterwards; "" if the target
+// does not report it.
 func (a *admin) set(ctx context.Context, plan *scenario.Plan, k tune.Knob, value string) (has string, err error) {
 	r := k.Request
 	put, body := strings.Replace(r.URL, "{}", url.QueryEscape(value), 1), strings.Replace(r.Body, "{}", value, 1)
@@ -111,7 +112,8 @@ func (a *admin) set(ctx context.Context, plan *scenario.Plan, k tune.Knob, value
 	return has, err
 }
 
-// read returns what the target says that a knob has; false where it does not say.
+// read returns the value that the target reports for a knob; false if it reports
+// none.
 func (a *admin) read(ctx context.Context, plan *scenario.Plan, k tune.Knob) (string, bool, error) {
 	address, err := a.address(plan, k.Request.Read())
 	if err != nil {
@@ -119,14 +121,14 @@ func (a *admin) read(ctx context.Context, plan *scenario.Plan, k tune.Knob) (str
 	}
 	body, err := a.do(ctx, http.MethodGet, address, "")
 	if err != nil {
-		return "", false, ctx.Err() // a target need not offer it
+		return "", false, ctx.Err() // a target need not offer that
 	}
 	value, ok := k.Request.Answer(body)
 	return value, ok, nil
 }
 
-// ReadLive returns what a running target has its live knobs at, by their names. One that does not say is an
-// error: what is not known cannot be restored.
+// ReadLive returns the values of a running target's live knobs, by name. A knob without a value is an
+// error: an unknown value cannot be restored.
 func ReadLive(ctx context.Context, plan *scenario.Plan, knobs []tune.Knob, hosts []string) (map[string]string, error) {
 	a, out := newAdmin(hosts), map[string]string{}
 	for _, k := range knobs {
@@ -160,7 +162,7 @@ func CheckLive(plan *scenario.Plan, knobs []tune.Knob, hosts []string) error {
 	return nil
 }
 
-// ignored notes a knob that the target kept as it was.
+// ignored notes a knob whose value the target kept.
 func (a *admin) ignored(knob int, words string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -176,8 +178,8 @@ func (a *admin) take() map[int]string {
 	return out
 }
 
-// prepared sets a setting's live knobs on a target. Of a launched one those that are as they are stay as it
-// started; nil where there is nothing to set.
+// prepared returns a function that sets a setting's live knobs on a target. On a launched target, unchanged
+// knobs are left as they started. It is nil if there is nothing to set.
 func (t *Tuner) prepared(x tune.Setting) func(context.Context, *scenario.Plan) error {
 	var turned []int
 	for i, k := range t.Space.Knobs {
@@ -202,7 +204,7 @@ func (t *Tuner) prepared(x tune.Setting) func(context.Context, *scenario.Plan) e
 			if has == "" || tune.Alike(has, want) {
 				continue
 			}
-			words := fmt.Sprintf("%s %s where %s was set", cmp.Or(k.Request.Name, k.Key), has, want)
+			words := fmt.Sprintf("%s %s although %s was set", cmp.Or(k.Request.Name, k.Key), has, want)
 			if has == was {
 				t.admin.ignored(i, words)
 				return errors.New("the target ignores a knob: it has " + words)
@@ -213,10 +215,11 @@ func (t *Tuner) prepared(x tune.Setting) func(context.Context, *scenario.Plan) e
 	}
 }
 
-// restoring is how long putting live knobs back may take, whatever ended the tune.
+// restoring is how long restoring live knobs may take, whatever ended the tune.
 const restoring = 10 * time.Second
 
-// restore puts a running target's live knobs back; the error says by which request a person does it.
+// restore restores a running target's live knobs; the error contains the request that does it by
+// hand.
 func (t *Tuner) restore(ctx context.Context) error {
 	if !t.Running {
 		return nil // it ended with its launch

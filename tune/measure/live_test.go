@@ -167,7 +167,7 @@ func TestLiveOfALaunchedTarget(t *testing.T) {
 func TestLiveIsIgnored(t *testing.T) {
 	p := &pooled{size: 3, deaf: true}
 	r := tuned(t, live(t, p, false))
-	if remark := r.Knobs[0].Remark; remark != "ignored by the target: it ran with size 3 where "+p.asked[0]+" was set" ||
+	if remark := r.Knobs[0].Remark; remark != "ignored by the target: it ran with size 3 although "+p.asked[0]+" was set" ||
 		r.Verdict == tune.Recommend {
 		t.Errorf("%s: %q", r.Verdict, remark)
 	}
@@ -177,7 +177,7 @@ func TestLiveIsIgnored(t *testing.T) {
 func TestLiveHasALimit(t *testing.T) {
 	p := &pooled{size: 3, most: 16}
 	r := tuned(t, live(t, p, true))
-	if remark := r.Knobs[0].Remark; !strings.Contains(remark, "not survived at") || !strings.Contains(remark, "size 16 where") {
+	if remark := r.Knobs[0].Remark; !strings.Contains(remark, "not survived at") || !strings.Contains(remark, "size 16 although") {
 		t.Errorf("the remark is %q", remark)
 	}
 	if v := r.Best[0].Value; v != "16" {

@@ -33,16 +33,16 @@ const (
 	maxLine   = 4 << 20
 )
 
-// Header says what a tune searches; it goes on only under an equal one.
+// Header says what a tune searches; it can only be continued with an equal one.
 type Header struct {
 	Schema    string          `json:"schema"`
 	Service   string          `json:"service"` // the present side in words, without secrets
 	Plan      json.RawMessage `json:"scenario"`
 	Objective string          `json:"objective"`
-	Knobs     []string        `json:"knobs"` // as they were asked for
+	Knobs     []string        `json:"knobs"` // as given
 	Host      record.Host     `json:"host"`
 
-	// Seed and Trials are the tune's own: one that goes on has those that it began with.
+	// Seed and Trials are the tune's own: a resumed tune keeps those that it began with.
 	Seed   uint64 `json:"seed"`
 	Trials int    `json:"trials"`
 	Sweep  bool   `json:"sweep,omitempty"`
@@ -52,19 +52,21 @@ type Header struct {
 type logged struct {
 	tune.Trial
 	Values []tune.Value `json:"values"`
-	Pair   *verify.Pair `json:"pair,omitempty"` // nil where the candidate was not measured
-	// Ignored is the knob that the target did not obey, and the value that it had instead.
+	Pair   *verify.Pair `json:"pair,omitempty"` // nil if the candidate was not measured
+	// Ignored holds knobs that the target ignored, and the values that it had instead.
 	Ignored map[int]string `json:"ignored,omitempty"`
 }
 
-// log keeps trials as they come. Those of an interrupted tune are replayed first.
+// log keeps trials as they are measured. Those of an interrupted tune are replayed
+// first.
 type log struct {
 	file   *os.File
 	held   io.Closer // the lock, until close
 	replay []logged
 }
 
-// openLog begins a log, or goes on with the one in dir. It is this process's until close.
+// openLog begins a log, or continues the one in dir. It is reserved for this process
+// until close.
 func openLog(dir string, h *Header, resume bool) (_ *log, err error) {
 	h.Schema = headerSchema
 	path := filepath.Join(dir, TrialsFile)
@@ -103,7 +105,7 @@ func openLog(dir string, h *Header, resume bool) (_ *log, err error) {
 	return l, nil
 }
 
-// differs names the first field in which two tunes differ; "" when they are alike.
+// differs names the first field in which two tunes differ; "" if they are equal.
 func (h Header) differs(other Header) string {
 	same := func(x, y any) bool {
 		one, err1 := json.Marshal(x)
@@ -135,7 +137,7 @@ func readJSON(path string, into any) error {
 	return json.Unmarshal(data, into)
 }
 
-// read takes in the trials that are whole, and returns the offset where they end.
+// read reads the complete trials, and returns the offset at which they end.
 func (l *log) read(path string) (whole int64, err error) {
 	whole, err = disk.ReadLines(path, disk.Bounds{Lines: maxTrials, Longest: maxLine}, func(line []byte) error {
 		var t logged
@@ -143,7 +145,7 @@ func (l *log) read(path string) (whole int64, err error) {
 			return fmt.Errorf("%w (hint: start over with another -o)", err)
 		}
 		if t.Pair != nil && (!t.Pair.A.Latency.Possible() || !t.Pair.B.Latency.Possible()) {
-			return errors.New("latencies that no trial has (hint: start over with another -o)")
+			return errors.New("invalid latencies (hint: start over with another -o)")
 		}
 		l.replay = append(l.replay, t)
 		return nil
@@ -154,7 +156,7 @@ func (l *log) read(path string) (whole int64, err error) {
 	return whole, nil
 }
 
-// add appends a trial with one write, so that a kill cuts at most this line short.
+// add appends a trial with one write, so that a kill truncates at most this line.
 func (l *log) add(t logged) error {
 	line, err := json.Marshal(t)
 	if err == nil {

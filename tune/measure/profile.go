@@ -25,15 +25,15 @@ import (
 	"github.com/redline-go/redline/verify/session"
 )
 
-// profiled is for how long the service is profiled: 100 samples per second of each core.
+// profiled is how long the service is profiled: 100 samples per second and busy core.
 const profiled = 12 * time.Second
 
-// leastSamples make a profile that says which functions are hot.
+// leastSamples is the least number of samples that shows which functions are hot.
 const leastSamples = 100
 
 // Profile runs the present build under the plan's load and writes its CPU profile to dir, for
-// go build -pgo; below scratch the run is kept until then. The error is for a target
-// that gives no profile.
+// go build -pgo; the run is kept below scratch until then. The error is for a target that
+// provides no profile.
 func Profile(ctx context.Context, present session.Side, version, scratch, dir string) (path string, err error) {
 	plan := *present.Plan
 	plan.Load.Duration, plan.Load.Warmup, plan.Load.Stages, plan.Load.Requests = profiled, 2*time.Second, nil, 0
@@ -50,7 +50,7 @@ func Profile(ctx context.Context, present session.Side, version, scratch, dir st
 	}
 	list := rec.Profiles("cpu")
 	if len(list) == 0 {
-		return "", errors.New("profile the service: the target gives no CPU profile (hint: let redline build it, with target.build)")
+		return "", errors.New("profile the service: the target provides no CPU profile (hint: let redline build it, with target.build)")
 	}
 	data, err := profiles.Merge(len(list), func(i int) ([]byte, error) { return rec.ReadProfile(list[i]) })
 	if err != nil {
@@ -61,7 +61,7 @@ func Profile(ctx context.Context, present session.Side, version, scratch, dir st
 		return "", err
 	}
 	if n := total(p, 0); n < leastSamples {
-		return "", fmt.Errorf("profile the service: %d samples in %v are too few to say what is hot", n, profiled)
+		return "", fmt.Errorf("profile the service: %d samples in %v are too few to show what is hot", n, profiled)
 	}
 	path, err = filepath.Abs(filepath.Join(dir, ProfileFile))
 	if err != nil {
@@ -70,7 +70,7 @@ func Profile(ctx context.Context, present session.Side, version, scratch, dir st
 	return path, disk.Write(dir, ProfileFile, data)
 }
 
-// BuildProfiled builds the plan's target by a profile into the file binary.
+// BuildProfiled builds the plan's target with a profile into the file binary.
 func BuildProfiled(ctx context.Context, plan *scenario.Plan, path, binary string) error {
 	return service.Build(ctx, plan.Target.Build, binary, append(slices.Clone(plan.Target.BuildFlags), "-pgo="+path)...)
 }
@@ -123,8 +123,8 @@ func Inlining(ctx context.Context, plan *scenario.Plan, path string) (*tune.Inli
 	return more(without, with, shares), nil
 }
 
-// functionShares are the shares of a profile's CPU by function, with what it calls: by the name
-// after the last slash of its path.
+// functionShares returns the shares of a profile's CPU by function, callees included. The key
+// is the name after the last slash of its path.
 func functionShares(p *profile.Profile) map[string]float64 {
 	value := len(p.SampleType) - 1
 	all, out := float64(total(p, value)), map[string]float64{}
@@ -146,7 +146,7 @@ func functionShares(p *profile.Profile) map[string]float64 {
 
 func shortName(name string) string { return name[strings.LastIndex(name, "/")+1:] }
 
-// hotShare is the share of the CPU from which on a function is hot.
+// hotShare is the share of the CPU at which a function is hot.
 const hotShare = 0.005
 
 func hotPackage(pkg compiler.Package, shares map[string]float64) bool {
@@ -162,7 +162,8 @@ func hotPackage(pkg compiler.Package, shares map[string]float64) bool {
 	return false
 }
 
-// more lists the calls that only one build inlines, those of hot functions by their share.
+// more lists the calls that only the build with the profile inlines, those of hot
+// functions by their share.
 func more(without, with []compiler.Call, shares map[string]float64) *tune.Inlining {
 	count := map[compiler.Call]int{}
 	for _, c := range without {
@@ -178,7 +179,8 @@ func more(without, with []compiler.Call, shares map[string]float64) *tune.Inlini
 		callee := shortName(c.Callee)
 		share := shares[callee]
 		if share == 0 && !strings.Contains(callee[:max(0, strings.LastIndex(callee, "."))], ".") {
-			// Of its own package the compiler leaves the package's name out.
+			// The compiler omits the package's name for functions of the same
+			// package.
 			share = ownShare(callee, filepath.Base(filepath.Dir(c.Path)), shares)
 		}
 		one := tune.Inlined{Caller: fmt.Sprintf("%s/%s:%d", filepath.Base(filepath.Dir(c.Path)),

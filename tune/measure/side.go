@@ -13,8 +13,8 @@ import (
 	"github.com/redline-go/redline/verify/session"
 )
 
-// Present returns the value that a knob has in a plan, with redline's own environment
-// below it, as the target inherits it; false where it is set nowhere and has no default.
+// Present returns a knob's value in a plan or else in redline's own environment, which
+// the target inherits; false if it is set nowhere and has no default.
 func Present(plan *scenario.Plan) func(tune.Knob) (string, bool) {
 	return func(k tune.Knob) (string, bool) {
 		switch k.Kind {
@@ -45,14 +45,15 @@ func Present(plan *scenario.Plan) func(tune.Knob) (string, bool) {
 		case "GOMEMLIMIT":
 			return "off", true
 		case "GOMAXPROCS":
-			// The target is confined as redline is: the runtime of both counts alike.
+			// The target has the same limits as redline, so both runtimes choose the
+			// same number.
 			return fmt.Sprint(runtime.GOMAXPROCS(0)), true
 		}
 		return "", false
 	}
 }
 
-// arguments are the words of a plan's target in which flags stand.
+// arguments returns the words of a plan's target that may be flags.
 func arguments(plan *scenario.Plan) *[]string {
 	if plan.Target.Build == "" && len(plan.Target.Args) == 0 {
 		return &plan.Target.Exec
@@ -60,8 +61,8 @@ func arguments(plan *scenario.Plan) *[]string {
 	return &plan.Target.Args
 }
 
-// find returns where a flag stands among words, with a value in the same or the next one,
-// and with one dash or two; -1 if it does not.
+// find returns the index of a flag among words, with its value in the same or the next
+// word, and with one dash or two; -1 if it is not there.
 func find(words []string, flag string) int {
 	name := strings.TrimLeft(flag, "-")
 	return slices.IndexFunc(words, func(w string) bool {
@@ -70,8 +71,8 @@ func find(words []string, flag string) int {
 	})
 }
 
-// side returns the side of a setting. Knobs that are as they are stay as they are set, so
-// that the present setting is the service untouched.
+// side returns the side of a setting. Unchanged knobs are not touched, so the present
+// setting is the unmodified service.
 func (t *Tuner) side(x tune.Setting) session.Side {
 	plan := *t.Present.Plan
 	plan.Target.Env = maps.Clone(plan.Target.Env)
@@ -93,14 +94,14 @@ func (t *Tuner) side(x tune.Setting) session.Side {
 			words := arguments(&plan)
 			*words = set(*words, k.Key, l)
 		default:
-			plan.Target.Env[k.Key] = l.Text // empty for one that is not set: the runtime takes both alike
+			plan.Target.Env[k.Key] = l.Text // empty means not set: the runtime treats both the same
 		}
 	}
 	out.Prepare = t.prepared(x)
 	return out
 }
 
-// set gives a flag a value, in its place if it has one.
+// set sets a flag's value, in place if the flag is already there.
 func set(words []string, flag string, l tune.Level) []string {
 	i := find(words, flag)
 	switch {

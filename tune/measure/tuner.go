@@ -19,24 +19,24 @@ import (
 )
 
 const (
-	// DefaultMaxTime bounds a tune when nothing else does.
+	// DefaultMaxTime bounds a tune if nothing else does.
 	DefaultMaxTime = 30 * time.Minute
-	// perKnob trials are allowed at least, and as many as a quarter of the settings: a search ends by itself
-	// once it expects to lose less than 0.5 % by its choice.
+	// At least perKnob trials per knob are allowed, or a quarter of the settings if that is more: a search
+	// ends by itself once it expects its choice to lose less than 0.5 %.
 	perKnob = 40
 	quarter = 4
 	// confirming is the share of the time that is set aside for the confirmation.
 	confirming = 0.35
-	// confirmingPairs is how many pairs a confirmation needs at least: 6 of the present
-	// setting with itself, and as many more as a test can decide on.
+	// confirmingPairs is the least number of pairs that a confirmation needs: 6 of the
+	// present setting with itself, and the fewest on which a test can decide.
 	confirmingPairs = 6 + verify.LeastPairs
 )
 
 // Tuner searches a space of settings by trials.
 type Tuner struct {
 	Present   session.Side   // the service as it is
-	Profiled  string         // a binary built by a profile, for the knob pgo; empty without that knob
-	Inlining  *tune.Inlining // what that profile inlined; nil where it is not known
+	Profiled  string         // a binary built with a profile, for the knob pgo; empty without that knob
+	Inlining  *tune.Inlining // what that profile inlined; nil if unknown
 	Space     tune.Space
 	Objective tune.Objective
 	Measurer  session.Measurer
@@ -51,14 +51,14 @@ type Tuner struct {
 	Sweep      bool
 	OneAtATime bool
 	Seed       uint64
-	// Running says that the target runs already and all knobs are live: it is not launched, and its knobs are
-	// set back at the end.
+	// Running is set if the target is already running and all knobs are live: it is not launched, and its
+	// knobs are restored at the end.
 	Running bool
-	// LiveHosts may be sent settings, besides loopback.
+	// LiveHosts are hosts, in addition to loopback, to which settings may be sent.
 	LiveHosts []string
-	// Resume goes on with the tune in Dir.
+	// Resume continues the tune in Dir.
 	Resume bool
-	// OnProgress, if set, receives what happens in a line each. It must not block.
+	// OnProgress, if set, receives each event as a line. It must not block.
 	OnProgress func(line string)
 
 	admin   *admin
@@ -71,8 +71,8 @@ type Tuner struct {
 	remarks []string
 }
 
-// Run searches, confirms and returns the result; at the context's end what there is, with the
-// context's error.
+// Run searches, confirms and returns the result; if the context ends, the result so far with
+// the context's error.
 func (t *Tuner) Run(ctx context.Context) (r tune.Result, err error) {
 	t.begun, t.remarks = time.Now(), make([]string, len(t.Space.Knobs))
 	t.admin = newAdmin(t.LiveHosts)
@@ -110,8 +110,8 @@ func (t *Tuner) Run(ctx context.Context) (r tune.Result, err error) {
 		r.Warnings = append(r.Warnings, "one side up at a time, with more noise: "+why)
 	}
 	if t.Running {
-		r.Warnings = append(r.Warnings, "the target ran already: all trials are of one process, "+
-			"and its luck with memory and scheduling is in all of them")
+		r.Warnings = append(r.Warnings, "the target was already running: all trials are of one process, "+
+			"and its luck with memory and scheduling affects all of them")
 	}
 	if searchErr == nil {
 		searchErr = t.conclude(ctx, &r, best)
@@ -124,7 +124,7 @@ func (t *Tuner) Run(ctx context.Context) (r tune.Result, err error) {
 	return r, errors.Join(searchErr, disk.WriteJSON(t.Dir, ResultFile, r))
 }
 
-// Tried returns the trials so far, those of the tune that it goes on with first; nil before Run.
+// Tried returns the trials so far, those of a resumed tune first; nil before Run.
 func (t *Tuner) Tried() []tune.Trial {
 	if t.search == nil {
 		return nil
@@ -151,8 +151,9 @@ func (t *Tuner) reserve() time.Duration {
 	return max(least, time.Duration(confirming*float64(t.maxTime())))
 }
 
-// budget settles how many trials there will be, once it is known how long one takes. A
-// resumed tune has the number that it began with, or the search would go another way.
+// budget settles the number of trials, once it is known how long one takes. A resumed
+// tune keeps its original number, because otherwise the search would take another
+// course.
 func (t *Tuner) budget() error {
 	if t.Header.Trials > 0 {
 		return nil
@@ -184,7 +185,7 @@ func (t *Tuner) budget() error {
 	return disk.WriteJSON(t.Dir, HeaderFile, t.Header)
 }
 
-// explore runs the search's trials to their end, or to that of the time.
+// explore runs the search's trials until the search or the time ends.
 func (t *Tuner) explore(ctx context.Context) error {
 	for n := 0; ; n++ {
 		trial, ok := t.search.Next()
@@ -195,7 +196,7 @@ func (t *Tuner) explore(ctx context.Context) error {
 		if n < len(t.log.replay) {
 			done = t.log.replay[n]
 			if !slices.Equal(done.Setting, trial.Setting) {
-				return fmt.Errorf("resume %s: trial %d is of another setting than this version proposes (hint: start over)", t.Dir, n+1)
+				return fmt.Errorf("resume %s: trial %d has another setting than this version proposes (hint: start over)", t.Dir, n+1)
 			}
 		} else {
 			if t.maxTime()-time.Since(t.begun)-t.each < t.reserve() {
@@ -234,7 +235,7 @@ func (t *Tuner) trial(ctx context.Context, trial tune.Trial, n int) (logged, err
 	return out, nil
 }
 
-// take has the search learn from a trial, and reports it.
+// take passes a trial to the search, and reports it.
 func (t *Tuner) take(n int, done logged) {
 	if done.Pair != nil {
 		t.present = append(t.present, done.Pair.A)
@@ -246,7 +247,7 @@ func (t *Tuner) take(n int, done logged) {
 		}
 	}
 	if len(done.Ignored) > 0 {
-		// What was measured is another setting than was meant.
+		// The measured setting is not the intended one.
 		done.Failed, done.Spoilt = "the target ignores a knob", true
 	}
 	t.search.Observe(done.Trial)
@@ -264,7 +265,7 @@ func (t *Tuner) take(n int, done logged) {
 		t.maxTime()-time.Since(t.begun))).Round(time.Second)))
 }
 
-// readBack are the values of a block that show what the runtime was set to.
+// readBack names the values of a block that show the runtime's actual settings.
 var readBack = map[string]struct {
 	value string
 	read  func(string) (float64, bool)
@@ -279,8 +280,8 @@ func plainNumber(text string) (float64, bool) {
 	return v, err == nil
 }
 
-// disobeyed returns the values that the runtime had in place of those that a setting gave it, by
-// knob: some services set them themselves.
+// disobeyed returns, by knob, the values that the runtime had instead of the setting's: some
+// services set them themselves.
 func (t *Tuner) disobeyed(x tune.Setting, b verify.Block) map[int]string {
 	out := map[int]string{}
 	for i, level := range x {
@@ -293,7 +294,7 @@ func (t *Tuner) disobeyed(x tune.Setting, b verify.Block) map[int]string {
 		had, measured := b.Values[of.value]
 		if ok && measured && math.Abs(had-want) > 0.005*want {
 			unit := map[string]string{"GOMEMLIMIT": "bytes"}[k.Key]
-			out[i] = fmt.Sprintf("%s %s where %s was set", k.Key, notation.Quantity(had, cmp.Or(unit, "1")),
+			out[i] = fmt.Sprintf("%s %s although %s was set", k.Key, notation.Quantity(had, cmp.Or(unit, "1")),
 				k.Levels[level].Text)
 		}
 	}

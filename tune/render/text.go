@@ -13,10 +13,10 @@ import (
 	verdicts "github.com/redline-go/redline/verify/render"
 )
 
-// mostListed is how many settings the text lists; the JSON has all.
+// mostListed is the number of settings that the text lists; the JSON has all.
 const mostListed = 8
 
-// Text writes a result for people: the verdict in capitals, the settings to take over, what each is
+// Text writes a result for people: the verdict in capitals, the settings to adopt, what each is
 // worth, the curves and the surface. The error is the writer's.
 func Text(w io.Writer, r tune.Result) error {
 	var b strings.Builder
@@ -73,10 +73,10 @@ func confirmed(name, a, b, anew string, advisory bool) string {
 	return line + " (confirmed in " + anew + ")"
 }
 
-// interval writes a gain with its limits.
+// interval formats a gain with its limits.
 func interval(g tune.Gain) string { return verdicts.Interval(false, -g.Gain, -g.High, -g.Low) }
 
-// worth is the table of what each change gives, and each two of them together.
+// worth writes the table of what each change gains, and each two of them together.
 func worth(b *strings.Builder, r tune.Result) {
 	if len(r.Worth) == 0 {
 		return
@@ -103,7 +103,8 @@ func worth(b *strings.Builder, r tune.Result) {
 // barWidth is the width of the longest bar.
 const barWidth = 40
 
-// reach are the lowest and the highest value of all curves: bars of all knobs have one scale.
+// reach returns the lowest and the highest value of all curves, so that the bars of all knobs
+// have one scale.
 func reach(knobs []tune.KnobResult) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, k := range knobs {
@@ -147,7 +148,7 @@ func knob(b *strings.Builder, k tune.KnobResult, low, high float64) {
 	t.Flush()
 }
 
-// bar is as long as a value lies above the lowest one.
+// bar is as long as the value's distance from the lowest one.
 func bar(v, low, high float64) string {
 	if high-low < 1e-9 {
 		return "-"
@@ -194,7 +195,7 @@ func cell(s tune.Surface, x, y int) string {
 	return text
 }
 
-// measured lists the best of the settings that were tried, and those that failed.
+// measured lists the best settings that were tried, and those that failed.
 func measured(b *strings.Builder, r tune.Result) {
 	if len(r.Measured) == 0 {
 		return
@@ -230,17 +231,17 @@ func setting(values []tune.Value) string {
 	return strings.Join(words, " ")
 }
 
-// inlined lists what a build by profile inlines.
+// inlined lists what a build with a profile inlines.
 func inlined(b *strings.Builder, p *tune.Inlining) {
 	if p == nil {
 		return
 	}
 	if len(p.Calls) == 0 {
-		b.WriteString("\nthe profile has the compiler inline no further call of a hot function\n")
+		b.WriteString("\nwith the profile the compiler inlines no further call of a hot function\n")
 		return
 	}
-	inert.Fprintf(b, "\nthe profile has the compiler inline %s in the hot packages; at hot functions:\n",
-		notation.Counted(int64(p.Total), "call more", "calls more"))
+	inert.Fprintf(b, "\nwith the profile the compiler inlines %s in the hot packages; of hot functions:\n",
+		notation.Counted(int64(p.Total), "more call", "more calls"))
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	for _, c := range p.Calls {
 		inert.Fprintf(t, "  %s\tin\t%s\t%s of the CPU\n", c.Callee, c.Caller, notation.Percent(c.Share))

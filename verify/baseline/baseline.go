@@ -111,7 +111,7 @@ func parse(data []byte) (b Baseline, err error) {
 	if len(data) > maxBaseline {
 		return b, fmt.Errorf("it is larger than %s", notation.Size(maxBaseline))
 	}
-	// Of another schema nothing else is looked at.
+	// Nothing else of another schema is read.
 	var kind struct{ Schema string }
 	if err := json.Unmarshal(data, &kind); err != nil {
 		return b, fmt.Errorf("it is not the JSON of a baseline: %w", err)

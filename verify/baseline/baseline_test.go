@@ -19,7 +19,7 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// blocksOf gives blocks of a service with the yardstick's beside them.
+// blocksOf makes blocks of a service with the yardstick's beside them.
 func blocksOf(n int) (out []verify.Block) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	vary := func(sd float64) float64 { return math.Exp(sd * rng.NormFloat64()) }
@@ -111,7 +111,7 @@ func TestCircumstances(t *testing.T) {
 	}
 }
 
-// TestScenarioHash: what changes the measurement changes the hash, and nothing
+// TestScenarioHash: a setting that changes the measurement changes the hash, and nothing
 // else does.
 func TestScenarioHash(t *testing.T) {
 	hash := func(url string, change func(*scenario.Plan), block time.Duration) string {
@@ -154,8 +154,8 @@ func TestScenarioHash(t *testing.T) {
 	}
 }
 
-// TestHostileBaseline: what would be compared with and means nothing is refused,
-// in words that say what is wrong.
+// TestHostileBaseline: a meaningless baseline is refused, with a message that says what is
+// wrong.
 func TestHostileBaseline(t *testing.T) {
 	for want, change := range map[string]func(*Baseline){
 		"its schema":                      func(b *Baseline) { b.Schema = "redline.baseline/2" },
@@ -205,7 +205,7 @@ func flood(values map[string]float64) {
 	}
 }
 
-// FuzzParseBaseline: what is taken can be compared with, in bounded memory.
+// FuzzParseBaseline: an accepted baseline can be compared with, in bounded memory.
 func FuzzParseBaseline(f *testing.F) {
 	b := stored()
 	b.Schema, b.Blocks = Schema, b.Blocks[:verify.LeastBlocks]

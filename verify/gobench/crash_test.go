@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestLeavesInTheMiddle: what a benchmark keeps from running by ending the process is
-// launched apart, even where another one failed before and no panic was printed.
+// TestLeavesInTheMiddle: benchmarks that do not run because one ends the process are
+// launched separately, even if another one failed before and no panic was printed.
 func TestLeavesInTheMiddle(t *testing.T) {
 	dir := module(t, map[string]string{"a_test.go": `package a
 

@@ -19,7 +19,7 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// module writes files below a new folder.
+// module writes files into a new folder.
 func module(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -41,7 +41,7 @@ func write(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// commit commits all that is in dir under a tag.
+// commit commits everything in dir under a tag.
 func commit(t *testing.T, dir, tag string) {
 	t.Helper()
 	for _, args := range [][]string{
@@ -56,7 +56,7 @@ func commit(t *testing.T, dir, tag string) {
 	}
 }
 
-// quick are options that measure next to nothing: effects in tests are large.
+// quick are options that measure for next to no time: effects in tests are large.
 func quick(t *testing.T, dir string) Options {
 	return Options{Dir: dir, Rounds: 2, BenchTime: "2ms", Profiles: -1, Seed: 1, Out: filepath.Join(t.TempDir(), "out")}
 }
@@ -130,8 +130,8 @@ func BenchmarkRate(b *testing.B) {
 }
 `
 
-// TestRevisions: a slow-down of one benchmark is found, and whatever cannot be
-// compared is reported.
+// TestRevisions: a slow-down of one benchmark is found, and benchmarks that cannot be
+// compared are reported.
 func TestRevisions(t *testing.T) {
 	dir := module(t, map[string]string{
 		"codec/codec.go": codec, "codec/codec_test.go": strings.NewReplacer("RATE", "1000", "COST", "4000").
@@ -211,7 +211,7 @@ func BenchmarkFails(b *testing.B) { b.Run("late", func(b *testing.B) { b.Error("
 	}
 }
 
-// checkMissing looks for what only one side has, and what fails.
+// checkMissing looks for benchmarks that only one side has, or that fail.
 func checkMissing(t *testing.T, r *Report) {
 	t.Helper()
 	for _, want := range []Missing{
@@ -234,7 +234,7 @@ func checkMissing(t *testing.T, r *Report) {
 	}
 }
 
-// checkFiles reads what benchstat would.
+// checkFiles reads the files that benchstat would.
 func checkFiles(t *testing.T, out string, r *Report) {
 	t.Helper()
 	for i, name := range []string{OldFile, NewFile} {
@@ -323,7 +323,7 @@ func TestEnvironments(t *testing.T) {
 	}
 }
 
-// TestInterrupted: what was measured is kept, and no launch lives on.
+// TestInterrupted: the measurements are kept, and no launch survives.
 func TestInterrupted(t *testing.T) {
 	dir := module(t, map[string]string{"work_test.go": waits})
 	pidFile := filepath.Join(t.TempDir(), "pid")

@@ -33,7 +33,7 @@ type filter struct {
 	kept    bytes.Buffer
 	lines   int
 	partial []byte
-	message []byte // the last message of the benchmark under way; nil without -test.v
+	message []byte // the last message of the benchmark in progress; nil without -test.v
 	tail    tail
 }
 

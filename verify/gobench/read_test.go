@@ -93,8 +93,8 @@ func FuzzReadProfile(f *testing.F) {
 	})
 }
 
-// TestEnds: with -test.v what a benchmark logs comes before its end, and belongs to it; a
-// benchmark that prints like an end of its own name ends nothing else.
+// TestEnds: with -test.v the log of a benchmark comes before its end, and belongs to it; a
+// benchmark that prints something like its own end ends nothing else.
 func TestEnds(t *testing.T) {
 	var f filter
 	for _, text := range []string{
@@ -118,7 +118,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestEndsOfQuiet: without -test.v what is logged follows the end, and is not the next one's.
+// TestEndsOfQuiet: without -test.v the log follows the end, and is not the next one's.
 func TestEndsOfQuiet(t *testing.T) {
 	var f filter
 	_, _ = f.Write([]byte("--- FAIL: BenchmarkA\n    a_test.go:3: wrong\n--- FAIL: BenchmarkB\n    a_test.go:4: late\n"))

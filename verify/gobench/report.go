@@ -106,7 +106,7 @@ type Metric struct {
 	// rounds of the same side, and Rounds how many count.
 	Noise float64 `json:"noise"`
 	// Spread holds, of a side measured alone, the interval of its typical round at
-	// 95 %: its low and high ends in the unit; zeros where there is none.
+	// 95 %: its low and high ends in the unit; zeros if there is none.
 	Spread [2]float64 `json:"spread"`
 }
 

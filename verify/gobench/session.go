@@ -198,7 +198,7 @@ func (s *session) round(ctx context.Context, sides []*built, same bool) error {
 }
 
 // drop removes a benchmark that failed although it ran before. Its rounds are lost,
-// but the session goes on.
+// but the session continues.
 func (s *session) drop(b *benchmark, side, why string) {
 	s.list = slices.DeleteFunc(s.list, func(other *benchmark) bool { return other == b })
 	s.missing = append(s.missing, Missing{Package: b.pkg, Name: b.title(), Side: side, Why: why, Failed: true})

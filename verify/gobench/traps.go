@@ -246,7 +246,7 @@ func (j *decided) prepared(side string) {
 	}
 }
 
-// profile is that of a side, nil where there is none that says something.
+// profile is that of a side, nil if there is none that says something.
 func (j *decided) profile(side string) *ProfileSide {
 	if j.out.Profile == nil {
 		return nil

@@ -176,7 +176,7 @@ func BenchmarkNewOrders(b *testing.B) {
 // Allocation.
 
 // The live heap makes collections rare: how the workers are scheduled does not matter, and
-// what is left is clearing memory.
+// clearing memory is the only other cost.
 var (
 	live = make([]byte, 64<<20)
 	kept [1 << 10]*[8192]byte
@@ -211,8 +211,8 @@ func BenchmarkParallel(b *testing.B) {
 // TestTraps runs benchmarks that have a trap, and others beside them that are
 // written as they should be.
 // fixedFigures is a TestMain for the same package that prints figures instead of
-// measuring: what the traps make of times is tested on any machine, however busy.
-// A single iteration of a benchmark with set-up takes that too.
+// measuring: what the traps do to times is tested on any machine, however busy.
+// A single iteration of a benchmark with set-up includes the set-up.
 const fixedFigures = `package shop
 
 import (
@@ -295,7 +295,7 @@ func TestTraps(t *testing.T) {
 	}
 }
 
-// checkTraps looks for exactly the traps wanted.
+// checkTraps checks for exactly the wanted traps.
 func checkTraps(t *testing.T, r *Report, want map[string]Kind) {
 	t.Helper()
 	if r.Undecided() || len(r.Missing) > 0 {
@@ -387,7 +387,7 @@ func TestThresholds(t *testing.T) {
 	}
 }
 
-// TestConclusions: what could not have failed does not pass.
+// TestConclusions: a comparison that could not have failed does not pass.
 func TestConclusions(t *testing.T) {
 	pass := func() *Report {
 		return &Report{Sides: make([]SideReport, 2), Benchmarks: []Benchmark{{Name: "X", Verdict: verify.Pass, Metrics: []Metric{{}}}}}
@@ -426,8 +426,8 @@ func TestConclusions(t *testing.T) {
 	}
 }
 
-// TestZeroes: from none to one allocation is a change, and what set-up leaves
-// per iteration is none.
+// TestZeroes: from none to one allocation is a change, and the share of the set-up per
+// iteration is none.
 func TestZeroes(t *testing.T) {
 	series := func(values ...float64) []float64 { return values }
 	for name, c := range map[string]struct {

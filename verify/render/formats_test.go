@@ -64,7 +64,7 @@ func TestIntervalsNameTheirConfidence(t *testing.T) {
 	}
 }
 
-// TestChangesInWords: one direction for all metrics, and of one where more is better its own size.
+// TestChangesInWords: one direction for all metrics, and the metric's own size for one where more is better.
 func TestChangesInWords(t *testing.T) {
 	for _, c := range []struct {
 		higher              bool
@@ -86,7 +86,7 @@ func TestChangesInWords(t *testing.T) {
 	}
 }
 
-// TestUndecidedButTolerated: what is passed with a warning fails no report, and is named as undecided.
+// TestUndecidedButTolerated: a session that passes with a warning fails no report, and is named as undecided.
 func TestUndecidedButTolerated(t *testing.T) {
 	r := mixed()
 	r.Verdict, r.Why, r.Tolerated, r.Metrics = verify.Inconclusive, "not decided: throughput", true, r.Metrics[1:2]
@@ -124,7 +124,7 @@ func TestSecondBase(t *testing.T) {
 	}
 }
 
-// TestNoiseIsShown: where it came from, and what the plan made of it.
+// TestNoiseIsShown: where it comes from, and its effect on the plan.
 func TestNoiseIsShown(t *testing.T) {
 	r := mixed()
 	r.Noise = &verify.Components{Launch: 0.041, Turn: 0.143, Order: -0.008, OrderError: 0.016, Pairs: 24}
@@ -136,7 +136,7 @@ func TestNoiseIsShown(t *testing.T) {
 	}
 }
 
-// TestMethodIsTold: what is decided rests on how it was measured.
+// TestMethodIsTold: the result says how it was measured.
 func TestMethodIsTold(t *testing.T) {
 	r := mixed()
 	for want, change := range map[string]func(*verify.Result){
@@ -171,8 +171,7 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// TestTargetsLastWords: what a target wrote at its end stays together and breaks
-// no markup.
+// TestTargetsLastWords: a target's last output stays together and breaks no markup.
 func TestTargetsLastWords(t *testing.T) {
 	r := verify.Result{Verdict: verify.Invalid, Why: "side b: the target ended\n  | ```\n  | <b>\x1b[31m & out",
 		Sides: [2]string{"./svc@`main`", "./svc"}}

@@ -11,8 +11,8 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// TestNamesStayInTheirLines: whatever a function, a side or a service's last words
-// hold, they begin no line of the output, end none, and drive no terminal.
+// TestNamesStayInTheirLines: whatever a function, a side or a service's last output
+// contains, it begins no line of the output, ends none, and drives no terminal.
 func TestNamesStayInTheirLines(t *testing.T) {
 	const name = "f\x1b[2J\r\n::error::owned\n##vso[x]\u202e"
 	r := verify.Result{Verdict: verify.Regression, Why: "side b failed\n" + name, Sides: [2]string{name, name},
@@ -28,7 +28,7 @@ func TestNamesStayInTheirLines(t *testing.T) {
 		if strings.ContainsAny(b.String(), "\x1b\r\u202e") {
 			t.Errorf("%s: %q", format, b.String())
 		}
-		// Of a service's last words the lines are kept, and the edge sees to them.
+		// The lines of a service's last output are kept; the output layer makes them inert.
 		most := map[string]int{"text": 1, "Markdown": 1}[format]
 		if format == "annotations" {
 			for line := range strings.Lines(b.String()) {

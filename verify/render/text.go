@@ -80,6 +80,9 @@ func footing(r verify.Result) []string {
 	}
 	if r.AA.Pairs > 0 || r.AA.MDE > 0 {
 		line := fmt.Sprintf("a against itself: %d pairs", r.AA.Pairs)
+		if r.AA.Pairs == 0 {
+			line = "side a was not measured against itself, for want of time"
+		}
 		if r.AA.MDE > 0 {
 			line += fmt.Sprintf("; with this noise %d pairs detect changes of %s, and %s of "+
 				"simulated sessions report a regression of identical sides", r.Pairs,

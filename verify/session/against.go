@@ -10,35 +10,35 @@ import (
 	"github.com/redline-go/redline/verify/baseline"
 )
 
-// blocksAlone is how many launches of one side on its own are measured by default.
+// blocksAlone is the default number of launches if one side is measured alone.
 const blocksAlone = 20
 
-// Against compares side B with a stored baseline, or measures it alone so that it
-// can become one.
+// Against compares side B with a stored baseline, or measures it alone to create
+// one.
 //
-// The two were measured one after the other, which is what pairs exist to avoid.
-// What can be done about it is done: blocks are independent samples (Mann and
-// Whitney 1947; Hodges and Lehmann 1963, with Moses' interval); intervals of times
-// and rates are widened by as much as the machine itself may have drifted between
-// the sessions, by a yardstick next to every block; and nothing passes that could
-// not have been seen to fail. Other drift (a database that has grown, a neighbour
-// on the disk) cannot be distinguished from a change of the service, and the rate
-// of false regressions is unknown: every result says both.
+// The two are measured one after the other, which pairs exist to avoid. To
+// compensate, blocks are treated as independent samples (Mann and Whitney 1947;
+// Hodges and Lehmann 1963, with Moses' interval); intervals of times and rates are
+// widened by as much as the machine may have drifted between the sessions,
+// according to a yardstick next to every block; and nothing passes that could not
+// have been detected as a failure. Other drift (a database that has grown, a
+// neighbour on the disk) cannot be distinguished from a change of the service, and
+// the rate of false regressions is unknown. Every result states both.
 type Against struct {
 	Baseline *baseline.Baseline // nil measures alone and decides nothing
 	B        Side
 	Measurer Measurer // with the yardstick next to each block: a Yardstick
 	Rules    verify.Rules
-	// MaxTime bounds the measuring; zero means DefaultMaxTime. Blocks is how many
-	// are measured; zero means 20.
+	// MaxTime bounds the measurement; zero means DefaultMaxTime. Blocks is the
+	// number of blocks; zero means 20.
 	MaxTime time.Duration
 	Blocks  int
-	Log     *Log           // keeps the blocks as they come; nil keeps them nowhere
+	Log     *Log           // keeps the blocks as they are measured; nil keeps none
 	OnBlock func(Progress) // called after every block; may be nil
 }
 
-// Run measures and decides. The result of measuring alone is inconclusive and
-// says so. Errors are those of Session.Run.
+// Run measures and decides. The result of a side measured alone is inconclusive,
+// and says why. Errors are those of Session.Run.
 func (s *Against) Run(ctx context.Context) (verify.Result, error) {
 	begun, most := time.Now(), s.most()
 	var blocks []verify.Block

@@ -54,7 +54,7 @@ func three() verify.Rules {
 	}}
 }
 
-// TestAgainst: what a stored baseline lets be decided, and what it does not.
+// TestAgainst: what can be decided against a stored baseline, and what cannot.
 func TestAgainst(t *testing.T) {
 	base := baseline.Baseline{Blocks: (&timed{rng: rand.New(rand.NewPCG(1, 2))}).blocks(20)}
 	for name, c := range map[string]struct {
@@ -106,8 +106,8 @@ func without(b *verify.Block, name string, yes bool) {
 }
 
 // TestAgainstErrorRate: sessions without a change and on a machine that has not
-// drifted are hardly ever called a regression, and wider intervals cost passes
-// only.
+// drifted are hardly ever called a regression, and wider intervals cost only
+// passes.
 func TestAgainstErrorRate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	regressions, passes := 0, 0
@@ -160,8 +160,8 @@ func TestAgainstResumes(t *testing.T) {
 	}
 }
 
-// TestYardstick measures this machine: the same work takes a time of the same
-// order twice.
+// TestYardstick measures this machine twice: the same work takes a time of the same
+// order.
 func TestYardstick(t *testing.T) {
 	b, err := Yardstick{&timed{rng: rand.New(rand.NewPCG(1, 2))}}.Measure(context.Background(), Side{})
 	if v := b.Values[verify.MachineYardstick]; err != nil || !(v > 1e5) || v > 1e9 {

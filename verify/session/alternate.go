@@ -17,25 +17,27 @@ import (
 // first turn.
 //
 // Noise of the machine from one fraction of a second to the next then affects both
-// alike. On a machine whose speed changed so, the difference of two blocks deviated
-// by 10 to 19 % one after the other, and by 8 % by turns.
+// alike. On such a machine, the difference of two blocks had a standard deviation
+// of 10 to 19 % one after the other, and of 8 % by turns.
 type Alternator interface {
 	Alternate(ctx context.Context, lead, other Side, c Course) (leads, others verify.Block, err error)
 }
 
-// Course is how two sides that are up take turns.
+// Course is how two running sides take turns.
 type Course struct {
 	Turn time.Duration // for which a side is loaded, above zero
-	Each int           // turns of either side; zero takes as many as the block's duration holds
+	Each int           // turns per side; zero means as many as fit into the block's duration
 }
 
-// Turns and how many of each side make a block.
+// Bounds on turns and on their number per block.
 const (
-	// Turns must contain several requests, and longer ones share less of the same
-	// noise: turns of 100 and 150 ms deviated alike, those of 500 ms twice as much.
+	// Turns must contain several requests, but longer ones share less of the same
+	// noise: turns of 100 and 150 ms had the same deviation, those of 500 ms twice
+	// as much.
 	leastTurn = 150 * time.Millisecond
 	mostTurn  = 600 * time.Millisecond
-	// leastTurns of each side make a block, and mostTurns where launches are dear.
+	// A block has at least leastTurns per side, and at most mostTurns if launches
+	// are expensive.
 	leastTurns, mostTurns = 4, 60
 )
 
@@ -44,8 +46,8 @@ const (
 // after it has answered.
 func rest(turn time.Duration) time.Duration { return turn / 3 }
 
-// farewell is for how long both sides have one connection at the end of the span, so that neither is
-// ended before it.
+// farewell is how long both sides keep one connection at the end of the span, so that neither ends
+// before it.
 const farewell = time.Millisecond
 
 // opening is the time that the sources of both sides get to open, from when both
@@ -53,8 +55,9 @@ const farewell = time.Millisecond
 const opening = 200 * time.Millisecond
 
 // fits reports whether nearly all requests of both blocks ended within the rest
-// that follows a turn. Otherwise both sides work at once, and what they share, such
-// as a lock in a database, slows both alike and hides which of them is to blame.
+// that follows a turn. Otherwise both sides work at once, and a shared resource,
+// such as a lock in a database, slows both alike and hides which of them is to
+// blame.
 func fits(turn time.Duration, blocks ...verify.Block) bool {
 	for _, b := range blocks {
 		if !(b.Latency.Quantile(0.9) <= float64(rest(turn))) {
@@ -64,9 +67,10 @@ func fits(turn time.Duration, blocks ...verify.Block) bool {
 	return true
 }
 
-// Alternate launches both sides and measures them by turns, again if the generator
-// spoilt it. The other is launched once the first is ready: services that prepare a
-// common database as they start get into each other's way.
+// Alternate launches both sides and measures them by turns, and again if the
+// generator spoilt the measurement. The other is launched once the first is ready:
+// services that prepare a common database at start-up would interfere with each
+// other.
 func (l *Launcher) Alternate(ctx context.Context, lead, other Side, c Course) (leads, others verify.Block, err error) {
 	err = l.repeat(func() (void, err error) {
 		leads, others, void, err = l.alternate(ctx, lead, other, c)
@@ -128,7 +132,7 @@ func (l *Launcher) alternate(ctx context.Context, lead, other Side, c Course) (l
 	return leads, others, errors.Join(voids[:]...), context.Cause(together)
 }
 
-// meeting is how runs that load by turns agree on when; see run.Options.
+// meeting is how runs that take turns agree on the time; see run.Options.
 type meeting struct {
 	clock timebase.Clock
 	await func(context.Context) (start time.Duration, err error)
@@ -150,8 +154,8 @@ func (t turns) slot(steady timebase.Span, n int) timebase.Span {
 	return timebase.Span{From: from, To: from + width}
 }
 
-// aligned returns the first time from which what begins so much later begins with a window,
-// so that a window belongs to one turn.
+// aligned returns the first time after from such that later after it a window begins, so
+// that each window belongs to one turn.
 func aligned(from, later time.Duration) time.Duration {
 	off := (from + later) % timebase.DefaultWindow
 	return from + (timebase.DefaultWindow-off)%timebase.DefaultWindow
@@ -167,9 +171,9 @@ func await(ctx context.Context, c <-chan struct{}) error {
 	}
 }
 
-// byTurns lays out the closed loop of the side at a place, 0 or 1: a rest, the turn of
-// 0, a rest, the turn of 1, and so on, with a rest at the end, so that every
-// request of a turn ends within the span.
+// byTurns lays out the closed loop of the side at position 0 or 1: a rest, the turn of
+// 0, a rest, the turn of 1, and so on, with a rest at the end, so that every request
+// of a turn ends within the span.
 func byTurns(l *scenario.Load, c Course, position int) turns {
 	turn := c.Turn
 	most := float64(l.WithDefaults().Connections)
@@ -188,8 +192,8 @@ func byTurns(l *scenario.Load, c Course, position int) turns {
 			hold(0, turn)
 		}
 	}
-	// The load ends with its last connection, and the target then. The side at place 0 would end while
-	// the other still has its last turn, which took 60 % of that turn's requests away.
+	// The load, and then the target, ends with its last connection. The side at position 0 would end
+	// while the other has its last turn, which cost that turn 60 % of its requests.
 	hold(0, rest(turn)-farewell)
 	hold(1, farewell)
 	return turns{turn: turn, position: position, each: each, share: float64(each) * float64(turn) / float64(l.Duration)}

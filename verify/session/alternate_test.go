@@ -15,7 +15,7 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// TestByTurns: both sides are loaded for as long, never at once, with a rest
+// TestByTurns: both sides are loaded for equally long, never at once, with a rest
 // after every turn, and end together.
 func TestByTurns(t *testing.T) {
 	const ms = time.Millisecond
@@ -71,7 +71,7 @@ func TestByTurns(t *testing.T) {
 	}
 }
 
-// level is what stages ask for at a time after the first of them.
+// level is the load that stages define at a time after the first of them.
 func level(stages []scenario.Stage, at time.Duration) float64 {
 	value, reached := 0.0, time.Duration(0)
 	for _, s := range stages {
@@ -87,7 +87,7 @@ func level(stages []scenario.Stage, at time.Duration) float64 {
 type alternating struct {
 	bench
 	turns   []time.Duration
-	each    []int // turns of a side, as asked for
+	each    []int // turns of a side, as requested
 	alone   int
 	trouble func(turn time.Duration, lead, other *verify.Block) error
 }
@@ -111,21 +111,21 @@ func (a *alternating) Alternate(ctx context.Context, lead, other Side, c Course)
 }
 
 // quickly is a session of identical sides without the metrics that take long to
-// judge.
+// decide.
 func quickly(m Measurer) *Session {
 	s := drawn(0)
 	s.Measurer, s.Rules.Metrics = m, rules().Metrics[:1]
 	return s
 }
 
-// TestTurnsWhereTheyServe: pairs are measured by turns from the first one on, of
-// the length that holds several requests, and otherwise with one side at a time.
+// TestTurnsWhereTheyServe: pairs are measured by turns from the first one on, long enough
+// for several requests, and otherwise with one side at a time.
 func TestTurnsWhereTheyServe(t *testing.T) {
 	slow := verify.Latencies{}
 	slow.Add(int64(rest(2*leastTurn)*9/10), 1000)
 	for name, c := range map[string]struct {
 		trouble func(turn time.Duration, lead, other *verify.Block) error
-		alone   bool // asked for
+		alone   bool // requested
 		turn    time.Duration
 		apart   string
 	}{
@@ -172,8 +172,8 @@ func withTurns(rng *rand.Rand, launch, turn float64, blocks ...*verify.Block) {
 	}
 }
 
-// TestPlan: the first pairs say how many turns the others have: few where launches deviate and cost
-// little, many where turns do. How often side a is compared with itself goes with the time.
+// TestPlan: the first pairs decide how many turns the others have: few if launches deviate and cost
+// little, many if turns deviate. How often side a is compared with itself depends on the time.
 func TestPlan(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for name, c := range map[string]struct {
@@ -219,7 +219,7 @@ func TestPlanIsKept(t *testing.T) {
 	if err != nil || r.Plan == nil || r.Noise == nil {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	// What is drawn takes no time, so that launches cost nothing.
+	// Drawn blocks take no time, so launches cost nothing.
 	if r.Plan.Turns != leastTurns || r.Plan.Pairs < r.Pairs || !strings.Contains(planned, "with 4 turns each") ||
 		m.each[verify.EarlyPairs-1] != 0 || m.each[verify.EarlyPairs] != leastTurns || m.each[len(m.each)-1] != leastTurns {
 		t.Errorf("plan %+v (%q), asked for %v turns", r.Plan, planned, m.each)
@@ -229,7 +229,7 @@ func TestPlanIsKept(t *testing.T) {
 	}
 }
 
-// TestTurnsThatBreakLater: once both served, a side that does not is the side's.
+// TestTurnsThatBreakLater: once both sides have served, a failure to serve is the side's.
 func TestTurnsThatBreakLater(t *testing.T) {
 	m := &alternating{bench: bench{rng: rand.New(rand.NewPCG(1, 2)), sd: 0.02}}
 	m.trouble = func(time.Duration, *verify.Block, *verify.Block) error {
@@ -265,7 +265,7 @@ func TestTurnsThatBecomeCrowded(t *testing.T) {
 	}
 }
 
-// TestResumedTurns: an interrupted session goes on as it began.
+// TestResumedTurns: an interrupted session continues as it began.
 func TestResumedTurns(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "s")
 	header := Header{Plan: []byte(`{}`), Seed: 3}

@@ -16,8 +16,8 @@ import (
 )
 
 // readBlock makes a block from a bundle; void is why it does not count, as in
-// Block.Void. CPU is the runtime's own account where the probe gives it, which
-// leaves the target's children out; otherwise the kernel's.
+// Block.Void. CPU is the runtime's own figure if the probe provides it, which
+// excludes the target's children; otherwise the kernel's.
 func readBlock(dir string) (b verify.Block, void, err error) {
 	rec, err := record.Open(dir)
 	if err != nil {
@@ -72,20 +72,20 @@ func readTurns(dir string, own turns) ([]float64, error) {
 	return out, nil
 }
 
-// Values of a block that are no metrics: the settings that the runtime had, whoever set
-// them. Those of a target without the probe are missing.
+// Values of a block that are not metrics: the runtime's settings, whoever set them.
+// They are missing for a target without the probe.
 const (
 	SetGOGC       = "set_gogc"       // percent
 	SetGOMAXPROCS = "set_gomaxprocs" // threads
 	SetGOMEMLIMIT = "set_gomemlimit" // bytes
 )
 
-// settings are the runtime's own metrics of them.
+// settings are the runtime's metrics for them.
 var settings = map[string]string{
 	SetGOGC: "/gc/gogc:percent", SetGOMAXPROCS: "/sched/gomaxprocs:threads", SetGOMEMLIMIT: "/gc/gomemlimit:bytes",
 }
 
-// put keeps a value that is a number above zero; others count as missing.
+// put keeps a value above zero; others count as missing.
 func put(b verify.Block, name string, v float64) {
 	if v > 0 && v <= 1e300 {
 		b.Values[name] = v
@@ -100,8 +100,8 @@ func errorShare(l record.LoadSummary) float64 {
 	return float64(l.Errors) / float64(l.Requests)
 }
 
-// spoiltError is why a block does not count if the generator is to blame: measuring
-// again may help.
+// spoiltError is why a block does not count if the generator is to blame: another
+// measurement may help.
 type spoiltError struct{ why string }
 
 func (e *spoiltError) Error() string { return spoiltBy + e.why }
@@ -130,7 +130,7 @@ func unusable(s record.Summary) error {
 	return nil
 }
 
-// figures reads series of a span of a block.
+// figures reads series over a span of a block.
 type figures struct {
 	rec *record.Record
 	of  timebase.Span
@@ -144,7 +144,7 @@ func (f figures) cpu() float64 {
 	return f.sum(series.ProcessUser, series.ProcessSystem)
 }
 
-// sum returns the amount of counters together; 0 when one was not recorded.
+// sum returns the total of counters; 0 if one was not recorded.
 func (f figures) sum(names ...string) (total float64) {
 	for _, name := range names {
 		amount, present := f.rec.Series(name, "", f.of).Sum()

@@ -17,7 +17,8 @@ import (
 	"github.com/redline-go/redline/service/port"
 )
 
-// listens matches the names of variables and flags whose bare number is a port.
+// listens matches the names of variables and flags in which a bare number is a
+// port.
 var listens = regexp.MustCompile(`(?i)port|addr|listen|bind|^-[lp]$`)
 
 // numbers finds possible ports, each with the host before it if there is one.
@@ -27,18 +28,20 @@ var numbers = regexp.MustCompile(`(?:(\[[0-9A-Fa-f:.]*\]|[A-Za-z0-9._-]*):)?([0-
 // that it can run alongside the first: in the requests' URLs, readiness, arguments
 // and environment. An address that cannot be moved is an error that says why.
 //
-// Only a certain match of the address is moved, or two sides would differ in more
-// than their ports: the port after a host of this machine or after none, and the
-// bare number where the name of its variable or flag identifies it.
+// Only certain matches of the address are moved; otherwise the two sides could
+// differ in more than their ports. Certain are the port after one of this machine's
+// hosts or after none, and a bare number if the name of its variable or flag
+// identifies it.
 func concurrent(plan *scenario.Plan, port string) (*scenario.Plan, error) {
 	if plan.Load.Open() {
-		// Warming up, both would have it at once: a load that one could bear became a
-		// queue that the turns then inherited, with a p90 of 300 ms for 1 ms.
+		// During warm-up both would have it at once: a load that one could sustain
+		// built up a queue that the turns inherited, with a p90 of 300 ms instead of
+		// 1 ms.
 		return nil, errors.New("the load has a fixed rate, which both at once may not sustain")
 	}
-	// It was started by someone else and cannot be started twice.
+	// Someone else started it, and it cannot be started twice.
 	if plan.Target.PID != 0 {
-		return nil, errors.New("the target runs already")
+		return nil, errors.New("the target is already running")
 	}
 	u, err := url.Parse(beforeTemplate(plan.Requests[0].URL))
 	if err != nil || u.Port() == "" {
@@ -59,7 +62,7 @@ func concurrent(plan *scenario.Plan, port string) (*scenario.Plan, error) {
 	words := func(list []string, first int) []string {
 		list = slices.Clone(list)
 		for i, word := range list {
-			// The command itself is no address, whatever its name.
+			// The command itself is not an address, whatever its name.
 			if i < first {
 				continue
 			}
@@ -78,14 +81,14 @@ func concurrent(plan *scenario.Plan, port string) (*scenario.Plan, error) {
 		out.Target.Env[name] = m.move(value, listens.MatchString(name))
 		moved = moved || out.Target.Env[name] != value
 	}
-	// The other would listen where the first does, or fail to.
+	// The second copy would listen at the first one's port, or fail.
 	if !moved {
 		return nil, fmt.Errorf("neither the target's arguments nor its environment name its port, %s", m.from)
 	}
 	return &out, nil
 }
 
-// beforeTemplate is the part of a URL that is the same for all of its requests.
+// beforeTemplate is the part of a URL that is the same for all requests.
 func beforeTemplate(t feeder.Template) string {
 	text, _, _ := strings.Cut(string(t), "{{")
 	return text
@@ -94,7 +97,7 @@ func beforeTemplate(t feeder.Template) string {
 // mover replaces a service's port.
 type mover struct{ host, from, to string }
 
-// move returns the text with the port replaced. A bare number counts where it is
+// move returns the text with the port replaced. bare means that a bare number is
 // known to be a port.
 func (m mover) move(text string, bare bool) string {
 	var out strings.Builder
@@ -118,13 +121,13 @@ func (m mover) move(text string, bare bool) string {
 	return out.String() + text[last:]
 }
 
-// ends reports whether a number ends before this rest of its text.
+// ends reports whether a number ends before the rest of its text.
 func ends(rest string) bool {
 	return rest == "" || !strings.ContainsRune("._-", rune(rest[0])) && !unicode.IsLetter(rune(rest[0]))
 }
 
-// here reports whether a host before a port is this machine as the service may
-// call it.
+// here reports whether a host before a port is a name by which the service may call
+// this machine.
 func (m mover) here(host string) bool {
 	host = strings.Trim(host, "[]")
 	if host == "" || host == "localhost" || host == m.host {

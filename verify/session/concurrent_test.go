@@ -76,7 +76,7 @@ func TestBeside(t *testing.T) {
 			p.Requests = append(p.Requests,
 				scenario.Request{URL: "http://127.0.0.1:81/"})
 		}),
-		"runs already":              at(func(p *scenario.Plan) { p.Target.PID = 1 }),
+		"already running":           at(func(p *scenario.Plan) { p.Target.PID = 1 }),
 		"has a fixed rate":          at(func(p *scenario.Plan) { p.Load.Rate = 100 }),
 		"may not sustain":           at(func(p *scenario.Plan) { p.Load.Replay = &scenario.Replay{} }),
 		"neither the target's argu": at(func(p *scenario.Plan) { p.Target.Build = "./svc" }),

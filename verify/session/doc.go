@@ -9,10 +9,10 @@
 // wall clock; values of a block are in the unit of their metric (ns of CPU,
 // requests per second, bytes).
 //
-// A Log keeps each pair on disk as it comes, under a lock of the kernel, so that a
-// session that was interrupted loses the pair under way and nothing else.
+// A Log keeps each pair on disk as it is measured, under a kernel lock, so that an
+// interrupted session loses only the pair in progress.
 //
-// A side that does not start, serve or last, and a generator that cannot keep up,
-// make the result invalid and are no error. Errors are the context's end, and
-// failures to write or resume the log.
+// A side that does not start, does not serve or exits, and a generator that cannot
+// keep up, make the result invalid; they are not errors. Errors are the context's
+// end, and failures to write or resume the log.
 package session

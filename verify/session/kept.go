@@ -15,8 +15,8 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// RunValues returns the metrics of a recorded run, those that it has. The error
-// says why a run must not be compared.
+// RunValues returns the metrics that a recorded run has. The error says why a run
+// must not be compared.
 func RunValues(dir string) ([]verify.Value, error) {
 	b, void, err := readBlock(dir)
 	if err != nil {
@@ -44,8 +44,8 @@ type Recorded struct {
 	Metrics []verify.Metric // that it was judged by
 }
 
-// ReadSession reads a finished session from its directory. The error is for one
-// without a result, because it was interrupted, as well as for files that do not
+// ReadSession reads a finished session from its directory. The error is for a
+// session without a result, because it was interrupted, or for files that do not
 // parse.
 func ReadSession(dir string) (r Recorded, err error) {
 	if err := readJSON(filepath.Join(dir, File), &r.Header); err != nil {
@@ -66,7 +66,7 @@ func ReadSession(dir string) (r Recorded, err error) {
 		}
 	}
 	if r.Header.Begun.IsZero() {
-		// Sessions of earlier versions do not say when they were.
+		// Sessions of earlier versions do not record their time.
 		if info, err := os.Stat(filepath.Join(dir, File)); err == nil {
 			r.Header.Begun = info.ModTime()
 		}
@@ -77,12 +77,12 @@ func ReadSession(dir string) (r Recorded, err error) {
 // Bounds on what Earlier reads.
 const (
 	mostEarlier = 3   // sessions that it takes
-	mostSeen    = 500 // directories that it looks into
+	mostSeen    = 500 // directories that it examines
 )
 
-// Earlier returns the pairs of both sides of the newest sessions of the same scenario on the same machine that
-// lie beside a session's directory, and how long a pair took; nothing where there are none.
-// Sessions that cannot be read are passed over: they are of no use here.
+// Earlier returns the pairs of the newest sessions of the same scenario on the same machine, from the
+// directories next to a session's, and how long a pair took; nothing if there are none. Sessions that cannot
+// be read are skipped.
 func Earlier(dir string, h Header) (pairs [][]verify.Pair, each time.Duration) {
 	entries, err := os.ReadDir(filepath.Dir(filepath.Clean(dir)))
 	if err != nil {
@@ -102,7 +102,8 @@ func Earlier(dir string, h Header) (pairs [][]verify.Pair, each time.Duration) {
 			continue
 		}
 		_, both := l.Pairs()
-		// The first pairs come before the plan, and take another time than those that follow.
+		// The first pairs precede the plan, and their duration differs from that of later
+		// ones.
 		for _, p := range both[len(both)/2:] {
 			if p.Took > 0 {
 				took = append(took, p.Took.Seconds())
@@ -138,8 +139,8 @@ func readJSON(path string, into any) error {
 	return nil
 }
 
-// Blocks returns the blocks that a session has measured of its side b, good ones
-// and void ones.
+// Blocks returns the blocks that a session measured of its side b, including void
+// ones.
 func (l *Log) Blocks() (out []verify.Block) {
 	if l == nil {
 		return nil

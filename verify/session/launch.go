@@ -21,12 +21,12 @@ type Side struct {
 	Plan   *scenario.Plan
 	Binary string
 	// Prepare, if set, is called with the plan of a block once the side's target is ready, before any
-	// load. An error ends the block as one of the target would.
+	// load. An error ends the block as if the target had failed.
 	Prepare func(context.Context, *scenario.Plan) error
 }
 
-// Measurer measures one block of a side, launched anew: a process keeps its luck
-// with memory layout, hash seeds and scheduling for its life, so that blocks of one
+// Measurer measures one block of a newly launched side: a process keeps its luck
+// with memory layout, hash seeds and scheduling for its life, so blocks of one
 // process are not independent (Kalibera and Jones, Rigorous Benchmarking in
 // Reasonable Time, 2013).
 type Measurer interface {
@@ -35,8 +35,8 @@ type Measurer interface {
 
 // Lengths of a block: long enough that a percentile of hundreds of requests per
 // second means something, short enough for dozens of launches in some minutes. A
-// service's first second is dear (connections, plans, caches): with a warm-up of
-// 0.6 s the lab's gateway took 7 % more CPU per request than later, and differed
+// service's first second is expensive (connections, plans, caches): with a warm-up
+// of 0.6 s the lab's gateway took 7 % more CPU per request than later, and varied
 // more from launch to launch.
 const (
 	blockDuration = 2 * time.Second
@@ -44,7 +44,7 @@ const (
 )
 
 // Launcher measures blocks by launching the side's target and putting the plan's
-// load on it. Only the counters of runtime and process are watched.
+// load on it. Only the counters of runtime and process are observed.
 type Launcher struct {
 	Version string
 	// Scratch is a directory for the blocks' bundles, which are removed once read.
@@ -52,20 +52,19 @@ type Launcher struct {
 	// Duration and Warmup of a block; zero means 2 s and 1 s. Two sides that take
 	// turns share twice the duration, with their rests.
 	Duration, Warmup time.Duration
-	// Repeated counts the blocks that were measured again, because the generator
-	// could not keep up: on a shared machine it now and then misses its turn.
+	// Repeated counts the blocks that were measured again because the generator
+	// could not keep up: on a shared machine it now and then gets no CPU in time.
 	Repeated int
 
 	blocks int
 }
 
-// attempts is how often a block that the generator spoilt is measured: a
-// neighbour's burst is over by then, while a generator that is too slow for the
-// side remains so.
+// attempts is how often a block that the generator spoilt is measured: another
+// program's burst is over by then, whereas a generator that is too slow stays so.
 const attempts = 3
 
-// Measure runs one block, again if the generator spoilt it. The error is for a side
-// that could not be measured at all: it did not start, or ended early (a
+// Measure runs one block, and again if the generator spoilt it. The error is for a
+// side that could not be measured at all: it did not start, or ended early (a
 // *run.Ended).
 func (l *Launcher) Measure(ctx context.Context, s Side) (b verify.Block, err error) {
 	err = l.repeat(func() (void, err error) {
@@ -75,7 +74,7 @@ func (l *Launcher) Measure(ctx context.Context, s Side) (b verify.Block, err err
 	return b, err
 }
 
-// repeat calls measure, again while the generator spoils it: void is why a
+// repeat calls measure, and again as long as the generator spoils it: void is why a
 // measurement does not count, nil if it does.
 func (l *Launcher) repeat(measure func() (void, err error)) error {
 	for attempt := 1; ; attempt++ {
@@ -89,7 +88,7 @@ func (l *Launcher) repeat(measure func() (void, err error)) error {
 }
 
 // plan returns the side's plan with the load of a block. Stages, exports and
-// thresholds are a run's, not a block's.
+// thresholds belong to a run, not to a block.
 func (l *Launcher) plan(s Side) *scenario.Plan {
 	plan := *s.Plan
 	plan.Load.Duration, plan.Load.Warmup, plan.Load.Stages, plan.Load.Requests = l.Duration, l.Warmup, nil, 0
@@ -142,12 +141,13 @@ func (l *Launcher) block(ctx context.Context, s Side, plan *scenario.Plan, dir s
 // thousand samples of a busy CPU.
 const observedBlocks = 5
 
-// Observe launches a side once more, with every source, and leaves the bundle of that run in dir. Profiles and
-// traces cost what a comparison measures, so this is none of its blocks, and decides nothing.
+// Observe launches a side once more, with every source, and leaves the bundle of that run in dir. Profiles
+// and traces add to the cost that a comparison measures, so this run is none of its blocks and decides
+// nothing.
 func (l *Launcher) Observe(ctx context.Context, s Side, dir string) error {
 	plan := l.plan(s)
 	plan.Load.Duration = observedBlocks * cmp.Or(max(0, l.Duration), blockDuration)
-	plan.Load.Warmup = max(plan.Load.Warmup, time.Second) // a first second is dear
+	plan.Load.Warmup = max(plan.Load.Warmup, time.Second) // the first second is expensive
 	o := run.Options{Plan: plan, Dir: dir, Version: l.Version, Binary: s.Binary}
 	if s.Prepare != nil {
 		o.Await = func(ctx context.Context) (time.Duration, error) { return 0, s.Prepare(ctx, plan) }

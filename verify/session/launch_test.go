@@ -7,8 +7,8 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// TestOnlyTheGeneratorsFaultIsRepeated: what the generator spoilt is measured again,
-// with either side's block; what a side spoilt is not, however it is worded.
+// TestOnlyTheGeneratorsFaultIsRepeated: a pair that the generator spoilt is measured again,
+// with both sides' blocks; one that a side spoilt is not, however that is worded.
 func TestOnlyTheGeneratorsFaultIsRepeated(t *testing.T) {
 	load := record.LoadSummary{Requests: 10}
 	spoilt := unusable(record.Summary{Load: load, Generator: record.Generator{WhyInvalid: []string{"lag"}}})

@@ -12,14 +12,14 @@ import (
 )
 
 // lockFile says which process runs a session. The kernel drops its lock when that
-// process ends, however it ends. The file stays: removed and made again, one name
-// would be two locks.
+// process ends, however it ends. The file stays: if it were removed and created
+// again, one name could stand for two locks.
 const lockFile = "session.lock"
 
-// holder is the content of the lock's file, for whoever comes second.
+// holder is the content of the lock file, for whoever comes second.
 type holder struct {
 	PID   int       `json:"pid"`
-	Host  string    `json:"host,omitempty"` // a directory may be shared
+	Host  string    `json:"host,omitempty"` // the directory may be on a shared file system
 	Since time.Time `json:"since"`
 }
 
@@ -34,13 +34,13 @@ func (h holder) String() string {
 	return text
 }
 
-// Hold makes a directory this process's until the Closer is closed, by the lock that sessions have: for
-// what is kept there line by line and may go on later. If another process has it, the error
-// names that process.
+// Hold reserves a directory for this process until the Closer is closed, with the lock that sessions
+// use: for data that is kept there line by line and may be continued later. If another process holds
+// it, the error names that process.
 func Hold(dir string) (io.Closer, error) { return lock(dir) }
 
-// lock makes the session in dir this process's until the file is closed. If another
-// process has it, the error names that process.
+// lock reserves the session in dir for this process until the file is closed. If
+// another process holds it, the error names that process.
 func lock(dir string) (*os.File, error) {
 	path := filepath.Join(dir, lockFile)
 	// Hazard: a session's directory may lie where others write, and a link
@@ -53,7 +53,7 @@ func lock(dir string) (*os.File, error) {
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		var by holder
 		data, _ := io.ReadAll(io.LimitReader(f, 4096))
-		_ = json.Unmarshal(data, &by) // of one that has just begun it is empty
+		_ = json.Unmarshal(data, &by) // it is empty if that process has just begun
 		f.Close()
 		return nil, fmt.Errorf("session: %s is under way: %s holds it (hint: wait for its end, or -o another directory)", dir, by)
 	}
@@ -62,7 +62,7 @@ func lock(dir string) (*os.File, error) {
 		return nil, fmt.Errorf("session: lock %s: %w", path, err)
 	}
 	by := holder{PID: os.Getpid(), Since: time.Now()}
-	by.Host, _ = os.Hostname() // without it the process is named alone
+	by.Host, _ = os.Hostname() // without it, only the process is named
 	data, err := json.Marshal(by)
 	if err == nil {
 		_, err = f.WriteAt(append(data, '\n'), 0)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestOneSessionAtATime resumes a session that another process is at, one begun
+// TestOneSessionAtATime resumes a session that another process runs, one begun
 // twice, and one whose process has ended.
 func TestOneSessionAtATime(t *testing.T) {
 	dir, h := sessionWith(t, wholeLine)

@@ -28,7 +28,7 @@ const (
 const (
 	identical = "aa" // of side A with itself
 	compared  = "ab"
-	alone     = "b" // not a pair: side B by itself, A is empty
+	alone     = "b" // not a pair: side B alone; A is empty
 )
 
 const sessionSchema = "redline.session/1"
@@ -39,7 +39,7 @@ const maxBlocks = 10_000
 // maxBlock bounds a line of the log, which a resumed session reads back.
 const maxBlock = 4 << 20
 
-// Header describes a session's comparison; a session resumes only under an equal one.
+// Header describes a session's comparison; a session resumes only with an equal one.
 type Header struct {
 	Schema string `json:"schema"`
 	// A and B describe the sides in words, without secrets.
@@ -58,7 +58,7 @@ type Header struct {
 }
 
 // Log keeps the pairs of a session on disk, so that an interrupted one loses at
-// most the pair under way. A nil Log keeps nothing.
+// most the pair in progress. A nil Log keeps nothing.
 type Log struct {
 	dir   string
 	file  *os.File
@@ -72,7 +72,7 @@ type logged struct {
 }
 
 // Create begins the log of a new session in dir, which must not hold one. The
-// session is this process's until Close or Finish.
+// session is reserved for this process until Close or Finish.
 func Create(dir string, h Header) (*Log, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("session: %w", err)
@@ -104,13 +104,13 @@ func locked(dir string, open func() (*Log, error)) (*Log, error) {
 	return l, nil
 }
 
-// Resume opens the log of an interrupted session. The header must be of the same
-// sides, scenario and host; the seed is the session's own and returned. The session
-// is this process's until Close or Finish.
+// Resume opens the log of an interrupted session. The header must have the same
+// sides, scenario and host; the session's own seed is returned. The session is
+// reserved for this process until Close or Finish.
 func Resume(dir string, h Header) (*Log, uint64, error) {
 	path := filepath.Join(dir, File)
 	if info, err := os.Stat(path); err == nil && info.Size() > record.MaxRunJSON {
-		return nil, 0, fmt.Errorf("resume %s: larger than %d bytes, so it is not of redline", path, record.MaxRunJSON)
+		return nil, 0, fmt.Errorf("resume %s: larger than %d bytes, so redline did not write it", path, record.MaxRunJSON)
 	}
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -123,8 +123,8 @@ func Resume(dir string, h Header) (*Log, uint64, error) {
 	if err := json.Unmarshal(data, &old); err != nil {
 		return nil, 0, fmt.Errorf("resume %s: %w", path, err)
 	}
-	// Pairs of another version may have been measured or decided differently;
-	// mixing them would be no session.
+	// Pairs of another version may have been measured or decided differently and
+	// must not be mixed.
 	if old.Schema != sessionSchema {
 		return nil, 0, fmt.Errorf("resume %s: schema %q is not %q, which this version continues (hint: begin "+
 			"anew with another -o)", path, old.Schema, sessionSchema)
@@ -136,8 +136,7 @@ func Resume(dir string, h Header) (*Log, uint64, error) {
 	return l, old.Seed, err
 }
 
-// differs names the first field in which two sessions differ; "" when they are
-// alike.
+// differs names the first field in which two sessions differ; "" if they are equal.
 func differs(a, b Header) string {
 	switch {
 	case a.A != b.A:
@@ -159,7 +158,7 @@ func alike(x, y any) bool {
 	return err1 == nil && err2 == nil && bytes.Equal(one, two)
 }
 
-// open reads what the log has, and prepares to append after the last whole line.
+// open reads the log, and prepares to append after its last whole line.
 func open(dir string) (*Log, error) {
 	l := &Log{dir: dir, pairs: map[string][]verify.Pair{}}
 	path := filepath.Join(dir, blocksFile)
@@ -173,7 +172,7 @@ func open(dir string) (*Log, error) {
 	return l, nil
 }
 
-// read takes in the pairs that are whole, and returns the offset where they end.
+// read reads the complete pairs, and returns the offset at which they end.
 func (l *Log) read(path string) (whole int64, err error) {
 	whole, err = disk.ReadLines(path, disk.Bounds{Lines: maxBlocks, Longest: maxBlock}, func(line []byte) error {
 		var b logged
@@ -181,7 +180,7 @@ func (l *Log) read(path string) (whole int64, err error) {
 			return fmt.Errorf("%w (hint: the file is damaged: start over with another -o)", err)
 		}
 		if !b.A.Latency.Possible() || !b.B.Latency.Possible() {
-			return errors.New("latencies that no block has (hint: the file is damaged: start over with another -o)")
+			return errors.New("invalid latencies (hint: the file is damaged: start over with another -o)")
 		}
 		l.pairs[b.Kind] = append(l.pairs[b.Kind], b.Pair)
 		return nil
@@ -192,7 +191,7 @@ func (l *Log) read(path string) (whole int64, err error) {
 	return whole, nil
 }
 
-// add appends a pair, with one write, so that a kill cuts at most this line short.
+// add appends a pair with one write, so that a kill truncates at most this line.
 func (l *Log) add(kind string, n int, p verify.Pair) error {
 	if l == nil {
 		return nil

@@ -38,7 +38,7 @@ func TestResumeOfDamagedSessions(t *testing.T) {
 		"torn at the end":         {wholeLine + wholeLine + `{"kind":"ab","A":{"va`, 2, ""},
 		"damaged in the middle":   {wholeLine + "\x00\x00\n" + wholeLine, 0, "blocks.jsonl:2: "},
 		"a line without end":      {wholeLine + strings.Repeat("x", maxBlock+1), 0, "blocks.jsonl:2: a line of more than"},
-		"impossible latencies":    {`{"kind":"ab","A":{"latency":{"-9":1,"9000000000000":1}},"B":{}}` + "\n", 0, "blocks.jsonl:1: latencies"},
+		"impossible latencies":    {`{"kind":"ab","A":{"latency":{"-9":1,"9000000000000":1}},"B":{}}` + "\n", 0, "blocks.jsonl:1: invalid latencies"},
 		"more than a session has": {strings.Repeat("{}\n", maxBlocks+1), 0, "more than 10000 lines"},
 	} {
 		dir, h := sessionWith(t, c.blocks)
@@ -83,8 +83,8 @@ func TestResumeOfAnotherSchema(t *testing.T) {
 	}
 }
 
-// FuzzBlocks reads logs that others wrote: nothing breaks, and what is read back
-// is what was whole.
+// FuzzBlocks reads arbitrary logs: nothing breaks, and exactly the whole blocks are read
+// back.
 func FuzzBlocks(f *testing.F) {
 	f.Add([]byte(wholeLine + wholeLine))
 	f.Add([]byte(wholeLine + `{"kind":"aa"`))
@@ -106,7 +106,7 @@ func FuzzBlocks(f *testing.F) {
 	})
 }
 
-// TestEarlier: what foresees a session is sessions of its scenario and machine only.
+// TestEarlier: a session is forecast only from sessions of its scenario and machine.
 func TestEarlier(t *testing.T) {
 	dir := t.TempDir()
 	own := Header{A: "a", B: "b", Plan: []byte(`{"load":{}}`), Host: record.Host{CPUs: 2}}

@@ -13,9 +13,10 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// first measures the first pair of both sides, and settles with it how pairs are
-// measured: by turns if the Measurer can and both sides work well so, otherwise
-// with one side up at a time. An interrupted session continues as its log says.
+// first measures the first pair of both sides, and by it settles how pairs are
+// measured: by turns if the Measurer can and both sides work well that way,
+// otherwise with one side up at a time. An interrupted session continues as its log
+// says.
 func (s *Session) first(ctx context.Context) (verify.Pair, error) {
 	s.turn, s.apart = 0, ""
 	if err := s.Resumable(); err != nil {
@@ -40,8 +41,9 @@ func (s *Session) alternates() bool {
 	return ok && !s.OneAtATime
 }
 
-// Resumable returns an error if the log is of an interrupted session that this one
-// cannot continue: pairs measured by turns and apart have different noise.
+// Resumable returns an error if this session cannot continue the log of the
+// interrupted one: pairs measured by turns and one side at a time have different
+// noise.
 func (s *Session) Resumable() error {
 	if p, ok := s.Log.pair(compared, 0); ok && p.Turn > 0 && !s.alternates() {
 		return fmt.Errorf("the session began with turns of %v and would continue with one side up at a time "+
@@ -50,9 +52,10 @@ func (s *Session) Resumable() error {
 	return nil
 }
 
-// tryTurns finds the shortest turn that contains several requests. Whatever goes
-// wrong is tried again with one side up at a time, and reported from there if it is
-// the side's fault. why says what went wrong, on one line; "" if turns work.
+// tryTurns finds the shortest turn that contains several requests. After any
+// failure the session tries again with one side up at a time, and reports the
+// failure then if it is the side's fault. why says what went wrong, in one line; ""
+// if turns work.
 func (s *Session) tryTurns(ctx context.Context) (p verify.Pair, why string) {
 	for s.turn = leastTurn; s.turn <= mostTurn; {
 		p, err := s.measure(ctx, s.A, s.B, compared, 0)
@@ -67,7 +70,8 @@ func (s *Session) tryTurns(ctx context.Context) (p verify.Pair, why string) {
 		case fits(s.turn, p.A, p.B):
 			return p, ""
 		}
-		// What took too long for turns in between is not measured again with them.
+		// Requests that took too long between turns are not measured with turns
+		// again.
 		for s.turn *= 2; s.turn <= mostTurn && !fits(s.turn, p.A, p.B); {
 			s.turn *= 2
 		}
@@ -75,8 +79,8 @@ func (s *Session) tryTurns(ctx context.Context) (p verify.Pair, why string) {
 	return p, fmt.Sprintf("one request in ten takes longer than the %s between two turns", notation.Time(rest(mostTurn)))
 }
 
-// pair measures a pair; one that the log has from an earlier, interrupted session
-// is taken from there.
+// pair measures a pair, or takes it from the log of an earlier, interrupted
+// session.
 func (s *Session) pair(ctx context.Context, a, b Side, kind string, n int) (verify.Pair, error) {
 	if p, ok := s.Log.pair(kind, n); ok {
 		return p, nil
@@ -89,11 +93,11 @@ func (s *Session) pair(ctx context.Context, a, b Side, kind string, n int) (veri
 }
 
 // measure measures one block of each side in random order: the order decides which
-// is launched first, and has the first turn.
+// is launched first and has the first turn.
 func (s *Session) measure(ctx context.Context, a, b Side, kind string, n int) (p verify.Pair, err error) {
-	// The order depends on the seed and the pair's number alone, so that a resumed
-	// session keeps the one it had. Every other pair reverses the order of the one
-	// before it: a machine that drifts evenly cancels.
+	// The order depends only on the seed and the pair's number, so that a resumed
+	// session keeps it. Every other pair reverses the previous order, so that a
+	// steady drift of the machine cancels.
 	stream := uint64(n/2) << 1
 	if kind == compared {
 		stream |= 1
@@ -132,8 +136,8 @@ func (s *Session) crowded(pairs []verify.Pair) (n int) {
 	return n
 }
 
-// early measures the first pairs, and decides on them if they differ beyond any doubt. The verdict
-// is inconclusive if they do not, and invalid if they could not be measured.
+// early measures the first pairs, and decides on them if the sides differ beyond doubt. The
+// verdict is inconclusive if they do not, and invalid if they could not be measured.
 func (s *Session) early(ctx context.Context, pairs []verify.Pair, begun time.Time) ([]verify.Pair, verify.Result, error) {
 	for len(pairs) < verify.EarlyPairs {
 		if s.Log.count(compared) <= len(pairs) && time.Since(begun)+s.took > s.maxTime() {
@@ -156,7 +160,8 @@ func (s *Session) early(ctx context.Context, pairs []verify.Pair, begun time.Tim
 	return pairs, s.completed(out, pairs), nil
 }
 
-// sames is how many pairs of side a with itself there is time for, when one takes each.
+// sames is the number of pairs of side a with itself for which there is time, if one
+// takes each.
 func (s *Session) sames(each time.Duration) int {
 	if each*samePairs <= s.maxTime()/sameShare {
 		return samePairs
@@ -164,10 +169,11 @@ func (s *Session) sames(each time.Duration) int {
 	return s.Log.count(identical)
 }
 
-// same compares side A with itself and returns how long a pair takes, which is about each.
+// same compares side A with itself and returns the duration of a pair, which is expected
+// to be about each.
 func (s *Session) same(ctx context.Context, begun time.Time, each time.Duration) (aa []verify.Pair, spent time.Duration, err error) {
 	again, started, most := s.A, time.Now(), s.sames(each)
-	measured := s.Log.count(identical) == 0 // and not read from an interrupted session's log
+	measured := s.Log.count(identical) == 0 // rather than read from an interrupted session's log
 	for len(aa) < most {
 		p, err := s.pair(ctx, s.A, again, identical, len(aa))
 		if err != nil {
@@ -185,8 +191,8 @@ func (s *Session) same(ctx context.Context, begun time.Time, each time.Duration)
 	return aa, spent, nil
 }
 
-// arrange plans the turns of the pairs to come by the first ones, and returns how long a pair will
-// take. Pairs that are measured one side at a time stay as they are.
+// arrange plans the turns of later pairs by the first ones, and returns how long a pair will take.
+// Pairs that are measured one side at a time stay as they are.
 func (s *Session) arrange(pairs []verify.Pair) time.Duration {
 	c, ok := verify.EstimateComponents(pairs)
 	var took, turns []float64
@@ -206,7 +212,8 @@ func (s *Session) arrange(pairs []verify.Pair) time.Duration {
 	return launch + time.Duration(s.each)*turn
 }
 
-// launching says what of a pair goes into its launches, where that is most of it.
+// launching says how much of a pair's time its launches take, if that is most of
+// it.
 func (s *Session) launching(each time.Duration) string {
 	if 2*s.plan.Launch < each {
 		return ""
@@ -223,8 +230,8 @@ func (s *Session) announce(most int) {
 	}
 }
 
-// account adds the plan to a result, where the noise came from, how often a session like this errs,
-// and what makes it doubtful.
+// account adds to a result the plan, the sources of noise, how often such a session errs, and
+// reasons for doubt.
 func (s *Session) account(out *verify.Result, aa, pairs []verify.Pair) {
 	c, ok := verify.EstimateComponents(pairs)
 	if ok {

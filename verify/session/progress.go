@@ -12,13 +12,13 @@ import (
 // Progress is how far a session is.
 type Progress struct {
 	Phase       string // "comparing side a with itself", "pair 7 of at most 40"
-	Plan        string // what is measured from now on and why; set once, and nothing else then
+	Plan        string // what is measured from now on and why; set once, in a report without other fields
 	Pairs, Most int
-	Result      *verify.Result // of the pairs so far, with the level of the last look; nil before there are enough
+	Result      *verify.Result // of the pairs so far, at the level of the last look; nil if there are too few
 	Left        time.Duration
 }
 
-// Line words progress in one line.
+// Line formats the progress in one line.
 func (p Progress) Line() string {
 	line := p.Phase
 	if p.Result != nil {

@@ -14,14 +14,14 @@ import (
 
 // Defaults of a session.
 const (
-	// DefaultMaxTime bounds a session when nothing else does.
+	// DefaultMaxTime bounds a session if nothing else does.
 	DefaultMaxTime = 10 * time.Minute
-	// MostPairs is where more pairs stop helping: the interval shrinks with their
-	// root.
+	// MostPairs is the number beyond which more pairs hardly help: the interval
+	// shrinks with their square root.
 	MostPairs = 120
-	// samePairs is the number of pairs of side A with itself: the least that a
-	// signed-rank test can call different at 5 % (2^(1-6) = 3 %). A session in which they take more
-	// than sameShare of its time has none: the compared pairs show the noise as well.
+	// samePairs is the number of pairs of side A with itself: the fewest in which a signed-rank
+	// test can find a difference at 5 % (2^(1-6) = 3 %). If they would take too much of a session's
+	// time (see sameShare) it has none: the compared pairs show the noise as well.
 	samePairs, sameShare = 6, 16
 )
 
@@ -30,37 +30,38 @@ type Session struct {
 	A, B     Side
 	Measurer Measurer
 	Rules    verify.Rules
-	// OneAtATime has one side up at a time, even where both could be and take turns.
+	// OneAtATime keeps one side up at a time, even if both could be up and take
+	// turns.
 	OneAtATime bool
 	// MaxTime bounds the whole session; zero means DefaultMaxTime. Pairs caps the
 	// pairs; zero means MostPairs.
 	MaxTime time.Duration
 	Pairs   int
-	// Plain leaves AA's simulated error rates out of the result, which decide nothing and take half a
-	// second: for simulations of many sessions.
+	// Plain leaves AA's simulated error rates out of the result. They decide nothing and take half a
+	// second, too long for simulations of many sessions.
 	Plain bool
-	// Log keeps the blocks as they come; nil keeps them nowhere.
+	// Log keeps the blocks as they are measured; nil keeps none.
 	Log *Log
 	// OnProgress, if set, is called after every block. It must not block.
 	OnProgress func(Progress)
 
 	turn  time.Duration // of each side, while both are up; zero for one at a time
-	apart string        // why not both
+	apart string        // why the sides do not take turns
 	took  time.Duration // the last pair that was measured
-	each  int           // turns of a side in a pair; 0 before there is a plan
+	each  int           // turns per side in a pair; 0 before there is a plan
 	plan  verify.Plan
 }
 
-// Run measures until a look decides or the session's time or pairs are used up.
-// When ctx ends, the measurements stay in the Log, and the error is ctx's.
+// Run measures until a look decides, or until the session's time or pairs are used
+// up. If ctx ends, the measurements stay in the Log, and the error is ctx's.
 //
 // A side that could not be measured (it did not start, or ended) and blocks that do
 // not count (the generator was saturated, nothing was served) end the session as
-// invalid, without an error. Other errors are of keeping the log.
+// invalid, without an error. Other errors come from keeping the log.
 func (s *Session) Run(ctx context.Context) (verify.Result, error) {
 	begun := time.Now()
-	// One pair comes first: a side that does not start or serve is reported before
-	// minutes go into comparing the other with itself.
+	// One pair comes first, so that a side that does not start or serve is reported
+	// before minutes are spent on comparing the other with itself.
 	first, err := s.first(ctx)
 	if err != nil {
 		return s.unmeasured(ctx, nil, nil, err)
@@ -79,7 +80,8 @@ func (s *Session) Run(ctx context.Context) (verify.Result, error) {
 	if err != nil || out.Verdict != verify.Inconclusive {
 		return out, err
 	}
-	// Known by now, so it is said now and not after all the time is spent.
+	// This is known by now, so it is reported now and not after all the time is
+	// spent.
 	each := s.arrange(pairs)
 	if least := time.Since(begun) + s.least(pairs, each); least > s.maxTime() {
 		return s.refused(nil, pairs, fmt.Sprintf("too little time: %s not differ beyond doubt, and otherwise at least %d pairs "+
@@ -111,9 +113,9 @@ func (s *Session) Run(ctx context.Context) (verify.Result, error) {
 }
 
 // grow measures pairs until a look decides. If time runs out early, because pairs
-// take longer than those of side a with itself did, the next look is the last. A
-// look with fewer pairs than planned does not err more often: it depends more on
-// the looks before it.
+// take longer than those of side a with itself, the next look is the last. A look
+// with fewer pairs than planned does not err more often: it is only more correlated
+// with the looks before it.
 func (s *Session) grow(ctx context.Context, pairs, aa []verify.Pair, begun time.Time,
 	each time.Duration) ([]verify.Pair, verify.Result, error) {
 	for look := 1; ; look++ {
@@ -139,8 +141,8 @@ func (s *Session) grow(ctx context.Context, pairs, aa []verify.Pair, begun time.
 	}
 }
 
-// lacking names a metric that was asked for, decides, and is not delivered by a
-// side; "" if there is none. Missing data must not pass.
+// lacking names a requested, deciding metric that a side does not deliver; "" if
+// there is none. Missing data must not pass.
 func (s *Session) lacking(p verify.Pair) string {
 	for _, m := range s.Rules.Metrics {
 		if m.Asked && !m.Advisory && !(m.Of(p.A) > 0 && m.Of(p.B) > 0) {
@@ -150,8 +152,8 @@ func (s *Session) lacking(p verify.Pair) string {
 	return ""
 }
 
-// drop removes metrics that were not asked for and that side A never delivers, with
-// a warning each: a target without the probe counts no allocations.
+// drop removes metrics that were not requested and that side A never delivers, each
+// with a warning: a target without the probe counts no allocations.
 func (s *Session) drop(aa, pairs []verify.Pair) (warnings []string) {
 	s.Rules.Metrics = slices.DeleteFunc(slices.Clone(s.Rules.Metrics), func(m verify.Metric) bool {
 		if m.Asked || slices.ContainsFunc(aa, func(p verify.Pair) bool { return m.Of(p.A) > 0 || m.Of(p.B) > 0 }) ||
@@ -178,8 +180,8 @@ func (s *Session) unmeasured(ctx context.Context, aa, pairs []verify.Pair, err e
 	return s.refused(aa, pairs, err.Error()), nil
 }
 
-// least returns the time that the shortest session takes after these pairs when a pair takes each;
-// pairs that the log has take nothing.
+// least returns the time that the shortest session takes after these pairs, if a pair takes each;
+// pairs already in the log take no time.
 func (s *Session) least(pairs []verify.Pair, each time.Duration) time.Duration {
 	missing := max(0, s.sames(each)-s.Log.count(identical)) + max(0, s.Rules.Least()-max(len(pairs), s.Log.count(compared)))
 	return time.Duration(missing) * each
@@ -192,8 +194,8 @@ func (s *Session) maxTime() time.Duration {
 	return DefaultMaxTime
 }
 
-// affordable returns how many pairs there can be with those of the remaining time, or the log has
-// already.
+// affordable returns the number of pairs possible with those of the remaining time, or already in
+// the log.
 func (s *Session) affordable(pairs []verify.Pair, begun time.Time, each time.Duration) int {
 	most := s.Pairs
 	if most <= 0 {
@@ -205,13 +207,14 @@ func (s *Session) affordable(pairs []verify.Pair, begun time.Time, each time.Dur
 	return max(most, s.Log.count(compared))
 }
 
-// decide decides on the pairs, and on failed requests, which no metric of speed
+// decide decides on the pairs, and on failed requests, which no performance metric
 // covers.
 func (s *Session) decide(pairs, aa []verify.Pair, look int) verify.Result {
 	return s.completed(verify.Decide(pairs, aa, look, s.Rules), pairs)
 }
 
-// completed adds to a decision what it does not see: failed requests, and how was measured.
+// completed adds to a decision what it does not cover: failed requests, and how the pairs
+// were measured.
 func (s *Session) completed(out verify.Result, pairs []verify.Pair) verify.Result {
 	var a, b float64
 	for _, p := range pairs {
@@ -222,8 +225,8 @@ func (s *Session) completed(out verify.Result, pairs []verify.Pair) verify.Resul
 	return out
 }
 
-// progress reports a rough result of the pairs so far. It is not a look: nothing
-// ends by it.
+// progress reports a rough result of the pairs so far. It is not a look: it never
+// ends the session.
 func (s *Session) progress(phase string, pairs, aa []verify.Pair, look int, begun time.Time) {
 	if s.OnProgress == nil {
 		return
@@ -242,7 +245,7 @@ func (s *Session) describe(p Progress) {
 	}
 }
 
-// refused is the result of a session that must not decide.
+// refused returns the result of a session that must not decide.
 func (s *Session) refused(aa, pairs []verify.Pair, why string) verify.Result {
 	out := verify.Decide(nil, nil, 1, s.Rules)
 	out.Verdict, out.Why, out.Pairs, out.AA.Pairs = verify.Invalid, why, len(pairs), len(aa)

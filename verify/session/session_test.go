@@ -28,7 +28,7 @@ func drawn(slower float64) *Session {
 	}
 }
 
-// measure lets a function stand for the measuring.
+// measure lets a function stand in for the measurement.
 type measure func(ctx context.Context, s Side, n int) (verify.Block, error)
 
 type counted struct {
@@ -59,12 +59,12 @@ func TestSimulatedSessionDecides(t *testing.T) {
 	}
 }
 
-// TestBeyondDoubt: a difference that the first pairs show is reported after them, and with too
-// little time for a session otherwise; one of the noise's size is not.
+// TestBeyondDoubt: a difference that the first pairs show is reported after them, even with too
+// little time for an ordinary session; one of the size of the noise is not.
 func TestBeyondDoubt(t *testing.T) {
 	for _, c := range []struct {
 		slower  float64
-		pairs   int // that there is time for; 0 for all
+		pairs   int // for which there is time; 0 for all
 		verdict verify.Verdict
 		after   int
 	}{
@@ -153,8 +153,8 @@ func TestSimulatedFaultsNeverPass(t *testing.T) {
 	}
 }
 
-// TestMetricNobodyDelivers: one that nobody asked for is left out aloud, one
-// that the scenario asks for keeps the session from deciding.
+// TestMetricNobodyDelivers: a default metric is left out with a note, one that the
+// scenario requires keeps the session from deciding.
 func TestMetricNobodyDelivers(t *testing.T) {
 	s := drawn(0)
 	inner := s.Measurer
@@ -181,8 +181,8 @@ func TestMetricNobodyDelivers(t *testing.T) {
 	}
 }
 
-// TestResume: a session that is interrupted goes on where it was, and comes to
-// what it would have come to.
+// TestResume: an interrupted session continues where it was, and comes to the result that
+// it would have had.
 func TestResume(t *testing.T) {
 	dir := t.TempDir()
 	header := Header{A: "svc@v1", B: "svc@v2", Plan: []byte(`{"load":{}}`), Seed: 42}

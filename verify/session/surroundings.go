@@ -13,8 +13,8 @@ import (
 )
 
 // Surroundings returns the circumstances in which a launcher measures a side. Call
-// it before any load runs, which takes threads of its own. The error is for a plan
-// that has no fingerprint.
+// it before any load runs, because the load uses threads. The error is for a plan
+// without a fingerprint.
 func Surroundings(plan *scenario.Plan, s Side, l *Launcher) (baseline.Circumstances, error) {
 	c := baseline.Circumstances{
 		Host: record.HostInfo(), GOMAXPROCS: runtime.GOMAXPROCS(0), Go: goVersion(s), Scenario: plan.Name,
@@ -28,8 +28,8 @@ func Surroundings(plan *scenario.Plan, s Side, l *Launcher) (baseline.Circumstan
 	return c, err
 }
 
-// goVersion returns the version of Go that a side's binary was built with; "" if it
-// is not known.
+// goVersion returns the version of Go that a side's binary was built with; "" if
+// unknown.
 func goVersion(s Side) string {
 	path := s.Binary
 	if path == "" && len(s.Plan.Target.Exec) > 0 {

@@ -8,9 +8,8 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// Trials measures single pairs of one side, A, with others that come and go, as a Session
-// measures its own: a search for a setting is made of them, and a Session decides on what it
-// found.
+// Trials measures single pairs of one side, A, with changing others, in the way of a
+// Session. A search for a setting consists of trials; a Session then decides on its result.
 type Trials struct {
 	A          Side
 	Measurer   Measurer
@@ -20,10 +19,11 @@ type Trials struct {
 	s Session
 }
 
-// FailedError is a side that could not be measured while A could.
+// FailedError is a side that could not be measured although A could.
 type FailedError struct {
 	Err error // why
-	// Spoilt says that the load generator could not keep up: it is not the side's fault.
+	// Spoilt is set if the load generator could not keep up, which is not the side's
+	// fault.
 	Spoilt bool
 }
 
@@ -31,7 +31,7 @@ func (e *FailedError) Error() string { return e.Err.Error() }
 
 func (e *FailedError) Unwrap() error { return e.Err }
 
-// Settle measures A with itself, and settles by that whether pairs are measured by turns. The
+// Settle measures A with itself, and so settles whether pairs are measured by turns. The
 // error is A's: it does not start, or serves nothing.
 func (t *Trials) Settle(ctx context.Context) (verify.Pair, error) {
 	again := t.A
@@ -44,27 +44,27 @@ func (t *Trials) Settle(ctx context.Context) (verify.Pair, error) {
 	return p, err
 }
 
-// Turn is for how long each side is loaded while both are up; zero where one is up at a time,
-// and why says why not both, unless that was asked for.
+// Turn is how long each side is loaded while both are up; zero if one is up at a time, and
+// then why gives the reason, unless that was requested.
 func (t *Trials) Turn() (turn time.Duration, why string) { return t.s.turn, t.s.apart }
 
-// Took is how long the last pair took, without attempts to take turns that came before it.
+// Took is how long the last pair took, without the preceding attempts to take turns.
 func (t *Trials) Took() time.Duration { return t.s.took }
 
-// Pair measures A with b; n is the number of the pair. A *FailedError says that b could
-// not be measured by itself either. Other errors are the context's and A's.
+// Pair measures A with b; n is the number of the pair. A *FailedError means that b
+// could not be measured alone either. Other errors are the context's and A's.
 func (t *Trials) Pair(ctx context.Context, b Side, n int) (verify.Pair, error) {
 	if t.s.turn > 0 {
 		p, err := t.s.measure(ctx, t.A, b, compared, n)
 		if ctx.Err() != nil || err == nil && voided(p) == "" {
 			return p, err
 		}
-		// Both at once may need more than there is, such as connections of a database.
+		// Both at once may need more than is available, such as database connections.
 	}
 	return t.apart(ctx, b, n)
 }
 
-// apart measures one side at a time, and says which of them fails.
+// apart measures one side at a time, and so finds which of them fails.
 func (t *Trials) apart(ctx context.Context, b Side, n int) (p verify.Pair, err error) {
 	begun := time.Now()
 	defer func() { t.s.took = time.Since(begun) }()

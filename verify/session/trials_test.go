@@ -10,7 +10,7 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// crowdedBench measures by turns, but not when side b is what must not run beside side a.
+// crowdedBench measures by turns, but not if side b must not run beside side a.
 type crowdedBench struct {
 	bench
 	failsBeside, fails bool
@@ -65,7 +65,7 @@ func TestTrials(t *testing.T) {
 	}
 }
 
-// TestTrialsBlame: what side a does is no fault of the candidate's, nor is what the generator does.
+// TestTrialsBlame: a fault of side a is no fault of the candidate, nor is one of the generator.
 func TestTrialsBlame(t *testing.T) {
 	good := bench{rng: rand.New(rand.NewPCG(1, 2)), sd: 0.02}
 	measured := func(n int, change func(s Side, b *verify.Block) error) error {

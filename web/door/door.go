@@ -1,5 +1,5 @@
 // Package door lets browsers in to the pages that redline serves: the shelf of saved runs and
-// the page of a run that goes on.
+// the page of a run in progress.
 //
 // Who may connect is package access's: on loopback the user who runs redline, elsewhere whoever
 // shows the token of the URL, once in the address and from then on in a cookie. Requests for another
@@ -81,10 +81,10 @@ func (d *Door) URL() string {
 	return u.String()
 }
 
-// grace is how long answers under way may take to end once the server does.
+// grace is how long answers in progress may take to end once the server does.
 const grace = time.Second
 
-// Serve answers with pages until ctx ends, and then closes the listener and every connection. Answers under way end
+// Serve answers with pages until ctx ends, and then closes the listener and every connection. Answers in progress end
 // first if they can within a second: a browser calls one that is cut off a failure, though all of its data came.
 func (d *Door) Serve(ctx context.Context, pages http.Handler) error {
 	server := &http.Server{

@@ -80,7 +80,7 @@ func TestOthersNeedTheToken(t *testing.T) {
 	}
 }
 
-// TestForeignNamesAreRefused: a page of the internet may give this address its own name.
+// TestForeignNamesAreRefused: a page on the internet may point its own name at this address.
 func TestForeignNamesAreRefused(t *testing.T) {
 	d := serve(t, "127.0.0.1:0")
 	if status, _ := ask(t, http.DefaultClient, http.MethodGet, d.URL(), nil, "evil.example"); status != http.StatusForbidden {
@@ -88,7 +88,7 @@ func TestForeignNamesAreRefused(t *testing.T) {
 	}
 }
 
-// TestOtherPagesCannotPost: a page of the internet that the same browser shows must not press a button here.
+// TestOtherPagesCannotPost: a page on the internet that the same browser shows must not press a button here.
 func TestOtherPagesCannotPost(t *testing.T) {
 	d := serve(t, "127.0.0.1:0")
 	own := strings.TrimSuffix(d.URL(), "/")
@@ -109,7 +109,7 @@ func TestOtherPagesCannotPost(t *testing.T) {
 	}
 }
 
-// TestAnswersUnderWayEnd: a server that ends lets an answer end first, which is cut off otherwise.
+// TestAnswersUnderWayEnd: a server that ends lets answers in progress end first, which would otherwise be cut off.
 func TestAnswersUnderWayEnd(t *testing.T) {
 	d, err := Open(t.Context(), Options{Address: "127.0.0.1:0", Name: "test"})
 	must(t, err)
@@ -120,7 +120,7 @@ func TestAnswersUnderWayEnd(t *testing.T) {
 			io.WriteString(w, "the first half, ")
 			must(t, http.NewResponseController(w).Flush())
 			cancel()
-			for { // until nobody new comes in
+			for { // until no new request gets in
 				c, err := net.Dial("tcp", d.listener.Addr().String())
 				if err != nil {
 					break

@@ -69,7 +69,7 @@ func TestStacksComeBack(t *testing.T) {
 	}
 }
 
-// TestFullGraphSaysSo: what has no room counts at its caller, under a name that says so.
+// TestFullGraphSaysSo: frames without room count at their caller, under a name that says so.
 func TestFullGraphSaysSo(t *testing.T) {
 	g := tree{size: maxNodes - 1}
 	g.add(stack("a", "b", "c"), 0, 1)

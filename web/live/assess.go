@@ -69,9 +69,9 @@ func (l *lag) point(p *series.Point) {
 func (l *lag) why() string {
 	switch {
 	case l.late >= 3:
-		return "not judged now: the generator lags by " + notation.Duration(l.p99)
+		return "Not judged now: the generator lags by " + notation.Duration(l.p99)
 	case l.waited > starvedShare*(l.waited+l.used):
-		return "not judged now: the generator waits for a CPU"
+		return "Not judged now: the generator waits for a CPU"
 	}
 	return ""
 }
@@ -115,9 +115,9 @@ func (p *Page) assess(ctx context.Context) {
 	switch {
 	case ctx.Err() != nil:
 	case within.Err() != nil:
-		p.assessed(nil, 0, "not judged now: it took longer than "+assessMost.String())
+		p.assessed(nil, 0, "Not judged now: it took longer than "+assessMost.String())
 	case err != nil:
-		p.assessed(nil, 0, "not judged now: "+err.Error())
+		p.assessed(nil, 0, "Not judged now: "+err.Error())
 	default:
 		p.assessed(summary, seconds, "")
 	}

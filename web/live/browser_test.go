@@ -27,6 +27,7 @@ import (
 // seen is what page/test/live.mjs returns, and of six tabs page/test/tabs.mjs.
 type seen struct {
 	Console, Errors, Foreign, Findings, Charts, Readings, Unnamed, Marks, Figures []string
+	Clock                                                                         string
 	SoFar, Away, Missed, Report, Title                                            string
 	Drawn, Injected                                                               int
 	Tabs                                                                          []string
@@ -34,8 +35,8 @@ type seen struct {
 	Overflow                                                                      map[string]float64
 }
 
-// between is a proxy that a browser reaches the page through. It can lose connections, and it can hold
-// streams back as some proxies do.
+// between is a proxy between the browser and the page. It can lose connections, and it can buffer
+// streams as some proxies do.
 type between struct {
 	*httptest.Server
 	refuse atomic.Int32 // so many connections
@@ -71,7 +72,7 @@ func proxy(t *testing.T, p *Page, holdsBack bool) *between {
 	return b
 }
 
-// held is a body of which nothing comes before its end.
+// held is a body that is passed on only at its end.
 type held struct{ io.ReadCloser }
 
 func (h *held) Read(p []byte) (int, error) {
@@ -81,7 +82,7 @@ func (h *held) Read(p []byte) (int, error) {
 	return 0, io.EOF
 }
 
-// check is of what holds for every walk.
+// check checks what holds for every walk.
 func (s *seen) check(t *testing.T) {
 	t.Helper()
 	if len(s.Console)+len(s.Errors)+len(s.Foreign)+len(s.Unnamed)+s.Injected > 0 {
@@ -98,7 +99,7 @@ func (s *seen) check(t *testing.T) {
 	}
 }
 
-// walk lets a browser watch a run that goes on until its button is pressed.
+// walk lets a browser watch a run that continues until its button is pressed.
 func walk(t *testing.T, o reporttest.Options, how string, holdsBack bool) (seen, *record.Summary, string) {
 	t.Helper()
 	webtest.Modules(t, "../page") // before anything runs
@@ -129,7 +130,7 @@ func walk(t *testing.T, o reporttest.Options, how string, holdsBack bool) (seen,
 			if w > 60 && w%20 == 0 {
 				p.assess(stopped)
 			}
-			if w < 60 { // what came before the browser did
+			if w < 60 { // windows from before the browser came
 				continue
 			}
 			select {
@@ -142,7 +143,7 @@ func walk(t *testing.T, o reporttest.Options, how string, holdsBack bool) (seen,
 		p.lingers = time.Minute
 		p.Close()
 	}()
-	shots := "" // where to leave pictures of the whole walk, to look at them
+	shots := "" // where to leave screenshots of the whole walk
 	if how == "whole" {
 		shots = os.Getenv("REDLINE_SHOTS")
 	}
@@ -164,6 +165,9 @@ func TestLiveInBrowser(t *testing.T) {
 	s, summary, text := walk(t, reporttest.Options{}, "whole", false)
 	if len(s.Charts) != 16 || s.Drawn != 16 || !slices.Contains(s.Charts, "chart-statements") {
 		t.Errorf("%d charts, %d drawn: %q", len(s.Charts), s.Drawn, s.Charts)
+	}
+	if !strings.HasPrefix(s.Clock, "Below the run's seconds: the time of day (UTC") {
+		t.Errorf("the time axes' note: %q", s.Clock)
 	}
 	if len(s.Readings) != 2 || !strings.HasSuffix(s.Readings[0], "/s") {
 		t.Errorf("readings %q", s.Readings)
@@ -194,7 +198,7 @@ func TestHostileLiveInBrowser(t *testing.T) {
 	walk(t, reporttest.Options{Evil: evil}, "short", false)
 }
 
-// TestLiveCanBeReadByAll also without a mouse, and with other eyes.
+// TestLiveCanBeReadByAll: the live page works without a mouse and with impaired sight.
 func TestLiveCanBeReadByAll(t *testing.T) {
 	t.Parallel()
 	webtest.Modules(t, "../page")
@@ -209,12 +213,12 @@ func TestLiveCanBeReadByAll(t *testing.T) {
 		f.window(p, w, promptly)
 	}
 	p.Event(Event{Message: "the target logs to standard error"})
-	p.assessed(summary, 5, "not judged now: the generator waits for a CPU")
+	p.assessed(summary, 5, "Not judged now: the generator waits for a CPU")
 	p.mark("deploy")
 	webtest.Readable(t, "../page", p.URL(), "#series .marks li")
 }
 
-// TestStepsInBrowser: the page shows each run of a verb in turn and goes on to its result.
+// TestStepsInBrowser: the page shows each run of a verb in turn and continues to its result.
 func TestStepsInBrowser(t *testing.T) {
 	t.Parallel()
 	webtest.Modules(t, "../page")
@@ -269,7 +273,7 @@ func TestProxyThatHoldsBack(t *testing.T) {
 }
 
 // TestSixTabsInBrowser: a browser opens six connections to one host, and a stream takes one, so that the tabs beyond the
-// fourth ask again and again. One that goes away takes nothing from the others.
+// fourth poll. A tab that goes away takes nothing from the others.
 func TestSixTabsInBrowser(t *testing.T) {
 	t.Parallel()
 	s, _, _ := walk(t, reporttest.Options{}, "tabs", false)

@@ -1,4 +1,4 @@
-// Package live serves the page of a run while it goes on: what the report will show, window by
+// Package live serves the page of a run in progress: what the report will show, window by
 // window, the findings so far, and two buttons: stop early, and mark this moment.
 //
 //	page.go     what the run reports: windows, latency, phases, its end

@@ -13,7 +13,7 @@ import (
 // when there are a tenth more.
 const most = 6000
 
-// mostLines bounds the lines of one chart; the ranked ones change as a run goes on.
+// mostLines bounds the lines of one chart; the ranked ones change as a run continues.
 const mostLines = 24
 
 // layout is a chart without its values. A line's number is its place in Lines, which only grow.
@@ -112,7 +112,7 @@ func (h *history) line(i, place int, l *rundata.Line) (at int, fresh bool) {
 	}
 	m := member{Label: notation.Clean(l.Label), Tone: l.Tone, Apart: l.Apart, Order: place}
 	if rundata.Ranked(c.ID) && isRank(l.Tone) {
-		// Ranks change as the run goes on; a line keeps the colour that it began with.
+		// Ranks change as the run continues; a line keeps the colour that it began with.
 		m.Tone, m.Order = strconv.Itoa(len(c.Lines)), len(c.Lines)
 	} else if rundata.Ranked(c.ID) {
 		m.Order = mostLines + place // others, and limits

@@ -35,7 +35,7 @@ type Options struct {
 // without it a new one is drawn.
 const Variable = "REDLINE_WEB_TOKEN"
 
-// Page is the page of a run that goes on. Its methods may be called concurrently; those that take what is
+// Page is the page of a run in progress. Its methods may be called concurrently; those that take what is
 // recorded do not block.
 type Page struct {
 	Options
@@ -70,7 +70,7 @@ type ending struct {
 	Dir   string `json:"dir"` // of the bundle; empty without one
 	// Report says that the report can be fetched.
 	Report bool `json:"report"`
-	// Result says that there is a page to go on to.
+	// Result says that there is a page to continue to.
 	Result bool `json:"result"`
 
 	event int64
@@ -130,7 +130,7 @@ func (p *Page) ticking(ctx context.Context) {
 	}
 }
 
-// windows is the event of the windows that are new or changed.
+// windowsEvent is the event of new and changed windows.
 type windowsEvent struct {
 	From  int64        `json:"from"` // the first window
 	Count int64        `json:"n"`
@@ -188,15 +188,17 @@ func (p *Page) send(name string, data any) int64 {
 
 // everything is the page's state for a browser that knows nothing.
 type everything struct {
-	Title    string        `json:"title"`
-	Dir      string        `json:"dir"`
-	Window   time.Duration `json:"window_ns"`
-	Begun    bool          `json:"begun"` // the record is open
-	Phase    string        `json:"phase"`
-	Messages []string      `json:"messages"`
-	Charts   []layout      `json:"charts"`
-	Spans    []span        `json:"spans"`
-	Windows  windowsEvent  `json:"windows"`
+	Title  string        `json:"title"`
+	Dir    string        `json:"dir"`
+	Window time.Duration `json:"window_ns"`
+	Begun  bool          `json:"begun"` // the record is open
+	// Epoch is the wall clock at the run's instant zero, in the zone of this machine; year 1 before the record is open.
+	Epoch    time.Time    `json:"epoch_wall"`
+	Phase    string       `json:"phase"`
+	Messages []string     `json:"messages"`
+	Charts   []layout     `json:"charts"`
+	Spans    []span       `json:"spans"`
+	Windows  windowsEvent `json:"windows"`
 	// HeatWidth is that of a column of the heat map, in s; a value v ns lies in row floor(log10(v) *
 	// PerDecade).
 	HeatWidth float64 `json:"heat_width"`
@@ -215,6 +217,7 @@ func (p *Page) everything() everything {
 		HeatWidth: heatWidth.Seconds(), PerDecade: rundata.HeatPerDecade, Assesses: p.Assess != nil, End: s.end}
 	if s.recording != nil {
 		all.Begun, all.Dir, all.Window = true, s.recording.Dir, s.recording.Run.Window
+		all.Epoch = s.recording.Run.Clock.EpochWall
 	}
 	for _, at := range slices.Sorted(maps.Keys(s.heat)) {
 		all.Windows.Heat = append(all.Windows.Heat, s.column(at))

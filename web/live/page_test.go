@@ -28,7 +28,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// feed is a recorded run to be fed to a page again, window by window.
+// feed is a recorded run that is fed to a page window by window.
 type feed struct {
 	rec     *record.Record
 	windows map[int64][]series.Point
@@ -60,7 +60,7 @@ func feedOf(t testing.TB, rec *record.Record) *feed {
 	return f
 }
 
-// begin tells the page of the run.
+// begin announces the run to the page.
 func (f *feed) begin(p *Page, mark func(string) (record.Mark, error)) {
 	p.Begin(Recording{Dir: f.rec.Dir, Run: f.rec.Run, Steady: f.rec.Run.Steady, Mark: mark})
 	for _, s := range f.texts.Statements {
@@ -71,7 +71,7 @@ func (f *feed) begin(p *Page, mark func(string) (record.Mark, error)) {
 	}
 }
 
-// window tells one window; late series come so many windows after their own.
+// window feeds one window; late series come so many windows after their own.
 func (f *feed) window(p *Page, w int64, late func(name string) int64) {
 	var points []series.Point
 	for _, point := range f.windows[w] {
@@ -114,7 +114,7 @@ func fed(t testing.TB, rec *record.Record, late func(string) int64) *Page {
 	return p
 }
 
-// decoded is a value of JSON as any other reads it.
+// decoded is a JSON value as another program reads it.
 func decoded(t testing.TB, v any) any {
 	t.Helper()
 	text, err := json.Marshal(v)
@@ -125,7 +125,7 @@ func decoded(t testing.TB, v any) any {
 }
 
 // TestChartsAreTheReports: after a run, each line of the live page holds the values of the report's, to the
-// digit, also where a source delivers a second late.
+// digit, even if a source delivers a second late.
 func TestChartsAreTheReports(t *testing.T) {
 	rec := reporttest.Bundle(t, reporttest.Options{})
 	p := fed(t, rec, func(name string) int64 {
@@ -169,8 +169,8 @@ func TestChartsAreTheReports(t *testing.T) {
 	}
 }
 
-// TestFiguresSoFarAreThoseOfTheBundle: what the page says so far is what redline says of the same bundle when it is
-// killed there.
+// TestFiguresSoFarAreThoseOfTheBundle: the page's figures so far are redline's figures for the bundle of a run that is
+// killed at that moment.
 func TestFiguresSoFarAreThoseOfTheBundle(t *testing.T) {
 	rec := reporttest.Bundle(t, reporttest.Options{Bare: true})
 	got := fed(t, rec, promptly).state.figures
@@ -215,7 +215,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// TestStatementsThatFallBehindAreNotCountedTwice: one that is among the others now is no longer shown apart in
+// TestStatementsThatFallBehindAreNotCountedTwice: one that now belongs to the others is no longer shown separately in
 // the same window.
 func TestStatementsThatFallBehindAreNotCountedTwice(t *testing.T) {
 	h := history{}

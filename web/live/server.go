@@ -22,7 +22,7 @@ import (
 
 // The stream to a browser.
 const (
-	heartbeat  = 2 * time.Second // without news, so that the page knows that somebody is there
+	heartbeat  = 2 * time.Second // without news, so that the page knows that the server is there
 	patience   = 5 * time.Second // for a browser that does not read
 	padding    = 2 << 10         // some proxies hold the first bytes back
 	mostAction = 2 << 10         // bytes of what a button sends

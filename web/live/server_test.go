@@ -56,7 +56,7 @@ func watch(t testing.TB, p *Page, viewer, last string) *watcher {
 	return &watcher{answer.Body, bufio.NewReader(answer.Body)}
 }
 
-// next returns the next event that is no heartbeat.
+// next returns the next event other than a heartbeat.
 func (w *watcher) next(t testing.TB) message {
 	t.Helper()
 	var m message
@@ -99,7 +99,7 @@ func begun(p *Page) {
 		Mark: func(text string) (record.Mark, error) { return record.Mark{At: time.Second, Text: text}, nil }})
 }
 
-// TestNoWindowIsMissed: a browser that was away gets what it missed, and everything anew if that is no longer there.
+// TestNoWindowIsMissed: a browser that was away gets what it missed, and everything again if that is no longer there.
 func TestNoWindowIsMissed(t *testing.T) {
 	p := open(t, Options{})
 	begun(p)
@@ -157,7 +157,7 @@ func TestNoWindowIsMissed(t *testing.T) {
 	}
 }
 
-// TestNumbersOfAnyRunAreKnown: a run's name is random, and may hold what separates it from the number.
+// TestNumbersOfAnyRunAreKnown: a run's name is random, and may contain the character that separates it from the number.
 func TestNumbersOfAnyRunAreKnown(t *testing.T) {
 	for _, run := range []string{"abcd", "a-b", "-", "--", "a-7"} {
 		s := newStream(run)
@@ -194,7 +194,7 @@ func TestOneThatNeverReadsIsDropped(t *testing.T) {
 	reads.until(t, "all")
 	for w := int64(0); ; w++ {
 		var points []series.Point
-		for s := range 400 { // as many statements as fill the kernel's buffers soon
+		for s := range 400 { // enough statements to fill the kernel's buffers soon
 			waits := series.Series{Name: series.DBWaits, Labels: fmt.Sprintf("event=%d", s), Unit: "1"}
 			points = append(points, series.Point{Window: w, Series: waits, Value: 1})
 		}
@@ -229,7 +229,7 @@ func press(t testing.TB, p *Page, what, text string, header http.Header) int {
 	return answer.StatusCode
 }
 
-// TestButtons: only this page's own presses count.
+// TestButtons: only clicks on this page count.
 func TestButtons(t *testing.T) {
 	var stopped atomic.Int32
 	p := open(t, Options{Stop: func() { stopped.Add(1) }})
@@ -269,7 +269,7 @@ func TestButtons(t *testing.T) {
 	}
 }
 
-// TestEndIsHandedOut: the report goes to who watches, and nobody is waited for who does not.
+// TestEndIsHandedOut: the report goes to everyone who watches, and the server waits for no one else.
 func TestEndIsHandedOut(t *testing.T) {
 	rec := reporttest.Bundle(t, reporttest.Options{})
 	summary := reporttest.Sick()
@@ -320,7 +320,7 @@ func TestEndIsHandedOut(t *testing.T) {
 	gone.Close() // the viewer reads nothing more
 }
 
-// TestRunThatDoesNotStart says so to who comes before and after.
+// TestRunThatDoesNotStart: the page says so to browsers that come before and after.
 func TestRunThatDoesNotStart(t *testing.T) {
 	p := open(t, Options{})
 	w := watch(t, p, "a", "")
@@ -337,7 +337,7 @@ func TestRunThatDoesNotStart(t *testing.T) {
 	}
 }
 
-// TestAssessesWhatIsRecorded: only when somebody watches, and not while the generator lags.
+// TestAssessesWhatIsRecorded: only if somebody watches, and not while the generator lags.
 func TestAssessesWhatIsRecorded(t *testing.T) {
 	assessed := 0
 	p := newPage(Options{Assess: func(context.Context, string) (*record.Summary, error) {
@@ -360,13 +360,13 @@ func TestAssessesWhatIsRecorded(t *testing.T) {
 	}
 	p.tick()
 	p.assess(t.Context())
-	if assessed != 1 || p.state.findings.Skipped != "not judged now: the generator lags by 1.00 s" || len(p.state.findings.Findings) != 4 {
+	if assessed != 1 || p.state.findings.Skipped != "Not judged now: the generator lags by 1.00 s" || len(p.state.findings.Findings) != 4 {
 		t.Errorf("assessed %d times, %q", assessed, p.state.findings.Skipped)
 	}
 }
 
-// TestStepsTakeTurns: of a verb that makes several runs the page shows each in the place of the one before it, with nothing left
-// of that but what was said, and hands out the result before the process ends.
+// TestStepsTakeTurns: for a verb that makes several runs the page shows each in place of the previous one, of which only the
+// messages remain, and delivers the result before the process ends.
 func TestStepsTakeTurns(t *testing.T) {
 	p := open(t, Options{})
 	begun(p)

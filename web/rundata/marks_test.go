@@ -12,7 +12,7 @@ import (
 	"github.com/redline-go/redline/report/reporttest"
 )
 
-// TestMarksAreShown: a moment that was marked stands in the charts.
+// TestMarksAreShown: a moment that was marked is shown in the charts.
 func TestMarksAreShown(t *testing.T) {
 	rec := reporttest.Bundle(t, reporttest.Options{})
 	rec.Run.Marks = []record.Mark{{At: 12 * time.Second, Text: "deploy\x1b[31m"}}
@@ -47,7 +47,8 @@ func (f few) Series(name, _ string, s timebase.Span) windows.Line {
 
 func (f few) Labels(string) []string { return nil }
 
-// TestDueIsWhatWasAsked of a service in an open loop, whatever it did with it; the same from any window on.
+// TestDueIsWhatWasAsked: due is the load offered in an open loop, whatever the service did with it; the same from any
+// window on.
 func TestDueIsWhatWasAsked(t *testing.T) {
 	nan := math.NaN()
 	f := few{series.LoadSent: {nan, 10, 10, 4, 4, 22, 10, 10}, series.LoadQueued: {nan, 0, 0, 6, 12, 0, nan, 0}}

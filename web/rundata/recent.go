@@ -7,7 +7,7 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// What a run's page draws, for the page of a run that goes on.
+// What a run's page draws, for the page of a run in progress.
 type (
 	// Chart is one chart, its lines in one unit.
 	Chart = chart
@@ -17,7 +17,7 @@ type (
 	Values = values
 )
 
-// Recent is a stretch of a run that goes on.
+// Recent is a stretch of a run in progress.
 type Recent struct {
 	Windows
 	Span  timebase.Span
@@ -35,7 +35,7 @@ func (r Recent) Charts() []Chart {
 	return b.charts(r.Texts)
 }
 
-// Ranked reports whether the lines of a chart are the largest of many, which change as a run goes on.
+// Ranked reports whether the lines of a chart are the largest of many, which change as a run continues.
 func Ranked(chart string) bool {
 	return chart == "statements" || chart == "backends" || chart == "waits"
 }

@@ -44,7 +44,7 @@ type line struct {
 	Apart bool `json:"apart,omitempty"`
 }
 
-// Windows are what charts are drawn from: those of a record, or the last of a run that goes on.
+// Windows are what charts are drawn from: those of a record, or the last of a run in progress.
 type Windows interface {
 	Series(name, labels string, s timebase.Span) windows.Line
 	Labels(name string) []string

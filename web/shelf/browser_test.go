@@ -138,7 +138,7 @@ func TestThousandRunsInBrowser(t *testing.T) {
 	}
 }
 
-// TestRealRunsInBrowser: over runs that real services left, a user opens one and compares two; all are there afterwards.
+// TestRealRunsInBrowser: among runs of real services, a user opens one and compares two; all are there afterwards.
 func TestRealRunsInBrowser(t *testing.T) {
 	t.Parallel()
 	dir, names := t.TempDir(), []string{"address-rules", "feed-shelf", "tenant-gateway"}

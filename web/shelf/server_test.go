@@ -106,7 +106,7 @@ func TestListSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestEveryRunHasAPage: also one that is damaged, and one that is not there.
+// TestEveryRunHasAPage: even one that is damaged, and one that does not exist.
 func TestEveryRunHasAPage(t *testing.T) {
 	s := serve(t, stock(t, reporttest.Options{}), "127.0.0.1:0", "")
 	for path, want := range map[string]struct {
@@ -134,7 +134,7 @@ func TestEveryRunHasAPage(t *testing.T) {
 	}
 }
 
-// TestPageFollowsTheBundle: a run that changes while it is shown has its new page.
+// TestPageFollowsTheBundle: a run that changes while it is shown gets a new page.
 func TestPageFollowsTheBundle(t *testing.T) {
 	dir := stock(t, reporttest.Options{})
 	s := serve(t, dir, "127.0.0.1:0", "")

@@ -35,7 +35,7 @@ func Modules(t *testing.T, dir string) {
 	}
 }
 
-// Chromium returns the path of the browser, and skips the test where there is none.
+// Chromium returns the path of the browser, and skips the test if there is none.
 func Chromium(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -73,12 +73,28 @@ func Node(t *testing.T, dir string, args ...string) string {
 	return out
 }
 
-// Command runs a command in dir for at most two minutes. It returns its standard output, and with an error
-// the standard error as well.
+// margin is what a page that hangs leaves of the test binary's time (go test -timeout), so that its error is still printed.
+// Nothing else bounds it: how long a page takes on a machine that has no CPU for it says nothing of the page.
+const margin = time.Minute
+
+// left is the time that a test may still take; 0 is no limit.
+func left(t *testing.T) time.Duration {
+	deadline, ok := t.Deadline()
+	if !ok {
+		return 0
+	}
+	return max(time.Until(deadline)-margin, margin)
+}
+
+// Command runs a command in dir. It returns its standard output, and with an error the standard error as well.
 func Command(t *testing.T, dir, name string, args ...string) (string, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := t.Context()
+	if limit := left(t); limit > 0 {
+		var cancel func()
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
 	cmd.WaitDelay = 5 * time.Second

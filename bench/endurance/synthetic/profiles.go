@@ -12,7 +12,7 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// Sizes of a profile: as those of 10 s of a service of middling size.
+// Sizes of a profile: those of 10 s of a medium-sized service.
 const (
 	stacks    = 400
 	depth     = 24

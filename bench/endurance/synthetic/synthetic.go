@@ -1,9 +1,9 @@
-// Package synthetic writes the record of a long run that was never made: what a run
-// of many hours with every source on delivers, through the real Writer, as fast
-// as that takes it. Nothing waits; the windows are the clock.
+// Package synthetic writes the record of a long run that was never made: the data that a
+// run of many hours with every source on delivers, through the real Writer, as fast
+// as that accepts them. Nothing waits; the windows are the clock.
 //
 // The service in it is steady, with a slow spell every ten minutes. It is for
-// the bench of long runs and its test: of sizes, times and memory, not of findings.
+// the bench of long runs and its test: for sizes, times and memory, not for findings.
 package synthetic
 
 import (
@@ -28,9 +28,10 @@ type Options struct {
 	Length time.Duration // of the measured time, after a warm-up of 10 s
 	// Rate is requests per second.
 	Rate int
-	// Values is how many values of series come per second, about.
+	// Values is about how many values of series come per second.
 	Values int
-	// Statements of SQL, each with nine series, which come once a second.
+	// Statements is how many statements of SQL there are, each with nine series, once a
+	// second.
 	Statements int
 	// CPUProfile is the length of one CPU profile.
 	CPUProfile time.Duration
@@ -44,7 +45,7 @@ const (
 	second = int64(time.Second / window)
 )
 
-// Write writes the bundle into dir, which must not exist or be empty.
+// Write writes the bundle into dir, which must be absent or empty.
 func Write(dir string, o Options) error {
 	clock, err := timebase.Start()
 	if err != nil {
@@ -154,14 +155,14 @@ func (s *service) window(i int64) error {
 	}
 	s.requests += int64(s.Rate) / second
 	if i > 2000 {
-		return nil // as the load half does: it keeps the slowest of a bounded number of windows
+		return nil // as package load does: it keeps the slowest of a bounded number of windows
 	}
 	return s.w.Slow(record.SlowRequest{Intended: span.From, Sent: span.From, FirstByte: span.From + 5e6,
 		Done: span.From + 6e6, Request: "order", ID: i, Status: 200})
 }
 
 // catalogue returns the series of the run: all of the catalogue that take no label
-// or a quantile, statements, and as many of the runtime's as make the density asked.
+// or a quantile, statements, and as many of the runtime's as the requested density takes.
 func (s *service) catalogue() (often, seldom []line) {
 	add := func(to *[]line, name, labels string) {
 		info, _ := series.Known(name)
@@ -179,7 +180,7 @@ func (s *service) catalogue() (often, seldom []line) {
 			add(&often, name, series.Labels("q", q))
 		}
 	}
-	add(&often, series.LoadRequests, "") // whatever the density
+	add(&often, series.LoadRequests, "") // at any density
 	for _, name := range series.Names() {
 		if info, _ := series.Known(name); info.Labels == "" && name != series.LoadRequests {
 			add(&often, name, "")

@@ -1,5 +1,5 @@
-// Package accounting puts load on servers that misbehave, and holds what
-// redline says of its requests against what the servers saw: each request is a
+// Package accounting puts load on servers that misbehave, and compares what
+// redline reports about its requests with what the servers saw: each request is a
 // success, a failure or unfinished, none is lost or counted twice, and nothing
 // hangs, whatever the protocol, the model of load and the fault.
 package accounting
@@ -25,8 +25,8 @@ var Part = part.Part{
 
 func run(ctx context.Context, o part.Options) (part.Result, error) {
 	all := trials()
-	// The first ones have every protocol meet every fault; which models the
-	// others take is the seed's choice.
+	// In the first ones every protocol meets every fault; the seed decides which models
+	// the others take.
 	pairs := len(all) / len(models)
 	rng := rand.New(rand.NewPCG(o.Seed, 0))
 	rest := all[min(o.Trials, pairs):]

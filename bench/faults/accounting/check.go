@@ -13,7 +13,7 @@ import (
 // called valid.
 const faulty = 0.01
 
-// check returns what does not add up, in words; empty when all does.
+// check says what does not add up; "" if everything does.
 func (o *outcome) check(t trial) string {
 	var wrong []string
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
@@ -42,9 +42,9 @@ func (o *outcome) check(t trial) string {
 	return strings.Join(wrong, "; ")
 }
 
-// checkServer holds the figures against the server's ledger. What the client
-// has an answer to arrived and was answered; what it has none to, or sent again,
-// may have.
+// checkServer compares the figures with the server's ledger. A request for which the
+// client has an answer arrived and was answered; one without, or sent again, may have
+// been.
 func (o *outcome) checkServer(t trial, say func(string, ...any)) {
 	s := &o.result.Load
 	answered := o.ended - o.failed + o.kinds[string(failure.Status)]
@@ -60,7 +60,7 @@ func (o *outcome) checkServer(t trial, say func(string, ...any)) {
 	}
 }
 
-// checkOpen looks at what is made of requests that never ended.
+// checkOpen checks how requests that never ended are accounted for.
 func (o *outcome) checkOpen(say func(string, ...any)) {
 	s := &o.result.Load
 	if s.Latency.Unfinished != s.InFlight {
@@ -71,9 +71,9 @@ func (o *outcome) checkOpen(say func(string, ...any)) {
 	}
 }
 
-// checkFault holds the kinds of failure against what the fault can cause, and
-// looks for requests that were sent again where that is due or forbidden. A busy
-// machine may always be too late for the timeout.
+// checkFault compares the kinds of failure with those that the fault can cause, and
+// looks for requests that were sent again if that is required or forbidden. A busy
+// machine may always miss the timeout.
 func (o *outcome) checkFault(t trial, say func(string, ...any)) {
 	s := &o.result.Load
 	for kind, n := range s.ErrorKinds {

@@ -26,9 +26,9 @@ import (
 // fault, size of a message and ledger, by lines.
 const childEnv = "REDLINE_FAULTS_SERVER"
 
-// Serve is to be called first by every main whose binary may be started as a
-// server. It returns at once unless it was; else it serves until its standard
-// input ends, as it does with the parent.
+// Serve must be called first by every main whose binary may be started as a server.
+// It returns at once if this process was not; otherwise it serves until its standard
+// input ends, as happens when the parent ends.
 func Serve() {
 	spec, ok := os.LookupEnv(childEnv)
 	if !ok {
@@ -103,7 +103,7 @@ func (c *child) strike(fault string) {
 	if fault == processStopped {
 		sig = syscall.SIGSTOP
 	}
-	_ = c.command.Process.Signal(sig) // gone already is as good
+	_ = c.command.Process.Signal(sig) // if it is already gone, that is just as good
 }
 
 // end kills the process and counts what it noted.

@@ -33,7 +33,7 @@ const (
 	processKilled    = "process killed"
 )
 
-// faults are all there are, with what they can be done to.
+// faults are all faults, with the protocols to which they apply.
 var faults = []struct {
 	name string
 	to   func(protocol string) bool
@@ -60,7 +60,7 @@ func secure(p string) bool       { return p == "https" || p == "h2" }
 func separate(fault string) bool { return fault == processStopped || fault == processKilled }
 func repeatable(p string) bool   { return p != websocket && p != raw && p != "grpc" }
 
-// treat answers a request that arrived whole, or does the fault to it. False
+// treat answers a request that arrived whole, or applies the fault to it. False
 // ends the connection.
 func (c *session) treat(stream uint32) bool {
 	third := c.n == 3
@@ -109,7 +109,7 @@ func (c *session) treat(stream uint32) bool {
 	return c.treatStream(stream)
 }
 
-// treatStream does what only HTTP/2 has.
+// treatStream applies the faults that only HTTP/2 has.
 func (c *session) treatStream(stream uint32) bool {
 	switch c.fault {
 	case goAway, goAwayError:
@@ -143,9 +143,9 @@ func (c *session) loris(stream uint32) bool {
 	return true
 }
 
-// closeOnNext closes when a byte of the next request is there, and nothing of
-// it was looked at: what a server does whose idle timeout fires at that moment.
-// The kernel answers what it never gave out with a RST.
+// closeOnNext closes once a byte of the next request is there but unread, as a server
+// does whose idle timeout fires at that moment. The kernel then answers unread data with
+// a RST.
 func (c *session) closeOnNext() bool {
 	_, _ = c.raw.Read(make([]byte, 1))
 	return false

@@ -18,23 +18,23 @@ import (
 
 // peer is the server's side of one protocol on one connection.
 type peer interface {
-	// next reads until a request has arrived whole, and returns what its answer
-	// goes by.
+	// next reads until a request has arrived whole, and returns the stream of its
+	// answer.
 	next() (stream uint32, err error)
 	// answer returns a whole answer; bad is one that says that the service failed.
 	answer(stream uint32, bad bool) []byte
 }
 
-// body is what answers of HTTP carry, and message what is sent over WebSocket
-// and TCP, and in requests that are to meet a window.
+// body is the body of HTTP answers; message is sent over WebSocket and TCP, and in
+// requests that must be held up by a flow-control window.
 var (
 	body    = strings.Repeat("0123456789abcdef", 8)
 	message = "what is sent comes back"
 	large   = strings.Repeat("0123456789abcdef", 512<<10)
 )
 
-// newPeer greets on a connection that was accepted. sized is the length of a
-// message over TCP, where nothing else says it.
+// newPeer greets on an accepted connection. sized is the length of a message over TCP,
+// where nothing else says it.
 func newPeer(protocol string, rw io.ReadWriter, stall bool, sized int) (peer, error) {
 	r := bufio.NewReader(rw)
 	switch protocol {

@@ -40,13 +40,13 @@ const (
 	grace   = 50 * time.Millisecond
 )
 
-// mostLanes is the most requests that a closed loop has under way.
+// mostLanes is the most requests that a closed loop has in progress.
 const mostLanes = 4 * 3
 
 func (t trial) closed() bool { return t.model == closedLoop || t.model == counted }
 
-// loadOf is the load of a model, and how many requests are due by it; 0 where
-// chance or the target decides.
+// loadOf is the load of a model, and how many requests it schedules; 0 if chance or the
+// target decides.
 func loadOf(model string) (l scenario.Load, due int64) {
 	l = scenario.Load{Duration: span, Timeout: timeout, Grace: grace, Connections: 8, Threads: 2}
 	switch model {
@@ -54,7 +54,7 @@ func loadOf(model string) (l scenario.Load, due int64) {
 		l.Connections = 4
 	case counted:
 		l.Connections, l.Requests, l.Duration = 4, 24, 10*time.Second
-		l.Think = scenario.Think{Min: 15 * time.Millisecond, Max: 15 * time.Millisecond} // or it is over before anything is struck
+		l.Think = scenario.Think{Min: 15 * time.Millisecond, Max: 15 * time.Millisecond} // else it is over before the fault strikes
 		due = l.Requests
 	case openLoop:
 		l.Rate, due = 400, 60
@@ -113,8 +113,8 @@ func planOf(t trial, address string) (p *scenario.Plan, due int64) {
 	return p, due
 }
 
-// messageOf is what a request carries. What is to meet a window is larger than
-// the buffers on its way.
+// messageOf is the content of a request. One that must be held up by a window is larger
+// than the buffers on its way.
 func messageOf(t trial) string {
 	if t.fault == zeroWindow {
 		return large

@@ -11,11 +11,11 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// ledger is what a server saw. Of a server that is killed it is a file, to
+// ledger is what a server saw. For a server that is killed it is a file, to
 // which each event appends a byte: the kernel keeps it.
 type ledger struct {
 	mu                sync.Mutex
-	requests, answers int64 // whole ones that arrived, and that were begun to be written whole
+	requests, answers int64 // requests that arrived whole, and whole answers begun
 	file              io.Writer
 }
 
@@ -92,7 +92,7 @@ func (s *server) accept() {
 	}
 }
 
-// halt stops listening and ends every connection, as a service that is shut
+// halt stops listening and ends every connection, like a service that is shut
 // down in a hurry.
 func (s *server) halt() {
 	s.listener.Close()
@@ -104,7 +104,7 @@ func (s *server) halt() {
 	s.mu.Unlock()
 }
 
-// end waits until nothing is written to the ledger any more.
+// end waits until nothing more is written to the ledger.
 func (s *server) end() (requests, answers int64) {
 	s.halt()
 	s.all.Wait()
@@ -175,8 +175,7 @@ func (c *session) wait() {
 	}
 }
 
-// drain reads and drops what comes until the client closes, so that closing
-// does not reset.
+// drain reads and discards until the client closes, so that closing does not reset.
 func (c *session) drain() {
 	_ = c.raw.SetReadDeadline(time.Now().Add(time.Second))
 	_, _ = io.Copy(io.Discard, c.raw)

@@ -19,7 +19,7 @@ type trial struct{ protocol, model, fault string }
 
 func (t trial) String() string { return t.protocol + " / " + t.model + " / " + t.fault }
 
-// trials returns every combination there is, in an order in which each protocol
+// trials returns every possible combination, in an order in which each protocol
 // meets each fault before any does so again under another model.
 func trials() (all []trial) {
 	for round := range models {
@@ -34,10 +34,10 @@ func trials() (all []trial) {
 	return all
 }
 
-// outcome is what both sides say of a trial.
+// outcome is what both sides report about a trial.
 type outcome struct {
 	result            *load.Result
-	due               int64 // by the plan; 0 where that is not fixed
+	due               int64 // by the plan; 0 if that is not fixed
 	requests, answers int64 // by the server's ledger
 	// ended and failed are by windows: with those that a closed loop began
 	// after the measured span.
@@ -49,8 +49,8 @@ type outcome struct {
 // hang bounds a trial whose load does not end by itself.
 const hang = 60 * time.Second
 
-// run makes one trial. An error means that it could not be made, or that the
-// load itself found that its figures do not add up.
+// run makes one trial. An error means that it could not be made, or that package load
+// itself found that its figures do not add up.
 func (t trial) run(ctx context.Context, folder string) (*outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, hang)
 	defer cancel()
@@ -116,7 +116,7 @@ func (t trial) drive(ctx context.Context, address string, strike func()) (*outco
 	return o, err
 }
 
-// sink adds up what windows and log say.
+// sink adds up the windows and the latency log.
 type sink struct {
 	mu sync.Mutex
 	o  *outcome

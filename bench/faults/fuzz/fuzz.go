@@ -1,6 +1,6 @@
 // Package fuzz runs every fuzz target of the repository for a share of a time in
-// CPU-minutes. What a target finds stays where go test puts it, below the package's
-// testdata/fuzz: committed, it is a seed that `make test` tries for ever.
+// CPU-minutes. The inputs that a target finds stay where go test puts them, below the
+// package's testdata/fuzz: a committed one is a seed that `make test` tries forever.
 package fuzz
 
 import (
@@ -35,7 +35,7 @@ var Part = part.Part{
 	Run:   run,
 }
 
-// leastTime is less than what go test takes to compile a target and run its seeds.
+// leastTime is less than go test takes to compile a target and run its seeds.
 const leastTime = 5 * time.Second
 
 // Target is one fuzz target.
@@ -84,7 +84,7 @@ func Targets(root string) ([]Target, error) {
 	return all, err
 }
 
-// place returns the module and package of a folder.
+// locate returns the module and package of a folder.
 func locate(root, dir string) (Target, error) {
 	for module := dir; ; module = filepath.Dir(module) {
 		if _, err := os.Stat(filepath.Join(module, "go.mod")); err == nil {
@@ -98,8 +98,8 @@ func locate(root, dir string) (Target, error) {
 }
 
 // run fuzzes as many targets at once as there are CPUs, one worker each, for minutes of
-// CPU time, however long they take on a machine that has other work. Fewer minutes than
-// targets need go to some of them, picked by the seed.
+// CPU time, however long they take on a machine that has other work. If there are fewer
+// minutes than targets need, the seed picks the targets that get them.
 func run(ctx context.Context, o part.Options) (part.Result, error) {
 	root, err := repository()
 	if err != nil {
@@ -163,7 +163,7 @@ func (t Target) fuzz(ctx context.Context, share time.Duration) (tried uint64, er
 		left := max(leastTime, share-spent)
 		n, cpu, err := t.round(ctx, left.String(), left)
 		tried += n
-		spent += max(cpu, time.Millisecond) // a round that starts nothing must not go on for ever
+		spent += max(cpu, time.Millisecond) // rounds that start nothing must not go on forever
 		if err != nil {
 			return tried, err
 		}
@@ -174,12 +174,11 @@ func (t Target) fuzz(ctx context.Context, share time.Duration) (tried uint64, er
 // round fuzzes once, for a time or a number of inputs, which is expected to take
 // length, and returns the inputs tried and the CPU time used.
 func (t Target) round(ctx context.Context, fuzztime string, length time.Duration) (tried uint64, cpu time.Duration, err error) {
-	// What a target does with one input is bounded by the target; this ends one that
-	// hangs after all.
+	// Each target bounds its work on one input; this ends one that hangs nevertheless.
 	ctx, cancel := context.WithTimeout(ctx, length+10*time.Minute)
 	defer cancel()
-	// By default each input that is new is made smaller for up to a minute: a share
-	// of two would be spent on one, with nothing else tried.
+	// By default each new input is minimized for up to a minute: a share of two would be
+	// spent on one input, with nothing else tried.
 	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-fuzz", "^"+t.Name+"$", "-fuzztime", fuzztime,
 		"-fuzzminimizetime", "20x", "-parallel", "1", t.Package)
 	cmd.Dir = t.Module

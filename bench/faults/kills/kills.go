@@ -1,5 +1,5 @@
-// Package kills ends redline at random moments, politely and not, and looks for
-// what is left: processes, temporary folders, shared memory, worktrees, bundles
+// Package kills ends redline at random moments, gracefully or not, and looks for
+// leftovers and lies: processes, temporary folders, shared memory, worktrees, bundles
 // that do not open, exit codes that do not say what happened.
 package kills
 
@@ -35,7 +35,7 @@ var Part = part.Part{
 type ending struct {
 	name   string
 	signal syscall.Signal
-	again  bool // and once more
+	again  bool // it is sent twice
 }
 
 var endings = []ending{
@@ -76,7 +76,7 @@ func plans(trials int, seed uint64) []plan {
 	return all
 }
 
-// counts are the figures of the part.
+// counts are the part's figures.
 type counts struct {
 	begun, opened  int // bundles
 	late           int // runs that had ended before the signal
@@ -87,7 +87,7 @@ type counts struct {
 	codes, endings int
 }
 
-// run tries. Processes must be gone after limit.
+// run makes the trials. Processes must be gone after limit.
 func run(ctx context.Context, o part.Options, limit time.Duration) (part.Result, error) {
 	result := part.Result{Failures: []string{}}
 	b, err := prepare(ctx, o)
@@ -130,8 +130,8 @@ func verdict(wrong []string) string {
 
 // try makes one trial and returns what was wrong.
 func (b *bench) try(ctx context.Context, p plan, limit time.Duration, c *counts) (wrong []string, err error) {
-	// Below nohup SIGHUP is ignored, and would be in redline: a handler here is the
-	// default there.
+	// Under nohup SIGHUP is ignored, and redline would inherit that: a handler here
+	// becomes the default there.
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
@@ -188,8 +188,8 @@ func (b *bench) try(ctx context.Context, p plan, limit time.Duration, c *counts)
 	return wrong, nil
 }
 
-// minimum is how long a signal waits: before it, the process has not come to
-// install its handlers.
+// minimum is how long a signal waits: earlier, the process may not have installed its
+// handlers.
 const minimum = 50 * time.Millisecond
 
 // bench is what all trials share.
@@ -201,7 +201,7 @@ type bench struct {
 	log              io.Writer
 }
 
-// prepare builds the service and sees how long each shape takes undisturbed.
+// prepare builds the service and measures how long each shape takes undisturbed.
 func prepare(ctx context.Context, o part.Options) (*bench, error) {
 	b := &bench{
 		redline: o.Redline, scratch: o.Scratch, log: o.Log, takes: map[string]time.Duration{},

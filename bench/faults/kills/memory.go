@@ -18,7 +18,7 @@ func sharedMemory() map[string]bool {
 	return all
 }
 
-// newIn returns the folders in shared memory that were not there before and have
+// newIn returns the folders in shared memory that did not exist before and have
 // no owner: another redline may run on this machine meanwhile.
 func newIn(before map[string]bool) (left []string) {
 	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(100 * time.Millisecond) {
@@ -28,14 +28,14 @@ func newIn(before map[string]bool) (left []string) {
 				left = append(left, path)
 			}
 		}
-		// Another's folder may be between its making and its first use.
+		// Another redline's folder may be between its creation and its first use.
 		if len(left) == 0 || time.Now().After(deadline) {
 			return left
 		}
 	}
 }
 
-// owned reports whether somebody locks a folder's marker, or maps a file in it.
+// owned reports whether a process locks a folder's marker, or maps a file in it.
 func owned(path string) bool {
 	if f, err := os.Open(filepath.Join(path, "REDLINE-SCRATCH")); err == nil {
 		defer f.Close()

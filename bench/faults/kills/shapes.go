@@ -12,8 +12,8 @@ import (
 // shape is what redline starts.
 type shape struct {
 	name string
-	// target is the scenario's target: build, or exec; b.service is deaf to all that
-	// can be ignored.
+	// target is the scenario's target: build, or exec; b.service ignores every signal
+	// that can be ignored.
 	target func(b *bench) string
 	ab     bool // a comparison of two revisions instead of a run
 }
@@ -70,7 +70,7 @@ func (b *bench) build(ctx context.Context) error {
 	return nil
 }
 
-// worktrees returns what the repository lists besides itself.
+// worktrees returns the worktrees that the repository lists, except itself.
 func (b *bench) worktrees(ctx context.Context, s shape) []string {
 	if !s.ab {
 		return nil

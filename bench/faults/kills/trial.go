@@ -15,8 +15,8 @@ import (
 	"github.com/redline-go/redline/service/port"
 )
 
-// trial is one start of redline with a temporary directory of its own, by whose
-// name in the environment all that it starts is found.
+// trial is one start of redline with its own temporary directory, whose name in the
+// environment identifies all processes that it starts.
 type trial struct {
 	b           *bench
 	dir, tmp    string
@@ -50,7 +50,7 @@ func (t *trial) start(ctx context.Context, args ...string) (*exec.Cmd, error) {
 	cmd.Dir = t.b.module
 	cmd.Env = append(os.Environ(), "TMPDIR="+t.tmp)
 	cmd.Stdout, cmd.Stderr = &t.out, &t.errors
-	// Output that a process left behind holds open must not hold up the trial.
+	// A leftover process that holds the output open must not hold up the trial.
 	cmd.WaitDelay = 100 * time.Millisecond
 	return cmd, cmd.Start()
 }
@@ -61,11 +61,11 @@ func (t *trial) calm(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	_ = cmd.Wait() // the code says it
+	_ = cmd.Wait() // the exit code says it
 	return cmd.ProcessState.ExitCode(), nil
 }
 
-// next makes the next start, which sweeps: of a run whose target ends at once.
+// next makes the next start, which sweeps: a run whose target ends at once.
 func (t *trial) next(ctx context.Context) error {
 	cmd, err := t.start(ctx, "run", "http://127.0.0.1:1/", "--exec", "false", "-o", filepath.Join(t.dir, "next"), "--plain")
 	if err != nil {
@@ -84,14 +84,14 @@ func (t *trial) output() string {
 	return text[max(0, len(text)-600):]
 }
 
-// ended is how a disturbed run came out.
+// ended is how a disturbed run ended.
 type ended struct {
 	state *os.ProcessState
 	late  bool // it was over before the signal
 }
 
-// overlap is how long a process that has said all it had to say may take to be
-// gone: a signal in this time finds no process to answer it.
+// overlap is how long a process that has written all its output may take to exit: a
+// signal in this time finds no process to react.
 const overlap = 5 * time.Millisecond
 
 // endAt ends redline after a while, and returns once it has ended.
@@ -124,9 +124,9 @@ func (t *trial) endAt(ctx context.Context, e ending, after, again time.Duration)
 	return ended{cmd.ProcessState, at.Sub(sent) < overlap && cmd.ProcessState.ExitCode() == 0}, nil
 }
 
-// wrong says what is wrong with the exit, "" when nothing is. A redline that has
-// not said a word may not have come to catch signals: the signal itself ends it, as
-// it does any program.
+// wrong says what is wrong with the exit, "" if nothing is. A redline that has
+// written nothing may not catch signals yet: the signal itself ends it, as it does any
+// program.
 func (d ended) wrong(e ending, wrote bool) string {
 	status, _ := d.state.Sys().(syscall.WaitStatus)
 	if status.Signaled() && status.Signal() == e.signal && (e.signal == syscall.SIGKILL || !wrote) {
@@ -137,8 +137,8 @@ func (d ended) wrong(e ending, wrote bool) string {
 	return "ended with " + d.state.String()
 }
 
-// processes returns what carries the trial's temporary directory in its
-// environment and has not ended.
+// processes returns the living processes that have the trial's temporary directory in
+// their environment.
 func (t *trial) processes() (pids []int) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -179,9 +179,8 @@ func (t *trial) awaitGone(limit time.Duration) (left []string, took time.Duratio
 	}
 }
 
-// files returns what lies in the trial's temporary directory, but for what is the
-// target's own: the go command of `go run` does not clear up when it is asked to
-// end.
+// files returns the entries of the trial's temporary directory, except the target's
+// own: the go command of `go run` does not clean up when it is terminated.
 func (t *trial) files() (names []string) {
 	entries, err := os.ReadDir(t.tmp)
 	if err != nil {
@@ -195,13 +194,13 @@ func (t *trial) files() (names []string) {
 	return names
 }
 
-// bundleBegun reports whether the run came to make a bundle.
+// bundleBegun reports whether the run began a bundle.
 func (t *trial) bundleBegun() bool {
 	_, err := os.Stat(filepath.Join(t.bundle, "run.json"))
 	return err == nil && !t.ab
 }
 
-// open reads the bundle as a person would, and says what is wrong.
+// open reads the bundle as a user would, and says what is wrong.
 func (t *trial) open(ctx context.Context) string {
 	for _, args := range [][]string{{"diagnose", t.bundle}, {"report", t.bundle, "--format", "json"}} {
 		cmd := exec.CommandContext(ctx, t.b.redline, args...)

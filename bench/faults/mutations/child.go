@@ -13,7 +13,7 @@ import (
 // childEnv makes this binary damage one bundle and end.
 const childEnv = "REDLINE_FAULTS_DAMAGE"
 
-// spec is what a child is to do.
+// spec is the task of a child.
 type spec struct {
 	Seed            uint64
 	Trial           int
@@ -22,12 +22,12 @@ type spec struct {
 	Bundle, Outside string
 }
 
-// Damage is to be called first by every main whose binary may be started to damage
-// a bundle. It returns at once unless it was.
+// Damage must be called first by every main whose binary may be started to damage
+// a bundle. It returns at once if this process was not.
 //
-// Damage grows to gigabytes. The kernel counts what a process had resident when it
-// started another as memory of that other one (exec sets its maximum to that of the
-// address space it leaves), so whoever measures redline must stay small itself.
+// Damage grows to gigabytes. The kernel counts the memory that a process had resident
+// when it started another as memory of that other one (exec sets its maximum to that of
+// the address space that it leaves), so a process that measures redline must stay small.
 func Damage() {
 	text, ok := os.LookupEnv(childEnv)
 	if !ok {
@@ -46,7 +46,7 @@ func Damage() {
 	os.Exit(1)
 }
 
-// run copies one of the seeds and damages it, and says which and what.
+// run copies one of the seeds and damages it, and says which seed and how.
 func (s spec) run() (string, error) {
 	r := rand.New(rand.NewPCG(s.Seed, uint64(s.Trial)))
 	name, err := s.Seeds.copy(r, s.Bundle)

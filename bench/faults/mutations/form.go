@@ -20,14 +20,14 @@ import (
 )
 
 // hostile is a name that a terminal, a CI system, Markdown and a browser would all
-// do something with. mark finds it again in what was printed.
+// act on. mark finds it in the output.
 const (
 	mark    = "owned"
 	hostile = "x\x1b]0;" + mark + "\x07\x1b[2J\r\n::error::" + mark + "\n##vso[task.x]" + mark +
 		"\n</script><script>" + mark + "()</script>\u009b31m\u202e\u2028|`" + mark
 )
 
-// form damages data as what it is.
+// form damages data according to its format.
 func (m *mutator) form(name string, data []byte) ([]byte, string) {
 	switch ext := filepath.Ext(name); {
 	case ext == ".json":
@@ -108,7 +108,7 @@ func (m *mutator) json(data []byte) ([]byte, string) {
 	return out, what
 }
 
-// value makes something of what stood in a document.
+// value replaces a value of a document by a hostile one.
 func (m *mutator) value(old any) (any, string) {
 	switch m.IntN(9) {
 	case 0:
@@ -161,8 +161,7 @@ func change(at *any, f func(any) (any, bool)) {
 	}
 }
 
-// everyName makes most texts of a document hostile, keeping what their first letters
-// were.
+// everyName makes most texts of a document hostile, but keeps their first letters.
 func everyName(tree any, r *rand.Rand) any {
 	change(&tree, func(old any) (any, bool) {
 		s, ok := old.(string)
@@ -172,7 +171,7 @@ func everyName(tree any, r *rand.Rand) any {
 	return tree
 }
 
-// profile changes what a profile says, so that it still parses.
+// profile changes the content of a profile, so that it still parses.
 func (m *mutator) profile(data []byte) ([]byte, string) {
 	p, err := profile.ParseData(data)
 	if err != nil || len(p.Sample) == 0 || len(p.Location) == 0 {

@@ -16,7 +16,7 @@ import (
 type mutator struct {
 	*rand.Rand
 	dir, outside string
-	light        bool // nothing is made larger than a test has time for
+	light        bool // nothing grows larger than a test has time for
 }
 
 // most bounds how often something is repeated.
@@ -27,7 +27,7 @@ func (m *mutator) most(n int) int {
 	return n
 }
 
-// damage does one thing to one file, sometimes more, and says what.
+// damage damages one file in one way, sometimes more, and says how.
 func (m *mutator) damage() string {
 	var reported []string
 	for {
@@ -66,8 +66,8 @@ func (m *mutator) once() string {
 	return name + " " + what
 }
 
-// file picks a regular file of the bundle; each kind is as likely, however many
-// there are of it.
+// file picks a regular file of the bundle; each kind is equally likely, however many
+// files there are of it.
 func (m *mutator) file() string {
 	kinds := map[string][]string{}
 	filepath.WalkDir(m.dir, func(path string, d fs.DirEntry, err error) error {
@@ -85,7 +85,7 @@ func (m *mutator) file() string {
 	if len(names) == 0 {
 		return ""
 	}
-	slices.Sort(names) // of the same seed the same trial
+	slices.Sort(names) // so that the same seed makes the same trial
 	files := kinds[names[m.IntN(len(names))]]
 	return files[m.IntN(len(files))]
 }

@@ -1,5 +1,5 @@
-// Package mutations damages bundles and holds redline to what it promises of them:
-// whatever bytes a bundle has, opening, judging, reporting, comparing and linting
+// Package mutations damages bundles and holds redline to its promises about them:
+// whatever bytes a bundle has, opening, assessing, reporting, comparing and linting
 // end within 30 s and 1 GB, without a panic, and print nothing that a terminal, a CI
 // system or a browser would obey.
 //
@@ -32,7 +32,7 @@ var Part = part.Part{
 }
 
 // Bounds that redline promises. Time is CPU time, which other work on the machine
-// does not lengthen; mostWait ends a process that hangs.
+// does not increase; mostWait ends a process that hangs.
 const (
 	mostTime   = 30 * time.Second
 	mostWait   = 5 * time.Minute
@@ -75,12 +75,12 @@ func (b *bench) run(ctx context.Context, o part.Options) (part.Result, error) {
 	return all.result(), nil
 }
 
-// tally adds up what trials came to.
+// tally adds up the outcomes of trials.
 type tally struct {
 	mu       sync.Mutex
 	trials   int
 	runs     int
-	refused  int // processes that said what is wrong with the bundle
+	refused  int // processes that reported what is wrong with the bundle
 	failures []string
 	longest  time.Duration
 	largest  int64

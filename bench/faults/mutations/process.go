@@ -58,7 +58,7 @@ func newBench(redline, scratch string) (*bench, error) {
 	return b, nil
 }
 
-// outcome is what a trial came to.
+// outcome is the outcome of a trial.
 type outcome struct {
 	name      string
 	processes []process
@@ -76,8 +76,8 @@ func (o *outcome) fail(format string, args ...any) {
 	o.failures = append(o.failures, fmt.Sprintf("%s: %q", o.name, fmt.Sprintf(format, args...)))
 }
 
-// exercise runs the verbs that read bundles: what is stored is reported first, since
-// judging writes it anew.
+// exercise runs the verbs that read bundles: the stored findings are reported first,
+// because the assessment overwrites them.
 func (b *bench) exercise(ctx context.Context, r *rand.Rand, bundle string, out *outcome) {
 	page, markdown, flame := bundle+".html", bundle+".md", bundle+".flame.html"
 	stored := [][]string{{"report", bundle}, {"report", bundle, "--format", "md"},
@@ -120,8 +120,8 @@ func readRegular(file string) (string, error) {
 	return string(text), err
 }
 
-// start runs redline once. The limit on its data keeps the machine alive; what is
-// promised is checked by what was resident.
+// start runs redline once. The limit on its data keeps the machine alive; the promise
+// is checked against its resident memory.
 func (b *bench) start(ctx context.Context, out *outcome, args []string) {
 	ctx, cancel := context.WithTimeout(ctx, mostWait)
 	defer cancel()
@@ -171,7 +171,7 @@ var crash = regexp.MustCompile(`(?m)^(goroutine \d+ |panic: |fatal error: )`)
 
 var command = regexp.MustCompile(`(?m)^[ \t]*(::[a-z]|##vso|##\[)`)
 
-// inspect looks for what would act in a terminal or a CI system's log.
+// inspect looks for text that would act in a terminal or in the log of a CI system.
 func (o *outcome) inspect(where, text string) {
 	for i, r := range text {
 		if r == '\n' || r == '\t' {
@@ -194,7 +194,7 @@ func (o *outcome) leaked(where, text string) {
 	}
 }
 
-// inspectPage looks for markup that a name became.
+// inspectPage looks for a name that became markup.
 func (o *outcome) inspectPage(file, text string) {
 	if strings.Contains(text, "<script>"+mark) || strings.Contains(text, "<img") {
 		o.fail("%s: a name became a script", filepath.Base(file))

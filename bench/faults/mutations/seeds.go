@@ -20,8 +20,8 @@ type seeds []string
 // services are the cases whose bundles together hold every kind of file.
 var services = []string{"wallet-debit", "booking-trail", "credit-scorer", "partner-feed", "journal-sync"}
 
-// newSeeds unpacks recorded bundles of the corpus below scratch, and adds what they
-// are packed without: execution traces, spans, a report, and the journal of a run
+// newSeeds unpacks recorded bundles of the corpus below scratch, and adds the files that
+// they are packed without: execution traces, spans, a report, and the journal of a run
 // that was killed. root is the repository.
 func newSeeds(root, scratch string) (seeds, error) {
 	traces, err := filepath.Glob(filepath.Join(root, "anatomy", "testdata", "*.trace"))
@@ -68,7 +68,7 @@ func spanLines() (lines []byte) {
 	return lines
 }
 
-// killedRun writes to dir what a kill would have left of the run in from.
+// killedRun writes to dir the files that a kill would have left of the run in from.
 func killedRun(from, dir string) error {
 	rec, err := record.Open(from)
 	if err != nil {
@@ -90,7 +90,7 @@ func killedRun(from, dir string) error {
 			}
 		}
 	}
-	// The writer flushes within a second; it is awaited, because nothing says when.
+	// The writer flushes within a second; polled, because nothing announces it.
 	for tried := 0; ; tried++ {
 		open, err := record.Open(work)
 		if err != nil {

@@ -1,5 +1,5 @@
-// Package part says what one part of the fault bench is: one promise of
-// redline's, broken on purpose as often as asked and counted.
+// Package part defines one part of the fault bench: one promise of redline,
+// attacked on purpose as often as requested, and the count of how often it broke.
 //
 // A part lives in a package of its own below bench/faults, so that a sample of it
 // can run in `make test` as well.
@@ -15,9 +15,9 @@ import (
 type Part struct {
 	Name string // on the command line: "kills"
 	Doc  string // one sentence for -h and for docs/reliability.md
-	// Asked is how many trials the full bench makes.
+	// Asked is the number of trials of the full bench.
 	Asked int
-	// Numbered: a seed and a number make a trial, so that one can be tried again.
+	// Numbered means that seed and number determine a trial, so that one can be repeated.
 	Numbered bool
 	// Run makes o.Trials trials. An error means that the part could not be tried;
 	// a broken promise is a failure in the Result.
@@ -27,9 +27,9 @@ type Part struct {
 // Options are the same for every part.
 type Options struct {
 	Redline string    // path of redline's binary
-	Scratch string    // an empty folder of the part's own, removed after it
+	Scratch string    // an empty folder for the part, removed after it
 	Trials  int       // how many; at least 1
-	First   int       // number of the first trial, of a part that is Numbered
+	First   int       // number of the first trial, for a part that is Numbered
 	Seed    uint64    // of everything random: the same seed makes the same trials
 	Log     io.Writer // progress, for people
 }
@@ -42,7 +42,7 @@ type Result struct {
 	Failures []string      `json:"failures"` // one line each, enough to try it again; empty is what is asked
 	Figures  []Figure      `json:"figures"`
 	Took     time.Duration `json:"took_ns"`
-	// Revision and Seed are of the run that made these figures: parts may be run
+	// Revision and Seed belong to the run that made these figures: parts may be run
 	// one by one.
 	Revision string `json:"revision"`
 	Seed     uint64 `json:"seed"`

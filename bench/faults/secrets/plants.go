@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// places are where a user could have a secret, and each gets one of its own. The
+// carriers are the places where a user could have a secret; each gets its own. The
 // service shows those of its half of the list, see testdata/service.go.txt.
 var carriers = []string{
 	// What a scenario and the command line say.
@@ -35,15 +35,15 @@ var carriers = []string{
 	"sql literal", "sql escaped literal", "sql dollar quote", "sql comment", "sql number", "sql role password", "sql application name",
 }
 
-// byValue are plants that are also in the target's environment under a name that
-// says secret: only so can redline know them where nothing else marks them.
+// byValue are plants that are also in the target's environment under the name of a
+// secret: only by that can redline recognize them if nothing else marks them.
 var byValue = []string{"pprof label by value", "trace log by value", "span attribute by value", "sql application name"}
 
 // plants are the secrets by place.
 type plants map[string]string
 
-// sow makes a secret for each place. Most are as people choose them, without a
-// form of their own.
+// sow makes a secret for each place. Most are such as people choose, without a
+// recognizable form.
 func sow(seed uint64) plants {
 	random := rand.New(rand.NewPCG(seed, 12))
 	word := func(n int) string {
@@ -77,7 +77,7 @@ func sow(seed uint64) plants {
 	return all
 }
 
-// traces are the texts that betray a secret: itself, and as it is in a URL, in
+// traces are the texts that betray a secret: itself, and its forms in a URL, in
 // base64 and in hexadecimal.
 func traces(secret string) []string {
 	all := []string{secret, url.QueryEscape(secret), hex.EncodeToString([]byte(secret))}

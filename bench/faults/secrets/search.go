@@ -18,8 +18,8 @@ import (
 // finding is a plant that was found.
 type finding struct{ carrier, where string }
 
-// search looks for the plants in all files below dir, also in what is packed in
-// them, and in what was printed.
+// search looks for the plants in all files below dir, also in data packed in
+// them, and in the output.
 func search(dir string, printed map[string]string, all plants) ([]finding, int, error) {
 	var found []finding
 	seen := map[string]bool{}
@@ -63,7 +63,7 @@ func search(dir string, printed map[string]string, all plants) ([]finding, int, 
 
 var packedPage = regexp.MustCompile(`data-encoding="gzip\+base64">([A-Za-z0-9+/=]+)<`)
 
-// unpacked returns a file's bytes, and those of what is packed in it: gzip, the
+// unpacked returns a file's bytes, and those of the data packed in it: gzip, the
 // data of a page, the labels of the windows, whose file is compressed by column.
 func unpacked(path string, data []byte) [][]byte {
 	parts := [][]byte{data}

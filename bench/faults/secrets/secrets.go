@@ -1,6 +1,6 @@
 // Package secrets plants a secret in every place where a user could have one, runs
 // redline's verbs on a real service and a real PostgreSQL, and looks for the
-// secrets in all that was written and printed.
+// secrets in everything that was written and printed.
 package secrets
 
 import (
@@ -94,8 +94,8 @@ func run(ctx context.Context, o part.Options, quick bool) (part.Result, error) {
 	return result, nil
 }
 
-// redline runs a verb and keeps what it prints. Whether it succeeds is its own
-// matter, as long as it is the exit that the caller expects.
+// redline runs a verb and keeps what it prints. Whether it succeeds does not matter,
+// as long as its exit code is one that the caller expects.
 func (t *trial) redline(ctx context.Context, name string, exits []int, args ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()

@@ -74,8 +74,8 @@ func (t *trial) verbs(ctx context.Context) error {
 	return nil
 }
 
-// database lets an application use the database as applications with secrets do,
-// until the returned function is called.
+// database uses the database as applications with secrets do, until the returned
+// function is called.
 func (t *trial) database(ctx context.Context) (end func()) {
 	if t.db == nil {
 		return func() {}
@@ -122,7 +122,7 @@ func (t *trial) statements(ctx context.Context) error {
 				return err
 			}
 		}
-		// What it sat idle after is looked at too.
+		// The last statement of an idle connection is read too.
 		if _, err := conn.Exec(ctx, p.Replace("SELECT 'LITERAL' /* COMMENT */"), pgx.QueryExecModeSimpleProtocol); err != nil {
 			return err
 		}

@@ -76,7 +76,7 @@ func (t *trial) write(ctx context.Context) (err error) {
 	return nil
 }
 
-// command is the service under a shell, with secrets in its arguments.
+// command starts the service through a shell, with secrets in its arguments.
 func (t *trial) command() string {
 	p := t.all
 	return fmt.Sprintf(

@@ -1,13 +1,13 @@
-// Command bounded is a service whose capacity is known: so many workers, each of which
-// takes so long per request, makes workers/time requests per second.
+// Command bounded is a service whose capacity is known: the number of workers divided by
+// the time that each takes per request.
 //
 //	pool    requests wait for one of the workers, however long
 //	lock    the same with one worker behind a mutex
 //	queue   a bounded queue before the workers, and 503 when it is full
 //
-// Service time is kept by the clock and not by sleeping that long each time: who
-// waited for a worker counts from when the worker was free. A sleep that ends late
-// then delays an answer and costs no capacity.
+// Service time is kept by the clock and not by sleeping that long each time: that of a
+// request that waited counts from when the worker became free. A sleep that ends late
+// then delays an answer but costs no capacity.
 package main
 
 import (
@@ -41,10 +41,10 @@ func main() {
 // worker serves one request at a time.
 type worker struct {
 	each time.Duration
-	free time.Time // from when on
+	free time.Time // when it becomes free
 }
 
-// work serves a request that came at a time.
+// work serves a request that arrived at the time came.
 func (w *worker) work(came time.Time) {
 	if w.free.Before(came) {
 		w.free = came
@@ -87,7 +87,7 @@ func (c *counter) serve(http.ResponseWriter, *http.Request) {
 // queued are the requests that may wait.
 const queued = 32
 
-// queue sheds what does not fit.
+// queue sheds the requests that do not fit.
 type queue struct{ jobs chan job }
 
 type job struct {

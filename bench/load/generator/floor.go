@@ -4,7 +4,7 @@ package generator
 
 import (
 	"context"
-	_ "embed" // the floor travels with the harness
+	_ "embed" // the floor is part of the harness
 	"encoding/json"
 	"fmt"
 	"net"

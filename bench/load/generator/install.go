@@ -15,8 +15,8 @@ import (
 	"github.com/redline-go/redline/bench/load/process"
 )
 
-// pinned are the peers that the Go module proxy serves, at versions that were
-// seen to build there: fortio from 1.69.5 on needs a module that it refuses.
+// pinned are the peers that the Go module proxy serves, at versions that are known to
+// build from it: fortio from 1.69.5 on needs a module that it refuses.
 var pinned = map[string]struct{ pkg, version string }{
 	"k6":     {"go.k6.io/k6", "v1.8.1"},
 	"hey":    {"github.com/rakyll/hey", "v0.1.5"},
@@ -28,7 +28,7 @@ var pinned = map[string]struct{ pkg, version string }{
 const installPatience = 20 * time.Minute
 
 // install returns the program of a pinned peer, built on first use into the
-// user's cache. With build false only the cache is looked at.
+// user's cache. If build is false it is taken only from the cache.
 func install(ctx context.Context, name string, build bool, say func(format string, args ...any)) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {

@@ -66,8 +66,8 @@ func h2load() *Tool {
 	}
 }
 
-// ab is HTTP/1.0 with keep-alive. It takes room for every request beforehand,
-// so the bound on them is kept near its capacity.
+// ab is HTTP/1.0 with keep-alive. It allocates memory for every request in advance,
+// so the limit on requests is kept near its capacity.
 func ab() *Tool {
 	return &Tool{
 		Name: "ab",
@@ -90,7 +90,7 @@ func hey() *Tool {
 		Name: "hey",
 		Arguments: func(s Shape, _ string) ([]string, bool) {
 			args := []string{"-c", strconv.Itoa(s.Connections), "-z", s.Duration.String()}
-			if s.Rate > 0 { // its rate is that of each worker
+			if s.Rate > 0 { // its rate is per worker
 				args = append(args, "-q", fmt.Sprint(s.Rate/float64(s.Connections)))
 			}
 			return append(args, s.url()), s.Protocol == HTTP1
@@ -101,7 +101,7 @@ func hey() *Tool {
 				P50:      seconds(o.Stdout, `50%%? in ([\d.]+) secs`), P99: seconds(o.Stdout, `99%%? in ([\d.]+) secs`),
 				Max: seconds(o.Stdout, `Slowest:\s+([\d.]+) secs`),
 			}
-			// Responses of every status, and below its heading errors, each with its count.
+			// Responses of every status and, below their heading, errors, each with its count.
 			t.Errors = sum(o.Stdout, `(?m)^\s+\[\d+\]\s+(\d+) responses`) - t.Requests +
 				sum(afterText(o.Stdout, "Error distribution:"), `(?m)^\s+\[(\d+)\]`)
 			return t.checked("hey")
@@ -160,7 +160,7 @@ func fortio() *Tool {
 	return &Tool{
 		Name: "fortio",
 		Arguments: func(s Shape, dir string) ([]string, bool) {
-			// A rate of 0 is its word for as fast as it goes.
+			// A rate of 0 means as fast as possible.
 			return []string{"load", "-quiet", "-c", strconv.Itoa(s.Connections), "-qps", fmt.Sprint(s.Rate), "-t", s.Duration.String(),
 				"-r", "0.00001", "-p", "50,99,99.9", "-k", "-json", filepath.Join(dir, "fortio.json"), s.url()}, s.Protocol == HTTP1
 		},

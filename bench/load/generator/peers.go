@@ -17,14 +17,14 @@ func PeerNames() []string {
 }
 
 // systemPeers are those that a distribution packages: the flag by which each prints
-// its version, and the package's name at Debian.
+// its version, and the name of its package in Debian.
 var systemPeers = map[string]struct{ flag, pkg string }{
 	"wrk": {"-v", "wrk"}, "h2load": {"--version", "nghttp2-client"}, "ab": {"-V", "apache2-utils"},
 }
 
 // FindPeers looks for each peer, by name, and returns the versions of those that it
-// found. Peers that are not among the wanted, or cannot be had, are skipped and have
-// the reason. With build false nothing is built that is not in the cache.
+// found. Peers that are not wanted or not available are skipped, with the reason in
+// Why. If build is false none is built that is not in the cache.
 func FindPeers(ctx context.Context, wanted []string, build bool, say func(format string, args ...any)) (
 	peers map[string]*Tool, versions map[string]string,
 ) {
@@ -62,8 +62,7 @@ func (t *Tool) find(ctx context.Context, build bool, say func(format string, arg
 
 var version = regexp.MustCompile(`\d+\.\d+[.\w-]*`)
 
-// Version asks a program from PATH for its version; empty when it does
-// not say.
+// Version asks a program from PATH for its version; empty if it prints none.
 func Version(path, flag string) string {
 	// wrk exits 1 after it printed its version.
 	out, _ := exec.Command(path, flag).CombinedOutput()

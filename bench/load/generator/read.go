@@ -56,7 +56,7 @@ func fromSeconds(s float64) time.Duration { return time.Duration(s * float64(tim
 
 func repeat(pattern string, n int) string { return strings.Repeat(pattern, n) }
 
-// afterText returns the text after a heading; nothing when it is not there.
+// afterText returns the text after a heading; nothing if there is no such heading.
 func afterText(text []byte, heading string) []byte {
 	_, after, _ := bytes.Cut(text, []byte(heading))
 	return after

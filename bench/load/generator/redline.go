@@ -16,9 +16,9 @@ import (
 )
 
 // Redline is the real binary driving load with all of its accounting: windows,
-// histograms, the latency log, slow requests, its judgement of itself, the
+// histograms, the latency log, slow requests, its assessment of itself, the
 // bundle and its report. It watches nothing: the cost of watching a target is
-// not the generator's, and stands next to it; see observing.
+// not the generator's, and is shown separately; see Observing.
 func Redline(path string) *Tool {
 	t := Observing(path)
 	t.Name = "redline"
@@ -35,8 +35,8 @@ func Observing(path string) *Tool {
 		Name: "redline, observing", Path: path,
 		Arguments: func(s Shape, dir string) ([]string, bool) { return RedlineArguments(s, dir), true },
 		Read:      readRedline,
-		// 3 says that the generator was the limit, which a closed loop against a
-		// server this fast means it to be; the reasons are kept as a remark.
+		// 3 says that the generator was the limit, as intended for a closed loop against
+		// a server this fast; the reasons are kept as a remark.
 		excuses: []int{3},
 	}
 }

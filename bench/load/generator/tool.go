@@ -1,8 +1,9 @@
 //go:build linux
 
 // Package generator drives load generators, redline among them, with the same load
-// and reads what each reports of its run. What one prints is read by that version's
-// form; a tally of nothing is an error, so that a changed form does not go unseen.
+// and reads what each reports about its run. Their output is parsed in the format of
+// the pinned version; a tally of nothing is an error, so that a changed format does not
+// go unnoticed.
 package generator
 
 import (
@@ -16,7 +17,7 @@ import (
 	"github.com/redline-go/redline/bench/load/process"
 )
 
-// protocol is the one that a tool is asked to speak.
+// protocol is the protocol that a tool speaks.
 type protocol string
 
 // Protocols that tools are compared on.
@@ -26,14 +27,14 @@ const (
 	GRPC  protocol = "grpc"
 )
 
-// Shape is one load as every tool is asked for it.
+// Shape is one load, the same for every tool.
 type Shape struct {
 	Protocol    protocol
 	Address     string // host:port
 	TLS         bool
 	Connections int
 	Streams     int     // requests at once on each connection
-	Rate        float64 // 1/s; 0 is as fast as it goes
+	Rate        float64 // 1/s; 0 is as fast as possible
 	Duration    time.Duration
 }
 
@@ -47,7 +48,7 @@ func (s Shape) url() string {
 
 func (s Shape) seconds() string { return fmt.Sprintf("%gs", s.Duration.Seconds()) }
 
-// Tally is a tool's report on its own run. Latencies are zero where the tool
+// Tally is a tool's report on its own run. Latencies are zero if the tool
 // does not state them.
 type Tally struct {
 	Requests  int64         `json:"requests"` // answered, without errors
@@ -69,18 +70,18 @@ type Tally struct {
 // Tool is a load generator.
 type Tool struct {
 	Name string
-	Path string // program; empty when it cannot be had
-	Why  string // it cannot be had
-	// arguments returns the command line without the program, with files below
-	// dir; ok is false when the tool cannot do the shape.
+	Path string // program; empty if it is not available
+	Why  string // why it is not available
+	// Arguments returns the command line without the program, with files below
+	// dir; ok is false if the tool cannot do the shape.
 	Arguments func(s Shape, dir string) (args []string, ok bool)
-	// read returns the tally from the run's output and its files in dir.
+	// Read returns the tally from the run's output and its files in dir.
 	Read func(o process.Output, s Shape, dir string) (Tally, error)
-	// excuses are exit codes that come with results all the same.
+	// excuses are the exit codes other than 0 that come with results.
 	excuses []int
 }
 
-// Can reports whether the tool is there and does the shape.
+// Can reports whether the tool is available and can do the shape.
 func (t *Tool) Can(s Shape) bool {
 	if t.Path == "" {
 		return false
@@ -89,7 +90,7 @@ func (t *Tool) Can(s Shape) bool {
 	return ok
 }
 
-// Skipped is the line that says why a tool is not in a table.
+// Skipped returns a line per missing tool that says why it is not in a table.
 func Skipped(tools []*Tool) []string {
 	var lines []string
 	for _, t := range tools {
@@ -100,7 +101,7 @@ func Skipped(tools []*Tool) []string {
 	return lines
 }
 
-// Excused reports whether err is an exit that comes with results.
+// Excused reports whether err is an exit code that comes with results.
 func (t *Tool) Excused(err error) bool {
 	var exit *exec.ExitError
 	return errors.As(err, &exit) && slices.Contains(t.excuses, exit.ExitCode())

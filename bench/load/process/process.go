@@ -70,7 +70,7 @@ type Spent struct {
 	Wall time.Duration `json:"wall_ns"`
 }
 
-// Output is the result of a finished command.
+// Output is what a finished command printed and used.
 type Output struct {
 	Stdout, Stderr []byte
 	Spent          Spent
@@ -85,7 +85,7 @@ func Watchdog(ctx context.Context, load time.Duration) (context.Context, context
 }
 
 // Run runs a command on a core to its end. onStart, if not nil, gets the pid.
-// The output is there with an error too: redline exits 3 with its summary.
+// The output is returned with an error too: redline exits 3 with its summary.
 func Run(ctx context.Context, core int, dir string, args []string, onStart func(pid int)) (Output, error) {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	var stdout, stderr bytes.Buffer
@@ -126,7 +126,7 @@ func LastLine(text []byte) string {
 type Server struct {
 	Cmd    *exec.Cmd
 	Exited chan struct{}
-	Log    *bytes.Buffer // stderr; read it after exited only
+	Log    *bytes.Buffer // stderr; read it only after the process has exited
 }
 
 // Start starts a server on the server's core. Its stdout goes to out.

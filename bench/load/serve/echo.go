@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"net"
 
-	"google.golang.org/grpc"                      // the server that Go services have
+	"google.golang.org/grpc"                      // the server that Go services use
 	"google.golang.org/grpc/interop/grpc_testing" // a service whose code comes with the library
 	"google.golang.org/grpc/reflection"
 )
 
-// echoCall is the unary call of the gRPC section, and echoBody its message.
+// EchoService and EchoMethod name the unary call of the gRPC section, and EchoBody is its message.
 const (
 	EchoService = "grpc.testing.TestService"
 	EchoMethod  = "UnaryCall"

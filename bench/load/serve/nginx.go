@@ -33,8 +33,8 @@ type Nginx struct {
 	Plain, TLS, H2C, H2 string
 }
 
-// nginxConf takes the TLS 1.3 suite away from taste: OpenSSL and Go would
-// otherwise choose different ciphers.
+// nginxConf fixes the TLS 1.3 cipher suite: OpenSSL and Go would otherwise choose
+// different ones.
 var nginxConf = template.Must(template.New("").Parse(`
 daemon off;
 master_process off;
@@ -67,7 +67,7 @@ http {
 // 15,000 connections.
 const nginxFiles = 20000
 
-// FindNginx looks beyond PATH, where Debian puts it.
+// FindNginx looks in PATH, and where Debian puts it.
 func FindNginx() (string, error) {
 	for _, name := range []string{"nginx", "/usr/sbin/nginx", "/usr/local/sbin/nginx"} {
 		if path, err := exec.LookPath(name); err == nil {

@@ -16,7 +16,7 @@ import (
 // serves the backlog. It prints every stall as it was, in monotonic ns.
 type stallServer struct {
 	epoll, listener int
-	seen            map[int]int // by descriptor: bytes of the blank line seen at the end of the last read
+	seen            map[int]int // by descriptor: bytes of the blank line at the end of the last read
 	buffer          []byte
 }
 
@@ -143,8 +143,8 @@ func (s *stallServer) answer(fd int) {
 	}
 }
 
-// countHeads counts the blank lines that end in data, of which seen bytes came
-// before it, and returns how many bytes of the next one data ends with.
+// countHeads counts the blank lines that end in data, the first of which may have seen
+// bytes before it, and returns how many bytes of the next one are at the end of data.
 func countHeads(data []byte, seen int) (heads, next int) {
 	for _, c := range data {
 		switch {

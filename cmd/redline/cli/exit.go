@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Exit codes; the contract of design section 9.
+// Exit codes: a contract with scripts, listed by redline --help.
 const (
 	ExitOK          = 0
 	ExitFailed      = 1   // a threshold failed, or a regression
@@ -35,8 +35,8 @@ func (e *ExitError) Unwrap() error { return e.Err }
 // Exit returns an error with an exit code; err may be nil, if it was already reported.
 func Exit(code int, err error) error { return &ExitError{code, err} }
 
-// ExitOf returns an error's exit code and its message: the whole of it, also where more
-// went wrong than the part that has the code.
+// ExitOf returns an error's exit code and its full message, which may report more than
+// the error that has the code.
 func ExitOf(err error) (code int, text string) {
 	code = ExitUsage
 	var coded *ExitError

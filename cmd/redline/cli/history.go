@@ -14,8 +14,8 @@ import (
 	"github.com/redline-go/redline/service/revision"
 )
 
-// HistoryFlag says where results are kept. The variable is not its default: help
-// would show the password in a DSN.
+// HistoryFlag adds the flag --history. The environment variable is not its default,
+// because help would show the password in a DSN.
 func HistoryFlag(flags *pflag.FlagSet, into *string) {
 	flags.StringVar(into, "history", "",
 		"keep the result by commit in this SQLite `file`, or the PostgreSQL of a DSN ($"+history.Variable+")")
@@ -50,15 +50,15 @@ func Keep(ctx context.Context, store *history.Store, r history.Result, err error
 func OfCommit(c revision.Commit) string {
 	switch {
 	case c.Hash == "":
-		return ", of no commit"
+		return ", without a commit"
 	case c.Dirty:
-		return ", as of a dirty tree at " + c.Hash[:min(8, len(c.Hash))]
+		return ", from a dirty tree at " + c.Hash[:min(8, len(c.Hash))]
 	}
 	return ", commit " + c.Hash[:min(8, len(c.Hash))]
 }
 
-// KeepRun adds a run that has just been judged. The commit is that of the
-// binary if it differs from the work tree's, which may be dirty.
+// KeepRun adds a run that has just been assessed. The commit is the binary's if it
+// differs from the work tree's, which may be dirty.
 func KeepRun(ctx context.Context, store *history.Store, rec *record.Record, note func(string, ...any)) {
 	if store == nil {
 		return

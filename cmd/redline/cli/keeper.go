@@ -9,19 +9,20 @@ import (
 	"strings"
 )
 
-// keeper restores the terminal if redline ends without doing so itself: killed, or by a panic that
-// nobody recovers from. It is a shell that waits at a pipe, because whoever is gone restores nothing.
+// keeper restores the terminal if redline ends without doing so itself: killed, or by an unrecovered
+// panic. It is a shell that waits on a pipe, because a dead process restores nothing.
 type keeper struct {
 	wait *exec.Cmd
 	pipe io.WriteCloser
 }
 
-// keeperScript gets the terminal's mode as $1. The signals that a terminal sends to all of its processes are
-// not for it, nor those that stop who sets a terminal from the background.
+// keeperScript gets the terminal's mode as $1. It ignores the signals that a terminal sends to all of its
+// processes, and those that stop a process that sets a terminal from the background.
 const keeperScript = `trap '' INT TERM HUP QUIT TSTP TTIN TTOU
 read -r done || { stty "$1" <&3; printf '\033[?25h' >&3; }`
 
-// keepTerminal starts a keeper of the terminal on standard input as it is now; nil where that cannot be.
+// keepTerminal starts a keeper that restores the present mode of the terminal on standard input; nil where
+// that is impossible.
 func keepTerminal() *keeper {
 	mode := exec.Command("stty", "-g")
 	mode.Stdin = os.Stdin

@@ -14,26 +14,26 @@ import (
 	"golang.org/x/term"
 )
 
-// keys are those that somebody presses at the terminal.
+// keys reads the keys that the user presses at the terminal.
 type keys struct {
 	pressed chan byte
 	end     chan struct{}
 	ended   chan struct{}
 	once    sync.Once
-	over    atomic.Bool // a signal asked redline to end
-	// The reader sleeps until a key or a byte here: of the end, or of a signal.
+	over    atomic.Bool // the reader must stop: close was called, or a signal asked redline to end
+	// The reader sleeps until a key is pressed or a byte arrives in this pipe: at the end, or at a signal.
 	woken, wakes *os.File
 }
 
-// backgroundLook is the time between two looks whether redline is in the foreground, of one that was sent to
-// the background: a shell that brings it back sends no signal, unless redline was stopped.
+// backgroundLook is how often a redline that was sent to the background checks whether it is in the foreground
+// again: a shell that brings it back sends no signal unless redline was stopped.
 const backgroundLook = time.Second
 
-// readKeys reads keys from the terminal on standard input, or returns nil where there is none. The
+// readKeys reads keys from the terminal on standard input, or returns nil if there is none. The
 // caller must close it, which restores the terminal.
 //
-// Lines and echo are off, signals stay: Ctrl-C is no key. The first signal that asks redline to end
-// restores the terminal at once, because the second ends the process on the spot.
+// Line mode and echo are off; signals stay on, so Ctrl-C is not a key. The first signal that asks redline to
+// end restores the terminal at once, because the second ends the process immediately.
 func readKeys() *keys {
 	fd := int(os.Stdin.Fd())
 	if !term.IsTerminal(fd) || !foreground(fd) {
@@ -68,8 +68,8 @@ func readKeys() *keys {
 	return k
 }
 
-// wakeUp wakes the reader at the end, and at a signal, until it has ended. Whoever goes on after a stop finds
-// the terminal as the shell left it.
+// wakeUp wakes the reader at the end and at each signal, until the reader has returned. SIGCONT is one of them:
+// a process that continues after a stop finds the terminal as the shell left it.
 func (k *keys) wakeUp(signals <-chan os.Signal, reads <-chan struct{}) {
 	end := k.end
 	for {
@@ -86,16 +86,16 @@ func (k *keys) wakeUp(signals <-chan os.Signal, reads <-chan struct{}) {
 			k.wakes.Close()
 			return
 		}
-		_, _ = k.wakes.Write([]byte{0}) // there is room: the reader takes what is there
+		_, _ = k.wakes.Write([]byte{0}) // never blocks: the reader drains the pipe
 	}
 }
 
-// read passes keys on until it is over.
+// read passes keys on until over is set.
 func (k *keys) read(fd int, before *unix.Termios) {
 	wake := unix.PollFd{Fd: int32(k.woken.Fd()), Events: unix.POLLIN}
 	for !k.over.Load() {
-		// Subtle: who reads or sets a terminal from the background is stopped by the kernel, and the
-		// load with it.
+		// Subtle: the kernel stops a process that reads or sets a terminal from the background, and the
+		// load would stop with it.
 		if !foreground(fd) {
 			k.await(int(backgroundLook/time.Millisecond), &wake)
 			continue
@@ -126,8 +126,8 @@ func (k *keys) read(fd int, before *unix.Termios) {
 	}
 }
 
-// await sleeps until one of the files has something, or for so many ms; negative is for ever. What woke it is
-// taken away.
+// await sleeps until one of the files is readable, or for ms milliseconds; negative means forever. The first
+// file is the wake pipe, which it drains.
 func (k *keys) await(ms int, files ...*unix.PollFd) {
 	all := make([]unix.PollFd, len(files))
 	for i, f := range files {

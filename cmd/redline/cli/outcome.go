@@ -11,7 +11,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// Outcome turns a judged run into the exit code.
+// Outcome turns an assessed run into the exit code.
 func Outcome(s *record.Summary, runErr error) error {
 	switch {
 	case errors.Is(runErr, context.Canceled):
@@ -40,8 +40,8 @@ func Outcome(s *record.Summary, runErr error) error {
 	return nil
 }
 
-// UsageOrInterrupt is the exit of a run that left nothing behind. What was cut
-// short by Ctrl-C (a build, a start) fails with an error of its own.
+// UsageOrInterrupt is the exit of a run that left no bundle. A build or a start that
+// Ctrl-C cut short fails with an error of its own, which would only distract.
 func UsageOrInterrupt(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return Exit(ExitInterrupted, errors.New("interrupted before anything was measured"))

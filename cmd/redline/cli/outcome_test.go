@@ -9,7 +9,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// TestOutcome: which code a run ends with, and which reason comes first where there
+// TestOutcome: which code a run ends with, and which reason comes first if there
 // are several.
 func TestOutcome(t *testing.T) {
 	well := func(change func(s *record.Summary)) *record.Summary {

@@ -10,8 +10,8 @@ import (
 	"github.com/redline-go/redline/notation/inert"
 )
 
-// Progress shows how a session goes: on a terminal in one line that is written
-// over, elsewhere in a line each.
+// Progress shows how a session goes: on a terminal in one line that each step
+// overwrites, elsewhere in one line per step.
 type Progress struct {
 	w       io.Writer
 	redraws bool
@@ -23,7 +23,7 @@ func NewProgress(w io.Writer) *Progress {
 	return &Progress{w: w, redraws: Terminal(w) && os.Getenv("TERM") != "dumb"}
 }
 
-// Redraws reports whether a step is written over by the next.
+// Redraws reports whether each step overwrites the one before.
 func (p *Progress) Redraws() bool { return p.redraws }
 
 // Step prints a line that the next step replaces.

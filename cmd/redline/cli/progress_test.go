@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestProgress: on a terminal the last step is written over, and what is said
-// besides begins a line of its own.
+// TestProgress: on a terminal the last step is overwritten, and any other message
+// begins a line of its own.
 func TestProgress(t *testing.T) {
 	var b strings.Builder
 	for _, c := range []struct {

@@ -11,9 +11,9 @@ import (
 	"github.com/redline-go/redline/verify/session"
 )
 
-// Reserve makes sure of the directory that a result will be kept in, before
-// anything is built or started for it: the one of -o, or a new one below runs/.
-// It is to be released; if nothing was kept, it is gone then.
+// Reserve reserves the directory that will hold a result, before anything is built
+// or started for it: that of -o, or a new one below runs/. The caller must release
+// it, which removes the directory if nothing was kept.
 func Reserve(out, name string) (*disk.Reservation, error) {
 	if out == "" {
 		return disk.ReserveNew(filepath.Join("runs", time.Now().Format("20060102-150405")+"-"+name))

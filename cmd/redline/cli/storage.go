@@ -10,7 +10,7 @@ import (
 	"github.com/redline-go/redline/notation/inert"
 )
 
-// storage are the errors of a disk that takes no more, and their remedies.
+// storage are the errors of a disk that accepts no more writes, and their remedies.
 var storage = []struct {
 	errno      syscall.Errno
 	what, hint string
@@ -19,7 +19,7 @@ var storage = []struct {
 	{syscall.EDQUOT, "the disk quota is exceeded", "free space, or -o to another disk"},
 	{syscall.EFBIG, "a file reached the size limit", "raise the file size limit (ulimit -f), or shorten the run"},
 	{syscall.EROFS, "the disk is read-only", "mount it for writing, or -o to another disk"},
-	{syscall.EIO, "the disk fails", "see the kernel's log, and -o to another disk"},
+	{syscall.EIO, "the disk reports I/O errors", "see the kernel's log, and -o to another disk"},
 }
 
 // Unwritten returns in one sentence why the record of a run in dir is not whole

@@ -25,7 +25,7 @@ func Colour(w io.Writer) bool {
 // sentences of most findings.
 const PipeWidth = 100
 
-// Width returns the terminal's width, or pipeWidth where there is none.
+// Width returns the terminal's width, or PipeWidth if there is none.
 func Width(w io.Writer) int {
 	if f, ok := inert.File(w); ok {
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
@@ -35,7 +35,7 @@ func Width(w io.Writer) int {
 	return PipeWidth
 }
 
-// Height returns the terminal's height in lines, or zero where there is none.
+// Height returns the terminal's height in lines, or zero if there is none.
 func Height(w io.Writer) int {
 	if f, ok := inert.File(w); ok {
 		if _, lines, err := term.GetSize(int(f.Fd())); err == nil {

@@ -6,7 +6,7 @@ import (
 )
 
 // Build identifies this redline, as `redline version --json` prints it. What the
-// linker did not note is left out.
+// go command did not record is left out.
 type Build struct {
 	Version  string `json:"version"`            // of the module, else devel-REVISION or devel
 	Revision string `json:"revision,omitempty"` // commit
@@ -17,7 +17,7 @@ type Build struct {
 	Arch     string `json:"arch"`
 }
 
-// ThisBuild reads what the go command noted in this binary.
+// ThisBuild reads what the go command recorded in this binary.
 func ThisBuild() Build {
 	b := Build{Version: "unknown", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {

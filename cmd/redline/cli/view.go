@@ -48,7 +48,7 @@ func (v *View) open() live.View {
 			o.Keys, o.Left, o.Stop = keys.pressed, keys.close, v.stop
 		}
 	}
-	// It draws with more than the edge lets through, and cleans its output.
+	// The live view draws with more than an inert writer lets through, and cleans its output itself.
 	return live.New(inert.Under(v.w), o)
 }
 
@@ -65,7 +65,7 @@ func (v *View) Event(e run.Event) {
 	v.show(shown)
 }
 
-// SoFar shows what was judged of a run that goes on.
+// SoFar shows the assessment so far of a run in progress.
 func (v *View) SoFar(s *record.Summary) {
 	shown := &live.SoFar{}
 	if len(s.Findings) > 0 {
@@ -116,7 +116,7 @@ func (v *View) Counts(kind histogram.Kind, s timebase.Span, c *histogram.Counts)
 	}
 }
 
-// Pause lets f print where the view stands, and then goes on.
+// Pause lets f print where the view stands, and then continues.
 func (v *View) Pause(f func()) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

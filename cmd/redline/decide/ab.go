@@ -1,4 +1,4 @@
-// Package decide holds the verbs that decide whether a change helped: ab, gate and bench.
+// Package decide holds the verbs that decide whether a change helped: ab, gate, bench and tune.
 package decide
 
 import (
@@ -41,7 +41,7 @@ type compareFlags struct {
 
 	baseline, saveBaseline string
 	undecided              string // what gate makes of an inconclusive session
-	unkept                 bool   // not in the history, which has side b from another session
+	unkept                 bool   // not added to the history: another session adds side b
 }
 
 func (f *compareFlags) register(cmd *cobra.Command) {
@@ -96,7 +96,7 @@ detectable. Otherwise (load at a rate, port not named, slow requests), or with
 
 CPU per request decides (at a rate: p50 as well) with a margin of 5 %; throughput fails
 a session only if it is certainly worse than its margin, and other metrics are
-advisory. The scenario's verify: changes both. If the first four
+advisory. The scenario's verify: changes metrics and margins. If the first four
 pairs clearly differ, the session ends within half a minute.
 The session stays in runs/<time>-ab; after an interrupt, -o DIR --resume continues it.
 
@@ -199,12 +199,12 @@ func (f *compareFlags) log(h session.Header) (*session.Log, uint64, error) {
 	return log, h.Seed, err
 }
 
-// tolerates reports whether a result without a verdict shall pass with a warning.
+// tolerates reports whether a result without a verdict passes with a warning.
 func (f *compareFlags) tolerates(r verify.Result) bool {
 	return r.Verdict == verify.Inconclusive && f.undecided == undecidedPasses
 }
 
-// print writes the result in the formats asked for, and says it by the exit code.
+// print writes the result in the requested formats, and returns the exit code of its verdict.
 func (f *compareFlags) print(w, stderr io.Writer, r verify.Result, name string) error {
 	write, aside := render.Text, w
 	if f.JSON {
@@ -225,8 +225,8 @@ func (f *compareFlags) print(w, stderr io.Writer, r verify.Result, name string) 
 	return cli.Exit(cli.ExitUndecided, nil)
 }
 
-// report writes a result for those who do not read the terminal: in the files
-// asked for, and to w the annotations that a CI system shows next to the change.
+// report writes a result for those who do not read the terminal: the requested
+// files, and to w the annotations that a CI system shows next to the change.
 func (f *compareFlags) report(w io.Writer, r verify.Result, about string) (err error) {
 	for _, format := range []struct {
 		path  string

@@ -83,10 +83,9 @@ func (f *compareFlags) printAlone(w io.Writer, r verify.Result) error {
 	return t.Flush()
 }
 
-// saveBaseline stores the blocks of side b, unless they are such as a later session
-// must not be measured by: those of an invalid session, and those of a version
-// that is worse than its counterpart, which would let the service
-// become slower step by step.
+// saveBaseline stores the blocks of side b, unless no later session may be compared
+// with them: those of an invalid session, and those of a version that is worse than
+// its counterpart, which would let the service become slower step by step.
 func (c *comparison) saveBaseline(r verify.Result, blocks []verify.Block) error {
 	if c.f.saveBaseline == "" {
 		return nil

@@ -95,7 +95,7 @@ func (f *benchFlags) register(cmd *cobra.Command) {
 	}
 }
 
-// sides are those that the flags say; one when nothing is compared.
+// sides returns the sides that the flags name; one if nothing is compared.
 func (f *benchFlags) sides() []gobench.Side {
 	a, b := gobench.Side{Revision: f.a, Env: f.envA}, gobench.Side{Revision: f.b, Env: f.envB}
 	if f.base != "" {
@@ -110,7 +110,7 @@ func (f *benchFlags) sides() []gobench.Side {
 func (f *benchFlags) run(cmd *cobra.Command, args []string) error {
 	o := f.Options
 	o.Patterns, o.Sides, o.Margin = args, f.sides(), f.margin/100
-	switch { // zero is a default to the options, and a choice to who types it
+	switch { // zero means the default in Options, and a choice on the command line
 	case !(f.margin > 0):
 		return errors.New("--margin must be above 0 (hint: 5 is 5 %)")
 	case f.Rounds < 1:
@@ -159,7 +159,7 @@ func (f *benchFlags) run(cmd *cobra.Command, args []string) error {
 	return benchExit(report)
 }
 
-// print writes the report in the formats asked for.
+// print writes the report in the requested formats.
 func (f *benchFlags) print(w io.Writer, r *gobench.Report, dir string) (err error) {
 	if f.json {
 		e := json.NewEncoder(w)

@@ -41,7 +41,7 @@ type comparison struct {
 	store       *history.Store         // nil keeps nothing
 	kind        history.Kind
 	reservation *disk.Reservation // nil for a session that is resumed
-	own         bool              // side b has an environment of its own, and is not the commit's like
+	own         bool              // side b has an environment of its own, unlike other results of its commit
 }
 
 // begin checks the flags and prepares the session; the caller must close it.
@@ -77,8 +77,8 @@ func (f *compareFlags) begin(cmd *cobra.Command, plan *scenario.Plan, about stri
 	return c, nil
 }
 
-// makeReady makes sure, before anything is built, that the session has its places on
-// disk: its directory, the history, and a scratch directory.
+// makeReady opens, before anything is built, what the session needs on disk: its
+// directory, the history, and a scratch directory.
 func (c *comparison) makeReady() (err error) {
 	if !c.f.resume {
 		if c.reservation, err = cli.Reserve(c.f.Out, "ab"); err != nil {
@@ -135,8 +135,8 @@ func (c *comparison) report(p session.Progress) {
 	c.progress.Step(p.Line())
 }
 
-// foresee reports, before anything is measured, what the session can detect in its time by the
-// noise of earlier ones of this scenario on this machine, which lie beside it.
+// foresee reports, before anything is measured, which changes the session can detect in its time. It
+// predicts that from the noise of earlier sessions of this scenario on this machine, kept next to this one.
 func (c *comparison) foresee() {
 	most := cmp.Or(c.f.maxTime, session.DefaultMaxTime)
 	earlier, each := session.Earlier(c.f.Out, c.header)
@@ -146,9 +146,8 @@ func (c *comparison) foresee() {
 	}
 	m, mde, ok := c.rules.Foresee(earlier, planned)
 	if !ok {
-		c.progress.Note("what %s can detect is not known yet: too few pairs of this scenario were measured on this machine, "+
-			"next to %s",
-			notation.Time(most), c.f.Out)
+		c.progress.Note("which changes %s can detect is not known yet: next to %s there are too few pairs of this scenario "+
+			"from this machine", notation.Time(most), c.f.Out)
 		return
 	}
 	c.progress.Note("in %s this machine detects changes of %s or more in %s, judging by the noise of %s; the margin is %s",
@@ -210,8 +209,8 @@ func (c *comparison) finish(r *verify.Result, log *session.Log) error {
 // recent is how many commits back a lasting change is still news.
 const recent = 10
 
-// lasting reports metrics that decide and became worse for good over the last commits of the history:
-// what each commit changed may have passed.
+// lasting reports deciding metrics that became worse for good within the last commits of the history:
+// each change alone may have passed.
 func (c *comparison) lasting() {
 	results, err := c.store.Results(c.ctx, history.Filter{Scenario: c.now.Hash})
 	if err != nil {

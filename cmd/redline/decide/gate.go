@@ -77,7 +77,7 @@ Exit code 0: nothing is worse by its margin. 1: regression. 2: usage or input er
 	cmd.Flags().StringVar(&g.baseline, "baseline", "", "compare with this `file` from --save-baseline: measures only the "+
 		"work tree, decides less")
 	cmd.MarkFlagsMutuallyExclusive("base", "baseline")
-	cmd.Flags().StringVar(&g.undecided, "on-inconclusive", undecidedFails, "`what` an inconclusive session does: fail (exit 3) or "+
+	cmd.Flags().StringVar(&g.undecided, "on-inconclusive", undecidedFails, "`outcome` of an inconclusive session: fail (exit 3) or "+
 		"pass-with-warning (exit 0)")
 	cmd.Flags().StringVar(&g.also, "also-against", "", "also compare with this `revision`, such as the last release, to find "+
 		"small regressions that add up")
@@ -141,8 +141,8 @@ func (g *gate) run(cmd *cobra.Command, plan *scenario.Plan, name string) error {
 	return g.print(cmd.OutOrStdout(), cmd.ErrOrStderr(), result, name)
 }
 
-// second is how the session with the second revision is run: beside the first one, which has
-// kept what there is to keep of the work tree.
+// second returns the flags of the session with the second revision. Its directory lies next to the
+// first's, which already keeps the results of the work tree.
 func (g *gate) second() compareFlags {
 	f := g.compareFlags
 	f.Out, f.saveBaseline, f.unkept, f.html = filepath.Clean(f.Out)+"-also", "", true, ""
@@ -151,7 +151,7 @@ func (g *gate) second() compareFlags {
 	return f
 }
 
-// unchanged reports whether the work tree's target is built of the same code as at the base, and at
+// unchanged reports whether the work tree's target compiles to the same code as at the base and at
 // the second revision.
 func (g *gate) unchanged(ctx context.Context, plan *scenario.Plan) (bool, error) {
 	folder, err := scratch.New("gate")

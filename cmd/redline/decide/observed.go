@@ -13,7 +13,7 @@ import (
 )
 
 // observe measures each side once more, with profiles and traces, for the page that shows where they differ;
-// nil, with a note, where that fails. It comes after the decision, which it has no part in.
+// nil, with a note, if that fails. It runs after the decision and has no part in it.
 func (c *comparison) observe(sides ...session.Side) *[2]web.Observed {
 	var out [2]web.Observed
 	for i, s := range sides {
@@ -21,7 +21,7 @@ func (c *comparison) observe(sides ...session.Side) *[2]web.Observed {
 			"decision", s.Name))
 		dir := filepath.Join(c.f.Out, "observed-"+s.Name)
 		_, err := os.Stat(dir)
-		if errors.Is(err, fs.ErrNotExist) { // a session that is resumed may have it
+		if errors.Is(err, fs.ErrNotExist) { // a resumed session may have it
 			err = c.launcher.Observe(c.ctx, s, dir)
 		}
 		if err == nil {

@@ -54,9 +54,9 @@ func (s side) words(plan *scenario.Plan, built revision.Built) string {
 	return strings.Join(parts, " ")
 }
 
-// executable identifies the file that a command runs by a part of its hash, so that
-// one that was built anew between an interrupt and --resume is another side;
-// nothing if there is no such file.
+// executable identifies the file that a command runs by part of its hash, so that
+// a binary rebuilt between an interrupt and --resume counts as another side;
+// empty if there is no such file.
 func executable(command []string) []string {
 	if len(command) == 0 {
 		return nil
@@ -77,11 +77,11 @@ func executable(command []string) []string {
 	return []string{fmt.Sprintf("(sha256 %x)", sum.Sum(nil)[:6])}
 }
 
-// runtimeVariables are read by every Go program, and no secrets.
+// runtimeVariables are read by every Go program, and hold no secrets.
 var runtimeVariables = []string{"GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG"}
 
-// variable writes a K=V so that another value is recognisable and this one is not:
-// 16 bits of its hash say next to nothing of a secret.
+// variable writes a K=V so that a changed value is recognisable but the value itself
+// is not: 16 bits of its hash reveal next to nothing about a secret.
 func variable(pair string) string {
 	name, value, _ := strings.Cut(pair, "=")
 	if slices.Contains(runtimeVariables, name) {

@@ -20,7 +20,7 @@ import (
 	"github.com/redline-go/redline/verify/session"
 )
 
-// TestRebuiltSide: a binary that was built anew is another side.
+// TestRebuiltSide: a rebuilt binary is another side.
 func TestRebuiltSide(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "svc")
 	words := func(content string) string {
@@ -70,8 +70,8 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// TestLasting: a metric that became worse for good is named once it decides, whatever each commit
-// made of it.
+// TestLasting: a metric that worsened permanently is named once it decides, whatever the verdict of
+// each commit was.
 func TestLasting(t *testing.T) {
 	store, err := history.Open(t.Context(), filepath.Join(t.TempDir(), "h.db"))
 	if err != nil {

@@ -33,7 +33,7 @@ launches, the present setting and a candidate, interleaved under the same load. 
 of the trials proposes the next one; the best half is measured again and again until one
 is left. A new session of new launches, like redline ab, then decides: tune
 recommends a setting only if that session confirms a gain that it can detect. Otherwise
-tune advises to keep the present setting, which is a result too.
+tune advises you to keep the present setting, which is a result too.
 
 Knobs, each with a range (50..400, 64MiB..1GiB) or a list (a,b,c):
   GOGC, GOMEMLIMIT, GOMAXPROCS   the Go runtime's
@@ -132,7 +132,7 @@ func (f *tuneFlags) run(cmd *cobra.Command, args []string) error {
 	return errors.Join(f.print(cmd.OutOrStdout(), r), f.exit(cmd.Context(), progress, r, err))
 }
 
-// presented prepares the present setting's side: built, or the target that runs already.
+// presented prepares the present setting's side: built, or a target that is already running.
 func presented(ctx context.Context, t *tuning.Tuner, plan *scenario.Plan, b builder) (err error) {
 	if t.Running {
 		t.Present, t.Header.Service = session.Side{Name: "a", Plan: plan}, redact.Text(string(plan.Requests[0].URL))+", which ran already"
@@ -143,7 +143,7 @@ func presented(ctx context.Context, t *tuning.Tuner, plan *scenario.Plan, b buil
 }
 
 // asked returns the knobs as they were written, the space that they span, and the objective; an
-// error where no tune can do what the flags say.
+// error if no tune can do what the flags ask for.
 func (f *tuneFlags) asked(cmd *cobra.Command, plan *scenario.Plan) (words []string, space tune.Space, o tune.Objective, err error) {
 	words, knobs, err := f.knobList()
 	if err != nil {
@@ -171,7 +171,7 @@ func (f *tuneFlags) asked(cmd *cobra.Command, plan *scenario.Plan) (words []stri
 	return words, space, o, nil
 }
 
-// profile builds the target by a profile where the knob pgo is among the knobs, and says what that
+// profile builds the target with a profile if pgo is among the knobs, and returns what that
 // inlined.
 func (f *tuneFlags) profile(ctx context.Context, t *tuning.Tuner, progress *cli.Progress) (*tune.Inlining, error) {
 	asked := false
@@ -201,7 +201,7 @@ func (f *tuneFlags) profile(ctx context.Context, t *tuning.Tuner, progress *cli.
 	inlining, err := tuning.Inlining(ctx, plan, path)
 	if err != nil && ctx.Err() == nil {
 		// What it inlined explains a gain and is no part of the measurement.
-		progress.Note("redline: without what the profile inlined: %v", err)
+		progress.Note("redline: could not list what the profile inlined: %v", err)
 		return nil, nil
 	}
 	return inlining, err

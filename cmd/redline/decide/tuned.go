@@ -88,7 +88,7 @@ func (f *tuneFlags) cutShort(ctx context.Context, progress *cli.Progress, err er
 	return cli.Exit(cli.ExitInterrupted, nil)
 }
 
-// print writes the result in the formats asked for.
+// print writes the result in the requested formats.
 func (f *tuneFlags) print(w io.Writer, r tune.Result) error {
 	var err error
 	if f.markdown != "" {
@@ -103,7 +103,7 @@ func (f *tuneFlags) print(w io.Writer, r tune.Result) error {
 	return errors.Join(render.Text(w, r), err)
 }
 
-// exit says the verdict by the exit code.
+// exit returns the exit code of the verdict.
 func (f *tuneFlags) exit(ctx context.Context, progress *cli.Progress, r tune.Result, err error) error {
 	switch {
 	case ctx.Err() != nil:

@@ -32,19 +32,19 @@ type tuneFlags struct {
 	apart     bool
 	resume    bool
 	markdown  string
-	hosts     []string // that live knobs are set on beside loopback
+	hosts     []string // on which live knobs are set, besides loopback
 }
 
 func (f *tuneFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f.LoadFlags(flags)
-	flags.MarkHidden("duration") // begin refuses both
+	flags.MarkHidden("duration") // check refuses both
 	flags.MarkHidden("requests")
 	f.ProtocolFlags(flags)
 	f.TargetFlags(flags)
 	flags.StringArrayVar(&f.knobs, "knob", nil,
 		"`name=values` to search: a range (50..400) or a list (a,b,c); may be repeated")
-	flags.StringVar(&f.objective, "objective", "", "`what` to improve: throughput, cpu, p50, p90, p99, memory")
+	flags.StringVar(&f.objective, "objective", "", "`metric` to improve: throughput, cpu, p50, p90, p99, memory")
 	flags.StringArrayVar(&f.guards, "guard", nil,
 		"`limit` to keep (\"p99 < 20ms\", \"rss < 512MiB\", \"errors < 0.1%\"); may be repeated")
 	flags.StringArrayVar(&f.hosts, "allow-host", nil, "set http: knobs on this `host` too, not only on loopback; may be repeated")
@@ -64,7 +64,7 @@ func (f *tuneFlags) register(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("exec", "build", "pid")
 }
 
-// knobList returns the knobs that were asked for, as they were written and parsed.
+// knobList returns the knobs of the flags, as they were written and parsed.
 func (f *tuneFlags) knobList() (words []string, knobs []tune.Knob, err error) {
 	words = f.knobs
 	if f.pgo && !strings.Contains(" "+strings.Join(words, " ")+" ", " pgo ") {
@@ -85,7 +85,7 @@ func running(plan *scenario.Plan) bool {
 	return plan.Target.PID != 0 || plan.Target.Build == "" && len(plan.Target.Exec) == 0
 }
 
-// check refuses what no tune can do, before anything is built.
+// check refuses what tune cannot do, before anything is built.
 func (f *tuneFlags) check(cmd *cobra.Command, plan *scenario.Plan, space tune.Space) error {
 	for _, flag := range []string{"duration", "requests"} {
 		if cmd.Flags().Changed(flag) {

@@ -84,7 +84,7 @@ func (f *baselineFlags) measure(cmd *cobra.Command) error {
 		f.Time = machine.QuickTime
 	}
 	if f.Time <= 0 || f.Time > 5*time.Minute {
-		return errors.New("--time must be between 0 and 5m")
+		return errors.New("--time must be above 0 and at most 5m")
 	}
 	if !(f.margin > 0 && f.margin < 1) {
 		return errors.New("--margin must be between 0 and 1")

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// elsewhere is of nobody (RFC 5737). What is asked of it here ends before a
-// packet is sent.
+// elsewhere is an address that nobody has (RFC 5737). The tests end before they send it
+// a packet.
 const elsewhere = "http://203.0.113.5:9/"
 
 // TestConfirmedHosts is the plan of a run that may go elsewhere.
@@ -27,7 +27,7 @@ func TestConfirmedHosts(t *testing.T) {
 		cmd.SetContext(t.Context())
 		var said strings.Builder
 		cmd.SetErr(&said)
-		cmd.SetIn(strings.NewReader("y\n")) // of a pipe, which is nobody
+		cmd.SetIn(strings.NewReader("y\n")) // as from a pipe, which is no user
 		f.Yes = c.yes
 		plan, err := f.Plan(cmd, []string{c.target})
 		if (err == nil) != c.ok {

@@ -91,14 +91,14 @@ answer rests on the steps so far, which are kept.`,
 	return cmd
 }
 
-// setByKnee are the flags of load that a knee sets itself.
+// setByKnee are the load flags that a knee sets itself.
 var setByKnee = []string{"connections", "rate", "rate-per-connection", "replay", "replay-methods", "speed", "think",
 	"requests", "duration", "warmup"}
 
 func (f *kneeFlags) knee(cmd *cobra.Command, args []string) error {
 	for _, name := range append(setByKnee, "no-observe") {
 		if cmd.Flags().Changed(name) {
-			return fmt.Errorf("--%s does not apply: knee chooses the load of its steps (hint: --max-time)", name)
+			return fmt.Errorf("--%s does not apply: knee chooses the load of its steps and what they observe (hint: --max-time)", name)
 		}
 	}
 	poisson := f.Poisson
@@ -146,7 +146,7 @@ func (f *kneeFlags) knee(cmd *cobra.Command, args []string) error {
 	return errors.Join(f.print(ctx, cmd.OutOrStdout(), answer), page.showKnee(answer), err)
 }
 
-// ofKnee has the page show each step of a session: the session says which it is, and the step's run how it goes.
+// ofKnee has the page show each step of a session: the session reports which step it is, and the step's run its progress.
 func (s *Steps) ofKnee(o *session.Options) {
 	if s == nil {
 		return
@@ -176,8 +176,8 @@ func (s *Steps) showKnee(a *knee.Answer) error {
 	})
 }
 
-// showKnee shows how a session goes; windows of a step under way only where a line is
-// written over.
+// showKnee shows how a session goes; the windows of a step in progress only where lines
+// are overwritten.
 func showKnee(to *cli.Progress, p session.Progress) {
 	switch {
 	case !p.Within:
@@ -198,7 +198,7 @@ func (f *kneeFlags) again(cmd *cobra.Command, args []string) error {
 	return f.print(cmd.Context(), cmd.OutOrStdout(), answer)
 }
 
-// print writes the answer in the formats asked for, and gives the exit code.
+// print writes the answer in the requested formats, and returns the exit code.
 func (f *kneeFlags) print(ctx context.Context, w io.Writer, a *knee.Answer) error {
 	var err error
 	if f.JSON {

@@ -51,7 +51,7 @@ func keepKnee(ctx context.Context, store *history.Store, dir string, plan *scena
 	cli.KeepSession(ctx, store, s, err, note)
 }
 
-// commitOf is the commit that a plan's target is of, by its binary where it was built before.
+// commitOf is the commit of a plan's target: that of its binary, if redline does not build it.
 func commitOf(ctx context.Context, plan *scenario.Plan) revision.Commit {
 	if plan.Target.Build == "" && len(plan.Target.Exec) > 0 {
 		return revision.DescribeBinary(ctx, plan.Target.Exec)

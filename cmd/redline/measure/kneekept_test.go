@@ -13,8 +13,8 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// TestKneeIsKept: the capacity is a series, and every step is a trial; a history that fails meanwhile is
-// a note.
+// TestKneeIsKept: the capacity is a series, and every step is a trial; a history that fails in between
+// is a note.
 func TestKneeIsKept(t *testing.T) {
 	store, err := history.Open(t.Context(), filepath.Join(t.TempDir(), "history.db"))
 	if err != nil {

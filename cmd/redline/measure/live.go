@@ -32,13 +32,13 @@ const webAlone = "127.0.0.1:0"
 // watched is a run with its page in a browser; nil for one without, whose methods do nothing.
 type watched struct {
 	page *live.Page
-	view *cli.View        // which shows the judgements too
+	view *cli.View        // which shows the assessments too
 	hide *redact.Redactor // others may see the page
 }
 
 var _ run.Follower = (*watched)(nil)
 
-// watch opens the page that --web asks for and says where it is. stop ends the run early.
+// watch opens the page that --web asks for and prints its URL. stop ends the run early.
 func (f *Flags) watch(cmd *cobra.Command, view *cli.View, plan *scenario.Plan, stop context.CancelCauseFunc) (*watched, error) {
 	if f.web == "" {
 		return nil, nil
@@ -57,8 +57,8 @@ func (f *Flags) watch(cmd *cobra.Command, view *cli.View, plan *scenario.Plan, s
 	return w, nil
 }
 
-// addressOfWeb takes the address out of the arguments where it stands behind --web with a space,
-// as of a flag that must have a value.
+// addressOfWeb removes the address from the arguments if it follows --web after a space, as if the
+// flag required a value.
 func (f *Flags) addressOfWeb(args []string) []string {
 	if len(args) != 2 {
 		return args
@@ -80,7 +80,7 @@ func (w *watched) Event(e run.Event) {
 	w.page.Event(shown)
 }
 
-// assess judges what is recorded so far, for the page and for the terminal.
+// assess assesses what is recorded so far, for the page and for the terminal.
 func (w *watched) assess(ctx context.Context, dir string) (*record.Summary, error) {
 	s, err := assessSoFar(ctx, dir)
 	if err == nil {
@@ -134,7 +134,7 @@ func (w *watched) Counts(kind histogram.Kind, s timebase.Span, c *histogram.Coun
 	w.page.Counts(kind, s, c)
 }
 
-// recorded says that the load is over and the bundle closed.
+// recorded reports that the load is over and the bundle closed.
 func (w *watched) recorded() {
 	if w != nil {
 		w.page.StopAssessing()
@@ -153,15 +153,15 @@ func (w *watched) finish(rec *record.Record, summary *record.Summary, err error)
 	w.page.Finish(rec, summary, why)
 }
 
-// Close hands out the end to whoever watches; the process waits for nobody longer than two seconds.
+// Close sends the end to all viewers; the process waits at most two seconds for them.
 func (w *watched) Close() {
 	if w != nil {
 		w.page.Close()
 	}
 }
 
-// assessSoFar judges a bundle that is being written in a process of its own, which takes the CPU that nobody
-// else wants: within this one it would share the garbage collector with the generator.
+// assessSoFar assesses a bundle that is still being written. It does so in a process of its own, which uses only
+// idle CPU: within this one it would share the garbage collector with the generator.
 func assessSoFar(ctx context.Context, dir string) (*record.Summary, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -185,7 +185,7 @@ func assessSoFar(ctx context.Context, dir string) (*record.Summary, error) {
 	return &s, nil
 }
 
-// limited writes the first bytes and drops the others.
+// limited writes the first bytes and drops the rest.
 type limited struct {
 	w    io.Writer
 	left int

@@ -1,5 +1,5 @@
-// Package measure holds `redline run` and `redline knee`, and the flags of load that
-// other verbs have too.
+// Package measure holds `redline run`, `redline knee` and `redline baseline`, and the
+// load flags that other verbs share.
 package measure
 
 import (
@@ -152,7 +152,7 @@ func (f *Flags) measure(ctx context.Context, cmd *cobra.Command, o run.Options, 
 	if runErr != nil && !cli.BundleIn(o.Dir) {
 		return nil, nil, cli.UsageOrInterrupt(ctx, runErr)
 	}
-	o.Follow = nil // what follows is measured for its own sake
+	o.Follow = nil // the runs of --measure-overhead are not shown
 	var overhead *record.Overhead
 	if f.overhead && runErr == nil {
 		overhead, runErr = run.Overhead(ctx, o, f.pairs)
@@ -177,15 +177,15 @@ func (f *Flags) measure(ctx context.Context, cmd *cobra.Command, o run.Options, 
 }
 
 // remarks adds the compiler's remarks to the bundle. They explain findings and are no part of the
-// measurement: without them there is a note.
+// measurement: if there are none, a note says why.
 func remarks(cmd *cobra.Command, dir, pkg string) {
 	if err := lint.Bundle(cmd.Context(), dir, pkg); err != nil {
-		inert.Fprintf(cmd.ErrOrStderr(), "redline: without the compiler's remarks: %v\n", err)
+		inert.Fprintf(cmd.ErrOrStderr(), "redline: no remarks from the compiler: %v\n", err)
 	}
 }
 
-// Plan puts the scenario together from the file or URL and the flags. What
-// follows -- are the target's arguments.
+// Plan puts the scenario together from the file or URL and the flags. The arguments
+// after -- are the target's.
 func (f *Flags) Plan(cmd *cobra.Command, args []string) (*scenario.Plan, error) {
 	if at := cmd.ArgsLenAtDash(); at >= 0 {
 		args, f.Args = args[:at], args[at:]
@@ -204,7 +204,7 @@ func (f *Flags) Plan(cmd *cobra.Command, args []string) (*scenario.Plan, error) 
 	return plan, f.confirm(cmd, plan)
 }
 
-// read makes the plan of a URL or of a scenario file, under the flags.
+// read makes the plan from a URL or a scenario file; the flags override it.
 func (f *Flags) read(name string) (*scenario.Plan, error) {
 	if strings.Contains(name, "://") {
 		return scenario.FromURL(name, f.Flags)

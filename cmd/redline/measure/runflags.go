@@ -105,7 +105,7 @@ func (f *Flags) outputFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&f.pairs, "overhead-pairs", 10, "pairs of runs that --measure-overhead makes")
 }
 
-// completions gives a shell which files and words fit where.
+// completions registers the files and words that the shell offers for arguments and flags.
 func completions(cmd *cobra.Command) {
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt

@@ -18,7 +18,7 @@ import (
 	"github.com/redline-go/redline/web/live"
 )
 
-// Steps are the runs of a verb on one page in a browser, each in turn; nil for a verb without, whose methods do nothing.
+// Steps shows the runs of a verb on one page in a browser, one after the other. Without a page it is nil, and its methods do nothing.
 type Steps struct{ watched *watched }
 
 // WebFlag adds --web for a verb that makes several runs.
@@ -28,8 +28,7 @@ func WebFlag(flags *pflag.FlagSet, address *string) {
 	flags.Lookup("web").NoOptDefVal = webAlone
 }
 
-// WebAddress takes the address out of the arguments where it stands behind --web with a space, as of a flag that must
-// have a value.
+// WebAddress removes the address from the arguments if it follows --web after a space, as if the flag required a value.
 func WebAddress(address *string, args []string) []string {
 	if *address != webAlone {
 		return args
@@ -43,7 +42,7 @@ func WebAddress(address *string, args []string) []string {
 	return args
 }
 
-// WatchSteps opens the page that --web asks for and gives its address to say. stop ends the verb as Ctrl-C does. It returns
+// WatchSteps opens the page that --web asks for and passes its URL to say. stop ends the verb as Ctrl-C does. It returns
 // nil without --web.
 func WatchSteps(cmd *cobra.Command, address, title string, hide *redact.Redactor, stop func(), say func(string)) (*Steps, error) {
 	if address == "" {
@@ -59,14 +58,14 @@ func WatchSteps(cmd *cobra.Command, address, title string, hide *redact.Redactor
 	return &Steps{&watched{page: page, hide: hide}}, nil
 }
 
-// Event shows an event of the step under way on the page.
+// Event shows an event of the current step on the page.
 func (s *Steps) Event(e run.Event) {
 	if s != nil {
 		s.watched.Event(e)
 	}
 }
 
-// Follower is what a step's run is to be followed by; nil without a page.
+// Follower is the follower of each step's run; nil without a page.
 func (s *Steps) Follower() run.Follower {
 	if s == nil {
 		return nil
@@ -87,7 +86,7 @@ func (s *Steps) Show(write func(io.Writer) error) error {
 	return nil
 }
 
-// Close hands out the end to whoever watches; err says why there is no result.
+// Close sends the end to all viewers; err says why there is no result.
 func (s *Steps) Close(ctx context.Context, err error) {
 	if s == nil {
 		return

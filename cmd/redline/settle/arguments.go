@@ -10,7 +10,7 @@ import (
 	"github.com/redline-go/redline/scenario/mistake"
 )
 
-// verbsOnly refuses what is no verb below cmd, with the one that was probably meant.
+// verbsOnly refuses an argument that is not a verb below cmd, and names the one that was probably meant.
 func verbsOnly(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -36,8 +36,8 @@ func noArgument(why string) cobra.PositionalArgs {
 	}
 }
 
-// meant returns the ID that was probably meant: the nearest, else the first that goes on
-// where id ends.
+// meant returns the ID that was probably meant: the nearest, else the first that begins
+// with id.
 func meant(id string) string {
 	known := labIDs()
 	for _, c := range experiment.Claims() {

@@ -77,7 +77,7 @@ func listText(w io.Writer) {
 	inert.Fprintf(w, "\n%d experiments; redline lab run ID runs one, redline lab run all of them\n", built)
 }
 
-// within puts a text behind another, and nothing where there is none.
+// within returns before and text, or nothing if there is no text.
 func within(before, text string) string {
 	if text == "" {
 		return ""

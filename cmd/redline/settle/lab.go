@@ -97,7 +97,7 @@ fails. 3: one is inconclusive. 130: interrupted.`,
 	return cmd
 }
 
-// labIDs are those that `lab run` takes.
+// labIDs are the IDs that `lab run` takes.
 func labIDs() []string {
 	var ids []string
 	for _, e := range experiment.Suite() {
@@ -149,8 +149,8 @@ func (f *labFlags) run(cmd *cobra.Command, ids []string) error {
 	return undecided(chosen, results)
 }
 
-// interrupted is the exit of a session that Ctrl-C ended, with the experiments that had failed
-// before.
+// interrupted is the exit of a session that Ctrl-C ended; it names the experiments that had
+// failed before.
 func interrupted(err error) error {
 	text := errors.New("interrupted; what was decided is kept (hint: --resume continues)")
 	var failed experiment.FailedError
@@ -189,7 +189,7 @@ func (f *labFlags) againstItself(cmd *cobra.Command, chosen []experiment.Experim
 	return nil
 }
 
-// begin returns what prints a line as each experiment begins.
+// begin returns a function that prints a line when an experiment begins.
 func begin(w io.Writer) func(experiment.Experiment, string) {
 	last := ""
 	return func(e experiment.Experiment, _ string) {

@@ -10,7 +10,7 @@ import (
 	"github.com/redline-go/redline/experiment"
 )
 
-// TestInterruptNamesWhatFailed: Ctrl-C exits 130, and the text holds each experiment that had
+// TestInterruptNamesWhatFailed: Ctrl-C exits 130, and the text names each experiment that
 // failed before it.
 func TestInterruptNamesWhatFailed(t *testing.T) {
 	failed := experiment.FailedError{errors.New("A-wire: another body"), errors.New("D-router: no route")}

@@ -126,7 +126,7 @@ func (f *ladderFlags) climb(cmd *cobra.Command) error {
 	return nil
 }
 
-// from takes the kept result to go on with, where that was asked for.
+// from reads the kept result to continue from, if --resume asks for it.
 func (f *ladderFlags) from() error {
 	if !f.resume {
 		return nil
@@ -155,7 +155,7 @@ func (f *ladderFlags) write(w io.Writer, r ladder.Result) error {
 	return r.Text(inert.NewWriter(w, false))
 }
 
-// decided words what was decided last.
+// decided describes what was decided last.
 func decided(r ladder.Result) string {
 	last := r.Rungs[len(r.Rungs)-1]
 	switch against := last.Against; {

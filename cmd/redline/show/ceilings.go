@@ -17,8 +17,8 @@ import (
 	"github.com/redline-go/redline/scenario/document"
 )
 
-// ceilings measures what this machine allows for what an argument names: a URL, a
-// scenario, the directory of a knee, or nothing.
+// ceilings measures what this machine allows, and compares it with the demand of about:
+// a URL, a scenario, the directory of a knee, or nothing.
 func ceilings(ctx context.Context, about, dsn string, reconnect bool) (*ceiling.Report, error) {
 	d, plan, err := demandOf(about)
 	if err != nil {
@@ -35,7 +35,7 @@ func ceilings(ctx context.Context, about, dsn string, reconnect bool) (*ceiling.
 	return ceiling.Layers(measured, ceiling.ReadLimits(), d), nil
 }
 
-// demandOf returns what an argument asks for; plan is nil where it names none.
+// demandOf returns what an argument asks for; plan is nil unless it names a scenario.
 func demandOf(about string) (d ceiling.Demand, plan *scenario.Plan, err error) {
 	switch {
 	case about == "":
@@ -51,7 +51,7 @@ func demandOf(about string) (d ceiling.Demand, plan *scenario.Plan, err error) {
 		}
 		return d, nil, nil
 	case strings.Contains(about, "://"):
-		// A URL says nothing of how much: the defaults of a run would not be its demand.
+		// A URL does not say how much load: the defaults of a run are not a demand.
 		return ceiling.Demand{From: redact.Text(about), TLS: encrypted(about)}, nil, nil
 	default:
 		plan, err = document.Read(about)
@@ -65,7 +65,7 @@ func demandOf(about string) (d ceiling.Demand, plan *scenario.Plan, err error) {
 // asks reads a plan's demand.
 func asks(p *scenario.Plan) ceiling.Demand {
 	d := ceiling.Demand{From: p.Name, Rate: p.Load.Rate, Connections: p.Load.Connections, Database: p.Observe.Postgres != ""}
-	if !p.Load.Open() { // an open loop's connections are a limit, not a demand, unless somebody set them
+	if !p.Load.Open() { // an open loop's connections are a limit, not a demand, unless they were set
 		d.Connections = p.Load.WithDefaults().Connections
 	}
 	for _, q := range p.Requests {
@@ -117,5 +117,5 @@ func printCeilings(w io.Writer, r *ceiling.Report) error {
 	return out.Flush()
 }
 
-// most is the part of a ceiling from which it is said how to raise it.
+// most is the share of a ceiling above which its remedy is printed, even if it is not the first limit.
 const most = 0.5

@@ -66,7 +66,7 @@ else may have changed in between. For a verdict use redline ab.`,
 	return cmd
 }
 
-// comparePage writes the page of two runs; one that was not judged yet is judged first.
+// comparePage writes the page of two runs; it first diagnoses a run without a stored diagnosis.
 func comparePage(stderr, w io.Writer, dirs []string) error {
 	a, first, err := judged(stderr, dirs[0])
 	if err != nil {

@@ -106,7 +106,7 @@ func printCheckup(w io.Writer, c *run.Checkup, all bool) error {
 		case s.State == run.Blind || s.State == run.NotAsked:
 			reported = s.Why
 		case len(s.Series) == 0:
-			reported = "can be opened; it delivers in a run"
+			reported = "can be opened; delivers during a run"
 		}
 		inert.Fprintf(out, "  %s\t%s\t%s\n", s.State, s.Name, reported)
 		if s.State == run.Partly {

@@ -46,7 +46,7 @@ with an 80 % interval. The history is a CSV file of time and value (- for standa
 input), a query to Prometheus, or a metric that --history has kept.
 
 Exponential smoothing, ARIMA and Theta fit daily and weekly seasons, trend and holidays;
-a backtest on the history itself chooses between them, measured against the seasonal
+a backtest on the history itself weights those that do best, compared with the seasonal
 naive forecast. Several points within a step become their maximum, because peaks reach
 limits first. Days are in UTC.
 
@@ -72,8 +72,8 @@ history cannot be read. 3: it is too short to say anything.`,
 	flags.StringVar(&f.unit, "unit", "/s", "`unit` of the values, for the text")
 	flags.DurationVar(&f.step, "step", 0, "length of a step (default: the distance between points; 1h for Prometheus)")
 	flags.DurationVar(&f.horizon, "horizon", 0, "how far to look (default: as far as the history is long, at most a year)")
-	flags.StringVar(&f.by, "by", forecast.ByMax, "`how` to combine several points of one step: max or mean")
-	flags.StringVar(&f.zeros, "zeros", "values", "`what` zeros mean: values, or gaps")
+	flags.StringVar(&f.by, "by", forecast.ByMax, "`method` to combine several points of one step: max or mean")
+	flags.StringVar(&f.zeros, "zeros", "values", "`meaning` of zeros: values, or gaps")
 	flags.StringSliceVar(&f.holidays, "holidays", nil, "`days` unlike others, such as 2026-12-25, or files with one per line")
 	flags.BoolVar(&f.json, "json", false, "print the forecast as JSON ("+forecast.Schema+")")
 	flags.BoolVar(&f.markdown, "markdown", false, "print it as Markdown")
@@ -212,7 +212,7 @@ func (f *forecastFlags) kept(ctx context.Context, q *forecast.Question) ([]forec
 	return points, nil
 }
 
-// limitOf returns the limit asked for, or that of the newest knee; 0 without either.
+// limitOf returns the limit of --limit, or that of the newest knee; 0 without either.
 func (f *forecastFlags) limitOf() (float64, string, error) {
 	if f.limit != "" {
 		v, err := scalar.ParseRate(f.limit)

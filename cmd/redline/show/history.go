@@ -35,9 +35,9 @@ type historyFlags struct {
 	within   int
 }
 
-// regressionWithin is how many commits back a regression is looked for unless a
-// number is given: a change is detectable from the second commit after it on, and a
-// branch takes some to be merged.
+// regressionWithin is how many commits back --fail-on-regression looks by default: a
+// change is detectable from the second commit after it, and a branch takes a few
+// commits to be merged.
 const regressionWithin = 10
 
 // HistoryCommand returns the verb history.
@@ -66,7 +66,7 @@ worse and within the last 10 commits; 3: no series has enough commits.`,
 	cmd.PersistentFlags().StringVar(&f.where, "history", "", "SQLite `file`, or the DSN of a PostgreSQL ($"+history.Variable+")")
 	flags.StringVar(&f.scenario, "scenario", "", "only this scenario: its `name`, or the beginning of its hash")
 	flags.StringVar(&f.branch, "branch", "", "only this `branch`")
-	flags.StringVar(&f.machine, "machine", "this", "`which` machines: this, or all (drawn separately)")
+	flags.StringVar(&f.machine, "machine", "this", "`machines` to draw: this, or all (drawn separately)")
 	flags.StringVar(&f.since, "since", "", "only results since this `time` (2026-01-31, or an age: 90d)")
 	flags.BoolVar(&f.dirty, "dirty", false, "include results of dirty trees")
 	flags.Float64Var(&f.maxP, "max-p", history.DefaultMaxP, "report changes up to this p-`value`")
@@ -174,11 +174,11 @@ func onlyDirty(results []history.Result, asked bool) string {
 	if len(results) == 0 || asked {
 		return ""
 	}
-	return fmt.Sprintf(": the %d that do come from dirty trees (hint: --dirty)", len(results))
+	return fmt.Sprintf(", except %d from dirty trees (hint: --dirty)", len(results))
 }
 
-// show prints series in the form asked for, and returns the exit code for whether
-// one has regressed. Others are those of other machines, which are only named.
+// show prints series in the requested format, and returns the exit code for whether
+// one has regressed. Others are series of other machines, which are only counted.
 func (f *historyFlags) show(cmd *cobra.Command, series, others []history.Series) error {
 	w, this := cmd.OutOrStdout(), record.HostInfo()
 	var err error
@@ -250,8 +250,8 @@ func sinceTime(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("--since %q is not a time (hint: 2026-01-31, 90d or 12h)", text)
 }
 
-// utf8Terminal reports whether the locale says that text is UTF-8, as POSIX has
-// it: the first of these variables that is set counts.
+// utf8Terminal reports whether the locale's encoding is UTF-8. As POSIX requires,
+// the first of these variables that is set counts.
 func utf8Terminal() bool {
 	locale := cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG"))
 	locale = strings.ReplaceAll(strings.ToLower(locale), "-", "")

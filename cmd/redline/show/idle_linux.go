@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// yieldCPU gives this process the CPU that nobody else wants. Both policies are of a thread, and a new thread
-// has those of the one that made it; what is not permitted is left as it is.
+// yieldCPU makes this process use only idle CPU. Both policies are per thread, and a new thread inherits those
+// of its creator; what is not permitted stays as it is.
 func yieldCPU() {
 	threads, err := os.ReadDir("/proc/self/task")
 	if err != nil {

@@ -1,5 +1,6 @@
 // Package show holds the verbs that read what was recorded or what is here, and put no
-// load on anything: report, diagnose, compare, history, lint, explain, doctor.
+// load on a service: report, diagnose, compare, history, forecast, lint, explain, serve,
+// doctor.
 package show
 
 import (
@@ -65,8 +66,8 @@ redline diagnose report those.`,
 	return cmd
 }
 
-// judged opens a bundle with its stored judgement, and judges it first when it
-// has none yet. A failure to store it is printed on stderr.
+// judged opens a bundle with its stored diagnosis, and diagnoses it first if it
+// has none yet. A failure to store that is printed on stderr.
 func judged(stderr io.Writer, dir string) (*record.Record, *record.Summary, error) {
 	rec, err := record.Open(dir)
 	if err != nil {

@@ -21,7 +21,7 @@ serves until Ctrl-C. It reads bundles and never changes them.
 
 On loopback only your own user and root have access. At an address that others can reach,
 they need the token in the URL: a new one each time, or the one in $` + shelf.Variable + `. The connection is
-not encrypted: put a TLS proxy in front of it, or an SSH tunnel.`,
+not encrypted: put a TLS proxy in front of it, or use an SSH tunnel.`,
 		Example: `  redline serve
   redline serve runs --listen 127.0.0.1:8090`,
 		Args: cobra.MaximumNArgs(1),

@@ -1,5 +1,5 @@
-// Command ferry-manifests tells who is on board. A manifest takes three statements, of
-// three different kinds, over a pool of four connections, and that is plenty here.
+// Command ferry-manifests lists who is on board. A manifest takes three statements,
+// on three tables, over a pool of four connections, which are plenty here.
 package main
 
 import (

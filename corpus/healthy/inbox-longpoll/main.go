@@ -33,7 +33,7 @@ func (b *inbox) state() (int, <-chan struct{}) {
 	return b.last, b.fresh
 }
 
-// next returns the newest message, after the next has come or ctx is over.
+// next waits until another message comes or ctx ends, and returns the newest.
 func (b *inbox) next(ctx context.Context) int {
 	last, fresh := b.state()
 	select {

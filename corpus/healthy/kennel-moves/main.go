@@ -1,5 +1,5 @@
 // Command kennel-moves moves dogs between kennels. Every move is a transaction that
-// locks a row, but of some thousand dogs, so that two hardly ever want the same.
+// locks a row, but one of five thousand, so that two hardly ever want the same.
 package main
 
 import (

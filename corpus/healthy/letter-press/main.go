@@ -1,5 +1,5 @@
-// Command letter-press renders a letter: JSON, a digest and a light compression
-// of the answer.
+// Command letter-press renders a letter: JSON, a digest
+// and a light compression of its first 300 bytes.
 package main
 
 import (

@@ -1,6 +1,6 @@
 // Command lift-tickets checks ski passes. Prices expire, yet are renewed in the background
-// while the old ones are served; a limiter stands before the gate and is never reached;
-// hundreds of gates' displays wait, as they should, for news.
+// while the old ones are served; a limiter stands before the gate, and its limit is never
+// reached; the displays of hundreds of gates wait, as they should, for news.
 package main
 
 import (

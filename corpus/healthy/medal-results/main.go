@@ -1,5 +1,5 @@
-// Command medal-results signs, compresses and encodes a table of results for every
-// request, and checks its filter with a pattern. At its rate the CPUs are mostly idle.
+// Command medal-results encodes, signs and compresses a table of results for every request,
+// and checks its filter, if any, with a pattern. At its rate the CPUs are mostly idle.
 package main
 
 import (

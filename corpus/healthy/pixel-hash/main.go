@@ -20,7 +20,7 @@ type service struct {
 	log   *slog.Logger
 }
 
-// scan is a picture in grey, as the scanners send it: width, height, pixels.
+// scan makes a picture in grey from a seed, in place of one that a scanner sends.
 func scan(r *http.Request) (*image.Gray, error) {
 	const side = 256
 	g := image.NewGray(image.Rect(0, 0, side, side))
@@ -77,7 +77,7 @@ func shrink(g *image.Gray, columns, rows int) []uint8 {
 	return small
 }
 
-// difference has a bit for each of 8 by 8 pixels that is darker than its neighbour.
+// difference has a bit for each of 8 by 8 pixels that is darker than the one to its right.
 func difference(small []uint8) (bits uint64) {
 	for y := range 8 {
 		for x := range 8 {

@@ -1,5 +1,5 @@
 // Command post-codes answers which town a post code belongs to, from an indexed SQLite
-// file that it reads over connections for reading alone, with a statement prepared once.
+// file that it reads over read-only connections, with a statement prepared once.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command product-sheet puts together all about a product from twelve tables, with
-// one prepared statement for each.
+// Command product-sheet puts together everything about a product
+// from twelve tables, with one prepared statement for each.
 package main
 
 import (

@@ -1,5 +1,5 @@
 // Command recipe-nutrition answers what a recipe contains. It remembers the
-// recipes that are asked for most; the others are added up, which takes little.
+// recipes that were asked for last; the others are added up, which takes little.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command sensor-ingest takes in batches of samples and writes each with one COPY
-// in a transaction, beside one row that says which batch it was.
+// Command sensor-ingest takes in batches of samples and writes each
+// with one COPY in a transaction, beside one row for the batch.
 package main
 
 import (

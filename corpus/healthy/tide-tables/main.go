@@ -1,6 +1,6 @@
-// Command tide-tables answers from a table of a million small nodes that is never
-// copied. Once a second a goroutine renews a few of them and swaps the root under a
-// write lock that it holds for some nanoseconds.
+// Command tide-tables answers from a table of almost a million small nodes that
+// is never copied. Once a second a goroutine makes a few hundred of them anew,
+// and puts them in under a write lock that it holds for some nanoseconds.
 package main
 
 import (

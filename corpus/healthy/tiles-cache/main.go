@@ -1,5 +1,5 @@
-// Command tiles-cache serves map tiles out of four hundred megabytes that it holds
-// in a few large blocks without a pointer in them.
+// Command tiles-cache serves map tiles out of four hundred megabytes
+// that it holds in fifty large blocks without a pointer in them.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command receipt-pause-sync stores receipts for the tax office. Each waits 6 ms
-// for a fixed pause that an old printer needed, and then some syncs to the disk.
+// Command receipt-pause-sync stores receipts for the tax office. Each waits 6 ms,
+// a fixed pause that an old printer needed, and then for syncs to the disk.
 package main
 
 import (

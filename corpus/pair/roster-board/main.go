@@ -1,5 +1,5 @@
-// Command roster-board shows a month's duty roster. It asks for each nurse's
-// shifts apart, and describes every shift at length in JSON.
+// Command roster-board shows ten days' duty roster. It asks for each nurse's
+// shifts separately, and describes every shift at length in JSON.
 package main
 
 import (

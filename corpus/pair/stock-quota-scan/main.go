@@ -1,4 +1,4 @@
-// Command stock-quota-scan tells what is on stock. Its container may use a
+// Command stock-quota-scan reports what is in stock. Its container may use a
 // quarter of a CPU, which is the limit; and most of what it uses goes into a search
 // of all shelves that an index would save.
 package main

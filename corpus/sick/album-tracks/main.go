@@ -1,5 +1,5 @@
-// Command album-tracks lists the albums of an artist with their tracks. It keeps them
-// in SQLite, and asks for the tracks of each album by themselves.
+// Command album-tracks lists the albums of an artist with their tracks. It
+// keeps them in SQLite, and asks for the tracks of one album after another.
 package main
 
 import (

@@ -1,6 +1,6 @@
-// Command atlas-first-touch serves map tiles that it fetches from a slow archive
-// when they are first asked for. The measurement begins with no tile there, so
-// that its first seconds are of another service than the rest.
+// Command atlas-first-touch serves map tiles that it fetches from a slow
+// archive when they are first asked for. The measurement begins without
+// a single tile, so that its first seconds are far slower than the rest.
 package main
 
 import (

@@ -1,6 +1,6 @@
-// Command audit-feed takes the events of other services. It means to keep the
-// newest thousand, but cuts its list with a slice of pointers whose closures hold
-// on to the bodies, and to the list before.
+// Command audit-feed takes the events of other services. It means
+// to keep the newest thousand, but only its count stops there: each
+// event holds on to the one before it, and no event is ever let go.
 package main
 
 import (

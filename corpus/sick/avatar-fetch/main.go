@@ -1,6 +1,6 @@
-// Command avatar-fetch fetches pictures from the servers of members, each under a
-// name of its own. Connections are not kept, so each picture begins with a look-up
-// by the resolver, which takes longer than the picture.
+// Command avatar-fetch fetches pictures of members from a server that it
+// finds by its name. Connections are not kept, so each picture begins
+// with a look-up by the resolver, which takes longer than the picture.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command campsite-bookings lists the bookings of a week. The pitch and the guests of
-// each are fetched through the mapper's associations, booking by booking.
+// Command campsite-bookings lists the bookings of a week. The guests of
+// each are fetched through the mapper's association, booking by booking.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command feed-shelf is a small reader of news feeds: it keeps entries in SQLite
-// and shows a subscriber the newest of each folder.
+// Command feed-shelf is a small reader of news feeds: it keeps
+// entries in SQLite and shows a subscriber the newest of them.
 package main
 
 import (

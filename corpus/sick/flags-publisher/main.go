@@ -1,6 +1,6 @@
-// Command flags-publisher decides feature flags. A publisher takes the write lock
-// for as long as its rules take to fetch, four times a second, and every decision
-// stands behind it.
+// Command flags-publisher decides feature flags. A publisher
+// takes the write lock for as long as its rules take to fetch,
+// six times a second, and every decision waits behind it.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command lane-meters counts vehicles by lane of a toll plaza. Each request takes
-// a lane of its own.
+// Command lane-meters counts vehicles by lane of a toll
+// plaza. Each request takes the next lane in turn.
 package main
 
 import (

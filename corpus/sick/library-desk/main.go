@@ -1,6 +1,6 @@
-// Command library-desk answers what a library's staff asks all day: five different
-// questions, each served by its index, each with some thousands of rows to count.
-// Together they are more than the database can answer.
+// Command library-desk answers what a library's staff asks all day: five
+// different questions, each served by its index, each with two thousand
+// rows to count. Together they are more than the database can answer.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command loan-desk shows what a reader has borrowed. It keeps loans in SQLite, by the
-// driver in C, and looks them up by a column without an index.
+// Command loan-desk shows what a reader has borrowed. It keeps loans in SQLite,
+// through the driver in C, and looks them up by a column without an index.
 package main
 
 import (

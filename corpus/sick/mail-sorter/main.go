@@ -1,5 +1,5 @@
-// Command mail-sorter says in which folder a mail goes. Each rule is a pattern that is
-// given as text to the regexp package whenever a mail comes.
+// Command mail-sorter says into which folder a mail goes. The patterns of
+// its rules are given as text to the regexp package whenever a mail comes.
 package main
 
 import (

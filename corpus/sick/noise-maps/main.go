@@ -64,7 +64,7 @@ func (t tile) sources() []source {
 	return s
 }
 
-// draw computes the levels of road, rail and air, each in layers of its own.
+// draw computes the tile four times, each time in a new layer.
 func (t tile) draw() []byte {
 	var out bytes.Buffer
 	for range 4 {

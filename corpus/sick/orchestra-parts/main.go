@@ -1,5 +1,5 @@
-// Command orchestra-parts tells the librarians of an orchestra which parts lie on
-// which desk.
+// Command orchestra-parts shows the librarians of an orchestra
+// which parts a concert needs, and on which shelf each lies.
 package main
 
 import (

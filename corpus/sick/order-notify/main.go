@@ -1,5 +1,5 @@
-// Command order-notify tells a carrier of new orders. The carrier refuses most
-// calls at the moment, and each order is tried up to seven times, at once.
+// Command order-notify notifies a carrier of new orders. The carrier refuses most calls
+// at the moment, and each order is tried up to seven times, almost without a pause.
 package main
 
 import (

@@ -1,6 +1,6 @@
-// Command payout-replies makes payouts idempotent: the answer to each key is kept, so
-// that who asks again gets the same. Answers are never dropped, though nobody asks again
-// after a minute.
+// Command payout-replies makes payouts idempotent: the answer to each
+// key is kept, so that whoever asks again gets the same one. Answers
+// are never dropped, though nobody asks again after a minute.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command pharmacy-stock answers which wholesaler can deliver a medicine today.
+// Command pharmacy-stock answers whether a wholesaler has a medicine, and when it comes.
 package main
 
 import (

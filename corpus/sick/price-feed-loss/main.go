@@ -30,7 +30,7 @@ const (
 )
 
 // lossy attaches a program to a control group that drops one in 32 of the
-// packets of more than 100 bytes that come in.
+// packets of 100 bytes or more that come in.
 func lossy(group string) (io.Closer, error) {
 	program, err := ebpf.NewProgram(&ebpf.ProgramSpec{
 		Type: ebpf.CGroupSKB, AttachType: ebpf.AttachCGroupInetIngress, License: "GPL",

@@ -1,5 +1,5 @@
-// Command relief-regions draws relief maps. A drawing in progress is shared by a
-// map of calls of its own making, whose key is the region and not the tile:
+// Command relief-regions draws relief maps. Drawings in progress are shared
+// through a map of its own, whose key is the region and not the tile:
 // whoever wants any tile of the region waits for the region to be drawn.
 package main
 

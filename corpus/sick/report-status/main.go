@@ -1,6 +1,6 @@
-// Command report-status prepares reports in the background and lets callers wait
-// for them. The wait asks every 25 ms whether the report is there, though it is
-// ready after three or four.
+// Command report-status prepares reports in the background and
+// lets callers wait for them. The wait asks every 25 ms whether
+// the report is there, though it is ready after some microseconds.
 package main
 
 import (

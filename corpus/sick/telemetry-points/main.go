@@ -1,6 +1,6 @@
-// Command telemetry-points answers what a fleet of meters measured. Every frame is
-// unpacked into a heap object per reading, with a map of labels each, for every
-// request, though only a sum leaves the service.
+// Command telemetry-points answers what a fleet of meters measured.
+// For every request a frame is unpacked into a heap object per reading
+// and another for its labels, though only a sum leaves the service.
 package main
 
 import (

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// options of the service; the zero value of each is its default.
+// options of the service; serve has the defaults.
 type options struct {
 	addr    string
 	chunk   int // bytes read at a time

@@ -1,4 +1,4 @@
-// Command visit-counts reports how many distinct pages each visitor saw.
+// Command visit-counts reports how often the keenest visitor of a page saw it.
 package main
 
 import (

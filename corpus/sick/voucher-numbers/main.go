@@ -1,6 +1,6 @@
-// Command voucher-numbers issues numbers from a file that other programs use too,
-// and takes the file's lock for every one. Requests of this very process stand
-// in front of it inside the kernel.
+// Command voucher-numbers issues numbers from a file that other
+// programs use too, and takes the file's lock for every one. The
+// requests of this one process stand in line for it inside the kernel.
 package main
 
 import (

@@ -1,5 +1,5 @@
 // Package corpus is the score sheet of the diagnosis: services with a known
-// sickness, what redline must say of each, and how what it said is judged.
+// sickness, what redline must find in each, and how its findings are scored.
 //
 // A case is a folder below corpus/sick, corpus/pair or corpus/healthy with a
 // service (main.go), the load on it (scenario.yaml) and what must be found
@@ -12,13 +12,13 @@
 //	    share: [0.6, 1]              # the range that the finding's share must lie in
 //	needs: [postgres]                # postgres, backend, cgroup, root
 //	backend: ["-latency", "20ms"]    # arguments of corpus/backend, which is then started
-//	held: true                       # not used in development: measures, and teaches nothing
+//	held: true                       # not used in development: held back for measurement
 //
-// A healthy case says `healthy:`, with why it looks suspicious and is well, in
-// the place of sickness and findings.
+// A healthy case has `healthy:`, which says why it looks suspicious and is well, in
+// place of sickness and findings.
 //
-// The package reads folders and values alone; bench/diagnose runs the services,
-// and diagnosetest replays what was recorded of them.
+// The package only reads folders and values; bench/diagnose runs the services,
+// and diagnosetest replays recordings of them.
 package corpus
 
 import (
@@ -34,7 +34,7 @@ import (
 	"github.com/goccy/go-yaml" // strict, and errors with their line
 )
 
-// Kind is the folder that a case lies in.
+// Kind is the folder that contains a case.
 type Kind string
 
 // Kinds of cases.
@@ -47,7 +47,7 @@ const (
 // Kinds returns all kinds, in the order in which they are listed.
 func Kinds() []Kind { return []Kind{Sick, Pair, Healthy} }
 
-// What a case may need besides the service.
+// What a case may need in addition to the service.
 const (
 	NeedPostgres = "postgres" // an empty database, $DATABASE_URL
 	NeedBackend  = "backend"  // corpus/backend, $BACKEND_URL
@@ -55,7 +55,7 @@ const (
 	NeedRoot     = "root"
 )
 
-// Case is one service with what must be found in it.
+// Case is one service with the findings that must be made.
 type Case struct {
 	Name string `yaml:"-"` // of its folder
 	Kind Kind   `yaml:"-"`
@@ -68,25 +68,25 @@ type Case struct {
 	Needs    []string `yaml:"needs"`
 	Backend  []string `yaml:"backend"` // arguments of corpus/backend
 	// Held says that the case was not used in development: no analyzer or threshold
-	// was made with it in sight, so that it measures how well the others generalise.
+	// was made with its help, so that it measures how well the others generalise.
 	Held bool `yaml:"held"`
 }
 
 // Expect is a finding that must be made.
 type Expect struct {
 	Cause string `yaml:"cause"`
-	// Or holds causes that are the same answer in other words. They are written
-	// with the service, before anything is said of it.
+	// Or holds equivalent causes. They are written with the service, before redline
+	// has assessed it.
 	Or []string `yaml:"or"`
-	// Where holds texts, one of which the finding's place must contain; empty where the
-	// cause has none.
+	// Where holds texts, one of which the finding's place must contain; empty if the
+	// cause has no place.
 	Where []string `yaml:"where"`
-	// Share is the range of the finding's share, both ends included; empty when
-	// it is not judged, else two values.
+	// Share is the range of the finding's share, both ends included; empty if it is
+	// not checked, else two values.
 	Share []float64 `yaml:"share"`
 }
 
-// Is reports whether a cause is the expected one, or the same answer in other words.
+// Is reports whether a cause is the expected one or an equivalent one.
 func (e Expect) Is(cause string) bool { return cause == e.Cause || slices.Contains(e.Or, cause) }
 
 // Files of a case.
@@ -100,7 +100,7 @@ const (
 const maxExpect = 64 << 10
 
 // Load reads the case in a folder whose parent is named after its kind. It
-// checks what can be checked of the case alone; errors name file and line.
+// checks everything that needs only the case; errors name file and line.
 func Load(dir string) (Case, error) {
 	dir = filepath.Clean(dir)
 	path := filepath.Join(dir, ExpectFile)
@@ -124,7 +124,7 @@ func parse(data []byte) (c Case, err error) {
 		return c, fmt.Errorf("%d bytes, %d are allowed", len(data), maxExpect)
 	}
 	defer func() {
-		if p := recover(); p != nil { // the library's answer to some texts
+		if p := recover(); p != nil { // the library panics on some texts
 			err = fmt.Errorf("not YAML: %v", p)
 		}
 	}()
@@ -134,7 +134,7 @@ func parse(data []byte) (c Case, err error) {
 	return c, nil
 }
 
-// check returns all that is wrong with a case.
+// check returns all errors of a case.
 func (c Case) check() error {
 	var wrong []error
 	bad := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }

@@ -12,8 +12,8 @@ import (
 
 const root = "../../../corpus"
 
-// TestCases holds every folder of the corpus to the contract. Names of cases are
-// unique, because bundles and fixtures are called by them.
+// TestCases checks every folder of the corpus against the contract. Names of cases are
+// unique, because bundles and fixtures are named after them.
 func TestCases(t *testing.T) {
 	cases, err := corpus.All(root)
 	if err != nil {

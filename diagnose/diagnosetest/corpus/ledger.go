@@ -9,7 +9,7 @@ import (
 const (
 	// ledgerOff is how far the shares of a ledger may be from the whole.
 	ledgerOff = 0.01
-	// mostUnattributed is the part of the whole that a ledger may leave to nobody.
+	// mostUnattributed is the share of the whole that a ledger may leave unattributed.
 	mostUnattributed = 0.05
 )
 
@@ -19,13 +19,13 @@ type Account struct {
 	Unattributed float64 `json:"unattributed"`
 }
 
-// Ledgers are both halves of a run's ledger. One that was not measured is nil.
+// Ledgers are both halves of a run's ledger. A half that was not measured is nil.
 type Ledgers struct {
 	RequestTime *Account `json:"request_time,omitempty"`
 	CPU         *Account `json:"cpu,omitempty"`
 }
 
-// ledgersOf sums what was found; nil without a ledger.
+// ledgersOf sums up a ledger; nil without one.
 func ledgersOf(l *findings.Ledger) *Ledgers {
 	if l == nil {
 		return nil
@@ -48,7 +48,7 @@ func accountOf(list []findings.LedgerEntry) *Account {
 }
 
 // adds reports whether both halves add up to the whole, and attributed whether neither
-// leaves too much to nobody. A half that was not measured does neither.
+// leaves too much unattributed. A half that was not measured does neither.
 func (l *Ledgers) adds() bool {
 	return l.each(func(a Account) bool { return math.Abs(a.Sum-1) <= ledgerOff })
 }

@@ -19,7 +19,7 @@ const MissesFile = "misses.yaml"
 // when a new one is.
 type Misses map[string]string
 
-// ReadMisses reads the list next to the fixtures; without a list nothing is known
+// ReadMisses reads the list next to the fixtures; without a list no case is known
 // to be missed.
 func ReadMisses(fixtures string) (Misses, error) {
 	path := filepath.Join(fixtures, MissesFile)

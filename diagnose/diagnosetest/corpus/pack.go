@@ -21,14 +21,14 @@ const PackExt = ".tar.zst"
 const (
 	maxPacked   = 64 << 20 // all files together
 	maxFiles    = 256
-	maxPackSize = 8 << 20 // as it lies on disk
+	maxPackSize = 8 << 20 // on disk
 )
 
-// packed are the names that a packed bundle holds.
+// packed matches the names that a packed bundle may hold.
 var packed = regexp.MustCompile(`^([a-z]+\.json|windows\.parquet|latency\.hlog|slow\.jsonl|profiles/[a-z0-9_-]+\.pprof)$`)
 
-// Pack writes what diagnosis reads of the bundle in dir to one small file. Traces
-// and the report are left out; what traces said lives on in anatomy.json.
+// Pack writes the parts of the bundle in dir that diagnosis reads to one small file.
+// Traces and the report are left out; anatomy.json has the content of traces.
 func Pack(dir, to string) error {
 	work, err := os.MkdirTemp("", "pack-")
 	if err != nil {
@@ -49,7 +49,7 @@ func Pack(dir, to string) error {
 	return os.WriteFile(to, file, 0o644)
 }
 
-// squeeze returns the files below dir as one.
+// squeeze returns the files below dir as one archive.
 func squeeze(dir string) ([]byte, error) {
 	var out bytes.Buffer
 	z, err := zstd.NewWriter(&out, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1))

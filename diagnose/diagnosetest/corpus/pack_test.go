@@ -22,8 +22,8 @@ import (
 	"github.com/redline-go/redline/record/disk"
 )
 
-// TestPack: a packed bundle gives the findings that the bundle gives, and holds
-// neither traces nor reports.
+// TestPack: a packed bundle gives the same findings as the bundle, and holds neither
+// traces nor reports.
 func TestPack(t *testing.T) {
 	b := diagnosetest.Healthy().Sample(9*time.Second, "shop/price.Round@price.go:17", diagnosetest.Route)
 	rec, body := b.Open(t)

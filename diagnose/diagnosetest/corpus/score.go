@@ -9,17 +9,17 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// firstFew is how many findings a run prints; later ones have hardly a reader.
+// firstFew is how many findings a run prints; hardly anyone reads later ones.
 const firstFew = 3
 
-// Result is how what was said of a case is judged.
+// Result is the score of redline's findings on a case.
 type Result struct {
 	Name string `json:"name"`
 	Kind Kind   `json:"kind"`
 	Held bool   `json:"held,omitempty"` // not used in development
 	// Wanted is the weightiest cause that should be named; empty when healthy.
 	Wanted string `json:"wanted,omitempty"`
-	// First: the weightiest wanted cause was named first. Of a healthy case:
+	// First: the weightiest wanted cause was named first. For a healthy case:
 	// nothing was found with confidence.
 	First bool `json:"first"`
 	// InFirstThree: all wanted causes are among the first three.
@@ -28,14 +28,14 @@ type Result struct {
 	// within their range; nil when the case wants none.
 	Where *bool `json:"where,omitempty"`
 	Share *bool `json:"share,omitempty"`
-	// False are findings of medium confidence or more that are not wanted. Of a
-	// healthy case each is a false alarm; of a sick one they are counted apart.
+	// False are findings of medium confidence or more that are not wanted. For a
+	// healthy case each is a false alarm; for a sick one they are counted separately.
 	False []findings.Finding `json:"false,omitempty"`
 	// Ledger is how the run's ledger adds up; nil without one.
 	Ledger *Ledgers `json:"ledger,omitempty"`
-	// Broken is a case that could not be run or judged: it meets no mark.
+	// Broken is a case that could not be run or assessed: it meets no mark.
 	Broken bool `json:"broken,omitempty"`
-	// Reported describes what was found, first to last; Why what is wrong with it, empty if
+	// Reported describes the findings, first to last; Why what is wrong with them, empty if
 	// nothing is.
 	Reported []string `json:"said"`
 	Why      []string `json:"why,omitempty"`
@@ -44,7 +44,7 @@ type Result struct {
 // OK reports whether nothing is wrong.
 func (r Result) OK() bool { return len(r.Why) == 0 }
 
-// Broken is the result of a case that could not be run or judged.
+// Broken is the result of a case that could not be run or assessed.
 func Broken(c Case, err error) Result {
 	r := Score(c, findings.Findings{})
 	r.Broken, r.First, r.InFirstThree = true, false, false
@@ -52,10 +52,10 @@ func Broken(c Case, err error) Result {
 	return r
 }
 
-// Score judges what was found in a case.
+// Score scores the findings on a case.
 func Score(c Case, found findings.Findings) Result {
 	r := Result{Name: c.Name, Kind: c.Kind, Held: c.Held, First: true, InFirstThree: true, Ledger: ledgersOf(found.Ledger)}
-	// A note on the measurement comes after all that stops the service.
+	// A note on the measurement comes after everything that limits the service.
 	found.Findings = slices.Concat(found.Findings, found.Notes)
 	for _, f := range found.Findings {
 		r.Reported = append(r.Reported, words(f))
@@ -87,7 +87,7 @@ func (c Case) wants(cause string) bool {
 	return false
 }
 
-// expect judges the i-th wanted finding.
+// expect scores the i-th wanted finding.
 func (r *Result) expect(i int, e Expect, found []findings.Finding) {
 	if i == 0 && (len(found) == 0 || !e.Is(found[0].Cause)) {
 		r.First = false
@@ -128,7 +128,7 @@ func both(before *bool, ok bool) *bool {
 	return &ok
 }
 
-// matches reports whether a finding lies where one is wanted.
+// matches reports whether a finding's place is a wanted one.
 func matches(e Expect, f findings.Finding) bool {
 	w := f.Where
 	places := []string{w.Function, fmt.Sprintf("%s:%d", w.File, w.Line), spaced(w.SQL), w.Detail}
@@ -142,7 +142,7 @@ func matches(e Expect, f findings.Finding) bool {
 	return len(e.Where) == 0
 }
 
-// spaced makes all white space one blank: statements differ in nothing else.
+// spaced makes each run of white space one blank, in which alone statements may differ.
 func spaced(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // words writes a finding in one line.

@@ -75,7 +75,7 @@ func TestLedgersAreCounted(t *testing.T) {
 	}
 	var table Table
 	for _, l := range []*findings.Ledger{
-		{RequestTime: half(1, 0.05), CPU: half(1.005, 0)}, // as it should be
+		{RequestTime: half(1, 0.05), CPU: half(1.005, 0)}, // correct
 		{RequestTime: half(0.98, 0), CPU: half(1, 0)},
 		{RequestTime: half(1, 0), CPU: half(1, 0.06)},
 		{RequestTime: half(1, 0)},
@@ -88,8 +88,8 @@ func TestLedgersAreCounted(t *testing.T) {
 	}
 }
 
-// TestTable: marks are parts of what was counted, and a healthy service that is
-// accused fails however good the rest is.
+// TestTable: marks are shares of the counted cases, and a false alarm on a healthy service
+// fails however good the rest is.
 func TestTable(t *testing.T) {
 	ok, no := true, false
 	right := Result{Kind: Sick, First: true, InFirstThree: true, Where: &ok, Share: &no}

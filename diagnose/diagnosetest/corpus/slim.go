@@ -21,8 +21,8 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// Of a bundle of 10 s the windows, histograms and profiles are the most, and
-// most of that is digits that no judgement rests on.
+// In a bundle of 10 s the windows, histograms and profiles are the largest part, and
+// most of that is digits on which no finding depends.
 
 // keptBits of a value's 52-bit mantissa: four decimal digits.
 const keptBits = 14
@@ -33,8 +33,8 @@ const keptSlow = 50
 // kept are the histograms that diagnosis reads, over the steady span as a whole.
 var kept = []histogram.Kind{histogram.Latency, histogram.Service, histogram.Lag}
 
-// slim writes the bundle from that holds what diagnosis reads of it to the
-// folder to, which it makes.
+// slim writes the parts of the bundle from that diagnosis reads to the folder to,
+// which it makes.
 func slim(from, to string) error {
 	rec, err := record.Open(from)
 	if err != nil {
@@ -112,8 +112,8 @@ func copyHistograms(rec *record.Record, w *record.Writer) error {
 	return nil
 }
 
-// copyProfiles leaves out addresses, and the profiles' own compression: what
-// several of them repeat, above all names, is then stored once. Readers take
+// copyProfiles leaves out addresses, and the profiles' own compression: names and
+// other parts that several of them repeat are then stored once. Readers take
 // either form.
 func copyProfiles(rec *record.Record, w *record.Writer) error {
 	for _, listed := range rec.Profiles("") {
@@ -143,8 +143,8 @@ func copyProfiles(rec *record.Record, w *record.Writer) error {
 	return nil
 }
 
-// copyJSON copies run.json and what else the bundle says in JSON, without the
-// judgement, which a replay makes anew, and without the timelines of requests.
+// copyJSON copies run.json and the bundle's other JSON files, without the
+// assessment, which a replay makes again, and without the timelines of requests.
 func copyJSON(from, to string) error {
 	files, err := filepath.Glob(filepath.Join(from, "*.json"))
 	if err != nil {

@@ -1,12 +1,12 @@
 package corpus
 
-// Marks that the diagnosis is held to, as parts of the cases.
+// Marks that the diagnosis must meet, as shares of the cases.
 const (
 	MarkFirst        = 0.95 // the right cause first
 	MarkInFirstThree = 1.0
 	MarkWhere        = 0.90
-	// MarkAddsUp is the part of ledgers that add up to the whole, and MarkAttributed that
-	// of those which leave at most 5 % of it to nobody.
+	// MarkAddsUp is the share of ledgers that add up to the whole, and MarkAttributed that
+	// of those which leave at most 5 % of it unattributed.
 	MarkAddsUp     = 1.0
 	MarkAttributed = 0.95
 )
@@ -15,16 +15,16 @@ const (
 type Table struct {
 	// Sick cases, pairs among them.
 	Cases, First, InFirstThree int
-	// Of those that want a place and a range of share.
+	// Those of them for which a place, and a range of the share, is wanted.
 	Placed, Where, Ranged, Share int
 	// Healthy services, those of them with a false alarm, and false alarms.
 	Healthy, Alarmed, Alarms int
 	// Extra counts further findings of medium confidence or more on sick cases.
 	Extra int
 	// Ledgers are runs with a ledger, AddUp those whose halves add up to the whole, and
-	// Attributed those which leave at most 5 % of each to nobody.
+	// Attributed those which leave at most 5 % of each unattributed.
 	Ledgers, AddUp, Attributed int
-	// Broken counts cases that could not be judged, which meet no mark.
+	// Broken counts cases that could not be run or assessed, which meet no mark.
 	Broken int
 }
 
@@ -62,12 +62,12 @@ func add(n *int, yes bool) {
 	}
 }
 
-// Met reports whether all marks are met by what was counted.
+// Met reports whether the counts meet all marks.
 func (t Table) Met() bool {
 	return reaches(t.First, t.Cases, MarkFirst) && reaches(t.InFirstThree, t.Cases, MarkInFirstThree) &&
 		reaches(t.Where, t.Placed, MarkWhere) &&
 		reaches(t.AddUp, t.Ledgers, MarkAddsUp) && reaches(t.Attributed, t.Ledgers, MarkAttributed) && t.Alarmed == 0 && t.Broken == 0
 }
 
-// reaches reports whether n of all is at least the mark; of none it is.
+// reaches reports whether n of all is at least the mark; it is if all is 0.
 func reaches(n, all int, mark float64) bool { return float64(n) >= mark*float64(all) }

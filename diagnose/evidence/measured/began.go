@@ -6,8 +6,9 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// Entry returns the function that a stack's goroutine began in, below a library's that only
-// starts what it is handed, with its type arguments elided; "" for an empty stack.
+// Entry returns the function that a stack's goroutine began in, without type arguments; ""
+// for an empty stack. A library's function that only starts the one passed to it is
+// skipped.
 func Entry(stack []code.Frame) string {
 	if f, ok := site.Began(stack); ok {
 		return callstack.Elided(f.Function)
@@ -23,8 +24,8 @@ func raw(stack []code.Frame) string {
 	return callstack.Elided(stack[len(stack)-1].Function)
 }
 
-// Began is Entry, but also looks below helpers of the service such as func(f func()) { go
-// func() { f() }() }: their goroutines are no pool, each runs the function that it got.
+// Began is Entry, but also skips helpers of the service such as func(f func()) { go
+// func() { f() }() }: their goroutines are no pool, each runs the function passed to it.
 func (p *Run) Began(stack []code.Frame) string {
 	entry := Entry(stack)
 	if n := len(stack); n > 1 && entry == raw(stack) && p.helpers.Get(p.readHelpers)[entry] {
@@ -33,14 +34,14 @@ func (p *Run) Began(stack []code.Frame) string {
 	return entry
 }
 
-// fewest is the number of functions that a helper must have been handed: below one function alone a
-// goroutine is as well named by its beginning.
+// fewest is the number of different functions that a helper must have been passed: with only one,
+// the helper names the goroutine just as well.
 const fewest = 2
 
-// readHelpers finds the functions that goroutines begin in, and that only call what they are
-// handed. Such a one never waits or runs by itself, and calls several functions, each of which was
-// there in every dump: a loop that takes one step after another is in one of them at a
-// time, and a worker waits for work by itself.
+// readHelpers finds functions that goroutines begin in and that only call what is passed to them.
+// A helper never waits or runs by itself, and calls several functions, each of them present in
+// every dump. A loop of several steps is in only one of them at a time, and a worker waits for
+// work by itself.
 func (p *Run) readHelpers() map[string]bool {
 	shots, err := p.Snapshots()
 	if err != nil || len(shots) < 2 {
@@ -56,7 +57,7 @@ func (p *Run) readHelpers() map[string]bool {
 			}
 		}
 	}
-	handed := map[[2]string]int{} // dumps in which an entry was seen to call a function
+	handed := map[[2]string]int{} // dumps in which an entry called a function
 	for _, shot := range shots {
 		seen := map[[2]string]bool{}
 		for _, s := range shot.Stacks {
@@ -83,8 +84,8 @@ func (p *Run) readHelpers() map[string]bool {
 	return helpers
 }
 
-// alone reports whether a goroutine is in the function that it began in, and in nothing but the
-// standard library below.
+// alone reports whether a goroutine is in the function that it began in, and in nothing else
+// but the standard library.
 func alone(stack []code.Frame) bool {
 	if len(stack) == 0 {
 		return false

@@ -7,8 +7,8 @@ import (
 	"github.com/redline-go/redline/diagnose/evidence/measured"
 )
 
-// TestBegan: goroutines of a helper that runs what it is handed are known by that; a pool's, and a loop of
-// steps, by where they began.
+// TestBegan: goroutines of a helper that runs a function passed to it are identified by that function; a pool's,
+// and a loop of steps, by where they began.
 func TestBegan(t *testing.T) {
 	const helper = "shop/node.(*Node).start.func1@start.go:9"
 	lead := []string{"runtime.gopark", "shop/node.(*Node).lead@lead.go:40", helper}

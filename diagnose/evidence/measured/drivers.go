@@ -41,7 +41,7 @@ func (p *Run) Imports(module string) bool {
 	return false
 }
 
-// readPackages returns the packages of the functions that were seen to run.
+// readPackages returns the packages of all functions on the stacks.
 func (p *Run) readPackages() map[string]bool {
 	packages := map[string]bool{}
 	p.stacks(func(stack []code.Frame) {
@@ -53,7 +53,7 @@ func (p *Run) readPackages() map[string]bool {
 	return packages
 }
 
-// stacks shows those of the requests and of the CPU profile.
+// stacks calls look with each stack of the requests and of the CPU profile.
 func (p *Run) stacks(look func([]code.Frame)) {
 	if p.Anatomy != nil {
 		for _, part := range p.Anatomy.All {

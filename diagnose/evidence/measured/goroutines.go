@@ -59,8 +59,8 @@ func (p *Run) readSnapshots() ([]Snapshot, error) {
 	return list, nil
 }
 
-// Alive returns how many goroutines that began in a function there were in each
-// snapshot; nil without snapshots.
+// Alive returns the number of goroutines that began in a function, per snapshot;
+// nil without snapshots.
 func (p *Run) Alive(entry string) []int64 {
 	snapshots, err := p.Snapshots()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 // Load is the load over the steady span.
 type Load struct {
 	Open        bool
-	Connections int     // requests under way at once in a closed loop, or the cap of an open one
+	Connections int     // requests in progress at once in a closed loop, or the cap of an open one
 	Think       float64 // mean pause between an answer and the next request, ns
 	Intended    float64 // 1/s, of an open loop
 	Requests    float64 // ended in the span, failures included
@@ -52,7 +52,8 @@ func (p *Run) readLoad() Load {
 	return l
 }
 
-// leastKept is the part of an open loop's rate from which it kept its schedule.
+// leastKept: an open loop that reached this part of its intended rate kept its
+// schedule.
 const leastKept = 0.95
 
 // Kept reports whether the load is an open loop at a rate that the target kept: nothing
@@ -64,9 +65,9 @@ const instant = 10e6
 
 // Instant reports whether the load shows that nothing makes its requests slow.
 //
-// To a person all within 100 ms happens at once (R. B. Miller, Response time in
-// man-computer conversational transactions, 1968), and a request that is one of
-// ten on the way there is fast at a tenth. Only an open loop that keeps its
-// schedule shows that nothing queues: in a closed one the same latency bounds
-// the rate.
+// To a person anything within 100 ms happens at once (R. B. Miller, Response time
+// in man-computer conversational transactions, 1968), and a request that is one of
+// ten on the way there is fast at a tenth of that. Only an open loop that keeps its
+// schedule shows that nothing queues: in a closed one the same latency bounds the
+// rate.
 func (l Load) Instant() bool { return l.Kept() && l.P99 > 0 && l.P99 < instant }

@@ -7,7 +7,7 @@ type Memo[T any] struct {
 	err   error
 }
 
-// Get returns the value of a table that cannot fail.
+// Get returns the value of a computation that cannot fail.
 func (m *Memo[T]) Get(read func() T) T {
 	value, _ := m.Try(func() (T, error) { return read(), nil })
 	return value

@@ -10,17 +10,18 @@ import (
 	"github.com/redline-go/redline/record/stacks"
 )
 
-// What redline adds to a service is taken out here, before any analyzer reads: a profile, a
-// dump of goroutines and an anatomy are of the service alone.
+// This file removes what redline itself adds to a service, so that analyzers see profiles,
+// goroutine dumps and an anatomy of the service alone.
 
-// readProfile reads a profile without the samples of the observation, whose part of it is
-// kept for Observed.
+// readProfile reads a profile without redline's own samples, and keeps their share for
+// Observed.
 func (p *Run) readProfile(typ, value string) (*Profile, error) {
 	prof, err := stacks.Read(p.Record, typ, value, p.Note)
 	if err != nil {
 		return nil, err
 	}
 	all := prof.Total
+	rejoin(prof)
 	apart(prof)
 	if typ == "cpu" && all > 0 {
 		p.observed = float64(all-prof.Total) / float64(all)
@@ -28,7 +29,7 @@ func (p *Run) readProfile(typ, value string) (*Profile, error) {
 	return prof, nil
 }
 
-// apart removes the observation's samples.
+// apart removes redline's own samples.
 func apart(prof *Profile) {
 	prof.Samples = slices.DeleteFunc(prof.Samples, func(s Sample) bool {
 		if !callstack.Observes(s.Stack) {
@@ -40,16 +41,16 @@ func apart(prof *Profile) {
 	})
 }
 
-// Observed returns the part of the process's CPU, 0 to 1, that the observation took: the probe,
-// its hooks, and the runtime's writing of traces. 0 without a CPU profile. Shares of CPU
-// are parts of the rest.
+// Observed returns the part of the process's CPU, 0 to 1, that observing it took: the probe,
+// its hooks, and the runtime's writing of traces. 0 without a CPU profile. Shares of CPU are
+// shares of the rest.
 func (p *Run) Observed() float64 {
-	_, _ = p.Profile("cpu", "cpu") // without one nothing is known to be redline's
+	_, _ = p.Profile("cpu", "cpu") // sets observed; without a profile it stays 0
 	return p.observed
 }
 
-// served returns an anatomy without the waits of the probe's hooks in requests, and without its
-// goroutines; the anatomy itself where it has none. Durations are less by the waits.
+// served returns an anatomy without the probe's goroutines and without its hooks' time in
+// requests, which is subtracted from the durations.
 func served(a *breakdown.Anatomy) *breakdown.Anatomy {
 	if a == nil {
 		return nil

@@ -1,5 +1,5 @@
-// Package measured reads a record for the evidence: series, histograms, profiles,
-// goroutines, the load, and which libraries were seen to run, each table once.
+// Package measured reads a record for the evidence, each table once: series,
+// histograms, profiles, goroutines, the load, and the libraries seen on stacks.
 package measured
 
 import (
@@ -44,12 +44,11 @@ func New(rec *record.Record, a *breakdown.Anatomy) *Run {
 	return p
 }
 
-// answers returns which of its calls the target answers itself, as a grpc-gateway does that
-// serves HTTP by calling the gRPC server in the same process: the wait is then this process's
-// own work. It is certain where it has no connections outwards other than those to itself.
-// An RPC in a process that serves gRPC and has none at all goes through memory (bufconn, net.Pipe).
-// Beside connections to others, such as a database's, RPCs are its own if it serves as many as it
-// waits for, and the load asks for none.
+// answers returns which of its own calls the target answers itself, as a grpc-gateway does that
+// serves HTTP by calling the gRPC server in its own process: the wait is then this process's own
+// work. That is certain where all its outward connections are to itself. If it has none and serves
+// gRPC, its RPCs go through memory (bufconn, net.Pipe). If it also has connections to others, such
+// as a database, the RPCs are its own if it serves as many as it waits for and the load sends none.
 func (p *Run) answers() callstack.Answers {
 	self, ok := p.Mean(series.SocketsOutwards, series.Labels("to", "self"))
 	other, known := p.Mean(series.SocketsOutwards, series.Labels("to", "other"))
@@ -74,8 +73,8 @@ func (p *Run) ServesRPC() bool {
 	})
 }
 
-// servesItsRPCs reports whether the traces hold, for each wait for an RPC, about one request that
-// the target's gRPC server answered. A request that the trace cuts is on one side only.
+// servesItsRPCs reports whether the traces hold about one request answered by the target's gRPC
+// server per wait for an RPC. The counts differ because a trace may hold only one of the two.
 func (p *Run) servesItsRPCs() bool {
 	if p.Anatomy == nil {
 		return false
@@ -110,7 +109,7 @@ func (p *Run) Unread() []string { return p.unread }
 // if the run ended before it.
 func (p *Run) Steady() timebase.Span { return p.Record.Judged() }
 
-// Series returns one value per window of the steady span, NaN where there is none; its
+// Series returns one value per window of the steady span, NaN if there is none; its
 // Values are nil if the series was not recorded. All series of a pass have windows of the
 // same width, wider in long runs; the result has it.
 func (p *Run) Series(name, labels string) windows.Line {

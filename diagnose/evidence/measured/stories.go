@@ -2,7 +2,7 @@ package measured
 
 import "github.com/redline-go/redline/anatomy/story"
 
-// mostStories bounds the requests whose spans are looked at.
+// mostStories bounds the requests whose spans are read.
 const mostStories = 200
 
 // Stories returns the slowest requests that carried a trace id and have spans,

@@ -24,8 +24,8 @@ type Background struct {
 	Started bool
 }
 
-// nearlyAll is the part of an entry's CPU from which a call is the work, and not
-// one of its steps.
+// nearlyAll: a call with this part of an entry's CPU is the whole work, not one of
+// its steps.
 const nearlyAll = 0.85
 
 // Background returns the CPU that goroutines which serve no request spend on the user's
@@ -46,7 +46,10 @@ func (p *Service) Background() (list []Background, ok bool) {
 			continue
 		}
 		if s.Roles.Has(callstack.Accept) {
-			continue // each connection's first step, on a goroutine of the listener's
+			continue // each connection's first step, on the listener's goroutine
+		}
+		if s.Cut {
+			continue // where its goroutine began is not known
 		}
 		entry, first := p.Began(s.Stack), measured.Entry(s.Stack)
 		if p.Stacks.Innermost(s.Stack) >= 0 && !waitedFor[entry] && !waitedFor[first] {
@@ -73,8 +76,8 @@ func (p *Service) Background() (list []Background, ok bool) {
 	return list, true
 }
 
-// servants returns the entries of the goroutines that requests wait for, other than
-// for a lock: the holder of a lock holds it for itself.
+// servants returns the entries of the goroutines that requests wait for. Waits for
+// locks do not count: the holder of a lock works for itself.
 func (p *Service) servants() map[string]bool {
 	found := map[string]bool{}
 	for _, part := range p.Anatomy.All {
@@ -91,8 +94,8 @@ func (p *Service) servants() map[string]bool {
 	return found
 }
 
-// enclosing returns the function that a closure is written in; of another function
-// itself.
+// enclosing returns the function that a closure is written in; other functions
+// unchanged.
 func enclosing(function string) string {
 	slash := strings.LastIndexByte(function, '/') + 1
 	for {
@@ -108,9 +111,9 @@ func enclosing(function string) string {
 	}
 }
 
-// deepest follows the stacks of an entry from the outside to the innermost frame of
-// the user's code that nearly all of them share, and returns that at the line where
-// most time is spent.
+// deepest follows the stacks of an entry inwards to the innermost frame of the
+// user's code that nearly all of them share, and returns it at the line where most
+// time is spent.
 func (p *Service) deepest(samples []Booked, sum float64) (place code.Frame) {
 	for depth := 1; ; depth++ {
 		lines := map[code.Frame]float64{}

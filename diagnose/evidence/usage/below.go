@@ -1,8 +1,6 @@
 package usage
 
 import (
-	"cmp"
-
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence/measured"
 	"github.com/redline-go/redline/record/code"
@@ -12,8 +10,8 @@ import (
 // save, 0 to 1.
 type Calls map[code.Frame]float64
 
-// spared returns the part of a stack's time that goes with the calls: that of the call
-// nearest to the root, because what it calls goes with it.
+// spared returns the part of a stack's time that removing the calls saves. The call
+// nearest to the root decides, because what it calls is saved with it.
 func (c Calls) spared(stack []code.Frame) float64 {
 	for i := len(stack) - 1; i >= 0; i-- {
 		if part, ok := c[code.Frame{Function: stack[i].Function, File: stack[i].File, Line: stack[i].Line}]; ok {
@@ -33,7 +31,7 @@ func (p *Service) Spared(calls Calls) float64 {
 	return p.without(calls.spared)
 }
 
-// SparedIn is Spared for what of the calls has any of the roles on its stack.
+// SparedIn is Spared, restricted to stacks with any of the roles.
 func (p *Service) SparedIn(calls Calls, roles callstack.Role) float64 {
 	return p.without(func(stack []code.Frame) float64 {
 		if !p.Stacks.Roles(stack).Has(roles) {
@@ -44,8 +42,8 @@ func (p *Service) SparedIn(calls Calls, roles callstack.Role) float64 {
 }
 
 // Copied returns the part of the service's CPU, 0 to 1, that one of its functions spends on
-// copies that it makes itself, in no function that it calls, and what the collector spends
-// because of them. It is 0 without a CPU profile.
+// copies that it makes itself, not in functions that it calls, and that the collector
+// spends on them. It is 0 without a CPU profile.
 func (p *Service) Copied(function string) float64 {
 	return p.without(func(stack []code.Frame) float64 {
 		at := p.Stacks.Innermost(stack)
@@ -57,8 +55,9 @@ func (p *Service) Copied(function string) float64 {
 	})
 }
 
-// without returns the part of the service's CPU, 0 to 1, that goes with stacks of which a
-// part of 0 to 1 is spared, the collection of what they allocate included.
+// without returns the part of the service's CPU, 0 to 1, that is saved if spared gives
+// the part of each stack, 0 to 1, that goes away. It includes collecting what those
+// stacks allocate.
 func (p *Service) without(spared func(stack []code.Frame) float64) float64 {
 	use, err := p.Use()
 	if err != nil || use.total == 0 {
@@ -72,45 +71,24 @@ func (p *Service) without(spared func(stack []code.Frame) float64) float64 {
 	return min(1, cpu/use.total+collected)
 }
 
-// Deepest returns the innermost function of the user's or of a library, called by a handler
-// or by what a goroutine begins in, below which more than a part of the service's CPU runs,
-// 0 to 1; at its hottest line, with its own part. A handler itself is only the way in: ok is
-// false where what it calls divides the work.
+// Deepest returns the innermost function of the user's or of a library below which more than
+// least of the service's CPU runs, at its hottest line and with its share. It must be called
+// by a handler or by the function that a goroutine begins in. These are only the way in, so
+// ok is false where the work divides among what they call.
 func (u *Table) Deepest(least float64) (at code.Frame, share float64, ok bool) {
-	sums, depths, lines := map[string]float64{}, map[string]float64{}, map[string]map[code.Frame]float64{}
+	var all measured.Inclusive
 	for _, s := range u.list {
 		inner := u.index.Handler(s.Stack)
 		if len(inner) == 0 {
 			continue
 		}
-		seen := map[string]bool{callstack.Enclosing(inner[len(inner)-1].Function): true}
-		for i, f := range inner {
-			name := callstack.Enclosing(f.Function)
-			if seen[name] || !u.index.User(f) && (code.Probe(f) || !u.library(f.Function) || u.index.Role(f.Function).Has(ways)) {
-				continue
-			}
-			seen[name] = true
-			value := float64(s.Value) / u.total
-			sums[name] += value
-			depths[name] += value * float64(i)
-			if lines[name] == nil {
-				lines[name] = map[code.Frame]float64{}
-			}
-			lines[name][f] += value
-		}
+		entry := callstack.Enclosing(inner[len(inner)-1].Function)
+		all.Add(inner, float64(s.Value)/u.total, func(name string, f code.Frame) bool {
+			return name != entry && (u.index.User(f) || !code.Probe(f) && u.library(f.Function) && !u.index.Role(f.Function).Has(ways))
+		})
 	}
-	var deepest string
-	for name, sum := range sums {
-		if sum > least && (deepest == "" || cmp.Or(cmp.Compare(sum, sums[deepest]), cmp.Compare(depths[name], depths[deepest]),
-			cmp.Compare(name, deepest)) < 0) {
-			deepest = name
-		}
-	}
-	if deepest == "" {
-		return code.Frame{}, 0, false
-	}
-	return measured.Heaviest(lines[deepest], measured.CompareFrames), sums[deepest], true
+	return all.Deepest(least)
 }
 
-// ways are the roles of a library's functions that only lead to a handler.
+// ways are the roles of library functions that only lead to a handler.
 const ways = callstack.Server | callstack.Hop | callstack.Router

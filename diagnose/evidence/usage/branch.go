@@ -11,15 +11,17 @@ import (
 )
 
 const (
-	// oneWay is the part of a call's CPU from which one function below it is its only work: up to
-	// there a library hands the call on, from entry point to entry point.
+	// oneWay: a function below a call with this part of its CPU is its only work. Until the work
+	// divides, a library only hands the call on, from entry point to entry point.
 	oneWay = 0.8
-	// leastBranch is the part from which a function is worth its name; three of them fit a line.
+	// leastBranch is the least part for which a function is named; mostBranches names fit a
+	// line.
 	leastBranch  = 0.15
 	mostBranches = 3
 )
 
-// Branch is a library's function and its share of what the call into the library spends, 0 to 1.
+// Branch is a library's function and its share of the CPU that the call into the library spends,
+// 0 to 1.
 type Branch struct {
 	Function string
 	Share    float64
@@ -27,10 +29,10 @@ type Branch struct {
 
 // Branches returns what the libraries that a function calls spend its CPU on, the largest first:
 // the functions at which their call divides. An entry point that does everything for its caller
-// (graphql.Do parses, validates and executes) says nothing about which part could be kept. None
-// where the function does its work itself, or the standard library does it. Nothing deeper than
-// the package that is called: what a caller can keep lies at a library's surface
-// (graphql.ValidateDocument), not in the visitor that it runs.
+// (graphql.Do parses, validates and executes) does not show which part's result could be kept.
+// It returns none where the function or the standard library does the work, and nothing deeper
+// than the package that is called: a caller can keep what a library returns at its surface
+// (graphql.ValidateDocument), not what its visitor computes.
 func (u *Table) Branches(function string) []Branch {
 	var below [][]code.Frame // outermost first
 	var values []float64
@@ -61,7 +63,7 @@ func (u *Table) Branches(function string) []Branch {
 			continue
 		}
 		if depth == 0 {
-			return nil // the function itself divides its work, and its lines say how
+			return nil // the function itself divides its work; its lines show how
 		}
 		list := u.branches(called, total)
 		if len(list) < 2 && depth > 1 {
@@ -76,9 +78,9 @@ func (u *Table) Branches(function string) []Branch {
 	return nil
 }
 
-// Inside returns the dependency's function that itself, with what the standard library does for it,
-// takes most of what a line of the service spends, and its part of that, 0 to 1. A library whose
-// entry point does everything (goldmark.Convert) says at its surface nothing that the line does not.
+// Inside returns the function of a dependency that takes most of a line's CPU by itself or in the
+// standard library on its behalf, and its part of that, 0 to 1. The surface of a library whose entry
+// point does everything (goldmark.Convert) adds nothing to the line.
 func (u *Table) Inside(at code.Frame) (function string, part float64) {
 	total, parts := 0.0, map[string]float64{}
 	for _, s := range u.list {
@@ -98,8 +100,8 @@ func (u *Table) Inside(at code.Frame) (function string, part float64) {
 	return function, parts[function] / total
 }
 
-// Lent returns the part of a kind of work that dependencies do for a function of the service's, 0 to 1,
-// and the one of theirs that does most of it.
+// Lent returns the part of a function's work of one kind that dependencies do for it, 0 to 1, and the
+// dependency's function that does most of it.
 func (u *Table) Lent(function string, work callstack.Role) (to string, part float64) {
 	total, lent, parts := 0.0, 0.0, map[string]float64{}
 	for _, s := range u.list {
@@ -129,7 +131,7 @@ func narrowed(below [][]code.Frame, values []float64, depth int, function string
 	return kept, keptValues
 }
 
-// branches returns the libraries' functions among those called, the largest first.
+// branches returns the library functions among those called, the largest first.
 func (u *Table) branches(called map[string]float64, total float64) (list []Branch) {
 	for function, value := range called {
 		if value >= leastBranch*total && u.library(function) {
@@ -148,8 +150,8 @@ func (u *Table) library(function string) bool {
 	return callstack.Dependency(function) && !u.index.User(code.Frame{Function: function})
 }
 
-// via returns the dependency's function that uses a domain for the place, "util.RegexMatch"; empty
-// where the place does so itself, or has the standard library do it.
+// via returns the dependency's function that uses a domain on behalf of the place,
+// "util.RegexMatch"; empty where the place uses it directly or through the standard library.
 func (u *Table) via(stack []code.Frame, place code.Frame, domains callstack.Role) string {
 	inside := false
 	for _, f := range stack {

@@ -10,15 +10,20 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// Built is what a dependency makes below one line of the service.
+// Built is something that a dependency makes below one function of the service.
 type Built struct {
-	Place    code.Frame
-	Function string // that makes it: "example.com/schema.(*Compiler).Compile"
-	// Share is the part of the service's CPU that making it takes, collecting what that allocates
-	// included, and Part the part of what the line spends, 0 to 1.
+	Place    code.Frame // the line with most of it
+	Lines    int        // the number of lines of Place's function that have some of it
+	Function string     // the maker: "example.com/schema.(*Compiler).Compile"
+	// Call is the dependency's function that Place calls, "example.com/schema.Validate"; empty where
+	// the service's own code makes it.
+	Call string
+	// Share is the part of the service's CPU that making it takes, with collecting what that
+	// allocates; Part is its part of the CPU of the calls, or without a dependency of the function;
+	// both 0 to 1.
 	Share, Part float64
-	// Compiled reports that it is compiled, which is done for use more than once. What is parsed or
-	// built may be the request's own.
+	// Compiled reports that it is compiled, which implies use more than once. Something parsed or
+	// built may belong to the request.
 	Compiled bool
 	// Shared reports that it is made below a singleflight group, so that requests share it.
 	Shared bool
@@ -30,32 +35,47 @@ type Built struct {
 // LeastMade is the share of the service's CPU from which making something is reported.
 const LeastMade = 0.25
 
-// mostMade is the part of a line's CPU below which a function is one step of the call: from half on
-// it dominates it.
+// mostMade: a function with this part of a call's CPU dominates the call; below it, it is one step
+// of several.
 const mostMade = 0.5
 
-// Built returns what a dependency makes at a cost, where that is most of what a line of the
-// service's spends, at the line where it costs most. The call is followed into the library while one
-// function has at least half of it, to the deepest whose name says that it compiles, or else makes,
-// something. What one domain has most of is left to that domain: its remedy is more exact. ok is
-// false without any.
+// Built returns the most costly thing that a dependency makes, where that dominates a call from the
+// service. A call is followed into the library while one function has at least half of its CPU, to
+// the deepest one whose name says that it compiles, or else makes, something. Keeping what it makes
+// saves it at every line of the calling function, so that they count together: a page that is
+// searched by a dozen expressions compiles each at another line. Work that is mostly of one domain is
+// left to that domain: its remedy is more exact. ok is false if there is none.
 func (p *Service) Built() (most Built, ok bool) {
+	return p.built(func(Built) bool { return true })
+}
+
+// Compiled is Built, restricted to what is compiled.
+func (p *Service) Compiled() (most Built, ok bool) {
+	return p.built(func(b Built) bool { return b.Compiled })
+}
+
+func (p *Service) built(fits func(Built) bool) (most Built, ok bool) {
 	use, err := p.Use()
 	if err != nil || use.total == 0 {
 		return Built{}, false
 	}
-	lines := map[code.Frame][]Booked{}
+	type call struct{ caller, callee string }
+	calls := map[call][]Booked{}
 	for _, s := range use.list {
 		if i := p.Stacks.Innermost(s.Stack); i > 0 && use.library(s.Stack[i-1].Function) {
-			lines[s.Stack[i]] = append(lines[s.Stack[i]], s)
+			c := call{s.Stack[i].Function, s.Stack[i-1].Function}
+			calls[c] = append(calls[c], s)
 		}
 	}
-	for place, samples := range lines {
-		b, found := use.made(place, samples)
-		if !found {
+	for c, samples := range calls {
+		b, found := use.made(samples)
+		if !found || !fits(b) {
 			continue
 		}
-		if c := cmp.Compare(b.Share, most.Share); c > 0 || c == 0 && measured.CompareFrames(place, most.Place) < 0 {
+		b.Call = c.callee
+		use.locate(&b, c.caller)
+		if order := cmp.Or(cmp.Compare(b.Share, most.Share), measured.CompareFrames(most.Place, b.Place),
+			cmp.Compare(most.Call, b.Call)); order > 0 || !ok {
 			most, ok = b, true
 		}
 	}
@@ -67,17 +87,37 @@ func (p *Service) Built() (most Built, ok bool) {
 	return most, true
 }
 
-// spared returns 1 for a stack below the call that makes it, else 0.
+// locate sums what making something takes below a function of the service, by whatever call, and
+// finds the line with most of it.
+func (u *Table) locate(b *Built, caller string) {
+	b.Place.Function = caller
+	lines := map[code.Frame]float64{}
+	b.Share = u.Part(func(s Booked) bool {
+		if b.spared(s.Stack) == 0 {
+			return false
+		}
+		lines[s.Stack[slices.IndexFunc(s.Stack, b.calls)]] += float64(s.Value)
+		return true
+	})
+	b.Place, b.Lines = measured.Heaviest(lines, measured.CompareFrames), len(lines)
+}
+
+// calls reports whether a frame is of the service's function below which it is made.
+func (b Built) calls(f code.Frame) bool { return f.Function == b.Place.Function }
+
+// spared returns 1 for a stack in which the function makes it, else 0.
 func (b Built) spared(stack []code.Frame) float64 {
-	if below(stack, b.Place, b.Function) {
+	i := slices.IndexFunc(stack, b.calls)
+	if i >= 0 && slices.ContainsFunc(stack[:i], func(f code.Frame) bool { return f.Function == b.Function }) {
 		return 1
 	}
 	return 0
 }
 
-// allocates returns the part of all bytes that goes with stacks of which a part of 0 to 1 is spared,
-// and the part of the service's CPU that collects those bytes on goroutines of the runtime's own, 0 to
-// 1 (see Garbage). Assists run below the stacks, and are counted there.
+// allocates returns the part of all allocated bytes that is saved if spared gives the part of each
+// stack that goes away, and the part of the service's CPU that the runtime's own goroutines spend on
+// collecting those bytes (see Garbage); all 0 to 1. Assists run below the stacks and are counted
+// there.
 func (p *Service) allocates(spared func([]code.Frame) float64) (bytes, collected float64) {
 	allocs, err := p.Profile("allocs", "alloc_space")
 	use, errUse := p.Use()
@@ -91,31 +131,34 @@ func (p *Service) allocates(spared func([]code.Frame) float64) (bytes, collected
 	return bytes, use.Share(callstack.GCWork) * p.Collection().Ordinary() * bytes
 }
 
-// made returns the deepest function below a line that makes something and has most of what the line
+// made returns the deepest function below a call that makes something and has most of what the call
 // spends.
-func (u *Table) made(place code.Frame, samples []Booked) (b Built, ok bool) {
+func (u *Table) made(samples []Booked) (b Built, ok bool) {
 	total := 0.0
 	for _, s := range samples {
 		total += float64(s.Value)
 	}
+	below := func(s Booked, depth int) string {
+		if i := u.index.Innermost(s.Stack); i >= depth {
+			return s.Stack[i-depth].Function
+		}
+		return ""
+	}
 	for depth := 1; ; depth++ {
 		called := map[string]float64{}
 		for _, s := range samples {
-			if i := slices.Index(s.Stack, place); i >= depth {
-				called[s.Stack[i-depth].Function] += float64(s.Value)
+			if name := below(s, depth); name != "" {
+				called[name] += float64(s.Value)
 			}
 		}
 		name := measured.Heaviest(called, cmp.Compare[string])
 		if called[name] < mostMade*total || !u.library(name) || u.index.Role(name) != 0 {
 			return b, ok
 		}
-		samples = slices.DeleteFunc(slices.Clone(samples), func(s Booked) bool {
-			i := slices.Index(s.Stack, place)
-			return i < depth || s.Stack[i-depth].Function != name
-		})
-		if makes, compiles := Making(name); makes && (compiles || !b.Compiled) && !oneDomain(samples) {
-			b = Built{Place: place, Function: name, Share: called[name] / u.total, Part: called[name] / total, Compiled: compiles}
-			ok = true
+		samples = slices.DeleteFunc(slices.Clone(samples), func(s Booked) bool { return below(s, depth) != name })
+		makes, compiles := Making(name)
+		if makes && (compiles || !b.Compiled && !ofCall(name)) && !oneDomain(samples) {
+			b, ok = Built{Function: name, Part: called[name] / total, Compiled: compiles}, true
 		}
 	}
 }
@@ -136,16 +179,16 @@ func oneDomain(samples []Booked) bool {
 	return false
 }
 
-// makers are how the names of functions begin that make something of their input.
+// makers are the prefixes of functions that make something from their input.
 var makers = []string{compiler, "build", "new", "parse"}
 
-// compiler is the word for what is made for use more than once, and validator the word for what may
-// be found once for an input that does not change.
+// compiler is the verb for making something that is used more than once; validator is the verb for
+// a check whose result holds as long as its input does not change.
 const compiler, validator = "compile", "validate"
 
-// Making reports whether the name of a function says that it makes something, and that it compiles
-// it: compileSchema, Compile and MustCompile do. newline makes nothing, and newBufferAndExecute does
-// something else.
+// Making reports whether the name of a function says that it makes something, and whether it says
+// compile: compileSchema, Compile and MustCompile do. newline makes nothing, and newBufferAndExecute
+// does something else as well.
 func Making(function string) (makes, compiles bool) {
 	name := bare(function)
 	if rest, must := begins(name, "must"); must {
@@ -159,7 +202,7 @@ func Making(function string) (makes, compiles bool) {
 	return false, false
 }
 
-// bare returns a function's name without its package, receiver and closures.
+// bare returns a function's name without package, receiver and closure suffixes.
 func bare(function string) string {
 	_, name := callstack.Split(callstack.Enclosing(callstack.Elided(function)))
 	return name[strings.LastIndexByte(name, '.')+1:]
@@ -178,10 +221,4 @@ func begins(name, word string) (rest string, is bool) {
 func joined(name string) bool {
 	_, after, ok := strings.Cut(name, "And")
 	return ok && (after == "" || after[0] < 'a' || after[0] > 'z')
-}
-
-// below reports whether a stack is of a function below a place.
-func below(stack []code.Frame, place code.Frame, function string) bool {
-	i := slices.Index(stack, place)
-	return i >= 0 && slices.ContainsFunc(stack[:i], func(f code.Frame) bool { return f.Function == function })
 }

@@ -8,25 +8,25 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// Caused is a sample of what the user's innermost function causes by calling a
-// library. Stack is the sample's, User the index of that function's frame in it.
+// Caused is a sample of the work that the user's innermost function causes by
+// calling a library. Stack is the sample's, User the index of that function's frame
+// in it.
 type Caused struct {
 	Stack []code.Frame
 	User  int
 	Value float64
 }
 
-// mostHelpers bounds how many helpers may call each other.
+// mostHelpers bounds a chain of helpers.
 const mostHelpers = 4
 
-// Above returns the frame to name for what samples below one of the user's
-// functions cause. If several functions call that one, and one of them has nearly
-// all of its cost, it is a helper that passes on what it is handed: then the
-// caller's line is named, and helper is the function below it. ok is false if the
-// function itself is the place.
+// Above returns the frame to name for the cost of samples below one of the user's
+// functions. If several functions call that one and one of them has nearly all of
+// its cost, it is a helper: then place is the caller's line, and helper the
+// function below it. ok is false if the function itself is the place.
 //
-// A helper with a single caller is left alone: splitting a function in two does not
-// make its lower half somebody else's.
+// A function with a single caller is no helper: splitting a function in two does
+// not make its lower half somebody else's.
 func (p *Service) Above(samples []Caused) (place code.Frame, helper string, ok bool) {
 	for range mostHelpers {
 		lines, functions, total := map[code.Frame]float64{}, map[string]float64{}, 0.0
@@ -68,7 +68,8 @@ func (p *Service) Above(samples []Caused) (place code.Frame, helper string, ok b
 }
 
 // caller returns the index of the user's frame that called a sample's function, -1
-// without one. Recursion and the function's own closures are the function.
+// without one. Recursive calls and the function's own closures count as the
+// function.
 func (p *Service) caller(s Caused) int {
 	own := callstack.Enclosing(s.Stack[s.User].Function)
 	for i := s.User + 1; i < len(s.Stack); i++ {
@@ -79,7 +80,8 @@ func (p *Service) caller(s Caused) int {
 	return -1
 }
 
-// Causing returns the samples of domains that one function of the user's calls into.
+// Causing returns the samples in domains that one of the user's functions calls
+// into.
 func (u *Table) Causing(domains callstack.Role, function string) (list []Caused) {
 	for _, s := range u.list {
 		if !s.Domain.Has(domains) || s.at < 0 {

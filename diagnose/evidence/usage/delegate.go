@@ -10,18 +10,18 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// mostDelegates bounds how many functions may hand a call on to each other.
+// mostDelegates bounds a chain of functions that hand a call on.
 const mostDelegates = 4
 
-// Repeats returns the frame of the function in which a change helps, where the one named only hands
-// its calls on: what it is called for is decided by the innermost function of the user's above it
-// that has nearly all of its CPU. delegate is the function that was named. ok is false if that is the place itself.
+// Repeats returns the place to change if function only hands its calls on: the innermost of the user's
+// functions above it that has nearly all of its CPU, because that one decides what is called. delegate is
+// function. ok is false if function is itself the place to change.
 func (u *Table) Repeats(function string) (place code.Frame, delegate string, ok bool) {
 	return u.outwards(function, u.delegates)
 }
 
-// Wrapped is Repeats for a method of a wrapper: one that has all of its CPU below a method of its
-// own name, as the Flush of a logging http.ResponseWriter has. What is flushed how often is decided above it.
+// Wrapped is Repeats for a method of a wrapper: one that has all of its CPU below a method of its own name,
+// such as the Flush of a logging http.ResponseWriter. Its callers decide what is flushed, and how often.
 func (u *Table) Wrapped(function string) (place code.Frame, wrapper string, ok bool) {
 	return u.outwards(function, u.wraps)
 }
@@ -58,7 +58,7 @@ func (u *Table) delegates(function string) bool {
 	return seen
 }
 
-// wraps reports whether all CPU of a method is below one method of its own name.
+// wraps reports whether all CPU of a method is below a method of its own name.
 func (u *Table) wraps(function string) bool {
 	if !strings.Contains(function, ").") {
 		return false
@@ -80,8 +80,8 @@ func (u *Table) wraps(function string) bool {
 // method returns a function's name without its package and receiver.
 func method(function string) string { return function[strings.LastIndexByte(function, '.')+1:] }
 
-// above returns the innermost function of the user's that has nearly all of what another takes, at
-// the line that has most. A function that two others share is not called by one of them; what both are called by is.
+// above returns the innermost of the user's functions above another that has nearly all of its CPU, at the
+// line with most of it. If two functions share the callee, that is their common caller.
 func (u *Table) above(function string) (place code.Frame, ok bool) {
 	own := callstack.Enclosing(function)
 	lines, parts, depths := map[string]map[code.Frame]float64{}, map[string]float64{}, map[string]float64{}

@@ -37,8 +37,8 @@ const (
 	offPercent, offLimit = 1e9, 1 << 60
 	// DefaultPercent is GOGC unless set.
 	DefaultPercent = 100
-	// limited is the part of the goal that GOGC asks for, below which the memory
-	// limit has set it: the runtime keeps 3 % and the pacer's own overhead free.
+	// limited: a goal below this part of the one that GOGC asks for was set by the
+	// memory limit; the runtime keeps 3 % and the pacer's own overhead free.
 	limited = 0.9
 )
 
@@ -60,7 +60,7 @@ func (p *Service) Collection() Collection {
 		Goal: first(p.Mean, "/gc/heap/goal:bytes", series.GCGoal), Percent: first(p.Mean, "/gc/gogc:percent"),
 		Limit: first(p.Mean, "/gc/gomemlimit:bytes"),
 	}
-	// What the runtime prints is only in windows in which a cycle ended.
+	// The runtime's printed figures exist only in windows in which a cycle ended.
 	if seconds := p.Steady().Len().Seconds(); math.IsNaN(c.Cycles) && seconds > 0 {
 		if n, ok := p.Sum(series.GCCycles, ""); ok {
 			forced, _ := p.Sum(series.GCForced, "")
@@ -92,9 +92,9 @@ func (c Collection) Limited() bool {
 	return c.Limit > 0 && c.Live > 0 && c.Goal > 0 && c.Goal < limited*c.Live*(1+c.Percent/100)
 }
 
-// Room returns by which part of itself the live heap may grow until the next cycle
-// ends: GOGC/100, or what the memory limit leaves of that (Go GC guide). NaN if not
-// known.
+// Room returns by how much, relative to its size, the live heap may grow until the
+// next cycle ends: GOGC/100, or what the memory limit leaves of that (Go GC guide).
+// NaN if unknown.
 func (c Collection) Room() float64 {
 	if c.Limited() || math.IsNaN(c.Percent) {
 		return max(0, (c.Goal-c.Live)/c.Live)
@@ -103,11 +103,11 @@ func (c Collection) Room() float64 {
 }
 
 // Ordinary returns the part of its work that the collector would do at the
-// default settings, 0 to 1: what the allocations alone are to blame for. The rest
-// comes from a small GOGC, a tight memory limit, or cycles that were demanded.
+// default settings, 0 to 1: the part that is due to allocation alone. The rest
+// comes from a small GOGC, a tight memory limit, or forced cycles.
 func (c Collection) Ordinary() float64 {
 	part := 1 - c.ForcedPart()
-	// Cycles are as frequent as room is small.
+	// The frequency of cycles is inversely proportional to the room.
 	if room := c.Room(); room < DefaultPercent/100.0 {
 		part *= max(0, room) / (DefaultPercent / 100.0)
 	}
@@ -131,7 +131,8 @@ func (p *Service) Garbage(domains callstack.Role) float64 {
 	var bytes float64
 	for _, s := range allocs.Samples {
 		if d := p.Stacks.Domain(s.Stack); d.Has(domains) {
-			// A compressor's insides are what making it costs, and not its work.
+			// Allocating a compressor's internals is the cost of making it, not of
+			// compressing.
 			if _, made := callstack.Makes(s.Stack, p.Stacks.Innermost(s.Stack)); made && d.Has(callstack.Compress) {
 				continue
 			}
@@ -141,14 +142,22 @@ func (p *Service) Garbage(domains callstack.Role) float64 {
 	return use.With(callstack.GCWork|callstack.GCAssist) * p.Collection().Ordinary() * bytes / float64(allocs.Total)
 }
 
+// apart is the part of the steady span by which a heap profile may lie outside of it: nine
+// tenths of a growth are then the span's.
+const apart = 10
+
 // Growth returns the growth of the heap in use between the first and the last heap profile
 // of the steady span, by allocation site, in bytes; sites that shrank are excluded. ok is
 // false without two profiles; the error names one that does not parse.
+//
+// A profile of its beginning may be from shortly before it: profiles are taken when the span is
+// due, and a generator that waits for a CPU begins it later.
 func (p *Service) Growth() (grown *measured.Profile, ok bool, err error) {
 	steady := p.Steady()
+	outside := steady.Len() / apart
 	var listed []record.Profile
 	for _, l := range p.Record.Profiles("heap") {
-		if l.Span.To >= steady.From && l.Span.From <= steady.To {
+		if l.Span.To >= steady.From-outside && l.Span.From <= steady.To+outside {
 			listed = append(listed, l)
 		}
 	}
@@ -165,7 +174,7 @@ func (p *Service) Growth() (grown *measured.Profile, ok bool, err error) {
 			return nil, false, err
 		}
 	}
-	// Labels give the size of the blocks: one site counts once.
+	// Labels hold the size of the blocks; without them, one site is one sample.
 	for _, end := range ends {
 		for _, s := range end.Sample {
 			s.Label, s.NumLabel, s.NumUnit = nil, nil, nil

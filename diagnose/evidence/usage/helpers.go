@@ -7,13 +7,13 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// maxHanded is how many go statements a stack is followed over.
+// maxHanded is how many go statements a stack is followed across.
 const maxHanded = 4
 
-// handed completes the stacks of goroutines that work for one request alone, and
-// that show nothing of the user's code: a library's lexer or pipe, which the call
-// of the library starts. Such a stack goes on at the go statement, so that the work
-// belongs to the call, and to the place that makes it.
+// handed completes the stacks of goroutines that work for one request and show no
+// user code, such as a library's lexer or pipe. Such a stack is continued at the go
+// statement that started it, so that its work is attributed to the call of the
+// library and to the place of that call.
 type handed struct {
 	set  *measured.Run
 	most map[string][]code.Frame // by entry: where nearly all such goroutines were started
@@ -36,8 +36,8 @@ func (p *Service) handed() handed {
 	return s
 }
 
-// whole returns the stack, longer where it is a helper's. A stack that shows the user's
-// code says by itself whose work it is, and stays as it is.
+// whole returns the stack, continued if it is a helper's. A stack that shows the user's
+// code already says whose work it is, and stays as it is.
 func (s handed) whole(stack []code.Frame) []code.Frame {
 	long := stack
 	for range maxHanded {

@@ -10,14 +10,14 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// Made returns what the service's own code makes for requests at the highest cost: the outermost
-// function below a handler whose name says so (Go's convention: NewModel, CompileRules,
-// LoadCatalogue, ValidateSchema), at the line that calls it. Its cost may be spread over many small
-// functions, none of which is hot. A handler is not made for the request, and what is named after
-// the request or its answer is its own. ok is false without any.
+// Made returns the most costly thing that the service's own code makes for requests: the outermost
+// function below a handler whose name says that it makes or validates something (by Go's
+// convention: NewModel, CompileRules, ValidateSchema), at the line that calls it. Its cost may be
+// spread over many small functions, none of which is hot. Functions named after the request or its
+// answer are left out. ok is false if there is none.
 //
-// A profile does not say whether each call has the same input. Below a singleflight group it
-// does: such a result is shared between requests (Shared).
+// A profile does not say whether each call has the same input. Below a singleflight group
+// the input is the same: the result is shared between requests (Shared).
 func (p *Service) Made() (most Built, ok bool) {
 	use, err := p.Use()
 	if err != nil || use.total == 0 {
@@ -64,7 +64,7 @@ func (u *Table) maker(s Booked) int {
 }
 
 // keepable reports whether the name of a function says that it makes or validates something that
-// need not be the request's own. NewAndValidate does both.
+// may outlive the request. NewAndValidate does both.
 func keepable(function string) bool {
 	if ownOfRequest(function) {
 		return false
@@ -78,10 +78,9 @@ func keepable(function string) bool {
 	return true
 }
 
-// Outcome returns the function of the service's that makes something of what a domain does below a
-// place, where that is most of it: jwt.Parse, of the JSON that a helper of its decodes. Its outcome
-// may be kept, where the domain's work can only be made cheaper. "" without any, or where the place
-// itself is that function.
+// Outcome returns the service's function that makes something out of most of a domain's work below
+// a place: jwt.Parse, if its helper decodes JSON. Its result might be kept, whereas the domain's
+// work could only be made cheaper. "" if there is none, or if the place is that function.
 func (u *Table) Outcome(domains callstack.Role, place string) string {
 	total, parts := 0.0, map[string]float64{}
 	for _, s := range u.list {
@@ -100,7 +99,7 @@ func (u *Table) Outcome(domains callstack.Role, place string) string {
 	return name
 }
 
-// madeOwn sums what a function of the service's makes, at the line from which most of that is called.
+// madeOwn sums the cost of one of the service's makers, at the line from which most of it is called.
 func (u *Table) madeOwn(name string, samples []Booked) Built {
 	b := Built{Function: name}
 	lines, total, shared := map[code.Frame]float64{}, 0.0, 0.0
@@ -118,17 +117,23 @@ func (u *Table) madeOwn(name string, samples []Booked) Built {
 		}
 		total += float64(s.Value)
 	}
-	b.Place = measured.Heaviest(lines, measured.CompareFrames)
+	b.Place, b.Lines = measured.Heaviest(lines, measured.CompareFrames), len(lines)
 	b.Share, b.Shared = total/u.total, shared >= mostMade*total
 	b.Part = b.Share / u.Part(func(s Booked) bool { return on(s.Stack, b.Place.Function) })
 	return b
 }
 
-// requests are the words for what belongs to one request.
-var requests = []string{"request", "response", "reply", "answer", "body", "form", "query", "params", "context"}
+// requests are words in the names of functions whose result belongs to one request.
+var requests = []string{"request", "response", "reply", "answer", "body", "form", "params", "context"}
 
 // ownOfRequest reports whether a function is named after its request or its answer.
 func ownOfRequest(function string) bool {
+	return ofCall(function) || strings.Contains(strings.ToLower(bare(function)), "query")
+}
+
+// ofCall is ownOfRequest for a dependency, whose query is a text that may come again (SQL, GraphQL)
+// rather than that of a URL.
+func ofCall(function string) bool {
 	name := strings.ToLower(bare(function))
 	return slices.ContainsFunc(requests, func(word string) bool { return strings.Contains(name, word) })
 }

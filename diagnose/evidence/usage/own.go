@@ -9,35 +9,34 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// ownFunction is one of the service's functions as the compiler left it: what it
-// inlined is its own.
+// ownFunction is one of the service's functions as compiled: functions inlined into
+// it belong to it.
 type ownFunction struct {
 	name  string
 	self  float64 // of the target's CPU, without the user's functions that it calls
 	all   float64 // with them
 	lines map[code.Frame]float64
 	works map[callstack.Role]float64
-	// bodies are the functions of the source in it, itself and those inlined, and
-	// selfLines and atomicLines its own lines, by the CPU of self.
+	// bodies are the source functions in it: itself and those inlined. selfLines
+	// and atomicLines hold the CPU of self by line.
 	bodies                 map[string]*body
 	selfLines, atomicLines map[int]float64
 	// callers and callees are the user's functions next to it, by CPU.
 	callers, callees map[string]float64
-	entry            float64 // of all, where no function of the user called it
-	again            float64 // of all, where it is on the stack more than once
+	entry            float64 // the part of all in which no function of the user's called it
+	again            float64 // the part of all in which it is on the stack more than once
 }
 
-// body is a function of the source inside one that the compiler made.
+// body is a source function inside a compiled one.
 type body struct {
 	cpu   float64
 	depth float64 // of inlining, weighted by cpu
 	lines map[code.Frame]float64
 }
 
-// own books the CPU that belongs to no domain on the user's functions. What they
-// cost by allocating and by starting goroutines is left out: analyzers of
-// allocation and of goroutines report that. What a map allocates as it grows
-// belongs to the map.
+// own attributes the CPU that belongs to no domain to the user's functions.
+// Allocating and starting goroutines is left out, because other analyzers report
+// it. Memory that a map allocates as it grows belongs to the map.
 func (u *Table) own() map[string]*ownFunction {
 	all := map[string]*ownFunction{}
 	at := func(name string) *ownFunction {
@@ -57,7 +56,7 @@ func (u *Table) own() map[string]*ownFunction {
 		}
 		work := u.index.Work(s.Stack[:innermost])
 		if work == 0 && (s.Roles.Has(callstack.Allocate|callstack.Spawn) || u.index.Roles(s.Stack[:innermost]).Has(callstack.ServerIO)) {
-			continue // nor is it an algorithm's that the kernel sends the answer
+			continue // nor is the sending of the answer part of an algorithm
 		}
 		value := float64(s.Value) / u.total
 		chain := u.chain(s.Sample, innermost)
@@ -94,8 +93,8 @@ func (u *Table) own() map[string]*ownFunction {
 	return all
 }
 
-// chain returns the user's functions of a stack, innermost first, without those
-// that were inlined into another of them; each frame has the line in it.
+// chain returns the user's functions on a stack, innermost first, without those
+// inlined into another of them.
 func (u *Table) chain(s measured.Sample, innermost int) []code.Frame {
 	var chain []code.Frame
 	for i := innermost; i < len(s.Stack); i++ {
@@ -117,8 +116,8 @@ func (u *Table) within(s measured.Sample, i int) bool {
 	return false
 }
 
-// inlined returns the user's frames of the source in the innermost function that
-// the compiler made, innermost first.
+// inlined returns the user's source frames in the innermost compiled function,
+// innermost first.
 func (u *Table) inlined(s measured.Sample, innermost int) []code.Frame {
 	var frames []code.Frame
 	for i := innermost; i < len(s.Stack); i++ {
@@ -132,7 +131,7 @@ func (u *Table) inlined(s measured.Sample, innermost int) []code.Frame {
 	return frames
 }
 
-// embody books a sample's CPU on each of its functions of the source.
+// embody attributes a sample's CPU to each of its source functions.
 func (f *ownFunction) embody(frames []code.Frame, value float64) {
 	for i, frame := range frames {
 		b := f.bodies[frame.Function]
@@ -149,9 +148,9 @@ func (f *ownFunction) embody(frames []code.Frame, value float64) {
 	}
 }
 
-// source returns the lines of the function of the source that the function's own
-// CPU is spent in: the innermost that holds most of it. A helper that two places
-// call inlined twice is not where an engineer looks; the loop around it is.
+// source returns the lines of the source function in which the function's own CPU
+// is spent: the innermost one that holds most of it. An engineer does not look for
+// a helper that is inlined in two places, but for the loop around it.
 func (f *ownFunction) source() map[code.Frame]float64 {
 	lines, deepest := f.lines, -1.0
 	if f.self < loop*f.all {
@@ -165,10 +164,10 @@ func (f *ownFunction) source() map[code.Frame]float64 {
 	return lines
 }
 
-// work returns what more than half of the function's own CPU goes into. The time
-// of an atomic operation lands mostly on the instruction after it, which is the
-// loop's: a few samples in the operation and nearly all on the lines around it
-// are atomics as well.
+// work returns the work that takes more than half of the function's own CPU.
+// Samples of an atomic operation land mostly on the instruction after it, which is
+// the loop's: so a few samples in the operation, and nearly all on the lines around
+// it, count as atomics too.
 func (f *ownFunction) work() callstack.Role {
 	for work, part := range f.works {
 		if work != 0 && part > 0.5*f.self {
@@ -193,10 +192,10 @@ const (
 	atomicAround = 0.8
 )
 
-// Own returns the service's own functions by the CPU that they and the runtime
-// on their behalf use, none of it in a domain; hottest first, each at its
-// hottest line. A function that was inlined is part of the one it was put into,
-// which is then called by the name of the source that most of it comes from.
+// Own returns the service's own functions by the CPU that they, and the runtime on
+// their behalf, use outside of any domain; hottest first, each at its hottest line.
+// An inlined function is part of the one that contains it, which is then named
+// after the source function that most of it comes from.
 func (u *Table) Own() []Hot {
 	var list []Hot
 	for _, f := range u.own() {
@@ -216,30 +215,29 @@ func (f *ownFunction) hot(share float64) Hot {
 // Algorithm is a function of the service with what it calls to do its work.
 type Algorithm struct {
 	Hot
-	// Self is the part of CPU in the function itself, and in what the compiler
-	// put into it.
+	// Self is the part of CPU in the function itself and in those inlined into it.
 	Self float64
-	// Sure is whether the share is one piece of work: the function's own, a loop
-	// around a helper, or a recursion; not merely what the service does in all.
+	// Sure is whether the share is one piece of work (the function's own, a loop
+	// around a helper, or a recursion), rather than just all that the service does.
 	Sure bool
 }
 
 const (
-	// loop is the part of a function that must be its own for what it calls most to
-	// be its helper: below it the function passes the work on.
+	// loop is the part of a function's CPU that must be its own for its main callee
+	// to be a helper: below it the function only passes the work on.
 	loop = 0.2
-	// leads is the part of a function that must be in one that it calls for that
-	// one to be the place.
+	// leads is the part of a function's CPU that must be in one callee for the
+	// callee to be the place.
 	leads = 0.75
-	// recursive is the part of a function's CPU that must have it on the stack more
-	// than once.
+	// recursive is the part of a function's CPU in which it must be on the stack
+	// more than once to count as a recursion.
 	recursive = 0.3
 )
 
-// Hottest returns the piece of the service's own work that uses most CPU, from a
-// least share: the hottest function with the loop around it, or, where no single
-// function has that much, the one below which a recursion or a family of small
-// functions has it. ok is false when nothing has.
+// Hottest returns the piece of the service's own work that uses most CPU, if that
+// is at least the share least: the hottest function with the loop around it, or, if
+// no single function has that much, one below which a recursion or a family of
+// small functions has. ok is false if there is none.
 func (u *Table) Hottest(least float64) (a Algorithm, ok bool) {
 	all := u.own()
 	list := make([]*ownFunction, 0, len(all))
@@ -253,7 +251,7 @@ func (u *Table) Hottest(least float64) (a Algorithm, ok bool) {
 		f, share := list[0], list[0].self
 		work := f.work()
 		if f.self >= loop*f.all {
-			share = f.all // what it calls helps it
+			share = f.all // its callees are its helpers
 		}
 		for {
 			caller := all[measured.Heaviest(f.callers, cmp.Compare[string])]

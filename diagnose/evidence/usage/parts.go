@@ -11,14 +11,15 @@ import (
 // Part is a part of the service's CPU that one change could take away.
 type Part struct {
 	What  string // "JSON", "compiling expressions", "model.NewAndValidate"
-	Cause string // that it would be, were it worth a finding
+	Cause string // the cause of a finding about it, if it were large enough
 	Place code.Frame
-	// Share is the part of the service's CPU, 0 to 1, collecting what it allocates included.
+	// Share is the part of the service's CPU, 0 to 1, including the collection of what it
+	// allocates.
 	Share float64
 }
 
-// uses are what can be done less often, more cheaply or once. What connections need (a driver, TLS)
-// is not among them: those have waits, and analyzers of their own.
+// uses are kinds of work that can be done less often, more cheaply or once. Work of connections (a
+// driver, TLS) is not among them: it shows in waits, and has analyzers of its own.
 var uses = []struct {
 	role        callstack.Role
 	what, cause string

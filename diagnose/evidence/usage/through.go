@@ -11,9 +11,9 @@ import (
 
 const (
 	// throughMost is the part of a place's CPU that must come through one caller
-	// for the way to be named.
+	// for that caller to be named.
 	throughMost = 0.6
-	// throughLength bounds the callers that are named, as in callstack.
+	// throughLength bounds the number of callers named, as in callstack.
 	throughLength = 4
 )
 

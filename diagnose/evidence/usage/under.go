@@ -9,11 +9,11 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// leastUnder is the part of the CPU inside a lock that one kind of work needs to be
-// what is done under it.
+// leastUnder is the part of the CPU used under a lock that one kind of work needs
+// to be named.
 const leastUnder = 0.4
 
-// deeds word what CPU is spent on, as what a function does.
+// deeds are kinds of work as verbs of the function that does them.
 var deeds = []struct {
 	role callstack.Role
 	verb string
@@ -39,7 +39,8 @@ func (u *Table) Under(holders []string) string {
 		}
 		value := float64(s.Value)
 		total += value
-		// A comparison is inside the sort that calls it: who sorts is outside.
+		// A comparison function runs inside the sort that calls it: the function
+		// that sorts is further out.
 		from := 0
 		if s.Domain != 0 && s.at >= 0 && s.at < at {
 			from = s.at

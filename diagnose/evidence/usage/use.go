@@ -1,6 +1,6 @@
-// Package usage books a service's CPU and garbage on what they are spent for, by its
-// profiles: domains such as JSON or the driver, functions of its own, their callers, and
-// goroutines that serve no request.
+// Package usage attributes a service's CPU and garbage, by its profiles: to domains such
+// as JSON or the driver, to its own functions and their callers, and to goroutines that
+// serve no request.
 package usage
 
 import (
@@ -19,9 +19,9 @@ type Service struct {
 }
 
 // Table is what the target spent its CPU on, by its CPU profile. Shares are parts of
-// all its samples but those of idle marking.
+// all samples except those of idle marking.
 type Table struct {
-	// Samples is how many samples it rests on; a share's standard error is
+	// Samples is the number of samples; a share's standard error is
 	// sqrt(share*(1-share)/Samples).
 	Samples int64
 
@@ -30,7 +30,8 @@ type Table struct {
 	list  []Booked
 	// begins is the first line of each function, by its name; see stacks.Profile.
 	begins map[string]int
-	// servants are where goroutines began that requests wait for; none without an anatomy.
+	// servants are the entries of goroutines that requests wait for; none without an
+	// anatomy.
 	servants map[string]bool
 	total    float64
 	named    float64 // of total, with function names
@@ -40,20 +41,20 @@ type Table struct {
 type Booked struct {
 	measured.Sample
 	Domain callstack.Role // the domain that it belongs to, 0 without one
-	Roles  callstack.Role // all that is anywhere on the stack
+	Roles  callstack.Role // all roles anywhere on the stack
 	at     int            // where the domain begins in the stack, -1 without one
 }
 
-// Use returns the CPU profile by domain. Marking that the collector did on CPUs
-// with nothing else to do costs nothing and is left out. The error says why there
-// is no profile, or what does not parse.
+// Use returns the CPU profile by domain. Idle marking (on CPUs that had nothing
+// else to do) costs nothing and is left out. The error says why there is no
+// profile, or what does not parse.
 func (p *Service) Use() (*Table, error) {
 	return p.use.Try(p.readUse)
 }
 
-// readUse books every sample once. Stacks that end at a library's own goroutine are
-// continued at the go statement first, or a template's lexer would belong to
-// no caller.
+// readUse attributes every sample once. Stacks that end at a library's own
+// goroutine are first continued at the go statement; otherwise a template's lexer
+// would belong to no caller.
 func (p *Service) readUse() (*Table, error) {
 	prof, err := p.Profile("cpu", "cpu")
 	if err != nil {
@@ -96,7 +97,8 @@ type Hot struct {
 	Work callstack.Role
 }
 
-// Named returns the part of the CPU that has function names, 0 to 1; NaN of none.
+// Named returns the part of the CPU that has function names, 0 to 1; NaN without
+// samples.
 func (u *Table) Named() float64 { return u.named / u.total }
 
 // All yields every sample, in the profile's order.
@@ -113,8 +115,8 @@ func (u *Table) Share(domains callstack.Role) float64 {
 	return u.Part(func(s Booked) bool { return s.Domain.Has(domains) })
 }
 
-// With returns the part of CPU whose stacks have any of the roles anywhere:
-// allocation happens inside every domain.
+// With returns the part of CPU whose stacks have any of the roles anywhere. Unlike
+// with Share, roles such as allocation count inside every domain.
 func (u *Table) With(roles callstack.Role) float64 {
 	return u.Part(func(s Booked) bool { return s.Roles.Has(roles) })
 }
@@ -145,30 +147,30 @@ func (u *Table) Part(in func(Booked) bool) float64 {
 	return sum / u.total
 }
 
-// Places returns where a domain's CPU is used from, largest first: the user's
-// frame that called into the domain, and where there is none the domain's own
-// outermost function.
+// Places returns the places that use a domain's CPU, largest first: the user's
+// frame that called into the domain, or without one the domain's own outermost
+// function.
 func (u *Table) Places(domains callstack.Role) []Hot {
 	return u.places(func(s Booked) bool { return s.Domain.Has(domains) }, callstack.Owner, domains)
 }
 
-// Spawners returns the user's places that goroutines are started from, by the
-// CPU that starting them takes.
+// Spawners returns the user's places that start goroutines, by the CPU that
+// starting them takes.
 func (u *Table) Spawners() []Hot { return u.From(callstack.Spawn) }
 
-// From returns the user's places that work with any of the roles is called from, by
-// the CPU that it takes.
+// From returns the user's places that call work with any of the roles, by the CPU
+// that it takes.
 func (u *Table) From(roles callstack.Role) []Hot {
 	return u.places(func(s Booked) bool { return s.Roles.Has(roles) && u.index.Innermost(s.Stack) >= 0 }, itself, 0)
 }
 
 // Background returns the part of CPU that the user's code spends on goroutines
-// that serve no request, and the place where most of it is spent. Goroutines
-// that a handler starts are counted here too, but for those that requests were seen to
-// wait for: a sample does not say what began it.
+// that serve no request, and the place where most of it is spent. Goroutines that a
+// handler starts count too, except those that requests were seen to wait for: a sample
+// does not say who started its goroutine.
 func (u *Table) Background() (share float64, most code.Frame) {
 	in := func(s Booked) bool {
-		return !s.Roles.Has(callstack.Server|callstack.Accept) && u.index.Innermost(s.Stack) >= 0 && !u.servants[u.began(s.Stack)]
+		return !s.Cut && !s.Roles.Has(callstack.Server|callstack.Accept) && u.index.Innermost(s.Stack) >= 0 && !u.servants[u.began(s.Stack)]
 	}
 	places := u.places(in, itself, 0)
 	if len(places) > 0 {
@@ -191,8 +193,8 @@ func (u *Table) Began(entry string) (share float64, most Hot) {
 // often closures of one large function.
 func itself(function string) string { return function }
 
-// places groups the samples that in accepts by the function they are used from,
-// each group at the line that uses most.
+// places groups the samples that in accepts by the function that uses them, each
+// group at the line that uses most.
 func (u *Table) places(in func(Booked) bool, group func(string) string, domains callstack.Role) []Hot {
 	type gathered struct {
 		total  float64

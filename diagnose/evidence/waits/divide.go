@@ -13,21 +13,22 @@ import (
 )
 
 const (
-	// Crowd is how many requests must wait for a worker, per worker, to be a
-	// queue: each worker has one of them in hand. Twelve of the corpus' thumb-workers
-	// would have to wait for one; order-sequencer has 31 before its only one.
+	// Crowd is how many requests per worker must wait to be a queue: each worker is
+	// serving one of them. Twelve of the corpus' thumb-workers would have to wait for
+	// one; order-sequencer has 31 before its only one.
 	Crowd = 1.3
-	// bursts: a wait for workers that in the slowest requests is this many times
-	// that of the median ones is a queue that comes and goes.
+	// bursts: a wait for workers that is this many times as long in the slowest
+	// requests as in the median ones is a queue that comes and goes.
 	bursts = 3
-	// followedMost is the part of a wait's time that, if followed, represents the rest.
+	// followedMost: if at least this part of a wait's time was followed, it represents
+	// the rest.
 	followedMost = 0.5
-	// again is how often a request waits at one place from which what wakes it
-	// there is not what it waits for.
+	// again: a request that waits this often at one place is not woken there by
+	// what it waits for, or not each time.
 	again = 2
 )
 
-// piece is some of a part's time, by what it was spent on in the end.
+// piece is a portion of a part's time, by what it was ultimately spent on.
 type piece struct {
 	kind  callstack.Wait
 	place code.Frame
@@ -37,20 +38,20 @@ type piece struct {
 	by    string // the function that the goroutine waited for began in
 }
 
-// divider turns waits for goroutines into what those do meanwhile, where they work
-// for the request alone: its own goroutines, or a worker without a queue. Waits for
-// what others hold stay as they are, because there the holding matters.
+// divider turns waits for goroutines that work for the request alone (its own, or a
+// worker without a queue) into what those do meanwhile. Waits for something that
+// others hold stay as they are, because there the holding matters.
 type divider struct {
 	p      *Requests
 	queues map[string]bool // by state and place
-	events map[string]bool // likewise: long polls, of which the slowest all end by their timer
+	events map[string]bool // likewise; a long poll's slowest waits all end by their timer
 	// inner is what a wait for the target's own server is divided into, and innerNS its sum; see nested.go.
 	inner   []piece
 	innerNS int64
 }
 
 // newDivider decides per state and place, over all parts there, whether it is a
-// queue or an event, since a single part of the anatomy may be too short for
+// queue or an event, because a single part of the anatomy may be too short for
 // Little's law.
 func newDivider(p *Requests) *divider {
 	d := &divider{p: p, queues: map[string]bool{}, events: map[string]bool{}}
@@ -86,8 +87,8 @@ func (d *divider) key(part breakdown.Part) string {
 	return string(part.State) + " " + at.Function + ":" + strconv.Itoa(at.Line)
 }
 
-// queue reports whether more requests wait here than workers can have in hand, by
-// Little's law: the rate times the wait is the number that wait at a time.
+// queue reports whether more requests wait here than workers can serve, by Little's
+// law: the rate times the wait is the number that wait at a time.
 func (d *divider) queue(part breakdown.Part, burst bool) bool {
 	e := d.p.Ender(part)
 	if e.By != ByWorker || d.p.Event(part) {
@@ -100,15 +101,15 @@ func (d *divider) queue(part breakdown.Part, burst bool) bool {
 
 // Event reports whether an event that all waiters see ends the waits: a closed channel or
 // Cond.Broadcast, by a goroutine that was idle until then. A goroutine that works for most
-// of the wait answers each request by closing a channel of the request's own, and is a
-// queue. So are several workers that wake all waiters whenever one of them is done: those
-// whose turn it was not wait again.
+// of the wait is not one: it answers each request by closing that request's own channel,
+// and requests queue for it. Nor are several workers that wake all waiters whenever one of
+// them is done: the waiters whose turn it is not wait again.
 func (p *Requests) Event(part breakdown.Part) bool {
 	if !callstack.Broadcasts(part.Waker) {
 		return false
 	}
 	if one, ok := p.Path().Serial(measured.Entry(part.Waker)); ok && one.Goroutines == 1 && 2*(one.OnCPU+one.Queued) > one.Utilization {
-		return false // it works while requests wait, however it says that it is done
+		return false // it works while requests wait, however it signals that it is done
 	}
 	var followed, works int64
 	for _, c := range part.Behind {
@@ -127,43 +128,54 @@ func (p *Requests) Event(part breakdown.Part) bool {
 
 // divide returns the pieces of a part; they sum to it.
 func (d *divider) divide(part breakdown.Part) []piece {
+	whole, only := d.whole(part)
+	switch {
+	case only != nil:
+		return d.behind(whole, only)
+	case whole.kind == callstack.OwnServer:
+		return d.within(whole)
+	}
+	return []piece{whole}
+}
+
+// whole returns a part as one piece, and which waits of the goroutines behind it are
+// to be named in its place; nil if none.
+func (d *divider) whole(part breakdown.Part) (whole piece, only func(callstack.Wait) bool) {
 	kind := d.p.Stacks.Wait(part)
 	place, _ := d.p.Stacks.Place(part.Stack)
 	if kind == callstack.SleepWait && d.events[d.key(part)] {
 		kind = callstack.EventWait
 	}
 	part = d.p.standIn(part, kind)
-	whole := piece{kind: kind, place: place, part: part}
-	only := func(callstack.Wait) bool { return true }
+	whole = piece{kind: kind, place: place, part: part}
+	all := func(callstack.Wait) bool { return true }
 	switch kind {
 	case callstack.ChannelWait, callstack.JoinWait:
 		switch e := d.p.Ender(part); {
 		case e.By == ByShared:
-			whole.kind, kind, only = callstack.FlightWait, callstack.FlightWait, elsewhere
+			whole.kind = callstack.FlightWait
+			return whole, elsewhere
 		case e.By == ByOwn:
 		case e.By == ByWorker && !d.queues[d.key(part)]:
 		case e.By == ByWorker && d.timed(part):
 		default:
-			return []piece{whole}
+			return whole, nil
 		}
+		return whole, all
 	case callstack.FlightWait:
-		only = elsewhere
-	case callstack.OwnServer:
-		return d.within(whole)
+		return whole, elsewhere
 	case callstack.SleepWait:
-		if len(part.Behind) == 0 || !callstack.Deadline(part.Waker) {
-			return []piece{whole}
+		if len(part.Behind) > 0 && callstack.Deadline(part.Waker) {
+			// The request waited for a goroutine, and a deadline came first.
+			whole.kind = callstack.ChannelWait
+			return whole, all
 		}
-		// The request waited for a goroutine, and a deadline came first.
-		whole.kind = callstack.ChannelWait
-	default:
-		return []piece{whole}
 	}
-	return d.behind(whole, only)
+	return whole, nil
 }
 
 // timed reports whether workers wait for a timer while requests wait for them: a
-// batch that a ticker flushes, and no queue.
+// batch that a ticker flushes, not a queue.
 func (d *divider) timed(part breakdown.Part) bool {
 	var timed, followed int64
 	for _, c := range part.Behind {
@@ -188,17 +200,10 @@ func elsewhere(kind callstack.Wait) bool {
 }
 
 // behind divides a wait by its chains. If most of it was followed, the rest is
-// taken to be alike.
+// assumed to be like it.
 func (d *divider) behind(whole piece, only func(callstack.Wait) bool) []piece {
 	whole.by = d.p.Ender(whole.part).Entry
-	var followed int64
-	for _, c := range whole.part.Behind {
-		followed += c.NS
-	}
-	scale := 1.0
-	if float64(followed) >= followedMost*float64(whole.part.NS) {
-		scale = float64(whole.part.NS) / float64(followed)
-	}
+	scale := scaleOf(whole.part)
 	var pieces []piece
 	left, times := whole.part.NS, whole.part.Times
 	for _, c := range whole.part.Behind {
@@ -222,20 +227,37 @@ func (d *divider) behind(whole piece, only func(callstack.Wait) bool) []piece {
 	if left > 0 {
 		whole.part.NS, whole.part.Times = left, max(0, times)
 		if whole.kind != callstack.FlightWait {
-			whole.via, whole.from = whole.kind, whole.place // it works for this request, on what was not seen
+			whole.via, whole.from = whole.kind, whole.place // the goroutine works for this request; on what was not followed
 		}
 		pieces = append(pieces, whole)
 	}
 	return pieces
 }
 
-// place returns where a chain ends, in the user's code if any of it is.
+// scaleOf returns what the time of a part's chains is multiplied by: if most of the wait was
+// followed, the rest is assumed to be like it.
+func scaleOf(part breakdown.Part) float64 {
+	var followed int64
+	for _, c := range part.Behind {
+		followed += c.NS
+	}
+	if followed == 0 || float64(followed) < followedMost*float64(part.NS) {
+		return 1
+	}
+	return float64(part.NS) / float64(followed)
+}
+
+// place returns where a chain ends, in the user's code if any link is in it.
 func (d *divider) place(c breakdown.Chain) code.Frame {
 	last := c.Links[len(c.Links)-1]
-	if i := d.p.Stacks.Innermost(last.Stack); i >= 0 {
-		return last.Stack[i]
-	}
-	for i := len(c.Links) - 2; i >= 0; i-- {
+	for i := len(c.Links) - 1; i >= 0; i-- {
+		if stack := c.Links[i].Stack; d.p.Stacks.Innermost(stack) >= 0 {
+			at, _ := d.p.Stacks.Place(stack)
+			return at
+		}
+		if i == len(c.Links)-1 {
+			continue
+		}
 		if f := SiteFrame(c.Links[i].Site); f.Function != "" && d.p.Stacks.User(f) {
 			return f
 		}

@@ -32,14 +32,14 @@ type Ender struct {
 	Workers float64
 }
 
-// ownPerWait is how many goroutines a request must start, per wait for one, for
-// them to be its own: below half of one, most requests wait for another's.
+// ownPerWait is how many goroutines a request must start per wait for them to be
+// its own: below 0.5, most requests wait for another's.
 const ownPerWait = 0.5
 
-// Ender returns who ends a part's waits. A closure of a function on the request's
-// own stack, or of what is inlined there, is the request's own goroutine. So is any
-// other while requests start goroutines and the number of those with the same
-// beginning differs between the goroutine profiles: that of a pool does not.
+// Ender returns who ends a part's waits. A goroutine that runs a closure of a
+// function on the request's stack, or of one inlined there, is the request's own.
+// So is any other if requests start goroutines and the number with the same entry
+// differs between goroutine profiles: a pool's number does not.
 func (p *Requests) Ender(part breakdown.Part) Ender {
 	waker := part.Waker
 	e := Ender{Entry: p.Began(waker)}
@@ -85,10 +85,10 @@ func (p *Requests) Ender(part breakdown.Part) Ender {
 	return e
 }
 
-// workingFor returns the function that the goroutine began in which a wait without an end in the traces
-// is for: the one that the trace followed it to, or, where it followed none, one that the CPU
-// profile or a goroutine profile shows, a closure of the function that waits. Middleware
-// runs the handler so (net/http.TimeoutHandler). "" where there is none.
+// workingFor returns the entry of the goroutine that a wait is for whose end the traces do not show. It
+// must be a closure of a function that waits: the one that the trace followed the wait to, or one seen
+// in the CPU profile or a goroutine profile. Middleware such as net/http.TimeoutHandler runs the
+// handler in one. "" if there is none.
 func (p *Requests) workingFor(part breakdown.Part) string {
 	for _, c := range part.Behind {
 		if entry := c.Links[0].Goroutine; closureOf(entry, part.Stack) {
@@ -124,8 +124,8 @@ func (p *Requests) workingFor(part breakdown.Part) string {
 	return ""
 }
 
-// closureOf reports whether a function is a closure of one on a stack: the compiler names it
-// after that one.
+// closureOf reports whether a function is a closure of one on a stack: the compiler names
+// closures after their function.
 func closureOf(function string, stack []code.Frame) bool {
 	return slices.ContainsFunc(stack, func(f code.Frame) bool { return strings.HasPrefix(function, f.Function+".") })
 }
@@ -137,8 +137,7 @@ func (p *Requests) serves(entry string) bool {
 	return ok && s.Requests >= 2*s.Goroutines
 }
 
-// startedBy reports whether a goroutine runs a closure of a function that is on
-// the stack: the compiler names it after that function.
+// startedBy reports whether a waker runs a closure of a function on the stack.
 func startedBy(waker, stack []code.Frame) bool {
 	return slices.ContainsFunc(waker, func(w code.Frame) bool { return closureOf(w.Function, stack) })
 }

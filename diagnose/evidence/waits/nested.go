@@ -4,20 +4,20 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 )
 
-// answeredLeast is the least time of requests, as a part of the waits for the target's own
-// server, for the requests that it answers to be among those that were taken apart.
+// answeredLeast is the least other time of requests, as a part of the waits for the
+// target's own server, that shows that the inner requests are in the anatomy too.
 const answeredLeast = 0.5
 
-// nested returns what requests do besides waiting for the target's own server, and how long; nil where
-// none waits for it, or where the requests that it answers were not taken apart.
+// nested returns what requests do besides waiting for the target's own server, and how long; nil if
+// none waits for it, or if the inner requests are not in the anatomy.
 //
-// A service that calls itself, such as grpc-gateway before its own gRPC server, has two
-// requests for each one of the load: the anatomy holds both, and the outer one's wait is
-// the inner one's time. To count it as what the inner requests do is to leave it out and
-// scale the rest: with an outer request of o besides the wait, and an inner one of i, the
-// parts of both sum to o + 2i, of which o + i remains, as in the outer request alone. That
-// inner time is there shows from its amount: it cannot be less than the waits for it, but
-// for what lies between the two.
+// A service that calls itself, such as a grpc-gateway in front of its own gRPC server,
+// serves two requests per request of the load. The anatomy holds both, and the outer one's
+// wait is the inner one's time. So the wait is left out and the rest scaled: if the outer
+// request takes o besides the wait, and the inner one i, the parts of both sum to o + 2i,
+// of which o + i remains, as in the outer request alone. The amount of the other time
+// shows whether the inner requests are there: it is at least as long as the waits for
+// them, less the time between the two.
 func (d *divider) nested() (pieces []piece, others int64) {
 	var own int64
 	for _, part := range d.p.Anatomy.All {
@@ -36,7 +36,8 @@ func (d *divider) nested() (pieces []piece, others int64) {
 	return pieces, others
 }
 
-// within divides a wait for the target's own server into what requests do else.
+// within divides a wait for the target's own server into what requests do
+// otherwise.
 func (d *divider) within(whole piece) []piece {
 	if d.innerNS == 0 {
 		return []piece{whole}

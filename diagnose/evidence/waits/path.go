@@ -8,7 +8,8 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// Path is the critical path of the requests; see breakdown.Path. It is empty without one.
+// Path is the critical path of the requests; see breakdown.Path. It is empty if there is
+// no anatomy.
 type Path struct {
 	tree   *breakdown.Path
 	serial []breakdown.Serial
@@ -62,8 +63,8 @@ func (x Path) Serial(entry string) (breakdown.Serial, bool) {
 	return x.serial[i], true
 }
 
-// worksFor is the part of a function's time that a function it calls must have to
-// be the one that works: below it the caller does itself, or several do.
+// worksFor is the part of a function's time that a callee must have to be the one
+// that works: below it, the caller itself or several callees do.
 const worksFor = 0.5
 
 // Worker returns the innermost of the target's own functions that has at least half
@@ -92,8 +93,8 @@ func Worker(n breakdown.PathNode) (work breakdown.PathNode, part float64, ok boo
 	return work, min(1, work.Share/n.Share), true
 }
 
-// heaviestOwn sums nodes of one function and returns the heaviest of the
-// target's own.
+// heaviestOwn sums the nodes of each of the target's own functions and returns the
+// heaviest.
 func heaviestOwn(nodes []breakdown.PathNode) (best breakdown.PathNode, ok bool) {
 	sums := map[string]breakdown.PathNode{}
 	for _, n := range nodes {

@@ -8,9 +8,9 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// standIn returns a wait of some kind with what the goroutine does that works for it, from
-// the goroutine profiles, where the trace has followed the wait to nothing: a deadline
-// ended it, or the trace has no end of it. Other waits it returns as they are.
+// standIn completes a wait that the trace could not follow, because a deadline ended it or
+// its end is not in the trace: the goroutine profiles show what the goroutine that works
+// for it does. Other waits are returned unchanged.
 func (p *Requests) standIn(part breakdown.Part, kind callstack.Wait) breakdown.Part {
 	if len(part.Behind) > 0 {
 		return part
@@ -27,14 +27,13 @@ func (p *Requests) standIn(part breakdown.Part, kind callstack.Wait) breakdown.P
 	return part
 }
 
-// standing returns what the goroutines that began in entry do while a part's waits last,
-// by the goroutine profiles: each profile samples all goroutines at one instant, so each
-// stack's part of the goroutines is its part of the time. Nil without profiles, and
-// where none was seen.
+// standing returns what the goroutines that began in entry do during a part's waits, by
+// the goroutine profiles: each profile samples all goroutines at one instant, so a
+// stack's part of the goroutines is its part of the time. Nil without profiles or
+// without such goroutines.
 //
-// It stands in for the trace where that does not show the end of the wait: the trace
-// stopped before it, or a deadline came and the work goes on alone. Goroutines whose
-// request has given up are counted too, because they are still at what it waited for.
+// Goroutines whose request has given up count too, because they still do what it
+// waited for.
 func (p *Requests) standing(entry string, part breakdown.Part) []breakdown.Chain {
 	shots, err := p.Snapshots()
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package waits sorts the time of requests by what they waited for, and at which place:
-// each wait of the anatomy is divided into what the goroutines that ended it did. With
-// it go who ends waits, and the critical path.
+// each wait of the anatomy is divided into what the goroutines that ended it did. It
+// also finds who ends waits, and reads the critical path.
 package waits
 
 import (
@@ -25,6 +25,7 @@ type Table struct {
 	all  map[callstack.Wait][]Site
 	mean float64 // ns
 	gap  float64 // tail minus median, ns
+	by   *divider
 }
 
 // Site is one place of one kind of wait.
@@ -34,8 +35,7 @@ type Site struct {
 	Place code.Frame
 	// User reports whether Place is the user's own code.
 	User bool
-	// NS and Times are per request of the mean request; Share is of its
-	// duration, 0 to 1.
+	// NS and Times are per mean request; Share is of its duration, 0 to 1.
 	NS, Times, Share float64
 	// Tail is the site's part of the time by which the tail exceeds the median,
 	// 0 to 1.
@@ -44,13 +44,13 @@ type Site struct {
 	TailNS float64
 	// Part is the largest of the anatomy's parts at this place.
 	Part breakdown.Part
-	// Via is how the request waits if another goroutine, which it waits for, has the wait:
-	// JoinWait or ChannelWait for goroutines that it started or a worker, FlightWait for
+	// Via is how the request itself waits if the wait is that of a goroutine it waits for:
+	// JoinWait or ChannelWait for a goroutine that it started or a worker, FlightWait for
 	// another request's computation. "" otherwise.
 	Via callstack.Wait
 	// From is the place at which the request itself waits in that case.
 	From code.Frame
-	// By is the function that the goroutine which has the wait began in; "" where Via is "".
+	// By is the entry of the goroutine that has the wait; "" where Via is "".
 	By string
 }
 
@@ -60,9 +60,8 @@ func (p *Requests) Waits() *Table {
 }
 
 // readWaits divides every part of the three bands into pieces and sums them by
-// place. The tail's part of a site is the slow requests' time there minus the
-// median ones', so that it says what makes a request slow rather than what it
-// spends.
+// place. A site's part of the tail is the slow requests' time there less the median
+// ones', so it shows what makes a request slow rather than where it spends time.
 func (p *Requests) readWaits() *Table {
 	w := &Table{all: map[callstack.Wait][]Site{}}
 	a := p.Anatomy
@@ -82,6 +81,7 @@ func (p *Requests) readWaits() *Table {
 		return s
 	}
 	d := newDivider(p)
+	w.by = d
 	for _, part := range a.All {
 		for _, one := range d.divide(part) {
 			s := site(one)
@@ -126,12 +126,12 @@ type siteKey struct {
 }
 
 const (
-	// FewRequests: below it the mean request depends on a few, and a share has a
-	// standard error above 0.1 (0.5/√20). What rests on them is of medium
-	// confidence at most.
+	// FewRequests: with fewer, the mean request depends on a few, and a share's
+	// standard error can exceed 0.1 (0.5/√20). Findings that rest on them have at
+	// most medium confidence.
 	FewRequests = 20
-	// leastCoverage is the part of the requests that must have been taken apart
-	// where they are few, for those to represent the others.
+	// leastCoverage is the part of the requests that must have been taken apart to
+	// represent the others, if they are few.
 	leastCoverage = 0.5
 )
 
@@ -141,7 +141,7 @@ func (p *Requests) MostlyLost() bool {
 	return p.Anatomy.Requests < FewRequests && p.Anatomy.Coverage < leastCoverage
 }
 
-// Traced reports whether requests were taken apart, enough to represent the others.
+// Traced reports whether enough requests were taken apart to represent the others.
 func (p *Requests) Traced() bool {
 	return p.Anatomy != nil && p.Anatomy.Requests+p.Anatomy.Partial > 0 && p.Anatomy.MeanNS > 0 && !p.MostlyLost()
 }
@@ -182,7 +182,7 @@ func (w *Table) sum(kinds []callstack.Wait, of func(Site) float64) (sum float64)
 }
 
 // OnCPU returns the part of request time spent on a CPU, queued for one, or
-// helping the collector.
+// assisting the collector.
 func (w *Table) OnCPU() float64 {
 	return w.Share(callstack.Busy, callstack.Queued, callstack.Collector)
 }
@@ -194,9 +194,9 @@ func (w *Table) MeanNS() float64 { return w.mean }
 // GapNS returns by how much the tail's mean exceeds the median band's, in ns.
 func (w *Table) GapNS() float64 { return w.gap }
 
-// ByOwner groups sites by the type or function they belong to: the waits at Get
-// and at Set of one cache are waits at one thing. Each group is led by its
-// largest site and carries the group's sums; largest group first.
+// ByOwner groups sites by the type or function they belong to: the waits at Get and
+// at Set of a cache are waits for one thing. Each group is led by its largest site
+// and carries the group's sums; largest group first.
 func ByOwner(sites []Site) []Site {
 	groups := map[string]*Site{}
 	var names []string

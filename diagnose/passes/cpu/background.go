@@ -9,22 +9,22 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// leastBackground is the share of the service's CPU from which background work is
-// reported. A comparison of two runs (redline ab) can still show a tenth.
+// leastBackground is the least share of the service's CPU at which background work
+// is reported. A comparison (redline ab) can still show a tenth.
 const leastBackground = 0.10
 
-// leastQueued is both the share of request time spent waiting for a CPU and the
-// share of CPU spent in the background from which the second causes the first. Both
-// must be large: a short run queue has many authors.
+// leastQueued is the least share of request time spent waiting for a CPU, and the
+// least share of CPU spent in the background, at which the second counts as the
+// cause of the first. Both must be large: a short run queue has many causes.
 const leastQueued = 0.3
 
 // Background finds work that serves no request and takes CPUs from the work that does.
 //
-// Rule: a goroutine is background when its samples begin in the service's own code,
-// below no connection, and when no chain of waits in the execution trace leads from
-// a request to it. The second half keeps out worker pools: they serve no connection
-// either, yet they are the request path. stall-index rebuilds an index every 2 ms;
-// that is the model case.
+// Rule: a goroutine is background work if its samples begin in the service's own
+// code, below no connection, and no chain of waits in the execution trace leads
+// from a request to it. The second condition excludes worker pools: they serve no
+// connection either, yet they are in the request path. stall-index rebuilds an
+// index every 2 ms; that is the model case.
 var Background = diagnose.Analyzer{
 	Name:  "background",
 	Stage: diagnose.CPUUse,
@@ -50,7 +50,7 @@ var Background = diagnose.Analyzer{
 }
 
 // runBackground reports every entry function above the limit, largest first: a
-// poller and a sweeper are two causes with two remedies.
+// poller and a sweeper have different remedies.
 func runBackground(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	const cause = "background-work"
 	use, err := p.Use()
@@ -83,12 +83,11 @@ func runBackground(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 		diagnose.Promise(&f, p.Ran(evidence.Work{Share: b.Share}))
 		// The work can run later, elsewhere, or in small steps, so a lower gain
-		// counts as a defect than for work that an answer needs.
+		// counts as a defect than for work that a response needs.
 		f.Confidence = confidence(p, f.GainCeiling, leastWorth)
 		if queued := p.Waits().Share(callstack.Queued); queued >= leastQueued && b.Share >= leastQueued {
-			// They compete for the CPUs and requests lose. What other programs on
-			// the host take does not excuse this work: the host has to share with
-			// both.
+			// They compete with requests for the CPUs. CPU that other programs on
+			// the host take does not excuse this work.
 			diagnose.Promise(&f, p.Waited(queued))
 			if f.Confidence == findings.Low {
 				f.Confidence = findings.Medium
@@ -96,9 +95,9 @@ func runBackground(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queued, diagnose.Ratio,
 				"requests are ready to run but wait for a CPU for %s of their time", diagnose.Percent(queued)))
 		}
-		// A goroutine that a request started, and did not wait for, may be the
-		// request's own deferred work (an audit line, a cache write). From outside
-		// both look the same.
+		// A goroutine that a request started without waiting for it may do the
+		// request's own deferred work (an audit line, a cache write). A profile
+		// does not distinguish the two.
 		if b.Started {
 			f.Confidence = findings.Low
 		}

@@ -10,31 +10,39 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// costlyMade returns what is made per request and to be named in place of the hottest function,
-// where there is one: what a library makes, or else what the service makes.
-func costlyMade(p *diagnose.Pass, hottest usage.Algorithm, ok bool) (usage.Built, bool) {
+// leastCompiled is the share of something compiled whose removal gains wasteWorth, by Amdahl's law:
+// what is compiled is used more than once, so compiling it belongs in no request.
+const leastCompiled = 1 - 1/wasteWorth
+
+// costlyMade returns something made per request that is to be named, if there is any: made by a
+// library, or else by the service. alone says that it is named instead of the hottest function,
+// because it takes as much; something smaller is named beside it only if it is compiled.
+func costlyMade(p *diagnose.Pass, hottest usage.Algorithm, ok bool) (b usage.Built, made, alone bool) {
 	own := ok && hottest.Work == 0
-	if b, made := p.Built(); made && b.Share >= usage.LeastMade && (!own || b.Compiled && b.Share >= hottest.Share) {
-		return b, true
+	if b, made = p.Compiled(); made && b.Share >= leastCompiled {
+		return b, true, !own || b.Share >= hottest.Share
 	}
-	b, made := p.Made()
-	return b, made && !ok && b.Share >= leastMadeOwn
+	if b, made = p.Built(); made && b.Share >= usage.LeastMade && !own {
+		return b, true, true
+	}
+	b, made = p.Made()
+	return b, made && !ok && b.Share >= leastMadeOwn, true
 }
 
-// madePerRequest returns the finding that a library makes something at a line of the service's, at
-// most of what the line costs. All of it goes where what is made is kept, whatever the CPU goes
-// into: maps, JSON, allocation.
+// madePerRequest returns the finding that something made at a line of the service takes most of
+// the line's CPU. Keeping the result saves all of that, whether it is spent on maps, JSON or
+// allocation.
 func madePerRequest(p *diagnose.Pass, use *usage.Table, b usage.Built) diagnose.Finding {
 	name, at := callstack.Short(b.Function), diagnose.At(b.Place)
 	f := diagnose.Finding{
 		Cause: "cpu-hot-function", Share: min(1, b.Share), ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(b.Place),
-		Title: fmt.Sprintf("%s takes %s of the service's CPU, below the call at %s", name, diagnose.Percent(b.Share), at),
-		Remedy: fmt.Sprintf("If what %s makes below %s does not depend on the request, make it once and keep it, by its input "+
-			"where there are several.", name, at),
+		Title: fmt.Sprintf("%s takes %s of the service's CPU, below %s", name, diagnose.Percent(b.Share), calledAt(b)),
+		Remedy: fmt.Sprintf("If the result of %s below %s does not depend on the request, make it once and keep it (one per input "+
+			"if there are several).", name, at),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProfile, b.Share, diagnose.Ratio, "%s of %s, with what it allocates",
 				diagnose.Percent(b.Share), samples(use)),
-			diagnose.Fact(diagnose.FromProfile, b.Part, diagnose.Ratio, "%s of what %s spends", diagnose.Percent(b.Part), at),
+			diagnose.Fact(diagnose.FromProfile, b.Part, diagnose.Ratio, "%s of what %s spends", diagnose.Percent(b.Part), spender(b)),
 		},
 	}
 	f.Where.Detail = "in " + name
@@ -42,16 +50,36 @@ func madePerRequest(p *diagnose.Pass, use *usage.Table, b usage.Built) diagnose.
 	f.Evidence = append(f.Evidence, saturation(p)...)
 	diagnose.Promise(&f, p.Ran(evidence.Work{Share: f.Share, Function: b.Place.Function}))
 	worth := purposeful
+	if b.Compiled {
+		worth = wasteWorth
+	}
 	if b.Shared {
 		worth = leastWorth
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, 1, diagnose.Count,
-			"a singleflight group shares what it returns between requests, so it is not the request's own"))
+			"a singleflight group shares its result between requests, so it does not belong to one request"))
 	}
-	switch f.Confidence = confidence(p, max(f.GainCeiling, alone(p, f.Share)), worth); {
+	switch f.Confidence = confidence(p, max(f.GainCeiling, p.Alone(f.Share)), worth); {
 	case !b.Compiled && !b.Shared:
 		f.Confidence = findings.Low
 	case !b.Compiled && f.Confidence == findings.High:
 		f.Confidence = findings.Medium
 	}
 	return f
+}
+
+// calledAt names the line from which something is made, and says how many more there are.
+func calledAt(b usage.Built) string {
+	at := diagnose.At(b.Place)
+	if b.Lines <= 1 {
+		return "the call at " + at
+	}
+	return fmt.Sprintf("the call at %s and %s like it", at, diagnose.Counted(float64(b.Lines-1), "other", "others"))
+}
+
+// spender names what Part is a part of.
+func spender(b usage.Built) string {
+	if b.Call == "" {
+		return diagnose.At(b.Place)
+	}
+	return callstack.Short(b.Call)
 }

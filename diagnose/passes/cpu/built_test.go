@@ -11,8 +11,8 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// What a library makes for each request, whatever its CPU goes into, is named where it is made, and
-// is to be kept; its maps are nothing that the caller could give a size.
+// An object that a library makes for each request is named where it is made, whatever its CPU goes
+// into; the advice is to keep it, because the caller cannot give its maps a size.
 func TestMadeByALibraryForEachRequest(t *testing.T) {
 	const lib, at = "github.com/rules/schema.", "shop/web.check@web.go:58"
 	call := func(b *Builder, d time.Duration, inner ...string) *Builder {
@@ -39,7 +39,7 @@ func TestMadeByALibraryForEachRequest(t *testing.T) {
 	if len(found) == 1 && !strings.Contains(found[0].Title, "schema.compile") {
 		t.Errorf("a part of the compiling is named: %s", found[0].Title)
 	}
-	// What only reads what it is given makes nothing, nor does what makes its buffer and goes on.
+	// A function that only reads its arguments makes nothing, nor does one that makes its buffer and continues.
 	for _, f := range []string{"newlines", "newBufferAndExecute"} {
 		reads := Healthy().Sample(6*s, "runtime.mapaccess1_faststr", lib+"(*rule).holds", lib+f, lib+"Validate", at)
 		Expect(t, cpu.Hot, reads)
@@ -50,6 +50,44 @@ func TestMadeByALibraryForEachRequest(t *testing.T) {
 	}
 	// A domain's own analyzer knows more of it.
 	Expect(t, cpu.Hot, call(Healthy(), 6*s, "regexp/syntax.Parse", "regexp.compile", lib+"(*Compiler).Compile"))
+}
+
+// A page that is searched by several expressions compiles each at another line, as htmlquery's did: each
+// is a little, and keeping what is compiled saves all of them. The parser takes more at one line, but
+// has to read the page.
+func TestCompiledAtManyLines(t *testing.T) {
+	const page, lib = "shop/web.page@page.go:", "github.com/rules/path."
+	searches := func(d time.Duration, step string, lines int) *Builder {
+		b := Healthy().Sample(4*s, "github.com/net/html.(*parser).parse", "github.com/net/html.Parse", page+"20")
+		for i := range lines {
+			line := page + strconv.Itoa(30+i)
+			b.Sample(d/time.Duration(lines)/2, "runtime.mallocgc", lib+"(*parser).step", lib+step, lib+"Find", line)
+			b.Sample(d/time.Duration(lines)/2, lib+"(*parser).next", lib+step, lib+"Find", line)
+			b.Sample(d/time.Duration(lines)/4, lib+"(*query).Select", lib+"Find", line)
+		}
+		return b
+	}
+	found := Expect(t, cpu.Hot, searches(3*s, "Compile", 6), "cpu-hot-function at page.go:30", "cpu-hot-function at page.go:20")
+	if len(found) == 2 && (!strings.Contains(found[0].Title, "path.Compile") || !strings.Contains(found[0].Title, "and 5 others") ||
+		found[0].Confidence == findings.Low) {
+		t.Errorf("%s, %s", found[0].Title, found[0].Confidence)
+	}
+	// Compiling belongs in no request, so a little of it is named; not what a comparison could not show.
+	Expect(t, cpu.Hot, searches(3*s/2, "Compile", 6), "cpu-hot-function at page.go:20", "cpu-hot-function at page.go:30")
+	Expect(t, cpu.Hot, searches(s/2, "Compile", 6), "cpu-hot-function at page.go:20")
+	// What is parsed may be the request's own.
+	Expect(t, cpu.Hot, searches(3*s, "Parse", 6), "cpu-hot-function at page.go:20")
+}
+
+// What a library makes for one call and names after it cannot be kept.
+func TestMadeForOneCall(t *testing.T) {
+	executes := func(maker string) *Builder {
+		const lib, at = "github.com/pages/tpl.", "shop/web.page@web.go:58"
+		return Healthy().Sample(4*s, "runtime.mapassign_faststr", lib+"Context.Update", lib+maker, lib+"Execute", at).
+			Sample(2*s, lib+"(*Node).run", lib+maker, lib+"Execute", at)
+	}
+	Expect(t, cpu.Hot, executes("newScheme"), "cpu-hot-function at web.go:58")
+	Expect(t, cpu.Hot, executes("newContextForExecution"))
 }
 
 // A model that the service validates for each request costs a third of its CPU, spread over
@@ -82,7 +120,7 @@ func TestMadeByTheServiceForEachRequest(t *testing.T) {
 	}
 	// Removing it would not be worth 1.3x.
 	Expect(t, cpu.Hot, makes(2*s, "shop/model.NewAndValidate@model.go:20", resolve, check))
-	// What is the request's own, by its name or as its handler, and what only begins with the word.
+	// Objects of the request itself, by name or as its handler, and names that only begin with the word.
 	for _, maker := range []string{"shop/model.parseRequest@model.go:20", "shop/model.newReply@model.go:20",
 		"shop/model.NewAndServe@model.go:20", "shop/model.newest@model.go:20", "shop/model.visit@model.go:20"} {
 		Expect(t, cpu.Hot, makes(5*s, maker, resolve, check))

@@ -11,39 +11,41 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// domain describes an analyzer of one use of CPU, a library or what is like one.
-// The fields are its rule: the roles counted, the share from which it is reported,
-// the gain from which it is a defect, and the words of the finding. run is the same
-// for all.
+// domain describes an analyzer of one use of CPU, such as a library. The fields are
+// its rule: the roles counted, the least share at which it is reported, the least
+// gain at which it is a defect, and the words of the finding. run is the same for
+// all.
 type domain struct {
 	name, doc string
 	cause     diagnose.Cause
 	roles     callstack.Role
-	// least is the share of the service's CPU from which the use is reported at all.
+	// least is the least share of the service's CPU at which the use is reported at
+	// all.
 	least float64
-	// worth is the gain of removing all of it from which it is a defect rather than
-	// what the service is for.
+	// worth is the least gain from removing all of it at which it is a defect
+	// rather than the service's purpose.
 	worth func(hot usage.Hot) float64
 	// title names the use as the subject of the finding's title, as in "Encoding
 	// JSON", which takes 31 % of the CPU. It gets the leading place.
 	title func(hot usage.Hot) string
-	// remedy gets the place that uses most.
+	// remedy gets the place that uses the most CPU.
 	remedy func(hot usage.Hot) string
 	// waits is a kind of wait that has the same origin, such as the lock of a
 	// logger: request time spent in it counts like CPU. Empty for most.
 	waits callstack.Wait
 	// handed marks work whose amount depends on the value passed in, such as
-	// encoding. A helper that several functions call is then not the place: its
-	// largest caller is.
+	// encoding. The place is then the largest caller of a helper that several
+	// functions call, not the helper.
 	handed bool
-	// copies marks work on a copy that the place makes for it and that goes with the work.
+	// copies marks work on a copy that the place makes only for it, so that removing the
+	// work saves the copy too.
 	copies bool
 }
 
-// Thresholds for the confidence of a use of CPU, as gains were all of it removed. A
-// service may well spend a third of its CPU on what it is for, which is worth 1.5x
+// Thresholds for the confidence of a use of CPU: the gains of removing all of it. A
+// service may well spend a third of its CPU on its purpose, which is worth 1.5x
 // (product-api: JSON). Below its threshold a use of CPU has low confidence: it
-// could be tuned. The thresholds bound no gain; the model does (laws).
+// could be tuned. The thresholds do not bound the gain; the model does (laws).
 //
 // In shares of a saturated CPU, by Amdahl's law: 1.3x is 23 %, 1.4x is 29 %, 1.55x
 // is 35 %, 1.85x is 46 % and 4.3x is 77 %.
@@ -54,14 +56,14 @@ const (
 	// avoidable work has cheaper equivalents for most of what it does: handshakes,
 	// sorting, logging, small reads and writes.
 	avoidable = 1.4
-	// purposeful work is what some services are for: formatting, compressing,
+	// purposeful work is the purpose of some services: formatting, compressing,
 	// hashing, an algorithm of their own.
 	purposeful = 1.55
-	// essential work is what many services are for: JSON, look-ups in maps.
+	// essential work is the purpose of many services: JSON, look-ups in maps.
 	essential = 1.85
 	// essentialFast is essential work that a fast library does already. The usual
-	// remedy, a faster encoder, has been applied, so the bar is that almost nothing
-	// else runs.
+	// remedy, a faster encoder, is already applied, so it is a defect only if
+	// almost nothing else runs.
 	essentialFast = 4.3
 )
 
@@ -76,8 +78,8 @@ func (d domain) analyzer() diagnose.Analyzer {
 	}
 }
 
-// run reports the domain once, at the place that uses most. Where its waits
-// outweigh its CPU, the finding is stated in request time.
+// run reports the domain once, at the place that uses most. If its waits outweigh
+// its CPU, the finding is stated in request time.
 func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	use, err := p.Use()
 	if err != nil {
@@ -102,10 +104,10 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Remedy += fmt.Sprintf(" If %s is given the same input again, keep what it returns.", name)
 	}
 	diagnose.Promise(&f, p.Ran(evidence.Work{Share: min(1, share), Roles: d.roles}), d.gone(p, t, min(1, share)))
-	// Confidence is about how sick the service is, not how much this host lets it
+	// Confidence reflects how sick the service is, not how much this host lets it
 	// gain: next to a program that took half of the machine, address-rules'
 	// compiling gained only 1.28x.
-	f.Confidence = confidence(p, max(f.GainCeiling, alone(p, share)), d.worth(t.hot))
+	f.Confidence = confidence(p, max(f.GainCeiling, p.Alone(share)), d.worth(t.hot))
 	if t.waited > share {
 		f.Share, f.ShareOf = t.waited, diagnose.OfRequest
 		f.Title = fmt.Sprintf("%s takes %s of request time, most of it at %s", name, diagnose.Percent(t.waited), at)
@@ -113,8 +115,8 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// gone bounds the gain of a use that requests also wait for, such as a logger with its lock:
-// with it the waits go, and the CPU that it takes within requests and beside them.
+// gone bounds the gain of removing a use that requests also wait for, such as a logger with
+// its lock: that saves the waits, and the CPU that it takes inside and outside of requests.
 func (d domain) gone(p *diagnose.Pass, t taken, share float64) laws.Gain {
 	if !(t.waited > 0) {
 		return laws.Gain{}
@@ -126,7 +128,7 @@ func (d domain) gone(p *diagnose.Pass, t taken, share float64) laws.Gain {
 	return p.Freed(min(1, t.waited+t.direct*p.Waits().OnCPU()), cpus, cpus)
 }
 
-// taken is what one use of CPU takes, in shares 0 to 1, and where.
+// taken is what one use of CPU takes, as shares 0 to 1, and where.
 type taken struct {
 	direct  float64 // of the service's CPU, as sampled
 	garbage float64 // of it, for collecting what the use allocates
@@ -137,9 +139,9 @@ type taken struct {
 	through string // the helper through which the place uses it, in words; often empty
 }
 
-// takes applies the rule: enough CPU, or enough waiting that has the same origin.
+// takes applies the rule: enough CPU, or enough waiting with the same origin.
 func (d domain) takes(p *diagnose.Pass, use *usage.Table) (t taken, ok bool) {
-	// Too few samples leave the share unknown, and Sampled says so. A domain with
+	// Too few samples leave the share unknown; Sampled notes that. A domain with
 	// waits goes on: the trace shows requests queueing for a logger even if the
 	// profile is thin.
 	if p.Sampled(use, d.cause.ID) {
@@ -153,9 +155,9 @@ func (d domain) takes(p *diagnose.Pass, use *usage.Table) (t taken, ok bool) {
 	if t.direct < d.least && t.waited < leastWaited {
 		return t, false
 	}
-	// An encoder that allocates is also paid for by the collector, in goroutines of
-	// its own. A profile shows no connection between the two; Garbage divides the
-	// collector's CPU by allocated bytes.
+	// An encoder that allocates also costs the collector CPU, in goroutines of its
+	// own. A profile does not connect the two; Garbage attributes the collector's
+	// CPU by allocated bytes.
 	t.garbage, t.samples = p.Garbage(d.roles), samples(use)
 	if places := use.Places(d.roles); len(places) > 0 {
 		t.hot = places[0]
@@ -178,7 +180,7 @@ func (d domain) takes(p *diagnose.Pass, use *usage.Table) (t taken, ok bool) {
 	return t, true
 }
 
-// samples words how many samples a profile has.
+// samples says how many samples a profile has.
 func samples(use *usage.Table) string {
 	return diagnose.Counted(float64(use.Samples), "CPU sample", "CPU samples")
 }
@@ -205,33 +207,21 @@ func (t taken) evidence() []findings.Evidence {
 	return list
 }
 
-// leastGarbage is the share of the service's CPU from which the collector's part is
-// reported.
+// leastGarbage is the least share of the service's CPU at which the collector's
+// part is reported.
 const leastGarbage = 0.01
 
-// leastWaited is the share of request time from which waits that belong to a domain
-// count.
+// leastWaited is the least share of request time at which waits of a domain count.
 const leastWaited = 0.20
 
-// wasteWorth is the threshold for what no service is for, such as compiling
-// expressions per request: any gain that a comparison can show is a defect.
+// wasteWorth is the threshold for work that is no service's purpose, such as
+// compiling expressions per request: any gain that a comparison can show is a
+// defect.
 const wasteWorth = 1.1
 
-// alone is the gain that removing a share of the service's CPU would have on a host
-// without other programs, where CPUs bound the service. What others take bounds the
-// gain on this host, not how sick the service is. 0 where CPUs are idle.
-func alone(p *diagnose.Pass, share float64) float64 {
-	if !p.CPU().Saturated() {
-		return 0
-	}
-	// A share of 1 would promise infinity; profiles contain nothing but the cause
-	// now and then.
-	return diagnose.Ceiling(min(0.99, share))
-}
-
-// confidence of a finding whose remedy could gain that much. The profile says
-// where; the host says whether CPU is the limit, and only then is confidence high.
-// worth is the gain from which the use is a defect.
+// confidence returns that of a finding whose remedy could gain gain. The profile
+// says where; only if the host's CPUs are the limit is confidence high. worth is
+// the least gain at which the use is a defect.
 func confidence(p *diagnose.Pass, gain, worth float64) findings.Confidence {
 	switch {
 	case gain < worth:
@@ -254,10 +244,10 @@ func saturation(p *diagnose.Pass) []findings.Evidence {
 	return nil
 }
 
-// fixed is a title or remedy that does not depend on the place.
+// fixed returns a title or remedy that does not depend on the place.
 func fixed(text string) func(usage.Hot) string { return func(usage.Hot) string { return text } }
 
-// from is a threshold that does not depend on the place.
+// from returns a threshold that does not depend on the place.
 func from(gain float64) func(usage.Hot) float64 {
 	return func(usage.Hot) float64 { return gain }
 }
@@ -272,5 +262,5 @@ func callee(h usage.Hot, otherwise string) string {
 }
 
 // verify says how to confirm the remedy of a use of CPU.
-const verify = "redline ab with the binaries before and after: cpu_per_request falls by about what the finding promises; in " +
-	"a second run the share of the profile is gone."
+const verify = "redline ab with the binaries before and after: cpu_per_request falls by about what the finding " +
+	"promises; in a second run the share is gone from the profile."

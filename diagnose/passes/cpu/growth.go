@@ -18,27 +18,27 @@ import (
 const (
 	growsWithState = "grows-with-state"
 	// growthSpans is the number of equal parts of the steady span. A trend is
-	// assessed from that many points: fewer leave Kendall's test powerless, more
-	// make points of a few requests.
+	// assessed from that many points: with fewer, Kendall's test has no power; with
+	// more, each covers only a few requests.
 	growthSpans = 12
-	// leastGrowth is the factor from the cost per request of the first spans to
-	// that of the last from which growth is reported; leastFilled is that of what
-	// the service keeps meanwhile. A warming cache or a heap that finds its size
-	// moves less than either.
+	// leastGrowth is the least factor, between the first and the last spans, by
+	// which the cost per request must rise; leastFilled is that of the stored data.
+	// A warming cache or a heap that finds its size grows less than either.
 	leastGrowth = 1.25
 	leastFilled = 1.1
-	// surely is the number of standard errors. A trend that strong comes by chance
-	// once in 700 runs, and means that 55 of the 66 pairs of points rise.
+	// surely is the required number of standard errors. A trend that strong arises
+	// by chance once in 700 runs; it means that 55 of the 66 pairs of points rise.
 	surely = 3
 )
 
-// Growth finds services whose requests cost more the more there were.
+// Growth finds services whose requests cost more the more requests there were
+// before.
 //
-// Two things must rise together: the cost per request, and something that is kept.
-// Cost alone also rises when the host slows down (thermal limits, other programs),
-// and a growing heap alone is a leak or a cache. ring-history, which scans a list
-// of all past calls, is the model case: its profile shows a hot function like any
-// other, and only time shows that it gets worse.
+// Two things must rise together: the cost per request, and some stored data. Cost
+// alone also rises when the host slows down (thermal limits, other programs), and a
+// growing heap alone is a leak or a cache. ring-history, which scans a list of all
+// past calls, is the model case: its profile shows a hot function like any other,
+// and only time shows that it gets worse.
 var Growth = diagnose.Analyzer{
 	Name:  "growth",
 	Stage: diagnose.CPUUse,
@@ -58,16 +58,16 @@ var Growth = diagnose.Analyzer{
 		Example: diagnose.Example{Lang: "go",
 			Before: "for _, r := range h.rings { // all that ever were\n\tif r.door == door { n++ }\n}",
 			After:  "h.byDoor[door]++ // when it is added\n...\nreturn h.byDoor[door]"},
-		Verify: "Run twice as long: CPU per request at the end (redline ab, cpu_per_request) is what it was at the beginning.",
+		Verify: "Run twice as long: CPU per request at the end is what it was at the beginning.",
 		Cases:  []string{"ring-history"}, Grows: true,
 	}},
 	Needs: []diagnose.Need{diagnose.NeedLoad, diagnose.NeedProcess},
 	Run:   runGrowth,
 }
 
-// runGrowth names the hottest own function as the place: of the functions whose
-// cost grows it is the likeliest, though a profile of the whole run cannot show
-// growth. Hence never more than medium confidence.
+// runGrowth names the service's hottest function as the place: it is the likeliest
+// to grow, but a profile of the whole run cannot show growth. Hence never more than
+// medium confidence.
 func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	g, ok := grows(p)
 	if !ok {
@@ -84,8 +84,8 @@ func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		where = own[0]
 	}
 	name := callstack.Short(where.Place.Function)
-	// A request at the end could cost what one at the beginning did: of its CPU
-	// 1-1/factor is growth at least. In a longer run it would be more.
+	// A request at the end could cost as little as one at the beginning: at least
+	// 1-1/factor of its CPU is growth, and more in a longer run.
 	share := max(1-1/g.factor, g.grown(where.Share))
 	f := diagnose.Finding{
 		Cause: growsWithState, Share: share, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(where.Place), Confidence: findings.Medium,
@@ -99,19 +99,20 @@ func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// growth is how much the cost of a request rose over the run, and what was kept meanwhile.
+// growth is how much the cost of a request rose over the run, and how much the stored data
+// grew.
 type growth struct {
 	factor      float64 // of the CPU time per request
 	first, last float64 // CPU time per request in the first and last span, ns
-	filled      float64 // factor of what is kept; 1 when it is not known
+	filled      float64 // factor of the stored data; 1 if unknown
 	kept        string  // what that is
-	// stored is which part of the mean cost over the run is more than a request costs with
-	// nothing stored, and database which part of it is the database's, 0 to 1.
+	// stored is the part of the mean cost over the run that exceeds the cost with nothing
+	// stored, and database the database's part of it, 0 to 1.
 	stored, database float64
 }
 
 // grows applies the rule: the cost per request rises, other programs do not explain
-// it, and something that is kept grows too.
+// it, and stored data grows too.
 func grows(p *diagnose.Pass) (g growth, ok bool) {
 	own, database, foreign, ok := perRequest(p)
 	if !ok {
@@ -128,8 +129,8 @@ func grows(p *diagnose.Pass) (g growth, ok bool) {
 	if factor < leastGrowth || !sure {
 		return g, false
 	}
-	// A busier host makes CPU time itself dearer: caches and hyper-threads are
-	// shared. 0.1 CPUs are too few for that.
+	// On a busier host the same work takes more CPU time, because caches and
+	// hyper-threads are shared. 0.1 CPUs are too few for that.
 	if more, risen := trend(foreign); risen && more > leastGrowth && foreign[len(foreign)-1] > 0.1 {
 		p.Reject(growsWithState, "a request costs %s times as much CPU at the end as at the beginning, but other "+
 			"programs used more of the host as well", diagnose.Times(factor))
@@ -137,9 +138,9 @@ func grows(p *diagnose.Pass) (g growth, ok bool) {
 	}
 	filled, kept := filling(p)
 	inDatabase, _ := trend(database)
-	// The database's own growth needs no other witness, because what it keeps is
-	// its tables, which are not seen from here. It must be a tenth of the cost, not
-	// a rounding error's trend.
+	// The database's own growth needs no other evidence, because its data, the
+	// tables, is not visible here. It must be a tenth of the cost, so as not to be
+	// a trend of rounding errors.
 	if filled < leastFilled && !(inDatabase >= leastGrowth && database[0] > 0.1*total[0]) {
 		p.Reject(growsWithState, "a request costs %s times as much CPU at the end as at the beginning, but neither the "+
 			"live heap nor other stored data grew", diagnose.Times(factor))
@@ -150,17 +151,18 @@ func grows(p *diagnose.Pass) (g growth, ok bool) {
 	return g, true
 }
 
-// grown returns which part of a request's cost is growth, 0 to 1, where the function that
-// grows takes a share of the service's CPU: no more than it and the database cost.
+// grown returns the part of a request's cost that is growth, 0 to 1, if the growing
+// function has a share of the service's CPU: no more than that function and the database
+// cost.
 func (g growth) grown(share float64) float64 {
 	return min(g.stored, g.database+(1-g.database)*share)
 }
 
-// stored returns the fields of growth of that name. costs per request, and the database's
-// part of them, are of growthSpans equal parts of the steady span. The first of them is
-// no cost with nothing stored: warming up has stored already, and a fast service grows
-// within seconds. So it is where the line through costs and requests until then meets no
-// request. 0 where that is not known.
+// stored returns growth's stored and database. costs per request, and the database's part
+// of them, are of growthSpans equal parts of the steady span. The first of them is not
+// the cost with nothing stored: the warm-up has stored data already, and a fast service
+// grows within seconds. So that cost is the intercept of the line through costs over the
+// requests so far. 0 if unknown.
 func stored(p *diagnose.Pass, costs, database []float64) (grown, db float64) {
 	requests := spans(p, series.LoadRequests)
 	before := 0.0
@@ -192,13 +194,14 @@ func (g growth) evidence() []findings.Evidence {
 }
 
 // perRequest returns CPU time per request, in ns, of the service and of its
-// database, and the number of CPUs that other programs used, over growthSpans equal
+// database, and the number of CPUs used by programs that it does not ask, over growthSpans equal
 // parts of the steady span. ok is false if a span has too few requests or the CPU
 // was not recorded. A database that was not watched counts 0.
 func perRequest(p *diagnose.Pass) (own, database, foreign []float64, ok bool) {
 	requests := spans(p, series.LoadRequests)
 	user, system := spans(p, series.ProcessUser), spans(p, series.ProcessSystem)
 	db, busy, generator := spans(p, series.DBCPU), spans(p, series.HostBusy), spans(p, series.GeneratorCPU)
+	peers := parts(p.PeersCPU())
 	if requests == nil || user == nil || system == nil {
 		return nil, nil, nil, false
 	}
@@ -210,25 +213,29 @@ func perRequest(p *diagnose.Pass) (own, database, foreign []float64, ok bool) {
 	}
 	span := p.Steady().Len().Seconds() * 1e9 / growthSpans
 	for i := range requests {
-		// A span with hardly a request says nothing of what one costs.
+		// A span with hardly any requests says nothing about their cost.
 		if requests[i] < leastPerSpan {
 			return nil, nil, nil, false
 		}
 		mine := user[i] + system[i]
 		own = append(own, mine/requests[i])
 		database = append(database, at(db, i)/requests[i])
-		foreign = append(foreign, math.Max(0, at(busy, i)-mine-at(db, i)-at(generator, i))/span)
+		foreign = append(foreign, math.Max(0, at(busy, i)-mine-at(db, i)-at(generator, i)-at(peers, i))/span)
 	}
 	return own, database, foreign, true
 }
 
-// leastPerSpan is the number of requests from which single ones do not decide a mean.
+// leastPerSpan is the number of requests at which single ones do not decide a mean.
 const leastPerSpan = 5
 
 // spans returns a counter's amounts in growthSpans equal parts of the steady span,
-// scaled up for windows that are missing; nil if a part was not recorded at all.
+// scaled up for missing windows; nil if a part was not recorded at all.
 func spans(p *diagnose.Pass, name string) []float64 {
-	values := p.Series(name, "").Values
+	return parts(p.Series(name, "").Values)
+}
+
+// parts sums values up over growthSpans parts, as spans does.
+func parts(values []float64) []float64 {
 	if len(values) < 2*growthSpans {
 		return nil
 	}
@@ -286,10 +293,9 @@ func median(values []float64) float64 {
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
-// filling returns the factor by which what the service keeps grows over the run,
-// and what that is; 1 when it is not known. The live heap comes first, as it is
-// free of garbage; RSS, the only one that needs no probe, hardly ever falls and
-// comes last.
+// filling returns the factor by which the service's stored data grows over the run,
+// and its name; 1 if unknown. The live heap comes first, because it contains no
+// garbage; RSS, the only one that needs no probe, hardly ever falls and comes last.
 func filling(p *diagnose.Pass) (factor float64, what string) {
 	for _, of := range []struct{ name, what string }{
 		{"/gc/heap/live:bytes", "the live heap"}, {series.GCLive, "the live heap"}, {"/gc/heap/objects:objects", "the number of objects"},

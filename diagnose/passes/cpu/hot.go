@@ -13,12 +13,11 @@ import (
 )
 
 const (
-	// leastHot is the share of CPU in one function of the service itself. Where
-	// cost is spread (crew-roster, letter-press) the hottest own function has below
-	// 10 %.
+	// leastHot is the least share of CPU in one function of the service itself.
+	// Where cost is spread (crew-roster, letter-press) the hottest has below 10 %.
 	leastHot = 0.25
-	// leastMadeOwn is the share from which removing what the service makes for requests is worth
-	// leastWorth, by Amdahl's law.
+	// leastMadeOwn is the share of something made for requests whose removal gains leastWorth,
+	// by Amdahl's law.
 	leastMadeOwn = 1 - 1/leastWorth
 )
 
@@ -26,16 +25,17 @@ const (
 //
 // Needs a CPU profile. The rule leaves out whatever a more specific analyzer names:
 // samples of libraries, of allocation, and functions that mostly use maps, copies,
-// system calls or atomics. What is left is an algorithm, and no profile knows
-// whether a better one exists. Hence the high bar for confidence (purposeful), and
-// a gain that assumes all of it gone.
+// system calls or atomics. An algorithm remains, and no profile shows whether a
+// better one exists. Hence the high bar for confidence (purposeful), and a gain
+// that assumes all of it is removed.
 var Hot = diagnose.Analyzer{
 	Name:  "hot-function",
 	Stage: diagnose.CPUUse,
 	Doc: "Charges samples that belong to no library domain to the innermost function of the user's code, including runtime " +
 		"functions called from it, and names one that uses 25 % of the service's CPU, with the loop around it, at its " +
 		"hottest line; or the function below which a recursion or a family of small functions uses 50 %; or what a dependency " +
-		"makes (compiles, parses, builds) below one line at 25 % or more, or what the service itself makes for requests at 23 %.",
+		"makes (parses, builds) below one function at 25 % or more, or compiles at 9 %, or what the service itself makes for " +
+		"requests at 23 %.",
 	Causes: []diagnose.Cause{{
 		ID: "cpu-hot-function", Title: "One of the service's own functions takes the CPU",
 		Doc: "A large part of the CPU is spent in one function of the service, not in a library: nested loops where a map " +
@@ -44,14 +44,16 @@ var Hot = diagnose.Analyzer{
 			"that the compiler left (inlined code belongs to the function around it); from 25 % of the service's CPU. A " +
 			"helper that one loop calls counts as part of that loop. If no function has that much, the one below which a " +
 			"recursion or a family of small functions uses half. A profile does not show what a better algorithm would save: " +
-			"the gain assumes that all of it goes, and below 1.55x (1.3x if it runs in the background, because it can run " +
+			"the gain assumes that all of it is removed, and below 1.55x (1.3x if it runs in the background, because it can run " +
 			"elsewhere) confidence is low. A function that mostly uses maps, copies, system calls or atomics is reported as " +
 			"that. If a call into a dependency spends most of its CPU where that compiles something, all of that CPU " +
-			"counts, allocation and maps included, and the deepest such function is named; where it parses or builds " +
-			"something, only if nothing else is reported, and with low confidence, because that may be the request's own. The " +
-			"same holds for a function of the service's below a handler whose name says that it makes or validates something " +
-			"(New, Build, Parse, Compile, Validate; not of a request, a form or an answer), from 23 % with what collecting its " +
-			"garbage takes, which is worth 1.3x; below a singleflight group, confidence is medium. " +
+			"counts, allocation and maps included, at all lines of the calling function, and the deepest such function is " +
+			"named: from 9 %, which is worth 1.1x, because what is compiled is used more than once. Where a dependency " +
+			"parses or builds something, it is named only if nothing else is reported, from 25 % and with low confidence, " +
+			"because that may be the request's own (as is what is named after a request, a form, an answer or a context). The " +
+			"same holds for a function of the service below a handler whose name says that it makes or validates something " +
+			"(New, Build, Parse, Compile, Validate; not a request, a form or an answer), from 23 % including the " +
+			"collection of its garbage, which is worth 1.3x; below a singleflight group, confidence is medium. " +
 			"False sharing of plain variables looks like this too: the hot line is then a plain store.",
 		Remedy: "Optimise the named lines, do it less often, or keep the result.",
 		Example: diagnose.Example{Lang: "go",
@@ -67,19 +69,21 @@ var Hot = diagnose.Analyzer{
 			return nil, err
 		}
 		h, ok := use.Hottest(leastHot)
-		if b, made := costlyMade(p, h, ok); made {
-			return []diagnose.Finding{madePerRequest(p, use, b)}, nil
+		var found []diagnose.Finding
+		b, made, alone := costlyMade(p, h, ok)
+		if made {
+			found = append(found, madePerRequest(p, use, b))
 		}
-		if !ok || h.Work != 0 {
-			return nil, nil // maps, copies, system calls and atomics have analyzers of their own
+		if made && alone || !ok || h.Work != 0 {
+			return found, nil // maps, copies, system calls and atomics have analyzers of their own
 		}
-		// chartmuseum's handler once seemed hot with 37 %: it was the kernel
-		// sending the answer. Hottest counts sending apart.
+		// chartmuseum's handler once seemed hot with 37 %, which was the kernel
+		// sending the answer. Hottest leaves sending out.
 		name, worth := callstack.Short(h.Place.Function), purposeful
 		// Half of it suffices: where requests and background share a function, the
 		// finding is the same and only the threshold differs.
 		if share, most := use.Background(); share >= 0.5*h.Share && most.Function == h.Place.Function {
-			worth = leastWorth // it can run later, elsewhere, or at the pace that requests leave
+			worth = leastWorth // it can run later, elsewhere, or in the time that requests leave
 		}
 		f := diagnose.Finding{
 			Cause: "cpu-hot-function", Share: min(1, h.Share), ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(h.Place),
@@ -105,15 +109,15 @@ var Hot = diagnose.Analyzer{
 		if f.Confidence = confidence(p, f.GainCeiling, worth); !h.Sure {
 			f.Confidence = findings.Low
 		}
-		return []diagnose.Finding{f}, nil
+		return append(found, f), nil
 	},
 }
 
-// leastInside is the part of a line's CPU from which the library's function that takes it is named.
+// leastInside is the part of a line's CPU that a library's function must take to be named.
 const leastInside = 0.2
 
-// inLibraries names what a call into a library spends the CPU on. The line cannot be optimised
-// then: what remains is to do the named part less often.
+// inLibraries names the library functions that take a call's CPU. The line itself cannot be
+// optimised then, only do the named part less often.
 func inLibraries(use *usage.Table, f *diagnose.Finding, at code.Frame) {
 	branches := use.Branches(at.Function)
 	if len(branches) == 0 {
@@ -129,6 +133,6 @@ func inLibraries(use *usage.Table, f *diagnose.Finding, at code.Frame) {
 		return
 	}
 	f.Title += ", most of it in " + callstack.Short(branches[0].Function)
-	f.Remedy = fmt.Sprintf("At %s keep what %s returns for the same input (parsed, compiled or validated once), or call it "+
+	f.Remedy = fmt.Sprintf("At %s keep the result of %s for the same input (parse, compile or validate it once), or call it "+
 		"less often.", diagnose.At(at), callstack.Short(branches[0].Function))
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/redline-go/redline/diagnose/evidence/usage"
 )
 
-// leastInstrument is the share of the service's CPU from which instrumentation is
-// reported. No answer needs it, so anything that a comparison can show counts: a
+// leastInstrument is the least share of the service's CPU at which instrumentation
+// is reported. No answer needs it, so anything that a comparison can show counts: a
 // tenth, as for logging.
 const leastInstrument = 0.10
 
@@ -18,8 +18,8 @@ const leastInstrument = 0.10
 //
 // Middleware is the trap: it is above the handler on every stack. Only samples
 // whose outermost library is the instrumentation, with no user code between it and
-// the leaf, are its own; otherwise every handler would be booked on the middleware
-// that wraps it.
+// the leaf, are its own; otherwise every handler would be attributed to the
+// middleware that wraps it.
 var Instrument = domain{
 	name: "instrumentation", roles: callstack.Instrument, least: leastInstrument, worth: from(wasteWorth),
 	doc: "Counts CPU samples inside metrics and tracing libraries and the middleware that they come with, from 10 % of the service's CPU.",

@@ -8,10 +8,10 @@ import (
 	"github.com/redline-go/redline/diagnose/evidence/usage"
 )
 
-// Shares of the service's CPU from which a use is reported; see text.go. Balanced
-// services of the corpus spend 2 to 5 % on hashing, up to 25 % on compression
-// (letter-press), and up to 40 % on encryption on kept connections (tls-vault,
-// which is no handshake).
+// Least shares of the service's CPU at which a use is reported; see text.go.
+// Balanced services of the corpus spend 2 to 5 % on hashing, up to 25 % on
+// compression (letter-press), and up to 40 % on encryption on kept connections
+// (tls-vault; not handshakes).
 const (
 	leastCrypto    = 0.15
 	leastHandshake = 0.12
@@ -25,11 +25,11 @@ const (
 // Crypto finds services that spend their CPU on hashing and signing.
 //
 // The gain must be large because most crypto is needed: a new password or signature
-// has to be checked once. What can be saved is checking the same one again
-// (club-door runs bcrypt in every request; its cost doubles with each step of its
-// parameter). TLS is kept out by role, and so are handshakes of database drivers:
-// SCRAM's 4,096 rounds of HMAC (RFC 7677) look like password hashing, but the cause
-// is a pool that churns.
+// has to be checked once. Only checking the same one again can be saved (club-door
+// runs bcrypt in every request; its cost doubles with each step of its parameter).
+// TLS is excluded by role, and so are handshakes of database drivers: SCRAM's 4,096
+// rounds of HMAC (RFC 7677) look like password hashing, but the cause is a pool
+// that churns.
 var Crypto = domain{
 	name: "crypto", roles: callstack.Crypto, least: leastCrypto, worth: from(purposeful),
 	doc:   "Counts CPU samples inside hashes, signatures and password hashes (not TLS), from 15 % of the service's CPU.",
@@ -57,9 +57,8 @@ var Crypto = domain{
 //
 // Each full handshake costs a private-key operation (RSA-2048 about ten times as
 // much as ECDSA P-256), a kept connection only symmetric encryption. So the share
-// counts handshakes alone, and connections per request would be the second witness.
-// The finding names no place: who closes connections is a setting of the server,
-// its clients or a proxy.
+// counts handshakes alone. The finding names no place: settings of the server, its
+// clients or a proxy decide when connections are closed.
 var Handshakes = domain{
 	name: "tls-handshakes", roles: callstack.Handshake, least: leastHandshake, worth: from(avoidable),
 	doc:   "Counts CPU samples inside TLS handshakes, from 12 % of the service's CPU.",
@@ -85,7 +84,7 @@ var Handshakes = domain{
 // Compress finds services that spend their CPU on compression.
 //
 // Making a compressor is not compressing: gzip.NewWriter allocates and clears some
-// 750 KB, and a lower level does not help there. Those samples are alloc-hot's,
+// 750 KB, and a lower level does not help there. Those samples belong to alloc-hot,
 // whose remedy is a pool.
 var Compress = domain{
 	name: "compress", roles: callstack.Compress, least: leastCompress, worth: from(purposeful),
@@ -138,8 +137,8 @@ var Sort = domain{
 // Reflect finds services that spend their CPU on reflection.
 //
 // JSON, formatting, loggers and database mappers reflect too; the outermost library
-// decides, so that only reflection which the user calls (or a package made of it)
-// is counted here.
+// decides, so only reflection that the user calls, directly or through a package
+// built on it, counts here.
 var Reflect = domain{
 	name: "reflect", roles: callstack.Reflect, handed: true, least: leastReflect, worth: from(avoidable),
 	doc: "Counts CPU samples inside reflection and the encoders, binders and validators built on it, from 15 % of the " +
@@ -158,6 +157,11 @@ var Reflect = domain{
 		Verify: verify, Cases: []string{"form-binding"},
 	},
 	remedy: func(h usage.Hot) string {
+		// libopenapi renders a schema by reflection for each parameter that is validated.
+		if h.Via != "" {
+			return fmt.Sprintf("%s reflects on its values in each call from %s: keep the call's result for the same input, call it "+
+				"less often, or use a version of it that keeps what it makes.", h.Via, diagnose.At(h.Place))
+		}
 		return fmt.Sprintf("At %s assign the fields with generated or hand-written code instead of %s, or "+
 			"compute what depends on the type once and keep it.", diagnose.At(h.Place), callee(h, "reflect"))
 	},
@@ -167,8 +171,8 @@ var Reflect = domain{
 //
 // One read of the clock through the vDSO takes about 50 ns, one small read of the
 // random source a few hundred, so it takes thousands per request to reach a share.
-// They are one cause, as both come from a value read for each element where once
-// would do. What net/http, the runtime and database/sql read for their deadlines is
+// They are one cause, because in both a value is read for each element where once
+// would do. Reads by net/http, the runtime and database/sql for their deadlines are
 // not the user's to change.
 var Clock = domain{
 	name: "clock", roles: callstack.Clock, least: leastClock, worth: from(avoidable),
@@ -199,8 +203,8 @@ var Clock = domain{
 // Router finds services that spend their CPU on finding the handler.
 //
 // gorilla/mux and its like try routes in order, each with an expression: cost grows
-// with the number of routes (tenant-gateway has 400), where a tree's grows with the
-// path's length. A long chain of middleware looks similar on a stack but is no
+// with the number of routes (tenant-gateway has 400), whereas a tree's grows with
+// the path's length. A long chain of middleware looks similar on a stack but is not
 // matching.
 var Router = domain{
 	name: "router", roles: callstack.Router, least: leastRouter, worth: from(avoidable),

@@ -10,21 +10,21 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// leastTargetCPU is the part of the CPUs that the service may use. Below it others
-// keep the CPUs busy (the database, the generator), and the service would not get
-// the benefit of more.
+// leastTargetCPU is the part of its CPUs that the service must use. Below it others
+// (the database, the generator) keep them busy, and more CPUs would not benefit the
+// service.
 const leastTargetCPU = 0.85
 
-// mostlyQueued is the part of request time in the queue for a CPU, from which nothing
-// else can take more of it.
+// mostlyQueued is the part of request time queued for a CPU at which nothing else can
+// take more of it.
 const mostlyQueued = 0.5
 
 // Saturated finds services that use all CPUs with no single cause.
 //
-// It runs last, and only if no analyzer found what stops the service: this is
-// the answer of a healthy service under a closed loop, whose throughput rises until
+// It runs last, and only if no analyzer found what limits the service: a healthy
+// service under a closed loop ends here, because its throughput rises until
 // something is full (Denning and Buzen 1978: the utilisation law). So it promises
-// no gain and has low confidence always.
+// no gain and always has low confidence.
 var Saturated = diagnose.Analyzer{
 	Name:  "saturated",
 	Stage: diagnose.CPUUse,
@@ -57,13 +57,13 @@ var Saturated = diagnose.Analyzer{
 }
 
 // runSaturated requires that the service itself uses the CPUs that it may use: a
-// host that is full of others is no property of the service.
+// host filled by other programs says nothing about the service.
 func runSaturated(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	c := p.CPU()
 	part, generator := c.Target/c.Limit, ""
 	switch {
 	case p.FoundIn(diagnose.Host, diagnose.Database, diagnose.Wait, diagnose.Memory, diagnose.CPUUse):
-		return nil, nil // a cost that leads: SQLite's statements, say, take the service's own CPU
+		return nil, nil // one cost leads: SQLite's statements, for example, take the service's own CPU
 	case part >= leastTargetCPU && c.Saturated():
 	case queuesForItself(p):
 		generator = fmt.Sprintf(" next to the generator's %s", diagnose.Times(c.Generator))
@@ -94,19 +94,19 @@ func runSaturated(p *diagnose.Pass) ([]diagnose.Finding, error) {
 }
 
 // queuesForItself reports whether requests wait for CPUs that their own service keeps
-// busy, beside the generator. The generator is no rival of the service but what it
-// serves, so its CPUs are set aside. Client and server on one host hand each request
-// over and leave CPUs idle for moments, so that use alone does not show saturation:
-// the requests' own queue does (crew-roster).
+// busy. The generator is the service's client, not a rival, so its CPUs are left out.
+// A client and a server that share a host hand requests over and leave CPUs idle for
+// moments, so utilisation alone does not show saturation: the requests' queueing does
+// (crew-roster).
 func queuesForItself(p *diagnose.Pass) bool {
 	c := p.CPU()
 	return !p.Load().Open && p.Waits().Share(callstack.Queued) >= mostlyQueued &&
 		c.Generator > 0 && c.Limit >= c.CPUs && c.Target >= leastTargetCPU*(c.Busy-c.Generator)
 }
 
-// costs lists where a request's CPU goes, largest domains only, as evidence. each
-// is the CPU time of a request in ns. From 2 %, below which a share is within the
-// noise of a short profile.
+// costs lists the largest domains of a request's CPU, as evidence. each is the CPU
+// time of a request in ns. Shares below 2 % are within the noise of a short profile
+// and left out.
 func costs(use *usage.Table, each float64) []findings.Evidence {
 	table := []struct {
 		name  string

@@ -10,12 +10,12 @@ import (
 	"github.com/redline-go/redline/diagnose/evidence/usage"
 )
 
-// Shares of the service's CPU from which a use is reported: about twice what
-// balanced services of the corpus have (crew-roster, letter-press, short-links:
-// formatting 2 to 8 %). JSON is reported from just above theirs (3 to 15 %), since
-// the order gateway's double encoding takes a fifth. Whether it is a defect depends
-// on what the remedy would gain, see leastWorth. Compiling an expression belongs in
-// no request, so a little of it is enough.
+// Least shares of the service's CPU at which a use is reported: about twice those
+// of balanced services of the corpus (crew-roster, letter-press, short-links:
+// formatting 2 to 8 %). JSON's is just above theirs (3 to 15 %), because the order
+// gateway's double encoding takes a fifth. Whether it is a defect depends on the
+// gain of the remedy, see leastWorth. Compiling an expression belongs in no
+// request, so a little of it suffices.
 const (
 	leastJSON    = 0.16
 	leastLogging = 0.10
@@ -25,7 +25,7 @@ const (
 )
 
 // reflectsJSON reports whether the encoder reflects on each value, as the standard
-// library's and protobuf's do; of an unknown one it is assumed.
+// library's and protobuf's do; an unknown one is assumed to.
 func reflectsJSON(h usage.Hot) bool {
 	return h.Callee == "" || strings.HasPrefix(h.Callee, "json.") ||
 		strings.HasPrefix(h.Callee, "protojson.") || strings.HasPrefix(h.Callee, "jsonpb.")
@@ -33,9 +33,9 @@ func reflectsJSON(h usage.Hot) bool {
 
 // JSON finds services that spend their CPU on JSON.
 //
-// Rule: the outermost library decides. An answer that is encoded into a compressor
-// counts as compression, JSON inside a logger as logging; the remedies differ. The
-// gain must be 1.85x because encoding answers is what many services do; with a fast
+// Rule: the outermost library decides. An answer encoded into a compressor counts
+// as compression, JSON inside a logger as logging; the remedies differ. The gain
+// must be 1.85x because encoding answers is what many services do; with a fast
 // encoder the remedy is already applied, and only sending less remains.
 var JSON = domain{
 	name: "json", roles: callstack.JSON, handed: true, least: leastJSON,
@@ -78,7 +78,7 @@ var JSON = domain{
 //
 // It has two signs, either of which suffices: CPU inside loggers, and requests that
 // wait inside one. A logger serialises its writers with a mutex, so a slow sink
-// stops all requests while the CPUs idle and the profile shows nothing
+// stops all requests while CPUs are idle and the profile shows nothing
 // (booking-trail).
 var Logging = domain{
 	name: "logging", roles: callstack.Logging | callstack.FileWrite, least: leastLogging, waits: callstack.LogWait,
@@ -109,7 +109,7 @@ var Logging = domain{
 //
 // Go's regexp compiles to an automaton and matches in linear time (Cox 2007), so
 // compiling costs many matches. A twentieth of the CPU suffices, because the remedy
-// is one line and has no price.
+// is one line and costs nothing.
 var RegexpCompile = domain{
 	name: "regexp-compile", roles: callstack.RegexpCompile, least: leastCompile, worth: from(wasteWorth),
 	doc:   "Counts CPU samples inside regexp.Compile and the like, from 5 % of the service's CPU.",
@@ -130,7 +130,7 @@ var RegexpCompile = domain{
 	},
 	remedy: func(h usage.Hot) string {
 		// casbin's RegexMatch compiles the policy's pattern for each rule that it tries: a variable
-		// at the caller's line changes nothing there.
+		// at the caller's line would not help.
 		if h.Via != "" {
 			return fmt.Sprintf("%s compiles its patterns in each call from %s: use a version that keeps them, keep them "+
 				"yourself (a map from pattern to *regexp.Regexp), or keep the call's result.",
@@ -161,10 +161,10 @@ var RegexpMatch = domain{
 		Verify: verify, Cases: []string{"agent-classifier"},
 	},
 	remedy: func(h usage.Hot) string {
-		// uap-go tries hundreds of patterns for each user agent, and none of them is at the line of the call.
+		// uap-go tries hundreds of patterns per user agent, and none of them is at the line of the call.
 		if h.Via != "" {
-			return fmt.Sprintf("%s matches the expressions in each call from %s: keep the call's result (a bounded map by what "+
-				"it is asked for), call it less often, or use a version of it that does either.", h.Via, diagnose.At(h.Place))
+			return fmt.Sprintf("%s matches the expressions in each call from %s: keep the call's result (in a bounded map keyed by "+
+				"its input), call it less often, or use a version of it that does either.", h.Via, diagnose.At(h.Place))
 		}
 		return fmt.Sprintf("Replace the expression at %s with string functions or a small parser; test a "+
 			"cheap condition first.", diagnose.At(h.Place))
@@ -176,7 +176,7 @@ var RegexpMatch = domain{
 // error-pages before v2.5.0 parses its page in each request; the finding once named
 // the right function but advised strconv, as all template work counted as
 // formatting. html/template escapes on the first execution of a parsed template, so
-// that share is parsing's as well.
+// that share counts as parsing too.
 var TemplateParse = domain{
 	name: "template-parse", roles: callstack.TemplateParse, least: leastCompile, worth: from(wasteWorth),
 	doc:   "Counts CPU samples inside the parsing of templates, from 5 % of the service's CPU.",
@@ -197,6 +197,11 @@ var TemplateParse = domain{
 		Verify: verify, Cases: []string{"permit-notices", "permit-board"},
 	},
 	remedy: func(h usage.Hot) string {
+		// swag parses the template of its document in each ReadDoc, which its caller cannot change.
+		if h.Via != "" {
+			return fmt.Sprintf("%s parses its template in each call from %s: keep the call's result for the same input, or use a "+
+				"version that keeps the template.", h.Via, diagnose.At(h.Place))
+		}
 		return fmt.Sprintf("Parse the template once, at start-up or when its text changes, and only execute it in requests, "+
 			"instead of calling %s at %s; turn functions that need the request's values into fields of the "+
 			"data.", callee(h, "its parser"), diagnose.At(h.Place))
@@ -226,8 +231,8 @@ var Format = domain{
 		Verify: verify, Cases: []string{"payslip-lines", "crew-roster"},
 	},
 	remedy: func(h usage.Hot) string {
-		// Executing a template cannot be replaced by strconv, which zoekt's result
-		// page was once advised to do.
+		// strconv cannot replace the execution of a template, although zoekt's
+		// result page was once advised to do so.
 		if strings.HasPrefix(h.Callee, "template.(*Template).Execute") {
 			return fmt.Sprintf("At %s execute less of the template per request: keep parts that many answers share as "+
 				"rendered text, and pass finished values instead of methods and nested fields; or generate the page's code "+
@@ -245,7 +250,7 @@ var Format = domain{
 	},
 }.analyzer()
 
-// callsAny reports whether a place calls one of a library's functions, or one whose name goes on.
+// callsAny reports whether a place calls a function whose name begins with one of callees.
 func callsAny(h usage.Hot, callees ...string) bool {
 	return slices.ContainsFunc(callees, func(c string) bool { return strings.HasPrefix(h.Callee, c) })
 }

@@ -14,21 +14,21 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// What the runtime and the kernel do for the service's own functions counts only
-// where it is the majority of a function: a function that looks something up is not
-// the map's. From a fifth of the service's CPU; balanced services of the corpus
-// have below 5 % of each (short-links: its map 1 %).
+// Work of the runtime and the kernel for the service's own functions counts only
+// where it is most of a function's: one look-up does not make a function's CPU the
+// map's. It is reported from a fifth of the service's CPU; balanced services of the
+// corpus have below 5 % of each (short-links: its map 1 %).
 const (
 	leastWork = 0.2
-	// leastCalls is the number of system calls that a request makes from one place.
-	// A server needs one read and one write, and a handler a few.
+	// leastCalls is the least number of system calls that a request makes from one
+	// place. A server needs one read and one write, and a handler a few.
 	leastCalls = 8
 )
 
-// work describes an analyzer of what the runtime or the kernel does for functions
-// of the service. It differs from domain in what is counted: whole functions that
-// mostly do this, not single samples, so that the finding is about a function a
-// reader can change.
+// work describes an analyzer of work that the runtime or the kernel does for
+// functions of the service. Unlike domain it counts whole functions that mostly do
+// this, not single samples, so that the finding is about a function that a reader
+// can change.
 type work struct {
 	name, doc string
 	cause     diagnose.Cause
@@ -36,7 +36,7 @@ type work struct {
 	worth     float64 // see domain
 	title     string
 	remedy    func(hot usage.Hot) string
-	// more adds evidence, or takes the finding back.
+	// more adds evidence, or returns false to drop the finding.
 	more func(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool
 }
 
@@ -48,7 +48,7 @@ func (w work) analyzer() diagnose.Analyzer {
 }
 
 // run sums the functions whose main work is w.role, and names the largest.
-// Functions come sorted by share, so that the first one is it.
+// Functions are sorted by share, so the largest comes first.
 func (w work) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	use, err := p.Use()
 	if err != nil || !p.Sampled(use, w.cause.ID) {
@@ -67,8 +67,8 @@ func (w work) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if share < leastWork {
 		return nil, nil
 	}
-	if b, ok := p.Built(); ok && b.Compiled && b.Share >= max(share, usage.LeastMade) && b.Place.Function == hot.Place.Function {
-		p.Reject(w.cause.ID, "%s takes %s of the CPU at %s, and this is how it does so: that is cpu-hot-function",
+	if b, ok := p.Compiled(); ok && b.Share >= share && b.Place.Function == hot.Place.Function {
+		p.Reject(w.cause.ID, "%s takes %s of the CPU at %s, but as a part of one function's work, which is cpu-hot-function",
 			callstack.Short(b.Function), diagnose.Percent(b.Share), diagnose.At(b.Place))
 		return nil, nil // the library's maps cannot be given a size at the caller's line
 	}
@@ -96,7 +96,7 @@ func (w work) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// moved states a finding at the caller that repeats the calls of a function that only hands them on.
+// moved moves a finding from a function that only hands calls on to the caller that repeats them.
 func (w work) moved(f *diagnose.Finding, hot usage.Hot, to code.Frame, delegate string) {
 	from := diagnose.At(hot.Place)
 	f.Where = diagnose.WhereOf(to)
@@ -106,8 +106,8 @@ func (w work) moved(f *diagnose.Finding, hot usage.Hot, to code.Frame, delegate 
 	f.Remedy = strings.ReplaceAll(f.Remedy, callstack.Short(delegate), callstack.Short(to.Function))
 }
 
-// called names who calls a function, where most of its CPU comes one way. Often the
-// caller has the loop, and the remedy is there.
+// called names the callers of a function if most of its CPU comes through them.
+// Often the caller has the loop, and the remedy is there.
 func called(use *usage.Table, function string) []findings.Evidence {
 	callers := use.Through(function)
 	if len(callers) == 0 {
@@ -119,8 +119,8 @@ func called(use *usage.Table, function string) []findings.Evidence {
 
 // Map finds functions that spend their time in maps.
 //
-// Each use has its own remedy, and the wrong one is worse than none: a map that is
-// searched was once advised to be given its size. mapUse decides by the runtime's
+// Each use has its own remedy, and the wrong one is worse than none: a size hint
+// was once advised for a map that is only searched. mapUse decides by the runtime's
 // functions on the stack.
 var Map = work{
 	name: "maps", role: callstack.Map, worth: essential, title: "Filling and searching maps", more: mapUse,
@@ -135,7 +135,7 @@ var Map = work{
 			"filling, looking up and ranging, each with its own remedy. If it is less than half, the function is " +
 			"cpu-hot-function.",
 		Remedy: "Filling: a size hint, a smaller or integer key, a map that is kept. Looking up: once per " +
-			"request, then keep the entry. Ranging: an index by what is looked for.",
+			"request, then keep the entry. Ranging: an index by the value looked for.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "seen := map[visit]int{} // grows from nothing to thousands\nfor _, v := range visits { seen[v]++ }",
 			After:  "seen := make(map[uint64]int, len(visits)) // sized, and by a number\nfor _, v := range visits { seen[v.id()]++ }"},
@@ -162,10 +162,10 @@ func mapUse(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
 		title = "Looking up keys in maps"
 		f.Remedy = fmt.Sprintf("At %s look each key up once per request and keep what it finds (or a pointer "+
 			"to it), use a smaller key, or a slice where keys are small numbers. If it searches entry by entry, "+
-			"keep an index by what it looks for.", at)
+			"keep an index by the value that it looks for.", at)
 	case callstack.MapScan:
 		title = "Ranging over whole maps"
-		f.Remedy = fmt.Sprintf("Keep an index by what %s looks for (a map from that to the entries) or a running "+
+		f.Remedy = fmt.Sprintf("Keep an index by the value that %s looks for (a map from it to the entries) or a running "+
 			"total, instead of ranging over all entries at %s.", callstack.Short(hot.Place.Function), at)
 	default:
 		return true
@@ -174,16 +174,16 @@ func mapUse(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
 	if in, part := use.Lent(hot.Place.Function, callstack.Map); part > 0.5 {
 		f.Where.Detail = "in " + callstack.Short(in)
 		f.Title += ", in " + callstack.Short(in)
-		f.Remedy = fmt.Sprintf("The maps are those of a library, most in %s: hand it less at %s, call it less often, or keep "+
-			"what the call returns for the same input.", callstack.Short(in), at)
+		f.Remedy = fmt.Sprintf("The maps are those of a library, most in %s: pass it less at %s, call it less often, or keep "+
+			"the call's result for the same input.", callstack.Short(in), at)
 	}
 	return true
 }
 
 // Copy finds functions that spend their time moving bytes.
 //
-// Growth of slices ends in memmove as well, but costs more in allocation and
-// collection; those functions are alloc-hot's.
+// Growing slices ends in memmove as well, but costs more in allocation and
+// collection; those functions belong to alloc-hot.
 var Copy = work{
 	name: "copies", role: callstack.Copy, worth: avoidable, title: "Moving bytes",
 	doc: "Counts own functions that spend more than half of their CPU moving or clearing memory, from 20 % of the service's CPU.",
@@ -237,8 +237,8 @@ var Syscalls = work{
 }.analyzer()
 
 // calls counts the system calls per request at the finding's function, and returns
-// false if they are too few: the kernel then spends its time on their size, which
-// no buffer saves.
+// false if they are too few: the kernel then spends its time on large transfers,
+// which no buffer saves.
 func calls(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
 	if !p.Has(diagnose.NeedAnatomy) {
 		f.Confidence = findings.Low
@@ -253,11 +253,11 @@ func calls(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
 			times += part.Times
 		}
 	}
-	// distribution's catalogue walks a directory in each request and was advised a
-	// buffer before stat. Metadata needs a cache of its own.
+	// distribution's catalogue walks a directory in each request, and was once
+	// advised a buffer for stat. Metadata needs a cache instead.
 	if use, err := p.Use(); err == nil {
 		if asks := use.In(hot.Place.Function, callstack.FileMeta); asks > 0.5*use.In(hot.Place.Function, callstack.SmallIO) {
-			f.Title = fmt.Sprintf("Asking the file system for names and attributes takes %s of the service's "+
+			f.Title = fmt.Sprintf("Reading names and attributes from the file system takes %s of the service's "+
 				"CPU, most of it at %s", diagnose.Percent(f.Share), diagnose.At(hot.Place))
 			f.Remedy = fmt.Sprintf("Keep what %s reads (a listing, sizes, dates) in memory, and read it again when it "+
 				"changes or expires, not for each request.", callstack.Short(hot.Place.Function))
@@ -277,8 +277,7 @@ func calls(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
 }
 
 // copies reports whether io.Copy made a system call: it brings a buffer of 32 KiB,
-// so its calls are not small, and a bufio.Reader of 4 KB in front would make more
-// of them.
+// so its calls are not small, and a bufio.Reader of 4 KB would make more of them.
 func copies(called []code.Frame) bool {
 	return slices.ContainsFunc(called, func(f code.Frame) bool { return f.Function == "io.copyBuffer" })
 }

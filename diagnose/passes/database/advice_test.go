@@ -10,7 +10,7 @@ import (
 	"github.com/redline-go/redline/record/breakdown"
 )
 
-// TestAdviceIsForTheDriver: nobody is advised to use what the service does not have.
+// TestAdviceIsForTheDriver: no advice relies on something that the service does not have.
 func TestAdviceIsForTheDriver(t *testing.T) {
 	asked := func(stack ...string) *Builder {
 		return New(16, 20*time.Millisecond).CPU(4, 1, 0.3, 0.1, 0.3).Wait(breakdown.StateRunning, time.Millisecond, 3).
@@ -33,7 +33,7 @@ func TestAdviceIsForTheDriver(t *testing.T) {
 	}
 }
 
-// TestAdviceIsForTheBinary: what the binary is built of decides, seen to run or not.
+// TestAdviceIsForTheBinary: the modules of the binary decide, whether seen running or not.
 func TestAdviceIsForTheBinary(t *testing.T) {
 	asked := func(modules ...string) *Builder {
 		return New(16, 20*time.Millisecond).CPU(4, 1, 0.3, 0.1, 0.3).Modules(modules...).Wait(breakdown.StateRunning, time.Millisecond, 3).

@@ -2,12 +2,12 @@ package database
 
 import "github.com/redline-go/redline/diagnose"
 
-// Causes of time spent on what the database is asked.
+// Causes that lie in the statements.
 
 var slowQuery = diagnose.Cause{
 	ID:    "db-slow-query",
 	Title: "One statement makes the database slow",
-	Doc: "One statement takes most of the database's execution time: it reads rows that it discards, or runs long. The " +
+	Doc: "One statement takes most of the database's execution time: it reads rows only to discard them, or runs long. The " +
 		"service looks idle, the database busy, and every request waits for it.",
 	Knows: "pg_stat_statements gives each statement's part of execution time; the leader must have 40 % of it, and 15 % of " +
 		"request time (from the execution trace) or of the CPU in use. It is reported only if it is wasteful or slow by " +
@@ -36,8 +36,8 @@ var slowQuery = diagnose.Cause{
 var nPlusOne = diagnose.Cause{
 	ID:    "db-n-plus-one",
 	Title: "A request runs the same statement many times",
-	Doc: "One statement is called several times per request, once for each row of another. Each call is fast; what costs is " +
-		"their number, and the CPU on both sides.",
+	Doc: "One statement runs several times per request, once for each row of another. Each call is fast; their " +
+		"number costs time, and CPU on both sides.",
 	Knows: "Calls of a statement per request: one must run 2.5 times per request, all repeated ones together must make two " +
 		"calls more than needed, and take 15 % of request time. Without statements, eight database waits per request at one " +
 		"place. Different statements that run once each are not repetition (product-sheet); statements that write are " +
@@ -61,7 +61,7 @@ var unbatchedWrite = diagnose.Cause{
 	Knows: "Like db-n-plus-one, if the most repeated statement is an INSERT, UPDATE, DELETE or MERGE; without statements, if " +
 		"the repeated waits are below the client's Exec. One row per request is not reported, however many requests there " +
 		"are, and neither is COPY or an INSERT of several rows (sensor-ingest).",
-	Remedy: "One INSERT with several rows or from unnest, COPY, or a pipelined batch, in one transaction.",
+	Remedy: "One INSERT with several rows or from unnest, COPY, or a pipelined batch, all in one transaction.",
 	Example: diagnose.Example{
 		Lang:   "go",
 		Before: "for _, r := range batch {\n\tpool.Exec(ctx, \"INSERT INTO readings VALUES ($1, $2)\", r.Meter, r.Watts)\n}",
@@ -95,10 +95,11 @@ var writerLock = diagnose.Cause{
 	Title: "Writers wait for SQLite's write lock",
 	Doc: "SQLite lets one connection write at a time. Others that want to write sleep and retry until busy_timeout, or fail " +
 		"with SQLITE_BUSY; the longer a transaction, the longer all others wait.",
-	Knows: "With drivers in Go the stack shows the busy handler, which means exactly this wait. Otherwise, the rate times " +
+	Knows: "With drivers written in Go the stack shows the busy handler, which means exactly this wait. Otherwise, the rate times " +
 		"the time that a request spends in writing statements is the number of writers at a time (Little's law); above one " +
-		"they wait for each other. It is reported from 1.5 at a time and 15 % of request time, or if 2 % of these statements " +
-		"fail. A pool of one connection has no such wait: its queue is db-pool-wait, and right for writers. Needs a target " +
+		"they wait for each other. It is reported from 1.5 at a time and 15 % of request time, or if 2 % of these " +
+		"statements fail. A pool of one connection, which is right for writers, has no such wait: its queue is " +
+		"db-pool-wait. Needs a target " +
 		"that redline builds.",
 	Remedy: "WAL, shorter transactions, one connection or goroutine that writes, with the rows of several requests in one commit.",
 	Example: diagnose.Example{
@@ -116,7 +117,7 @@ var saturated = diagnose.Cause{
 	ID:    "db-saturated",
 	Title: "The database is at its limit",
 	Doc:   "The database's CPU is saturated, and no single statement is the reason.",
-	Knows: "On a host with saturated CPUs (92 %), the database's processes use 70 % of what the load uses, and redline found " +
+	Knows: "On a host with saturated CPUs (92 %), the database's processes use 70 % of the load's CPU, and redline found " +
 		"no slow statement, repetition, locks, connection churn or unprepared statements. It is only a hint, because this " +
 		"may simply be the service's job. A database on another host is not judged, because its CPU is not visible.",
 	Remedy: "A larger or replicated database, a cache for frequent reads, fewer round trips.",
@@ -132,11 +133,11 @@ var saturated = diagnose.Cause{
 var stampede = diagnose.Cause{
 	ID:    "cache-stampede",
 	Title: "Requests refill an expired cache entry all at once",
-	Doc: "Most requests are answered from memory. When an entry expires, every request fetches it until it is back, so the " +
-		"same statement or call comes in bursts, and latency rises with them.",
+	Doc: "Most requests are answered from memory. When an entry expires, every request fetches it until it is back, " +
+		"so the same statement or call comes in bursts, and latency rises with each.",
 	Knows: "At most 60 % of requests make the call, and it is always slow; windows without any slow request exceed what " +
-		"random misses would leave by 20 % of all windows; there are at least three bursts of four calls. A dependency that " +
-		"stalls now and then differs in that its usual calls are fast; a cache that misses at random has no quiet windows. " +
+		"random misses would leave by 20 % of all windows; there are at least three bursts of four calls. The usual " +
+		"calls of a dependency that stalls now and then are fast; a cache that misses at random has no quiet windows. " +
 		"redline does not see whether a burst asks for one key: keys that expire together look the same, and have the same " +
 		"remedy.",
 	Remedy: "Single flight per key, refresh before expiry, or random jitter in the expiry times.",
@@ -149,17 +150,17 @@ var stampede = diagnose.Cause{
 	Cases:  []string{"front-teaser", "hotel-prices"},
 }
 
-// Causes of time spent on connections and transactions.
+// Causes that lie in connections and transactions.
 
 var poolWait = diagnose.Cause{
 	ID:    "db-pool-wait",
 	Title: "Requests wait for a database connection",
 	Doc:   "All connections of the pool are in use and requests queue for one, while the database could do more.",
-	Knows: "Waits inside database/sql's or pgxpool's acquire, from 20 % of request time and 100 µs. On saturated CPUs a " +
+	Knows: "Waits in the acquire function of database/sql or pgxpool, from 20 % of request time and 100 µs. On saturated CPUs a " +
 		"queue at the pool is admission control and not reported, unless the pool is no larger than the number of CPUs and " +
 		"half of the request is spent there. If a slow statement, a lock, repetition or an idle transaction holds the " +
 		"connections for long, that is the root cause and the queue is reported with it.",
-	Remedy: "Raise the pool until throughput stops rising (Little's law gives the start), and release connections earlier.",
+	Remedy: "Raise the pool until throughput stops rising (Little's law gives a first size), and release connections earlier.",
 	Example: diagnose.Example{
 		Lang:   "go",
 		Before: "db.SetMaxOpenConns(2)",
@@ -240,8 +241,9 @@ var connLeak = diagnose.Cause{
 		"never comes.",
 	Knows: "Sessions of the database rise in steps over the steady span and never fall, and end 8 or more above three times " +
 		"the requests in progress that do not wait for one; less than half of them are active. A pool that grows in a burst " +
-		"has one large step; one that is needed has as many requests in progress. The last statement of the idle sessions " +
-		"shows where. Without --postgres redline uses the pool's own figures (--build, or redline/probe/pool).",
+		"has one large step; in a pool that is needed, as many requests are in progress. The last statement of the " +
+		"idle sessions shows where they leak. Without --postgres redline uses the pool's own figures (--build, or " +
+		"redline/probe/pool).",
 	Remedy: "defer rows.Close(), tx.Rollback() or conn.Release() right after the error check.",
 	Example: diagnose.Example{
 		Lang: "go",

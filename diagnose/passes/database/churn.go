@@ -25,9 +25,9 @@ const (
 //
 // Count and cost must both be high. Counts come from the server, else from the
 // pool, else from waits in the trace, which is the weakest: a connection that is
-// opened by another goroutine makes no request wait. The cost is mostly the
-// server's, where the service's profile does not see it. A pool once seemed to lose
-// 11 % to this where keeping connections gained 3.7x.
+// opened by another goroutine makes no request wait. The cost is mostly on the
+// server, where the service's profile does not see it: a pool once seemed to lose
+// 11 % to this, but keeping connections gained 3.7x.
 var PoolChurn = diagnose.Analyzer{
 	Name:  "pool-churn",
 	Stage: diagnose.Database,
@@ -49,8 +49,8 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !(opened >= leastSessions) || max(share, cpu) < leastChurnShare {
 		return nil, nil
 	}
-	// On saturated CPUs request time says little of cost: requests wait for the CPU
-	// that the opening uses, wherever in their path they queue.
+	// On saturated CPUs request time says little about cost: requests wait for the
+	// CPU that opening uses, wherever they queue for it.
 	both := churnCPU(p, cpu, opened*p.Load().Rate)
 	f := diagnose.Finding{
 		Cause: "db-pool-churn", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
@@ -76,7 +76,7 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Share, f.ShareOf = both, diagnose.OfCPU
 		f.Title = fmt.Sprintf("Opening database connections takes %s of the CPU that service and database use", diagnose.Percent(both))
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, demand.SessionCost, diagnose.Nanosec,
-			"a session costs the server up to %s of CPU (all that it uses outside of executing statements)",
+			"opening a session costs the server up to %s of CPU (all that it uses outside of executing statements)",
 			diagnose.Span(demand.SessionCost)))
 	} else if share < leastChurnShare {
 		f.Share, f.ShareOf = cpu, diagnose.OfCPU
@@ -105,8 +105,8 @@ func sessionsOpened(p *diagnose.Pass) (each float64, source string) {
 	return p.Waits().Times(callstack.ConnectWait), diagnose.FromTrace
 }
 
-// opens bounds what keeping sessions could gain: requests do not wait for them to
-// be opened, and the CPU for it is free on both sides.
+// opens bounds what keeping sessions could gain: requests no longer wait for them
+// to be opened, and both sides save the CPU for it.
 func opens(p *diagnose.Pass, share, both float64) laws.Gain {
 	m := p.Model(false)
 	cut := laws.Cut{Time: share * m.Response, Busy: map[string]float64{}}
@@ -116,10 +116,10 @@ func opens(p *diagnose.Pass, share, both float64) laws.Gain {
 	return m.Gain(cut)
 }
 
-// churnCPU returns the part that opening sessions takes of the CPU that the load
-// uses, 0 to 1: client is the service's own part, sessions their number per second.
-// The server's part is bounded by what it uses outside execution. 0 where CPUs are
-// not the limit, or the server's are not known.
+// churnCPU returns the part of the load's CPU that opening sessions takes, 0 to 1:
+// client is the service's own part, sessions their number per second. The server's
+// part is at most what it uses outside of execution. 0 where CPUs are not the
+// limit, or the server's are not known.
 func churnCPU(p *diagnose.Pass, client, sessions float64) float64 {
 	c := p.CPU()
 	outside, ok := outsideExecution(p)

@@ -16,21 +16,21 @@ import (
 )
 
 const (
-	// leastLeaked is the number of connections, at the end, above what requests can
-	// be using.
+	// leastLeaked is how many more connections there must be at the end than
+	// requests can be using.
 	leastLeaked = 8
 	// usable is how many connections requests may be using, as a multiple of the
 	// requests that do not wait for one: bursts within a window need more than the
 	// mean. voucher-redeem leaks 80 where 0.2 are in use.
 	usable = 3
 	// leastRise is the rise of the number of connections from the first third to
-	// the last. A leak goes on in the middle third; a pool that grew in a burst
+	// the last. A leak continues in the middle third; a pool that grew in a burst
 	// stays as it is.
 	leastRise = 5
 	// leastSteps is the number of windows in which connections are added; a burst
 	// adds them in one.
 	leastSteps = 5
-	// mostStep is the largest part of the rise that one window may have.
+	// mostStep is the largest part of the rise that may fall into one window.
 	mostStep = 0.5
 )
 
@@ -53,8 +53,8 @@ var ConnLeak = diagnose.Analyzer{
 	Run:    runConnLeak,
 }
 
-// runConnLeak promises no gain by itself: a leak hurts when the pool is empty. If
-// requests queue for a connection already, removing that queue is the gain, and
+// runConnLeak promises no gain by itself: a leak hurts only when the pool is empty.
+// If requests already queue for a connection, removing that queue is the gain, and
 // confidence is high.
 func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	// Without the server's sessions or the pool's figures there is nothing to
@@ -71,7 +71,8 @@ func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	working, queue := working(p)
-	// Active sessions at the end are used, however many: a burst of work is no leak.
+	// Active sessions at the end are in use, however many: a burst of work is no
+	// leak.
 	leaked := last - max(1, usable*working)
 	if leaked < leastLeaked || activeAtEnd(p) > 0.5*last {
 		return nil, nil
@@ -116,7 +117,7 @@ func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// heldConnections returns the number of connections in each window that was seen:
+// heldConnections returns the number of connections in each observed window:
 // sessions of the database, all states summed, or else the connections in use by
 // the pool's own figures. ok is false if there are too few windows for a ratchet.
 func heldConnections(p *diagnose.Pass) (values []float64, source string, ok bool) {
@@ -139,7 +140,7 @@ func heldConnections(p *diagnose.Pass) (values []float64, source string, ok bool
 	if sum == nil {
 		source = diagnose.FromProbe
 		for _, labels := range p.Record.Labels(series.PoolInUse) {
-			// Pools are not summed: with several, the one seen longest is taken.
+			// Pools are not summed: of several, the one observed longest is taken.
 			if s := p.Series(series.PoolInUse, labels).Values; len(s) > len(sum) {
 				sum = s
 			}
@@ -167,9 +168,9 @@ func ratchet(values []float64) (first, last float64, ok bool) {
 		fall, top = max(fall, top-values[i]), max(top, values[i])
 	}
 	rise := third(2) - third(0)
-	// A pool that is used up rises no further, but rose until then, so the middle
-	// third needs only a fifth of the rise. A fall of a tenth is noise of the
-	// reads; more means that connections come back.
+	// A pool that is used up stops rising, so the middle third needs only a fifth
+	// of the rise. A fall of a tenth is reading noise; more means that connections
+	// come back.
 	ok = rise >= leastRise && third(1)-third(0) >= 0.2*rise && steps >= leastSteps &&
 		largest <= mostStep*(last-first) && fall <= max(2, 0.1*top)
 	return first, last, ok
@@ -220,8 +221,8 @@ func longestIdle(p *diagnose.Pass, leaked float64) (most database.Idle, ok bool)
 	return most, float64(most.AtEnd) >= 0.5*leaked
 }
 
-// taker returns the user's place that takes connections: where requests wait for
-// one or open one, otherwise where they wait for the database.
+// taker returns the user's place that takes connections: where requests wait for or
+// open one, or else where they wait for the database.
 func taker(p *diagnose.Pass) (code.Frame, bool) {
 	for _, kind := range []callstack.Wait{callstack.PoolWait, callstack.ConnectWait} {
 		for _, s := range p.Waits().Sites(kind) {
@@ -233,7 +234,7 @@ func taker(p *diagnose.Pass) (code.Frame, bool) {
 	return asker.Longest(p)
 }
 
-// unseenPool says what would have to be observed to know the connections.
+// unseenPool says which source of connection counts was missing.
 func unseenPool(p *diagnose.Pass) string {
 	if p.UsesOnly(callstack.SQLite) {
 		return "the pool's own figures (--build, or redline/probe/pool) were not observed, and SQLite has no sessions"

@@ -43,8 +43,8 @@ func TestSlowQuery(t *testing.T) {
 		Statement("SELECT 1", n, 300*us, 1, 1, "")) // wasteful, but hardly any time
 }
 
-// TestSlowQueryOnUsedUpCPUs: where the server uses up the CPUs, a short statement waits for
-// one too. The long one is worth its part of what is executed, not of the waits.
+// TestSlowQueryOnUsedUpCPUs: if the server uses up the CPUs, a short statement waits for
+// one too. The long one is worth its share of the execution, not of the waits.
 func TestSlowQueryOnUsedUpCPUs(t *testing.T) {
 	b := New(16, 44*ms).CPU(2, 2, 0.15, 0.05, 1.8).Gauge(series.DBMax, "", 100).Gauge(series.DBBlocked, "", 0).
 		Wait(breakdown.StateRunning, ms, 3).Wait(breakdown.StateNetwork, 40*ms, 2, Query()...)
@@ -56,19 +56,19 @@ func TestSlowQueryOnUsedUpCPUs(t *testing.T) {
 	}
 }
 
-// TestSlowQueryLeavesWhatElseTheRateNeeds: a statement takes most of what the server executes. The sessions that are
-// opened meanwhile cost the server CPU that stays, and one goroutine that syncs a file for each request
+// TestSlowQueryLeavesWhatElseTheRateNeeds: a statement takes most of the server's execution. The sessions that are
+// opened in the meantime cost the server CPU that remains, and one goroutine that syncs a file for each request
 // bounds the rate beside the CPUs: by the time that the disk takes, not by its queues for CPUs and locks.
 func TestSlowQueryLeavesWhatElseTheRateNeeds(t *testing.T) {
 	const trail = "shop/audit.(*Trail).consume"
-	worth := func(perRequest, busy float64, state breakdown.State) (gain float64, then string) {
+	worth := func(perRequest, busy float64, state breakdown.State, calls ...float64) (gain float64, then string) {
 		b := New(64, 800*ms).CPU(2, 2, 0.3, 0.06, 1.6).Gauge(series.DBMax, "", 100).Gauge(series.DBBlocked, "", 0).
 			Wait(breakdown.StateRunning, ms, 3).Wait(breakdown.StateNetwork, 700*ms, 2, Query()...)
 		b.Counter(series.DBSessions, "", perRequest*b.Requests()).Statement(orders, int64(b.Requests()), 130*ms, 10, 2600, seqPlan)
 		b.Path([]breakdown.PathNode{{Kind: breakdown.PathGoroutine, Function: trail, NS: 1e8, Share: 0.1, Nodes: []breakdown.PathNode{
 			{Kind: breakdown.PathState, State: breakdown.StateRunnable, NS: 1e7, Share: 0.01},
 			{Kind: breakdown.PathState, State: state, NS: 9e7, Share: 0.09}}}},
-			breakdown.Serial{Goroutine: trail, Goroutines: 1, Requests: 40, WaitNS: 1e8, Utilization: busy, OnCPU: 0.01, Queued: 0.1})
+			trailWork(busy, calls...))
 		found := Expect(t, database.SlowQuery, b, "db-slow-query")
 		if len(found) != 1 {
 			t.FailNow()
@@ -88,6 +88,24 @@ func TestSlowQueryLeavesWhatElseTheRateNeeds(t *testing.T) {
 	if gain, then := worth(1.4, 0.9, breakdown.StateNetwork); gain < 1.9 || gain > 2.2 {
 		t.Errorf("beside a goroutine that waits for others worth %.2fx, then %q", gain, then)
 	}
+	// The same goroutine, and its calls counted: most of their time is a wait for CPUs.
+	if gain, then := worth(1.4, 0.9, breakdown.StateSyscall, 0.8, 0.1); gain < 1.9 || gain > 2.2 || !strings.Contains(then, "CPUs") {
+		t.Errorf("beside a goroutine whose calls wait for CPUs worth %.2fx, then %q", gain, then)
+	}
+	if gain, then := worth(1.4, 0.9, breakdown.StateNetwork, 0.8, 0.75); gain > 1.35 || then != "the goroutine of audit.(*Trail).consume" {
+		t.Errorf("beside a goroutine whose calls are the disk's worth %.2fx, then %q", gain, then)
+	}
+}
+
+// trailWork is what the audit trail's goroutine did; calls are the shares of its time in system calls, and of the
+// calls alone.
+func trailWork(busy float64, calls ...float64) breakdown.Serial {
+	s := breakdown.Serial{Goroutine: "shop/audit.(*Trail).consume", Goroutines: 1, Requests: 40, WaitNS: 1e8, Utilization: busy,
+		OnCPU: 0.01, Queued: 0.1}
+	if len(calls) == 2 {
+		s.Kernel, s.KernelAlone = calls[0], calls[1]
+	}
+	return s
 }
 
 func TestSlowQueryWithoutTrace(t *testing.T) {
@@ -162,8 +180,8 @@ func TestPoolWait(t *testing.T) {
 	ExpectUnjudged(t, database.PoolWait, New(64, 44*ms), "db-pool-wait")
 }
 
-// A request that gives up at its deadline leaves a goroutine behind: what that waits for is
-// what the request waited for, as goroutine profiles show it.
+// A request that gives up at its deadline leaves a goroutine behind, and the request waited for the same
+// thing as that goroutine, which goroutine profiles show.
 func TestWorkThatADeadlineLeavesBehind(t *testing.T) {
 	handler := "net/http.(*timeoutHandler).ServeHTTP@/usr/local/go/src/net/http/server.go:3840"
 	cut := func() *Builder {
@@ -181,8 +199,8 @@ func TestWorkThatADeadlineLeavesBehind(t *testing.T) {
 	Expect(t, database.PoolWait, other) // not this request's
 }
 
-// What goes with calls that are repeated is their own time: a statement that takes
-// most of it once per request stays, however many short ones go.
+// Removing repeated calls saves only their own time: a statement that takes most of the
+// time once per request stays, however many short ones go.
 func TestRepeatedCallsTakeTheirOwnTime(t *testing.T) {
 	item := "SELECT * FROM items WHERE id = $1"
 	b := func() *Builder {
@@ -256,7 +274,7 @@ func TestUnprepared(t *testing.T) {
 			5, "").Counter(series.DBCPU, "", cpu*50e3*b.Requests())
 	}
 	Expect(t, database.Unprepared, sent(2), "db-unprepared at orders.go:41")
-	Expect(t, database.Unprepared, sent(1.1)) // execution is what costs
+	Expect(t, database.Unprepared, sent(1.1)) // the cost is the execution
 }
 
 func TestSaturated(t *testing.T) {

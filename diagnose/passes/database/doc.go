@@ -2,14 +2,14 @@
 // database: slow and repeated statements, row locks, connection pools.
 //
 // Waiting for a database on the same saturated host is using its CPU, so these
-// causes are proved by what the database was asked to do (rows and blocks per call,
+// causes are proved by the work the database was given (rows and blocks per call,
 // calls per request, sessions per request) and not by how long requests wait for
 // it: a service with fast, indexed queries may spend all its time waiting for them
 // and still be healthy.
 //
 // There are three levels of evidence. A server with pg_stat_statements counts
 // calls, time, rows and blocks (PostgreSQL manual, pg_stat_statements), but not who
-// asks. The hooks of an instrumented build count callers, but not the server's
+// calls. The hooks of an instrumented build count callers, but not the server's
 // work. The execution trace has only waits, and infers the rest. Analyzers take the
 // best there is and lower confidence otherwise.
 //
@@ -20,7 +20,7 @@ package database
 
 import "github.com/redline-go/redline/diagnose"
 
-// Analyzers returns the package's analyzers, in the order of judgement.
+// Analyzers returns the package's analyzers in the order in which they run.
 func Analyzers() []diagnose.Analyzer {
 	return []diagnose.Analyzer{
 		Stampede, ConnLeak, IdleInTx, LockWait, SlowQuery, NPlusOne, PoolChurn, Unprepared, WriterLock, PoolWait, Saturated,

@@ -36,7 +36,7 @@ func twoPlaces() *Builder {
 }
 
 // TestCallerByCalls: the place that waits once is not taken for that of a statement
-// which a request runs 200 times, though both wait as long.
+// which a request runs 200 times, though both wait equally long.
 func TestCallerByCalls(t *testing.T) {
 	n := int64(twoPlaces().Requests())
 	b := twoPlaces().Statement(ordered, n, 19*ms, 1, 2600, "").Statement(item, 200*n, 50*us, 1, 4, "")
@@ -48,7 +48,7 @@ func TestCallerByCalls(t *testing.T) {
 	Expect(t, database.SlowQuery, b, "db-slow-query at read.go:82")
 }
 
-// TestCallerOneOf: two places that agree as well are both named.
+// TestCallerOneOf: two places that agree equally well are both named.
 func TestCallerOneOf(t *testing.T) {
 	other := "shop/store.(*Store).Search@read.go:40"
 	b := New(16, 44*ms).CPU(4, 0.8, 0.2, 0.1, 0.3).Gauge(series.DBBlocked, "", 0).Wait(breakdown.StateRunning, ms, 3).
@@ -110,8 +110,8 @@ func TestQueueIsBlamedOnTheHolder(t *testing.T) {
 	ExpectFirst(t, suite.All(), ops, "db-n-plus-one")
 }
 
-// TestFewWholeRequestsAreTheFastest: the traces of a slow service hold whole requests
-// only of those that do not run the slow statement, so that its part is the server's.
+// TestFewWholeRequestsAreTheFastest: in the traces of a slow service only those requests are
+// whole that do not run the slow statement, so its share comes from the server.
 func TestFewWholeRequestsAreTheFastest(t *testing.T) {
 	b := twoPlaces()
 	n := int64(b.Requests())

@@ -21,8 +21,8 @@ const (
 	// (refund-desk, stock-reserve); the healthy sensor-ingest has none.
 	leastHarm = 0.20
 	// leastInside is the part of a transaction's idle time that waits elsewhere
-	// must explain. Round trips between statements leave it idle too, and then
-	// nothing does (wallet-debit, seat-sale: 0).
+	// must explain. Round trips between statements also leave it idle, and then no
+	// such wait does (wallet-debit, seat-sale: 0).
 	leastInside = 0.5
 	// leastIdleHold is the idle part of the time that a transaction is open.
 	leastIdleHold = 0.5
@@ -30,11 +30,12 @@ const (
 
 // IdleInTx finds transactions that stay open while the service does something else.
 //
-// Two witnesses must agree. The server says how long sessions are idle in
-// transaction (pg_stat_activity), but not why; the trace says what a function that
-// transacts waits for, but not whether inside the transaction. By Little's law idle
-// sessions over the request rate is the idle time per request, which is comparable
-// with the trace's. And someone must queue, or it is a matter of taste.
+// Two sources must agree. The server says how long sessions are idle in transaction
+// (pg_stat_activity), but not why; the trace says what a function that transacts
+// waits for, but not whether it does so inside the transaction. By Little's law
+// idle sessions over the request rate is the idle time per request, which is
+// comparable with the trace's. And requests must queue, or the open transaction
+// costs nothing.
 var IdleInTx = diagnose.Analyzer{
 	Name:  "idle-in-tx",
 	Stage: diagnose.Database,
@@ -63,9 +64,8 @@ func runIdleInTx(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	queue := w.Share(callstack.PoolWait)
 	if seen {
 		// Each must explain half of the other: with less, the waits lie before
-		// BEGIN or after COMMIT. Sessions that wait for another's lock are active,
-		// but are victims; they do not count as time that transactions are worked
-		// in.
+		// BEGIN or after COMMIT. Sessions that wait for another's lock are active
+		// but are victims; they do not count as working in their transactions.
 		each := 1e9 * idle / p.Load().Rate
 		if in.ns < leastInside*each || each < leastInside*in.ns || idle < leastIdleHold*(idle+active-blockedSessions(p)) {
 			return nil, nil
@@ -79,8 +79,8 @@ func runIdleInTx(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	locks, blocker := idleBlockers(p)
 	if f.Share = min(1, queue+locks); f.Share < leastHarm {
-		// The report says what was seen and why it is harmless: the next load may
-		// queue.
+		// The report says what was seen and why it is harmless, because requests
+		// may queue under another load.
 		p.Reject("db-idle-in-tx", "transactions stay open for %s while requests do something else at %s, but "+
 			"no request queues behind them", diagnose.Span(in.ns), diagnose.At(in.at))
 		return nil, nil
@@ -120,10 +120,9 @@ type inside struct {
 }
 
 // insideTransactions gathers waits below the user's functions that begin or end a
-// transaction. Such a function may also wait before it begins or after it commits,
-// so the server's sessions or a timeline must agree. Closures count as the function
-// around them: pgx.BeginFunc and gorm's Transaction run the transaction's body as
-// one.
+// transaction. Such a function may also wait before BEGIN or after COMMIT, so the
+// server's sessions or a timeline must agree. Closures count as the function around
+// them: pgx.BeginFunc and gorm's Transaction run the transaction's body in one.
 func insideTransactions(p *diagnose.Pass) (in inside, ok bool) {
 	in.transacts, in.waits = map[string]bool{}, map[string]bool{}
 	owners := map[string]bool{}
@@ -203,7 +202,7 @@ func (in inside) between(a *breakdown.Anatomy) bool {
 
 // idleBlockers returns the part of request time spent waiting for locks of sessions
 // that are idle in transaction, and the statement that most of those ran last. 0 if
-// most holders work: then their statement is the cause.
+// most holders are working: then their statement is the cause.
 func idleBlockers(p *diagnose.Pass) (share float64, statement string) {
 	b, ok := blockers(p)
 	if !ok || b.idle < 0.5 {

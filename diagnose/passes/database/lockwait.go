@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// leastBlocked is the mean number of backends that wait for another: half of
-	// one is a session that waits all the time, every other moment.
+	// leastBlocked is the mean number of backends that wait for another: 0.5 is one
+	// session that waits half of the time.
 	leastBlocked = 0.5
 	// leastBlockedShare is their part of the active backends.
 	leastBlockedShare = 0.25
@@ -27,8 +27,8 @@ const (
 // Sessions are sampled, so the rule compares means, not events: blocked sessions
 // over active ones is the part of the database's time that is lock wait, and the
 // database's part of request time turns it into a share of the request. It runs
-// before slow-query, because pg_stat_statements books lock waits as execution time of
-// the victim's statement.
+// before slow-query, because pg_stat_statements counts lock waits as execution time
+// of the victim's statement.
 var LockWait = diagnose.Analyzer{
 	Name:  "lock-wait",
 	Stage: diagnose.Database,
@@ -80,9 +80,9 @@ type locked struct {
 	source          string  // of it
 }
 
-// lockWait measures waits for locks; ok is false where they do not matter or were
-// not observed. The larger of two counts is taken: wait events and pg_blocking_pids
-// are read one after the other, and a lock may be granted in between.
+// lockWait measures waits for locks; ok is false if they do not matter or were not
+// observed. The larger of two counts is taken: wait events and pg_blocking_pids are
+// read one after the other, and a lock may be granted in between.
 func lockWait(p *diagnose.Pass) (l locked, ok bool) {
 	isLock := func(labels string) bool {
 		event := series.Label(labels, "event")
@@ -105,9 +105,9 @@ func lockWait(p *diagnose.Pass) (l locked, ok bool) {
 	return l, l.share >= leastRequestShare
 }
 
-// name adds who holds the lock and who waits. Where no chain of sessions was seen,
-// the longest statement that takes row locks is named; several sessions of one
-// statement block each other.
+// name adds who holds the lock and who waits. If no chain of sessions was seen, it
+// names the statement with the most time that takes row locks, because sessions
+// that run the same statement block each other.
 func (l locked) name(p *diagnose.Pass, f *diagnose.Finding) {
 	b, met := blockers(p)
 	if met {
@@ -153,8 +153,8 @@ type blocked struct {
 	statement string  // of the holder, the last one where it is idle
 	state     string  // of the holder
 	victim    string  // the statement that waits
-	idle      float64 // part of the chains whose holder is idle in transaction, 0 to 1
-	seen      int64   // readings that met the leading holder
+	idle      float64 // the part of chains with a holder idle in transaction, 0 to 1
+	seen      int64   // readings that found the leading holder
 }
 
 // blockers sums the chains of waiting sessions (pg_blocking_pids, PostgreSQL
@@ -169,12 +169,12 @@ func blockers(p *diagnose.Pass) (b blocked, ok bool) {
 	heads, victims := map[database.BlockingLink]int64{}, map[string]int64{}
 	var total, idle int64
 	for _, chain := range all.Blocking {
-		// A chain of one has lost its waiter between two reads of the server's views.
+		// A chain of one lost its waiter between two reads of the server's views.
 		if len(chain.Links) < 2 {
 			continue
 		}
 		head, last := chain.Links[0], chain.Links[len(chain.Links)-1]
-		// What identifies a head; times differ.
+		// Text and state identify a head; times differ.
 		key := database.BlockingLink{Text: textOf(all, head.QueryID, head.Text), State: head.State}
 		heads[key] += chain.Seen
 		total += chain.Seen
@@ -184,8 +184,8 @@ func blockers(p *diagnose.Pass) (b blocked, ok bool) {
 		if n := heads[key]; n > b.seen {
 			b.seen, b.statement, b.state = n, key.Text, key.State
 		}
-		// The far end of the chain rather than its second link: what most sessions
-		// end up waiting in is the contended write.
+		// The far end of the chain rather than its second link: most sessions end
+		// up waiting there, in the contended write.
 		victim := textOf(all, last.QueryID, last.Text)
 		victims[victim] += chain.Seen
 		if victims[victim] >= victims[b.victim] {

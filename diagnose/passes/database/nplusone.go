@@ -24,19 +24,19 @@ const (
 	// manyCalls is the number of calls of one statement per request, on average
 	// over all kinds of request: a page may need two.
 	manyCalls = 2.5
-	// mostRepeated is the leading statement's part of the repeated time, below which the finding says that
-	// it is not alone.
+	// mostRepeated: if the leading statement has less than this part of the repeated time, the finding
+	// says that it is not alone.
 	mostRepeated = 0.8
 	// manyExcess is the number of calls per request beyond the first, over all repeated
-	// statements: what one statement each would save. The order gateway's loop runs two
-	// statements 3 and 4 times, and neither alone seemed much.
+	// statements: what running each once would save. The order gateway's loop runs two
+	// statements 3 and 4 times; neither alone seemed much.
 	manyExcess = 2
-	// repeated is the number of calls per request from which a statement counts as
-	// repeated. Below it are retries, and pages that ask twice.
+	// repeated is the number of calls per request at which a statement counts as
+	// repeated. Below it are retries, and pages that run it twice.
 	repeated = 1.5
 	// manyWaits is the number of waits per request at one place, where statements
-	// are not counted: a query may wait for the network twice (prepare, a large
-	// answer).
+	// are not counted: one query may wait for the network twice (prepare, or a
+	// large answer).
 	manyWaits = 8
 	// leastRepeatShare is the part of request time that the repeated calls take.
 	leastRepeatShare = 0.15
@@ -44,10 +44,10 @@ const (
 
 // NPlusOne finds statements that a request runs again and again.
 //
-// The number of calls proves it, by whoever counted them: the server, the hooks, or
-// waits in the trace. Time does not, because each call is fast. Different
-// statements that run once each are no repetition (product-sheet), and neither is
-// one statement that many requests run once.
+// The number of calls proves it, as counted by the server, the hooks, or waits in
+// the trace. Time does not, because each call is fast. Different statements that
+// run once each are no repetition (product-sheet), nor is one statement that many
+// requests run once.
 var NPlusOne = diagnose.Analyzer{
 	Name:  "n-plus-one",
 	Stage: diagnose.Database,
@@ -62,13 +62,13 @@ var NPlusOne = diagnose.Analyzer{
 
 // runNPlusOne takes the counts as proof and the time as weight. Its share is the
 // part of the database's time that repeats; on saturated CPUs the gain comes from
-// the CPU of a call on both sides instead, as a request's time is then mostly
-// queue.
+// the CPU of a call on both sides instead, because a request's time is then mostly
+// queueing.
 func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	all, counted := demand.Statements(p)
 	if len(all.Statements) == 0 && demand.InProcess(p) {
 		p.Unjudged("db-unbatched-write", "statements were not counted: let redline build the target (--build)")
-		return nil, nil // a row may be a call of C, and no statement; slow-query goes by the CPU
+		return nil, nil // a wait may be a call of C rather than a statement; slow-query goes by the CPU
 	}
 	if len(all.Statements) == 0 {
 		return fromWaits(p), nil
@@ -82,7 +82,7 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	if source == diagnose.FromTrace && !demand.InProcess(p) {
 		// Each call also costs the service itself: encoding, decoding, a wake-up.
-		// That time on a CPU and in its queue goes with the call.
+		// Removing the call saves that time, on a CPU and queued for one.
 		share = min(1, share+p.Waits().OnCPU()*demand.ClientCPU(p))
 	}
 	r := repetition(p, all)
@@ -120,19 +120,20 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// perStatement is what an embedded database does for each statement whatever rows it
-// writes. One transaction does it once; writing the rows remains, in proportion to them.
-// A database in C shows none of it, and then all that the calls do is the bound.
+// perStatement is what an embedded database does per statement, whatever rows it writes.
+// With one transaction it does this once; writing the rows remains, in proportion to
+// their number. A database in C shows none of it; then all that the calls do is the
+// bound.
 const perStatement = callstack.DBAutocommit | callstack.DBPrepare
 
 // calls returns the part of the service's CPU that the repeated calls take, with what they
-// build and read, and how much of it goes with the remedy, each 0 to 1; 0 where no hooks
+// build and read, and the part that the remedy saves, each 0 to 1; 0 where no hooks
 // counted callers.
 func (r repeats) calls(p *diagnose.Pass) (take, goes float64) {
 	calls := repeatedAt(p)
 	take = p.Spared(calls)
 	if !statement.Writes(r.lead.Text) {
-		// One statement reads the same rows.
+		// The single statement still reads the same rows.
 		return take, take - p.SparedIn(calls, callstack.DBRows)
 	}
 	if per := p.SparedIn(calls, perStatement); per > 0 && demand.InProcess(p) {
@@ -141,15 +142,15 @@ func (r repeats) calls(p *diagnose.Pass) (take, goes float64) {
 	return take, take
 }
 
-// promise bounds the gain: the calls that repeat, with what they cost the service's
-// CPU. share is the database's part of request time.
+// promise bounds the gain of removing the repeated calls, with their cost in the
+// service's CPU. share is the database's part of request time.
 func (r repeats) promise(p *diagnose.Pass, f *diagnose.Finding, share float64) {
 	take, goes := r.calls(p)
 	if !(take > 0) {
 		worth := share
 		if cpu, ok := demand.CallCPU(p); ok {
-			// On saturated CPUs throughput is CPUs over CPU per request. A call that is
-			// not made saves its CPU on both sides, whatever requests queue for.
+			// On saturated CPUs throughput is CPUs over CPU per request. A call not
+			// made saves its CPU on both sides, whatever requests queue for.
 			worth = cpu
 		}
 		diagnose.Promise(f, demand.Gain(p, worth, r.part))
@@ -159,12 +160,13 @@ func (r repeats) promise(p *diagnose.Pass, f *diagnose.Finding, share float64) {
 		r.part = r.inProcess(p, goes)
 	}
 	// The driver is the smaller part of a call through an object mapper, which
-	// builds the statement and scans its rows: on a service of gin and GORM the
-	// calls took 88 % of the CPU, and seemed worth only 1.2x while the driver alone
+	// builds the statement and scans its rows: in a service with gin and GORM the
+	// calls took 88 % of the CPU, but seemed worth only 1.2x when just the driver
 	// counted.
 	diagnose.Promise(f, demand.Spared(p, share*r.part, r.part, goes))
 	if p.CPU().Saturated() && take > f.Share {
-		// Requests wait for the CPU: the time in its queue belongs to other places.
+		// Requests wait for the CPU, and the time queued for it belongs to other
+		// places.
 		f.Share, f.ShareOf = take, diagnose.OfCPU
 	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, take, diagnose.Ratio,
@@ -194,21 +196,22 @@ func batched(p *diagnose.Pass, text string) string {
 
 // repeats is what requests run more than once.
 type repeats struct {
-	lead   database.Statement // the one whose repeated calls take most time, of those that run many times; else the most frequent
+	lead   database.Statement // of those that run many times, the one whose repeated calls take most time; else the most frequent
 	each   float64            // how often, per request
 	excess float64            // calls per request that repeat, over all statements
-	alone  float64            // of the repeated time, the lead's own part
-	part   float64            // of the waits for the database: the demand that goes
+	alone  float64            // the lead's part of the repeated time
+	part   float64            // the part of the waits for the database that removing repeats saves
 }
 
-// inProcess returns the part of the waits that goes where the database is within the
-// process and the calls that repeat take a part of the service's CPU, 0 to 1. The first
-// call of one statement for all rows still handles them, so what runs goes as the CPU
-// below the calls does; waits, for the disk say, are per call.
+// inProcess returns the part of the waits that is saved if the database is within the
+// process and the repeated calls take cpu of the service's CPU, 0 to 1. A single
+// statement still handles all rows, so running time shrinks as the CPU below the calls
+// does; waits, such as for the disk, are per call.
 func (r repeats) inProcess(p *diagnose.Pass, cpu float64) float64 {
 	waits := 0.0
 	if a, ok := p.AskedAs(r.lead.Text); ok && a.Took() > 0 {
-		// A prepared statement also queues for its connection, behind what others run.
+		// A prepared statement also queues for its connection, behind other
+		// statements.
 		w := p.Waits()
 		queue := max(0, a.Took()+w.NS(callstack.PoolWait)-w.MeanNS())
 		if own := a.Took() - queue; own > 0 {
@@ -218,11 +221,10 @@ func (r repeats) inProcess(p *diagnose.Pass, cpu float64) float64 {
 	return r.part*waits + min(r.part, cpu)*(1-waits)
 }
 
-// repetition sums what is repeated: of each statement all calls but the first, with
-// their execution time as the server counted it, and their part of what the waits
-// take besides execution, because round trips cost about the same whatever they
-// ask. Beginnings and ends of transactions count, but never lead: they repeat
-// because what they enclose does.
+// repetition sums the repeated calls: of each statement all but the first, with
+// their execution time as the server counted it and their part of the remaining
+// wait, because all round trips cost about the same. Beginnings and ends of
+// transactions count but never lead: they repeat because what they enclose does.
 func repetition(p *diagnose.Pass, all *database.Statements) (r repeats) {
 	var calls, repeatedCalls, repeatedTime, most float64
 	for _, s := range all.Statements {
@@ -273,7 +275,7 @@ func repeatedAt(p *diagnose.Pass) usage.Calls {
 	return repeats
 }
 
-// fromWaits is the rule by the trace alone, where neither server nor hooks counted
+// fromWaits is the rule for the trace alone, where neither server nor hooks counted
 // statements.
 func fromWaits(p *diagnose.Pass) []diagnose.Finding {
 	if !p.Has(diagnose.NeedAnatomy) {
@@ -295,13 +297,13 @@ func fromWaits(p *diagnose.Pass) []diagnose.Finding {
 		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Count,
 			"a request waits %s times for the database at %s, %s each", diagnose.Times(site.Times), diagnose.At(site.Place),
 			diagnose.Span(site.NS/site.Times))},
-		Remedy: fmt.Sprintf("Fetch what the loop at %s asks for with one statement (a join, or WHERE key = ANY($1)%s).",
+		Remedy: fmt.Sprintf("Fetch all that the loop at %s reads with one statement (a join, or WHERE key = ANY($1)%s).",
 			diagnose.At(site.Place), driver.GORM(p, "; GORM: Preload")),
 	}}
 	if executes(p, site.Part.Stack) {
 		f := &found[0]
 		f.Cause = "db-unbatched-write"
-		f.Remedy = fmt.Sprintf("Write what the loop at %s writes with one statement (several rows, %s%s).",
+		f.Remedy = fmt.Sprintf("Write all that the loop at %s writes with one statement (several rows, %s%s).",
 			diagnose.At(site.Place), driver.Batch(p), driver.GORM(p, "; GORM: CreateInBatches"))
 	}
 	diagnose.Promise(&found[0], demand.Gain(p, site.Share, part))
@@ -328,7 +330,7 @@ func executes(p *diagnose.Pass, stack []code.Frame) bool {
 }
 
 // describeRepeater sets the finding's place to the one that repeats a statement, and
-// returns it in words for the title, with a leading " at "; "" if unknown.
+// returns it for the title with a leading " at "; "" if unknown.
 func describeRepeater(p *diagnose.Pass, lead database.Statement, f *diagnose.Finding) (at string) {
 	if a, known := p.AskedAs(lead.Text); known {
 		if by, ok := a.Lead(); ok && by.User {

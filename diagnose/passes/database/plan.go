@@ -18,7 +18,7 @@ type cost struct {
 	mean         float64 // ns
 	rows, blocks float64 // per call; blocks is -1 when not counted
 	scan         index.Waste
-	planned      bool // scan is set: an index would save most of its work
+	planned      bool // scan is set, and an index would save most of its work
 	advice       index.Advice
 	references   []index.Advice // that a deletion lacks
 	checks       []database.IndexCheck
@@ -28,10 +28,10 @@ type cost struct {
 	confidence   findings.Confidence
 }
 
-// costOf gathers it: means by pg_stat_statements, blocks of the windows, the worst
-// scan of the plan. With a plan, an index must halve the planner's cost and the
-// measured time as well: a plan for other parameters than those executed may look
-// wasteful and be fast.
+// costOf gathers it: the means of pg_stat_statements, the blocks of the windows,
+// the worst scan of the plan. With a plan, an index must halve both the planner's
+// cost and the measured time: a plan for other parameters than those executed may
+// look wasteful and be fast.
 func costOf(p *diagnose.Pass, s database.Statement) cost {
 	calls := float64(s.Calls)
 	c := cost{mean: float64(s.Time) / calls, rows: float64(s.Rows) / calls, blocks: -1, planError: s.PlanError,
@@ -43,8 +43,8 @@ func costOf(p *diagnose.Pass, s database.Statement) cost {
 		c.blocks = (hits + reads) / counted
 	}
 	if len(s.Plan) == 0 {
-		// Without a plan the blocks touched per row returned are the only witness,
-		// so the bar is higher. An aggregate over many rows looks the same; hence
+		// Without a plan the blocks touched per row returned are the only evidence,
+		// so the bar is higher. An aggregate over many rows looks the same, hence
 		// medium confidence.
 		c.wasteful = c.blocks >= wastefulBlocks && c.blocks >= blocksPerRow*c.rows
 		return c
@@ -71,21 +71,20 @@ func costOf(p *diagnose.Pass, s database.Statement) cost {
 }
 
 // scansReferences reports whether a deletion touches twice the blocks that its plan
-// and its rows ask for: it scans the tables that refer to them. The checks run in
-// triggers, which EXPLAIN without ANALYZE does not show (PostgreSQL manual,
+// and its rows need, because it scans the tables that refer to them. The checks run
+// in triggers, which EXPLAIN without ANALYZE does not show (PostgreSQL manual,
 // Constraints: an index on the referencing columns is not made automatically).
 func (c cost) scansReferences(root *index.Node, lacking []index.Advice, catalogue index.Catalogue) bool {
 	needed := 0.0
 	for _, s := range index.Scans(root, c.rows, catalogue) {
 		needed += s.NeededBlocks()
 	}
-	// Each reference by an index: its descent and a few rows.
+	// Each reference with an index costs its descent and a few rows.
 	needed += blocksPerRow * max(1, c.rows) * float64(len(lacking))
 	return len(lacking) > 0 && c.blocks >= index.Halves*needed
 }
 
-// saved is the part of an execution that the index saves, 0 to 1; 1 where that is
-// not known.
+// saved is the part of an execution that the index saves, 0 to 1; 1 if unknown.
 func (c cost) saved() float64 {
 	if !c.wasteful || !c.planned {
 		return 1
@@ -100,8 +99,7 @@ func (c cost) blocksText() string {
 	return diagnose.Counted(c.blocks, "block", "blocks")
 }
 
-// title names the shape of the waste, most specific first. of is what share is a
-// part of.
+// title names the kind of waste, most specific first. share is a part of of.
 func (c cost) title(share float64, of string, s database.Statement) string {
 	node := c.scan.Node
 	switch {
@@ -120,9 +118,9 @@ func (c cost) title(share float64, of string, s database.Statement) string {
 	return fmt.Sprintf("One statement takes %s of %s at %s per call: %s", diagnose.Percent(share), of, diagnose.Span(c.mean), brief(s.Text))
 }
 
-// shuffled is the remedy for a statement that sorts by a random value. What it costs is that whole
-// rows are read and sorted, of which few are returned: keys alone are smaller, and a key drawn at
-// random is found by the index that exists.
+// shuffled is the remedy for a statement that sorts by a random value. Its cost is reading and
+// sorting whole rows of which it returns few: keys alone are smaller, and the existing index finds
+// a key drawn at random.
 const shuffled = "No index serves ORDER BY a random value: all rows that the condition keeps are read and sorted for the few " +
 	"that are returned. Sort the keys alone, in a subquery (WHERE id IN (SELECT id ... ORDER BY random() LIMIT n)), " +
 	"or draw keys at random and read those rows."
@@ -135,9 +133,8 @@ func scanName(node string) string {
 	return strings.ToLower(node)
 }
 
-// evidence gives what was measured (blocks and rows), then the plan, then what the
-// planner says to the advised index. A plan that could not be had is said with its
-// reason.
+// evidence gives the measured blocks and rows, then the plan or the reason why
+// there is none, then the planner's verdict on the advised index.
 func (c cost) evidence() []findings.Evidence {
 	var facts []findings.Evidence
 	if c.blocks >= 0 {
@@ -176,7 +173,7 @@ func (c cost) evidence() []findings.Evidence {
 	return facts
 }
 
-// checked words what the planner makes of a hypothetical index (hypopg).
+// checked says what the planner makes of a hypothetical index (hypopg).
 func checked(c database.IndexCheck) string {
 	if !c.Used {
 		return "checked with hypopg: the planner does not choose the index"
@@ -184,8 +181,9 @@ func checked(c database.IndexCheck) string {
 	return fmt.Sprintf("checked with hypopg: the planner's cost falls from %s to %s", diagnose.Number(c.Before), diagnose.Number(c.After))
 }
 
-// remedy is the index to create, else why the existing one is not used, else what
-// lacks below a deletion, else to look at the executed plan. No index serves a random order.
+// remedy is the index to create, or why the existing one is not used, or the index that a
+// deletion's references lack, or else to look at the executed plan. No index serves a random
+// order.
 func (c cost) remedy(text string) string {
 	switch {
 	case statement.Shuffles(text):

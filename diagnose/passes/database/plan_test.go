@@ -22,7 +22,7 @@ func TestLimitOverSortIsWaste(t *testing.T) {
 	}
 }
 
-// A random order is no index's.
+// No index has a random order.
 func TestRandomOrderNeedsNoIndex(t *testing.T) {
 	const plan = `[{"Plan":{"Node Type":"Limit","Total Cost":900,"Plan Rows":5,"Plans":[{"Node Type":"Sort","Sort Key":["(random())"],"Total Cost":890,"Plan Rows":20000,
 		"Plans":[{"Node Type":"Seq Scan","Relation Name":"links","Alias":"links","Filter":"(tenant = $1)","Total Cost":585,"Plan Rows":20000}]}]}}]`
@@ -42,8 +42,8 @@ func TestWholeTableIsNoWaste(t *testing.T) {
 	Expect(t, passes.SlowQuery, b.Statement("SELECT sum(clicks) FROM links", int64(b.Requests()), 4*ms, 1, 385, plan))
 }
 
-// An index that exists is not advised, and why it does not serve is said; the
-// result of hypopg for one that is advised is evidence.
+// An existing index is not advised, and the finding says why it does not serve; the
+// result of hypopg for an advised one is evidence.
 func TestIndexesOfTheCatalogue(t *testing.T) {
 	const plan = `[{"Plan":{"Node Type":"Seq Scan","Relation Name":"links","Alias":"links",` +
 		`"Filter":"(slug ~~ $1)","Total Cost":5380,"Plan Rows":10}}]`

@@ -21,8 +21,8 @@ import (
 const (
 	// leastPoolShare is the part of request time spent waiting for a connection.
 	leastPoolShare = 0.20
-	// leastPoolNS is the wait per request below which it is a hand-over between
-	// goroutines.
+	// leastPoolNS is the least wait per request: a shorter one is just a hand-over
+	// between goroutines.
 	leastPoolNS = 100e3
 	// reserve is the part of the server's max_connections that is left to others.
 	reserve = 0.2
@@ -31,9 +31,9 @@ const (
 // PoolWait finds pools that are too small.
 //
 // The queue alone proves nothing: behind a saturated CPU a larger pool only moves
-// the queue into the database, where it is dearer (admission control). So the gain
-// is what idle CPUs allow, and whatever holds connections for long is the root,
-// with this finding following from it.
+// the queue into the database, where it costs more (admission control). So the gain
+// is what idle CPUs allow, and whatever holds connections for long is the root
+// cause, from which this finding follows.
 var PoolWait = diagnose.Analyzer{
 	Name:  "pool-wait",
 	Stage: diagnose.Database,
@@ -45,8 +45,8 @@ var PoolWait = diagnose.Analyzer{
 	Run:    runPoolWait,
 }
 
-// runPoolWait notes through which functions requests reach the pool (Reached), so
-// that a slow statement of another pool is not made its root.
+// runPoolWait notes the functions through which requests reach the pool (Reached),
+// so that a slow statement of another pool is not taken for its root cause.
 func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
 	share, ns := w.Share(callstack.PoolWait), w.NS(callstack.PoolWait)
@@ -66,7 +66,7 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if c := p.CPU(); c.Saturated() {
 		f.Confidence = findings.Medium
 		// A pool no larger than the number of CPUs can itself keep them from the
-		// work that is left.
+		// remaining work.
 		if share >= 0.5 && s.now <= c.CPUs {
 			f.GainCeiling = max(f.GainCeiling, diagnose.MinGain)
 		}
@@ -75,7 +75,7 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		"the mean request waits %s for a connection and then holds one for about %s", diagnose.Span(ns), diagnose.Span(s.hold)))
 	if use := p.CPU().Use(); !math.IsNaN(use) {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio,
-			"CPUs are %s busy meanwhile", diagnose.Percent(min(1, use))))
+			"meanwhile CPUs are %s busy", diagnose.Percent(min(1, use))))
 	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(s.source, s.now, diagnose.Count, "about %s in use at any time",
 		diagnose.Counted(s.now, "connection is", "connections are")))
@@ -89,19 +89,19 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// size is what a pool has and needs.
+// size is the number of connections that a pool has and needs.
 type size struct {
 	hold   float64 // ns a request holds a connection
 	now    float64 // connections in use, on average
 	source string  // of now
-	wanted float64 // to carry what the load and the idle CPUs allow
+	wanted float64 // connections for the rate that the load and the idle CPUs allow
 }
 
-// sizeOf applies Little's law: connections in use are the rate times how long one
-// is held. What is wanted is the same law at the rate that the gain would reach,
-// and never more than the requests that would be in the database at a time without
-// any queue. Raising a pool to the load's concurrency instead overshoots the plateau,
-// and throughput falls again.
+// sizeOf applies Little's law: connections in use are the rate times how long one is
+// held. The wanted size is the same law at the rate that the gain would reach, and
+// never more than the requests that would be in the database at a time without any
+// queue. Raising a pool to the load's concurrency instead overshoots the plateau, and
+// throughput falls again.
 func sizeOf(p *diagnose.Pass, gain float64) size {
 	w, load := p.Waits(), p.Load()
 	s := size{
@@ -130,9 +130,8 @@ func sizeOf(p *diagnose.Pass, gain float64) size {
 	return s
 }
 
-// waitedFor returns the labels of the pool that connections are waited for longest at, as
-// the pools themselves report; "", which is the labels of all pools' sum, where none
-// reports a wait.
+// waitedFor returns the labels of the pool with the longest waits, as the pools
+// themselves report; "", the labels of the sum over all pools, if none reports a wait.
 func waitedFor(p *diagnose.Pass) (labels string) {
 	most := 0.0
 	for _, one := range p.Record.Labels(series.PoolWaitTime) {
@@ -143,7 +142,8 @@ func waitedFor(p *diagnose.Pass) (labels string) {
 	return labels
 }
 
-// remedy promises no exact size: the law gives the start, an experiment the plateau.
+// remedy promises no exact size: the law gives a first value, an experiment the
+// plateau.
 func (s size) remedy() string {
 	if s.wanted <= s.now {
 		return "Hold connections for a shorter time: close rows and end transactions before other work; then find the best " +
@@ -155,15 +155,14 @@ func (s size) remedy() string {
 }
 
 // inProcessPool is the remedy for SQLite, where a larger pool moves the queue into
-// SQLite's lock: writers poll there instead of being handed the connection in
-// order.
+// SQLite's lock: writers poll there instead of getting the connection in turn.
 const inProcessPool = "Leave the writing pool at one connection: SQLite has one writer at a time. Hold it for a shorter time " +
 	"(fewer and shorter statements, no other work before rows are closed), and read through a second pool (mode=ro, about as " +
 	"many connections as CPUs) with PRAGMA journal_mode=WAL, which lets readers work without waiting for the writer."
 
-// holders words which statements hold connections longest, as counted by the hooks:
-// three at most, from 5 % of the time. It answers what to shorten where a pool is
-// not to be raised.
+// holders lists the statements that hold connections longest, as counted by the
+// hooks: three at most, from 5 % of the time. They are what to shorten if the pool
+// must not grow.
 func holders(p *diagnose.Pass) (findings.Evidence, bool) {
 	asked := slices.Clone(p.Asked())
 	slices.SortStableFunc(asked, func(a, b evidence.Asked) int { return cmp.Compare(b.Took(), a.Took()) })
@@ -188,9 +187,9 @@ func holders(p *diagnose.Pass) (findings.Evidence, bool) {
 }
 
 // through returns the functions on the way to the pool that requests queue at:
-// whoever uses it queues there now and then, so a function that never does uses
-// another. Pools of another package than that of the longest queue are others, too:
-// a function that opens a connection there now and then is not on the way
+// any user of it queues there now and then, so a function that never does uses
+// another. A pool of another package than the longest queue's is another pool: a
+// function that now and then opens a connection there is not on the way
 // (dispatch-desk has a pool of pgx and one of database/sql).
 func through(p *diagnose.Pass) (functions []string) {
 	sites := p.Waits().Sites(callstack.PoolWait)
@@ -205,8 +204,9 @@ func through(p *diagnose.Pass) (functions []string) {
 	return functions
 }
 
-// poolOf returns the package whose pool a stack waits at: that of the frame nearest
-// to the user which takes connections. A package may build on another's pool.
+// poolOf returns the package whose pool a stack waits at: the package of the
+// connection-taking frame nearest to the user's code. A package may build on
+// another's pool.
 func poolOf(p *diagnose.Pass, stack []code.Frame) (pkg string) {
 	for _, f := range stack {
 		if p.Stacks.Role(f.Function).Has(callstack.DBPool) {
@@ -216,10 +216,10 @@ func poolOf(p *diagnose.Pass, stack []code.Frame) (pkg string) {
 	return pkg
 }
 
-// pool returns the pool that requests queue at as a resource. By Little's law so many
-// connections are in use as there are requests that wait for the database beyond it;
-// with a queue in front of them that is nearly all that there are, so that their
-// number is the next whole one. ok is false where no request queues on average.
+// pool returns the pool that requests queue at, as a resource. By Little's law the
+// connections in use are as many as the requests that wait for the database behind
+// it. With a queue in front, nearly all connections are in use, so their number is
+// the next whole one. ok is false where no request queues on average.
 func pool(p *diagnose.Pass) (r laws.Resource, ok bool) {
 	w, load := p.Waits(), p.Load()
 	sites := w.Sites(callstack.PoolWait)

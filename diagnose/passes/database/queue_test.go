@@ -40,9 +40,9 @@ func TestSlowBesideAnothersPool(t *testing.T) {
 }
 
 // TestSlowWithoutTheServersCounts: requests wait for one statement on CPUs that the
-// database fills, and no server counted statements. That its part of the database's CPU is not
-// known does not make it none. A statement that is merely asked often waits as long there,
-// in the queue for a CPU, and is none.
+// database saturates, and no server counted statements. That its share of the database's CPU is
+// unknown does not make it zero. A statement that is merely frequent waits as long there,
+// in the queue for a CPU, and is not the cause.
 func TestSlowWithoutTheServersCounts(t *testing.T) {
 	const text = "SELECT count(*) FROM lists WHERE status = ?"
 	service := func(connections int, wait time.Duration) *Builder {

@@ -7,13 +7,12 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// leastDatabaseCPU is the database's part of all CPU in use, from which the host
-// works for the database and not for the service.
+// leastDatabaseCPU is the database's part of all CPU in use at which the host works
+// mainly for the database.
 const leastDatabaseCPU = 0.70
 
 // Saturated finds databases at their limit that no statement explains. It is a
-// hint, not a defect, hence low confidence: the service may simply do what it is
-// for.
+// hint, not a defect, hence low confidence: this may simply be the service's job.
 var Saturated = diagnose.Analyzer{
 	Name:  "db-saturated",
 	Stage: diagnose.Database,
@@ -47,8 +46,8 @@ var Saturated = diagnose.Analyzer{
 	},
 }
 
-// atFault lists the analyzers that find what the database is asked to do badly.
-// Each explains a busy database, so that Saturated stays silent after them.
+// atFault lists the analyzers that find bad use of the database. Each explains a
+// busy database, so Saturated stays silent after them.
 func atFault() []string {
 	return []string{"slow-query", "n-plus-one", "lock-wait", "pool-churn", "unprepared"}
 }

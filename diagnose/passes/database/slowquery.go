@@ -20,11 +20,11 @@ import (
 const (
 	// leastStatementShare is the leading statement's part of all execution time.
 	leastStatementShare = 0.40
-	// leastRequestShare is the part of request time that it takes: less is not what
-	// stops the service.
+	// leastRequestShare is its least part of request time: less does not limit the
+	// service.
 	leastRequestShare = 0.15
 	// wastefulBlocks is the number of blocks per call of a statement without a
-	// plan, which is not known to aggregate: an index look-up of a few rows touches
+	// plan, which may or may not aggregate: an index look-up of a few rows touches
 	// 4 to 20 blocks of 8 KiB, and a sequential scan of 64 (half a megabyte) costs
 	// some ten times as much.
 	wastefulBlocks = 64
@@ -37,21 +37,22 @@ const (
 	// slowMeanNS per execution is slow by itself, whatever the plan (20 ms). It
 	// must be well above what CPU contention adds to a fast statement.
 	slowMeanNS = 20e6
-	// heavyNS is the server's CPU per execution, where it is seen; contention adds
-	// nothing to it (5 ms). revenue-board takes 9 ms, parts-catalogue 0.3 ms.
+	// heavyNS is the server's CPU per execution that is slow by itself, where CPU
+	// is observed (5 ms); contention adds nothing to it. revenue-board takes 9 ms,
+	// parts-catalogue 0.3 ms.
 	heavyNS = 5e6
-	// secondShare is the part of all execution time from which a wasteful statement
-	// is named while another, which is not wasteful, leads.
+	// secondShare is the least part of all execution time at which a wasteful
+	// statement is named although another, not wasteful, leads.
 	secondShare = 0.25
 )
 
 // SlowQuery finds the statement that the database spends its time on.
 //
-// Frequent is not slow. The statement must be wasteful (an index would halve its
-// work, see plan.go) or slow by itself. Its share of the request is what it causes:
-// execution, its part of the round trips, and the queue for connections while it
-// holds one. It runs after lock-wait and cache-stampede, which explain a slow
-// statement better than the statement does.
+// Frequent is not slow: the statement must be wasteful (an index would halve its
+// work, see plan.go) or slow by itself. Its share of the request is all that it
+// causes: execution, its part of the round trips, and the queue for connections
+// while it holds one. It runs after lock-wait and cache-stampede, which explain a
+// slow statement better than the statement does.
 var SlowQuery = diagnose.Analyzer{
 	Name:  "slow-query",
 	Stage: diagnose.Database,
@@ -69,8 +70,8 @@ var SlowQuery = diagnose.Analyzer{
 }
 
 // runSlowQuery multiplies two parts: the database's part of the request (or of the
-// CPU), and the statement's part of that. The gain assumes that the statement costs
-// what an index leaves of it, or nothing where no index is advised.
+// CPU), and the statement's part of that. The gain assumes that of the statement's
+// cost remains what an index leaves, or nothing if no index is advised.
 func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !p.Has(diagnose.NeedStatements) {
 		return slowInProcess(p), nil
@@ -87,7 +88,7 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	executes := evidence.StatementShare(all, lead)
 	at, known := asker.Of(p, lead)
-	share, part, queue := d.share, executes, 0.0 // the queue is of the statement's own making
+	share, part, queue := d.share, executes, 0.0 // the part of the queue that the statement causes
 	if d.of == diagnose.OfRequest {
 		if own, exact := asker.Held(p, lead.Text); exact {
 			part = own
@@ -128,8 +129,8 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// databasePart is what executing statements takes: of request time or, on CPUs that
-// the database fills, of the CPU in use.
+// databasePart is the share that executing statements takes of request time or, on
+// CPUs that the database fills, of the CPU in use.
 type databasePart struct {
 	share      float64 // 0 to 1
 	source, of string  // as Fact and Finding.ShareOf have them
@@ -141,8 +142,8 @@ type databasePart struct {
 func demanded(p *diagnose.Pass) (d databasePart, ok bool) {
 	share, source, ok := demand.RequestShare(p)
 	if cpu := demand.ExecutionCPU(p); cpu > share {
-		// The database fills the CPUs: a statement then takes away CPU from the
-		// whole load, wherever requests queue meanwhile.
+		// The database fills the CPUs: a statement then takes CPU from the whole
+		// load, wherever requests queue.
 		return databasePart{cpu, diagnose.FromPostgres, diagnose.OfCPU, "the CPU that the load uses"}, ok
 	}
 	return databasePart{share, source, diagnose.OfRequest, "request time"}, ok
@@ -159,9 +160,9 @@ func explained(p *diagnose.Pass, c cost, text string) bool {
 	return !c.wasteful && len(p.Findings("lock-wait")) > 0 // its time is another session's lock
 }
 
-// heaviest returns the statement to blame: the one with most execution time if that
-// is slow by itself or wasteful, otherwise another that is wasteful. The leader
-// that is neither is rejected with its figures.
+// heaviest returns the statement to blame: the one with most execution time if it
+// is slow by itself or wasteful, otherwise another that is wasteful. A leader that
+// is neither is rejected with its figures.
 func heaviest(p *diagnose.Pass, all *database.Statements) (lead database.Statement, c cost, ok bool) {
 	for i, s := range all.Statements { // longest first
 		part := evidence.StatementShare(all, s)
@@ -200,8 +201,8 @@ func brief(text string) string {
 	return text
 }
 
-// notFreed returns the pool that requests queue at, where a statement whose caller is counted does
-// not use it: a faster statement leaves that queue as it is.
+// notFreed returns the pool that requests queue at if the statement, whose caller must be counted,
+// does not use it: a faster statement leaves that queue as it is.
 func notFreed(p *diagnose.Pass, at asker.By, known bool) []laws.Resource {
 	r, ok := pool(p)
 	if !ok || !known || slices.Contains(through(p), at.Place.Function) {
@@ -210,17 +211,16 @@ func notFreed(p *diagnose.Pass, at asker.By, known bool) []laws.Resource {
 	return []laws.Resource{r}
 }
 
-// withQueue returns how much of request time is due to the database where a
-// statement leads, and how much of that is the queue for connections which the
+// withQueue returns the share of request time that is due to the database if a
+// statement leads, and the share that is the queue for connections which the
 // statement causes. share is the database's part of request time with all queues,
 // part the statement's part of execution; known says that its caller is counted
 // rather than inferred.
 //
 // A statement causes no queue at a pool that its requests do not use (dispatch-desk
-// has two pools). Where the hooks count, it accounts for as much of the queue as it
-// has of the time that connections are held, which is not the server's execution
-// time: a statement that runs while the rows of another are open holds both
-// connections.
+// has two pools). Where the hooks count, its part of the queue is its part of the
+// time that connections are held. That differs from the server's execution time: a
+// statement that runs while the rows of another are open holds both connections.
 func withQueue(p *diagnose.Pass, s database.Statement, at asker.By, known bool, share, part float64) (all, queue float64) {
 	queue = p.Waits().Share(callstack.PoolWait)
 	if !known || queue == 0 {

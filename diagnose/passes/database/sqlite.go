@@ -20,20 +20,20 @@ import (
 )
 
 const (
-	// scannedRows is the size of a table read whole from which an index would save
+	// scannedRows is the size of a fully read table at which an index would save
 	// most of the work: below it the scan costs about what an index look-up does.
 	scannedRows = 1000
-	// scannedPerRow is the number of rows read per row returned, from which most
-	// are discarded.
+	// scannedPerRow is the number of rows read per row returned at which most are
+	// discarded.
 	scannedPerRow = 8
-	// manyPrepares is the part of the database's CPU spent on preparing from which
-	// statements are many and small.
+	// manyPrepares is the part of the database's CPU spent on preparing that shows
+	// that statements are many and small.
 	manyPrepares = 0.3
 )
 
-// slowInProcess finds the statement that a service spends its time on in a database
-// within its process, or over the wire where no server was asked. Needs the hooks'
-// counts; without them hotDatabase goes by the profile.
+// slowInProcess finds the statement that a service spends its time on, in a
+// database within its process or on a server that redline did not read. It needs
+// the hooks' counts; without them hotDatabase goes by the profile.
 func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	share, from, ok := demand.InProcessShare(p)
 	if !ok {
@@ -76,7 +76,7 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	return []diagnose.Finding{f}
 }
 
-// wordScan writes the title and the remedy: of the scan, where that is wasteful, else of the statement.
+// wordScan writes title and remedy: for the scan if it is wasteful, else for the statement.
 func wordScan(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, place string) {
 	if s, ok := wastefulScan(lead); ok {
 		again := ""
@@ -103,9 +103,9 @@ func wordScan(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, place 
 	}
 }
 
-// overWire adds what a statement is worth on CPUs that are used up, where it is a server's
-// that was not asked. Its part of the server's CPU is then unknown, which is not none: it is bounded
-// by its part of the time for which the service waits for answers.
+// overWire adds a statement's gain on used-up CPUs if it runs on a server that redline did not read.
+// Its part of the server's CPU is then unknown, which does not mean zero: it is at most its part of
+// the service's waits for answers.
 func overWire(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, part float64) {
 	if demand.InProcess(p) {
 		return
@@ -120,9 +120,9 @@ func overWire(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, part f
 		"inferred from the service's own waits: %s", diagnose.Percent(part), settles))
 }
 
-// executed bounds a statement's part of what the server executes, 0 to 1: it is no more
-// than its part of requests' waits, nor of all that the hooks counted, background work
-// included.
+// executed bounds a statement's part of what the server executes, 0 to 1: no more than
+// its part of requests' waits, nor of all that the hooks counted, including background
+// work.
 func executed(p *diagnose.Pass, lead evidence.Asked, part float64) float64 {
 	all := 0.0
 	for _, a := range p.Asked() {
@@ -131,9 +131,9 @@ func executed(p *diagnose.Pass, lead evidence.Asked, part float64) float64 {
 	return min(part, lead.NS/max(1, all))
 }
 
-// alone returns what a statement takes per call by itself, and from how much on that is
-// slow, in ns. Over the wire that is the wait; on CPUs that are used up a fast statement,
-// too, waits long, and its part of the server's CPU decides, to which contention adds nothing.
+// alone returns the time that a statement takes per call by itself, and the time at which that
+// is slow, in ns. Over the wire it is the wait. On used-up CPUs a fast statement waits long
+// too, so its part of the server's CPU decides, to which contention adds nothing.
 func alone(p *diagnose.Pass, a evidence.Asked, part float64) (ns, least float64) {
 	each := demand.PerRequest(p, a.Calls)
 	if demand.InProcess(p) {
@@ -147,8 +147,9 @@ func alone(p *diagnose.Pass, a evidence.Asked, part float64) (ns, least float64)
 	return min(ns, used*executed(p, a, part)/a.Calls), heavyNS
 }
 
-// slowGain bounds the gain: within the process a statement frees the service's CPUs, by
-// its part of what statements run; over the wire the wait (see overWire).
+// slowGain bounds the gain: within the process, removing a statement frees the
+// service's CPUs in proportion to its part of statements' running time; over the wire
+// it saves the wait (see overWire).
 func slowGain(p *diagnose.Pass, share, part, runs float64) laws.Gain {
 	if demand.InProcess(p) {
 		return demand.InProcessGain(p, share*part, demand.ClientCPU(p)*max(part, runs))
@@ -157,8 +158,8 @@ func slowGain(p *diagnose.Pass, share, part, runs float64) laws.Gain {
 }
 
 // runs returns a statement's part of the time in which statements run, 0 to 1; 0 without
-// a trace. It is its part of their CPU, where its part of their time is not: on CPUs that
-// are used up short statements, too, wait for one.
+// a trace. This approximates its part of their CPU. Its part of their time does not: on
+// used-up CPUs short statements wait for one too.
 func runs(p *diagnose.Pass, lead evidence.Asked) float64 {
 	all := 0.0
 	for _, a := range p.Asked() {
@@ -171,8 +172,8 @@ func runs(p *diagnose.Pass, lead evidence.Asked) float64 {
 }
 
 // heaviestAsked returns the statement to blame, its part of the time within
-// statements, and why: "scan" if it reads what it discards, "slow" if it is slow by
-// itself, "" if none is to blame.
+// statements, and why: "scan" if it reads rows that it discards, "slow" if it is
+// slow by itself, "" if none is to blame.
 func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why string) {
 	all := slices.Clone(p.Asked())
 	took := func(a evidence.Asked) float64 {
@@ -195,9 +196,9 @@ func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why str
 		if _, ok := wastefulScan(a); ok {
 			return a, part, "scan"
 		}
-		// Time in the queue for a CPU is not the statement's. A write is never slow
-		// by itself: it may wait for its commit, which is the disk's or the writer
-		// lock's.
+		// Time queued for a CPU is not the statement's. A write is never slow by
+		// itself: it may wait for its commit, that is for the disk or the writer
+		// lock.
 		took, least := alone(p, a, part)
 		if i == 0 && part >= leastStatementShare && took >= least && !statement.Writes(a.Text) {
 			return a, part, "slow"
@@ -210,9 +211,9 @@ func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why str
 	return lead, 0, ""
 }
 
-// wastefulScan returns the largest table that a statement reads whole to return
+// wastefulScan returns the largest table that a statement reads in full to return
 // little of it. SQLite's plan says SCAN or SEARCH per table, without costs
-// (sqlite.org/eqp.html); so the row counts that the hooks saw are compared instead.
+// (sqlite.org/eqp.html), so the hooks' row counts are compared instead.
 func wastefulScan(a evidence.Asked) (worst operation.SQLiteScan, ok bool) {
 	if a.Plan == nil || !(a.Calls > 0) {
 		return worst, false
@@ -227,9 +228,9 @@ func wastefulScan(a evidence.Asked) (worst operation.SQLiteScan, ok bool) {
 	return worst, ok
 }
 
-// indexAdvice words the index that a scan asks for: columns compared for equality
-// first, then what is sorted by, otherwise one range. An index serves one range,
-// and only after its equality columns (sqlite.org/queryplanner.html).
+// indexAdvice proposes the index for a scan: columns compared for equality first,
+// then the sort columns, otherwise one range. An index serves one range, and only
+// after its equality columns (sqlite.org/queryplanner.html).
 func indexAdvice(s operation.SQLiteScan) string {
 	if s.Virtual {
 		return fmt.Sprintf("Do not join %s by a plain column: a full-text table can be searched only by MATCH and by rowid. "+
@@ -268,8 +269,7 @@ func thousands(n int64) string {
 }
 
 // hotDatabase goes by the CPU profile alone: it names the user's function below
-// which the database works. Which statement that is was not seen, so confidence is
-// medium.
+// which the database works. The statement was not seen, so confidence is medium.
 func hotDatabase(p *diagnose.Pass) []diagnose.Finding {
 	use, err := p.Use()
 	if err != nil {

@@ -37,8 +37,8 @@ func onePool() *Builder {
 		Wait(breakdown.StateRunnable, ms, 2)
 }
 
-// TestSQLiteScan: what holds the one connection is named, with the index; the pool is
-// not to be raised.
+// TestSQLiteScan: the statement that holds the one connection is named, with the index; the advice
+// is not to enlarge the pool.
 func TestSQLiteScan(t *testing.T) {
 	scan := operation.SQLiteScan{Table: "sales", Rows: 30000, Columns: []string{"stall"}, Equal: []string{"stall"}}
 	b := onePool()
@@ -89,8 +89,8 @@ func TestSQLiteLongerThanTraces(t *testing.T) {
 	}
 }
 
-// TestSQLiteWithoutHooks: of a target that redline did not build the function is named
-// below which SQLite works, and nothing is said of its pool's size.
+// TestSQLiteWithoutHooks: for a target that redline did not build, the function is named
+// below which SQLite works, and nothing is said about the size of its pool.
 func TestSQLiteWithoutHooks(t *testing.T) {
 	found := ExpectFirst(t, suite.All(), onePool(), "db-slow-query").Findings
 	if f := found[0]; f.Where.Line != 40 || f.Confidence == findings.High || !strings.HasPrefix(f.Title,
@@ -107,8 +107,8 @@ func TestSQLiteWithoutHooks(t *testing.T) {
 	Expect(t, database.SlowQuery, b, "db-n-plus-one at store.go:40")
 }
 
-// TestSQLiteRepeats: a statement for each row of another is counted; a write for each
-// is told as one.
+// TestSQLiteRepeats: a statement for each row of another is counted; a write for each row
+// is reported as one.
 func TestSQLiteRepeats(t *testing.T) {
 	for text, want := range map[string]string{
 		"SELECT title FROM tracks WHERE album = ?": "db-n-plus-one at store.go:40",
@@ -147,8 +147,8 @@ func TestJoinedRowsAreStillRead(t *testing.T) {
 	}
 }
 
-// TestBatchedRowsAreStillWritten: one transaction saves what SQLite does for each statement;
-// each row is written as before.
+// TestBatchedRowsAreStillWritten: one transaction saves SQLite's work per statement; each row
+// is written as before.
 func TestBatchedRowsAreStillWritten(t *testing.T) {
 	commit := append([]string{"modernc.org/sqlite/lib._vdbeCommit", "modernc.org/sqlite/lib._sqlite3VdbeHalt"}, sqliteStack(listAt)...)
 	b := New(8, 32*ms).CPU(2, 1.1, 1, 0.1, -1).Sample(4*time.Second, commit...).Sample(5*time.Second, sqliteStack(listAt)...).
@@ -182,7 +182,7 @@ func TestWriterLock(t *testing.T) {
 		t.Error(found[0].Remedy)
 	}
 	// CPUs carry less than the wait would allow, but rows that are committed together share
-	// what committing takes of them.
+	// the CPU time of the commit.
 	commits := append([]string{"modernc.org/sqlite.(*tx).Commit", "database/sql.(*Tx).Commit"}, listAt)
 	half := func() *Builder { return writers(16, 30*ms, "wal").CPU(2, 1, 0.9, 0.1, -1) }
 	plain := Expect(t, database.WriterLock, half(), "db-writer-lock")
@@ -206,8 +206,8 @@ func TestWriterLock(t *testing.T) {
 	}
 }
 
-// TestWriterLockInC: a driver in C sleeps where no stack shows it. What waits is the
-// beginning of a transaction, which takes microseconds where the lock is free.
+// TestWriterLockInC: a driver in C sleeps where no stack shows it. The wait is in the
+// beginning of a transaction, which takes microseconds if the lock is free.
 func TestWriterLockInC(t *testing.T) {
 	service := func(connections int, begin time.Duration) *Builder {
 		b := New(connections, begin+6*ms).CPU(2, 0.3, 0.1, 0.1, -1).
@@ -225,8 +225,8 @@ func TestWriterLockInC(t *testing.T) {
 	Expect(t, database.WriterLock, service(2, 50*us)) // the lock is free
 }
 
-// Traces cut the longest waits, so that what the load sees beyond what they hold is the wait of the
-// slowest. CPUs that are used up make requests longer to the generator, too.
+// Traces cut the longest waits, so the latency that the load sees beyond theirs is the wait of the
+// slowest. Saturated CPUs make requests longer for the generator, too.
 func TestWriterLockThatTracesCut(t *testing.T) {
 	service := func(busy float64, cut int) *Builder {
 		b := New(16, 20*ms).CPU(2, busy, 0.2, 0.1, -1).Sample(2*time.Second, sqliteStack(listAt)...).Wait(breakdown.StateRunning, 6*ms, 3)

@@ -14,32 +14,31 @@ import (
 )
 
 const (
-	// mostMisses is the largest part of requests that reach the place: a cache
+	// mostMisses is the largest part of requests that may make the call: a cache
 	// answers the others. front-teaser and hotel-prices miss 5 to 30 %.
 	mostMisses = 0.6
-	// leastTraced is how many traced requests went to the place.
+	// leastTraced is how many traced requests must have made the call.
 	leastTraced = 5
-	// steadyCost: a call takes in the mean at least this part of what it takes in
-	// the tail. Otherwise it is a dependency that stalls now and then.
+	// steadyCost: the mean call takes at least this part of a call in the tail.
+	// Otherwise it is a dependency that stalls now and then.
 	steadyCost = 0.3
-	// leastQuiet is the part of windows without a slow request beyond what misses
-	// at random would leave: 60 windows, half of them quiet by chance, have a
-	// standard deviation of √(0.25/60) = 0.065, so this is three of those.
+	// leastQuiet is by how much the part of windows without a slow request must
+	// exceed that under random misses: 60 windows, half of them quiet by chance,
+	// have a standard deviation of √(0.25/60) = 0.065, and this is three of those.
 	// hotel-prices has 0.6.
 	leastQuiet = 0.2
-	// leastBursts is how often misses must come together.
+	// leastBursts is the least number of bursts.
 	leastBursts = 3
-	// leastAtOnce is how many misses a burst has.
+	// leastAtOnce is the least number of misses in a burst.
 	leastAtOnce = 4
 )
 
-// Stampede finds caches whose expiry sends many requests for the same thing.
+// Stampede finds caches whose expiry makes many requests fetch the same thing.
 //
-// The cache itself is not visible. What is: a call that only some requests make,
-// that takes its time whenever it is made, and that comes in bursts with quiet
-// between. Misses at random, as of a small cache, are spread as a Bernoulli process
-// spreads them, and leave fewer quiet windows. Package
-// golang.org/x/sync/singleflight has the remedy.
+// The cache itself is not visible. Visible is a call that only some requests make,
+// that is always slow, and that comes in bursts with quiet windows between. Random
+// misses, such as those of a small cache, form a Bernoulli process and leave fewer
+// quiet windows. Package golang.org/x/sync/singleflight has the remedy.
 var Stampede = diagnose.Analyzer{
 	Name:  "cache-stampede",
 	Stage: diagnose.Database,
@@ -51,9 +50,9 @@ var Stampede = diagnose.Analyzer{
 	Run:    runStampede,
 }
 
-// runStampede needs both a place that most requests do not reach and latency in
-// bursts. A statement that runs many times in the windows in which it runs at all
-// raises confidence to high.
+// runStampede needs both a place that few requests reach and latency in bursts. A
+// statement that runs many times in the windows in which it runs at all raises
+// confidence to high.
 func runStampede(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	site, missed, ok := missSite(p)
 	if !ok {
@@ -91,7 +90,7 @@ func runStampede(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// database reports whether a wait is for the database or for a connection to it.
+// isDatabase reports whether a wait is for the database or for a connection to it.
 func isDatabase(kind callstack.Wait) bool {
 	switch kind {
 	case callstack.DatabaseWait, callstack.PoolWait, callstack.PrepareWait, callstack.ConnectWait:
@@ -100,17 +99,17 @@ func isDatabase(kind callstack.Wait) bool {
 	return false
 }
 
-// missSite returns the place, waiting for something outside the process, that some
-// requests reach, with all waits of its owner, and the part of requests that do, 0
-// to 1.
+// missSite returns a place that waits for something outside the process and that
+// only some requests reach, with all waits of its owner, and the part of requests
+// that reach it, 0 to 1.
 func missSite(p *diagnose.Pass) (site waits.Site, missed float64, ok bool) {
 	w := p.Waits()
 	var sites []waits.Site
 	for _, kind := range []callstack.Wait{callstack.DatabaseWait, callstack.PoolWait, callstack.HTTPWait,
 		callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait} {
 		for _, s := range w.Sites(kind) {
-			// A request that waits for another one's call makes none: that is
-			// exactly what a stampede lacks.
+			// A request that waits for another one's call makes none: a stampede
+			// lacks exactly that.
 			if s.Via != callstack.FlightWait {
 				sites = append(sites, s)
 			}
@@ -121,8 +120,8 @@ func missSite(p *diagnose.Pass) (site waits.Site, missed float64, ok bool) {
 		return site, 0, false
 	}
 	site = groups[0]
-	// A call may wait several times: the most frequent of its waits is how often
-	// it is made, and none of them may be made by most requests.
+	// A call may wait several times, so the number of calls is that of its most frequent
+	// wait. Most requests may make no call.
 	for _, s := range sites {
 		if callstack.Owner(s.Place.Function) == callstack.Owner(site.Place.Function) {
 			missed = max(missed, s.Times)
@@ -149,11 +148,11 @@ type bursts struct {
 	count  int     // stretches of windows with slow requests
 	size   float64 // misses in each
 	quiet  float64 // part of windows without a slow request
-	chance float64 // the same, if misses fell at random
+	chance float64 // the same under random misses
 }
 
-// burstsOf looks at the slowest request of each window, where a miss takes each ns.
-// A window of n requests is quiet by chance with probability (1-missed)^n.
+// burstsOf looks at the slowest request of each window, if a miss takes each ns. A
+// window of n requests is quiet by chance with probability (1-missed)^n.
 func burstsOf(p *diagnose.Pass, each, missed float64) (b bursts, ok bool) {
 	slowest := p.Series(series.LoadLatency, series.Labels("q", "max")).Values
 	requests := p.Series(series.LoadRequests, "").Values

@@ -20,10 +20,10 @@ const (
 	// leastPrepares is their number per request: a statement cache prepares once
 	// per connection.
 	leastPrepares = 0.3
-	// leastPrepareGain is what preparing once must promise for more than low
-	// confidence. Every driver that sends parameters of a statement which it does
-	// not keep waits twice (lib/pq), and a healthy service may live with that
-	// (kennel-moves: 1.25; voucher-redeem, where it is the lesser ailment, 1.32).
+	// leastPrepareGain is the gain that preparing once must promise for more than
+	// low confidence. A driver that does not keep statements waits twice for each
+	// one with parameters (lib/pq), and a healthy service may live with that
+	// (kennel-moves: 1.25; voucher-redeem, where it is the lesser defect, 1.32).
 	leastPrepareGain = 1.3
 	// leastPlanShare is planning's part of planning and execution together; a
 	// statement that is planned once spends next to nothing on it.
@@ -31,7 +31,7 @@ const (
 	// leastUnpreparedShare is the part of request time spent on statements that the
 	// driver sends as text for one use.
 	leastUnpreparedShare = 0.25
-	// leastBeside is the part of the server's CPU that is not execution of
+	// leastOutside is the part of the server's CPU that is not execution of
 	// statements: parsing and planning, as well as talking to clients.
 	leastOutside = 0.3
 )
@@ -130,7 +130,7 @@ func asText(p *diagnose.Pass, f diagnose.Finding) (diagnose.Finding, bool) {
 	return f, true
 }
 
-// besideExecution returns the part of the database server's CPU that is not
+// outsideExecution returns the part of the database server's CPU that is not
 // execution, 0 to 1; ok is false if its CPU is not known. Execution time includes
 // waits, so this is a lower bound.
 func outsideExecution(p *diagnose.Pass) (part float64, ok bool) {
@@ -165,7 +165,8 @@ func planShare(p *diagnose.Pass) (share float64, ok bool) {
 }
 
 // leastPrepareCPU is the part of the service's CPU that a database within its
-// process spends on preparing statements. Preparing them once would leave none.
+// process spends on preparing statements. If each were prepared once, it would
+// spend none.
 const leastPrepareCPU = 0.25
 
 // preparedInProcess handles SQLite, whose drivers prepare each text that the

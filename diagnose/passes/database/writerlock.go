@@ -18,35 +18,36 @@ import (
 )
 
 const (
-	// leastWriters is the mean number of requests within write statements from
-	// which one of them waits. SQLite lets one write, so all above one wait.
+	// leastWriters is the mean number of requests within write statements at which
+	// some wait: SQLite lets one write, so all others wait.
 	leastWriters = 1.5
-	// mostRefused is the part of write statements that may fail before a busy
-	// database is named. Why they failed is not known here.
+	// mostRefused is the part of write statements that may fail before the lock is
+	// named as the cause. Why they failed is not known here.
 	mostRefused = 0.02
 )
 
 // WriterLock finds writers that wait for SQLite's write lock
 // (sqlite.org/lockingv3.html, sqlite.org/wal.html).
 //
-// Drivers in Go show the busy handler on the stack, which is this wait and nothing
-// else. A driver in C (go-sqlite3) sleeps where no stack shows it; there Little's
-// law counts writers, and the time for a transaction to begin is a wait, because an
-// uncontended BEGIN takes microseconds.
+// Drivers written in Go show the busy handler on the stack, which means exactly
+// this wait. A driver in C (go-sqlite3) sleeps where no stack shows it; there
+// Little's law counts writers, and the time that a transaction takes to begin is a
+// wait, because an uncontended BEGIN takes microseconds.
 var WriterLock = diagnose.Analyzer{
 	Name:  "writer-lock",
 	Stage: diagnose.Database,
-	Doc: "For a database within the process: the request rate times the time each spends in writing statements is the number " +
-		"of writers at a time (Little's law). SQLite allows one, so the others wait: from 1.5 at a time and 15 % of request " +
+	Doc: "For a database within the process: the request rate times the time that each request spends in writing " +
+		"statements is the number of writers at a time (Little's law). SQLite allows one, so the others wait: from 1.5 " +
+		"at a time and 15 % of request " +
 		"time. Waits for a transaction to begin count in full.",
 	Causes: []diagnose.Cause{writerLock},
 	Needs:  []diagnose.Need{diagnose.NeedLoad},
 	Run:    runWriterLock,
 }
 
-// runWriterLock prefers what is seen (the busy handler) to what is inferred
-// (writers by Little's law, of which one does not wait). Refused statements are a
-// second way in: with a short busy_timeout writers fail instead of waiting.
+// runWriterLock prefers waits that are seen (the busy handler) to inferred ones
+// (writers by Little's law, of which one does not wait). Failed statements count
+// too: with a short busy_timeout writers fail instead of waiting.
 func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !writersKnown(p) {
 		return nil, nil
@@ -98,7 +99,8 @@ func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 }
 
 // committing returns the part of the service's CPU, 0 to 1, that beginning and committing
-// takes, trying again included: requests whose rows are committed together share it.
+// transactions takes, retries included: requests whose rows are committed together share
+// it.
 func committing(p *diagnose.Pass) float64 {
 	use, err := p.Use()
 	if err != nil {
@@ -108,7 +110,7 @@ func committing(p *diagnose.Pass) float64 {
 }
 
 // writersKnown reports whether the database is within the process and its writers
-// were watched; what is missing is noted.
+// were observed; otherwise it notes what is missing.
 func writersKnown(p *diagnose.Pass) bool {
 	const cause = "db-writer-lock"
 	switch {
@@ -132,16 +134,16 @@ func writersKnown(p *diagnose.Pass) bool {
 // request.
 type writers struct {
 	calls, errors float64
-	blocked       float64    // ns of the mean request within them, but for the CPU's queue
+	blocked       float64    // ns of the mean request within them, without queueing for a CPU
 	begin         float64    // ns that it waits for a transaction to begin or end
-	busy          float64    // ns that it is seen to wait for the lock that another has
+	busy          float64    // ns that it is seen to wait for another's lock
 	at            code.Frame // the user's place where it waits most of that; zero without
 	atOnce        float64
 	lead          evidence.Asked
 }
 
-// waits is how long the mean request waits for another writer, ns: as seen, else as
-// inferred.
+// waits is how long the mean request waits for another writer, in ns: as seen, or
+// else as inferred.
 func (w writers) waits() float64 {
 	switch {
 	case w.busy > 0:
@@ -152,8 +154,8 @@ func (w writers) waits() float64 {
 	return w.begin
 }
 
-// tail returns which part of what the slowest requests take longer is this wait, 0 to 1: its
-// part of the waits for the database among it. Requests that traces cut are longer still, and wait for the same.
+// tail returns the part of the tail's extra time that is this wait, 0 to 1: its part of the waits for the
+// database in that time. Requests that traces cut are longer still, and wait for the same.
 func (w writers) tail(p *diagnose.Pass) float64 {
 	kinds := []callstack.Wait{callstack.DatabaseWait, callstack.PrepareWait, callstack.SleepWait}
 	all := p.Waits().NS(kinds...)
@@ -163,8 +165,8 @@ func (w writers) tail(p *diagnose.Pass) float64 {
 	return min(1, w.waits()/all) * p.Waits().Tail(kinds...)
 }
 
-// evidence words the strongest proof that there is: waits seen in the busy handler,
-// then for a transaction to begin, then the number of writers.
+// evidence gives the strongest proof that there is: waits in the busy handler, then
+// for a transaction to begin, then the number of writers.
 func (w writers) evidence() findings.Evidence {
 	switch {
 	case w.busy > 0:
@@ -218,8 +220,8 @@ func writersOf(p *diagnose.Pass) (w writers) {
 
 // beginning returns how long the mean request waits for its transactions to begin,
 // as the hooks counted, in ns, and the user's place that begins most of them.
-// SQLite begins one at once unless it must take a lock that another connection has.
-// A driver in C sleeps for it where neither the trace nor a stack shows why.
+// SQLite begins one at once unless it needs a lock that another connection has. A
+// driver in C sleeps for the lock where neither the trace nor a stack shows it.
 func beginning(p *diagnose.Pass) (ns float64, at code.Frame) {
 	traced := map[int]breakdown.OperationsPerRequest{}
 	for _, o := range p.Anatomy.Operations {

@@ -14,21 +14,21 @@ import (
 )
 
 const (
-	// everyMiss is how often the mean and the median request load what a cache
-	// should hold, from which the cache never hits.
+	// everyMiss: a cache never hits if the mean and the median request load an
+	// entry at least this often.
 	everyMiss = 0.9
-	// evenly is how many times as often slow requests load it at most. Above it a
-	// request looks several keys up, and some of them hit.
+	// evenly: slow requests load entries at most this many times as often. Above it
+	// a request looks up several keys, and some of them hit.
 	evenly = 1.3
 )
 
 // Cache finds caches that each request misses.
 //
 // A cache is recognised by its name, because nothing in a trace distinguishes a map that
-// caches from one that indexes. Two guards keep the guess honest: the function must
-// look up and not change, and the profiles must show the cache do something of its
-// own (hash, assign, lock). Otherwise it is switched off by configuration, which is
-// no defect. wharf-fees is the sick case, wharf-berths its healthy twin.
+// caches from one that indexes. Two conditions guard the guess: the function must look
+// up and not modify, and the profiles must show that the cache itself does something
+// (hash, assign, lock). Otherwise the configuration switches it off, which is no defect.
+// wharf-fees is the sick case, wharf-berths its healthy twin.
 var Cache = diagnose.Analyzer{
 	Name:  "cache",
 	Stage: diagnose.Wait,
@@ -60,8 +60,8 @@ var Cache = diagnose.Analyzer{
 	Run:   runCache,
 }
 
-// runCache counts only whole requests (OfRequest): a cache that slow requests alone
-// miss is doing its work.
+// runCache counts only whole requests (OfRequest): a cache that only slow requests
+// miss does its work.
 func runCache(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
 	for _, m := range missesOf(p) {
@@ -70,8 +70,7 @@ func runCache(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			continue
 		}
 		f := v.Finding(p, "cache-useless", m.site)
-		// That the function's look-ups concern what it loads is inferred from its
-		// calls alone.
+		// Only its calls suggest that the function looks up what it loads.
 		if f.Confidence == findings.High && m.adjacent {
 			f.Confidence = findings.Medium
 		}
@@ -95,9 +94,10 @@ type miss struct {
 	site  waits.Site
 	calls [3]float64
 	loads string // what loads the entry
-	// adjacent: the cache is looked up and filled next to the call, not around it.
+	// adjacent: the function that makes the call looks up and fills the cache; the
+	// call is not made through the cache.
 	adjacent bool
-	path     map[string]bool // the user's functions between the cache and the call
+	path     map[string]bool // the user's functions from the cache to the call
 }
 
 // missesOf returns the caches that each request misses; none without an anatomy.
@@ -135,8 +135,8 @@ func missesOf(p *diagnose.Pass) (list []miss) {
 			if band == mean {
 				m.site.NS += float64(part.NS)
 			}
-			// HTTP/1 waits twice per call; of another call's waits the most
-			// frequent counts it.
+			// HTTP/1 waits twice per call; of other calls' waits the most frequent
+			// gives the number of calls.
 			if n := waitsPerCall(part.Stack); n > 0 {
 				m.calls[band] += part.Times / n
 			} else {
@@ -177,7 +177,7 @@ func loading(kind callstack.Wait, stack []code.Frame) bool {
 }
 
 // throughCache returns the index, in a chain of the user's functions, of the cache
-// that a call is made through, or -1. adjacent is true if a function on the chain
+// through which a call is made, or -1. adjacent is true if a function on the chain
 // does both: looks up and fills.
 func throughCache(chain []code.Frame, filled map[string]bool, caches cacheNames) (at int, adjacent bool) {
 	for i, f := range chain {
@@ -193,9 +193,9 @@ func throughCache(chain []code.Frame, filled map[string]bool, caches cacheNames)
 	return -1, false
 }
 
-// filling returns the user's functions that look a cache up and also fill it, by
-// the stacks of the CPU, allocation and mutex profiles. All three are asked,
-// because a fast look-up is rarely sampled by any one of them.
+// filling returns the user's functions that look up a cache and also fill it, by
+// the stacks of the CPU, allocation and mutex profiles. It reads all three, because
+// each rarely samples a fast look-up.
 func filling(p *diagnose.Pass, caches cacheNames) map[string]bool {
 	looks, fills, both := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, of := range [][2]string{{"cpu", "cpu"}, {"allocs", "alloc_space"}, {"mutex", "delay"}} {
@@ -225,8 +225,8 @@ func filling(p *diagnose.Pass, caches cacheNames) map[string]bool {
 	return both
 }
 
-// keeping returns the packages of caches that do something of their own, as the
-// profiles show: hash a key, assign to a map, wait for their lock.
+// keeping returns the packages of caches that the profiles show doing something
+// themselves: hash a key, assign to a map, wait for their lock.
 func keeping(p *diagnose.Pass, caches cacheNames) map[string]bool {
 	packages := map[string]bool{}
 	for _, of := range [][2]string{{"cpu", "cpu"}, {"allocs", "alloc_space"}, {"mutex", "delay"}} {
@@ -286,7 +286,7 @@ func isCache(function string) bool {
 	return strings.Contains(name, "lru.") || strings.Contains(name, "lru)")
 }
 
-// changes reports whether a cache's function fills or empties it, by the verb it
+// changes reports whether a cache's function modifies it, by the verb that its name
 // begins with.
 func changes(function string) bool {
 	_, name := callstack.Split(callstack.Enclosing(function))

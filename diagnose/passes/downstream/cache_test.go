@@ -10,12 +10,12 @@ import (
 	"github.com/redline-go/redline/record/breakdown"
 )
 
-// TestCache: a cache that each request misses costs what it should save.
+// TestCache: a cache that each request misses costs the time that it should save.
 func TestCache(t *testing.T) {
 	const fetch, rate, handle = "shop/fx.(*Client).fetch@client.go:12", "shop/fx.(*Desk).rate@desk.go:30",
 		"shop/fx.(*Desk).ServeHTTP@desk.go:50"
 	within := []string{fetch, "shop/fx.(*rateCache).get@cache.go:22", handle}
-	// What the cache does of its own: it keeps what nobody asks for again.
+	// The cache's own work: it keeps entries that are never requested again.
 	keeps := func() *Builder { return idle().Alloc(1000, 64<<10, "runtime.mapassign_faststr", within[1], handle) }
 	Expect(t, downstream.Cache, get1(keeps(), 30*ms, 1, within...), "cache-useless at cache.go:22")
 	Expect(t, downstream.Cache, get1(idle(), 30*ms, 1, within...)) // it is switched off
@@ -37,7 +37,7 @@ func TestCache(t *testing.T) {
 	ExpectUnjudged(t, downstream.Cache, idle().NoAnatomy(), "cache-useless")
 }
 
-// TestCacheOfComputations: what a cache should save of computing shows in how long all
+// TestCacheOfComputations: the computing that a cache should save shows in how long all
 // requests run.
 func TestCacheOfComputations(t *testing.T) {
 	const walk, rate, handle = "shop/duty.(*Tariff).evaluate@duty.go:70", "shop/duty.(*Tariff).Rate@duty.go:62", "shop/api.quote@api.go:20"

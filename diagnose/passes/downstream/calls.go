@@ -7,20 +7,25 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 )
 
-// call is what requests do along one path of the user's functions that ends in a
-// client. Paths, not places: one helper that all calls go through is one place, and
-// the callers are what distinguishes a loop from a sequence.
+// call is the calls that requests make along one path of the user's functions that
+// ends in a client. Paths rather than places: all calls may go through one helper,
+// which is one place, and only the callers distinguish a loop from a sequence.
 type call struct {
-	// chain is the user's frames, innermost first; the nearest thing to one where
-	// there is none.
+	// chain is the user's frames, innermost first; without any, the frame nearest
+	// to the user's code.
 	chain []code.Frame
 	stack []code.Frame // of the longest wait
-	// ns and calls are per request of the mean, the median and the slow ones.
+	// ns and calls are per request, for the mean, the median and slow requests.
 	ns, calls [3]float64
+	// by is the function that the goroutine began in that makes the calls for the request; ""
+	// if it is the request's own. worker is set if it lives on between requests.
+	by     string
+	worker bool
 }
 
 // Bands of the anatomy, in the order of its lists.
@@ -33,41 +38,34 @@ const (
 // each is the mean wait of one call, in ns.
 func (c call) each() float64 { return c.ns[mean] / max(c.calls[mean], 1e-3) }
 
-// callsOf gathers the calls that requests wait for in their own goroutine, one
-// after the other, longest first; nil without an anatomy. Plain sockets are left
-// out: how many reads make an answer depends on the protocol.
+// callsOf gathers the calls that requests wait for one after the other, longest first: in
+// their own goroutine, or in goroutines that they wait for, of which the trace followed one at
+// a time; nil without an anatomy. Plain sockets are left out: the number of reads per answer
+// depends on the protocol.
 func callsOf(p *diagnose.Pass) []call {
 	if p.Anatomy == nil || p.Anatomy.MeanNS <= 0 {
 		return nil
 	}
 	paths := map[string]*call{}
 	for band, parts := range [][]breakdown.Part{p.Anatomy.All, p.Anatomy.Median, p.Anatomy.Tail} {
-		most := map[string]float64{}
+		counts := map[string]*count{}
 		for _, part := range parts {
-			kind := p.Stacks.Wait(part)
-			if kind != callstack.HTTPWait && kind != callstack.RPCWait || resolving(part) > 0 {
-				continue
-			}
-			chain := users(p, part.Stack)
-			key := pathOf(chain)
-			c := paths[key]
-			if c == nil {
-				c = &call{chain: chain, stack: part.Stack}
-				paths[key] = c
-			}
-			c.ns[band] += float64(part.NS)
-			// Of several waits of one call the most frequent one counts it, but
-			// those of HTTP/1 for the answer's head, which may be at two lines.
-			if n := waitsPerCall(part.Stack); n > 0 {
-				c.calls[band] += part.Times / n
-			} else {
-				most[key] = max(most[key], part.Times)
+			for _, w := range clientWaits(p, part) {
+				key := pathOf(w.chain)
+				c := paths[key]
+				if c == nil {
+					c = &call{chain: w.chain, stack: w.stack, by: w.by, worker: w.worker}
+					paths[key] = c
+				}
+				c.ns[band] += w.ns
+				if counts[key] == nil {
+					counts[key] = &count{}
+				}
+				counts[key].add(w)
 			}
 		}
-		for key, times := range most {
-			if c := paths[key]; c.calls[band] == 0 {
-				c.calls[band] = times
-			}
+		for key, n := range counts {
+			paths[key].calls[band] = n.calls()
 		}
 	}
 	list := make([]call, 0, len(paths))
@@ -80,9 +78,92 @@ func callsOf(p *diagnose.Pass) []call {
 	return list
 }
 
+// clientWait is a wait in a client's call.
+type clientWait struct {
+	stack, chain []code.Frame // chain as in call
+	ns, times    float64      // per request
+	heads        float64      // of times, those in which a transport's reader waited for the network
+	by           string       // as in call
+	worker       bool
+}
+
+// clientWaits returns a part's waits in clients' calls: the request's own, or those of the
+// goroutines that work for it meanwhile. A call that a goroutine of the client's itself ends,
+// such as a transport's reader, lasts as long as the waits behind it.
+func clientWaits(p *diagnose.Pass, part breakdown.Part) []clientWait {
+	if inCall(p, part.State, part.Stack) {
+		if resolving(part) > 0 {
+			return nil
+		}
+		w := clientWait{stack: part.Stack, chain: users(p, part.Stack), ns: float64(part.NS), times: part.Times}
+		for _, c := range part.Behind {
+			w.heads += heads(c.Links)
+		}
+		return []clientWait{w}
+	}
+	d := p.Waits().Delegated(part)
+	var list []clientWait
+	for _, c := range d.Chains {
+		i := slices.IndexFunc(c.Links, func(l breakdown.Link) bool {
+			return l.Times > 0 && p.Stacks.Innermost(l.Stack) >= 0 && inCall(p, l.State, l.Stack) && !resolver(l.Stack)
+		})
+		if i < 0 {
+			continue
+		}
+		l := c.Links[i]
+		w := clientWait{stack: l.Stack, chain: users(p, l.Stack), by: l.Goroutine, worker: d.Worker,
+			ns: d.Scale * float64(c.NS), times: d.Scale * l.Times, heads: d.Scale * heads(c.Links[i+1:])}
+		for _, above := range slices.Backward(c.Links[:i]) {
+			w.chain = append(w.chain, usersOf(p, above.Stack)...)
+		}
+		w.chain = append(w.chain, usersOf(p, part.Stack)...)
+		list = append(list, w)
+	}
+	return list
+}
+
+// inCall reports whether a wait is one for the answer to a client's call.
+func inCall(p *diagnose.Pass, state breakdown.State, stack []code.Frame) bool {
+	kind := p.Stacks.Wait(breakdown.Part{State: state, Stack: stack})
+	return kind == callstack.HTTPWait || kind == callstack.RPCWait
+}
+
+// heads returns how often the reader of an HTTP/1 connection, which the first link is, waited
+// for the network.
+func heads(links []breakdown.Link) float64 {
+	if len(links) > 0 && links[0].State == breakdown.StateNetwork && links[0].Goroutine == "net/http.(*persistConn).readLoop" {
+		return links[0].Times
+	}
+	return 0
+}
+
+// count is the number of calls along one path.
+type count struct {
+	halves float64 // of waits for the head of an answer over HTTP/1
+	heads  float64 // as in clientWait
+	most   float64 // of other waits, the most frequent
+}
+
+func (n *count) add(w clientWait) {
+	if per := waitsPerCall(w.stack); per > 0 {
+		n.halves, n.heads = n.halves+w.times/per, n.heads+w.heads
+	} else {
+		n.most = max(n.most, w.times)
+	}
+}
+
+// calls returns the number: of the waits for the head of an answer one or two per call, as the
+// connection's reader says, where it was followed; without any, of the most frequent wait.
+func (n *count) calls() float64 {
+	if n.halves > 0 {
+		return max(n.halves, min(n.heads, 2*n.halves))
+	}
+	return n.most
+}
+
 // waitsPerCall returns how often net/http's client waits for the head of an answer
-// over HTTP/1: once for its writer, once for its reader. It is so in every case of
-// the corpus, on busy CPUs too. 0 for any other wait.
+// over HTTP/1, at most: once for its writer, unless that is done by then, and once for its
+// reader. These may be at two lines. 0 for any other wait.
 func waitsPerCall(stack []code.Frame) float64 {
 	for _, f := range stack {
 		if f.Function == "net/http.(*persistConn).roundTrip" {
@@ -92,17 +173,22 @@ func waitsPerCall(stack []code.Frame) float64 {
 	return 0
 }
 
-// users returns the user's frames of a stack, innermost first, or else the frame
+// users returns the user's frames of a stack from the one that asks, innermost first, or else the frame
 // nearest to one.
 func users(p *diagnose.Pass, stack []code.Frame) []code.Frame {
-	var chain []code.Frame
-	for _, f := range stack {
-		if p.Stacks.User(f) {
+	chain := usersOf(p, p.Stacks.Asked(stack))
+	if len(chain) == 0 {
+		if f, ok := p.Stacks.Place(stack); ok {
 			chain = append(chain, f)
 		}
 	}
-	if len(chain) == 0 {
-		if f, ok := p.Stacks.Place(stack); ok {
+	return chain
+}
+
+// usersOf returns the user's frames of a stack, innermost first.
+func usersOf(p *diagnose.Pass, stack []code.Frame) (chain []code.Frame) {
+	for _, f := range stack {
+		if p.Stacks.User(f) {
 			chain = append(chain, f)
 		}
 	}
@@ -134,20 +220,39 @@ func words(chain []code.Frame) string {
 	return strings.Join(names, " < ")
 }
 
-// common returns the innermost function at which the paths part, at the line of the
-// first: the one that makes the calls. With a single path, or paths that never
-// part, it is the first's innermost function.
-func common(calls []call) code.Frame {
+// common returns the innermost function at which the paths diverge, at the first
+// path's line: the one that makes the calls. Paths whose time would not be worth a finding may
+// lead elsewhere. With a single path, or paths that never diverge, it is the first's innermost
+// function that calls in a loop, by the service's sources, or else its innermost one.
+func common(calls []call, loops []code.Frame) code.Frame {
 	for _, f := range calls[0].chain {
-		everywhere, parts := true, false
-		for _, c := range calls[1:] {
+		within, all, parts := 0.0, 0.0, false
+		for _, c := range calls {
 			at := slices.IndexFunc(c.chain, func(g code.Frame) bool { return g.Function == f.Function })
-			everywhere = everywhere && at >= 0
-			parts = parts || at >= 0 && c.chain[at].Line != f.Line
+			all += c.ns[mean]
+			if at >= 0 {
+				within += c.ns[mean]
+				parts = parts || c.chain[at].Line != f.Line
+			}
 		}
-		if everywhere && parts {
+		if parts && within >= (1-waitgain.LeastShare)*all {
+			return f
+		}
+	}
+	for _, f := range calls[0].chain {
+		if slices.ContainsFunc(loops, func(l code.Frame) bool { return l.Function == f.Function && l.Line == f.Line }) {
 			return f
 		}
 	}
 	return calls[0].chain[0]
+}
+
+// loopsOf returns the lines that call others in a loop of their function; none of a target
+// that redline did not build.
+func loopsOf(p *diagnose.Pass) []code.Frame {
+	var known code.Compiler
+	if p.Record.ReadJSON(code.File, &known) != nil {
+		return nil
+	}
+	return known.Loops
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// leastComputed is the part of the service's CPU below a cache from which what it should
-// save is worth a finding: that of a hot function.
+// leastComputed is the least part of the service's CPU below a cache that is worth a
+// finding, as for a hot function.
 const leastComputed = 0.25
 
 // computation is what is computed through a cache.
@@ -28,9 +28,10 @@ type computation struct {
 }
 
 // runComputed finds caches of what is computed. A trace does not count calls of
-// functions, so misses show by how long requests run: with a hit rate of h a part h of
-// them runs for what the cache does not save alone. Where the tenth that ran least ran
-// for more than half of what a cache saves, no tenth was served from it (duty-rates).
+// functions, so the running time of requests must show misses: with a hit rate of h, a
+// part h of them runs only for what the cache does not save. If the tenth that ran
+// least still ran for more than half of what a cache saves, not even a tenth was
+// served from it (duty-rates).
 func runComputed(p *diagnose.Pass) []diagnose.Finding {
 	if p.Anatomy == nil || p.Anatomy.Ran == nil {
 		return nil
@@ -67,7 +68,7 @@ func runComputed(p *diagnose.Pass) []diagnose.Finding {
 }
 
 // computations returns what is computed through caches that keep something, by the CPU
-// profile, most CPU first. What the cache itself does is no computation.
+// profile, most CPU first. The cache's own work is no computation.
 func computations(p *diagnose.Pass) []computation {
 	use, err := p.Use()
 	if err != nil {
@@ -126,8 +127,8 @@ func computations(p *diagnose.Pass) []computation {
 	return list
 }
 
-// loads reports whether a cache calls others to compute an entry: a function that is
-// not of its own type, and no cache itself.
+// loads reports whether a cache calls others to compute an entry: a function of
+// another type that is no cache itself.
 func loads(inner []code.Frame, cache code.Frame, caches cacheNames) bool {
 	return slices.ContainsFunc(inner, func(f code.Frame) bool {
 		return callstack.Owner(f.Function) != callstack.Owner(cache.Function) && !caches.has(f.Function)

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// leastDialShare is the part of request time or of CPU. Opening connections is
-	// pure waste where they could be kept, so a smaller part than for other waits
-	// is worth reporting.
+	// leastDialShare is the least part of request time or of CPU. Opening
+	// connections that could be kept is pure waste, so a smaller part than for
+	// other waits is worth reporting.
 	leastDialShare = 0.10
 	// leastDials is the number of waits per request: a client that keeps its
 	// connections waits for one a few times in a run, not once in twenty requests.
@@ -25,10 +25,10 @@ const (
 // Churn finds HTTP and gRPC clients that do not keep their connections.
 //
 // Waits and the kernel must agree, because either alone misleads. A burst waits for
-// connections that are kept afterwards, and connections are opened in goroutines of
-// the transport which no request may wait for. net/http keeps 2 idle connections
-// per host by default (DefaultMaxIdleConnsPerHost), so that at 64 in flight most
-// are closed after each call.
+// connections that are kept afterwards, and the transport's goroutines open
+// connections for which no request may wait. net/http keeps 2 idle connections per
+// host by default (DefaultMaxIdleConnsPerHost), so with 64 calls in flight most
+// connections are closed after each call.
 var Churn = diagnose.Analyzer{
 	Name:  "http-client",
 	Stage: diagnose.Wait,
@@ -58,8 +58,8 @@ var Churn = diagnose.Analyzer{
 	Run:   runDial,
 }
 
-// runDial takes the larger of wait and CPU as the share. Where the client is used is
-// the place, unless it is made per call elsewhere.
+// runDial takes the larger of wait and CPU as the share. The place is where the
+// client is used, unless the client is made per call elsewhere.
 func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	sites := waits.ByOwner(p.Waits().Sites(callstack.HTTPOpen))
 	if len(sites) == 0 {
@@ -105,9 +105,9 @@ type dialled struct {
 	counted         bool    // by the kernel; otherwise each is times
 }
 
-// dials applies the rule: waits or CPU, and connections that the kernel counts. Its
-// number goes before that of the trace, where waits include those for a connection
-// that another request gives back.
+// dials applies the rule: waits or CPU, and connections that the kernel counts. The
+// kernel's number takes precedence over the trace's, whose waits include those for
+// a connection that another request gives back.
 func dials(p *diagnose.Pass, place code.Frame) (d dialled, ok bool) {
 	d.share, d.times = opening(p), p.Waits().Times(callstack.HTTPOpen)
 	if use, err := p.Use(); err == nil {
@@ -178,18 +178,18 @@ func opening(p *diagnose.Pass) float64 {
 }
 
 const (
-	// often is the number of connections opened per request from which opening them
+	// often is the number of connections opened per request at which opening them
 	// is part of each call.
 	often = 0.2
-	// leastFarEnd: the far end is on this host if other programs use at least this
-	// part of what this end spends on connections; it pays about as much.
-	// push-gateway has 1.2.
+	// leastFarEnd: the far end, which spends about as much on connections, counts
+	// as on this host if other programs use at least this part of what this end
+	// spends on them. push-gateway has 1.2.
 	leastFarEnd = 0.5
 )
 
-// dialGain bounds what keeping connections could gain: the dialler's CPU, about as
-// much at a far end on this host, and the wait. Bounding by the wait alone made a
-// dial that took 73 % of the CPU worth 1.11x, less than the call it belongs to.
+// dialGain bounds the gain of keeping connections: the dialler's CPU, about as much
+// at a far end on this host, and the wait. The wait alone gave dialling that took
+// 73 % of the CPU a gain of 1.11x, less than that of the call it belongs to.
 func dialGain(p *diagnose.Pass, share, cpu, times float64) laws.Gain {
 	c := p.CPU()
 	freed := cpu * p.Own()
@@ -201,6 +201,9 @@ func dialGain(p *diagnose.Pass, share, cpu, times float64) laws.Gain {
 	if c.Database > 0 {
 		others -= c.Database
 	}
+	if c.Peers > 0 {
+		others = c.Peers // seen, and no remainder
+	}
 	farEnd := times >= often && others > leastFarEnd*freed
 	both := freed
 	if farEnd {
@@ -208,8 +211,8 @@ func dialGain(p *diagnose.Pass, share, cpu, times float64) laws.Gain {
 	}
 	gain := p.Freed(share, freed, both)
 	if c.Saturated() && farEnd {
-		// Others that keep the CPUs busy are the far end, and requests wait for its
-		// share of opening a connection in their calls.
+		// The far end keeps the CPUs busy too, and requests wait during their calls
+		// for its share of opening a connection.
 		if more := p.Elsewhere(min(1, share+p.Waits().Share(callstack.HTTPWait))); more.Factor > gain.Factor {
 			gain = more
 		}
@@ -217,8 +220,9 @@ func dialGain(p *diagnose.Pass, share, cpu, times float64) laws.Gain {
 	return gain
 }
 
-// accepted returns which part of the connections that the process opens it accepts itself, 0 to 1,
-// as the kernel counts them: it then pays for both ends. What the load dials is not from within.
+// accepted returns the part of the connections opened by the process that it also accepts, 0 to 1,
+// as the kernel counts them: for those it pays for both ends. Connections that the load dials are
+// excluded.
 func accepted(p *diagnose.Pass) float64 {
 	out, known := p.Rate(series.TCPOpens, series.Labels("dir", "out"))
 	in, counted := p.Rate(series.TCPOpens, series.Labels("dir", "in"))

@@ -13,15 +13,15 @@ import (
 
 const (
 	// leastOwn is how many times the service's own work per request an answer must
-	// take: below it the service itself is where the time goes. The ratio stays the
-	// same as CPUs that both share fill up, where a limit in ms would not.
-	// orders-gateway has 1.4, kyc-check 30.
+	// take: below it the service itself takes the time. A ratio, unlike a limit in
+	// ms, stays the same when CPUs that both share fill up. orders-gateway has 1.4,
+	// kyc-check 30.
 	leastOwn = 2
 	// handOvers is how many times a goroutine's mean wait for a CPU an answer must
 	// take. A call is handed over a dozen times (goroutines, kernels, the other
-	// service and back), each at that price or more, so an answer within a hundred
-	// is an immediate one. orders-gateway has 25, partner-feed, whose CPUs are used
-	// up, 12, and weather-proxy 690.
+	// service and back), each time with such a wait or more, so an answer within a
+	// hundred waits is immediate. orders-gateway has 25; partner-feed, whose CPUs
+	// are used up, 12; weather-proxy 690.
 	handOvers = 100
 )
 
@@ -29,9 +29,9 @@ const (
 //
 // Most of the rule is about what it leaves out: whatever a more specific cause
 // explains, calls that the target answers itself, and answers that are fast for
-// this host. A fixed limit of 3 ms was tried. On a host that both services fill
-// together every answer takes that, and none is slow; next to 0.2 ms of own work,
-// 2.5 ms are.
+// this host. A fixed limit of 3 ms was tried. On a host that both services fill,
+// every answer takes that long and none is slow; but next to 0.2 ms of own work,
+// 2.5 ms is slow.
 var Slow = diagnose.Analyzer{
 	Name:  "downstream",
 	Stage: diagnose.Wait,
@@ -57,8 +57,8 @@ var Slow = diagnose.Analyzer{
 			After:  "rate, err := p.cache.Get(ctx, pair, p.fetch) // one fetch per pair and minute"},
 		Verify: "redline ab with p50 or p99: request time falls by the wait.",
 		Cases:  []string{"weather-proxy", "fx-rates", "trip-planner", "orders-gateway"},
-		// While each call opens a connection, or waits without an end, what the
-		// answer itself takes is not known.
+		// If each call opens a connection, or waits without an end, the time of the
+		// answer itself is unknown.
 		FollowsFrom: []string{"http-client-churn", "missing-timeout", "cache-stampede"},
 		SamePlace:   true,
 	}},
@@ -67,15 +67,15 @@ var Slow = diagnose.Analyzer{
 	Run:   runDownstream,
 }
 
-// runDownstream goes through the callers, largest first, and reports why each that
-// it does not name is left out. perCall is the answer's own time: what the
-// service's goroutines spend ready to read it is subtracted.
+// runDownstream goes through the callers, largest first, and reports why it leaves
+// out those that it does not name. perCall is the answer's own time, without the
+// time in which the service's goroutines are ready to read it.
 func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
 	var sites []waits.Site
 	for _, kind := range []callstack.Wait{callstack.HTTPWait, callstack.RPCWait, callstack.OwnServer, callstack.NetworkWait} {
 		for _, s := range w.Sites(kind) {
-			// Who waits for another request's call makes none: what stops it is
+			// A request that waits for another one's call makes none: that is
 			// singleflight-convoy (currency-table calls four times a second).
 			if s.Via != callstack.FlightWait {
 				sites = append(sites, s)
@@ -116,8 +116,8 @@ func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return found, nil
 }
 
-// otherwiseReported returns what says why the calls at a site are no finding of
-// their own, as a clause for the report; "" where they may be.
+// otherwiseReported returns a function that says, as a clause for the report, why
+// the calls at a site are no finding of their own; "" if they may be.
 func otherwiseReported(p *diagnose.Pass) func(s waits.Site) string {
 	reported, reason := elsewhere(p)
 	stalled := isStall(p)
@@ -136,8 +136,8 @@ func otherwiseReported(p *diagnose.Pass) func(s waits.Site) string {
 	}
 }
 
-// atOnce says compared with what an answer is fast, as a clause for the report; ""
-// if it is slow. ns is the answer's time without the queue of the service's own
+// atOnce says, as a clause for the report, compared with what an answer is fast; ""
+// if it is slow. ns is the answer's time without the queueing of the service's own
 // goroutines.
 func atOnce(p *diagnose.Pass, ns float64) string {
 	if l := p.Load(); l.Instant() {
@@ -154,8 +154,8 @@ func atOnce(p *diagnose.Pass, ns float64) string {
 	return ""
 }
 
-// elsewhere says which functions' calls are reported as retries, as a sequence or
-// as a cache's misses, and why that is not one slow call.
+// elsewhere returns which functions' calls are reported as retries, as a sequence
+// or as cache misses, and why these are not one slow call.
 func elsewhere(p *diagnose.Pass) (reported func(function string) bool, reason string) {
 	again := map[string]bool{}
 	for _, c := range callsOf(p) {
@@ -173,9 +173,9 @@ func elsewhere(p *diagnose.Pass) (reported func(function string) bool, reason st
 		"their number takes the time, not any single call"
 }
 
-// ownService reports whether the target itself answers a call, so that caching it was once the
-// advice. Beside connections to others it is taken for that if it is an RPC, and the target
-// served gRPC while it was connected to itself.
+// ownService reports whether the target itself answers a call (redline once advised to cache
+// one). If the target also has connections to others, a call counts as its own if it is an RPC
+// and the target serves gRPC while connected to itself.
 func ownService(p *diagnose.Pass, s waits.Site) bool {
 	if s.Wait == callstack.OwnServer || s.Wait == callstack.NetworkWait && p.Stacks.Answers == callstack.AnswersAll {
 		return true

@@ -2,6 +2,7 @@ package downstream_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,7 +23,7 @@ const (
 	get = "shop/quotes.(*Desk).Get@cache.go:41"
 )
 
-// idle leaves most CPUs idle; its requests take 8 ms besides what a test adds.
+// idle leaves most CPUs idle; its requests take 8 ms in addition to the waits that a test adds.
 func idle() *Builder {
 	return New(64, 40*ms).CPU(2, 0.6, 0.3, 0.1, 0.1).Wait(breakdown.StateRunning, 2*ms, 3).Wait(breakdown.StateNetwork, 6*ms, 1, Query()...)
 }
@@ -48,8 +49,20 @@ func TestSlow(t *testing.T) {
 		"net/http.(*connReader).Read", "net/http.(*body).Read", get))
 }
 
-// TestSlowAgainstOwn: what an answer takes is weighed against the service's own work
-// and what a hand-over costs on this host, and not by a fixed limit.
+// TestSlowAgainstOwn: the time of an answer is compared with the service's own work and
+// with the cost of a hand-over on this host, not with a fixed limit.
+// All calls pass the transport that adds a header; their caller is named, and one that calls again
+// and again calls in series.
+func TestCallsThroughOwnTransport(t *testing.T) {
+	const transport, do = "shop/client.(*keyed).RoundTrip@transport.go:33", "net/http.(*Client).Do"
+	through := func(b *Builder, each time.Duration, calls float64, caller string) *Builder {
+		return get1(b, each, calls, transport, "net/http.send", do, caller)
+	}
+	Expect(t, downstream.Slow, through(idle(), 30*ms, 1, "shop/rates.fetch@rates.go:12"), "downstream-slow at rates.go:12")
+	b := through(idle(), 9*ms, 2, "shop/page.prices@page.go:20")
+	Expect(t, downstream.Serial, through(b, 9*ms, 2, "shop/page.stock@page.go:31"), "downstream-serial at page.go:20")
+}
+
 func TestSlowAgainstOwn(t *testing.T) {
 	const each = 2500 * us
 	quick := New(64, 3*ms).CPU(2, 0.6, 0.3, 0.1, 0.1).Wait(breakdown.StateRunning, 200*us, 3).Wait(breakdown.StateRunnable, 20*us, 3)
@@ -90,8 +103,8 @@ func TestOwnService(t *testing.T) {
 
 // TestOwnServersWork: requests wait for gRPC that their own process serves over loopback, on a
 // host that other programs keep busy. The ledger books the wait on what the inner requests do, or on
-// its own server where those were not taken apart, and what they run is worth its part of what the
-// load has, because no other service is asked.
+// its own server if those were not analyzed, and what they run is worth its share of the load's
+// CPU, because no other service is involved.
 func TestOwnServersWork(t *testing.T) {
 	const scan = "shop/tree.(*Index).Scan@index.go:117"
 	gateway := func(other float64, queued time.Duration) *Builder {
@@ -125,8 +138,12 @@ func TestOwnServersWork(t *testing.T) {
 
 func TestSerial(t *testing.T) {
 	price, stock := "shop/page.price@page.go:7", "shop/page.stock@page.go:12"
-	Expect(t, downstream.Serial, get1(get1(idle(), 12*ms, 1, price, "shop/page.show@page.go:30"), 10*ms, 1,
+	found := Expect(t, downstream.Serial, get1(get1(idle(), 12*ms, 1, price, "shop/page.show@page.go:30"), 10*ms, 1,
 		stock, "shop/page.show@page.go:31"), "downstream-serial at page.go:30")
+	// One call may need the answer of another, as that for an issuer's keys needs their address.
+	if len(found) == 1 && !strings.Contains(found[0].Remedy, "keep them") {
+		t.Errorf("answers that are the same for many requests: %s", found[0].Remedy)
+	}
 	Expect(t, downstream.Serial, get1(idle(), 5*ms, 6, get), "downstream-serial at cache.go:41")
 	// One long call and a short one before it: the long one is slow.
 	Expect(t, downstream.Serial, get1(get1(idle(), 30*ms, 1, price, "shop/page.show@page.go:30"), 3*ms, 1, stock,
@@ -161,7 +178,7 @@ func TestRetry(t *testing.T) {
 	Expect(t, downstream.Retry, failing(get1(idle(), 8*ms, 1, get), 0.3))                               // failures, not retried
 }
 
-// TestRefusedCallsAreMadeAgain: what the hooks count of failures separates a retry that
+// TestRefusedCallsAreMadeAgain: the failures that the hooks count distinguish a retry that
 // ends well from a list, without pauses and without requests that fail.
 func TestRefusedCallsAreMadeAgain(t *testing.T) {
 	counted := func(calls, failing float64) *Builder {
@@ -172,7 +189,7 @@ func TestRefusedCallsAreMadeAgain(t *testing.T) {
 	Expect(t, downstream.Retry, counted(2.5, 0.6), "retry-storm at cache.go:41")
 	Expect(t, downstream.Retry, counted(5, 0.6)) // a list of five, three of which fail
 	Expect(t, downstream.Retry, counted(2.5, 0)) // a list
-	Expect(t, downstream.Retry, counted(2.5, 1)) // a list, or a retry, at what is gone
+	Expect(t, downstream.Retry, counted(2.5, 1)) // a list, or a retry, on a service that is gone
 }
 
 func TestNames(t *testing.T) {
@@ -197,7 +214,7 @@ func TestNames(t *testing.T) {
 
 func TestTimeout(t *testing.T) {
 	call := []string{"runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", get}
-	// 500 per second of 3 ms are 1.5 under way.
+	// 500 per second of 3 ms are 1.5 in progress.
 	load := func() *Builder { return New(64, 3*ms).Rate(500) }
 	stuck := func() *Builder { return load().Late(600*ms, 0.02).Standing(2, 40, call...) }
 	found := Expect(t, downstream.Timeout, stuck(), "missing-timeout at cache.go:41")
@@ -290,8 +307,8 @@ func TestStall(t *testing.T) {
 	ExpectUnjudged(t, downstream.Timeout, asks(slow, operation.HTTP, per(slow)).Undated(1200*ms), "missing-timeout")
 }
 
-// TestKeptRate: an open loop at a rate that the service keeps, and whose tail nobody
-// notices, is stopped by nothing; a closed one of the same latency is.
+// TestKeptRate: nothing limits an open loop at a rate that the service sustains and whose tail
+// nobody notices; a closed one of the same latency is limited.
 func TestKeptRate(t *testing.T) {
 	service := func() *Builder {
 		return New(64, 3500*us).CPU(2, 0.2, 0.1, 0.1, 0).Wait(breakdown.StateRunning, 300*us, 3)

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// leastNameShare is the part of request time. A look-up is pure waste where its
-	// result, or the connection, could be kept, so a smaller part than for other
+	// leastNameShare is the least part of request time. A look-up whose result, or
+	// connection, could be kept is pure waste, so a smaller part than for other
 	// waits is worth reporting.
 	leastNameShare = 0.10
 	// leastNameNS per request: the resolver's files and a cache on the host answer
@@ -27,9 +27,9 @@ const (
 // Names finds look-ups of names in the request path.
 //
 // Go's own resolver has no cache (package net, Name Resolution), so every look-up
-// asks a server, and with search domains it asks several times. It mostly happens
-// in the goroutine that dials for a request; the trace follows the request's wait
-// to that goroutine.
+// queries a server, and with search domains several times. It mostly happens in the
+// goroutine that dials for a request; the trace follows the request's wait to that
+// goroutine.
 var Names = diagnose.Analyzer{
 	Name:  "names",
 	Stage: diagnose.Wait,
@@ -132,8 +132,8 @@ func resolver(stack []code.Frame) bool {
 	return false
 }
 
-// resolverFunction reports whether a function looks names up: the standard
-// library's resolver in Go and through cgo, and miekg/dns, which others use.
+// resolverFunction reports whether a function looks up names: in the standard
+// library's resolver, in Go or through cgo, or in miekg/dns, which others use.
 // (*Resolver).dial and the resolving of numeric addresses do not.
 func resolverFunction(function string) bool {
 	pkg, name := callstack.Split(function)

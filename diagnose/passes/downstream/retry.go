@@ -25,14 +25,14 @@ const (
 	leastFailed, manyFailed = 0.002, 0.2
 	// leastPauses is the number of pauses per attempt after the first.
 	leastPauses = 0.2
-	// leastRefused is the part of the calls after the first that a failed one of the
-	// same route goes before: all of them where something retries, less what the
-	// sample of the trace is off by.
+	// leastRefused is the part of the calls after the first that failed calls must
+	// account for: all of them if something retries, less the trace's sampling
+	// error.
 	leastRefused = 0.8
-	// mostAnswered is how many calls of a request succeed: who retries stops at the
-	// first that does, who goes through a list does not.
+	// mostAnswered is how many calls of a request may succeed: a retry stops at the
+	// first success, a loop over a list does not.
 	mostAnswered = 1.2
-	// nearlyAll is the part of failed calls from which on a list whose items all fail
+	// nearlyAll is the part of failed calls at which a loop whose items all fail
 	// looks like a retry that never succeeds.
 	nearlyAll = 0.95
 )
@@ -79,8 +79,9 @@ var Retry = diagnose.Analyzer{
 	Run:   runRetry,
 }
 
-// runRetry takes what the calls after the first and their pauses cost. Two signs
-// make it certain, one a likely reading of an uneven number of calls.
+// runRetry takes the cost of the calls after the first and of their pauses. Two
+// signs make it certain; with one, a retry is the likely explanation of an uneven
+// number of calls.
 func runRetry(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
 	for _, c := range callsOf(p) {
@@ -93,8 +94,8 @@ func runRetry(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			continue
 		}
 		f := diagnose.Finding{
-			Cause: "retry-storm", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.Medium, GainCeiling: p.OutsideGain(share),
-			Where: diagnose.WhereOf(r.place),
+			Cause: "retry-storm", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.Medium,
+			GainCeiling: p.Unasked(share).Factor, Where: diagnose.WhereOf(r.place),
 			Title: fmt.Sprintf("Retried calls at %s take %s of request time: a request makes %s calls, a slow one %s",
 				diagnose.At(c.chain[0]), diagnose.Percent(share), diagnose.Times(c.calls[mean]), diagnose.Number(c.calls[tail])),
 			Evidence: []findings.Evidence{
@@ -120,19 +121,20 @@ type retries struct {
 	place  code.Frame // the function that repeats
 	wasted float64    // ns per request of calls after the first and of pauses
 	signs  []findings.Evidence
-	// counted is set where the hooks saw the calls fail that others follow.
+	// counted is set if the hooks saw that calls which others follow had failed.
 	counted bool
 }
 
-// retriesOf is the rule. What is wasted is all calls after the first, with their
-// pauses: with a dependency that answers, those would not be made.
+// retriesOf is the rule. All calls after the first, with their pauses, are wasted:
+// if the dependency answered, they would not be made.
 func retriesOf(p *diagnose.Pass, c call) (r retries, ok bool) {
 	n := c.calls[mean]
 	failed := 0.0
 	if l := p.Load(); l.Requests > 0 {
 		failed = l.Errors / l.Requests
 	}
-	spread := c.calls[tail] >= leastSpread*max(1, c.calls[median])
+	// Slow requests wait for a worker's calls for others too.
+	spread := !c.worker && c.calls[tail] >= leastSpread*max(1, c.calls[median])
 	var refused float64
 	if n >= leastAttempts {
 		refused, r.counted = refusedOf(p, c)
@@ -156,12 +158,12 @@ func retriesOf(p *diagnose.Pass, c call) (r retries, ok bool) {
 	}
 	if failed >= leastFailed {
 		r.signs = append(r.signs, diagnose.Fact(diagnose.FromLoad, failed, diagnose.Ratio,
-			"%s of the requests fail all the same", diagnose.Percent(failed)))
+			"%s of the requests fail even so", diagnose.Percent(failed)))
 	}
 	return r, len(r.signs) > 0
 }
 
-// refusedOf returns the part of a path's calls that fail, as the hooks count them, and
+// refusedOf returns the part of a path's calls that fail, as counted by the hooks, and
 // whether failures account for the calls after the first.
 func refusedOf(p *diagnose.Pass, c call) (part float64, accounted bool) {
 	ops := p.Operations()
@@ -175,7 +177,7 @@ func refusedOf(p *diagnose.Pass, c call) (part float64, accounted bool) {
 		}
 		for _, by := range o.Callers {
 			if slices.ContainsFunc(by.Stack, func(f code.Frame) bool { return f.Function == c.chain[0].Function }) {
-				// Which caller's calls fail is not counted: all alike.
+				// Failures are not counted per caller, so they are divided evenly.
 				calls, failures = calls+by.Share*float64(o.Calls), failures+by.Share*float64(o.Errors)
 			}
 		}
@@ -203,7 +205,7 @@ func pauses(p *diagnose.Pass, c call) (ns float64, at code.Frame, times float64)
 	return ns, at, times
 }
 
-// retriers are functions and packages that repeat what fails, by prefix.
+// retriers are prefixes of functions and packages that repeat failed calls.
 var retriers = []string{
 	"github.com/go-resty/resty/v2.Backoff", "github.com/hashicorp/go-retryablehttp.",
 	"github.com/avast/retry-go", "github.com/cenkalti/backoff",

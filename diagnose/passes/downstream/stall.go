@@ -31,8 +31,8 @@ type stall struct {
 
 // stallOf returns the call that makes the tail of the latency, if it has no
 // deadline. The median request shows that the dependency answers (otherwise it is
-// slow, not stalled, as tram-alerts once was reported); of what the mean request
-// takes beyond the median, half or more must be spent in the call.
+// slow, not stalled; tram-alerts was once reported so). At least half of the mean
+// request's time beyond the median must be spent in the call.
 func stallOf(p *diagnose.Pass) (s stall, ok bool) {
 	load, ops := p.Load(), p.Operations()
 	requests, counted := p.Sum(series.LoadRequests, "")

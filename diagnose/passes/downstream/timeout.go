@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// leastStuck is the number of requests that wait in one call: fewer are an
-	// unlucky moment.
+	// leastStuck is the least number of requests that wait in one call: fewer may
+	// be chance.
 	leastStuck = 8
 	// leastOutlived is how many times as many of them wait there as requests are in
 	// flight by Little's law. The sick services of the corpus have 4.8 and 7.6, one
@@ -24,10 +24,10 @@ const (
 
 // Timeout finds calls that wait longer than their callers.
 //
-// An abandoned call is in no latency: its caller gave up and was counted as a
-// failure. It is in the goroutine profile. Little's law (Little 1961: L = λW) says
-// how many requests the load can have in flight; more goroutines than that serve
-// callers that have left.
+// An abandoned call shows in no latency, because its caller gave up and was counted
+// as a failure. It shows in the goroutine profile. Little's law (Little 1961: L =
+// λW) says how many requests the load can have in flight; more goroutines than that
+// serve callers that have left.
 var Timeout = diagnose.Analyzer{
 	Name:  "timeout",
 	Stage: diagnose.Wait,
@@ -120,14 +120,14 @@ func outlived(p *diagnose.Pass, snapshots []measured.Snapshot) []diagnose.Findin
 	return []diagnose.Finding{f}
 }
 
-// leastBeyond is the part of the mean latency from which the mean itself says what
-// stuck calls cost.
+// leastBeyond is the least part of the mean latency beyond the median at which the
+// mean shows the cost of stuck calls.
 const leastBeyond = 0.2
 
-// beyond returns which part of latency lies beyond the median request, which the
-// dependency answers: what a deadline saves, as far as it is short. Where stuck calls
-// are many that is a part of the mean, which hardly depends on the deadline chosen;
-// otherwise of the tail, which is the deadline's own length then.
+// beyond returns the part of latency beyond that of the median request, which the
+// dependency does answer: a short deadline saves it. With many stuck calls it is a
+// part of the mean, which hardly depends on the deadline chosen; otherwise of the
+// tail, which the deadline would set.
 func beyond(load measured.Load) (share float64, of string) {
 	share, of = 1-min(1, load.P50/load.Mean), diagnose.OfRequest
 	if share < leastBeyond && load.P99 >= 2*load.P50 {
@@ -150,7 +150,7 @@ func standing(p *diagnose.Pass, s measured.Snapshot) map[code.Frame]int64 {
 	for _, stack := range s.Stacks {
 		roles := p.Stacks.Roles(p.Stacks.Handler(stack.Stack))
 		client := roles.Has(callstack.HTTPClient | callstack.RPCClient)
-		// Sockets of the service's own, but not that of the request itself.
+		// The service's own sockets, but not the request's own connection.
 		socket := roles.Has(callstack.SocketIO) && !roles.Has(callstack.ServerIO)
 		if !p.Stacks.Serves(stack.Stack) || !client && !socket || roles.Has(callstack.DBClient) {
 			continue

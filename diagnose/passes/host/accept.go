@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// leastOverflows per second, because one refused connection is no limit:
-	// ticket-small-backlog has 46; webhook-short-lived, which opens as many, has
-	// none.
+	// leastOverflows is per second, because a single refused connection is no
+	// limit: ticket-small-backlog has 46; webhook-short-lived, which opens as many
+	// connections, has none.
 	leastOverflows = 1.0
 	// synRetryNS is how long a client waits before it repeats a SYN that was dropped
 	// (TCP_TIMEOUT_INIT, include/net/tcp.h; RFC 6298, section 2.1).
@@ -22,11 +22,11 @@ const (
 
 // Accept finds listeners whose accept queue is full.
 //
-// The counter is of the network namespace, not of a process; so one of the target's
-// listeners must have been full as well, or it is another program's overflow. The
-// kernel drops the final ACK of a handshake, or the SYN, and informs neither side:
-// the service sees nothing, the client a connection that takes a second longer
-// (tcp(7), listen(2): backlog, net.core.somaxconn).
+// The counter covers the network namespace, not a process, so one of the target's
+// listeners must have been full as well; otherwise another program's overflowed.
+// The kernel drops the final ACK of a handshake, or the SYN, and informs neither
+// side: the service sees nothing, the client a connection that takes a second
+// longer (tcp(7), listen(2): backlog, net.core.somaxconn).
 var Accept = diagnose.Analyzer{
 	Name:  "accept",
 	Stage: diagnose.Host,
@@ -56,8 +56,8 @@ var Accept = diagnose.Analyzer{
 	Run:   runAccept,
 }
 
-// runAccept is of high confidence only if a listener of the target's was seen full.
-// Overflows elsewhere in the namespace are rejected with the fullest queue's
+// runAccept has high confidence only if one of the target's listeners was seen
+// full. Overflows elsewhere in the namespace are rejected with the fullest queue's
 // figures.
 func runAccept(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	overflows, ok := p.Sum(series.NetListenOverflows, "")
@@ -112,10 +112,10 @@ func fullest(p *diagnose.Pass) (listen string, queue, bound float64, known bool)
 	return listen, queue, bound, known
 }
 
-// lateConnections returns the part of request time that is spent on connections
-// that are not accepted yet, 0 to 0.95. In a closed loop that is the connections
-// missing on average; in an open one the latency above the median. A second per
-// overflow is the upper bound of both.
+// lateConnections returns the part of request time spent on connections that are
+// not accepted yet, 0 to 0.95. In a closed loop it is the part of connections
+// missing on average, in an open one the latency above the median; a second per
+// overflow bounds both.
 func lateConnections(p *diagnose.Pass, overflows float64) float64 {
 	load := p.Load()
 	var late, all float64
@@ -136,7 +136,7 @@ func lateConnections(p *diagnose.Pass, overflows float64) float64 {
 }
 
 // above returns the part of the mean latency that lies above the median, 0 to 1:
-// what strikes few requests, and those hard.
+// the effect of events that delay a few requests by a lot.
 func above(load measured.Load) float64 {
 	if !(load.Mean > 0) {
 		return 0

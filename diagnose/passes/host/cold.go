@@ -17,17 +17,18 @@ const (
 	coldPart = 1.0 / 3
 	// coldFactor is how many times slower the median window is before the shift.
 	coldFactor = 1.5
-	// surelyCold: less may be a neighbour that was busy as the run began.
-	// atlas-first-touch is some 30 times slower.
+	// surelyCold: with a smaller factor, another program may just have been busy
+	// when the run began. atlas-first-touch is some 30 times slower.
 	surelyCold = 4
-	// leastColdWindows before the shift, so that a slow window is no start.
+	// leastColdWindows must precede the shift, so that a single slow window is not
+	// taken for a cold start.
 	leastColdWindows = 5
-	// coldChance is the probability of such a shift in level noise. The factor
-	// above does most of the work; this guards against spans that are short or
+	// coldChance is the probability of such a shift in stationary noise. The
+	// factors do most of the work; this guards against spans that are short or
 	// erratic.
 	coldChance = 0.01
-	// coldBlock is the number of windows per value: neighbouring windows depend on
-	// each other, which the test does not allow for.
+	// coldBlock is the number of windows per value: neighbouring windows are
+	// correlated, which the test does not allow for.
 	coldBlock = 2
 )
 
@@ -96,10 +97,9 @@ var Cold = diagnose.Analyzer{
 	},
 }
 
-// settles returns the index at which values come down to the level of their second
-// half, and the probability of such a change without one. Only whether a value is
-// far above that level counts: ranks alone would find a slow drift within the warm
-// part.
+// settles returns the index at which values fall to the level of their second half,
+// and the probability of such a fall by chance. Only whether a value is far above
+// that level counts: ranks alone would find a slow drift within the warm part.
 func settles(values []float64) (at int, chance float64) {
 	level := stat.Median(values[len(values)/2:])
 	above := make([]float64, len(values))

@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	// nearLimit is the part of RLIMIT_NOFILE from which it is reported.
+	// nearLimit is the least part of RLIMIT_NOFILE at which it is reported.
 	// archive-many-files, which is healthy, has 5 % open; chart-nofile and
-	// contract-scans-leak have all.
+	// contract-scans-leak reach the limit.
 	nearLimit = 0.90
-	// atLimit: accept, open and dial fail already, or will in the next short burst.
+	// atLimit: accept, open and dial already fail, or will in the next short burst.
 	atLimit = 0.98
 	// leastFailed is the part of requests that must fail for failures to matter.
 	leastFailed = 0.001
@@ -68,8 +68,8 @@ func runDescriptors(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	failed := min(1, load.Errors/max(1, load.Requests))
 	f := diagnose.Finding{
 		Cause: "fd-limit", Share: min(1, used), ShareOf: diagnose.OfCapacity, Confidence: findings.High,
-		// Beyond the limit no connection is accepted at all, so what is gained
-		// is not bounded by a share; the failures are the least of it.
+		// Beyond the limit no connection is accepted at all, so no share bounds the
+		// gain; the failures are a lower bound.
 		GainCeiling: max(diagnose.Ceiling(failed), 1.5),
 		Title:       fmt.Sprintf("%s of %s file descriptors are open", diagnose.Number(min(open, limit)), diagnose.Number(limit)),
 		Where:       findings.Where{Detail: "RLIMIT_NOFILE"},
@@ -83,7 +83,7 @@ func runDescriptors(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if used < atLimit && failed < leastFailed {
 		f.Confidence, f.GainCeiling = findings.Low, diagnose.MinGain
 	}
-	// Connections that were accepted and cannot be are the gain of a closed loop.
+	// In a closed loop the gain is in the connections that cannot be accepted.
 	if connected, ok := p.Mean(series.LoadConnections, ""); ok && !load.Open && connected > 0 && used >= atLimit {
 		if missing := float64(load.Connections) / connected; missing > f.GainCeiling {
 			f.GainCeiling = min(missing, diagnose.Ceiling(1))

@@ -17,10 +17,10 @@ const leastBehindNS = 100e3
 
 // Disk finds requests that wait for storage.
 //
-// Where a journal syncs under a lock, one request waits for the disk and sixty for
-// the lock. So the rule follows each wait to the goroutine that ended it and books
-// the time there; otherwise lock-contention would be named with a remedy that
-// cannot help. Syncs that no request waits for count for nothing
+// If a journal syncs under a lock, one request waits for the disk and sixty for the
+// lock. So the rule follows each wait to the goroutine that ended it and attributes
+// the time to that; otherwise lock-contention would be named, with a remedy that
+// cannot help. Syncs that no request waits for do not count
 // (events-background-sync).
 var Disk = diagnose.Analyzer{
 	Name:  "disk",
@@ -53,9 +53,9 @@ var Disk = diagnose.Analyzer{
 	Run:   runDisk,
 }
 
-// runDisk judges each place as serial: one device, and mostly one lock before it.
-// The tail counts even if the mean is judged, because few syncs that are slow stop
-// many requests.
+// runDisk judges each place as serial: one device, and mostly one lock in front of
+// it. The tail counts even if the mean does, because a few slow syncs stop many
+// requests.
 func runDisk(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
 	for _, s := range waits.ByOwner(diskSites(p)) {
@@ -63,7 +63,7 @@ func runDisk(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			continue
 		}
 		queued := queuedBehind(p, &s)
-		// Judged a second time, with the queue added.
+		// Judged again, with the queue added.
 		v, _ := waitgain.Decide(p, s, waitgain.Serial)
 		if tail := s.TailNS / float64(p.Anatomy.TailNS); tail > 0 && !p.CPU().Saturated() {
 			v.Gain = max(v.Gain, diagnose.Ceiling(tail))
@@ -95,7 +95,7 @@ func runDisk(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return found, nil
 }
 
-// onBehalf returns on whose behalf a file's wrapper writes: the place at which
+// onBehalf returns the place on whose behalf a file's wrapper writes: where
 // requests wait for it, or else the innermost caller in another of the user's
 // packages.
 func onBehalf(p *diagnose.Pass, s waits.Site) (code.Frame, bool) {
@@ -111,8 +111,8 @@ func onBehalf(p *diagnose.Pass, s waits.Site) (code.Frame, bool) {
 // queuedBehind adds to a site the time that requests queue for a P because others
 // are in the site's calls, and returns it in ns of the mean request: a goroutine in
 // a system call keeps its P until sysmon takes it back, 20 µs to 10 ms later
-// (runtime/proc.go, retake), which is as long as most syncs take. On saturated CPUs
-// the queue is due to them, and 0 is returned.
+// (runtime/proc.go, retake), and most syncs are no longer than that. On saturated
+// CPUs the CPUs cause the queue, and 0 is returned.
 func queuedBehind(p *diagnose.Pass, s *waits.Site) float64 {
 	w := p.Waits()
 	if p.CPU().Saturated() || s.NS <= 0 || s.Wait != callstack.SyncWait || s.Part.State != breakdown.StateSyscall {
@@ -120,7 +120,7 @@ func queuedBehind(p *diagnose.Pass, s *waits.Site) float64 {
 	}
 	part := s.NS / (s.NS + w.NS(callstack.Busy))
 	if part >= 0.5 {
-		part = 1 // stretches on a CPU end by themselves; who is queued for long is queued behind the calls
+		part = 1 // running stretches are short, so requests that queue for long queue behind the calls
 	}
 	behind := part * w.NS(callstack.Queued)
 	s.NS, s.Share = s.NS+behind, min(1, s.Share+behind/w.MeanNS())
@@ -129,8 +129,8 @@ func queuedBehind(p *diagnose.Pass, s *waits.Site) float64 {
 	return behind
 }
 
-// diskSites returns where requests make calls that wait for the disk, and where
-// others do that requests wait for.
+// diskSites returns the places of calls that wait for the disk, made by requests or
+// by goroutines that they wait for.
 func diskSites(p *diagnose.Pass) []waits.Site {
 	w := p.Waits()
 	sites := append([]waits.Site{}, w.Sites(callstack.SyncWait)...)
@@ -175,7 +175,8 @@ func diskSites(p *diagnose.Pass) []waits.Site {
 	return sites
 }
 
-// diskLink returns the place at the end of a chain if that waits for the disk.
+// diskLink returns the place at the end of a chain if the chain ends in a wait for
+// the disk.
 func diskLink(p *diagnose.Pass, c breakdown.Chain) (code.Frame, bool) {
 	if len(c.Links) == 0 {
 		return code.Frame{}, false

@@ -7,15 +7,15 @@
 // finding holds (Voids); a cold start or a noisy host lowers the confidence of the
 // others (Qualifies).
 //
-// Most causes of the kernel pair a counter with a share. The counter (overflows,
-// retransmits, faults) proves that it happens; the share bounds what it explains,
-// by what each event costs at most and by the part of latency above the median, as
-// such events strike few requests hard.
+// Most kernel-level causes pair a counter with a share. The counter (overflows,
+// retransmits, faults) proves that something happens. The share bounds what it
+// explains: by the most that each event costs, and by the part of latency above the
+// median, because such events delay a few requests by a lot.
 package host
 
 import "github.com/redline-go/redline/diagnose"
 
-// Analyzers returns the package's analyzers, in the order of judgement.
+// Analyzers returns the package's analyzers in the order in which they run.
 func Analyzers() []diagnose.Analyzer {
 	return []diagnose.Analyzer{Generator, Cold, Stability, Throttling, Procs, Descriptors, Accept, Ports, Loss, Softnet,
 		Disk, Memory, Connections}

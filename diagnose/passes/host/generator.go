@@ -13,10 +13,10 @@ import (
 const (
 	// littleSlack: by Little's law the rate times the mean latency is the number of
 	// requests in flight; in a closed loop that is the connections. Less than 70 %
-	// of them means that the generator spends the rest between requests.
+	// of them means that connections spend the rest idle between requests.
 	littleSlack = 0.70
-	// generatorPart is the generator's part of all CPU in use on a saturated host,
-	// from which the run measures the generator.
+	// generatorPart is the generator's part of all CPU in use on a saturated host
+	// at which the run measures the generator.
 	generatorPart = 0.60
 	// leastLagNS and lagPart: the generator sends late if the p99 of its lag
 	// exceeds both, 10 ms and half of the median latency.
@@ -25,17 +25,17 @@ const (
 	// idle utilisation: a closed loop that leaves more than half of the CPUs idle,
 	// without any wait worth naming, is limited by its connections.
 	idle = 0.5
-	// outside is the part of latency spent outside the service from which
-	// connections wait for the path and not for the service.
+	// outside is the part of latency spent outside the service at which connections
+	// wait for the network path and not for the service.
 	outside = 0.5
 )
 
 // Generator finds runs that measured the generator.
 //
-// The generator judges itself from every request, and that verdict is final. Windows
-// are only an approximation: judging them again called valid runs invalid when a
-// target stalled now and then. So they count only if the run was killed before its
-// verdict.
+// The generator judges itself by every request, and that verdict is final. Windows
+// are only an approximation: judging by them again declared valid runs invalid when
+// the target stalled now and then. So they count only if the run was killed before
+// its verdict.
 var Generator = diagnose.Analyzer{
 	Name:  "generator",
 	Stage: diagnose.Validity,
@@ -65,29 +65,28 @@ var Generator = diagnose.Analyzer{
 	Run:   runGenerator,
 }
 
-// runGenerator collects every reason that holds, so that the report says all of
-// them at once. One reason is dropped: requests that the target never answered are
-// the service's doing.
+// runGenerator collects every reason that holds, so that the report gives all of
+// them at once. One is dropped: requests that the target never answered are the
+// service's fault.
 func runGenerator(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var why []string
 	var facts []findings.Evidence
 	load, c := p.Load(), p.CPU()
 	var summary record.Summary
-	// Without a summary the verdict was not given: the run was killed before. One that
-	// was judged since has a summary that says so.
+	// Without a summary there was no verdict: the run was killed before it. A killed
+	// run that was assessed later has a summary without a verdict.
 	judged := p.Record.ReadJSON(record.SummaryFile, &summary) == nil && summary.Generator.Verdict() != record.ValidityUnknown
 	if judged && summary.Generator.Verdict() == record.ValidityInvalid {
 		for _, reason := range summary.Generator.WhyInvalid {
 			if reason == summary.Generator.Unanswered {
-				continue // the service's doing
+				continue // the service's fault
 			}
 			why = append(why, reason)
 			facts = append(facts, diagnose.Fact(diagnose.FromLoad, float64(summary.Generator.CPU),
 				diagnose.Nanosec, "the generator's own verdict: %s", reason))
 		}
 	}
-	// What follows reads windows, where the verdict had every request: it is for
-	// runs without one.
+	// The rest reads windows instead of every request, for runs without a verdict.
 	if !judged && !load.Open && load.Connections > 0 && load.Service > 0 {
 		flying := load.Rate * load.Service / 1e9
 		thinking := load.Rate * load.Think / 1e9 // meant to be idle
@@ -135,7 +134,7 @@ func allBusy(p *diagnose.Pass) bool {
 //
 // In a closed loop of N clients with think time Z and response time R, throughput
 // is at most N/(R+Z) (Denning and Buzen 1978, interactive response time law). It
-// runs last: any wait that matters is a better answer than to ask for more load.
+// runs last: any wait that matters is a better answer than more load.
 var Connections = diagnose.Analyzer{
 	Name:  "connections",
 	Stage: diagnose.Validity,

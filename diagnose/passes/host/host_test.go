@@ -64,7 +64,7 @@ func TestThrottling(t *testing.T) {
 	Expect(t, host.Throttling, quota(0.49).Counter(series.CgroupThrottled, "", 9e9).Counter(series.CgroupThrottles,
 		"", 95), "cpu-throttled")
 	Expect(t, host.Throttling, bursts(quota(0.2), 90e6), "cpu-throttled")
-	Expect(t, host.Throttling, bursts(quota(0.2), 10e6)) // it runs out and nobody notices
+	Expect(t, host.Throttling, bursts(quota(0.2), 10e6)) // it runs out, with no effect
 	Expect(t, host.Throttling, quota(0.2).Counter(series.CgroupThrottled, "", 1e7).Counter(series.CgroupThrottles, "", 1))
 	Expect(t, host.Throttling, quota(0.49).Counter(series.CgroupThrottled, "", 0).Counter(series.CgroupThrottles, "", 0))
 	ExpectUnjudged(t, host.Throttling, Healthy(), "cpu-throttled")
@@ -82,7 +82,7 @@ func TestProcs(t *testing.T) {
 	Expect(t, host.Procs, bursts(quota(0.2), 90e6)) // Go itself chooses no less than 2
 	Expect(t, host.Procs, quota(0.49).Gauge("/sched/gomaxprocs:threads", "", 8).Counter(series.CgroupThrottles, "", 95))
 	ExpectUnjudged(t, host.Procs, Healthy().Without("/sched/gomaxprocs:threads"), "gomaxprocs-mismatch")
-	// A consequence of the other is told in it.
+	// A consequence of the other is reported in it.
 	ExpectAll(t, []diagnose.Analyzer{host.Throttling, host.Procs},
 		bursts(quota(0.2).Gauge("/sched/gomaxprocs:threads", "", 8), 90e6), "gomaxprocs-mismatch")
 }

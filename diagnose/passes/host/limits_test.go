@@ -11,8 +11,8 @@ import (
 	"github.com/redline-go/redline/record/series"
 )
 
-// late is an open loop whose mean latency is far above its median, as where a few
-// requests are very late.
+// late is an open loop whose mean latency is far above its median, as if a few
+// requests were very late.
 func late() *Builder {
 	return New(64, 20*ms).Rate(200).CPU(2, 0.4, 0.2, 0.1, -1).Late(time.Second, 0.2)
 }
@@ -84,7 +84,7 @@ func TestLoss(t *testing.T) {
 	ExpectUnjudged(t, host.Loss, late(), "packet-loss")
 }
 
-// It can hardly be brought about on loopback: this is all that it is tested with.
+// It is hard to provoke on loopback, so this is its only test.
 func TestSoftnet(t *testing.T) {
 	packets := func(dropped, squeezed float64) *Builder {
 		return late().Counter(series.SoftnetProcessed, "", 1e6).Counter(series.SoftnetDropped, "", dropped).
@@ -132,7 +132,7 @@ func TestStability(t *testing.T) {
 	ExpectUnjudged(t, host.Stability, New(64, 4*ms), "unstable-host")
 }
 
-// What the service calls on the same host is no foreign program.
+// A service that the target calls on the same host is no foreign program.
 func TestStabilityOfOneThatCallsOthers(t *testing.T) {
 	calls := New(64, 4*ms).CPU(2, 1.9, 0.3, 0.1, 0.1).Wait(breakdown.StateNetwork, 2*ms, 1,
 		"net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", "shop/quote.Ask@quote.go:12")
@@ -140,7 +140,28 @@ func TestStabilityOfOneThatCallsOthers(t *testing.T) {
 	Expect(t, host.Stability, calls.Counter(series.HostSteal, "", 2e9), "unstable-host")
 }
 
-// Who waits at a lock or a channel for one that syncs waits for the disk.
+// Nor is a database whose CPU is not measured; beside one whose CPU is known, a foreign program is.
+func TestStabilityBesideMySQL(t *testing.T) {
+	asks := func(database float64) *Builder {
+		return New(64, 4*ms).CPU(2, 1.9, 0.3, 0.1, database).Wait(breakdown.StateNetwork, 2*ms, 1, "internal/poll.runtime_pollWait",
+			"net.(*conn).Read", "github.com/go-sql-driver/mysql.(*mysqlConn).readPacket", "database/sql.(*DB).queryDC",
+			"shop/store.Get@get.go:12")
+	}
+	Expect(t, host.Stability, asks(-1))
+	Expect(t, host.Stability, asks(0.1), "unstable-host")
+}
+
+// A program at the other end of the service's connections is none that disturbs the host, without a trace either;
+// what is left beside it is.
+func TestStabilityBesideAPeer(t *testing.T) {
+	busy := func() *Builder { return New(64, 4*ms).CPU(2, 1.9, 0.3, 0.1, 0.1) }
+	Expect(t, host.Stability, busy().Peer("backend", "9001", 1.3))
+	Expect(t, host.Stability, busy().Peer("backend", "9001", 0.6), "unstable-host")
+	Expect(t, host.Stability, busy().Peer("postgres", "5432", 1.3), "unstable-host") // it is the database, and counted
+	Expect(t, host.Stability, New(64, 4*ms).CPU(2, 1.9, 0.3, 0.1, -1).Peer("postgres", "5432", 1.4))
+}
+
+// A goroutine that waits at a lock or a channel for one that syncs waits for the disk.
 func TestDiskBehind(t *testing.T) {
 	wal := "shop/wal.(*Log).Append@wal.go:30"
 	idle := func() *Builder { return New(64, 40*ms).CPU(2, 0.6, 0.3, 0.1, 0.1).Wait(breakdown.StateRunning, ms, 3) }

@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	// leastLoss is the part of the segments sent that are sent again:
+	// leastLoss is the least part of segments that are retransmitted:
 	// price-feed-loss measures 1.7 %. Services with short connections on busy CPUs,
-	// rate-quotes-tls and push-gateway, repeat 0.5 % although none is lost.
+	// rate-quotes-tls and push-gateway, retransmit 0.5 % although none is lost.
 	leastLoss = 0.01
-	// leastRetransmits per second, because two of a hundred segments say nothing
+	// leastRetransmits is per second, because two of a hundred segments say nothing
 	// about the path.
 	leastRetransmits = 2.0
-	// retryNS is the least that a lost request or answer is late: it is a single
-	// segment, which only the timer repeats (TCP_RTO_MIN, include/net/tcp.h).
+	// retryNS is the least delay of a lost request or answer: a single segment,
+	// which only the timer retransmits (TCP_RTO_MIN, include/net/tcp.h).
 	retryNS = 200e6
 )
 
 // Loss finds paths that lose packets.
 //
-// Repeated is not lost: on busy CPUs acknowledgements come late and segments go out
-// twice, without harm. Their receivers say so (D-SACK, RFC 2883), and what they report is
-// left out. A loss costs the timer's 200 ms, so in the mean window some request must be
-// that late.
+// A retransmitted segment need not be lost: on busy CPUs acknowledgements come late and
+// segments go out twice, without harm. Their receivers report these (D-SACK, RFC 2883),
+// and they are left out. A loss costs the timer's 200 ms, so in the mean window some
+// request must be that late.
 var Loss = diagnose.Analyzer{
 	Name:  "loss",
 	Stage: diagnose.Host,
@@ -59,18 +59,18 @@ var Loss = diagnose.Analyzer{
 	Run:   runLoss,
 }
 
-// resent is how many segments were sent again, out of how many, and on whose
+// resent is how many segments were retransmitted, out of how many, and on whose
 // connections.
 type resent struct {
 	again, sent float64
 	own         bool // of the target's own connections
 }
 
-// share is the part of all segments on the wire that were repeats, 0 to 1.
+// share is the part of all segments on the wire that were retransmissions, 0 to 1.
 func (r resent) share() float64 { return r.again / (r.again + r.sent) }
 
-// runLoss bounds the share twice: by 200 ms per repeated segment, and by what the
-// mean latency exceeds the median.
+// runLoss bounds the share twice: by 200 ms per retransmitted segment, and by the
+// mean latency's excess over the median.
 func runLoss(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	r, ok := retransmitted(p)
 	if !ok {
@@ -118,8 +118,8 @@ func runLoss(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// retransmitted returns what was sent again: on the target's connections where they
-// are known, otherwise on all in its namespace. false if nothing counted it.
+// retransmitted returns the retransmissions on the target's connections if they are
+// known, otherwise on all in its namespace; false if nothing counted them.
 func retransmitted(p *diagnose.Pass) (resent, bool) {
 	sent, known := p.Sum(series.SocketsSegments, "")
 	again, sampled := p.Sum(series.SocketsRetransmits, "")
@@ -130,7 +130,7 @@ func retransmitted(p *diagnose.Pass) (resent, bool) {
 	if sampled && again > 0 {
 		switch {
 		case known && sent >= 0.5*again && (!namespace || lasting(p)):
-			return resent{again, math.Max(sent-again, 0), true}, true // sampled ones include those sent again
+			return resent{again, math.Max(sent-again, 0), true}, true // sampled segments include retransmissions
 		case namespace:
 			return resent{again, all, true}, true
 		}
@@ -143,9 +143,9 @@ func retransmitted(p *diagnose.Pass) (resent, bool) {
 	return resent{math.Max(0, total-syn), all, false}, true
 }
 
-// arrived is the part of the segments sent again that had arrived, 0 to 1. Receivers report
-// each (D-SACK), which the kernel counts only for the whole namespace. SYNs that are sent
-// again belong to no such report.
+// arrived is the part of retransmitted segments that had arrived before, 0 to 1. Receivers
+// report each (D-SACK), which the kernel counts only for the whole namespace. Retransmitted
+// SYNs are not reported.
 func arrived(p *diagnose.Pass) float64 {
 	twice, _ := p.Sum(series.NetDuplicates, "")
 	again, _ := p.Sum(series.NetRetransmits, "")
@@ -156,9 +156,9 @@ func arrived(p *diagnose.Pass) float64 {
 	return math.Min(1, twice/(again-syn))
 }
 
-// lasting reports whether the target's connections last for many requests. Of short
-// ones the samples miss most segments, while eBPF misses none that is sent again,
-// so that their quotient would be far too large.
+// lasting reports whether the target's connections last for many requests. On short
+// ones the samples miss most segments, while eBPF misses no retransmission, so
+// their quotient would be far too large.
 func lasting(p *diagnose.Pass) bool {
 	in, _ := p.Sum(series.TCPOpens, series.Labels("dir", "in"))
 	out, _ := p.Sum(series.TCPOpens, series.Labels("dir", "out"))
@@ -166,7 +166,7 @@ func lasting(p *diagnose.Pass) bool {
 }
 
 // worstPeer returns the listening port or the remote address on whose connections
-// most segments were sent again, and how many.
+// most segments were retransmitted, and how many.
 func worstPeer(p *diagnose.Pass) (peer string, most float64) {
 	for _, labels := range p.Record.Labels(series.TCPRetransmitBy) {
 		if n, _ := p.Sum(series.TCPRetransmitBy, labels); n > most {

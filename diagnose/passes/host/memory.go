@@ -11,13 +11,14 @@ import (
 )
 
 const (
-	// leastFaults per second that wait for the disk: parts-mmap has 17,700, and a
-	// service that reads its own program for the first time some ten.
+	// leastFaults is the least number of faults per second that wait for the disk:
+	// parts-mmap has 17,700, a service that reads its own program for the first
+	// time about ten.
 	leastFaults = 20.0
-	// readNS is how long a page takes to come from storage where that was not
-	// measured: the least that a fast disk takes.
+	// readNS is the time to read a page from storage if it was not measured: the
+	// least that a fast disk takes.
 	readNS = 100e3
-	// faultNS is the most of the kernel's CPU that is booked on one such fault.
+	// faultNS is the most kernel CPU that is attributed to one such fault.
 	faultNS = 50e3
 	// nearMemory: the group's memory is at its limit. Page cache fills any limit,
 	// so this alone says nothing.
@@ -32,9 +33,9 @@ const (
 // Only major faults count, which wait for the disk (getrusage(2)). To Go's
 // scheduler a goroutine in a fault runs: its P is occupied, the trace says running,
 // and the profile, which counts CPU time, shows nothing. So the rule multiplies
-// faults by what a read takes, and adds the requests that queue for the occupied
-// Ps. First reads of a file look the same; hence low confidence unless the group is
-// at its limit or PSI shows stalls.
+// faults by the time of a read, and adds the time that requests queue for the
+// occupied Ps. First reads of a file look the same, hence low confidence unless the
+// group is at its limit or PSI shows stalls.
 var Memory = diagnose.Analyzer{
 	Name:  "memory-pressure",
 	Stage: diagnose.Host,
@@ -64,8 +65,8 @@ var Memory = diagnose.Analyzer{
 	Run:   runMemory,
 }
 
-// runMemory starts at low confidence, as for a service that reads its pages for the
-// first time, and pressure raises it.
+// runMemory starts at low confidence, because the service may read its pages for
+// the first time; pressure raises it.
 func runMemory(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	faults, ok := p.Rate(series.ProcessMajorFaults, "")
 	if !ok {
@@ -94,7 +95,7 @@ func runMemory(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// readTime returns how long a page takes to come from the disk, in ns: by the block
+// readTime returns the time to read a page from the disk, in ns: from the block
 // device's own times, which include read-ahead, or else readNS.
 func readTime(p *diagnose.Pass) (ns float64, measured bool) {
 	op := series.Labels("op", "read")
@@ -108,8 +109,8 @@ func readTime(p *diagnose.Pass) (ns float64, measured bool) {
 
 // faultShare returns the part of request time that faults take, 0 to 0.95: the wait
 // for the disk, the kernel's own work, and their part of the queue for Ps. faults
-// are per second, each is ns. Without an anatomy it is the part of the Ps that are
-// occupied.
+// are per second, each is ns. Without an anatomy it is the part of the Ps that
+// faults occupy.
 func faultShare(p *diagnose.Pass, faults, each float64) float64 {
 	c, load := p.CPU(), p.Load()
 	kernel := 0.0

@@ -11,11 +11,12 @@ import (
 )
 
 const (
-	// nearPorts is the part of the local ports in TIME_WAIT towards one address:
-	// partner-ports reaches all of them. The kernel tries odd and even ports in
-	// turn, so that connects slow down before that.
+	// nearPorts is the least part of the local ports in TIME_WAIT towards one
+	// address: partner-ports reaches all of them. The kernel searches ports of one
+	// parity first, so connects slow down before all are taken.
 	nearPorts = 0.90
-	// leastOpens per request: connections outwards come and go with requests.
+	// leastOpens is per request: it shows that outbound connections come and go
+	// with requests.
 	leastOpens = 0.1
 )
 
@@ -24,7 +25,7 @@ const (
 // A closed connection keeps its port for 60 s towards the same address
 // (TCP_TIMEWAIT_LEN, include/net/tcp.h; RFC 9293, section 3.4.1). The default range
 // of 28,232 ports thus allows some 470 new connections per second and destination.
-// Connections that are open count too, but are few compared with those that were closed.
+// Open connections take ports too, but are few compared with closed ones.
 var Ports = diagnose.Analyzer{
 	Name:  "ports",
 	Stage: diagnose.Host,
@@ -111,9 +112,9 @@ func runPorts(p *diagnose.Pass) ([]diagnose.Finding, error) {
 }
 
 // refusedPorts returns the connections in TIME_WAIT of the whole namespace, and
-// whether the target's connects fail before a SYN is sent, as they do where no port
-// is free. Connections too short to be sampled are not known to be the target's;
-// hence medium confidence.
+// whether the target's connects fail before a SYN is sent, as they do if no port is
+// free. Connections too short to be sampled may not be the target's, hence medium
+// confidence.
 func refusedPorts(p *diagnose.Pass) (waiting float64, failing bool) {
 	waiting, ok := p.Max(series.NetTCPTimeWait, "")
 	fails, counted := p.Sum(series.TCPConnectFails, "")

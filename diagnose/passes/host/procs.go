@@ -11,19 +11,19 @@ import (
 )
 
 const (
-	// leastQueuedShare is the part of request time spent runnable: barcode-one-proc
-	// has 94 %, thumbnail-procs-env, whose handlers only wait for their goroutines,
-	// 52 %.
+	// leastQueuedShare is the least part of request time spent runnable:
+	// barcode-one-proc has 94 %; thumbnail-procs-env, whose handlers only wait for
+	// their goroutines, 52 %.
 	leastQueuedShare = 0.15
-	// leastProcs is what Go 1.25 and later choose for smaller quotas
-	// (runtime/cgroup_linux.go), so fewer would have to be set explicitly.
+	// leastProcs is the GOMAXPROCS that Go 1.25 and later choose for smaller quotas
+	// (runtime/cgroup_linux.go); a lower value must be set explicitly.
 	leastProcs = 2
 )
 
 // Procs finds a GOMAXPROCS that does not fit the CPUs.
 //
 // A mismatch alone is no finding, because it may be intended or harmless: too few Ps
-// must make requests queue while CPUs idle, too many must exhaust the quota in
+// must make requests queue while CPUs are idle, too many must exhaust the quota in
 // bursts. Go before 1.25 takes the host's CPUs whatever the container's quota (Go
 // 1.25 release notes, container-aware GOMAXPROCS).
 var Procs = diagnose.Analyzer{
@@ -57,8 +57,8 @@ var Procs = diagnose.Analyzer{
 }
 
 // runProcs has two opposite cases. Too many: the same comparison of windows as for
-// throttling, as a burst of threads exhausts the quota. Too few: the gain is the
-// smaller of the missing Ps and the host's free CPUs.
+// throttling, because a burst of threads exhausts the quota. Too few: the gain is
+// the smaller of the missing Ps and the host's free CPUs.
 func runProcs(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	procs, ok := p.Mean("/sched/gomaxprocs:threads", "")
 	if !ok {

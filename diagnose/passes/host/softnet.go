@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// leastDropped is the part of the packets that a CPU took from the network.
-	// Loopback does not reach it: a CPU's backlog holds 1,000 packets, and the
-	// sender waits for acknowledgements long before. The threshold is derived from
-	// that of packet-loss.
+	// leastDropped is the least part of incoming packets that are dropped. Loopback
+	// does not reach it: a CPU's backlog holds 1,000 packets, and the sender waits
+	// for acknowledgements long before. The threshold is derived from that of
+	// packet-loss.
 	leastDropped = 0.001
-	// leastSqueezed is the part of the packets at which a CPU ran out of its
-	// budget: with rounds of up to 300 packets (net.core.netdev_budget) it is
-	// behind in each.
+	// leastSqueezed is the least number of exhausted budgets per packet: with
+	// rounds of up to 300 packets (net.core.netdev_budget), the budget runs out in
+	// every round.
 	leastSqueezed = 1.0 / 300
 )
 
@@ -52,8 +52,8 @@ var Softnet = diagnose.Analyzer{
 	Run:   runSoftnet,
 }
 
-// runSoftnet is judged from the kernel's counters alone; loopback hardly ever
-// drops, so no service of the corpus sets the thresholds.
+// runSoftnet judges by the kernel's counters alone; loopback hardly ever drops
+// packets, so no service of the corpus tests the thresholds.
 func runSoftnet(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	dropped, ok := p.Sum(series.SoftnetDropped, "")
 	squeezed, _ := p.Sum(series.SoftnetSqueezed, "")

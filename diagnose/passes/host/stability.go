@@ -19,31 +19,32 @@ const (
 	leastOthers = 0.15
 	// leastSteal is the part of the host's CPUs that the hypervisor gave to others.
 	leastSteal = 0.03
-	// leastStep is the disagreement of clocks, in ns, from which one was set: a
-	// trace's snapshots agree within 15 ns otherwise.
+	// leastStep is the disagreement of clocks, in ns, that shows that one was set:
+	// otherwise a trace's snapshots agree within 15 ns.
 	leastStep = 50e6
 )
 
 // Stability finds runs on a host that was not quiet.
 //
-// It stops no service, so it is a note that lowers the confidence of what rests on
-// times. The CPU of others is a remainder: the host's busy time less what the run
-// is known to use. Where the target calls services on this host, that remainder is
-// theirs, and nothing is said.
+// It limits no service, so it is a note that lowers the confidence of findings that
+// rest on times. The CPU of others is a remainder: the host's busy time less the
+// known use of the run, peers included. If the target calls other services, that remainder may
+// be that of services which were not seen, and nothing is reported.
 var Stability = diagnose.Analyzer{
 	Name:  "stability",
 	Stage: diagnose.Validity,
-	Doc: "Subtracts from the host's CPU what the service, its children, the generator and the database use: reported if " +
-		"others take 15 % of the CPUs, the hypervisor takes 3 % (steal), or the clocks of a trace and of the run differ by " +
-		"50 ms.",
+	Doc: "Subtracts from the host's CPU what the service, its children, the generator, the database and other programs on " +
+		"this host that the service asks use: reported if others take 15 % of the CPUs, the hypervisor takes 3 % (steal), or " +
+		"the clocks of a trace and of the run differ by 50 ms.",
 	Causes: []diagnose.Cause{{
 		ID: "unstable-host", Title: "The host was not quiet",
 		Doc: "Other programs, or other guests of the machine, took CPU during the run, or a clock was set. Another run may " +
 			"give other figures.",
-		Knows: "The host's CPU minus that of the target's processes, of redline and of the database, if they are on this " +
-			"host; steal time as the kernel counts it; and the snapshots of both clocks within execution traces. If the " +
-			"target calls other services, the rest of the CPU may be theirs and does not count. It is a warning, not a " +
-			"finding: findings that rest on times or on spare CPU then have medium confidence at most.",
+		Knows: "The host's CPU minus that of the target's processes, of redline, and of the database and the programs at the " +
+			"other ends of its connections, if they are on this host; steal time as the kernel counts it; and the snapshots of both " +
+			"clocks within execution traces. If the target calls services that were not seen, the rest of the CPU may be theirs and " +
+			"does not count. It is a warning, not a finding: findings that rest on times or on spare CPU then have medium " +
+			"confidence at most.",
 		Remedy:    "A quieter host; and comparisons by interleaved runs (redline ab), in which noise affects both sides alike.",
 		Qualifies: true,
 		Note:      true,
@@ -59,14 +60,14 @@ var Stability = diagnose.Analyzer{
 	Run:   runStability,
 }
 
-// runStability looks at three disturbances that a run cannot see from its own
+// runStability looks for three disturbances that do not show in a run's own
 // figures: other programs, other guests, and a clock that was set.
 func runStability(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	c := p.CPU()
 	others := othersCPU(c)
 	if others >= leastOthers && callsOut(p) {
-		p.Reject("unstable-host", "programs other than the service, redline and the database took %s of the host's "+
-			"CPUs; they may be services that it calls", diagnose.Percent(others))
+		p.Reject("unstable-host", "programs other than the service, redline, the database and the peers that were seen took "+
+			"%s of the host's CPUs; they may be servers that it asks", diagnose.Percent(others))
 		others = 0
 	}
 	steal := math.NaN()
@@ -84,9 +85,10 @@ func runStability(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		why = append(why, fmt.Sprintf("other programs took %s of its CPUs", diagnose.Percent(others)))
 		f.Share = others
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, others*c.CPUs, "CPUs",
-			"%s of %s CPUs were busy, %s of them with programs other than the service (%s), redline (%s) and the database",
+			"%s of %s CPUs were busy, %s of them with programs other than the service (%s), redline (%s), the database and "+
+				"other programs that the service asks (%s)",
 			diagnose.Times(c.Busy), diagnose.Number(c.CPUs), diagnose.Times(others*c.CPUs),
-			diagnose.Times(c.Target+c.Children), diagnose.Times(zero(c.Generator))))
+			diagnose.Times(c.Target+c.Children), diagnose.Times(zero(c.Generator)), diagnose.Times(c.Peers)))
 	}
 	if steal >= leastSteal {
 		why = append(why, fmt.Sprintf("the hypervisor gave %s of its CPU time to others", diagnose.Percent(steal)))
@@ -112,13 +114,17 @@ func runStability(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // othersCPU returns the part of the host's CPUs that nothing of the run used, 0 to
 // 1; NaN where the host's or the target's figures are missing.
 func othersCPU(c evidence.CPU) float64 {
-	return math.Max(0, c.Busy-c.Target-c.Children-zero(c.Generator)-zero(c.Database)) / c.CPUs
+	return math.Max(0, c.Busy-c.Target-c.Children-zero(c.Generator)-zero(c.Database)-c.Peers) / c.CPUs
 }
 
-// callsOut reports whether requests wait for services that they call, whose CPU
-// looks like that of unrelated programs.
+// callsOut reports whether requests wait for services that they call, or for a database
+// whose CPU was not read (MySQL on the same host): it looks like that of unrelated programs.
 func callsOut(p *diagnose.Pass) bool {
-	return p.Waits().NS(callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait) > 0
+	asked := []callstack.Wait{callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait}
+	if math.IsNaN(p.CPU().Database) {
+		asked = append(asked, callstack.DatabaseWait, callstack.PrepareWait, callstack.ConnectWait)
+	}
+	return p.Waits().NS(asked...) > 0
 }
 
 // zero replaces NaN, which marks what is not on this host, by 0.

@@ -17,8 +17,8 @@ const (
 	// invoice-quota runs out in all of them, parcel-burst-quota in 41 %,
 	// booking-roomy-quota in none.
 	leastPeriods = 0.10
-	// leastSlower: a quota that is not used up on average stops the service in
-	// bursts, and then windows with a stop are this many times slower.
+	// leastSlower: if a quota is not used up on average, stops come in bursts, and
+	// windows with a stop must be this many times slower.
 	leastSlower = 1.3
 )
 
@@ -26,11 +26,11 @@ const (
 //
 // The kernel grants a group its quota in each period (cpu.max, 100 ms by default)
 // and stops all its threads for the rest once it is spent
-// (Documentation/scheduler/sched-bwc.rst). Two different services meet that: one
-// whose work exceeds the quota, for which the limit is the cause and the gain is
-// the host's free CPUs; and one whose threads spend a period's quota in parallel in
-// a few ms, for which only the stops are the cause. Counters alone do not say that
-// it hurts, so the second must show in latency.
+// (Documentation/scheduler/sched-bwc.rst). That happens to two different kinds of
+// service: one whose work exceeds the quota, where the limit is the cause and the
+// host's free CPUs are the gain; and one whose threads spend a period's quota in
+// parallel within a few ms, where only the stops are the cause. Counters alone do
+// not show harm, so the second kind must show it in latency.
 var Throttling = diagnose.Analyzer{
 	Name:  "throttling",
 	Stage: diagnose.Host,
@@ -62,10 +62,11 @@ var Throttling = diagnose.Analyzer{
 	Run:   runThrottling,
 }
 
-// runThrottling distinguishes the two services by use: at 85 % of the quota on
-// average it is the limit, with the host's free CPUs as the gain; below, windows
-// with a stop must be slower than the others. Where nearly all windows have a stop
-// there is nothing to compare, and half of the periods is taken as the share.
+// runThrottling distinguishes the two by utilisation: at 85 % of the quota on
+// average the quota is the limit, with the host's free CPUs as the gain; below,
+// windows with a stop must be slower than the others. If nearly all windows have a
+// stop there is nothing to compare, and half of the throttled periods is taken as
+// the share.
 func runThrottling(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	s, c := p.Stops(), p.CPU()
 	if !s.Known {

@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// leastSiteShare is one place's part of all bytes, or of all objects, allocated.
+	// leastSiteShare is one place's least part of all bytes, or of all objects,
+	// allocated.
 	leastSiteShare = 0.40
 	// leastAllocCPU is the part of the service's CPU that allocating and collecting
 	// take together.
@@ -23,8 +24,11 @@ const (
 	// leastAllocGain is what removing the site must promise: parts-catalogue, which
 	// is healthy, has 1.06, and signup-badge, where it is the lesser of two, 1.19.
 	leastAllocGain = 1.10
-	// atEase is the use of CPUs below which a given rate is served without effort:
-	// what each request allocates is then its work, and could be tuned
+	// leastAlone is that gain on a host without other programs, as for other work that has cheaper
+	// equivalents (cpu's avoidable): parts-catalogue has 1.22.
+	leastAlone = 1.4
+	// atEase is the utilisation of CPUs below which a given rate is served with
+	// ease: a request's allocations are then part of its work, and could be tuned
 	// (analytics-json: 16 %).
 	atEase = 0.5
 	// leastBytes per request at the site: below 8 KiB a site leads only because
@@ -32,8 +36,8 @@ const (
 	leastBytes = 8 << 10
 	// leastObjects per request at the site, likewise.
 	leastObjects = 200
-	// mostOwn is the part of a helper's bytes that may be its own if the rest is to
-	// be booked on its caller.
+	// mostOwn is the largest part of a helper's bytes that may be its own for the
+	// rest to be attributed to its caller.
 	mostOwn = 0.25
 )
 
@@ -41,12 +45,12 @@ const (
 //
 // The allocs profile counts from the start of the process, so shares are of all
 // that was ever allocated; the runtime samples one allocation in 512 KiB
-// (runtime.MemProfileRate) and scales up. What a place costs is its part of the CPU
-// of allocating and collecting: marking is paid for by bytes allocated, at a given
-// GOGC and live heap (Go GC guide, "GOGC").
+// (runtime.MemProfileRate) and scales up. A place costs its part of the CPU for
+// allocating and collecting: at a given GOGC and live heap, marking is proportional
+// to bytes allocated (Go GC guide, "GOGC").
 //
 // Grouping decides the remedy. A compressor made per request once appeared as the
-// JSON helper that wrote into it, whose encoder was then to be replaced. So values
+// JSON helper that wrote into it, and redline advised another encoder. So values
 // that a constructor makes come first (object.go), then functions, raised to the
 // caller that makes a shared helper allocate.
 var Allocation = diagnose.Analyzer{
@@ -62,18 +66,19 @@ var Allocation = diagnose.Analyzer{
 			"makes it) and by the user's innermost function: 40 % of the bytes and 8 KiB per request, or 40 % of the objects " +
 			"and 200 per request. If several functions call a helper and one of them causes three quarters of it, that one " +
 			"is named, with the helper. It counts if allocation and garbage collection take 15 % of the service's CPU and a " +
-			"tenth could be gained. Only the collection that an ordinary GOGC would cause counts, so that a GOGC of 5, a " +
+			"tenth could be gained, or 1.4x on a host without other programs. Only the collection that an " +
+			"ordinary GOGC would cause counts, so that a GOGC of 5, a " +
 			"tight memory limit or forced cycles are reported as what they are. At a fixed rate that keeps the CPUs less " +
 			"than half busy, confidence is low. Bytes that a dependency allocates below one call are that call's to " +
-			"spare; if it compiles something there that takes more CPU, cpu-hot-function reports that instead. The leading site " +
-			"distinguishes it from gc-cpu.",
+			"spare, and only they count for the gain; if it compiles something there that takes more CPU, cpu-hot-function " +
+			"reports that instead. The leading site distinguishes it from gc-cpu.",
 		Remedy: "Preallocate, reuse a buffer (sync.Pool with a size cap), or avoid the escape.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "var page []byte\nfor _, p := range products {\n\tpage = append(page, card(p)...)\n}",
 			After:  "page := make([]byte, 0, sizeOf(products))\nfor _, p := range products {\n\tpage = appendCard(page, p)\n}"},
 		Verify: "redline ab: allocs_per_request and cpu_per_request fall.",
 		Cases:  []string{"catalog-pages", "telemetry-points", "signup-badge", "parts-catalogue", "analytics-json", "ledger-statements"},
-		// Compiling an expression allocates; what to change is the compiling.
+		// Compiling an expression allocates; the compiling is what to change.
 		FollowsFrom: []string{"cpu-regexp-compile", "cpu-template-parse", "cpu-json", "cpu-logging", "cpu-format", "cpu-compress", "cache-useless"},
 		SamePlace:   true,
 	}},
@@ -90,7 +95,8 @@ type site struct {
 
 // runAllocation charges the leading site with its share of the CPU of allocating
 // and collecting. Below a tenth of gain it is rejected with the figure: in most
-// services some site leads.
+// services some site leads. What other programs take does not decide: a site that would be worth
+// leastAlone without them is named.
 func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	allocs, err := p.Profile("allocs", "alloc_space")
 	if err != nil {
@@ -103,17 +109,25 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !p.Sampled(use, "alloc-hot") {
 		return nil, nil
 	}
-	// Collection caused by a setting or by a call of runtime.GC is not the
-	// allocations' to save.
+	// Collection caused by a setting or by runtime.GC would not be saved by
+	// allocating less.
 	collecting := use.With(callstack.GCWork | callstack.GCAssist)
 	cost := use.With(callstack.Allocate|callstack.GCWork|callstack.GCAssist) - collecting*(1-p.Collection().Ordinary())
-	lead, what, share, ok := leader(p, allocs)
+	lead, what, part, ok := leader(p, allocs)
 	if !ok || cost < leastAllocCPU {
 		return nil, nil
 	}
+	// A remedy at a call saves what the call allocates, and nothing of its neighbours'.
+	var through call
+	if what == nil && lead.below == "" {
+		if c, ok := within(p, allocs, lead); ok {
+			through, lead = c, c.site
+		}
+	}
+	share := part(lead)
 	ran := p.Ran(evidence.Work{Share: share * cost, Function: lead.place.Function, Doing: callstack.Allocate})
 	collected := p.Waited(share * p.Waits().Share(callstack.Collector))
-	if gain := max(ran.Factor, collected.Factor); gain < leastAllocGain {
+	if gain := max(ran.Factor, collected.Factor); gain < leastAllocGain && p.Alone(share*cost) < leastAlone {
 		p.Reject("alloc-hot", "%s allocates %s of all bytes, but removing that could gain no more than %s",
 			diagnose.At(lead.place), diagnose.Percent(share), diagnose.Percent((gain - 1)))
 		return nil, nil
@@ -122,18 +136,11 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	if what != nil && p.Stacks.Role(what.maker.Function).Has(callstack.Compress) {
-		p.Reached("alloc-hot", nil) // making a compressor does not follow from what it compresses
-	}
-	call, in := "", ""
-	if what == nil && lead.below == "" {
-		var at code.Frame
-		if call, in, at = within(p, allocs, lead); call != "" {
-			lead.place = at // the call's own line, not that of another which allocates more at once
-		}
+		p.Reached("alloc-hot", nil) // making a compressor does not follow from the data that it compresses
 	}
 	f := worded(p, lead, what, share, cost)
-	if call != "" {
-		inCall(&f, diagnose.At(lead.place), call, in)
+	if through.function != "" {
+		inCall(&f, through)
 	}
 	diagnose.Promise(&f, ran, collected)
 	if assist := p.Waits().Share(callstack.Collector); assist >= 0.02 {
@@ -149,7 +156,8 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// worded returns the finding with the consequence first, then the place.
+// worded returns the finding, its title with the consequence first and then the
+// place.
 func worded(p *diagnose.Pass, lead site, what *object, share, cost float64) diagnose.Finding {
 	each, count := diagnose.Size(perRequest(p, lead.bytes)), perRequest(p, lead.objects)
 	at := diagnose.At(lead.place)
@@ -182,33 +190,31 @@ func worded(p *diagnose.Pass, lead site, what *object, share, cost float64) diag
 	return f
 }
 
-// leader returns what leads by bytes, a value that a library makes before the place
-// that uses it, or else the place that leads by objects, with its share; ok is
-// false if none leads by enough. Many small objects cost CPU at few bytes: the
-// allocator's work is per object, the collector's per pointer.
-func leader(p *diagnose.Pass, allocs *measured.Profile) (lead site, what *object, share float64, ok bool) {
+// leader returns what leads by bytes (a value that a library makes takes precedence
+// over a place), or else the place that leads by objects, with the measure by which it
+// does: the part of all bytes, or of all objects, that a site allocates. ok is false if
+// none leads by enough. Many small objects cost CPU at few bytes: the allocator's work
+// is per object, the collector's per pointer.
+func leader(p *diagnose.Pass, allocs *measured.Profile) (lead site, what *object, part func(site) float64, ok bool) {
 	sites := sitesOf(p, allocs)
 	if len(sites) == 0 || allocs.Total == 0 || allocs.Count == 0 {
-		return site{}, nil, 0, false
+		return site{}, nil, nil, false
 	}
-	enough := func(s site) bool {
-		share = s.bytes / float64(allocs.Total)
-		return share >= leastSiteShare && perRequest(p, s.bytes) >= leastBytes
-	}
+	part = func(s site) float64 { return s.bytes / float64(allocs.Total) }
+	enough := func(s site) bool { return part(s) >= leastSiteShare && perRequest(p, s.bytes) >= leastBytes }
 	if objects := objectsOf(p, allocs); len(objects) > 0 && enough(objects[0].site) {
-		return objects[0].site, &objects[0], share, true
+		return objects[0].site, &objects[0], part, true
 	}
 	if lead = sites[0]; enough(lead) {
-		return raised(p, allocs, lead), nil, share, true
+		return raised(p, allocs, lead), nil, part, true
 	}
+	part = func(s site) float64 { return s.objects / float64(allocs.Count) }
 	lead = slices.MaxFunc(sites, func(a, b site) int { return cmp.Compare(a.objects, b.objects) })
-	share = lead.objects / float64(allocs.Count)
-	return raised(p, allocs, lead), nil, share, share >= leastSiteShare && perRequest(p, lead.objects) >= leastObjects
+	return raised(p, allocs, lead), nil, part, part(lead) >= leastSiteShare && perRequest(p, lead.objects) >= leastObjects
 }
 
-// raised returns a site at the function that makes a shared helper allocate so
-// much, if there is one. What the helper allocates on its own account stays with
-// it.
+// raised returns a site at the function that makes a shared helper allocate most,
+// if there is one. What the helper allocates for itself stays with it.
 func raised(p *diagnose.Pass, allocs *measured.Profile, s site) site {
 	var samples []usage.Caused
 	own := 0.0
@@ -229,8 +235,8 @@ func raised(p *diagnose.Pass, allocs *measured.Profile, s site) site {
 }
 
 // sitesOf groups allocations by the user's function, largest first, each at its
-// line with the most bytes. Library code is booked on the user's call into it;
-// closures belong to the function around them.
+// line with the most bytes. Library code is attributed to the user's call into it,
+// and a closure to the function around it.
 func sitesOf(p *diagnose.Pass, allocs *measured.Profile) []site {
 	type group struct {
 		site

@@ -2,7 +2,7 @@ package memory
 
 import "github.com/redline-go/redline/diagnose"
 
-// allocators are causes whose garbage makes the collector run: where one of them is
+// allocators are causes whose garbage makes the collector run: if one of them is
 // found and promises as much, collection is its consequence.
 var allocators = []string{"alloc-hot", "cpu-json", "cpu-logging", "cpu-regexp-compile", "cpu-format", "cpu-compress"}
 
@@ -46,7 +46,7 @@ var heapLarge = diagnose.Cause{
 		"and not from its frequency. Heap size and GOGC distinguish it from gc-cpu, and the scannable part from a cache " +
 		"without pointers (which is not marked).",
 	Remedy: "Hold the data without pointers (slices of values, indexes instead of pointers, one large byte " +
-		"slice), or outside the heap; more GOGC trades memory for fewer cycles.",
+		"slice), or outside the heap; a higher GOGC trades memory for fewer cycles.",
 	Example: diagnose.Example{Lang: "go",
 		Before: "type road struct {\n\tto   *junction\n\tname *string\n}\n\nvar roads []*road",
 		After:  "type road struct {\n\tto   int32 // index of the junction\n\tname uint32 // offset in one text\n}\n\nvar roads []road"},
@@ -56,7 +56,7 @@ var heapLarge = diagnose.Cause{
 
 var gcAssist = diagnose.Cause{
 	ID: "gc-assist", Title: "Requests help the garbage collector",
-	Doc: "Requests that allocate during a cycle have to mark in proportion (assist), so they take longer although CPUs are idle.",
+	Doc: "Requests that allocate during a cycle must help to mark in proportion (assist), so they take longer although CPUs are idle.",
 	Knows: "Time in assists and stopped worlds from the execution trace, from 10 % of request time (20 % on saturated CPUs) " +
 		"or 40 % of the tail's extra time (below saturation), if garbage collection takes at least 8 % of the service's CPU. " +
 		"An open loop that kept its rate with 99 of 100 requests within 10 ms shows that assists do no harm. On saturated " +

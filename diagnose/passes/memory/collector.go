@@ -12,47 +12,48 @@ import (
 )
 
 const (
-	// leastGC is the part of the service's CPU. The pacer aims at a quarter of
-	// GOMAXPROCS while a cycle runs (runtime/mgcpacer.go, gcBackgroundUtilization),
-	// so a quarter on average means that it hardly ever rests.
+	// leastGC is collection's least part of the service's CPU. The pacer aims at a
+	// quarter of GOMAXPROCS while a cycle runs (runtime/mgcpacer.go,
+	// gcBackgroundUtilization), so a quarter on average means that it hardly ever
+	// rests.
 	leastGC = 0.25
 	// leastExplained is that part where a limit or the heap's size is at fault:
 	// less than for GOGC, because figures of their own prove both.
 	leastExplained = 0.15
-	// leastForced is the part of the service's CPU or of request time,
-	// leastForcedRate the cycles per second and leastForcedPart the part of all
-	// cycles: no service needs any of them.
+	// leastForced is the least part of the service's CPU or of request time that
+	// forced cycles take, leastForcedRate their number per second, and
+	// leastForcedPart their part of all cycles. No service needs any of them.
 	leastForced, leastForcedRate, leastForcedPart = 0.10, 1.0, 0.5
 	// leastScan is the live heap with pointers, in bytes: marking 96 MB of small
 	// objects takes some 100 ms of CPU, which requests feel; below that GOGC
 	// decides.
 	leastScan = 96e6
-	// leastPercent is the GOGC from which the heap is at fault and not the setting.
+	// leastPercent is the GOGC at which the heap is at fault and not the setting.
 	leastPercent = 50
 	// leastAssist is the part of request time, on average; leastAssistBusy that on
 	// saturated CPUs, because assists wait for a CPU like everything else:
 	// crew-roster, which is merely busy, has 0.10.
 	leastAssist, leastAssistBusy = 0.10, 0.20
-	// leastAssistTail is the part of the time by which the tail exceeds the median.
-	// On a saturated host the tail of any service that allocates meets some cycle,
-	// so it counts below saturation only.
+	// leastAssistTail is the part of the tail's extra time over the median. On a
+	// saturated host the tail of any service that allocates meets some cycle, so it
+	// counts only below saturation.
 	leastAssistTail = 0.40
 	// leastAssistCPU is the part of the service's CPU that collecting must take if
-	// the profile is there. Assist time is wall-clock time: a collector that other
-	// programs keep from running makes requests wait, and is not what to change. A
-	// small healthy service with such neighbours spent 17 % of request time in
-	// assists and 2 % of its CPU on collecting; one with GOGC=5 spends a third.
+	// there is a profile. Assist time is wall-clock time: a collector that other
+	// programs keep from running makes requests wait, but is not at fault. A small
+	// healthy service with such neighbours spent 17 % of request time in assists
+	// and 2 % of its CPU on collecting; one with GOGC=5 spends a third.
 	leastAssistCPU = 0.08
 	// leastAssistGapNS is by how much the tail must exceed the median, in ns.
 	leastAssistGapNS = 2e6
 )
 
-// Collector finds out what makes the collector run where it costs too much.
+// Collector finds what makes the collector run if it costs too much.
 //
 // The cost of collection is cycles per second times the cost of one, and each cause
 // moves one factor: runtime.GC, the memory limit and GOGC the frequency, the live
 // heap with pointers the cost (Go GC guide; Jones, Hosking and Moss, The Garbage
-// Collection Handbook, 2012). So the reasons are tried in that order and the first
+// Collection Handbook, 2012). So the causes are tried in that order, and the first
 // that holds is the finding.
 var Collector = diagnose.Analyzer{
 	Name:  "collector",
@@ -67,16 +68,16 @@ var Collector = diagnose.Analyzer{
 	Run:    runCollector,
 }
 
-// collecting is what the collector costs, and how requests feel it.
+// collecting is the collector's cost, and its effect on requests.
 type collecting struct {
 	usage.Collection
 	judged bool // whether the CPU profile is good enough for shares
 	assist assisting
 }
 
-// runCollector returns one finding at most, see the package comment. What data is
-// missing is noted per cause, because the count of cycles, the trace and the
-// profile each serve others.
+// runCollector returns at most one finding, see the package comment. Missing data
+// is noted per cause, because the count of cycles, the trace and the profile each
+// serve different ones.
 func runCollector(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	c := collecting{Collection: p.Collection()}
 	use, err := p.Use()
@@ -117,7 +118,7 @@ type assisting struct {
 	reported bool // whether it is enough to be reported
 }
 
-// assists measures it, by the mean request first and by the tail otherwise.
+// assists measures it, by the mean request or else by the tail.
 func assists(p *diagnose.Pass) assisting {
 	w := p.Waits()
 	a := assisting{share: w.Share(callstack.Collector), of: diagnose.OfRequest, ns: w.NS(callstack.Collector)}
@@ -134,8 +135,8 @@ func assists(p *diagnose.Pass) assisting {
 	return a
 }
 
-// assisted reports requests that assist while CPUs are idle. On saturated CPUs it
-// is left to busy: an assist is then one way of spending the CPU.
+// assisted reports requests that assist while CPUs are idle. Saturated CPUs are
+// left to busy: an assist is then one way of spending CPU.
 func assisted(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	a := c.assist
 	if !a.reported || p.CPU().Saturated() && c.CPU >= leastGC {
@@ -160,7 +161,7 @@ func assisted(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 		f.Confidence = findings.Medium
 	}
 	if c.CPU >= leastGC {
-		// Assists end when collection does, and its CPU is freed with them.
+		// Without collection there are no assists, and its CPU is freed too.
 		diagnose.Promise(&f, p.Ran(evidence.Work{Share: c.CPU}))
 	}
 	return c.finish(p, f, advice(p, c)), true
@@ -187,9 +188,9 @@ func busy(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 }
 
 // finish adds what all findings have: the place that allocates most, unless a
-// better one is known, the figures of the collector, and the remedy. Where one site
-// allocates most at an ordinary setting, the finding is that site's consequence and
-// promises no more than it.
+// better one is known, the collector's figures, and the remedy. If one site
+// allocates most at an ordinary setting, the finding is a consequence of that site
+// and promises no more than it.
 func (c collecting) finish(p *diagnose.Pass, f diagnose.Finding, remedy string) diagnose.Finding {
 	f.Remedy = remedy
 	f.Evidence = append(f.Evidence, c.facts(p)...)
@@ -212,8 +213,8 @@ func (c collecting) finish(p *diagnose.Pass, f diagnose.Finding, remedy string) 
 	return f
 }
 
-// facts returns what collection costs, how often cycles run and on how much, as
-// evidence.
+// facts returns, as evidence, the cost of collection, the frequency of cycles and
+// the size of the heap.
 func (c collecting) facts(p *diagnose.Pass) []findings.Evidence {
 	var facts []findings.Evidence
 	if c.judged {

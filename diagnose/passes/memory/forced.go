@@ -11,8 +11,8 @@ import (
 )
 
 // forced reports cycles that the program demands. runtime.GC blocks its caller
-// until a whole cycle is done, and debug.FreeOSMemory returns memory to the system
-// as well; so a request that calls either waits for the marking of everyone's heap.
+// until a whole cycle is done, and debug.FreeOSMemory also returns memory to the
+// system, so a request that calls either waits until the whole heap is marked.
 func forced(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	if math.IsNaN(c.Cycles) || c.Forced < leastForcedRate || c.ForcedPart() < leastForcedPart {
 		return diagnose.Finding{}, false
@@ -25,7 +25,7 @@ func forced(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	}
 	f := diagnose.Finding{
 		Cause: gcForced.ID, Share: cpu, ShareOf: diagnose.OfCPU, Confidence: findings.High,
-		// What ends the wait is the collector's own CPU, which is freed with it.
+		// Requests wait for the collector's own CPU time, which is saved as well.
 		GainCeiling: max(p.CPUGain(cpu), diagnose.Ceiling(waits.share)),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProbe, c.Forced, diagnose.Hertz, "%s of %s cycles per second are forced",
@@ -50,11 +50,12 @@ func forced(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	}
 	f.Title = fmt.Sprintf("%s %s forces %s collections per second: %s of %s", call, at, diagnose.Number(c.Forced),
 		diagnose.Percent(f.Share), diagnose.OfWhat(f.ShareOf))
-	return c.finish(p, f, fmt.Sprintf("Remove %s %s; to bound memory set GOMEMLIMIT, which collects only when it must.", call, at)), true
+	return c.finish(p, f, fmt.Sprintf("Remove %s %s; to bound memory set GOMEMLIMIT, with which "+
+		"the runtime collects only when it must.", call, at)), true
 }
 
-// waiting is the time that requests wait for collections that they demand. ns is
-// per request.
+// waiting is the time that requests wait for collections that they force. ns is per
+// request.
 type waiting struct {
 	share, ns float64
 	place     code.Frame
@@ -82,8 +83,8 @@ func demanded(p *diagnose.Pass) (w waiting) {
 	return w
 }
 
-// demand returns the outermost frame that demands a collection, and its name; -1
-// when none does.
+// demand returns the outermost frame that forces a collection, and its name; -1 if
+// none does.
 func demand(stack []code.Frame) (int, string) {
 	for i := len(stack) - 1; i >= 0; i-- {
 		switch stack[i].Function {
@@ -94,8 +95,8 @@ func demand(stack []code.Frame) (int, string) {
 	return -1, ""
 }
 
-// caller finds who demands collections in the profiles: by CPU first (the caller
-// sweeps), then by those seen blocked in one. A timer's goroutine is in none of the
+// caller finds in the profiles who forces collections: by CPU first (the caller
+// sweeps), then by goroutines blocked in one. A timer's goroutine is in none of the
 // requests' waits.
 func caller(p *diagnose.Pass) (code.Frame, string) {
 	for _, from := range [][2]string{{"cpu", "cpu"}, {"block", "delay"}, {"goroutine", "goroutine"}} {

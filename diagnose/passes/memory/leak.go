@@ -6,6 +6,8 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
+	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
 )
@@ -22,7 +24,7 @@ const (
 	// explains (R²), and leastLasting the slope of the last half of the run over
 	// that of the first: a cache that fills levels off.
 	leastFit, leastLasting = 0.85, 0.6
-	// leastGrown is one site's part of the growth.
+	// leastGrown is one site's least part of the growth.
 	leastGrown = 0.40
 )
 
@@ -36,23 +38,24 @@ const (
 var Leak = diagnose.Analyzer{
 	Name:  "leak",
 	Stage: diagnose.Memory,
-	Doc: "Follows what each cycle found alive: at least four cycles, on a rising straight line that does not level off, by 8 " +
-		"MiB or more; and compares the heap profiles of both ends for the site that holds it, from 40 % of the growth.",
+	Doc: "Follows the live heap that each cycle found: it must rise over at least four cycles, by 8 MiB or more, on " +
+		"a straight line that does not level off. The heap profiles of both ends show the site, from 40 % of the " +
+		"growth.",
 	Causes: []diagnose.Cause{{
 		ID: "heap-leak", Title: "The live heap grows without end",
 		Doc: "What survives garbage collection rises steadily with the requests served: a map, list or closure keeps what is " +
 			"no longer needed. It is reported before it does harm.",
-		Knows: "What each cycle found alive (never the heap between cycles) lies on a rising straight line through four " +
+		Knows: "The live heap that each cycle found (never the heap between cycles) lies on a rising straight line through four " +
 			"cycles or more, rises by 8 MiB or more, and rises as fast in the last half of the run as in the first, so a " +
 			"cache that fills up and levels off is not reported; and one site holds 40 % of the heap's growth between the " +
-			"heap profiles of both ends. A bounded cache that is not yet full at the end of the run looks the same: run " +
-			"longer than it takes to fill.",
+			"heap profiles of both ends, or else a function with all that it calls (low confidence). A bounded cache that is " +
+			"not yet full at the end of the run looks the same: run longer than it takes to fill.",
 		Remedy: "Limit what is kept (by size or age), remove entries when their owner ends, copy subslices that keep a large " +
 			"array alive.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "r.open[s.token] = s // and nothing ever deletes it",
 			After:  "r.open.Add(s.token, s) // an LRU of a fixed size, with expiry"},
-		Verify: "Run longer: what cycles find alive levels off (/gc/heap/live:bytes).",
+		Verify: "Run longer: the live heap that cycles find levels off (/gc/heap/live:bytes).",
 		Cases:  []string{"session-registry", "audit-feed", "tiles-cache"},
 		Grows:  true,
 	}},
@@ -60,9 +63,10 @@ var Leak = diagnose.Analyzer{
 	Run:   runLeak,
 }
 
-// runLeak asks the trend first, as that needs no profile, and then the profiles for
-// the place. If the trend is clear and the place is not, the cause is not judged,
-// with the rate of growth as the reason: the reader should know it grows.
+// runLeak looks at the trend first, which needs no profile, and then for the place
+// in the profiles. If the trend is clear and the place is not, the cause is not
+// judged and the reason gives the rate of growth, so that the reader knows that the
+// heap grows.
 func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	const cause = "heap-leak"
 	live, ok := survivors(p)
@@ -88,19 +92,18 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			diagnose.Size(whole.slope))
 		return nil, nil
 	}
-	sites := sitesOf(p, grown)
-	if len(sites) == 0 || grown.Total == 0 || sites[0].bytes < leastGrown*float64(grown.Total) || sites[0].bytes < leastGrowth/2 {
+	top, preposition := grownAt(p, grown)
+	if preposition == "" {
 		p.Reject(cause, "the live heap grows by %s per second, but no site holds %s of it",
 			diagnose.Size(whole.slope), diagnose.Percent(leastGrown))
 		return nil, nil
 	}
-	top := sites[0]
 	// A leak promises no throughput: it is reported before it hurts.
 	share := min(1, top.bytes/float64(grown.Total))
 	f := diagnose.Finding{
 		Cause: cause, Share: share, ShareOf: "heap growth", GainCeiling: 1, Confidence: findings.Medium, Where: diagnose.WhereOf(top.place),
-		Title: fmt.Sprintf("The live heap grows by %s per second, most of it allocated at %s",
-			diagnose.Size(whole.slope), diagnose.At(top.place)),
+		Title: fmt.Sprintf("The live heap grows by %s per second, most of it allocated %s %s",
+			diagnose.Size(whole.slope), preposition, diagnose.At(top.place)),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProbe, whole.slope, diagnose.Bytes,
 				"the live heap rose from %s to %s in a straight line over %d cycles",
@@ -109,14 +112,41 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 				"%s of the heap's growth between two profiles, %s, was allocated in %s",
 				diagnose.Percent(share), diagnose.Size(top.bytes), callstack.Short(top.place.Function)),
 		},
-		Remedy: fmt.Sprintf("Find what keeps the memory allocated at %s: limit it by size or age, or delete it when its "+
-			"owner ends.", diagnose.At(top.place)),
+		Remedy: fmt.Sprintf("Find what keeps the memory allocated %s %s alive: limit it by size or age, or delete entries when their "+
+			"owner ends.", preposition, diagnose.At(top.place)),
+	}
+	if preposition == below {
+		f.Confidence = findings.Low
+		f.Evidence[1].Text += " and what it calls"
 	}
 	if rate := p.Load().Rate; rate > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, whole.slope/rate, diagnose.Bytes,
 			"that is %s per request", diagnose.Size(whole.slope/rate)))
 	}
 	return []diagnose.Finding{f}, nil
+}
+
+// at and below say how a growth belongs to a function: it allocates it itself, or what it calls does.
+const at, below = "at", "below"
+
+// grownAt returns the place that holds leastGrown of a growth, and how; "" if none does.
+func grownAt(p *diagnose.Pass, grown *measured.Profile) (top site, preposition string) {
+	if grown.Total == 0 {
+		return site{}, ""
+	}
+	least := max(leastGrown*float64(grown.Total), leastGrowth/2)
+	if sites := sitesOf(p, grown); len(sites) > 0 && sites[0].bytes >= least {
+		return sites[0], at
+	}
+	// What is kept may be a record that several functions make, each a part: the function that calls them all has all of it.
+	var all measured.Inclusive
+	for _, s := range grown.Samples {
+		all.Add(s.Stack, float64(s.Value), func(_ string, f code.Frame) bool { return p.Stacks.User(f) })
+	}
+	if place, bytes, ok := all.Deepest(least); ok {
+		return site{place: place, bytes: bytes}, below
+	}
+	return site{}, ""
 }
 
 // alive is what one cycle found alive, and when, in seconds of the steady span.

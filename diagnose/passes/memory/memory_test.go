@@ -8,6 +8,7 @@ import (
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/memory"
 	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
 )
 
@@ -31,6 +32,19 @@ func TestAllocation(t *testing.T) {
 	Expect(t, memory.Allocation, Healthy().Alloc(n, 20<<10*n, "bytes.growSlice", render).NoProfile("cpu").Sample(9*s, render))
 	Expect(t, memory.Allocation, collecting(4*s)) // spread
 	ExpectUnjudged(t, memory.Allocation, Healthy().NoProfile("allocs"), "alloc-hot")
+}
+
+// Other programs take the CPUs, so that little can be gained on this host. Nevertheless the
+// allocations of a place are half of the service's work.
+func TestAllocationBesideOtherPrograms(t *testing.T) {
+	n := int64(Healthy().Requests())
+	crowded := func(cpu time.Duration) *Builder {
+		b := collecting(cpu).CPU(2, 1.98, 0.22, 0.05, 0).Without(series.DBCPU) // a peer's CPU is not known
+		b.Wait(breakdown.StateNetwork, 5*ms, 2, "net.(*conn).Read", "shop/legacy.(*Client).ask@legacy.go:5")
+		return b.Alloc(n, 200<<10*n, "bytes.growSlice", render)
+	}
+	Expect(t, memory.Allocation, crowded(9*s), "alloc-hot at orders.go:130")
+	Expect(t, memory.Allocation, crowded(s/10).Sample(9*s, render)) // costs nothing
 }
 
 // collector sets the runtime's figures: live and scannable heap, the goal, GOGC
@@ -59,9 +73,9 @@ func TestCollector(t *testing.T) {
 	idle := Healthy().Background(9*s, "runtime.gcDrain", "runtime.gcDrainMarkWorkerIdle", "runtime.gcBgMarkWorker")
 	Expect(t, memory.Collector, idle) // on CPUs that had nothing else to do
 	Expect(t, memory.Collector, Healthy().Wait(breakdown.StateAssist, 4*ms, 2), "gc-assist")
-	// The tail alone assists.
+	// Only the tail assists.
 	tail := New(64, 3*ms).Rate(500).Late(15*ms, 0.011).CPU(2, 0.4, 0.2, 0.06, 0.1).Busy(2*s).Wait(breakdown.StateRunning, 2*ms, 3)
-	// In an open loop that keeps its schedule nobody waits for it.
+	// In an open loop that keeps its schedule nothing waits for it.
 	short := func() *Builder {
 		return New(64, 2*ms).Wait(breakdown.StateRunning, ms, 2).Wait(breakdown.StateAssist, 600*time.Microsecond, 2)
 	}
@@ -100,7 +114,7 @@ func TestForced(t *testing.T) {
 			"runtime.gcWaitOnMark", "runtime.GC", cleanup)
 	}
 	Expect(t, memory.Collector, inRequests(), "gc-forced at orders.go:9")
-	// By a timer: who does it is told by the profile.
+	// By a timer: the profile shows what forces them.
 	timer := collector(collecting(6*s), 30e6, 20e6, 60e6, 100, 60, 60).Background(100*ms, "runtime.sweepone",
 		"runtime.GC", "runtime/debug.freeOSMemory", "runtime/debug.FreeOSMemory", cleanup)
 	Expect(t, memory.Collector, timer, "gc-forced at orders.go:9")
@@ -124,6 +138,18 @@ func TestLeak(t *testing.T) {
 	Expect(t, memory.Leak, live(rising).Heap(10<<20, 60<<20, begin), "heap-leak at sessions.go:32")
 	// nobody's
 	Expect(t, memory.Leak, live(rising).Heap(10<<20, 20<<20, begin).Heap(0, 15<<20, "shop/a.f@a.go:1").Heap(0, 15<<20, "shop/b.f@b.go:1"))
+	// A record is kept whose parts several functions make.
+	parts := func() *Builder {
+		const keep, handle = "shop/journal.(*Journal).keep@journal.go:59", "shop/api.(*API).ServeHTTP@api.go:12"
+		return live(rising).Heap(10<<20, 12<<20, keep, handle).Heap(0, 13<<20, "shop/copy.headers@copy.go:1", keep, handle).
+			Heap(0, 13<<20, "encoding/json.Unmarshal", "shop/copy.body@copy.go:2", keep, handle).Heap(0, 5<<20, handle)
+	}
+	found := Expect(t, memory.Leak, parts(), "heap-leak at journal.go:59")
+	if len(found) == 1 && found[0].Confidence != findings.Low {
+		t.Errorf("confidence %v of a function with what it calls", found[0].Confidence)
+	}
+	// A generator that waits for a CPU begins the span after its first profile.
+	Expect(t, memory.Leak, live(rising).Heap(10<<20, 60<<20, begin).Early(200*ms), "heap-leak at sessions.go:32")
 	// to and fro
 	Expect(t, memory.Leak, live(func(second int) float64 { return 20e6 + 1e6*float64(second%3) }).Heap(10<<20, 60<<20, begin))
 	// a cache that fills
@@ -136,8 +162,8 @@ func TestLeak(t *testing.T) {
 	ExpectUnjudged(t, memory.Leak, Idle(), "heap-leak")
 }
 
-// A library that allocates in many places below one call takes no buffer from the caller; and what it
-// makes there, at most of the line's CPU, is cpu-hot-function's to report.
+// A library that allocates in many places below one call takes no buffer from the caller; if that is
+// most of the line's CPU, cpu-hot-function reports it.
 func TestAllocationAllOverALibrary(t *testing.T) {
 	const lib = "github.com/rules/schema."
 	n := int64(Healthy().Requests())
@@ -158,4 +184,24 @@ func TestAllocationAllOverALibrary(t *testing.T) {
 	if len(found) == 1 && (!strings.Contains(found[0].Title, "schema.Context.Update") || strings.Contains(found[0].Remedy, "capacity")) {
 		t.Errorf("the library's map is not named: %s; %s", found[0].Title, found[0].Remedy)
 	}
+}
+
+// A remedy at a call saves what the call allocates: a handler that searches the page that it parses
+// allocates nearly all bytes, but searching less saves only the search's half. What compiles the search
+// takes more CPU than that, and is cpu-hot-function's to report.
+func TestAllocationOfOneCallAmongSeveral(t *testing.T) {
+	const lib, at = "github.com/rules/path.", "shop/web.page@page.go:34"
+	n := int64(Healthy().Requests())
+	const parser, parse = "github.com/net/html.(*parser).parse", "github.com/net/html.Parse"
+	page := func() *Builder {
+		return collecting(5*s).
+			Alloc(100*n, 40<<10*n, "runtime.newobject", parser, parse, "shop/web.page@page.go:20").
+			Alloc(200*n, 40<<10*n, "runtime.newobject", lib+"(*parser).step", lib+"Compile", lib+"Find", at).
+			Alloc(50*n, 20<<10*n, "runtime.newobject", lib+"(*query).Select", lib+"Find", at)
+	}
+	found := Expect(t, memory.Allocation, page(), "alloc-hot at page.go:34")
+	if len(found) == 1 && (found[0].Share > 0.25 || !strings.Contains(found[0].Remedy, "path.Compile")) {
+		t.Errorf("%.2f of the CPU: %s; %s", found[0].Share, found[0].Title, found[0].Remedy)
+	}
+	Expect(t, memory.Allocation, page().Sample(2*s, lib+"(*parser).step", lib+"Compile", lib+"Find", at))
 }

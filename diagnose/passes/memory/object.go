@@ -19,18 +19,22 @@ type object struct {
 	callstack.Made
 	site
 	maker code.Frame // that makes it: a library's
+	// via is the dependency's function that calls the constructor on behalf of place, "pdf.(*Doc).write";
+	// "" where place does so itself.
+	via string
 	// each is how many are made per request; 0 where that is not known.
 	each float64
 }
 
 // objectsOf groups allocations by the type of the value they are part of, largest
-// first, each at the user's line that makes most of them. Lazy ones allocate at
+// first, each at the user's line that makes most of them. Lazy types allocate at
 // first use rather than in the constructor: compress/flate clears its 750 KB when
 // the first byte is written.
 func objectsOf(p *diagnose.Pass, allocs *measured.Profile) []object {
 	type group struct {
 		object
 		makers, users map[code.Frame]float64 // lines that call the constructor, and that first use the value
+		vias          map[string]float64     // dependencies that call the constructor
 		largest       int64
 	}
 	groups := map[string]*group{}
@@ -45,7 +49,8 @@ func objectsOf(p *diagnose.Pass, allocs *measured.Profile) []object {
 		}
 		g := groups[m.Type]
 		if g == nil {
-			g = &group{object: object{Made: m, maker: s.Stack[m.At]}, makers: map[code.Frame]float64{}, users: map[code.Frame]float64{}}
+			g = &group{object: object{Made: m, maker: s.Stack[m.At]}, makers: map[code.Frame]float64{}, users: map[code.Frame]float64{},
+				vias: map[string]float64{}}
 			groups[m.Type] = g
 		}
 		g.bytes, g.objects = g.bytes+float64(s.Value), g.objects+float64(s.Count)
@@ -53,6 +58,7 @@ func objectsOf(p *diagnose.Pass, allocs *measured.Profile) []object {
 			g.users[s.Stack[user]] += float64(s.Value)
 		} else {
 			g.makers[s.Stack[user]] += float64(s.Value)
+			g.vias[via(s.Stack[m.At:user])] += float64(s.Value)
 		}
 		// A constructor allocates its own struct once, so that count is the number
 		// of values; of several such places the largest is sampled best.
@@ -66,14 +72,26 @@ func objectsOf(p *diagnose.Pass, allocs *measured.Profile) []object {
 		if g.place = most(g.makers); g.place.Function == "" {
 			g.place = most(g.users)
 		}
+		g.via = measured.Heaviest(g.vias, cmp.Compare[string])
 		list = append(list, g.object)
 	}
 	slices.SortFunc(list, func(a, b object) int { return cmp.Or(cmp.Compare(b.bytes, a.bytes), cmp.Compare(a.Type, b.Type)) })
 	return list
 }
 
-// most returns the line with the largest sum, the smallest of equals, so that ties
-// in a map do not change from run to run.
+// via returns the dependency's function that calls a constructor, which is the first frame; "" where the
+// service itself does.
+func via(stack []code.Frame) string {
+	for _, f := range stack[1:] {
+		if callstack.Dependency(f.Function) {
+			return callstack.Short(f.Function)
+		}
+	}
+	return ""
+}
+
+// most returns the line with the largest sum, and of equal sums the first in order,
+// so that ties do not depend on a map's order.
 func most(lines map[code.Frame]float64) (best code.Frame) {
 	for f, sum := range lines {
 		if sum > lines[best] || sum == lines[best] && (f.Function < best.Function || f.Function == best.Function && f.Line < best.Line) {
@@ -108,9 +126,14 @@ func article(word string) string {
 }
 
 // remedy depends on what the type allows: reuse by Reset, sharing between
-// goroutines, or neither known.
+// goroutines, or neither known. What a dependency makes is the dependency's to reuse: gopdf makes
+// a zlib.Writer for each object of a document.
 func (o object) remedy() string {
 	at := diagnose.At(o.place)
+	if o.via != "" {
+		return fmt.Sprintf("%s makes %s %s in each call from %s: use a version of it that reuses them, call it less often, or keep "+
+			"the call's result for the same input.", o.via, article(o.Type), o.Type, at)
+	}
 	switch o.Reuse {
 	case callstack.Pooled:
 		return fmt.Sprintf("Keep %ss in a sync.Pool and Reset one for each request instead of calling %s at %s.", o.Type, o.Maker, at)

@@ -12,7 +12,7 @@ import (
 // limit the heap goal falls towards the live heap and cycles follow each other (Go
 // GC guide, "Memory limit"); the runtime then caps collection at half of the CPU
 // and lets the limit be exceeded (runtime/mgclimit.go). That cap alone does not
-// decide: a small GOGC reaches it as well.
+// decide, because a small GOGC reaches it as well.
 func thrash(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	if !c.Limited() || !(c.CPU >= leastExplained) {
 		return diagnose.Finding{}, false
@@ -36,7 +36,7 @@ func thrash(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	return c.finish(p, f, remedy), true
 }
 
-// wanted words the heap that GOGC alone would allow: live heap times 1 + GOGC/100.
+// wanted gives the heap that GOGC alone would allow: live heap times 1 + GOGC/100.
 func (c collecting) wanted() string {
 	if math.IsInf(c.Percent, 1) {
 		return "any size"
@@ -81,13 +81,13 @@ func large(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	}
 	f = c.finish(p, f, "Hold the data without pointers (values in slices, indexes for pointers, texts in one "+
 		"byte slice) or outside the heap; a higher GOGC trades memory for fewer cycles.")
-	// The place that holds is what to change, not the one that allocates.
+	// The place that holds the memory is the one to change, not the one that
+	// allocates.
 	f.Where = holder(p)
 	return f, true
 }
 
-// relief is what requests alone gain by not assisting; 1 where assists are not
-// reported.
+// relief is the gain for requests of not assisting; 1 if assists are not reported.
 func (c collecting) relief() float64 {
 	if !c.assist.reported {
 		return 1

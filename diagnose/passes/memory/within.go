@@ -12,49 +12,59 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// mostSpread is the part of a place's bytes from which a dependency's call is what allocates there, and
-// the part of the call's from which one function below it is.
+// mostSpread is the part of a place's bytes that one call into a dependency must allocate to be named,
+// and the part of the call's bytes that one function below it must.
 const mostSpread = 0.5
 
-// within returns the dependency's function that a site calls, where most of the site's bytes are
-// allocated below it: no buffer of the caller's spares those. in is the function that makes something
-// with most of them, or else that allocates most of them; "" where they are spread. at is the site's line
-// that calls it with most bytes. call is "" otherwise.
-func within(p *diagnose.Pass, allocs *measured.Profile, s site) (call, in string, at code.Frame) {
-	calls, makers, lines := map[string]float64{}, map[string]map[string]float64{}, map[string]map[code.Frame]float64{}
-	below := map[string][]measured.Sample{}
+// call is a dependency's function below which most of a site's bytes are allocated, where no buffer of
+// the caller's saves them.
+type call struct {
+	function string
+	// in is the function below it that makes something with most of the call's bytes, or else allocates
+	// most of them; "" if they are spread.
+	in string
+	// site is the calling line with most bytes, and what the call allocates for the caller in all:
+	// calling it less saves no more than that.
+	site site
+}
+
+// within returns the dependency's function that a site calls; ok is false if there is none with most of
+// the site's bytes.
+func within(p *diagnose.Pass, allocs *measured.Profile, s site) (c call, ok bool) {
+	calls, below := map[string]float64{}, map[string][]measured.Sample{}
 	for _, a := range allocs.Samples {
 		i := p.Stacks.Innermost(a.Stack)
 		if i < 1 || callstack.Enclosing(a.Stack[i].Function) != callstack.Enclosing(s.place.Function) {
 			continue
 		}
-		f := a.Stack[i-1].Function
-		if !callstack.Dependency(f) {
-			continue
+		if f := a.Stack[i-1].Function; callstack.Dependency(f) {
+			calls[f] += float64(a.Value)
+			below[f] = append(below[f], a)
 		}
-		calls[f] += float64(a.Value)
-		if makers[f] == nil {
-			makers[f], lines[f] = map[string]float64{}, map[code.Frame]float64{}
-		}
-		lines[f][a.Stack[i]] += float64(a.Value)
-		below[f] = append(below[f], a)
-		makers[f][allocator(a.Stack[:i])] += float64(a.Value)
 	}
-	if call = measured.Heaviest(calls, cmp.Compare[string]); calls[call] < mostSpread*s.bytes {
-		return "", "", at
+	c.function = measured.Heaviest(calls, cmp.Compare[string])
+	if calls[c.function] < mostSpread*s.bytes {
+		return call{}, false
 	}
-	at = measured.Heaviest(lines[call], measured.CompareFrames)
-	if in = maker(below[call], call); in != "" {
-		return call, in, at
+	lines, makers := map[code.Frame]float64{}, map[string]float64{}
+	for _, a := range below[c.function] {
+		i := p.Stacks.Innermost(a.Stack)
+		lines[a.Stack[i]] += float64(a.Value)
+		makers[allocator(a.Stack[:i])] += float64(a.Value)
+		c.site.bytes, c.site.objects = c.site.bytes+float64(a.Value), c.site.objects+float64(a.Count)
 	}
-	if in = measured.Heaviest(makers[call], cmp.Compare[string]); makers[call][in] < mostSpread*calls[call] {
-		in = ""
+	c.site.place = measured.Heaviest(lines, measured.CompareFrames)
+	if c.in = maker(below[c.function], c.function); c.in != "" {
+		return c, true
 	}
-	return call, in, at
+	if c.in = measured.Heaviest(makers, cmp.Compare[string]); makers[c.in] < mostSpread*c.site.bytes {
+		c.in = ""
+	}
+	return c, true
 }
 
-// maker returns the deepest function below a call that compiles something, or else makes something,
-// while one function has most of the call's bytes; "" without any.
+// maker follows a call while one function has most of its bytes, and returns the deepest one that
+// compiles something, or else makes something; "" without any.
 func maker(samples []measured.Sample, call string) (name string) {
 	total, compiles := 0.0, false
 	for _, s := range samples {
@@ -93,12 +103,12 @@ func allocator(stack []code.Frame) string {
 	return ""
 }
 
-// partOf reports whether a site's allocations are most of what a finding of cpu-hot-function names: something
-// that a library compiles there, which costs at least as much.
+// partOf reports whether a site's allocations mostly belong to something that a library compiles there, costs
+// at least as much, and is reported by cpu-hot-function.
 func partOf(p *diagnose.Pass, lead site, share, cost float64) bool {
-	b, ok := p.Built()
-	if !ok || !b.Compiled || callstack.Enclosing(b.Place.Function) != callstack.Enclosing(lead.place.Function) ||
-		b.Bytes < mostSpread*share || b.Share < max(share*cost, usage.LeastMade) {
+	b, ok := p.Compiled()
+	if !ok || callstack.Enclosing(b.Place.Function) != callstack.Enclosing(lead.place.Function) ||
+		b.Bytes < mostSpread*share || b.Share < share*cost {
 		return false
 	}
 	p.Reject("alloc-hot", "%s allocates %s of all bytes, most of them in %s, which takes %s of the CPU: that is cpu-hot-function",
@@ -106,23 +116,23 @@ func partOf(p *diagnose.Pass, lead site, share, cost float64) bool {
 	return true
 }
 
-// inCall words a finding whose bytes are allocated below a dependency's call.
-func inCall(f *diagnose.Finding, at, call, in string) {
-	name := callstack.Short(call)
+// inCall writes the finding for bytes that are allocated below a dependency's call.
+func inCall(f *diagnose.Finding, c call) {
+	name, at := callstack.Short(c.function), diagnose.At(c.site.place)
 	f.Where.Detail = "in " + name
-	switch in {
+	switch c.in {
 	case "":
 		f.Title += ", all over " + name
-	case call:
+	case c.function:
 		f.Title += ", in " + name
 	default:
-		f.Title += ", most of it in " + callstack.Short(in)
-		f.Where.Detail = "in " + callstack.Short(in)
+		f.Title += ", most of it in " + callstack.Short(c.in)
+		f.Where.Detail = "in " + callstack.Short(c.in)
 	}
-	if makes, compiles := usage.Making(in); makes && compiles && in != call {
-		f.Remedy = fmt.Sprintf("At %s %s calls %s each time: keep what that makes for the same input, and use a call that takes it.",
-			at, name, callstack.Short(in))
+	if makes, compiles := usage.Making(c.in); makes && compiles && c.in != c.function {
+		f.Remedy = fmt.Sprintf("At %s %s calls %s each time: keep its result for the same input, and use a call that accepts it.",
+			at, name, callstack.Short(c.in))
 		return
 	}
-	f.Remedy = fmt.Sprintf("At %s call %s less often, hand it less, or keep what it returns for the same input.", at, name)
+	f.Remedy = fmt.Sprintf("At %s call %s less often, pass it less, or keep its result for the same input.", at, name)
 }

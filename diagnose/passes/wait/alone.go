@@ -19,9 +19,9 @@ func alone(p *diagnose.Pass, s waits.Site) (breakdown.Serial, bool) {
 	return one, ok && one.Goroutines == 1 && one.Requests > 1
 }
 
-// byServer groups sites whose waits one goroutine ends by that goroutine, since it
-// is one queue wherever requests wait in it (to hand over, or for the answer), and
-// the others by their owner.
+// byServer groups sites whose waits one goroutine ends by that goroutine, because
+// it is one queue wherever requests wait in it (to hand over, or for the answer).
+// Other sites are grouped by their owner.
 func byServer(p *diagnose.Pass, sites []waits.Site) []waits.Site {
 	var list, rest []waits.Site
 	at := map[string]int{}
@@ -53,8 +53,8 @@ func byServer(p *diagnose.Pass, sites []waits.Site) []waits.Site {
 // function for that to be the place to change.
 const leastWork = 0.3
 
-// servesAlone makes the finding of one goroutine that serves all requests: the
-// function below it that does the work is what to change. Its bound is the
+// servesAlone makes the finding of one goroutine that serves all requests. The
+// function below it that does the work is the one to change. Its bound is the
 // utilisation law, U = X·S: a goroutine with service time S completes at most 1/S
 // requests per second, whatever the CPUs.
 func servesAlone(p *diagnose.Pass, s waits.Site, one breakdown.Serial, v waitgain.Verdict) diagnose.Finding {
@@ -64,7 +64,7 @@ func servesAlone(p *diagnose.Pass, s waits.Site, one breakdown.Serial, v waitgai
 	works := ok && part >= leastWork
 	f := v.Finding(p, "channel-bottleneck", s)
 	if v.Of == diagnose.OfRequest {
-		f.Share = max(f.Share, behind.Share) // short waits for it count, too
+		f.Share = max(f.Share, behind.Share) // short waits for it count too
 	}
 	f.Title = "Requests queue for one goroutine, " + who
 	f.Remedy = fmt.Sprintf("Start more goroutines of %s, or let it take several items at a time; if it only "+
@@ -90,8 +90,8 @@ func servesAlone(p *diagnose.Pass, s waits.Site, one breakdown.Serial, v waitgai
 	return f
 }
 
-// beside shortens a function's name for a reader who has just read another one:
-// methods of the same type lose the type.
+// within shortens a function's name after another one was named: a method of the
+// same type loses the type.
 func within(function, other string) string {
 	if callstack.Owner(function) == callstack.Owner(other) {
 		if _, method, ok := strings.Cut(callstack.Short(function), ")."); ok {

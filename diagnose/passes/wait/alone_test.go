@@ -39,8 +39,8 @@ func lone(requests int) breakdown.Serial {
 }
 
 // TestServesAlone: a goroutine that does the work of all requests is the finding,
-// and the function below it that works is the place, however it says that it is
-// done, and though requests start goroutines of their own besides.
+// and the function below it that works is the place, however it signals that it is
+// done, and even if requests also start goroutines of their own.
 func TestServesAlone(t *testing.T) {
 	working := breakdown.Chain{Links: []breakdown.Link{{Goroutine: storeLoop, State: breakdown.StateRunning}}}
 	waits := func(waker ...string) *Builder {
@@ -74,7 +74,7 @@ func TestServesAlone(t *testing.T) {
 			t.Errorf("%s: worth %.2f", name, f.GainCeiling)
 		}
 	}
-	// What it waits for each request stays with the request, however many there are.
+	// Its waits for each request stay with the request, however many there are.
 	calls := breakdown.Chain{Links: []breakdown.Link{{Goroutine: storeLoop, State: breakdown.StateNetwork,
 		Stack: Stack("net.(*conn).Read", storeLoop)}}}
 	slow := lone(400)
@@ -84,7 +84,7 @@ func TestServesAlone(t *testing.T) {
 	if len(waiting) == 1 && (waiting[0].GainCeiling < 2 || waiting[0].GainCeiling > 2.3) { // of 38 ms 20 go
 		t.Errorf("worth %.2fx", waiting[0].GainCeiling)
 	}
-	// Who hands over on one channel and waits for the answer on another waits for the whole of the first.
+	// A request that hands over on one channel and waits for the answer on another waits for the whole of the first.
 	apart := Expect(t, wait.Channel, idle().Achieved(90).Wait(breakdown.StateChannel, 30*ms, 1, "runtime.chansend1", get).
 		Waker("runtime.chanrecv1", storeLoop+"@store.go:51").Behind(calls).
 		Wait(breakdown.StateChannel, 10*ms, 1, "runtime.chanrecv1", put).
@@ -92,7 +92,7 @@ func TestServesAlone(t *testing.T) {
 	if len(apart) == 1 && (apart[0].GainCeiling < 2.6 || apart[0].GainCeiling > 2.8) { // of 48 ms 30 go
 		t.Errorf("worth %.2fx, its answer waited for elsewhere", apart[0].GainCeiling)
 	}
-	// Work that hardly anybody waits for is none of this.
+	// Work for which hardly anything waits is not reported.
 	Expect(t, wait.Channel, idle().Wait(breakdown.StateChannel, ms, 1, "runtime.chanrecv1", get).
 		Waker("runtime.chansend1", storeLoop+"@store.go:52").Behind(working).Path(behindLoop(0.1), lone(400)).
 		Background(time.Second, storeCheck+"@store.go:88"))

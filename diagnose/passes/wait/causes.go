@@ -21,7 +21,7 @@ var lockCause = diagnose.Cause{
 	Verify: "Run again with redline run and compare: the share of time in state lock at this place must fall, and throughput " +
 		"rise until the CPUs are busy.",
 	Cases: []string{"wallet-transfers", "seat-holds", "stock-compaction", "payout-approval", "session-counters"},
-	// A lock is held longer when its holder is slowed by these.
+	// These slow the holder of a lock, so that it holds it longer.
 	FollowsFrom: []string{"cpu-throttled", "disk-sync"},
 	HeldBy:      []string{"grows-with-state"},
 }
@@ -60,7 +60,7 @@ var channelCause = diagnose.Cause{
 	Verify: "Run again with more consumers: the time waited at the channel must fall, and throughput rise with their number " +
 		"until the CPUs or what they call are busy.",
 	Cases: []string{"order-sequencer", "click-forwarder", "thumb-workers"},
-	// A worker's own trouble is reported first if it promises as much.
+	// The reason why a worker is slow is reported first if it promises as much.
 	FollowsFrom: []string{"cpu-throttled"},
 }
 

@@ -17,11 +17,11 @@ import (
 // are set too low. The two look alike to the request that waits; who ends the wait
 // distinguishes them.
 //
-// A request that ends another's wait gave back a slot. A goroutine of the service
-// that does is a consumer, and Little's law says whether there are too few: with
-// more requests waiting than there are consumers, there is a queue. What the request
-// started itself is not waited for in a queue at all but works for it, and the wait
-// becomes what that goroutine waits for.
+// A request that ends another's wait releases a slot. A goroutine of the service
+// that ends it is a consumer, and Little's law says whether there are too few: if
+// more requests wait than there are consumers, there is a queue. A goroutine that
+// the request started is no queue but works for it, and the wait counts as what that
+// goroutine waits for.
 var Channel = diagnose.Analyzer{
 	Name:  "channel",
 	Stage: diagnose.Wait,
@@ -35,9 +35,9 @@ var Channel = diagnose.Analyzer{
 	Run:    runChannel,
 }
 
-// runChannel sorts the sites by use and judges them apart: a queue before one
-// goroutine limits the service by itself (Serial), a limit of more slots than CPUs
-// does so only while CPUs are idle (Queueing).
+// runChannel sorts the sites by use and judges each use by its own rule: a queue
+// for one goroutine limits the service by itself (Serial), a limit of more slots
+// than CPUs does so only while CPUs are idle (Queueing).
 func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var queues, limits []waits.Site
 	w := p.Waits()
@@ -77,7 +77,7 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	for _, s := range waits.ByOwner(limits) {
 		kind := waitgain.Queueing
 		if slots(p, s) <= p.CPU().CPUs {
-			kind = waitgain.Serial // no more of them than CPUs: it can not be the CPUs' queue
+			kind = waitgain.Serial // no more workers than CPUs: it cannot be the queue for the CPUs
 		}
 		queued := s.Scaled(beforeWorker(p, s))
 		if v, ok := waitgain.Decide(p, queued, kind); ok {
@@ -90,7 +90,8 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // use is what a channel or condition is used for.
 type use int
 
-// The uses. other is none of these: an event, or waits of which nothing is known.
+// The uses. other is none of these: an event, or waits about which nothing is
+// known.
 const (
 	queue use = iota
 	limit
@@ -99,7 +100,7 @@ const (
 )
 
 // classify distinguishes a queue from a limit by the trace's waker, and by the
-// profiles where there is none. Workers that mostly wait themselves are a limit,
+// profiles if there is none. Workers that mostly wait themselves are a limit,
 // because more of them would help without a CPU; thumb-workers compute,
 // parcel-desk's wait.
 func classify(p *diagnose.Pass, s waits.Site) use {
@@ -126,14 +127,14 @@ func classify(p *diagnose.Pass, s waits.Site) use {
 }
 
 // samePlace reports whether the goroutine that ends a wait is in the function that
-// waits: it puts back there what it took.
+// waits: it releases there what it took.
 func samePlace(p *diagnose.Pass, s waits.Site) bool {
 	at, ok := p.Stacks.Place(s.Part.Waker)
 	return ok && callstack.Enclosing(at.Function) == callstack.Enclosing(s.Place.Function)
 }
 
 // waitsMostly reports whether the goroutines that end a site's waits themselves
-// wait, rather than run, for half of the time that the trace follows.
+// wait, rather than run, for at least half of the followed time.
 func waitsMostly(p *diagnose.Pass, s waits.Site) bool {
 	var all, waits int64
 	for _, c := range s.Part.Behind {
@@ -161,8 +162,8 @@ func unseen(p *diagnose.Pass, s waits.Site) use {
 }
 
 // consumed reports whether the block or CPU profile shows a goroutine outside any
-// request that receives in the user's code. True if neither profile exists, as a
-// consumer is the commoner use of a channel.
+// request that receives in the user's code. True if neither profile exists, because
+// a consumer is the commoner use of a channel.
 func consumed(p *diagnose.Pass) bool {
 	seen := false
 	for _, profile := range []struct{ typ, value string }{{"block", "delay"}, {"cpu", "cpu"}} {
@@ -189,8 +190,8 @@ func receives(stack []code.Frame) bool {
 	return false
 }
 
-// bottleneck makes the finding of a queue before several goroutines, or before one
-// that the trace did not follow.
+// bottleneck makes the finding of a queue for several goroutines, or for one that
+// the trace did not follow.
 func bottleneck(p *diagnose.Pass, s waits.Site, v waitgain.Verdict) diagnose.Finding {
 	e := p.Ender(s.Part)
 	if s.Part.Waker == nil && v.Confidence == findings.High {
@@ -219,8 +220,8 @@ func bottleneck(p *diagnose.Pass, s waits.Site, v waitgain.Verdict) diagnose.Fin
 	return f
 }
 
-// served names who serves a queue and the function that it spends its CPU in: that
-// is what to make faster, or to share between goroutines.
+// served names the goroutine that serves a queue and the function in which it
+// spends its CPU, which is to be made faster or divided among goroutines.
 func served(p *diagnose.Pass, f *diagnose.Finding, e waits.Ender) {
 	if e.By != waits.ByWorker || e.Entry == "" {
 		return
@@ -240,8 +241,8 @@ func served(p *diagnose.Pass, f *diagnose.Finding, e waits.Ender) {
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, share, diagnose.Ratio, "%s", f.Where.Detail))
 }
 
-// leastServed is the part of the service's CPU from which a queue's server is named
-// with it.
+// leastServed is the least part of the service's CPU for which a queue's server is
+// named with it.
 const leastServed = 0.1
 
 // crowd adds how many requests wait for how many goroutines.
@@ -264,8 +265,8 @@ func meanwhile(p *diagnose.Pass, f *diagnose.Finding, s waits.Site, who string) 
 }
 
 // slots returns how many requests are past the limit at a time: as many as there
-// are workers, which are never without work, otherwise by Little's law the rate
-// times the time that a request does not wait for the limit.
+// are workers, which are always busy, or else by Little's law the rate times the
+// time that a request does not wait for the limit.
 func slots(p *diagnose.Pass, s waits.Site) float64 {
 	if e := p.Ender(s.Part); e.By == waits.ByWorker && e.Workers > 0 {
 		return e.Workers
@@ -273,9 +274,10 @@ func slots(p *diagnose.Pass, s waits.Site) float64 {
 	return p.Load().Rate * max(0, p.Waits().MeanNS()-s.NS) / 1e9
 }
 
-// beforeWorker returns which part of a wait is queue, 0 to 1, where workers do for a
-// request what it waits for: their own time for it, workers over rate (utilisation law),
-// stays however many there are. 1 where the wait is for a slot.
+// beforeWorker returns the part of a wait that is queueing, 0 to 1, if workers do what
+// the request waits for. The rest is their own time for it, workers over rate
+// (utilisation law), which remains however many workers there are. 1 if the wait is for
+// a slot.
 func beforeWorker(p *diagnose.Pass, s waits.Site) float64 {
 	e, rate := p.Ender(s.Part), p.Load().Rate
 	if e.By != waits.ByWorker || !(e.Workers > 0) || !(rate > 0) || !(s.NS > 0) {
@@ -284,9 +286,9 @@ func beforeWorker(p *diagnose.Pass, s waits.Site) float64 {
 	return max(0, 1-max(0, e.Workers/rate*1e9-turn(p, s))/s.NS)
 }
 
-// beforeOne returns which part of a wait for one goroutine is queue, 0 to 1. What that
-// goroutine itself waits for a request, an answer say, stays however many there are; what
-// it runs can be made cheaper.
+// beforeOne returns the part of a wait for one goroutine that is queueing, 0 to 1. The
+// time that the goroutine itself waits on behalf of a request, such as for an answer,
+// remains however many goroutines there are; its running time can be reduced.
 func beforeOne(p *diagnose.Pass, s waits.Site, one breakdown.Serial) float64 {
 	if !(s.NS > 0) {
 		return 1
@@ -294,9 +296,9 @@ func beforeOne(p *diagnose.Pass, s waits.Site, one breakdown.Serial) float64 {
 	return max(0, 1-max(0, (1-p.OwnPart(s))*float64(one.ServiceNS)-turn(p, s))/s.NS)
 }
 
-// turn returns for how long, in ns of the mean request, requests wait at other places for what
-// the workers of a site do for them alone: who hands over on one channel waits for the answer
-// on another, so that the first wait is queue and nothing else.
+// turn returns how long, in ns of the mean request, requests wait at other places for a site's
+// workers to serve them: a request that hands over on one channel waits for its answer on
+// another, so the first wait is only queueing.
 func turn(p *diagnose.Pass, s waits.Site) (ns float64) {
 	entry, w := p.Ender(s.Part).Entry, p.Waits()
 	for _, kind := range w.Kinds() {
@@ -309,8 +311,7 @@ func turn(p *diagnose.Pass, s waits.Site) (ns float64) {
 	return ns
 }
 
-// limited makes the finding of a limit. Its remedy is a number, by the law that
-// found it.
+// limited makes the finding of a limit. Its remedy is a number, from Little's law.
 func limited(p *diagnose.Pass, s waits.Site, v waitgain.Verdict) diagnose.Finding {
 	f := v.Finding(p, "concurrency-limit", s)
 	f.Title = fmt.Sprintf("%s for a slot of a concurrency limit at %s", v.Requests(), diagnose.At(s.Place))

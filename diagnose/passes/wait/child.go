@@ -11,7 +11,7 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// leastChild is the part of request time, or of CPU where CPUs are saturated, from
+// leastChild is the least part of request time, or of CPU if CPUs are saturated, at
 // which the processes that requests start are reported.
 const leastChild = 0.15
 
@@ -21,8 +21,8 @@ const leastChild = 0.15
 // at a pipe, which reads as network; the service's CPU in fork and exec; and CPU of
 // processes too short for any sampler, which looks like other programs'. The kernel
 // adds the CPU of reaped children to the parent's account (getrusage(2),
-// RUSAGE_CHILDREN), and that closes the sum. webhook was once advised to optimise its
-// handler.
+// RUSAGE_CHILDREN), which completes the sum. Without it, webhook was advised to
+// optimise its handler.
 var Child = diagnose.Analyzer{
 	Name:  "child",
 	Stage: diagnose.Wait,
@@ -34,8 +34,8 @@ var Child = diagnose.Analyzer{
 }
 
 // runChild adds the wait for processes and the CPU of starting them, or on
-// saturated CPUs takes the CPU of both. The commands' own work is in there and
-// would have to be done by someone, so the gain is an upper bound.
+// saturated CPUs takes the CPU of both. This includes the commands' own work, which
+// would still have to be done, so the gain is an upper bound.
 func runChild(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w, c := p.Waits(), p.CPU()
 	starting := 0.0 // of the service's CPU
@@ -77,10 +77,10 @@ func runChild(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			"the processes use %s CPUs, %s of CPU per request; the service itself %s", diagnose.Times(c.Children),
 			diagnose.Span(1e9*c.Children/rate), diagnose.Times(c.Target)))
 	} else {
-		f.Confidence = findings.Medium // what they cost is not known
+		f.Confidence = findings.Medium // the cost of the processes is unknown
 	}
 	if !known {
-		f.Confidence = findings.Medium // nor is it, whether requests start them
+		f.Confidence = findings.Medium // so is whether requests start them
 	}
 	return []diagnose.Finding{f}, nil
 }

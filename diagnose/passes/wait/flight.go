@@ -11,10 +11,10 @@ import (
 
 // Flight finds requests that wait for another request's computation.
 //
-// A closed channel wakes all that wait for it, a semaphore one: that distinguishes
-// a shared result from a slot. What the request in flight waits for is the root
-// where there is one, so the followers' waits are booked on it and not counted as
-// calls of their own.
+// A closed channel wakes all goroutines that wait for it, a semaphore only one:
+// that distinguishes a shared result from a slot. If the request in flight waits
+// for something, that is the root cause, so the followers' waits are attributed to
+// it and not counted as calls of their own.
 var Flight = diagnose.Analyzer{
 	Name:  "flight",
 	Stage: diagnose.Wait,
@@ -41,9 +41,9 @@ var Flight = diagnose.Analyzer{
 	},
 }
 
-// followers returns the waits for a computation in flight, all by where the
-// followers wait, including those that are otherwise reported as what the one in
-// flight waits for.
+// followers returns all waits for a computation in flight at the places where the
+// followers wait, including those that are otherwise attributed to what the request
+// in flight waits for.
 func followers(p *diagnose.Pass) []waits.Site {
 	w := p.Waits()
 	sites := append([]waits.Site{}, w.Sites(callstack.FlightWait)...)

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// leastLeaked is the number of goroutines of one kind that came in the span: a
-	// busier moment of a service that fans out has some tens more.
+	// leastLeaked is the least number of goroutines of one kind added in the span:
+	// a busier moment of a service that fans out adds some tens.
 	leastLeaked = 100
 	// leastLeakShare is their part of all goroutines at the end. The corpus'
 	// cart-watchers and price-quotes-hedge have 0.8 and more, score-subscribers 0.
@@ -37,11 +37,12 @@ const (
 
 // Leak finds goroutines that stay behind.
 //
-// A goroutine that is blocked for ever looks like one that waits for work. Only
-// growth distinguishes them: under constant load a service's goroutines level off.
-// So two profiles are subtracted by stack, and the runtime's count must rise in
-// every quarter, as a burst does not. Go's goroutine leak profile, where the target
-// has it, finds goroutines that nothing can reach any more, and needs no trend.
+// A goroutine that is blocked forever looks like one that waits for work. Only
+// growth distinguishes them: under constant load the number of a service's
+// goroutines levels off. So two profiles are subtracted by stack, and the runtime's
+// count must rise in every quarter, which a burst does not. Go's goroutine leak
+// profile, if the target has it, finds goroutines that nothing can wake any more,
+// and needs no trend.
 var Leak = diagnose.Analyzer{
 	Name:  "goroutines",
 	Stage: diagnose.Wait,
@@ -53,8 +54,8 @@ var Leak = diagnose.Analyzer{
 	Run:    runLeak,
 }
 
-// runLeak names the kind that grew most, and rejects growth that the load explains
-// or that came in one burst, each with its figure.
+// runLeak names the kind that grew most. It rejects, with the figure, growth that
+// the load explains or that came in one burst.
 func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	snapshots, err := p.Snapshots()
 	if err != nil {
@@ -87,7 +88,7 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // where it waits.
 type growth struct {
 	at    code.Frame // where it waits, in the user's code
-	entry string     // what it began in
+	entry string     // the function that it began in
 	by    int64
 	from  int64
 	stack []code.Frame
@@ -124,7 +125,7 @@ func grown(p *diagnose.Pass, first, last measured.Snapshot) (growth, bool) {
 	if len(list) == 0 {
 		return growth{}, false
 	}
-	// Of several that grow together, the user's own goes first.
+	// Of several that grow together, the user's own is preferred.
 	return slices.MaxFunc(list, func(a, b growth) int {
 		return cmp.Or(cmp.Compare(a.by, b.by), cmp.Compare(b.entry, a.entry), cmp.Compare(b.at.Line, a.at.Line))
 	}), true
@@ -169,8 +170,8 @@ func steadily(values []float64) bool {
 	return each > 0
 }
 
-// leaked makes the finding. It promises no gain; memory runs out later than the run
-// ends.
+// leaked makes the finding. It promises no gain: memory runs out only after the
+// run.
 func leaked(p *diagnose.Pass, g growth, first, last measured.Snapshot, counted bool) diagnose.Finding {
 	seconds := last.At.Seconds() - first.At.Seconds()
 	share := min(1, float64(g.by)/float64(last.Total))

@@ -17,8 +17,8 @@ import (
 // The profile of mutexes says who held a lock; the trace says who waited, and what
 // the holder did meanwhile. Both are needed: a holder that waits for the disk, for
 // a CPU or for another service makes the lock look guilty. In particular, the part
-// of a wait in which the holder was ready to run belongs to the CPUs; on a busy
-// host it made every lock a bottleneck.
+// of a wait in which the holder was ready to run belongs to the CPUs; otherwise
+// every lock on a busy host would seem a bottleneck.
 var Lock = diagnose.Analyzer{
 	Name:  "lock",
 	Stage: diagnose.Wait,
@@ -30,9 +30,9 @@ var Lock = diagnose.Analyzer{
 	Run:    runLock,
 }
 
-// runLock judges each lock without the time in which its holder was only waiting
-// for a CPU, and says so where that is what remains. The remedy follows what is
-// done under the lock, if one kind of work dominates there.
+// runLock judges each lock without the time in which its holder only waited for a
+// CPU, and rejects it with that figure if too little remains. The remedy depends on
+// the work done under the lock, if one kind dominates.
 func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
 	w := p.Waits()
@@ -81,7 +81,7 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 }
 
 // background returns the entry function of a goroutine that serves no request and
-// for most of the time holds what a site waits for; "" if there is none.
+// holds a site's lock for most of the wait; "" if there is none.
 func background(s waits.Site) string {
 	by := map[string]int64{}
 	for _, c := range s.Part.Behind {
@@ -97,8 +97,8 @@ func background(s waits.Site) string {
 	return ""
 }
 
-// byBackground makes the holder the finding's place: requests that wait for work
-// which none of them does are helped there, wherever they wait.
+// byBackground makes the holder the finding's place: the work that requests wait
+// for can only be changed there, wherever they wait.
 func byBackground(p *diagnose.Pass, f *diagnose.Finding, s waits.Site, who string, held code.Frame) {
 	f.Where = diagnose.WhereOf(held)
 	f.Where.Detail = fmt.Sprintf("requests wait in %s (%s)", callstack.Short(s.Place.Function), diagnose.At(s.Place))
@@ -124,24 +124,25 @@ func remedyLock(cause string, waiting, holding code.Frame) string {
 	if at.Function == "" {
 		at = waiting
 	}
+	name := callstack.Short(callstack.Unwrapped(at.Function)) // a deferred Unlock is charged to a wrapper
 	if cause == "rwlock-writer" {
 		return fmt.Sprintf("Shorten the write section in %s, or build the new value outside the lock and "+
-			"publish it with atomic.Pointer so that readers never block.", callstack.Short(at.Function))
+			"publish it with atomic.Pointer so that readers never block.", name)
 	}
 	return fmt.Sprintf("Do less between Lock and Unlock in %s (move I/O, encoding and allocation out), or "+
-		"shard the lock by key; for counters use sync/atomic.", callstack.Short(at.Function))
+		"shard the lock by key; for counters use sync/atomic.", name)
 }
 
-// holder returns who released the lock that most of the delay was for, and adds it
-// as evidence. The mutex profile books contention on Unlock's caller
+// holder returns the function that released the lock with most of the delay, and
+// adds it as evidence. The mutex profile charges contention to Unlock's caller
 // (runtime/pprof, Profile), so its stacks are holders; those with the same owner as
-// the waiting place are of this lock. Zero without a profile or a match.
+// the waiting place hold this lock. Zero without a profile or a match.
 //
-// Subtle: that profile takes one event in several, however long it was, so that a
-// lock held rarely and long is missed, and the requests that it let in, which hand
-// it to each other, take its place. Where the trace shows that the goroutines of an
-// entry held it, only their stacks count; without one of them in the profile of
-// mutexes, those of their CPU samples do.
+// Subtle: that profile samples one event in several, however long it was. So it
+// misses a holder that holds the lock rarely but long, and shows instead the
+// requests that then pass it on to each other. If the trace shows that the
+// goroutines of an entry held it, only their stacks count; if the mutex profile has
+// none of them, those of their CPU samples do.
 func holder(p *diagnose.Pass, waiting code.Frame, entry string, f *diagnose.Finding) code.Frame {
 	of := func(typ, value string, at func(stack []code.Frame) int) (best code.Frame, most int64) {
 		prof, err := p.Profile(typ, value)

@@ -15,31 +15,30 @@ import (
 const (
 	// leastQueued is the part of request time spent ready but not running.
 	leastQueued = 0.30
-	// leastBackground is the part of the service's CPU that is not spent on
-	// requests, from which requests queue behind other work and not behind each
-	// other.
+	// leastBackground is the least part of the service's CPU spent outside requests
+	// at which requests queue behind other work and not behind each other.
 	leastBackground = 0.30
 	// leastSchedNS is that time per request; the scheduler's hand-overs take less.
 	leastSchedNS = 500e3
-	// crowded is the use of CPUs from which the requests of a closed loop queue
-	// behind each other: it has more connections than CPUs, hands over through the
-	// network, and so stays below full use while all of it is queueing. The cached
-	// gateway at 16 connections measured 0.85 to 0.95.
+	// crowded is the utilisation of CPUs at which the requests of a closed loop
+	// queue behind each other: with more connections than CPUs and hand-overs
+	// through the network, utilisation stays below 1 although requests queue all
+	// the time. The cached gateway at 16 connections measured 0.85 to 0.95.
 	crowded = 0.75
 )
 
-// halfBusy is the use of CPUs from which a closed loop's requests may queue behind
-// others of their own kind.
+// halfBusy is the utilisation of CPUs at which a closed loop's requests may queue
+// behind each other.
 const halfBusy = 0.5
 
-// Sched finds requests that are ready to run and do not.
+// Sched finds requests that are ready to run but wait for a CPU.
 //
-// A run queue is mostly a symptom: in a single queue with arrivals at random the
-// wait grows as ρ/(1-ρ) of the service time (Kingman 1961 for the general case), so
-// that at 90 % use it is nine times the work. It is a finding where something else
+// A run queue is mostly a symptom: in a single queue with random arrivals the wait
+// grows as ρ/(1-ρ) of the service time (Kingman 1961 for the general case), so at
+// 90 % utilisation it is nine times the work. It is a finding where something else
 // fills the CPUs, or where they are not full on average and work comes in bursts.
-// Threads that the kernel holds in system calls occupy Ps as well, which disk-sync
-// and blocking-syscall report.
+// Threads in system calls occupy Ps as well; disk-sync and blocking-syscall report
+// those.
 var Sched = diagnose.Analyzer{
 	Name:  "sched",
 	Stage: diagnose.Wait,
@@ -51,8 +50,8 @@ var Sched = diagnose.Analyzer{
 	Run:    runSched,
 }
 
-// runSched rejects before it finds: a long run queue is what a reader sees first, so
-// that each rejection gives its figure.
+// runSched gives a figure with each rejection, because a long run queue is the first
+// thing that a reader sees.
 func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
 	background, where := backgroundWork(p)
@@ -82,24 +81,24 @@ func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Remedy = fmt.Sprintf("Limit the background work at %s or move it elsewhere: it takes CPUs from "+
 			"requests.", diagnose.At(where))
 	} else if !p.Load().Open && p.CPU().Use() >= halfBusy {
-		// In a closed loop the next request is there as soon as one is answered, so
-		// requests meet at the CPUs whatever they do there: coupon-redeem at 73 %.
+		// In a closed loop the next request arrives as soon as one is answered, so
+		// requests meet at the CPUs whatever they do there (coupon-redeem at 73 %).
 		f.Confidence = findings.Low
 	}
 	return []diagnose.Finding{f}, nil
 }
 
 // behindOthers reports whether requests queue behind threads in system calls, or
-// behind background work that has a finding of its own, and rejects the cause then.
-// background is that work's part of the service's CPU.
+// behind background work that has a finding of its own, and if so rejects the
+// cause. background is that work's part of the service's CPU.
 func behindOthers(p *diagnose.Pass, background float64) bool {
 	const cause = "sched-latency"
 	w := p.Waits()
 	runnable := diagnose.Percent(w.Share(callstack.Queued))
 	blocked := w.Share(callstack.SyncWait, callstack.FileWait, callstack.SyscallWait)
 	if blocked >= waitgain.LeastShare && background < leastBackground {
-		// A thread keeps its place in the scheduler for a while after it went into
-		// the kernel, and others wait for that place: draft-autosave.
+		// A thread keeps its P for a while after it entered the kernel, and others
+		// wait for that P (draft-autosave).
 		p.Reject(cause, "requests are runnable %s of their time because others of them are in system calls", runnable)
 		return true
 	}
@@ -120,9 +119,9 @@ func queues(p *diagnose.Pass, f *diagnose.Finding, background float64) bool {
 	switch {
 	case share >= leastQueued && w.NS(callstack.Queued) >= leastSchedNS && (!saturated || background >= leastBackground):
 		f.Share = share
-		// Removing the competing work frees its CPU, which idle CPUs do not bound.
-		// But a limit of the service's own makes it queue where CPUs are free: then the
-		// queue is the limit's, and worth no more than lifting that.
+		// Removing the competing work frees its CPU, which idle CPUs do not bound. But
+		// if the service's own limit makes requests queue while CPUs are free, the
+		// queue is due to the limit, and removing it gains no more than lifting that.
 		queue, gain := p.Waited(share), p.Ran(evidence.Work{Share: background})
 		queue.Factor, gain.Factor = min(queue.Factor, p.Lifted()), min(gain.Factor, p.Lifted())
 		diagnose.Promise(f, queue, gain)
@@ -141,7 +140,7 @@ func queues(p *diagnose.Pass, f *diagnose.Finding, background float64) bool {
 
 // backgroundWork returns the part of CPU that the user's code spends outside
 // requests, 0 to 1, and where most of that is. Goroutines that requests start count
-// here only if nothing distinguishes them.
+// here only if nothing shows that requests started them.
 func backgroundWork(p *diagnose.Pass) (float64, code.Frame) {
 	use, err := p.Use()
 	if err != nil {

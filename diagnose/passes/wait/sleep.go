@@ -12,9 +12,9 @@ import (
 // Sleep finds timers in the request path.
 //
 // The runtime ends these waits, so the trace shows no goroutine as their cause. An
-// intended pause and a forgotten one look the same and both are named, unless the
+// intended pause and a forgotten one look the same, so both are named, unless the
 // load shows that nobody waits for long (pdf-queue). A long poll looks different: its
-// select ends now by the timer, now by an event, and its client asked for that
+// select ends sometimes by the timer and sometimes by an event, as its client intends
 // (inbox-longpoll).
 var Sleep = diagnose.Analyzer{
 	Name:  "sleep",
@@ -27,7 +27,8 @@ var Sleep = diagnose.Analyzer{
 	Run:    runSleep,
 }
 
-// runSleep rejects long polls by name, so that the report says they were seen.
+// runSleep rejects long polls explicitly, so that the report says that they were
+// seen.
 func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
 	for _, s := range waits.ByOwner(p.Waits().Sites(callstack.EventWait)) {

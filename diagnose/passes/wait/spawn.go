@@ -24,8 +24,8 @@ const (
 
 // Spawn finds requests that start many short goroutines.
 //
-// A goroutine costs a fraction of a microsecond, so only many with little to do
-// matter; hence count and CPU both. Stacks begin at 2 KiB and double by copying
+// A goroutine costs a fraction of a microsecond, so only many with little work
+// matter; hence both count and CPU. Stacks begin at 2 KiB and double by copying
 // (runtime/stack.go), which is the larger part where each goroutine goes deep.
 var Spawn = diagnose.Analyzer{
 	Name:  "spawn",
@@ -72,11 +72,11 @@ var Spawn = diagnose.Analyzer{
 	},
 }
 
-// mostStarted is the part of the goroutines from which the line that starts them is the place.
+// mostStarted is the part of the goroutines that one line must start to be the place.
 const mostStarted = 0.5
 
-// started returns the user's line at which requests start most of their goroutines. The profile
-// alone shows where stacks grow, which is wherever a goroutine goes deep. ok is false without such a line.
+// started returns the user's line at which requests start most of their goroutines. The profile shows only
+// where stacks grow, which is wherever a goroutine calls deeply. ok is false without such a line.
 func started(p *diagnose.Pass) (place code.Frame, ok bool) {
 	sum, lines := 0, map[code.Frame]int{}
 	for _, h := range p.Anatomy.Helpers {
@@ -93,13 +93,13 @@ func started(p *diagnose.Pass) (place code.Frame, ok bool) {
 	return code.Frame{}, false
 }
 
-// leastMore is the part of the service's CPU from which what goroutines cost besides
-// starting is said.
+// leastMore is the least part of the service's CPU at which the other costs of
+// goroutines are reported.
 const leastMore = 0.02
 
 // dispatched returns the part of the service's CPU in which the scheduler puts the goroutines
-// of requests on CPUs, 0 to 1. Its work is per dispatch: a goroutine has one at least, and a request one
-// for each time that it was runnable. What idle CPUs search is no goroutine's.
+// of requests on CPUs, 0 to 1. Its work is proportional to dispatches: a goroutine has at least one, and
+// a request one for each time that it was runnable. Searches by idle CPUs belong to no goroutine.
 func dispatched(p *diagnose.Pass, use *usage.Table, spawned float64) float64 {
 	c, own := p.CPU(), 0.0
 	for _, part := range p.Anatomy.All {
@@ -114,8 +114,8 @@ func dispatched(p *diagnose.Pass, use *usage.Table, spawned float64) float64 {
 	return part * spawned / (spawned + own)
 }
 
-// handed returns the part of the service's CPU that goes into what is allocated at the
-// lines that start goroutines (closures, above all), and into collecting its part of all bytes.
+// handed returns the part of the service's CPU that goes into allocating at the lines that
+// start goroutines (mostly closures) and into collecting those bytes.
 func handed(p *diagnose.Pass, use *usage.Table, at []usage.Hot) float64 {
 	starts := func(stack []code.Frame) bool {
 		i := p.Stacks.Innermost(stack)

@@ -13,8 +13,8 @@ import (
 // Syscall finds requests that wait inside the kernel or C.
 //
 // The network does not count: Go's poller parks such goroutines without a thread.
-// What is left holds a thread per request, and the runtime starts more threads, up
-// to 10,000 (debug.SetMaxThreads). Writes and syncs of files are disk-sync, which
+// Other calls hold a thread per request, and the runtime starts more threads, up to
+// 10,000 (debug.SetMaxThreads). Writes and syncs of files are disk-sync, which
 // knows their remedy.
 var Syscall = diagnose.Analyzer{
 	Name:  "syscall",
@@ -26,8 +26,8 @@ var Syscall = diagnose.Analyzer{
 	Run:    runSyscall,
 }
 
-// runSyscall judges them as queueing: on busy CPUs the calls take longer because of
-// the CPUs.
+// runSyscall judges them as queueing: on busy CPUs the calls take longer because
+// they wait for a CPU.
 func runSyscall(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
 	other := append([]waits.Site{}, w.Sites(callstack.SyscallWait)...)

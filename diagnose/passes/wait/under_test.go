@@ -19,8 +19,8 @@ func holding(state breakdown.State, of time.Duration) breakdown.Chain {
 	return c
 }
 
-// TestHolderWaitsForCPU: the time that a holder is ready and has no CPU is the
-// CPUs' doing, and not the lock's.
+// TestHolderWaitsForCPU: the time for which a holder is ready but has no CPU is due to the
+// CPUs, not to the lock.
 func TestHolderWaitsForCPU(t *testing.T) {
 	locked := func(runs, queued time.Duration) *Builder {
 		return busy().Wait(breakdown.StateLock, 10*ms, 1, mutex(get)...).Behind(holding(breakdown.StateRunning, runs),
@@ -31,7 +31,7 @@ func TestHolderWaitsForCPU(t *testing.T) {
 		Behind(holding(breakdown.StateRunning, 27*ms), holding(breakdown.StateRunnable, 3*ms)), "lock-contention at cache.go:41")
 }
 
-// TestWorkUnderLock: what the holder does is named, and not only that it runs.
+// TestWorkUnderLock: the finding names what the holder does, and not only that it runs.
 func TestWorkUnderLock(t *testing.T) {
 	under := func(frames ...string) findings.Finding {
 		t.Helper()
@@ -59,8 +59,8 @@ func TestWorkUnderLock(t *testing.T) {
 	}
 }
 
-// TestHolderInTheBackground: requests that wait for a lock that none of them holds are
-// helped where it is held.
+// TestHolderInTheBackground: requests wait for a lock that none of them holds; the remedy is
+// at the holder.
 func TestHolderInTheBackground(t *testing.T) {
 	const refresh, price = "shop/cache.(*Cache).refresh", "shop/cache.price"
 	holds := func(request bool) breakdown.Chain {
@@ -84,8 +84,8 @@ func TestHolderInTheBackground(t *testing.T) {
 	Expect(t, wait.Lock, locked(true), "lock-contention at cache.go:41")
 }
 
-// TestHolderThatTheProfileMissed: the mutex profile takes one event in several, and of a
-// lock held rarely and long may have none but the waiting requests' own.
+// TestHolderThatTheProfileMissed: the mutex profile samples one event in several, and of a
+// lock that is held rarely and long it may have only the waiting requests' own.
 func TestHolderThatTheProfileMissed(t *testing.T) {
 	background := breakdown.Chain{NS: int64(27 * ms), Links: []breakdown.Link{{Goroutine: "shop/cache.Start.func1",
 		State: breakdown.StateRunning}}}

@@ -20,7 +20,7 @@ const (
 	set = "shop/cache.(*Cache).Set@cache.go:60"
 )
 
-// idle leaves most CPUs idle; its requests take 8 ms besides what a test adds.
+// idle leaves most CPUs idle; its requests take 8 ms in addition to the waits that a test adds.
 func idle() *Builder {
 	return New(64, 40*ms).CPU(2, 0.6, 0.3, 0.1, 0.1).Wait(breakdown.StateRunning, 2*ms, 3).Wait(breakdown.StateNetwork, 6*ms, 1, Query()...)
 }
@@ -98,11 +98,11 @@ func TestServedByOneGoroutine(t *testing.T) {
 		!strings.Contains(found[0].Where.Detail, "(*Store).check")) {
 		t.Errorf("the function that works for all is not named: %q, %+v", found[0].Title, found[0].Where)
 	}
-	// A goroutine that has nothing to do until it closes tells of an event.
+	// A goroutine that has nothing to do until it closes announces an event.
 	Expect(t, wait.Channel, receive().Behind(idling))
 }
 
-// A pause of 4 ms in an open loop that keeps its schedule makes nobody wait; in a
+// A pause of 4 ms in an open loop that keeps its schedule makes no request wait; in a
 // closed loop it bounds the rate.
 func TestSleepThatNobodyWaitsFor(t *testing.T) {
 	short := func() *Builder {
@@ -159,7 +159,7 @@ func TestSyscall(t *testing.T) {
 func TestSpawn(t *testing.T) {
 	start := []string{"runtime.malg", "runtime.newproc1", "runtime.newproc", "shop/orders.fan@orders.go:90"}
 	Expect(t, wait.Spawn, busy().Busy(9*time.Second).Sample(3*time.Second, start...).Spawned(40), "goroutine-churn at orders.go:90")
-	// Stacks grow where goroutines go deep; what to change is where they start.
+	// Stacks grow where goroutines go deep; the place to change is where they start.
 	deep := busy().Busy(9*time.Second).Spawned(40).
 		Sample(3*time.Second, "runtime.copystack", "runtime.newstack", "shop/orders.price@orders.go:7")
 	Expect(t, wait.Spawn, deep, "goroutine-churn at orders.go:7")
@@ -168,8 +168,8 @@ func TestSpawn(t *testing.T) {
 	Expect(t, wait.Spawn, busy().Busy(9*time.Second).Sample(3*time.Second, start...).Spawned(2))
 }
 
-// A goroutine costs more than its start: the scheduler's work goes with the dispatches, and what the
-// line that starts it allocates is collected.
+// A goroutine costs more than its start: the scheduler's work is proportional to the dispatches, and the
+// objects that the starting line allocates are collected.
 func TestSpawnIsWorthWhatItsGoroutinesCost(t *testing.T) {
 	at := "shop/orders.fan@orders.go:90"
 	many := func() *Builder {
@@ -199,7 +199,7 @@ func TestSpawnIsWorthWhatItsGoroutinesCost(t *testing.T) {
 
 func chain(links ...breakdown.Link) breakdown.Chain { return breakdown.Chain{Links: links} }
 
-// Workers with room to spare are told as what they do, a queue before them is
+// Workers with room to spare are reported as what they do, a queue before them is
 // not, and a ticker is a timer.
 func TestWorkers(t *testing.T) {
 	loop := "shop/cache.(*worker).run@cache.go:99"
@@ -214,8 +214,8 @@ func TestWorkers(t *testing.T) {
 	Expect(t, wait.Channel, asked(idle()).Behind(chain(tick)))
 }
 
-// A process that a request starts is waited for in three ways: to start, to write and to
-// end. What it uses itself is the kernel's count, and what is not waited for is no cause.
+// A request waits in three ways for a process that it starts: to start, to write and to
+// end. The process's own CPU is the kernel's count, and one that nothing waits for is no cause.
 func TestChild(t *testing.T) {
 	run := []string{"os/exec.(*Cmd).Run", "shop/label.print@label.go:30"}
 	started := func() *Builder {
@@ -228,11 +228,11 @@ func TestChild(t *testing.T) {
 	Expect(t, wait.Syscall, started())
 	Expect(t, wait.Child, idle())
 	Expect(t, wait.Child, idle().Children(0.5)) // nothing waits for them, and CPUs are idle
-	// Where CPUs are used up, who uses them decides, and what they cost is freed with them.
+	// If CPUs are used up, their users decide, and removing the processes frees the CPU that they cost.
 	full := func() *Builder {
 		return New(16, 8*ms).CPU(2, 1.9, 0.4, 0.1, -1).Children(1.4).Busy(2*s).Wait(breakdown.StateRunnable, 7*ms, 9)
 	}
-	Expect(t, wait.Child, full(), "exec-per-request") // where they are started nobody knows
+	Expect(t, wait.Child, full(), "exec-per-request") // where they are started is unknown
 	found := Expect(t, wait.Child, full().Wait(breakdown.StateSyscall, ms, 1,
 		append([]string{"syscall.forkExec"}, run...)...), "exec-per-request at label.go:30")
 	if len(found) == 1 && (found[0].ShareOf != diagnose.OfCPU || found[0].GainCeiling < 1.9/0.5-0.01) {
@@ -252,8 +252,8 @@ func TestLongPoll(t *testing.T) {
 	Expect(t, wait.Sleep, poll().Behind(event))
 }
 
-// A flight's leader wakes all who wait and went through the same function; who
-// gives a slot back did not.
+// A flight's leader wakes all waiters and went through the same function as they; a goroutine
+// that releases a slot did not.
 func TestHomeMadeFlight(t *testing.T) {
 	follow := func() *Builder { return idle().Wait(breakdown.StateChannel, 30*ms, 1, "runtime.chanrecv1", get) }
 	Expect(t, wait.Flight, follow().WakerRequest("shop/cache.(*Cache).Get@cache.go:55"), "singleflight-convoy at cache.go:41")
@@ -270,7 +270,7 @@ func TestSchedBehindCalls(t *testing.T) {
 	Expect(t, wait.Sched, b)
 }
 
-// Goroutines that pile up while requests under way do not.
+// Goroutines that pile up while requests in progress do not.
 func TestLeak(t *testing.T) {
 	watch := []string{"runtime.gopark", "shop/cache.(*watcher).watch@cache.go:130"}
 	climbs := func(from, by float64) func(int) float64 {

@@ -34,7 +34,7 @@ func TestWorkersThatWakeAll(t *testing.T) {
 	Expect(t, wait.Channel, waits(1))
 }
 
-// TestHelperIsNoPool: two goroutines that one helper started have the work that they were handed. Requests
+// TestHelperIsNoPool: two goroutines that one helper started do the work that was passed to them. Requests
 // wait for one of them, and that one is named.
 func TestHelperIsNoPool(t *testing.T) {
 	const helper, lead = "shop/node.(*Node).start.func1@start.go:9", "shop/node.(*Node).lead@lead.go:40"

@@ -26,12 +26,13 @@ import (
 type Level struct {
 	// Limit in bytes: beyond it the kernel reclaims hard (memory.high) or kills.
 	Limit int64
-	// Used is what all processes of the group and of those below it hold, in bytes, without page cache that can be
-	// dropped.
+	// Used is the memory of all processes of the group and of those below it, in bytes, without page cache
+	// that can be dropped.
 	Used int64
 }
 
-// none is from where on a limit means none: version 1 writes the largest multiple of a page instead of a word.
+// none is the value at which a limit means none: version 1 writes the largest multiple of a page instead of a
+// word.
 const none = 1 << 60
 
 // Group is the control group of a process. The zero value has no limit.
@@ -40,8 +41,8 @@ type Group struct {
 	v2   bool
 }
 
-// Find finds this process's group. Root is put before /proc and the mount points, for trees in tests; empty means this
-// host.
+// Find finds this process's group. root is prepended to /proc and the mount points, for trees in tests; empty
+// means this host.
 func Find(root string) (Group, error) {
 	own, err := os.ReadFile(filepath.Join(root, "/proc/self/cgroup"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -65,7 +66,7 @@ func Find(root string) (Group, error) {
 	g := Group{v2: v2}
 	rest := below(group, begins)
 	for ; ; rest = path.Dir(rest) {
-		// A group that this namespace cannot see, or that is gone, is skipped; those above it hold all the same.
+		// A group that this namespace cannot see, or that is gone, is skipped; those above it still apply.
 		dir := filepath.Join(root, at, rest)
 		if _, err := os.Stat(dir); err == nil {
 			g.dirs = append(g.dirs, dir)
@@ -94,8 +95,8 @@ func memberOf(text string) (group string, v2 bool) {
 	return unified, true
 }
 
-// mounted returns where the hierarchy is mounted, and the group at which the mount begins. Of several the first
-// counts, as in the order of mounting the container's own comes first.
+// mounted returns where the hierarchy is mounted, and the group at which the mount begins. Of several the
+// first counts, because the container's own is mounted first.
 func mounted(text string, v2 bool) (at, begins string, ok bool) {
 	for line := range strings.Lines(text) {
 		before, after, found := strings.Cut(line, " - ")
@@ -117,7 +118,7 @@ func unescaped(path string) string {
 }
 
 // below returns a group's path from where the mount begins. A group that lies elsewhere, as seen from another
-// namespace, is taken for the mount's root: the closest that can be seen.
+// namespace, is mapped to the mount's root: the closest visible group.
 func below(group, begins string) string {
 	if strings.Contains(group+"/", "/../") {
 		return "/"
@@ -152,8 +153,8 @@ func (g Group) Memory() ([]Level, error) {
 	return levels, nil
 }
 
-// limit reads a group's own limit. The highest group in sight also answers for those above it, of which version 1
-// gives the tightest.
+// limit reads a group's own limit. The highest visible group also stands for those above it, of which version
+// 1 reports the tightest limit.
 func (g Group) limit(dir string, highest bool) (int64, error) {
 	limit := int64(none)
 	for _, name := range map[bool][]string{true: {"memory.max", "memory.high"}, false: {"memory.limit_in_bytes"}}[g.v2] {

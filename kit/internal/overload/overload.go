@@ -11,7 +11,7 @@ import (
 
 // Service is a line in front of servers. Use NewService.
 type Service struct {
-	// Servers has room for as many as work at once. Who puts something in stops one.
+	// Servers has one slot per server. Putting something into a slot stops a server.
 	Servers chan struct{}
 
 	mu         sync.Mutex
@@ -33,8 +33,8 @@ func (s *Service) Set(work, wait time.Duration) {
 	s.work, s.wait = work, wait
 }
 
-// draw returns how long a request takes. It is called in the order of arrival, so that
-// the order in which goroutines run changes nothing.
+// draw returns how long a request takes. It is called in order of arrival, so that the
+// order in which goroutines run does not matter.
 func (s *Service) draw() (work, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

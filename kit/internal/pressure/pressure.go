@@ -24,22 +24,23 @@ type Reading struct {
 	// for a CPU: "some" of https://docs.kernel.org/accounting/psi.html. Goroutines
 	// that wait inside the Go scheduler do not show here: Busy does.
 	Waiting float64
-	// Machine is the same of the whole machine, where the group has none of its own: the
-	// thread that waits may be a stranger's.
+	// Machine is the same for the whole machine, if the group has no figure of its own:
+	// the waiting thread may belong to another program.
 	Machine float64
 	// Throttled is the share of the periods of the CPU quota in which the control group
 	// used it up: nr_throttled over nr_periods in cpu.stat.
 	Throttled float64
-	// Busy is the CPU time that the process used, of what GOMAXPROCS allows.
+	// Busy is the CPU time that the process used, as a share of what GOMAXPROCS
+	// allows.
 	Busy float64
 }
 
-// Short is how much of the CPU the process uses or is itself refused: the largest of
+// Short is the share of CPU that the process uses or is refused: the largest of
 // Waiting, Throttled and Busy.
 func (r Reading) Short() float64 { return max(r.Waiting, r.Throttled, r.Busy) }
 
-// Denied is how often somebody was refused CPU here: the largest of Waiting, Machine
-// and Throttled.
+// Denied is how much CPU was refused to anybody here: the largest of Waiting,
+// Machine and Throttled.
 func (r Reading) Denied() float64 { return max(r.Waiting, r.Machine, r.Throttled) }
 
 // Reader reads the difference since its last read. Its methods may be called from
@@ -119,7 +120,8 @@ func (r *Reader) sample() sample {
 		s.waited, _ = waited(r.root, r.pressure)
 	}
 	for _, file := range r.stats {
-		// The root group of version 2 has a cpu.stat without periods: not the one.
+		// The cpu.stat of version 2's root group has no periods, so it is not the
+		// right one.
 		if counts := fields(r.root, file); counts["nr_periods"] > 0 {
 			s.periods, s.throttled = counts["nr_periods"], counts["nr_throttled"]
 			break

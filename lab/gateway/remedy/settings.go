@@ -3,8 +3,7 @@
 // They are plain values, so that help, `gateway remedies --json`, `gateway
 // faults --json` and the tests render one table.
 //
-// The package does nothing but parse: what a switch changes lives where it is
-// changed.
+// The package only parses: the code that a switch changes reads it there.
 package remedy
 
 import (

@@ -1,4 +1,4 @@
-// Package gctrace parses the runtime's lines on its collections, GODEBUG=gctrace=1.
+// Package gctrace parses the runtime's lines about its collections, GODEBUG=gctrace=1.
 package gctrace
 
 import (
@@ -13,8 +13,8 @@ import (
 // Cycle is one line of GODEBUG=gctrace=1: one collection, as it ended.
 type Cycle struct {
 	Number int64 // from 1; a gap means a lost line, or one of another program
-	// Start is when the cycle began, from the program's start; the runtime truncates it to
-	// milliseconds.
+	// Start is when the cycle began, after the program's start; the runtime truncates it
+	// to milliseconds.
 	Start  time.Duration
 	Pauses [2]time.Duration // stop-the-world pauses at the start and the end of marking
 	Mark   time.Duration    // concurrent, in wall time
@@ -28,10 +28,10 @@ type Cycle struct {
 	Forced bool
 }
 
-// End is when the cycle ended, from the program's start.
+// End is when the cycle ended, after the program's start.
 func (c Cycle) End() time.Duration { return c.Start + c.Pauses[0] + c.Mark + c.Pauses[1] }
 
-// maxCycle bounds a line's times and sizes: beyond, it is not
+// maxCycle bounds a line's times and sizes: a line beyond it is not
 // one of the runtime's.
 const (
 	maxCycle   = 1 << 40 // MB, ms, or a number of cycles
@@ -43,7 +43,7 @@ const (
 var errNoCycle = errors.New("not a line of gctrace")
 
 // Parse parses a line of gctrace, whose form is documented in package
-// runtime (GODEBUG, gctrace) and has been, since Go 1.5:
+// runtime (GODEBUG, gctrace) and has been since Go 1.5:
 //
 //	gc # @#s #%: #+#+# ms clock, #+#/#/#+# ms cpu, #->#-># MB, # MB goal, # P
 //
@@ -82,7 +82,7 @@ func Parse(line string) (c Cycle, err error) {
 	return c, nil
 }
 
-// field takes one of the fields after the colon and returns how many it knew.
+// field takes one of the fields after the colon and returns how many it recognized.
 func (c *Cycle) field(text string) (known int, err error) {
 	value, unit, _ := strings.Cut(text, " ")
 	switch unit {

@@ -47,12 +47,12 @@ type callerKey struct{ op, stack int }
 
 // counted are figures in the order in which the probe writes them.
 //
-// nanos are until rows are closed, longest is of the whole time and no difference, opened
-// counts connections, undated the calls whose context had no deadline, and held is the
-// ns for which connections were held that an acquire got.
+// nanos run until rows are closed; longest is that since the target started and never a
+// difference; opened counts connections; undated counts the calls whose context had no
+// deadline; held is the ns for which acquired connections were held.
 type counted struct{ calls, errors, nanos, longest, rows, opened, undated, held int64 }
 
-// minus returns the difference to an earlier reading. The longest is of the whole time.
+// minus returns the difference to an earlier reading. longest stays as it is.
 func (c counted) minus(b counted) counted {
 	return counted{c.calls - b.calls, c.errors - b.errors, c.nanos - b.nanos, c.longest, c.rows - b.rows,
 		c.opened - b.opened, c.undated - b.undated, c.held - b.held}
@@ -85,7 +85,7 @@ func Parse(r io.Reader) (*Tally, error) {
 			}
 		case "frame":
 			err = t.frame(stack, rest)
-		} // a line of a later probe is left out
+		} // a line of a later probe is skipped
 		if err != nil {
 			return nil, fmt.Errorf("operations: line %.60q: %w", lines.Text(), err)
 		}
@@ -93,7 +93,7 @@ func Parse(r io.Reader) (*Tally, error) {
 	return t, lines.Err()
 }
 
-// numbers reads n whole numbers off a line.
+// numbers reads n whole numbers from a line.
 func numbers(line string, n int) (all []int64, rest string, err error) {
 	for range n {
 		word, after, _ := strings.Cut(line, " ")
@@ -193,8 +193,8 @@ func (t *Tally) Since(before *Tally, span timebase.Span) *operation.Operations {
 	return result
 }
 
-// mostFrequent keeps the callers seen most often. Shares are of all that were sampled,
-// so that those kept sum to less than 1.
+// mostFrequent keeps the callers seen most often. Shares are of all sampled calls, so
+// that those of the kept callers may sum to less than 1.
 func mostFrequent(callers []operation.Caller) []operation.Caller {
 	var all int64
 	for _, c := range callers {

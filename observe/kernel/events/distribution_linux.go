@@ -72,7 +72,7 @@ func (d *distribution) sample(s *state, edge time.Duration) {
 	d.edge = edge
 }
 
-// deliver delivers a histogram: its totals so far and, if it is of one window,
+// deliver delivers a histogram: its totals so far and, if added covers just one window,
 // the quantiles of the added values.
 func deliver(m *observe.Meter, s delivery, edge, at time.Duration, total, added *histogram, window bool) {
 	if s.count != "" {

@@ -9,19 +9,19 @@
 //	             (block_rq_issue, block_rq_complete)
 //	fsync.*      files synced by the target (ext4_sync_file_*, f2fs_sync_file_*)
 //
-// The programs add up in maps of the kernel, which are read once a window; only
-// retransmissions are handed over one by one, through a ring of 64 KB. Latencies
+// The programs add up in maps of the kernel, which are read once per window; only
+// retransmissions are passed on one by one, through a ring of 64 KB. Latencies
 // are kept in buckets of a quarter of a power of two, so that a quantile is
-// known to about an eighth of itself, and q=max is the top of its bucket.
+// known to within about an eighth of its value, and q=max is the top of its bucket.
 //
 // Each set of tracepoints is tried by itself; one that cannot be attached is named
 // in Health with its remedy. All are raw tracepoints with BTF, so that
 // neither tracefs nor a BPF file system has to be mounted, and no kprobes are
 // needed. The timestamps are CLOCK_MONOTONIC, which is the run's clock.
 //
-// The programs also count all of the target's network namespace, as the kernel
+// The programs also count the whole of the target's network namespace, as the kernel
 // does in its own counters; the difference is the series kernel.calibration, and
-// Health reports when it exceeds 1 %.
+// Health reports one above 1 %.
 //
 // It refuses to be on the path of requests: uprobes (some 20 us a hit) and
 // tracepoints of system calls (0.1 to 0.4 us on each call of the machine) were

@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -48,8 +47,8 @@ func attached(t *testing.T, pid int) (*Source, observe.Subject) {
 	return s, subject
 }
 
-// watch runs do while a source watches, and then until what it delivered
-// satisfies enough.
+// watch runs do while a source watches, and then waits until its deliveries
+// satisfy enough.
 func watch(t *testing.T, pid int, do func(), enough func(*observetest.Sink) bool) (*Source, *observetest.Sink) {
 	t.Helper()
 	s, _ := attached(t, pid)
@@ -60,7 +59,7 @@ func watch(t *testing.T, pid int, do func(), enough func(*observetest.Sink) bool
 func watchBy(t *testing.T, s *Source, do func(), enough func(*observetest.Sink) bool) *observetest.Sink {
 	t.Helper()
 	sink := &observetest.Sink{}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	done := make(chan error)
 	go func() { done <- s.Run(ctx, sink) }()
@@ -73,7 +72,7 @@ func watchBy(t *testing.T, s *Source, do func(), enough func(*observetest.Sink) 
 			}
 		}
 	}
-	// Counters need a base before what is to be counted happens.
+	// Counters need a base before the events that they count.
 	wait("no window", func(sink *observetest.Sink) bool {
 		_, n := sink.Sum(series.KernelCalibration, "*")
 		return n > 0
@@ -97,7 +96,7 @@ func TestConformance(t *testing.T) {
 	observetest.Run(t, func() observe.Source { return New() }, observe.Subject{PID: os.Getpid()})
 }
 
-// What cannot be watched is refused in words, whoever asks.
+// A subject that cannot be watched is refused with a reason, whatever the privileges.
 func TestRefusal(t *testing.T) {
 	var refusal *observe.Unsupported
 	if err := New().Open(t.Context(), observe.Subject{PID: 1 << 30}); !errors.As(err, &refusal) || refusal.Enable == "" {
@@ -248,14 +247,17 @@ func TestRunQueue(t *testing.T) {
 	}
 }
 
-// Files that are synced are reported, on file systems that report, and the device
-// below with them.
+// Synced files are reported, on file systems that report, and so is the device below
+// them.
 func TestFsync(t *testing.T) {
-	f, err := os.Create(filepath.Join(t.TempDir(), "synced"))
+	f, err := os.CreateTemp("/var/tmp", "redline-synced-") // on a disk, where other tests' files may lie in memory
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	defer func() {
+		f.Close()
+		os.Remove(f.Name())
+	}()
 	if !toldBy(t, f) {
 		t.Skip("the file system of temporary files does not tell: fsync is seen on ext4 and f2fs")
 	}
@@ -281,7 +283,7 @@ func TestFsync(t *testing.T) {
 	}
 }
 
-// What others do in the same namespace is not the target's, though it is counted
+// Connections of others in the same namespace are not the target's, though they are counted
 // for the calibration.
 func TestOthersAreNotTheTarget(t *testing.T) {
 	cmd := exec.Command("cat")
@@ -348,8 +350,8 @@ func TestEndOfTheProcessIsTold(t *testing.T) {
 	}
 }
 
-// What happens in redline's own network namespace is not counted for a target
-// in another one, neither by the programs nor from the kernel's counters.
+// Events in redline's own network namespace are not counted for a target in another
+// one, neither by the programs nor from the kernel's counters.
 func TestAnotherNamespace(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root: a network namespace is made")

@@ -6,7 +6,7 @@ import (
 )
 
 // Types of file systems, as in mountinfo, by whether the kernel's tracepoints
-// report their syncs. Others have no disk below them, or lie upon one that is
+// report their syncs. Others have no disk below them, or lie on top of one that is
 // listed.
 var (
 	telling = []string{"ext2", "ext3", "ext4", "f2fs", "overlay"}

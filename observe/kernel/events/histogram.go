@@ -11,7 +11,7 @@ type histogram struct {
 }
 
 // edge returns the lowest value of a bucket, in ns. Past the last one it returns
-// where that would end were it like the others.
+// where that one would end if it were like the others.
 func edge(i int) float64 {
 	if i < 4 {
 		return float64(i)
@@ -30,7 +30,7 @@ func (h *histogram) add(o *histogram) {
 }
 
 // since returns the counts added since an earlier reading of the same histogram.
-// While it is read the kernel goes on counting, so Count is made to fit.
+// While it is read the kernel continues to count, so Count is made to fit.
 func (h *histogram) since(earlier *histogram) histogram {
 	d := histogram{Sum: h.Sum - earlier.Sum}
 	for i, n := range h.Buckets {
@@ -42,8 +42,8 @@ func (h *histogram) since(earlier *histogram) histogram {
 	return d
 }
 
-// quantile returns the value below which a share q of the values lies, in ns,
-// taking those of a bucket as spread evenly over it. ok is false without values.
+// quantile returns the value below which a share q of the values lies, in ns, as if
+// those of a bucket were spread evenly over it. ok is false without values.
 func (h *histogram) quantile(q float64) (ns float64, ok bool) {
 	rank := q * float64(h.Count)
 	below := 0.0

@@ -16,18 +16,18 @@ import (
 // maxTargets is TARGETS of bpf.h.
 const maxTargets = 8
 
-// errPermitted is a refusal for want of privilege.
+// errPermitted is a refusal because of missing privileges.
 var errPermitted = errors.New("not permitted (run redline as root or with CAP_BPF and CAP_PERFMON)")
 
-// errAbsent is a kernel that is too old or built without it, or a sandbox that
-// plays one.
+// errAbsent means a kernel that is too old or built without the feature, or a sandbox
+// that emulates one.
 var errAbsent = errors.New("this kernel lacks it (it takes Linux 5.11 with CONFIG_DEBUG_INFO_BTF and the tracepoint)")
 
-// set is a set of programs that are of use only together.
+// set is a set of programs that are useful only together.
 type set struct {
 	tells    string // the data that is missing without it
 	programs []string
-	optional bool // is not missed
+	optional bool // its absence is not reported
 }
 
 // object is one file of programs and the maps they share.
@@ -39,7 +39,8 @@ type object struct {
 }
 
 // open creates the maps of an object and attaches its sets, each by itself. It
-// returns an error for each set that cannot be attached; none of them may be.
+// returns an error for each set that cannot be attached, unless it is optional; the
+// object is nil if no set was attached.
 func open(load func() (*ebpf.CollectionSpec, error), sets []set, cache *btf.Cache) (*object, []error) {
 	all := func(err error) []error {
 		var failed []error
@@ -120,8 +121,8 @@ func (o *object) close() {
 	}
 }
 
-// explain names the remedy for a failure. The library suspects the memory
-// lock of every refusal; since Linux 5.11 it is rarely that.
+// explain names the remedy for a failure. The library suspects the limit of locked
+// memory behind every refusal; since Linux 5.11 it is rarely the cause.
 func explain(err error) error {
 	switch {
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
@@ -133,7 +134,7 @@ func explain(err error) error {
 	}
 }
 
-// first returns the first line of an error: the verifier's go on for pages.
+// first returns the first line of an error: the verifier's continue for pages.
 func first(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return line

@@ -18,13 +18,12 @@ import (
 var update = flag.Bool("update", false, "write objects.sum anew")
 
 // sums is the committed file: the compiler, the generator, and the hash of each
-// source and of each file that was made of them.
+// source and of each file that was made from them.
 const sums = "objects.sum"
 
 // TestObjectsAreOfTheirSource: the committed objects and the C beside them belong
-// together. Where the compiler is the one that made them, they are made again;
-// where it is another or there is none, the hashes show that neither was changed
-// without the other.
+// together. With the same compiler they are made again; with another or without one, the
+// hashes show that neither was changed without the other.
 func TestObjectsAreOfTheirSource(t *testing.T) {
 	committed, err := os.ReadFile(sums)
 	if err != nil && !*update {
@@ -52,7 +51,7 @@ func TestObjectsAreOfTheirSource(t *testing.T) {
 	}
 }
 
-// compiler returns clang's version line, "" where there is none.
+// compiler returns clang's version line, "" if there is no clang.
 func compiler() string {
 	out, err := exec.Command("clang", "--version").Output()
 	if err != nil {
@@ -91,8 +90,8 @@ func summary(t *testing.T, clang string) string {
 	return b.String()
 }
 
-// regenerate makes the objects by the commands of generate.go, elsewhere, and
-// compares.
+// regenerate makes the objects by the commands of generate.go, in another folder, and
+// compares them.
 func regenerate(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()

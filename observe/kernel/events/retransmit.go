@@ -41,7 +41,7 @@ func parseRetransmit(b []byte) (retransmit, error) {
 }
 
 // label returns the socket as a label: the port that the target listens on, or
-// whom it connected to.
+// the address that it connected to.
 func (r *retransmit) label() string {
 	if r.inwards {
 		return fmt.Sprintf("local=%d", r.local)

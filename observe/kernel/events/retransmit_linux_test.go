@@ -42,7 +42,7 @@ func toldBy(t *testing.T, f *os.File) bool {
 func TestRetransmissionsAgainstTheKernel(t *testing.T) {
 	drop := dropper(t)
 	// Several, so that one whose retransmissions were lost as well, and which
-	// waits for its timer, does not hold up the test.
+	// waits for its timer, does not delay the test.
 	port := smallSegments(t, 8, func(server, client net.Conn) {
 		go func() { // until the test closes the connection
 			block := make([]byte, 64<<10)
@@ -102,9 +102,9 @@ func smallSegments(t *testing.T, n int, f func(server, client net.Conn)) (port i
 
 // dropper returns a function that drops one in 32 of the packets that come
 // to this process from a TCP port, until the function that it returns is called.
-// They are dropped where they arrive: the sender learns of what is dropped where
-// it leaves, and does not count sending it again. It makes a control group of its own for that, and skips the test where it
-// cannot.
+// They are dropped where they arrive, because a sender learns of packets dropped on their
+// way out and does not count these as sent again. It makes its own control group for this,
+// and skips the test if it cannot.
 func dropper(t *testing.T) (drop func(port uint16) (stop func())) {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -128,8 +128,8 @@ func dropper(t *testing.T) (drop func(port uint16) (stop func())) {
 	}
 }
 
-// dropping is a program that lets one in 32 of the packets of more than 100
-// bytes from a port go missing.
+// dropping is a program that drops one in 32 of the packets of more than 100
+// bytes from a port.
 func dropping(port uint16) asm.Instructions {
 	const (
 		length = 0  // offset of __sk_buff.len

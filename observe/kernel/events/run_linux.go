@@ -98,8 +98,8 @@ func refused(missing []error) error {
 
 // permitted refuses impossible cases early, in plain words.
 func permitted() error {
-	// The programs see the numbers of the initial namespace. Below another one /proc shows
-	// other numbers, and a stranger's events would count as the target's.
+	// The programs see the process ids of the initial namespace. In another one /proc shows
+	// other ids, and a stranger's events would count as the target's.
 	var stat unix.Stat_t
 	if err := unix.Stat("/proc/self/ns/pid", &stat); err == nil && stat.Ino != initialPIDs {
 		return &observe.Unsupported{
@@ -226,7 +226,7 @@ func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
 	edges := &observe.Edges{Clock: st.subject.Clock, Width: st.subject.Window}
 	err := edges.Each(ctx, func(edge time.Duration) error {
 		if len(st.tree.Members) == 0 {
-			return nil // it has ended: zeros would look like an idle target
+			return nil // the target has ended: zeros would look like an idle one
 		}
 		st.sample(edge)
 		// A full disk is the conductor's to report; the next window may fit.
@@ -259,7 +259,7 @@ func (s *state) sample(edge time.Duration) {
 		return
 	}
 	// A child is followed up to a second late: to see it at once would take a program on
-	// each fork of the machine.
+	// every fork of the machine.
 	s.lookAt = edge + seldom
 	if s.tree.Look() {
 		s.setTargets()

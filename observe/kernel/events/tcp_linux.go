@@ -40,7 +40,7 @@ type counts struct {
 	Handshake, Connect, Lifetime histogram
 }
 
-// add sums over CPUs: each counts in a place of its own, so that none waits for another.
+// add sums over CPUs: each counts in its own memory, so that none waits for another.
 func (c *counts) add(o *counts) {
 	c.Active += o.Active
 	c.Passive += o.Passive
@@ -88,8 +88,7 @@ func newTCPEvents(o *object) (*tcpEvents, error) {
 	}, nil
 }
 
-// seed gives the programs the namespace and the sockets that are older than
-// they are.
+// seed gives the programs the namespace and the sockets that existed before them.
 func (t *tcpEvents) seed(s *state) {
 	t.enter(s)
 	listening, err := sockets.Listening(s.tree)
@@ -106,8 +105,7 @@ func (t *tcpEvents) seed(s *state) {
 	}
 }
 
-// enter takes up the target's network namespace; it is another one now if it
-// reports true.
+// enter reads the target's network namespace and reports whether it has changed.
 func (t *tcpEvents) enter(s *state) (changed bool) {
 	network, err := s.tree.Members[0].Inode("ns/net")
 	if err != nil {
@@ -131,8 +129,8 @@ func (t *tcpEvents) look(s *state) {
 		s.meter.Break()
 		s.vitals.Say("the target is in another network namespace")
 	}
-	// Subtle: the programs take in new ports by themselves, so those that are
-	// there are listed first, lest one that was opened meanwhile be dropped.
+	// Subtle: the programs add new ports by themselves, so the known ones are
+	// listed first, lest one that was opened meanwhile be dropped.
 	old := t.listening()
 	if ports, err := sockets.Listening(s.tree); err == nil {
 		for _, port := range old {
@@ -144,7 +142,7 @@ func (t *tcpEvents) look(s *state) {
 	}
 }
 
-// listening returns the ports that the programs take the target to listen on.
+// listening returns the ports on which the target listens according to the programs.
 func (t *tcpEvents) listening() (ports []uint16) {
 	var port, kind uint32
 	for all := t.ports.Iterate(); all.Next(&port, &kind); {
@@ -170,6 +168,11 @@ func (t *tcpEvents) set(s *state, port uint16, kind uint32) {
 
 // sample reads the counts at an edge.
 func (t *tcpEvents) sample(s *state, edge time.Duration) {
+	calibrates := edge >= t.calibrateAt
+	var before map[string]float64
+	if calibrates {
+		before = t.counted(s)
+	}
 	// A map per CPU is copied CPU by CPU while they count on: one reading of several
 	// counters is no instant, and sums of different series need not agree exactly.
 	at, err := s.vitals.Bracket.Read(s.subject.Clock, func() error { return t.counts.Lookup(uint32(0), &t.cpus) })
@@ -188,9 +191,9 @@ func (t *tcpEvents) sample(s *state, edge time.Duration) {
 		s.meter.Count(series.TCPRetransmits, "", at, float64(now.OwnRetransmits))
 		t.drain(s, at)
 	}
-	if edge >= t.calibrateAt {
+	if calibrates {
 		t.calibrateAt = edge + calibrationWindows*s.subject.Window
-		t.calibrate(s, edge, &now)
+		t.calibrate(s, edge, &now, before, t.counted(s))
 	}
 	if now.Untracked > t.last.Untracked {
 		s.vitals.Say("too many connections to follow all of them")
@@ -213,8 +216,8 @@ func (t *tcpEvents) deliver(s *state, edge, at time.Duration, now *counts) {
 		m.Count(series.TCPCloses, label, at, float64(now.Closes[dir]))
 	}
 	m.Count(series.TCPConnectFails, "", at, float64(now.ConnectFails))
-	// After a window that was missed the difference spans two, and its quantiles would be
-	// those of neither.
+	// After a missed window the difference spans two, and its quantiles would be those of
+	// neither.
 	whole := t.edge != 0 && edge-t.edge < 2*s.subject.Window
 	for _, h := range []struct {
 		name      string
@@ -264,14 +267,15 @@ func (t *tcpEvents) drain(s *state, at time.Duration) {
 	}
 }
 
-// calibration holds the programs' counts of the namespace against those of the
-// kernel. What happens between the two readings is in one of them only: the difference
-// is a series to look at, not an error.
+// calibration compares the programs' counts of the namespace with those of the
+// kernel, which are read before and after them: what happens in between is in some of the readings only, and
+// on a busy host the reader may lose its CPU there. Only what lies outside of both is a difference.
 type calibration struct {
 	based      bool
 	programs   [3]uint64
-	kernel     [3]float64
-	difference [3]float64 // programs minus kernel
+	before     [3]float64 // the kernel's counts around those
+	after      [3]float64
+	difference [3]float64 // programs minus kernel, 0 within the kernel's readings
 	most       [3]float64 // counted by the kernel
 }
 
@@ -281,13 +285,21 @@ var calibrations = [...]struct{ label, series string }{
 	{"of=passive_opens", series.NetPassiveOpens},
 }
 
-func (t *tcpEvents) calibrate(s *state, edge time.Duration, now *counts) {
+// counted returns the kernel's counts of the target's namespace; nil if the target has ended, or package netstat reports why.
+func (t *tcpEvents) counted(s *state) map[string]float64 {
 	// Through the member's /proc, because /proc/net is of the reader's namespace.
 	text, _, err := s.tree.Members[0].Read("net/snmp", t.text)
 	t.text = text
 	values := map[string]float64{}
 	if err != nil || netstat.Parse(bytes.NewReader(text), values) != nil {
-		return // the target has ended, or package netstat reports it
+		return nil
+	}
+	return values
+}
+
+func (t *tcpEvents) calibrate(s *state, edge time.Duration, now *counts, before, after map[string]float64) {
+	if before == nil || after == nil {
+		return
 	}
 	programs := [3]uint64{now.Retransmits, now.Active, now.Passive}
 	c := &t.kernel
@@ -295,20 +307,19 @@ func (t *tcpEvents) calibrate(s *state, edge time.Duration, now *counts) {
 		if runs := [...]bool{t.retransmissions(), t.connections(), t.connections()}; !runs[i] {
 			continue
 		}
-		kernel := values[of.series]
 		if !c.based {
-			c.programs[i], c.kernel[i] = programs[i], kernel
+			c.programs[i], c.before[i], c.after[i] = programs[i], before[of.series], after[of.series]
 			continue
 		}
-		c.most[i] = kernel - c.kernel[i]
-		c.difference[i] = float64(programs[i]-c.programs[i]) - c.most[i]
+		c.most[i] = after[of.series] - c.before[i]
+		counted := float64(programs[i] - c.programs[i])
+		c.difference[i] = counted - min(max(counted, before[of.series]-c.after[i]), c.most[i])
 		s.meter.Gauge(series.KernelCalibration, of.label, edge, c.difference[i])
 	}
 	c.based = true
 }
 
-// calibrated notes differences above 1 %. A handful happen between the two
-// readings.
+// calibrated notes differences above 1 %. A few events lie between a program and the kernel's own count.
 func (t *tcpEvents) calibrated(v *vitals.Vitals) {
 	for i, of := range calibrations {
 		if d := t.kernel.difference[i]; max(d, -d) > max(10, t.kernel.most[i]/100) {

@@ -2,19 +2,18 @@
 // /proc/<pid>/net/snmp and netstat each window, sockstat, sockstat6 and
 // softnet_stat every fifth.
 //
-// The counters are of all sockets in the namespace. Where the generator and
+// The counters are of all sockets in the namespace. If the generator and
 // other services share it, theirs are counted too; package sockets reports the
 // target's own. softnet_stat, the memory of TCP, orphans and allocated sockets
 // are the host's.
 //
 // Fields are found by their names, so a kernel that lacks some or orders them
-// otherwise is still read, and lacks those series. When counters fall,
+// differently is still read, without the series that it lacks. When counters fall,
 // or the process is found in another namespace, all of them begin anew and the
 // window stays absent.
 //
-// procfs (github.com/prometheus/procfs) has these files too; it makes some two
-// hundred numbers of which thirty are wanted, each window, so that the parsers
-// here are own.
+// procfs (github.com/prometheus/procfs) reads these files too, but it makes some two
+// hundred numbers per window, of which thirty are needed, hence the parsers here.
 package netstat
 
 import (

@@ -51,7 +51,7 @@ var fields = map[string]map[string]string{
 }
 
 // Parse parses snmp or netstat, pairs of lines, "Tcp: name name" and "Tcp: value value",
-// and adds the fields that are wanted to values, by series. A table whose two lines differ
+// and adds the used fields to values, by series. A table whose two lines differ
 // in length is an error; values of earlier tables are kept.
 func Parse(r io.Reader, values map[string]float64) error {
 	lines := bufio.NewScanner(r)
@@ -76,8 +76,8 @@ func Parse(r io.Reader, values map[string]float64) error {
 	return nil
 }
 
-// parsePair reads a line of names and the line of values below it. Kernels add fields at
-// any place, so that a value belongs to the name above it, wherever both stand.
+// parsePair reads a line of names and the line of values below it. Kernels add fields
+// anywhere, so a value belongs to the name above it, whatever their position.
 func parsePair(names, line []byte, values map[string]float64) error {
 	table, names, ok := bytes.Cut(names, []byte(":"))
 	again, line, ok2 := bytes.Cut(line, []byte(":"))
@@ -99,7 +99,7 @@ func parsePair(names, line []byte, values map[string]float64) error {
 		if !ok {
 			continue
 		}
-		// Unsigned suffices: of these tables MaxConn alone may be negative (-1 is no fixed limit,
+		// Unsigned suffices: in these tables only MaxConn may be negative (-1 is no fixed limit,
 		// RFC 4022), and it is not read.
 		n, err := strconv.ParseUint(string(value), 10, 64)
 		if err != nil {
@@ -152,7 +152,7 @@ func parseSockstat(r io.Reader, page float64, values map[string]float64) error {
 			}
 			amount := float64(n)
 			// mem alone counts pages (tcp_memory_allocated), of both families; sockstat6 has
-			// no more than inuse (net/ipv6/proc.c).
+			// only inuse (net/ipv6/proc.c).
 			if gauge == series.NetTCPMemory {
 				amount *= page
 			}
@@ -203,8 +203,8 @@ type softnetTotal struct {
 	total [3]float64
 }
 
-// add takes a reading and reports whether it continues the last one: not when
-// CPUs came or went. Unsigned differences see through the wrap at 32 bits.
+// add takes a reading and reports whether it continues the last one: not if
+// CPUs came or went. Unsigned differences are right across the wrap at 32 bits.
 func (s *softnetTotal) add(cpus []softnet) (continues bool) {
 	continues = len(s.last) == len(cpus)
 	for i, cpu := range cpus {

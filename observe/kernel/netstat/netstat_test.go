@@ -98,8 +98,8 @@ func TestSoftnetTotal(t *testing.T) {
 	}
 }
 
-// FuzzParse feeds every parser: none may panic, and what they find is a number
-// of the text.
+// FuzzParse feeds every parser: none may panic, and what they find must be a number
+// in the text.
 func FuzzParse(f *testing.F) {
 	for _, file := range []string{"snmp", "netstat", "sockstat", "softnet_stat"} {
 		f.Add(fixture(f, "linux-2.6.32", file))

@@ -38,7 +38,7 @@ type state struct {
 	gauges        map[string]float64
 }
 
-// Open implements observe.Source. It reads both files once, so that a process which is
+// Open implements observe.Source. It reads both files once, so that a process that is
 // gone, or a procfs that hides it (hidepid, subset=pid), is found before the load.
 func (s *Source) Open(_ context.Context, subject observe.Subject) error {
 	t, err := tree.Open(s.options.Root, subject.PID)
@@ -108,7 +108,7 @@ type counters struct {
 	last   map[string]float64
 }
 
-// read reads the file anew; the former reading becomes last. again means that
+// read reads the file; the former reading becomes last. again means that
 // the two are of one namespace and that no counter fell.
 func (c *counters) read(s *state) (again bool, err error) {
 	text, inode, err := s.text(c.file)
@@ -134,8 +134,8 @@ func (c *counters) read(s *state) (again bool, err error) {
 }
 
 // count delivers one file. A reading that does not continue the last one is a
-// new base for all series: one's figure for the interval would be as
-// wrong as the one that fell.
+// new base for all series: the figures of the others for the interval would be as
+// wrong as that of the one that fell.
 func (s *state) count(c *counters, edge time.Duration) {
 	again := false
 	at, err := s.vitals.Bracket.Read(s.subject.Clock, func() (err error) {
@@ -160,14 +160,14 @@ func (s *state) count(c *counters, edge time.Duration) {
 }
 
 // sockstat reads the gauges of /proc/PID/net/sockstat and sockstat6. Without IPv6 the
-// second is not there, which is no failure.
+// second does not exist, which is no failure.
 func (s *state) sockstat(edge time.Duration) {
 	clear(s.gauges)
 	for _, file := range []string{"net/sockstat", "net/sockstat6"} {
 		err := s.parse(file, func(r io.Reader) error {
 			return parseSockstat(r, float64(os.Getpagesize()), s.gauges)
 		})
-		if err != nil && file == "net/sockstat" { // without IPv6 there is no other
+		if err != nil && file == "net/sockstat" { // without IPv6 there is no sockstat6
 			s.failed(err)
 			return
 		}
@@ -177,8 +177,8 @@ func (s *state) sockstat(edge time.Duration) {
 	}
 }
 
-// softnets reads softnet_stat, a line per CPU in hexadecimal. A CPU that went offline
-// takes its counts along; then all begin anew instead of falling.
+// softnets reads softnet_stat, a line per CPU in hexadecimal. A CPU that goes offline
+// takes its counts with it; then all begin anew instead of falling.
 func (s *state) softnets() {
 	at, err := s.vitals.Bracket.Read(s.subject.Clock, func() error {
 		return s.parse("net/softnet_stat", func(r io.Reader) (err error) {
@@ -200,7 +200,7 @@ func (s *state) softnets() {
 	}
 }
 
-// parse reads a file whole before it parses: the kernel makes its content anew for each
+// parse reads the whole file before it parses: the kernel generates the content for each
 // read, so that two reads would mix two instants.
 func (s *state) parse(file string, f func(io.Reader) error) error {
 	text, _, err := s.text(file)

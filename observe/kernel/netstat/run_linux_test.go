@@ -58,7 +58,7 @@ func run(t *testing.T, root string, pid, windows int, change func(i int)) (*Sour
 	return s, sink
 }
 
-// recorded copies a recorded tree to where it may be changed.
+// recorded copies a recorded tree to a folder where it may be changed.
 func recorded(t *testing.T, kernel string) (root string) {
 	t.Helper()
 	root = t.TempDir()
@@ -86,8 +86,8 @@ func replace(t *testing.T, path, old, now string) {
 
 func TestAmountsOfARecordedTree(t *testing.T) {
 	root := recorded(t, "linux-2.6.32")
-	// Between two readings of softnet_stat and two more: the window that the
-	// first one falls into is not whole, and would keep a part of the amount.
+	// Between two readings of softnet_stat and two more: the window of the first one is
+	// not whole, and would keep a part of the amount.
 	s, sink := run(t, root, 42, 28, func(i int) {
 		if i == hostWindows+2 {
 			replace(t, root+"/proc/42/net/netstat", " 101 ", " 141 ")
@@ -151,8 +151,8 @@ func TestAnotherNamespaceIsAGap(t *testing.T) {
 }
 
 // sumAndGap adds up a series and reports whether windows are absent between its
-// first and last. How many there are is the host's to say: a busy one skips
-// readings, and what accrued meanwhile is split.
+// first and last. How many there are depends on the host: a busy one skips
+// readings, and the amount of that time is split.
 func sumAndGap(sink *observetest.Sink, name string) (sum float64, gap bool) {
 	last := int64(-1)
 	for _, p := range sink.Points() {
@@ -186,7 +186,7 @@ func TestGarbageIsAGap(t *testing.T) {
 	}
 }
 
-// A process that ends is reported, and its pid's next owner is not taken for it.
+// A process that ends is reported, and the next owner of its pid is not taken for it.
 func TestEndOfTheProcessIsTold(t *testing.T) {
 	cmd := exec.Command("cat")
 	stdin, err := cmd.StdinPipe()

@@ -12,8 +12,8 @@ import (
 )
 
 // BenchmarkReading is one reading of the target's connections: its CPU time, and
-// half the width of the widest of its parts, the error of a date. The other ends
-// are this process's too, as a generator's would be another's.
+// half the width of the widest of its parts, the error of a date. The other ends also
+// belong to this process, where a generator's would belong to another.
 func BenchmarkReading(b *testing.B) {
 	for _, n := range []int{1, 64, 1000, 4000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -31,14 +31,14 @@ func BenchmarkReading(b *testing.B) {
 			st.owned.inodes = nil // the other ends are not the target's
 			edge := time.Duration(0)
 			st.connections(edge)
-			before := threadCPU()
+			before := ThreadCPU()
 			b.ReportAllocs()
 			for b.Loop() {
 				edge += time.Hour
 				st.connections(edge)
 				_ = st.meter.Flush(&discard)
 			}
-			b.ReportMetric(float64((threadCPU()-before).Microseconds())/float64(b.N), "cpu-us/op")
+			b.ReportMetric(float64((ThreadCPU()-before).Microseconds())/float64(b.N), "cpu-us/op")
 			b.ReportMetric(float64(s.Health().Align.P99.Microseconds()), "p99-us")
 		})
 	}

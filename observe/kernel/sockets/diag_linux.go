@@ -56,33 +56,32 @@ func openDiag(clock timebase.Clock) (*diag, error) {
 // close ends the socket.
 func (d *diag) close() { _ = unix.Close(d.fd) } // nothing is written through it that could be lost
 
-// query says which sockets to dump.
+// query selects the sockets to dump.
 type query struct {
-	states   uint32 // bit n stands for state n
+	states   uint32 // bit n is for state n
 	informed bool   // with TCP_INFO
 	filter   []byte // of portFilter; nil for all
 }
 
-// dump calls f with all TCP sockets that the query asks for, and with when the
-// kernel looked at each: the call in which it did, which is one of many for
-// thousands of sockets, so that each is dated for itself. It returns the CPU time
-// that took, most of it the kernel's; the wall clock would count a busy host's
-// own work too. whole is false when there were more sockets than are read; the
-// diag must then be closed, because the kernel goes on with a dump as long as the
-// socket lives.
+// dump calls f with each TCP socket that the query selects, and with when the
+// kernel looked at it: the span of that system call, one of many for thousands of
+// sockets, so that each socket has its own date. It returns the CPU time that this
+// took, most of it the kernel's; the wall clock would count other work of a busy
+// host too. whole is false if there were more sockets than are read; the diag must
+// then be closed, because the kernel continues a dump as long as the socket lives.
 func (d *diag) dump(q query, f func(*socket, timebase.Span)) (cost time.Duration, whole bool, err error) {
 	runtime.LockOSThread() // the clock is the thread's
 	defer runtime.UnlockOSThread()
-	before := threadCPU()
+	before := ThreadCPU()
 	whole, err = d.exchange(q, f)
-	return threadCPU() - before, whole, err
+	return ThreadCPU() - before, whole, err
 }
 
-// exchange asks, and reads the answer part by part.
+// exchange sends the request and reads the answer part by part.
 //
-// Subtle: the kernel prepares the first part while it is asked, and each further
-// one while the one before it is read (netlink_dump in netlink_recvmsg). So the result
-// of a read belongs to the call before.
+// Subtle: the kernel prepares the first part during the send, and each further
+// one while the part before it is read (netlink_dump in netlink_recvmsg). So the result
+// of a read belongs to the previous call.
 func (d *diag) exchange(q query, f func(*socket, timebase.Span)) (whole bool, err error) {
 	d.seq++
 	d.writeDump(q)
@@ -109,8 +108,8 @@ func (d *diag) exchange(q query, f func(*socket, timebase.Span)) (whole bool, er
 	}
 }
 
-// one asks for one socket, by its addresses and cookie, and leaves its findings
-// in s. It walks no table.
+// one asks for one socket, by its addresses and cookie, and stores the answer in s. It
+// makes the kernel walk no table.
 func (d *diag) one(s *socket) error {
 	d.seq++
 	body := d.begin(unix.SOCK_DIAG_BY_FAMILY, unix.NLM_F_REQUEST, requestSize-4)
@@ -136,7 +135,7 @@ func (d *diag) one(s *socket) error {
 	return err
 }
 
-// send hands a request to the kernel, which answers before the call returns.
+// send passes a request to the kernel, which answers before the call returns.
 func (d *diag) send(message []byte) error {
 	if err := unix.Sendto(d.fd, message, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
 		return fmt.Errorf("ask sock_diag: %w", err)
@@ -157,7 +156,7 @@ func (d *diag) receive() (n int, err error) {
 	}
 }
 
-// begin begins the request anew with a netlink header, and returns its body of
+// begin begins a new request with a netlink header, and returns its body, all
 // zeros.
 func (d *diag) begin(kind, flags uint16, size int) (body []byte) {
 	total := unix.NLMSG_HDRLEN + size
@@ -193,9 +192,9 @@ func (d *diag) writeDump(q query) {
 	}
 }
 
-// threadCPU is the CPU time of this thread, in which the kernel's walk is included; 0
-// when it is not known. The pace of sampling rests on it.
-func threadCPU() time.Duration {
+// ThreadCPU returns the CPU time of the calling thread, which includes the kernel's walk; 0
+// if it is unknown. The pace of sampling is based on it.
+func ThreadCPU() time.Duration {
 	var ts unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ts) != nil {
 		return 0

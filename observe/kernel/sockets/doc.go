@@ -10,25 +10,25 @@
 // lived shorter may never be. The counts of package events have no such gap.
 //
 // Accept queues are read four times a window and reported by their fullest; all
-// else is read once a window. The kernel walks its whole table of connections
-// for that (0.2 ms when it is in a cache, 0.7 ms on a busy host) and writes down
-// the requested ones, 0.3 us each; a filter that it runs itself keeps it to the
-// ports that are the target's, so that the generator's ends of the same
-// connections cost nothing. All of it is kept below 1 % of a CPU by reading less
-// often, and Health says so.
+// else is read once per window. The kernel walks its whole table of connections
+// for that (0.2 ms if it is in a cache, 0.7 ms on a busy host) and writes out
+// the requested ones, 0.3 us each; a filter, which the kernel runs, restricts them to
+// the target's ports, so that the generator's ends of the same connections cost
+// nothing. If necessary, all of it is read less often to stay below 1 % of a CPU, and
+// Health says so.
 //
 // The kernel lists thousands of connections in parts of about a hundred. Each
 // part is dated by the call in which it was made, and a connection's amounts are
 // split over windows by its own two readings. So the error of a date is that of a
-// part, some 50 us, or of the walk where all is one part; a walk that was
-// interrupted is taken again.
+// part, some 50 us, or of the walk if there is only one part; a walk that was
+// interrupted is repeated.
 //
 // Amounts are sums over sockets that come and go. Amounts of a connection between
 // its last sample and its end are left out.
 //
-// sock_diag is spoken here on a bare netlink socket: the libraries make a dozen
-// values per socket, at thousands of them ten times a second. Asking for known
-// connections one by one was tried: it takes 1 us each, and misses new ones.
+// This package speaks sock_diag on a bare netlink socket: the libraries allocate a
+// dozen values per socket, for thousands of them ten times a second. Rejected: asking
+// for known connections one by one, which takes 1 us each and misses new ones.
 package sockets
 
 import (
@@ -62,6 +62,6 @@ func (*Source) Describe() observe.Description {
 	}
 }
 
-// Health implements observe.Reporter. It names what was read less often than every window,
-// to stay below 1 % of a CPU.
+// Health implements observe.Reporter. It names the figures that were read less often than
+// once per window, to stay below 1 % of a CPU.
 func (s *Source) Health() record.SourceHealth { return s.vitals.Health(s.Describe().Name) }

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// maxFilter bounds the ports of one filter; beyond, the kernel lists
-// all sockets and they are separated here.
+// maxFilter bounds the ports of one filter; beyond it, the kernel lists
+// all sockets and we select among them.
 const maxFilter = 64
 
-// Operations of inet_diag's filters (include/uapi/linux/inet_diag.h). Equality
-// is younger than the two comparisons.
+// Operations of inet_diag's filters (include/uapi/linux/inet_diag.h). The test of
+// equality is newer than the two comparisons.
 const (
 	opJump       = 1
 	opLocalFrom  = 2 // the local port is at least the one that follows
@@ -20,16 +20,16 @@ const (
 	opRemoteUpTo = 5
 )
 
-// portFilter makes the program by which the kernel picks sockets: those on one
-// of the local ports, or towards one of the remote ones. It is nil, for all, when
-// there are none or too many.
+// portFilter makes the program by which the kernel selects sockets: those on one
+// of the local ports, or connected to one of the remote ones. It is nil, which selects
+// all, if there are none or too many.
 //
-// A program is a row of struct inet_diag_bc_op {code, yes u8; no u16}: offsets of
-// the next step, in bytes. A socket is picked where that is the end exactly, and
-// refused 4 beyond it.
+// A program is a sequence of struct inet_diag_bc_op {code, yes u8; no u16}, yes and no
+// being the offsets of the next step, in bytes. A jump exactly to the end selects the
+// socket, and one 4 bytes beyond it refuses it.
 func portFilter(local, remote []uint16) []byte {
 	const (
-		comparison = 8 // the operation, and the port in an operation's place
+		comparison = 8 // two steps: the operation, and the port in place of an operation
 		jump       = 4
 		clause     = 2*comparison + jump
 	)
@@ -43,7 +43,7 @@ func portFilter(local, remote []uint16) []byte {
 		program = binary.NativeEndian.AppendUint16(program, uint16(no))
 	}
 	add := func(from, upTo byte, port uint16) {
-		refuse := 0 // sockets refused by the last clause are refused by all
+		refuse := 0 // a socket refused by the last clause is refused by all
 		if left == clause {
 			refuse = 4
 		}
@@ -63,9 +63,9 @@ func portFilter(local, remote []uint16) []byte {
 	return program
 }
 
-// filter returns the filter that picks the sockets that are known to be the target's: on the
-// ports that it listens on, and towards the ports that it connected to. It picks
-// some of others too.
+// filter returns the filter that selects the sockets known to be the target's: on the
+// ports that it listens on, and connected to the ports that it connected to. It selects
+// some of other processes too.
 func (o *owned) filter() []byte {
 	remote := map[uint16]bool{}
 	for peer := range o.peers {

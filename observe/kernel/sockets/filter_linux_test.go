@@ -30,7 +30,7 @@ func pool(t testing.TB, n int) uint16 {
 	return uint16(l.Addr().(*net.TCPAddr).Port)
 }
 
-// The kernel picks the sockets on the ports that are named, and no others.
+// The kernel selects the sockets on the named ports, and no others.
 func TestPortFilter(t *testing.T) {
 	ports := []uint16{pool(t, 2), pool(t, 3), pool(t, 5)}
 	d, err := openDiag(timebase.Clock{})
@@ -40,7 +40,7 @@ func TestPortFilter(t *testing.T) {
 	defer d.close()
 	for _, test := range []struct {
 		local, remote []uint16
-		want          [3][2]int // of each port, its own ends and those towards it
+		want          [3][2]int // for each port, its own ends and the ends connected to it
 	}{
 		{nil, nil, [3][2]int{{2, 2}, {3, 3}, {5, 5}}},
 		{ports[:1], nil, [3][2]int{{2, 0}}},

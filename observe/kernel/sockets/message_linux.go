@@ -23,8 +23,8 @@ type socket struct {
 	state         uint8
 	local, remote netip.AddrPort
 	cookie        uint64 // the socket's own, never used again
-	// receive and send are bytes queued; of a listening socket, connections that
-	// wait for accept and how many may.
+	// receive and send are the bytes queued; of a listening socket, the connections
+	// that wait for accept and how many may.
 	receive, send uint32
 	inode         uint32 // 0 while not accepted
 	info          info
@@ -120,8 +120,8 @@ func parseSocket(body []byte, s *socket) error {
 	return nil
 }
 
-// address makes an address from one end of struct inet_diag_sockid. Addresses
-// of IPv4 within IPv6 sockets become plain ones.
+// address makes an address from one end of struct inet_diag_sockid. IPv4 addresses
+// mapped into IPv6 become plain ones.
 func address(family uint8, ip, port []byte) netip.AddrPort {
 	var addr netip.Addr
 	if family == unix.AF_INET {

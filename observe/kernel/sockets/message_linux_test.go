@@ -79,7 +79,7 @@ func TestBrokenMessages(t *testing.T) {
 func TestSocketInode(t *testing.T) {
 	for text, want := range map[string]uint32{"socket:[1234]": 1234, "socket:[]": 0, "socket:[12": 0, "pipe:[12]": 0,
 		"socket:[99999999999]": 0, "/tmp/socket:[1]": 0} {
-		if got, ok := socketInode([]byte(text)); ok != (want != 0) || (ok && got != want) {
+		if got, ok := Inode([]byte(text)); ok != (want != 0) || (ok && got != want) {
 			t.Errorf("%s: %d, %v", text, got, ok)
 		}
 	}
@@ -121,7 +121,7 @@ func TestTotals(t *testing.T) {
 	}
 }
 
-// Sockets of one dump are read one after another: what each adds is split by its
+// Sockets of one dump are read one after another: the amount of each is split by its
 // own readings, not by the dump's.
 func TestEachSocketIsDatedForItself(t *testing.T) {
 	const ms = time.Millisecond
@@ -148,6 +148,6 @@ func FuzzParseMessages(f *testing.F) {
 		if n > len(data)/(unix.NLMSG_HDRLEN+messageSize) {
 			t.Errorf("%d sockets in %d bytes", n, len(data))
 		}
-		_, _ = socketInode(data)
+		_, _ = Inode(data)
 	})
 }

@@ -29,7 +29,7 @@ func (o *owned) look(t *tree.Tree) error {
 	var first error
 	for i, p := range t.Members {
 		_, err := p.Links("fd", maxDescriptors, func(target []byte) {
-			if inode, ok := socketInode(target); ok {
+			if inode, ok := Inode(target); ok {
 				inodes[inode] = true
 			}
 		})
@@ -43,8 +43,8 @@ func (o *owned) look(t *tree.Tree) error {
 	return first
 }
 
-// socketInode parses the target of a descriptor's link, "socket:[1234]".
-func socketInode(target []byte) (inode uint32, ok bool) {
+// Inode returns the inode of the socket that the link of a descriptor leads to, "socket:[1234]"; ok is false if it is none.
+func Inode(target []byte) (inode uint32, ok bool) {
 	digits, ok := bytes.CutPrefix(target, []byte("socket:["))
 	if !ok || !bytes.HasSuffix(digits, []byte("]")) {
 		return 0, false
@@ -64,8 +64,8 @@ func (o *owned) toSelf(s *socket) bool {
 	return !o.inwards(s) && o.ports[s.remote.Port()] && (remote.IsLoopback() || remote == s.local.Addr().Unmap())
 }
 
-// has reports whether a socket is the target's. Those in TIME_WAIT belong to
-// no process any more; theirs are recognised by port and destination.
+// has reports whether a socket is the target's. Those in TIME_WAIT no longer belong to
+// a process; the target's are recognised by port and destination.
 func (o *owned) has(s *socket) bool {
 	if o.inwards(s) {
 		return true

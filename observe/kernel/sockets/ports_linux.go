@@ -8,7 +8,7 @@ import (
 )
 
 // Listening returns the ports that the target listens on. An error wraps an
-// *observe.Unsupported where sock_diag is not available.
+// *observe.Unsupported if sock_diag is not available.
 func Listening(t *tree.Tree) ([]uint16, error) {
 	return ports(t, 1<<listen, func(o *owned, s *socket) bool { return s.state == listen && o.inodes[s.inode] })
 }
@@ -18,7 +18,7 @@ func Connected(t *tree.Tree) ([]uint16, error) {
 	return ports(t, connected&^(1<<timeWait), func(o *owned, s *socket) bool { return o.has(s) && !o.inwards(s) })
 }
 
-// ports returns the local ports of the sockets in some states that wanted picks.
+// ports returns the local ports of the sockets in some states that wanted selects.
 func ports(t *tree.Tree, states uint32, wanted func(*owned, *socket) bool) ([]uint16, error) {
 	s := &state{Source: New(), tree: t}
 	if err := s.attach(); err != nil {

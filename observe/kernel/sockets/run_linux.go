@@ -44,11 +44,11 @@ type state struct {
 
 	lookAt, connectionsAt              time.Duration // next reading of each
 	seenAt                             time.Duration // last reading of connections
-	unseen                             string        // why they are not read now; empty when they are
-	descriptorsEvery, connectionsEvery time.Duration // as seldom as it came to
+	unseen                             string        // why they are not read now; empty if they are
+	descriptorsEvery, connectionsEvery time.Duration // the longest intervals so far
 }
 
-// queue is an accept queue: the most that waited, and how many may.
+// queue is an accept queue: the most connections that waited, and how many may.
 type queue struct{ waiting, backlog uint32 }
 
 // Open implements observe.Source. It enters the target's network namespace for one call:
@@ -108,7 +108,7 @@ func (s *state) reopen() error {
 	return nil
 }
 
-// localPorts returns how many local ports connections outwards may take in the
+// localPorts returns how many local ports outgoing connections may take in the
 // calling thread's network namespace, 0 if that cannot be read.
 func localPorts() int {
 	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
@@ -178,8 +178,7 @@ func (s *state) close(edge time.Duration) {
 	}
 }
 
-// ready reports whether sock_diag can be asked, and opens it anew where it was
-// lost.
+// ready reports whether sock_diag can be used, and reopens it if it was lost.
 func (s *state) ready() bool {
 	if s.diag == nil {
 		if err := s.reopen(); err != nil {
@@ -195,7 +194,7 @@ func (s *state) lose() {
 	s.diag = nil
 }
 
-// look looks up seldom changes: processes, descriptors, the namespace.
+// look looks up what seldom changes: processes, descriptors, the namespace.
 func (s *state) look(edge time.Duration) {
 	if edge < s.lookAt {
 		return
@@ -208,19 +207,19 @@ func (s *state) look(edge time.Duration) {
 		s.blind("the target is in another network namespace %s into the run", notation.Time(edge))
 		if err := s.reopen(); err != nil {
 			s.vitals.Say("%v", err)
-			s.tree.Close() // nothing can be seen from here on
+			s.tree.Close() // nothing can be read from here on
 			return
 		}
 	}
-	before := threadCPU()
+	before := ThreadCPU()
 	if err := s.owned.look(s.tree); err != nil {
 		s.vitals.Say("descriptors cannot be listed any more: %v", err)
 	}
 	if err := s.findListeners(); err != nil {
 		s.vitals.Say("accept queues: %v", err)
 	}
-	s.filter = nil // new connections may be towards ports that were not met yet
-	wait := pace(threadCPU()-before, seldom, seldomShare)
+	s.filter = nil // new connections may be to ports that are not known yet
+	wait := pace(ThreadCPU()-before, seldom, seldomShare)
 	s.descriptorsEvery = max(s.descriptorsEvery, wait)
 	s.lookAt = edge + wait
 }

@@ -13,7 +13,7 @@ import (
 const maxListeners = 16
 
 // A dump of at most shortDump parts, one of which took longer than widePart, was
-// interrupted by whatever else runs on the host. It is taken again, tries times in
+// interrupted by other work of the host. It is repeated, up to tries times in
 // all; a part of 32 KB takes some 50 us, the kernel's whole table at rest 0.2 to
 // 0.7 ms.
 const (
@@ -82,16 +82,16 @@ type sum struct {
 	figures                                    []reading
 }
 
-// reading is the TCP_INFO of one connection, kept until the dump is known
-// to count.
+// reading is the TCP_INFO of one connection, kept until it is decided that the dump
+// counts.
 type reading struct {
 	figures
 	cookie  uint64
 	inwards bool
 }
 
-// reset empties the sums of a window and keeps their memory, which is used ten times a
-// second.
+// reset empties the sums of a window but keeps their memory, which is reused ten times
+// per second.
 func (c *sum) reset() {
 	waits := c.waits
 	clear(waits)
@@ -101,8 +101,8 @@ func (c *sum) reset() {
 	*c = sum{rtts: c.rtts[:0], waits: waits, parts: c.parts[:0], figures: c.figures[:0]}
 }
 
-// wide reports whether a short dump was interrupted: then a further one costs
-// little, and is dated better. Of a long one, the parts that were not interrupted
+// wide reports whether a short dump was interrupted: then another one costs
+// little, and is dated better. In a long one, the parts that were not interrupted
 // are dated well enough.
 func (c *sum) wide() bool {
 	return len(c.parts) <= shortDump && slices.ContainsFunc(c.parts, func(part timebase.Span) bool { return part.Len() > widePart })
@@ -142,9 +142,9 @@ func (s *state) connections(edge time.Duration) {
 	s.deliver(edge)
 }
 
-// gather dumps the connections once. Those that the kernel can filter
-// by their ports are asked for, and all of them after descriptors were listed:
-// some may be towards a port that was not met yet.
+// gather dumps the connections once: those that the kernel selects by their ports, but
+// after a listing of descriptors all of them, because some may be to a port that is not
+// known yet.
 func (s *state) gather() (cost time.Duration, whole bool, err error) {
 	s.sum.reset()
 	q := query{states: connected, informed: true, filter: s.filter}
@@ -180,7 +180,7 @@ func (s *state) account() {
 	}
 }
 
-// take sums up one connection of the target's.
+// take adds one connection of the target to the sums.
 func (s *state) take(c *socket, looked timebase.Span) {
 	sum := &s.sum
 	switch c.state {

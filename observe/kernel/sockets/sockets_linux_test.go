@@ -1,7 +1,6 @@
 package sockets
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -24,8 +23,8 @@ import (
 
 const width = 20 * time.Millisecond
 
-// TestMain lets the test binary be a target of its own: it listens and does not
-// accept until its standard input ends.
+// TestMain lets the test binary be a target: it listens but does not accept until its
+// standard input ends.
 func TestMain(m *testing.M) {
 	if os.Getenv("REDLINE_TEST_LISTEN") != "" {
 		fd, _ := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
@@ -67,8 +66,8 @@ func connect(t *testing.T) (server, client net.Conn) {
 	return server, client
 }
 
-// watch runs a source over a process until what it delivered satisfies enough,
-// and fails the test if that does not happen.
+// watch runs a source over a process until its deliveries satisfy enough, and fails the
+// test if that does not happen.
 func watch(t *testing.T, pid int, enough func(*observetest.Sink) bool) (*Source, *observetest.Sink) {
 	t.Helper()
 	return watchBy(t, New(), pid, enough)
@@ -85,7 +84,7 @@ func watchBy(t *testing.T, s *Source, pid int, enough func(*observetest.Sink) bo
 	if err := s.Open(t.Context(), observe.Subject{Clock: clock, Window: width, PID: pid}); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	done := make(chan error)
 	go func() { done <- s.Run(ctx, sink) }()
@@ -106,7 +105,7 @@ func watchBy(t *testing.T, s *Source, pid int, enough func(*observetest.Sink) bo
 func TestConnections(t *testing.T) {
 	before := established0(t)
 	server, client := connect(t)
-	go func() { // the server's end is busy all the while
+	go func() { // the server's end is busy all the time
 		_, _ = io.Copy(server, server)
 	}()
 	go func() {
@@ -224,7 +223,7 @@ func TestAnotherNamespace(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "REDLINE_TEST_LISTEN=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
-	end := start(t, cmd)
+	_, end := observetest.Begin(t, cmd)
 	_, sink := watch(t, cmd.Process.Pid, func(sink *observetest.Sink) bool {
 		_, n := sink.Sum(series.SocketsBacklog, "*")
 		return n > 0
@@ -233,31 +232,6 @@ func TestAnotherNamespace(t *testing.T) {
 		t.Errorf("backlog %v, want 77", got)
 	}
 	end()
-}
-
-// start starts a listening copy of this binary; end closes its input and waits.
-func start(t *testing.T, cmd *exec.Cmd) (end func()) {
-	t.Helper()
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	end = func() {
-		_ = stdin.Close()
-		_ = cmd.Wait()
-	}
-	t.Cleanup(end)
-	if _, err := bufio.NewReader(stdout).ReadString('\n'); err != nil {
-		t.Fatalf("the target did not begin: %v", err)
-	}
-	return end
 }
 
 func TestEndOfTheProcessIsTold(t *testing.T) {
@@ -319,8 +293,8 @@ func TestOne(t *testing.T) {
 	}
 }
 
-// A loss of sock_diag in the middle of a run is a gap: what connections did in it
-// is in no window, and those after it are seen again.
+// A loss of sock_diag in the middle of a run is a gap: the amounts of connections in it
+// are in no window, and later amounts are seen again.
 func TestLossIsAGap(t *testing.T) {
 	server, client := connect(t)
 	go func() { _, _ = io.Copy(io.Discard, server) }()
@@ -353,7 +327,7 @@ func TestLossIsAGap(t *testing.T) {
 		at(first + i)
 	}
 	_ = unix.Close(st.diag.fd)
-	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0) // so that nobody else gets the number
+	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0) // so that no other file gets the number
 	if err != nil || null != st.diag.fd {
 		t.Skipf("descriptor %d was taken by another: %v", st.diag.fd, err)
 	}

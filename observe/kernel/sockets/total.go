@@ -29,8 +29,8 @@ type totals struct {
 	began time.Duration // of this round, its first reading
 	prior time.Duration // of the round before
 
-	// Sockets that were read side by side both times add up before they are
-	// split.
+	// Sockets that were read one after the other both times are added up before
+	// they are split.
 	span timebase.Span
 	sum  [kinds]uint64
 
@@ -54,7 +54,7 @@ func (t *totals) begin(at time.Duration) {
 	t.prior, t.began = t.began, at
 	if t.last == nil {
 		t.last = map[uint64]figures{} // no connections is a base as well
-		// A window that began a moment ago is as good as whole: readings come
+		// A window that began a moment ago counts as whole: readings come
 		// when their edge has passed.
 		t.next, t.open = timebase.Window(at+t.width*9/10, t.width), nil
 	}
@@ -63,8 +63,8 @@ func (t *totals) begin(at time.Duration) {
 
 // add takes a socket's figures, read at their instant. born means that it cannot
 // have existed at the last round, so that they count from zero; of another new
-// socket only its growth from now on counts. Unsigned differences see through a
-// wrap at 32 bits.
+// socket only its growth from now on counts. Unsigned differences are right across
+// a wrap at 32 bits.
 func (t *totals) add(cookie uint64, now figures, born bool) {
 	old, known := t.last[cookie]
 	now.round = t.round
@@ -107,7 +107,7 @@ func (t *totals) split() {
 	t.sum = [kinds]uint64{}
 }
 
-// reach makes place for window w.
+// reach makes room for window w.
 func (t *totals) reach(w int64) {
 	for t.next+int64(len(t.open)) <= w {
 		t.open = append(t.open, amounts{})

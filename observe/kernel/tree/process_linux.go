@@ -45,14 +45,14 @@ func Hold(proc string, pid int) (*Process, error) {
 
 // Close closes the directory.
 func (p *Process) Close() {
-	_ = unix.Close(p.dir) // both were opened to look only
+	_ = unix.Close(p.dir) // both were opened for reading only
 	if p.pidfd >= 0 {
 		_ = unix.Close(p.pidfd)
 	}
 }
 
 // ended reports whether the process has ended, reaped or not; known is false
-// where only its stat file shows it.
+// if only its stat file shows it.
 func (p *Process) ended() (ended, known bool) {
 	if p.pidfd < 0 {
 		return false, false

@@ -52,9 +52,9 @@ func (t *Tree) Close() {
 	t.Members = nil
 }
 
-// Look drops members that ended and takes in new descendants; it reports whether Members
-// changed. It lists /proc, so call it once a second. A process that is no descendant when
-// first seen does not become one.
+// Look drops members that ended and adds new descendants; it reports whether Members
+// changed. It lists /proc, so call it at most once per second. A process that is not a
+// descendant when first seen does not become one.
 func (t *Tree) Look() (changed bool) {
 	living := t.Members[:0]
 	for _, p := range t.Members {
@@ -81,7 +81,7 @@ func (t *Tree) Alive() bool {
 	return len(t.Members) > 0
 }
 
-// alive reports whether the process is the one that was found: through its pidfd where
+// alive reports whether the process that was found still lives: through its pidfd if
 // the kernel has them (5.3), else by its stat file.
 func (t *Tree) alive(p *Process) bool {
 	if ended, known := p.ended(); known {
@@ -96,7 +96,7 @@ func (t *Tree) alive(p *Process) bool {
 	return ok
 }
 
-// adopt takes in the descendants that are not members yet.
+// adopt adds the descendants that are not members yet.
 func (t *Tree) adopt() (changed bool) {
 	followed, strangers := map[int]bool{}, map[int]bool{}
 	for _, p := range t.Members {

@@ -67,8 +67,8 @@ func TestDescendantsAreMembers(t *testing.T) {
 	}
 }
 
-// What is held is the process, not its number: once it has ended, nothing is
-// read through it.
+// The process is held, not its number: once it has ended, nothing can be read through
+// it.
 func TestEndedProcessIsGone(t *testing.T) {
 	cmd := exec.Command("cat")
 	end := start(t, cmd)
@@ -148,7 +148,7 @@ func FuzzParent(f *testing.F) {
 }
 
 // TestRecycledPidIsAnother gives the pid of an ended process to another one, as
-// the kernel does when it has counted round: the tree does not take it for the
+// the kernel does once pids wrap around: the tree does not take it for the
 // first, nor for a child of it.
 func TestRecycledPidIsAnother(t *testing.T) {
 	const last = "/proc/sys/kernel/ns_last_pid" // the next process gets the number after it

@@ -54,7 +54,7 @@ func (v *Vitals) End(at time.Duration) {
 // Gone reports whether the target was found gone. It is safe to call during the run.
 func (v *Vitals) Gone() bool { return v.gone.Load() }
 
-// Blind notes a gap. A gap that follows one with the same reason extends it.
+// Blind notes a gap. A gap directly after one with the same reason extends that.
 func (v *Vitals) Blind(s timebase.Span, why string) {
 	if n := len(v.gaps); n > 0 && v.gaps[n-1].Why == why && v.gaps[n-1].To >= s.From {
 		v.gaps[n-1].To = max(v.gaps[n-1].To, s.To)
@@ -80,7 +80,7 @@ func (v *Vitals) Health(name string) record.SourceHealth {
 		why = append(why, "the run ended before the first window did")
 	}
 	if v.Missed > 0 {
-		why = append(why, fmt.Sprintf("%d windows were skipped because redline got no CPU", v.Missed))
+		why = append(why, observe.Skipped(v.Missed))
 	}
 	return record.SourceHealth{
 		Name:    name,

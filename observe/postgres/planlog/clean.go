@@ -12,8 +12,8 @@ import (
 const maxDepth = 64
 
 // names are the fields of a node that hold names, figures those with numbers, expressions
-// those that may hold constants. Others are left out, and so is what is of another
-// kind than its field: a text of a plan can hold anything.
+// those that may hold constants. Other fields are left out, and so are values of the
+// wrong kind: a text in a plan can hold anything.
 var (
 	names = fields("Node Type", "Parent Relationship", "Subplan Name", "Operation", "Join Type", "Strategy",
 		"Partial Mode", "Scan Direction",
@@ -77,15 +77,16 @@ func clean(node map[string]any, depth int) map[string]any {
 }
 
 var (
-	// pattern is where a pattern of LIKE begins; number is one that redact leaves,
-	// as it does limits and positions. In a plan's expressions all are data.
+	// pattern matches where a LIKE pattern begins; number matches numbers that
+	// redact keeps, such as limits and positions. In a plan's expressions all of
+	// them are data.
 	pattern = regexp.MustCompile(`~~\*? '[^']`)
 	hidden  = regexp.MustCompile(`(~~\*? )'…'`)
 	number  = regexp.MustCompile(`([ (,'-])\d[\d.]*\b`)
 )
 
-// hide takes the constants out of an expression. Of the pattern of a LIKE it
-// leaves whether it begins with a wildcard, which decides the index.
+// hide removes the constants from an expression. Of a LIKE pattern it keeps whether
+// it begins with a wildcard, which decides whether an index can serve it.
 func hide(expression string) string {
 	var wild []bool
 	for _, m := range pattern.FindAllString(expression, -1) {

@@ -18,33 +18,33 @@ const (
 	// request.
 	MaxLog   = 16 << 20
 	logChunk = 1 << 20
-	// maxLogFiles bounds the files that a log was rotated to meanwhile.
+	// maxLogFiles bounds the files to which a log was rotated meanwhile.
 	maxLogFiles = 64
 )
 
 // Files give access to the server's log files.
 type Files interface {
-	// Current names the file that is written to now, and its size in bytes.
+	// Current returns the name of the current file, and its size in bytes.
 	Current(ctx context.Context) (name string, size int64, err error)
 	// List names the files of a folder.
 	List(ctx context.Context, dir string) ([]string, error)
-	// Read returns at most n bytes from an offset; less at the end.
+	// Read returns at most n bytes from an offset; fewer at the end.
 	Read(ctx context.Context, name string, offset int64, n int) ([]byte, error)
 }
 
-// LocalFiles are the files of a server on this host, by its processes' view of them.
+// LocalFiles are the files of a server on this host, as its processes see them.
 //
 // A server in a container has other paths than this host: /proc/PID/root and /proc/PID/cwd
 // lead to them (proc_pid_root(5)), for users who may ptrace the process.
 type LocalFiles struct {
-	PID    int // of one of its backends, alive as long as the session
+	PID    int // of one of its backends, which lives as long as the session
 	Format Format
 	// Collected means that the logging collector writes the files, named in
 	// current_logfiles; else the log is the server's standard error, if that is a file.
 	Collected bool
 }
 
-// of is the path of a name as the server has it.
+// of returns the path on this host of a name as the server uses it.
 func (f LocalFiles) of(name string) string {
 	proc := "/proc/" + strconv.Itoa(f.PID)
 	if !f.Collected {
@@ -112,8 +112,9 @@ type Mark struct {
 	Offset int64  // bytes from the start of the file
 }
 
-// Since reads the log after a mark, including the files that it was rotated to since: those
-// whose names, which contain the time, lie between. more means that it stopped at MaxLog.
+// Since reads the log after a mark, including the files to which it was rotated since:
+// their names, which contain the time, lie in between. more means that it stopped at
+// MaxLog.
 func Since(ctx context.Context, files Files, from Mark) (pieces [][]byte, more bool, err error) {
 	name, size, err := files.Current(ctx)
 	if err != nil {
@@ -121,7 +122,7 @@ func Since(ctx context.Context, files Files, from Mark) (pieces [][]byte, more b
 	}
 	marks := []Mark{from}
 	switch {
-	case name == from.Name && size < from.Offset: // truncated in its place
+	case name == from.Name && size < from.Offset: // truncated in place
 		marks[0].Offset = 0
 	case name != from.Name:
 		if names, err := files.List(ctx, filepath.Dir(from.Name)); err == nil {
@@ -141,7 +142,7 @@ func Since(ctx context.Context, files Files, from Mark) (pieces [][]byte, more b
 		for left > 0 {
 			data, err := files.Read(ctx, m.Name, m.Offset, min(left, logChunk))
 			if err != nil && m.Name != name {
-				break // a file that was removed costs its own plans
+				break // only the plans in a removed file are lost
 			} else if err != nil {
 				return pieces, false, err
 			}

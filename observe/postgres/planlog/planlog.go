@@ -2,10 +2,10 @@
 // server's log, see https://www.postgresql.org/docs/current/auto-explain.html: in
 // text or JSON, in a log of lines (stderr), csvlog or jsonlog.
 //
-// A log holds constants. The output of this package does not: of a plan only fields
-// with known names are kept, their expressions through package redact, and of a
-// statement's text only its key. A log is torn at both ends and anybody's words
-// may stand in it, so unknown parts are left out.
+// A log holds constants; the output of this package does not. Of a plan it keeps
+// only fields with known names, with expressions passed through package redact, and
+// of a statement's text only its key. The log may be cut at both ends and may
+// contain anybody's text, so unknown parts are left out.
 package planlog
 
 import (
@@ -37,7 +37,7 @@ const (
 
 // Entry is one execution whose plan was logged.
 type Entry struct {
-	QueryID int64  // 0 where the server did not log it
+	QueryID int64  // 0 if the server did not log it
 	Key     string // of the statement's text, see statement.Key
 	// Duration in ms, as logged.
 	Duration float64
@@ -45,7 +45,8 @@ type Entry struct {
 	Plan json.RawMessage
 }
 
-// begins is the message of an entry. A log's prefix may stand before it.
+// begins matches the first line of an entry's message, possibly after the log's
+// prefix.
 var begins = regexp.MustCompile(`duration: ([0-9]+(?:\.[0-9]+)?) ms  plan:$`)
 
 // Read returns the entries of a piece of a log.
@@ -123,12 +124,12 @@ const (
 	csvQueryID = 25
 )
 
-// maxTorn bounds how often a reader of CSV starts anew after invalid text: each
-// time it may look to the end for a closing quote.
+// maxTorn bounds how often the CSV reader restarts after invalid text: each time it
+// may scan to the end for a closing quote.
 const maxTorn = 16
 
 // readCSV reads csvlog, whose messages may hold line breaks (PostgreSQL manual, "Using
-// CSV-Format Log Output"). The columns were appended over the versions and never moved.
+// CSV-Format Log Output"). New versions append columns and never move them.
 func readCSV(log []byte, add func(string, int64)) {
 	for range maxTorn {
 		reader := csv.NewReader(bytes.NewReader(log))

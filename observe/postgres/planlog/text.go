@@ -12,7 +12,7 @@ var (
 	// PostgreSQL 18 actual rows have two decimals.
 	costs = regexp.MustCompile(`^(\s*)(?:->  )?(.*?)  \(cost=([\d.]+)\.\.([\d.]+) rows=(\d+) width=\d+\)` +
 		`(?: \((?:actual (?:time=([\d.]+)\.\.([\d.]+) )?rows=([\d.]+) loops=(\d+)|(never executed))\))?$`)
-	// reads takes the title of a node that reads a table apart.
+	// reads splits the title of a node that reads a table.
 	reads = regexp.MustCompile(`^(.*?)(?: using ("[^"]+"|\S+))?(?: on (?:("[^"]+"|[^\s."]+)\.)?("[^"]+"|\S+)(?: ("[^"]+"|\S+))?)?$`)
 	// property is a line below a node.
 	property = regexp.MustCompile(`^\s*([A-Z][A-Za-z ]+): (.*)$`)
@@ -27,8 +27,8 @@ type open struct {
 	node   map[string]any
 }
 
-// parseText reads the text format. The statement's own lines come first, as many
-// as it has; the first line with costs ends them.
+// parseText reads the text format. The statement's own lines come first; the first
+// line with costs ends them.
 func parseText(body string) (text string, id int64, root map[string]any) {
 	var stack []open
 	var words []string
@@ -50,7 +50,7 @@ func parseText(body string) (text string, id int64, root map[string]any) {
 			case root == nil:
 				root = node
 			default:
-				return strings.Join(words, "\n"), id, root // another plan is not ours
+				return strings.Join(words, "\n"), id, root // a second plan belongs to another entry
 			}
 			stack = append(stack, open{indent, node})
 		case root == nil:
@@ -75,7 +75,7 @@ func parseText(body string) (text string, id int64, root map[string]any) {
 	return strings.Join(words, "\n"), id, root
 }
 
-// value is a property as JSON has it.
+// value returns a property in the form that JSON has.
 func value(name, text string) any {
 	if name == sortKey {
 		var keys []any
@@ -91,7 +91,7 @@ func value(name, text string) any {
 }
 
 // topLevel cuts a list at the commas outside of brackets and quotes. A doubled quote
-// within a quoted name ends it and begins it again, which comes to the same.
+// within a quoted name ends and restarts the quoting, which has the same effect.
 func topLevel(list string) (parts []string) {
 	depth, from := 0, 0
 	var quote rune
@@ -115,14 +115,14 @@ func topLevel(list string) (parts []string) {
 	return append(parts, strings.TrimSpace(list[from:]))
 }
 
-// nodeOf makes a node of its first line. The text format runs into the title what JSON
-// has in fields of their own: the operation, the strategy, parallel, backward.
+// nodeOf makes a node from its first line. The text format puts into the title what
+// JSON keeps in separate fields: the operation, the strategy, parallel, backward.
 func nodeOf(m []string) map[string]any {
 	number := func(text string) float64 { v, _ := strconv.ParseFloat(text, 64); return v }
 	node := map[string]any{"Startup Cost": number(m[3]), "Total Cost": number(m[4]), "Plan Rows": number(m[5])}
 	if m[9] != "" {
 		node["Actual Rows"], node["Actual Loops"] = number(m[8]), number(m[9])
-		// Without auto_explain.log_timing there are rows and loops, and no times.
+		// Without auto_explain.log_timing there are rows and loops but no times.
 		if m[7] != "" {
 			node["Actual Startup Time"], node["Actual Total Time"] = number(m[6]), number(m[7])
 		}
@@ -144,7 +144,7 @@ func nodeOf(m []string) map[string]any {
 		}
 	}
 	set("Index Name", parts[2])
-	// It has its index where others have their table, after "on".
+	// Its index comes after "on", where other nodes have their table.
 	if kind == "Bitmap Index Scan" {
 		set("Index Name", parts[4])
 		return node

@@ -23,11 +23,11 @@ type Query struct {
 	Read func(pgx.Rows) error
 }
 
-// prepare returns the named statement of a query that is asked in every window,
-// nil where it is to be unnamed: planning costs more than running most of them,
-// but a name would stay with a session that is not ours alone.
+// prepare returns the named statement of a query that runs in every window, or nil
+// if it must be unnamed: planning costs more than running most of them, but a name
+// would stay behind in a session that is not ours alone.
 //
-// Its names are resolved again at the first use, as the search path differs.
+// Its names are resolved again at the first use, because the search path differs.
 func (s *Session) prepare(ctx context.Context, sql string) (*pgconn.StatementDescription, error) {
 	prepared, often := s.prepared[sql]
 	if prepared != nil || !often || !s.Owned {
@@ -39,21 +39,21 @@ func (s *Session) prepare(ctx context.Context, sql string) (*pgconn.StatementDes
 	return prepared, err
 }
 
-// Local are the settings of each transaction that redline runs, made with SET LOCAL.
+// Local are the settings of each of redline's transactions, local to it.
 var Local = [...][2]string{
 	{"transaction_read_only", "on"},
 	{"statement_timeout", "1s"},
 	{"lock_timeout", "100ms"},
-	// Our queries name no function that a user could put before the system's.
+	// So that no user can shadow the system's functions in our queries.
 	{"search_path", "pg_catalog"},
 }
 
-// openingTimeout is the statement_timeout before the run: what the server reads first it may have
-// to load, no load waits for redline yet, and without these answers there is no source at all.
+// openingTimeout is the statement_timeout before the run: the server's caches may be cold, no
+// load waits for redline yet, and without these answers there is no source at all.
 const openingTimeout = "4s"
 
-// hideSetting keeps our statements out of pg_stat_statements, where the role
-// may set it. The statement that sets it is not counted either.
+// hideSetting keeps our statements out of pg_stat_statements, if the role may
+// change it. The statement that changes it is not counted either.
 const hideSetting = "pg_stat_statements.track"
 
 // settings returns the statement that makes settings for its transaction. The
@@ -85,9 +85,9 @@ func (s *Session) Preamble(own ...[2]string) Query {
 // transaction, which the protocol's Sync ends, also after an error. It leaves nothing in
 // the session: the settings are local and the statements unnamed.
 //
-// Hazard: there may be a pooler between redline and the server, whose server connections
-// are shared with the target's transactions. A session's setting or prepared statement
-// there breaks the target. So only prepare names statements, in sessions known to be
+// Hazard: a pooler between redline and the server may share its server connections with
+// the target's transactions. A session setting or prepared statement left there breaks
+// the target. So only prepare names statements, and only in sessions known to be
 // redline's own.
 func (s *Session) Ask(ctx context.Context, queries ...Query) error {
 	return s.AskAfter(ctx, s.local(), queries...)

@@ -6,9 +6,9 @@ import (
 	"github.com/redline-go/redline/record/timebase"
 )
 
-// drift is how fast two hosts' clocks may part: quartz is good to some 50 ppm,
-// and a clock being slewed adds up to 500. RFC 5905 (NTP) takes 15 ppm for a disciplined
-// clock; the bound here is wider, because nothing says that the server's is one.
+// drift is how fast two hosts' clocks may diverge: quartz is good to some 50 ppm, and
+// slewing adds up to 500. RFC 5905 (NTP) assumes 15 ppm for a disciplined clock; the
+// bound here is wider, because the server's may not be one.
 const drift = 100e-6
 
 // Clock converts the server's wall clock to run time.
@@ -37,7 +37,7 @@ type Clock struct {
 func (c *Clock) Sandwich(before, after time.Duration, server time.Time) (contradiction bool) {
 	raw := c.Run.FromWall(server)
 	if c.Local {
-		slack := c.Run.EpochError + time.Microsecond // PostgreSQL cuts to whole us
+		slack := c.Run.EpochError + time.Microsecond // PostgreSQL truncates to whole µs
 		if before-slack <= raw && raw <= after+slack {
 			return false
 		}

@@ -30,13 +30,14 @@ func (c *CPU) Read(pids []int) (time.Duration, error) {
 	var sum time.Duration
 	// Hazard: a backend that is reaped between being counted as living and the
 	// postmaster being asked would count twice, and one reaped before would
-	// not at all. So it is asked on both sides, and agreement is waited for.
+	// not at all. So the postmaster is read before and after, until both readings
+	// agree.
 	for try := 0; ; try++ {
 		if sum, err = c.ProcessTime(c.Postmaster); err != nil {
 			return 0, err
 		}
 		for _, pid := range pids {
-			if used, err := c.ProcessTime(pid); err == nil { // else it has ended
+			if used, err := c.ProcessTime(pid); err == nil { // otherwise it has ended
 				sum += used
 			}
 		}
@@ -52,8 +53,8 @@ func (c *CPU) Read(pids []int) (time.Duration, error) {
 	}
 }
 
-// findServer returns nil, and says why in the session, when the server's
-// processes are not this host's. It knows them by one of their backends.
+// findServer returns nil, and notes the reason in the session, if the server's
+// processes are not on this host. It identifies them by one of their backends.
 func findServer(s *Session, backend int, started time.Time) *CPU {
 	cpu, why := sameHost(backend, started)
 	if cpu == nil {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/procfs" // the stat file of two processes, and of those only the postmaster's often
+	"github.com/prometheus/procfs" // parses /proc/PID/stat of the backend and, in each reading, of the postmaster
 
 	"github.com/redline-go/redline/observe"
 )
@@ -29,7 +29,7 @@ func sameHost(backend int, started time.Time) (*CPU, string) {
 	if err != nil || !strings.HasPrefix(stat.Comm, "postgres") || stat.PPID <= 1 {
 		return nil, elsewhere
 	}
-	// Seconds: the boot time is kept in whole ones and forking takes a while.
+	// Within seconds: the boot time is in whole seconds, and forking takes a while.
 	born, err := stat.StartTime()
 	if err != nil || time.Duration(float64(time.Second)*born-float64(started.UnixNano())).Abs() > 3*time.Second {
 		return nil, elsewhere

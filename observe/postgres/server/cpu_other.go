@@ -4,7 +4,7 @@ package server
 
 import "time"
 
-// sameHost knows no way to the processes' CPU here.
+// sameHost cannot read the processes' CPU on this system.
 func sameHost(int, time.Time) (*CPU, string) {
-	return nil, "it takes the /proc of Linux"
+	return nil, "that needs the /proc of Linux"
 }

@@ -17,7 +17,7 @@ type Queries struct {
 	Statements string
 	// Texts reads the texts of query ids, once per statement.
 	Texts string
-	// own finds the ids of our statements, by their comment.
+	// own finds the ids of our own statements, by their comment.
 	own string
 	// Authors reads texts by the role that ran them: one id may have several.
 	Authors string
@@ -30,11 +30,11 @@ type Queries struct {
 // Marker is the comment in each of redline's statements.
 const Marker = "/* redline */"
 
-// sessionsSQL reads the sessions, our own too, and at most 20,000 of them, so that a server
-// with a runaway pool cannot fill our memory (PostgreSQL manual, "pg_stat_activity").
+// sessionsSQL reads at most 20,000 sessions, including our own, so that a server with a
+// runaway pool cannot fill our memory (PostgreSQL manual, "pg_stat_activity").
 //
-// Ours is recognised by its pid. Background processes are read for
-// their pids. The function below pg_stat_activity spares that view's joins.
+// Ours is recognised by its pid. Background processes are read for their pids.
+// Calling the function below pg_stat_activity avoids that view's joins.
 const sessionsSQL = `SELECT /* redline */ pid, pid = pg_backend_pid(),
 	backend_type = 'client backend' AND datid = $1 AND application_name <> '` + Application + `',
 	coalesce(state, ''), coalesce(wait_event_type, ''), coalesce(wait_event, ''), coalesce(application_name, ''), backend_start,
@@ -55,8 +55,8 @@ func DatabaseSQL(version int) string {
 		", (pg_stat_get_db_blocks_fetched($1) - pg_stat_get_db_blocks_hit($1))::float8, pg_stat_get_db_blocks_hit($1)::float8"
 }
 
-// findExtension looks up pg_stat_statements and its settings. That
-// it is missing is no error: sessions and waits are seen without it.
+// findExtension looks up pg_stat_statements and its settings. A missing extension
+// is no error: sessions and waits are visible without it.
 func (s *Session) findExtension(ctx context.Context) error {
 	var schema, setting string
 	var columns []string
@@ -81,7 +81,7 @@ func (s *Session) findExtension(ctx context.Context) error {
 	}
 	function := pgx.Identifier{schema, "pg_stat_statements"}.Sanitize()
 	s.Queries = StatementQueries(function, columns)
-	if slices.Contains(columns, "toplevel") { // pg_stat_statements_info came with it
+	if slices.Contains(columns, "toplevel") { // pg_stat_statements_info came in the same version
 		s.Queries.keeping = "SELECT /* redline */ dealloc, stats_reset FROM " +
 			pgx.Identifier{schema, "pg_stat_statements_info"}.Sanitize() + "()"
 	}
@@ -104,8 +104,8 @@ func (s *Session) findExtension(ctx context.Context) error {
 	return nil
 }
 
-// findOwn learns the ids of our own statements where the server counts them,
-// which a superuser can forbid. Each is run once first.
+// findOwn finds the ids of our own statements if the server counts them, which a
+// superuser can forbid. It first runs each once.
 func (s *Session) findOwn(ctx context.Context) error {
 	s.Own = map[int64]bool{}
 	if s.Queries.Statements == "" || s.hidden {
@@ -132,7 +132,7 @@ func (s *Session) findOwn(ctx context.Context) error {
 	return nil
 }
 
-// setting returns a server's setting, "" when there is none of that name.
+// setting returns one of the server's settings, "" if there is none with that name.
 func (s *Session) setting(ctx context.Context, name string) (value string) {
 	_ = s.Ask(ctx, Query{"SELECT /* redline */ coalesce(current_setting($1, true), '')", []any{name}, One(&value)})
 	return value
@@ -163,7 +163,7 @@ func StatementQueries(function string, columns []string) Queries {
 			" FROM " + function + "(false) WHERE dbid = $1 AND queryid IS NOT NULL AND calls > 0" + toplevel,
 		Authors: "SELECT /* redline */ queryid, userid, left(query, $3) FROM " + function +
 			"(true) WHERE dbid = $1 AND queryid = ANY($2) AND calls > 0" + toplevel + " ORDER BY queryid, userid LIMIT 2000",
-		// A text longer than the bound is cut, and then has no plan.
+		// A longer text is truncated, and then gets no plan.
 		Texts: "SELECT /* redline */ DISTINCT ON (queryid) queryid, left(query, $3) FROM " + function +
 			"(true) WHERE dbid = $1 AND queryid = ANY($2) ORDER BY queryid",
 		own: "SELECT /* redline */ DISTINCT queryid FROM " + function +

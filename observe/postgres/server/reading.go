@@ -14,11 +14,11 @@ import (
 // pg_stat_statements holds by default (pg_stat_statements.max, 5000), and some 5 MB.
 const maxRows = 50000
 
-// Reading is the result of one round trip and one transaction: its figures differ in time
-// by the running time of the queries at most.
+// Reading is the result of one round trip and one transaction: its figures are apart in
+// time by at most the running time of the queries.
 type Reading struct {
-	// Statements are the totals since the server's statistics were reset; nil when
-	// they were not asked for, empty when there are none.
+	// Statements are the totals since the server's statistics were reset; nil if
+	// they were not read, empty if there are none.
 	Statements map[Entry]Figures
 	// StatedAt brackets the instant of Statements: the function gathers all rows before it
 	// sends the first.
@@ -36,9 +36,9 @@ type Reading struct {
 	// Spinlocks and LWLocks have no known holder.
 	Blocked   []int32
 	Oldest    time.Duration // since the oldest transaction of a client began
-	Processes []int         // pids of all the server's backends but our own
+	Processes []int         // pids of all the server's backends except our own
 	PID       int32         // of the backend that took the reading
-	owned     bool          // it is ours alone
+	owned     bool          // the backend is ours alone
 
 	// Database is set if pg_stat_database had a row for the database; the following fields
 	// come from it.
@@ -81,8 +81,8 @@ func (s *Session) Read(ctx context.Context, statements bool) (*Reading, error) {
 	var queries []Query
 	if statements && s.Queries.Statements != "" {
 		queries = append(queries, Query{s.Queries.Statements, []any{s.DB}, r.readStatements})
-		// Hazard: it is asked after the entries. A reset in between is then
-		// seen one reading early, never one too late.
+		// Hazard: it must be read after the entries. A reset in between is then
+		// noticed one reading early, never one too late.
 		if s.Queries.keeping != "" {
 			r.Keeping.Known = true
 			queries = append(queries, Query{s.Queries.keeping, nil, One(&r.Keeping.Dropped, &r.Keeping.ResetAt)})
@@ -96,7 +96,7 @@ func (s *Session) Read(ctx context.Context, statements bool) (*Reading, error) {
 }
 
 // readStatements reads pg_stat_statements(false): no texts, which would be read from a
-// file. Beyond maxRows entries the rest is dropped, and its work with it.
+// file. Entries beyond maxRows are dropped, with their work.
 func (r *Reading) readStatements(rows pgx.Rows) error {
 	r.Statements = map[Entry]Figures{}
 	var at Bracketed
@@ -119,8 +119,8 @@ func (r *Reading) readStatements(rows pgx.Rows) error {
 	return rows.Err()
 }
 
-// readDatabase reads the database's row of pg_stat_database. A role that may not see it
-// gets none.
+// readDatabase reads the database's row of pg_stat_database. A role without the right
+// to see it gets no row.
 func (r *Reading) readDatabase(rows pgx.Rows) error {
 	for rows.Next() {
 		r.Database = true
@@ -133,7 +133,7 @@ func (r *Reading) readDatabase(rows pgx.Rows) error {
 	return rows.Err()
 }
 
-// readSessions reads pg_stat_activity. A session of another role shows its pid alone,
+// readSessions reads pg_stat_activity. A session of another role shows only its pid,
 // unless redline's role is in pg_read_all_stats.
 func (r *Reading) readSessions(rows pgx.Rows) error {
 	var pid int32
@@ -142,7 +142,7 @@ func (r *Reading) readSessions(rows pgx.Rows) error {
 	var state, waitType, wait, application string
 	var started *time.Time
 	var connected, open float64 // s
-	var waiting []time.Duration // of the blocked, how old their transactions are
+	var waiting []time.Duration // the ages of the blocked sessions' transactions
 	for rows.Next() {
 		if err := rows.Scan(&pid, &own, &target, &state, &waitType, &wait, &application, &started, &connected, &open); err != nil {
 			return fmt.Errorf("read pg_stat_activity: %w", err)
@@ -152,15 +152,15 @@ func (r *Reading) readSessions(rows pgx.Rows) error {
 			if r.owned {
 				continue
 			}
-			// A pooler gives this backend to others between our readings: it
-			// counts with them, and without its work for us.
+			// A pooler gives this backend to others between our readings: so it
+			// counts as theirs, but without its work for us.
 			state, waitType, open = "idle", "", 0
 		}
 		r.Processes = append(r.Processes, int(pid))
 		if target == nil || !*target {
 			continue
 		}
-		if state != "" { // else it is hidden from our role, or just starting
+		if state != "" { // otherwise it is hidden from our role, or just starting
 			r.States[state]++
 		}
 		if started != nil {
@@ -168,7 +168,7 @@ func (r *Reading) readSessions(rows pgx.Rows) error {
 		}
 		r.Oldest = max(r.Oldest, Seconds(open))
 		if waitType == "Lock" {
-			// Those that wait longest come first: they are asked about first.
+			// The oldest come first, because their blockers are queried first.
 			at, _ := slices.BinarySearchFunc(waiting, Seconds(open), func(a, b time.Duration) int { return cmp.Compare(b, a) })
 			waiting, r.Blocked = slices.Insert(waiting, at, Seconds(open)), slices.Insert(r.Blocked, at, pid)
 		}

@@ -20,12 +20,12 @@ import (
 const (
 	// Application is redline's application_name in pg_stat_activity.
 	Application = "redline"
-	// minVersion is the oldest server_version_num understood: the columns of
-	// pg_stat_statements were named anew in 13 (total_exec_time, wal_bytes), and older
-	// servers get no fixes any more.
+	// minVersion is the oldest server_version_num understood: version 13 renamed
+	// columns of pg_stat_statements (total_exec_time) and added others (wal_bytes),
+	// and older servers get no more fixes.
 	minVersion = 130000
-	// dialTimeout bounds an attempt to connect. During a run it delays the next
-	// reading of a server that came back, and nothing else.
+	// dialTimeout bounds an attempt to connect. During a run it delays only the
+	// next reading of a server that came back.
 	dialTimeout = 5 * time.Second
 	// openTimeout bounds connecting and learning about the server.
 	openTimeout = 2 * dialTimeout
@@ -34,7 +34,7 @@ const (
 	CallTimeout = 2 * time.Second
 )
 
-// Session is one connection, and the properties of the server learnt over it. Open returns
+// Session is one connection, and the properties of the server read over it. Open returns
 // it. It is not safe for concurrent use.
 type Session struct {
 	Conn    *pgx.Conn
@@ -49,19 +49,21 @@ type Session struct {
 	// Nested is set if pg_stat_statements mixes in statements run by functions, because
 	// versions before 1.9 have no column toplevel.
 	Nested         bool
-	opening        bool    // the run has not begun: see openingTimeout
+	opening        bool    // before the run: see openingTimeout
 	hidden         bool    // our statements stay out of pg_stat_statements
 	MaxConnections float64 // the setting max_connections
-	// Started is when the postmaster started; another instant means another server.
+	// Started is when the postmaster started; a different time means a restarted or
+	// another server.
 	Started time.Time
 	Timing  bool // track_io_timing: the server measures the time of I/O
 	Queries Queries
 	Own     map[int64]bool // query ids of redline's statements, if the server counts them
 	Clock   Clock
-	// prepared are the queries of every window, with their named statements
-	// where the session is ours alone.
+	// prepared are the queries of every window, with their named statements if the
+	// session is ours alone.
 	prepared map[string]*pgconn.StatementDescription
-	// Transactions is how many redline ran: they count among the database's commits.
+	// Transactions is the number of redline's own: they count among the database's
+	// commits.
 	Transactions int64
 	CPU          *CPU // nil if the server's processes are not visible here
 	// Blind lists the data that this session cannot see, each in a sentence with its
@@ -105,7 +107,8 @@ func Open(
 	return s, nil
 }
 
-// Unreachable returns the error of a failed connection, with a remedy for its cause.
+// Unreachable returns the error for a failed connection, with a remedy for its
+// cause.
 func Unreachable(config *pgx.ConnConfig, err error) error {
 	u := &observe.Unsupported{
 		What:   fmt.Sprintf("no connection to PostgreSQL at %s:%d", config.Host, config.Port),
@@ -134,13 +137,12 @@ func Unreachable(config *pgx.ConnConfig, err error) error {
 	return u
 }
 
-// tries is how often the reading is tried before the run, so that caches are
-// full: readings of the run are to cost alike. Each also asks which backend
-// answers.
+// tries is how many readings are made before the run to warm caches, so that the
+// run's readings cost the same. Each also shows which backend answers.
 const tries = 3
 
-// lookAround learns the server's version, its settings, and who answers: three readings
-// by other backends than the connected one are a pooler's.
+// lookAround reads the server's version and settings, and finds out who answers:
+// readings by other backends than the connected one mean a pooler.
 func (s *Session) lookAround(ctx context.Context, config *pgx.ConnConfig) error {
 	if err := s.hide(ctx); err != nil {
 		return err
@@ -190,10 +192,10 @@ func (s *Session) lookAround(ctx context.Context, config *pgx.ConnConfig) error 
 }
 
 // hide finds out whether our statements can be kept out of pg_stat_statements,
-// which needs a superuser or a grant.
+// which takes a superuser or a grant.
 //
-// Hazard: where the library is not loaded anyone may set its parameter, and an
-// empty one would stay with the session. So it is set only if it is there.
+// Hazard: if the library is not loaded, anyone may set its parameter, and an empty
+// one would stay in the session. So it is set only if it exists.
 func (s *Session) hide(ctx context.Context) error {
 	err := s.AskAfter(ctx, Query{"SELECT " + Marker +
 		" pg_catalog.set_config(name, $1, true) FROM pg_catalog.pg_settings WHERE name OPERATOR(pg_catalog.=) $2",
@@ -209,9 +211,8 @@ func (s *Session) hide(ctx context.Context) error {
 	return nil
 }
 
-// introduce gives the session our name and prepares the frequent queries, if it
-// is ours: a name given when connecting would stay on the server connection of a
-// pooler.
+// introduce gives the session our name and prepares the frequent queries, if it is
+// ours: a name set at connection time would stay on a pooler's server connection.
 func (s *Session) introduce(ctx context.Context) error {
 	if !s.Owned {
 		s.Blind = append(s.Blind, PoolerNote)
@@ -271,9 +272,9 @@ func (s *Session) ping(ctx context.Context) error {
 	return nil
 }
 
-// loopback reports whether the server is on this host, in a container perhaps:
-// then it has this host's clock. A tunnel to another host also looks so; that
-// its clock differs is found out by ping.
+// loopback reports whether the server is on this host, possibly in a container:
+// then it shares this host's clock. A tunnel to another host looks the same; ping
+// then finds that its clock differs.
 func loopback(host string) bool {
 	if strings.HasPrefix(host, "/") || host == "localhost" {
 		return true

@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Whole are the figures of the whole server. They are read once a second: backends do not
-// report more often.
+// Whole holds the figures of the whole server. They are read once a second, because
+// backends do not report more often.
 //
 // All are totals since a reset; nil means unknown.
 type Whole struct {
@@ -36,8 +36,7 @@ type IORow struct {
 var IOOps = [4]string{"read", "write", "extend", "fsync"}
 
 // serverSQL reads the log's position and the checkpoints. Version 17 moved the
-// checkpointer's figures to a view of its own, and those of backends to
-// pg_stat_io.
+// checkpointer's figures to a separate view, and those of backends to pg_stat_io.
 func serverSQL(version int) string {
 	columns, from := "checkpoints_timed, checkpoints_req, checkpoint_write_time, checkpoint_sync_time, "+
 		"buffers_checkpoint, buffers_clean, buffers_backend::float8",
@@ -50,8 +49,9 @@ func serverSQL(version int) string {
 		"CASE WHEN pg_is_in_recovery() THEN NULL ELSE (pg_current_wal_lsn() - '0/0')::float8 END, " + columns + " FROM " + from
 }
 
-// ioSQL reads pg_stat_io, which came with version 16. Version 18 counts the log
-// there too, which is left out so that the figures mean the same everywhere.
+// ioSQL reads pg_stat_io, which came with version 16. Version 18 also counts the
+// write-ahead log there, which is left out so that the figures mean the same in all
+// versions.
 const ioSQL = `SELECT /* redline */ coalesce(backend_type, ''), coalesce(sum(reads), 0)::float8, coalesce(sum(writes), 0)::float8,
 	coalesce(sum(extends), 0)::float8, coalesce(sum(fsyncs), 0)::float8,
 	coalesce(sum(read_time), 0)::float8, coalesce(sum(write_time), 0)::float8, coalesce(sum(extend_time), 0)::float8,

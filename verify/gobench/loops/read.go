@@ -37,10 +37,10 @@ func (l Loop) Of(function, name string) bool {
 	return l.function == function && l.name.MatchString(name)
 }
 
-// Where words the loop's place: "codec_test.go:12".
+// Where is the loop's place in words: "codec_test.go:12".
 func (l Loop) Where() string { return Position{File: l.File, From: l.Line}.String() }
 
-// Place is a piece of source: File as the compiler names it, lines from From to To,
+// Position is a piece of source: File as the compiler names it, lines from From to To,
 // and the call in it as Text ("codec.Encode"); empty if there is none.
 type Position struct {
 	File     string

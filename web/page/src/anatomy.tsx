@@ -4,6 +4,8 @@ import { Downloads } from "./export";
 import { count, duration, percent, short, shortFile } from "./format";
 import { covering, spanText, useSelection, type Span } from "./selection";
 import { Slowest } from "./slowest";
+import { Code } from "./name";
+import { num, useOrder } from "./order";
 import { stateClass } from "./theme";
 
 export function AnatomySection({ page }: { page: Page }) {
@@ -127,7 +129,7 @@ export function NamedBands({ anatomy, name }: { anatomy: Anatomy | null; name: s
       <div class="bands">{bands.map(([band, note, all, ns]) => <Band key={band} name={band} note={note} parts={all} ns={ns} width={ns / longest} />)}</div>
       <StateKey parts={bands.flatMap((b) => b[2])} />
       <table><thead><tr><th scope="col">{of.requests < few ? "in the slowest" : "in the tail"}</th><th scope="col" class="num">time</th><th scope="col" class="num">share</th></tr></thead>
-        <tbody>{largest.map((p, i) => <tr key={i}><td><i class={"swatch " + stateClass(p.state)} />{p.state}{p.site && <> <code>{p.site}</code></>}</td><td class="num">{duration(p.ns)}</td><td class="num">{percent(p.share)}</td></tr>)}</tbody></table>
+        <tbody>{largest.map((p, i) => <tr key={i}><td><i class={"swatch " + stateClass(p.state)} />{p.state}{p.site && <> <Code text={p.site} /></>}</td><td class="num">{duration(p.ns)}</td><td class="num">{percent(p.share)}</td></tr>)}</tbody></table>
     </div>
   );
 }
@@ -203,8 +205,11 @@ function rows(a: Anatomy): Row[] {
 
 function PartTable({ anatomy, bands }: { anatomy: Anatomy; bands: [string, string, Part[], number][] }) {
   const [all, setAll] = useState(false);
-  const joined = rows(anatomy);
-  const shown = all ? joined : joined.slice(0, 8);
+  const joined = useMemo(() => rows(anatomy), [anatomy]);
+  const { ordered, head } = useOrder(joined, {
+    state: (r) => r.state, site: (r) => r.site, median: (r) => r.median, tail: (r) => r.tail, delta: (r) => r.tail - r.median, times: (r) => r.times,
+  });
+  const shown = all ? ordered : ordered.slice(0, 8);
   const most = Math.max(1, ...joined.map((r) => Math.abs(r.tail - r.median)));
   if (joined.length === 0) return null;
   return (
@@ -217,8 +222,8 @@ function PartTable({ anatomy, bands }: { anatomy: Anatomy; bands: [string, strin
         <table class="parts blocks">
           <thead>
             <tr>
-              <th scope="col">state</th><th scope="col">where</th><th scope="col" class="num">median</th><th scope="col" class="num">tail</th>
-              <th scope="col" class="num">tail − median</th><th scope="col" class="num" title="times per tail request">times</th>
+              {head("state", "state")}{head("site", "where")}{head("median", "median", num)}{head("tail", "tail", num)}
+              {head("delta", "tail − median", num)}{head("times", "times", { class: "num", title: "times per tail request" })}
             </tr>
           </thead>
           <tbody>
@@ -227,8 +232,8 @@ function PartTable({ anatomy, bands }: { anatomy: Anatomy; bands: [string, strin
                 <td class="nowrap"><i class={"swatch " + stateClass(r.state)} />{r.state}</td>
                 <td class={"site " + (r.site ? "own" : "empty")}>
                   {r.part.stack
-                    ? <details><summary><code>{r.site || "–"}</code></summary><ol class="stack">{r.part.stack.map((f, i) => <li key={i}><code>{f.function}</code> <span title={f.file}>{shortFile(f.file, f.line)}</span></li>)}</ol></details>
-                    : <code>{r.site || "–"}</code>}
+                    ? <details><summary><Code text={r.site || "–"} /></summary><ol class="stack">{r.part.stack.map((f, i) => <li key={i}><Code text={f.function} /> <span title={f.file}>{shortFile(f.file, f.line)}</span></li>)}</ol></details>
+                    : <Code text={r.site || "–"} />}
                   {r.part.behind && <Behind chains={r.part.behind} whole={r.part.ns} />}
                 </td>
                 <td class="num" data-label="median">{duration(r.median)}</td>
@@ -255,7 +260,7 @@ function Behind({ chains, whole }: { chains: Chain[]; whole: number }) {
     <ul class="plain note">
       {chains.slice(0, 3).map((c, i) => (
         <li key={i}>{percent(c.ns / whole)} of it for {c.links.map((l, j) => (
-          <span key={j}>{j > 0 && ", which waited for "}{l.request && "another request's "}<code>{l.goroutine || "a goroutine"}</code>: {l.state}{l.site && <> at <code>{l.site}</code></>}</span>
+          <span key={j}>{j > 0 && ", which waited for "}{l.request && "another request's "}<Code text={l.goroutine || "a goroutine"} />: {l.state}{l.site && <> at <Code text={l.site} /></>}</span>
         ))}</li>
       ))}
     </ul>
@@ -263,16 +268,18 @@ function Behind({ chains, whole }: { chains: Chain[]; whole: number }) {
 }
 
 function ProfileTable({ cpu, undivided }: { cpu: CPUProfile; undivided: boolean }) {
+  const run = useMemo(() => cpu.functions.filter((f) => f.median > 0 || f.tail > 0).slice(0, 10), [cpu]);
+  const { ordered, head } = useOrder(run, { function: (f) => f.function, caller: (f) => f.caller, median: (f) => f.median, tail: (f) => f.tail });
   return (
     <div class="card">
       <h3>What slow requests run</h3>
       <p class="note">CPU samples of the requests' own goroutines: {count(cpu.tail)} in the tail, {count(cpu.median)} in the median band.{undivided && <b class="covers"> Of all traces: their samples are not divided by time.</b>}</p>
       <div class="scroll">
         <table class="blocks">
-          <thead><tr><th scope="col">function</th><th scope="col">called from</th><th scope="col" class="num">median</th><th scope="col" class="num">tail</th></tr></thead>
+          <thead><tr>{head("function", "function")}{head("caller", "called from")}{head("median", "median", num)}{head("tail", "tail", num)}</tr></thead>
           <tbody>
-            {cpu.functions.filter((f) => f.median > 0 || f.tail > 0).slice(0, 10).map((f) => (
-              <tr key={f.function + f.caller}><td class="own"><code>{f.function}</code></td><td class="own" data-label="from"><code>{f.caller || "–"}</code></td><td class="num" data-label="median">{percent(f.median)}</td><td class="num" data-label="tail">{percent(f.tail)}</td></tr>
+            {ordered.map((f) => (
+              <tr key={f.function + f.caller}><td class="own"><Code text={f.function} /></td><td class="own" data-label="from"><Code text={f.caller || "–"} /></td><td class="num" data-label="median">{percent(f.median)}</td><td class="num" data-label="tail">{percent(f.tail)}</td></tr>
             ))}
           </tbody>
         </table>

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type uPlot from "uplot";
 import type { Axis, Chart, Line, OtherSeries, Page } from "./data";
+import { clockNote, instantText, timeOfDay, zoneName } from "./clock";
 import { draw, forget, heightOf, times, type Surroundings } from "./chart";
 import { Downloads, type Table } from "./export";
 import { value } from "./format";
@@ -25,10 +26,11 @@ export function TimeSeries({ page }: { page: Page }) {
         <p class="key">
           {around.spans.some((s) => s.kind === "warm-up") && <span><i class="swatch warmup" />warm-up</span>}
           {around.spans.some((s) => s.kind === "trace") && <span><i class="swatch trace" />execution trace</span>}
-          {around.spans.filter((s) => s.kind === "mark").map((s, i) => <span key={i}><i class="swatch mark" />{s.from.toFixed(1)} s {s.text || "marked"}</span>)}
+          {around.spans.filter((s) => s.kind === "mark").map((s, i) => <span key={i} title={timeOfDay(s.from, 1)}><i class="swatch mark" />{s.from.toFixed(1)} s {s.text || "marked"}</span>)}
           <span class="hint">drag over a chart to select a span; all figures on the page then show that span</span>
         </p>
       </div>
+      {zoneName() && <p class="note">{clockNote()}</p>}
       {page.axis.windows > 1 && <p class="note">Each point combines {page.axis.windows} windows: the line is their mean, the band their extremes.</p>}
       {groups.map(([id, title]) => {
         const members = charts.filter((c) => c.group === id);
@@ -60,7 +62,7 @@ function SelectionBar({ whole }: { whole: Span }) {
   return (
     <aside class="selection" aria-label="Selected time">
       <b class="vh" aria-live="polite">Selected: {spanText(span)}</b>
-      {edge("from")} {edge("to")}
+      {edge("from")} {edge("to")} {zoneName() && <span class="nowrap">{timeOfDay(span.from, 1)} to {timeOfDay(span.to, 1)}</span>}
       <span class="note">Headline, findings and thresholds cover the whole run.</span>
       <button type="button" onClick={() => select(null)}>Show the whole run</button>
     </aside>
@@ -93,7 +95,8 @@ function ChartCard({ chart, around }: { chart: Chart; around: Surroundings }) {
         const cell = readings.current[i];
         if (cell) cell.textContent = index == null ? "" : value(line.values[index], chart.unit);
       });
-      if (instant.current) instant.current.textContent = index == null ? "" : `${(around.axis.from + (index + 0.5) * around.axis.step).toFixed(2)} s`;
+      const at = index == null ? null : around.axis.from + (index + 0.5) * around.axis.step;
+      if (instant.current) instant.current.textContent = at == null ? "" : instantText(at);
     };
     let u: uPlot | null = null;
     const notYet = whenSeen(at, () => { u = draw(at, chart, around, show); });

@@ -65,12 +65,16 @@ export interface Load {
   error_latency_ns: Quantiles;
   status: Record<string, number> | null;
   error_kinds: Record<string, number> | null;
+  failures?: Failure[];
   bytes_in: number;
   bytes_out: number;
   in_flight_at_end: number;
   steps?: { name: string; requests: number; errors: number; latency_ns: Quantiles }[];
   checks?: { request: string; name: string; passed: number; failed: number }[];
 }
+
+// Failure counts errors of one request that say the same; see record/summary.go.
+export interface Failure { kind: string; text: string; request?: string; count: number; first_ns: number; last_ns: number }
 
 export interface Quantiles { min: number; mean: number; p50: number; p90: number; p95: number; p99: number; p99_9: number; max: number; unfinished?: number; at_least_from?: number }
 

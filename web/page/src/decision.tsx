@@ -11,7 +11,7 @@ interface Decided { a: string; b: string; change: string; verdict: string; effec
 interface Data {
   verdict: string; why: string; sides: [string, string]; pairs: number; metrics: Metric[] | null; decided: Decided[]; basis: string[]; warnings: string[] | null; spectrum: Spectrum[];
   observed: { parts: Change[]; tail: Change[]; functions: Change[]; findings: Fate[]; flames: FlameSet; missing: string[]; warnings: string[] } | null;
-  alpha: number; looks: number; planned: number; early?: boolean; aa: { pairs: number; false_positive: number; mde: number; different: string[] | null };
+  alpha: number; confidence?: number; looks: number; planned: number; early?: boolean; aa: { pairs: number; false_positive: number; mde: number; different: string[] | null };
 }
 
 const sides = ["a", "b"] as const;
@@ -23,10 +23,10 @@ function Decision({ data }: { data: Data }) {
     <>
       <a class="skip" href="#main">Skip to the figures</a>
       <header class={"headline " + (kinds[data.verdict] ?? "open")}><div class="inner">
-        <p class="brand"><b>redline</b> <span>two versions of a service, measured in turns</span></p>
+        <p class="brand"><b>redline</b> <span>two versions of a service, in pairs of launches</span></p>
         <p class="eyebrow">Verdict</p>
         <h1 class="verdict">{data.verdict}</h1>
-        <p class="lead">{data.why}</p>
+        <p class="lead">{inWords(data.why, metrics)}</p>
         <div class="pair compared">{sides.map((name, i) => data.sides[i] && <p key={name}><b class={"side side-" + name}>{name}</b> <code>{data.sides[i]}</code></p>)}</div>
         <dl class="figures">
           <Figure name="pairs" value={count(data.pairs)} />
@@ -44,7 +44,7 @@ function Decision({ data }: { data: Data }) {
                 columns: ["metric", "unit", "a", "b", "estimate", "low", "high", "margin", "mde", "verdict", "advisory"],
                 rows: metrics.map((m) => [m.name, m.unit, m.a, m.b, m.estimate, m.low, m.high, m.margin, m.mde, m.verdict, String(m.advisory)]),
               })} /></div>
-            <Metrics metrics={metrics} decided={data.decided} />
+            <Metrics metrics={metrics} decided={data.decided} confidence={data.confidence ?? 0} />
           </section>
         )}
         {data.spectrum.length === 2 && (
@@ -82,19 +82,25 @@ function Figure({ name, value }: { name: string; value: string }) {
   return <div><dt>{name}</dt><dd>{value}</dd></div>;
 }
 
+// inWords writes the names of metrics as the table does.
+function inWords(text: string, metrics: Metric[]): string {
+  return metrics.reduce((all, m) => all.replaceAll(m.name, m.name.replaceAll("_", " ")), text);
+}
+
 // written is a figure, or what all pages write of one that is missing.
 const written = (figure: string) => (figure === "-" ? "–" : figure);
 
 // Metrics draws each effect with its interval over the margin, and a dot for each pair.
-function Metrics({ metrics, decided }: { metrics: Metric[]; decided: Decided[] }) {
+function Metrics({ metrics, decided, confidence }: { metrics: Metric[]; decided: Decided[]; confidence: number }) {
   const known = (m: Metric) => m.a > 0 && m.b > 0;
   return (
     <div class="card scroll"><table class="metrics decided">
-      <thead><tr><th scope="col">metric</th><th scope="col" class="num">a</th><th scope="col" class="num">b</th><th scope="col" class="num">detectable</th><th scope="col">change</th><th scope="col">verdict</th></tr></thead>
+      <thead><tr><th scope="col">metric</th><th scope="col" class="num">a</th><th scope="col" class="num">b</th><th scope="col" class="num">detectable</th><th scope="col">change, better to the left</th><th scope="col">verdict</th></tr></thead>
       <tbody>{metrics.map((m, i) => {
         const d = decided[i]!;
-        // Every row is as wide as three of its margins either way: what lies beyond is at its edge.
-        const at = (v: number) => 50 + (Math.max(-3, Math.min(3, v / m.margin)) / 3) * 49;
+        // Every row is as wide as three of its margins either way, or as its interval needs: a pair beyond is at its edge.
+        const half = Math.max(3 * m.margin, Math.abs(m.low) * 1.15, Math.abs(m.high) * 1.15);
+        const at = (v: number) => 50 + Math.max(-1, Math.min(1, v / half)) * 49;
         const kind = !known(m) ? "" : m.low > 0 ? "worse" : m.high < 0 ? "better" : "noise";
         return (
           <tr key={m.name}>
@@ -113,7 +119,7 @@ function Metrics({ metrics, decided }: { metrics: Metric[]; decided: Decided[] }
         );
       })}</tbody>
     </table>
-      <p class="note">Each bar is the 95 % interval of the change, with the estimate marked; the shaded area is the acceptable margin, and a row spans three margins to either side. Each stroke below is one pair of launches.</p>
+      <p class="note">Each bar is the interval of the change{confidence > 0 && `, which holds at ${+(100 * confidence).toFixed(1)}\u00a0%`}, with the estimate marked; the line is no change, better is to its left. The shaded area is the acceptable margin; a row spans three margins to either side, or as much as its interval needs. Each stroke below is one pair of launches.</p>
     </div>
   );
 }

@@ -5,7 +5,9 @@ import { Boxes, type Box } from "./flame/boxes";
 import { FlameCanvas } from "./flame/canvas";
 import { cardOf, labelOf } from "./flame/section";
 import { Names, Tree, type FlameSet } from "./flame/tree";
+import { Code } from "./name";
 import { change, duration, percent, value } from "./format";
+import { num, useOrder } from "./order";
 
 export interface Change { place: string; a_ns: number; b_ns: number }
 export interface Fate { cause: string; title: string; place: string; a: string; b: string }
@@ -18,7 +20,7 @@ export function Fates({ findings }: { findings: Fate[] }) {
       <thead><tr><th scope="col"><span class="vh">what became of it</span></th><th scope="col">finding</th><th scope="col">a</th><th scope="col">b</th></tr></thead>
       <tbody>{findings.map((f, i) => {
         const fate = !f.a ? "came" : !f.b ? "went" : "stayed";
-        return <tr key={i}><td><i class={"fate " + fate}>{fate}</i></td><td>{f.title}<br /><code>{f.place || f.cause}</code></td><td data-side="a">{f.a || "–"}</td><td data-side="b">{f.b || "–"}</td></tr>;
+        return <tr key={i}><td><i class={"fate " + fate}>{fate}</i></td><td>{f.title}<br /><Code text={f.place || f.cause} /></td><td data-side="a">{f.a || "–"}</td><td data-side="b">{f.b || "–"}</td></tr>;
       })}</tbody>
     </table></div>
   );
@@ -90,12 +92,19 @@ export function Changes({ parts, tail, functions }: { parts: Change[]; tail: Cha
   return (
     <>
       {lists.filter(([, list]) => list.length > 0).map(([title, list]) => (
-        <section key={title}><h2>{title}</h2><div class="card scroll"><table class="blocks">
-          <thead><tr><th scope="col" class="num">a</th><th scope="col" class="num">b</th><th scope="col" class="num">b − a</th><th scope="col">place</th></tr></thead>
-          <tbody>{list.map((c, i) => <tr key={i}><td class="num" data-label="a">{duration(c.a_ns)}</td><td class="num" data-label="b">{duration(c.b_ns)}</td>
-            <td data-label="b − a" class={"num " + (c.b_ns > c.a_ns ? "worse" : "better")}>{c.b_ns > c.a_ns ? "+" : ""}{duration(c.b_ns - c.a_ns)}</td><td class="own"><code>{c.place}</code></td></tr>)}</tbody>
-        </table></div></section>
+        <ChangeTable key={title} title={title} list={list} />
       ))}
     </>
+  );
+}
+
+function ChangeTable({ title, list }: { title: string; list: Change[] }) {
+  const { ordered, head } = useOrder(list, { a: (c) => c.a_ns, b: (c) => c.b_ns, change: (c) => c.b_ns - c.a_ns, place: (c) => c.place });
+  return (
+    <section><h2>{title}</h2><div class="card scroll"><table class="blocks">
+      <thead><tr>{head("a", "a", num)}{head("b", "b", num)}{head("change", "b − a", num)}{head("place", "place")}</tr></thead>
+      <tbody>{ordered.map((c, i) => <tr key={i}><td class="num" data-label="a">{duration(c.a_ns)}</td><td class="num" data-label="b">{duration(c.b_ns)}</td>
+        <td data-label="b − a" class={"num " + (c.b_ns > c.a_ns ? "worse" : "better")}>{c.b_ns > c.a_ns ? "+" : ""}{duration(c.b_ns - c.a_ns)}</td><td class="own"><Code text={c.place} /></td></tr>)}</tbody>
+    </table></div></section>
   );
 }

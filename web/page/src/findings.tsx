@@ -1,5 +1,6 @@
 import type { Basis, Finding, Page } from "./data";
 import { shortFile } from "./format";
+import { Code, Name } from "./name";
 import { select, spanText, useSelection, type Span } from "./selection";
 
 export function Findings({ page }: { page: Page }) {
@@ -75,8 +76,8 @@ function FindingCard({ rank, finding, weight, basis, whole }: { rank: number; fi
           <>
             <dt>Where</dt>
             <dd>
-              {where.function && <div><code>{where.function}</code></div>}
-              {where.file && <div><code title={where.file}>{shortFile(where.file, where.line)}</code></div>}
+              {where.function && <div><Code text={where.function} /></div>}
+              {where.file && <div><code title={where.file}><Name text={shortFile(where.file, where.line)} /></code></div>}
               {where.detail && <div>{where.detail}</div>}
               {where.sql && <pre>{where.sql}</pre>}
             </dd>

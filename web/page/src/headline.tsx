@@ -1,5 +1,6 @@
 import type { Page } from "./data";
 import { atLeast, percent, rate } from "./format";
+import { Code } from "./name";
 
 // Headline answers the one question before anything else is said.
 export function Headline({ page }: { page: Page }) {
@@ -17,7 +18,7 @@ export function Headline({ page }: { page: Page }) {
         {headline.state && <p class="banner state">{headline.state}</p>}
         {headline.found && <p class="eyebrow">What stops it</p>}
         <h1>{headline.title}</h1>
-        {headline.found && place && <p class="place"><code>{place}</code></p>}
+        {headline.found && place && <p class="place"><Code text={place} /></p>}
         <p class="lead">{headline.lead}</p>
         {load.requests > 0 && (
           <dl class="figures">

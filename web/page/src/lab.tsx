@@ -8,17 +8,22 @@ interface Rung { name: string; title: string; finding: string; rate: number; fig
 interface Ladder { title: string; note: string; rungs: Rung[]; marks: { what: string; claimed: string; measured: string; verdict: string }[] }
 interface Data { title: string; machine: string; decided: number; rows: Row[]; ladders: Ladder[]; counts: Record<string, number> }
 
+// tally writes how often each verdict is, the most frequent first.
+function tally(counts: Record<string, number>): string {
+  return Object.entries(counts).sort((a, b) => b[1] - a[1]).map(([verdict, n]) => `${count(n)} ${verdict}`).join(", ");
+}
+
 const factor = (v: number) => figure(v) + "x";
 
 function Lab({ data }: { data: Data }) {
   return (
     <>
       <a class="skip" href="#main">Skip to the results</a>
-      <header class="headline healthy"><div class="inner">
+      <header class={"headline " + (data.rows.length > 0 ? "neutral" : "healthy")}><div class="inner">
         <p class="brand"><b>redline</b> <span>lab</span></p>
         <h1>{data.title}</h1>
         <p class="note">{data.machine}</p>
-        {data.rows.length > 0 && <p class="lead">{count(data.decided)} {data.decided === 1 ? "result" : "results"} on {count(data.rows.length)} experiments and claims.</p>}
+        {data.rows.length > 0 && <p class="lead">{count(data.decided)} {data.decided === 1 ? "result" : "results"} on {count(data.rows.length)} experiments and claims: {tally(data.counts)}.</p>}
       </div></header>
       <main id="main" class="shelf">
         {data.ladders.map((l) => <LadderCard key={l.title} ladder={l} />)}
@@ -102,7 +107,7 @@ function Claims({ data }: { data: Data }) {
                 {(r.expect || r.safety) && <details><summary>expected</summary><p class="note">{r.expect}</p>{r.safety && <p class="note">{r.safety}</p>}</details>}</th>
               <td data-label="claimed">{r.claimed || "–"}{r.factor > 0 && <small> {factor(r.factor)}</small>}</td>
               <td class="interval own">{r.low > 0 && <Interval row={r} claimed={r.factor} kind={kinds[r.verdict] ?? "noise"} label={`${r.id}: ${r.measured}`} />}<span>{r.measured || "–"}{r.measured && r.metric && `, ${r.metric}`}</span></td>
-              <td class="own"><i class={"fate verdict-" + r.verdict.replace(" ", "-")}>{r.verdict}</i>{r.why && <small>{r.why}</small>}</td>
+              <td class="own"><i class={"fate verdict-" + r.verdict.replace(" ", "-")}>{r.verdict}</i>{r.why && <small>{r.why.replaceAll(" %", "\u00a0%")}</small>}</td>
             </tr>
           ))}</tbody>
         </table></div>

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type uPlot from "uplot";
+import { clockNote, instantText, timeOfDay, zoneName } from "./clock";
 import type { Chart, Heat } from "./data";
 import { draw, forget, plan, quietly, times, type Surroundings } from "./chart";
 import { onSelect, select } from "./selection";
@@ -43,6 +44,7 @@ export function LiveCharts({ live, layout }: { live: Live; layout: Layout[] }) {
           {zoomed ? <button type="button" onClick={follow}>Paused: follow the run again</button> : <span class="hint">drag to zoom and pause</span>}
         </p>
       </div>
+      {filled.length > 0 && zoneName() && <p class="note" id="clock">{clockNote()}</p>}
       {groups.map(([id, title]) => {
         const members = filled.filter((c) => c.group === id);
         return members.length > 0 && (
@@ -52,7 +54,7 @@ export function LiveCharts({ live, layout }: { live: Live; layout: Layout[] }) {
           </div>
         );
       })}
-      {marks.length > 0 && <ul class="plain marks" aria-label="Marked moments">{marks.map((m, i) => <li key={i}><b>{m.from.toFixed(1)} s</b> {m.text}</li>)}</ul>}
+      {marks.length > 0 && <ul class="plain marks" aria-label="Marked moments">{marks.map((m, i) => <li key={i} title={timeOfDay(m.from, 1)}><b>{m.from.toFixed(1)} s</b> {m.text}</li>)}</ul>}
     </section>
   );
 }
@@ -68,22 +70,24 @@ function LiveChart({ layout, live }: { layout: Layout; live: Live }) {
   const legend = useRef<HTMLUListElement>(null);
   const instant = useRef<HTMLElement>(null);
   useEffect(() => {
-    const at = host.current!;
+    // Hazard: a chart that is taken off the page is cleaned up only after the next paint, so that whatever calls back
+    // before it finds the references empty.
+    const at = host.current!, names = legend.current!, moment = instant.current!;
     const heat: Heat = { edges: [], per_decade: 1, row: 0, rows: 0, cells: [] };
     const around: Surroundings = { axis: { from: 0, step: 1, points: 0, windows: 1 }, spans: [], heat: null };
     let u: uPlot | null = null, chart: Chart | null = null, drawn = "", since = 0, seen = false, index: number | null = null;
     const read = () => {
       // The readings change ten times a second, so they are written to the text nodes and not through a render.
       chart?.lines.forEach((line, i) => {
-        const cell = legend.current?.children[i]?.lastElementChild;
+        const cell = names.children[i]?.lastElementChild;
         let k = index ?? line.values.length - 1;
         if (index == null) while (k > 0 && line.values[k] == null) k--;
         if (cell) cell.textContent = value(line.values[k], chart!.unit);
       });
-      if (instant.current) instant.current.textContent = index == null ? "now" : `${(around.axis.from + (index + 0.5) * around.axis.step).toFixed(2)} s`;
+      moment.textContent = index == null ? "now" : instantText(around.axis.from + (index + 0.5) * around.axis.step);
     };
     const name = () => {
-      legend.current!.replaceChildren(...chart!.lines.map((line) => {
+      names.replaceChildren(...chart!.lines.map((line) => {
         const item = document.createElement("li"), swatch = document.createElement("i"), label = document.createElement("span"), reading = document.createElement("span");
         swatch.className = "swatch tone tone-" + line.tone;
         label.className = "legend-label";
@@ -95,7 +99,7 @@ function LiveChart({ layout, live }: { layout: Layout; live: Live }) {
       at.setAttribute("aria-label", `${layout.title}: ${chart!.lines.map((l) => l.label).join(", ")}`);
     };
     const redraw = () => {
-      if (!seen || live.paused || document.hidden) return;
+      if (!seen || live.paused || document.hidden || !at.isConnected) return;
       const axis = live.lines.axis(live.windows);
       const next = live.lines.chart(layout.id, axis);
       if (!next) return;
@@ -117,7 +121,8 @@ function LiveChart({ layout, live }: { layout: Layout; live: Live }) {
       }
       read();
     };
-    const sight = new IntersectionObserver(([entry]) => { seen = entry!.isIntersecting; redraw(); }, { rootMargin: "200px" });
+    // A busy browser reports several changes at once, the latest last.
+    const sight = new IntersectionObserver((changes) => { seen = changes.at(-1)!.isIntersecting; redraw(); }, { rootMargin: "200px" });
     sight.observe(at);
     const still = onWidth(at, (width) => u?.setSize({ width, height: u.height }));
     const stop = onThemeChange(() => u?.redraw(false, true));

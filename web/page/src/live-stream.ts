@@ -13,7 +13,7 @@ export interface Assessment { seconds: number; findings: Finding[] | null; weigh
 export interface Mark { kind: string; from: number; to: number; text?: string }
 export interface Ending { state: "complete" | "aborted" | "failed"; why: string; dir: string; report: boolean; result: boolean }
 export interface All {
-  title: string; dir: string; window_ns: number; begun: boolean; phase: string; messages: string[] | null; charts: Layout[] | null; spans: Mark[] | null;
+  title: string; dir: string; window_ns: number; begun: boolean; epoch_wall: string; phase: string; messages: string[] | null; charts: Layout[] | null; spans: Mark[] | null;
   windows: Windows; heat_width: number; per_decade: number; findings: Assessment | null; assesses: boolean; end: Ending | null;
 }
 

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { setClock } from "./clock";
 import type { Page } from "./data";
 import { count, duration, percent, rate, short } from "./format";
 import { LiveCharts, type Live } from "./live-charts";
@@ -39,6 +40,7 @@ function LivePage({ data }: { data: Data }) {
     };
     const stream = new Stream(data.viewer, {
       all(a) {
+        setClock(a.epoch_wall);
         live.lines.reset(a);
         live.spans = a.spans ?? [];
         set((s) => ({ ...s, phase: a.phase || "starting", begun: a.begun, dir: a.dir, assesses: a.assesses, layout: a.charts ?? [], messages: a.messages ?? [],

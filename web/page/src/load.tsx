@@ -1,6 +1,7 @@
 import { useMemo } from "preact/hooks";
 import type { Page, Quantiles } from "./data";
 import { Downloads } from "./export";
+import { Failures } from "./failures";
 import { atLeast, change, count, duration, percent, rate, size } from "./format";
 import type { Latencies } from "./latencies";
 import { Covered } from "./requests";
@@ -53,6 +54,7 @@ export function LoadSection({ page, latencies }: { page: Page; latencies: Latenc
           </dl>
         </div>
       </div>
+      <Failures page={page} />
       <SpectrumChart curves={curves} />
     </section>
   );

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { unpack, type Later, type Page } from "./data";
 import { Headline } from "./headline";
 import { Findings } from "./findings";
+import { setClock } from "./clock";
 import { AnatomySection } from "./anatomy";
 import { LoadSection } from "./load";
 import { FlameSection } from "./flame/section";
@@ -48,6 +49,7 @@ function useParts(first: Page): Parts {
 }
 
 export function App({ page: first }: { page: Page }) {
+  useMemo(() => setClock(first.run.clock.epoch_wall), [first]);
   const { page, sections: shown, left } = useParts(first);
   const span = useSelection();
   const comes = (part: Later) => left.includes(part);

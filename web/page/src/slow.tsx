@@ -1,16 +1,22 @@
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { Activity, SlowRequest, Statements, Values } from "./data";
+import { timeOfDay } from "./clock";
 import { Downloads } from "./export";
 import { count, duration, short } from "./format";
+import { num, useOrder } from "./order";
 import { during } from "./requests";
 import { spanText, useSelection, type Span } from "./selection";
 
 export function SlowRequests({ slow: every }: { slow: SlowRequest[] }) {
   const [all, setAll] = useState(false);
   const span = useSelection();
+  const slow = useMemo(() => every.filter((s) => during(s, span)), [every, span]);
+  const { ordered, head } = useOrder(slow, {
+    due: (s) => -s.intended_ns, request: (s) => s.request, wait: (s) => phases(s).wait, first: (s) => phases(s).first, body: (s) => phases(s).body,
+    latency: (s) => s.done_ns - s.intended_ns, result: (s) => s.error || String(s.status),
+  });
   if (every.length === 0) return null;
-  const slow = every.filter((s) => during(s, span));
-  const shown = all ? slow : slow.slice(0, 10);
+  const shown = all ? ordered : ordered.slice(0, 10);
   const longest = Math.max(1, ...slow.map((s) => s.done_ns - s.intended_ns));
   return (
     <section id="slow" aria-labelledby="slow-title">
@@ -25,8 +31,8 @@ export function SlowRequests({ slow: every }: { slow: SlowRequest[] }) {
           <table class="slow blocks">
             <thead>
               <tr>
-                <th scope="col">due at</th><th scope="col">request</th><th scope="col" class="num"><i class="swatch slow-wait" />before sending</th>
-                <th scope="col" class="num"><i class="swatch slow-first" />to first byte</th><th scope="col" class="num"><i class="swatch slow-body" />to the end</th><th scope="col" class="num">latency</th><th scope="col"><span class="vh">shares</span></th><th scope="col">result</th>
+                {head("due", "due at")}{head("request", "request")}{head("wait", "before sending", num, <i class="swatch slow-wait" />)}
+                {head("first", "to first byte", num, <i class="swatch slow-first" />)}{head("body", "to the end", num, <i class="swatch slow-body" />)}{head("latency", "latency", num)}<th scope="col"><span class="vh">shares</span></th>{head("result", "result")}
               </tr>
             </thead>
             <tbody>{shown.map((s, i) => <SlowRow key={i} slow={s} longest={longest} />)}</tbody>
@@ -39,15 +45,21 @@ export function SlowRequests({ slow: every }: { slow: SlowRequest[] }) {
   );
 }
 
-function SlowRow({ slow: s, longest }: { slow: SlowRequest; longest: number }) {
+// phases are the parts of a request's latency.
+function phases(s: SlowRequest): { wait: number; first: number; body: number } {
   // A request that failed early has no first byte, and perhaps was never sent.
   const sent = s.sent_ns > 0 ? s.sent_ns : s.done_ns;
   const first = s.first_byte_ns > 0 ? s.first_byte_ns : s.done_ns;
-  const parts: [string, string, number][] = [["wait", "before sending", sent - s.intended_ns], ["first", "to first byte", first - sent], ["body", "to the end", s.done_ns - first]];
+  return { wait: sent - s.intended_ns, first: first - sent, body: s.done_ns - first };
+}
+
+function SlowRow({ slow: s, longest }: { slow: SlowRequest; longest: number }) {
+  const spent = phases(s);
+  const parts: [string, string, number][] = [["wait", "before sending", spent.wait], ["first", "to first byte", spent.first], ["body", "to the end", spent.body]];
   const total = s.done_ns - s.intended_ns;
   return (
     <tr>
-      <td class="nowrap" data-label="due at">{(s.intended_ns / 1e9).toFixed(3)} s</td>
+      <td class="nowrap" data-label="due at" title={timeOfDay(s.intended_ns / 1e9, 3)}>{(s.intended_ns / 1e9).toFixed(3)} s</td>
       <td>{s.request} <small>connection {s.connection}</small></td>
       {parts.map(([key, name, ns]) => <td class="num" key={key} data-label={name}>{duration(ns)}</td>)}
       <td class="num" data-label="latency"><b>{duration(total)}</b></td>
@@ -75,15 +87,19 @@ function workDuring(a: Activity, statement: number, span: Span): Work | null {
 
 export function StatementsSection({ statements, activity }: { statements: Statements | null; activity: Activity | null }) {
   const span = useSelection();
-  const listed = statements?.statements ?? [];
-  if (listed.length === 0) return null;
-  const divided = span && activity;
-  const all = listed.map((s, i) => {
-    if (!divided) return { ...s, known: true };
-    const work = workDuring(activity, i, span);
-    return { ...s, known: work != null, calls: work?.calls ?? 0, time_ns: work?.time ?? 0, rows: work?.rows ?? 0 };
+  const all = useMemo(() => {
+    const divided = span && activity;
+    const found = (statements?.statements ?? []).map((s, i) => {
+      if (!divided) return { ...s, known: true };
+      const work = workDuring(activity, i, span);
+      return { ...s, known: work != null, calls: work?.calls ?? 0, time_ns: work?.time ?? 0, rows: work?.rows ?? 0 };
+    });
+    return divided ? found.sort((a, b) => b.time_ns - a.time_ns) : found;
+  }, [statements, activity, span]);
+  const { ordered, head } = useOrder(all, {
+    text: (s) => s.text, calls: (s) => s.calls, time: (s) => s.time_ns, mean: (s) => (s.calls > 0 ? s.time_ns / s.calls : 0), rows: (s) => (s.calls > 0 ? s.rows / s.calls : 0),
   });
-  if (divided) all.sort((a, b) => b.time_ns - a.time_ns);
+  if (all.length === 0) return null;
   return (
     <section id="statements" aria-labelledby="statements-title">
       <div class="section-head"><h2 id="statements-title">SQL statements</h2>
@@ -93,9 +109,9 @@ export function StatementsSection({ statements, activity }: { statements: Statem
         <p class="note">{[statements!.server, statements!.database && `database ${statements!.database}`].filter(Boolean).join(", ")}</p>
         <div class="scroll">
           <table class="statements blocks">
-            <thead><tr><th scope="col">statement</th><th scope="col" class="num">calls</th><th scope="col" class="num">time</th><th scope="col" class="num">mean</th><th scope="col" class="num">rows per call</th></tr></thead>
+            <thead><tr>{head("text", "statement")}{head("calls", "calls", num)}{head("time", "time", num)}{head("mean", "mean", num)}{head("rows", "rows per call", num)}</tr></thead>
             <tbody>
-              {all.map((s) => (
+              {ordered.map((s) => (
                 <tr key={s.queryid}>
                   <td class="own">
                     <code class="sql">{s.text || `query ${s.queryid}`}</code>

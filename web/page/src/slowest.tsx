@@ -1,6 +1,8 @@
 import { useState } from "preact/hooks";
 import type { SlowRequest, Timeline } from "./data";
+import { timeOfDay } from "./clock";
 import { duration, percent } from "./format";
+import { Code } from "./name";
 import { stateClass } from "./theme";
 
 // Slowest shows the slowest requests one by one: what each did, from begin to end,
@@ -38,7 +40,7 @@ function TimelineRow({ timeline, longest }: { timeline: Timeline; longest: numbe
   const most = [...spent].sort((a, b) => b[1] - a[1]).slice(0, 3).map(([state, ns]) => `${state} ${duration(ns)}`).join(", ");
   return (
     <div class="timeline">
-      <span class="when">{(timeline.from_ns / 1e9).toFixed(3)} s</span>
+      <span class="when" title={timeOfDay(timeline.from_ns / 1e9, 3)}>{(timeline.from_ns / 1e9).toFixed(3)} s</span>
       <svg viewBox="0 0 1000 16" preserveAspectRatio="none" role="img" aria-label={`Request of ${duration(length)}: ${most}`}>
         {timeline.segments.map((s, i) => (
           <rect key={i} class={stateClass(s.state)} x={((s.from_ns - timeline.from_ns) / longest) * 1000} y="0" width={Math.max((s.ns / longest) * 1000, 0.4)} height="16"
@@ -65,7 +67,7 @@ function Story({ request, open }: { request: SlowRequest; open: boolean }) {
               <td class="num">{percent(s.share)}</td>
               <td class="own">
                 {!s.rest && <i class={"swatch " + stateClass(s.state)} />}{s.text}{s.times > 1 && `, ${s.times} times`}
-                {s.place && !s.rest && <> <code>{s.place}</code></>}
+                {s.place && !s.rest && <> <Code text={s.place} /></>}
                 {s.for && <div class="note">for {s.for}</div>}
               </td>
             </tr>

@@ -5,9 +5,9 @@ import { useEffect, useRef } from "preact/hooks";
 export function Tooltip() {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
+    const tip = box.current!; // kept: a listener outlives the element until the next paint
     const show = (event: Event) => {
       const target = event.target instanceof Element ? event.target.closest<HTMLElement | SVGElement>("[data-tip]") : null;
-      const tip = box.current!;
       tip.hidden = !target;
       if (!target) return;
       tip.textContent = target.dataset.tip!;
@@ -16,7 +16,7 @@ export function Tooltip() {
       tip.style.left = `${Math.max(8, Math.min(x + 10, innerWidth - tip.offsetWidth - 8))}px`;
       tip.style.top = `${at.bottom + 6 + tip.offsetHeight > innerHeight ? at.top - tip.offsetHeight - 6 : at.bottom + 6}px`;
     };
-    const hide = () => { box.current!.hidden = true; };
+    const hide = () => { tip.hidden = true; };
     document.addEventListener("pointermove", show);
     document.addEventListener("focusin", show);
     document.addEventListener("scroll", hide, { passive: true });

@@ -8,7 +8,6 @@ import path from "node:path";
 export default async (open, page_, shots) => {
   const seen = { console: [], errors: [], zooms: [] };
   const page = await open();
-  page.setDefaultTimeout(100_000);
   page.on("console", (m) => seen.console.push(`${m.type()}: ${m.text()}`));
   page.on("pageerror", (e) => seen.errors.push(String(e)));
   await page.goto(pathToFileURL(page_).href);

@@ -4,12 +4,37 @@
 //
 // It asserts nothing: web/live/browser_test.go knows what the run held.
 import path from "node:path";
+import { drawn } from "./drawn.mjs";
 import { settled } from "./settled.mjs";
+
+// late is a busy browser's: it reports that a chart is out of sight together with the next change, and calls each chart's
+// observer once more right after the chart left the page, because it had that call in its queue already.
+const late = () => {
+  const watched = new Map();
+  window.IntersectionObserver = class extends IntersectionObserver {
+    constructor(call, options) {
+      let kept = [];
+      super((changes, observer) => {
+        const all = [...kept, ...changes];
+        kept = all.every((c) => !c.isIntersecting) ? all : [];
+        if (kept.length === 0) call(all, observer);
+      }, options);
+      this.call = call;
+    }
+    observe(element) { watched.set(element, this); super.observe(element); }
+  };
+  new MutationObserver(() => {
+    for (const [target, observer] of watched) {
+      if (target.isConnected) continue;
+      watched.delete(target);
+      observer.call([{ isIntersecting: true, target }], observer);
+    }
+  }).observe(document, { childList: true, subtree: true });
+};
 
 export default async (open, url, how, shots) => {
   const seen = { console: [], errors: [], foreign: [], overflow: {} };
   const page = await open();
-  page.setDefaultTimeout(60_000);
   // A lost connection is the browser's own message, and what this test is about.
   page.on("console", (m) => { if (!/ERR_(CONNECTION|INCOMPLETE|EMPTY)|Failed to load resource/.test(m.text())) seen.console.push(`${m.type()}: ${m.text()}`); });
   page.on("pageerror", (e) => seen.errors.push(String(e)));
@@ -17,21 +42,22 @@ export default async (open, url, how, shots) => {
   const shot = async (name, whole) => { if (shots) await page.screenshot({ path: path.join(shots, name + ".png"), fullPage: whole }); };
   const windows = (n) => page.waitForFunction((n) => Number(document.documentElement.dataset.windows) >= n, n);
   const now = () => page.evaluate(() => Number(document.documentElement.dataset.windows));
+  await page.addInitScript(late);
   await page.goto(url);
   await windows(60);
-  await page.waitForSelector("#chart-throughput canvas");
+  await drawn(page, "chart-throughput");
   await page.waitForSelector("#findings .finding");
   seen.findings = await page.$$eval("#findings .finding h3", (all) => all.map((e) => e.textContent));
   seen.soFar = await page.textContent("#findings .note");
   seen.charts = await page.$$eval("#series .chart", (all) => all.map((e) => e.id));
-  for (const id of seen.charts) await page.locator("#" + id).scrollIntoViewIfNeeded();
-  await page.waitForFunction(() => [...document.querySelectorAll("#series .plot")].every((e) => e.querySelector("canvas")));
+  for (const id of seen.charts) await drawn(page, id);
   seen.drawn = await page.$$eval("#series canvas", (all) => all.filter((c) => {
     const { data } = c.getContext("2d").getImageData(0, 0, c.width, c.height);
     let n = 0;
     for (let i = 3; i < data.length; i += 4) if (data[i] > 0) n++;
     return n > 1000;
   }).length);
+  seen.clock = await page.textContent("#clock");
   seen.readings = await page.$$eval("#chart-throughput .reading", (all) => all.map((e) => e.textContent));
   seen.unnamed = await page.evaluate(() => [...document.querySelectorAll("button, a, select, input, summary, [role=img]")]
     .filter((e) => !(e.getAttribute("aria-label") || e.textContent.trim() || e.labels?.length)).map((e) => e.outerHTML.slice(0, 120)));

@@ -3,6 +3,7 @@
 //
 // It asserts nothing: cmd/redline/live_browser_test.go knows what ran.
 import path from "node:path";
+import { drawn } from "./drawn.mjs";
 
 export default async (open, url, shots) => {
   const seen = { console: [], errors: [] };
@@ -16,8 +17,7 @@ export default async (open, url, shots) => {
   seen.charts = {};
   for (const id of ["throughput", "latency", "cpu", "goroutines"]) {
     const chart = page.locator("#chart-" + id);
-    await chart.scrollIntoViewIfNeeded();
-    await chart.locator("canvas").waitFor();
+    await drawn(page, "chart-" + id);
     await page.waitForFunction((id) => /\d/.test(document.querySelector(`#chart-${id} .reading`)?.textContent ?? ""), id);
     seen.charts[id] = await chart.locator("canvas").evaluate((c) => {
       const { data } = c.getContext("2d").getImageData(0, 0, c.width, c.height);
@@ -30,7 +30,7 @@ export default async (open, url, shots) => {
   // The first assessment finds something, finds nothing, or says why it was put off.
   await page.waitForFunction(() => {
     const text = document.querySelector("#findings")?.textContent ?? "";
-    return /Based on the first|not judged now/.test(text);
+    return /Based on the first|Not judged now/.test(text);
   });
   seen.soFar = await page.textContent("#findings .note");
   seen.findings = await page.$$eval("#findings .finding h3", (all) => all.map((e) => e.textContent));

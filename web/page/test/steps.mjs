@@ -3,6 +3,7 @@
 //
 // It asserts nothing: web/live/browser_test.go knows what the runs held.
 import path from "node:path";
+import { drawn } from "./drawn.mjs";
 
 export default async (open, url, shots) => {
   const seen = { console: [], errors: [], phases: [] };
@@ -13,7 +14,7 @@ export default async (open, url, shots) => {
   for (const step of ["step 1", "step 2"]) {
     await page.waitForSelector(`.live-state span:text-is("${step}")`);
     await page.waitForFunction((step) => document.querySelector("footer").textContent.endsWith(step), step.replace(" ", "-"));
-    await page.waitForSelector("#chart-throughput canvas");
+    await drawn(page, "chart-throughput");
     seen.phases.push(await page.textContent(".live-state"));
     await page.click("text=Mark this moment"); // what follows may begin
   }

@@ -9,7 +9,6 @@ export default async (open, url) => {
   while (tabs.length < 6) tabs.push(await first.context().newPage());
   const asks = new Map();
   for (const tab of tabs) {
-    tab.setDefaultTimeout(90_000);
     tab.on("pageerror", (e) => seen.errors.push(String(e)));
     tab.on("request", (r) => { if (r.url().includes("&once")) asks.set(tab, (asks.get(tab) ?? 0) + 1); });
     await tab.goto(url);

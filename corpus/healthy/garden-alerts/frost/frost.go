@@ -22,7 +22,7 @@ type Night struct {
 	At      time.Time `json:"at"`
 }
 
-// Forecast holds the nights of all valleys. Readers meet a whole forecast, the
+// Forecast holds the nights of all valleys. Readers see a whole forecast, the
 // old or the new one.
 type Forecast struct {
 	base    string

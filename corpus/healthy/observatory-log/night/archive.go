@@ -18,7 +18,7 @@ type Archive struct {
 	written int64
 }
 
-// NewArchive writes to a new file in dir, each so often.
+// NewArchive writes to a new file in dir, every so often.
 func NewArchive(dir string, journal *Journal, every time.Duration) (*Archive, error) {
 	f, err := os.CreateTemp(dir, "night-*.jsonl")
 	if err != nil {

@@ -56,7 +56,7 @@ func (t *Tariff) reload() {
 	t.rules = rules
 }
 
-// Follow reads the rules again each so often, until ctx ends.
+// Follow reads the rules again every so often, until ctx ends.
 func (t *Tariff) Follow(ctx context.Context, every time.Duration) {
 	for ctx.Err() == nil {
 		time.Sleep(every)

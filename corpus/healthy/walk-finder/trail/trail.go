@@ -27,7 +27,7 @@ type Index struct {
 	cells map[cell][]Walk
 }
 
-// Near lists walks whose start is at most one cell away.
+// Near lists walks whose start is at most 0.12 away.
 func (i *Index) Near(x, y float64) []Walk {
 	var out []Walk
 	cx, cy := int(x*10), int(y*10)

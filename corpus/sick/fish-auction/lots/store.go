@@ -44,7 +44,7 @@ func (s *Store[K, V]) Get(k K) (V, bool) {
 	return v.Clone(), true
 }
 
-// Update changes the value of k in place.
+// Update changes the value of k, unless change fails.
 func (s *Store[K, V]) Update(k K, change func(*V) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -47,7 +47,7 @@ func Open(ctx context.Context, dsn string, n int) (*sqlx.DB, error) {
 // ErrUnknown is returned for meters that do not exist.
 var ErrUnknown = errors.New("no such meter")
 
-// Meter is a meter with its credit in hundredths of a cent.
+// Meter is a meter with its credit in cents.
 type Meter struct {
 	ID     int    `db:"id" json:"id"`
 	Flat   string `db:"flat" json:"flat"`

@@ -21,7 +21,7 @@ type Ticket struct {
 // TableName implements gorm's Tabler.
 func (Ticket) TableName() string { return "helpdesk_tickets" }
 
-// Indexed is Ticket with the index of the archive.
+// Indexed is Ticket with an index for the inbox.
 type Indexed struct {
 	ID        uint      `gorm:"primaryKey"`
 	QueueID   int       `gorm:"not null"`

@@ -57,7 +57,7 @@ func parse(code string) (verdict, error) {
 	return v, nil
 }
 
-// New makes the app of a garage's clients.
+// New makes the app for the garages that have one of the keys.
 func New(bank *terminal.Bank, keys ...string) *fiber.App {
 	app := fiber.New(fiber.Config{DisableStartupMessage: true, ReadTimeout: 10 * time.Second, BodyLimit: 1 << 14})
 	app.Use(recover.New(), requestid.New())

@@ -24,7 +24,7 @@ type Profile struct {
 // Takes reports whether the practice treats a species.
 func (p Profile) Takes(species string) bool { return p.Open && slices.Contains(p.Species, species) }
 
-// Due is the day on which an animal that is referred at now is seen.
+// Due is the day on which an animal referred at the time now will be seen.
 func (p Profile) Due(now time.Time, urgent bool) time.Time {
 	days := p.WaitDays
 	if urgent {

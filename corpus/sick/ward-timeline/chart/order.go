@@ -16,7 +16,7 @@ func Stacked[T any](n int, at func(i int) (T, bool)) []T {
 	return out
 }
 
-// Reversed turns the list at the end.
+// Reversed appends each element, and reverses the list at the end.
 func Reversed[T any](n int, at func(i int) (T, bool)) []T {
 	out := make([]T, 0, n)
 	for i := range n {

@@ -42,7 +42,7 @@ func Stage[In, Out any](in <-chan Parcel[In], backlog int, step Step[In, Out]) <
 	return out
 }
 
-// Intake is the begin of a pipeline.
+// Intake is the beginning of a pipeline.
 type Intake[T any] struct {
 	mu     sync.RWMutex
 	closed bool

@@ -12,7 +12,7 @@ import (
 	"github.com/redline-go/redline/corpus/sick/xray-triage/pipe"
 )
 
-// ErrImage is returned for an image that nothing can be seen on.
+// ErrImage is returned for an image without pixels.
 var ErrImage = errors.New("triage: the image is empty")
 
 // Config says where the classifier is and how many studies may wait.

@@ -1,8 +1,8 @@
-// Package asker finds who runs a statement: the user's function that asks the database.
+// Package asker finds the user's function that runs a statement.
 //
 // The hooks of an instrumented build count callers. Otherwise the server knows the
-// statement and the trace the place that waits, and nothing connects the two but
-// how often and how long; then By says that it is inferred.
+// statement and the trace knows the place that waits; only the number and length of
+// the waits connect them, and By says that the caller is inferred.
 package asker
 
 import (
@@ -24,16 +24,16 @@ import (
 // by the hooks of an instrumented build, or inferred from times.
 type By struct {
 	Place code.Frame
-	// Others may run it just as well; only the time and number of waits could show
-	// them apart. Empty if counted.
+	// Others are places that may run it just as well: their waits agree in time and
+	// number. Empty if counted.
 	Others   []code.Frame
 	Inferred bool
 }
 
 // alike is the ratio within which the waits at two places agree equally well with
-// what the server counted of a statement. A call waits for the network once or
-// twice, and for the server's CPU as well, so a smaller ratio would claim a
-// precision that is not there.
+// the server's figures of a statement. A call waits for the network once or twice,
+// and for the server's CPU, so a smaller ratio would claim more precision than
+// there is.
 const alike = 4
 
 // Of returns the user's place that runs a statement: as counted by the hooks,
@@ -78,9 +78,9 @@ func Spots(p *diagnose.Pass) (list []Spot) {
 
 // infer returns the place whose waits agree best with a statement's ns and calls
 // per request: of those that wait about as often, the one that waits about as long.
-// The server knows the session but not the function. Both witnesses are needed: by
-// time alone the wrong one of two places was named where they wait as long but 1
-// and 100 times.
+// The server knows the session but not the function. Both time and number are
+// needed: time alone named the wrong one of two places that wait equally long, one
+// of them once and the other 100 times.
 func infer(p *diagnose.Pass, ns, calls float64) (at By, ok bool) {
 	all := Spots(p)
 	if len(all) == 0 {
@@ -102,7 +102,8 @@ func infer(p *diagnose.Pass, ns, calls float64) (at By, ok bool) {
 	best := slices.MinFunc(often, func(a, b Spot) int { return cmp.Compare(apart(a.NS, ns), apart(b.NS, ns)) })
 	at = By{Place: best.Place, Inferred: len(all) > 1}
 	for _, s := range often {
-		// A place where requests wait for less than the server worked does not ask.
+		// A place where requests wait for less time than the server worked does not
+		// run it.
 		if s.Place != best.Place && s.NS*alike >= ns && apart(s.NS, ns) <= apart(best.NS, ns)+math.Log(alike) {
 			at.Others = append(at.Others, s.Place)
 		}
@@ -110,8 +111,8 @@ func infer(p *diagnose.Pass, ns, calls float64) (at By, ok bool) {
 	return at, true
 }
 
-// apart is the ratio of two amounts as the absolute value of its logarithm, so that
-// half and double differ alike; infinite if either is not positive.
+// apart is the absolute logarithm of the ratio of two amounts, so that half and
+// double are equally far; infinite if either is not positive.
 func apart(a, b float64) float64 {
 	if !(a > 0) || !(b > 0) {
 		return math.Inf(1)
@@ -142,8 +143,8 @@ func (s By) Describe(f *diagnose.Finding) {
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, float64(1+len(s.Others)), "places", "%s", text))
 }
 
-// Counted words who runs a statement, as counted by the hooks; false if they did
-// not count it.
+// Counted says who runs a statement, as counted by the hooks; false if they did not
+// count it.
 func Counted(p *diagnose.Pass, text string) (findings.Evidence, bool) {
 	a, ok := p.AskedAs(text)
 	if !ok || len(a.Callers) == 0 {
@@ -181,8 +182,9 @@ func Longest(p *diagnose.Pass) (code.Frame, bool) {
 
 // Held returns a statement's part of the time that requests spend within
 // statements, and so hold connections, 0 to 1; ok is false if the hooks did not
-// count it, or whole requests are few in the traces. Operations are joined to whole
-// requests alone, and the few that a trace holds of a slow service are its fastest.
+// count it, or if the traces hold few whole requests. Operations are joined to
+// whole requests only, and the few that a trace of a slow service holds are its
+// fastest.
 func Held(p *diagnose.Pass, text string) (part float64, ok bool) {
 	if p.Anatomy != nil && p.Anatomy.Partial > 0 {
 		return 0, false

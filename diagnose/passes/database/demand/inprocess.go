@@ -9,9 +9,9 @@ import (
 	"github.com/redline-go/redline/record/database"
 )
 
-// InProcess reports whether the service's database is within its process: its
-// Statements run on the service's CPUs, and none of them is a wait for an answer. A
-// server that reported statements settles it, whatever else the binary links.
+// InProcess reports whether the service's database is within its process:
+// statements run on the service's CPUs, and none of them waits for an answer. If a
+// server reported statements it is not, whatever else the binary links.
 func InProcess(p *diagnose.Pass) bool {
 	if all := p.Statements(); all != nil && len(all.Statements) > 0 {
 		return false
@@ -23,10 +23,10 @@ func InProcess(p *diagnose.Pass) bool {
 	return ops != nil && len(ops.SQLite) > 0 && len(p.Drivers()) == 0
 }
 
-// Statements returns what the database was asked: as the server counted it,
-// otherwise as the hooks in the service did. Time is then the statement's own,
-// without what was asked while its rows were read; a loop over rows with a query
-// inside would otherwise count twice.
+// Statements returns the statements that the database ran, as counted by the server
+// or else by the hooks in the service. The hooks' time is the statement's own,
+// without statements run while its rows were read; otherwise a query inside a loop
+// over rows would count twice.
 func Statements(p *diagnose.Pass) (all *database.Statements, from string) {
 	if all := p.Statements(); all != nil && len(all.Statements) > 0 {
 		return all, diagnose.FromPostgres
@@ -56,7 +56,7 @@ func Statements(p *diagnose.Pass) (all *database.Statements, from string) {
 // InProcessShare returns the part of request time within statements and in queues
 // for connections, 0 to 1; ok is false if the hooks counted none. Without a trace
 // it is the hooks' time over the load's service time, which counts nested
-// Statements twice.
+// statements twice.
 func InProcessShare(p *diagnose.Pass) (share float64, source string, ok bool) {
 	asked := p.Asked()
 	if len(asked) == 0 {
@@ -83,10 +83,10 @@ func InProcessShare(p *diagnose.Pass) (share float64, source string, ok bool) {
 // and on collecting what it allocates, 0 to 1; 0 without a profile.
 func inProcessCPU(p *diagnose.Pass) float64 { return min(1, ClientCPU(p)) }
 
-// InProcessGain bounds what is gained when statements vanish that take a share of
-// request time and a part of the service's CPU: the request gets shorter, and CPUs
-// are free. On saturated CPUs only the CPU per request decides, because the rest of a
-// request's time is queue.
+// InProcessGain bounds the gain of removing statements that take a share of request
+// time and a part of the service's CPU: requests get shorter, and CPUs are freed. On
+// saturated CPUs only the CPU per request decides, because the rest of a request's
+// time is queueing.
 func InProcessGain(p *diagnose.Pass, share, cpu float64) laws.Gain {
 	m, c := p.Model(false), p.CPU()
 	cut := laws.Cut{Busy: map[string]float64{}, Error: p.CPUError(cpu)}

@@ -41,12 +41,12 @@ func RequestShare(p *diagnose.Pass) (share float64, source string, ok bool) {
 	return min(1, total/load.Requests/load.Service), from, true
 }
 
-// Gain bounds what is gained when a part of the database's work vanishes that takes
-// a share of request time: requests get shorter, and the CPU that the work takes on
-// both sides is free where the database runs on this host. On saturated CPUs only
-// CPU counts, and share is a part of that. Never more than Amdahl's law for the
-// same share: the model's CPUs include work that is not the statement's. others bound
-// it, too, and are not freed: a pool that other statements queue for.
+// Gain bounds the gain of removing a part of the database's work that takes a share
+// of request time: requests get shorter, and if the database runs on this host, both
+// sides save CPU. On saturated CPUs only CPU counts, and share is a part of that. It
+// is never more than Amdahl's law gives for the share, because the model's CPUs
+// include other work. others also bound it and are not freed, such as a pool that
+// other statements queue for.
 func Gain(p *diagnose.Pass, share, part float64, others ...laws.Resource) laws.Gain {
 	if InProcess(p) {
 		return InProcessGain(p, share*part, inProcessCPU(p)*part)
@@ -69,11 +69,11 @@ func Gain(p *diagnose.Pass, share, part float64, others ...laws.Resource) laws.G
 	return g
 }
 
-// Executing bounds what is gained when a part of what the server executes vanishes, 0 to
-// 1, where the host's CPUs are used up: statements share those, so that their CPU is in
-// proportion to their execution time, whatever requests wait for meanwhile. others bound
-// it, too. A factor of 1 where the server does not run on this host, or CPUs are idle. What
-// the server uses to open sessions is no statement's: those are opened as before.
+// Executing bounds the gain of removing a part, 0 to 1, of what the server executes while
+// the host's CPUs are used up: statements share the CPUs, so their CPU is proportional to
+// their execution time, whatever requests wait for meanwhile. others also bound it. The
+// factor is 1 if the server does not run on this host or CPUs are idle. The CPU for opening
+// sessions belongs to no statement and is not saved.
 func Executing(p *diagnose.Pass, part float64, others ...laws.Resource) laws.Gain {
 	m, c := p.Model(false), p.CPU()
 	cut := laws.Cut{}
@@ -84,8 +84,8 @@ func Executing(p *diagnose.Pass, part float64, others ...laws.Resource) laws.Gai
 	return m.Gain(cut)
 }
 
-// Spared bounds what is gained when calls are not made that take a share of request
-// time, a part of the database's work, and own of the service's CPU, each 0 to 1.
+// Spared bounds the gain of not making calls that take a share of request time, a
+// part of the database's work, and own of the service's CPU, each 0 to 1.
 func Spared(p *diagnose.Pass, share, part, own float64) laws.Gain {
 	m, c := p.Model(false), p.CPU()
 	cut := laws.Cut{Busy: map[string]float64{}}
@@ -102,8 +102,8 @@ func Spared(p *diagnose.Pass, share, part, own float64) laws.Gain {
 }
 
 // Executed returns the part of the waits for the database in which it executes
-// statements, 0 to 1. The rest is round trips, and goroutines with their answer
-// that queue for a CPU. 1 where it is not known.
+// statements, 0 to 1. The rest is round trips, and goroutines that have their
+// answer and queue for a CPU. 1 if unknown.
 func Executed(p *diagnose.Pass) float64 {
 	waits := p.Waits().NS(callstack.DatabaseWait, callstack.PrepareWait)
 	all := p.Statements()
@@ -120,9 +120,8 @@ func Executed(p *diagnose.Pass) float64 {
 	return 1
 }
 
-// CallCPU returns the part that database calls take, on both sides, of the CPU that
-// the load uses; ok is false where CPUs are not the limit or the server's are not
-// known.
+// CallCPU returns the part of the load's CPU that database calls take on both
+// sides; ok is false where CPUs are not the limit or the server's use is unknown.
 func CallCPU(p *diagnose.Pass) (part float64, ok bool) {
 	c := p.CPU()
 	if !c.Saturated() || !(c.Database > 0) || !(c.Used() > 0) {
@@ -143,7 +142,7 @@ func ClientCPU(p *diagnose.Pass) float64 {
 
 // WaitPart returns the part of the waits for the database that are for a statement,
 // 0 to 1: its execution as the server counted it, and its calls' part of the rest,
-// because round trips cost about the same whatever they ask.
+// because all round trips cost about the same.
 func WaitPart(p *diagnose.Pass, all *database.Statements, s database.Statement) float64 {
 	var calls float64
 	for _, one := range all.Statements {
@@ -156,8 +155,8 @@ func WaitPart(p *diagnose.Pass, all *database.Statements, s database.Statement) 
 	return ran*part + (1-ran)*float64(s.Calls)/calls
 }
 
-// Label sums the mean of a gauge over its labels that keep accepts; ok is false
-// when none was recorded.
+// Label sums the means of a gauge over the labels that keep accepts; ok is false if
+// none was recorded.
 func Label(p *diagnose.Pass, name string, keep func(labels string) bool) (sum float64, ok bool) {
 	windows := 0
 	for _, labels := range p.Record.Labels(name) {
@@ -180,8 +179,8 @@ func Label(p *diagnose.Pass, name string, keep func(labels string) bool) (sum fl
 	return sum / float64(windows), ok
 }
 
-// Observed returns in how many windows the database was observed: those that have
-// any of the gauges that every read delivers.
+// Observed returns the number of windows in which the database was observed: those
+// with any of the gauges that every reading has.
 func Observed(p *diagnose.Pass) int {
 	most := 0
 	for _, name := range []string{series.DBBlocked, series.DBMax} {
@@ -204,9 +203,9 @@ func PerRequest(p *diagnose.Pass, amount float64) float64 {
 	return math.NaN()
 }
 
-// ExecutionCPU returns the part that executing statements takes of the CPU that
-// the load uses: what the server uses, but for opening sessions. It is 0 where
-// CPUs are not the limit or the server's are not known.
+// ExecutionCPU returns the part of the load's CPU that executing statements takes:
+// all that the server uses except for opening sessions. It is 0 where CPUs are not
+// the limit or the server's use is unknown.
 func ExecutionCPU(p *diagnose.Pass) float64 {
 	c := p.CPU()
 	if !c.Saturated() || !(c.Database > 0) || !(c.Used() > 0) {
@@ -221,7 +220,7 @@ func executing(p *diagnose.Pass) float64 {
 	return max(0, p.CPU().Database-sessions*SessionCost/1e9)
 }
 
-// SessionCost is what opening a session costs the server at most, in ns of CPU:
-// a new process, SCRAM's 4,096 rounds (RFC 7677), and empty catalogue caches,
-// so that the first statements are planned slowly. Measured: 3 to 6 ms.
+// SessionCost is the most that opening a session costs the server, in ns of CPU: a
+// new process, SCRAM's 4,096 rounds (RFC 7677), and empty catalogue caches, so that
+// the first statements are planned slowly. Measured: 3 to 6 ms.
 const SessionCost = 5e6

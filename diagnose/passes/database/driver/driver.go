@@ -1,4 +1,4 @@
-// Package driver says what a remedy is called in the service's own database driver
+// Package driver words remedies in the terms of the service's own database driver
 // and mapper. It goes by the modules of the target's binary: users of lib/pq were
 // once advised to set pgx's exec mode, which their driver does not have.
 package driver
@@ -20,8 +20,8 @@ func GORM(p *diagnose.Pass, text string) string {
 	return ""
 }
 
-// Prepared says how the service's driver keeps prepared statements, as whole
-// sentences.
+// Prepared says, in whole sentences, how the service's driver keeps prepared
+// statements.
 func Prepared(p *diagnose.Pass) string {
 	orm := GORM(p, " With GORM, set PrepareStmt.")
 	switch {

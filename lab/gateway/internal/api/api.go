@@ -26,8 +26,8 @@ import (
 	"github.com/redline-go/redline/lab/gateway/internal/validate"
 )
 
-// Config is what the interface is made of. Cache, Pace and Risk may be nil; all
-// else is needed.
+// Config holds the interface's parts. Cache, Pace and Risk may be nil; all else is
+// required.
 type Config struct {
 	Store    *store.Store
 	Cache    *cache.Orders

@@ -14,7 +14,7 @@ import (
 	"github.com/redline-go/redline/lab/gateway/internal/order"
 )
 
-// databaseTimeout bounds what one request may ask of the database.
+// databaseTimeout bounds one request's use of the database.
 const databaseTimeout = 10 * time.Second
 
 // latest answers GET /api/v1/order?uid=.
@@ -51,8 +51,8 @@ func (a *API) balance(c *gin.Context) {
 	a.answer(c, http.StatusOK, err, func(b *bytes.Buffer) error { return a.Encoder.Balance(b, account) })
 }
 
-// reader checks who reads whose data, and lets the read through the pacer and
-// the risk score. When it returns false the request is answered.
+// reader checks who reads whose data, and passes the read through the pacer and the
+// risk score. If it returns false, the request has been answered.
 func (a *API) reader(c *gin.Context) (user int64, ok bool) {
 	text := c.Query("uid")
 	if !a.Validate.UID(text) {

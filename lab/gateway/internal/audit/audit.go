@@ -25,7 +25,7 @@ const (
 	fileLimit  = 64 << 20
 	batchSlots = 8192
 	batchMost  = 1024
-	// batchPause is the least time between two flushes: what a crash may lose.
+	// batchPause is the least time between two flushes: a crash may lose as much.
 	batchPause = 20 * time.Millisecond
 )
 
@@ -70,7 +70,7 @@ func Open(dir string, batched bool) (*Trail, error) {
 func (t *Trail) Record(r Record) { t.records <- r }
 
 // Close writes what is left. Record must not be called again. The error is the
-// first that writing met.
+// first that occurred in writing.
 func (t *Trail) Close() error {
 	close(t.records)
 	return errors.Join(<-t.done, t.file.Close())

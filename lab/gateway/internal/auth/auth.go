@@ -13,7 +13,7 @@ import (
 )
 
 // DevelopmentSecret signs the tokens of the committed scenario. It is public:
-// a service that holds anything of value must be given another one.
+// a service that holds anything of value needs another one.
 const DevelopmentSecret = "development-only-secret-published-in-the-repository"
 
 const issuer = "redline-lab-gateway"

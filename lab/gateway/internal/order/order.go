@@ -1,6 +1,6 @@
-// Package order holds what the gateway is about: orders with their items and
-// events, accounts, and the errors that callers can distinguish. Money is in
-// integer cents. It knows neither HTTP nor SQL.
+// Package order holds the gateway's subject: orders with their items and events,
+// accounts, and the errors that callers can distinguish. Money is in integer cents.
+// It knows neither HTTP nor SQL.
 package order
 
 import (
@@ -47,8 +47,8 @@ type Order struct {
 	UserID      int64      `json:"user_id"`
 }
 
-// Card is what was paid with. Number is complete inside the service and masked
-// in every reply.
+// Card is the card that paid. Number is complete inside the service and masked in
+// every reply.
 type Card struct {
 	Brand   string `json:"brand"`
 	Country string `json:"country"`

@@ -1,5 +1,5 @@
-// Package spin makes a request dearer by a fixed amount of work: a slow-down of
-// a known size, for testing whether a comparison finds it.
+// Package spin makes a request costlier by a fixed amount of work: a slow-down of a
+// known size, for testing whether a comparison finds it.
 //
 // The amount is counted in rounds of arithmetic and not in time: work that is
 // measured by a clock while it runs would take no longer on a slow machine, and

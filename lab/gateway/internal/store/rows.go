@@ -56,22 +56,22 @@ type (
 	}
 )
 
-// TableName names the table for accounts are.
+// TableName returns the table of accounts.
 func (accountRow) TableName() string { return "accounts" }
 
-// TableName names the table for merchants are.
+// TableName returns the table of merchants.
 func (merchantRow) TableName() string { return "merchants" }
 
-// TableName names the table for orders are.
+// TableName returns the table of orders.
 func (orderRow) TableName() string { return "orders" }
 
-// TableName names the table for items are.
+// TableName returns the table of items.
 func (itemRow) TableName() string { return "order_items" }
 
-// TableName names the table for events are.
+// TableName returns the table of events.
 func (eventRow) TableName() string { return "order_events" }
 
-// assemble makes an order of its rows. Items and events come in the order of
+// assemble makes an order from its rows. Items and events come in the order of
 // their ids.
 func assemble(o orderRow, merchant string, items []itemRow, events []eventRow, banks *bank.Table) *order.Order {
 	b := banks.Find(o.CardNumber)

@@ -33,9 +33,9 @@ type Size struct {
 // FullSize is what the scenarios expect.
 var FullSize = Size{Users: 20_000, Orders: 200_000, Banks: 50_000}
 
-// Seed fills an empty database, in one transaction. It reports false when a
-// seed of the same version and size is there already; anything else that is
-// there is an error, so that no table of another program is touched.
+// Seed fills an empty database, in one transaction. It reports false if a seed of
+// the same version and size is already there; any other content is an error, so
+// that no table of another program is touched.
 func Seed(ctx context.Context, dsn string, size Size) (seeded bool, err error) {
 	if size.Users < 1 || size.Banks < 1 || size.Orders < size.Users || size.Orders%size.Users != 0 {
 		return false, fmt.Errorf("seed: %d orders are not a multiple of %d users", size.Orders, size.Users)
@@ -55,7 +55,8 @@ func Seed(ctx context.Context, dsn string, size Size) (seeded bool, err error) {
 	}
 	if seeded {
 		// Statistics, and the visibility map, as a database has that was not
-		// filled a moment ago. Autovacuum would else do it mid-measurement.
+		// filled a moment ago. Otherwise autovacuum would do it during a
+		// measurement.
 		if _, err := conn.ExecContext(ctx, "VACUUM (ANALYZE)"); err != nil {
 			return false, fmt.Errorf("seed: %w", err)
 		}

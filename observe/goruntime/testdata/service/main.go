@@ -1,5 +1,5 @@
 // Command service is a small HTTP service that works, locks, blocks and
-// allocates, until its standard input ends, or with -quiet waits for it only. It
+// allocates until its standard input ends; with -quiet it only waits for that. It
 // prints its address.
 package main
 

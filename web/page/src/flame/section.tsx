@@ -6,6 +6,7 @@ import { FunctionTable } from "./table";
 import { Names, Tree, type FlameSet } from "./tree";
 import { download, profile } from "./pprof";
 import { percent, shortFile, value } from "../format";
+import { Code, Name } from "../name";
 import { seconds, spanText, useSelection, type Span } from "../selection";
 import { stateClass } from "../theme";
 
@@ -105,7 +106,7 @@ export function FlameGraph({ tree, module, run, remarks, follows = "" }: { tree:
       <p class="note">{follows && <b class="covers">{follows}</b>}{value(whole, unit)}, {graph.columns[column]!.name}. {!(tree.during && graph.combine === "instant") && graph.note}</p>
       {sandwich >= 0 && (
         <div class="flame-sandwich">
-          <p><b>{names.name[sandwich]}</b>: its callers above, its callees below.
+          <p><b><Name text={names.name[sandwich]!} /></b>: its callers above, its callees below.
             <button type="button" onClick={() => setSandwich(-1)}>Back to the whole graph</button></p>
           {over && over.boxes.below(over.boxes.root).length > 0 ? <FlameCanvas drawing={over} /> : <p class="note">Nothing calls it.</p>}
         </div>
@@ -188,7 +189,7 @@ function Chosen({ tree, fn, column, remarks, onSandwich }: { tree: Tree; fn: num
   const remarked = remarks.filter((r) => names.file[fn]!.endsWith(r.file) && lines.some((l) => l.line === r.line));
   return (
     <div class="flame-chosen">
-      <p><code>{names.name[fn]}</code>{names.file[fn] && <span class="note"> {names.file[fn]}</span>} {onSandwich && <button type="button" onClick={onSandwich}>Callers and callees</button>}</p>
+      <p><Code text={names.name[fn]!} />{names.file[fn] && <span class="note"> {names.file[fn]}</span>} {onSandwich && <button type="button" onClick={onSandwich}>Callers and callees</button>}</p>
       {lines.some((l) => l.line > 0) && (
         <div class="scroll"><table>
           <thead><tr><th scope="col" class="num">line</th><th scope="col" class="num">self</th><th scope="col" class="num">total</th><th scope="col" class="num">share</th>{remarked.length > 0 && <th scope="col">the compiler's remarks</th>}</tr></thead>

@@ -1,4 +1,4 @@
-// Package drum draws tickets. A few drums turn at the same time; who comes later waits.
+// Package drum draws tickets. A few drums turn at the same time; whoever comes later waits.
 package drum
 
 import (

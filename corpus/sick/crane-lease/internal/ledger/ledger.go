@@ -59,8 +59,8 @@ type Ledger struct {
 	early   bool
 }
 
-// Open starts a ledger that ends with ctx. With early, vessels are cleared by who
-// asks for the lease.
+// Open starts a ledger that ends with ctx. With early, vessels are cleared by
+// whoever asks for the lease.
 func Open(ctx context.Context, c Clearer, early bool) *Ledger {
 	l := &Ledger{orders: make(chan *order, 16), stopped: make(chan struct{}), clear: c, early: early}
 	go l.keep(ctx)

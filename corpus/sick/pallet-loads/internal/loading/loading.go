@@ -50,7 +50,7 @@ type Planner struct {
 // NewPlanner makes a planner of a kind of lorry.
 func NewPlanner(log *zap.Logger, l Lorry) *Planner { return &Planner{log, l} }
 
-// Plan puts boxes on a lorry in rows, heavy ones first.
+// Plan puts boxes on a lorry in rows, sturdy and large ones first.
 func (p *Planner) Plan(order int, boxes []Box) Plan {
 	log := p.log.With(zap.Int("order", order))
 	sorted := slices.Clone(boxes)

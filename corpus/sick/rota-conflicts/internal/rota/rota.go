@@ -46,7 +46,7 @@ func Demo(n, shifts int) [][]Shift {
 
 func (s Shift) ends() int { return s.To + s.Rest }
 
-// clash says how long two shifts are at the same time.
+// clash says for how long two shifts overlap, rest included.
 func (s Shift) clash(o Shift) int {
 	if s.Nurse != o.Nurse {
 		return 0

@@ -23,7 +23,7 @@ type Service struct {
 	Find  rota.Finder
 }
 
-// Check answers with the clashes of a ward, the longest 20 at most.
+// Check answers with the clashes of a ward, the first 20 at most.
 func (s Service) Check(_ context.Context, req *connect.Request[structpb.Struct]) (*connect.Response[structpb.Struct], error) {
 	ward := int(req.Msg.GetFields()["ward"].GetNumberValue())
 	if ward < 0 || ward >= len(s.Wards) {

@@ -1,4 +1,4 @@
-// Package register answers for invoices.
+// Package register checks the parties of invoices.
 package register
 
 import (

@@ -6,7 +6,7 @@ import "runtime/debug"
 // Profile is a set of values.
 type Profile struct{ GCPercent int }
 
-// Profiles are those of our clusters. The small pods were killed for their memory once.
+// Profiles are those of our clusters. The small pods once were killed for using too much memory.
 var Profiles = map[string]Profile{
 	"default":   {GCPercent: 100},
 	"small-pod": {GCPercent: 4},

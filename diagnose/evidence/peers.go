@@ -1,0 +1,106 @@
+package evidence
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/laws"
+	"github.com/redline-go/redline/record/series"
+)
+
+// Peer is a program on this host that the target asks: an upstream or a database.
+type Peer struct {
+	Program string  // as it names itself
+	Port    string  // that the target connects to
+	CPUs    float64 // over the steady span: 1 is one CPU all the time
+}
+
+// Peers returns the programs that the target asks, what uses most CPU first. What was not seen of them
+// does not count: until a peer is found, and while it is not. PostgreSQL is left out where the database's
+// CPU is known: that counts all of its processes.
+func (p *Set) Peers() []Peer {
+	_, windows := p.Series(series.PeersUnseen, "").Sum()
+	if windows == 0 {
+		return nil
+	}
+	var list []Peer
+	for _, labels := range p.counted() {
+		used, _ := p.Sum(series.PeersCPU, labels)
+		if cpus := used / 1e9 / (float64(windows) * p.Record.Run.Window.Seconds()); cpus > 0 {
+			list = append(list, Peer{Program: series.Label(labels, "program"), Port: series.Label(labels, "port"), CPUs: cpus})
+		}
+	}
+	slices.SortFunc(list, func(a, b Peer) int {
+		return cmp.Or(cmp.Compare(b.CPUs, a.CPUs), cmp.Compare(a.Program, b.Program), cmp.Compare(a.Port, b.Port))
+	})
+	return list
+}
+
+// counted returns the labels of the peers whose CPU is not part of another figure.
+func (p *Set) counted() []string {
+	_, known := p.Rate(series.DBCPU, "")
+	return slices.DeleteFunc(slices.Clone(p.Record.Labels(series.PeersCPU)), func(labels string) bool {
+		return known && strings.HasPrefix(series.Label(labels, "program"), "postgres")
+	})
+}
+
+// PeersCPU returns one value per window of the steady span, the CPU time of all peers in ns; nil without
+// any. A peer that was not found yet counts 0.
+func (p *Set) PeersCPU() (sum []float64) {
+	for _, labels := range p.counted() {
+		for i, v := range p.Series(series.PeersCPU, labels).Values {
+			if sum == nil {
+				sum = make([]float64, len(p.Series(series.PeersCPU, labels).Values))
+			}
+			if v > 0 && i < len(sum) {
+				sum[i] += v
+			}
+		}
+	}
+	return sum
+}
+
+// addPeers adds what peers use: as the database, if they are known to be that and its CPU is not counted.
+func (p *Set) addPeers(c *CPU) {
+	for _, peer := range p.Peers() {
+		c.Peers += peer.CPUs
+	}
+	if math.IsNaN(c.Database) && p.asksDatabases() {
+		c.Database, c.Peers = c.Peers, 0
+	}
+}
+
+// asksDatabases reports whether the peers are the databases of the requests, and all of these: requests wait
+// for databases and for no other server, and no end of a connection is unseen.
+func (p *Set) asksDatabases() bool {
+	outside := []callstack.Wait{callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait}
+	unseen, ok := p.Max(series.PeersUnseen, "")
+	return ok && unseen == 0 && p.Traced() && len(p.Peers()) > 0 && p.Waits().Share(outside...) < leastOutside
+}
+
+// asked are the kinds of wait for another program: a peer, if it runs on this host.
+func (p *Set) asked(c CPU) []callstack.Wait {
+	kinds := []callstack.Wait{callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait}
+	if !(c.Database > 0) && !p.UsesOnly(callstack.SQLite) {
+		kinds = append(kinds, callstack.DatabaseWait, callstack.PrepareWait, callstack.ConnectWait)
+	}
+	return kinds
+}
+
+// Asks reports whether a kind of wait is for another program.
+func (p *Set) Asks(kind callstack.Wait) bool { return slices.Contains(p.asked(p.CPU()), kind) }
+
+// Unasked bounds the gain of not asking other programs for a share of request time, 0 to 1. As
+// Elsewhere, but peers then save the CPU that they used meanwhile: their CPU is in proportion to the time
+// that requests wait for them.
+func (p *Set) Unasked(share float64) laws.Gain {
+	m, c := p.Model(true), p.CPU()
+	cut := laws.Cut{Time: share * m.Response, Error: p.TimeError(share)}
+	if all := p.Waits().Share(p.asked(c)...); c.Peers > 0 && all > 0 {
+		cut.Busy = map[string]float64{named(hostCPUs, c.CPUs): math.Min(1, share/all) * c.Peers}
+	}
+	return m.Gain(cut)
+}

@@ -1,0 +1,120 @@
+package downstream_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redline-go/redline/diagnose"
+	. "github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/diagnose/passes/downstream"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/record/operation"
+)
+
+const gathers = "vendor.example/metrics.(*Registry).Gather@registry.go:40"
+
+// calling is what a goroutine does that began in entry: calls over HTTP/1 from one place, each
+// of which waits for the connection's reader, and one in four for its writer first.
+func calling(entry string, each time.Duration, calls float64, user ...string) breakdown.Chain {
+	stack := append([]string{"runtime.selectgo", "net/http.(*persistConn).roundTrip", "shop/client.(*keyed).RoundTrip@transport.go:33",
+		"net/http.send", "net/http.(*Client).Do"}, user...)
+	return breakdown.Chain{NS: int64(calls * float64(each)), Links: []breakdown.Link{
+		{Goroutine: entry, State: breakdown.StateSelect, Times: 1.25 * calls, Stack: Stack(append(stack, entry)...),
+			Site: "net/http.(*persistConn).roundTrip < shop/client.(*keyed).RoundTrip transport.go:33"},
+		{Goroutine: "net/http.(*persistConn).readLoop", State: breakdown.StateNetwork, Times: calls,
+			Stack: Stack("net.(*conn).Read", "net/http.(*persistConn).readLoop")},
+	}}
+}
+
+// collected waits for the goroutine of a library's that makes the calls.
+func collected(chains ...breakdown.Chain) *Builder {
+	const entry = "vendor.example/metrics.(*Registry).Gather.func1"
+	ns := int64(0)
+	for i := range chains {
+		ns += chains[i].NS
+	}
+	return idle().Wait(breakdown.StateSelect, time.Duration(ns), 1, "runtime.selectgo", gathers).
+		Waker("runtime.chansend1", entry).Behind(chains...).Spawned(2)
+}
+
+// TestSerialInGoroutines: a goroutine that a request waits for makes the calls, through one client
+// method and one transport; the function that makes one after the other is named.
+func TestSerialInGoroutines(t *testing.T) {
+	const entry, do = "vendor.example/metrics.(*Registry).Gather.func1", "shop/client.(*Client).do@client.go:20"
+	chain := func(each time.Duration, calls float64, line string) breakdown.Chain {
+		return calling(entry, each, calls, do, "shop/rooms.(*collector).Collect@"+line)
+	}
+	found := Expect(t, downstream.Serial, collected(chain(5*ms, 40, "rooms.go:31"), chain(5*ms, 40, "rooms.go:35")),
+		"downstream-serial at rooms.go:31")
+	if len(found) == 1 && (found[0].Share < 0.9 || found[0].GainCeiling < 3 ||
+		!strings.HasPrefix(found[0].Title, "Requests make 80 calls")) {
+		t.Errorf("share %.2f, worth %.2fx: %s", found[0].Share, found[0].GainCeiling, found[0].Title)
+	}
+	Expect(t, downstream.Slow, collected(chain(5*ms, 40, "rooms.go:31"), chain(5*ms, 40, "rooms.go:35")))
+	// Another collector's few calls do not hide the function of most.
+	Expect(t, downstream.Serial, collected(chain(5*ms, 40, "rooms.go:31"), chain(5*ms, 40, "rooms.go:35"),
+		calling(entry, 5*ms, 1, do, "shop/health.(*collector).Collect@health.go:12")), "downstream-serial at rooms.go:31")
+	// One slow call.
+	Expect(t, downstream.Serial, collected(chain(90*ms, 1, "rooms.go:31")))
+	Expect(t, downstream.Slow, collected(chain(90*ms, 1, "rooms.go:31")), "downstream-slow at client.go:20")
+	// Bundles from before links were counted.
+	old := chain(5*ms, 40, "rooms.go:31")
+	old.Links[0].Times, old.Links[1].Times = 0, 0
+	Expect(t, downstream.Serial, collected(old))
+}
+
+// TestConcurrentCallsAreNotSerial: eight workers make forty calls; the critical path leads through
+// five of them, and the hooks count all.
+func TestConcurrentCallsAreNotSerial(t *testing.T) {
+	const entry, do = "vendor.example/metrics.(*Registry).Gather.func1", "shop/client.(*Client).do@client.go:20"
+	counted := func(perRequest float64) *Builder {
+		b := collected(calling(entry, 5*ms, 5, do, "shop/rooms.(*collector).one@rooms.go:31"))
+		return b.Asks(operation.HTTP, "GET rooms/{}", int64(perRequest*b.Requests()), 5*ms, 0,
+			Caller(1, 5*ms, "net/http.(*Transport).roundTrip", do, "shop/rooms.(*collector).one@rooms.go:31"))
+	}
+	Expect(t, downstream.Serial, counted(5), "downstream-serial at client.go:20")
+	Expect(t, downstream.Serial, counted(40))
+}
+
+// TestCallsOfQueuedWorker: a request waits for a worker's call for another one and then for its
+// own. That is a queue: by the worker's busy time each request has one call.
+func TestCallsOfQueuedWorker(t *testing.T) {
+	const entry = "shop/desk.(*desk).clerk"
+	waits := func(calls float64, service, wait time.Duration) *Builder {
+		c := calling(entry, 20*ms, calls, "shop/desk.(*desk).page@desk.go:9")
+		return New(64, wait).Rate(1).CPU(2, 0.6, 0.3, 0.1, 0.1).
+			Wait(breakdown.StateChannel, time.Duration(c.NS), 1, "runtime.chanrecv1", "shop/desk.(*desk).sum@desk.go:30").
+			Waker("runtime.chansend1", entry).Behind(c).
+			Path(nil, breakdown.Serial{Goroutine: entry, Goroutines: 1, Requests: 100, WaitNS: int64(wait), ServiceNS: int64(service)})
+	}
+	Expect(t, downstream.Serial, waits(4, 80*ms, 80*ms), "downstream-serial at desk.go:9")
+	Expect(t, downstream.Serial, waits(2, 20*ms, 40*ms))
+}
+
+// TestSerialNamesTheLoop: all calls take one path; by the service's sources the loop is not in the
+// client's method, but in what calls it.
+func TestSerialNamesTheLoop(t *testing.T) {
+	const page, read = "shop/client.(*Client).page@client.go:20", "shop/desk.(*desk).read@desk.go:15"
+	named := func(loops ...code.Frame) string {
+		rec, body := get1(idle(), 5*ms, 6, page, read).Open(t)
+		if err := disk.WriteJSON(rec.Dir, code.File, code.Compiler{Loops: loops}); err != nil {
+			t.Fatal(err)
+		}
+		out, err := diagnose.Run(rec, body, []diagnose.Analyzer{downstream.Serial})
+		if err != nil || len(out.Findings) != 1 {
+			t.Fatalf("%+v, %v", out.Findings, err)
+		}
+		return out.Findings[0].Where.Function
+	}
+	for want, loops := range map[string][]code.Frame{
+		"shop/client.(*Client).page": {},
+		"shop/desk.(*desk).read":     {{Function: "shop/desk.(*desk).read", File: "desk.go", Line: 15}, {Function: "main.main", File: "main.go", Line: 1}},
+	} {
+		if got := named(loops...); got != want {
+			t.Errorf("with loops at %v the place is %s, want %s", loops, got, want)
+		}
+	}
+}

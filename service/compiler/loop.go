@@ -1,0 +1,39 @@
+package compiler
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+)
+
+// InLoop reports whether a line of a source file is in the body of a loop of the innermost
+// function around it.
+func InLoop(file string, line int) (bool, error) {
+	set := token.NewFileSet()
+	tree, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return false, fmt.Errorf("parse %s: %w", file, err)
+	}
+	at := func(p token.Pos) int { return set.Position(p).Line }
+	in := false
+	within := func(body *ast.BlockStmt) bool {
+		from, to := at(body.Lbrace), at(body.Rbrace)
+		return from == line && to == line || from < line && line < to // what a loop goes through is asked for once
+	}
+	ast.Inspect(tree, func(n ast.Node) bool {
+		if n == nil || at(n.Pos()) > line || at(n.End()) < line {
+			return false
+		}
+		switch f := n.(type) {
+		case *ast.FuncDecl, *ast.FuncLit:
+			in = false
+		case *ast.ForStmt:
+			in = in || within(f.Body)
+		case *ast.RangeStmt:
+			in = in || within(f.Body)
+		}
+		return true
+	})
+	return in, nil
+}
