@@ -88,13 +88,15 @@ func TestRealRunInBrowser(t *testing.T) {
 }
 
 // TestKneeInBrowser watches the steps of a real search until the second has windows, and ends it there: the page
-// continues to the answer that the terminal prints. A search whose generator gets no CPU may end before.
+// continues to the answer that the terminal prints. The search would soak for half an hour, so that a busy browser is in
+// time; only one whose generator gets no CPU ends before.
 func TestKneeInBrowser(t *testing.T) {
 	t.Parallel()
 	pages := pageSources(t)
 	scenario := scenarioFile(t, service(t, healthy), freePort(t), "")
 	var stdout bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), redline, "knee", scenario, "-o", "kept", "--web", "127.0.0.1:0")
+	cmd := exec.CommandContext(t.Context(), redline, "knee", scenario, "-o", "kept", "--web", "127.0.0.1:0",
+		"--max-time", "1h", "--soak", "30m")
 	cmd.Dir, cmd.Stdout = t.TempDir(), &stdout
 	url, stderr := pageOf(t, cmd, "watch it")
 	var s struct {

@@ -125,8 +125,8 @@ func walk(t *testing.T, o reporttest.Options, how string, holdsBack bool) (seen,
 	})
 	go func() {
 		defer close(over)
-		for w := int64(0); w < 2990 && stopped.Err() == nil; w++ {
-			f.window(p, w, promptly)
+		for w := int64(0); stopped.Err() == nil; w++ {
+			f.repeat(p, w, 300, 1500) // before the slump at 1800
 			if w > 60 && w%20 == 0 {
 				p.assess(stopped)
 			}
@@ -138,7 +138,6 @@ func walk(t *testing.T, o reporttest.Options, how string, holdsBack bool) (seen,
 			case <-time.After(100 * time.Millisecond): // the pace of a run
 			}
 		}
-		<-stopped.Done()
 		p.Finish(rec, summary, "")
 		p.lingers = time.Minute
 		p.Close()

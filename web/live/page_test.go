@@ -90,10 +90,34 @@ func (f *feed) window(p *Page, w int64, late func(name string) int64) {
 	for i := range f.logs[w] {
 		p.Counts(histogram.Latency, f.logs[w][i].span, &f.logs[w][i].counts)
 	}
-	n, _ := f.rec.Series(series.LoadRequests, "", timebase.WindowSpan(w, f.rec.Run.Window)).Sum()
+	n := 0.0
+	for _, point := range f.windows[w] {
+		if point.Series.Name == series.LoadRequests {
+			n += point.Value
+		}
+	}
 	from, _ := f.rec.Windows()
 	p.Event(Event{Phase: "measuring", Window: &Window{Done: float64(w-from+1) / 10, Total: 30, Rate: n * 10,
 		P50: 28e6, P90: 49e6, P99: 91e6, Max: 160e6, InFlight: 64, LagP99: 2e5, CPU: math.NaN()}})
+}
+
+// repeat feeds window w, which from window to on holds what those between from and to held, again and again: a page shows
+// the same charts however late a busy browser comes to them.
+func (f *feed) repeat(p *Page, w, from, to int64) {
+	source, at := w, timebase.WindowSpan(w, f.rec.Run.Window).From
+	if w >= to {
+		source = from + (w-from)%(to-from)
+	}
+	moved := at - timebase.WindowSpan(source, f.rec.Run.Window).From
+	once := &feed{rec: f.rec, windows: map[int64][]series.Point{w: slices.Clone(f.windows[source])}, logs: map[int64][]logged{}}
+	for i := range once.windows[w] {
+		once.windows[w][i].Window = w
+	}
+	for _, l := range f.logs[source] {
+		l.span.From, l.span.To = l.span.From+moved, l.span.To+moved
+		once.logs[w] = append(once.logs[w], l)
+	}
+	once.window(p, w, promptly)
 }
 
 func promptly(string) int64 { return 0 }
