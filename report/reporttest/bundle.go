@@ -30,6 +30,7 @@ type Options struct {
 	Extra   int    // further series
 	Stacks  int    // further distinct stacks in each profile; zero is Stacks alone
 	Parts   int    // CPU profiles one after the other; zero means two
+	Twice   bool   // twice as many requests in each window
 	Timed   bool   // two traces, the earlier one of faster requests, and goroutines at both ends
 }
 
@@ -109,6 +110,9 @@ func writeSeries(t testing.TB, w *record.Writer, o Options) {
 			points = append(points, series.Point{Window: int64(i), Series: series.Series{Name: name, Labels: labels, Unit: unit}, Value: v})
 		}
 		requests := math.Round(noise(207*ramp*(1-0.7*bad), 0.1))
+		if o.Twice {
+			requests *= 2
+		}
 		addLoad(add, noise, requests, bad)
 		if o.Bare {
 			must(t, w.Add(points...))
