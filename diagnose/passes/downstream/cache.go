@@ -2,6 +2,7 @@ package downstream
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/redline-go/redline/diagnose"
@@ -26,8 +27,10 @@ const (
 //
 // A cache is recognised by its name, because nothing in a trace distinguishes a map that
 // caches from one that indexes. Two conditions guard the guess: the function must look
-// up and not modify, and the profiles must show that the cache itself does something
-// (hash, assign, lock). Otherwise the configuration switches it off, which is no defect.
+// up and not modify, and the profiles must show the work of a look-up or a fill itself: a
+// map, a lock, a list. Otherwise the configuration switches it off, which is no defect:
+// prest's CacheMiddleware then only formats a key and calls the next handler, and one named
+// for the header Cache-Control keeps nothing at all.
 // wharf-fees is the sick case, wharf-berths its healthy twin.
 var Cache = diagnose.Analyzer{
 	Name:  "cache",
@@ -42,7 +45,8 @@ var Cache = diagnose.Analyzer{
 		Knows: "The trace shows a call below a function that belongs to a cache by its name (type, package or function: " +
 			"cache, LRU) and does not modify it, or below one that, by the profiles, looks up a cache and fills it. The mean " +
 			"and the median request make the call 0.9 times or more, and slow ones at most 1.3 times as often: one key and " +
-			"one miss per request. A cache that never appears in the profiles itself counts as switched off. Calls to Redis " +
+			"one miss per request. Where the profiles show no map, lock or list that the cache itself uses, it counts as switched " +
+			"off: formatting a key, or calling the next handler, is no look-up. Calls to Redis " +
 			"and memcached are look-ups themselves and do not count. From 20 % of request time. If a cache only saves " +
 			"computing, no trace counts its misses: then a quarter of the service's CPU must be below it, and the tenth of " +
 			"requests that ran least must have run for more than half of that. Entries that expire all at once are " +
@@ -149,7 +153,7 @@ func missesOf(p *diagnose.Pass) (list []miss) {
 	}
 	for _, name := range names {
 		m := groups[name]
-		if pkg, _ := callstack.Split(m.site.Place.Function); !m.adjacent && !kept[pkg] {
+		if !m.adjacent && !kept[callstack.Owner(m.site.Place.Function)] {
 			continue // a cache that keeps nothing is switched off
 		}
 		m.site.Share, m.site.Times = min(1, m.site.NS/float64(p.Anatomy.MeanNS)), m.calls[mean]
@@ -225,29 +229,56 @@ func filling(p *diagnose.Pass, caches cacheNames) map[string]bool {
 	return both
 }
 
-// keeping returns the packages of caches that the profiles show doing something
-// themselves: hash a key, assign to a map, wait for their lock.
+// keeping returns the owners of caches that the profiles show at the work of a store
+// themselves, or calling another cache, such as a library's.
 func keeping(p *diagnose.Pass, caches cacheNames) map[string]bool {
-	packages := map[string]bool{}
+	owners := map[string]bool{}
 	for _, of := range [][2]string{{"cpu", "cpu"}, {"allocs", "alloc_space"}, {"mutex", "delay"}} {
 		prof, err := p.Profile(of[0], of[1])
 		if err != nil {
 			continue
 		}
 		for _, s := range prof.Samples {
-			for _, f := range s.Stack {
-				pkg, _ := callstack.Split(f.Function)
-				if callstack.Standard(pkg) {
-					continue
-				}
-				if caches.has(f.Function) {
-					packages[pkg] = true
-				}
-				break
-			}
+			keepers(p, s.Stack, caches, owners)
 		}
 	}
-	return packages
+	return owners
+}
+
+// keepers adds the owners of the caches that one sample shows at work. Only the innermost of
+// the service's and its dependencies' functions works; those that called it, as long as they
+// are caches, use it as their store.
+func keepers(p *diagnose.Pass, stack []code.Frame, caches cacheNames, owners map[string]bool) {
+	i := slices.IndexFunc(stack, func(f code.Frame) bool {
+		pkg, _ := callstack.Split(f.Function)
+		return pkg != "" && !callstack.Standard(pkg)
+	})
+	if i < 0 || !caches.has(stack[i].Function) {
+		return
+	}
+	inner := callstack.Owner(stack[i].Function)
+	if i > 0 && storing(p, stack[i-1].Function) {
+		owners[inner] = true
+	}
+	for _, f := range stack[i+1:] {
+		if !caches.has(f.Function) {
+			break
+		}
+		if owner := callstack.Owner(f.Function); owner != inner {
+			owners[owner] = true
+		}
+	}
+}
+
+// storing reports whether a function that a cache calls itself is one that a look-up or a
+// fill needs: of a map, a lock or a list. A header that is set goes through net/textproto.
+func storing(p *diagnose.Pass, function string) bool {
+	pkg, _ := callstack.Split(function)
+	switch pkg {
+	case "sync", "internal/sync", "sync/atomic", "container/list", "container/heap", "hash/maphash":
+		return true
+	}
+	return p.Stacks.Role(function).Has(callstack.Map)
 }
 
 // cacheNames remembers which functions are caches', by their names: the profiles of a

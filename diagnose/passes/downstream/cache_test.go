@@ -19,6 +19,15 @@ func TestCache(t *testing.T) {
 	keeps := func() *Builder { return idle().Alloc(1000, 64<<10, "runtime.mapassign_faststr", within[1], handle) }
 	Expect(t, downstream.Cache, get1(keeps(), 30*ms, 1, within...), "cache-useless at cache.go:22")
 	Expect(t, downstream.Cache, get1(idle(), 30*ms, 1, within...)) // it is switched off
+	// It formats its key, and is switched off nevertheless.
+	Expect(t, downstream.Cache, get1(idle().Alloc(1000, 64<<10, "strings.(*Builder).grow", "net/url.(*URL).String", within[1], handle),
+		30*ms, 1, within...))
+	// Another cache of the package keeps something.
+	Expect(t, downstream.Cache, get1(idle().Alloc(1000, 64<<10, "runtime.mapassign_faststr", "shop/fx.(*nameCache).get@names.go:9", handle),
+		30*ms, 1, within...))
+	// It keeps its entries in a library's.
+	Expect(t, downstream.Cache, get1(idle().Sample(20*ms, "github.com/hashicorp/golang-lru/v2/simplelru.(*LRU[...]).Get", within[1], handle),
+		30*ms, 1, within...), "cache-useless at cache.go:22")
 	Expect(t, downstream.Cache, keeps().Wait(breakdown.StateNetwork, 30*ms, 1, append(Query()[:8], within...)...),
 		"cache-useless at cache.go:22")
 	Expect(t, downstream.Cache, get1(keeps(), 30*ms, 0.05, within...)) // it hits
@@ -37,6 +46,18 @@ func TestCache(t *testing.T) {
 	ExpectUnjudged(t, downstream.Cache, idle().NoAnatomy(), "cache-useless")
 }
 
+// TestCacheMiddleware: all that the next handler waits for passes a middleware whose name says
+// cache, whether it caches or not. Only one that looks something up caches.
+func TestCacheMiddleware(t *testing.T) {
+	const wraps = "shop/web.CacheControl.func1@cache.go:18"
+	const header = "net/textproto.MIMEHeader.Set"
+	within := []string{"shop/fx.(*Client).fetch@client.go:12", "shop/fx.(*Desk).rate@desk.go:30", "net/http.HandlerFunc.ServeHTTP", wraps}
+	served := func() *Builder { return get1(idle(), 30*ms, 1, within...) }
+	Expect(t, downstream.Cache, served().Sample(20*ms, "regexp.compile", "regexp.MatchString", wraps))
+	Expect(t, downstream.Cache, served().Sample(20*ms, "runtime.mapassign_faststr", header, "net/http.Header.Set", wraps))
+	Expect(t, downstream.Cache, served().Sample(20*ms, "runtime.mapaccess2_faststr", wraps), "cache-useless at cache.go:18")
+}
+
 // TestCacheOfComputations: the computing that a cache should save shows in how long all
 // requests run.
 func TestCacheOfComputations(t *testing.T) {
@@ -45,7 +66,7 @@ func TestCacheOfComputations(t *testing.T) {
 	computes := func(least time.Duration) *Builder {
 		return New(16, 8*ms).CPU(2, 1.97, 1.8, 0.15, 0).Wait(breakdown.StateRunning, 800*us, 1).Wait(breakdown.StateRunnable, 7*ms, 1).
 			Ran(800*us, least).Sample(9*time.Second, walk, load, rate, handle).Sample(time.Second, handle).
-			Alloc(1000, 64<<10, "runtime.growslice", load, rate, handle)
+			Alloc(1000, 64<<10, "runtime.mapassign", load, rate, handle)
 	}
 	Expect(t, downstream.Cache, computes(700*us), "cache-useless at cache.go:35")
 	Expect(t, downstream.Cache, computes(90*us)) // one request in ten or more hits

@@ -92,8 +92,7 @@ func computations(p *diagnose.Pass) []computation {
 			continue
 		}
 		cache, inner := chain[at], chain[:at]
-		pkg, _ := callstack.Split(cache.Function)
-		if !adjacent && (!kept[pkg] || !loads(inner, cache, caches)) {
+		if !adjacent && (!kept[callstack.Owner(cache.Function)] || !loads(inner, cache, caches)) {
 			continue
 		}
 		g := groups[callstack.Enclosing(cache.Function)]
