@@ -65,6 +65,61 @@ func TestPathInWords(t *testing.T) {
 	}
 }
 
+// TestPathOfCalls: who waits for a client's reader waits in a call of the service's own, which is
+// named; how long the reader waits for the answer adds nothing to that.
+func TestPathOfCalls(t *testing.T) {
+	const reader, ms = "net/http.(*persistConn).readLoop", time.Millisecond
+	node := func(share float64, nodes ...breakdown.PathNode) breakdown.PathNode {
+		return breakdown.PathNode{Kind: breakdown.PathGoroutine, State: breakdown.StateSelect, Function: reader, Share: share, Nodes: nodes,
+			Site: "net/http.(*persistConn).roundTrip < shop/fx.(*Client).fetch client.go:12"}
+	}
+	state := func(state breakdown.State, share float64) breakdown.PathNode {
+		return breakdown.PathNode{Kind: breakdown.PathState, State: state, Share: share, Site: reader,
+			Stack: Stack("net.(*conn).Read", reader)}
+	}
+	chain := breakdown.Chain{Links: []breakdown.Link{{Goroutine: reader, State: breakdown.StateNetwork, Stack: Stack("net.(*conn).Read", reader)}}}
+	calls := func(b *Builder, at string) *Builder {
+		return b.Wait(breakdown.StateSelect, 9*ms, 1, "runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do",
+			"shop/fx.(*Client)."+at).Behind(chain)
+	}
+	rarely := func(b *Builder) *Builder {
+		return b.Wait(breakdown.StateSelect, ms/10, 0.1, "runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do",
+			"shop/fx.(*Client).ping@client.go:60").Behind(chain)
+	}
+	for _, c := range []struct {
+		b    *Builder
+		node breakdown.PathNode
+		want string
+	}{
+		{rarely(calls(New(8, 10*ms), "fetch@client.go:12")), node(0.9, state(breakdown.StateNetwork, 0.8), state(breakdown.StateRunnable, 0.1)),
+			"waiting for an HTTP call in fx.(*Client).fetch (client.go:12): 10 % waiting for a CPU"},
+		{calls(calls(New(8, 10*ms), "fetch@client.go:12"), "send@client.go:40"), node(0.9, state(breakdown.StateNetwork, 0.9)),
+			"waiting for an HTTP call in fx.(*Client).fetch (client.go:12) and 1 other function"},
+		{New(8, 10*ms).Wait(breakdown.StateRunning, 9*ms, 1), node(0.9, state(breakdown.StateNetwork, 0.9)),
+			"waiting for an HTTP call in fx.(*Client).fetch (client.go:12)"}, // its stack is below the anatomy's bound
+		{New(8, 10*ms).Wait(breakdown.StateRunning, 9*ms, 1), breakdown.PathNode{Kind: breakdown.PathGoroutine, State: breakdown.StateSelect,
+			Function: reader, Share: 0.9, Site: "net/http.(*persistConn).roundTrip"}, "waiting for an HTTP call"}, // a proxy's
+		{New(8, 10*ms).Wait(breakdown.StateSelect, 9*ms, 1, "runtime.selectgo", "net/http.(*persistConn).roundTrip",
+			"shop/fx.(*Client).fetch@client.go:12", "net/http.send", "net/http.(*Client).Do", "shop/fx.(*Desk).rates@desk.go:7").Behind(chain),
+			node(0.9), "waiting for an HTTP call in fx.(*Desk).rates (desk.go:7)"}, // through a RoundTripper of the service's
+		{New(8, 10*ms).Wait(breakdown.StateSelect, 9*ms, 1, "runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do",
+			"shop/fx.(*Client).fetch@client.go:12", "github.com/jackc/pgx/v5.BeginFunc", "shop/fx.(*Desk).book@desk.go:9").Behind(chain),
+			node(0.9), "waiting for an HTTP call in fx.(*Client).fetch (client.go:12)"}, // within a transaction
+		{calls(New(8, 10*ms), "fetch@client.go:12"), breakdown.PathNode{Kind: breakdown.PathRequest, State: breakdown.StateLock, Share: 0.9,
+			Nodes: []breakdown.PathNode{node(0.8, state(breakdown.StateNetwork, 0.8))}},
+			"for the lock, held by another request: 80 % waiting for an HTTP call in fx.(*Client).fetch (client.go:12)"},
+	} {
+		rec, a := c.b.Path([]breakdown.PathNode{c.node}, breakdown.Serial{Goroutine: reader, Goroutines: 8, Requests: 100}).Open(t)
+		found, err := diagnose.Run(rec, a, nil)
+		if err != nil || len(found.Ledger.Path) == 0 {
+			t.Fatalf("%v, %+v", err, found.Ledger)
+		}
+		if got := found.Ledger.Path[0]; got.Text != c.want {
+			t.Errorf("%q, want %q", got.Text, c.want)
+		}
+	}
+}
+
 // TestPathForAnalyzers: a function's share of the path counts the functions below it
 // once, and 0 means that it is not on the path.
 func TestPathForAnalyzers(t *testing.T) {

@@ -37,6 +37,9 @@ func (p *Pass) pathEntries() []findings.LedgerPath {
 		line := findings.LedgerPath{Share: n.Share, NS: n.NS}
 		line.Text = p.lineOf(n)
 		at := waits.PlaceOf(n)
+		if p.inCall(n) {
+			at, _ = p.caller(n)
+		}
 		if work, _, ok := waits.Worker(n); ok {
 			at = waits.PlaceOf(work)
 		} else if work, _, ok := waits.Worker(breakdown.PathNode{Share: n.Share, Nodes: []breakdown.PathNode{n}}); ok {
@@ -79,11 +82,17 @@ func (p *Pass) lineOf(n breakdown.PathNode) string {
 // meanwhile. It follows nested waits up to pathDepth: a longer line is not
 // readable.
 func (p *Pass) behindWords(n breakdown.PathNode, depth int) string {
-	text := p.waitWords(n)
+	text, call := p.waitWords(n), p.inCall(n)
+	if others := p.callers(n); call && depth == 1 && others > 1 {
+		text += " and " + Counted(float64(others-1), "other function", "other functions")
+	}
 	var does []string
 	for _, c := range n.Nodes {
 		if c.Share < leastLine || len(does) == 3 || c.Kind == breakdown.PathOther {
 			break
+		}
+		if call && p.answers(c) {
+			continue // the client's goroutine waits for what the call waits for
 		}
 		var words string
 		switch {
@@ -118,6 +127,9 @@ func (p *Pass) waitWords(n breakdown.PathNode) string {
 		}
 		return "for another request" + at
 	}
+	if p.inCall(n) {
+		return p.callWords(n)
+	}
 	who := callstack.Short(n.Function)
 	if n.Function == "" {
 		who = "a goroutine"
@@ -136,6 +148,78 @@ func (p *Pass) waitWords(n breakdown.PathNode) string {
 		return text
 	}
 	return "for goroutines of " + who
+}
+
+// inCall reports whether a node is a wait in a client's call, for a goroutine of the client's.
+func (p *Pass) inCall(n breakdown.PathNode) bool {
+	return n.Kind == breakdown.PathGoroutine && p.Stacks.Plumbing(n.Function)
+}
+
+// answers reports whether a client's goroutine waits for the far end: on a connection, or in a
+// database within the process.
+func (p *Pass) answers(n breakdown.PathNode) bool {
+	if n.Kind != breakdown.PathState {
+		return false
+	}
+	return n.State == breakdown.StateNetwork || n.State == breakdown.StateSelect ||
+		p.Stacks.Wait(breakdown.Part{State: n.State, Stack: n.Stack}) == callstack.DatabaseWait
+}
+
+// callWords names the call in which a request waits for a client's goroutine.
+func (p *Pass) callWords(n breakdown.PathNode) string {
+	at, stack := p.caller(n)
+	if i := p.Stacks.Innermost(stack); i >= 0 {
+		stack = stack[:i+1] // the call may be made in a function that a database's transaction was handed
+	}
+	kind := p.Stacks.Wait(breakdown.Part{State: n.State, Stack: stack})
+	words := cmp.Or(waitVerbs[kind], "waiting ("+string(kind)+")")
+	if !p.Stacks.User(at) {
+		return words
+	}
+	return words + " in " + named(at)
+}
+
+// caller returns the place of the longest wait for a client's goroutine, and that wait's stack. A
+// node has only its site, whose file has no folder; the anatomy has the stacks.
+func (p *Pass) caller(n breakdown.PathNode) (at code.Frame, stack []code.Frame) {
+	outer, inner, _ := strings.Cut(n.Site, " < ")
+	at, stack = waits.SiteFrame(n.Site), []code.Frame{{Function: outer}, waits.SiteFrame(inner)}
+	if inner == "" {
+		stack = []code.Frame{at}
+	}
+	for _, part := range p.Anatomy.All {
+		for _, c := range part.Behind {
+			waiting := part.Stack
+			for _, l := range c.Links {
+				if i := p.Stacks.Innermost(waiting); i >= 0 && l.Goroutine == n.Function &&
+					waiting[i].Function == at.Function && waiting[i].Line == at.Line {
+					f, _ := p.Stacks.Place(waiting) // below a RoundTripper of the service's it is whoever called
+					return f, waiting
+				}
+				waiting = l.Stack
+			}
+		}
+	}
+	return at, stack
+}
+
+// callers returns in how many functions requests wait for the goroutines of a node of the first level,
+// each for a part that would be worth a line.
+func (p *Pass) callers(n breakdown.PathNode) (functions int) {
+	shares := map[string]float64{}
+	for _, part := range p.Anatomy.All {
+		for _, c := range part.Behind {
+			if f, ok := p.Stacks.Place(part.Stack); ok && len(c.Links) > 0 && c.Links[0].Goroutine == n.Function {
+				shares[f.Function] += c.Share
+			}
+		}
+	}
+	for _, share := range shares {
+		if share >= leastLine {
+			functions++
+		}
+	}
+	return functions
 }
 
 // stateWords describes what a goroutine does itself.

@@ -228,3 +228,9 @@ func (x *Index) Handler(stack []code.Frame) []code.Frame {
 	}
 	return stack
 }
+
+// Plumbing reports whether the goroutines that begin in a function are a client's own, such as
+// a transport's reader: who waits for one waits in a call that the service made.
+func (x *Index) Plumbing(entry string) bool {
+	return x.Role(entry).Has(HTTPClient|HTTPConnect|RPCClient|DBClient|DBPool|DBConnect) && !x.User(code.Frame{Function: entry})
+}

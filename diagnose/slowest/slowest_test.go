@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redline-go/redline/diagnose/evidence/measured"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
@@ -97,6 +98,23 @@ func anatomy() *breakdown.Anatomy {
 		All: []breakdown.Part{{State: breakdown.StateLock, Site: "lock", Stack: lock},
 			{State: breakdown.StateNetwork, Site: "query", Stack: query}},
 		Slowest: []breakdown.Timeline{{Span: timebase.Span{From: 0, To: 3 * ms}}, line},
+	}
+}
+
+// TestBehindClient: a client's own goroutine is no place of the service's.
+func TestBehindClient(t *testing.T) {
+	reader := breakdown.Link{Goroutine: "net/http.(*persistConn).readLoop", State: breakdown.StateNetwork, Site: "net/http.(*persistConn).readLoop"}
+	ready, worker := reader, breakdown.Link{Goroutine: "shop.work", State: breakdown.StateSelect, Site: "shop.work"}
+	ready.State = breakdown.StateRunnable
+	stacks := measured.New(bundle(t), anatomy()).Stacks
+	for want, links := range map[string][]breakdown.Link{
+		"": {reader},
+		"the client's connection, which waited for a CPU":  {ready},
+		"shop.work, which waited in a select at shop.work": {worker, reader},
+	} {
+		if got := behind(links, stacks); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 

@@ -142,6 +142,6 @@ func (t *describer) step(s stretch, times int, whole time.Duration) Step {
 	} else if s.Site != "" {
 		step.Text += " at " + s.Site
 	}
-	step.For = behind(s.Behind)
+	step.For = behind(s.Behind, t.stacks)
 	return step
 }

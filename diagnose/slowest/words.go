@@ -64,12 +64,21 @@ var states = map[breakdown.State]string{
 }
 
 // behind describes the goroutines that a request waited for, each for the next one:
-// "main.worker, which slept at work.go:7, for ...".
-func behind(links []breakdown.Link) string {
+// "main.worker, which slept at work.go:7, for ...". A client's goroutine that waits for the
+// network waits for what the call does that is told already.
+func behind(links []breakdown.Link, stacks *callstack.Index) string {
 	var b strings.Builder
 	for i, l := range links {
+		plumbing := stacks.Plumbing(l.Goroutine)
+		if plumbing && l.State == breakdown.StateNetwork {
+			break
+		}
 		if i > 0 {
 			b.WriteString(", waiting for ")
+		}
+		if plumbing {
+			b.WriteString("the client's connection, which " + cmp.Or(states[l.State], string(l.State)))
+			continue
 		}
 		if l.Request {
 			b.WriteString("another request's ")
