@@ -151,6 +151,10 @@ func (d *divider) whole(part breakdown.Part) (whole piece, only func(callstack.W
 	all := func(callstack.Wait) bool { return true }
 	switch kind {
 	case callstack.ChannelWait, callstack.JoinWait:
+		if _, _, ok := d.p.OwnSlots(part); ok {
+			whole.kind = callstack.SemaphoreW // what holds the slot is not what is missing
+			return whole, nil
+		}
 		switch e := d.p.Ender(part); {
 		case e.By == ByShared:
 			whole.kind = callstack.FlightWait
@@ -197,6 +201,22 @@ func elsewhere(kind callstack.Wait) bool {
 		return true
 	}
 	return false
+}
+
+// HeldOutside returns the part of a site's waits, 0 to 1, in which the goroutines that end them wait for
+// something outside the process's own CPUs and locks themselves. 0 if most of the waits were not followed.
+func (p *Requests) HeldOutside(s Site) float64 {
+	var followed, outside int64
+	for _, c := range s.Part.Behind {
+		followed += c.NS
+		if elsewhere(p.Stacks.Root(c)) {
+			outside += c.NS
+		}
+	}
+	if followed == 0 || float64(followed) < followedMost*float64(s.Part.NS) {
+		return 0
+	}
+	return float64(outside) / float64(followed)
 }
 
 // behind divides a wait by its chains. If most of it was followed, the rest is

@@ -85,6 +85,37 @@ func (p *Requests) Ender(part breakdown.Part) Ender {
 	return e
 }
 
+// OwnSlots returns how many of its own goroutines a request lets run at a time, and how many it starts, if a
+// part is its wait until one of them ends and gives a slot back: a group's limit, or a channel that is a
+// semaphore. The first goroutines find a slot free, and each later one waits for one, so that the slots are
+// those that did not wait. ok is false for any other wait, such as for one worker that takes item after item.
+func (p *Requests) OwnSlots(part breakdown.Part) (slots, started float64, ok bool) {
+	acquires := callstack.Channel(part.Waker) == callstack.Receiving || p.Stacks.Roles(p.Stacks.Handler(part.Stack)).Has(callstack.Semaphore)
+	if !acquires || p.Ender(part).By != ByOwn {
+		return 0, 0, false
+	}
+	started = p.started(part.Stack)
+	if started < part.Times+0.5 {
+		return 0, 0, false
+	}
+	return max(1, started-part.Times), started, true
+}
+
+// started returns how many goroutines a request starts in the function that waits in a stack; all that it
+// starts where the traces do not say where.
+func (p *Requests) started(stack []code.Frame) (n float64) {
+	at, _ := p.Stacks.Place(stack)
+	for _, h := range p.Anatomy.Helpers {
+		if f, _ := p.Stacks.Place(h.Start); callstack.Enclosing(f.Function) == callstack.Enclosing(at.Function) {
+			n += float64(h.Count)
+		}
+	}
+	if n == 0 {
+		return p.Anatomy.Spawned
+	}
+	return n / max(1, float64(p.Anatomy.Requests+p.Anatomy.Partial))
+}
+
 // workingFor returns the entry of the goroutine that a wait is for whose end the traces do not show. It
 // must be a closure of a function that waits: the one that the trace followed the wait to, or one seen
 // in the CPU profile or a goroutine profile. Middleware such as net/http.TimeoutHandler runs the

@@ -71,15 +71,17 @@ var limitCause = diagnose.Cause{
 		"service behind the limit has capacity left.",
 	Knows: "The trace shows requests blocked at a semaphore, or at a channel or condition that other requests' goroutines " +
 		"release, or for a pool of two workers or more that are themselves waiting for most of the time while more requests " +
-		"wait than there are workers. While CPUs are busy, a limit with more slots than CPUs is admission control, and " +
-		"raising it gains nothing. A wait for a database connection is db-pool-wait.",
+		"wait than there are workers. A limit on the goroutines that a request starts for itself (errgroup's SetLimit, a " +
+		"channel as a semaphore) lets as many run as it starts without a wait. While CPUs are busy, a limit with more slots " +
+		"than CPUs is admission control, and raising it gains nothing, unless those that hold a slot wait for a timer or " +
+		"another service. A wait for a database connection is db-pool-wait.",
 	Remedy: "Size the limit by Little's law: the desired rate times how long a slot is held.",
 	Example: diagnose.Example{Lang: "go",
 		Before: "slots := make(chan struct{}, 2) // 2 / 12 ms = 166 calls a second",
 		After:  "slots := make(chan struct{}, 24) // 2000/s x 12 ms"},
 	Verify: "Raise the limit and run again: the wait must fall and throughput rise; if the calls behind it become slower " +
 		"instead, the limit was right.",
-	Cases:       []string{"invoice-renderers", "terminal-leases", "address-checks", "parcel-desk"},
+	Cases:       []string{"invoice-renderers", "terminal-leases", "address-checks", "parcel-desk", "parts-compare"},
 	FollowsFrom: []string{"db-slow-query", "db-lock-wait", "db-n-plus-one", "db-pool-churn", "db-pool-wait", "downstream-slow"},
 }
 

@@ -36,8 +36,7 @@ var Channel = diagnose.Analyzer{
 }
 
 // runChannel sorts the sites by use and judges each use by its own rule: a queue
-// for one goroutine limits the service by itself (Serial), a limit of more slots
-// than CPUs does so only while CPUs are idle (Queueing).
+// for one goroutine limits the service by itself (Serial); of a limit see nature.
 func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var queues, limits []waits.Site
 	w := p.Waits()
@@ -75,12 +74,8 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 	}
 	for _, s := range waits.ByOwner(limits) {
-		kind := waitgain.Queueing
-		if slots(p, s) <= p.CPU().CPUs {
-			kind = waitgain.Serial // no more workers than CPUs: it cannot be the queue for the CPUs
-		}
 		queued := s.Scaled(beforeWorker(p, s))
-		if v, ok := waitgain.Decide(p, queued, kind); ok {
+		if v, ok := waitgain.Decide(p, queued, nature(p, s)); ok {
 			found = append(found, limited(p, queued, v))
 		}
 	}
@@ -264,16 +259,6 @@ func meanwhile(p *diagnose.Pass, f *diagnose.Finding, s waits.Site, who string) 
 	}
 }
 
-// slots returns how many requests are past the limit at a time: as many as there
-// are workers, which are always busy, or else by Little's law the rate times the
-// time that a request does not wait for the limit.
-func slots(p *diagnose.Pass, s waits.Site) float64 {
-	if e := p.Ender(s.Part); e.By == waits.ByWorker && e.Workers > 0 {
-		return e.Workers
-	}
-	return p.Load().Rate * max(0, p.Waits().MeanNS()-s.NS) / 1e9
-}
-
 // beforeWorker returns the part of a wait that is queueing, 0 to 1, if workers do what
 // the request waits for. The rest is their own time for it, workers over rate
 // (utilisation law), which remains however many workers there are. 1 if the wait is for
@@ -309,37 +294,4 @@ func turn(p *diagnose.Pass, s waits.Site) (ns float64) {
 		}
 	}
 	return ns
-}
-
-// limited makes the finding of a limit. Its remedy is a number, from Little's law.
-func limited(p *diagnose.Pass, s waits.Site, v waitgain.Verdict) diagnose.Finding {
-	f := v.Finding(p, "concurrency-limit", s)
-	f.Title = fmt.Sprintf("%s for a slot of a concurrency limit at %s", v.Requests(), diagnose.At(s.Place))
-	inside, rate := slots(p, s), p.Load().Rate
-	e := p.Ender(s.Part)
-	who := "the holder of the slot"
-	if workers := e.By == waits.ByWorker && e.Workers > 0; workers {
-		who = "the goroutine that serves them"
-		one := "the one goroutine"
-		if inside >= 1.5 {
-			one = fmt.Sprintf("one of the %s goroutines", diagnose.Number(inside))
-		}
-		f.Title = fmt.Sprintf("%s at %s for %s of %s", v.Requests(), diagnose.At(s.Place), one, callstack.Short(e.Entry))
-		crowd(p, &f, s, e)
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, inside/max(rate, 1e-9)*1e9, diagnose.Nanosec,
-			"each of them takes %s per request (%s of them at %s requests/s: utilisation law)",
-			diagnose.Span(inside/max(rate, 1e-9)*1e9), diagnose.Number(inside), diagnose.Rate(rate)))
-	} else {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, inside, diagnose.Count,
-			"by Little's law about %s requests hold a slot at any time (%s/s, %s each)", diagnose.Times(inside), diagnose.Rate(rate),
-			diagnose.Span(max(0, p.Waits().MeanNS()-s.NS))))
-	}
-	meanwhile(p, &f, s, who)
-	f.Remedy = "Raise the limit"
-	if wanted := inside * v.Gain; wanted > inside && inside > 0 {
-		f.Remedy += fmt.Sprintf(" from about %s to about %s (Little's law at the rate that the idle "+
-			"CPUs would carry)", diagnose.Number(max(1, inside)), diagnose.Number(max(2, wanted)))
-	}
-	f.Remedy += ", and hold a slot only for the part that needs it."
-	return f
 }

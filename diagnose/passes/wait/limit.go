@@ -1,0 +1,105 @@
+package wait
+
+import (
+	"fmt"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence/waits"
+	"github.com/redline-go/redline/diagnose/waitgain"
+)
+
+const (
+	// leastOutside is the part of a limit's wait in which the holders of its slots must wait for something outside
+	// of this host's CPUs for the CPUs not to be what lengthens it.
+	leastOutside = 0.5
+	// mostOne: slots are whole, and all are taken while requests wait, so that fewer than this are one.
+	mostOne = 1.5
+)
+
+// nature returns what busy CPUs mean for the wait for a slot. Where its holders wait for a timer or another
+// service, they hold it no longer on busy CPUs. No more slots than CPUs cannot be the queue for the CPUs. Otherwise a
+// limit bounds the service only while CPUs are idle.
+func nature(p *diagnose.Pass, s waits.Site) waitgain.Nature {
+	if p.HeldOutside(s) >= leastOutside {
+		return waitgain.Outside
+	}
+	if _, _, own := p.OwnSlots(s.Part); !own && slots(p, s) <= p.CPU().CPUs {
+		return waitgain.Serial
+	}
+	return waitgain.Queueing
+}
+
+// slots returns how many requests are past the limit at a time: as many as there
+// are workers, which are always busy, or else by Little's law the rate times the
+// time that a request does not wait for the limit.
+func slots(p *diagnose.Pass, s waits.Site) float64 {
+	if e := p.Ender(s.Part); e.By == waits.ByWorker && e.Workers > 0 {
+		return e.Workers
+	}
+	return p.Load().Rate * max(0, p.Waits().MeanNS()-s.NS) / 1e9
+}
+
+// limited makes the finding of a limit. Its remedy is a number, from Little's law.
+func limited(p *diagnose.Pass, s waits.Site, v waitgain.Verdict) diagnose.Finding {
+	if here, started, own := p.OwnSlots(s.Part); own {
+		return limitedOwn(p, s, v, here, started)
+	}
+	f := v.Finding(p, "concurrency-limit", s)
+	f.Title = fmt.Sprintf("%s for a slot of a concurrency limit at %s", v.Requests(), diagnose.At(s.Place))
+	inside, rate := slots(p, s), p.Load().Rate
+	e := p.Ender(s.Part)
+	who := "the holder of the slot"
+	if workers := e.By == waits.ByWorker && e.Workers > 0; workers {
+		who = "the goroutine that serves them"
+		f.Title = fmt.Sprintf("%s at %s for %s of %s", v.Requests(), diagnose.At(s.Place), oneOf(inside), callstack.Short(e.Entry))
+		crowd(p, &f, s, e)
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, inside/max(rate, 1e-9)*1e9, diagnose.Nanosec,
+			"each of them takes %s per request (%s of them at %s requests/s: utilisation law)",
+			diagnose.Span(inside/max(rate, 1e-9)*1e9), diagnose.Number(inside), diagnose.Rate(rate)))
+	} else {
+		if v.Of == diagnose.OfRequest && inside < mostOne && rate*s.NS/1e9 > waits.Crowd {
+			f.Title = fmt.Sprintf("%s at %s, where a limit of 1 makes them serial", v.Requests(), diagnose.At(s.Place))
+		}
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, inside, diagnose.Count,
+			"by Little's law about %s requests hold a slot at any time (%s/s, %s each)", diagnose.Times(inside), diagnose.Rate(rate),
+			diagnose.Span(max(0, p.Waits().MeanNS()-s.NS))))
+	}
+	meanwhile(p, &f, s, who)
+	f.Remedy = "Raise the limit"
+	if wanted := inside * v.Gain; wanted > inside && inside > 0 {
+		f.Remedy += fmt.Sprintf(" from about %s to about %s (Little's law at the rate that the idle "+
+			"CPUs would carry)", diagnose.Number(max(1, inside)), diagnose.Number(max(2, wanted)))
+	}
+	f.Remedy += ", and hold a slot only for the part that needs it."
+	return f
+}
+
+// oneOf names one of the goroutines that serve a queue.
+func oneOf(workers float64) string {
+	if workers < mostOne {
+		return "the one goroutine"
+	}
+	return fmt.Sprintf("one of the %s goroutines", diagnose.Number(workers))
+}
+
+// limitedOwn makes the finding of a limit on the goroutines that a request starts for itself. Without it they
+// would all run at a time, and the request would not wait to start them.
+func limitedOwn(p *diagnose.Pass, s waits.Site, v waitgain.Verdict, here, started float64) diagnose.Finding {
+	f, at := v.Finding(p, "concurrency-limit", s), diagnose.At(s.Place)
+	limit := diagnose.Number(here)
+	f.Title = fmt.Sprintf("%s to start goroutines of their own at %s, where a limit of %s lets them run %s at a time", v.Requests(), at,
+		limit, limit)
+	if here < mostOne {
+		f.Title = fmt.Sprintf("%s at %s, where a limit of 1 makes their own goroutines serial", v.Requests(), at)
+	}
+	p.Reached("concurrency-limit", nil) // whatever the goroutines wait for, they wait in turn
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, started, diagnose.Count,
+		"a request starts %s here and waits %s until one ends", diagnose.Counted(started, "goroutine", "goroutines"),
+		diagnose.Counted(s.Part.Times, "time", "times")))
+	meanwhile(p, &f, s, "the goroutine")
+	f.Remedy = fmt.Sprintf("Raise the limit at %s from %s to %s if the goroutines do not need each other's results (to less if what they "+
+		"ask cannot serve as many). If they do, the limit is right, and one call for all of them saves the time.", at, limit,
+		diagnose.Number(max(here+1, started)))
+	return f
+}
