@@ -30,6 +30,8 @@ type domain struct {
 	title func(hot usage.Hot) string
 	// remedy gets the place that uses the most CPU.
 	remedy func(hot usage.Hot) string
+	// instead replaces the remedy, or adds to it, where the record says more than the place; nil for most.
+	instead func(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken)
 	// waits is a kind of wait that has the same origin, such as the lock of a
 	// logger: request time spent in it counts like CPU. Empty for most.
 	waits callstack.Wait
@@ -96,6 +98,9 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Evidence: append(t.evidence(), saturation(p)...),
 		Remedy:   d.remedy(t.hot),
 	}
+	if d.instead != nil {
+		d.instead(p, use, &f, t)
+	}
 	if f.Where.Detail = t.through; t.through != "" {
 		f.Title += ", " + t.through
 	}
@@ -136,6 +141,7 @@ type taken struct {
 	waited  float64 // of request time
 	samples string  // of the whole profile, in words
 	hot     usage.Hot
+	caller  string // the function that calls into the domain; hot is above it if that is a helper
 	through string // the helper through which the place uses it, in words; often empty
 }
 
@@ -164,6 +170,7 @@ func (d domain) takes(p *diagnose.Pass, use *usage.Table) (t taken, ok bool) {
 	} else if sites := p.Waits().Sites(d.waits); len(sites) > 0 {
 		t.hot = usage.Hot{Place: sites[0].Place, User: sites[0].User}
 	}
+	t.caller = t.hot.Place.Function
 	if t.hot.User && d.copies {
 		t.copied = p.Copied(t.hot.Place.Function)
 	}

@@ -17,62 +17,11 @@ import (
 // gain of the remedy, see leastWorth. Compiling an expression belongs in no
 // request, so a little of it suffices.
 const (
-	leastJSON    = 0.16
 	leastLogging = 0.10
 	leastCompile = 0.05
 	leastMatch   = 0.12
 	leastFormat  = 0.15
 )
-
-// reflectsJSON reports whether the encoder reflects on each value, as the standard
-// library's and protobuf's do; an unknown one is assumed to.
-func reflectsJSON(h usage.Hot) bool {
-	return h.Callee == "" || strings.HasPrefix(h.Callee, "json.") ||
-		strings.HasPrefix(h.Callee, "protojson.") || strings.HasPrefix(h.Callee, "jsonpb.")
-}
-
-// JSON finds services that spend their CPU on JSON.
-//
-// Rule: the outermost library decides. An answer encoded into a compressor counts
-// as compression, JSON inside a logger as logging; the remedies differ. The gain
-// must be 1.85x because encoding answers is what many services do; with a fast
-// encoder the remedy is already applied, and only sending less remains.
-var JSON = domain{
-	name: "json", roles: callstack.JSON, handed: true, least: leastJSON,
-	doc: "Counts CPU samples inside JSON encoders and decoders, from 16 % of the service's CPU; a defect if removing it " +
-		"would gain 1.85x.",
-	title: fixed("JSON encoding and decoding"),
-	worth: func(h usage.Hot) float64 {
-		if reflectsJSON(h) {
-			return essential
-		}
-		return essentialFast
-	},
-	cause: diagnose.Cause{
-		ID: "cpu-json", Title: "JSON takes the CPU",
-		Doc: "A large part of the CPU is spent encoding or decoding JSON: large answers encoded again for " +
-			"each request, or bodies decoded into loose maps.",
-		Knows: "CPU samples whose outermost library inside the handler is a JSON package, reflection and allocation below it " +
-			"included, and the collector's work for what it allocates; from 16 % of the service's CPU. JSON inside a logger " +
-			"is cpu-logging, and an answer that an encoder writes into a compressor is cpu-compress. A JSON service may well " +
-			"spend a third of its CPU on JSON: it is a defect only if removing it would gain 1.85x (4.3x if the encoder is a " +
-			"fast one); below that confidence is low. Where: the user's line that calls the encoder.",
-		Remedy: "A generated or faster encoder, a smaller body, or an encoded answer that is kept.",
-		Example: diagnose.Example{Lang: "go",
-			Before: "func (s *shop) list(w http.ResponseWriter, r *http.Request) {\n" +
-				"\tjson.NewEncoder(w).Encode(s.catalogue) // 900 products, again\n}",
-			After: "func (s *shop) list(w http.ResponseWriter, r *http.Request) {\n" +
-				"\tw.Write(s.encoded.Load().([]byte)) // encoded when the catalogue changes\n}"},
-		Verify: verify, Cases: []string{"menu-listing", "probe-uploads", "product-api", "letter-press"},
-	},
-	remedy: func(h usage.Hot) string {
-		if reflectsJSON(h) {
-			return fmt.Sprintf("At %s use generated code or a faster encoder for these types (this one "+
-				"reflects on every value), send fewer fields, or keep the encoded bytes.", diagnose.At(h.Place))
-		}
-		return fmt.Sprintf("At %s send fewer fields, or keep the encoded bytes; the encoder is a fast one already.", diagnose.At(h.Place))
-	},
-}.analyzer()
 
 // Logging finds services that spend their CPU on log lines.
 //

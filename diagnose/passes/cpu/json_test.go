@@ -1,0 +1,56 @@
+package cpu_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/diagnose/passes/cpu"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/operation"
+	"github.com/redline-go/redline/record/series"
+)
+
+// TestLessJSON: where the sizes of requests and answers say that less can be encoded or decoded, a faster encoder is not
+// the first advice.
+func TestLessJSON(t *testing.T) {
+	const list = "shop/orders.(*API).list@api.go:70"
+	decode := []string{"encoding/json.(*decodeState).object", "encoding/json.Unmarshal", Route, list}
+	encode := []string{"reflect.Value.Field", "encoding/json.Marshal", Route, list}
+	sized := func(b *Builder, sent, got float64) *Builder {
+		return b.Counter(series.LoadBytesOut, "", sent*b.Requests()).Counter(series.LoadBytesIn, "", got*b.Requests())
+	}
+	decodes := func(sent float64) *Builder { return sized(Healthy().Sample(6*s, decode...), sent, 200) }
+	encodes := func(got float64) *Builder { return sized(Healthy().Sample(6*s, encode...), 100, got) }
+	differs := encodes(1).Series(series.LoadBytesIn, "", func(window int) float64 { return 200000 * float64(5+window%3) })
+	const less, general = "First decode less at api.go:88: a request of 100 B brings less than that", "At api.go:88 use generated code"
+	for name, c := range map[string]struct {
+		b    *Builder
+		want string
+	}{
+		"more than a request brings": {decodes(100), less + ". Decode it once"},
+		"what a request brings":      {decodes(20000), general},
+		"sizes unknown":              {Healthy().Sample(6*s, decode...), general},
+		"a file": {decodes(100).Sample(s/5, "syscall.Read", "os.(*File).Read", "os.ReadFile", Route),
+			less + " (a file that orders.(*API).Query reads)."},
+		"a file, by the traces": {decodes(100).Wait(breakdown.StateSyscall, time.Millisecond, 1, "syscall.Read", "os.(*File).Read", list),
+			less + " (a file that orders.(*API).list reads)."},
+		"a log": {decodes(100).Sample(s/5, "syscall.Write", "os.(*File).Write", Route), less + ". Decode it once"},
+		"an answer": {decodes(100).Asks(operation.HTTP, "GET stock/all", 1000, time.Millisecond, 0,
+			Caller(1, time.Millisecond, "net/http.(*Client).Do", list)),
+			less + " (the answer to GET stock/all, which orders.(*API).list asks for)."},
+		"an answer to others": {decodes(100).Asks(operation.HTTP, "GET stock/all", 1000, time.Millisecond, 0,
+			Caller(1, time.Millisecond, "net/http.(*Client).Do", "shop/stock.(*Client).all@stock.go:9")), less + ". Decode it once"},
+		"answers alike":          {encodes(20000), "All answers to this load have the same size"},
+		"answers that differ":    {differs, general},
+		"more than the answer":   {encodes(20), general},
+		"encoded, decoded again": {sized(Healthy().Sample(3*s, encode...).Sample(3*s, decode...), 100, 100), "Values are copied by encoding"},
+		"decoded, then answered": {sized(Healthy().Sample(3*s, encode...).Sample(3*s, decode...), 20000, 20000), general},
+	} {
+		found := Expect(t, cpu.JSON, c.b, "cpu-json at api.go:88")
+		if len(found) == 1 && !strings.HasPrefix(found[0].Remedy, c.want) {
+			t.Errorf("%s: %s", name, found[0].Remedy)
+		}
+	}
+}
