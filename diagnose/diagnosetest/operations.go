@@ -12,6 +12,7 @@ import (
 // mean request.
 func (b *Builder) Asks(kind operation.Kind, text string, calls int64, each time.Duration, rows float64,
 	callers ...operation.Caller) *Builder {
+	b.operations.Queries = true
 	b.operations.Operations = append(b.operations.Operations, operation.Operation{
 		ID: 1 + len(b.operations.Operations), Kind: kind, Text: text, Calls: calls, TotalNS: calls * int64(each), MaxNS: 2 * int64(each),
 		Rows: int64(rows * float64(calls)), Callers: callers,

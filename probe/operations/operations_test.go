@@ -56,6 +56,9 @@ func TestConstantsStayInTheProgram(t *testing.T) {
 	if got := shapeOf(HTTP, "GET shop:80", "/v1/users/42/f3c9-1/orders"); got != "GET shop:80/v1/users/{}/{}/orders" {
 		t.Error(got)
 	}
+	if got := shapeOf(HTTP, "GET shop:80", "/v1/search?"); got != "GET shop:80/v1/search?{}" {
+		t.Error(got)
+	}
 }
 
 // TestFigures: counts are exact, callers have their share, and name the caller.

@@ -29,9 +29,12 @@ func bound(text string) string {
 	return string(append([]byte(nil), text...))
 }
 
-// route removes ids from a path: segments with digits, and long ones.
+// route removes ids from a path: segments with digits, and long ones. A path that ends with "?" has a query.
 func route(path string) string {
 	const most, longest = 8, 32
+	if strings.HasSuffix(path, "?") {
+		return route(path[:len(path)-1]) + "?{}"
+	}
 	segments := strings.Split(strings.TrimPrefix(path, "/"), "/")
 	for i, s := range segments {
 		switch {

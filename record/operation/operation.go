@@ -21,6 +21,9 @@ type Operations struct {
 	Operations []Operation `json:"operations"`
 	// Others are the calls of operations beyond the probe's bound.
 	Others int64 `json:"others,omitempty"`
+	// Queries reports that the text of an HTTP call says whether it has a query; false in bundles
+	// from before it did.
+	Queries bool `json:"queries,omitempty"`
 	// SQLite holds the database files that the target has open, and Plans SQLite's
 	// plans of the statements that take most time.
 	SQLite []SQLiteDatabase `json:"sqlite,omitempty"`
@@ -50,8 +53,8 @@ const (
 type Operation struct {
 	ID   int  `json:"id"` // within this run; above zero
 	Kind Kind `json:"kind"`
-	// Text is the statement without its constants, "GET host/path/{}", a method or
-	// a command; empty for acquire and transaction.
+	// Text is the statement without its constants, "GET host/path/{}" or
+	// "GET host/path?{}", a method or a command; empty for acquire and transaction.
 	Text       string `json:"text,omitempty"`
 	Calls      int64  `json:"calls"`
 	Errors     int64  `json:"errors,omitempty"`

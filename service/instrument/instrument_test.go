@@ -208,8 +208,8 @@ func main() {
 	tx.Commit()
 
 	s := httptest.NewServer(http.NotFoundHandler())
-	for range 2 {
-		r, err := http.Get(s.URL + "/up")
+	for _, query := range []string{"", "?key=secret"} {
+		r, err := http.Get(s.URL + "/up" + query)
 		if err != nil {
 			panic(err)
 		}
@@ -247,8 +247,8 @@ func main() {
 			t.Errorf("%q is missing in\n%s", one, got)
 		}
 	}
-	if n := strings.Count(got, `kind=9 "GET 127.0.0.1:`); n != 2 {
-		t.Errorf("%d calls out, not 2:\n%s", n, got)
+	if n := strings.Count(got, `kind=9 "GET 127.0.0.1:`); n != 2 || !strings.Contains(got, ` "/up"`) || !strings.Contains(got, ` "/up?"`) {
+		t.Errorf("%d calls out, not 2, one of them with a query:\n%s", n, got)
 	}
 }
 

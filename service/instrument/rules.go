@@ -270,7 +270,11 @@ func redlineRequest(r *Request) (op uint64, start int64) {
 	if redlineBegin == nil || r == nil || r.URL == nil {
 		return 0, 0
 	}
-	return redlineBegin(9, r.Method+" "+r.URL.Host, r.URL.Path)
+	path := r.URL.Path
+	if r.URL.RawQuery != "" {
+		path += "?" // that there is one: what it asks stays in the process
+	}
+	return redlineBegin(9, r.Method+" "+r.URL.Host, path)
 }
 
 func redlineAnswered(r *Request, answer *Response, err error, op uint64, start int64) {

@@ -1,6 +1,7 @@
 package waits
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -98,7 +99,7 @@ func (p *Requests) OwnSlots(part breakdown.Part) (slots, started float64, ok boo
 	if started < part.Times+0.5 {
 		return 0, 0, false
 	}
-	return max(1, started-part.Times), started, true
+	return max(1, math.Round(started-part.Times)), started, true
 }
 
 // started returns how many goroutines a request starts in the function that waits in a stack; all that it

@@ -2,11 +2,14 @@ package downstream
 
 import (
 	"fmt"
+	"iter"
 	"slices"
+	"strings"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/waitgain"
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/operation"
 )
@@ -25,6 +28,10 @@ const (
 	// leastAtOnce is the mean number of calls that are made at a time from which they count
 	// as concurrent: halfway between one and two.
 	leastAtOnce = 1.5
+	// mostAlike is the part of the calls' time that must be spent at addresses without variable parts, and
+	// mostTexts how many of them are named.
+	mostAlike = 0.9
+	mostTexts = 3
 )
 
 // Serial finds calls made one after another.
@@ -57,9 +64,10 @@ var Serial = diagnose.Analyzer{
 			"function at whose lines the paths part; of calls along one path the innermost function that calls in a loop, by " +
 			"the sources that --build compiles. The share is that of all calls; the gain assumes that only the longest " +
 			"remains. redline cannot see whether a call needs the answer of the one before: if it does, the remedy is another interface " +
-			"(one call that does both), not concurrency. It differs " +
-			"from downstream-slow in the number of calls and in the longest, which must be at most 60 % of all, and " +
-			"from retry-storm in that slow and median requests make the same number of calls.",
+			"(one call that does both), not concurrency. If the addresses of the calls do not differ between requests, keeping " +
+			"the answers is advised too, with what that is worth. It differs from downstream-slow in the number of calls and in " +
+			"the longest, which must be at most 60 % of all, and from retry-storm in that slow and median requests make the same " +
+			"number of calls.",
 		Remedy: "Make independent calls concurrently (errgroup with a limit), or one call for all items.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "price, err := s.price(ctx, sku)\nstock, err := s.stock(ctx, sku)",
@@ -106,18 +114,64 @@ func atATime(p *diagnose.Pass, s sequence) float64 {
 		return 1
 	}
 	var ns float64
-	for _, o := range ops.Operations {
-		if o.Kind != operation.HTTP && o.Kind != operation.RPC && o.Kind != operation.Redis {
-			continue
-		}
-		for _, by := range o.Callers {
-			if slices.ContainsFunc(s.calls, func(c call) bool { return callstack.Calls(by.Stack, c.chain[0].Function) }) {
-				ns += by.Share * float64(o.Calls) * float64(by.MeanNS)
-			}
-		}
+	for _, spent := range s.operations(ops) {
+		ns += spent
 	}
 	inAll := ns / load.Requests / load.Service
 	return max(1, inAll/(s.ns/float64(p.Anatomy.MeanNS)))
+}
+
+// operations yields the operations that make the calls of the sequence, as the hooks count them, and the time that
+// they spend in them.
+func (s sequence) operations(ops *operation.Operations) iter.Seq2[operation.Operation, float64] {
+	return func(yield func(operation.Operation, float64) bool) {
+		for _, o := range ops.Operations {
+			if o.Kind != operation.HTTP && o.Kind != operation.RPC && o.Kind != operation.Redis {
+				continue
+			}
+			ns := 0.0
+			for _, by := range o.Callers {
+				if slices.ContainsFunc(s.calls, func(c call) bool { return callstack.Calls(by.Stack, c.chain[0].Function) }) {
+					ns += by.Share * float64(o.Calls) * float64(by.MeanNS)
+				}
+			}
+			if ns > 0 && !yield(o, ns) {
+				return
+			}
+		}
+	}
+}
+
+// alike returns the addresses of the calls, the longest first, if nearly all of their time is spent in reading from ones
+// that are the same for each request: such answers may be the same too. nil otherwise, and without hooks.
+func (s sequence) alike(p *diagnose.Pass) (texts []string) {
+	ops := p.Operations()
+	if ops == nil || !ops.Queries {
+		return nil
+	}
+	all, fixed := 0.0, 0.0
+	for o, ns := range s.operations(ops) {
+		all += ns
+		if varies := strings.Contains(o.Text, "{}") || strings.HasSuffix(o.Text, "..."); strings.HasPrefix(o.Text, "GET ") && !varies {
+			fixed, texts = fixed+ns, append(texts, o.Text)
+		}
+	}
+	if all == 0 || fixed < mostAlike*all {
+		return nil
+	}
+	return texts
+}
+
+// kept is the advice to keep answers, if the calls are the same for each request: what that gains besides.
+func (s sequence) kept(p *diagnose.Pass, share float64) (advice string, facts []findings.Evidence) {
+	texts := s.alike(p)
+	if texts == nil {
+		return " If the answers are the same for many requests (keys, settings), keep them while they are valid, which saves all of it.", nil
+	}
+	advice = fmt.Sprintf(" Each request reads from the same addresses: if the answers do not depend on who asks (keys, settings), keep "+
+		"them while they are valid, which is worth about %s.", notation.Factor(p.Unasked(share).Factor))
+	return advice, []findings.Evidence{diagnose.Fact(diagnose.FromProcess, float64(len(texts)), diagnose.Count,
+		"the calls have the same addresses for each request: %s", strings.Join(texts[:min(len(texts), mostTexts)], ", "))}
 }
 
 // saved is the time per request, in ns, that concurrent calls would save.
@@ -144,15 +198,17 @@ func runSerial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Title: fmt.Sprintf("Requests make %s calls one after another at %s, which takes %s of their time; the "+
 			"longest call takes %s", diagnose.Times(s.n), diagnose.At(at), diagnose.Percent(share), diagnose.Span(s.longest)),
 		Remedy: fmt.Sprintf("Make the calls below %s concurrently (errgroup), or fetch everything in one call; concurrently "+
-			"they would take %s instead of %s. If the answers are the same for many requests (keys, settings), keep them "+
-			"while they are valid, which saves all of it.", diagnose.At(at), diagnose.Span(s.longest), diagnose.Span(s.ns)),
+			"they would take %s instead of %s.", diagnose.At(at), diagnose.Span(s.longest), diagnose.Span(s.ns)),
 	}
+	advice, alike := s.kept(p, share)
+	f.Remedy += advice
 	diagnose.Promise(&f, p.Elsewhere(min(1, s.saved()/whole)))
 	f.Where.Detail = words(s.calls[0].chain)
 	if by := s.calls[0].by; by != "" {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, s.ns, diagnose.Nanosec,
 			"requests wait for %s, which makes the calls", callstack.Short(by)))
 	}
+	f.Evidence = append(f.Evidence, alike...)
 	for _, c := range s.calls[:min(4, len(s.calls))] {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, c.ns[mean], diagnose.Nanosec,
 			"%s: %s, %s each", words(c.chain), diagnose.PerRequest(c.calls[mean], "a call", "calls"), diagnose.Span(c.each())))

@@ -118,3 +118,54 @@ func TestSerialNamesTheLoop(t *testing.T) {
 		}
 	}
 }
+
+// TestSerialCallsThatAreAlike: calls that have the same address in each request may have the same answers, and keeping
+// these saves more than making the calls together.
+func TestSerialCallsThatAreAlike(t *testing.T) {
+	const fetch, keys = "shop/auth.(*Client).fetch@client.go:12", "shop/auth.(*Client).keys@client.go:30"
+	asks := func(b *Builder, texts ...string) *Builder {
+		for _, text := range texts {
+			b.Asks(operation.HTTP, text, int64(b.Requests()), 5*ms, 0, Caller(1, 5*ms, "net/http.(*Client).Do", fetch, keys))
+		}
+		return b
+	}
+	const alike, general = "Each request reads from the same addresses", "If the answers are the same for many requests"
+	for name, c := range map[string]struct {
+		texts []string
+		want  string
+	}{
+		"alike":       {[]string{"GET issuer/openid", "GET issuer/jwks"}, alike},
+		"one differs": {[]string{"GET issuer/openid", "GET issuer/users/{}"}, general},
+		"a query":     {[]string{"GET issuer/openid?{}", "GET issuer/jwks?{}"}, general},
+		"long paths":  {[]string{"GET issuer/a/b/c/d/e/f/g/h/..."}, general},
+		"they change": {[]string{"POST issuer/tokens"}, general},
+		"not counted": {nil, general},
+	} {
+		found := Expect(t, downstream.Serial, asks(get1(idle(), 5*ms, 6, fetch, keys), c.texts...), "downstream-serial at client.go:12")
+		if len(found) != 1 {
+			continue
+		}
+		if do := found[0].Remedy; !strings.Contains(do, c.want) || strings.Contains(do, "worth about 4.00x") != (c.want == alike) {
+			t.Errorf("%s: %s", name, do)
+		}
+	}
+}
+
+// TestAddressesOfEarlierBundles: they do not say whether a call has a query.
+func TestAddressesOfEarlierBundles(t *testing.T) {
+	b := get1(idle(), 5*ms, 6, "shop/auth.(*Client).fetch@client.go:12")
+	rec, body := b.Asks(operation.HTTP, "GET issuer/jwks", int64(b.Requests()), 5*ms, 0,
+		Caller(1, 5*ms, "net/http.(*Client).Do", "shop/auth.(*Client).fetch@client.go:12")).Open(t)
+	var ops operation.Operations
+	if err := rec.ReadJSON(operation.File, &ops); err != nil || !ops.Queries {
+		t.Fatalf("%v, %+v", err, ops)
+	}
+	ops.Queries = false
+	if err := disk.WriteJSON(rec.Dir, operation.File, ops); err != nil {
+		t.Fatal(err)
+	}
+	out, err := diagnose.Run(rec, body, []diagnose.Analyzer{downstream.Serial})
+	if err != nil || len(out.Findings) != 1 || strings.Contains(out.Findings[0].Remedy, "the same addresses") {
+		t.Errorf("%v, %+v", err, out.Findings)
+	}
+}

@@ -74,7 +74,7 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 	}
 	for _, s := range waits.ByOwner(limits) {
-		queued := s.Scaled(beforeWorker(p, s))
+		queued := s.Scaled(min(beforeWorker(p, s), beforeOwn(p, s)))
 		if v, ok := waitgain.Decide(p, queued, nature(p, s)); ok {
 			found = append(found, limited(p, queued, v))
 		}

@@ -40,6 +40,16 @@ func slots(p *diagnose.Pass, s waits.Site) float64 {
 	return p.Load().Rate * max(0, p.Waits().MeanNS()-s.NS) / 1e9
 }
 
+// beforeOwn returns the part of a wait for a request's own goroutines that a higher limit could save, 0 to 1: however
+// many run at a time, they take as long as the longest, and that is at least the mean of all.
+func beforeOwn(p *diagnose.Pass, s waits.Site) float64 {
+	here, started, own := p.OwnSlots(s.Part)
+	if !own || !(s.Share > 0) {
+		return 1
+	}
+	return min(1, (1-here/started)/s.Share)
+}
+
 // limited makes the finding of a limit. Its remedy is a number, from Little's law.
 func limited(p *diagnose.Pass, s waits.Site, v waitgain.Verdict) diagnose.Finding {
 	if here, started, own := p.OwnSlots(s.Part); own {

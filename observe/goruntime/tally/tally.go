@@ -162,7 +162,7 @@ const maxCallers = 16
 
 // Since returns the counts between an earlier tally and this one.
 func (t *Tally) Since(before *Tally, span timebase.Span) *operation.Operations {
-	result := &operation.Operations{Span: span}
+	result := &operation.Operations{Span: span, Queries: true}
 	callers := map[int][]operation.Caller{}
 	for key, c := range t.callers {
 		c = c.minus(before.callers[key])
