@@ -77,7 +77,8 @@ func TestPathOfCalls(t *testing.T) {
 		return breakdown.PathNode{Kind: breakdown.PathState, State: state, Share: share, Site: reader,
 			Stack: Stack("net.(*conn).Read", reader)}
 	}
-	chain := breakdown.Chain{Links: []breakdown.Link{{Goroutine: reader, State: breakdown.StateNetwork, Stack: Stack("net.(*conn).Read", reader)}}}
+	waits := Stack("net.(*conn).Read", reader)
+	chain := breakdown.Chain{Links: []breakdown.Link{{Goroutine: reader, State: breakdown.StateNetwork, Stack: waits}}}
 	calls := func(b *Builder, at string) *Builder {
 		return b.Wait(breakdown.StateSelect, 9*ms, 1, "runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do",
 			"shop/fx.(*Client)."+at).Behind(chain)
@@ -91,19 +92,21 @@ func TestPathOfCalls(t *testing.T) {
 		node breakdown.PathNode
 		want string
 	}{
-		{rarely(calls(New(8, 10*ms), "fetch@client.go:12")), node(0.9, state(breakdown.StateNetwork, 0.8), state(breakdown.StateRunnable, 0.1)),
+		{rarely(calls(New(8, 10*ms), "fetch@client.go:12")),
+			node(0.9, state(breakdown.StateNetwork, 0.8), state(breakdown.StateRunnable, 0.1)),
 			"waiting for an HTTP call in fx.(*Client).fetch (client.go:12): 10 % waiting for a CPU"},
 		{calls(calls(New(8, 10*ms), "fetch@client.go:12"), "send@client.go:40"), node(0.9, state(breakdown.StateNetwork, 0.9)),
 			"waiting for an HTTP call in fx.(*Client).fetch (client.go:12) and 1 other function"},
 		{New(8, 10*ms).Wait(breakdown.StateRunning, 9*ms, 1), node(0.9, state(breakdown.StateNetwork, 0.9)),
 			"waiting for an HTTP call in fx.(*Client).fetch (client.go:12)"}, // its stack is below the anatomy's bound
-		{New(8, 10*ms).Wait(breakdown.StateRunning, 9*ms, 1), breakdown.PathNode{Kind: breakdown.PathGoroutine, State: breakdown.StateSelect,
-			Function: reader, Share: 0.9, Site: "net/http.(*persistConn).roundTrip"}, "waiting for an HTTP call"}, // a proxy's
+		{New(8, 10*ms).Wait(breakdown.StateRunning, 9*ms, 1), breakdown.PathNode{Kind: breakdown.PathGoroutine,
+			State: breakdown.StateSelect, Function: reader, Share: 0.9, Site: "net/http.(*persistConn).roundTrip"}, "waiting for an HTTP call"}, // a proxy's
 		{New(8, 10*ms).Wait(breakdown.StateSelect, 9*ms, 1, "runtime.selectgo", "net/http.(*persistConn).roundTrip",
-			"shop/fx.(*Client).fetch@client.go:12", "net/http.send", "net/http.(*Client).Do", "shop/fx.(*Desk).rates@desk.go:7").Behind(chain),
+			"shop/fx.(*Client).fetch@client.go:12", "net/http.send", "net/http.(*Client).Do",
+			"shop/fx.(*Desk).rates@desk.go:7").Behind(chain),
 			node(0.9), "waiting for an HTTP call in fx.(*Desk).rates (desk.go:7)"}, // through a RoundTripper of the service's
-		{New(8, 10*ms).Wait(breakdown.StateSelect, 9*ms, 1, "runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do",
-			"shop/fx.(*Client).fetch@client.go:12", "github.com/jackc/pgx/v5.BeginFunc", "shop/fx.(*Desk).book@desk.go:9").Behind(chain),
+		{New(8, 10*ms).Wait(breakdown.StateSelect, 9*ms, 1, "runtime.selectgo", "net/http.(*persistConn).roundTrip",
+			"net/http.(*Client).Do", "shop/fx.(*Client).fetch@client.go:12", "github.com/jackc/pgx/v5.BeginFunc", "shop/fx.(*Desk).book@desk.go:9").Behind(chain),
 			node(0.9), "waiting for an HTTP call in fx.(*Client).fetch (client.go:12)"}, // within a transaction
 		{calls(New(8, 10*ms), "fetch@client.go:12"), breakdown.PathNode{Kind: breakdown.PathRequest, State: breakdown.StateLock, Share: 0.9,
 			Nodes: []breakdown.PathNode{node(0.8, state(breakdown.StateNetwork, 0.8))}},

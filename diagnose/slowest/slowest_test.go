@@ -103,7 +103,8 @@ func anatomy() *breakdown.Anatomy {
 
 // TestBehindClient: a client's own goroutine is no place of the service's.
 func TestBehindClient(t *testing.T) {
-	reader := breakdown.Link{Goroutine: "net/http.(*persistConn).readLoop", State: breakdown.StateNetwork, Site: "net/http.(*persistConn).readLoop"}
+	const loop = "net/http.(*persistConn).readLoop"
+	reader := breakdown.Link{Goroutine: loop, State: breakdown.StateNetwork, Site: loop}
 	ready, worker := reader, breakdown.Link{Goroutine: "shop.work", State: breakdown.StateSelect, Site: "shop.work"}
 	ready.State = breakdown.StateRunnable
 	stacks := measured.New(bundle(t), anatomy()).Stacks

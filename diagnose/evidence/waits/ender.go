@@ -91,7 +91,8 @@ func (p *Requests) Ender(part breakdown.Part) Ender {
 // semaphore. The first goroutines find a slot free, and each later one waits for one, so that the slots are
 // those that did not wait. ok is false for any other wait, such as for one worker that takes item after item.
 func (p *Requests) OwnSlots(part breakdown.Part) (slots, started float64, ok bool) {
-	acquires := callstack.Channel(part.Waker) == callstack.Receiving || p.Stacks.Roles(p.Stacks.Handler(part.Stack)).Has(callstack.Semaphore)
+	acquires := callstack.Channel(part.Waker) == callstack.Receiving ||
+		p.Stacks.Roles(p.Stacks.Handler(part.Stack)).Has(callstack.Semaphore)
 	if !acquires || p.Ender(part).By != ByOwn {
 		return 0, 0, false
 	}

@@ -26,7 +26,7 @@ func TestCache(t *testing.T) {
 	Expect(t, downstream.Cache, get1(idle().Alloc(1000, 64<<10, "runtime.mapassign_faststr", "shop/fx.(*nameCache).get@names.go:9", handle),
 		30*ms, 1, within...))
 	// It keeps its entries in a library's.
-	Expect(t, downstream.Cache, get1(idle().Sample(20*ms, "github.com/hashicorp/golang-lru/v2/simplelru.(*LRU[...]).Get", within[1], handle),
+	Expect(t, downstream.Cache, get1(idle().Sample(20*ms, "github.com/hashicorp/golang-lru/v2.(*Cache[...]).Get", within[1], handle),
 		30*ms, 1, within...), "cache-useless at cache.go:22")
 	Expect(t, downstream.Cache, keeps().Wait(breakdown.StateNetwork, 30*ms, 1, append(Query()[:8], within...)...),
 		"cache-useless at cache.go:22")

@@ -166,7 +166,8 @@ func (s sequence) alike(p *diagnose.Pass) (texts []string) {
 func (s sequence) kept(p *diagnose.Pass, share float64) (advice string, facts []findings.Evidence) {
 	texts := s.alike(p)
 	if texts == nil {
-		return " If the answers are the same for many requests (keys, settings), keep them while they are valid, which saves all of it.", nil
+		return " If the answers are the same for many requests (keys, settings), keep them while they are valid, which saves all of " +
+			"it.", nil
 	}
 	advice = fmt.Sprintf(" Each request reads from the same addresses: if the answers do not depend on who asks (keys, settings), keep "+
 		"them while they are valid, which is worth about %s.", notation.Factor(p.Unasked(share).Factor))
