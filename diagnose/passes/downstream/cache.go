@@ -57,7 +57,7 @@ var Cache = diagnose.Analyzer{
 				"return v }",
 			After: "key := city // entries expire by their age\nif v, ok := c.Get(key); ok { return v }"},
 		Verify:      "Run again: calls per request at this place fall to the part of requests that should miss, and request time with them.",
-		Cases:       []string{"wharf-fees", "duty-rates"},
+		Cases:       []string{"wharf-fees", "duty-rates", "museum-hours"},
 		FollowsFrom: []string{"cache-stampede"},
 	}},
 	Needs: []diagnose.Need{diagnose.NeedAnatomy},

@@ -81,7 +81,7 @@ var limitCause = diagnose.Cause{
 		After:  "slots := make(chan struct{}, 24) // 2000/s x 12 ms"},
 	Verify: "Raise the limit and run again: the wait must fall and throughput rise; if the calls behind it become slower " +
 		"instead, the limit was right.",
-	Cases:       []string{"invoice-renderers", "terminal-leases", "address-checks", "parcel-desk", "parts-compare"},
+	Cases:       []string{"invoice-renderers", "terminal-leases", "address-checks", "parcel-desk", "parts-compare", "ferry-legs"},
 	FollowsFrom: []string{"db-slow-query", "db-lock-wait", "db-n-plus-one", "db-pool-churn", "db-pool-wait", "downstream-slow"},
 }
 
