@@ -46,18 +46,18 @@ func Decide(h Header, steps []Step, ended string, interrupted bool) *Answer {
 	case ended != "":
 		a.Warnings = append(a.Warnings, ended)
 	}
-	a.Warnings = append(a.Warnings, a.besides()...)
+	a.Warnings = append(a.Warnings, a.foreign()...)
 	return a
 }
 
-// besides warns of programs that used CPUs even while the target had next to nothing to do: the capacity is what
+// foreign warns of programs that used CPUs even while the target had next to nothing to do: the capacity is what
 // they left of it. What the load makes other programs do is not among them.
-func (a *Answer) besides() []string {
+func (a *Answer) foreign() []string {
 	full := slices.ContainsFunc(a.of(Searched), func(s Step) bool { return s.Outcome == Breaks && s.Host != nil && s.Host.Full })
 	for _, s := range a.of(Light) {
 		if h := s.Host; full && h != nil && h.Others >= leastTaken*h.CPUs {
-			return []string{fmt.Sprintf("other programs used %s of the host's %s while the target was unloaded: its capacity alone is higher",
-				notation.Short(h.Others), notation.Counted(int64(h.CPUs), "CPU", "CPUs"))}
+			return []string{fmt.Sprintf("other programs used %s of the host's %s while the target was unloaded: "+
+				"its capacity alone is higher", notation.Short(h.Others), notation.Counted(int64(h.CPUs), "CPU", "CPUs"))}
 		}
 	}
 	return nil

@@ -74,7 +74,8 @@ func TestOthersInEveryStep(t *testing.T) {
 	for range mostDisturbed {
 		steps = append(steps, at(Searched, 400, Breaks, true, 1.2))
 	}
-	if a := Decide(Header{}, steps, "", false); a.State != Undecided || !strings.Contains(a.Why, "other programs took the CPUs in 6 steps") {
+	a := Decide(Header{}, steps, "", false)
+	if a.State != Undecided || !strings.Contains(a.Why, "other programs took the CPUs in 6 steps") {
 		t.Errorf("%s: %s", a.State, a.Why)
 	}
 }
@@ -82,12 +83,14 @@ func TestOthersInEveryStep(t *testing.T) {
 // TestOthersWhileUnloaded: what uses CPUs without the load is named where they ran out.
 func TestOthersWhileUnloaded(t *testing.T) {
 	steps := func(light float64, full bool) []Step {
-		return []Step{at(Light, 100, Holds, false, light), at(Up, 800, Holds, true, 0.5), at(Searched, 780, Holds, full, 0.5), at(Searched, 820, Breaks, full, 0.5)}
+		return []Step{at(Light, 100, Holds, false, light), at(Up, 800, Holds, true, 0.5),
+			at(Searched, 780, Holds, full, 0.5), at(Searched, 820, Breaks, full, 0.5)}
 	}
 	warned := func(list []Step) bool {
 		return strings.Contains(strings.Join(Decide(Header{}, list, "", false).Warnings, "\n"), "while the target was unloaded")
 	}
 	if !warned(steps(0.5, true)) || warned(steps(0.1, true)) || warned(steps(0.5, false)) {
-		t.Errorf("warned %t, beside little %t, with CPUs left %t", warned(steps(0.5, true)), warned(steps(0.1, true)), warned(steps(0.5, false)))
+		t.Errorf("warned %t, beside little %t, with CPUs left %t", warned(steps(0.5, true)), warned(steps(0.1, true)),
+			warned(steps(0.5, false)))
 	}
 }
