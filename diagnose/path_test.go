@@ -100,13 +100,15 @@ func TestPathOfCalls(t *testing.T) {
 		{New(8, 10*ms).Wait(breakdown.StateRunning, 9*ms, 1), node(0.9, state(breakdown.StateNetwork, 0.9)),
 			"waiting for an HTTP call in fx.(*Client).fetch (client.go:12)"}, // its stack is below the anatomy's bound
 		{New(8, 10*ms).Wait(breakdown.StateRunning, 9*ms, 1), breakdown.PathNode{Kind: breakdown.PathGoroutine,
-			State: breakdown.StateSelect, Function: reader, Share: 0.9, Site: "net/http.(*persistConn).roundTrip"}, "waiting for an HTTP call"}, // a proxy's
+			State: breakdown.StateSelect, Function: reader, Share: 0.9, Site: "net/http.(*persistConn).roundTrip"},
+			"waiting for an HTTP call"}, // a proxy's
 		{New(8, 10*ms).Wait(breakdown.StateSelect, 9*ms, 1, "runtime.selectgo", "net/http.(*persistConn).roundTrip",
 			"shop/fx.(*Client).fetch@client.go:12", "net/http.send", "net/http.(*Client).Do",
 			"shop/fx.(*Desk).rates@desk.go:7").Behind(chain),
 			node(0.9), "waiting for an HTTP call in fx.(*Desk).rates (desk.go:7)"}, // through a RoundTripper of the service's
 		{New(8, 10*ms).Wait(breakdown.StateSelect, 9*ms, 1, "runtime.selectgo", "net/http.(*persistConn).roundTrip",
-			"net/http.(*Client).Do", "shop/fx.(*Client).fetch@client.go:12", "github.com/jackc/pgx/v5.BeginFunc", "shop/fx.(*Desk).book@desk.go:9").Behind(chain),
+			"net/http.(*Client).Do", "shop/fx.(*Client).fetch@client.go:12", "github.com/jackc/pgx/v5.BeginFunc",
+			"shop/fx.(*Desk).book@desk.go:9").Behind(chain),
 			node(0.9), "waiting for an HTTP call in fx.(*Client).fetch (client.go:12)"}, // within a transaction
 		{calls(New(8, 10*ms), "fetch@client.go:12"), breakdown.PathNode{Kind: breakdown.PathRequest, State: breakdown.StateLock, Share: 0.9,
 			Nodes: []breakdown.PathNode{node(0.8, state(breakdown.StateNetwork, 0.8))}},
