@@ -73,6 +73,7 @@ answer rests on the steps so far, which are kept.`,
 	for _, name := range setByKnee {
 		_ = flags.MarkHidden(name) // it fails only for a flag that is not there
 	}
+	flags.Lookup("poisson").Usage = "random arrivals, as from many independent users, instead of evenly spaced ones" // knee has no --rate
 	f.ProtocolFlags(flags)
 	f.TargetFlags(flags)
 	_ = flags.MarkHidden("no-observe")

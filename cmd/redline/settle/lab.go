@@ -62,8 +62,8 @@ func labRunCommand() *cobra.Command {
 		Long: `run measures experiments one after the other. Each result is kept as soon as it is
 decided; Ctrl-C ends the current experiment and keeps the others, and --resume continues.
 
-Exit code 0: each experiment has a verdict. 2: usage or input error, or an experiment
-fails. 3: one is inconclusive. 130: interrupted.`,
+Exit code 0: each experiment has a verdict other than inconclusive. 2: usage or input
+error, or an experiment fails. 3: one is inconclusive. 130: interrupted.`,
 		Example: `  redline lab run --quick
   redline lab run E-atomic E-atomic.sharded
   redline lab run --resume
