@@ -49,11 +49,12 @@ func (f *compareFlags) register(cmd *cobra.Command) {
 	f.LoadFlags(flags)
 	flags.MarkHidden("duration") // begin refuses both
 	flags.MarkHidden("requests")
+	flags.MarkHidden("warmup") // follows from --block
 	f.ProtocolFlags(flags)
 	flags.DurationVar(&f.maxTime, "max-time", session.DefaultMaxTime, "end after this `time`, even if undecided")
 	flags.IntVar(&f.most, "pairs", 0, "measure at most `n` pairs (default 120)")
 	flags.Uint64Var(&f.seed, "seed", 0, "random seed for the order of pairs (default random)")
-	flags.DurationVar(&f.block, "block", 0, "measured `time` of each launch (default 2s)")
+	flags.DurationVar(&f.block, "block", 0, "measured `time` of each launch, after a warm-up of half as long (default 2s)")
 	flags.BoolVar(&f.apart, "one-at-a-time", false, "never run both sides at once")
 	flags.StringVarP(&f.Out, "output", "o", "", "`directory` that keeps the session (default runs/<time>-ab)")
 	flags.BoolVar(&f.resume, "resume", false, "continue the interrupted session in the directory of -o")
