@@ -25,7 +25,8 @@ func Text(w io.Writer, s Comparison) error {
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	inert.Fprintf(t, "metric\ta\tb\tchange, 95 %%\tblocks of\n")
 	for _, m := range s.Metrics {
-		inert.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", m.Name, render.Amount(m.A, m.Unit), render.Amount(m.B, m.Unit), m.Interval(), m.blockText())
+		inert.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", m.Name, render.Amount(m.A, m.Unit), render.Amount(m.B, m.Unit),
+			m.Interval(), m.blockText())
 	}
 	t.Flush()
 	for _, line := range s.unknown() {

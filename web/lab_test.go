@@ -45,7 +45,8 @@ func TestLabInBrowser(t *testing.T) {
 	s := show(t, "lab", labPage(t, ""), "h1", ".rungs th[scope=row]", ".rungs .rung-rate b",
 		".rungs .interval span", ".rungs .interval svg", ".marks li", "#E-atomic .interval span",
 		"#E-atomic .claimed", "#E-atomic .fate", ".claims tbody tr", ".lead")
-	if lead := s.Texts[".lead"]; len(lead) != 1 || !regexp.MustCompile(`: 1 confirmed, \d+ settled by other commands, \d+ not run\.$`).MatchString(lead[0]) {
+	verdicts := regexp.MustCompile(`: 1 confirmed, \d+ settled by other commands, \d+ not run\.$`)
+	if lead := s.Texts[".lead"]; len(lead) != 1 || !verdicts.MatchString(lead[0]) {
 		t.Errorf("summary %q", lead)
 	}
 	if !slices.Equal(s.Texts[".rungs th[scope=row]"], []string{"as found", "index", "pool"}) ||

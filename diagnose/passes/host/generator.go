@@ -145,8 +145,9 @@ var Connections = diagnose.Analyzer{
 		Doc: "Each connection waits for its answer while the service is idle: it could serve more requests at a time. The " +
 			"rate is the number of connections divided by the latency, whatever the service could do.",
 		Knows: "A closed loop that leaves idle more than half of the host's CPUs, and of what the service may use, while no " +
-			"cause that limits the service was found. If waits in the service matter, they are reported instead; an incomplete run " +
-			"without a trace is not judged. It concerns the scenario, so it ranks last; confidence is low, because a service that is slow on purpose looks the same.",
+			"cause that limits the service was found. If waits in the service matter, they are reported instead; an " +
+			"incomplete run without a trace is not judged. It concerns the scenario, so it ranks last; confidence is low, " +
+			"because a service that is slow on purpose looks the same.",
 		Remedy: "More connections, or an open loop at the desired rate.",
 		Example: diagnose.Example{
 			Lang:   "yaml",
