@@ -106,7 +106,7 @@ Exit code 0: b is no worse, or better. 1: b is worse. 2: usage or input error.
 		Example: `  redline ab --build-a ./cmd/svc@main --build-b ./cmd/svc scenario.yaml
   redline ab --a './svc-old -l :8080' --b './svc-new -l :8080' http://127.0.0.1:8080/ -c 32
   redline ab --env-a GOGC=100 --env-b GOGC=400 scenario.yaml --max-time 5m`,
-		Args: cobra.ExactArgs(1),
+		Args: cli.Takes(1, 1, "no target: give one URL or one scenario file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			plan, err := f.Plan(cmd, args)
 			if err != nil {
