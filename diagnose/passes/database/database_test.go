@@ -244,6 +244,16 @@ func TestPoolChurn(t *testing.T) {
 	Expect(t, database.PoolChurn, idle().Wait(breakdown.StateNetwork, 60*ms, 0.9, dial...), "db-pool-churn") // the trace alone shows it
 	Expect(t, database.PoolChurn, opened(0.8).Wait(breakdown.StateNetwork, ms, 1, dial...))                  // cheap
 	Expect(t, database.PoolChurn, opened(0.001).Wait(breakdown.StateNetwork, 60*ms, 0.001, dial...))         // a few at the start
+	// Goroutines of the requests open them, so that no request waits for it: the CPU decides.
+	behind := func(busy float64) *Builder {
+		b := New(4, 80*ms).CPU(2, busy, 0.5, 0.1, 1.3).Wait(breakdown.StateSync, 70*ms, 1, List)
+		return b.Statement("SELECT 1", int64(b.Requests()), 2*ms, 1, 1, "").Counter(series.DBSessions, "", b.Requests())
+	}
+	found := Expect(t, database.PoolChurn, behind(1.98), "db-pool-churn")
+	if len(found) == 1 && (found[0].ShareOf != "cpu" || len(found[0].Evidence) != 2) {
+		t.Errorf("a quarter of a CPU of 1.9, and no wait: %+v", found[0])
+	}
+	Expect(t, database.PoolChurn, behind(1.2))
 }
 
 func TestLockWait(t *testing.T) {
