@@ -27,12 +27,13 @@ type Comparison struct {
 }
 
 // Metric is one metric of both runs. The change is relative, of the
-// second run against the first, + is worse.
+// second run against the first, + is worse; if Higher is better, it is that of the inverse.
 type Metric struct {
-	Name string  `json:"name"`
-	Unit string  `json:"unit"`
-	A    float64 `json:"a"`
-	B    float64 `json:"b"`
+	Name   string  `json:"name"`
+	Unit   string  `json:"unit"`
+	Higher bool    `json:"higher_is_better"`
+	A      float64 `json:"a"`
+	B      float64 `json:"b"`
 	// Estimate with Low and High come from blocks of windows long enough for one
 	// not to be correlated with the next; Known is false where there are too few.
 	Estimate float64 `json:"estimate"`
@@ -44,8 +45,6 @@ type Metric struct {
 	// is left between them, of the run that has more.
 	Block int     `json:"block_windows"`
 	Lag1  float64 `json:"lag1"`
-
-	higher bool // is better
 }
 
 // Schema names its JSON.
@@ -101,7 +100,7 @@ func most(list []verify.Change) []verify.Change { return list[:min(len(list), mo
 
 // windows compares the windows of a metric in both runs.
 func windows(m verify.Metric, a, b []float64) Metric {
-	out := Metric{Name: m.Name, Unit: m.Unit, higher: m.Higher}
+	out := Metric{Name: m.Name, Unit: m.Unit, Higher: m.Higher}
 	a, b = positive(a), positive(b)
 	if len(a) == 0 || len(b) == 0 {
 		out.Why = "it was not recorded in both runs"

@@ -25,7 +25,8 @@ func Text(w io.Writer, s Comparison) error {
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	inert.Fprintf(t, "metric\ta\tb\tchange, 95 %%\tblocks of\n")
 	for _, m := range s.Metrics {
-		inert.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", m.Name, render.Amount(m.A, m.Unit), render.Amount(m.B, m.Unit), m.change(), m.blockText())
+		inert.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", m.Name, render.Amount(m.A, m.Unit), render.Amount(m.B, m.Unit),
+			m.Interval(), m.blockText())
 	}
 	t.Flush()
 	for _, line := range s.unknown() {
@@ -54,7 +55,7 @@ func Markdown(w io.Writer, s Comparison) error {
 	b.WriteString("\n| metric | a | b | change, 95 % | blocks of |\n|---|---|---|---|---|\n")
 	for _, m := range s.Metrics {
 		inert.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", m.Name, render.Amount(m.A, m.Unit),
-			render.Amount(m.B, m.Unit), m.change(), m.blockText())
+			render.Amount(m.B, m.Unit), m.Interval(), m.blockText())
 	}
 	for _, line := range s.unknown() {
 		inert.Fprintf(&b, "\n%s\n", line)
@@ -94,11 +95,21 @@ func (s Comparison) unknown() (lines []string) {
 	return lines
 }
 
-func (m Metric) change() string {
+// Change writes the change in words and in the metric's own terms: throughput that is "93 % better" is 1.93 times as
+// much. One that is not known is "not known".
+func (m Metric) Change() string {
 	if !m.Known {
 		return "not known"
 	}
-	return render.Interval(m.higher, m.Estimate, m.Low, m.High)
+	return render.Change(m.Higher, m.Estimate)
+}
+
+// Interval is Change with the limits of its interval.
+func (m Metric) Interval() string {
+	if !m.Known {
+		return m.Change()
+	}
+	return render.Interval(m.Higher, m.Estimate, m.Low, m.High)
 }
 
 func (m Metric) blockText() string {

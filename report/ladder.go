@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/redline-go/redline/notation"
@@ -74,12 +75,16 @@ func (l *Ladder) JSON(w io.Writer) error {
 	return writeJSON(w, &out, "ladder")
 }
 
+// ladderNote says why the gains and the rates of a ladder need not agree.
+const ladderNote = "A gain, with its 95 % interval, compares a step with the one before: both run at once and take turns.\n" +
+	"QPS is from each step's own run, so QPS / first also holds what changed on the machine between the runs."
+
 // Text writes the ladder as a table, one row per step, with a bar of QPS on a
 // logarithmic scale (a linear one would show only the last step of a ladder
 // that gains an order of magnitude), and then the report's path.
 func (l *Ladder) Text(w io.Writer, o TextOptions) error {
 	p := paint(o.Color)
-	head := []string{"step", "finding", "QPS", "P50", "P95", "P99", "gain", "cumulative", ""}
+	head := []string{"step", "finding", "QPS", "P50", "P95", "P99", "gain", "QPS / first", ""}
 	for i := range head {
 		head[i] = p.dim(head[i])
 	}
@@ -95,6 +100,9 @@ func (l *Ladder) Text(w io.Writer, o TextOptions) error {
 	var b strings.Builder
 	for _, line := range table(rows, 2, 3, 4, 5, 6, 7) {
 		b.WriteString(line + "\n")
+	}
+	if slices.ContainsFunc(l.Steps, func(s Step) bool { return s.GainLow > 0 }) {
+		b.WriteString("\n" + p.dim(ladderNote) + "\n")
 	}
 	if l.Report != "" {
 		fmt.Fprintf(&b, "\n%s %s\n", p.dim("report"), notation.Clean(l.Report))

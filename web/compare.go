@@ -22,12 +22,19 @@ var compareScript string
 // compared is what the page of two runs shows; web/page/src/compare.tsx reads it.
 type compared struct {
 	compare.Comparison
+	Words    []words           `json:"words"` // of each metric
 	Caveat   string            `json:"caveat"`
 	Sides    [2]side           `json:"sides"`
 	Findings []comparedFinding `json:"findings"`
 	Flames   *flame.Set        `json:"flames"`
 	Missing  []string          `json:"missing"`
 	Module   string            `json:"module"`
+}
+
+// words are a metric's change as the command line writes it.
+type words struct {
+	Change   string `json:"change"`
+	Interval string `json:"interval"`
 }
 
 // side is one of the runs.
@@ -79,6 +86,9 @@ func comparedOf(a, b Observed) *compared {
 		Missing:    []string{},
 		Module:     b.Record.Run.Target.Module,
 		Findings:   pairFindings(a.Summary.Findings, b.Summary.Findings),
+	}
+	for _, m := range c.Metrics {
+		c.Words = append(c.Words, words{m.Change(), m.Interval()})
 	}
 	miss := func(what string, err error) { c.Missing = append(c.Missing, notation.Clean(what+": "+err.Error())) }
 	for i, o := range []Observed{a, b} {

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -43,7 +44,11 @@ func TestLabInBrowser(t *testing.T) {
 	t.Parallel()
 	s := show(t, "lab", labPage(t, ""), "h1", ".rungs th[scope=row]", ".rungs .rung-rate b",
 		".rungs .interval span", ".rungs .interval svg", ".marks li", "#E-atomic .interval span",
-		"#E-atomic .claimed", "#E-atomic .fate", ".claims tbody tr")
+		"#E-atomic .claimed", "#E-atomic .fate", ".claims tbody tr", ".lead")
+	verdicts := regexp.MustCompile(`: 1 confirmed, \d+ settled by other commands, \d+ not run\.$`)
+	if lead := s.Texts[".lead"]; len(lead) != 1 || !verdicts.MatchString(lead[0]) {
+		t.Errorf("summary %q", lead)
+	}
 	if !slices.Equal(s.Texts[".rungs th[scope=row]"], []string{"as found", "index", "pool"}) ||
 		!slices.Equal(s.Texts[".rungs .rung-rate b"], []string{"800.0", "3,200", "3,230"}) {
 		t.Errorf("rungs %q at %q", s.Texts[".rungs th[scope=row]"], s.Texts[".rungs .rung-rate b"])

@@ -11,10 +11,12 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/assess"
+	"github.com/redline-go/redline/compare"
 	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/report"
+	"github.com/redline-go/redline/report/reporttest"
 	"github.com/redline-go/redline/web"
 	"github.com/redline-go/redline/web/webtest"
 )
@@ -78,6 +80,28 @@ func TestRealComparisonInBrowser(t *testing.T) {
 	rows := seen.Texts[".metrics tbody tr"]
 	if len(rows) < 5 || !strings.Contains(rows[0], "the runs are too short") || len(seen.Texts["canvas"]) < 2 {
 		t.Errorf("figures %q, %d canvases", seen.Texts[".metrics tbody tr"], len(seen.Texts["canvas"]))
+	}
+}
+
+// TestComparisonInBrowser: where b serves twice as many requests, its throughput is 100 % better, as the command line says.
+func TestComparisonInBrowser(t *testing.T) {
+	t.Parallel()
+	var sides [2]web.Observed
+	for i := range sides {
+		sides[i] = web.Observed{Record: reporttest.Bundle(t, reporttest.Options{Windows: 2000, Twice: i == 1}), Summary: &record.Summary{}}
+		must(t, sides[i].Record.ReadJSON(record.SummaryFile, sides[i].Summary))
+	}
+	var html, text bytes.Buffer
+	must(t, web.Compare(&html, sides[0], sides[1]))
+	must(t, compare.Text(&text, compare.Runs(sides[0].Record, sides[1].Record)))
+	seen := show(t, "comparison", html.String(), "h1", ".metrics tbody th", ".metrics .interval > span:first-of-type")
+	if !strings.Contains(seen.Texts["h1"][0], "throughput 100\u00a0% better") {
+		t.Errorf("answer %q", seen.Texts["h1"])
+	}
+	for _, words := range seen.Texts[".metrics .interval > span:first-of-type"] {
+		if !strings.Contains(text.String(), words) {
+			t.Errorf("the command line does not say %q:\n%s", words, text.String())
+		}
 	}
 }
 

@@ -42,7 +42,7 @@ func TestRealRunInBrowser(t *testing.T) {
 	t.Parallel()
 	pages := pageSources(t)
 	bundle := filepath.Join(t.TempDir(), "bundle")
-	scenario := scenarioFile(t, service(t, locked), freePort(t), "load: {connections: 8, duration: 10m, warmup: 500ms}\n")
+	scenario := scenarioFile(t, service(t, locked), freePort(t), "load: {connections: 8, duration: 30m, warmup: 500ms}\n")
 	cmd, url, stderr := livePage(t, t.TempDir(), scenario, "-o", bundle, "--web", "127.0.0.1:0", "--plain")
 	var s struct {
 		Console, Errors, Findings, Marks, Figures, Marked []string

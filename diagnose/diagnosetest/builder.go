@@ -50,13 +50,14 @@ type Builder struct {
 	operations  operation.Operations
 	anatomy     *breakdown.Anatomy
 	summary     *record.Summary
+	ended       record.State
 }
 
 // New returns a run with load and nothing else observed: a closed loop of
 // connections that each wait latency for an answer.
 func New(connections int, latency time.Duration) *Builder {
 	b := &Builder{
-		module: "shop", connections: connections, latency: latency,
+		module: "shop", connections: connections, latency: latency, ended: record.Complete,
 		rate:     float64(connections) / latency.Seconds(),
 		series:   map[series.Series]func(int) float64{},
 		profiles: map[string]*stacks{},
@@ -141,6 +142,9 @@ func (b *Builder) Peer(program, port string, cpus float64) *Builder {
 func (b *Builder) Children(cpus float64) *Builder {
 	return b.Counter(series.ProcessReaped, "", cpus*duration.Seconds()*1e9)
 }
+
+// Aborted makes the run end before its load did, as one that still runs looks like.
+func (b *Builder) Aborted() *Builder { b.ended = record.Aborted; return b }
 
 // Summary sets the measured half of summary.json.
 func (b *Builder) Summary(s record.Summary) *Builder { b.summary = &s; return b }
@@ -233,7 +237,7 @@ func (b *Builder) write(dir string) error {
 			return err
 		}
 	}
-	if err := w.Close(record.Complete, ""); err != nil {
+	if err := w.Close(b.ended, ""); err != nil {
 		return err
 	}
 	if len(b.statements) > 0 {

@@ -30,6 +30,7 @@ type Options struct {
 	Extra   int    // further series
 	Stacks  int    // further distinct stacks in each profile; zero is Stacks alone
 	Parts   int    // CPU profiles one after the other; zero means two
+	Twice   bool   // twice as many requests in each window
 	Timed   bool   // two traces, the earlier one of faster requests, and goroutines at both ends
 }
 
@@ -108,7 +109,7 @@ func writeSeries(t testing.TB, w *record.Writer, o Options) {
 		add := func(unit, name, labels string, v float64) {
 			points = append(points, series.Point{Window: int64(i), Series: series.Series{Name: name, Labels: labels, Unit: unit}, Value: v})
 		}
-		requests := math.Round(noise(207*ramp*(1-0.7*bad), 0.1))
+		requests := o.times() * math.Round(noise(207*ramp*(1-0.7*bad), 0.1))
 		addLoad(add, noise, requests, bad)
 		if o.Bare {
 			must(t, w.Add(points...))
@@ -154,6 +155,14 @@ func writeSeries(t testing.TB, w *record.Writer, o Options) {
 		}
 		must(t, w.Add(points...))
 	}
+}
+
+// times is how often the requests of the zero value come.
+func (o Options) times() float64 {
+	if o.Twice {
+		return 2
+	}
+	return 1
 }
 
 // addLoad adds a window's series of the load, with bad the part of a slump that it is in.

@@ -145,8 +145,9 @@ var Connections = diagnose.Analyzer{
 		Doc: "Each connection waits for its answer while the service is idle: it could serve more requests at a time. The " +
 			"rate is the number of connections divided by the latency, whatever the service could do.",
 		Knows: "A closed loop that leaves idle more than half of the host's CPUs, and of what the service may use, while no " +
-			"cause that limits the service was found. If waits in the service matter, they are reported instead. It concerns " +
-			"the scenario, so it ranks last; confidence is low, because a service that is slow on purpose looks the same.",
+			"cause that limits the service was found. If waits in the service matter, they are reported instead; an " +
+			"incomplete run without a trace is not judged. It concerns the scenario, so it ranks last; confidence is low, " +
+			"because a service that is slow on purpose looks the same.",
 		Remedy: "More connections, or an open loop at the desired rate.",
 		Example: diagnose.Example{
 			Lang:   "yaml",
@@ -171,6 +172,11 @@ func runConnections(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	if load.Errors > 0.5*load.Requests || p.FoundIn(diagnose.Validity, diagnose.Host, diagnose.Database, diagnose.Wait) {
+		return nil, nil
+	}
+	// Until the first trace has come, a run that goes on has not looked for the waits that are the better answer.
+	if p.Record.Run.State == record.Aborted && !(p.Waits().MeanNS() > 0) {
+		p.Unjudged("generator-limited", "the run was not complete, and no trace shows yet what its requests wait for")
 		return nil, nil
 	}
 	ceiling := float64(load.Connections) / ((load.Service + load.Think) / 1e9)

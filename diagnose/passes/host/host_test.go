@@ -41,6 +41,9 @@ func TestConnections(t *testing.T) {
 	Expect(t, host.Connections, few().CPU(2, 1.6, 1, 0.3, -1))
 	Expect(t, host.Connections, few().Rate(200))
 	Expect(t, host.Connections, Healthy())
+	Expect(t, host.Connections, few(), "generator-limited")
+	ExpectUnjudged(t, host.Connections, few().Aborted(), "generator-limited")
+	Expect(t, host.Connections, few().Aborted().Wait(breakdown.StateRunning, ms, 1), "generator-limited")
 }
 
 // quota is a service with half a CPU on a host with CPUs to spare.

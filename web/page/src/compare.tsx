@@ -7,9 +7,10 @@ import { SpectrumChart } from "./spectrum";
 import { start } from "./start";
 
 interface Side { id: string; begun: string; state: string; target: string; revision: string; headline: Headline; load: Load; spectrum: Spectrum[] | null }
-interface Metric { name: string; unit: string; a: number; b: number; estimate: number; low: number; high: number; known: boolean; why: string }
+interface Metric { name: string; unit: string; higher_is_better: boolean; a: number; b: number; estimate: number; low: number; high: number; known: boolean; why: string }
+interface Words { change: string; interval: string }
 interface Data {
-  runs: [string, string]; metrics: Metric[]; parts: Change[]; tail: Change[]; functions: Change[]; warnings: string[]; caveat: string; sides: [Side, Side];
+  runs: [string, string]; metrics: Metric[]; words: Words[]; parts: Change[]; tail: Change[]; functions: Change[]; warnings: string[]; caveat: string; sides: [Side, Side];
   findings: Fate[]; flames: FlameSet; missing: string[]; module: string;
 }
 
@@ -21,7 +22,7 @@ function Compare({ data }: { data: Data }) {
       <a class="skip" href="#main">Skip to the figures</a>
       <header class={"headline " + colour(data.metrics)}><div class="inner">
         <p class="brand"><b>redline</b> <span>two runs of {data.sides[0].target === data.sides[1].target ? data.sides[1].target || "a service" : "different targets"}</span></p>
-        <h1>{answer(data.metrics)}</h1>
+        <h1>{answer(data.metrics, data.words)}</h1>
         <div class="pair compared">
           {sides.map((name, i) => {
             const s = data.sides[i]!;
@@ -33,7 +34,7 @@ function Compare({ data }: { data: Data }) {
         {data.warnings.map((w, i) => <p class="banner state" key={i}>{w}</p>)}
       </div></header>
       <main id="main" class="shelf">
-        <section aria-labelledby="metrics-title"><div class="section-head"><h2 id="metrics-title">Figures</h2><Downloads name="figures" what="Figures" table={() => ({ columns: ["figure", "unit", "a", "b", "change", "low", "high", "why_unknown"], rows: data.metrics.map((m) => [m.name, m.unit, m.a, m.b, ...(m.known ? [m.estimate, m.low, m.high] : [null, null, null]), m.why]) })} /></div><Metrics metrics={data.metrics} /></section>
+        <section aria-labelledby="metrics-title"><div class="section-head"><h2 id="metrics-title">Figures</h2><Downloads name="figures" what="Figures" table={() => ({ columns: ["figure", "unit", "higher_is_better", "a", "b", "change", "low", "high", "why_unknown"], rows: data.metrics.map((m) => [m.name, m.unit, String(m.higher_is_better), m.a, m.b, ...(m.known ? [m.estimate, m.low, m.high] : [null, null, null]), m.why]) })} /></div><Metrics metrics={data.metrics} words={data.words} /></section>
         <section aria-labelledby="latency-title"><h2 id="latency-title">Latency</h2>
           <div class="pair"><div class="card"><Percentiles sides={data.sides} /></div>
             <SpectrumChart curves={data.sides.flatMap((s, i) => (s.spectrum ?? []).filter((c) => c.kind === "latency").map((c) => ({ ...c, name: `run ${sides[i]}`, tone: String(i) })))} /></div>
@@ -48,12 +49,13 @@ function Compare({ data }: { data: Data }) {
 }
 
 // answer says which figures differ beyond noise, the largest change first.
-function answer(metrics: Metric[]): string {
+function answer(metrics: Metric[], words: Words[]): string {
   const known = metrics.filter((m) => m.known);
-  const beyond = known.filter((m) => m.low > 0 || m.high < 0).sort((x, y) => Math.abs(y.estimate) - Math.abs(x.estimate));
+  const size = (m: Metric) => Math.abs(Math.log1p(m.estimate)); // half and twice are equal changes
+  const beyond = known.filter((m) => m.low > 0 || m.high < 0).sort((x, y) => size(y) - size(x));
   if (known.length === 0) return "No figure could be compared";
   if (beyond.length === 0) return "All differences may be noise";
-  const text = beyond.slice(0, 3).map((m) => `${m.name.replaceAll("_", " ")} ${change(Math.abs(m.estimate)).replace("+", "")} ${m.estimate > 0 ? "worse" : "better"}`).join(", ");
+  const text = beyond.slice(0, 3).map((m) => `${m.name.replaceAll("_", " ")} ${words[metrics.indexOf(m)]!.change}`).join(", ");
   const [noise, unknown] = [known.length > beyond.length, metrics.length > known.length];
   const rest = noise ? "; the rest may be noise" + (unknown ? ", or is unknown" : "") : unknown ? "; the rest is unknown" : "";
   return `In b: ${text}${beyond.length > 3 ? `, and ${beyond.length - 3} more` : ""}${rest}`.replaceAll(" %", "\u00a0%");
@@ -68,21 +70,20 @@ function colour(metrics: Metric[]): string {
 const worse = (m: Metric) => m.known && m.low > 0;
 
 // Metrics draws each change with its interval; one that holds zero is grey.
-function Metrics({ metrics }: { metrics: Metric[] }) {
+function Metrics({ metrics, words }: { metrics: Metric[]; words: Words[] }) {
   const most = Math.max(0.05, ...metrics.filter((m) => m.known).flatMap((m) => [Math.abs(m.low), Math.abs(m.high)]));
   const at = (v: number) => 50 + (Math.max(-most, Math.min(most, v)) / most) * 48;
   return (
     <div class="card scroll"><table class="metrics">
-      <thead><tr><th scope="col">figure</th><th scope="col" class="num">a</th><th scope="col" class="num">b</th><th scope="col" class="num">change, + is worse</th><th scope="col">95 % interval</th></tr></thead>
-      <tbody>{metrics.map((m) => {
+      <thead><tr><th scope="col">figure</th><th scope="col" class="num">a</th><th scope="col" class="num">b</th><th scope="col">change, better to the left, with its 95 % interval</th></tr></thead>
+      <tbody>{metrics.map((m, i) => {
         const kind = !m.known ? "" : m.low > 0 ? "worse" : m.high < 0 ? "better" : "noise";
         return (
           <tr key={m.name}><th scope="row">{m.name.replaceAll("_", " ")}</th><td class="num" data-label="a">{m.a > 0 ? value(m.a, m.unit) : "–"}</td><td class="num" data-label="b">{m.b > 0 ? value(m.b, m.unit) : "–"}</td>
-            <td class={"num " + kind} data-label={m.known ? null : "change"}>{m.known ? change(m.estimate) : "unknown"}</td>
             <td class="interval">{m.known
               ? <><svg viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden="true"><line x1="50" x2="50" y1="0" y2="12" class="zero" /><rect class={kind} x={at(m.low)} width={Math.max(at(m.high) - at(m.low), 0.6)} y="3" height="6" /></svg>
-                <span>{change(m.low)} to {change(m.high)}{kind === "noise" && ", may be noise"}</span></>
-              : <small>{m.why}</small>}</td></tr>
+                <span class={kind}>{words[i]!.interval}</span>{kind === "noise" && <span>, may be noise</span>}</>
+              : <>unknown: <small>{m.why}</small></>}</td></tr>
         );
       })}</tbody>
     </table></div>

@@ -8,9 +8,18 @@ interface Rung { name: string; title: string; finding: string; rate: number; fig
 interface Ladder { title: string; note: string; rungs: Rung[]; marks: { what: string; claimed: string; measured: string; verdict: string }[] }
 interface Data { title: string; machine: string; decided: number; rows: Row[]; ladders: Ladder[]; counts: Record<string, number> }
 
-// tally writes how often each verdict is, the most frequent first.
+// tally writes how often each verdict is, the most frequent first, and at the end what has none.
 function tally(counts: Record<string, number>): string {
-  return Object.entries(counts).sort((a, b) => b[1] - a[1]).map(([verdict, n]) => `${count(n)} ${verdict}`).join(", ");
+  let elsewhere = 0; // claims that other commands settle name their command
+  const verdicts: [string, number][] = [];
+  for (const [verdict, n] of Object.entries(counts)) {
+    if (verdict.startsWith("see ")) elsewhere += n;
+    else if (verdict !== "not run") verdicts.push([verdict, n]);
+  }
+  const parts = verdicts.sort((a, b) => b[1] - a[1]).map(([verdict, n]) => `${count(n)} ${verdict}`);
+  if (elsewhere > 0) parts.push(`${count(elsewhere)} settled by other commands`);
+  if (counts["not run"]) parts.push(`${count(counts["not run"])} not run`);
+  return parts.join(", ");
 }
 
 const factor = (v: number) => figure(v) + "x";
