@@ -52,7 +52,8 @@ func (u *Table) byItself(name string, samples []Booked) bool {
 	total, own := 0.0, 0.0
 	for _, s := range samples {
 		total += float64(s.Value)
-		if i := u.index.Innermost(s.Stack); s.Domain != 0 && i >= 0 && callstack.Enclosing(s.Stack[i].Function) == callstack.Enclosing(name) {
+		i := u.index.Innermost(s.Stack)
+		if s.Domain != 0 && i >= 0 && callstack.Enclosing(s.Stack[i].Function) == callstack.Enclosing(name) {
 			own += float64(s.Value)
 		}
 	}
