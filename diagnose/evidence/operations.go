@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/database"
@@ -310,6 +311,25 @@ func (p *Set) Acquired() (sum Acquired, ok bool) {
 		}
 	}
 	return sum, sum.Calls > 0
+}
+
+// Opener returns the user's place for which most connections were opened, by the calls whose stack
+// was taken; ok is false if none was opened at a place of the user's.
+func (p *Set) Opener() (at code.Frame, ok bool) {
+	ops := p.Operations()
+	if ops == nil {
+		return at, false
+	}
+	opened := map[code.Frame]float64{}
+	for _, o := range ops.Operations {
+		for _, c := range o.Callers {
+			if place, known := p.Stacks.Place(c.Stack); known && o.Kind == operation.Acquire && p.Stacks.User(place) {
+				opened[place] += float64(c.Opened)
+			}
+		}
+	}
+	at = measured.Heaviest(opened, measured.CompareFrames)
+	return at, opened[at] > 0
 }
 
 // Statements returns statements.json with the statements sorted by execution

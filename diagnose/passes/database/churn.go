@@ -86,9 +86,13 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Share, f.ShareOf = cpu, diagnose.OfCPU
 		f.Title = fmt.Sprintf("Opening database connections takes %s of the service's CPU", diagnose.Percent(cpu))
 	}
+	at, known := p.Opener()
 	if sites := p.Waits().Sites(callstack.ConnectWait); len(sites) > 0 {
-		f.Where = diagnose.WhereOf(sites[0].Place)
-		f.Title += " at " + diagnose.At(sites[0].Place)
+		at, known = sites[0].Place, true
+	}
+	if known {
+		f.Where = diagnose.WhereOf(at)
+		f.Title += " at " + diagnose.At(at)
 	}
 	return []diagnose.Finding{f}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/redline-go/redline/diagnose/passes/wait"
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/operation"
 	"github.com/redline-go/redline/record/series"
 )
 
@@ -254,6 +255,13 @@ func TestPoolChurn(t *testing.T) {
 		t.Errorf("a quarter of a CPU of 1.9, and no wait: %+v", found[0])
 	}
 	Expect(t, database.PoolChurn, behind(1.2))
+	// The hooks know for which caller they were opened, and it is not the one that asks for most.
+	const conn = "database/sql.(*DB).conn"
+	opener, user := Caller(0.1, ms, conn, "shop/orders.version@pool.go:86"), Caller(0.9, 9*ms, conn, List)
+	opener.Opened = 3
+	b := behind(1.98)
+	b.Asks(operation.Acquire, "", 10*int64(b.Requests()), ms, 0, user, opener)
+	Expect(t, database.PoolChurn, b, "db-pool-churn at pool.go:86")
 }
 
 func TestLockWait(t *testing.T) {
