@@ -17,8 +17,8 @@ const widest = 0.25
 // Decide returns the answer from a session's steps. ended is why the session ended
 // early, empty if it was complete; interrupted is set if a person ended it.
 func Decide(h Header, steps []Step, ended string, interrupted bool) *Answer {
-	a := &Answer{Schema: Schema, State: Found, Header: h, Steps: steps, Warnings: []string{}}
-	for _, s := range steps {
+	a := &Answer{Schema: Schema, State: Found, Header: h, Steps: Undisturbed(steps), Warnings: []string{}}
+	for _, s := range a.Steps {
 		a.Launches = max(a.Launches, s.Launch)
 	}
 	a.locate()
@@ -46,7 +46,21 @@ func Decide(h Header, steps []Step, ended string, interrupted bool) *Answer {
 	case ended != "":
 		a.Warnings = append(a.Warnings, ended)
 	}
+	a.Warnings = append(a.Warnings, a.foreign()...)
 	return a
+}
+
+// foreign warns of programs that used CPUs even while the target had next to nothing to do: the capacity is what
+// they left of it. What the load makes other programs do is not among them.
+func (a *Answer) foreign() []string {
+	full := slices.ContainsFunc(a.of(Searched), func(s Step) bool { return s.Outcome == Breaks && s.Host != nil && s.Host.Full })
+	for _, s := range a.of(Light) {
+		if h := s.Host; full && h != nil && h.Others >= leastTaken*h.CPUs {
+			return []string{fmt.Sprintf("other programs used %s of the host's %s while the target was unloaded: "+
+				"its capacity alone is higher", notation.Short(h.Others), notation.Counted(int64(h.CPUs), "CPU", "CPUs"))}
+		}
+	}
+	return nil
 }
 
 // of returns the steps of a phase.
@@ -193,7 +207,7 @@ func hysteresis(steps []Step) *Hysteresis {
 			ratios = append(ratios, s.Served/rising[s.Connections])
 		case s.Phase == Overload:
 			h.Overload = s.Rate
-		case s.Phase == Return && s.Outcome != Void:
+		case s.Phase == Return && s.Outcome != Void && s.Outcome != Disturbed:
 			h.Return, h.Recovered, any = s.Rate, s.Outcome == Holds || s.Outcome == Unsteady, true
 		}
 	}

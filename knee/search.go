@@ -42,10 +42,11 @@ const (
 	neighbourly   = 0.1
 	leastToLocate = 0.25 // steps go to this quantile of the belief, and to its mirror
 
-	patience     = 2    // consecutive steps that the generator spoils, or that are not steady, before the search gives up
-	belowCeiling = 0.95 // the part of a rate that the generator cannot offer which it can offer
-	fewEnds      = 4    // exits of the target, if no step held: each costs a launch
-	mostEnds     = 8    // exits of the target, if some step held
+	patience      = 2    // consecutive steps that the generator spoils, or that are not steady, before the search gives up
+	belowCeiling  = 0.95 // the part of a rate that the generator cannot offer which it can offer
+	mostDisturbed = 6    // consecutive steps that other programs disturb, before the search gives up
+	fewEnds       = 4    // exits of the target, if no step held: each costs a launch
+	mostEnds      = 8    // exits of the target, if some step held
 )
 
 // spreads are how gradual the knee may be: the standard deviation of the rate at
@@ -63,6 +64,7 @@ type Search struct {
 	tried  []trial
 
 	voids, unsteady int     // consecutive
+	disturbed       int     // consecutive
 	ended           int     // how often the target ended
 	ceiling         float64 // rate that the generator cannot offer; 0 is none
 	held            int     // steps that held close below the ceiling
@@ -101,6 +103,9 @@ func (s *Search) Take(step Step) {
 	case Unsteady:
 		s.unsteady++
 		return
+	case Disturbed:
+		s.disturbed++
+		return
 	case Ended:
 		s.ended++
 	case Holds:
@@ -108,7 +113,7 @@ func (s *Search) Take(step Step) {
 			s.held++
 		}
 	}
-	s.voids, s.unsteady = 0, 0
+	s.voids, s.unsteady, s.disturbed = 0, 0, 0
 	s.Add(step.Rate, step.Outcome == Holds)
 }
 
@@ -177,6 +182,8 @@ func (s *Search) Stuck() string {
 		return "the generator was the limit in every step (see the reasons of the steps)"
 	case s.unsteady >= patience+1:
 		return "no rate was steady: the latency kept shifting within every step, however long"
+	case s.disturbed >= mostDisturbed:
+		return fmt.Sprintf("other programs took the CPUs in %d steps one after the other (hint: a quieter machine)", s.disturbed)
 	case s.exhausted():
 		return fmt.Sprintf("the objectives failed at every rate that was tried, down to %s/s", notation.Rate(s.lowest()))
 	}

@@ -27,6 +27,9 @@ const (
 	Unsteady Outcome = "unsteady" // the level shifted within the step, which says nothing about its rate
 	Void     Outcome = "void"     // the generator was the limit
 	Ended    Outcome = "ended"    // the target ended by itself
+	// Disturbed is a step that broke while other programs took the CPUs, which says nothing about
+	// its rate; see Undisturbed.
+	Disturbed Outcome = "disturbed"
 )
 
 // Step is one stretch of load at one rate or concurrency, with its result: a line
@@ -54,6 +57,8 @@ type Step struct {
 	Growth float64 `json:"growth"`
 	// CPU is the number of CPUs that the target used; 0 if unknown.
 	CPU float64 `json:"cpus,omitempty"`
+	// Host is nil if the host's CPUs are not known.
+	Host *Host `json:"host,omitempty"`
 
 	Outcome Outcome  `json:"outcome"`
 	Why     []string `json:"why,omitempty"` // the reasons, in words

@@ -198,7 +198,7 @@ func (c *conductor) search(ctx context.Context) (*knee.Search, error) {
 		if err != nil {
 			return nil, err
 		}
-		found.Take(s)
+		found = knee.SearchOf(c.log.steps)
 		after = s.Outcome == knee.Breaks
 		if found.Bounded() {
 			i := found.Interval()

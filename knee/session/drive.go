@@ -14,6 +14,7 @@ import (
 	"github.com/redline-go/redline/knee"
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/run"
@@ -221,6 +222,7 @@ func (r *runner) read(dir string, l load) (knee.Step, error) {
 		system, _ := rec.Series(series.ProcessSystem, "", rec.Run.Steady).Sum()
 		s.CPU = (user + system) / float64(s.Measured)
 	}
+	s.Host = hostOf(summary.CPU)
 	broken, void := failed(summary, l)
 	if l.rate == 0 {
 		s.Outcome, s.Why = knee.Holds, broken
@@ -238,6 +240,18 @@ func (r *runner) read(dir string, l load) (knee.Step, error) {
 		s.Finding = &knee.Finding{Cause: f.Cause, Title: f.Title, Remedy: f.Remedy, Confidence: string(f.Confidence), Bundle: AtKneeDir}
 	}
 	return s, nil
+}
+
+// hostOf returns who used the CPUs of the host; nil if that is not known.
+func hostOf(use *findings.CPUUse) *knee.Host {
+	if use == nil {
+		return nil
+	}
+	ours := use.Target + use.Generator + use.Database
+	for _, p := range use.Peers {
+		ours += p.CPUs
+	}
+	return &knee.Host{CPUs: use.CPUs, Full: use.Full, Others: max(0, use.Busy-ours)}
 }
 
 // failed returns the objectives that a step did not meet, and why its figures are not
