@@ -92,7 +92,7 @@ func (r *results) marks() []mark {
 	}
 	five, ten := count(slow5, found), count(slow10, found)
 	list = append(list,
-		mark{"5 % more CPU per request, called a regression of it within 5 minutes", "at least 9 of 10",
+		mark{"5 % more CPU per request, recognised as a regression within 5 minutes", "at least 9 of 10",
 			of(five, len(slow5)), 10*five >= 9*len(slow5), len(slow5) >= leastSessions},
 		mark{"10 % more", "10 of 10", of(ten, len(slow10)), ten == len(slow10), len(slow10) >= leastSessions})
 	wrong = count(fast, func(t trial) bool { return t.Verdict == verify.Regression })
@@ -148,7 +148,7 @@ func (r *results) simulatedMarks() (list []mark) {
 				asked = fmt.Sprintf("%s in at most %.0f %%", w.verdict, 100*w.most)
 			}
 			share := float64(n) / float64(max(1, s.Sessions))
-			list = append(list, mark{fmt.Sprintf("simulated of %s, side b %s", noise, sizeOf(s.Slower)), asked, of(n, s.Sessions),
+			list = append(list, mark{fmt.Sprintf("simulated from %s, side b %s", noise, sizeOf(s.Slower)), asked, of(n, s.Sessions),
 				share >= w.least && share <= w.most, s.Sessions >= leastSimulated})
 		}
 	}

@@ -77,3 +77,21 @@ func TestUnknownVerbsAreHinted(t *testing.T) {
 		}
 	}
 }
+
+// TestMissingArgumentsAreNamed: whoever types a verb alone learns what it needs.
+func TestMissingArgumentsAreNamed(t *testing.T) {
+	for args, want := range map[string]string{
+		"ab":          "no target: give one URL or one scenario file (hint: redline ab --help)",
+		"gate":        "no target: give one URL or one scenario file (hint: redline gate --help)",
+		"compare x":   "two runs are needed: name their directories, runs/... (hint: redline compare --help)",
+		"diagnose":    "no run given: name its directory, runs/... (hint: redline diagnose --help)",
+		"report":      "no run given: name its directory, runs/... (hint: redline report --help)",
+		"history add": "no run given: name its directory, runs/... (hint: redline history add --help)",
+		"report a b":  "2 arguments given, at most 1 expected (hint: redline report --help)",
+		"serve a b c": "3 arguments given, at most 1 expected (hint: redline serve --help)",
+	} {
+		if r := invoke(t, strings.Fields(args)...); r.code != cli.ExitUsage || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: exit %d\n%s", args, r.code, r.stderr)
+		}
+	}
+}

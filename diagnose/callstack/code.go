@@ -156,6 +156,32 @@ func wraps(stack []code.Frame, i int) bool {
 	return false
 }
 
+// Outside returns the part of a stack outside of the user's innermost function, if that is a hook: the
+// library that called it is the one that it calls, in the midst of a call of the user's further out.
+// It is nil otherwise.
+func (c Code) Outside(stack []code.Frame) []code.Frame {
+	at := c.Innermost(stack)
+	if at < 0 {
+		return nil
+	}
+	inner := ""
+	for _, f := range stack[:at] {
+		if Dependency(f.Function) {
+			inner, _ = Split(f.Function)
+		}
+	}
+	for at < len(stack) && (c.User(stack[at]) || !Dependency(stack[at].Function)) {
+		at++
+	}
+	if at == len(stack) || inner == "" || c.Innermost(stack[at:]) < 0 {
+		return nil
+	}
+	if outer, _ := Split(stack[at].Function); !within(outer, inner) && !within(inner, outer) {
+		return nil
+	}
+	return stack[at:]
+}
+
 // bare returns a function's name without its receiver: "Lock" of "(*Mutex).Lock".
 func bare(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 

@@ -201,12 +201,17 @@ const (
 // Room returns by what factor the target's use of CPU could grow into CPUs of
 // the host that are free if its own limit (quota, GOMAXPROCS) were lifted; 1
 // where it has none, does not use it up, or one of the figures is unknown.
-func (c CPU) Room() float64 {
+func (c CPU) Room() float64 { return c.room(c.CPUs - c.Busy) }
+
+// RoomAlone is Room on a host without other programs: what they take is not the load's, and a
+// service whose own limit were lifted would get its part of it. Room where the load's use is unknown.
+func (c CPU) RoomAlone() float64 { return c.room(c.CPUs - c.Used()) }
+
+func (c CPU) room(free float64) float64 {
 	own := c.Target
 	if c.Limit == c.Quota {
 		own += c.Children // a quota is the whole group's
 	}
-	free := c.CPUs - c.Busy
 	if !(c.Limit < c.CPUs) || !(own >= limitUsed*c.Limit) || !(free > 0) {
 		return 1
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/database"
@@ -125,7 +126,7 @@ func (p *Set) readOperations() (all asked) {
 			traced[o.Operation] = o
 		}
 	}
-	byForm := map[string]*Asked{}
+	byForm, shared := map[string]*Asked{}, p.sharedSites(ops.Operations)
 	for _, o := range ops.Operations {
 		if !statementKind(o.Kind) || o.Text == "" {
 			continue
@@ -141,7 +142,7 @@ func (p *Set) readOperations() (all asked) {
 			t = p.asCounted(o)
 		}
 		a.add(o, t)
-		p.addCallers(a, o)
+		p.addCallers(a, o, shared)
 	}
 	for _, a := range byForm {
 		a.settle()
@@ -205,12 +206,12 @@ func (a *Asked) add(o operation.Operation, t breakdown.OperationsPerRequest) {
 
 // addCallers adds the user's places that run an operation. Their Share is in calls
 // until settle.
-func (p *Set) addCallers(a *Asked, o operation.Operation) {
+func (p *Set) addCallers(a *Asked, o operation.Operation, shared map[site]bool) {
 	if o.Kind == operation.Prepare {
 		return // the function that prepares it need not be the one that runs it
 	}
 	for _, c := range o.Callers {
-		place, ok := p.Stacks.Place(c.Stack)
+		place, ok := p.askedFrom(c.Stack, shared)
 		if !ok {
 			continue
 		}
@@ -226,6 +227,54 @@ func (p *Set) addCallers(a *Asked, o operation.Operation) {
 		b.NS = (b.NS*b.Share + float64(c.MeanNS)*calls) / max(1, b.Share+calls)
 		b.Share += calls
 	}
+}
+
+// site is a place as a key: its frame's address and file do not matter.
+type site struct {
+	function string
+	line     int
+}
+
+func siteOf(f code.Frame) site { return site{f.Function, int(f.Line)} }
+
+// sharedSites returns the user's lines at which the service runs more than one statement.
+func (p *Set) sharedSites(ops []operation.Operation) map[site]bool {
+	first, shared := map[site]string{}, map[site]bool{}
+	for _, o := range ops {
+		if !statementKind(o.Kind) || o.Text == "" {
+			continue
+		}
+		form := statement.Normal(o.Text)
+		for _, c := range o.Callers {
+			place, ok := p.Stacks.Place(c.Stack)
+			if !ok {
+				continue
+			}
+			at := siteOf(place)
+			if before, seen := first[at]; seen && before != form {
+				shared[at] = true
+			} else {
+				first[at] = form
+			}
+		}
+	}
+	return shared
+}
+
+// askedFrom returns the place that asks for a statement. A library's hook that retries or logs runs
+// whatever the library was asked for, and the user's function further out asked for it. A hook with
+// a statement of its own asks itself.
+func (p *Set) askedFrom(stack []code.Frame, shared map[site]bool) (place code.Frame, ok bool) {
+	place, ok = p.Stacks.Place(stack)
+	for ok && shared[siteOf(place)] {
+		outer := p.Stacks.Outside(stack)
+		if outer == nil {
+			break
+		}
+		stack = outer
+		place, ok = p.Stacks.Place(stack)
+	}
+	return place, ok
 }
 
 func (a *Asked) settle() {
@@ -262,6 +311,25 @@ func (p *Set) Acquired() (sum Acquired, ok bool) {
 		}
 	}
 	return sum, sum.Calls > 0
+}
+
+// Opener returns the user's place for which most connections were opened, by the calls whose stack
+// was taken; ok is false if none was opened at a place of the user's.
+func (p *Set) Opener() (at code.Frame, ok bool) {
+	ops := p.Operations()
+	if ops == nil {
+		return at, false
+	}
+	opened := map[code.Frame]float64{}
+	for _, o := range ops.Operations {
+		for _, c := range o.Callers {
+			if place, known := p.Stacks.Place(c.Stack); known && o.Kind == operation.Acquire && p.Stacks.User(place) {
+				opened[place] += float64(c.Opened)
+			}
+		}
+	}
+	at = measured.Heaviest(opened, measured.CompareFrames)
+	return at, opened[at] > 0
 }
 
 // Statements returns statements.json with the statements sorted by execution

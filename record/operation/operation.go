@@ -75,6 +75,7 @@ type Caller struct {
 	Share   float64      `json:"share"`             // of the operation's calls whose stack was taken
 	MeanNS  int64        `json:"mean_ns"`           // of these
 	HeldNS  int64        `json:"held_ns,omitempty"` // mean, of an acquire
+	Opened  int64        `json:"opened,omitempty"`  // connections opened for the sampled calls
 	Stack   []code.Frame `json:"stack"`             // innermost first
 	Sampled int64        `json:"sampled"`           // calls whose stack was taken
 }

@@ -49,11 +49,12 @@ func (f *compareFlags) register(cmd *cobra.Command) {
 	f.LoadFlags(flags)
 	flags.MarkHidden("duration") // begin refuses both
 	flags.MarkHidden("requests")
+	flags.MarkHidden("warmup") // follows from --block
 	f.ProtocolFlags(flags)
 	flags.DurationVar(&f.maxTime, "max-time", session.DefaultMaxTime, "end after this `time`, even if undecided")
 	flags.IntVar(&f.most, "pairs", 0, "measure at most `n` pairs (default 120)")
 	flags.Uint64Var(&f.seed, "seed", 0, "random seed for the order of pairs (default random)")
-	flags.DurationVar(&f.block, "block", 0, "measured `time` of each launch (default 2s)")
+	flags.DurationVar(&f.block, "block", 0, "measured `time` of each launch, after a warm-up of half as long (default 2s)")
 	flags.BoolVar(&f.apart, "one-at-a-time", false, "never run both sides at once")
 	flags.StringVarP(&f.Out, "output", "o", "", "`directory` that keeps the session (default runs/<time>-ab)")
 	flags.BoolVar(&f.resume, "resume", false, "continue the interrupted session in the directory of -o")
@@ -105,7 +106,7 @@ Exit code 0: b is no worse, or better. 1: b is worse. 2: usage or input error.
 		Example: `  redline ab --build-a ./cmd/svc@main --build-b ./cmd/svc scenario.yaml
   redline ab --a './svc-old -l :8080' --b './svc-new -l :8080' http://127.0.0.1:8080/ -c 32
   redline ab --env-a GOGC=100 --env-b GOGC=400 scenario.yaml --max-time 5m`,
-		Args: cobra.ExactArgs(1),
+		Args: cli.Takes(1, 1, "no target: give one URL or one scenario file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			plan, err := f.Plan(cmd, args)
 			if err != nil {
@@ -118,10 +119,10 @@ Exit code 0: b is no worse, or better. 1: b is worse. 2: usage or input error.
 	f.register(cmd)
 	cmd.Flags().StringVar(&a, "a", "", "`command` of side a")
 	cmd.Flags().StringVar(&b, "b", "", "`command` of side b")
-	cmd.Flags().StringVar(&buildA, "build-a", "", "`package[@revision]` of side a")
-	cmd.Flags().StringVar(&buildB, "build-b", "", "`package[@revision]` of side b")
-	cmd.Flags().StringArrayVar(&envA, "env-a", nil, "`K=V` of side a's environment")
-	cmd.Flags().StringArrayVar(&envB, "env-b", nil, "`K=V` of side b's environment")
+	cmd.Flags().StringVar(&buildA, "build-a", "", "main `package` of side a; PKG@REF builds it at a git revision")
+	cmd.Flags().StringVar(&buildB, "build-b", "", "main `package` of side b; PKG@REF builds it at a git revision")
+	cmd.Flags().StringArrayVar(&envA, "env-a", nil, "variable of side a's environment, as `K=V`; may be repeated")
+	cmd.Flags().StringArrayVar(&envB, "env-b", nil, "variable of side b's environment, as `K=V`; may be repeated")
 	cmd.MarkFlagsMutuallyExclusive("a", "build-a")
 	cmd.MarkFlagsMutuallyExclusive("b", "build-b")
 	cmd.MarkFlagsRequiredTogether("a", "b")

@@ -63,8 +63,8 @@ func (f *benchFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.base, "base", "", "git `revision` to compare the work tree with")
 	flags.StringVar(&f.a, "a", "", "git `revision` of side a")
 	flags.StringVar(&f.b, "b", "", "git `revision` of side b")
-	flags.StringArrayVar(&f.envA, "env-a", nil, "`K=V` of side a's environment; may be repeated")
-	flags.StringArrayVar(&f.envB, "env-b", nil, "`K=V` of side b's environment; may be repeated")
+	flags.StringArrayVar(&f.envA, "env-a", nil, "variable of side a's environment, as `K=V`; may be repeated")
+	flags.StringArrayVar(&f.envB, "env-b", nil, "variable of side b's environment, as `K=V`; may be repeated")
 	flags.StringVar(&f.Bench, "bench", ".", "run only benchmarks that match the `regexp`, as go test -bench")
 	flags.StringVar(&f.BenchTime, "benchtime", gobench.DefaultBenchTime,
 		"measured `time` of a benchmark in each round, or iterations (50x)")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/history"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/service/revision"
@@ -63,7 +64,7 @@ Exit code 0: nothing is worse by its margin. 1: regression. 2: usage or input er
   redline gate --save-baseline base.json scenario.yaml
   redline gate --baseline base.json scenario.yaml
   redline gate --base HEAD~1 scenario.yaml --markdown gate.md --junit gate.xml --sarif gate.sarif`,
-		Args: cobra.ExactArgs(1),
+		Args: cli.Takes(1, 1, "no target: give one URL or one scenario file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			plan, err := g.check(cmd, args)
 			if err != nil {

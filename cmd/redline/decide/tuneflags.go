@@ -40,8 +40,10 @@ func (f *tuneFlags) register(cmd *cobra.Command) {
 	f.LoadFlags(flags)
 	flags.MarkHidden("duration") // check refuses both
 	flags.MarkHidden("requests")
+	flags.MarkHidden("warmup") // follows from --block
 	f.ProtocolFlags(flags)
 	f.TargetFlags(flags)
+	flags.MarkHidden("threshold") // a trial has none: --guard takes its place
 	flags.StringArrayVar(&f.knobs, "knob", nil,
 		"`name=values` to search: a range (50..400) or a list (a,b,c); may be repeated")
 	flags.StringVar(&f.objective, "objective", "", "`metric` to improve: throughput, cpu, p50, p90, p99, memory")
@@ -52,7 +54,7 @@ func (f *tuneFlags) register(cmd *cobra.Command) {
 	flags.IntVar(&f.trials, "trials", 0,
 		"search by at most `n` trials (default 40 per knob or a quarter of all settings, as the time allows)")
 	flags.Uint64Var(&f.seed, "seed", 0, "random seed for the search (default random)")
-	flags.DurationVar(&f.block, "block", 0, "measured `time` of each launch (default 2s)")
+	flags.DurationVar(&f.block, "block", 0, "measured `time` of each launch, after a warm-up of half as long (default 2s)")
 	flags.BoolVar(&f.pgo, "pgo", false, "same as --knob pgo")
 	flags.BoolVar(&f.sweep, "sweep", false, "try every setting in turn instead of searching")
 	flags.BoolVar(&f.apart, "one-at-a-time", false, "never run both sides at once")

@@ -44,8 +44,8 @@ see whether it recovers, soaks it at 80 % of the knee, and finally observes ever
 just above the knee: the first finding there is what limits the capacity.
 
 Objectives are the thresholds of the scenario, or --threshold. Without any, fewer than
-1 % of the requests may fail, and p99 must stay below ten times that of the unloaded
-service. In all cases no queue may grow.
+1 % of the requests may fail, and p99 must stay below the larger of 20 ms and ten times
+that of the unloaded service. In all cases no queue may grow.
 
 A target that redline starts (--build, --exec) is relaunched during the search,
 because random effects of a launch, such as memory layout, last as long as the process.
@@ -73,6 +73,7 @@ answer rests on the steps so far, which are kept.`,
 	for _, name := range setByKnee {
 		_ = flags.MarkHidden(name) // it fails only for a flag that is not there
 	}
+	flags.Lookup("poisson").Usage = "random arrivals, as from many independent users, instead of evenly spaced ones" // knee has no --rate
 	f.ProtocolFlags(flags)
 	f.TargetFlags(flags)
 	_ = flags.MarkHidden("no-observe")

@@ -30,7 +30,7 @@ func (f *Flags) LoadFlags(flags *pflag.FlagSet) {
 		"\"min=100ms,max=300ms\", or \"mean=200ms\" for exponential)")
 	flags.Int64VarP(&f.Requests, "requests", "n", 0, "end after this many measured requests; with -d, whichever comes first")
 	flags.DurationVarP(&f.Duration, "duration", "d", 0, "measured time, after the warm-up (default 30s, or until -n or --replay ends)")
-	flags.DurationVar(&f.warmup, "warmup", scenario.DefaultWarmup, "load before the measured time (with --replay: none)")
+	flags.DurationVar(&f.warmup, "warmup", scenario.DefaultWarmup, "load before the measured time (with a scenario file or --replay: none)")
 	flags.DurationVar(&f.Timeout, "timeout", 0, "limit for each request (default 10s)")
 	flags.DurationVar(&f.Grace, "grace", 0, "how long requests in flight may take to end after the load (default 2s)")
 	flags.IntVar(&f.Streams, "streams", 0, "concurrent requests per connection, with --http2 and grpc (default 1)")

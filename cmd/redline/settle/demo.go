@@ -33,8 +33,8 @@ func DemoCommand() *cobra.Command {
 		Long: `demo starts its own PostgreSQL and the lab's order gateway with common defects. It
 finds the bottleneck, applies the remedy of the first finding, runs again, compares both
 states in turns under the same load, and so on. At the end it prints the ladder of
-gains, each with its interval or as within the noise. It
-needs a checkout of redline and takes less than four minutes on two cores.
+gains, each with its interval or as within the noise. It needs a checkout of redline
+and takes less than four minutes on two cores.
 
 --web shows each step live in a browser, and the ladder at the end.
 

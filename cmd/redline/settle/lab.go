@@ -62,8 +62,8 @@ func labRunCommand() *cobra.Command {
 		Long: `run measures experiments one after the other. Each result is kept as soon as it is
 decided; Ctrl-C ends the current experiment and keeps the others, and --resume continues.
 
-Exit code 0: each experiment has a verdict. 2: usage or input error, or an experiment
-fails. 3: one is inconclusive. 130: interrupted.`,
+Exit code 0: each experiment has a verdict other than inconclusive. 2: usage or input
+error, or an experiment fails. 3: one is inconclusive. 130: interrupted.`,
 		Example: `  redline lab run --quick
   redline lab run E-atomic E-atomic.sharded
   redline lab run --resume
@@ -75,8 +75,8 @@ fails. 3: one is inconclusive. 130: interrupted.`,
 		RunE: func(cmd *cobra.Command, ids []string) error { return f.run(cmd, ids) },
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&f.Quick, "quick", false, "few and short rounds: about 15 s each; small effects stay inconclusive")
-	flags.BoolVar(&f.full, "full", false, "as many rounds as a verdict takes, about a minute each (the default)")
+	flags.BoolVar(&f.Quick, "quick", false, "few and short rounds: about 12 s each; small effects stay inconclusive")
+	flags.BoolVar(&f.full, "full", false, "as many rounds as a verdict takes, about half a minute each (the default)")
 	flags.BoolVar(&f.Resume, "resume", false, "skip experiments that already have a result")
 	flags.StringVar(&f.checkout, "checkout", ".", "a `directory` inside redline's checkout")
 	flags.StringVarP(&f.Dir, "out", "o", labDir, "`directory` that keeps the results; a new result replaces the experiment's "+

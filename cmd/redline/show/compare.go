@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/compare"
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record"
@@ -27,7 +28,7 @@ Intervals come from blocks of windows, long enough not to be correlated.
 compare gives no verdict, because the runs were made one after another and anything
 else may have changed in between. For a verdict use redline ab.`,
 		Example: "  redline compare runs/20260102-150405-gateway runs/20260102-151210-gateway --html diff.html",
-		Args:    cobra.ExactArgs(2),
+		Args:    cli.Takes(2, 2, "two runs are needed: name their directories, runs/..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var runs [2]*record.Record
 			for i, dir := range args {

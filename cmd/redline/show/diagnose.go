@@ -22,7 +22,7 @@ summary.json and report.html in the bundle and leaves the measurements as they a
 Use it after an upgrade of redline, or on a bundle copied from elsewhere. The exit
 code is that of redline run for the same results.`,
 		Example: "  redline diagnose runs/20260102-150405-gateway --all",
-		Args:    cobra.ExactArgs(1),
+		Args:    cli.Takes(1, 1, "no run given: name its directory, runs/..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if soFar {
 				yieldCPU()

@@ -39,7 +39,7 @@ of a redline knee, what the knee demands.
 Exit code 0: at least one source delivers. 3: none does.`,
 		Example: "  redline doctor\n  redline doctor http://127.0.0.1:8080 --postgres postgres://127.0.0.1/shop\n" +
 			"  redline doctor --ceilings scenario.yaml",
-		Args: cobra.MaximumNArgs(1),
+		Args: cli.Takes(0, 1, ""),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about := strings.Join(args, "")
 			if p.URL = about; withCeilings && !strings.Contains(about, "://") {

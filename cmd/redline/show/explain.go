@@ -24,7 +24,7 @@ func ExplainCommand() *cobra.Command {
 remedy with code before and after, and how to check that it helped. Without a cause
 it lists all causes that redline can name.`,
 		Example: "  redline explain\n  redline explain lock-contention",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    cli.Takes(0, 1, ""),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			causes, out := assess.Causes(), cmd.OutOrStdout()
 			if len(args) == 0 {

@@ -55,7 +55,7 @@ history cannot be read. 3: it is too short to say anything.`,
 		Example: `  redline forecast qps.csv --limit 6200/s
   redline forecast --prometheus http://127.0.0.1:9090 --query 'sum(rate(http_requests_total[5m]))' --since 90d --limit 6200/s
   redline forecast --history history.db --metric throughput --horizon 720h`,
-		Args: cobra.MaximumNArgs(1),
+		Args: cli.Takes(0, 1, ""),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.answer(cmd, args) },
 	}
 	flags := cmd.Flags()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -90,7 +91,7 @@ and gate; side b, or the only one, of redline bench). A result that the history 
 has stays unchanged. The commit is the recorded one, or --commit.`,
 		Example: "  redline history add runs/* --history history.db\n" +
 			"  redline history add runs/20260102-150405-gateway --commit v1.2 --history history.db",
-		Args: cobra.MinimumNArgs(1),
+		Args: cli.Takes(1, math.MaxInt, "no run given: name its directory, runs/..."),
 		RunE: func(cmd *cobra.Command, dirs []string) error {
 			store, err := cli.OpenHistory(cmd.Context(), f.where)
 			if err != nil {

@@ -37,7 +37,7 @@ redline diagnose report those.`,
   redline report runs/20260102-150405-gateway --all            # and the slowest requests
   redline report runs/20260102-150405-gateway --format html -o report.html
   redline report runs/20260102-150405-gateway --format json | jq .findings`,
-		Args: cobra.ExactArgs(1),
+		Args: cli.Takes(1, 1, "no run given: name its directory, runs/..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			rec, summary, err := judged(cmd.ErrOrStderr(), args[0])
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/web/shelf"
 )
@@ -24,7 +25,7 @@ they need the token in the URL: a new one each time, or the one in $` + shelf.Va
 not encrypted: put a TLS proxy in front of it, or use an SSH tunnel.`,
 		Example: `  redline serve
   redline serve runs --listen 127.0.0.1:8090`,
-		Args: cobra.MaximumNArgs(1),
+		Args: cli.Takes(0, 1, ""),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := "runs"
 			if len(args) == 1 {

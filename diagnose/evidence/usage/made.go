@@ -14,7 +14,8 @@ import (
 // function below a handler whose name says that it makes or validates something (by Go's
 // convention: NewModel, CompileRules, ValidateSchema), at the line that calls it. Its cost may be
 // spread over many small functions, none of which is hot. Functions named after the request or its
-// answer are left out. ok is false if there is none.
+// answer are left out, and those whose own lines ask for most of it: there each kind of work is a
+// finding. ok is false if there is none.
 //
 // A profile does not say whether each call has the same input. Below a singleflight group
 // the input is the same: the result is shared between requests (Shared).
@@ -31,7 +32,10 @@ func (p *Service) Made() (most Built, ok bool) {
 	}
 	for name, samples := range byFunction {
 		b := use.madeOwn(name, samples)
-		if !oneDomain(samples) && cmp.Or(cmp.Compare(most.Share, b.Share), cmp.Compare(b.Function, most.Function)) < 0 {
+		if oneDomain(samples) || use.byItself(name, samples) {
+			continue
+		}
+		if cmp.Or(cmp.Compare(most.Share, b.Share), cmp.Compare(b.Function, most.Function)) < 0 {
 			most, ok = b, true
 		}
 	}
@@ -40,6 +44,20 @@ func (p *Service) Made() (most Built, ok bool) {
 		most.Share += most.Collected
 	}
 	return most, ok
+}
+
+// byItself reports whether a function's own lines ask for most of its cost, as work of known kinds: it
+// matches, formats or sorts, and calls nothing of the service's that does.
+func (u *Table) byItself(name string, samples []Booked) bool {
+	total, own := 0.0, 0.0
+	for _, s := range samples {
+		total += float64(s.Value)
+		i := u.index.Innermost(s.Stack)
+		if s.Domain != 0 && i >= 0 && callstack.Enclosing(s.Stack[i].Function) == callstack.Enclosing(name) {
+			own += float64(s.Value)
+		}
+	}
+	return own >= mostMade*total
 }
 
 // maker returns the index of the frame at which a request's sample begins to make something, -1

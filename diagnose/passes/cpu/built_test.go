@@ -128,6 +128,18 @@ func TestMadeByTheServiceForEachRequest(t *testing.T) {
 	Expect(t, cpu.Hot, makes(5*s, "shop/api.NewOrder@model.go:20")) // a handler
 	// A domain's own analyzer knows more of it, and a goroutine that no request waits for is no request's.
 	Expect(t, cpu.Hot, Healthy().Sample(5*s, "encoding/json.Unmarshal", "shop/model.ParseModel@model.go:20", resolve, check))
+	// Its own lines match, format and sort: those are what to change, whatever it makes. Below other functions of the
+	// service the same work is spread.
+	lines := func(through ...string) *Builder {
+		b := Healthy()
+		for i, f := range []string{"regexp.(*Regexp).ReplaceAllString", "fmt.Sprintf", "sort.Strings"} {
+			at := "shop/model.ParseModel@model.go:" + strconv.Itoa(20+i)
+			b.Sample(5*s/3, append(append([]string{f}, through...), at, resolve, check)...)
+		}
+		return b
+	}
+	Expect(t, cpu.Hot, lines())
+	Expect(t, cpu.Hot, lines("shop/model.part@model.go:90"), "cpu-hot-function at resolver.go:85")
 	add = (*Builder).Background
 	Expect(t, cpu.Hot, makes(5*s, "shop/model.NewModel@model.go:20", resolve))
 }

@@ -179,8 +179,10 @@ var poolChurn = diagnose.Cause{
 	Doc: "The pool closes connections that it needs a moment later: it keeps fewer idle connections than are in use, " +
 		"lifetimes are short, or there is no pool at all.",
 	Knows: "0.02 sessions opened per request (by the server's count, or by waits for a connection being opened), and 10 % of " +
-		"request time or CPU spent on it. A pool that opens its connections once is far below.",
-	Remedy: "SetMaxIdleConns equal to SetMaxOpenConns (database/sql keeps 2), and a longer lifetime.",
+		"request time or CPU spent on it; on saturated CPUs the database's part counts too. A pool that opens its connections " +
+		"once is far below.",
+	Remedy: "SetMaxIdleConns equal to SetMaxOpenConns (database/sql keeps 2), and a longer lifetime; one pool that is opened " +
+		"at the start.",
 	Example: diagnose.Example{
 		Lang:   "go",
 		Before: "db.SetMaxOpenConns(40) // MaxIdleConns stays 2",

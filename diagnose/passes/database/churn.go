@@ -32,7 +32,7 @@ var PoolChurn = diagnose.Analyzer{
 	Name:  "pool-churn",
 	Stage: diagnose.Database,
 	Doc: "Compares sessions opened per request (or waits for a connection being opened) with 0.02, and the time and CPU that " +
-		"opening takes with 10 %; both must be exceeded.",
+		"opening takes, in the service or on saturated CPUs in service and database, with 10 %; both must be exceeded.",
 	Causes: []diagnose.Cause{poolChurn},
 	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
 	Run:    runPoolChurn,
@@ -46,27 +46,31 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		cpu = use.With(callstack.DBConnect)
 	}
 	opened, source := sessionsOpened(p)
-	if !(opened >= leastSessions) || max(share, cpu) < leastChurnShare {
-		return nil, nil
-	}
 	// On saturated CPUs request time says little about cost: requests wait for the
 	// CPU that opening uses, wherever they queue for it.
 	both := churnCPU(p, cpu, opened*p.Load().Rate)
+	if !(opened >= leastSessions) || max(share, cpu, both) < leastChurnShare {
+		return nil, nil
+	}
 	f := diagnose.Finding{
 		Cause: "db-pool-churn", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
 		Title: fmt.Sprintf("Requests spend %s of their time opening database connections", diagnose.Percent(share)),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(source, opened, diagnose.Count, "the service opens %s (%s/s)",
 				diagnose.PerRequest(opened, "a connection", "connections"), diagnose.Rate(opened*p.Load().Rate)),
-			diagnose.Fact(diagnose.FromTrace, share, diagnose.Ratio, "opening them takes %s of request time", diagnose.Percent(share)),
 		},
 		Remedy: "Set SetMaxIdleConns to the value of SetMaxOpenConns (database/sql keeps only 2 idle by " +
-			"default), and ConnMaxLifetime and ConnMaxIdleTime to minutes or more.",
+			"default), and ConnMaxLifetime and ConnMaxIdleTime to minutes or more; open the pool once, not for each request.",
 	}
 	diagnose.Promise(&f, opens(p, share, both), p.Ran(evidence.Work{Share: cpu, Roles: callstack.DBConnect}))
 	if source == diagnose.FromTrace {
 		f.Confidence = findings.Medium
 		f.Evidence[0].Text = diagnose.PerRequest(opened, "a wait", "waits") + " for a connection that is being opened"
+	}
+	// A connection that a goroutine of a request opens leaves no wait of the request's own.
+	if share > 0 {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, share, diagnose.Ratio,
+			"opening them takes %s of request time", diagnose.Percent(share)))
 	}
 	if cpu > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, cpu, diagnose.Ratio,
@@ -82,9 +86,13 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Share, f.ShareOf = cpu, diagnose.OfCPU
 		f.Title = fmt.Sprintf("Opening database connections takes %s of the service's CPU", diagnose.Percent(cpu))
 	}
+	at, known := p.Opener()
 	if sites := p.Waits().Sites(callstack.ConnectWait); len(sites) > 0 {
-		f.Where = diagnose.WhereOf(sites[0].Place)
-		f.Title += " at " + diagnose.At(sites[0].Place)
+		at, known = sites[0].Place, true
+	}
+	if known {
+		f.Where = diagnose.WhereOf(at)
+		f.Title += " at " + diagnose.At(at)
 	}
 	return []diagnose.Finding{f}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/redline-go/redline/diagnose/passes/wait"
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/operation"
 	"github.com/redline-go/redline/record/series"
 )
 
@@ -244,6 +245,23 @@ func TestPoolChurn(t *testing.T) {
 	Expect(t, database.PoolChurn, idle().Wait(breakdown.StateNetwork, 60*ms, 0.9, dial...), "db-pool-churn") // the trace alone shows it
 	Expect(t, database.PoolChurn, opened(0.8).Wait(breakdown.StateNetwork, ms, 1, dial...))                  // cheap
 	Expect(t, database.PoolChurn, opened(0.001).Wait(breakdown.StateNetwork, 60*ms, 0.001, dial...))         // a few at the start
+	// Goroutines of the requests open them, so that no request waits for it: the CPU decides.
+	behind := func(busy float64) *Builder {
+		b := New(4, 80*ms).CPU(2, busy, 0.5, 0.1, 1.3).Wait(breakdown.StateSync, 70*ms, 1, List)
+		return b.Statement("SELECT 1", int64(b.Requests()), 2*ms, 1, 1, "").Counter(series.DBSessions, "", b.Requests())
+	}
+	found := Expect(t, database.PoolChurn, behind(1.98), "db-pool-churn")
+	if len(found) == 1 && (found[0].ShareOf != "cpu" || len(found[0].Evidence) != 2) {
+		t.Errorf("a quarter of a CPU of 1.9, and no wait: %+v", found[0])
+	}
+	Expect(t, database.PoolChurn, behind(1.2))
+	// The hooks know for which caller they were opened, and it is not the one that asks for most.
+	const conn = "database/sql.(*DB).conn"
+	opener, user := Caller(0.1, ms, conn, "shop/orders.version@pool.go:86"), Caller(0.9, 9*ms, conn, List)
+	opener.Opened = 3
+	b := behind(1.98)
+	b.Asks(operation.Acquire, "", 10*int64(b.Requests()), ms, 0, user, opener)
+	Expect(t, database.PoolChurn, b, "db-pool-churn at pool.go:86")
 }
 
 func TestLockWait(t *testing.T) {

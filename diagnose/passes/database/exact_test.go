@@ -60,6 +60,27 @@ func TestCallerOneOf(t *testing.T) {
 	}
 }
 
+// TestCallerOutsideHook: a library's hook that retries all statements asks for none of them; one that
+// runs a statement of its own does.
+func TestCallerOutsideHook(t *testing.T) {
+	const query, hook, lib = "database/sql.(*DB).QueryContext", "shop/store.retry@retry.go:33", "lib.test/orm.(*Query)"
+	through := func(caller string) []string {
+		return []string{query, lib + ".Rows", hook, lib + ".wrap", lib + ".All", caller}
+	}
+	b := twoPlaces()
+	n := int64(b.Requests())
+	b.Statement(ordered, n, 19*ms, 1, 2600, seqPlan).Asks(operation.Query, ordered, n, 19*ms, 1, Caller(1, 19*ms, through(latest)...))
+	Expect(t, database.SlowQuery, b.Within(0, 19*ms, 1), "db-slow-query at retry.go:33")
+	b.Asks(operation.Query, item, n, ms, 1, Caller(1, ms, through(getEach)...))
+	Expect(t, database.SlowQuery, b, "db-slow-query at read.go:18")
+	// Nothing of the library's is further out: the function runs what others hand to it.
+	b = twoPlaces().Statement(ordered, n, 19*ms, 1, 2600, seqPlan)
+	for _, text := range []string{ordered, item} {
+		b.Asks(operation.Query, text, n, 19*ms, 1, Caller(1, 19*ms, query, lib+".Rows", hook, latest)).Within(0, 19*ms, 1)
+	}
+	Expect(t, database.SlowQuery, b, "db-slow-query at retry.go:33")
+}
+
 // TestCallerCounted: with the hooks' count the true caller is named, whatever the
 // waits look like, with shares and calls per request.
 func TestCallerCounted(t *testing.T) {

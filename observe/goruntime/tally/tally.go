@@ -168,7 +168,7 @@ func (t *Tally) Since(before *Tally, span timebase.Span) *operation.Operations {
 		c = c.minus(before.callers[key])
 		if frames := t.stacks[key.stack]; c.calls > 0 && len(frames) > 0 {
 			callers[key.op] = append(callers[key.op], operation.Caller{
-				MeanNS: c.nanos / c.calls, HeldNS: c.held / c.calls, Stack: frames, Sampled: c.calls,
+				MeanNS: c.nanos / c.calls, HeldNS: c.held / c.calls, Opened: c.opened, Stack: frames, Sampled: c.calls,
 			})
 		}
 	}

@@ -1,0 +1,36 @@
+package tally_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/redline-go/redline/observe/goruntime/tally"
+	"github.com/redline-go/redline/record/operation"
+	"github.com/redline-go/redline/record/timebase"
+)
+
+// Connections are counted for the caller that they were opened for, between the two readings.
+func TestOpenedByCaller(t *testing.T) {
+	const stacks = "stack 1\nframe 9 \"shop.open\" \"shop.go\"\nstack 2\nframe 20 \"shop.list\" \"shop.go\"\n"
+	read := func(text string) *tally.Tally {
+		t.Helper()
+		all, err := tally.Parse(strings.NewReader(text + stacks))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	before := read("op 1 4 2 0 20 10 0 2 0 0 \"\"\nat 1 1 2 0 20 10 0 2 0 0\n")
+	after := read("op 1 4 12 0 120 10 0 5 0 0 \"\"\nat 1 1 5 0 50 10 0 5 0 0\nat 1 2 7 0 70 10 0 0 0 0\n")
+	ops := after.Since(before, timebase.Span{}).Operations
+	if len(ops) != 1 || ops[0].Kind != operation.Acquire || ops[0].Opened != 3 {
+		t.Fatalf("%+v", ops)
+	}
+	opened := map[string]int64{}
+	for _, c := range ops[0].Callers {
+		opened[c.Stack[0].Function] = c.Opened
+	}
+	if len(opened) != 2 || opened["shop.open"] != 3 || opened["shop.list"] != 0 {
+		t.Errorf("opened for %v", opened)
+	}
+}
