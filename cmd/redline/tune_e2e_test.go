@@ -32,6 +32,8 @@ func TestTuneRefuses(t *testing.T) {
 		{[]string{url, "--exec", "true", "--knob", "GOGC=50..400", "--rate", "9/s", "--objective", "throughput"}, "the rate determines the throughput"},
 		{[]string{url, "--exec", "true", "--knob", "GOGC=50..400", "--guard", "p99 > 5ms"}, "a guard is an upper limit"},
 		{[]string{url, "--exec", "true", "--knob", "GOGC=50..400", "-d", "5s"}, "--duration does not apply"},
+		{[]string{url, "--exec", "true", "--knob", "GOGC=50..400", "--warmup", "5s"}, "--warmup does not apply"},
+		{[]string{url, "--exec", "true", "--knob", "GOGC=50..400", "--threshold", "p99 < 5ms"}, "--threshold does not apply"},
 		{[]string{url, "--exec", "true", "--pgo"}, "has no target.build"},
 		{[]string{url, "--knob", "GOGC=50..400"}, "names no target to launch"},
 		{[]string{url, "--exec", "true", "--knob", "GOGC=50..400", "--resume"}, "no tune to resume"},

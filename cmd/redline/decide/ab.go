@@ -47,9 +47,9 @@ type compareFlags struct {
 func (f *compareFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f.LoadFlags(flags)
-	flags.MarkHidden("duration") // begin refuses both
+	flags.MarkHidden("duration") // begin refuses all three
 	flags.MarkHidden("requests")
-	flags.MarkHidden("warmup") // follows from --block
+	flags.MarkHidden("warmup")
 	f.ProtocolFlags(flags)
 	flags.DurationVar(&f.maxTime, "max-time", session.DefaultMaxTime, "end after this `time`, even if undecided")
 	flags.IntVar(&f.most, "pairs", 0, "measure at most `n` pairs (default 120)")
@@ -105,6 +105,7 @@ Exit code 0: b is no worse, or better. 1: b is worse. 2: usage or input error.
 3: undecided, or the session is invalid. 130: interrupted.`,
 		Example: `  redline ab --build-a ./cmd/svc@main --build-b ./cmd/svc scenario.yaml
   redline ab --a './svc-old -l :8080' --b './svc-new -l :8080' http://127.0.0.1:8080/ -c 32
+  redline ab scenario.yaml    # the target with itself: how small a change this machine detects
   redline ab --env-a GOGC=100 --env-b GOGC=400 scenario.yaml --max-time 5m`,
 		Args: cli.Takes(1, 1, "no target: give one URL or one scenario file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -113,6 +114,10 @@ Exit code 0: b is no worse, or better. 1: b is worse. 2: usage or input error.
 				return err
 			}
 			sides := [2]side{{command: a, build: buildA, env: envA}, {command: b, build: buildB, env: envB}}
+			if a+b+buildA+buildB == "" && len(envA)+len(envB) == 0 {
+				fmt.Fprintln(cmd.ErrOrStderr(), "no side is given: ab compares the target with itself, which shows what this machine can detect "+
+					"(hint: --a CMD --b CMD, --build-a PKG@REF --build-b PKG, or --env-b K=V)")
+			}
 			return f.compare(cmd, plan, args[0], sides, history.AB)
 		},
 	}

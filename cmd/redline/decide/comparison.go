@@ -46,10 +46,10 @@ type comparison struct {
 
 // begin checks the flags and prepares the session; the caller must close it.
 func (f *compareFlags) begin(cmd *cobra.Command, plan *scenario.Plan, about string, kind history.Kind) (*comparison, error) {
-	for _, flag := range []string{"duration", "requests"} {
+	for _, flag := range []string{"duration", "requests", "warmup"} {
 		if cmd.Flags().Changed(flag) {
-			return nil, fmt.Errorf("--%s does not apply to a comparison: --block is the measured time of each launch, and "+
-				"--pairs or --max-time ends the session", flag)
+			return nil, fmt.Errorf("--%s does not apply to a comparison: --block is the measured time of each launch, after a "+
+				"warm-up of half as long, and --pairs or --max-time ends the session", flag)
 		}
 	}
 	metrics, err := verify.Choose(plan)

@@ -38,12 +38,12 @@ type tuneFlags struct {
 func (f *tuneFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f.LoadFlags(flags)
-	flags.MarkHidden("duration") // check refuses both
+	flags.MarkHidden("duration") // check refuses all three
 	flags.MarkHidden("requests")
-	flags.MarkHidden("warmup") // follows from --block
+	flags.MarkHidden("warmup")
 	f.ProtocolFlags(flags)
 	f.TargetFlags(flags)
-	flags.MarkHidden("threshold") // a trial has none: --guard takes its place
+	flags.MarkHidden("threshold") // and this one
 	flags.StringArrayVar(&f.knobs, "knob", nil,
 		"`name=values` to search: a range (50..400) or a list (a,b,c); may be repeated")
 	flags.StringVar(&f.objective, "objective", "", "`metric` to improve: throughput, cpu, p50, p90, p99, memory")
@@ -89,13 +89,14 @@ func running(plan *scenario.Plan) bool {
 
 // check refuses what tune cannot do, before anything is built.
 func (f *tuneFlags) check(cmd *cobra.Command, plan *scenario.Plan, space tune.Space) error {
-	for _, flag := range []string{"duration", "requests"} {
+	for _, flag := range []string{"duration", "requests", "warmup"} {
 		if cmd.Flags().Changed(flag) {
-			return fmt.Errorf(
-				"--%s does not apply to a tune: --block is the measured time of each launch, and --trials or --max-time ends it",
-				flag,
-			)
+			return fmt.Errorf("--%s does not apply to a tune: --block is the measured time of each launch, after a warm-up of "+
+				"half as long, and --trials or --max-time ends it", flag)
 		}
+	}
+	if cmd.Flags().Changed("threshold") {
+		return errors.New("--threshold does not apply to a tune: --guard names what no setting may break")
 	}
 	if running(plan) && slices.ContainsFunc(space.Knobs, func(k tune.Knob) bool { return k.Kind != tune.Live }) {
 		return errors.New(
