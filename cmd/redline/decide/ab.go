@@ -71,8 +71,7 @@ func (f *compareFlags) register(cmd *cobra.Command) {
 // ABCommand returns the verb ab.
 func ABCommand() *cobra.Command {
 	var f compareFlags
-	var a, b, buildA, buildB string
-	var envA, envB []string
+	var a, b side
 	cmd := &cobra.Command{
 		Use:   "ab (--a CMD --b CMD | --build-a PKG[@REF] --build-b PKG[@REF] | --env-a K=V --env-b K=V) URL | scenario.yaml",
 		Short: "Decide which of two versions of a service is faster",
@@ -113,27 +112,22 @@ Exit code 0: b is no worse, or better. 1: b is worse. 2: usage or input error.
 			if err != nil {
 				return err
 			}
-			sides := [2]side{{command: a, build: buildA, env: envA}, {command: b, build: buildB, env: envB}}
-			if a+b+buildA+buildB == "" && len(envA)+len(envB) == 0 {
-				fmt.Fprintln(cmd.ErrOrStderr(), "no side is given: ab compares the target with itself, which shows what this machine can detect "+
-					"(hint: --a CMD --b CMD, --build-a PKG@REF --build-b PKG, or --env-b K=V)")
+			if a.none() && b.none() {
+				fmt.Fprintln(cmd.ErrOrStderr(), withItself)
 			}
-			return f.compare(cmd, plan, args[0], sides, history.AB)
+			return f.compare(cmd, plan, args[0], [2]side{a, b}, history.AB)
 		},
 	}
 	f.register(cmd)
-	cmd.Flags().StringVar(&a, "a", "", "`command` of side a")
-	cmd.Flags().StringVar(&b, "b", "", "`command` of side b")
-	cmd.Flags().StringVar(&buildA, "build-a", "", "main `package` of side a; PKG@REF builds it at a git revision")
-	cmd.Flags().StringVar(&buildB, "build-b", "", "main `package` of side b; PKG@REF builds it at a git revision")
-	cmd.Flags().StringArrayVar(&envA, "env-a", nil, "variable of side a's environment, as `K=V`; may be repeated")
-	cmd.Flags().StringArrayVar(&envB, "env-b", nil, "variable of side b's environment, as `K=V`; may be repeated")
-	cmd.MarkFlagsMutuallyExclusive("a", "build-a")
-	cmd.MarkFlagsMutuallyExclusive("b", "build-b")
+	a.register(cmd, "a")
+	b.register(cmd, "b")
 	cmd.MarkFlagsRequiredTogether("a", "b")
 	cmd.MarkFlagsRequiredTogether("build-a", "build-b")
 	return cmd
 }
+
+const withItself = "no side is given: ab compares the target with itself, which shows what this machine can detect " +
+	"(hint: --a CMD --b CMD, --build-a PKG@REF --build-b PKG, or --env-b K=V)"
 
 // compare runs a session and prints its result.
 func (f *compareFlags) compare(cmd *cobra.Command, plan *scenario.Plan, name string, sides [2]side, kind history.Kind) error {

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/scenario/scalar"
@@ -24,6 +26,18 @@ type side struct {
 	command, build string
 	env            []string
 }
+
+// register adds the flags of the side with a name.
+func (s *side) register(cmd *cobra.Command, name string) {
+	flags := cmd.Flags()
+	flags.StringVar(&s.command, name, "", "`command` of side "+name)
+	flags.StringVar(&s.build, "build-"+name, "", "main `package` of side "+name+"; PKG@REF builds it at a git revision")
+	flags.StringArrayVar(&s.env, "env-"+name, nil, "variable of side "+name+"'s environment, as `K=V`; may be repeated")
+	cmd.MarkFlagsMutuallyExclusive(name, "build-"+name)
+}
+
+// none reports whether nothing was given for the side.
+func (s side) none() bool { return s.command == "" && s.build == "" && len(s.env) == 0 }
 
 // words describes a side, without secrets; a resumed session must have the
 // same words.
