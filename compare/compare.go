@@ -107,12 +107,18 @@ func windows(m verify.Metric, a, b []float64) Metric {
 		return out
 	}
 	out.A, out.B = stat.Median(a), stat.Median(b)
+	// A block's median is the median of its windows' as nearly as they tell it: their mean would move with a few windows
+	// of which most requests are fast. Whatever is counted or spent adds up, so there it is the mean.
+	of := mean
+	if m.Name == "p50" {
+		of = stat.Median
+	}
 	block := firstBlock
 	for max(len(a), len(b))/block > mostBlocks {
 		block *= 2
 	}
 	for {
-		la, lb := logs(blocks(a, block)), logs(blocks(b, block))
+		la, lb := logs(blocks(a, block, of)), logs(blocks(b, block, of))
 		if min(len(la), len(lb)) < leastBlocks {
 			out.Why = fmt.Sprintf("the runs are too short: uncorrelated blocks need at least %d windows "+
 				"each, and there are fewer than %d blocks", block, leastBlocks)
@@ -126,24 +132,29 @@ func windows(m verify.Metric, a, b []float64) Metric {
 				estimate, low, high = -estimate, -high, -low
 			}
 			out.Estimate, out.Low, out.High, out.Known = math.Expm1(estimate), math.Expm1(low), math.Expm1(high), ok
+			out.A, out.B = math.Exp(stat.Median(la)), math.Exp(stat.Median(lb)) // the values that the change is of
 			return out
 		}
 		block *= 2
 	}
 }
 
-// blocks averages values in runs of n, leaving a short rest out.
-func blocks(values []float64, n int) (means []float64) {
+// blocks sums up values in runs of n, leaving a short rest out.
+func blocks(values []float64, n int, of func([]float64) float64) (list []float64) {
 	for c := range slices.Chunk(values, n) {
 		if len(c) == n {
-			sum := 0.0
-			for _, v := range c {
-				sum += v
-			}
-			means = append(means, sum/float64(n))
+			list = append(list, of(c))
 		}
 	}
-	return means
+	return list
+}
+
+func mean(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
 }
 
 func logs(values []float64) []float64 {

@@ -95,6 +95,25 @@ func TestRuns(t *testing.T) {
 	}
 }
 
+// TestMediansOfMixedWindows: in some windows most requests are fast, in b more often. The change of the median is that
+// of the ordinary windows, and of the two values beside it.
+func TestMediansOfMixedWindows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 9))
+	mixed := func(level, fast float64) []float64 {
+		list := walk(rng, 600, level, 0.02, 0)
+		for i := range list {
+			if rng.Float64() < fast {
+				list[i] = 10e6
+			}
+		}
+		return list
+	}
+	r := windows(verify.Metric{Name: "p50", Unit: "ns"}, mixed(170e6, 0.02), mixed(101e6, 0.2))
+	if !r.Known || math.Abs(r.Estimate-(101.0/170-1)) > 0.02 || math.Abs(r.B/r.A-1-r.Estimate) > 0.01 {
+		t.Errorf("%+v", r)
+	}
+}
+
 // BenchmarkWindows compares 100,000 windows of either run.
 func BenchmarkWindows(b *testing.B) {
 	rng := rand.New(rand.NewPCG(3, 9))
