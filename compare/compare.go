@@ -107,8 +107,8 @@ func windows(m verify.Metric, a, b []float64) Metric {
 		return out
 	}
 	out.A, out.B = stat.Median(a), stat.Median(b)
-	// A block's median is the median of its windows' as nearly as they tell it: their mean would move with a few windows
-	// of which most requests are fast. Whatever is counted or spent adds up, so there it is the mean.
+	// For p50 a block takes the median of its windows: a few windows of fast requests would move a mean. Counts and costs
+	// add up, so they take the mean.
 	of := mean
 	if m.Name == "p50" {
 		of = stat.Median

@@ -87,15 +87,13 @@ func Guess(steps []Step) (most float64) {
 // locate finds the knee from the steps of all launches together. Launches whose
 // intervals exclude each other have different knees: then the interval spans both.
 func (a *Answer) locate() {
-	guess := Guess(a.Steps)
-	if guess <= 0 {
+	all, byLaunch := SearchOf(a.Steps), map[int]*Search{}
+	if all == nil {
 		return
 	}
-	all, byLaunch := NewSearch(guess), map[int]*Search{}
 	for _, s := range a.of(Searched) {
-		all.Take(s)
 		if byLaunch[s.Launch] == nil {
-			byLaunch[s.Launch] = NewSearch(guess)
+			byLaunch[s.Launch] = NewSearch(Guess(a.Steps))
 		}
 		byLaunch[s.Launch].Take(s)
 		if s.Outcome == Holds {

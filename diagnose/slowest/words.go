@@ -64,8 +64,8 @@ var states = map[breakdown.State]string{
 }
 
 // behind describes the goroutines that a request waited for, each for the next one:
-// "main.worker, which slept at work.go:7, for ...". A client's goroutine that waits for the
-// network waits for what the call does that is told already.
+// "main.worker, which slept at work.go:7, for ...". It leaves out a client's goroutine that waits
+// for the network, because the call before it says so already.
 func behind(links []breakdown.Link, stacks *callstack.Index) string {
 	var b strings.Builder
 	for i, l := range links {

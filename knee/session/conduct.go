@@ -106,6 +106,9 @@ func (c *conductor) conduct(ctx context.Context) (ended string, err error) {
 	if err != nil {
 		return "", err
 	}
+	if found == nil {
+		return "the target served nothing in the sweep", nil
+	}
 	if why := found.Stuck(); why != "" && !found.Bounded() {
 		return why, nil
 	}
@@ -173,10 +176,12 @@ func (c *conductor) sweep(ctx context.Context, light knee.Step) error {
 	return nil
 }
 
-// search tries rates until the knee is known or its time is up.
+// search tries rates until the knee is known or its time is up. It returns nil if the sweep served nothing.
 func (c *conductor) search(ctx context.Context) (*knee.Search, error) {
-	guess := knee.Guess(c.log.steps)
-	found := knee.NewSearch(guess)
+	found := knee.SearchOf(c.log.steps)
+	if found == nil {
+		return nil, nil
+	}
 	until := c.end - min(c.end*2/5, overTime+stepLeast+soakLeast+4*overhead+kneeWarm+kneeTime+kneeClosed)
 	fresh := false
 	for n, after := 0, false; found.Stuck() == "" && !(found.Done() && (fresh || n >= 2*relaunchAfter)); n++ {

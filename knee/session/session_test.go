@@ -156,6 +156,7 @@ func TestSessionsThatEndOtherwise(t *testing.T) {
 		{"the generator is the limit", service(func(f *fake) { f.capacity, f.each, f.voidAbove = 50_000, time.Millisecond, 700 }),
 			DefaultMaxTime,
 			knee.Undecided, "the generator"},
+		{"serves nothing", service(func(f *fake) { f.capacity = 0 }), DefaultMaxTime, knee.Undecided, "served nothing in the sweep"},
 		{"ends when overloaded", service(func(f *fake) { f.endsAbove = 600 }), DefaultMaxTime, knee.Found, "above the knee the target ended by itself"},
 		{"ends at every rate", service(func(f *fake) { f.endsAbove = 0.1 }), DefaultMaxTime, knee.Undecided, "whatever the rate"},
 		{"the soak breaks", service(func(f *fake) { f.soakFails = true }), DefaultMaxTime, knee.Undecided, "the soak at"},

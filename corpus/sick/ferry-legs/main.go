@@ -1,4 +1,4 @@
-// Command ferry-legs tells whether a crossing of six legs can be booked. Each leg is asked for on a goroutine
+// Command ferry-legs answers whether a crossing of six legs can be booked. It asks for each leg on a goroutine
 // of its own, and a channel bounds how many run at a time.
 package main
 

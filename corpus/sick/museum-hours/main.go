@@ -1,5 +1,5 @@
-// Command museum-hours answers when a museum is open, as the office knows it. A middleware would keep the answers, but
-// is switched off, and another tells clients how long theirs is valid.
+// Command museum-hours asks the office when a museum is open, and answers that. One middleware would cache the answers,
+// but is switched off; another sets how long clients may keep theirs.
 package main
 
 import (
