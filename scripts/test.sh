@@ -16,7 +16,6 @@ command -v gcc >/dev/null || { race=; echo "no gcc: without the race detector" >
 export GORACE=atexit_sleep_ms=50
 # Without the checkout's path in what is compiled, another clone of the same files finds it in the cache.
 ./scripts/lint.sh vet
-GOOS=darwin GOARCH=arm64 go vet -trimpath ./...
 
 go build -trimpath -o bin/redline ./cmd/redline
 
