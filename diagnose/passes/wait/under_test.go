@@ -95,3 +95,19 @@ func TestHolderThatTheProfileMissed(t *testing.T) {
 		"shop/cache.(*Cache).refresh@cache.go:70", "shop/cache.Start.func1@cache.go:20")
 	Expect(t, wait.Lock, b, "lock-contention at cache.go:70")
 }
+
+// TestHeldInALibrarysClosure: the compiler names a library's closure after main where it inlines the function
+// around it, and a trace's sites have no folders. Profiles do, so the closure is not the user's there: its own
+// name stands for the work.
+func TestHeldInALibrarysClosure(t *testing.T) {
+	const closure = "main.main.(*Client).Middleware.func7"
+	held := breakdown.Chain{NS: int64(27 * ms), Links: []breakdown.Link{{Goroutine: "net/http.(*conn).serve", Request: true,
+		State: breakdown.StateRunning, Site: "memory.(*Adapter).Set < " + closure + " cache.go:152"}}}
+	b := idle().Wait(breakdown.StateLock, 30*ms, 1, "sync.(*Mutex).Lock", "main.serve@main.go:9").Behind(held)
+	b.Busy(time.Second).Sample(4*time.Second, "encoding/gob.(*Decoder).Decode", "github.com/kept/memory.(*Adapter).evict",
+		closure+"@/root/go/pkg/mod/github.com/kept/cache@v1.0.0/cache.go:152")
+	found := Expect(t, wait.Lock, b, "lock-contention at main.go:9")
+	if len(found) == 1 && !strings.Contains(found[0].Title, "uses reflection (gob.(*Decoder).Decode)") {
+		t.Errorf("%q does not say what is done under the lock", found[0].Title)
+	}
+}
