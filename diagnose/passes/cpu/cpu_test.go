@@ -317,6 +317,27 @@ func TestBackground(t *testing.T) {
 	}
 }
 
+// TestBackgroundOfADependency: cache2go looks at all items of a table on goroutines of its own, without any function
+// of the service on the stack. What answers a connection or the service's own calls is no background work.
+func TestBackgroundOfADependency(t *testing.T) {
+	const table = "github.com/kept/cache.(*Table)."
+	busy := func() *Builder { return Healthy().CPU(2, 1.96, 1.8, 0.1, 0.05) }
+	sweep := []string{"runtime.mapIterNext", table + "sweep", table + "loop"}
+	found := Expect(t, cpu.Background, busy().Background(10*s, sweep...), "background-work at lib.go:0")
+	if len(found) == 1 && (found[0].Where.Function != table+"sweep" || !strings.Contains(found[0].Remedy, "dependency")) {
+		t.Errorf("%+v: %s", found[0].Where, found[0].Remedy)
+	}
+	Expect(t, cpu.Background, busy().Background(10*s, "runtime.memmove", "github.com/jackc/pgx/v5/pgconn.(*PgConn).receive",
+		"github.com/jackc/pgx/v5/pgconn.(*PgConn).bgRead")) // a driver's reader works for the service's calls
+	Expect(t, cpu.Background, busy().Background(6*s, "go.opentelemetry.io/otel/sdk/trace.(*batchSpanProcessor).exportSpans",
+		"go.opentelemetry.io/otel/sdk/trace.(*batchSpanProcessor).processQueue")) // instrumentation-cost
+	serves := func(b *Builder) *Builder { // a server that redline does not know runs the handlers there
+		return b.Background(s/4, "shop/web.list@web.go:9", "github.com/other/server.(*loop).read", "github.com/other/server.(*loop).run")
+	}
+	Expect(t, cpu.Background, serves(busy()).Background(10*s, "github.com/other/server.parse", "github.com/other/server.(*loop).read",
+		"github.com/other/server.(*loop).run"))
+}
+
 // TestGrowth: a cost that rises with the stored data, and look-alikes.
 func TestGrowth(t *testing.T) {
 	rising := func(by float64) func(int) float64 {

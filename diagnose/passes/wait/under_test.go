@@ -111,3 +111,17 @@ func TestHeldInALibrarysClosure(t *testing.T) {
 		t.Errorf("%q does not say what is done under the lock", found[0].Title)
 	}
 }
+
+// TestHeldByADependencysGoroutine: the time in which a holder has no CPU is not the lock's. Of the rest, a goroutine of
+// a dependency's own holds most, though it is less than half of the whole wait.
+func TestHeldByADependencysGoroutine(t *testing.T) {
+	const sweep = "github.com/kept/cache.(*Table).sweep"
+	background := breakdown.Chain{NS: int64(12 * ms), Links: []breakdown.Link{{Goroutine: sweep, State: breakdown.StateRunning}}}
+	b := idle().Wait(breakdown.StateLock, 30*ms, 1, mutex(get)...).Behind(holding(breakdown.StateRunnable, 14*ms),
+		holding(breakdown.StateRunning, 4*ms), background)
+	b.Busy(time.Second).Background(2*time.Second, "runtime.mapIterNext", sweep)
+	found := Expect(t, wait.Lock, b, "lock-contention at lib.go:0")
+	if len(found) == 1 && (found[0].Where.Function != sweep || !strings.Contains(found[0].Title, "holds it in the background")) {
+		t.Errorf("%q at %+v", found[0].Title, found[0].Where)
+	}
+}
