@@ -126,6 +126,14 @@ func TestMadeByTheServiceForEachRequest(t *testing.T) {
 		Expect(t, cpu.Hot, makes(5*s, maker, resolve, check))
 	}
 	Expect(t, cpu.Hot, makes(5*s, "shop/api.NewOrder@model.go:20")) // a handler
+	// What a function decodes is new, and so is what it then validates; what it makes from that may come again.
+	decodes := func(maker string) *Builder {
+		return makes(5*s, maker, resolve, check).Sample(s, "encoding/json.(*decodeState).object", "encoding/json.(*Decoder).Decode", check)
+	}
+	Expect(t, cpu.Hot, decodes("shop/model.Line.Validate@model.go:20"))
+	Expect(t, cpu.Hot, decodes("shop/model.NewAndValidate@model.go:20"), "cpu-hot-function at resolver.go:85")
+	Expect(t, cpu.Hot, makes(5*s, "shop/model.Line.Validate@model.go:20", resolve, check).
+		Sample(s, "encoding/json.(*encodeState).marshal", "encoding/json.Marshal", check), "cpu-hot-function at resolver.go:85")
 	// A domain's own analyzer knows more of it, and a goroutine that no request waits for is no request's.
 	Expect(t, cpu.Hot, Healthy().Sample(5*s, "encoding/json.Unmarshal", "shop/model.ParseModel@model.go:20", resolve, check))
 	// Its own lines match, format and sort: those are what to change, whatever it makes. Below other functions of the

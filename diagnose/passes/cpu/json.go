@@ -123,17 +123,9 @@ func trafficOf(p *diagnose.Pass, use *usage.Table, at taken) (t traffic, ok bool
 // decodes reports whether the outermost JSON function of a stack decodes.
 func decodes(p *diagnose.Pass, stack []code.Frame) bool {
 	for _, f := range slices.Backward(stack) {
-		if !p.Stacks.Role(f.Function).Has(callstack.JSON) {
-			continue
+		if p.Stacks.Role(f.Function).Has(callstack.JSON) {
+			return callstack.Decodes(f.Function)
 		}
-		_, name := callstack.Split(f.Function)
-		name = strings.ToLower(name[strings.LastIndexByte(name, '.')+1:])
-		for _, verb := range []string{"unmarshal", "decode", "parse", "get", "read", "token", "more"} {
-			if strings.HasPrefix(name, verb) {
-				return true
-			}
-		}
-		return false
 	}
 	return false
 }
