@@ -163,6 +163,11 @@ func TestLibraries(t *testing.T) {
 	Expect(t, cpu.Clock, Healthy().Sample(6*s, "runtime.nanotime", "time.Since", user), "cpu-clock at web.go:70")
 	Expect(t, cpu.Clock, Healthy().Sample(6*s, "crypto/internal/sysrand.Read", "crypto/rand.Read", user), "cpu-clock at web.go:70")
 	Expect(t, cpu.Clock, Healthy().Sample(6*s, "runtime.nanotime", "time.Now", "net/http.(*conn).readRequest")) // the server's own
+	seeds := Expect(t, cpu.Clock, Healthy().Sample(6*s, "math/rand.(*rngSource).Seed", "math/rand.newSource", "math/rand.NewSource",
+		"shop/ids.newID@ids.go:15"), "cpu-clock at ids.go:15")
+	if len(seeds) == 1 && !strings.Contains(seeds[0].Remedy, "seed") {
+		t.Errorf("a source is made, not read: %s", seeds[0].Remedy)
+	}
 	Expect(t, cpu.Router, Healthy().Sample(6*s, "regexp.(*Regexp).doExecute", "github.com/gorilla/mux.(*Route).Match",
 		"github.com/gorilla/mux.(*Router).Match", "github.com/gorilla/mux.(*Router).ServeHTTP"), "cpu-router")
 	Expect(t, cpu.RegexpMatch, Healthy().Sample(6*s, "regexp.(*Regexp).doExecute",
@@ -179,6 +184,12 @@ func TestWorks(t *testing.T) {
 	Expect(t, cpu.Copy, Healthy().Sample(8*s, "runtime.memmove", "runtime.growslice", user), "cpu-copy at web.go:70")
 	Expect(t, cpu.Copy, Healthy().Sample(8*s, "runtime.memclrNoHeapPointers", "runtime.memclrNoHeapPointersChunked",
 		"runtime.mallocgcLarge", "runtime.mallocgc", "runtime.makeslice", user)) // new memory, which alloc-hot counts
+	// base64Captcha reads a font of 5 MB for each image: its caller has nothing to shift.
+	lent := Expect(t, cpu.Copy, Healthy().Sample(8*s, "runtime.memmove", "embed.FS.ReadFile", "github.com/kept/image.loadFont",
+		"github.com/kept/image.Draw", user), "cpu-copy at web.go:70")
+	if len(lent) == 1 && (!strings.Contains(lent[0].Title, "image.loadFont") || !strings.Contains(lent[0].Remedy, "keep")) {
+		t.Errorf("%s: %s", lent[0].Title, lent[0].Remedy)
+	}
 	Expect(t, cpu.Atomics, Healthy().Sample(8*s, "sync/atomic.(*Int64).Add", user), "atomic-contention at web.go:70")
 	// The time of an atomic lands on the line beside it, but not on a long loop's others.
 	Expect(t, cpu.Atomics, Healthy().Sample(s/2, "sync/atomic.(*Int64).Add", user).
