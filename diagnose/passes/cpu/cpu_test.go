@@ -428,3 +428,64 @@ func TestWrapperIsNotThePlace(t *testing.T) {
 		"compress/flate.(*compressor).deflate", "compress/gzip.(*Writer).Write",
 		"shop/web.(*logWriter).Flush@log.go:33", "shop/git.send@send.go:90", Route), "cpu-compress at log.go:31")
 }
+
+// TestTextThatNoRequestBrings: watchman normalises the names of 17,000 entities for each search. Text that is neither
+// the request's nor its answer's is stored, and so is what it is changed to.
+func TestTextThatNoRequestBrings(t *testing.T) {
+	const at = "shop/search.normalize@search.go:32"
+	formats := func(sent, got float64, frames ...string) string {
+		b := Healthy().Sample(6*s, append(frames, at, "shop/search.(*API).find@search.go:9")...)
+		b.Counter(series.LoadBytesOut, "", sent*b.Requests()).Counter(series.LoadBytesIn, "", got*b.Requests())
+		found := Expect(t, cpu.Format, b, "cpu-format at search.go:32")
+		if len(found) == 0 {
+			return ""
+		}
+		return found[0].Remedy
+	}
+	if r := formats(100, 200, "strings.ToLower"); !strings.HasPrefix(r, "If the text at search.go:32 comes from what is stored, make it once there") {
+		t.Errorf("stored text: %s", r)
+	}
+	for name, r := range map[string]string{
+		"a long answer":  formats(100, 50000, "strings.ToLower"),
+		"a long request": formats(50000, 200, "strings.ToLower"),
+	} {
+		if !strings.HasPrefix(r, "At search.go:32") {
+			t.Errorf("%s: %s", name, r)
+		}
+	}
+}
+
+// TestComparisonThatSortsSlowly: carbonapi's comparison rewrites both names by an expression. Sorting calls it n log n
+// times, where a key for each element takes n.
+func TestComparisonThatSortsSlowly(t *testing.T) {
+	const handler = "shop/list.(*API).list@list.go:40"
+	sorts := func(frames ...string) *Builder {
+		return Healthy().Sample(6*s, append(frames, "shop/list.byName.Less@sort.go:66", "sort.insertionSort", "sort.Sort", handler)...)
+	}
+	found := Expect(t, cpu.Sort, sorts("regexp.(*Regexp).doExecute", "regexp.(*Regexp).ReplaceAllFunc", "shop/list.byName.pad@sort.go:56"),
+		"cpu-sort at list.go:40")
+	if len(found) == 1 && (!strings.Contains(found[0].Title, "list.byName.pad") || !strings.HasPrefix(found[0].Remedy, "Make the key of each element once")) {
+		t.Errorf("%s: %s", found[0].Title, found[0].Remedy)
+	}
+	found = Expect(t, cpu.Sort, sorts(), "cpu-sort at list.go:40")
+	if len(found) == 1 && !strings.HasPrefix(found[0].Remedy, "Keep the data") {
+		t.Errorf("a cheap comparison: %s", found[0].Remedy)
+	}
+}
+
+// TestLogFileOpenedForEachLine: lfshook opens and closes its file for each line. A buffer would not help there.
+func TestLogFileOpenedForEachLine(t *testing.T) {
+	const at, hook = "shop/web.order@web.go:31", "github.com/rifflock/lfshook.(*LfsHook).fileWrite"
+	info := []string{hook, "github.com/sirupsen/logrus.(*Entry).Info", at}
+	writes := Healthy().Sample(4*s, append([]string{"syscall.Write", "os.(*File).Write"}, info...)...)
+	found := Expect(t, cpu.Logging, writes, "cpu-logging at web.go:31")
+	if len(found) == 1 && strings.Contains(found[0].Remedy, "open") {
+		t.Errorf("a file that stays open: %s", found[0].Remedy)
+	}
+	opens := writes.Sample(2*s, append([]string{"syscall.openat", "os.OpenFile"}, info...)...).
+		Sample(s, append([]string{"syscall.fstatat", "os.Stat", "os.MkdirAll"}, info...)...)
+	found = Expect(t, cpu.Logging, opens, "cpu-logging at web.go:31")
+	if len(found) == 1 && !strings.HasPrefix(found[0].Remedy, "Keep the file open: lfshook.(*LfsHook).fileWrite opens,") {
+		t.Errorf("a file that is opened for each line: %s", found[0].Remedy)
+	}
+}

@@ -114,14 +114,15 @@ var Compress = domain{
 // count here, and the place is the line that sorts. Otherwise every less() would be
 // a hot function whose remedy is to optimise a comparison.
 var Sort = domain{
-	name: "sort", roles: callstack.Sort, least: leastSort, worth: from(avoidable), copies: true,
+	name: "sort", roles: callstack.Sort, least: leastSort, worth: from(avoidable), copies: true, instead: keyOnce,
 	doc:   "Counts CPU samples inside sorting functions, comparisons included, from 15 % of the service's CPU.",
 	title: fixed("Sorting"),
 	cause: diagnose.Cause{
 		ID: "cpu-sort", Title: "Sorting takes the CPU",
 		Doc: "The same data is sorted for each request, often to show a few of its first elements.",
 		Knows: "CPU samples below sort.Sort, sort.Slice, slices.SortFunc and the like, the user's comparison " +
-			"included, from 15 % of the service's CPU. Where: the user's line that sorts, not the comparison.",
+			"included, from 15 % of the service's CPU. Where: the user's line that sorts, not the comparison; that is named if " +
+			"most of the sorting goes into what it makes to compare (matching, formatting, decoding).",
 		Remedy: "Keep the data sorted as it changes, keep an index, or select the first n with a heap.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "sort.Slice(scores, byPoints) // per request\nreturn scores[:10]",
