@@ -31,8 +31,8 @@ type Background struct {
 const nearlyAll = 0.85
 
 // Background returns the CPU that goroutines which serve no request spend on the user's
-// code, or that a dependency spends on goroutines of its own, largest first. Goroutines that requests wait for are excluded; without an anatomy
-// these are unknown, and ok is false.
+// code, or that a dependency spends on goroutines of its own, largest first. Goroutines
+// that requests wait for are excluded; without an anatomy these are unknown, and ok is false.
 func (p *Service) Background() (list []Background, ok bool) {
 	use, err := p.Use()
 	if err != nil || p.Anatomy == nil {

@@ -442,7 +442,7 @@ func TestTextThatNoRequestBrings(t *testing.T) {
 		}
 		return found[0].Remedy
 	}
-	if r := formats(100, 200, "strings.ToLower"); !strings.HasPrefix(r, "If the text at search.go:32 comes from what is stored, make it once there") {
+	if r := formats(100, 200, "strings.ToLower"); !strings.HasPrefix(r, "If the text at search.go:32 comes from what is stored") {
 		t.Errorf("stored text: %s", r)
 	}
 	for name, r := range map[string]string{
@@ -464,7 +464,8 @@ func TestComparisonThatSortsSlowly(t *testing.T) {
 	}
 	found := Expect(t, cpu.Sort, sorts("regexp.(*Regexp).doExecute", "regexp.(*Regexp).ReplaceAllFunc", "shop/list.byName.pad@sort.go:56"),
 		"cpu-sort at list.go:40")
-	if len(found) == 1 && (!strings.Contains(found[0].Title, "list.byName.pad") || !strings.HasPrefix(found[0].Remedy, "Make the key of each element once")) {
+	if len(found) == 1 && (!strings.Contains(found[0].Title, "list.byName.pad") ||
+		!strings.HasPrefix(found[0].Remedy, "Make the key of each element once")) {
 		t.Errorf("%s: %s", found[0].Title, found[0].Remedy)
 	}
 	found = Expect(t, cpu.Sort, sorts(), "cpu-sort at list.go:40")

@@ -199,7 +199,8 @@ var Clock = domain{
 		// A seed fills a table of 607 words (math/rand), so that a source of its own for each ULID takes 10 us.
 		if callsAny(h, "rand.New", "rand.Seed") {
 			return fmt.Sprintf("At %s make and seed the source once and keep it (one per goroutine or in a sync.Pool), or use "+
-				"the functions of math/rand/v2, which need no source, instead of calling %s for each value.", diagnose.At(h.Place), h.Callee)
+				"the functions of math/rand/v2, which need no source, instead of calling %s for each value.",
+				diagnose.At(h.Place), h.Callee)
 		}
 		return fmt.Sprintf("At %s read it once and pass the value on (random bytes: fill a block and cut "+
 			"pieces from it) instead of calling %s for each element.", diagnose.At(h.Place), callee(h, "it"))
