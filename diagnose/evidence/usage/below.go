@@ -1,6 +1,8 @@
 package usage
 
 import (
+	"slices"
+
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence/measured"
 	"github.com/redline-go/redline/record/code"
@@ -38,6 +40,21 @@ func (p *Service) SparedIn(calls Calls, roles callstack.Role) float64 {
 			return 0
 		}
 		return calls.spared(stack)
+	})
+}
+
+// SparedBelow returns the part of the service's CPU, 0 to 1, that is saved when a function of the service does not call
+// another one, however far below: all that this does, and the collection of what it allocates. It is 0 without a CPU
+// profile.
+func (p *Service) SparedBelow(caller, function string) float64 {
+	return p.without(func(stack []code.Frame) float64 {
+		at := slices.IndexFunc(stack, func(f code.Frame) bool {
+			return p.Stacks.User(f) && callstack.Enclosing(f.Function) == callstack.Enclosing(caller)
+		})
+		if at < 0 || !on(stack[:at], function) {
+			return 0
+		}
+		return 1
 	})
 }
 

@@ -139,8 +139,8 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		p.Reached("alloc-hot", nil) // making a compressor does not follow from the data that it compresses
 	}
 	f := worded(p, lead, what, share, cost)
-	if through.function != "" {
-		inCall(&f, through)
+	if gain, ok := inCall(p, &f, through, share*cost); ok {
+		ran = gain
 	}
 	diagnose.Promise(&f, ran, collected)
 	if assist := p.Waits().Share(callstack.Collector); assist >= 0.02 {

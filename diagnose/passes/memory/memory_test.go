@@ -205,3 +205,19 @@ func TestAllocationOfOneCallAmongSeveral(t *testing.T) {
 	}
 	Expect(t, memory.Allocation, page().Sample(2*s, lib+"(*parser).step", lib+"Compile", lib+"Find", at))
 }
+
+// The remedy at a call is to call less, which spares all that the named function does and not only what it allocates:
+// ozzo-validation looks each field up by reflection, and makes a description of every field on the way.
+func TestAllocationOfAFunctionToCallLess(t *testing.T) {
+	const lib, at = "github.com/rules/check.", "shop/orders.check@orders.go:58"
+	n := int64(Healthy().Requests())
+	checks := func() *Builder {
+		return collecting(4*s).Alloc(200*n, 200<<10*n, "runtime.newobject", lib+"findField", lib+"Validate", at)
+	}
+	does := Expect(t, memory.Allocation, checks().Sample(4*s, "reflect.(*rtype).Field", lib+"findField", lib+"Validate", at),
+		"alloc-hot at orders.go:58")
+	other := Expect(t, memory.Allocation, checks().Sample(4*s, "reflect.(*rtype).Field", lib+"Other", at), "alloc-hot at orders.go:58")
+	if len(does) == 1 && len(other) == 1 && does[0].GainCeiling < 1.1*other[0].GainCeiling {
+		t.Errorf("worth %.2fx, and %.2fx where another call does that", does[0].GainCeiling, other[0].GainCeiling)
+	}
+}

@@ -7,8 +7,10 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/evidence/measured"
 	"github.com/redline-go/redline/diagnose/evidence/usage"
+	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/record/code"
 )
 
@@ -116,8 +118,12 @@ func partOf(p *diagnose.Pass, lead site, share, cost float64) bool {
 	return true
 }
 
-// inCall writes the finding for bytes that are allocated below a dependency's call.
-func inCall(f *diagnose.Finding, c call) {
+// inCall writes the finding for bytes that are allocated below a dependency's call, if there is one, and returns what is
+// gained by calling it less; see calledLess.
+func inCall(p *diagnose.Pass, f *diagnose.Finding, c call, allocating float64) (gain laws.Gain, ok bool) {
+	if c.function == "" {
+		return gain, false
+	}
 	name, at := callstack.Short(c.function), diagnose.At(c.site.place)
 	f.Where.Detail = "in " + name
 	switch c.in {
@@ -132,7 +138,24 @@ func inCall(f *diagnose.Finding, c call) {
 	if makes, compiles := usage.Making(c.in); makes && compiles && c.in != c.function {
 		f.Remedy = fmt.Sprintf("At %s %s calls %s each time: keep its result for the same input, and use a call that accepts it.",
 			at, name, callstack.Short(c.in))
-		return
+	} else {
+		f.Remedy = fmt.Sprintf("At %s call %s less often, pass it less, or keep its result for the same input.", at, name)
 	}
-	f.Remedy = fmt.Sprintf("At %s call %s less often, pass it less, or keep its result for the same input.", at, name)
+	return calledLess(p, f, c, allocating)
+}
+
+// calledLess returns what is gained by not calling the function that a finding names, which spares all that it does
+// besides allocating; ok is false if it names none, or if that is no more than what allocating takes (of the service's
+// CPU, 0 to 1).
+func calledLess(p *diagnose.Pass, f *diagnose.Finding, c call, allocating float64) (gain laws.Gain, ok bool) {
+	if c.in == "" {
+		return gain, false
+	}
+	all := p.SparedBelow(c.site.place.Function, c.in)
+	if all <= allocating {
+		return gain, false
+	}
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, all, diagnose.Ratio,
+		"%s takes %s of the service's CPU, with collecting what it allocates", callstack.Short(c.in), diagnose.Percent(all)))
+	return p.Ran(evidence.Work{Share: all, Function: c.in}), true
 }
