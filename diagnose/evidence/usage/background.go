@@ -39,7 +39,7 @@ func (p *Service) Background() (list []Background, ok bool) {
 		return nil, false
 	}
 	waitedFor, running := p.servants(), map[string]bool{}
-	byEntry, own := map[string][]Booked{}, map[string]bool{}
+	byEntry, own, talks := map[string][]Booked{}, map[string]bool{}, map[string]bool{}
 	for _, s := range use.list {
 		if s.Roles.Has(callstack.Server) {
 			for _, f := range s.Stack {
@@ -55,7 +55,7 @@ func (p *Service) Background() (list []Background, ok bool) {
 		}
 		entry, first := p.Began(s.Stack), measured.Entry(s.Stack)
 		user := p.Stacks.Innermost(s.Stack) >= 0
-		own[entry] = own[entry] || user
+		own[entry], talks[entry] = own[entry] || user, talks[entry] || onConnection(s.Stack)
 		if (user || use.alone(entry)) && !waitedFor[entry] && !waitedFor[first] {
 			byEntry[entry] = append(byEntry[entry], s)
 		}
@@ -68,6 +68,8 @@ func (p *Service) Background() (list []Background, ok bool) {
 	for entry, samples := range byEntry {
 		if own[entry] { // what a server that is not known does around the service's code serves requests
 			samples = slices.DeleteFunc(samples, func(s Booked) bool { return p.Stacks.Innermost(s.Stack) < 0 })
+		} else if talks[entry] {
+			continue // a server's or a client's goroutine: it carries what requests bring and get
 		}
 		b := Background{Entry: entry, Started: running[enclosing(entry)], Dependency: !own[entry]}
 		sum := 0.0
@@ -83,6 +85,11 @@ func (p *Service) Background() (list []Background, ok bool) {
 	}
 	slices.SortFunc(list, func(a, b Background) int { return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(a.Entry, b.Entry)) })
 	return list, true
+}
+
+// onConnection reports whether a stack reads or writes a connection.
+func onConnection(stack []code.Frame) bool {
+	return slices.ContainsFunc(stack, func(f code.Frame) bool { return strings.HasPrefix(f.Function, "net.(*") })
 }
 
 // alone reports whether goroutines that begin in a function may be a dependency's own work, such as a cache's sweep:

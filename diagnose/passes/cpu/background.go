@@ -37,9 +37,9 @@ var Background = diagnose.Analyzer{
 		Knows: "CPU samples of goroutines that run the service's own code, do not serve a connection, and for which the " +
 			"execution trace shows no request waiting (a worker that answers requests is not background work), by the " +
 			"function in which they started; from 10 % of the service's CPU. A dependency's goroutines count if none of them " +
-			"runs code of the service and they belong to no client, logger or metrics. Work that a request starts and does not wait " +
-			"for looks the same, so it is reported with low confidence. Where: the innermost function that holds nearly all " +
-			"of it.",
+			"runs code of the service or reads and writes connections, and they belong to no client, logger or metrics. Work " +
+			"that a request starts and does not wait for looks the same, so it is reported with low confidence. Where: the " +
+			"innermost function that holds nearly all of it.",
 		Remedy: "Do it less often, only for what changed, in small steps, on a copy, or in another process.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "for {\n\tm.reindex() // all of it, whether anything changed or not\n\ttime.Sleep(2 * time.Millisecond)\n}",

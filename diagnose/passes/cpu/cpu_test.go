@@ -342,6 +342,10 @@ func TestBackgroundOfADependency(t *testing.T) {
 		"github.com/jackc/pgx/v5/pgconn.(*PgConn).bgRead")) // a driver's reader works for the service's calls
 	Expect(t, cpu.Background, busy().Background(6*s, "go.opentelemetry.io/otel/sdk/trace.(*batchSpanProcessor).exportSpans",
 		"go.opentelemetry.io/otel/sdk/trace.(*batchSpanProcessor).processQueue")) // instrumentation-cost
+	const transport = "google.golang.org/grpc/internal/transport."
+	Expect(t, cpu.Background, busy().Background(8*s, transport+"(*loopyWriter).processData", transport+"(*loopyWriter).run",
+		transport+"NewServerTransport.func2").Background(2*s, "syscall.write", "net.(*conn).Write", transport+"(*bufWriter).flush",
+		transport+"(*loopyWriter).run", transport+"NewServerTransport.func2")) // it writes the answers
 	serves := func(b *Builder) *Builder { // a server that redline does not know runs the handlers there
 		return b.Background(s/4, "shop/web.list@web.go:9", "github.com/other/server.(*loop).read", "github.com/other/server.(*loop).run")
 	}
