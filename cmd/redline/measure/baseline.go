@@ -44,7 +44,8 @@ hold for all figures at once. A different CPU quota counts as drift as well. Quo
 steal and other programs are reported as warnings. redline run names the newest baseline
 of its machine.
 
-Exit code 0: no drift, or nothing to compare with. 1: drifted. 2: it could not be measured.`,
+Exit code 0: no drift, or nothing to compare with. 1: drifted. 2: usage, or a figure cannot be measured at all.
+3: too few rounds for intervals.`,
 		Example: `  redline baseline
   redline baseline --quick --disk /var/lib/data
   redline baseline --against old-machine.json`,
@@ -112,6 +113,9 @@ func (f *baselineFlags) measure(cmd *cobra.Command) error {
 		}
 	}
 	b, err := machine.Session(cmd.Context(), f.Options)
+	if errors.Is(err, machine.ErrTooFew) {
+		return cli.Exit(cli.ExitUndecided, err)
+	}
 	if err != nil {
 		return err
 	}
