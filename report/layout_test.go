@@ -7,7 +7,7 @@ func TestFit(t *testing.T) {
 	for text, want := range map[string]string{
 		"short enough":                                    "short enough",
 		"waiting for a database connection":               "waiting for a database ...",
-		"behind 2810 goroutines (6.4 % of the time)":      "behind 2810 goroutines ...",
+		"behind 10 others (6.4 % of the time)":            "behind 10 others ...",
 		"a lock (held) by reloads of the whole":           "a lock (held) by reloads ...",
 		"30 % waiting for a lock, 13 % for a goroutine":   "30 % waiting for a lock ...",
 		"(all of this is in one single pair of brackets)": "(all of this is in one ...",
