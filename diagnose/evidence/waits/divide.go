@@ -168,6 +168,10 @@ func (d *divider) whole(part breakdown.Part) (whole piece, only func(callstack.W
 		return whole, all
 	case callstack.FlightWait:
 		return whole, elsewhere
+	case callstack.HTTPWait, callstack.RPCWait:
+		if d.p.Ender(part).By == ByOwn {
+			return whole, opens // the client makes the call in a goroutine of its own
+		}
 	case callstack.SleepWait:
 		if len(part.Behind) > 0 && callstack.Deadline(part.Waker) {
 			// The request waited for a goroutine, and a deadline came first.
@@ -202,6 +206,12 @@ func elsewhere(kind callstack.Wait) bool {
 	}
 	return false
 }
+
+// calls reports whether a wait is one in a client's call.
+func calls(kind callstack.Wait) bool { return kind == callstack.HTTPWait || kind == callstack.RPCWait }
+
+// opens reports whether a wait is for a connection, which is no part of the call that it is opened for.
+func opens(kind callstack.Wait) bool { return kind == callstack.HTTPOpen }
 
 // HeldOutside returns the part of a site's waits, 0 to 1, in which the goroutines that end them wait for
 // something outside the process's own CPUs and locks themselves. 0 if most of the waits were not followed.
@@ -241,12 +251,18 @@ func (d *divider) behind(whole piece, only func(callstack.Wait) bool) []piece {
 			State: last.State, Site: last.Site, Stack: last.Stack, NS: ns,
 			Share: whole.part.Share * float64(ns) / float64(whole.part.NS), Times: whole.part.Times * float64(ns) / float64(whole.part.NS),
 		}
+		if opens(kind) && last.Times > 0 {
+			one.part.Times = scale * last.Times // counted, however short
+		}
+		if calls(whole.kind) && !d.p.Stacks.User(one.place) {
+			one.place = whole.place // the client's own code
+		}
 		left, times = left-ns, times-one.part.Times
 		pieces = append(pieces, one)
 	}
 	if left > 0 {
 		whole.part.NS, whole.part.Times = left, max(0, times)
-		if whole.kind != callstack.FlightWait {
+		if whole.kind != callstack.FlightWait && !calls(whole.kind) {
 			whole.via, whole.from = whole.kind, whole.place // the goroutine works for this request; on what was not followed
 		}
 		pieces = append(pieces, whole)
