@@ -42,7 +42,8 @@ var Churn = diagnose.Analyzer{
 		Doc: "Requests wait in a client of HTTP, gRPC, memcached or Redis for a connection to open, and CPU goes into dialling and " +
 			"handshakes.",
 		Knows: "Waits for the transport to provide a connection (without DNS look-ups), also in a goroutine in which the client " +
-			"makes the call, and the CPU of dialling and of TLS handshakes as a client: 10 % of request time or of CPU, if one request in twenty waits like this, and the " +
+			"makes the call, and the CPU of dialling and of TLS handshakes as a client: 10 % of request time or of CPU, if one " +
+			"request in twenty waits like this, and the " +
 			"kernel counts one connection opened per twenty requests. A client that keeps its connections waits for one only " +
 			"a few times in a run. On busy CPUs the other end, if it runs on the same host, pays about as much again for " +
 			"each connection, so the wait for its answer is reported as a consequence. The connections opened per request " +
@@ -93,7 +94,7 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		client = "A gRPC client"
 		// A grpc.ClientConn connects at its first call and waits there in the picker;
 		// the fix is at the place that makes it per request (seed-vault).
-		if at, ok := maker(p); ok {
+		if at, ok := maker(p, place); ok {
 			place = at
 		}
 		f.Remedy = fmt.Sprintf("Make the grpc.ClientConn of %s once, at start-up, and share it: one carries all calls at "+
@@ -167,19 +168,22 @@ func (d dialled) evidence() []findings.Evidence {
 }
 
 // maker returns the user's place that makes gRPC connections, by the CPU profile:
-// they open only at their first call, so no wait shows it.
-func maker(p *diagnose.Pass) (place code.Frame, ok bool) {
+// they open only at their first call, so no wait shows it. Of several it is the one in the
+// function whose calls wait for them, if there is one, or else the one that takes the most.
+func maker(p *diagnose.Pass, waits code.Frame) (place code.Frame, ok bool) {
 	use, err := p.Use()
 	if err != nil {
 		return place, false
 	}
 	sums := map[code.Frame]int64{}
+	own := func(f code.Frame) bool { return f.Function == waits.Function }
 	for b := range use.All {
 		if !b.Roles.Has(callstack.Dial) || !b.Roles.Has(callstack.RPCClient) || p.Stacks.Innermost(b.Stack) < 0 {
 			continue
 		}
 		if at, found := p.Stacks.Place(b.Stack); found {
-			if sums[at] += b.Value; !ok || sums[at] > sums[place] {
+			sums[at] += b.Value
+			if !ok || own(at) && !own(place) || own(at) == own(place) && sums[at] > sums[place] {
 				place, ok = at, true
 			}
 		}

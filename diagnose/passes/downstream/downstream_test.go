@@ -278,6 +278,9 @@ func TestChurnOverGRPC(t *testing.T) {
 	Expect(t, downstream.Churn, opens(waits(), 1), "http-client-churn at gateway.go:92")
 	Expect(t, downstream.Churn, opens(waits(), 1).Sample(50*ms, "google.golang.org/grpc.NewClient", dial, ask),
 		"http-client-churn at gateway.go:27")
+	// Of several that make connections, the one whose calls wait the longest for them.
+	Expect(t, downstream.Churn, opens(waits(), 1).Sample(50*ms, "google.golang.org/grpc.NewClient", dial, "shop/cart.(*cart).empty@cart.go:8").
+		Sample(10*ms, "google.golang.org/grpc.NewClient", "shop/gateway.(*gateway).forward@gateway.go:88"), "http-client-churn at gateway.go:88")
 	Expect(t, downstream.Churn, opens(waits(), 0.01))
 }
 
