@@ -3,6 +3,7 @@ package waits
 import (
 	"cmp"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -169,9 +170,7 @@ func (d *divider) whole(part breakdown.Part) (whole piece, only func(callstack.W
 	case callstack.FlightWait:
 		return whole, elsewhere
 	case callstack.HTTPWait, callstack.RPCWait:
-		if d.p.Ender(part).By == ByOwn {
-			return whole, opens // the client makes the call in a goroutine of its own
-		}
+		return whole, besides
 	case callstack.SleepWait:
 		if len(part.Behind) > 0 && callstack.Deadline(part.Waker) {
 			// The request waited for a goroutine, and a deadline came first.
@@ -210,8 +209,24 @@ func elsewhere(kind callstack.Wait) bool {
 // calls reports whether a wait is one in a client's call.
 func calls(kind callstack.Wait) bool { return kind == callstack.HTTPWait || kind == callstack.RPCWait }
 
-// opens reports whether a wait is for a connection, which is no part of the call that it is opened for.
-func opens(kind callstack.Wait) bool { return kind == callstack.HTTPOpen }
+// besides reports whether a goroutine of a client's own waits for something that is not the call's answer while a request
+// waits for it: it opens the connection, or waits until a batch is due.
+func besides(kind callstack.Wait) bool {
+	return kind == callstack.HTTPOpen || kind == callstack.SleepWait
+}
+
+// Called returns the part of a wait in a client's call, in ns, that is for the call's answer.
+func (w *Table) Called(part breakdown.Part) (ns float64) {
+	if w.by == nil {
+		return float64(part.NS)
+	}
+	for _, one := range w.by.divide(part) {
+		if calls(one.kind) {
+			ns += float64(one.part.NS)
+		}
+	}
+	return ns
+}
 
 // HeldOutside returns the part of a site's waits, 0 to 1, in which the goroutines that end them wait for
 // something outside the process's own CPUs and locks themselves. 0 if most of the waits were not followed.
@@ -238,7 +253,7 @@ func (d *divider) behind(whole piece, only func(callstack.Wait) bool) []piece {
 	left, times := whole.part.NS, whole.part.Times
 	for _, c := range whole.part.Behind {
 		kind := d.p.Stacks.Root(c)
-		if kind == callstack.OtherWait || !only(kind) {
+		if kind == callstack.OtherWait || !only(kind) || calls(whole.kind) && !d.clients(c) {
 			continue
 		}
 		ns := min(left, int64(scale*float64(c.NS)))
@@ -251,7 +266,7 @@ func (d *divider) behind(whole piece, only func(callstack.Wait) bool) []piece {
 			State: last.State, Site: last.Site, Stack: last.Stack, NS: ns,
 			Share: whole.part.Share * float64(ns) / float64(whole.part.NS), Times: whole.part.Times * float64(ns) / float64(whole.part.NS),
 		}
-		if opens(kind) && last.Times > 0 {
+		if kind == callstack.HTTPOpen && last.Times > 0 {
 			one.part.Times = scale * last.Times // counted, however short
 		}
 		if calls(whole.kind) && !d.p.Stacks.User(one.place) {
@@ -268,6 +283,11 @@ func (d *divider) behind(whole piece, only func(callstack.Wait) bool) []piece {
 		pieces = append(pieces, whole)
 	}
 	return pieces
+}
+
+// clients reports whether all goroutines of a chain are a client's own.
+func (d *divider) clients(c breakdown.Chain) bool {
+	return !slices.ContainsFunc(c.Links, func(l breakdown.Link) bool { return l.Request || !d.p.Stacks.Plumbing(l.Goroutine) })
 }
 
 // scaleOf returns what the time of a part's chains is multiplied by: if most of the wait was

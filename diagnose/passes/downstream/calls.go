@@ -95,7 +95,7 @@ func clientWaits(p *diagnose.Pass, part breakdown.Part) []clientWait {
 		if resolving(part) > 0 {
 			return nil
 		}
-		w := clientWait{stack: part.Stack, chain: users(p, part.Stack), ns: float64(part.NS), times: part.Times}
+		w := clientWait{stack: part.Stack, chain: users(p, part.Stack), ns: p.Waits().Called(part), times: part.Times}
 		for _, c := range part.Behind {
 			w.heads += heads(c.Links)
 		}
