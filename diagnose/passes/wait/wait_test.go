@@ -228,6 +228,18 @@ func TestSpawnIsWorthWhatItsGoroutinesCost(t *testing.T) {
 
 func chain(links ...breakdown.Link) breakdown.Chain { return breakdown.Chain{Links: links} }
 
+// TestOwnWorkInALibrarysPool: a pool that a library makes for the request runs the request's closures, although its
+// goroutines begin in the library, and no trace shows the end of the wait.
+func TestOwnWorkInALibrarysPool(t *testing.T) {
+	const pond = "github.com/alitto/pond/v2.(*pool)"
+	joined := func(works string) *Builder {
+		return idle().Wait(breakdown.StateChannel, 30*ms, 1, "runtime.chanrecv1", pond+".StopAndWait", get).
+			Background(5*time.Second, "shop/store.(*Store).Items@store.go:9", works, pond+".worker")
+	}
+	Expect(t, wait.Channel, joined("shop/cache.(*Cache).Get.func1@cache.go:35"))
+	Expect(t, wait.Channel, joined("shop/sweep.(*Sweep).run.func1@sweep.go:35"), "channel-bottleneck at cache.go:41")
+}
+
 // Workers with room to spare are reported as what they do, a queue before them is
 // not, and a ticker is a timer.
 func TestWorkers(t *testing.T) {
