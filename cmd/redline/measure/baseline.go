@@ -80,23 +80,37 @@ func roundCommand() *cobra.Command {
 	return cmd
 }
 
-func (f *baselineFlags) measure(cmd *cobra.Command) error {
-	if f.quick && !cmd.Flags().Changed("time") {
-		f.Time = machine.QuickTime
-	}
+// check returns what is wrong with the flags.
+func (f *baselineFlags) check() error {
 	if f.Time <= 0 || f.Time > 5*time.Minute {
 		return errors.New("--time must be above 0 and at most 5m")
 	}
 	if !(f.margin > 0 && f.margin < 1) {
 		return errors.New("--margin must be between 0 and 1")
 	}
-	base, path := machine.Newest(f.dir)
+	return nil
+}
+
+// base returns the baseline to compare with, and its file; nil without one.
+func (f *baselineFlags) base() (*machine.Baseline, string, error) {
 	if f.against != "" {
-		var err error
-		if base, err = machine.Read(f.against); err != nil {
-			return err
-		}
-		path = f.against
+		base, err := machine.Read(f.against)
+		return base, f.against, err
+	}
+	base, path := machine.Newest(f.dir)
+	return base, path, nil
+}
+
+func (f *baselineFlags) measure(cmd *cobra.Command) error {
+	if f.quick && !cmd.Flags().Changed("time") {
+		f.Time = machine.QuickTime
+	}
+	if err := f.check(); err != nil {
+		return err
+	}
+	base, path, err := f.base()
+	if err != nil {
+		return err
 	}
 	self, err := os.Executable()
 	if err != nil {
