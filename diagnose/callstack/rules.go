@@ -143,6 +143,8 @@ var clientRules = []rule{
 	{"github.com/gomodule/redigo/...", "", RPCClient},
 	{"github.com/redis/rueidis/...", "", RPCClient},
 	{"github.com/bradfitz/gomemcache/...", "", RPCClient},
+	{"github.com/bradfitz/gomemcache/memcache", "(*Client).dial (*Client).putFreeConn", HTTPConnect},
+	{"github.com/gomodule/redigo/redis", "Dial DialContext DialURL", HTTPConnect},
 	{"github.com/segmentio/kafka-go/...", "", RPCClient},
 	{"github.com/IBM/sarama", "", RPCClient},
 	{"github.com/twmb/franz-go/...", "", RPCClient},

@@ -211,10 +211,16 @@ func (x *Index) Root(c breakdown.Chain) Wait {
 		return OtherWait
 	}
 	kind := x.Wait(breakdown.Part{State: last.State, Stack: last.Stack})
-	if kind == ChannelWait {
+	if kind == ChannelWait || (kind == HTTPWait || kind == RPCWait) && x.idles(last) {
 		return SleepWait
 	}
 	return kind
+}
+
+// idles reports whether a goroutine of a client's own is at a channel: as no other goroutine woke it, a timer did, such as
+// the one that ends a batch. A call that the service makes is there too, and its end may be forgotten.
+func (x *Index) idles(l breakdown.Link) bool {
+	return (l.State == breakdown.StateSelect || l.State == breakdown.StateChannel) && x.Plumbing(l.Goroutine) && x.Innermost(l.Stack) < 0
 }
 
 // Timed reports whether a timer ended a wait, directly or by cancelling a context

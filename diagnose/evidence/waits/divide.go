@@ -3,6 +3,7 @@ package waits
 import (
 	"cmp"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -168,6 +169,8 @@ func (d *divider) whole(part breakdown.Part) (whole piece, only func(callstack.W
 		return whole, all
 	case callstack.FlightWait:
 		return whole, elsewhere
+	case callstack.HTTPWait, callstack.RPCWait:
+		return whole, besides
 	case callstack.SleepWait:
 		if len(part.Behind) > 0 && callstack.Deadline(part.Waker) {
 			// The request waited for a goroutine, and a deadline came first.
@@ -203,6 +206,28 @@ func elsewhere(kind callstack.Wait) bool {
 	return false
 }
 
+// calls reports whether a wait is one in a client's call.
+func calls(kind callstack.Wait) bool { return kind == callstack.HTTPWait || kind == callstack.RPCWait }
+
+// besides reports whether a goroutine of a client's own waits for something that is not the call's answer while a request
+// waits for it: it opens the connection, or waits until a batch is due.
+func besides(kind callstack.Wait) bool {
+	return kind == callstack.HTTPOpen || kind == callstack.SleepWait
+}
+
+// Called returns the part of a wait in a client's call, in ns, that is for the call's answer.
+func (w *Table) Called(part breakdown.Part) (ns float64) {
+	if w.by == nil {
+		return float64(part.NS)
+	}
+	for _, one := range w.by.divide(part) {
+		if calls(one.kind) {
+			ns += float64(one.part.NS)
+		}
+	}
+	return ns
+}
+
 // HeldOutside returns the part of a site's waits, 0 to 1, in which the goroutines that end them wait for
 // something outside the process's own CPUs and locks themselves. 0 if most of the waits were not followed.
 func (p *Requests) HeldOutside(s Site) float64 {
@@ -228,7 +253,7 @@ func (d *divider) behind(whole piece, only func(callstack.Wait) bool) []piece {
 	left, times := whole.part.NS, whole.part.Times
 	for _, c := range whole.part.Behind {
 		kind := d.p.Stacks.Root(c)
-		if kind == callstack.OtherWait || !only(kind) {
+		if kind == callstack.OtherWait || !only(kind) || calls(whole.kind) && !d.clients(c) {
 			continue
 		}
 		ns := min(left, int64(scale*float64(c.NS)))
@@ -241,17 +266,28 @@ func (d *divider) behind(whole piece, only func(callstack.Wait) bool) []piece {
 			State: last.State, Site: last.Site, Stack: last.Stack, NS: ns,
 			Share: whole.part.Share * float64(ns) / float64(whole.part.NS), Times: whole.part.Times * float64(ns) / float64(whole.part.NS),
 		}
+		if kind == callstack.HTTPOpen && last.Times > 0 {
+			one.part.Times = scale * last.Times // counted, however short
+		}
+		if calls(whole.kind) && !d.p.Stacks.User(one.place) {
+			one.place = whole.place // the client's own code
+		}
 		left, times = left-ns, times-one.part.Times
 		pieces = append(pieces, one)
 	}
 	if left > 0 {
 		whole.part.NS, whole.part.Times = left, max(0, times)
-		if whole.kind != callstack.FlightWait {
+		if whole.kind != callstack.FlightWait && !calls(whole.kind) {
 			whole.via, whole.from = whole.kind, whole.place // the goroutine works for this request; on what was not followed
 		}
 		pieces = append(pieces, whole)
 	}
 	return pieces
+}
+
+// clients reports whether all goroutines of a chain are a client's own.
+func (d *divider) clients(c breakdown.Chain) bool {
+	return !slices.ContainsFunc(c.Links, func(l breakdown.Link) bool { return l.Request || !d.p.Stacks.Plumbing(l.Goroutine) })
 }
 
 // scaleOf returns what the time of a part's chains is multiplied by: if most of the wait was

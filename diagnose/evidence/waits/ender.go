@@ -121,7 +121,8 @@ func (p *Requests) started(stack []code.Frame) (n float64) {
 // workingFor returns the entry of the goroutine that a wait is for whose end the traces do not show. It
 // must be a closure of a function that waits: the one that the trace followed the wait to, or one seen
 // in the CPU profile or a goroutine profile. Middleware such as net/http.TimeoutHandler runs the
-// handler in one. "" if there is none.
+// handler in one. A pool that a library makes for the request runs closures of the user's function that
+// waits, in goroutines that begin in the library. "" if there is none.
 func (p *Requests) workingFor(part breakdown.Part) string {
 	for _, c := range part.Behind {
 		if entry := c.Links[0].Goroutine; closureOf(entry, part.Stack) {
@@ -135,10 +136,10 @@ func (p *Requests) workingFor(part breakdown.Part) string {
 	if i < 0 {
 		return ""
 	}
-	waits := part.Stack[i : i+1]
+	works := p.worker(part.Stack, part.Stack[i:i+1])
 	if prof, err := p.Profile("cpu", "cpu"); err == nil {
 		for _, s := range prof.Samples {
-			if entry := measured.Entry(s.Stack); closureOf(entry, waits) {
+			if entry := works(s.Stack); entry != "" {
 				return entry
 			}
 		}
@@ -149,12 +150,29 @@ func (p *Requests) workingFor(part breakdown.Part) string {
 	}
 	for _, shot := range shots {
 		for _, s := range shot.Stacks {
-			if entry := measured.Entry(s.Stack); closureOf(entry, waits) {
+			if entry := works(s.Stack); entry != "" {
 				return entry
 			}
 		}
 	}
 	return ""
+}
+
+// worker returns a function that returns the entry of a goroutine, by its stack, if it works for the functions that wait, or
+// for the user's function that waits in the stack; "" otherwise.
+func (p *Requests) worker(stack, waits []code.Frame) func([]code.Frame) string {
+	var asks []code.Frame
+	if u := p.Stacks.Innermost(stack); u >= 0 {
+		asks = stack[u : u+1]
+	}
+	return func(seen []code.Frame) string {
+		entry := measured.Entry(seen)
+		runs := func(f code.Frame) bool { return closureOf(f.Function, asks) }
+		if closureOf(entry, waits) || !p.Stacks.Serves(seen) && slices.ContainsFunc(seen, runs) {
+			return entry
+		}
+		return ""
+	}
 }
 
 // closureOf reports whether a function is a closure of one on a stack: the compiler names

@@ -85,6 +85,7 @@ type clientWait struct {
 	heads        float64      // of times, those in which a transport's reader waited for the network
 	by           string       // as in call
 	worker       bool
+	syscall      bool // it reads or writes: for an answer a call reads twice, before it waits and after
 }
 
 // clientWaits returns a part's waits in clients' calls: the request's own, or those of the
@@ -95,7 +96,8 @@ func clientWaits(p *diagnose.Pass, part breakdown.Part) []clientWait {
 		if resolving(part) > 0 {
 			return nil
 		}
-		w := clientWait{stack: part.Stack, chain: users(p, part.Stack), ns: float64(part.NS), times: part.Times}
+		w := clientWait{stack: part.Stack, chain: users(p, part.Stack), ns: p.Waits().Called(part), times: part.Times,
+			syscall: part.State == breakdown.StateSyscall}
 		for _, c := range part.Behind {
 			w.heads += heads(c.Links)
 		}
@@ -111,7 +113,7 @@ func clientWaits(p *diagnose.Pass, part breakdown.Part) []clientWait {
 			continue
 		}
 		l := c.Links[i]
-		w := clientWait{stack: l.Stack, chain: users(p, l.Stack), by: l.Goroutine, worker: d.Worker,
+		w := clientWait{stack: l.Stack, chain: users(p, l.Stack), by: l.Goroutine, worker: d.Worker, syscall: l.State == breakdown.StateSyscall,
 			ns: d.Scale * float64(c.NS), times: d.Scale * l.Times, heads: d.Scale * heads(c.Links[i+1:])}
 		for _, above := range slices.Backward(c.Links[:i]) {
 			w.chain = append(w.chain, usersOf(p, above.Stack)...)
@@ -142,23 +144,31 @@ type count struct {
 	halves float64 // of waits for the head of an answer over HTTP/1
 	heads  float64 // as in clientWait
 	most   float64 // of other waits, the most frequent
+	reads  float64 // of system calls, the most frequent
 }
 
 func (n *count) add(w clientWait) {
-	if per := waitsPerCall(w.stack); per > 0 {
+	switch per := waitsPerCall(w.stack); {
+	case per > 0:
 		n.halves, n.heads = n.halves+w.times/per, n.heads+w.heads
-	} else {
+	case w.syscall:
+		n.reads = max(n.reads, w.times)
+	default:
 		n.most = max(n.most, w.times)
 	}
 }
 
 // calls returns the number: of the waits for the head of an answer one or two per call, as the
-// connection's reader says, where it was followed; without any, of the most frequent wait.
+// connection's reader says, where it was followed; without any, of the most frequent wait. System calls
+// count only where no call waits, because its answer is there at once.
 func (n *count) calls() float64 {
-	if n.halves > 0 {
+	switch {
+	case n.halves > 0:
 		return max(n.halves, min(n.heads, 2*n.halves))
+	case n.most > 0:
+		return n.most
 	}
-	return n.most
+	return n.reads
 }
 
 // waitsPerCall returns how often net/http's client waits for the head of an answer

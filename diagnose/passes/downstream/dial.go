@@ -2,6 +2,7 @@ package downstream
 
 import (
 	"fmt"
+	"path"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -22,7 +23,7 @@ const (
 	leastDials = 0.05
 )
 
-// Churn finds HTTP and gRPC clients that do not keep their connections.
+// Churn finds clients of HTTP, gRPC and caches that do not keep their connections.
 //
 // Waits and the kernel must agree, because either alone misleads. A burst waits for
 // connections that are kept afterwards, and the transport's goroutines open
@@ -32,21 +33,24 @@ const (
 var Churn = diagnose.Analyzer{
 	Name:  "http-client",
 	Stage: diagnose.Wait,
-	Doc: "Sums waits for a connection of an HTTP or gRPC client and the CPU of dialling and TLS handshakes. They count from " +
+	Doc: "Sums waits for a connection of a client and the CPU of dialling and TLS handshakes. They count from " +
 		"10 % of request time or CPU, if at least one request in twenty waits for a connection, and the kernel counts as " +
 		"many opened.",
 	Causes: []diagnose.Cause{{
 		ID:    "http-client-churn",
-		Title: "An HTTP or gRPC client opens new connections instead of keeping them",
-		Doc:   "Requests wait in the transport for a connection to open, and CPU goes into dialling and handshakes.",
-		Knows: "Waits for the transport to provide a connection (without DNS look-ups), and the CPU of dialling and of TLS " +
-			"handshakes as a client: 10 % of request time or of CPU, if one request in twenty waits like this, and the " +
+		Title: "A client opens new connections instead of keeping them",
+		Doc: "Requests wait in a client of HTTP, gRPC, memcached or Redis for a connection to open, and CPU goes into dialling and " +
+			"handshakes.",
+		Knows: "Waits for the transport to provide a connection (without DNS look-ups), also in a goroutine in which the client " +
+			"makes the call, and the CPU of dialling and of TLS handshakes as a client: 10 % of request time or of CPU, if one " +
+			"request in twenty waits like this, and the " +
 			"kernel counts one connection opened per twenty requests. A client that keeps its connections waits for one only " +
 			"a few times in a run. On busy CPUs the other end, if it runs on the same host, pays about as much again for " +
 			"each connection, so the wait for its answer is reported as a consequence. The connections opened per request " +
 			"distinguish it from downstream-slow.",
 		Remedy: "One Transport, or one grpc.ClientConn, for all calls; read bodies to the end and close them; " +
-			"MaxIdleConnsPerHost (2 by default) set to the number of calls in flight.",
+			"MaxIdleConnsPerHost (2 by default; MaxIdleConns in a memcache.Client, MaxIdle in a redis.Pool) set to the number of " +
+			"calls in flight.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "client := http.Client{Transport: &http.Transport{}} // in every request",
 			After:  "var client = http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}"},
@@ -80,11 +84,17 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	client, place := "An HTTP client", sites[0].Place
 	f.Remedy = fmt.Sprintf("At %s use one shared Transport, read each body to its end before Close, and set "+
 		"MaxIdleConnsPerHost to the number of calls in flight (the default keeps 2).", diagnose.At(place))
-	if p.Stacks.Roles(p.Stacks.Handler(sites[0].Part.Stack)).Has(callstack.RPCClient) {
+	stack := p.Stacks.Handler(sites[0].Part.Stack)
+	switch roles := p.Stacks.Roles(stack); {
+	case roles.Has(callstack.RPCClient) && !callstack.GRPC(stack):
+		library, setting := pooled(p, stack)
+		client = "A client of " + library
+		f.Remedy = fmt.Sprintf("Let the client at %s keep as many idle connections as calls are in flight%s.", diagnose.At(place), setting)
+	case roles.Has(callstack.RPCClient):
 		client = "A gRPC client"
 		// A grpc.ClientConn connects at its first call and waits there in the picker;
 		// the fix is at the place that makes it per request (seed-vault).
-		if at, ok := maker(p); ok {
+		if at, ok := maker(p, place); ok {
 			place = at
 		}
 		f.Remedy = fmt.Sprintf("Make the grpc.ClientConn of %s once, at start-up, and share it: one carries all calls at "+
@@ -94,6 +104,19 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	f.Title = fmt.Sprintf("%s opens %s: %s of %s at %s", client, diagnose.PerRequest(d.each, "a connection",
 		"connections"), diagnose.Percent(f.Share), diagnose.OfWhat(f.ShareOf), diagnose.At(place))
 	return []diagnose.Finding{f}, nil
+}
+
+// idles are the settings of clients that bound how many idle connections they keep, by the last element of the package.
+var idles = map[string]string{
+	"memcache": " (MaxIdleConns, 2 by default)",
+	"redis":    " (MaxIdle of the Pool)",
+}
+
+// pooled names the client's library on a stack, and the setting that bounds its idle connections.
+func pooled(p *diagnose.Pass, stack []code.Frame) (library, setting string) {
+	pkg, _ := callstack.Split(stack[p.Stacks.Find(stack, callstack.RPCClient)].Function)
+	library = path.Base(pkg)
+	return library, idles[library]
 }
 
 // dialled is what opening connections takes.
@@ -145,19 +168,22 @@ func (d dialled) evidence() []findings.Evidence {
 }
 
 // maker returns the user's place that makes gRPC connections, by the CPU profile:
-// they open only at their first call, so no wait shows it.
-func maker(p *diagnose.Pass) (place code.Frame, ok bool) {
+// they open only at their first call, so no wait shows it. Of several it is the one in the
+// function whose calls wait for them, if there is one, or else the one that takes the most.
+func maker(p *diagnose.Pass, waits code.Frame) (place code.Frame, ok bool) {
 	use, err := p.Use()
 	if err != nil {
 		return place, false
 	}
 	sums := map[code.Frame]int64{}
+	own := func(f code.Frame) bool { return f.Function == waits.Function }
 	for b := range use.All {
 		if !b.Roles.Has(callstack.Dial) || !b.Roles.Has(callstack.RPCClient) || p.Stacks.Innermost(b.Stack) < 0 {
 			continue
 		}
 		if at, found := p.Stacks.Place(b.Stack); found {
-			if sums[at] += b.Value; !ok || sums[at] > sums[place] {
+			sums[at] += b.Value
+			if !ok || own(at) && !own(place) || own(at) == own(place) && sums[at] > sums[place] {
 				place, ok = at, true
 			}
 		}

@@ -244,6 +244,27 @@ func TestChurn(t *testing.T) {
 	Expect(t, downstream.Churn, idle().Wait(breakdown.StateSelect, 200*us, 0.9, connect...)) // cheap
 }
 
+// TestChurnOfACache: a memcached client asks each server in a goroutine of its own, and opens the connection there.
+func TestChurnOfACache(t *testing.T) {
+	const client, entry = "github.com/bradfitz/gomemcache/memcache.(*Client)", "github.com/bradfitz/gomemcache/memcache.(*Client).GetMulti.func2"
+	asks := func(dials float64) *Builder {
+		link := func(state breakdown.State, times float64, frames ...string) []breakdown.Link {
+			return []breakdown.Link{{Goroutine: entry, State: state, Times: times, Stack: Stack(append(frames, client+".getFromAddr", entry)...)}}
+		}
+		b := idle().Wait(breakdown.StateChannel, 10*ms, 1, "runtime.chanrecv1", client+".GetMulti", get).Waker("runtime.chansend1", entry).Spawned(1).
+			Behind(breakdown.Chain{NS: int64(9 * ms), Links: link(breakdown.StateNetwork, 1, "net.(*conn).Read")},
+				breakdown.Chain{NS: int64(ms), Links: link(breakdown.StateNetwork, dials, "net.(*netFD).connect", client+".dial")})
+		b.Sample(3*time.Second, "net.(*netFD).connect", client+".dial", entry).Sample(6*time.Second, get)
+		return b.Counter(series.TCPOpens, "dir=out", dials*b.Requests())
+	}
+	found := Expect(t, downstream.Churn, asks(0.4), "http-client-churn at cache.go:41")
+	if len(found) == 1 && (!strings.Contains(found[0].Title, "A client of memcache opens a connection in 2.5 requests") ||
+		!strings.Contains(found[0].Remedy, "MaxIdleConns, 2 by default")) {
+		t.Errorf("%s: %s", found[0].Title, found[0].Remedy)
+	}
+	Expect(t, downstream.Churn, asks(0.001)) // a few at the start
+}
+
 // TestChurnOverGRPC: a call that waits for its connection is churn where the connection
 // was made for it, at the place that makes it; not where one that is kept is waited for.
 func TestChurnOverGRPC(t *testing.T) {
@@ -257,6 +278,9 @@ func TestChurnOverGRPC(t *testing.T) {
 	Expect(t, downstream.Churn, opens(waits(), 1), "http-client-churn at gateway.go:92")
 	Expect(t, downstream.Churn, opens(waits(), 1).Sample(50*ms, "google.golang.org/grpc.NewClient", dial, ask),
 		"http-client-churn at gateway.go:27")
+	// Of several that make connections, the one whose calls wait the longest for them.
+	Expect(t, downstream.Churn, opens(waits(), 1).Sample(50*ms, "google.golang.org/grpc.NewClient", dial, "shop/cart.(*cart).empty@cart.go:8").
+		Sample(10*ms, "google.golang.org/grpc.NewClient", "shop/gateway.(*gateway).forward@gateway.go:88"), "http-client-churn at gateway.go:88")
 	Expect(t, downstream.Churn, opens(waits(), 0.01))
 }
 

@@ -40,6 +40,16 @@ func collected(chains ...breakdown.Chain) *Builder {
 		Waker("runtime.chansend1", entry).Behind(chains...).Spawned(2)
 }
 
+// TestReadsOfACall: a call to Redis reads twice, before it waits for the answer and after, and waits once.
+func TestReadsOfACall(t *testing.T) {
+	read := []string{"net.(*conn).Read", "bufio.(*Reader).fill", "github.com/redis/go-redis/v9/internal/proto.(*Reader).ReadLine", get}
+	found := Expect(t, downstream.Serial, idle().Wait(breakdown.StateNetwork, 40*ms, 20, read...).
+		Wait(breakdown.StateSyscall, us*200, 40, append([]string{"syscall.read"}, read...)...), "downstream-serial at cache.go:41")
+	if len(found) == 1 && !strings.HasPrefix(found[0].Title, "Requests make 20 calls") {
+		t.Error(found[0].Title)
+	}
+}
+
 // TestSerialInGoroutines: a goroutine that a request waits for makes the calls, through one client
 // method and one transport; the function that makes one after the other is named.
 func TestSerialInGoroutines(t *testing.T) {

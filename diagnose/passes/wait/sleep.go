@@ -7,6 +7,7 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/waitgain"
+	"github.com/redline-go/redline/record/code"
 )
 
 // Sleep finds timers in the request path.
@@ -48,28 +49,51 @@ func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			continue
 		}
 		f := v.Finding(p, "sleep", s)
-		what, remedy := "for a timer", "Remove the timer from the request path at %s, or wait for the event "+
-			"it stands for (a channel, a condition, a notification)."
-		if callstack.Deadline(s.Part.Waker) {
-			what = "until a deadline passes"
-			remedy = "Find what the request waits for at %s: the deadline passes before it comes."
-		}
-		if i := p.Stacks.Find(s.Part.Stack, callstack.RateLimit); i >= 0 {
-			// A rate limiter sleeps by intent: the remedy is its limit, not the sleep.
-			if pkg, _ := callstack.Split(s.Part.Stack[i].Function); pkg == "time" {
-				what, remedy = "in a sleep",
-					"Remove the sleep at %s, or wait for the event it stands for (a channel, a condition, a notification)."
-			} else {
-				what = "in " + callstack.Short(s.Part.Stack[i].Function)
-				remedy = "Raise the limit at %s, or reject requests above it instead of delaying them."
-			}
-		}
+		what, remedy := pause(p, s)
 		f.Title = fmt.Sprintf("%s %s at %s", v.Requests(), what, diagnose.At(s.Place))
-		if s.Via != "" && s.From.Function != "" {
+		if s.Via != "" && s.From.Function != "" && s.From != s.Place {
 			f.Title += fmt.Sprintf(", by waiting at %s for the goroutine that waits there", diagnose.At(s.From))
 		}
 		f.Remedy = fmt.Sprintf(remedy, diagnose.At(s.Place))
 		found = append(found, f)
 	}
 	return found, nil
+}
+
+// pause says what the requests wait for, and what to do at its place.
+func pause(p *diagnose.Pass, s waits.Site) (what, remedy string) {
+	within := library(p, s)
+	if i := p.Stacks.Find(s.Part.Stack, callstack.RateLimit); i >= 0 {
+		if pkg, _ := callstack.Split(s.Part.Stack[i].Function); pkg != "time" {
+			// A rate limiter sleeps by intent: the remedy is its limit, not the sleep.
+			return "in " + callstack.Short(s.Part.Stack[i].Function),
+				"Raise the limit at %s, or reject requests above it instead of delaying them."
+		}
+		if within == "" {
+			return "in a sleep", "Remove the sleep at %s, or wait for the event it stands for (a channel, a condition, a notification)."
+		}
+	}
+	switch {
+	case callstack.Deadline(s.Part.Waker):
+		return "until a deadline passes", "Find what the request waits for at %s: the deadline passes before it comes."
+	case within != "":
+		return "for a timer of " + within, "Shorten the delay of " + within + ", which %s waits for: a setting of the library, such as the " +
+			"time after which it sends a batch that is not full, or the pause between attempts."
+	}
+	return "for a timer", "Remove the timer from the request path at %s, or wait for the event it stands for (a channel, a condition, a " +
+		"notification)."
+}
+
+// library returns the function of a library below the user's code that waits for a timer; "" if none does.
+func library(p *diagnose.Pass, s waits.Site) string {
+	for _, f := range s.Part.Stack {
+		pkg, _ := callstack.Split(f.Function)
+		switch {
+		case p.Stacks.User(f):
+			return ""
+		case pkg != "" && !callstack.Standard(pkg) && !code.Probe(f):
+			return callstack.Short(f.Function)
+		}
+	}
+	return ""
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/diagnose/passes/downstream"
 	"github.com/redline-go/redline/diagnose/passes/wait"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/series"
@@ -132,6 +133,34 @@ func TestSleep(t *testing.T) {
 	Expect(t, wait.Sleep, New(64, 3*ms).Rate(500).Wait(breakdown.StateRunning, ms, 3).Slow(breakdown.StateSleep, 2*ms, "time.Sleep", get))
 }
 
+// TestTimerOfALibrary: a client may let requests wait until a batch is due, and a library pause between attempts. Neither is a
+// slow answer, and neither is code of the service's.
+func TestTimerOfALibrary(t *testing.T) {
+	const kafka = "github.com/segmentio/kafka-go."
+	const spawn, due = kafka + "(*Writer).spawn.func1", kafka + "(*partitionWriter).awaitBatch"
+	written := func(state breakdown.State, frames ...string) *Builder {
+		return idle().Wait(breakdown.StateSelect, 30*ms, 1, "runtime.selectgo", kafka+"(*Writer).WriteMessages", get).
+			Waker(kafka+"(*writeBatch).complete", spawn).Behind(chain(breakdown.Link{Goroutine: spawn, State: breakdown.StateSync},
+			breakdown.Link{Goroutine: spawn, State: state, Stack: Stack(append(frames, spawn)...)}))
+	}
+	batch := func() *Builder { return written(breakdown.StateSelect, "runtime.selectgo", due) }
+	lock := "github.com/go-redsync/redsync/v4.(*Mutex).LockContext"
+	for of, b := range map[string]*Builder{
+		"kafka-go.(*partitionWriter).awaitBatch": batch(),
+		"redsync.(*Mutex).LockContext":           idle().Wait(breakdown.StateSleep, 30*ms, 1, "time.Sleep", lock, get),
+	} {
+		found := Expect(t, wait.Sleep, b, "sleep at cache.go:41")
+		if len(found) == 1 && (!strings.HasSuffix(found[0].Title, "for a timer of "+of+" at cache.go:41") ||
+			!strings.HasPrefix(found[0].Remedy, "Shorten the delay of "+of)) {
+			t.Errorf("%s: %s", found[0].Title, found[0].Remedy)
+		}
+	}
+	Expect(t, downstream.Slow, batch())
+	answer := written(breakdown.StateNetwork, "net.(*conn).Read", kafka+"(*conn).run")
+	Expect(t, wait.Sleep, answer)
+	Expect(t, downstream.Slow, answer, "downstream-slow at cache.go:41")
+}
+
 func TestFlight(t *testing.T) {
 	Expect(t, wait.Flight, idle().Wait(breakdown.StateSync, 30*ms, 1, "sync.(*WaitGroup).Wait",
 		"golang.org/x/sync/singleflight.(*Group).Do", get), "singleflight-convoy at cache.go:41")
@@ -198,6 +227,18 @@ func TestSpawnIsWorthWhatItsGoroutinesCost(t *testing.T) {
 }
 
 func chain(links ...breakdown.Link) breakdown.Chain { return breakdown.Chain{Links: links} }
+
+// TestOwnWorkInALibrarysPool: a pool that a library makes for the request runs the request's closures, although its
+// goroutines begin in the library, and no trace shows the end of the wait.
+func TestOwnWorkInALibrarysPool(t *testing.T) {
+	const pond = "github.com/alitto/pond/v2.(*pool)"
+	joined := func(works string) *Builder {
+		return idle().Wait(breakdown.StateChannel, 30*ms, 1, "runtime.chanrecv1", pond+".StopAndWait", get).
+			Background(5*time.Second, "shop/store.(*Store).Items@store.go:9", works, pond+".worker")
+	}
+	Expect(t, wait.Channel, joined("shop/cache.(*Cache).Get.func1@cache.go:35"))
+	Expect(t, wait.Channel, joined("shop/sweep.(*Sweep).run.func1@sweep.go:35"), "channel-bottleneck at cache.go:41")
+}
 
 // Workers with room to spare are reported as what they do, a queue before them is
 // not, and a ticker is a timer.
