@@ -364,6 +364,15 @@ func TestGrowth(t *testing.T) {
 			Series(series.ProcessUser, "", rising(0.5)).Series("/gc/heap/live:bytes", "", keeps)
 	}
 	Expect(t, cpu.Growth, grows(), "grows-with-state at door.go:34")
+	// http-cache decodes all entries where it evicts one, in front of a handler that hardly runs: what grows is below the
+	// function that has enough of the CPU to grow by as much.
+	const kept = "github.com/kept/memory.(*Adapter)."
+	library := Healthy().Sample(s/10, "shop/door.article@door.go:15", Route).
+		Sample(20*s, "encoding/gob.(*Decoder).Decode", kept+"evict", kept+"Set").
+		Series(series.ProcessUser, "", rising(0.5)).Series("/gc/heap/live:bytes", "", keeps)
+	if found := Expect(t, cpu.Growth, library, "grows-with-state at lib.go:0"); len(found) == 1 && found[0].Where.Function != kept+"evict" {
+		t.Errorf("a dependency grows: %+v", found[0].Where)
+	}
 	// The cost rises from 2 to 92: against the first quarter of the run five sixths of it are
 	// growth, against nothing stored all but a twentieth, of a function that takes all CPU.
 	nothing := func() *Builder {

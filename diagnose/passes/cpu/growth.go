@@ -83,6 +83,12 @@ func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	} else if own := use.Own(); len(own) > 0 {
 		where = own[0]
 	}
+	if least := (1 - 1/g.factor) * (1 - g.database); where.Share < least {
+		// What grows has at least the growth's part of the CPU. Where none of the service's functions has, a dependency does.
+		if at, share, ok := use.Deepest(least); ok {
+			where = usage.Hot{Place: at, Share: share, User: p.Stacks.User(at)}
+		}
+	}
 	name := callstack.Short(where.Place.Function)
 	// A request at the end could cost as little as one at the beginning: at least
 	// 1-1/factor of its CPU is growth, and more in a longer run.
