@@ -2,9 +2,12 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
 )
 
@@ -88,6 +91,14 @@ func (p *Pass) noRequests(reason string) string {
 	}
 	return fmt.Sprintf("%s of execution trace hold no request of a server that redline knows (net/http, HTTP/2, gRPC, fasthttp): "+
 		"load it with more requests, run for longer, or mark requests with the probe", Span(float64(a.Traced)))
+}
+
+// inapplicable reports whether a cause needs no data to be excluded: a service without a database has none of a
+// database's causes, and advice to name the database would puzzle its owner. A database that the user named counts
+// whatever the binary contains.
+func (p *Pass) inapplicable(n findings.NotJudged) bool {
+	named := slices.ContainsFunc(p.Record.Run.Sources, func(s record.SourceHealth) bool { return s.Name == "postgres" && !s.NotAsked })
+	return strings.HasPrefix(n.Cause, "db-") && !named && !p.MayQuery()
 }
 
 // missing returns why an analyzer with these needs cannot run; "" if it can.

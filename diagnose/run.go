@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/breakdown"
@@ -47,7 +48,7 @@ func Run(rec *record.Record, a *breakdown.Anatomy, suite []Analyzer) (findings.F
 		p.analyzers[analyzer.Name], p.results[analyzer.Name] = analyzer, findings
 		found = append(found, findings...)
 	}
-	out.NotJudged = append(out.NotJudged, p.unjudged...)
+	out.NotJudged = append(out.NotJudged, slices.DeleteFunc(p.unjudged, p.inapplicable)...)
 	ranked, notes := apartNotes(p.rank(sorted, found), sorted)
 	out.Findings, out.Notes = append(out.Findings, ranked...), notes
 	p.spoil(out.Findings, notes)

@@ -3,6 +3,7 @@ package machine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -111,6 +112,16 @@ func TestMissing(t *testing.T) {
 	for _, d := range Compare(base, now, 0) {
 		if d.Verdict != NotJudged {
 			t.Errorf("%s: %s", d.Name, d.Verdict)
+		}
+	}
+}
+
+// TestTooFewRounds: one round in a moment is no baseline, and its error says so; what a round cannot do is another.
+func TestTooFewRounds(t *testing.T) {
+	for command, few := range map[string]bool{"echo {}": true, "false": false} {
+		_, err := Session(t.Context(), Options{Time: 1, Command: strings.Fields(command)})
+		if err == nil || errors.Is(err, ErrTooFew) != few {
+			t.Errorf("%s: %v", command, err)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/redact"
 )
 
@@ -113,8 +114,11 @@ func launch(ctx context.Context, o Options) (Round, error) {
 	return r, nil
 }
 
+// ErrTooFew is the error of a session whose time was too short for intervals.
+var ErrTooFew = errors.New("too few rounds")
+
 // Session measures rounds, spread evenly over the time, and returns them as a baseline. The
-// error is for a session without enough rounds.
+// error is ErrTooFew, that of a round, or the context's.
 func Session(ctx context.Context, o Options) (*Baseline, error) {
 	if len(o.Command) == 0 {
 		return nil, errors.New("no command for rounds")
@@ -145,7 +149,7 @@ func Session(ctx context.Context, o Options) (*Baseline, error) {
 	b.Took = time.Since(begun)
 	b.collect(rounds)
 	if len(rounds) < leastRounds {
-		return nil, fmt.Errorf("%d rounds in %s are too few: at least %d are needed (hint: --time)", len(rounds), o.Time,
+		return nil, fmt.Errorf("%w: %d in %s, at least %d are needed (hint: --time)", ErrTooFew, len(rounds), notation.Time(o.Time),
 			leastRounds)
 	}
 	return b, nil

@@ -31,7 +31,7 @@ func wrap(text string, width, limit int) []string {
 const nonBreaking = "\u2011" // a hyphen
 
 // fit cuts text to width cells, ending in "..." when something was cut: between
-// words, unless the last word alone takes a third of the room.
+// words and before a parenthesis that would stay open, unless that takes a third of the room.
 func fit(text string, width int) string {
 	width = max(width, 4)
 	if ansi.StringWidth(text) <= width {
@@ -41,7 +41,10 @@ func fit(text string, width int) string {
 	if i := strings.LastIndexByte(kept, ' '); i > len(kept)*2/3 && text[len(kept)] != ' ' {
 		kept = kept[:i]
 	}
-	return strings.TrimRight(kept, " ") + " ..."
+	if i := strings.LastIndex(kept, " ("); i > len(kept)*2/3 && !strings.Contains(kept[i:], ")") {
+		kept = kept[:i]
+	}
+	return strings.TrimRight(kept, " ,;:") + " ..."
 }
 
 // left and right pad text to width cells; longer text stays as it is.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/machine"
 	"github.com/redline-go/redline/record"
 )
@@ -44,5 +45,17 @@ func TestRunNamesTheBaseline(t *testing.T) {
 	}
 	if r := invokeIn(t, dir, append(load, "--json")...); strings.Contains(r.stdout, "this machine's baseline") {
 		t.Errorf("JSON is followed by text:\n%s", r.stdout)
+	}
+}
+
+// TestBaselineTooShort: a session without enough rounds is undecided, not a usage error, and keeps nothing.
+func TestBaselineTooShort(t *testing.T) {
+	dir := t.TempDir()
+	r := invokeIn(t, dir, "baseline", "--time", "1ms")
+	if r.code != cli.ExitUndecided || !strings.Contains(r.stderr, "too few rounds") || r.stdout != "" {
+		t.Errorf("exit %d: %s\n%s", r.code, r.stderr, r.stdout)
+	}
+	if _, path := machine.Newest(filepath.Join(dir, "baselines")); path != "" {
+		t.Errorf("kept %s", path)
 	}
 }

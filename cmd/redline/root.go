@@ -4,7 +4,7 @@ import (
 	"io"
 
 	"github.com/spf13/cobra" // command line: flags, help and completion in one
-	// is there a person at the other end
+	"github.com/spf13/pflag"
 
 	"github.com/redline-go/redline/cmd/redline/cli"
 	"github.com/redline-go/redline/cmd/redline/decide"
@@ -46,5 +46,14 @@ Exit codes: 0 fine; 1 threshold failed or regression; 2 usage or input error;
 		decide.ABCommand(), decide.GateCommand(), decide.TuneCommand(), decide.BenchCommand(),
 		settle.DemoCommand(), settle.LabCommand(), versionCommand(),
 	)
+	root.SetGlobalNormalizationFunc(oneName)
 	return root
+}
+
+// oneName gives -o one long name. Some verbs used to call it --output, which scripts may still do.
+func oneName(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	if name == "output" {
+		name = "out"
+	}
+	return pflag.NormalizedName(name)
 }

@@ -60,6 +60,29 @@ func TestUnknownFlagsAreHinted(t *testing.T) {
 	}
 }
 
+// TestOutHasOneName: whatever has -o calls it --out, and still takes --output.
+func TestOutHasOneName(t *testing.T) {
+	root := rootCommand(&strings.Builder{}, &strings.Builder{})
+	found := 0
+	for _, words := range verbs(root) {
+		c, _, err := root.Find(words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		short := c.Flags().ShorthandLookup("o")
+		if short == nil {
+			continue
+		}
+		found++
+		if short.Name != "out" || c.Flags().Lookup("output") != short {
+			t.Errorf("%s: -o is --%s", strings.Join(words, " "), short.Name)
+		}
+	}
+	if found < 8 {
+		t.Errorf("%d verbs have -o", found)
+	}
+}
+
 func TestUnknownVerbsAreHinted(t *testing.T) {
 	for args, want := range map[string]string{
 		"rnu":                     "did you mean run?",

@@ -149,3 +149,15 @@ func At(f code.Frame) string {
 	}
 	return fmt.Sprintf("%s:%d", path.Base(f.File), f.Line)
 }
+
+// Decodes reports whether the name of an encoding package's function says that it decodes.
+func Decodes(function string) bool {
+	_, name := Split(function)
+	name = strings.ToLower(name[strings.LastIndexByte(name, '.')+1:])
+	for _, verb := range []string{"unmarshal", "decode", "parse", "get", "read", "token", "more"} {
+		if strings.HasPrefix(name, verb) {
+			return true
+		}
+	}
+	return false
+}

@@ -106,7 +106,7 @@ func (p Page) parts() []part {
 		{title: "After", text: p.Example.After, code: cmp.Or(p.Example.Lang, "text")},
 		{title: "How to verify", text: p.Verify},
 		{title: "Reported as a consequence of", text: strings.Join(p.FollowsFrom, ", ")},
-		{title: "Thresholds set by", text: strings.Join(p.Cases, ", ")},
+		{title: "Tried on these services of redline's corpus", text: strings.Join(p.Cases, ", ")},
 	}
 	if p.Knows == "" {
 		list[1].text = p.Decides

@@ -82,6 +82,44 @@ func TestStatementsOfSQLite(t *testing.T) {
 	}
 }
 
+// TestServiceWithoutDatabase: its causes of a database are excluded, and not left unjudged. What the binary contains, what its
+// stacks show, and what the user named may each be a database.
+func TestServiceWithoutDatabase(t *testing.T) {
+	for name, c := range map[string]struct {
+		version string
+		modules []string
+		stack   string
+		sources []record.SourceHealth
+		left    bool
+	}{
+		"none":             {"go1.26.8", []string{"github.com/go-chi/chi/v5", "github.com/redis/go-redis/v9"}, "net/http.HandlerFunc.ServeHTTP", nil, false},
+		"not asked":        {"go1.26.8", nil, "net/http.HandlerFunc.ServeHTTP", []record.SourceHealth{{Name: "postgres", NotAsked: true}}, false},
+		"named":            {"go1.26.8", nil, "net/http.HandlerFunc.ServeHTTP", []record.SourceHealth{{Name: "postgres", Why: "connection refused"}}, true},
+		"binary not read":  {"", nil, "net/http.HandlerFunc.ServeHTTP", nil, true},
+		"a driver":         {"go1.26.8", []string{"github.com/jackc/pgx/v5"}, "net/http.HandlerFunc.ServeHTTP", nil, true},
+		"an unknown one":   {"go1.26.8", []string{"example.com/NewSQL"}, "net/http.HandlerFunc.ServeHTTP", nil, true},
+		"one of its own":   {"go1.26.8", nil, "database/sql.(*DB).QueryContext", nil, true},
+		"an object mapper": {"go1.26.8", []string{"gorm.io/gorm"}, "net/http.HandlerFunc.ServeHTTP", nil, true},
+	} {
+		b := New(2, 40*ms).CPU(2, 0.6, 0.4, 0.01, -1).Sample(time.Second, c.stack, "shop/orders.List@orders.go:12")
+		rec, a := b.Open(t)
+		rec.Run.Target.GoVersion, rec.Run.Target.Modules, rec.Run.Sources = c.version, c.modules, c.sources
+		out, err := diagnose.Run(rec, a, suite.All())
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := 0
+		for _, n := range out.NotJudged {
+			if strings.HasPrefix(n.Cause, "db-") {
+				left++
+			}
+		}
+		if (left > 0) != c.left {
+			t.Errorf("%s: %d causes of a database are not judged", name, left)
+		}
+	}
+}
+
 // TestNotesAreNoFindings has a lock on a host that other programs share, and one
 // whose generator waits for CPUs itself.
 func TestNotesAreNoFindings(t *testing.T) {

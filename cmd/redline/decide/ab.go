@@ -56,7 +56,7 @@ func (f *compareFlags) register(cmd *cobra.Command) {
 	flags.Uint64Var(&f.seed, "seed", 0, "random seed for the order of pairs (default random)")
 	flags.DurationVar(&f.block, "block", 0, "measured `time` of each launch, after a warm-up of half as long (default 2s)")
 	flags.BoolVar(&f.apart, "one-at-a-time", false, "never run both sides at once")
-	flags.StringVarP(&f.Out, "output", "o", "", "`directory` that keeps the session (default runs/<time>-ab)")
+	flags.StringVarP(&f.Out, "out", "o", "", "`directory` that keeps the session (default runs/<time>-ab)")
 	flags.BoolVar(&f.resume, "resume", false, "continue the interrupted session in the directory of -o")
 	flags.BoolVar(&f.JSON, "json", false, "print only ab.json on stdout")
 	flags.StringVar(&f.markdown, "markdown", "", "write the result as Markdown to `file`")

@@ -75,7 +75,7 @@ func (f *benchFlags) register(cmd *cobra.Command) {
 	flags.Float64Var(&f.margin, "margin", 100*gobench.DefaultMargin, "largest acceptable loss, in `percent`")
 	flags.IntVar(&f.Profiles, "profiles", gobench.DefaultProfiles, "take CPU profiles of at most `n` benchmarks (0: none)")
 	flags.Uint64Var(&f.Seed, "seed", 0, "random seed for the order of rounds (default random)")
-	flags.StringVarP(&f.Out, "output", "o", "", "`directory` that keeps the results (default runs/<time>-bench)")
+	flags.StringVarP(&f.Out, "out", "o", "", "`directory` that keeps the results (default runs/<time>-bench)")
 	flags.BoolVar(&f.json, "json", false, "print only bench.json on stdout")
 	cli.HistoryFlag(flags, &f.history)
 	flags.StringVar(&f.markdown, "markdown", "", "write the result as Markdown to `file`")
@@ -85,7 +85,7 @@ func (f *benchFlags) register(cmd *cobra.Command) {
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return nil, cobra.ShellCompDirectiveFilterDirs
 	}
-	_ = cmd.MarkFlagDirname("output") // these fail only for a flag that is not there
+	_ = cmd.MarkFlagDirname("out") // these fail only for a flag that is not there
 	_ = cmd.MarkFlagFilename("markdown", "md")
 	for name, words := range map[string][]string{
 		"benchtime": {"100ms", "500ms", "1s", "100x"}, "base": {"HEAD", "HEAD~1", "main", "origin/main"}, "margin": {"2", "5", "10"},

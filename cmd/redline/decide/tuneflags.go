@@ -58,7 +58,7 @@ func (f *tuneFlags) register(cmd *cobra.Command) {
 	flags.BoolVar(&f.pgo, "pgo", false, "same as --knob pgo")
 	flags.BoolVar(&f.sweep, "sweep", false, "try every setting in turn instead of searching")
 	flags.BoolVar(&f.apart, "one-at-a-time", false, "never run both sides at once")
-	flags.StringVarP(&f.Out, "output", "o", "", "`directory` that keeps the trials (default runs/<time>-tune)")
+	flags.StringVarP(&f.Out, "out", "o", "", "`directory` that keeps the trials (default runs/<time>-tune)")
 	flags.BoolVar(&f.resume, "resume", false, "continue the interrupted tune in the directory of -o")
 	flags.BoolVar(&f.JSON, "json", false, "print only tune.json on stdout")
 	flags.StringVar(&f.markdown, "markdown", "", "write the result as Markdown to `file`")

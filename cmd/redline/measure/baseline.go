@@ -44,7 +44,8 @@ hold for all figures at once. A different CPU quota counts as drift as well. Quo
 steal and other programs are reported as warnings. redline run names the newest baseline
 of its machine.
 
-Exit code 0: no drift, or nothing to compare with. 1: drifted. 2: it could not be measured.`,
+Exit code 0: no drift, or nothing to compare with. 1: drifted. 2: usage, or a figure cannot be measured at all.
+3: too few rounds for intervals.`,
 		Example: `  redline baseline
   redline baseline --quick --disk /var/lib/data
   redline baseline --against old-machine.json`,
@@ -79,23 +80,37 @@ func roundCommand() *cobra.Command {
 	return cmd
 }
 
-func (f *baselineFlags) measure(cmd *cobra.Command) error {
-	if f.quick && !cmd.Flags().Changed("time") {
-		f.Time = machine.QuickTime
-	}
+// check returns what is wrong with the flags.
+func (f *baselineFlags) check() error {
 	if f.Time <= 0 || f.Time > 5*time.Minute {
 		return errors.New("--time must be above 0 and at most 5m")
 	}
 	if !(f.margin > 0 && f.margin < 1) {
 		return errors.New("--margin must be between 0 and 1")
 	}
-	base, path := machine.Newest(f.dir)
+	return nil
+}
+
+// base returns the baseline to compare with, and its file; nil without one.
+func (f *baselineFlags) base() (*machine.Baseline, string, error) {
 	if f.against != "" {
-		var err error
-		if base, err = machine.Read(f.against); err != nil {
-			return err
-		}
-		path = f.against
+		base, err := machine.Read(f.against)
+		return base, f.against, err
+	}
+	base, path := machine.Newest(f.dir)
+	return base, path, nil
+}
+
+func (f *baselineFlags) measure(cmd *cobra.Command) error {
+	if f.quick && !cmd.Flags().Changed("time") {
+		f.Time = machine.QuickTime
+	}
+	if err := f.check(); err != nil {
+		return err
+	}
+	base, path, err := f.base()
+	if err != nil {
+		return err
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -112,6 +127,9 @@ func (f *baselineFlags) measure(cmd *cobra.Command) error {
 		}
 	}
 	b, err := machine.Session(cmd.Context(), f.Options)
+	if errors.Is(err, machine.ErrTooFew) {
+		return cli.Exit(cli.ExitUndecided, err)
+	}
 	if err != nil {
 		return err
 	}

@@ -142,7 +142,7 @@ func labReportCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&dir, "dir", labDir, "`directory` of the results")
 	flags.StringVar(&format, "format", "html", "html (one offline page) or md (a table)")
-	flags.StringVarP(&out, "output", "o", "", "write to `file` instead of stdout")
+	flags.StringVarP(&out, "out", "o", "", "write to `file` instead of stdout")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"html", "md"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.MarkFlagDirname("dir")
 	return cmd

@@ -41,6 +41,24 @@ func (p *Run) Imports(module string) bool {
 	return false
 }
 
+// MayQuery reports whether the target may use an SQL database: false only if its binary contains no module that
+// looks like a driver or what sits on one, and no stack shows database/sql. It errs towards true.
+func (p *Run) MayQuery() bool {
+	t := p.Record.Run.Target
+	return t.GoVersion == "" || slices.ContainsFunc(t.Modules, ofDatabase) || p.packages.Get(p.readPackages)["database/sql"]
+}
+
+// databaseWords are parts of the module paths of drivers and of what sits on them, as far as these do not contain "sql".
+var databaseWords = []string{"sql", "pgx", "lib/pq", "go-pg/", "gorm", "entgo.io", "xorm", "uptrace/bun", "upper/db", "goqu", "squirrel",
+	"clickhouse", "snowflake", "duckdb", "godror", "go-ora", "oci8", "ibm_db", "go-hdb", "odbc", "presto", "trino", "spanner", "firebird",
+	"cockroach", "vertica", "databricks", "dolthub", "avatica"}
+
+// ofDatabase reports whether a module's path looks like that of a driver or of what sits on one.
+func ofDatabase(module string) bool {
+	module = strings.ToLower(module)
+	return slices.ContainsFunc(databaseWords, func(word string) bool { return strings.Contains(module, word) })
+}
+
 // readPackages returns the packages of all functions on the stacks.
 func (p *Run) readPackages() map[string]bool {
 	packages := map[string]bool{}

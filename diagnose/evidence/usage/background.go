@@ -19,6 +19,8 @@ type Background struct {
 	// the work is done, at its hottest line: what to change.
 	Place code.Frame
 	Share float64 // of the target's CPU, 0 to 1
+	// Dependency reports that no function of the service is in it: a dependency runs it on its own.
+	Dependency bool
 	// Started reports that a request may have started them: the function around
 	// Entry runs in requests.
 	Started bool
@@ -29,15 +31,15 @@ type Background struct {
 const nearlyAll = 0.85
 
 // Background returns the CPU that goroutines which serve no request spend on the user's
-// code, largest first. Goroutines that requests wait for are excluded; without an anatomy
-// these are unknown, and ok is false.
+// code, or that a dependency spends on goroutines of its own, largest first. Goroutines
+// that requests wait for are excluded; without an anatomy these are unknown, and ok is false.
 func (p *Service) Background() (list []Background, ok bool) {
 	use, err := p.Use()
 	if err != nil || p.Anatomy == nil {
 		return nil, false
 	}
 	waitedFor, running := p.servants(), map[string]bool{}
-	byEntry := map[string][]Booked{}
+	byEntry, own := map[string][]Booked{}, map[string]bool{}
 	for _, s := range use.list {
 		if s.Roles.Has(callstack.Server) {
 			for _, f := range s.Stack {
@@ -52,7 +54,9 @@ func (p *Service) Background() (list []Background, ok bool) {
 			continue // where its goroutine began is not known
 		}
 		entry, first := p.Began(s.Stack), measured.Entry(s.Stack)
-		if p.Stacks.Innermost(s.Stack) >= 0 && !waitedFor[entry] && !waitedFor[first] {
+		user := p.Stacks.Innermost(s.Stack) >= 0
+		own[entry] = own[entry] || user
+		if (user || use.alone(entry)) && !waitedFor[entry] && !waitedFor[first] {
 			byEntry[entry] = append(byEntry[entry], s)
 		}
 	}
@@ -62,18 +66,30 @@ func (p *Service) Background() (list []Background, ok bool) {
 		}
 	}
 	for entry, samples := range byEntry {
-		b := Background{Entry: entry, Started: running[enclosing(entry)]}
+		if own[entry] { // what a server that is not known does around the service's code serves requests
+			samples = slices.DeleteFunc(samples, func(s Booked) bool { return p.Stacks.Innermost(s.Stack) < 0 })
+		}
+		b := Background{Entry: entry, Started: running[enclosing(entry)], Dependency: !own[entry]}
 		sum := 0.0
 		for _, s := range samples {
 			sum += float64(s.Value)
 			b.Started = b.Started || running[enclosing(measured.Entry(s.Stack))]
 		}
 		b.Share = sum / use.total
-		b.Place = p.deepest(samples, sum)
+		b.Place = p.deepest(samples, sum, func(f code.Frame) bool {
+			return p.Stacks.User(f) || b.Dependency && use.library(f.Function)
+		})
 		list = append(list, b)
 	}
 	slices.SortFunc(list, func(a, b Background) int { return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(a.Entry, b.Entry)) })
 	return list, true
+}
+
+// alone reports whether goroutines that begin in a function may be a dependency's own work, such as a cache's sweep:
+// neither a client's, which works for the calls of requests, nor that of loggers and metrics, which have causes of
+// their own.
+func (u *Table) alone(entry string) bool {
+	return u.library(entry) && !u.index.Plumbing(entry) && !u.index.Role(entry).Has(callstack.Instrument|callstack.Logging)
 }
 
 // servants returns the entries of the goroutines that requests wait for. Waits for
@@ -111,10 +127,10 @@ func enclosing(function string) string {
 	}
 }
 
-// deepest follows the stacks of an entry inwards to the innermost frame of the
-// user's code that nearly all of them share, and returns it at the line where most
-// time is spent.
-func (p *Service) deepest(samples []Booked, sum float64) (place code.Frame) {
+// deepest follows the stacks of an entry inwards to the innermost of the frames that may
+// be named which nearly all of them share, and returns it at the line where most time is
+// spent.
+func (p *Service) deepest(samples []Booked, sum float64, named func(code.Frame) bool) (place code.Frame) {
 	for depth := 1; ; depth++ {
 		lines := map[code.Frame]float64{}
 		functions := map[string]float64{}
@@ -134,7 +150,7 @@ func (p *Service) deepest(samples []Booked, sum float64) (place code.Frame) {
 			return place
 		}
 		maps.DeleteFunc(lines, func(f code.Frame, _ float64) bool { return f.Function != name })
-		if f := measured.Heaviest(lines, measured.CompareFrames); p.Stacks.User(f) {
+		if f := measured.Heaviest(lines, measured.CompareFrames); named(f) {
 			place = f
 		}
 	}

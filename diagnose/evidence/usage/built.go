@@ -46,15 +46,21 @@ const mostMade = 0.5
 // searched by a dozen expressions compiles each at another line. Work that is mostly of one domain is
 // left to that domain: its remedy is more exact. ok is false if there is none.
 func (p *Service) Built() (most Built, ok bool) {
-	return p.built(func(Built) bool { return true })
+	return p.built((*Table).made)
 }
 
-// Compiled is Built, restricted to what is compiled.
+// Compiled is Built, restricted to what is compiled. Compiling need not dominate the call: gopher-lua's DoString parses,
+// compiles and runs a script.
 func (p *Service) Compiled() (most Built, ok bool) {
-	return p.built(func(b Built) bool { return b.Compiled })
+	return p.built(func(u *Table, samples []Booked) (Built, bool) {
+		if b, ok := u.made(samples); ok && b.Compiled {
+			return b, true
+		}
+		return u.compiled(samples)
+	})
 }
 
-func (p *Service) built(fits func(Built) bool) (most Built, ok bool) {
+func (p *Service) built(made func(u *Table, samples []Booked) (Built, bool)) (most Built, ok bool) {
 	use, err := p.Use()
 	if err != nil || use.total == 0 {
 		return Built{}, false
@@ -68,8 +74,8 @@ func (p *Service) built(fits func(Built) bool) (most Built, ok bool) {
 		}
 	}
 	for c, samples := range calls {
-		b, found := use.made(samples)
-		if !found || !fits(b) {
+		b, found := made(use, samples)
+		if !found {
 			continue
 		}
 		b.Call = c.callee
@@ -162,6 +168,67 @@ func (u *Table) made(samples []Booked) (b Built, ok bool) {
 		}
 	}
 }
+
+// compiled returns the outermost functions of a dependency below a call that compile something, by the one with most
+// of the call's CPU.
+func (u *Table) compiled(samples []Booked) (b Built, ok bool) {
+	total, by := 0.0, map[string][]Booked{}
+	for _, s := range samples {
+		total += float64(s.Value)
+		for _, f := range slices.Backward(s.Stack[:max(0, u.index.Innermost(s.Stack))]) {
+			if _, compiles := Making(f.Function); compiles && u.library(f.Function) && u.index.Role(f.Function) == 0 {
+				by[f.Function] = append(by[f.Function], s)
+				break
+			}
+		}
+	}
+	for name, list := range by {
+		part := 0.0
+		for _, s := range list {
+			part += float64(s.Value) / total
+		}
+		if order := cmp.Or(cmp.Compare(part, b.Part), cmp.Compare(b.Function, name)); order > 0 && !oneDomain(list) {
+			b, ok = Built{Function: name, Part: part, Compiled: true}, true
+		}
+	}
+	if whole, part := u.steps(samples, b.Function); ok && whole != "" {
+		b.Function, b.Part = whole, part/total
+	}
+	return b, ok
+}
+
+// steps returns the dependency's function that calls a compiler, if nearly all that it does is to make things: it parses what
+// it compiles, and keeping the outcome saves both. sum is its CPU, in the unit of samples.
+func (u *Table) steps(samples []Booked, compiler string) (whole string, sum float64) {
+	parents := map[string]float64{}
+	for _, s := range samples {
+		i := slices.IndexFunc(s.Stack, func(f code.Frame) bool { return f.Function == compiler })
+		if i >= 0 && i+1 < len(s.Stack) && u.library(s.Stack[i+1].Function) && i+2 < len(s.Stack) && !u.index.User(s.Stack[i+2]) {
+			parents[s.Stack[i+1].Function] += float64(s.Value)
+		}
+	}
+	whole = measured.Heaviest(parents, cmp.Compare[string])
+	made := 0.0
+	for _, s := range samples {
+		i := slices.IndexFunc(s.Stack, func(f code.Frame) bool { return f.Function == whole })
+		if whole == "" || i < 0 {
+			continue
+		}
+		sum += float64(s.Value)
+		if i > 0 {
+			if makes, _ := Making(s.Stack[i-1].Function); makes {
+				made += float64(s.Value)
+			}
+		}
+	}
+	if made < nearlyAll*sum {
+		return "", 0
+	}
+	return whole, sum
+}
+
+// Dominates reports whether making it has most of the call's CPU. Otherwise the call has other things to do.
+func (b Built) Dominates() bool { return b.Part >= mostMade }
 
 // oneDomain reports whether one domain has most of the samples.
 func oneDomain(samples []Booked) bool {

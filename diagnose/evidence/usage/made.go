@@ -12,7 +12,8 @@ import (
 
 // Made returns the most costly thing that the service's own code makes for requests: the outermost
 // function below a handler whose name says that it makes or validates something (by Go's
-// convention: NewModel, CompileRules, ValidateSchema), at the line that calls it. Its cost may be
+// convention: NewModel, CompileRules, ValidateSchema), at the line that calls it. What only validates does not count
+// below a function that decodes. Its cost may be
 // spread over many small functions, none of which is hot. Functions named after the request or its
 // answer are left out, and those whose own lines ask for most of it: there each kind of work is a
 // finding. ok is false if there is none.
@@ -73,12 +74,40 @@ func (u *Table) maker(s Booked) int {
 			continue
 		}
 		name := callstack.Enclosing(f.Function)
-		if caller != "" && caller != name && keepable(name) {
+		if caller != "" && caller != name && keepable(name) && (makes(name) || !u.decodesAbove(s.Stack[i+1:])) {
 			return i
 		}
 		caller = name
 	}
 	return -1
+}
+
+// decodesAbove reports whether one of the service's functions on a stack decodes something. What is decoded for a
+// request is new, and so is whether it is valid.
+func (u *Table) decodesAbove(stack []code.Frame) bool {
+	return slices.ContainsFunc(stack, func(f code.Frame) bool { return u.decoders[callstack.Enclosing(f.Function)] })
+}
+
+// decoding returns the service's functions that decode JSON, XML and the like.
+func (u *Table) decoding() map[string]bool {
+	found := map[string]bool{}
+	for _, s := range u.list {
+		if !s.Domain.Has(callstack.JSON|callstack.Reflect) || s.at < 0 || !callstack.Decodes(s.Stack[s.at].Function) {
+			continue
+		}
+		if i := u.index.Innermost(s.Stack[s.at:]); i >= 0 {
+			found[callstack.Enclosing(s.Stack[s.at+i].Function)] = true
+		}
+	}
+	return found
+}
+
+// makes reports whether the name of a function says that it makes something, alone or with something else.
+func makes(function string) bool {
+	return slices.ContainsFunc(strings.Split(bare(function), "And"), func(name string) bool {
+		is, _ := Making(name)
+		return is
+	})
 }
 
 // keepable reports whether the name of a function says that it makes or validates something that

@@ -45,16 +45,22 @@ func (u *Table) Under(holders []string) string {
 		if s.Domain != 0 && s.at >= 0 && s.at < at {
 			from = s.at
 		}
-		places[callstack.Enclosing(s.Stack[from+u.index.Innermost(s.Stack[from:])].Function)] += value
+		// The holder is the user's by a trace's name, which has no folder. By its file it may be a
+		// library's closure that the compiler named after the user's function.
+		if user := u.index.Innermost(s.Stack[from : at+1]); user >= 0 {
+			places[callstack.Enclosing(s.Stack[from+user].Function)] += value
+		} else {
+			places[s.Stack[at].Function] += value
+		}
 		if s.Domain == 0 && s.Roles.Has(callstack.Allocate|callstack.GCAssist) {
 			allocates += value
 		}
-		if s.Domain != 0 && s.at >= 0 && s.at < at {
-			domains[s.Domain] += value
-			if callees[s.Domain] == nil {
-				callees[s.Domain] = map[string]float64{}
+		if deed := u.deed(s, at); deed != 0 {
+			domains[deed] += value
+			if callees[deed] == nil {
+				callees[deed] = map[string]float64{}
 			}
-			callees[s.Domain][u.callee(s.Stack[:at], s.Domain)] += value
+			callees[deed][u.callee(s.Stack[:at], deed)] += value
 		}
 	}
 	who := callstack.Short(measured.Heaviest(places, cmp.Compare[string]))
@@ -70,4 +76,24 @@ func (u *Table) Under(holders []string) string {
 		return who + " allocates"
 	}
 	return ""
+}
+
+// deed returns the domain of what a sample does below the holder, whose frame has index at; 0 without
+// one. Where a library holds the lock and no function of the service is on the stack, a sample has no domain
+// that counts below the user's frames only: then it is the outermost kind of work that the holder calls.
+func (u *Table) deed(s Booked, at int) callstack.Role {
+	switch {
+	case s.Domain != 0 && s.at >= 0 && s.at < at:
+		return s.Domain
+	case s.Domain != 0 || u.index.Innermost(s.Stack) >= 0:
+		return 0
+	}
+	for _, f := range slices.Backward(s.Stack[:at]) {
+		for _, d := range deeds {
+			if u.index.Role(f.Function).Has(d.role) {
+				return d.role
+			}
+		}
+	}
+	return 0
 }

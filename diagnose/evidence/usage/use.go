@@ -33,6 +33,8 @@ type Table struct {
 	// servants are the entries of goroutines that requests wait for; none without an
 	// anatomy.
 	servants map[string]bool
+	// decoders are the service's functions that decode something, by their names.
+	decoders map[string]bool
 	total    float64
 	named    float64 // of total, with function names
 }
@@ -78,6 +80,7 @@ func (p *Service) readUse() (*Table, error) {
 		}
 		u.Samples += s.Count
 	}
+	u.decoders = u.decoding()
 	return u, nil
 }
 

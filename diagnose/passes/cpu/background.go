@@ -29,14 +29,15 @@ var Background = diagnose.Analyzer{
 	Name:  "background",
 	Stage: diagnose.CPUUse,
 	Doc: "Counts CPU samples of goroutines that serve no request and that no request waits for, by the function in which " +
-		"they started, from 10 % of the service's CPU.",
+		"they started, from 10 % of the service's CPU; also those that a dependency runs on its own.",
 	Causes: []diagnose.Cause{{
 		ID: "background-work", Title: "Background work takes the CPU",
 		Doc: "Goroutines that serve no request take CPUs from those that do: an index that is rebuilt, a " +
 			"sweep over all entries, a flush or a poll in a tight loop.",
 		Knows: "CPU samples of goroutines that run the service's own code, do not serve a connection, and for which the " +
 			"execution trace shows no request waiting (a worker that answers requests is not background work), by the " +
-			"function in which they started; from 10 % of the service's CPU. Work that a request starts and does not wait " +
+			"function in which they started; from 10 % of the service's CPU. A dependency's goroutines count if none of them " +
+			"runs code of the service and they belong to no client, logger or metrics. Work that a request starts and does not wait " +
 			"for looks the same, so it is reported with low confidence. Where: the innermost function that holds nearly all " +
 			"of it.",
 		Remedy: "Do it less often, only for what changed, in small steps, on a copy, or in another process.",
@@ -80,6 +81,10 @@ func runBackground(p *diagnose.Pass) ([]diagnose.Finding, error) {
 					diagnose.Percent(b.Share), samples(use), callstack.Short(b.Entry)),
 				diagnose.Fact(diagnose.FromTrace, 0, diagnose.Ratio, "no request waits for them"),
 			},
+		}
+		if b.Dependency {
+			f.Remedy = fmt.Sprintf("%s is a dependency's and serves no request: let it run less often or over less (its interval, "+
+				"lifetimes, limits, fewer entries), or use a version or another library that does.", name)
 		}
 		diagnose.Promise(&f, p.Ran(evidence.Work{Share: b.Share}))
 		// The work can run later, elsewhere, or in small steps, so a lower gain

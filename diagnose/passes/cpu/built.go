@@ -61,7 +61,7 @@ func madePerRequest(p *diagnose.Pass, use *usage.Table, b usage.Built) diagnose.
 	switch f.Confidence = confidence(p, max(f.GainCeiling, p.Alone(f.Share)), worth); {
 	case !b.Compiled && !b.Shared:
 		f.Confidence = findings.Low
-	case !b.Compiled && f.Confidence == findings.High:
+	case (!b.Compiled || !b.Dominates()) && f.Confidence == findings.High:
 		f.Confidence = findings.Medium
 	}
 	return f

@@ -1,6 +1,7 @@
 package cpu_test
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -79,6 +80,40 @@ func TestCompiledAtManyLines(t *testing.T) {
 	Expect(t, cpu.Hot, searches(3*s, "Parse", 6), "cpu-hot-function at page.go:20")
 }
 
+// TestCompiledAsOneStepOfSeveral: gopher-lua parses a script, compiles it and runs it in one call, and no step has most of
+// it. Compiling belongs in no request even so, nor does the parsing for it; what has to be done besides lowers the confidence.
+func TestCompiledAsOneStepOfSeveral(t *testing.T) {
+	const lib, at = "github.com/rules/script.", "shop/web.quote@web.go:58"
+	do := []string{lib + "(*State).DoString", at}
+	runs := func(compiler string, outer ...string) *Builder {
+		b := Healthy().Sample(3*s, append([]string{lib + "(*vm).loop", lib + "run"}, do...)...)
+		b.Sample(3*s/2, append(append([]string{lib + "(*lexer).next", lib + "yyParse", lib + "Parse"}, outer...), do...)...)
+		return b.Sample(3*s/2, append(append([]string{"runtime.mallocgc", lib + "(*code).add", lib + compiler}, outer...), do...)...)
+	}
+	named := func(b *Builder, want string, sure findings.Confidence) {
+		t.Helper()
+		found := Expect(t, cpu.Hot, b, "cpu-hot-function at web.go:58", "cpu-hot-function at web.go:58")
+		if len(found) == 2 && !slices.ContainsFunc(found, func(f findings.Finding) bool {
+			return strings.HasPrefix(f.Title, want+" takes") && f.Confidence == sure
+		}) {
+			t.Errorf("%s is not named: %s; %s", want, found[0].Title, found[1].Title)
+		}
+	}
+	named(runs("Compile"), "script.Compile", findings.Medium)
+	named(runs("Compile", lib+"(*State).Load"), "script.(*State).Load", findings.High)
+	found := Expect(t, cpu.Hot, runs("encode"), "cpu-hot-function at web.go:58")
+	if len(found) == 1 && !strings.Contains(found[0].Title, "script.run") {
+		t.Errorf("steps of a library: %s", found[0].Title)
+	}
+	// Together two steps have most of it.
+	two := Healthy().Sample(2*s, append([]string{lib + "(*vm).loop", lib + "run"}, do...)...).
+		Sample(5*s/2, append([]string{lib + "(*lexer).next", lib + "read"}, do...)...).Sample(s, append([]string{lib + "check"}, do...)...)
+	found = Expect(t, cpu.Hot, two, "cpu-hot-function at web.go:58")
+	if len(found) == 1 && !strings.Contains(found[0].Remedy, "keep the results of script.read and script.run") {
+		t.Errorf("steps of a library: %s", found[0].Remedy)
+	}
+}
+
 // What a library makes for one call and names after it cannot be kept.
 func TestMadeForOneCall(t *testing.T) {
 	executes := func(maker string) *Builder {
@@ -126,6 +161,14 @@ func TestMadeByTheServiceForEachRequest(t *testing.T) {
 		Expect(t, cpu.Hot, makes(5*s, maker, resolve, check))
 	}
 	Expect(t, cpu.Hot, makes(5*s, "shop/api.NewOrder@model.go:20")) // a handler
+	// What a function decodes is new, and so is what it then validates; what it makes from that may come again.
+	decodes := func(maker string) *Builder {
+		return makes(5*s, maker, resolve, check).Sample(s, "encoding/json.(*decodeState).object", "encoding/json.(*Decoder).Decode", check)
+	}
+	Expect(t, cpu.Hot, decodes("shop/model.Line.Validate@model.go:20"))
+	Expect(t, cpu.Hot, decodes("shop/model.NewAndValidate@model.go:20"), "cpu-hot-function at resolver.go:85")
+	Expect(t, cpu.Hot, makes(5*s, "shop/model.Line.Validate@model.go:20", resolve, check).
+		Sample(s, "encoding/json.(*encodeState).marshal", "encoding/json.Marshal", check), "cpu-hot-function at resolver.go:85")
 	// A domain's own analyzer knows more of it, and a goroutine that no request waits for is no request's.
 	Expect(t, cpu.Hot, Healthy().Sample(5*s, "encoding/json.Unmarshal", "shop/model.ParseModel@model.go:20", resolve, check))
 	// Its own lines match, format and sort: those are what to change, whatever it makes. Below other functions of the

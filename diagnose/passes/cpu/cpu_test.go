@@ -163,6 +163,11 @@ func TestLibraries(t *testing.T) {
 	Expect(t, cpu.Clock, Healthy().Sample(6*s, "runtime.nanotime", "time.Since", user), "cpu-clock at web.go:70")
 	Expect(t, cpu.Clock, Healthy().Sample(6*s, "crypto/internal/sysrand.Read", "crypto/rand.Read", user), "cpu-clock at web.go:70")
 	Expect(t, cpu.Clock, Healthy().Sample(6*s, "runtime.nanotime", "time.Now", "net/http.(*conn).readRequest")) // the server's own
+	seeds := Expect(t, cpu.Clock, Healthy().Sample(6*s, "math/rand.(*rngSource).Seed", "math/rand.newSource", "math/rand.NewSource",
+		"shop/ids.newID@ids.go:15"), "cpu-clock at ids.go:15")
+	if len(seeds) == 1 && !strings.Contains(seeds[0].Remedy, "seed") {
+		t.Errorf("a source is made, not read: %s", seeds[0].Remedy)
+	}
 	Expect(t, cpu.Router, Healthy().Sample(6*s, "regexp.(*Regexp).doExecute", "github.com/gorilla/mux.(*Route).Match",
 		"github.com/gorilla/mux.(*Router).Match", "github.com/gorilla/mux.(*Router).ServeHTTP"), "cpu-router")
 	Expect(t, cpu.RegexpMatch, Healthy().Sample(6*s, "regexp.(*Regexp).doExecute",
@@ -179,6 +184,12 @@ func TestWorks(t *testing.T) {
 	Expect(t, cpu.Copy, Healthy().Sample(8*s, "runtime.memmove", "runtime.growslice", user), "cpu-copy at web.go:70")
 	Expect(t, cpu.Copy, Healthy().Sample(8*s, "runtime.memclrNoHeapPointers", "runtime.memclrNoHeapPointersChunked",
 		"runtime.mallocgcLarge", "runtime.mallocgc", "runtime.makeslice", user)) // new memory, which alloc-hot counts
+	// base64Captcha reads a font of 5 MB for each image: its caller has nothing to shift.
+	lent := Expect(t, cpu.Copy, Healthy().Sample(8*s, "runtime.memmove", "embed.FS.ReadFile", "github.com/kept/image.loadFont",
+		"github.com/kept/image.Draw", user), "cpu-copy at web.go:70")
+	if len(lent) == 1 && (!strings.Contains(lent[0].Title, "image.loadFont") || !strings.Contains(lent[0].Remedy, "keep")) {
+		t.Errorf("%s: %s", lent[0].Title, lent[0].Remedy)
+	}
 	Expect(t, cpu.Atomics, Healthy().Sample(8*s, "sync/atomic.(*Int64).Add", user), "atomic-contention at web.go:70")
 	// The time of an atomic lands on the line beside it, but not on a long loop's others.
 	Expect(t, cpu.Atomics, Healthy().Sample(s/2, "sync/atomic.(*Int64).Add", user).
@@ -317,6 +328,27 @@ func TestBackground(t *testing.T) {
 	}
 }
 
+// TestBackgroundOfADependency: cache2go looks at all items of a table on goroutines of its own, without any function
+// of the service on the stack. What answers a connection or the service's own calls is no background work.
+func TestBackgroundOfADependency(t *testing.T) {
+	const table = "github.com/kept/cache.(*Table)."
+	busy := func() *Builder { return Healthy().CPU(2, 1.96, 1.8, 0.1, 0.05) }
+	sweep := []string{"runtime.mapIterNext", table + "sweep", table + "loop"}
+	found := Expect(t, cpu.Background, busy().Background(10*s, sweep...), "background-work at lib.go:0")
+	if len(found) == 1 && (found[0].Where.Function != table+"sweep" || !strings.Contains(found[0].Remedy, "dependency")) {
+		t.Errorf("%+v: %s", found[0].Where, found[0].Remedy)
+	}
+	Expect(t, cpu.Background, busy().Background(10*s, "runtime.memmove", "github.com/jackc/pgx/v5/pgconn.(*PgConn).receive",
+		"github.com/jackc/pgx/v5/pgconn.(*PgConn).bgRead")) // a driver's reader works for the service's calls
+	Expect(t, cpu.Background, busy().Background(6*s, "go.opentelemetry.io/otel/sdk/trace.(*batchSpanProcessor).exportSpans",
+		"go.opentelemetry.io/otel/sdk/trace.(*batchSpanProcessor).processQueue")) // instrumentation-cost
+	serves := func(b *Builder) *Builder { // a server that redline does not know runs the handlers there
+		return b.Background(s/4, "shop/web.list@web.go:9", "github.com/other/server.(*loop).read", "github.com/other/server.(*loop).run")
+	}
+	Expect(t, cpu.Background, serves(busy()).Background(10*s, "github.com/other/server.parse", "github.com/other/server.(*loop).read",
+		"github.com/other/server.(*loop).run"))
+}
+
 // TestGrowth: a cost that rises with the stored data, and look-alikes.
 func TestGrowth(t *testing.T) {
 	rising := func(by float64) func(int) float64 {
@@ -395,4 +427,66 @@ func TestWrapperIsNotThePlace(t *testing.T) {
 	Expect(t, cpu.Compress, Healthy().Sample(5*s, flush...).Sample(s,
 		"compress/flate.(*compressor).deflate", "compress/gzip.(*Writer).Write",
 		"shop/web.(*logWriter).Flush@log.go:33", "shop/git.send@send.go:90", Route), "cpu-compress at log.go:31")
+}
+
+// TestTextThatNoRequestBrings: watchman normalises the names of 17,000 entities for each search. Text that is neither
+// the request's nor its answer's is stored, and so is what it is changed to.
+func TestTextThatNoRequestBrings(t *testing.T) {
+	const at = "shop/search.normalize@search.go:32"
+	formats := func(sent, got float64, frames ...string) string {
+		b := Healthy().Sample(6*s, append(frames, at, "shop/search.(*API).find@search.go:9")...)
+		b.Counter(series.LoadBytesOut, "", sent*b.Requests()).Counter(series.LoadBytesIn, "", got*b.Requests())
+		found := Expect(t, cpu.Format, b, "cpu-format at search.go:32")
+		if len(found) == 0 {
+			return ""
+		}
+		return found[0].Remedy
+	}
+	if r := formats(100, 200, "strings.ToLower"); !strings.HasPrefix(r, "If the text at search.go:32 comes from what is stored") {
+		t.Errorf("stored text: %s", r)
+	}
+	for name, r := range map[string]string{
+		"a long answer":  formats(100, 50000, "strings.ToLower"),
+		"a long request": formats(50000, 200, "strings.ToLower"),
+	} {
+		if !strings.HasPrefix(r, "At search.go:32") {
+			t.Errorf("%s: %s", name, r)
+		}
+	}
+}
+
+// TestComparisonThatSortsSlowly: carbonapi's comparison rewrites both names by an expression. Sorting calls it n log n
+// times, where a key for each element takes n.
+func TestComparisonThatSortsSlowly(t *testing.T) {
+	const handler = "shop/list.(*API).list@list.go:40"
+	sorts := func(frames ...string) *Builder {
+		return Healthy().Sample(6*s, append(frames, "shop/list.byName.Less@sort.go:66", "sort.insertionSort", "sort.Sort", handler)...)
+	}
+	found := Expect(t, cpu.Sort, sorts("regexp.(*Regexp).doExecute", "regexp.(*Regexp).ReplaceAllFunc", "shop/list.byName.pad@sort.go:56"),
+		"cpu-sort at list.go:40")
+	if len(found) == 1 && (!strings.Contains(found[0].Title, "list.byName.pad") ||
+		!strings.HasPrefix(found[0].Remedy, "Make the key of each element once")) {
+		t.Errorf("%s: %s", found[0].Title, found[0].Remedy)
+	}
+	found = Expect(t, cpu.Sort, sorts(), "cpu-sort at list.go:40")
+	if len(found) == 1 && !strings.HasPrefix(found[0].Remedy, "Keep the data") {
+		t.Errorf("a cheap comparison: %s", found[0].Remedy)
+	}
+}
+
+// TestLogFileOpenedForEachLine: lfshook opens and closes its file for each line. A buffer would not help there.
+func TestLogFileOpenedForEachLine(t *testing.T) {
+	const at, hook = "shop/web.order@web.go:31", "github.com/rifflock/lfshook.(*LfsHook).fileWrite"
+	info := []string{hook, "github.com/sirupsen/logrus.(*Entry).Info", at}
+	writes := Healthy().Sample(4*s, append([]string{"syscall.Write", "os.(*File).Write"}, info...)...)
+	found := Expect(t, cpu.Logging, writes, "cpu-logging at web.go:31")
+	if len(found) == 1 && strings.Contains(found[0].Remedy, "open") {
+		t.Errorf("a file that stays open: %s", found[0].Remedy)
+	}
+	opens := writes.Sample(2*s, append([]string{"syscall.openat", "os.OpenFile"}, info...)...).
+		Sample(s, append([]string{"syscall.fstatat", "os.Stat", "os.MkdirAll"}, info...)...)
+	found = Expect(t, cpu.Logging, opens, "cpu-logging at web.go:31")
+	if len(found) == 1 && !strings.HasPrefix(found[0].Remedy, "Keep the file open: lfshook.(*LfsHook).fileWrite opens,") {
+		t.Errorf("a file that is opened for each line: %s", found[0].Remedy)
+	}
 }

@@ -48,7 +48,8 @@ var Hot = diagnose.Analyzer{
 			"elsewhere) confidence is low. A function that mostly uses maps, copies, system calls or atomics is reported as " +
 			"that. If a call into a dependency spends most of its CPU where that compiles something, all of that CPU " +
 			"counts, allocation and maps included, at all lines of the calling function, and the deepest such function is " +
-			"named: from 9 %, which is worth 1.1x, because what is compiled is used more than once. Where a dependency " +
+			"named: from 9 %, which is worth 1.1x, because what is compiled is used more than once. So is compiling that is less than " +
+			"half of the call, with at most medium confidence, and with the parsing that goes before it. Where a dependency " +
 			"parses or builds something, it is named only if nothing else is reported, from 25 % and with low confidence, " +
 			"because that may be the request's own (as is what is named after a request, a form, an answer or a context). The " +
 			"same holds for a function of the service below a handler whose name says that it makes or validates something " +
@@ -129,10 +130,22 @@ func inLibraries(use *usage.Table, f *diagnose.Finding, at code.Frame) {
 	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, branches[0].Share, diagnose.Ratio,
 		"of what it spends there, %s", strings.Join(words, ", ")))
-	if branches[0].Share < 0.5 {
-		return
+	names, share := make([]string, 0, len(branches)), 0.0
+	for _, b := range branches {
+		if share < 0.5 { // together they are most of it
+			names, share = append(names, callstack.Short(b.Function)), share+b.Share
+		}
 	}
-	f.Title += ", most of it in " + callstack.Short(branches[0].Function)
-	f.Remedy = fmt.Sprintf("At %s keep the result of %s for the same input (parse, compile or validate it once), or call it "+
-		"less often.", diagnose.At(at), callstack.Short(branches[0].Function))
+	switch {
+	case share < 0.5:
+	case len(names) == 1:
+		f.Title += ", most of it in " + names[0]
+		f.Remedy = fmt.Sprintf("At %s keep the result of %s for the same input (parse, compile or validate it once), or call it "+
+			"less often.", diagnose.At(at), names[0])
+	default:
+		list := strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+		f.Title += ", most of it in " + list
+		f.Remedy = fmt.Sprintf("At %s keep the results of %s for the same input (parse, compile or validate it once), or call them "+
+			"less often.", diagnose.At(at), list)
+	}
 }

@@ -97,11 +97,9 @@ func (t traffic) gets() bool   { return t.encoding <= mostPerByte*t.got }
 
 // trafficOf returns the JSON that a function calls for; ok is false where requests or bytes were not counted.
 func trafficOf(p *diagnose.Pass, use *usage.Table, at taken) (t traffic, ok bool) {
-	requests, counted := p.Sum(series.LoadRequests, "")
-	in, answered := p.Sum(series.LoadBytesIn, "")
-	out, sent := p.Sum(series.LoadBytesOut, "")
+	sent, got, counted := exchanged(p)
 	rate, all := p.Load().Rate, 0.0
-	if !counted || !answered || !sent || !(requests > 0) || !(rate > 0) || !(p.Own() > 0) {
+	if !counted || !(rate > 0) || !(p.Own() > 0) {
 		return t, false
 	}
 	for _, s := range use.Causing(callstack.JSON, at.caller) {
@@ -116,24 +114,16 @@ func trafficOf(p *diagnose.Pass, use *usage.Table, at taken) (t traffic, ok bool
 	cpu := at.hot.Share * p.Own() / rate * 1e9
 	t.decoding *= cpu / all
 	t.encoding = cpu - t.decoding
-	t.sent, t.got, t.same = out/requests, in/requests, sameSize(p)
+	t.sent, t.got, t.same = sent, got, sameSize(p)
 	return t, true
 }
 
 // decodes reports whether the outermost JSON function of a stack decodes.
 func decodes(p *diagnose.Pass, stack []code.Frame) bool {
 	for _, f := range slices.Backward(stack) {
-		if !p.Stacks.Role(f.Function).Has(callstack.JSON) {
-			continue
+		if p.Stacks.Role(f.Function).Has(callstack.JSON) {
+			return callstack.Decodes(f.Function)
 		}
-		_, name := callstack.Split(f.Function)
-		name = strings.ToLower(name[strings.LastIndexByte(name, '.')+1:])
-		for _, verb := range []string{"unmarshal", "decode", "parse", "get", "read", "token", "more"} {
-			if strings.HasPrefix(name, verb) {
-				return true
-			}
-		}
-		return false
 	}
 	return false
 }

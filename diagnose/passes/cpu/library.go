@@ -114,14 +114,15 @@ var Compress = domain{
 // count here, and the place is the line that sorts. Otherwise every less() would be
 // a hot function whose remedy is to optimise a comparison.
 var Sort = domain{
-	name: "sort", roles: callstack.Sort, least: leastSort, worth: from(avoidable), copies: true,
+	name: "sort", roles: callstack.Sort, least: leastSort, worth: from(avoidable), copies: true, instead: keyOnce,
 	doc:   "Counts CPU samples inside sorting functions, comparisons included, from 15 % of the service's CPU.",
 	title: fixed("Sorting"),
 	cause: diagnose.Cause{
 		ID: "cpu-sort", Title: "Sorting takes the CPU",
 		Doc: "The same data is sorted for each request, often to show a few of its first elements.",
 		Knows: "CPU samples below sort.Sort, sort.Slice, slices.SortFunc and the like, the user's comparison " +
-			"included, from 15 % of the service's CPU. Where: the user's line that sorts, not the comparison.",
+			"included, from 15 % of the service's CPU. Where: the user's line that sorts, not the comparison; that is named if " +
+			"most of the sorting goes into what it makes to compare (matching, formatting, decoding).",
 		Remedy: "Keep the data sorted as it changes, keep an index, or select the first n with a heap.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "sort.Slice(scores, byPoints) // per request\nreturn scores[:10]",
@@ -195,6 +196,12 @@ var Clock = domain{
 		Verify: verify, Cases: []string{"ride-heartbeat", "raffle-tickets"},
 	},
 	remedy: func(h usage.Hot) string {
+		// A seed fills a table of 607 words (math/rand), so that a source of its own for each ULID takes 10 us.
+		if callsAny(h, "rand.New", "rand.Seed") {
+			return fmt.Sprintf("At %s make and seed the source once and keep it (one per goroutine or in a sync.Pool), or use "+
+				"the functions of math/rand/v2, which need no source, instead of calling %s for each value.",
+				diagnose.At(h.Place), h.Callee)
+		}
 		return fmt.Sprintf("At %s read it once and pass the value on (random bytes: fill a block and cut "+
 			"pieces from it) instead of calling %s for each element.", diagnose.At(h.Place), callee(h, "it"))
 	},

@@ -31,7 +31,7 @@ const (
 // (booking-trail).
 var Logging = domain{
 	name: "logging", roles: callstack.Logging | callstack.FileWrite, least: leastLogging, waits: callstack.LogWait,
-	worth: from(avoidable),
+	worth: from(avoidable), instead: keepOpen,
 	doc: "Counts CPU samples inside loggers, logging middleware and formatted writes to files, from 10 % of the service's CPU, " +
 		"and waits inside loggers, from 20 % of request time.",
 	title: fixed("Writing log lines"),
@@ -41,7 +41,8 @@ var Logging = domain{
 		Knows: "CPU samples inside loggers, logging middleware (its own work, not the handler that it calls) and formatted " +
 			"writes to a file (fmt.Fprintf to an *os.File is logging too), from 10 % of the service's CPU; or requests that " +
 			"wait inside a logger (for its lock or its file) for 20 % of their time. JSON and formatting inside a logger " +
-			"count as logging. Unformatted writes to a file are cpu-syscall.",
+			"count as logging. Unformatted writes to a file are cpu-syscall. If opening files takes 9 % of the CPU, keeping " +
+			"them open is advised first.",
 		Remedy: "A higher level, sampling, or an asynchronous, buffered writer.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "for _, item := range order.Items {\n\tlog.Printf(\"item %d of order %d: %+v\", item.ID, order.ID, item)\n}",
@@ -164,7 +165,7 @@ var TemplateParse = domain{
 // change them.
 var Format = domain{
 	name: "format", roles: callstack.Format, handed: true, least: leastFormat,
-	worth: from(purposeful),
+	worth: from(purposeful), instead: formatLess,
 	doc:   "Counts CPU samples inside fmt, strconv, templates and string building, from 15 % of the service's CPU.",
 	title: fixed("Formatting text"),
 	cause: diagnose.Cause{
@@ -172,7 +173,9 @@ var Format = domain{
 		Doc: "A large part of the CPU is spent in fmt, string building and conversions.",
 		Knows: "CPU samples whose outermost library below the user's function is fmt, strconv, a template, time.Format or " +
 			"string building, from 15 % of the service's CPU; a defect if removing it would gain 1.55x. What the server " +
-			"itself formats (headers, dates) does not count; formatting inside loggers and encoders counts as those.",
+			"itself formats (headers, dates) does not count; formatting inside loggers and encoders counts as those. If it " +
+			"takes more than 200 ns of CPU for each byte that a request brings or gets, the text is neither, and keeping it " +
+			"is advised first.",
 		Remedy: "strconv.Append and append into a reused buffer.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "key := fmt.Sprintf(\"order:%d:%s\", id, state)",

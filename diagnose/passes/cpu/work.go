@@ -185,7 +185,7 @@ func mapUse(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
 // Growing slices ends in memmove as well, but costs more in allocation and
 // collection; those functions belong to alloc-hot.
 var Copy = work{
-	name: "copies", role: callstack.Copy, worth: avoidable, title: "Moving bytes",
+	name: "copies", role: callstack.Copy, worth: avoidable, title: "Moving bytes", more: copyUse,
 	doc: "Counts own functions that spend more than half of their CPU moving or clearing memory, from 20 % of the service's CPU.",
 	cause: diagnose.Cause{
 		ID: "cpu-copy", Title: "Moving bytes takes the CPU",
@@ -205,6 +205,21 @@ var Copy = work{
 			"of a copy, capacity given when the slice is made.", diagnose.At(h.Place))
 	},
 }.analyzer()
+
+// copyUse says whose copies they are: the caller of a library has nothing to shift and nothing to size. Always true.
+func copyUse(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
+	use, err := p.Use()
+	if err != nil {
+		return true
+	}
+	if in, part := use.Lent(hot.Place.Function, callstack.Copy); part > 0.5 {
+		f.Where.Detail = "in " + callstack.Short(in)
+		f.Title += ", in " + callstack.Short(in)
+		f.Remedy = fmt.Sprintf("%s copies in each call from %s: keep the call's result for the same input (what it reads or "+
+			"makes can be shared), call it less often, or pass it less.", callstack.Short(in), diagnose.At(hot.Place))
+	}
+	return true
+}
 
 // Syscalls finds functions that read or write in small pieces.
 //

@@ -40,7 +40,7 @@ var nPlusOne = diagnose.Cause{
 		"number costs time, and CPU on both sides.",
 	Knows: "Calls of a statement per request: one must run 2.5 times per request, all repeated ones together must make two " +
 		"calls more than needed, and take 15 % of request time. Without statements, eight database waits per request at one " +
-		"place. Different statements that run once each are not repetition (product-sheet); statements that write are " +
+		"place. Different statements that run once each are not repetition; statements that write are " +
 		"reported as db-unbatched-write.",
 	Remedy: "A join, or one statement with = ANY($1) for all keys; GORM: Preload.",
 	Example: diagnose.Example{
@@ -60,7 +60,7 @@ var unbatchedWrite = diagnose.Cause{
 		"transaction, a commit.",
 	Knows: "Like db-n-plus-one, if the most repeated statement is an INSERT, UPDATE, DELETE or MERGE; without statements, if " +
 		"the repeated waits are below the client's Exec. One row per request is not reported, however many requests there " +
-		"are, and neither is COPY or an INSERT of several rows (sensor-ingest).",
+		"are, and neither is COPY or an INSERT of several rows.",
 	Remedy: "One INSERT with several rows or from unnest, COPY, or a pipelined batch, all in one transaction.",
 	Example: diagnose.Example{
 		Lang:   "go",

@@ -57,7 +57,7 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			cause, what = "rwlock-writer", "a read lock behind a writer"
 		}
 		f := v.Finding(p, cause, s)
-		who := background(s)
+		who := background(p, s, ready)
 		held := holder(p, s.Place, who, &f)
 		meanwhile(p, &f, s, "the holder")
 		f.Title = fmt.Sprintf("%s for %s at %s", v.Requests(), what, diagnose.At(s.Place))
@@ -81,16 +81,17 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 }
 
 // background returns the entry function of a goroutine that serves no request and
-// holds a site's lock for most of the wait; "" if there is none.
-func background(s waits.Site) string {
+// holds a site's lock for most of the wait; "" if there is none. The part of the wait in
+// which the holder was ready to run, 0 to 1, belongs to the CPUs, whoever it was.
+func background(p *diagnose.Pass, s waits.Site, ready float64) string {
 	by := map[string]int64{}
 	for _, c := range s.Part.Behind {
-		if len(c.Links) > 0 && !c.Links[0].Request && c.Links[0].Goroutine != "" {
+		if len(c.Links) > 0 && !c.Links[0].Request && c.Links[0].Goroutine != "" && p.Stacks.Root(c) != callstack.Queued {
 			by[c.Links[0].Goroutine] += c.NS
 		}
 	}
 	for who, ns := range by {
-		if 2*ns > s.Part.NS {
+		if 2*float64(ns) > (1-ready)*float64(s.Part.NS) {
 			return who
 		}
 	}
@@ -142,7 +143,7 @@ func remedyLock(cause string, waiting, holding code.Frame) string {
 // misses a holder that holds the lock rarely but long, and shows instead the
 // requests that then pass it on to each other. If the trace shows that the
 // goroutines of an entry held it, only their stacks count; if the mutex profile has
-// none of them, those of their CPU samples do.
+// none of them, those of their CPU samples do, also where a dependency runs them.
 func holder(p *diagnose.Pass, waiting code.Frame, entry string, f *diagnose.Finding) code.Frame {
 	of := func(typ, value string, at func(stack []code.Frame) int) (best code.Frame, most int64) {
 		prof, err := p.Profile(typ, value)
@@ -185,6 +186,9 @@ func holder(p *diagnose.Pass, waiting code.Frame, entry string, f *diagnose.Find
 			if owned(stack[i]) {
 				return i
 			}
+		}
+		if i := len(stack) - 1; i >= 0 && p.Stacks.Innermost(stack) < 0 && callstack.Dependency(stack[i].Function) {
+			return i // a dependency's own goroutine: its place is where that begins
 		}
 		return -1
 	})

@@ -95,3 +95,33 @@ func TestHolderThatTheProfileMissed(t *testing.T) {
 		"shop/cache.(*Cache).refresh@cache.go:70", "shop/cache.Start.func1@cache.go:20")
 	Expect(t, wait.Lock, b, "lock-contention at cache.go:70")
 }
+
+// TestHeldInALibrarysClosure: the compiler names a library's closure after main where it inlines the function
+// around it, and a trace's sites have no folders. Profiles do, so the closure is not the user's there: its own
+// name stands for the work.
+func TestHeldInALibrarysClosure(t *testing.T) {
+	const closure = "main.main.(*Client).Middleware.func7"
+	held := breakdown.Chain{NS: int64(27 * ms), Links: []breakdown.Link{{Goroutine: "net/http.(*conn).serve", Request: true,
+		State: breakdown.StateRunning, Site: "memory.(*Adapter).Set < " + closure + " cache.go:152"}}}
+	b := idle().Wait(breakdown.StateLock, 30*ms, 1, "sync.(*Mutex).Lock", "main.serve@main.go:9").Behind(held)
+	b.Busy(time.Second).Sample(4*time.Second, "encoding/gob.(*Decoder).Decode", "github.com/kept/memory.(*Adapter).evict",
+		closure+"@/root/go/pkg/mod/github.com/kept/cache@v1.0.0/cache.go:152")
+	found := Expect(t, wait.Lock, b, "lock-contention at main.go:9")
+	if len(found) == 1 && !strings.Contains(found[0].Title, "uses reflection (gob.(*Decoder).Decode)") {
+		t.Errorf("%q does not say what is done under the lock", found[0].Title)
+	}
+}
+
+// TestHeldByADependencysGoroutine: the time in which a holder has no CPU is not the lock's. Of the rest, a goroutine of
+// a dependency's own holds most, though it is less than half of the whole wait.
+func TestHeldByADependencysGoroutine(t *testing.T) {
+	const sweep = "github.com/kept/cache.(*Table).sweep"
+	background := breakdown.Chain{NS: int64(12 * ms), Links: []breakdown.Link{{Goroutine: sweep, State: breakdown.StateRunning}}}
+	b := idle().Wait(breakdown.StateLock, 30*ms, 1, mutex(get)...).Behind(holding(breakdown.StateRunnable, 14*ms),
+		holding(breakdown.StateRunning, 4*ms), background)
+	b.Busy(time.Second).Background(2*time.Second, "runtime.mapIterNext", sweep)
+	found := Expect(t, wait.Lock, b, "lock-contention at lib.go:0")
+	if len(found) == 1 && (found[0].Where.Function != sweep || !strings.Contains(found[0].Title, "holds it in the background")) {
+		t.Errorf("%q at %+v", found[0].Title, found[0].Where)
+	}
+}

@@ -1,0 +1,102 @@
+package cpu
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/series"
+)
+
+// exchanged returns the mean bytes of a request and of an answer, with their headers; ok is false where requests or
+// bytes were not counted.
+func exchanged(p *diagnose.Pass) (sent, got float64, ok bool) {
+	requests, counted := p.Sum(series.LoadRequests, "")
+	in, answered := p.Sum(series.LoadBytesIn, "")
+	out, asked := p.Sum(series.LoadBytesOut, "")
+	if !counted || !answered || !asked || !(requests > 0) {
+		return 0, 0, false
+	}
+	return out / requests, in / requests, true
+}
+
+// formatLess puts keeping text before building it faster, where it is neither what requests bring nor what they get.
+// watchman normalises the names of all its entities for each search of 100 bytes.
+func formatLess(p *diagnose.Pass, _ *usage.Table, f *diagnose.Finding, t taken) {
+	sent, got, ok := exchanged(p)
+	rate := p.Load().Rate
+	if !ok || !t.hot.User || !(rate > 0) || !(p.Own() > 0) {
+		return
+	}
+	each := t.hot.Share * p.Own() / rate * 1e9
+	if each <= mostPerByte*(sent+got) {
+		return
+	}
+	f.Remedy = fmt.Sprintf("If the text at %s comes from what is stored, make it once there, when that is loaded or changes, and "+
+		"keep it: it is more than requests bring and get. Otherwise: %s", diagnose.At(t.hot.Place), f.Remedy)
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, each, diagnose.Nanosec,
+		"%s takes %s for a request of %s and an answer of %s", callstack.Short(t.hot.Place.Function), diagnose.Span(each),
+		diagnose.Size(sent), diagnose.Size(got)))
+}
+
+// derives are kinds of work by which a comparison makes what it compares, and which depend on one element only.
+const derives = callstack.RegexpMatch | callstack.RegexpCompile | callstack.Format | callstack.JSON | callstack.Reflect | callstack.Crypto
+
+// keyOnce advises keys for a sort whose comparisons take most of its time by making what they compare: n log n
+// comparisons make two each, where n would do.
+func keyOnce(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken) {
+	all, parts := 0.0, map[string]float64{}
+	for _, s := range use.Causing(callstack.Sort, t.caller) {
+		all += s.Value
+		i := p.Stacks.Innermost(s.Stack)
+		if i >= 0 && i < s.User && p.Stacks.Roles(s.Stack[:i]).Has(derives) {
+			parts[s.Stack[i].Function] += s.Value
+		}
+	}
+	name := measured.Heaviest(parts, cmp.Compare[string])
+	if !(parts[name] >= mostly*all) || all == 0 {
+		return
+	}
+	short := callstack.Short(name)
+	f.Title += ", in " + short
+	f.Remedy = fmt.Sprintf("Make the key of each element once, before it is sorted at %s, and compare the keys: %s runs for both sides "+
+		"of each comparison. Or compare without making anything.", diagnose.At(t.hot.Place), short)
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, parts[name]/all, diagnose.Ratio,
+		"%s of the sorting is in %s", diagnose.Percent(parts[name]/all), short))
+}
+
+// keepOpen advises to keep a log file open where opening it, asking for its folder and closing it are worth a change. lfshook does
+// all three for each line, and a buffer in front of it would save none of them.
+func keepOpen(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, _ taken) {
+	parts := map[string]float64{}
+	share := use.Part(func(s usage.Booked) bool {
+		i := p.Stacks.Find(s.Stack, callstack.FileMeta)
+		if i < 0 || !s.Domain.Has(callstack.Logging|callstack.FileWrite) {
+			return false
+		}
+		parts[asker(s.Stack[i:])] += float64(s.Value)
+		return true
+	})
+	if share < leastCompiled {
+		return
+	}
+	who := callstack.Short(measured.Heaviest(parts, cmp.Compare[string]))
+	f.Remedy = fmt.Sprintf("Keep the file open: %s opens, closes or asks for it with each line. Give the logger an open file "+
+		"(an io.Writer), or one that is rotated. Then: %s", who, f.Remedy)
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, share, diagnose.Ratio,
+		"%s for opening, asking for and closing files", diagnose.Percent(share)))
+}
+
+// asker returns the innermost function on a stack that is not the standard library's.
+func asker(stack []code.Frame) string {
+	for _, f := range stack {
+		if pkg, _ := callstack.Split(f.Function); pkg != "" && !callstack.Standard(pkg) {
+			return f.Function
+		}
+	}
+	return ""
+}
