@@ -170,7 +170,7 @@ func (d *divider) whole(part breakdown.Part) (whole piece, only func(callstack.W
 	case callstack.FlightWait:
 		return whole, elsewhere
 	case callstack.HTTPWait, callstack.RPCWait:
-		return whole, besides
+		return whole, unanswered
 	case callstack.SleepWait:
 		if len(part.Behind) > 0 && callstack.Deadline(part.Waker) {
 			// The request waited for a goroutine, and a deadline came first.
@@ -209,9 +209,9 @@ func elsewhere(kind callstack.Wait) bool {
 // calls reports whether a wait is one in a client's call.
 func calls(kind callstack.Wait) bool { return kind == callstack.HTTPWait || kind == callstack.RPCWait }
 
-// besides reports whether a goroutine of a client's own waits for something that is not the call's answer while a request
+// unanswered reports whether a goroutine of a client's own waits for something that is not the call's answer while a request
 // waits for it: it opens the connection, or waits until a batch is due.
-func besides(kind callstack.Wait) bool {
+func unanswered(kind callstack.Wait) bool {
 	return kind == callstack.HTTPOpen || kind == callstack.SleepWait
 }
 

@@ -145,6 +145,9 @@ func (r repeats) calls(p *diagnose.Pass) (take, goes float64) {
 // promise bounds the gain of removing the repeated calls, with their cost in the
 // service's CPU. share is the database's part of request time.
 func (r repeats) promise(p *diagnose.Pass, f *diagnose.Finding, share float64) {
+	if statement.Writes(r.lead.Text) {
+		r.part -= r.ran // one statement for all rows still writes each of them
+	}
 	take, goes := r.calls(p)
 	if !(take > 0) {
 		worth := share
@@ -201,6 +204,7 @@ type repeats struct {
 	excess float64            // calls per request that repeat, over all statements
 	alone  float64            // the lead's part of the repeated time
 	part   float64            // the part of the waits for the database that removing repeats saves
+	ran    float64            // of this, the part in which a server executes the repeats; 0 if it is not known
 }
 
 // inProcess returns the part of the waits that is saved if the database is within the
@@ -246,8 +250,11 @@ func repetition(p *diagnose.Pass, all *database.Statements) (r repeats) {
 	if calls > 0 {
 		ran := demand.Executed(p)
 		r.part = ran*repeatedTime + (1-ran)*repeatedCalls/calls
-		if demand.InProcess(p) {
+		switch {
+		case demand.InProcess(p):
 			r.part = repeatedTime // there is no round trip that all calls share
+		case p.Statements() != nil && p.Waits().NS(callstack.DatabaseWait, callstack.PrepareWait) > 0:
+			r.ran = ran * repeatedTime
 		}
 	}
 	return r

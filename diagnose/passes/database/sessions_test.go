@@ -76,6 +76,11 @@ func TestUnbatchedWrite(t *testing.T) {
 	if len(found) == 1 && (found[0].Where.SQL != insert || !strings.Contains(found[0].Remedy, "COPY")) {
 		t.Errorf("the statement or COPY is not named: %+v", found[0])
 	}
+	// One statement for all rows saves round trips, and still writes each row.
+	if slow := Expect(t, database.NPlusOne, idle().Statement(insert, 40*n, 400*us, 1, 4, "").Statement("BEGIN", 41*n, us, 0, 0, ""),
+		"db-unbatched-write"); len(found) == 1 && len(slow) == 1 && slow[0].GainCeiling > 0.8*found[0].GainCeiling {
+		t.Errorf("worth %.2fx where rows take 30 µs to write, %.2fx where they take 400 µs", found[0].GainCeiling, slow[0].GainCeiling)
+	}
 	Expect(t, database.NPlusOne, idle().Statement(insert, n, 30*us, 100, 4, "").Statement("BEGIN", n, us, 0, 0, ""))
 	exec := []string{"net.(*conn).Read", "github.com/lib/pq.(*stmt).Exec", "database/sql.(*Stmt).ExecContext",
 		"database/sql.(*Stmt).Exec", List}

@@ -113,8 +113,9 @@ func clientWaits(p *diagnose.Pass, part breakdown.Part) []clientWait {
 			continue
 		}
 		l := c.Links[i]
-		w := clientWait{stack: l.Stack, chain: users(p, l.Stack), by: l.Goroutine, worker: d.Worker, syscall: l.State == breakdown.StateSyscall,
-			ns: d.Scale * float64(c.NS), times: d.Scale * l.Times, heads: d.Scale * heads(c.Links[i+1:])}
+		w := clientWait{stack: l.Stack, chain: users(p, l.Stack), by: l.Goroutine, worker: d.Worker,
+			syscall: l.State == breakdown.StateSyscall,
+			ns:      d.Scale * float64(c.NS), times: d.Scale * l.Times, heads: d.Scale * heads(c.Links[i+1:])}
 		for _, above := range slices.Backward(c.Links[:i]) {
 			w.chain = append(w.chain, usersOf(p, above.Stack)...)
 		}

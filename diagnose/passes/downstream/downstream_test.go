@@ -246,12 +246,15 @@ func TestChurn(t *testing.T) {
 
 // TestChurnOfACache: a memcached client asks each server in a goroutine of its own, and opens the connection there.
 func TestChurnOfACache(t *testing.T) {
-	const client, entry = "github.com/bradfitz/gomemcache/memcache.(*Client)", "github.com/bradfitz/gomemcache/memcache.(*Client).GetMulti.func2"
+	const client = "github.com/bradfitz/gomemcache/memcache.(*Client)"
+	const entry = client + ".GetMulti.func2"
 	asks := func(dials float64) *Builder {
 		link := func(state breakdown.State, times float64, frames ...string) []breakdown.Link {
-			return []breakdown.Link{{Goroutine: entry, State: state, Times: times, Stack: Stack(append(frames, client+".getFromAddr", entry)...)}}
+			stack := Stack(append(frames, client+".getFromAddr", entry)...)
+			return []breakdown.Link{{Goroutine: entry, State: state, Times: times, Stack: stack}}
 		}
-		b := idle().Wait(breakdown.StateChannel, 10*ms, 1, "runtime.chanrecv1", client+".GetMulti", get).Waker("runtime.chansend1", entry).Spawned(1).
+		b := idle().Wait(breakdown.StateChannel, 10*ms, 1, "runtime.chanrecv1", client+".GetMulti", get).
+			Waker("runtime.chansend1", entry).Spawned(1).
 			Behind(breakdown.Chain{NS: int64(9 * ms), Links: link(breakdown.StateNetwork, 1, "net.(*conn).Read")},
 				breakdown.Chain{NS: int64(ms), Links: link(breakdown.StateNetwork, dials, "net.(*netFD).connect", client+".dial")})
 		b.Sample(3*time.Second, "net.(*netFD).connect", client+".dial", entry).Sample(6*time.Second, get)
@@ -279,8 +282,9 @@ func TestChurnOverGRPC(t *testing.T) {
 	Expect(t, downstream.Churn, opens(waits(), 1).Sample(50*ms, "google.golang.org/grpc.NewClient", dial, ask),
 		"http-client-churn at gateway.go:27")
 	// Of several that make connections, the one whose calls wait the longest for them.
-	Expect(t, downstream.Churn, opens(waits(), 1).Sample(50*ms, "google.golang.org/grpc.NewClient", dial, "shop/cart.(*cart).empty@cart.go:8").
-		Sample(10*ms, "google.golang.org/grpc.NewClient", "shop/gateway.(*gateway).forward@gateway.go:88"), "http-client-churn at gateway.go:88")
+	const makes = "google.golang.org/grpc.NewClient"
+	Expect(t, downstream.Churn, opens(waits(), 1).Sample(50*ms, makes, dial, "shop/cart.(*cart).empty@cart.go:8").
+		Sample(10*ms, makes, "shop/gateway.(*gateway).forward@gateway.go:88"), "http-client-churn at gateway.go:88")
 	Expect(t, downstream.Churn, opens(waits(), 0.01))
 }
 

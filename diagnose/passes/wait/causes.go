@@ -110,7 +110,8 @@ var sleepCause = diagnose.Cause{
 	Doc: "Goroutines that serve requests wait for a timer: a sleep, a polling loop, a rate limiter, a back-off, or the next " +
 		"tick of a goroutine that works in batches, such as a client's that sends messages together.",
 	Knows: "The trace shows which waits a timer ended: directly, through a context's deadline, or through a goroutine that " +
-		"itself waited for a timer, also one of a client's own below a call. They count from 20 % of the mean request, or half of the tail's extra time. A select " +
+		"itself waited for a timer, also one of a client's own below a call. They count from 20 % of the mean request, or half " +
+		"of the tail's extra time. A select " +
 		"that sometimes ends by its own timer and sometimes by goroutines that were idle until then, or by one that wakes " +
 		"all waiters, is a long poll: the request waits for an event as intended, and is not reported. A pause that always " +
 		"ends by its timer may be intended, but is reported, unless an open loop kept its rate with 99 of 100 requests " +
