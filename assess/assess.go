@@ -84,7 +84,7 @@ func assessed(dir string, dissect dissection) (*assessment, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := diagnose.Run(rec, body, suite.All())
+	found, err := diagnose.Run(rec, body, guarded(suite.All()))
 	if err != nil {
 		return nil, fmt.Errorf("diagnose %s: %w", dir, err)
 	}

@@ -1,8 +1,6 @@
 package machine
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -12,15 +10,6 @@ import (
 	"strings"
 	"testing"
 )
-
-// TestMain makes the test binary the command of a round.
-func TestMain(m *testing.M) {
-	if os.Getenv("MACHINE_TEST_ROUND") != "" {
-		json.NewEncoder(os.Stdout).Encode(Measure(context.Background(), Options{}))
-		return
-	}
-	os.Exit(m.Run())
-}
 
 // drawn is a baseline with rounds of every figure around 1,000, some changed by a factor.
 func drawn(seed uint64, rounds int, spread float64, factors map[string]float64) *Baseline {
@@ -153,21 +142,5 @@ func TestKept(t *testing.T) {
 		if _, err := Read(bad); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
-	}
-}
-
-// TestSessionRefusesFewRounds: a session of one round says so.
-func TestSessionRefusesFewRounds(t *testing.T) {
-	if testing.Short() {
-		t.Skip("measures for seconds")
-	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("MACHINE_TEST_ROUND", "1")
-	_, err = Session(t.Context(), Options{Time: 1, Command: []string{self}})
-	if err == nil || !strings.Contains(err.Error(), "1 rounds in") {
-		t.Error(err)
 	}
 }

@@ -31,7 +31,8 @@ func wrap(text string, width, limit int) []string {
 const nonBreaking = "\u2011" // a hyphen
 
 // fit cuts text to width cells, ending in "..." when something was cut: between
-// words and before a parenthesis that would stay open, unless that takes a third of the room.
+// words, unless the last one alone takes a third of the room, and before a parenthesis
+// that would stay open, unless that takes half of it.
 func fit(text string, width int) string {
 	width = max(width, 4)
 	if ansi.StringWidth(text) <= width {
@@ -41,7 +42,7 @@ func fit(text string, width int) string {
 	if i := strings.LastIndexByte(kept, ' '); i > len(kept)*2/3 && text[len(kept)] != ' ' {
 		kept = kept[:i]
 	}
-	if i := strings.LastIndex(kept, " ("); i > len(kept)*2/3 && !strings.Contains(kept[i:], ")") {
+	if i := strings.LastIndex(kept, " ("); i > len(kept)/2 && !strings.Contains(kept[i:], ")") {
 		kept = kept[:i]
 	}
 	return strings.TrimRight(kept, " ,;:") + " ..."
