@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		defer os.RemoveAll(dir)
 		built.redline, built.traced = filepath.Join(dir, "redline"), filepath.Join(dir, "traced")
 		for out, pkg := range map[string]string{built.redline: "github.com/redline-go/redline/cmd/redline", built.traced: "."} {
-			if text, err := exec.Command("go", "build", "-o", out, pkg).CombinedOutput(); err != nil {
+			if text, err := exec.Command("go", "build", "-trimpath", "-o", out, pkg).CombinedOutput(); err != nil {
 				fmt.Fprintf(os.Stderr, "build %s: %v\n%s", pkg, err, text)
 				return 1
 			}

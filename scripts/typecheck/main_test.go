@@ -14,7 +14,7 @@ func TestCheck(t *testing.T) {
 		"m.go":             "package m\n\nimport \"errors\"\n\nfunc Get() error { return errors.New(name) }\n",
 		"name_darwin.go":   "package m\n\nconst name = \"d\"\n",
 		"name_linux.go":    "package m\n\nconst name = \"l\"\n",
-		"m_test.go":        "package m_test\n\nimport (\n\t\"testing\"\n\n\t\"example.org/m\"\n)\n\nfunc TestGet(t *testing.T) { m.Get() }\n",
+		"m_test.go":        "package m_test\n\nimport \"example.org/m\"\n\nvar _ = m.Get\n",
 		"cmd/main.go":      "package main\n\nimport \"example.org/m\"\n\nfunc main() { m.Get() }\n",
 		"inner/in_test.go": "package inner\n\nconst one = 1\n",
 	}
