@@ -24,8 +24,10 @@ if [ "${1:-}" = vet ]; then
   done
   go build -trimpath -o bin/typecheck ./scripts/typecheck
   typecheck=$PWD/bin/typecheck
-  (cd corpus && "$typecheck" ./...)
+  (cd corpus && "$typecheck" ./...) &
+  corpus=$!
   GOOS=darwin GOARCH=arm64 "$typecheck" ./...
+  wait "$corpus"
   exit 0
 fi
 

@@ -5,8 +5,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 REDLINE_SETUP=test ./scripts/setup.sh
 
+page=
 if command -v npm >/dev/null; then
-  (cd web/page && { [ -d node_modules ] || npm ci --silent --no-audit --no-fund; })
+  (cd web/page && { [ -d node_modules ] || npm ci --silent --no-audit --no-fund; }) &
+  page=$!
 else
   echo "no npm: the page's tests are skipped" >&2
 fi
@@ -18,6 +20,7 @@ export GORACE=atexit_sleep_ms=50
 # compiled here, and the compiler takes a fifth less CPU time if it collects its garbage less often.
 RACE=$race GOGC=400 ./scripts/lint.sh vet
 GOGC=400 go build -trimpath -o bin/redline ./cmd/redline
+[ -z "$page" ] || wait "$page"
 
 # go test, with what was skipped and how long packages took kept for the end. The exit code is go test's or testlog's,
 # whichever failed (pipefail). With REDLINE_CI a skip fails unless
@@ -95,7 +98,7 @@ tested ./web
 # Those that wait longest come first, one more at a time than there are cores, and the other modules go along, so that no
 # core waits for the last package of each. Of the corpus only what has tests: lint.sh has type-checked every service, and
 # `make bench-diagnose` builds and runs them.
-waiting=(./service ./web/live ./run ./service/postgres ./web/shelf ./observe/postgres ./scripts ./bench/faults/kills)
+waiting=(./service ./web/live ./lab/traced ./run ./service/postgres ./web/shelf ./observe/postgres ./scripts ./bench/faults/kills)
 mapfile -t others < <(go list ./... ./lab/... ./kit/... ./corpus/backend/... |
   grep -vxF "$(go list ./cmd/redline ./web "${waiting[@]}" "${sequential[@]}")")
 tested $race -p $(($(nproc) + 1)) -skip '^TestSimulated' "${waiting[@]}" "${others[@]}"
