@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs every test of every module with the race detector, and checks that the
-# portable parts build for macOS.
+# Runs every test of every module with the race detector, and type-checks the
+# portable parts for macOS and every service of the corpus.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 REDLINE_SETUP=test ./scripts/setup.sh

@@ -61,12 +61,23 @@ func Short(function string) string {
 	if pkg == "" {
 		return name
 	}
+	return lastElement(pkg) + "." + name
+}
+
+// Library returns a short name for the package of a function, as Short has it; "" for one without a package.
+func Library(function string) string {
+	pkg, _ := Split(function)
+	return lastElement(pkg)
+}
+
+// lastElement returns the last element of an import path that is no major version.
+func lastElement(pkg string) string {
 	elements := strings.Split(pkg, "/")
 	last := elements[len(elements)-1]
 	if len(elements) > 1 && majorVersion(last) {
 		last = elements[len(elements)-2]
 	}
-	return last + "." + name
+	return last
 }
 
 // Owner returns what a function belongs to: the receiver type of a method, the enclosing

@@ -211,11 +211,14 @@ func (x *Index) Root(c breakdown.Chain) Wait {
 		return OtherWait
 	}
 	kind := x.Wait(breakdown.Part{State: last.State, Stack: last.Stack})
-	if kind == ChannelWait || (kind == HTTPWait || kind == RPCWait) && x.idles(last) {
+	if kind == ChannelWait || kind.Call() && x.idles(last) {
 		return SleepWait
 	}
 	return kind
 }
+
+// Call reports whether a wait is one for the answer to a client's call.
+func (w Wait) Call() bool { return w == HTTPWait || w == RPCWait }
 
 // idles reports whether a goroutine of a client's own is at a channel: as no other goroutine woke it, a timer did, such as
 // the one that ends a batch. A call that the service makes is there too, and its end may be forgotten.

@@ -44,8 +44,8 @@ hold for all figures at once. A different CPU quota counts as drift as well. Quo
 steal and other programs are reported as warnings. redline run names the newest baseline
 of its machine.
 
-Exit code 0: no drift, or nothing to compare with. 1: drifted. 2: usage, or a figure cannot be measured at all.
-3: too few rounds for intervals.`,
+Exit code 0: no drift, or nothing to compare with. 1: drifted. 2: wrong usage, or a round
+failed. 3: too few rounds for intervals.`,
 		Example: `  redline baseline
   redline baseline --quick --disk /var/lib/data
   redline baseline --against old-machine.json`,

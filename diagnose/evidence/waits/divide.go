@@ -206,9 +206,6 @@ func elsewhere(kind callstack.Wait) bool {
 	return false
 }
 
-// calls reports whether a wait is one in a client's call.
-func calls(kind callstack.Wait) bool { return kind == callstack.HTTPWait || kind == callstack.RPCWait }
-
 // unanswered reports whether a goroutine of a client's own waits for something that is not the call's answer while a request
 // waits for it: it opens the connection, or waits until a batch is due.
 func unanswered(kind callstack.Wait) bool {
@@ -221,7 +218,7 @@ func (w *Table) Called(part breakdown.Part) (ns float64) {
 		return float64(part.NS)
 	}
 	for _, one := range w.by.divide(part) {
-		if calls(one.kind) {
+		if one.kind.Call() {
 			ns += float64(one.part.NS)
 		}
 	}
@@ -253,7 +250,7 @@ func (d *divider) behind(whole piece, only func(callstack.Wait) bool) []piece {
 	left, times := whole.part.NS, whole.part.Times
 	for _, c := range whole.part.Behind {
 		kind := d.p.Stacks.Root(c)
-		if kind == callstack.OtherWait || !only(kind) || calls(whole.kind) && !d.clients(c) {
+		if kind == callstack.OtherWait || !only(kind) || whole.kind.Call() && !d.clients(c) {
 			continue
 		}
 		ns := min(left, int64(scale*float64(c.NS)))
@@ -269,7 +266,7 @@ func (d *divider) behind(whole piece, only func(callstack.Wait) bool) []piece {
 		if kind == callstack.HTTPOpen && last.Times > 0 {
 			one.part.Times = scale * last.Times // counted, however short
 		}
-		if calls(whole.kind) && !d.p.Stacks.User(one.place) {
+		if whole.kind.Call() && !d.p.Stacks.User(one.place) {
 			one.place = whole.place // the client's own code
 		}
 		left, times = left-ns, times-one.part.Times
@@ -277,7 +274,7 @@ func (d *divider) behind(whole piece, only func(callstack.Wait) bool) []piece {
 	}
 	if left > 0 {
 		whole.part.NS, whole.part.Times = left, max(0, times)
-		if whole.kind != callstack.FlightWait && !calls(whole.kind) {
+		if whole.kind != callstack.FlightWait && !whole.kind.Call() {
 			whole.via, whole.from = whole.kind, whole.place // the goroutine works for this request; on what was not followed
 		}
 		pieces = append(pieces, whole)

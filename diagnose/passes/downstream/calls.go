@@ -127,8 +127,7 @@ func clientWaits(p *diagnose.Pass, part breakdown.Part) []clientWait {
 
 // inCall reports whether a wait is one for the answer to a client's call.
 func inCall(p *diagnose.Pass, state breakdown.State, stack []code.Frame) bool {
-	kind := p.Stacks.Wait(breakdown.Part{State: state, Stack: stack})
-	return kind == callstack.HTTPWait || kind == callstack.RPCWait
+	return p.Stacks.Wait(breakdown.Part{State: state, Stack: stack}).Call()
 }
 
 // heads returns how often the reader of an HTTP/1 connection, which the first link is, waited

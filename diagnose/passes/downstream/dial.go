@@ -2,7 +2,6 @@ package downstream
 
 import (
 	"fmt"
-	"path"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -43,8 +42,8 @@ var Churn = diagnose.Analyzer{
 			"handshakes.",
 		Knows: "Waits for the transport to provide a connection (without DNS look-ups), also in a goroutine in which the client " +
 			"makes the call, and the CPU of dialling and of TLS handshakes as a client: 10 % of request time or of CPU, if one " +
-			"request in twenty waits like this, and the " +
-			"kernel counts one connection opened per twenty requests. A client that keeps its connections waits for one only " +
+			"request in twenty waits like this, and the kernel counts one connection opened per twenty requests. A client that " +
+			"keeps its connections waits for one only " +
 			"a few times in a run. On busy CPUs the other end, if it runs on the same host, pays about as much again for " +
 			"each connection, so the wait for its answer is reported as a consequence. The connections opened per request " +
 			"distinguish it from downstream-slow.",
@@ -106,17 +105,17 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// idles are the settings of clients that bound how many idle connections they keep, by the last element of the package.
+// idles are the settings of clients that bound how many idle connections they keep, by their packages.
 var idles = map[string]string{
-	"memcache": " (MaxIdleConns, 2 by default)",
-	"redis":    " (MaxIdle of the Pool)",
+	"github.com/bradfitz/gomemcache/memcache": " (MaxIdleConns, 2 by default)",
+	"github.com/gomodule/redigo/redis":        " (MaxIdle of the Pool)",
 }
 
 // pooled names the client's library on a stack, and the setting that bounds its idle connections.
 func pooled(p *diagnose.Pass, stack []code.Frame) (library, setting string) {
-	pkg, _ := callstack.Split(stack[p.Stacks.Find(stack, callstack.RPCClient)].Function)
-	library = path.Base(pkg)
-	return library, idles[library]
+	function := stack[p.Stacks.Find(stack, callstack.RPCClient)].Function
+	pkg, _ := callstack.Split(function)
+	return callstack.Library(function), idles[pkg]
 }
 
 // dialled is what opening connections takes.

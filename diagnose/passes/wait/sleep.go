@@ -50,11 +50,10 @@ func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 		f := v.Finding(p, "sleep", s)
 		what, remedy := pause(p, s)
-		f.Title = fmt.Sprintf("%s %s at %s", v.Requests(), what, diagnose.At(s.Place))
+		f.Title, f.Remedy = fmt.Sprintf("%s %s at %s", v.Requests(), what, diagnose.At(s.Place)), remedy
 		if s.Via != "" && s.From.Function != "" && s.From != s.Place {
 			f.Title += fmt.Sprintf(", by waiting at %s for the goroutine that waits there", diagnose.At(s.From))
 		}
-		f.Remedy = fmt.Sprintf(remedy, diagnose.At(s.Place))
 		found = append(found, f)
 	}
 	return found, nil
@@ -62,26 +61,27 @@ func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 
 // pause says what the requests wait for, and what to do at its place.
 func pause(p *diagnose.Pass, s waits.Site) (what, remedy string) {
-	within := library(p, s)
+	within, at := library(p, s), diagnose.At(s.Place)
 	if i := p.Stacks.Find(s.Part.Stack, callstack.RateLimit); i >= 0 {
 		if pkg, _ := callstack.Split(s.Part.Stack[i].Function); pkg != "time" {
 			// A rate limiter sleeps by intent: the remedy is its limit, not the sleep.
 			return "in " + callstack.Short(s.Part.Stack[i].Function),
-				"Raise the limit at %s, or reject requests above it instead of delaying them."
+				"Raise the limit at " + at + ", or reject requests above it instead of delaying them."
 		}
 		if within == "" {
-			return "in a sleep", "Remove the sleep at %s, or wait for the event it stands for (a channel, a condition, a notification)."
+			return "in a sleep", "Remove the sleep at " + at + ", or wait for the event it stands for (a channel, a condition, a " +
+				"notification)."
 		}
 	}
 	switch {
 	case callstack.Deadline(s.Part.Waker):
-		return "until a deadline passes", "Find what the request waits for at %s: the deadline passes before it comes."
+		return "until a deadline passes", "Find what the request waits for at " + at + ": the deadline passes before it comes."
 	case within != "":
-		return "for a timer of " + within, "Shorten the delay of " + within + ", which %s waits for: a setting of the library, such as " +
+		return "for a timer of " + within, "Shorten the delay of " + within + ", which " + at + " waits for: a setting of the library, such as " +
 			"the time after which it sends a batch that is not full, or the pause between attempts."
 	}
-	return "for a timer", "Remove the timer from the request path at %s, or wait for the event it stands for (a channel, a condition, a " +
-		"notification)."
+	return "for a timer", "Remove the timer from the request path at " + at + ", or wait for the event it stands for (a channel, a " +
+		"condition, a notification)."
 }
 
 // library returns the function of a library below the user's code that waits for a timer; "" if none does.
