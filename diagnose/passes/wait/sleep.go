@@ -77,8 +77,8 @@ func pause(p *diagnose.Pass, s waits.Site) (what, remedy string) {
 	case callstack.Deadline(s.Part.Waker):
 		return "until a deadline passes", "Find what the request waits for at " + at + ": the deadline passes before it comes."
 	case within != "":
-		return "for a timer of " + within, "Shorten the delay of " + within + ", which " + at + " waits for: a setting of the library, such as " +
-			"the time after which it sends a batch that is not full, or the pause between attempts."
+		return "for a timer of " + within, "Shorten the delay of " + within + ", which " + at + " waits for: a setting of the " +
+			"library, such as the time after which it sends a batch that is not full, or the pause between attempts."
 	}
 	return "for a timer", "Remove the timer from the request path at " + at + ", or wait for the event it stands for (a channel, a " +
 		"condition, a notification)."
