@@ -11,11 +11,11 @@ import (
 )
 
 // Made returns the most costly thing that the service's own code makes for requests: the outermost
-// function below a handler whose name says that it makes or validates something (by Go's
-// convention: NewModel, CompileRules, ValidateSchema), at the line that calls it. What only validates
-// does not count below a function that decodes. Its cost may be spread over many small
-// functions, none of which is hot. Functions named after the request or its answer are left out, and those whose own lines ask for most of it: there each kind of work is a
-// finding. ok is false if there is none.
+// function below a handler whose name says that it makes or validates something (by Go's convention:
+// NewModel, CompileRules, ValidateSchema), at the line that calls it. What only validates does not
+// count below a function that decodes. Its cost may be spread over many small functions, none of which
+// is hot. Functions named after the request or its answer are left out, and those whose own lines ask
+// for most of it: there each kind of work is a finding. ok is false if there is none.
 //
 // A profile does not say whether each call has the same input. Below a singleflight group
 // the input is the same: the result is shared between requests (Shared).
