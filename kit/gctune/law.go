@@ -39,6 +39,8 @@ const (
 	rest = 5 * time.Minute
 	// headroom is what the runtime keeps free below its memory limit for errors of pacing (runtime/mgcpacer.go).
 	headroom = 0.97
+	// phases is the number of readings among which one is likely to be late in a cycle.
+	phases = 8
 	// near is by how much a limit may change before the new one is passed to the
 	// runtime.
 	near = 0.01
@@ -56,7 +58,8 @@ type sample struct {
 	allocs  uint64 // bytes
 	live    int64  // bytes marked by the last cycle
 	roots   int64  // bytes of stacks and globals that it scanned
-	other   int64  // bytes of Go's memory that are not heap objects or free heap
+	unused  int64  // bytes of heap spans that hold no object
+	other   int64  // bytes of Go's memory that are not heap spans
 	budget  int64  // bytes that Go may hold so that no limit is passed; none if nothing limits
 	latency time.Duration
 	heard   bool // latency is a reading
@@ -84,6 +87,14 @@ type law struct {
 	anchor  sample // where the settings in force began to be measured
 	begun   bool
 
+	// What the latest cycle marked, and the one seen before it. A cycle marks what is allocated meanwhile, too, and so
+	// one that takes long counts garbage as live: room goes by the smaller of the two. The memory limit holds anyway.
+	seen sample
+	live int64
+	// unused of the latest readings. After a cycle most of it is room for objects that come. What even the least of
+	// them has is lost to fragmentation.
+	unused []int64
+
 	signals   []float64
 	direction int // of the last step
 	reversals []time.Duration
@@ -100,6 +111,8 @@ type law struct {
 	before    float64
 	expected  float64
 	suspicion bool
+	// Where GOGC was before the last step, while that step lowered it and no decision has confirmed it.
+	lowered float64
 	// Where a climb began, to see whether latency responds.
 	climb struct {
 		percent, signal float64
@@ -114,6 +127,7 @@ func (l *law) decide(s sample) decision {
 	}
 	d := decision{state: Waiting}
 	l.limit(s)
+	l.remember(s)
 	if room := l.room(s); l.percent > room*1.05 && l.percent > float64(l.least) {
 		// Safety is not damped: memory is returned at once.
 		l.move(s, max(room*0.95, float64(l.least)))
@@ -127,7 +141,7 @@ func (l *law) decide(s sample) decision {
 }
 
 func (l *law) begin(s sample) {
-	l.begun, l.since, l.anchor = true, s, s
+	l.begun, l.since, l.anchor, l.seen, l.live = true, s, s, s, s.live
 	if l.full, l.largest = gainCPU, largestCPU; l.aim > 0 {
 		l.full, l.largest = gainLatency, largestLatency
 	}
@@ -153,10 +167,25 @@ func (l *law) limit(s sample) {
 // room returns the GOGC at which the heap fills what the memory limit leaves, by the guide's formula for the heap's
 // goal: live + (live + roots) GOGC / 100.
 func (l *law) room(s sample) float64 {
-	if l.memory >= none || s.live+s.roots <= 0 {
+	live := min(l.live, s.live)
+	if l.memory >= none || live+s.roots <= 0 {
 		return math.Inf(1)
 	}
-	return (float64(l.memory)*headroom - float64(s.other) - float64(s.live)) / float64(s.live+s.roots) * 100
+	var lost int64
+	if len(l.unused) == phases {
+		lost = slices.Min(l.unused)
+	}
+	return (float64(l.memory)*headroom - float64(s.other+lost) - float64(live)) / float64(live+s.roots) * 100
+}
+
+// remember keeps what room needs of former readings.
+func (l *law) remember(s sample) {
+	if s.cycles != l.seen.cycles {
+		l.live, l.seen = l.seen.live, s
+	}
+	if l.unused = append(l.unused, s.unused); len(l.unused) > phases {
+		l.unused = l.unused[1:]
+	}
 }
 
 // evaluate decides on a span with enough collections.
@@ -206,8 +235,13 @@ func (l *law) evaluate(s sample, d *decision) State {
 // steer takes one step towards the band's center, unless something forbids it.
 func (l *law) steer(s sample, d decision) State {
 	if d.signal >= low && d.signal <= 1 || d.signal <= 0 {
-		l.climb.percent = 0
+		l.climb.percent, l.lowered = 0, 0
 		return Holding
+	}
+	if d.signal > 1 && l.lowered > 0 {
+		// The target lies on a cliff: a p99 is that of a request without collection until one in a hundred meets a
+		// collection, and then jumps. There is no setting in the band, and less memory is not worth the target.
+		return l.back(s, l.lowered)
 	}
 	direction := 1
 	if d.signal < low {
@@ -253,6 +287,9 @@ func (l *law) steer(s sample, d decision) State {
 	l.move(s, to)
 	l.settle(s)
 	l.probation, l.suspicion, l.before = true, false, from
+	if direction < 0 {
+		l.lowered = from
+	}
 	return Stepped
 }
 
@@ -305,7 +342,7 @@ func (l *law) move(s sample, to float64) {
 // settle discards what was measured under the previous settings.
 func (l *law) settle(s sample) {
 	l.since, l.anchor, l.signals = s, s, l.signals[:0]
-	l.probation, l.last = false, 0
+	l.probation, l.last, l.lowered = false, 0, 0
 }
 
 func sign(x float64) int {

@@ -205,6 +205,46 @@ func TestDeafLatency(t *testing.T) {
 	}
 }
 
+// A p99 that jumps, as where one request in a hundred begins to meet a collection: no setting lies within the band. The
+// target is held from above the cliff, and looking below it costs a few seconds every five minutes.
+func TestCliff(t *testing.T) {
+	for seed := range uint64(20) {
+		p := service(seed)
+		p.latency = func(_, percent float64) time.Duration {
+			if percent < 95 {
+				return 420 * time.Microsecond
+			}
+			return 110 * time.Microsecond
+		}
+		p.set.percent = 50
+		within, all := 0, 0
+		var percents []int
+		drive(Options{Target: 211 * time.Microsecond}, p, 900, func(second int, _ *Tuner) {
+			percents = append(percents, p.set.percent)
+			if second >= 60 {
+				all++
+				if p.p99 <= 211*time.Microsecond {
+					within++
+				}
+			}
+		})
+		if float64(within) < 0.95*float64(all) || turns(percents) > mostReversals {
+			t.Errorf("seed %d: %d of %d seconds within the target, %d reversals in a minute: %v", seed, within, all, turns(percents), percents)
+		}
+	}
+}
+
+// Spans that are free after a cycle are room for objects, and what a slow cycle counts as live is not: neither takes
+// GOGC down where the heap fits the limit.
+func TestSpansToFill(t *testing.T) {
+	p := service(3)
+	p.noise, p.loose, p.floating, p.limit = 0, 400<<20, 0.3, 1500<<20
+	tuner := drive(Options{GCShare: 0.06, Max: 110}, p, 600, nil)
+	if s := tuner.Stats(); s.Reversals != 0 || s.GOGC < 100 {
+		t.Errorf("%+v: the heap's goal is 840 MiB, the limit %d MiB", s, p.limit>>20)
+	}
+}
+
 // A load that comes and goes by ten does not move GOGC: what collection costs per unit of work is the same.
 func TestLoadSteps(t *testing.T) {
 	p := service(9)

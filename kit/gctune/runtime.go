@@ -2,8 +2,11 @@ package gctune
 
 import (
 	"math"
+	"os"
 	"runtime/debug"
 	"runtime/metrics"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redline-go/redline/kit/gctune/cgroup"
@@ -25,6 +28,7 @@ const (
 	mapped
 	released
 	objects
+	unused
 	free
 	metricsRead
 )
@@ -36,7 +40,8 @@ var names = [metricsRead]string{
 	cycles: "/gc/cycles/total:gc-cycles", allocs: "/gc/heap/allocs:bytes", live: "/gc/heap/live:bytes",
 	stackRoots: "/gc/scan/stack:bytes", globalRoots: "/gc/scan/globals:bytes",
 	mapped: "/memory/classes/total:bytes", released: "/memory/classes/heap/released:bytes",
-	objects: "/memory/classes/heap/objects:bytes", free: "/memory/classes/heap/free:bytes",
+	objects: "/memory/classes/heap/objects:bytes", unused: "/memory/classes/heap/unused:bytes",
+	free: "/memory/classes/heap/free:bytes",
 }
 
 // goRuntime is this process.
@@ -90,7 +95,8 @@ func (r *goRuntime) read() (sample, error) {
 		s.cpu = s.gc + s.user
 	}
 	held := whole(mapped) - whole(released)
-	s.other = max(0, held-whole(objects)-whole(free))
+	s.unused = whole(unused)
+	s.other = max(0, held-whole(objects)-s.unused-whole(free))
 	var err error
 	s.budget, err = r.budget(held)
 	return s, err
@@ -108,7 +114,7 @@ func percentOf(v metrics.Value) int {
 func (r *goRuntime) budget(held int64) (int64, error) {
 	budget := int64(none)
 	if r.limit > 0 {
-		budget = int64(r.share * float64(r.limit))
+		budget = int64(r.share*float64(r.limit)) - max(0, resident()-held)
 	}
 	if r.unfound != nil {
 		return budget, r.unfound
@@ -121,6 +127,16 @@ func (r *goRuntime) budget(held int64) (int64, error) {
 		budget = min(budget, int64(r.share*float64(level.Limit))-others)
 	}
 	return budget, err
+}
+
+// resident returns the process's memory in bytes, with that of C libraries and mapped files; 0 where it is not known.
+func resident() int64 {
+	text, _ := os.ReadFile("/proc/self/statm")
+	if fields := strings.Fields(string(text)); len(fields) > 1 {
+		pages, _ := strconv.ParseInt(fields[1], 10, 64)
+		return pages * int64(os.Getpagesize())
+	}
+	return 0
 }
 
 func (r *goRuntime) apply(next settings) settings {

@@ -22,6 +22,8 @@ type simulated struct {
 	share               float64
 	latency             func(gcShare, percent float64) time.Duration
 	dearer              func(percent int) float64 // factor on all CPU; nil: 1
+	loose               int64                     // the most of the heap's spans that is free after a cycle
+	floating            float64                   // the most that a cycle counts as live beyond what lives, as a share
 	random              *rand.Rand
 
 	now     int
@@ -68,7 +70,8 @@ func (p *simulated) read() (sample, error) {
 	p.s.cpu = p.s.gc + p.s.user
 	p.s.cycles = uint64(p.cycles)
 	p.s.allocs += uint64(p.allocating)
-	p.s.live, p.s.roots, p.s.other = int64(float64(p.live)*p.jitter()), p.roots, p.beside
+	p.s.live, p.s.roots, p.s.other = int64(float64(p.live)*p.jitter()*(1+p.floating*p.random.Float64())), p.roots, p.beside
+	p.s.unused = int64(float64(p.loose) * p.random.Float64())
 	p.s.budget = none
 	if p.limit > 0 {
 		p.s.budget = int64(p.share*float64(p.limit)) - p.others

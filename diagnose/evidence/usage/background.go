@@ -71,11 +71,11 @@ func (p *Service) Background() (list []Background, ok bool) {
 		} else if talks[entry] {
 			continue // a server's or a client's goroutine: it carries what requests bring and get
 		}
-		b := Background{Entry: entry, Started: running[enclosing(entry)], Dependency: !own[entry]}
+		b := Background{Entry: entry, Started: running[callstack.Enclosing(entry)], Dependency: !own[entry]}
 		sum := 0.0
 		for _, s := range samples {
 			sum += float64(s.Value)
-			b.Started = b.Started || running[enclosing(measured.Entry(s.Stack))]
+			b.Started = b.Started || running[callstack.Enclosing(measured.Entry(s.Stack))]
 		}
 		b.Share = sum / use.total
 		b.Place = p.deepest(samples, sum, func(f code.Frame) bool {
@@ -115,23 +115,6 @@ func (p *Service) servants() map[string]bool {
 	}
 	delete(found, "")
 	return found
-}
-
-// enclosing returns the function that a closure is written in; other functions
-// unchanged.
-func enclosing(function string) string {
-	slash := strings.LastIndexByte(function, '/') + 1
-	for {
-		at := strings.LastIndexByte(function, '.')
-		if at < slash {
-			return function
-		}
-		name := strings.TrimPrefix(strings.TrimPrefix(function[at+1:], "gowrap"), "func")
-		if name == function[at+1:] && strings.Trim(name, "0123456789") != "" {
-			return function
-		}
-		function = function[:at]
-	}
 }
 
 // deepest follows the stacks of an entry inwards to the innermost of the frames that may
