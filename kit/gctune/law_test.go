@@ -229,7 +229,8 @@ func TestCliff(t *testing.T) {
 			}
 		})
 		if float64(within) < 0.95*float64(all) || turns(percents) > mostReversals {
-			t.Errorf("seed %d: %d of %d seconds within the target, %d reversals in a minute: %v", seed, within, all, turns(percents), percents)
+			t.Errorf("seed %d: %d of %d seconds within the target, %d reversals in a minute: %v",
+				seed, within, all, turns(percents), percents)
 		}
 	}
 }
