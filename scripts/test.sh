@@ -75,7 +75,7 @@ summarised() {
 trap summarised EXIT
 # The race detector makes computing five times slower, and sees nothing in a package
 # that starts no goroutine and shares no memory: of these it is for those that do.
-computing=(. ./benchmark ./diagnose/... ./assess ./forecast/... ./tune/... ./knee ./knee/render ./history ./lint ./record/... ./report/... ./web/flame ./web/rundata ./web/door ./scenario/... ./stat/... ./verify ./verify/baseline ./verify/render ./verify/session ./compare ./bench/verify)
+computing=(. ./benchmark ./diagnose/... ./assess ./forecast/... ./tune/... ./knee ./knee/render ./history ./lint ./record/... ./report/... ./web/flame ./web/rundata ./web/door ./scenario/... ./stat/... ./verify ./verify/baseline ./verify/render ./verify/session ./compare ./bench/verify ./scripts/typecheck)
 sequential=()
 while read -r package dir files; do
   if [ -n "$files" ] && (cd "$dir" && grep -qE '^[[:space:]]*go [a-zA-Z(]|"sync(/atomic)?"|errgroup"' ${files//,/ }); then

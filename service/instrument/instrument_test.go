@@ -17,7 +17,7 @@ import (
 func listed(t *testing.T, dir string) []Package {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,CgoFiles,Standard,Module", ".")
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod -trimpath")
 	out, err := cmd.Output()
 	if err != nil {
 		var exit *exec.ExitError
@@ -75,7 +75,7 @@ func build(t *testing.T, dir string, setup *Setup) string {
 	}
 	args := append([]string{"build", "-overlay", overlay, "-o", filepath.Join(scratch, "svc")}, setup.Flags...)
 	cmd := exec.Command("go", append(args, ".")...)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod -trimpath")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
