@@ -3,6 +3,7 @@ package probe
 import (
 	"bytes"
 	"fmt"
+	"go/version"
 	"io/fs"
 	"path"
 	"strings"
@@ -47,6 +48,26 @@ func Files(modulePath string) (map[string][]byte, error) {
 		return nil, fmt.Errorf("read the probe's source: %w", err)
 	}
 	return files, nil
+}
+
+// language is the oldest language version that the probe is written in.
+const language = "go1.17"
+
+// ForOld returns a Go file for a module of an older language version, of which go.mod says go 1.12 or nothing: a build
+// constraint raises the version of a file, and keeps its other conditions.
+func ForOld(content []byte) []byte {
+	const mark = "//go:build "
+	if rest, found := bytes.CutPrefix(content, []byte(mark)); found {
+		condition, after, _ := bytes.Cut(rest, []byte("\n"))
+		return fmt.Appendf(nil, "%s(%s) && %s\n%s", mark, condition, language, after)
+	}
+	return fmt.Appendf(nil, "%s%s\n\n%s", mark, language, content)
+}
+
+// Old reports whether the go line of a go.mod, as in "1.12", asks for a language in which the probe does not compile.
+// Without one it is that of Go 1.16.
+func Old(goLine string) bool {
+	return goLine == "" || version.Compare("go"+goLine, language) < 0
 }
 
 // Main returns the content of MainFile: a file of package main that imports

@@ -29,7 +29,7 @@
 // Everything here is standard library only, because it is linked into other
 // people's services, and is written in the Go of 2021 (no type parameters, no
 // range over integers, no min and max): injected files are compiled with the
-// language version of the module that they land in.
+// language version of the module that they land in, and at least with that of 2021 (ForOld).
 //
 // Rejected: one generated file. Import cycles and name clashes are avoided just as
 // well if the packages stay separate below an internal directory, and the code

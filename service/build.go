@@ -143,6 +143,9 @@ func writeOverlay(scratch string, main mainPackage, more map[string][]byte) (str
 		return os.WriteFile(real, content, 0o600)
 	}
 	for name, content := range files {
+		if probe.Old(main.Module.GoVersion) {
+			content = probe.ForOld(content)
+		}
 		if err := overlay(filepath.Join(main.Module.Dir, filepath.FromSlash(name)), content); err != nil {
 			return "", err
 		}

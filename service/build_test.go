@@ -99,7 +99,11 @@ func TestShapesOfModules(t *testing.T) {
 			"ui/page": "a page",
 		}, ".", "a page"},
 		"old": {map[string]string{
-			"go.mod":  "module example.com/svc\n\ngo 1.16\n",
+			"go.mod":  "module example.com/svc\n\ngo 1.12\n",
+			"main.go": "package main\n\nfunc main() { println(\"old\") }\n",
+		}, ".", "old"},
+		"no go line": {map[string]string{
+			"go.mod":  "module example.com/svc\n",
 			"main.go": "package main\n\nfunc main() { println(\"old\") }\n",
 		}, ".", "old"},
 	} {

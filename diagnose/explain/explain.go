@@ -105,8 +105,8 @@ func (p Page) parts() []part {
 		{title: "Before", text: p.Example.Before, code: cmp.Or(p.Example.Lang, "text")},
 		{title: "After", text: p.Example.After, code: cmp.Or(p.Example.Lang, "text")},
 		{title: "How to verify", text: p.Verify},
-		{title: "Reported as a consequence of", text: strings.Join(p.FollowsFrom, ", ")},
-		{title: "Tried on these services of redline's corpus", text: strings.Join(p.Cases, ", ")},
+		{title: "Root causes that can be behind it", text: strings.Join(p.FollowsFrom, ", ")},
+		{title: "Test services that have it (corpus/sick)", text: strings.Join(p.Cases, ", ")},
 	}
 	if p.Knows == "" {
 		list[1].text = p.Decides
