@@ -14,8 +14,8 @@ func TestClaimsPageIsComplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, rest, ok := strings.Cut(string(page), "\n## Settled by another verb\n")
-	elsewhere, explained, found := strings.Cut(rest, "\n## Where the verdict is not the report's\n")
+	table, rest, ok := strings.Cut(string(page), "\n## Tested by another command\n")
+	elsewhere, explained, found := strings.Cut(rest, "\n## Where the verdict differs from the report, and why\n")
 	if !ok || !found {
 		t.Fatal("its two sections are missing")
 	}
