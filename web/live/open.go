@@ -160,7 +160,11 @@ func (p *Page) tick() {
 		s.sum()
 	}
 	p.ticks++
-	e := windowsEvent{From: max(s.dirtyFrom, s.recent.last-kept+1), Now: s.window, SoFar: s.figures, Heat: [][]int64{}}
+	from := s.dirtyFrom
+	if s.history.begun { // a window in which nothing was measured is empty, and not one that a page missed
+		from = min(from, s.history.first+s.history.length)
+	}
+	e := windowsEvent{From: max(from, s.recent.last-kept+1), Now: s.window, SoFar: s.figures, Heat: [][]int64{}}
 	e.Count = s.recent.last + 1 - e.From
 	width := s.recording.Run.Window
 	span := timebase.Span{From: timebase.WindowSpan(e.From, width).From, To: timebase.WindowSpan(s.recent.last, width).To}

@@ -157,6 +157,28 @@ func TestNoWindowIsMissed(t *testing.T) {
 	}
 }
 
+// TestEmptyWindowsAreNoGap: on a host without a CPU to spare nothing may be measured for a few windows. A page has not
+// missed these.
+func TestEmptyWindowsAreNoGap(t *testing.T) {
+	p := open(t, Options{})
+	begun(p)
+	w := watch(t, p, "a", "")
+	next := int64(0)
+	for _, at := range []int64{0, 1, 5} {
+		p.Add([]series.Point{one(at)})
+		p.tick()
+		var e windowsEvent
+		must(t, json.Unmarshal([]byte(strings.ReplaceAll(w.until(t, "windows").data, `"lines"`, `"x"`)), &e))
+		if e.From > next {
+			t.Errorf("windows %d to %d never came", next, e.From-1)
+		}
+		next = e.From + e.Count
+	}
+	if next != 6 {
+		t.Errorf("%d windows came, want 6", next)
+	}
+}
+
 // TestNumbersOfAnyRunAreKnown: a run's name is random, and may contain the character that separates it from the number.
 func TestNumbersOfAnyRunAreKnown(t *testing.T) {
 	for _, run := range []string{"abcd", "a-b", "-", "--", "a-7"} {
