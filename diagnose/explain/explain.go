@@ -106,7 +106,7 @@ func (p Page) parts() []part {
 		{title: "After", text: p.Example.After, code: cmp.Or(p.Example.Lang, "text")},
 		{title: "How to verify", text: p.Verify},
 		{title: "Root causes that can be behind it", text: strings.Join(p.FollowsFrom, ", ")},
-		{title: "Test services that have it (corpus/sick)", text: strings.Join(p.Cases, ", ")},
+		{title: "Test services that set its thresholds (corpus/)", text: strings.Join(p.Cases, ", ")},
 	}
 	if p.Knows == "" {
 		list[1].text = p.Decides

@@ -36,7 +36,7 @@ func TestText(t *testing.T) {
 	for _, want := range []string{"lock-contention: Requests wait for a mutex\n", "How it looks\n  They queue.",
 		"How redline knows\n  From the trace.", "What to do\n",
 		"Before\n  mu.Lock()\n      write()\n\n  mu.Unlock()\n", "After\n  write()", "How to verify\n",
-		"Test services that have it (corpus/sick)\n  ledger-mutex\n"} {
+		"Test services that set its thresholds (corpus/)\n  ledger-mutex\n"} {
 		i := strings.Index(text[at:], want)
 		if i < 0 {
 			t.Fatalf("no %q in its place in\n%s", want, text)

@@ -89,7 +89,7 @@ type Options struct {
 	// runtime/mgcpacer.go).
 	MemoryShare float64
 	// Limit is a limit in bytes for this process in addition to those of the control group; zero
-	// means none.
+	// means none. Resident memory that is not Go's, of C libraries and mapped files, counts where /proc shows it.
 	Limit int64
 	// Interval between readings. Zero means 1 s; below 10 ms means 10 ms.
 	Interval time.Duration
