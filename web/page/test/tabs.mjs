@@ -7,10 +7,10 @@ export default async (open, url) => {
   const first = await open();
   const tabs = [first];
   while (tabs.length < 6) tabs.push(await first.context().newPage());
-  const asks = new Map();
+  const streams = new Set(), asks = new Set();
   for (const tab of tabs) {
     tab.on("pageerror", (e) => seen.errors.push(String(e)));
-    tab.on("request", (r) => { if (r.url().includes("&once")) asks.set(tab, (asks.get(tab) ?? 0) + 1); });
+    tab.on("request", (r) => { if (r.url().includes("/events?")) (r.url().includes("&once") ? asks : streams).add(tab); });
     await tab.goto(url);
   }
   const windows = (tab, n) => tab.waitForFunction((n) => Number(document.documentElement.dataset.windows) >= n, n);
@@ -19,7 +19,10 @@ export default async (open, url) => {
   const now = await tabs[0].evaluate(() => Number(document.documentElement.dataset.windows));
   for (const tab of tabs) await windows(tab, now + 20);
   seen.missed = String((await Promise.all(tabs.map((tab) => tab.evaluate(() => Number(document.documentElement.dataset.missed))))).reduce((a, b) => a + b));
-  seen.asking = tabs.filter((tab) => asks.has(tab)).length;
+  // A stream whose first event is late is taken for one that is held back, and its tab asks as well: on a busy machine that
+  // is nobody's fault, so that only tabs without a stream count.
+  seen.streams = streams.size;
+  seen.asking = [...asks].filter((tab) => !streams.has(tab)).length;
   await tabs[0].click("text=Stop early");
   await tabs[0].click("text=Stop and keep");
   for (const tab of tabs) {
