@@ -468,6 +468,23 @@ func TestTextThatNoRequestBrings(t *testing.T) {
 	}
 }
 
+// TestTextIsNoPurpose: formatting is what some services are for, but not where it is more than requests bring and get. Then a
+// smaller part of the CPU is a defect.
+func TestTextIsNoPurpose(t *testing.T) {
+	confidence := func(got float64) findings.Confidence {
+		b := Healthy().CPU(2, 1.99, 1.2, 0.4, 0.3).Sample(3800*time.Millisecond, "fmt.Sprintf", "shop/match.text@match.go:32",
+			"shop/match.(*API).pairs@match.go:9")
+		b.Counter(series.LoadBytesOut, "", 100*b.Requests()).Counter(series.LoadBytesIn, "", got*b.Requests())
+		if found := Expect(t, cpu.Format, b, "cpu-format at match.go:32"); len(found) == 1 {
+			return found[0].Confidence
+		}
+		return ""
+	}
+	if needless, answered := confidence(200), confidence(50000); needless != findings.High || answered != findings.Low {
+		t.Errorf("%s for text that nobody gets, %s for that of the answer", needless, answered)
+	}
+}
+
 // TestComparisonThatSortsSlowly: carbonapi's comparison rewrites both names by an expression. Sorting calls it n log n
 // times, where a key for each element takes n.
 func TestComparisonThatSortsSlowly(t *testing.T) {

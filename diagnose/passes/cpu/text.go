@@ -165,7 +165,7 @@ var TemplateParse = domain{
 // change them.
 var Format = domain{
 	name: "format", roles: callstack.Format, handed: true, least: leastFormat,
-	worth: from(purposeful), instead: formatLess,
+	worth: from(purposeful), instead: formatLess, needless: needless,
 	doc:   "Counts CPU samples inside fmt, strconv, templates and string building, from 15 % of the service's CPU.",
 	title: fixed("Formatting text"),
 	cause: diagnose.Cause{
@@ -174,8 +174,8 @@ var Format = domain{
 		Knows: "CPU samples whose outermost library below the user's function is fmt, strconv, a template, time.Format or " +
 			"string building, from 15 % of the service's CPU; a defect if removing it would gain 1.55x. What the server " +
 			"itself formats (headers, dates) does not count; formatting inside loggers and encoders counts as those. If it " +
-			"takes more than 200 ns of CPU for each byte that a request brings or gets, the text is neither, and keeping it " +
-			"is advised first.",
+			"takes more than 200 ns of CPU for each byte that a request brings or gets, the text is neither: keeping it is " +
+			"advised first, and 1.4x are a defect.",
 		Remedy: "strconv.Append and append into a reused buffer.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "key := fmt.Sprintf(\"order:%d:%s\", id, state)",
