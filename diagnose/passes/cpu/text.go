@@ -41,7 +41,8 @@ var Logging = domain{
 		Knows: "CPU samples inside loggers, logging middleware (its own work, not the handler that it calls) and formatted " +
 			"writes to a file (fmt.Fprintf to an *os.File is logging too), from 10 % of the service's CPU; or requests that " +
 			"wait inside a logger (for its lock or its file) for 20 % of their time; a lock that is held while a hook calls " +
-			"another service is lock-contention. JSON and formatting inside a logger count as logging. Unformatted writes to a file are cpu-syscall. If opening files takes 9 % of the CPU, keeping " +
+			"another service is lock-contention. JSON and formatting inside a logger count as logging. Unformatted writes to " +
+			"a file are cpu-syscall. If opening files takes 9 % of the CPU, keeping " +
 			"them open is advised first.",
 		Remedy: "A higher level, sampling, or an asynchronous, buffered writer.",
 		Example: diagnose.Example{Lang: "go",
