@@ -159,6 +159,13 @@ func TestLibraries(t *testing.T) {
 			t.Errorf("%s: %s", library, found[0].Remedy)
 		}
 	}
+	for library, advice := range map[string]string{"fmt.Errorf": "append with strconv",
+		"github.com/spf13/viper.(*Viper).Get": "viper.(*Viper).Get formats text in each call from web.go:70"} {
+		found := Expect(t, cpu.Format, Healthy().Sample(6*s, "fmt.(*pp).doPrintf", "fmt.Errorf", library, user), "cpu-format at web.go:70")
+		if len(found) == 1 && !strings.Contains(found[0].Remedy, advice) {
+			t.Errorf("%s: %s", library, found[0].Remedy)
+		}
+	}
 	Expect(t, cpu.Reflect, Healthy().Sample(6*s, "reflect.Value.Field", "encoding/json.Marshal", user))
 	Expect(t, cpu.Clock, Healthy().Sample(6*s, "runtime.nanotime", "time.Since", user), "cpu-clock at web.go:70")
 	Expect(t, cpu.Clock, Healthy().Sample(6*s, "crypto/internal/sysrand.Read", "crypto/rand.Read", user), "cpu-clock at web.go:70")

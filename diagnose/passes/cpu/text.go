@@ -191,6 +191,11 @@ var Format = domain{
 				"rendered text, and pass finished values instead of methods and nested fields; or generate the page's code "+
 				"(quicktemplate, templ), which needs no reflection.", diagnose.At(h.Place))
 		}
+		// viper splits, changes and looks up a setting's key each time that it is asked for.
+		if h.Via != "" {
+			return fmt.Sprintf("%s formats text in each call from %s: keep the call's result for the same input, or call it less often.",
+				h.Via, diagnose.At(h.Place))
+		}
 		switch {
 		case callsAny(h, "strings.ToLower", "strings.ToUpper", "strings.ToTitle", "strings.Title", "strings.Map"):
 			return fmt.Sprintf("At %s store the changed text next to the original, or compare with strings.EqualFold: %s "+
