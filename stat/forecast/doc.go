@@ -4,8 +4,8 @@
 // Candidates are fitted to the series: exponential smoothing in state-space form (Hyndman,
 // Koehler, Ord and Snyder, "Forecasting with Exponential Smoothing", 2008) with damped
 // trend and one or two seasons (Taylor, "Short-term electricity demand forecasting using
-// double seasonal exponential smoothing", 2003), seasonal ARIMA by conditional sum of
-// squares, and Theta. Choose backtests each over rolling origins and forecasts with the
+// double seasonal exponential smoothing", 2003), seasonal ARIMA by exact
+// likelihood (with long seasons by conditional sum of squares), and Theta. Choose backtests each over rolling origins and forecasts with the
 // weighted mean of those whose MASE is near the least. The seasonal naive forecast is the
 // yardstick, and takes part in the mean only if nothing beats it.
 //
