@@ -68,24 +68,23 @@ func newFilter(ar, ma []lag) (*filter, []float64) {
 	r := max(reach(ar), reach(ma)+1)
 	f := &filter{dense(ar, r), dense(ma, r), make([]float64, r)}
 	moving := append([]float64{1}, f.ma[:r-1]...)
-	pure := autocovariances(f.ar, 2*r)
+	pure := autocovariances(f.ar, 2*r+1)
 	if pure == nil {
 		return nil, nil
 	}
 	// The covariances of the whole are those of the autoregression, weighted by the products of the moving average with
 	// itself; psi weighs past errors in a value.
 	gamma, psi := make([]float64, r+1), make([]float64, r)
-	for shift := -(r - 1); shift < r; shift++ {
+	for shift := range r {
 		weight := 0.0
-		for i := max(0, -shift); i < r && i+shift < r; i++ {
-			weight += moving[i] * moving[i+shift]
+		for i, by := range moving[:r-shift] {
+			weight += by * moving[i+shift]
+		}
+		if shift == 0 {
+			weight /= 2 // it is its own opposite
 		}
 		for k := range gamma {
-			if at := k + shift; at < 0 {
-				gamma[k] += weight * pure[-at]
-			} else if at < len(pure) {
-				gamma[k] += weight * pure[at]
-			}
+			gamma[k] += weight * (pure[k+shift] + pure[max(k-shift, shift-k)])
 		}
 	}
 	for k := range psi {
@@ -166,13 +165,13 @@ func exact(values []float64, ar, ma []lag, centre float64, errs []float64) (f *f
 		spread += seen * by
 		share = seen / spread
 		sign += by * by / before
-		largest := 0.0
+		size := 0.0
 		for i, c := range change {
 			gain[i] += c * by
 			change[i] = c - gain[i]*share
-			largest = max(largest, math.Abs(change[i]))
+			size += change[i] * change[i]
 		}
-		steady = largest*largest*math.Abs(sign) < 1e-12*spread
+		steady = size*math.Abs(sign) < 1e-12*spread
 	}
 	n := float64(len(values))
 	return f, math.Log(squares/n+1e-300) + (logs+math.Log(spreads))/n
