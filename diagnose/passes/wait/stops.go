@@ -71,7 +71,8 @@ func stopsOfWorld(p *diagnose.Pass) []waits.Site {
 	}
 	for _, n := range p.Path().In(breakdown.StateHalted) {
 		if at, ok := p.Stacks.Place(n.Stack); ok && !forced(n.Stack) {
-			onPath = append(onPath, waits.Site{Wait: callstack.StopWait, Place: at, User: p.Stacks.User(at), NS: float64(n.NS), Share: n.Share,
+			onPath = append(onPath, waits.Site{Wait: callstack.StopWait, Place: at, User: p.Stacks.User(at),
+				NS: float64(n.NS), Share: n.Share,
 				Part: breakdown.Part{State: n.State, Site: n.Site, NS: n.NS, Share: n.Share, Stack: n.Stack}})
 		}
 	}
@@ -131,7 +132,8 @@ func halting(p *diagnose.Pass, s waits.Site) (what, remedy string) {
 			"runtime.NumGoroutine the number of goroutines, and neither stops the world.", called, often, at)
 	case callstack.HeapDump:
 		what = "to write the heap to a file"
-		remedy = fmt.Sprintf("Write a heap dump on demand, not %s at %s; a heap profile (runtime/pprof) does not stop the world.", often, at)
+		remedy = fmt.Sprintf("Write a heap dump on demand, not %s at %s. A heap profile (runtime/pprof) does not stop the world.",
+			often, at)
 	case callstack.Processors:
 		what = "to change GOMAXPROCS"
 		remedy = fmt.Sprintf("Set GOMAXPROCS once, as the service starts, not at %s; GOMAXPROCS(0) reads it without a stop.", at)

@@ -75,7 +75,8 @@ func TestStopsOnThePath(t *testing.T) {
 			Stack: Stack(stack...)}
 	}
 	locked := func(nodes ...breakdown.PathNode) *Builder {
-		request := breakdown.PathNode{Kind: breakdown.PathRequest, State: breakdown.StateLock, Function: "shop/cache.(*Cache).Get", Nodes: nodes}
+		request := breakdown.PathNode{Kind: breakdown.PathRequest, State: breakdown.StateLock, Function: "shop/cache.(*Cache).Get"}
+		request.Nodes = nodes
 		for _, n := range nodes {
 			request.NS, request.Share = request.NS+n.NS, request.Share+n.Share
 		}
