@@ -135,11 +135,12 @@ func (v Verdict) Finding(p *diagnose.Pass, cause string, s waits.Site) diagnose.
 }
 
 // entered says how often a request waits at a site. For the network it says
-// nothing: reading an answer waits once per piece, so waits do not count calls.
+// nothing: reading an answer waits once per piece, so waits do not count calls. Nor does it for a
+// stop of the world, which one request calls for and all wait for.
 func entered(s waits.Site) string {
 	switch s.Wait {
 	case callstack.DatabaseWait, callstack.PrepareWait, callstack.HTTPWait, callstack.HTTPOpen,
-		callstack.RPCWait, callstack.OwnServer, callstack.NetworkWait, callstack.ClientWait:
+		callstack.RPCWait, callstack.OwnServer, callstack.NetworkWait, callstack.ClientWait, callstack.StopWait:
 		return ""
 	}
 	switch {
