@@ -25,12 +25,8 @@ import (
 // CheckupSchema names the form of a Checkup as JSON.
 const CheckupSchema = "redline.doctor/1"
 
-const (
-	// look is how long sources that open are watched: some read twice a second.
-	look = 1500 * time.Millisecond
-	// reach bounds requests to a target.
-	reach = 3 * time.Second
-)
+// look is how long sources that open are watched: some read twice a second.
+const look = 1500 * time.Millisecond
 
 // Patient is the subject of a checkup. The zero Patient is this machine alone, with
 // redline's own process in the target's place.
@@ -90,7 +86,9 @@ func (c *Checkup) Works() bool {
 // Doctor opens every source for a moment and reports how each fared, and checks
 // the machine. It puts no load on anything, leaves nothing behind,
 // and fails only if there is no clock.
-func Doctor(ctx context.Context, p Patient) (*Checkup, error) {
+func Doctor(ctx context.Context, p Patient) (*Checkup, error) { return p.checkup(ctx, usual) }
+
+func (p Patient) checkup(ctx context.Context, wait patience) (*Checkup, error) {
 	clock, err := timebase.Start()
 	if err != nil {
 		return nil, err
@@ -102,14 +100,14 @@ func Doctor(ctx context.Context, p Patient) (*Checkup, error) {
 		Steady: timebase.Span{From: time.Hour, To: 2 * time.Hour},
 	}
 	c := &Checkup{Schema: CheckupSchema}
-	c.Target, c.Machine = p.meet(ctx, &subject)
+	c.Target, c.Machine = p.meet(ctx, &subject, wait.ask)
 	c.Machine = append(c.Machine, machine()...)
 	list := Sources(subject)
 	c.Sources = make([]SourceCheck, len(list))
 	var looking sync.WaitGroup
 	for i, source := range list {
 		looking.Go(func() {
-			c.Sources[i] = examineWithin(ctx, source, subject, usual.open)
+			c.Sources[i] = examineWithin(ctx, source, subject, wait)
 			if p == (Patient{}) {
 				c.Sources[i].alone(source)
 			}
@@ -120,9 +118,9 @@ func Doctor(ctx context.Context, p Patient) (*Checkup, error) {
 }
 
 // meet finds the target's process and its pprof, if its URL is given.
-func (p Patient) meet(ctx context.Context, subject *observe.Subject) (who string, checks []Check) {
+func (p Patient) meet(ctx context.Context, subject *observe.Subject, wait time.Duration) (who string, checks []Check) {
 	if p.URL != "" {
-		ctx, cancel := context.WithTimeout(ctx, reach)
+		ctx, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
 		check := Check{Name: "target", Value: redact.Text(p.URL) + " answers"}
 		svc, err := service.Start(ctx, service.Options{Target: scenario.Target{PID: p.PID}, URL: p.URL, Clock: subject.Clock,
@@ -174,10 +172,10 @@ func pprofHint(ctx context.Context, rawURL string) string {
 }
 
 // examineWithin examines a source, and gives it up if it hangs.
-func examineWithin(ctx context.Context, source observe.Source, subject observe.Subject, bound time.Duration) SourceCheck {
+func examineWithin(ctx context.Context, source observe.Source, subject observe.Subject, wait patience) SourceCheck {
 	examined := make(chan SourceCheck, 1)
-	go func() { examined <- examine(ctx, source, subject) }()
-	within, enough := context.WithTimeout(ctx, bound)
+	go func() { examined <- examine(ctx, source, subject, wait.ask) }()
+	within, enough := context.WithTimeout(ctx, wait.open)
 	defer enough()
 	if check, ok := received(examined, within); ok {
 		return check
@@ -185,15 +183,15 @@ func examineWithin(ctx context.Context, source observe.Source, subject observe.S
 	d := source.Describe()
 	return SourceCheck{
 		Name: d.Name, State: Blind, Series: []string{}, Doc: d.Doc, Needs: d.Needs, Cost: d.Cost,
-		Why: fmt.Sprintf("it did not open and deliver within %v", bound), Enable: d.Needs,
+		Why: fmt.Sprintf("it did not open and deliver within %v", wait.open), Enable: d.Needs,
 	}
 }
 
 // examine opens one source and checks its output for a moment.
-func examine(ctx context.Context, source observe.Source, subject observe.Subject) SourceCheck {
+func examine(ctx context.Context, source observe.Source, subject observe.Subject, wait time.Duration) SourceCheck {
 	d := source.Describe()
 	check := SourceCheck{Name: d.Name, State: Sees, Series: []string{}, Doc: d.Doc, Needs: d.Needs, Cost: d.Cost}
-	ctx, cancel := context.WithTimeout(ctx, reach+look)
+	ctx, cancel := context.WithTimeout(ctx, wait+look)
 	defer cancel()
 	err := source.Open(ctx, subject)
 	var refusal *observe.Unsupported

@@ -5,13 +5,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record"
 )
 
+// unhurried waits for a machine that is busy with other tests.
+var unhurried = patience{open: time.Hour, ask: time.Hour}
+
 func TestDoctor(t *testing.T) {
-	c, err := Doctor(t.Context(), Patient{})
+	c, err := Patient{}.checkup(t.Context(), unhurried)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +76,7 @@ func checked(t *testing.T, c *Checkup) map[string]SourceState {
 func TestDoctorMeetsAService(t *testing.T) {
 	subject := startService(t)
 	url := strings.TrimSuffix(subject.Pprof, "/debug/pprof")
-	c, err := Doctor(t.Context(), Patient{URL: url})
+	c, err := Patient{URL: url}.checkup(t.Context(), unhurried)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +89,8 @@ func TestDoctorMeetsAService(t *testing.T) {
 	if states["runtime"] != Blind || !strings.HasPrefix(c.Target, "process ") || !c.Machine[0].OK {
 		t.Errorf("runtime %q, target %q, %+v", states["runtime"], c.Target, c.Machine[0])
 	}
-	c, err = Doctor(t.Context(), Patient{URL: "http://127.0.0.1:1", Postgres: "postgres://user:hunter2@127.0.0.1:1/db"})
+	nobody := Patient{URL: "http://127.0.0.1:1", Postgres: "postgres://user:hunter2@127.0.0.1:1/db"}
+	c, err = nobody.checkup(t.Context(), patience{open: time.Hour, ask: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

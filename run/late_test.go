@@ -133,7 +133,7 @@ func TestDoctorWaitsForNoSource(t *testing.T) {
 	let := make(chan struct{})
 	defer close(let)
 	s := &slowSource{name: "slow", hangs: "open", let: let, released: make(chan struct{})}
-	c := examineWithin(t.Context(), s, observe.Subject{}, 50*time.Millisecond)
+	c := examineWithin(t.Context(), s, observe.Subject{}, patience{open: 50 * time.Millisecond, ask: time.Hour})
 	if c.State != Blind || c.Name != "slow" || !strings.Contains(c.Why, "did not") || c.Series == nil {
 		t.Errorf("%+v", c)
 	}

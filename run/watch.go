@@ -18,12 +18,13 @@ type patience struct {
 	hold time.Duration // how long the load waits for Open; a source that opens later joins
 	open time.Duration // after which a source that has not opened is given up
 	end  time.Duration // to deliver pending data, and again to report its health
+	ask  time.Duration // for what a target is asked before any load
 }
 
 // usual is longer than any working source takes: the kernel checks eBPF programs
 // for a second, dialling a database may take 5, and a profile over HTTP may end
 // 8 s late.
-var usual = patience{hold: 3 * time.Second, open: 12 * time.Second, end: 15 * time.Second}
+var usual = patience{hold: 3 * time.Second, open: 12 * time.Second, end: 15 * time.Second, ask: 3 * time.Second}
 
 // Watch is a set of sources that are open.
 type Watch struct {

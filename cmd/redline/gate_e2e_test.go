@@ -42,11 +42,14 @@ func TestGate(t *testing.T) {
 		t.Errorf("exit %d, want %d and how to go on\n%s", r.code, cli.ExitInterrupted, r.stderr)
 	}
 	kept := readFile(t, filepath.Join(s.dir, "runs/gate/blocks.jsonl"))
-	for why, args := range map[string][]string{
+	refused := map[string][]string{
 		"its side a is not that of this command":   {"ab", "--env-b", "MODE=", "shop.yaml", "-o", "runs/gate", "--resume"},
 		"its scenario is not that of this command": append(gate, "-c", "2", "--resume"),
-		"the session began with turns of ":         append(gate, "--one-at-a-time", "--resume"),
-	} {
+	}
+	if strings.Contains(kept, `"turn_ns":`) { // else the sides could not take turns on this machine, which the log says
+		refused["the session began with turns of "] = append(gate, "--one-at-a-time", "--resume")
+	}
+	for why, args := range refused {
 		if r := finish(t, s.begin(t, args...)); r.code != cli.ExitUsage || !strings.Contains(r.stderr, why) {
 			t.Errorf("%s: exit %d\n%s", why, r.code, r.stderr)
 		}
@@ -59,6 +62,9 @@ func TestGate(t *testing.T) {
 
 	t.Run("identical sides", func(t *testing.T) {
 		r := finish(t, identical)
+		if starved(t, r) {
+			return
+		}
 		out := resultOf(t, r)
 		// How rarely identical sides are called different is for package verify to test, on
 		// drawn sessions: seven equal signs occur once in 128. Here the code must be the verdict's.
@@ -67,7 +73,7 @@ func TestGate(t *testing.T) {
 		if want, decided := codes[out.Verdict]; !decided || r.code != want {
 			t.Errorf("exit %d: %s, %s\n%s", r.code, out.Verdict, out.Why, r.stderr)
 		}
-		if out.Turn == 0 {
+		if out.Turn == 0 && !strings.Contains(out.Apart, "the generator could not keep up") {
 			t.Errorf("the sides took no turns: %s", out.Apart)
 		}
 		// Where pairs take long, there is no time to compare side a with itself.
@@ -83,6 +89,9 @@ func TestGate(t *testing.T) {
 	})
 	t.Run("one request in four fails", func(t *testing.T) {
 		r := finish(t, errors)
+		if starved(t, r) {
+			return
+		}
 		if r.code != cli.ExitFailed || !strings.Contains(r.stdout, "REGRESSION: side b fails ") ||
 			!strings.Contains(r.stdout, "::error title=redline regression::side b fails ") {
 			t.Errorf("exit %d, want %d\n%s%s", r.code, cli.ExitFailed, r.stdout, r.stderr)
@@ -93,6 +102,9 @@ func TestGate(t *testing.T) {
 	})
 	t.Run("regression", func(t *testing.T) {
 		r := finish(t, resumed)
+		if starved(t, r) {
+			return
+		}
 		if r.code != cli.ExitFailed {
 			t.Fatalf("exit %d, want %d\n%s%s", r.code, cli.ExitFailed, r.stdout, r.stderr)
 		}
@@ -102,6 +114,23 @@ func TestGate(t *testing.T) {
 		s.regressionTold(t, r)
 	})
 	s.left(t, result{})
+}
+
+// starved reports whether the machine, busy with other tests, gave a session's generator no CPU. Then no verdict can be
+// true but that the session is invalid: it must say so.
+func starved(t *testing.T, r result) bool {
+	t.Helper()
+	invalid := "::error title=redline invalid::side "
+	if r.code != cli.ExitUndecided || !strings.Contains(r.stdout+r.stderr, invalid) {
+		return false
+	}
+	for line := range strings.Lines(r.stdout + r.stderr) {
+		if strings.HasPrefix(line, invalid) && !strings.Contains(line, ": the generator could not keep up: ") {
+			t.Errorf("invalid for another reason: %s", line)
+		}
+	}
+	t.Log("the generator got no CPU: the session is invalid, and its verdict is not checked")
+	return true
 }
 
 // regressionTold checks every form in which a regression is reported.
