@@ -59,7 +59,12 @@
 // runtime traces is "syscall", even a short one; calls that bypass the scheduler count as
 // running. Time from the start to the end of a mark assist is "gc-assist", whether the
 // goroutine marked or waited for credit. Time ready but stopped is "stop-the-world", and
-// so is the time of a goroutine that stops the world itself. The server's own wait in
+// so is the time of a goroutine that stops the world itself. If the program calls for the
+// stop (runtime.ReadMemStats, a stack dump of all goroutines, runtime.GC), all of that is
+// "stopped-by-call" instead, with the stack of the call, and so is a wait for the turn to
+// stop the world. The runtime's own stops, such as those that end the phases of a due
+// collection, are not, nor are those for a trace or a profile that the probe or
+// net/http/pprof takes. The server's own wait in
 // abortPendingRead, which only a request that follows without a pause can contain, is
 // "runnable": all it waits for is that the background reader gets a processor.
 //

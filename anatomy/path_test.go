@@ -76,6 +76,9 @@ func TestPath(t *testing.T) {
 		{"fanout", []string{"goroutine  main.fanOut.func1", "sleep main.slow"}, 0.95},
 		// The holder of the lock does nothing but wait for a CPU: that is the story.
 		{"lock", []string{"request lock main.(*Ledger).Add", "runnable"}, 0.5},
+		{"stops", []string{"state stopped-by-call main.(*Meter).read"}, 0.05},
+		{"stops", []string{"state stopped-by-call main.dump"}, 0.05},
+		{"stops", []string{"request lock main.(*Meter).read", "stopped-by-call main.(*Meter).read"}, 0.01},
 	} {
 		a := recorded(t, test.name)
 		if share := find(a.Path.Nodes, test.way...); share < test.least {

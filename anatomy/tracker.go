@@ -217,6 +217,8 @@ func (t *tracker) waker(g *goroutines.Goroutine, ev trace.Event) goroutines.Ende
 	switch by := ev.Goroutine(); {
 	case g.State == interned.Sleeping:
 		return goroutines.Ended{Stack: goroutines.TimerWaker}
+	case g.State == interned.Stopped && by != trace.NoGoroutine && by != g.ID && ev.Stack() != trace.NoStack:
+		return goroutines.Ended{Stopped: t.stacks.Stop("", t.stacks.Intern(ev.Stack()))}
 	case !g.State.Followed():
 		return goroutines.Ended{}
 	case by != trace.NoGoroutine && by != g.ID:
@@ -316,8 +318,10 @@ func (t *tracker) ranges(ev trace.Event) {
 		t.observe(ev)
 	}
 	now, id := ev.Time(), r.Scope.Goroutine()
+	var calls interned.Stack
 	if isSTW && on {
-		t.world.Begin(now)
+		calls = t.stacks.Stop(reasonOf(r.Name), t.stacks.Intern(ev.Stack()))
+		t.world.Begin(now, calls)
 	} else if isSTW {
 		t.world.End(now)
 	}
@@ -327,10 +331,15 @@ func (t *tracker) ranges(ev trace.Event) {
 	}
 	g.Stay(now, goroutines.Ended{}, t.follower)
 	if isSTW {
-		g.Stops = on
+		g.Stops, g.Calls = on, calls
 	} else {
 		g.Assist = on
 	}
+}
+
+// reasonOf returns why the world is stopped: "stop-the-world (read mem stats)" is "read mem stats".
+func reasonOf(name string) string {
+	return strings.Trim(strings.TrimPrefix(name, rangeSTW), " ()")
 }
 
 // close ends the trace: requests still being served are cut. A connection that became

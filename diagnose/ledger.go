@@ -269,7 +269,7 @@ func (p *Pass) timeLedger() []findings.LedgerEntry {
 	for _, kind := range w.Kinds() {
 		for _, s := range w.Sites(kind) {
 			who, group := waitsFor(kind, s.Place)
-			if kind == callstack.OtherWait && callstack.Calls(s.Part.Stack, "runtime.GC") {
+			if (kind == callstack.OtherWait || kind == callstack.StopWait) && callstack.Calls(s.Part.Stack, "runtime.GC") {
 				who = findings.Collecting // a cycle that the request forces
 			}
 			a.book(who, group, s.NS)

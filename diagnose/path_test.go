@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -62,6 +63,32 @@ func TestPathInWords(t *testing.T) {
 				t.Errorf("%s: %q does not say %q", name, lines[0].Text, words)
 			}
 		}
+	}
+}
+
+// TestStopsInWords: a line says who stops the world, and that is not the collector.
+func TestStopsInWords(t *testing.T) {
+	rec, a := traced(t, "stops").Open(t)
+	found, err := diagnose.Run(rec, a, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, l := range found.Ledger.Path {
+		lines = append(lines, l.Text)
+	}
+	for _, want := range []string{"stopped while main.dump (main.go:205) stops the world",
+		"stopped while main.(*Meter).read (main.go:202) stops the world"} {
+		if !slices.Contains(lines, want) {
+			t.Errorf("no line says %q: %q", want, lines)
+		}
+	}
+	// Where a trace has no stack, who did is unknown.
+	rec, a = New(8, 10*time.Millisecond).Wait(breakdown.StateRunning, 9*time.Millisecond, 1).
+		Path([]breakdown.PathNode{{Kind: breakdown.PathState, State: breakdown.StateHalted, Share: 0.9}}).Open(t)
+	if found, err = diagnose.Run(rec, a, nil); err != nil || len(found.Ledger.Path) == 0 ||
+		found.Ledger.Path[0].Text != "stopped while the program stops the world" {
+		t.Errorf("%+v, %v", found.Ledger, err)
 	}
 }
 

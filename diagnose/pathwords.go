@@ -233,6 +233,8 @@ func (p *Pass) stateWords(n breakdown.PathNode) string {
 		return "waiting for a CPU"
 	case breakdown.StateSTW:
 		return "stopped while the collector stops the world"
+	case breakdown.StateHalted:
+		return "stopped while " + p.stopper(n) + " stops the world"
 	}
 	kind := p.Stacks.Wait(breakdown.Part{State: n.State, Stack: n.Stack})
 	words := cmp.Or(waitVerbs[kind], "waiting ("+string(kind)+")")
@@ -244,6 +246,18 @@ func (p *Pass) stateWords(n breakdown.PathNode) string {
 		at = waits.SiteFrame(n.Site)
 	}
 	return words + " in " + named(at)
+}
+
+// stopper names the function that stops the world for a node.
+func (p *Pass) stopper(n breakdown.PathNode) string {
+	at := waits.PlaceOf(n)
+	if at.Function == "" {
+		at = waits.SiteFrame(n.Site)
+	}
+	if at.Function == "" {
+		return "the program"
+	}
+	return named(at)
 }
 
 // named formats a function with its line, or without if its file is unknown.

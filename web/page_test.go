@@ -15,7 +15,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redline-go/redline/anatomy/interned"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/report/reporttest"
@@ -284,4 +286,29 @@ func TestPageSize(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestEveryStateHasAColour: a state that the page does not know is drawn as "other", which hides what a request lost to it.
+func TestEveryStateHasAColour(t *testing.T) {
+	style, theme, anatomy := read(t, "page.css"), read(t, "theme.ts"), read(t, "anatomy.tsx")
+	for _, state := range interned.States {
+		if !strings.Contains(style, ".state-"+string(state)+" {") {
+			t.Errorf("no colour for %s", state)
+		}
+		if state != breakdown.StateOther && !strings.Contains(theme, `"`+string(state)+`"`) {
+			t.Errorf("%s is drawn as other", state)
+		}
+		if !strings.Contains(anatomy, `"`+string(state)+`": "`) && !strings.Contains(anatomy, string(state)+`: "`) {
+			t.Errorf("the key does not say what %s means", state)
+		}
+	}
+}
+
+func read(t *testing.T, source string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("page", "src", source))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }

@@ -141,13 +141,14 @@ func (f *Follower) follow(from, to trace.Time, by trace.GoID, w, root wait) {
 	f.hops--
 	if g.since < to {
 		start := max(from, g.since)
-		f.describe(start, to, g, past{from: g.since, stack: f.siteStack(g), state: g.doing()}, w, root)
+		state, stack := g.doing()
+		f.halts(start, to, g, past{from: g.since, stack: stack, state: state}, w, root)
 		to = start
 	}
 	for i := g.past.before(to) - 1; i >= 0 && to > from; i-- {
 		p := g.past.at(i)
 		start := max(from, p.from)
-		f.describe(start, to, g, *p, w, root)
+		f.halts(start, to, g, *p, w, root)
 		to = start
 	}
 	switch {
@@ -156,6 +157,23 @@ func (f *Follower) follow(from, to trace.Time, by trace.GoID, w, root wait) {
 		f.follow(from, to, g.Creator, w, root) // the goroutine that started it so late
 	default:
 		f.cut(from, w.chain)
+	}
+}
+
+// halts describes what a goroutine did in one state, and apart from it the time in which it was ready but the program had
+// stopped the world.
+func (f *Follower) halts(from, to trace.Time, g *Goroutine, p past, w, root wait) {
+	if p.state == interned.Runnable {
+		for _, s := range f.World.calls(from, to) {
+			if s.To < to {
+				f.describe(s.To, to, g, p, w, root)
+			}
+			f.describe(s.From, min(s.To, to), g, past{from: s.From, stack: s.By, state: interned.Halted}, w, root)
+			to = s.From
+		}
+	}
+	if from < to {
+		f.describe(from, to, g, p, w, root)
 	}
 }
 
@@ -198,23 +216,4 @@ func (f *Follower) queued(w, root wait) bool {
 		}
 	}
 	return false
-}
-
-// doing returns the state of a goroutine's current stretch.
-func (g *Goroutine) doing() interned.State {
-	switch {
-	case g.Stops && g.State == interned.Running:
-		return interned.Stopped
-	case g.Assist:
-		return interned.Assist
-	}
-	return g.State
-}
-
-// siteStack returns the stack of a goroutine's current stretch.
-func (f *Follower) siteStack(g *Goroutine) interned.Stack {
-	if g.doing().Sited() {
-		return g.Stack
-	}
-	return 0
 }

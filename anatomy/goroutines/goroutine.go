@@ -24,6 +24,7 @@ type Goroutine struct {
 	Stack  interned.Stack // of the current state, 0 when it has none
 	Assist bool           // inside a mark assist
 	Stops  bool           // stops the world itself
+	Calls  interned.Stack // for it, if the program does; 0 if the runtime does
 
 	Born    trace.Time // 0 if it began before the trace
 	Creator trace.GoID
@@ -46,6 +47,9 @@ type Goroutine struct {
 type Ended struct {
 	Stack interned.Stack
 	By    trace.GoID // 0 if no goroutine did
+	// Stopped is the call that had the world stopped until then, if the wait was for it to start and the program
+	// called; 0 otherwise.
+	Stopped interned.Stack
 }
 
 // Stay closes the current segment at t and opens one in the same state.
@@ -53,21 +57,18 @@ func (g *Goroutine) Stay(t trace.Time, e Ended, f *Follower) {
 	if t <= g.since {
 		return
 	}
-	state := g.State
-	switch {
-	case g.Stops && state == interned.Running:
-		state = interned.Stopped
-	case g.Assist:
-		state = interned.Assist
+	state, stack := g.doing()
+	if e.Stopped != 0 && (state == interned.Stopped || state == interned.Assist) {
+		state, stack = interned.Halted, e.Stopped
 	}
 	g.Account(t, state)
-	seg := Segment{From: g.since, To: t, State: state}
-	if state.Sited() {
-		seg.Stack, seg.Waker, seg.Operation = g.Stack, e.Stack, g.doingFor()
+	seg := Segment{From: g.since, To: t, Stack: stack, State: state}
+	if state.Sited() && state != interned.Halted {
+		seg.Waker, seg.Operation = e.Stack, g.doingFor()
 	}
 	if c := g.Conn; c != nil {
 		switch {
-		case state == interned.Runnable:
+		case g.State == interned.Runnable:
 			f.World.split(seg, c.push)
 		case c.Phase == PhaseActive && state.Followed() && e.By != 0:
 			f.Stacks.Info(seg.Stack).Waits.Ended(e.By, f.Stacks.Trace)
@@ -82,12 +83,12 @@ func (g *Goroutine) Stay(t trace.Time, e Ended, f *Follower) {
 		f.Goroutines.waited(g, e.By, g.since, t)
 	}
 	if g.serving != nil {
-		g.serving.did(state, g.Stack, g.since, t)
+		g.serving.did(g.works(state), g.Stack, g.since, t)
 		if e.By != 0 && f.Goroutines.delegates(e.By) {
 			g.serving.work(g.since, t)
 		}
 	}
-	g.past.add(past{from: g.since, by: e.By, stack: seg.Stack, state: state}, f.Goroutines)
+	g.past.add(past{from: g.since, by: e.By, stack: stack, state: state}, f.Goroutines)
 	g.since = t
 }
 
@@ -95,6 +96,33 @@ func (g *Goroutine) Stay(t trace.Time, e Ended, f *Follower) {
 func (g *Goroutine) Enter(s interned.State, stack interned.Stack, e Ended, t trace.Time, f *Follower) {
 	g.Stay(t, e, f)
 	g.State, g.Stack, g.since = s, stack, t
+}
+
+// doing returns the state of the goroutine's current stretch, and its stack if it has one.
+func (g *Goroutine) doing() (interned.State, interned.Stack) {
+	switch {
+	case g.Stops && g.State == interned.Running && g.Calls != 0:
+		return interned.Halted, g.Calls
+	case g.Stops && g.State == interned.Running:
+		return interned.Stopped, 0
+	case g.Assist:
+		return interned.Assist, 0
+	case g.State.Sited():
+		return g.State, g.Stack
+	}
+	return g.State, 0
+}
+
+// works returns a state as the goroutine's own work counts: while it has the world stopped it runs, and while it waits for
+// its turn it is queued.
+func (g *Goroutine) works(state interned.State) interned.State {
+	switch {
+	case state != interned.Halted:
+		return state
+	case g.State == interned.Running:
+		return interned.Running
+	}
+	return interned.Runnable
 }
 
 // Request returns the request that the goroutine serves or helps with.

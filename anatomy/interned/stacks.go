@@ -4,6 +4,7 @@
 package interned
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -58,6 +59,7 @@ type Name int32
 type Stacks struct {
 	Own     site.Ownership
 	handles map[trace.Stack]Stack // of the trace being read
+	stops   map[stopKey]Stack     // 0 of those that the program did not call for
 	content map[string]Stack
 	Names   []string
 	nameIDs map[string]Name
@@ -72,7 +74,7 @@ type Stacks struct {
 
 // New returns empty tables; own decides which frames are the target's code.
 func New(own site.Ownership) *Stacks {
-	return &Stacks{Own: own, content: map[string]Stack{}, Names: []string{""},
+	return &Stacks{Own: own, stops: map[stopKey]Stack{}, content: map[string]Stack{}, Names: []string{""},
 		nameIDs: map[string]Name{"": 0}, called: map[Name]Name{}, Entries: map[string]code.Frame{}, enders: map[string]*Ender{},
 		all: []Info{{Class: server.ClassNone, Waits: &Ender{}}}}
 }
@@ -107,15 +109,46 @@ const root = "runtime.goexit"
 
 func (s *Stacks) add(h trace.Stack) Stack {
 	var frames []code.Frame
-	s.key = s.key[:0]
 	for f := range h.Frames() {
-		if f.Func == root {
-			continue
+		if f.Func != root {
+			frames = append(frames, code.Frame{Function: f.Func, File: f.File, Line: int(f.Line)})
 		}
-		frames = append(frames, code.Frame{Function: f.Func, File: f.File, Line: int(f.Line)})
-		s.key = append(s.key, f.Func...)
+	}
+	return s.keep(frames)
+}
+
+// stopKey is a reason to stop the world, and the stack that did.
+type stopKey struct {
+	reason string
+	stack  Stack
+}
+
+// Stop returns the stack of a call by which the program stopped the world for a reason of the runtime's, at the given
+// stack; 0 if the program did not ask for it.
+func (s *Stacks) Stop(reason string, at Stack) Stack {
+	key := stopKey{reason, at}
+	if id, ok := s.stops[key]; ok {
+		return id
+	}
+	id, frames := Stack(0), s.Info(at).Frames
+	switch function, called := site.Stopped(reason, frames); {
+	case !called:
+	case function == "" || len(frames) == maxFrames:
+		id = at
+	default:
+		id = s.keep(slices.Concat([]code.Frame{{Function: function}}, frames))
+	}
+	s.stops[key] = id
+	return id
+}
+
+// keep returns the number of a stack's frames.
+func (s *Stacks) keep(frames []code.Frame) Stack {
+	s.key = s.key[:0]
+	for _, f := range frames {
+		s.key = append(s.key, f.Function...)
 		s.key = append(s.key, 0)
-		s.key = strconv.AppendUint(s.key, f.Line, 36)
+		s.key = strconv.AppendInt(s.key, int64(f.Line), 36)
 		s.key = append(s.key, 0)
 	}
 	if len(frames) == 0 {

@@ -12,7 +12,8 @@ import (
 
 // States numbers the states, so that a segment stays small.
 var States = [...]breakdown.State{
-	breakdown.StateRunning, breakdown.StateRunnable, breakdown.StateAssist, breakdown.StateSTW, breakdown.StateLock, breakdown.StateSync,
+	breakdown.StateRunning, breakdown.StateRunnable, breakdown.StateAssist, breakdown.StateSTW, breakdown.StateHalted,
+	breakdown.StateLock, breakdown.StateSync,
 	breakdown.StateChannel, breakdown.StateSelect, breakdown.StateSleep, breakdown.StateNetwork,
 	breakdown.StateSyscall, breakdown.StateOther,
 }
@@ -26,6 +27,7 @@ const (
 	Runnable
 	Assist  // of the collector, by an allocation
 	Stopped // with the world
+	Halted  // with the world, by a call of the program's
 	Lock
 	Syncing // on another of package sync's
 	Channel
@@ -80,6 +82,8 @@ func WaitState(reason string, info *Info) State {
 			return Lock
 		case site.SyncWorld:
 			return Stopped
+		case site.SyncCall:
+			return Halted
 		}
 		return Syncing
 	case "GC mark assist wait for work":

@@ -14,7 +14,8 @@ type Sync uint8
 const (
 	SyncOther Sync = iota // WaitGroup, Once, an unknown semaphore
 	SyncLock              // a Mutex, an RWMutex, or what queues like one
-	SyncWorld             // the semaphores around starting a GC cycle
+	SyncWorld             // the semaphores around starting and ending a GC cycle
+	SyncCall              // the same, or those of a stop of the world, in a call by which the program asks for it
 )
 
 // SyncOf decides by the innermost frames: the reason alone is not enough, and further
@@ -24,8 +25,15 @@ func SyncOf(frames []code.Frame) Sync {
 	kind := SyncOther
 	for _, f := range frames {
 		switch {
-		case strings.HasPrefix(f.Function, "runtime.gcStart"), strings.HasPrefix(f.Function, "runtime.stopTheWorld"):
+		case strings.HasPrefix(f.Function, "runtime.gcStart"), strings.HasPrefix(f.Function, "runtime.gcMarkDone"),
+			strings.HasPrefix(f.Function, "runtime.stopTheWorld"):
+			if _, called := Stopped("", frames); called {
+				return SyncCall
+			}
 			return SyncWorld
+		// One profile at a time: the others wait until the world is stopped for them.
+		case strings.HasPrefix(f.Function, "runtime.goroutineProfile") && demanded(frames):
+			return SyncCall
 		// Concurrent writers of one file or connection queue up here.
 		case strings.HasPrefix(f.Function, "internal/poll.(*fdMutex)"):
 			return SyncLock
@@ -63,6 +71,8 @@ func Stood(frames []code.Frame) breakdown.State {
 				return breakdown.StateLock
 			case SyncWorld:
 				return breakdown.StateSTW
+			case SyncCall:
+				return breakdown.StateHalted
 			}
 			return breakdown.StateSync
 		case !strings.HasPrefix(f.Function, "runtime."):

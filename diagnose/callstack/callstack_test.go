@@ -128,9 +128,35 @@ func TestWait(t *testing.T) {
 		{"file", breakdown.StateSyscall, stack("syscall.Read", "os.ReadFile", user), FileWait},
 		{"response", breakdown.StateSyscall, stack("syscall.write", "net.(*conn).Write", "net/http.checkConnErrorWriter.Write"), ClientWait},
 		{"cgo", breakdown.StateSyscall, stack("runtime.cgocall", user), SyscallWait},
+		{"the collector's stop", breakdown.StateSTW, nil, Collector},
+		{"a stop by a call", breakdown.StateHalted, stack("runtime.ReadMemStats", "database/sql.(*DB).conn", user), StopWait},
 	} {
 		if got := x.Wait(breakdown.Part{State: c.state, Stack: c.stack}); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestStopOf(t *testing.T) {
+	const user = "shop/orders.Query"
+	for _, c := range []struct {
+		stack []code.Frame
+		why   Stop
+		inner int
+	}{
+		{stack("runtime.ReadMemStats", user), Statistics, 1},
+		{stack("runtime.ReadMemStats", "runtime/pprof.writeHeapInternal", "runtime/pprof.(*Profile).WriteTo", user), Statistics, 3},
+		{stack("runtime.stopTheWorld", "runtime.Stack", user), Dump, 2},
+		{stack("runtime.goroutineProfileWithLabelsConcurrent", "runtime/pprof.(*Profile).WriteTo", user, "runtime.main"), Dump, 2},
+		{stack("runtime/debug.WriteHeapDump", user), HeapDump, 1},
+		{stack("runtime.stopTheWorldGC", "runtime.SetDefaultGOMAXPROCS", user), Processors, 2},
+		{stack("runtime.GC", "runtime/debug.freeOSMemory", "runtime/debug.FreeOSMemory", user), Collection, 3},
+		{stack("syscall.runtime_doAllThreadsSyscall", "syscall.Setgid", user), OtherStop, 2},
+		{stack(user, "runtime.ReadMemStats"), OtherStop, 0},
+		{nil, OtherStop, 0},
+	} {
+		if why, inner := StopOf(c.stack); why != c.why || inner != c.inner {
+			t.Errorf("%v: %v in %d frames, want %v in %d", c.stack, why, inner, c.why, c.inner)
 		}
 	}
 }

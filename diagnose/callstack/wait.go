@@ -13,9 +13,10 @@ type Wait string
 
 // Kinds of waiting, and of running.
 const (
-	Busy         Wait = "running"  // on a CPU
-	Queued       Wait = "runnable" // for a CPU
-	Collector    Wait = "gc"       // assist and stop-the-world
+	Busy         Wait = "running"           // on a CPU
+	Queued       Wait = "runnable"          // for a CPU
+	Collector    Wait = "gc"                // assist and stop-the-world
+	StopWait     Wait = "stop of the world" // that the program calls for
 	PoolWait     Wait = "database connection from the pool"
 	ConnectWait  Wait = "database connection being opened"
 	PrepareWait  Wait = "statement being prepared"
@@ -53,6 +54,8 @@ func (x *Index) Wait(part breakdown.Part) Wait {
 		return Queued
 	case breakdown.StateAssist, breakdown.StateSTW:
 		return Collector
+	case breakdown.StateHalted:
+		return StopWait
 	}
 	inner := x.Handler(part.Stack)
 	roles := x.Roles(inner)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence/measured"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/breakdown"
@@ -112,10 +113,19 @@ func TestBehindClient(t *testing.T) {
 		"": {reader},
 		"the client's connection, which waited for a CPU":  {ready},
 		"shop.work, which waited in a select at shop.work": {worker, reader},
+		"another request's shop.work, which was stopped with all others by a call at shop.stats stats.go:9": {{Goroutine: "shop.work",
+			Request: true, State: breakdown.StateHalted, Site: "shop.stats stats.go:9"}},
 	} {
 		if got := behind(links, stacks); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+func TestStoppedByACall(t *testing.T) {
+	own, collectors := does(callstack.StopWait, breakdown.StateHalted), does(callstack.Collector, breakdown.StateSTW)
+	if own == collectors || !strings.Contains(own, "the program stopped all goroutines") {
+		t.Errorf("%q, and for the collector %q", own, collectors)
 	}
 }
 

@@ -58,6 +58,26 @@ func TestMostOfTheLedger(t *testing.T) {
 	}
 }
 
+// TestStopsInTheLedger: a stop of the world that a request calls for is booked on who called, and as collecting only if it was
+// for a collection.
+func TestStopsInTheLedger(t *testing.T) {
+	b := diagnosetest.New(8, 10*time.Millisecond).Wait(breakdown.StateRunning, time.Millisecond, 3).
+		Wait(breakdown.StateHalted, 6*time.Millisecond, 1, "runtime.ReadMemStats", "shop/web.stats@web.go:9").
+		Wait(breakdown.StateHalted, 3*time.Millisecond, 1, "runtime.GC", "shop/web.free@web.go:20")
+	rec, body := b.Open(t)
+	found, err := diagnose.Run(rec, body, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, e := range found.Ledger.RequestTime {
+		got[e.Who] = e.Share
+	}
+	if math.Abs(got["stop of the world in web.stats"]-0.6) > 1e-6 || math.Abs(got[findings.Collecting]-0.3) > 1e-6 {
+		t.Errorf("booked %v", got)
+	}
+}
+
 // TestLargestPartIsNamed: if CPUs limit the load and nothing is worth a finding, the ledger names the
 // part that could go, with its small gain; not if CPUs are idle, nor beside a finding.
 func TestLargestPartIsNamed(t *testing.T) {

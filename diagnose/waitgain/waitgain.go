@@ -21,6 +21,9 @@ const (
 	// LeastNS per request: a wait below 100 µs is a hand-over between goroutines, even if
 	// it is a large share of a short request.
 	LeastNS = 100e3
+	// LeastStopped is the part of the mean request that a stop of the world must take, however short it is: no answer
+	// needs it, and it is no hand-over, so anything that a comparison can show counts; a tenth, as for instrumentation.
+	LeastStopped = 0.10
 	// LeastTail is the part of the time above the median that a site must explain.
 	LeastTail = 0.50
 	// LeastGapNS: scheduling and collection alone can make a tail exceed the median
@@ -53,6 +56,8 @@ const (
 	// Serial: one request holds it at a time, which limits a service even while CPUs are
 	// idle.
 	Serial
+	// Stopping: one goroutine stops all others, whatever they do, and CPUs are idle meanwhile.
+	Stopping
 	// Outside: a timer or another service ends it, independent of the CPUs.
 	Outside
 )
@@ -60,9 +65,13 @@ const (
 // Decide returns the verdict on a wait; false if it is too short, both in the mean request
 // and in the tail.
 func Decide(p *diagnose.Pass, s waits.Site, kind Nature) (Verdict, bool) {
-	if s.Share >= LeastShare && s.NS >= LeastNS {
+	serial, enough := kind == Serial || kind == Stopping, s.Share >= LeastShare && s.NS >= LeastNS
+	if kind == Stopping {
+		enough = s.Share >= LeastStopped
+	}
+	if enough {
 		worth := p.Waited(s.Share)
-		if kind == Outside || !p.CPU().Full() && (kind == Serial || p.Waits().Share(callstack.Queued) < evidence.LeastQueue) {
+		if kind == Outside || !p.CPU().Full() && (serial || p.Waits().Share(callstack.Queued) < evidence.LeastQueue) {
 			worth = p.Elsewhere(s.Share)
 		}
 		if kind == Outside && p.Asks(s.Wait) {
@@ -75,7 +84,7 @@ func Decide(p *diagnose.Pass, s waits.Site, kind Nature) (Verdict, bool) {
 			AtLeast: worth.AtLeast, Low: worth.Low, High: worth.High, Confidence: findings.High}
 		if p.CPU().Saturated() {
 			v.Confidence = findings.Medium
-			if kind == Serial && s.Share >= Dominant {
+			if serial && s.Share >= Dominant {
 				// The gain is at least the smallest that a comparison could
 				// confirm.
 				v.Gain = max(v.Gain, diagnose.MinGain)
@@ -126,11 +135,12 @@ func (v Verdict) Finding(p *diagnose.Pass, cause string, s waits.Site) diagnose.
 }
 
 // entered says how often a request waits at a site. For the network it says
-// nothing: reading an answer waits once per piece, so waits do not count calls.
+// nothing: reading an answer waits once per piece, so waits do not count calls. Nor does it for a
+// stop of the world, which one request calls for and all wait for.
 func entered(s waits.Site) string {
 	switch s.Wait {
 	case callstack.DatabaseWait, callstack.PrepareWait, callstack.HTTPWait, callstack.HTTPOpen,
-		callstack.RPCWait, callstack.OwnServer, callstack.NetworkWait, callstack.ClientWait:
+		callstack.RPCWait, callstack.OwnServer, callstack.NetworkWait, callstack.ClientWait, callstack.StopWait:
 		return ""
 	}
 	switch {

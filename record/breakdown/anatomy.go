@@ -17,12 +17,14 @@ const File = "anatomy.json"
 type State string
 
 // States of a request's goroutine. The wait states carry the stack that
-// blocked; running, runnable, gc-assist and stop-the-world have no site.
+// blocked, and stopped-by-call that of the call, whoever made it; running,
+// runnable, gc-assist and stop-the-world have no site.
 const (
 	StateRunning  State = "running"
 	StateRunnable State = "runnable" // ready, waiting for a P; see package anatomy
 	StateAssist   State = "gc-assist"
-	StateSTW      State = "stop-the-world"
+	StateSTW      State = "stop-the-world"  // by the runtime: for the collector, or for a trace or profile that is taken
+	StateHalted   State = "stopped-by-call" // the world is stopped, or about to be, because the program calls for it
 	StateLock     State = "lock"    // sync.Mutex, RWMutex
 	StateSync     State = "sync"    // Cond, WaitGroup, Once and other semaphores
 	StateChannel  State = "channel" // send or receive

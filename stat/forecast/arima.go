@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // order of a seasonal ARIMA model: (p,d,q)(P,D,Q) with seasons of m steps; with a mean of
@@ -35,15 +36,15 @@ type lag struct {
 	by    float64
 }
 
-// arima is a fitted model: y(t) = constant + sum of ar y(t-i) + sum of ma e(t-j) + e(t),
-// where ar holds the differences too.
+// arima is a fitted model: the differences are centre plus what the filter expects of them plus e(t), and a value is its
+// difference plus the sum of summed y(t-i).
 type arima struct {
 	order
-	ar, ma   []lag
-	constant float64
-	values   []float64 // without gaps
-	errs     []float64 // one-step errors, as long as values
-	drawn    residuals
+	filter *filter // after the last value
+	centre float64
+	summed []lag
+	values []float64 // without gaps
+	drawn  residuals
 }
 
 // product multiplies 1 - sum a B^i and 1 - sum b B^j, both given by their sums.
@@ -148,23 +149,23 @@ func difference(values []float64, m int) []float64 {
 
 // assembled makes a model for forecasts from coefficients on the differences.
 func assembled(o order, values []float64, ar, ma []lag, centre float64) *arima {
-	a := &arima{order: o, ma: ma, values: values}
-	sum := 1.0
-	for _, l := range ar {
-		sum -= l.by
-	}
-	a.constant = centre * sum
+	a := &arima{order: o, values: values, centre: centre}
 	w := differenced(values, o)
 	errs := make([]float64, len(w))
-	conditional(w, ar, ma, centre, errs)
-	a.errs = append(make([]float64, len(values)-len(w)), errs...)
+	if o.exactly() {
+		a.filter, _ = exact(w, ar, ma, centre, errs)
+	}
+	if a.filter == nil {
+		conditional(w, ar, ma, centre, errs)
+		a.filter = continuing(w, ar, ma, centre, errs)
+	}
+	// The first errors are those of an assumed past: where the series trends, far larger than any later.
 	a.drawn = centredAt0(errs[min(reach(ar), len(errs)-1):])
-	a.ar = ar
 	for range o.sd {
-		a.ar = product(a.ar, []lag{{o.m, 1}})
+		a.summed = product(a.summed, []lag{{o.m, 1}})
 	}
 	for range o.d {
-		a.ar = product(a.ar, []lag{{1, 1}})
+		a.summed = product(a.summed, []lag{{1, 1}})
 	}
 	return a
 }
@@ -183,23 +184,17 @@ func (a *arima) path(rng *rand.Rand, out []float64) {
 
 // run continues the series with the errors that next gives.
 func (a *arima) run(out []float64, next func() float64) {
-	n, back := len(a.values), max(reach(a.ar), reach(a.ma))
-	back = min(back, n)
-	values := append(make([]float64, 0, back+len(out)), a.values[n-back:]...)
-	errs := append(make([]float64, 0, back+len(out)), a.errs[n-back:]...)
+	back := reach(a.summed)
+	values := append(make([]float64, 0, back+len(out)), a.values[len(a.values)-back:]...)
+	f := &filter{a.filter.ar, a.filter.ma, slices.Clone(a.filter.state)}
 	for i := range out {
-		t := back + i
 		e := next()
-		y := a.constant + e
-		for _, l := range a.ar {
-			y += l.by * values[max(0, t-l.steps)]
+		y := a.centre + f.state[0] + e
+		for _, l := range a.summed {
+			y += l.by * values[back+i-l.steps]
 		}
-		for _, l := range a.ma {
-			if t >= l.steps {
-				y += l.by * errs[t-l.steps]
-			}
-		}
-		values, errs = append(values, y), append(errs, e)
+		f.follow(e)
+		values = append(values, y)
 		out[i] = y
 	}
 }

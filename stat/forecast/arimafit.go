@@ -1,14 +1,20 @@
 package forecast
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // Bounds of the orders that are tried.
 const (
-	mostOrder       = 3
-	mostSeasonal    = 2
-	longSeason      = 24 // from here on one seasonal term of each kind at most
-	evaluationsCSS  = 400
-	mostTriedOrders = 30
+	mostOrder        = 3
+	mostSeasonal     = 2
+	longSeason       = 24 // from here on one seasonal term of each kind at most
+	evaluationsARIMA = 400
+	evaluationsExact = 150
+	mostRefined      = 8
+	mostTriedOrders  = 30
 )
 
 // fitLevels fits without plain differences, fitDifferences with one, or two if one
@@ -19,7 +25,7 @@ func fitDifferences(s Series) (model, error) { return fitARIMA(s, 1) }
 
 // fitARIMA chooses the order by Akaike's criterion, step by step (Hyndman and Khandakar,
 // "Automatic time series forecasting", 2008), and whether to take a seasonal difference by
-// the season's strength; coefficients by conditional sum of squares. Orders that the criterion does not separate
+// the season's strength; coefficients by their likelihood. Orders that the criterion does not separate
 // are averaged. Gaps are closed first.
 func fitARIMA(s Series, differences int) (model, error) {
 	values := s.filled()
@@ -32,7 +38,7 @@ func fitARIMA(s Series, differences int) (model, error) {
 	}
 	o.drift = o.d+o.sd <= 1
 	best, least := o, math.Inf(1)
-	var all []scored
+	var all []attempt
 	tried := map[order]bool{}
 	bound := mostTriedOrders
 	if len(values) > longHistory {
@@ -47,8 +53,7 @@ func fitARIMA(s Series, differences int) (model, error) {
 		if math.IsNaN(criterion) || math.IsInf(criterion, 0) {
 			return false
 		}
-		ar, ma, centre := o.coefficients(x)
-		all = append(all, scored{assembled(o, values, ar, ma, centre), criterion})
+		all = append(all, attempt{o, x, criterion})
 		if criterion >= least {
 			return false
 		}
@@ -67,7 +72,34 @@ func fitARIMA(s Series, differences int) (model, error) {
 			}
 		}
 	}
-	return akaike(all)
+	return akaike(refined(all, values))
+}
+
+// attempt is an order with its parameters, unmapped, and its criterion.
+type attempt struct {
+	order
+	x         []float64
+	criterion float64
+}
+
+// refined makes models of the attempts. Those that the conditional sum of squares found are fitted further by the exact
+// likelihood, the best of them, from there: which orders come into question, the former tells at a fraction of the cost.
+func refined(all []attempt, values []float64) []scored {
+	if len(all) > 0 && all[0].exactly() && !all[0].throughout() {
+		slices.SortStableFunc(all, func(a, b attempt) int { return cmp.Compare(a.criterion, b.criterion) })
+		all = all[:min(mostRefined, len(all))]
+		for i, a := range all {
+			all[i].x, all[i].criterion = a.order.refine(values, a.x)
+		}
+	}
+	var out []scored
+	for _, a := range all {
+		ar, ma, centre := a.coefficients(a.x)
+		if !math.IsNaN(a.criterion) && !math.IsInf(a.criterion, 0) {
+			out = append(out, scored{assembled(a.order, values, ar, ma, centre), a.criterion})
+		}
+	}
+	return out
 }
 
 // mostReach is how far the largest order within the bounds looks back.
@@ -77,6 +109,12 @@ func (o order) mostReach() int {
 	}
 	return mostOrder + o.m*o.seasonalBound()
 }
+
+// exactly reports whether orders of this season are fitted by their exact likelihood, else by the conditional one.
+func (o order) exactly() bool { return o.mostReach() < exactReach }
+
+// throughout reports whether they are searched by it too, because that costs little.
+func (o order) throughout() bool { return o.mostReach() < searchReach }
 
 func (o order) seasonalBound() int {
 	if o.m >= longSeason {
@@ -131,15 +169,10 @@ func (o order) neighbours() []order {
 	return out
 }
 
-// fit returns the parameters of an order, unmapped, and its criterion. The sum of squares is
-// scaled to all differences, because orders condition on different numbers of them.
+// fit returns the parameters of an order, unmapped, and its criterion. A conditional sum of squares is scaled to all
+// differences, because orders condition on different numbers of them.
 func (o order) fit(values []float64) ([]float64, float64) {
-	w := differenced(values, o)
-	spread := math.Sqrt(variance(w)) + 1e-12
-	scaled := make([]float64, len(w))
-	for i := range w {
-		scaled[i] = w[i] / spread
-	}
+	scaled, spread := o.scaled(values)
 	start := make([]float64, o.p+o.sp+o.q+o.sq)
 	for i := range start {
 		start[i] = 0.1
@@ -147,11 +180,15 @@ func (o order) fit(values []float64) ([]float64, float64) {
 	if o.drift {
 		start = append(start, mean(scaled))
 	}
-	errs := make([]float64, len(w))
+	errs := make([]float64, len(scaled))
 	// All orders are compared on the same errors, except that at most a third of the values is left out.
-	common := min(o.mostReach(), len(w)/3)
+	common := min(o.mostReach(), len(scaled)/3)
 	cost := func(x []float64) float64 {
 		ar, ma, centre := o.coefficients(x)
+		if o.throughout() {
+			_, criterion := exact(scaled, ar, ma, centre, nil)
+			return criterion
+		}
 		conditional(scaled, ar, ma, centre, errs)
 		squares, n := 0.0, 0
 		for _, e := range errs[min(max(common, reach(ar)), len(errs)):] {
@@ -162,11 +199,43 @@ func (o order) fit(values []float64) ([]float64, float64) {
 		}
 		return math.Log(squares/float64(n) + 1e-300)
 	}
-	x, least := minimize(cost, start, evaluationsCSS)
+	x, least := minimize(cost, start, evaluationsARIMA)
+	return o.judged(x, least, spread, len(scaled))
+}
+
+// refine returns the parameters of an order by the exact likelihood, from given ones, and its criterion.
+func (o order) refine(values, from []float64) ([]float64, float64) {
+	scaled, spread := o.scaled(values)
+	start := slices.Clone(from)
+	if o.drift {
+		start[len(start)-1] /= spread
+	}
+	cost := func(x []float64) float64 {
+		ar, ma, centre := o.coefficients(x)
+		_, criterion := exact(scaled, ar, ma, centre, nil)
+		return criterion
+	}
+	x, least := minimize(cost, start, evaluationsExact)
+	return o.judged(x, least, spread, len(scaled))
+}
+
+// scaled returns the differences in units of their standard deviation, in which the search takes steps.
+func (o order) scaled(values []float64) (scaled []float64, spread float64) {
+	w := differenced(values, o)
+	spread = math.Sqrt(variance(w)) + 1e-12
+	scaled = make([]float64, len(w))
+	for i := range w {
+		scaled[i] = w[i] / spread
+	}
+	return scaled, spread
+}
+
+// judged takes parameters back to the values' units, with Akaike's criterion of their cost per value.
+func (o order) judged(x []float64, least, spread float64, values int) ([]float64, float64) {
 	if o.drift {
 		x[len(x)-1] *= spread
 	}
-	n := float64(len(w))
+	n := float64(values)
 	return x, corrected(n*(least+2*math.Log(spread)), float64(len(x)+1), n)
 }
 

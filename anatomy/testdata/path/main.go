@@ -19,6 +19,7 @@ import (
 	"sort"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -176,6 +177,49 @@ func spin() {
 	}
 }
 
+// Meter has a lock under which it stops the world for every third request. Another third dumps all goroutines, and the rest
+// only computes, and allocates so much that a collection has to wait for the world.
+type Meter struct {
+	mu    sync.Mutex
+	stats runtime.MemStats
+	next  atomic.Int64
+}
+
+func (m *Meter) Serve() {
+	switch m.next.Add(1) % 3 {
+	case 0:
+		m.read()
+	case 1:
+		dump()
+	default:
+		compute()
+	}
+}
+
+func (m *Meter) read() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	runtime.ReadMemStats(&m.stats)
+}
+
+func dump() { runtime.Stack(make([]byte, 1<<16), true) }
+
+func compute() {
+	x := uint64(1)
+	for range 1 << 20 {
+		x = x*6364136223846793005 + 1
+	}
+	computed.Store(x)
+	for range 4 {
+		buffer.Store(new([1 << 20]byte))
+	}
+}
+
+var (
+	computed atomic.Uint64
+	buffer   atomic.Pointer[[1 << 20]byte]
+)
+
 func handler(name string) http.HandlerFunc {
 	switch name {
 	case "store":
@@ -192,6 +236,9 @@ func handler(name string) http.HandlerFunc {
 	case "crowd":
 		c := newCrowd()
 		return func(w http.ResponseWriter, r *http.Request) { c.Do() }
+	case "stops":
+		m := &Meter{}
+		return func(w http.ResponseWriter, r *http.Request) { m.Serve() }
 	case "lock":
 		runtime.GOMAXPROCS(2)
 		for range 4 {

@@ -370,6 +370,8 @@ func doing(kind callstack.Wait) string {
 		return "is ready to run and waits for a CPU"
 	case callstack.Collector:
 		return "helps the garbage collector"
+	case callstack.StopWait:
+		return "is stopped with all others by a call"
 	case callstack.SleepWait:
 		return "waits for a timer"
 	}

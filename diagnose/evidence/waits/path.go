@@ -31,6 +31,21 @@ func (x Path) Nodes() []breakdown.PathNode {
 	return x.tree.Nodes
 }
 
+// In returns the nodes at which the path is in a state, wherever that is.
+func (x Path) In(state breakdown.State) (list []breakdown.PathNode) {
+	var gather func(nodes []breakdown.PathNode)
+	gather = func(nodes []breakdown.PathNode) {
+		for _, n := range nodes {
+			if n.Kind == breakdown.PathState && n.State == state {
+				list = append(list, n)
+			}
+			gather(n.Nodes)
+		}
+	}
+	gather(x.Nodes())
+	return list
+}
+
 // Behind returns the part of request time behind the goroutines that began in a
 // function, wherever on the path they are waited for, as one node.
 func (x Path) Behind(entry string) (sum breakdown.PathNode, ok bool) {

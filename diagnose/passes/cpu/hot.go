@@ -61,7 +61,7 @@ var Hot = diagnose.Analyzer{
 			Before: "for _, v := range all {\n\tif !slices.Contains(kept, v) { kept = append(kept, v) } // n² comparisons\n}",
 			After:  "for _, v := range all {\n\tif !seen[v] { seen[v] = true; kept = append(kept, v) }\n}"},
 		Verify: verify, Cases: []string{"mailing-merge", "discount-formula", "waybill-labels", "crew-roster"},
-		FollowsFrom: []string{"background-work", "grows-with-state", "cache-useless"}, SamePlace: true,
+		FollowsFrom: []string{"background-work", "grows-with-state", "cache-useless", "stops-the-world"}, SamePlace: true,
 	}},
 	Needs: []diagnose.Need{diagnose.NeedCPUProfile},
 	Run: func(p *diagnose.Pass) ([]diagnose.Finding, error) {

@@ -36,8 +36,8 @@ var Instrument = domain{
 		Knows: "CPU samples whose outermost library inside the handler is one for metrics or tracing (Prometheus, " +
 			"OpenTelemetry, Datadog, statsd and the like), its own work but not that of the handler it wraps, including " +
 			"exporting goroutines and the collector's work for what it allocates; from 10 % of the service's CPU. Gathering " +
-			"metrics for a scrape is not counted. The service's own counters are its own functions: cpu-hot-function, " +
-			"cpu-map or atomic-contention.",
+			"metrics for a scrape is not counted; where it stops the world, that is stops-the-world. The service's own counters " +
+			"are its own functions: cpu-hot-function, cpu-map or atomic-contention.",
 		Remedy: "Look a series up once and keep it, wrap once, sample traces, fewer labels.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "requests.WithLabelValues(r.Method, route, \"200\").Inc() // hashes three texts, for each request",

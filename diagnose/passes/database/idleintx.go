@@ -163,7 +163,7 @@ func insideTransactions(p *diagnose.Pass) (in inside, ok bool) {
 // CPU or the request's own client.
 func elsewhere(kind callstack.Wait) bool {
 	switch kind {
-	case callstack.Busy, callstack.Queued, callstack.Collector, callstack.ClientWait, callstack.OtherWait,
+	case callstack.Busy, callstack.Queued, callstack.Collector, callstack.StopWait, callstack.ClientWait, callstack.OtherWait,
 		callstack.PoolWait, callstack.ConnectWait, callstack.PrepareWait, callstack.DatabaseWait:
 		return false
 	}

@@ -22,7 +22,7 @@ var lockCause = diagnose.Cause{
 		"rise until the CPUs are busy.",
 	Cases: []string{"wallet-transfers", "seat-holds", "stock-compaction", "payout-approval", "session-counters"},
 	// These slow the holder of a lock, so that it holds it longer.
-	FollowsFrom: []string{"cpu-throttled", "disk-sync"},
+	FollowsFrom: []string{"cpu-throttled", "disk-sync", "stops-the-world"},
 	HeldBy:      []string{"grows-with-state"},
 }
 
@@ -39,7 +39,7 @@ var writerCause = diagnose.Cause{
 		After:  "fresh := load()\nrules.Store(fresh) // atomic.Pointer[Rules]; readers never wait"},
 	Verify:      "Run again: requests must not be in state lock at this place any more.",
 	Cases:       []string{"tariff-reload", "flags-publisher"},
-	FollowsFrom: []string{"cpu-throttled"},
+	FollowsFrom: []string{"cpu-throttled", "stops-the-world"},
 }
 
 var channelCause = diagnose.Cause{
@@ -146,7 +146,29 @@ var schedCause = diagnose.Cause{
 		"cpu-logging", "cpu-regexp-compile", "cpu-regexp-match", "cpu-format", "cpu-crypto", "cpu-compress", "goroutine-churn",
 		"gc-assist", "gc-limit-thrash", "gc-forced", "heap-large-live", "memory-pressure", "disk-sync",
 		"http-client-churn", "db-pool-churn", "exec-per-request", "instrumentation-cost", "grows-with-state", "atomic-contention",
-		"cpu-clock", "cpu-copy", "cpu-map", "cpu-reflect", "cpu-router", "cpu-sort", "cpu-syscall", "cpu-template-parse", "cpu-tls"},
+		"stops-the-world", "cpu-clock", "cpu-copy", "cpu-map", "cpu-reflect", "cpu-router", "cpu-sort", "cpu-syscall",
+		"cpu-template-parse", "cpu-tls"},
+}
+
+var stopsCause = diagnose.Cause{
+	ID:    "stops-the-world",
+	Title: "The program stops the world",
+	Doc: "A call makes the runtime stop all goroutines: runtime.ReadMemStats, a dump of all goroutines or of the heap, a change of " +
+		"GOMAXPROCS. Where each request makes it, or a goroutine does all the time, every request stands still for all of " +
+		"them, and CPUs stay idle.",
+	Knows: "The execution trace shows when the world is stopped, for what, and who called. The time counts in which requests, or " +
+		"goroutines that they wait for, are ready to run and the world is stopped, and in which they wait for their turn to " +
+		"stop it or have it stopped; from 10 % of the mean request, or half of the extra time of the slowest requests. What " +
+		"stops the world distinguishes it from gc-assist and gc-forced: the collector's own stops do not count, nor does " +
+		"runtime.GC, nor do profiles and traces that redline or net/http/pprof takes.",
+	Remedy: "Read runtime/metrics instead of runtime.ReadMemStats; take dumps on demand; set GOMAXPROCS once.",
+	Example: diagnose.Example{Lang: "go",
+		Before: "var m runtime.MemStats\nruntime.ReadMemStats(&m) // each request stops all others\nheap := m.HeapAlloc",
+		After: "heap := []metrics.Sample{{Name: \"/memory/classes/heap/objects:bytes\"}}\nmetrics.Read(heap) // runtime/metrics: " +
+			"nothing stops"},
+	Verify: "Run again: requests must not be in state stopped-by-call any more; go tool trace shows no \"stop-the-world\" of " +
+		"that reason.",
+	Cases: []string{"silo-levels", "silo-feeds"},
 }
 
 var syscallCause = diagnose.Cause{

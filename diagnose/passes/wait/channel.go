@@ -135,7 +135,7 @@ func waitsMostly(p *diagnose.Pass, s waits.Site) bool {
 	for _, c := range s.Part.Behind {
 		all += c.NS
 		switch p.Stacks.Root(c) {
-		case callstack.Busy, callstack.Queued, callstack.Collector:
+		case callstack.Busy, callstack.Queued, callstack.Collector, callstack.StopWait:
 		default:
 			waits += c.NS
 		}

@@ -16,5 +16,5 @@ import "github.com/redline-go/redline/diagnose"
 
 // Analyzers returns the package's analyzers in the order in which they run.
 func Analyzers() []diagnose.Analyzer {
-	return []diagnose.Analyzer{Lock, Channel, Flight, Sleep, Syscall, Child, Sched, Spawn, Leak}
+	return []diagnose.Analyzer{Lock, Channel, Flight, Sleep, Stops, Syscall, Child, Sched, Spawn, Leak}
 }

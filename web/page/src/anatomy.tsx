@@ -166,12 +166,14 @@ function tip(p: Part, share: number): string {
 }
 
 const stateOrder = [
-  "running", "syscall", "runnable", "gc-assist", "stop-the-world", "lock", "sync", "channel", "select", "sleep", "network", "other",
+  "running", "syscall", "runnable", "gc-assist", "stop-the-world", "stopped-by-call", "lock", "sync", "channel", "select", "sleep",
+  "network", "other",
 ];
 const order = (state: string) => (stateOrder.indexOf(state) + stateOrder.length + 1) % (stateOrder.length + 1);
 
 const meaning: Record<string, string> = {
   running: "on a CPU", runnable: "ready, waiting for a P", "gc-assist": "helping the collector", "stop-the-world": "stopped by the collector",
+  "stopped-by-call": "stopped with all others, by a call of the program",
   lock: "waiting for a mutex", sync: "Cond, WaitGroup, Once", channel: "send or receive", select: "select", sleep: "time.Sleep",
   network: "waiting for the network", syscall: "long system call", other: "other",
 };

@@ -18,7 +18,7 @@ export function fade(hex: string, alpha: number): string {
 }
 
 const states = [
-  "running", "runnable", "gc-assist", "stop-the-world", "lock", "sync",
+  "running", "runnable", "gc-assist", "stop-the-world", "stopped-by-call", "lock", "sync",
   "channel", "select", "sleep", "network", "syscall",
 ];
 

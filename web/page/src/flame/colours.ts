@@ -73,7 +73,7 @@ export class Palette {
   }
 
   private state(name: string): string {
-    const key: Record<string, string> = { "gc-assist": "assist", "stop-the-world": "stw" };
+    const key: Record<string, string> = { "gc-assist": "assist", "stop-the-world": "stw", "stopped-by-call": "stopped" };
     return mix(this.card, colour(key[name] ?? name) || colour("other"), this.dark ? 0.62 : 0.55);
   }
 }
