@@ -79,7 +79,7 @@ func (x *Index) Wait(part breakdown.Part) Wait {
 		return SleepWait
 	case roles.Has(Child), part.State == breakdown.StateNetwork && roles.Has(FileIO) && !roles.Has(SocketIO):
 		return ChildWait
-	case x.logging(inner):
+	case x.logging(inner) && !(part.State == breakdown.StateLock && x.calls(part)):
 		return LogWait
 	case roles.Has(Semaphore):
 		return SemaphoreW
@@ -185,13 +185,13 @@ const partly = 0.1
 
 // polls reports whether a select's own timer ended some of its waits and idle
 // goroutines the others: the request waits for an event, as long as its client
-// allows. Waits that always end by their timer are pauses, and those that a working
+// allows. A library that sleeps between two looks is no event. Waits that always end by their timer are pauses, and those that a working
 // goroutine ends are a queue.
 func (x *Index) polls(part breakdown.Part) bool {
 	var followed, idle int64
 	for _, c := range part.Behind {
 		followed += c.NS
-		if x.Root(c) == SleepWait {
+		if x.Root(c) == SleepWait && !x.paces(c) {
 			idle += c.NS
 		}
 	}
@@ -200,6 +200,14 @@ func (x *Index) polls(part breakdown.Part) bool {
 	}
 	share := float64(followed) / float64(part.NS)
 	return share > partly && share < 1-partly || Broadcasts(part.Waker)
+}
+
+// paces reports whether a chain of waits ends in a time.Sleep that a library calls by itself. Nothing can
+// happen to a goroutine that sleeps so, whereas a timer's channel may be the event: what the library looks
+// for came before, and waited for the library to look again.
+func (x *Index) paces(c breakdown.Chain) bool {
+	last := c.Links[len(c.Links)-1]
+	return last.State == breakdown.StateSleep && x.Innermost(last.Stack) < 0
 }
 
 // Root returns the end of a chain of waits: what the last of its goroutines did
@@ -317,6 +325,19 @@ func (x *Index) logging(inner []code.Frame) bool {
 	}
 	user := x.Innermost(inner)
 	return user < 0 || user > wrapper
+}
+
+// calls reports whether the goroutines that a wait is for call another service or a database for most of
+// it. A logger's lock that is held so is no logging: a hook of it calls, and whoever logs queues for that.
+func (x *Index) calls(part breakdown.Part) bool {
+	var calling int64
+	for _, c := range part.Behind {
+		switch x.Root(c) {
+		case HTTPWait, HTTPOpen, RPCWait, DatabaseWait, PrepareWait, ConnectWait, PoolWait:
+			calling += c.NS
+		}
+	}
+	return 2*calling > part.NS
 }
 
 // Direction of a channel operation, by its innermost frames.

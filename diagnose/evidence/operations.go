@@ -126,7 +126,7 @@ func (p *Set) readOperations() (all asked) {
 			traced[o.Operation] = o
 		}
 	}
-	byForm, shared := map[string]*Asked{}, p.sharedSites(ops.Operations)
+	byForm, relays := map[string]*Asked{}, p.relaysOf(ops.Operations)
 	for _, o := range ops.Operations {
 		if !statementKind(o.Kind) || o.Text == "" {
 			continue
@@ -142,7 +142,7 @@ func (p *Set) readOperations() (all asked) {
 			t = p.asCounted(o)
 		}
 		a.add(o, t)
-		p.addCallers(a, o, shared)
+		p.addCallers(a, o, relays)
 	}
 	for _, a := range byForm {
 		a.settle()
@@ -206,12 +206,12 @@ func (a *Asked) add(o operation.Operation, t breakdown.OperationsPerRequest) {
 
 // addCallers adds the user's places that run an operation. Their Share is in calls
 // until settle.
-func (p *Set) addCallers(a *Asked, o operation.Operation, shared map[site]bool) {
+func (p *Set) addCallers(a *Asked, o operation.Operation, relays relays) {
 	if o.Kind == operation.Prepare {
 		return // the function that prepares it need not be the one that runs it
 	}
 	for _, c := range o.Callers {
-		place, ok := p.askedFrom(c.Stack, shared)
+		place, ok := p.askedFrom(c.Stack, relays)
 		if !ok {
 			continue
 		}
@@ -227,54 +227,6 @@ func (p *Set) addCallers(a *Asked, o operation.Operation, shared map[site]bool) 
 		b.NS = (b.NS*b.Share + float64(c.MeanNS)*calls) / max(1, b.Share+calls)
 		b.Share += calls
 	}
-}
-
-// site is a place as a key: its frame's address and file do not matter.
-type site struct {
-	function string
-	line     int
-}
-
-func siteOf(f code.Frame) site { return site{f.Function, int(f.Line)} }
-
-// sharedSites returns the user's lines at which the service runs more than one statement.
-func (p *Set) sharedSites(ops []operation.Operation) map[site]bool {
-	first, shared := map[site]string{}, map[site]bool{}
-	for _, o := range ops {
-		if !statementKind(o.Kind) || o.Text == "" {
-			continue
-		}
-		form := statement.Normal(o.Text)
-		for _, c := range o.Callers {
-			place, ok := p.Stacks.Place(c.Stack)
-			if !ok {
-				continue
-			}
-			at := siteOf(place)
-			if before, seen := first[at]; seen && before != form {
-				shared[at] = true
-			} else {
-				first[at] = form
-			}
-		}
-	}
-	return shared
-}
-
-// askedFrom returns the place that asks for a statement. A library's hook that retries or logs runs
-// whatever the library was asked for, and the user's function further out asked for it. A hook with
-// a statement of its own asks itself.
-func (p *Set) askedFrom(stack []code.Frame, shared map[site]bool) (place code.Frame, ok bool) {
-	place, ok = p.Stacks.Place(stack)
-	for ok && shared[siteOf(place)] {
-		outer := p.Stacks.Outside(stack)
-		if outer == nil {
-			break
-		}
-		stack = outer
-		place, ok = p.Stacks.Place(stack)
-	}
-	return place, ok
 }
 
 func (a *Asked) settle() {

@@ -159,6 +159,13 @@ func TestLibraries(t *testing.T) {
 			t.Errorf("%s: %s", library, found[0].Remedy)
 		}
 	}
+	for library, advice := range map[string]string{"fmt.Errorf": "append with strconv",
+		"github.com/spf13/viper.(*Viper).Get": "viper.(*Viper).Get formats text in each call from web.go:70"} {
+		found := Expect(t, cpu.Format, Healthy().Sample(6*s, "fmt.(*pp).doPrintf", "fmt.Errorf", library, user), "cpu-format at web.go:70")
+		if len(found) == 1 && !strings.Contains(found[0].Remedy, advice) {
+			t.Errorf("%s: %s", library, found[0].Remedy)
+		}
+	}
 	Expect(t, cpu.Reflect, Healthy().Sample(6*s, "reflect.Value.Field", "encoding/json.Marshal", user))
 	Expect(t, cpu.Clock, Healthy().Sample(6*s, "runtime.nanotime", "time.Since", user), "cpu-clock at web.go:70")
 	Expect(t, cpu.Clock, Healthy().Sample(6*s, "crypto/internal/sysrand.Read", "crypto/rand.Read", user), "cpu-clock at web.go:70")
@@ -465,6 +472,23 @@ func TestTextThatNoRequestBrings(t *testing.T) {
 		if !strings.HasPrefix(r, "At search.go:32") {
 			t.Errorf("%s: %s", name, r)
 		}
+	}
+}
+
+// TestTextIsNoPurpose: formatting is what some services are for, but not where it is more than requests bring and get. Then a
+// smaller part of the CPU is a defect.
+func TestTextIsNoPurpose(t *testing.T) {
+	confidence := func(got float64) findings.Confidence {
+		b := Healthy().CPU(2, 1.99, 1.2, 0.4, 0.3).Sample(3800*time.Millisecond, "fmt.Sprintf", "shop/match.text@match.go:32",
+			"shop/match.(*API).pairs@match.go:9")
+		b.Counter(series.LoadBytesOut, "", 100*b.Requests()).Counter(series.LoadBytesIn, "", got*b.Requests())
+		if found := Expect(t, cpu.Format, b, "cpu-format at match.go:32"); len(found) == 1 {
+			return found[0].Confidence
+		}
+		return ""
+	}
+	if needless, answered := confidence(200), confidence(50000); needless != findings.High || answered != findings.Low {
+		t.Errorf("%s for text that nobody gets, %s for that of the answer", needless, answered)
 	}
 }
 

@@ -32,6 +32,9 @@ type domain struct {
 	remedy func(hot usage.Hot) string
 	// instead replaces the remedy, or adds to it, where the record says more than the place; nil for most.
 	instead func(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken)
+	// needless reports that the record shows a use to be no purpose of the service's, so that it is a
+	// defect from the gain of avoidable work on; nil for most.
+	needless func(p *diagnose.Pass, t taken) bool
 	// waits is a kind of wait that has the same origin, such as the lock of a
 	// logger: request time spent in it counts like CPU. Empty for most.
 	waits callstack.Wait
@@ -112,12 +115,21 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	// Confidence reflects how sick the service is, not how much this host lets it
 	// gain: next to a program that took half of the machine, address-rules'
 	// compiling gained only 1.28x.
-	f.Confidence = confidence(p, max(f.GainCeiling, p.Alone(share)), d.worth(t.hot))
+	f.Confidence = confidence(p, max(f.GainCeiling, p.Alone(share)), d.defect(p, t))
 	if t.waited > share {
 		f.Share, f.ShareOf = t.waited, diagnose.OfRequest
 		f.Title = fmt.Sprintf("%s takes %s of request time, most of it at %s", name, diagnose.Percent(t.waited), at)
 	}
 	return []diagnose.Finding{f}, nil
+}
+
+// defect returns the least gain at which a use is a defect.
+func (d domain) defect(p *diagnose.Pass, t taken) float64 {
+	worth := d.worth(t.hot)
+	if d.needless != nil && d.needless(p, t) {
+		return min(worth, avoidable)
+	}
+	return worth
 }
 
 // gone bounds the gain of removing a use that requests also wait for, such as a logger with

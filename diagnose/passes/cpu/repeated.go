@@ -28,19 +28,31 @@ func exchanged(p *diagnose.Pass) (sent, got float64, ok bool) {
 // watchman normalises the names of all its entities for each search of 100 bytes.
 func formatLess(p *diagnose.Pass, _ *usage.Table, f *diagnose.Finding, t taken) {
 	sent, got, ok := exchanged(p)
-	rate := p.Load().Rate
-	if !ok || !t.hot.User || !(rate > 0) || !(p.Own() > 0) {
-		return
-	}
-	each := t.hot.Share * p.Own() / rate * 1e9
-	if each <= mostPerByte*(sent+got) {
+	if !ok || !needless(p, t) {
 		return
 	}
 	f.Remedy = fmt.Sprintf("If the text at %s comes from what is stored, make it once there, when that is loaded or changes, and "+
 		"keep it: it is more than requests bring and get. Otherwise: %s", diagnose.At(t.hot.Place), f.Remedy)
+	each := spends(p, t)
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, each, diagnose.Nanosec,
 		"%s takes %s for a request of %s and an answer of %s", callstack.Short(t.hot.Place.Function), diagnose.Span(each),
 		diagnose.Size(sent), diagnose.Size(got)))
+}
+
+// needless reports whether the bytes that requests bring and get cannot take the CPU that a use takes at its hottest place: it
+// is then no purpose of the service's, whatever else is.
+func needless(p *diagnose.Pass, t taken) bool {
+	sent, got, ok := exchanged(p)
+	return ok && t.hot.User && spends(p, t) > mostPerByte*(sent+got)
+}
+
+// spends returns the CPU that a use takes at its hottest place, in ns per request; 0 if it is not known.
+func spends(p *diagnose.Pass, t taken) float64 {
+	rate, own := p.Load().Rate, p.Own()
+	if !(rate > 0) || !(own > 0) {
+		return 0
+	}
+	return t.hot.Share * own / rate * 1e9
 }
 
 // derives are kinds of work by which a comparison makes what it compares, and which depend on one element only.

@@ -40,8 +40,9 @@ var Logging = domain{
 		Doc: "A large part of the CPU or of request time goes into formatting and writing log records, one write per line.",
 		Knows: "CPU samples inside loggers, logging middleware (its own work, not the handler that it calls) and formatted " +
 			"writes to a file (fmt.Fprintf to an *os.File is logging too), from 10 % of the service's CPU; or requests that " +
-			"wait inside a logger (for its lock or its file) for 20 % of their time. JSON and formatting inside a logger " +
-			"count as logging. Unformatted writes to a file are cpu-syscall. If opening files takes 9 % of the CPU, keeping " +
+			"wait inside a logger (for its lock or its file) for 20 % of their time; a lock that is held while a hook calls " +
+			"another service is lock-contention. JSON and formatting inside a logger count as logging. Unformatted writes to " +
+			"a file are cpu-syscall. If opening files takes 9 % of the CPU, keeping " +
 			"them open is advised first.",
 		Remedy: "A higher level, sampling, or an asynchronous, buffered writer.",
 		Example: diagnose.Example{Lang: "go",
@@ -165,7 +166,7 @@ var TemplateParse = domain{
 // change them.
 var Format = domain{
 	name: "format", roles: callstack.Format, handed: true, least: leastFormat,
-	worth: from(purposeful), instead: formatLess,
+	worth: from(purposeful), instead: formatLess, needless: needless,
 	doc:   "Counts CPU samples inside fmt, strconv, templates and string building, from 15 % of the service's CPU.",
 	title: fixed("Formatting text"),
 	cause: diagnose.Cause{
@@ -174,8 +175,8 @@ var Format = domain{
 		Knows: "CPU samples whose outermost library below the user's function is fmt, strconv, a template, time.Format or " +
 			"string building, from 15 % of the service's CPU; a defect if removing it would gain 1.55x. What the server " +
 			"itself formats (headers, dates) does not count; formatting inside loggers and encoders counts as those. If it " +
-			"takes more than 200 ns of CPU for each byte that a request brings or gets, the text is neither, and keeping it " +
-			"is advised first.",
+			"takes more than 200 ns of CPU for each byte that a request brings or gets, the text is neither: keeping it is " +
+			"advised first, and 1.4x are a defect.",
 		Remedy: "strconv.Append and append into a reused buffer.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "key := fmt.Sprintf(\"order:%d:%s\", id, state)",
@@ -189,6 +190,11 @@ var Format = domain{
 			return fmt.Sprintf("At %s execute less of the template per request: keep parts that many answers share as "+
 				"rendered text, and pass finished values instead of methods and nested fields; or generate the page's code "+
 				"(quicktemplate, templ), which needs no reflection.", diagnose.At(h.Place))
+		}
+		// viper splits, changes and looks up a setting's key each time that it is asked for.
+		if h.Via != "" {
+			return fmt.Sprintf("%s formats text in each call from %s: keep the call's result for the same input, or call it less often.",
+				h.Via, diagnose.At(h.Place))
 		}
 		switch {
 		case callsAny(h, "strings.ToLower", "strings.ToUpper", "strings.ToTitle", "strings.Title", "strings.Map"):

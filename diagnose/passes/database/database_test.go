@@ -274,6 +274,18 @@ func TestLockWait(t *testing.T) {
 	if len(found) == 1 && found[0].Where.SQL != update {
 		t.Errorf("the locking statement is not named: %+v", found[0].Where)
 	}
+	// One session holds a lock at a time. What other programs do with the CPUs does not end the wait; CPUs that the load
+	// itself fills may.
+	gain := func(target float64) float64 {
+		b := blocked(20, 24).CPU(2, 1.99, target, 0.1, 0.2)
+		if found := Expect(t, database.LockWait, b, "db-lock-wait"); len(found) == 1 {
+			return found[0].GainCeiling
+		}
+		return 0
+	}
+	if others, own := gain(0.3), gain(1.68); others < 2 || own > 1.5 {
+		t.Errorf("ending the wait gains %.2f on CPUs that others use and %.2f on CPUs that the load fills", others, own)
+	}
 	Expect(t, database.LockWait, blocked(0.1, 24))
 	Expect(t, database.LockWait, blocked(1, 24))
 	ExpectUnjudged(t, database.LockWait, New(64, 44*ms).Statement(update, 100, ms, 1, 1, ""), "db-lock-wait")

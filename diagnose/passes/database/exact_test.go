@@ -81,6 +81,34 @@ func TestCallerOutsideHook(t *testing.T) {
 	Expect(t, database.SlowQuery, b, "db-slow-query at retry.go:33")
 }
 
+// TestCallerOfAHandle: a type of the service's that stands for a database handle sends what it is given. One
+// method of that name may have a statement of its own, and so may methods of other names.
+func TestCallerOfAHandle(t *testing.T) {
+	const query, row = "database/sql.(*Tx).QueryContext", "database/sql.(*Tx).QueryRowContext"
+	asks := func(first, second string) *Builder {
+		b := twoPlaces()
+		n := int64(b.Requests())
+		return b.Statement(ordered, n, 19*ms, 1, 2600, seqPlan).
+			Asks(operation.Query, ordered, n, 19*ms, 1, Caller(1, 19*ms, query, first, latest)).Within(0, 19*ms, 1).
+			Asks(operation.Query, item, n, ms, 1, Caller(1, ms, query, row, second, getEach)).Within(0, ms, 1)
+	}
+	Expect(t, database.SlowQuery, asks("shop/data.(*Tx).Query@data.go:165", "shop/data.(*Tx).QueryRowContext@data.go:174"),
+		"db-slow-query at read.go:18")
+	Expect(t, database.SlowQuery, asks("shop/data.Tx.QueryContext@data.go:165", "shop/data.Tx.Exec@data.go:174"),
+		"db-slow-query at read.go:18")
+	for _, second := range []string{"shop/data.(*Orders).Get@data.go:174", "shop/data.(*Items).QueryRow@data.go:174",
+		"shop/data.(*Orders).QueryContext@data.go:180", "shop/data.QueryRow@data.go:174"} {
+		Expect(t, database.SlowQuery, asks("shop/data.(*Orders).Query@data.go:165", second), "db-slow-query at data.go:165")
+	}
+	// Nobody of the service's is further out.
+	b := twoPlaces()
+	n := int64(b.Requests())
+	b.Statement(ordered, n, 19*ms, 1, 2600, seqPlan).
+		Asks(operation.Query, ordered, n, 19*ms, 1, Caller(1, 19*ms, query, "shop/data.(*Tx).Query@data.go:165")).Within(0, 19*ms, 1).
+		Asks(operation.Exec, item, n, ms, 1, Caller(1, ms, query, "shop/data.(*Tx).Exec@data.go:174")).Within(0, ms, 1)
+	Expect(t, database.SlowQuery, b, "db-slow-query at data.go:165")
+}
+
 // TestCallerCounted: with the hooks' count the true caller is named, whatever the
 // waits look like, with shares and calls per request.
 func TestCallerCounted(t *testing.T) {

@@ -40,7 +40,9 @@ var LockWait = diagnose.Analyzer{
 }
 
 // runLockWait promises MinGain at least: blocked sessions are waste even where
-// other waits bound the gain.
+// other waits bound the gain. One session holds a lock at a time, as one goroutine
+// holds a mutex, and its transaction ends the wait: CPUs that other programs keep
+// busy do not bound the gain, those that the load itself fills do.
 func runLockWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	l, ok := lockWait(p)
 	if !ok {
@@ -51,7 +53,7 @@ func runLockWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	f := diagnose.Finding{
 		Cause: "db-lock-wait", Share: l.share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
-		GainCeiling: max(p.WaitGain(l.share), diagnose.MinGain),
+		GainCeiling: diagnose.MinGain,
 		Title:       fmt.Sprintf("Database sessions wait for each other's locks for %s of request time", diagnose.Percent(l.share)),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromPostgres, l.blocked, diagnose.Count, "%s of %s active sessions "+
@@ -60,6 +62,7 @@ func runLockWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		},
 		Remedy: "End the transaction right after the contended write, do that write last, and split hot rows (counters per shard).",
 	}
+	diagnose.Promise(&f, p.Elsewhere(l.share))
 	if at, ok := asker.Longest(p); ok {
 		f.Where = diagnose.WhereOf(at)
 	}
@@ -120,14 +123,15 @@ func (l locked) name(p *diagnose.Pass, f *diagnose.Finding) {
 		f.Title = fmt.Sprintf("Database sessions wait for each other's locks for %s of request time, behind: %s",
 			diagnose.Percent(l.share), brief(b.statement))
 		f.Remedy = fmt.Sprintf("Do the write that others wait for (%s) last, and end the transaction right after it; while "+
-			"holding the lock it runs: %s. Split rows that all requests update.", brief(b.victim), brief(b.statement))
+			"holding the lock it runs: %s. Split rows that all requests update, or update them less often.",
+			brief(b.victim), brief(b.statement))
 	} else if s, ok := locker(p); ok {
 		each := float64(s.Time) / float64(s.Calls)
 		f.Where.SQL = s.Text
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, each, diagnose.Nanosec,
 			"the locking statement takes %s per call: %s", diagnose.Span(each), brief(s.Text)))
 		f.Remedy = fmt.Sprintf("Do the write that others wait for (%s) last, end the transaction right after it, "+
-			"and split hot rows.", brief(s.Text))
+			"and split hot rows or update them less often.", brief(s.Text))
 	}
 	if queue := p.Waits().Share(callstack.PoolWait); queue >= leastPoolShare {
 		f.Title += fmt.Sprintf("; requests queue for a connection (%s of their time) because of it", diagnose.Percent(queue))

@@ -82,8 +82,16 @@ func limited(p *diagnose.Pass, s waits.Site, v waitgain.Verdict) diagnose.Findin
 			"CPUs would carry)", diagnose.Number(max(1, inside)), diagnose.Number(max(2, wanted)))
 	}
 	f.Remedy += ", and hold a slot only for the part that needs it."
+	if _, kind, part := p.Meanwhile(s); kind.Call() && part >= mostlyCalls {
+		// What holds the slot takes as long as the call: without it there is no queue either.
+		f.Remedy += fmt.Sprintf(" %s of that time goes into a call: an answer that is the same for many requests is worth keeping, "+
+			"which saves the call and the queue for it.", diagnose.Percent(part))
+	}
 	return f
 }
+
+// mostlyCalls is the part of a queue's time in which who holds the slot waits for a call, from which the call makes the queue.
+const mostlyCalls = 0.5
 
 // oneOf names one of the goroutines that serve a queue.
 func oneOf(workers float64) string {

@@ -2,6 +2,7 @@ package wait
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/redline-go/redline/diagnose"
@@ -70,6 +71,10 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 				"lock by key.", under)
 		} else if part >= leastHeld && kind != callstack.Busy && kind != callstack.Queued {
 			f.Title += ", whose holder meanwhile " + text
+			if within := locking(p, s); within != "" {
+				f.Remedy = fmt.Sprintf("%s takes the lock: do what its holder waits for on a goroutine of its own, or use a "+
+					"version that does not lock around it.", within)
+			}
 		}
 		if who != "" && held.Function != "" {
 			byBackground(p, &f, s, who, held)
@@ -78,6 +83,19 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		found = append(found, f)
 	}
 	return found, nil
+}
+
+// locking returns the function of a library below the user's code that takes a lock; "" if none does.
+func locking(p *diagnose.Pass, s waits.Site) string {
+	within := slices.IndexFunc(s.Part.Stack, func(f code.Frame) bool {
+		pkg, name := callstack.Split(f.Function)
+		return p.Stacks.User(f) || !callstack.Standard(pkg) && !strings.HasSuffix(name, "Lock")
+	})
+	if within < 0 {
+		return ""
+	}
+	s.Part.Stack = s.Part.Stack[within:]
+	return library(p, s)
 }
 
 // background returns the entry function of a goroutine that serves no request and

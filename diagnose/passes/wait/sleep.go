@@ -21,8 +21,8 @@ var Sleep = diagnose.Analyzer{
 	Name:  "sleep",
 	Stage: diagnose.Wait,
 	Doc: "Sums waits that a timer ends: time.Sleep, a timer's channel, a rate limiter, a retry's back-off, the tick of a " +
-		"goroutine that requests wait for. Long polls are recognised and not reported. They count from 20 % of request time " +
-		"or half of the tail's extra time.",
+		"goroutine that requests wait for. Long polls are recognised and not reported; a library that sleeps before it looks " +
+		"again is none. They count from 20 % of request time or half of the tail's extra time.",
 	Causes: []diagnose.Cause{sleepCause},
 	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
 	Run:    runSleep,
@@ -84,7 +84,7 @@ func pause(p *diagnose.Pass, s waits.Site) (what, remedy string) {
 		"condition, a notification)."
 }
 
-// library returns the function of a library below the user's code that waits for a timer; "" if none does.
+// library returns the function of a library below the user's code that waits; "" if none does.
 func library(p *diagnose.Pass, s waits.Site) string {
 	for _, f := range s.Part.Stack {
 		pkg, _ := callstack.Split(f.Function)

@@ -29,8 +29,8 @@ func idle() *Builder {
 // busy saturates the CPUs.
 func busy() *Builder { return idle().CPU(2, 1.97, 1.2, 0.3, 0.4) }
 
-func mutex(at string) []string {
-	return []string{"sync.runtime_SemacquireMutex", "internal/sync.(*Mutex).lockSlow", "sync.(*Mutex).Lock", at}
+func mutex(at ...string) []string {
+	return append([]string{"sync.runtime_SemacquireMutex", "internal/sync.(*Mutex).lockSlow", "sync.(*Mutex).Lock"}, at...)
 }
 
 func TestLock(t *testing.T) {
@@ -52,6 +52,24 @@ func TestLock(t *testing.T) {
 	Expect(t, wait.Lock, idle().Wait(breakdown.StateLock, 30*ms, 1, "sync.(*RWMutex).RLock", get), "rwlock-writer at cache.go:41")
 	Expect(t, wait.Lock, idle().Wait(breakdown.StateLock, 30*ms, 1, "sync.(*RWMutex).Lock", get), "lock-contention at cache.go:41")
 	ExpectUnjudged(t, wait.Lock, New(64, 40*ms), "lock-contention", "rwlock-writer")
+}
+
+// TestLockOfALogger: whoever waits for a logger's lock waits for lines to be written, unless the holder meanwhile calls
+// another service, in a hook of the logger's.
+func TestLockOfALogger(t *testing.T) {
+	const logrus = "github.com/sirupsen/logrus."
+	locked := func(holder breakdown.State, frames ...string) *Builder {
+		return idle().Wait(breakdown.StateLock, 30*ms, 1, mutex(logrus+"(*MutexWrap).Lock", logrus+"(*Entry).fireHooks", get)...).
+			Behind(chain(breakdown.Link{Request: true, State: holder, Stack: Stack(append(frames, logrus+"(*Entry).fireHooks", get)...)}))
+	}
+	calls := locked(breakdown.StateSelect, "runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do",
+		"shop/logs.(*hook).Fire@hook.go:25")
+	found := Expect(t, wait.Lock, calls, "lock-contention at cache.go:41")
+	if len(found) == 1 && (!strings.HasSuffix(found[0].Title, "whose holder meanwhile waits (HTTP call) at hook.go:25") ||
+		!strings.HasPrefix(found[0].Remedy, "logrus.(*Entry).fireHooks takes the lock: do what its holder waits for")) {
+		t.Errorf("%s: %s", found[0].Title, found[0].Remedy)
+	}
+	Expect(t, wait.Lock, locked(breakdown.StateSyscall, "syscall.write", "os.(*File).Write", logrus+"(*Entry).write"))
 }
 
 func TestChannel(t *testing.T) {
@@ -291,6 +309,23 @@ func TestLongPoll(t *testing.T) {
 	event.NS = int64(15 * ms)
 	Expect(t, wait.Sleep, poll(), "sleep at cache.go:41")
 	Expect(t, wait.Sleep, poll().Behind(event))
+}
+
+// TestLibrarySleepsBetweenLooks: a worker of a library's closes the channel that a request waits at, as it would for an event,
+// but the library slept while the task was there. A goroutine of the service's that sleeps may bring the event itself.
+func TestLibrarySleepsBetweenLooks(t *testing.T) {
+	const asynq = "github.com/hibiken/asynq.(*processor)."
+	waits := func(sleeps ...string) *Builder {
+		pace := chain(breakdown.Link{Goroutine: sleeps[len(sleeps)-1], State: breakdown.StateSleep,
+			Stack: Stack(append([]string{"time.Sleep"}, sleeps...)...)})
+		return idle().Wait(breakdown.StateSelect, 30*ms, 1, "runtime.selectgo", get).
+			Waker("runtime.closechan", "shop/tasks.done@tasks.go:18", asynq+"perform", asynq+"exec.func1.3").Behind(pace)
+	}
+	found := Expect(t, wait.Sleep, waits(asynq+"exec", asynq+"start.func1"), "sleep")
+	if len(found) == 1 && !strings.Contains(found[0].Title, "for a timer of asynq.(*processor).exec") {
+		t.Error(found[0].Title)
+	}
+	Expect(t, wait.Sleep, waits("shop/tasks.feed@feed.go:12"))
 }
 
 // A flight's leader wakes all waiters and went through the same function as they; a goroutine
