@@ -25,9 +25,9 @@ const (
 	StateAssist   State = "gc-assist"
 	StateSTW      State = "stop-the-world"  // by the runtime: for the collector, or for a trace or profile that is taken
 	StateHalted   State = "stopped-by-call" // the world is stopped, or about to be, because the program calls for it
-	StateLock     State = "lock"    // sync.Mutex, RWMutex
-	StateSync     State = "sync"    // Cond, WaitGroup, Once and other semaphores
-	StateChannel  State = "channel" // send or receive
+	StateLock     State = "lock"            // sync.Mutex, RWMutex
+	StateSync     State = "sync"            // Cond, WaitGroup, Once and other semaphores
+	StateChannel  State = "channel"         // send or receive
 	StateSelect   State = "select"
 	StateSleep    State = "sleep"
 	StateNetwork  State = "network" // netpoller
