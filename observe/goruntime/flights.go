@@ -11,10 +11,6 @@ import (
 )
 
 const (
-	// flightRate is how many bytes of trace per second the target may produce for its
-	// flight recorder to be left on: some 100,000 events, half a percent of a
-	// CPU. Above that, the planned traces have to suffice.
-	flightRate = 512 << 10
 	// flightLeast is the shortest steady span in which a window can be called slow.
 	flightLeast = 3 * time.Second
 	// flightPause is how long after a slow window others are ignored: one
@@ -46,7 +42,7 @@ func (f *flights) run(ctx context.Context) {
 	if !ok {
 		return
 	}
-	if rate := float64(len(slice.data)) / slice.span.Len().Seconds(); rate > flightRate {
+	if rate := float64(len(slice.data)) / slice.span.Len().Seconds(); rate > float64(f.options.FlightRate) {
 		f.say("flight recorder: off, because %s/s of events would slow the target too much", notation.Size(rate))
 		return
 	}

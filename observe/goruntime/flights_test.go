@@ -19,7 +19,8 @@ func TestSlowWindowsOfARealTarget(t *testing.T) {
 	subject := steadyFor(target.ways()["probe"], time.Minute)
 	slow := make(chan timebase.Span)
 	subject.Slow = slow
-	s := NewTraces(Options{Traces: -1, Flights: 2, FlightLength: 200 * time.Millisecond})
+	// On a busy machine even a quiet target has a slice with many events.
+	s := NewTraces(Options{Traces: -1, Flights: 2, FlightRate: 1 << 40, FlightLength: 200 * time.Millisecond})
 	if err := s.Open(t.Context(), subject); err != nil {
 		t.Fatal(err)
 	}

@@ -34,8 +34,11 @@ type Options struct {
 	TraceMaxBytes int64
 	// Flights is how often, at most, the flight recorder is read after a slow window. Zero
 	// means 3; below zero leaves it off. It needs the probe, Go 1.25 in the target, and a
-	// target whose events are few (flightRate): the recorder traces all the time.
+	// target whose events are few (FlightRate): the recorder traces all the time.
 	Flights int
+	// FlightRate is how many bytes of trace per second the target may produce for its flight recorder to be left on. Above
+	// that, the planned traces have to suffice. Zero means 512 KiB: some 100,000 events, half a percent of a CPU.
+	FlightRate int64
 	// FlightLength is the time that the recorder keeps. Zero means 1 s.
 	FlightLength time.Duration
 	// FlightBytes is the recorder's memory in the target. Zero means 8 MB.
@@ -51,6 +54,7 @@ func (o Options) defaults() Options {
 	set(&o.TraceBytes, 16<<20)
 	set(&o.TraceMaxBytes, 64<<20)
 	set(&o.Flights, 3)
+	set(&o.FlightRate, 512<<10)
 	set(&o.FlightLength, time.Second)
 	set(&o.FlightBytes, 8<<20)
 	return o
