@@ -130,8 +130,8 @@ func (s *stand) complete(t *testing.T) {
 // TestReceiverThatStandsStill: the run is not held up, and what does not fit is
 // counted.
 func TestReceiverThatStandsStill(t *testing.T) {
-	stuck := make(chan struct{})
-	r := newReceiver(t, func(http.ResponseWriter) { <-stuck })
+	there, stuck := make(chan struct{}), make(chan struct{})
+	r := newReceiver(t, func(http.ResponseWriter) { close(there); <-stuck })
 	p := newPusher("receiver", parsed(t, r.URL), "")
 	go p.run()
 	body := make([]byte, mostQueued/4)
@@ -141,6 +141,7 @@ func TestReceiverThatStandsStill(t *testing.T) {
 	if p.dropped != 50 {
 		t.Errorf("dropped %d", p.dropped)
 	}
+	<-there    // with all of the body: the receiver counts a part as an error
 	p.cancel() // as the grace time does
 	<-p.ended
 	close(stuck)
