@@ -85,7 +85,7 @@ func TestStopsInWords(t *testing.T) {
 	}
 	// Where a trace has no stack, who did is unknown.
 	rec, a = New(8, 10*time.Millisecond).Wait(breakdown.StateRunning, 9*time.Millisecond, 1).
-		Path([]breakdown.PathNode{{Kind: breakdown.PathState, State: breakdown.StateHalted, Share: 0.9}}).Open(t)
+		Path([]breakdown.PathNode{{Kind: breakdown.PathState, State: breakdown.StateStoppedByCall, Share: 0.9}}).Open(t)
 	if found, err = diagnose.Run(rec, a, nil); err != nil || len(found.Ledger.Path) == 0 ||
 		found.Ledger.Path[0].Text != "stopped while the program stops the world" {
 		t.Errorf("%+v, %v", found.Ledger, err)

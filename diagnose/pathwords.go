@@ -233,7 +233,7 @@ func (p *Pass) stateWords(n breakdown.PathNode) string {
 		return "waiting for a CPU"
 	case breakdown.StateSTW:
 		return "stopped while the collector stops the world"
-	case breakdown.StateHalted:
+	case breakdown.StateStoppedByCall:
 		return "stopped while " + p.stopper(n) + " stops the world"
 	}
 	kind := p.Stacks.Wait(breakdown.Part{State: n.State, Stack: n.Stack})

@@ -213,10 +213,11 @@ func (p *Pass) apart(cause, function string) bool {
 
 // consequence formats a folded finding as the second half of a sentence.
 func (p *Pass) consequence(f Finding, c Cause) string {
-	return fmt.Sprintf("%s (%s of %s)", lowerFirst(c.Title), Percent(f.Share), OfWhat(f.ShareOf))
+	return fmt.Sprintf("%s (%s of %s)", LowerFirst(c.Title), Percent(f.Share), OfWhat(f.ShareOf))
 }
 
-func lowerFirst(s string) string {
+// LowerFirst makes the beginning of a sentence that of a clause; an abbreviation keeps its capitals.
+func LowerFirst(s string) string {
 	if len(s) > 1 && s[0] >= 'A' && s[0] <= 'Z' && !(s[1] >= 'A' && s[1] <= 'Z') {
 		return string(s[0]+'a'-'A') + s[1:]
 	}

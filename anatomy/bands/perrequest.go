@@ -28,7 +28,7 @@ func (a *Requests) countOperations(c *goroutines.Conn) {
 		switch s.State {
 		case interned.Running, interned.Assist:
 			p.running += s.Took
-		case interned.Runnable, interned.Stopped, interned.Halted:
+		case interned.Runnable, interned.Stopped, interned.StoppedByCall:
 			p.queued += s.Took
 		default:
 			p.waiting += s.Took

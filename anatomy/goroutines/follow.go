@@ -142,13 +142,13 @@ func (f *Follower) follow(from, to trace.Time, by trace.GoID, w, root wait) {
 	if g.since < to {
 		start := max(from, g.since)
 		state, stack := g.doing()
-		f.halts(start, to, g, past{from: g.since, stack: stack, state: state}, w, root)
+		f.describePast(start, to, g, past{from: g.since, stack: stack, state: state}, w, root)
 		to = start
 	}
 	for i := g.past.before(to) - 1; i >= 0 && to > from; i-- {
 		p := g.past.at(i)
 		start := max(from, p.from)
-		f.halts(start, to, g, *p, w, root)
+		f.describePast(start, to, g, *p, w, root)
 		to = start
 	}
 	switch {
@@ -160,15 +160,15 @@ func (f *Follower) follow(from, to trace.Time, by trace.GoID, w, root wait) {
 	}
 }
 
-// halts describes what a goroutine did in one state, and apart from it the time in which it was ready but the program had
+// describePast adds what a goroutine did in one state, and apart from it the time in which it was ready but the program had
 // stopped the world.
-func (f *Follower) halts(from, to trace.Time, g *Goroutine, p past, w, root wait) {
+func (f *Follower) describePast(from, to trace.Time, g *Goroutine, p past, w, root wait) {
 	if p.state == interned.Runnable {
 		for _, s := range f.World.calls(from, to) {
 			if s.To < to {
 				f.describe(s.To, to, g, p, w, root)
 			}
-			f.describe(s.From, min(s.To, to), g, past{from: s.From, stack: s.By, state: interned.Halted}, w, root)
+			f.describe(s.From, min(s.To, to), g, past{from: s.From, stack: s.By, state: interned.StoppedByCall}, w, root)
 			to = s.From
 		}
 	}

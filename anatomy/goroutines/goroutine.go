@@ -59,11 +59,11 @@ func (g *Goroutine) Stay(t trace.Time, e Ended, f *Follower) {
 	}
 	state, stack := g.doing()
 	if e.Stopped != 0 && (state == interned.Stopped || state == interned.Assist) {
-		state, stack = interned.Halted, e.Stopped
+		state, stack = interned.StoppedByCall, e.Stopped
 	}
 	g.Account(t, state)
 	seg := Segment{From: g.since, To: t, Stack: stack, State: state}
-	if state.Sited() && state != interned.Halted {
+	if state.Sited() && state != interned.StoppedByCall {
 		seg.Waker, seg.Operation = e.Stack, g.doingFor()
 	}
 	if c := g.Conn; c != nil {
@@ -102,7 +102,7 @@ func (g *Goroutine) Enter(s interned.State, stack interned.Stack, e Ended, t tra
 func (g *Goroutine) doing() (interned.State, interned.Stack) {
 	switch {
 	case g.Stops && g.State == interned.Running && g.Calls != 0:
-		return interned.Halted, g.Calls
+		return interned.StoppedByCall, g.Calls
 	case g.Stops && g.State == interned.Running:
 		return interned.Stopped, 0
 	case g.Assist:
@@ -117,7 +117,7 @@ func (g *Goroutine) doing() (interned.State, interned.Stack) {
 // its turn it is queued.
 func (g *Goroutine) works(state interned.State) interned.State {
 	switch {
-	case state != interned.Halted:
+	case state != interned.StoppedByCall:
 		return state
 	case g.State == interned.Running:
 		return interned.Running

@@ -75,12 +75,12 @@ func TestCalledStops(t *testing.T) {
 	g.Enter(interned.Stopped, 0, Ended{}, 40, f)
 	g.Assist = false
 	g.Enter(interned.Stopped, 0, Ended{Stopped: other}, 50, f)
-	g.Enter(interned.Halted, call, Ended{}, 60, f)
+	g.Enter(interned.StoppedByCall, call, Ended{}, 60, f)
 	g.Stay(70, Ended{}, f)
-	want := []Segment{{From: 0, To: 10, State: interned.Halted, Stack: call}, {From: 10, To: 20, State: interned.Running},
-		{From: 20, To: 25, State: interned.Assist}, {From: 25, To: 30, State: interned.Halted, Stack: other},
-		{From: 30, To: 40, State: interned.Assist}, {From: 40, To: 50, State: interned.Halted, Stack: other},
-		{From: 50, To: 60, State: interned.Stopped}, {From: 60, To: 70, State: interned.Halted, Stack: call}}
+	want := []Segment{{From: 0, To: 10, State: interned.StoppedByCall, Stack: call}, {From: 10, To: 20, State: interned.Running},
+		{From: 20, To: 25, State: interned.Assist}, {From: 25, To: 30, State: interned.StoppedByCall, Stack: other},
+		{From: 30, To: 40, State: interned.Assist}, {From: 40, To: 50, State: interned.StoppedByCall, Stack: other},
+		{From: 50, To: 60, State: interned.Stopped}, {From: 60, To: 70, State: interned.StoppedByCall, Stack: call}}
 	if !slices.Equal(g.Conn.segments, want) {
 		t.Errorf("got  %v\nwant %v", g.Conn.segments, want)
 	}
@@ -115,8 +115,8 @@ func TestFollowsIntoCalledStops(t *testing.T) {
 		got = append(got, piece{s.From, l.State, stacks.Names[l.Site]})
 	}
 	const at = "runtime.ReadMemStats"
-	if want := []piece{{5, interned.Runnable, ""}, {10, interned.Halted, at}, {20, interned.Runnable, ""}, {50, interned.Running, ""},
-		{80, interned.Runnable, ""}, {90, interned.Halted, at}}; !slices.Equal(got, want) {
+	if want := []piece{{5, interned.Runnable, ""}, {10, interned.StoppedByCall, at}, {20, interned.Runnable, ""},
+		{50, interned.Running, ""}, {80, interned.Runnable, ""}, {90, interned.StoppedByCall, at}}; !slices.Equal(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
 }
@@ -124,7 +124,7 @@ func TestFollowsIntoCalledStops(t *testing.T) {
 // TestTurnsToStopTheWorld: a goroutine that requests wait for works while it has the world stopped, and queues for its turn.
 func TestTurnsToStopTheWorld(t *testing.T) {
 	f := &Follower{Goroutines: NewSet(), World: &World{}}
-	g := &Goroutine{State: interned.Halted, Stack: 7, serving: &Serving{}}
+	g := &Goroutine{State: interned.StoppedByCall, Stack: 7, serving: &Serving{}}
 	g.Enter(interned.Running, 0, Ended{}, 10, f)
 	g.Stops, g.Calls = true, 7
 	g.Stay(15, Ended{}, f)

@@ -59,7 +59,7 @@ func (w *World) split(s Segment, push func(Segment)) {
 		}
 		state := interned.Stopped
 		if st.By != 0 {
-			state = interned.Halted
+			state = interned.StoppedByCall
 		}
 		push(Segment{From: from, To: to, Stack: st.By, State: state})
 		s.From = to

@@ -12,7 +12,7 @@ import (
 
 // States numbers the states, so that a segment stays small.
 var States = [...]breakdown.State{
-	breakdown.StateRunning, breakdown.StateRunnable, breakdown.StateAssist, breakdown.StateSTW, breakdown.StateHalted,
+	breakdown.StateRunning, breakdown.StateRunnable, breakdown.StateAssist, breakdown.StateSTW, breakdown.StateStoppedByCall,
 	breakdown.StateLock, breakdown.StateSync,
 	breakdown.StateChannel, breakdown.StateSelect, breakdown.StateSleep, breakdown.StateNetwork,
 	breakdown.StateSyscall, breakdown.StateOther,
@@ -25,9 +25,9 @@ type State uint8
 const (
 	Running State = iota
 	Runnable
-	Assist  // of the collector, by an allocation
-	Stopped // with the world
-	Halted  // with the world, by a call of the program's
+	Assist        // of the collector, by an allocation
+	Stopped       // with the world
+	StoppedByCall // with the world, by a call of the program's
 	Lock
 	Syncing // on another of package sync's
 	Channel
@@ -83,7 +83,7 @@ func WaitState(reason string, info *Info) State {
 		case site.SyncWorld:
 			return Stopped
 		case site.SyncCall:
-			return Halted
+			return StoppedByCall
 		}
 		return Syncing
 	case "GC mark assist wait for work":

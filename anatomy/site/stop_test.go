@@ -87,7 +87,7 @@ func TestWaitsForTheWorld(t *testing.T) {
 		}
 	}
 	at := standing("runtime.gopark runtime.semacquire1 runtime.semacquire runtime.stopTheWorld runtime.ReadMemStats main.stats")
-	if got := Stood(at); got != breakdown.StateHalted {
+	if got := Stood(at); got != breakdown.StateStoppedByCall {
 		t.Errorf("as a trace begins it is %q", got)
 	}
 }

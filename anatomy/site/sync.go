@@ -72,7 +72,7 @@ func Stood(frames []code.Frame) breakdown.State {
 			case SyncWorld:
 				return breakdown.StateSTW
 			case SyncCall:
-				return breakdown.StateHalted
+				return breakdown.StateStoppedByCall
 			}
 			return breakdown.StateSync
 		case !strings.HasPrefix(f.Function, "runtime."):

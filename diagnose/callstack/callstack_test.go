@@ -129,7 +129,7 @@ func TestWait(t *testing.T) {
 		{"response", breakdown.StateSyscall, stack("syscall.write", "net.(*conn).Write", "net/http.checkConnErrorWriter.Write"), ClientWait},
 		{"cgo", breakdown.StateSyscall, stack("runtime.cgocall", user), SyscallWait},
 		{"the collector's stop", breakdown.StateSTW, nil, Collector},
-		{"a stop by a call", breakdown.StateHalted, stack("runtime.ReadMemStats", "database/sql.(*DB).conn", user), StopWait},
+		{"a stop by a call", breakdown.StateStoppedByCall, stack("runtime.ReadMemStats", "database/sql.(*DB).conn", user), StopWait},
 	} {
 		if got := x.Wait(breakdown.Part{State: c.state, Stack: c.stack}); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)

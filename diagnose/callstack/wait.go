@@ -54,7 +54,7 @@ func (x *Index) Wait(part breakdown.Part) Wait {
 		return Queued
 	case breakdown.StateAssist, breakdown.StateSTW:
 		return Collector
-	case breakdown.StateHalted:
+	case breakdown.StateStoppedByCall:
 		return StopWait
 	}
 	inner := x.Handler(part.Stack)
@@ -185,8 +185,8 @@ const partly = 0.1
 
 // polls reports whether a select's own timer ended some of its waits and idle
 // goroutines the others: the request waits for an event, as long as its client
-// allows. A library that sleeps between two looks is no event. Waits that always end by their timer are pauses, and those that a working
-// goroutine ends are a queue.
+// allows. A library that sleeps between two looks is no event. Waits that always end
+// by their timer are pauses, and those that a working goroutine ends are a queue.
 func (x *Index) polls(part breakdown.Part) bool {
 	var followed, idle int64
 	for _, c := range part.Behind {

@@ -211,7 +211,7 @@ func (p *Set) callsPart(entry string) float64 {
 	var kernel, all float64
 	for _, n := range behind.Nodes {
 		switch n.State {
-		case breakdown.StateRunning, breakdown.StateRunnable, breakdown.StateAssist, breakdown.StateSTW, breakdown.StateHalted:
+		case breakdown.StateRunning, breakdown.StateRunnable, breakdown.StateAssist, breakdown.StateSTW, breakdown.StateStoppedByCall:
 			continue
 		case breakdown.StateSyscall:
 			kernel += n.Share

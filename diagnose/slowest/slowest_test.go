@@ -114,7 +114,7 @@ func TestBehindClient(t *testing.T) {
 		"the client's connection, which waited for a CPU":  {ready},
 		"shop.work, which waited in a select at shop.work": {worker, reader},
 		"another request's shop.work, which was stopped with all others by a call at shop.stats stats.go:9": {{Goroutine: "shop.work",
-			Request: true, State: breakdown.StateHalted, Site: "shop.stats stats.go:9"}},
+			Request: true, State: breakdown.StateStoppedByCall, Site: "shop.stats stats.go:9"}},
 	} {
 		if got := behind(links, stacks); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -123,7 +123,7 @@ func TestBehindClient(t *testing.T) {
 }
 
 func TestStoppedByACall(t *testing.T) {
-	own, collectors := does(callstack.StopWait, breakdown.StateHalted), does(callstack.Collector, breakdown.StateSTW)
+	own, collectors := does(callstack.StopWait, breakdown.StateStoppedByCall), does(callstack.Collector, breakdown.StateSTW)
 	if own == collectors || !strings.Contains(own, "the program stopped all goroutines") {
 		t.Errorf("%q, and for the collector %q", own, collectors)
 	}

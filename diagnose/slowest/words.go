@@ -46,7 +46,7 @@ func does(w callstack.Wait, state breakdown.State) string {
 		return "helped the garbage collector, because it allocated memory"
 	case breakdown.StateSTW:
 		return "was stopped, because the runtime stopped all goroutines for a moment"
-	case breakdown.StateHalted:
+	case breakdown.StateStoppedByCall:
 		return "was stopped, because the program stopped all goroutines"
 	}
 	if text, ok := doing[w]; ok {
@@ -59,7 +59,7 @@ func does(w callstack.Wait, state breakdown.State) string {
 var states = map[breakdown.State]string{
 	breakdown.StateRunning: "was at work", breakdown.StateRunnable: "waited for a CPU",
 	breakdown.StateAssist: "helped the garbage collector",
-	breakdown.StateSTW:    "was stopped with all others", breakdown.StateHalted: "was stopped with all others by a call",
+	breakdown.StateSTW:    "was stopped with all others", breakdown.StateStoppedByCall: "was stopped with all others by a call",
 	breakdown.StateLock:    "waited for a mutex",
 	breakdown.StateSync:    "waited for other goroutines",
 	breakdown.StateChannel: "waited at a channel", breakdown.StateSelect: "waited in a select", breakdown.StateSleep: "slept",

@@ -62,8 +62,8 @@ func TestMostOfTheLedger(t *testing.T) {
 // for a collection.
 func TestStopsInTheLedger(t *testing.T) {
 	b := diagnosetest.New(8, 10*time.Millisecond).Wait(breakdown.StateRunning, time.Millisecond, 3).
-		Wait(breakdown.StateHalted, 6*time.Millisecond, 1, "runtime.ReadMemStats", "shop/web.stats@web.go:9").
-		Wait(breakdown.StateHalted, 3*time.Millisecond, 1, "runtime.GC", "shop/web.free@web.go:20")
+		Wait(breakdown.StateStoppedByCall, 6*time.Millisecond, 1, "runtime.ReadMemStats", "shop/web.stats@web.go:9").
+		Wait(breakdown.StateStoppedByCall, 3*time.Millisecond, 1, "runtime.GC", "shop/web.free@web.go:20")
 	rec, body := b.Open(t)
 	found, err := diagnose.Run(rec, body, nil)
 	if err != nil {

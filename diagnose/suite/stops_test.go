@@ -18,7 +18,7 @@ import (
 func TestStopsAreOneFinding(t *testing.T) {
 	const reads, stats = "runtime.ReadMemStats", "shop/web.stats@web.go:9"
 	b := New(64, 40*ms).CPU(2, 0.6, 0.3, 0.1, 0.1).Wait(breakdown.StateRunning, 2*ms, 3).
-		Wait(breakdown.StateHalted, 30*ms, 2, reads, stats).
+		Wait(breakdown.StateStoppedByCall, 30*ms, 2, reads, stats).
 		Wait(breakdown.StateLock, 14*ms, 1, "sync.runtime_SemacquireMutex", "sync.(*Mutex).Lock", "shop/cache.(*Cache).Get@cache.go:41").
 		Sample(4*time.Second, reads, stats)
 	found := ExpectAll(t, suite.All(), b, "stops-the-world at web.go:9")
@@ -30,7 +30,7 @@ func TestStopsAreOneFinding(t *testing.T) {
 	}
 	// Collections that the program forces have a cause of their own, stops and all.
 	forced := New(64, 40*ms).CPU(2, 0.6, 0.3, 0.1, 0.1).Wait(breakdown.StateRunning, 2*ms, 3).
-		Wait(breakdown.StateHalted, 30*ms, 2, "runtime.gcStart", "runtime.GC", stats).
+		Wait(breakdown.StateStoppedByCall, 30*ms, 2, "runtime.gcStart", "runtime.GC", stats).
 		Counter(series.GCCycles, "", 600).Counter(series.GCForced, "", 600)
 	ExpectFirst(t, suite.All(), forced, "gc-forced")
 }

@@ -20,19 +20,19 @@ type State string
 // blocked, and stopped-by-call that of the call, whoever made it; running,
 // runnable, gc-assist and stop-the-world have no site.
 const (
-	StateRunning  State = "running"
-	StateRunnable State = "runnable" // ready, waiting for a P; see package anatomy
-	StateAssist   State = "gc-assist"
-	StateSTW      State = "stop-the-world"  // by the runtime: for the collector, or for a trace or profile that is taken
-	StateHalted   State = "stopped-by-call" // the world is stopped, or about to be, because the program calls for it
-	StateLock     State = "lock"            // sync.Mutex, RWMutex
-	StateSync     State = "sync"            // Cond, WaitGroup, Once and other semaphores
-	StateChannel  State = "channel"         // send or receive
-	StateSelect   State = "select"
-	StateSleep    State = "sleep"
-	StateNetwork  State = "network" // netpoller
-	StateSyscall  State = "syscall" // long enough to be seen
-	StateOther    State = "other"
+	StateRunning       State = "running"
+	StateRunnable      State = "runnable" // ready, waiting for a P; see package anatomy
+	StateAssist        State = "gc-assist"
+	StateSTW           State = "stop-the-world"  // by the runtime: for the collector, or for a trace or profile that is taken
+	StateStoppedByCall State = "stopped-by-call" // the world is stopped, or about to be, because the program calls for it
+	StateLock          State = "lock"            // sync.Mutex, RWMutex
+	StateSync          State = "sync"            // Cond, WaitGroup, Once and other semaphores
+	StateChannel       State = "channel"         // send or receive
+	StateSelect        State = "select"
+	StateSleep         State = "sleep"
+	StateNetwork       State = "network" // netpoller
+	StateSyscall       State = "syscall" // long enough to be seen
+	StateOther         State = "other"
 )
 
 // Anatomy is anatomy.json: where the requests inside the execution traces

@@ -74,7 +74,7 @@ func TestCollector(t *testing.T) {
 	Expect(t, memory.Collector, idle) // on CPUs that had nothing else to do
 	Expect(t, memory.Collector, Healthy().Wait(breakdown.StateAssist, 4*ms, 2), "gc-assist")
 	// The world stands still because the program calls for it.
-	Expect(t, memory.Collector, Healthy().Wait(breakdown.StateHalted, 4*ms, 2, "runtime.ReadMemStats", render))
+	Expect(t, memory.Collector, Healthy().Wait(breakdown.StateStoppedByCall, 4*ms, 2, "runtime.ReadMemStats", render))
 	// Only the tail assists.
 	tail := New(64, 3*ms).Rate(500).Late(15*ms, 0.011).CPU(2, 0.4, 0.2, 0.06, 0.1).Busy(2*s).Wait(breakdown.StateRunning, 2*ms, 3)
 	// In an open loop that keeps its schedule nothing waits for it.
@@ -116,7 +116,7 @@ func TestForced(t *testing.T) {
 			"runtime.gcWaitOnMark", "runtime.GC", cleanup)
 	}
 	Expect(t, memory.Collector, inRequests(), "gc-forced at orders.go:9")
-	stops := collector(collecting(2*s), 30e6, 20e6, 60e6, 100, 60, 59).Wait(breakdown.StateHalted, 20*ms, 1, "runtime.GC", cleanup)
+	stops := collector(collecting(2*s), 30e6, 20e6, 60e6, 100, 60, 59).Wait(breakdown.StateStoppedByCall, 20*ms, 1, "runtime.GC", cleanup)
 	if found := Expect(t, memory.Collector, stops, "gc-forced at orders.go:9"); len(found) == 1 && found[0].Share < 0.5 {
 		t.Errorf("%.2f of request time, without the stops", found[0].Share)
 	}

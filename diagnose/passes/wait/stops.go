@@ -3,7 +3,6 @@ package wait
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -44,7 +43,7 @@ func runStops(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 		f := v.Finding(p, "stops-the-world", s)
 		what, remedy := halting(p, s)
-		f.Title = fmt.Sprintf("%s stops the world %s: %s", callstack.Short(s.Place.Function), what, lower(v.Requests()))
+		f.Title = fmt.Sprintf("%s stops the world %s: %s", callstack.Short(s.Place.Function), what, diagnose.LowerFirst(v.Requests()))
 		f.Remedy = remedy
 		if cpu := calling(p, s); cpu > 0 {
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, cpu, diagnose.Ratio,
@@ -69,7 +68,7 @@ func stopsOfWorld(p *diagnose.Pass) []waits.Site {
 			direct = append(direct, s)
 		}
 	}
-	for _, n := range p.Path().In(breakdown.StateHalted) {
+	for _, n := range p.Path().In(breakdown.StateStoppedByCall) {
 		if at, ok := p.Stacks.Place(n.Stack); ok && !forced(n.Stack) {
 			onPath = append(onPath, waits.Site{Wait: callstack.StopWait, Place: at, User: p.Stacks.User(at),
 				NS: float64(n.NS), Share: n.Share,
@@ -155,6 +154,3 @@ func calling(p *diagnose.Pass, s waits.Site) float64 {
 	}
 	return p.SparedBelow(s.Place.Function, s.Part.Stack[inner-1].Function)
 }
-
-// lower makes the beginning of a sentence that of a clause.
-func lower(sentence string) string { return strings.ToLower(sentence[:1]) + sentence[1:] }

@@ -17,7 +17,7 @@ const (
 
 // stopped waits for stops of the world by a call.
 func stopped(b *Builder, each time.Duration, frames ...string) *Builder {
-	return b.Wait(breakdown.StateHalted, each, 2, frames...)
+	return b.Wait(breakdown.StateStoppedByCall, each, 2, frames...)
 }
 
 func TestStops(t *testing.T) {
@@ -36,7 +36,7 @@ func TestStops(t *testing.T) {
 	Expect(t, wait.Stops, stopped(busy(), 30*ms, reads, stats), "stops-the-world at web.go:9") // the others' CPUs wait as well
 	// A dump now and then, which is what slow requests wait for.
 	tail := New(64, 3*ms).Rate(500).Late(40*ms, 0.011).CPU(2, 0.4, 0.2, 0.06, 0.1).Wait(breakdown.StateRunning, 2*ms, 3)
-	Expect(t, wait.Stops, tail.Slow(breakdown.StateHalted, 30*ms, "runtime.Stack", stats), "stops-the-world at web.go:9")
+	Expect(t, wait.Stops, tail.Slow(breakdown.StateStoppedByCall, 30*ms, "runtime.Stack", stats), "stops-the-world at web.go:9")
 	// In an open loop that keeps its schedule nothing waits for it.
 	Expect(t, wait.Stops, tiny(60*us).Rate(300))
 	Expect(t, wait.Stops, idle().Wait(breakdown.StateSTW, 30*ms, 2)) // the collector's
@@ -71,8 +71,8 @@ func TestStopsForWhat(t *testing.T) {
 // serves no request.
 func TestStopsOnThePath(t *testing.T) {
 	halted := func(share float64, stack ...string) breakdown.PathNode {
-		return breakdown.PathNode{Kind: breakdown.PathState, State: breakdown.StateHalted, NS: int64(share * float64(40*ms)), Share: share,
-			Stack: Stack(stack...)}
+		return breakdown.PathNode{Kind: breakdown.PathState, State: breakdown.StateStoppedByCall,
+			NS: int64(share * float64(40*ms)), Share: share, Stack: Stack(stack...)}
 	}
 	locked := func(nodes ...breakdown.PathNode) *Builder {
 		request := breakdown.PathNode{Kind: breakdown.PathRequest, State: breakdown.StateLock, Function: "shop/cache.(*Cache).Get"}
