@@ -82,8 +82,8 @@ type attempt struct {
 	criterion float64
 }
 
-// refined makes models of the attempts. Those that the conditional sum of squares found are fitted further by the exact
-// likelihood, the best of them, from there: which orders come into question, the former tells at a fraction of the cost.
+// refined makes models of the attempts. If the conditional sum of squares found them, it fits the best again, by exact
+// likelihood and from the parameters found: the cheap criterion is good enough to choose the orders worth that.
 func refined(all []attempt, values []float64) []scored {
 	if len(all) > 0 && all[0].exactly() && !all[0].throughout() {
 		slices.SortStableFunc(all, func(a, b attempt) int { return cmp.Compare(a.criterion, b.criterion) })
@@ -113,7 +113,7 @@ func (o order) mostReach() int {
 // exactly reports whether orders of this season are fitted by their exact likelihood, else by the conditional one.
 func (o order) exactly() bool { return o.mostReach() < exactReach }
 
-// throughout reports whether they are searched by it too, because that costs little.
+// throughout reports whether they are cheap enough to be searched by it too.
 func (o order) throughout() bool { return o.mostReach() < searchReach }
 
 func (o order) seasonalBound() int {
@@ -180,24 +180,9 @@ func (o order) fit(values []float64) ([]float64, float64) {
 	if o.drift {
 		start = append(start, mean(scaled))
 	}
-	errs := make([]float64, len(scaled))
-	// All orders are compared on the same errors, except that at most a third of the values is left out.
-	common := min(o.mostReach(), len(scaled)/3)
-	cost := func(x []float64) float64 {
-		ar, ma, centre := o.coefficients(x)
-		if o.throughout() {
-			_, criterion := exact(scaled, ar, ma, centre, nil)
-			return criterion
-		}
-		conditional(scaled, ar, ma, centre, errs)
-		squares, n := 0.0, 0
-		for _, e := range errs[min(max(common, reach(ar)), len(errs)):] {
-			squares, n = squares+e*e, n+1
-		}
-		if n == 0 {
-			return math.Inf(1)
-		}
-		return math.Log(squares/float64(n) + 1e-300)
+	cost := o.squares(scaled)
+	if o.throughout() {
+		cost = o.improbability(scaled)
 	}
 	x, least := minimize(cost, start, evaluationsARIMA)
 	return o.judged(x, least, spread, len(scaled))
@@ -210,13 +195,36 @@ func (o order) refine(values, from []float64) ([]float64, float64) {
 	if o.drift {
 		start[len(start)-1] /= spread
 	}
-	cost := func(x []float64) float64 {
+	x, least := minimize(o.improbability(scaled), start, evaluationsExact)
+	return o.judged(x, least, spread, len(scaled))
+}
+
+// squares returns the logarithm of the mean conditional square of errors, as a function of the parameters. All orders are
+// compared on the same errors, except that at most a third of the values is left out.
+func (o order) squares(scaled []float64) func(x []float64) float64 {
+	errs := make([]float64, len(scaled))
+	common := min(o.mostReach(), len(scaled)/3)
+	return func(x []float64) float64 {
+		ar, ma, centre := o.coefficients(x)
+		conditional(scaled, ar, ma, centre, errs)
+		squares, n := 0.0, 0
+		for _, e := range errs[min(max(common, reach(ar)), len(errs)):] {
+			squares, n = squares+e*e, n+1
+		}
+		if n == 0 {
+			return math.Inf(1)
+		}
+		return math.Log(squares/float64(n) + 1e-300)
+	}
+}
+
+// improbability returns what exact does, as a function of the parameters.
+func (o order) improbability(scaled []float64) func(x []float64) float64 {
+	return func(x []float64) float64 {
 		ar, ma, centre := o.coefficients(x)
 		_, criterion := exact(scaled, ar, ma, centre, nil)
 		return criterion
 	}
-	x, least := minimize(cost, start, evaluationsExact)
-	return o.judged(x, least, spread, len(scaled))
 }
 
 // scaled returns the differences in units of their standard deviation, in which the search takes steps.

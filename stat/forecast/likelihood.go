@@ -2,9 +2,9 @@ package forecast
 
 import "math"
 
-// The exact likelihood costs as much as values times lags, many times the conditional one. Orders that reach back less than
-// searchReach are searched by it, and the best of those below exactReach are refined. Longer seasons come with long
-// histories, where the two hardly differ.
+// The exact likelihood costs as many steps as values times lags, many times the conditional one. Orders that reach back less
+// than searchReach are searched by it; of those below exactReach, it refines only the best. Longer seasons come with long
+// histories, for which the two hardly differ.
 const (
 	searchReach = 16
 	exactReach  = 64
@@ -125,7 +125,7 @@ func (f *filter) follow(e float64) {
 // exact returns, per value, minus twice the logarithm of the likelihood of a Gaussian autoregressive moving average, except
 // for a constant, at the best variance of its errors; infinity if the process is not stationary. Unlike the conditional
 // sum of squares it loses no values and shies away from moving averages that cannot be inverted, which matters if there are
-// few. Errs, if not nil, gets the one-step errors, each over its standard deviation in units of the later ones'.
+// few. Errs, if not nil, receives the one-step errors, scaled to the variance that they have once the filter is steady.
 //
 // The covariance is updated by its change, of rank 1 (Morf, Sidhu and Kailath, "Some new algorithms for recursive
 // estimation in constant, linear, discrete-time systems", 1974), so that a value costs as many steps as the state has elements.
