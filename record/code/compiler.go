@@ -12,6 +12,10 @@ type Compiler struct {
 	// Loops are the lines of the service's own code that lead to a call of a database or another
 	// service and lie in a loop of their function.
 	Loops []Frame `json:"loops,omitempty"`
+	// Relays are the lines of the service's own code that only pass on a statement that their function
+	// was given: as its text, as the function that sends it, or as a value of any type for an object
+	// mapper. Who called that function asks for the statement.
+	Relays []Frame `json:"relays,omitempty"`
 }
 
 // HotLine is a line of the service's own code and its measured cost.

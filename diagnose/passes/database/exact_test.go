@@ -9,6 +9,8 @@ import (
 	"github.com/redline-go/redline/diagnose/passes/database"
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/operation"
 	"github.com/redline-go/redline/record/series"
@@ -81,32 +83,33 @@ func TestCallerOutsideHook(t *testing.T) {
 	Expect(t, database.SlowQuery, b, "db-slow-query at retry.go:33")
 }
 
-// TestCallerOfAHandle: a type of the service's that stands for a database handle sends what it is given. One
-// method of that name may have a statement of its own, and so may methods of other names.
-func TestCallerOfAHandle(t *testing.T) {
-	const query, row = "database/sql.(*Tx).QueryContext", "database/sql.(*Tx).QueryRowContext"
-	asks := func(first, second string) *Builder {
+// TestCallerOfARelay: by the service's sources a method sends what it is given. Its caller is named, in the
+// finding and among the waits.
+func TestCallerOfARelay(t *testing.T) {
+	relay := code.Frame{Function: "shop/data.(*Tx).Query", File: "data.go", Line: 165}
+	const query, sends = "database/sql.(*Tx).QueryContext", "shop/data.(*Tx).Query@data.go:165"
+	named := func(relays ...code.Frame) string {
 		b := twoPlaces()
 		n := int64(b.Requests())
-		return b.Statement(ordered, n, 19*ms, 1, 2600, seqPlan).
-			Asks(operation.Query, ordered, n, 19*ms, 1, Caller(1, 19*ms, query, first, latest)).Within(0, 19*ms, 1).
-			Asks(operation.Query, item, n, ms, 1, Caller(1, ms, query, row, second, getEach)).Within(0, ms, 1)
+		rec, body := b.Statement(ordered, n, 19*ms, 1, 2600, seqPlan).
+			Asks(operation.Query, ordered, n, 19*ms, 1, Caller(1, 19*ms, query, sends, latest)).Within(0, 19*ms, 1).
+			Asks(operation.Query, item, n, ms, 1, Caller(1, ms, query, sends, getEach)).Within(0, ms, 1).Open(t)
+		if err := disk.WriteJSON(rec.Dir, code.File, code.Compiler{Relays: relays}); err != nil {
+			t.Fatal(err)
+		}
+		out, err := diagnose.Run(rec, body, suite.All())
+		if err != nil || len(out.Findings) == 0 || out.Findings[0].Cause != "db-slow-query" {
+			t.Fatalf("%+v, %v", out.Findings, err)
+		}
+		return out.Findings[0].Where.Function
 	}
-	Expect(t, database.SlowQuery, asks("shop/data.(*Tx).Query@data.go:165", "shop/data.(*Tx).QueryRowContext@data.go:174"),
-		"db-slow-query at read.go:18")
-	Expect(t, database.SlowQuery, asks("shop/data.Tx.QueryContext@data.go:165", "shop/data.Tx.Exec@data.go:174"),
-		"db-slow-query at read.go:18")
-	for _, second := range []string{"shop/data.(*Orders).Get@data.go:174", "shop/data.(*Items).QueryRow@data.go:174",
-		"shop/data.(*Orders).QueryContext@data.go:180", "shop/data.QueryRow@data.go:174"} {
-		Expect(t, database.SlowQuery, asks("shop/data.(*Orders).Query@data.go:165", second), "db-slow-query at data.go:165")
+	if got := named(relay); got != "shop/store.(*Store).Latest" {
+		t.Errorf("the place is %s, want the relay's caller", got)
 	}
-	// Nobody of the service's is further out.
-	b := twoPlaces()
-	n := int64(b.Requests())
-	b.Statement(ordered, n, 19*ms, 1, 2600, seqPlan).
-		Asks(operation.Query, ordered, n, 19*ms, 1, Caller(1, 19*ms, query, "shop/data.(*Tx).Query@data.go:165")).Within(0, 19*ms, 1).
-		Asks(operation.Exec, item, n, ms, 1, Caller(1, ms, query, "shop/data.(*Tx).Exec@data.go:174")).Within(0, ms, 1)
-	Expect(t, database.SlowQuery, b, "db-slow-query at data.go:165")
+	relay.Line++
+	if got := named(relay); got != relay.Function {
+		t.Errorf("another line of the function relays, and the place is %s", got)
+	}
 }
 
 // TestCallerCounted: with the hooks' count the true caller is named, whatever the
