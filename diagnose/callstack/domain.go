@@ -1,6 +1,7 @@
 package callstack
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/redline-go/redline/record/code"
@@ -112,18 +113,21 @@ func (x *Index) outermost(stack, inner []code.Frame) (role Role, at int) {
 
 // Work returns the role, one of Works, of the frames below a user's function: map
 // operations, moving bytes, one atomic operation, an unbuffered system call; 0 for none.
+// A dependency's maps and copies are 0: the user can call it less, but neither size its
+// maps nor share what it copies.
 func (x *Index) Work(below []code.Frame) Role {
 	if len(below) == 0 {
 		return 0
 	}
 	all := x.Roles(below)
 	leaf := x.Role(below[0].Function)
+	lent := slices.ContainsFunc(below, func(f code.Frame) bool { return Dependency(f.Function) })
 	switch {
 	case leaf.Has(Atomic) && (len(below) == 1 || len(below) == 2 && x.Role(below[1].Function).Has(Atomic)):
 		return Atomic
-	case all.Has(Map):
+	case all.Has(Map) && !lent:
 		return Map
-	case leaf.Has(Copy) && !all.Has(allocating) && !(all.Has(Allocate) && clears(below[0])):
+	case leaf.Has(Copy) && !lent && !all.Has(allocating) && !(all.Has(Allocate) && clears(below[0])):
 		return Copy
 	case all.Has(SmallIO) && all.Has(FileIO|SocketIO) && !all.Has(FileSync) && (!all.Has(Buffered) || x.flushed(below)):
 		return SmallIO

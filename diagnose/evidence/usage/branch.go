@@ -100,27 +100,6 @@ func (u *Table) Inside(at code.Frame) (function string, part float64) {
 	return function, parts[function] / total
 }
 
-// Lent returns the part of a function's work of one kind that dependencies do for it, 0 to 1, and the
-// dependency's function that does most of it.
-func (u *Table) Lent(function string, work callstack.Role) (to string, part float64) {
-	total, lent, parts := 0.0, 0.0, map[string]float64{}
-	for _, s := range u.list {
-		i := u.index.Innermost(s.Stack)
-		if i < 0 || s.Stack[i].Function != function || u.index.Work(s.Stack[:i]) != work {
-			continue
-		}
-		total += float64(s.Value)
-		if in := slices.IndexFunc(s.Stack[:i], func(f code.Frame) bool { return u.library(f.Function) }); in >= 0 {
-			lent += float64(s.Value)
-			parts[s.Stack[in].Function] += float64(s.Value)
-		}
-	}
-	if len(parts) == 0 {
-		return "", 0
-	}
-	return measured.Heaviest(parts, cmp.Compare[string]), lent / total
-}
-
 // narrowed keeps the samples that call a function at a depth.
 func narrowed(below [][]code.Frame, values []float64, depth int, function string) (kept [][]code.Frame, keptValues []float64) {
 	for i, calls := range below {
