@@ -31,10 +31,13 @@ type line struct {
 func LinesOf(frames []code.Frame) Lines {
 	set := Lines{}
 	for _, f := range frames {
-		set[line{f.Function, f.Line}] = true
+		set.Add(f)
 	}
 	return set
 }
+
+// Add adds a frame's line.
+func (l Lines) Add(f code.Frame) { l[line{f.Function, f.Line}] = true }
 
 // Has reports whether a frame's line is in the set.
 func (l Lines) Has(f code.Frame) bool { return l[line{f.Function, f.Line}] }

@@ -12,7 +12,6 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/breakdown"
-	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/record/windows"
@@ -41,17 +40,9 @@ type Run struct {
 // New returns the tables of a record; a is nil when no trace was taken apart.
 func New(rec *record.Record, a *breakdown.Anatomy) *Run {
 	p := &Run{Record: rec, Anatomy: served(a), profiles: map[string]*Memo[*Profile]{}}
-	p.Stacks = callstack.NewIndex(callstack.Code{Module: rec.Run.Target.Module, Answers: p.answers(), Relays: relays(rec)})
+	p.Stacks = callstack.NewIndex(callstack.Code{Module: rec.Run.Target.Module, Answers: p.answers()})
+	p.Stacks.Relays = p.relays()
 	return p
-}
-
-// relays returns the lines that pass on what they are given; none of a target that redline did not build.
-func relays(rec *record.Record) callstack.Lines {
-	var known code.Compiler
-	if rec.ReadJSON(code.File, &known) != nil {
-		return nil
-	}
-	return callstack.LinesOf(known.Relays)
 }
 
 // answers returns which of its own calls the target answers itself, as a grpc-gateway does that

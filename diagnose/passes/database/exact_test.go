@@ -93,7 +93,7 @@ func TestCallerOfARelay(t *testing.T) {
 		n := int64(b.Requests())
 		rec, body := b.Statement(ordered, n, 19*ms, 1, 2600, seqPlan).
 			Asks(operation.Query, ordered, n, 19*ms, 1, Caller(1, 19*ms, query, sends, latest)).Within(0, 19*ms, 1).
-			Asks(operation.Query, item, n, ms, 1, Caller(1, ms, query, sends, getEach)).Within(0, ms, 1).Open(t)
+			Asks(operation.Query, `SELECT count(*) FROM "orders"`, n, ms, 1, Caller(1, ms, query, sends, getEach)).Within(0, ms, 1).Open(t)
 		if err := disk.WriteJSON(rec.Dir, code.File, code.Compiler{Relays: relays}); err != nil {
 			t.Fatal(err)
 		}
@@ -110,6 +110,27 @@ func TestCallerOfARelay(t *testing.T) {
 	if got := named(relay); got != relay.Function {
 		t.Errorf("another line of the function relays, and the place is %s", got)
 	}
+}
+
+// TestCallerOfARepository: who calls it decides which table its statements are about, whether it builds them or
+// a library does. It is named where it asks several tables itself, where all it asks is one, or without a caller.
+func TestCallerOfARepository(t *testing.T) {
+	const query, find, run = "database/sql.(*DB).QueryContext", "shop/base.(*Repository).Find@base.go:30", "shop/base.run@base.go:9"
+	asks := func(second string, callers ...[]string) *Builder {
+		b := twoPlaces()
+		n := int64(b.Requests())
+		through := func(outer []string) []string {
+			return append([]string{query, "lib.test/orm.(*Query).All", run, find}, outer...)
+		}
+		return b.Statement(ordered, n, 19*ms, 1, 2600, seqPlan).
+			Asks(operation.Query, ordered, n, 19*ms, 1, Caller(1, 19*ms, through(callers[0])...)).Within(0, 19*ms, 1).
+			Asks(operation.Query, second, n, ms, 1, Caller(1, ms, through(callers[1])...)).Within(0, ms, 1)
+	}
+	handler := []string{latest}
+	Expect(t, database.SlowQuery, asks(item, handler, []string{getEach}), "db-slow-query at read.go:18")
+	Expect(t, database.SlowQuery, asks(item, handler, handler), "db-slow-query at base.go:9")
+	Expect(t, database.SlowQuery, asks(`SELECT id FROM "orders"`, handler, []string{getEach}), "db-slow-query at base.go:9")
+	Expect(t, database.SlowQuery, asks(item, handler, nil), "db-slow-query at base.go:30")
 }
 
 // TestCallerCounted: with the hooks' count the true caller is named, whatever the
