@@ -10,12 +10,13 @@ type names struct {
 	parameters map[string]ast.Expr   // their types
 	generic    map[string]bool       // type parameters
 	assigned   map[string][]ast.Expr // what local variables are set to
+	origins    map[string]origin     // of variables, as far as they were looked for
 	following  map[string]bool       // the variables whose origin is being looked for
 	sends      Sends
 }
 
 func newNames(around []ast.Node, sends Sends) names {
-	n := names{map[string]ast.Expr{}, map[string]bool{}, map[string][]ast.Expr{}, map[string]bool{}, sends}
+	n := names{map[string]ast.Expr{}, map[string]bool{}, map[string][]ast.Expr{}, map[string]origin{}, map[string]bool{}, sends}
 	for _, f := range around {
 		switch f := f.(type) {
 		case *ast.FuncDecl:

@@ -74,9 +74,13 @@ func (n names) originOfName(name string) origin {
 		if n.following[name] {
 			return neither // "q = q + order" says nothing more of q
 		}
+		if known, ok := n.origins[name]; ok {
+			return known
+		}
 		n.following[name] = true
-		defer delete(n.following, name)
-		return n.together(values...)
+		n.origins[name] = n.together(values...)
+		delete(n.following, name)
+		return n.origins[name]
 	}
 	if name == "nil" || name == "true" || name == "false" || isContext(name) {
 		return neither

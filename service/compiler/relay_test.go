@@ -1,6 +1,7 @@
 package compiler_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,4 +50,27 @@ func relays(t *testing.T, file string, least int) {
 	if _, err := compiler.Relays(file+"x", 1, compiler.SendsText); err == nil {
 		t.Error("a missing file is no error")
 	}
+}
+
+// FuzzRelays: any source that parses has an answer, soon: each variable of a chain of sums is followed once.
+func FuzzRelays(f *testing.F) {
+	sums := "a0 := q\n"
+	for i := range 60 {
+		sums += fmt.Sprintf("a%d := a%d + a%d\n", i+1, i, i)
+	}
+	f.Add("func f(q string) {\n"+sums+"db.Query(a60) }", 64)
+	f.Add("func (r *T[K]) f(q K, op func()) { op(); db.Save(q) }", 2)
+	f.Add("var f = func(s *sql.Stmt) { s.Query() }", 2)
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, source string, line int) {
+		file := filepath.Join(dir, "source.go")
+		if err := os.WriteFile(file, []byte("package p\n"+source), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for sends := compiler.SendsText; sends <= compiler.SendsRequest; sends++ {
+			if _, err := compiler.Relays(file, line, sends); err != nil {
+				return // it does not parse
+			}
+		}
+	})
 }
