@@ -62,10 +62,10 @@ func (u *Table) Branches(function string) []Branch {
 			last, entered = most, pkg
 			continue
 		}
-		if depth == 0 {
+		list := u.branches(called, total)
+		if depth == 0 && sum(list) < mostMade {
 			return nil // the function itself divides its work; its lines show how
 		}
-		list := u.branches(called, total)
 		if len(list) < 2 && depth > 1 {
 			part := 0.0
 			for _, v := range values {
@@ -121,6 +121,13 @@ func (u *Table) branches(called map[string]float64, total float64) (list []Branc
 		return cmp.Or(cmp.Compare(b.Share, a.Share), strings.Compare(a.Function, b.Function))
 	})
 	return list[:min(len(list), mostBranches)]
+}
+
+func sum(list []Branch) (share float64) {
+	for _, b := range list {
+		share += b.Share
+	}
+	return share
 }
 
 // library reports whether a function is of a dependency: neither the service's own nor the

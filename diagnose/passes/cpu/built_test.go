@@ -115,6 +115,26 @@ func TestCompiledAsOneStepOfSeveral(t *testing.T) {
 	}
 }
 
+// A page that asks a library for each of its settings divides its time among the library's functions, as one
+// that used viper did. A function that divides its time among its own helpers is named alone.
+func TestCallsOfALibrary(t *testing.T) {
+	asks := func(pkg string) *Builder {
+		return Healthy().Sample(2*s, "runtime.mapaccess1_faststr", pkg+"find", pkg+"GetString", "shop/web.page@web.go:58").
+			Sample(2*s, "runtime.mapaccess1_faststr", pkg+"find", pkg+"GetInt", "shop/web.page@web.go:59").
+			Sample(s, "shop/web.page@web.go:60")
+	}
+	found := Expect(t, cpu.Hot, asks("github.com/kept/settings."), "cpu-hot-function at web.go:58")
+	if len(found) == 1 && (!strings.Contains(found[0].Title, "most of it in settings.GetInt and settings.GetString") ||
+		!strings.Contains(found[0].Remedy, "keep the results of")) {
+		t.Errorf("%s; %s", found[0].Title, found[0].Remedy)
+	}
+	found = Expect(t, cpu.Hot, Healthy().Sample(2*s, "strings.Index", "shop/web.page@web.go:58").
+		Sample(2*s, "strings.Count", "shop/web.page@web.go:59").Sample(s, "shop/web.page@web.go:60"), "cpu-hot-function at web.go:58")
+	if len(found) == 1 && strings.Contains(found[0].Title, "most of it") {
+		t.Errorf("%s", found[0].Title)
+	}
+}
+
 // What a library makes for one call and names after it cannot be kept. What it does then is named.
 func TestMadeForOneCall(t *testing.T) {
 	executes := func(maker string) *Builder {
