@@ -128,6 +128,14 @@ func TestCallsOfALibrary(t *testing.T) {
 		!strings.Contains(found[0].Remedy, "keep the results of")) {
 		t.Errorf("%s; %s", found[0].Title, found[0].Remedy)
 	}
+	// Not calling it also saves what it formats and allocates meanwhile.
+	more := Expect(t, cpu.Hot, asks("github.com/kept/settings.").
+		Sample(2*s, "fmt.Sprint", "github.com/kept/settings.GetInt", "shop/web.page@web.go:59").
+		Sample(2*s, "fmt.Sprint", "github.com/kept/settings.GetString", "shop/web.page@web.go:58"), "cpu-hot-function at web.go:58")
+	if len(found) == 1 && len(more) == 1 && (more[0].Share < found[0].Share+0.05 || more[0].GainCeiling < found[0].GainCeiling) {
+		t.Errorf("%.2f of the CPU and %.2fx, with formatting %.2f and %.2fx", found[0].Share, found[0].GainCeiling,
+			more[0].Share, more[0].GainCeiling)
+	}
 	found = Expect(t, cpu.Hot, Healthy().Sample(2*s, "strings.Index", "shop/web.page@web.go:58").
 		Sample(2*s, "strings.Count", "shop/web.page@web.go:59").Sample(s, "shop/web.page@web.go:60"), "cpu-hot-function at web.go:58")
 	if len(found) == 1 && strings.Contains(found[0].Title, "most of it") {
