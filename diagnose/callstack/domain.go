@@ -106,9 +106,33 @@ func (x *Index) outermost(stack, inner []code.Frame) (role Role, at int) {
 		if domain.Has(users) && (answering || x.Innermost(stack[i:]) < 0) {
 			continue
 		}
+		if domain == Format && !rendered(inner[i].Function) && x.lent(inner[i+1:]) {
+			return 0, -1
+		}
 		role, at = domain, i
 	}
 	return role, at
+}
+
+// rendered reports whether a function writes what its caller lays out: a framework passes on the user's
+// template or format.
+func rendered(function string) bool {
+	pkg, name := Split(function)
+	return strings.Contains(pkg, "template") || pkg == "fmt" && strings.HasPrefix(name, "Fprint")
+}
+
+// lent reports whether text is formatted for a dependency rather than for the user's code, given what is
+// outside the formatting. Its caller can call the dependency less, but not append with strconv instead.
+func (x *Index) lent(outside []code.Frame) bool {
+	for _, f := range outside {
+		switch pkg, _ := Split(f.Function); {
+		case x.User(f):
+			return false
+		case pkg != "" && !Standard(pkg):
+			return true
+		}
+	}
+	return false
 }
 
 // Work returns the role, one of Works, of the frames below a user's function: map
