@@ -136,6 +136,13 @@ func TestCallsOfALibrary(t *testing.T) {
 		t.Errorf("%.2f of the CPU and %.2fx, with formatting %.2f and %.2fx", found[0].Share, found[0].GainCeiling,
 			more[0].Share, more[0].GainCeiling)
 	}
+	// Nor is time.LoadLocation, which reads and parses a file, a helper of its caller's.
+	found = Expect(t, cpu.Hot, Healthy().Sample(5*s, "time.LoadLocationFromTZData", "time.LoadLocation", "shop/web.zone@web.go:16"),
+		"cpu-hot-function at web.go:16")
+	if len(found) == 1 && (!strings.Contains(found[0].Title, "most of it in time.LoadLocation") ||
+		!strings.Contains(found[0].Remedy, "keep the result of time.LoadLocation")) {
+		t.Errorf("%s; %s", found[0].Title, found[0].Remedy)
+	}
 	found = Expect(t, cpu.Hot, Healthy().Sample(2*s, "strings.Index", "shop/web.page@web.go:58").
 		Sample(2*s, "strings.Count", "shop/web.page@web.go:59").Sample(s, "shop/web.page@web.go:60"), "cpu-hot-function at web.go:58")
 	if len(found) == 1 && strings.Contains(found[0].Title, "most of it") {

@@ -129,6 +129,9 @@ type callees struct {
 
 func calleesOf(p *diagnose.Pass, use *usage.Table, at code.Frame) (c callees) {
 	c.branches = use.Branches(at.Function)
+	if f, part := use.Standard(at.Function); f != "" && len(c.branches) == 0 {
+		c.branches = []usage.Branch{{Function: f, Share: part}}
+	}
 	part, functions := 0.0, []string(nil)
 	for _, b := range c.branches {
 		if part < 0.5 { // together they are most of it
