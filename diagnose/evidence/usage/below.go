@@ -47,7 +47,13 @@ func (p *Service) SparedIn(calls Calls, roles callstack.Role) float64 {
 // others, however far below: all that these do, and the collection of what they allocate. It is 0 without a CPU
 // profile.
 func (p *Service) SparedBelow(caller string, functions ...string) float64 {
-	return p.without(func(stack []code.Frame) float64 {
+	return p.without(p.below(caller, functions))
+}
+
+// below returns the function that gives 1 for stacks on which a function of the service calls others, however
+// far below, and 0 for the rest.
+func (p *Service) below(caller string, functions []string) func(stack []code.Frame) float64 {
+	return func(stack []code.Frame) float64 {
 		at := slices.IndexFunc(stack, func(f code.Frame) bool {
 			return p.Stacks.User(f) && callstack.Enclosing(f.Function) == callstack.Enclosing(caller)
 		})
@@ -55,7 +61,7 @@ func (p *Service) SparedBelow(caller string, functions ...string) float64 {
 			return 0
 		}
 		return 1
-	})
+	}
 }
 
 // Copied returns the part of the service's CPU, 0 to 1, that one of its functions spends on

@@ -78,9 +78,43 @@ func (u *Table) Branches(function string) []Branch {
 	return nil
 }
 
-// Standard returns the function of the standard library to which a function of the service gives most of its
+// Callees are the functions of libraries, and of the standard library, that take a function's CPU.
+type Callees struct {
+	Branches []Branch
+	// Functions are those of them that together have most of it; none if no few have.
+	Functions []string
+	// Share is the part of the service's CPU that not calling Functions saves, with all that they allocate;
+	// Bytes is the part of all bytes allocated that they allocate, both 0 to 1.
+	Share, Bytes float64
+}
+
+// Callees returns what a function of the service calls at most cost.
+func (p *Service) Callees(at code.Frame) (c Callees) {
+	use, err := p.Use()
+	if err != nil {
+		return c
+	}
+	c.Branches = use.Branches(at.Function)
+	if f, part := use.standard(at.Function); f != "" && len(c.Branches) == 0 {
+		c.Branches = []Branch{{Function: f, Share: part}}
+	}
+	part, functions := 0.0, []string(nil)
+	for _, b := range c.Branches {
+		if part < mostMade { // together they are most of it
+			functions, part = append(functions, b.Function), part+b.Share
+		}
+	}
+	if part >= mostMade {
+		spared := p.below(at.Function, functions)
+		c.Functions, c.Share = functions, p.without(spared)
+		c.Bytes, _ = p.allocates(spared)
+	}
+	return c
+}
+
+// standard returns the function of the standard library to which a function of the service gives most of its
 // CPU, such as time.LoadLocation, and its part of that, 0 to 1; "" if there is none, or it is a mere helper.
-func (u *Table) Standard(function string) (called string, part float64) {
+func (u *Table) standard(function string) (called string, part float64) {
 	total, parts := 0.0, map[string]float64{}
 	for _, s := range u.list {
 		i := slices.IndexFunc(s.Stack, func(f code.Frame) bool { return f.Function == function })

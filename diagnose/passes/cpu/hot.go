@@ -8,14 +8,10 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/evidence/usage"
-	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
 )
 
 const (
-	// leastHot is the least share of CPU in one function of the service itself.
-	// Where cost is spread (crew-roster, letter-press) the hottest has below 10 %.
-	leastHot = 0.25
 	// leastMadeOwn is the share of something made for requests whose removal gains leastWorth,
 	// by Amdahl's law.
 	leastMadeOwn = 1 - 1/leastWorth
@@ -69,7 +65,7 @@ var Hot = diagnose.Analyzer{
 		if err != nil || !p.Sampled(use, "cpu-hot-function") {
 			return nil, err
 		}
-		h, ok := use.Hottest(leastHot)
+		h, ok := use.Hottest(usage.LeastHot)
 		var found []diagnose.Finding
 		b, made, alone := costlyMade(p, h, ok)
 		if made {
@@ -86,8 +82,8 @@ var Hot = diagnose.Analyzer{
 		if share, most := use.Background(); share >= 0.5*h.Share && most.Function == h.Place.Function {
 			worth = leastWorth // it can run later, elsewhere, or in the time that requests leave
 		}
-		in := calleesOf(p, use, h.Place)
-		share := min(1, max(h.Share, in.share))
+		in := p.Callees(h.Place)
+		share := min(1, max(h.Share, in.Share))
 		f := diagnose.Finding{
 			Cause: "cpu-hot-function", Share: share, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(h.Place),
 			Title: fmt.Sprintf("%s takes %s of the service's CPU, hottest at %s", name, diagnose.Percent(share), diagnose.At(h.Place)),
@@ -99,7 +95,7 @@ var Hot = diagnose.Analyzer{
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, h.Self, diagnose.Ratio,
 				"%s in the function itself, the rest in functions of the service that it calls", diagnose.Percent(h.Self)))
 		}
-		in.describe(&f, h)
+		describe(&f, h, in)
 		if name, part := use.Inside(h.Place); part >= leastInside {
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, part, diagnose.Ratio,
 				"of what %s spends, %s itself takes %s", diagnose.At(h.Place), callstack.Short(name), diagnose.Percent(part)))
@@ -119,60 +115,35 @@ var Hot = diagnose.Analyzer{
 // leastInside is the part of a line's CPU that a library's function must take to be named.
 const leastInside = 0.2
 
-// callees are the part of a place's CPU that calls of libraries take.
-type callees struct {
-	branches []usage.Branch
-	names    []string // those that have most of it; none if no few have
-	// share is the part of the service's CPU that not calling names saves, with all that they allocate.
-	share float64
-}
-
-func calleesOf(p *diagnose.Pass, use *usage.Table, at code.Frame) (c callees) {
-	c.branches = use.Branches(at.Function)
-	if f, part := use.Standard(at.Function); f != "" && len(c.branches) == 0 {
-		c.branches = []usage.Branch{{Function: f, Share: part}}
-	}
-	part, functions := 0.0, []string(nil)
-	for _, b := range c.branches {
-		if part < 0.5 { // together they are most of it
-			functions, part = append(functions, b.Function), part+b.Share
-		}
-	}
-	if part < 0.5 {
-		return c
-	}
-	for _, f := range functions {
-		c.names = append(c.names, callstack.Short(f))
-	}
-	c.share = p.SparedBelow(at.Function, functions...)
-	return c
-}
-
 // describe names the library functions that take a call's CPU. The line itself cannot be
 // optimised then, only do the named part less often.
-func (c callees) describe(f *diagnose.Finding, h usage.Algorithm) {
+func describe(f *diagnose.Finding, h usage.Algorithm, c usage.Callees) {
 	at := h.Place
-	if len(c.branches) == 0 {
+	if len(c.Branches) == 0 {
 		return
 	}
-	words := make([]string, len(c.branches))
-	for i, b := range c.branches {
+	words := make([]string, len(c.Branches))
+	for i, b := range c.Branches {
 		words[i] = fmt.Sprintf("%s in %s", diagnose.Percent(b.Share), callstack.Short(b.Function))
 	}
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, c.branches[0].Share, diagnose.Ratio,
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, c.Branches[0].Share, diagnose.Ratio,
 		"of what it spends there, %s", strings.Join(words, ", ")))
-	if c.share > h.Share {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, c.share, diagnose.Ratio,
-			"calling %s takes %s, with what it decodes, formats or allocates", strings.Join(c.names, ", "), diagnose.Percent(c.share)))
+	var names []string
+	for _, f := range c.Functions {
+		names = append(names, callstack.Short(f))
 	}
-	switch len(c.names) {
+	if c.Share > h.Share {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, c.Share, diagnose.Ratio,
+			"calling %s takes %s, with what it decodes, formats or allocates", strings.Join(names, ", "), diagnose.Percent(c.Share)))
+	}
+	switch len(names) {
 	case 0:
 	case 1:
-		f.Title += ", most of it in " + c.names[0]
+		f.Title += ", most of it in " + names[0]
 		f.Remedy = fmt.Sprintf("At %s keep the result of %s for the same input (parse, compile or validate it once), or call it "+
-			"less often.", diagnose.At(at), c.names[0])
+			"less often.", diagnose.At(at), names[0])
 	default:
-		list := strings.Join(c.names[:len(c.names)-1], ", ") + " and " + c.names[len(c.names)-1]
+		list := strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 		f.Title += ", most of it in " + list
 		f.Remedy = fmt.Sprintf("At %s keep the results of %s for the same input (parse, compile or validate it once), or call them "+
 			"less often.", diagnose.At(at), list)

@@ -132,7 +132,7 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			diagnose.At(lead.place), diagnose.Percent(share), diagnose.Percent((gain - 1)))
 		return nil, nil
 	}
-	if what == nil && partOf(p, lead, share, cost) {
+	if what == nil && (partOf(p, lead, share, cost) || through.function != "" && ofCall(p, through, share*cost)) {
 		return nil, nil
 	}
 	if what != nil && p.Stacks.Role(what.maker.Function).Has(callstack.Compress) {

@@ -173,6 +173,11 @@ func busy(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	if !(c.CPU >= leastGC) {
 		return diagnose.Finding{}, false
 	}
+	if called, at := calls(p); called.Bytes >= mostSpread && called.Share >= c.CPU && !(c.Percent < leastPercent) {
+		p.Reject(gcCPU.ID, "garbage collection takes %s of the service's CPU, for %s of all bytes below the calls at %s, which is "+
+			"cpu-hot-function", diagnose.Percent(c.CPU), diagnose.Percent(called.Bytes), diagnose.At(at))
+		return diagnose.Finding{}, false
+	}
 	f := diagnose.Finding{
 		Cause: gcCPU.ID, Share: c.CPU, ShareOf: diagnose.OfCPU, Confidence: findings.Medium,
 		Title: fmt.Sprintf("Garbage collection takes %s of the service's CPU", diagnose.Percent(c.CPU)),

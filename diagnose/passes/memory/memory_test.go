@@ -234,6 +234,23 @@ func TestAllocationOfALibrary(t *testing.T) {
 	}
 }
 
+// A function that mostly calls what parses a URL's query again and again is hot, with all that this allocates: neither
+// the bytes nor their collection are another cause. Where the call does little else than allocate, they are.
+func TestAllocationOfAHotCall(t *testing.T) {
+	const query, at = "net/url.(*URL).Query", "shop/search.lines@lines.go:66"
+	n := int64(Healthy().Requests())
+	hot := func(parsing time.Duration) *Builder {
+		return collecting(5*s).Sample(parsing, "net/url.parseQuery", query, at).
+			Alloc(500*n, 700<<10*n, "net/url.parseQuery", query, at)
+	}
+	Expect(t, memory.Allocation, hot(8*s))
+	Expect(t, memory.Collector, hot(8*s))
+	found := Expect(t, memory.Allocation, hot(s), "alloc-hot at lines.go:66")
+	if len(found) == 1 && (!strings.Contains(found[0].Title, "in url.(*URL).Query") || !strings.Contains(found[0].Remedy, "less often")) {
+		t.Errorf("%s; %s", found[0].Title, found[0].Remedy)
+	}
+}
+
 // The remedy at a call is to call less, which spares all that the named function does and not only what it allocates:
 // ozzo-validation looks each field up by reflection, and makes a description of every field on the way.
 func TestAllocationOfAFunctionToCallLess(t *testing.T) {

@@ -135,6 +135,35 @@ func partOf(p *diagnose.Pass, lead site, share, cost float64) bool {
 	return true
 }
 
+// calls returns what the hottest function of the service mostly calls: all that it does, garbage included, is
+// reported by cpu-hot-function. at is zero without any.
+func calls(p *diagnose.Pass) (c usage.Callees, at code.Frame) {
+	use, err := p.Use()
+	if err != nil {
+		return c, at
+	}
+	hottest, ok := use.Hottest(usage.LeastHot)
+	if !ok || hottest.Work != 0 {
+		return c, at
+	}
+	if c = p.Callees(hottest.Place); len(c.Functions) > 0 {
+		at = hottest.Place
+	}
+	return c, at
+}
+
+// ofCall reports whether a call's bytes are those of a function that the hottest one mostly calls, which costs more.
+func ofCall(p *diagnose.Pass, c call, allocating float64) bool {
+	called, at := calls(p)
+	if callstack.Enclosing(at.Function) != callstack.Enclosing(c.site.place.Function) || called.Share < allocating ||
+		!slices.Contains(called.Functions, c.function) && !slices.Contains(called.Functions, c.in) {
+		return false
+	}
+	p.Reject("alloc-hot", "%s allocates at %s, as part of all that it does there, which is cpu-hot-function",
+		callstack.Short(c.function), diagnose.At(c.site.place))
+	return true
+}
+
 // inCall writes the finding for bytes that are allocated below a dependency's call, if there is one, and returns what is
 // gained by calling it less; see calledLess.
 func inCall(p *diagnose.Pass, f *diagnose.Finding, c call, allocating float64) (gain laws.Gain, ok bool) {
