@@ -27,7 +27,7 @@ import (
 )
 
 // Explain returns the hot lines of a record with the compiler's remarks, and the lines
-// that call others in a loop. dir is
+// that call others in a loop or pass on what they were given. dir is
 // where the go command is run, and patterns are the packages that may be asked
 // about ("./..."). Lines are empty if the record has no profiles; the error is then
 // nil. It reports packages that could not be listed or compiled.
@@ -41,7 +41,8 @@ func Explain(ctx context.Context, rec *record.Record, dir string, patterns ...st
 	if err != nil {
 		return out, err
 	}
-	out.Loops = loops(calls, listed, rec.Run.Target.MainPkg)
+	out.Loops = that(compiler.InLoop, calls, listed, rec.Run.Target.MainPkg)
+	out.Given = that(compiler.HandsOn, calls, listed, rec.Run.Target.MainPkg)
 	if len(out.Lines) == 0 {
 		return out, nil
 	}

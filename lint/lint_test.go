@@ -74,6 +74,9 @@ func TestLoops(t *testing.T) {
 	if len(said.Loops) != 1 || said.Loops[0].Function != "main.total" || said.Loops[0].Line != 15 {
 		t.Errorf("in loops are %+v, want main.total, line 15", said.Loops)
 	}
+	if len(said.Given) != 0 {
+		t.Errorf("%+v pass on what they were given", said.Given)
+	}
 }
 
 func TestExplain(t *testing.T) {

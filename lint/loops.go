@@ -9,23 +9,23 @@ import (
 	"github.com/redline-go/redline/service/compiler"
 )
 
-// loops returns those of the lines that lie in a loop of their function. A line whose source
-// is not at hand is left out.
-func loops(lines []code.Frame, listed []compiler.Package, mainPkg string) []code.Frame {
-	var in []code.Frame
+// that returns those of the lines of which the sources say a thing. A line whose source is not at
+// hand is left out.
+func that(says func(file string, line int) (bool, error), lines []code.Frame, listed []compiler.Package, mainPkg string) []code.Frame {
+	var do []code.Frame
 	for _, f := range lines {
 		pkg, _ := callstack.Split(f.Function)
 		for _, p := range listed {
 			if p.ImportPath != pkg && !mainOf(p, pkg, mainPkg) {
 				continue
 			}
-			if loop, err := compiler.InLoop(filepath.Join(p.Dir, path.Base(f.File)), f.Line); err == nil && loop {
-				in = append(in, f)
+			if yes, err := says(filepath.Join(p.Dir, path.Base(f.File)), f.Line); err == nil && yes {
+				do = append(do, f)
 			}
 			break
 		}
 	}
-	return in
+	return do
 }
 
 // mainOf reports whether a listed package is the main one that a frame's package means.

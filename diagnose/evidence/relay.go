@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -13,19 +14,27 @@ import (
 type relays struct {
 	lines map[site]bool   // with more than one statement, in a hook of a library's
 	types map[string]bool // that stand for a database handle
+	given map[site]bool   // at which a function passes on its own parameters, by the service's sources
 }
 
 func (p *Set) relaysOf(ops []operation.Operation) relays {
-	return relays{p.sharedSites(ops), p.handles(ops)}
+	given := map[site]bool{}
+	var known code.Compiler
+	if p.Record.ReadJSON(code.File, &known) == nil {
+		for _, f := range known.Given {
+			given[siteOf(f)] = true
+		}
+	}
+	return relays{p.sharedSites(ops), p.handles(ops), given}
 }
 
-// askedFrom returns the place that asks for a statement: outside the types that stand for a database
-// handle, and outside a library's hook. A hook that retries or logs runs whatever the library was asked
+// askedFrom returns the place that asks for a statement: outside functions that pass on what they were
+// given, outside the types that stand for a database handle, and outside a library's hook. A hook that retries or logs runs whatever the library was asked
 // for, and the user's function further out asked for it; one with a statement of its own asks itself.
 func (p *Set) askedFrom(stack []code.Frame, relays relays) (place code.Frame, ok bool) {
 	place, ok = p.Stacks.Place(stack)
 	for ok {
-		outer := p.given(stack, relays.types)
+		outer := p.given(stack, relays)
 		if outer == nil && relays.lines[siteOf(place)] {
 			outer = p.Stacks.Outside(stack)
 		}
@@ -108,22 +117,31 @@ func method(function string) (owner, name string) {
 	return pkg + "." + name[:i], strings.TrimSuffix(name[i+1:], "Context")
 }
 
-// given returns the part of a stack outside the type that relays its innermost call of the user's; nil
-// if that call relays nothing, or nobody of the user's called it.
-func (p *Set) given(stack []code.Frame, types map[string]bool) []code.Frame {
+// given returns the part of a stack outside the function that passes on the statement, or outside the
+// type that relays it; nil if the user's innermost call does neither, or nobody of the user's called it.
+func (p *Set) given(stack []code.Frame, relays relays) []code.Frame {
 	at := p.Stacks.Innermost(stack)
 	if at < 0 {
 		return nil
 	}
-	relay, _ := method(stack[at].Function)
-	if !types[relay] {
-		return nil
-	}
-	for at < len(stack) {
-		if owner, _ := method(stack[at].Function); owner != relay {
-			break
+	owner, _ := method(stack[at].Function)
+	switch {
+	case relays.given[siteOf(stack[at])]:
+		// A closure passes on what the function around it was given.
+		function := callstack.Enclosing(stack[at].Function)
+		if i := slices.IndexFunc(stack[at:], func(f code.Frame) bool { return f.Function == function }); i > 0 {
+			at += i
 		}
 		at++
+	case relays.types[owner]:
+		for at < len(stack) {
+			if outer, _ := method(stack[at].Function); outer != owner {
+				break
+			}
+			at++
+		}
+	default:
+		return nil
 	}
 	if p.Stacks.Innermost(stack[at:]) < 0 {
 		return nil

@@ -9,6 +9,8 @@ import (
 	"github.com/redline-go/redline/diagnose/passes/database"
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/operation"
 	"github.com/redline-go/redline/record/series"
@@ -107,6 +109,41 @@ func TestCallerOfAHandle(t *testing.T) {
 		Asks(operation.Query, ordered, n, 19*ms, 1, Caller(1, 19*ms, query, "shop/data.(*Tx).Query@data.go:165")).Within(0, 19*ms, 1).
 		Asks(operation.Exec, item, n, ms, 1, Caller(1, ms, query, "shop/data.(*Tx).Exec@data.go:174")).Within(0, ms, 1)
 	Expect(t, database.SlowQuery, b, "db-slow-query at data.go:165")
+}
+
+// TestCallerGivesTheStatement: by the service's sources, a function passes on a statement that it is given, also
+// in a closure; whoever gives it asks.
+func TestCallerGivesTheStatement(t *testing.T) {
+	const query, run = "database/sql.(*DB).QueryContext", "shop/data.(*repo).run"
+	asked := func(given code.Frame, frames ...string) string {
+		b := twoPlaces()
+		n := int64(b.Requests())
+		b.Statement(ordered, n, 19*ms, 1, 2600, seqPlan).Asks(operation.Query, ordered, n, 19*ms, 1, Caller(1, 19*ms, frames...)).
+			Within(0, 19*ms, 1)
+		rec, body := b.Open(t)
+		if err := disk.WriteJSON(rec.Dir, code.File, code.Compiler{Given: []code.Frame{given}}); err != nil {
+			t.Fatal(err)
+		}
+		out, err := diagnose.Run(rec, body, suite.All())
+		if err != nil || len(out.Findings) == 0 || out.Findings[0].Cause != "db-slow-query" {
+			t.Fatalf("%+v, %v", out.Findings, err)
+		}
+		return diagnose.At(code.Frame{File: out.Findings[0].Where.File, Line: out.Findings[0].Where.Line})
+	}
+	line := code.Frame{Function: run, File: "data.go", Line: 259}
+	if at := asked(line, query, run+"@data.go:259", latest); at != "read.go:18" {
+		t.Errorf("the statement is given at read.go:18, and %s is named", at)
+	}
+	if at := asked(line, query, run+"@data.go:270", latest); at != "data.go:270" {
+		t.Errorf("another line of that function has its own statement, and %s is named", at)
+	}
+	closure := code.Frame{Function: run + ".func1", File: "data.go", Line: 260}
+	if at := asked(closure, query, run+".func1@data.go:260", "shop/data.again@data.go:30", run+"@data.go:258", latest); at != "read.go:18" {
+		t.Errorf("a closure passes on what its function is given at read.go:18, and %s is named", at)
+	}
+	if at := asked(line, query, run+"@data.go:259"); at != "data.go:259" {
+		t.Errorf("nobody of the service's calls it, and %s is named", at)
+	}
 }
 
 // TestCallerCounted: with the hooks' count the true caller is named, whatever the
