@@ -26,8 +26,8 @@ import (
 	"github.com/redline-go/redline/service/compiler"
 )
 
-// Explain returns the hot lines of a record with the compiler's remarks, and the lines
-// that call others in a loop or pass on what they were given. dir is
+// Explain returns the hot lines of a record with the compiler's remarks, and the lines that call others
+// in a loop or pass on the statements that they are given. dir is
 // where the go command is run, and patterns are the packages that may be asked
 // about ("./..."). Lines are empty if the record has no profiles; the error is then
 // nil. It reports packages that could not be listed or compiled.
@@ -41,17 +41,17 @@ func Explain(ctx context.Context, rec *record.Record, dir string, patterns ...st
 	if err != nil {
 		return out, err
 	}
-	out.Loops = that(compiler.InLoop, calls, listed, rec.Run.Target.MainPkg)
-	out.Given = that(compiler.HandsOn, calls, listed, rec.Run.Target.MainPkg)
+	files := sources{listed, rec.Run.Target.MainPkg}
+	out.Loops, out.Relays = files.loops(calls), files.relays(diagnose.Askers(rec))
 	if len(out.Lines) == 0 {
 		return out, nil
 	}
 	out.GoVersion = compiler.Version(ctx, dir)
-	files, err := compiler.Ask(ctx, dir, hotPackages(out.Lines, listed, rec.Run.Target.MainPkg)...)
+	asked, err := compiler.Ask(ctx, dir, hotPackages(out.Lines, listed, rec.Run.Target.MainPkg)...)
 	if err != nil {
 		return out, err
 	}
-	attach(out.Lines, files)
+	attach(out.Lines, asked)
 	return out, nil
 }
 

@@ -2,6 +2,7 @@ package lint_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,10 +75,59 @@ func TestLoops(t *testing.T) {
 	if len(said.Loops) != 1 || said.Loops[0].Function != "main.total" || said.Loops[0].Line != 15 {
 		t.Errorf("in loops are %+v, want main.total, line 15", said.Loops)
 	}
-	if len(said.Given) != 0 {
-		t.Errorf("%+v pass on what they were given", said.Given)
+}
+
+// TestRelays: the walk from a statement outwards stops at the function that states it. A closure's function
+// and the helper that calls the closure relay with it; the frame of a library between them does not end the walk.
+func TestRelays(t *testing.T) {
+	dir := service(t)
+	if err := os.WriteFile(filepath.Join(dir, "db.go"), []byte(relaying), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	stack := func(ends ...string) []string {
+		return append([]string{"database/sql.(*DB).QueryContext", "main.rows.func1@db.go:11", "main.retry@db.go:16",
+			"main.rows@db.go:10"}, ends...)
+	}
+	rec, _ := diagnosetest.New(16, 10*time.Millisecond).Asks(operation.Query, "SELECT ?", 4000, time.Millisecond, 1,
+		diagnosetest.Caller(0.5, time.Millisecond, stack("main.users@db.go:19", "main.main@main.go:23")...),
+		diagnosetest.Caller(0.4, time.Millisecond, stack("lib.test/hook.Run", "main.users@db.go:19")...),
+		diagnosetest.Caller(0.1, time.Millisecond, "database/sql.(*Stmt).QueryContext", "main.prepared@db.go:21", "main.main@main.go:23")).
+		Open(t)
+	said, err := lint.Explain(context.Background(), rec, dir, "./...")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, f := range said.Relays {
+		lines = append(lines, fmt.Sprintf("%s:%d", f.Function, f.Line))
+	}
+	if got := strings.Join(lines, " "); got != "main.rows.func1:11 main.retry:16 main.rows:10 main.prepared:21" {
+		t.Errorf("relays are %s", got)
 	}
 }
+
+const relaying = `package main
+
+import "database/sql"
+
+var db *sql.DB
+
+const byID = "SELECT"
+
+func rows(q string, args ...any) {
+	retry(func() error {
+		_, err := db.Query(q, args...)
+		return err
+	})
+}
+
+func retry(op func() error) error { return op() }
+
+func users(id string) {
+	rows(byID, id)
+}
+func prepared(s *sql.Stmt, id string) { s.Query(id) }
+`
 
 func TestExplain(t *testing.T) {
 	rec, _ := hot().Open(t)

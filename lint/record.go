@@ -22,7 +22,7 @@ func Bundle(ctx context.Context, dir, pkg string) error {
 		where, pattern = pkg, "."
 	}
 	explained, err := Explain(ctx, rec, where, pattern)
-	if err != nil || len(explained.Lines)+len(explained.Loops) == 0 {
+	if err != nil || len(explained.Lines)+len(explained.Loops)+len(explained.Relays) == 0 {
 		return err
 	}
 	return disk.WriteJSON(dir, code.File, explained)

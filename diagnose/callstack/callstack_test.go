@@ -269,6 +269,30 @@ func TestWrappersAreNoPlaces(t *testing.T) {
 	}
 }
 
+// TestRelaysAreNoPlaces: a line that passes on what it is given is no place, unless nobody of the user's gave it.
+func TestRelaysAreNoPlaces(t *testing.T) {
+	relay := code.Frame{Function: "shop/db.(*Tx).Select", File: "db.go", Line: 9}
+	x := NewIndex(Code{Module: "shop", Relays: LinesOf([]code.Frame{{Function: relay.Function, Line: 9}})})
+	asks := code.Frame{Function: "shop/posts.Search", File: "posts.go", Line: 3}
+	query := code.Frame{Function: "database/sql.(*Tx).QueryContext"}
+	other := relay
+	other.Line = 12
+	for _, test := range []struct {
+		stack []code.Frame
+		want  code.Frame
+	}{
+		{[]code.Frame{query, relay, asks}, asks},
+		{[]code.Frame{query, relay, {Function: "lib.test/retry.Do"}, asks}, asks},
+		{[]code.Frame{query, relay, {Function: "net/http.HandlerFunc.ServeHTTP"}}, relay},
+		{[]code.Frame{query, other, asks}, other},
+		{[]code.Frame{query, asks, relay}, asks},
+	} {
+		if got, _ := x.Place(test.stack); got != test.want {
+			t.Errorf("%v: %v, want %v", test.stack, got, test.want)
+		}
+	}
+}
+
 // TestStubsAreNoPlaces: nobody edits generated stubs of services.
 func TestStubsAreNoPlaces(t *testing.T) {
 	c := Code{Module: "shop"}

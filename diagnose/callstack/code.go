@@ -15,7 +15,32 @@ type Code struct {
 	Module string
 	// Answers names the calls that the target answers itself.
 	Answers Answers
+	// Relays are the user's lines that only pass on what their function was given.
+	Relays Lines
 }
+
+// Lines is a set of lines of functions; nil is empty.
+type Lines map[line]bool
+
+type line struct {
+	function string
+	number   int
+}
+
+// LinesOf returns the set of the lines of frames, whatever their files: a path may be trimmed.
+func LinesOf(frames []code.Frame) Lines {
+	set := Lines{}
+	for _, f := range frames {
+		set.Add(f)
+	}
+	return set
+}
+
+// Add adds a frame's line.
+func (l Lines) Add(f code.Frame) { l[line{f.Function, f.Line}] = true }
+
+// Has reports whether a frame's line is in the set.
+func (l Lines) Has(f code.Frame) bool { return l[line{f.Function, f.Line}] }
 
 // Answers are the calls whose other end is the target itself.
 type Answers int

@@ -1,6 +1,7 @@
 package callstack
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/redline-go/redline/record/code"
@@ -105,25 +106,52 @@ func (x *Index) outermost(stack, inner []code.Frame) (role Role, at int) {
 		if domain.Has(users) && (answering || x.Innermost(stack[i:]) < 0) {
 			continue
 		}
+		if domain == Format && !rendered(inner[i].Function) && x.lent(inner[i+1:]) {
+			return 0, -1
+		}
 		role, at = domain, i
 	}
 	return role, at
 }
 
+// rendered reports whether a function writes what its caller lays out: a framework passes on the user's
+// template or format.
+func rendered(function string) bool {
+	pkg, name := Split(function)
+	return strings.Contains(pkg, "template") || pkg == "fmt" && strings.HasPrefix(name, "Fprint")
+}
+
+// lent reports whether text is formatted for a dependency rather than for the user's code, given what is
+// outside the formatting. Its caller can call the dependency less, but not append with strconv instead.
+func (x *Index) lent(outside []code.Frame) bool {
+	for _, f := range outside {
+		switch pkg, _ := Split(f.Function); {
+		case x.User(f):
+			return false
+		case pkg != "" && !Standard(pkg):
+			return true
+		}
+	}
+	return false
+}
+
 // Work returns the role, one of Works, of the frames below a user's function: map
 // operations, moving bytes, one atomic operation, an unbuffered system call; 0 for none.
+// A dependency's maps and copies are 0: the user can call it less, but neither size its
+// maps nor share what it copies.
 func (x *Index) Work(below []code.Frame) Role {
 	if len(below) == 0 {
 		return 0
 	}
 	all := x.Roles(below)
 	leaf := x.Role(below[0].Function)
+	lent := slices.ContainsFunc(below, func(f code.Frame) bool { return Dependency(f.Function) })
 	switch {
 	case leaf.Has(Atomic) && (len(below) == 1 || len(below) == 2 && x.Role(below[1].Function).Has(Atomic)):
 		return Atomic
-	case all.Has(Map):
+	case all.Has(Map) && !lent:
 		return Map
-	case leaf.Has(Copy) && !all.Has(allocating) && !(all.Has(Allocate) && clears(below[0])):
+	case leaf.Has(Copy) && !lent && !all.Has(allocating) && !(all.Has(Allocate) && clears(below[0])):
 		return Copy
 	case all.Has(SmallIO) && all.Has(FileIO|SocketIO) && !all.Has(FileSync) && (!all.Has(Buffered) || x.flushed(below)):
 		return SmallIO

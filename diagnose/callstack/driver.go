@@ -43,6 +43,16 @@ func DriverOf(function string) Driver {
 	return ""
 }
 
+// TakesText reports whether a function is of a package whose handles are given statements as text. A
+// prepared statement is not: its text was given before.
+func TakesText(function string) bool {
+	pkg, name := Split(function)
+	if strings.HasPrefix(name, "(*Stmt).") || strings.HasPrefix(name, "(*NamedStmt).") {
+		return false
+	}
+	return pkg == "database/sql" || pkg == "github.com/jmoiron/sqlx" || DriverOf(function) != ""
+}
+
 // AwaitsWriter reports whether a stack is in SQLite's busy handler: it sleeps and retries
 // because another connection holds the lock (sqlite3_busy_timeout). Only drivers in Go show
 // it, not C.

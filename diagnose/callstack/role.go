@@ -193,18 +193,31 @@ func (x *Index) Place(stack []code.Frame) (f code.Frame, ok bool) {
 
 // Asked returns the part of a stack from the user's function that asks a client, outwards. A client
 // may call the user's code on its way, an http.RoundTripper that adds a header or an interceptor of
-// gRPC's, and that code asks for nothing: all calls of the service pass it.
+// gRPC's, and that code asks for nothing: all calls of the service pass it. Nor do the user's relays.
 func (x *Index) Asked(stack []code.Frame) []code.Frame {
 	for at := x.Innermost(stack); at >= 0; at = x.Innermost(stack) {
-		for at < len(stack) && x.User(stack[at]) {
+		if x.Relays.Has(stack[at]) {
 			at++
+		} else if at = x.between(stack, at); at < 0 {
+			break
 		}
-		if at == len(stack) || !x.Role(stack[at].Function).Has(HTTPClient|RPCClient) || x.Innermost(stack[at:]) < 0 {
+		if x.Innermost(stack[at:]) < 0 {
 			break
 		}
 		stack = stack[at:]
 	}
 	return stack
+}
+
+// between returns the index of the client's function that called the user's code at an index, or -1.
+func (x *Index) between(stack []code.Frame, at int) int {
+	for at < len(stack) && x.User(stack[at]) {
+		at++
+	}
+	if at == len(stack) || !x.Role(stack[at].Function).Has(HTTPClient|RPCClient) {
+		return -1
+	}
+	return at
 }
 
 // HandedOn returns the library's handler that a router or middleware called, if none of the

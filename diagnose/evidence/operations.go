@@ -126,9 +126,9 @@ func (p *Set) readOperations() (all asked) {
 			traced[o.Operation] = o
 		}
 	}
-	byForm, relays := map[string]*Asked{}, p.relaysOf(ops.Operations)
+	byForm, shared := map[string]*Asked{}, p.sharedSites(ops.Operations)
 	for _, o := range ops.Operations {
-		if !statementKind(o.Kind) || o.Text == "" {
+		if !o.Kind.Statement() || o.Text == "" {
 			continue
 		}
 		form := statement.Normal(o.Text)
@@ -142,7 +142,7 @@ func (p *Set) readOperations() (all asked) {
 			t = p.asCounted(o)
 		}
 		a.add(o, t)
-		p.addCallers(a, o, relays)
+		p.addCallers(a, o, shared)
 	}
 	for _, a := range byForm {
 		a.settle()
@@ -185,14 +185,6 @@ func (p *Set) asCounted(o operation.Operation) (t breakdown.OperationsPerRequest
 	return t
 }
 
-func statementKind(k operation.Kind) bool {
-	switch k {
-	case operation.Query, operation.Exec, operation.Prepare, operation.Copy:
-		return true
-	}
-	return false
-}
-
 func (a *Asked) add(o operation.Operation, t breakdown.OperationsPerRequest) {
 	a.Running, a.Queued, a.Waiting = a.Running+float64(t.RunningNS), a.Queued+float64(t.QueuedNS), a.Waiting+float64(t.WaitingNS)
 	if o.Kind == operation.Prepare {
@@ -206,12 +198,12 @@ func (a *Asked) add(o operation.Operation, t breakdown.OperationsPerRequest) {
 
 // addCallers adds the user's places that run an operation. Their Share is in calls
 // until settle.
-func (p *Set) addCallers(a *Asked, o operation.Operation, relays relays) {
+func (p *Set) addCallers(a *Asked, o operation.Operation, shared map[site]bool) {
 	if o.Kind == operation.Prepare {
 		return // the function that prepares it need not be the one that runs it
 	}
 	for _, c := range o.Callers {
-		place, ok := p.askedFrom(c.Stack, relays)
+		place, ok := p.askedFrom(c.Stack, shared)
 		if !ok {
 			continue
 		}

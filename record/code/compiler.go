@@ -5,16 +5,17 @@ const File = "compiler.json"
 
 // Compiler is compiler.json: the lines of the service's own code that cost most,
 // with the Go compiler's remarks on them, and which of its lines call others in a
-// loop or pass on what they were given. It is written for targets that redline built itself.
+// loop. It is written for targets that redline built itself.
 type Compiler struct {
 	GoVersion string    `json:"go_version"` // of the compiler that was asked
 	Lines     []HotLine `json:"lines"`      // costliest first
 	// Loops are the lines of the service's own code that lead to a call of a database or another
 	// service and lie in a loop of their function.
 	Loops []Frame `json:"loops,omitempty"`
-	// Given are those of these lines at which a function passes on what it was given: a text and the
-	// values that belong to it.
-	Given []Frame `json:"given,omitempty"`
+	// Relays are the lines of the service's own code that only pass on a statement that their function
+	// was given: as its text, as the function that sends it, or as a value of any type for an object
+	// mapper. Who called that function asks for the statement.
+	Relays []Frame `json:"relays,omitempty"`
 }
 
 // HotLine is a line of the service's own code and its measured cost.

@@ -48,6 +48,15 @@ const (
 	Redis       Kind = "redis"
 )
 
+// Statement reports whether operations of the kind send a statement to a database.
+func (k Kind) Statement() bool {
+	switch k {
+	case Query, Exec, Prepare, Copy:
+		return true
+	}
+	return false
+}
+
 // Operation is a statement, a route called, a wait for a connection: all calls of one
 // kind and text.
 type Operation struct {

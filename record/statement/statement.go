@@ -10,7 +10,7 @@
 // The form has no constants, so it may be kept where the text may not.
 //
 // It understands little of a text: its verb, so whether it writes or is a utility
-// command, and whether it sorts by a random value.
+// command, the table that it is about, and whether it sorts by a random value.
 //
 // Rejected: PostgreSQL's own parser (libpg_query: cgo, or 10 MB of WebAssembly,
 // and a millisecond per text).

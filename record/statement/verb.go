@@ -27,6 +27,21 @@ func Writes(text string) bool {
 	return false
 }
 
+// Table returns the table that a statement is about, in the normal form: the first name after FROM, INTO,
+// UPDATE or JOIN; "" if there is none.
+func Table(text string) string {
+	words := strings.FieldsFunc(Normal(text), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("(),;", r) })
+	for i, word := range words[:max(0, len(words)-1)] {
+		switch word {
+		case "from", "into", "update", "join":
+			if next := strings.Trim(words[i+1], "\"`[]"); next != "only" && next != "select" && next != "?" {
+				return next
+			}
+		}
+	}
+	return ""
+}
+
 // Utility reports whether a statement only begins, ends or marks something, or sets
 // or shows a setting.
 func Utility(text string) bool {

@@ -21,6 +21,22 @@ func TestVerb(t *testing.T) {
 	}
 }
 
+func TestTable(t *testing.T) {
+	for text, want := range map[string]string{
+		`SELECT * FROM "Orders" WHERE id = $1`:                       "Orders",
+		"INSERT INTO shop.orders(id, n) VALUES (?, ?)":               "shop.orders",
+		"update orders set n = 1":                                    "orders",
+		"SELECT 1 FROM (SELECT id FROM items WHERE n = 2) AS i":      "items",
+		"DELETE FROM ONLY orders":                                    "",
+		"SELECT id, (SELECT max(n) FROM lines l WHERE l.o = o.id) m": "lines",
+		"SELECT now()": "", "COMMIT": "", "": "", "SELECT a FROM": "",
+	} {
+		if got := Table(text); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestShuffles(t *testing.T) {
 	for text, want := range map[string]bool{
 		"SELECT * FROM songs WHERE genre = ? ORDER BY random() asc LIMIT ?": true,

@@ -41,6 +41,7 @@ type Run struct {
 func New(rec *record.Record, a *breakdown.Anatomy) *Run {
 	p := &Run{Record: rec, Anatomy: served(a), profiles: map[string]*Memo[*Profile]{}}
 	p.Stacks = callstack.NewIndex(callstack.Code{Module: rec.Run.Target.Module, Answers: p.answers()})
+	p.Stacks.Relays = p.relays()
 	return p
 }
 

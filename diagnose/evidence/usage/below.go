@@ -44,14 +44,14 @@ func (p *Service) SparedIn(calls Calls, roles callstack.Role) float64 {
 }
 
 // SparedBelow returns the part of the service's CPU, 0 to 1, that is saved when a function of the service does not call
-// another one, however far below: all that this does, and the collection of what it allocates. It is 0 without a CPU
+// others, however far below: all that these do, and the collection of what they allocate. It is 0 without a CPU
 // profile.
-func (p *Service) SparedBelow(caller, function string) float64 {
+func (p *Service) SparedBelow(caller string, functions ...string) float64 {
 	return p.without(func(stack []code.Frame) float64 {
 		at := slices.IndexFunc(stack, func(f code.Frame) bool {
 			return p.Stacks.User(f) && callstack.Enclosing(f.Function) == callstack.Enclosing(caller)
 		})
-		if at < 0 || !on(stack[:at], function) {
+		if at < 0 || !slices.ContainsFunc(stack[:at], func(f code.Frame) bool { return slices.Contains(functions, f.Function) }) {
 			return 0
 		}
 		return 1

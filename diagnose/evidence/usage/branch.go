@@ -62,10 +62,10 @@ func (u *Table) Branches(function string) []Branch {
 			last, entered = most, pkg
 			continue
 		}
-		if depth == 0 {
+		list := u.branches(called, total)
+		if depth == 0 && sum(list) < mostMade {
 			return nil // the function itself divides its work; its lines show how
 		}
-		list := u.branches(called, total)
 		if len(list) < 2 && depth > 1 {
 			part := 0.0
 			for _, v := range values {
@@ -76,6 +76,34 @@ func (u *Table) Branches(function string) []Branch {
 		return list
 	}
 	return nil
+}
+
+// helpers are packages of the standard library whose functions belong to the code around them: a loop that
+// searches text is to be optimised, not its calls of strings.Index to be kept.
+var helpers = []string{"strings", "bytes", "math", "math/bits", "slices", "sort", "maps", "cmp", "iter", "unicode", "unicode/utf8", "strconv",
+	"errors", "runtime", "sync", "sync/atomic", "container/heap", "container/list", "container/ring", "hash"}
+
+// Standard returns the function of the standard library to which a function of the service gives most of its
+// CPU, such as time.LoadLocation, and its part of that, 0 to 1; "" if there is none, or it is a mere helper.
+func (u *Table) Standard(function string) (called string, part float64) {
+	total, parts := 0.0, map[string]float64{}
+	for _, s := range u.list {
+		i := slices.IndexFunc(s.Stack, func(f code.Frame) bool { return f.Function == function })
+		if i < 0 {
+			continue
+		}
+		total += float64(s.Value)
+		if i > 0 {
+			parts[s.Stack[i-1].Function] += float64(s.Value)
+		}
+	}
+	called = measured.Heaviest(parts, cmp.Compare[string])
+	pkg, _ := callstack.Split(called)
+	if parts[called] < mostMade*total || !callstack.Standard(pkg) || strings.HasPrefix(pkg, "internal/") || slices.Contains(helpers, pkg) ||
+		u.index.Role(called) != 0 {
+		return "", 0
+	}
+	return called, parts[called] / total
 }
 
 // Inside returns the function of a dependency that takes most of a line's CPU by itself or in the
@@ -100,27 +128,6 @@ func (u *Table) Inside(at code.Frame) (function string, part float64) {
 	return function, parts[function] / total
 }
 
-// Lent returns the part of a function's work of one kind that dependencies do for it, 0 to 1, and the
-// dependency's function that does most of it.
-func (u *Table) Lent(function string, work callstack.Role) (to string, part float64) {
-	total, lent, parts := 0.0, 0.0, map[string]float64{}
-	for _, s := range u.list {
-		i := u.index.Innermost(s.Stack)
-		if i < 0 || s.Stack[i].Function != function || u.index.Work(s.Stack[:i]) != work {
-			continue
-		}
-		total += float64(s.Value)
-		if in := slices.IndexFunc(s.Stack[:i], func(f code.Frame) bool { return u.library(f.Function) }); in >= 0 {
-			lent += float64(s.Value)
-			parts[s.Stack[in].Function] += float64(s.Value)
-		}
-	}
-	if len(parts) == 0 {
-		return "", 0
-	}
-	return measured.Heaviest(parts, cmp.Compare[string]), lent / total
-}
-
 // narrowed keeps the samples that call a function at a depth.
 func narrowed(below [][]code.Frame, values []float64, depth int, function string) (kept [][]code.Frame, keptValues []float64) {
 	for i, calls := range below {
@@ -142,6 +149,13 @@ func (u *Table) branches(called map[string]float64, total float64) (list []Branc
 		return cmp.Or(cmp.Compare(b.Share, a.Share), strings.Compare(a.Function, b.Function))
 	})
 	return list[:min(len(list), mostBranches)]
+}
+
+func sum(list []Branch) (share float64) {
+	for _, b := range list {
+		share += b.Share
+	}
+	return share
 }
 
 // library reports whether a function is of a dependency: neither the service's own nor the

@@ -86,9 +86,11 @@ var Hot = diagnose.Analyzer{
 		if share, most := use.Background(); share >= 0.5*h.Share && most.Function == h.Place.Function {
 			worth = leastWorth // it can run later, elsewhere, or in the time that requests leave
 		}
+		in := calleesOf(p, use, h.Place)
+		share := min(1, max(h.Share, in.share))
 		f := diagnose.Finding{
-			Cause: "cpu-hot-function", Share: min(1, h.Share), ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(h.Place),
-			Title: fmt.Sprintf("%s takes %s of the service's CPU, hottest at %s", name, diagnose.Percent(h.Share), diagnose.At(h.Place)),
+			Cause: "cpu-hot-function", Share: share, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(h.Place),
+			Title: fmt.Sprintf("%s takes %s of the service's CPU, hottest at %s", name, diagnose.Percent(share), diagnose.At(h.Place)),
 			Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromProfile, h.Share, diagnose.Ratio,
 				"%s of %s", diagnose.Percent(h.Share), samples(use))},
 			Remedy: fmt.Sprintf("Optimise %s around line %d, call it less often, or keep its result.", name, h.Place.Line),
@@ -97,14 +99,14 @@ var Hot = diagnose.Analyzer{
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, h.Self, diagnose.Ratio,
 				"%s in the function itself, the rest in functions of the service that it calls", diagnose.Percent(h.Self)))
 		}
-		inLibraries(use, &f, h.Place)
+		in.describe(&f, h)
 		if name, part := use.Inside(h.Place); part >= leastInside {
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, part, diagnose.Ratio,
 				"of what %s spends, %s itself takes %s", diagnose.At(h.Place), callstack.Short(name), diagnose.Percent(part)))
 		}
 		f.Evidence = append(f.Evidence, called(use, h.Place.Function)...)
 		f.Evidence = append(f.Evidence, saturation(p)...)
-		diagnose.Promise(&f, p.Ran(evidence.Work{Share: f.Share, Function: h.Place.Function}))
+		diagnose.Promise(&f, p.Ran(evidence.Work{Share: share, Function: h.Place.Function}))
 		// Not sure: samples of a family of small functions, attributed to the
 		// function above them.
 		if f.Confidence = confidence(p, f.GainCeiling, worth); !h.Sure {
@@ -117,33 +119,60 @@ var Hot = diagnose.Analyzer{
 // leastInside is the part of a line's CPU that a library's function must take to be named.
 const leastInside = 0.2
 
-// inLibraries names the library functions that take a call's CPU. The line itself cannot be
-// optimised then, only do the named part less often.
-func inLibraries(use *usage.Table, f *diagnose.Finding, at code.Frame) {
-	branches := use.Branches(at.Function)
-	if len(branches) == 0 {
-		return
+// callees are the part of a place's CPU that calls of libraries take.
+type callees struct {
+	branches []usage.Branch
+	names    []string // those that have most of it; none if no few have
+	// share is the part of the service's CPU that not calling names saves, with all that they allocate.
+	share float64
+}
+
+func calleesOf(p *diagnose.Pass, use *usage.Table, at code.Frame) (c callees) {
+	c.branches = use.Branches(at.Function)
+	if f, part := use.Standard(at.Function); f != "" && len(c.branches) == 0 {
+		c.branches = []usage.Branch{{Function: f, Share: part}}
 	}
-	words := make([]string, len(branches))
-	for i, b := range branches {
-		words[i] = fmt.Sprintf("%s in %s", diagnose.Percent(b.Share), callstack.Short(b.Function))
-	}
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, branches[0].Share, diagnose.Ratio,
-		"of what it spends there, %s", strings.Join(words, ", ")))
-	names, share := make([]string, 0, len(branches)), 0.0
-	for _, b := range branches {
-		if share < 0.5 { // together they are most of it
-			names, share = append(names, callstack.Short(b.Function)), share+b.Share
+	part, functions := 0.0, []string(nil)
+	for _, b := range c.branches {
+		if part < 0.5 { // together they are most of it
+			functions, part = append(functions, b.Function), part+b.Share
 		}
 	}
-	switch {
-	case share < 0.5:
-	case len(names) == 1:
-		f.Title += ", most of it in " + names[0]
+	if part < 0.5 {
+		return c
+	}
+	for _, f := range functions {
+		c.names = append(c.names, callstack.Short(f))
+	}
+	c.share = p.SparedBelow(at.Function, functions...)
+	return c
+}
+
+// describe names the library functions that take a call's CPU. The line itself cannot be
+// optimised then, only do the named part less often.
+func (c callees) describe(f *diagnose.Finding, h usage.Algorithm) {
+	at := h.Place
+	if len(c.branches) == 0 {
+		return
+	}
+	words := make([]string, len(c.branches))
+	for i, b := range c.branches {
+		words[i] = fmt.Sprintf("%s in %s", diagnose.Percent(b.Share), callstack.Short(b.Function))
+	}
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, c.branches[0].Share, diagnose.Ratio,
+		"of what it spends there, %s", strings.Join(words, ", ")))
+	if c.share > h.Share {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, c.share, diagnose.Ratio,
+			"calling %s takes %s, with what it decodes, formats or allocates", strings.Join(c.names, ", "), diagnose.Percent(c.share)))
+	}
+	switch len(c.names) {
+	case 0:
+	case 1:
+		f.Title += ", most of it in " + c.names[0]
 		f.Remedy = fmt.Sprintf("At %s keep the result of %s for the same input (parse, compile or validate it once), or call it "+
-			"less often.", diagnose.At(at), names[0])
+			"less often.", diagnose.At(at), c.names[0])
 	default:
-		list := strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+		list := strings.Join(c.names[:len(c.names)-1], ", ") + " and " + c.names[len(c.names)-1]
 		f.Title += ", most of it in " + list
 		f.Remedy = fmt.Sprintf("At %s keep the results of %s for the same input (parse, compile or validate it once), or call them "+
 			"less often.", diagnose.At(at), list)

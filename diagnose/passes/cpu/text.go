@@ -174,9 +174,9 @@ var Format = domain{
 		Doc: "A large part of the CPU is spent in fmt, string building and conversions.",
 		Knows: "CPU samples whose outermost library below the user's function is fmt, strconv, a template, time.Format or " +
 			"string building, from 15 % of the service's CPU; a defect if removing it would gain 1.55x. What the server " +
-			"itself formats (headers, dates) does not count; formatting inside loggers and encoders counts as those. If it " +
-			"takes more than 200 ns of CPU for each byte that a request brings or gets, the text is neither: keeping it is " +
-			"advised first, and 1.4x are a defect.",
+			"itself formats (headers, dates) does not count; formatting inside loggers and encoders counts as those, and a " +
+			"dependency's as what is called (cpu-hot-function). If it takes more than 200 ns of CPU for each byte that a request " +
+			"brings or gets, the text is neither: keeping it is advised first, and 1.4x are a defect.",
 		Remedy: "strconv.Append and append into a reused buffer.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "key := fmt.Sprintf(\"order:%d:%s\", id, state)",
@@ -190,11 +190,6 @@ var Format = domain{
 			return fmt.Sprintf("At %s execute less of the template per request: keep parts that many answers share as "+
 				"rendered text, and pass finished values instead of methods and nested fields; or generate the page's code "+
 				"(quicktemplate, templ), which needs no reflection.", diagnose.At(h.Place))
-		}
-		// viper splits, changes and looks up a setting's key each time that it is asked for.
-		if h.Via != "" {
-			return fmt.Sprintf("%s formats text in each call from %s: keep the call's result for the same input, or call it less often.",
-				h.Via, diagnose.At(h.Place))
 		}
 		switch {
 		case callsAny(h, "strings.ToLower", "strings.ToUpper", "strings.ToTitle", "strings.Title", "strings.Map"):

@@ -132,8 +132,8 @@ var Map = work{
 			"grows it; it looks the same keys up again and again; or it ranges over all entries to find a few.",
 		Knows: "CPU samples of the service's own functions inside the runtime's map code and what it allocates to grow, if " +
 			"that is more than half of the function; from 20 % of the service's CPU. The runtime's functions distinguish " +
-			"filling, looking up and ranging, each with its own remedy. If it is less than half, the function is " +
-			"cpu-hot-function.",
+			"filling, looking up and ranging, each with its own remedy. If it is less than half, or a dependency's maps, the " +
+			"function is cpu-hot-function.",
 		Remedy: "Filling: a size hint, a smaller or integer key, a map that is kept. Looking up: once per " +
 			"request, then keep the entry. Ranging: an index by the value looked for.",
 		Example: diagnose.Example{Lang: "go",
@@ -171,12 +171,6 @@ func mapUse(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
 		return true
 	}
 	f.Title = fmt.Sprintf("%s takes %s of the service's CPU, most of it at %s", title, diagnose.Percent(f.Share), at)
-	if in, part := use.Lent(hot.Place.Function, callstack.Map); part > 0.5 {
-		f.Where.Detail = "in " + callstack.Short(in)
-		f.Title += ", in " + callstack.Short(in)
-		f.Remedy = fmt.Sprintf("The maps are those of a library, most in %s: pass it less at %s, call it less often, or keep "+
-			"the call's result for the same input.", callstack.Short(in), at)
-	}
 	return true
 }
 
@@ -185,7 +179,7 @@ func mapUse(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
 // Growing slices ends in memmove as well, but costs more in allocation and
 // collection; those functions belong to alloc-hot.
 var Copy = work{
-	name: "copies", role: callstack.Copy, worth: avoidable, title: "Moving bytes", more: copyUse,
+	name: "copies", role: callstack.Copy, worth: avoidable, title: "Moving bytes",
 	doc: "Counts own functions that spend more than half of their CPU moving or clearing memory, from 20 % of the service's CPU.",
 	cause: diagnose.Cause{
 		ID: "cpu-copy", Title: "Moving bytes takes the CPU",
@@ -193,7 +187,7 @@ var Copy = work{
 			"grows a slice step by step.",
 		Knows: "CPU samples of the service's own functions that end in the runtime's memmove or memclr, if that is more than " +
 			"half of the function; from 20 % of the service's CPU. If growing slices or converting between text and bytes " +
-			"costs more in allocation, it is alloc-hot.",
+			"costs more in allocation, it is alloc-hot. A dependency's copies count as what is called: cpu-hot-function.",
 		Remedy: "A ring instead of shifting, capacity from the start, views instead of copies.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "copy(w.values, w.values[1:]) // for each value\nw.values[len(w.values)-1] = v",
@@ -205,21 +199,6 @@ var Copy = work{
 			"of a copy, capacity given when the slice is made.", diagnose.At(h.Place))
 	},
 }.analyzer()
-
-// copyUse says whose copies they are: the caller of a library has nothing to shift and nothing to size. Always true.
-func copyUse(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
-	use, err := p.Use()
-	if err != nil {
-		return true
-	}
-	if in, part := use.Lent(hot.Place.Function, callstack.Copy); part > 0.5 {
-		f.Where.Detail = "in " + callstack.Short(in)
-		f.Title += ", in " + callstack.Short(in)
-		f.Remedy = fmt.Sprintf("%s copies in each call from %s: keep the call's result for the same input (what it reads or "+
-			"makes can be shared), call it less often, or pass it less.", callstack.Short(in), diagnose.At(hot.Place))
-	}
-	return true
-}
 
 // Syscalls finds functions that read or write in small pieces.
 //

@@ -83,67 +83,54 @@ func TestCallerOutsideHook(t *testing.T) {
 	Expect(t, database.SlowQuery, b, "db-slow-query at retry.go:33")
 }
 
-// TestCallerOfAHandle: a type of the service's that stands for a database handle sends what it is given. One
-// method of that name may have a statement of its own, and so may methods of other names.
-func TestCallerOfAHandle(t *testing.T) {
-	const query, row = "database/sql.(*Tx).QueryContext", "database/sql.(*Tx).QueryRowContext"
-	asks := func(first, second string) *Builder {
+// TestCallerOfARelay: by the service's sources a method sends what it is given. Its caller is named, in the
+// finding and among the waits.
+func TestCallerOfARelay(t *testing.T) {
+	relay := code.Frame{Function: "shop/data.(*Tx).Query", File: "data.go", Line: 165}
+	const query, sends = "database/sql.(*Tx).QueryContext", "shop/data.(*Tx).Query@data.go:165"
+	named := func(relays ...code.Frame) string {
 		b := twoPlaces()
 		n := int64(b.Requests())
-		return b.Statement(ordered, n, 19*ms, 1, 2600, seqPlan).
-			Asks(operation.Query, ordered, n, 19*ms, 1, Caller(1, 19*ms, query, first, latest)).Within(0, 19*ms, 1).
-			Asks(operation.Query, item, n, ms, 1, Caller(1, ms, query, row, second, getEach)).Within(0, ms, 1)
-	}
-	Expect(t, database.SlowQuery, asks("shop/data.(*Tx).Query@data.go:165", "shop/data.(*Tx).QueryRowContext@data.go:174"),
-		"db-slow-query at read.go:18")
-	Expect(t, database.SlowQuery, asks("shop/data.Tx.QueryContext@data.go:165", "shop/data.Tx.Exec@data.go:174"),
-		"db-slow-query at read.go:18")
-	for _, second := range []string{"shop/data.(*Orders).Get@data.go:174", "shop/data.(*Items).QueryRow@data.go:174",
-		"shop/data.(*Orders).QueryContext@data.go:180", "shop/data.QueryRow@data.go:174"} {
-		Expect(t, database.SlowQuery, asks("shop/data.(*Orders).Query@data.go:165", second), "db-slow-query at data.go:165")
-	}
-	// Nobody of the service's is further out.
-	b := twoPlaces()
-	n := int64(b.Requests())
-	b.Statement(ordered, n, 19*ms, 1, 2600, seqPlan).
-		Asks(operation.Query, ordered, n, 19*ms, 1, Caller(1, 19*ms, query, "shop/data.(*Tx).Query@data.go:165")).Within(0, 19*ms, 1).
-		Asks(operation.Exec, item, n, ms, 1, Caller(1, ms, query, "shop/data.(*Tx).Exec@data.go:174")).Within(0, ms, 1)
-	Expect(t, database.SlowQuery, b, "db-slow-query at data.go:165")
-}
-
-// TestCallerGivesTheStatement: by the service's sources, a function passes on a statement that it is
-// given, also in a closure; whoever gives it asks.
-func TestCallerGivesTheStatement(t *testing.T) {
-	const query, run = "database/sql.(*DB).QueryContext", "shop/data.(*repo).run"
-	asked := func(given code.Frame, frames ...string) string {
-		b := twoPlaces()
-		n := int64(b.Requests())
-		b.Statement(ordered, n, 19*ms, 1, 2600, seqPlan).Asks(operation.Query, ordered, n, 19*ms, 1, Caller(1, 19*ms, frames...)).
-			Within(0, 19*ms, 1)
-		rec, body := b.Open(t)
-		if err := disk.WriteJSON(rec.Dir, code.File, code.Compiler{Given: []code.Frame{given}}); err != nil {
+		rec, body := b.Statement(ordered, n, 19*ms, 1, 2600, seqPlan).
+			Asks(operation.Query, ordered, n, 19*ms, 1, Caller(1, 19*ms, query, sends, latest)).Within(0, 19*ms, 1).
+			Asks(operation.Query, `SELECT count(*) FROM "orders"`, n, ms, 1, Caller(1, ms, query, sends, getEach)).Within(0, ms, 1).Open(t)
+		if err := disk.WriteJSON(rec.Dir, code.File, code.Compiler{Relays: relays}); err != nil {
 			t.Fatal(err)
 		}
 		out, err := diagnose.Run(rec, body, suite.All())
 		if err != nil || len(out.Findings) == 0 || out.Findings[0].Cause != "db-slow-query" {
 			t.Fatalf("%+v, %v", out.Findings, err)
 		}
-		return diagnose.At(code.Frame{File: out.Findings[0].Where.File, Line: out.Findings[0].Where.Line})
+		return out.Findings[0].Where.Function
 	}
-	line := code.Frame{Function: run, File: "data.go", Line: 259}
-	if at := asked(line, query, run+"@data.go:259", latest); at != "read.go:18" {
-		t.Errorf("the statement is given at read.go:18, and %s is named", at)
+	if got := named(relay); got != "shop/store.(*Store).Latest" {
+		t.Errorf("the place is %s, want the relay's caller", got)
 	}
-	if at := asked(line, query, run+"@data.go:270", latest); at != "data.go:270" {
-		t.Errorf("another line of that function has its own statement, and %s is named", at)
+	relay.Line++
+	if got := named(relay); got != relay.Function {
+		t.Errorf("another line of the function relays, and the place is %s", got)
 	}
-	closure := code.Frame{Function: run + ".func1", File: "data.go", Line: 260}
-	if at := asked(closure, query, run+".func1@data.go:260", "shop/data.again@data.go:30", run+"@data.go:258", latest); at != "read.go:18" {
-		t.Errorf("a closure passes on what its function is given at read.go:18, and %s is named", at)
+}
+
+// TestCallerOfARepository: who calls it decides which table its statements are about, whether it builds them or
+// a library does. It is named where it asks several tables itself, where all it asks is one, or without a caller.
+func TestCallerOfARepository(t *testing.T) {
+	const query, find, run = "database/sql.(*DB).QueryContext", "shop/base.(*Repository).Find@base.go:30", "shop/base.run@base.go:9"
+	asks := func(second string, callers ...[]string) *Builder {
+		b := twoPlaces()
+		n := int64(b.Requests())
+		through := func(outer []string) []string {
+			return append([]string{query, "lib.test/orm.(*Query).All", run, find}, outer...)
+		}
+		return b.Statement(ordered, n, 19*ms, 1, 2600, seqPlan).
+			Asks(operation.Query, ordered, n, 19*ms, 1, Caller(1, 19*ms, through(callers[0])...)).Within(0, 19*ms, 1).
+			Asks(operation.Query, second, n, ms, 1, Caller(1, ms, through(callers[1])...)).Within(0, ms, 1)
 	}
-	if at := asked(line, query, run+"@data.go:259"); at != "data.go:259" {
-		t.Errorf("nobody of the service's calls it, and %s is named", at)
-	}
+	handler := []string{latest}
+	Expect(t, database.SlowQuery, asks(item, handler, []string{getEach}), "db-slow-query at read.go:18")
+	Expect(t, database.SlowQuery, asks(item, handler, handler), "db-slow-query at base.go:9")
+	Expect(t, database.SlowQuery, asks(`SELECT id FROM "orders"`, handler, []string{getEach}), "db-slow-query at base.go:9")
+	Expect(t, database.SlowQuery, asks(item, handler, nil), "db-slow-query at base.go:30")
 }
 
 // TestCallerCounted: with the hooks' count the true caller is named, whatever the

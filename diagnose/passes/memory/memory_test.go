@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -210,6 +211,27 @@ func TestAllocationOfOneCallAmongSeveral(t *testing.T) {
 		t.Errorf("%.2f of the CPU: %s; %s", found[0].Share, found[0].Title, found[0].Remedy)
 	}
 	Expect(t, memory.Allocation, page().Sample(2*s, lib+"(*parser).step", lib+"Compile", lib+"Find", at))
+}
+
+// A page that asks a library for several settings allocates little in each call, and nothing itself.
+func TestAllocationOfALibrary(t *testing.T) {
+	n := int64(Healthy().Requests())
+	asks := func(own int64) *Builder {
+		b := collecting(5*s).Alloc(10*n, own<<10*n, "runtime.makeslice", "shop/web.page@page.go:40")
+		for i, f := range []string{"GetString", "GetInt", "GetBool"} {
+			b.Alloc(100*n, 30<<10*n, "strings.genSplit", "github.com/kept/settings."+f, fmt.Sprintf("shop/web.page@page.go:%d", 30+i))
+		}
+		return b
+	}
+	found := Expect(t, memory.Allocation, asks(20), "alloc-hot at page.go:30")
+	if len(found) == 1 && (!strings.Contains(found[0].Title, "all over settings") ||
+		!strings.Contains(found[0].Remedy, "call settings less often")) {
+		t.Errorf("%s; %s", found[0].Title, found[0].Remedy)
+	}
+	found = Expect(t, memory.Allocation, asks(200), "alloc-hot at page.go:40")
+	if len(found) == 1 && strings.Contains(found[0].Title, "settings") {
+		t.Errorf("the function's own bytes: %s", found[0].Title)
+	}
 }
 
 // The remedy at a call is to call less, which spares all that the named function does and not only what it allocates:

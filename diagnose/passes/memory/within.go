@@ -22,6 +22,9 @@ const mostSpread = 0.5
 // the caller's saves them.
 type call struct {
 	function string
+	// library is the short name of a package, if several of its functions are called and have most of the
+	// bytes together; function is then empty.
+	library string
 	// in is the function below it that makes something with most of the call's bytes, or else allocates
 	// most of them; "" if they are spread.
 	in string
@@ -30,33 +33,47 @@ type call struct {
 	site site
 }
 
-// within returns the dependency's function that a site calls; ok is false if there is none with most of
-// the site's bytes.
+// within returns the dependency's function that a site calls, or the functions of one package; ok is false
+// if there is none with most of the site's bytes.
 func within(p *diagnose.Pass, allocs *measured.Profile, s site) (c call, ok bool) {
-	calls, below := map[string]float64{}, map[string][]measured.Sample{}
+	functions, packages := map[string]float64{}, map[string]float64{}
+	below := map[string][]measured.Sample{} // by package
 	for _, a := range allocs.Samples {
 		i := p.Stacks.Innermost(a.Stack)
 		if i < 1 || callstack.Enclosing(a.Stack[i].Function) != callstack.Enclosing(s.place.Function) {
 			continue
 		}
 		if f := a.Stack[i-1].Function; callstack.Dependency(f) {
-			calls[f] += float64(a.Value)
-			below[f] = append(below[f], a)
+			pkg, _ := callstack.Split(f)
+			functions[f] += float64(a.Value)
+			packages[pkg] += float64(a.Value)
+			below[pkg] = append(below[pkg], a)
 		}
 	}
-	c.function = measured.Heaviest(calls, cmp.Compare[string])
-	if calls[c.function] < mostSpread*s.bytes {
+	c.function = measured.Heaviest(functions, cmp.Compare[string])
+	pkg, _ := callstack.Split(c.function)
+	other := func(a measured.Sample) bool { return a.Stack[p.Stacks.Innermost(a.Stack)-1].Function != c.function }
+	if functions[c.function] < mostSpread*s.bytes {
+		pkg = measured.Heaviest(packages, cmp.Compare[string])
+		c = call{library: callstack.Library(pkg + ".")}
+		other = func(measured.Sample) bool { return false }
+	}
+	if packages[pkg] < mostSpread*s.bytes {
 		return call{}, false
 	}
+	samples := slices.DeleteFunc(below[pkg], other)
 	lines, makers := map[code.Frame]float64{}, map[string]float64{}
-	for _, a := range below[c.function] {
+	for _, a := range samples {
 		i := p.Stacks.Innermost(a.Stack)
 		lines[a.Stack[i]] += float64(a.Value)
 		makers[allocator(a.Stack[:i])] += float64(a.Value)
 		c.site.bytes, c.site.objects = c.site.bytes+float64(a.Value), c.site.objects+float64(a.Count)
 	}
 	c.site.place = measured.Heaviest(lines, measured.CompareFrames)
-	if c.in = maker(below[c.function], c.function); c.in != "" {
+	if c.library != "" {
+		return c, true
+	}
+	if c.in = maker(samples, c.function); c.in != "" {
 		return c, true
 	}
 	if c.in = measured.Heaviest(makers, cmp.Compare[string]); makers[c.in] < mostSpread*c.site.bytes {
@@ -121,10 +138,10 @@ func partOf(p *diagnose.Pass, lead site, share, cost float64) bool {
 // inCall writes the finding for bytes that are allocated below a dependency's call, if there is one, and returns what is
 // gained by calling it less; see calledLess.
 func inCall(p *diagnose.Pass, f *diagnose.Finding, c call, allocating float64) (gain laws.Gain, ok bool) {
-	if c.function == "" {
+	name, at := cmp.Or(c.library, callstack.Short(c.function)), diagnose.At(c.site.place)
+	if name == "" {
 		return gain, false
 	}
-	name, at := callstack.Short(c.function), diagnose.At(c.site.place)
 	f.Where.Detail = "in " + name
 	switch c.in {
 	case "":

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/evidence/measured"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/operation"
 )
 
 const (
@@ -86,4 +88,48 @@ func CallLines(rec *record.Record) []code.Frame {
 	}
 	slices.SortFunc(lines, measured.CompareFrames)
 	return lines
+}
+
+// Asker is the user's part of a stack on which a statement was run or another service called, innermost
+// first. One of its functions asked for it; those further in may only have passed it on.
+type Asker struct {
+	Call   bool // of another service over HTTP, rather than a statement
+	Frames []AskingFrame
+}
+
+// AskingFrame is one of the user's functions on the way.
+type AskingFrame struct {
+	Frame code.Frame
+	// Text is set if the frame calls what takes a statement as text: a database handle, or a function of
+	// the user's own.
+	Text bool
+}
+
+// mostAskers bounds the stacks that are looked up in the service's sources.
+const mostAskers = 256
+
+// Askers returns the stacks on which the service ran statements or called others over HTTP, those that
+// take most time first, 256 at most; none without the hooks of redline's build.
+func Askers(rec *record.Record) (list []Asker) {
+	p := evidence.New(rec, nil)
+	ops := p.Operations()
+	if ops == nil {
+		return nil
+	}
+	for _, o := range ops.Operations {
+		if !o.Kind.Statement() && o.Kind != operation.HTTP {
+			continue
+		}
+		for _, c := range o.Callers[:min(len(o.Callers), mostAskers-len(list))] {
+			asker := Asker{Call: o.Kind == operation.HTTP}
+			for i, f := range c.Stack {
+				if p.Stacks.User(f) {
+					text := i > 0 && (p.Stacks.User(c.Stack[i-1]) || callstack.TakesText(c.Stack[i-1].Function))
+					asker.Frames = append(asker.Frames, AskingFrame{f, text})
+				}
+			}
+			list = append(list, asker)
+		}
+	}
+	return list
 }

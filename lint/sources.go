@@ -1,0 +1,96 @@
+package lint
+
+import (
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/service/compiler"
+)
+
+// sources are the service's packages whose files are at hand.
+type sources struct {
+	listed  []compiler.Package
+	mainPkg string // the one that was built; "" if it is not known
+}
+
+// file returns the source file that a frame lies in; ok is false if its package is not at hand.
+func (s sources) file(f code.Frame) (name string, ok bool) {
+	pkg, _ := callstack.Split(f.Function)
+	for _, p := range s.listed {
+		if p.ImportPath == pkg || mainOf(p, pkg, s.mainPkg) {
+			return filepath.Join(p.Dir, path.Base(f.File)), true
+		}
+	}
+	return "", false
+}
+
+// mainOf reports whether a listed package is the main one that a frame's package means.
+func mainOf(p compiler.Package, pkg, mainPkg string) bool {
+	return p.Name == "main" && pkg == "main" && (mainPkg == "" || mainPkg == p.ImportPath)
+}
+
+// loops returns those of the lines that lie in a loop of their function. A line whose source
+// is not at hand is left out.
+func (s sources) loops(lines []code.Frame) (in []code.Frame) {
+	for _, f := range lines {
+		if name, ok := s.file(f); ok {
+			if loop, err := compiler.InLoop(name, f.Line); err == nil && loop {
+				in = append(in, f)
+			}
+		}
+	}
+	return in
+}
+
+// relays returns the lines that only pass on the statements and requests which they are given. It walks
+// each stack outwards, to the function that states something itself.
+func (s sources) relays(askers []diagnose.Asker) (lines []code.Frame) {
+	for _, asker := range askers {
+		stack := asker.Frames
+		for at := 0; at < len(stack) && s.passesOn(stack[at], asker.Call); {
+			next := outside(stack, at)
+			for _, a := range stack[at:next] {
+				if !slices.Contains(lines, a.Frame) {
+					lines = append(lines, a.Frame)
+				}
+			}
+			at = next
+		}
+	}
+	return lines
+}
+
+func (s sources) passesOn(a diagnose.AskingFrame, call bool) bool {
+	name, ok := s.file(a.Frame)
+	if !ok {
+		return false
+	}
+	sends := compiler.SendsMapped
+	switch {
+	case call:
+		sends = compiler.SendsRequest
+	case a.Text:
+		sends = compiler.SendsText
+	}
+	relay, err := compiler.Relays(name, a.Frame.Line, sends)
+	return err == nil && relay
+}
+
+// outside returns the index of the frame outside the function around the given one. Between a closure and
+// the function that it lies in there may be helpers that call what they are given, such as one that retries.
+func outside(stack []diagnose.AskingFrame, at int) int {
+	function := callstack.Enclosing(stack[at].Frame.Function)
+	if function == stack[at].Frame.Function {
+		return at + 1
+	}
+	for i := at + 1; i < len(stack); i++ {
+		if stack[i].Frame.Function == function {
+			return i + 1
+		}
+	}
+	return at + 1 // it runs on a goroutine of its own
+}

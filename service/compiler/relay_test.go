@@ -1,0 +1,76 @@
+package compiler_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redline-go/redline/service/compiler"
+)
+
+// TestRelays: the lines marked "given" pass on what their function was given, those marked "own" do not. The
+// source is only parsed.
+func TestRelays(t *testing.T) {
+	for name, least := range map[string]int{"store.go": 33, "client.go": 11} {
+		t.Run(name, func(t *testing.T) { relays(t, filepath.Join("testdata", "relays", name), least) })
+	}
+}
+
+func relays(t *testing.T, file string, least int) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for i, line := range strings.Split(string(content), "\n") {
+		_, mark, ok := strings.Cut(line, "// ")
+		sends := compiler.SendsText
+		for prefix, kind := range map[string]compiler.Sends{"mapped: ": compiler.SendsMapped, "request: ": compiler.SendsRequest} {
+			if rest, is := strings.CutPrefix(mark, prefix); is {
+				mark, sends = rest, kind
+			}
+		}
+		if !ok || !strings.HasPrefix(mark, "given") && !strings.HasPrefix(mark, "own") {
+			continue
+		}
+		seen++
+		got, err := compiler.Relays(file, i+1, sends)
+		if err != nil || got != strings.HasPrefix(mark, "given") {
+			t.Errorf("line %d, %s: relays %v, %v", i+1, strings.TrimSpace(line), got, err)
+		}
+	}
+	if seen < least {
+		t.Errorf("%d lines are marked, want at least %d", seen, least)
+	}
+	if got, err := compiler.Relays(file, 1, compiler.SendsText); got || err != nil {
+		t.Errorf("a line outside of functions: %v, %v", got, err)
+	}
+	if _, err := compiler.Relays(file+"x", 1, compiler.SendsText); err == nil {
+		t.Error("a missing file is no error")
+	}
+}
+
+// FuzzRelays: any source that parses has an answer, soon: each variable of a chain of sums is followed once.
+func FuzzRelays(f *testing.F) {
+	sums := "a0 := q\n"
+	for i := range 60 {
+		sums += fmt.Sprintf("a%d := a%d + a%d\n", i+1, i, i)
+	}
+	f.Add("func f(q string) {\n"+sums+"db.Query(a60) }", 64)
+	f.Add("func (r *T[K]) f(q K, op func()) { op(); db.Save(q) }", 2)
+	f.Add("var f = func(s *sql.Stmt) { s.Query() }", 2)
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, source string, line int) {
+		file := filepath.Join(dir, "source.go")
+		if err := os.WriteFile(file, []byte("package p\n"+source), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for sends := compiler.SendsText; sends <= compiler.SendsRequest; sends++ {
+			if _, err := compiler.Relays(file, line, sends); err != nil {
+				return // it does not parse
+			}
+		}
+	})
+}

@@ -1,0 +1,80 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+)
+
+const usersPath = "/users/"
+
+type Client struct {
+	http    *http.Client
+	baseURL string
+	health  string
+}
+
+func (c *Client) send(r *http.Request) (*http.Response, error) {
+	r.Header.Set("Accept", "application/json")
+	return c.http.Do(r) // request: given
+}
+
+func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.baseURL+path, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	return c.http.Do(req) // request: given
+}
+
+func (c *Client) get(path string) (*http.Response, error) {
+	return http.Get(fmt.Sprintf("%s/%s", c.baseURL, path)) // request: given
+}
+
+func (c *Client) query(path string, q url.Values) (*http.Response, error) {
+	return http.Get("http://" + c.baseURL + path + "?" + q.Encode()) // request: given
+}
+
+func (c *Client) fetch(u *url.URL) (*http.Response, error) {
+	return c.http.Get(u.String()) // request: given
+}
+
+func (c *Client) post(path string, body io.Reader) (*http.Response, error) {
+	return c.http.Post(c.baseURL+path, "application/json", body) // request: given
+}
+
+func (c *Client) User(ctx context.Context, id string) (*http.Response, error) {
+	return c.do(ctx, http.MethodGet, "/users/"+id, nil) // request: own
+}
+
+func (c *Client) Named(ctx context.Context, id string) (*http.Response, error) {
+	return c.do(ctx, "GET", usersPath+id, nil) // request: own
+}
+
+func (c *Client) Formatted(id string) (*http.Response, error) {
+	return http.Get(fmt.Sprintf("%s/users/%s", c.baseURL, id)) // request: own
+}
+
+func (c *Client) Health() (*http.Response, error) {
+	return http.Get(c.health) // request: own
+}
+
+func (c *Client) Built(id string) (*http.Response, error) {
+	req, err := http.NewRequest(http.MethodGet, c.baseURL+"/orders?user="+id, nil)
+	if err != nil {
+		return nil, err
+	}
+	return c.http.Do(req) // request: own
+}
+
+func (c *Client) Search(q string) (*http.Response, error) {
+	req, err := http.NewRequest("GET", "https://search.example/find", nil)
+	if err != nil {
+		return nil, err
+	}
+	req.URL.RawQuery = url.Values{"q": {q}}.Encode()
+	return c.http.Do(req) // request: own
+}
