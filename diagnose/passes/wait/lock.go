@@ -179,6 +179,7 @@ func holder(p *diagnose.Pass, waiting code.Frame, entry string, f *diagnose.Find
 				continue
 			}
 			frame := s.Stack[i]
+			frame.Function = callstack.Unwrapped(frame.Function) // a deferred Unlock
 			if sums[frame] += s.Value; sums[frame] > most {
 				best, most = frame, sums[frame]
 			}

@@ -94,9 +94,9 @@ func TestHolderAmongRequests(t *testing.T) {
 	b := idle().Wait(breakdown.StateSelect, 30*ms, 1, "runtime.selectgo", "vendor.example/web.handler.ServeHTTP").
 		Waker("runtime.chansend1", entry).Spawned(1).Behind(breakdown.Chain{NS: int64(28 * ms), Links: []breakdown.Link{
 		link(breakdown.StateLock, mutex(get)...), link(breakdown.StateRunning, set+"@cache.go:70")}}).
-		Held(8*time.Second, "sync.(*Mutex).Unlock", set+"@cache.go:70", entry)
+		Held(8*time.Second, "sync.(*Mutex).Unlock", set+".deferwrap1@cache.go:70", set+"@cache.go:70", entry)
 	found := Expect(t, wait.Lock, b, "lock-contention at cache.go:70")
-	if len(found) != 1 || !strings.HasSuffix(found[0].Title, "cache.(*Cache).Set holds it") {
+	if len(found) != 1 || !strings.HasSuffix(found[0].Title, "cache.(*Cache).Set holds it") || found[0].Where.Function != set {
 		t.Errorf("%+v", found)
 	}
 }
