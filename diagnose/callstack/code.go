@@ -217,6 +217,25 @@ func Dependency(function string) bool {
 	return pkg != "" && !Standard(pkg)
 }
 
+// Serves reports whether a function does a piece of work for whoever calls it, with maps, copies and memory
+// of its own: one of a dependency, or of the standard library beyond its helpers, such as (*url.URL).Query.
+func Serves(function string) bool {
+	pkg, _ := Split(function)
+	if pkg == "" || strings.HasPrefix(pkg, "internal/") || strings.HasPrefix(pkg, "runtime/") {
+		return false
+	}
+	_, helper := slices.BinarySearch(helpers[:], pkg)
+	return !helper
+}
+
+// helpers are packages of the standard library whose functions belong to the code around them: a loop that
+// searches text is to be optimised, not its calls of strings.Index to be kept.
+var helpers = [...]string{
+	"bufio", "bytes", "cmp", "container/heap", "container/list", "container/ring", "errors", "fmt", "io", "iter", "maps", "math",
+	"math/bits", "reflect", "runtime", "slices", "sort", "strconv", "strings", "sync", "sync/atomic", "syscall", "type:", "unicode",
+	"unicode/utf16", "unicode/utf8", "unsafe",
+}
+
 // Standard reports whether an import path is of the standard library: its first
 // element has no dot and is one of the library's roots. The roots are listed
 // because a main module may be called "shop" without a dot.

@@ -137,15 +137,15 @@ func (x *Index) lent(outside []code.Frame) bool {
 
 // Work returns the role, one of Works, of the frames below a user's function: map
 // operations, moving bytes, one atomic operation, an unbuffered system call; 0 for none.
-// A dependency's maps and copies are 0: the user can call it less, but neither size its
-// maps nor share what it copies.
+// The maps and copies of what serves the user are 0: they can call it less, but neither
+// size its maps nor share what it copies.
 func (x *Index) Work(below []code.Frame) Role {
 	if len(below) == 0 {
 		return 0
 	}
 	all := x.Roles(below)
 	leaf := x.Role(below[0].Function)
-	lent := slices.ContainsFunc(below, func(f code.Frame) bool { return Dependency(f.Function) })
+	lent := slices.ContainsFunc(below, func(f code.Frame) bool { return Serves(f.Function) })
 	switch {
 	case leaf.Has(Atomic) && (len(below) == 1 || len(below) == 2 && x.Role(below[1].Function).Has(Atomic)):
 		return Atomic

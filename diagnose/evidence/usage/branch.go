@@ -78,11 +78,6 @@ func (u *Table) Branches(function string) []Branch {
 	return nil
 }
 
-// helpers are packages of the standard library whose functions belong to the code around them: a loop that
-// searches text is to be optimised, not its calls of strings.Index to be kept.
-var helpers = []string{"strings", "bytes", "math", "math/bits", "slices", "sort", "maps", "cmp", "iter", "unicode", "unicode/utf8", "strconv",
-	"errors", "runtime", "sync", "sync/atomic", "container/heap", "container/list", "container/ring", "hash"}
-
 // Standard returns the function of the standard library to which a function of the service gives most of its
 // CPU, such as time.LoadLocation, and its part of that, 0 to 1; "" if there is none, or it is a mere helper.
 func (u *Table) Standard(function string) (called string, part float64) {
@@ -98,9 +93,7 @@ func (u *Table) Standard(function string) (called string, part float64) {
 		}
 	}
 	called = measured.Heaviest(parts, cmp.Compare[string])
-	pkg, _ := callstack.Split(called)
-	if parts[called] < mostMade*total || !callstack.Standard(pkg) || strings.HasPrefix(pkg, "internal/") || slices.Contains(helpers, pkg) ||
-		u.index.Role(called) != 0 {
+	if parts[called] < mostMade*total || u.library(called) || !callstack.Serves(called) || u.index.Role(called) != 0 {
 		return "", 0
 	}
 	return called, parts[called] / total

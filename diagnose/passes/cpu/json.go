@@ -166,7 +166,7 @@ func jsonLess(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken) 
 	case !m.brings() && m.decoding >= mostly*all:
 		f.Remedy = fmt.Sprintf("First decode less at %s: a request of %s brings less than that%s. Decode it once and keep the value until "+
 			"its source changes, or decode only what answers need (check names and sizes first, json.RawMessage or a smaller type for the "+
-			"rest). A faster decoder or generated code comes after that.", at, diagnose.Size(m.sent), sourceOf(p, use, t.caller))
+			"rest). A faster decoder or generated code comes after that.", at, diagnose.Size(m.sent), sourceOf(p, use, callstack.JSON, t.caller))
 	case m.same && m.gets() && m.encoding >= (1-partly)*all: // answers to what is decoded depend on it
 		f.Remedy = fmt.Sprintf("All answers to this load have the same size: if they are the same, keep the encoded bytes until the value "+
 			"changes. Otherwise: %s", f.Remedy)
@@ -182,8 +182,8 @@ func jsonLess(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken) 
 
 // sourceOf says, in brackets, where what a function decodes comes from: what it or one of its nearest callers
 // reads or asks for; "" if that was not seen.
-func sourceOf(p *diagnose.Pass, use *usage.Table, function string) string {
-	callers := above(p, use, function)
+func sourceOf(p *diagnose.Pass, use *usage.Table, decoder callstack.Role, function string) string {
+	callers := above(p, use, decoder, function)
 	best, words := near+1, ""
 	found := func(stack []code.Frame, format string) {
 		for _, f := range stack {
@@ -224,11 +224,11 @@ func sourceOf(p *diagnose.Pass, use *usage.Table, function string) string {
 	return words
 }
 
-// above returns a function and its nearest callers of the service's, by their distance, as far as most of its JSON
+// above returns a function and its nearest callers of the service's, by their distance, as far as most of its decoding
 // comes through them.
-func above(p *diagnose.Pass, use *usage.Table, function string) map[string]int {
+func above(p *diagnose.Pass, use *usage.Table, decoder callstack.Role, function string) map[string]int {
 	depths, values, total := map[string]int{}, map[string]float64{}, 0.0
-	for _, s := range use.Causing(callstack.JSON, function) {
+	for _, s := range use.Causing(decoder, function) {
 		total += s.Value
 		last, depth := "", 0
 		for _, f := range s.Stack[s.User:] {

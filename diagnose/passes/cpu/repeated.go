@@ -3,6 +3,7 @@ package cpu
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -37,6 +38,16 @@ func formatLess(p *diagnose.Pass, _ *usage.Table, f *diagnose.Finding, t taken) 
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, each, diagnose.Nanosec,
 		"%s takes %s for a request of %s and an answer of %s", callstack.Short(t.hot.Place.Function), diagnose.Span(each),
 		diagnose.Size(sent), diagnose.Size(got)))
+}
+
+// decodeLess puts decoding once before decoding faster, where requests do not bring what is decoded: a file of settings.
+func decodeLess(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken) {
+	sent, _, ok := exchanged(p)
+	if _, name, _ := strings.Cut(t.hot.Callee, "."); !ok || !needless(p, t) || !callstack.Decodes(name) {
+		return
+	}
+	f.Remedy = fmt.Sprintf("Decode once and keep the value until its source changes: a request of %s brings less than is decoded at %s%s. "+
+		"Otherwise: %s", diagnose.Size(sent), diagnose.At(t.hot.Place), sourceOf(p, use, callstack.Reflect, t.caller), f.Remedy)
 }
 
 // needless reports whether the bytes that requests bring and get cannot take the CPU that a use takes at its hottest place: it

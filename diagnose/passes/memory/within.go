@@ -33,7 +33,7 @@ type call struct {
 	site site
 }
 
-// within returns the dependency's function that a site calls, or the functions of one package; ok is false
+// within returns the function that serves a site, or the functions of one package; ok is false
 // if there is none with most of the site's bytes.
 func within(p *diagnose.Pass, allocs *measured.Profile, s site) (c call, ok bool) {
 	functions, packages := map[string]float64{}, map[string]float64{}
@@ -43,7 +43,7 @@ func within(p *diagnose.Pass, allocs *measured.Profile, s site) (c call, ok bool
 		if i < 1 || callstack.Enclosing(a.Stack[i].Function) != callstack.Enclosing(s.place.Function) {
 			continue
 		}
-		if f := a.Stack[i-1].Function; callstack.Dependency(f) {
+		if f := a.Stack[i-1].Function; callstack.Serves(f) && p.Stacks.Role(f) == 0 || callstack.Dependency(f) {
 			pkg, _ := callstack.Split(f)
 			functions[f] += float64(a.Value)
 			packages[pkg] += float64(a.Value)
@@ -66,7 +66,7 @@ func within(p *diagnose.Pass, allocs *measured.Profile, s site) (c call, ok bool
 	for _, a := range samples {
 		i := p.Stacks.Innermost(a.Stack)
 		lines[a.Stack[i]] += float64(a.Value)
-		makers[allocator(a.Stack[:i])] += float64(a.Value)
+		makers[cmp.Or(allocator(a.Stack[:i]), c.function)] += float64(a.Value)
 		c.site.bytes, c.site.objects = c.site.bytes+float64(a.Value), c.site.objects+float64(a.Count)
 	}
 	c.site.place = measured.Heaviest(lines, measured.CompareFrames)
