@@ -29,7 +29,13 @@ func (w *Table) Delegated(part breakdown.Part) Delegated {
 	if only == nil || whole.kind == callstack.FlightWait {
 		return Delegated{}
 	}
-	d := Delegated{Chains: whole.part.Behind, Scale: scaleOf(whole.part)}
+	d := Delegated{Scale: scaleOf(whole.part)}
+	for _, c := range whole.part.Behind {
+		if i, lock := w.by.p.Locked(c); lock != "" {
+			c.Links = c.Links[:i+1]
+		}
+		d.Chains = append(d.Chains, c)
+	}
 	if e := w.by.p.Ender(whole.part); e.By == ByWorker {
 		d.Worker = true
 		if one, ok := w.by.p.Path().Serial(e.Entry); ok && one.WaitNS > 0 {

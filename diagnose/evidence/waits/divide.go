@@ -249,7 +249,10 @@ func (d *divider) behind(whole piece, only func(callstack.Wait) bool) []piece {
 	var pieces []piece
 	left, times := whole.part.NS, whole.part.Times
 	for _, c := range whole.part.Behind {
-		kind := d.p.Stacks.Root(c)
+		kind, end := d.p.Stacks.Root(c), len(c.Links)-1
+		if i, lock := d.p.Locked(c); lock != "" && !whole.kind.Call() {
+			kind, end = lock, i
+		}
 		if kind == callstack.OtherWait || !only(kind) || whole.kind.Call() && !d.clients(c) {
 			continue
 		}
@@ -257,11 +260,15 @@ func (d *divider) behind(whole piece, only func(callstack.Wait) bool) []piece {
 		if ns <= 0 {
 			continue
 		}
-		last := c.Links[len(c.Links)-1]
-		one := piece{kind: kind, place: d.place(c), via: whole.kind, from: whole.place, by: whole.by}
+		last := c.Links[end]
+		one := piece{kind: kind, place: d.place(breakdown.Chain{Links: c.Links[:end+1]}), via: whole.kind, from: whole.place, by: whole.by}
 		one.part = breakdown.Part{
 			State: last.State, Site: last.Site, Stack: last.Stack, NS: ns,
 			Share: whole.part.Share * float64(ns) / float64(whole.part.NS), Times: whole.part.Times * float64(ns) / float64(whole.part.NS),
+		}
+		if rest := c.Links[end+1:]; len(rest) > 0 {
+			one.part.Behind = []breakdown.Chain{{NS: ns, Share: c.Share, Links: rest}}
+			one.part.Times = scale * last.Times
 		}
 		if kind == callstack.HTTPOpen && last.Times > 0 {
 			one.part.Times = scale * last.Times // counted, however short
@@ -280,6 +287,18 @@ func (d *divider) behind(whole piece, only func(callstack.Wait) bool) []piece {
 		pieces = append(pieces, whole)
 	}
 	return pieces
+}
+
+// Locked returns the first link of a chain that waits for a lock, and its kind; "" without one. What is
+// behind it is the holder's work and not done for the request.
+func (p *Requests) Locked(c breakdown.Chain) (at int, kind callstack.Wait) {
+	for i, l := range c.Links {
+		switch kind := p.Stacks.Wait(breakdown.Part{State: l.State, Stack: l.Stack}); kind {
+		case callstack.LockWait, callstack.ReadLockWait:
+			return i, kind
+		}
+	}
+	return -1, ""
 }
 
 // clients reports whether all goroutines of a chain are a client's own.

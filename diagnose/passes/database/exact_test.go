@@ -212,3 +212,23 @@ func has(f diagnose.Finding, text string) bool {
 	}
 	return false
 }
+
+// TestStatementsOfGoroutinesOfGoroutines: a request waits for a goroutine that starts others, which run the
+// statements. The trace does not follow the wait to its end; the hooks count what those goroutines do.
+func TestStatementsOfGoroutinesOfGoroutines(t *testing.T) {
+	const collects, checks = "shop/check.(*group).collect.func1", "shop/check.(*engine).direct.func1"
+	fansOut := func(began string) *Builder {
+		b := New(8, 100*ms).CPU(4, 0.8, 0.2, 0.1, 0.3).Gauge(series.DBMax, "", 100).Gauge(series.DBBlocked, "", 0)
+		b.Wait(breakdown.StateRunning, ms, 3).
+			Wait(breakdown.StateChannel, 98*ms, 1, "runtime.chanrecv1", "shop/check.(*engine).check@engine.go:90").
+			Waker("runtime.chansend1", collects).Spawned(80).Behind(breakdown.Chain{NS: int64(98 * ms), Links: []breakdown.Link{
+			{Goroutine: collects, State: breakdown.StateChannel, Times: 1, Stack: Stack("runtime.chanrecv1", collects)},
+			{Goroutine: checks, State: breakdown.StateChannel, Times: 1}}}) // where the trace lost it
+		n := int64(b.Requests())
+		by := operation.Caller{Share: 1, MeanNS: int64(2 * ms), Sampled: 256,
+			Stack: Stack("database/sql.(*DB).QueryContext", getEach, began, "runtime.goexit")}
+		return b.Statement(item, 40*n, 500*us, 1, 4, "").Asks(operation.Query, item, 40*n, 2*ms, 1, by)
+	}
+	Expect(t, database.NPlusOne, fansOut(checks), "db-n-plus-one at read.go:82")
+	Expect(t, database.NPlusOne, fansOut("shop/stock.(*sweeper).run")) // in the background
+}

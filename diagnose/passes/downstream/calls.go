@@ -235,6 +235,7 @@ func words(chain []code.Frame) string {
 // lead elsewhere. With a single path, or paths that never diverge, it is the first's innermost
 // function that calls in a loop, by the service's sources, or else its innermost one.
 func common(calls []call, loops []code.Frame) code.Frame {
+	calls = material(calls)
 	for _, f := range calls[0].chain {
 		within, all, parts := 0.0, 0.0, false
 		for _, c := range calls {
@@ -255,6 +256,21 @@ func common(calls []call, loops []code.Frame) code.Frame {
 		}
 	}
 	return calls[0].chain[0]
+}
+
+// material returns the calls without those that are together too short to matter: the first is never one.
+func material(calls []call) []call {
+	all := 0.0
+	for _, c := range calls {
+		all += c.ns[mean]
+	}
+	kept, rest := calls[:1:1], 0.0
+	for _, c := range slices.Backward(calls[1:]) { // shortest first
+		if rest += c.ns[mean]; rest > (waitgain.LeastShare)*all {
+			kept = append(kept, c)
+		}
+	}
+	return kept
 }
 
 // loopsOf returns the lines that call others in a loop of their function; none of a target

@@ -238,11 +238,23 @@ func dialGain(p *diagnose.Pass, share, cpu, times float64) laws.Gain {
 	if c.Saturated() && farEnd {
 		// The far end keeps the CPUs busy too, and requests wait during their calls
 		// for its share of opening a connection.
-		if more := p.Elsewhere(min(1, share+p.Waits().Share(callstack.HTTPWait))); more.Factor > gain.Factor {
+		if more := p.Elsewhere(min(1, share+farWork(p, others))); more.Factor > gain.Factor {
 			gain = more
 		}
 	}
 	return gain
+}
+
+// farWork returns the part of request time, 0 to 1, that the far end can have worked or waited for a
+// CPU, if it uses so many CPUs: it waits as long for each millisecond of CPU as this end does. In the rest
+// of the call it waits for something else, which connections do not change.
+func farWork(p *diagnose.Pass, cpus float64) float64 {
+	w, load := p.Waits(), p.Load()
+	if !(load.Rate > 0) || !(w.MeanNS() > 0) || !(w.OnCPU() > 0) {
+		return 0
+	}
+	stretch := 1 + w.Share(callstack.Queued)/w.OnCPU()
+	return min(w.Share(callstack.HTTPWait), cpus*1e9/load.Rate*stretch/w.MeanNS())
 }
 
 // accepted returns the part of the connections opened by the process that it also accepts, 0 to 1,

@@ -244,6 +244,18 @@ func TestChurn(t *testing.T) {
 	Expect(t, downstream.Churn, idle().Wait(breakdown.StateSelect, 200*us, 0.9, connect...)) // cheap
 }
 
+// TestChurnToAWaitingEnd: what the far end spends its time on other than CPU, connections do not change, so that
+// the wait for its answer does not follow from them.
+func TestChurnToAWaitingEnd(t *testing.T) {
+	b := New(8, 40*ms).CPU(2, 1.95, 0.1, 0.1, 0).Peer("ruler", "7811", 0.1).Wait(breakdown.StateRunning, 100*us, 1).
+		Wait(breakdown.StateRunnable, 200*us, 1).Wait(breakdown.StateSelect, 100*us, 0.3, "runtime.selectgo",
+		"net/http.(*Transport).getConn", "net/http.(*Client).Do", get)
+	get1(b, 39*ms, 1, get).Sample(5*time.Second, "net.(*netFD).connect", "net/http.(*Transport).dialConn").Sample(5*time.Second, get)
+	b.Counter(series.TCPOpens, "dir=out", 0.3*b.Requests())
+	calls := []diagnose.Analyzer{downstream.Names, database.Stampede, downstream.Churn, downstream.Timeout, downstream.Slow}
+	ExpectFirst(t, calls, b, "downstream-slow")
+}
+
 // TestChurnOfACache: a memcached client asks each server in a goroutine of its own, and opens the connection there.
 func TestChurnOfACache(t *testing.T) {
 	const client = "github.com/bradfitz/gomemcache/memcache.(*Client)"

@@ -8,6 +8,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/downstream"
+	"github.com/redline-go/redline/diagnose/passes/wait"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/disk"
@@ -76,6 +77,25 @@ func TestSerialInGoroutines(t *testing.T) {
 	Expect(t, downstream.Serial, collected(old))
 }
 
+// TestCallsBehindALock: a goroutine that a request waits for waits for a lock meanwhile, and the calls are those
+// of others, who hold it.
+func TestCallsBehindALock(t *testing.T) {
+	const entry = "vendor.example/web.handler.ServeHTTP.func1"
+	held := func(times float64) *Builder {
+		c := calling(entry, 5*ms, 16, "shop/facts.ask@facts.go:20")
+		lock := breakdown.Link{Goroutine: entry, State: breakdown.StateLock, Times: times,
+			Stack: Stack("sync.(*Mutex).Lock", "shop/facts.(*breaker).do@breaker.go:9", "shop/facts.ask@facts.go:20", entry)}
+		if times > 0 {
+			c.Links = append([]breakdown.Link{lock}, c.Links...)
+		}
+		return collected(c)
+	}
+	Expect(t, downstream.Serial, held(0), "downstream-serial at facts.go:20")
+	Expect(t, downstream.Serial, held(1))
+	Expect(t, downstream.Slow, held(1))
+	Expect(t, wait.Lock, held(1), "lock-contention at breaker.go:9")
+}
+
 // TestConcurrentCallsAreNotSerial: eight workers make forty calls; the critical path leads through
 // five of them, and the hooks count all.
 func TestConcurrentCallsAreNotSerial(t *testing.T) {
@@ -102,6 +122,15 @@ func TestCallsOfQueuedWorker(t *testing.T) {
 	}
 	Expect(t, downstream.Serial, waits(4, 80*ms, 80*ms), "downstream-serial at desk.go:9")
 	Expect(t, downstream.Serial, waits(2, 20*ms, 40*ms))
+}
+
+// TestSerialNamesTheLoopOfMost: another, short call of its caller's does not hide the function that makes most.
+func TestSerialNamesTheLoopOfMost(t *testing.T) {
+	const list, serve = "shop/keys.(*keys).list@keys.go:71", "shop/desk.(*desk).serve@desk.go:48"
+	Expect(t, downstream.Serial, get1(get1(idle(), 2*ms, 20, list, serve), 20*us, 1, "shop/desk.(*desk).serve@desk.go:40"),
+		"downstream-serial at keys.go:71")
+	Expect(t, downstream.Serial, get1(get1(idle(), 2*ms, 20, list, serve), 20*ms, 1, "shop/desk.(*desk).serve@desk.go:40"),
+		"downstream-serial at desk.go:48")
 }
 
 // TestSerialNamesTheLoop: all calls take one path; by the service's sources the loop is not in the

@@ -121,7 +121,11 @@ func background(p *diagnose.Pass, s waits.Site, ready float64) string {
 func byBackground(p *diagnose.Pass, f *diagnose.Finding, s waits.Site, who string, held code.Frame) {
 	f.Where = diagnose.WhereOf(held)
 	f.Where.Detail = fmt.Sprintf("requests wait in %s (%s)", callstack.Short(s.Place.Function), diagnose.At(s.Place))
-	if behind, ok := p.Path().Behind(who); ok && !strings.Contains(f.Title, "held while") {
+	where := " in the background"
+	if s.By == who {
+		where = "" // the requests' own goroutines take it in turn
+	}
+	if behind, ok := p.Path().Behind(who); ok && where != "" && !strings.Contains(f.Title, "held while") {
 		if work, part, ok := waits.Worker(behind); ok && part >= leastWork {
 			at := waits.PlaceOf(work)
 			f.Title += fmt.Sprintf("; %s holds it in the background, %s of that in %s %s", callstack.Short(
@@ -131,7 +135,7 @@ func byBackground(p *diagnose.Pass, f *diagnose.Finding, s waits.Site, who strin
 			return
 		}
 	}
-	f.Title += fmt.Sprintf("; %s holds it in the background", callstack.Short(held.Function))
+	f.Title += fmt.Sprintf("; %s holds it%s", callstack.Short(held.Function), where)
 }
 
 // leastHeld is the part of a wait that its holder must have spent on one thing for
@@ -175,6 +179,7 @@ func holder(p *diagnose.Pass, waiting code.Frame, entry string, f *diagnose.Find
 				continue
 			}
 			frame := s.Stack[i]
+			frame.Function = callstack.Unwrapped(frame.Function) // a deferred Unlock
 			if sums[frame] += s.Value; sums[frame] > most {
 				best, most = frame, sums[frame]
 			}

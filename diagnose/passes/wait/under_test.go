@@ -84,6 +84,23 @@ func TestHolderInTheBackground(t *testing.T) {
 	Expect(t, wait.Lock, locked(true), "lock-contention at cache.go:41")
 }
 
+// TestHolderAmongRequests: a framework serves each request on a goroutine of its own, and these take the lock in
+// turn. None of them is in the background.
+func TestHolderAmongRequests(t *testing.T) {
+	const entry, set = "vendor.example/web.handler.ServeHTTP.func1", "shop/cache.(*Cache).Set"
+	link := func(state breakdown.State, frames ...string) breakdown.Link {
+		return breakdown.Link{Goroutine: entry, State: state, Times: 1, Stack: Stack(append(frames, entry)...)}
+	}
+	b := idle().Wait(breakdown.StateSelect, 30*ms, 1, "runtime.selectgo", "vendor.example/web.handler.ServeHTTP").
+		Waker("runtime.chansend1", entry).Spawned(1).Behind(breakdown.Chain{NS: int64(28 * ms), Links: []breakdown.Link{
+		link(breakdown.StateLock, mutex(get)...), link(breakdown.StateRunning, set+"@cache.go:70")}}).
+		Held(8*time.Second, "sync.(*Mutex).Unlock", set+".deferwrap1@cache.go:70", set+"@cache.go:70", entry)
+	found := Expect(t, wait.Lock, b, "lock-contention at cache.go:70")
+	if len(found) != 1 || !strings.HasSuffix(found[0].Title, "cache.(*Cache).Set holds it") || found[0].Where.Function != set {
+		t.Errorf("%+v", found)
+	}
+}
+
 // TestHolderThatTheProfileMissed: the mutex profile samples one event in several, and of a
 // lock that is held rarely and long it may have only the waiting requests' own.
 func TestHolderThatTheProfileMissed(t *testing.T) {

@@ -27,7 +27,7 @@ func RequestShare(p *diagnose.Pass) (share float64, source string, ok bool) {
 		}
 	}
 	if p.Has(diagnose.NeedAnatomy) {
-		return p.Waits().Share(Waits()...), diagnose.FromTrace, true
+		return min(1, p.Waits().Share(Waits()...)+unfollowed(p)), diagnose.FromTrace, true
 	}
 	load := p.Load()
 	all, from := Statements(p)
