@@ -266,7 +266,7 @@ func material(calls []call) []call {
 	}
 	kept, rest := calls[:1:1], 0.0
 	for _, c := range slices.Backward(calls[1:]) { // shortest first
-		if rest += c.ns[mean]; rest > (waitgain.LeastShare)*all {
+		if rest += c.ns[mean]; rest > waitgain.LeastShare*all {
 			kept = append(kept, c)
 		}
 	}
