@@ -17,10 +17,11 @@ const (
 	SendsRequest              // an HTTP client, or another relay of a request
 )
 
-// Relays reports whether a line of a source file only passes on what its function was given: the text
-// of a statement or what it was prepared to, the function that sends it, or, in an object mapper's call, a value whose type the
-// function does not know; or a request or its path. Who called it asks for the statement or the answer.
-// It reads the source without types, so what it cannot follow counts as the function's own.
+// Relays reports whether a line of a source file only passes on what its function was given: the text of
+// a statement or what it was prepared to, the function that sends it, or, in an object mapper's call, a
+// value whose type the function does not know; or a request or its path. Who called it asks for the
+// statement or the answer. It reads the source without types, so what it cannot follow counts as the
+// function's own.
 func Relays(file string, line int, sends Sends) (bool, error) {
 	set := token.NewFileSet()
 	tree, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)

@@ -32,12 +32,14 @@ type Branch struct {
 // (graphql.Do parses, validates and executes) does not show which part's result could be kept.
 // It returns none where the function or the standard library does the work, and nothing deeper
 // than the package that is called: a caller can keep what a library returns at its surface
-// (graphql.ValidateDocument), not what its visitor computes.
+// (graphql.ValidateDocument), not what its visitor computes. A function that calls several itself has
+// them named if they take most of it. Work of a domain is left to that domain.
 func (u *Table) Branches(function string) []Branch {
 	var below [][]code.Frame // outermost first
 	var values []float64
 	for _, s := range u.list {
-		if i := slices.IndexFunc(s.Stack, func(f code.Frame) bool { return f.Function == function }); i >= 0 {
+		i := slices.IndexFunc(s.Stack, func(f code.Frame) bool { return f.Function == function })
+		if i >= 0 && !s.Domain.Has(callstack.Domains) {
 			calls := slices.Clone(s.Stack[:i])
 			slices.Reverse(calls)
 			below, values = append(below, calls), append(values, float64(s.Value))

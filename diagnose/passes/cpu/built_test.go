@@ -128,6 +128,13 @@ func TestCallsOfALibrary(t *testing.T) {
 		!strings.Contains(found[0].Remedy, "keep the results of")) {
 		t.Errorf("%s; %s", found[0].Title, found[0].Remedy)
 	}
+	// What has a cause of its own is not the calls'.
+	found = Expect(t, cpu.Hot, Healthy().Sample(6*s, "shop/web.page@web.go:58").
+		Sample(7*s, "encoding/json.Marshal", "github.com/kept/web.(*Context).JSON", "shop/web.page@web.go:61"),
+		"cpu-hot-function at web.go:58")
+	if len(found) == 1 && strings.Contains(found[0].Title, "JSON") {
+		t.Errorf("%s", found[0].Title)
+	}
 	// Not calling it also saves what it formats and allocates meanwhile.
 	more := Expect(t, cpu.Hot, asks("github.com/kept/settings.").
 		Sample(2*s, "fmt.Sprint", "github.com/kept/settings.GetInt", "shop/web.page@web.go:59").
