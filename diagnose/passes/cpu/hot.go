@@ -42,7 +42,9 @@ var Hot = diagnose.Analyzer{
 			"recursion or a family of small functions uses half. A profile does not show what a better algorithm would save: " +
 			"the gain assumes that all of it is removed, and below 1.55x (1.3x if it runs in the background, because it can run " +
 			"elsewhere) confidence is low. A function that mostly uses maps, copies, system calls or atomics is reported as " +
-			"that. If a call into a dependency spends most of its CPU where that compiles something, all of that CPU " +
+			"that. Calls of dependencies, or of standard packages that do work for their caller (not strings, bytes and the " +
+			"like), that have half of it are named, and all that they do counts, allocation included. " +
+			"If a call into a dependency spends most of its CPU where that compiles something, all of that CPU " +
 			"counts, allocation and maps included, at all lines of the calling function, and the deepest such function is " +
 			"named: from 9 %, which is worth 1.1x, because what is compiled is used more than once. So is compiling that is less than " +
 			"half of the call, with at most medium confidence, and with the parsing that goes before it. Where a dependency " +
