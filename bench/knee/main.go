@@ -100,8 +100,8 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 			}
 			fmt.Fprintf(stderr, "%s, repetition %d of %d\n", s.name, n+1, o.repetitions)
 			r, err := o.repeat(ctx, s)
-			if err != nil {
-				return err
+			if err = errors.Join(err, ctx.Err()); err != nil {
+				return err // what was interrupted says nothing of how often the knee is right
 			}
 			fmt.Fprintf(stderr, "  %s\n", r)
 			kept.Repetitions = append(kept.Repetitions, r)
