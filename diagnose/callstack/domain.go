@@ -16,7 +16,8 @@ func (x *Index) Domain(stack []code.Frame) Role {
 
 // kept are domains that include user code that they call back: a comparison is part
 // of the sort, a value that formats itself part of the logger, a tracer part of the
-// database client. Metrics and tracing are excluded: they wrap the handler, whose
+// database client. What an http.RoundTripper or an interceptor of the user's does itself is not: some scale
+// images there. Metrics and tracing are excluded: they wrap the handler, whose
 // work is not theirs.
 const kept = Logging | Sort | DBClient | HTTPClient | RPCClient
 
@@ -84,6 +85,13 @@ func (x *Index) outermost(stack, inner []code.Frame) (role Role, at int) {
 	for i := len(inner) - 1; i >= 0; i-- {
 		has := x.Role(inner[i].Function)
 		switch {
+		case role.Has(HTTPClient | RPCClient):
+			user := x.Innermost(inner[:i+1])
+			if user < 0 || x.Roles(inner[:user]).Has(HTTPClient|RPCClient) {
+				return role, at // it is passed on the way
+			}
+			role, at, i = 0, -1, user
+			continue
 		case role.Has(kept):
 			return role, at
 		case has.Has(ServerIO):

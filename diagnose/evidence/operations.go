@@ -257,6 +257,18 @@ func (p *Set) Acquired() (sum Acquired, ok bool) {
 	return sum, sum.Calls > 0
 }
 
+// Dialled returns how many connections net/http's client opened in the steady span, by the hooks' count; 0 where none counted.
+func (p *Set) Dialled() (n float64) {
+	if ops := p.Operations(); ops != nil {
+		for _, o := range ops.Operations {
+			if o.Kind == operation.Dial {
+				n += float64(o.Opened)
+			}
+		}
+	}
+	return n
+}
+
 // Opener returns the user's place for which most connections were opened, by the calls whose stack
 // was taken; ok is false if none was opened at a place of the user's.
 func (p *Set) Opener() (at code.Frame, ok bool) {

@@ -129,17 +129,19 @@ func planOf(ctx context.Context, db *sql.DB, text string) (plan operation.SQLite
 		return plan, err
 	}
 	defer rows.Close()
-	for rows.Next() && len(plan.Rows) < maxSteps {
-		var id, parent, unused int
-		var detail string
-		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
+	var steps []step
+	for rows.Next() && len(steps) < maxSteps {
+		var s step
+		var unused int
+		if err := rows.Scan(&s.id, &s.parent, &unused, &s.detail); err != nil {
 			return plan, err
 		}
-		plan.Rows = append(plan.Rows, detail[:min(len(detail), maxStep)])
+		s.detail = s.detail[:min(len(s.detail), maxStep)]
+		steps, plan.Rows = append(steps, s), append(plan.Rows, s.detail)
 	}
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return plan, err
 	}
-	plan.Scans = scans(ctx, db, text, plan.Rows)
+	plan.Scans = scans(ctx, db, text, steps)
 	return plan, nil
 }

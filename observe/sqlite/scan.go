@@ -10,11 +10,35 @@ import (
 	"github.com/redline-go/redline/record/operation"
 )
 
+// step is a row of EXPLAIN QUERY PLAN.
+type step struct {
+	id, parent int // 0 is the statement
+	detail     string
+}
+
+// loops reports whether a step reads a table, once for each row of those before it.
+func (s step) loops() bool {
+	return strings.HasPrefix(s.detail, "SCAN ") || strings.HasPrefix(s.detail, "SEARCH ")
+}
+
+// inner reports whether a step runs again for each row of another table: after another one of the same loop, or in a
+// subquery that depends on the row around it. A co-routine and what is materialised run once.
+func inner(plan []step, at int) bool {
+	s := plan[at]
+	for i, other := range plan {
+		if i < at && other.parent == s.parent && other.loops() || other.id == s.parent && strings.HasPrefix(other.detail, "CORRELATED ") {
+			return true
+		}
+	}
+	return false
+}
+
 // scans returns the tables that a plan reads from end to end, with the columns by which
 // the statement compares or sorts them.
-func scans(ctx context.Context, db *sql.DB, text string, plan []string) (list []operation.SQLiteScan) {
-	sorts := slices.ContainsFunc(plan, func(step string) bool { return strings.Contains(step, "TEMP B-TREE FOR ORDER BY") })
-	for at, step := range plan {
+func scans(ctx context.Context, db *sql.DB, text string, plan []step) (list []operation.SQLiteScan) {
+	sorts := slices.ContainsFunc(plan, func(s step) bool { return strings.Contains(s.detail, "TEMP B-TREE FOR ORDER BY") })
+	for at := range plan {
+		step, inner := plan[at].detail, inner(plan, at)
 		words := strings.Fields(step)
 		if len(words) < 2 {
 			continue
@@ -35,11 +59,11 @@ func scans(ctx context.Context, db *sql.DB, text string, plan []string) (list []
 			// The rows of a full-text table are counted in its docsize table; the
 			// virtual table itself would be read from end to end.
 			if n := rowsOf(ctx, db, table+"_docsize"); n > 0 {
-				list = append(list, operation.SQLiteScan{Table: table, Rows: n, Virtual: true, Inner: at > 0})
+				list = append(list, operation.SQLiteScan{Table: table, Rows: n, Virtual: true, Inner: inner})
 			}
 			continue
 		}
-		s := operation.SQLiteScan{Table: table, Rows: rowsOf(ctx, db, table), Inner: at > 0 && words[0] == "SCAN"}
+		s := operation.SQLiteScan{Table: table, Rows: rowsOf(ctx, db, table), Inner: inner && words[0] == "SCAN"}
 		indexed := indexedIn(ctx, db, table)
 		for _, c := range slices.Concat(compared.FindAllStringSubmatch(text, -1), joined.FindAllStringSubmatch(text, -1)) {
 			name, ok := columnHere(c[1], words[1], table, columns)

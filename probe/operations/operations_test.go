@@ -45,6 +45,9 @@ func TestConstantsStayInTheProgram(t *testing.T) {
 		"select $tag$ secret ' $tag$, $$secret$$ -- secret":                    "select ?",
 		"SELECT a /* secret */ FROM t WHERE id IN ($1, $2,$3) AND n=-12.5e3":   "SELECT a FROM t WHERE id IN (?) AND n=-?",
 		"UPDATE \"orders\" SET note = \"secret\" WHERE t1.\"id\" = 0xDEADBEEF": "UPDATE \"orders\" SET note = ? WHERE t1.\"id\" = ?",
+		"UPDATE \"users\" SET \"quota\"=quota - $1 WHERE \"group\" = $2":       "UPDATE \"users\" SET \"quota\"=quota - ? WHERE \"group\" = ?",
+		"UPDATE t SET a = \"costs $1\", b = 'it''s $2' WHERE \"c\" = 1":        "UPDATE t SET a = ?, b = ? WHERE ? = ?",
+		"SELECT \"a\", \"b c\" FROM t WHERE \"a\" = ? /* $1 */ -- $2":          "SELECT \"a\", ? FROM t WHERE ? = ?",
 		"SELECT 'secret without an end":                                        "SELECT ?",
 		"  SELECT\n\t1::int ":                                                  "SELECT ?::int",
 	} {

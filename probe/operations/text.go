@@ -57,6 +57,8 @@ type eraser struct {
 	in   string
 	out  []byte
 	word string // the last one, in lower case
+	// names is set if double quotes enclose names.
+	names bool
 }
 
 // withoutConstants returns a statement in one line with ? for each constant and
@@ -68,7 +70,7 @@ func withoutConstants(text string) string {
 	if cut {
 		text = text[:longText]
 	}
-	e := eraser{in: text, out: make([]byte, 0, 256)}
+	e := eraser{in: text, out: make([]byte, 0, 256), names: numbered(text)}
 	for e.in != "" && len(e.out) < maxShape {
 		e.next()
 	}
@@ -177,13 +179,34 @@ func (e *eraser) comment() bool {
 var nameAfter = map[string]bool{"from": true, "join": true, "into": true, "update": true, "table": true, "as": true,
 	"only": true, "select": true, "by": true}
 
+// numbered reports whether a statement has a parameter $1 outside of quotes: PostgreSQL's drivers number them like
+// this, and MySQL's, where double quotes may enclose a constant, never do.
+func numbered(text string) bool {
+	for text != "" {
+		switch c := text[0]; {
+		case c == '\'' || c == '"' || c == '`':
+			text = text[quoted(text, c == '\'' || strings.IndexByte(text, '\\') >= 0):]
+		case c == '$' && len(text) > 1 && digit(text[1]):
+			return true
+		case strings.HasPrefix(text, "--"):
+			text = text[indexOr(text, "\n"):]
+		case strings.HasPrefix(text, "/*"):
+			text = text[2:]
+			text = text[afterOr(text, "*/"):]
+		default:
+			text = text[1:]
+		}
+	}
+	return false
+}
+
 // name reports whether the n bytes in double quotes are a name, as in PostgreSQL, and
 // not a constant, as they may be in MySQL.
 func (e *eraser) name(n int) bool {
 	if n < 3 || n > 66 || e.in[n-1] != '"' || span(e.in[1:n-1], func(c byte) bool { return letter(c) || digit(c) }) != n-2 {
 		return false
 	}
-	if nameAfter[e.word] && strings.HasSuffix(string(e.out), " ") || n < len(e.in) && e.in[n] == '.' {
+	if e.names || nameAfter[e.word] && strings.HasSuffix(string(e.out), " ") || n < len(e.in) && e.in[n] == '.' {
 		return true
 	}
 	return len(e.out) > 0 && e.out[len(e.out)-1] == '.'

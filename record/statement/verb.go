@@ -63,3 +63,14 @@ func Shuffles(text string) bool {
 	_, order, ok := strings.Cut(Normal(text), " order by ")
 	return ok && slices.ContainsFunc(shuffles, func(f string) bool { return strings.HasPrefix(order, f) })
 }
+
+// Skips reports whether a statement skips rows by OFFSET. They are read and discarded.
+func Skips(text string) bool {
+	_, after, ok := strings.Cut(Normal(text), " offset ")
+	return ok && after != "0" && !strings.HasPrefix(after, "0 ")
+}
+
+// Counts reports whether a statement only counts rows.
+func Counts(text string) bool {
+	return strings.HasPrefix(Normal(text), "select count(") && !strings.Contains(Normal(text), " group by ")
+}

@@ -20,11 +20,12 @@ const (
 // Relays reports whether a line of a source file only passes on what its function was given: the text of
 // a statement or what it was prepared to, the function that sends it, or, in an object mapper's call, a
 // value whose type the function does not know; or a request or its path. Who called it asks for the
-// statement or the answer. It reads the source without types, so what it cannot follow counts as the
+// statement or the answer. Generated code states no more than it was given either, except for texts of
+// statements, such as sqlc's. It reads the source without types, so what it cannot follow counts as the
 // function's own.
 func Relays(file string, line int, sends Sends) (bool, error) {
 	set := token.NewFileSet()
-	tree, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
+	tree, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution|parser.ParseComments)
 	if err != nil {
 		return false, fmt.Errorf("parse %s: %w", file, err)
 	}
@@ -34,6 +35,9 @@ func Relays(file string, line int, sends Sends) (bool, error) {
 	around, body := functionsAround(tree, covers)
 	if body == nil {
 		return false, nil
+	}
+	if sends != SendsText && ast.IsGenerated(tree) {
+		return true, nil
 	}
 	n := newNames(around, sends)
 	relayed := false

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // candidate is a way to fit a model.
@@ -56,6 +57,7 @@ type Trial struct {
 	Model  string
 
 	weights map[string]float64 // of the weighted mean
+	errors  []float64          // MASE by origin
 }
 
 // fitted fits a candidate; nil if that fails or its forecast is not sound.
@@ -168,32 +170,35 @@ func backtest(s Series, horizon int) ([]past, []Trial, error) {
 
 // trial averages a candidate's errors. One that failed at an origin cannot be relied on.
 func trial(runs []past, name string) (Trial, bool) {
-	sum := 0.0
+	t := Trial{Name: name}
 	for _, r := range runs {
 		m := r.models[name]
 		if m == nil {
 			return Trial{}, false
 		}
-		sum += MASE(r.training, r.actual, m.mean(len(r.actual)))
+		t.errors = append(t.errors, MASE(r.training, r.actual, m.mean(len(r.actual))))
 	}
-	return Trial{Name: name, MASE: sum / float64(len(runs))}, true
+	t.MASE = stat.Mean(t.errors, nil)
+	return t, true
 }
 
 const (
 	// nearness is the multiple of the least error up to which candidates are averaged: a dozen
 	// origins do not separate them.
 	nearness = 1.4
-	// leastMixed candidates are averaged in any case, because the best at the origins was partly lucky.
+	// leastMixed candidates are averaged, because the best at the origins was partly lucky, unless the origins
+	// do tell the others from it.
 	leastMixed = 3
+	// apartBy is by how many standard errors the mean error of such a candidate exceeds that of the best.
+	apartBy = 2
 )
 
-// near are the weights of the candidates that come close to the first, of three at least, by the inverse
-// square of their errors (Bates and Granger, "The Combination of Forecasts", 1969). The
-// naive forecast takes part where it is the best.
+// near are the weights of the candidates that come close to the first, by the inverse square of their errors
+// (Bates and Granger, "The Combination of Forecasts", 1969). The naive forecast takes part where it is the best.
 func near(trials []Trial) map[string]float64 {
 	out, sum := map[string]float64{}, 0.0
 	for i, t := range trials {
-		takes := t.MASE <= nearness*trials[0].MASE || len(out) < leastMixed
+		takes := t.MASE <= nearness*trials[0].MASE || len(out) < leastMixed && !worse(t.errors, trials[0].errors)
 		if takes && t.MASE > 0 && (t.Name != yardstick || i == 0) {
 			out[t.Name] = 1 / t.MASE / t.MASE
 			sum += out[t.Name]
@@ -203,6 +208,16 @@ func near(trials []Trial) map[string]float64 {
 		out[name] /= sum
 	}
 	return out
+}
+
+// worse reports whether errors exceed others of the same origins by more than chance.
+func worse(errors, others []float64) bool {
+	differences := make([]float64, len(errors))
+	for i, e := range errors {
+		differences[i] = e - others[i]
+	}
+	mean, deviation := stat.MeanStdDev(differences, nil)
+	return mean > apartBy*deviation/math.Sqrt(float64(len(errors)))
 }
 
 // mixed combines models by weights; nil if one of them is missing.
@@ -218,37 +233,4 @@ func mixed(weights map[string]float64, models map[string]model) model {
 		c.members, c.weights = append(c.members, models[of.name]), append(c.weights, weights[of.name])
 	}
 	return c
-}
-
-// calibration returns by how much intervals must be stretched for a share of the
-// backtest's values to lie within them, and the share that lay within them as they
-// were (Vovk, Gammerman and Shafer's conformal prediction, pooled over steps). The errors
-// of one origin are correlated, so n counts origins and not steps: for the next one to lie
-// within, (n+1)/n of the nominal share must.
-func calibration(runs []past, name string, nominal float64, rng *rand.Rand) (stretch, held float64) {
-	var ratios []float64
-	for _, r := range runs {
-		m := r.models[name]
-		if m == nil {
-			continue
-		}
-		b := bands(futures(m, len(r.actual), backtestPaths, rng), nominal)
-		for i, v := range r.actual {
-			side := b.high[i] - b.middle[i]
-			if v < b.middle[i] {
-				side = b.middle[i] - b.low[i]
-			}
-			if ratio := math.Abs(v-b.middle[i]) / side; !math.IsNaN(ratio) && !math.IsInf(ratio, 0) {
-				ratios = append(ratios, ratio)
-			}
-		}
-	}
-	if len(ratios) == 0 {
-		return 1, math.NaN()
-	}
-	slices.Sort(ratios)
-	within, _ := slices.BinarySearch(ratios, 1)
-	held = float64(within) / float64(len(ratios))
-	n := float64(len(runs))
-	return min(3, max(0.5, quantile(ratios, min(1, nominal*(n+1)/n)))), held
 }

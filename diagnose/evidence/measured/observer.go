@@ -23,6 +23,9 @@ func (p *Run) readProfile(typ, value string) (*Profile, error) {
 	all := prof.Total
 	rejoin(prof)
 	apart(prof)
+	if typ == "cpu" || typ == "allocs" {
+		p.adopt(prof)
+	}
 	if typ == "cpu" && all > 0 {
 		p.observed = float64(all-prof.Total) / float64(all)
 	}

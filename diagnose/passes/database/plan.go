@@ -199,5 +199,24 @@ func (c cost) remedy(text string) string {
 		}
 		return strings.Join(parts, " ")
 	}
+	return c.otherwise(text)
+}
+
+// manyRows is the number of rows per call from which a statement returns more than a page shows.
+const manyRows = 1000
+
+// otherwise is the remedy where no index helps: what the statement's form or its rows say.
+func (c cost) otherwise(text string) string {
+	switch {
+	case statement.Skips(text):
+		return "OFFSET reads the rows that it skips, so each page costs more than the one before. Continue after the last row of " +
+			"the page before instead (WHERE id > $1 ORDER BY id LIMIT n), in the order of an index."
+	case statement.Counts(text):
+		return "It reads every row that it counts. Count less often (keep the result for some seconds, or in a table that " +
+			"writes update), show an estimate (pg_class.reltuples), or ask for one row more than a page has instead of the total."
+	case c.rows >= manyRows:
+		return fmt.Sprintf("It returns %s per call: filter, add up and sort in the statement, and ask for the rows and columns "+
+			"that the answer shows (WHERE, LIMIT).", diagnose.Counted(c.rows, "row", "rows"))
+	}
 	return "Look at EXPLAIN (ANALYZE, BUFFERS) of the statement; read fewer rows, or cache the answer."
 }

@@ -125,6 +125,7 @@ type dialled struct {
 	times           float64 // waits per request for a connection
 	each            float64 // connections opened per request
 	counted         bool    // by the kernel; otherwise each is times
+	hooked          bool    // or by the hooks
 }
 
 // dials applies the rule: waits or CPU, and connections that the kernel counts. The
@@ -143,6 +144,10 @@ func dials(p *diagnose.Pass, place code.Frame) (d dialled, ok bool) {
 	if d.counted = counted; counted {
 		d.each = opens / p.Load().Rate
 	}
+	// Streams over one connection (yamux, QUIC) are none of the kernel's, but the hooks count them.
+	if hooked := p.Dialled() / max(1, p.Load().Requests); hooked > d.each {
+		d.each, d.hooked = hooked, true
+	}
 	if d.each < leastDials {
 		p.Reject("http-client-churn", "requests wait for a connection %s times each at %s, but the kernel counts %s opened "+
 			"per request: they wait for connections that already exist",
@@ -159,7 +164,11 @@ func (d dialled) evidence() []findings.Evidence {
 		diagnose.Fact(diagnose.FromProfile, d.cpu, diagnose.Ratio, "%s of the service's CPU goes into opening "+
 			"client connections, %s into TLS", diagnose.Percent(d.cpu), diagnose.Percent(d.handshakes)),
 	}
-	if d.counted {
+	switch {
+	case d.hooked:
+		list = append(list, diagnose.Fact(diagnose.FromProbe, d.each, diagnose.Count,
+			"the client opens %s", diagnose.PerRequest(d.each, "a connection", "connections")))
+	case d.counted:
 		list = append(list, diagnose.Fact(diagnose.FromProcess, d.each, diagnose.Count,
 			"the kernel counts %s opened", diagnose.PerRequest(d.each, "a connection", "connections")))
 	}

@@ -59,7 +59,7 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 		f := v.Finding(p, cause, s)
 		who := background(p, s, ready)
-		held := holder(p, s.Place, who, &f)
+		held, mostly := holder(p, s.Place, who, &f)
 		meanwhile(p, &f, s, "the holder")
 		f.Title = fmt.Sprintf("%s for %s at %s", v.Requests(), what, diagnose.At(s.Place))
 		f.Remedy = remedyLock(cause, s.Place, held)
@@ -76,8 +76,11 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 					"version that does not lock around it.", within)
 			}
 		}
-		if who != "" && held.Function != "" {
+		switch {
+		case who != "" && held.Function != "":
 			byBackground(p, &f, s, who, held)
+		case mostly && held.Function != callstack.Unwrapped(s.Place.Function):
+			byAnother(&f, s, held)
 		}
 		p.Queue(f, s)
 		found = append(found, f)
@@ -138,6 +141,16 @@ func byBackground(p *diagnose.Pass, f *diagnose.Finding, s waits.Site, who strin
 	f.Title += fmt.Sprintf("; %s holds it%s", callstack.Short(held.Function), where)
 }
 
+// byAnother makes the function that holds the lock for most of the waits the finding's place: waits end
+// earlier if that holds it for less, not if those who wait do.
+func byAnother(f *diagnose.Finding, s waits.Site, held code.Frame) {
+	f.Where = diagnose.WhereOf(held)
+	f.Where.Detail = fmt.Sprintf("requests wait most in %s (%s)", callstack.Short(s.Place.Function), diagnose.At(s.Place))
+	if name := callstack.Short(held.Function); !strings.Contains(f.Title, name) {
+		f.Title += fmt.Sprintf("; %s holds it most", name)
+	}
+}
+
 // leastHeld is the part of a wait that its holder must have spent on one thing for
 // the title to name it.
 const leastHeld = 0.3
@@ -159,18 +172,19 @@ func remedyLock(cause string, waiting, holding code.Frame) string {
 // holder returns the function that released the lock with most of the delay, and
 // adds it as evidence. The mutex profile charges contention to Unlock's caller
 // (runtime/pprof, Profile), so its stacks are holders; those with the same owner as
-// the waiting place hold this lock. Zero without a profile or a match.
+// the waiting place hold this lock. Zero without a profile or a match. mostly reports whether it
+// caused more than half of the delay that is known of this lock.
 //
 // Subtle: that profile samples one event in several, however long it was. So it
 // misses a holder that holds the lock rarely but long, and shows instead the
 // requests that then pass it on to each other. If the trace shows that the
 // goroutines of an entry held it, only their stacks count; if the mutex profile has
 // none of them, those of their CPU samples do, also where a dependency runs them.
-func holder(p *diagnose.Pass, waiting code.Frame, entry string, f *diagnose.Finding) code.Frame {
-	of := func(typ, value string, at func(stack []code.Frame) int) (best code.Frame, most int64) {
+func holder(p *diagnose.Pass, waiting code.Frame, entry string, f *diagnose.Finding) (held code.Frame, mostly bool) {
+	of := func(typ, value string, at func(stack []code.Frame) int) (best code.Frame, most, all int64) {
 		prof, err := p.Profile(typ, value)
 		if err != nil {
-			return best, 0
+			return best, 0, 0
 		}
 		sums := map[code.Frame]int64{}
 		for _, s := range prof.Samples {
@@ -180,15 +194,16 @@ func holder(p *diagnose.Pass, waiting code.Frame, entry string, f *diagnose.Find
 			}
 			frame := s.Stack[i]
 			frame.Function = callstack.Unwrapped(frame.Function) // a deferred Unlock
+			all += s.Value
 			if sums[frame] += s.Value; sums[frame] > most {
 				best, most = frame, sums[frame]
 			}
 		}
-		return best, most
+		return best, most, all
 	}
 	owner := callstack.Owner(waiting.Function)
 	owned := func(frame code.Frame) bool { return p.Stacks.User(frame) && callstack.Owner(frame.Function) == owner }
-	best, delay := of("mutex", "delay", func(stack []code.Frame) int {
+	best, delay, all := of("mutex", "delay", func(stack []code.Frame) int {
 		if i := p.Stacks.Innermost(stack); i >= 0 && owned(stack[i]) {
 			return i
 		}
@@ -199,12 +214,12 @@ func holder(p *diagnose.Pass, waiting code.Frame, entry string, f *diagnose.Find
 			"the mutex profile charges %s of waiting to the holder %s (%s)", diagnose.Span(float64(delay)),
 			callstack.Short(best.Function),
 			diagnose.At(best)))
-		return best
+		return best, 2*delay > all
 	}
 	if entry == "" {
-		return best
+		return best, false
 	}
-	best, ran := of("cpu", "cpu", func(stack []code.Frame) int {
+	best, ran, _ := of("cpu", "cpu", func(stack []code.Frame) int {
 		for i := len(stack) - 1; i >= 0; i-- {
 			if owned(stack[i]) {
 				return i
@@ -220,5 +235,5 @@ func holder(p *diagnose.Pass, waiting code.Frame, entry string, f *diagnose.Find
 			"the goroutine that holds it uses %s of CPU in %s (%s)", diagnose.Span(float64(ran)), callstack.Short(best.Function),
 			diagnose.At(best)))
 	}
-	return best
+	return best, false
 }

@@ -38,7 +38,7 @@ func TestWorkUnderLock(t *testing.T) {
 		b := idle().Wait(breakdown.StateLock, 30*ms, 1, mutex(get)...).Behind(holding(breakdown.StateRunning, 28*ms)).
 			Held(8*time.Second, "sync.(*Mutex).Unlock", set)
 		b.Busy(time.Second).Sample(4*time.Second, append(frames, set)...)
-		found := Expect(t, wait.Lock, b, "lock-contention at cache.go:41")
+		found := Expect(t, wait.Lock, b, "lock-contention at cache.go:60")
 		if len(found) != 1 {
 			return findings.Finding{}
 		}
@@ -81,7 +81,7 @@ func TestHolderInTheBackground(t *testing.T) {
 		!strings.Contains(found[0].Where.Detail, "cache.go:41")) {
 		t.Errorf("%q, %+v", found[0].Title, found[0].Where)
 	}
-	Expect(t, wait.Lock, locked(true), "lock-contention at cache.go:41")
+	Expect(t, wait.Lock, locked(true), "lock-contention at cache.go:70")
 }
 
 // TestHolderAmongRequests: a framework serves each request on a goroutine of its own, and these take the lock in
