@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
@@ -233,4 +234,37 @@ func mixed(weights map[string]float64, models map[string]model) model {
 		c.members, c.weights = append(c.members, models[of.name]), append(c.weights, weights[of.name])
 	}
 	return c
+}
+
+// calibration returns by how much intervals must be stretched for a share of the
+// backtest's values to lie within them, and the share that lay within them as they
+// were (Vovk, Gammerman and Shafer's conformal prediction, pooled over steps). The errors
+// of one origin are correlated, so n counts origins and not steps: for the next one to lie
+// within, (n+1)/n of the nominal share must.
+func calibration(runs []past, name string, nominal float64, rng *rand.Rand) (stretch, held float64) {
+	var ratios []float64
+	for _, r := range runs {
+		m := r.models[name]
+		if m == nil {
+			continue
+		}
+		b := bands(futures(m, len(r.actual), backtestPaths, rng), nominal)
+		for i, v := range r.actual {
+			side := b.high[i] - b.middle[i]
+			if v < b.middle[i] {
+				side = b.middle[i] - b.low[i]
+			}
+			if ratio := math.Abs(v-b.middle[i]) / side; !math.IsNaN(ratio) && !math.IsInf(ratio, 0) {
+				ratios = append(ratios, ratio)
+			}
+		}
+	}
+	if len(ratios) == 0 {
+		return 1, math.NaN()
+	}
+	slices.Sort(ratios)
+	within, _ := slices.BinarySearch(ratios, 1)
+	held = float64(within) / float64(len(ratios))
+	n := float64(len(runs))
+	return min(3, max(0.5, quantile(ratios, min(1, nominal*(n+1)/n)))), held
 }

@@ -4,10 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Defaults of Options.
@@ -150,96 +146,6 @@ func stretched(paths [][]float64, middle []float64, by float64) {
 			p[i] = middle[i] + by*(p[i]-middle[i])
 		}
 	}
-}
-
-// fading is the weight of an origin in the calibration, compared with the next one: what varied less lately will
-// probably go on so (Barber, Candes, Ramdas and Tibshirani, "Conformal prediction beyond exchangeability", 2023).
-const fading = 0.9
-
-// unsure is the probability that the correlation of the errors of one origin is higher than assumed.
-const unsure = 0.1
-
-// calibration returns by how much intervals must be stretched for a share of the
-// backtest's values to lie within them, and the share that lay within them as they
-// were (Vovk, Gammerman and Shafer's conformal prediction, pooled over steps). For the next of n
-// independent values to lie within, (n+1)/n of the nominal share must.
-func calibration(runs []past, name string, nominal float64, rng *rand.Rand) (stretch, held float64) {
-	var all, weights []float64
-	var groups [][]float64
-	weight := 1.0
-	for _, r := range runs {
-		weight /= fading
-		m := r.models[name]
-		if m == nil {
-			continue
-		}
-		group := outwards(r.actual, bands(futures(m, len(r.actual), backtestPaths, rng), nominal))
-		groups, all = append(groups, group), append(all, group...)
-		for range group {
-			weights = append(weights, weight)
-		}
-	}
-	if len(all) == 0 {
-		return 1, math.NaN()
-	}
-	sum := floats.Sum(weights)
-	// Kish's effective size: unequal weights also leave fewer values.
-	n := independent(groups) * sum * sum / floats.Dot(weights, weights) / float64(len(all))
-	stat.SortWeighted(all, weights)
-	within, _ := slices.BinarySearch(all, 1)
-	held = float64(within) / float64(len(all))
-	return min(3, max(0.5, stat.Quantile(min(1, nominal*(n+1)/n), stat.LinInterp, all, weights))), held
-}
-
-// outwards are the distances of values from the middle of the band, as multiples of the distance of the band's edge
-// on their side.
-func outwards(actual []float64, b band) (out []float64) {
-	for i, v := range actual {
-		side := b.high[i] - b.middle[i]
-		if v < b.middle[i] {
-			side = b.middle[i] - b.low[i]
-		}
-		if ratio := math.Abs(v-b.middle[i]) / side; !math.IsNaN(ratio) && !math.IsInf(ratio, 0) {
-			out = append(out, ratio)
-		}
-	}
-	return out
-}
-
-// independent is how many independent values tell as much as these groups, whose members resemble one another: the
-// errors of one origin mostly have one sign and size. It is n / (1 + (m-1) rho), where rho is the intraclass
-// correlation (Kish, "Survey Sampling", 1965), at least the number of groups. A few groups hardly tell rho, so it is the upper
-// end of its interval by analysis of variance (Searle, "Linear Models", 1971).
-func independent(groups [][]float64) float64 {
-	var all []float64
-	between, within := 0.0, 0.0
-	for _, g := range groups {
-		all = append(all, g...)
-	}
-	n, k := float64(len(all)), float64(len(groups))
-	if k < 2 || n <= k {
-		return max(k, 1)
-	}
-	mean, squares := stat.Mean(all, nil), 0.0
-	for _, g := range groups {
-		if len(g) == 0 {
-			continue
-		}
-		m := stat.Mean(g, nil)
-		between += float64(len(g)) * (m - mean) * (m - mean)
-		squares += float64(len(g) * len(g))
-		for _, v := range g {
-			within += (v - m) * (v - m)
-		}
-	}
-	between, within = between/(k-1), within/(n-k)
-	size := (n - squares/n) / (k - 1)
-	if !(between > 0) || !(within > 0) {
-		return k
-	}
-	ratio := between / within / distuv.F{D1: k - 1, D2: n - k}.Quantile(unsure)
-	rho := (ratio - 1) / (ratio + size - 1)
-	return n / (1 + (size-1)*min(1, max(0, rho)))
 }
 
 type band struct{ low, middle, high []float64 }

@@ -152,61 +152,6 @@ func TestOnlyThoseThatMayBeBest(t *testing.T) {
 	}
 }
 
-// TestIndependent: values that are alike within groups tell as much as one of each group, others as much as all.
-func TestIndependent(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	var alike, apart [][]float64
-	for range 50 {
-		a, b, common := make([]float64, 10), make([]float64, 10), rng.NormFloat64()
-		for i := range a {
-			a[i], b[i] = common, rng.NormFloat64()
-		}
-		alike, apart = append(alike, a), append(apart, b)
-	}
-	if n := independent(alike); math.Abs(n-50) > 1e-9 {
-		t.Errorf("50 values, 10 times each, count as %.1f", n)
-	}
-	if n := independent(apart); n < 300 || n > 500 {
-		t.Errorf("500 values count as %.1f", n)
-	}
-	if n := independent(alike[:1]); n != 1 {
-		t.Errorf("one group counts as %.1f", n)
-	}
-}
-
-// TestCalibrationFades: intervals that were too narrow long ago and too wide lately are stretched less than
-// those for which it was the other way round.
-func TestCalibrationFades(t *testing.T) {
-	stretch := func(deviations ...float64) float64 {
-		rng := rand.New(rand.NewPCG(1, 1))
-		var runs []past
-		for _, d := range deviations {
-			r := past{models: map[string]model{"m": noise{}}}
-			for range 40 {
-				r.actual = append(r.actual, d*rng.NormFloat64())
-			}
-			runs = append(runs, r)
-		}
-		by, _ := calibration(runs, "m", 0.8, rng)
-		return by
-	}
-	calmer, wilder := stretch(2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1), stretch(1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2)
-	if calmer < 1 || wilder > 2.1 || calmer > 0.95*wilder {
-		t.Errorf("stretched by %.2f when it became calmer, by %.2f when wilder", calmer, wilder)
-	}
-}
-
-// noise is a model of independent values of unit variance.
-type noise struct{}
-
-func (noise) name() string             { return "noise" }
-func (noise) mean(steps int) []float64 { return make([]float64, steps) }
-func (noise) path(rng *rand.Rand, out []float64) {
-	for i := range out {
-		out[i] = rng.NormFloat64()
-	}
-}
-
 // TestNoSeasonIsFound: a weekly season is looked for, and the values have none.
 func TestNoSeasonIsFound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
