@@ -84,13 +84,18 @@ func (f surface) trial(x Setting, sd float64, rng *rand.Rand) float64 {
 
 // search runs one to its end, with outcomes of a surface.
 func (f surface) search(o Options, sd float64, rng *rand.Rand) *Search {
-	s := NewSearch(f.space, o)
+	return searched(f.space, o, func(x Setting) float64 { return f.trial(x, sd, rng) })
+}
+
+// searched is a search at its end, whose trials have the given outcomes.
+func searched(space Space, o Options, outcome func(Setting) float64) *Search {
+	s := NewSearch(space, o)
 	for {
 		t, ok := s.Next()
 		if !ok {
 			return s
 		}
-		t.Gain = f.trial(t.Setting, sd, rng)
+		t.Gain = outcome(t.Setting)
 		s.Observe(t)
 	}
 }

@@ -16,10 +16,13 @@ func (x *Index) Domain(stack []code.Frame) Role {
 
 // kept are domains that include user code that they call back: a comparison is part
 // of the sort, a value that formats itself part of the logger, a tracer part of the
-// database client. What an http.RoundTripper or an interceptor of the user's does itself is not: some scale
-// images there. Metrics and tracing are excluded: they wrap the handler, whose
+// database client. Metrics and tracing are excluded: they wrap the handler, whose
 // work is not theirs.
-const kept = Logging | Sort | DBClient | HTTPClient | RPCClient
+const kept = Logging | Sort | DBClient
+
+// callers are domains that pass through user code: an http.RoundTripper or an interceptor that calls on is part of
+// the client, but what it does itself, such as scaling an image, is not.
+const callers = HTTPClient | RPCClient
 
 // users are domains that count only below a user's frame: the server itself formats
 // dates and reads the clock for every request, and no change to the service removes
@@ -85,10 +88,10 @@ func (x *Index) outermost(stack, inner []code.Frame) (role Role, at int) {
 	for i := len(inner) - 1; i >= 0; i-- {
 		has := x.Role(inner[i].Function)
 		switch {
-		case role.Has(HTTPClient | RPCClient):
+		case role.Has(callers):
 			user := x.Innermost(inner[:i+1])
-			if user < 0 || x.Roles(inner[:user]).Has(HTTPClient|RPCClient) {
-				return role, at // it is passed on the way
+			if user < 0 || x.Roles(inner[:user]).Has(callers) {
+				return role, at
 			}
 			role, at, i = 0, -1, user
 			continue

@@ -20,6 +20,13 @@ func (b *Builder) Asks(kind operation.Kind, text string, calls int64, each time.
 	return b
 }
 
+// Dials adds connections that net/http's client opened, as the hooks count them.
+func (b *Builder) Dials(host string, opened int64) *Builder {
+	b.operations.Operations = append(b.operations.Operations, operation.Operation{
+		ID: 1 + len(b.operations.Operations), Kind: operation.Dial, Text: host, Calls: opened, Opened: opened})
+	return b
+}
+
 // Undated says that no call of the operation added last had a deadline, and how
 // long the longest took.
 func (b *Builder) Undated(longest time.Duration) *Builder {

@@ -21,9 +21,9 @@ func (s step) loops() bool {
 	return strings.HasPrefix(s.detail, "SCAN ") || strings.HasPrefix(s.detail, "SEARCH ")
 }
 
-// inner reports whether a step runs again for each row of another table: after another one of the same loop, or in a
+// runsAgain reports whether a step runs again for each row of another table: after another one of the same loop, or in a
 // subquery that depends on the row around it. A co-routine and what is materialised run once.
-func inner(plan []step, at int) bool {
+func runsAgain(plan []step, at int) bool {
 	s := plan[at]
 	for i, other := range plan {
 		if i < at && other.parent == s.parent && other.loops() || other.id == s.parent && strings.HasPrefix(other.detail, "CORRELATED ") {
@@ -37,16 +37,16 @@ func inner(plan []step, at int) bool {
 // the statement compares or sorts them.
 func scans(ctx context.Context, db *sql.DB, text string, plan []step) (list []operation.SQLiteScan) {
 	sorts := slices.ContainsFunc(plan, func(s step) bool { return strings.Contains(s.detail, "TEMP B-TREE FOR ORDER BY") })
-	for at := range plan {
-		step, inner := plan[at].detail, inner(plan, at)
-		words := strings.Fields(step)
+	for at, s := range plan {
+		detail, inner := s.detail, runsAgain(plan, at)
+		words := strings.Fields(detail)
 		if len(words) < 2 {
 			continue
 		}
-		virtual := strings.Contains(step, "VIRTUAL TABLE")
+		virtual := strings.Contains(detail, "VIRTUAL TABLE")
 		// An index that is made for one execution takes a scan to make.
-		whole := words[0] == "SCAN" && !strings.Contains(step, "CONSTANT ROW") && (!virtual || wholeVirtual.MatchString(step)) ||
-			words[0] == "SEARCH" && strings.Contains(step, "USING AUTOMATIC")
+		whole := words[0] == "SCAN" && !strings.Contains(detail, "CONSTANT ROW") && (!virtual || wholeVirtual.MatchString(detail)) ||
+			words[0] == "SEARCH" && strings.Contains(detail, "USING AUTOMATIC")
 		if !whole {
 			continue
 		}

@@ -48,6 +48,9 @@ func TestConstantsStayInTheProgram(t *testing.T) {
 		"UPDATE \"users\" SET \"quota\"=quota - $1 WHERE \"group\" = $2":       "UPDATE \"users\" SET \"quota\"=quota - ? WHERE \"group\" = ?",
 		"UPDATE t SET a = \"costs $1\", b = 'it''s $2' WHERE \"c\" = 1":        "UPDATE t SET a = ?, b = ? WHERE ? = ?",
 		"SELECT \"a\", \"b c\" FROM t WHERE \"a\" = ? /* $1 */ -- $2":          "SELECT \"a\", ? FROM t WHERE ? = ?",
+		"UPDATE t SET price$1 = \"secret\"":                                    "UPDATE t SET price$1 = ?",
+		"UPDATE t SET a = \"secret\" # $1":                                     "UPDATE t SET a = ?",
+		"UPDATE t SET `a` = \"secret\" WHERE b = $1":                           "UPDATE t SET `a` = ? WHERE b = ?",
 		"SELECT 'secret without an end":                                        "SELECT ?",
 		"  SELECT\n\t1::int ":                                                  "SELECT ?::int",
 	} {

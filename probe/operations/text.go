@@ -180,12 +180,17 @@ var nameAfter = map[string]bool{"from": true, "join": true, "into": true, "updat
 	"only": true, "select": true, "by": true}
 
 // numbered reports whether a statement has a parameter $1 outside of quotes: PostgreSQL's drivers number them like
-// this, and MySQL's, where double quotes may enclose a constant, never do.
+// this. MySQL's, where double quotes may enclose a constant, never do, but there a name or a comment after # may
+// contain a dollar sign. In doubt the answer is no.
 func numbered(text string) bool {
 	for text != "" {
 		switch c := text[0]; {
-		case c == '\'' || c == '"' || c == '`':
-			text = text[quoted(text, c == '\'' || strings.IndexByte(text, '\\') >= 0):]
+		case c == '`' || c == '#':
+			return false
+		case c == '\'' || c == '"':
+			text = text[quoted(text, strings.IndexByte(text, '\\') >= 0):]
+		case letter(c):
+			text = text[span(text, func(c byte) bool { return letter(c) || digit(c) || c == '$' }):]
 		case c == '$' && len(text) > 1 && digit(text[1]):
 			return true
 		case strings.HasPrefix(text, "--"):

@@ -64,13 +64,11 @@ func Shuffles(text string) bool {
 	return ok && slices.ContainsFunc(shuffles, func(f string) bool { return strings.HasPrefix(order, f) })
 }
 
-// Skips reports whether a statement skips rows by OFFSET. They are read and discarded.
-func Skips(text string) bool {
-	_, after, ok := strings.Cut(Normal(text), " offset ")
-	return ok && after != "0" && !strings.HasPrefix(after, "0 ")
-}
+// Skips reports whether a statement skips rows by OFFSET and a number. They are read and discarded.
+func Skips(text string) bool { return strings.Contains(Normal(text), " offset ?") }
 
-// Counts reports whether a statement only counts rows.
+// Counts reports whether a statement counts rows and returns one. A window function returns all of them.
 func Counts(text string) bool {
-	return strings.HasPrefix(Normal(text), "select count(") && !strings.Contains(Normal(text), " group by ")
+	normal := Normal(text)
+	return strings.HasPrefix(normal, "select count(") && !strings.Contains(normal, " group by ") && !strings.Contains(normal, " over")
 }

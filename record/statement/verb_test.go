@@ -37,6 +37,24 @@ func TestTable(t *testing.T) {
 	}
 }
 
+func TestSkipsAndCounts(t *testing.T) {
+	for text, want := range map[string][2]bool{
+		"SELECT * FROM songs ORDER BY id LIMIT $1 OFFSET $2":    {true, false},
+		"SELECT * FROM songs ORDER BY id OFFSET 40 ROWS":        {true, false},
+		"SELECT offset FROM kafka WHERE note = ' offset '":      {false, false},
+		"SELECT count(*) FROM songs WHERE genre <> $1":          {false, true},
+		"select COUNT(DISTINCT artist) from songs":              {false, true},
+		"SELECT count(*), genre FROM songs GROUP BY genre":      {false, false},
+		"SELECT count(*) OVER (), * FROM songs LIMIT 20":        {false, false},
+		"SELECT count(*) OVER(), * FROM songs LIMIT 5 OFFSET 5": {true, false},
+		"SELECT id FROM songs WHERE (SELECT count(*) FROM x)>1": {false, false},
+	} {
+		if got := [2]bool{Skips(text), Counts(text)}; got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
 func TestShuffles(t *testing.T) {
 	for text, want := range map[string]bool{
 		"SELECT * FROM songs WHERE genre = ? ORDER BY random() asc LIMIT ?": true,

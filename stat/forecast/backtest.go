@@ -7,8 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-
-	"gonum.org/v1/gonum/stat"
 )
 
 // candidate is a way to fit a model.
@@ -179,7 +177,7 @@ func trial(runs []past, name string) (Trial, bool) {
 		}
 		t.errors = append(t.errors, MASE(r.training, r.actual, m.mean(len(r.actual))))
 	}
-	t.MASE = stat.Mean(t.errors, nil)
+	t.MASE = mean(t.errors)
 	return t, true
 }
 
@@ -187,11 +185,11 @@ const (
 	// nearness is the multiple of the least error up to which candidates are averaged: a dozen
 	// origins do not separate them.
 	nearness = 1.4
-	// leastMixed candidates are averaged, because the best at the origins was partly lucky, unless the origins
-	// do tell the others from it.
+	// leastMixed candidates are averaged even if fewer are that near, because the best may have been lucky.
+	// Candidates that are clearly worse are left out.
 	leastMixed = 3
-	// apartBy is by how many standard errors the mean error of such a candidate exceeds that of the best.
-	apartBy = 2
+	// clearly is the number of standard errors by which a mean error must exceed another to be clearly worse.
+	clearly = 2
 )
 
 // near are the weights of the candidates that come close to the first, by the inverse square of their errors
@@ -199,7 +197,7 @@ const (
 func near(trials []Trial) map[string]float64 {
 	out, sum := map[string]float64{}, 0.0
 	for i, t := range trials {
-		takes := t.MASE <= nearness*trials[0].MASE || len(out) < leastMixed && !worse(t.errors, trials[0].errors)
+		takes := t.MASE <= nearness*trials[0].MASE || len(out) < leastMixed && !clearlyWorse(t.errors, trials[0].errors)
 		if takes && t.MASE > 0 && (t.Name != yardstick || i == 0) {
 			out[t.Name] = 1 / t.MASE / t.MASE
 			sum += out[t.Name]
@@ -211,14 +209,16 @@ func near(trials []Trial) map[string]float64 {
 	return out
 }
 
-// worse reports whether errors exceed others of the same origins by more than chance.
-func worse(errors, others []float64) bool {
+// clearlyWorse reports whether errors exceed others of the same origins by more than chance.
+func clearlyWorse(errors, others []float64) bool {
+	if len(errors) < 2 {
+		return false
+	}
 	differences := make([]float64, len(errors))
 	for i, e := range errors {
 		differences[i] = e - others[i]
 	}
-	mean, deviation := stat.MeanStdDev(differences, nil)
-	return mean > apartBy*deviation/math.Sqrt(float64(len(errors)))
+	return mean(differences) > clearly*math.Sqrt(variance(differences)/float64(len(errors)))
 }
 
 // mixed combines models by weights; nil if one of them is missing.

@@ -140,8 +140,8 @@ func TestNoneAlone(t *testing.T) {
 	}
 }
 
-// TestOnlyThoseThatMayBeBest: a third candidate is averaged only if the origins do not tell it from the best.
-func TestOnlyThoseThatMayBeBest(t *testing.T) {
+// TestClearlyWorseIsLeftOut: a candidate that is worse at every origin is not averaged, one that fails at a single origin is.
+func TestClearlyWorseIsLeftOut(t *testing.T) {
 	best := Trial{Name: "a", MASE: 1, errors: []float64{0.9, 1, 1.1, 1}}
 	by := func(errors ...float64) Trial { return Trial{Name: "b", MASE: 2, errors: errors} }
 	if weights := near([]Trial{best, by(1.9, 2.1, 2, 2)}); len(weights) != 1 {

@@ -207,16 +207,17 @@ const manyRows = 1000
 
 // otherwise is the remedy where no index helps: what the statement's form or its rows say.
 func (c cost) otherwise(text string) string {
+	const look = "Look at EXPLAIN (ANALYZE, BUFFERS) of the statement"
 	switch {
 	case statement.Skips(text):
-		return "OFFSET reads the rows that it skips, so each page costs more than the one before. Continue after the last row of " +
-			"the page before instead (WHERE id > $1 ORDER BY id LIMIT n), in the order of an index."
+		return "OFFSET reads the rows that it skips, so later pages cost more. Continue after the last row of the previous page " +
+			"(WHERE id > $1 ORDER BY id LIMIT n), in the order of an index. If the first page is slow too: " + look + "."
 	case statement.Counts(text):
 		return "It reads every row that it counts. Count less often (keep the result for some seconds, or in a table that " +
-			"writes update), show an estimate (pg_class.reltuples), or ask for one row more than a page has instead of the total."
+			"writes update), show an estimate (pg_class.reltuples), or fetch one row more than a page shows instead of the total."
 	case c.rows >= manyRows:
 		return fmt.Sprintf("It returns %s per call: filter, add up and sort in the statement, and ask for the rows and columns "+
 			"that the answer shows (WHERE, LIMIT).", diagnose.Counted(c.rows, "row", "rows"))
 	}
-	return "Look at EXPLAIN (ANALYZE, BUFFERS) of the statement; read fewer rows, or cache the answer."
+	return look + "; read fewer rows, or cache the answer."
 }

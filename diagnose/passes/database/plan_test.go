@@ -42,6 +42,28 @@ func TestWholeTableIsNoWaste(t *testing.T) {
 	Expect(t, passes.SlowQuery, b.Statement("SELECT sum(clicks) FROM links", int64(b.Requests()), 4*ms, 1, 385, plan))
 }
 
+// Where no index helps, the statement's form says what to do.
+func TestRemedyByForm(t *testing.T) {
+	const plan = `[{"Plan":{"Node Type":"Index Scan","Relation Name":"links","Alias":"links",` +
+		`"Index Name":"links_pkey","Total Cost":585,"Plan Rows":20000}}]`
+	for text, c := range map[string]struct {
+		rows   float64
+		remedy string
+	}{
+		"SELECT * FROM links ORDER BY id LIMIT $1 OFFSET $2": {20, "later pages cost more"},
+		"SELECT count(*) FROM links":                         {1, "every row that it counts"},
+		"SELECT * FROM links ORDER BY id":                    {20000, "returns 20,000 rows per call"},
+		"SELECT sum(clicks) FROM links":                      {1, "Look at EXPLAIN"},
+	} {
+		b := idle()
+		found := Expect(t, passes.SlowQuery, b.Statement(text, int64(b.Requests()), 80*ms, c.rows, 385, plan),
+			"db-slow-query at orders.go:41")
+		if len(found) == 1 && !strings.Contains(found[0].Remedy, c.remedy) {
+			t.Errorf("%s: %s", text, found[0].Remedy)
+		}
+	}
+}
+
 // An existing index is not advised, and the finding says why it does not serve; the
 // result of hypopg for an advised one is evidence.
 func TestIndexesOfTheCatalogue(t *testing.T) {

@@ -33,8 +33,8 @@ var Churn = diagnose.Analyzer{
 	Name:  "http-client",
 	Stage: diagnose.Wait,
 	Doc: "Sums waits for a connection of a client and the CPU of dialling and TLS handshakes. They count from " +
-		"10 % of request time or CPU, if at least one request in twenty waits for a connection, and the kernel counts as " +
-		"many opened.",
+		"10 % of request time or CPU, if at least one request in twenty waits for a connection, and the kernel or " +
+		"the hooks count as many opened.",
 	Causes: []diagnose.Cause{{
 		ID:    "http-client-churn",
 		Title: "A client opens new connections instead of keeping them",
@@ -42,8 +42,8 @@ var Churn = diagnose.Analyzer{
 			"handshakes.",
 		Knows: "Waits for the transport to provide a connection (without DNS look-ups), also in a goroutine in which the client " +
 			"makes the call, and the CPU of dialling and of TLS handshakes as a client: 10 % of request time or of CPU, if one " +
-			"request in twenty waits like this, and the kernel counts one connection opened per twenty requests. A client that " +
-			"keeps its connections waits for one only " +
+			"request in twenty waits like this, and the kernel or the hooks count one connection opened per twenty requests. A client " +
+			"that keeps its connections waits for one only " +
 			"a few times in a run. On busy CPUs the other end, if it runs on the same host, pays about as much again for " +
 			"each connection, so the wait for its answer is reported as a consequence. The connections opened per request " +
 			"distinguish it from downstream-slow.",
@@ -124,13 +124,12 @@ type dialled struct {
 	cpu, handshakes float64 // of the service's CPU, and the part of it that is TLS
 	times           float64 // waits per request for a connection
 	each            float64 // connections opened per request
-	counted         bool    // by the kernel; otherwise each is times
-	hooked          bool    // or by the hooks
+	source          string  // who counted them, the kernel or the hooks; "" if each is times
 }
 
-// dials applies the rule: waits or CPU, and connections that the kernel counts. The
-// kernel's number takes precedence over the trace's, whose waits include those for
-// a connection that another request gives back.
+// dials applies the rule: waits or CPU, and connections that the kernel or the hooks count. Their
+// numbers take precedence over the trace's, whose waits include those for a connection that another
+// request gives back. The hooks' is larger for streams over one connection (yamux), which the kernel does not see.
 func dials(p *diagnose.Pass, place code.Frame) (d dialled, ok bool) {
 	d.share, d.times = opening(p), p.Waits().Times(callstack.HTTPOpen)
 	if use, err := p.Use(); err == nil {
@@ -141,12 +140,11 @@ func dials(p *diagnose.Pass, place code.Frame) (d dialled, ok bool) {
 	}
 	d.each = d.times
 	opens, counted := p.Rate(series.TCPOpens, series.Labels("dir", "out"))
-	if d.counted = counted; counted {
-		d.each = opens / p.Load().Rate
+	if counted {
+		d.each, d.source = opens/p.Load().Rate, diagnose.FromProcess
 	}
-	// Streams over one connection (yamux, QUIC) are none of the kernel's, but the hooks count them.
-	if hooked := p.Dialled() / max(1, p.Load().Requests); hooked > d.each {
-		d.each, d.hooked = hooked, true
+	if hooked := p.Dialled() / p.Load().Requests; hooked > d.each {
+		d.each, d.source = hooked, diagnose.FromProbe
 	}
 	if d.each < leastDials {
 		p.Reject("http-client-churn", "requests wait for a connection %s times each at %s, but the kernel counts %s opened "+
@@ -164,13 +162,9 @@ func (d dialled) evidence() []findings.Evidence {
 		diagnose.Fact(diagnose.FromProfile, d.cpu, diagnose.Ratio, "%s of the service's CPU goes into opening "+
 			"client connections, %s into TLS", diagnose.Percent(d.cpu), diagnose.Percent(d.handshakes)),
 	}
-	switch {
-	case d.hooked:
-		list = append(list, diagnose.Fact(diagnose.FromProbe, d.each, diagnose.Count,
-			"the client opens %s", diagnose.PerRequest(d.each, "a connection", "connections")))
-	case d.counted:
-		list = append(list, diagnose.Fact(diagnose.FromProcess, d.each, diagnose.Count,
-			"the kernel counts %s opened", diagnose.PerRequest(d.each, "a connection", "connections")))
+	if d.source != "" {
+		list = append(list, diagnose.Fact(d.source, d.each, diagnose.Count,
+			"%s opened", diagnose.PerRequest(d.each, "a connection", "connections")))
 	}
 	return list
 }

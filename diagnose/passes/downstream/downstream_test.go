@@ -244,6 +244,21 @@ func TestChurn(t *testing.T) {
 	Expect(t, downstream.Churn, idle().Wait(breakdown.StateSelect, 200*us, 0.9, connect...)) // cheap
 }
 
+// TestChurnOfStreams: the kernel counts no streams over one connection (yamux), the hooks do.
+func TestChurnOfStreams(t *testing.T) {
+	connect := []string{"runtime.selectgo", "net/http.(*Transport).getConn", "net/http.(*Client).Do", get}
+	kept := func() *Builder {
+		b := idle().Wait(breakdown.StateSelect, 10*ms, 0.9, connect...)
+		return b.Counter(series.TCPOpens, "dir=out", 0)
+	}
+	Expect(t, downstream.Churn, kept())
+	b := kept()
+	found := Expect(t, downstream.Churn, b.Dials("shop:80", int64(0.9*b.Requests())), "http-client-churn at cache.go:41")
+	if len(found) == 1 && !strings.Contains(found[0].Title, "opens 0.9 connections per request") {
+		t.Errorf("%q", found[0].Title)
+	}
+}
+
 // TestChurnToAWaitingEnd: what the far end spends its time on other than CPU, connections do not change, so that
 // the wait for its answer does not follow from them.
 func TestChurnToAWaitingEnd(t *testing.T) {

@@ -141,8 +141,8 @@ func byBackground(p *diagnose.Pass, f *diagnose.Finding, s waits.Site, who strin
 	f.Title += fmt.Sprintf("; %s holds it%s", callstack.Short(held.Function), where)
 }
 
-// byAnother makes the function that holds the lock for most of the waits the finding's place: waits end
-// earlier if that holds it for less, not if those who wait do.
+// byAnother makes the holder the finding's place: waits become shorter if it holds the lock for less time, whatever
+// the waiting function does.
 func byAnother(f *diagnose.Finding, s waits.Site, held code.Frame) {
 	f.Where = diagnose.WhereOf(held)
 	f.Where.Detail = fmt.Sprintf("requests wait most in %s (%s)", callstack.Short(s.Place.Function), diagnose.At(s.Place))
@@ -173,7 +173,7 @@ func remedyLock(cause string, waiting, holding code.Frame) string {
 // adds it as evidence. The mutex profile charges contention to Unlock's caller
 // (runtime/pprof, Profile), so its stacks are holders; those with the same owner as
 // the waiting place hold this lock. Zero without a profile or a match. mostly reports whether it
-// caused more than half of the delay that is known of this lock.
+// caused more than half of this lock's delay.
 //
 // Subtle: that profile samples one event in several, however long it was. So it
 // misses a holder that holds the lock rarely but long, and shows instead the

@@ -90,7 +90,7 @@ for name in sys.argv[1:] or SERIES:
         for kind, f in models(train, seasons, h):
             try: errors.setdefault(kind, []).append(float(np.mean(np.abs(f() - actual)) / scale))
             except Exception as e: print(name, kind, end, e, file=sys.stderr)
-    errors = {kind: [round(v, 5) for v in e] for kind, e in errors.items() if len(e) == k}
-    out["series"][name] = {"seasons": seasons, "horizon": h, "origins": ends(len(y), h, k), "mase": errors}
-    print(name, len(y), {kind: round(float(np.mean(e)), 3) for kind, e in errors.items()}, round(time.time() - begun), "s", flush=True)
+    means = {kind: round(float(np.mean(e)), 5) for kind, e in errors.items() if len(e) == k}
+    out["series"][name] = {"seasons": seasons, "horizon": h, "origins": ends(len(y), h, k), "mase": means}
+    print(name, len(y), means, round(time.time() - begun), "s", flush=True)
     json.dump(out, open("statsmodels.json", "w"), indent=1)
