@@ -238,7 +238,7 @@ func (s *state) marked(m record.Mark) {
 	s.newSpans = true
 }
 
-// Close hands out the end to whoever watches, for two seconds at most, and closes the address. It may be
+// Close hands out the end to whoever watches, for ten seconds at most, and closes the address. It may be
 // called twice.
 func (p *Page) Close() {
 	p.mu.Lock()
@@ -259,5 +259,6 @@ func (p *Page) Close() {
 	p.running.Wait()
 }
 
-// lingers is how long the process waits for browsers to fetch the end of the run.
-const lingers = 2 * time.Second
+// lingers is how long the process waits at most for browsers to fetch the end of the run. They do so at once,
+// except on a machine that is busy with the load.
+const lingers = 10 * time.Second
