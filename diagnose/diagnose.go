@@ -82,6 +82,9 @@ type Cause struct {
 	FollowsFrom []string
 	// SamePlace narrows FollowsFrom to findings that name the same function.
 	SamePlace bool
+	// CoveredBy lists causes whose consequence this one is where their finding covers its place
+	// (Pass.Cover).
+	CoveredBy []string
 	// HeldBy lists causes that are work. If one of them names most of the work for
 	// which requests queue at one goroutine or lock, the queue is its consequence.
 	HeldBy []string

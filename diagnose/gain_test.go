@@ -131,6 +131,21 @@ func TestPeersAreDemand(t *testing.T) {
 	})
 }
 
+// A server whose CPU is unknown uses at most one CPU for each request that waits for it: what else keeps the host
+// busy is other programs'.
+func TestUnknownServersAreBounded(t *testing.T) {
+	for wait, used := range map[time.Duration]float64{200 * time.Microsecond: 0.92, 5 * time.Millisecond: 1.98} {
+		b := New(16, 10*time.Millisecond).CPU(2, 1.98, 0.5, 0.1, -1).Wait(breakdown.StateRunning, 300*time.Microsecond, 1).
+			Wait(breakdown.StateRunnable, 9700*time.Microsecond-wait, 3).
+			Wait(breakdown.StateNetwork, wait, 1, Query()...)
+		runWith(t, b, func(p *diagnose.Pass) {
+			within(t, "the CPUs that the load uses", p.CPU().Used(), used-0.01, used+0.01)
+			gain := used / (used - 0.25)
+			within(t, "half of the service's own CPU", p.Ran(evidence.Work{Share: 0.5}).Factor, gain-0.02, gain+0.02)
+		})
+	}
+}
+
 // Peers that requests ask as their only servers, by a database's driver, are the database.
 func TestPeersThatAreTheDatabase(t *testing.T) {
 	asks := New(16, 10*time.Millisecond).CPU(2, 1.98, 0.3, 0.1, -1).Peer("mariadbd", "3306", 1.5).

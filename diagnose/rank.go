@@ -131,7 +131,8 @@ func (p *Pass) fold(found []Finding, causes map[string]Cause) []Finding {
 	root := func(f Finding) int {
 		best := -1
 		for i, r := range found {
-			if r.Cause == f.Cause || !slices.Contains(causes[f.Cause].FollowsFrom, r.Cause) && !p.heldBy(f, r, causes) {
+			covered := slices.Contains(causes[f.Cause].CoveredBy, r.Cause) && p.covers(r, f.Where.Function)
+			if r.Cause == f.Cause || !slices.Contains(causes[f.Cause].FollowsFrom, r.Cause) && !covered && !p.heldBy(f, r, causes) {
 				continue
 			}
 			// A hint is the root only of findings at its own place.

@@ -46,7 +46,7 @@ func Validate(suite []Analyzer) error {
 			}
 		}
 		for _, c := range a.Causes {
-			for _, root := range c.FollowsFrom {
+			for _, root := range slices.Concat(c.FollowsFrom, c.CoveredBy) {
 				if causes[root] == "" {
 					bad("%s follows from %s, which nothing names", c.ID, root)
 				}

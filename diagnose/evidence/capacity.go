@@ -25,6 +25,8 @@ type CPU struct {
 	// Peers is what other programs on this host use that the target asks, as far as they were seen; 0
 	// where none was. It is demand of the requests, as the database's CPU is.
 	Peers float64
+	// outside is the most that servers use whose CPU is unknown, where Database is NaN.
+	outside float64
 	// Limit is how many CPUs the target may use: the host's, its quota, its
 	// GOMAXPROCS, whichever is least.
 	Limit float64
@@ -101,6 +103,17 @@ func (p *Set) readCPU() CPU {
 	}
 	c.spare = p.leavesSpare(c)
 	return c
+}
+
+// outside bounds the CPUs that other servers use for requests: one for each request that waits for them, whose
+// mean number is their rate times that wait (Little's law). What a server does for a request in parallel or later is
+// not in it. +Inf without traces.
+func (p *Set) outside() float64 {
+	if !p.Traced() {
+		return math.Inf(1)
+	}
+	return p.Waits().NS(callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait,
+		callstack.DatabaseWait, callstack.PrepareWait, callstack.ConnectWait) / 1e9 * p.Load().Rate
 }
 
 // leastOutside is the least share of request time at which waits for other servers
@@ -239,11 +252,15 @@ func (p *Set) awake() float64 {
 }
 
 // Used returns the CPUs that serving the load took: those of the service, its
-// children, the generator, the database and other peers, as far as they are known; all busy CPUs
-// where the database's are unknown. CPUs that other programs took are not the
-// load's.
+// children, the generator, the database and other peers, as far as they are known; where the
+// database's are unknown, at most those that requests could wait for. CPUs that other programs took
+// are not the load's.
 func (c CPU) Used() float64 {
-	if known := c.Target + c.Children + c.Generator + c.Database + c.Peers; known > 0 {
+	database := c.Database
+	if math.IsNaN(database) && !math.IsNaN(c.Busy) {
+		database = c.outside
+	}
+	if known := c.Target + c.Children + c.Generator + database + c.Peers; known > 0 {
 		if math.IsNaN(c.Busy) {
 			return known
 		}

@@ -48,10 +48,9 @@ func (p *Set) Model(own bool) laws.Model {
 	return m
 }
 
-// others returns how many of the busy CPUs serve no request, because other programs use them;
-// 0 where the database's use is unknown.
+// others returns how many of the busy CPUs serve no request, because other programs use them.
 func (c CPU) others(busy float64) float64 {
-	if math.IsNaN(c.Database) || !(busy > c.Used()) {
+	if !(busy > c.Used()) {
 		return 0
 	}
 	return busy - c.Used()

@@ -63,13 +63,17 @@ func (p *Set) PeersCPU() (sum []float64) {
 	return sum
 }
 
-// addPeers adds what peers use: as the database, if they are known to be that and its CPU is not counted.
+// addPeers adds what peers use: as the database, if they are known to be that and its CPU is not counted. If that
+// remains unknown, it adds the bound on what servers use.
 func (p *Set) addPeers(c *CPU) {
 	for _, peer := range p.Peers() {
 		c.Peers += peer.CPUs
 	}
 	if math.IsNaN(c.Database) && p.asksDatabases() {
 		c.Database, c.Peers = c.Peers, 0
+	}
+	if math.IsNaN(c.Database) {
+		c.outside = p.outside()
 	}
 }
 

@@ -105,7 +105,7 @@ func (p Page) parts() []part {
 		{title: "Before", text: p.Example.Before, code: cmp.Or(p.Example.Lang, "text")},
 		{title: "After", text: p.Example.After, code: cmp.Or(p.Example.Lang, "text")},
 		{title: "How to verify", text: p.Verify},
-		{title: "Root causes that can be behind it", text: strings.Join(p.FollowsFrom, ", ")},
+		{title: "Root causes that can be behind it", text: strings.Join(slices.Concat(p.FollowsFrom, p.CoveredBy), ", ")},
 		{title: "Test services that set its thresholds (corpus/)", text: strings.Join(p.Cases, ", ")},
 	}
 	if p.Knows == "" {

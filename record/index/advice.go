@@ -71,15 +71,17 @@ func (d design) keys() []key { return append(slices.Clone(d.equal), d.rest...) }
 // then those of the order or of a range. It names none that exists.
 func (s Scan) Advise() Advice {
 	var d design
-	var ranges, nulls []condition
+	var ranges, nulls, alternatives []condition
 	for _, c := range conditions(s.Filter, s.Node.Alias) {
 		switch c.op {
 		case equal:
 			s.addEqual(&d, c)
 		case ranged:
 			ranges = append(ranges, c)
-		case matches, prefixed, infix:
+		case matches, prefixed, infix, contains:
 			ranges = append(ranges, c)
+		case either:
+			alternatives = append(alternatives, c)
 		case isNull, notNull, isTrue, isFalse:
 			nulls = append(nulls, c)
 		}
@@ -99,7 +101,32 @@ func (s Scan) Advise() Advice {
 		d.rest = sort
 	}
 	s.addPartial(&d, nulls)
+	if len(d.keys()) == 0 {
+		s.addAlternatives(&d, alternatives)
+	}
 	return s.finish(d)
+}
+
+// addAlternatives advises an index for each side of an OR: the planner combines them (BitmapOr), and one for
+// both sides serves neither.
+func (s Scan) addAlternatives(d *design, list []condition) {
+	for _, c := range list {
+		var texts []string
+		for _, side := range c.sides {
+			if side.column == "" || side.op != equal && side.op != ranged {
+				texts = nil
+				break
+			}
+			if s.leading(side.column) == "" {
+				texts = append(texts, fmt.Sprintf("CREATE INDEX ON %s (%s)", quote(s.Node.Relation), quote(side.column)))
+			}
+		}
+		if texts = slices.Compact(texts); len(texts) > 0 {
+			d.why = append(d.why, fmt.Sprintf("Each side of the OR needs an index of its own, which the planner combines (BitmapOr): %s.",
+				strings.Join(texts, "; ")))
+			return
+		}
+	}
 }
 
 func (d *design) addKey(to *[]key, k key) {
@@ -142,8 +169,14 @@ func (s Scan) addEqual(d *design, c condition) {
 		if i := s.leading(c.inner); i != "" {
 			d.why = append(d.why, fmt.Sprintf("%s indexes %s itself, and so does not serve %s.", i, quote(c.inner), c.expression))
 		}
+	case c.function == "" && hiddenField.MatchString(c.expression):
+		d.why = append(d.why, fmt.Sprintf("An index on the expression serves it: CREATE INDEX ON %s ((%s)), with the statement's "+
+			"own key.", quote(s.Node.Relation), hiddenField.ReplaceAllString(c.expression, " ->> 'key'")))
 	}
 }
+
+// hiddenField matches the field of a jsonb column whose key is a parameter or a hidden constant.
+var hiddenField = regexp.MustCompile(` ->> (?:\$\d+|'[^']*…[^']*')(?:::text)?$`)
 
 // steady reports whether an index may hold the expression: an immutable function,
 // or a field of a jsonb column.
@@ -182,15 +215,19 @@ func (s Scan) addRange(d *design, c condition) {
 		column = c.inner
 	}
 	switch {
+	case (c.op == infix || c.op == contains) && len(d.equal) > 0:
+		return // the equality serves better
+	case c.op == contains:
+		s.addContains(d, c)
 	case c.op == infix:
-		name := column
-		if name == "" {
-			name = c.inner
+		k := key{column: column, class: "gin_trgm_ops"}
+		switch {
+		case column == "" && c.function != "" && s.steady(c):
+			k.expression = c.expression
+		case column == "":
+			k.column = c.inner
 		}
-		if len(d.equal) > 0 {
-			return // the equality serves better
-		}
-		d.method, d.rest = "gin", []key{{column: name, class: "gin_trgm_ops"}}
+		d.method, d.rest = "gin", []key{k}
 		d.why = append(d.why, "Only trigrams serve a pattern that begins with a wildcard: CREATE EXTENSION pg_trgm first.")
 	case c.op == matches || c.op == prefixed:
 		k := key{column: column, class: s.patternClass(column)}
@@ -219,6 +256,24 @@ func (s Scan) addRange(d *design, c condition) {
 	case s.steady(c):
 		d.addKey(&d.rest, key{expression: c.expression})
 	}
+}
+
+// addContains adds the key of an index that looks into values: of a document, an array or words.
+func (s Scan) addContains(d *design, c condition) {
+	k := key{column: c.column}
+	switch {
+	case c.column == "" && strings.HasPrefix(c.expression, "to_tsvector('") && !strings.Contains(c.expression, "…"):
+		k.expression = c.expression
+	case c.column == "" && c.function == "to_tsvector":
+		d.why = append(d.why, fmt.Sprintf("An index on the words serves it: CREATE INDEX ON %s USING gin (to_tsvector('english', %s)), "+
+			"with the statement's own configuration.", quote(s.Node.Relation), quote(c.inner)))
+		return
+	case c.column == "":
+		return
+	case s.typeOf(c.column) == "jsonb":
+		k.class = "jsonb_path_ops"
+	}
+	d.method, d.rest = "gin", []key{k}
 }
 
 // patternClass is the operator class whose order is that of the bytes.

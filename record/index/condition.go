@@ -19,17 +19,20 @@ const (
 	isFalse           // NOT of one
 	infix             // LIKE '%...', ILIKE
 	prefixed          // LIKE 'abc%'
+	contains          // @>, &&, @@: an operator of a GIN index
+	either            // OR
 )
 
 // condition is one of those that a row of a scan must meet.
 type condition struct {
 	text       string // as printed
 	op         operator
-	column     string // unquoted; empty if an expression is compared
-	expression string // as printed, without the table's alias
-	function   string // of the expression, "" for others
-	cast       string // type that the column alone is cast to
-	inner      string // the column within the expression
+	column     string      // unquoted; empty if an expression is compared
+	expression string      // as printed, without the table's alias
+	function   string      // of the expression, "" for others
+	cast       string      // type that the column alone is cast to
+	inner      string      // the column within the expression
+	sides      []condition // of either
 }
 
 // named matches a column as PostgreSQL prints it.
@@ -61,7 +64,11 @@ func conditions(filter, alias string) (found []condition) {
 func parse(part, alias string) condition {
 	c := condition{text: part}
 	text := bare(part)
-	if len(split(text, " OR ")) > 1 {
+	if parts := split(text, " OR "); len(parts) > 1 {
+		c.op = either
+		for _, side := range parts[:min(len(parts), maxConditions)] {
+			c.sides = append(c.sides, parse(side, alias))
+		}
 		return c
 	}
 	for _, one := range [...]struct {
@@ -81,14 +88,14 @@ func parse(part, alias string) condition {
 		sign string
 		op   operator
 	}{{" = ANY ", equal}, {" = ", equal}, {" <= ", ranged}, {" >= ", ranged}, {" < ", ranged}, {" > ", ranged},
-		{" ~~* ", infix}, {" ~~ ", matches}} {
+		{" ~~* ", infix}, {" ~~ ", matches}, {" @> ", contains}, {" && ", contains}, {" @@ ", contains}} {
 		sides := split(text, one.sign)
 		if len(sides) != 2 {
 			continue
 		}
 		value := sides[1]
 		if !c.of(sides[0], alias) {
-			if value = sides[0]; one.op == matches || one.op == infix || !c.of(sides[1], alias) {
+			if value = sides[0]; one.op == matches || one.op == infix || one.op == contains || !c.of(sides[1], alias) {
 				return c
 			}
 		}

@@ -13,7 +13,7 @@ func (s Scan) finish(d design) Advice {
 	a := Advice{Why: d.why, ByValue: d.byValue}
 	keys := d.keys()
 	if len(keys) == 0 {
-		if s.Filter != "" {
+		if s.Filter != "" && len(a.Why) == 0 {
 			a.Why = append(a.Why, fmt.Sprintf("Rewrite the condition on %s so that an index can serve it (a plain column "+
 				"compared with a value): %s", s.Node.Relation, s.Filter))
 		}
@@ -79,7 +79,7 @@ func serves(index database.Index, d design) bool {
 	forward, backward := true, true
 	for i, k := range d.rest {
 		there := index.Keys[len(d.equal)+i]
-		if !same(there, k) || d.bytes && !there.Bytes || d.method == "gin" && there.Class != k.class {
+		if !same(there, k) || d.bytes && !there.Bytes || d.method == "gin" && !looksInto(there.Class, k.class) {
 			return false
 		}
 		first := k.desc
@@ -90,6 +90,13 @@ func serves(index database.Index, d design) bool {
 		backward = backward && there.Desc != k.desc && there.NullsFirst != first
 	}
 	return forward || backward
+}
+
+// looksInto reports whether a GIN index of one operator class serves a condition that another is advised for:
+// that of patterns is no other's, and of documents, arrays and words each default serves.
+func looksInto(there, advised string) bool {
+	const patterns = "gin_trgm_ops"
+	return there == advised || there != patterns && advised != patterns
 }
 
 func same(there database.IndexKey, k key) bool {

@@ -22,6 +22,11 @@ func btree(name string, keys ...string) database.Index {
 	return one
 }
 
+func gin(name, column, class string) database.Index {
+	return database.Index{Name: name, Method: "gin", Valid: true, Definition: "CREATE INDEX " + name,
+		Keys: []database.IndexKey{{Column: column, Class: class}}}
+}
+
 func adviseOn(t *testing.T, plan string, rows float64, tables ...database.Table) Advice {
 	t.Helper()
 	root, err := Parse([]byte(plan))
@@ -65,6 +70,13 @@ func TestAdvice(t *testing.T) {
 		{"pattern's begin", seq("(name ~~ '…%'::text)"), "t (name text_pattern_ops)"},
 		{"pattern with a wildcard first", seq("(name ~~ '%…'::text)"), "t USING gin (name gin_trgm_ops)"},
 		{"ILIKE", seq("(name ~~* $1)"), "t USING gin (name gin_trgm_ops)"},
+		{"ILIKE of an expression", seq("(lower(name) ~~ '%…%'::text)"), "t USING gin (lower(name) gin_trgm_ops)"},
+		{"array", seq("(tags @> '{…}'::text[])"), "t USING gin (tags)"},
+		{"array that shares a value", seq("((tags && $1) AND (size > 3))"), "t USING gin (tags)"},
+		{"words", seq("(words @@ to_tsquery($1))"), "t USING gin (words)"},
+		{"words of a text", seq("(to_tsvector('english'::regconfig, body) @@ $1)"), "t USING gin (to_tsvector('english'::regconfig, body))"},
+		{"an equality beside an array", seq("((tags @> $1) AND (uid = $2))"), "t (uid)"},
+		{"contained", seq("($1 @> tags)"), ""},
 		{"names to be quoted", seq(`(\"userId\" = $1)`), `t ("userId")`},
 		{"or", seq("((a = $1) OR (b = $2))"), ""},
 		{"unknown function", seq("(secret_sauce(a) = $1)"), ""},
@@ -103,6 +115,12 @@ func TestExistingIndex(t *testing.T) {
 		{"partial", "(uid = $1)", partial, "t (uid)", "partial"},
 		{"of a collation", "(name ~~ $1)", btree("t_name", "name"), "t (name text_pattern_ops)", "t_name orders name by its collation"},
 		{"below lower", "(lower(name) = $1)", btree("t_name", "name"), "t (lower(name))", "t_name indexes name itself"},
+		{"a document", "(doc @> $1)", gin("t_doc", "doc", ""), "", "The index exists"},
+		{"a document and patterns", "(doc @> $1)", gin("t_doc", "doc", "gin_trgm_ops"), "t USING gin (doc)", ""},
+		{"a field whose key is a parameter", "((doc ->> $2) = $1)", btree("t_uid", "uid"), "", "CREATE INDEX ON t ((doc ->> 'key'))"},
+		{"words of a hidden configuration", "(to_tsvector($1, body) @@ $2)", btree("t_uid", "uid"), "", "USING gin (to_tsvector('english', body))"},
+		{"either", "((a = $1) OR (b = $2))", btree("t_a", "a"), "", "(BitmapOr): CREATE INDEX ON t (b)."},
+		{"either of expressions", "((a = $1) OR (secret_sauce(b) = $2))", btree("t_a", "a"), "", "Rewrite the condition"},
 		{"a cast", "((uid)::numeric = $1)", btree("t_uid", "uid"), "", "in the column's own type"},
 	} {
 		a := adviseOn(t, seq(c.filter), 1, table("t", c.index))

@@ -78,6 +78,22 @@ func (p *Service) Copied(function string) float64 {
 	})
 }
 
+// Reading returns the part of the service's CPU, 0 to 1, that a function spends on the rows of its statements: in the
+// database's client below it, in what it does with the rows itself, and in collecting what both allocate. It is 0 without a
+// CPU profile.
+func (p *Service) Reading(function string) float64 {
+	return p.without(func(stack []code.Frame) float64 {
+		at := slices.IndexFunc(stack, func(f code.Frame) bool { return callstack.Enclosing(f.Function) == function })
+		if at < 0 {
+			return 0
+		}
+		if p.Stacks.Roles(stack[:at]).Has(callstack.DBClient) || p.Stacks.Innermost(stack) == at && p.Stacks.Domain(stack) == 0 {
+			return 1
+		}
+		return 0
+	})
+}
+
 // without returns the part of the service's CPU, 0 to 1, that is saved if spared gives
 // the part of each stack, 0 to 1, that goes away. It includes collecting what those
 // stacks allocate.

@@ -12,7 +12,8 @@ var slowQuery = diagnose.Cause{
 	Knows: "pg_stat_statements gives each statement's part of execution time; the leader must have 40 % of it, and 15 % of " +
 		"request time (from the execution trace) or of the CPU in use. It is reported only if it is wasteful or slow by " +
 		"itself: an index would at least halve its work (the descent of a B-tree and the blocks of the rows wanted, compared " +
-		"with the plan's cost and the blocks touched), or it takes 20 ms per call, or 5 ms of the server's CPU. A frequent " +
+		"with the plan's cost and the blocks touched), or it takes 20 ms per call, or 5 ms of CPU: the server's and, from " +
+		"1,000 rows per call, what the service spends on reading them, which then counts as the statement's. A frequent " +
 		"but indexed statement is rejected with its figures. Time spent waiting for another session's lock is reported as " +
 		"db-lock-wait. For SQLite, redline's build counts the statements (operations.json) and SQLite gives the plan: a " +
 		"table of 1,000 rows or more is read in full for an eighth of its rows, or the statement takes 5 ms per call. " +

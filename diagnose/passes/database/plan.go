@@ -115,6 +115,10 @@ func (c cost) title(share float64, of string, s database.Statement) string {
 		return fmt.Sprintf("Foreign keys without an index make a deletion take %s of %s at %s per call: %s",
 			diagnose.Percent(share), of, diagnose.Span(c.mean), brief(s.Text))
 	}
+	if c.returnsMany(s.Text) {
+		return fmt.Sprintf("%s per call of one statement take %s of %s: %s", diagnose.Counted(c.rows, "row", "rows"),
+			diagnose.Percent(share), of, brief(s.Text))
+	}
 	return fmt.Sprintf("One statement takes %s of %s at %s per call: %s", diagnose.Percent(share), of, diagnose.Span(c.mean), brief(s.Text))
 }
 
@@ -202,8 +206,15 @@ func (c cost) remedy(text string) string {
 	return c.otherwise(text)
 }
 
-// manyRows is the number of rows per call from which a statement returns more than a page shows.
-const manyRows = 1000
+// leastMany is the number of rows per call from which a statement returns more than a page shows.
+const leastMany = 1000
+
+// returnsMany reports whether the remedy is to return fewer rows.
+func (c cost) returnsMany(text string) bool {
+	indexed := c.wasteful && c.planned && (c.advice.Create != "" || len(c.advice.Why) > 0)
+	return c.rows >= leastMany && !indexed && len(c.references) == 0 &&
+		!statement.Shuffles(text) && !statement.Skips(text) && !statement.Counts(text)
+}
 
 // otherwise is the remedy where no index helps: what the statement's form or its rows say.
 func (c cost) otherwise(text string) string {
@@ -215,7 +226,7 @@ func (c cost) otherwise(text string) string {
 	case statement.Counts(text):
 		return "It reads every row that it counts. Count less often (keep the result for some seconds, or in a table that " +
 			"writes update), show an estimate (pg_class.reltuples), or fetch one row more than a page shows instead of the total."
-	case c.rows >= manyRows:
+	case c.returnsMany(text):
 		return fmt.Sprintf("It returns %s per call: filter, add up and sort in the statement, and ask for the rows and columns "+
 			"that the answer shows (WHERE, LIMIT).", diagnose.Counted(c.rows, "row", "rows"))
 	}

@@ -97,20 +97,20 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 		share, queue = withQueue(p, lead, at, known, share, part)
 	}
-	if share*part < leastRequestShare || explained(p, c, lead.Text) {
+	rows, many := manyRows(p, c, lead)
+	took, of := d.reading(p, rows, share*part, executes)
+	if took < leastRequestShare || explained(p, c, lead.Text) {
 		return nil, nil
 	}
 	if _, seen := p.Mean(series.DBBlocked, ""); !c.wasteful && !seen {
 		c.confidence = findings.Low // whether its time is another session's lock was not seen
 	}
 	f := diagnose.Finding{
-		Cause: "db-slow-query", Share: share * part, ShareOf: d.of, Confidence: c.confidence,
-		Title: c.title(share*part, d.took, lead),
+		Cause: "db-slow-query", Share: took, ShareOf: of.of, Confidence: c.confidence,
+		Title: c.title(took, of.took, lead),
 		Where: findings.Where{SQL: lead.Text},
 		Evidence: append([]findings.Evidence{
-			diagnose.Fact(diagnose.FromPostgres, executes, diagnose.Ratio, "the statement takes %s of all "+
-				"execution time: %s of %s", diagnose.Percent(executes), diagnose.Counted(float64(lead.Calls), "call", "calls"),
-				diagnose.Span(c.mean)),
+			c.executed(lead, executes),
 			diagnose.Fact(d.source, share, diagnose.Ratio, "executing statements takes %s of %s", diagnose.Percent(share), d.took),
 		}, c.evidence()...),
 		Remedy: c.remedy(lead.Text),
@@ -123,10 +123,19 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if who, ok := asker.Counted(p, lead.Text); ok {
 		f.Evidence = append(f.Evidence, who)
 	}
+	if many {
+		promiseRows(p, &f, rows, executes)
+	}
 	if queue >= leastPoolShare && c.wasteful {
 		f.Title += fmt.Sprintf("; requests queue for a connection (%s of their time) because of it", diagnose.Percent(queue))
 	}
 	return []diagnose.Finding{f}, nil
+}
+
+// executed gives a statement's part of all execution time.
+func (c cost) executed(s database.Statement, part float64) findings.Evidence {
+	return diagnose.Fact(diagnose.FromPostgres, part, diagnose.Ratio, "the statement takes %s of all execution time: %s of %s",
+		diagnose.Percent(part), diagnose.Counted(float64(s.Calls), "call", "calls"), diagnose.Span(c.mean))
 }
 
 // databasePart is the share that executing statements takes of request time or, on
@@ -144,7 +153,7 @@ func demanded(p *diagnose.Pass) (d databasePart, ok bool) {
 	if cpu := demand.ExecutionCPU(p); cpu > share {
 		// The database fills the CPUs: a statement then takes CPU from the whole
 		// load, wherever requests queue.
-		return databasePart{cpu, diagnose.FromPostgres, diagnose.OfCPU, "the CPU that the load uses"}, ok
+		return databasePart{cpu, diagnose.FromPostgres, diagnose.OfCPU, theLoadsCPU}, ok
 	}
 	return databasePart{share, source, diagnose.OfRequest, "request time"}, ok
 }
@@ -170,7 +179,7 @@ func heaviest(p *diagnose.Pass, all *database.Statements) (lead database.Stateme
 			break
 		}
 		c = costOf(p, s)
-		if c.wasteful || i == 0 && part >= leastStatementShare && (c.mean >= slowMeanNS || cpuPerCall(p, s, part) >= heavyNS) {
+		if c.wasteful || i == 0 && part >= leastStatementShare && (c.mean >= slowMeanNS || cpuPerCall(p, c, s, part) >= heavyNS) {
 			return s, c, true
 		}
 		if i == 0 {
@@ -181,16 +190,61 @@ func heaviest(p *diagnose.Pass, all *database.Statements) (lead database.Stateme
 	return lead, c, false
 }
 
-// cpuPerCall returns the server's CPU per execution of a statement in ns, estimated
-// by its part of execution time; 0 if the server's CPU was not seen. Never more
-// than its time: a statement without parallel workers cannot use more.
-func cpuPerCall(p *diagnose.Pass, s database.Statement, part float64) float64 {
-	used, ok := p.Sum(series.DBCPU, "")
-	if !ok {
-		return 0
+// cpuPerCall returns the CPU per execution of a statement in ns: the server's, estimated
+// by its part of execution time, and the service's for reading many rows. 0 if neither
+// was seen. The server's is never more than its time: a statement without parallel
+// workers cannot use more.
+func cpuPerCall(p *diagnose.Pass, c cost, s database.Statement, part float64) (ns float64) {
+	if used, ok := p.Sum(series.DBCPU, ""); ok {
+		ns = min(used*part, float64(s.Time)) / float64(s.Calls)
 	}
-	return min(used*part, float64(s.Time)) / float64(s.Calls)
+	if rows, many := manyRows(p, c, s); many {
+		ns += rows.CPUPerCall(p, s)
+	}
+	return ns
 }
+
+// manyRows returns what the service spends on the rows of a statement that returns more of them
+// than a page shows; ok is false if fewer rows are not its remedy, or nothing is known of them.
+func manyRows(p *diagnose.Pass, c cost, s database.Statement) (rows demand.Rows, ok bool) {
+	if !c.returnsMany(s.Text) {
+		return rows, false
+	}
+	return demand.ReadRows(p, s)
+}
+
+// reading adds what the service spends on rows to what a statement took of d. On CPUs that are used up it is
+// a part of these, if that is more.
+func (d databasePart) reading(p *diagnose.Pass, rows demand.Rows, took, executes float64) (float64, databasePart) {
+	if rows.Function == "" {
+		return took, d
+	}
+	if d.of == diagnose.OfRequest {
+		took = min(1, took+rows.Running)
+	}
+	if cpu := rows.LoadCPU(p, executes); cpu > took {
+		return cpu, databasePart{cpu, diagnose.FromProfile, diagnose.OfCPU, theLoadsCPU}
+	}
+	return took, d
+}
+
+// promiseRows promises the finding what both sides spend on rows, and notes the function that reads them: its
+// allocations and their collection are for these rows.
+func promiseRows(p *diagnose.Pass, f *diagnose.Finding, rows demand.Rows, executes float64) {
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, rows.CPU, diagnose.Ratio,
+		"%s spends %s of the service's CPU on reading its rows", callstack.Short(rows.Function), diagnose.Percent(rows.CPU)))
+	if rows.Function != callstack.Enclosing(f.Where.Function) {
+		f.Where.Detail = "read in " + callstack.Short(rows.Function)
+	}
+	share := f.Share
+	if f.ShareOf == diagnose.OfCPU {
+		share = 0
+	}
+	diagnose.Promise(f, demand.Spared(p, share, executes, rows.CPU))
+	p.Cover(*f, rows.Function)
+}
+
+const theLoadsCPU = "the CPU that the load uses"
 
 // brief shortens a statement to one line of at most 80 characters.
 func brief(text string) string {

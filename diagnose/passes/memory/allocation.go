@@ -81,6 +81,7 @@ var Allocation = diagnose.Analyzer{
 		// Compiling an expression allocates; the compiling is what to change.
 		FollowsFrom: []string{"cpu-regexp-compile", "cpu-template-parse", "cpu-json", "cpu-logging", "cpu-format", "cpu-compress", "cache-useless"},
 		SamePlace:   true,
+		CoveredBy:   []string{"db-slow-query"}, // rows that the remedy does not return
 	}},
 	Needs: []diagnose.Need{diagnose.NeedAllocs, diagnose.NeedCPUProfile, diagnose.NeedLoad},
 	Run:   runAllocation,

@@ -239,4 +239,6 @@ var churnCause = diagnose.Cause{
 		After:  "for part := range slices.Chunk(cells, len(cells)/runtime.GOMAXPROCS(0)+1) {\n\tgo priceAll(part)\n}"},
 	Verify: "Run again: goroutines per request must fall, and throughput rise.",
 	Cases:  []string{"matrix-quotes"},
+	// Drivers and clients start one or two for each call.
+	FollowsFrom: []string{"db-unbatched-write", "db-n-plus-one", "downstream-serial"}, SamePlace: true,
 }

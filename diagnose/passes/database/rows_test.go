@@ -1,0 +1,66 @@
+package database_test
+
+import (
+	"strings"
+	"testing"
+
+	. "github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/diagnose/suite"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/operation"
+	"github.com/redline-go/redline/record/series"
+)
+
+// TestManyRows: what the service spends on reading the rows of a statement that returns too many is the
+// statement's, and so is what it allocates for them. A page's rows are not too many, and those that OFFSET
+// skips are not read by the service.
+func TestManyRows(t *testing.T) {
+	const (
+		all  = `SELECT * FROM "orders" ORDER BY created_at`
+		read = "shop/store.(*Store).Recent@read.go:51"
+	)
+	reading := func(text string, rows float64) *Builder {
+		b := New(8, 40*ms).CPU(2, 1.98, 1.3, 0.08, 0.6).Gauge(series.DBMax, "", 100).Gauge(series.DBBlocked, "", 0)
+		n := int64(b.Requests())
+		b.Wait(breakdown.StateRunning, 10*ms, 3).Wait(breakdown.StateNetwork, 6*ms, 1, queryAt(read)...)
+		b.Statement(text, n, 4*ms, rows, 60, "")
+		b.Asks(operation.Query, text, n, 14*ms, rows, Caller(1, 14*ms, "database/sql.(*DB).QueryContext", read))
+		b.Within(9*ms, 4*ms, 1)
+		b.Sample(4000*ms, "runtime.mallocgc", "database/sql.(*Rows).Scan", read)
+		b.Sample(2000*ms, "runtime.mallocgc", "runtime.growslice", read)
+		b.Sample(1000*ms, "encoding/json.Marshal", "shop/web.list@list.go:9")
+		b.Alloc(90_000_000, 90<<30, "runtime.growslice", read)
+		return b.Alloc(1000, 1<<20, "encoding/json.Marshal", "shop/web.list@list.go:9")
+	}
+	found := ExpectAll(t, suite.All(), reading(all, 5000), "db-slow-query at read.go:51")
+	if len(found) == 1 {
+		f := found[0]
+		if f.Share < 0.75 || f.Share > 0.95 || f.GainCeiling < 4 || f.GainCeiling > 10 {
+			t.Errorf("%.2f of %s is worth %.2fx", f.Share, f.ShareOf, f.GainCeiling)
+		}
+		if !has(f, "86 % of the service's CPU on reading its rows") || !strings.Contains(f.Title, "5,000 rows per call") ||
+			!strings.Contains(f.Title, "allocates most") {
+			t.Errorf("%s: %v", f.Title, f.Evidence)
+		}
+	}
+	ExpectAll(t, suite.All(), reading(all, 20), "alloc-hot at read.go:51")
+	ExpectAll(t, suite.All(), reading(all+" LIMIT $1 OFFSET $2", 5000), "alloc-hot at read.go:51")
+}
+
+// TestGoroutinesOfCalls: goroutines that a driver starts for each call are the calls' consequence; those that the
+// service starts elsewhere are not.
+func TestGoroutinesOfCalls(t *testing.T) {
+	const insert, other = "INSERT INTO events (kind) VALUES ($1)", "shop/feed.fan@feed.go:90"
+	writing := func(start ...string) *Builder {
+		b := New(8, 40*ms).CPU(2, 1.98, 1.1, 0.08, 0.7).Gauge(series.DBMax, "", 100).Gauge(series.DBBlocked, "", 0)
+		n := int64(b.Requests())
+		b.Wait(breakdown.StateRunning, 2*ms, 3).Wait(breakdown.StateRunnable, 16*ms, 90)
+		b.Wait(breakdown.StateNetwork, 20*ms, 97, queryAt(List)...).Statement(insert, 97*n, 30*us, 1, 4, "")
+		b.Sample(1000*ms, append([]string{"runtime.malg", "runtime.newproc1", "runtime.newproc"}, start...)...)
+		b.Sample(3000*ms, "syscall.write", "database/sql.(*DB).ExecContext", List)
+		return b.Spawned(100).Helper(start[0]+".func1", 100, start...)
+	}
+	const watch = "github.com/jackc/pgx/v5/pgconn/ctxwatch.(*ContextWatcher).Watch"
+	ExpectAll(t, suite.All(), writing(watch, "database/sql.(*DB).ExecContext", List), "db-unbatched-write at orders.go:41")
+	ExpectAll(t, suite.All(), writing(other), "db-unbatched-write at orders.go:41", "goroutine-churn at feed.go:90")
+}
