@@ -3,16 +3,19 @@
 // Command verify measures how often package verify is right: sessions of known
 // outcome on the lab's order gateway, each as `redline ab` would run it.
 //
-// Sides are the gateway as it is and the gateway with some useless work added to
+// Sides are a service as it is and the same service with some useless work added to
 // every request. The work is a fixed number of rounds of arithmetic, and not a
 // time: it takes longer on a slow machine, as real code does. How many rounds
 // make 5 % is measured first, under the same load: pairs of launches without and
 // with many rounds show what a round costs.
 //
-//	aa      the gateway with itself: nothing may be called a regression
+//	aa      both sides the same: nothing may be called a regression, and nearly all pass
 //	slow5   side b takes 5 % more CPU per request
+//	slow3   side b takes 3 % more
 //	slow10  side b takes 10 % more
 //	fast5   side a takes 5 % more: never a regression
+//
+// The service is the lab's order gateway, or one of the two of command plain (-service hello, -service json).
 //
 // The recorded sessions with a slow side are decided once more with the sides exchanged.
 //
@@ -24,7 +27,8 @@
 //
 // Last, two runs of 100,000 windows each are compared as `redline compare` does.
 //
-//	make bench-verify                                 # everything: some two hours
+//	make bench-verify                                 # everything of the gateway: some five hours
+//	make bench-verify BENCH="-add -service json -only aa,slow5"
 //	make bench-verify BENCH="-sessions 2 -o /tmp/verify.json"
 //	make bench-verify BENCH="-add"                    # continues one that was stopped
 //	make bench-verify BENCH="-add -only noise,simulate"

@@ -49,6 +49,7 @@ type options struct {
 	add       bool
 	dsn       string // empty starts a PostgreSQL
 	gateway   string // folder
+	service   string
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
@@ -57,7 +58,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&only, "only", "", "what to do, of "+strings.Join(parts(), ",")+" (default all)")
-	flags.IntVar(&o.sessions, "sessions", 10, "real sessions of each kind, of fast5 a fifth of them; with -add those in the file count")
+	flags.StringVar(&o.service, "service", gatewayService, "what the real sessions compare, of "+strings.Join(services, ", "))
+	flags.IntVar(&o.sessions, "sessions", 20, "real sessions of each kind; with -add those in the file count")
 	flags.IntVar(&o.simulated, "simulated", 500, "simulated sessions of each change")
 	flags.DurationVar(&o.maxTime, "max-time", 5*time.Minute, "longest `time` of a session")
 	flags.IntVar(&o.spin, "spin", 0, "`rounds` of work that make 5 % (default: measured)")
@@ -67,6 +69,9 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.dsn, "dsn", "", "PostgreSQL to use, filled if it is empty (default: one is started)")
 	if err := benchmark.Parse(flags, args); err != nil {
 		return o, err
+	}
+	if !slices.Contains(services, o.service) {
+		return o, fmt.Errorf("-service is one of %s", strings.Join(services, ", "))
 	}
 	if o.sessions < 1 || o.simulated < 1 || o.spin < 0 || o.maxTime < time.Minute {
 		return o, errors.New("-sessions and -simulated are at least 1, -max-time at least 1m, -spin is not negative")

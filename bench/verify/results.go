@@ -18,9 +18,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-const schema = "redline.verify-bench/4"
-
-const earlierSchema = "redline.verify-bench/3"
+const schema = "redline.verify-bench/5"
 
 // results holds all measurements, possibly of several machines.
 type results struct {
@@ -42,7 +40,8 @@ type machine struct {
 	Host    record.Host `json:"host"`
 	Go      string      `json:"go"`
 	Redline string      `json:"redline"` // revision
-	Work    work        `json:"work"`
+	// Work is by service.
+	Work map[string]work `json:"work"`
 }
 
 // openResults returns what the file holds, if the bench continues it; this machine's
@@ -79,9 +78,6 @@ func (r *results) load(file string) error {
 	if err != nil {
 		return fmt.Errorf("earlier results: %w (hint: -o another file)", err)
 	}
-	if old.Schema == earlierSchema { // it lacks recordings, and its simulations are repeated
-		old.Schema, old.Simulated = r.Schema, nil
-	}
 	if old.Schema != r.Schema || old.MaxTime != r.MaxTime {
 		return fmt.Errorf("%s holds another measurement, of another -max-time or form (hint: without -add, or -o another file)", file)
 	}
@@ -94,17 +90,25 @@ func (r *results) load(file string) error {
 	return nil
 }
 
-// work is this machine's.
-func (r *results) work() *work { return &r.Machines[r.here].Work }
+// work is this machine's, for a service.
+func (r *results) work(service string) work { return r.Machines[r.here].Work[service] }
+
+func (r *results) setWork(service string, w work) {
+	m := &r.Machines[r.here]
+	if m.Work == nil {
+		m.Work = map[string]work{}
+	}
+	m.Work[service] = w
+}
 
 func (r *results) empty() bool {
 	return len(r.Sessions) == 0 && len(r.Noise) == 0 && len(r.Simulated) == 0 && r.Windows == nil
 }
 
-// of returns the sessions of a kind.
-func (r *results) of(kind string) (out []trial) {
+// of returns the sessions of a kind with a service; of all if service is empty.
+func (r *results) of(service, kind string) (out []trial) {
 	for _, t := range r.Sessions {
-		if t.Kind == kind {
+		if t.Kind == kind && (service == "" || t.Service == service) {
 			out = append(out, t)
 		}
 	}

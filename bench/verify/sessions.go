@@ -15,33 +15,26 @@ import (
 	"github.com/redline-go/redline/verify/session"
 )
 
-// kind is a kind of real session: how many times the calibrated work each side
-// does in addition to that of the healthy gateway.
+// kind is a kind of real session: by how many per cent the calibrated work makes each side
+// slower than the healthy service.
 type kind struct {
 	name, title string
 	a, b        int
 }
 
 var kinds = []kind{
-	{"aa", "the gateway with itself", 0, 0},
-	{"slow5", "side b 5 % slower", 0, 1},
-	{"slow10", "side b 10 % slower", 0, 2},
-	{"fast5", "side a 5 % slower", 1, 0},
-}
-
-// wanted is how many sessions of a kind there shall be.
-func (o options) wanted(k kind) int {
-	if k.name == "fast5" {
-		return max(1, o.sessions/5)
-	}
-	return o.sessions
+	{"aa", "both sides the same", 0, 0},
+	{"slow5", "side b 5 % slower", 0, 5},
+	{"slow3", "side b 3 % slower", 0, 3},
+	{"slow10", "side b 10 % slower", 0, 10},
+	{"fast5", "side a 5 % slower", 5, 0},
 }
 
 // measure runs the real sessions, kinds in turn.
 func measure(ctx context.Context, o options, kept *results, say func(string, ...any)) error {
 	todo := func() (list []kind) {
 		for _, k := range kinds {
-			if slices.Contains(o.only, k.name) && len(kept.of(k.name)) < o.wanted(k) {
+			if slices.Contains(o.only, k.name) && len(kept.of(o.service, k.name)) < o.sessions {
 				list = append(list, k)
 			}
 		}
@@ -60,14 +53,14 @@ func measure(ctx context.Context, o options, kept *results, say func(string, ...
 	}
 	for list := todo(); len(list) > 0; list = todo() {
 		for _, k := range list {
-			done, err := s.session(ctx, o, k, kept.work().Rounds, o.seed+uint64(len(kept.Sessions)))
+			done, err := s.session(ctx, o, k, kept.work(o.service).Rounds, o.seed+uint64(len(kept.Sessions)))
 			if err != nil {
 				return err
 			}
-			done.Machine = kept.here
+			done.Machine, done.Service = kept.here, o.service
 			kept.Machines[kept.here].Date = time.Now().UTC().Truncate(time.Second)
 			kept.Sessions = append(kept.Sessions, done)
-			say("%s %d of %d: %s", k.name, len(kept.of(k.name)), o.wanted(k), done.line())
+			say("%s, %s %d of %d: %s", o.service, k.name, len(kept.of(o.service, k.name)), o.sessions, done.line())
 			if err := kept.write(o.out); err != nil {
 				return err
 			}
@@ -88,7 +81,7 @@ func (s *stage) session(ctx context.Context, o options, k kind, rounds int, seed
 	}
 	began := time.Now()
 	run := &session.Session{
-		A: s.side("a", k.a*rounds), B: s.side("b", k.b*rounds), Log: log, MaxTime: o.maxTime,
+		A: s.side("a", k.a*rounds/perCent), B: s.side("b", k.b*rounds/perCent), Log: log, MaxTime: o.maxTime,
 		Measurer: &session.Launcher{Scratch: s.scratch}, Rules: verify.Rules{Metrics: metrics, Seed: seed},
 		// Progress is part of the cost of a session.
 		OnProgress: func(p session.Progress) { _ = p.Line() },
@@ -116,9 +109,11 @@ type work struct {
 
 const (
 	calibrationPairs  = 8
-	calibrationRounds = 30_000 // about 30 %: far above the noise, and still the same service
+	calibrationRounds = 30_000 // of the gateway about 30 %: far above the noise, and still the same service
+	plainRounds       = 5_000  // likewise, of a plain service
 	calibrationTurn   = 150 * time.Millisecond
-	share             = 0.05
+	share             = perCent / 100.
+	perCent           = 5 // that the calibrated rounds make
 )
 
 // calibrate finds how many rounds make 5 % of the healthy gateway's CPU per
@@ -126,14 +121,18 @@ const (
 // the bench does so again: the CPU time of a request changes with the machine.
 func (s *stage) calibrate(ctx context.Context, o options, kept *results) error {
 	if o.spin > 0 {
-		*kept.work() = work{Rounds: o.spin}
+		kept.setWork(o.service, work{Rounds: o.spin})
 		return nil
 	}
 	s.say("measuring what a round of work costs")
+	added := calibrationRounds
+	if o.service != gatewayService {
+		added = plainRounds
+	}
 	launcher := &session.Launcher{Scratch: s.scratch}
-	sides := []session.Side{s.side("healthy", 0), s.side("spinning", calibrationRounds)}
+	sides := []session.Side{s.side("healthy", 0), s.side("spinning", added)}
 	rng := rand.New(rand.NewPCG(o.seed, 7))
-	var healthy, added []float64
+	var healthy, extra []float64
 	for range calibrationPairs {
 		order := rng.Perm(2)
 		var blocks [2]verify.Block
@@ -146,17 +145,17 @@ func (s *stage) calibrate(ctx context.Context, o options, kept *results) error {
 		var cpu [2]float64
 		for i, b := range blocks {
 			if cpu[i] = b.Values[decides]; b.Void != "" || !(cpu[i] > 0) {
-				return fmt.Errorf("calibrate: the %s gateway could not be measured: %s", sides[i].Name, b.Void)
+				return fmt.Errorf("calibrate: the %s service could not be measured: %s", sides[i].Name, b.Void)
 			}
 		}
-		healthy, added = append(healthy, cpu[0]), append(added, cpu[1]-cpu[0])
+		healthy, extra = append(healthy, cpu[0]), append(extra, cpu[1]-cpu[0])
 	}
-	w := work{CPU: stat.Median(healthy), RoundNS: stat.HodgesLehmann(added) / calibrationRounds, Pairs: calibrationPairs}
+	w := work{CPU: stat.Median(healthy), RoundNS: stat.HodgesLehmann(extra) / float64(added), Pairs: calibrationPairs}
 	if !(w.RoundNS > 0) {
 		return fmt.Errorf("calibrate: the work that was added took no CPU (%.3f ns a round): the machine is too restless", w.RoundNS)
 	}
 	w.Rounds = int(share * w.CPU / w.RoundNS)
-	*kept.work() = w
+	kept.setWork(o.service, w)
 	s.say("a request takes %.0f µs of CPU and a round %.2f ns: %d rounds are 5 %%", w.CPU/1e3, w.RoundNS, w.Rounds)
 	return nil
 }

@@ -21,6 +21,7 @@ const decides = "cpu_per_request"
 // trial is one real session.
 type trial struct {
 	Kind    string         `json:"kind"`
+	Service string         `json:"service"`
 	Verdict verify.Verdict `json:"verdict"`
 	Why     string         `json:"why"`
 	Seconds float64        `json:"seconds"`
