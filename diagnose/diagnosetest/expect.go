@@ -59,9 +59,11 @@ func Expect(t testing.TB, a diagnose.Analyzer, from Fixture, want ...string) []f
 	a.After = nil
 	a.Causes = slices.Clone(a.Causes)
 	for i := range a.Causes {
-		a.Causes[i].FollowsFrom = slices.DeleteFunc(slices.Clone(a.Causes[i].FollowsFrom), func(root string) bool {
+		strange := func(root string) bool {
 			return !slices.ContainsFunc(a.Causes, func(c diagnose.Cause) bool { return c.ID == root })
-		})
+		}
+		a.Causes[i].FollowsFrom = slices.DeleteFunc(slices.Clone(a.Causes[i].FollowsFrom), strange)
+		a.Causes[i].CoveredBy = slices.DeleteFunc(slices.Clone(a.Causes[i].CoveredBy), strange)
 	}
 	return ExpectAll(t, []diagnose.Analyzer{a}, from, want...)
 }
@@ -120,7 +122,7 @@ func ExpectUnjudged(t testing.TB, a diagnose.Analyzer, from Fixture, causes ...s
 	a.After = nil
 	for i := range a.Causes {
 		a.Causes = slices.Clone(a.Causes)
-		a.Causes[i].FollowsFrom = nil
+		a.Causes[i].FollowsFrom, a.Causes[i].CoveredBy = nil, nil
 	}
 	out := assess(t, []diagnose.Analyzer{a}, from)
 	var got []string
