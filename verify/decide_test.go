@@ -59,6 +59,31 @@ func TestErrorRates(t *testing.T) {
 	}
 }
 
+// TestSoon: a difference of two margins is found at a third of the pairs, where a difference of one is not.
+func TestSoon(t *testing.T) {
+	r := rules()
+	r.Metrics, r.rough = r.Metrics[:2], true
+	r = r.Plan(45)
+	found := map[float64]int{}
+	const sessions = 40
+	for i := range sessions {
+		for _, slower := range []float64{0, 0.05, 0.10} {
+			b := bench{rng: rand.New(rand.NewPCG(uint64(i), 15)), sd: 0.04, slower: slower, mute: true}
+			pairs, _ := r.Due(3)
+			if Decide(b.pairs(pairs), nil, 3, r).Verdict == Regression {
+				found[slower]++
+			}
+		}
+	}
+	if found[0] > 0 || found[0.05] > sessions/2 || found[0.10] < sessions*9/10 {
+		t.Errorf("of %d sessions with 15 of 45 pairs these were found, by how much slower: %v", sessions, found)
+	}
+	first := stat.OBrienFleming(9, r.alpha())
+	if levels := r.levels(); levels[2] < 10*first[2] || levels[8] < 0.9*first[8] || levels[8] >= first[8] || levels[1] > first[1] {
+		t.Errorf("levels %v", levels)
+	}
+}
+
 // TestDetectable: a change that is stated to be found in four of five sessions is, even with
 // noise that contains stalls, which a standard deviation overrates.
 func TestDetectable(t *testing.T) {

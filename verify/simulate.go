@@ -105,7 +105,7 @@ func (r Rules) falsePositives(residuals [][]float64, pairs int) float64 {
 		return 0
 	}
 	rng := rand.New(rand.NewPCG(r.Seed, 2))
-	levels := stat.OBrienFleming(r.looks(), r.looked())
+	levels := r.levels()
 	d := make([][]float64, len(residuals))
 	wrong := 0
 	for range simulations {

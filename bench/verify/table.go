@@ -244,10 +244,13 @@ func writeKind(b *strings.Builder, list []trial) {
 	line(b, "---", "---", "---", "---", "---", "---", "---", "---", "---", "---")
 	for _, t := range list {
 		cpu, _ := t.metric(decides)
-		thr, _ := t.metric("throughput")
+		throughput := "advisory"
+		if m, ok := t.metric("throughput"); ok {
+			throughput = fmt.Sprintf("%s, %+.1f %%", m.Verdict, 100*m.Estimate)
+		}
 		line(b, letter(t.Machine), reported(t), fmt.Sprintf("%s, %+.1f %%", cpu.Verdict, 100*cpu.Estimate),
 			fmt.Sprintf("%+.1f to %+.1f %%", 100*cpu.Low, 100*cpu.High),
-			fmt.Sprintf("%.1f %%", 100*cpu.MDE), fmt.Sprintf("%s, %+.1f %%", thr.Verdict, 100*thr.Estimate),
+			fmt.Sprintf("%.1f %%", 100*cpu.MDE), throughput,
 			fmt.Sprint(t.Turn), fmt.Sprint(t.Pairs), fmt.Sprintf("%d of %d", t.Look, t.Looks), fmt.Sprintf("%.0f s", t.Seconds))
 	}
 }

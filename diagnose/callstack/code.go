@@ -129,7 +129,7 @@ func (c Code) Place(stack []code.Frame) (f code.Frame, ok bool) {
 		}
 	}
 	for _, f := range stack {
-		if pkg, _ := Split(f.Function); pkg != "runtime" && !strings.HasPrefix(pkg, "internal/runtime/") {
+		if !Runtime(f.Function) {
 			return f, true
 		}
 	}
@@ -137,6 +137,12 @@ func (c Code) Place(stack []code.Frame) (f code.Frame, ok bool) {
 		return stack[0], true
 	}
 	return code.Frame{}, false
+}
+
+// Runtime reports whether a function is the runtime's own.
+func Runtime(function string) bool {
+	pkg, _ := Split(function)
+	return pkg == "runtime" || strings.HasPrefix(pkg, "internal/runtime/")
 }
 
 // mostCallers bounds how many callers of a place are named.

@@ -2,12 +2,14 @@ package usage
 
 import (
 	"math"
+	"slices"
 
 	"github.com/google/pprof/profile"
 
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence/measured"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/record/stacks"
 )
@@ -129,8 +131,13 @@ func (p *Service) Garbage(domains callstack.Role) float64 {
 		return 0
 	}
 	var bytes float64
+	lines := use.allocatedBy(domains)
 	for _, s := range allocs.Samples {
-		if d := p.Stacks.Domain(s.Stack); d.Has(domains) {
+		d := p.Stacks.Domain(s.Stack)
+		if d == 0 && len(s.Stack) > 0 {
+			bytes += float64(s.Value) * lines[s.Stack[0]]
+		}
+		if d.Has(domains) {
 			// Allocating a compressor's internals is the cost of making it, not of
 			// compressing.
 			if _, made := callstack.Makes(s.Stack, p.Stacks.Innermost(s.Stack)); made && d.Has(callstack.Compress) {
@@ -140,6 +147,29 @@ func (p *Service) Garbage(domains callstack.Role) float64 {
 		}
 	}
 	return use.With(callstack.GCWork|callstack.GCAssist) * p.Collection().Ordinary() * bytes / float64(allocs.Total)
+}
+
+// allocatedBy returns, for each of the user's lines that allocates through the runtime alone, the part of that in a
+// domain whose functions are the runtime's: joining strings. A heap profile leaves the runtime's frames out, so the
+// CPU that allocating takes there divides the line's bytes.
+func (u *Table) allocatedBy(domains callstack.Role) map[code.Frame]float64 {
+	all, parts := map[code.Frame]float64{}, map[code.Frame]float64{}
+	for _, s := range u.list {
+		i := u.index.Innermost(s.Stack)
+		if i <= 0 || !s.Roles.Has(callstack.Allocate) || slices.ContainsFunc(s.Stack[:i], func(f code.Frame) bool {
+			return !callstack.Runtime(f.Function)
+		}) {
+			continue
+		}
+		all[s.Stack[i]] += float64(s.Value)
+		if s.Domain.Has(domains) {
+			parts[s.Stack[i]] += float64(s.Value)
+		}
+	}
+	for at := range parts {
+		parts[at] /= all[at]
+	}
+	return parts
 }
 
 // apart is the part of the steady span by which a heap profile may lie outside of it: nine

@@ -132,6 +132,35 @@ func TestHotSubtree(t *testing.T) {
 	Expect(t, cpu.Hot, spread) // the handler itself is no cause
 }
 
+// TestJoinedStringsAreCollected: a heap profile books the bytes of a joined string on the user's line, where the runtime
+// joins; the collection of them is the joining's. What else that line allocates is not.
+func TestJoinedStringsAreCollected(t *testing.T) {
+	const user = "shop/web.csv@web.go:70"
+	join := []string{"runtime.concatstrings", "runtime.concatstring3", user}
+	share := func(others ...string) float64 {
+		b := New(8, time.Millisecond).CPU(2, 1.9, 1.8, 0.1, -1).Sample(3*s, append([]string{"runtime.memmove"}, join...)...)
+		b.Sample(s, append([]string{"runtime.mallocgc", "runtime.rawstring"}, join...)...).Sample(2*s, "shop/web.total@web.go:80")
+		if len(others) > 0 {
+			b.Sample(3*s, others...)
+		}
+		b.Background(3*s, "runtime.gcDrain", "runtime.gcBgMarkWorker").Alloc(1000, 90<<30, user).Alloc(10, 10<<30, "shop/web.total@web.go:80")
+		found := Expect(t, cpu.Format, b, "cpu-format at web.go:70")
+		if len(found) != 1 {
+			t.FailNow()
+		}
+		if !strings.Contains(found[0].Remedy, "strings.Builder") {
+			t.Error(found[0].Remedy)
+		}
+		return found[0].Share
+	}
+	if got := share(); math.Abs(got-6.7/9) > 0.01 {
+		t.Errorf("joining takes %.2f of the CPU, want %.2f", got, 6.7/9)
+	}
+	if got, want := share("runtime.mallocgc", "runtime.newobject", user), (4+2.7/4)/12; math.Abs(got-want) > 0.01 {
+		t.Errorf("where a quarter of the allocating is its own, joining takes %.2f of the CPU, want %.2f", got, want)
+	}
+}
+
 func TestLibraries(t *testing.T) {
 	user := "shop/web.show@web.go:70"
 	Expect(t, cpu.Handshakes, Healthy().Sample(9*s, "crypto/internal/fips140/nistec.p256Mul",

@@ -198,6 +198,9 @@ var Format = domain{
 		case callsAny(h, "strings.Split", "strings.Fields"):
 			return fmt.Sprintf("At %s split once, outside the loop, or iterate with strings.SplitSeq or strings.Cut: %s "+
 				"makes a slice for every use.", diagnose.At(h.Place), h.Callee)
+		case callsAny(h, "runtime.concatstring"):
+			return fmt.Sprintf("At %s write the parts to one strings.Builder, or append them to a reused buffer: each + copies all "+
+				"that was joined before it.", diagnose.At(h.Place))
 		}
 		return fmt.Sprintf("At %s append with strconv into a reused buffer instead of %s.", diagnose.At(h.Place), callee(h, "fmt"))
 	},

@@ -116,7 +116,7 @@ func (c cost) title(share float64, of string, s database.Statement) string {
 			diagnose.Percent(share), of, diagnose.Span(c.mean), brief(s.Text))
 	}
 	if c.returnsMany(s.Text) {
-		return fmt.Sprintf("%s per call of one statement take %s of %s: %s", diagnose.Counted(c.rows, "row", "rows"),
+		return fmt.Sprintf("Reading %s per call takes %s of %s: %s", diagnose.Counted(c.rows, "row", "rows"),
 			diagnose.Percent(share), of, brief(s.Text))
 	}
 	return fmt.Sprintf("One statement takes %s of %s at %s per call: %s", diagnose.Percent(share), of, diagnose.Span(c.mean), brief(s.Text))
