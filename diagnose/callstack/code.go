@@ -15,6 +15,8 @@ type Code struct {
 	Module string
 	// Answers names the calls that the target answers itself.
 	Answers Answers
+	// Keeps is set if the target's clients keep their connections: a wait for one is then for one that is in use.
+	Keeps bool
 	// Relays are the user's lines that only pass on what their function was given.
 	Relays Lines
 }

@@ -43,6 +43,12 @@ const (
 	OtherWait    Wait = "other"
 )
 
+// Limited reports whether a stack waits for net/http's transport to provide a connection: if none is opened meanwhile,
+// MaxConnsPerHost is the limit.
+func Limited(stack []code.Frame) bool {
+	return slices.ContainsFunc(stack, func(f code.Frame) bool { return f.Function == "net/http.(*Transport).getConn" })
+}
+
 // Wait returns what a request's goroutine in this state with this stack waited for.
 // The stack decides before the state does: a select inside database/sql is a wait
 // for a connection, one inside a rate limiter a timer.
@@ -64,6 +70,8 @@ func (x *Index) Wait(part breakdown.Part) Wait {
 	}
 	switch {
 	case roles.Has(ClientPool) && part.State != breakdown.StateNetwork:
+		return SemaphoreW
+	case roles.Has(HTTPConnect) && x.Keeps && Limited(inner):
 		return SemaphoreW
 	case roles.Has(HTTPConnect):
 		return HTTPOpen

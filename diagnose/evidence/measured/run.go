@@ -40,7 +40,7 @@ type Run struct {
 // New returns the tables of a record; a is nil when no trace was taken apart.
 func New(rec *record.Record, a *breakdown.Anatomy) *Run {
 	p := &Run{Record: rec, Anatomy: served(a), profiles: map[string]*Memo[*Profile]{}}
-	p.Stacks = callstack.NewIndex(callstack.Code{Module: rec.Run.Target.Module, Answers: p.answers()})
+	p.Stacks = callstack.NewIndex(callstack.Code{Module: rec.Run.Target.Module, Answers: p.answers(), Keeps: p.keeps()})
 	p.Stacks.Relays = p.relays()
 	return p
 }

@@ -79,19 +79,44 @@ func (p *Service) Copied(function string) float64 {
 }
 
 // Reading returns the part of the service's CPU, 0 to 1, that a function spends on the rows of its statements: in the
-// database's client below it, in what it does with the rows itself, and in collecting what both allocate. It is 0 without a
-// CPU profile.
-func (p *Service) Reading(function string) float64 {
+// database's client below it, in what it and its helpers do with the rows themselves, and in collecting what they
+// allocate. A helper is a function that calls the client for it, such as one that scans a row. It is 0 without a CPU profile.
+func (p *Service) Reading(function string) (cpu float64, helpers []string) {
+	use, err := p.Use()
+	if err != nil {
+		return 0, nil
+	}
+	for _, s := range use.list {
+		at := enclosed(s.Stack, function)
+		if at < 0 || !p.Stacks.Roles(s.Stack[:at]).Has(callstack.DBClient) {
+			continue
+		}
+		for i, f := range s.Stack[:at] {
+			name := callstack.Enclosing(f.Function)
+			if p.Stacks.User(f) && !slices.Contains(helpers, name) && p.Stacks.Roles(s.Stack[:i]).Has(callstack.DBClient) {
+				helpers = append(helpers, name)
+			}
+		}
+	}
 	return p.without(func(stack []code.Frame) float64 {
-		at := slices.IndexFunc(stack, func(f code.Frame) bool { return callstack.Enclosing(f.Function) == function })
+		at := enclosed(stack, function)
 		if at < 0 {
 			return 0
 		}
-		if p.Stacks.Roles(stack[:at]).Has(callstack.DBClient) || p.Stacks.Innermost(stack) == at && p.Stacks.Domain(stack) == 0 {
+		if p.Stacks.Roles(stack[:at]).Has(callstack.DBClient) {
+			return 1
+		}
+		i := p.Stacks.Innermost(stack)
+		if p.Stacks.Domain(stack) == 0 && (i == at || slices.Contains(helpers, callstack.Enclosing(stack[i].Function))) {
 			return 1
 		}
 		return 0
-	})
+	}), helpers
+}
+
+// enclosed returns the index of the innermost frame of a function, or of a closure in it; -1 without one.
+func enclosed(stack []code.Frame, function string) int {
+	return slices.IndexFunc(stack, func(f code.Frame) bool { return callstack.Enclosing(f.Function) == function })
 }
 
 // without returns the part of the service's CPU, 0 to 1, that is saved if spared gives

@@ -85,7 +85,8 @@ func runIdleInTx(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			"no request queues behind them", diagnose.Span(in.ns), diagnose.At(in.at))
 		return nil, nil
 	}
-	diagnose.Promise(&f, p.Waited(f.Share))
+	// Who holds what requests queue for waits for something outside of this host's CPUs.
+	diagnose.Promise(&f, p.Elsewhere(f.Share))
 	f.Title = fmt.Sprintf("Transactions of %s stay open while %s at %s: requests queue behind them for %s of their time",
 		callstack.Short(in.owner.Function), in.doing(), diagnose.At(in.at), diagnose.Percent(f.Share))
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, in.ns, diagnose.Nanosec,

@@ -29,12 +29,17 @@ func states(b *Builder, active, inTx, idle float64) *Builder {
 
 func TestIdleInTx(t *testing.T) {
 	// 64 requests at a time, 100 ms each: 640/s, and 12 ms of each are 7.7 sessions.
+	busy := 0.6 // CPUs
 	desk := func(where []string, inTx float64) *Builder {
-		b := New(64, 100*ms).CPU(2, 0.6, 0.2, 0.1, 0.2).Wait(breakdown.StateRunning, ms, 3)
+		b := New(64, 100*ms).CPU(2, busy, 0.2, 0.1, 0.2).Wait(breakdown.StateRunning, ms, 3)
 		b.Wait(breakdown.StateNetwork, ms, 1, begin...).Wait(breakdown.StateSelect, 12*ms, 1, where...)
 		return states(b, 1, inTx, 0).Wait(breakdown.StateSelect, 86*ms, 1, PoolWait()...)
 	}
 	Expect(t, database.IdleInTx, desk(call, 7.7), "db-idle-in-tx at refunds.go:25")
+	// Other programs that fill the CPUs do not make the call longer.
+	busy = 1.99
+	Expect(t, database.IdleInTx, desk(call, 7.7), "db-idle-in-tx at refunds.go:25")
+	busy = 0.6
 	Expect(t, database.IdleInTx, desk(apart, 7.7)) // the call is not the transaction's
 	Expect(t, database.IdleInTx, desk(call, 0.2))  // nor is it, says the server
 	idle := New(64, 100*ms).CPU(2, 0.6, 0.2, 0.1, 0.2).

@@ -241,7 +241,7 @@ func promiseRows(p *diagnose.Pass, f *diagnose.Finding, rows demand.Rows, execut
 		share = 0
 	}
 	diagnose.Promise(f, demand.Spared(p, share, executes, rows.CPU))
-	p.Cover(*f, rows.Function)
+	p.Cover(*f, append(rows.Helpers, rows.Function)...)
 }
 
 const theLoadsCPU = "the CPU that the load uses"

@@ -5,6 +5,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
 	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/record/code"
@@ -17,9 +18,8 @@ const (
 	// connections that could be kept is pure waste, so a smaller part than for
 	// other waits is worth reporting.
 	leastDialShare = 0.10
-	// leastDials is the number of waits per request: a client that keeps its
-	// connections waits for one a few times in a run, not once in twenty requests.
-	leastDials = 0.05
+	// leastDials is the number of waits, and of connections opened, per request.
+	leastDials = measured.LeastDials
 )
 
 // Churn finds clients of HTTP, gRPC and caches that do not keep their connections.

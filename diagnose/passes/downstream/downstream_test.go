@@ -173,9 +173,14 @@ func TestRetry(t *testing.T) {
 	Expect(t, downstream.Retry, failing(varied(), 0.03), "retry-storm at cache.go:41")
 	Expect(t, downstream.Retry, varied().Wait(breakdown.StateSleep, 4*ms, 1, "time.Sleep", get), "retry-storm at cache.go:41")
 	Expect(t, downstream.Retry, failing(get1(idle(), 8*ms, 4, get), 0.5), "retry-storm at cache.go:41") // nearly all are used up
-	Expect(t, downstream.Retry, varied())                                                               // lists of different lengths
-	Expect(t, downstream.Retry, failing(get1(idle(), 8*ms, 4, get), 0.01))                              // a list of four
-	Expect(t, downstream.Retry, failing(get1(idle(), 8*ms, 1, get), 0.3))                               // failures, not retried
+	// The call and the reading of its answer are one loop's, and its pause is part of it.
+	paused := failing(get1(get1(idle(), 8*ms, 4, "shop/cache.ask@cache.go:30", get), 6*ms, 4, "shop/cache.read@cache.go:35", get), 0.5).
+		Wait(breakdown.StateSleep, 20*ms, 3, "time.Sleep", get)
+	Expect(t, downstream.Retry, paused, "retry-storm at cache.go:41")
+	ExpectAll(t, suite.All(), paused, "retry-storm at cache.go:41")
+	Expect(t, downstream.Retry, varied())                                  // lists of different lengths
+	Expect(t, downstream.Retry, failing(get1(idle(), 8*ms, 4, get), 0.01)) // a list of four
+	Expect(t, downstream.Retry, failing(get1(idle(), 8*ms, 1, get), 0.3))  // failures, not retried
 }
 
 // TestRefusedCallsAreMadeAgain: the failures that the hooks count distinguish a retry that

@@ -93,6 +93,12 @@ func runRetry(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if share < waitgain.LeastShare || r.wasted < waitgain.LeastNS {
 			continue
 		}
+		// A call and the reading of its answer are two waits of one loop; the longer comes first.
+		if slices.ContainsFunc(found, func(f findings.Finding) bool {
+			return f.Where.Function == r.place.Function && f.Where.Line == r.place.Line
+		}) {
+			continue
+		}
 		f := diagnose.Finding{
 			Cause: "retry-storm", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.Medium,
 			GainCeiling: p.Unasked(share).Factor, Where: diagnose.WhereOf(r.place),

@@ -125,6 +125,8 @@ var sleepCause = diagnose.Cause{
 	Verify: "Run again: no time may be left in state sleep at this place, and latency must fall by as much.",
 	Cases: []string{"report-status", "coupon-retry", "metrics-coalescer", "geo-quota", "payout-approval", "parcel-desk", "inbox-longpoll",
 		"pdf-queue"},
+	// A pause between attempts is part of the retrying.
+	FollowsFrom: []string{"retry-storm"}, SamePlace: true,
 }
 
 var schedCause = diagnose.Cause{

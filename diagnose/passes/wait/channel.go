@@ -265,7 +265,7 @@ func meanwhile(p *diagnose.Pass, f *diagnose.Finding, s waits.Site, who string) 
 // a slot.
 func beforeWorker(p *diagnose.Pass, s waits.Site) float64 {
 	e, rate := p.Ender(s.Part), p.Load().Rate
-	if e.By != waits.ByWorker || !(e.Workers > 0) || !(rate > 0) || !(s.NS > 0) {
+	if s.Wait == callstack.SemaphoreW || e.By != waits.ByWorker || !(e.Workers > 0) || !(rate > 0) || !(s.NS > 0) {
 		return 1
 	}
 	return max(0, 1-max(0, e.Workers/rate*1e9-turn(p, s))/s.NS)

@@ -77,11 +77,19 @@ func limited(p *diagnose.Pass, s waits.Site, v waitgain.Verdict) diagnose.Findin
 	}
 	meanwhile(p, &f, s, who)
 	f.Remedy = "Raise the limit"
+	if callstack.Limited(s.Part.Stack) {
+		f.Title = fmt.Sprintf("%s for one of the connections that an HTTP client may open to a host, at %s", v.Requests(), diagnose.At(s.Place))
+		f.Remedy = "Raise MaxConnsPerHost of the client's Transport"
+	}
 	if wanted := inside * v.Gain; wanted > inside && inside > 0 {
 		f.Remedy += fmt.Sprintf(" from about %s to about %s (Little's law at the rate that the idle "+
 			"CPUs would carry)", diagnose.Number(max(1, inside)), diagnose.Number(max(2, wanted)))
 	}
-	f.Remedy += ", and hold a slot only for the part that needs it."
+	if callstack.Limited(s.Part.Stack) {
+		f.Remedy += ", as far as the other end can serve that many, and read answers to their end at once."
+	} else {
+		f.Remedy += ", and hold a slot only for the part that needs it."
+	}
 	if _, kind, part := p.Meanwhile(s); kind.Call() && part >= mostlyCalls {
 		// What holds the slot takes as long as the call: without it there is no queue either.
 		f.Remedy += fmt.Sprintf(" %s of that time goes into a call: an answer that is the same for many requests is worth keeping, "+

@@ -12,6 +12,8 @@ import (
 type Rows struct {
 	// Function of the service reads the rows: it runs the statement, for itself or for its callers.
 	Function string
+	// Helpers are functions that it calls to read them.
+	Helpers []string
 	// CPU is its part of the service's CPU, 0 to 1, collection of what it allocates included.
 	CPU float64
 	// Running is the part of request time, 0 to 1, in which requests run while they read; 0 without a trace.
@@ -42,7 +44,8 @@ func ReadRows(p *diagnose.Pass, s database.Statement) (r Rows, ok bool) {
 	if !(all > 0) {
 		return r, false
 	}
-	r.CPU = p.Reading(r.Function) * asked.Rows / all
+	r.CPU, r.Helpers = p.Reading(r.Function)
+	r.CPU *= asked.Rows / all
 	if mean := p.Waits().MeanNS(); mean > 0 {
 		r.Running = min(1, asked.Running/mean)
 	}
