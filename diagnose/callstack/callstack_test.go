@@ -102,6 +102,8 @@ func TestWait(t *testing.T) {
 		{"dial below the pool", breakdown.StateNetwork, stack("net.(*netFD).connect", "github.com/lib/pq.(*Connector).open", "database/sql.(*DB).conn", user), ConnectWait},
 		{"mysql handshake", breakdown.StateNetwork, stack("net.(*conn).Read", "github.com/go-sql-driver/mysql.(*connector).Connect", "database/sql.(*DB).conn", user), ConnectWait},
 		{"mysql query", breakdown.StateNetwork, stack("net.(*conn).Read", "github.com/go-sql-driver/mysql.(*mysqlConn).readPacket", "database/sql.(*DB).queryDC", user), DatabaseWait},
+		{"prepare's own lock", breakdown.StateLock, stack("sync.(*Mutex).Lock", "database/sql.(*DB).addDep", "database/sql.(*DB).prepareDC", "database/sql.(*DB).prepare", user), PrepareWait},
+		{"a lock while it prepares", breakdown.StateLock, stack("sync.(*Mutex).Lock", user, "database/sql.(*DB).prepare", user), LockWait},
 		{"pq prepares", breakdown.StateNetwork, stack("net.(*conn).Read", "github.com/lib/pq.(*conn).prepareTo", "github.com/lib/pq.(*conn).query", "database/sql.(*DB).queryDC", user), PrepareWait},
 		{"pgxpool", breakdown.StateSelect, stack("runtime.selectgo", "golang.org/x/sync/semaphore.(*Weighted).Acquire", "github.com/jackc/puddle/v2.(*Pool[...]).Acquire", user), PoolWait},
 		{"own semaphore", breakdown.StateSelect, stack("runtime.selectgo", "golang.org/x/sync/semaphore.(*Weighted).Acquire", user), SemaphoreW},

@@ -65,7 +65,7 @@ func (x *Index) Wait(part breakdown.Part) Wait {
 	}
 	inner := x.Handler(part.Stack)
 	roles := x.Roles(inner)
-	if w := databaseWait(part.State, roles); w != "" {
+	if w := x.databaseWait(part.State, inner, roles); w != "" {
 		return w
 	}
 	switch {
@@ -263,7 +263,7 @@ func Deadline(waker []code.Frame) bool {
 // databaseWait distinguishes the waits inside a database client; "" is none. A
 // network wait below the pool is not a wait for the pool: database/sql pings and
 // resets sessions there.
-func databaseWait(state breakdown.State, roles Role) Wait {
+func (x *Index) databaseWait(state breakdown.State, stack []code.Frame, roles Role) Wait {
 	if !roles.Has(DBClient | DBPool | DBConnect) {
 		return ""
 	}
@@ -271,6 +271,8 @@ func databaseWait(state breakdown.State, roles Role) Wait {
 	switch {
 	case roles.Has(DBConnect):
 		return ConnectWait
+	case state == breakdown.StateLock && roles.Has(DBPrepare) && x.clients(stack):
+		return PrepareWait // database/sql registers each statement under a lock of its own
 	case roles.Has(DBPool) && blocked:
 		return PoolWait
 	case state == breakdown.StateLock:
@@ -281,6 +283,16 @@ func databaseWait(state breakdown.State, roles Role) Wait {
 		return PrepareWait
 	}
 	return DatabaseWait
+}
+
+// clients reports whether the database's client itself takes the lock that a stack waits for.
+func (x *Index) clients(stack []code.Frame) bool {
+	for _, f := range stack {
+		if pkg, _ := Split(f.Function); pkg != "sync" && pkg != "internal/sync" && !Runtime(f.Function) {
+			return x.Role(f.Function).Has(DBClient | DBPool | DBPrepare)
+		}
+	}
+	return false
 }
 
 // plainWait classifies by state waits that no library's frames explain.

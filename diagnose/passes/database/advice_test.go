@@ -22,10 +22,12 @@ func TestAdviceIsForTheDriver(t *testing.T) {
 	gorm := asked("internal/poll.(*FD).Read", "github.com/jackc/pgx/v5/pgconn.(*PgConn).Prepare",
 		"github.com/jackc/pgx/v5.(*Conn).Prepare", "github.com/jackc/pgx/v5/stdlib.(*Conn).QueryContext",
 		"database/sql.(*DB).QueryContext", "gorm.io/gorm.(*DB).Find", "shop/store.Find@store.go:9")
+	own := asked("internal/poll.(*FD).Read", "github.com/jackc/pgx/v5/pgconn.(*PgConn).Prepare", "database/sql.(*DB).prepare",
+		"database/sql.(*DB).PrepareContext", "shop/store.Find@store.go:9")
 	for _, c := range []struct {
 		b         *Builder
 		says, not string
-	}{{pq, "lib/pq prepares every query", "GORM"}, {gorm, "PrepareStmt", "lib/pq"}} {
+	}{{pq, "lib/pq prepares every query", "GORM"}, {gorm, "PrepareStmt", "lib/pq"}, {own, "prepare it once and keep the *sql.Stmt", "exec mode"}} {
 		found := Expect(t, database.Unprepared, c.b, "db-unprepared at store.go:9")
 		if len(found) == 1 && (!strings.Contains(found[0].Remedy, c.says) || strings.Contains(found[0].Remedy, c.not)) {
 			t.Errorf("remedy: %s", found[0].Remedy)

@@ -2,6 +2,7 @@ package database
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -9,6 +10,7 @@ import (
 	"github.com/redline-go/redline/diagnose/passes/database/asker"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
 	"github.com/redline-go/redline/diagnose/passes/database/driver"
+	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
 )
@@ -70,6 +72,11 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	case share >= leastPrepareShare && times >= leastPrepares:
 		site := w.Sites(callstack.PrepareWait)[0]
 		f.Share, f.Where = share, diagnose.WhereOf(site.Place)
+		if prepares(p, site.Part.Stack) {
+			f.Remedy = fmt.Sprintf("%s prepares its statement for each use at %s: prepare it once and keep the *sql.Stmt (tx.Stmt "+
+				"uses it in a transaction), or leave out Prepare where the driver caches statements (pgx does).",
+				callstack.Short(site.Place.Function), diagnose.At(site.Place))
+		}
 		f.Title = fmt.Sprintf("Requests wait %s of their time for statements to be prepared at %s",
 			diagnose.Percent(share), diagnose.At(site.Place))
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Count,
@@ -95,6 +102,16 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Confidence = findings.Low
 	}
 	return []diagnose.Finding{f}, nil
+}
+
+// prepares reports whether the service itself asks for the preparing that a stack waits for.
+func prepares(p *diagnose.Pass, stack []code.Frame) bool {
+	i := p.Stacks.Innermost(stack)
+	if i < 1 {
+		return false
+	}
+	_, name := callstack.Split(stack[i-1].Function)
+	return strings.HasPrefix(name[strings.LastIndexByte(name, '.')+1:], "Prepare")
 }
 
 // asText finds drivers that send statements unprepared, by the frames that wait: a
