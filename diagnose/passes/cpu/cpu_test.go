@@ -143,7 +143,8 @@ func TestJoinedStringsAreCollected(t *testing.T) {
 		if len(others) > 0 {
 			b.Sample(3*s, others...)
 		}
-		b.Background(3*s, "runtime.gcDrain", "runtime.gcBgMarkWorker").Alloc(1000, 90<<30, user).Alloc(10, 10<<30, "shop/web.total@web.go:80")
+		b.Background(3*s, "runtime.gcDrain", "runtime.gcBgMarkWorker")
+		b.Alloc(1000, 90<<30, user).Alloc(10, 10<<30, "shop/web.total@web.go:80")
 		found := Expect(t, cpu.Format, b, "cpu-format at web.go:70")
 		if len(found) != 1 {
 			t.FailNow()

@@ -27,7 +27,10 @@ func TestAdviceIsForTheDriver(t *testing.T) {
 	for _, c := range []struct {
 		b         *Builder
 		says, not string
-	}{{pq, "lib/pq prepares every query", "GORM"}, {gorm, "PrepareStmt", "lib/pq"}, {own, "prepare it once and keep the *sql.Stmt", "exec mode"}} {
+	}{
+		{pq, "lib/pq prepares every query", "GORM"}, {gorm, "PrepareStmt", "lib/pq"},
+		{own, "prepare it once and keep the *sql.Stmt", "exec mode"},
+	} {
 		found := Expect(t, database.Unprepared, c.b, "db-unprepared at store.go:9")
 		if len(found) == 1 && (!strings.Contains(found[0].Remedy, c.says) || strings.Contains(found[0].Remedy, c.not)) {
 			t.Errorf("remedy: %s", found[0].Remedy)

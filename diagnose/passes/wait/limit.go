@@ -78,7 +78,8 @@ func limited(p *diagnose.Pass, s waits.Site, v waitgain.Verdict) diagnose.Findin
 	meanwhile(p, &f, s, who)
 	f.Remedy = "Raise the limit"
 	if callstack.Limited(s.Part.Stack) {
-		f.Title = fmt.Sprintf("%s for one of the connections that an HTTP client may open to a host, at %s", v.Requests(), diagnose.At(s.Place))
+		f.Title = fmt.Sprintf("%s for one of the connections that an HTTP client may open to a host, at %s", v.Requests(),
+			diagnose.At(s.Place))
 		f.Remedy = "Raise MaxConnsPerHost of the client's Transport"
 	}
 	if wanted := inside * v.Gain; wanted > inside && inside > 0 {

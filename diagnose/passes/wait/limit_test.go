@@ -106,14 +106,16 @@ func TestLimitOfOne(t *testing.T) {
 // TestConnectionsToAHost: if hardly any connection is opened, requests that wait for one in net/http's transport queue for
 // those that MaxConnsPerHost allows. Otherwise they wait for one to be opened.
 func TestConnectionsToAHost(t *testing.T) {
-	getConn := []string{"runtime.selectgo", "net/http.(*Transport).getConn", "net/http.(*Transport).roundTrip", "net/http.(*Client).Do", get}
+	getConn := []string{"runtime.selectgo", "net/http.(*Transport).getConn", "net/http.(*Transport).roundTrip",
+		"net/http.(*Client).Do", get}
 	waits := func(opened float64) *Builder {
 		b := New(8, 23*ms).CPU(2, 0.5, 0.2, 0.1, 0).Wait(breakdown.StateRunning, ms, 3).Wait(breakdown.StateSelect, 17*ms, 1, getConn...)
 		b.Wait(breakdown.StateSelect, 5*ms, 2, "runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", get)
 		return b.Counter(series.TCPOpens, series.Labels("dir", "out"), opened*b.Requests())
 	}
 	found := Expect(t, wait.Channel, waits(0.001), "concurrency-limit at cache.go:41")
-	if len(found) == 1 && (!strings.Contains(found[0].Remedy, "MaxConnsPerHost of the client's Transport from about 2") || found[0].GainCeiling < 3) {
+	const raise = "MaxConnsPerHost of the client's Transport from about 2"
+	if len(found) == 1 && (!strings.Contains(found[0].Remedy, raise) || found[0].GainCeiling < 3) {
 		t.Errorf("%s, worth %.2fx", found[0].Remedy, found[0].GainCeiling)
 	}
 	Expect(t, wait.Channel, waits(0.9))
