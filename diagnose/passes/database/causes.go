@@ -79,8 +79,9 @@ var unprepared = diagnose.Cause{
 		"small results of large joins that costs more than the execution.",
 	Knows: "Waits in the driver's prepare, or for the lock under which database/sql registers a statement (15 % of request " +
 		"time and 0.3 per request: a statement cache prepares once per connection), or planning at half of planning and " +
-		"execution where the server tracks it, or text sent for one use (25 % of request time) while 30 % of the server's CPU is not execution. Values written into the text look the same, " +
-		"because the cache has never seen the text. For SQLite: a quarter of the service's CPU goes into preparing.",
+		"execution where the server tracks it, or text sent for one use (25 % of request time) while 30 % of " +
+		"the server's CPU is not execution. Values written into the text look the same, because the cache has " +
+		"never seen the text. For SQLite: a quarter of the service's CPU goes into preparing.",
 	Remedy: "Prepared statements kept per connection: the driver's statement cache, db.Prepare at start, no literals in the text.",
 	Example: diagnose.Example{
 		Lang:   "go",

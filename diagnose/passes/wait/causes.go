@@ -75,8 +75,8 @@ var limitCause = diagnose.Cause{
 		"wait than there are workers. A limit on the goroutines that a request starts for itself (errgroup's SetLimit, a " +
 		"channel as a semaphore) lets as many run as it starts without a wait. net/http's client is limited by MaxConnsPerHost " +
 		"if requests wait in it for a connection while fewer than one is opened per twenty requests. " +
-		"While CPUs are busy, a limit with more slots than CPUs is admission control, and raising it gains nothing, unless those that hold a slot wait for a timer or " +
-		"another service. A wait for a database connection is db-pool-wait.",
+		"While CPUs are busy, a limit with more slots than CPUs is admission control, and raising it gains " +
+		"nothing, unless those that hold a slot wait for a timer or another service. A wait for a database connection is db-pool-wait.",
 	Remedy: "Size the limit by Little's law: the desired rate times how long a slot is held.",
 	Example: diagnose.Example{Lang: "go",
 		Before: "slots := make(chan struct{}, 2) // 2 / 12 ms = 166 calls a second",
