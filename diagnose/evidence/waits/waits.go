@@ -200,6 +200,8 @@ func (w *Table) GapNS() float64 { return w.gap }
 func ByOwner(sites []Site) []Site {
 	groups := map[string]*Site{}
 	var names []string
+	sites = slices.Clone(sites) // they may be of several kinds
+	slices.SortStableFunc(sites, func(a, b Site) int { return cmp.Compare(b.NS, a.NS) })
 	for _, s := range sites {
 		owner := callstack.Owner(s.Place.Function)
 		g := groups[owner]
