@@ -13,6 +13,9 @@ import (
 // limit is reported before what the CPU is spent on.
 const leastRoom = 1.3
 
+// fairShare is the part of the host's CPUs that the load gets if it and other programs both want all.
+const fairShare = 0.5
+
 // Names of the CPUs as resources.
 const (
 	hostCPUs   = "the host's %s"
@@ -29,8 +32,9 @@ func (p *Set) Model(own bool) laws.Model {
 	case own || c.spare:
 		busy = c.known()
 	case c.Saturated() && !c.Full():
-		// Other programs keep what they took: the load has only what they leave.
-		busy, servers = c.Used(), c.Used()
+		// Other programs keep what they took, but for half of the CPUs: the scheduler divides these fairly between
+		// them and the load.
+		busy, servers = c.Used(), math.Max(c.Used(), fairShare*c.CPUs)
 	}
 	if c.CPUs > 0 && busy > 0 {
 		m.Resources = append(m.Resources, laws.Resource{Name: named(hostCPUs, c.CPUs), Servers: servers, Busy: busy,
