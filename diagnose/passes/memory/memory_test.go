@@ -234,6 +234,16 @@ func TestAllocationOfALibrary(t *testing.T) {
 	}
 }
 
+// A file that is read for each request is to be kept; a larger buffer for it saves nothing.
+func TestAllocationOfAFile(t *testing.T) {
+	n := int64(Healthy().Requests())
+	found := Expect(t, memory.Allocation, collecting(5*s).Alloc(7*n, 284<<10*n, "os.ReadFile", "shop/terms.read@terms.go:14"),
+		"alloc-hot at terms.go:14")
+	if len(found) == 1 && !strings.Contains(found[0].Remedy, "call os.ReadFile less often") {
+		t.Error(found[0].Remedy)
+	}
+}
+
 // A function that mostly calls what parses a URL's query again and again is hot, with all that this allocates: neither
 // the bytes nor their collection are another cause. Where the call does little else than allocate, they are.
 func TestAllocationOfAHotCall(t *testing.T) {

@@ -43,7 +43,7 @@ func within(p *diagnose.Pass, allocs *measured.Profile, s site) (c call, ok bool
 		if i < 1 || callstack.Enclosing(a.Stack[i].Function) != callstack.Enclosing(s.place.Function) {
 			continue
 		}
-		if f := a.Stack[i-1].Function; callstack.Serves(f) && p.Stacks.Role(f) == 0 || callstack.Dependency(f) {
+		if f := a.Stack[i-1].Function; callstack.Serves(f) && p.Stacks.Role(f)&^callstack.FileIO == 0 || callstack.Dependency(f) {
 			pkg, _ := callstack.Split(f)
 			functions[f] += float64(a.Value)
 			packages[pkg] += float64(a.Value)
