@@ -2,15 +2,17 @@ package diagnose_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
-	. "github.com/redline-go/redline/diagnose/diagnosetest"
-	"github.com/redline-go/redline/diagnose/evidence"
-
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	. "github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/record/series"
 )
 
@@ -189,6 +191,23 @@ func TestErrorOfAShare(t *testing.T) {
 	runWith(t, New(16, 8*time.Millisecond), func(p *diagnose.Pass) {
 		if p.TimeError(0.5) != 0 || p.CPUError(0.5) != 0 {
 			t.Error("nothing was observed, and the error is known")
+		}
+	})
+}
+
+// TestNoStatementIsNoMissingSource: a server that was asked and ran nothing is not told to be asked.
+func TestNoStatementIsNoMissingSource(t *testing.T) {
+	runWith(t, New(8, time.Millisecond), func(p *diagnose.Pass) {
+		if why := p.Explain(diagnose.NeedStatements); !strings.Contains(why, "need --postgres") {
+			t.Errorf("without a server: %s", why)
+		}
+	})
+	runWith(t, New(8, time.Millisecond), func(p *diagnose.Pass) {
+		if err := disk.WriteJSON(p.Record.Dir, database.File, database.Statements{Database: "shop"}); err != nil {
+			t.Fatal(err)
+		}
+		if why := p.Explain(diagnose.NeedStatements); why != "the server counted no statement in the measured span" {
+			t.Errorf("with a server that ran none: %s", why)
 		}
 	})
 }

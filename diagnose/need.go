@@ -63,6 +63,9 @@ func (p *Pass) Explain(n Need) string {
 			why = "the service's database is SQLite, within its process: only PostgreSQL reports statement " +
 				"statistics; its CPU and waits are judged from profiles and traces"
 		}
+		if s := p.Statements(); why == "" && s != nil {
+			why = "the server counted no statement in the measured span"
+		}
 	}
 	if why == "" {
 		return how(n)
