@@ -65,6 +65,10 @@ func (p *Pass) rank(suite []Analyzer, found []Finding) []Finding {
 	p.sort(kept, stages, causes)
 	for i := range kept {
 		kept[i].Rank = i + 1
+		// A gain that an analyzer raised is not that of its band any more.
+		if f := &kept[i]; f.GainCeiling > f.GainHigh || f.GainCeiling < f.GainLow {
+			f.GainLow, f.GainHigh = 0, 0
+		}
 		if kept[i].GainOf == "" {
 			kept[i].GainOf = p.gainOf(kept[i])
 		}
