@@ -99,11 +99,22 @@ func (n names) originOfParameter(t ast.Expr) origin {
 			return given
 		}
 	case *ast.SelectorExpr:
-		if n.sends == SendsRequest && (t.Sel.Name == "Request" || t.Sel.Name == "URL") {
+		// What a handler receives is its input: it decides whom it asks.
+		if n.sends == SendsRequest && (t.Sel.Name == "Request" && !n.handles() || t.Sel.Name == "URL") {
 			return given
 		}
 	}
 	return neither
+}
+
+// handles reports whether the function answers requests: it has an http.ResponseWriter.
+func (n names) handles() bool {
+	for _, t := range n.parameters {
+		if t, ok := t.(*ast.SelectorExpr); ok && t.Sel.Name == "ResponseWriter" {
+			return true
+		}
+	}
+	return false
 }
 
 // originOfMember is own for what a package or a receiver holds, but not for the address of a server.

@@ -78,3 +78,15 @@ func (c *Client) Search(q string) (*http.Response, error) {
 	req.URL.RawQuery = url.Values{"q": {q}}.Encode()
 	return c.http.Do(req) // request: own
 }
+
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.reverse.ServeHTTP(w, r) // request: own
+}
+
+func (p *Proxy) to(w http.ResponseWriter, r *http.Request, address *url.URL) {
+	p.reverseTo(address).ServeHTTP(w, r) // request: given
+}
+
+func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
+	return p.next.RoundTrip(r) // request: given
+}
