@@ -149,6 +149,19 @@ func TestUnknownServersAreBounded(t *testing.T) {
 	}
 }
 
+// Where all servers on this host are seen, none is unknown: what else keeps the CPUs busy is other programs'.
+func TestSeenServersAreAll(t *testing.T) {
+	asks := New(16, 10*time.Millisecond).CPU(2, 1.98, 0.5, 0.1, -1).Wait(breakdown.StateRunning, 300*time.Microsecond, 1).
+		Wait(breakdown.StateRunnable, 4*time.Millisecond, 3).
+		Wait(breakdown.StateSelect, 5*time.Millisecond, 1, "net/http.(*Transport).roundTrip", "net/http.(*Client).Do", handle)
+	runWith(t, asks.Peer("backend", "9001", 0.3), func(p *diagnose.Pass) {
+		within(t, "the CPUs that the load uses", p.CPU().Used(), 0.89, 0.91)
+	})
+	runWith(t, asks.Gauge(series.PeersUnseen, "", 1), func(p *diagnose.Pass) {
+		within(t, "the CPUs that the load uses, and unseen servers", p.CPU().Used(), 1.97, 1.99)
+	})
+}
+
 // Peers that requests ask as their only servers, by a database's driver, are the database.
 func TestPeersThatAreTheDatabase(t *testing.T) {
 	asks := New(16, 10*time.Millisecond).CPU(2, 1.98, 0.3, 0.1, -1).Peer("mariadbd", "3306", 1.5).

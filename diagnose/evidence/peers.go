@@ -72,7 +72,8 @@ func (p *Set) addPeers(c *CPU) {
 	if math.IsNaN(c.Database) && p.asksDatabases() {
 		c.Database, c.Peers = c.Peers, 0
 	}
-	if math.IsNaN(c.Database) {
+	// Where each end on this host is seen, nothing unknown works for requests here.
+	if unseen, ok := p.Max(series.PeersUnseen, ""); math.IsNaN(c.Database) && (!ok || unseen > 0 || c.Peers == 0) {
 		c.outside = p.outside()
 	}
 }
