@@ -32,9 +32,8 @@ func (p *Set) Model(own bool) laws.Model {
 	case own || c.spare:
 		busy = c.known()
 	case c.Saturated() && !c.Full():
-		// Other programs keep what they took, but for half of the CPUs: the scheduler divides these fairly between
-		// them and the load.
-		busy, servers = c.Used(), math.Max(c.Used(), fairShare*c.CPUs)
+		// Other programs keep what they took: the load has only what they leave.
+		busy, servers = c.Used(), c.Used()
 	}
 	if c.CPUs > 0 && busy > 0 {
 		m.Resources = append(m.Resources, laws.Resource{Name: named(hostCPUs, c.CPUs), Servers: servers, Busy: busy,
@@ -143,7 +142,15 @@ func (p *Set) Polled(share, cpu float64) laws.Gain {
 }
 
 func (p *Set) delay(share float64, own bool) laws.Gain {
-	m := p.Model(own)
+	m, c := p.Model(own), p.CPU()
+	if !own && c.Saturated() && !c.Full() {
+		// Without the wait the load asks for more CPU, and the scheduler divides the CPUs fairly.
+		for i := range m.Resources {
+			if r := &m.Resources[i]; r.Name == named(hostCPUs, c.CPUs) {
+				r.Servers = math.Max(r.Servers, fairShare*c.CPUs)
+			}
+		}
+	}
 	return m.Gain(laws.Cut{Time: share * m.Response, Error: p.TimeError(share)})
 }
 
