@@ -18,9 +18,18 @@ const (
 	own
 )
 
+const (
+	quotes = "[\\\\\"`\\[\\]]*" // of a name in a statement, or of the literal
+	hole   = "%[sqv]" + quotes  // for a name in a format
+)
+
 var (
 	// ofTable matches text that says which table it is about.
 	ofTable = regexp.MustCompile("(?i)\\b(from|into|update|join|table)\\s+[\"`\\[]?[a-z_]")
+	// ofGivenTable matches a statement of which only the table's name is left open: whoever states it could add a
+	// condition, and who gives the name cannot.
+	ofGivenTable = regexp.MustCompile("(?is)^[\"`]\\s*(?:(?:select|insert|delete|replace|with)\\b[^%]*\\b(?:from|into|join)|update)\\s+" +
+		"(?:" + quotes + "$|" + quotes + hole + "(?:\\." + quotes + hole + ")?(?:[^%]|%d)*$)")
 	// ofPath matches text that says which path a request is for.
 	ofPath = regexp.MustCompile("^[\"`](%[sv])*(/[^%\"`]|[a-z]+://[^%\"`]|\\?[^%\"`])")
 )
@@ -44,7 +53,7 @@ func (n names) origin(e ast.Expr) origin {
 	return neither
 }
 
-// together is own if any of the expressions is. A text that names the given table is given.
+// together is own if any of the expressions is. A text with given columns or conditions of a given table is given.
 func (n names) together(list ...ast.Expr) (all origin) {
 	for _, e := range list {
 		all = max(all, n.origin(e))
@@ -60,7 +69,7 @@ func (n names) originOfLiteral(lit *ast.BasicLit) origin {
 	switch {
 	case lit.Kind != token.STRING:
 		return neither
-	case about.MatchString(lit.Value):
+	case about.MatchString(lit.Value), n.sends != SendsRequest && ofGivenTable.MatchString(lit.Value):
 		return own
 	}
 	return part

@@ -89,11 +89,31 @@ func (s *Store) Literal(id string) *sql.Row {
 
 func (s *Store) Table(table, id string) *sql.Row {
 	q := fmt.Sprintf("SELECT * FROM %s WHERE id = ?", table)
-	return s.db.QueryRow(q, id) // given: the table
+	return s.db.QueryRow(q, id) // own: all but the table
 }
 
 func (s *Store) Joined(table, id string) *sql.Row {
-	return s.db.QueryRow("SELECT * FROM "+table+" WHERE id = ?", id) // given
+	return s.db.QueryRow("SELECT * FROM "+table+" WHERE id = ?", id) // own: all but the table
+}
+
+func (s *Store) Counted(schema, table, where string) *sql.Row {
+	q := fmt.Sprintf(`SELECT COUNT(1) FROM "%s"."%s"`, schema, table)
+	if where != "" {
+		q += " WHERE " + where
+	}
+	return s.db.QueryRow(q) // own
+}
+
+func (s *Store) Set(table, id string) {
+	s.db.Exec("UPDATE "+table+" SET seen = 1 WHERE id = ?", id) // own
+}
+
+func (s *Store) Built(columns, table, where string) *sql.Row {
+	return s.db.QueryRow("SELECT " + columns + " FROM " + table + " WHERE " + where) // given
+}
+
+func (s *Store) Formatted(table, where string) *sql.Row {
+	return s.db.QueryRow(fmt.Sprintf("SELECT * FROM %s WHERE %s", table, where)) // given
 }
 
 func (s *Store) Commented(q string) {
