@@ -32,7 +32,9 @@ func TestModulesForReal(t *testing.T) {
 	defer func() { _ = server.Process.Kill(); _ = server.Wait() }()
 	t.Setenv("DSN", db.DSN)
 	t.Setenv("REDIS", socket)
-	dir := modules(t, "real.go", driven)
+	known := []string{"github.com/jackc/pgx/v5", "github.com/jackc/pgx/v5/pgxpool",
+		"github.com/redis/go-redis/v9", "google.golang.org/grpc"}
+	dir := modules(t, "real.go", driven(known...))
 	content, err := os.ReadFile("testdata/real.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +42,7 @@ func TestModulesForReal(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "main.go"), content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got := build(t, dir, setupModules(t, dir))
+	got := build(t, dir, setupModules(t, dir, append(known, "net/http")...))
 	var seen []string
 	for line := range strings.Lines(got) {
 		if !strings.Contains(line, "kind=9") && !strings.Contains(line, "kind=10") {
@@ -71,12 +73,38 @@ func TestModulesForReal(t *testing.T) {
 	}
 }
 
-// driven sets the hooks of all modules, and prints what ends.
-var driven = func() string {
+// TestPgx4ForReal does the same with pgx's version before, whose rows have a type of another name.
+func TestPgx4ForReal(t *testing.T) {
+	db, err := postgres.Start(t.Context(), postgres.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Stop(t.Context()) }()
+	t.Setenv("DSN", db.DSN)
+	const pgx, pool = "github.com/jackc/pgx/v4", "github.com/jackc/pgx/v4/pgxpool"
+	content, err := os.ReadFile("testdata/pgx4.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := written(t, map[string]string{
+		"go.mod":  "module example.com/shop\n\ngo 1.26.0\n\nrequire " + pgx + " v4.18.3\n",
+		"main.go": string(content), "real.go": driven(pgx, pool),
+	})
+	got := build(t, dir, setupModules(t, dir, pgx, pool))
+	for _, want := range []string{`acquire ""`, `exec "CREATE TABLE parts (id int, name text)" rows=0`,
+		`query "SELECT name FROM parts WHERE id > $1" rows=2`, `query "SELECT nothing FROM parts" failed`,
+		`prepare "SELECT count(*) FROM parts"`} {
+		if !strings.Contains(got, want+"\n") {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+}
+
+// driven sets the hooks of modules, and prints what ends.
+func driven(paths ...string) string {
 	var b, set strings.Builder
 	b.WriteString("package main\n\nimport (\n\t\"fmt\"\n\t\"sync\"\n\t_ \"unsafe\"\n)\n")
-	for i, path := range []string{"github.com/jackc/pgx/v5", "github.com/jackc/pgx/v5/pgxpool",
-		"github.com/redis/go-redis/v9", "google.golang.org/grpc"} {
+	for i, path := range paths {
 		fmt.Fprintf(&b, "\n//go:linkname begin%[1]d %[2]s.redlineBegin\nvar begin%[1]d func(kind uint32, name, more "+
 			"string) (op uint64, start int64)\n\n//go:linkname end%[1]d %[2]s.redlineEnd\n"+
 			"var end%[1]d func(op uint64, start, rows int64, flags uint32)\n", i, path)
@@ -126,4 +154,4 @@ func end(op uint64, start, rows int64, flags uint32) {
 func init() {
 ` + set.String() + "}\n")
 	return b.String()
-}()
+}

@@ -7,12 +7,12 @@ import "strings"
 // numbers with its constants.
 var rules = map[string]rule{
 	"database/sql":                    sqlRule,
-	"github.com/jackc/pgx/v5":         pgxRule,
+	"github.com/jackc/pgx/v5":         pgxRule("baseRows"),
 	"github.com/jackc/pgx/v5/pgxpool": pgxpoolRule,
 	"net/http":                        httpRule,
 	"google.golang.org/grpc":          grpcRule,
 	"github.com/redis/go-redis/v9":    redisRule,
-	"github.com/jackc/pgx/v4":         pgxRule,
+	"github.com/jackc/pgx/v4":         pgxRule("connRows"),
 	"github.com/jackc/pgx/v4/pgxpool": pgxpoolRule,
 	"github.com/redis/go-redis/v8":    redisRule,
 	"github.com/go-redis/redis/v8":    redisRule,
@@ -144,20 +144,20 @@ func redlineOpen(rows *Rows, err error, op uint64, start int64) {
 }
 `
 
-// pgxRule is pgx by itself. Below database/sql (pgx/stdlib) the probe ignores it.
-var pgxRule = rule{
-	name: "pgx",
-	edits: []edit{
-		{structure: "baseRows", fields: "redlineOp uint64; redlineAt int64"},
+// pgxRule is pgx by itself, whose rows have a type of another name in each version. Below database/sql (pgx/stdlib)
+// the probe ignores it.
+func pgxRule(rows string) rule {
+	return rule{name: "pgx", edits: []edit{
+		{structure: rows, fields: "redlineOp uint64; redlineAt int64"},
 		{receiver: "*Conn", function: "Query", types: map[string]string{"$2": "string", "$r1": "Rows", "$r2": "error"}, body: `
 			op, start := redlineStart(1, $2, "")
 			$call
-			if rows, ok := $r1.(*baseRows); ok && $r2 == nil && !rows.closed {
+			if rows, ok := $r1.(*` + rows + `); ok && $r2 == nil && !rows.closed {
 				rows.redlineOp, rows.redlineAt = op, start
 			} else {
 				redlineStop(op, start, 0, redlineFailed($r2))
 			}`},
-		{receiver: "*baseRows", function: "Close", body: `
+		{receiver: "*" + rows, function: "Close", body: `
 			$call
 			op := $recv.redlineOp
 			$recv.redlineOp = 0
@@ -178,7 +178,7 @@ var pgxRule = rule{
 			op, start := redlineStart(8, "COPY ", $2.Sanitize())
 			$call
 			redlineStop(op, start, $r1, redlineFailed($r2))`, optional: true},
-	},
+	}}
 }
 
 var pgxpoolRule = rule{
