@@ -2,6 +2,7 @@ package wait
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -76,6 +77,9 @@ func pause(p *diagnose.Pass, s waits.Site) (what, remedy string) {
 	switch {
 	case callstack.Deadline(s.Part.Waker):
 		return "until a deadline passes", "Find what the request waits for at " + at + ": the deadline passes before it comes."
+	case strings.HasSuffix(within, ".flock"):
+		return "for a timer of " + within, "Open the file once and keep it open, instead of for each request at " + at + ": " + within +
+			" tries again and again to lock what another request has open."
 	case within != "":
 		return "for a timer of " + within, "Shorten the delay of " + within + ", which " + at + " waits for: a setting of the " +
 			"library, such as the time after which it sends a batch that is not full, or the pause between attempts."

@@ -177,6 +177,11 @@ func TestTimerOfALibrary(t *testing.T) {
 			t.Errorf("%s: %s", found[0].Title, found[0].Remedy)
 		}
 	}
+	opens := []string{"time.Sleep", "go.etcd.io/bbolt.flock", "go.etcd.io/bbolt.Open", get}
+	found := Expect(t, wait.Sleep, idle().Wait(breakdown.StateSleep, 30*ms, 1, opens...), "sleep at cache.go:41")
+	if len(found) == 1 && !strings.HasPrefix(found[0].Remedy, "Open the file once and keep it open") {
+		t.Error(found[0].Remedy)
+	}
 	Expect(t, downstream.Slow, batch())
 	answer := written(breakdown.StateNetwork, "net.(*conn).Read", kafka+"(*conn).run")
 	Expect(t, wait.Sleep, answer)
