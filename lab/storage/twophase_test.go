@@ -331,9 +331,10 @@ func die(c coordinator) {
 // from its log.
 func crashServer(t *testing.T, dsns [2]string) {
 	t.Helper()
-	victim := connect(t, dsns[0])
+	victim, witness := connect(t, dsns[0]), connect(t, dsns[0])
 	must(t, syscall.Kill(int(victim.PgConn().PID()), syscall.SIGKILL))
-	for victim.Ping(t.Context()) == nil {
+	// Until the server has seen it and ends its other processes, it takes connections, which then end too.
+	for witness.Ping(t.Context()) == nil {
 	}
 	for {
 		conn, err := pgx.Connect(t.Context(), dsns[0])
