@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"math"
+	"slices"
 
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/laws"
@@ -112,8 +113,7 @@ func (p *Set) outside() float64 {
 	if !p.Traced() {
 		return math.Inf(1)
 	}
-	return p.Waits().NS(callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait,
-		callstack.DatabaseWait, callstack.PrepareWait, callstack.ConnectWait) / 1e9 * p.Load().Rate
+	return p.Waits().NS(slices.Concat(servers, databases)...) / 1e9 * p.Load().Rate
 }
 
 // leastOutside is the least share of request time at which waits for other servers
@@ -123,9 +123,9 @@ const leastOutside = 0.01
 // alone reports whether requests are known to use no database, upstream or other
 // server.
 func (p *Set) alone() bool {
-	outside := []callstack.Wait{callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait}
+	outside := servers
 	if !p.UsesOnly(callstack.SQLite) { // SQLite is no server: its waits are for files and locks
-		outside = append(outside, callstack.DatabaseWait, callstack.PrepareWait, callstack.ConnectWait)
+		outside = slices.Concat(servers, databases)
 	}
 	return p.Traced() && p.Waits().Share(outside...) < leastOutside
 }
@@ -151,7 +151,7 @@ func (p *Set) queuesAtMost(c CPU) float64 {
 		most += p.Waits().Share(p.asked(c)...)
 	}
 	if c.Database > 0 {
-		most += p.Waits().Share(callstack.DatabaseWait, callstack.PrepareWait, callstack.ConnectWait) * (1 - p.blocked())
+		most += p.Waits().Share(databases...) * (1 - p.blocked())
 	}
 	return most
 }

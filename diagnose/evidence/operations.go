@@ -70,22 +70,11 @@ func (a Asked) Heaviest() (by AskedBy, ok bool) {
 	return by, ok
 }
 
-// asked is operations.json and the statements in it.
-type asked struct {
-	operations *operation.Operations
-	statements []Asked
-}
-
-// Operations returns operations.json; nil where the target was not built with hooks.
-func (p *Set) Operations() *operation.Operations {
-	return p.operations.Get(p.readOperations).operations
-}
-
 // Asked returns the statements that the hooks counted, by their time, longest
 // first; none if the target has no hooks or its database is used in ways they do
 // not see.
 func (p *Set) Asked() []Asked {
-	return p.operations.Get(p.readOperations).statements
+	return p.statementsAsked.Get(p.readAsked)
 }
 
 // AskedAs returns the hooks' counts of a statement, given the server's text of it.
@@ -114,12 +103,11 @@ func cutForm(text, form string) bool {
 	return head != "" && strings.HasPrefix(form, head)
 }
 
-func (p *Set) readOperations() (all asked) {
-	var ops operation.Operations
-	if p.Record.ReadJSON(operation.File, &ops) != nil {
-		return all
+func (p *Set) readAsked() (all []Asked) {
+	ops := p.Operations()
+	if ops == nil {
+		return nil
 	}
-	all.operations = &ops
 	traced := map[int]breakdown.OperationsPerRequest{}
 	if p.Anatomy != nil {
 		for _, o := range p.Anatomy.Operations {
@@ -149,9 +137,9 @@ func (p *Set) readOperations() (all asked) {
 		if a.Plan == nil {
 			a.Plan = ops.PlanOf(a.Text)
 		}
-		all.statements = append(all.statements, *a)
+		all = append(all, *a)
 	}
-	slices.SortFunc(all.statements, func(x, y Asked) int {
+	slices.SortFunc(all, func(x, y Asked) int {
 		return cmp.Or(cmp.Compare(y.NS, x.NS), cmp.Compare(x.Text, y.Text))
 	})
 	return all
@@ -255,18 +243,6 @@ func (p *Set) Acquired() (sum Acquired, ok bool) {
 		}
 	}
 	return sum, sum.Calls > 0
-}
-
-// Dialled returns how many connections net/http's client opened in the steady span, by the hooks' count; 0 where none counted.
-func (p *Set) Dialled() (n float64) {
-	if ops := p.Operations(); ops != nil {
-		for _, o := range ops.Operations {
-			if o.Kind == operation.Dial {
-				n += float64(o.Opened)
-			}
-		}
-	}
-	return n
 }
 
 // Opener returns the user's place for which most connections were opened, by the calls whose stack

@@ -11,6 +11,12 @@ import (
 	"github.com/redline-go/redline/record/series"
 )
 
+// servers and databases are the kinds of wait for other programs.
+var (
+	servers   = []callstack.Wait{callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait}
+	databases = []callstack.Wait{callstack.DatabaseWait, callstack.PrepareWait, callstack.ConnectWait}
+)
+
 // Peer is a program on this host that the target asks: an upstream or a database.
 type Peer struct {
 	Program string  // as it names itself
@@ -81,18 +87,16 @@ func (p *Set) addPeers(c *CPU) {
 // asksDatabases reports whether the peers are the databases of the requests, and all of these: requests wait
 // for databases and for no other server, and no end of a connection is unseen.
 func (p *Set) asksDatabases() bool {
-	outside := []callstack.Wait{callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait}
 	unseen, ok := p.Max(series.PeersUnseen, "")
-	return ok && unseen == 0 && p.Traced() && len(p.Peers()) > 0 && p.Waits().Share(outside...) < leastOutside
+	return ok && unseen == 0 && p.Traced() && len(p.Peers()) > 0 && p.Waits().Share(servers...) < leastOutside
 }
 
 // asked are the kinds of wait for another program: a peer, if it runs on this host.
 func (p *Set) asked(c CPU) []callstack.Wait {
-	kinds := []callstack.Wait{callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait}
 	if !(c.Database > 0) && !p.UsesOnly(callstack.SQLite) {
-		kinds = append(kinds, callstack.DatabaseWait, callstack.PrepareWait, callstack.ConnectWait)
+		return slices.Concat(servers, databases)
 	}
-	return kinds
+	return servers
 }
 
 // Asks reports whether a kind of wait is for another program.

@@ -26,11 +26,11 @@ type Set struct {
 	*waits.Requests
 	*usage.Service
 
-	statements measured.Memo[*database.Statements]
-	operations measured.Memo[asked]
-	cpu        measured.Memo[CPU]
-	stops      measured.Memo[Stops]
-	serial     measured.Memo[[]serial]
+	statements      measured.Memo[*database.Statements]
+	statementsAsked measured.Memo[[]Asked]
+	cpu             measured.Memo[CPU]
+	stops           measured.Memo[Stops]
+	serial          measured.Memo[[]serial]
 }
 
 // New returns the evidence of a record; a is nil when no trace was taken apart.

@@ -18,11 +18,10 @@ func (p *Run) relays() callstack.Lines {
 	if p.Record.ReadJSON(code.File, &known) != nil {
 		known.Relays = nil
 	}
-	var ops operation.Operations
-	if p.Record.ReadJSON(operation.File, &ops) != nil {
-		return callstack.LinesOf(known.Relays)
+	ops, lines := p.Operations(), callstack.LinesOf(known.Relays)
+	if ops == nil {
+		return lines
 	}
-	lines := callstack.LinesOf(known.Relays)
 	stacks := callstack.NewIndex(callstack.Code{Module: p.Stacks.Module, Relays: lines})
 	for { // a repository's methods may share one that runs the statements of all
 		more := decided(stacks, ops.Operations)

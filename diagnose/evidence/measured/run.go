@@ -36,6 +36,8 @@ type Run struct {
 	helpers   Memo[map[string]bool]
 	drivers   Memo[[]callstack.Driver]
 	packages  Memo[map[string]bool]
+
+	operations Memo[*operation.Operations]
 }
 
 // New returns the tables of a record; a is nil when no trace was taken apart.
@@ -80,17 +82,30 @@ func (p *Run) keeps() bool {
 	if !counted || !(load.Rate > 0) || opens/load.Rate >= LeastDials {
 		return false
 	}
-	var ops operation.Operations
-	if p.Record.ReadJSON(operation.File, &ops) != nil {
-		return true
-	}
-	dialled := 0.0
-	for _, o := range ops.Operations {
-		if o.Kind == operation.Dial {
-			dialled += float64(o.Opened)
+	return p.Dialled() < LeastDials*load.Requests
+}
+
+// Operations returns operations.json; nil where the target was not built with hooks.
+func (p *Run) Operations() *operation.Operations {
+	return p.operations.Get(func() *operation.Operations {
+		var ops operation.Operations
+		if p.Record.ReadJSON(operation.File, &ops) != nil {
+			return nil
+		}
+		return &ops
+	})
+}
+
+// Dialled returns how many connections net/http's client opened in the steady span, by the hooks' count; 0 where none counted.
+func (p *Run) Dialled() (n float64) {
+	if ops := p.Operations(); ops != nil {
+		for _, o := range ops.Operations {
+			if o.Kind == operation.Dial {
+				n += float64(o.Opened)
+			}
 		}
 	}
-	return dialled < LeastDials*load.Requests
+	return n
 }
 
 // ServesRPC reports whether traces saw the target serve gRPC.
