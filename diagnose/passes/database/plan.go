@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/passes/database/demand"
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/index"
@@ -26,6 +27,8 @@ type cost struct {
 	planSource   string
 	wasteful     bool
 	confidence   findings.Confidence
+	read         demand.Rows // what the service spends on its rows, if many is set
+	many         bool        // it returns more rows than a page shows, and fewer are the remedy
 }
 
 // costOf gathers it: the means of pg_stat_statements, the blocks of the windows,

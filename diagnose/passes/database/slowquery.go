@@ -97,8 +97,7 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 		share, queue = withQueue(p, lead, at, known, share, part)
 	}
-	rows, many := manyRows(p, c, lead)
-	took, of := d.reading(p, rows, share*part, executes)
+	took, of := d.reading(p, c, share*part, executes)
 	if took < leastRequestShare || explained(p, c, lead.Text) {
 		return nil, nil
 	}
@@ -123,8 +122,8 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if who, ok := asker.Counted(p, lead.Text); ok {
 		f.Evidence = append(f.Evidence, who)
 	}
-	if many {
-		promiseRows(p, &f, rows, executes)
+	if c.many {
+		promiseRows(p, &f, c.read, executes)
 	}
 	if queue >= leastPoolShare && c.wasteful {
 		f.Title += fmt.Sprintf("; requests queue for a connection (%s of their time) because of it", diagnose.Percent(queue))
@@ -179,6 +178,9 @@ func heaviest(p *diagnose.Pass, all *database.Statements) (lead database.Stateme
 			break
 		}
 		c = costOf(p, s)
+		if c.returnsMany(s.Text) {
+			c.read, c.many = demand.ReadRows(p, s)
+		}
 		if c.wasteful || i == 0 && part >= leastStatementShare && (c.mean >= slowMeanNS || cpuPerCall(p, c, s, part) >= heavyNS) {
 			return s, c, true
 		}
@@ -198,31 +200,22 @@ func cpuPerCall(p *diagnose.Pass, c cost, s database.Statement, part float64) (n
 	if used, ok := p.Sum(series.DBCPU, ""); ok {
 		ns = min(used*part, float64(s.Time)) / float64(s.Calls)
 	}
-	if rows, many := manyRows(p, c, s); many {
-		ns += rows.CPUPerCall(p, s)
+	if c.many {
+		ns += c.read.CPUPerCall(p, s)
 	}
 	return ns
 }
 
-// manyRows returns what the service spends on the rows of a statement that returns more of them
-// than a page shows; ok is false if fewer rows are not its remedy, or nothing is known of them.
-func manyRows(p *diagnose.Pass, c cost, s database.Statement) (rows demand.Rows, ok bool) {
-	if !c.returnsMany(s.Text) {
-		return rows, false
-	}
-	return demand.ReadRows(p, s)
-}
-
 // reading adds what the service spends on rows to what a statement took of d. On CPUs that are used up it is
 // a part of these, if that is more.
-func (d databasePart) reading(p *diagnose.Pass, rows demand.Rows, took, executes float64) (float64, databasePart) {
-	if rows.Function == "" {
+func (d databasePart) reading(p *diagnose.Pass, c cost, took, executes float64) (float64, databasePart) {
+	if !c.many {
 		return took, d
 	}
 	if d.of == diagnose.OfRequest {
-		took = min(1, took+rows.Running)
+		took = min(1, took+c.read.Running)
 	}
-	if cpu := rows.LoadCPU(p, executes); cpu > took {
+	if cpu := c.read.LoadCPU(p, executes); cpu > took {
 		return cpu, databasePart{cpu, diagnose.FromProfile, diagnose.OfCPU, theLoadsCPU}
 	}
 	return took, d
