@@ -117,11 +117,12 @@ func (s Scan) addAlternatives(d *design, list []condition) {
 				texts = nil
 				break
 			}
-			if s.leading(side.column) == "" {
-				texts = append(texts, fmt.Sprintf("CREATE INDEX ON %s (%s)", quote(s.Node.Relation), quote(side.column)))
+			text := fmt.Sprintf("CREATE INDEX ON %s (%s)", quote(s.Node.Relation), quote(side.column))
+			if s.leading(side.column) == "" && !slices.Contains(texts, text) {
+				texts = append(texts, text)
 			}
 		}
-		if texts = slices.Compact(texts); len(texts) > 0 {
+		if len(texts) > 0 {
 			d.why = append(d.why, fmt.Sprintf("Each side of the OR needs an index of its own, which the planner combines (BitmapOr): %s.",
 				strings.Join(texts, "; ")))
 			return

@@ -120,6 +120,7 @@ func TestExistingIndex(t *testing.T) {
 		{"a field whose key is a parameter", "((doc ->> $2) = $1)", btree("t_uid", "uid"), "", "CREATE INDEX ON t ((doc ->> 'key'))"},
 		{"words of a hidden configuration", "(to_tsvector($1, body) @@ $2)", btree("t_uid", "uid"), "", "USING gin (to_tsvector('english', body))"},
 		{"either", "((a = $1) OR (b = $2))", btree("t_a", "a"), "", "(BitmapOr): CREATE INDEX ON t (b)."},
+		{"either of three", "((b = $1) OR (a = $2) OR (b > $3))", btree("t_a", "a"), "", "(BitmapOr): CREATE INDEX ON t (b)."},
 		{"either of expressions", "((a = $1) OR (secret_sauce(b) = $2))", btree("t_a", "a"), "", "Rewrite the condition"},
 		{"a cast", "((uid)::numeric = $1)", btree("t_uid", "uid"), "", "in the column's own type"},
 	} {
