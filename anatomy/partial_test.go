@@ -99,6 +99,49 @@ func TestWorkOnAGoroutineOfItsOwn(t *testing.T) {
 	}
 }
 
+// TestCutRequestsCountWhereTheyHoldMoreTime has many whole requests, and a few that stall meanwhile: the whole ones are not
+// what requests do there. Three times as many stall as run at once, so that they hold more time whatever the host does.
+func TestCutRequestsCountWhereTheyHoldMoreTime(t *testing.T) {
+	const n = 6
+	release, arrived := make(chan struct{}), make(chan struct{}, n)
+	v := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/long" {
+			arrived <- struct{}{}
+			<-release
+		}
+	}, nil)
+	ended := make(chan error, n)
+	a, _ := v.dissect(v.traced(func() {
+		for range n {
+			go func() {
+				ended <- get(&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, v.url()+"/long")
+			}()
+		}
+		for range n {
+			<-arrived
+		}
+		closedLoop(v.t, 2, 20, func(c *http.Client, i int) error { return get(c, v.url()) })
+	}))
+	close(release)
+	for range n {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+	if a.Requests < 20 || a.Partial < n {
+		t.Fatalf("%d whole requests, %d parts counted; want 20 or more, and %d or more", a.Requests, a.Partial, n)
+	}
+	waits := 0.0
+	for _, p := range a.All {
+		if p.State == breakdown.StateChannel && strings.Contains(p.Site, "TestCutRequestsCount") {
+			waits += p.Share
+		}
+	}
+	if waits < 0.5 || !slices.ContainsFunc(a.Warnings, func(w string) bool { return strings.Contains(w, "took more time than") }) {
+		t.Errorf("%.2f of request time waits for the release; warnings %q", waits, a.Warnings)
+	}
+}
+
 // TestCutRequestsStayOutWhereWholeOnesAreMany has enough whole requests: those that an
 // edge cuts would only blur the durations.
 func TestCutRequestsStayOutWhereWholeOnesAreMany(t *testing.T) {

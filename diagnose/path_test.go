@@ -152,6 +152,23 @@ func TestPathOfCalls(t *testing.T) {
 	}
 }
 
+// TestPathMerges: two waits that read alike are one line.
+func TestPathMerges(t *testing.T) {
+	waits := func(share float64, function string) breakdown.PathNode {
+		return breakdown.PathNode{Kind: breakdown.PathState, State: breakdown.StateNetwork, Share: share, NS: int64(1e7 * share),
+			Site: "shop/fx.(*Client).fetch client.go:12", Stack: Stack("internal/poll.(*FD)."+function, "shop/fx.(*Client).fetch@client.go:12")}
+	}
+	rec, a := New(8, 10*time.Millisecond).Wait(breakdown.StateRunning, 9*time.Millisecond, 1).
+		Path([]breakdown.PathNode{waits(0.6, "Read"), waits(0.3, "Accept")}).Open(t)
+	found, err := diagnose.Run(rec, a, nil)
+	if err != nil || found.Ledger == nil {
+		t.Fatalf("%v, %+v", err, found)
+	}
+	if len(found.Ledger.Path) != 1 || math.Abs(found.Ledger.Path[0].Share-0.9) > 1e-9 || found.Ledger.Path[0].NS != 9e6 {
+		t.Errorf("%+v; want one line of 0.9", found.Ledger.Path)
+	}
+}
+
 // TestPathForAnalyzers: a function's share of the path counts the functions below it
 // once, and 0 means that it is not on the path.
 func TestPathForAnalyzers(t *testing.T) {

@@ -41,6 +41,9 @@ func (a *Requests) Anatomy() *breakdown.Anatomy {
 	switch {
 	case n == 0:
 		a.Warn("no whole request in the traces: no server that is known, no load, or requests longer than a trace")
+	case partial > 0 && whole >= fewWhole:
+		a.Warn(fmt.Sprintf("requests that an edge of a trace cuts (%d) took more time than the %d whole ones: they count with "+
+			"what they did so far", partial, whole))
 	case partial > 0:
 		a.Warn(fmt.Sprintf("only %d whole requests are in the traces: %d that an edge cuts count with what they did so far",
 			whole, partial))
@@ -109,12 +112,9 @@ func (a *Requests) band(requests []request, sums []*sum) ([]breakdown.Part, []*s
 	if len(requests) == 0 {
 		return []breakdown.Part{}, nil, 0
 	}
-	var total time.Duration
-	for _, r := range requests {
-		total += r.took
-	}
-	parts, kept := a.list(sums, len(requests), total)
-	return parts, kept, total / time.Duration(len(requests))
+	took := taken(requests)
+	parts, kept := a.list(sums, len(requests), took)
+	return parts, kept, took / time.Duration(len(requests))
 }
 
 // sums adds up what requests did, the longest first.
