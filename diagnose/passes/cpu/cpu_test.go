@@ -253,6 +253,13 @@ func TestWorks(t *testing.T) {
 	// io.Copy has a buffer of its own: 32 KiB are no small piece.
 	copied := append(read[:3:3], "io.copyBuffer", "io.Copy", user)
 	Expect(t, cpu.Syscalls, Healthy().Sample(8*s, copied...).Wait(breakdown.StateSyscall, time.Millisecond, 300, copied...))
+	// A whole file is read in as few calls as there can be.
+	whole := append(read[:3:3], "os.ReadFile", user)
+	files := Expect(t, cpu.Syscalls, Healthy().Sample(8*s, whole...).Wait(breakdown.StateSyscall, time.Millisecond, 300, whole...),
+		"cpu-syscall at web.go:70")
+	if len(files) == 1 && (!strings.HasPrefix(files[0].Title, "Reading whole files") || !strings.HasPrefix(files[0].Remedy, "Keep")) {
+		t.Errorf("files read whole: %s: %s", files[0].Title, files[0].Remedy)
+	}
 	walk := []string{"internal/runtime/syscall/linux.Syscall6", "syscall.fstatat", "os.Stat", "shop/web.list@web.go:80",
 		"shop/web.page@web.go:90", "net/http.HandlerFunc.ServeHTTP", "shop/web.auth@web.go:9"}
 	found := Expect(t, cpu.Syscalls, Healthy().Sample(8*s, walk...).

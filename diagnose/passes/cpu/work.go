@@ -238,14 +238,22 @@ func calls(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
 		f.Confidence = findings.Low
 		return true
 	}
-	times := 0.0
+	times, whole := 0.0, 0.0
 	for _, part := range p.Anatomy.All {
 		if part.State != breakdown.StateSyscall || !p.Stacks.Roles(part.Stack).Has(callstack.SmallIO|callstack.FileMeta) {
 			continue
 		}
 		if i := p.Stacks.Innermost(part.Stack); i >= 0 && part.Stack[i].Function == hot.Place.Function && !copies(part.Stack[:i]) {
 			times += part.Times
+			if wholeFile(part.Stack[:i]) {
+				whole += part.Times
+			}
 		}
+	}
+	if whole > 0.5*times {
+		f.Title = fmt.Sprintf("Reading whole files takes %s of the service's CPU, most of it at %s", diagnose.Percent(f.Share),
+			diagnose.At(hot.Place))
+		f.Remedy = kept("the files", hot)
 	}
 	// distribution's catalogue walks a directory in each request, and was once
 	// advised a buffer for stat. Metadata needs a cache instead.
@@ -253,8 +261,7 @@ func calls(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
 		if asks := use.In(hot.Place.Function, callstack.FileMeta); asks > 0.5*use.In(hot.Place.Function, callstack.SmallIO) {
 			f.Title = fmt.Sprintf("Reading names and attributes from the file system takes %s of the service's "+
 				"CPU, most of it at %s", diagnose.Percent(f.Share), diagnose.At(hot.Place))
-			f.Remedy = fmt.Sprintf("Keep what %s reads (a listing, sizes, dates) in memory, and read it again when it "+
-				"changes or expires, not for each request.", callstack.Short(hot.Place.Function))
+			f.Remedy = kept("a listing, sizes, dates", hot)
 		}
 	}
 	if times < leastCalls {
@@ -268,6 +275,17 @@ func calls(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Count,
 		"%s per request there, on files and connections", diagnose.Counted(times, "system call", "system calls")))
 	return true
+}
+
+// kept advises to read once what a function reads for each request.
+func kept(what string, hot usage.Hot) string {
+	return fmt.Sprintf("Keep what %s reads (%s) in memory, and read it again when it changes or expires, not for each request.",
+		callstack.Short(hot.Place.Function), what)
+}
+
+// wholeFile reports whether a system call belongs to os.ReadFile, whose reads are as large as the file.
+func wholeFile(called []code.Frame) bool {
+	return slices.ContainsFunc(called, func(f code.Frame) bool { return f.Function == "os.ReadFile" })
 }
 
 // copies reports whether io.Copy made a system call: it brings a buffer of 32 KiB,
