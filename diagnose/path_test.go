@@ -156,7 +156,8 @@ func TestPathOfCalls(t *testing.T) {
 func TestPathMerges(t *testing.T) {
 	waits := func(share float64, function string) breakdown.PathNode {
 		return breakdown.PathNode{Kind: breakdown.PathState, State: breakdown.StateNetwork, Share: share, NS: int64(1e7 * share),
-			Site: "shop/fx.(*Client).fetch client.go:12", Stack: Stack("internal/poll.(*FD)."+function, "shop/fx.(*Client).fetch@client.go:12")}
+			Site:  "shop/fx.(*Client).fetch client.go:12",
+			Stack: Stack("internal/poll.(*FD)."+function, "shop/fx.(*Client).fetch@client.go:12")}
 	}
 	rec, a := New(8, 10*time.Millisecond).Wait(breakdown.StateRunning, 9*time.Millisecond, 1).
 		Path([]breakdown.PathNode{waits(0.6, "Read"), waits(0.3, "Accept")}).Open(t)

@@ -27,8 +27,8 @@ func NewOwnership(modules ...string) Ownership {
 	return own
 }
 
-// Owns reports whether a frame is the target's own code. redline's probe is not, though
-// builds inject it into the target's module.
+// Owns reports whether a frame is the target's own code: of the modules, or of others that are being edited. redline's
+// probe is not, though builds inject it into the target's module.
 func (o Ownership) Owns(f code.Frame) bool {
 	if code.Probe(f) {
 		return false
@@ -42,7 +42,10 @@ func (o Ownership) Owns(f code.Frame) bool {
 			return true
 		}
 	}
-	return len(o.paths) == 0 && !standard(pkg, f.File) && !strings.Contains(f.File, "@v") && !strings.Contains(f.File, "/vendor/")
+	if len(o.paths) > 0 {
+		return code.Edited(pkg, f.File)
+	}
+	return !standard(pkg, f.File) && !strings.Contains(f.File, "@v") && !strings.Contains(f.File, "/vendor/")
 }
 
 // standard reports whether a package is of the standard library: a path without

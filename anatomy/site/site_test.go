@@ -57,6 +57,12 @@ func TestSite(t *testing.T) {
 			"example.org/lib.Do example.org/lib@v1.2.3/do.go", "shop.example/api.List shop.example/api/list.go"),
 			"example.org/lib.Do < shop.example/api.List list.go:12"},
 		{"vendored", "", stack("runtime.chanrecv1", "example.org/lib.Do /home/u/shop/vendor/example.org/lib/do.go", "main.main"+own), "example.org/lib.Do < main.main handler.go:12"},
+		{"in place of another module", "shop.example/gateway/cmd", stack("runtime.selectgo", "net/http.(*persistConn).roundTrip",
+			"shop.example/gateway.(*Executor).step /home/u/gateway/execute.go"),
+			"net/http.(*persistConn).roundTrip < shop.example/gateway.(*Executor).step execute.go:12"},
+		{"another module, downloaded", "shop.example/gateway/cmd", stack("runtime.selectgo", "net/http.(*persistConn).roundTrip",
+			"shop.example/gateway.(*Executor).step"+mod+"shop.example/gateway@v0.3.17/execute.go"),
+			"net/http.(*persistConn).roundTrip"},
 		{"runtime alone", "", stack("runtime.gopark"), "runtime.gopark"},
 		{"nothing", "", nil, ""},
 	}

@@ -70,40 +70,27 @@ func (c Code) User(f code.Frame) bool {
 	case f.File == "":
 		return false
 	}
-	if c.Module != "" && !workspace(pkg, f.File) {
+	if c.Module != "" && !code.Edited(pkg, f.File) {
 		return false
 	}
-	return !strings.Contains(f.File, "/vendor/") && !versioned(f.File)
+	return !strings.Contains(f.File, "/vendor/") && !code.Versioned(f.File)
 }
 
 // cgoStub is the prefix of functions that cgo generates in the user's package to
 // call C (_cgo_gotypes.go); their callers are the user's code.
 const cgoStub = "_Cfunc_"
 
-// workspace reports whether a package of another module is being edited rather
-// than downloaded: its absolute file path ends in a folder without "@version".
-func workspace(pkg, file string) bool {
-	return strings.HasPrefix(file, "/") && !versioned(file) && strings.Contains(pkg, ".")
-}
-
 // borrowed reports whether a file belongs to another module in the module cache. The
 // compiler names a library's closure after the user's function into which its enclosing
 // function was inlined. The main module of a tool under test may itself be cached, with
 // "!" before former capital letters.
 func (c Code) borrowed(file string) bool {
-	if c.Module == "" || !versioned(file) {
+	if c.Module == "" || !code.Versioned(file) {
 		return false
 	}
 	module, _, _ := strings.Cut(file, "@v")
 	cached := strings.ToLower(c.Module)
 	return !strings.HasSuffix("/"+strings.ToLower(strings.ReplaceAll(module, "!", "")), "/"+cached)
-}
-
-// versioned reports whether a path runs through a module cache: an element
-// "name@v1.2.3", which trimmed paths keep.
-func versioned(file string) bool {
-	_, after, ok := strings.Cut(file, "@v")
-	return ok && after != "" && after[0] >= '0' && after[0] <= '9'
 }
 
 // Innermost returns the index of the user's innermost frame, or -1.

@@ -103,13 +103,17 @@ func (x *Index) answers(stack []code.Frame) bool {
 	case AnswersAll:
 		return true
 	case AnswersRPC:
-		return GRPC(stack)
+		return x.GRPC(stack)
 	}
 	return false
 }
 
-// GRPC reports whether gRPC's own functions are on a stack.
-func GRPC(stack []code.Frame) bool {
+// GRPC reports whether a stack is within a call of gRPC's client: its functions lie inside the user's. Outside of these they
+// are those of its server.
+func (c Code) GRPC(stack []code.Frame) bool {
+	if i := c.Innermost(stack); i >= 0 {
+		stack = stack[:i]
+	}
 	return slices.ContainsFunc(stack, func(f code.Frame) bool { return strings.HasPrefix(f.Function, "google.golang.org/grpc") })
 }
 

@@ -124,7 +124,7 @@ func (p *Run) servesItsRPCs() bool {
 	waits, served := 0.0, 0
 	plain := callstack.NewIndex(callstack.Code{Module: p.Record.Run.Target.Module})
 	for _, part := range p.Anatomy.All {
-		if plain.Wait(part) == callstack.RPCWait && callstack.GRPC(part.Stack) {
+		if plain.Wait(part) == callstack.RPCWait && plain.GRPC(part.Stack) {
 			waits += part.Times * float64(p.Anatomy.Requests)
 		}
 	}

@@ -260,6 +260,11 @@ func TestWorks(t *testing.T) {
 	if len(files) == 1 && (!strings.HasPrefix(files[0].Title, "Reading whole files") || !strings.HasPrefix(files[0].Remedy, "Keep")) {
 		t.Errorf("files read whole: %s: %s", files[0].Title, files[0].Remedy)
 	}
+	// The goroutine that a request waits for makes the calls.
+	worker := append(read[:4:4], "shop/web.collector")
+	Expect(t, cpu.Syscalls, Healthy().Sample(8*s, worker...).Wait(breakdown.StateChannel, time.Millisecond, 1, "runtime.chanrecv1", user).
+		Behind(breakdown.Chain{NS: 1e6, Links: []breakdown.Link{{Goroutine: "shop/web.collector", State: breakdown.StateSyscall, Times: 300,
+			Stack: Stack(worker...)}}}), "cpu-syscall at web.go:70")
 	walk := []string{"internal/runtime/syscall/linux.Syscall6", "syscall.fstatat", "os.Stat", "shop/web.list@web.go:80",
 		"shop/web.page@web.go:90", "net/http.HandlerFunc.ServeHTTP", "shop/web.auth@web.go:9"}
 	found := Expect(t, cpu.Syscalls, Healthy().Sample(8*s, walk...).

@@ -239,15 +239,22 @@ func calls(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
 		return true
 	}
 	times, whole := 0.0, 0.0
-	for _, part := range p.Anatomy.All {
-		if part.State != breakdown.StateSyscall || !p.Stacks.Roles(part.Stack).Has(callstack.SmallIO|callstack.FileMeta) {
-			continue
+	add := func(state breakdown.State, stack []code.Frame, n float64) {
+		if state != breakdown.StateSyscall || !p.Stacks.Roles(stack).Has(callstack.SmallIO|callstack.FileMeta) {
+			return
 		}
-		if i := p.Stacks.Innermost(part.Stack); i >= 0 && part.Stack[i].Function == hot.Place.Function && !copies(part.Stack[:i]) {
-			times += part.Times
-			if wholeFile(part.Stack[:i]) {
-				whole += part.Times
+		if i := p.Stacks.Innermost(stack); i >= 0 && stack[i].Function == hot.Place.Function && !copies(stack[:i]) {
+			times += n
+			if wholeFile(stack[:i]) {
+				whole += n
 			}
+		}
+	}
+	for _, part := range p.Anatomy.All {
+		add(part.State, part.Stack, part.Times)
+		for _, chain := range part.Behind { // made by a goroutine that the request waits for
+			last := chain.Links[len(chain.Links)-1]
+			add(last.State, last.Stack, last.Times)
 		}
 	}
 	if whole > 0.5*times {

@@ -85,7 +85,7 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		"MaxIdleConnsPerHost to the number of calls in flight (the default keeps 2).", diagnose.At(place))
 	stack := p.Stacks.Handler(sites[0].Part.Stack)
 	switch roles := p.Stacks.Roles(stack); {
-	case roles.Has(callstack.RPCClient) && !callstack.GRPC(stack):
+	case roles.Has(callstack.RPCClient) && !p.Stacks.GRPC(stack):
 		library, setting := pooled(p, stack)
 		client = "A client of " + library
 		f.Remedy = fmt.Sprintf("Let the client at %s keep as many idle connections as calls are in flight%s.", diagnose.At(place), setting)

@@ -181,7 +181,7 @@ func ownService(p *diagnose.Pass, s waits.Site) bool {
 		return true
 	}
 	self, _ := p.Mean(series.SocketsOutwards, series.Labels("to", "self"))
-	return self >= 1 && s.Wait == callstack.RPCWait && p.ServesRPC()
+	return self >= 1 && s.Wait == callstack.RPCWait && p.Stacks.GRPC(s.Part.Stack) && p.ServesRPC()
 }
 
 // attempts returns the number of calls per request at a site, or the number of its

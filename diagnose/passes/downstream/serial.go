@@ -85,6 +85,7 @@ var Serial = diagnose.Analyzer{
 type sequence struct {
 	calls   []call
 	ns, n   float64 // per request
+	whole   float64 // time of a request, ns
 	longest float64 // mean of the longest call, ns
 	atOnce  float64 // how many are made at a time; 1 if it is not known
 }
@@ -99,9 +100,13 @@ func sequenceOf(p *diagnose.Pass) (s sequence, ok bool) {
 		s.calls = append(s.calls, c)
 		s.ns, s.n, s.longest = s.ns+c.ns[mean], s.n+c.calls[mean], max(s.longest, c.each())
 	}
+	if len(s.calls) == 0 {
+		return s, false
+	}
+	_, s.whole = nesting(p)
 	s.atOnce = atATime(p, s)
 	return s, s.n >= leastCalls && s.atOnce < leastAtOnce && s.saved() >= leastSaved*s.ns && s.saved() >= leastSavedNS &&
-		s.saved() >= waitgain.LeastShare*float64(p.Anatomy.MeanNS)
+		s.saved() >= waitgain.LeastShare*s.whole
 }
 
 // atATime returns how many of the sequence's calls are in progress while a request waits for
@@ -118,7 +123,7 @@ func atATime(p *diagnose.Pass, s sequence) float64 {
 		ns += spent
 	}
 	inAll := ns / load.Requests / load.Service
-	return max(1, inAll/(s.ns/float64(p.Anatomy.MeanNS)))
+	return max(1, inAll/(s.ns/s.whole))
 }
 
 // operations yields the operations that make the calls of the sequence, as the hooks count them, and the time that
@@ -190,8 +195,7 @@ func runSerial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !ok {
 		return nil, nil
 	}
-	whole := float64(p.Anatomy.MeanNS)
-	share := min(1, s.ns/whole)
+	share := min(1, s.ns/s.whole)
 	at := common(s.calls, loopsOf(p))
 	f := diagnose.Finding{
 		Cause: "downstream-serial", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
@@ -203,7 +207,7 @@ func runSerial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	advice, alike := s.kept(p, share)
 	f.Remedy += advice
-	diagnose.Promise(&f, p.Elsewhere(min(1, s.saved()/whole)))
+	diagnose.Promise(&f, p.Elsewhere(min(1, s.saved()/s.whole)))
 	f.Where.Detail = words(s.calls[0].chain)
 	if by := s.calls[0].by; by != "" {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, s.ns, diagnose.Nanosec,

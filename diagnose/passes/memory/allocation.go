@@ -79,9 +79,10 @@ var Allocation = diagnose.Analyzer{
 		Verify: "redline ab: allocs_per_request and cpu_per_request fall.",
 		Cases:  []string{"catalog-pages", "telemetry-points", "signup-badge", "parts-catalogue", "analytics-json", "ledger-statements"},
 		// Compiling an expression allocates; the compiling is what to change.
-		FollowsFrom: []string{"cpu-regexp-compile", "cpu-template-parse", "cpu-json", "cpu-logging", "cpu-format", "cpu-compress", "cache-useless"},
-		SamePlace:   true,
-		CoveredBy:   []string{"db-slow-query"}, // rows that the remedy does not return
+		FollowsFrom: []string{"cpu-regexp-compile", "cpu-template-parse", "cpu-json", "cpu-logging", "cpu-format", "cpu-reflect",
+			"cpu-compress", "cache-useless"},
+		SamePlace: true,
+		CoveredBy: []string{"db-slow-query"}, // rows that the remedy does not return
 	}},
 	Needs: []diagnose.Need{diagnose.NeedAllocs, diagnose.NeedCPUProfile, diagnose.NeedLoad},
 	Run:   runAllocation,
