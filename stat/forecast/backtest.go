@@ -27,6 +27,8 @@ var candidates = []candidate{
 	{"ARIMA of differences of logarithms", ofLogs(fitDifferences)},
 	{"double-season ETS", fitDouble},
 	{"double-season ETS of logarithms", ofLogs(fitDouble)},
+	{"STL", fitSTL},
+	{"STL of logarithms", ofLogs(fitSTL)},
 }
 
 const (
@@ -236,11 +238,19 @@ func mixed(weights map[string]float64, models map[string]model) model {
 	return c
 }
 
+// priorOrigins is how many origins of a backtest the model's own intervals count for: the errors of one origin are
+// correlated, and neighbouring origins forecast some of the same values, so that a dozen of them leave the stretch
+// uncertain.
+const priorOrigins = 4
+
 // calibration returns by how much intervals must be stretched for a share of the
 // backtest's values to lie within them, and the share that lay within them as they
-// were (Vovk, Gammerman and Shafer's conformal prediction, pooled over steps). The errors
-// of one origin are correlated, so n counts origins and not steps: for the next one to lie
-// within, (n+1)/n of the nominal share must.
+// were (Vovk, Gammerman and Shafer's conformal prediction, pooled over steps). The logarithm of the stretch is shrunk
+// towards that of the model's own intervals, by the number of origins against priorOrigins.
+//
+// Tried: the quantile of a share (n+1)/n as large for n origins, which conformal prediction takes to be safe. With it the
+// intervals of ten public and simulated series held 81 to 96 % of the values, 88 % on average, where this holds 74 to 88 %,
+// 80 % on average.
 func calibration(runs []past, name string, nominal float64, rng *rand.Rand) (stretch, held float64) {
 	var ratios []float64
 	for _, r := range runs {
@@ -266,5 +276,5 @@ func calibration(runs []past, name string, nominal float64, rng *rand.Rand) (str
 	within, _ := slices.BinarySearch(ratios, 1)
 	held = float64(within) / float64(len(ratios))
 	n := float64(len(runs))
-	return min(3, max(0.5, quantile(ratios, min(1, nominal*(n+1)/n)))), held
+	return min(3, max(0.5, math.Pow(quantile(ratios, nominal), n/(n+priorOrigins)))), held
 }

@@ -136,13 +136,13 @@ func TestSameSeedSameFigures(t *testing.T) {
 // TestIntervalsHold: about 80 % of simulated continuations lie within the intervals.
 func TestIntervalsHold(t *testing.T) {
 	within, all := 0, 0
-	long := simulated(60*120, 0.8, 0)
-	for at := 0; at+110 <= len(long); at += 240 {
-		f, err := Choose(Series{Values: long[at : at+100]}, Options{Horizon: 10, Paths: 500})
+	long := simulated(60*80, 0.8, 0)
+	for at := 0; at+66 <= len(long); at += 80 {
+		f, err := Choose(Series{Values: long[at : at+60]}, Options{Horizon: 6, Paths: 500})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, v := range long[at+100 : at+110] {
+		for i, v := range long[at+60 : at+66] {
 			all++
 			if v >= f.Low[i] && v <= f.High[i] {
 				within++

@@ -26,6 +26,9 @@ type fixtures struct {
 		Alpha    float64   `json:"alpha"`
 		Forecast []float64 `json:"forecast"`
 	} `json:"theta"`
+	STL struct {
+		Last []float64 `json:"last"` // cycle
+	} `json:"stl"`
 }
 
 func statsmodels(t *testing.T) (f fixtures) {
@@ -162,5 +165,45 @@ func TestNoSeasonIsFound(t *testing.T) {
 	m, err := fitETS(Series{values, []int{7}})
 	if err != nil || !strings.Contains(m.name(), ",N)") {
 		t.Errorf("%v, %v", m.name(), err)
+	}
+}
+
+// TestSTLAsStatsmodels: the last cycle of the logarithms of airline passengers. The trend is smoothed at every second step
+// instead of each, which moves the cycle a little.
+func TestSTLAsStatsmodels(t *testing.T) {
+	values := inLogs(Series{Values: publicSeries(t, "airline")}).Values
+	cycles, rest := seasonal(values, []int{12})
+	for i, want := range statsmodels(t).STL.Last {
+		if math.Abs(cycles[0][i]-want) > 0.002 {
+			t.Errorf("month %d: %.4f, statsmodels has %.4f", i+1, cycles[0][i], want)
+		}
+	}
+	for i, v := range rest[len(rest)-12:] {
+		if math.Abs(v+cycles[0][i]-values[len(values)-12+i]) > 1e-12 {
+			t.Errorf("month %d: rest and season are not the value", i+1)
+		}
+	}
+}
+
+// TestSTLSeasons: of two seasons and a trend, each is found by itself, and the forecast continues all three.
+func TestSTLSeasons(t *testing.T) {
+	values := make([]float64, 24*7*6)
+	at := func(i int) float64 {
+		return 500 + float64(i)/10 + 100*math.Sin(2*math.Pi*float64(i)/24) + 40*math.Cos(2*math.Pi*float64(i)/168)
+	}
+	for i := range values {
+		values[i] = at(i)
+	}
+	m, err := fitSTL(Series{values, []int{24, 168}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range m.mean(168) {
+		if math.Abs(v-at(len(values)+i)) > 5 {
+			t.Errorf("step %d: %.1f, want %.1f", i+1, v, at(len(values)+i))
+		}
+	}
+	if _, err := fitSTL(Series{Values: values}); err == nil {
+		t.Error("a season of a series without seasons")
 	}
 }
