@@ -32,7 +32,7 @@ const (
 // Drivers written in Go show the busy handler on the stack, which means exactly
 // this wait. A driver in C (go-sqlite3) sleeps where no stack shows it; there
 // Little's law counts writers, and the time that a transaction takes to begin is a
-// wait, because an uncontended BEGIN takes microseconds.
+// wait, because an uncontended BEGIN takes microseconds. Where a pool has one connection, they wait for that.
 var WriterLock = diagnose.Analyzer{
 	Name:  "writer-lock",
 	Stage: diagnose.Database,
@@ -64,8 +64,7 @@ func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Where:    findings.Where{SQL: w.lead.Text},
 		Title:    fmt.Sprintf("Writers wait for SQLite's write lock for %s of request time", diagnose.Percent(share)),
 		Evidence: []findings.Evidence{w.evidence()},
-		Remedy: "Write through one connection (SetMaxOpenConns(1) on a pool for writes, a second pool for reads), " +
-			"keep transactions short, and let one goroutine commit the rows of several requests together.",
+		Remedy:   w.remedy(),
 	}
 	mean, missing := p.Waits().MeanNS(), p.Untraced()
 	if missing > mean {
@@ -137,6 +136,7 @@ type writers struct {
 	blocked       float64    // ns of the mean request within them, without queueing for a CPU
 	begin         float64    // ns that it waits for a transaction to begin or end
 	busy          float64    // ns that it is seen to wait for another's lock
+	queue, commit float64    // ns that it waits for a pool's only connection while another commits, and that it commits
 	at            code.Frame // the user's place where it waits most of that; zero without
 	atOnce        float64
 	lead          evidence.Asked
@@ -148,10 +148,21 @@ func (w writers) waits() float64 {
 	switch {
 	case w.busy > 0:
 		return w.busy
+	case w.queue > 0:
+		return w.queue + w.commit
 	case w.atOnce >= leastWriters:
 		return w.begin + w.blocked*(1-1/w.atOnce)
 	}
 	return w.begin
+}
+
+func (w writers) remedy() string {
+	if w.queue > 0 { // there is one connection already
+		return "Commit less often: let one goroutine commit the rows of several requests together, and do not write in requests that " +
+			"only read, or only once in a while."
+	}
+	return "Write through one connection (SetMaxOpenConns(1) on a pool for writes, a second pool for reads), " +
+		"keep transactions short, and let one goroutine commit the rows of several requests together."
 }
 
 // tail returns the part of the tail's extra time that is this wait, 0 to 1: its part of the waits for the
@@ -173,6 +184,10 @@ func (w writers) evidence() findings.Evidence {
 		return diagnose.Fact(diagnose.FromTrace, w.busy, diagnose.Nanosec,
 			"the mean request sleeps %s in SQLite's busy handler: another connection has the lock, and it retries again and "+
 				"again", diagnose.Span(w.busy))
+	case w.queue > 0:
+		return diagnose.Fact(diagnose.FromTrace, w.queue+w.commit, diagnose.Nanosec,
+			"the pool has one connection, and who has it commits for most of the time: the mean request waits %s for others' commits and "+
+				"%s for its own", diagnose.Span(w.queue), diagnose.Span(w.commit))
 	case w.lead.Text == "BEGIN":
 		return diagnose.Fact(diagnose.FromTrace, w.begin, diagnose.Nanosec,
 			"the mean request waits %s for its transaction to begin: SQLite begins one at once unless another connection has "+
@@ -215,7 +230,35 @@ func writersOf(p *diagnose.Pass) (w writers) {
 		}
 	}
 	w.atOnce = p.Load().Rate * (w.blocked + w.begin) / 1e9
+	if w.busy == 0 {
+		w.queued(p)
+	}
 	return w
+}
+
+// mostlyCommits is the part of the time that a pool's only connection is held from which committing is what its holders do.
+const mostlyCommits = 0.5
+
+// queued sets how long the mean request waits for the only connection of a pool while others commit. Such a pool is what SQLite's
+// documentation advises for writers; then they wait in Go instead of in its busy handler.
+func (w *writers) queued(p *diagnose.Pass) {
+	pool, size := p.Waits().NS(callstack.PoolWait), sizeOf(p, 1)
+	if pool <= 0 || size.now > 1 || size.hold <= 0 {
+		return
+	}
+	commit, longest, at := 0.0, int64(0), code.Frame{}
+	for _, part := range p.Anatomy.All {
+		if p.Stacks.Wait(part) != callstack.DatabaseWait || !p.Stacks.Roles(part.Stack).Has(callstack.DBTransact) {
+			continue
+		}
+		commit += float64(part.NS)
+		if i := p.Stacks.Innermost(part.Stack); i >= 0 && part.NS > longest {
+			at, longest = part.Stack[i], part.NS
+		}
+	}
+	if part := min(1, commit/size.hold); part >= mostlyCommits {
+		w.queue, w.commit, w.at, w.lead = part*pool, commit, at, evidence.Asked{Text: "COMMIT"}
+	}
 }
 
 // beginning returns how long the mean request waits for its transactions to begin,
