@@ -236,7 +236,8 @@ func TestWriterLockAtThePool(t *testing.T) {
 			Wait(breakdown.StateSyscall, commit, 1, inC, "github.com/mattn/go-sqlite3.(*SQLiteTx).Commit", "database/sql.(*Tx).Commit",
 				"shop/store.(*Store).Touch@store.go:52")
 		if reads > 0 {
-			b.Wait(breakdown.StateSyscall, reads, 1, inC, "github.com/mattn/go-sqlite3.(*SQLiteRows).Next", "database/sql.(*Rows).Next", listAt)
+			b.Wait(breakdown.StateSyscall, reads, 1, inC, "github.com/mattn/go-sqlite3.(*SQLiteRows).Next",
+				"database/sql.(*Rows).Next", listAt)
 		}
 		return b.Asks(operation.Exec, book, int64(b.Requests()), ms/10, 1, Caller(1, ms/10, sqliteStack(listAt)...)).Within(0, ms/10, 1).
 			SQLite("rollback").Gauge(series.PoolMax, "", 1)

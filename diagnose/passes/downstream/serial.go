@@ -8,8 +8,10 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/notation"
+	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/operation"
 )
@@ -147,37 +149,59 @@ func (s sequence) operations(ops *operation.Operations) iter.Seq2[operation.Oper
 	}
 }
 
-// alike returns the addresses of the calls, the longest first, if nearly all of their time is spent in reading from ones
-// that are the same for each request: such answers may be the same too. nil otherwise, and without hooks.
-func (s sequence) alike(p *diagnose.Pass) (texts []string) {
+// alike returns those calls whose time is spent in reading from addresses that are the same for each request, with the
+// addresses, the longest first: such answers may be the same too. None without hooks.
+func (s sequence) alike(p *diagnose.Pass) (same sequence, texts []string) {
 	ops := p.Operations()
 	if ops == nil || !ops.Queries {
-		return nil
+		return same, nil
 	}
-	all, fixed := 0.0, 0.0
-	for o, ns := range s.operations(ops) {
-		all += ns
-		if varies := strings.Contains(o.Text, "{}") || strings.HasSuffix(o.Text, "..."); strings.HasPrefix(o.Text, "GET ") && !varies {
-			fixed, texts = fixed+ns, append(texts, o.Text)
+	all, fixed := make([]float64, len(s.calls)), make([]float64, len(s.calls))
+	of := make([][]string, len(s.calls))
+	for i, c := range s.calls {
+		one := sequence{calls: []call{c}}
+		for o, ns := range one.operations(ops) {
+			all[i] += ns
+			if varies := strings.Contains(o.Text, "{}") || strings.HasSuffix(o.Text, "..."); strings.HasPrefix(o.Text, "GET ") && !varies {
+				fixed[i], of[i] = fixed[i]+ns, append(of[i], o.Text)
+			}
 		}
 	}
-	if all == 0 || fixed < mostAlike*all {
-		return nil
+	for i, c := range s.calls {
+		if all[i] == 0 || fixed[i] < mostAlike*all[i] {
+			continue
+		}
+		same.calls, same.ns, same.n = append(same.calls, c), same.ns+c.ns[mean], same.n+c.calls[mean]
+		for _, text := range of[i] {
+			if !slices.Contains(texts, text) {
+				texts = append(texts, text)
+			}
+		}
 	}
-	return texts
+	return same, texts
 }
 
-// kept is the advice to keep answers, if the calls are the same for each request: what that gains besides.
-func (s sequence) kept(p *diagnose.Pass, share float64) (advice string, facts []findings.Evidence) {
-	texts := s.alike(p)
-	if texts == nil {
+// kept is the advice to keep answers that are the same for each request, with what that gains and where those calls are made, if
+// they are not all; zero gain where it is not known that they are.
+func (s sequence) kept(p *diagnose.Pass) (advice string, facts []findings.Evidence, gain laws.Gain, at code.Frame) {
+	same, texts := s.alike(p)
+	who, reads := "Each request reads", "the calls have the same addresses for each request: %s"
+	switch {
+	case same.ns >= mostAlike*s.ns:
+	case same.ns >= 0.5*s.ns:
+		at = common(same.calls, loopsOf(p))
+		who = fmt.Sprintf("%s of these, at %s and %s of request time, read", diagnose.Times(same.n), diagnose.At(at),
+			diagnose.Percent(min(1, same.ns/s.whole)))
+		reads = "most of the calls' time is spent at addresses that are the same for each request: %s"
+	default:
 		return " If the answers are the same for many requests (keys, settings), keep them while they are valid, which saves all of " +
-			"it.", nil
+			"it.", nil, gain, at
 	}
-	advice = fmt.Sprintf(" Each request reads from the same addresses: if the answers do not depend on who asks (keys, settings), keep "+
-		"them while they are valid, which is worth about %s.", notation.Factor(p.Unasked(share).Factor))
+	gain = p.Unasked(min(1, same.ns/s.whole))
+	advice = fmt.Sprintf(" %s from the same addresses: if the answers do not depend on who asks (keys, settings), keep "+
+		"them while they are valid, which is worth about %s.", who, notation.Factor(gain.Factor))
 	return advice, []findings.Evidence{diagnose.Fact(diagnose.FromProcess, float64(len(texts)), diagnose.Count,
-		"the calls have the same addresses for each request: %s", strings.Join(texts[:min(len(texts), mostTexts)], ", "))}
+		reads, strings.Join(texts[:min(len(texts), mostTexts)], ", "))}, gain, at
 }
 
 // saved is the time per request, in ns, that concurrent calls would save.
@@ -205,9 +229,14 @@ func runSerial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Remedy: fmt.Sprintf("Make the calls below %s concurrently (errgroup), or fetch everything in one call; concurrently "+
 			"they would take %s instead of %s.", diagnose.At(at), diagnose.Span(s.longest), diagnose.Span(s.ns)),
 	}
-	advice, alike := s.kept(p, share)
+	advice, alike, spared, place := s.kept(p)
 	f.Remedy += advice
-	diagnose.Promise(&f, p.Elsewhere(min(1, s.saved()/s.whole)))
+	gain := p.Elsewhere(min(1, s.saved()/s.whole))
+	if place.Function != "" && spared.Factor > gain.Factor { // not to make most of them is worth more than to make all at once
+		gain, f.Where = spared, diagnose.WhereOf(place)
+		f.Remedy = strings.TrimSpace(advice) + " " + strings.TrimSuffix(f.Remedy, advice)
+	}
+	diagnose.Promise(&f, gain)
 	f.Where.Detail = words(s.calls[0].chain)
 	if by := s.calls[0].by; by != "" {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, s.ns, diagnose.Nanosec,

@@ -206,6 +206,19 @@ func TestSerialCallsThatAreAlike(t *testing.T) {
 	}
 }
 
+// TestMostOfTheSequenceIsAlike: two of six calls read from the same addresses and take most of the time. Not to make them is worth more
+// than to make all at once, and the function that makes them is the place.
+func TestMostOfTheSequenceIsAlike(t *testing.T) {
+	const where, convert, page = "shop/meta.where@meta.go:30", "shop/page.convert@page.go:20", "shop/page.show@page.go:"
+	b := get1(get1(idle(), 25*ms, 2, where, page+"119"), 5*ms, 4, convert, page+"80").
+		Asks(operation.HTTP, "GET meta/zone", 128, 25*ms, 0, Caller(1, 25*ms, "net/http.(*Client).Do", where, page+"119")).
+		Asks(operation.HTTP, "GET rates/{}", 256, 5*ms, 0, Caller(1, 5*ms, "net/http.(*Client).Do", convert, page+"80"))
+	found := Expect(t, downstream.Serial, b, "downstream-serial at meta.go:30")
+	if len(found) == 1 && (!strings.HasPrefix(found[0].Remedy, "2 of these, at meta.go:30") || found[0].GainCeiling < 2.5) {
+		t.Errorf("%.2f: %s", found[0].GainCeiling, found[0].Remedy)
+	}
+}
+
 // TestAddressesOfEarlierBundles: they do not say whether a call has a query.
 func TestAddressesOfEarlierBundles(t *testing.T) {
 	b := get1(idle(), 5*ms, 6, "shop/auth.(*Client).fetch@client.go:12")
