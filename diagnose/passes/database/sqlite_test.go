@@ -232,15 +232,16 @@ func TestWriterLockAtThePool(t *testing.T) {
 	service := func(commit, reads time.Duration) *Builder {
 		inC := "github.com/mattn/go-sqlite3._Cfunc__sqlite3_step_row_internal"
 		b := New(8, commit+reads+22*ms).CPU(2, 0.4, 0.1, 0.1, -1).Sample(2*time.Second, sqliteStack(listAt)...).
-			Wait(breakdown.StateRunning, ms, 3).Wait(breakdown.StateSelect, 20*ms, 1, "runtime.selectgo", "database/sql.(*DB).conn", listAt).
+			Wait(breakdown.StateRunning, ms, 3).
+			Wait(breakdown.StateSelect, 20*ms, 1, "runtime.selectgo", "database/sql.(*DB).conn", listAt).
 			Wait(breakdown.StateSyscall, commit, 1, inC, "github.com/mattn/go-sqlite3.(*SQLiteTx).Commit", "database/sql.(*Tx).Commit",
 				"shop/store.(*Store).Touch@store.go:52")
 		if reads > 0 {
 			b.Wait(breakdown.StateSyscall, reads, 1, inC, "github.com/mattn/go-sqlite3.(*SQLiteRows).Next",
 				"database/sql.(*Rows).Next", listAt)
 		}
-		return b.Asks(operation.Exec, book, int64(b.Requests()), ms/10, 1, Caller(1, ms/10, sqliteStack(listAt)...)).Within(0, ms/10, 1).
-			SQLite("rollback").Gauge(series.PoolMax, "", 1)
+		return b.Asks(operation.Exec, book, int64(b.Requests()), ms/10, 1, Caller(1, ms/10, sqliteStack(listAt)...)).
+			Within(0, ms/10, 1).SQLite("rollback").Gauge(series.PoolMax, "", 1)
 	}
 	found := Expect(t, database.WriterLock, service(3*ms, 0), "db-writer-lock at store.go:52")
 	if len(found) == 1 && (found[0].Share < 0.8 || found[0].Where.SQL != "COMMIT" || strings.Contains(found[0].Remedy, "SetMaxOpenConns")) {
