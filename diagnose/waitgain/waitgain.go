@@ -56,6 +56,9 @@ const (
 	// Serial: one request holds it at a time, which limits a service even while CPUs are
 	// idle.
 	Serial
+	// Held: as Serial, but whoever holds it waits for something else meanwhile. Without the queue each request still waits for that
+	// itself.
+	Held
 	// Stopping: one goroutine stops all others, whatever they do, and CPUs are idle meanwhile.
 	Stopping
 	// Outside: a timer or another service ends it, independent of the CPUs.
@@ -65,7 +68,7 @@ const (
 // Decide returns the verdict on a wait; false if it is too short, both in the mean request
 // and in the tail.
 func Decide(p *diagnose.Pass, s waits.Site, kind Nature) (Verdict, bool) {
-	serial, enough := kind == Serial || kind == Stopping, s.Share >= LeastShare && s.NS >= LeastNS
+	serial, enough := kind == Serial || kind == Held || kind == Stopping, s.Share >= LeastShare && s.NS >= LeastNS
 	if kind == Stopping {
 		enough = s.Share >= LeastStopped
 	}

@@ -44,7 +44,13 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	both := append(append([]waits.Site{}, w.Sites(callstack.LockWait)...), w.Sites(callstack.ReadLockWait)...)
 	for _, s := range waits.ByOwner(both) {
 		ready := p.ReadyPart(s)
-		v, ok := waitgain.Decide(p, s.Scaled(1-ready), waitgain.Serial)
+		text, kind, part := p.Meanwhile(s)
+		waiting := part >= leastHeld && kind != callstack.Busy && kind != callstack.Queued && kind != callstack.Collector
+		nature := waitgain.Serial
+		if waiting {
+			nature = waitgain.Held
+		}
+		v, ok := waitgain.Decide(p, s.Scaled(1-ready), nature)
 		if !ok {
 			if _, all := waitgain.Decide(p, s, waitgain.Serial); all {
 				p.Reject("lock-contention", "requests wait %s of their time for the lock at %s, but for %s "+
@@ -63,13 +69,11 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		meanwhile(p, &f, s, "the holder")
 		f.Title = fmt.Sprintf("%s for %s at %s", v.Requests(), what, diagnose.At(s.Place))
 		f.Remedy = remedyLock(cause, s.Place, held)
-		text, kind, part := p.Meanwhile(s)
-		if under := p.Under(s, held.Function); under != "" && (kind == callstack.Busy ||
-			kind == callstack.Queued || kind == callstack.Collector || part < leastHeld) {
+		if under := p.Under(s, held.Function); under != "" && !waiting {
 			f.Title += ", held while " + under
 			f.Remedy = fmt.Sprintf("Do that outside the lock (%s) and take the lock only to publish the result; or shard the "+
 				"lock by key.", under)
-		} else if part >= leastHeld && kind != callstack.Busy && kind != callstack.Queued {
+		} else if waiting {
 			f.Title += ", whose holder meanwhile " + text
 			if within := locking(p, s); within != "" {
 				f.Remedy = fmt.Sprintf("%s takes the lock: do what its holder waits for on a goroutine of its own, or use a "+

@@ -76,6 +76,21 @@ func TestLockOfALogger(t *testing.T) {
 	Expect(t, wait.Lock, locked(breakdown.StateSyscall, "syscall.write", "os.(*File).Write", logrus+"(*Entry).write"))
 }
 
+// TestLockAroundACall: without the lock each request still waits for the call that is made with it, so that no more than the queue
+// can be gained, though the holder also runs.
+func TestLockAroundACall(t *testing.T) {
+	b := New(8, 40*ms).CPU(2, 0.6, 0.3, 0.1, 0.1).Wait(breakdown.StateRunning, 10*ms, 3).Wait(breakdown.StateLock, 30*ms, 1, mutex(get)...)
+	call := chain(breakdown.Link{Request: true, State: breakdown.StateSelect, Stack: Stack("runtime.selectgo",
+		"net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", "shop/models.fetch@models.go:25", get)})
+	runs := chain(breakdown.Link{Request: true, State: breakdown.StateRunning, Stack: Stack("shop/models.decode@models.go:40", get)})
+	call.NS, runs.NS = int64(18*ms), int64(12*ms)
+	call.Share, runs.Share = 0.6, 0.4
+	found := Expect(t, wait.Lock, b.Behind(call, runs).Sample(2*time.Second, "shop/models.decode@models.go:40", get), "lock-contention")
+	if len(found) == 1 && found[0].GainCeiling > 1.05/(1-found[0].Share) {
+		t.Errorf("worth %.2fx, while the queue is %.2f of request time: %s", found[0].GainCeiling, found[0].Share, found[0].Title)
+	}
+}
+
 func TestChannel(t *testing.T) {
 	send := func() *Builder { return idle().Wait(breakdown.StateChannel, 30*ms, 1, "runtime.chansend1", get) }
 	consumer := []string{"runtime.chanrecv2", "shop/cache.(*writer).loop@cache.go:90"}
