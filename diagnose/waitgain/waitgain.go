@@ -80,8 +80,12 @@ func Decide(p *diagnose.Pass, s waits.Site, kind Nature) (Verdict, bool) {
 		if kind == Outside && p.Asks(s.Wait) {
 			worth = p.Unasked(s.Share)
 		}
-		if chain, ok := p.Serialised(s); ok && kind == Serial && (s.Share >= Dominant || !p.CPU().Full()) && chain.Factor > worth.Factor {
+		if chain, ok := p.Serialised(s); ok && (kind == Serial || kind == Held) && (s.Share >= Dominant || !p.CPU().Full()) &&
+			chain.Factor > worth.Factor {
 			worth = chain
+			if most := diagnose.Ceiling(s.Share); kind == Held && worth.Factor > most {
+				worth.Factor, worth.Low, worth.High = most, 0, 0
+			}
 		}
 		v := Verdict{Share: s.Share, Of: diagnose.OfRequest, Gain: worth.Factor, GainOf: worth.Of, Then: worth.Then,
 			AtLeast: worth.AtLeast, Low: worth.Low, High: worth.High, Confidence: findings.High}

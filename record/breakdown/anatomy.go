@@ -182,7 +182,7 @@ type Summary struct {
 	Requests int `json:"requests"` // whole requests found
 	Cut      int `json:"cut"`      // cut by an edge of a trace: left out, except for Partial
 	// Partial of the cut ones count in all bands and means with their part within
-	// the trace, because whole ones are few. Durations and Times are then lower bounds;
+	// the trace, because whole ones are few or hold less time. Durations and Times are then lower bounds;
 	// shares are right.
 	Partial int    `json:"partial,omitempty"`
 	Median  []Part `json:"median"`
