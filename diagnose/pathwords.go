@@ -48,7 +48,7 @@ func (p *Pass) pathEntries() []findings.LedgerPath {
 		if p.Stacks.User(at) {
 			line.Function, line.File, line.Line = at.Function, at.File, at.Line
 		}
-		// Nodes may differ in ways that the words do not tell, such as a call's wait for a connection and for the answer.
+		// Two waits of one call, for a connection and for the answer, read alike.
 		if i := slices.IndexFunc(list, func(l findings.LedgerPath) bool { return l.Text == line.Text }); i >= 0 {
 			list[i].Share, list[i].NS = list[i].Share+line.Share, list[i].NS+line.NS
 			continue

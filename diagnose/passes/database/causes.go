@@ -101,8 +101,8 @@ var writerLock = diagnose.Cause{
 		"the time that a request spends in writing statements is the number of writers at a time (Little's law); above one " +
 		"they wait for each other. It is reported from 1.5 at a time and 15 % of request time, or if 2 % of these " +
 		"statements fail. A pool of one connection, which is right for writers, has no such wait: its queue is " +
-		"db-pool-wait. Needs a target " +
-		"that redline builds.",
+		"db-pool-wait, unless whoever has the connection commits for half of the time or more; then commits are the " +
+		"cause, and the queue follows from them. Needs a target that redline builds.",
 	Remedy: "WAL, shorter transactions, one connection or goroutine that writes, with the rows of several requests in one commit.",
 	Example: diagnose.Example{
 		Lang:   "go",
