@@ -1,6 +1,7 @@
 package measured
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -40,5 +41,52 @@ func TestAdopt(t *testing.T) {
 		if text := strings.Join(got, " "); text != c.want {
 			t.Errorf("%s: %s, want %s", c.name, text, c.want)
 		}
+	}
+}
+
+// TestAdoptSplits: what such goroutines run for several callers is split in proportion to the time that requests wait in each,
+// and nothing is lost or gained.
+func TestAdoptSplits(t *testing.T) {
+	const next = "example.com/sqlite.(*Rows).Next"
+	wait := func(ns int64, caller string) breakdown.Part {
+		return breakdown.Part{State: breakdown.StateSync, NS: ns, Stack: []code.Frame{{Function: "runtime.selectgo"}, {Function: next},
+			{Function: caller}, {Function: "shop/api.Handle"}, {Function: "net/http.(*conn).serve"}}}
+	}
+	stack := []code.Frame{{Function: "sqlite3_step"}, {Function: next + ".func1"}}
+	adopt := func(parts ...breakdown.Part) map[string]int64 {
+		p := &Run{Anatomy: &breakdown.Anatomy{All: parts}, Stacks: callstack.NewIndex(callstack.Code{Module: "shop"})}
+		prof := &Profile{Samples: []Sample{{Value: 7, Count: 1, Stack: []code.Frame{{Function: "shop/api.Handle"}}},
+			{Value: 11, Count: 3, Stack: stack}}}
+		p.adopt(prof)
+		by := map[string]int64{}
+		for _, s := range prof.Samples {
+			at := ""
+			for _, f := range s.Stack {
+				if strings.HasPrefix(f.Function, "shop/db.") || strings.HasPrefix(f.Function, "example.com/other.") {
+					at = f.Function
+				}
+			}
+			by[at] += s.Value
+			by["count"] += s.Count
+		}
+		return by
+	}
+	for _, c := range []struct {
+		name  string
+		parts []breakdown.Part
+		want  map[string]int64
+	}{
+		{"two callers", []breakdown.Part{wait(60, "shop/db.Times"), wait(20, "shop/db.Stops"), wait(20, "shop/db.Times")},
+			map[string]int64{"": 7, "count": 4, "shop/db.Times": 9, "shop/db.Stops": 2}},
+		{"one", []breakdown.Part{wait(60, "shop/db.Times")}, map[string]int64{"": 7, "count": 4, "shop/db.Times": 11}},
+	} {
+		if got := adopt(c.parts...); !maps.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+	foreign := wait(40, "example.com/other.poll")
+	foreign.Stack = foreign.Stack[:3]
+	if got, want := adopt(foreign, wait(60, "shop/db.Times")), map[string]int64{"": 18, "count": 4}; !maps.Equal(got, want) {
+		t.Errorf("mostly not for the service's functions: %v, want %v", got, want)
 	}
 }

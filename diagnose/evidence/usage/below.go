@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -43,6 +44,28 @@ func (p *Service) SparedIn(calls Calls, roles callstack.Role) float64 {
 	})
 }
 
+// SparedAround is Spared with all that the functions around the lines do with the database, restricted to stacks with any
+// of the roles, or to none if roles is 0: a function runs a statement at one line and reads its rows at others.
+func (p *Service) SparedAround(calls Calls, roles callstack.Role) float64 {
+	around := map[string]float64{}
+	for place, part := range calls {
+		around[place.Function] = max(around[place.Function], part)
+	}
+	return p.without(func(stack []code.Frame) float64 {
+		on := p.Stacks.Roles(stack)
+		if roles != 0 && !on.Has(roles) {
+			return 0
+		}
+		part := calls.spared(stack)
+		if part == 0 && on.Has(callstack.DBClient) {
+			for _, f := range stack {
+				part = max(part, around[f.Function])
+			}
+		}
+		return part
+	})
+}
+
 // SparedBelow returns the part of the service's CPU, 0 to 1, that is saved when a function of the service does not call
 // others, however far below: all that these do, and the collection of what they allocate. It is 0 without a CPU
 // profile.
@@ -62,6 +85,48 @@ func (p *Service) below(caller string, functions []string) func(stack []code.Fra
 		}
 		return 1
 	}
+}
+
+// Walk returns the function of the service through which a function of it is reached by recursion, such as one that counts what is
+// below a folder, and the part of the service's CPU, 0 to 1, below its second and later activations: what not descending
+// saves. The outermost of functions that call each other is named. ok is false if less than half of the function's time comes so.
+func (p *Service) Walk(function string) (walker string, share float64, ok bool) {
+	use, err := p.Use()
+	if err != nil {
+		return "", 0, false
+	}
+	all, again := 0.0, map[string]float64{}
+	for _, s := range use.list {
+		if enclosed(s.Stack, function) < 0 {
+			continue
+		}
+		all += float64(s.Value)
+		if g := p.descends(s.Stack); g != "" {
+			again[g] += float64(s.Value)
+		}
+	}
+	walker = measured.Heaviest(again, cmp.Compare[string])
+	if walker == "" || again[walker] < 0.5*all {
+		return "", 0, false
+	}
+	return walker, p.without(func(stack []code.Frame) float64 {
+		if p.descends(stack) == walker {
+			return 1
+		}
+		return 0
+	}), true
+}
+
+// descends returns the function of the service nearest to the root that is on a stack twice; "" without one. A closure and
+// the function around it are two.
+func (p *Service) descends(stack []code.Frame) string {
+	for i := len(stack) - 1; i > 0; i-- {
+		f := stack[i]
+		if p.Stacks.User(f) && slices.ContainsFunc(stack[:i], func(g code.Frame) bool { return g.Function == f.Function }) {
+			return f.Function
+		}
+	}
+	return ""
 }
 
 // Copied returns the part of the service's CPU, 0 to 1, that one of its functions spends on

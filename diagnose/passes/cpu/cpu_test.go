@@ -281,6 +281,31 @@ func TestWorks(t *testing.T) {
 		user).Wait(breakdown.StateSyscall, time.Millisecond, 300, read...))
 }
 
+// TestWalk: where a function calls itself on the way to the files, not to descend saves all that it does below, and the
+// finding says so. One call of each function is no walk.
+func TestWalk(t *testing.T) {
+	const count, list = "shop/web.count@web.go:50", "shop/web.list@web.go:60"
+	stat := []string{"internal/runtime/syscall/linux.Syscall6", "syscall.fstatat", "os.Stat", "shop/web.read@web.go:80"}
+	run := func(way ...string) findings.Finding {
+		walk := append(stat[:len(stat):len(stat)], way...)
+		makes := append([]string{"shop/web.describe@web.go:20"}, way...)
+		found := Expect(t, cpu.Syscalls, Healthy().Sample(4*time.Second, walk...).Sample(5*time.Second, makes...).
+			Wait(breakdown.StateSyscall, time.Millisecond, 300, walk...), "cpu-syscall at web.go:80")
+		if len(found) == 0 {
+			t.FailNow()
+		}
+		return found[0]
+	}
+	const entry = "net/http.HandlerFunc.ServeHTTP"
+	deep, flat := run(list, count, list, entry), run(list, count, entry)
+	if says := "If web.list need not descend"; !strings.Contains(deep.Remedy, says) || strings.Contains(flat.Remedy, says) {
+		t.Errorf("a walk: %s\nnone: %s", deep.Remedy, flat.Remedy)
+	}
+	if !(deep.GainHigh-1 > 2*(flat.GainCeiling-1)) || !(deep.GainLow > 0) {
+		t.Errorf("the walk takes 90 %% and the calls 40 %%: worth %.2f to %.2f, beside %.2f", deep.GainLow, deep.GainHigh, flat.GainCeiling)
+	}
+}
+
 // TestDelegate: for a function that consists of one call, the place is the caller that repeats it, though
 // it reaches it in two ways; for a function that may have a loop, it is that function.
 func TestDelegate(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/evidence/usage"
 	"github.com/redline-go/redline/diagnose/evidence/waits"
+	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/diagnose/passes/database/asker"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
 	"github.com/redline-go/redline/diagnose/passes/database/driver"
@@ -31,9 +32,6 @@ const (
 	// statements: what running each once would save. The order gateway's loop runs two
 	// statements 3 and 4 times; neither alone seemed much.
 	manyExcess = 2
-	// repeated is the number of calls per request at which a statement counts as
-	// repeated. Below it are retries, and pages that run it twice.
-	repeated = 1.5
 	// manyWaits is the number of waits per request at one place, where statements
 	// are not counted: one query may wait for the network twice (prepare, or a
 	// large answer).
@@ -120,61 +118,47 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// perStatement is what an embedded database does per statement, whatever rows it writes.
-// With one transaction it does this once; writing the rows remains, in proportion to
-// their number. A database in C shows none of it; then all that the calls do is the
-// bound.
-const perStatement = callstack.DBAutocommit | callstack.DBPrepare
-
-// calls returns the part of the service's CPU that the repeated calls take, with what they
-// build and read, and the part that the remedy saves, each 0 to 1; 0 where no hooks
-// counted callers.
-func (r repeats) calls(p *diagnose.Pass) (take, goes float64) {
-	calls := repeatedAt(p)
-	take = p.Spared(calls)
-	if !statement.Writes(r.lead.Text) {
-		// The single statement still reads the same rows.
-		return take, take - p.SparedIn(calls, callstack.DBRows)
-	}
-	if per := p.SparedIn(calls, perStatement); per > 0 && demand.InProcess(p) {
-		return take, per
-	}
-	return take, take
-}
-
 // promise bounds the gain of removing the repeated calls, with their cost in the
 // service's CPU. share is the database's part of request time.
 func (r repeats) promise(p *diagnose.Pass, f *diagnose.Finding, share float64) {
 	if statement.Writes(r.lead.Text) {
 		r.part -= r.ran // one statement for all rows still writes each of them
 	}
-	take, goes := r.calls(p)
-	if !(take > 0) {
+	cpu := demand.Repeated(p, statement.Writes(r.lead.Text))
+	if !(cpu.Take > 0) {
 		worth := share
-		if cpu, ok := demand.CallCPU(p); ok {
+		if both, ok := demand.CallCPU(p); ok {
 			// On saturated CPUs throughput is CPUs over CPU per request. A call not
 			// made saves its CPU on both sides, whatever requests queue for.
-			worth = cpu
+			worth = both
 		}
 		diagnose.Promise(f, demand.Gain(p, worth, r.part))
 		return
-	}
-	if demand.InProcess(p) {
-		r.part = r.inProcess(p, goes)
 	}
 	// The driver is the smaller part of a call through an object mapper, which
 	// builds the statement and scans its rows: in a service with gin and GORM the
 	// calls took 88 % of the CPU, but seemed worth only 1.2x when just the driver
 	// counted.
-	diagnose.Promise(f, demand.Spared(p, share*r.part, r.part, goes))
-	if p.CPU().Saturated() && take > f.Share {
+	saved := func(goes float64) laws.Gain {
+		part := r.part
+		if demand.InProcess(p) {
+			part = r.inProcess(p, goes)
+		}
+		return demand.Spared(p, share*part, part, goes)
+	}
+	gain := saved((cpu.Goes + cpu.Most) / 2)
+	if cpu.Most > cpu.Goes {
+		gain.Low, gain.High = saved(cpu.Goes).Factor, saved(cpu.Most).Factor
+	}
+	diagnose.Promise(f, gain)
+	if p.CPU().Saturated() && cpu.Take > f.Share {
 		// Requests wait for the CPU, and the time queued for it belongs to other
 		// places.
-		f.Share, f.ShareOf = take, diagnose.OfCPU
+		f.Share, f.ShareOf = cpu.Take, diagnose.OfCPU
 	}
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, take, diagnose.Ratio,
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, cpu.Take, diagnose.Ratio,
 		"the repeated calls take %s of the service's CPU, including building the statement and reading its "+
-			"rows", diagnose.Percent(take)))
+			"rows", diagnose.Percent(cpu.Take)))
 }
 
 // joined is the remedy of a statement that reads again and again.
@@ -234,7 +218,7 @@ func repetition(p *diagnose.Pass, all *database.Statements) (r repeats) {
 	for _, s := range all.Statements {
 		times := demand.PerRequest(p, float64(s.Calls))
 		calls += times
-		if !(times >= repeated) {
+		if !(times >= demand.Again) {
 			continue
 		}
 		took := evidence.StatementShare(all, s) * (1 - 1/times)
@@ -258,28 +242,6 @@ func repetition(p *diagnose.Pass, all *database.Statements) (r repeats) {
 		}
 	}
 	return r
-}
-
-// repeatedAt returns the user's places that repeat statements, each with the part
-// of its calls that are repeats, 0 to 1; nil if no hooks counted callers.
-func repeatedAt(p *diagnose.Pass) usage.Calls {
-	made, repeats := map[code.Frame]float64{}, usage.Calls{}
-	for _, a := range p.Asked() {
-		times := demand.PerRequest(p, a.Calls)
-		for _, by := range a.Callers {
-			if !by.User {
-				continue
-			}
-			made[by.Place] += a.Calls * by.Share
-			if times >= repeated {
-				repeats[by.Place] += a.Calls * by.Share * (1 - 1/times)
-			}
-		}
-	}
-	for place := range repeats {
-		repeats[place] /= made[place]
-	}
-	return repeats
 }
 
 // fromWaits is the rule for the trace alone, where neither server nor hooks counted
@@ -367,7 +329,7 @@ func describeRepeater(p *diagnose.Pass, lead database.Statement, f *diagnose.Fin
 	}
 	by := asker.By{Place: site.Place}
 	for _, s := range asker.Spots(p) {
-		if s.Place != site.Place && s.Times >= repeated {
+		if s.Place != site.Place && s.Times >= demand.Again {
 			by.Others, by.Inferred = append(by.Others, s.Place), true
 		}
 	}

@@ -148,6 +148,32 @@ func TestJoinedRowsAreStillRead(t *testing.T) {
 	}
 }
 
+// TestSQLiteStepsAreExecution: SQLite finds a row while the service asks for it, at another line than the statement's. How much of
+// that a join saves is not known: at least the call that finds no more rows, at most all.
+func TestSQLiteStepsAreExecution(t *testing.T) {
+	const next = "shop/store.(*Store).List@store.go:48"
+	worth := func(rows float64) findings.Finding {
+		b := New(8, 10*ms).CPU(2, 1.95, 1.8, 0.05, -1).Sample(time.Second, sqliteStack(listAt)...).
+			Sample(6*time.Second, step, "modernc.org/sqlite.(*rows).Next", "database/sql.(*Rows).Next", next).
+			Sample(3*time.Second, "encoding/json.Marshal", "shop/web.Show@web.go:12").Wait(breakdown.StateRunning, 10*ms, 3)
+		b.Asks(operation.Query, "SELECT title FROM tracks WHERE album = ?", 40*int64(b.Requests()), 90*us, rows, Caller(1, 90*us,
+			sqliteStack(listAt)...)).Within(7*ms, 0, 40).SQLite("wal")
+		found := Expect(t, database.NPlusOne, b, "db-n-plus-one at store.go:40")
+		if len(found) == 0 {
+			t.FailNow()
+		}
+		return found[0]
+	}
+	one, many := worth(1), worth(20)
+	if one.Share < 0.65 || one.GainLow < 1.3 || one.GainHigh < 1.5*one.GainLow || one.GainCeiling < one.GainLow ||
+		one.GainCeiling > one.GainHigh {
+		t.Errorf("one row: %.2f of the CPU, worth %.2fx, %.2f to %.2f", one.Share, one.GainCeiling, one.GainLow, one.GainHigh)
+	}
+	if many.GainLow > 1.25 || many.GainLow >= one.GainLow {
+		t.Errorf("twenty rows: at least %.2fx, one row %.2fx", many.GainLow, one.GainLow)
+	}
+}
+
 // TestBatchedRowsAreStillWritten: one transaction saves SQLite's work per statement; each row
 // is written as before.
 func TestBatchedRowsAreStillWritten(t *testing.T) {

@@ -1,0 +1,106 @@
+package cpu
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/findings"
+)
+
+// calls counts the system calls per request at the finding's function, and returns
+// false if they are too few: the kernel then spends its time on large transfers,
+// which no buffer saves.
+func calls(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) bool {
+	if !p.Has(diagnose.NeedAnatomy) {
+		f.Confidence = findings.Low
+		return true
+	}
+	times, whole := 0.0, 0.0
+	add := func(state breakdown.State, stack []code.Frame, n float64) {
+		if state != breakdown.StateSyscall || !p.Stacks.Roles(stack).Has(callstack.SmallIO|callstack.FileMeta) {
+			return
+		}
+		if i := p.Stacks.Innermost(stack); i >= 0 && stack[i].Function == hot.Place.Function && !copies(stack[:i]) {
+			times += n
+			if wholeFile(stack[:i]) {
+				whole += n
+			}
+		}
+	}
+	for _, part := range p.Anatomy.All {
+		add(part.State, part.Stack, part.Times)
+		for _, chain := range part.Behind { // made by a goroutine that the request waits for
+			last := chain.Links[len(chain.Links)-1]
+			add(last.State, last.Stack, last.Times)
+		}
+	}
+	if whole > 0.5*times {
+		f.Title = fmt.Sprintf("Reading whole files takes %s of the service's CPU, most of it at %s", diagnose.Percent(f.Share),
+			diagnose.At(hot.Place))
+		f.Remedy = kept("the files", hot)
+	}
+	// distribution's catalogue walks a directory in each request, and was once
+	// advised a buffer for stat. Metadata needs a cache instead.
+	if use, err := p.Use(); err == nil {
+		if asks := use.In(hot.Place.Function, callstack.FileMeta); asks > 0.5*use.In(hot.Place.Function, callstack.SmallIO) {
+			f.Title = fmt.Sprintf("Reading names and attributes from the file system takes %s of the service's "+
+				"CPU, most of it at %s", diagnose.Percent(f.Share), diagnose.At(hot.Place))
+			f.Remedy = kept("a listing, sizes, dates", hot)
+		}
+	}
+	if times < leastCalls {
+		seen := "the execution trace shows none of its reads or writes"
+		if times >= 0.05 {
+			seen = fmt.Sprintf("it makes %s read and write calls per request", diagnose.Times(times))
+		}
+		p.Reject(f.Cause, "%s spends its CPU in reads and writes, but %s", callstack.Short(hot.Place.Function), seen)
+		return false
+	}
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Count,
+		"%s per request there, on files and connections", diagnose.Counted(times, "system call", "system calls")))
+	walk(p, f, hot)
+	return true
+}
+
+// walk advises not to descend where a function of the service calls itself to get to the files, such as one that counts what is
+// below each folder of a listing. What it makes of them is then saved too: dms spent a third of its CPU in the system calls, and
+// all but a tenth in the walk.
+func walk(p *diagnose.Pass, f *diagnose.Finding, hot usage.Hot) {
+	walker, share, ok := p.Walk(hot.Place.Function)
+	if !ok || share < f.Share {
+		return
+	}
+	name := callstack.Short(walker)
+	f.Remedy += fmt.Sprintf(" If %s need not descend, or its result is kept, all that it does below goes.", name)
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, share, diagnose.Ratio,
+		"%s calls itself on the way there: what it does below its first call takes %s of the CPU", name, diagnose.Percent(share)))
+	if g := p.Ran(evidence.Work{Share: min(1, share), Function: walker}); g.Factor > max(f.GainHigh, f.GainCeiling) {
+		f.GainHigh = g.Factor
+		if f.GainLow == 0 {
+			f.GainLow = f.GainCeiling
+		}
+	}
+}
+
+// kept advises to read once what a function reads for each request.
+func kept(what string, hot usage.Hot) string {
+	return fmt.Sprintf("Keep what %s reads (%s) in memory, and read it again when it changes or expires, not for each request.",
+		callstack.Short(hot.Place.Function), what)
+}
+
+// wholeFile reports whether a system call belongs to os.ReadFile, whose reads are as large as the file.
+func wholeFile(called []code.Frame) bool {
+	return slices.ContainsFunc(called, func(f code.Frame) bool { return f.Function == "os.ReadFile" })
+}
+
+// copies reports whether io.Copy made a system call: it brings a buffer of 32 KiB,
+// so its calls are not small, and a bufio.Reader of 4 KB would make more of them.
+func copies(called []code.Frame) bool {
+	return slices.ContainsFunc(called, func(f code.Frame) bool { return f.Function == "io.copyBuffer" })
+}
