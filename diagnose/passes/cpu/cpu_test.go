@@ -476,6 +476,14 @@ func TestGrowth(t *testing.T) {
 	// others took the host meanwhile
 	others := func(w int) float64 { return rising(0.5)(w) * 4 }
 	Expect(t, cpu.Growth, grows().Series(series.HostBusy, "", others))
+	// They start in the last third: until then the cost rises by a sixth.
+	step := func(w int) float64 { return 1e8 * (0.5 + 0.1*float64(w)/100 + 0.5*float64(w/67)) }
+	busy := func(others float64) *Builder {
+		return grows().Series(series.ProcessUser, "", step).
+			Series(series.HostBusy, "", func(w int) float64 { return step(w) + 1e8*(0.5+others*float64(w/67)) })
+	}
+	Expect(t, cpu.Growth, busy(1.2))
+	Expect(t, cpu.Growth, busy(0), "grows-with-state at door.go:34")
 	asked := grows().Series(series.HostBusy, "", others).Series(series.PeersCPU, series.Labels("program", "backend", "port", "9001"),
 		func(w int) float64 { return rising(0.5)(w) * 2.5 }) // the service asks them
 	Expect(t, cpu.Growth, asked, "grows-with-state at door.go:34")

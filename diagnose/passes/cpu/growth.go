@@ -51,8 +51,8 @@ var Growth = diagnose.Analyzer{
 			"down.",
 		Knows: "CPU time per request, of the service and of a database on this host, rises through the run by a quarter or " +
 			"more, nearly steadily (Kendall's test over twelve points, three standard errors), while the live heap or the " +
-			"database's own cost grows by a tenth, and other programs did not take more of the host meanwhile. Where: the " +
-			"service's function with the most CPU.",
+			"database's own cost grows by a tenth. Parts of the run in which other programs took more of the host do not " +
+			"count. Where: the service's function with the most CPU.",
 		Remedy: "An index or a map instead of a scan, a running total instead of a count, pages instead of everything, and a " +
 			"limit on what is kept.",
 		Example: diagnose.Example{Lang: "go",
@@ -136,8 +136,8 @@ func grows(p *diagnose.Pass) (g growth, ok bool) {
 		return g, false
 	}
 	// On a busier host the same work takes more CPU time, because caches and
-	// hyper-threads are shared. 0.1 CPUs are too few for that.
-	if more, risen := trend(foreign); risen && more > leastGrowth && foreign[len(foreign)-1] > 0.1 {
+	// hyper-threads are shared.
+	if alone, risen := trend(undisturbed(total, foreign)); alone < leastGrowth || !risen {
 		p.Reject(growsWithState, "a request costs %s times as much CPU at the end as at the beginning, but other "+
 			"programs used more of the host as well", diagnose.Times(factor))
 		return g, false
@@ -155,6 +155,22 @@ func grows(p *diagnose.Pass) (g growth, ok bool) {
 	g = growth{factor: factor, first: total[0], last: total[len(total)-1], filled: filled, kept: kept}
 	g.stored, g.database = stored(p, total, database)
 	return g, true
+}
+
+// undisturbed returns the costs of those spans in which other programs took no more of the host than in the first ones;
+// none if these are too few to tell a trend. 0.1 CPUs do not matter.
+func undisturbed(costs, foreign []float64) (kept []float64) {
+	const leastSpans = 2 * growthSpans / 3
+	usual := median(foreign[:growthSpans/4])
+	for i, c := range costs {
+		if foreign[i] <= usual+0.1 {
+			kept = append(kept, c)
+		}
+	}
+	if len(kept) < leastSpans {
+		return nil
+	}
+	return kept
 }
 
 // grown returns the part of a request's cost that is growth, 0 to 1, if the growing
