@@ -2,6 +2,7 @@ package downstream
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -10,6 +11,7 @@ import (
 	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/operation"
 	"github.com/redline-go/redline/record/series"
 )
 
@@ -80,10 +82,11 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.ShareOf = diagnose.OfCPU
 	}
 	diagnose.Promise(&f, dialGain(p, d.share, d.cpu, d.times))
-	client, place := "An HTTP client", sites[0].Place
+	site := opener(p, sites)
+	client, place := "An HTTP client", site.Place
 	f.Remedy = fmt.Sprintf("At %s use one shared Transport, read each body to its end before Close, and set "+
 		"MaxIdleConnsPerHost to the number of calls in flight (the default keeps 2).", diagnose.At(place))
-	stack := p.Stacks.Handler(sites[0].Part.Stack)
+	stack := p.Stacks.Handler(site.Part.Stack)
 	switch roles := p.Stacks.Roles(stack); {
 	case roles.Has(callstack.RPCClient) && !p.Stacks.GRPC(stack):
 		library, setting := pooled(p, stack)
@@ -103,6 +106,42 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	f.Title = fmt.Sprintf("%s opens %s: %s of %s at %s", client, diagnose.PerRequest(d.each, "a connection",
 		"connections"), diagnose.Percent(f.Share), diagnose.OfWhat(f.ShareOf), diagnose.At(place))
 	return []diagnose.Finding{f}, nil
+}
+
+// opener returns the site that takes most, at a place in the service's own code. A transport dials in goroutines of its own, and a
+// library calls it in others, on whose stacks there is none: then it is where the request waits for them, where the hooks
+// saw most calls begin, or another site's.
+func opener(p *diagnose.Pass, sites []waits.Site) waits.Site {
+	site := sites[0]
+	switch place, called := caller(p); {
+	case site.User:
+	case p.Stacks.User(site.From):
+		site.Place = site.From
+	case called:
+		site.Place = place
+	default:
+		if i := slices.IndexFunc(sites, func(s waits.Site) bool { return s.User }); i >= 0 {
+			return sites[i]
+		}
+	}
+	return site
+}
+
+// caller returns the place in the service's own code that makes most calls to other services, by the hooks' count.
+func caller(p *diagnose.Pass) (place code.Frame, ok bool) {
+	ops := p.Operations()
+	if ops == nil {
+		return place, false
+	}
+	calls := map[code.Frame]float64{}
+	for _, o := range ops.Operations {
+		for _, by := range o.Callers {
+			if i := p.Stacks.Innermost(by.Stack); i >= 0 && (o.Kind == operation.HTTP || o.Kind == operation.RPC) {
+				calls[by.Stack[i]] += by.Share * float64(o.Calls)
+			}
+		}
+	}
+	return measured.Heaviest(calls, measured.CompareFrames), len(calls) > 0
 }
 
 // idles are the settings of clients that bound how many idle connections they keep, by their packages.

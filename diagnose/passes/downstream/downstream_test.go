@@ -249,6 +249,22 @@ func TestChurn(t *testing.T) {
 	Expect(t, downstream.Churn, idle().Wait(breakdown.StateSelect, 200*us, 0.9, connect...)) // cheap
 }
 
+// TestChurnOfALibrary: a library calls in goroutines of its own, on whose stacks the service has no frame. The hooks saw where
+// the calls begin.
+func TestChurnOfALibrary(t *testing.T) {
+	const ping = "github.com/kept/registry.ping.func1"
+	dials := func() *Builder {
+		return idle().Wait(breakdown.StateSelect, 10*ms, 0.9, "runtime.selectgo",
+			"net/http.(*Transport).getConn", "net/http.(*Client).Do", ping)
+	}
+	b := dials()
+	n := int64(b.Requests())
+	b.Asks(operation.HTTP, "GET shop:80/v2/", n, ms, 0, Caller(1, ms, "net/http.(*Client).Do", ping)).
+		Asks(operation.HTTP, "GET shop:80/v2/{}", n, ms, 0, Caller(1, ms, "net/http.(*Client).Do", "github.com/kept/registry.Get", get))
+	Expect(t, downstream.Churn, b, "http-client-churn at cache.go:41")
+	Expect(t, downstream.Churn, dials(), "http-client-churn at lib.go:0") // no hooks
+}
+
 // TestChurnOfStreams: the kernel counts no streams over one connection (yamux), the hooks do.
 func TestChurnOfStreams(t *testing.T) {
 	connect := []string{"runtime.selectgo", "net/http.(*Transport).getConn", "net/http.(*Client).Do", get}
