@@ -2,6 +2,7 @@ package compiler_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -116,6 +117,26 @@ func TestList(t *testing.T) {
 	}
 	if _, err := compiler.List(context.Background(), module(t), "./nothing"); err == nil || !strings.Contains(err.Error(), "nothing") {
 		t.Errorf("a folder that is not there gives %v", err)
+	}
+}
+
+// TestListReplaced: what a replace line takes from a folder is the target's own, as it is being edited.
+func TestListReplaced(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"svc/go.mod":  "module svc\n\ngo 1.24\n\nrequire example.com/lib v1.0.0\n\nreplace example.com/lib => ../lib\n",
+		"svc/main.go": "package main\n\nimport \"example.com/lib\"\n\nfunc main() { lib.Run() }\n",
+		"lib/go.mod":  "module example.com/lib\n\ngo 1.24\n",
+		"lib/lib.go":  "package lib\n\nfunc Run() {}\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := compiler.List(context.Background(), filepath.Join(dir, "svc"), ".")
+	if err != nil || len(list) != 2 || list[0].ImportPath != "example.com/lib" || list[0].Dir != filepath.Join(dir, "lib") {
+		t.Errorf("listed %+v, %v: want the replaced module's package too", list, err)
 	}
 }
 

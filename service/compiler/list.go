@@ -16,7 +16,7 @@ import (
 	"github.com/redline-go/redline/service/scratch"
 )
 
-// Package is a package of the main module, or of a workspace's modules.
+// Package is a package of the main module, of a workspace's modules, or of a module that a replace line takes from a folder.
 type Package struct {
 	ImportPath, Name, Dir string
 }
@@ -41,12 +41,15 @@ func List(ctx context.Context, dir string, patterns ...string) ([]Package, error
 	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
 		var p struct {
 			Package
-			Module *struct{ Main bool }
+			Module *struct {
+				Main    bool
+				Replace *struct{ Version string }
+			}
 		}
 		if err := dec.Decode(&p); err != nil {
 			return nil, fmt.Errorf("read go list: %w", err)
 		}
-		if p.Module != nil && p.Module.Main {
+		if m := p.Module; m != nil && (m.Main || m.Replace != nil && m.Replace.Version == "") {
 			list = append(list, p.Package)
 		}
 	}

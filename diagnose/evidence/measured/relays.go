@@ -34,6 +34,16 @@ func (p *Run) relays() callstack.Lines {
 	}
 }
 
+// Loops returns the lines of the service that call others in a loop of their function, by the sources of a target that redline
+// built; none of another.
+func (p *Run) Loops() []code.Frame {
+	var known code.Compiler
+	if p.Record.ReadJSON(code.File, &known) != nil {
+		return nil
+	}
+	return known.Loops
+}
+
 // tables are what one line of the user's asks, by the user's frames that led there.
 type tables struct {
 	at    code.Frame

@@ -112,6 +112,36 @@ func TestCallerOfARelay(t *testing.T) {
 	}
 }
 
+// TestRepeatedInALoop: a repository's method runs the statement once, and its caller loops. The finding says where, next to the
+// place of the statement; where the method loops itself, nothing needs to be added.
+func TestRepeatedInALoop(t *testing.T) {
+	const find, page = "shop/store.(*Orders).Find@store.go:30", "shop/web.(*API).page@web.go:12"
+	detail := func(loops ...code.Frame) string {
+		b := twoPlaces()
+		n := int64(b.Requests())
+		rec, body := b.Statement(item, 10*n, ms, 1, 4, "").Asks(operation.Query, item, 10*n, ms, 1, Caller(1, ms, append(queryAt(find), page)...)).
+			Within(0, 10*ms, 10).Open(t)
+		if err := disk.WriteJSON(rec.Dir, code.File, code.Compiler{Loops: loops}); err != nil {
+			t.Fatal(err)
+		}
+		out, err := diagnose.Run(rec, body, []diagnose.Analyzer{database.NPlusOne})
+		if err != nil || len(out.Findings) != 1 || out.Findings[0].Where.Line != 30 {
+			t.Fatalf("%+v, %v", out.Findings, err)
+		}
+		return out.Findings[0].Where.Detail
+	}
+	within, around := code.Frame{Function: "shop/store.(*Orders).Find", Line: 30}, code.Frame{Function: "shop/web.(*API).page", Line: 12}
+	if got, want := detail(around), "in the loop of web.(*API).page at web.go:12"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	around.Line++
+	for name, loops := range map[string][]code.Frame{"its own": {within}, "another line": {around}, "none": nil} {
+		if got := detail(loops...); got != "" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
 // TestCallerOfARepository: who calls it decides which table its statements are about, whether it builds them or
 // a library does. It is named where it asks several tables itself, where all it asks is one, or without a caller.
 func TestCallerOfARepository(t *testing.T) {

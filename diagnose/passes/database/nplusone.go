@@ -298,6 +298,18 @@ func executes(p *diagnose.Pass, stack []code.Frame) bool {
 	})
 }
 
+// looping returns the innermost of the user's lines on the way to a statement that is in a loop, by the sources; false if none is
+// known.
+func looping(p *diagnose.Pass, by evidence.AskedBy) (at code.Frame, known bool) {
+	loops := p.Loops()
+	for _, f := range by.Stack {
+		if p.Stacks.User(f) && slices.ContainsFunc(loops, func(l code.Frame) bool { return l.Function == f.Function && l.Line == f.Line }) {
+			return f, true
+		}
+	}
+	return at, false
+}
+
 // describeRepeater sets the finding's place to the one that repeats a statement, and
 // returns it for the title with a leading " at "; "" if unknown.
 func describeRepeater(p *diagnose.Pass, lead database.Statement, f *diagnose.Finding) (at string) {
@@ -307,6 +319,9 @@ func describeRepeater(p *diagnose.Pass, lead database.Statement, f *diagnose.Fin
 			who, _ := asker.Counted(p, lead.Text)
 			f.Evidence, f.Confidence = append(f.Evidence, who), findings.High
 			// The loop is often one function up, in the caller of a repository method.
+			if at, known := looping(p, by); known && at.Function != by.Place.Function {
+				f.Where.Detail = fmt.Sprintf("in the loop of %s at %s", callstack.Short(at.Function), diagnose.At(at))
+			}
 			if callers := p.Stacks.Callers(by.Stack, by.Place); len(callers) > 0 {
 				f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, float64(len(callers)),
 					"functions", "called by %s", usage.ThroughWords(callers)))

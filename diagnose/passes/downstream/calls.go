@@ -297,13 +297,3 @@ func material(calls []call) []call {
 	}
 	return kept
 }
-
-// loopsOf returns the lines that call others in a loop of their function; none of a target
-// that redline did not build.
-func loopsOf(p *diagnose.Pass) []code.Frame {
-	var known code.Compiler
-	if p.Record.ReadJSON(code.File, &known) != nil {
-		return nil
-	}
-	return known.Loops
-}
