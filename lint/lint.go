@@ -27,17 +27,17 @@ import (
 )
 
 // Explain returns the hot lines of a record with the compiler's remarks, and the lines that call others
-// in a loop or pass on the statements that they are given. dir is
-// where the go command is run, and patterns are the packages that may be asked
-// about ("./..."). Lines are empty if the record has no profiles; the error is then
-// nil. It reports packages that could not be listed or compiled.
-func Explain(ctx context.Context, rec *record.Record, dir string, patterns ...string) (code.Compiler, error) {
+// in a loop or pass on the statements that they are given. b is where and how the target
+// was built, and patterns are the packages that may be asked about ("./..."). Lines are empty
+// if the record has no profiles; the error is then nil. It reports packages that could not be
+// listed or compiled.
+func Explain(ctx context.Context, rec *record.Record, b compiler.Build, patterns ...string) (code.Compiler, error) {
 	out := code.Compiler{GoVersion: runtime.Version(), Lines: diagnose.HotLines(rec)}
 	calls := diagnose.CallLines(rec)
 	if len(out.Lines)+len(calls) == 0 {
 		return out, nil
 	}
-	listed, err := compiler.List(ctx, dir, patterns...)
+	listed, err := compiler.List(ctx, b, patterns...)
 	if err != nil {
 		return out, err
 	}
@@ -46,8 +46,8 @@ func Explain(ctx context.Context, rec *record.Record, dir string, patterns ...st
 	if len(out.Lines) == 0 {
 		return out, nil
 	}
-	out.GoVersion = compiler.Version(ctx, dir)
-	asked, err := compiler.Ask(ctx, dir, hotPackages(out.Lines, listed, rec.Run.Target.MainPkg)...)
+	out.GoVersion = compiler.Version(ctx, b.Dir)
+	asked, err := compiler.Ask(ctx, b, hotPackages(out.Lines, listed, rec.Run.Target.MainPkg)...)
 	if err != nil {
 		return out, err
 	}

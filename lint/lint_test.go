@@ -13,6 +13,7 @@ import (
 	"github.com/redline-go/redline/lint"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/operation"
+	"github.com/redline-go/redline/service/compiler"
 )
 
 const source = `package main
@@ -68,7 +69,7 @@ func hot() *diagnosetest.Builder {
 func TestLoops(t *testing.T) {
 	rec, _ := diagnosetest.New(16, 10*time.Millisecond).Asks(operation.HTTP, "GET tax/{}", 4000, time.Millisecond, 0,
 		diagnosetest.Caller(1, time.Millisecond, "net/http.(*Client).Do", "main.total@main.go:15", "main.main@main.go:23")).Open(t)
-	said, err := lint.Explain(context.Background(), rec, service(t), "./...")
+	said, err := lint.Explain(context.Background(), rec, compiler.Build{Dir: service(t)}, "./...")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +94,7 @@ func TestRelays(t *testing.T) {
 		diagnosetest.Caller(0.4, time.Millisecond, stack("lib.test/hook.Run", "main.users@db.go:19")...),
 		diagnosetest.Caller(0.1, time.Millisecond, "database/sql.(*Stmt).QueryContext", "main.prepared@db.go:21", "main.main@main.go:23")).
 		Open(t)
-	said, err := lint.Explain(context.Background(), rec, dir, "./...")
+	said, err := lint.Explain(context.Background(), rec, compiler.Build{Dir: dir}, "./...")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +132,7 @@ func prepared(s *sql.Stmt, id string) { s.Query(id) }
 
 func TestExplain(t *testing.T) {
 	rec, _ := hot().Open(t)
-	said, err := lint.Explain(context.Background(), rec, service(t), "./...")
+	said, err := lint.Explain(context.Background(), rec, compiler.Build{Dir: service(t)}, "./...")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +160,7 @@ func TestExplain(t *testing.T) {
 
 func TestExplainWithoutProfiles(t *testing.T) {
 	rec, _ := diagnosetest.New(16, 10*time.Millisecond).Open(t)
-	said, err := lint.Explain(context.Background(), rec, service(t), "./...")
+	said, err := lint.Explain(context.Background(), rec, compiler.Build{Dir: service(t)}, "./...")
 	if err != nil || len(said.Lines) != 0 {
 		t.Errorf("said %+v, %v", said, err)
 	}
@@ -171,7 +172,7 @@ func TestExplainWithoutProfiles(t *testing.T) {
 
 func TestBundleKeepsRemarks(t *testing.T) {
 	rec, _ := hot().Open(t)
-	if err := lint.Bundle(context.Background(), rec.Dir, service(t)); err != nil {
+	if err := lint.Bundle(context.Background(), rec.Dir, service(t), nil); err != nil {
 		t.Fatal(err)
 	}
 	var said code.Compiler

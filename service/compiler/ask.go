@@ -17,7 +17,7 @@ import (
 // Ask compiles packages, given as import paths or directories (but not "./..."), in the
 // module of dir, and returns the compiler's remarks on their files. An error holds the
 // compiler's own last lines.
-func Ask(ctx context.Context, dir string, packages ...string) ([]File, error) {
+func Ask(ctx context.Context, b Build, packages ...string) ([]File, error) {
 	if len(packages) == 0 {
 		return nil, nil
 	}
@@ -30,11 +30,11 @@ func Ask(ctx context.Context, dir string, packages ...string) ([]File, error) {
 	if err := os.Mkdir(out, 0o700); err != nil {
 		return nil, fmt.Errorf("ask the compiler: %w", err)
 	}
-	args := []string{"build", "-o", os.DevNull}
+	args := append([]string{"build", "-o", os.DevNull}, b.sources()...)
 	for _, p := range packages {
 		args = append(args, fmt.Sprintf("-gcflags=%s=-json=0,file://%s", p, out))
 	}
-	cmd := Command(dir, folder.Path, append(append(args, "--"), packages...)...)
+	cmd := Command(b.Dir, folder.Path, append(append(args, "--"), packages...)...)
 	if text, err := guard.CombinedOutput(ctx, cmd, syscall.SIGINT); err != nil {
 		return nil, fmt.Errorf("ask the compiler: %w: %s", err, lastLines(string(text)))
 	}

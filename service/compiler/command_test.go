@@ -20,10 +20,10 @@ func TestTheGoCommandsFilesAreOurs(t *testing.T) {
 		0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := compiler.List(t.Context(), ".", "."); err != nil {
+	if _, err := compiler.List(t.Context(), compiler.Build{Dir: "."}, "."); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := compiler.Ask(t.Context(), ".", "example.com/a"); err != nil {
+	if _, err := compiler.Ask(t.Context(), compiler.Build{Dir: "."}, "example.com/a"); err != nil {
 		t.Fatal(err)
 	}
 	asked, err := os.ReadFile(where)

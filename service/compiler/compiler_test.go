@@ -59,7 +59,7 @@ func module(t *testing.T) string {
 func TestAsk(t *testing.T) {
 	dir := module(t)
 	for _, again := range []bool{false, true} { // the second time everything is in the build cache
-		files, err := compiler.Ask(context.Background(), dir, "shop/store")
+		files, err := compiler.Ask(context.Background(), compiler.Build{Dir: dir}, "shop/store")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,14 +97,14 @@ func TestAskTellsWhatDoesNotCompile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "store", "broken.go"), []byte("package store\n\nvar x int = \"text\"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, err := compiler.Ask(context.Background(), dir, "shop/store")
+	_, err := compiler.Ask(context.Background(), compiler.Build{Dir: dir}, "shop/store")
 	if err == nil || !strings.Contains(err.Error(), "broken.go:3") {
 		t.Errorf("the error is %v", err)
 	}
 }
 
 func TestList(t *testing.T) {
-	list, err := compiler.List(context.Background(), module(t), ".")
+	list, err := compiler.List(context.Background(), compiler.Build{Dir: module(t)}, ".")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,8 @@ func TestList(t *testing.T) {
 	if !slices.Equal(names, []string{"shop/store", "shop"}) {
 		t.Errorf("listed %q, want the main module's packages and no others", names)
 	}
-	if _, err := compiler.List(context.Background(), module(t), "./nothing"); err == nil || !strings.Contains(err.Error(), "nothing") {
+	if _, err := compiler.List(context.Background(), compiler.Build{Dir: module(t)}, "./nothing"); err == nil ||
+		!strings.Contains(err.Error(), "nothing") {
 		t.Errorf("a folder that is not there gives %v", err)
 	}
 }
@@ -124,7 +125,8 @@ func TestList(t *testing.T) {
 func TestListReplaced(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"svc/go.mod":  "module svc\n\ngo 1.24\n\nrequire example.com/lib v1.0.0\n\nreplace example.com/lib => ../lib\n",
+		"svc/go.mod": "module svc\n\ngo 1.24\n\nrequire example.com/lib v1.0.0\n\n" +
+			"replace example.com/lib => ../lib\n",
 		"svc/main.go": "package main\n\nimport \"example.com/lib\"\n\nfunc main() { lib.Run() }\n",
 		"lib/go.mod":  "module example.com/lib\n\ngo 1.24\n",
 		"lib/lib.go":  "package lib\n\nfunc Run() {}\n",
@@ -134,9 +136,31 @@ func TestListReplaced(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	list, err := compiler.List(context.Background(), filepath.Join(dir, "svc"), ".")
+	list, err := compiler.List(context.Background(), compiler.Build{Dir: filepath.Join(dir, "svc")}, ".")
 	if err != nil || len(list) != 2 || list[0].ImportPath != "example.com/lib" || list[0].Dir != filepath.Join(dir, "lib") {
 		t.Errorf("listed %+v, %v: want the replaced module's package too", list, err)
+	}
+}
+
+// TestBuildFlags: a package behind a tag is listed with it, in either spelling; flags that choose no sources do not matter.
+func TestBuildFlags(t *testing.T) {
+	dir := module(t)
+	text := "//go:build sqlite\n\npackage main\n\nimport _ \"shop/lite\"\n"
+	for name, text := range map[string]string{"lite/lite.go": "package lite\n", "lite.go": text} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for flags, want := range map[string]int{"": 2, "-tags=sqlite": 3, "--tags sqlite -ldflags=-s": 3, "-v": 2} {
+		list, err := compiler.List(context.Background(), compiler.Build{Dir: dir, Flags: strings.Fields(flags)}, ".")
+		if err != nil || len(list) != want {
+			t.Errorf("%q lists %+v, %v: want %d packages", flags, list, err, want)
+		}
+	}
+	files, err := compiler.Ask(context.Background(), compiler.Build{Dir: dir, Flags: []string{"-tags", "sqlite"}}, "shop/store")
+	if err != nil || len(files) == 0 {
+		t.Errorf("%d files have remarks with a tag: %v", len(files), err)
 	}
 }
 

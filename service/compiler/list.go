@@ -9,6 +9,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -21,16 +22,41 @@ type Package struct {
 	ImportPath, Name, Dir string
 }
 
-// List returns the packages that patterns match in dir, and their dependencies;
+// Build is where and how a target is built.
+type Build struct {
+	Dir   string   // where the go command is run; empty is the working directory
+	Flags []string // of go build, of which those that choose sources count: -tags and the like
+}
+
+// choosing are the flags of go build that decide which sources belong to a package; those without a value are true.
+var choosing = map[string]bool{"tags": false, "mod": false, "modfile": false, "overlay": false, "race": true, "msan": true, "asan": true}
+
+// sources returns the flags that choose sources, each as one word.
+func (b Build) sources() (flags []string) {
+	for i, word := range b.Flags {
+		name, _, valued := strings.Cut(strings.TrimLeft(word, "-"), "=")
+		alone, known := choosing[name]
+		switch {
+		case !known || !strings.HasPrefix(word, "-"):
+		case valued || alone:
+			flags = append(flags, word)
+		case i+1 < len(b.Flags):
+			flags = append(flags, "-"+name+"="+b.Flags[i+1])
+		}
+	}
+	return flags
+}
+
+// List returns the packages that patterns match, and their dependencies;
 // packages of other modules and of the standard library are left out.
-func List(ctx context.Context, dir string, patterns ...string) ([]Package, error) {
+func List(ctx context.Context, b Build, patterns ...string) ([]Package, error) {
 	folder, err := scratch.New("compiler")
 	if err != nil {
 		return nil, fmt.Errorf("list packages: %w", err)
 	}
 	defer folder.Remove()
-	args := append([]string{"list", "-deps", "-json=ImportPath,Name,Dir,Module", "--"}, patterns...)
-	cmd := Command(dir, folder.Path, args...)
+	args := slices.Concat([]string{"list", "-deps", "-json=ImportPath,Name,Dir,Module"}, b.sources(), []string{"--"}, patterns)
+	cmd := Command(b.Dir, folder.Path, args...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := guard.Output(ctx, cmd, syscall.SIGINT)

@@ -97,7 +97,7 @@ func Inlining(ctx context.Context, plan *scenario.Plan, path string) (*tune.Inli
 		return nil, err
 	}
 	shares := functionShares(p)
-	packages, err := compiler.List(ctx, plan.Target.Build, ".")
+	packages, err := compiler.List(ctx, compiler.Build{Dir: plan.Target.Build, Flags: plan.Target.BuildFlags}, ".")
 	if err != nil {
 		return nil, err
 	}

@@ -159,7 +159,7 @@ func (f *Flags) measure(ctx context.Context, cmd *cobra.Command, o run.Options, 
 	}
 	if o.Plan.Target.Build != "" && runErr == nil {
 		o.OnEvent(run.Event{Phase: "asking the compiler"})
-		remarks(cmd, o.Dir, o.Plan.Target.Build)
+		remarks(cmd, o.Dir, o.Plan.Target.Build, o.Plan.Target.BuildFlags)
 	}
 	o.OnEvent(run.Event{Phase: "taking requests apart"})
 	rec, summary, err := assess.Bundle(o.Dir)
@@ -178,8 +178,8 @@ func (f *Flags) measure(ctx context.Context, cmd *cobra.Command, o run.Options, 
 
 // remarks adds the compiler's remarks to the bundle. They explain findings and are no part of the
 // measurement: if there are none, a note says why.
-func remarks(cmd *cobra.Command, dir, pkg string) {
-	if err := lint.Bundle(cmd.Context(), dir, pkg); err != nil {
+func remarks(cmd *cobra.Command, dir, pkg string, flags []string) {
+	if err := lint.Bundle(cmd.Context(), dir, pkg, flags); err != nil {
 		inert.Fprintf(cmd.ErrOrStderr(), "redline: no remarks from the compiler: %v\n", err)
 	}
 }

@@ -2,17 +2,20 @@ package show
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redline-go/redline/lint"
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/scenario/scalar"
+	"github.com/redline-go/redline/service/compiler"
 )
 
 // LintCommand returns the verb lint.
 func LintCommand() *cobra.Command {
-	var profile string
+	var profile, buildFlags string
 	var asJSON bool
 	var top int
 	cmd := &cobra.Command{
@@ -38,7 +41,11 @@ Run it in the service's source tree, at the measured revision. The packages (def
 			if len(args) == 0 {
 				args = []string{"./..."}
 			}
-			explained, err := lint.Explain(cmd.Context(), rec, "", args...)
+			flags, err := scalar.SplitCommand(buildFlags)
+			if err != nil {
+				return fmt.Errorf("--build-flags: %w", err)
+			}
+			explained, err := lint.Explain(cmd.Context(), rec, compiler.Build{Flags: flags}, args...)
 			if err != nil {
 				return err
 			}
@@ -49,6 +56,7 @@ Run it in the service's source tree, at the measured revision. The packages (def
 		},
 	}
 	cmd.Flags().StringVar(&profile, "profile", "", "`bundle` of the run whose profiles name the hot lines")
+	cmd.Flags().StringVar(&buildFlags, "build-flags", "", "`flags` of go build that the run's target was built with, such as -tags=sqlite")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print every hot line with its remarks as JSON")
 	cmd.Flags().IntVar(&top, "top", 10, "print at most this many hot lines (0: all)")
 	return cmd

@@ -119,7 +119,8 @@ func TestRepeatedInALoop(t *testing.T) {
 	detail := func(loops ...code.Frame) string {
 		b := twoPlaces()
 		n := int64(b.Requests())
-		rec, body := b.Statement(item, 10*n, ms, 1, 4, "").Asks(operation.Query, item, 10*n, ms, 1, Caller(1, ms, append(queryAt(find), page)...)).
+		rec, body := b.Statement(item, 10*n, ms, 1, 4, "").
+			Asks(operation.Query, item, 10*n, ms, 1, Caller(1, ms, append(queryAt(find), page)...)).
 			Within(0, 10*ms, 10).Open(t)
 		if err := disk.WriteJSON(rec.Dir, code.File, code.Compiler{Loops: loops}); err != nil {
 			t.Fatal(err)
