@@ -43,6 +43,8 @@ func (e *NotReady) Error() string {
 		if e.Exit.Status == "exit status 0" {
 			b.WriteString("\n  hint: it found nothing to do, or moved to the background: give its subcommand and flags after " +
 				"--, and keep it in the foreground")
+		} else if len(e.Exit.Stderr) == 0 {
+			b.WriteString("\n  hint: it wrote nothing to standard error: -v shows what it writes to standard output")
 		}
 		return b.String()
 	}

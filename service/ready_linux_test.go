@@ -30,11 +30,12 @@ func TestTargetThatAnswersElsewhere(t *testing.T) {
 			[]string{"| up", "hint: it listens on " + own}},
 		"nowhere": {"echo starting slowly >&2; touch up; exec sleep 600", []string{"| starting slowly", "hint: it listens nowhere"}},
 		"done":    {"exit 0", []string{"ended before it was ready: exit status 0", "hint: it found nothing to do, or moved to the background"}},
+		"silent":  {"exit 3", []string{"exit status 3", "hint: it wrote nothing to standard error: -v"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := options(t, wanted, scenario.Target{Exec: []string{"bash", "-c", c.command}, Dir: t.TempDir()})
 			clock, p := o.Clock, startIn(t, o)
-			if name == "done" {
+			if strings.HasPrefix(c.command, "exit") {
 				<-p.done
 				err := (&NotReady{What: "x", Exit: p.exit(clock)}).Error()
 				contains(t, err, c.want)
