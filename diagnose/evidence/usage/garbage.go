@@ -162,7 +162,8 @@ func (u *Table) allocatedBy(domains callstack.Role) map[code.Frame]float64 {
 			continue
 		}
 		all[s.Stack[i]] += float64(s.Value)
-		if s.Domain.Has(domains) {
+		// Helping the collector is a domain of its own, but it is the join that allocates.
+		if s.Domain.Has(domains) || u.index.Roles(s.Stack[:i]).Has(domains) {
 			parts[s.Stack[i]] += float64(s.Value)
 		}
 	}

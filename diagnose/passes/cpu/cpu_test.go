@@ -149,13 +149,17 @@ func TestJoinedStringsAreCollected(t *testing.T) {
 		if len(found) != 1 {
 			t.FailNow()
 		}
-		if !strings.Contains(found[0].Remedy, "strings.Builder") {
-			t.Error(found[0].Remedy)
+		if !strings.Contains(found[0].Remedy, "strings.Builder") || !strings.HasPrefix(found[0].Title, "Joining strings with +") {
+			t.Error(found[0].Title, found[0].Remedy)
 		}
 		return found[0].Share
 	}
 	if got := share(); math.Abs(got-6.7/9) > 0.01 {
 		t.Errorf("joining takes %.2f of the CPU, want %.2f", got, 6.7/9)
+	}
+	assists := append([]string{"runtime.gcDrainN", "runtime.gcAssistAlloc", "runtime.mallocgc", "runtime.rawstring"}, join...)
+	if got, want := share(assists...), (4+0.9*6)/12; math.Abs(got-want) > 0.01 {
+		t.Errorf("where the joining helps the collector, it takes %.2f of the CPU, want %.2f", got, want)
 	}
 	if got, want := share("runtime.mallocgc", "runtime.newobject", user), (4+2.7/4)/12; math.Abs(got-want) > 0.01 {
 		t.Errorf("where a quarter of the allocating is its own, joining takes %.2f of the CPU, want %.2f", got, want)

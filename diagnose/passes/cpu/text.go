@@ -167,8 +167,13 @@ var TemplateParse = domain{
 var Format = domain{
 	name: "format", roles: callstack.Format, handed: true, least: leastFormat,
 	worth: from(purposeful), instead: formatLess, needless: needless,
-	doc:   "Counts CPU samples inside fmt, strconv, templates and string building, from 15 % of the service's CPU.",
-	title: fixed("Formatting text"),
+	doc: "Counts CPU samples inside fmt, strconv, templates and string building, from 15 % of the service's CPU.",
+	title: func(h usage.Hot) string {
+		if callsAny(h, "runtime.concatstring") {
+			return "Joining strings with +"
+		}
+		return "Formatting text"
+	},
 	cause: diagnose.Cause{
 		ID: "cpu-format", Title: "Formatting takes the CPU",
 		Doc: "A large part of the CPU is spent in fmt, string building and conversions.",
