@@ -166,6 +166,32 @@ func TestJoinedStringsAreCollected(t *testing.T) {
 	}
 }
 
+// TestTheSweeperYields: the sweeper yields its CPU again and again, so that the scheduler's work for goroutines that yield is the
+// collector's, and goes with what is collected; not where the service yields itself.
+func TestTheSweeperYields(t *testing.T) {
+	const user = "shop/web.csv@web.go:70"
+	share := func(yields ...string) float64 {
+		b := New(8, time.Millisecond).CPU(2, 1.9, 1.8, 0.1, -1).
+			Sample(4*s, "runtime.mallocgc", "runtime.rawstring", "runtime.concatstrings", user)
+		b.Sample(s, "shop/web.total@web.go:80").Background(s, "runtime.sweepone", "runtime.bgsweep")
+		b.Background(3*s, "runtime.findRunnable", "runtime.schedule", "runtime.goschedImpl", "runtime.gosched_m", "runtime.mcall")
+		if len(yields) > 0 {
+			b.Sample(s, yields...)
+		}
+		found := Expect(t, cpu.Format, b.Alloc(1000, 100<<30, user), "cpu-format at web.go:70")
+		if len(found) != 1 {
+			t.FailNow()
+		}
+		return found[0].Share
+	}
+	if got, want := share(), 8.0/9; math.Abs(got-want) > 0.01 {
+		t.Errorf("with the sweeper's yields %.2f of the CPU, want %.2f", got, want)
+	}
+	if got, want := share("runtime.Gosched", "shop/web.spin@web.go:90"), 5.0/10; math.Abs(got-want) > 0.01 {
+		t.Errorf("where the service yields %.2f of the CPU, want %.2f", got, want)
+	}
+}
+
 func TestLibraries(t *testing.T) {
 	user := "shop/web.show@web.go:70"
 	Expect(t, cpu.Handshakes, Healthy().Sample(9*s, "crypto/internal/fips140/nistec.p256Mul",

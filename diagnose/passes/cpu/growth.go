@@ -137,7 +137,7 @@ func grows(p *diagnose.Pass) (g growth, ok bool) {
 	}
 	// On a busier host the same work takes more CPU time, because caches and
 	// hyper-threads are shared.
-	if alone, risen := trend(undisturbed(total, foreign)); alone < leastGrowth || !risen {
+	if alone, _ := trend(undisturbed(total, foreign)); alone < leastGrowth {
 		p.Reject(growsWithState, "a request costs %s times as much CPU at the end as at the beginning, but other "+
 			"programs used more of the host as well", diagnose.Times(factor))
 		return g, false
