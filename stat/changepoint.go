@@ -1,45 +1,68 @@
 package stat
 
-import "math"
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// fewValues is the length up to which ChangePoint counts permutations. Pettitt's formula is too cautious for so few: of 16 values
+// it gives a perfect shift after the seventh 0.008, where 2 in 11,440 orders have one as large.
+const fewValues = 64
 
 // ChangePoint returns the most likely place where the level of a sequence
 // shifts: values[:at] came before, values[at:] after. p is the approximate
-// probability of so large a shift if there is none (Pettitt 1979, equations 2.3
-// and 3.2): p = 2 exp(-6 K^2 / (n^3 + n^2)), which its author finds accurate to
-// two decimals for p below one half. It assumes no distribution, so it suits
-// latencies with outliers.
+// probability of so large a shift if there is none. Its statistic is Pettitt's (1979,
+// equation 2.3), and p his equation 3.2, 2 exp(-6 K^2 / (n^3 + n^2)), which he finds accurate to two
+// decimals for p below one half. There, for up to 64 values, it is instead the part of 10,000 random
+// orders that have a shift at least as large, the given one included. It assumes no distribution, so
+// it suits latencies with outliers.
 //
 // Values must be in order of time and independent under the null hypothesis;
 // Lag1 measures how far they are from that. at is 0 and p is 1 for fewer than four
-// values, for a constant sequence, or when one is NaN.
+// values, for a constant sequence, or when one is NaN. The same values give the same p.
 func ChangePoint(values []float64) (at int, p float64) {
 	n := len(values)
-	if n < 4 {
+	if n < 4 || slices.ContainsFunc(values, math.IsNaN) {
 		return 0, 1
 	}
-	// U[t] = sum over i <= t < j of sign(x[i] - x[j]), by U[t] = U[t-1] + sum
-	// over j of sign(x[t] - x[j]).
-	u, best := 0.0, 0.0
-	for t := range n - 1 {
+	most, at := largestShift(values)
+	if most == 0 {
+		return 0, 1
+	}
+	f, k := float64(n), float64(most)
+	if p = min(1, 2*math.Exp(-6*k*k/(f*f*f+f*f))); n > fewValues || p > 0.5 {
+		return at, p
+	}
+	const orders = 10_000
+	rng, order, asLarge := rand.New(rand.NewPCG(1979, 126)), slices.Clone(values), 1
+	for range orders - 1 {
+		rng.Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
+		if k, _ := largestShift(order); k >= most {
+			asLarge++
+		}
+	}
+	return at, float64(asLarge) / orders
+}
+
+// largestShift returns the largest |U[t]|, where U[t] = sum over i <= t < j of sign(x[i] - x[j]), and the index after t.
+// U[t] = U[t-1] + sum over j of sign(x[t] - x[j]).
+func largestShift(values []float64) (most, at int) {
+	u := 0
+	for t := range len(values) - 1 {
 		for _, v := range values {
 			switch {
-			case math.IsNaN(v):
-				return 0, 1
 			case values[t] > v:
 				u++
 			case values[t] < v:
 				u--
 			}
 		}
-		if math.Abs(u) > best {
-			best, at = math.Abs(u), t+1
+		if k := max(u, -u); k > most {
+			most, at = k, t+1
 		}
 	}
-	if best == 0 {
-		return 0, 1
-	}
-	f := float64(n)
-	return at, min(1, 2*math.Exp(-6*best*best/(f*f*f+f*f)))
+	return most, at
 }
 
 // Lag1 returns the lag-1 autocorrelation coefficient r1 (Box and Jenkins, Time

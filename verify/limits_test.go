@@ -55,6 +55,17 @@ func TestLimits(t *testing.T) {
 			}
 		}
 	}
+	// A session of 100 s beside a quota of 0.6 CPUs from its middle on, as measured.
+	short := make([]Pair, 0, 16)
+	for _, served := range [][2]float64{{19010, 18954}, {20129, 18404}, {19556, 19289}, {19165, 19633}, {19502, 21812}, {21121, 19274},
+		{18379, 19849}, {15381, 17584}, {13333, 14252}, {15416, 14720}, {13827, 14476}, {13208, 14386}, {13858, 13033}, {14354, 14890},
+		{13833, 13790}, {13311, 13857}} {
+		short = append(short, Pair{A: Block{Values: map[string]float64{"throughput": served[0]}},
+			B: Block{Values: map[string]float64{"throughput": served[1]}}})
+	}
+	if got := Limits(short); len(got) != 1 || !strings.Contains(got[0], "from pair 9 of 16 on both sides served 29 % fewer") {
+		t.Errorf("sixteen pairs: %q", got)
+	}
 	if got := Limits(nil); got != nil {
 		t.Errorf("no pairs: %q", got)
 	}
