@@ -31,14 +31,13 @@ func Limits(pairs []Pair) (out []string) {
 			"(look for a CPU quota, throttling and neighbours); the verdict is of both states together",
 			at+1, len(pairs), notation.Percent(math.Abs(shift)), word))
 	}
-	a, aGrows := growth(pairs, func(p Pair) Block { return p.A })
-	b, bGrows := growth(pairs, func(p Pair) Block { return p.B })
+	a, b := growth(pairs, func(p Pair) Block { return p.A }), growth(pairs, func(p Pair) Block { return p.B })
+	parting := parts(pairs)
 	for _, s := range []struct {
-		name     string
-		grows    bool
-		by, than float64
-	}{{"a", aGrows, a, b}, {"b", bGrows, b, a}} {
-		if s.grows && s.by-s.than >= math.Log1p(0.05) {
+		name           string
+		by, than, sure float64
+	}{{"a", a, b, -parting}, {"b", b, a, parting}} {
+		if math.Erfc(s.sure/math.Sqrt2)/2 <= surely && s.by-s.than >= math.Log1p(0.05) {
 			out = append(out, fmt.Sprintf("side %s took %s more CPU per request in the last third of a launch than in the "+
 				"first, and the other side did not: what builds up shows in full in a longer run only (hint: a larger --block, "+
 				"or redline run)", s.name, notation.Percent(math.Expm1(s.by))))
@@ -70,18 +69,51 @@ func machineShift(pairs []Pair) (share float64, at int) {
 }
 
 // growth returns by how much more a side's requests took in the last third of its turns than in the
-// first, on the logarithmic scale, and whether that is sure. The first turn is left out: a service
+// first, on the logarithmic scale, in the median launch. The first turn is left out: a service
 // that is still warming up takes more.
-func growth(pairs []Pair, side func(Pair) Block) (by float64, sure bool) {
+func growth(pairs []Pair, side func(Pair) Block) float64 {
 	var d []float64
 	for _, p := range pairs {
 		turns := side(p).Turns
-		if len(turns) < 4 {
+		if len(turns) < leastTurns {
 			continue
 		}
 		turns = turns[1:]
 		third := max(1, len(turns)/3)
 		d = append(d, math.Log(average(turns[len(turns)-third:])/average(turns[:third])))
 	}
-	return stat.HodgesLehmann(d), len(d) >= LeastPairs && stat.SignedRankTest(d) <= surely
+	return stat.HodgesLehmann(d)
+}
+
+// leastTurns is the number of turns of a launch in which a trend is looked for.
+const leastTurns = 4
+
+// parts returns by how many standard errors side b's requests take more and more than side a's within launches: Kendall's
+// statistic of their ratio over the turns, summed over launches, whose variance without a trend is n(n-1)(2n+5)/18 for each.
+// Turns alternate, so that a machine that becomes slower affects both. 0 where there are too few.
+func parts(pairs []Pair) float64 {
+	s, variance := 0.0, 0.0
+	for _, p := range pairs {
+		n := min(len(p.A.Turns), len(p.B.Turns))
+		if n < leastTurns {
+			continue
+		}
+		ratio := func(i int) float64 { return p.B.Turns[i] / p.A.Turns[i] }
+		for i := 1; i < n; i++ {
+			for j := i + 1; j < n; j++ {
+				switch from, to := ratio(i), ratio(j); {
+				case to > from:
+					s++
+				case to < from:
+					s--
+				}
+			}
+		}
+		k := float64(n - 1)
+		variance += k * (k - 1) * (2*k + 5) / 18
+	}
+	if variance == 0 {
+		return 0
+	}
+	return s / math.Sqrt(variance)
 }

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -13,6 +14,7 @@ func TestLimits(t *testing.T) {
 	for name, c := range map[string]struct {
 		serves, takes func(pair, turn, side int) float64
 		want          []string
+		pairs         int // 40
 	}{
 		"usual":    {},
 		"b slower": {takes: func(_, _, side int) float64 { return 1 + 0.3*float64(side) }},
@@ -25,6 +27,8 @@ func TestLimits(t *testing.T) {
 		}, want: []string{"from pair 21 of 40 on both sides served"}},
 		"b leaks": {takes: func(_, turn, side int) float64 { return 1 + 0.05*float64(turn*side) },
 			want: []string{"side b took"}},
+		"b leaks, decided at once": {takes: func(_, turn, side int) float64 { return 1 + 0.08*float64(turn*side) },
+			want: []string{"side b took"}, pairs: 4},
 		"both grow": {takes: func(_, turn, _ int) float64 { return 1 + 0.05*float64(turn) }},
 	} {
 		one := func(int, int, int) float64 { return 1 }
@@ -35,7 +39,7 @@ func TestLimits(t *testing.T) {
 			c.takes = one
 		}
 		rng := rand.New(rand.NewPCG(4, 4))
-		pairs := make([]Pair, 40)
+		pairs := make([]Pair, cmp.Or(c.pairs, 40))
 		for i := range pairs {
 			for side, b := range []*Block{&pairs[i].A, &pairs[i].B} {
 				b.Values = map[string]float64{"throughput": 4000 * c.serves(i, 0, side) * math.Exp(0.1*rng.NormFloat64())}
