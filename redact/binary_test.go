@@ -50,6 +50,30 @@ func TestTraceKeepsItsForm(t *testing.T) {
 	}
 }
 
+// TestTraceKeepsItsFunctions: a program whose password is a word of its own code keeps the names of its functions and
+// files, or none of its goroutines would be known; what it logs loses the word.
+func TestTraceKeepsItsFunctions(t *testing.T) {
+	var b bytes.Buffer
+	if err := trace.Start(&b); err != nil {
+		t.Fatal(err)
+	}
+	trace.Log(t.Context(), "echo", "the password is redline-go")
+	trace.Stop()
+	r := New()
+	r.Learn("redline-go")
+	clean := r.Trace(b.Bytes())
+	name := []byte("github.com/redline-go/redline/redact.TestTraceKeepsItsFunctions")
+	if was, is := bytes.Count(b.Bytes(), name), bytes.Count(clean, name); was == 0 || is != was {
+		t.Errorf("the function stood there %d times, %d after", was, is)
+	}
+	if text := []byte("is redline-go"); !bytes.Contains(b.Bytes(), text) || bytes.Contains(clean, text) {
+		t.Error("the password stays in a message")
+	}
+	if len(clean) != b.Len() || !bytes.Equal(r.Trace(clean), clean) {
+		t.Error("its length changed, or a second pass changed it")
+	}
+}
+
 // TestTracesOfOthersStay: real traces of several Go versions hold no secrets, so
 // nothing of them may change, least of all the markers of requests.
 func TestTracesOfOthersStay(t *testing.T) {
