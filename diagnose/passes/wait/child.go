@@ -86,11 +86,15 @@ func runChild(p *diagnose.Pass) ([]diagnose.Finding, error) {
 }
 
 // starter returns the user's place that starts processes: where requests wait for
-// them longest, otherwise where most CPU goes into starting them.
+// them longest, or for the goroutines of a library that do, otherwise where most CPU goes into starting them.
 func starter(p *diagnose.Pass, use *usage.Table) (code.Frame, bool) {
 	for _, s := range waits.ByOwner(p.Waits().Sites(callstack.ChildWait)) {
-		if s.User && p.Stacks.Roles(s.Part.Stack).Has(callstack.Child) {
+		switch {
+		case !p.Stacks.Roles(s.Part.Stack).Has(callstack.Child):
+		case s.User:
 			return s.Place, true
+		case p.Stacks.User(s.From):
+			return s.From, true
 		}
 	}
 	if use != nil {

@@ -63,9 +63,16 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if 2*readers[callstack.Owner(s.Place.Function)] >= s.NS {
 			cause, what = "rwlock-writer", "a read lock behind a writer"
 		}
+		within, helped := section(p, s, both)
+		if helped {
+			s.Place = within
+		}
 		f := v.Finding(p, cause, s)
 		who := background(p, s, ready)
 		held, mostly := holder(p, s.Place, who, &f)
+		if helped {
+			held = within
+		}
 		meanwhile(p, &f, s, "the holder")
 		f.Title = fmt.Sprintf("%s for %s at %s", v.Requests(), what, diagnose.At(s.Place))
 		f.Remedy = remedyLock(cause, s.Place, held)
@@ -74,11 +81,7 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			f.Remedy = fmt.Sprintf("Do that outside the lock (%s) and take the lock only to publish the result; or shard the "+
 				"lock by key.", under)
 		} else if waiting {
-			f.Title += ", whose holder meanwhile " + text
-			if within := locking(p, s); within != "" {
-				f.Remedy = fmt.Sprintf("%s takes the lock: do what its holder waits for on a goroutine of its own, or use a "+
-					"version that does not lock around it.", within)
-			}
+			whileItWaits(p, &f, s, text)
 		}
 		switch {
 		case who != "" && held.Function != "":
@@ -90,6 +93,15 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		found = append(found, f)
 	}
 	return found, nil
+}
+
+// whileItWaits says what a lock's holder waits for meanwhile, in words.
+func whileItWaits(p *diagnose.Pass, f *diagnose.Finding, s waits.Site, what string) {
+	f.Title += ", whose holder meanwhile " + what
+	if within := locking(p, s); within != "" {
+		f.Remedy = fmt.Sprintf("%s takes the lock: do what its holder waits for on a goroutine of its own, or use a "+
+			"version that does not lock around it.", within)
+	}
 }
 
 // locking returns the function of a library below the user's code that takes a lock; "" if none does.

@@ -58,6 +58,23 @@ func TestLock(t *testing.T) {
 	ExpectUnjudged(t, wait.Lock, New(64, 40*ms), "lock-contention", "rwlock-writer")
 }
 
+// TestLockThroughHelpers: one function takes the lock, another releases it, and the one that calls both holds it. A function that
+// does both itself holds it itself.
+func TestLockThroughHelpers(t *testing.T) {
+	const take, release, check = "shop/cache.(*Cache).lock@cache.go:10", "shop/cache.(*Cache).unlock@cache.go:20",
+		"shop/cache.(*Cache).check@cache.go:30"
+	waited := func() *Builder { return idle().Wait(breakdown.StateLock, 30*ms, 1, mutex(take, check)...) }
+	found := Expect(t, wait.Lock, waited().Held(8*s, "sync.(*Mutex).Unlock", release, check), "lock-contention at cache.go:30")
+	if len(found) == 1 && !strings.Contains(found[0].Remedy, "between Lock and Unlock in cache.(*Cache).check") {
+		t.Error(found[0].Remedy)
+	}
+	Expect(t, wait.Lock, waited().Held(8*s, "sync.(*Mutex).Unlock", release, set), "lock-contention at cache.go:20") // another calls it
+	Expect(t, wait.Lock, waited().Held(8*s, "sync.(*Mutex).Unlock", release, check).Held(s, "sync.(*Mutex).Unlock", take, check),
+		"lock-contention at cache.go:20") // it releases it too
+	Expect(t, wait.Lock, waited().Wait(breakdown.StateLock, ms, 1, mutex(release, check)...).Held(8*s, "sync.(*Mutex).Unlock", release,
+		check), "lock-contention at cache.go:20") // the other takes it too
+}
+
 // TestLockOfALogger: whoever waits for a logger's lock waits for lines to be written, unless the holder meanwhile calls
 // another service, in a hook of the logger's.
 func TestLockOfALogger(t *testing.T) {
@@ -321,6 +338,18 @@ func TestChild(t *testing.T) {
 	if len(found) == 1 && (found[0].ShareOf != diagnose.OfCPU || found[0].GainCeiling < 1.9/0.5-0.01) {
 		t.Errorf("%.2f of %s, worth %.2f", found[0].Share, found[0].ShareOf, found[0].GainCeiling)
 	}
+}
+
+// TestChildOfALibrary: a library starts processes in goroutines of its own; the place is where the request waits for them,
+// which takes more than a process that it starts itself elsewhere.
+func TestChildOfALibrary(t *testing.T) {
+	const entry, view = "github.com/kept/git.(*Tree).CommitsInfo.func1", "shop/repo.view@view.go:50"
+	ends := []string{"internal/poll.(*FD).Read", "os/exec.(*Cmd).Wait", "os/exec.(*Cmd).Run", "github.com/kept/git.run", entry}
+	b := idle().Wait(breakdown.StateChannel, 20*ms, 1, "runtime.chanrecv1", "github.com/kept/git.(*Tree).CommitsInfo", view).
+		Waker("runtime.chansend1", entry).Spawned(1).Behind(breakdown.Chain{NS: int64(20 * ms), Links: []breakdown.Link{{Goroutine: entry,
+		State: breakdown.StateNetwork, Times: 1, Stack: Stack(ends...)}}})
+	b.Wait(breakdown.StateNetwork, 3*ms, 1, append(ends[:3:3], "shop/repo.ref@ref.go:7")...)
+	Expect(t, wait.Child, b.Children(0.5), "exec-per-request at view.go:50")
 }
 
 // A long poll ends by its timer or by an event, and nothing is wrong with it.
