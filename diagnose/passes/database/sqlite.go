@@ -44,7 +44,8 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 		return nil
 	}
 	lead, part, why := heaviestAsked(p)
-	if why == "" || share*part < leastRequestShare {
+	others, times := alike(p, lead)
+	if part = min(1, part*times); why == "" || share*part < leastRequestShare {
 		return nil
 	}
 	by, known := lead.Heaviest()
@@ -54,7 +55,7 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 		Cause: "db-slow-query", Share: share * part, ShareOf: diagnose.OfRequest, Confidence: findings.High,
 		Where: findings.Where{SQL: lead.Text},
 	}
-	diagnose.Promise(&f, slowGain(p, share, part, runs(p, lead)))
+	diagnose.Promise(&f, slowGain(p, share, part, runs(p, append(others, lead)...)))
 	place := ""
 	if known {
 		at.Describe(&f)
@@ -72,13 +73,18 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 			"SQLite's plan: %s", strings.Join(lead.Plan.Rows, "; ")))
 	}
 	wordScan(p, &f, lead, place)
+	for _, a := range others {
+		by, _ := a.Heaviest()
+		f.Evidence = append(f.Evidence, diagnose.Fact(from, demand.PerRequest(p, a.Calls), diagnose.Count,
+			"another statement reads the table for the same column, at %s: %s", diagnose.At(by.Place), brief(a.Text)))
+	}
 	overWire(p, &f, lead, part)
 	return []diagnose.Finding{f}
 }
 
 // wordScan writes title and remedy: for the scan if it is wasteful, else for the statement.
 func wordScan(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, place string) {
-	if s, ok := wastefulScan(lead); ok {
+	if s, ok := servesMost(p, lead); ok {
 		again := ""
 		if s.Inner {
 			again = " again for each row of another table"
@@ -101,6 +107,44 @@ func wordScan(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, place 
 	if statement.Shuffles(lead.Text) {
 		f.Remedy = shuffled
 	}
+}
+
+// alike returns the other statements that read the same table in full for the same column, which one index serves, and how many
+// times as long as the lead they and the lead take.
+func alike(p *diagnose.Pass, lead evidence.Asked) (others []evidence.Asked, times float64) {
+	s, ok := wastefulScan(lead)
+	own := took(p, lead)
+	if !ok || !(own > 0) || len(s.Equal) == 0 {
+		return nil, 1
+	}
+	all := own
+	for _, a := range p.Asked() {
+		if o, ok := wastefulScan(a); ok && a.Text != lead.Text && o.Table == s.Table && len(o.Equal) > 0 && o.Equal[0] == s.Equal[0] {
+			others, all = append(others, a), all+took(p, a)
+		}
+	}
+	return others, all / own
+}
+
+// servesMost returns a statement's wasteful scan, or that of another that reads the same table for the same column and also needs
+// it in an order: its index serves both.
+func servesMost(p *diagnose.Pass, lead evidence.Asked) (worst operation.SQLiteScan, ok bool) {
+	worst, ok = wastefulScan(lead)
+	others, _ := alike(p, lead)
+	for _, a := range others {
+		if s, wasteful := wastefulScan(a); wasteful && len(worst.Sorts) == 0 && len(s.Equal) == len(worst.Equal) {
+			worst.Sorts = s.Sorts
+		}
+	}
+	return worst, ok
+}
+
+// took returns the time that the mean request spends in a statement, in ns, of its own where traces tell.
+func took(p *diagnose.Pass, a evidence.Asked) float64 {
+	if n := a.Took(); n > 0 || p.Has(diagnose.NeedAnatomy) {
+		return n
+	}
+	return demand.PerRequest(p, a.NS)
 }
 
 // overWire adds a statement's gain on used-up CPUs if it runs on a server that redline did not read.
@@ -157,18 +201,21 @@ func slowGain(p *diagnose.Pass, share, part, runs float64) laws.Gain {
 	return p.Waited(share * part)
 }
 
-// runs returns a statement's part of the time in which statements run, 0 to 1; 0 without
-// a trace. This approximates its part of their CPU. Its part of their time does not: on
+// runs returns some statements' part of the time in which statements run, 0 to 1; 0 without
+// a trace. This approximates their part of the CPU. Their part of the time does not: on
 // used-up CPUs short statements wait for one too.
-func runs(p *diagnose.Pass, lead evidence.Asked) float64 {
-	all := 0.0
+func runs(p *diagnose.Pass, some ...evidence.Asked) float64 {
+	all, part := 0.0, 0.0
 	for _, a := range p.Asked() {
 		all += a.Running
+	}
+	for _, a := range some {
+		part += a.Running
 	}
 	if !(all > 0) {
 		return 0
 	}
-	return lead.Running / all
+	return part / all
 }
 
 // heaviestAsked returns the statement to blame, its part of the time within
@@ -176,19 +223,13 @@ func runs(p *diagnose.Pass, lead evidence.Asked) float64 {
 // slow by itself, "" if none is to blame.
 func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why string) {
 	all := slices.Clone(p.Asked())
-	took := func(a evidence.Asked) float64 {
-		if n := a.Took(); n > 0 || p.Has(diagnose.NeedAnatomy) {
-			return n
-		}
-		return demand.PerRequest(p, a.NS)
-	}
 	total := 0.0
 	for _, a := range all {
-		total += took(a)
+		total += took(p, a)
 	}
-	slices.SortStableFunc(all, func(a, b evidence.Asked) int { return cmp.Compare(took(b), took(a)) })
+	slices.SortStableFunc(all, func(a, b evidence.Asked) int { return cmp.Compare(took(p, b), took(p, a)) })
 	for i, a := range all {
-		part = took(a) / max(1, total)
+		part = took(p, a) / max(1, total)
 		each := demand.PerRequest(p, a.Calls)
 		if part < secondShare || !(each > 0) {
 			break

@@ -276,6 +276,59 @@ func TestWriterLockAtThePool(t *testing.T) {
 	Expect(t, database.WriterLock, service(ms, 5*ms)) // reading holds the connection
 }
 
+// TestWriterLockBehindAPool: who has one of the pool's connections sleeps for the writer's lock most of the time, and the queue for
+// them is the lock's, whatever the pool's size; not where most of the time they read.
+func TestWriterLockBehindAPool(t *testing.T) {
+	const touch = "shop/store.(*Store).Touch@store.go:52"
+	service := func(polls, reads time.Duration) *Builder {
+		handler := append([]string{"modernc.org/libc.sleepSyscall", "modernc.org/sqlite/lib._sqliteDefaultBusyCallback",
+			"modernc.org/sqlite/lib._sqlite3InvokeBusyHandler"}, sqliteStack(touch)...)
+		b := New(16, polls+reads+10*ms).CPU(2, 0.5, 0.3, 0.1, -1).Sample(2*time.Second, sqliteStack(listAt)...).
+			Wait(breakdown.StateRunning, ms, 3).Wait(breakdown.StateSyscall, polls, 1, handler...).
+			Wait(breakdown.StateSyscall, reads, 1, append([]string{"syscall.Pread"}, sqliteStack(listAt)...)...).
+			Wait(breakdown.StateSelect, 8*ms, 1, "runtime.selectgo", pooled, "database/sql.(*DB).QueryContext", listAt)
+		return b.Asks(operation.Exec, book, int64(b.Requests()), ms, 1, Caller(1, ms, sqliteStack(touch)...)).
+			Within(ms, 0, 1).SQLite("wal").Gauge(series.PoolMax, "", 5)
+	}
+	found := Expect(t, database.WriterLock, service(4*ms, ms), "db-writer-lock at store.go:52")
+	if len(found) == 1 && (found[0].Share < 0.6 || !has(found[0], "while those that have one sleep there")) {
+		t.Errorf("%+v", found[0])
+	}
+	found = Expect(t, database.WriterLock, service(4*ms, 6*ms), "db-writer-lock at store.go:52")
+	if len(found) == 1 && (found[0].Share > 0.3 || has(found[0], "while those that have one sleep there")) {
+		t.Errorf("%+v", found[0])
+	}
+}
+
+// TestOneIndexForTwo: a page's count and its rows read the table for the same column. Either's index alone leaves half of the time.
+func TestOneIndexForTwo(t *testing.T) {
+	const count = "SELECT count(*) FROM sales WHERE stall = ?"
+	run := func(column string) findings.Finding {
+		b := New(8, 32*ms).CPU(2, 1.9, 1.8, 0.1, -1).Sample(9*time.Second, sqliteStack(listAt)...).
+			Sample(time.Second, "encoding/json.Marshal", "shop/web.Show@web.go:12").Wait(breakdown.StateRunning, 32*ms, 3)
+		n := int64(b.Requests())
+		b.Asks(operation.Query, count, n, 16*ms, 1, Caller(1, 16*ms, sqliteStack(listAt)...)).Within(16*ms, 0, 1).SQLite("wal").
+			Plan([]string{"SCAN sales"}, operation.SQLiteScan{Table: "sales", Rows: 30000, Columns: []string{"stall"},
+				Equal: []string{"stall"}})
+		b.Asks(operation.Query, sales, n, 15*ms, 20, Caller(1, 15*ms, sqliteStack("shop/store.(*Store).Page@store.go:70")...)).
+			Within(15*ms, 0, 1).Plan([]string{"SCAN sales", "USE TEMP B-TREE FOR ORDER BY"},
+			operation.SQLiteScan{Table: "sales", Rows: 30000,
+				Columns: []string{column}, Equal: []string{column}, Sorts: []string{"id"}})
+		found := Expect(t, database.SlowQuery, b, "db-slow-query at store.go:40")
+		if len(found) == 0 {
+			t.FailNow()
+		}
+		return found[0]
+	}
+	both, one := run("stall"), run("owner")
+	if both.Share < 0.9 || !strings.Contains(both.Remedy, "ON sales (stall, id)") || !has(both, "at store.go:70") {
+		t.Errorf("one column: %.2f, %s", both.Share, both.Remedy)
+	}
+	if one.Share > 0.6 || !strings.Contains(one.Remedy, "ON sales (stall)") || one.GainCeiling >= both.GainCeiling {
+		t.Errorf("two columns: %.2f, %s, %.2fx beside %.2fx", one.Share, one.Remedy, one.GainCeiling, both.GainCeiling)
+	}
+}
+
 // Traces cut the longest waits, so the latency that the load sees beyond theirs is the wait of the
 // slowest. Saturated CPUs make requests longer for the generator, too.
 func TestWriterLockThatTracesCut(t *testing.T) {

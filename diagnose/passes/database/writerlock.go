@@ -137,6 +137,7 @@ type writers struct {
 	begin         float64    // ns that it waits for a transaction to begin or end
 	busy          float64    // ns that it is seen to wait for another's lock
 	queue, commit float64    // ns that it waits for a pool's only connection while another commits, and that it commits
+	behind        float64    // ns that it waits for a connection of a pool while those that hold them wait for another's lock
 	at            code.Frame // the user's place where it waits most of that; zero without
 	atOnce        float64
 	lead          evidence.Asked
@@ -147,7 +148,7 @@ type writers struct {
 func (w writers) waits() float64 {
 	switch {
 	case w.busy > 0:
-		return w.busy
+		return w.busy + w.behind
 	case w.queue > 0:
 		return w.queue + w.commit
 	case w.atOnce >= leastWriters:
@@ -181,9 +182,13 @@ func (w writers) tail(p *diagnose.Pass) float64 {
 func (w writers) evidence() findings.Evidence {
 	switch {
 	case w.busy > 0:
-		return diagnose.Fact(diagnose.FromTrace, w.busy, diagnose.Nanosec,
+		behind := ""
+		if w.behind > 0 {
+			behind = fmt.Sprintf("; and waits %s for a connection, while those that have one sleep there", diagnose.Span(w.behind))
+		}
+		return diagnose.Fact(diagnose.FromTrace, w.busy+w.behind, diagnose.Nanosec,
 			"the mean request sleeps %s in SQLite's busy handler: another connection has the lock, and it retries again and "+
-				"again", diagnose.Span(w.busy))
+				"again%s", diagnose.Span(w.busy), behind)
 	case w.queue > 0:
 		return diagnose.Fact(diagnose.FromTrace, w.queue+w.commit, diagnose.Nanosec,
 			"the pool has one connection, and who has it commits for most of the time: the mean request waits %s for others' commits and "+
@@ -230,20 +235,29 @@ func writersOf(p *diagnose.Pass) (w writers) {
 		}
 	}
 	w.atOnce = p.Load().Rate * (w.blocked + w.begin) / 1e9
-	if w.busy == 0 {
-		w.queued(p)
-	}
+	w.queued(p)
 	return w
 }
 
-// mostlyCommits is the part of the time that a pool's only connection is held from which committing is what its holders do.
+// mostlyCommits is the part of the time that a pool's connections are held from which committing, or waiting for another to
+// commit, is what their holders do.
 const mostlyCommits = 0.5
 
-// queued sets how long the mean request waits for the only connection of a pool while others commit. Such a pool is what SQLite's
-// documentation advises for writers; then they wait in Go instead of in its busy handler.
+// queued sets how long the mean request waits for a connection of a pool while others commit, or wait for that: a queue belongs to
+// what those at its head do. A pool of one is what SQLite's documentation advises for writers; then they wait in Go instead
+// of in its busy handler.
 func (w *writers) queued(p *diagnose.Pass) {
 	pool, size := p.Waits().NS(callstack.PoolWait), sizeOf(p, 1)
-	if pool <= 0 || size.now > 1 || size.hold <= 0 {
+	if pool <= 0 || size.hold <= 0 {
+		return
+	}
+	if part := min(1, w.busy/size.hold); w.busy > 0 {
+		if part >= mostlyCommits {
+			w.behind = part * pool
+		}
+		return
+	}
+	if size.now > 1 {
 		return
 	}
 	commit, longest, at := 0.0, int64(0), code.Frame{}
