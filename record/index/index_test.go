@@ -161,6 +161,25 @@ func TestWaste(t *testing.T) {
 	}
 }
 
+// TestLimitThatDoesNotEndTheScan: the planner expects a scan in the wanted order to find a row soon. The blocks counted say that
+// it does not, and an index with the filter's column in front does; few blocks say that it does.
+func TestLimitThatDoesNotEndTheScan(t *testing.T) {
+	root, err := Parse([]byte(`[{"Plan":{"Node Type":"Limit","Total Cost":17,"Plan Rows":1,"Plans":[{"Node Type":"Index Scan",` +
+		`"Scan Direction":"Backward","Index Name":"t_id","Relation Name":"t","Alias":"t_1","Filter":"(uid = $1)",` +
+		`"Total Cost":1746,"Plan Rows":500}]}}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := Catalogue{Tables: []database.Table{table("t", btree("t_id", "id"), btree("t_uid", "uid"))}}
+	worst, ok := Worst(root, 1, 900, tables)
+	if !ok || !strings.HasPrefix(worst.Advise().Create, "CREATE INDEX ON t (uid, id)") {
+		t.Errorf("%v, %q", ok, worst.Advise().Create)
+	}
+	if worst, ok := Worst(root, 1, 5, tables); ok {
+		t.Errorf("it ends soon, and is said to waste %+v", worst)
+	}
+}
+
 func TestReferences(t *testing.T) {
 	parent := table("orders")
 	parent.References = []database.Reference{{Schema: "public", Table: "items", Columns: []string{"order_id"},

@@ -2,6 +2,7 @@ package index
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/redline-go/redline/record/database"
@@ -53,7 +54,10 @@ type Scan struct {
 	Loops   float64         // how often it runs per execution
 	Wanted  float64         // rows wanted each time
 	Cost    float64         // the planner's, of one run
-	whole   bool            // every row of the table is wanted
+	// early is the planner's cost of a whole run, where it expects a limit to end it soon: it reads an index in the order
+	// wanted and discards what does not meet the filter. 0 for others.
+	early float64
+	whole bool // every row of the table is wanted
 }
 
 // Removed is how many rows an execution reads and discards; 0 when it is not known.
@@ -139,6 +143,9 @@ func scan(n *Node, at walkState, rows float64, c Catalogue) Scan {
 	switch {
 	case len(at.sort) == 0:
 		s.Cost = min(s.Cost, at.ceiling) // it stops when the limit is reached
+		if at.limited && n.Index != "" && n.Filter != "" && s.Cost < n.Cost {
+			s.early, s.SortKey = n.Cost, s.orderOf(n.Index)
+		}
 	case at.limited && s.order(nil) != nil:
 		s.Cost = max(s.Cost, at.sorting) // the index saves the sort too
 	}
@@ -153,6 +160,24 @@ func bitmapConditions(n *Node, add func(string), depth int) {
 			bitmapConditions(below, add, depth+1)
 		}
 	}
+}
+
+// orderOf returns the order in which an index of the table has its rows, as a plan's sort key; nil where it is no plain columns'.
+func (s Scan) orderOf(name string) (keys []string) {
+	if s.Table == nil {
+		return nil
+	}
+	at := slices.IndexFunc(s.Table.Indexes, func(i database.Index) bool { return i.Name == name })
+	if at < 0 {
+		return nil
+	}
+	for _, k := range s.Table.Indexes[at].Keys {
+		if k.Column == "" {
+			return nil
+		}
+		keys = append(keys, quote(s.Node.Alias)+"."+quote(k.Column))
+	}
+	return keys
 }
 
 // depth is how many blocks a descent of an index on a table reads.
@@ -211,6 +236,11 @@ func Worst(root *Node, rows, blocks float64, c Catalogue) (worst Waste, ok bool)
 	scans := Scans(root, rows, c)
 	for _, s := range scans {
 		needed += s.NeededBlocks()
+	}
+	for _, s := range scans {
+		if blocks >= Halves*needed {
+			s.Cost = max(s.Cost, s.early) // so many are read that the limit does not end it soon
+		}
 		total = max(total, s.Loops*s.Cost)
 		excess := s.Loops*s.Cost - s.neededCost(planner)
 		if s.Filter == "" && (len(s.SortKey) == 0 || !s.Limited) || excess <= most {
