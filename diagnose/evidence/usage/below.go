@@ -129,6 +129,17 @@ func (p *Service) descends(stack []code.Frame) string {
 	return ""
 }
 
+// Within returns the part of the service's CPU, 0 to 1, of all that a function does and calls, and of collecting what it
+// allocates. It is 0 without a CPU profile.
+func (p *Service) Within(function string) float64 {
+	return p.without(func(stack []code.Frame) float64 {
+		if enclosed(stack, function) < 0 {
+			return 0
+		}
+		return 1
+	})
+}
+
 // Copied returns the part of the service's CPU, 0 to 1, that one of its functions spends on
 // copies that it makes itself, not in functions that it calls, and that the collector
 // spends on them. It is 0 without a CPU profile.

@@ -591,6 +591,29 @@ func TestTextThatNoRequestBrings(t *testing.T) {
 	}
 }
 
+// TestTextForEachOfMany: a line that formats for each of many stored things is told to look one of them up, which saves all that
+// its function does; not where it runs a few times.
+func TestTextForEachOfMany(t *testing.T) {
+	const at = "shop/rules.(*Rule).matches@rule.go:32"
+	found := func(objects float64) findings.Finding {
+		b := Healthy().CPU(2, 1.99, 1.2, 0.4, 0.3).Sample(4*s, "fmt.Sprintf", at).Sample(4*s, "path.Match", at)
+		b.Counter(series.LoadBytesOut, "", 100*b.Requests()).Counter(series.LoadBytesIn, "", 200*b.Requests())
+		f := Expect(t, cpu.Format, b.Alloc(int64(objects*b.Requests()), 1<<30, at), "cpu-format at rule.go:32")
+		if len(f) == 0 {
+			t.FailNow()
+		}
+		return f[0]
+	}
+	const advice = "index them by what it looks for, and all that rules.(*Rule).matches does for the others goes"
+	many, few := found(1800), found(4)
+	if !strings.Contains(many.Remedy, advice) || strings.Contains(few.Remedy, advice) {
+		t.Errorf("many: %s\nfew: %s", many.Remedy, few.Remedy)
+	}
+	if many.GainCeiling != few.GainCeiling || many.GainHigh <= few.GainHigh {
+		t.Errorf("many: %.2f up to %.2f, few: %.2f up to %.2f", many.GainCeiling, many.GainHigh, few.GainCeiling, few.GainHigh)
+	}
+}
+
 // TestTextIsNoPurpose: formatting is what some services are for, but not where it is more than requests bring and get. Then a
 // smaller part of the CPU is a defect.
 func TestTextIsNoPurpose(t *testing.T) {

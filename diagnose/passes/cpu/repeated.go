@@ -7,6 +7,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/evidence/measured"
 	"github.com/redline-go/redline/diagnose/evidence/usage"
 	"github.com/redline-go/redline/record/code"
@@ -38,6 +39,39 @@ func formatLess(p *diagnose.Pass, _ *usage.Table, f *diagnose.Finding, t taken) 
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, each, diagnose.Nanosec,
 		"%s takes %s for a request of %s and an answer of %s", callstack.Short(t.hot.Place.Function), diagnose.Span(each),
 		diagnose.Size(sent), diagnose.Size(got)))
+	searched(p, f, t)
+}
+
+// manyTimes is the number of objects that a line allocates in a request from which it runs for each of many things.
+const manyTimes = 200
+
+// searched advises an index where a line formats for each of many stored things: if the request looks for one of them, nothing of
+// what its function does for the others is needed. heimdall formats the path for each of 500 rules, and matches it.
+func searched(p *diagnose.Pass, f *diagnose.Finding, t taken) {
+	allocs, err := p.Profile("allocs", "alloc_objects")
+	requests := p.Load().Requests
+	if err != nil || !(requests > 0) {
+		return
+	}
+	objects := 0.0
+	for _, s := range allocs.Samples {
+		if i := p.Stacks.Innermost(s.Stack); i >= 0 && s.Stack[i] == t.hot.Place {
+			objects += float64(s.Value) / requests
+		}
+	}
+	function := t.hot.Place.Function
+	all := p.Within(function)
+	part, whole := p.Ran(evidence.Work{Share: f.Share, Roles: callstack.Format}), p.Ran(evidence.Work{Share: all, Function: function})
+	if objects < manyTimes || whole.Factor <= part.Factor || callsAny(t.hot, "runtime.concatstring") {
+		return
+	}
+	f.Remedy += fmt.Sprintf(" The line runs for each of many things in a request: if the request looks for one of them, index them "+
+		"by what it looks for, and all that %s does for the others goes.", callstack.Short(function))
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, objects, diagnose.Count,
+		"the line allocates %s objects per request; with all that the function does it takes %s of the CPU", diagnose.Number(objects),
+		diagnose.Percent(all)))
+	part.Low, part.High = cmp.Or(part.Low, part.Factor), whole.Factor
+	diagnose.Promise(f, part)
 }
 
 // decodeLess puts decoding once before decoding faster, where requests do not bring what is decoded: a file of settings.
