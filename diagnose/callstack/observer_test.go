@@ -50,6 +50,13 @@ func TestPlaceBelowMiddleware(t *testing.T) {
 			hop, logged, hop}, "github.com/prometheus/client_golang/prometheus/promhttp.HandlerForTransactional.func1"},
 		{[]string{"log.(*Logger).Output", logged, hop}, "shop/web.logged.func1"},
 		{[]string{"runtime.gopark", "sync.(*Mutex).Lock", hop, logged, hop}, "shop/web.logged.func1"},
+		// A driver that wraps another asks for nothing; a value that scans itself is the service's work.
+		{[]string{"syscall.connect", "github.com/lib/pq.Open", "shop/db.(*counted).Open", "database/sql.dsnConnector.Connect",
+			"database/sql.(*DB).conn", "database/sql.(*DB).QueryContext", "shop/orders.list", hop}, "shop/orders.list"},
+		{[]string{"syscall.connect", "github.com/lib/pq.Open", "shop/db.(*counted).Open", "database/sql.dsnConnector.Connect",
+			"database/sql.(*DB).connectionOpener"}, "shop/db.(*counted).Open"},
+		{[]string{"encoding/json.Unmarshal", "shop/orders.(*Items).Scan", "database/sql.convertAssignRows", "database/sql.(*Rows).Scan",
+			"shop/orders.list", hop}, "shop/orders.(*Items).Scan"},
 	} {
 		if f, _ := x.Place(diagnosetest.Stack(c.frames...)); f.Function != c.want {
 			t.Errorf("%v: %s, want %s", c.frames, f.Function, c.want)

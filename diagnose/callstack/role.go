@@ -193,7 +193,8 @@ func (x *Index) Place(stack []code.Frame) (f code.Frame, ok bool) {
 
 // Asked returns the part of a stack from the user's function that asks a client, outwards. A client
 // may call the user's code on its way, an http.RoundTripper that adds a header or an interceptor of
-// gRPC's, and that code asks for nothing: all calls of the service pass it. Nor do the user's relays.
+// gRPC's, and so may database/sql, a driver that wraps another to trace or count. That code asks for nothing: all calls of the
+// service pass it. Nor do the user's relays.
 func (x *Index) Asked(stack []code.Frame) []code.Frame {
 	for at := x.Innermost(stack); at >= 0; at = x.Innermost(stack) {
 		if x.Relays.Has(stack[at]) {
@@ -214,10 +215,17 @@ func (x *Index) between(stack []code.Frame, at int) int {
 	for at < len(stack) && x.User(stack[at]) {
 		at++
 	}
-	if at == len(stack) || !x.Role(stack[at].Function).Has(HTTPClient|RPCClient) {
+	if at == len(stack) || !x.Role(stack[at].Function).Has(HTTPClient|RPCClient) && !callsDriver(stack[at].Function) {
 		return -1
 	}
 	return at
+}
+
+// callsDriver reports whether a function of database/sql calls the driver.
+func callsDriver(function string) bool {
+	pkg, name := Split(function)
+	return pkg == "database/sql" && (name == "dsnConnector.Connect" || strings.HasPrefix(name, "ctxDriver") ||
+		name == "(*DB).conn" || name == "(*DB).redline_conn" || name == "(*DB).openNewConnection")
 }
 
 // HandedOn returns the library's handler that a router or middleware called, if none of the
