@@ -168,6 +168,7 @@ func jsonLess(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken) 
 			"its source changes, or decode only what answers need (check names and sizes first, json.RawMessage or a smaller type for the "+
 			"rest). A faster decoder or generated code comes after that.", at, diagnose.Size(m.sent),
 			sourceOf(p, use, callstack.JSON, t.caller))
+		keptWhole(p, f, t)
 	case m.same && m.gets() && m.encoding >= (1-partly)*all: // answers to what is decoded depend on it
 		f.Remedy = fmt.Sprintf("All answers to this load have the same size: if they are the same, keep the encoded bytes until the value "+
 			"changes. Otherwise: %s", f.Remedy)

@@ -12,6 +12,29 @@ import (
 	"github.com/redline-go/redline/record/series"
 )
 
+// TestKeptValueSavesItsSource: keeping a decoded value saves reading its source too, in a function that does little else.
+func TestKeptValueSavesItsSource(t *testing.T) {
+	const load, list = "shop/orders.(*Index).load@index.go:20", "shop/orders.(*API).list@api.go:70"
+	gain := func(other time.Duration, others ...string) float64 {
+		b := New(8, time.Millisecond).CPU(2, 1.9, 1.7, 0.1, -1).
+			Sample(7*s, "encoding/json.(*decodeState).object", "encoding/json.Unmarshal", load, list)
+		b.Sample(other, append(others, list)...).Sample(s, "shop/orders.total@total.go:4", list)
+		b.Counter(series.LoadBytesOut, "", 100*b.Requests()).Counter(series.LoadBytesIn, "", 200*b.Requests())
+		found := Expect(t, cpu.JSON, b, "cpu-json at index.go:20")
+		if len(found) == 0 {
+			t.FailNow()
+		}
+		return found[0].GainCeiling
+	}
+	reads, apart := gain(2*s, "syscall.Read", "os.(*File).Read", "os.ReadFile", load), gain(2*s, "shop/orders.sum@total.go:9")
+	if reads < 1.8*apart {
+		t.Errorf("with what reads the file %.2fx, without %.2fx", reads, apart)
+	}
+	if works := gain(5*s, "shop/orders.rank@index.go:50", load); works > apart {
+		t.Errorf("a function that mostly does something else: %.2fx", works)
+	}
+}
+
 // TestLessJSON: where the sizes of requests and answers say that less can be encoded or decoded, a faster encoder is not
 // the first advice.
 func TestLessJSON(t *testing.T) {

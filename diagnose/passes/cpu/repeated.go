@@ -82,6 +82,23 @@ func decodeLess(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken
 	}
 	f.Remedy = fmt.Sprintf("Decode once and keep the value until its source changes: a request of %s brings less than is decoded at %s%s. "+
 		"Otherwise: %s", diagnose.Size(sent), diagnose.At(t.hot.Place), sourceOf(p, use, callstack.Reflect, t.caller), f.Remedy)
+	keptWhole(p, f, t)
+}
+
+// wholly is the part of a function's CPU from which the value that it decodes is what the function is for.
+const wholly = 0.7
+
+// keptWhole promises what keeping a decoded value saves: all that its function does to get it, opening and reading the source as
+// well, if decoding is most of that.
+func keptWhole(p *diagnose.Pass, f *diagnose.Finding, t taken) {
+	function := t.hot.Place.Function
+	within := p.Within(function)
+	if within <= f.Share || f.Share < wholly*within {
+		return
+	}
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, within, diagnose.Ratio,
+		"with all that %s does to get the value it takes %s of the CPU", callstack.Short(function), diagnose.Percent(within)))
+	diagnose.Promise(f, p.Ran(evidence.Work{Share: min(1, within), Function: function}))
 }
 
 // needless reports whether the bytes that requests bring and get cannot take the CPU that a use takes at its hottest place: it
