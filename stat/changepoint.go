@@ -6,38 +6,41 @@ import (
 	"slices"
 )
 
-// fewValues is the length up to which ChangePoint counts permutations. Pettitt's formula is too cautious for so few: of 16 values
-// it gives a perfect shift after the seventh 0.008, where 2 in 11,440 orders have one as large.
-const fewValues = 64
-
 // ChangePoint returns the most likely place where the level of a sequence
 // shifts: values[:at] came before, values[at:] after. p is the approximate
-// probability of so large a shift if there is none. Its statistic is Pettitt's (1979,
-// equation 2.3), and p his equation 3.2, 2 exp(-6 K^2 / (n^3 + n^2)), which he finds accurate to two
-// decimals for p below one half. There, for up to 64 values, it is instead the part of 10,000 random
-// orders that have a shift at least as large, the given one included. It assumes no distribution, so
-// it suits latencies with outliers.
+// probability of so large a shift if there is none (Pettitt 1979, equations 2.3
+// and 3.2): p = 2 exp(-6 K^2 / (n^3 + n^2)), which its author finds accurate to
+// two decimals for p below one half. It assumes no distribution, so it suits
+// latencies with outliers. For few values it is too cautious; see PermutedChangePoint.
 //
 // Values must be in order of time and independent under the null hypothesis;
 // Lag1 measures how far they are from that. at is 0 and p is 1 for fewer than four
-// values, for a constant sequence, or when one is NaN. The same values give the same p.
+// values, for a constant sequence, or when one is NaN.
 func ChangePoint(values []float64) (at int, p float64) {
-	n := len(values)
-	if n < 4 || slices.ContainsFunc(values, math.IsNaN) {
+	if len(values) < 4 || slices.ContainsFunc(values, math.IsNaN) {
 		return 0, 1
 	}
 	most, at := largestShift(values)
 	if most == 0 {
 		return 0, 1
 	}
-	f, k := float64(n), float64(most)
-	if p = min(1, 2*math.Exp(-6*k*k/(f*f*f+f*f))); n > fewValues || p > 0.5 {
+	n, k := float64(len(values)), float64(most)
+	return at, min(1, 2*math.Exp(-6*k*k/(n*n*n+n*n)))
+}
+
+// PermutedChangePoint is ChangePoint with p as the part of 10,000 random orders of the values that have a shift at
+// least as large, the given one included. Of 16 values Pettitt's formula gives a perfect shift after the seventh 0.008, where 2
+// in 11,440 orders have it. Its time grows with the square of the number of values. The same values give the same p.
+func PermutedChangePoint(values []float64) (at int, p float64) {
+	at, p = ChangePoint(values)
+	if p > 0.5 {
 		return at, p
 	}
 	const orders = 10_000
+	most, _ := largestShift(values)
 	rng, order, asLarge := rand.New(rand.NewPCG(1979, 126)), slices.Clone(values), 1
 	for range orders - 1 {
-		rng.Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
+		rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		if k, _ := largestShift(order); k >= most {
 			asLarge++
 		}

@@ -240,7 +240,7 @@ func TestChangePoint(t *testing.T) {
 	// Of 11,440 ways to choose the seven values that come first, two give a perfect shift after the seventh;
 	// after the eighth, two of 12,870.
 	few := []float64{9, 12, 10, 8, 11, 14, 13, 2, 1, 3, 5, 4, 0, 7, 6, -1}
-	if at, p := ChangePoint(few); at != 7 || p > 0.001 || p < 0.0001 {
+	if at, p := PermutedChangePoint(few); at != 7 || p > 0.001 || p < 0.0001 {
 		t.Errorf("a shift of few values at %d, p %.5f", at, p)
 	}
 	if _, p := ChangePoint(steady); p < 0.05 {

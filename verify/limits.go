@@ -57,7 +57,7 @@ func machineShift(pairs []Pair) (share float64, at int) {
 		}
 		levels = append(levels, (math.Log(a)+math.Log(b))/2)
 	}
-	at, p := stat.ChangePoint(levels)
+	at, p := stat.PermutedChangePoint(levels)
 	if p > surely {
 		return 0, 0
 	}
