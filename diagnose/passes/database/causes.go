@@ -12,11 +12,13 @@ var slowQuery = diagnose.Cause{
 	Knows: "pg_stat_statements gives each statement's part of execution time; the leader must have 40 % of it, and 15 % of " +
 		"request time (from the execution trace) or of the CPU in use. It is reported only if it is wasteful or slow by " +
 		"itself: an index would at least halve its work (the descent of a B-tree and the blocks of the rows wanted, compared " +
-		"with the plan's cost and the blocks touched), or it takes 20 ms per call, or 5 ms of CPU: the server's and, from " +
+		"with the plan's cost and the blocks touched; where a limit should end a scan soon and the blocks say that it does " +
+		"not, with the scan's whole cost), or it takes 20 ms per call, or 5 ms of CPU: the server's and, from " +
 		"1,000 rows per call, what the service spends on reading them, which then counts as the statement's. A frequent " +
 		"but indexed statement is rejected with its figures. Time spent waiting for another session's lock is reported as " +
 		"db-lock-wait. For SQLite, redline's build counts the statements (operations.json) and SQLite gives the plan: a " +
 		"table of 1,000 rows or more is read in full for an eighth of its rows, or the statement takes 5 ms per call. " +
+		"Statements that read the same table for the same column count together. " +
 		"Without that build, the finding names the function below which SQLite takes 15 % of the service's CPU. redline's " +
 		"build also counts the caller; otherwise it is inferred from waits, and the finding says so.",
 	Remedy: "The index that its filter and order need. If it exists, the reason why it is not used (the operator class that " +
@@ -100,7 +102,8 @@ var writerLock = diagnose.Cause{
 	Knows: "With drivers written in Go the stack shows the busy handler, which means exactly this wait. Otherwise, the rate times " +
 		"the time that a request spends in writing statements is the number of writers at a time (Little's law); above one " +
 		"they wait for each other. It is reported from 1.5 at a time and 15 % of request time, or if 2 % of these " +
-		"statements fail. A pool of one connection, which is right for writers, has no such wait: its queue is " +
+		"statements fail. The queue for a pool's connections counts too if those that have them sleep in the busy handler for " +
+		"half of the time or more. A pool of one connection, which is right for writers, has no such sleep: its queue is " +
 		"db-pool-wait, unless whoever has the connection commits for half of the time or more; then commits are the " +
 		"cause, and the queue follows from them. Needs a target that redline builds.",
 	Remedy: "WAL, shorter transactions, one connection or goroutine that writes, with the rows of several requests in one commit.",

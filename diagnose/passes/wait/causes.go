@@ -9,7 +9,8 @@ var lockCause = diagnose.Cause{
 		"it. Throughput stops growing with connections, and CPUs stay partly idle.",
 	Knows: "The execution trace shows requests in state lock, grouped by the type or function that locks. A group counts " +
 		"from 20 % of the mean request and 100 µs, or from half of the extra time that the slowest requests take. The mutex " +
-		"profile names the holder of the lock, which is the place if it causes more than half of the delay in that profile, " +
+		"profile names the holder of the lock, which is the place if it causes more than half of the delay in that profile (where one " +
+		"function only takes the lock and another only releases it, the one that calls both), " +
 		"and the trace shows what it did meanwhile; the part of the wait in which the " +
 		"holder was ready but had no CPU does not count, because the CPUs cause it. The CPU profile shows what runs under " +
 		"the lock. If the runtime counts mutex wait time per window, a tail needs that time to be high in the slow windows " +
