@@ -40,10 +40,15 @@ func TestLint(t *testing.T) {
 		json.Unmarshal([]byte(out), &said) != nil || len(said.Lines) != 1 {
 		t.Errorf("exit %d with JSON %s", code, out)
 	}
+	if code, out, errs := lint("--profile", rec.Dir, "--build-flags", "-tags=sqlite -v"); code != cli.ExitOK ||
+		!strings.HasPrefix(out, "main.go:6") {
+		t.Errorf("exit %d with flags of the build: %s%s", code, out, errs)
+	}
 	for hint, args := range map[string][]string{
-		"no run":     {},
-		"no-such":    {"--profile", "no-such"},
-		"./nowhere/": {"--profile", rec.Dir, "./nowhere/"},
+		"no run":        {},
+		"--build-flags": {"--profile", rec.Dir, "--build-flags", "-tags='sqlite"},
+		"no-such":       {"--profile", "no-such"},
+		"./nowhere/":    {"--profile", rec.Dir, "./nowhere/"},
 	} {
 		if code, out, errs := lint(args...); code != cli.ExitUsage || out != "" || !strings.Contains(errs, hint) {
 			t.Errorf("%q: exit %d, %q, %q", args, code, out, errs)

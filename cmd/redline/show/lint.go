@@ -41,11 +41,13 @@ Run it in the service's source tree, at the measured revision. The packages (def
 			if len(args) == 0 {
 				args = []string{"./..."}
 			}
-			flags, err := scalar.SplitCommand(buildFlags)
-			if err != nil {
-				return fmt.Errorf("--build-flags: %w", err)
+			var build compiler.Build
+			if buildFlags != "" {
+				if build.Flags, err = scalar.SplitCommand(buildFlags); err != nil {
+					return fmt.Errorf("--build-flags: %w", err)
+				}
 			}
-			explained, err := lint.Explain(cmd.Context(), rec, compiler.Build{Flags: flags}, args...)
+			explained, err := lint.Explain(cmd.Context(), rec, build, args...)
 			if err != nil {
 				return err
 			}
