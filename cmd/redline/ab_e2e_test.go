@@ -68,7 +68,7 @@ func main() {
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		n := calls.Add(1)
 		switch {
-		case mode == "crash" && n > 20:
+		case mode == "crash" && n > 4:
 			fmt.Fprintln(os.Stderr, "lost my footing")
 			os.Exit(9)
 		case mode == "refuse" && n == 1:
