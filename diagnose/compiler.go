@@ -20,10 +20,7 @@ const mostReasons = 2
 // checks, to findings about CPU. It adds nothing without remarks in the bundle,
 // which exist only if redline built the target.
 func (p *Pass) reason(found []findings.Finding, stages map[string]Stage) {
-	var remarks code.Compiler
-	if err := p.Record.ReadJSON(code.File, &remarks); err != nil {
-		return
-	}
+	lines := p.Sources().Lines
 	for i := range found {
 		f := &found[i]
 		stage := stages[f.Cause]
@@ -31,7 +28,7 @@ func (p *Pass) reason(found []findings.Finding, stages map[string]Stage) {
 			continue
 		}
 		reported := 0
-		for _, line := range remarks.Lines {
+		for _, line := range lines {
 			if line.Function != f.Where.Function || line.Line != f.Where.Line {
 				continue
 			}

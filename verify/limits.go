@@ -32,11 +32,11 @@ func Limits(pairs []Pair) (out []string) {
 			at+1, len(pairs), notation.Percent(math.Abs(shift)), word))
 	}
 	a, b := growth(pairs, func(p Pair) Block { return p.A }), growth(pairs, func(p Pair) Block { return p.B })
-	parting := parts(pairs)
+	diverges := divergence(pairs)
 	for _, s := range []struct {
 		name           string
 		by, than, sure float64
-	}{{"a", a, b, -parting}, {"b", b, a, parting}} {
+	}{{"a", a, b, -diverges}, {"b", b, a, diverges}} {
 		if math.Erfc(s.sure/math.Sqrt2)/2 <= surely && s.by-s.than >= math.Log1p(0.05) {
 			out = append(out, fmt.Sprintf("side %s took %s more CPU per request in the last third of a launch than in the "+
 				"first, and the other side did not: what builds up shows in full in a longer run only (hint: a larger --block, "+
@@ -88,10 +88,10 @@ func growth(pairs []Pair, side func(Pair) Block) float64 {
 // leastTurns is the number of turns of a launch in which a trend is looked for.
 const leastTurns = 4
 
-// parts returns by how many standard errors side b's requests take more and more than side a's within launches: Kendall's
+// divergence returns by how many standard errors side b's requests take more and more than side a's within launches: Kendall's
 // statistic of their ratio over the turns, summed over launches, whose variance without a trend is n(n-1)(2n+5)/18 for each.
 // Turns alternate, so that a machine that becomes slower affects both. 0 where there are too few.
-func parts(pairs []Pair) float64 {
+func divergence(pairs []Pair) float64 {
 	s, variance := 0.0, 0.0
 	for _, p := range pairs {
 		n := min(len(p.A.Turns), len(p.B.Turns))

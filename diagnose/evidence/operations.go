@@ -248,20 +248,31 @@ func (p *Set) Acquired() (sum Acquired, ok bool) {
 // Opener returns the user's place for which most connections were opened, by the calls whose stack
 // was taken; ok is false if none was opened at a place of the user's.
 func (p *Set) Opener() (at code.Frame, ok bool) {
+	return p.Asker(func(o operation.Operation, c operation.Caller) float64 {
+		if o.Kind != operation.Acquire {
+			return 0
+		}
+		return float64(c.Opened)
+	})
+}
+
+// Asker returns the place in the user's code at which count, summed over the hooks' operations and their callers, is largest; ok is
+// false if it is zero everywhere.
+func (p *Set) Asker(count func(operation.Operation, operation.Caller) float64) (at code.Frame, ok bool) {
 	ops := p.Operations()
 	if ops == nil {
 		return at, false
 	}
-	opened := map[code.Frame]float64{}
+	sums := map[code.Frame]float64{}
 	for _, o := range ops.Operations {
 		for _, c := range o.Callers {
-			if place, known := p.Stacks.Place(c.Stack); known && o.Kind == operation.Acquire && p.Stacks.User(place) {
-				opened[place] += float64(c.Opened)
+			if place, known := p.Stacks.Place(c.Stack); known && p.Stacks.User(place) {
+				sums[place] += count(o, c)
 			}
 		}
 	}
-	at = measured.Heaviest(opened, measured.CompareFrames)
-	return at, opened[at] > 0
+	at = measured.Heaviest(sums, measured.CompareFrames)
+	return at, sums[at] > 0
 }
 
 // Statements returns statements.json with the statements sorted by execution

@@ -14,11 +14,7 @@ import (
 // relays returns the user's lines that pass on what they are given: by the sources of a target that
 // redline built, or because only their callers decide which table they ask.
 func (p *Run) relays() callstack.Lines {
-	var known code.Compiler
-	if p.Record.ReadJSON(code.File, &known) != nil {
-		known.Relays = nil
-	}
-	ops, lines := p.Operations(), callstack.LinesOf(known.Relays)
+	ops, lines := p.Operations(), callstack.LinesOf(p.Sources().Relays)
 	if ops == nil {
 		return lines
 	}
@@ -32,16 +28,6 @@ func (p *Run) relays() callstack.Lines {
 			lines.Add(f)
 		}
 	}
-}
-
-// Loops returns the lines of the service that call others in a loop of their function, by the sources of a target that redline
-// built; none of another.
-func (p *Run) Loops() []code.Frame {
-	var known code.Compiler
-	if p.Record.ReadJSON(code.File, &known) != nil {
-		return nil
-	}
-	return known.Loops
 }
 
 // tables are what one line of the user's asks, by the user's frames that led there.

@@ -12,6 +12,7 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/operation"
 	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/record/timebase"
@@ -38,6 +39,7 @@ type Run struct {
 	packages  Memo[map[string]bool]
 
 	operations Memo[*operation.Operations]
+	sources    Memo[code.Compiler]
 }
 
 // New returns the tables of a record; a is nil when no trace was taken apart.
@@ -83,6 +85,17 @@ func (p *Run) keeps() bool {
 		return false
 	}
 	return p.Dialled() < LeastDials*load.Requests
+}
+
+// Sources returns compiler.json: what the compiler and the sources say of the service's lines; empty where redline did not
+// build the target.
+func (p *Run) Sources() code.Compiler {
+	return p.sources.Get(func() (known code.Compiler) {
+		if p.Record.ReadJSON(code.File, &known) != nil {
+			return code.Compiler{}
+		}
+		return known
+	})
 }
 
 // Operations returns operations.json; nil where the target was not built with hooks.

@@ -591,8 +591,8 @@ func TestTextThatNoRequestBrings(t *testing.T) {
 	}
 }
 
-// TestTextForEachOfMany: a line that formats for each of many stored things is told to look one of them up, which saves all that
-// its function does; not where it runs a few times.
+// TestTextForEachOfMany: where a line formats each of many stored things, the advice is to index them, which saves everything
+// that its function does. A line that runs a few times gets no such advice.
 func TestTextForEachOfMany(t *testing.T) {
 	const at = "shop/rules.(*Rule).matches@rule.go:32"
 	found := func(objects float64) findings.Finding {

@@ -157,8 +157,8 @@ func grows(p *diagnose.Pass) (g growth, ok bool) {
 	return g, true
 }
 
-// undisturbed returns the costs of those spans in which other programs took no more of the host than in the first ones;
-// none if these are too few to tell a trend. 0.1 CPUs do not matter.
+// undisturbed returns the costs of those spans in which other programs took no more of the host than in the first ones. It
+// ignores a rise of 0.1 CPUs, and returns nil if too few spans are left to show a trend.
 func undisturbed(costs, foreign []float64) (kept []float64) {
 	const leastSpans = 2 * growthSpans / 3
 	usual := median(foreign[:growthSpans/4])

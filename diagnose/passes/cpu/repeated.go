@@ -60,9 +60,12 @@ func searched(p *diagnose.Pass, f *diagnose.Finding, t taken) {
 		}
 	}
 	function := t.hot.Place.Function
+	if objects < manyTimes || callsAny(t.hot, "runtime.concatstring") {
+		return
+	}
 	all := p.Within(function)
 	part, whole := p.Ran(evidence.Work{Share: f.Share, Roles: callstack.Format}), p.Ran(evidence.Work{Share: all, Function: function})
-	if objects < manyTimes || whole.Factor <= part.Factor || callsAny(t.hot, "runtime.concatstring") {
+	if whole.Factor <= part.Factor {
 		return
 	}
 	f.Remedy += fmt.Sprintf(" The line runs for each of many things in a request: if the request looks for one of them, index them "+

@@ -301,7 +301,7 @@ func executes(p *diagnose.Pass, stack []code.Frame) bool {
 // looping returns the innermost of the user's lines on the way to a statement that is in a loop, by the sources; false if none is
 // known.
 func looping(p *diagnose.Pass, by evidence.AskedBy) (at code.Frame, known bool) {
-	loops := p.Loops()
+	loops := p.Sources().Loops
 	for _, f := range by.Stack {
 		if p.Stacks.User(f) && slices.ContainsFunc(loops, func(l code.Frame) bool { return l.Function == f.Function && l.Line == f.Line }) {
 			return f, true

@@ -72,7 +72,7 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, float64(len(lead.Plan.Rows)), "steps",
 			"SQLite's plan: %s", strings.Join(lead.Plan.Rows, "; ")))
 	}
-	wordScan(p, &f, lead, place)
+	wordScan(p, &f, lead, others, place)
 	for _, a := range others {
 		by, _ := a.Heaviest()
 		f.Evidence = append(f.Evidence, diagnose.Fact(from, demand.PerRequest(p, a.Calls), diagnose.Count,
@@ -83,8 +83,8 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 }
 
 // wordScan writes title and remedy: for the scan if it is wasteful, else for the statement.
-func wordScan(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, place string) {
-	if s, ok := servesMost(p, lead); ok {
+func wordScan(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, others []evidence.Asked, place string) {
+	if s, ok := servesMost(lead, others); ok {
 		again := ""
 		if s.Inner {
 			again = " again for each row of another table"
@@ -126,11 +126,9 @@ func alike(p *diagnose.Pass, lead evidence.Asked) (others []evidence.Asked, time
 	return others, all / own
 }
 
-// servesMost returns a statement's wasteful scan, or that of another that reads the same table for the same column and also needs
-// it in an order: its index serves both.
-func servesMost(p *diagnose.Pass, lead evidence.Asked) (worst operation.SQLiteScan, ok bool) {
+// servesMost returns a statement's wasteful scan, in the order that one of the others needs: that index serves both.
+func servesMost(lead evidence.Asked, others []evidence.Asked) (worst operation.SQLiteScan, ok bool) {
 	worst, ok = wastefulScan(lead)
-	others, _ := alike(p, lead)
 	for _, a := range others {
 		if s, wasteful := wastefulScan(a); wasteful && len(worst.Sorts) == 0 && len(s.Equal) == len(worst.Equal) {
 			worst.Sorts = s.Sorts
@@ -139,7 +137,7 @@ func servesMost(p *diagnose.Pass, lead evidence.Asked) (worst operation.SQLiteSc
 	return worst, ok
 }
 
-// took returns the time that the mean request spends in a statement, in ns, of its own where traces tell.
+// took returns the mean request's time in a statement, in ns, without nested statements if there are traces.
 func took(p *diagnose.Pass, a evidence.Asked) float64 {
 	if n := a.Took(); n > 0 || p.Has(diagnose.NeedAnatomy) {
 		return n

@@ -239,9 +239,9 @@ func writersOf(p *diagnose.Pass) (w writers) {
 	return w
 }
 
-// mostlyCommits is the part of the time that a pool's connections are held from which committing, or waiting for another to
+// mostlyWrites is the part of the time that a pool's connections are held from which committing, or waiting for another to
 // commit, is what their holders do.
-const mostlyCommits = 0.5
+const mostlyWrites = 0.5
 
 // queued sets how long the mean request waits for a connection of a pool while others commit, or wait for that: a queue belongs to
 // what those at its head do. A pool of one is what SQLite's documentation advises for writers; then they wait in Go instead
@@ -251,8 +251,8 @@ func (w *writers) queued(p *diagnose.Pass) {
 	if pool <= 0 || size.hold <= 0 {
 		return
 	}
-	if part := min(1, w.busy/size.hold); w.busy > 0 {
-		if part >= mostlyCommits {
+	if w.busy > 0 {
+		if part := min(1, w.busy/size.hold); part >= mostlyWrites {
 			w.behind = part * pool
 		}
 		return
@@ -270,7 +270,7 @@ func (w *writers) queued(p *diagnose.Pass) {
 			at, longest = part.Stack[i], part.NS
 		}
 	}
-	if part := min(1, commit/size.hold); part >= mostlyCommits {
+	if part := min(1, commit/size.hold); part >= mostlyWrites {
 		w.queue, w.commit, w.at, w.lead = part*pool, commit, at, evidence.Asked{Text: "COMMIT"}
 	}
 }

@@ -129,19 +129,12 @@ func opener(p *diagnose.Pass, sites []waits.Site) waits.Site {
 
 // caller returns the place in the service's own code that makes most calls to other services, by the hooks' count.
 func caller(p *diagnose.Pass) (place code.Frame, ok bool) {
-	ops := p.Operations()
-	if ops == nil {
-		return place, false
-	}
-	calls := map[code.Frame]float64{}
-	for _, o := range ops.Operations {
-		for _, by := range o.Callers {
-			if i := p.Stacks.Innermost(by.Stack); i >= 0 && (o.Kind == operation.HTTP || o.Kind == operation.RPC) {
-				calls[by.Stack[i]] += by.Share * float64(o.Calls)
-			}
+	return p.Asker(func(o operation.Operation, by operation.Caller) float64 {
+		if o.Kind != operation.HTTP && o.Kind != operation.RPC {
+			return 0
 		}
-	}
-	return measured.Heaviest(calls, measured.CompareFrames), len(calls) > 0
+		return by.Share * float64(o.Calls)
+	})
 }
 
 // idles are the settings of clients that bound how many idle connections they keep, by their packages.

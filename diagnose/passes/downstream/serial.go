@@ -190,7 +190,7 @@ func (s sequence) kept(p *diagnose.Pass) (advice string, facts []findings.Eviden
 	switch {
 	case same.ns >= mostAlike*s.ns:
 	case same.ns >= 0.5*s.ns:
-		at = common(same.calls, p.Loops())
+		at = common(same.calls, p.Sources().Loops)
 		who = fmt.Sprintf("%s of these, at %s and %s of request time, read", diagnose.Times(same.n), diagnose.At(at),
 			diagnose.Percent(min(1, same.ns/s.whole)))
 		reads = "most of the calls' time is spent at addresses that are the same for each request: %s"
@@ -221,7 +221,7 @@ func runSerial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	share := min(1, s.ns/s.whole)
-	at := common(s.calls, p.Loops())
+	at := common(s.calls, p.Sources().Loops)
 	f := diagnose.Finding{
 		Cause: "downstream-serial", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
 		Where: diagnose.WhereOf(at),
