@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"slices"
 )
 
 // Sends is what a line calls.
@@ -22,7 +23,8 @@ const (
 // value whose type the function does not know; or a request or its path. Who called it asks for the
 // statement or the answer. Generated code states no more than it was given either, except for texts of
 // statements, such as sqlc's. It reads the source without types, so what it cannot follow counts as the
-// function's own.
+// function's own. Nor does a method state anything that only calls the one of its own name on a field of its receiver, as
+// decorators do.
 func Relays(file string, line int, sends Sends) (bool, error) {
 	set := token.NewFileSet()
 	tree, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution|parser.ParseComments)
@@ -37,6 +39,9 @@ func Relays(file string, line int, sends Sends) (bool, error) {
 		return false, nil
 	}
 	if sends != SendsText && ast.IsGenerated(tree) {
+		return true, nil
+	}
+	if sends != SendsRequest && delegates(around[len(around)-1]) { // a handler receives its request, and asks for what it sends
 		return true, nil
 	}
 	n := newNames(around, sends)
@@ -54,6 +59,43 @@ func Relays(file string, line int, sends Sends) (bool, error) {
 		return true
 	})
 	return relayed, nil
+}
+
+// delegates reports whether all that a method does is to call the method of its own name on a field of its receiver, with nothing
+// but its parameters.
+func delegates(function ast.Node) bool {
+	m, ok := function.(*ast.FuncDecl)
+	if !ok || m.Recv == nil || len(m.Body.List) != 1 {
+		return false
+	}
+	var call ast.Expr
+	switch s := m.Body.List[0].(type) {
+	case *ast.ReturnStmt:
+		if len(s.Results) == 1 {
+			call = s.Results[0]
+		}
+	case *ast.ExprStmt:
+		call = s.X
+	}
+	c, ok := call.(*ast.CallExpr)
+	if !ok || slices.ContainsFunc(c.Args, isNoName) {
+		return false
+	}
+	method, ok := c.Fun.(*ast.SelectorExpr)
+	if !ok || method.Sel.Name != m.Name.Name {
+		return false
+	}
+	field, ok := method.X.(*ast.SelectorExpr)
+	if !ok || len(m.Recv.List[0].Names) != 1 {
+		return false
+	}
+	receiver, ok := field.X.(*ast.Ident)
+	return ok && receiver.Name == m.Recv.List[0].Names[0].Name
+}
+
+func isNoName(e ast.Expr) bool {
+	_, name := e.(*ast.Ident)
+	return !name
 }
 
 // functionsAround returns the functions around a line, outermost first, and the body of the innermost.
