@@ -65,6 +65,36 @@ func HotLines(rec *record.Record) []code.HotLine {
 	return hot[:min(len(hot), mostHot)]
 }
 
+// leastBusy is the share of CPU from which a line is looked up in the service's sources. A search is named from
+// usage.LeastHot, which includes the collector's part.
+const leastBusy = 0.1
+
+// BusyLines returns the lines of the service's own code with at least a tenth of its CPU in themselves and in all that they call,
+// sorted, 64 at most. Empty if no CPU profile was taken.
+func BusyLines(rec *record.Record) []code.Frame {
+	p := evidence.New(rec, nil)
+	prof, err := p.Profile("cpu", "cpu")
+	if err != nil || prof.Total <= 0 {
+		return nil
+	}
+	shares := map[code.Frame]float64{}
+	for _, s := range prof.Samples {
+		for i, f := range s.Stack {
+			if p.Stacks.User(f) && !slices.Contains(s.Stack[:i], f) {
+				shares[f] += float64(s.Value) / float64(prof.Total)
+			}
+		}
+	}
+	var lines []code.Frame
+	for f, share := range shares {
+		if share >= leastBusy {
+			lines = append(lines, f)
+		}
+	}
+	slices.SortFunc(lines, measured.CompareFrames)
+	return lines[:min(len(lines), mostHot)]
+}
+
 // mostCallLines bounds the lines that are looked up in the service's sources.
 const mostCallLines = 256
 

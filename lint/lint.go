@@ -27,14 +27,14 @@ import (
 )
 
 // Explain returns the hot lines of a record with the compiler's remarks, and the lines that call others
-// in a loop or pass on the statements that they are given. b is where and how the target
+// in a loop, pass on the statements that they are given, or search. b is where and how the target
 // was built, and patterns are the packages that may be asked about ("./..."). Lines are empty
 // if the record has no profiles; the error is then nil. It reports packages that could not be
 // listed or compiled.
 func Explain(ctx context.Context, rec *record.Record, b compiler.Build, patterns ...string) (code.Compiler, error) {
 	out := code.Compiler{GoVersion: runtime.Version(), Lines: diagnose.HotLines(rec)}
-	calls := diagnose.CallLines(rec)
-	if len(out.Lines)+len(calls) == 0 {
+	calls, busy := diagnose.CallLines(rec), diagnose.BusyLines(rec)
+	if len(out.Lines)+len(calls)+len(busy) == 0 {
 		return out, nil
 	}
 	listed, err := compiler.List(ctx, b, patterns...)
@@ -42,7 +42,8 @@ func Explain(ctx context.Context, rec *record.Record, b compiler.Build, patterns
 		return out, err
 	}
 	files := sources{listed, rec.Run.Target.MainPkg}
-	out.Loops, out.Relays = files.loops(calls), files.relays(diagnose.Askers(rec))
+	out.Loops, out.Relays = files.those(calls, compiler.InLoop), files.relays(diagnose.Askers(rec))
+	out.Searches = files.those(busy, compiler.Searches)
 	if len(out.Lines) == 0 {
 		return out, nil
 	}

@@ -35,6 +35,15 @@ func total(tax, at []int) (t int) {
 	return t
 }
 
+func first(tax []int, least int) int {
+	for _, t := range tax {
+		if t > least {
+			return t
+		}
+	}
+	return 0
+}
+
 func cold(id int) *order { o := order{}; return &o }
 
 func main() {
@@ -60,21 +69,40 @@ func service(t *testing.T) string {
 func hot() *diagnosetest.Builder {
 	return diagnosetest.New(16, 10*time.Millisecond).
 		Alloc(9000, 9<<20, "main.load@main.go:8").
-		Alloc(1000, 1<<20, "strings.Clone", "main.main@main.go:22").
+		Alloc(1000, 1<<20, "strings.Clone", "main.main@main.go:31").
 		Sample(6*time.Second, "main.total@main.go:15").
-		Sample(2*time.Second, "encoding/json.Marshal", "main.main@main.go:23")
+		Sample(2*time.Second, "encoding/json.Marshal", "main.main@main.go:32")
 }
 
 // TestLoops: of the lines that lead to a call, only the one in a loop is listed.
 func TestLoops(t *testing.T) {
 	rec, _ := diagnosetest.New(16, 10*time.Millisecond).Asks(operation.HTTP, "GET tax/{}", 4000, time.Millisecond, 0,
-		diagnosetest.Caller(1, time.Millisecond, "net/http.(*Client).Do", "main.total@main.go:15", "main.main@main.go:23")).Open(t)
+		diagnosetest.Caller(1, time.Millisecond, "net/http.(*Client).Do", "main.total@main.go:15", "main.main@main.go:32")).Open(t)
 	said, err := lint.Explain(context.Background(), rec, compiler.Build{Dir: service(t)}, "./...")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(said.Loops) != 1 || said.Loops[0].Function != "main.total" || said.Loops[0].Line != 15 {
 		t.Errorf("in loops are %+v, want main.total, line 15", said.Loops)
+	}
+}
+
+// TestSearches: of the lines that take CPU, only the one that decides in a loop which element is wanted is listed. One that takes
+// less than a tenth is not looked up.
+func TestSearches(t *testing.T) {
+	searches := func(cpu time.Duration) int {
+		rec, _ := hot().Sample(cpu, "runtime.memequal", "main.first@main.go:22").Open(t)
+		said, err := lint.Explain(context.Background(), rec, compiler.Build{Dir: service(t)}, "./...")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(said.Searches); n > 0 && said.Searches[0].Line != 22 {
+			t.Errorf("searches are %+v", said.Searches)
+		}
+		return len(said.Searches)
+	}
+	if most, little := searches(2*time.Second), searches(100*time.Millisecond); most != 1 || little != 0 {
+		t.Errorf("%d and %d lines search, want 1 and 0", most, little)
 	}
 }
 
@@ -90,9 +118,9 @@ func TestRelays(t *testing.T) {
 			"main.rows@db.go:10"}, ends...)
 	}
 	rec, _ := diagnosetest.New(16, 10*time.Millisecond).Asks(operation.Query, "SELECT ?", 4000, time.Millisecond, 1,
-		diagnosetest.Caller(0.5, time.Millisecond, stack("main.users@db.go:19", "main.main@main.go:23")...),
+		diagnosetest.Caller(0.5, time.Millisecond, stack("main.users@db.go:19", "main.main@main.go:32")...),
 		diagnosetest.Caller(0.4, time.Millisecond, stack("lib.test/hook.Run", "main.users@db.go:19")...),
-		diagnosetest.Caller(0.1, time.Millisecond, "database/sql.(*Stmt).QueryContext", "main.prepared@db.go:21", "main.main@main.go:23")).
+		diagnosetest.Caller(0.1, time.Millisecond, "database/sql.(*Stmt).QueryContext", "main.prepared@db.go:21", "main.main@main.go:32")).
 		Open(t)
 	said, err := lint.Explain(context.Background(), rec, compiler.Build{Dir: dir}, "./...")
 	if err != nil {

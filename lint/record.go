@@ -23,7 +23,7 @@ func Bundle(ctx context.Context, dir, pkg string, flags []string) error {
 		build.Dir, pattern = pkg, "."
 	}
 	explained, err := Explain(ctx, rec, build, pattern)
-	if err != nil || len(explained.Lines)+len(explained.Loops)+len(explained.Relays) == 0 {
+	if err != nil || explained.Empty() {
 		return err
 	}
 	return disk.WriteJSON(dir, code.File, explained)

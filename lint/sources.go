@@ -33,12 +33,12 @@ func mainOf(p compiler.Package, pkg, mainPkg string) bool {
 	return p.Name == "main" && pkg == "main" && (mainPkg == "" || mainPkg == p.ImportPath)
 }
 
-// loops returns those of the lines that lie in a loop of their function. A line whose source
+// those returns the lines of which is holds, such as that they lie in a loop of their function. A line whose source
 // is not at hand is left out.
-func (s sources) loops(lines []code.Frame) (in []code.Frame) {
+func (s sources) those(lines []code.Frame, is func(file string, line int) (bool, error)) (in []code.Frame) {
 	for _, f := range lines {
 		if name, ok := s.file(f); ok {
-			if loop, err := compiler.InLoop(name, f.Line); err == nil && loop {
+			if holds, err := is(name, f.Line); err == nil && holds {
 				in = append(in, f)
 			}
 		}

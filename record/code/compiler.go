@@ -16,7 +16,13 @@ type Compiler struct {
 	// was given: as its text, as the function that sends it, or as a value of any type for an object
 	// mapper. Who called that function asks for the statement.
 	Relays []Frame `json:"relays,omitempty"`
+	// Searches are the lines of the service's own code that take CPU and that, by their source, look at the elements of a
+	// collection one after another, for those that are wanted.
+	Searches []Frame `json:"searches,omitempty"`
 }
+
+// Empty reports whether nothing is said of any line.
+func (c Compiler) Empty() bool { return len(c.Lines)+len(c.Loops)+len(c.Relays)+len(c.Searches) == 0 }
 
 // HotLine is a line of the service's own code and its measured cost.
 type HotLine struct {

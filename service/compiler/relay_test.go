@@ -52,7 +52,7 @@ func relays(t *testing.T, file string, least int) {
 	}
 }
 
-// FuzzRelays: any source that parses has an answer, soon: each variable of a chain of sums is followed once.
+// FuzzRelays: any source that parses has an answer of Relays and Searches, soon: each variable of a chain of sums is followed once.
 func FuzzRelays(f *testing.F) {
 	sums := "a0 := q\n"
 	for i := range 60 {
@@ -60,6 +60,7 @@ func FuzzRelays(f *testing.F) {
 	}
 	f.Add("func f(q string) {\n"+sums+"db.Query(a60) }", 64)
 	f.Add("func (r *T[K]) f(q K, op func()) { op(); db.Save(q) }", 2)
+	f.Add("func f() *T { for i, x := range all { y := x\nif y > 1 { return x } } }", 3)
 	f.Add("var f = func(s *sql.Stmt) { s.Query() }", 2)
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, source string, line int) {
@@ -71,6 +72,9 @@ func FuzzRelays(f *testing.F) {
 			if _, err := compiler.Relays(file, line, sends); err != nil {
 				return // it does not parse
 			}
+		}
+		if _, err := compiler.Searches(file, line); err != nil {
+			t.Error(err)
 		}
 	})
 }

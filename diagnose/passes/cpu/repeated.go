@@ -28,7 +28,7 @@ func exchanged(p *diagnose.Pass) (sent, got float64, ok bool) {
 
 // formatLess puts keeping text before building it faster, where it is neither what requests bring nor what they get.
 // watchman normalises the names of all its entities for each search of 100 bytes.
-func formatLess(p *diagnose.Pass, _ *usage.Table, f *diagnose.Finding, t taken) {
+func formatLess(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken) {
 	sent, got, ok := exchanged(p)
 	if !ok || !needless(p, t) {
 		return
@@ -39,11 +39,10 @@ func formatLess(p *diagnose.Pass, _ *usage.Table, f *diagnose.Finding, t taken) 
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, each, diagnose.Nanosec,
 		"%s takes %s for a request of %s and an answer of %s", callstack.Short(t.hot.Place.Function), diagnose.Span(each),
 		diagnose.Size(sent), diagnose.Size(got)))
-	searched(p, f, t)
+	if _, known := scanned(p, use); !known {
+		searched(p, f, t)
+	}
 }
-
-// manyTimes is the number of objects that a line allocates in a request from which it runs for each of many things.
-const manyTimes = 200
 
 // searched advises an index where a line formats for each of many stored things: if the request looks for one of them, nothing of
 // what its function does for the others is needed. heimdall formats the path for each of 500 rules, and matches it.

@@ -110,6 +110,7 @@ var RegexpMatch = domain{
 			Before: "m := pair.FindStringSubmatch(line) // ^([^=]+)=(.*)$",
 			After:  "key, value, ok := strings.Cut(line, \"=\")"},
 		Verify: verify, Cases: []string{"agent-classifier"},
+		CoveredBy: []string{"cpu-hot-function"}, // a search that does it for each element
 	},
 	remedy: func(h usage.Hot) string {
 		// uap-go tries hundreds of patterns per user agent, and none of them is at the line of the call.
@@ -187,6 +188,7 @@ var Format = domain{
 			Before: "key := fmt.Sprintf(\"order:%d:%s\", id, state)",
 			After:  "key := strconv.AppendInt(append(buf[:0], \"order:\"...), id, 10)\nkey = append(append(key, ':'), state...)"},
 		Verify: verify, Cases: []string{"payslip-lines", "crew-roster"},
+		CoveredBy: []string{"cpu-hot-function"}, // a search that does it for each element
 	},
 	remedy: func(h usage.Hot) string {
 		// strconv cannot replace the execution of a template, although zoekt's

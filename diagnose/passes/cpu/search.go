@@ -1,0 +1,121 @@
+package cpu
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/findings"
+)
+
+// manyTimes is the number of objects allocated per request from which a line runs for each of many things.
+const manyTimes = 200
+
+// scan is a line that by its source looks at elements one after another, for one or some of them.
+type scan struct {
+	line    code.Frame
+	share   float64 // of the service's CPU below it, 0 to 1, with the collection of what that allocates
+	objects float64 // that are allocated below it per request
+	through string  // the service's function that it calls for most of that; "" if there is none
+}
+
+// compared is work that a search does to compare an element with what it looks for. A search whose CPU goes into
+// something else, such as compiling an expression for each element, is named after that: it takes more out of a search than an index.
+const compared = callstack.Format | callstack.RegexpMatch | callstack.Sort
+
+// scanned returns the search that takes most of the service's CPU, if that is enough to be a hot function, it compares, and it looks
+// at many elements. ok is false otherwise, and where the sources were not at hand.
+func scanned(p *diagnose.Pass, use *usage.Table) (s scan, ok bool) {
+	requests := p.Load().Requests
+	allocs, err := p.Profile("allocs", "alloc_objects")
+	if err != nil || !(requests > 0) {
+		return s, false
+	}
+	for line := range searches(p, use) {
+		share := p.Spared(usage.Calls{line: 1})
+		if share >= usage.LeastHot && cmp.Or(cmp.Compare(share, s.share), measured.CompareFrames(s.line, line)) > 0 {
+			s = scan{line: line, share: share}
+		}
+	}
+	if s.share == 0 {
+		return s, false
+	}
+	for _, sample := range allocs.Samples {
+		if slices.Contains(sample.Stack, s.line) {
+			s.objects += float64(sample.Value) / requests
+		}
+	}
+	return s, s.objects >= manyTimes && s.compares(p, use)
+}
+
+// searches returns the lines on the stacks of the CPU profile that search by their source.
+func searches(p *diagnose.Pass, use *usage.Table) map[code.Frame]bool {
+	lines, on := callstack.LinesOf(p.Sources().Searches), map[code.Frame]bool{}
+	for b := range use.All {
+		for _, f := range b.Stack {
+			if lines.Has(f) {
+				on[f] = true
+			}
+		}
+	}
+	return on
+}
+
+// compares reports whether most of the search's CPU goes into comparing, and notes through which function of the service.
+func (s *scan) compares(p *diagnose.Pass, use *usage.Table) bool {
+	all, other, parts := 0.0, 0.0, map[string]float64{}
+	for b := range use.All {
+		i := slices.Index(b.Stack, s.line)
+		if i < 0 {
+			continue
+		}
+		all += float64(b.Value)
+		if b.Domain != 0 && !b.Domain.Has(compared) {
+			other += float64(b.Value)
+		}
+		if i > 0 && p.Stacks.User(b.Stack[i-1]) {
+			parts[b.Stack[i-1].Function] += float64(b.Value)
+		}
+	}
+	if name := measured.Heaviest(parts, cmp.Compare[string]); parts[name] >= 0.5*all {
+		s.through = name
+	}
+	return other < 0.5*all
+}
+
+// finding names the search, whatever kind of work it does for each element: an index needs none of it.
+func (s scan) finding(p *diagnose.Pass, use *usage.Table) diagnose.Finding {
+	name, at := callstack.Short(s.line.Function), diagnose.At(s.line)
+	f := diagnose.Finding{
+		Cause: "cpu-hot-function", Share: min(1, s.share), ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(s.line),
+		Title: fmt.Sprintf("%s searches one element after another, and takes %s of the service's CPU, at %s", name,
+			diagnose.Percent(s.share), at),
+		Remedy: fmt.Sprintf("Keep an index by what the loop around %s looks for (a map, or a tree if prefixes or ranges match), so that a "+
+			"request looks at few elements. If it must look at all, do what does not depend on the element before the loop.", at),
+		Evidence: []findings.Evidence{
+			diagnose.Fact(diagnose.FromProfile, s.share, diagnose.Ratio, "%s of %s, with the collection of what it allocates",
+				diagnose.Percent(s.share), samples(use)),
+			diagnose.Fact(diagnose.FromProfile, s.objects, diagnose.Count, "%s objects are allocated there per request",
+				diagnose.Number(s.objects)),
+		},
+	}
+	if s.through != "" {
+		f.Where.Detail = "through " + callstack.Short(s.through)
+		f.Title += ", " + f.Where.Detail
+		p.Cover(f, s.through)
+	}
+	f.Evidence = append(f.Evidence, called(use, s.line.Function)...)
+	f.Evidence = append(f.Evidence, saturation(p)...)
+	diagnose.Promise(&f, p.Ran(evidence.Work{Share: f.Share, Function: s.line.Function}))
+	// The source shows a search, not whether an index can replace it.
+	if f.Confidence = confidence(p, max(f.GainCeiling, p.Alone(f.Share)), avoidable); f.Confidence == findings.High {
+		f.Confidence = findings.Medium
+	}
+	return f
+}

@@ -1,0 +1,62 @@
+package cpu_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/redline-go/redline/diagnose"
+	. "github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/diagnose/suite"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/disk"
+)
+
+// TestSearch: by its source, a line looks at one rule after another, and formats text to compare each. The search is named, and the
+// formatting follows from it. What compiles an expression for each rule, allocates too little for many rules, or is in no such
+// loop is named for what it does.
+func TestSearch(t *testing.T) {
+	const find, match = "shop/rules.(*Repository).Find@rules.go:66", "shop/rules.(*Rule).Matches@rule.go:113"
+	first := func(b *Builder, searches ...code.Frame) string {
+		t.Helper()
+		rec, body := b.Open(t)
+		if err := disk.WriteJSON(rec.Dir, code.File, code.Compiler{Searches: searches}); err != nil {
+			t.Fatal(err)
+		}
+		out, err := diagnose.Run(rec, body, suite.All())
+		if err != nil || len(out.Findings) == 0 {
+			t.Fatalf("%+v, %v", out.Findings, err)
+		}
+		f := out.Findings[0]
+		if f.Cause != "cpu-hot-function" {
+			return f.Cause
+		}
+		for _, f := range out.Findings[1:] {
+			t.Errorf("%s beside the search", f.Cause)
+		}
+		return fmt.Sprintf("%s at %s:%d %s", f.Cause, f.Where.Function, f.Where.Line, f.Where.Detail)
+	}
+	many := func(doing string, objects int64) *Builder {
+		b := Healthy()
+		n := objects * int64(b.Requests())
+		return b.Sample(5*time.Second, doing, match, find).Sample(2*time.Second, "strings.HasPrefix", match, find).
+			Alloc(n, 48*n, doing, match, find)
+	}
+	line := code.Frame{Function: "shop/rules.(*Repository).Find", File: "rules.go", Line: 66}
+	for name, c := range map[string]struct {
+		b        *Builder
+		searches []code.Frame
+		want     string
+	}{
+		"search":   {many("fmt.Sprintf", 1800), []code.Frame{line}, "cpu-hot-function at shop/rules.(*Repository).Find:66 through rules.(*Rule).Matches"},
+		"no loop":  {many("fmt.Sprintf", 1800), nil, "cpu-format"},
+		"few":      {many("fmt.Sprintf", 20), []code.Frame{line}, "cpu-format"},
+		"compiles": {many("regexp.MustCompile", 1800), []code.Frame{line}, "cpu-regexp-compile"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := first(c.b, c.searches...); got != c.want {
+				t.Errorf("first is %s, want %s", got, c.want)
+			}
+		})
+	}
+}

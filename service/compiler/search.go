@@ -1,0 +1,108 @@
+package compiler
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strings"
+)
+
+// Searches reports whether a line of a source file decides which element of a collection is wanted, in a range loop of the
+// innermost function around it that looks at one after another until a condition holds, and returns or keeps that element. The
+// line is in the condition, or sets what the condition uses. A loop that ends at an error, or at the first element that fails
+// a check, searches for none. Searches reads the source without types.
+func Searches(file string, line int) (bool, error) {
+	set := token.NewFileSet()
+	tree, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return false, fmt.Errorf("parse %s: %w", file, err)
+	}
+	covers := func(n ast.Node) bool {
+		return set.Position(n.Pos()).Line <= line && line <= set.Position(n.End()).Line
+	}
+	found := false
+	ast.Inspect(tree, func(n ast.Node) bool {
+		if n == nil || !covers(n) {
+			return false
+		}
+		switch f := n.(type) {
+		case *ast.FuncDecl, *ast.FuncLit, *ast.ForStmt: // what those repeat is their own
+			found = false
+		case *ast.RangeStmt:
+			found = slices.ContainsFunc(deciding(f), covers)
+		}
+		return true
+	})
+	return found, nil
+}
+
+// deciding returns what in a loop's body decides whether an element is the one that is searched for.
+func deciding(loop *ast.RangeStmt) (list []ast.Node) {
+	element := among(loop.Key, loop.Value)
+	for i, s := range loop.Body.List {
+		test, ok := s.(*ast.IfStmt)
+		if !ok || fails(test) || !takes(test.Body.List, element) {
+			continue
+		}
+		if test.Init != nil {
+			list = append(list, test.Init)
+		}
+		list = append(list, test.Cond)
+		used := []ast.Node{test.Cond}
+		for _, before := range slices.Backward(loop.Body.List[:i]) {
+			set, ok := before.(*ast.AssignStmt)
+			if ok && slices.ContainsFunc(used, func(n ast.Node) bool { return mentions(n, among(set.Lhs...)) }) {
+				list, used = append(list, set), append(used, set)
+			}
+		}
+	}
+	return list
+}
+
+// among returns whether a name is one of those in a list.
+func among(list ...ast.Expr) func(string) bool {
+	var names []string
+	for _, e := range list {
+		if name, ok := e.(*ast.Ident); ok && name.Name != "_" {
+			names = append(names, name.Name)
+		}
+	}
+	return func(name string) bool { return slices.Contains(names, name) }
+}
+
+// fails reports whether a test is a check that an element failed: it is negated, or about an error.
+func fails(test *ast.IfStmt) bool {
+	not, ok := test.Cond.(*ast.UnaryExpr)
+	return ok && not.Op == token.NOT || mentions(test, func(name string) bool { return strings.Contains(strings.ToLower(name), "err") })
+}
+
+// mentions reports whether a node contains an identifier of the given kind.
+func mentions(n ast.Node, kind func(string) bool) (found bool) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		name, ok := n.(*ast.Ident)
+		found = found || ok && kind(name.Name)
+		return !found
+	})
+	return found
+}
+
+// takes reports whether statements return an element, or true, or keep it in a variable and end the loop.
+func takes(list []ast.Stmt, element func(string) bool) bool {
+	keeps := false
+	for _, s := range list {
+		switch s := s.(type) {
+		case *ast.ReturnStmt:
+			return slices.ContainsFunc(s.Results, func(e ast.Expr) bool {
+				name, ok := e.(*ast.Ident)
+				return ok && name.Name == "true" || mentions(e, element)
+			})
+		case *ast.AssignStmt:
+			keeps = keeps || slices.ContainsFunc(s.Rhs, func(e ast.Expr) bool { return mentions(e, element) })
+		case *ast.BranchStmt:
+			return keeps && s.Tok == token.BREAK
+		}
+	}
+	return false
+}
