@@ -15,3 +15,13 @@ func (t *tracker) helped(g *goroutines.Goroutine) {
 		t.all.AddHelper(t.stacks.Called(g.Entry), g.Started)
 	}
 }
+
+// left counts a goroutine as the trace ends if the request that started it ended before.
+func (t *tracker) left(g *goroutines.Goroutine) {
+	if g.Dead || g.Started == 0 || g.Entry == 0 {
+		return
+	}
+	if c, _ := g.Request(); c == nil {
+		t.all.AddLeft(t.stacks.Called(g.Entry), g.Started)
+	}
+}

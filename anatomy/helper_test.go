@@ -75,6 +75,27 @@ func TestStartedByAVariable(t *testing.T) {
 	}
 }
 
+// TestLeftBehind: a goroutine that outlives its request and the trace is counted with the stack of its go statement; one that ends
+// with the request is not.
+func TestLeftBehind(t *testing.T) {
+	end := make(chan bool)
+	defer close(end)
+	var handler http.HandlerFunc = func(rw http.ResponseWriter, r *http.Request) {
+		done := make(chan bool)
+		go func() { close(done) }()
+		<-done
+		go func() { <-end }()
+	}
+	v := serve(t, handler, nil)
+	a, _ := v.dissect(v.capture(func() {
+		closedLoop(t, 1, 20, func(c *http.Client, _ int) error { return get(c, v.url()) })
+	}))
+	const of = "github.com/redline-go/redline/anatomy_test.TestLeftBehind.func1"
+	if len(a.Left) != 1 || a.Left[0].Entry != of+".2" || a.Left[0].Count < 15 || !onStack(a.Left[0].Start, of) {
+		t.Errorf("left are %+v, want about twenty of %s.2", a.Left, of)
+	}
+}
+
 // One go statement may start several functions; each is known by its own name.
 func TestStartedBySeveralVariables(t *testing.T) {
 	var handler http.HandlerFunc = func(rw http.ResponseWriter, r *http.Request) {

@@ -350,6 +350,7 @@ func (t *tracker) close() {
 		if c := g.Conn; c != nil && c.Phase == goroutines.PhaseActive {
 			t.cutAtEnd(g, by[g.ID])
 		}
+		t.left(g)
 	}
 	t.all.AddServing(t.goroutines.Served, t.last)
 	t.all.Traced += t.last.Sub(t.first)

@@ -68,7 +68,7 @@ func (a *Requests) Anatomy() *breakdown.Anatomy {
 	out.Path = a.path(sums, all, partial)
 	out.CPU = a.profile(all, middle, tail)
 	out.Serial = a.serial()
-	out.Helpers = a.helperList()
+	out.Helpers, out.Left = a.helperList(a.helpers), a.helperList(a.left)
 	if a.Merged > 0 {
 		a.Warn(fmt.Sprintf("%d requests could not be distinguished and are left out", a.MergedInto))
 	}

@@ -62,7 +62,8 @@ type Requests struct {
 	requests   []request
 	operations map[goroutines.Operation]perRequest
 	serials    map[interned.Name]*serialKind
-	helpers    map[helperKind]int
+	helpers    helpers
+	left       helpers
 	cpu        []Ran     // of Options.CPU, nil until requested
 	partial    []request // those cut by an edge, at most maxPartial
 	parts      []part
@@ -83,7 +84,7 @@ type Requests struct {
 // New returns empty Requests of a target; own decides which frames are its code.
 func New(own site.Ownership, o Options) *Requests {
 	return &Requests{options: o, Stacks: interned.New(own), Chains: goroutines.NewChains(),
-		operations: map[goroutines.Operation]perRequest{}, serials: map[interned.Name]*serialKind{}, helpers: map[helperKind]int{},
+		operations: map[goroutines.Operation]perRequest{}, serials: map[interned.Name]*serialKind{}, helpers: helpers{}, left: helpers{},
 		slowest: timelines{most: o.MaxSlowest}, marked: timelines{most: o.MaxMarked}}
 }
 

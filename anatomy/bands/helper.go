@@ -21,23 +21,34 @@ type helperKind struct {
 	start interned.Stack
 }
 
-// AddHelper counts a goroutine that worked for only one request: the function in which it
-// began, and the stack of its go statement.
-func (a *Requests) AddHelper(entry interned.Name, start interned.Stack) {
-	kind := helperKind{entry, start}
-	if _, ok := a.helpers[kind]; ok || len(a.helpers) < maxHelpers {
-		a.helpers[kind]++
+// helpers counts goroutines by their kind.
+type helpers map[helperKind]int
+
+func (h helpers) add(kind helperKind) {
+	if _, ok := h[kind]; ok || len(h) < maxHelpers {
+		h[kind]++
 	}
 }
 
-// helperList returns the helpers, those of one function together, the most frequent first.
-func (a *Requests) helperList() []breakdown.Helper {
+// AddHelper counts a goroutine that worked for only one request: the function in which it
+// began, and the stack of its go statement.
+func (a *Requests) AddHelper(entry interned.Name, start interned.Stack) {
+	a.helpers.add(helperKind{entry, start})
+}
+
+// AddLeft counts a goroutine that a request started, and that was there when both the request and the trace had ended.
+func (a *Requests) AddLeft(entry interned.Name, start interned.Stack) {
+	a.left.add(helperKind{entry, start})
+}
+
+// helperList returns goroutines, those of one function together, the most frequent first.
+func (a *Requests) helperList(counted helpers) []breakdown.Helper {
 	sums := map[interned.Name]int{}
-	for kind, n := range a.helpers {
+	for kind, n := range counted {
 		sums[kind.entry] += n
 	}
 	var list []breakdown.Helper
-	for kind, n := range a.helpers {
+	for kind, n := range counted {
 		if float64(n) >= leastHelper*float64(sums[kind.entry]) {
 			list = append(list, breakdown.Helper{Entry: a.Stacks.Names[kind.entry], Start: a.Stacks.Info(kind.start).Frames, Count: n})
 		}

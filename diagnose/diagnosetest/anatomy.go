@@ -155,3 +155,10 @@ func (b *Builder) Helper(entry string, count int, start ...string) *Builder {
 	a.Helpers = append(a.Helpers, breakdown.Helper{Entry: entry, Count: count, Start: append(Stack(start...), Serving()...)})
 	return b
 }
+
+// LeftBehind adds goroutines that requests start and that outlive them.
+func (b *Builder) LeftBehind(entry string, count int, start ...string) *Builder {
+	a := b.anatomyOf()
+	a.Left = append(a.Left, breakdown.Helper{Entry: entry, Count: count, Start: append(Stack(start...), Serving()...)})
+	return b
+}

@@ -85,6 +85,9 @@ type Anatomy struct {
 	// Helpers are the goroutines that requests start and that end before their request
 	// does, the most frequent first; nil in bundles from before they were counted.
 	Helpers []Helper `json:"helpers,omitempty"`
+	// Left are the goroutines that requests start and that outlive their request and the trace, the most frequent first; nil in
+	// bundles from before they were counted.
+	Left []Helper `json:"left,omitempty"`
 	// During divides All by the traces, in their order; nil where there is one, and in bundles from
 	// before it was divided.
 	During []During `json:"during,omitempty"`

@@ -85,8 +85,7 @@ type Serial struct {
 	ServiceNS int64 `json:"service_ns"`
 }
 
-// Helper counts goroutines that work for only one request: it started them, and they
-// ended before it did.
+// Helper counts goroutines that a kind of request started.
 type Helper struct {
 	Entry string       `json:"entry"` // the function in which they began
 	Start []code.Frame `json:"start"` // the stack of the go statement, innermost first

@@ -219,8 +219,8 @@ var leakCause = diagnose.Cause{
 		"counts if it grew by at least 100 and by a quarter of all goroutines at the end, while the runtime's count of " +
 		"goroutines rose in every quarter of the span. Goroutines of connections do not count, nor does growth along with " +
 		"requests in progress: an overloaded open loop piles those up. If the runtime finds goroutines that nothing can wake " +
-		"(the leak profile), confidence is high. Without two profiles this is not judged. Goroutines that are parked from " +
-		"the start do not grow.",
+		"(the leak profile), confidence is high. A library's goroutines are named where requests start them, if the " +
+		"execution traces show it. Without two profiles this is not judged. Goroutines that are parked from the start do not grow.",
 	Remedy: "End the goroutine with the request: give the channel a buffer of one, pass a context and select on its Done, " +
 		"close what it ranges over.",
 	Example: diagnose.Example{Lang: "go",

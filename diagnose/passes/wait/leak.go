@@ -11,6 +11,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence/measured"
+	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
@@ -196,12 +197,33 @@ func leaked(p *diagnose.Pass, g growth, first, last measured.Snapshot, counted b
 	if counted {
 		f.Confidence = findings.High
 	}
+	if at, ok := leftBy(p, g.entry); ok {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, 1, diagnose.Count,
+			"requests start them at %s and end before them", diagnose.At(at)))
+		if !p.Stacks.User(g.at) { // nothing of the user's is on their stacks
+			f.Where = diagnose.WhereOf(at)
+			f.Where.Detail = "in " + callstack.Short(g.entry)
+			f.Title = fmt.Sprintf("Goroutines of %s, started at %s, pile up: %s more in %s", callstack.Short(g.entry), diagnose.At(at),
+				diagnose.Number(float64(g.by)), diagnose.Span(1e9*seconds))
+			f.Remedy = fmt.Sprintf("End what %s starts together with the request: close, stop or cancel it (defer), or make it once "+
+				"and keep it.", diagnose.At(at))
+		}
+	}
 	if n := named(p, g); n > 0 {
 		f.Confidence = findings.High
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(n), diagnose.Count,
 			"nothing can ever wake %d of them (the runtime's leak profile)", n))
 	}
 	return f
+}
+
+// leftBy returns the user's line at which requests start the goroutines of a function that outlive them. ok is false where no
+// trace saw one begin.
+func leftBy(p *diagnose.Pass, entry string) (at code.Frame, ok bool) {
+	if p.Anatomy == nil {
+		return at, false
+	}
+	return started(p, slices.DeleteFunc(slices.Clone(p.Anatomy.Left), func(h breakdown.Helper) bool { return h.Entry != entry }))
 }
 
 // named returns how many goroutines of a kind the runtime's leak profile contains.

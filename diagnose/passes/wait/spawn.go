@@ -61,7 +61,7 @@ var Spawn = diagnose.Analyzer{
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, more, diagnose.Ratio,
 				"scheduling them, and memory allocated where they are started, take another %s of the CPU", diagnose.Percent(more)))
 		}
-		if place, ok := started(p); ok {
+		if place, ok := started(p, p.Anatomy.Helpers); ok {
 			f.Where = diagnose.WhereOf(place)
 			f.Title += ", most of them at " + diagnose.At(place)
 		} else if len(at) > 0 {
@@ -75,11 +75,11 @@ var Spawn = diagnose.Analyzer{
 // mostStarted is the part of the goroutines that one line must start to be the place.
 const mostStarted = 0.5
 
-// started returns the user's line at which requests start most of their goroutines. The profile shows only
+// started returns the user's line at which requests start most of the goroutines. The profile shows only
 // where stacks grow, which is wherever a goroutine calls deeply. ok is false without such a line.
-func started(p *diagnose.Pass) (place code.Frame, ok bool) {
+func started(p *diagnose.Pass, goroutines []breakdown.Helper) (place code.Frame, ok bool) {
 	sum, lines := 0, map[code.Frame]int{}
-	for _, h := range p.Anatomy.Helpers {
+	for _, h := range goroutines {
 		sum += h.Count
 		if i := p.Stacks.Innermost(h.Start); i >= 0 {
 			lines[h.Start[i]] += h.Count

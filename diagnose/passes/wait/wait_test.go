@@ -420,6 +420,23 @@ func TestLeak(t *testing.T) {
 	ExpectUnjudged(t, wait.Leak, idle(), "goroutine-leak")
 }
 
+// TestLeakOfALibrary: nothing of the user's is on the stacks of a library's goroutines. The traces saw requests start them at a
+// line, which is the place; a user's goroutine keeps its own, where it waits.
+func TestLeakOfALibrary(t *testing.T) {
+	const scanner, writer = "lib.test/log.(*Entry).scan", "lib.test/log.(*Entry).Writer"
+	piles := func(watch ...string) *Builder {
+		more := func(w int) float64 { return 100 + 10*float64(w) }
+		return idle().Left(40, 1040, watch...).Series("/sched/goroutines:goroutines", "", more).
+			Gauge(series.LoadInFlight, "", 12).LeftBehind("lib.test/log.(*Hook).run", 900, "lib.test/log.New", "shop/web.other@web.go:9").
+			LeftBehind(scanner, 300, writer, "shop/web.handle@web.go:40")
+	}
+	found := Expect(t, wait.Leak, piles("io.(*PipeReader).Read", scanner), "goroutine-leak at web.go:40")
+	if len(found) == 1 && (found[0].Where.Detail != "in log.(*Entry).scan" || !strings.Contains(found[0].Title, "started at web.go:40")) {
+		t.Errorf("%s, %+v", found[0].Title, found[0].Where)
+	}
+	Expect(t, wait.Leak, piles("runtime.gopark", "shop/cache.(*watcher).watch@cache.go:130"), "goroutine-leak at cache.go:130")
+}
+
 // TestQueueOfAQuota: requests that are ready while the quota stops them wait for the quota, and the
 // queue is worth no more than lifting it.
 func TestQueueOfAQuota(t *testing.T) {
