@@ -56,6 +56,20 @@ func TestComponents(t *testing.T) {
 			}
 		}
 	}
+	warm := nested(usual, 200, 10, 10, 7)
+	for _, p := range warm {
+		for _, b := range []Block{p.A, p.B} {
+			for i := range b.Turns {
+				b.Turns[i] *= 1 - 0.02*float64(i) // the last third takes 12 points less than the first, of 0.96
+			}
+		}
+	}
+	if got, _ := EstimateComponents(warm); math.Abs(got.Warming+0.125) > 0.02 {
+		t.Errorf("warming is %.3f, want -0.125", got.Warming)
+	}
+	if got, _ := EstimateComponents(nested(usual, 200, 10, 10, 7)); math.Abs(got.Warming) > 0.02 {
+		t.Errorf("warming is %.3f, want none", got.Warming)
+	}
 	few := nested(usual, 4, 10, 10, 1)
 	few[0].B.Turns = few[0].B.Turns[1:]
 	if _, ok := EstimateComponents(few); ok {

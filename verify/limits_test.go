@@ -29,6 +29,10 @@ func TestLimits(t *testing.T) {
 			want: []string{"side b took"}},
 		"b leaks, decided at once": {takes: func(_, turn, side int) float64 { return 1 + 0.08*float64(turn*side) },
 			want: []string{"side b took"}, pairs: 4},
+		"a database fills up": {serves: func(pair, _, _ int) float64 { return 1 / (1 + 0.05*float64(pair)) },
+			want: []string{"both sides served 49 % fewer"}},
+		"a database is vacuumed": {serves: func(pair, _, _ int) float64 { return 1 + 0.04*float64(pair) },
+			want: []string{"more requests in the last third of the session than in the first, bit by bit"}},
 		"both grow": {takes: func(_, turn, _ int) float64 { return 1 + 0.05*float64(turn) }},
 	} {
 		one := func(int, int, int) float64 { return 1 }
@@ -69,6 +73,16 @@ func TestLimits(t *testing.T) {
 	}
 	if got := Limits(short); len(got) != 1 || !strings.Contains(got[0], "from pair 9 of 16 on both sides served 29 % fewer") {
 		t.Errorf("sixteen pairs: %q", got)
+	}
+	// A session of 90 s whose sides fill one table, as measured.
+	var filling []Pair
+	for _, served := range [][2]float64{{1985, 1872}, {1404, 1496}, {1154, 1097}, {1017, 994}, {824, 789}, {844, 824}, {801, 806},
+		{845, 848}, {809, 858}, {870, 930}, {896, 894}, {787, 807}, {757, 718}, {736, 736}, {727, 741}, {747, 742}, {690, 693}} {
+		filling = append(filling, Pair{A: Block{Values: map[string]float64{"throughput": served[0]}},
+			B: Block{Values: map[string]float64{"throughput": served[1]}}})
+	}
+	if got := Limits(filling); len(got) != 1 || !strings.Contains(got[0], "served 35 % fewer requests in the last third") {
+		t.Errorf("a table that fills: %q", got)
 	}
 	if got := Limits(nil); got != nil {
 		t.Errorf("no pairs: %q", got)

@@ -131,8 +131,15 @@ func TestNoiseIsShown(t *testing.T) {
 	r.Plan = &verify.Plan{Pairs: 50, Turns: 8}
 	const want = "noise of CPU per request: 14.3 % from turn to turn, 4.1 % from launch to launch; the side launched second differs by " +
 		"-0.8 % (standard error 1.6 %); so 8 turns a launch"
-	if text := written(t, func(w io.Writer) error { return Text(w, r) }); !strings.Contains(text, want) {
+	if text := written(t, func(w io.Writer) error { return Text(w, r) }); !strings.Contains(text, want) || strings.Contains(text, "third") {
 		t.Errorf("no %q in\n%s", want, text)
+	}
+	for by, want := range map[float64]string{-0.067: "both sides warm up while they are measured: a request takes 6.7 % less",
+		0.08: "a request of both sides takes 8.0 % more CPU"} {
+		r.Noise.Warming = by
+		if text := written(t, func(w io.Writer) error { return Text(w, r) }); !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
 	}
 }
 

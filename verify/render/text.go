@@ -77,6 +77,9 @@ func footing(r verify.Result) []string {
 			line += fmt.Sprintf("; so %d turns a launch", r.Plan.Turns)
 		}
 		lines = append(lines, line)
+		if w := r.Noise.Warming; math.Abs(w) >= leastWarming {
+			lines = append(lines, warms(w))
+		}
 	}
 	if r.AA.Pairs > 0 || r.AA.MDE > 0 {
 		line := fmt.Sprintf("a against itself: %d pairs", r.AA.Pairs)
@@ -227,6 +230,19 @@ func Amount(v float64, unit string) string {
 		return "-"
 	}
 	return notation.Quantity(v, unit)
+}
+
+// leastWarming is from which trend within launches on a result says that the sides were not measured in one state.
+const leastWarming = 0.02
+
+// warms says how a request's CPU changes within launches on both sides.
+func warms(by float64) string {
+	if by < 0 {
+		return fmt.Sprintf("both sides warm up while they are measured: a request takes %s less CPU in the last third of a launch than in "+
+			"the first (hint: a larger --block measures them warmer)", notation.Tenths(-by))
+	}
+	return fmt.Sprintf("a request of both sides takes %s more CPU in the last third of a launch than in the first: something builds up "+
+		"(hint: a larger --block shows more of it)", notation.Tenths(by))
 }
 
 // storedLine describes the comparison in one line.
