@@ -172,3 +172,9 @@ func Decodes(function string) bool {
 	}
 	return false
 }
+
+// EntersGenerated reports whether a function runs code that was generated while the program ran, in which a profiler sees no
+// function: wazero, which compiles WebAssembly.
+func EntersGenerated(function string) bool {
+	return strings.HasPrefix(function, "github.com/tetratelabs/wazero/internal/engine/")
+}

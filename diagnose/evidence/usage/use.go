@@ -81,6 +81,7 @@ func (p *Service) readUse() (*Table, error) {
 		u.Samples += s.Count
 	}
 	u.sweeping()
+	u.generated()
 	u.decoders = u.decoding()
 	return u, nil
 }

@@ -43,12 +43,13 @@ func TestSearch(t *testing.T) {
 			Alloc(n, 48*n, doing, match, find)
 	}
 	line := code.Frame{Function: "shop/rules.(*Repository).Find", File: "rules.go", Line: 66}
+	const search = "cpu-hot-function at shop/rules.(*Repository).Find:66 through rules.(*Rule).Matches"
 	for name, c := range map[string]struct {
 		b        *Builder
 		searches []code.Frame
 		want     string
 	}{
-		"search":   {many("fmt.Sprintf", 1800), []code.Frame{line}, "cpu-hot-function at shop/rules.(*Repository).Find:66 through rules.(*Rule).Matches"},
+		"search":   {many("fmt.Sprintf", 1800), []code.Frame{line}, search},
 		"no loop":  {many("fmt.Sprintf", 1800), nil, "cpu-format"},
 		"few":      {many("fmt.Sprintf", 20), []code.Frame{line}, "cpu-format"},
 		"compiles": {many("regexp.MustCompile", 1800), []code.Frame{line}, "cpu-regexp-compile"},

@@ -117,3 +117,15 @@ func TestWhatALibrarysCallSpends(t *testing.T) {
 		t.Errorf("the library's function is not named: %v", found[0].Evidence)
 	}
 }
+
+// TestGeneratedCode: the profiler sees generated code without a caller. Its CPU belongs to the line that enters such code, by the
+// samples of what that calls back; without any it belongs to nobody.
+func TestGeneratedCode(t *testing.T) {
+	alone := func() *Builder { return Healthy().Sample(6*s, "runtime._ExternalCode", "runtime._System") }
+	Expect(t, cpu.Hot, alone())
+	found := Expect(t, cpu.Hot, alone().Sample(s/2, "github.com/tetratelabs/wazero/internal/engine/wazevo.(*callEngine).callWithStack",
+		"github.com/tetratelabs/wazero/api.(*function).Call", "shop/rules.(*Plugin).Run@plugin.go:30"), "cpu-hot-function at plugin.go:30")
+	if len(found) == 1 && found[0].Share < 0.35 {
+		t.Errorf("the line takes %.2f of the CPU, want that of the generated code too", found[0].Share)
+	}
+}
