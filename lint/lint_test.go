@@ -106,6 +106,22 @@ func TestSearches(t *testing.T) {
 	}
 }
 
+// TestCollector: the line that sets the garbage collector's percentage is listed, whether it takes CPU or not.
+func TestCollector(t *testing.T) {
+	dir := service(t)
+	const tuned = "package main\n\nimport \"runtime/debug\"\n\nfunc tune() { debug.SetGCPercent(10) }\n"
+	for _, name := range []string{"tune.go", "tune_test.go"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(tuned), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rec, _ := hot().Open(t)
+	said, err := lint.Explain(context.Background(), rec, compiler.Build{Dir: dir}, "./...")
+	if err != nil || len(said.Collector) != 1 || said.Collector[0].Function != "main.tune" || said.Collector[0].Line != 5 {
+		t.Errorf("%+v, %v", said.Collector, err)
+	}
+}
+
 // TestRelays: the walk from a statement outwards stops at the function that states it. A closure's function
 // and the helper that calls the closure relay with it; the frame of a library between them does not end the walk.
 func TestRelays(t *testing.T) {

@@ -1,9 +1,12 @@
 package lint
 
 import (
+	"bytes"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -44,6 +47,33 @@ func (s sources) those(lines []code.Frame, is func(file string, line int) (bool,
 		}
 	}
 	return in
+}
+
+// calls returns the lines that call a function of a package, of the sources that are at hand.
+func (s sources) calls(pkg, function string) (lines []code.Frame) {
+	for _, p := range s.listed {
+		name := p.ImportPath
+		if p.Name == "main" {
+			if s.mainPkg != "" && s.mainPkg != p.ImportPath {
+				continue
+			}
+			name = "main"
+		}
+		files, _ := filepath.Glob(filepath.Join(p.Dir, "*.go")) // its error is the pattern's
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			if content, err := os.ReadFile(file); err != nil || !bytes.Contains(content, []byte(function)) {
+				continue // parsing all would take a second
+			}
+			called, _ := compiler.Calls(file, pkg, function) // what does not parse calls nothing
+			for _, c := range called {
+				lines = append(lines, code.Frame{Function: name + "." + c.In, File: file, Line: c.Line})
+			}
+		}
+	}
+	return lines
 }
 
 // relays returns the lines that only pass on the statements and requests which they are given. It walks

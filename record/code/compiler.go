@@ -19,10 +19,14 @@ type Compiler struct {
 	// Searches are the lines of the service's own code that take CPU and that, by their source, look at the elements of a
 	// collection one after another, for those that are wanted.
 	Searches []Frame `json:"searches,omitempty"`
+	// Collector are the lines of the service's own code that set the garbage collector's percentage (debug.SetGCPercent).
+	Collector []Frame `json:"collector,omitempty"`
 }
 
 // Empty reports whether nothing is said of any line.
-func (c Compiler) Empty() bool { return len(c.Lines)+len(c.Loops)+len(c.Relays)+len(c.Searches) == 0 }
+func (c Compiler) Empty() bool {
+	return len(c.Lines)+len(c.Loops)+len(c.Relays)+len(c.Searches)+len(c.Collector) == 0
+}
 
 // HotLine is a line of the service's own code and its measured cost.
 type HotLine struct {

@@ -75,8 +75,9 @@ var gcCPU = diagnose.Cause{
 	ID: "gc-cpu", Title: "Garbage collection takes the CPU",
 	Doc: "The garbage collector runs nearly all the time, because the live heap is small and GOGC makes cycles short, or " +
 		"because GOGC itself is small.",
-	Knows: "Garbage collection takes a quarter of the service's CPU (without marking on idle CPUs), and none of gc-forced, " +
-		"gc-limit-thrash and heap-large-live explains why. If one site allocates most at an ordinary GOGC, it is reported as " +
+	Knows: "Garbage collection takes a quarter of the service's CPU (without marking on idle CPUs), or 15 % where GOGC is below " +
+		"50, and none of gc-forced, gc-limit-thrash and heap-large-live explains why. The finding names the line that sets a GOGC " +
+		"below 50, if the sources have one. If one site allocates most at an ordinary GOGC, it is reported as " +
 		"a consequence of alloc-hot.",
 	Remedy:      "A higher GOGC under GOMEMLIMIT, fewer allocations at the named sites.",
 	FollowsFrom: allocators,

@@ -17,8 +17,8 @@ const (
 	// gcBackgroundUtilization), so a quarter on average means that it hardly ever
 	// rests.
 	leastGC = 0.25
-	// leastExplained is that part where a limit or the heap's size is at fault:
-	// less than for GOGC, because figures of their own prove both.
+	// leastExplained is that part where a limit, the heap's size or a small GOGC is at fault:
+	// less than for allocation, because figures of their own prove these.
 	leastExplained = 0.15
 	// leastForced is the least part of the service's CPU or of request time that
 	// forced cycles take, leastForcedRate their number per second, and
@@ -170,10 +170,11 @@ func assisted(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 // busy reports collection that takes the CPU for no other reason than GOGC and the
 // allocations.
 func busy(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
-	if !(c.CPU >= leastGC) {
+	small := c.Percent < leastPercent
+	if !(c.CPU >= leastGC || small && c.CPU >= leastExplained) {
 		return diagnose.Finding{}, false
 	}
-	if called, at := calls(p); called.Bytes >= mostSpread && called.Share >= c.CPU && !(c.Percent < leastPercent) {
+	if called, at := calls(p); called.Bytes >= mostSpread && called.Share >= c.CPU && !small {
 		p.Reject(gcCPU.ID, "garbage collection takes %s of the service's CPU, for %s of all bytes below the calls at %s, which is "+
 			"cpu-hot-function", diagnose.Percent(c.CPU), diagnose.Percent(called.Bytes), diagnose.At(at))
 		return diagnose.Finding{}, false
@@ -183,13 +184,19 @@ func busy(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 		Title: fmt.Sprintf("Garbage collection takes %s of the service's CPU", diagnose.Percent(c.CPU)),
 	}
 	diagnose.Promise(&f, p.Ran(evidence.Work{Share: c.CPU}))
-	if c.Percent < leastPercent {
+	if small {
 		f.Title += fmt.Sprintf(": GOGC is %s", diagnose.Number(c.Percent))
 	}
 	if !math.IsNaN(c.Cycles) {
 		f.Confidence = findings.High
 	}
-	return c.finish(p, f, advice(p, c)), true
+	f = c.finish(p, f, advice(p, c))
+	// The line that sets it is the one to change, not the one that allocates.
+	if set := p.Sources().Collector; small && len(set) == 1 {
+		f.Where = diagnose.WhereOf(set[0])
+		f.Title += ", set at " + diagnose.At(set[0])
+	}
+	return f, true
 }
 
 // finish adds what all findings have: the place that allocates most, unless a

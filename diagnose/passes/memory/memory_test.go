@@ -6,9 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redline-go/redline/diagnose"
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/memory"
+	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
 )
@@ -108,6 +112,37 @@ func TestWhyItCollects(t *testing.T) {
 	Expect(t, memory.Collector, collector(Healthy(), 50e6, 40e6, 54e6, 100, 2, 0).Gauge("/gc/gomemlimit:bytes", "", 60e6))
 	// no limit
 	Expect(t, memory.Collector, collector(collecting(6*s), 50e6, 40e6, 100e6, 100, 60, 0).Gauge("/gc/gomemlimit:bytes", "", 9e18), "gc-cpu")
+}
+
+// TestSmallGOGC: a small GOGC proves itself, so less collection suffices, and the line that sets it is the place; of several
+// it is not known which one counts.
+func TestSmallGOGC(t *testing.T) {
+	found := func(percent float64, sets ...code.Frame) (cause, where string) {
+		rec, body := collector(collecting(2*s), 30e6, 20e6, 33e6, percent, 60, 0).Open(t)
+		if err := disk.WriteJSON(rec.Dir, code.File, code.Compiler{Collector: sets}); err != nil {
+			t.Fatal(err)
+		}
+		out, err := diagnose.Run(rec, body, suite.All())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range out.Findings {
+			if f.Cause == "gc-cpu" {
+				return f.Cause, f.Where.Function
+			}
+		}
+		return "", ""
+	}
+	line := code.Frame{Function: "main.main", File: "main.go", Line: 44}
+	if cause, where := found(10, line); cause != "gc-cpu" || where != "main.main" {
+		t.Errorf("GOGC=10: %s at %s", cause, where)
+	}
+	if cause, where := found(10, line, line); cause != "gc-cpu" || where == "main.main" {
+		t.Errorf("two lines: %s at %s", cause, where)
+	}
+	if cause, _ := found(100, line); cause != "" {
+		t.Errorf("the default: %s", cause)
+	}
 }
 
 func TestForced(t *testing.T) {
