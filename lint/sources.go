@@ -36,7 +36,7 @@ func mainOf(p compiler.Package, pkg, mainPkg string) bool {
 	return p.Name == "main" && pkg == "main" && (mainPkg == "" || mainPkg == p.ImportPath)
 }
 
-// those returns the lines of which is holds, such as that they lie in a loop of their function. A line whose source
+// those returns the lines of which something holds, such as that they lie in a loop of their function. A line whose source
 // is not at hand is left out.
 func (s sources) those(lines []code.Frame, is func(file string, line int) (bool, error)) (in []code.Frame) {
 	for _, f := range lines {

@@ -214,12 +214,15 @@ func (x *Index) polls(part breakdown.Part) bool {
 	return share > partly && share < 1-partly || Broadcasts(part.Waker)
 }
 
-// paces reports whether a chain of waits ends in a time.Sleep that a library calls by itself. Nothing can
+// paces reports whether a chain of waits ends in a time.Sleep that a library calls by itself, or in a rate limiter. Nothing can
 // happen to a goroutine that sleeps so, whereas a timer's channel may be the event: what the library looks
-// for came before, and waited for the library to look again.
+// for came before, and waited for the library to look again; and a limiter delays what could be done at once.
 func (x *Index) paces(c breakdown.Chain) bool {
 	last := c.Links[len(c.Links)-1]
-	return last.State == breakdown.StateSleep && x.Innermost(last.Stack) < 0
+	if last.State == breakdown.StateSleep {
+		return x.Innermost(last.Stack) < 0
+	}
+	return x.Roles(last.Stack).Has(RateLimit)
 }
 
 // Root returns the end of a chain of waits: what the last of its goroutines did

@@ -16,6 +16,8 @@ type Compiler struct {
 	// was given: as its text, as the function that sends it, or as a value of any type for an object
 	// mapper. Who called that function asks for the statement.
 	Relays []Frame `json:"relays,omitempty"`
+	// Generated are the lines that lead to such a call and lie in a file that a program wrote.
+	Generated []Frame `json:"generated,omitempty"`
 	// Searches are the lines of the service's own code that take CPU and that, by their source, look at the elements of a
 	// collection one after another, for those that are wanted.
 	Searches []Frame `json:"searches,omitempty"`

@@ -7,6 +7,15 @@ import (
 	"go/token"
 )
 
+// Generated reports whether a source file says that a program wrote it.
+func Generated(file string, _ int) (bool, error) {
+	tree, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly|parser.ParseComments)
+	if err != nil {
+		return false, fmt.Errorf("parse %s: %w", file, err)
+	}
+	return ast.IsGenerated(tree), nil
+}
+
 // InLoop reports whether a line of a source file is in the body of a loop of the innermost
 // function around it.
 func InLoop(file string, line int) (bool, error) {

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// Searches reports whether a line of a source file decides which element of a collection is wanted, in a range loop of the
-// innermost function around it that looks at one after another until a condition holds, and returns or keeps that element. The
-// line is in the condition, or sets what the condition uses. A loop that ends at an error, or at the first element that fails
-// a check, searches for none. Searches reads the source without types.
+// Searches reports whether a line of a source file decides which elements of a collection are wanted, in a range loop of the
+// innermost function around it that returns or keeps an element, or adds it to others, where a condition holds. The
+// line is in the condition, or in a statement before it that sets what the condition uses. A loop that ends at an error, or at the
+// first element that fails a check, searches for none. Searches reads the source without types.
 func Searches(file string, line int) (bool, error) {
 	set := token.NewFileSet()
 	tree, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
@@ -28,10 +28,10 @@ func Searches(file string, line int) (bool, error) {
 			return false
 		}
 		switch f := n.(type) {
-		case *ast.FuncDecl, *ast.FuncLit, *ast.ForStmt: // what those repeat is their own
+		case *ast.FuncDecl, *ast.FuncLit:
 			found = false
 		case *ast.RangeStmt:
-			found = slices.ContainsFunc(deciding(f), covers)
+			found = found || slices.ContainsFunc(deciding(f), covers)
 		}
 		return true
 	})
@@ -52,13 +52,24 @@ func deciding(loop *ast.RangeStmt) (list []ast.Node) {
 		list = append(list, test.Cond)
 		used := []ast.Node{test.Cond}
 		for _, before := range slices.Backward(loop.Body.List[:i]) {
-			set, ok := before.(*ast.AssignStmt)
-			if ok && slices.ContainsFunc(used, func(n ast.Node) bool { return mentions(n, among(set.Lhs...)) }) {
-				list, used = append(list, set), append(used, set)
+			set := among(assigned(before)...)
+			if slices.ContainsFunc(used, func(n ast.Node) bool { return mentions(n, set) }) {
+				list, used = append(list, before), append(used, before)
 			}
 		}
 	}
 	return list
+}
+
+// assigned returns what a statement sets, or others within it.
+func assigned(s ast.Stmt) (set []ast.Expr) {
+	ast.Inspect(s, func(n ast.Node) bool {
+		if a, ok := n.(*ast.AssignStmt); ok {
+			set = append(set, a.Lhs...)
+		}
+		return true
+	})
+	return set
 }
 
 // among returns whether a name is one of those in a list.
@@ -88,7 +99,7 @@ func mentions(n ast.Node, kind func(string) bool) (found bool) {
 	return found
 }
 
-// takes reports whether statements return an element, or true, or keep it in a variable and end the loop.
+// takes reports whether statements return an element, or true, or add it to a list, or keep it in a variable and end the loop.
 func takes(list []ast.Stmt, element func(string) bool) bool {
 	keeps := false
 	for _, s := range list {
@@ -99,7 +110,12 @@ func takes(list []ast.Stmt, element func(string) bool) bool {
 				return ok && name.Name == "true" || mentions(e, element)
 			})
 		case *ast.AssignStmt:
-			keeps = keeps || slices.ContainsFunc(s.Rhs, func(e ast.Expr) bool { return mentions(e, element) })
+			for _, e := range s.Rhs {
+				keeps = keeps || mentions(e, element)
+				if c, ok := e.(*ast.CallExpr); ok && mentions(c.Fun, func(name string) bool { return name == "append" }) && mentions(c, element) {
+					return true
+				}
+			}
 		case *ast.BranchStmt:
 			return keeps && s.Tok == token.BREAK
 		}

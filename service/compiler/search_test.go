@@ -45,8 +45,13 @@ func kept(r *repo, u string) (found *rule) {
 
 func filtered(r *repo, u string) (list []*rule) {
 	for _, x := range r.rules {
-		if x.matches(u) { // no: it is for all that match
-			list = append(list, x)
+		ok := true // yes
+		for _, word := range words(u) { // yes
+			ok = ok && x.has(word) // yes
+		}
+		log(u) // no
+		if ok { // yes
+			list = append(list, x.name()) // no
 		}
 	}
 	return list

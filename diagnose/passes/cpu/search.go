@@ -25,6 +25,14 @@ type scan struct {
 	through string  // the service's function that it calls for most of that; "" if there is none
 }
 
+// forNothing reports whether the search takes more CPU than what requests bring and get can need: most elements that it looks at
+// are not wanted.
+func (s scan) forNothing(p *diagnose.Pass) bool {
+	sent, got, ok := exchanged(p)
+	rate := p.Load().Rate
+	return ok && rate > 0 && s.share*p.Own()/rate*1e9 > mostPerByte*(sent+got)
+}
+
 // compared is work that a search does to compare an element with what it looks for. A search whose CPU goes into
 // something else, such as compiling an expression for each element, is named after that: it takes more out of a search than an index.
 const compared = callstack.Format | callstack.RegexpMatch | callstack.Sort
@@ -51,7 +59,7 @@ func scanned(p *diagnose.Pass, use *usage.Table) (s scan, ok bool) {
 			s.objects += float64(sample.Value) / requests
 		}
 	}
-	return s, s.objects >= manyTimes && s.compares(p, use)
+	return s, s.objects >= manyTimes && s.forNothing(p) && s.compares(p, use)
 }
 
 // searches returns the lines on the stacks of the CPU profile that search by their source.

@@ -112,6 +112,31 @@ func TestCallerOfARelay(t *testing.T) {
 	}
 }
 
+// TestRepeatedByGeneratedCode: a statement of generated code is repeated by its caller, which can be changed.
+func TestRepeatedByGeneratedCode(t *testing.T) {
+	const find, page = "shop/db.(*Queries).Find@query.sql.go:30", "shop/web.(*API).page@web.go:12"
+	found := func(generated ...code.Frame) findings.Where {
+		b := twoPlaces()
+		n := int64(b.Requests())
+		rec, body := b.Statement(item, 10*n, ms, 1, 4, "").
+			Asks(operation.Query, item, 10*n, ms, 1, Caller(1, ms, append(queryAt(find), page)...)).Within(0, 10*ms, 10).Open(t)
+		if err := disk.WriteJSON(rec.Dir, code.File, code.Compiler{Generated: generated}); err != nil {
+			t.Fatal(err)
+		}
+		out, err := diagnose.Run(rec, body, []diagnose.Analyzer{database.NPlusOne})
+		if err != nil || len(out.Findings) != 1 {
+			t.Fatalf("%+v, %v", out.Findings, err)
+		}
+		return out.Findings[0].Where
+	}
+	if w := found(code.Frame{Function: "shop/db.(*Queries).Find", Line: 30}); w.Line != 12 || w.Detail != "through db.(*Queries).Find" {
+		t.Errorf("generated: %+v", w)
+	}
+	if w := found(); w.Line != 30 || w.Detail != "" {
+		t.Errorf("written: %+v", w)
+	}
+}
+
 // TestRepeatedInALoop: a repository's method runs the statement once, and its caller loops. The finding says where, next to the
 // place of the statement; where the method loops itself, nothing needs to be added.
 func TestRepeatedInALoop(t *testing.T) {

@@ -298,6 +298,21 @@ func executes(p *diagnose.Pass, stack []code.Frame) bool {
 	})
 }
 
+// written returns the innermost of the user's lines on the way to a statement that is in no generated file: who repeats a statement of
+// generated code is its caller. Without one it is the statement's own place.
+func written(p *diagnose.Pass, by evidence.AskedBy) code.Frame {
+	generated, reached := callstack.LinesOf(p.Sources().Generated), false
+	if !generated.Has(by.Place) {
+		return by.Place
+	}
+	for _, f := range by.Stack {
+		if reached = reached || f == by.Place; reached && p.Stacks.User(f) && !generated.Has(f) {
+			return f
+		}
+	}
+	return by.Place
+}
+
 // looping returns the innermost of the user's lines on the way to a statement that is in a loop, by the sources; false if none is
 // known.
 func looping(p *diagnose.Pass, by evidence.AskedBy) (at code.Frame, known bool) {
@@ -315,18 +330,22 @@ func looping(p *diagnose.Pass, by evidence.AskedBy) (at code.Frame, known bool) 
 func describeRepeater(p *diagnose.Pass, lead database.Statement, f *diagnose.Finding) (at string) {
 	if a, known := p.AskedAs(lead.Text); known {
 		if by, ok := a.Lead(); ok && by.User {
-			asker.By{Place: by.Place}.Describe(f)
+			place := written(p, by)
+			asker.By{Place: place}.Describe(f)
 			who, _ := asker.Counted(p, lead.Text)
 			f.Evidence, f.Confidence = append(f.Evidence, who), findings.High
+			if place != by.Place {
+				f.Where.Detail = "through " + callstack.Short(by.Place.Function)
+			}
 			// The loop is often one function up, in the caller of a repository method.
-			if at, known := looping(p, by); known && at.Function != by.Place.Function {
+			if at, known := looping(p, by); known && at.Function != place.Function {
 				f.Where.Detail = fmt.Sprintf("in the loop of %s at %s", callstack.Short(at.Function), diagnose.At(at))
 			}
-			if callers := p.Stacks.Callers(by.Stack, by.Place); len(callers) > 0 {
+			if callers := p.Stacks.Callers(by.Stack, place); len(callers) > 0 {
 				f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, float64(len(callers)),
 					"functions", "called by %s", usage.ThroughWords(callers)))
 			}
-			return " at " + diagnose.At(by.Place)
+			return " at " + diagnose.At(place)
 		}
 	}
 	site, ok := busiest(p)

@@ -230,8 +230,13 @@ func (c cost) otherwise(text string) string {
 		return "It reads every row that it counts. Count less often (keep the result for some seconds, or in a table that " +
 			"writes update), show an estimate (pg_class.reltuples), or fetch one row more than a page shows instead of the total."
 	case c.returnsMany(text):
-		return fmt.Sprintf("It returns %s per call: filter, add up and sort in the statement, and ask for the rows and columns "+
-			"that the answer shows (WHERE, LIMIT).", diagnose.Counted(c.rows, "row", "rows"))
+		return manyRows(c.rows)
 	}
 	return look + "; read fewer rows, or cache the answer."
+}
+
+// manyRows is the remedy for a statement that returns many rows per call.
+func manyRows(rows float64) string {
+	return fmt.Sprintf("It returns %s per call: filter, add up and sort in the statement, and ask for the rows and columns "+
+		"that the answer shows (WHERE, LIMIT).", diagnose.Counted(rows, "row", "rows"))
 }

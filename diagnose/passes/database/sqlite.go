@@ -9,6 +9,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
 	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/diagnose/passes/database/asker"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
@@ -73,6 +74,9 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 			"SQLite's plan: %s", strings.Join(lead.Plan.Rows, "; ")))
 	}
 	wordScan(p, &f, lead, others, place)
+	if known && returnsMany(p, lead) {
+		readsMany(p, &f, lead, by, share*part)
+	}
 	for _, a := range others {
 		by, _ := a.Heaviest()
 		f.Evidence = append(f.Evidence, diagnose.Fact(from, demand.PerRequest(p, a.Calls), diagnose.Count,
@@ -80,6 +84,23 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	}
 	overWire(p, &f, lead, part)
 	return []diagnose.Finding{f}
+}
+
+// returnsMany reports whether a statement of a database within the process returns many rows because it was asked for them.
+func returnsMany(p *diagnose.Pass, a evidence.Asked) bool {
+	_, scans := wastefulScan(a)
+	return demand.InProcess(p) && !scans && a.Rows >= leastMany*a.Calls && !statement.Shuffles(a.Text) && !statement.Skips(a.Text) &&
+		!statement.Counts(a.Text)
+}
+
+// readsMany promises what not reading many rows saves: what the line that asks for them makes of each too, such as a mapper's values.
+func readsMany(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, by evidence.AskedBy, share float64) {
+	cpu := p.Spared(usage.Calls{by.Place: 1})
+	f.Remedy = manyRows(lead.Rows / lead.Calls)
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, cpu, diagnose.Ratio,
+		"asking for its rows and reading them at %s takes %s of the service's CPU", diagnose.At(by.Place), diagnose.Percent(cpu)))
+	diagnose.Promise(f, demand.InProcessGain(p, share, cpu))
+	p.Cover(*f, callstack.Enclosing(by.Place.Function))
 }
 
 // wordScan writes title and remedy: for the scan if it is wasteful, else for the statement.

@@ -74,6 +74,28 @@ func TestSQLiteScan(t *testing.T) {
 	}
 }
 
+// TestSQLiteReturnsMany: what a mapper makes of a thousand rows goes with them, and its allocation follows from them. A statement that
+// returns a page's rows promises only what the database takes.
+func TestSQLiteReturnsMany(t *testing.T) {
+	gain := func(rows float64) (float64, string) {
+		b := New(8, 40*ms).CPU(2, 1.98, 1.8, 0.1, -1).Wait(breakdown.StateRunning, 36*ms, 3).Wait(breakdown.StateRunnable, 4*ms, 2)
+		n := int64(b.Requests())
+		b.Sample(6*time.Second, sqliteStack(listAt)...).Sample(9*time.Second, "gorm.io/gorm.Scan", listAt).
+			Sample(3*time.Second, "encoding/json.Marshal", "shop/web.Show@web.go:12")
+		b.Asks(operation.Query, sales, n, 30*ms, rows, Caller(1, 30*ms, sqliteStack(listAt)...)).Within(30*ms, 0, 1).SQLite("wal")
+		f := Expect(t, database.SlowQuery, b, "db-slow-query at store.go:40")
+		if len(f) == 0 {
+			t.FailNow()
+		}
+		return f[0].GainCeiling, f[0].Remedy
+	}
+	many, remedy := gain(2400)
+	few, look := gain(20)
+	if many < 1.5*few || !strings.Contains(remedy, "It returns 2,400 rows per call") || !strings.Contains(look, "EXPLAIN QUERY PLAN") {
+		t.Errorf("many: %.2f, %s\nfew: %.2f, %s", many, remedy, few, look)
+	}
+}
+
 // TestSQLiteLongerThanTraces: a statement of seconds begins and ends outside of each
 // trace, so that none of its calls is joined there; the hooks counted them all the same.
 func TestSQLiteLongerThanTraces(t *testing.T) {

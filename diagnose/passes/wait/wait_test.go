@@ -381,6 +381,21 @@ func TestLibrarySleepsBetweenLooks(t *testing.T) {
 	Expect(t, wait.Sleep, waits("shop/tasks.feed@feed.go:12"))
 }
 
+// TestLimiterBehindAGoroutine: the request waits at a channel for a goroutine that a rate limiter delays. What is delayed could be
+// done at once, so the limiter is no event that the request is meant to wait for.
+func TestLimiterBehindAGoroutine(t *testing.T) {
+	const entry = "github.com/prometheus/client_golang/prometheus.(*Registry).Gather.func1"
+	waits := func(frames ...string) *Builder {
+		limited := chain(breakdown.Link{Goroutine: entry, State: breakdown.StateSelect, Stack: Stack(append(append([]string{
+			"runtime.selectgo"}, frames...), "shop/certs.(*Exporter).secrets@certs.go:126", entry)...)})
+		limited.NS = int64(24 * ms) // the rest was before the trace
+		return idle().Wait(breakdown.StateSelect, 30*ms, 1, "runtime.selectgo", get).
+			Waker("runtime.chansend1", "shop/certs.(*Exporter).collect@certs.go:30", entry).Behind(limited)
+	}
+	Expect(t, wait.Sleep, waits("golang.org/x/time/rate.(*Limiter).wait", "golang.org/x/time/rate.(*Limiter).Wait"), "sleep at certs.go:126")
+	Expect(t, wait.Sleep, waits()) // an event
+}
+
 // A flight's leader wakes all waiters and went through the same function as they; a goroutine
 // that releases a slot did not.
 func TestHomeMadeFlight(t *testing.T) {
