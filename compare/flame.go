@@ -12,8 +12,7 @@ import (
 	"github.com/redline-go/redline/record/stacks"
 )
 
-// Flame is the CPU of two runs by call stack: a tree of functions, callers above
-// their callees.
+// Flame is the CPU of two runs by call stack: a tree of functions, callers above their callees.
 type Flame struct {
 	Runs [2]string
 	Root *Frame

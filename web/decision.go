@@ -22,8 +22,7 @@ type decision struct {
 	verify.Result
 	Basis   []string        `json:"basis"`   // what the verdict rests on, a line each
 	Decided []decidedMetric `json:"decided"` // a line for each of Metrics
-	// Spectrum holds the latencies of all pairs' launches, a curve per side; none where no
-	// pair was measured.
+	// Spectrum holds the latencies of all pairs' launches, a curve per side; none where no pair was measured.
 	Spectrum []rundata.Spectrum `json:"spectrum"`
 	// Observed is a launch of each side with all sources, after the decision; null without.
 	Observed *compared `json:"observed"`

@@ -6,8 +6,7 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// Functions of net/http that mark a request. Their names have not changed since Go 1.8,
-// and the fixtures in testdata fail if one does.
+// Functions of net/http that mark a request. Their names have not changed since Go 1.8, and the fixtures in testdata fail if one does.
 const (
 	connServe       = "net/http.(*conn).serve"
 	connServeDefer  = "net/http.(*conn).serve.func1"

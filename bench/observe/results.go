@@ -69,8 +69,7 @@ func openResults(o options) (*results, error) {
 	return now, nil
 }
 
-// of returns the trials of a condition that were made on a steady machine, and
-// how many there are in all.
+// of returns the trials of a condition that were made on a steady machine, and how many there are in all.
 func (r *results) of(condition string) (steady []trial, made int) {
 	for _, t := range r.Trials {
 		if t.Condition == condition {

@@ -79,8 +79,7 @@ func (s *Series) Points(dst []series.Point, w *Window, met *[len(failure.Kinds)]
 	return dst
 }
 
-// Edge appends the readings of a window's edge: counters since the edge before and
-// gauges now.
+// Edge appends the readings of a window's edge: counters since the edge before and gauges now.
 func (s *Series) Edge(dst []series.Point, window int64, before, now Gauges, ended int64, openLoop bool) []series.Point {
 	add := func(of series.Series, v int64) {
 		dst = append(dst, series.Point{Window: window, Series: of, Value: float64(v)})

@@ -8,8 +8,7 @@ import (
 	"github.com/redline-go/redline/load"
 )
 
-// steady is how many exchanges are watched for allocations, after as many
-// that may still grow buffers.
+// steady is how many exchanges are watched for allocations, after as many that may still grow buffers.
 const steady = 100
 
 // allocations fails when wires allocate per exchange. Only calls of the wire

@@ -15,8 +15,7 @@ const batch = 256
 // wakeIdent is the user event that Wake triggers.
 const wakeIdent = 1
 
-// Poller waits for descriptors, for a point in time, and for Wake; see the
-// Linux one.
+// Poller waits for descriptors, for a point in time, and for Wake; see the Linux one.
 type Poller struct {
 	queue  int
 	tokens []Token // by descriptor
@@ -104,8 +103,7 @@ func (p *Poller) Event(i int) Event {
 // Wake ends a Wait, this or the next one, from any goroutine.
 func (p *Poller) Wake() { _ = p.change(wakeIdent, unix.EVFILT_USER, 0, unix.NOTE_TRIGGER) }
 
-// Precise lets the calling thread's waits end close to their time; kqueue's
-// already do.
+// Precise lets the calling thread's waits end close to their time; kqueue's already do.
 func Precise() {}
 
 // Thread returns 0: the thread's id is not available here.

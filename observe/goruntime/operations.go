@@ -125,8 +125,8 @@ func (o *Operations) Store() (file string, value any, err error) {
 // Health implements observe.Reporter.
 func (o *Operations) Health() record.SourceHealth {
 	if o.result != nil && o.result.Others > 0 {
-		o.trouble.add("%d calls were of more statements and routes than the probe keeps apart (4,096): their texts differ in more than values",
-			o.result.Others)
+		o.trouble.add("%d calls were of more statements and routes than the probe keeps apart (4,096): their texts differ in more "+
+			"than values", o.result.Others)
 	}
 	return record.SourceHealth{
 		Name: o.Describe().Name, OK: o.samples > 0, Why: strings.Join(o.trouble.texts, "; "),

@@ -89,6 +89,8 @@ func fails(test *ast.IfStmt) bool {
 	return ok && not.Op == token.NOT || mentions(test, func(name string) bool { return strings.Contains(strings.ToLower(name), "err") })
 }
 
+func isAppend(name string) bool { return name == "append" }
+
 // mentions reports whether a node contains an identifier of the given kind.
 func mentions(n ast.Node, kind func(string) bool) (found bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
@@ -112,7 +114,7 @@ func takes(list []ast.Stmt, element func(string) bool) bool {
 		case *ast.AssignStmt:
 			for _, e := range s.Rhs {
 				keeps = keeps || mentions(e, element)
-				if c, ok := e.(*ast.CallExpr); ok && mentions(c.Fun, func(name string) bool { return name == "append" }) && mentions(c, element) {
+				if c, ok := e.(*ast.CallExpr); ok && mentions(c.Fun, isAppend) && mentions(c, element) {
 					return true
 				}
 			}

@@ -28,8 +28,7 @@ import (
 	"slices"
 )
 
-// Package is one dependency of the program to build, as reported by `go list -deps
-// -json`.
+// Package is one dependency of the program to build, as reported by `go list -deps -json`.
 type Package struct {
 	ImportPath string
 	Dir        string

@@ -2,6 +2,7 @@ package measured
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/redline-go/redline/record"
@@ -75,4 +76,33 @@ func (p *Run) Alive(entry string) []int64 {
 		}
 	}
 	return counts
+}
+
+// ClientConn reports whether a goroutine's entry is that of a connection of net/http's client, of which each has two.
+func ClientConn(entry string) bool { return strings.HasPrefix(entry, "net/http.(*persistConn).") }
+
+const (
+	// leastPiled and leastPiledShare are the number of goroutines of client connections that are added from which they pile up, and
+	// their part of all at the end: a pool that fills adds some tens.
+	leastPiled, leastPiledShare = 100, 0.25
+)
+
+// PilesUp reports whether the connections of net/http's client pile up: each call leaves its own behind, because its transport is
+// neither shared nor closed.
+func (p *Run) PilesUp() bool {
+	snapshots, err := p.Snapshots()
+	if err != nil || len(snapshots) < 2 {
+		return false
+	}
+	count := func(s Snapshot) (n int64) {
+		for _, one := range s.Stacks {
+			if ClientConn(Entry(one.Stack)) {
+				n += one.Value
+			}
+		}
+		return n
+	}
+	first, last := snapshots[0], snapshots[len(snapshots)-1]
+	n := count(last)
+	return n-count(first) >= leastPiled && float64(n) >= leastPiledShare*float64(last.Total)
 }

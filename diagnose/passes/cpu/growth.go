@@ -60,6 +60,7 @@ var Growth = diagnose.Analyzer{
 			After:  "h.byDoor[door]++ // when it is added\n...\nreturn h.byDoor[door]"},
 		Verify: "Run twice as long: CPU per request at the end is what it was at the beginning.",
 		Cases:  []string{"ring-history"}, Grows: true,
+		FollowsFrom: []string{"http-client-churn"}, // whose connections pile up
 	}},
 	Needs: []diagnose.Need{diagnose.NeedLoad, diagnose.NeedProcess},
 	Run:   runGrowth,
@@ -102,6 +103,9 @@ func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			"or limit its size.", name),
 	}
 	diagnose.Promise(&f, p.Ran(evidence.Work{Share: share, Function: where.Place.Function}))
+	if !p.PilesUp() {
+		p.Reached(growsWithState, nil) // no connections that each call leaves behind
+	}
 	return []diagnose.Finding{f}, nil
 }
 

@@ -249,6 +249,28 @@ func TestChurn(t *testing.T) {
 	Expect(t, downstream.Churn, idle().Wait(breakdown.StateSelect, 200*us, 0.9, connect...)) // cheap
 }
 
+// TestConnectionsPileUp: a transport per call leaves its connections behind, so their goroutines pile up, which follows from
+// it; the remedy is one client. Others that pile up are a leak beside it.
+func TestConnectionsPileUp(t *testing.T) {
+	connect := []string{"runtime.selectgo", "net/http.(*Transport).getConn", "net/http.(*Client).Do", get}
+	found := func(entry string) (causes []string, remedy string) {
+		b := idle().Wait(breakdown.StateSelect, 20*ms, 0.9, connect...).Left(40, 1040, "runtime.gopark", entry)
+		b.Series("/sched/goroutines:goroutines", "", func(w int) float64 { return 100 + 10*float64(w) })
+		out := ExpectFirst(t, suite.All(), b, "http-client-churn")
+		for _, f := range out.Findings {
+			causes = append(causes, f.Cause)
+		}
+		return causes, out.Findings[0].Remedy
+	}
+	if causes, remedy := found("net/http.(*persistConn).readLoop"); len(causes) != 1 || !strings.Contains(remedy, "once and share it") {
+		t.Errorf("%v: %s", causes, remedy)
+	}
+	if causes, remedy := found("shop/cache.(*watcher).watch"); !slices.Contains(causes, "goroutine-leak") ||
+		strings.Contains(remedy, "once and share it") {
+		t.Errorf("%v: %s", causes, remedy)
+	}
+}
+
 // TestChurnOfALibrary: a library calls in goroutines of its own, on whose stacks the service has no frame. The hooks saw where
 // the calls begin.
 func TestChurnOfALibrary(t *testing.T) {

@@ -12,16 +12,14 @@ import (
 )
 
 const (
-	// coldPart: a start is cold if latency settles within the first third of the
-	// span; later shifts are something else.
+	// coldPart: a start is cold if latency settles within the first third of the span; later shifts are something else.
 	coldPart = 1.0 / 3
 	// coldFactor is how many times slower the median window is before the shift.
 	coldFactor = 1.5
 	// surelyCold: with a smaller factor, another program may just have been busy
 	// when the run began. atlas-first-touch is some 30 times slower.
 	surelyCold = 4
-	// leastColdWindows must precede the shift, so that a single slow window is not
-	// taken for a cold start.
+	// leastColdWindows must precede the shift, so that a single slow window is not taken for a cold start.
 	leastColdWindows = 5
 	// coldChance is the probability of such a shift in stationary noise. The
 	// factors do most of the work; this guards against spans that are short or

@@ -226,9 +226,10 @@ var leakCause = diagnose.Cause{
 	Example: diagnose.Example{Lang: "go",
 		Before: "answer := make(chan quote)\ngo func() { answer <- ask() }() // blocks forever once no one reads",
 		After:  "answer := make(chan quote, 1)\ngo func() { answer <- ask() }()"},
-	Verify: "Run again for longer: /sched/goroutines must stay level after the warm-up.",
-	Cases:  []string{"cart-watchers", "price-quotes-hedge", "score-subscribers"},
-	Grows:  true,
+	Verify:      "Run again for longer: /sched/goroutines must stay level after the warm-up.",
+	Cases:       []string{"cart-watchers", "price-quotes-hedge", "score-subscribers"},
+	Grows:       true,
+	FollowsFrom: []string{"http-client-churn"}, // whose connections pile up
 }
 
 var churnCause = diagnose.Cause{

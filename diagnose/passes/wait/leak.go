@@ -82,6 +82,9 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		p.Reject("goroutine-leak", "goroutines at %s grew by %d, but not steadily", diagnose.At(growth.at), growth.by)
 		return nil, nil
 	}
+	if !measured.ClientConn(growth.entry) {
+		p.Reached("goroutine-leak", nil) // no connections that each call leaves behind
+	}
 	return []diagnose.Finding{leaked(p, growth, first, last, len(counts) > 0)}, nil
 }
 

@@ -392,7 +392,8 @@ func TestLimiterBehindAGoroutine(t *testing.T) {
 		return idle().Wait(breakdown.StateSelect, 30*ms, 1, "runtime.selectgo", get).
 			Waker("runtime.chansend1", "shop/certs.(*Exporter).collect@certs.go:30", entry).Behind(limited)
 	}
-	Expect(t, wait.Sleep, waits("golang.org/x/time/rate.(*Limiter).wait", "golang.org/x/time/rate.(*Limiter).Wait"), "sleep at certs.go:126")
+	const limiter = "golang.org/x/time/rate.(*Limiter)."
+	Expect(t, wait.Sleep, waits(limiter+"wait", limiter+"Wait"), "sleep at certs.go:126")
 	Expect(t, wait.Sleep, waits()) // an event
 }
 

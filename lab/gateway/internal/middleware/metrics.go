@@ -11,8 +11,7 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// Metrics counts requests and their time. Its two middlewares feed the same
-// page.
+// Metrics counts requests and their time. Its two middlewares feed the same page.
 type Metrics struct {
 	mu      sync.Mutex
 	labeled map[string]*series
