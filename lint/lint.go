@@ -44,7 +44,8 @@ func Explain(ctx context.Context, rec *record.Record, b compiler.Build, patterns
 	files := sources{listed, rec.Run.Target.MainPkg}
 	out.Loops, out.Relays = files.those(calls, compiler.InLoop), files.relays(diagnose.Askers(rec))
 	out.Generated = files.those(calls, compiler.Generated)
-	out.Searches, out.Collector = files.those(busy, compiler.Searches), files.calls("debug", "SetGCPercent")
+	out.Searches, out.Filters = files.those(busy, compiler.Searches), files.those(busy, compiler.Filters)
+	out.Collector = files.calls("debug", "SetGCPercent")
 	if len(out.Lines) == 0 {
 		return out, nil
 	}

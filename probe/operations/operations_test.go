@@ -40,19 +40,24 @@ func query(text string, rows int64, flags uint32) {
 
 func TestConstantsStayInTheProgram(t *testing.T) {
 	for text, want := range map[string]string{
-		"SELECT * FROM users WHERE password = 'hunter2'":                       "SELECT * FROM users WHERE password = ?",
-		"SELECT 'it''s secret', E'a\\'secret' FROM t":                          "SELECT ? FROM t",
-		"select $tag$ secret ' $tag$, $$secret$$ -- secret":                    "select ?",
-		"SELECT a /* secret */ FROM t WHERE id IN ($1, $2,$3) AND n=-12.5e3":   "SELECT a FROM t WHERE id IN (?) AND n=-?",
-		"UPDATE \"orders\" SET note = \"secret\" WHERE t1.\"id\" = 0xDEADBEEF": "UPDATE \"orders\" SET note = ? WHERE t1.\"id\" = ?",
-		"UPDATE \"users\" SET \"quota\"=quota - $1 WHERE \"group\" = $2":       "UPDATE \"users\" SET \"quota\"=quota - ? WHERE \"group\" = ?",
-		"UPDATE t SET a = \"costs $1\", b = 'it''s $2' WHERE \"c\" = 1":        "UPDATE t SET a = ?, b = ? WHERE ? = ?",
-		"SELECT \"a\", \"b c\" FROM t WHERE \"a\" = ? /* $1 */ -- $2":          "SELECT \"a\", ? FROM t WHERE ? = ?",
-		"UPDATE t SET price$1 = \"secret\"":                                    "UPDATE t SET price$1 = ?",
-		"UPDATE t SET a = \"secret\" # $1":                                     "UPDATE t SET a = ?",
-		"UPDATE t SET `a` = \"secret\" WHERE b = $1":                           "UPDATE t SET `a` = ? WHERE b = ?",
-		"SELECT 'secret without an end":                                        "SELECT ?",
-		"  SELECT\n\t1::int ":                                                  "SELECT ?::int",
+		"SELECT * FROM users WHERE password = 'hunter2'":                                               "SELECT * FROM users WHERE password = ?",
+		"SELECT 'it''s secret', E'a\\'secret' FROM t":                                                  "SELECT ? FROM t",
+		"select $tag$ secret ' $tag$, $$secret$$ -- secret":                                            "select ?",
+		"SELECT a /* secret */ FROM t WHERE id IN ($1, $2,$3) AND n=-12.5e3":                           "SELECT a FROM t WHERE id IN (?) AND n=-?",
+		"UPDATE \"orders\" SET note = \"secret\" WHERE t1.\"id\" = 0xDEADBEEF":                         "UPDATE \"orders\" SET note = ? WHERE t1.\"id\" = ?",
+		"UPDATE \"users\" SET \"quota\"=quota - $1 WHERE \"group\" = $2":                               "UPDATE \"users\" SET \"quota\"=quota - ? WHERE \"group\" = ?",
+		"UPDATE t SET a = \"costs $1\", b = 'it''s $2' WHERE \"c\" = 1":                                "UPDATE t SET a = ?, b = ? WHERE ? = ?",
+		"SELECT \"a\", \"b c\" FROM t WHERE \"a\" = ? /* $1 */ -- $2":                                  "SELECT \"a\", ? FROM t WHERE ? = ?",
+		`SELECT "a b" AS "c.d" FROM t WHERE id = $1`:                                                   `SELECT "a b" AS "c.d" FROM t WHERE id = ?`,
+		`WITH "d" AS (SELECT *, f(x) FROM (SELECT "l", "id" FROM "_s"."ts")) SELECT * FROM d LIMIT 15`: `WITH "d" AS (SELECT *, f(x) FROM (SELECT "l", "id" FROM "_s"."ts")) SELECT * FROM d LIMIT ?`,
+		`SELECT "t"."a", f("secret", "secret") FROM "t" WHERE b = "secret"`:                            `SELECT "t"."a", f(?) FROM "t" WHERE b = ?`,
+		`INSERT INTO "s"."t" (a, b) VALUES ("secret", "secret")`:                                       `INSERT INTO "s"."t" (a, b) VALUES (?)`,
+		`SELECT a, "secret" FROM t WHERE b = "secret"`:                                                 `SELECT a, ? FROM t WHERE b = ?`,
+		"UPDATE t SET price$1 = \"secret\"":                                                            "UPDATE t SET price$1 = ?",
+		"UPDATE t SET a = \"secret\" # $1":                                                             "UPDATE t SET a = ?",
+		"UPDATE t SET `a` = \"secret\" WHERE b = $1":                                                   "UPDATE t SET `a` = ? WHERE b = ?",
+		"SELECT 'secret without an end":                                                                "SELECT ?",
+		"  SELECT\n\t1::int ":                                                                          "SELECT ?::int",
 	} {
 		got := withoutConstants(text)
 		if got != want {

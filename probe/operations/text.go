@@ -57,8 +57,10 @@ type eraser struct {
 	in   string
 	out  []byte
 	word string // the last one, in lower case
-	// names is set if double quotes enclose names.
-	names bool
+	// names is set if double quotes enclose names, and columns if they do in lists of columns at least.
+	names, columns bool
+	clause         string // the last word that begins one, in lower case
+	depth, at      int    // of parentheses, now and where the clause began
 }
 
 // withoutConstants returns a statement in one line with ? for each constant and
@@ -71,6 +73,7 @@ func withoutConstants(text string) string {
 		text = text[:longText]
 	}
 	e := eraser{in: text, out: make([]byte, 0, 256), names: numbered(text)}
+	e.columns = e.names || qualified(text)
 	for e.in != "" && len(e.out) < maxShape {
 		e.next()
 	}
@@ -106,10 +109,19 @@ func (e *eraser) next() {
 	case letter(c):
 		n := span(e.in, func(c byte) bool { return letter(c) || digit(c) || c == '$' })
 		e.word = strings.ToLower(e.in[:n])
+		if clauses[e.word] {
+			e.clause, e.at = e.word, e.depth
+		}
 		e.copy(n)
 	case (c == ':' || c == '@') && len(e.in) > 1 && letter(e.in[1]) && !strings.HasSuffix(string(e.out), ":"):
 		e.constant(1 + span(e.in[1:], func(c byte) bool { return letter(c) || digit(c) }))
 	default:
+		switch c {
+		case '(':
+			e.depth++
+		case ')':
+			e.depth--
+		}
 		e.word = ""
 		e.copy(1)
 	}
@@ -177,7 +189,38 @@ func (e *eraser) comment() bool {
 
 // nameAfter are the words after which text in double quotes is a name.
 var nameAfter = map[string]bool{"from": true, "join": true, "into": true, "update": true, "table": true, "as": true,
-	"only": true, "select": true, "by": true}
+	"only": true, "select": true, "by": true, "with": true}
+
+// clauses are the words that begin a part of a statement.
+var clauses = map[string]bool{"select": true, "returning": true, "from": true, "by": true, "where": true, "having": true, "on": true,
+	"values": true, "in": true, "set": true, "like": true, "limit": true, "case": true}
+
+// qualified reports whether a name in double quotes qualifies another, as in "shop".orders: a constant cannot, so double
+// quotes enclose names, except where a database takes one that it does not know for a constant (SQLite).
+func qualified(text string) bool {
+	for text != "" {
+		switch c := text[0]; {
+		case c == '`' || c == '#':
+			return false
+		case c == '"':
+			n := quoted(text, strings.IndexByte(text, '\\') >= 0)
+			if n+1 < len(text) && text[n] == '.' && (text[n+1] == '"' || letter(text[n+1])) {
+				return true
+			}
+			text = text[n:]
+		case c == '\'':
+			text = text[quoted(text, strings.IndexByte(text, '\\') >= 0):]
+		case strings.HasPrefix(text, "--"):
+			text = text[indexOr(text, "\n"):]
+		case strings.HasPrefix(text, "/*"):
+			text = text[2:]
+			text = text[afterOr(text, "*/"):]
+		default:
+			text = text[1:]
+		}
+	}
+	return false
+}
 
 // numbered reports whether a statement has a parameter $1 outside of quotes: PostgreSQL's drivers number them like
 // this. MySQL's, where double quotes may enclose a constant, never do, but there a name or a comment after # may
@@ -208,13 +251,28 @@ func numbered(text string) bool {
 // name reports whether the n bytes in double quotes are a name, as in PostgreSQL, and
 // not a constant, as they may be in MySQL.
 func (e *eraser) name(n int) bool {
-	if n < 3 || n > 66 || e.in[n-1] != '"' || span(e.in[1:n-1], func(c byte) bool { return letter(c) || digit(c) }) != n-2 {
+	if n < 3 || n > 66 || e.in[n-1] != '"' {
 		return false
 	}
-	if e.names || nameAfter[e.word] && strings.HasSuffix(string(e.out), " ") || n < len(e.in) && e.in[n] == '.' {
+	if e.names {
+		return true
+	}
+	if span(e.in[1:n-1], func(c byte) bool { return letter(c) || digit(c) }) != n-2 {
+		return false
+	}
+	if e.columns && e.listed() {
+		return true
+	}
+	if nameAfter[e.word] && strings.HasSuffix(string(e.out), " ") || n < len(e.in) && e.in[n] == '.' {
 		return true
 	}
 	return len(e.out) > 0 && e.out[len(e.out)-1] == '.'
+}
+
+// listed reports whether what follows is the next of the columns that a statement returns, and no argument or operand.
+func (e *eraser) listed() bool {
+	return (e.clause == "select" || e.clause == "returning") && e.depth == e.at &&
+		strings.HasSuffix(strings.TrimRight(string(tail(e.out, 16)), " "), ",")
 }
 
 // quoted returns the length of the constant that a text begins with.

@@ -19,15 +19,16 @@ type Compiler struct {
 	// Generated are the lines that lead to such a call and lie in a file that a program wrote.
 	Generated []Frame `json:"generated,omitempty"`
 	// Searches are the lines of the service's own code that take CPU and that, by their source, look at the elements of a
-	// collection one after another, for those that are wanted.
+	// collection one after another for one that is wanted, and Filters for all that are.
 	Searches []Frame `json:"searches,omitempty"`
+	Filters  []Frame `json:"filters,omitempty"`
 	// Collector are the lines of the service's own code that set the garbage collector's percentage (debug.SetGCPercent).
 	Collector []Frame `json:"collector,omitempty"`
 }
 
 // Empty reports whether nothing is said of any line.
 func (c Compiler) Empty() bool {
-	return len(c.Lines)+len(c.Loops)+len(c.Relays)+len(c.Searches)+len(c.Collector) == 0
+	return len(c.Lines)+len(c.Loops)+len(c.Relays)+len(c.Searches)+len(c.Filters)+len(c.Collector) == 0
 }
 
 // HotLine is a line of the service's own code and its measured cost.

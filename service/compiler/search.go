@@ -9,11 +9,19 @@ import (
 	"strings"
 )
 
-// Searches reports whether a line of a source file decides which elements of a collection are wanted, in a range loop of the
-// innermost function around it that returns or keeps an element, or adds it to others, where a condition holds. The
+// Searches reports whether a line of a source file decides which element of a collection is wanted, in a range loop of the
+// innermost function around it that returns or keeps an element where a condition holds. The
 // line is in the condition, or in a statement before it that sets what the condition uses. A loop that ends at an error, or at the
 // first element that fails a check, searches for none. Searches reads the source without types.
-func Searches(file string, line int) (bool, error) {
+func Searches(file string, line int) (bool, error) { return decides(file, line, takes) }
+
+// Filters is Searches for loops that add each element for which the condition holds to others.
+func Filters(file string, line int) (bool, error) { return decides(file, line, adds) }
+
+// wants reports whether statements do what a loop does only for elements that are wanted.
+type wants func(list []ast.Stmt, element func(string) bool) bool
+
+func decides(file string, line int, wanted wants) (bool, error) {
 	set := token.NewFileSet()
 	tree, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
 	if err != nil {
@@ -31,7 +39,7 @@ func Searches(file string, line int) (bool, error) {
 		case *ast.FuncDecl, *ast.FuncLit:
 			found = false
 		case *ast.RangeStmt:
-			found = found || slices.ContainsFunc(deciding(f), covers)
+			found = found || slices.ContainsFunc(deciding(f, wanted), covers)
 		}
 		return true
 	})
@@ -39,11 +47,11 @@ func Searches(file string, line int) (bool, error) {
 }
 
 // deciding returns what in a loop's body decides whether an element is the one that is searched for.
-func deciding(loop *ast.RangeStmt) (list []ast.Node) {
+func deciding(loop *ast.RangeStmt, wanted wants) (list []ast.Node) {
 	element := among(loop.Key, loop.Value)
 	for i, s := range loop.Body.List {
 		test, ok := s.(*ast.IfStmt)
-		if !ok || fails(test) || !takes(test.Body.List, element) {
+		if !ok || fails(test) || !wanted(test.Body.List, element) {
 			continue
 		}
 		if test.Init != nil {
@@ -89,8 +97,6 @@ func fails(test *ast.IfStmt) bool {
 	return ok && not.Op == token.NOT || mentions(test, func(name string) bool { return strings.Contains(strings.ToLower(name), "err") })
 }
 
-func isAppend(name string) bool { return name == "append" }
-
 // mentions reports whether a node contains an identifier of the given kind.
 func mentions(n ast.Node, kind func(string) bool) (found bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
@@ -101,7 +107,7 @@ func mentions(n ast.Node, kind func(string) bool) (found bool) {
 	return found
 }
 
-// takes reports whether statements return an element, or true, or add it to a list, or keep it in a variable and end the loop.
+// takes reports whether statements return an element, or true, or keep it in a variable and end the loop.
 func takes(list []ast.Stmt, element func(string) bool) bool {
 	keeps := false
 	for _, s := range list {
@@ -112,15 +118,21 @@ func takes(list []ast.Stmt, element func(string) bool) bool {
 				return ok && name.Name == "true" || mentions(e, element)
 			})
 		case *ast.AssignStmt:
-			for _, e := range s.Rhs {
-				keeps = keeps || mentions(e, element)
-				if c, ok := e.(*ast.CallExpr); ok && mentions(c.Fun, isAppend) && mentions(c, element) {
-					return true
-				}
-			}
+			keeps = keeps || slices.ContainsFunc(s.Rhs, func(e ast.Expr) bool { return mentions(e, element) })
 		case *ast.BranchStmt:
 			return keeps && s.Tok == token.BREAK
 		}
 	}
 	return false
+}
+
+// adds reports whether statements add an element to a list.
+func adds(list []ast.Stmt, element func(string) bool) bool {
+	return slices.ContainsFunc(list, func(s ast.Stmt) bool {
+		a, ok := s.(*ast.AssignStmt)
+		return ok && slices.ContainsFunc(a.Rhs, func(e ast.Expr) bool {
+			c, ok := e.(*ast.CallExpr)
+			return ok && mentions(c.Fun, func(name string) bool { return name == "append" }) && mentions(c, element)
+		})
+	})
 }

@@ -45,12 +45,12 @@ func kept(r *repo, u string) (found *rule) {
 
 func filtered(r *repo, u string) (list []*rule) {
 	for _, x := range r.rules {
-		ok := true // yes
-		for _, word := range words(u) { // yes
-			ok = ok && x.has(word) // yes
+		ok := true                      // filters
+		for _, word := range words(u) { // filters
+			ok = ok && x.has(word) // filters
 		}
 		log(u) // no
-		if ok { // yes
+		if ok {  // filters
 			list = append(list, x.name()) // no
 		}
 	}
@@ -125,7 +125,8 @@ func counted(r *repo, u string) *rule {
 }
 `
 
-// TestSearches: the lines marked "yes" look at elements one after another, those marked "no" do not.
+// TestSearches: the lines marked "yes" look at elements one after another, those
+// marked "filters" for all that match, those marked "no" do not.
 func TestSearches(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "p.go")
 	if err := os.WriteFile(file, []byte(searching), 0o644); err != nil {
@@ -138,6 +139,9 @@ func TestSearches(t *testing.T) {
 		}
 		if got, err := compiler.Searches(file, i+1); err != nil || got != strings.HasPrefix(mark, "yes") {
 			t.Errorf("line %d, %s: searches %v, %v", i+1, strings.TrimSpace(line), got, err)
+		}
+		if got, err := compiler.Filters(file, i+1); err != nil || got != strings.HasPrefix(mark, "filters") {
+			t.Errorf("line %d, %s: filters %v, %v", i+1, strings.TrimSpace(line), got, err)
 		}
 	}
 	if _, err := compiler.Searches(file+"x", 1); err == nil {

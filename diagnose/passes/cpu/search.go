@@ -17,15 +17,23 @@ import (
 // manyTimes is the number of objects allocated per request from which a line runs for each of many things.
 const manyTimes = 200
 
-// scan is a line that by its source looks at elements one after another, for one or some of them.
-type scan struct {
-	line    code.Frame
-	share   float64 // of the service's CPU below it, 0 to 1, with the collection of what that allocates
-	objects float64 // that are allocated below it per request
-	through string  // the service's function that it calls for most of that; "" if there is none
+// lines are the lines of a function that decide which elements are wanted.
+type lines struct {
+	calls   usage.Calls
+	cpu     map[code.Frame]float64
+	filters bool // they keep all elements that are wanted
 }
 
-// forNothing reports whether the search takes more CPU than what requests bring and get can need: most elements that it looks at
+// scan is a function whose lines by their source look at elements one after another, for one or some of them.
+type scan struct {
+	lines
+	line    code.Frame // that takes most
+	share   float64    // of the service's CPU below them, 0 to 1, with the collection of what that allocates
+	objects float64    // that are allocated below them per request
+	through string     // the service's function that it calls for most of that; "" if there is none
+}
+
+// forNothing reports whether a filter takes more CPU than what requests bring and get can need: most elements that it looks at
 // are not wanted.
 func (s scan) forNothing(p *diagnose.Pass) bool {
 	sent, got, ok := exchanged(p)
@@ -45,41 +53,55 @@ func scanned(p *diagnose.Pass, use *usage.Table) (s scan, ok bool) {
 	if err != nil || !(requests > 0) {
 		return s, false
 	}
-	for line := range searches(p, use) {
-		share := p.Spared(usage.Calls{line: 1})
-		if share >= usage.LeastHot && cmp.Or(cmp.Compare(share, s.share), measured.CompareFrames(s.line, line)) > 0 {
-			s = scan{line: line, share: share}
+	for function, lines := range searches(p, use) {
+		share := p.Spared(lines.calls)
+		if share >= usage.LeastHot && cmp.Or(cmp.Compare(share, s.share), cmp.Compare(s.line.Function, function)) > 0 {
+			s = scan{lines: lines, line: measured.Heaviest(lines.cpu, measured.CompareFrames), share: share}
 		}
 	}
 	if s.share == 0 {
 		return s, false
 	}
 	for _, sample := range allocs.Samples {
-		if slices.Contains(sample.Stack, s.line) {
+		if s.at(sample.Stack) >= 0 {
 			s.objects += float64(sample.Value) / requests
 		}
 	}
-	return s, s.objects >= manyTimes && s.forNothing(p) && s.compares(p, use)
+	return s, s.objects >= manyTimes && (!s.filters || s.forNothing(p)) && s.compares(p, use)
 }
 
-// searches returns the lines on the stacks of the CPU profile that search by their source.
-func searches(p *diagnose.Pass, use *usage.Table) map[code.Frame]bool {
-	lines, on := callstack.LinesOf(p.Sources().Searches), map[code.Frame]bool{}
+// searches returns the lines on the stacks of the CPU profile that search by their source, by their function.
+func searches(p *diagnose.Pass, use *usage.Table) map[string]lines {
+	sources := p.Sources()
+	one, all, by := callstack.LinesOf(sources.Searches), callstack.LinesOf(sources.Filters), map[string]lines{}
 	for b := range use.All {
 		for _, f := range b.Stack {
-			if lines.Has(f) {
-				on[f] = true
+			if !one.Has(f) && !all.Has(f) {
+				continue
 			}
+			l, ok := by[f.Function]
+			if !ok {
+				l = lines{usage.Calls{}, map[code.Frame]float64{}, true}
+			}
+			l.calls[f] = 1
+			l.cpu[f] += float64(b.Value)
+			l.filters = l.filters && !one.Has(f)
+			by[f.Function] = l
 		}
 	}
-	return on
+	return by
+}
+
+// at returns the index of the search's line on a stack; -1 if it has none.
+func (s scan) at(stack []code.Frame) int {
+	return slices.IndexFunc(stack, func(f code.Frame) bool { return s.calls[f] > 0 })
 }
 
 // compares reports whether most of the search's CPU goes into comparing, and notes through which function of the service.
 func (s *scan) compares(p *diagnose.Pass, use *usage.Table) bool {
 	all, other, parts := 0.0, 0.0, map[string]float64{}
 	for b := range use.All {
-		i := slices.Index(b.Stack, s.line)
+		i := s.at(b.Stack)
 		if i < 0 {
 			continue
 		}
@@ -105,7 +127,8 @@ func (s scan) finding(p *diagnose.Pass, use *usage.Table) diagnose.Finding {
 		Title: fmt.Sprintf("%s searches one element after another, and takes %s of the service's CPU, at %s", name,
 			diagnose.Percent(s.share), at),
 		Remedy: fmt.Sprintf("Keep an index by what the loop around %s looks for (a map, or a tree if prefixes or ranges match), so that a "+
-			"request looks at few elements. If it must look at all, do what does not depend on the element before the loop.", at),
+			"request looks at few elements. If it must look at all, keep each element in the form that is compared, and do what does "+
+			"not depend on it before the loop.", at),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProfile, s.share, diagnose.Ratio, "%s of %s, with the collection of what it allocates",
 				diagnose.Percent(s.share), samples(use)),

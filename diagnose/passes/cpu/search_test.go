@@ -10,17 +10,18 @@ import (
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/record/series"
 )
 
 // TestSearch: by its source, a line looks at one rule after another, and formats text to compare each. The search is named, and the
 // formatting follows from it. What compiles an expression for each rule, allocates too little for many rules, or is in no such
-// loop is named for what it does.
+// loop is named for what it does; so is a filter whose answers are as large as what it looks at.
 func TestSearch(t *testing.T) {
 	const find, match = "shop/rules.(*Repository).Find@rules.go:66", "shop/rules.(*Rule).Matches@rule.go:113"
-	first := func(b *Builder, searches ...code.Frame) string {
+	first := func(b *Builder, lines code.Compiler) string {
 		t.Helper()
 		rec, body := b.Open(t)
-		if err := disk.WriteJSON(rec.Dir, code.File, code.Compiler{Searches: searches}); err != nil {
+		if err := disk.WriteJSON(rec.Dir, code.File, lines); err != nil {
 			t.Fatal(err)
 		}
 		out, err := diagnose.Run(rec, body, suite.All())
@@ -43,19 +44,25 @@ func TestSearch(t *testing.T) {
 			Alloc(n, 48*n, doing, match, find)
 	}
 	line := code.Frame{Function: "shop/rules.(*Repository).Find", File: "rules.go", Line: 66}
+	searches, filters := code.Compiler{Searches: []code.Frame{line}}, code.Compiler{Filters: []code.Frame{line}}
+	answers := func(b *Builder, bytes float64) *Builder {
+		return b.Counter(series.LoadBytesOut, "", 100*b.Requests()).Counter(series.LoadBytesIn, "", bytes*b.Requests())
+	}
 	const search = "cpu-hot-function at shop/rules.(*Repository).Find:66 through rules.(*Rule).Matches"
 	for name, c := range map[string]struct {
-		b        *Builder
-		searches []code.Frame
-		want     string
+		b     *Builder
+		lines code.Compiler
+		want  string
 	}{
-		"search":   {many("fmt.Sprintf", 1800), []code.Frame{line}, search},
-		"no loop":  {many("fmt.Sprintf", 1800), nil, "cpu-format"},
-		"few":      {many("fmt.Sprintf", 20), []code.Frame{line}, "cpu-format"},
-		"compiles": {many("regexp.MustCompile", 1800), []code.Frame{line}, "cpu-regexp-compile"},
+		"search":   {many("fmt.Sprintf", 1800), searches, search},
+		"no loop":  {many("fmt.Sprintf", 1800), code.Compiler{}, "cpu-format"},
+		"few":      {many("fmt.Sprintf", 20), searches, "cpu-format"},
+		"filter":   {answers(many("fmt.Sprintf", 1800), 200), filters, search},
+		"list":     {answers(many("fmt.Sprintf", 1800), 2e6), filters, "cpu-format"},
+		"compiles": {many("regexp.MustCompile", 1800), searches, "cpu-regexp-compile"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := first(c.b, c.searches...); got != c.want {
+			if got := first(c.b, c.lines); got != c.want {
 				t.Errorf("first is %s, want %s", got, c.want)
 			}
 		})

@@ -115,6 +115,10 @@ func wordScan(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, others
 		if f.Remedy = indexAdvice(s); strings.Contains(strings.ToUpper(lead.Text), " LIKE ") {
 			f.Remedy += " LIKE uses an index only on a column of COLLATE NOCASE, and with no leading %."
 		}
+		if len(s.Columns) == 0 && statement.Counts(lead.Text) {
+			f.Remedy = "It reads every row to count it, and no condition leaves any out. Count less often (keep the result for some " +
+				"seconds, or in a table that writes update), or fetch one row more than a page shows instead of the total."
+		}
 	} else {
 		f.Confidence = findings.Medium
 		f.Title = fmt.Sprintf("One statement takes %s of request time%s: %s", diagnose.Percent(f.Share), place, brief(lead.Text))

@@ -64,6 +64,12 @@ func TestSQLiteScan(t *testing.T) {
 	if len(found) == 1 && (strings.Contains(found[0].Remedy, "CREATE INDEX") || !strings.Contains(found[0].Remedy, "random")) {
 		t.Errorf("an index for a random order: %s", found[0].Remedy)
 	}
+	count := Expect(t, database.SlowQuery, onePool().Asks(operation.Query, "SELECT count(*) FROM sales WHERE ?=?", n, 31*ms, 1,
+		Caller(1, 31*ms, sqliteStack(listAt)...)).Within(3800*us, 0, 1).SQLite("wal").
+		Plan([]string{"SCAN sales"}, operation.SQLiteScan{Table: "sales", Rows: 30000}), "db-slow-query at store.go:40")
+	if len(count) == 1 && !strings.Contains(count[0].Remedy, "Count less often") {
+		t.Errorf("advice for a count of all rows: %s", count[0].Remedy)
+	}
 	few := operation.SQLiteScan{Table: "sales", Rows: 200, Columns: []string{"stall"}}
 	small := onePool().Asks(operation.Query, sales, n, 31*ms, 20, Caller(1, 31*ms, sqliteStack(listAt)...)).
 		Within(3800*us, 0, 1).SQLite("wal").Plan([]string{"SCAN sales"}, few)
