@@ -93,13 +93,18 @@ func returnsMany(p *diagnose.Pass, a evidence.Asked) bool {
 		!statement.Counts(a.Text)
 }
 
-// readsMany promises what not reading many rows saves: what the line that asks for them makes of each too, such as a mapper's values.
+// readsMany promises what not reading many rows saves: what the line that asks for them makes of each too, such as a mapper's
+// values. How much of that depends on how many rows are left, and whether the database still looks at the others.
 func readsMany(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, by evidence.AskedBy, share float64) {
 	cpu := p.Spared(usage.Calls{by.Place: 1})
 	f.Remedy = manyRows(lead.Rows / lead.Calls)
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, cpu, diagnose.Ratio,
 		"asking for its rows and reading them at %s takes %s of the service's CPU", diagnose.At(by.Place), diagnose.Percent(cpu)))
-	diagnose.Promise(f, demand.InProcessGain(p, share, cpu))
+	low, g := cmp.Or(f.GainLow, f.GainCeiling), demand.InProcessGain(p, share, cpu)
+	if g.Factor > low {
+		g.Low, g.High, g.AtLeast = low, cmp.Or(g.High, g.Factor), false
+		diagnose.Promise(f, g)
+	}
 	p.Cover(*f, callstack.Enclosing(by.Place.Function))
 }
 
