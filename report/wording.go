@@ -292,6 +292,10 @@ func Weight(f *findings.Finding) string {
 // put the claim off by more than the factor of 1.5 within which one counts as right (docs/diagnosis.md).
 const wide = 1.5
 
+// farBelow is how many times the lower end of a gain lies below the largest that is printed from which it is no matter of the share's
+// error: what remains is not known.
+const farBelow = 5
+
 // gain words what removing a finding's cause is worth, or "" where that is not known.
 func gain(f *findings.Finding) string {
 	g := f.GainCeiling
@@ -307,7 +311,10 @@ func gain(f *findings.Finding) string {
 	case f.GainAtLeast:
 		text = "worth at least " + notation.Factor(g)
 	}
-	if g >= laws.Most {
+	switch far := f.GainLow > 1 && f.GainLow < laws.Most/farBelow; {
+	case g >= laws.Most && far:
+		text = "worth at least " + notation.Factor(f.GainLow)
+	case g >= laws.Most:
 		text = fmt.Sprintf("worth %dx or more", laws.Most) // the share's own error decides beyond
 	}
 	if f.ShareOf == "tail latency" {

@@ -41,13 +41,14 @@ func TestGainSaysOfWhatAndWhatIsNext(t *testing.T) {
 		atLeast         bool
 		want            string
 	}{
-		"a narrow error":   {13.1, 14.4, 16, false, "about 14.4x"},
-		"a wide one":       {9.5, 14.4, 29.9, false, "9.50x to 29.9x"},
-		"to the pole":      {9.5, 14.4, 50, false, "at least 9.50x"},
-		"a floor":          {9.5, 14.4, 29.9, true, "at least 9.50x"},
-		"perhaps no gain":  {1, 1.1, 2, false, "about 1.10x"},
-		"beyond the pole":  {20, 50, 50, true, "50x or more"},
-		"its error unsaid": {0, 14.4, 0, false, "about 14.4x"},
+		"a narrow error":            {13.1, 14.4, 16, false, "about 14.4x"},
+		"a wide one":                {9.5, 14.4, 29.9, false, "9.50x to 29.9x"},
+		"to the pole":               {9.5, 14.4, 50, false, "at least 9.50x"},
+		"a floor":                   {9.5, 14.4, 29.9, true, "at least 9.50x"},
+		"perhaps no gain":           {1, 1.1, 2, false, "about 1.10x"},
+		"what remains is not known": {2.5, 50, 50, false, "at least 2.50x"},
+		"beyond the pole":           {20, 50, 50, true, "50x or more"},
+		"its error unsaid":          {0, 14.4, 0, false, "about 14.4x"},
 	} {
 		f := findings.Finding{Share: 0.9, GainCeiling: c.gain, GainLow: c.low, GainHigh: c.high, GainAtLeast: c.atLeast}
 		if got := Weight(&f); got != "90 % of the whole, worth "+c.want {
