@@ -42,7 +42,7 @@ func (s scan) forNothing(p *diagnose.Pass) bool {
 }
 
 // compared is work that a search does to compare an element with what it looks for. A search whose CPU goes into
-// something else, such as compiling an expression for each element, is named after that: it takes more out of a search than an index.
+// something else, such as compiling an expression for each element, is named after that, which has a remedy of its own.
 const compared = callstack.Format | callstack.RegexpMatch | callstack.Sort
 
 // scanned returns the search that takes most of the service's CPU, if that is enough to be a hot function, it compares, and it looks
