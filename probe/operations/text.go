@@ -72,8 +72,8 @@ func withoutConstants(text string) string {
 	if cut {
 		text = text[:longText]
 	}
-	e := eraser{in: text, out: make([]byte, 0, 256), names: numbered(text)}
-	e.columns = e.names || qualified(text)
+	e := eraser{in: text, out: make([]byte, 0, 256)}
+	e.names, e.columns = quoting(text)
 	for e.in != "" && len(e.out) < maxShape {
 		e.next()
 	}
@@ -195,57 +195,32 @@ var nameAfter = map[string]bool{"from": true, "join": true, "into": true, "updat
 var clauses = map[string]bool{"select": true, "returning": true, "from": true, "by": true, "where": true, "having": true, "on": true,
 	"values": true, "in": true, "set": true, "like": true, "limit": true, "case": true}
 
-// qualified reports whether a name in double quotes qualifies another, as in "shop".orders: a constant cannot, so double
-// quotes enclose names, except where a database takes one that it does not know for a constant (SQLite).
-func qualified(text string) bool {
+// quoting tells what a statement's double quotes enclose. numbered: it has a parameter $1 outside of quotes, as PostgreSQL's drivers
+// number them, so all enclose names. MySQL's, where double quotes may enclose a constant, never do, but there a name or a comment
+// after # may contain a dollar sign. qualified: a name in double quotes qualifies another, as in "shop".orders, which a
+// constant cannot; so they enclose names, except where a database takes one that it does not know for a constant
+// (SQLite). In doubt both are false.
+func quoting(text string) (numbered, qualified bool) {
 	for text != "" {
+		n := 1
 		switch c := text[0]; {
 		case c == '`' || c == '#':
-			return false
-		case c == '"':
-			n := quoted(text, strings.IndexByte(text, '\\') >= 0)
-			if n+1 < len(text) && text[n] == '.' && (text[n+1] == '"' || letter(text[n+1])) {
-				return true
-			}
-			text = text[n:]
-		case c == '\'':
-			text = text[quoted(text, strings.IndexByte(text, '\\') >= 0):]
-		case strings.HasPrefix(text, "--"):
-			text = text[indexOr(text, "\n"):]
-		case strings.HasPrefix(text, "/*"):
-			text = text[2:]
-			text = text[afterOr(text, "*/"):]
-		default:
-			text = text[1:]
-		}
-	}
-	return false
-}
-
-// numbered reports whether a statement has a parameter $1 outside of quotes: PostgreSQL's drivers number them like
-// this. MySQL's, where double quotes may enclose a constant, never do, but there a name or a comment after # may
-// contain a dollar sign. In doubt the answer is no.
-func numbered(text string) bool {
-	for text != "" {
-		switch c := text[0]; {
-		case c == '`' || c == '#':
-			return false
+			return false, false
 		case c == '\'' || c == '"':
-			text = text[quoted(text, strings.IndexByte(text, '\\') >= 0):]
+			n = quoted(text, strings.IndexByte(text, '\\') >= 0)
+			qualified = qualified || c == '"' && n+1 < len(text) && text[n] == '.' && (text[n+1] == '"' || letter(text[n+1]))
 		case letter(c):
-			text = text[span(text, func(c byte) bool { return letter(c) || digit(c) || c == '$' }):]
+			n = span(text, func(c byte) bool { return letter(c) || digit(c) || c == '$' })
 		case c == '$' && len(text) > 1 && digit(text[1]):
-			return true
+			return true, true
 		case strings.HasPrefix(text, "--"):
-			text = text[indexOr(text, "\n"):]
+			n = indexOr(text, "\n")
 		case strings.HasPrefix(text, "/*"):
-			text = text[2:]
-			text = text[afterOr(text, "*/"):]
-		default:
-			text = text[1:]
+			n = 2 + afterOr(text[2:], "*/")
 		}
+		text = text[n:]
 	}
-	return false
+	return false, qualified
 }
 
 // name reports whether the n bytes in double quotes are a name, as in PostgreSQL, and
