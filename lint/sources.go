@@ -53,11 +53,11 @@ func (s sources) those(lines []code.Frame, is func(file string, line int) (bool,
 func (s sources) calls(pkg, function string) (lines []code.Frame) {
 	for _, p := range s.listed {
 		name := p.ImportPath
-		if p.Name == "main" {
-			if s.mainPkg != "" && s.mainPkg != p.ImportPath {
-				continue
-			}
+		switch {
+		case mainOf(p, "main", s.mainPkg):
 			name = "main"
+		case p.Name == "main":
+			continue // of another program
 		}
 		files, _ := filepath.Glob(filepath.Join(p.Dir, "*.go")) // its error is the pattern's
 		for _, file := range files {

@@ -28,7 +28,7 @@ type Compiler struct {
 
 // Empty reports whether nothing is said of any line.
 func (c Compiler) Empty() bool {
-	return len(c.Lines)+len(c.Loops)+len(c.Relays)+len(c.Searches)+len(c.Filters)+len(c.Collector) == 0
+	return len(c.Lines)+len(c.Loops)+len(c.Relays)+len(c.Generated)+len(c.Searches)+len(c.Filters)+len(c.Collector) == 0
 }
 
 // HotLine is a line of the service's own code and its measured cost.
