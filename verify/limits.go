@@ -24,9 +24,9 @@ const (
 // None of them changes a verdict. The first affects both sides alike; of the second a launch of seconds
 // shows only the beginning.
 func Limits(pairs []Pair) (out []string) {
-	levels := levels(pairs)
-	by, at := shift(levels)
-	switch gradual, drifts := drift(levels, at); {
+	served := levels(pairs)
+	by, at := shift(served)
+	switch gradual, drifts := drift(served, at); {
 	case drifts:
 		out = append(out, fmt.Sprintf("both sides served %s in the last third of the session than in the first, bit by bit: what "+
 			"they share changed (a database that fills up, a disk, a quota); they took turns, so it favours neither, and the verdict "+

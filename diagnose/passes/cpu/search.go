@@ -53,10 +53,10 @@ func scanned(p *diagnose.Pass, use *usage.Table) (s scan, ok bool) {
 	if err != nil || !(requests > 0) {
 		return s, false
 	}
-	for function, lines := range searches(p, use) {
-		share := p.Spared(lines.calls)
+	for function, found := range searches(p, use) {
+		share := p.Spared(found.calls)
 		if share >= usage.LeastHot && cmp.Or(cmp.Compare(share, s.share), cmp.Compare(s.line.Function, function)) > 0 {
-			s = scan{lines: lines, line: measured.Heaviest(lines.cpu, measured.CompareFrames), share: share}
+			s = scan{lines: found, line: measured.Heaviest(found.cpu, measured.CompareFrames), share: share}
 		}
 	}
 	if s.share == 0 {
@@ -74,6 +74,9 @@ func scanned(p *diagnose.Pass, use *usage.Table) (s scan, ok bool) {
 func searches(p *diagnose.Pass, use *usage.Table) map[string]lines {
 	sources := p.Sources()
 	one, all, by := callstack.LinesOf(sources.Searches), callstack.LinesOf(sources.Filters), map[string]lines{}
+	if len(one)+len(all) == 0 {
+		return nil
+	}
 	for b := range use.All {
 		for _, f := range b.Stack {
 			if !one.Has(f) && !all.Has(f) {

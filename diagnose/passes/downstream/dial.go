@@ -102,7 +102,7 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Remedy = fmt.Sprintf("Make the grpc.ClientConn of %s once, at start-up, and share it: one carries all calls at "+
 			"once and reconnects by itself.", diagnose.At(place))
 	}
-	if p.PilesUp() {
+	if !p.Stacks.GRPC(stack) && p.PilesUp() {
 		f.Remedy = fmt.Sprintf("Make the client that is called at %s, or its Transport, once and share it: each call leaves connections "+
 			"of its own behind.", diagnose.At(place))
 	}
