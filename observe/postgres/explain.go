@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"github.com/redline-go/redline/observe/postgres/cast"
 	"github.com/redline-go/redline/observe/postgres/server"
 )
 
@@ -33,11 +34,11 @@ var (
 // the resolved statement is planned. If a function is dropped in between, the
 // invalidation that the next lock of a table processes reveals it.
 func (s *session) explain(ctx context.Context, a author) ([]byte, error) {
-	s.Transactions++
-	parameters, err := s.parameters(ctx, a)
+	text, parameters, err := s.typed(ctx, a)
 	if err != nil {
 		return nil, err
 	}
+	a.text = text
 	switch {
 	case s.Version >= 160000:
 		return s.explainPortal(ctx, a, "EXPLAIN (GENERIC_PLAN, FORMAT JSON) ", parameters)
@@ -49,9 +50,30 @@ func (s *session) explain(ctx context.Context, a author) ([]byte, error) {
 	return nil, errPrepared
 }
 
+// maxTyping bounds how often redline learns a type from the server.
+const maxTyping = 16
+
+// typed counts a statement's parameters, and returns its text with casts where the server cannot tell their types.
+func (s *session) typed(ctx context.Context, a author) (text string, parameters int, err error) {
+	types := cast.Types{}
+	text = a.text
+	for range maxTyping {
+		asked := a
+		asked.text = text
+		parameters, err = s.parameters(ctx, asked)
+		var refusal *pgconn.PgError
+		if !errors.As(err, &refusal) || !types.Learn(text, refusal) {
+			return text, parameters, err
+		}
+		text = types.Apply(a.text)
+	}
+	return text, parameters, err
+}
+
 // parameters counts a statement's parameters, and so resolves its names; the
 // protocol refuses a text of several statements.
 func (s *session) parameters(ctx context.Context, a author) (int, error) {
+	s.Transactions++
 	var e exchange
 	e.run(s, s.planning(a.as()))
 	e.add(&pgproto3.Parse{Query: a.text}, &pgproto3.Describe{ObjectType: 'S'})

@@ -13,6 +13,7 @@ import (
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/statement"
 )
 
 const (
@@ -95,7 +96,7 @@ func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		// saves the churn too.
 		f.GainCeiling = max(f.GainCeiling, churn.GainCeiling)
 	}
-	if queue >= leastPoolShare {
+	if queue >= demand.LeastPoolShare {
 		f.GainCeiling, f.Confidence = max(f.GainCeiling, p.WaitGain(queue)), findings.High
 		f.Title += fmt.Sprintf("; requests wait %s of their time for one", diagnose.Percent(queue))
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queue, diagnose.Ratio,
@@ -106,9 +107,9 @@ func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Where.SQL = textOf(p.Statements(), one.QueryID, one.Text)
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, float64(one.AtEnd), diagnose.Count,
 			"%d sessions sit %s after this statement, one for %s: %s", one.AtEnd, one.State,
-			diagnose.Span(float64(one.Longest)), brief(f.Where.SQL)))
+			diagnose.Span(float64(one.Longest)), statement.Brief(f.Where.SQL)))
 		f.Remedy = fmt.Sprintf("Close what this statement leaves open on every path (defer rows.Close(), "+
-			"tx.Rollback() or conn.Release() right after the error check): %s", brief(f.Where.SQL))
+			"tx.Rollback() or conn.Release() right after the error check): %s", statement.Brief(f.Where.SQL))
 	}
 	if at, ok := taker(p); ok {
 		f.Where.Function, f.Where.File, f.Where.Line = at.Function, at.File, at.Line

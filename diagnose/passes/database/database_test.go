@@ -7,6 +7,7 @@ import (
 
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/database"
+	"github.com/redline-go/redline/diagnose/passes/database/slow"
 	"github.com/redline-go/redline/diagnose/passes/wait"
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record/breakdown"
@@ -30,17 +31,17 @@ func idle() *Builder {
 func TestSlowQuery(t *testing.T) {
 	b := idle()
 	n := int64(b.Requests())
-	found := Expect(t, database.SlowQuery, b.Statement(orders, n, 18*ms, 10, 2600, seqPlan), "db-slow-query at orders.go:41")
+	found := Expect(t, slow.Query, b.Statement(orders, n, 18*ms, 10, 2600, seqPlan), "db-slow-query at orders.go:41")
 	if len(found) == 1 && (found[0].Where.SQL != orders || !strings.Contains(found[0].Remedy, "CREATE INDEX ON orders (uid)")) {
 		t.Errorf("statement or index is not named: %+v", found[0])
 	}
-	Expect(t, database.SlowQuery, idle().Statement(orders, n, 18*ms, 10, 2600, ""), "db-slow-query")            // no plan, but many blocks
-	Expect(t, database.SlowQuery, idle().Statement("SELECT pg_sleep($1)", n, 35*ms, 1, 0, ""), "db-slow-query") // slow by itself
-	Expect(t, database.SlowQuery, idle().Statement(orders, n, 400*us, 10, 6, IndexPlan))                        // fast and indexed
+	Expect(t, slow.Query, idle().Statement(orders, n, 18*ms, 10, 2600, ""), "db-slow-query")            // no plan, but many blocks
+	Expect(t, slow.Query, idle().Statement("SELECT pg_sleep($1)", n, 35*ms, 1, 0, ""), "db-slow-query") // slow by itself
+	Expect(t, slow.Query, idle().Statement(orders, n, 400*us, 10, 6, IndexPlan))                        // fast and indexed
 	// a small table is read whole
-	Expect(t, database.SlowQuery, idle().Statement("SELECT * FROM rates WHERE day = $1", n, 300*us, 5, 4, seqPlan))
-	Expect(t, database.SlowQuery, idle().Statement("SELECT * FROM log", n, 5*ms, 5000, 300, seqPlan)) // reads what it returns
-	Expect(t, database.SlowQuery, idle().Statement(orders, n/100, 3*ms, 10, 2600, seqPlan).
+	Expect(t, slow.Query, idle().Statement("SELECT * FROM rates WHERE day = $1", n, 300*us, 5, 4, seqPlan))
+	Expect(t, slow.Query, idle().Statement("SELECT * FROM log", n, 5*ms, 5000, 300, seqPlan)) // reads what it returns
+	Expect(t, slow.Query, idle().Statement(orders, n/100, 3*ms, 10, 2600, seqPlan).
 		Statement("SELECT 1", n, 300*us, 1, 1, "")) // wasteful, but hardly any time
 }
 
@@ -50,7 +51,7 @@ func TestSlowQueryOnUsedUpCPUs(t *testing.T) {
 	b := New(16, 44*ms).CPU(2, 2, 0.15, 0.05, 1.8).Gauge(series.DBMax, "", 100).Gauge(series.DBBlocked, "", 0).
 		Wait(breakdown.StateRunning, ms, 3).Wait(breakdown.StateNetwork, 40*ms, 2, Query()...)
 	n := int64(b.Requests())
-	found := Expect(t, database.SlowQuery, b.Statement("SELECT slow($1)", n, 28*ms, 1, 0, "").
+	found := Expect(t, slow.Query, b.Statement("SELECT slow($1)", n, 28*ms, 1, 0, "").
 		Statement("SELECT name FROM users WHERE id = $1", n, ms, 1, 4, IndexPlan), "db-slow-query")
 	if len(found) == 1 && (found[0].GainCeiling < 6 || found[0].GainCeiling > 9) { // 2 to 2 - 28/29 of 1.8
 		t.Errorf("worth %.2fx", found[0].GainCeiling)
@@ -70,7 +71,7 @@ func TestSlowQueryLeavesWhatElseTheRateNeeds(t *testing.T) {
 			{Kind: breakdown.PathState, State: breakdown.StateRunnable, NS: 1e7, Share: 0.01},
 			{Kind: breakdown.PathState, State: state, NS: 9e7, Share: 0.09}}}},
 			trailWork(busy, calls...))
-		found := Expect(t, database.SlowQuery, b, "db-slow-query")
+		found := Expect(t, slow.Query, b, "db-slow-query")
 		if len(found) != 1 {
 			t.FailNow()
 		}
@@ -111,8 +112,8 @@ func trailWork(busy float64, calls ...float64) breakdown.Serial {
 
 func TestSlowQueryWithoutTrace(t *testing.T) {
 	b := New(64, 44*ms)
-	Expect(t, database.SlowQuery, b.Statement(orders, int64(b.Requests()), 18*ms, 10, 2600, seqPlan), "db-slow-query")
-	ExpectUnjudged(t, database.SlowQuery, New(64, 44*ms), "db-slow-query")
+	Expect(t, slow.Query, b.Statement(orders, int64(b.Requests()), 18*ms, 10, 2600, seqPlan), "db-slow-query")
+	ExpectUnjudged(t, slow.Query, New(64, 44*ms), "db-slow-query")
 }
 
 // Of the statements that a request repeats, the one that takes most of their time is named, not the most

@@ -14,15 +14,18 @@
 // best there is and lower confidence otherwise.
 //
 // For SQLite the database is in the process: its time is the service's CPU, and
-// nothing waits for an answer. Its rules are in demand/inprocess.go, sqlite.go and
+// nothing waits for an answer. Its rules are in demand/inprocess.go, slow/sqlite.go and
 // writerlock.go.
 package database
 
-import "github.com/redline-go/redline/diagnose"
+import (
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/passes/database/slow"
+)
 
 // Analyzers returns the package's analyzers in the order in which they run.
 func Analyzers() []diagnose.Analyzer {
 	return []diagnose.Analyzer{
-		Stampede, ConnLeak, IdleInTx, LockWait, SlowQuery, NPlusOne, PoolChurn, Unprepared, WriterLock, PoolWait, Saturated,
+		Stampede, ConnLeak, IdleInTx, LockWait, slow.Query, NPlusOne, PoolChurn, Unprepared, WriterLock, PoolWait, Saturated,
 	}
 }

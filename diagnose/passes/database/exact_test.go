@@ -7,6 +7,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/database"
+	"github.com/redline-go/redline/diagnose/passes/database/slow"
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
@@ -42,12 +43,12 @@ func twoPlaces() *Builder {
 func TestCallerByCalls(t *testing.T) {
 	n := int64(twoPlaces().Requests())
 	b := twoPlaces().Statement(ordered, n, 19*ms, 1, 2600, "").Statement(item, 200*n, 50*us, 1, 4, "")
-	found := Expect(t, database.SlowQuery, b, "db-slow-query at read.go:18")
+	found := Expect(t, slow.Query, b, "db-slow-query at read.go:18")
 	if len(found) == 1 && (found[0].Confidence == findings.High || !has(found[0], "inferred")) {
 		t.Errorf("an inferred caller is told as known: %s %v", found[0].Confidence, found[0].Evidence)
 	}
 	b = twoPlaces().Statement(ordered, n, 10*us, 1, 4, "").Statement(item, 200*n, 100*us, 1, 2600, "")
-	Expect(t, database.SlowQuery, b, "db-slow-query at read.go:82")
+	Expect(t, slow.Query, b, "db-slow-query at read.go:82")
 }
 
 // TestCallerOneOf: two places that agree equally well are both named.
@@ -55,7 +56,7 @@ func TestCallerOneOf(t *testing.T) {
 	other := "shop/store.(*Store).Search@read.go:40"
 	b := New(16, 44*ms).CPU(4, 0.8, 0.2, 0.1, 0.3).Gauge(series.DBBlocked, "", 0).Wait(breakdown.StateRunning, ms, 3).
 		Wait(breakdown.StateNetwork, 20*ms, 1, queryAt(latest)...).Wait(breakdown.StateNetwork, 18*ms, 1, queryAt(other)...)
-	found := Expect(t, database.SlowQuery, b.Statement(ordered, int64(b.Requests()), 19*ms, 1, 2600, seqPlan), "db-slow-query")
+	found := Expect(t, slow.Query, b.Statement(ordered, int64(b.Requests()), 19*ms, 1, 2600, seqPlan), "db-slow-query")
 	if len(found) == 1 && (found[0].Confidence != findings.Medium || !has(found[0], "one of read.go:18, read.go:40") &&
 		!has(found[0], "one of read.go:40, read.go:18")) {
 		t.Errorf("%s: %v", found[0].Confidence, found[0].Evidence)
@@ -72,15 +73,15 @@ func TestCallerOutsideHook(t *testing.T) {
 	b := twoPlaces()
 	n := int64(b.Requests())
 	b.Statement(ordered, n, 19*ms, 1, 2600, seqPlan).Asks(operation.Query, ordered, n, 19*ms, 1, Caller(1, 19*ms, through(latest)...))
-	Expect(t, database.SlowQuery, b.Within(0, 19*ms, 1), "db-slow-query at retry.go:33")
+	Expect(t, slow.Query, b.Within(0, 19*ms, 1), "db-slow-query at retry.go:33")
 	b.Asks(operation.Query, item, n, ms, 1, Caller(1, ms, through(getEach)...))
-	Expect(t, database.SlowQuery, b, "db-slow-query at read.go:18")
+	Expect(t, slow.Query, b, "db-slow-query at read.go:18")
 	// Nothing of the library's is further out: the function runs what others hand to it.
 	b = twoPlaces().Statement(ordered, n, 19*ms, 1, 2600, seqPlan)
 	for _, text := range []string{ordered, item} {
 		b.Asks(operation.Query, text, n, 19*ms, 1, Caller(1, 19*ms, query, lib+".Rows", hook, latest)).Within(0, 19*ms, 1)
 	}
-	Expect(t, database.SlowQuery, b, "db-slow-query at retry.go:33")
+	Expect(t, slow.Query, b, "db-slow-query at retry.go:33")
 }
 
 // TestCallerOfARelay: by the service's sources a method sends what it is given. Its caller is named, in the
@@ -183,10 +184,10 @@ func TestCallerOfARepository(t *testing.T) {
 			Asks(operation.Query, second, n, ms, 1, Caller(1, ms, through(callers[1])...)).Within(0, ms, 1)
 	}
 	handler := []string{latest}
-	Expect(t, database.SlowQuery, asks(item, handler, []string{getEach}), "db-slow-query at read.go:18")
-	Expect(t, database.SlowQuery, asks(item, handler, handler), "db-slow-query at base.go:9")
-	Expect(t, database.SlowQuery, asks(`SELECT id FROM "orders"`, handler, []string{getEach}), "db-slow-query at base.go:9")
-	Expect(t, database.SlowQuery, asks(item, handler, nil), "db-slow-query at base.go:30")
+	Expect(t, slow.Query, asks(item, handler, []string{getEach}), "db-slow-query at read.go:18")
+	Expect(t, slow.Query, asks(item, handler, handler), "db-slow-query at base.go:9")
+	Expect(t, slow.Query, asks(`SELECT id FROM "orders"`, handler, []string{getEach}), "db-slow-query at base.go:9")
+	Expect(t, slow.Query, asks(item, handler, nil), "db-slow-query at base.go:30")
 }
 
 // TestCallerCounted: with the hooks' count the true caller is named, whatever the
@@ -197,7 +198,7 @@ func TestCallerCounted(t *testing.T) {
 	b.Statement(ordered, n, 19*ms, 1, 2600, seqPlan)
 	b.Asks(operation.Query, `SELECT * FROM "orders" WHERE user_id = ? ORDER BY created_at DESC LIMIT ?`, n, 19*ms, 1,
 		Caller(0.1, ms, queryAt(latest)...), Caller(0.9, 21*ms, queryAt(getEach)...)).Within(0, 19*ms, 3)
-	found := Expect(t, database.SlowQuery, b, "db-slow-query at read.go:82")
+	found := Expect(t, slow.Query, b, "db-slow-query at read.go:82")
 	if len(found) == 1 && (found[0].Confidence != findings.High || has(found[0], "inferred") ||
 		!has(found[0], "read.go:82 (90 %), read.go:18 (10 %)") || !has(found[0], "at most 3 in one")) {
 		t.Errorf("%s: %v", found[0].Confidence, found[0].Evidence)
@@ -225,7 +226,7 @@ func TestQueueIsBlamedOnTheHolder(t *testing.T) {
 		Caller(1, 48*ms, queryAt(latest)...)).Within(0, 12*ms, 1)
 	b.Asks(operation.Query, strings.NewReplacer("$1", "?", "$2", "?").Replace(item), 100*n, 360*us, 1,
 		Caller(1, 360*us, queryAt(latest)...)).Within(0, 36*ms, 100)
-	found := Expect(t, database.SlowQuery, b, "db-slow-query")
+	found := Expect(t, slow.Query, b, "db-slow-query")
 	if len(found) == 1 && (strings.Contains(found[0].Title, "queue for a connection (75 %") || found[0].Share > 0.4) {
 		t.Errorf("the whole queue is blamed on the slow statement: %.2f %s", found[0].Share, found[0].Title)
 	}

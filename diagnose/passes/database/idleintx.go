@@ -12,6 +12,7 @@ import (
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/statement"
 )
 
 const (
@@ -99,11 +100,11 @@ func runIdleInTx(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Where.SQL = blocker
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, locks, diagnose.Ratio,
 			"they wait %s of their time for locks that idle transactions hold, taken by: %s",
-			diagnose.Percent(locks), brief(blocker)))
+			diagnose.Percent(locks), statement.Brief(blocker)))
 	} else if text := lastOfIdle(p, "idle in transaction"); text != "" {
 		f.Where.SQL = text
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, idle, diagnose.Count,
-			"most of them last ran: %s", brief(text)))
+			"most of them last ran: %s", statement.Brief(text)))
 	}
 	f.Remedy = fmt.Sprintf("Move what waits at %s out of the transaction: do it before it begins, or commit first and record "+
 		"the outcome in a second, short transaction (use an outbox if both must succeed).", diagnose.At(in.at))

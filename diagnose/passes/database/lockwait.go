@@ -11,6 +11,7 @@ import (
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/statement"
 )
 
 const (
@@ -105,7 +106,7 @@ func lockWait(p *diagnose.Pass) (l locked, ok bool) {
 		return l, false
 	}
 	l.share = l.database * l.blocked / l.active
-	return l, l.share >= leastRequestShare
+	return l, l.share >= demand.LeastRequestShare
 }
 
 // name adds who holds the lock and who waits. If no chain of sessions was seen, it
@@ -118,22 +119,22 @@ func (l locked) name(p *diagnose.Pass, f *diagnose.Finding) {
 		f.Where.Detail = "held by: " + b.statement
 		f.Evidence = append(f.Evidence,
 			diagnose.Fact(diagnose.FromPostgres, float64(b.seen), "readings",
-				"the session that holds the lock is %s in: %s", b.state, brief(b.statement)),
-			diagnose.Fact(diagnose.FromPostgres, l.blocked, diagnose.Count, "the sessions that wait run: %s", brief(b.victim)))
+				"the session that holds the lock is %s in: %s", b.state, statement.Brief(b.statement)),
+			diagnose.Fact(diagnose.FromPostgres, l.blocked, diagnose.Count, "the sessions that wait run: %s", statement.Brief(b.victim)))
 		f.Title = fmt.Sprintf("Database sessions wait for each other's locks for %s of request time, behind: %s",
-			diagnose.Percent(l.share), brief(b.statement))
+			diagnose.Percent(l.share), statement.Brief(b.statement))
 		f.Remedy = fmt.Sprintf("Do the write that others wait for (%s) last, and end the transaction right after it; while "+
 			"holding the lock it runs: %s. Split rows that all requests update, or update them less often.",
-			brief(b.victim), brief(b.statement))
+			statement.Brief(b.victim), statement.Brief(b.statement))
 	} else if s, ok := locker(p); ok {
 		each := float64(s.Time) / float64(s.Calls)
 		f.Where.SQL = s.Text
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, each, diagnose.Nanosec,
-			"the locking statement takes %s per call: %s", diagnose.Span(each), brief(s.Text)))
+			"the locking statement takes %s per call: %s", diagnose.Span(each), statement.Brief(s.Text)))
 		f.Remedy = fmt.Sprintf("Do the write that others wait for (%s) last, end the transaction right after it, "+
-			"and split hot rows or update them less often.", brief(s.Text))
+			"and split hot rows or update them less often.", statement.Brief(s.Text))
 	}
-	if queue := p.Waits().Share(callstack.PoolWait); queue >= leastPoolShare {
+	if queue := p.Waits().Share(callstack.PoolWait); queue >= demand.LeastPoolShare {
 		f.Title += fmt.Sprintf("; requests queue for a connection (%s of their time) because of it", diagnose.Percent(queue))
 	}
 }

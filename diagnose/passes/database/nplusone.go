@@ -167,18 +167,18 @@ func joined(p *diagnose.Pass, text string) string {
 	if demand.InProcess(p) || p.UsesOnly(callstack.MySQL) {
 		how = "WHERE key IN (...)"
 	}
-	return fmt.Sprintf("Fetch all rows with one statement (a join, or %s) instead of: %s", how, brief(text))
+	return fmt.Sprintf("Fetch all rows with one statement (a join, or %s) instead of: %s", how, statement.Brief(text))
 }
 
 // batched is the remedy of a statement that writes again and again.
 func batched(p *diagnose.Pass, text string) string {
 	if demand.InProcess(p) {
 		return fmt.Sprintf("Write all rows in one transaction (one commit, one sync of the disk), "+
-			"with a statement prepared once: %s", brief(text))
+			"with a statement prepared once: %s", statement.Brief(text))
 	}
 	return fmt.Sprintf("Write all rows with one statement (INSERT with several rows or from "+
 		"unnest($1::int[], ...), %s%s), in one transaction, instead of: %s", driver.Batch(p),
-		driver.GORM(p, "; GORM: CreateInBatches"), brief(text))
+		driver.GORM(p, "; GORM: CreateInBatches"), statement.Brief(text))
 }
 
 // repeats is what requests run more than once.

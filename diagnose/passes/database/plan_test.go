@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
-	passes "github.com/redline-go/redline/diagnose/passes/database"
+	"github.com/redline-go/redline/diagnose/passes/database/slow"
 	"github.com/redline-go/redline/record/database"
 )
 
@@ -15,7 +15,7 @@ func TestLimitOverSortIsWaste(t *testing.T) {
 	const plan = `[{"Plan":{"Node Type":"Limit","Total Cost":900,"Plan Rows":50,"Plans":[{"Node Type":"Sort","Sort Key":["created_at DESC"],"Total Cost":890,"Plan Rows":20000,
 		"Plans":[{"Node Type":"Seq Scan","Relation Name":"links","Alias":"links","Total Cost":585,"Plan Rows":20000}]}]}}]`
 	b := idle()
-	found := Expect(t, passes.SlowQuery, b.Statement("SELECT * FROM links ORDER BY created_at DESC LIMIT $1",
+	found := Expect(t, slow.Query, b.Statement("SELECT * FROM links ORDER BY created_at DESC LIMIT $1",
 		int64(b.Requests()), 18*ms, 50, 385, plan), "db-slow-query at orders.go:41")
 	if len(found) == 1 && !strings.Contains(found[0].Remedy, "CREATE INDEX ON links (created_at DESC)") {
 		t.Errorf("remedy %q", found[0].Remedy)
@@ -27,7 +27,7 @@ func TestRandomOrderNeedsNoIndex(t *testing.T) {
 	const plan = `[{"Plan":{"Node Type":"Limit","Total Cost":900,"Plan Rows":5,"Plans":[{"Node Type":"Sort","Sort Key":["(random())"],"Total Cost":890,"Plan Rows":20000,
 		"Plans":[{"Node Type":"Seq Scan","Relation Name":"links","Alias":"links","Filter":"(tenant = $1)","Total Cost":585,"Plan Rows":20000}]}]}}]`
 	b := idle()
-	found := Expect(t, passes.SlowQuery, b.Statement("SELECT * FROM links WHERE tenant = $1 ORDER BY random() LIMIT $2",
+	found := Expect(t, slow.Query, b.Statement("SELECT * FROM links WHERE tenant = $1 ORDER BY random() LIMIT $2",
 		int64(b.Requests()), 22*ms, 5, 385, plan), "db-slow-query at orders.go:41")
 	if len(found) == 1 && (strings.Contains(found[0].Remedy, "CREATE INDEX") || !strings.Contains(found[0].Remedy, "keys")) {
 		t.Errorf("remedy %q", found[0].Remedy)
@@ -39,7 +39,7 @@ func TestWholeTableIsNoWaste(t *testing.T) {
 	const plan = `[{"Plan":{"Node Type":"Aggregate","Total Cost":635,"Plan Rows":1,` +
 		`"Plans":[{"Node Type":"Seq Scan","Relation Name":"links","Alias":"links","Total Cost":585,"Plan Rows":20000}]}}]`
 	b := idle()
-	Expect(t, passes.SlowQuery, b.Statement("SELECT sum(clicks) FROM links", int64(b.Requests()), 4*ms, 1, 385, plan))
+	Expect(t, slow.Query, b.Statement("SELECT sum(clicks) FROM links", int64(b.Requests()), 4*ms, 1, 385, plan))
 }
 
 // Where no index helps, the statement's form says what to do.
@@ -56,7 +56,7 @@ func TestRemedyByForm(t *testing.T) {
 		"SELECT sum(clicks) FROM links":                      {1, "Look at EXPLAIN"},
 	} {
 		b := idle()
-		found := Expect(t, passes.SlowQuery, b.Statement(text, int64(b.Requests()), 80*ms, c.rows, 385, plan),
+		found := Expect(t, slow.Query, b.Statement(text, int64(b.Requests()), 80*ms, c.rows, 385, plan),
 			"db-slow-query at orders.go:41")
 		if len(found) == 1 && !strings.Contains(found[0].Remedy, c.remedy) {
 			t.Errorf("%s: %s", text, found[0].Remedy)
@@ -78,7 +78,7 @@ func TestIndexesOfTheCatalogue(t *testing.T) {
 	b := idle()
 	b.Statement(text, int64(b.Requests()), 27*ms, 10, 2600, plan).
 		Tables([]database.Table{table}, database.IndexCheck{Index: advised, Before: 5380, After: 42, Used: true})
-	found := Expect(t, passes.SlowQuery, b, "db-slow-query at orders.go:41")
+	found := Expect(t, slow.Query, b, "db-slow-query at orders.go:41")
 	if len(found) != 1 || !strings.Contains(found[0].Remedy, advised) || !strings.Contains(found[0].Remedy,
 		"links_slug orders slug by its collation") {
 		t.Fatalf("%+v", found)
@@ -93,9 +93,40 @@ func TestIndexesOfTheCatalogue(t *testing.T) {
 	table.Indexes[0].Keys[0].Bytes = true
 	b = idle()
 	b.Statement(text, int64(b.Requests()), 27*ms, 10, 2600, plan).Tables([]database.Table{table})
-	found = Expect(t, passes.SlowQuery, b, "db-slow-query at orders.go:41")
+	found = Expect(t, slow.Query, b, "db-slow-query at orders.go:41")
 	if len(found) == 1 && (strings.Contains(found[0].Remedy, advised) || !strings.Contains(found[0].Remedy,
 		"The index exists: CREATE INDEX links_slug")) {
 		t.Errorf("remedy %q", found[0].Remedy)
+	}
+}
+
+// Two statements that lack one index are one finding: the longer index serves both, and the gain is that of both.
+func TestOneIndexForTwoStatements(t *testing.T) {
+	scan := func(table string) string {
+		return `{"Node Type":"Seq Scan","Relation Name":"` + table + `","Alias":"` + table +
+			`","Filter":"(thread = $1)","Total Cost":5380,"Plan Rows":200}`
+	}
+	page := `[{"Plan":{"Node Type":"Limit","Total Cost":9000,"Plan Rows":20,"Plans":[{"Node Type":"Sort",` +
+		`"Sort Key":["sent DESC"],"Total Cost":8900,"Plan Rows":200,"Plans":[` + scan("messages") + `]}]}}]`
+	last, other := `[{"Plan":`+scan("messages")+`}]`, `[{"Plan":`+scan("users")+`}]`
+	second := "SELECT text FROM messages WHERE thread = $1"
+	with := func(plan string) *Builder {
+		b := idle()
+		n := int64(b.Requests())
+		return b.Statement("SELECT * FROM messages WHERE thread = $1 ORDER BY sent DESC LIMIT $2", n, 22*ms, 20, 2600, page).
+			Statement(second, n, 20*ms, 20, 2600, plan)
+	}
+	one := Expect(t, slow.Query, with(other), "db-slow-query at orders.go:41")
+	both := Expect(t, slow.Query, with(last), "db-slow-query at orders.go:41")
+	if len(one) != 1 || len(both) != 1 {
+		return
+	}
+	f := both[0]
+	if !strings.Contains(f.Remedy, "CREATE INDEX ON messages (thread, sent DESC)") ||
+		!has(f, "another statement lacks the index, at orders.go:41: "+second) {
+		t.Errorf("%s; %v", f.Remedy, f.Evidence)
+	}
+	if f.Share < 1.5*one[0].Share || f.GainCeiling < 1.5*one[0].GainCeiling || has(one[0], "another statement") {
+		t.Errorf("share %.2f and gain %.2f of both, %.2f and %.2f of one", f.Share, f.GainCeiling, one[0].Share, one[0].GainCeiling)
 	}
 }

@@ -10,17 +10,14 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/diagnose/passes/database/asker"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
-	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/statement"
 )
 
 const (
-	// leastPoolShare is the part of request time spent waiting for a connection.
-	leastPoolShare = 0.20
 	// leastPoolNS is the least wait per request: a shorter one is just a hand-over
 	// between goroutines.
 	leastPoolNS = 100e3
@@ -50,11 +47,11 @@ var PoolWait = diagnose.Analyzer{
 func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
 	share, ns := w.Share(callstack.PoolWait), w.NS(callstack.PoolWait)
-	if share < leastPoolShare || ns < leastPoolNS {
+	if share < demand.LeastPoolShare || ns < leastPoolNS {
 		return nil, nil
 	}
 	site := w.Sites(callstack.PoolWait)[0]
-	p.Reached("db-pool-wait", through(p))
+	p.Reached("db-pool-wait", demand.Through(p))
 	s := sizeOf(p, p.WaitGain(share))
 	f := diagnose.Finding{
 		Cause: "db-pool-wait", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
@@ -172,7 +169,7 @@ func holders(p *diagnose.Pass) (findings.Evidence, bool) {
 		if !ok || part < 0.05 {
 			break
 		}
-		text := fmt.Sprintf("%s (%s of the time, %s", brief(a.Text), diagnose.Percent(part),
+		text := fmt.Sprintf("%s (%s of the time, %s", statement.Brief(a.Text), diagnose.Percent(part),
 			diagnose.PerRequest(demand.PerRequest(p, a.Calls), "a call", "calls"))
 		if by, ok := a.Heaviest(); ok {
 			text += ", at " + diagnose.At(by.Place)
@@ -184,59 +181,4 @@ func holders(p *diagnose.Pass) (findings.Evidence, bool) {
 	}
 	return diagnose.Fact(diagnose.FromProbe, float64(len(parts)), "statements", "connections are held for %s",
 		strings.Join(parts, "; ")), true
-}
-
-// through returns the functions on the way to the pool that requests queue at:
-// any user of it queues there now and then, so a function that never does uses
-// another. A pool of another package than the longest queue's is another pool: a
-// function that now and then opens a connection there is not on the way
-// (dispatch-desk has a pool of pgx and one of database/sql).
-func through(p *diagnose.Pass) (functions []string) {
-	sites := p.Waits().Sites(callstack.PoolWait)
-	for _, s := range sites {
-		if poolOf(p, s.Part.Stack) != poolOf(p, sites[0].Part.Stack) {
-			continue
-		}
-		for _, f := range s.Part.Stack {
-			functions = append(functions, f.Function)
-		}
-	}
-	return functions
-}
-
-// poolOf returns the package whose pool a stack waits at: the package of the
-// connection-taking frame nearest to the user's code. A package may build on
-// another's pool.
-func poolOf(p *diagnose.Pass, stack []code.Frame) (pkg string) {
-	for _, f := range stack {
-		if p.Stacks.Role(f.Function).Has(callstack.DBPool) {
-			pkg, _ = callstack.Split(f.Function)
-		}
-	}
-	return pkg
-}
-
-// pool returns the pool that requests queue at, as a resource. By Little's law the
-// connections in use are as many as the requests that wait for the database behind
-// it. With a queue in front, nearly all connections are in use, so their number is
-// the next whole one. ok is false where no request queues on average.
-func pool(p *diagnose.Pass) (r laws.Resource, ok bool) {
-	w, load := p.Waits(), p.Load()
-	sites := w.Sites(callstack.PoolWait)
-	if len(sites) == 0 || !(load.Rate*sites[0].NS/1e9 >= 1) {
-		return r, false
-	}
-	beyond, held := through(p), 0.0
-	for _, kind := range []callstack.Wait{callstack.DatabaseWait, callstack.PrepareWait} {
-		for _, s := range w.Sites(kind) {
-			if slices.Contains(beyond, s.Place.Function) {
-				held += s.NS
-			}
-		}
-	}
-	r.Counted = true
-	r.Busy = load.Rate * held / 1e9
-	r.Servers = math.Ceil(r.Busy)
-	r.Name = "the pool of " + diagnose.Counted(r.Servers, "connection", "connections")
-	return r, r.Busy > 0
 }

@@ -7,6 +7,7 @@ import (
 
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/database"
+	"github.com/redline-go/redline/diagnose/passes/database/slow"
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/findings"
@@ -58,13 +59,13 @@ func TestSQLiteScan(t *testing.T) {
 	}
 	// A condition that keeps most rows, and an order that no index has.
 	shuffled := strings.Replace(sales, "ORDER BY id DESC", "ORDER BY random() asc", 1)
-	found = Expect(t, database.SlowQuery, onePool().Asks(operation.Query, shuffled, n, 31*ms, 20, Caller(1, 31*ms, sqliteStack(listAt)...)).
+	found = Expect(t, slow.Query, onePool().Asks(operation.Query, shuffled, n, 31*ms, 20, Caller(1, 31*ms, sqliteStack(listAt)...)).
 		Within(3800*us, 0, 1).SQLite("wal").Plan([]string{"SCAN sales", "USE TEMP B-TREE FOR ORDER BY"}, scan),
 		"db-slow-query at store.go:40")
 	if len(found) == 1 && (strings.Contains(found[0].Remedy, "CREATE INDEX") || !strings.Contains(found[0].Remedy, "random")) {
 		t.Errorf("an index for a random order: %s", found[0].Remedy)
 	}
-	count := Expect(t, database.SlowQuery, onePool().Asks(operation.Query, "SELECT count(*) FROM sales WHERE ?=?", n, 31*ms, 1,
+	count := Expect(t, slow.Query, onePool().Asks(operation.Query, "SELECT count(*) FROM sales WHERE ?=?", n, 31*ms, 1,
 		Caller(1, 31*ms, sqliteStack(listAt)...)).Within(3800*us, 0, 1).SQLite("wal").
 		Plan([]string{"SCAN sales"}, operation.SQLiteScan{Table: "sales", Rows: 30000}), "db-slow-query at store.go:40")
 	if len(count) == 1 && !strings.Contains(count[0].Remedy, "Count less often") {
@@ -73,7 +74,7 @@ func TestSQLiteScan(t *testing.T) {
 	few := operation.SQLiteScan{Table: "sales", Rows: 200, Columns: []string{"stall"}}
 	small := onePool().Asks(operation.Query, sales, n, 31*ms, 20, Caller(1, 31*ms, sqliteStack(listAt)...)).
 		Within(3800*us, 0, 1).SQLite("wal").Plan([]string{"SCAN sales"}, few)
-	Expect(t, database.SlowQuery, small)
+	Expect(t, slow.Query, small)
 	pool := Expect(t, database.PoolWait, small, "db-pool-wait at store.go:40")
 	if len(pool) == 1 && (strings.Contains(pool[0].Remedy, "Raise") || !strings.Contains(pool[0].Remedy, "one writer")) {
 		t.Error(pool[0].Remedy)
@@ -89,7 +90,7 @@ func TestSQLiteReturnsMany(t *testing.T) {
 		b.Sample(6*time.Second, sqliteStack(listAt)...).Sample(9*time.Second, "gorm.io/gorm.Scan", listAt).
 			Sample(3*time.Second, "encoding/json.Marshal", "shop/web.Show@web.go:12")
 		b.Asks(operation.Query, sales, n, 30*ms, rows, Caller(1, 30*ms, sqliteStack(listAt)...)).Within(30*ms, 0, 1).SQLite("wal")
-		f := Expect(t, database.SlowQuery, b, "db-slow-query at store.go:40")
+		f := Expect(t, slow.Query, b, "db-slow-query at store.go:40")
 		if len(f) == 0 {
 			t.FailNow()
 		}
@@ -133,7 +134,7 @@ func TestSQLiteWithoutHooks(t *testing.T) {
 	}
 	b := onePool().Sample(20*time.Second, "modernc.org/sqlite/lib.Xsqlite3_prepare_v2",
 		"modernc.org/sqlite.(*conn).prepareV2", "database/sql.(*DB).QueryContext", listAt)
-	Expect(t, database.SlowQuery, b, "db-n-plus-one at store.go:40")
+	Expect(t, slow.Query, b, "db-n-plus-one at store.go:40")
 }
 
 // TestSQLiteRepeats: a statement for each row of another is counted; a write for each row
@@ -342,7 +343,7 @@ func TestOneIndexForTwo(t *testing.T) {
 			Within(15*ms, 0, 1).Plan([]string{"SCAN sales", "USE TEMP B-TREE FOR ORDER BY"},
 			operation.SQLiteScan{Table: "sales", Rows: 30000,
 				Columns: []string{column}, Equal: []string{column}, Sorts: []string{"id"}})
-		found := Expect(t, database.SlowQuery, b, "db-slow-query at store.go:40")
+		found := Expect(t, slow.Query, b, "db-slow-query at store.go:40")
 		if len(found) == 0 {
 			t.FailNow()
 		}

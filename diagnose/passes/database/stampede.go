@@ -11,6 +11,7 @@ import (
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/statement"
 )
 
 const (
@@ -82,7 +83,7 @@ func runStampede(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if s, each, ok := burstStatement(p, site.Wait); ok {
 		f.Where.SQL, f.Confidence = s.Text, findings.High
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, each, diagnose.Count,
-			"one statement runs %s times in each window in which it runs at all: %s", diagnose.Number(each), brief(s.Text)))
+			"one statement runs %s times in each window in which it runs at all: %s", diagnose.Number(each), statement.Brief(s.Text)))
 	}
 	f.Remedy = fmt.Sprintf("Let one request fetch while the others wait for it or get the old value "+
 		"(golang.org/x/sync/singleflight around %s, refresh before expiry), and add random jitter to the expiry times.",

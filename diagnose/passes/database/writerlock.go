@@ -55,7 +55,7 @@ func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := writersOf(p)
 	share := min(1, w.waits()/p.Waits().MeanNS())
 	refused := w.errors / max(1, w.calls)
-	if share < leastRequestShare && refused < mostRefused {
+	if share < demand.LeastRequestShare && refused < mostRefused {
 		return nil, nil
 	}
 	f := diagnose.Finding{

@@ -1,4 +1,4 @@
-package database
+package slow
 
 import (
 	"fmt"
@@ -116,13 +116,14 @@ func (c cost) title(share float64, of string, s database.Statement) string {
 			node.Index, diagnose.Percent(share), of)
 	case len(c.references) > 0:
 		return fmt.Sprintf("Foreign keys without an index make a deletion take %s of %s at %s per call: %s",
-			diagnose.Percent(share), of, diagnose.Span(c.mean), brief(s.Text))
+			diagnose.Percent(share), of, diagnose.Span(c.mean), statement.Brief(s.Text))
 	}
 	if c.returnsMany(s.Text) {
 		return fmt.Sprintf("Reading %s per call takes %s of %s: %s", diagnose.Counted(c.rows, "row", "rows"),
-			diagnose.Percent(share), of, brief(s.Text))
+			diagnose.Percent(share), of, statement.Brief(s.Text))
 	}
-	return fmt.Sprintf("One statement takes %s of %s at %s per call: %s", diagnose.Percent(share), of, diagnose.Span(c.mean), brief(s.Text))
+	return fmt.Sprintf("One statement takes %s of %s at %s per call: %s", diagnose.Percent(share), of, diagnose.Span(c.mean),
+		statement.Brief(s.Text))
 }
 
 // shuffled is the remedy for a statement that sorts by a random value. Its cost is reading and

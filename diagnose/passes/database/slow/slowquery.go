@@ -1,9 +1,10 @@
-package database
+// Package slow finds the statement that a service spends its time on, on a server that counts statements (slowquery.go), or
+// in the process or on another server, where the hooks count them (sqlite.go).
+package slow
 
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -15,14 +16,12 @@ import (
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/index"
 	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/statement"
 )
 
 const (
 	// leastStatementShare is the leading statement's part of all execution time.
 	leastStatementShare = 0.40
-	// leastRequestShare is its least part of request time: less does not limit the
-	// service.
-	leastRequestShare = 0.15
 	// wastefulBlocks is the number of blocks per call of a statement without a
 	// plan, which may or may not aggregate: an index look-up of a few rows touches
 	// 4 to 20 blocks of 8 KiB, and a sequential scan of 64 (half a megabyte) costs
@@ -46,33 +45,34 @@ const (
 	secondShare = 0.25
 )
 
-// SlowQuery finds the statement that the database spends its time on.
+// Query finds the statement that the database spends its time on.
 //
 // Frequent is not slow: the statement must be wasteful (an index would halve its
 // work, see plan.go) or slow by itself. Its share of the request is all that it
 // causes: execution, its part of the round trips, and the queue for connections
 // while it holds one. It runs after lock-wait and cache-stampede, which explain a
 // slow statement better than the statement does.
-var SlowQuery = diagnose.Analyzer{
+var Query = diagnose.Analyzer{
 	Name:  "slow-query",
 	Stage: diagnose.Database,
 	Doc: "Takes the statement with most execution time, from 40 % of all and 15 % of request time. It is reported if an " +
 		"index would at least halve its work, comparing the planner's costs and the blocks it touched with the descent of an " +
 		"index and the rows wanted; without a plan, from 64 blocks and 8 blocks per row returned; and in any case if one " +
 		"execution takes 20 ms, or 5 ms of the server's CPU. A wasteful statement is reported from 25 % of execution time " +
-		"even if another leads. If no server counts statements, redline's build counts them, and the " +
-		"statement's part of the server's CPU is inferred from the service's waits; for SQLite without that build " +
+		"even if another leads. Statements that lack the same index are one finding. If no server counts statements, " +
+		"redline's build counts them, and the statement's part of the server's CPU is inferred from the service's waits; for " +
+		"SQLite without that build " +
 		"the CPU profile names the function. A fast, indexed statement is never reported for being frequent.",
-	Causes: []diagnose.Cause{slowQuery},
+	Causes: []diagnose.Cause{cause},
 	Needs:  []diagnose.Need{diagnose.NeedLoad},
 	After:  []string{"lock-wait", "cache-stampede"},
-	Run:    runSlowQuery,
+	Run:    runQuery,
 }
 
-// runSlowQuery multiplies two parts: the database's part of the request (or of the
+// runQuery multiplies two parts: the database's part of the request (or of the
 // CPU), and the statement's part of that. The gain assumes that of the statement's
 // cost remains what an index leaves, or nothing if no index is advised.
-func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
+func runQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !p.Has(diagnose.NeedStatements) {
 		return slowInProcess(p), nil
 	}
@@ -86,19 +86,16 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !ok {
 		return nil, nil
 	}
-	executes := evidence.StatementShare(all, lead)
+	group := sharing(p, all, lead, &c)
+	executes := group.executes(all)
 	at, known := asker.Of(p, lead)
 	share, part, queue := d.share, executes, 0.0 // the part of the queue that the statement causes
 	if d.of == diagnose.OfRequest {
-		if own, exact := asker.Held(p, lead.Text); exact {
-			part = own
-		} else if d.source == diagnose.FromTrace {
-			part = demand.WaitPart(p, all, lead)
-		}
-		share, queue = withQueue(p, lead, at, known, share, part)
+		part = group.waits(p, all, d)
+		share, queue = withQueue(p, group, at, known, share, part)
 	}
 	took, of := d.reading(p, c, share*part, executes)
-	if took < leastRequestShare || explained(p, c, lead.Text) {
+	if took < demand.LeastRequestShare || explained(p, c, lead.Text) {
 		return nil, nil
 	}
 	if _, seen := p.Mean(series.DBBlocked, ""); !c.wasteful && !seen {
@@ -109,23 +106,24 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Title: c.title(took, of.took, lead),
 		Where: findings.Where{SQL: lead.Text},
 		Evidence: append([]findings.Evidence{
-			c.executed(lead, executes),
+			c.executed(lead, evidence.StatementShare(all, lead)),
 			diagnose.Fact(d.source, share, diagnose.Ratio, "executing statements takes %s of %s", diagnose.Percent(share), d.took),
 		}, c.evidence()...),
 		Remedy: c.remedy(lead.Text),
 	}
 	others := append(notFreed(p, at, known && d.of == diagnose.OfRequest), p.Alongside()...)
-	diagnose.Promise(&f, demand.Gain(p, share, part*c.saved(), others...), demand.Executing(p, executes*c.saved(), others...))
+	diagnose.Promise(&f, demand.Gain(p, share, part*group.saved, others...), demand.Executing(p, executes*group.saved, others...))
 	if known {
 		at.Describe(&f)
 	}
 	if who, ok := asker.Counted(p, lead.Text); ok {
 		f.Evidence = append(f.Evidence, who)
 	}
+	f.Evidence = append(f.Evidence, group.others(p)...)
 	if c.many {
 		promiseRows(p, &f, c.read, executes)
 	}
-	if queue >= leastPoolShare && c.wasteful {
+	if queue >= demand.LeastPoolShare && c.wasteful {
 		f.Title += fmt.Sprintf("; requests queue for a connection (%s of their time) because of it", diagnose.Percent(queue))
 	}
 	return []diagnose.Finding{f}, nil
@@ -161,7 +159,7 @@ func demanded(p *diagnose.Pass) (d databasePart, ok bool) {
 func explained(p *diagnose.Pass, c cost, text string) bool {
 	for _, f := range p.Findings("cache-stampede") {
 		if f.Where.SQL == text {
-			p.Reject("db-slow-query", "the leading statement runs in bursts, when an entry of a cache expires: %s", brief(text))
+			p.Reject("db-slow-query", "the leading statement runs in bursts, when an entry of a cache expires: %s", statement.Brief(text))
 			return true // once for each expiry it would do no harm
 		}
 	}
@@ -186,7 +184,7 @@ func heaviest(p *diagnose.Pass, all *database.Statements) (lead database.Stateme
 		}
 		if i == 0 {
 			p.Reject("db-slow-query", "the leading statement takes %s and reads %s per call: %s",
-				diagnose.Span(c.mean), c.blocksText(), brief(s.Text))
+				diagnose.Span(c.mean), c.blocksText(), statement.Brief(s.Text))
 		}
 	}
 	return lead, c, false
@@ -239,20 +237,11 @@ func promiseRows(p *diagnose.Pass, f *diagnose.Finding, rows demand.Rows, execut
 
 const theLoadsCPU = "the CPU that the load uses"
 
-// brief shortens a statement to one line of at most 80 characters.
-func brief(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if runes := []rune(text); len(runes) > 80 {
-		return string(runes[:79]) + "…"
-	}
-	return text
-}
-
 // notFreed returns the pool that requests queue at if the statement, whose caller must be counted,
 // does not use it: a faster statement leaves that queue as it is.
 func notFreed(p *diagnose.Pass, at asker.By, known bool) []laws.Resource {
-	r, ok := pool(p)
-	if !ok || !known || slices.Contains(through(p), at.Place.Function) {
+	r, ok := demand.Pool(p)
+	if !ok || !known || slices.Contains(demand.Through(p), at.Place.Function) {
 		return nil
 	}
 	return []laws.Resource{r}
@@ -268,16 +257,16 @@ func notFreed(p *diagnose.Pass, at asker.By, known bool) []laws.Resource {
 // has two pools). Where the hooks count, its part of the queue is its part of the
 // time that connections are held. That differs from the server's execution time: a
 // statement that runs while the rows of another are open holds both connections.
-func withQueue(p *diagnose.Pass, s database.Statement, at asker.By, known bool, share, part float64) (all, queue float64) {
+func withQueue(p *diagnose.Pass, s shared, at asker.By, known bool, share, part float64) (all, queue float64) {
 	queue = p.Waits().Share(callstack.PoolWait)
 	if !known || queue == 0 {
 		return share, queue
 	}
 	rest := max(0, share-queue)
-	if !slices.Contains(through(p), at.Place.Function) {
+	if !slices.Contains(demand.Through(p), at.Place.Function) {
 		return rest, 0
 	}
-	own, exact := asker.Held(p, s.Text)
+	own, exact := s.held(p)
 	if !exact || !(part > 0) {
 		return share, queue
 	}

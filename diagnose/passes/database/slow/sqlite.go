@@ -1,4 +1,4 @@
-package database
+package slow
 
 import (
 	"cmp"
@@ -46,12 +46,12 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	}
 	lead, part, why := heaviestAsked(p)
 	others, times := alike(p, lead)
-	if part = min(1, part*times); why == "" || share*part < leastRequestShare {
+	if part = min(1, part*times); why == "" || share*part < demand.LeastRequestShare {
 		return nil
 	}
 	by, known := lead.Heaviest()
 	at := asker.By{Place: by.Place}
-	share, _ = withQueue(p, database.Statement{Text: lead.Text}, at, known, share, part)
+	share, _ = withQueue(p, shared{statements: []database.Statement{{Text: lead.Text}}}, at, known, share, part)
 	f := diagnose.Finding{
 		Cause: "db-slow-query", Share: share * part, ShareOf: diagnose.OfRequest, Confidence: findings.High,
 		Where: findings.Where{SQL: lead.Text},
@@ -80,7 +80,7 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	for _, a := range others {
 		by, _ := a.Heaviest()
 		f.Evidence = append(f.Evidence, diagnose.Fact(from, demand.PerRequest(p, a.Calls), diagnose.Count,
-			"another statement reads the table for the same column, at %s: %s", diagnose.At(by.Place), brief(a.Text)))
+			"another statement reads the table for the same column, at %s: %s", diagnose.At(by.Place), statement.Brief(a.Text)))
 	}
 	overWire(p, &f, lead, part)
 	return []diagnose.Finding{f}
@@ -126,7 +126,7 @@ func wordScan(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, others
 		}
 	} else {
 		f.Confidence = findings.Medium
-		f.Title = fmt.Sprintf("One statement takes %s of request time%s: %s", diagnose.Percent(f.Share), place, brief(lead.Text))
+		f.Title = fmt.Sprintf("One statement takes %s of request time%s: %s", diagnose.Percent(f.Share), place, statement.Brief(lead.Text))
 		explain := "EXPLAIN QUERY PLAN"
 		if !demand.InProcess(p) {
 			explain = "the plan (EXPLAIN)"
@@ -137,23 +137,6 @@ func wordScan(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, others
 	if statement.Shuffles(lead.Text) {
 		f.Remedy = shuffled
 	}
-}
-
-// alike returns the other statements that read the same table in full for the same column, which one index serves, and how many
-// times as long as the lead they and the lead take.
-func alike(p *diagnose.Pass, lead evidence.Asked) (others []evidence.Asked, times float64) {
-	s, ok := wastefulScan(lead)
-	own := took(p, lead)
-	if !ok || !(own > 0) || len(s.Equal) == 0 {
-		return nil, 1
-	}
-	all := own
-	for _, a := range p.Asked() {
-		if o, ok := wastefulScan(a); ok && a.Text != lead.Text && o.Table == s.Table && len(o.Equal) > 0 && o.Equal[0] == s.Equal[0] {
-			others, all = append(others, a), all+took(p, a)
-		}
-	}
-	return others, all / own
 }
 
 // servesMost returns a statement's wasteful scan, in the order that one of the others needs: that index serves both.
@@ -274,7 +257,7 @@ func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why str
 		}
 		if i == 0 {
 			p.Reject("db-slow-query", "the leading statement takes %s per call and reads no table in full: %s",
-				diagnose.Span(took), brief(a.Text))
+				diagnose.Span(took), statement.Brief(a.Text))
 		}
 	}
 	return lead, 0, ""
@@ -355,7 +338,7 @@ func hotDatabase(p *diagnose.Pass) []diagnose.Finding {
 		// Requests that queue for the connection wait for the same work.
 		gain = demand.InProcessGain(p, min(1, w.Share(callstack.PoolWait)+w.OnCPU()*top.Share), top.Share)
 	}
-	if top.Share < leastRequestShare || gain.Factor < diagnose.MinGain {
+	if top.Share < demand.LeastRequestShare || gain.Factor < diagnose.MinGain {
 		return nil
 	}
 	prepare := use.With(callstack.DBPrepare) / max(1e-9, use.Share(callstack.DBClient))
