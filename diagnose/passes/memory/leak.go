@@ -3,6 +3,7 @@ package memory
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -10,6 +11,7 @@ import (
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 const (
@@ -78,7 +80,8 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		p.Unjudged(cause, "the collector reported the live heap %d times, but a trend needs %d: run longer", len(live), leastCycles)
 		return nil, nil
 	}
-	whole, first, last := fit(live), fit(live[:(len(live)+1)/2]), fit(live[len(live)/2:])
+	early, late := halves(live)
+	whole, first, last := fit(live), fit(early), fit(late)
 	grew := whole.slope * (live[len(live)-1].at - live[0].at)
 	if !(grew >= leastGrowth) || whole.explained < leastFit || last.slope < leastLasting*first.slope {
 		return nil, nil
@@ -152,28 +155,40 @@ func grownAt(p *diagnose.Pass, grown *measured.Profile) (top site, preposition s
 // alive is what one cycle found alive, and when, in seconds of the steady span.
 type alive struct{ at, bytes float64 }
 
-// survivors returns what cycles found alive: one point per window whose value
-// differs from the one before, because the runtime repeats the figure until the next
-// cycle. ok is false if it was not recorded.
+// survivors returns what cycles found alive in the steady span, and the last before it: one point per window whose value
+// differs from the one before, because the runtime repeats the figure until the next cycle. So the first figure of a record has
+// no date and is no point. ok is false if nothing was recorded.
 func survivors(p *diagnose.Pass) (live []alive, ok bool) {
+	steady := p.Steady()
 	for _, name := range []string{"/gc/heap/live:bytes", series.GCLive} {
 		before := math.NaN()
-		line := p.Series(name, "")
+		line := p.Record.Series(name, "", timebase.Span{To: steady.To})
 		for i, v := range line.Values {
 			if math.IsNaN(v) {
 				continue
 			}
-			ok = true
-			if v != before {
-				live = append(live, alive{float64(i) * line.Width.Seconds(), v})
+			at := float64(i)*line.Width.Seconds() - steady.From.Seconds()
+			if ok && v != before {
+				if len(live) == 1 && live[0].at < 0 && at <= 0 {
+					live = live[:0]
+				}
+				live = append(live, alive{at, v})
 			}
-			before = v
+			before, ok = v, true
 		}
 		if ok {
 			return live, true
 		}
 	}
 	return nil, false
+}
+
+// halves divides points at the middle of their time; the points around it belong to both. Not at the middle of their number: a
+// heap that grows is collected ever more rarely, and the cycles of the first second, when a run begins to observe, would be half.
+func halves(points []alive) (early, late []alive) {
+	middle := (points[0].at + points[len(points)-1].at) / 2
+	i := slices.IndexFunc(points, func(a alive) bool { return a.at > middle })
+	return points[:i+1], points[i-1:]
 }
 
 // line is a straight line through points by least squares.
