@@ -72,6 +72,16 @@ func (b *Builder) Plan(rows []string, scans ...operation.SQLiteScan) *Builder {
 	return b
 }
 
+// ServerPlan sets the server's plan of the operation added last: EXPLAIN (FORMAT JSON).
+func (b *Builder) ServerPlan(plan string, trip time.Duration) *Builder {
+	if b.operations.Postgres == nil {
+		b.operations.Postgres = &operation.ServerPlans{Trip: trip}
+	}
+	text := b.operations.Operations[len(b.operations.Operations)-1].Text
+	b.operations.Postgres.Plans = append(b.operations.Postgres.Plans, operation.ServerPlan{Text: text, Plan: []byte(plan)})
+	return b
+}
+
 // Kept sets the total time for which the connections that the operation added last got were held.
 func (b *Builder) Kept(total time.Duration, opened int64) *Builder {
 	op := &b.operations.Operations[len(b.operations.Operations)-1]

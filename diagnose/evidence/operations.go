@@ -33,8 +33,10 @@ type Asked struct {
 	// Callers are the places in the user's code that ran it, by number of calls,
 	// most first.
 	Callers []AskedBy
-	// Plan is SQLite's query plan, if the run could read it.
-	Plan *operation.SQLitePlan
+	// Plan is SQLite's query plan, if the run could read it, and Server that of a PostgreSQL
+	// server that counts no statements.
+	Plan   *operation.SQLitePlan
+	Server *operation.ServerPlan
 
 	form string
 }
@@ -136,6 +138,9 @@ func (p *Set) readAsked() (all []Asked) {
 		a.settle()
 		if a.Plan == nil {
 			a.Plan = ops.PlanOf(a.Text)
+		}
+		if a.Server == nil {
+			a.Server = ops.ServerPlanOf(a.Text)
 		}
 		all = append(all, *a)
 	}

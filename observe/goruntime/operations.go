@@ -24,11 +24,11 @@ type Operations struct {
 	samples int64
 	bracket observe.Bracket
 	result  *operation.Operations
-	explain Explainer
+	explain []Explainer
 }
 
-// Explainer adds, to the operations of a process, the plans of its embedded database.
-type Explainer func(ctx context.Context, pid int, ops *operation.Operations)
+// Explainer adds a database's plans to the operations of a process.
+type Explainer func(ctx context.Context, subject observe.Subject, ops *operation.Operations)
 
 var (
 	_ observe.Source   = (*Operations)(nil)
@@ -36,8 +36,8 @@ var (
 	_ observe.Storer   = (*Operations)(nil)
 )
 
-// NewOperations returns the source; explain may be nil.
-func NewOperations(explain Explainer) *Operations { return &Operations{explain: explain} }
+// NewOperations returns the source. What explains runs after the load.
+func NewOperations(explain ...Explainer) *Operations { return &Operations{explain: explain} }
 
 // Describe implements observe.Source.
 func (o *Operations) Describe() observe.Description {
@@ -108,8 +108,11 @@ func (o *Operations) Run(ctx context.Context, _ observe.Sink) error {
 		o.result = after.Since(before, timebase.Span{From: from, To: to})
 	}
 	<-ctx.Done()
-	if o.result != nil && o.explain != nil && o.subject.PID > 0 { // once the load is over
-		o.explain(context.WithoutCancel(ctx), o.subject.PID, o.result)
+	if o.result == nil {
+		return nil
+	}
+	for _, explain := range o.explain { // once the load is over
+		explain(context.WithoutCancel(ctx), o.subject, o.result)
 	}
 	return nil
 }

@@ -79,15 +79,22 @@ const tablesSQL = `SELECT /* redline */ json_build_object('schema', n.nspname, '
 	ORDER BY array_position($2, n.nspname) NULLS LAST, n.nspname LIMIT $3`
 
 // describeTables reads the catalogue's entries for the tables in the plans.
-func (w *watch) describeTables(ctx context.Context, top []*statement) error {
-	var names []string
+func (w *watch) describeTables(ctx context.Context, top []*statement) (err error) {
+	var plans [][]byte
 	for _, s := range top {
-		if s.plan == nil {
-			continue
-		}
-		root, err := index.Parse(s.plan)
+		plans = append(plans, s.plan)
+	}
+	w.store.Tables, w.store.Planner, err = w.session.describe(ctx, plans, w.say)
+	return err
+}
+
+// describe reads the catalogue's entries for the tables in plans, and the planner's settings; nil for no table.
+func (s *session) describe(ctx context.Context, plans [][]byte, say func(string)) ([]database.Table, *database.Planner, error) {
+	var names []string
+	for _, plan := range plans {
+		root, err := index.Parse(plan)
 		if err != nil {
-			continue // it belongs to the server
+			continue // there is none, or it belongs to the server
 		}
 		for _, name := range root.Relations() {
 			if !slices.Contains(names, name) && len(names) < maxTables {
@@ -96,18 +103,18 @@ func (w *watch) describeTables(ctx context.Context, top []*statement) error {
 		}
 	}
 	if len(names) == 0 {
-		return nil
+		return nil, nil, nil
 	}
 	// Names in a plan depend on the application's search path; ours is the best
 	// known approximation.
 	var path []string
-	if err := w.session.AskAfter(ctx, w.session.planning("none"), server.Query{SQL: "SELECT " + server.Marker +
+	if err := s.AskAfter(ctx, s.planning("none"), server.Query{SQL: "SELECT " + server.Marker +
 		" pg_catalog.current_schemas(false)::pg_catalog.text[]", Read: server.One(&path)}); err != nil {
-		return fmt.Errorf("read the search path: %w", err)
+		return nil, nil, fmt.Errorf("read the search path: %w", err)
 	}
 	var p database.Planner
 	var tables []database.Table
-	err := w.session.Ask(ctx,
+	err := s.Ask(ctx,
 		server.Query{SQL: plannerSQL, Read: server.One(&p.SeqPage, &p.RandomPage, &p.Tuple, &p.IndexTuple, &p.Operator)},
 		server.Query{SQL: tablesSQL, Args: []any{names, path, 2 * maxTables, maxColumns, maxIndexes},
 			Read: func(rows pgx.Rows) (err error) {
@@ -115,10 +122,9 @@ func (w *watch) describeTables(ctx context.Context, top []*statement) error {
 				return err
 			}})
 	if err != nil {
-		return fmt.Errorf("read the tables' indexes: %w", err)
+		return nil, nil, fmt.Errorf("read the tables' indexes: %w", err)
 	}
-	w.store.Planner, w.store.Tables = &p, w.unambiguous(tables, path)
-	return nil
+	return unambiguous(tables, path, say), &p, nil
 }
 
 // readTables reads one JSON document per table. If a document exceeds the bound or
@@ -145,7 +151,7 @@ func readTables(rows pgx.Rows) (tables []database.Table, err error) {
 
 // unambiguous keeps one table per name: the first in the search path, or else the
 // only one.
-func (w *watch) unambiguous(tables []database.Table, path []string) []database.Table {
+func unambiguous(tables []database.Table, path []string, say func(string)) []database.Table {
 	var kept []database.Table
 	for i, t := range tables {
 		first := slices.IndexFunc(tables, func(u database.Table) bool { return u.Name == t.Name })
@@ -158,7 +164,7 @@ func (w *watch) unambiguous(tables []database.Table, path []string) []database.T
 		switch {
 		case first != i:
 		case count > 1 && !slices.Contains(path, t.Schema):
-			w.say(fmt.Sprintf("redline did not read the indexes of %q: several schemas have a table of that name", t.Name))
+			say(fmt.Sprintf("redline did not read the indexes of %q: several schemas have a table of that name", t.Name))
 		case len(kept) < maxTables:
 			kept = append(kept, t)
 		}

@@ -14,6 +14,7 @@ import (
 	_ "modernc.org/sqlite" // reads plans without cgo
 	"modernc.org/sqlite/vfs"
 
+	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record/operation"
 )
 
@@ -29,8 +30,11 @@ const (
 // Explain fills in the databases that a process has open, and SQLite's plans of the
 // operations that are statements. It does nothing for a process without a database, and
 // never fails: failures are named in the databases' Why.
-func Explain(ctx context.Context, pid int, ops *operation.Operations) {
-	files, err := find(pid)
+func Explain(ctx context.Context, subject observe.Subject, ops *operation.Operations) {
+	if subject.PID <= 0 {
+		return
+	}
+	files, err := find(subject.PID)
 	if err != nil || len(files) == 0 {
 		return
 	}

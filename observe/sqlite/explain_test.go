@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record/operation"
 )
 
@@ -89,7 +90,7 @@ func TestExplain(t *testing.T) {
 			}
 			before := state(t, dir)
 			ops := asked(byMail, byCity, newest, join, notes, byRow, removes, "SELECT * FROM elsewhere WHERE id = ?")
-			Explain(t.Context(), os.Getpid(), ops)
+			Explain(t.Context(), observe.Subject{PID: os.Getpid()}, ops)
 			if after := state(t, dir); !reflect.DeepEqual(before, after) {
 				t.Errorf("files changed: %v, then %v", before, after)
 			}
@@ -139,7 +140,7 @@ func TestExplainRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	ops := asked("SELECT id FROM customers WHERE email = ?")
-	Explain(t.Context(), os.Getpid(), ops)
+	Explain(t.Context(), observe.Subject{PID: os.Getpid()}, ops)
 	if len(ops.SQLite) != 2 || !strings.Contains(ops.SQLite[1].Why, "another user") || ops.SQLite[0].Why == "" || len(ops.Plans) > 0 {
 		t.Errorf("%+v %+v", ops.SQLite, ops.Plans)
 	}

@@ -28,6 +28,8 @@ type Operations struct {
 	// plans of the statements that take most time.
 	SQLite []SQLiteDatabase `json:"sqlite,omitempty"`
 	Plans  []SQLitePlan     `json:"plans,omitempty"`
+	// Postgres is what a PostgreSQL server that counts no statements says of them; nil otherwise.
+	Postgres *ServerPlans `json:"postgres,omitempty"`
 }
 
 // Kind is the kind of an operation.

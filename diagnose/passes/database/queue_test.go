@@ -6,6 +6,7 @@ import (
 	"time"
 
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/diagnose/passes/database/slow"
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/findings"
@@ -50,13 +51,13 @@ func TestSlowWithoutTheServersCounts(t *testing.T) {
 		b.Wait(breakdown.StateRunning, 100*us, 3).Wait(breakdown.StateNetwork, wait, 1, queryAt(latest)...)
 		return b.Asks(operation.Query, text, int64(b.Requests()), wait, 2, Caller(1, wait, queryAt(latest)...)).Within(0, wait, 1)
 	}
-	slow := ExpectFirst(t, suite.All(), service(8, 180*ms), "db-slow-query").Findings[0]
-	if slow.Confidence != findings.Medium || slow.GainCeiling < 5 || slow.Where.Line != 18 {
-		t.Errorf("the statement is worth %.2f with %s confidence at %+v", slow.GainCeiling, slow.Confidence, slow.Where)
+	f := ExpectFirst(t, suite.All(), service(8, 180*ms), "db-slow-query").Findings[0]
+	if f.Confidence != findings.Medium || f.GainCeiling < 5 || f.Where.Line != 18 {
+		t.Errorf("the statement is worth %.2f with %s confidence at %+v", f.GainCeiling, f.Confidence, f.Where)
 	}
-	last := slow.Evidence[len(slow.Evidence)-1].Text
+	last := f.Evidence[len(f.Evidence)-1].Text
 	if !strings.Contains(last, "inferred") || !strings.Contains(last, "pg_stat_statements") {
-		t.Errorf("the evidence does not say what it rests on: %+v", slow.Evidence)
+		t.Errorf("the evidence does not say what it rests on: %+v", f.Evidence)
 	}
 	frequent := service(64, 25*ms) // 2,500 requests/s, 0.7 ms of the server's CPU each
 	for _, f := range ExpectFirst(t, suite.All(), frequent, "").Findings {
@@ -64,4 +65,31 @@ func TestSlowWithoutTheServersCounts(t *testing.T) {
 			t.Errorf("a frequent statement is taken for a slow one: %s", f.Title)
 		}
 	}
+}
+
+// TestPlanWithoutTheServersCounts: a server that counts no statements still has plans. A short statement lacks an index if
+// executing it takes most of the wait, and none if the wait is the way to the server.
+func TestPlanWithoutTheServersCounts(t *testing.T) {
+	const lists, page = "SELECT name FROM lists WHERE owner = ?", "SELECT * FROM lists WHERE owner = ? ORDER BY id LIMIT ?"
+	const scan = `{"Node Type":"Seq Scan","Relation Name":"lists","Alias":"lists","Filter":"(owner = $1)","Total Cost":585,"Plan Rows":5}`
+	service := func(trip time.Duration) *Builder {
+		b := New(32, 9*time.Millisecond).NoStatements().CPU(2, 0.9, 0.1, 0.05, 0.5)
+		b.Wait(breakdown.StateRunning, 100*us, 3).Wait(breakdown.StateNetwork, 8*time.Millisecond, 2, queryAt(latest)...)
+		for text, wait := range map[string]time.Duration{lists: 5 * time.Millisecond, page: 3 * time.Millisecond} {
+			plan := `[{"Plan":` + scan + `}]`
+			if text == page {
+				plan = `[{"Plan":{"Node Type":"Limit","Total Cost":590,"Plan Rows":5,"Plans":[{"Node Type":"Sort","Sort Key":["id"],` +
+					`"Total Cost":589,"Plan Rows":5,"Plans":[` + scan + `]}]}}]`
+			}
+			b.Asks(operation.Query, text, int64(b.Requests()), wait, 5, Caller(1, wait, queryAt(latest)...)).Within(0, wait, 1).
+				ServerPlan(plan, trip)
+		}
+		return b
+	}
+	near := ExpectFirst(t, suite.All(), service(200*us), "db-slow-query").Findings[0]
+	if !strings.Contains(near.Remedy, "CREATE INDEX ON lists (owner, id)") || near.Where.Line != 18 || near.Share < 0.8 ||
+		!has(near, "another statement lacks the index, at read.go:18") || !has(near, "Filter (owner = $1)") {
+		t.Errorf("%.2f at %+v: %s; %v", near.Share, near.Where, near.Remedy, near.Evidence)
+	}
+	Expect(t, slow.Query, service(4900*us)) // the wait is the way to the server
 }

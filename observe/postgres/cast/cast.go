@@ -26,6 +26,8 @@ var (
 
 	// A name in quotes may contain a dollar sign; it is matched so that nothing within it is.
 	parameterOrName = regexp.MustCompile(`"[^"]*"|\$[0-9]+`)
+	// A question mark in quotes belongs to a name or a constant.
+	markOrQuoted = regexp.MustCompile(`"[^"]*"|'[^']*'|\?`)
 	// INTERVAL '1 day' is normalised to INTERVAL $1, which is no SQL.
 	typeBefore = regexp.MustCompile(`(?i)\b(interval|date|timestamptz|timestamp)\s+(\$[0-9]+)`)
 
@@ -91,5 +93,17 @@ func (types Types) Apply(text string) string {
 			return token
 		}
 		return token + "::pg_catalog." + types[n]
+	})
+}
+
+// Number returns a text whose parameters are question marks with numbered ones instead.
+func Number(text string) string {
+	n := 0
+	return markOrQuoted.ReplaceAllStringFunc(text, func(token string) string {
+		if token != "?" {
+			return token
+		}
+		n++
+		return "$" + strconv.Itoa(n)
 	})
 }

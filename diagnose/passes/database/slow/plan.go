@@ -45,6 +45,12 @@ func costOf(p *diagnose.Pass, s database.Statement) cost {
 	if counted, ok := p.Sum(series.StatementCalls, labels); ok && counted > 0 && (okHits || okReads) {
 		c.blocks = (hits + reads) / counted
 	}
+	all := p.Statements()
+	return c.assess(s, index.Catalogue{Tables: all.Tables, Planner: all.Planner})
+}
+
+// assess compares what a statement costs with what its plan and its rows need.
+func (c cost) assess(s database.Statement, catalogue index.Catalogue) cost {
 	if len(s.Plan) == 0 {
 		// Without a plan the blocks touched per row returned are the only evidence,
 		// so the bar is higher. An aggregate over many rows looks the same, hence
@@ -57,8 +63,6 @@ func costOf(p *diagnose.Pass, s database.Statement) cost {
 		c.planError = err.Error()
 		return c
 	}
-	all := p.Statements()
-	catalogue := index.Catalogue{Tables: all.Tables, Planner: all.Planner}
 	if c.scan, c.planned = index.Worst(root, c.rows, c.blocks, catalogue); c.planned {
 		if c.advice = c.scan.Advise(); statement.Shuffles(s.Text) {
 			c.advice = index.Advice{}

@@ -60,8 +60,8 @@ var Query = diagnose.Analyzer{
 		"index and the rows wanted; without a plan, from 64 blocks and 8 blocks per row returned; and in any case if one " +
 		"execution takes 20 ms, or 5 ms of the server's CPU. A wasteful statement is reported from 25 % of execution time " +
 		"even if another leads. Statements that lack the same index are one finding. If no server counts statements, " +
-		"redline's build counts them, and the statement's part of the server's CPU is inferred from the service's waits; for " +
-		"SQLite without that build " +
+		"redline's build counts them, and the statement's part of the server's CPU is inferred from the service's waits; " +
+		"with --postgres, the server still has its plan. For SQLite without that build " +
 		"the CPU profile names the function. A fast, indexed statement is never reported for being frequent.",
 	Causes: []diagnose.Cause{cause},
 	Needs:  []diagnose.Need{diagnose.NeedLoad},

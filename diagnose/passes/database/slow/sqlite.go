@@ -46,6 +46,10 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	}
 	lead, part, why := heaviestAsked(p)
 	others, times := alike(p, lead)
+	c, saves, planned := uncounted(p, lead)
+	if planned {
+		others, times = lacking(p, lead, &c)
+	}
 	if part = min(1, part*times); why == "" || share*part < demand.LeastRequestShare {
 		return nil
 	}
@@ -56,7 +60,7 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 		Cause: "db-slow-query", Share: share * part, ShareOf: diagnose.OfRequest, Confidence: findings.High,
 		Where: findings.Where{SQL: lead.Text},
 	}
-	diagnose.Promise(&f, slowGain(p, share, part, runs(p, append(others, lead)...)))
+	diagnose.Promise(&f, slowGain(p, share, part*saves, runs(p, append(others, lead)...)))
 	place := ""
 	if known {
 		at.Describe(&f)
@@ -73,16 +77,20 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, float64(len(lead.Plan.Rows)), "steps",
 			"SQLite's plan: %s", strings.Join(lead.Plan.Rows, "; ")))
 	}
-	wordScan(p, &f, lead, others, place)
+	if planned {
+		c.word(&f, lead)
+	} else {
+		wordScan(p, &f, lead, others, place)
+	}
 	if known && returnsMany(p, lead) {
 		readsMany(p, &f, lead, by, share*part)
 	}
 	for _, a := range others {
 		by, _ := a.Heaviest()
 		f.Evidence = append(f.Evidence, diagnose.Fact(from, demand.PerRequest(p, a.Calls), diagnose.Count,
-			"another statement reads the table for the same column, at %s: %s", diagnose.At(by.Place), statement.Brief(a.Text)))
+			"another statement lacks the index, at %s: %s", diagnose.At(by.Place), statement.Brief(a.Text)))
 	}
-	overWire(p, &f, lead, part)
+	overWire(p, &f, lead, part, saves)
 	return []diagnose.Finding{f}
 }
 
@@ -161,12 +169,13 @@ func took(p *diagnose.Pass, a evidence.Asked) float64 {
 // overWire adds a statement's gain on used-up CPUs if it runs on a server that redline did not read.
 // Its part of the server's CPU is then unknown, which does not mean zero: it is at most its part of
 // the service's waits for answers.
-func overWire(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, part float64) {
+// saves is the part of the statement that the remedy saves, 0 to 1.
+func overWire(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, part, saves float64) {
 	if demand.InProcess(p) {
 		return
 	}
 	part = executed(p, lead, part)
-	diagnose.Promise(f, demand.Executing(p, part))
+	diagnose.Promise(f, demand.Executing(p, part*saves))
 	settles := "pg_stat_statements, read with --postgres, would settle it"
 	if p.UsesOnly(callstack.MySQL) {
 		settles = "redline reads no statistics of this server"
@@ -230,8 +239,8 @@ func runs(p *diagnose.Pass, some ...evidence.Asked) float64 {
 }
 
 // heaviestAsked returns the statement to blame, its part of the time within
-// statements, and why: "scan" if it reads rows that it discards, "slow" if it is
-// slow by itself, "" if none is to blame.
+// statements, and why: "scan" if it reads rows that it discards, "index" if it does so on a
+// server, "slow" if it is slow by itself, "" if none is to blame.
 func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why string) {
 	all := slices.Clone(p.Asked())
 	total := 0.0
@@ -247,6 +256,9 @@ func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why str
 		}
 		if _, ok := wastefulScan(a); ok {
 			return a, part, "scan"
+		}
+		if _, _, ok := uncounted(p, a); ok {
+			return a, part, "index"
 		}
 		// Time queued for a CPU is not the statement's. A write is never slow by
 		// itself: it may wait for its commit, that is for the disk or the writer

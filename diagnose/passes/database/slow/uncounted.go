@@ -1,0 +1,62 @@
+package slow
+
+import (
+	"time"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/passes/database/demand"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/index"
+)
+
+// uncounted judges a statement that the hooks counted, by the plan of a server that counts none. What it costs the server is
+// then the service's wait without the round trip. saves is the part of the wait that an index saves; ok is false, and saves 1, if
+// none would help or there is no plan.
+func uncounted(p *diagnose.Pass, a evidence.Asked) (c cost, saves float64, ok bool) {
+	if a.Server == nil || len(a.Server.Plan) == 0 || !(a.Calls > 0) {
+		return c, 1, false
+	}
+	wait := a.Waiting / max(1e-9, demand.PerRequest(p, a.Calls))
+	if !p.Has(diagnose.NeedAnatomy) {
+		wait = a.NS / a.Calls
+	}
+	from := p.Operations().Postgres
+	c = cost{mean: max(0, wait-float64(from.Trip)), rows: a.Rows / a.Calls, blocks: -1, planSource: "EXPLAIN", confidence: findings.Medium}
+	c = c.assess(database.Statement{Text: a.Text, Calls: int64(a.Calls), Time: time.Duration(c.mean * a.Calls), Rows: int64(a.Rows),
+		Plan: a.Server.Plan}, index.Catalogue{Tables: from.Tables, Planner: from.Planner})
+	if !c.wasteful || !c.planned {
+		return c, 1, false
+	}
+	return c, c.saved() * c.mean / max(1, wait), true
+}
+
+// word writes title, remedy and evidence of a statement that lacks an index.
+func (c cost) word(f *diagnose.Finding, a evidence.Asked) {
+	s := database.Statement{Text: a.Text}
+	f.Confidence, f.Title, f.Remedy = c.confidence, c.title(f.Share, "request time", s), c.remedy(a.Text)
+	f.Evidence = append(f.Evidence, c.evidence()...)
+}
+
+// lacking returns the other statements that lack the index which the lead lacks, and how many times as long as the lead all
+// take. It makes c advise the index that serves all.
+func lacking(p *diagnose.Pass, lead evidence.Asked, c *cost) (others []evidence.Asked, times float64) {
+	own := took(p, lead)
+	if c.advice.Create == "" || !(own > 0) {
+		return nil, 1
+	}
+	all := own
+	for _, a := range p.Asked() {
+		o, _, ok := uncounted(p, a)
+		longer, serves := longerIndex(c.advice.Create, o.advice.Create)
+		if !ok || !serves || a.Text == lead.Text {
+			continue
+		}
+		if longer != c.advice.Create {
+			c.advice = o.advice
+		}
+		others, all = append(others, a), all+took(p, a)
+	}
+	return others, all / own
+}
