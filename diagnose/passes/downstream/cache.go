@@ -49,7 +49,8 @@ var Cache = diagnose.Analyzer{
 			"off: formatting a key, or calling the next handler, is no look-up. Calls to Redis " +
 			"and memcached are look-ups themselves and do not count. From 20 % of request time. If a cache only saves " +
 			"computing, no trace counts its misses: then a quarter of the service's CPU must be below it, and the tenth of " +
-			"requests that ran least must have run for more than half of that. Entries that expire all at once are " +
+			"requests that ran least must have run for more than half of that, or the cache must allocate an entry per request. " +
+			"Entries that expire all at once are " +
 			"cache-stampede.",
 		Remedy: "A key that repeats, enough room for what is in use, one cache for all requests; or no cache.",
 		Example: diagnose.Example{Lang: "go",

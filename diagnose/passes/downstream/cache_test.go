@@ -1,6 +1,7 @@
 package downstream_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -71,6 +72,18 @@ func TestCacheOfComputations(t *testing.T) {
 	Expect(t, downstream.Cache, computes(700*us), "cache-useless at cache.go:35")
 	Expect(t, downstream.Cache, computes(90*us)) // one request in ten or more hits
 	ExpectFirst(t, suite.All(), computes(700*us), "cache-useless")
+	// Some compute little, and each stores an entry.
+	entries := func(part float64) *Builder {
+		b := computes(90 * us)
+		n := int64(part * b.Requests())
+		return b.Alloc(n, 32<<20, "shop/list.push", "shop/cache.(*Cache[...]).set@cache.go:50", rate, handle).
+			Alloc(n, 32<<20, "container/list.(*List).insertValue", load, rate, handle)
+	}
+	if found := Expect(t, downstream.Cache, entries(0.95), "cache-useless at cache.go:35"); len(found) == 1 &&
+		!strings.Contains(found[0].Evidence[1].Text, "stores about a new entry per request") {
+		t.Errorf("%+v", found[0].Evidence)
+	}
+	Expect(t, downstream.Cache, entries(0.4))
 	own := "shop/cache.(*Cache[...]).scan@cache.go:60"
 	Expect(t, downstream.Cache, New(16, 8*ms).CPU(2, 1.97, 1.8, 0.15, 0).Wait(breakdown.StateRunning, 800*us, 1).
 		Ran(800*us, 700*us).Sample(9*time.Second, own, load, rate, handle)) // a look-up that is slow by itself

@@ -31,7 +31,8 @@ type computation struct {
 // functions, so the running time of requests must show misses: with a hit rate of h, a
 // part h of them runs only for what the cache does not save. If the tenth that ran
 // least still ran for more than half of what a cache saves, not even a tenth was
-// served from it (duty-rates).
+// served from it (duty-rates). Some requests compute little: then what the cache allocates
+// for entries must show that each request stores one (canal-tolls).
 func runComputed(p *diagnose.Pass) []diagnose.Finding {
 	if p.Anatomy == nil || p.Anatomy.Ran == nil {
 		return nil
@@ -40,23 +41,30 @@ func runComputed(p *diagnose.Pass) []diagnose.Finding {
 	var found []diagnose.Finding
 	for _, c := range computations(p) {
 		hit := (1 - c.share) * float64(ran.MeanNS)
-		if part := (float64(ran.P10NS) - hit) / (float64(ran.MeanNS) - hit); !(part >= 0.5) {
+		entries, many := stored(p, c.place)
+		if part := (float64(ran.P10NS) - hit) / (float64(ran.MeanNS) - hit); !(part >= 0.5) && !many {
 			p.Reject("cache-useless", "%s computes through the cache at %s, but one request in ten runs for only %s of %s: "+
 				"the cache serves it",
 				c.loads, diagnose.At(c.place), diagnose.Span(float64(ran.P10NS)), diagnose.Span(float64(ran.MeanNS)))
 			continue
 		}
+		hits, misses := "it never hits", diagnose.Fact(diagnose.FromTrace, float64(ran.P10NS), diagnose.Nanosec,
+			"nine of ten requests run for %s or more (mean %s); a hit would run for %s",
+			diagnose.Span(float64(ran.P10NS)), diagnose.Span(float64(ran.MeanNS)), diagnose.Span(hit))
+		if many {
+			hits = "it hardly ever hits"
+			misses = diagnose.Fact(diagnose.FromProfile, entries, diagnose.Count, "it stores about %s",
+				diagnose.PerRequest(entries, "a new entry", "new entries"))
+		}
 		name := callstack.Short(c.place.Function)
 		f := diagnose.Finding{
 			Cause: "cache-useless", Share: c.share, ShareOf: diagnose.OfCPU, Confidence: findings.Medium, Where: diagnose.WhereOf(c.place),
-			Title: fmt.Sprintf("Each request computes what the cache at %s should hold: it never hits, and that takes %s of the "+
-				"service's CPU", diagnose.At(c.place), diagnose.Percent(c.share)),
+			Title: fmt.Sprintf("Each request computes what the cache at %s should hold: %s, and that takes %s of the "+
+				"service's CPU", diagnose.At(c.place), hits, diagnose.Percent(c.share)),
 			Evidence: []findings.Evidence{
 				diagnose.Fact(diagnose.FromProfile, c.share, diagnose.Ratio, "%s of the CPU samples are below it, in %s",
 					diagnose.Percent(c.share), c.loads),
-				diagnose.Fact(diagnose.FromTrace, float64(ran.P10NS), diagnose.Nanosec,
-					"nine of ten requests run for %s or more (mean %s); a hit would run for %s",
-					diagnose.Span(float64(ran.P10NS)), diagnose.Span(float64(ran.MeanNS)), diagnose.Span(hit)),
+				misses,
 			},
 			Remedy: missed(name),
 		}
