@@ -83,6 +83,8 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		// Removing the call saves that time, on a CPU and queued for one.
 		share = min(1, share+p.Waits().OnCPU()*demand.ClientCPU(p))
 	}
+	all, commits := demand.WithCommits(p, all)
+	share = min(1, share+commits/p.Waits().MeanNS())
 	r := repetition(p, all)
 	if r.each < manyCalls || r.excess < manyExcess || share*r.part < leastRepeatShare {
 		return nil, nil
@@ -90,13 +92,8 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	f := diagnose.Finding{
 		Cause: "db-n-plus-one", Share: share * r.part, ShareOf: diagnose.OfRequest,
 		Confidence: findings.Medium, Where: findings.Where{SQL: r.lead.Text},
-		Evidence: []findings.Evidence{
-			diagnose.Fact(counted, r.each, diagnose.Count, "the statement runs %s times per request (%s, %s)", diagnose.Times(r.each),
-				diagnose.Counted(float64(r.lead.Calls), "call", "calls"), diagnose.Counted(p.Load().Requests, "request", "requests")),
-			diagnose.Fact(counted, r.excess, diagnose.Count, "%s calls per request repeat a statement that the request "+
-				"already ran", diagnose.Times(r.excess)),
-			diagnose.Fact(source, share, diagnose.Ratio, "the database and the round trips to it take %s of request time", diagnose.Percent(share)),
-		},
+		Evidence: r.evidence(p, counted, diagnose.Fact(source, share, diagnose.Ratio, "%s take %s of request time", doing(p),
+			diagnose.Percent(share))),
 		Remedy: joined(p, r.lead.Text),
 	}
 	r.promise(p, &f, share)
@@ -110,12 +107,34 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		takes = "CPU"
 	}
 	others := ""
-	if r.alone < mostRepeated {
+	switch {
+	case commits > 0:
+		others = " with its commits"
+	case r.alone < mostRepeated:
 		others = " with the others that it repeats"
 	}
 	f.Title = fmt.Sprintf("A request %s%s, which%s takes %s of its %s", what, describeRepeater(p, r.lead, &f), others,
 		diagnose.Percent(f.Share), takes)
 	return []diagnose.Finding{f}, nil
+}
+
+// doing names what the database's part of a request consists of.
+func doing(p *diagnose.Pass) string {
+	if demand.InProcess(p) {
+		return "statements and commits"
+	}
+	return "the database and the round trips to it"
+}
+
+// evidence gives the counts, from the server or the hooks, and the database's part of a request.
+func (r repeats) evidence(p *diagnose.Pass, counted string, part findings.Evidence) []findings.Evidence {
+	return []findings.Evidence{
+		diagnose.Fact(counted, r.each, diagnose.Count, "the statement runs %s times per request (%s, %s)", diagnose.Times(r.each),
+			diagnose.Counted(float64(r.lead.Calls), "call", "calls"), diagnose.Counted(p.Load().Requests, "request", "requests")),
+		diagnose.Fact(counted, r.excess, diagnose.Count, "%s calls per request repeat a statement that the request "+
+			"already ran", diagnose.Times(r.excess)),
+		part,
+	}
 }
 
 // promise bounds the gain of removing the repeated calls, with their cost in the
@@ -202,8 +221,9 @@ func (r repeats) inProcess(p *diagnose.Pass, cpu float64) float64 {
 		// statements.
 		w := p.Waits()
 		queue := max(0, a.Took()+w.NS(callstack.PoolWait)-w.MeanNS())
-		if own := a.Took() - queue; own > 0 {
-			waits = max(0, a.Waiting-queue) / own
+		commits := demand.Ending(p)
+		if own := a.Took() - queue + commits; own > 0 {
+			waits = (max(0, a.Waiting-queue) + commits) / own
 		}
 	}
 	return r.part*waits + min(r.part, cpu)*(1-waits)

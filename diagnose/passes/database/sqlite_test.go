@@ -220,6 +220,22 @@ func TestBatchedRowsAreStillWritten(t *testing.T) {
 	}
 }
 
+// TestCommitsOfRows: a transaction for each row waits for the disk at its end. The hooks count that with the transaction's
+// beginning, but nobody else has the lock.
+func TestCommitsOfRows(t *testing.T) {
+	const addAt = "shop/store.(*Store).Add@store.go:44"
+	b := New(1, 66*ms).CPU(2, 0.3, 0.2, 0.1, -1).Sample(2*time.Second, sqliteStack(listAt)...).Wait(breakdown.StateRunning, 4*ms, 60).
+		Wait(breakdown.StateSyscall, 60*ms, 30, "modernc.org/libc.Xfsync", "modernc.org/sqlite.(*tx).Commit", "database/sql.(*Tx).Commit", addAt)
+	n := 30 * int64(b.Requests())
+	b.Asks(operation.Transaction, "", n, 2*ms, 0, Caller(1, 2*ms, "database/sql.(*DB).BeginTx", addAt)).Within(0, 61*ms, 30).
+		Asks(operation.Exec, book, n, 60*us, 1, Caller(1, 60*us, sqliteStack(listAt)...)).Within(ms, ms, 30).SQLite("rollback")
+	Expect(t, database.WriterLock, b)
+	if found := Expect(t, database.NPlusOne, b, "db-unbatched-write at store.go:40"); len(found) == 1 &&
+		(found[0].Share < 0.85 || found[0].GainCeiling < 5 || !strings.Contains(found[0].Title, "with its commits")) {
+		t.Errorf("%.2f of a request, worth %.2fx: %s", found[0].Share, found[0].GainCeiling, found[0].Title)
+	}
+}
+
 // TestWriterLock: more requests within writing statements than SQLite lets write.
 func TestWriterLock(t *testing.T) {
 	writers := func(connections int, within time.Duration, journal string) *Builder {

@@ -228,7 +228,9 @@ func writersOf(p *diagnose.Pass) (w writers) {
 			w.begin += float64(part.NS)
 		}
 	}
-	if ns, at := beginning(p); ns > w.begin {
+	// The hooks count a transaction's end with its beginning.
+	if ns, at := beginning(p); ns-demand.Ending(p) > w.begin {
+		ns -= demand.Ending(p)
 		w.begin = ns
 		if w.busy == 0 && ns > w.blocked {
 			w.at, w.lead = at, evidence.Asked{Text: "BEGIN"}
