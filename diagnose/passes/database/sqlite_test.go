@@ -225,7 +225,8 @@ func TestBatchedRowsAreStillWritten(t *testing.T) {
 func TestCommitsOfRows(t *testing.T) {
 	const addAt = "shop/store.(*Store).Add@store.go:44"
 	b := New(1, 66*ms).CPU(2, 0.3, 0.2, 0.1, -1).Sample(2*time.Second, sqliteStack(listAt)...).Wait(breakdown.StateRunning, 4*ms, 60).
-		Wait(breakdown.StateSyscall, 60*ms, 30, "modernc.org/libc.Xfsync", "modernc.org/sqlite.(*tx).Commit", "database/sql.(*Tx).Commit", addAt)
+		Wait(breakdown.StateSyscall, 60*ms, 30, "modernc.org/libc.Xfsync", "modernc.org/sqlite.(*tx).Commit",
+			"database/sql.(*Tx).Commit", addAt)
 	n := 30 * int64(b.Requests())
 	b.Asks(operation.Transaction, "", n, 2*ms, 0, Caller(1, 2*ms, "database/sql.(*DB).BeginTx", addAt)).Within(0, 61*ms, 30).
 		Asks(operation.Exec, book, n, 60*us, 1, Caller(1, 60*us, sqliteStack(listAt)...)).Within(ms, ms, 30).SQLite("rollback")
