@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/redline-go/redline/anatomy/bands"
 	"github.com/redline-go/redline/anatomy/site"
@@ -29,6 +30,9 @@ type Options struct {
 	// Names are the requests of the mix, in order, by which marked requests are grouped;
 	// nil if there is one.
 	Names []string
+	// Mean is the mean request as the load saw it, by which the analysis knows whether the whole requests of the traces are
+	// typical; zero means unknown.
+	Mean time.Duration
 	// MaxParts is the length of each list of parts; zero means 200.
 	MaxParts int
 	// MaxSlowest is the number of timelines kept; zero means 5, negative none.
@@ -66,7 +70,7 @@ type Input struct {
 func Analyze(inputs []Input, o Options) (*breakdown.Anatomy, error) {
 	o = o.withDefaults()
 	all := bands.New(site.NewOwnership(append([]string{o.Module}, o.Mains...)...),
-		bands.Options{Names: o.Names, MaxParts: o.MaxParts, MaxSlowest: o.MaxSlowest, MaxMarked: o.MaxMarked, CPU: o.CPU, Each: o.Each})
+		bands.Options{Names: o.Names, Mean: o.Mean, MaxParts: o.MaxParts, MaxSlowest: o.MaxSlowest, MaxMarked: o.MaxMarked, CPU: o.CPU, Each: o.Each})
 	var first error
 	read := 0
 	left := o.MaxEventsInAll

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"time"
 
 	"github.com/redline-go/redline/anatomy"
 	"github.com/redline-go/redline/anatomy/bands"
@@ -20,6 +21,7 @@ import (
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/histogram"
 	"github.com/redline-go/redline/record/stacks"
 	"github.com/redline-go/redline/scenario"
 )
@@ -141,13 +143,22 @@ func dissect(rec *record.Record, summary *record.Summary) (*breakdown.Anatomy, e
 		names = append(names, s.Name)
 	}
 	body, err := anatomy.Analyze(traces, anatomy.Options{Clock: rec.Run.Clock, Module: rec.Run.Target.Module, Names: names,
-		CPU: func() []bands.Ran { return ran(rec) }})
+		Mean: meanRequest(rec), CPU: func() []bands.Ran { return ran(rec) }})
 	if err != nil {
 		summary.Warnings = append(summary.Warnings, fmt.Sprintf("no anatomy: %v", err))
 		return nil, nil
 	}
 	summary.Warnings = append(summary.Warnings, body.Warnings...)
 	return body, nil
+}
+
+// meanRequest returns the load's mean service time; 0 if it recorded none.
+func meanRequest(rec *record.Record) time.Duration {
+	h, err := rec.Histogram("", histogram.Service, rec.Judged())
+	if err != nil || h.TotalCount() == 0 {
+		return 0
+	}
+	return time.Duration(h.Mean())
 }
 
 // ran returns the run's CPU profile for the critical path; nil without one.

@@ -44,10 +44,11 @@ type partKey struct {
 
 // Options bound the size of the result. All bounds must be set.
 type Options struct {
-	Names      []string // of the mix
-	MaxParts   int      // of each list of parts
-	MaxSlowest int      // timelines; negative for none
-	MaxMarked  int      // timelines of requests that carry an id; negative for none
+	Names      []string      // of the mix
+	Mean       time.Duration // of all requests, as the load saw them; 0 if unknown
+	MaxParts   int           // of each list of parts
+	MaxSlowest int           // timelines; negative for none
+	MaxMarked  int           // timelines of requests that carry an id; negative for none
 	// CPU, when not nil, returns the CPU profile of the run; it is called at most once.
 	CPU func() []Ran
 	// Each, when not nil, is called with every whole request.

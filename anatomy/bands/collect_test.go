@@ -14,6 +14,29 @@ import (
 	"github.com/redline-go/redline/anatomy/site"
 )
 
+// TestLoadSaysThatWholeRequestsAreFast adds few cut requests that hold most of the time. They count if the load's mean request says
+// that they are its own; otherwise they are streams.
+func TestLoadSaysThatWholeRequestsAreFast(t *testing.T) {
+	for mean, want := range map[time.Duration]int{0: 0, 3 * time.Millisecond: 0, 60 * time.Millisecond: 5} {
+		a := New(site.NewOwnership(), Options{MaxParts: 20, Mean: mean})
+		a.Stacks.NextTrace()
+		part := func(took time.Duration) []goroutines.Segment {
+			return []goroutines.Segment{{To: trace.Time(took), State: interned.State(0)}}
+		}
+		for range 100 {
+			a.Add(1, &goroutines.Conn{}, part(2*time.Millisecond), nil, &goroutines.Clock{})
+		}
+		for range 5 {
+			a.CutOff(1)
+			a.AddPartial(part(time.Second), nil)
+		}
+		out := a.Anatomy()
+		if out.Partial != want || want > 0 && out.MeanNS < 45*time.Millisecond {
+			t.Errorf("a mean request of %v: %d cut ones count, want %d; their mean is %v", mean, out.Partial, want, out.MeanNS)
+		}
+	}
+}
+
 // TestBandsAddUp adds random requests, with more sites than a list may hold, and asserts
 // exact sums.
 func TestBandsAddUp(t *testing.T) {

@@ -18,6 +18,9 @@ const (
 	// stalls are those that did not. Below it they would only blur the durations, and a few streams would
 	// hide all else.
 	manyCut = 0.1
+	// manyMissed is how many times as long as the whole requests the load's mean request must be for the cut ones to count if
+	// they hold more time: the load then says itself that the whole ones are its fastest, however few an edge cuts.
+	manyMissed = 2
 	// maxPartial bounds how many cut requests are kept until it is known whether they count.
 	maxPartial = 1000
 )
@@ -43,8 +46,12 @@ func (a *Requests) counted() (all []request, partial int) {
 
 // partialCount reports whether cut requests count.
 func (a *Requests) partialCount() bool {
-	whole := len(a.requests)
-	return whole < fewWhole || float64(a.cut) >= manyCut*float64(whole) && taken(a.partial) > taken(a.requests)
+	whole, took := len(a.requests), taken(a.requests)
+	if whole < fewWhole {
+		return true
+	}
+	many := float64(a.cut) >= manyCut*float64(whole) || a.options.Mean >= manyMissed*took/time.Duration(whole)
+	return many && taken(a.partial) > took
 }
 
 // taken is the time that requests took together.
