@@ -64,7 +64,13 @@ func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 func pause(p *diagnose.Pass, s waits.Site) (what, remedy string) {
 	within, at := library(p, s), diagnose.At(s.Place)
 	if i := p.Stacks.Find(s.Part.Stack, callstack.RateLimit); i >= 0 {
-		if pkg, _ := callstack.Split(s.Part.Stack[i].Function); pkg != "time" {
+		pkg, _ := callstack.Split(s.Part.Stack[i].Function)
+		if strings.Contains(pkg, "retry") || strings.Contains(pkg, "backoff") {
+			return "between attempts in " + callstack.Short(s.Part.Stack[i].Function),
+				"Find out why attempts at " + at + " fail, and keep it from happening: requests that change the same thing can take turns. " +
+					"What must be tried again can be after a shorter pause."
+		}
+		if pkg != "time" {
 			// A rate limiter sleeps by intent: the remedy is its limit, not the sleep.
 			return "in " + callstack.Short(s.Part.Stack[i].Function),
 				"Raise the limit at " + at + ", or reject requests above it instead of delaying them."

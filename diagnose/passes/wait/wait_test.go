@@ -397,6 +397,16 @@ func TestLimiterBehindAGoroutine(t *testing.T) {
 	Expect(t, wait.Sleep, waits()) // an event
 }
 
+// The pause between attempts is a sleep whose remedy is fewer failures, not a higher limit.
+func TestPauseBetweenAttempts(t *testing.T) {
+	b := idle().Wait(breakdown.StateSelect, 30*ms, 1, "runtime.selectgo", "github.com/avast/retry-go/v4.DoWithData[...]", get).
+		Waker("(timer)")
+	if found := Expect(t, wait.Sleep, b, "sleep at cache.go:41"); len(found) == 1 &&
+		(!strings.Contains(found[0].Title, "between attempts in retry-go.DoWithData") || strings.Contains(found[0].Remedy, "limit")) {
+		t.Errorf("%s: %s", found[0].Title, found[0].Remedy)
+	}
+}
+
 // A flight's leader wakes all waiters and went through the same function as they; a goroutine
 // that releases a slot did not.
 func TestHomeMadeFlight(t *testing.T) {
