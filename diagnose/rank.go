@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/record/findings"
@@ -206,7 +207,8 @@ func placeKey(f Finding) string { return f.Cause + " " + f.Where.Function }
 // whether that is most of the work done while requests wait there.
 func (p *Pass) heldBy(f, root Finding, causes map[string]Cause) bool {
 	site, ok := p.queues[placeKey(f)]
-	return ok && slices.Contains(causes[f.Cause].HeldBy, root.Cause) && p.Doing(site, root.Where.Function) >= mostHeld
+	return ok && slices.Contains(causes[f.Cause].HeldBy, root.Cause) && (p.Doing(site, root.Where.Function) >= mostHeld ||
+		p.MeanwhileAt(site, root.Where.Function, callstack.DatabaseWait) >= mostHeld)
 }
 
 // apart reports whether the places of a cause are known and a function leads to

@@ -282,7 +282,6 @@ var domainRules = []rule{
 	{"github.com/lestrrat-go/jwx/...", "", Crypto},
 	{"crypto/...", "", Crypto},
 	{"hash/...", "", Crypto},
-	{"math/big", "", Crypto},
 	{"golang.org/x/crypto/...", "", Crypto},
 	{"github.com/cespare/xxhash", "", Crypto},
 	{"github.com/minio/sha256-simd", "", Crypto},

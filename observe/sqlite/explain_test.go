@@ -76,6 +76,7 @@ func TestExplain(t *testing.T) {
 		join    = "SELECT c.id, o.id FROM customers c JOIN orders o ON o.customer = c.id WHERE c.city = ?"
 		notes   = "SELECT c.id, n.body FROM customers c LEFT JOIN notes n ON n.customer = c.id ORDER BY c.id DESC LIMIT ?"
 		byRow   = "SELECT c.id, n.body FROM customers c LEFT JOIN notes n ON n.rowid = c.id ORDER BY c.id DESC LIMIT ?"
+		sets    = "UPDATE customers SET city = ?, email = ? WHERE rowid = (SELECT rowid FROM customers WHERE email = ? LIMIT ?)"
 		removes = "DELETE FROM customers; DELETE FROM orders"
 	)
 	for _, journal := range []string{"wal", "delete"} {
@@ -89,7 +90,7 @@ func TestExplain(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := state(t, dir)
-			ops := asked(byMail, byCity, newest, join, notes, byRow, removes, "SELECT * FROM elsewhere WHERE id = ?")
+			ops := asked(byMail, byCity, newest, join, notes, byRow, sets, removes, "SELECT * FROM elsewhere WHERE id = ?")
 			Explain(t.Context(), observe.Subject{PID: os.Getpid()}, ops)
 			if after := state(t, dir); !reflect.DeepEqual(before, after) {
 				t.Errorf("files changed: %v, then %v", before, after)
@@ -108,7 +109,9 @@ func TestExplain(t *testing.T) {
 				// found by their key, which needs no index.
 				notes: {{Table: "customers", Rows: 2000}, {Table: "notes", Rows: 1500, Inner: true, Virtual: true}},
 				byRow: {{Table: "customers", Rows: 2000}},
-				join:  {{Table: "orders", Rows: 2000, Columns: []string{"customer"}, Equal: []string{"customer"}}},
+				// What is set is no condition.
+				sets: {{Table: "customers", Rows: 2000, Columns: []string{"email"}, Equal: []string{"email"}}},
+				join: {{Table: "orders", Rows: 2000, Columns: []string{"customer"}, Equal: []string{"customer"}}},
 			}
 			for text, want := range scans {
 				if p := ops.PlanOf(text); p == nil || !reflect.DeepEqual(p.Scans, want) {

@@ -65,7 +65,8 @@ func scans(ctx context.Context, db *sql.DB, text string, plan []step) (list []op
 		}
 		s := operation.SQLiteScan{Table: table, Rows: rowsOf(ctx, db, table), Inner: inner && words[0] == "SCAN"}
 		indexed := indexedIn(ctx, db, table)
-		for _, c := range slices.Concat(compared.FindAllStringSubmatch(text, -1), joined.FindAllStringSubmatch(text, -1)) {
+		conditions := assigned.ReplaceAllString(text, " $1")
+		for _, c := range slices.Concat(compared.FindAllStringSubmatch(conditions, -1), joined.FindAllStringSubmatch(conditions, -1)) {
 			name, ok := columnHere(c[1], words[1], table, columns)
 			if !ok || slices.Contains(s.Columns, name) {
 				continue
@@ -99,6 +100,8 @@ var (
 	wholeVirtual = regexp.MustCompile(`VIRTUAL TABLE INDEX 0:( LEFT-JOIN)?$`)
 	// compared finds a column that is compared with a value, or with another column.
 	compared = regexp.MustCompile("(?i)([\\w.\"`\\[\\]]+)\\s*(=|==|<=|>=|<|>|\\bLIKE\\b|\\bGLOB\\b|\\bIN\\b|\\bIS\\b|\\bBETWEEN\\b)\\s*")
+	// assigned finds what an UPDATE sets, which no index is for.
+	assigned = regexp.MustCompile(`(?is)\bSET\s.+?(\bWHERE\b|\bFROM\b|\bRETURNING\b|$)`)
 	// joined finds the column on the right of a comparison.
 	joined = regexp.MustCompile("\\s*(?:=)\\s*([\\w.\"`\\[\\]]+\\.[\\w\"`\\[\\]]+)()")
 	// ordered finds the sort key of a statement with a LIMIT.

@@ -381,6 +381,19 @@ func (p *Requests) Meanwhile(s Site) (text string, kind callstack.Wait, part flo
 	return text, kinds[text], min(1, sums[text]/float64(s.Part.NS))
 }
 
+// MeanwhileAt returns the part of a site's wait, 0 to 1, in which whoever it waits for is in one of some kinds of wait within a
+// function.
+func (p *Requests) MeanwhileAt(s Site, function string, kinds ...callstack.Wait) (part float64) {
+	d := divider{p: p}
+	for _, c := range s.Part.Behind {
+		if function != "" && slices.Contains(kinds, p.Stacks.Root(c)) &&
+			callstack.Enclosing(d.place(c).Function) == callstack.Enclosing(function) {
+			part += float64(c.NS)
+		}
+	}
+	return min(1, part/max(1, float64(s.Part.NS)))
+}
+
 func doing(kind callstack.Wait) string {
 	switch kind {
 	case callstack.Busy:

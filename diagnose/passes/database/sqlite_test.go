@@ -346,6 +346,28 @@ func TestWriterLockBehindAPool(t *testing.T) {
 	}
 }
 
+// TestScanUnderALock: requests wait for a lock whose holder reads a table in full. An index ends the queue too; a statement that
+// reads only what it returns leaves it to the lock.
+func TestScanUnderALock(t *testing.T) {
+	const updateAt = "shop/store.(*Store).Update@store.go:60"
+	service := func(scans ...operation.SQLiteScan) *Builder {
+		b := New(8, 100*ms).CPU(2, 1.1, 1, 0.1, -1).Sample(9*time.Second, sqliteStack(updateAt)...).
+			Sample(time.Second, "encoding/json.Marshal", "shop/web.Show@web.go:12").Wait(breakdown.StateRunning, ms, 3).
+			Wait(breakdown.StateSyscall, 12*ms, 1, sqliteStack(updateAt)...).
+			Wait(breakdown.StateLock, 86*ms, 1, "sync.(*Mutex).Lock", updateAt)
+		b.Behind(breakdown.Chain{NS: int64(86 * ms), Links: []breakdown.Link{{Goroutine: "net/http.(*conn).serve", Request: true,
+			State: breakdown.StateSyscall, Stack: Stack(append(sqliteStack(updateAt), "net/http.(*conn).serve")...)}}})
+		return b.Asks(operation.Exec, "UPDATE txt SET value = ? WHERE sub = ?", int64(b.Requests()), 12*ms, 1,
+			Caller(1, 12*ms, sqliteStack(updateAt)...)).Within(0, 12*ms, 1).SQLite("wal").Plan([]string{"SCAN txt"}, scans...)
+	}
+	scan := operation.SQLiteScan{Table: "txt", Rows: 30000, Columns: []string{"sub"}, Equal: []string{"sub"}}
+	if f := ExpectFirst(t, suite.All(), service(scan), "db-slow-query").Findings[0]; f.Share < 0.9 ||
+		!strings.Contains(f.Title, "therefore requests wait for a lock") {
+		t.Errorf("%.2f: %s", f.Share, f.Title)
+	}
+	ExpectFirst(t, suite.All(), service(), "lock-contention")
+}
+
 // TestOneIndexForTwo: a page's count and its rows read the table for the same column. Either's index alone leaves half of the time.
 func TestOneIndexForTwo(t *testing.T) {
 	const count = "SELECT count(*) FROM sales WHERE stall = ?"

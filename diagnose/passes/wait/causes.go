@@ -25,7 +25,7 @@ var lockCause = diagnose.Cause{
 	Cases: []string{"wallet-transfers", "seat-holds", "stock-compaction", "payout-approval", "session-counters"},
 	// These slow the holder of a lock, so that it holds it longer.
 	FollowsFrom: []string{"cpu-throttled", "disk-sync", "stops-the-world"},
-	HeldBy:      []string{"grows-with-state"},
+	HeldBy:      []string{"grows-with-state", "db-slow-query"},
 }
 
 var writerCause = diagnose.Cause{

@@ -50,11 +50,15 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	if planned {
 		others, times = lacking(p, lead, &c)
 	}
-	if part = min(1, part*times); why == "" || share*part < demand.LeastRequestShare {
-		return nil
-	}
 	by, known := lead.Heaviest()
 	at := asker.By{Place: by.Place}
+	if part = min(1, part*times); why == "scan" || why == "index" {
+		// What is not read is not waited for behind a lock either.
+		share = min(1, share+behindLocks(p, by.Place.Function)/max(1e-9, part))
+	}
+	if why == "" || share*part < demand.LeastRequestShare {
+		return nil
+	}
 	share, _ = withQueue(p, shared{statements: []database.Statement{{Text: lead.Text}}}, at, known, share, part)
 	f := diagnose.Finding{
 		Cause: "db-slow-query", Share: share * part, ShareOf: diagnose.OfRequest, Confidence: findings.High,
@@ -92,6 +96,21 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	}
 	overWire(p, &f, lead, part, saves)
 	return []diagnose.Finding{f}
+}
+
+// behindLocks returns the part of request time, 0 to 1, in which requests wait for a lock whose holder waits for the database
+// in a function.
+func behindLocks(p *diagnose.Pass, function string) (share float64) {
+	kinds := []callstack.Wait{callstack.DatabaseWait}
+	if demand.InProcess(p) {
+		kinds = append(kinds, callstack.Busy)
+	}
+	for _, lock := range []callstack.Wait{callstack.LockWait, callstack.ReadLockWait} {
+		for _, site := range p.Waits().Sites(lock) {
+			share += site.Share * p.MeanwhileAt(site, function, kinds...)
+		}
+	}
+	return share
 }
 
 // returnsMany reports whether a statement of a database within the process returns many rows because it was asked for them.
