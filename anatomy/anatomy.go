@@ -70,7 +70,8 @@ type Input struct {
 func Analyze(inputs []Input, o Options) (*breakdown.Anatomy, error) {
 	o = o.withDefaults()
 	all := bands.New(site.NewOwnership(append([]string{o.Module}, o.Mains...)...),
-		bands.Options{Names: o.Names, Mean: o.Mean, MaxParts: o.MaxParts, MaxSlowest: o.MaxSlowest, MaxMarked: o.MaxMarked, CPU: o.CPU, Each: o.Each})
+		bands.Options{Names: o.Names, Mean: o.Mean, MaxParts: o.MaxParts, MaxSlowest: o.MaxSlowest, MaxMarked: o.MaxMarked,
+			CPU: o.CPU, Each: o.Each})
 	var first error
 	read := 0
 	left := o.MaxEventsInAll

@@ -152,7 +152,12 @@ func (p *Pass) fold(found []Finding, causes map[string]Cause) []Finding {
 			}
 			// Gains are factors with a pole where nothing remains, so their logarithms are
 			// compared.
-			if math.Log(r.GainCeiling) >= rootWorth*math.Log(f.GainCeiling) && (best < 0 || r.GainCeiling > found[best].GainCeiling) {
+			enough := math.Log(r.GainCeiling) >= rootWorth*math.Log(f.GainCeiling)
+			if held := p.heldBy(f, r, causes); held && !enough {
+				// The queue's own gain is that without the work. Letting it run at once gains less, on few CPUs.
+				enough = r.GainCeiling >= p.Waited(p.queues[placeKey(f)].Share).Factor
+			}
+			if enough && (best < 0 || r.GainCeiling > found[best].GainCeiling) {
 				best = i
 			}
 		}

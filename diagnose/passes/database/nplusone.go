@@ -84,7 +84,9 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		share = min(1, share+p.Waits().OnCPU()*demand.ClientCPU(p))
 	}
 	all, commits := demand.WithCommits(p, all)
-	share = min(1, share+commits/p.Waits().MeanNS())
+	if commits > 0 {
+		share = min(1, share+commits/p.Waits().MeanNS())
+	}
 	r := repetition(p, all)
 	if r.each < manyCalls || r.excess < manyExcess || share*r.part < leastRepeatShare {
 		return nil, nil

@@ -46,7 +46,8 @@ var Churn = diagnose.Analyzer{
 			"makes the call, and the CPU of dialling and of TLS handshakes as a client: 10 % of request time or of CPU, if one " +
 			"request in twenty waits like this, and the kernel or the hooks count one connection opened per twenty requests. A client " +
 			"that keeps its connections waits for one only " +
-			"a few times in a run. On busy CPUs the other end, if it runs on the same host, pays about as much again for " +
+			"a few times in a run. Connections that the service dials itself count if it opens one for at least every other " +
+			"request. On busy CPUs the other end, if it runs on the same host, pays about as much again for " +
 			"each connection, so the wait for its answer is reported as a consequence. The connections opened per request " +
 			"distinguish it from downstream-slow.",
 		Remedy: "One Transport, or one grpc.ClientConn, for all calls; read bodies to the end and close them; " +
@@ -68,7 +69,7 @@ var Churn = diagnose.Analyzer{
 func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	sites := waits.ByOwner(p.Waits().Sites(callstack.HTTPOpen))
 	if len(sites) == 0 {
-		return nil, nil
+		return dialledItself(p), nil
 	}
 	d, ok := dials(p, sites[0].Place)
 	if !ok {

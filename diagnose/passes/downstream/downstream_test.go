@@ -271,6 +271,25 @@ func TestConnectionsPileUp(t *testing.T) {
 	}
 }
 
+// TestChurnOfItsOwn: the service dials for each request itself, as the kernel's count and the profile show.
+func TestChurnOfItsOwn(t *testing.T) {
+	const resolve = "shop/dns.(*Resolver).Resolve@resolver.go:50"
+	dials := func(each float64, frames ...string) *Builder {
+		b := Healthy().Sample(4*time.Second, append(append([]string{"syscall.connect"}, frames...), resolve)...)
+		return b.Counter(series.TCPOpens, "dir=out", each*b.Requests())
+	}
+	found := Expect(t, downstream.Churn, dials(1, "net.(*netFD).connect", "net.(*Dialer).DialContext"),
+		"http-client-churn at resolver.go:50")
+	if len(found) == 1 && (found[0].Confidence != findings.Medium ||
+		!strings.HasPrefix(found[0].Title, "The service dials a connection per request")) {
+		t.Errorf("%+v", found[0])
+	}
+	Expect(t, downstream.Churn, dials(0.1, "net.(*netFD).connect", "net.(*Dialer).DialContext")) // a few
+	Expect(t, downstream.Churn, dials(1, "net.(*netFD).Write", "net.(*conn).Write"))             // something else
+	// A database's driver
+	Expect(t, downstream.Churn, dials(1, "net.(*Dialer).DialContext", "github.com/lib/pq.DialOpen"))
+}
+
 // TestChurnOfALibrary: a library calls in goroutines of its own, on whose stacks the service has no frame. The hooks saw where
 // the calls begin.
 func TestChurnOfALibrary(t *testing.T) {

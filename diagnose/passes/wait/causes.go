@@ -25,7 +25,8 @@ var lockCause = diagnose.Cause{
 	Cases: []string{"wallet-transfers", "seat-holds", "stock-compaction", "payout-approval", "session-counters"},
 	// These slow the holder of a lock, so that it holds it longer.
 	FollowsFrom: []string{"cpu-throttled", "disk-sync", "stops-the-world"},
-	HeldBy:      []string{"grows-with-state", "db-slow-query"},
+	HeldBy: []string{"grows-with-state", "db-slow-query", "cpu-reflect", "cpu-json", "cpu-regexp-compile", "cpu-regexp-match",
+		"cpu-template-parse", "cpu-format", "cpu-clock", "cpu-crypto", "cpu-compress", "cpu-sort"},
 }
 
 var writerCause = diagnose.Cause{

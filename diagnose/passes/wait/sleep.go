@@ -67,8 +67,8 @@ func pause(p *diagnose.Pass, s waits.Site) (what, remedy string) {
 		pkg, _ := callstack.Split(s.Part.Stack[i].Function)
 		if strings.Contains(pkg, "retry") || strings.Contains(pkg, "backoff") {
 			return "between attempts in " + callstack.Short(s.Part.Stack[i].Function),
-				"Find out why attempts at " + at + " fail, and keep it from happening: requests that change the same thing can take turns. " +
-					"What must be tried again can be after a shorter pause."
+				"Find out why attempts at " + at + " fail, and keep it from happening: requests that change the same thing can take " +
+					"turns. What must be tried again can be after a shorter pause."
 		}
 		if pkg != "time" {
 			// A rate limiter sleeps by intent: the remedy is its limit, not the sleep.

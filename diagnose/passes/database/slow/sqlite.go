@@ -45,16 +45,12 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 		return nil
 	}
 	lead, part, why := heaviestAsked(p)
-	others, times := alike(p, lead)
 	c, saves, planned := uncounted(p, lead)
-	if planned {
-		others, times = lacking(p, lead, &c)
-	}
+	others, times := lacking(p, lead, &c, planned)
 	by, known := lead.Heaviest()
 	at := asker.By{Place: by.Place}
 	if part = min(1, part*times); why == "scan" || why == "index" {
-		// What is not read is not waited for behind a lock either.
-		share = min(1, share+behindLocks(p, by.Place.Function)/max(1e-9, part))
+		share = min(1, share+behindLocks(p, by.Place.Function)/part)
 	}
 	if why == "" || share*part < demand.LeastRequestShare {
 		return nil
@@ -99,7 +95,7 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 }
 
 // behindLocks returns the part of request time, 0 to 1, in which requests wait for a lock whose holder waits for the database
-// in a function.
+// in a function: what is not read is not waited for behind a lock either.
 func behindLocks(p *diagnose.Pass, function string) (share float64) {
 	kinds := []callstack.Wait{callstack.DatabaseWait}
 	if demand.InProcess(p) {

@@ -40,8 +40,11 @@ func (c cost) word(f *diagnose.Finding, a evidence.Asked) {
 }
 
 // lacking returns the other statements that lack the index which the lead lacks, and how many times as long as the lead all
-// take. It makes c advise the index that serves all.
-func lacking(p *diagnose.Pass, lead evidence.Asked, c *cost) (others []evidence.Asked, times float64) {
+// take. If a server planned the lead, it makes c advise the index that serves all.
+func lacking(p *diagnose.Pass, lead evidence.Asked, c *cost, planned bool) (others []evidence.Asked, times float64) {
+	if !planned {
+		return alike(p, lead)
+	}
 	own := took(p, lead)
 	if c.advice.Create == "" || !(own > 0) {
 		return nil, 1

@@ -1,0 +1,71 @@
+package downstream
+
+import (
+	"fmt"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence/measured"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
+)
+
+// mostRequests is the number of connections opened per request from which those that the service dials itself are opened for
+// requests: no library says so.
+const mostRequests = 0.5
+
+// dialledItself finds connections that the service opens for its requests by itself, for a protocol of its own or a library that
+// has no pool. A database's have a rule of their own.
+func dialledItself(p *diagnose.Pass) []diagnose.Finding {
+	opens, counted := p.Rate(series.TCPOpens, series.Labels("dir", "out"))
+	rate := p.Load().Rate
+	if !counted || !(rate > 0) || opens < mostRequests*rate {
+		return nil
+	}
+	place, cpu, share := dialler(p)
+	if place.Function == "" || max(cpu, share) < leastDialShare {
+		return nil
+	}
+	d := dialled{share: share, cpu: cpu, times: opens / rate, each: opens / rate, source: diagnose.FromProcess}
+	f := diagnose.Finding{
+		Cause: "http-client-churn", Share: max(share, cpu), ShareOf: diagnose.OfRequest, Confidence: findings.Medium,
+		Where: diagnose.WhereOf(place), Evidence: d.evidence()[1:],
+		Remedy: fmt.Sprintf("Keep the connections that are opened at %s and use them for later requests: one where the protocol carries "+
+			"several calls at a time, or else a pool of as many as calls are in flight.", diagnose.At(place)),
+	}
+	if cpu > share {
+		f.ShareOf = diagnose.OfCPU
+	}
+	f.Title = fmt.Sprintf("The service dials %s: %s of %s at %s", diagnose.PerRequest(d.each, "a connection", "connections"),
+		diagnose.Percent(f.Share), diagnose.OfWhat(f.ShareOf), diagnose.At(place))
+	diagnose.Promise(&f, dialGain(p, share, cpu, d.times))
+	return []diagnose.Finding{f}
+}
+
+// dialler returns the user's place that dials most, and what dialling takes of the service's CPU and of request time, 0 to 1.
+func dialler(p *diagnose.Pass) (place code.Frame, cpu, share float64) {
+	dials := func(roles callstack.Role) bool {
+		return roles.Has(callstack.Dial) && !roles.Has(callstack.DBClient|callstack.DBConnect)
+	}
+	places := map[code.Frame]float64{}
+	if use, err := p.Use(); err == nil {
+		cpu = use.Part(func(b usage.Booked) bool {
+			at, ok := p.Stacks.Place(b.Stack)
+			if ok = ok && dials(b.Roles); ok {
+				places[at] += float64(b.Value)
+			}
+			return ok
+		})
+	}
+	for _, part := range p.Anatomy.All {
+		if at, ok := p.Stacks.Place(part.Stack); ok && dials(p.Stacks.Roles(part.Stack)) {
+			share += part.Share
+			if cpu == 0 {
+				places[at] += float64(part.NS)
+			}
+		}
+	}
+	return measured.Heaviest(places, measured.CompareFrames), cpu, share
+}
