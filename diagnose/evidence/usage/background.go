@@ -24,6 +24,8 @@ type Background struct {
 	// Started reports that a request may have started them: the function around
 	// Entry runs in requests.
 	Started bool
+	// Requests reports that the trace saw requests start them.
+	Requests bool
 }
 
 // nearlyAll: a call with this part of an entry's CPU is the whole work, not one of
@@ -65,13 +67,17 @@ func (p *Service) Background() (list []Background, ok bool) {
 			running[f.Function] = true
 		}
 	}
+	started := map[string]bool{}
+	for _, h := range slices.Concat(p.Anatomy.Helpers, p.Anatomy.Left) {
+		started[h.Entry] = true
+	}
 	for entry, samples := range byEntry {
 		if own[entry] { // what a server that is not known does around the service's code serves requests
 			samples = slices.DeleteFunc(samples, func(s Booked) bool { return p.Stacks.Innermost(s.Stack) < 0 })
 		} else if talks[entry] {
 			continue // a server's or a client's goroutine: it carries what requests bring and get
 		}
-		b := Background{Entry: entry, Started: running[callstack.Enclosing(entry)], Dependency: !own[entry]}
+		b := Background{Entry: entry, Started: running[callstack.Enclosing(entry)], Dependency: !own[entry], Requests: started[entry]}
 		sum := 0.0
 		for _, s := range samples {
 			sum += float64(s.Value)
