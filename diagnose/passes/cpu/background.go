@@ -6,6 +6,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
 	"github.com/redline-go/redline/record/findings"
 )
 
@@ -50,6 +51,15 @@ var Background = diagnose.Analyzer{
 	Run:   runBackground,
 }
 
+// ofRequests reports whether the trace saw requests start the work, and then notes that it is theirs.
+func ofRequests(p *diagnose.Pass, b usage.Background) bool {
+	if b.Requests {
+		p.Reject("background-work", "goroutines started in %s take %s of the CPU and no request waits for them, but requests start "+
+			"them: it is their work", callstack.Short(b.Entry), diagnose.Percent(b.Share))
+	}
+	return b.Requests
+}
+
 // runBackground reports every entry function above the limit, largest first: a
 // poller and a sweeper have different remedies.
 func runBackground(p *diagnose.Pass) ([]diagnose.Finding, error) {
@@ -60,21 +70,13 @@ func runBackground(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	// Without the trace a pool of workers looks like a background loop, so nothing
 	// is reported.
-	all, ok := p.Background()
-	if !ok {
-		return nil, nil
-	}
+	all, _ := p.Background()
 	var found []diagnose.Finding
 	for _, b := range all {
-		if b.Share < leastBackground {
-			break
-		}
-		name := callstack.Short(b.Place.Function)
-		if b.Requests {
-			p.Reject(cause, "goroutines started in %s take %s of the CPU and no request waits for them, but requests start them: "+
-				"it is their work", callstack.Short(b.Entry), diagnose.Percent(b.Share))
+		if b.Share < leastBackground || ofRequests(p, b) {
 			continue
 		}
+		name := callstack.Short(b.Place.Function)
 		f := diagnose.Finding{
 			Cause: cause, Share: min(1, b.Share), ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(b.Place),
 			Title: fmt.Sprintf("Background work takes %s of the service's CPU, in %s at %s",

@@ -441,6 +441,8 @@ func TestBackground(t *testing.T) {
 	if len(started) == 1 && started[0].Confidence != findings.Low {
 		t.Errorf("what a request starts: %s", started[0].Confidence)
 	}
+	// The trace saw the requests start it: it is theirs, and named for what it does.
+	Expect(t, cpu.Background, busy().Background(10*s, rebuild...).Helper("shop/market.(*Market).keepFresh", 90, "shop/api.Query@api.go:90"))
 }
 
 // TestBackgroundOfADependency: cache2go looks at all items of a table on goroutines of its own, without any function
