@@ -161,6 +161,32 @@ func TestWaste(t *testing.T) {
 	}
 }
 
+// TestScansOfOneStatement: a view reads a table twice, for two columns. Either index alone leaves half of the work.
+func TestScansOfOneStatement(t *testing.T) {
+	scan := func(column string) string {
+		return `{"Node Type":"Seq Scan","Relation Name":"t","Alias":"t","Filter":"(` + column + ` = $1)","Total Cost":9300,"Plan Rows":125}`
+	}
+	a := adviseOn(t, `[{"Plan":{"Node Type":"Aggregate","Total Cost":19600,"Plan Rows":1,"Plans":[{"Node Type":"Append","Total Cost":18620,`+
+		`"Plan Rows":250,"Plans":[`+scan("a")+`,`+scan("b")+`]}]}}]`, 1, table("t"))
+	if a.Create != "CREATE INDEX ON t (a)" || !strings.Contains(strings.Join(a.Why, " "), "CREATE INDEX ON t (b)") {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestGroupsForPage(t *testing.T) {
+	const below = `"Total Cost":9,"Plans":[{"Node Type":"Seq Scan","Relation Name":"t","Total Cost":5}]`
+	for plan, want := range map[string]bool{
+		`[{"Plan":{"Node Type":"Limit","Plans":[{"Node Type":"Sort","Plans":[{"Node Type":"Group",` + below + `}]}]}}]`: true,
+		`[{"Plan":{"Node Type":"Limit","Plans":[{"Node Type":"Sort",` + below + `}]}}]`:                                 false,
+		`[{"Plan":{"Node Type":"Aggregate","Plans":[{"Node Type":"Limit",` + below + `}]}}]`:                            false,
+	} {
+		root, err := Parse([]byte(plan))
+		if err != nil || root.GroupsForPage() != want {
+			t.Errorf("%s: want %v, %v", plan, want, err)
+		}
+	}
+}
+
 // TestLimitThatDoesNotEndTheScan: the planner expects a scan in the wanted order to find a row soon. The blocks counted say that
 // it does not, and an index with the filter's column in front does; few blocks say that it does.
 func TestLimitThatDoesNotEndTheScan(t *testing.T) {

@@ -89,6 +89,27 @@ func (n *Node) Relations() (names []string) {
 	return names
 }
 
+// GroupsForPage reports whether a plan groups rows below a limit: it reads all rows that match, however few are returned.
+func (n *Node) GroupsForPage() bool { return n.groups(false, 0) }
+
+func (n *Node) groups(limited bool, depth int) bool {
+	if depth > maxDepth {
+		return false
+	}
+	switch n.Type {
+	case "Group", "Aggregate", "Unique":
+		if limited {
+			return true
+		}
+	}
+	for i := range n.Plans {
+		if n.Plans[i].groups(limited || n.Type == "Limit", depth+1) {
+			return true
+		}
+	}
+	return false
+}
+
 // Uses reports whether a plan reads an index of the name.
 func (n *Node) Uses(name string) bool { return n.uses(name, 0) }
 

@@ -224,15 +224,29 @@ type Waste struct {
 	Needed float64
 	// Blocks is how many an execution would visit with the index.
 	Blocks float64
+	// Also are the statement's other scans that an index would save at least half as much of.
+	Also []Scan
 }
 
-// Worst finds the scan that wastes the most, if an index would cut the work of the whole
+// Advise names the index that the scan lacks, and those of the others.
+func (w Waste) Advise() Advice {
+	a := w.Scan.Advise()
+	for _, s := range w.Also {
+		if other := s.Advise().Create; other != "" && other != a.Create {
+			a.Why = append(a.Why, "The plan scans "+s.Node.Relation+" for another condition too: "+other+".")
+		}
+	}
+	return a
+}
+
+// Worst finds the scan that wastes the most, if indexes for what is scanned would cut the work of the whole
 // statement to half or less: by the planner's costs and also by blocks (per execution,
 // negative if unknown), if these were counted. rows is how many rows an execution
 // returned, negative if unknown.
 func Worst(root *Node, rows, blocks float64, c Catalogue) (worst Waste, ok bool) {
 	planner := c.planner()
-	needed, most, total := 0.0, 0.0, root.Cost
+	needed, most, waste, total := 0.0, 0.0, 0.0, root.Cost
+	var all []Waste
 	scans := Scans(root, rows, c)
 	for _, s := range scans {
 		needed += s.NeededBlocks()
@@ -243,19 +257,27 @@ func Worst(root *Node, rows, blocks float64, c Catalogue) (worst Waste, ok bool)
 		}
 		total = max(total, s.Loops*s.Cost)
 		excess := s.Loops*s.Cost - s.neededCost(planner)
-		if s.Filter == "" && (len(s.SortKey) == 0 || !s.Limited) || excess <= most {
+		if s.Filter == "" && (len(s.SortKey) == 0 || !s.Limited) || excess <= 0 {
 			continue
 		}
-		worst, most, ok = Waste{Scan: s}, excess, true
+		all, waste = append(all, Waste{Scan: s, Needed: excess}), waste+excess
+		if excess > most {
+			worst, most, ok = Waste{Scan: s}, excess, true
+		}
 	}
 	if !ok {
 		return Waste{}, false
 	}
-	worst.Blocks, worst.Needed = needed, (total-most)/total
+	for _, w := range all {
+		if w.Node != worst.Node && Halves*w.Needed >= most {
+			worst.Also = append(worst.Also, w.Scan)
+		}
+	}
+	worst.Blocks, worst.Needed = needed, max(0, total-waste)/total
 	if blocks >= 0 {
 		worst.Needed = min(1, needed/max(1, blocks))
 	}
-	byCost := total >= Halves*(total-most)
+	byCost := total >= Halves*(total-waste)
 	removed := worst.Removed() >= Halves*worst.Wanted*worst.Loops // it was run, and its rows counted
 	return worst, (byCost || removed) && worst.Needed <= 1.0/Halves
 }

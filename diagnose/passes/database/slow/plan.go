@@ -29,6 +29,7 @@ type cost struct {
 	confidence   findings.Confidence
 	read         demand.Rows // what the service spends on its rows, if many is set
 	many         bool        // it returns more rows than a page shows, and fewer are the remedy
+	groups       bool        // it groups all rows that match for a page of them
 }
 
 // costOf gathers it: the means of pg_stat_statements, the blocks of the windows,
@@ -66,6 +67,9 @@ func (c cost) assess(s database.Statement, catalogue index.Catalogue) cost {
 	if c.scan, c.planned = index.Worst(root, c.rows, c.blocks, catalogue); c.planned {
 		if c.advice = c.scan.Advise(); statement.Shuffles(s.Text) {
 			c.advice = index.Advice{}
+		}
+		if c.groups = c.advice.Create == "" && root.GroupsForPage(); c.groups {
+			c.planned, c.advice = false, index.Advice{} // the rows are wanted; that they are few comes later
 		}
 		c.wasteful = c.mean >= index.Halves*max(lookUpNS, c.mean*c.scan.Needed)
 		if c.blocks >= 0 || c.scan.Removed() > 0 {
@@ -228,6 +232,9 @@ func (c cost) returnsMany(text string) bool {
 func (c cost) otherwise(text string) string {
 	const look = "Look at EXPLAIN (ANALYZE, BUFFERS) of the statement"
 	switch {
+	case c.groups:
+		return "It groups all rows that match and then returns a page of the groups. Choose the page first (a subquery with the " +
+			"condition, ORDER BY and LIMIT), and join and group only its rows."
 	case statement.Skips(text):
 		return "OFFSET reads the rows that it skips, so later pages cost more. Continue after the last row of the previous page " +
 			"(WHERE id > $1 ORDER BY id LIMIT n), in the order of an index. If the first page is slow too: " + look + "."
