@@ -58,7 +58,9 @@ const (
 	maxShapes = 4096
 	maxStacks = 8192
 	maxCells  = 16384
-	maxDepth  = 24
+	maxDepth  = 64  // of a stack that is looked at
+	inner     = 24  // frames that are kept of its inner end, and of its outer one: a library of
+	outer     = 16  // many layers has more between them than anyone reads
 	first     = 256 // calls of an operation whose stack is always taken
 	stride    = 64  // of later calls one in so many; a power of two
 )

@@ -92,6 +92,30 @@ func TestFigures(t *testing.T) {
 	}
 }
 
+// layered calls through as many layers as a library of middleware has.
+func layered(n int, call func()) {
+	if n > 0 {
+		layered(n-1, call)
+		return
+	}
+	call()
+}
+
+// TestManyLayers: between the call and who asked for it are more frames than are kept. Both ends are.
+func TestManyLayers(t *testing.T) {
+	fresh(t)
+	layered(40, func() { query("SELECT 1", 0, 0) })
+	out := written(t)
+	if frames := strings.Count(out, "frame "); frames > inner+outer || frames < inner {
+		t.Errorf("%d frames are kept", frames)
+	}
+	for _, want := range []string{"operations.TestManyLayers.func1\"", "operations.TestManyLayers\"", "testing.tRunner"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %s in\n%s", want, out)
+		}
+	}
+}
+
 // TestBounds: distinct statements, which would take twice what is allowed if they were
 // kept, statements of a megabyte, more shapes than there is room for.
 func TestBounds(t *testing.T) {

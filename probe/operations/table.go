@@ -120,6 +120,10 @@ func (t *table) stack() uint16 {
 	// Above are runtime.Callers, stack, begin and Begin; the hook's own frames are
 	// left out when the stack is written.
 	n := runtime.Callers(4, pcs[:])
+	if n > inner+outer {
+		copy(pcs[inner:], pcs[n-outer:n])
+		n = inner + outer
+	}
 	hash := uint64(14695981039346656037) // FNV-1a
 	for _, pc := range pcs[:n] {
 		hash = (hash ^ uint64(pc)) * 1099511628211
