@@ -164,7 +164,8 @@ func TestWaste(t *testing.T) {
 // TestScansOfOneStatement: a view reads a table twice, for two columns. Either index alone leaves half of the work.
 func TestScansOfOneStatement(t *testing.T) {
 	scan := func(column string) string {
-		return `{"Node Type":"Seq Scan","Relation Name":"t","Alias":"t","Filter":"(` + column + ` = $1)","Total Cost":9300,"Plan Rows":125}`
+		return `{"Node Type":"Seq Scan","Relation Name":"t","Alias":"t","Filter":"(` + column +
+			` = $1)","Total Cost":9300,"Plan Rows":125}`
 	}
 	a := adviseOn(t, `[{"Plan":{"Node Type":"Aggregate","Total Cost":19600,"Plan Rows":1,"Plans":[{"Node Type":"Append","Total Cost":18620,`+
 		`"Plan Rows":250,"Plans":[`+scan("a")+`,`+scan("b")+`]}]}}]`, 1, table("t"))
