@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/redline-go/redline/diagnose"
@@ -112,7 +111,7 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, t.hot.Share, diagnose.Ratio, "most of it for %s", name))
 		f.Remedy += fmt.Sprintf(" If %s is given the same input again, keep what it returns.", name)
 	}
-	diagnose.Promise(&f, d.ran(p, t, min(1, share)), d.gone(p, t, min(1, share)))
+	diagnose.Promise(&f, p.Ran(evidence.Work{Share: min(1, share), Roles: d.roles}), d.gone(p, t, min(1, share)))
 	// Confidence reflects how sick the service is, not how much this host lets it
 	// gain: next to a program that took half of the machine, address-rules'
 	// compiling gained only 1.28x.
@@ -131,21 +130,6 @@ func (d domain) defect(p *diagnose.Pass, t taken) float64 {
 		return min(worth, avoidable)
 	}
 	return worth
-}
-
-// mostHere is the part of a use at one place from which its remedy there is a remedy for all of it.
-const mostHere = 0.8
-
-// ran bounds the gain of removing a use: at its place at least, and at most wherever else it is.
-func (d domain) ran(p *diagnose.Pass, t taken, share float64) laws.Gain {
-	all := p.Ran(evidence.Work{Share: share, Roles: d.roles})
-	if t.here >= mostHere {
-		return all
-	}
-	here := p.Ran(evidence.Work{Share: share * t.here, Roles: d.roles})
-	all.Low, all.High = cmp.Or(here.Low, here.Factor), cmp.Or(all.High, all.Factor)
-	all.Factor = (here.Factor + all.Factor) / 2
-	return all
 }
 
 // gone bounds the gain of removing a use that requests also wait for, such as a logger with
@@ -168,7 +152,6 @@ type taken struct {
 	copied  float64 // of it, for the copies that the place works on
 	waited  float64 // of request time
 	samples string  // of the whole profile, in words
-	here    float64 // the place's part of direct, 0 to 1
 	hot     usage.Hot
 	caller  string // the function that calls into the domain; hot is above it if that is a helper
 	through string // the helper through which the place uses it, in words; often empty
@@ -194,10 +177,8 @@ func (d domain) takes(p *diagnose.Pass, use *usage.Table) (t taken, ok bool) {
 	// own. A profile does not connect the two; Garbage attributes the collector's
 	// CPU by allocated bytes.
 	t.garbage, t.samples = p.Garbage(d.roles), samples(use)
-	t.here = 1
 	if places := use.Places(d.roles); len(places) > 0 {
 		t.hot = places[0]
-		t.here = min(1, t.hot.Share/max(1e-9, t.direct))
 	} else if sites := p.Waits().Sites(d.waits); len(sites) > 0 {
 		t.hot = usage.Hot{Place: sites[0].Place, User: sites[0].User}
 	}
