@@ -167,8 +167,8 @@ func TestScansOfOneStatement(t *testing.T) {
 		return `{"Node Type":"Seq Scan","Relation Name":"t","Alias":"t","Filter":"(` + column +
 			` = $1)","Total Cost":9300,"Plan Rows":125}`
 	}
-	a := adviseOn(t, `[{"Plan":{"Node Type":"Aggregate","Total Cost":19600,"Plan Rows":1,"Plans":[{"Node Type":"Append","Total Cost":18620,`+
-		`"Plan Rows":250,"Plans":[`+scan("a")+`,`+scan("b")+`]}]}}]`, 1, table("t"))
+	a := adviseOn(t, `[{"Plan":{"Node Type":"Aggregate","Total Cost":19600,"Plan Rows":1,"Plans":[{"Node Type":"Append",`+
+		`"Total Cost":18620,"Plan Rows":250,"Plans":[`+scan("a")+`,`+scan("b")+`]}]}}]`, 1, table("t"))
 	if a.Create != "CREATE INDEX ON t (a)" || !strings.Contains(strings.Join(a.Why, " "), "CREATE INDEX ON t (b)") {
 		t.Errorf("%+v", a)
 	}
