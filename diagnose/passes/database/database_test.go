@@ -11,6 +11,7 @@ import (
 	"github.com/redline-go/redline/diagnose/passes/wait"
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/operation"
 	"github.com/redline-go/redline/record/series"
 )
@@ -306,6 +307,11 @@ func TestUnprepared(t *testing.T) {
 	}
 	Expect(t, database.Unprepared, sent(2), "db-unprepared at orders.go:41")
 	Expect(t, database.Unprepared, sent(1.1)) // the cost is the execution
+	// Nothing queues, and nobody notices the round trip.
+	instant := New(64, 3*ms).Rate(100).Wait(breakdown.StateRunning, 200*us, 1).Wait(breakdown.StateNetwork, 900*us, 1, prepare...)
+	if found := Expect(t, database.Unprepared, instant, "db-unprepared"); len(found) == 1 && found[0].Confidence != findings.Low {
+		t.Errorf("%s confidence where requests take 3 ms", found[0].Confidence)
+	}
 }
 
 func TestSaturated(t *testing.T) {

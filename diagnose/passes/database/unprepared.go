@@ -98,7 +98,7 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			"planning is %s of planning and execution", diagnose.Percent(planning)))
 	}
 	diagnose.Promise(&f, demand.Gain(p, f.Share, 1))
-	if f.GainCeiling < leastPrepareGain {
+	if f.GainCeiling < leastPrepareGain || p.Load().Instant() {
 		f.Confidence = findings.Low
 	}
 	return []diagnose.Finding{f}, nil

@@ -420,6 +420,9 @@ func TestStall(t *testing.T) {
 	ExpectUnjudged(t, downstream.Timeout, dated, "missing-timeout") // no goroutine profile, and nothing without a deadline
 	ExpectUnjudged(t, downstream.Timeout, asks(load(), operation.Query, per(stalled)).Undated(1200*ms), "missing-timeout")
 	ExpectUnjudged(t, downstream.Timeout, asks(load(), operation.HTTP, 3*ms).Undated(10*ms), "missing-timeout")
+	// Few requests make the call, which always takes as long: no deadline cuts any off.
+	few := load().Asks(operation.HTTP, "GET host/prices", 12, 3300*ms, 0, Caller(1, 3300*ms, "net/http.(*Client).Do", get))
+	ExpectUnjudged(t, downstream.Timeout, few.Undated(3400*ms), "missing-timeout")
 	slow := New(64, 40*ms).Rate(100)
 	ExpectUnjudged(t, downstream.Timeout, asks(slow, operation.HTTP, per(slow)).Undated(1200*ms), "missing-timeout")
 }

@@ -19,6 +19,9 @@ const (
 	// leastUndated is the part of an operation's calls without a deadline: all but
 	// those that a library makes on its own.
 	leastUndated = 0.95
+	// leastLonger is how many times as long as the mean call the longest must be: a deadline above what is usual cuts off nothing
+	// otherwise, however long a call takes beside the requests that do not make it (lift-tickets loads its prices twice a second).
+	leastLonger = 2
 )
 
 // stall is a call without a deadline that now and then takes as long as the slowest
@@ -44,6 +47,9 @@ func stallOf(p *diagnose.Pass) (s stall, ok bool) {
 			continue
 		}
 		beyond := float64(o.TotalNS)/requests - load.P50
+		if float64(o.MaxNS) < leastLonger*float64(o.TotalNS)/float64(o.Calls) {
+			continue
+		}
 		if float64(o.NoDeadline) < leastUndated*float64(o.Calls) || float64(o.MaxNS) < load.P99/2 || beyond < (load.Mean-load.P50)/2 {
 			continue
 		}
