@@ -93,6 +93,15 @@ func TestLogging(t *testing.T) {
 func TestHot(t *testing.T) {
 	Expect(t, cpu.Hot, Healthy().Sample(6*s, "strings.Index", "shop/price.Round@price.go:17",
 		"shop/price.Quote@price.go:44"), "cpu-hot-function at price.go:17")
+	// Requests end at once at the rate that was asked for, and CPUs are left: what the service is for is no defect.
+	own := func(b *Builder) findings.Confidence {
+		found := Expect(t, cpu.Hot, b.CPU(2, 0.6, 0.5, 0.1, 0).Sample(6*s, "shop/price.Round@price.go:17"), "cpu-hot-function")
+		return found[0].Confidence
+	}
+	if instant, closed := own(New(64, time.Millisecond).Rate(200)), own(New(64, time.Millisecond)); instant != findings.Low ||
+		closed != findings.Medium {
+		t.Errorf("%s confidence where nothing is slow, %s in a closed loop", instant, closed)
+	}
 	Expect(t, cpu.Hot, Healthy())
 	Expect(t, cpu.Hot, Healthy().Sample(6*s, "encoding/json.Marshal", "shop/price.Quote@price.go:44")) // a library's
 	Expect(t, cpu.Hot, Healthy().Sample(6*s, "runtime.mallocgc", "shop/price.Quote@price.go:44"))      // reported by what allocates

@@ -240,13 +240,16 @@ const wasteWorth = 1.1
 
 // confidence returns that of a finding whose remedy could gain gain. The profile
 // says where; only if the host's CPUs are the limit is confidence high. worth is
-// the least gain at which the use is a defect.
+// the least gain at which the use is a defect. What may be the service's purpose is none while requests end at once
+// and CPUs are left.
 func confidence(p *diagnose.Pass, gain, worth float64) findings.Confidence {
 	switch {
 	case gain < worth:
 		return findings.Low
 	case p.CPU().Saturated():
 		return findings.High
+	case worth >= purposeful && p.Load().Instant():
+		return findings.Low
 	}
 	return findings.Medium
 }
