@@ -107,7 +107,7 @@ func (*Source) Describe() observe.Description {
 	return observe.Description{
 		Name:  "postgres",
 		Doc:   "Statements with their plans, sessions, waits and CPU of the PostgreSQL database that the target uses.",
-		Needs: "a DSN, PostgreSQL 13 or later with pg_stat_statements, and a role that is a member of pg_read_all_stats.",
+		Needs: "a DSN, PostgreSQL 13 or later, best with pg_stat_statements, and a role that is a member of pg_read_all_stats.",
 		Cost:  "one session of the database and some short queries per window, at most 1 % of a CPU; EXPLAIN runs after the load.",
 	}
 }
