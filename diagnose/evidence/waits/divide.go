@@ -161,6 +161,9 @@ func (d *divider) whole(part breakdown.Part) (whole piece, only func(callstack.W
 			whole.kind = callstack.FlightWait
 			return whole, elsewhere
 		case e.By == ByOwn:
+		case e.By == ByWorker && d.announced(part):
+			whole.kind = callstack.EventWait
+			return whole, nil
 		case e.By == ByWorker && !d.queues[d.key(part)]:
 		case e.By == ByWorker && d.timed(part):
 		default:
@@ -179,6 +182,12 @@ func (d *divider) whole(part breakdown.Part) (whole piece, only func(callstack.W
 		}
 	}
 	return whole, nil
+}
+
+// announced reports whether requests wait on a condition that a goroutine announces to all of them when its own timer says so:
+// a long poll. Whoever hands something in for a timer to flush waits for a channel of its own.
+func (d *divider) announced(part breakdown.Part) bool {
+	return d.p.Event(part) && !callstack.Closes(part.Waker) && d.timed(part)
 }
 
 // timed reports whether workers wait for a timer while requests wait for them: a

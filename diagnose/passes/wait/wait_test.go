@@ -397,6 +397,20 @@ func TestLimiterBehindAGoroutine(t *testing.T) {
 	Expect(t, wait.Sleep, waits()) // an event
 }
 
+// A long poll: a goroutine with a ticker announces to all that something is new. What waits for a channel of its own waits for a
+// flush, which could come earlier.
+func TestAnnouncedByATimer(t *testing.T) {
+	const entry = "shop/news.(*Board).run"
+	waits := func(waker ...string) *Builder {
+		tick := chain(breakdown.Link{Goroutine: entry, State: breakdown.StateChannel,
+			Stack: Stack("runtime.chanrecv2", entry+"@news.go:39")})
+		tick.NS = int64(30 * ms)
+		return idle().Wait(breakdown.StateSync, 30*ms, 1, "sync.(*Cond).Wait", get).Waker(append(waker, entry)...).Behind(tick)
+	}
+	Expect(t, wait.Sleep, waits("sync.(*Cond).Broadcast", "shop/news.(*Board).Publish@news.go:20"))
+	Expect(t, wait.Sleep, waits("runtime.closechan", "shop/news.(*Board).flush@news.go:25"), "sleep at news.go:39")
+}
+
 // The pause between attempts is a sleep whose remedy is fewer failures, not a higher limit.
 func TestPauseBetweenAttempts(t *testing.T) {
 	b := idle().Wait(breakdown.StateSelect, 30*ms, 1, "runtime.selectgo", "github.com/avast/retry-go/v4.DoWithData[...]", get).
