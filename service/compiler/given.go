@@ -3,6 +3,8 @@ package compiler
 import (
 	"go/ast"
 	"go/token"
+	"slices"
+	"strings"
 )
 
 // names are what identifiers mean within nested functions. Shadowing is not followed.
@@ -102,7 +104,7 @@ func (n names) relays(c *ast.CallExpr) bool {
 	case SendsMapped:
 		return n.ofUnknownType(c) || n.prepared(c)
 	case SendsRequest:
-		return n.together(c.Args...) == given
+		return !n.statesPath(c) && n.together(c.Args...) == given
 	}
 	// The text is the first argument that can be one. Its constants follow, which may be texts too.
 	for _, arg := range c.Args {
@@ -111,6 +113,33 @@ func (n names) relays(c *ast.CallExpr) bool {
 		}
 	}
 	return false
+}
+
+// statesPath reports whether a call has a path or an address of its own among its arguments, to which nothing given is added: what it
+// sends there may be given, but not where.
+func (n names) statesPath(c *ast.CallExpr) bool {
+	return slices.ContainsFunc(c.Args, func(arg ast.Expr) bool {
+		states, adds := false, false
+		ast.Inspect(arg, func(node ast.Node) bool {
+			switch x := node.(type) {
+			case *ast.Ident:
+				adds = adds || n.parameters[x.Name] != nil
+			case *ast.BasicLit:
+				states = states || x.Kind == token.STRING && isPath(strings.Trim(x.Value, "\"`"))
+			}
+			return true
+		})
+		return states && !adds
+	})
+}
+
+// isPath reports whether a text begins with a path, or with an address that has one.
+func isPath(text string) bool {
+	if _, after, scheme := strings.Cut(text, "://"); scheme {
+		_, after, _ = strings.Cut(after, "/") // behind the host
+		text = "/" + after
+	}
+	return len(text) > 1 && text[0] == '/' && text[1] != '%'
 }
 
 // function reports whether an identifier is a parameter that can be called.

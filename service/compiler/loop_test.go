@@ -51,28 +51,6 @@ func f(items []int) {
 }
 
 func g() { ask(4) }
-
-func tries(replicas []int) error {
-	for _, r := range replicas {
-		if err := ask(r); err != nil {
-			continue
-		}
-		return nil
-	}
-	for _, r := range replicas {
-		v, err := ask(r)
-		if err == nil {
-			return keep(v)
-		}
-		log(err)
-	}
-	for _, r := range replicas {
-		if err := ask(r); err != nil { // in a loop
-			return err // in a loop
-		} // in a loop
-	}
-	return nil
-}
 `
 	file := filepath.Join(t.TempDir(), "p.go")
 	if err := os.WriteFile(file, []byte(source), 0o600); err != nil {

@@ -28,6 +28,8 @@ const (
 type Ender struct {
 	By    By
 	Entry string // the function that its goroutine began in
+	// Sent reports that its goroutine lives on between requests, and runs closures that these send it.
+	Sent bool
 	// Workers is the mean number of goroutines that began there, over the goroutine
 	// profiles; 0 if unknown. Set for ByWorker only.
 	Workers float64
@@ -64,6 +66,10 @@ func (p *Requests) Ender(part breakdown.Part) Ender {
 	spawned := p.Anatomy.Spawned
 	spawns := spawned >= ownPerWait*min(1, part.Times)
 	switch {
+	case p.serves(e.Entry) && !p.starts(e.Entry):
+		// The trace itself says that it serves more than one request, though it may run a closure that each of them sends it.
+		e.Sent = startedBy(waker, part.Stack)
+		return p.living(e)
 	case startedBy(waker, part.Stack) && (spawns || spawned == 0):
 		e.By = ByOwn
 		return e
@@ -71,10 +77,7 @@ func (p *Requests) Ender(part breakdown.Part) Ender {
 		e.By = ByShared
 		return e
 	case p.serves(e.Entry):
-		// The trace itself says that it serves more than one request.
-		one, _ := p.Path().Serial(e.Entry)
-		e.By, e.Workers = ByWorker, float64(one.Goroutines)
-		return e
+		return p.living(e)
 	case spawned > 0 && spawns && len(alive) > 1 && !same(alive):
 		e.By = ByOwn
 		return e
@@ -186,6 +189,18 @@ func closureOf(function string, stack []code.Frame) bool {
 func (p *Requests) serves(entry string) bool {
 	s, ok := p.Path().Serial(entry)
 	return ok && s.Requests >= 2*s.Goroutines
+}
+
+// starts reports whether the traces show that requests start goroutines that begin in a function.
+func (p *Requests) starts(entry string) bool {
+	return slices.ContainsFunc(slices.Concat(p.Anatomy.Helpers, p.Anatomy.Left), func(h breakdown.Helper) bool { return h.Entry == entry })
+}
+
+// living returns the ender of waits for goroutines that live on between requests, as the traces count them.
+func (p *Requests) living(e Ender) Ender {
+	one, _ := p.Path().Serial(e.Entry)
+	e.By, e.Workers = ByWorker, float64(one.Goroutines)
+	return e
 }
 
 // startedBy reports whether a waker runs a closure of a function on the stack.

@@ -103,7 +103,7 @@ func runRetry(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			Cause: "retry-storm", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.Medium,
 			GainCeiling: p.Unasked(share).Factor, Where: diagnose.WhereOf(r.place),
 			Title: fmt.Sprintf("Retried calls at %s take %s of request time: a request makes %s calls, a slow one %s",
-				diagnose.At(c.chain[0]), diagnose.Percent(share), diagnose.Times(c.calls[mean]), diagnose.Number(c.calls[tail])),
+				diagnose.At(r.place), diagnose.Percent(share), diagnose.Times(c.calls[mean]), diagnose.Number(c.calls[tail])),
 			Evidence: []findings.Evidence{
 				diagnose.Fact(diagnose.FromTrace, c.calls[mean], diagnose.Count,
 					"%s calls per request at %s in the mean, %s in the median, %s in slow ones",
@@ -148,7 +148,7 @@ func retriesOf(p *diagnose.Pass, c call) (r retries, ok bool) {
 	if n < leastAttempts || !spread && failed < manyFailed && !r.counted {
 		return r, false
 	}
-	r.place, r.wasted = c.chain[0], c.ns[mean]*(1-1/n)
+	r.place, r.wasted = repeating(p, c), c.ns[mean]*(1-1/n)
 	if r.counted {
 		r.signs = append(r.signs, diagnose.Fact(diagnose.FromProcess, refused, diagnose.Ratio,
 			"%s of these calls fail or return a status of 500 or above; at most one per request succeeds",
@@ -167,6 +167,18 @@ func retriesOf(p *diagnose.Pass, c call) (r retries, ok bool) {
 			"%s of the requests fail even so", diagnose.Percent(failed)))
 	}
 	return r, len(r.signs) > 0
+}
+
+// repeating returns the innermost of the service's lines on the way to a call that is in a loop, by its sources, or else who asks:
+// what only passes a call on may be what makes it again.
+func repeating(p *diagnose.Pass, c call) code.Frame {
+	loops := p.Sources().Loops
+	for _, f := range c.stack {
+		if p.Stacks.User(f) && slices.ContainsFunc(loops, func(l code.Frame) bool { return l.Function == f.Function && l.Line == f.Line }) {
+			return f
+		}
+	}
+	return c.chain[0]
 }
 
 // refusedOf returns the part of a path's calls that fail, as counted by the hooks, and

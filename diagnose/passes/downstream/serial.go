@@ -103,13 +103,28 @@ func sequenceOf(p *diagnose.Pass) (s sequence, ok bool) {
 		s.calls = append(s.calls, c)
 		s.ns, s.n, s.longest = s.ns+c.ns[mean], s.n+c.calls[mean], max(s.longest, c.each())
 	}
-	if len(s.calls) == 0 {
+	if len(s.calls) == 0 || s.ofOthers(p) {
 		return s, false
 	}
 	_, s.whole = nesting(p)
 	s.atOnce = atATime(p, s)
 	return s, s.n >= leastCalls && s.atOnce < leastAtOnce && s.saved() >= leastSaved*s.ns && s.saved() >= leastSavedNS &&
 		s.saved() >= waitgain.LeastShare*s.whole
+}
+
+// ofOthers reports whether requests wait for calls that a goroutine makes for others: for each request the hooks count fewer
+// than it waits for. It is a queue, whose calls follow each other because requests do.
+func (s sequence) ofOthers(p *diagnose.Pass) bool {
+	ops, requests := p.Operations(), p.Load().Requests
+	delegated := slices.ContainsFunc(s.calls, func(c call) bool { return c.by != "" })
+	if ops == nil || !delegated || !(requests > 0) {
+		return false
+	}
+	made := 0.0
+	for o := range s.operations(ops) {
+		made += float64(o.Calls) / requests
+	}
+	return made > 0 && made < leastCalls
 }
 
 // atATime returns how many of the sequence's calls are in progress while a request waits for

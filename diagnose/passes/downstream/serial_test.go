@@ -9,6 +9,7 @@ import (
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/downstream"
 	"github.com/redline-go/redline/diagnose/passes/wait"
+	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/disk"
@@ -123,6 +124,7 @@ func TestConcurrentCallsAreNotSerial(t *testing.T) {
 	}
 	Expect(t, downstream.Serial, counted(5), "downstream-serial at client.go:20")
 	Expect(t, downstream.Serial, counted(40))
+	Expect(t, downstream.Serial, counted(1)) // the goroutine makes them for others
 }
 
 // TestCallsOfQueuedWorker: a request waits for a worker's call for another one and then for its
@@ -138,6 +140,22 @@ func TestCallsOfQueuedWorker(t *testing.T) {
 	}
 	Expect(t, downstream.Serial, waits(4, 80*ms, 80*ms), "downstream-serial at desk.go:9")
 	Expect(t, downstream.Serial, waits(2, 20*ms, 40*ms))
+}
+
+// TestRetriesAreNamedAtTheirLoop: what only passes a call on is not who asks, but it is what makes it again.
+func TestRetriesAreNamedAtTheirLoop(t *testing.T) {
+	const once, announce = "shop/carrier.(*carrier).once@carrier.go:40", "shop/carrier.(*carrier).announce@carrier.go:31"
+	b := get1(idle(), 8*ms, 4, once, announce)
+	rec, body := b.Counter(series.LoadErrors, "kind=status", 0.5*b.Requests()).Open(t)
+	lines := code.Compiler{Loops: []code.Frame{{Function: "shop/carrier.(*carrier).announce", File: "carrier.go", Line: 31}}}
+	if err := disk.WriteJSON(rec.Dir, code.File, lines); err != nil {
+		t.Fatal(err)
+	}
+	out, err := diagnose.Run(rec, body, suite.All())
+	if err != nil || len(out.Findings) == 0 || out.Findings[0].Cause != "retry-storm" ||
+		!strings.HasSuffix(out.Findings[0].Where.Function, "announce") {
+		t.Errorf("%+v, %v", out.Findings, err)
+	}
 }
 
 // TestSerialNamesTheLoopOfMost: another, short call of its caller's does not hide the function that makes most.

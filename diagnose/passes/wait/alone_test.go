@@ -51,6 +51,7 @@ func TestServesAlone(t *testing.T) {
 		"replies":         waits("runtime.chansend1"),
 		"closes":          waits(),
 		"broadcasts":      waits("sync.(*Cond).Broadcast"),
+		"runs a closure":  waits("runtime.chansend1", "shop/quotes.(*Desk).Get.func1@cache.go:43"),
 		"spawned besides": waits("runtime.chansend1").Spawned(3).Left(1, 2, "runtime.gopark", storeLoop+"@store.go:52"),
 		"from two methods": waits("runtime.chansend1").Wait(breakdown.StateChannel, 2*ms, 1, "runtime.chansend1",
 			put).Waker("runtime.chanrecv2", storeLoop+"@store.go:51"),

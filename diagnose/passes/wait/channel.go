@@ -113,7 +113,7 @@ func classify(p *diagnose.Pass, s waits.Site) use {
 			return other // an event, announced to all who wait for it
 		case e.Workers >= 2 && waitsMostly(p, s):
 			return limit
-		case samePlace(p, s):
+		case samePlace(p, s) && !e.Sent:
 			return limit // goroutines of the same function take and return it
 		}
 		return queue

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 )
 
 const usersPath = "/users/"
@@ -32,6 +33,10 @@ func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*
 
 func (c *Client) get(path string) (*http.Response, error) {
 	return http.Get(fmt.Sprintf("%s/%s", c.baseURL, path)) // request: given
+}
+
+func (c *Client) announce(order string) (*http.Response, error) {
+	return c.http.Post(c.baseURL+"/announce", "text/plain", strings.NewReader(order))
 }
 
 func (c *Client) query(path string, q url.Values) (*http.Response, error) {
