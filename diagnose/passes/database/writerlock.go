@@ -228,9 +228,9 @@ func writersOf(p *diagnose.Pass) (w writers) {
 			w.begin += float64(part.NS)
 		}
 	}
-	// The hooks count a transaction's end with its beginning.
-	if ns, at := beginning(p); ns-demand.Ending(p) > w.begin {
-		ns -= demand.Ending(p)
+	// The hooks count a transaction's end with its beginning. The trace shows the beginning of those that its edges cut, too.
+	if ns, at := beginning(p); max(ns-demand.Ending(p), demand.Beginning(p)) > w.begin {
+		ns = max(ns-demand.Ending(p), demand.Beginning(p))
 		w.begin = ns
 		if w.busy == 0 && ns > w.blocked {
 			w.at, w.lead = at, evidence.Asked{Text: "BEGIN"}

@@ -15,6 +15,14 @@ import (
 // Ending returns how long the mean request is seen to wait while its transactions commit or roll back, in ns. In a process's own
 // database that is the wait for the disk.
 func Ending(p *diagnose.Pass) (ns float64) {
+	return within(p, "(*Tx).Commit", "(*Tx).Rollback", "(*Tx).rollback")
+}
+
+// Beginning returns how long the mean request is seen to wait while its transactions begin, in ns.
+func Beginning(p *diagnose.Pass) (ns float64) { return within(p, "(*DB).beginDC") }
+
+// within returns how long the mean request waits in some functions of database/sql, in ns.
+func within(p *diagnose.Pass, names ...string) (ns float64) {
 	if !p.Has(diagnose.NeedAnatomy) {
 		return 0
 	}
@@ -22,17 +30,14 @@ func Ending(p *diagnose.Pass) (ns float64) {
 		if part.State == breakdown.StateRunning || part.State == breakdown.StateRunnable {
 			continue
 		}
-		if slices.ContainsFunc(part.Stack, func(f code.Frame) bool { return ends(f.Function) }) {
+		if slices.ContainsFunc(part.Stack, func(f code.Frame) bool {
+			pkg, name := callstack.Split(f.Function)
+			return pkg == "database/sql" && slices.Contains(names, name)
+		}) {
 			ns += float64(part.NS)
 		}
 	}
 	return ns
-}
-
-// ends reports whether a function ends a transaction of database/sql.
-func ends(function string) bool {
-	pkg, name := callstack.Split(function)
-	return pkg == "database/sql" && (name == "(*Tx).Commit" || name == "(*Tx).Rollback" || name == "(*Tx).rollback")
 }
 
 // WithCommits adds the commits to statements that the hooks counted in a database within the process: a server counts them
