@@ -104,7 +104,7 @@ func (n names) relays(c *ast.CallExpr) bool {
 	case SendsMapped:
 		return n.ofUnknownType(c) || n.prepared(c)
 	case SendsRequest:
-		return !n.statesPath(c) && n.together(c.Args...) == given
+		return n.together(c.Args...) == given
 	}
 	// The text is the first argument that can be one. Its constants follow, which may be texts too.
 	for _, arg := range c.Args {

@@ -23,8 +23,8 @@ const (
 // value whose type the function does not know; or a request or its path. Who called it asks for the
 // statement or the answer. Generated code states no more than it was given either, except for texts of
 // statements, such as sqlc's. It reads the source without types, so what it cannot follow counts as the
-// function's own. Nor does a method state anything that only calls the one of its own name on a field of its receiver, as
-// decorators do.
+// function's own. Whoever states a path of its own, or calls in a loop, asks for the answer. Nor does a method state
+// anything that only calls the one of its own name on a field of its receiver, as decorators do.
 func Relays(file string, line int, sends Sends) (bool, error) {
 	set := token.NewFileSet()
 	tree, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution|parser.ParseComments)
@@ -44,8 +44,13 @@ func Relays(file string, line int, sends Sends) (bool, error) {
 	if sends != SendsRequest && delegates(around[len(around)-1]) { // a handler receives its request, and asks for what it sends
 		return true, nil
 	}
+	if sends == SendsRequest { // what is called again and again is called so by who has the loop
+		if in, err := InLoop(file, line); in || err != nil {
+			return false, err
+		}
+	}
 	n := newNames(around, sends)
-	relayed := false
+	relayed, own := false, false
 	ast.Inspect(body, func(node ast.Node) bool {
 		if node == nil || !covers(node) {
 			return false
@@ -55,10 +60,11 @@ func Relays(file string, line int, sends Sends) (bool, error) {
 			return false // what it calls is at its own lines
 		case *ast.CallExpr:
 			relayed = relayed || n.relays(c)
+			own = own || sends == SendsRequest && n.statesPath(c)
 		}
 		return true
 	})
-	return relayed, nil
+	return relayed && !own, nil
 }
 
 // delegates reports whether all that a method does is to call the method of its own name on a field of its receiver, with nothing

@@ -39,6 +39,17 @@ func (c *Client) announce(order string) (*http.Response, error) {
 	return c.http.Post(c.baseURL+"/announce", "text/plain", strings.NewReader(order))
 }
 
+func (c *Client) today(city string) (*http.Response, error) {
+	return c.rest.R().SetQueryParam("city", city).Get("/today")
+}
+
+func (c *Client) all(loads []func(string) (*http.Response, error), vendor string) (err error) {
+	for _, load := range loads {
+		_, err = load(vendor)
+	}
+	return err
+}
+
 func (c *Client) query(path string, q url.Values) (*http.Response, error) {
 	return http.Get("http://" + c.baseURL + path + "?" + q.Encode()) // request: given
 }
