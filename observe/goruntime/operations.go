@@ -131,6 +131,9 @@ func (o *Operations) Health() record.SourceHealth {
 		o.trouble.add("%d calls were of more statements and routes than the probe keeps apart (4,096): their texts differ in more "+
 			"than values", o.result.Others)
 	}
+	if o.result != nil && o.result.Postgres != nil && o.result.Postgres.Why != "" {
+		o.trouble.add("no plans of the statements that PostgreSQL does not count: %s", o.result.Postgres.Why)
+	}
 	return record.SourceHealth{
 		Name: o.Describe().Name, OK: o.samples > 0, Why: strings.Join(o.trouble.texts, "; "),
 		Samples: o.samples, Align: o.bracket.Align(),

@@ -53,7 +53,7 @@ func (s *session) explain(ctx context.Context, a author) ([]byte, error) {
 // maxTyping bounds how often redline learns a type from the server.
 const maxTyping = 16
 
-// typed counts a statement's parameters, and returns its text with casts where the server cannot tell their types.
+// typed returns a statement's text, with a cast for each parameter whose type the server cannot infer, and the number of parameters.
 func (s *session) typed(ctx context.Context, a author) (text string, parameters int, err error) {
 	types := cast.Types{}
 	text = a.text

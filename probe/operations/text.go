@@ -195,11 +195,11 @@ var nameAfter = map[string]bool{"from": true, "join": true, "into": true, "updat
 var clauses = map[string]bool{"select": true, "returning": true, "from": true, "by": true, "where": true, "having": true, "on": true,
 	"values": true, "in": true, "set": true, "like": true, "limit": true, "case": true}
 
-// quoting tells what a statement's double quotes enclose. numbered: it has a parameter $1 outside of quotes, as PostgreSQL's drivers
-// number them, so all enclose names. MySQL's, where double quotes may enclose a constant, never do, but there a name or a comment
-// after # may contain a dollar sign. qualified: a name in double quotes qualifies another, as in "shop".orders, which a
-// constant cannot; so they enclose names, except where a database takes one that it does not know for a constant
-// (SQLite). In doubt both are false.
+// quoting reports what a statement's double quotes enclose. numbered is true if it has a parameter $1 outside of quotes, as
+// PostgreSQL's drivers number them, so that all enclose names. MySQL's, where double quotes may enclose a constant, never do,
+// but there a name or a comment after # may contain a dollar sign. qualified is true if a name in double quotes qualifies
+// another, as in "shop".orders, which a constant cannot; so they enclose names, except where a database takes one that it does
+// not know for a constant (SQLite). In doubt both are false.
 func quoting(text string) (numbered, qualified bool) {
 	for text != "" {
 		n := 1

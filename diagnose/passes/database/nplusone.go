@@ -88,6 +88,9 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		share = min(1, share+commits/p.Waits().MeanNS())
 	}
 	r := repetition(p, all)
+	if statement.Writes(r.lead.Text) { // a request that repeats reads may commit something else, once
+		r.commits = commits
+	}
 	if r.each < manyCalls || r.excess < manyExcess || share*r.part < leastRepeatShare {
 		return nil, nil
 	}
@@ -110,7 +113,7 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	others := ""
 	switch {
-	case commits > 0:
+	case r.commits > 0:
 		others = " with its commits"
 	case r.alone < mostRepeated:
 		others = " with the others that it repeats"
@@ -204,12 +207,13 @@ func batched(p *diagnose.Pass, text string) string {
 
 // repeats is what requests run more than once.
 type repeats struct {
-	lead   database.Statement // of those that run many times, the one whose repeated calls take most time; else the most frequent
-	each   float64            // how often, per request
-	excess float64            // calls per request that repeat, over all statements
-	alone  float64            // the lead's part of the repeated time
-	part   float64            // the part of the waits for the database that removing repeats saves
-	ran    float64            // of this, the part in which a server executes the repeats; 0 if it is not known
+	lead    database.Statement // of those that run many times, the one whose repeated calls take most time; else the most frequent
+	each    float64            // how often, per request
+	excess  float64            // calls per request that repeat, over all statements
+	alone   float64            // the lead's part of the repeated time
+	part    float64            // the part of the waits for the database that removing repeats saves
+	ran     float64            // of this, the part in which a server executes the repeats; 0 if it is not known
+	commits float64            // ns of the mean request in which what it writes is committed
 }
 
 // inProcess returns the part of the waits that is saved if the database is within the
@@ -223,9 +227,8 @@ func (r repeats) inProcess(p *diagnose.Pass, cpu float64) float64 {
 		// statements.
 		w := p.Waits()
 		queue := max(0, a.Took()+w.NS(callstack.PoolWait)-w.MeanNS())
-		commits := demand.Ending(p)
-		if own := a.Took() - queue + commits; own > 0 {
-			waits = (max(0, a.Waiting-queue) + commits) / own
+		if own := a.Took() - queue + r.commits; own > 0 {
+			waits = (max(0, a.Waiting-queue) + r.commits) / own
 		}
 	}
 	return r.part*waits + min(r.part, cpu)*(1-waits)

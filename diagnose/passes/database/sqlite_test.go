@@ -235,6 +235,15 @@ func TestCommitsOfRows(t *testing.T) {
 		(found[0].Share < 0.85 || found[0].GainCeiling < 5 || !strings.Contains(found[0].Title, "with its commits")) {
 		t.Errorf("%.2f of a request, worth %.2fx: %s", found[0].Share, found[0].GainCeiling, found[0].Title)
 	}
+	// A request that repeats reads, and commits something else once, does not save the commit.
+	reads := onePool().Wait(breakdown.StateSyscall, 2*ms, 1, "modernc.org/libc.Xfsync", "database/sql.(*Tx).Commit", addAt)
+	reads.Asks(operation.Transaction, "", int64(reads.Requests()), 2*ms, 0).Within(0, 2*ms, 1).
+		Asks(operation.Query, sales, 30*int64(reads.Requests()), ms, 1, Caller(1, ms, sqliteStack(listAt)...)).
+		Within(30*ms, 0, 30).SQLite("wal")
+	if found := Expect(t, database.NPlusOne, reads, "db-n-plus-one at store.go:40"); len(found) == 1 &&
+		strings.Contains(found[0].Title, "commits") {
+		t.Error(found[0].Title)
+	}
 }
 
 // TestWriterLock: more requests within writing statements than SQLite lets write.
