@@ -29,8 +29,9 @@ type bench struct {
 	versions map[string]string                // of tools that were found
 	kept     *results                         // of this run so far and of earlier ones
 
-	floor, redline, observing *generator.Tool
-	peers                     map[string]*generator.Tool
+	floors             []*generator.Tool
+	redline, observing *generator.Tool
+	peers              map[string]*generator.Tool
 }
 
 func newBench(ctx context.Context, o options, progress io.Writer) (*bench, error) {
@@ -50,7 +51,7 @@ func newBench(ctx context.Context, o options, progress io.Writer) (*bench, error
 	}
 	b.revision = benchmark.Revision(".")
 	b.redline, b.observing = generator.Redline(binary), generator.Observing(binary)
-	b.floor = generator.Floor(ctx, b.dir)
+	b.floors = []*generator.Tool{generator.Floor(ctx, b.dir), generator.RingFloor(ctx, b.dir, 1), generator.RingFloor(ctx, b.dir, 8)}
 	b.peers, b.versions = generator.FindPeers(ctx, o.peers, !o.short, b.say)
 	if path, err := serve.FindNginx(); err == nil {
 		b.versions["nginx"] = generator.Version(path, "-v")

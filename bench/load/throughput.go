@@ -21,8 +21,8 @@ const about = "%d rounds of %v in random order; the server on one core, the gene
 	"A CPU second counts the generator's whole process. The ratio is that of the medians, with the 95 %% interval of resampled rounds."
 
 func (b *bench) plaintext(ctx context.Context) (*section, error) {
-	tools := []*generator.Tool{b.floor, b.peers["wrk"], b.peers["h2load"], b.peers["ab"], b.peers["fortio"],
-		b.peers["hey"], b.peers["k6"], b.redline, b.observing}
+	tools := append(slices.Clone(b.floors), b.peers["wrk"], b.peers["h2load"], b.peers["ab"], b.peers["fortio"],
+		b.peers["hey"], b.peers["k6"], b.redline, b.observing)
 	n, err := b.startNginx()
 	if err != nil {
 		return nil, err

@@ -19,13 +19,30 @@ import (
 //go:embed floor.c
 var floorSource []byte
 
-// Floor compiles the C loop that is the least a generator can do.
+//go:embed floor_uring.c
+var ringSource []byte
+
+// Floor compiles the C loop that is the least a generator on epoll can do.
 func Floor(ctx context.Context, dir string) *Tool {
+	return floor(ctx, dir, "floor", "floor", floorSource)
+}
+
+// RingFloor is the Floor on io_uring. It sleeps until that many answers are there: one as
+// a generator must, more to show what wake-ups cost.
+func RingFloor(ctx context.Context, dir string, answers int) *Tool {
+	name := "floor on io_uring"
+	if answers > 1 {
+		name = fmt.Sprintf("%s, %d answers at a time", name, answers)
+	}
+	return floor(ctx, dir, name, fmt.Sprintf("floor_uring_%d", answers), ringSource, strconv.Itoa(answers))
+}
+
+func floor(ctx context.Context, dir, name, program string, source []byte, last ...string) *Tool {
 	t := &Tool{
-		Name: "floor",
+		Name: name,
 		Arguments: func(s Shape, _ string) ([]string, bool) {
 			host, port, _ := net.SplitHostPort(s.Address)
-			return []string{host, port, strconv.Itoa(s.Connections), fmt.Sprint(s.Duration.Seconds())},
+			return append([]string{host, port, strconv.Itoa(s.Connections), fmt.Sprint(s.Duration.Seconds())}, last...),
 				s.Protocol == HTTP1 && !s.TLS && s.Rate == 0
 		},
 		Read: func(o process.Output, _ Shape, _ string) (Tally, error) {
@@ -34,12 +51,12 @@ func Floor(ctx context.Context, dir string) *Tool {
 				CPU              int64 `json:"cpu_ns"`
 			}
 			if err := json.Unmarshal(o.Stdout, &reported); err != nil {
-				return Tally{}, fmt.Errorf("floor: %w", err)
+				return Tally{}, fmt.Errorf("%s: %w", name, err)
 			}
-			return Tally{Requests: reported.Requests, Errors: reported.Errors}.checked("floor")
+			return Tally{Requests: reported.Requests, Errors: reported.Errors}.checked(name)
 		},
 	}
-	path, err := compile(ctx, dir, "floor", floorSource)
+	path, err := compile(ctx, dir, program, source)
 	if err != nil {
 		t.Why = err.Error()
 		return t

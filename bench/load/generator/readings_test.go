@@ -45,7 +45,8 @@ func TestReadWhatToolsPrint(t *testing.T) {
 // TestNothingIsNoTally: a tool whose format changed must not count as one that
 // answered nothing.
 func TestNothingIsNoTally(t *testing.T) {
-	for _, tool := range []*Tool{wrk(), h2load(), ab(), hey(), k6(), fortio(), ghz(), Redline(""), Floor(t.Context(), t.TempDir())} {
+	for _, tool := range []*Tool{wrk(), h2load(), ab(), hey(), k6(), fortio(), ghz(), Redline(""), Floor(t.Context(), t.TempDir()),
+		RingFloor(t.Context(), t.TempDir(), 1)} {
 		if got, err := tool.Read(process.Output{Stdout: []byte("{}")}, Shape{}, t.TempDir()); err == nil {
 			t.Errorf("%s read %+v from nothing", tool.Name, got)
 		}
