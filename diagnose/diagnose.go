@@ -88,6 +88,9 @@ type Cause struct {
 	// HeldBy lists causes that are work. If one of them names most of the work for
 	// which requests queue at one goroutine or lock, the queue is its consequence.
 	HeldBy []string
+	// RunQueue marks the queue for the CPUs. Taking less CPU shortens it by more than the
+	// share that is saved.
+	RunQueue bool
 	// Voids marks a cause that voids every other finding: it ranks first.
 	Voids bool
 	// Qualifies marks a cause that concerns the measurement, or that applies when nothing

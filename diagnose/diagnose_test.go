@@ -99,6 +99,21 @@ func TestConsequencesAreFolded(t *testing.T) {
 	ExpectAll(t, []diagnose.Analyzer{queue(2), root(3, findings.Low)}, Idle(), "queue", "root")
 }
 
+// In a single queue waiting grows as ρ/(1-ρ): who takes 60 % of a service's CPU is the root of a queue for the
+// CPUs that promises more than that share does, where they are used.
+func TestRunQueueFollowsFromWhatTakesTheCPU(t *testing.T) {
+	runnable := cause("queue", "root")
+	runnable.RunQueue = true
+	takes := finds("root", cause("root"), 1.5, findings.Medium)
+	takes.Run = func(*diagnose.Pass) ([]diagnose.Finding, error) {
+		return []diagnose.Finding{{Cause: "root", Title: "found root", Share: 0.6, ShareOf: diagnose.OfCPU, GainCeiling: 1.5,
+			Confidence: findings.Medium, Remedy: "r", Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromProfile, 1, "1", "figure")}}}, nil
+	}
+	suite := []diagnose.Analyzer{finds("queue", runnable, 2.4, findings.High), takes}
+	ExpectAll(t, suite, Idle().CPU(2, 1.4, 1, 0.4, 0), "root")
+	ExpectAll(t, suite, Idle().CPU(2, 0.2, 0.1, 0.1, 0), "queue", "root")
+}
+
 // An analyzer that fails leaves its causes not judged and does not affect the others.
 func TestFailureIsNotHealth(t *testing.T) {
 	fails := finds("fails", cause("x"), 2, findings.High)

@@ -157,6 +157,9 @@ func (p *Pass) fold(found []Finding, causes map[string]Cause) []Finding {
 				// The queue's own gain is that without the work. Letting it run at once gains less, on few CPUs.
 				enough = r.GainCeiling >= p.Waited(p.queues[placeKey(f)].Share).Factor
 			}
+			if !enough && causes[f.Cause].RunQueue {
+				enough = p.shortens(r) >= f.GainCeiling
+			}
 			if enough && (best < 0 || r.GainCeiling > found[best].GainCeiling) {
 				best = i
 			}
@@ -214,6 +217,20 @@ func (p *Pass) heldBy(f, root Finding, causes map[string]Cause) bool {
 	site, ok := p.queues[placeKey(f)]
 	return ok && slices.Contains(causes[f.Cause].HeldBy, root.Cause) && (p.Doing(site, root.Where.Function) >= mostHeld ||
 		p.MeanwhileAt(site, root.Where.Function, callstack.DatabaseWait) >= mostHeld)
+}
+
+// shortens returns by what factor the queue for the CPUs becomes shorter without the CPU that
+// a finding takes: in a single queue, waiting grows as ρ/(1-ρ). It is 1 if that is unknown.
+func (p *Pass) shortens(f Finding) float64 {
+	c := p.CPU()
+	if f.ShareOf != OfCPU {
+		return 1
+	}
+	of := c.CPUs
+	if c.Use() > c.HostUse() {
+		of = c.Limit // the service's own limit is the busier resource
+	}
+	return laws.Queue(c.Use(), f.Share*p.Own()/of)
 }
 
 // apart reports whether the places of a cause are known and a function leads to

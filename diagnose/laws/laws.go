@@ -241,3 +241,17 @@ func Amdahl(share float64) float64 {
 	}
 	return 1 / (1 - share)
 }
+
+// Queue returns by what factor waiting for a resource becomes shorter when its utilisation falls
+// by freed from use (both 0 to 1), as in a single queue with random arrivals, where it grows as
+// ρ/(1-ρ) (Kingman 1961 for the general case); at most Most, and 1 if either is unknown.
+func Queue(use, freed float64) float64 {
+	if !(freed > 0) || !(use > 0) {
+		return 1
+	}
+	before, after := min(use, 1-1.0/Most), max(0, use-freed)
+	if after == 0 {
+		return Most
+	}
+	return max(1, min(Most, before/(1-before)*(1-min(after, before))/min(after, before)))
+}

@@ -183,3 +183,13 @@ func TestGainHasTheErrorOfItsShare(t *testing.T) {
 		t.Errorf("without an error: %+v", g)
 	}
 }
+
+func TestQueueShortensByMoreThanItsShare(t *testing.T) {
+	for _, c := range []struct{ use, freed, want float64 }{
+		{0.5, 0.25, 3}, {0.5, 0, 1}, {0.5, 0.6, laws.Most}, {1, 0.5, laws.Most - 1}, {math.NaN(), 0.5, 1}, {0.5, math.NaN(), 1},
+	} {
+		if got := laws.Queue(c.use, c.freed); !near(got, c.want) {
+			t.Errorf("use %v, less %v: %v, want %v", c.use, c.freed, got, c.want)
+		}
+	}
+}

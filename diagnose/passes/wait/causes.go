@@ -154,6 +154,7 @@ var schedCause = diagnose.Cause{
 		"http-client-churn", "db-pool-churn", "exec-per-request", "instrumentation-cost", "grows-with-state", "atomic-contention",
 		"stops-the-world", "cpu-clock", "cpu-copy", "cpu-map", "cpu-reflect", "cpu-router", "cpu-sort", "cpu-syscall",
 		"cpu-template-parse", "cpu-tls"},
+	RunQueue: true,
 }
 
 var stopsCause = diagnose.Cause{
