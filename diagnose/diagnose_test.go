@@ -107,7 +107,8 @@ func TestRunQueueFollowsFromWhatTakesTheCPU(t *testing.T) {
 	takes := finds("root", cause("root"), 1.5, findings.Medium)
 	takes.Run = func(*diagnose.Pass) ([]diagnose.Finding, error) {
 		return []diagnose.Finding{{Cause: "root", Title: "found root", Share: 0.6, ShareOf: diagnose.OfCPU, GainCeiling: 1.5,
-			Confidence: findings.Medium, Remedy: "r", Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromProfile, 1, "1", "figure")}}}, nil
+			Confidence: findings.Medium, Remedy: "r",
+			Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromProfile, 1, "1", "figure")}}}, nil
 	}
 	suite := []diagnose.Analyzer{finds("queue", runnable, 2.4, findings.High), takes}
 	ExpectAll(t, suite, Idle().CPU(2, 1.4, 1, 0.4, 0), "root")

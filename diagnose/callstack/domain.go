@@ -114,7 +114,7 @@ func (x *Index) outermost(stack, inner []code.Frame) (role Role, at int) {
 			continue
 		}
 		domain &= -domain
-		if domain.Has(users) && (answering || x.Innermost(stack[i:]) < 0) {
+		if domain.Has(users) && (answering || x.Innermost(stack[i:]) < 0 && !(domain.Has(Reflect|Sort) && x.served(inner[i+1:]))) {
 			continue
 		}
 		if domain == Format && !rendered(inner[i].Function) && x.lent(inner[i+1:]) {
@@ -124,6 +124,18 @@ func (x *Index) outermost(stack, inner []code.Frame) (role Role, at int) {
 	}
 	return role, at
 }
+
+// served reports whether a dependency's handler answers a request, given what is outside a use of CPU and inside of routers and
+// middleware: what it decodes or sorts is the service's choice of handler. exporter-toolkit decodes its YAML for each request.
+func (x *Index) served(outside []code.Frame) bool {
+	return slices.ContainsFunc(outside, func(f code.Frame) bool {
+		pkg, _ := Split(f.Function)
+		return pkg != "" && !Standard(pkg) && !code.Probe(f) && !x.Role(f.Function).Has(ways)
+	})
+}
+
+// ways are the roles of functions that only lead to a handler.
+const ways = Server | Hop | Router
 
 // rendered reports whether a function writes what its caller lays out: a framework passes on the user's
 // template or format.

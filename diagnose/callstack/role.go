@@ -103,11 +103,23 @@ func NewIndex(c Code) *Index {
 	x := &Index{Code: c, byRoot: map[string][]rule{}, known: map[string]Role{}}
 	for _, group := range [][]rule{serverRules, waitRules, databaseRules, clientRules, domainRules, runtimeRules} {
 		for _, r := range group {
-			first := root(r.pkg)
-			x.byRoot[first] = append(x.byRoot[first], r)
+			x.add(r)
+		}
+	}
+	for _, r := range clientRules {
+		if r.pkg != "net/http" {
+			continue
+		}
+		for _, r.pkg = range transportForks {
+			x.add(r)
 		}
 	}
 	return x
+}
+
+func (x *Index) add(r rule) {
+	first := root(r.pkg)
+	x.byRoot[first] = append(x.byRoot[first], r)
 }
 
 // root returns the first two path elements, by which rules are found.

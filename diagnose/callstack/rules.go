@@ -124,6 +124,12 @@ var databaseRules = []rule{
 	{"github.com/jackc/pgx", "(*Conn).Begin (*dbTx).Commit (*dbTx).Rollback", DBTransact},
 }
 
+// transportForks are packages with a copy of net/http's transport, to which net/http's rules apply by the same names.
+var transportForks = []string{
+	"github.com/imroc/req", "github.com/bogdanfinn/fhttp", "github.com/Noooste/fhttp", "github.com/saucesteals/fhttp",
+	"github.com/enetx/http",
+}
+
 var clientRules = []rule{
 	{"net/http", "(*Transport).RoundTrip (*Transport).roundTrip (*persistConn).roundTrip (*Client) (*http2Transport) (*http2ClientConn) (*http2clientStream) send setRequestCancel (*persistConn)", HTTPClient},
 	{"net/http", "(*bodyEOFSignal) (*http2transportResponseBody)", HTTPClient},
@@ -243,7 +249,13 @@ var domainRules = []rule{
 	{"reflect", "", Reflect},
 	{"gopkg.in/yaml.v2", "", Reflect},
 	{"gopkg.in/yaml.v3", "", Reflect},
+	{"go.yaml.in/yaml/...", "", Reflect},
+	{"sigs.k8s.io/yaml/...", "", Reflect},
+	{"github.com/ghodss/yaml", "", Reflect},
 	{"github.com/goccy/go-yaml/...", "", Reflect},
+	{"github.com/BurntSushi/toml/...", "", Reflect},
+	{"github.com/pelletier/go-toml/...", "", Reflect},
+	{"github.com/fxamacker/cbor", "", Reflect},
 	{"encoding/xml", "", Reflect},
 	{"encoding/gob", "", Reflect},
 	{"encoding/binary", "Read Write dataSize intDataSize", Reflect},
@@ -276,6 +288,8 @@ var domainRules = []rule{
 	{"runtime", "concatstring concatbyte", Format},
 	{"crypto/tls", "(*Conn).Handshake (*Conn).handshakeContext (*Conn).serverHandshake (*Conn).clientHandshake", Handshake},
 	{"crypto/tls", "", TLS},
+	{"github.com/refraction-networking/utls", "(*UConn).Handshake (*UConn).handshakeContext (*UConn).clientHandshake (*Conn).clientHandshake", Handshake},
+	{"github.com/refraction-networking/utls/...", "", TLS},
 	{"github.com/golang-jwt/jwt", "", Crypto},
 	{"github.com/dgrijalva/jwt-go", "", Crypto},
 	{"github.com/go-jose/go-jose/...", "", Crypto},
@@ -283,6 +297,9 @@ var domainRules = []rule{
 	{"crypto/...", "", Crypto},
 	{"hash/...", "", Crypto},
 	{"golang.org/x/crypto/...", "", Crypto},
+	{"github.com/go-crypt/...", "", Crypto},
+	{"github.com/ProtonMail/go-crypto/...", "", Crypto},
+	{"filippo.io/age/...", "", Crypto},
 	{"github.com/cespare/xxhash", "", Crypto},
 	{"github.com/minio/sha256-simd", "", Crypto},
 	{"compress/...", "", Compress},

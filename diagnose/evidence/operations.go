@@ -117,6 +117,7 @@ func (p *Set) readAsked() (all []Asked) {
 		}
 	}
 	byForm, shared := map[string]*Asked{}, p.sharedSites(ops.Operations)
+	counted := p.noneJoined() || p.runElsewhere()
 	for _, o := range ops.Operations {
 		if !o.Kind.Statement() || o.Text == "" {
 			continue
@@ -128,7 +129,7 @@ func (p *Set) readAsked() (all []Asked) {
 			byForm[form] = a
 		}
 		t := traced[o.ID]
-		if p.tooLongToTrace(o) || p.noneJoined() {
+		if counted || p.tooLongToTrace(o) {
 			t = p.asCounted(o)
 		}
 		a.add(o, t)
@@ -162,6 +163,22 @@ func (p *Set) tooLongToTrace(o operation.Operation) bool {
 func (p *Set) noneJoined() bool {
 	return p.Anatomy != nil && p.Anatomy.Requests == 0 && p.Anatomy.Partial > 0 && len(p.Anatomy.Operations) == 0
 }
+
+// runElsewhere reports whether goroutines of their own run the statements of requests: traces joined none to a request, and
+// requests wait for a goroutine that waits for the database. euterpe hands closures to one that has the connection.
+func (p *Set) runElsewhere() bool {
+	if p.Anatomy == nil || p.Anatomy.Requests == 0 || len(p.Anatomy.Operations) > 0 {
+		return false
+	}
+	behind := 0.0
+	for _, site := range p.Waits().Sites(callstack.ChannelWait) {
+		behind += site.Share * p.MeanwhileIn(site, callstack.DatabaseWait)
+	}
+	return behind >= leastElsewhere
+}
+
+// leastElsewhere is the part of request time from which waiting for who runs the statements is what requests do.
+const leastElsewhere = 0.2
 
 // asCounted replaces the traces' time of an operation by the hooks': its part of
 // request time, applied to the traces' mean request. It is split into running, queued

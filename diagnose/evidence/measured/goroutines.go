@@ -78,8 +78,9 @@ func (p *Run) Alive(entry string) []int64 {
 	return counts
 }
 
-// ClientConn reports whether a goroutine's entry is that of a connection of net/http's client, of which each has two.
-func ClientConn(entry string) bool { return strings.HasPrefix(entry, "net/http.(*persistConn).") }
+// ClientConn reports whether a goroutine's entry is that of a connection of net/http's client, or of a copy of it, of which each
+// has two.
+func ClientConn(entry string) bool { return strings.Contains(entry, ".(*persistConn).") }
 
 const (
 	// leastPiled and leastPiledShare are the number of goroutines of client connections that are added from which they pile up, and

@@ -377,6 +377,27 @@ func TestScanUnderALock(t *testing.T) {
 	ExpectFirst(t, suite.All(), service(), "lock-contention")
 }
 
+// TestScanByAWorker: a goroutine of its own runs the statements that requests hand to it. Traces join none of them to a request.
+func TestScanByAWorker(t *testing.T) {
+	const browse, worker = "shop/store.(*Store).Browse.func1@store.go:70", "shop/store.(*Store).work"
+	service := func(scans ...operation.SQLiteScan) *Builder {
+		b := New(8, 100*ms).CPU(2, 1.1, 1, 0.1, -1).Sample(9*time.Second, append(sqliteStack(browse), worker)...).
+			Sample(time.Second, "encoding/json.Marshal", "shop/web.Show@web.go:12").Wait(breakdown.StateRunning, ms, 3).
+			Wait(breakdown.StateChannel, 98*ms, 1, "runtime.chanrecv1", "shop/store.(*Store).Do@store.go:30").Waker(worker)
+		b.Behind(breakdown.Chain{NS: int64(96 * ms), Links: []breakdown.Link{{Goroutine: worker,
+			State: breakdown.StateSyscall, Stack: Stack(append(sqliteStack(browse), worker)...)}}})
+		b.Path(nil, breakdown.Serial{Goroutine: worker, ServiceNS: int64(12 * ms), Utilization: 0.99})
+		return b.Asks(operation.Query, "SELECT * FROM tracks WHERE artist = ?", int64(b.Requests()), 12*ms, 1,
+			Caller(1, 12*ms, append(sqliteStack(browse), worker)...)).SQLite("wal").Plan([]string{"SCAN tracks"}, scans...)
+	}
+	scan := operation.SQLiteScan{Table: "tracks", Rows: 30000, Columns: []string{"artist"}, Equal: []string{"artist"}}
+	if f := ExpectFirst(t, suite.All(), service(scan), "db-slow-query").Findings[0]; f.Share < 0.9 ||
+		!strings.Contains(f.Title, "therefore requests wait for a channel") {
+		t.Errorf("%.2f: %s", f.Share, f.Title)
+	}
+	ExpectFirst(t, suite.All(), service(), "channel-bottleneck")
+}
+
 // TestOneIndexForTwo: a page's count and its rows read the table for the same column. Either's index alone leaves half of the time.
 func TestOneIndexForTwo(t *testing.T) {
 	const count = "SELECT count(*) FROM sales WHERE stall = ?"

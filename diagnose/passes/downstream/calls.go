@@ -158,7 +158,7 @@ func inCall(p *diagnose.Pass, state breakdown.State, stack []code.Frame) bool {
 // heads returns how often the reader of an HTTP/1 connection, which the first link is, waited
 // for the network.
 func heads(links []breakdown.Link) float64 {
-	if len(links) > 0 && links[0].State == breakdown.StateNetwork && links[0].Goroutine == "net/http.(*persistConn).readLoop" {
+	if len(links) > 0 && links[0].State == breakdown.StateNetwork && strings.HasSuffix(links[0].Goroutine, ".(*persistConn).readLoop") {
 		return links[0].Times
 	}
 	return 0
@@ -201,7 +201,7 @@ func (n *count) calls() float64 {
 // reader. These may be at two lines. 0 for any other wait.
 func waitsPerCall(stack []code.Frame) float64 {
 	for _, f := range stack {
-		if f.Function == "net/http.(*persistConn).roundTrip" {
+		if strings.HasSuffix(f.Function, ".(*persistConn).roundTrip") {
 			return 2
 		}
 	}

@@ -79,8 +79,8 @@ var Allocation = diagnose.Analyzer{
 		Verify: "redline ab: allocs_per_request and cpu_per_request fall.",
 		Cases:  []string{"catalog-pages", "telemetry-points", "signup-badge", "parts-catalogue", "analytics-json", "ledger-statements"},
 		// Compiling an expression allocates; the compiling is what to change.
-		FollowsFrom: []string{"cpu-regexp-compile", "cpu-template-parse", "cpu-json", "cpu-logging", "cpu-format", "cpu-reflect",
-			"cpu-compress", "cache-useless"},
+		FollowsFrom: []string{"db-n-plus-one", "cpu-regexp-compile", "cpu-template-parse", "cpu-json", "cpu-logging", "cpu-format",
+			"cpu-reflect", "cpu-compress", "cache-useless"},
 		SamePlace: true,
 		CoveredBy: []string{"db-slow-query"}, // rows that the remedy does not return
 	}},

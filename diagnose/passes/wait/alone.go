@@ -87,6 +87,7 @@ func servesAlone(p *diagnose.Pass, s waits.Site, one breakdown.Serial, v waitgai
 		"%s is busy %s of the time, %s per request: %s requests/s at most (utilisation law)",
 		who, diagnose.Percent(one.Utilization), diagnose.Span(float64(one.ServiceNS)),
 		diagnose.Rate(1e9/float64(max(1, one.ServiceNS)))))
+	p.Queue(f, s)
 	return f
 }
 

@@ -65,6 +65,7 @@ var channelCause = diagnose.Cause{
 	Cases: []string{"order-sequencer", "click-forwarder", "thumb-workers"},
 	// The reason why a worker is slow is reported first if it promises as much.
 	FollowsFrom: []string{"cpu-throttled"},
+	HeldBy:      []string{"db-slow-query"},
 }
 
 var limitCause = diagnose.Cause{

@@ -212,6 +212,7 @@ func bottleneck(p *diagnose.Pass, s waits.Site, v waitgain.Verdict) diagnose.Fin
 	served(p, &f, e)
 	f.Remedy = fmt.Sprintf("Start more goroutines of %s, or let it take several items at a time; if it only "+
 		"guards state, use a mutex or shard it.", consumer)
+	p.Queue(f, s)
 	return f
 }
 

@@ -50,7 +50,8 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	by, known := lead.Heaviest()
 	at := asker.By{Place: by.Place}
 	if part = min(1, part*times); why == "scan" || why == "index" {
-		share = min(1, share+behindLocks(p, by.Place.Function)/part)
+		share += behind(p, by.Place.Function, callstack.LockWait, callstack.ReadLockWait) / part
+		share = min(1, max(share, behind(p, by.Place.Function, callstack.ChannelWait)/part))
 	}
 	if why == "" || share*part < demand.LeastRequestShare {
 		return nil
@@ -94,15 +95,15 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	return []diagnose.Finding{f}
 }
 
-// behindLocks returns the part of request time, 0 to 1, in which requests wait for a lock whose holder waits for the database
-// in a function: what is not read is not waited for behind a lock either.
-func behindLocks(p *diagnose.Pass, function string) (share float64) {
+// behind returns the part of request time, 0 to 1, in which requests wait for a lock or a goroutine whose holder waits for the
+// database in a function: what is not read is not waited for there either.
+func behind(p *diagnose.Pass, function string, queues ...callstack.Wait) (share float64) {
 	kinds := []callstack.Wait{callstack.DatabaseWait}
 	if demand.InProcess(p) {
 		kinds = append(kinds, callstack.Busy)
 	}
-	for _, lock := range []callstack.Wait{callstack.LockWait, callstack.ReadLockWait} {
-		for _, site := range p.Waits().Sites(lock) {
+	for _, queue := range queues {
+		for _, site := range p.Waits().Sites(queue) {
 			share += site.Share * p.MeanwhileAt(site, function, kinds...)
 		}
 	}
