@@ -18,7 +18,7 @@ func Sources(subject observe.Subject) []observe.Source {
 		goruntime.NewMetrics(),
 		goruntime.NewProfiles(goruntime.Options{}),
 		goruntime.NewTraces(goruntime.Options{}),
-		goruntime.NewOperations(sqlite.Explain, postgres.Explain),
+		goruntime.NewOperations(&sqlite.Plans{}, goruntime.AfterLoad(postgres.Explain)),
 		process.New(process.Options{}),
 		container.New(container.Options{}),
 		perf.New(),

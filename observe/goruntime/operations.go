@@ -28,7 +28,27 @@ type Operations struct {
 }
 
 // Explainer adds a database's plans to the operations of a process.
-type Explainer func(ctx context.Context, subject observe.Subject, ops *operation.Operations)
+type Explainer interface {
+	// Look notes what is to be seen of the process only under load. It is quick.
+	Look(subject observe.Subject)
+	// Explain runs once the load is over.
+	Explain(ctx context.Context, subject observe.Subject, ops *operation.Operations)
+}
+
+// AfterLoad is an Explainer that needs nothing of the process under load.
+type AfterLoad func(ctx context.Context, subject observe.Subject, ops *operation.Operations)
+
+// Look implements Explainer.
+func (AfterLoad) Look(observe.Subject) {}
+
+// Explain implements Explainer.
+func (f AfterLoad) Explain(ctx context.Context, subject observe.Subject, ops *operation.Operations) {
+	f(ctx, subject, ops)
+}
+
+// looks is how often explainers look at the process in the steady span: a service that opens its database for each
+// request has it open only now and then.
+const looks = 10
 
 var (
 	_ observe.Source   = (*Operations)(nil)
@@ -36,7 +56,7 @@ var (
 	_ observe.Storer   = (*Operations)(nil)
 )
 
-// NewOperations returns the source. What explains runs after the load.
+// NewOperations returns the source.
 func NewOperations(explain ...Explainer) *Operations { return &Operations{explain: explain} }
 
 // Describe implements observe.Source.
@@ -96,7 +116,12 @@ func (o *Operations) Run(ctx context.Context, _ observe.Sink) error {
 		<-ctx.Done()
 		return nil
 	}
-	sleepUntil(ctx, o.subject.Clock, last)
+	for i := range looks {
+		for _, e := range o.explain {
+			e.Look(o.subject)
+		}
+		sleepUntil(ctx, o.subject.Clock, first+(last-first)*time.Duration(i+1)/looks)
+	}
 	// The run's end must not take the second snapshot with it.
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), overhang)
 	defer cancel()
@@ -111,8 +136,8 @@ func (o *Operations) Run(ctx context.Context, _ observe.Sink) error {
 	if o.result == nil {
 		return nil
 	}
-	for _, explain := range o.explain { // once the load is over
-		explain(context.WithoutCancel(ctx), o.subject, o.result)
+	for _, e := range o.explain {
+		e.Explain(context.WithoutCancel(ctx), o.subject, o.result)
 	}
 	return nil
 }

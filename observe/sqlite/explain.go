@@ -27,14 +27,33 @@ const (
 	patience = 3 * time.Second
 )
 
-// Explain fills in the databases that a process has open, and SQLite's plans of the
-// operations that are statements. It does nothing for a process without a database, and
-// never fails: failures are named in the databases' Why.
-func Explain(ctx context.Context, subject observe.Subject, ops *operation.Operations) {
+// Plans fills in the databases of a process, and SQLite's plans of its statements. The zero value is ready.
+type Plans struct{ seen []string }
+
+// Look notes the databases that a process has open: one that it opens for each request may be closed once the load is over.
+func (e *Plans) Look(subject observe.Subject) {
 	if subject.PID <= 0 {
 		return
 	}
-	files, err := find(subject.PID)
+	files, err := find(subject.PID, nil)
+	if err != nil {
+		return
+	}
+	for _, f := range files {
+		if !slices.Contains(e.seen, f.path) && len(e.seen) < maxDatabases {
+			e.seen = append(e.seen, f.path)
+		}
+	}
+}
+
+// Explain fills in the databases that a process has open or had open when Look was called, and SQLite's plans of the
+// operations that are statements. It does nothing for a process without a database, and
+// never fails: failures are named in the databases' Why.
+func (e *Plans) Explain(ctx context.Context, subject observe.Subject, ops *operation.Operations) {
+	if subject.PID <= 0 {
+		return
+	}
+	files, err := find(subject.PID, e.seen)
 	if err != nil || len(files) == 0 {
 		return
 	}

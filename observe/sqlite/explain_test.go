@@ -91,7 +91,7 @@ func TestExplain(t *testing.T) {
 			}
 			before := state(t, dir)
 			ops := asked(byMail, byCity, newest, join, notes, byRow, sets, removes, "SELECT * FROM elsewhere WHERE id = ?")
-			Explain(t.Context(), observe.Subject{PID: os.Getpid()}, ops)
+			new(Plans).Explain(t.Context(), observe.Subject{PID: os.Getpid()}, ops)
 			if after := state(t, dir); !reflect.DeepEqual(before, after) {
 				t.Errorf("files changed: %v, then %v", before, after)
 			}
@@ -125,6 +125,26 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// TestExplainAfterItWasClosed: a service opens its database for each request, and has it closed once the load is over.
+func TestExplainAfterItWasClosed(t *testing.T) {
+	_, db := shop(t, "wal")
+	subject, seen := observe.Subject{PID: os.Getpid()}, &Plans{}
+	seen.Look(subject)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	const text = "SELECT id FROM customers WHERE email = ?"
+	ops, unseen := asked(text), asked(text)
+	seen.Explain(t.Context(), subject, ops)
+	new(Plans).Explain(t.Context(), subject, unseen)
+	if plan := ops.PlanOf(text); plan == nil || len(plan.Scans) != 1 || plan.Scans[0].Table != "customers" {
+		t.Errorf("looked at while it was open: %+v", ops)
+	}
+	if len(unseen.SQLite) != 0 {
+		t.Errorf("never seen open: %+v", unseen.SQLite)
+	}
+}
+
 // TestExplainRefuses files of other users and ones that only begin like a database.
 func TestExplainRefuses(t *testing.T) {
 	if os.Getuid() != 0 {
@@ -143,7 +163,7 @@ func TestExplainRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	ops := asked("SELECT id FROM customers WHERE email = ?")
-	Explain(t.Context(), observe.Subject{PID: os.Getpid()}, ops)
+	new(Plans).Explain(t.Context(), observe.Subject{PID: os.Getpid()}, ops)
 	if len(ops.SQLite) != 2 || !strings.Contains(ops.SQLite[1].Why, "another user") || ops.SQLite[0].Why == "" || len(ops.Plans) > 0 {
 		t.Errorf("%+v %+v", ops.SQLite, ops.Plans)
 	}

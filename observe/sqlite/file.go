@@ -28,8 +28,8 @@ type file struct {
 	why  string // why it must not be read; "" when it may
 }
 
-// find returns the databases that a process has open.
-func find(pid int) ([]file, error) {
+// find returns the databases that a process has open, and those among closed, paths as the process knows them, that it had open.
+func find(pid int, closed []string) ([]file, error) {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
 	owner, err := os.Stat(dir)
 	if err != nil {
@@ -51,6 +51,13 @@ func find(pid int) ([]file, error) {
 			byPath[target] = at
 		}
 	}
+	for _, path := range closed {
+		for _, path := range []string{path, path + "-wal"} {
+			if at := filepath.Join(dir, "root", path); byPath[path] == "" && exists(at) {
+				byPath[path] = at
+			}
+		}
+	}
 	var list []file
 	for path, at := range byPath {
 		why, ok := readable(at, owner)
@@ -63,6 +70,11 @@ func find(pid int) ([]file, error) {
 		list = append(list, file{path: path, open: at, wal: byPath[path+"-wal"], why: why})
 	}
 	return list, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // readable reports whether a descriptor leads to a database, and why that must not be

@@ -284,8 +284,12 @@ func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why str
 			return a, part, "slow"
 		}
 		if i == 0 {
-			p.Reject("db-slow-query", "the leading statement takes %s per call and reads no table in full: %s",
-				diagnose.Span(took), statement.Brief(a.Text))
+			scans := "reads no table in full"
+			if a.Plan == nil && a.Server == nil {
+				scans = "has no plan that was read"
+			}
+			p.Reject("db-slow-query", "the leading statement takes %s per call and %s: %s", diagnose.Span(took), scans,
+				statement.Brief(a.Text))
 		}
 	}
 	return lead, 0, ""
