@@ -163,6 +163,20 @@ func TestStopOf(t *testing.T) {
 	}
 }
 
+// TestBookOfACodec: a type's own UnmarshalJSON that decodes its fields is part of the decoding that called it.
+func TestBookOfACodec(t *testing.T) {
+	x := NewIndex(Code{Module: "shop"})
+	through := stack("reflect.Value.Set", "encoding/json.Unmarshal", "shop/packages.(*Package).UnmarshalJSON",
+		"encoding/json.(*decodeState).value", "encoding/json.Unmarshal", "shop/packages.(*Index).Get")
+	if role, at := x.Book(through); role != JSON || at != 4 {
+		t.Errorf("%b from frame %d, want JSON from that of (*Index).Get's call", role, at)
+	}
+	other := stack("encoding/json.Unmarshal", "shop/packages.(*Package).load", "encoding/gob.(*Decoder).Decode", "shop/packages.(*Index).Get")
+	if role, at := x.Book(other); role != JSON || at != 0 {
+		t.Errorf("%b from frame %d, want JSON from that of load's call", role, at)
+	}
+}
+
 func TestDomain(t *testing.T) {
 	x := NewIndex(Code{Module: "shop"})
 	const user = "shop/orders.Query"

@@ -85,6 +85,8 @@ func (x *Index) making(stack []code.Frame, all Role) bool {
 func (x *Index) outermost(stack, inner []code.Frame) (role Role, at int) {
 	at = -1
 	answering := false
+	var codec Role // the domain that called a method of the user's for a value, and where it began
+	codecAt := -1
 	for i := len(inner) - 1; i >= 0; i-- {
 		has := x.Role(inner[i].Function)
 		switch {
@@ -100,6 +102,9 @@ func (x *Index) outermost(stack, inner []code.Frame) (role Role, at int) {
 		case has.Has(ServerIO):
 			role, at, answering = 0, -1, true
 		case role != 0 && x.User(inner[i]):
+			if codec = 0; codes(inner[i].Function) {
+				codec, codecAt = role, at
+			}
 			role, at = 0, -1
 			continue
 		case role != 0 && has.Has(Compress):
@@ -120,9 +125,22 @@ func (x *Index) outermost(stack, inner []code.Frame) (role Role, at int) {
 		if domain == Format && !rendered(inner[i].Function) && x.lent(inner[i+1:]) {
 			return 0, -1
 		}
-		role, at = domain, i
+		if role, at = domain, i; domain == codec {
+			at = codecAt // who asked for the value can ask for less
+		}
 	}
 	return role, at
+}
+
+// codes reports whether a function is a method by which a type encodes or decodes itself, called by an encoder. One that
+// uses the same encoder for its fields is part of the encoding that called it.
+func codes(function string) bool {
+	switch name := function[strings.LastIndexByte(function, '.')+1:]; name {
+	case "MarshalJSON", "UnmarshalJSON", "MarshalJSONTo", "UnmarshalJSONFrom", "MarshalText", "UnmarshalText", "MarshalYAML",
+		"UnmarshalYAML", "MarshalXML", "UnmarshalXML":
+		return true
+	}
+	return false
 }
 
 // served reports whether a dependency's handler answers a request, given what is outside a use of CPU and inside of routers and
