@@ -165,12 +165,13 @@ func (p *Set) noneJoined() bool {
 }
 
 // runElsewhere reports whether goroutines of their own run the statements of requests: traces joined none to a request, and
-// requests wait for a goroutine that waits for the database. euterpe hands closures to one that has the connection.
+// requests wait for the database, or for a goroutine that does. euterpe hands closures to one that has the connection, and
+// permify's single-flight group starts one for each flight.
 func (p *Set) runElsewhere() bool {
 	if p.Anatomy == nil || p.Anatomy.Requests == 0 || len(p.Anatomy.Operations) > 0 {
 		return false
 	}
-	behind := 0.0
+	behind := p.Waits().Share(callstack.DatabaseWait)
 	for _, site := range p.Waits().Sites(callstack.ChannelWait) {
 		behind += site.Share * p.MeanwhileIn(site, callstack.DatabaseWait)
 	}

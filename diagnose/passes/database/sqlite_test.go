@@ -398,6 +398,27 @@ func TestScanByAWorker(t *testing.T) {
 	ExpectFirst(t, suite.All(), service(), "channel-bottleneck")
 }
 
+// TestScanInAFlight: one request's statement serves all that wait for it in a single-flight group, which runs it on a goroutine of
+// its own.
+func TestScanInAFlight(t *testing.T) {
+	const head, flight = "shop/store.(*Store).Head@store.go:70", "golang.org/x/sync/singleflight.(*Group).doCall"
+	service := func(scans ...operation.SQLiteScan) *Builder {
+		b := New(8, 100*ms).CPU(2, 1.1, 1, 0.1, -1).Sample(9*time.Second, append(sqliteStack(head), flight)...).
+			Sample(time.Second, "encoding/json.Marshal", "shop/web.Show@web.go:12").Wait(breakdown.StateRunning, ms, 3).
+			Wait(breakdown.StateSync, 98*ms, 1, "sync.(*WaitGroup).Wait", "golang.org/x/sync/singleflight.(*Group).Do",
+				"shop/web.Show@web.go:30")
+		b.Behind(breakdown.Chain{NS: int64(96 * ms), Links: []breakdown.Link{{Goroutine: flight,
+			State: breakdown.StateSyscall, Stack: Stack(append(sqliteStack(head), flight)...)}}})
+		return b.Asks(operation.Query, "SELECT id FROM snapshots WHERE tenant = ?", int64(b.Requests()/8), 96*ms, 1,
+			Caller(1, 96*ms, append(sqliteStack(head), flight)...)).SQLite("wal").Plan([]string{"SCAN snapshots"}, scans...)
+	}
+	scan := operation.SQLiteScan{Table: "snapshots", Rows: 30000, Columns: []string{"tenant"}, Equal: []string{"tenant"}}
+	if f := ExpectFirst(t, suite.All(), service(scan), "db-slow-query").Findings[0]; f.Share < 0.9 ||
+		!strings.Contains(f.Title, "therefore requests wait for one computation in flight") {
+		t.Errorf("%.2f: %s", f.Share, f.Title)
+	}
+}
+
 // TestOneIndexForTwo: a page's count and its rows read the table for the same column. Either's index alone leaves half of the time.
 func TestOneIndexForTwo(t *testing.T) {
 	const count = "SELECT count(*) FROM sales WHERE stall = ?"

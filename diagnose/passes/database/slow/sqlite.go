@@ -50,8 +50,7 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	by, known := lead.Heaviest()
 	at := asker.By{Place: by.Place}
 	if part = min(1, part*times); why == "scan" || why == "index" {
-		share += behind(p, by.Place.Function, callstack.LockWait, callstack.ReadLockWait) / part
-		share = min(1, max(share, behind(p, by.Place.Function, callstack.ChannelWait)/part))
+		share = behindOthers(p, by.Place.Function, share, part)
 	}
 	if why == "" || share*part < demand.LeastRequestShare {
 		return nil
@@ -83,16 +82,30 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	} else {
 		wordScan(p, &f, lead, others, place)
 	}
-	if known && returnsMany(p, lead) {
-		readsMany(p, &f, lead, by, share*part)
-	}
 	for _, a := range others {
 		by, _ := a.Heaviest()
 		f.Evidence = append(f.Evidence, diagnose.Fact(from, demand.PerRequest(p, a.Calls), diagnose.Count,
 			"another statement lacks the index, at %s: %s", diagnose.At(by.Place), statement.Brief(a.Text)))
 	}
 	overWire(p, &f, lead, part, saves)
+	if known && !planned && returnsMany(lead) {
+		readsMany(p, &f, lead, by, share*part)
+	}
 	return []diagnose.Finding{f}
+}
+
+// behindOthers returns the part of request time, 0 to 1, within statements and behind others that run a statement in a function:
+// who has a lock, a goroutine that runs it for all, or the request in flight. share is the part within statements, and part that of
+// the statement in it.
+func behindOthers(p *diagnose.Pass, function string, share, part float64) float64 {
+	share += behind(p, function, callstack.LockWait, callstack.ReadLockWait) / part
+	flight := 0.0
+	for _, site := range p.Waits().Sites(callstack.DatabaseWait) {
+		if site.Via == callstack.FlightWait && callstack.Enclosing(site.Place.Function) == callstack.Enclosing(function) {
+			flight += site.Share
+		}
+	}
+	return min(1, max(share, behind(p, function, callstack.ChannelWait)/part, flight/part))
 }
 
 // behind returns the part of request time, 0 to 1, in which requests wait for a lock or a goroutine whose holder waits for the
@@ -110,10 +123,10 @@ func behind(p *diagnose.Pass, function string, queues ...callstack.Wait) (share 
 	return share
 }
 
-// returnsMany reports whether a statement of a database within the process returns many rows because it was asked for them.
-func returnsMany(p *diagnose.Pass, a evidence.Asked) bool {
+// returnsMany reports whether a statement returns many rows because it was asked for them.
+func returnsMany(a evidence.Asked) bool {
 	_, scans := wastefulScan(a)
-	return demand.InProcess(p) && !scans && a.Rows >= leastMany*a.Calls && !statement.Shuffles(a.Text) && !statement.Skips(a.Text) &&
+	return !scans && a.Rows >= leastMany*a.Calls && !statement.Shuffles(a.Text) && !statement.Skips(a.Text) &&
 		!statement.Counts(a.Text)
 }
 
