@@ -115,6 +115,28 @@ func TestRunQueueFollowsFromWhatTakesTheCPU(t *testing.T) {
 	ExpectAll(t, suite, Idle().CPU(2, 0.2, 0.1, 0.1, 0), "queue", "root")
 }
 
+// What a closure does is on the way through the function around it, and nothing that another function does is.
+func TestClosureIsOnTheWayThroughItsFunction(t *testing.T) {
+	queue := finds("queue", cause("queue", "root"), 2, findings.High)
+	run := queue.Run
+	queue.Run = func(p *diagnose.Pass) ([]diagnose.Finding, error) {
+		p.Reached("queue", []string{"shop/users.find", "shop/api.(*API).Recover"})
+		return run(p)
+	}
+	at := func(function string) diagnose.Analyzer {
+		a := finds("root", cause("root"), 3, findings.High)
+		run := a.Run
+		a.Run = func(p *diagnose.Pass) ([]diagnose.Finding, error) {
+			found, err := run(p)
+			found[0].Where.Function = function
+			return found, err
+		}
+		return a
+	}
+	ExpectAll(t, []diagnose.Analyzer{queue, at("shop/api.(*API).Recover.func1")}, Idle(), "root")
+	ExpectAll(t, []diagnose.Analyzer{queue, at("shop/api.(*API).Report.func1")}, Idle(), "root", "queue")
+}
+
 // An analyzer that fails leaves its causes not judged and does not affect the others.
 func TestFailureIsNotHealth(t *testing.T) {
 	fails := finds("fails", cause("x"), 2, findings.High)

@@ -237,7 +237,9 @@ func (p *Pass) shortens(f Finding) float64 {
 // none of them.
 func (p *Pass) apart(cause, function string) bool {
 	functions, known := p.reached[cause]
-	return known && function != "" && !slices.Contains(functions, function)
+	return known && function != "" && !slices.ContainsFunc(functions, func(name string) bool {
+		return callstack.Enclosing(name) == callstack.Enclosing(function) // a transaction's body is a closure
+	})
 }
 
 // consequence formats a folded finding as the second half of a sentence.
