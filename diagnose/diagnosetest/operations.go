@@ -21,9 +21,9 @@ func (b *Builder) Asks(kind operation.Kind, text string, calls int64, each time.
 }
 
 // Dials adds connections that net/http's client opened, as the hooks count them.
-func (b *Builder) Dials(host string, opened int64) *Builder {
+func (b *Builder) Dials(host string, opened int64, callers ...operation.Caller) *Builder {
 	b.operations.Operations = append(b.operations.Operations, operation.Operation{
-		ID: 1 + len(b.operations.Operations), Kind: operation.Dial, Text: host, Calls: opened, Opened: opened})
+		ID: 1 + len(b.operations.Operations), Kind: operation.Dial, Text: host, Calls: opened, Opened: opened, Callers: callers})
 	return b
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/operation"
 	"github.com/redline-go/redline/record/series"
 )
 
@@ -212,12 +213,29 @@ func leaked(p *diagnose.Pass, g growth, first, last measured.Snapshot, counted b
 				"and keep it.", diagnose.At(at))
 		}
 	}
+	if at, ok := dialler(p); ok && measured.ClientConn(g.entry) && !p.Stacks.User(g.at) {
+		f.Where = diagnose.WhereOf(at)
+		f.Title = fmt.Sprintf("Connections of an HTTP client, opened at %s, pile up with their goroutines: %s more in %s",
+			diagnose.At(at), diagnose.Number(float64(g.by)), diagnose.Span(1e9*seconds))
+		f.Remedy = fmt.Sprintf("Make the client that is called at %s, or its Transport, once and share it: each call leaves "+
+			"connections of its own behind.", diagnose.At(at))
+	}
 	if n := named(p, g); n > 0 {
 		f.Confidence = findings.High
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(n), diagnose.Count,
 			"nothing can ever wake %d of them (the runtime's leak profile)", n))
 	}
 	return f
+}
+
+// dialler returns the user's line for which an HTTP client opened most connections; ok is false where none was counted.
+func dialler(p *diagnose.Pass) (at code.Frame, ok bool) {
+	return p.Asker(func(o operation.Operation, c operation.Caller) float64 {
+		if o.Kind != operation.Dial {
+			return 0
+		}
+		return c.Share * float64(o.Opened)
+	})
 }
 
 // leftBy returns the user's line at which requests start the goroutines of a function that outlive them. ok is false where no

@@ -477,6 +477,20 @@ func TestLeakOfALibrary(t *testing.T) {
 	Expect(t, wait.Leak, piles("runtime.gopark", "shop/cache.(*watcher).watch@cache.go:130"), "goroutine-leak at cache.go:130")
 }
 
+// TestLeakOfConnections: nothing of the user's is on the stacks of a client's connections. The hooks counted for whom they were
+// opened; those of a copy of net/http's transport are connections too.
+func TestLeakOfConnections(t *testing.T) {
+	for _, entry := range []string{"net/http.(*persistConn).readLoop", "github.com/imroc/req/v3.(*persistConn).readLoop"} {
+		b := idle().Left(40, 1040, "internal/poll.runtime_pollWait", entry).Gauge(series.LoadInFlight, "", 12).
+			Series("/sched/goroutines:goroutines", "", func(w int) float64 { return 100 + 10*float64(w) })
+		found := Expect(t, wait.Leak, b.Dials("quotes:80", 1000, Caller(1, ms, "net/http.(*Transport).dial",
+			"net/http.(*Client).Do", "shop/quotes.fetch@quotes.go:30")), "goroutine-leak at quotes.go:30")
+		if len(found) == 1 && !strings.Contains(found[0].Remedy, "once and share it") {
+			t.Errorf("%s: %s", entry, found[0].Remedy)
+		}
+	}
+}
+
 // TestQueueOfAQuota: requests that are ready while the quota stops them wait for the quota, and the
 // queue is worth no more than lifting it.
 func TestQueueOfAQuota(t *testing.T) {
