@@ -145,8 +145,13 @@ func find(entrants []entrant, name string) entrant {
 
 // atLeast is the mark of a ratio.
 func (b *bench) atLeast(entrants []entrant, peer string, want float64, what string) mark {
+	return b.ofAtLeast(b.redline.Name, entrants, peer, want, what)
+}
+
+// ofAtLeast is atLeast for one of redline's own tools.
+func (b *bench) ofAtLeast(tool string, entrants []entrant, peer string, want float64, what string) mark {
 	m := mark{What: fmt.Sprintf("%s: requests per CPU second against %s", what, peer), Want: fmt.Sprintf("at least %.2f", want)}
-	r, ok := b.ratioOf(find(entrants, "redline"), find(entrants, peer))
+	r, ok := b.ratioOf(find(entrants, tool), find(entrants, peer))
 	if !ok {
 		return m.unmeasured(entrants, peer)
 	}

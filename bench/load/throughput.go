@@ -34,7 +34,8 @@ func (b *bench) plaintext(ctx context.Context) (*section, error) {
 		return nil, err
 	}
 	s.Marks = []mark{
-		b.atLeast(entrants, "wrk", 1.10, "HTTP/1.1"), b.atLeast(entrants, "k6", 8, "HTTP/1.1"),
+		b.atLeast(entrants, "wrk", 1.15, "HTTP/1.1"), b.ofAtLeast(b.observing.Name, entrants, "wrk", 1.10, "HTTP/1.1, observing"),
+		b.atLeast(entrants, "k6", 8, "HTTP/1.1"),
 		b.atLeast(entrants, "hey", 3, "HTTP/1.1"), b.atLeast(entrants, "floor", 0.90, "HTTP/1.1"),
 	}
 	return s, nil
