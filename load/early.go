@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/redline-go/redline/load/socket"
 	"github.com/redline-go/redline/load/usage"
 )
 
@@ -11,7 +12,7 @@ import (
 // interrupt, leaving an idle state and a run queue take 20 to 40 us on a virtual machine, and all
 // of it would be in the request's latency, which counts from when it is due. So a loop sleeps
 // until a little before, and polls its sockets for the rest. It takes only CPU time that nobody
-// uses, and only part of it.
+// uses, and only part of it: what sleeping would have cost is free.
 const (
 	// earlyShare bounds the share of a loop's time that goes into this.
 	earlyShare = 0.25
@@ -32,7 +33,23 @@ type early struct {
 	usual time.Duration // lateness that wakesLate of the wake-ups exceed
 	saved time.Duration // that may be spent now
 	at    time.Duration // when saved was last added to
+	sleep time.Duration // CPU time of going to sleep and waking up; zero until it is measured
 	total atomic.Int64  // ns spent; the reporter reads it
+}
+
+// sleeps is how often a loop sleeps to measure what that costs: one or two milliseconds in all.
+const sleeps = 16
+
+// measure measures what sleeping costs the calling thread. On a virtual machine, where idle CPUs leave the guest, it may be
+// as much as a request.
+func (e *early) measure(poll *socket.Poller) {
+	before := socket.CPU()
+	for range sleeps {
+		if n, err := poll.Wait(time.Microsecond); n > 0 || err != nil {
+			return
+		}
+	}
+	e.sleep = max(0, min(mostEarly/4, (socket.CPU()-before)/sleeps))
 }
 
 // lead returns how long before a due time to wake, zero for not at all.
@@ -60,11 +77,14 @@ func (e *early) woke(late time.Duration) {
 	}
 }
 
-// spent subtracts the time that a spell took. One that other threads interrupted takes more than was
-// saved, and the next ones wait until that is made up.
-func (e *early) spent(d time.Duration) {
-	e.saved -= d
+// spent subtracts the time that a spell took, without what it saved if it took the place of a sleep. One that other
+// threads interrupted takes more than was saved, and the next ones wait until that is made up.
+func (e *early) spent(d time.Duration, slept bool) {
 	e.total.Add(int64(d))
+	if !slept {
+		d = max(0, d-e.sleep)
+	}
+	e.saved -= d
 }
 
 // spare is whether CPUs are idle: the reporter writes it, the loops read it.
@@ -95,12 +115,14 @@ func (l *loop) wait() (int, error) {
 		return l.poll.Wait(-1)
 	}
 	now := l.now()
-	if at <= now || !exact || !l.run.spare.yes.Load() {
+	free := at-now <= l.early.sleep // no dearer than to sleep
+	if at <= now || !exact || !free && !l.run.spare.yes.Load() {
 		return l.poll.Wait(max(0, at-now))
 	}
-	if from := at - l.early.lead(now); from > now {
+	slept := false
+	if from := at - l.early.lead(now); from > now && !free {
 		n, err := l.poll.Wait(from - now)
-		now = l.now()
+		now, slept = l.now(), true
 		if n > 0 || err != nil {
 			return n, err
 		}
@@ -113,11 +135,11 @@ func (l *loop) wait() (int, error) {
 	for now < at {
 		// Answers that arrive meanwhile are handled at once.
 		if n, err := l.poll.Wait(0); n > 0 || err != nil {
-			l.early.spent(l.now() - began)
+			l.early.spent(l.now()-began, slept)
 			return n, err
 		}
 		now = l.now()
 	}
-	l.early.spent(now - began)
+	l.early.spent(now-began, slept)
 	return 0, nil
 }

@@ -43,15 +43,60 @@ func TestEarlyKeepsToItsShare(t *testing.T) {
 	const each, spells = 80 * time.Microsecond, 100_000
 	for i := range spells {
 		if d := e.lead(time.Duration(i) * each); d > 0 {
-			e.spent(d)
+			e.spent(d, true)
 			spent += d
 		}
 	}
 	if share := spent.Seconds() / (spells * each).Seconds(); share < 0.24 || share > 0.26 {
 		t.Errorf("spent %v of the time", share)
 	}
-	if e.spent(time.Second); e.lead(spells*each+time.Second) != 0 {
+	if e.spent(time.Second, true); e.lead(spells*each+time.Second) != 0 {
 		t.Error("a spell that took a second is not made up for after another")
+	}
+}
+
+// TestSpellsInPlaceOfSleepsAreFree: polling for as long as a sleep would cost takes nothing from the share, and what it takes more
+// does. All of it is no work.
+func TestSpellsInPlaceOfSleepsAreFree(t *testing.T) {
+	e := early{sleep: 5 * time.Microsecond, saved: time.Millisecond}
+	e.spent(4*time.Microsecond, false)
+	e.spent(7*time.Microsecond, false)
+	e.spent(time.Microsecond, true)
+	if e.saved != time.Millisecond-3*time.Microsecond || e.total.Load() != int64(12*time.Microsecond) {
+		t.Errorf("%v left, %v in all", e.saved, time.Duration(e.total.Load()))
+	}
+	poll, err := socket.NewPoller()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer poll.Close()
+	if e.measure(poll); e.sleep <= 0 || e.sleep > mostEarly/4 {
+		t.Errorf("a sleep costs %v", e.sleep)
+	}
+	poll.Wake()
+	e = early{}
+	if e.measure(poll); e.sleep != 0 {
+		t.Errorf("a wait that an event ended was taken for a sleep of %v", e.sleep)
+	}
+}
+
+// TestWaitDoesNotSleepForLess: what is due sooner than a sleep costs is waited for awake, whoever else needs the CPU.
+func TestWaitDoesNotSleepForLess(t *testing.T) {
+	poll, err := socket.NewPoller()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer poll.Close()
+	clock, err := timebase.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &loop{run: &run{clock: clock, plan: scenario.Load{}}, poll: poll}
+	l.early.sleep = time.Hour
+	l.alarms.add(&lane{}, l.now()+time.Minute)
+	poll.Wake()
+	if n, err := l.wait(); n != 1 || err != nil || l.early.total.Load() == 0 {
+		t.Errorf("%d events, %v, after polling for %v", n, err, time.Duration(l.early.total.Load()))
 	}
 }
 

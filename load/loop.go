@@ -121,6 +121,9 @@ func (l *loop) drive() error {
 	// The kernel delays timers by 50 us to batch them (timerslack, prctl(2)); that would be lag.
 	socket.Precise()
 	l.Thread.Store(int64(socket.Thread()))
+	if l.run.plan.Open() {
+		l.early.measure(l.poll)
+	}
 	defer l.shutdown()
 	l.start()
 	for !l.stopped.Load() {

@@ -59,9 +59,10 @@ func (r *run) edge(until int64) {
 	r.points = r.series.Edge(r.points, until-1, r.before, now, min(ended, now.Begun), r.plan.Open())
 	used := r.meter.Read()
 	r.points = r.series.Consumed(r.points, timebase.Span{From: r.usedAt, To: at}, r.Window, r.used, used)
-	r.account(timebase.Span{From: r.usedAt, To: at}, used, now)
+	polled := r.polling()
+	r.account(timebase.Span{From: r.usedAt, To: at}, used, polled, now)
 	cpus := series.PerSecond((used.CPU - r.used.CPU).Seconds(), at-r.usedAt)
-	r.before, r.used, r.usedAt = now, used, at
+	r.before, r.used, r.polled, r.usedAt = now, used, polled, at
 	r.spare.look(at)
 
 	r.sunk(r.Record.Add(r.points...))
@@ -78,13 +79,14 @@ func (r *run) edge(until int64) {
 
 // account adds the usage between two edges, as far as it lies in the
 // measured span.
-func (r *run) account(s timebase.Span, used usage.Usage, g account.Gauges) {
+func (r *run) account(s timebase.Span, used usage.Usage, polled time.Duration, g account.Gauges) {
 	inside := min(s.To, r.steady.To) - max(s.From, r.steady.From)
 	if inside <= 0 || s.Len() <= 0 {
 		return
 	}
 	share := float64(inside) / float64(s.Len())
 	r.spent.CPU += time.Duration(share * float64(used.CPU-r.used.CPU))
+	r.spent.Polled += time.Duration(share * float64(polled-r.polled))
 	if used.DelayKnown && r.used.DelayKnown {
 		r.spent.Delay += time.Duration(share * float64(used.Delay-r.used.Delay))
 		r.spent.Known = true
@@ -95,6 +97,14 @@ func (r *run) account(s timebase.Span, used usage.Usage, g account.Gauges) {
 	r.spent.Busy = r.busiest(s.To)
 	r.spent.Edges++
 	r.spent.Open += (float64(g.Open) - r.spent.Open) / float64(r.spent.Edges)
+}
+
+// polling returns the CPU time that all loops have spent so far on waiting awake.
+func (r *run) polling() (sum time.Duration) {
+	for _, l := range r.loops {
+		sum += time.Duration(l.early.total.Load())
+	}
+	return sum
 }
 
 // markLoops reads the CPU time of the loops' threads when the measured span

@@ -68,7 +68,8 @@ type run struct {
 	spare  spare
 	queue  *queue
 	before account.Gauges
-	used   usage.Usage // at the last edge
+	used   usage.Usage   // at the last edge
+	polled time.Duration // as polling returned it at the last edge
 	usedAt time.Duration
 	spent  validity.Spent
 	// CPU time of the loops' threads at the beginning of the measured span, and the share

@@ -36,8 +36,8 @@ func NewPoller() (*Poller, error) {
 	}
 	// epoll_pwait2 (Linux 5.11 and later) waits in nanoseconds; on older kernels a timerfd
 	// among the descriptors does the same for one more system call.
-	var none unix.Timespec
-	if _, errno := p.wait(&none); errno == unix.ENOSYS {
+	least := unix.NsecToTimespec(1) // none at all would not need the call
+	if _, errno := p.wait(&least); errno == unix.ENOSYS {
 		if err := p.useTimer(); err != nil {
 			p.Close()
 			return nil, err
@@ -98,27 +98,27 @@ func (p *Poller) Wait(d time.Duration) (int, error) {
 	return n, nil
 }
 
-// wait blocks, and announces that to Go's scheduler. Polling first without doing so
-// (RawSyscall with no time to wait) was tried and rejected: a loop that sleeps pays for
-// two calls, and one that does not sleep has many events per call to share the cost.
+// wait blocks unless limit is zero, and announces that to Go's scheduler. Polling first
+// (without limit) was tried and rejected: a loop that sleeps pays for two calls, and one
+// that does not sleep has many events per call to share the cost.
 func (p *Poller) wait(limit *unix.Timespec) (int, unix.Errno) {
 	events := unsafe.Pointer(&p.events[0])
+	if limit != nil && limit.Nano() == 0 { // it cannot block, so the scheduler need not know
+		n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.epoll), uintptr(events), batch, 0, 0, 0)
+		return count(n, errno), errno
+	}
 	if p.timer < 0 {
 		n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(p.epoll), uintptr(events), batch, uintptr(unsafe.Pointer(limit)), 0, 0)
 		return count(n, errno), errno
 	}
-	timeout := -1
 	if limit != nil {
-		if limit.Nano() == 0 {
-			timeout = 0
-		} else {
-			spec := unix.ItimerSpec{Value: *limit}
-			if err := unix.TimerfdSettime(p.timer, 0, &spec, nil); err != nil {
-				return 0, unix.EINVAL
-			}
+		spec := unix.ItimerSpec{Value: *limit}
+		if err := unix.TimerfdSettime(p.timer, 0, &spec, nil); err != nil {
+			return 0, unix.EINVAL
 		}
 	}
-	n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.epoll), uintptr(events), batch, uintptr(timeout), 0, 0)
+	forever := -1 // the timer ends the wait
+	n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.epoll), uintptr(events), batch, uintptr(forever), 0, 0)
 	return count(n, errno), errno
 }
 
@@ -186,3 +186,12 @@ func Precise() {
 
 // Thread returns the calling thread's id.
 func Thread() int { return unix.Gettid() }
+
+// CPU returns the CPU time that the calling thread has used.
+func CPU() time.Duration {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
+		return 0
+	}
+	return time.Duration(t.Nano())
+}

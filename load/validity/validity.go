@@ -107,10 +107,12 @@ type Evidence struct {
 
 // Spent is the usage of the generator's process within the measured span.
 type Spent struct {
-	CPU   time.Duration
-	Delay time.Duration
-	Known bool    // whether Delay is
-	Open  float64 // mean established connections
+	CPU time.Duration
+	// Polled is the part of CPU in which event loops waited awake for what was due: it would have gone to any work.
+	Polled time.Duration
+	Delay  time.Duration
+	Known  bool    // whether Delay is
+	Open   float64 // mean established connections
 	// Busy is the largest share of the time, 0 to 1, that one event loop was on CPU; 0 if
 	// unknown.
 	Busy  float64
@@ -287,7 +289,7 @@ func (e *Evidence) neverSent() bool {
 }
 
 func (e *Evidence) cpusUsed() float64 {
-	return series.PerSecond(e.Spent.CPU.Seconds(), e.Span)
+	return series.PerSecond((e.Spent.CPU - e.Spent.Polled).Seconds(), e.Span)
 }
 
 // busy is the largest share of the time under load that one event loop was on CPU. When

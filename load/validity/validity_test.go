@@ -54,6 +54,9 @@ func TestValidity(t *testing.T) {
 		{"Little's law of streams", false, func(e *Evidence) { e.LagSum, e.Summary.Streams = 20*time.Second, 10 }, "of 640 streams busy", ""},
 		{"Little's law, just kept", false, func(e *Evidence) { e.LagSum = 8 * time.Second }, "", ""},
 		{"all CPUs", false, func(e *Evidence) { e.Spent.CPU, e.Loopback = 19500*time.Millisecond, false }, "1.95 of 2 CPUs", ""},
+		{"all CPUs, mostly awake for what is due", true, func(e *Evidence) {
+			e.Spent.CPU, e.Spent.Polled, e.Loopback = 19500*time.Millisecond, 15*time.Second, false
+		}, "", ""},
 		{"an event loop is full", false, func(e *Evidence) { e.LoopBusy = 0.97 }, "on CPU for 97 % of the time, so answers waited for it", ""},
 		{"an event loop is full, open", true, func(e *Evidence) { e.LoopBusy = 0.99 }, "the rate and the latency percentiles cannot be trusted", ""},
 		{"an event loop has pauses", false, func(e *Evidence) { e.LoopBusy = 0.80 }, "", ""},
