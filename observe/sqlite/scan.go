@@ -178,13 +178,31 @@ func indexedIn(ctx context.Context, db *sql.DB, table string) (columns []string)
 	return columns
 }
 
-// rowsOf returns about how many rows a table has: its largest rowid, which costs a
-// walk down the tree and not a count; -1 if the table has no rowid.
+const (
+	// leastRow is how many bytes a row takes at least in a file, with its entry in the page.
+	leastRow = 8
+	// mostCounted bounds a count of rows.
+	mostCounted = 100_000
+)
+
+// rowsOf returns about how many rows a table has: the span of its rowids, which costs two
+// walks down the tree and not a count. Where the file has no room for so many, the ids are the
+// service's own (a time, a random number), and the rows are counted, up to mostCounted.
+// -1 if the table has no rowid.
 func rowsOf(ctx context.Context, db *sql.DB, table string) int64 {
-	rows := sql.NullInt64{}
-	err := db.QueryRowContext(ctx, `SELECT max(rowid) FROM "`+strings.ReplaceAll(table, `"`, `""`)+`"`).Scan(&rows)
-	if err != nil || !rows.Valid {
+	name := `"` + strings.ReplaceAll(table, `"`, `""`) + `"`
+	var first, last, size sql.NullInt64
+	err := db.QueryRowContext(ctx, "SELECT (SELECT min(rowid) FROM "+name+"), (SELECT max(rowid) FROM "+name+
+		"), (SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size())").Scan(&first, &last, &size)
+	if err != nil || !last.Valid {
 		return -1
 	}
-	return rows.Int64
+	rows := last.Int64 - first.Int64 + 1
+	if rows > 0 && rows <= size.Int64/leastRow {
+		return rows
+	}
+	if db.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT 1 FROM "+name+" LIMIT ?)", mostCounted).Scan(&rows) != nil {
+		return -1
+	}
+	return rows
 }

@@ -16,3 +16,25 @@ func TestRunsAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestRowsOf: rowids count rows only where the service does not choose them.
+func TestRowsOf(t *testing.T) {
+	_, db := shop(t, "delete")
+	for _, text := range []string{
+		"CREATE TABLE sales (id INTEGER PRIMARY KEY, stall TEXT)",
+		"INSERT INTO sales SELECT 10010000000000000 + id, 'x' FROM customers ORDER BY id LIMIT 300",
+		"CREATE TABLE late (id INTEGER PRIMARY KEY, stall TEXT)",
+		"INSERT INTO late SELECT 10010000000000000 + 1000000007 * id, 'x' FROM customers ORDER BY id LIMIT 300",
+		"CREATE TABLE none (id INTEGER PRIMARY KEY)",
+		"CREATE TABLE keyed (id TEXT PRIMARY KEY) WITHOUT ROWID",
+	} {
+		if _, err := db.Exec(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for table, want := range map[string]int64{"customers": 2000, "sales": 300, "late": 300, "none": -1, "keyed": -1} {
+		if got := rowsOf(t.Context(), db, table); got != want {
+			t.Errorf("%s: %d rows, want %d", table, got, want)
+		}
+	}
+}
