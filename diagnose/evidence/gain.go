@@ -166,6 +166,27 @@ func (p *Set) Freed(share, own, host float64) laws.Gain {
 		Busy: map[string]float64{named(targetCPUs, c.Limit): own, named(hostCPUs, c.CPUs): host}})
 }
 
+// still are waits that no CPU shortens.
+var still = []callstack.Wait{callstack.SleepWait, callstack.SyncWait, callstack.EventWait}
+
+// beside bounds a gain of CPU on a host that other programs fill: requests of a closed loop get shorter by no more than they
+// compute, or wait for who computes. Who answers a call may be on this host, and wait for a CPU as well.
+func (p *Set) beside(g laws.Gain) laws.Gain {
+	c := p.CPU()
+	if !c.Saturated() || c.Full() || p.Load().Open || !p.Traced() {
+		return g
+	}
+	share, w := 1.0, p.Waits()
+	for _, kind := range still {
+		for _, site := range w.Sites(kind) {
+			share -= site.Share * (1 - p.OwnPart(site))
+		}
+	}
+	most := laws.Amdahl(max(0, share))
+	g.Factor, g.Low, g.High = min(g.Factor, most), min(g.Low, most), min(g.High, most)
+	return g
+}
+
 // Untraced returns the difference between the load's mean request and the mean of those
 // that are complete in traces, in ns. A trace cuts a request with a probability
 // proportional to its length (length-biased sampling, the inspection paradox), so the
@@ -230,7 +251,7 @@ func (p *Set) Ran(w Work) laws.Gain {
 			cut.Busy[s.Name] = part * s.Busy
 		}
 	}
-	return m.Gain(cut)
+	return p.beside(m.Gain(cut))
 }
 
 // Alone returns the gain that removing a share of the service's CPU would have on a host

@@ -9,45 +9,62 @@ import (
 	"github.com/redline-go/redline/record/code"
 )
 
-// section returns the function that holds a lock through two helpers, such as lock and unlock of transfer.sh: one of them only
-// takes it and the other only releases it, and both are called by the same function. What runs in between is that one's.
+// mostHelpers is how many helpers, one around the other, are looked through.
+const mostHelpers = 3
+
+// section returns the function that holds a lock through helpers, such as lock and unlock of transfer.sh: what takes it only takes
+// it, what releases it only releases it, and the same function called both. What runs in between is that one's. Helpers may have
+// helpers: LedisDB locks a batch through a locker's Lock.
 // all are the waits for locks. ok is false where a function takes and releases the lock itself.
 func section(p *diagnose.Pass, s waits.Site, all []waits.Site) (at code.Frame, ok bool) {
-	takes, by, ok := inner(p, s.Part.Stack)
+	takers := usersOf(p, s.Part.Stack)
 	prof, err := p.Profile("mutex", "delay")
-	if !ok || err != nil {
+	if len(takers) < 2 || err != nil {
 		return at, false
 	}
-	owner, charged, within := callstack.Owner(takes.Function), int64(0), int64(0)
+	owner, charged, within := callstack.Owner(takers[0].Function), int64(0), make([]int64, len(takers))
 	for _, sample := range prof.Samples {
-		releases, caller, known := inner(p, sample.Stack)
-		if !known || callstack.Owner(releases.Function) != owner {
+		releasers := usersOf(p, sample.Stack)
+		if len(releasers) < 2 || callstack.Owner(releasers[0].Function) != owner {
 			continue
 		}
-		name := callstack.Unwrapped(releases.Function)
-		if name == takes.Function {
+		name := callstack.Unwrapped(releasers[0].Function)
+		if name == takers[0].Function {
 			return at, false
 		}
 		charged += sample.Value
 		waits := slices.ContainsFunc(all, func(w waits.Site) bool { return w.Place.Function == name })
-		if !waits && callstack.Unwrapped(caller.Function) == by.Function {
-			within += sample.Value
+		if i := meet(takers, releasers); !waits && i > 0 {
+			within[i] += sample.Value
 		}
 	}
-	return by, charged > 0 && 2*within > charged
+	for i, part := range within {
+		if charged > 0 && 2*part > charged {
+			return takers[i], true
+		}
+	}
+	return at, false
 }
 
-// inner returns the two innermost functions of the service's on a stack.
-func inner(p *diagnose.Pass, stack []code.Frame) (first, second code.Frame, ok bool) {
-	i := p.Stacks.Innermost(stack)
-	if i < 0 {
-		return first, second, false
+// meet returns the index of the innermost function on the first of two stacks that called helpers on both; 0 if none did.
+func meet(takers, releasers []code.Frame) int {
+	for i := 1; i < len(takers) && i <= mostHelpers; i++ {
+		for j := 1; j < len(releasers) && j <= mostHelpers; j++ {
+			if callstack.Unwrapped(takers[i].Function) == callstack.Unwrapped(releasers[j].Function) {
+				return i
+			}
+		}
 	}
-	j := slices.IndexFunc(stack[i+1:], func(f code.Frame) bool {
-		return p.Stacks.User(f) && callstack.Unwrapped(f.Function) != callstack.Unwrapped(stack[i].Function)
-	})
-	if j < 0 {
-		return first, second, false
+	return 0
+}
+
+// usersOf returns the service's functions on a stack, innermost first, each once where it and its closures follow one another.
+func usersOf(p *diagnose.Pass, stack []code.Frame) (list []code.Frame) {
+	for _, f := range stack {
+		if p.Stacks.User(f) && (len(list) == 0 ||
+			callstack.Unwrapped(f.Function) != callstack.Unwrapped(list[len(list)-1].Function)) {
+			list = append(list, f)
+		}
 	}
-	return stack[i], stack[i+1+j], true
+	return list
 }

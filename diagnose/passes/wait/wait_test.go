@@ -68,6 +68,9 @@ func TestLockThroughHelpers(t *testing.T) {
 	if len(found) == 1 && !strings.Contains(found[0].Remedy, "between Lock and Unlock in cache.(*Cache).check") {
 		t.Error(found[0].Remedy)
 	}
+	const locker, unlocker = "shop/cache.(*locker).Lock@cache.go:50", "shop/cache.(*locker).Unlock@cache.go:55"
+	Expect(t, wait.Lock, idle().Wait(breakdown.StateLock, 30*ms, 1, mutex(take, locker, check)...).
+		Held(8*s, "sync.(*Mutex).Unlock", release, unlocker, check), "lock-contention at cache.go:30") // helpers of helpers
 	Expect(t, wait.Lock, waited().Held(8*s, "sync.(*Mutex).Unlock", release, set), "lock-contention at cache.go:20") // another calls it
 	Expect(t, wait.Lock, waited().Held(8*s, "sync.(*Mutex).Unlock", release, check).Held(s, "sync.(*Mutex).Unlock", take, check),
 		"lock-contention at cache.go:20") // it releases it too
