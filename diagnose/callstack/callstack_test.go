@@ -171,7 +171,8 @@ func TestBookOfACodec(t *testing.T) {
 	if role, at := x.Book(through); role != JSON || at != 4 {
 		t.Errorf("%b from frame %d, want JSON from that of (*Index).Get's call", role, at)
 	}
-	other := stack("encoding/json.Unmarshal", "shop/packages.(*Package).load", "encoding/gob.(*Decoder).Decode", "shop/packages.(*Index).Get")
+	other := stack("encoding/json.Unmarshal", "shop/packages.(*Package).load", "encoding/gob.(*Decoder).Decode",
+		"shop/packages.(*Index).Get")
 	if role, at := x.Book(other); role != JSON || at != 0 {
 		t.Errorf("%b from frame %d, want JSON from that of load's call", role, at)
 	}
