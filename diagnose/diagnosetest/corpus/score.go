@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/record/findings"
 )
 
@@ -131,7 +132,7 @@ func both(before *bool, ok bool) *bool {
 // matches reports whether a finding's place is a wanted one.
 func matches(e Expect, f findings.Finding) bool {
 	w := f.Where
-	places := []string{w.Function, fmt.Sprintf("%s:%d", w.File, w.Line), spaced(w.SQL), w.Detail}
+	places := []string{callstack.Elided(w.Function), fmt.Sprintf("%s:%d", w.File, w.Line), spaced(w.SQL), w.Detail}
 	for _, want := range e.Where {
 		for _, p := range places {
 			if strings.Contains(strings.ToLower(p), strings.ToLower(spaced(want))) {
@@ -161,7 +162,7 @@ func place(w findings.Where) string {
 	}
 	switch {
 	case w.Function != "":
-		return fmt.Sprintf("%s %s:%d", path.Base(w.Function), path.Base(w.File), w.Line)
+		return fmt.Sprintf("%s %s:%d", callstack.Short(w.Function), path.Base(w.File), w.Line)
 	case w.SQL != "":
 		return cut(w.SQL)
 	case w.Detail != "":
