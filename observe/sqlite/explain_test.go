@@ -3,6 +3,7 @@ package sqlite
 import (
 	"crypto/sha256"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -127,7 +128,7 @@ func TestExplain(t *testing.T) {
 
 // TestExplainAfterItWasClosed: a service opens its database for each request, and has it closed once the load is over.
 func TestExplainAfterItWasClosed(t *testing.T) {
-	_, db := shop(t, "wal")
+	dir, db := shop(t, "wal")
 	subject, seen := observe.Subject{PID: os.Getpid()}, &Plans{}
 	seen.Look(subject)
 	if err := db.Close(); err != nil {
@@ -142,6 +143,14 @@ func TestExplainAfterItWasClosed(t *testing.T) {
 	}
 	if len(unseen.SQLite) != 0 {
 		t.Errorf("never seen open: %+v", unseen.SQLite)
+	}
+	path := filepath.Join(dir, "shop.db")
+	if err := errors.Join(os.Rename(path, path+".moved"), os.Symlink(path+".moved", path)); err != nil {
+		t.Fatal(err)
+	}
+	linked := asked(text)
+	if seen.Explain(t.Context(), subject, linked); len(linked.SQLite) != 0 {
+		t.Errorf("a link since then: %+v", linked.SQLite)
 	}
 }
 

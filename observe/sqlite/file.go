@@ -53,7 +53,7 @@ func find(pid int, closed []string) ([]file, error) {
 	}
 	for _, path := range closed {
 		for _, path := range []string{path, path + "-wal"} {
-			if at := filepath.Join(dir, "root", path); byPath[path] == "" && exists(at) {
+			if at := filepath.Join(dir, "root", path); byPath[path] == "" && regular(at) {
 				byPath[path] = at
 			}
 		}
@@ -72,9 +72,10 @@ func find(pid int, closed []string) ([]file, error) {
 	return list, nil
 }
 
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
+// regular reports whether a path is a regular file itself: what was a database may be a link by now, to anything.
+func regular(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // readable reports whether a descriptor leads to a database, and why that must not be
