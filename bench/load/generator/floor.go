@@ -16,6 +16,9 @@ import (
 	"github.com/redline-go/redline/bench/load/process"
 )
 
+//go:embed floor.h
+var floorHeader []byte
+
 //go:embed floor.c
 var floorSource []byte
 
@@ -71,8 +74,10 @@ func compile(ctx context.Context, dir, name string, source []byte) (string, erro
 		return "", fmt.Errorf("no C compiler (hint: apt-get install gcc libc6-dev)")
 	}
 	file, program := filepath.Join(dir, name+".c"), filepath.Join(dir, name)
-	if err := os.WriteFile(file, source, 0o600); err != nil {
-		return "", err
+	for name, text := range map[string][]byte{file: source, filepath.Join(dir, "floor.h"): floorHeader} {
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			return "", err
+		}
 	}
 	if out, err := exec.CommandContext(ctx, cc, "-O2", "-o", program, file).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("cc %s.c: %w%s", name, err, process.LastLine(out))

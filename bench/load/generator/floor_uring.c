@@ -11,43 +11,13 @@
 // wake-ups, but sends late and sees answers late: no generator may do so that
 // states latencies. It shows what wake-ups cost.
 
-#define _GNU_SOURCE
-#include <arpa/inet.h>
+#include "floor.h"
 #include <linux/io_uring.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { ENTRIES = 1024, BUFFERS = 1024, SIZE = 4096, SENT = 1 << 30 };
-
-static long long now(void) {
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000LL + t.tv_nsec;
-}
-
-static long long cpu(void) {
-	struct rusage u;
-	getrusage(RUSAGE_SELF, &u);
-	return (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000000LL +
-	       (u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000LL;
-}
-
-static void must(int ok, const char *what) {
-	if (!ok) {
-		perror(what);
-		exit(1);
-	}
-}
 
 static struct io_uring_sqe *entries;
 static unsigned tail, mask, pending;
