@@ -18,8 +18,8 @@ const (
 )
 
 // stored returns how many entries a cache stores per request, by the objects that it allocates for them. An entry may take
-// several, so only those of the place that allocates most count. many is true if, within twice the sampling error, the count
-// allows one entry for each request and no fewer than one for every other; false if there are too few samples to tell.
+// several, so only those of the place that allocates most count. many is true if the count, give or take twice its sampling
+// error, can be one per request and cannot be less than one per two requests; false if there are too few samples.
 func stored(p *diagnose.Pass, cache code.Frame) (entries float64, many bool) {
 	objects, err := p.Profile("allocs", "alloc_objects")
 	sizes, failed := p.Profile("allocs", "alloc_space")
