@@ -169,9 +169,9 @@ func (p *Set) Freed(share, own, host float64) laws.Gain {
 // still are waits that no CPU shortens.
 var still = []callstack.Wait{callstack.SleepWait, callstack.SyncWait, callstack.EventWait}
 
-// unshortened bounds a gain of CPU on a host that other programs fill: requests of a closed loop get shorter by no more than they
+// withinComputing bounds a gain of CPU on a host that other programs fill: requests of a closed loop get shorter by no more than they
 // compute, or wait for who computes. Who answers a call may be on this host, and wait for a CPU as well.
-func (p *Set) unshortened(g laws.Gain) laws.Gain {
+func (p *Set) withinComputing(g laws.Gain) laws.Gain {
 	c := p.CPU()
 	if !c.Saturated() || c.Full() || p.Load().Open || !p.Traced() {
 		return g
@@ -251,7 +251,7 @@ func (p *Set) Ran(w Work) laws.Gain {
 			cut.Busy[s.Name] = part * s.Busy
 		}
 	}
-	return p.unshortened(m.Gain(cut))
+	return p.withinComputing(m.Gain(cut))
 }
 
 // Alone returns the gain that removing a share of the service's CPU would have on a host

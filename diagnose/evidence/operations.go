@@ -173,7 +173,7 @@ func (p *Set) runElsewhere() bool {
 	}
 	behind := p.Waits().Share(callstack.DatabaseWait)
 	for _, site := range p.Waits().Sites(callstack.ChannelWait) {
-		behind += site.Share * p.MeanwhileIn(site, callstack.DatabaseWait)
+		behind += site.Share * p.PartIn(site, callstack.DatabaseWait)
 	}
 	return behind >= leastElsewhere
 }

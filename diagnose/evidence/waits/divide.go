@@ -403,16 +403,6 @@ func (p *Requests) MeanwhileAt(s Site, function string, kinds ...callstack.Wait)
 	return min(1, part/max(1, float64(s.Part.NS)))
 }
 
-// MeanwhileIn returns the part of a site's wait, 0 to 1, in which whoever it waits for is in a kind of wait, wherever that is.
-func (p *Requests) MeanwhileIn(s Site, kind callstack.Wait) (part float64) {
-	for _, c := range s.Part.Behind {
-		if p.Stacks.Root(c) == kind {
-			part += float64(c.NS)
-		}
-	}
-	return min(1, part/max(1, float64(s.Part.NS)))
-}
-
 func doing(kind callstack.Wait) string {
 	switch kind {
 	case callstack.Busy:

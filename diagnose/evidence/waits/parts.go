@@ -7,8 +7,12 @@ import (
 // ReadyPart returns the part of a wait, 0 to 1, in which the goroutine that would
 // end it was ready to run and had no CPU; 0 if less than half of the wait was
 // followed.
-func (p *Requests) ReadyPart(site Site) float64 {
-	return p.partOf(site, func(kind callstack.Wait) bool { return kind == callstack.Queued })
+func (p *Requests) ReadyPart(site Site) float64 { return p.PartIn(site, callstack.Queued) }
+
+// PartIn returns the part of a wait, 0 to 1, in which the goroutine that would end it was in a kind of wait itself; 0 if less
+// than half of the wait was followed.
+func (p *Requests) PartIn(site Site, kind callstack.Wait) float64 {
+	return p.partOf(site, func(k callstack.Wait) bool { return k == kind })
 }
 
 // OwnPart returns the part of a wait, 0 to 1, in which the goroutines that would end it ran
