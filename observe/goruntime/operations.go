@@ -120,7 +120,9 @@ func (o *Operations) Run(ctx context.Context, _ observe.Sink) error {
 		for _, e := range o.explain {
 			e.Look(o.subject)
 		}
-		sleepUntil(ctx, o.subject.Clock, first+(last-first)*time.Duration(i+1)/looks)
+		if !sleepUntil(ctx, o.subject.Clock, first+(last-first)*time.Duration(i+1)/looks) {
+			break
+		}
 	}
 	// The run's end must not take the second snapshot with it.
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), overhang)
