@@ -3,6 +3,7 @@ package service
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,17 +19,17 @@ func TestTargetThatAnswersElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	wanted, own := freeAddress(t), freeAddress(t)
-	// Each target that stays creates the file "up" first, and the test waits for that: no
-	// deadline decides what is seen.
+	// Each target that stays writes a line when it is up, and the test waits until that line
+	// was read: no deadline decides what is seen.
 	dir := t.TempDir()
 	for name, c := range map[string]struct {
 		command string
 		want    []string
 	}{
 		"elsewhere": {fmt.Sprintf("ADDR=%s %s & while ! (: < /dev/tcp/%s) 2>%s/null; do sleep 0.05; done; echo up >&2; "+
-			"touch up; wait", own, binary, strings.Replace(own, ":", "/", 1), dir),
+			"wait", own, binary, strings.Replace(own, ":", "/", 1), dir),
 			[]string{"| up", "hint: it listens on " + own}},
-		"nowhere": {"echo starting slowly >&2; touch up; exec sleep 600", []string{"| starting slowly", "hint: it listens nowhere"}},
+		"nowhere": {"echo starting slowly >&2; exec sleep 600", []string{"| starting slowly", "hint: it listens nowhere"}},
 		"done":    {"exit 0", []string{"ended before it was ready: exit status 0", "hint: it found nothing to do, or moved to the background"}},
 		"silent":  {"exit 3", []string{"exit status 3", "hint: it wrote nothing to standard error: -v"}},
 	} {
@@ -41,7 +42,7 @@ func TestTargetThatAnswersElsewhere(t *testing.T) {
 				contains(t, err, c.want)
 				return
 			}
-			awaitFile(t, filepath.Join(o.Target.Dir, "up"))
+			awaitLine(t, p, strings.TrimPrefix(c.want[0], "| "))
 			contains(t, notReady("connect", fmt.Errorf("refused"), o, p).Error(), c.want)
 		})
 	}
@@ -58,11 +59,12 @@ func startIn(t *testing.T, o Options) *process {
 	return p
 }
 
-func awaitFile(t *testing.T, path string) {
+// awaitLine waits until that line of the target's standard error was read.
+func awaitLine(t *testing.T, p *process, line string) {
 	t.Helper()
-	for tick := time.NewTicker(5 * time.Millisecond); !exists(path); <-tick.C {
+	for tick := time.NewTicker(5 * time.Millisecond); !slices.Contains(p.tail.lines(), line); <-tick.C {
 		if t.Context().Err() != nil {
-			t.Fatalf("no %s", path)
+			t.Fatalf("no %q in %q", line, p.tail.lines())
 		}
 	}
 }

@@ -86,7 +86,7 @@ type watch struct {
 	backoff    time.Duration
 	textsAt    time.Duration
 	textsEvery time.Duration
-	lastAt     time.Duration              // run time of the last reading that succeeded
+	lastAt     time.Duration              // run time at which the last reading that succeeded was complete
 	plain      time.Duration              // CPU of the last reading without statements
 	keeping    server.Keeping             // as of the last reading with statements
 	seen       map[string]map[string]bool // labels seen per gauge: they fall to zero rather than vanish
@@ -128,7 +128,7 @@ func (w *watch) edge(ctx, calls context.Context, edge time.Duration) {
 	}
 	w.pay(r, after-before, cost, seen)
 	w.deliver(r, edge, before, after)
-	w.lastAt = after
+	w.lastAt = w.subject.Clock.Now() // not after: the CPU of the server's processes is read later
 	if edge < w.seldomAt {
 		return
 	}
