@@ -33,8 +33,8 @@ var Disk = diagnose.Analyzer{
 		Title: "Requests wait for the disk",
 		Doc: "Requests wait in fsync or in writes to files, or for a lock whose holder does. CPUs are idle, and the more " +
 			"requests are in progress, the longer each waits.",
-		Knows: "The execution trace has the system calls with their stacks: fsync and the like, and writes to files that are " +
-			"not a logger's. If requests wait at a lock or a channel, redline follows the goroutine that they waited for, " +
+		Knows: "The execution trace has the system calls with their stacks: fsync and the like, writes to files that are " +
+			"not a logger's, and renames by a type that also syncs, because they wait for the same journal. If requests wait at a lock or a channel, redline follows the goroutine that they waited for, " +
 			"and its time in such a call counts as theirs, so the disk is reported and not the lock in front of it. " +
 			"Background syncs that no request waits for do not count. fsync calls counted by eBPF are reported with it. " +
 			"Reads of files are blocking-syscall, pages of a mapped file memory-pressure, a lock whose holder computes is " +
@@ -58,7 +58,8 @@ var Disk = diagnose.Analyzer{
 // requests.
 func runDisk(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
-	for _, s := range waits.ByOwner(diskSites(p)) {
+	calls := diskCalls{p: p, syncs: syncsOf(p)}
+	for _, s := range waits.ByOwner(calls.sites()) {
 		if _, ok := waitgain.Decide(p, s, waitgain.Serial); !ok {
 			continue
 		}
@@ -90,6 +91,7 @@ func runDisk(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, wrote, "bytes/s",
 				"the process writes %s/s to storage", diagnose.Size(wrote)))
 		}
+		p.Cover(f, calls.queuesBehind(s)...)
 		found = append(found, f)
 	}
 	return found, nil
@@ -127,70 +129,4 @@ func queuedBehind(p *diagnose.Pass, s *waits.Site) float64 {
 	tail := part * w.Tail(callstack.Queued)
 	s.TailNS, s.Tail = s.TailNS+tail*w.GapNS(), min(1, s.Tail+tail)
 	return behind
-}
-
-// diskSites returns the places of calls that wait for the disk, made by requests or
-// by goroutines that they wait for.
-func diskSites(p *diagnose.Pass) []waits.Site {
-	w := p.Waits()
-	sites := append([]waits.Site{}, w.Sites(callstack.SyncWait)...)
-	for _, s := range w.Sites(callstack.FileWait) {
-		if p.Stacks.Roles(s.Part.Stack).Has(callstack.FileWrite) {
-			sites = append(sites, s)
-		}
-	}
-	behind := map[code.Frame]*waits.Site{}
-	var order []code.Frame
-	add := func(parts []breakdown.Part, sum func(*waits.Site, breakdown.Chain, breakdown.Part)) {
-		for _, part := range parts {
-			for _, chain := range part.Behind {
-				place, ok := diskLink(p, chain)
-				if !ok {
-					continue
-				}
-				s := behind[place]
-				if s == nil {
-					s = &waits.Site{Wait: callstack.SyncWait, Place: place, User: p.Stacks.User(place), Part: part}
-					behind[place] = s
-					order = append(order, place)
-				}
-				sum(s, chain, part)
-			}
-		}
-	}
-	add(p.Anatomy.All, func(s *waits.Site, c breakdown.Chain, part breakdown.Part) {
-		s.NS += float64(c.NS)
-		s.Times += part.Times * float64(c.NS) / float64(max(1, part.NS))
-	})
-	add(p.Anatomy.Tail, func(s *waits.Site, c breakdown.Chain, _ breakdown.Part) { s.TailNS += float64(c.NS) })
-	add(p.Anatomy.Median, func(s *waits.Site, c breakdown.Chain, _ breakdown.Part) { s.TailNS -= float64(c.NS) })
-	for _, place := range order {
-		s := *behind[place]
-		s.Share = min(1, s.NS/w.MeanNS())
-		if gap := w.GapNS(); gap > 0 {
-			s.Tail = max(0, min(1, s.TailNS/gap))
-		}
-		sites = append(sites, s)
-	}
-	return sites
-}
-
-// diskLink returns the place at the end of a chain if the chain ends in a wait for
-// the disk.
-func diskLink(p *diagnose.Pass, c breakdown.Chain) (code.Frame, bool) {
-	if len(c.Links) == 0 {
-		return code.Frame{}, false
-	}
-	end := c.Links[len(c.Links)-1]
-	switch p.Stacks.Wait(breakdown.Part{State: end.State, Stack: end.Stack}) {
-	case callstack.SyncWait:
-	case callstack.FileWait:
-		if !p.Stacks.Roles(end.Stack).Has(callstack.FileWrite) {
-			return code.Frame{}, false
-		}
-	default:
-		return code.Frame{}, false
-	}
-	place, _ := p.Stacks.Place(end.Stack)
-	return place, place.Function != ""
 }

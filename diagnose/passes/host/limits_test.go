@@ -175,3 +175,22 @@ func TestDiskBehind(t *testing.T) {
 	lock = idle().Wait(breakdown.StateLock, 30*ms, 1, "sync.(*Mutex).Lock", "shop/wal.(*Log).Append@wal.go:28")
 	Expect(t, host.Disk, lock.Behind(behind("syscall.write", "os.(*File).Write", "log/slog.Info", wal)))
 }
+
+// A rename waits for the journal, and counts where its type syncs; that of a type that never syncs does not.
+func TestDiskRename(t *testing.T) {
+	queue := func(calls ...breakdown.Chain) *Builder {
+		return New(64, 40*ms).CPU(2, 0.6, 0.3, 0.1, 0.1).Wait(breakdown.StateRunning, ms, 3).
+			Wait(breakdown.StateChannel, 30*ms, 1, "runtime.chansend1", "shop/queue.(*Queue).Put@queue.go:20").Behind(calls...)
+	}
+	call := func(ns time.Duration, frames ...string) breakdown.Chain {
+		return breakdown.Chain{NS: int64(ns), Links: []breakdown.Link{{Goroutine: "shop/queue.(*Queue).loop",
+			State: breakdown.StateSyscall, Stack: Stack(append(frames, "shop/queue.(*Queue).loop@queue.go:60")...)}}}
+	}
+	rename := []string{"syscall.Rename", "os.rename", "os.Rename", "shop/queue.(*Queue).save@queue.go:90"}
+	fsync := []string{"syscall.Fsync", "os.(*File).Sync", "shop/queue.(*Queue).sync@queue.go:80"}
+	found := Expect(t, host.Disk, queue(call(22*ms, rename...), call(7*ms, fsync...)), "disk-sync at queue.go:80")
+	if len(found) == 1 && found[0].Share < 0.7 {
+		t.Errorf("share %.2f: the renames are not counted", found[0].Share)
+	}
+	Expect(t, host.Disk, queue(call(29*ms, rename...)))
+}

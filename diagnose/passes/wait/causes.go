@@ -66,6 +66,7 @@ var channelCause = diagnose.Cause{
 	// The reason why a worker is slow is reported first if it promises as much.
 	FollowsFrom: []string{"cpu-throttled"},
 	HeldBy:      []string{"db-slow-query"},
+	CoveredBy:   []string{"disk-sync"},
 }
 
 var limitCause = diagnose.Cause{

@@ -1,0 +1,144 @@
+package host
+
+import (
+	"slices"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence/waits"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
+)
+
+// diskCalls finds the calls that wait for the disk.
+type diskCalls struct {
+	p     *diagnose.Pass
+	syncs map[string]code.Frame // by owner (callstack.Owner), where it syncs longest
+}
+
+// syncsOf returns where each type or function syncs longest.
+func syncsOf(p *diagnose.Pass) map[string]code.Frame {
+	spent := map[code.Frame]int64{}
+	add := func(part breakdown.Part, ns int64) {
+		if p.Stacks.Wait(part) != callstack.SyncWait {
+			return
+		}
+		if place, _ := p.Stacks.Place(part.Stack); place.Function != "" {
+			spent[place] += ns
+		}
+	}
+	for _, part := range p.Anatomy.All {
+		add(part, part.NS)
+		for _, c := range part.Behind {
+			if n := len(c.Links); n > 0 {
+				add(breakdown.Part{State: c.Links[n-1].State, Stack: c.Links[n-1].Stack}, c.NS)
+			}
+		}
+	}
+	syncs := map[string]code.Frame{}
+	for place, ns := range spent {
+		owner := callstack.Owner(place.Function)
+		if most, ok := syncs[owner]; !ok || ns > spent[most] || ns == spent[most] && place.Line < most.Line {
+			syncs[owner] = place
+		}
+	}
+	return syncs
+}
+
+// place returns where a call waits for the disk: in a sync or in a write to a file. A rename counts as
+// part of its owner's syncs, at their place: it changes the journal, and waits until the file system
+// commits it. Of an owner that never syncs it is a file's call like others.
+func (d diskCalls) place(wait callstack.Wait, stack []code.Frame) (place code.Frame, ok bool) {
+	place, _ = d.p.Stacks.Place(stack)
+	switch wait {
+	case callstack.SyncWait:
+	case callstack.FileWait:
+		if !d.p.Stacks.Roles(stack).Has(callstack.FileWrite) {
+			if !renames(stack) {
+				return code.Frame{}, false
+			}
+			place = d.syncs[callstack.Owner(place.Function)]
+		}
+	default:
+		return code.Frame{}, false
+	}
+	return place, place.Function != ""
+}
+
+func renames(stack []code.Frame) bool {
+	return slices.ContainsFunc(stack, func(f code.Frame) bool { return f.Function == "os.Rename" })
+}
+
+// end returns the place at the end of a chain if the chain ends in a wait for the disk.
+func (d diskCalls) end(c breakdown.Chain) (code.Frame, bool) {
+	if len(c.Links) == 0 {
+		return code.Frame{}, false
+	}
+	end := c.Links[len(c.Links)-1]
+	return d.place(d.p.Stacks.Wait(breakdown.Part{State: end.State, Stack: end.Stack}), end.Stack)
+}
+
+// sites returns the places of calls that wait for the disk, made by requests or
+// by goroutines that they wait for.
+func (d diskCalls) sites() []waits.Site {
+	p, w := d.p, d.p.Waits()
+	sites := slices.Clone(w.Sites(callstack.SyncWait))
+	for _, s := range w.Sites(callstack.FileWait) {
+		if place, ok := d.place(s.Wait, s.Part.Stack); ok {
+			s.Place = place
+			sites = append(sites, s)
+		}
+	}
+	behind := map[code.Frame]*waits.Site{}
+	var order []code.Frame
+	add := func(parts []breakdown.Part, sum func(*waits.Site, breakdown.Chain, breakdown.Part)) {
+		for _, part := range parts {
+			for _, chain := range part.Behind {
+				place, ok := d.end(chain)
+				if !ok {
+					continue
+				}
+				s := behind[place]
+				if s == nil {
+					s = &waits.Site{Wait: callstack.SyncWait, Place: place, User: p.Stacks.User(place), Part: part}
+					behind[place] = s
+					order = append(order, place)
+				}
+				sum(s, chain, part)
+			}
+		}
+	}
+	add(p.Anatomy.All, func(s *waits.Site, c breakdown.Chain, part breakdown.Part) {
+		s.NS += float64(c.NS)
+		s.Times += part.Times * float64(c.NS) / float64(max(1, part.NS))
+	})
+	add(p.Anatomy.Tail, func(s *waits.Site, c breakdown.Chain, _ breakdown.Part) { s.TailNS += float64(c.NS) })
+	add(p.Anatomy.Median, func(s *waits.Site, c breakdown.Chain, _ breakdown.Part) { s.TailNS -= float64(c.NS) })
+	for _, place := range order {
+		s := *behind[place]
+		s.Share = min(1, s.NS/w.MeanNS())
+		if gap := w.GapNS(); gap > 0 {
+			s.Tail = max(0, min(1, s.TailNS/gap))
+		}
+		sites = append(sites, s)
+	}
+	return sites
+}
+
+// queuesBehind returns the functions in which requests wait, for most of that time, for whoever is in a
+// site's calls.
+func (d diskCalls) queuesBehind(s waits.Site) (functions []string) {
+	owner := callstack.Owner(s.Place.Function)
+	for _, part := range d.p.Anatomy.All {
+		var ns int64
+		for _, c := range part.Behind {
+			if place, ok := d.end(c); ok && callstack.Owner(place.Function) == owner {
+				ns += c.NS
+			}
+		}
+		if place, ok := d.p.Stacks.Place(part.Stack); ok && 2*ns >= part.NS && ns > 0 {
+			functions = append(functions, place.Function)
+		}
+	}
+	return functions
+}
