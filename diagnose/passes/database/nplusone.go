@@ -187,11 +187,22 @@ func (r repeats) promise(p *diagnose.Pass, f *diagnose.Finding, share float64) {
 
 // joined is the remedy of a statement that reads again and again.
 func joined(p *diagnose.Pass, text string) string {
-	how := "WHERE key = ANY($1)" + driver.GORM(p, "; GORM: Preload")
-	if demand.InProcess(p) || p.UsesOnly(callstack.MySQL) {
-		how = "WHERE key IN (...)"
+	how := onlyKeys(p)
+	if how == anyKey {
+		how += driver.GORM(p, "; GORM: Preload")
 	}
 	return fmt.Sprintf("Fetch all rows with one statement (a join, or %s) instead of: %s", how, statement.Brief(text))
+}
+
+// anyKey selects the rows of many keys on PostgreSQL.
+const anyKey = "WHERE key = ANY($1)"
+
+// onlyKeys is the condition that selects the rows of many keys with one statement.
+func onlyKeys(p *diagnose.Pass) string {
+	if demand.InProcess(p) || p.UsesOnly(callstack.MySQL) {
+		return "WHERE key IN (...)"
+	}
+	return anyKey
 }
 
 // batched is the remedy of a statement that writes again and again.
@@ -200,9 +211,16 @@ func batched(p *diagnose.Pass, text string) string {
 		return fmt.Sprintf("Write all rows in one transaction (one commit, one sync of the disk), "+
 			"with a statement prepared once: %s", statement.Brief(text))
 	}
+	const instead = ", in one transaction, instead of: "
+	switch statement.Verb(text) {
+	case "DELETE":
+		return "Delete all rows with one statement (" + onlyKeys(p) + ")" + instead + statement.Brief(text)
+	case "UPDATE":
+		return "Change all rows with one statement (UPDATE with " + onlyKeys(p) + ", or joined with the new values, as in FROM " +
+			"unnest($1::int[], ...))" + instead + statement.Brief(text)
+	}
 	return fmt.Sprintf("Write all rows with one statement (INSERT with several rows or from "+
-		"unnest($1::int[], ...), %s%s), in one transaction, instead of: %s", driver.Batch(p),
-		driver.GORM(p, "; GORM: CreateInBatches"), statement.Brief(text))
+		"unnest($1::int[], ...), %s%s)%s%s", driver.Batch(p), driver.GORM(p, "; GORM: CreateInBatches"), instead, statement.Brief(text))
 }
 
 // repeats is what requests run more than once.
@@ -297,7 +315,7 @@ func fromWaits(p *diagnose.Pass) []diagnose.Finding {
 	if executes(p, site.Part.Stack) {
 		f := &found[0]
 		f.Cause = "db-unbatched-write"
-		f.Remedy = fmt.Sprintf("Write all that the loop at %s writes with one statement (several rows, %s%s).",
+		f.Remedy = fmt.Sprintf("Write all that the loop at %s writes with one statement (several rows or keys, %s%s).",
 			diagnose.At(site.Place), driver.Batch(p), driver.GORM(p, "; GORM: CreateInBatches"))
 	}
 	diagnose.Promise(&found[0], demand.Gain(p, site.Share, part))

@@ -64,6 +64,19 @@ func TestRemedyByForm(t *testing.T) {
 	}
 }
 
+// A page of groups is chosen too late, whether or not its plan scans too much.
+func TestPageOfGroups(t *testing.T) {
+	const plan = `[{"Plan":{"Node Type":"Limit","Total Cost":900,"Plan Rows":10,"Plans":[{"Node Type":"Aggregate","Total Cost":890,` +
+		`"Plan Rows":3000,"Plans":[{"Node Type":"Index Scan","Relation Name":"links","Alias":"links","Index Name":"links_pkey",` +
+		`"Total Cost":585,"Plan Rows":20000}]}]}}]`
+	b := idle()
+	found := Expect(t, slow.Query, b.Statement("SELECT slug, count(*) FROM links GROUP BY slug ORDER BY slug LIMIT $1 OFFSET $2",
+		int64(b.Requests()), 80*ms, 10, 385, plan), "db-slow-query at orders.go:41")
+	if len(found) == 1 && !strings.Contains(found[0].Remedy, "a page of the groups") {
+		t.Errorf("remedy %q", found[0].Remedy)
+	}
+}
+
 // An existing index is not advised, and the finding says why it does not serve; the
 // result of hypopg for an advised one is evidence.
 func TestIndexesOfTheCatalogue(t *testing.T) {

@@ -81,6 +81,16 @@ func TestUnbatchedWrite(t *testing.T) {
 	if len(found) == 1 && (found[0].Where.SQL != insert || !strings.Contains(found[0].Remedy, "COPY")) {
 		t.Errorf("the statement or COPY is not named: %+v", found[0])
 	}
+	for text, remedy := range map[string]string{
+		"DELETE FROM readings WHERE meter = $1":           "Delete all rows with one statement (WHERE key = ANY($1))",
+		"UPDATE readings SET watts = $1 WHERE meter = $2": "unnest($1::int[], ...)",
+	} {
+		other := Expect(t, database.NPlusOne, idle().Statement(text, 40*n, 30*us, 1, 4, "").Statement("BEGIN", 41*n, us, 0, 0, ""),
+			"db-unbatched-write")
+		if len(other) == 1 && (!strings.Contains(other[0].Remedy, remedy) || strings.Contains(other[0].Remedy, "COPY")) {
+			t.Errorf("%s: %s", text, other[0].Remedy)
+		}
+	}
 	// One statement for all rows saves round trips, and still writes each row.
 	if slow := Expect(t, database.NPlusOne, idle().Statement(insert, 40*n, 400*us, 1, 4, "").Statement("BEGIN", 41*n, us, 0, 0, ""),
 		"db-unbatched-write"); len(found) == 1 && len(slow) == 1 && slow[0].GainCeiling > 0.8*found[0].GainCeiling {

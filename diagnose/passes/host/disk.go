@@ -34,7 +34,8 @@ var Disk = diagnose.Analyzer{
 		Doc: "Requests wait in fsync or in writes to files, or for a lock whose holder does. CPUs are idle, and the more " +
 			"requests are in progress, the longer each waits.",
 		Knows: "The execution trace has the system calls with their stacks: fsync and the like, writes to files that are " +
-			"not a logger's, and renames by a type that also syncs, because they wait for the same journal. If requests wait at a lock or a channel, redline follows the goroutine that they waited for, " +
+			"not a logger's, and renames by a type that also syncs, because they wait for the same journal. If requests wait at a lock " +
+			"or a channel, redline follows the goroutine that they waited for, " +
 			"and its time in such a call counts as theirs, so the disk is reported and not the lock in front of it. " +
 			"Background syncs that no request waits for do not count. fsync calls counted by eBPF are reported with it. " +
 			"Reads of files are blocking-syscall, pages of a mapped file memory-pressure, a lock whose holder computes is " +

@@ -68,7 +68,10 @@ func (c cost) assess(s database.Statement, catalogue index.Catalogue) cost {
 		if c.advice = c.scan.Advise(); statement.Shuffles(s.Text) {
 			c.advice = index.Advice{}
 		}
-		if c.groups = c.advice.Create == "" && root.GroupsForPage(); c.groups {
+	}
+	c.groups = c.advice.Create == "" && root.GroupsForPage()
+	if c.planned {
+		if c.groups {
 			c.planned, c.advice = false, index.Advice{} // the rows are wanted; that they are few comes later
 		}
 		c.wasteful = c.mean >= index.Halves*max(lookUpNS, c.mean*c.scan.Needed)
