@@ -48,10 +48,12 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	opened, source := sessionsOpened(p)
 	// On saturated CPUs request time says little about cost: requests wait for the
 	// CPU that opening uses, wherever they queue for it.
-	both := churnCPU(p, cpu, opened*p.Load().Rate)
+	set := setupOf(p)
+	both := churnCPU(p, cpu, opened*p.Load().Rate, set)
 	if !(opened >= leastSessions) || max(share, cpu, both) < leastChurnShare {
 		return nil, nil
 	}
+	share, cpu = min(1, share+set.share), min(1, cpu+set.cpu)
 	f := diagnose.Finding{
 		Cause: "db-pool-churn", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
 		Title: fmt.Sprintf("Requests spend %s of their time opening database connections", diagnose.Percent(share)),
@@ -66,6 +68,13 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if source == diagnose.FromTrace {
 		f.Confidence = findings.Medium
 		f.Evidence[0].Text = diagnose.PerRequest(opened, "a wait", "waits") + " for a connection that is being opened"
+	}
+	if len(set.calls) > 0 {
+		f.Remedy = "Open the pool once, at start-up, and share it: a pool of its own for each request is empty each time."
+	}
+	if set.share > 0 {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, set.share, diagnose.Ratio,
+			"the call that opens the pool also runs statements each time: %s of request time", diagnose.Percent(set.share)))
 	}
 	// A connection that a goroutine of a request opens leaves no wait of the request's own.
 	if share > 0 {
@@ -128,12 +137,12 @@ func opens(p *diagnose.Pass, share, both float64) laws.Gain {
 // client is the service's own part, sessions their number per second. The server's
 // part is at most what it uses outside of execution. 0 where CPUs are not the
 // limit, or the server's are not known.
-func churnCPU(p *diagnose.Pass, client, sessions float64) float64 {
+func churnCPU(p *diagnose.Pass, client, sessions float64, s setup) float64 {
 	c := p.CPU()
 	outside, ok := outsideExecution(p)
 	if !ok || !c.Saturated() || !(c.Used() > 0) || !(sessions > 0) {
 		return 0
 	}
 	server := min(outside*c.Database, sessions*demand.SessionCost/1e9)
-	return min(1, (client*p.Own()+server)/c.Used())
+	return min(1, ((client+s.cpu)*p.Own()+server+s.server(p))/c.Used())
 }
