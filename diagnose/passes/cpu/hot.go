@@ -63,6 +63,7 @@ var Hot = diagnose.Analyzer{
 			After:  "for _, v := range all {\n\tif !seen[v] { seen[v] = true; kept = append(kept, v) }\n}"},
 		Verify: verify, Cases: []string{"mailing-merge", "discount-formula", "waybill-labels", "crew-roster"},
 		FollowsFrom: []string{"background-work", "grows-with-state", "cache-useless", "stops-the-world"}, SamePlace: true,
+		CoveredBy: []string{"http-client-churn"}, // a function that mostly dials
 	}},
 	Needs: []diagnose.Need{diagnose.NeedCPUProfile},
 	Run: func(p *diagnose.Pass) ([]diagnose.Finding, error) {

@@ -290,6 +290,17 @@ func TestChurnOfItsOwn(t *testing.T) {
 	Expect(t, downstream.Churn, dials(1, "net.(*Dialer).DialContext", "github.com/lib/pq.DialOpen"))
 }
 
+// TestChurnOfAResolver: a client of name servers dials one for each query, which does not follow from the waits for their answers.
+func TestChurnOfAResolver(t *testing.T) {
+	const resolve = "shop/dns.(*Resolver).Resolve@resolver.go:50"
+	dial := []string{"syscall.connect", "net.(*netFD).connect", "net.(*Dialer).DialContext", resolve}
+	b := New(16, 14*ms).CPU(2, 1.6, 1.3, 0.2, 0).Wait(breakdown.StateRunning, 2*ms, 3).Wait(breakdown.StateSyscall, 3*ms, 1, dial...).
+		Wait(breakdown.StateNetwork, 9*ms, 1, "net.(*conn).Read", "github.com/miekg/dns.(*Client).Exchange", resolve).
+		Sample(2*time.Second, dial...).Sample(2*time.Second, get)
+	ExpectAll(t, suite.All(), b.Counter(series.TCPOpens, "dir=out", b.Requests()),
+		"dns-per-request at resolver.go:50", "http-client-churn at resolver.go:50")
+}
+
 // TestChurnOfALibrary: a library calls in goroutines of its own, on whose stacks the service has no frame. The hooks saw where
 // the calls begin.
 func TestChurnOfALibrary(t *testing.T) {

@@ -2,11 +2,14 @@ package downstream
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence/measured"
 	"github.com/redline-go/redline/diagnose/evidence/usage"
+	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
@@ -41,7 +44,35 @@ func dialledItself(p *diagnose.Pass) []diagnose.Finding {
 	f.Title = fmt.Sprintf("The service dials %s: %s of %s at %s", diagnose.PerRequest(d.each, "a connection", "connections"),
 		diagnose.Percent(f.Share), diagnose.OfWhat(f.ShareOf), diagnose.At(place))
 	diagnose.Promise(&f, dialGain(p, share, cpu, d.times))
+	if mostlyDials(p, place.Function) {
+		p.Cover(f, place.Function)
+	}
+	if !namesDialled(p) {
+		p.Reached(f.Cause, nil) // it dials whoever answers its look-ups, and would without them
+	}
 	return []diagnose.Finding{f}
+}
+
+// namesDialled reports whether requests look up names in order to dial: within a dialling function.
+func namesDialled(p *diagnose.Pass) bool {
+	return slices.ContainsFunc(p.Anatomy.All, func(part breakdown.Part) bool {
+		lookup := slices.IndexFunc(part.Stack, func(f code.Frame) bool { return resolverFunction(f.Function) })
+		return lookup >= 0 && slices.ContainsFunc(part.Stack[lookup:], func(f code.Frame) bool {
+			return strings.HasPrefix(f.Function, "net.(*Dialer).")
+		})
+	})
+}
+
+// mostlyDials reports whether dialling is most of what a function uses the CPU for.
+func mostlyDials(p *diagnose.Pass, function string) bool {
+	use, err := p.Use()
+	if err != nil {
+		return false
+	}
+	all := use.Part(func(b usage.Booked) bool {
+		return slices.ContainsFunc(b.Stack, func(f code.Frame) bool { return f.Function == function })
+	})
+	return 2*use.In(function, callstack.Dial) >= all
 }
 
 // dialler returns the user's place that dials most, and what dialling takes of the service's CPU and of request time, 0 to 1.

@@ -94,7 +94,10 @@ func lookupsOf(p *diagnose.Pass) (l lookups) {
 		if ns == 0 {
 			continue
 		}
-		l.ns, l.times = l.ns+float64(ns), l.times+part.Times
+		l.ns += float64(ns)
+		if !called(part.Stack) {
+			l.times += part.Times
+		}
 		if ns > most {
 			most, l.chain = ns, users(p, part.Stack)
 			if len(l.chain) > 0 {
@@ -103,6 +106,12 @@ func lookupsOf(p *diagnose.Pass) (l lookups) {
 		}
 	}
 	return l
+}
+
+// called reports whether the kernel was called, to connect or write: that waits for no answer. getaddrinfo
+// through cgo does.
+func called(stack []code.Frame) bool {
+	return len(stack) > 0 && strings.HasPrefix(stack[0].Function, "syscall.")
 }
 
 // resolving returns the time of a part that is spent on look-ups, in ns: all of it
