@@ -8,6 +8,7 @@ import (
 	"github.com/theory/jsonpath" // RFC 9535, by its test suite
 
 	"github.com/redline-go/redline/redact"
+	"github.com/redline-go/redline/scenario/feeder"
 	"github.com/redline-go/redline/scenario/mistake"
 	"github.com/redline-go/redline/scenario/protocol"
 )
@@ -60,6 +61,21 @@ func (c *Check) Validate() error {
 	if c.JSON != "" {
 		_, err := ParsePath(c.JSON)
 		return err
+	}
+	return nil
+}
+
+// validateText refuses a placeholder that a feeder of the plan would fill in a request: a check's text is
+// compared as it stands, so such a check fails for every answer. Other braces are text.
+func (c *Check) validateText(p *Plan) error {
+	text := c.Contains
+	if c.Equals != nil {
+		text = *c.Equals
+	}
+	for _, placeholder := range feeder.Placeholder.FindAllString(text, -1) {
+		if filled, err := feeder.CompileTemplate(feeder.Template(placeholder), p.Data); err == nil && !filled.Static() {
+			return mistake.Newf("check for a text that all answers have in common", "%s is not filled in checks, only in requests", placeholder)
+		}
 	}
 	return nil
 }

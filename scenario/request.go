@@ -33,7 +33,7 @@ func (r *Request) validate(p *Plan) error {
 	if err := r.validateHeaders(p); err != nil {
 		return err
 	}
-	if err := r.validateChecks(); err != nil {
+	if err := r.validateChecks(p); err != nil {
 		return err
 	}
 	_, err := feeder.CompileTemplate(r.Body, p.Data)
@@ -71,7 +71,7 @@ func (r *Request) validateHeaders(p *Plan) error {
 	return nil
 }
 
-func (r *Request) validateChecks() error {
+func (r *Request) validateChecks(p *Plan) error {
 	if len(r.Checks) > MaxChecks {
 		return fmt.Errorf("%d checks, at most %d are allowed", len(r.Checks), MaxChecks)
 	}
@@ -80,7 +80,11 @@ func (r *Request) validateChecks() error {
 		if c.Name == "" {
 			c.Name = c.Describe()
 		}
-		if err := c.Validate(); err != nil {
+		err := c.Validate()
+		if err == nil {
+			err = c.validateText(p)
+		}
+		if err != nil {
 			return fmt.Errorf("check %d (%s): %w", i+1, c.Name, err)
 		}
 		if slices.ContainsFunc(r.Checks[:i], func(other Check) bool { return other.Name == c.Name }) {

@@ -70,6 +70,17 @@ func TestCheckErrors(t *testing.T) {
 	}
 }
 
+// A check's text is compared as it stands: a placeholder in it, which all answers would fail, is refused.
+func TestCheckWithPlaceholder(t *testing.T) {
+	const of = "data: {n: {sequence: {from: 1, to: 9}}}\nrequests: [{get: 'http://h/?n={{n}}', checks: [{body: {contains: '%s'}}]}]"
+	if _, err := plan(t, fmt.Sprintf(of, "id {{n}}.")); err == nil || !strings.Contains(err.Error(), "{{n}} is not filled in checks") {
+		t.Errorf("a placeholder: %v", err)
+	}
+	if _, err := plan(t, fmt.Sprintf(of, "{{name}}")); err != nil {
+		t.Errorf("text in braces: %v", err)
+	}
+}
+
 // TestChecksHideSecrets looks at what reports and the record show of checks.
 func TestChecksHideSecrets(t *testing.T) {
 	p := mustPlan(t, `
