@@ -16,7 +16,7 @@ const mostUnexpected = 0.01
 // those of a service at work: requests failed, answers were not as expected, or it
 // panicked; "" when nothing of that kind was seen.
 func failed(s *record.Summary) string {
-	lines := []string{unanswered(&s.Load), unexpected(&s.Load)}
+	lines := []string{unanswered(&s.Load), unexpected(&s.Load), unfit(&s.Load)}
 	if s.Target.Panicked != "" {
 		lines = append(lines, "The "+strings.TrimPrefix(s.Target.Panicked, "the ")+".")
 	}
@@ -58,4 +58,18 @@ func unexpected(l *record.LoadSummary) string {
 		text += ": " + tally(failed)
 	}
 	return text + "."
+}
+
+// unfit says that answers failed a check, besides those whose status was unexpected.
+func unfit(l *record.LoadSummary) string {
+	var most record.CheckResult
+	for _, c := range l.Checks {
+		if c.Failed > most.Failed {
+			most = c
+		}
+	}
+	if ratio(most.Failed-l.Unexpected, l.Requests) <= mostUnexpected {
+		return ""
+	}
+	return fmt.Sprintf("%s of the answers failed a check: %s.", notation.Percent(ratio(most.Failed, l.Requests)), most.Name)
 }
