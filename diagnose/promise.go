@@ -1,6 +1,9 @@
 package diagnose
 
 import (
+	"cmp"
+
+	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/record/findings"
@@ -16,6 +19,23 @@ func Promise(f *Finding, gains ...laws.Gain) {
 			f.GainLow, f.GainHigh = g.Low, g.High
 		}
 	}
+}
+
+// NotCalled raises the upper end of a finding's gain to what is gained if the service's function does not make a dependency's
+// call at all, such as one whose result it keeps: whatever that does goes then, not only what the finding counts. An empty name of
+// the call changes nothing.
+func (p *Pass) NotCalled(f *Finding, caller, function string) {
+	if function == "" {
+		return
+	}
+	all := p.SparedBelow(caller, function)
+	g := p.Ran(evidence.Work{Share: all, Function: function})
+	if g.Factor <= max(f.GainCeiling, f.GainHigh) {
+		return
+	}
+	f.GainLow, f.GainHigh = cmp.Or(f.GainLow, f.GainCeiling), g.Factor
+	f.Evidence = append(f.Evidence, Fact(FromProfile, all, Ratio,
+		"with all else that it does %s takes %s of the service's CPU", callstack.Short(function), Percent(all)))
 }
 
 // gainOf says what a finding gains if its analyzer did not.

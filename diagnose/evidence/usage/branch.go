@@ -194,7 +194,7 @@ func (u *Table) library(function string) bool {
 }
 
 // via returns the dependency's function that uses a domain on behalf of the place,
-// "util.RegexMatch"; empty where the place uses it directly or through the standard library.
+// "github.com/casbin/casbin/v2/util.RegexMatch"; empty where the place uses it directly or through the standard library.
 func (u *Table) via(stack []code.Frame, place code.Frame, domains callstack.Role) string {
 	inside := false
 	for _, f := range stack {
@@ -203,7 +203,7 @@ func (u *Table) via(stack []code.Frame, place code.Frame, domains callstack.Role
 		case f == place:
 			return ""
 		case inside && !callstack.Standard(pkg) && !u.index.Role(f.Function).Has(domains):
-			return callstack.Short(f.Function)
+			return f.Function
 		}
 	}
 	return ""

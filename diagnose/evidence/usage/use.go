@@ -115,7 +115,7 @@ type Hot struct {
 	// samples have in common, "json.Marshal"; empty for Place's own work.
 	Callee string
 	// Via is the dependency's function that most of the samples go through from Place to Callee,
-	// "util.RegexMatch"; empty where Place calls it itself.
+	// with its package's path; empty where Place calls it itself.
 	Via string
 	// Work is the one of callstack.Works that takes more than half of the place's own time;
 	// 0 for its own code, or a mixture.

@@ -112,6 +112,7 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Remedy += fmt.Sprintf(" If %s is given the same input again, keep what it returns.", name)
 	}
 	diagnose.Promise(&f, p.Ran(evidence.Work{Share: min(1, share), Roles: d.roles}), d.gone(p, t, min(1, share)))
+	p.NotCalled(&f, t.hot.Place.Function, t.hot.Via) // the remedy may be to keep what the call returns
 	// Confidence reflects how sick the service is, not how much this host lets it
 	// gain: next to a program that took half of the machine, address-rules'
 	// compiling gained only 1.28x.

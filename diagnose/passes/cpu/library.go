@@ -161,7 +161,7 @@ var Reflect = domain{
 		// libopenapi renders a schema by reflection for each parameter that is validated.
 		if h.Via != "" {
 			return fmt.Sprintf("%s reflects on its values in each call from %s: keep the call's result for the same input, call it "+
-				"less often, or use a version of it that keeps what it makes.", h.Via, diagnose.At(h.Place))
+				"less often, or use a version of it that keeps what it makes.", callstack.Short(h.Via), diagnose.At(h.Place))
 		}
 		return fmt.Sprintf("At %s assign the fields with generated or hand-written code instead of %s, or "+
 			"compute what depends on the type once and keep it.", diagnose.At(h.Place), callee(h, "reflect"))

@@ -85,7 +85,7 @@ var RegexpCompile = domain{
 		if h.Via != "" {
 			return fmt.Sprintf("%s compiles its patterns in each call from %s: use a version that keeps them, keep them "+
 				"yourself (a map from pattern to *regexp.Regexp), or keep the call's result.",
-				h.Via, diagnose.At(h.Place))
+				callstack.Short(h.Via), diagnose.At(h.Place))
 		}
 		return fmt.Sprintf("Compile the expression once (var re = regexp.MustCompile(...) outside the "+
 			"function) instead of at %s.", diagnose.At(h.Place))
@@ -116,7 +116,7 @@ var RegexpMatch = domain{
 		// uap-go tries hundreds of patterns per user agent, and none of them is at the line of the call.
 		if h.Via != "" {
 			return fmt.Sprintf("%s matches the expressions in each call from %s: keep the call's result (in a bounded map keyed by "+
-				"its input), call it less often, or use a version of it that does either.", h.Via, diagnose.At(h.Place))
+				"its input), call it less often, or use a version of it that does either.", callstack.Short(h.Via), diagnose.At(h.Place))
 		}
 		return fmt.Sprintf("Replace the expression at %s with string functions or a small parser; test a "+
 			"cheap condition first.", diagnose.At(h.Place))
@@ -152,7 +152,7 @@ var TemplateParse = domain{
 		// swag parses the template of its document in each ReadDoc, which its caller cannot change.
 		if h.Via != "" {
 			return fmt.Sprintf("%s parses its template in each call from %s: keep the call's result for the same input, or use a "+
-				"version that keeps the template.", h.Via, diagnose.At(h.Place))
+				"version that keeps the template.", callstack.Short(h.Via), diagnose.At(h.Place))
 		}
 		return fmt.Sprintf("Parse the template once, at start-up or when its text changes, and only execute it in requests, "+
 			"instead of calling %s at %s; turn functions that need the request's values into fields of the "+

@@ -145,7 +145,7 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		ran = gain
 	}
 	diagnose.Promise(&f, ran, collected)
-	notCalled(p, &f, through)
+	p.NotCalled(&f, through.site.place.Function, through.function)
 	if assist := p.Waits().Share(callstack.Collector); assist >= 0.02 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, assist, diagnose.Ratio,
 			"requests help the garbage collector for %s of their time", diagnose.Percent(assist)))

@@ -205,19 +205,3 @@ func calledLess(p *diagnose.Pass, f *diagnose.Finding, c call, allocating float6
 		"%s takes %s of the service's CPU, with collecting what it allocates", callstack.Short(c.in), diagnose.Percent(all)))
 	return p.Ran(evidence.Work{Share: all, Function: c.in}), true
 }
-
-// notCalled raises the upper end of a finding's gain to what is gained if a dependency's call is not made at all, such as one whose
-// result is kept: whatever it does goes then, not only what it allocates.
-func notCalled(p *diagnose.Pass, f *diagnose.Finding, c call) {
-	if c.function == "" {
-		return
-	}
-	all := p.SparedBelow(c.site.place.Function, c.function)
-	g := p.Ran(evidence.Work{Share: all, Function: c.function})
-	if g.Factor <= max(f.GainCeiling, f.GainHigh) {
-		return
-	}
-	f.GainLow, f.GainHigh = cmp.Or(f.GainLow, f.GainCeiling), g.Factor
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, all, diagnose.Ratio,
-		"with all else that it does %s takes %s of the service's CPU", callstack.Short(c.function), diagnose.Percent(all)))
-}
