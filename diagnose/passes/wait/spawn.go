@@ -39,7 +39,7 @@ var Spawn = diagnose.Analyzer{
 		if err != nil {
 			return nil, err
 		}
-		cost, spawned := use.With(callstack.Spawn), p.Anatomy.Spawned
+		cost, spawned := use.With(callstack.Spawn), startedFor(p)
 		if spawned < leastSpawned || cost < leastSpawnCPU {
 			return nil, nil
 		}
@@ -70,6 +70,15 @@ var Spawn = diagnose.Analyzer{
 		}
 		return []diagnose.Finding{f}, nil
 	},
+}
+
+// startedFor returns how many goroutines a request starts, by itself and through those that work for it.
+func startedFor(p *diagnose.Pass) float64 {
+	helpers := 0
+	for _, h := range p.Anatomy.Helpers {
+		helpers += h.Count
+	}
+	return max(p.Anatomy.Spawned, float64(helpers)/float64(max(1, p.Anatomy.Requests+p.Anatomy.Partial)))
 }
 
 // mostStarted is the part of the goroutines that one line must start to be the place.

@@ -255,6 +255,10 @@ func TestSpawn(t *testing.T) {
 		Sample(3*time.Second, "runtime.copystack", "runtime.newstack", "shop/orders.price@orders.go:7")
 	Expect(t, wait.Spawn, deep, "goroutine-churn at orders.go:7")
 	Expect(t, wait.Spawn, deep.Helper("shop/orders.fan.func1", 40, start[3]), "goroutine-churn at orders.go:90")
+	// A goroutine that works for the request starts them.
+	below := busy().Busy(9*time.Second).Sample(3*time.Second, start...).Spawned(1)
+	Expect(t, wait.Spawn, below)
+	Expect(t, wait.Spawn, below.Helper("shop/orders.fan.func1", 40_000, start[3]), "goroutine-churn at orders.go:90")
 	Expect(t, wait.Spawn, busy().Busy(9*time.Second).Spawned(40))
 	Expect(t, wait.Spawn, busy().Busy(9*time.Second).Sample(3*time.Second, start...).Spawned(2))
 }
