@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/redline-go/redline/diagnose"
@@ -124,6 +125,9 @@ var Hot = diagnose.Analyzer{
 // leastInside is the part of a line's CPU that a library's function must take to be named.
 const leastInside = 0.2
 
+// readParts read a request's parts. What they return cannot be kept for another.
+var readParts = []string{"net/http.(*Request).FormFile", "net/http.(*Request).ParseMultipartForm", "mime/multipart.(*Reader).ReadForm"}
+
 // describe names the library functions that take a call's CPU. The line itself cannot be
 // optimised then, only do the named part less often.
 func describe(f *diagnose.Finding, h usage.Algorithm, c usage.Callees) {
@@ -151,6 +155,10 @@ func describe(f *diagnose.Finding, h usage.Algorithm, c usage.Callees) {
 		f.Title += ", most of it in " + names[0]
 		f.Remedy = fmt.Sprintf("At %s keep the result of %s for the same input (parse, compile or validate it once), or call it "+
 			"less often.", diagnose.At(at), names[0])
+		if slices.Contains(readParts, c.Functions[0]) {
+			f.Remedy = fmt.Sprintf("At %s read the parts of the request as they arrive (Request.MultipartReader) and hand each on: %s first "+
+				"keeps the whole body in memory, or in a file.", diagnose.At(at), names[0])
+		}
 	default:
 		list := strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 		f.Title += ", most of it in " + list
