@@ -91,8 +91,10 @@ func TestLockFollowsFromWhatGrowsUnderIt(t *testing.T) {
 
 // A goroutine that mostly waits for the disk makes requests queue for it: the disk is the cause.
 func TestQueueFollowsFromTheSyncsOfItsGoroutine(t *testing.T) {
-	syncing := breakdown.Chain{NS: int64(350 * time.Millisecond), Links: []breakdown.Link{{Goroutine: "shop/store.(*Store).loop",
-		State: breakdown.StateSyscall, Stack: Stack("syscall.Fsync", "os.(*File).Sync", "shop/store.(*Store).save@store.go:70", storeLoop)}}}
+	syncing := breakdown.Chain{NS: int64(350 * time.Millisecond), Links: []breakdown.Link{{
+		Goroutine: "shop/store.(*Store).loop", State: breakdown.StateSyscall,
+		Stack: Stack("syscall.Fsync", "os.(*File).Sync", "shop/store.(*Store).save@store.go:70", storeLoop),
+	}}}
 	queue := New(64, 400*time.Millisecond).CPU(2, 0.2, 0.15, 0.02, 0).
 		Wait(breakdown.StateRunning, time.Millisecond, 1).
 		Wait(breakdown.StateChannel, 390*time.Millisecond, 1, "runtime.chansend1", storeGet).Waker(storeLoop).Behind(syncing)

@@ -74,7 +74,8 @@ func (c *Check) validateText(p *Plan) error {
 	}
 	for _, placeholder := range feeder.Placeholder.FindAllString(text, -1) {
 		if filled, err := feeder.CompileTemplate(feeder.Template(placeholder), p.Data); err == nil && !filled.Static() {
-			return mistake.Newf("check for a text that all answers have in common", "%s is not filled in checks, only in requests", placeholder)
+			return mistake.Newf("check for a text that all answers have in common",
+				"%s is not filled in checks, only in requests", placeholder)
 		}
 	}
 	return nil

@@ -156,8 +156,8 @@ func describe(f *diagnose.Finding, h usage.Algorithm, c usage.Callees) {
 		f.Remedy = fmt.Sprintf("At %s keep the result of %s for the same input (parse, compile or validate it once), or call it "+
 			"less often.", diagnose.At(at), names[0])
 		if slices.Contains(readParts, c.Functions[0]) {
-			f.Remedy = fmt.Sprintf("At %s read the parts of the request as they arrive (Request.MultipartReader) and hand each on: %s first "+
-				"keeps the whole body in memory, or in a file.", diagnose.At(at), names[0])
+			f.Remedy = fmt.Sprintf("At %s read the parts of the request as they arrive (Request.MultipartReader) and hand each on: "+
+				"%s first keeps the whole body in memory, or in a file.", diagnose.At(at), names[0])
 		}
 	default:
 		list := strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]

@@ -105,8 +105,9 @@ func TestWhatALibrarysCallSpends(t *testing.T) {
 		(!strings.Contains(found[0].Title, "graphql.ValidateDocument") || !strings.Contains(found[0].Remedy, "keep the result")) {
 		t.Errorf("three quarters validate the same query again: %s; %s", found[0].Title, found[0].Remedy)
 	}
-	upload := Expect(t, cpu.Hot, Healthy().Sample(4*s, "runtime.memmove", "mime/multipart.(*Part).Read", "mime/multipart.(*Reader).ReadForm",
-		"net/http.(*Request).ParseMultipartForm", "net/http.(*Request).FormFile", "shop/web.upload@web.go:45"), "cpu-hot-function at web.go:45")
+	upload := Expect(t, cpu.Hot, Healthy().Sample(4*s, "runtime.memmove", "mime/multipart.(*Part).Read",
+		"mime/multipart.(*Reader).ReadForm", "net/http.(*Request).ParseMultipartForm", "net/http.(*Request).FormFile",
+		"shop/web.upload@web.go:45"), "cpu-hot-function at web.go:45")
 	if len(upload) == 1 && !strings.Contains(upload[0].Remedy, "MultipartReader") {
 		t.Errorf("a request's parts differ each time: %s", upload[0].Remedy)
 	}

@@ -69,13 +69,7 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Confidence = findings.Medium
 		f.Evidence[0].Text = diagnose.PerRequest(opened, "a wait", "waits") + " for a connection that is being opened"
 	}
-	if len(set.calls) > 0 {
-		f.Remedy = "Open the pool once, at start-up, and share it: a pool of its own for each request is empty each time."
-	}
-	if set.share > 0 {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, set.share, diagnose.Ratio,
-			"the call that opens the pool also runs statements each time: %s of request time", diagnose.Percent(set.share)))
-	}
+	set.describe(&f)
 	// A connection that a goroutine of a request opens leaves no wait of the request's own.
 	if share > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, share, diagnose.Ratio,

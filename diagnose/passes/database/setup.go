@@ -90,3 +90,14 @@ func (s setup) server(p *diagnose.Pass) float64 {
 	}
 	return 0
 }
+
+// describe says in a finding that each request makes a pool, and what else that does.
+func (s setup) describe(f *diagnose.Finding) {
+	if len(s.calls) > 0 {
+		f.Remedy = "Open the pool once, at start-up, and share it: a pool of its own for each request is empty each time."
+	}
+	if s.share > 0 {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, s.share, diagnose.Ratio,
+			"the call that opens the pool also runs statements each time: %s of request time", diagnose.Percent(s.share)))
+	}
+}
