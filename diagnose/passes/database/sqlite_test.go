@@ -103,6 +103,28 @@ func TestSQLiteReturnsMany(t *testing.T) {
 	}
 }
 
+// TestSQLiteReadsMore: what a function then asks for the rows, in batches, goes with them; a statement for each row does not.
+func TestSQLiteReadsMore(t *testing.T) {
+	const tagsAt = "shop/store.(*Store).List@store.go:48"
+	gain := func(batches int64) float64 {
+		b := New(8, 40*ms).CPU(2, 1.98, 1.8, 0.1, -1).Wait(breakdown.StateRunning, 36*ms, 3).Wait(breakdown.StateRunnable, 4*ms, 2)
+		n := int64(b.Requests())
+		b.Sample(6*time.Second, sqliteStack(listAt)...).Sample(9*time.Second, "gorm.io/gorm.Scan", tagsAt).
+			Sample(3*time.Second, "encoding/json.Marshal", "shop/web.Show@web.go:12")
+		b.Asks(operation.Query, sales, n, 30*ms, 2400, Caller(1, 30*ms, sqliteStack(listAt)...)).Within(30*ms, 0, 1).SQLite("wal")
+		b.Asks(operation.Query, "SELECT * FROM tags WHERE sale IN (?)", batches*n, time.Duration(int64(3*ms)/batches),
+			2400/float64(batches), Caller(1, 3*ms, sqliteStack(tagsAt)...))
+		f := Expect(t, slow.Query, b, "db-slow-query at store.go:40")
+		if len(f) == 0 {
+			t.FailNow()
+		}
+		return f[0].GainCeiling
+	}
+	if batched, each := gain(24), gain(2400); batched < 1.5*each {
+		t.Errorf("batches of 100: %.2f, a statement for each row: %.2f", batched, each)
+	}
+}
+
 // TestSQLiteLongerThanTraces: a statement of seconds begins and ends outside of each
 // trace, so that none of its calls is joined there; the hooks counted them all the same.
 func TestSQLiteLongerThanTraces(t *testing.T) {

@@ -27,6 +27,8 @@ const (
 	// scannedPerRow is the number of rows read per row returned at which most are
 	// discarded.
 	scannedPerRow = 8
+	// batch is how many rows a statement serves at least that is asked for batches of them; one for each row is db-n-plus-one.
+	batch = 10
 	// manyPrepares is the part of the database's CPU spent on preparing that shows
 	// that statements are many and small.
 	manyPrepares = 0.3
@@ -131,12 +133,26 @@ func returnsMany(a evidence.Asked) bool {
 }
 
 // readsMany promises what not reading many rows saves: what the line that asks for them makes of each too, such as a mapper's
-// values. How much of that depends on how many rows are left, and whether the database still looks at the others.
+// values, and what its function then asks for them, as many rows again. How much of that depends on how many rows are left, and
+// whether the database still looks at the others.
 func readsMany(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, by evidence.AskedBy, share float64) {
-	cpu := p.Spared(usage.Calls{by.Place: 1})
+	calls := usage.Calls{by.Place: 1}
+	cpu := p.Spared(calls)
 	f.Remedy = manyRows(lead.Rows / lead.Calls)
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, cpu, diagnose.Ratio,
 		"asking for its rows and reading them at %s takes %s of the service's CPU", diagnose.At(by.Place), diagnose.Percent(cpu)))
+	for _, a := range p.Asked() {
+		other, ok := a.Heaviest()
+		if ok && callstack.Enclosing(other.Place.Function) == callstack.Enclosing(by.Place.Function) &&
+			demand.PerRequest(p, a.Rows) >= leastMany && batch*a.Calls <= lead.Rows {
+			calls[other.Place] = 1
+		}
+	}
+	if with := p.Spared(calls); with > cpu {
+		cpu = with
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, cpu, diagnose.Ratio,
+			"with what %s then asks for these rows: %s", callstack.Short(by.Place.Function), diagnose.Percent(cpu)))
+	}
 	low, g := cmp.Or(f.GainLow, f.GainCeiling), demand.InProcessGain(p, share, cpu)
 	if g.Factor > low {
 		g.Low, g.High, g.AtLeast = low, cmp.Or(g.High, g.Factor), false
