@@ -19,6 +19,8 @@ const (
 	// leastSessions is the number of sessions opened per request. A pool that keeps its
 	// connections opens each once; one per fifty requests is far from that.
 	leastSessions = 0.02
+	// eachRequest is the number of sessions opened per request at which each may have a pool of its own.
+	eachRequest = 0.9
 )
 
 // PoolChurn finds pools that close connections and open them again.
@@ -49,11 +51,12 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	// On saturated CPUs request time says little about cost: requests wait for the
 	// CPU that opening uses, wherever they queue for it.
 	set := setupOf(p)
-	both := churnCPU(p, cpu, opened*p.Load().Rate, set)
+	first := coldOf(p, opened)
+	both := churnCPU(p, cpu, opened*p.Load().Rate, set, first)
 	if !(opened >= leastSessions) || max(share, cpu, both) < leastChurnShare {
 		return nil, nil
 	}
-	share, cpu = min(1, share+set.share), min(1, cpu+set.cpu)
+	share, cpu = min(1, share+max(set.share, first.share)), min(1, cpu+set.cpu)
 	f := diagnose.Finding{
 		Cause: "db-pool-churn", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
 		Title: fmt.Sprintf("Requests spend %s of their time opening database connections", diagnose.Percent(share)),
@@ -61,8 +64,7 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			diagnose.Fact(source, opened, diagnose.Count, "the service opens %s (%s/s)",
 				diagnose.PerRequest(opened, "a connection", "connections"), diagnose.Rate(opened*p.Load().Rate)),
 		},
-		Remedy: "Set SetMaxIdleConns to the value of SetMaxOpenConns (database/sql keeps only 2 idle by " +
-			"default), and ConnMaxLifetime and ConnMaxIdleTime to minutes or more; open the pool once, not for each request.",
+		Remedy: kept(opened),
 	}
 	diagnose.Promise(&f, opens(p, share, both), p.Ran(evidence.Work{Share: cpu, Roles: callstack.DBConnect}))
 	if source == diagnose.FromTrace {
@@ -70,6 +72,7 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Evidence[0].Text = diagnose.PerRequest(opened, "a wait", "waits") + " for a connection that is being opened"
 	}
 	set.describe(&f)
+	first.describe(&f)
 	// A connection that a goroutine of a request opens leaves no wait of the request's own.
 	if share > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, share, diagnose.Ratio,
@@ -98,6 +101,16 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Title += " at " + diagnose.At(at)
 	}
 	return []diagnose.Finding{f}, nil
+}
+
+// kept is the remedy, for so many sessions opened per request.
+func kept(opened float64) string {
+	const idle = "et SetMaxIdleConns to the value of SetMaxOpenConns (database/sql keeps only 2 idle by default), and ConnMaxLifetime " +
+		"and ConnMaxIdleTime to minutes or more"
+	if opened >= eachRequest {
+		return "Open the pool once, at start-up, not for each request. If it is: s" + idle + "."
+	}
+	return "S" + idle + "; open the pool once, not for each request."
 }
 
 // sessionsOpened returns how many sessions the service opens per request, and who
@@ -131,12 +144,12 @@ func opens(p *diagnose.Pass, share, both float64) laws.Gain {
 // client is the service's own part, sessions their number per second. The server's
 // part is at most what it uses outside of execution. 0 where CPUs are not the
 // limit, or the server's are not known.
-func churnCPU(p *diagnose.Pass, client, sessions float64, s setup) float64 {
+func churnCPU(p *diagnose.Pass, client, sessions float64, s setup, first cold) float64 {
 	c := p.CPU()
 	outside, ok := outsideExecution(p)
 	if !ok || !c.Saturated() || !(c.Used() > 0) || !(sessions > 0) {
 		return 0
 	}
-	server := min(outside*c.Database, sessions*demand.SessionCost/1e9)
+	server := min(outside*c.Database, max(sessions*demand.SessionCost/1e9, first.cpus))
 	return min(1, ((client+s.cpu)*p.Own()+server+s.server(p))/c.Used())
 }
