@@ -143,3 +143,24 @@ func TestOneIndexForTwoStatements(t *testing.T) {
 		t.Errorf("share %.2f and gain %.2f of both, %.2f and %.2f of one", f.Share, f.GainCeiling, one[0].Share, one[0].GainCeiling)
 	}
 }
+
+// A page and the count of its rows read the same rows under a condition that no index serves: the remedy serves both.
+func TestOneConditionForTwoStatements(t *testing.T) {
+	scan := func(value, column string) string {
+		return `{"Node Type":"Seq Scan","Relation Name":"metrics","Alias":"metrics",` +
+			`"Filter":"((` + value + ` = $9) OR (` + column + ` ~~* ((\"%\" || $1))))","Total Cost":5380,"Plan Rows":200}`
+	}
+	page := `[{"Plan":{"Node Type":"Limit","Total Cost":9000,"Plan Rows":20,"Plans":[` + scan("$4", "name") + `]}}]`
+	with := func(column string) *Builder {
+		b := idle()
+		n := int64(b.Requests())
+		count := `[{"Plan":{"Node Type":"Aggregate","Total Cost":9000,"Plan Rows":1,"Plans":[` + scan("$5", column) + `]}}]`
+		return b.Statement("SELECT * FROM metrics WHERE $4 = $9 OR name ILIKE $1 LIMIT $2", n, 22*ms, 20, 2600, page).
+			Statement("SELECT count(*) FROM metrics WHERE $5 = $9 OR "+column+" ILIKE $1", n, 20*ms, 1, 2600, count)
+	}
+	one := Expect(t, slow.Query, with("help"), "db-slow-query at orders.go:41")
+	both := Expect(t, slow.Query, with("name"), "db-slow-query at orders.go:41")
+	if len(one) == 1 && len(both) == 1 && (both[0].Share < 1.5*one[0].Share || !has(both[0], "another statement reads the same rows")) {
+		t.Errorf("share %.2f of both, %.2f of one: %v", both[0].Share, one[0].Share, both[0].Evidence)
+	}
+}

@@ -1,6 +1,7 @@
 package slow
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/redline-go/redline/diagnose"
@@ -9,25 +10,34 @@ import (
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/index"
 	"github.com/redline-go/redline/record/statement"
 )
 
-// shared are the statements that one index serves, the leading one first.
+// shared are the statements that one remedy serves, the leading one first.
 type shared struct {
 	statements []database.Statement
-	saved      float64 // the part of their execution that the index saves, 0 to 1
+	saved      float64 // the part of their execution that the remedy saves, 0 to 1
 }
 
 // sharing finds the statements that lack the index which the lead lacks, and makes c advise the one with most keys:
-// what an index begins with, it serves too.
+// what an index begins with, it serves too. Where no index is advised, they are those that read the same table under the same
+// condition, as a page and the count of its rows do.
 func sharing(p *diagnose.Pass, all *database.Statements, lead database.Statement, c *cost) shared {
 	s := shared{[]database.Statement{lead}, c.saved()}
-	if !c.wasteful || !c.planned || c.advice.Create == "" {
+	if !c.wasteful || !c.planned {
 		return s
 	}
 	saved, total := s.saved*float64(lead.Time), float64(lead.Time)
 	for _, other := range all.Statements {
 		if other.Text == lead.Text || other.Calls <= 0 || len(other.Plan) == 0 {
+			continue
+		}
+		if c.advice.Create == "" {
+			if readsSame(p, c.scan.Scan, other) {
+				s.statements = append(s.statements, other)
+				saved, total = saved+c.saved()*float64(other.Time), total+float64(other.Time)
+			}
 			continue
 		}
 		o := costOf(p, other)
@@ -43,6 +53,19 @@ func sharing(p *diagnose.Pass, all *database.Statements, lead database.Statement
 	}
 	s.saved = saved / max(1, total)
 	return s
+}
+
+// readsSame reports whether a statement reads the table of a scan in full under the same condition, whatever its values.
+func readsSame(p *diagnose.Pass, scan index.Scan, other database.Statement) bool {
+	root, err := index.Parse(other.Plan)
+	if err != nil || scan.Node == nil || scan.Filter == "" {
+		return false
+	}
+	all, condition := p.Statements(), statement.Normal(scan.Filter)
+	rows := float64(other.Rows) / float64(max(1, other.Calls))
+	return slices.ContainsFunc(index.Scans(root, rows, index.Catalogue{Tables: all.Tables, Planner: all.Planner}), func(s index.Scan) bool {
+		return s.Node.Relation == scan.Node.Relation && s.Node.Type == scan.Node.Type && statement.Normal(s.Filter) == condition
+	})
 }
 
 // longerIndex returns the index of two whose keys begin with all the keys of the other; false if neither does, or one is partial.
@@ -95,14 +118,18 @@ func (s shared) held(p *diagnose.Pass) (part float64, ok bool) {
 }
 
 // others says where the other statements run.
-func (s shared) others(p *diagnose.Pass) (facts []findings.Evidence) {
+func (s shared) others(p *diagnose.Pass, advised bool) (facts []findings.Evidence) {
+	lacks := "reads the same rows"
+	if advised {
+		lacks = "lacks the index"
+	}
 	for _, one := range s.statements[1:] {
 		place := ""
 		if at, known := asker.Of(p, one); known && !at.Inferred {
 			place = ", at " + diagnose.At(at.Place)
 		}
 		facts = append(facts, diagnose.Fact(diagnose.FromPostgres, float64(one.Calls), diagnose.Count,
-			"another statement lacks the index%s: %s", place, statement.Brief(one.Text)))
+			"another statement %s%s: %s", lacks, place, statement.Brief(one.Text)))
 	}
 	return facts
 }

@@ -119,7 +119,7 @@ func runQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if who, ok := asker.Counted(p, lead.Text); ok {
 		f.Evidence = append(f.Evidence, who)
 	}
-	f.Evidence = append(f.Evidence, group.others(p)...)
+	f.Evidence = append(f.Evidence, group.others(p, c.advice.Create != "")...)
 	if c.many {
 		promiseRows(p, &f, c.read, executes)
 	}
