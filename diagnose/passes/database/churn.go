@@ -50,16 +50,16 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	opened, source := sessionsOpened(p)
 	// On saturated CPUs request time says little about cost: requests wait for the
 	// CPU that opening uses, wherever they queue for it.
-	set := setupOf(p)
-	first := coldOf(p, opened)
+	set, first := setupOf(p), coldOf(p, opened)
 	both := churnCPU(p, cpu, opened*p.Load().Rate, set, first)
 	if !(opened >= leastSessions) || max(share, cpu, both) < leastChurnShare {
 		return nil, nil
 	}
-	share, cpu = min(1, share+max(set.share, first.share)), min(1, cpu+set.cpu)
+	opening, more := share, max(set.share, first.share)
+	share, cpu = min(1, share+more), min(1, cpu+set.cpu)
 	f := diagnose.Finding{
 		Cause: "db-pool-churn", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
-		Title: fmt.Sprintf("Requests spend %s of their time opening database connections", diagnose.Percent(share)),
+		Title: fmt.Sprintf("Requests spend %s of their time opening database connections%s", diagnose.Percent(share), andRunning(more)),
 		Evidence: []findings.Evidence{
 			diagnose.Fact(source, opened, diagnose.Count, "the service opens %s (%s/s)",
 				diagnose.PerRequest(opened, "a connection", "connections"), diagnose.Rate(opened*p.Load().Rate)),
@@ -74,9 +74,9 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	set.describe(&f)
 	first.describe(&f)
 	// A connection that a goroutine of a request opens leaves no wait of the request's own.
-	if share > 0 {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, share, diagnose.Ratio,
-			"opening them takes %s of request time", diagnose.Percent(share)))
+	if opening > 0 {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, opening, diagnose.Ratio,
+			"opening them takes %s of request time", diagnose.Percent(opening)))
 	}
 	if cpu > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, cpu, diagnose.Ratio,
@@ -101,6 +101,14 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Title += " at " + diagnose.At(at)
 	}
 	return []diagnose.Finding{f}, nil
+}
+
+// andRunning ends a title where statements on new connections take a part of request time.
+func andRunning(share float64) string {
+	if share < leastCold {
+		return ""
+	}
+	return " and running the first statements on them"
 }
 
 // kept is the remedy, for so many sessions opened per request.
