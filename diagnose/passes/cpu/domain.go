@@ -42,6 +42,9 @@ type domain struct {
 	// encoding. The place is then the largest caller of a helper that several
 	// functions call, not the helper.
 	handed bool
+	// keeps marks work whose remedy may be to keep what a library's call (Hot.Via) returns, so that the rest of the call
+	// is saved too.
+	keeps bool
 	// copies marks work on a copy that the place makes only for it, so that removing the
 	// work saves the copy too.
 	copies bool
@@ -112,7 +115,9 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Remedy += fmt.Sprintf(" If %s is given the same input again, keep what it returns.", name)
 	}
 	diagnose.Promise(&f, p.Ran(evidence.Work{Share: min(1, share), Roles: d.roles}), d.gone(p, t, min(1, share)))
-	p.NotCalled(&f, t.hot.Place.Function, t.hot.Via) // the remedy may be to keep what the call returns
+	if d.keeps {
+		p.NotCalled(&f, t.hot.Place.Function, t.hot.Via)
+	}
 	// Confidence reflects how sick the service is, not how much this host lets it
 	// gain: next to a program that took half of the machine, address-rules'
 	// compiling gained only 1.28x.

@@ -141,7 +141,7 @@ var Sort = domain{
 // decides, so only reflection that the user calls, directly or through a package
 // built on it, counts here.
 var Reflect = domain{
-	name: "reflect", roles: callstack.Reflect, handed: true, least: leastReflect, worth: from(avoidable), instead: decodeLess,
+	name: "reflect", roles: callstack.Reflect, handed: true, least: leastReflect, worth: from(avoidable), instead: decodeLess, keeps: true,
 	doc: "Counts CPU samples inside reflection and the encoders, binders and validators built on it, from 15 % of the " +
 		"service's CPU.",
 	title: func(h usage.Hot) string { return "Reflection (" + callee(h, "reflect") + ")" },

@@ -62,7 +62,7 @@ var Logging = domain{
 // compiling costs many matches. A twentieth of the CPU suffices, because the remedy
 // is one line and costs nothing.
 var RegexpCompile = domain{
-	name: "regexp-compile", roles: callstack.RegexpCompile, least: leastCompile, worth: from(wasteWorth),
+	name: "regexp-compile", roles: callstack.RegexpCompile, least: leastCompile, worth: from(wasteWorth), keeps: true,
 	doc:   "Counts CPU samples inside regexp.Compile and the like, from 5 % of the service's CPU.",
 	title: fixed("Compiling regular expressions"),
 	cause: diagnose.Cause{
@@ -97,7 +97,7 @@ var RegexpCompile = domain{
 // Where RegexpCompile is found as well, it outranks this one: the matched
 // expression is the one just compiled, and it is fixed first.
 var RegexpMatch = domain{
-	name: "regexp-match", roles: callstack.RegexpMatch, least: leastMatch, worth: from(avoidable),
+	name: "regexp-match", roles: callstack.RegexpMatch, least: leastMatch, worth: from(avoidable), keeps: true,
 	doc:   "Counts CPU samples inside matching of regular expressions, from 12 % of the service's CPU.",
 	title: fixed("Matching regular expressions"),
 	cause: diagnose.Cause{
@@ -130,7 +130,7 @@ var RegexpMatch = domain{
 // formatting. html/template escapes on the first execution of a parsed template, so
 // that share counts as parsing too.
 var TemplateParse = domain{
-	name: "template-parse", roles: callstack.TemplateParse, least: leastCompile, worth: from(wasteWorth),
+	name: "template-parse", roles: callstack.TemplateParse, least: leastCompile, worth: from(wasteWorth), keeps: true,
 	doc:   "Counts CPU samples inside the parsing of templates, from 5 % of the service's CPU.",
 	title: fixed("Parsing templates"),
 	cause: diagnose.Cause{

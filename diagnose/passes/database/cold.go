@@ -24,19 +24,17 @@ func coldOf(p *diagnose.Pass, opened float64) (c cold) {
 	if all == nil || !(opened > 0) || !(load.Requests > 0) {
 		return c
 	}
-	calls, executed := 0.0, 0.0
+	calls := 0.0
 	for _, s := range all.Statements {
 		calls += float64(s.Calls)
-		executed += float64(s.Time)
 	}
-	calls, executed = demand.PerRequest(p, calls), demand.PerRequest(p, executed)
-	if !(calls > 0) {
+	if calls = demand.PerRequest(p, calls); !(calls > 0) {
 		return c
 	}
 	first := min(1, opened/calls)
 	if w := p.Waits(); w.MeanNS() > 0 {
-		waited := w.NS(callstack.DatabaseWait) + w.NS(callstack.PrepareWait)
-		c.share = first * max(0, waited-executed-calls*warmNS) / w.MeanNS()
+		overhead := w.NS(callstack.DatabaseWait, callstack.PrepareWait) * (1 - demand.Executed(p))
+		c.share = first * max(0, overhead-calls*warmNS) / w.MeanNS()
 	}
 	if outside, ok := outsideExecution(p); ok {
 		c.cpus = first * max(0, outside*p.CPU().Database-calls*load.Rate*warmNS/1e9)

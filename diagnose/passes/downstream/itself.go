@@ -66,13 +66,7 @@ func namesDialled(p *diagnose.Pass) bool {
 // mostlyDials reports whether dialling is most of what a function uses the CPU for.
 func mostlyDials(p *diagnose.Pass, function string) bool {
 	use, err := p.Use()
-	if err != nil {
-		return false
-	}
-	all := use.Part(func(b usage.Booked) bool {
-		return slices.ContainsFunc(b.Stack, func(f code.Frame) bool { return f.Function == function })
-	})
-	return 2*use.In(function, callstack.Dial) >= all
+	return err == nil && 2*use.In(function, callstack.Dial) >= p.Within(callstack.Enclosing(function))
 }
 
 // dialler returns the user's place that dials most, and what dialling takes of the service's CPU and of request time, 0 to 1.

@@ -95,7 +95,7 @@ func lookupsOf(p *diagnose.Pass) (l lookups) {
 			continue
 		}
 		l.ns += float64(ns)
-		if !called(part.Stack) {
+		if !inKernel(part.Stack) {
 			l.times += part.Times
 		}
 		if ns > most {
@@ -108,9 +108,9 @@ func lookupsOf(p *diagnose.Pass) (l lookups) {
 	return l
 }
 
-// called reports whether the kernel was called, to connect or write: that waits for no answer. getaddrinfo
-// through cgo does.
-func called(stack []code.Frame) bool {
+// inKernel reports whether a stack ends in a system call, such as connect or write: that waits for no answer.
+// getaddrinfo through cgo does.
+func inKernel(stack []code.Frame) bool {
 	return len(stack) > 0 && strings.HasPrefix(stack[0].Function, "syscall.")
 }
 

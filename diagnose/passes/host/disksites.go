@@ -19,20 +19,15 @@ type diskCalls struct {
 // syncsOf returns where each type or function syncs longest.
 func syncsOf(p *diagnose.Pass) map[string]code.Frame {
 	spent := map[code.Frame]int64{}
-	add := func(part breakdown.Part, ns int64) {
-		if p.Stacks.Wait(part) != callstack.SyncWait {
-			return
-		}
-		if place, _ := p.Stacks.Place(part.Stack); place.Function != "" {
+	add := func(wait callstack.Wait, stack []code.Frame, ns int64) {
+		if place, _ := p.Stacks.Place(stack); wait == callstack.SyncWait && place.Function != "" {
 			spent[place] += ns
 		}
 	}
 	for _, part := range p.Anatomy.All {
-		add(part, part.NS)
+		add(p.Stacks.Wait(part), part.Stack, part.NS)
 		for _, c := range part.Behind {
-			if n := len(c.Links); n > 0 {
-				add(breakdown.Part{State: c.Links[n-1].State, Stack: c.Links[n-1].Stack}, c.NS)
-			}
+			add(p.Stacks.Root(c), last(c), c.NS)
 		}
 	}
 	syncs := map[string]code.Frame{}
@@ -71,11 +66,15 @@ func renames(stack []code.Frame) bool {
 
 // end returns the place at the end of a chain if the chain ends in a wait for the disk.
 func (d diskCalls) end(c breakdown.Chain) (code.Frame, bool) {
+	return d.place(d.p.Stacks.Root(c), last(c))
+}
+
+// last returns the stack at the end of a chain; none of an empty one.
+func last(c breakdown.Chain) []code.Frame {
 	if len(c.Links) == 0 {
-		return code.Frame{}, false
+		return nil
 	}
-	end := c.Links[len(c.Links)-1]
-	return d.place(d.p.Stacks.Wait(breakdown.Part{State: end.State, Stack: end.Stack}), end.Stack)
+	return c.Links[len(c.Links)-1].Stack
 }
 
 // sites returns the places of calls that wait for the disk, made by requests or

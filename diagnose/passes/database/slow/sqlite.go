@@ -27,7 +27,8 @@ const (
 	// scannedPerRow is the number of rows read per row returned at which most are
 	// discarded.
 	scannedPerRow = 8
-	// batch is how many rows a statement serves at least that is asked for batches of them; one for each row is db-n-plus-one.
+	// batch is the least number of rows for which a statement is run once to count as run in batches; once per row is
+	// db-n-plus-one.
 	batch = 10
 	// manyPrepares is the part of the database's CPU spent on preparing that shows
 	// that statements are many and small.
