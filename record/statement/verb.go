@@ -67,6 +67,13 @@ func Shuffles(text string) bool {
 // Skips reports whether a statement skips rows by OFFSET and a number. They are read and discarded.
 func Skips(text string) bool { return strings.Contains(Normal(text), " offset ?") }
 
+// Lists reports whether a statement takes a list of keys, by IN or by ANY of an array. How many it was given is not
+// known: the normal form has one.
+func Lists(text string) bool {
+	normal := Normal(text)
+	return strings.Contains(normal, " in (?)") || strings.Contains(normal, "= any (?")
+}
+
 // Counts reports whether a statement counts rows and returns one. A window function returns all of them.
 func Counts(text string) bool {
 	normal := Normal(text)

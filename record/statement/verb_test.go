@@ -55,6 +55,21 @@ func TestSkipsAndCounts(t *testing.T) {
 	}
 }
 
+func TestLists(t *testing.T) {
+	for text, want := range map[string]bool{
+		"SELECT * FROM songs WHERE artist_id IN ($1, $2, $3)":     true,
+		`SELECT * FROM "songs" WHERE "songs"."artist_id" IN (7)`:  true,
+		"SELECT * FROM songs WHERE artist_id = ANY($1::bigint[])": true,
+		"SELECT * FROM songs WHERE artist_id = $1":                false,
+		"SELECT * FROM songs WHERE id IN (SELECT song FROM lent)": false,
+		"SELECT min(?) FROM songs":                                false,
+	} {
+		if got := Lists(text); got != want {
+			t.Errorf("%s: %t", text, got)
+		}
+	}
+}
+
 func TestShuffles(t *testing.T) {
 	for text, want := range map[string]bool{
 		"SELECT * FROM songs WHERE genre = ? ORDER BY random() asc LIMIT ?": true,

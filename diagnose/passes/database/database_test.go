@@ -151,6 +151,11 @@ func TestNPlusOne(t *testing.T) {
 	if len(found) == 1 && found[0].Where.SQL != item {
 		t.Errorf("the repeated statement is not named: %+v", found[0].Where)
 	}
+	found = Expect(t, database.NPlusOne, idle().Statement(orders, n, 60*us, 10, 6, "").
+		Statement("SELECT * FROM items WHERE id IN ($1, $2)", 10*n, 30*us, 1, 4, ""), "db-n-plus-one")
+	if len(found) == 1 && !strings.Contains(found[0].Remedy, "it takes a list of keys already") {
+		t.Errorf("advises the list that the statement has: %s", found[0].Remedy)
+	}
 	Expect(t, database.NPlusOne, idle().Statement(orders, n, 60*us, 10, 6, "").Statement(item, n, 30*us, 1, 4,
 		"").Statement("COMMIT", 2*n, 10*us, 0, 0, ""))
 	Expect(t, database.NPlusOne, New(64, 44*ms).Wait(breakdown.StateNetwork, 30*ms, 20, Query()...).

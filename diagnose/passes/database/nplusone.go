@@ -187,6 +187,10 @@ func (r repeats) promise(p *diagnose.Pass, f *diagnose.Finding, share float64) {
 
 // joined is the remedy of a statement that reads again and again.
 func joined(p *diagnose.Pass, text string) string {
+	if statement.Lists(text) {
+		return "Collect the keys of all its calls and run it once: it takes a list of keys already. The statement: " +
+			statement.Brief(text)
+	}
 	how := onlyKeys(p)
 	if how == anyKey {
 		how += driver.GORM(p, "; GORM: Preload")
