@@ -309,6 +309,26 @@ func constant(e ast.Expr) (text string, ok bool) {
 	return "", false
 }
 
+// TestReadmeStatesTheTrials: the README's share of real services is that of their page, which grows.
+func TestReadmeStatesTheTrials(t *testing.T) {
+	read := func(name string) string {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	trials := regexp.MustCompile(`(\d+) trials below count`).FindStringSubmatch(read("docs/real-services.md"))
+	first := regexp.MustCompile(`right cause first in (\d+ )(\(\d+ %\))`).FindStringSubmatch(read("docs/real-services.md"))
+	if trials == nil || first == nil {
+		t.Fatal("docs/real-services.md states no totals")
+	}
+	want := first[1] + "of " + trials[1] + " [real services](docs/real-services.md) " + first[2]
+	if !strings.Contains(read("README.md"), want) {
+		t.Errorf("README.md does not say %q", want)
+	}
+}
+
 // TestReadmeIsShortAndCounts: whoever opens the repository reads to the end, and the
 // number of causes is that of their pages.
 func TestReadmeIsShortAndCounts(t *testing.T) {
