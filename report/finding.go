@@ -1,0 +1,143 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"path"
+	"strings"
+
+	"github.com/redline-go/redline/diagnose/laws"
+	"github.com/redline-go/redline/notation"
+	"github.com/redline-go/redline/record/findings"
+)
+
+// This file words one finding: its place, its weight, its evidence.
+
+// Place says where a finding is in one line, or "" when it names no place.
+func Place(w findings.Where) string {
+	var parts []string
+	if w.Function != "" {
+		parts = append(parts, shortFunction(w.Function))
+	}
+	if at := fileAndLine(w); at != "" {
+		parts = append(parts, at)
+	}
+	if w.Detail != "" {
+		parts = append(parts, w.Detail)
+	}
+	if w.SQL != "" {
+		parts = append(parts, w.SQL)
+	}
+	return cleanJoin(parts, "  ")
+}
+
+// fileAndLine returns "store/orders.go:112", or "" where no file is known.
+func fileAndLine(w findings.Where) string {
+	switch {
+	case w.File == "":
+		return ""
+	case w.Line > 0:
+		return fmt.Sprintf("%s:%d", shortFile(w.File), w.Line)
+	}
+	return shortFile(w.File)
+}
+
+// shortFunction drops the directories of a function's import path, and how the compiler calls the types that
+// it was made for.
+func shortFunction(name string) string {
+	if i := strings.Index(name, "[go.shape."); i >= 0 {
+		if end := strings.LastIndexByte(name, ']'); end > i {
+			name = name[:i] + "[...]" + name[end+1:]
+		}
+	}
+	if i := strings.LastIndexByte(name, '/'); i >= 0 && !strings.ContainsAny(name[:i], "([{ ") {
+		return name[i+1:]
+	}
+	return name
+}
+
+// shortFile keeps a file's last two elements, which distinguish files of one service.
+func shortFile(name string) string {
+	dir, file := path.Split(name)
+	return path.Join(path.Base(path.Clean(dir)), file)
+}
+
+// Weight words a finding's share and possible gain.
+func Weight(f *findings.Finding) string {
+	var parts []string
+	if f.Share > 0 {
+		parts = append(parts, notation.Percent(f.Share)+" of "+shareOf(f.ShareOf))
+	}
+	if gain := gain(f); gain != "" {
+		parts = append(parts, gain)
+	}
+	if f.Confidence != "" {
+		parts = append(parts, notation.Clean(string(f.Confidence))+" confidence")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// wide is the ratio of a gain's ends from which it is printed as a range: then chance alone may
+// put the claim off by more than the factor of 1.5 within which one counts as right (docs/diagnosis.md).
+const wide = 1.5
+
+// farBelow is how many times the lower end of a gain lies below the largest that is printed from which it is no matter of the share's
+// error: what remains is not known.
+const farBelow = 5
+
+// gain words what removing a finding's cause is worth, or "" where that is not known.
+func gain(f *findings.Finding) string {
+	g := f.GainCeiling
+	if g <= 1.005 || math.IsInf(g, 0) {
+		return ""
+	}
+	text := "worth about " + notation.Factor(g)
+	switch unsure := f.GainLow > 1 && f.GainHigh >= wide*f.GainLow && g < laws.Most; {
+	case unsure && (f.GainAtLeast || f.GainHigh >= laws.Most):
+		text = "worth at least " + notation.Factor(f.GainLow)
+	case unsure:
+		text = fmt.Sprintf("worth %s to %s", notation.Factor(f.GainLow), notation.Factor(f.GainHigh))
+	case f.GainAtLeast:
+		text = "worth at least " + notation.Factor(g)
+	}
+	switch far := f.GainLow > 1 && f.GainLow < laws.Most/farBelow; {
+	case g >= laws.Most && far:
+		text = "worth at least " + notation.Factor(f.GainLow)
+	case g >= laws.Most:
+		text = fmt.Sprintf("worth %dx or more", laws.Most) // the share's own error decides beyond
+	}
+	if f.ShareOf == "tail latency" {
+		text = "tail at most " + notation.Factor(g) + " shorter"
+		if g >= laws.Most {
+			text = fmt.Sprintf("tail %dx shorter or more", laws.Most)
+		}
+	} else if f.GainOf == "latency" {
+		text += " of latency"
+	}
+	if f.Then != "" {
+		text += " (then " + notation.Clean(f.Then) + ")"
+	}
+	return text
+}
+
+func shareOf(whole string) string {
+	switch whole {
+	case "":
+		return "the whole"
+	case "cpu":
+		return "CPU"
+	}
+	return notation.Clean(whole)
+}
+
+func evidence(all []findings.Evidence) string {
+	parts := make([]string, 0, len(all))
+	for _, e := range all {
+		text := notation.Clean(e.Text)
+		if e.Source != "" {
+			text += " (" + notation.Clean(e.Source) + ")"
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; ")
+}
