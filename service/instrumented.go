@@ -113,8 +113,10 @@ func hooks(ctx context.Context, main mainPackage, folder, own string) (Instrumen
 		return Instrumented{}, nil, err
 	}
 	done.Packages = r.Done
-	name, bridge := probe.Bridge(main.Module.Path, r.Done, instrument.BelowSQL(all),
-		slices.DeleteFunc(slices.Clone(r.Done), func(p string) bool { return !instrument.Pools(p) }))
+	those := func(has func(string) bool) []string {
+		return slices.DeleteFunc(slices.Clone(r.Done), func(p string) bool { return !has(p) })
+	}
+	name, bridge := probe.Bridge(main.Module.Path, r.Done, instrument.BelowSQL(all), those(instrument.Pools), those(instrument.Identifies))
 	setup.Files[filepath.Join(main.Module.Dir, filepath.FromSlash(name))] = bridge
 	return done, setup, nil
 }

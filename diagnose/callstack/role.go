@@ -18,6 +18,7 @@ const (
 	DBClient                      // database/sql or a database driver
 	DBPool                        // takes a connection from a pool
 	DBConnect                     // opens a database connection
+	DBClose                       // closes one
 	DBPrepare                     // has the server prepare a statement
 	DBUnprepared                  // has the server parse and plan a statement for one use
 	DBTransact                    // begins, commits or rolls back

@@ -95,6 +95,8 @@ var databaseRules = []rule{
 	{"github.com/ClickHouse/clickhouse-go/...", "(*clickhouse).acquire", DBPool},
 
 	{"database/sql", "(*DB).openNewConnection dsnConnector.Connect", DBConnect},
+	{"database/sql", "(*DB).Close (*driverConn).Close (*driverConn).finalClose", DBClose},
+	{"github.com/jackc/pgx/...", "(*Conn).Close (*PgConn).Close (*PgConn).asyncClose", DBClose},
 	{"github.com/jackc/pgx", "Connect ConnectConfig connect ConnectWithOptions", DBConnect},
 	{"github.com/jackc/pgx/v5/pgconn", "Connect ConnectConfig ConnectWithOptions connectOne connectPreferred connectConfig connectAsync connect (*PgConn).scramAuth", DBConnect},
 	{"github.com/jackc/pgconn", "Connect ConnectConfig connect (*PgConn).scramAuth", DBConnect},

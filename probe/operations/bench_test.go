@@ -18,6 +18,13 @@ func BenchmarkOperation(b *testing.B) {
 			End(op, start, 1, 0)
 		}
 	})
+	b.Run("identified", func(b *testing.B) {
+		values := []interface{}{int64(1234), "open"}
+		for i := 0; i < b.N; i++ {
+			op, start := Begin(Query, text, "")
+			End(Identify(op, text, "", "", values), start, 1, 0)
+		}
+	})
 	b.Run("on each CPU", func(b *testing.B) {
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {

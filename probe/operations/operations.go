@@ -66,7 +66,7 @@ const (
 )
 
 // An operation's number, as the hooks carry it: from the lowest, 16 bits each, its
-// shape and its stack, and flags.
+// shape and its stack, flags, and the place of an identified call.
 const (
 	stackShift = 16
 	sampled    = 1 << 32 // the stack is taken: the call counts in its cell
@@ -148,6 +148,9 @@ func End(op uint64, start, rows int64, flags uint32) {
 	id, stack := uint16(op)-1, uint16(op>>stackShift)
 	if op == 0 || int(id) >= maxShapes {
 		return
+	}
+	if op&identified != 0 && flags&Held == 0 {
+		forget(op)
 	}
 	took := now() - start
 	s := all.shapes[id]

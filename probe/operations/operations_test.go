@@ -204,3 +204,77 @@ func TestHeld(t *testing.T) {
 		t.Error(lines[1])
 	}
 }
+
+// TestDuplicates: a call counts if it begins while the same call is under way, and only then.
+func TestDuplicates(t *testing.T) {
+	fresh(t)
+	call := func(a, query, user string, values ...interface{}) uint64 {
+		op, _ := Begin(HTTP, "GET shop", "/prices?")
+		return Identify(op, a, query, user, values)
+	}
+	count := func() (n int) {
+		out := written(t)
+		if i := strings.Index(out, "\nduplicates 1 "); i >= 0 {
+			_, _ = fmt.Sscanf(out[i+1:], "duplicates 1 %d", &n)
+		}
+		return n
+	}
+	end := func(ops ...uint64) {
+		for _, op := range ops {
+			End(op, 0, 0, 0)
+		}
+	}
+	one := call("/prices", "day=1", "")
+	others := []uint64{call("/prices", "day=2", ""), call("/prices", "day=1", "me"), call("/price", "sday=1", ""), call("", "", "", 1),
+		call("", "", "", "1"), call("", "", "", nil), call("", "", "", true), call("", "", "", []byte("2")), call("", "", "", time.Unix(1, 0))}
+	if n := count(); n != 0 {
+		t.Errorf("%d of different calls are duplicates", n)
+	}
+	two, three := call("/prices", "day=1", ""), call("/prices", "day=1", "")
+	if n := count(); n != 2 {
+		t.Errorf("%d of two are duplicates", n)
+	}
+	end(one, three)
+	four := call("/prices", "day=1", "")
+	end(two, four)
+	end(others...)
+	end(call("/prices", "day=1", ""))
+	if n := count(); n != 3 {
+		t.Errorf("%d duplicates, not the two and one that began beside the second", n)
+	}
+	type name string // two of them may be equal, or not
+	end(call("", "", "", name("x")), call("", "", "", name("x")), call(strings.Repeat("x", longestKey+1), "", ""))
+	for i, held := range underWay {
+		if held != 0 {
+			t.Fatalf("place %d still holds %x", i, held)
+		}
+	}
+	op, start := Begin(Acquire, "", "")
+	End(Identify(op, "a", "", "", nil), start, 0, 0)
+	if Identify(0, "a", "", "", nil) != 0 {
+		t.Error("an operation that is not counted is identified")
+	}
+}
+
+// TestDuplicatesAtOnce: whoever is first and last, no place stays taken.
+func TestDuplicatesAtOnce(t *testing.T) {
+	fresh(t)
+	done := make(chan bool)
+	for g := 0; g < 8; g++ {
+		go func() {
+			for i := 0; i < 5000; i++ {
+				op, start := Begin(HTTP, "GET shop", "/prices")
+				End(Identify(op, "/prices", "", "", []interface{}{i % 3}), start, 0, 0)
+			}
+			done <- true
+		}()
+	}
+	for g := 0; g < 8; g++ {
+		<-done
+	}
+	for i, held := range underWay {
+		if held != 0 {
+			t.Fatalf("place %d still holds %x", i, held)
+		}
+	}
+}

@@ -12,9 +12,12 @@ import (
 type shape struct {
 	figures
 	begun int64
-	below int64 // times in a row that database/sql made the call; near mixed if others do, too
-	kind  uint32
-	text  string
+	// duplicates are calls that began while one like them was under way.
+	duplicates int64
+	last       atomic.Value // the *hashed text of the last long one that was identified
+	below      int64        // times in a row that database/sql made the call; near mixed if others do, too
+	kind       uint32
+	text       string
 }
 
 // Bounds of the original texts.

@@ -13,14 +13,16 @@ import (
 // Write writes the counts so far, one item per line:
 //
 //	op ID KIND FIGURES "TEXT"
+//	duplicates ID CALLS
 //	at ID STACK FIGURES
 //	stack STACK
 //	frame LINE "FUNCTION" "FILE"
 //
 // FIGURES are calls, errors, ns, longest ns, rows, opened connections, calls without a
 // deadline, and ns that connections were held. Those of callers count only the calls
-// whose stack was taken. Frames follow their stack, innermost first. Operation 0 stands
-// for all beyond the bounds.
+// whose stack was taken. Duplicates are calls that began while one like them was under
+// way (Identify); the line is missing where there are none. Frames follow their stack,
+// innermost first. Operation 0 stands for all beyond the bounds.
 func Write(w io.Writer) error {
 	b := bufio.NewWriterSize(w, 32<<10)
 	all.mu.RLock()
@@ -31,6 +33,9 @@ func Write(w io.Writer) error {
 		s := all.shapes[id]
 		all.mu.RUnlock()
 		fmt.Fprintf(b, "op %d %d %s %s\n", id, s.kind, s.figures.text(), strconv.Quote(s.text))
+		if n := atomic.LoadInt64(&s.duplicates); n > 0 {
+			fmt.Fprintf(b, "duplicates %d %d\n", id, n)
+		}
 	}
 	all.cellMu.RLock()
 	lines := make([]string, 0, len(all.cells))

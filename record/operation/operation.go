@@ -74,6 +74,9 @@ type Operation struct {
 	Rows       int64  `json:"rows,omitempty"`   // read or changed, where the package reports them
 	Opened     int64  `json:"opened,omitempty"` // connections opened in these calls
 	NoDeadline int64  `json:"no_deadline,omitempty"`
+	// Duplicates are the calls that began while the same call was under way: a GET of the same URL with the same authorization, or a
+	// query with the same values. 0 also where calls cannot be told apart.
+	Duplicates int64 `json:"duplicates,omitempty"`
 	// HeldNS is how long the connections that an acquire returned were held.
 	HeldNS int64 `json:"held_ns,omitempty"`
 	// Callers are those whose stack was taken, the most frequent first: of all first

@@ -106,7 +106,18 @@ var httpBegin func(kind uint32, name, more string) (op uint64, start int64)
 //go:linkname httpEnd net/http.redlineEnd
 var httpEnd func(op uint64, start, rows int64, flags uint32)
 
+//go:linkname httpIdentify net/http.redlineIdentify
+var httpIdentify func(op uint64, a, b, c string, values []interface{}) uint64
+
+//go:linkname sqlIdentify database/sql.redlineIdentify
+var sqlIdentify func(op uint64, a, b, c string, values []interface{}) uint64
+
 var ops uint64
+
+func identify(op uint64, a, b, c string, values []interface{}) uint64 {
+	fmt.Printf("identify %q %q %q %v\n", a, b, c, values)
+	return op
+}
 
 func begin(kind uint32, name, more string) (uint64, int64) {
 	if kind == 0 {
@@ -121,7 +132,9 @@ func end(op uint64, start, rows int64, flags uint32) {
 	fmt.Printf("end %d rows=%d flags=%d\n", op, rows, flags)
 }
 
-func init() { sqlBegin, sqlEnd, httpBegin, httpEnd = begin, end, begin, end }
+func init() {
+	sqlBegin, sqlEnd, httpBegin, httpEnd, sqlIdentify, httpIdentify = begin, end, begin, end, identify, identify
+}
 `
 
 // driver is a driver of database/sql that answers every query with two rows.
@@ -194,7 +207,7 @@ func main() {
 		db.Close()
 	}()
 	var id int
-	rows, err := db.Query("SELECT id FROM orders")
+	rows, err := db.Query("SELECT id FROM orders WHERE id > ?", 7)
 	if err != nil {
 		panic(err)
 	}
@@ -215,6 +228,12 @@ func main() {
 		}
 		r.Body.Close()
 	}
+	for _, differs := range []string{"Range", "Cookie", "Authorization"} {
+		r, _ := http.NewRequest("GET", s.URL+"/"+differs, nil)
+		r.Header.Set(differs, "some")
+		http.DefaultClient.Do(r)
+	}
+	http.Post(s.URL+"/post", "text/plain", nil)
 }
 `,
 	})
@@ -234,7 +253,7 @@ func main() {
 	}
 	want := []string{
 		`begin 1 kind=4 "" ""`, "end 1 rows=0 flags=2", // the first connection is opened
-		`begin 2 kind=1 "SELECT id FROM orders" ""`, "end 1 rows=0 flags=8", "end 2 rows=2 flags=0", // held until the rows are closed
+		`begin 2 kind=1 "SELECT id FROM orders WHERE id > ?" ""`, `identify "SELECT id FROM orders WHERE id > ?" "" "" [7]`, "end 1 rows=0 flags=8", "end 2 rows=2 flags=0", // held until the rows are closed
 		`begin 3 kind=4 "" ""`, "end 3 rows=0 flags=0", // and then reused
 		`begin 4 kind=5 "" ""`,
 		`begin 5 kind=2 "UPDATE orders SET state = 'paid'" ""`, "end 5 rows=0 flags=0",
@@ -247,8 +266,14 @@ func main() {
 			t.Errorf("%q is missing in\n%s", one, got)
 		}
 	}
-	if n := strings.Count(got, `kind=9 "GET 127.0.0.1:`); n != 2 || !strings.Contains(got, ` "/up"`) || !strings.Contains(got, ` "/up?"`) {
-		t.Errorf("%d calls out, not 2, one of them with a query:\n%s", n, got)
+	if n := strings.Count(got, `kind=9 "GET 127.0.0.1:`); n != 5 || !strings.Contains(got, ` "/up"`) || !strings.Contains(got, ` "/up?"`) {
+		t.Errorf("%d calls out, not 5, one of them with a query:\n%s", n, got)
+	}
+	for what, want := range map[string]int{`identify "/up" "" "" []`: 1, `identify "/up" "key=secret" "" []`: 1,
+		`identify "/Authorization" "" "some" []`: 1, `identify "/Range"`: 0, `identify "/Cookie"`: 0, `identify "/post"`: 0} {
+		if n := strings.Count(got, what); n != want {
+			t.Errorf("%d of %s, not %d:\n%s", n, what, want, got)
+		}
 	}
 }
 

@@ -17,6 +17,8 @@ type rule struct {
 	// pool names the package's pools of connections, which it shows by a redlineShown;
 	// "" where it has none.
 	pool string
+	// identifies is set where the wrappers tell calls apart, by redlineIdentify or redlineCall.
+	identifies bool
 }
 
 // edit is one function to wrap or one struct to extend. All edits of a rule must be
@@ -104,6 +106,9 @@ func (r rule) hooks() string {
 	}
 	b.WriteString(")\n")
 	b.WriteString(bridge)
+	if r.identifies {
+		b.WriteString(identifyBridge)
+	}
 	if r.pool != "" {
 		fmt.Fprintf(&b, poolBridge, r.pool)
 	}
@@ -140,6 +145,19 @@ func redlineFailed(err error) uint32 {
 }
 `
 
+// identifyBridge is the same in every package whose calls can be told apart.
+const identifyBridge = `
+//go:linkname redlineIdentify
+var redlineIdentify func(op uint64, a, b, c string, values []interface{}) uint64
+
+func redlineCall(op uint64, text string, values []interface{}) uint64 {
+	if op == 0 || redlineIdentify == nil {
+		return op
+	}
+	return redlineIdentify(op, text, "", "", values)
+}
+`
+
 // poolBridge is the same in every package with pools. The figures have the order of
 // probe/slots.Figures.
 const poolBridge = `
@@ -162,12 +180,17 @@ func (s *redlineShown) hide() {
 }
 `
 
+// Identifies reports whether an instrumented package tells its calls apart: it has [IdentifyHook].
+func Identifies(importPath string) bool { return rules[importPath].identifies }
+
 // Pools reports whether an instrumented package shows its pools: it has [PoolHook].
 func Pools(importPath string) bool { return rules[importPath].pool != "" }
 
-// Names of the variables in each instrumented package; PoolHook is in those with pools.
+// Names of the variables in each instrumented package; PoolHook is in those with pools, IdentifyHook in those that tell their
+// calls apart.
 const (
-	BeginHook = "redlineBegin"
-	EndHook   = "redlineEnd"
-	PoolHook  = "redlinePool"
+	BeginHook    = "redlineBegin"
+	EndHook      = "redlineEnd"
+	PoolHook     = "redlinePool"
+	IdentifyHook = "redlineIdentify"
 )

@@ -7,12 +7,12 @@ import "strings"
 // numbers with its constants.
 var rules = map[string]rule{
 	"database/sql":                    sqlRule,
-	"github.com/jackc/pgx/v5":         pgxRule("baseRows"),
+	"github.com/jackc/pgx/v5":         pgxRule("baseRows", "...any"),
 	"github.com/jackc/pgx/v5/pgxpool": pgxpoolRule,
 	"net/http":                        httpRule,
 	"google.golang.org/grpc":          grpcRule,
 	"github.com/redis/go-redis/v9":    redisRule,
-	"github.com/jackc/pgx/v4":         pgxRule("connRows"),
+	"github.com/jackc/pgx/v4":         pgxRule("connRows", "...interface{}"),
 	"github.com/jackc/pgx/v4/pgxpool": pgxpoolRule,
 	"github.com/redis/go-redis/v8":    redisRule,
 	"github.com/go-redis/redis/v8":    redisRule,
@@ -22,7 +22,7 @@ var rules = map[string]rule{
 // where its connection is, in queryDC and execDC, and in Stmt. A statement that returns
 // rows lasts until they are closed.
 var sqlRule = rule{
-	name: "sql", imports: []string{"sync/atomic", "time"}, extra: sqlExtra, pool: "sql",
+	name: "sql", imports: []string{"sync/atomic", "time"}, extra: sqlExtra, pool: "sql", identifies: true,
 	edits: []edit{
 		{structure: "Rows", fields: "redline redlineSpan"},
 		{structure: "Tx", fields: "redline redlineSpan"},
@@ -36,8 +36,9 @@ var sqlRule = rule{
 			op, held, _ := $recv.redline.take()
 			$call
 			redlineStop(op, held, 0, 8)`},
-		{receiver: "*DB", function: "queryDC", types: map[string]string{"$5": "string", "$r1": "*Rows", "$r2": "error"}, body: `
+		{receiver: "*DB", function: "queryDC", types: map[string]string{"$5": "string", "$6": "[]any", "$r1": "*Rows", "$r2": "error"}, body: `
 			op, start := redlineStart(1, $5, "")
+			op = redlineCall(op, $5, $6)
 			$call
 			redlineOpen($r1, $r2, op, start)`},
 		{receiver: "*DB", function: "execDC", types: map[string]string{"$4": "string", "$r2": "error"}, body: `
@@ -48,8 +49,9 @@ var sqlRule = rule{
 			op, start := redlineStart(3, $5, "")
 			$call
 			redlineStop(op, start, 0, redlineFailed($r2))`},
-		{receiver: "*Stmt", function: "QueryContext", types: map[string]string{"$r1": "*Rows", "$r2": "error"}, body: `
+		{receiver: "*Stmt", function: "QueryContext", types: map[string]string{"$2": "...any", "$r1": "*Rows", "$r2": "error"}, body: `
 			op, start := redlineStart(1, $recv.query, "")
+			op = redlineCall(op, $recv.query, $2)
 			$call
 			redlineOpen($r1, $r2, op, start)`},
 		{receiver: "*Stmt", function: "ExecContext", types: map[string]string{"$r2": "error"}, body: `
@@ -144,13 +146,15 @@ func redlineOpen(rows *Rows, err error, op uint64, start int64) {
 }
 `
 
-// pgxRule is pgx by itself, whose rows have a type of another name in each version. Below database/sql (pgx/stdlib)
+// pgxRule is pgx by itself, whose rows and values have types of other names in each version. Below database/sql (pgx/stdlib)
 // the probe ignores it.
-func pgxRule(rows string) rule {
-	return rule{name: "pgx", edits: []edit{
+func pgxRule(rows, values string) rule {
+	return rule{name: "pgx", identifies: true, edits: []edit{
 		{structure: rows, fields: "redlineOp uint64; redlineAt int64"},
-		{receiver: "*Conn", function: "Query", types: map[string]string{"$2": "string", "$r1": "Rows", "$r2": "error"}, body: `
+		{receiver: "*Conn", function: "Query",
+			types: map[string]string{"$2": "string", "$3": values, "$r1": "Rows", "$r2": "error"}, body: `
 			op, start := redlineStart(1, $2, "")
+			op = redlineCall(op, $2, $3)
 			$call
 			if rows, ok := $r1.(*` + rows + `); ok && $r2 == nil && !rows.closed {
 				rows.redlineOp, rows.redlineAt = op, start
@@ -249,7 +253,7 @@ const poolMade = `
 // because the server removes the files of a form only from its own request. A test compares names and bound with the
 // probe's.
 var httpRule = rule{
-	name: "http", imports: []string{"context", "runtime/trace"}, extra: `
+	name: "http", imports: []string{"context", "runtime/trace"}, identifies: true, extra: `
 func redlineMarked(r *Request) *trace.Task {
 	if !trace.IsEnabled() {
 		return nil
@@ -274,7 +278,17 @@ func redlineRequest(r *Request) (op uint64, start int64) {
 	if r.URL.RawQuery != "" {
 		path += "?" // that there is one: what it asks stays in the process
 	}
-	return redlineBegin(9, r.Method+" "+r.URL.Host, path)
+	op, start = redlineBegin(9, r.Method+" "+r.URL.Host, path)
+	return redlineSameAnswer(op, r), start
+}
+
+// redlineSameAnswer identifies a call that would get the same answer as another to its URL: one that reads, for the same user.
+func redlineSameAnswer(op uint64, r *Request) uint64 {
+	if op == 0 || redlineIdentify == nil || r.Method != "" && r.Method != "GET" || r.Body != nil && r.Body != NoBody ||
+		r.Header.Get("Range") != "" || r.Header.Get("Cookie") != "" {
+		return op
+	}
+	return redlineIdentify(op, r.URL.Path, r.URL.RawQuery, r.Header.Get("Authorization"), nil)
 }
 
 func redlineAnswered(r *Request, answer *Response, err error, op uint64, start int64) {

@@ -23,6 +23,9 @@ const (
 	eachRequest = 0.9
 )
 
+// dials are the roles of what the service does to open and close connections.
+const dials = callstack.DBConnect | callstack.DBClose
+
 // PoolChurn finds pools that close connections and open them again.
 //
 // Count and cost must both be high. Counts come from the server, else from the
@@ -45,13 +48,13 @@ var PoolChurn = diagnose.Analyzer{
 func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	share, cpu := p.Waits().Share(callstack.ConnectWait), 0.0
 	if use, err := p.Use(); err == nil {
-		cpu = use.With(callstack.DBConnect)
+		cpu = use.With(dials)
 	}
 	opened, source := sessionsOpened(p)
 	// On saturated CPUs request time says little about cost: requests wait for the
 	// CPU that opening uses, wherever they queue for it.
 	set, first := setupOf(p), coldOf(p, opened)
-	both := churnCPU(p, cpu, opened*p.Load().Rate, set, first)
+	both, inferred := churnCPU(p, cpu, opened*p.Load().Rate, set, first)
 	if !(opened >= leastSessions) || max(share, cpu, both) < leastChurnShare {
 		return nil, nil
 	}
@@ -66,7 +69,7 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		},
 		Remedy: kept(opened),
 	}
-	diagnose.Promise(&f, opens(p, share, both), p.Ran(evidence.Work{Share: cpu, Roles: callstack.DBConnect}))
+	diagnose.Promise(&f, opens(p, share, both), p.Ran(evidence.Work{Share: cpu, Roles: dials}))
 	if source == diagnose.FromTrace {
 		f.Confidence = findings.Medium
 		f.Evidence[0].Text = diagnose.PerRequest(opened, "a wait", "waits") + " for a connection that is being opened"
@@ -80,17 +83,24 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	if cpu > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, cpu, diagnose.Ratio,
-			"dialling and authenticating take %s of the service's CPU", diagnose.Percent(cpu)))
+			"dialling, authenticating and closing take %s of the service's CPU", diagnose.Percent(cpu)))
 	}
 	if both > share {
 		f.Share, f.ShareOf = both, diagnose.OfCPU
 		f.Title = fmt.Sprintf("Opening database connections takes %s of the CPU that service and database use", diagnose.Percent(both))
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, demand.SessionCost, diagnose.Nanosec,
-			"opening a session costs the server up to %s of CPU (all that it uses outside of executing statements)",
-			diagnose.Span(demand.SessionCost)))
 	} else if share < leastChurnShare {
 		f.Share, f.ShareOf = cpu, diagnose.OfCPU
 		f.Title = fmt.Sprintf("Opening database connections takes %s of the service's CPU", diagnose.Percent(cpu))
+	}
+	switch {
+	case inferred:
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, waitsToOpen(p), diagnose.Ratio,
+			"%s of the waits for the database are for connections being opened, and as much of its %s CPUs counts (inferred)",
+			diagnose.Percent(waitsToOpen(p)), diagnose.Times(p.CPU().Database)))
+	case both > share:
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, demand.SessionCost, diagnose.Nanosec,
+			"opening a session costs the server up to %s of CPU (all that it uses outside of executing statements)",
+			diagnose.Span(demand.SessionCost)))
 	}
 	at, known := p.Opener()
 	if sites := p.Waits().Sites(callstack.ConnectWait); len(sites) > 0 {
@@ -150,14 +160,30 @@ func opens(p *diagnose.Pass, share, both float64) laws.Gain {
 
 // churnCPU returns the part of the load's CPU that opening sessions takes, 0 to 1:
 // client is the service's own part, sessions their number per second. The server's
-// part is at most what it uses outside of execution. 0 where CPUs are not the
+// part is at most what it uses outside of execution. Of a server that counts no
+// statements, it is in proportion to the waits: inferred is true. 0 where CPUs are not the
 // limit, or the server's are not known.
-func churnCPU(p *diagnose.Pass, client, sessions float64, s setup, first cold) float64 {
+func churnCPU(p *diagnose.Pass, client, sessions float64, s setup, first cold) (part float64, inferred bool) {
 	c := p.CPU()
-	outside, ok := outsideExecution(p)
-	if !ok || !c.Saturated() || !(c.Used() > 0) || !(sessions > 0) {
+	if !c.Saturated() || !(c.Used() > 0) || !(sessions > 0) || !(c.Database > 0) {
+		return 0, false
+	}
+	server := 0.0
+	if outside, ok := outsideExecution(p); ok {
+		server = min(outside*c.Database, max(sessions*demand.SessionCost/1e9, first.cpus)) + s.server(p)
+	} else {
+		inferred = true
+		server = c.Database * waitsToOpen(p)
+	}
+	return min(1, ((client+s.cpu)*p.Own()+server)/c.Used()), inferred
+}
+
+// waitsToOpen returns the part of the waits for databases in which connections are opened, 0 to 1.
+func waitsToOpen(p *diagnose.Pass) float64 {
+	w := p.Waits()
+	open := w.Share(callstack.ConnectWait)
+	if !(open > 0) {
 		return 0
 	}
-	server := min(outside*c.Database, max(sessions*demand.SessionCost/1e9, first.cpus))
-	return min(1, ((client+s.cpu)*p.Own()+server+s.server(p))/c.Used())
+	return open / (open + w.Share(callstack.DatabaseWait, callstack.PrepareWait))
 }

@@ -38,8 +38,10 @@ type Tally struct {
 // tallied is an operation's counts since the target started.
 type tallied struct {
 	figures counted
-	kind    int
-	text    string
+	// duplicates are calls that began while one like them was under way.
+	duplicates int64
+	kind       int
+	text       string
 }
 
 // callerKey is one operation called from one stack, both by the probe's numbers.
@@ -77,6 +79,8 @@ func Parse(r io.Reader) (*Tally, error) {
 		switch what {
 		case "op":
 			err = t.operation(rest)
+		case "duplicates":
+			err = t.duplicates(rest)
 		case "at":
 			err = t.caller(rest)
 		case "stack":
@@ -124,6 +128,19 @@ func (t *Tally) operation(line string) error {
 		t.ops[int(n[0])] = tallied{kind: int(n[1]), figures: figuresOf(n[2:]), text: strings.ToValidUTF8(text, "?")}
 	}
 	return err
+}
+
+// duplicates parses "id calls" and adds them to an operation, which stands before them.
+func (t *Tally) duplicates(line string) error {
+	n, _, err := numbers(line, 2)
+	if err != nil {
+		return err
+	}
+	if op, ok := t.ops[int(n[0])]; ok {
+		op.duplicates = n[1]
+		t.ops[int(n[0])] = op
+	}
+	return nil
 }
 
 // caller parses "operation stack figures...".
@@ -185,6 +202,7 @@ func (t *Tally) Since(before *Tally, span timebase.Span) *operation.Operations {
 		result.Operations = append(result.Operations, operation.Operation{
 			ID: id, Kind: kind, Text: op.text, Calls: f.calls, Errors: f.errors, TotalNS: f.nanos, MaxNS: f.longest,
 			Rows: f.rows, Opened: f.opened, NoDeadline: f.undated, HeldNS: f.held, Callers: mostFrequent(callers[id]),
+			Duplicates: op.duplicates - before.ops[id].duplicates,
 		})
 	}
 	slices.SortFunc(result.Operations, func(a, b operation.Operation) int {

@@ -34,3 +34,24 @@ func TestOpenedByCaller(t *testing.T) {
 		t.Errorf("opened for %v", opened)
 	}
 }
+
+// Duplicates follow their operation, and count between the two readings.
+func TestDuplicates(t *testing.T) {
+	read := func(text string) *tally.Tally {
+		t.Helper()
+		all, err := tally.Parse(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	before := read("op 1 9 4 0 40 10 0 0 0 0 \"GET shop/prices\"\nduplicates 1 3\n")
+	after := read("op 1 9 24 0 240 10 0 0 0 0 \"GET shop/prices\"\nduplicates 1 18\nduplicates 7 5\n")
+	ops := after.Since(before, timebase.Span{}).Operations
+	if len(ops) != 1 || ops[0].Calls != 20 || ops[0].Duplicates != 15 {
+		t.Errorf("%+v", ops)
+	}
+	if _, err := tally.Parse(strings.NewReader("duplicates 1 many\n")); err == nil {
+		t.Error("a count that is no number is accepted")
+	}
+}
