@@ -35,6 +35,13 @@ func (b *Builder) Undated(longest time.Duration) *Builder {
 	return b
 }
 
+// Duplicates sets the part of the calls of the operation added last that begin while the same call is under way, 0 to 1.
+func (b *Builder) Duplicates(part float64) *Builder {
+	op := &b.operations.Operations[len(b.operations.Operations)-1]
+	op.Duplicates = int64(part * float64(op.Calls))
+	return b
+}
+
 // Failing sets the share of the calls of the operation added last that fail, 0 to 1.
 func (b *Builder) Failing(part float64) *Builder {
 	op := &b.operations.Operations[len(b.operations.Operations)-1]

@@ -111,8 +111,9 @@ var stampede = diagnose.Cause{
 	Knows: "At most 60 % of requests make the call, and it is always slow; windows without any slow request exceed what " +
 		"random misses would leave by 20 % of all windows; there are at least three bursts of four calls. The usual " +
 		"calls of a dependency that stalls now and then are fast; a cache that misses at random has no quiet windows. " +
-		"redline does not see whether a burst asks for one key: keys that expire together look the same, and have the same " +
-		"remedy.",
+		"The burst does not show whether it asks for one key: keys that expire together look the same, and have the same " +
+		"remedy. In a target that redline built, half of the calls beginning while the same call is under way (a GET of the same " +
+		"URL, a query with the same values) suffices, whatever the windows show.",
 	Remedy: "Single flight per key, refresh before expiry, or random jitter in the expiry times.",
 	Example: diagnose.Example{
 		Lang:   "go",

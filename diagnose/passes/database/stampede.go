@@ -8,8 +8,10 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/waitgain"
+	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/operation"
 	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/record/statement"
 )
@@ -32,6 +34,9 @@ const (
 	leastBursts = 3
 	// leastAtOnce is the least number of misses in a burst.
 	leastAtOnce = 4
+	// leastDuplicate is the part of the calls that begin while the same call is under way, from which most of them are needless:
+	// one flight for all would save that part.
+	leastDuplicate = 0.5
 )
 
 // Stampede finds caches whose expiry makes many requests fetch the same thing.
@@ -39,35 +44,36 @@ const (
 // The cache itself is not visible. Visible is a call that only some requests make,
 // that is always slow, and that comes in bursts with quiet windows between. Random
 // misses, such as those of a small cache, form a Bernoulli process and leave fewer
-// quiet windows. Package golang.org/x/sync/singleflight has the remedy.
+// quiet windows. Where many entries expire one after the other no window is quiet: then the hooks' count
+// of calls that began while the same call was under way decides. Package golang.org/x/sync/singleflight has the remedy.
 var Stampede = diagnose.Analyzer{
 	Name:  "cache-stampede",
 	Stage: diagnose.Database,
 	Doc: "Looks for a call (statement or service) that at most 60 % of requests make, that is always slow, and that comes in " +
 		"at least three bursts of four or more: windows without a slow request exceed what random misses would leave by 20 % " +
-		"of all windows. The wait must be long enough to count, like any other.",
+		"of all windows. Or, where the hooks tell calls apart, half of them begin while the same call is under way. The wait " +
+		"must be long enough to count, like any other.",
 	Causes: []diagnose.Cause{stampede},
 	Needs:  []diagnose.Need{diagnose.NeedLoad, diagnose.NeedAnatomy},
 	Run:    runStampede,
 }
 
-// runStampede needs both a place that few requests reach and latency in bursts. A
+// runStampede needs a place that few requests reach, and latency in bursts or calls that ask for the same. A
 // statement that runs many times in the windows in which it runs at all raises
 // confidence to high.
 func runStampede(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	if same, ok := sameOf(p); ok {
+		return same.findings(p), nil
+	}
 	site, missed, ok := missSite(p)
 	if !ok {
 		return nil, nil
 	}
-	nature := waitgain.Outside
-	if isDatabase(site.Wait) {
-		nature = waitgain.Queueing
-	}
-	v, ok := waitgain.Decide(p, site, nature)
+	b, ok := burstsOf(p, site.NS/site.Times, missed)
 	if !ok {
 		return nil, nil
 	}
-	b, ok := burstsOf(p, site.NS/site.Times, missed)
+	v, ok := waitgain.Decide(p, site, natureOf(site.Wait))
 	if !ok {
 		return nil, nil
 	}
@@ -85,10 +91,83 @@ func runStampede(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, each, diagnose.Count,
 			"one statement runs %s times in each window in which it runs at all: %s", diagnose.Number(each), statement.Brief(s.Text)))
 	}
-	f.Remedy = fmt.Sprintf("Let one request fetch while the others wait for it or get the old value "+
-		"(golang.org/x/sync/singleflight around %s, refresh before expiry), and add random jitter to the expiry times.",
-		callstack.Short(site.Place.Function))
+	f.Remedy = oneFlight(site.Place) + ", and add random jitter to the expiry times."
 	return []diagnose.Finding{f}, nil
+}
+
+// oneFlight begins the remedy, for fetching at a place.
+func oneFlight(place code.Frame) string {
+	return fmt.Sprintf("Let one request fetch while the others wait for it or get the old value (golang.org/x/sync/singleflight around "+
+		"%s, refresh before expiry)", callstack.Short(place.Function))
+}
+
+// natureOf is what waits of a kind are, of a call that all who miss make.
+func natureOf(kind callstack.Wait) waitgain.Nature {
+	if isDatabase(kind) {
+		return waitgain.Queueing
+	}
+	return waitgain.Outside
+}
+
+// repeated is an operation of which most calls begin while the same call is under way, and the waits for it.
+type repeated struct {
+	op   operation.Operation
+	site waits.Site
+}
+
+// sameOf finds the operation that requests wait for most of those that only some of them call, and of which the hooks
+// saw most calls begin while the same call was under way.
+func sameOf(p *diagnose.Pass) (most repeated, ok bool) {
+	ops, requests := p.Operations(), p.Load().Requests
+	if ops == nil {
+		return most, false
+	}
+	for _, o := range ops.Operations {
+		if float64(o.Duplicates) < leastDuplicate*float64(o.Calls) || o.Calls < leastTraced || float64(o.Calls) > mostMisses*requests {
+			continue
+		}
+		for _, c := range o.Callers {
+			at, known := p.Stacks.Place(c.Stack)
+			if site, waits := waitsAt(p, at.Function); known && waits && site.NS > most.site.NS {
+				most, ok = repeated{o, site}, true
+			}
+		}
+	}
+	return most, ok
+}
+
+// waitsAt returns the waits for other programs in a function, as one site.
+func waitsAt(p *diagnose.Pass, function string) (site waits.Site, ok bool) {
+	var sites []waits.Site
+	for _, s := range outsideSites(p) {
+		if s.Place.Function == function {
+			sites = append(sites, s)
+		}
+	}
+	if groups := waits.ByOwner(sites); len(groups) > 0 {
+		return groups[0], true
+	}
+	return site, false
+}
+
+func (r repeated) findings(p *diagnose.Pass) []diagnose.Finding {
+	v, ok := waitgain.Decide(p, r.site, natureOf(r.site.Wait))
+	if !ok {
+		return nil
+	}
+	part, calls := float64(r.op.Duplicates)/float64(r.op.Calls), float64(r.op.Calls)
+	f := v.Finding(p, "cache-stampede", r.site)
+	f.Confidence = findings.High
+	f.Title = fmt.Sprintf("Requests that miss the same cache entry all fetch it at %s: %s of the calls begin while the same call is "+
+		"under way", diagnose.At(r.site.Place), diagnose.Percent(part))
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, part, diagnose.Ratio,
+		"%s in %s requests, %s of them while one for the same URL or with the same values is under way: %s",
+		diagnose.Counted(calls, "call", "calls"), diagnose.Number(p.Load().Requests), diagnose.Percent(part), statement.Brief(r.op.Text)))
+	if r.op.Kind.Statement() {
+		f.Where.SQL = r.op.Text
+	}
+	f.Remedy = oneFlight(r.site.Place) + "."
+	return []diagnose.Finding{f}
 }
 
 // isDatabase reports whether a wait is for the database or for a connection to it.
@@ -100,22 +179,25 @@ func isDatabase(kind callstack.Wait) bool {
 	return false
 }
 
-// missSite returns a place that waits for something outside the process and that
-// only some requests reach, with all waits of its owner, and the part of requests
-// that reach it, 0 to 1.
-func missSite(p *diagnose.Pass) (site waits.Site, missed float64, ok bool) {
-	w := p.Waits()
-	var sites []waits.Site
+// outsideSites are the waits for something outside the process. A request that waits for another one's call makes none: a
+// stampede lacks exactly that.
+func outsideSites(p *diagnose.Pass) (sites []waits.Site) {
 	for _, kind := range []callstack.Wait{callstack.DatabaseWait, callstack.PoolWait, callstack.HTTPWait,
 		callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait} {
-		for _, s := range w.Sites(kind) {
-			// A request that waits for another one's call makes none: a stampede
-			// lacks exactly that.
+		for _, s := range p.Waits().Sites(kind) {
 			if s.Via != callstack.FlightWait {
 				sites = append(sites, s)
 			}
 		}
 	}
+	return sites
+}
+
+// missSite returns a place that waits for something outside the process and that
+// only some requests reach, with all waits of its owner, and the part of requests
+// that reach it, 0 to 1.
+func missSite(p *diagnose.Pass) (site waits.Site, missed float64, ok bool) {
+	w, sites := p.Waits(), outsideSites(p)
 	groups := waits.ByOwner(sites)
 	if len(groups) == 0 || w.NS(callstack.PoolWait, callstack.DatabaseWait) > 0 && len(sites) == 0 {
 		return site, 0, false
