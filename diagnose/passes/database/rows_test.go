@@ -1,8 +1,10 @@
 package database_test
 
 import (
+	"math"
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/suite"
@@ -65,4 +67,32 @@ func TestGoroutinesOfCalls(t *testing.T) {
 	const watch = "github.com/jackc/pgx/v5/pgconn/ctxwatch.(*ContextWatcher).Watch"
 	ExpectAll(t, suite.All(), writing(watch, "database/sql.(*DB).ExecContext", List), "db-unbatched-write at orders.go:41")
 	ExpectAll(t, suite.All(), writing(other), "db-unbatched-write at orders.go:41", "goroutine-churn at feed.go:90")
+}
+
+// TestPageAndItsCount: a page and the count of its rows read the same rows, on a server whose plans are not read. The page is named, with the
+// index that its text asks for, unless the count takes most.
+func TestPageAndItsCount(t *testing.T) {
+	const (
+		same  = " FROM posts WHERE blog = ? AND pinned IS NULL AND created <= NOW()"
+		page  = "SELECT id, title" + same + " ORDER BY created DESC LIMIT ?"
+		count = "SELECT COUNT(*)" + same
+		get   = "shop/store.(*Store).Posts@posts.go:82"
+		total = "shop/store.(*Store).Total@posts.go:38"
+	)
+	reading := func(pages, counts time.Duration) *Builder {
+		b := New(8, 40*ms).CPU(2, 0.6, 0.2, 0.1, math.NaN()).Modules("github.com/go-sql-driver/mysql")
+		b.Wait(breakdown.StateNetwork, pages, 1, queryAt(get)...).Wait(breakdown.StateNetwork, counts, 1, queryAt(total)...)
+		n := int64(b.Requests())
+		b.Asks(operation.Query, page, n, pages, 10, Caller(1, pages, "database/sql.(*DB).QueryContext", get)).Within(0, pages, 1)
+		return b.Asks(operation.Query, count, n, counts, 1, Caller(1, counts, "database/sql.(*DB).QueryContext", total)).Within(0, counts, 1)
+	}
+	found := ExpectAll(t, suite.All(), reading(14*ms, 20*ms), "db-slow-query at posts.go:82")
+	if len(found) == 1 {
+		f := found[0]
+		if f.Share < 0.8 || !strings.Contains(f.Remedy, "index of posts begins with (blog, pinned, created)") ||
+			!has(f, "another statement reads the same rows, at posts.go:38") {
+			t.Errorf("%.2f: %s %v", f.Share, f.Remedy, f.Evidence)
+		}
+	}
+	ExpectAll(t, suite.All(), reading(3*ms, 30*ms), "db-slow-query at posts.go:38")
 }

@@ -238,7 +238,7 @@ func holder(p *diagnose.Pass, waiting code.Frame, entry string, f *diagnose.Find
 	best, ran, _ := of("cpu", "cpu", func(stack []code.Frame) int {
 		for i := len(stack) - 1; i >= 0; i-- {
 			if owned(stack[i]) {
-				return i
+				return holding(stack, i, owned)
 			}
 		}
 		if i := len(stack) - 1; i >= 0 && p.Stacks.Innermost(stack) < 0 && callstack.Dependency(stack[i].Function) {
@@ -252,4 +252,19 @@ func holder(p *diagnose.Pass, waiting code.Frame, entry string, f *diagnose.Find
 			diagnose.At(best)))
 	}
 	return best, false
+}
+
+// holding returns the frame that holds a lock, given the outermost of its owner. A goroutine's own function that calls another one of
+// the owner cannot hold the lock as long as it lives, or nobody else would get it: kala's PersistEvery waits for its next turn,
+// and Persist, which it calls then, takes the lock.
+func holding(stack []code.Frame, outermost int, owned func(code.Frame) bool) int {
+	if outermost < len(stack)-1 {
+		return outermost
+	}
+	for i := outermost - 1; i >= 0; i-- {
+		if owned(stack[i]) && callstack.Unwrapped(stack[i].Function) != callstack.Unwrapped(stack[outermost].Function) {
+			return i
+		}
+	}
+	return outermost
 }

@@ -50,6 +50,9 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	lead, part, why := heaviestAsked(p)
 	c, saves, planned := uncounted(p, lead)
 	others, times := lacking(p, lead, &c, planned)
+	if why == "slow" {
+		lead, part, others, times = sameRows(p, lead, part)
+	}
 	by, known := lead.Heaviest()
 	at := asker.By{Place: by.Place}
 	if part = min(1, part*times); why == "scan" || why == "index" {
@@ -85,10 +88,14 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	} else {
 		wordScan(p, &f, lead, others, place)
 	}
+	lacks := "lacks the index"
+	if why == "slow" {
+		lacks = "reads the same rows"
+	}
 	for _, a := range others {
 		by, _ := a.Heaviest()
 		f.Evidence = append(f.Evidence, diagnose.Fact(from, demand.PerRequest(p, a.Calls), diagnose.Count,
-			"another statement lacks the index, at %s: %s", diagnose.At(by.Place), statement.Brief(a.Text)))
+			"another statement %s, at %s: %s", lacks, diagnose.At(by.Place), statement.Brief(a.Text)))
 	}
 	overWire(p, &f, lead, part, saves)
 	if known && !planned && returnsMany(lead) {
@@ -180,13 +187,17 @@ func wordScan(p *diagnose.Pass, f *diagnose.Finding, lead evidence.Asked, others
 		}
 	} else {
 		f.Confidence = findings.Medium
-		f.Title = fmt.Sprintf("One statement takes %s of request time%s: %s", diagnose.Percent(f.Share), place, statement.Brief(lead.Text))
+		takes := "One statement takes"
+		if len(others) > 0 {
+			takes = "One statement, with what else reads the same rows, takes"
+		}
+		f.Title = fmt.Sprintf("%s %s of request time%s: %s", takes, diagnose.Percent(f.Share), place, statement.Brief(lead.Text))
 		explain := "EXPLAIN QUERY PLAN"
 		if !demand.InProcess(p) {
 			explain = "the plan (EXPLAIN)"
 		}
-		f.Remedy = "Look at " + explain + " of the statement; read fewer rows, keep sums and counts in their own table, " +
-			"or cache the answer."
+		f.Remedy = "Look at " + explain + " of the statement; " + mayLack(p, lead) + "read fewer rows, keep sums and counts in their own " +
+			"table, or cache the answer."
 	}
 	if statement.Shuffles(lead.Text) {
 		f.Remedy = shuffled

@@ -1,6 +1,9 @@
 package slow
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/redline-go/redline/diagnose"
@@ -9,6 +12,7 @@ import (
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/index"
+	"github.com/redline-go/redline/record/statement"
 )
 
 // uncounted judges a statement that the hooks counted, by the plan of a server that counts none. What it costs the server is
@@ -37,6 +41,38 @@ func (c cost) word(f *diagnose.Finding, a evidence.Asked) {
 	s := database.Statement{Text: a.Text}
 	f.Confidence, f.Title, f.Remedy = c.confidence, c.title(f.Share, "request time", s), c.remedy(a.Text)
 	f.Evidence = append(f.Evidence, c.evidence()...)
+}
+
+// sameRows returns a statement's page instead of the count of its rows, if that takes half as long and more, and those that read the same rows
+// by their texts: what makes one of them cheaper serves the others. part is the lead's part of the time within statements, and times how
+// many times as long as the lead all take.
+func sameRows(p *diagnose.Pass, lead evidence.Asked, part float64) (evidence.Asked, float64, []evidence.Asked, float64) {
+	rows, whole := statement.Rows(lead.Text), took(p, lead)/max(part, 1e-9)
+	if rows == "" || !(whole > 0) {
+		return lead, part, nil, 1
+	}
+	same, all := []evidence.Asked{}, 0.0
+	for _, a := range p.Asked() {
+		if statement.Rows(a.Text) == rows {
+			same, all = append(same, a), all+took(p, a)
+		}
+	}
+	for _, a := range same {
+		if statement.Counts(lead.Text) && !statement.Counts(a.Text) && 2*took(p, a) >= took(p, lead) {
+			lead = a
+		}
+	}
+	others := slices.DeleteFunc(same, func(a evidence.Asked) bool { return a.Text == lead.Text })
+	return lead, took(p, lead) / whole, others, all / max(1, took(p, lead))
+}
+
+// mayLack begins a remedy with the index that a statement of an unknown plan would have, if its text says which.
+func mayLack(p *diagnose.Pass, lead evidence.Asked) string {
+	table, columns, ok := statement.Keys(lead.Text)
+	if !ok || demand.InProcess(p) { // SQLite's plan is read
+		return ""
+	}
+	return fmt.Sprintf("if no index of %s begins with (%s), create one; otherwise ", table, strings.Join(columns, ", "))
 }
 
 // lacking returns the other statements that lack the index which the lead lacks, and how many times as long as the lead all
