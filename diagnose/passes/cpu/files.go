@@ -99,8 +99,10 @@ func wholeFile(called []code.Frame) bool {
 	return slices.ContainsFunc(called, func(f code.Frame) bool { return f.Function == "os.ReadFile" })
 }
 
-// copies reports whether io.Copy made a system call: it brings a buffer of 32 KiB,
-// so its calls are not small, and a bufio.Reader of 4 KB would make more of them.
+// inBulk are functions whose calls are not small, of which a bufio.Reader of 4 KB would make more: io.Copy brings a buffer of
+// 32 KiB, WriteFile writes all at once, and the buffers of the others grow with what is read.
+var inBulk = []string{"io.copyBuffer", "os.WriteFile", "io.ReadAll", "bytes.(*Buffer).ReadFrom"}
+
 func copies(called []code.Frame) bool {
-	return slices.ContainsFunc(called, func(f code.Frame) bool { return f.Function == "io.copyBuffer" })
+	return slices.ContainsFunc(called, func(f code.Frame) bool { return slices.Contains(inBulk, f.Function) })
 }

@@ -65,7 +65,9 @@ var NPlusOne = diagnose.Analyzer{
 func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	all, counted := demand.Statements(p)
 	if len(all.Statements) == 0 && demand.InProcess(p) {
-		p.Unjudged("db-unbatched-write", "statements were not counted: let redline build the target (--build)")
+		if p.Operations() == nil {
+			p.Unjudged("db-unbatched-write", "statements were not counted: let redline build the target (--build)")
+		}
 		return nil, nil // a wait may be a call of C rather than a statement; slow-query goes by the CPU
 	}
 	if len(all.Statements) == 0 {
@@ -222,6 +224,10 @@ func batched(p *diagnose.Pass, text string) string {
 	case "UPDATE":
 		return "Change all rows with one statement (UPDATE with " + onlyKeys(p) + ", or joined with the new values, as in FROM " +
 			"unnest($1::int[], ...))" + instead + statement.Brief(text)
+	}
+	if p.UsesOnly(callstack.MySQL) {
+		return "Write all rows with one statement (INSERT with several rows" + driver.GORM(p, "; GORM: CreateInBatches") + ")" + instead +
+			statement.Brief(text)
 	}
 	return fmt.Sprintf("Write all rows with one statement (INSERT with several rows or from "+
 		"unnest($1::int[], ...), %s%s)%s%s", driver.Batch(p), driver.GORM(p, "; GORM: CreateInBatches"), instead, statement.Brief(text))

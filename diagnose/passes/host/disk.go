@@ -2,9 +2,11 @@ package host
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
 	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record/breakdown"
@@ -73,10 +75,14 @@ func runDisk(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f := v.Finding(p, "disk-sync", s)
 		if at, ok := onBehalf(p, s); ok {
 			f.Where.Detail = fmt.Sprintf("for %s (%s)", callstack.Short(at.Function), diagnose.At(at))
+			if callers := p.Stacks.Callers(s.Part.Stack, at); len(callers) > 0 {
+				f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, float64(len(callers)), "functions", "called by %s",
+					usage.ThroughWords(callers)))
+			}
 		}
 		f.Title = fmt.Sprintf("%s for the disk at %s", v.Requests(), diagnose.At(s.Place))
-		f.Remedy = fmt.Sprintf("Commit several requests' writes with one sync at %s (group commit), or acknowledge after a "+
-			"buffered write if losing the last moments is acceptable.", diagnose.At(s.Place))
+		f.Remedy = fmt.Sprintf("Commit several requests' writes with one sync at %s (group commit), write less often, or acknowledge "+
+			"after a buffered write if losing the last moments is acceptable.", diagnose.At(s.Place))
 		if queued >= leastBehindNS {
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queued, diagnose.Nanosec,
 				"%s of that is spent queueing for a CPU, because a thread in such a call keeps its P for a "+
@@ -100,11 +106,11 @@ func runDisk(p *diagnose.Pass) ([]diagnose.Finding, error) {
 
 // onBehalf returns the place on whose behalf a file's wrapper writes: where
 // requests wait for it, or else the innermost caller in another of the user's
-// packages.
+// packages. A generic function writes for any, so it is a wrapper too.
 func onBehalf(p *diagnose.Pass, s waits.Site) (code.Frame, bool) {
 	own, _ := callstack.Split(s.Place.Function)
 	for _, f := range s.Part.Stack {
-		if pkg, _ := callstack.Split(f.Function); p.Stacks.User(f) && pkg != own {
+		if pkg, _ := callstack.Split(f.Function); p.Stacks.User(f) && pkg != own && !strings.Contains(f.Function, "[") {
 			return f, true
 		}
 	}

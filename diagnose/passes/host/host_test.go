@@ -2,6 +2,8 @@ package host_test
 
 import (
 	"math"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/redline-go/redline/diagnose/passes/host"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
 )
 
@@ -113,6 +116,16 @@ func TestDisk(t *testing.T) {
 	// blocking-syscall
 	Expect(t, host.Disk, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.Pread", "os.(*File).Read", wal))
 	ExpectUnjudged(t, host.Disk, idle().NoAnatomy(), "disk-sync")
+	// A generic function writes whatever it is given: who gave it is named, and who called that.
+	found := Expect(t, host.Disk, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.Fsync", "os.(*File).Sync", wal,
+		"shop/data.Service[...].Update@data.go:57", "shop/keys.(*Keys).Touch@keys.go:109", "shop/web.(*Bouncer).lookup@web.go:352"),
+		"disk-sync at wal.go:30")
+	if len(found) == 1 && (found[0].Where.Detail != "for keys.(*Keys).Touch (keys.go:109)" ||
+		!slices.ContainsFunc(found[0].Evidence, func(e findings.Evidence) bool {
+			return strings.HasPrefix(e.Text, "called by web.(*Bouncer).lookup web.go:352")
+		})) {
+		t.Errorf("%s: %v", found[0].Where.Detail, found[0].Evidence)
+	}
 }
 
 func TestCold(t *testing.T) {
