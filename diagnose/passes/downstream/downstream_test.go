@@ -233,6 +233,11 @@ func TestTimeout(t *testing.T) {
 	Expect(t, downstream.Timeout, load().Standing(2, 40, call...), "missing-timeout at cache.go:41")
 	// an unlucky moment
 	Expect(t, downstream.Timeout, load().Standing(1, 3, call...))
+	// a burst, of which the load is waiting for each
+	Expect(t, downstream.Timeout, load().Gauge(series.LoadInFlight, "", 41).Standing(0, 40, call...))
+	// connections that wait for their next request, in a server that the service brings
+	Expect(t, downstream.Timeout, load().Modules("github.com/valyala/fasthttp").Standing(40, 40, "net.(*conn).Read", "bufio.(*Reader).Peek",
+		"github.com/valyala/fasthttp.(*Server).serveConnCounted@server.go:2424"))
 	// slow, and waited for
 	Expect(t, downstream.Timeout, New(64, 200*ms).Rate(500).Standing(90, 110, call...))
 	// the database's

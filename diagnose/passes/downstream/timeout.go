@@ -3,6 +3,7 @@ package downstream
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -10,6 +11,7 @@ import (
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 const (
@@ -86,8 +88,9 @@ func outlived(p *diagnose.Pass, snapshots []measured.Snapshot) []diagnose.Findin
 		p.Unjudged("missing-timeout", "no latency was recorded")
 		return nil
 	}
-	underway := load.Rate * load.Mean / 1e9
-	first, last := standing(p, snapshots[0]), standing(p, snapshots[len(snapshots)-1])
+	end := snapshots[len(snapshots)-1]
+	first, last := standing(p, snapshots[0]), standing(p, end)
+	underway := max(load.Rate*load.Mean/1e9, sentAround(p, end.At))
 	var at code.Frame
 	for f, n := range last {
 		if n > last[at] || n == last[at] && f.Function < at.Function {
@@ -108,7 +111,8 @@ func outlived(p *diagnose.Pass, snapshots []measured.Snapshot) []diagnose.Findin
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProfile, float64(stuck), diagnose.Count, "%d goroutines of requests "+
 				"wait at %s at the end of the run, %d at its beginning", stuck, diagnose.At(at), first[at]),
-			diagnose.Fact(diagnose.FromLoad, underway, diagnose.Count, "rate times mean latency is %s requests in flight", diagnose.Times(underway)),
+			diagnose.Fact(diagnose.FromLoad, underway, diagnose.Count, "%s requests are in flight then, or by rate times mean latency",
+				diagnose.Times(underway)),
 		},
 		Remedy: fmt.Sprintf("Give the call at %s the request's context with a deadline below the callers' "+
 			"own (context.WithTimeout, http.Client.Timeout), and dial and header timeouts.", diagnose.At(at)),
@@ -118,6 +122,21 @@ func outlived(p *diagnose.Pass, snapshots []measured.Snapshot) []diagnose.Findin
 			"%s into the load's own timeout", diagnose.Counted(n, "request ran", "requests ran")))
 	}
 	return []diagnose.Finding{f}
+}
+
+// around is the time before and after a goroutine profile in which requests count as in flight with it: the clocks of load and runtime
+// agree better than that, but a profile stops the service.
+const around = 300 * time.Millisecond
+
+// sentAround returns the most requests that the load had in flight in a window around a run time: a burst makes them many, whatever
+// the mean is.
+func sentAround(p *diagnose.Pass, at time.Duration) (most float64) {
+	for _, v := range p.Record.Series(series.LoadInFlight, "", timebase.Span{From: max(0, at-around), To: at + around}).Values {
+		if v > most {
+			most = v
+		}
+	}
+	return most
 }
 
 // leastBeyond is the least part of the mean latency beyond the median at which the
@@ -155,7 +174,8 @@ func standing(p *diagnose.Pass, s measured.Snapshot) map[code.Frame]int64 {
 		if !p.Stacks.Serves(stack.Stack) || !client && !socket || roles.Has(callstack.DBClient) {
 			continue
 		}
-		if i := p.Stacks.Innermost(stack.Stack); i >= 0 {
+		// A server that the service brings reads there what its connections send next: no request waits.
+		if i := p.Stacks.Innermost(stack.Stack); i >= 0 && !p.Stacks.Role(stack.Stack[i].Function).Has(callstack.Server|callstack.ServerIO) {
 			counts[stack.Stack[i]] += stack.Value
 		}
 	}
