@@ -69,7 +69,7 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		},
 		Remedy: kept(opened),
 	}
-	diagnose.Promise(&f, opens(p, share, both), p.Ran(evidence.Work{Share: cpu, Roles: dials}))
+	diagnose.Promise(&f, worth(p, share, both, cpu, inferred), p.Ran(evidence.Work{Share: cpu, Roles: dials}))
 	if source == diagnose.FromTrace {
 		f.Confidence = findings.Medium
 		f.Evidence[0].Text = diagnose.PerRequest(opened, "a wait", "waits") + " for a connection that is being opened"
@@ -156,6 +156,18 @@ func opens(p *diagnose.Pass, share, both float64) laws.Gain {
 		cut.Busy[m.Resources[at].Name] = both * p.CPU().Used()
 	}
 	return m.Gain(cut)
+}
+
+// worth is what keeping sessions could gain. What a server that counts nothing spends on them is inferred, so it is between nothing and that.
+func worth(p *diagnose.Pass, share, both, client float64, inferred bool) laws.Gain {
+	g := opens(p, share, both)
+	if c := p.CPU(); inferred {
+		least := opens(p, share, min(both, client*p.Own()/c.Used()))
+		if least.Factor < g.Factor {
+			g.Low, g.High, g.Factor = least.Factor, g.Factor, (least.Factor+g.Factor)/2
+		}
+	}
+	return g
 }
 
 // churnCPU returns the part of the load's CPU that opening sessions takes, 0 to 1:

@@ -138,6 +138,10 @@ func TestStabilityOfOneThatCallsOthers(t *testing.T) {
 		"net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", "shop/quote.Ask@quote.go:12")
 	Expect(t, host.Stability, calls)
 	Expect(t, host.Stability, calls.Counter(series.HostSteal, "", 2e9), "unstable-host")
+	// What it calls was seen, and uses little: the rest of the CPUs is others'.
+	seen := New(64, 4*ms).CPU(2, 1.9, 0.3, 0.1, 0.1).Peer("quotes", "9001", 0.05).Wait(breakdown.StateNetwork, 2*ms, 1,
+		"net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", "shop/quote.Ask@quote.go:12")
+	Expect(t, host.Stability, seen, "unstable-host")
 }
 
 // Nor is a database whose CPU is not measured; beside one whose CPU is known, a foreign program is.

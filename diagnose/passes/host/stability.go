@@ -117,14 +117,36 @@ func othersCPU(c evidence.CPU) float64 {
 	return math.Max(0, c.Busy-c.Target-c.Children-zero(c.Generator)-zero(c.Database)-c.Peers) / c.CPUs
 }
 
+// leastSeen is the part of the windows in which all ends on this host are seen, from which the CPU of what the service asks is known: the
+// first windows pass until a program is found.
+const leastSeen = 0.9
+
 // callsOut reports whether requests wait for services that they call, or for a database
-// whose CPU was not read (MySQL on the same host): it looks like that of unrelated programs.
+// whose CPU was not read (MySQL on the same host): it looks like that of unrelated programs. Where the other end of each connection
+// was seen, only what is asked by other means than TCP remains.
 func callsOut(p *diagnose.Pass) bool {
-	asked := []callstack.Wait{callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait}
-	if math.IsNaN(p.CPU().Database) {
-		asked = append(asked, callstack.DatabaseWait, callstack.PrepareWait, callstack.ConnectWait)
+	asked := []callstack.Wait{callstack.NetworkWait}
+	if !endsSeen(p) {
+		asked = append(asked, callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait)
+		if math.IsNaN(p.CPU().Database) {
+			asked = append(asked, callstack.DatabaseWait, callstack.PrepareWait, callstack.ConnectWait)
+		}
 	}
 	return p.Waits().NS(asked...) > 0
+}
+
+// endsSeen reports whether the program at the other end of each connection on this host was seen, and there is one.
+func endsSeen(p *diagnose.Pass) bool {
+	windows, seen := 0, 0
+	for _, unseen := range p.Series(series.PeersUnseen, "").Values {
+		if unseen >= 0 {
+			windows++
+		}
+		if unseen == 0 {
+			seen++
+		}
+	}
+	return len(p.Peers()) > 0 && windows > 0 && float64(seen) >= leastSeen*float64(windows)
 }
 
 // zero replaces NaN, which marks what is not on this host, by 0.

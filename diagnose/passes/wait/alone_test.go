@@ -98,3 +98,30 @@ func TestServesAlone(t *testing.T) {
 		Waker("runtime.chansend1", storeLoop+"@store.go:52").Behind(working).Path(behindLoop(0.1), lone(400)).
 		Background(time.Second, storeCheck+"@store.go:88"))
 }
+
+// TestReadyOnUsedUpCPUs: one goroutine serves all, and is mostly ready to run while other programs use the CPUs up (etcd, whose loop takes
+// all readers at once). A slot's holders that run compete for the same CPUs (VictoriaMetrics). Where CPUs are free, or the goroutine works
+// most of the time, it is the limit.
+func TestReadyOnUsedUpCPUs(t *testing.T) {
+	ready := breakdown.Chain{NS: int64(25 * ms), Links: []breakdown.Link{{Goroutine: storeLoop, State: breakdown.StateRunnable}}}
+	runs := breakdown.Chain{NS: int64(5 * ms), Links: []breakdown.Link{{Goroutine: storeLoop, State: breakdown.StateRunning}}}
+	behind := func(busy, working float64) *Builder {
+		one := lone(400)
+		one.Utilization, one.OnCPU, one.Queued = working+0.3, working, 0.3
+		return New(64, 40*ms).CPU(2, busy, 0.4, 0.1, 0.1).Wait(breakdown.StateRunning, 2*ms, 3).Wait(breakdown.StateRunnable, 6*ms, 3).
+			Wait(breakdown.StateSelect, 30*ms, 1, "runtime.selectgo", get).Waker("runtime.chansend1", storeLoop+"@store.go:52").
+			Behind(ready, runs).Path(behindLoop(0.79), one)
+	}
+	Expect(t, wait.Channel, behind(1.98, 0.1))
+	Expect(t, wait.Channel, behind(1.98, 0.6), "channel-bottleneck")
+	Expect(t, wait.Channel, behind(0.9, 0.1), "channel-bottleneck")
+
+	const entry = "shop/api.Serve.func1"
+	slot := func(busy float64) *Builder {
+		b := New(64, 40*ms).CPU(2, busy, 0.4, 0.1, 0.1).Wait(breakdown.StateRunning, 2*ms, 3).Wait(breakdown.StateRunnable, 6*ms, 3)
+		return b.Wait(breakdown.StateChannel, 30*ms, 1, "runtime.chansend1", get).Waker("runtime.chanrecv1", get).
+			Behind(breakdown.Chain{Links: []breakdown.Link{{Goroutine: entry, Request: true, State: breakdown.StateRunning}}})
+	}
+	Expect(t, wait.Channel, slot(1.98))
+	Expect(t, wait.Channel, slot(0.9), "concurrency-limit")
+}

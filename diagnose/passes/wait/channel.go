@@ -63,8 +63,13 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if single {
 			queued = s.Scaled(beforeOne(p, s, one))
 		}
-		v, ok := waitgain.Decide(p, queued, waitgain.Serial)
+		ready := 0.0
+		if single && one.Utilization-one.Queued < leastWorking {
+			ready = readyOnFull(p, s)
+		}
+		v, ok := waitgain.Decide(p, queued.Scaled(1-ready), waitgain.Serial)
 		if !ok {
+			rejectReady(p, "channel-bottleneck", queued, ready, "the goroutine that serves them")
 			continue
 		}
 		if single {
@@ -74,12 +79,38 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 	}
 	for _, s := range waits.ByOwner(limits) {
-		queued := s.Scaled(min(beforeWorker(p, s), beforeOwn(p, s)))
-		if v, ok := waitgain.Decide(p, queued, nature(p, s)); ok {
+		queued, ready, kind := s.Scaled(min(beforeWorker(p, s), beforeOwn(p, s))), readyOnFull(p, s), nature(p, s)
+		if kind == waitgain.Queueing && p.CPU().Saturated() {
+			ready = p.OwnPart(s) // who holds one of more slots than there are CPUs competes for them when it runs, too
+		}
+		if v, ok := waitgain.Decide(p, queued.Scaled(1-ready), kind); ok {
 			found = append(found, limited(p, queued, v))
+		} else {
+			rejectReady(p, "concurrency-limit", queued, ready, "who holds a slot")
 		}
 	}
 	return found, nil
+}
+
+// leastWorking is the part of the time in which a goroutine must work, rather than wait for a CPU, for requests that queue for it to
+// queue for its work: at less, a queue for one server is shorter than its service (M/M/1: U/(1-U)).
+const leastWorking = 0.5
+
+// readyOnFull returns the part of a wait, 0 to 1, in which who ends it is ready to run while the host's CPUs are used up, by whomever. That part is
+// the queue for the CPUs: neither more goroutines nor more slots shorten it.
+func readyOnFull(p *diagnose.Pass, s waits.Site) float64 {
+	if !p.CPU().Saturated() {
+		return 0
+	}
+	return p.ReadyPart(s)
+}
+
+// rejectReady says of a wait that would count if who ends it did not wait for a CPU that it does.
+func rejectReady(p *diagnose.Pass, cause string, s waits.Site, ready float64, who string) {
+	if ready > 0 && s.Share >= waitgain.LeastShare {
+		p.Reject(cause, "requests wait %s of their time at %s, but for %s of that %s runs or waits for one of the CPUs, which are used up",
+			diagnose.Percent(s.Share), diagnose.At(s.Place), diagnose.Percent(ready), who)
+	}
 }
 
 // use is what a channel or condition is used for.
