@@ -16,7 +16,7 @@ const mostUnexpected = 0.01
 // those of a service at work: requests failed, answers were not as expected, or it
 // panicked; "" when nothing of that kind was seen.
 func failed(s *record.Summary) string {
-	lines := []string{unanswered(&s.Load), unexpected(&s.Load), unfit(&s.Load)}
+	lines := []string{unanswered(&s.Load), unfinished(&s.Load), unexpected(&s.Load), unfit(&s.Load)}
 	if s.Target.Panicked != "" {
 		lines = append(lines, "The "+strings.TrimPrefix(s.Target.Panicked, "the ")+".")
 	}
@@ -36,6 +36,18 @@ func unanswered(l *record.LoadSummary) string {
 		return ""
 	}
 	return fmt.Sprintf("%s of the requests failed: %s.", notation.Percent(share), tally(kinds))
+}
+
+// mostUnfinished is the part of the requests that may be without an answer at the end unnoticed: more make the slowest of a thousand.
+const mostUnfinished = 0.001
+
+// unfinished says that requests had no answer when the grace time was over. No finding speaks of those: what they wait for never ended.
+func unfinished(l *record.LoadSummary) string {
+	share := ratio(l.InFlight, l.Requests+l.InFlight)
+	if share <= mostUnfinished {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s) had no answer when the run ended.", notation.Counted(l.InFlight, "request", ""), notation.Percent(share))
 }
 
 // unexpected says that answers differ from the scenario's expectation.

@@ -22,9 +22,11 @@ func TestFailedRequestsAreTheHeadline(t *testing.T) {
 		panicked string
 		want     string
 	}{
-		"all well":                          {record.LoadSummary{Requests: 1000}, "", ""},
-		"one connection in a thousand lost": {lost, "", ""},
-		"a tenth lost, most by timeouts":    {slow, "", "10 % of the requests failed: timeout 70, eof 30."},
+		"all well":                             {record.LoadSummary{Requests: 1000}, "", ""},
+		"one connection in a thousand lost":    {lost, "", ""},
+		"a tenth lost, most by timeouts":       {slow, "", "10 % of the requests failed: timeout 70, eof 30."},
+		"one in a thousand is still under way": {record.LoadSummary{Requests: 999, InFlight: 1}, "", ""},
+		"some never end":                       {record.LoadSummary{Requests: 990, InFlight: 10}, "", "10 requests (1.0 %) had no answer when the run ended."},
 		"lost and refused": {refused, "",
 			"20 % of the requests failed: eof 200. 50 % of the answers had a status that the scenario does not expect: 503 500."},
 		"answers of another content": {record.LoadSummary{Requests: 1000, Checks: check(420)}, "",
