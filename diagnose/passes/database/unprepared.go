@@ -7,6 +7,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence/waits"
+	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/diagnose/passes/database/asker"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
 	"github.com/redline-go/redline/diagnose/passes/database/driver"
@@ -97,11 +98,41 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, planning, diagnose.Ratio,
 			"planning is %s of planning and execution", diagnose.Percent(planning)))
 	}
-	diagnose.Promise(&f, demand.Gain(p, f.Share, 1))
+	diagnose.Promise(&f, preparedGain(p, f.Share))
 	if f.GainCeiling < leastPrepareGain || p.Load().Instant() {
 		f.Confidence = findings.Low
 	}
 	return []diagnose.Finding{f}, nil
+}
+
+// preparedGain bounds the gain of preparing once. On used-up CPUs a request waits for the answer as long as others use them: then the CPU of
+// preparing on both sides counts, and the wait is the most. miniflux waits for it 40 % of its time, and gained 1.06x to 1.09x.
+func preparedGain(p *diagnose.Pass, share float64) laws.Gain {
+	g, c := demand.Gain(p, share, 1), p.CPU()
+	use, err := p.Use()
+	if err != nil || !c.Saturated() || !(c.Database > 0) {
+		return g
+	}
+	client, server := use.With(callstack.DBPrepare)*p.Own(), c.Database*preparing(p)
+	if outside, ok := outsideExecution(p); ok {
+		server = min(server, outside*c.Database)
+	}
+	least := p.Freed(0, client, client+server)
+	if least.Factor < g.Factor {
+		least.Low, least.High = least.Factor, g.Factor
+		return least
+	}
+	return g
+}
+
+// preparing returns the part of the waits for the database in which statements are prepared, 0 to 1.
+func preparing(p *diagnose.Pass) float64 {
+	w := p.Waits()
+	prepare := w.Share(callstack.PrepareWait)
+	if !(prepare > 0) {
+		return 0
+	}
+	return prepare / (prepare + w.Share(callstack.DatabaseWait, callstack.ConnectWait))
 }
 
 // prepares reports whether the service itself asks for the preparing that a stack waits for.
