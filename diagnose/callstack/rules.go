@@ -53,6 +53,7 @@ var waitRules = []rule{
 	{"os", "OpenFile Open Create Rename Remove Stat Lstat ReadDir (*File).Stat (*File).ReadDir (*File).Readdir (*File).Readdirnames (*File).readdir (*File).Close", FileMeta},
 	{"net", "(*conn).Read (*conn).Write (*netFD).Read (*netFD).Write (*netFD).connect (*Buffers)", SocketIO},
 	{"net", "(*Dialer).Dial (*sysDialer).dial (*Resolver) (*netFD).connect (*netFD).dial Dial DialTimeout", Dial},
+	{"gvisor.dev/gvisor/pkg/tcpip/adapters/gonet", "DialTCP DialContextTCP", Dial}, // TCP within the process, as WireGuard's tunnels have it
 	{"runtime", "cgocall cgocallbackg", Cgo},
 	{"os/exec", "(*Cmd).", Child},
 	{"os", "StartProcess startProcess (*Process).Wait (*Process).wait (*Process).pidfdWait (*Process).blockUntilWaitable", Child},

@@ -73,7 +73,7 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	d, ok := dials(p, sites[0].Place)
 	if !ok {
-		return nil, nil
+		return dialledItself(p), nil // and hands the connection to the client, which waits for none
 	}
 	f := diagnose.Finding{
 		Cause: "http-client-churn", Share: max(d.share, d.cpu), ShareOf: diagnose.OfRequest, Confidence: findings.High,

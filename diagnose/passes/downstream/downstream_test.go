@@ -293,6 +293,16 @@ func TestChurnOfItsOwn(t *testing.T) {
 	Expect(t, downstream.Churn, dials(1, "net.(*netFD).Write", "net.(*conn).Write"))             // something else
 	// A database's driver
 	Expect(t, downstream.Churn, dials(1, "net.(*Dialer).DialContext", "github.com/lib/pq.DialOpen"))
+	// Over a network stack within the process, for a transport of its own per request: the kernel sees no connection, the hooks do, and
+	// nobody waits in the transport.
+	own := func(opened float64) *Builder {
+		b := New(8, 40*ms).CPU(2, 0.9, 0.5, 0.1, 0.1).Wait(breakdown.StateRunning, 4*ms, 4)
+		b.Wait(breakdown.StateSelect, 12*ms, 1, "runtime.selectgo", "gvisor.dev/gvisor/pkg/tcpip/adapters/gonet.DialTCPWithBind", resolve)
+		b.Wait(breakdown.StateSelect, 40*us, 1, "runtime.selectgo", "net/http.(*Transport).getConn", "net/http.(*Client).Do", resolve)
+		return b.Dials("tunnel:80", int64(opened*b.Requests()))
+	}
+	Expect(t, downstream.Churn, own(1), "http-client-churn at resolver.go:50")
+	Expect(t, downstream.Churn, own(0.01))
 }
 
 // TestChurnOfAResolver: a client of name servers dials one for each query, which does not follow from the waits for their answers.

@@ -22,16 +22,15 @@ const mostRequests = 0.5
 // dialledItself finds connections that the service opens for its requests by itself, for a protocol of its own or a library that
 // has no pool. A database's have a rule of their own.
 func dialledItself(p *diagnose.Pass) []diagnose.Finding {
-	opens, counted := p.Rate(series.TCPOpens, series.Labels("dir", "out"))
-	rate := p.Load().Rate
-	if !counted || !(rate > 0) || opens < mostRequests*rate {
+	each, source := openedItself(p)
+	if each < mostRequests {
 		return nil
 	}
 	place, cpu, share := dialler(p)
 	if place.Function == "" || max(cpu, share) < leastDialShare {
 		return nil
 	}
-	d := dialled{share: share, cpu: cpu, times: opens / rate, each: opens / rate, source: diagnose.FromProcess}
+	d := dialled{share: share, cpu: cpu, times: each, each: each, source: source}
 	f := diagnose.Finding{
 		Cause: "http-client-churn", Share: max(share, cpu), ShareOf: diagnose.OfRequest, Confidence: findings.Medium,
 		Where: diagnose.WhereOf(place), Evidence: d.evidence()[1:],
@@ -51,6 +50,22 @@ func dialledItself(p *diagnose.Pass) []diagnose.Finding {
 		p.Reached(f.Cause, nil) // it dials whoever answers its look-ups, and would without them
 	}
 	return []diagnose.Finding{f}
+}
+
+// openedItself returns how many connections are opened per request, as the kernel counts them, or the hooks: a service that has a network
+// stack of its own (WireGuard's tunnels) asks no kernel. 0 where nobody counts.
+func openedItself(p *diagnose.Pass) (each float64, source string) {
+	load := p.Load()
+	if !(load.Rate > 0) || !(load.Requests > 0) {
+		return 0, ""
+	}
+	if opens, counted := p.Rate(series.TCPOpens, series.Labels("dir", "out")); counted {
+		each, source = opens/load.Rate, diagnose.FromProcess
+	}
+	if hooked := p.Dialled() / load.Requests; hooked > each {
+		each, source = hooked, diagnose.FromProbe
+	}
+	return each, source
 }
 
 // namesDialled reports whether requests look up names in order to dial: within a dialling function.
