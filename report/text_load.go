@@ -167,7 +167,11 @@ func loadHead(s *record.Summary) string {
 // loadModel describes the load in the words of its model.
 func loadModel(s *record.Summary) string {
 	l := &s.Load
-	head := fmt.Sprintf("%s, %s connections", notation.Duration(l.Duration), notation.Count(int64(l.Connections)))
+	most := ""
+	if l.IntendedRate > 0 {
+		most = "up to " // as many as the rate needs
+	}
+	head := fmt.Sprintf("%s, %s%s connections", notation.Duration(l.Duration), most, notation.Count(int64(l.Connections)))
 	if l.Streams > 1 {
 		head += fmt.Sprintf(" x %d streams", l.Streams)
 	}
