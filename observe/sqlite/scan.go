@@ -81,16 +81,45 @@ func scans(ctx context.Context, db *sql.DB, text string, plan []step) (list []op
 			}
 		}
 		if m := ordered.FindStringSubmatch(text); sorts && m != nil {
-			for by := range strings.SplitSeq(m[1], ",") {
-				by, _, _ = strings.Cut(strings.TrimSpace(by), " ")
-				if name, ok := columnHere(by, words[1], table, columns); ok {
-					s.Sorts = append(s.Sorts, name)
-				}
-			}
+			s.Sorts, s.SortsBy = sortKeys(m[1], func(by string) (string, bool) { return columnHere(by, words[1], table, columns) })
 		}
 		list = append(list, s)
 	}
 	return list
+}
+
+// sortKey is one key of an ORDER BY that is a name.
+var sortKey = regexp.MustCompile("(?i)^([\\w.\"`\\[\\]]+)(?:\\s+COLLATE\\s+\\w+)?(?:\\s+(?:ASC|DESC))?(?:\\s+NULLS\\s+\\w+)?$")
+
+// sortKeys returns the columns of a table by which a statement sorts, up to the first key that is none, and that key if it is the first of
+// all and an expression: no index of columns has its order.
+func sortKeys(list string, here func(string) (string, bool)) (columns []string, expression string) {
+	depth := 0
+	keys := strings.FieldsFunc(list, func(r rune) bool {
+		switch r {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		return r == ',' && depth == 0
+	})
+	for i, key := range keys {
+		key = strings.TrimSpace(key)
+		m := sortKey.FindStringSubmatch(key)
+		if m == nil {
+			if i == 0 {
+				expression = key
+			}
+			return columns, expression
+		}
+		name, ok := here(m[1])
+		if !ok {
+			return columns, ""
+		}
+		columns = append(columns, name)
+	}
+	return columns, ""
 }
 
 var (

@@ -1,6 +1,9 @@
 package sqlite
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestRunsAgain: a table is read again for each row of the table before it in the same loop, or of the query around
 // it, but not for a co-routine's.
@@ -35,6 +38,25 @@ func TestRowsOf(t *testing.T) {
 	for table, want := range map[string]int64{"customers": 2000, "sales": 300, "late": 300, "none": -1, "keyed": -1} {
 		if got := rowsOf(t.Context(), db, table); got != want {
 			t.Errorf("%s: %d rows, want %d", table, got, want)
+		}
+	}
+}
+
+func TestSortKeys(t *testing.T) {
+	columns := []string{"id", "status", "placed"}
+	here := func(name string) (string, bool) { return columnHere(name, "s", "scans", columns) }
+	for list, want := range map[string][2]string{
+		"placed DESC, id":                                          {"placed id", ""},
+		"s.status, `id` desc NULLS LAST":                           {"status id", ""},
+		"CASE scans.status WHEN ? THEN ? ELSE ? END,scans.id desc": {"", "CASE scans.status WHEN ? THEN ? ELSE ? END"},
+		"coalesce(placed, id), id":                                 {"", "coalesce(placed, id)"},
+		"placed, lower(status), id":                                {"placed", ""},
+		"customers.name, id":                                       {"", ""},
+		"placed COLLATE NOCASE":                                    {"placed", ""},
+	} {
+		got, expression := sortKeys(list, here)
+		if strings.Join(got, " ") != want[0] || expression != want[1] {
+			t.Errorf("%s: %q by %q", list, got, expression)
 		}
 	}
 }

@@ -113,6 +113,8 @@ type SQLiteScan struct {
 	Equal   []string `json:"equal,omitempty"`
 	// Sorts are the columns by which a statement with LIMIT sorts all its rows.
 	Sorts []string `json:"sorts,omitempty"`
+	// SortsBy is the expression by which it sorts first, instead: no index of columns has that order.
+	SortsBy string `json:"sorts_by,omitempty"`
 	// Inner is a table that is read again for each row of those before it in the plan.
 	Inner bool `json:"inner,omitempty"`
 	// Virtual is a virtual table, which no index can be added to.

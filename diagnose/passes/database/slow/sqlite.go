@@ -345,7 +345,7 @@ func wastefulScan(a evidence.Asked) (worst operation.SQLiteScan, ok bool) {
 	}
 	filters := strings.Contains(strings.ToUpper(a.Text), "WHERE ")
 	for _, s := range a.Plan.Scans {
-		narrows := s.Virtual && s.Inner || len(s.Columns) > 0 || len(s.Sorts) > 0 || filters && len(a.Plan.Scans) == 1
+		narrows := s.Virtual && s.Inner || len(s.Columns) > 0 || len(s.Sorts) > 0 || s.SortsBy != "" || filters && len(a.Plan.Scans) == 1
 		if narrows && s.Rows >= scannedRows && float64(s.Rows) >= scannedPerRow*a.Rows/a.Calls && s.Rows > worst.Rows {
 			worst, ok = s, true
 		}
@@ -361,6 +361,10 @@ func indexAdvice(s operation.SQLiteScan) string {
 		return fmt.Sprintf("Do not join %s by a plain column: a full-text table can be searched only by MATCH and by rowid. "+
 			"Compare its rowid, read it in a separate statement (rowid IN ...), or keep what the answer needs in the other "+
 			"table.", s.Table)
+	}
+	if s.SortsBy != "" && len(s.Equal) == 0 {
+		return fmt.Sprintf("It sorts by an expression (%s), whose order no index of columns has: keep its value in a column of %s, written "+
+			"with the row, and sort by that, with an index that begins with it.", statement.Brief(s.SortsBy), s.Table)
 	}
 	columns := slices.Clone(s.Equal)
 	for _, c := range s.Sorts {
