@@ -93,11 +93,16 @@ type sequence struct {
 	atOnce  float64 // how many are made at a time; 1 if it is not known
 }
 
+// leastOfLongest is the least part of the longest path's time: what is shorter is no call, but the rest of one, such as reading its answer,
+// or makes no difference.
+const leastOfLongest = 0.01
+
 // sequenceOf returns the calls of a request if making them concurrently would save
 // enough of their time. Retries are left out: they are not independent.
 func sequenceOf(p *diagnose.Pass) (s sequence, ok bool) {
-	for _, c := range callsOf(p) {
-		if _, again := retriesOf(p, c); again || c.calls[mean] < 0.01 {
+	all := callsOf(p)
+	for _, c := range all {
+		if _, again := retriesOf(p, c); again || c.calls[mean] < 0.01 || c.ns[mean] < leastOfLongest*all[0].ns[mean] {
 			continue
 		}
 		s.calls = append(s.calls, c)

@@ -53,6 +53,17 @@ func TestReadsOfACall(t *testing.T) {
 	}
 }
 
+// TestReadingAnAnswerIsNoCall: a path through a helper of the calls' own waits for microseconds, for the rest of their answers.
+func TestReadingAnAnswerIsNoCall(t *testing.T) {
+	call := []string{"runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", get}
+	rest := []string{"net/http.(*body).Read", "net/http.(*persistConn).Read", "net/http.(*Client).Do", "shop/api.decode@api.go:24", get}
+	found := Expect(t, downstream.Serial, idle().Wait(breakdown.StateSelect, 120*ms, 12, call...). // two waits each
+		Wait(breakdown.StateNetwork, 42*us, 6, rest...), "downstream-serial at cache.go:41")
+	if len(found) == 1 && !strings.HasPrefix(found[0].Title, "Requests make 6 calls") {
+		t.Error(found[0].Title)
+	}
+}
+
 // TestSerialBehindOwnServer: a gateway calls the gRPC server in its own process, whose handler calls Redis 80 times. The traces
 // hold two requests for each of the load, and gRPC's server is on the stack of the calls: they are none to itself.
 func TestSerialBehindOwnServer(t *testing.T) {
