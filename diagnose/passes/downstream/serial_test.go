@@ -58,7 +58,7 @@ func TestReadingAnAnswerIsNoCall(t *testing.T) {
 	call := []string{"runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", get}
 	rest := []string{"net/http.(*body).Read", "net/http.(*persistConn).Read", "net/http.(*Client).Do", "shop/api.decode@api.go:24", get}
 	found := Expect(t, downstream.Serial, idle().Wait(breakdown.StateSelect, 120*ms, 12, call...). // two waits each
-		Wait(breakdown.StateNetwork, 42*us, 6, rest...), "downstream-serial at cache.go:41")
+													Wait(breakdown.StateNetwork, 42*us, 6, rest...), "downstream-serial at cache.go:41")
 	if len(found) == 1 && !strings.HasPrefix(found[0].Title, "Requests make 6 calls") {
 		t.Error(found[0].Title)
 	}
