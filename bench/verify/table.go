@@ -53,7 +53,8 @@ func (r *results) writeMachine(b *strings.Builder, i int) {
 		return
 	}
 	fmt.Fprintf(b, "\n\nMachine %s: %s, %d cores, Linux %s, %s; %s, the last on %s with redline at %s.",
-		letter(i), p.Host.CPUModel, p.Host.CPUs, p.Host.Kernel, p.Go, notation.Counted(int64(n), "session", ""), p.Date.Format("2006-01-02 15:04 UTC"), p.Redline)
+		letter(i), p.Host.CPUModel, p.Host.CPUs, p.Host.Kernel, p.Go, notation.Counted(int64(n), "session", ""),
+		p.Date.Format("2006-01-02 15:04 UTC"), p.Redline)
 	for _, service := range services {
 		if w := p.Work[service]; w.Pairs > 0 {
 			fmt.Fprintf(b, " A request of %s took %.0f µs of CPU and a round %.2f ns, by %d "+

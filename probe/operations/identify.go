@@ -7,21 +7,21 @@ import (
 
 // Calls that are under way, by what identifies them.
 const (
-	places    = 4096 // a power of two
-	placeBits = 12
+	buckets    = 4096 // a power of two
+	bucketBits = 12
 	// longest is how many bytes of what identifies a call are read. A call with more is not identified.
 	longestKey = 1024
 )
 
 // Bits of an operation's number, above those of its begin.
 const (
-	placeShift = 34
-	identified = 1 << (placeShift + placeBits)
+	bucketShift = 34
+	identified  = 1 << (bucketShift + bucketBits)
 )
 
-// underWay holds for each place the hash of what identifies a call, in the upper half, and how many such calls are under way.
-// A call whose place another holds is not identified: of 64 calls at once these are one in sixty.
-var underWay [places]uint64
+// underWay holds for each bucket the hash of what identifies a call, in the upper half, and how many such calls are under way.
+// A call whose bucket another holds is not identified: of 64 calls at once these are one in sixty.
+var underWay [buckets]uint64
 
 // Identify is called after Begin with what tells a call from others of its operation, such as the query of its URL or the
 // values of its statement, and returns op, with which the call is to be ended. A call that begins while one like it is under way
@@ -37,24 +37,24 @@ func Identify(op uint64, a, b, c string, values []interface{}) uint64 {
 			return op
 		}
 	}
-	h ^= h >> 29 // the lowest bits are the place, the upper half is compared
-	place := h & (places - 1)
+	h ^= h >> 29 // the lowest bits are the bucket, the upper half is compared
+	bucket := h & (buckets - 1)
 	key := h>>32<<32 | 1<<32 // never zero
 	for {
-		held := atomic.LoadUint64(&underWay[place])
+		held := atomic.LoadUint64(&underWay[bucket])
 		switch {
 		case held == 0:
-			if atomic.CompareAndSwapUint64(&underWay[place], 0, key|1) {
-				return op | place<<placeShift | identified
+			if atomic.CompareAndSwapUint64(&underWay[bucket], 0, key|1) {
+				return op | bucket<<bucketShift | identified
 			}
 		case held>>32<<32 != key || uint32(held) == 1<<32-1:
 			return op
 		default:
-			if atomic.CompareAndSwapUint64(&underWay[place], held, held+1) {
+			if atomic.CompareAndSwapUint64(&underWay[bucket], held, held+1) {
 				if id := int(uint16(op)) - 1; id >= 0 && id < maxShapes {
 					atomic.AddInt64(&all.shapes[id].duplicates, 1)
 				}
-				return op | place<<placeShift | identified
+				return op | bucket<<bucketShift | identified
 			}
 		}
 	}
@@ -62,14 +62,14 @@ func Identify(op uint64, a, b, c string, values []interface{}) uint64 {
 
 // forget ends an identified call.
 func forget(op uint64) {
-	place := op >> placeShift & (places - 1)
+	bucket := op >> bucketShift & (buckets - 1)
 	for {
-		held := atomic.LoadUint64(&underWay[place])
+		held := atomic.LoadUint64(&underWay[bucket])
 		left := held - 1
 		if uint32(held) <= 1 {
 			left = 0
 		}
-		if atomic.CompareAndSwapUint64(&underWay[place], held, left) {
+		if atomic.CompareAndSwapUint64(&underWay[bucket], held, left) {
 			return
 		}
 	}

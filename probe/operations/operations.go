@@ -66,7 +66,7 @@ const (
 )
 
 // An operation's number, as the hooks carry it: from the lowest, 16 bits each, its
-// shape and its stack, flags, and the place of an identified call.
+// shape and its stack, flags, and the bucket of an identified call.
 const (
 	stackShift = 16
 	sampled    = 1 << 32 // the stack is taken: the call counts in its cell

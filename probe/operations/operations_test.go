@@ -226,7 +226,8 @@ func TestDuplicates(t *testing.T) {
 	}
 	one := call("/prices", "day=1", "")
 	others := []uint64{call("/prices", "day=2", ""), call("/prices", "day=1", "me"), call("/price", "sday=1", ""), call("", "", "", 1),
-		call("", "", "", "1"), call("", "", "", nil), call("", "", "", true), call("", "", "", []byte("2")), call("", "", "", time.Unix(1, 0))}
+		call("", "", "", "1"), call("", "", "", nil), call("", "", "", true), call("", "", "", []byte("2")),
+		call("", "", "", time.Unix(1, 0))}
 	if n := count(); n != 0 {
 		t.Errorf("%d of different calls are duplicates", n)
 	}
@@ -246,7 +247,7 @@ func TestDuplicates(t *testing.T) {
 	end(call("", "", "", name("x")), call("", "", "", name("x")), call(strings.Repeat("x", longestKey+1), "", ""))
 	for i, held := range underWay {
 		if held != 0 {
-			t.Fatalf("place %d still holds %x", i, held)
+			t.Fatalf("bucket %d still holds %x", i, held)
 		}
 	}
 	op, start := Begin(Acquire, "", "")
@@ -274,7 +275,7 @@ func TestDuplicatesAtOnce(t *testing.T) {
 	}
 	for i, held := range underWay {
 		if held != 0 {
-			t.Fatalf("place %d still holds %x", i, held)
+			t.Fatalf("bucket %d still holds %x", i, held)
 		}
 	}
 }

@@ -253,7 +253,8 @@ func main() {
 	}
 	want := []string{
 		`begin 1 kind=4 "" ""`, "end 1 rows=0 flags=2", // the first connection is opened
-		`begin 2 kind=1 "SELECT id FROM orders WHERE id > ?" ""`, `identify "SELECT id FROM orders WHERE id > ?" "" "" [7]`, "end 1 rows=0 flags=8", "end 2 rows=2 flags=0", // held until the rows are closed
+		`begin 2 kind=1 "SELECT id FROM orders WHERE id > ?" ""`, `identify "SELECT id FROM orders WHERE id > ?" "" "" [7]`,
+		"end 1 rows=0 flags=8", "end 2 rows=2 flags=0", // held until the rows are closed
 		`begin 3 kind=4 "" ""`, "end 3 rows=0 flags=0", // and then reused
 		`begin 4 kind=5 "" ""`,
 		`begin 5 kind=2 "UPDATE orders SET state = 'paid'" ""`, "end 5 rows=0 flags=0",

@@ -92,16 +92,7 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Share, f.ShareOf = cpu, diagnose.OfCPU
 		f.Title = fmt.Sprintf("Opening database connections takes %s of the service's CPU", diagnose.Percent(cpu))
 	}
-	switch {
-	case inferred:
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, waitsToOpen(p), diagnose.Ratio,
-			"%s of the waits for the database are for connections being opened, and as much of its %s CPUs counts (inferred)",
-			diagnose.Percent(waitsToOpen(p)), diagnose.Times(p.CPU().Database)))
-	case both > share:
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, demand.SessionCost, diagnose.Nanosec,
-			"opening a session costs the server up to %s of CPU (all that it uses outside of executing statements)",
-			diagnose.Span(demand.SessionCost)))
-	}
+	serverPays(p, &f, inferred, both > share)
 	at, known := p.Opener()
 	if sites := p.Waits().Sites(callstack.ConnectWait); len(sites) > 0 {
 		at, known = sites[0].Place, true
@@ -111,6 +102,20 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Title += " at " + diagnose.At(at)
 	}
 	return []diagnose.Finding{f}, nil
+}
+
+// serverPays adds what opening connections costs the server, and how that is known.
+func serverPays(p *diagnose.Pass, f *diagnose.Finding, inferred, matters bool) {
+	switch {
+	case inferred:
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, waitsToOpen(p), diagnose.Ratio,
+			"%s of the waits for the database are for connections being opened, and as much of its %s CPUs counts (inferred)",
+			diagnose.Percent(waitsToOpen(p)), diagnose.Times(p.CPU().Database)))
+	case matters:
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, demand.SessionCost, diagnose.Nanosec,
+			"opening a session costs the server up to %s of CPU (all that it uses outside of executing statements)",
+			diagnose.Span(demand.SessionCost)))
+	}
 }
 
 // andRunning ends a title where statements on new connections take a part of request time.
@@ -158,7 +163,8 @@ func opens(p *diagnose.Pass, share, both float64) laws.Gain {
 	return m.Gain(cut)
 }
 
-// worth is what keeping sessions could gain. What a server that counts nothing spends on them is inferred, so it is between nothing and that.
+// worth is what keeping sessions could gain. What a server that counts nothing spends on them is inferred, so it is between nothing
+// and that.
 func worth(p *diagnose.Pass, share, both, client float64, inferred bool) laws.Gain {
 	g := opens(p, share, both)
 	if c := p.CPU(); inferred {

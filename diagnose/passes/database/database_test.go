@@ -318,8 +318,9 @@ func TestUnprepared(t *testing.T) {
 		t.Errorf("%s confidence where requests take 3 ms", found[0].Confidence)
 	}
 	// On CPUs that others use up the wait is the most that can be gained, and what preparing takes of the CPUs the least.
-	beside := New(8, 40*ms).CPU(2, 1.98, 0.6, 0.1, 0.3).Wait(breakdown.StateRunnable, 8*ms, 4).Wait(breakdown.StateNetwork, 16*ms, 1, prepare...).
-		Wait(breakdown.StateNetwork, 14*ms, 1, Query()...).Sample(6*time.Second, "shop/web.render@web.go:9")
+	beside := New(8, 40*ms).CPU(2, 1.98, 0.6, 0.1, 0.3).Wait(breakdown.StateRunnable, 8*ms, 4).
+		Wait(breakdown.StateNetwork, 16*ms, 1, prepare...).Wait(breakdown.StateNetwork, 14*ms, 1, Query()...).
+		Sample(6*time.Second, "shop/web.render@web.go:9")
 	if found := Expect(t, database.Unprepared, beside, "db-unprepared"); len(found) == 1 &&
 		(found[0].GainCeiling > 1.2 || found[0].GainHigh < 1.4 || found[0].Confidence != findings.Low) {
 		t.Errorf("worth %.2fx, at most %.2fx, %s confidence", found[0].GainCeiling, found[0].GainHigh, found[0].Confidence)

@@ -65,9 +65,7 @@ var NPlusOne = diagnose.Analyzer{
 func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	all, counted := demand.Statements(p)
 	if len(all.Statements) == 0 && demand.InProcess(p) {
-		if p.Operations() == nil {
-			p.Unjudged("db-unbatched-write", "statements were not counted: let redline build the target (--build)")
-		}
+		uncounted(p)
 		return nil, nil // a wait may be a call of C rather than a statement; slow-query goes by the CPU
 	}
 	if len(all.Statements) == 0 {
@@ -123,6 +121,13 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	f.Title = fmt.Sprintf("A request %s%s, which%s takes %s of its %s", what, describeRepeater(p, r.lead, &f), others,
 		diagnose.Percent(f.Share), takes)
 	return []diagnose.Finding{f}, nil
+}
+
+// uncounted says that statements were not counted, unless there was somebody to count them: then requests run none.
+func uncounted(p *diagnose.Pass) {
+	if p.Operations() == nil {
+		p.Unjudged("db-unbatched-write", "statements were not counted: let redline build the target (--build)")
+	}
 }
 
 // doing names what the database's part of a request consists of.

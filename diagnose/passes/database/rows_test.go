@@ -69,8 +69,8 @@ func TestGoroutinesOfCalls(t *testing.T) {
 	ExpectAll(t, suite.All(), writing(other), "db-unbatched-write at orders.go:41", "goroutine-churn at feed.go:90")
 }
 
-// TestPageAndItsCount: a page and the count of its rows read the same rows, on a server whose plans are not read. The page is named, with the
-// index that its text asks for, unless the count takes most.
+// TestPageAndItsCount: a page and the count of its rows read the same rows, on a server whose plans are not read. The page is named,
+// with the index that its text asks for, unless the count takes most.
 func TestPageAndItsCount(t *testing.T) {
 	const (
 		same  = " FROM posts WHERE blog = ? AND pinned IS NULL AND created <= NOW()"
@@ -84,7 +84,8 @@ func TestPageAndItsCount(t *testing.T) {
 		b.Wait(breakdown.StateNetwork, pages, 1, queryAt(get)...).Wait(breakdown.StateNetwork, counts, 1, queryAt(total)...)
 		n := int64(b.Requests())
 		b.Asks(operation.Query, page, n, pages, 10, Caller(1, pages, "database/sql.(*DB).QueryContext", get)).Within(0, pages, 1)
-		return b.Asks(operation.Query, count, n, counts, 1, Caller(1, counts, "database/sql.(*DB).QueryContext", total)).Within(0, counts, 1)
+		return b.Asks(operation.Query, count, n, counts, 1, Caller(1, counts, "database/sql.(*DB).QueryContext", total)).
+			Within(0, counts, 1)
 	}
 	found := ExpectAll(t, suite.All(), reading(14*ms, 20*ms), "db-slow-query at posts.go:82")
 	if len(found) == 1 {

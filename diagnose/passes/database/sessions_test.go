@@ -123,15 +123,15 @@ func TestStampede(t *testing.T) {
 	Expect(t, database.Stampede, cache(0.1, func(w int) bool { return w == 40 })) // once is no habit
 	ExpectUnjudged(t, database.Stampede, New(64, 44*ms), "cache-stampede")
 	// Entries expire one after the other, so that no window is quiet. The hooks tell what is asked for.
-	told := func(times, same float64) *Builder {
+	asking := func(times, same float64) *Builder {
 		b := cache(times, func(int) bool { return true })
 		b.Asks(operation.HTTP, "GET shop/prices/{}", int64(times*b.Requests()), 60*ms, 0, Caller(1, 60*ms, fetch[1:]...))
 		return b.Duplicates(same)
 	}
-	found := Expect(t, database.Stampede, told(0.1, 0.9), "cache-stampede at prices.go:30")
+	found := Expect(t, database.Stampede, asking(0.1, 0.9), "cache-stampede at prices.go:30")
 	if len(found) == 1 && (found[0].Confidence != "high" || !strings.Contains(found[0].Title, "90 % of the calls begin while")) {
 		t.Errorf("%s confidence: %s", found[0].Confidence, found[0].Title)
 	}
-	Expect(t, database.Stampede, told(0.1, 0.2)) // for different things
-	Expect(t, database.Stampede, told(1, 0.9))   // no cache answers any request
+	Expect(t, database.Stampede, asking(0.1, 0.2)) // for different things
+	Expect(t, database.Stampede, asking(1, 0.9))   // no cache answers any request
 }

@@ -105,8 +105,8 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// preparedGain bounds the gain of preparing once. On used-up CPUs a request waits for the answer as long as others use them: then the CPU of
-// preparing on both sides counts, and the wait is the most. miniflux waits for it 40 % of its time, and gained 1.06x to 1.09x.
+// preparedGain bounds the gain of preparing once. On used-up CPUs a request waits for the answer as long as others use them: then the
+// CPU of preparing on both sides counts, and the wait is the most. miniflux waits for it 40 % of its time, and gained 1.06x to 1.09x.
 func preparedGain(p *diagnose.Pass, share float64) laws.Gain {
 	g, c := demand.Gain(p, share, 1), p.CPU()
 	use, err := p.Use()

@@ -128,8 +128,8 @@ func outlived(p *diagnose.Pass, snapshots []measured.Snapshot) []diagnose.Findin
 // agree better than that, but a profile stops the service.
 const around = 300 * time.Millisecond
 
-// sentAround returns the most requests that the load had in flight in a window around a run time: a burst makes them many, whatever
-// the mean is.
+// sentAround returns the most requests that the load had in flight in a window around a run time: a burst makes them many,
+// whatever the mean is.
 func sentAround(p *diagnose.Pass, at time.Duration) (most float64) {
 	for _, v := range p.Record.Series(series.LoadInFlight, "", timebase.Span{From: max(0, at-around), To: at + around}).Values {
 		if v > most {
@@ -175,7 +175,8 @@ func standing(p *diagnose.Pass, s measured.Snapshot) map[code.Frame]int64 {
 			continue
 		}
 		// A server that the service brings reads there what its connections send next: no request waits.
-		if i := p.Stacks.Innermost(stack.Stack); i >= 0 && !p.Stacks.Role(stack.Stack[i].Function).Has(callstack.Server|callstack.ServerIO) {
+		i := p.Stacks.Innermost(stack.Stack)
+		if i >= 0 && !p.Stacks.Role(stack.Stack[i].Function).Has(callstack.Server|callstack.ServerIO) {
 			counts[stack.Stack[i]] += stack.Value
 		}
 	}

@@ -96,8 +96,8 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // queue for its work: at less, a queue for one server is shorter than its service (M/M/1: U/(1-U)).
 const leastWorking = 0.5
 
-// readyOnFull returns the part of a wait, 0 to 1, in which who ends it is ready to run while the host's CPUs are used up, by whomever. That part is
-// the queue for the CPUs: neither more goroutines nor more slots shorten it.
+// readyOnFull returns the part of a wait, 0 to 1, in which who ends it is ready to run while the host's CPUs are used up, by
+// whomever. That part is the queue for the CPUs: neither more goroutines nor more slots shorten it.
 func readyOnFull(p *diagnose.Pass, s waits.Site) float64 {
 	if !p.CPU().Saturated() {
 		return 0

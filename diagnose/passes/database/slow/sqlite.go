@@ -88,20 +88,25 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	} else {
 		wordScan(p, &f, lead, others, place)
 	}
-	lacks := "lacks the index"
-	if why == "slow" {
-		lacks = "reads the same rows"
-	}
-	for _, a := range others {
-		by, _ := a.Heaviest()
-		f.Evidence = append(f.Evidence, diagnose.Fact(from, demand.PerRequest(p, a.Calls), diagnose.Count,
-			"another statement %s, at %s: %s", lacks, diagnose.At(by.Place), statement.Brief(a.Text)))
-	}
+	wordOthers(p, &f, from, others, why)
 	overWire(p, &f, lead, part, saves)
 	if known && !planned && returnsMany(lead) {
 		readsMany(p, &f, lead, by, share*part)
 	}
 	return []diagnose.Finding{f}
+}
+
+// wordOthers adds the other statements that the remedy serves, and why it does.
+func wordOthers(p *diagnose.Pass, f *diagnose.Finding, from string, others []evidence.Asked, why string) {
+	shares := "lacks the index"
+	if why == "slow" {
+		shares = "reads the same rows"
+	}
+	for _, a := range others {
+		by, _ := a.Heaviest()
+		f.Evidence = append(f.Evidence, diagnose.Fact(from, demand.PerRequest(p, a.Calls), diagnose.Count,
+			"another statement %s, at %s: %s", shares, diagnose.At(by.Place), statement.Brief(a.Text)))
+	}
 }
 
 // behindOthers returns the part of request time, 0 to 1, within statements and behind others that run a statement in a function:
@@ -363,8 +368,8 @@ func indexAdvice(s operation.SQLiteScan) string {
 			"table.", s.Table)
 	}
 	if s.SortsBy != "" && len(s.Equal) == 0 {
-		return fmt.Sprintf("It sorts by an expression (%s), whose order no index of columns has: keep its value in a column of %s, written "+
-			"with the row, and sort by that, with an index that begins with it.", statement.Brief(s.SortsBy), s.Table)
+		return fmt.Sprintf("It sorts by an expression (%s), whose order no index of columns has: keep its value in a column of %s, "+
+			"written with the row, and sort by that, with an index that begins with it.", statement.Brief(s.SortsBy), s.Table)
 	}
 	columns := slices.Clone(s.Equal)
 	for _, c := range s.Sorts {

@@ -43,9 +43,9 @@ func (c cost) word(f *diagnose.Finding, a evidence.Asked) {
 	f.Evidence = append(f.Evidence, c.evidence()...)
 }
 
-// sameRows returns a statement's page instead of the count of its rows, if that takes half as long and more, and those that read the same rows
-// by their texts: what makes one of them cheaper serves the others. part is the lead's part of the time within statements, and times how
-// many times as long as the lead all take.
+// sameRows returns a statement's page instead of the count of its rows, if that takes half as long and more, and those that read the
+// same rows by their texts: what makes one of them cheaper serves the others. part is the lead's part of the time within statements,
+// and times how many times as long as the lead all take.
 func sameRows(p *diagnose.Pass, lead evidence.Asked, part float64) (evidence.Asked, float64, []evidence.Asked, float64) {
 	rows, whole := statement.Rows(lead.Text), took(p, lead)/max(part, 1e-9)
 	if rows == "" || !(whole > 0) {
