@@ -49,6 +49,9 @@ func madePerRequest(p *diagnose.Pass, use *usage.Table, b usage.Built) diagnose.
 	f.Evidence = append(f.Evidence, called(use, b.Place.Function)...)
 	f.Evidence = append(f.Evidence, saturation(p)...)
 	diagnose.Promise(&f, p.Ran(evidence.Work{Share: f.Share, Function: b.Place.Function}))
+	if b.Dominates() {
+		p.NotCalled(&f, b.Place.Function, b.Call) // what keeps what is made, keeps what else the call does for it
+	}
 	worth := purposeful
 	if b.Compiled {
 		worth = wasteWorth
