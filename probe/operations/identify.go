@@ -9,8 +9,10 @@ import (
 const (
 	buckets    = 4096 // a power of two
 	bucketBits = 12
-	// longest is how many bytes of what identifies a call are read. A call with more is not identified.
-	longestKey = 1024
+	// longestKey is how many bytes of what identifies a call are read, and longestBytes how many of a value in bytes, which more would
+	// allocate. A call with more is not identified.
+	longestKey   = 1024
+	longestBytes = 32
 )
 
 // Bits of an operation's number, above those of its begin.
@@ -26,7 +28,9 @@ var underWay [buckets]uint64
 // Identify is called after Begin with what tells a call from others of its operation, such as the query of its URL or the
 // values of its statement, and returns op, with which the call is to be ended. A call that begins while one like it is under way
 // counts as a duplicate. Only a hash is kept, and only while the call lasts.
-func Identify(op uint64, a, b, c string, values []interface{}) uint64 {
+func Identify(op uint64, a, b, c string, values []interface{}) (same uint64) {
+	same = op
+	defer func() { _ = recover() }() // nothing of ours ends the program
 	if op == 0 || len(a)+len(b)+len(c) > longestKey {
 		return op
 	}
@@ -122,7 +126,7 @@ func hashNumber(h, v uint64) uint64 {
 	return h ^ h>>32
 }
 
-// hashValue adds a statement's value. ok is false for a type whose values it cannot tell apart.
+// hashValue adds a statement's value. ok is false for a long one, or a type whose values it cannot tell apart.
 func hashValue(h uint64, v interface{}) (sum uint64, ok bool) {
 	switch v := v.(type) {
 	case nil:
@@ -133,7 +137,7 @@ func hashValue(h uint64, v interface{}) (sum uint64, ok bool) {
 		}
 		return hashString(h, v), true
 	case []byte:
-		if len(v) > longestKey {
+		if len(v) > longestBytes {
 			return h, false
 		}
 		return hashString(h, string(v)), true

@@ -14,10 +14,10 @@ type shape struct {
 	begun int64
 	// duplicates are calls that began while one like them was under way.
 	duplicates int64
-	last       atomic.Value // the *hashed text of the last long one that was identified
-	below      int64        // times in a row that database/sql made the call; near mixed if others do, too
+	below      int64 // times in a row that database/sql made the call; near mixed if others do, too
 	kind       uint32
 	text       string
+	last       atomic.Value // the *hashed text of the last long one that was identified
 }
 
 // Bounds of the original texts.

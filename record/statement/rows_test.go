@@ -43,3 +43,20 @@ func TestKeys(t *testing.T) {
 		}
 	}
 }
+
+func FuzzKeys(f *testing.F) {
+	f.Add("SELECT id FROM posts WHERE blog = $1 AND pinned IS NULL ORDER BY created DESC LIMIT 10")
+	f.Add("SELECT * FROM `a` WHERE `b` = ? order by `")
+	f.Add("select from where = ? and order by ,, limit")
+	f.Fuzz(func(t *testing.T, text string) {
+		table, columns, ok := Keys(text)
+		if ok != (table != "" && len(columns) > 0) {
+			t.Errorf("%q: %q, %q, %t", text, table, columns, ok)
+		}
+		for _, name := range append(columns, table) {
+			if strings.ContainsAny(name, " ,'") {
+				t.Errorf("%q: %q is no name", text, name)
+			}
+		}
+	})
+}

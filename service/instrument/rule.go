@@ -89,7 +89,7 @@ func (e edit) fits(in, out []value) (why string) {
 			list, number = out, rest
 		}
 		at := int(number[0] - '1')
-		if at >= len(list) || list[at].typ != typ {
+		if at >= len(list) || strings.ReplaceAll(list[at].typ, "interface{}", "any") != typ { // older sources have the long name
 			return fmt.Sprintf("has another signature: %s is not %s", mark, typ)
 		}
 	}

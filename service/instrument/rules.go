@@ -7,12 +7,12 @@ import "strings"
 // numbers with its constants.
 var rules = map[string]rule{
 	"database/sql":                    sqlRule,
-	"github.com/jackc/pgx/v5":         pgxRule("baseRows", "...any"),
+	"github.com/jackc/pgx/v5":         pgxRule("baseRows"),
 	"github.com/jackc/pgx/v5/pgxpool": pgxpoolRule,
 	"net/http":                        httpRule,
 	"google.golang.org/grpc":          grpcRule,
 	"github.com/redis/go-redis/v9":    redisRule,
-	"github.com/jackc/pgx/v4":         pgxRule("connRows", "...interface{}"),
+	"github.com/jackc/pgx/v4":         pgxRule("connRows"),
 	"github.com/jackc/pgx/v4/pgxpool": pgxpoolRule,
 	"github.com/redis/go-redis/v8":    redisRule,
 	"github.com/go-redis/redis/v8":    redisRule,
@@ -146,13 +146,13 @@ func redlineOpen(rows *Rows, err error, op uint64, start int64) {
 }
 `
 
-// pgxRule is pgx by itself, whose rows and values have types of other names in each version. Below database/sql (pgx/stdlib)
+// pgxRule is pgx by itself, whose rows have a type of another name in each version. Below database/sql (pgx/stdlib)
 // the probe ignores it.
-func pgxRule(rows, values string) rule {
+func pgxRule(rows string) rule {
 	return rule{name: "pgx", identifies: true, edits: []edit{
 		{structure: rows, fields: "redlineOp uint64; redlineAt int64"},
 		{receiver: "*Conn", function: "Query",
-			types: map[string]string{"$2": "string", "$3": values, "$r1": "Rows", "$r2": "error"}, body: `
+			types: map[string]string{"$2": "string", "$3": "...any", "$r1": "Rows", "$r2": "error"}, body: `
 			op, start := redlineStart(1, $2, "")
 			op = redlineCall(op, $2, $3)
 			$call

@@ -63,7 +63,9 @@ var Stampede = diagnose.Analyzer{
 // confidence to high.
 func runStampede(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if same, ok := sameOf(p); ok {
-		return same.findings(p), nil
+		if found := same.findings(p); len(found) > 0 {
+			return found, nil
+		}
 	}
 	site, missed, ok := missSite(p)
 	if !ok {
