@@ -11,7 +11,7 @@ import (
 // packages to package operations, for injection into the module with the given path.
 // The packages in below also serve database/sql as drivers in this program: each of
 // their calls is examined, and one that database/sql made is counted there alone. Those
-// in pools show their connection pools, and those in identify tell their calls apart.
+// in pools show their connection pools, and those in identify report which calls are the same.
 func Bridge(modulePath string, packages, below, pools, identify []string) (name string, content []byte) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "package auto\n\nimport (\n\t_ \"unsafe\" // for go:linkname\n\n\t%q\n\t%q\n)\n\nvar _ = slots.Show\n",

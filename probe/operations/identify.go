@@ -25,9 +25,9 @@ const (
 // A call whose bucket another holds is not identified: of 64 calls at once these are one in sixty.
 var underWay [buckets]uint64
 
-// Identify is called after Begin with what tells a call from others of its operation, such as the query of its URL or the
-// values of its statement, and returns op, with which the call is to be ended. A call that begins while one like it is under way
-// counts as a duplicate. Only a hash is kept, and only while the call lasts.
+// Identify is called after Begin with whatever distinguishes a call from others of its operation, such as its URL's query or its
+// statement's values. End the call with the op that it returns. A call that begins while the same call is in progress counts as a
+// duplicate. Only a hash is kept, and only until the call ends.
 func Identify(op uint64, a, b, c string, values []interface{}) (same uint64) {
 	same = op
 	defer func() { _ = recover() }() // nothing of ours ends the program
@@ -99,8 +99,8 @@ func hashString(h uint64, s string) uint64 {
 	return hashNumber(h, last)
 }
 
-// longName is the length from which the hash of a text is kept for the next call: a statement is mostly the same constant.
-const longName = 48
+// leastKept is the length from which a text's hash is kept for the next call: most statements are constants.
+const leastKept = 48
 
 // hashed is a text and its hash.
 type hashed struct {
@@ -109,7 +109,7 @@ type hashed struct {
 }
 
 func hashText(h uint64, id int, text string) uint64 {
-	if len(text) < longName || id < 0 || id >= maxShapes {
+	if len(text) < leastKept || id < 0 || id >= maxShapes {
 		return hashString(h, text)
 	}
 	last := &all.shapes[id].last
@@ -126,7 +126,7 @@ func hashNumber(h, v uint64) uint64 {
 	return h ^ h>>32
 }
 
-// hashValue adds a statement's value. ok is false for a long one, or a type whose values it cannot tell apart.
+// hashValue adds a statement's value to a hash. ok is false if the value is too long, or of a type that it cannot compare.
 func hashValue(h uint64, v interface{}) (sum uint64, ok bool) {
 	switch v := v.(type) {
 	case nil:

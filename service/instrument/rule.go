@@ -17,7 +17,7 @@ type rule struct {
 	// pool names the package's pools of connections, which it shows by a redlineShown;
 	// "" where it has none.
 	pool string
-	// identifies is set where the wrappers tell calls apart, by redlineIdentify or redlineCall.
+	// identifies is set if the wrappers report what distinguishes a call, by redlineIdentify or redlineCall.
 	identifies bool
 }
 
@@ -145,7 +145,7 @@ func redlineFailed(err error) uint32 {
 }
 `
 
-// identifyBridge is the same in every package whose calls can be told apart.
+// identifyBridge is the same in every package that identifies its calls.
 const identifyBridge = `
 //go:linkname redlineIdentify
 var redlineIdentify func(op uint64, a, b, c string, values []interface{}) uint64
@@ -180,14 +180,14 @@ func (s *redlineShown) hide() {
 }
 `
 
-// Identifies reports whether an instrumented package tells its calls apart: it has [IdentifyHook].
+// Identifies reports whether an instrumented package identifies its calls: it has [IdentifyHook].
 func Identifies(importPath string) bool { return rules[importPath].identifies }
 
 // Pools reports whether an instrumented package shows its pools: it has [PoolHook].
 func Pools(importPath string) bool { return rules[importPath].pool != "" }
 
-// Names of the variables in each instrumented package; PoolHook is in those with pools, IdentifyHook in those that tell their
-// calls apart.
+// Names of the variables in each instrumented package; PoolHook is in those with pools, IdentifyHook in those that
+// identify their calls.
 const (
 	BeginHook    = "redlineBegin"
 	EndHook      = "redlineEnd"

@@ -23,8 +23,8 @@ const (
 	eachRequest = 0.9
 )
 
-// dials are the roles of what the service does to open and close connections.
-const dials = callstack.DBConnect | callstack.DBClose
+// sessionRoles are the roles of what the service does to open and close connections.
+const sessionRoles = callstack.DBConnect | callstack.DBClose
 
 // PoolChurn finds pools that close connections and open them again.
 //
@@ -48,7 +48,7 @@ var PoolChurn = diagnose.Analyzer{
 func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	share, cpu := p.Waits().Share(callstack.ConnectWait), 0.0
 	if use, err := p.Use(); err == nil {
-		cpu = use.With(dials)
+		cpu = use.With(sessionRoles)
 	}
 	opened, source := sessionsOpened(p)
 	// On saturated CPUs request time says little about cost: requests wait for the
@@ -69,7 +69,7 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		},
 		Remedy: kept(opened),
 	}
-	diagnose.Promise(&f, worth(p, share, both, cpu, inferred), p.Ran(evidence.Work{Share: cpu, Roles: dials}))
+	diagnose.Promise(&f, worth(p, share, both, cpu, inferred), p.Ran(evidence.Work{Share: cpu, Roles: sessionRoles}))
 	if source == diagnose.FromTrace {
 		f.Confidence = findings.Medium
 		f.Evidence[0].Text = diagnose.PerRequest(opened, "a wait", "waits") + " for a connection that is being opened"
@@ -108,9 +108,9 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 func serverPays(p *diagnose.Pass, f *diagnose.Finding, inferred, matters bool) {
 	switch {
 	case inferred:
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, waitsToOpen(p), diagnose.Ratio,
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, partOfWaits(p, callstack.ConnectWait), diagnose.Ratio,
 			"%s of the waits for the database are for connections being opened, and as much of its %s CPUs counts (inferred)",
-			diagnose.Percent(waitsToOpen(p)), diagnose.Times(p.CPU().Database)))
+			diagnose.Percent(partOfWaits(p, callstack.ConnectWait)), diagnose.Times(p.CPU().Database)))
 	case matters:
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, demand.SessionCost, diagnose.Nanosec,
 			"opening a session costs the server up to %s of CPU (all that it uses outside of executing statements)",
@@ -191,17 +191,7 @@ func churnCPU(p *diagnose.Pass, client, sessions float64, s setup, first cold) (
 		server = min(outside*c.Database, max(sessions*demand.SessionCost/1e9, first.cpus)) + s.server(p)
 	} else {
 		inferred = true
-		server = c.Database * waitsToOpen(p)
+		server = c.Database * partOfWaits(p, callstack.ConnectWait)
 	}
 	return min(1, ((client+s.cpu)*p.Own()+server)/c.Used()), inferred
-}
-
-// waitsToOpen returns the part of the waits for databases in which connections are opened, 0 to 1.
-func waitsToOpen(p *diagnose.Pass) float64 {
-	w := p.Waits()
-	open := w.Share(callstack.ConnectWait)
-	if !(open > 0) {
-		return 0
-	}
-	return open / (open + w.Share(callstack.DatabaseWait, callstack.PrepareWait))
 }

@@ -122,7 +122,7 @@ func TestStampede(t *testing.T) {
 	Expect(t, database.Stampede, cache(1, func(w int) bool { return w%10 == 0 })) // every request asks
 	Expect(t, database.Stampede, cache(0.1, func(w int) bool { return w == 40 })) // once is no habit
 	ExpectUnjudged(t, database.Stampede, New(64, 44*ms), "cache-stampede")
-	// Entries expire one after the other, so that no window is quiet. The hooks tell what is asked for.
+	// Entries expire one after another, so no window is quiet. The hooks show which calls ask for the same thing.
 	asking := func(times, same float64) *Builder {
 		b := cache(times, func(int) bool { return true })
 		b.Asks(operation.HTTP, "GET shop/prices/{}", int64(times*b.Requests()), 60*ms, 0, Caller(1, 60*ms, fetch[1:]...))

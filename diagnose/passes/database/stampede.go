@@ -11,7 +11,6 @@ import (
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/findings"
-	"github.com/redline-go/redline/record/operation"
 	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/record/statement"
 )
@@ -34,8 +33,8 @@ const (
 	leastBursts = 3
 	// leastAtOnce is the least number of misses in a burst.
 	leastAtOnce = 4
-	// leastDuplicate is the part of the calls that begin while the same call is under way, from which most of them are needless:
-	// one flight for all would save that part.
+	// leastDuplicate is the share of calls that begin while the same call is in progress, from which most calls are needless:
+	// a single flight would save that share.
 	leastDuplicate = 0.5
 )
 
@@ -44,15 +43,15 @@ const (
 // The cache itself is not visible. Visible is a call that only some requests make,
 // that is always slow, and that comes in bursts with quiet windows between. Random
 // misses, such as those of a small cache, form a Bernoulli process and leave fewer
-// quiet windows. Where many entries expire one after the other no window is quiet: then the hooks' count
-// of calls that began while the same call was under way decides. Package golang.org/x/sync/singleflight has the remedy.
+// quiet windows. If many entries expire one after another, no window is quiet: then the hooks' count
+// of calls that began while the same call was in progress decides. Package golang.org/x/sync/singleflight has the remedy.
 var Stampede = diagnose.Analyzer{
 	Name:  "cache-stampede",
 	Stage: diagnose.Database,
 	Doc: "Looks for a call (statement or service) that at most 60 % of requests make, that is always slow, and that comes in " +
 		"at least three bursts of four or more: windows without a slow request exceed what random misses would leave by 20 % " +
-		"of all windows. Or, where the hooks tell calls apart, half of them begin while the same call is under way. The wait " +
-		"must be long enough to count, like any other.",
+		"of all windows. Where the hooks can distinguish calls, it is enough that half of them begin while the same call is in " +
+		"progress. The wait must be long enough to count, like any other.",
 	Causes: []diagnose.Cause{stampede},
 	Needs:  []diagnose.Need{diagnose.NeedLoad, diagnose.NeedAnatomy},
 	Run:    runStampede,
@@ -109,67 +108,6 @@ func natureOf(kind callstack.Wait) waitgain.Nature {
 		return waitgain.Queueing
 	}
 	return waitgain.Outside
-}
-
-// repeated is an operation of which most calls begin while the same call is under way, and the waits for it.
-type repeated struct {
-	op   operation.Operation
-	site waits.Site
-}
-
-// sameOf finds the operation that requests wait for most of those that only some of them call, and of which the hooks
-// saw most calls begin while the same call was under way.
-func sameOf(p *diagnose.Pass) (most repeated, ok bool) {
-	ops, requests := p.Operations(), p.Load().Requests
-	if ops == nil {
-		return most, false
-	}
-	for _, o := range ops.Operations {
-		if float64(o.Duplicates) < leastDuplicate*float64(o.Calls) || o.Calls < leastTraced || float64(o.Calls) > mostMisses*requests {
-			continue
-		}
-		for _, c := range o.Callers {
-			at, known := p.Stacks.Place(c.Stack)
-			if site, waits := waitsAt(p, at.Function); known && waits && site.NS > most.site.NS {
-				most, ok = repeated{o, site}, true
-			}
-		}
-	}
-	return most, ok
-}
-
-// waitsAt returns the waits for other programs in a function, as one site.
-func waitsAt(p *diagnose.Pass, function string) (site waits.Site, ok bool) {
-	var sites []waits.Site
-	for _, s := range outsideSites(p) {
-		if s.Place.Function == function {
-			sites = append(sites, s)
-		}
-	}
-	if groups := waits.ByOwner(sites); len(groups) > 0 {
-		return groups[0], true
-	}
-	return site, false
-}
-
-func (r repeated) findings(p *diagnose.Pass) []diagnose.Finding {
-	v, ok := waitgain.Decide(p, r.site, natureOf(r.site.Wait))
-	if !ok {
-		return nil
-	}
-	part, calls := float64(r.op.Duplicates)/float64(r.op.Calls), float64(r.op.Calls)
-	f := v.Finding(p, "cache-stampede", r.site)
-	f.Confidence = findings.High
-	f.Title = fmt.Sprintf("Requests that miss the same cache entry all fetch it at %s: %s of the calls begin while the same call is "+
-		"under way", diagnose.At(r.site.Place), diagnose.Percent(part))
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, part, diagnose.Ratio,
-		"%s in %s requests, %s of them while one for the same URL or with the same values is under way: %s",
-		diagnose.Counted(calls, "call", "calls"), diagnose.Number(p.Load().Requests), diagnose.Percent(part), statement.Brief(r.op.Text)))
-	if r.op.Kind.Statement() {
-		f.Where.SQL = r.op.Text
-	}
-	f.Remedy = oneFlight(r.site.Place) + "."
-	return []diagnose.Finding{f}
 }
 
 // isDatabase reports whether a wait is for the database or for a connection to it.

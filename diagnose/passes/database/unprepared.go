@@ -113,7 +113,7 @@ func preparedGain(p *diagnose.Pass, share float64) laws.Gain {
 	if err != nil || !c.Saturated() || !(c.Database > 0) {
 		return g
 	}
-	client, server := use.With(callstack.DBPrepare)*p.Own(), c.Database*preparing(p)
+	client, server := use.With(callstack.DBPrepare)*p.Own(), c.Database*partOfWaits(p, callstack.PrepareWait)
 	if outside, ok := outsideExecution(p); ok {
 		server = min(server, outside*c.Database)
 	}
@@ -125,14 +125,13 @@ func preparedGain(p *diagnose.Pass, share float64) laws.Gain {
 	return g
 }
 
-// preparing returns the part of the waits for the database in which statements are prepared, 0 to 1.
-func preparing(p *diagnose.Pass) float64 {
+// partOfWaits returns a kind's part of the waits for databases, 0 to 1.
+func partOfWaits(p *diagnose.Pass, kind callstack.Wait) float64 {
 	w := p.Waits()
-	prepare := w.Share(callstack.PrepareWait)
-	if !(prepare > 0) {
-		return 0
+	if all := w.Share(callstack.DatabaseWait, callstack.PrepareWait, callstack.ConnectWait); all > 0 {
+		return w.Share(kind) / all
 	}
-	return prepare / (prepare + w.Share(callstack.DatabaseWait, callstack.ConnectWait))
+	return 0
 }
 
 // prepares reports whether the service itself asks for the preparing that a stack waits for.

@@ -65,7 +65,7 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 		ready := 0.0
 		if single && one.Utilization-one.Queued < leastWorking {
-			ready = readyOnFull(p, s)
+			ready = readyOnSaturated(p, s)
 		}
 		v, ok := waitgain.Decide(p, queued.Scaled(1-ready), waitgain.Serial)
 		if !ok {
@@ -79,7 +79,7 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 	}
 	for _, s := range waits.ByOwner(limits) {
-		queued, ready, kind := s.Scaled(min(beforeWorker(p, s), beforeOwn(p, s))), readyOnFull(p, s), nature(p, s)
+		queued, ready, kind := s.Scaled(min(beforeWorker(p, s), beforeOwn(p, s))), readyOnSaturated(p, s), nature(p, s)
 		if kind == waitgain.Queueing && p.CPU().Saturated() {
 			ready = p.OwnPart(s) // who holds one of more slots than there are CPUs competes for them when it runs, too
 		}
@@ -96,9 +96,9 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // queue for its work: at less, a queue for one server is shorter than its service (M/M/1: U/(1-U)).
 const leastWorking = 0.5
 
-// readyOnFull returns the part of a wait, 0 to 1, in which who ends it is ready to run while the host's CPUs are used up, by
+// readyOnSaturated returns the part of a wait, 0 to 1, in which who ends it is ready to run while the host's CPUs are used up, by
 // whomever. That part is the queue for the CPUs: neither more goroutines nor more slots shorten it.
-func readyOnFull(p *diagnose.Pass, s waits.Site) float64 {
+func readyOnSaturated(p *diagnose.Pass, s waits.Site) float64 {
 	if !p.CPU().Saturated() {
 		return 0
 	}
