@@ -102,14 +102,21 @@ func TestKneeInBrowser(t *testing.T) {
 	var s struct {
 		Console, Errors, Phases, Folders []string
 		Heading, Text                    string
-		Ended                            bool // by itself
+		Ended, Gone                      bool // by itself; so, before the page had the answer
 	}
 	webtest.Walk(t, pages, "knee.mjs", &s, url, webtest.Shots(t))
 	_ = cmd.Wait() // only its exit code counts
+	if s.Gone {    // after the half minute that it waits for browsers
+		if cmd.ProcessState.ExitCode() == cli.ExitInterrupted || !strings.Contains(stdout.String(), "generator") {
+			t.Errorf("the search ended by itself, and not because of its generator:\n%s%s", stdout.String(), stderr.String())
+		}
+		t.Log("the search ended for want of CPU, and the browser got none either: the page's answer was not seen")
+		return
+	}
 	if code := cmd.ProcessState.ExitCode(); !s.Ended && code != cli.ExitInterrupted {
 		t.Errorf("exit %d:\n%s", code, stderr.String())
 	}
-	if len(s.Console)+len(s.Errors) > 0 || !s.Ended && len(s.Folders) != 2 || slices.Contains(s.Phases, "") {
+	if len(s.Console)+len(s.Errors) > 0 || !s.Ended && len(s.Folders) == 0 || slices.Contains(s.Phases, "") {
 		t.Errorf("console %q, errors %q, steps %q in %q", s.Console, s.Errors, s.Phases, s.Folders)
 	}
 	if want := strings.TrimSpace(stdout.String()); want == "" || strings.TrimSpace(s.Text) != want || s.Heading != "redline knee" {

@@ -238,7 +238,7 @@ func (s *state) marked(m record.Mark) {
 	s.newSpans = true
 }
 
-// Close hands out the end to whoever watches, for ten seconds at most, and closes the address. It may be
+// Close hands out the end to whoever watches, for half a minute at most, and closes the address. It may be
 // called twice.
 func (p *Page) Close() {
 	p.mu.Lock()
@@ -261,4 +261,4 @@ func (p *Page) Close() {
 
 // lingers is how long the process waits at most for browsers to fetch the end of the run. They do so at once,
 // except on a machine that is busy with the load.
-const lingers = 10 * time.Second
+const lingers = 30 * time.Second
