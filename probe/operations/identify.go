@@ -88,8 +88,7 @@ const (
 func hashString(h uint64, s string) uint64 {
 	h = hashNumber(h, uint64(len(s))) // "a", "b" is not "ab", ""
 	for len(s) >= 8 {
-		h = hashNumber(h, uint64(s[0])|uint64(s[1])<<8|uint64(s[2])<<16|uint64(s[3])<<24|
-			uint64(s[4])<<32|uint64(s[5])<<40|uint64(s[6])<<48|uint64(s[7])<<56)
+		h = hashNumber(h, eight(s))
 		s = s[8:]
 	}
 	last := uint64(0)
@@ -97,6 +96,12 @@ func hashString(h uint64, s string) uint64 {
 		last = last<<8 | uint64(s[i])
 	}
 	return hashNumber(h, last)
+}
+
+// eight returns the first eight bytes of s as a number.
+func eight(s string) uint64 {
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
 // leastKept is the length from which a text's hash is kept for the next call: most statements are constants.

@@ -9,7 +9,8 @@
 // SQL never leave it.
 //
 // A call costs some hundred nanoseconds. A stack costs microseconds: after the first
-// calls of an operation it is taken of one call in stride. While an execution trace
+// calls of an operation it is taken of one call in stride, and of an operation with many
+// calls more rarely. While an execution trace
 // runs Begin and End also log into it: what lies between them on the goroutine belongs
 // to the operation.
 //
@@ -63,6 +64,8 @@ const (
 	outer     = 16  // many layers has more between them than anyone reads
 	first     = 256 // calls of an operation whose stack is always taken
 	stride    = 64  // of later calls one in so many; a power of two
+	many      = 1 << 14
+	rare      = 256 // of calls beyond many one in so many; a power of two
 )
 
 // An operation's number, as the hooks carry it: from the lowest, 16 bits each, its
@@ -125,7 +128,7 @@ func begin(kind uint32, name, more string, outer bool) (op uint64, start int64) 
 	calls := atomic.AddInt64(&s.begun, 1)
 	op = uint64(id) + 1
 	stack := uint16(0)
-	if calls <= first || calls%stride == 0 {
+	if calls <= first || calls%stride == 0 && (calls <= many || calls%rare == 0) {
 		stack = all.stack()
 		op |= uint64(stack)<<stackShift | sampled
 	}

@@ -92,6 +92,45 @@ func TestFigures(t *testing.T) {
 	}
 }
 
+// TestStacksOfMany: the more calls an operation has, the rarer is a stack.
+func TestStacksOfMany(t *testing.T) {
+	fresh(t)
+	for i := 0; i < 3*many; i++ {
+		query("SELECT 1", 0, 0)
+	}
+	stacks := int64(0)
+	for _, c := range all.cells {
+		stacks += c.calls
+	}
+	if want := int64(first + (many-first)/stride + 2*many/rare); stacks != want {
+		t.Errorf("%d stacks, want %d", stacks, want)
+	}
+}
+
+// TestTextsAlikeAtBothEnds: what was asked last under the same number is compared as a whole, with its kind.
+func TestTextsAlikeAtBothEnds(t *testing.T) {
+	fresh(t)
+	for i := 0; i < 3; i++ {
+		query("SELECT name FROM alpha WHERE id = $1", 0, 0)
+		query("SELECT name FROM gamma WHERE id = $1", 0, 0)
+		for _, path := range []string{"/v1/stores/open/orders", "/v1/stores/shut/orders"} {
+			op, start := Begin(HTTP, "GET shop:80", path)
+			End(op, start, 0, 0)
+		}
+	}
+	out := written(t)
+	for _, want := range []string{"alpha", "gamma", "open", "shut"} {
+		if strings.Count(out, want) != 1 {
+			t.Errorf("%s is not there once:\n%s", want, out)
+		}
+	}
+	for _, s := range all.shapes[1:all.count] {
+		if s.calls != 3 {
+			t.Errorf("%s has %d calls", s.text, s.calls)
+		}
+	}
+}
+
 // layered calls through as many layers as a library of middleware has.
 func layered(n int, call func()) {
 	if n > 0 {

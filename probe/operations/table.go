@@ -37,8 +37,10 @@ type table struct {
 	ids    map[string]uint16 // by kind and shape
 	// raw finds a shape by its original text, or by both ends of a long one. It has
 	// two generations: texts that no longer occur are forgotten.
-	raw, old map[rawKey]uint16
+	raw, old map[rawKey]*known
 	rawSize  int
+	// recent finds one of them without a lock, where it was found last.
+	recent [recentSlots]atomic.Value // *known
 
 	stackMu sync.RWMutex
 	stacks  [][]uintptr // 0 is unknown
@@ -54,50 +56,79 @@ type rawKey struct {
 	name, more string
 }
 
+// known is a text whose shape is known.
+type known struct {
+	rawKey
+	id uint16
+}
+
 var all = newTable()
 
 func newTable() *table {
 	return &table{
 		shapes: [maxShapes]*shape{{text: "(others)"}}, count: 1,
-		ids: map[string]uint16{}, raw: map[rawKey]uint16{}, old: map[rawKey]uint16{},
+		ids: map[string]uint16{}, raw: map[rawKey]*known{}, old: map[rawKey]*known{},
 		stacks: make([][]uintptr, 1, 64), byHash: map[uint64]uint16{}, cells: map[uint32]*figures{},
 	}
 }
 
 // shape returns the number of an operation.
 func (t *table) shape(kind uint32, name, more string) uint16 {
-	key := rawKey{kind: kind, size: len(name), name: name, more: more}
 	long := len(name) > longText
+	slot := &t.recent[slotOf(kind, name, more)]
+	if k, ok := slot.Load().(*known); ok && !long && k.kind == kind && k.name == name && k.more == more {
+		return k.id
+	}
+	key := rawKey{kind: kind, size: len(name), name: name, more: more}
 	if long {
 		// The middle of so long a text is not examined: copying it would
 		// cost the program more than its query.
 		key.name = name[:keyHead] + name[len(name)-keyTail:]
 	}
 	t.mu.RLock()
-	id, known := t.raw[key]
+	k := t.raw[key]
 	t.mu.RUnlock()
-	if known {
-		return id
-	}
-	t.mu.Lock()
-	id, known = t.old[key]
-	t.mu.Unlock()
-	if !known {
-		id = t.byShape(kind, shapeOf(kind, name, more))
+	if k == nil {
+		k = t.learn(key, name)
 	}
 	if !long {
-		key.name = string(append([]byte(nil), name...)) // the text may be a part of a larger one
+		slot.Store(k)
 	}
-	if len(more) > 0 {
-		key.more = string(append([]byte(nil), more...))
+	return k.id
+}
+
+// recentSlots is how many texts are found without a lock; a power of two.
+const recentSlots = 1024
+
+// slotOf returns where a text is remembered. It reads the length and both ends, and not all of the text: whether it is the
+// same is compared.
+func slotOf(kind uint32, name, more string) uint64 {
+	h := hashNumber(uint64(kind), uint64(len(name))<<32|uint64(len(more)))
+	for _, s := range [...]string{name, more} {
+		if n := len(s); n >= 8 {
+			h = hashNumber(hashNumber(h, eight(s)), eight(s[n-8:]))
+		}
+	}
+	return h >> 20 & (recentSlots - 1)
+}
+
+// learn keeps a text that is not known, or was forgotten. name is the whole of it.
+func (t *table) learn(key rawKey, name string) *known {
+	t.mu.Lock()
+	k := t.old[key]
+	t.mu.Unlock()
+	if k == nil {
+		k = &known{key, t.byShape(key.kind, shapeOf(key.kind, name, key.more))}
+		// They may be parts of larger texts.
+		k.name, k.more = string(append([]byte(nil), key.name...)), string(append([]byte(nil), key.more...))
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.rawSize += len(key.name) + len(key.more); len(t.raw) >= maxRaw || t.rawSize > rawBytes {
-		t.old, t.raw, t.rawSize = t.raw, map[rawKey]uint16{}, 0
+	if t.rawSize += len(k.name) + len(k.more); len(t.raw) >= maxRaw || t.rawSize > rawBytes {
+		t.old, t.raw, t.rawSize = t.raw, map[rawKey]*known{}, 0
 	}
-	t.raw[key] = id
-	return id
+	t.raw[k.rawKey] = k
+	return k
 }
 
 func (t *table) byShape(kind uint32, text string) uint16 {
