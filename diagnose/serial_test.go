@@ -103,3 +103,21 @@ func TestQueueFollowsFromTheSyncsOfItsGoroutine(t *testing.T) {
 		t.Errorf("the queue is reported apart: %q, and %d findings", text, len(found.Findings))
 	}
 }
+
+// Compiling belongs in no request: a goroutine that compiles for all of them is the consequence, however many it could be
+// divided among. Decoding may well be divided.
+func TestQueueFollowsFromWhatItsGoroutineCompiles(t *testing.T) {
+	doing := func(work ...string) *Builder {
+		running := breakdown.Chain{Links: []breakdown.Link{{Goroutine: "shop/store.(*Store).loop", State: breakdown.StateRunning,
+			Stack: Stack(storeCheck, storeLoop)}}}
+		return New(64, 400*time.Millisecond).CPU(2, 1.02, 1, 0.02, 0).
+			Wait(breakdown.StateRunning, time.Millisecond, 1).
+			Wait(breakdown.StateChannel, 390*time.Millisecond, 1, "runtime.chanrecv1", storeGet).Waker(storeLoop).Behind(running).
+			Background(9*time.Second, append(work, storeCheck, storeLoop)...).Background(time.Second, storeLoop)
+	}
+	found := ExpectFirst(t, suite.All(), doing("regexp/syntax.Parse", "regexp.Compile"), "cpu-regexp-compile")
+	if text := found.Findings[0].Title; !strings.Contains(text, "therefore requests wait for a channel's few consumers") {
+		t.Errorf("the queue is reported apart: %q", text)
+	}
+	ExpectFirst(t, suite.All(), doing("encoding/json.(*decodeState).object", "encoding/json.Unmarshal"), "channel-bottleneck")
+}

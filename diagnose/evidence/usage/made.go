@@ -126,23 +126,34 @@ func keepable(function string) bool {
 
 // Outcome returns the service's function that makes something out of most of a domain's work below
 // a place: jwt.Parse, if its helper decodes JSON. Its result might be kept, whereas the domain's
-// work could only be made cheaper. "" if there is none, or if the place is that function.
-func (u *Table) Outcome(domains callstack.Role, place string) string {
+// work could only be made cheaper. "" if there is none, or if the place is that function. caller is the line from which most of it
+// is called; zero if the service does not call it.
+func (u *Table) Outcome(domains callstack.Role, place string) (function string, caller code.Frame) {
 	total, parts := 0.0, map[string]float64{}
+	callers := map[string]map[code.Frame]float64{}
 	for _, s := range u.list {
 		if !s.Domain.Has(domains) || !on(s.Stack, place) {
 			continue
 		}
 		total += float64(s.Value)
-		if i := u.maker(s); i >= 0 {
-			parts[s.Stack[i].Function] += float64(s.Value)
+		i := u.maker(s)
+		if i < 0 {
+			continue
+		}
+		name := s.Stack[i].Function
+		parts[name] += float64(s.Value)
+		if j := slices.IndexFunc(s.Stack[i+1:], u.index.User); j >= 0 {
+			if callers[name] == nil {
+				callers[name] = map[code.Frame]float64{}
+			}
+			callers[name][s.Stack[i+1+j]] += float64(s.Value)
 		}
 	}
-	name := measured.Heaviest(parts, cmp.Compare[string])
-	if name == place || parts[name] < mostMade*total {
-		return ""
+	function = measured.Heaviest(parts, cmp.Compare[string])
+	if function == place || parts[function] < mostMade*total {
+		return "", caller
 	}
-	return name
+	return function, measured.Heaviest(callers[function], measured.CompareFrames)
 }
 
 // madeOwn sums the cost of one of the service's makers, at the line from which most of it is called.

@@ -1,6 +1,7 @@
 package cpu_test
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -255,5 +256,21 @@ func TestOutcomeOfWhatADomainDoes(t *testing.T) {
 		if len(found) == 1 && strings.Contains(found[0].Remedy, "keep what it returns") != c.want {
 			t.Errorf("%s: %s", name, found[0].Remedy)
 		}
+		if c.want && !strings.Contains(fmt.Sprint(found[0].Evidence), "most of it for jwt.Parse, called by auth.(*predicate).Match (jwt.go:148)") {
+			t.Errorf("%s: %s", name, fmt.Sprint(found[0].Evidence))
+		}
+	}
+}
+
+// A pattern from a list that the service makes anew for each path: whoever makes the list may keep it, with all else that making it
+// does (gobgp).
+func TestOutcomeOfWhatIsCompiled(t *testing.T) {
+	const parse, list, loop = "shop/policy.ParseOne@policy.go:12", "shop/policy.NewSet@policy.go:30", "shop/table.Import@table.go:70"
+	b := Healthy().Sample(4*s, "regexp/syntax.Parse", "regexp.Compile", parse, list, loop).
+		Sample(4*s, "strings.Split", list, loop)
+	found := Expect(t, cpu.RegexpCompile, b, "cpu-regexp-compile at policy.go:12")
+	if len(found) != 1 || !(found[0].GainHigh > 1.1*found[0].GainLow) ||
+		!strings.Contains(fmt.Sprint(found[0].Evidence), "most of it for policy.NewSet, called by table.Import (table.go:70)") {
+		t.Errorf("%+v", found)
 	}
 }

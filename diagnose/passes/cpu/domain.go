@@ -110,14 +110,11 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if f.Where.Detail = t.through; t.through != "" {
 		f.Title += ", " + t.through
 	}
-	if name := callstack.Short(use.Outcome(d.roles, t.hot.Place.Function)); name != "" {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, t.hot.Share, diagnose.Ratio, "most of it for %s", name))
-		f.Remedy += fmt.Sprintf(" If %s is given the same input again, keep what it returns.", name)
-	}
 	diagnose.Promise(&f, p.Ran(evidence.Work{Share: min(1, share), Roles: d.roles}), d.gone(p, t, min(1, share)))
 	if d.keeps {
 		p.NotCalled(&f, t.hot.Place.Function, t.hot.Via)
 	}
+	d.outcome(p, use, &f, t.hot)
 	// Confidence reflects how sick the service is, not how much this host lets it
 	// gain: next to a program that took half of the machine, address-rules'
 	// compiling gained only 1.28x.
@@ -127,6 +124,23 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Title = fmt.Sprintf("%s takes %s of request time, most of it at %s", name, diagnose.Percent(t.waited), at)
 	}
 	return []diagnose.Finding{f}, nil
+}
+
+// outcome adds what the service makes out of most of the work, and who calls for it: whoever does may keep it.
+func (d domain) outcome(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, hot usage.Hot) {
+	function, caller := use.Outcome(d.roles, hot.Place.Function)
+	if function == "" {
+		return
+	}
+	name, called := callstack.Short(function), ""
+	if caller.Function != "" {
+		called = fmt.Sprintf(", called by %s (%s)", callstack.Short(caller.Function), diagnose.At(caller))
+	}
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, hot.Share, diagnose.Ratio, "most of it for %s%s", name, called))
+	f.Remedy += fmt.Sprintf(" If %s is given the same input again, keep what it returns.", name)
+	if d.keeps {
+		p.NotCalled(f, caller.Function, function)
+	}
 }
 
 // defect returns the least gain at which a use is a defect.

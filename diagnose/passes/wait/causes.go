@@ -63,9 +63,10 @@ var channelCause = diagnose.Cause{
 	Verify: "Run again with more consumers: the time waited at the channel must fall, and throughput rise with their number " +
 		"until the CPUs or what they call are busy.",
 	Cases: []string{"order-sequencer", "click-forwarder", "thumb-workers"},
-	// The reason why a worker is slow is reported first if it promises as much.
+	// The reason why a worker is slow is reported first if it promises as much. Compiling belongs in no request, whoever does it
+	// for them; other work may as well be divided among more workers.
 	FollowsFrom: []string{"cpu-throttled"},
-	HeldBy:      []string{"db-slow-query"},
+	HeldBy:      []string{"db-slow-query", "cpu-regexp-compile", "cpu-template-parse"},
 	CoveredBy:   []string{"disk-sync"},
 }
 
