@@ -164,11 +164,10 @@ func jsonLess(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken) 
 		f.Remedy = fmt.Sprintf("Values are copied by encoding and decoding them at %s, which is more than requests bring and get: assign "+
 			"their fields, or keep the typed value. Otherwise: %s", at, f.Remedy)
 	case !m.brings() && m.decoding >= mostly*all:
-		f.Remedy = fmt.Sprintf("First decode less at %s: a request of %s brings less than that%s. Decode it once and keep the value until "+
-			"its source changes, or decode only what answers need (check names and sizes first, json.RawMessage or a smaller type for the "+
-			"rest). A faster decoder or generated code comes after that.", at, diagnose.Size(m.sent),
-			sourceOf(p, use, callstack.JSON, t.caller))
-		keptWhole(p, f, t)
+		source, asked := sourceOf(p, use, callstack.JSON, t.caller)
+		f.Remedy = fmt.Sprintf("First decode less at %s: a request of %s brings less than that%s. %s A faster decoder or generated code "+
+			"comes after that.", at, diagnose.Size(m.sent), source, lessOf(asked))
+		keptWhole(p, f, t, asked)
 	case m.same && m.gets() && m.encoding >= (1-partly)*all: // answers to what is decoded depend on it
 		f.Remedy = fmt.Sprintf("All answers to this load have the same size: if they are the same, keep the encoded bytes until the value "+
 			"changes. Otherwise: %s", f.Remedy)
@@ -182,16 +181,26 @@ func jsonLess(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken) 
 			callstack.Short(t.caller), diagnose.Span(m.decoding), diagnose.Span(m.encoding)))
 }
 
+// lessOf advises how to decode less. What was asked for may depend on the request.
+func lessOf(asked bool) string {
+	const keep, pick = "ecode it once and keep the value until its source changes", "ecode only what answers need (check names and sizes " +
+		"first, json.RawMessage or a smaller type for the rest)"
+	if asked {
+		return "D" + pick + "; if the same is asked for again, d" + keep + "."
+	}
+	return "D" + keep + ", or d" + pick + "."
+}
+
 // sourceOf says, in brackets, where what a function decodes comes from: what it or one of its nearest callers
-// reads or asks for; "" if that was not seen.
-func sourceOf(p *diagnose.Pass, use *usage.Table, decoder callstack.Role, function string) string {
+// reads or asks for; "" if that was not seen. asked is set if it is the answer to a question.
+func sourceOf(p *diagnose.Pass, use *usage.Table, decoder callstack.Role, function string) (words string, asked bool) {
 	callers := above(p, use, decoder, function)
-	best, words := near+1, ""
+	best, asks := near+1, false
 	found := func(stack []code.Frame, format string) {
 		for _, f := range stack {
 			name := callstack.Enclosing(f.Function)
 			if depth, ok := callers[name]; ok && depth < best {
-				best, words = depth, fmt.Sprintf(format, callstack.Short(name))
+				best, words, asked = depth, fmt.Sprintf(format, callstack.Short(name)), asks
 			}
 		}
 	}
@@ -208,6 +217,7 @@ func sourceOf(p *diagnose.Pass, use *usage.Table, decoder callstack.Role, functi
 			reads(part.Stack)
 		}
 	}
+	asks = true
 	if ops := p.Operations(); ops != nil {
 		for _, o := range ops.Operations {
 			format := " (the answer to " + strings.ReplaceAll(o.Text, "%", "%%") + ", which %s asks for)"
@@ -223,7 +233,7 @@ func sourceOf(p *diagnose.Pass, use *usage.Table, decoder callstack.Role, functi
 			}
 		}
 	}
-	return words
+	return words, asked
 }
 
 // above returns a function and its nearest callers of the service's, by their distance, as far as most of its decoding

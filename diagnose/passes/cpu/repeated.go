@@ -82,17 +82,18 @@ func decodeLess(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken
 	if _, name, _ := strings.Cut(t.hot.Callee, "."); !ok || !needless(p, t) || !callstack.Decodes(name) {
 		return
 	}
+	source, asked := sourceOf(p, use, callstack.Reflect, t.caller)
 	f.Remedy = fmt.Sprintf("Decode once and keep the value until its source changes: a request of %s brings less than is decoded at %s%s. "+
-		"Otherwise: %s", diagnose.Size(sent), diagnose.At(t.hot.Place), sourceOf(p, use, callstack.Reflect, t.caller), f.Remedy)
-	keptWhole(p, f, t)
+		"Otherwise: %s", diagnose.Size(sent), diagnose.At(t.hot.Place), source, f.Remedy)
+	keptWhole(p, f, t, asked)
 }
 
 // wholly is the part of a function's CPU from which the value that it decodes is what the function is for.
 const wholly = 0.7
 
 // keptWhole promises what keeping a decoded value saves: all that its function does to get it, opening and reading the source as
-// well, if decoding is most of that.
-func keptWhole(p *diagnose.Pass, f *diagnose.Finding, t taken) {
+// well, if decoding is most of that. If it is the answer to a question, which may differ with each request, that is the most.
+func keptWhole(p *diagnose.Pass, f *diagnose.Finding, t taken, asked bool) {
 	function := t.hot.Place.Function
 	within := p.Within(function)
 	if within <= f.Share || f.Share < wholly*within {
@@ -100,7 +101,12 @@ func keptWhole(p *diagnose.Pass, f *diagnose.Finding, t taken) {
 	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, within, diagnose.Ratio,
 		"with all that %s does to get the value it takes %s of the CPU", callstack.Short(function), diagnose.Percent(within)))
-	diagnose.Promise(f, p.Ran(evidence.Work{Share: min(1, within), Function: function}))
+	kept := p.Ran(evidence.Work{Share: min(1, within), Function: function})
+	if asked {
+		part := p.Ran(evidence.Work{Share: f.Share, Function: function})
+		kept.Factor, kept.Low, kept.High = part.Factor, cmp.Or(part.Low, part.Factor), max(kept.Factor, kept.High)
+	}
+	diagnose.Promise(f, kept)
 }
 
 // needless reports whether the bytes that requests bring and get cannot take the CPU that a use takes at its hottest place: it
