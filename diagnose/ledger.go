@@ -47,7 +47,7 @@ func (p *Pass) ledger() *findings.Ledger {
 	}
 	l.Most = p.most(l)
 	if w := p.Waits(); len(l.RequestTime) > 0 {
-		l.Shape = fmt.Sprintf("Requests take %s, %s of it on CPU", Span(w.MeanNS()), Percent(w.Share(callstack.Busy)))
+		l.Shape = fmt.Sprintf("Requests take %s, %s of it on CPU", p.length(), Percent(w.Share(callstack.Busy)))
 		if use := p.CPU().Use(); !math.IsNaN(use) {
 			l.Shape += fmt.Sprintf("; CPUs %s busy", Percent(min(1, use)))
 		}
@@ -57,6 +57,20 @@ func (p *Pass) ledger() *findings.Ledger {
 		l.Shape += "."
 	}
 	return l
+}
+
+// leastCutOff is by what part of itself the load's mean request must be longer than that of the traces for both to be named.
+const leastCutOff = 0.2
+
+// length is the mean request's time that the ledger divides: that of the requests that are whole in a trace. Where traces cut off
+// the long ones, it is shorter than what the load measured, which is then named too.
+func (p *Pass) length() string {
+	traced, all := p.Waits().MeanNS(), p.Load().Service
+	if p.Anatomy == nil || p.Anatomy.Cut == 0 || !(all-traced >= leastCutOff*all) {
+		return Span(traced)
+	}
+	return fmt.Sprintf("%s in the mean; the %s that traces hold from begin to end take %s", Span(all),
+		Counted(float64(p.Anatomy.Requests), "request", "requests"), Span(traced))
 }
 
 // mostly is the part of the whole at which one thing has most of it.

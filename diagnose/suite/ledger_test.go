@@ -16,6 +16,29 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
+// TestLedgerNamesTheMeanRequest: traces cut off the longest requests. What the ledger divides is then not the mean one, and says so.
+func TestLedgerNamesTheMeanRequest(t *testing.T) {
+	const ms = time.Millisecond
+	shape := func(cut int, latency time.Duration) string {
+		rec, body := diagnosetest.New(8, latency).CPU(2, 0.5, 0.2, 0.1, 0.2).
+			Wait(breakdown.StateNetwork, 10*ms, 1, diagnosetest.Query()...).Cut(cut).Open(t)
+		found, err := diagnose.Run(rec, body, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found.Ledger.Shape
+	}
+	if got := shape(30, 40*ms); !strings.HasPrefix(got, "Requests take 40.0 ms in the mean; the ") ||
+		!strings.Contains(got, " that traces hold from begin to end take 10.0 ms, ") {
+		t.Error(got)
+	}
+	for _, got := range []string{shape(0, 40*ms), shape(30, 11*ms)} {
+		if !strings.HasPrefix(got, "Requests take 10.0 ms, ") {
+			t.Error(got)
+		}
+	}
+}
+
 // TestMostOfTheLedger: a ledger names the entry with most of the requests' time or of saturated
 // CPUs, unless it has the shape of a healthy service.
 func TestMostOfTheLedger(t *testing.T) {
