@@ -121,3 +121,23 @@ func TestQueueFollowsFromWhatItsGoroutineCompiles(t *testing.T) {
 	}
 	ExpectFirst(t, suite.All(), doing("encoding/json.(*decodeState).object", "encoding/json.Unmarshal"), "channel-bottleneck")
 }
+
+// A goroutine that serves all requests and mostly is in a system call: that call is the cause, at its place. Where another request
+// is in it, holding a lock, the lock is.
+func TestQueueFollowsFromTheCallsOfItsGoroutine(t *testing.T) {
+	const rollup = "shop/proc.(*Reader).Rollup@proc.go:510"
+	inCall := func(link breakdown.Link) breakdown.Chain {
+		link.State, link.Stack = breakdown.StateSyscall, Stack("syscall.read", "os.(*File).Read", "os.ReadFile", rollup, storeLoop)
+		return breakdown.Chain{NS: int64(350 * time.Millisecond), Links: []breakdown.Link{link}}
+	}
+	queue := func() *Builder {
+		return New(64, 400*time.Millisecond).CPU(2, 0.8, 0.75, 0.02, 0).Wait(breakdown.StateRunning, time.Millisecond, 1)
+	}
+	found := ExpectFirst(t, suite.All(), queue().Wait(breakdown.StateChannel, 390*time.Millisecond, 1, "runtime.chansend1", storeGet).
+		Waker(storeLoop).Behind(inCall(breakdown.Link{Goroutine: "shop/store.(*Store).loop"})), "blocking-syscall")
+	if f := found.Findings[0]; !strings.Contains(f.Title, "at proc.go:510; therefore requests wait for a channel's few consumers") {
+		t.Errorf("%q at %s", f.Title, f.Where.Function)
+	}
+	ExpectFirst(t, suite.All(), queue().Wait(breakdown.StateLock, 390*time.Millisecond, 1, "sync.(*Mutex).Lock", storeGet).
+		WakerRequest("sync.(*Mutex).Unlock", storeGet).Behind(inCall(breakdown.Link{Request: true})), "lock-contention")
+}

@@ -27,7 +27,7 @@ func syncsOf(p *diagnose.Pass) map[string]code.Frame {
 	for _, part := range p.Anatomy.All {
 		add(p.Stacks.Wait(part), part.Stack, part.NS)
 		for _, c := range part.Behind {
-			add(p.Stacks.Root(c), last(c), c.NS)
+			add(p.Stacks.Root(c), waits.Last(c), c.NS)
 		}
 	}
 	syncs := map[string]code.Frame{}
@@ -66,15 +66,7 @@ func renames(stack []code.Frame) bool {
 
 // end returns the place at the end of a chain if the chain ends in a wait for the disk.
 func (d diskCalls) end(c breakdown.Chain) (code.Frame, bool) {
-	return d.place(d.p.Stacks.Root(c), last(c))
-}
-
-// last returns the stack at the end of a chain; none of an empty one.
-func last(c breakdown.Chain) []code.Frame {
-	if len(c.Links) == 0 {
-		return nil
-	}
-	return c.Links[len(c.Links)-1].Stack
+	return d.place(d.p.Stacks.Root(c), waits.Last(c))
 }
 
 // sites returns the places of calls that wait for the disk, made by requests or
@@ -88,40 +80,7 @@ func (d diskCalls) sites() []waits.Site {
 			sites = append(sites, s)
 		}
 	}
-	behind := map[code.Frame]*waits.Site{}
-	var order []code.Frame
-	add := func(parts []breakdown.Part, sum func(*waits.Site, breakdown.Chain, breakdown.Part)) {
-		for _, part := range parts {
-			for _, chain := range part.Behind {
-				place, ok := d.end(chain)
-				if !ok {
-					continue
-				}
-				s := behind[place]
-				if s == nil {
-					s = &waits.Site{Wait: callstack.SyncWait, Place: place, User: p.Stacks.User(place), Part: part}
-					behind[place] = s
-					order = append(order, place)
-				}
-				sum(s, chain, part)
-			}
-		}
-	}
-	add(p.Anatomy.All, func(s *waits.Site, c breakdown.Chain, part breakdown.Part) {
-		s.NS += float64(c.NS)
-		s.Times += part.Times * float64(c.NS) / float64(max(1, part.NS))
-	})
-	add(p.Anatomy.Tail, func(s *waits.Site, c breakdown.Chain, _ breakdown.Part) { s.TailNS += float64(c.NS) })
-	add(p.Anatomy.Median, func(s *waits.Site, c breakdown.Chain, _ breakdown.Part) { s.TailNS -= float64(c.NS) })
-	for _, place := range order {
-		s := *behind[place]
-		s.Share = min(1, s.NS/w.MeanNS())
-		if gap := w.GapNS(); gap > 0 {
-			s.Tail = max(0, min(1, s.TailNS/gap))
-		}
-		sites = append(sites, s)
-	}
-	return sites
+	return append(sites, p.Ends(callstack.SyncWait, d.end)...)
 }
 
 // queuesBehind returns the functions in which requests wait, for most of that time, for whoever is in a

@@ -67,7 +67,7 @@ var channelCause = diagnose.Cause{
 	// for them; other work may as well be divided among more workers.
 	FollowsFrom: []string{"cpu-throttled"},
 	HeldBy:      []string{"db-slow-query", "cpu-regexp-compile", "cpu-template-parse"},
-	CoveredBy:   []string{"disk-sync"},
+	CoveredBy:   []string{"disk-sync", "blocking-syscall"},
 }
 
 var limitCause = diagnose.Cause{
@@ -187,8 +187,8 @@ var syscallCause = diagnose.Cause{
 	Doc: "Requests spend their time in a blocking system call or in C, each on its own thread; the number of threads grows " +
 		"with them.",
 	Knows: "The trace shows requests in system calls other than the network's: reads of files and devices, locks of files, " +
-		"children, cgo. They count from 20 % of the mean request, or half of the tail's extra time. Syncing and writing files " +
-		"is disk-sync, writing logs cpu-logging.",
+		"children, cgo; or a goroutine in them that requests wait for. They count from 20 % of the mean request, or half of the " +
+		"tail's extra time. Syncing and writing files is disk-sync, writing logs cpu-logging.",
 	Remedy: "Limit how many run at once, cache the result, or move the call off the request path.",
 	Example: diagnose.Example{Lang: "go",
 		Before: "syscall.Flock(fd, syscall.LOCK_EX) // every request, in the kernel's queue",

@@ -7,6 +7,8 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/waitgain"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/series"
 )
 
@@ -20,35 +22,73 @@ var Syscall = diagnose.Analyzer{
 	Name:  "syscall",
 	Stage: diagnose.Wait,
 	Doc: "Sums time in system calls other than the network's and the disk's (disk-sync): reads of files, cgo and the " +
-		"rest. They count from 20 % of request time or half of the tail's extra time. Writes of loggers belong to cpu-logging.",
+		"rest, made by requests or by a goroutine that they wait for. They count from 20 % of request time or half of the tail's " +
+		"extra time. Writes of loggers belong to cpu-logging.",
 	Causes: []diagnose.Cause{syscallCause},
 	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
 	Run:    runSyscall,
 }
 
 // runSyscall judges them as queueing: on busy CPUs the calls take longer because
-// they wait for a CPU.
+// they wait for a CPU. Those of a goroutine that serves all requests follow each other.
 func runSyscall(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
-	other := append([]waits.Site{}, w.Sites(callstack.SyscallWait)...)
+	own := append([]waits.Site{}, w.Sites(callstack.SyscallWait)...)
 	for _, s := range w.Sites(callstack.FileWait) {
 		if !p.Stacks.Roles(s.Part.Stack).Has(callstack.FileWrite) {
-			other = append(other, s)
+			own = append(own, s)
 		}
 	}
 	var found []diagnose.Finding
-	for _, s := range waits.ByOwner(other) {
+	for _, s := range waits.ByOwner(own) {
 		if v, ok := waitgain.Decide(p, s, waitgain.Queueing); ok {
-			f := v.Finding(p, "blocking-syscall", s)
-			f.Title = fmt.Sprintf("%s in system calls at %s", v.Requests(), diagnose.At(s.Place))
+			f := inCalls(p, s, v)
 			f.Remedy = fmt.Sprintf("Cache the result of the call at %s, limit how many run at once, or move it off the "+
 				"request path.", diagnose.At(s.Place))
-			if threads, ok := p.Max(series.ProcessThreads, ""); ok {
-				f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, threads, diagnose.Count,
-					"the process has up to %s", diagnose.Counted(threads, "thread", "threads")))
+			found = append(found, f)
+		}
+	}
+	for _, s := range p.Ends(callstack.SyscallWait, func(c breakdown.Chain) (code.Frame, bool) { return servedInCall(p, c) }) {
+		if v, ok := waitgain.Decide(p, s, waitgain.Serial); ok {
+			f := inCalls(p, s, v)
+			f.Remedy = fmt.Sprintf("Keep the result of the call at %s for the next requests, or call less there: requests wait for "+
+				"the one goroutine that makes it.", diagnose.At(s.Place))
+			if at, ok := p.Stacks.Place(s.Part.Stack); ok {
+				p.Cover(f, at.Function)
 			}
 			found = append(found, f)
 		}
 	}
 	return found, nil
+}
+
+// servedInCall returns where a goroutine that serves requests, and is none, is in a system call; false if it is not, or writes a file.
+func servedInCall(p *diagnose.Pass, c breakdown.Chain) (code.Frame, bool) {
+	stack := waits.Last(c)
+	switch p.Stacks.Root(c) {
+	case callstack.SyscallWait:
+	case callstack.FileWait:
+		if p.Stacks.Roles(stack).Has(callstack.FileWrite) {
+			return code.Frame{}, false
+		}
+	default:
+		return code.Frame{}, false
+	}
+	for _, l := range c.Links {
+		if l.Request || l.Goroutine == "" {
+			return code.Frame{}, false
+		}
+	}
+	return p.Stacks.Place(stack)
+}
+
+// inCalls makes the finding of a place in system calls.
+func inCalls(p *diagnose.Pass, s waits.Site, v waitgain.Verdict) diagnose.Finding {
+	f := v.Finding(p, "blocking-syscall", s)
+	f.Title = fmt.Sprintf("%s in system calls at %s", v.Requests(), diagnose.At(s.Place))
+	if threads, ok := p.Max(series.ProcessThreads, ""); ok {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, threads, diagnose.Count,
+			"the process has up to %s", diagnose.Counted(threads, "thread", "threads")))
+	}
+	return f
 }
