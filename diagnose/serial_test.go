@@ -138,6 +138,9 @@ func TestQueueFollowsFromTheCallsOfItsGoroutine(t *testing.T) {
 	if f := found.Findings[0]; !strings.Contains(f.Title, "at proc.go:510; therefore requests wait for a channel's few consumers") {
 		t.Errorf("%q at %s", f.Title, f.Where.Function)
 	}
-	ExpectFirst(t, suite.All(), queue().Wait(breakdown.StateLock, 390*time.Millisecond, 1, "sync.(*Mutex).Lock", storeGet).
+	found = ExpectFirst(t, suite.All(), queue().Wait(breakdown.StateLock, 390*time.Millisecond, 1, "sync.(*Mutex).Lock", storeGet).
 		WakerRequest("sync.(*Mutex).Unlock", storeGet).Behind(inCall(breakdown.Link{Request: true})), "lock-contention")
+	if len(found.Findings) != 1 {
+		t.Errorf("%d findings of one lock", len(found.Findings))
+	}
 }
