@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -186,6 +187,23 @@ func TestLateFigures(t *testing.T) {
 	if shown, _ = s.snapshot(); len(shown.service.values(figureService)) != historyLength {
 		t.Errorf("%d seconds are kept", len(shown.service.values(figureService)))
 	}
+}
+
+// TestPlainGoesOn: a build of minutes is no silence, and nothing is written after the end.
+func TestPlainGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		v := Plain(&out)
+		v.Event(Event{Phase: "building ./cmd/shop"})
+		time.Sleep(65 * time.Second)
+		v.Event(Event{Phase: "warm-up"})
+		v.Close()
+		time.Sleep(time.Hour)
+		const want = "building ./cmd/shop\nbuilding ./cmd/shop, for 30s so far\nbuilding ./cmd/shop, for 1m0s so far\nwarm-up\n"
+		if out.String() != want {
+			t.Errorf("%q, want %q", out.String(), want)
+		}
+	})
 }
 
 func TestPlain(t *testing.T) {

@@ -11,9 +11,13 @@ import (
 )
 
 // Plain returns a view that writes lines: one for each second of load, change of
-// phase and message. It is for logs and pipes. Errors of w are ignored: the lines
+// phase and message, and one for each half minute in which a phase, such as a build, shows
+// nothing else. It is for logs and pipes. Errors of w are ignored: the lines
 // are progress, and the run continues without.
 func Plain(w io.Writer) View { return &plain{w: w, second: -1} }
+
+// silence is how long a phase may last without a line.
+const silence = 30 * time.Second
 
 type plain struct {
 	mu     sync.Mutex
@@ -24,7 +28,9 @@ type plain struct {
 	// second, and one window of it would say little.
 	rate    float64
 	windows float64
-	quiet   bool // no lines of figures, as behind a view that somebody left
+	quiet   bool        // no lines of figures, as behind a view that somebody left
+	began   time.Time   // the phase
+	late    *time.Timer // until silence is broken; nil before the first phase
 }
 
 func (p *plain) Event(e Event) {
@@ -35,7 +41,13 @@ func (p *plain) Event(e Event) {
 	}
 	changed := e.Phase != "" && e.Phase != p.phase
 	if changed {
-		p.phase = e.Phase
+		p.phase, p.began = e.Phase, time.Now()
+		if p.late == nil {
+			p.late = time.AfterFunc(silence, p.goesOn)
+		}
+	}
+	if p.late != nil {
+		p.late.Reset(silence)
 	}
 	second := int64(e.Done / time.Second)
 	if e.Done > 0 {
@@ -53,9 +65,27 @@ func (p *plain) Event(e Event) {
 	}
 }
 
+// goesOn says how long a silent phase has lasted.
+func (p *plain) goesOn() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.phase == "" {
+		return
+	}
+	fmt.Fprintf(p.w, "%s, for %s so far\n", notation.Clean(p.phase), time.Since(p.began).Round(time.Second))
+	p.late.Reset(silence)
+}
+
 func (p *plain) Feed() Feed { return nil }
 
-func (p *plain) Close() {}
+func (p *plain) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.phase = "" // a timer that has just fired finds nothing to say
+	if p.late != nil {
+		p.late.Stop()
+	}
+}
 
 // figures are the words of a plain line.
 func figures(e Event) []string {
