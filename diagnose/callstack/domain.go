@@ -98,6 +98,12 @@ func (x *Index) outermost(stack, inner []code.Frame) (role Role, at int) {
 			role, at, i = 0, -1, user
 			continue
 		case role.Has(kept):
+			if role == DBClient {
+				if j := x.decoder(inner[:i+1]); j >= 0 {
+					role, at, i = x.Role(inner[j].Function)&JSON, j, j // no part of the client, whoever asked it to scan
+					continue
+				}
+			}
 			return role, at
 		case has.Has(ServerIO):
 			role, at, answering = 0, -1, true
@@ -130,6 +136,19 @@ func (x *Index) outermost(stack, inner []code.Frame) (role Role, at int) {
 		}
 	}
 	return role, at
+}
+
+// decoder returns the index of the outermost frame that decodes or encodes a column's value: a JSON decoder, or the Scan or Value of
+// a type of the service's (sql.Scanner, driver.Valuer). -1 if there is none.
+func (x *Index) decoder(below []code.Frame) int {
+	for i := len(below) - 1; i >= 0; i-- {
+		name := below[i].Function
+		method := name[strings.LastIndexByte(name, '.')+1:]
+		if x.Role(name).Has(JSON) || (method == "Scan" || method == "Value") && x.User(below[i]) {
+			return i
+		}
+	}
+	return -1
 }
 
 // codes reports whether a function is a method by which a type encodes or decodes itself, called by an encoder. One that
