@@ -61,6 +61,8 @@ type eraser struct {
 	names, columns bool
 	clause         string // the last word that begins one, in lower case
 	depth, at      int    // of parentheses, now and where the clause began
+	table          int    // whether the table of an INSERT INTO comes next, 1, or was there last, 2
+	inserted       int    // the depth within the list of an INSERT's columns; 0 outside
 }
 
 // withoutConstants returns a statement in one line with ? for each constant and
@@ -93,9 +95,10 @@ func (e *eraser) next() {
 	case blank(c):
 		e.skip(1)
 	case c == '\'':
-		e.constant(quoted(e.in, e.word == "e" || strings.IndexByte(e.in, '\\') >= 0))
+		e.constant(literal(e.in, e.word))
 	case c == '"':
 		if n := quoted(e.in, false); e.name(n) {
+			e.inserts(false)
 			e.copy(n)
 		} else {
 			e.constant(n)
@@ -112,6 +115,7 @@ func (e *eraser) next() {
 		if clauses[e.word] {
 			e.clause, e.at = e.word, e.depth
 		}
+		e.inserts(e.word == "into")
 		e.copy(n)
 	case (c == ':' || c == '@') && len(e.in) > 1 && letter(e.in[1]) && !strings.HasSuffix(string(e.out), ":"):
 		e.constant(1 + span(e.in[1:], func(c byte) bool { return letter(c) || digit(c) }))
@@ -119,11 +123,32 @@ func (e *eraser) next() {
 		switch c {
 		case '(':
 			e.depth++
+			if e.table == 2 {
+				e.inserted = e.depth
+			}
 		case ')':
+			if e.inserted == e.depth {
+				e.inserted = 0
+			}
 			e.depth--
+		}
+		if e.table = 0; c == '.' {
+			e.table = 1 // the name was its schema's
 		}
 		e.word = ""
 		e.copy(1)
+	}
+}
+
+// inserts notes a word or a name: the table of an INSERT, after which a list in parentheses is that of its columns.
+func (e *eraser) inserts(into bool) {
+	switch {
+	case into:
+		e.table = 1
+	case e.table == 1:
+		e.table = 2
+	default:
+		e.table = 0
 	}
 }
 
@@ -201,16 +226,19 @@ var clauses = map[string]bool{"select": true, "returning": true, "from": true, "
 // another, as in "shop".orders, which a constant cannot; so they enclose names, except where a database takes one that it does
 // not know for a constant (SQLite). In doubt both are false.
 func quoting(text string) (numbered, qualified bool) {
-	for text != "" {
+	for word := ""; text != ""; {
 		n := 1
 		switch c := text[0]; {
 		case c == '`' || c == '#':
 			return false, false
-		case c == '\'' || c == '"':
+		case c == '\'':
+			n = literal(text, word)
+		case c == '"':
 			n = quoted(text, strings.IndexByte(text, '\\') >= 0)
-			qualified = qualified || c == '"' && n+1 < len(text) && text[n] == '.' && (text[n+1] == '"' || letter(text[n+1]))
+			qualified = qualified || n+1 < len(text) && text[n] == '.' && (text[n+1] == '"' || letter(text[n+1]))
 		case letter(c):
 			n = span(text, func(c byte) bool { return letter(c) || digit(c) || c == '$' })
+			word = strings.ToLower(text[:n])
 		case c == '$' && len(text) > 1 && digit(text[1]):
 			return true, true
 		case strings.HasPrefix(text, "--"):
@@ -235,7 +263,7 @@ func (e *eraser) name(n int) bool {
 	if span(e.in[1:n-1], func(c byte) bool { return letter(c) || digit(c) }) != n-2 {
 		return false
 	}
-	if e.columns && e.listed() {
+	if e.columns && e.listed() || e.inserted > 0 && e.inserted == e.depth {
 		return true
 	}
 	if nameAfter[e.word] && strings.HasSuffix(string(e.out), " ") || n < len(e.in) && e.in[n] == '.' {
@@ -248,6 +276,15 @@ func (e *eraser) name(n int) bool {
 func (e *eraser) listed() bool {
 	return (e.clause == "select" || e.clause == "returning") && e.depth == e.at &&
 		strings.HasSuffix(strings.TrimRight(string(tail(e.out, 16)), " "), ",")
+}
+
+// literal returns the length of the constant in single quotes that a text begins with. A backslash may escape a quote in it, as in
+// MySQL, except where it is the character that LIKE is to escape by.
+func literal(text, word string) int {
+	if word == "escape" && strings.HasPrefix(text, `'\'`) {
+		return 3
+	}
+	return quoted(text, word == "e" || strings.IndexByte(text, '\\') >= 0)
 }
 
 // quoted returns the length of the constant that a text begins with.
