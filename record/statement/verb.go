@@ -1,6 +1,7 @@
 package statement
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -79,3 +80,13 @@ func Counts(text string) bool {
 	normal := Normal(text)
 	return strings.HasPrefix(normal, "select count(") && !strings.Contains(normal, " group by ") && !strings.Contains(normal, " over")
 }
+
+// Sums reports whether a statement sums up all rows that it reads: an aggregate or GROUP BY without a condition.
+func Sums(text string) bool {
+	normal := Normal(text)
+	return Verb(normal) == "SELECT" && !strings.Contains(normal, " where ") && !strings.Contains(normal, " over") &&
+		!strings.Contains(normal, " limit ") && (strings.Contains(normal, " group by ") || aggregate.MatchString(normal))
+}
+
+// aggregate is a statement whose first result is one of SQL's aggregates.
+var aggregate = regexp.MustCompile(`^select (count|sum|avg|total|min|max)\(`)

@@ -83,3 +83,20 @@ func TestShuffles(t *testing.T) {
 		}
 	}
 }
+
+func TestSums(t *testing.T) {
+	for text, want := range map[string]bool{
+		"SELECT os AS Name, COUNT(os) FROM nodes GROUP BY os ORDER BY 2": true,
+		"SELECT count(*) FROM nodes":                                     true,
+		"SELECT SUM(cents) FROM sales":                                   true,
+		"SELECT os, count(*) FROM nodes WHERE up = ? GROUP BY os":        false,
+		"SELECT os FROM nodes":                                           false,
+		"SELECT count(*) OVER (), id FROM nodes":                         false,
+		"SELECT id, count(*) FROM nodes GROUP BY id LIMIT ?":             false,
+		"INSERT INTO sums SELECT count(*) FROM nodes":                    false,
+	} {
+		if Sums(text) != want {
+			t.Errorf("%s: %t", text, !want)
+		}
+	}
+}

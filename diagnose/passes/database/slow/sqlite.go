@@ -50,8 +50,11 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	lead, part, why := heaviestAsked(p)
 	c, saves, planned := uncounted(p, lead)
 	others, times := lacking(p, lead, &c, planned)
-	if why == "slow" {
+	switch why {
+	case "slow":
 		lead, part, others, times = sameRows(p, lead, part)
+	case "sums":
+		others, times, _ = summedToo(p, lead, part)
 	}
 	by, known := lead.Heaviest()
 	at := asker.By{Place: by.Place}
@@ -83,9 +86,12 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, float64(len(lead.Plan.Rows)), "steps",
 			"SQLite's plan: %s", strings.Join(lead.Plan.Rows, "; ")))
 	}
-	if planned {
+	switch {
+	case planned:
 		c.word(&f, lead)
-	} else {
+	case why == "sums":
+		wordSums(&f, lead, place)
+	default:
 		wordScan(p, &f, lead, others, place)
 	}
 	wordOthers(p, &f, from, others, why)
@@ -99,8 +105,11 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 // wordOthers adds the other statements that the remedy serves, and why it does.
 func wordOthers(p *diagnose.Pass, f *diagnose.Finding, from string, others []evidence.Asked, why string) {
 	shares := "lacks the index"
-	if why == "slow" {
+	switch why {
+	case "slow":
 		shares = "reads the same rows"
+	case "sums":
+		shares = "sums up the same table"
 	}
 	for _, a := range others {
 		by, _ := a.Heaviest()
@@ -302,7 +311,7 @@ func runs(p *diagnose.Pass, some ...evidence.Asked) float64 {
 
 // heaviestAsked returns the statement to blame, its part of the time within
 // statements, and why: "scan" if it reads rows that it discards, "index" if it does so on a
-// server, "slow" if it is slow by itself, "" if none is to blame.
+// server, "sums" if it sums up a table, alone or with others, "slow" if it is slow by itself, "" if none is to blame.
 func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why string) {
 	all := slices.Clone(p.Asked())
 	total := 0.0
@@ -322,14 +331,14 @@ func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why str
 		if _, _, ok := uncounted(p, a); ok {
 			return a, part, "index"
 		}
-		// Time queued for a CPU is not the statement's. A write is never slow by
-		// itself: it may wait for its commit, that is for the disk or the writer
-		// lock.
-		took, least := alone(p, a, part)
-		if i == 0 && part >= leastStatementShare && took >= least && !statement.Writes(a.Text) {
+		if _, times, ok := summedToo(p, a, part); ok && part*times >= leastStatementShare {
+			return a, part, "sums"
+		}
+		if i == 0 && part >= leastStatementShare && slowAlone(p, a, part) {
 			return a, part, "slow"
 		}
 		if i == 0 {
+			took, _ := alone(p, a, part)
 			scans := "reads no table in full"
 			if a.Plan == nil && a.Server == nil {
 				scans = "has no plan that was read"
