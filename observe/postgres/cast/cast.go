@@ -35,6 +35,9 @@ var (
 	noOperator    = regexp.MustCompile(`^operator does not exist: (.+) (\S+) (.+)$`)
 	endsWith      = regexp.MustCompile(`\$([0-9]+)(?:::pg_catalog\.[a-z0-9]+)?\s*$`)
 	beginsWith    = regexp.MustCompile(`^\s*\$([0-9]+)`)
+	// SUM(CASE WHEN ... THEN 1 ELSE 0 END) is normalised to branches that are parameters, and those are taken for text.
+	noSum  = regexp.MustCompile(`^function (sum|avg)\(text\) does not exist$`)
+	branch = regexp.MustCompile(`(?i)\b(?:then|else)\s+\$([0-9]+)`)
 )
 
 // Types are the types of a statement's parameters by number, named as in pg_catalog: the server's own types, so that a cast
@@ -57,6 +60,13 @@ func (types Types) Learn(text string, refusal *pgconn.PgError) bool {
 			parameter, kind = m[1], "text" // what a constant in quotes is without a context
 		}
 	case undefinedFunction:
+		before := len(types)
+		for _, n := range summed(text, refusal) {
+			types[n] = "int4"
+		}
+		if len(types) > before {
+			return true
+		}
 		parameter, kind = operand(text, refusal)
 	}
 	n, err := strconv.Atoi(parameter)
@@ -82,6 +92,31 @@ func operand(text string, refusal *pgconn.PgError) (parameter, kind string) {
 		return p[1], castable[m[1]]
 	}
 	return "", ""
+}
+
+// summed finds the parameters that are branches of a CASE which a sum of text adds up: they were numbers.
+func summed(text string, refusal *pgconn.PgError) (numbers []int) {
+	runes, at := []rune(text), int(refusal.Position)-1
+	if !noSum.MatchString(refusal.Message) || at < 0 || at >= len(runes) {
+		return nil
+	}
+	argument, depth := string(runes[at:]), 0
+	for i, c := range argument {
+		if c == '(' {
+			depth++
+		} else if c == ')' {
+			if depth--; depth == 0 {
+				argument = argument[:i]
+				break
+			}
+		}
+	}
+	for _, m := range branch.FindAllStringSubmatch(argument, -1) {
+		if n, err := strconv.Atoi(m[1]); err == nil {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers
 }
 
 // Apply returns the text with its parameters cast.

@@ -21,6 +21,11 @@ func TestTypesAreTakenFromRefusals(t *testing.T) {
 			Message: "operator does not exist: text = bigint"}, "SELECT $2::pg_catalog.int8 = id"},
 		{"within quotes", `SELECT "a $1", $1`, pgconn.PgError{Code: indeterminateType, Message: "... $1"}, `SELECT "a $1", $1::pg_catalog.text`},
 		{"interval", "SELECT interval $1, $2", pgconn.PgError{Code: syntaxError}, "SELECT $1::pg_catalog.interval, $2"},
+		{"a sum of branches", "SELECT é, sum(case when (s = $1) then $2 else $3 end) + f(case when a then $4 end)", pgconn.PgError{
+			Code: undefinedFunction, Position: 11, Message: "function sum(text) does not exist"},
+			"SELECT é, sum(case when (s = $1) then $2::pg_catalog.int4 else $3::pg_catalog.int4 end) + f(case when a then $4 end)"},
+		{"another function", "SELECT sun(case when a then $2 end)", pgconn.PgError{Code: undefinedFunction, Position: 8,
+			Message: "function sun(text) does not exist"}, ""},
 		{"a type of their own", "SELECT a = $1", pgconn.PgError{Code: undefinedFunction, Position: 10,
 			Message: "operator does not exist: evil = text"}, ""},
 		{"a position beyond the text", "SELECT a = $1", pgconn.PgError{Code: undefinedFunction, Position: 99,
@@ -42,6 +47,7 @@ func TestTypesAreTakenFromRefusals(t *testing.T) {
 func FuzzLearn(f *testing.F) {
 	f.Add("SELECT a = $1", undefinedFunction, "operator does not exist: bigint = text", int32(10))
 	f.Add("SELECT f($1)", indeterminateType, "could not determine data type of parameter $1", int32(0))
+	f.Add("SELECT sum(case when a then $1 else $2 end)", undefinedFunction, "function sum(text) does not exist", int32(8))
 	f.Add("SELECT interval $1", syntaxError, "", int32(0))
 	f.Fuzz(func(t *testing.T, text, code, message string, at int32) {
 		types := Types{}
