@@ -171,12 +171,23 @@ func (s Scan) unfit(d design) (why []string) {
 		case at == 0 && index.Predicate != "":
 			why = append(why, fmt.Sprintf("%s is partial (%s), and the statement does not match its "+
 				"condition.", index.Name, index.Predicate))
+		case at == 0 && !d.bytes && len(keys) > 1 && s.ordered(index, d.equal):
+			why = append(why, fmt.Sprintf("%s has the order wanted, but also holds rows that the conditions leave out: they are read "+
+				"until enough others are found.", index.Name))
 		case at == 0 && !d.bytes && len(keys) > 1 && s.Limited && len(s.SortKey) > 0:
 			why = append(why, fmt.Sprintf("%s finds the rows, but not in the order wanted, so all are read and sorted to "+
 				"return the first.", index.Name))
 		}
 	}
 	return why[:min(len(why), 2)]
+}
+
+// ordered reports whether the rows of an index that have one value of its first column are in the order of the sort, of which a limit
+// takes the first.
+func (s Scan) ordered(index database.Index, equal []key) bool {
+	order := s.order(equal)
+	return s.Limited && len(order) > 0 && len(index.Keys) > 1 && order[0].column != "" && index.Keys[1].Column == order[0].column &&
+		slices.ContainsFunc(equal, func(k key) bool { return k.column == index.Keys[0].Column })
 }
 
 func nameOf(k database.IndexKey) string {

@@ -44,11 +44,12 @@ func seq(filter string) string {
 	return `[{"Plan":{"Node Type":"Seq Scan","Relation Name":"t","Alias":"t","Filter":"` + filter + `","Total Cost":5000}}]`
 }
 
-func TestAdvice(t *testing.T) {
-	limited := func(filter, key string) string {
-		return `[{"Plan":{"Node Type":"Limit","Plan Rows":10,"Plans":[{"Node Type":"Sort","Sort Key":["` + key + `"],"Plans":[
+func limited(filter, key string) string {
+	return `[{"Plan":{"Node Type":"Limit","Plan Rows":10,"Plans":[{"Node Type":"Sort","Sort Key":["` + key + `"],"Plans":[
 			{"Node Type":"Seq Scan","Relation Name":"t","Alias":"t","Filter":"` + filter + `","Total Cost":5000,"Plan Rows":500}]}]}}]`
-	}
+}
+
+func TestAdvice(t *testing.T) {
 	for _, c := range []struct{ name, plan, index string }{
 		{"equality", seq("(uid = $1)"), "t (uid)"},
 		{"equality, order", limited("(uid = $1)", "created_at DESC"), "t (uid, created_at DESC)"},
@@ -131,6 +132,21 @@ func TestExistingIndex(t *testing.T) {
 		}
 		if a.Create != want || !strings.Contains(strings.Join(a.Why, " "), c.why) {
 			t.Errorf("%s: %q, want %q and %q", c.name, a, want, c.why)
+		}
+	}
+}
+
+// An index that has the order wanted is not said to lack it: its extra rows are the matter.
+func TestIndexesThatDoNotServe(t *testing.T) {
+	const both = "((uid = $1) AND (kind = $2))"
+	for keys, want := range map[string]string{
+		"uid":      "finds the rows, but not in the order wanted",
+		"uid size": "finds the rows, but not in the order wanted",
+		"uid id":   "has the order wanted, but also holds rows that the conditions leave out",
+	} {
+		a := adviseOn(t, limited(both, "id DESC"), 1, table("t", btree("t_uid", strings.Fields(keys)...)))
+		if why := strings.Join(a.Why, " "); a.Create != "CREATE INDEX ON t (uid, kind, id DESC)" || !strings.Contains(why, "t_uid "+want) {
+			t.Errorf("%s: %s, %q", keys, a.Create, why)
 		}
 	}
 }

@@ -84,9 +84,12 @@ func Counts(text string) bool {
 // Sums reports whether a statement sums up all rows that it reads: an aggregate or GROUP BY without a condition.
 func Sums(text string) bool {
 	normal := Normal(text)
-	return Verb(normal) == "SELECT" && !strings.Contains(normal, " where ") && !strings.Contains(normal, " over") &&
+	return Verb(normal) == "SELECT" && !Filters(text) && !strings.Contains(normal, " over") &&
 		!strings.Contains(normal, " limit ") && (strings.Contains(normal, " group by ") || aggregate.MatchString(normal))
 }
 
 // aggregate is a statement whose first result is one of SQL's aggregates.
 var aggregate = regexp.MustCompile(`^select (count|sum|avg|total|min|max)\(`)
+
+// Filters reports whether a statement has a condition.
+func Filters(text string) bool { return strings.Contains(Normal(text), " where ") }
