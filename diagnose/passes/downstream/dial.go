@@ -7,6 +7,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence/measured"
+	"github.com/redline-go/redline/diagnose/evidence/usage"
 	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/record/code"
@@ -170,7 +171,10 @@ type dialled struct {
 func dials(p *diagnose.Pass, place code.Frame) (d dialled, ok bool) {
 	d.share, d.times = opening(p), p.Waits().Times(callstack.HTTPOpen)
 	if use, err := p.Use(); err == nil {
-		d.cpu, d.handshakes = use.With(callstack.HTTPConnect), use.Share(callstack.TLS)
+		d.cpu = use.With(callstack.HTTPConnect)
+		d.handshakes = use.Part(func(s usage.Booked) bool {
+			return s.Roles.Has(callstack.HTTPConnect) && s.Roles.Has(callstack.Handshake|callstack.TLS)
+		})
 	}
 	if d.times < leastDials || max(d.share, d.cpu) < leastDialShare {
 		return d, false
@@ -197,7 +201,7 @@ func (d dialled) evidence() []findings.Evidence {
 		diagnose.Fact(diagnose.FromTrace, d.times, diagnose.Ratio, "%s for a connection, %s of request time",
 			diagnose.PerRequest(d.times, "a wait", "waits"), diagnose.Percent(d.share)),
 		diagnose.Fact(diagnose.FromProfile, d.cpu, diagnose.Ratio, "%s of the service's CPU goes into opening "+
-			"client connections, %s into TLS", diagnose.Percent(d.cpu), diagnose.Percent(d.handshakes)),
+			"client connections, %s into their handshakes", diagnose.Percent(d.cpu), diagnose.Percent(d.handshakes)),
 	}
 	if d.source != "" {
 		list = append(list, diagnose.Fact(d.source, d.each, diagnose.Count,

@@ -1,6 +1,7 @@
 package downstream_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -273,6 +274,19 @@ func TestConnectionsPileUp(t *testing.T) {
 	if causes, remedy := found("shop/cache.(*watcher).watch"); !slices.Contains(causes, "goroutine-leak") ||
 		strings.Contains(remedy, "once and share it") {
 		t.Errorf("%v: %s", causes, remedy)
+	}
+}
+
+// TestHandshakesOfChurn: a client's handshake runs in a goroutine of its own, below nothing of the service's.
+func TestHandshakesOfChurn(t *testing.T) {
+	b := idle().Wait(breakdown.StateSelect, 10*ms, 0.9, "runtime.selectgo", "net/http.(*Transport).getConn", "net/http.(*Client).Do", get).
+		Background(2*time.Second, "crypto/ecdh.x25519ScalarMult", "crypto/tls.(*Conn).clientHandshake", "net/http.(*persistConn).addTLS.func2").
+		Background(2*time.Second, "net.(*sysDialer).dialTCP", "net/http.(*Transport).dialConn", "net/http.(*Transport).dialConnFor").
+		Background(2*time.Second, "crypto/ecdh.x25519ScalarMult", "crypto/tls.(*Conn).serverHandshake", "net/http.(*conn).serve")
+	found := Expect(t, downstream.Churn, b, "http-client-churn at cache.go:41")
+	const want = "67 % of the service's CPU goes into opening client connections, 33 % into their handshakes"
+	if len(found) == 1 && !strings.Contains(fmt.Sprint(found[0].Evidence), want) {
+		t.Errorf("%+v", found[0].Evidence)
 	}
 }
 
