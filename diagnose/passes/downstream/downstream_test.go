@@ -280,7 +280,8 @@ func TestConnectionsPileUp(t *testing.T) {
 // TestHandshakesOfChurn: a client's handshake runs in a goroutine of its own, below nothing of the service's.
 func TestHandshakesOfChurn(t *testing.T) {
 	b := idle().Wait(breakdown.StateSelect, 10*ms, 0.9, "runtime.selectgo", "net/http.(*Transport).getConn", "net/http.(*Client).Do", get).
-		Background(2*time.Second, "crypto/ecdh.x25519ScalarMult", "crypto/tls.(*Conn).clientHandshake", "net/http.(*persistConn).addTLS.func2").
+		Background(2*time.Second, "crypto/ecdh.x25519ScalarMult", "crypto/tls.(*Conn).clientHandshake",
+			"net/http.(*persistConn).addTLS.func2").
 		Background(2*time.Second, "net.(*sysDialer).dialTCP", "net/http.(*Transport).dialConn", "net/http.(*Transport).dialConnFor").
 		Background(2*time.Second, "crypto/ecdh.x25519ScalarMult", "crypto/tls.(*Conn).serverHandshake", "net/http.(*conn).serve")
 	found := Expect(t, downstream.Churn, b, "http-client-churn at cache.go:41")

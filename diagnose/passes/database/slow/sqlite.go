@@ -75,17 +75,7 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 		at.Describe(&f)
 		place = " at " + diagnose.At(by.Place)
 	}
-	each := demand.PerRequest(p, lead.Calls)
-	f.Evidence = append(f.Evidence, diagnose.Fact(from, share*part, diagnose.Ratio,
-		"requests spend %s of their time in the statement and in queues that it causes: %s, %s each",
-		diagnose.Percent(share*part), diagnose.PerRequest(each, "a call", "calls"), diagnose.Span(lead.Took()/max(1e-9, each))))
-	if who, ok := asker.Counted(p, lead.Text); ok {
-		f.Evidence = append(f.Evidence, who)
-	}
-	if lead.Plan != nil {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, float64(len(lead.Plan.Rows)), "steps",
-			"SQLite's plan: %s", strings.Join(lead.Plan.Rows, "; ")))
-	}
+	f.Evidence = append(f.Evidence, leads(p, lead, from, share*part)...)
 	switch {
 	case planned:
 		c.word(&f, lead)
@@ -100,6 +90,22 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 		readsMany(p, &f, lead, by, share*part)
 	}
 	return []diagnose.Finding{f}
+}
+
+// leads is the evidence about a statement that takes a share of request time, 0 to 1: how often, from where, by what plan.
+func leads(p *diagnose.Pass, lead evidence.Asked, from string, share float64) (facts []findings.Evidence) {
+	each := demand.PerRequest(p, lead.Calls)
+	facts = append(facts, diagnose.Fact(from, share, diagnose.Ratio,
+		"requests spend %s of their time in the statement and in queues that it causes: %s, %s each",
+		diagnose.Percent(share), diagnose.PerRequest(each, "a call", "calls"), diagnose.Span(lead.Took()/max(1e-9, each))))
+	if who, ok := asker.Counted(p, lead.Text); ok {
+		facts = append(facts, who)
+	}
+	if lead.Plan != nil {
+		facts = append(facts, diagnose.Fact(diagnose.FromProbe, float64(len(lead.Plan.Rows)), "steps",
+			"SQLite's plan: %s", strings.Join(lead.Plan.Rows, "; ")))
+	}
+	return facts
 }
 
 // wordOthers adds the other statements that the remedy serves, and why it does.
