@@ -47,7 +47,7 @@ func (x *Index) Book(stack []code.Frame) (role Role, at int) {
 			return collector, -1
 		}
 	}
-	inner := x.Handler(stack)
+	inner := x.lentTo(x.Handler(stack))
 	if x.loggingWrapper(inner) {
 		return Logging, x.Find(inner, LogWrapper)
 	}

@@ -63,7 +63,7 @@ func (x *Index) Wait(part breakdown.Part) Wait {
 	case breakdown.StateStoppedByCall:
 		return StopWait
 	}
-	inner := x.Handler(part.Stack)
+	inner := x.lentTo(x.Handler(part.Stack))
 	roles := x.Roles(inner)
 	if w := x.databaseWait(part.State, inner, roles); w != "" {
 		return w
