@@ -143,4 +143,17 @@ func TestQueueFollowsFromTheCallsOfItsGoroutine(t *testing.T) {
 	if len(found.Findings) != 1 {
 		t.Errorf("%d findings of one lock", len(found.Findings))
 	}
+	loop := inCall(breakdown.Link{Goroutine: "shop/store.(*Store).loop"})
+	found = ExpectFirst(t, suite.All(), queue().Wait(breakdown.StateLock, 390*time.Millisecond, 1, "sync.(*Mutex).Lock", storeGet).
+		Waker("sync.(*Mutex).Unlock", storeLoop).Behind(loop), "lock-contention")
+	if len(found.Findings) != 1 {
+		t.Errorf("%d findings of a lock that a goroutine holds in the background", len(found.Findings))
+	}
+	several := queue().Wait(breakdown.StateChannel, 390*time.Millisecond, 1, "runtime.chansend1", storeGet).Waker(storeLoop).Behind(loop).
+		Left(4, 4, "syscall.read", storeLoop)
+	for _, f := range ExpectAll(t, suite.All(), several, "concurrency-limit", "blocking-syscall") {
+		if strings.Contains(f.Remedy, "one goroutine") {
+			t.Errorf("four goroutines: %s", f.Remedy)
+		}
+	}
 }

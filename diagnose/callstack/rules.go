@@ -84,7 +84,6 @@ var databaseRules = []rule{
 	{"github.com/glebarez/go-sqlite/...", "", DBClient},
 	{"zombiezen.com/go/sqlite/...", "", DBClient},
 	{"crawshaw.io/sqlite/...", "", DBClient},
-	{"gorm.io/...", "", DBClient},
 	{"github.com/jmoiron/sqlx/...", "", DBClient},
 	{"entgo.io/ent/dialect/...", "", DBClient},
 

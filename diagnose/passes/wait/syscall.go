@@ -40,30 +40,36 @@ func runSyscall(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 	}
 	var found []diagnose.Finding
-	for _, s := range waits.ByOwner(own) {
-		if v, ok := waitgain.Decide(p, s, waitgain.Queueing); ok {
-			f := inCalls(p, s, v)
-			f.Remedy = fmt.Sprintf("Cache the result of the call at %s, limit how many run at once, or move it off the "+
-				"request path.", diagnose.At(s.Place))
-			found = append(found, f)
+	for _, s := range p.Ends(callstack.SyscallWait, func(c breakdown.Chain) (code.Frame, bool) { return workingInCall(p, c) }) {
+		switch e := p.Ender(s.Part); {
+		case s.Part.State == breakdown.StateLock:
+			// lock-contention says what its holder does.
+		case e.By != waits.ByWorker || e.Workers > 1:
+			own = append(own, s)
+		default:
+			if f, ok := inCalls(p, s, waitgain.Serial); ok {
+				f.Remedy = fmt.Sprintf("Keep the result of the call at %s for the next requests, or call less there: requests wait for "+
+					"the one goroutine that makes it.", diagnose.At(s.Place))
+				if at, ok := p.Stacks.Place(s.Part.Stack); ok {
+					p.Cover(f, at.Function)
+				}
+				found = append(found, f)
+			}
 		}
 	}
-	for _, s := range p.Ends(callstack.SyscallWait, func(c breakdown.Chain) (code.Frame, bool) { return servedInCall(p, c) }) {
-		if v, ok := waitgain.Decide(p, s, waitgain.Serial); ok {
-			f := inCalls(p, s, v)
-			f.Remedy = fmt.Sprintf("Keep the result of the call at %s for the next requests, or call less there: requests wait for "+
-				"the one goroutine that makes it.", diagnose.At(s.Place))
-			if at, ok := p.Stacks.Place(s.Part.Stack); ok {
-				p.Cover(f, at.Function)
-			}
+	for _, s := range waits.ByOwner(own) {
+		if f, ok := inCalls(p, s, waitgain.Queueing); ok {
+			f.Remedy = fmt.Sprintf("Cache the result of the call at %s, limit how many run at once, or move it off the "+
+				"request path.", diagnose.At(s.Place))
 			found = append(found, f)
 		}
 	}
 	return found, nil
 }
 
-// servedInCall returns where a goroutine that serves requests, and is none, is in a system call; false if it is not, or writes a file.
-func servedInCall(p *diagnose.Pass, c breakdown.Chain) (code.Frame, bool) {
+// workingInCall returns where a goroutine that works for requests, and is none, is in a system call; false if it is not, or writes a
+// file.
+func workingInCall(p *diagnose.Pass, c breakdown.Chain) (code.Frame, bool) {
 	stack := waits.Last(c)
 	switch p.Stacks.Root(c) {
 	case callstack.SyscallWait:
@@ -82,13 +88,17 @@ func servedInCall(p *diagnose.Pass, c breakdown.Chain) (code.Frame, bool) {
 	return p.Stacks.Place(stack)
 }
 
-// inCalls makes the finding of a place in system calls.
-func inCalls(p *diagnose.Pass, s waits.Site, v waitgain.Verdict) diagnose.Finding {
-	f := v.Finding(p, "blocking-syscall", s)
+// inCalls makes the finding of a place in system calls; false if requests wait too little there.
+func inCalls(p *diagnose.Pass, s waits.Site, kind waitgain.Nature) (f diagnose.Finding, ok bool) {
+	v, ok := waitgain.Decide(p, s, kind)
+	if !ok {
+		return f, false
+	}
+	f = v.Finding(p, "blocking-syscall", s)
 	f.Title = fmt.Sprintf("%s in system calls at %s", v.Requests(), diagnose.At(s.Place))
 	if threads, ok := p.Max(series.ProcessThreads, ""); ok {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, threads, diagnose.Count,
 			"the process has up to %s", diagnose.Counted(threads, "thread", "threads")))
 	}
-	return f
+	return f, true
 }
