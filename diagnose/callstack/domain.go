@@ -142,8 +142,7 @@ func (x *Index) outermost(stack, inner []code.Frame) (role Role, at int) {
 // a type of the service's (sql.Scanner, driver.Valuer). -1 if there is none.
 func (x *Index) decoder(below []code.Frame) int {
 	for i := len(below) - 1; i >= 0; i-- {
-		name := below[i].Function
-		method := name[strings.LastIndexByte(name, '.')+1:]
+		name, method := below[i].Function, bare(below[i].Function)
 		if x.Role(name).Has(JSON) || (method == "Scan" || method == "Value") && x.User(below[i]) {
 			return i
 		}
@@ -154,7 +153,7 @@ func (x *Index) decoder(below []code.Frame) int {
 // codes reports whether a function is a method by which a type encodes or decodes itself, called by an encoder. One that
 // uses the same encoder for its fields is part of the encoding that called it.
 func codes(function string) bool {
-	switch name := function[strings.LastIndexByte(function, '.')+1:]; name {
+	switch bare(function) {
 	case "MarshalJSON", "UnmarshalJSON", "MarshalJSONTo", "UnmarshalJSONFrom", "MarshalText", "UnmarshalText", "MarshalYAML",
 		"UnmarshalYAML", "MarshalXML", "UnmarshalXML":
 		return true

@@ -1,10 +1,6 @@
 package callstack
 
-import (
-	"strings"
-
-	"github.com/redline-go/redline/record/code"
-)
+import "github.com/redline-go/redline/record/code"
 
 // lenders are functions of database clients that call a function of the service's with a transaction, a session or a connection,
 // by the last part of their names: pgx' BeginFunc, go-pg's RunInTransaction, mongo's WithTransaction.
@@ -15,21 +11,9 @@ var lenders = map[string]bool{"BeginFunc": true, "BeginTxFunc": true, "beginFunc
 // the stack if there is none: what such a function computes or waits for is its own, and no part of the client.
 func (x *Index) lentTo(stack []code.Frame) []code.Frame {
 	for i, f := range stack {
-		if i > 0 && lenders[lastName(f.Function)] && x.Role(f.Function).Has(DBClient) && x.Innermost(stack[:i]) >= 0 {
+		if i > 0 && lenders[bare(Enclosing(f.Function))] && x.Role(f.Function).Has(DBClient) && x.Innermost(stack[:i]) >= 0 {
 			return stack[:i]
 		}
 	}
 	return stack
-}
-
-// lastName returns the last part of a function's name, without the type parameters and the closures in it.
-func lastName(function string) string {
-	name, _, _ := strings.Cut(function[strings.LastIndexByte(function, '/')+1:], "[")
-	parts := strings.Split(name, ".")
-	for i := len(parts) - 1; i > 0; i-- {
-		if !strings.HasPrefix(parts[i], "func") {
-			return parts[i]
-		}
-	}
-	return name
 }

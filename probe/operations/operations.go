@@ -59,13 +59,13 @@ const (
 	maxShapes = 4096
 	maxStacks = 8192
 	maxCells  = 16384
-	maxDepth  = 64  // of a stack that is looked at
-	inner     = 24  // frames that are kept of its inner end, and of its outer one: a library of
-	outer     = 16  // many layers has more between them than anyone reads
-	first     = 256 // calls of an operation whose stack is always taken
-	stride    = 64  // of later calls one in so many; a power of two
-	many      = 1 << 14
-	rare      = 256 // of calls beyond many one in so many; a power of two
+	maxDepth  = 64      // of a stack that is looked at
+	inner     = 24      // frames that are kept of its inner end, and of its outer one: a library of
+	outer     = 16      // many layers has more between them than anyone reads
+	first     = 256     // calls of an operation whose stack is always taken
+	stride    = 64      // of later calls one in so many; a power of two
+	many      = 1 << 14 // calls of an operation up to which that holds
+	rare      = 256     // of calls beyond many one in so many; a power of two
 )
 
 // An operation's number, as the hooks carry it: from the lowest, 16 bits each, its

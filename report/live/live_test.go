@@ -189,7 +189,8 @@ func TestLateFigures(t *testing.T) {
 	}
 }
 
-// TestPlainGoesOn: a build of minutes is no silence, and nothing is written after the end.
+// TestPlainGoesOn: a build of minutes is no silence, and nothing is written after the end. Its minutes are those of synctest's clock,
+// and take no time.
 func TestPlainGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer

@@ -183,20 +183,19 @@ func jsonLess(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken) 
 
 // lessOf advises how to decode less. What was asked for may depend on the request.
 func lessOf(asked bool) string {
-	const keep, pick = "ecode it once and keep the value until its source changes", "ecode only what answers need (check names and sizes " +
-		"first, json.RawMessage or a smaller type for the rest)"
+	const needs = "only what answers need (check names and sizes first, json.RawMessage or a smaller type for the rest)"
 	if asked {
-		return "D" + pick + "; if the same is asked for again, d" + keep + "."
+		return "Decode " + needs + "; if the same is asked for again, decode it once and keep the value until its source changes."
 	}
-	return "D" + keep + ", or d" + pick + "."
+	return "Decode it once and keep the value until its source changes, or decode " + needs + "."
 }
 
 // sourceOf says, in brackets, where what a function decodes comes from: what it or one of its nearest callers
 // reads or asks for; "" if that was not seen. asked is set if it is the answer to a question.
 func sourceOf(p *diagnose.Pass, use *usage.Table, decoder callstack.Role, function string) (words string, asked bool) {
 	callers := above(p, use, decoder, function)
-	best, asks := near+1, false
-	found := func(stack []code.Frame, format string) {
+	best := near + 1
+	found := func(stack []code.Frame, format string, asks bool) {
 		for _, f := range stack {
 			name := callstack.Enclosing(f.Function)
 			if depth, ok := callers[name]; ok && depth < best {
@@ -206,7 +205,7 @@ func sourceOf(p *diagnose.Pass, use *usage.Table, decoder callstack.Role, functi
 	}
 	reads := func(stack []code.Frame) {
 		if roles := p.Stacks.Roles(stack); roles.Has(callstack.FileIO) && !roles.Has(callstack.FileWrite) {
-			found(stack, " (a file that %s reads)")
+			found(stack, " (a file that %s reads)", false)
 		}
 	}
 	for s := range use.All {
@@ -217,7 +216,6 @@ func sourceOf(p *diagnose.Pass, use *usage.Table, decoder callstack.Role, functi
 			reads(part.Stack)
 		}
 	}
-	asks = true
 	if ops := p.Operations(); ops != nil {
 		for _, o := range ops.Operations {
 			format := " (the answer to " + strings.ReplaceAll(o.Text, "%", "%%") + ", which %s asks for)"
@@ -229,7 +227,7 @@ func sourceOf(p *diagnose.Pass, use *usage.Table, decoder callstack.Role, functi
 				continue
 			}
 			for _, by := range o.Callers {
-				found(by.Stack, format)
+				found(by.Stack, format, true)
 			}
 		}
 	}

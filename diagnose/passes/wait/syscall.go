@@ -33,10 +33,12 @@ var Syscall = diagnose.Analyzer{
 // they wait for a CPU. Those of a goroutine that serves all requests follow each other.
 func runSyscall(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
-	own := append([]waits.Site{}, w.Sites(callstack.SyscallWait)...)
-	for _, s := range w.Sites(callstack.FileWait) {
-		if !p.Stacks.Roles(s.Part.Stack).Has(callstack.FileWrite) {
-			own = append(own, s)
+	var own []waits.Site
+	for _, kind := range []callstack.Wait{callstack.SyscallWait, callstack.FileWait} {
+		for _, s := range w.Sites(kind) {
+			if counts(p, kind, s.Part.Stack) {
+				own = append(own, s)
+			}
 		}
 	}
 	var found []diagnose.Finding
@@ -67,17 +69,16 @@ func runSyscall(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return found, nil
 }
 
+// counts reports whether a wait is in a system call that is no write to a file.
+func counts(p *diagnose.Pass, kind callstack.Wait, stack []code.Frame) bool {
+	return kind == callstack.SyscallWait || kind == callstack.FileWait && !p.Stacks.Roles(stack).Has(callstack.FileWrite)
+}
+
 // workingInCall returns where a goroutine that works for requests, and is none, is in a system call; false if it is not, or writes a
 // file.
 func workingInCall(p *diagnose.Pass, c breakdown.Chain) (code.Frame, bool) {
 	stack := waits.Last(c)
-	switch p.Stacks.Root(c) {
-	case callstack.SyscallWait:
-	case callstack.FileWait:
-		if p.Stacks.Roles(stack).Has(callstack.FileWrite) {
-			return code.Frame{}, false
-		}
-	default:
+	if !counts(p, p.Stacks.Root(c), stack) {
 		return code.Frame{}, false
 	}
 	for _, l := range c.Links {

@@ -242,12 +242,12 @@ func (c cost) otherwise(text string) string {
 		return "OFFSET reads the rows that it skips, so later pages cost more. Continue after the last row of the previous page " +
 			"(WHERE id > $1 ORDER BY id LIMIT n), in the order of an index. If the first page is slow too: " + look + "."
 	case statement.Counts(text):
-		const less = "ount less often (keep the result for some seconds, or in a table that writes update), show an estimate " +
+		const less = "Count less often (keep the result for some seconds, or in a table that writes update), show an estimate " +
 			"(pg_class.reltuples), or fetch one row more than a page shows instead of the total."
 		if !c.planned && statement.Filters(text) {
-			return look + ": PostgreSQL gave no plan, and its condition may lack an index. If it has one, c" + less
+			return look + ": PostgreSQL gave no plan, and its condition may lack an index. If it has one: " + less
 		}
-		return "It reads every row that it counts. C" + less
+		return "It reads every row that it counts. " + less
 	case c.returnsMany(text):
 		return manyRows(c.rows)
 	}
