@@ -69,7 +69,7 @@ func (p *Pass) length() string {
 	if p.Anatomy == nil || p.Anatomy.Cut == 0 || !(all-traced >= leastCutOff*all) {
 		return Span(traced)
 	}
-	return fmt.Sprintf("%s in the mean; the %s that traces hold from begin to end take %s", Span(all),
+	return fmt.Sprintf("%s on average; the %s that traces show whole take %s", Span(all),
 		Counted(float64(p.Anatomy.Requests), "request", "requests"), Span(traced))
 }
 

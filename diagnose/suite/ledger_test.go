@@ -28,8 +28,8 @@ func TestLedgerNamesTheMeanRequest(t *testing.T) {
 		}
 		return found.Ledger.Shape
 	}
-	if got := shape(30, 40*ms); !strings.HasPrefix(got, "Requests take 40.0 ms in the mean; the ") ||
-		!strings.Contains(got, " that traces hold from begin to end take 10.0 ms, ") {
+	if got := shape(30, 40*ms); !strings.HasPrefix(got, "Requests take 40.0 ms on average; the ") ||
+		!strings.Contains(got, " that traces show whole take 10.0 ms, ") {
 		t.Error(got)
 	}
 	for _, got := range []string{shape(0, 40*ms), shape(30, 11*ms)} {
