@@ -96,7 +96,8 @@ func (d *divider) queue(part breakdown.Part, burst bool) bool {
 		return false
 	}
 	workers := max(1, e.Workers)
-	waiting := d.p.Load().Rate * float64(part.NS) / 1e9
+	each, _ := d.p.Nesting()
+	waiting := each * d.p.Load().Rate * float64(part.NS) / 1e9
 	return waiting > Crowd*workers || burst && workers < 2
 }
 
@@ -223,7 +224,7 @@ func unanswered(kind callstack.Wait) bool {
 
 // Called returns the part of a wait in a client's call, in ns, that is for the call's answer.
 func (w *Table) Called(part breakdown.Part) (ns float64) {
-	if w.by == nil {
+	if w.by == nil || w.by.p.Stacks.Wait(part) == callstack.OwnServer {
 		return float64(part.NS)
 	}
 	for _, one := range w.by.divide(part) {

@@ -1,6 +1,8 @@
 package waits
 
 import (
+	"math"
+
 	"github.com/redline-go/redline/diagnose/callstack"
 )
 
@@ -34,6 +36,71 @@ func (d *divider) nested() (pieces []piece, others int64) {
 		return nil, 0
 	}
 	return pieces, others
+}
+
+// mostOwn bounds the waits for the target's own server per request of the traces, if each call waits once: each call is a
+// request of these, too, so there is less than one.
+const mostOwn = 0.9
+
+// nesting is how requests of the traces make up those of the load.
+type nesting struct {
+	// requests is how many of the traces' there are per request of the load, and ns the time of one of the load's.
+	requests, ns float64
+}
+
+// Nesting returns how many requests of the traces there are per request of the load, 1 or more, and the time of one of the
+// load's, in ns; 1 and 0 without an anatomy. A service that calls its own server, as a grpc-gateway does, serves two for
+// each: what the inner one does is in the mean of both only by half, and the outer one's wait for it must not count again.
+func (p *Requests) Nesting() (requests, ns float64) {
+	n := p.inner.Get(p.readNesting)
+	return n.requests, n.ns
+}
+
+// readNesting counts: as many requests begin in the traces as the load sent meanwhile, and those that the service made of itself.
+// Where the load's rate is not known, each wait for the own server is taken for a call, which makes too much of calls that wait
+// twice.
+func (p *Requests) readNesting() nesting {
+	if p.Anatomy == nil {
+		return nesting{requests: 1}
+	}
+	mean, calls, own := float64(p.Anatomy.MeanNS), 0.0, 0.0
+	for _, part := range p.Anatomy.All {
+		if p.Stacks.Wait(part) == callstack.OwnServer {
+			calls, own = calls+part.Times, own+float64(part.NS)
+		}
+	}
+	most := math.Inf(1)
+	if calls <= mostOwn {
+		most = 1 / (1 - calls)
+	}
+	requests := min(most, p.perSent())
+	if own == 0 || !(requests > 1) || math.IsInf(requests, 1) {
+		return nesting{1, mean} // or the inner requests are not in the traces
+	}
+	return nesting{requests, requests * (mean - own)}
+}
+
+// perSent returns how many requests begin in the traces per request that the load sends meanwhile; +Inf if it is not known.
+func (p *Requests) perSent() float64 {
+	sent := p.Load().Rate * p.Anatomy.Traced.Seconds()
+	begun := 0.0
+	for _, v := range p.Anatomy.Served {
+		begun += float64(v.Requests) + float64(v.Cut)/2 // one of a request's two ends, in the mean
+	}
+	if !(sent > 0) || begun == 0 {
+		return math.Inf(1)
+	}
+	return begun / sent
+}
+
+// stretch returns by what the time of the traces' mean request is to be multiplied to get that of the load's, once the waits
+// for the own server are divided into what it does.
+func (d *divider) stretch() float64 {
+	if d.innerNS == 0 {
+		return 1
+	}
+	_, ns := d.p.Nesting()
+	return ns / float64(d.p.Anatomy.MeanNS)
 }
 
 // within divides a wait for the target's own server into what requests do

@@ -42,7 +42,15 @@ func (c call) each() float64 { return c.ns[mean] / max(c.calls[mean], 1e-3) }
 // their own goroutine, or in goroutines that they wait for, of which the trace followed one at
 // a time; nil without an anatomy. Plain sockets are left out: the number of reads per answer
 // depends on the protocol.
-func callsOf(p *diagnose.Pass) []call {
+func callsOf(p *diagnose.Pass) []call { return gather(p, callstack.Wait.Call) }
+
+// ownCalls gathers in the same way the calls that the target answers itself, with what it does for them.
+func ownCalls(p *diagnose.Pass) []call {
+	return gather(p, func(w callstack.Wait) bool { return w == callstack.OwnServer })
+}
+
+// gather gathers the waits in calls that is accepts.
+func gather(p *diagnose.Pass, is func(callstack.Wait) bool) []call {
 	if p.Anatomy == nil || p.Anatomy.MeanNS <= 0 {
 		return nil
 	}
@@ -50,7 +58,7 @@ func callsOf(p *diagnose.Pass) []call {
 	for band, parts := range [][]breakdown.Part{p.Anatomy.All, p.Anatomy.Median, p.Anatomy.Tail} {
 		counts := map[string]*count{}
 		for _, part := range parts {
-			for _, w := range clientWaits(p, part) {
+			for _, w := range clientWaits(p, part, is) {
 				key := pathOf(w.chain)
 				c := paths[key]
 				if c == nil {
@@ -68,7 +76,7 @@ func callsOf(p *diagnose.Pass) []call {
 			paths[key].calls[band] = n.calls()
 		}
 	}
-	inner, _ := nesting(p)
+	inner, _ := p.Nesting()
 	list := make([]call, 0, len(paths))
 	for _, c := range paths {
 		for band := range c.ns {
@@ -80,27 +88,6 @@ func callsOf(p *diagnose.Pass) []call {
 		return cmp.Or(cmp.Compare(b.ns[mean], a.ns[mean]), cmp.Compare(pathOf(a.chain), pathOf(b.chain)))
 	})
 	return list
-}
-
-// mostOwn bounds the calls to the target's own server per request of the traces: each is a request of these, too, so
-// there is less than one.
-const mostOwn = 0.9
-
-// nesting returns how many requests of the traces there are per request of the load, and the time of one of the load's, in
-// ns. A service that calls its own server, as a grpc-gateway does, serves two for each: what the inner one does is in the
-// mean of both only by half, and the outer one's wait for it must not count again.
-func nesting(p *diagnose.Pass) (inner, whole float64) {
-	calls, ns := 0.0, 0.0
-	for _, part := range p.Anatomy.All {
-		if p.Stacks.Wait(part) == callstack.OwnServer {
-			calls, ns = calls+part.Times, ns+float64(part.NS)
-		}
-	}
-	if calls > mostOwn { // the inner requests are not in the traces
-		return 1, float64(p.Anatomy.MeanNS)
-	}
-	inner = 1 / (1 - calls)
-	return inner, inner * (float64(p.Anatomy.MeanNS) - ns)
 }
 
 // clientWait is a wait in a client's call.
@@ -116,8 +103,11 @@ type clientWait struct {
 // clientWaits returns a part's waits in clients' calls: the request's own, or those of the
 // goroutines that work for it meanwhile. A call that a goroutine of the client's itself ends,
 // such as a transport's reader, lasts as long as the waits behind it.
-func clientWaits(p *diagnose.Pass, part breakdown.Part) []clientWait {
-	if inCall(p, part.State, part.Stack) {
+func clientWaits(p *diagnose.Pass, part breakdown.Part, is func(callstack.Wait) bool) []clientWait {
+	inCall := func(state breakdown.State, stack []code.Frame) bool {
+		return is(p.Stacks.Wait(breakdown.Part{State: state, Stack: stack}))
+	}
+	if inCall(part.State, part.Stack) {
 		if resolving(part) > 0 {
 			return nil
 		}
@@ -132,7 +122,7 @@ func clientWaits(p *diagnose.Pass, part breakdown.Part) []clientWait {
 	var list []clientWait
 	for _, c := range d.Chains {
 		i := slices.IndexFunc(c.Links, func(l breakdown.Link) bool {
-			return l.Times > 0 && p.Stacks.Innermost(l.Stack) >= 0 && inCall(p, l.State, l.Stack) && !resolver(l.Stack)
+			return l.Times > 0 && p.Stacks.Innermost(l.Stack) >= 0 && inCall(l.State, l.Stack) && !resolver(l.Stack)
 		})
 		if i < 0 {
 			continue
@@ -148,11 +138,6 @@ func clientWaits(p *diagnose.Pass, part breakdown.Part) []clientWait {
 		list = append(list, w)
 	}
 	return list
-}
-
-// inCall reports whether a wait is one for the answer to a client's call.
-func inCall(p *diagnose.Pass, state breakdown.State, stack []code.Frame) bool {
-	return p.Stacks.Wait(breakdown.Part{State: state, Stack: stack}).Call()
 }
 
 // heads returns how often the reader of an HTTP/1 connection, which the first link is, waited

@@ -61,7 +61,8 @@ var Serial = diagnose.Analyzer{
 			"It takes the sum of their times, when it could take the longest.",
 		Knows: "From the trace: the calls on a request's critical path (so they do not overlap), by the path of the user's " +
 			"functions that leads to the client, 1.8 or more per request in the mean. The request's own goroutine makes them, " +
-			"or one that works for it while it waits: a goroutine that it started, a worker, a collector of metrics. If by the " +
+			"or one that works for it while it waits: a goroutine that it started, a worker, a collector of metrics. Calls " +
+			"that the service answers itself count where it makes no others. If by the " +
 			"hooks' count 1.5 or more such calls are in progress at a time, they count as concurrent. The place is the " +
 			"function at whose lines the paths part; of calls along one path the innermost function that calls in a loop, by " +
 			"the sources that --build compiles. The share is that of all calls; the gain assumes that only the longest " +
@@ -91,6 +92,7 @@ type sequence struct {
 	whole   float64 // time of a request, ns
 	longest float64 // mean of the longest call, ns
 	atOnce  float64 // how many are made at a time; 1 if it is not known
+	own     bool    // the target answers the calls itself
 }
 
 // leastOfLongest is the least part of the longest path's time: what is shorter is no call, but the rest of one, such as reading its answer,
@@ -99,8 +101,18 @@ const leastOfLongest = 0.01
 
 // sequenceOf returns the calls of a request if making them concurrently would save
 // enough of their time. Retries are left out: they are not independent.
+//
+// Calls to the target's own server are a sequence of their own, because they hold the calls of its handlers.
 func sequenceOf(p *diagnose.Pass) (s sequence, ok bool) {
-	all := callsOf(p)
+	if s, ok = sequenceIn(p, callsOf(p)); ok {
+		return s, true
+	}
+	s, ok = sequenceIn(p, ownCalls(p))
+	s.own = true
+	return s, ok
+}
+
+func sequenceIn(p *diagnose.Pass, all []call) (s sequence, ok bool) {
 	for _, c := range all {
 		if _, again := retriesOf(p, c); again || c.calls[mean] < 0.01 || c.ns[mean] < leastOfLongest*all[0].ns[mean] {
 			continue
@@ -111,7 +123,7 @@ func sequenceOf(p *diagnose.Pass) (s sequence, ok bool) {
 	if len(s.calls) == 0 || s.ofOthers(p) {
 		return s, false
 	}
-	_, s.whole = nesting(p)
+	_, s.whole = p.Nesting()
 	s.atOnce = atATime(p, s)
 	return s, s.n >= leastCalls && s.atOnce < leastAtOnce && s.saved() >= leastSaved*s.ns && s.saved() >= leastSavedNS &&
 		s.saved() >= waitgain.LeastShare*s.whole
@@ -249,6 +261,10 @@ func runSerial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			"longest call takes %s", diagnose.Times(s.n), diagnose.At(at), diagnose.Percent(share), diagnose.Span(s.longest)),
 		Remedy: fmt.Sprintf("Make the calls below %s concurrently (errgroup), or fetch everything in one call; concurrently "+
 			"they would take %s instead of %s.", diagnose.At(at), diagnose.Span(s.longest), diagnose.Span(s.ns)),
+	}
+	if s.own {
+		f.Title += ". The service answers them itself"
+		f.Remedy += " Where the server of its own is no stand-in for another service, call its functions directly."
 	}
 	advice, alike, spared, place := s.kept(p)
 	f.Remedy += advice

@@ -72,10 +72,32 @@ func TestSerialBehindOwnServer(t *testing.T) {
 		"shop/gateway.(*client).Members@client.go:9").
 		Wait(breakdown.StateNetwork, 200*ms, 40, "net.(*conn).Read", "github.com/redis/go-redis/v9/internal/proto.(*Reader).ReadLine",
 			"github.com/redis/go-redis/v9.(*baseClient).process", get, "google.golang.org/grpc.(*Server).processUnaryRPC").
-		Served("grpc", 500).Gauge(series.SocketsOutwards, "to=self", 1).Gauge(series.SocketsOutwards, "to=other", 8)
+		Served("net/http", 500).Served("grpc", 500).Gauge(series.SocketsOutwards, "to=self", 1).Gauge(series.SocketsOutwards, "to=other", 8)
 	found := Expect(t, downstream.Serial, b, "downstream-serial at cache.go:41")
 	if len(found) == 1 && (!strings.HasPrefix(found[0].Title, "Requests make 80 calls") || found[0].Share < 0.95) {
 		t.Errorf("%s, share %.2f; want 80 calls and nearly all of a request", found[0].Title, found[0].Share)
+	}
+}
+
+// TestOwnCallsOneAfterAnother: a request calls the server of its own process seven times and waits twice for each answer, because
+// that sleeps 8 ms. The traces hold eight requests for each of the load, whose mean is what the finding of the sleep states.
+func TestOwnCallsOneAfterAnother(t *testing.T) {
+	const sent = 281 // in two seconds, by 8 connections
+	calls := func(served int) *Builder {
+		b := New(8, 57*ms).CPU(2, 0.2, 0.1, 0, -1).Wait(breakdown.StateRunning, 125*us, 3).
+			Wait(breakdown.StateSelect, 7*ms, 14.0/8, "runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do",
+				"shop/quotes.(*Desk).collect@desk.go:9", "net/http.(*conn).serve")
+		return b.Wait(breakdown.StateSleep, 7*ms, 7.0/8, "time.Sleep", "shop/simulator.answer@simulator.go:20", "net/http.(*conn).serve").
+			Served("net/http", served).
+			Gauge(series.SocketsOutwards, "to=self", 8).Gauge(series.SocketsOutwards, "to=other", 0)
+	}
+	found := Expect(t, downstream.Serial, calls(8*sent), "downstream-serial at desk.go:9")
+	if len(found) == 1 && (!strings.HasPrefix(found[0].Title, "Requests make 7") || found[0].Share < 0.9 || found[0].GainCeiling < 4) {
+		t.Errorf("%s, share %.2f, worth %.2fx; want 7 calls and nearly all of a request", found[0].Title, found[0].Share, found[0].GainCeiling)
+	}
+	slept := Expect(t, wait.Sleep, calls(8*sent), "sleep at simulator.go:20")
+	if len(slept) == 1 && !strings.HasPrefix(slept[0].Evidence[0].Text, "the mean request waits 56") {
+		t.Errorf("%q; want the 56 ms of the load's request", slept[0].Evidence[0].Text)
 	}
 }
 
