@@ -51,6 +51,7 @@ type Answers int
 const (
 	AnswersNone Answers = iota
 	AnswersRPC          // of gRPC
+	AnswersHTTP         // over HTTP
 	AnswersAll          // whatever it calls
 )
 

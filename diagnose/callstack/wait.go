@@ -104,6 +104,8 @@ func (x *Index) answers(stack []code.Frame) bool {
 		return true
 	case AnswersRPC:
 		return x.GRPC(stack)
+	case AnswersHTTP:
+		return x.Roles(stack).Has(HTTPClient)
 	}
 	return false
 }

@@ -23,7 +23,8 @@ import (
 // is derived from. It is used by one goroutine. New makes one.
 type Run struct {
 	Record  *record.Record
-	Anatomy *breakdown.Anatomy // without the probe's own; nil when no trace was taken apart
+	Anatomy *breakdown.Anatomy // without the probe's own, per request of the load (see Nesting); nil when no trace was taken apart
+	nesting float64
 	// Stacks knows what functions mean and which are the user's.
 	Stacks *callstack.Index
 
@@ -46,6 +47,7 @@ type Run struct {
 func New(rec *record.Record, a *breakdown.Anatomy) *Run {
 	p := &Run{Record: rec, Anatomy: served(a), profiles: map[string]*Memo[*Profile]{}}
 	p.Stacks = callstack.NewIndex(callstack.Code{Module: rec.Run.Target.Module, Answers: p.answers(), Keeps: p.keeps()})
+	p.Anatomy, p.nesting = p.sent(p.Anatomy)
 	p.Stacks.Relays = p.relays()
 	return p
 }
@@ -54,15 +56,19 @@ func New(rec *record.Record, a *breakdown.Anatomy) *Run {
 // serves HTTP by calling the gRPC server in its own process: the wait is then this process's own
 // work. That is certain where all its outward connections are to itself. If it has none and serves
 // gRPC, its RPCs go through memory (bufconn, net.Pipe). If it also has connections to others, such
-// as a database, the RPCs are its own if it serves as many as it waits for and the load sends none.
+// as a database, the RPCs are its own if it serves as many as it waits for and the load sends none, and the calls over HTTP if it
+// serves as many requests more than the load sends.
 func (p *Run) answers() callstack.Answers {
 	self, ok := p.Mean(series.SocketsOutwards, series.Labels("to", "self"))
 	other, known := p.Mean(series.SocketsOutwards, series.Labels("to", "other"))
 	switch {
 	case !ok || !known:
 	case other > 0:
-		if self > 0 && strings.HasPrefix(p.Record.Run.Target.URL, "http") && p.servesItsRPCs() {
+		switch {
+		case self > 0 && strings.HasPrefix(p.Record.Run.Target.URL, "http") && p.servesItsRPCs():
 			return callstack.AnswersRPC
+		case self > 0 && p.servesItsCalls():
+			return callstack.AnswersHTTP
 		}
 	case self > 0:
 		return callstack.AnswersAll

@@ -46,9 +46,11 @@ type divider struct {
 	p      *Requests
 	queues map[string]bool // by state and place
 	events map[string]bool // likewise; a long poll's slowest waits all end by their timer
-	// inner is what a wait for the target's own server is divided into, and innerNS its sum; see nested.go.
+	// inner is what a wait for the target's own server is divided into, innerNS its sum, and outer the part of the anatomy's
+	// mean request that remains if these waits do not count beside it; see nested.go.
 	inner   []piece
 	innerNS int64
+	outer   float64
 }
 
 // newDivider decides per state and place, over all parts there, whether it is a
@@ -79,7 +81,7 @@ func newDivider(p *Requests) *divider {
 		d.queues[key] = d.queue(part, burst)
 		d.events[key] = p.Stacks.Wait(part) == callstack.EventWait
 	}
-	d.inner, d.innerNS = d.nested()
+	d.inner, d.innerNS, d.outer = d.nested()
 	return d
 }
 
@@ -96,8 +98,7 @@ func (d *divider) queue(part breakdown.Part, burst bool) bool {
 		return false
 	}
 	workers := max(1, e.Workers)
-	each, _ := d.p.Nesting()
-	waiting := each * d.p.Load().Rate * float64(part.NS) / 1e9
+	waiting := d.p.Load().Rate * float64(part.NS) / 1e9
 	return waiting > Crowd*workers || burst && workers < 2
 }
 

@@ -18,7 +18,6 @@ import (
 type Requests struct {
 	*measured.Run
 	waits measured.Memo[*Table]
-	inner measured.Memo[nesting]
 }
 
 // Table is the anatomy by what requests waited for.
@@ -36,7 +35,7 @@ type Site struct {
 	Place code.Frame
 	// User reports whether Place is the user's own code.
 	User bool
-	// NS and Times are per mean request of the load; Share is of its duration, 0 to 1.
+	// NS and Times are per mean request; Share is of its duration, 0 to 1.
 	NS, Times, Share float64
 	// Tail is the site's part of the time by which the tail exceeds the median,
 	// 0 to 1.
@@ -103,16 +102,15 @@ func (p *Requests) readWaits() *Table {
 			site(one).TailNS -= float64(one.part.NS)
 		}
 	}
-	scale := d.stretch()
 	for _, s := range sites {
 		s.Share = min(1, s.NS/w.mean)
 		if w.gap > 0 {
 			s.Tail = max(0, min(1, s.TailNS/w.gap))
 		}
-		s.NS, s.Times = scale*s.NS, scale*s.Times
+		s.NS, s.Times = d.outer*s.NS, d.outer*s.Times
 		w.all[s.Wait] = append(w.all[s.Wait], *s)
 	}
-	w.mean *= scale
+	w.mean *= d.outer
 	for _, list := range w.all {
 		slices.SortFunc(list, func(a, b Site) int {
 			return cmp.Or(cmp.Compare(b.NS, a.NS), cmp.Compare(b.TailNS, a.TailNS),
@@ -191,7 +189,7 @@ func (w *Table) OnCPU() float64 {
 	return w.Share(callstack.Busy, callstack.Queued, callstack.Collector)
 }
 
-// MeanNS returns the duration of the load's mean request inside the trace, in ns; 0 without
+// MeanNS returns the mean request's duration inside the trace, in ns; 0 without
 // anatomy.
 func (w *Table) MeanNS() float64 { return w.mean }
 

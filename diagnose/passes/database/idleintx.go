@@ -177,6 +177,8 @@ func (in inside) doing() string {
 	switch in.kind {
 	case callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait:
 		return "requests call another service"
+	case callstack.OwnServer:
+		return "requests call the service's own server"
 	case callstack.SleepWait:
 		return "requests wait for a timer"
 	}

@@ -76,12 +76,8 @@ func gather(p *diagnose.Pass, is func(callstack.Wait) bool) []call {
 			paths[key].calls[band] = n.calls()
 		}
 	}
-	inner, _ := p.Nesting()
 	list := make([]call, 0, len(paths))
 	for _, c := range paths {
-		for band := range c.ns {
-			c.ns[band], c.calls[band] = inner*c.ns[band], inner*c.calls[band]
-		}
 		list = append(list, *c)
 	}
 	slices.SortFunc(list, func(a, b call) int {

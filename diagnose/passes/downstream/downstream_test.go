@@ -93,6 +93,10 @@ func TestOwnService(t *testing.T) {
 	Expect(t, downstream.Slow, connected(get1(idle(), 30*ms, 1, get), 0, 2), "downstream-slow at cache.go:41")
 	// to which of them is not known
 	Expect(t, downstream.Slow, connected(get1(idle(), 30*ms, 1, get), 1, 2), "downstream-slow at cache.go:41")
+	// 3,200 are sent while the traces are taken, and each calls once: the traces hold an answer for each call, or none
+	half := func(begun int) *Builder { return connected(get1(idle(), 60*ms, 0.5, get), 1, 2).Served("net/http", begun) }
+	Expect(t, downstream.Slow, half(3200), "downstream-slow at cache.go:41")
+	Expect(t, downstream.Slow, half(6400))
 	Expect(t, downstream.Slow, connected(get1(idle(), 30*ms, 1, get), 1, 0))
 	Expect(t, downstream.Slow, connected(rpc(), 0, 2).Served("grpc", 10), "downstream-slow at cache.go:41")
 	Expect(t, downstream.Slow, connected(rpc(), 1, 2).Served("net/http", 10), "downstream-slow at cache.go:41")
@@ -108,30 +112,31 @@ func TestOwnService(t *testing.T) {
 // CPU, because no other service is involved.
 func TestOwnServersWork(t *testing.T) {
 	const scan = "shop/tree.(*Index).Scan@index.go:117"
-	gateway := func(other float64, queued time.Duration) *Builder {
+	const sent = 3200
+	gateway := func(other float64, queued time.Duration, answered int) *Builder {
 		b := New(64, 40*ms).CPU(2, 1.94, 0.5, 0.1, -1).Wait(breakdown.StateRunning, 4*ms, 3).Wait(breakdown.StateRunnable, queued, 5).
-			Wait(breakdown.StateSelect, 20*ms, 1, "runtime.selectgo", "google.golang.org/grpc/internal/transport.(*Stream).waitOnHeader",
-				"google.golang.org/grpc.(*ClientConn).Invoke", get).Served("grpc", 10)
+			Wait(breakdown.StateSelect, 20*ms, 0.5, "runtime.selectgo", "google.golang.org/grpc/internal/transport.(*Stream).waitOnHeader",
+				"google.golang.org/grpc.(*ClientConn).Invoke", get).Served("net/http", sent).Served("grpc", answered)
 		return b.Sample(8*time.Second, scan).Sample(2*time.Second, "shop/tree.(*Index).Get@index.go:90").
 			Gauge(series.SocketsOutwards, "to=self", 0.7).Gauge(series.SocketsOutwards, "to=other", other)
 	}
 	booked := func(out findings.Findings, who string) bool {
 		return slices.ContainsFunc(out.Ledger.RequestTime, func(e findings.LedgerEntry) bool { return e.Who == who && e.Share > 0.4 })
 	}
-	inner := ExpectFirst(t, suite.All(), gateway(0, 8*ms), "cpu-hot-function")
+	inner := ExpectFirst(t, suite.All(), gateway(0, 8*ms, sent), "cpu-hot-function")
 	if !booked(inner, "waiting for a CPU") || booked(inner, "its own server") {
 		t.Errorf("what the inner requests do is not in the ledger: %+v", inner.Ledger.RequestTime)
 	}
-	own := ExpectFirst(t, suite.All(), gateway(0, 4*ms), "cpu-hot-function")
+	own := ExpectFirst(t, suite.All(), gateway(0, 4*ms, sent), "cpu-hot-function")
 	if !booked(own, "its own server") || own.Findings[0].GainCeiling < 2 {
 		t.Errorf("its own server is not in the ledger, or its work is worth %.2f: %+v", own.Findings[0].GainCeiling, own.Ledger.RequestTime)
 	}
-	rec, body := gateway(3, 8*ms).Open(t)
+	rec, body := gateway(3, 8*ms, 10).Open(t)
 	asks, err := diagnose.Run(rec, body, suite.All())
 	if err != nil || !booked(asks, "call to another service") {
 		t.Errorf("beside other connections whose answer it is is not known: %+v, %v", asks.Ledger.RequestTime, err)
 	}
-	all := ExpectFirst(t, suite.All(), gateway(3, 8*ms).Served("grpc", 990), "cpu-hot-function") // the traces hold an answer for each
+	all := ExpectFirst(t, suite.All(), gateway(3, 8*ms, sent), "cpu-hot-function") // the traces hold an answer for each
 	if !booked(all, "waiting for a CPU") {
 		t.Errorf("beside a database's connections its RPCs are its own: %+v", all.Ledger.RequestTime)
 	}

@@ -123,7 +123,7 @@ func sequenceIn(p *diagnose.Pass, all []call) (s sequence, ok bool) {
 	if len(s.calls) == 0 || s.ofOthers(p) {
 		return s, false
 	}
-	_, s.whole = p.Nesting()
+	s.whole = p.Waits().MeanNS()
 	s.atOnce = atATime(p, s)
 	return s, s.n >= leastCalls && s.atOnce < leastAtOnce && s.saved() >= leastSaved*s.ns && s.saved() >= leastSavedNS &&
 		s.saved() >= waitgain.LeastShare*s.whole
@@ -237,6 +237,17 @@ func (s sequence) kept(p *diagnose.Pass) (advice string, facts []findings.Eviden
 		reads, strings.Join(texts[:min(len(texts), mostTexts)], ", "))}, gain, at
 }
 
+// toItself words calls that the target answers itself. A sleep in what its server does takes its time for each of them.
+func toItself(p *diagnose.Pass, f *diagnose.Finding) {
+	f.Title = strings.Replace(f.Title, " calls one", " calls to the service's own server one", 1)
+	f.Remedy += " Where that server is no stand-in for another service, call its functions directly."
+	for _, site := range p.Waits().Sites(callstack.SleepWait) {
+		if p.BehindOwnServer(site) {
+			p.Cover(*f, site.Place.Function)
+		}
+	}
+}
+
 // saved is the time per request, in ns, that concurrent calls would save.
 func (s sequence) saved() float64 { return s.ns - s.longest }
 
@@ -263,8 +274,7 @@ func runSerial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			"they would take %s instead of %s.", diagnose.At(at), diagnose.Span(s.longest), diagnose.Span(s.ns)),
 	}
 	if s.own {
-		f.Title += ". The service answers them itself"
-		f.Remedy += " Where the server of its own is no stand-in for another service, call its functions directly."
+		toItself(p, &f)
 	}
 	advice, alike, spared, place := s.kept(p)
 	f.Remedy += advice

@@ -13,6 +13,7 @@ import (
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/operation"
 	"github.com/redline-go/redline/record/series"
 )
@@ -96,9 +97,10 @@ func TestOwnCallsOneAfterAnother(t *testing.T) {
 		t.Errorf("%s, share %.2f, worth %.2fx; want 7 calls and nearly all of a request", found[0].Title, found[0].Share, found[0].GainCeiling)
 	}
 	slept := Expect(t, wait.Sleep, calls(8*sent), "sleep at simulator.go:20")
-	if len(slept) == 1 && !strings.HasPrefix(slept[0].Evidence[0].Text, "the mean request waits 56") {
-		t.Errorf("%q; want the 56 ms of the load's request", slept[0].Evidence[0].Text)
+	if len(slept) == 1 && (!strings.HasPrefix(slept[0].Evidence[0].Text, "the mean request waits 56") || slept[0].Confidence != findings.Low) {
+		t.Errorf("%q, %s confidence; want the 56 ms of the load's request, and low", slept[0].Evidence[0].Text, slept[0].Confidence)
 	}
+	ExpectFirst(t, suite.All(), calls(8*sent), "downstream-serial")
 }
 
 // TestSerialInGoroutines: a goroutine that a request waits for makes the calls, through one client

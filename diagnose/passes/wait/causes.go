@@ -122,7 +122,8 @@ var sleepCause = diagnose.Cause{
 		"that sometimes ends by its own timer and sometimes by goroutines that were idle until then, or by one that wakes " +
 		"all waiters, is a long poll: the request waits for an event as intended, and is not reported. A pause that always " +
 		"ends by its timer may be intended, but is reported, unless an open loop kept its rate with 99 of 100 requests " +
-		"within 10 ms.",
+		"within 10 ms. Where each request calls the service's own server 1.8 times or more and the timer is in what that does, " +
+		"the confidence is low: it may stand in for another service.",
 	Remedy: "Remove the timer from the request path, or wait for the event itself. If a library waits, shorten its delay: the time " +
 		"after which it sends a batch that is not full, or the pause between attempts.",
 	Example: diagnose.Example{Lang: "go",
@@ -133,6 +134,7 @@ var sleepCause = diagnose.Cause{
 		"pdf-queue"},
 	// A pause between attempts is part of the retrying.
 	FollowsFrom: []string{"retry-storm"}, SamePlace: true,
+	CoveredBy: []string{"downstream-serial"}, // calls to the service's own server, which waits in each
 }
 
 var schedCause = diagnose.Cause{

@@ -9,6 +9,7 @@ import (
 	"github.com/redline-go/redline/diagnose/evidence/waits"
 	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // Sleep finds timers in the request path.
@@ -55,10 +56,20 @@ func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if s.Via != "" && s.From.Function != "" && s.From != s.Place {
 			f.Title += fmt.Sprintf(", by waiting at %s for the goroutine that waits there", diagnose.At(s.From))
 		}
+		if p.Nesting()-1 >= severalCalls && p.BehindOwnServer(s) {
+			f.Confidence = findings.Low
+			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, p.Nesting()-1, diagnose.Count, "each request calls "+
+				"the server that waits there %s times: if it stands in for another service, this is that service's time",
+				diagnose.Times(p.Nesting()-1)))
+		}
 		found = append(found, f)
 	}
 	return found, nil
 }
+
+// severalCalls is how often requests call the service's own server at least for that to be one that may stand in for another
+// service, as a simulation in the same process does. A gateway calls it once.
+const severalCalls = 1.8
 
 // pause says what the requests wait for, and what to do at its place.
 func pause(p *diagnose.Pass, s waits.Site) (what, remedy string) {
