@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/redline-go/redline/anatomy/story"
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -50,32 +49,6 @@ func New(rec *record.Record, a *breakdown.Anatomy) *Run {
 	p.Anatomy, p.nesting = p.sent(p.Anatomy)
 	p.Stacks.Relays = p.relays()
 	return p
-}
-
-// answers returns which of its own calls the target answers itself, as a grpc-gateway does that
-// serves HTTP by calling the gRPC server in its own process: the wait is then this process's own
-// work. That is certain where all its outward connections are to itself. If it has none and serves
-// gRPC, its RPCs go through memory (bufconn, net.Pipe). If it also has connections to others, such
-// as a database, the RPCs are its own if it serves as many as it waits for and the load sends none, and the calls over HTTP if it
-// serves as many requests more than the load sends.
-func (p *Run) answers() callstack.Answers {
-	self, ok := p.Mean(series.SocketsOutwards, series.Labels("to", "self"))
-	other, known := p.Mean(series.SocketsOutwards, series.Labels("to", "other"))
-	switch {
-	case !ok || !known:
-	case other > 0:
-		switch {
-		case self > 0 && strings.HasPrefix(p.Record.Run.Target.URL, "http") && p.servesItsRPCs():
-			return callstack.AnswersRPC
-		case self > 0 && p.servesItsCalls():
-			return callstack.AnswersHTTP
-		}
-	case self > 0:
-		return callstack.AnswersAll
-	case p.ServesRPC():
-		return callstack.AnswersRPC
-	}
-	return callstack.AnswersNone
 }
 
 // LeastDials is the number of connections opened per request from which a client does not keep them: one that does
@@ -134,25 +107,16 @@ func (p *Run) ServesRPC() bool {
 	})
 }
 
-// servesItsRPCs reports whether the traces hold about one request answered by the target's gRPC
-// server per wait for an RPC. The counts differ because a trace may hold only one of the two.
-func (p *Run) servesItsRPCs() bool {
-	if p.Anatomy == nil {
-		return false
-	}
-	waits, served := 0.0, 0
-	plain := callstack.NewIndex(callstack.Code{Module: p.Record.Run.Target.Module})
-	for _, part := range p.Anatomy.All {
-		if plain.Wait(part) == callstack.RPCWait && plain.GRPC(part.Stack) {
-			waits += part.Times * float64(p.Anatomy.Requests)
-		}
-	}
-	for _, v := range p.Anatomy.Served {
-		if v.Server == "grpc" {
-			served += v.Requests + v.Cut
-		}
-	}
-	return waits > 0 && float64(served) >= 0.8*waits
+// mostStories bounds the requests whose spans are read.
+const mostStories = 200
+
+// Stories returns the slowest requests that carried a trace id and have spans,
+// slowest first; nil when the run received none, or none can be read.
+func (p *Run) Stories() []story.Story {
+	return p.stories.Get(func() []story.Story {
+		list, _ := story.Describe(p.Record, mostStories)
+		return list
+	})
 }
 
 // Note records what was left out of the record, for the summary's warnings.

@@ -3,11 +3,13 @@ package measured
 import (
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/record/breakdown"
 	"github.com/redline-go/redline/record/operation"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -25,6 +27,53 @@ const (
 // of the load. The anatomy holds both, so that the mean request is neither; with seven calls, it is hardly the outer one at
 // all. Anatomy is per request of the load: it holds what the inner requests do and the outer one's waits for them.
 func (p *Run) Nesting() float64 { return p.nesting }
+
+// answers returns which of its own calls the target answers itself, as a grpc-gateway does that
+// serves HTTP by calling the gRPC server in its own process: the wait is then this process's own
+// work. That is certain where all its outward connections are to itself. If it has none and serves
+// gRPC, its RPCs go through memory (bufconn, net.Pipe). If it also has connections to others, such
+// as a database, the RPCs are its own if it serves as many as it waits for and the load sends none, and the calls over HTTP if it
+// serves as many requests more than the load sends.
+func (p *Run) answers() callstack.Answers {
+	self, ok := p.Mean(series.SocketsOutwards, series.Labels("to", "self"))
+	other, known := p.Mean(series.SocketsOutwards, series.Labels("to", "other"))
+	switch {
+	case !ok || !known:
+	case other > 0:
+		switch {
+		case self > 0 && strings.HasPrefix(p.Record.Run.Target.URL, "http") && p.servesItsRPCs():
+			return callstack.AnswersRPC
+		case self > 0 && p.servesItsCalls():
+			return callstack.AnswersHTTP
+		}
+	case self > 0:
+		return callstack.AnswersAll
+	case p.ServesRPC():
+		return callstack.AnswersRPC
+	}
+	return callstack.AnswersNone
+}
+
+// servesItsRPCs reports whether the traces hold about one request answered by the target's gRPC
+// server per wait for an RPC. The counts differ because a trace may hold only one of the two.
+func (p *Run) servesItsRPCs() bool {
+	if p.Anatomy == nil {
+		return false
+	}
+	waits, served := 0.0, 0
+	plain := callstack.NewIndex(callstack.Code{Module: p.Record.Run.Target.Module})
+	for _, part := range p.Anatomy.All {
+		if plain.Wait(part) == callstack.RPCWait && plain.GRPC(part.Stack) {
+			waits += part.Times * float64(p.Anatomy.Requests)
+		}
+	}
+	for _, v := range p.Anatomy.Served {
+		if v.Server == "grpc" {
+			served += v.Requests + v.Cut
+		}
+	}
+	return waits > 0 && float64(served) >= 0.8*waits
+}
 
 // sent returns the anatomy per request of the load, and how many requests it holds for each.
 func (p *Run) sent(a *breakdown.Anatomy) (*breakdown.Anatomy, float64) {
