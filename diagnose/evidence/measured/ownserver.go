@@ -100,27 +100,27 @@ func (p *Run) sent(a *breakdown.Anatomy) (*breakdown.Anatomy, float64) {
 // latter. Without them, each wait is a call at most, and half of one at least.
 func (p *Run) ownCalls(a *breakdown.Anatomy, waits float64) float64 {
 	n := p.begunPerSent(a)
-	if n-1 < leastAnswered*p.called(n*waits/2) {
+	if n-1 < leastAnswered*p.called(p.Stacks.Answers, n*waits/2) {
 		return 0
 	}
 	most := math.Inf(1)
 	if waits <= mostOwn {
 		most = 1/(1-waits) - 1
 	}
-	if calls := p.called(min(n-1, most)); !math.IsInf(calls, 1) {
+	if calls := p.called(p.Stacks.Answers, min(n-1, most)); !math.IsInf(calls, 1) {
 		return calls
 	}
 	return 0
 }
 
-// called returns how often a request of the load calls others over HTTP or gRPC by the hooks' count; else if nothing is counted.
-func (p *Run) called(otherwise float64) float64 {
+// called returns how often a request of the load makes calls of these kinds, by the hooks' count; otherwise if they count none.
+func (p *Run) called(kinds callstack.Answers, otherwise float64) float64 {
 	ops, load, calls := p.Operations(), p.Load(), int64(0)
 	if ops == nil || !(load.Requests > 0) {
 		return otherwise
 	}
 	for _, o := range ops.Operations {
-		if o.Kind == operation.HTTP || o.Kind == operation.RPC {
+		if o.Kind == operation.HTTP && kinds != callstack.AnswersRPC || o.Kind == operation.RPC && kinds != callstack.AnswersHTTP {
 			calls += o.Calls
 		}
 	}
@@ -152,7 +152,7 @@ func (p *Run) servesItsCalls() bool {
 		}
 	}
 	n := p.begunPerSent(p.Anatomy)
-	return waits > 0 && !math.IsInf(n, 1) && n-1 >= leastExtra && n-1 >= leastAnswered*p.called(n*waits/2)
+	return waits > 0 && !math.IsInf(n, 1) && n-1 >= leastExtra && n-1 >= leastAnswered*p.called(callstack.AnswersHTTP, n*waits/2)
 }
 
 // begunPerSent returns how many requests begin in the traces per request that the load sends meanwhile; +Inf if it is not

@@ -94,7 +94,9 @@ func TestOwnService(t *testing.T) {
 	// to which of them is not known
 	Expect(t, downstream.Slow, connected(get1(idle(), 30*ms, 1, get), 1, 2), "downstream-slow at cache.go:41")
 	// 3,200 are sent while the traces are taken, and each calls once: the traces hold an answer for each call, or none
-	half := func(begun int) *Builder { return connected(get1(idle(), 60*ms, 0.5, get), 1, 2).Served("net/http", begun) }
+	half := func(begun int) *Builder {
+		return connected(get1(idle(), 60*ms, 0.5, get), 1, 2).Served("net/http", begun)
+	}
 	Expect(t, downstream.Slow, half(3200), "downstream-slow at cache.go:41")
 	Expect(t, downstream.Slow, half(6400))
 	Expect(t, downstream.Slow, connected(get1(idle(), 30*ms, 1, get), 1, 0))

@@ -93,12 +93,13 @@ func TestOwnCallsOneAfterAnother(t *testing.T) {
 			Gauge(series.SocketsOutwards, "to=self", 8).Gauge(series.SocketsOutwards, "to=other", 0)
 	}
 	found := Expect(t, downstream.Serial, calls(8*sent), "downstream-serial at desk.go:9")
-	if len(found) == 1 && (!strings.HasPrefix(found[0].Title, "Requests make 7") || found[0].Share < 0.9 || found[0].GainCeiling < 4) {
-		t.Errorf("%s, share %.2f, worth %.2fx; want 7 calls and nearly all of a request", found[0].Title, found[0].Share, found[0].GainCeiling)
+	if len(found) == 1 && (!strings.HasPrefix(found[0].Title, "Requests make 7") || found[0].GainCeiling < 4) {
+		t.Errorf("%s, worth %.2fx; want 7 calls and most of a request", found[0].Title, found[0].GainCeiling)
 	}
-	slept := Expect(t, wait.Sleep, calls(8*sent), "sleep at simulator.go:20")
-	if len(slept) == 1 && (!strings.HasPrefix(slept[0].Evidence[0].Text, "the mean request waits 56") || slept[0].Confidence != findings.Low) {
-		t.Errorf("%q, %s confidence; want the 56 ms of the load's request, and low", slept[0].Evidence[0].Text, slept[0].Confidence)
+	for _, f := range Expect(t, wait.Sleep, calls(8*sent), "sleep at simulator.go:20") {
+		if !strings.HasPrefix(f.Evidence[0].Text, "the mean request waits 56") || f.Confidence != findings.Low {
+			t.Errorf("%q, %s confidence; want the 56 ms of the load's request, and low", f.Evidence[0].Text, f.Confidence)
+		}
 	}
 	ExpectFirst(t, suite.All(), calls(8*sent), "downstream-serial")
 }
