@@ -11,31 +11,64 @@ import (
 	"github.com/redline-go/redline/record/statement"
 )
 
-// repeated is an operation of which most calls begin while the same call is under way, and the waits for it.
+// repeated is a place's calls, most of which begin while the same call is under way, and the waits for them.
 type repeated struct {
-	op   operation.Operation
-	site waits.Site
+	op                operation.Operation // the one called most
+	calls, duplicates float64             // of all operations that are called there
+	site              waits.Site
 }
 
-// sameOf finds the operation that requests wait for most of those that only some of them call, and of which the hooks
-// saw most calls begin while the same call was under way.
+// sameOf finds the place at which requests wait longest of those where only some of them call, and the hooks saw most
+// calls begin while the same call was under way. A place at which each request calls has no cache, whatever it asks for.
 func sameOf(p *diagnose.Pass) (most repeated, ok bool) {
 	ops, requests := p.Operations(), p.Load().Requests
 	if ops == nil {
 		return most, false
 	}
+	for by, r := range callsByFunction(p, ops) {
+		if r.duplicates < leastDuplicate*r.calls || r.calls < leastTraced || r.calls > mostMisses*requests {
+			continue
+		}
+		if site, waits := waitsAt(p, by.function); waits && (site.NS > most.site.NS || site.NS == most.site.NS && r.op.ID < most.op.ID) {
+			r.site = site
+			most, ok = *r, true
+		}
+	}
+	return most, ok
+}
+
+// calling is a function, and whether it asks a database.
+type calling struct {
+	function string
+	database bool
+}
+
+// callsByFunction sums the operations of which duplicates are counted by the functions that call them. What asks both a database
+// and another service may keep the answers of the one in the other.
+func callsByFunction(p *diagnose.Pass, ops *operation.Operations) map[calling]*repeated {
+	all := map[calling]*repeated{}
 	for _, o := range ops.Operations {
-		if float64(o.Duplicates) < leastDuplicate*float64(o.Calls) || o.Calls < leastTraced || float64(o.Calls) > mostMisses*requests {
+		if o.Kind != operation.HTTP && !o.Kind.Statement() {
 			continue
 		}
 		for _, c := range o.Callers {
 			at, known := p.Stacks.Place(c.Stack)
-			if site, waits := waitsAt(p, at.Function); known && waits && site.NS > most.site.NS {
-				most, ok = repeated{o, site}, true
+			if !known {
+				continue
 			}
+			key := calling{at.Function, o.Kind.Statement()}
+			r := all[key]
+			if r == nil {
+				r = &repeated{op: o}
+				all[key] = r
+			}
+			if o.Calls > r.op.Calls {
+				r.op = o
+			}
+			r.calls, r.duplicates = r.calls+c.Share*float64(o.Calls), r.duplicates+c.Share*float64(o.Duplicates)
 		}
 	}
-	return most, ok
+	return all
 }
 
 // waitsAt returns the waits for other programs in a function, as one site.
@@ -57,14 +90,14 @@ func (r repeated) findings(p *diagnose.Pass) []diagnose.Finding {
 	if !ok {
 		return nil
 	}
-	part, calls := float64(r.op.Duplicates)/float64(r.op.Calls), float64(r.op.Calls)
+	part := r.duplicates / r.calls
 	f := v.Finding(p, "cache-stampede", r.site)
 	f.Confidence = findings.High
 	f.Title = fmt.Sprintf("Requests that miss the same cache entry all fetch it at %s: %s of the calls begin while the same call is "+
 		"under way", diagnose.At(r.site.Place), diagnose.Percent(part))
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, part, diagnose.Ratio,
 		"%s in %s requests, %s of them while one for the same URL or with the same values is under way: %s",
-		diagnose.Counted(calls, "call", "calls"), diagnose.Number(p.Load().Requests), diagnose.Percent(part), statement.Brief(r.op.Text)))
+		diagnose.Counted(r.calls, "call", "calls"), diagnose.Number(p.Load().Requests), diagnose.Percent(part), statement.Brief(r.op.Text)))
 	if r.op.Kind.Statement() {
 		f.Where.SQL = r.op.Text
 	}
