@@ -184,19 +184,10 @@ func busy(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 		Title: fmt.Sprintf("Garbage collection takes %s of the service's CPU", diagnose.Percent(c.CPU)),
 	}
 	diagnose.Promise(&f, p.Ran(evidence.Work{Share: c.CPU}))
-	if small {
-		f.Title += fmt.Sprintf(": GOGC is %s", diagnose.Number(c.Percent))
-	}
 	if !math.IsNaN(c.Cycles) {
 		f.Confidence = findings.High
 	}
-	f = c.finish(p, f, advice(p, c))
-	// The line that sets it is the one to change, not the one that allocates.
-	if set := p.Sources().Collector; small && len(set) == 1 {
-		f.Where = diagnose.WhereOf(set[0])
-		f.Title += ", set at " + diagnose.At(set[0])
-	}
-	return f, true
+	return c.finish(p, f, advice(p, c)), true
 }
 
 // finish adds what all findings have: the place that allocates most, unless a
@@ -215,6 +206,7 @@ func (c collecting) finish(p *diagnose.Pass, f diagnose.Finding, remedy string) 
 			diagnose.Size(perRequest(p, sites[0].bytes)))
 	}
 	if f.Cause == gcCPU.ID || f.Cause == gcAssist.ID {
+		c.setting(p, &f)
 		for _, site := range p.Findings("allocation") {
 			if c.Ordinary() >= leastPercent/100.0 {
 				f.GainCeiling, f.GainOf, f.Then = min(f.GainCeiling, site.GainCeiling), site.GainOf, site.Then
@@ -223,6 +215,18 @@ func (c collecting) finish(p *diagnose.Pass, f diagnose.Finding, remedy string) 
 		}
 	}
 	return f
+}
+
+// setting names a GOGC that is small, and the line that sets it: that is the one to change, not the one that allocates.
+func (c collecting) setting(p *diagnose.Pass, f *diagnose.Finding) {
+	if c.Percent >= leastPercent {
+		return
+	}
+	f.Title += fmt.Sprintf(": GOGC is %s", diagnose.Number(c.Percent))
+	if set := p.Sources().Collector; len(set) == 1 {
+		f.Where = diagnose.WhereOf(set[0])
+		f.Title += ", set at " + diagnose.At(set[0])
+	}
 }
 
 // facts returns, as evidence, the cost of collection, the frequency of cycles and

@@ -117,8 +117,8 @@ func TestWhyItCollects(t *testing.T) {
 // TestSmallGOGC: a small GOGC proves itself, so less collection suffices, and the line that sets it is the place; of several
 // it is not known which one counts.
 func TestSmallGOGC(t *testing.T) {
-	found := func(percent float64, sets ...code.Frame) (cause, where string) {
-		rec, body := collector(collecting(2*s), 30e6, 20e6, 33e6, percent, 60, 0).Open(t)
+	in := func(b *Builder, percent float64, sets ...code.Frame) (cause, where string) {
+		rec, body := collector(b, 30e6, 20e6, 33e6, percent, 60, 0).Open(t)
 		if err := disk.WriteJSON(rec.Dir, code.File, code.Compiler{Collector: sets}); err != nil {
 			t.Fatal(err)
 		}
@@ -127,15 +127,20 @@ func TestSmallGOGC(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, f := range out.Findings {
-			if f.Cause == "gc-cpu" {
+			if f.Cause == "gc-cpu" || f.Cause == "gc-assist" {
 				return f.Cause, f.Where.Function
 			}
 		}
 		return "", ""
 	}
+	found := func(percent float64, sets ...code.Frame) (cause, where string) { return in(collecting(2*s), percent, sets...) }
 	line := code.Frame{Function: "main.main", File: "main.go", Line: 44}
 	if cause, where := found(10, line); cause != "gc-cpu" || where != "main.main" {
 		t.Errorf("GOGC=10: %s at %s", cause, where)
+	}
+	assists := func() *Builder { return collecting(2*s).Wait(breakdown.StateAssist, 4*ms, 2) }
+	if cause, where := in(assists(), 10, line); cause != "gc-assist" || where != "main.main" {
+		t.Errorf("GOGC=10, for which requests assist: %s at %s", cause, where)
 	}
 	if cause, where := found(10, line, line); cause != "gc-cpu" || where == "main.main" {
 		t.Errorf("two lines: %s at %s", cause, where)
