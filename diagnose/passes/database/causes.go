@@ -90,8 +90,8 @@ var saturated = diagnose.Cause{
 	ID:    "db-saturated",
 	Title: "The database is at its limit",
 	Doc:   "The database's CPU is saturated, and no single statement is the reason.",
-	Knows: "On a host with saturated CPUs (92 %), the database's processes use 70 % of the load's CPU, and redline found " +
-		"no slow statement, repetition, locks, connection churn or unprepared statements. It is only a hint, because this " +
+	Knows: "On a host with saturated CPUs (92 %), the database's processes use 70 % of the CPU but for the generator's, and redline " +
+		"found no slow statement, repetition, locks, connection churn or unprepared statements. It is only a hint, because this " +
 		"may simply be the service's job. A database on another host is not judged, because its CPU is not visible.",
 	Remedy: "A larger or replicated database, a cache for frequent reads, fewer round trips.",
 	Example: diagnose.Example{

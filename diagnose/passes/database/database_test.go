@@ -330,6 +330,7 @@ func TestUnprepared(t *testing.T) {
 func TestSaturated(t *testing.T) {
 	b := New(64, 44*ms).CPU(2, 1.95, 0.2, 0.1, 1.6)
 	Expect(t, database.Saturated, b.Statement(orders, 100, us, 1, 1, ""), "db-saturated")
+	Expect(t, database.Saturated, New(64, 44*ms).CPU(2, 1.95, 0.45, 0.2, 1.3).Statement(orders, 100, us, 1, 1, ""), "db-saturated")
 	Expect(t, database.Saturated, New(64, 44*ms).CPU(2, 1.95, 0.9, 0.1, 0.9).Statement(orders, 100, us, 1, 1, ""))
 	Expect(t, database.Saturated, New(64, 44*ms).CPU(2, 1.2, 0.1, 0.1, 0.9).Statement(orders, 100, us, 1, 1, ""))
 	ExpectUnjudged(t, database.Saturated, New(64, 44*ms).CPU(2, 1.95, 0.9, 0.1, -1).Statement(orders, 100, us, 1, 1, ""), "db-saturated")

@@ -7,8 +7,8 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
-// leastDatabaseCPU is the database's part of all CPU in use at which the host works
-// mainly for the database.
+// leastDatabaseCPU is the database's part of all CPU in use, but for the generator's, at
+// which the host works mainly for the database.
 const leastDatabaseCPU = 0.70
 
 // Saturated finds databases at their limit that no statement explains. It is a
@@ -16,8 +16,8 @@ const leastDatabaseCPU = 0.70
 var Saturated = diagnose.Analyzer{
 	Name:  "db-saturated",
 	Stage: diagnose.Database,
-	Doc: "On a saturated host, names the database if it uses 70 % of the CPU in use and no slow statement, repetition, locks " +
-		"or connection churn was found.",
+	Doc: "On a saturated host, names the database if it uses 70 % of the CPU in use, but for the generator's, and no slow " +
+		"statement, repetition, locks or connection churn was found.",
 	Causes: []diagnose.Cause{saturated},
 	Needs:  []diagnose.Need{diagnose.NeedLoad, diagnose.NeedStatements},
 	After:  atFault(),
@@ -28,7 +28,7 @@ var Saturated = diagnose.Analyzer{
 			return nil, nil
 		}
 		part := c.Database / c.Used()
-		if !c.Saturated() || part < leastDatabaseCPU || p.Found(atFault()) {
+		if !c.Saturated() || c.Database < leastDatabaseCPU*(c.Used()-c.Generator) || p.Found(atFault()) {
 			return nil, nil
 		}
 		return []diagnose.Finding{{

@@ -136,7 +136,8 @@ func TestStampede(t *testing.T) {
 	Expect(t, database.Stampede, asking(1, 0.9))   // no cache answers any request
 	each := cache(1, func(int) bool { return true })
 	for _, pair := range []string{"eurusd", "gbpjpy", "chfsek"} { // nor of three addresses, which differ
-		each.Asks(operation.HTTP, "GET shop/prices/"+pair, int64(each.Requests()/3), 60*ms, 0, Caller(1, 60*ms, fetch[1:]...)).Duplicates(0.9)
+		each.Asks(operation.HTTP, "GET shop/prices/"+pair, int64(each.Requests()/3), 60*ms, 0, Caller(1, 60*ms, fetch[1:]...))
+		each.Duplicates(0.9)
 	}
 	Expect(t, database.Stampede, each)
 }
