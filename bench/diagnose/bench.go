@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -80,7 +81,7 @@ func (b *bench) describe() error {
 		return errors.New("nothing was measured")
 	}
 	var err error
-	if b.misses, err = corpus.ReadMisses(b.fixtures); err != nil {
+	if b.misses, err = b.readMisses(); err != nil {
 		return err
 	}
 	fmt.Fprint(b.out, "\n", b.page(false))
@@ -97,6 +98,20 @@ func (b *bench) describe() error {
 		return errMissed
 	}
 	return nil
+}
+
+// readMisses reads the reasons of what recordings miss, and of what runs missed that are right in the recordings.
+func (b *bench) readMisses() (corpus.Misses, error) {
+	all, err := corpus.ReadMisses(b.root)
+	if err != nil {
+		return nil, err
+	}
+	recorded, err := corpus.ReadMisses(b.fixtures)
+	if all == nil {
+		return recorded, err
+	}
+	maps.Copy(all, recorded)
+	return all, err
 }
 
 // writeFigures stores results without runs, from which no page can be made.

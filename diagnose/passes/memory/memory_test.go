@@ -133,7 +133,9 @@ func TestSmallGOGC(t *testing.T) {
 		}
 		return "", ""
 	}
-	found := func(percent float64, sets ...code.Frame) (cause, where string) { return in(collecting(2*s), percent, sets...) }
+	found := func(percent float64, sets ...code.Frame) (cause, where string) {
+		return in(collecting(2*s), percent, sets...)
+	}
 	line := code.Frame{Function: "main.main", File: "main.go", Line: 44}
 	if cause, where := found(10, line); cause != "gc-cpu" || where != "main.main" {
 		t.Errorf("GOGC=10: %s at %s", cause, where)
