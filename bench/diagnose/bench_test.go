@@ -87,7 +87,8 @@ func TestReasons(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"shop", "bakery"} {
-		b.results.Runs = append(b.results.Runs, measured{Result: corpus.Result{Kind: corpus.Sick, Name: name, Why: []string{"sleep is not first"}}})
+		b.results.Runs = append(b.results.Runs,
+			measured{Result: corpus.Result{Kind: corpus.Sick, Name: name, Why: []string{"sleep is not first"}}})
 	}
 	for _, want := range []string{"sick/shop: sleep is not first. Why: because\n", "sick/bakery: sleep is not first. Why: disturbed\n"} {
 		if page := b.page(true); !strings.Contains(page, want) {
