@@ -43,7 +43,7 @@ var Cache = diagnose.Analyzer{
 		Doc: "Each request looks up a cache, misses, fetches what the cache should have, and fills it in vain: the key " +
 			"differs each time, entries are evicted before they are needed again, or each request fills its own copy.",
 		Knows: "The trace shows a call below a function that belongs to a cache by its name (type, package or function: " +
-			"cache, LRU) and does not modify it, or below one that, by the profiles, looks up a cache and fills it. The mean " +
+			"cache, LRU, memo) and does not modify it, or below one that, by the profiles, looks up a cache and fills it. The mean " +
 			"and the median request make the call 0.9 times or more, and slow ones at most 1.3 times as often: one key and " +
 			"one miss per request. Where the profiles show no map, lock or list that the cache itself uses, it counts as switched " +
 			"off: formatting a key, or calling the next handler, is no look-up. Calls to Redis " +
@@ -315,7 +315,7 @@ func isCache(function string) bool {
 			return true
 		}
 	}
-	return strings.Contains(name, "lru.") || strings.Contains(name, "lru)")
+	return slices.ContainsFunc([]string{"lru.", "lru)", "memo.", "memo)", "memoiz"}, func(end string) bool { return strings.Contains(name, end) })
 }
 
 // changes reports whether a cache's function modifies it, by the verb that its name

@@ -41,6 +41,10 @@ func TestCache(t *testing.T) {
 	// Looked up, fetched and filled side by side, with a library's.
 	const get, add = "github.com/hashicorp/golang-lru/v2.(*Cache[...]).Get", "github.com/hashicorp/golang-lru/v2.(*Cache[...]).Add"
 	adjacent := func() *Builder { return get1(idle(), 30*ms, 1, fetch, rate, handle) }
+	const memo, memory = "shop/fx.(*memo).", "shop/fx/memory.(*Store)." // the latter is no cache by its name
+	Expect(t, downstream.Cache, adjacent().Sample(20*ms, memo+"get", rate, handle).Sample(20*ms, memo+"put", rate, handle),
+		"cache-useless at desk.go:30")
+	Expect(t, downstream.Cache, adjacent().Sample(20*ms, memory+"get", rate, handle).Sample(20*ms, memory+"put", rate, handle))
 	Expect(t, downstream.Cache, adjacent().Sample(20*ms, get, rate, handle).Sample(20*ms, add, rate, handle), "cache-useless at desk.go:30")
 	Expect(t, downstream.Cache, adjacent().Sample(20*ms, add, rate, handle)) // written through
 	Expect(t, downstream.Cache, adjacent().Sample(20*ms, get, rate, handle)) // it is never filled here
