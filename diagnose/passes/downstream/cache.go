@@ -310,12 +310,9 @@ func isCache(function string) bool {
 		name = e + "." + name
 	}
 	name = strings.ToLower(name)
-	for _, word := range []string{"cache", "golang-lru", "ristretto", "maypok86/otter", "theine"} {
-		if strings.Contains(name, word) {
-			return true
-		}
-	}
-	return slices.ContainsFunc([]string{"lru.", "lru)", "memo.", "memo)", "memoiz"}, func(end string) bool { return strings.Contains(name, end) })
+	// Short words end there: "memory" is none.
+	words := []string{"cache", "golang-lru", "ristretto", "maypok86/otter", "theine", "lru.", "lru)", "memo.", "memo)", "memoiz"}
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(name, word) })
 }
 
 // changes reports whether a cache's function modifies it, by the verb that its name
