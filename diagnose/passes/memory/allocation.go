@@ -93,6 +93,7 @@ type site struct {
 	place          code.Frame
 	bytes, objects float64
 	below          string // the helper that allocates for place; "" where place does
+	handler        string // of a dependency, to which place passes requests on; "" where it does not
 }
 
 // runAllocation charges the leading site with its share of the CPU of allocating
@@ -189,6 +190,11 @@ func worded(p *diagnose.Pass, lead site, what *object, share, cost float64) diag
 		f.Where.Detail = "through " + callstack.Short(lead.below)
 		f.Remedy = fmt.Sprintf("Pass less to %s at %s (fewer fields, pages instead of everything), or write it out piece by "+
 			"piece.", callstack.Short(lead.below), at)
+	case lead.handler != "":
+		f.Title += ", which passes requests on to " + callstack.Short(lead.handler)
+		f.Where.Detail = "by " + callstack.Short(lead.handler)
+		f.Remedy = fmt.Sprintf("Nothing at %s itself allocates: %s does, which it calls as the next handler. Ask it for less, less "+
+			"often, or keep its answer.", at, callstack.Short(lead.handler))
 	}
 	return f
 }
@@ -243,7 +249,8 @@ func raised(p *diagnose.Pass, allocs *measured.Profile, s site) site {
 func sitesOf(p *diagnose.Pass, allocs *measured.Profile) []site {
 	type group struct {
 		site
-		lines map[code.Frame]float64
+		lines    map[code.Frame]float64
+		handlers map[string]float64
 	}
 	groups := map[string]*group{}
 	var names []string
@@ -256,21 +263,41 @@ func sitesOf(p *diagnose.Pass, allocs *measured.Profile) []site {
 		name := callstack.Enclosing(place.Function)
 		g := groups[name]
 		if g == nil {
-			g = &group{lines: map[code.Frame]float64{}}
+			g = &group{lines: map[code.Frame]float64{}, handlers: map[string]float64{}}
 			groups[name], names = g, append(names, name)
 		}
 		g.bytes, g.objects = g.bytes+float64(s.Value), g.objects+float64(s.Count)
 		g.lines[place] += float64(s.Value)
+		if by := nextHandler(s.Stack[:i]); by != "" {
+			g.handlers[by] += float64(s.Value)
+		}
 		if g.lines[place] > g.lines[g.place] || g.place.Function == "" {
 			g.place = place
 		}
 	}
 	list := make([]site, 0, len(names))
 	for _, name := range names {
-		list = append(list, groups[name].site)
+		g := groups[name]
+		if by := measured.Heaviest(g.handlers, cmp.Compare[string]); g.handlers[by] > g.bytes/2 {
+			g.handler = by
+		}
+		list = append(list, g.site)
 	}
 	slices.SortStableFunc(list, func(a, b site) int { return cmp.Compare(b.bytes, a.bytes) })
 	return list
+}
+
+// nextHandler returns the function of a dependency that the user's innermost function calls as the next handler, by the frames
+// inside of it; "" if it calls none. net/http calls a handler that is only known when the service runs.
+func nextHandler(inside []code.Frame) string {
+	at := len(inside)
+	for at > 0 && (inside[at-1].Function == "net/http.(*ServeMux).ServeHTTP" || inside[at-1].Function == "net/http.HandlerFunc.ServeHTTP") {
+		at--
+	}
+	if at == len(inside) || at == 0 || !callstack.Dependency(inside[at-1].Function) {
+		return ""
+	}
+	return inside[at-1].Function
 }
 
 // perRequest divides by the run's requests; 0 without any.

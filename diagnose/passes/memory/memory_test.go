@@ -39,6 +39,24 @@ func TestAllocation(t *testing.T) {
 	ExpectUnjudged(t, memory.Allocation, Healthy().NoProfile("allocs"), "alloc-hot")
 }
 
+// TestAllocationOfTheNextHandler: what a dependency's handler allocates is no buffer of the middleware that calls it.
+func TestAllocationOfTheNextHandler(t *testing.T) {
+	const guard, next = "shop/web.(*guard).ServeHTTP@guard.go:9", "github.com/metrics/client.Handler.func1"
+	n := int64(Healthy().Requests())
+	allocates := func(stack ...string) *Builder { return collecting(4*s).Alloc(n, 200<<10*n, stack...) }
+	for _, f := range Expect(t, memory.Allocation, allocates("bytes.growSlice", next, "net/http.HandlerFunc.ServeHTTP",
+		"net/http.(*ServeMux).ServeHTTP", guard), "alloc-hot at guard.go:9") {
+		if !strings.Contains(f.Title, "passes requests on to client.Handler.func1") || !strings.HasPrefix(f.Remedy, "Nothing at guard.go:9") {
+			t.Errorf("%s: %s", f.Title, f.Remedy)
+		}
+	}
+	for _, f := range Expect(t, memory.Allocation, allocates("bytes.growSlice", next, guard), "alloc-hot at guard.go:9") {
+		if strings.Contains(f.Title, "passes requests on") {
+			t.Errorf("it calls a function that it chose: %s", f.Title)
+		}
+	}
+}
+
 // Other programs take the CPUs, so that little can be gained on this host. Nevertheless the
 // allocations of a place are half of the service's work.
 func TestAllocationBesideOtherPrograms(t *testing.T) {
