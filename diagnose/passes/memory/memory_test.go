@@ -46,7 +46,8 @@ func TestAllocationOfTheNextHandler(t *testing.T) {
 	allocates := func(stack ...string) *Builder { return collecting(4*s).Alloc(n, 200<<10*n, stack...) }
 	for _, f := range Expect(t, memory.Allocation, allocates("bytes.growSlice", next, "net/http.HandlerFunc.ServeHTTP",
 		"net/http.(*ServeMux).ServeHTTP", guard), "alloc-hot at guard.go:9") {
-		if !strings.Contains(f.Title, "passes requests on to client.Handler.func1") || !strings.HasPrefix(f.Remedy, "Nothing at guard.go:9") {
+		if !strings.Contains(f.Title, "passes requests on to client.Handler.func1") ||
+			!strings.HasPrefix(f.Remedy, "Nothing at guard.go:9") {
 			t.Errorf("%s: %s", f.Title, f.Remedy)
 		}
 	}
