@@ -69,9 +69,26 @@ func HotLines(rec *record.Record) []code.HotLine {
 // usage.LeastHot, which includes the collector's part.
 const leastBusy = 0.1
 
+// leastTouched is the share of CPU from which a line may be one of several that do the same, as each middleware that logs does.
+const leastTouched = 0.005
+
 // BusyLines returns the lines of the service's own code with at least a tenth of its CPU in themselves and in all that they call,
 // sorted, 64 at most. Empty if no CPU profile was taken.
 func BusyLines(rec *record.Record) []code.Frame {
+	lines := linesOf(rec, leastBusy)
+	return lines[:min(len(lines), mostHot)]
+}
+
+// TouchedLines is BusyLines for a two-hundredth of the CPU, 1,024 at most.
+func TouchedLines(rec *record.Record) []code.Frame {
+	lines := linesOf(rec, leastTouched)
+	return lines[:min(len(lines), mostTouched)]
+}
+
+// mostTouched bounds the lines that are compared with the sources, which are read once.
+const mostTouched = 1024
+
+func linesOf(rec *record.Record, least float64) []code.Frame {
 	p := evidence.New(rec, nil)
 	prof, err := p.Profile("cpu", "cpu")
 	if err != nil || prof.Total <= 0 {
@@ -87,12 +104,12 @@ func BusyLines(rec *record.Record) []code.Frame {
 	}
 	var lines []code.Frame
 	for f, share := range shares {
-		if share >= leastBusy {
+		if share >= least {
 			lines = append(lines, f)
 		}
 	}
 	slices.SortFunc(lines, measured.CompareFrames)
-	return lines[:min(len(lines), mostHot)]
+	return lines
 }
 
 // mostCallLines bounds the lines that are looked up in the service's sources.

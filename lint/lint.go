@@ -27,7 +27,7 @@ import (
 )
 
 // Explain returns the hot lines of a record with the compiler's remarks, and the lines that call others
-// in a loop, pass on the statements that they are given, or search. b is where and how the target
+// in a loop, pass on the statements that they are given, search, or compute what a logger is given. b is where and how the target
 // was built, and patterns are the packages that may be asked about ("./..."). Lines are empty
 // if the record has no profiles; the error is then nil. It reports packages that could not be
 // listed or compiled.
@@ -45,6 +45,7 @@ func Explain(ctx context.Context, rec *record.Record, b compiler.Build, patterns
 	out.Loops, out.Relays = files.those(calls, compiler.InLoop), files.relays(diagnose.Askers(rec))
 	out.Generated = files.those(calls, compiler.Generated)
 	out.Searches, out.Filters = files.those(busy, compiler.Searches), files.those(busy, compiler.Filters)
+	out.Logged = files.logged(diagnose.TouchedLines(rec))
 	out.Collector = files.calls("debug", "SetGCPercent")
 	if len(out.Lines) == 0 {
 		return out, nil

@@ -106,6 +106,24 @@ func TestSearches(t *testing.T) {
 	}
 }
 
+// TestLogged: of the lines that take a little CPU, the one that computes a logger's argument is listed.
+func TestLogged(t *testing.T) {
+	dir := service(t)
+	const logs = "package main\n\nimport \"log\"; func serve(dump func() string) {\n\tlog.Print(\n\t\tdump())\n\tlog.Print(1)\n}\n"
+	if err := os.WriteFile(filepath.Join(dir, "serve.go"), []byte(logs), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b := hot()
+	for _, line := range []string{"main.serve@serve.go:5", "main.serve@serve.go:6", "main.none@none.go:5"} {
+		b.Sample(100*time.Millisecond, "main.dump@dump.go:9", line)
+	}
+	rec, _ := b.Open(t)
+	said, err := lint.Explain(context.Background(), rec, compiler.Build{Dir: dir}, "./...")
+	if err != nil || len(said.Logged) != 1 || said.Logged[0].Function != "main.serve" || said.Logged[0].Line != 5 {
+		t.Errorf("%+v, %v", said.Logged, err)
+	}
+}
+
 // TestCollector: the line that sets the garbage collector's percentage is listed, whether it takes CPU or not.
 func TestCollector(t *testing.T) {
 	dir := service(t)

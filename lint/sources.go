@@ -49,6 +49,26 @@ func (s sources) those(lines []code.Frame, is func(file string, line int) (bool,
 	return in
 }
 
+// logged returns the lines that compute what a logger is given.
+func (s sources) logged(lines []code.Frame) (in []code.Frame) {
+	read := map[string][]compiler.Span{}
+	for _, f := range lines {
+		name, ok := s.file(f)
+		if !ok {
+			continue
+		}
+		spans, known := read[name]
+		if !known {
+			spans, _ = compiler.Logged(name) // what does not parse logs nothing
+			read[name] = spans
+		}
+		if slices.ContainsFunc(spans, func(s compiler.Span) bool { return s.Has(f.Line) }) {
+			in = append(in, f)
+		}
+	}
+	return in
+}
+
 // calls returns the lines that call a function of a package, of the sources that are at hand.
 func (s sources) calls(pkg, function string) (lines []code.Frame) {
 	for _, p := range s.listed {

@@ -19,6 +19,8 @@ type Code struct {
 	Keeps bool
 	// Relays are the user's lines that only pass on what their function was given.
 	Relays Lines
+	// Logged are the user's lines that compute what a logger is given.
+	Logged Lines
 }
 
 // Lines is a set of lines of functions; nil is empty.

@@ -51,6 +51,9 @@ func (x *Index) Book(stack []code.Frame) (role Role, at int) {
 	if x.loggingWrapper(inner) {
 		return Logging, x.Find(inner, LogWrapper)
 	}
+	if at = x.ForLog(stack); at >= 0 {
+		return Logging, at
+	}
 	if role, at = x.outermost(stack, inner); role != 0 {
 		// Formatting into a file is logging by another name: fmt.Fprintf to an
 		// *os.File in the request path costs as much as a logger.
@@ -237,6 +240,21 @@ func clears(f code.Frame) bool { return strings.HasPrefix(f.Function, "runtime.m
 // allocating are functions that clear or move memory on behalf of the allocator or
 // the collector, so that their memmove is no copy of the user's.
 const allocating = GCWork | GCAssist | Spawn
+
+// ForLog returns the index of the function that a request calls only for what it returns to be logged; -1 if there is none. Go
+// calls it before the logger, which may drop the record. A service may also run in such a call, which is why others than
+// requests do not count.
+func (x *Index) ForLog(stack []code.Frame) int {
+	if len(x.Logged) == 0 || !x.Serves(stack) {
+		return -1
+	}
+	for i := len(stack) - 1; i > 0; i-- {
+		if callee := stack[i-1].Function; x.Logged.Has(stack[i]) && x.User(stack[i]) && !Runtime(callee) && !x.Role(callee).Has(Logging) {
+			return i - 1
+		}
+	}
+	return -1
+}
 
 // loggingWrapper reports whether a stack is a logging middleware's own work.
 func (x *Index) loggingWrapper(inner []code.Frame) bool {

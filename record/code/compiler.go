@@ -22,13 +22,16 @@ type Compiler struct {
 	// collection one after another for one that is wanted, and Filters for all that are.
 	Searches []Frame `json:"searches,omitempty"`
 	Filters  []Frame `json:"filters,omitempty"`
+	// Logged are the lines of the service's own code that take CPU and that, by their source, compute what a logger is given. Go
+	// computes it also where the logger's level drops the record.
+	Logged []Frame `json:"logged,omitempty"`
 	// Collector are the lines of the service's own code that set the garbage collector's percentage (debug.SetGCPercent).
 	Collector []Frame `json:"collector,omitempty"`
 }
 
 // Empty reports whether nothing is said of any line.
 func (c Compiler) Empty() bool {
-	return len(c.Lines)+len(c.Loops)+len(c.Relays)+len(c.Generated)+len(c.Searches)+len(c.Filters)+len(c.Collector) == 0
+	return len(c.Lines)+len(c.Loops)+len(c.Relays)+len(c.Generated)+len(c.Searches)+len(c.Filters)+len(c.Logged)+len(c.Collector) == 0
 }
 
 // HotLine is a line of the service's own code and its measured cost.

@@ -47,7 +47,7 @@ func New(rec *record.Record, a *breakdown.Anatomy) *Run {
 	p := &Run{Record: rec, Anatomy: served(a), profiles: map[string]*Memo[*Profile]{}}
 	p.Stacks = callstack.NewIndex(callstack.Code{Module: rec.Run.Target.Module, Answers: p.answers(), Keeps: p.keeps()})
 	p.Anatomy, p.nesting = p.sent(p.Anatomy)
-	p.Stacks.Relays = p.relays()
+	p.Stacks.Relays, p.Stacks.Logged = p.relays(), callstack.LinesOf(p.Sources().Logged)
 	return p
 }
 

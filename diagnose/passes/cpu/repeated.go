@@ -3,6 +3,8 @@ package cpu
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/redline-go/redline/diagnose"
@@ -149,6 +151,36 @@ func keyOnce(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken) {
 		"of each comparison. Or compare without making anything.", diagnose.At(t.hot.Place), short)
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, parts[name]/all, diagnose.Ratio,
 		"%s of the sorting is in %s", diagnose.Percent(parts[name]/all), short))
+}
+
+// mostLogLines is how many of the lines are named that compute what is logged.
+const mostLogLines = 3
+
+// notForLog advises to compute what is logged only if it is, where that takes most of what logging takes.
+func notForLog(p *diagnose.Pass, use *usage.Table, f *diagnose.Finding, t taken) {
+	keepOpen(p, use, f, t)
+	lines := map[string]float64{}
+	share := use.Part(func(s usage.Booked) bool {
+		at := p.Stacks.ForLog(s.Stack)
+		if at < 0 || !s.Domain.Has(callstack.Logging) {
+			return false
+		}
+		lines[diagnose.At(s.Stack[at+1])] += float64(s.Value)
+		return true
+	})
+	if share < t.direct/2 {
+		return
+	}
+	places := slices.SortedFunc(maps.Keys(lines), func(a, b string) int {
+		return cmp.Or(cmp.Compare(lines[b], lines[a]), cmp.Compare(a, b))
+	})
+	at := strings.Join(places[:min(len(places), mostLogLines)], ", ")
+	f.Title = strings.Replace(f.Title, "Writing log lines", "Computing what is logged", 1)
+	f.Remedy = fmt.Sprintf("Ask whether the level is on before computing what is logged at %s, or pass the value itself, and let "+
+		"the logger format it if it writes the line (fmt.Stringer, slog.LogValuer). Go computes arguments also where the level "+
+		"drops the line.", at)
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, share, diagnose.Ratio,
+		"%s for arguments of loggers, at %s", diagnose.Percent(share), at))
 }
 
 // keepOpen advises to keep a log file open where opening it, asking for its folder and closing it are worth a change. lfshook does

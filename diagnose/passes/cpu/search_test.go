@@ -2,6 +2,7 @@ package cpu_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,8 +11,44 @@ import (
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/series"
 )
+
+// TestForLog: what requests compute only for a logger's arguments is logging, with the lines that pass it; what runs in such a call
+// without a request, such as the server itself, is not, nor is the logger's own work there.
+func TestForLog(t *testing.T) {
+	const dump = "shop/web.dump@dump.go:59"
+	first := func(b *Builder, lines code.Compiler) findings.Finding {
+		t.Helper()
+		rec, body := b.Open(t)
+		if err := disk.WriteJSON(rec.Dir, code.File, lines); err != nil {
+			t.Fatal(err)
+		}
+		out, err := diagnose.Run(rec, body, suite.All())
+		if err != nil || len(out.Findings) == 0 {
+			t.Fatalf("%+v, %v", out.Findings, err)
+		}
+		return out.Findings[0]
+	}
+	logs := code.Compiler{Logged: []code.Frame{{Function: "shop/web.(*stream).ServeHTTP", File: "stream.go", Line: 85},
+		{Function: "shop/web.run", File: "run.go", Line: 9}}}
+	json := []string{"encoding/json.Marshal", dump, "shop/web.(*stream).ServeHTTP@stream.go:85"}
+	if f := first(Healthy().Sample(6*time.Second, json...), logs); f.Cause != "cpu-logging" || f.Where.Function != "shop/web.dump" ||
+		!strings.HasPrefix(f.Title, "Computing what is logged takes") || !strings.Contains(f.Remedy, "stream.go:85") {
+		t.Errorf("%s at %s: %s %s", f.Cause, f.Where.Function, f.Title, f.Remedy)
+	}
+	if f := first(Healthy().Sample(6*time.Second, json...), code.Compiler{}); f.Cause != "cpu-json" {
+		t.Errorf("without sources: %s", f.Cause)
+	}
+	if f := first(Healthy().Background(6*time.Second, json[0], dump, "shop/web.run@run.go:9"), logs); f.Cause != "background-work" {
+		t.Errorf("in no request: %s", f.Cause)
+	}
+	own := Healthy().Sample(6*time.Second, "log/slog.(*Logger).Debug", "shop/web.(*stream).ServeHTTP@stream.go:85")
+	if f := first(own, logs); f.Cause != "cpu-logging" || !strings.HasPrefix(f.Title, "Writing log lines takes") {
+		t.Errorf("the logger's own work: %s, %s", f.Cause, f.Title)
+	}
+}
 
 // TestSearch: by its source, a line looks at one rule after another, and formats text to compare each. The search is named, and the
 // formatting follows from it. What compiles an expression for each rule, allocates too little for many rules, or is in no such

@@ -31,7 +31,7 @@ const (
 // (booking-trail).
 var Logging = domain{
 	name: "logging", roles: callstack.Logging | callstack.FileWrite, least: leastLogging, waits: callstack.LogWait,
-	worth: from(avoidable), instead: keepOpen,
+	worth: from(avoidable), instead: notForLog,
 	doc: "Counts CPU samples inside loggers, logging middleware and formatted writes to files, from 10 % of the service's CPU, " +
 		"and waits inside loggers, from 20 % of request time.",
 	title: fixed("Writing log lines"),
@@ -41,7 +41,9 @@ var Logging = domain{
 		Knows: "CPU samples inside loggers, logging middleware (its own work, not the handler that it calls) and formatted " +
 			"writes to a file (fmt.Fprintf to an *os.File is logging too), from 10 % of the service's CPU; or requests that " +
 			"wait inside a logger (for its lock or its file) for 20 % of their time; a lock that is held while a hook calls " +
-			"another service is lock-contention. JSON and formatting inside a logger count as logging. Unformatted writes to " +
+			"another service is lock-contention. JSON and formatting inside a logger count as logging, and so does what a " +
+			"request calls only for the arguments of a logger, by the sources that --build compiles, whether or not the level " +
+			"drops the line. Unformatted writes to " +
 			"a file are cpu-syscall. If opening files takes 9 % of the CPU, keeping " +
 			"them open is advised first.",
 		Remedy: "A higher level, sampling, or an asynchronous, buffered writer.",
