@@ -60,8 +60,9 @@ var gcAssist = diagnose.Cause{
 	Knows: "Time in assists, and in worlds that the runtime stops, from the execution trace, from 10 % of request time " +
 		"(20 % on saturated CPUs) or 40 % of the tail's extra time (below saturation), if garbage collection takes at least " +
 		"8 % of the service's CPU. An open loop that kept its rate with 99 of 100 requests within 10 ms shows that assists do " +
-		"no harm. On saturated CPUs the same figures are reported as gc-cpu: the CPU is the bottleneck, and assists are one " +
-		"way of spending it. A world that the program stops is stops-the-world.",
+		"no harm. On saturated CPUs, and where requests queue longer behind the collector's CPU than they assist, the same " +
+		"figures are reported as gc-cpu: the CPU is the bottleneck, and assists are one way of spending it. A world that the " +
+		"program stops is stops-the-world.",
 	Remedy:      "Allocate less; raise GOGC under a memory limit (GOMEMLIMIT).",
 	FollowsFrom: allocators,
 	Example: diagnose.Example{Lang: "sh",

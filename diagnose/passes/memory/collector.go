@@ -61,7 +61,7 @@ var Collector = diagnose.Analyzer{
 	Doc: "Takes the collector's part of CPU from the CPU profile (marking on idle CPUs left out) and the time requests " +
 		"spend on assists from the trace, and names one cause: forced cycles (half of them), else the memory limit, else a " +
 		"large heap with pointers, else assists (10 % of request time or 40 % of the tail's extra time, on CPUs that are " +
-		"not saturated), else collection itself from 25 % of the CPU.",
+		"not saturated, and longer than requests queue behind the collector), else collection itself from 25 % of the CPU.",
 	Causes: []diagnose.Cause{gcForced, gcLimit, heapLarge, gcAssist, gcCPU},
 	Needs:  []diagnose.Need{diagnose.NeedLoad},
 	After:  []string{"allocation"},
@@ -135,11 +135,18 @@ func assists(p *diagnose.Pass) assisting {
 	return a
 }
 
+// queued returns the part of request time that requests queue for a CPU behind the collector, if what they queue behind is
+// divided as the service's CPU is.
+func (c collecting) queued(p *diagnose.Pass) float64 {
+	return c.CPU * p.Waits().Share(callstack.Queued)
+}
+
 // assisted reports requests that assist while CPUs are idle. Saturated CPUs are
-// left to busy: an assist is then one way of spending CPU.
+// left to busy, and so are those behind whose collection requests wait longer than they
+// assist: an assist is then one way of spending CPU.
 func assisted(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	a := c.assist
-	if !a.reported || p.CPU().Saturated() && c.CPU >= leastGC {
+	if !a.reported || p.CPU().Saturated() && c.CPU >= leastGC || a.of == diagnose.OfRequest && a.share < c.queued(p) {
 		return diagnose.Finding{}, false
 	}
 	if c.judged && c.CPU < leastAssistCPU {

@@ -97,6 +97,13 @@ func TestCollector(t *testing.T) {
 	idle := Healthy().Background(9*s, "runtime.gcDrain", "runtime.gcDrainMarkWorkerIdle", "runtime.gcBgMarkWorker")
 	Expect(t, memory.Collector, idle) // on CPUs that had nothing else to do
 	Expect(t, memory.Collector, Healthy().Wait(breakdown.StateAssist, 4*ms, 2), "gc-assist")
+	// It takes more of the CPU for which requests queue.
+	crowded := func(queued time.Duration) *Builder {
+		return New(64, 16*ms).CPU(2, 1.7, 1.2, 0.2, 0.1).Busy(2*s).Background(6*s, "runtime.scanobject", "runtime.gcDrain",
+			"runtime.gcBgMarkWorker").Wait(breakdown.StateAssist, 4*ms, 2).Wait(breakdown.StateRunnable, queued, 8)
+	}
+	Expect(t, memory.Collector, crowded(2*ms), "gc-assist")
+	Expect(t, memory.Collector, crowded(10*ms), "gc-cpu")
 	// The world stands still because the program calls for it.
 	Expect(t, memory.Collector, Healthy().Wait(breakdown.StateStoppedByCall, 4*ms, 2, "runtime.ReadMemStats", render))
 	// Only the tail assists.
