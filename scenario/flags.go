@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/redline-go/redline/scenario/criteria"
 	"github.com/redline-go/redline/scenario/feeder"
@@ -38,7 +39,7 @@ type Flags struct {
 	ReplayMethods []string // --replay-methods; none sends those that are safe
 
 	Method  string   // --method, for a URL only
-	Body    string   // --body or --data, for a URL only: the body, or the message
+	Body    string   // --body or --data, for a URL only: the body or the message, or "@" and a file that holds it
 	Headers []string // -H "Name: value", added to every request
 	Follow  bool     // --follow, for every request
 	HTTP2   bool     // --http2
@@ -100,6 +101,9 @@ func FromURL(target string, f Flags) (*Plan, error) {
 	return p, nil
 }
 
+// maxBody bounds the file of a body: each run's record holds it.
+const maxBody = 4 << 20
+
 // requestFlags makes the one request of a URL.
 func (p *Plan) requestFlags(target string, f Flags) (err error) {
 	if f.Speed != 0 {
@@ -107,6 +111,9 @@ func (p *Plan) requestFlags(target string, f Flags) (err error) {
 	}
 	if len(f.ReplayMethods) > 0 {
 		return mistake.Newf("add --replay FILE", "--replay-methods is for a replay")
+	}
+	if f.Body, err = bodyOf(f.Body); err != nil {
+		return err
 	}
 	if strings.Contains(target, "{{") || strings.Contains(f.Body, "{{") {
 		return mistake.Newf("write a scenario file", "{{ needs data, and a URL alone has none")
@@ -128,6 +135,19 @@ func (p *Plan) requestFlags(target string, f Flags) (err error) {
 	r.Name = protocol.RequestName(r.Method, r.URL)
 	p.Requests = []Request{r}
 	return nil
+}
+
+// bodyOf returns what --body says, or what the file holds that it names.
+func bodyOf(text string) (string, error) {
+	name, ok := strings.CutPrefix(text, "@")
+	if !ok {
+		return text, nil
+	}
+	body, err := file.ReadFlag("--body", name, maxBody)
+	if err == nil && !utf8.Valid(body) {
+		err = mistake.Newf("send text, such as base64", "--body: %s: no UTF-8, in which the record keeps requests", name)
+	}
+	return string(body), err
 }
 
 // replayFlags makes the requests of a log that is replayed against a URL. Its

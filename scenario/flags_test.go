@@ -1,6 +1,9 @@
 package scenario
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,6 +69,27 @@ func TestFromURLSchemes(t *testing.T) {
 	} {
 		if p, err := FromURL(target, flags); err == nil {
 			t.Errorf("%s: %+v", target, p)
+		}
+	}
+}
+
+// TestBodyFromFile: a body may be in a file; what the record could not keep, or is too large, is refused.
+func TestBodyFromFile(t *testing.T) {
+	write := func(data string) string {
+		name := filepath.Join(t.TempDir(), "body")
+		if err := os.WriteFile(name, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return "@" + name
+	}
+	p, err := FromURL("http://h/x", Flags{Body: write("a\n@b")})
+	if err != nil || p.Requests[0].Body != "a\n@b" || p.Requests[0].Method != "POST" {
+		t.Errorf("%+v, %v", p, err)
+	}
+	for want, body := range map[string]string{"no such file": "@" + filepath.Join(t.TempDir(), "none"), "no UTF-8": write("\xff"),
+		"is over": write(strings.Repeat("x", maxBody+1)), "needs data": write("{{x}}"), "regular file": "@" + t.TempDir()} {
+		if p, err := FromURL("http://h/x", Flags{Body: body}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q: %v, %v", want, p, err)
 		}
 	}
 }

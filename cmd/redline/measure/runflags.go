@@ -43,7 +43,7 @@ func (f *Flags) LoadFlags(flags *pflag.FlagSet) {
 // ProtocolFlags set the request and its transport.
 func (f *Flags) ProtocolFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.Method, "method", "X", "", "method of the request (default GET, or POST with --body)")
-	flags.StringVar(&f.Body, "body", "", "body of the request")
+	flags.StringVar(&f.Body, "body", "", "body of the request, or @`FILE` with it (text, at most 4 MiB)")
 	flags.StringVar(&f.Body, "data", "", "same as --body: the message of a grpc (JSON), ws or tcp URL")
 	flags.StringArrayVarP(&f.Headers, "header", "H", nil, "`\"Name: value\"` to add to every request; may be repeated")
 	flags.BoolVar(&f.Follow, "follow", false, "follow redirects to hosts that the scenario names")
