@@ -2,6 +2,7 @@ package usage
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -91,6 +92,47 @@ func (p *Service) built(made func(u *Table, samples []Booked) (Built, bool)) (mo
 	most.Bytes, most.Collected = p.allocates(most.spared)
 	most.Share += most.Collected
 	return most, true
+}
+
+// Handed returns the call of a dependency that has most of the service's CPU, wherever the service calls it, unless most of that is of
+// one domain. It is placed at the function that spends most on it. A request's fingerprint, taken of each of a thousand
+// records, hashes, sorts, reflects and allocates; each of these is a small part, and none of them is what to change. ok is
+// false if there is none.
+func (p *Service) Handed() (b Built, ok bool) {
+	use, err := p.Use()
+	if err != nil || use.total == 0 {
+		return Built{}, false
+	}
+	calls, sums := map[string][]Booked{}, map[string]float64{}
+	for _, s := range use.list {
+		inner := p.Stacks.Handler(s.Stack)
+		if i := p.Stacks.Innermost(inner); i > 0 && use.library(inner[i-1].Function) && p.Stacks.Role(inner[i-1].Function) == 0 {
+			name := inner[i-1].Function
+			calls[name], sums[name] = append(calls[name], s), sums[name]+float64(s.Value)
+		}
+	}
+	name := measured.Heaviest(sums, cmp.Compare[string])
+	if sums[name] < mostMade*use.total || oneDomain(calls[name]) {
+		return Built{}, false
+	}
+	lines, callers := map[code.Frame]float64{}, map[string]float64{}
+	for _, s := range calls[name] {
+		place := s.Stack[p.Stacks.Innermost(s.Stack)]
+		lines[place] += float64(s.Value)
+		callers[place.Function] += float64(s.Value)
+	}
+	b = Built{Lines: len(lines), Function: name, Call: name, Part: 1}
+	caller := measured.Heaviest(callers, cmp.Compare[string])
+	maps.DeleteFunc(lines, func(f code.Frame, _ float64) bool { return f.Function != caller })
+	b.Place = measured.Heaviest(lines, measured.CompareFrames)
+	b.Bytes, b.Collected = p.allocates(func(stack []code.Frame) float64 {
+		if i := p.Stacks.Innermost(stack); i > 0 && stack[i-1].Function == name {
+			return 1
+		}
+		return 0
+	})
+	b.Share = sums[name]/use.total + b.Collected
+	return b, true
 }
 
 // locate sums what making something takes below a function of the service, by whatever call, and

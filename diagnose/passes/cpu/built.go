@@ -16,7 +16,8 @@ const leastCompiled = 1 - 1/wasteWorth
 
 // costlyMade returns something made per request that is to be named, if there is any: made by a
 // library, or else by the service. alone says that it is named instead of the hottest function,
-// because it takes as much; something smaller is named beside it only if it is compiled.
+// because it takes as much; something smaller is named beside it only if it is compiled. Where the service has no hot function, a
+// call of a dependency that takes most of the CPU is named like something made: its result may be kept.
 func costlyMade(p *diagnose.Pass, hottest usage.Algorithm, ok bool) (b usage.Built, made, alone bool) {
 	own := ok && hottest.Work == 0
 	if b, made = p.Compiled(); made && b.Share >= leastCompiled {
@@ -25,8 +26,14 @@ func costlyMade(p *diagnose.Pass, hottest usage.Algorithm, ok bool) (b usage.Bui
 	if b, made = p.Built(); made && b.Share >= usage.LeastMade && !own {
 		return b, true, true
 	}
-	b, made = p.Made()
-	return b, made && !ok && b.Share >= leastMadeOwn, true
+	if ok {
+		return b, false, true
+	}
+	if b, made = p.Made(); made && b.Share >= leastMadeOwn {
+		return b, true, true
+	}
+	b, made = p.Handed()
+	return b, made, true
 }
 
 // madePerRequest returns the finding that something made at a line of the service takes most of
@@ -42,8 +49,11 @@ func madePerRequest(p *diagnose.Pass, use *usage.Table, b usage.Built) diagnose.
 		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProfile, b.Share, diagnose.Ratio, "%s of %s, with what it allocates",
 				diagnose.Percent(b.Share), samples(use)),
-			diagnose.Fact(diagnose.FromProfile, b.Part, diagnose.Ratio, "%s of what %s spends", diagnose.Percent(b.Part), spender(b)),
 		},
+	}
+	if b.Call != b.Function {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, b.Part, diagnose.Ratio,
+			"%s of what %s spends", diagnose.Percent(b.Part), spender(b)))
 	}
 	f.Where.Detail = "in " + name
 	f.Evidence = append(f.Evidence, called(use, b.Place.Function)...)

@@ -13,6 +13,28 @@ import (
 	"github.com/redline-go/redline/record/findings"
 )
 
+// TestMostInALibrarysCall: a call of a dependency that sorts, hashes, formats and allocates has most of the CPU, called from several
+// places, and no part of it is most. It is named where the service spends most on it, unless one domain has most of it.
+func TestMostInALibrarysCall(t *testing.T) {
+	const sum, labels, content = "github.com/prints/marks.Sum", "shop/alerts.Labels@alert.go:53", "shop/alerts.Content@alert.go:58"
+	calls := func(encodes time.Duration) *Builder {
+		b := Healthy()
+		for _, inner := range []string{"sort.Sort", "crypto/sha1.Sum", "runtime.mallocgc", "github.com/prints/marks.write"} {
+			b.Sample(3*s, inner, sum, labels, "shop/alerts.Less@alert.go:90", "sort.insertionSort", "shop/alerts.List@list.go:9")
+			b.Sample(s, inner, sum, content)
+		}
+		return b.Sample(encodes, "encoding/json.Marshal", sum, content)
+	}
+	for _, f := range Expect(t, cpu.Hot, calls(s), "cpu-hot-function at alert.go:53") {
+		if !strings.HasPrefix(f.Title, "marks.Sum takes") || !strings.Contains(f.Title, "and 1 other like it") ||
+			f.Confidence != findings.Low {
+			t.Errorf("%s, %s confidence", f.Title, f.Confidence)
+		}
+	}
+	Expect(t, cpu.Hot, calls(40*s))
+	Expect(t, cpu.Hot, Healthy().Sample(s, "github.com/prints/marks.write", sum, labels)) // little of it
+}
+
 // An object that a library makes for each request is named where it is made, whatever its CPU goes
 // into; the advice is to keep it, because the caller cannot give its maps a size.
 func TestMadeByALibraryForEachRequest(t *testing.T) {
