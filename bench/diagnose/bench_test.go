@@ -75,10 +75,14 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// TestReasons: a run that is wrong has the reason of its recording, or else that of the corpus' own list.
+// TestReasons: a run that is wrong has the reason of its recording, or else that of the corpus' own list; the page has what is said
+// about the round.
 func TestReasons(t *testing.T) {
 	root, _ := fake(t)
 	if err := os.WriteFile(filepath.Join(root, corpus.MissesFile), []byte("shop: other\nbakery: disturbed\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, roundFile), []byte("A busy host.\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	b := &bench{options: options{root: root, fixtures: filepath.Join(root, "fixtures")}}
@@ -90,7 +94,8 @@ func TestReasons(t *testing.T) {
 		b.results.Runs = append(b.results.Runs,
 			measured{Result: corpus.Result{Kind: corpus.Sick, Name: name, Why: []string{"sleep is not first"}}})
 	}
-	for _, want := range []string{"sick/shop: sleep is not first. Why: because\n", "sick/bakery: sleep is not first. Why: disturbed\n"} {
+	for _, want := range []string{"\nA busy host.\n", "sick/shop: sleep is not first. Why: because\n",
+		"sick/bakery: sleep is not first. Why: disturbed\n"} {
 		if page := b.page(true); !strings.Contains(page, want) {
 			t.Errorf("no %q in\n%s", want, page)
 		}

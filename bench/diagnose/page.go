@@ -4,6 +4,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -26,6 +28,9 @@ func (b *bench) page(markdown bool) string {
 		head = append(head, "developed on", "held back")
 	}
 	b.marks(&w, markdown, head, columns, held)
+	if markdown {
+		w.WriteString(b.about())
+	}
 	b.confusion(&w, markdown)
 	b.failures(&w, markdown)
 	if markdown {
@@ -34,6 +39,18 @@ func (b *bench) page(markdown bool) string {
 		w.WriteString("\n")
 	}
 	return w.String()
+}
+
+// roundFile is what the person who measures has to say about the round, in the corpus; the page has it below the marks.
+const roundFile = "round.md"
+
+// about returns the text of roundFile; "" without one.
+func (b *bench) about() string {
+	text, err := os.ReadFile(filepath.Join(b.root, roundFile))
+	if err != nil {
+		return ""
+	}
+	return "\n" + strings.TrimSpace(string(text)) + "\n"
 }
 
 // marks is the table of the marks: a column per set of services, and whether
