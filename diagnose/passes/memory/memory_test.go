@@ -39,6 +39,24 @@ func TestAllocation(t *testing.T) {
 	ExpectUnjudged(t, memory.Allocation, Healthy().NoProfile("allocs"), "alloc-hot")
 }
 
+// TestAllocationOfACallThatDoesMore: a call that mostly reads files also allocates most bytes. Not to call it spares the reading too, but
+// that is not for the allocations to promise.
+func TestAllocationOfACallThatDoesMore(t *testing.T) {
+	const visit, walk = "github.com/tree/walk.visit", "github.com/tree/walk.Walk"
+	n := int64(Healthy().Requests())
+	gain := func(reads time.Duration) float64 {
+		b := collecting(3*s).Alloc(n, 200<<10*n, visit, walk, render).Sample(s, "runtime.mallocgc", visit, walk, render)
+		found := Expect(t, memory.Allocation, b.Sample(reads, "syscall.fstatat", "os.Lstat", visit, walk, render), "alloc-hot at orders.go:130")
+		if len(found) != 1 {
+			return 0
+		}
+		return found[0].GainCeiling
+	}
+	if little, much := gain(s), gain(9*s); much == 0 || much > little {
+		t.Errorf("worth %.2fx where it mostly allocates, and %.2fx where it mostly reads", little, much)
+	}
+}
+
 // TestAllocationOfTheNextHandler: what a dependency's handler allocates is no buffer of the middleware that calls it.
 func TestAllocationOfTheNextHandler(t *testing.T) {
 	const guard, next = "shop/web.(*guard).ServeHTTP@guard.go:9", "github.com/metrics/client.Handler.func1"

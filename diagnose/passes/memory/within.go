@@ -192,7 +192,7 @@ func inCall(p *diagnose.Pass, f *diagnose.Finding, c call, allocating float64) (
 
 // calledLess returns what is gained by not calling the function that a finding names, which spares all that it does
 // besides allocating; ok is false if it names none, or if that is no more than what allocating takes (of the service's
-// CPU, 0 to 1).
+// CPU, 0 to 1), or more than twice as much: then something else is its main cost, and another finding's to promise.
 func calledLess(p *diagnose.Pass, f *diagnose.Finding, c call, allocating float64) (gain laws.Gain, ok bool) {
 	if c.in == "" {
 		return gain, false
@@ -203,5 +203,5 @@ func calledLess(p *diagnose.Pass, f *diagnose.Finding, c call, allocating float6
 	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, all, diagnose.Ratio,
 		"%s takes %s of the service's CPU, with collecting what it allocates", callstack.Short(c.in), diagnose.Percent(all)))
-	return p.Ran(evidence.Work{Share: all, Function: c.in}), true
+	return p.Ran(evidence.Work{Share: all, Function: c.in}), allocating >= mostSpread*all
 }
